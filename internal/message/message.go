@@ -1,0 +1,50 @@
+// Package message holds every text that a person or a model reads, in both
+// languages. A text is a package-level value, so a missing one is a compile
+// error and the catalogue costs nothing at start: the values are constant data.
+//
+// The Chinese texts are part of the product's contract: other tools look for
+// them. A test reads this package's source and fails when a text lacks a
+// language or when the two disagree about their verbs.
+package message
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Lang names a language of the catalogue.
+type Lang string
+
+const (
+	ZH Lang = "zh-TW"
+	EN Lang = "en"
+)
+
+// Parse maps a configured or locale name (zh_TW.UTF-8, zh-Hant, en_US, C) to a
+// language. The second result is false for an empty or unknown name.
+func Parse(name string) (Lang, bool) {
+	n := strings.ToLower(name)
+	switch {
+	case strings.HasPrefix(n, "zh"):
+		return ZH, true
+	case strings.HasPrefix(n, "en"), n == "c", strings.HasPrefix(n, "c."), n == "posix":
+		return EN, true
+	}
+	return ZH, false
+}
+
+// Text is one text in both languages. It may hold fmt verbs, the same ones in
+// the same order in both (or indexed verbs where the order differs).
+type Text struct{ ZH, EN string }
+
+// In returns the text in l; anything that is not English is Chinese, the
+// contract's default.
+func (t Text) In(l Lang) string {
+	if l == EN {
+		return t.EN
+	}
+	return t.ZH
+}
+
+// Format is In followed by fmt.Sprintf.
+func (t Text) Format(l Lang, args ...any) string { return fmt.Sprintf(t.In(l), args...) }

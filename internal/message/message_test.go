@@ -1,0 +1,107 @@
+package message
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Every Text literal of this package has both languages with the same verbs.
+func TestEveryTextInBothLanguages(t *testing.T) {
+	t.Parallel()
+	fset := token.NewFileSet()
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := 0
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(fset, e.Name(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			lit, ok := n.(*ast.CompositeLit)
+			if !ok {
+				return true
+			}
+			fields := map[string]string{}
+			for _, el := range lit.Elts {
+				kv, ok := el.(*ast.KeyValueExpr)
+				if !ok {
+					return true
+				}
+				key, ok := kv.Key.(*ast.Ident)
+				if !ok {
+					return true
+				}
+				if s, ok := stringConst(kv.Value); ok {
+					fields[key.Name] = s
+				}
+			}
+			_, zh := fields["ZH"]
+			_, en := fields["EN"]
+			if !zh && !en {
+				return true
+			}
+			texts++
+			pos := fset.Position(lit.Pos())
+			if strings.TrimSpace(fields["ZH"]) == "" || strings.TrimSpace(fields["EN"]) == "" {
+				t.Errorf("%s: a language is missing", pos)
+			}
+			if z, e := verbs(fields["ZH"]), verbs(fields["EN"]); !slices.Equal(z, e) {
+				t.Errorf("%s: verbs differ: ZH %v, EN %v", pos, z, e)
+			}
+			return true
+		})
+	}
+	if texts == 0 {
+		t.Fatal("no texts found: the test reads the wrong place")
+	}
+}
+
+var verb = regexp.MustCompile(`%(\[\d+\])?[-+# 0]*\d*(\.\d+)?[a-zA-Z]`)
+
+func verbs(s string) []string {
+	v := verb.FindAllString(strings.ReplaceAll(s, "%%", ""), -1)
+	if slices.ContainsFunc(v, func(x string) bool { return strings.Contains(x, "[") }) {
+		slices.Sort(v)
+	}
+	return v
+}
+
+func stringConst(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		s, err := strconv.Unquote(e.Value)
+		return s, err == nil && e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		a, ok1 := stringConst(e.X)
+		b, ok2 := stringConst(e.Y)
+		return a + b, ok1 && ok2
+	case *ast.ParenExpr:
+		return stringConst(e.X)
+	}
+	return "", false
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]Lang{"zh_TW.UTF-8": ZH, "zh-Hant": ZH, "en_US.UTF-8": EN, "C": EN, "POSIX": EN, "C.UTF-8": EN} {
+		if got, ok := Parse(in); !ok || got != want {
+			t.Errorf("Parse(%q) = %v, %v; want %v", in, got, ok, want)
+		}
+	}
+	if _, ok := Parse(""); ok {
+		t.Error("an empty name is no language")
+	}
+}
