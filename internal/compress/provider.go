@@ -1,0 +1,80 @@
+package compress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Level is how hard a band compresses.
+type Level string
+
+const (
+	Compress      Level = "compress"
+	HeavyCompress Level = "heavy-compress"
+)
+
+// Request is one text to be shortened.
+type Request struct {
+	// Text is what the provider sees: already redacted when it leaves the machine.
+	Text string
+	// Level names the band; TargetPercent is the wanted length in percent of Text.
+	Level         Level
+	TargetPercent int
+	// Role is "user" or "assistant".
+	Role string
+	// Model is the configured model, empty for the provider's own choice. Large
+	// asks for the stronger model of a provider that has two.
+	Model string
+	Large bool
+	// Attempt counts from 0; a provider may use it to vary a repeated request.
+	Attempt int
+}
+
+// Reply is the shortened text and what it cost. Tokens are zero when unknown.
+type Reply struct {
+	Text         string
+	InputTokens  int
+	OutputTokens int
+}
+
+// Provider shortens one text. Compress must return when ctx ends, and must be
+// safe for concurrent use. The errors below tell the pool what to do next;
+// any other error is retried like a server error.
+type Provider interface {
+	Name() string
+	Compress(ctx context.Context, r Request) (Reply, error)
+}
+
+// RateLimited means: try again, not before RetryAfter when it is positive.
+type RateLimited struct {
+	RetryAfter time.Duration
+	Err        error
+}
+
+func (e *RateLimited) Error() string {
+	if e.RetryAfter > 0 {
+		return fmt.Sprintf("rate limited, retry after %s: %v", e.RetryAfter, e.Err)
+	}
+	return fmt.Sprintf("rate limited: %v", e.Err)
+}
+
+func (e *RateLimited) Unwrap() error { return e.Err }
+
+// Fatal means that no later request can succeed either (a bad key, an unknown
+// model): the pool starts no further task.
+type Fatal struct{ Err error }
+
+func (e *Fatal) Error() string { return e.Err.Error() }
+func (e *Fatal) Unwrap() error { return e.Err }
+
+// Rejected means that this text will never succeed but others may (the service
+// refused it as invalid or too long).
+type Rejected struct{ Err error }
+
+func (e *Rejected) Error() string { return e.Err.Error() }
+func (e *Rejected) Unwrap() error { return e.Err }
+
+// ErrTimeout is the error of an attempt that ran into its time limit.
+var ErrTimeout = errors.New("compression timeout")
