@@ -1,0 +1,217 @@
+package message
+
+import (
+	"slices"
+	"strings"
+)
+
+// The types of timeline events. An event's category is the part of its type
+// before the colon.
+const (
+	EventAgentComplete         = "agent:complete"
+	EventAgentCrash            = "agent:crash"
+	EventAgentDelegate         = "agent:delegate"
+	EventAgentError            = "agent:error"
+	EventAgentOrphanCleanup    = "agent:orphan-cleanup"
+	EventAskAnswered           = "ask:answered"
+	EventAskQuestion           = "ask:question"
+	EventBarrierCrashGuard     = "barrier:crash-guard"
+	EventBarrierCreated        = "barrier:created"
+	EventBarrierRebuilt        = "barrier:rebuilt"
+	EventBarrierReset          = "barrier:reset"
+	EventBarrierResolved       = "barrier:resolved"
+	EventBarrierTimeout        = "barrier:timeout"
+	EventBarrierWaiting        = "barrier:waiting"
+	EventCompactDecision       = "compact:decision"
+	EventCompactExecuted       = "compact:executed"
+	EventCompactSuggested      = "compact:suggested"
+	EventCompressComplete      = "compress:complete"
+	EventCompressFailed        = "compress:failed"
+	EventCompressStart         = "compress:start"
+	EventDelegationDenied      = "delegation:denied"
+	EventDelegationStart       = "delegation:start"
+	EventErrorFatal            = "error:fatal"
+	EventGraderScore           = "grader:score"
+	EventHandoffCreate         = "handoff:create"
+	EventHookError             = "hook:error"
+	EventHookTiming            = "hook:timing"
+	EventLoopAdvance           = "loop:advance"
+	EventLoopComplete          = "loop:complete"
+	EventLoopStart             = "loop:start"
+	EventPacketCreated         = "packet:created"
+	EventPacketDelivered       = "packet:delivered"
+	EventPacketExpired         = "packet:expired"
+	EventParallelConverge      = "parallel:converge"
+	EventParallelStart         = "parallel:start"
+	EventPipelineAborted       = "pipeline:aborted"
+	EventPipelineCancelled     = "pipeline:cancelled"
+	EventPipelineComplete      = "pipeline:complete"
+	EventPipelineIncomplete    = "pipeline:incomplete"
+	EventPipelineStart         = "pipeline:start"
+	EventPromptReceived        = "prompt:received"
+	EventQualityCompact        = "quality:compact-frequency"
+	EventQualityFormat         = "quality:format"
+	EventQualityLint           = "quality:lint"
+	EventQualityTestNeeded     = "quality:test-needed"
+	EventQueueAutoWrite        = "queue:auto-write"
+	EventRetryExhausted        = "retry:exhausted"
+	EventRouteCorrected        = "route:corrected"
+	EventRouteFallback         = "route:fallback"
+	EventSafetyTranscriptLeak  = "safety:transcript-leak"
+	EventSayCompleted          = "say:completed"
+	EventSaySent               = "say:sent"
+	EventSessionCompact        = "session:compact"
+	EventSessionCompactBlocked = "session:compact-blocked"
+	EventSessionCompactConfirm = "session:compact-confirmed"
+	EventSessionCompactFailed  = "session:compact-failed"
+	EventSessionCompactSuggest = "session:compact-suggestion"
+	EventSessionEnd            = "session:end"
+	EventSessionRecovery       = "session:recovery-delivered"
+	EventSessionStart          = "session:start"
+	EventSpecsArchive          = "specs:archive"
+	EventSpecsArchiveScan      = "specs:archive-scan"
+	EventSpecsArchiveSkipped   = "specs:archive-skipped"
+	EventSpecsInit             = "specs:init"
+	EventSpecsTasksMissing     = "specs:tasks-missing"
+	EventStageComplete         = "stage:complete"
+	EventStageCrashRecovery    = "stage:crash-recovery"
+	EventStageRefused          = "stage:refused"
+	EventStageRetry            = "stage:retry"
+	EventStageSkip             = "stage:skip"
+	EventStageStart            = "stage:start"
+	EventStateMigrated         = "state:migrated"
+	EventSystemWarning         = "system:warning"
+	EventTaskClassified        = "task:classified"
+	EventTaskIncomplete        = "task:incomplete"
+	EventToolBlocked           = "tool:blocked"
+	EventToolFailure           = "tool:failure"
+	EventToolGuarded           = "tool:guarded"
+	EventToolUsed              = "tool:used"
+	EventTurnSummary           = "turn:summary"
+	EventWorkflowAbort         = "workflow:abort"
+	EventWorkflowComplete      = "workflow:complete"
+	EventWorkflowRestart       = "workflow:restart"
+	EventWorkflowStart         = "workflow:start"
+)
+
+// UnknownEvent is what asking for an unregistered event type says.
+var UnknownEvent = Text{ZH: "未知的 timeline 事件類型：%s", EN: "unknown timeline event type: %s"}
+
+type event struct {
+	typ   string
+	label Text
+}
+
+// events is sorted by type. It is constant data that the linker lays out, so
+// the registry costs nothing at start; a map would be built on every hook call.
+var events = [...]event{
+	{EventAgentComplete, Text{ZH: "代理完成", EN: "Agent finished"}},
+	{EventAgentCrash, Text{ZH: "代理未回報路由", EN: "Agent gave no route"}},
+	{EventAgentDelegate, Text{ZH: "委派代理", EN: "Agent delegated"}},
+	{EventAgentError, Text{ZH: "代理錯誤", EN: "Agent error"}},
+	{EventAgentOrphanCleanup, Text{ZH: "孤兒代理清理", EN: "Orphaned agent cleared"}},
+	{EventAskAnswered, Text{ZH: "問題已回覆", EN: "Question answered"}},
+	{EventAskQuestion, Text{ZH: "提出問題", EN: "Question asked"}},
+	{EventBarrierCrashGuard, Text{ZH: "Barrier 崩潰防護", EN: "Barrier held for a crashed agent"}},
+	{EventBarrierCreated, Text{ZH: "Barrier 建立", EN: "Barrier created"}},
+	{EventBarrierRebuilt, Text{ZH: "Barrier 重建", EN: "Barrier rebuilt"}},
+	{EventBarrierReset, Text{ZH: "Barrier 重設", EN: "Barrier reset"}},
+	{EventBarrierResolved, Text{ZH: "Barrier 解除", EN: "Barrier resolved"}},
+	{EventBarrierTimeout, Text{ZH: "Barrier 逾時", EN: "Barrier timed out"}},
+	{EventBarrierWaiting, Text{ZH: "Barrier 等待中", EN: "Barrier waiting"}},
+	{EventCompactDecision, Text{ZH: "壓縮決策", EN: "Compaction decision"}},
+	{EventCompactExecuted, Text{ZH: "壓縮已執行", EN: "Compaction carried out"}},
+	{EventCompactSuggested, Text{ZH: "壓縮已建議", EN: "Compaction proposed"}},
+	{EventCompressComplete, Text{ZH: "歷史壓縮完成", EN: "History compression finished"}},
+	{EventCompressFailed, Text{ZH: "歷史壓縮失敗", EN: "History compression failed"}},
+	{EventCompressStart, Text{ZH: "歷史壓縮開始", EN: "History compression started"}},
+	{EventDelegationDenied, Text{ZH: "委派遭拒", EN: "Delegation denied"}},
+	{EventDelegationStart, Text{ZH: "委派開始", EN: "Delegation started"}},
+	{EventErrorFatal, Text{ZH: "嚴重錯誤", EN: "Fatal error"}},
+	{EventGraderScore, Text{ZH: "Grader 評分", EN: "Grader score"}},
+	{EventHandoffCreate, Text{ZH: "交接建立", EN: "Handoff created"}},
+	{EventHookError, Text{ZH: "Hook 錯誤", EN: "Hook error"}},
+	{EventHookTiming, Text{ZH: "Hook 計時", EN: "Hook timing"}},
+	{EventLoopAdvance, Text{ZH: "下一個任務", EN: "Next task"}},
+	{EventLoopComplete, Text{ZH: "循環完成", EN: "Loop finished"}},
+	{EventLoopStart, Text{ZH: "循環啟動", EN: "Loop started"}},
+	{EventPacketCreated, Text{ZH: "接續封包建立", EN: "Continuation packet created"}},
+	{EventPacketDelivered, Text{ZH: "接續封包送達", EN: "Continuation packet delivered"}},
+	{EventPacketExpired, Text{ZH: "接續封包過期", EN: "Continuation packet expired"}},
+	{EventParallelConverge, Text{ZH: "並行收斂", EN: "Parallel stages converged"}},
+	{EventParallelStart, Text{ZH: "並行啟動", EN: "Parallel stages started"}},
+	{EventPipelineAborted, Text{ZH: "Pipeline 異常終止", EN: "Pipeline aborted"}},
+	{EventPipelineCancelled, Text{ZH: "Pipeline 取消", EN: "Pipeline cancelled"}},
+	{EventPipelineComplete, Text{ZH: "Pipeline 完成", EN: "Pipeline finished"}},
+	{EventPipelineIncomplete, Text{ZH: "Pipeline 未完成", EN: "Pipeline incomplete"}},
+	{EventPipelineStart, Text{ZH: "Pipeline 啟動", EN: "Pipeline started"}},
+	{EventPromptReceived, Text{ZH: "收到提示", EN: "Prompt received"}},
+	{EventQualityCompact, Text{ZH: "壓縮過於頻繁", EN: "Compactions too frequent"}},
+	{EventQualityFormat, Text{ZH: "格式檢查", EN: "Format check"}},
+	{EventQualityLint, Text{ZH: "Lint 檢查", EN: "Lint check"}},
+	{EventQualityTestNeeded, Text{ZH: "需要測試", EN: "Tests needed"}},
+	{EventQueueAutoWrite, Text{ZH: "佇列自動寫入", EN: "Queue written automatically"}},
+	{EventRetryExhausted, Text{ZH: "重試次數用盡", EN: "Retries exhausted"}},
+	{EventRouteCorrected, Text{ZH: "路由已修正", EN: "Route corrected"}},
+	{EventRouteFallback, Text{ZH: "路由降級", EN: "Route fallback"}},
+	{EventSafetyTranscriptLeak, Text{ZH: "報告內容外洩警告", EN: "Report leaked into the conversation"}},
+	{EventSayCompleted, Text{ZH: "語音完成", EN: "Speech finished"}},
+	{EventSaySent, Text{ZH: "語音送出", EN: "Speech sent"}},
+	{EventSessionCompact, Text{ZH: "Context 壓縮", EN: "Context compaction"}},
+	{EventSessionCompactBlocked, Text{ZH: "Context 壓縮暫緩", EN: "Context compaction held back"}},
+	{EventSessionCompactConfirm, Text{ZH: "Context 壓縮確認", EN: "Context compaction confirmed"}},
+	{EventSessionCompactFailed, Text{ZH: "Context 壓縮失敗", EN: "Context compaction failed"}},
+	{EventSessionCompactSuggest, Text{ZH: "Compact 建議", EN: "Compaction suggested"}},
+	{EventSessionEnd, Text{ZH: "工作階段結束", EN: "Session ended"}},
+	{EventSessionRecovery, Text{ZH: "狀態恢復送達", EN: "Recovery delivered"}},
+	{EventSessionStart, Text{ZH: "工作階段開始", EN: "Session started"}},
+	{EventSpecsArchive, Text{ZH: "Specs 歸檔", EN: "Specs archived"}},
+	{EventSpecsArchiveScan, Text{ZH: "Specs 歸檔掃描", EN: "Specs archive scan"}},
+	{EventSpecsArchiveSkipped, Text{ZH: "Specs 歸檔略過", EN: "Specs archive skipped"}},
+	{EventSpecsInit, Text{ZH: "Specs 初始化", EN: "Specs initialised"}},
+	{EventSpecsTasksMissing, Text{ZH: "Specs 任務清單缺失", EN: "Specs task list missing"}},
+	{EventStageComplete, Text{ZH: "階段完成", EN: "Stage finished"}},
+	{EventStageCrashRecovery, Text{ZH: "階段崩潰恢復", EN: "Stage recovered from a crash"}},
+	{EventStageRefused, Text{ZH: "階段完成遭拒", EN: "Stage completion refused"}},
+	{EventStageRetry, Text{ZH: "階段重試", EN: "Stage retried"}},
+	{EventStageSkip, Text{ZH: "階段跳過", EN: "Stage skipped"}},
+	{EventStageStart, Text{ZH: "階段開始", EN: "Stage started"}},
+	{EventStateMigrated, Text{ZH: "狀態檔遷移", EN: "State file migrated"}},
+	{EventSystemWarning, Text{ZH: "系統警告", EN: "System warning"}},
+	{EventTaskClassified, Text{ZH: "任務分類", EN: "Task classified"}},
+	{EventTaskIncomplete, Text{ZH: "任務未完成", EN: "Task incomplete"}},
+	{EventToolBlocked, Text{ZH: "工具遭阻擋", EN: "Tool blocked"}},
+	{EventToolFailure, Text{ZH: "工具失敗", EN: "Tool failed"}},
+	{EventToolGuarded, Text{ZH: "工具受防護", EN: "Tool guarded"}},
+	{EventToolUsed, Text{ZH: "工具使用", EN: "Tool used"}},
+	{EventTurnSummary, Text{ZH: "回合摘要", EN: "Turn summary"}},
+	{EventWorkflowAbort, Text{ZH: "工作流中斷", EN: "Workflow aborted"}},
+	{EventWorkflowComplete, Text{ZH: "工作流完成", EN: "Workflow finished"}},
+	{EventWorkflowRestart, Text{ZH: "工作流重啟", EN: "Workflow restarted"}},
+	{EventWorkflowStart, Text{ZH: "工作流啟動", EN: "Workflow started"}},
+}
+
+// EventLabel returns the label of a timeline event type, and whether the type
+// is registered.
+func EventLabel(typ string) (Text, bool) {
+	i, ok := slices.BinarySearchFunc(events[:], typ, func(e event, t string) int { return strings.Compare(e.typ, t) })
+	if !ok {
+		return Text{}, false
+	}
+	return events[i].label, true
+}
+
+// EventCategory returns the group that an event type belongs to.
+func EventCategory(typ string) string {
+	category, _, _ := strings.Cut(typ, ":")
+	return category
+}
+
+// EventTypes lists the registered event types in alphabetical order.
+func EventTypes() []string {
+	types := make([]string, len(events))
+	for i, e := range events {
+		types[i] = e.typ
+	}
+	return types
+}
