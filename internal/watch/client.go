@@ -1,0 +1,393 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// Client is one connection to a Codex app-server.
+//
+// Everything that arrives and matters comes out of Next in the order in which
+// the server sent it: notifications, and the answers to requests made with
+// Post. That order is what lets a caller trust an answer: what the server had
+// announced before it, the caller has already seen.
+//
+// A Client never answers a request of the server. Approval requests go to
+// every subscribed client, and even an error as the answer would reject the
+// command in the user's place.
+type Client struct {
+	conn   conn
+	cancel context.CancelFunc
+	ctx    context.Context
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	nextID  int64
+	pending map[int64]*call
+	queue   []Inbound
+	wake    chan struct{}
+	err     error
+}
+
+// Inbound is one thing that arrived: a notification (Method and Params) or
+// the answer to a Post (Tag, and Result or Err).
+type Inbound struct {
+	Method string
+	Params json.RawMessage
+	Tag    any
+	Result json.RawMessage
+	Err    error
+}
+
+type call struct {
+	method string
+	params any
+	tag    any
+	done   chan Inbound
+	timer  *time.Timer
+	retry  *backoff.ExponentialBackOff
+	tries  int
+}
+
+// Requests that the server refuses as overloaded are sent again this often.
+const overloadTries = 6
+
+// maxQueue bounds what waits for Next. A reader that far behind has lost the
+// thread; a new connection starts clean.
+const maxQueue = 50_000
+
+var (
+	errClosed  = errors.New("app-server connection closed")
+	errBehind  = errors.New("app-server connection closed: too many unread messages")
+	errTimeout = errors.New("app-server did not answer in time")
+)
+
+// ClientInfo is how we introduce ourselves.
+type ClientInfo struct {
+	Name    string
+	Version string
+}
+
+// Dial connects and introduces us. The connection lives until Close or until
+// ctx ends.
+func Dial(ctx context.Context, at Endpoint, who ClientInfo) (*Client, error) {
+	dctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	cn, err := at.dial(dctx)
+	if err != nil {
+		return nil, err
+	}
+	c := newClient(ctx, cn)
+	init := map[string]any{
+		"clientInfo":   map[string]any{"name": who.Name, "title": nil, "version": who.Version},
+		"capabilities": map[string]any{"experimentalApi": true, "requestAttestation": false},
+	}
+	if err := c.Call(dctx, "initialize", init, nil); err != nil {
+		_ = c.Close()
+		return nil, fmt.Errorf("initialize %s: %w", at, err)
+	}
+	if err := c.notify("initialized"); err != nil {
+		_ = c.Close()
+		return nil, fmt.Errorf("initialize %s: %w", at, err)
+	}
+	return c, nil
+}
+
+func newClient(ctx context.Context, cn conn) *Client {
+	ctx, cancel := context.WithCancel(ctx)
+	c := &Client{
+		conn: cn, ctx: ctx, cancel: cancel,
+		pending: map[int64]*call{},
+		wake:    make(chan struct{}, 1),
+	}
+	c.wg.Go(c.readAll)
+	// A read from a process's pipe knows no context; closing ends it.
+	c.wg.Go(func() {
+		<-ctx.Done()
+		_ = cn.close()
+	})
+	return c
+}
+
+// Close ends the connection and waits for all its goroutines.
+func (c *Client) Close() error {
+	c.cancel()
+	c.wg.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if errors.Is(c.err, errClosed) || errors.Is(c.err, context.Canceled) {
+		return nil
+	}
+	return c.err
+}
+
+// Next returns the next thing that arrived. After the connection's end it
+// still hands out what had come before, then the reason of the end.
+func (c *Client) Next(ctx context.Context) (Inbound, error) {
+	for {
+		c.mu.Lock()
+		if len(c.queue) > 0 {
+			in := c.queue[0]
+			c.queue = c.queue[1:]
+			c.mu.Unlock()
+			return in, nil
+		}
+		err := c.err
+		c.mu.Unlock()
+		if err != nil {
+			return Inbound{}, err
+		}
+		select {
+		case <-c.wake:
+		case <-ctx.Done():
+			return Inbound{}, ctx.Err()
+		}
+	}
+}
+
+// Ready is signalled when Next may have something; it is for a select.
+func (c *Client) Ready() <-chan struct{} { return c.wake }
+
+// TryNext is Next without waiting; ok is false when nothing is there yet.
+func (c *Client) TryNext() (in Inbound, ok bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue) > 0 {
+		in = c.queue[0]
+		c.queue = c.queue[1:]
+		return in, true, nil
+	}
+	return Inbound{}, false, c.err
+}
+
+// Post sends a request whose answer comes out of Next with tag. There is
+// always exactly one answer, an error when the time is up or the connection
+// ends.
+func (c *Client) Post(method string, params, tag any, timeout time.Duration) {
+	c.start(&call{method: method, params: params, tag: tag}, timeout)
+}
+
+// Call sends a request and waits for its answer. It must not be used by the
+// goroutine that is expected to empty Next for long, and its answer is not
+// ordered with Next.
+func (c *Client) Call(ctx context.Context, method string, params, result any) error {
+	done := make(chan Inbound, 1)
+	c.start(&call{method: method, params: params, done: done}, 0)
+	select {
+	case in := <-done:
+		if in.Err != nil {
+			return fmt.Errorf("%s: %w", method, in.Err)
+		}
+		if result == nil {
+			return nil
+		}
+		if err := json.Unmarshal(in.Result, result); err != nil {
+			return fmt.Errorf("%s: read answer: %w", method, err)
+		}
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", method, ctx.Err())
+	}
+}
+
+func (c *Client) notify(method string) error {
+	b, err := encodeFrame(0, method, nil)
+	if err != nil {
+		return err
+	}
+	return c.conn.write(c.ctx, b)
+}
+
+func (c *Client) start(cl *call, timeout time.Duration) {
+	c.mu.Lock()
+	id, err := c.register(cl)
+	if err == nil && timeout > 0 {
+		cl.timer = time.AfterFunc(timeout, func() { c.settle(cl, Inbound{Err: errTimeout}) })
+	}
+	c.mu.Unlock()
+	if err != nil {
+		c.settle(cl, Inbound{Err: err})
+		return
+	}
+	c.send(id, cl)
+}
+
+// register gives cl a fresh id. The caller holds the lock.
+func (c *Client) register(cl *call) (int64, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	c.nextID++
+	c.pending[c.nextID] = cl
+	return c.nextID, nil
+}
+
+func (c *Client) send(id int64, cl *call) {
+	b, err := encodeFrame(id, cl.method, cl.params)
+	if err == nil {
+		err = c.conn.write(c.ctx, b)
+	}
+	if err != nil {
+		c.settle(cl, Inbound{Err: err})
+	}
+}
+
+// settle gives cl its one answer; later ones are dropped.
+func (c *Client) settle(cl *call, in Inbound) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settleLocked(cl, in)
+}
+
+func (c *Client) settleLocked(cl *call, in Inbound) {
+	if cl.tries < 0 {
+		return
+	}
+	cl.tries = -1
+	for id, p := range c.pending {
+		if p == cl {
+			delete(c.pending, id)
+		}
+	}
+	if cl.timer != nil {
+		cl.timer.Stop()
+	}
+	in.Tag = cl.tag
+	if cl.done != nil {
+		cl.done <- in
+		return
+	}
+	c.push(in)
+}
+
+// push appends to the queue. The caller holds the lock.
+func (c *Client) push(in Inbound) {
+	c.queue = append(c.queue, in)
+	c.signal()
+}
+
+func (c *Client) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (c *Client) readAll() {
+	var err error
+	for err == nil {
+		var b []byte
+		b, err = c.conn.read(c.ctx)
+		if err == nil {
+			err = c.accept(b)
+		}
+	}
+	if c.ctx.Err() != nil {
+		err = errClosed
+	}
+	c.mu.Lock()
+	c.err = fmt.Errorf("read from app-server: %w", err)
+	open := c.pending
+	c.pending = map[int64]*call{}
+	for _, cl := range open {
+		c.settleLocked(cl, Inbound{Err: c.err})
+	}
+	c.signal()
+	c.mu.Unlock()
+	c.cancel()
+}
+
+// accept sorts one message. Broken ones are skipped: a server newer than us
+// may say things we do not know.
+func (c *Client) accept(b []byte) error {
+	f, kind, err := parseFrame(b)
+	if err != nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch kind {
+	case frameNotification:
+		if !wanted(f.Method) {
+			return nil
+		}
+		if len(c.queue) >= maxQueue {
+			return errBehind
+		}
+		c.push(Inbound{Method: f.Method, Params: f.Params})
+	case frameResponse:
+		id, ok := requestID(f.ID)
+		cl := c.pending[id]
+		if !ok || cl == nil {
+			return nil
+		}
+		delete(c.pending, id)
+		if f.Error != nil && f.Error.Code == overloaded && c.again(cl) {
+			return nil
+		}
+		in := Inbound{Result: f.Result}
+		if f.Error != nil {
+			in.Err = f.Error
+		}
+		c.settleLocked(cl, in)
+	case frameRequest:
+	}
+	return nil
+}
+
+// again sends an overloaded request once more after a pause. The caller holds
+// the lock.
+func (c *Client) again(cl *call) bool {
+	if cl.tries < 0 || cl.tries >= overloadTries {
+		return false
+	}
+	cl.tries++
+	if cl.retry == nil {
+		cl.retry = backoff.NewExponentialBackOff()
+		cl.retry.InitialInterval = 100 * time.Millisecond
+		cl.retry.MaxInterval = 5 * time.Second
+	}
+	pause := cl.retry.NextBackOff()
+	c.wg.Go(func() {
+		t := time.NewTimer(pause)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-c.ctx.Done():
+			c.settle(cl, Inbound{Err: errClosed})
+			return
+		}
+		c.mu.Lock()
+		if cl.tries < 0 {
+			c.mu.Unlock()
+			return
+		}
+		id, err := c.register(cl)
+		c.mu.Unlock()
+		if err != nil {
+			c.settle(cl, Inbound{Err: err})
+			return
+		}
+		c.send(id, cl)
+	})
+	return true
+}
+
+// wanted keeps what nobody reads out of the queue: text arrives there token
+// by token.
+func wanted(method string) bool {
+	switch method {
+	case "thread/started", "thread/status/changed", "thread/closed", "thread/archived", "thread/deleted",
+		"thread/reverted", "thread/queue/changed", "thread/tokenUsage/updated",
+		"turn/started", "turn/completed", "turn/plan/updated",
+		"item/started", "item/completed", "error":
+		return true
+	}
+	return false
+}
