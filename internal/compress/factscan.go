@@ -1,0 +1,334 @@
+package compress
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// span is one fact where it stands in a text. A span of a kind other than
+// ErrorLine and Code never overlaps another such span.
+type span struct {
+	start, end int
+	kind       Kind
+	// grade of an ErrorLine: mention or report. Zero for other kinds.
+	grade uint8
+}
+
+// A line that mentions trouble, and one that a program printed to report it.
+const (
+	mention = 1 + iota
+	report
+)
+
+const (
+	minHash = 7
+	maxHash = 64
+	// A longer line is a paragraph that mentions an error, or data.
+	maxErrorLine = 400
+	// An opening backtick without a partner nearby is a stray one.
+	maxInlineCode = 200
+)
+
+// Byte classes of the scanner. Everything that is neither part of a word nor a
+// digit separates words; what a '.', '/', '-' or ':' means depends on its
+// neighbours.
+const (
+	isLower = 1 << iota
+	isUpper
+	isDigit
+	isJoin // . / - _ ~ $ inside a word
+	isHex
+	isURL
+	isWord  = isLower | isUpper | isDigit | isJoin
+	isAlnum = isLower | isUpper | isDigit
+)
+
+// class is indexed by byte. It is a literal so that it costs nothing at start.
+var class = [256]uint8{
+	'a': isLower | isHex | isURL, 'b': isLower | isHex | isURL, 'c': isLower | isHex | isURL,
+	'd': isLower | isHex | isURL, 'e': isLower | isHex | isURL, 'f': isLower | isHex | isURL,
+	'g': isLower | isURL, 'h': isLower | isURL, 'i': isLower | isURL, 'j': isLower | isURL,
+	'k': isLower | isURL, 'l': isLower | isURL, 'm': isLower | isURL, 'n': isLower | isURL,
+	'o': isLower | isURL, 'p': isLower | isURL, 'q': isLower | isURL, 'r': isLower | isURL,
+	's': isLower | isURL, 't': isLower | isURL, 'u': isLower | isURL, 'v': isLower | isURL,
+	'w': isLower | isURL, 'x': isLower | isURL, 'y': isLower | isURL, 'z': isLower | isURL,
+	'A': isUpper | isHex | isURL, 'B': isUpper | isHex | isURL, 'C': isUpper | isHex | isURL,
+	'D': isUpper | isHex | isURL, 'E': isUpper | isHex | isURL, 'F': isUpper | isHex | isURL,
+	'G': isUpper | isURL, 'H': isUpper | isURL, 'I': isUpper | isURL, 'J': isUpper | isURL,
+	'K': isUpper | isURL, 'L': isUpper | isURL, 'M': isUpper | isURL, 'N': isUpper | isURL,
+	'O': isUpper | isURL, 'P': isUpper | isURL, 'Q': isUpper | isURL, 'R': isUpper | isURL,
+	'S': isUpper | isURL, 'T': isUpper | isURL, 'U': isUpper | isURL, 'V': isUpper | isURL,
+	'W': isUpper | isURL, 'X': isUpper | isURL, 'Y': isUpper | isURL, 'Z': isUpper | isURL,
+	'0': isDigit | isHex | isURL, '1': isDigit | isHex | isURL, '2': isDigit | isHex | isURL,
+	'3': isDigit | isHex | isURL, '4': isDigit | isHex | isURL, '5': isDigit | isHex | isURL,
+	'6': isDigit | isHex | isURL, '7': isDigit | isHex | isURL, '8': isDigit | isHex | isURL,
+	'9': isDigit | isHex | isURL,
+	'_': isJoin | isURL, '.': isJoin | isURL, '/': isJoin | isURL, '-': isJoin | isURL,
+	'~': isJoin | isURL, '$': isJoin | isURL,
+	':': isURL, '?': isURL, '#': isURL, '@': isURL, '!': isURL, '&': isURL, '*': isURL,
+	'+': isURL, ',': isURL, ';': isURL, '=': isURL, '%': isURL,
+}
+
+// scanner walks a text once. Facts are found inside words only, never across a
+// blank, so that whole words copied from a text state no fact that the text
+// does not state.
+type scanner struct {
+	text  string
+	spans []span
+	// line state
+	lineStart int
+	fence     bool
+	fenceLine bool
+	failing   uint8
+}
+
+// scanFacts appends the facts of text to dst in order of their ends.
+func scanFacts(dst []span, text string) []span {
+	s := scanner{text: text, spans: dst}
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case class[c]&isWord != 0:
+			i = s.word(i)
+		case c == '\n':
+			s.endLine(i)
+			i++
+			s.lineStart = i
+		case c == '`':
+			i = s.tick(i)
+		case c < utf8.RuneSelf:
+			i++
+		default:
+			i = s.wide(i)
+		}
+	}
+	s.endLine(len(text))
+	return s.spans
+}
+
+func (s *scanner) emit(kind Kind, start, end int) {
+	s.spans = append(s.spans, span{start, end, kind, 0})
+}
+
+func (s *scanner) endLine(end int) {
+	start := s.lineStart
+	if s.fence && !s.fenceLine {
+		if a, b := trimmed(s.text, start, end); a < b {
+			s.emit(Code, a, b)
+		}
+	}
+	if s.failing > 0 {
+		if a, b := trimmed(s.text, start, end); b-a <= maxErrorLine {
+			s.spans = append(s.spans, span{a, b, ErrorLine, s.failing})
+		}
+	}
+	s.failing, s.fenceLine = 0, false
+}
+
+// tick handles a run of backticks at i: a fence at the start of a line, else an
+// inline code span.
+func (s *scanner) tick(i int) int {
+	n := 1
+	for i+n < len(s.text) && s.text[i+n] == '`' {
+		n++
+	}
+	if n >= 3 && strings.TrimLeft(s.text[s.lineStart:i], " \t>") == "" {
+		s.fence = !s.fence
+		s.fenceLine = true
+		return i + n
+	}
+	if n > 1 || s.fence {
+		return i + n
+	}
+	body := s.text[i+1 : min(len(s.text), i+1+maxInlineCode)]
+	end := strings.IndexAny(body, "`\n")
+	if end <= 0 || body[end] == '\n' {
+		return i + 1
+	}
+	body = body[:end]
+	switch {
+	case strings.ContainsAny(body, " \t"):
+		if a, b := trimmed(s.text, i+1, i+1+end); a < b {
+			s.emit(Code, a, b)
+		}
+	case plainName(body):
+		s.emit(Identifier, i+1, i+1+end)
+		return i + end + 2
+	}
+	// The inside is scanned as ordinary words; the closing tick must not open
+	// the next span.
+	for j := i + 1; j < i+1+end; {
+		switch c := s.text[j]; {
+		case class[c]&isWord != 0:
+			j = s.word(j)
+		case c < utf8.RuneSelf:
+			j++
+		default:
+			j = s.wide(j)
+		}
+	}
+	return i + end + 2
+}
+
+// plainName reports whether an inline code span is one bare word that the word
+// rules would not take for a fact.
+func plainName(body string) bool {
+	letters := 0
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case class[c]&(isLower|isUpper) != 0:
+			letters++
+		case class[c]&isDigit != 0 || c == '_' || c == '-':
+		default:
+			return false
+		}
+	}
+	return letters >= 2 && !hexHash(body)
+}
+
+// wide handles a rune outside ASCII.
+func (s *scanner) wide(i int) int {
+	r, n := utf8.DecodeRuneInString(s.text[i:])
+	if !ideograph(r) {
+		if unicode.IsLetter(r) {
+			return s.word(i)
+		}
+		return i + n
+	}
+	if s.failing < report {
+		if n := failingHan(s.text[i:]); n > 0 {
+			s.fail(i + n)
+		}
+	}
+	return i + n
+}
+
+// fail notes a word for failure that ends at j. A colon or bracket behind it is
+// how programs report.
+func (s *scanner) fail(j int) {
+	grade := uint8(mention)
+	if rest := s.text[j:]; rest != "" && (strings.IndexByte(":[(", rest[0]) >= 0 || strings.HasPrefix(rest, "：")) {
+		grade = report
+	}
+	s.failing = max(s.failing, grade)
+}
+
+// failingHan returns the length of the word for failure that t begins with.
+func failingHan(t string) int {
+	for _, w := range [...]string{"錯誤", "失敗", "例外", "異常", "逾時", "崩潰", "找不到", "拒絕存取", "错误", "失败", "异常", "超时"} {
+		if strings.HasPrefix(t, w) {
+			return len(w)
+		}
+	}
+	return 0
+}
+
+// ideograph reports whether r is written without blanks between words.
+func ideograph(r rune) bool {
+	return r >= 0x2E80 && (r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF ||
+		r >= 0xFF00 && r <= 0xFFEF || r >= 0x20000 && r <= 0x3FFFF)
+}
+
+// word reads the word at i, emits its facts and returns where it ends.
+func (s *scanner) word(i int) int {
+	t := s.text
+	j := i
+	for j < len(t) {
+		c := t[j]
+		if class[c]&isWord != 0 {
+			j++
+			continue
+		}
+		switch {
+		case c == ':':
+			if strings.HasPrefix(t[j:], "://") && j > i && schemeName(t[i:j]) {
+				return s.url(i, j+3)
+			}
+			if strings.HasPrefix(t[j:], "::") && j > i && j+2 < len(t) && class[t[j+2]]&(isLower|isUpper) != 0 {
+				j += 2
+				continue
+			}
+			if j == i+1 && j+1 < len(t) && t[j+1] == '\\' && class[t[i]]&(isLower|isUpper) != 0 {
+				return s.drivePath(i, j+1)
+			}
+		case c == ',':
+			if groupComma(t, i, j) {
+				j++
+				continue
+			}
+		case c >= utf8.RuneSelf:
+			if r, n := utf8.DecodeRuneInString(t[j:]); !ideograph(r) && unicode.IsLetter(r) {
+				j += n
+				continue
+			}
+		}
+		break
+	}
+	if j == i {
+		// A letter outside ASCII that word was called for always advances; this
+		// is the guard against a lone byte that is none.
+		return i + 1
+	}
+	s.classify(i, j)
+	return j
+}
+
+// groupComma reports whether the comma at j separates thousands of a number in
+// the word that began at i: 1 to 3 digits before it or a group of 3, and exactly
+// 3 after it.
+func groupComma(t string, i, j int) bool {
+	k := j
+	for k > i && class[t[k-1]]&isDigit != 0 {
+		if k--; j-k > 3 {
+			return false
+		}
+	}
+	if k == j || j+3 >= len(t) && j+4 != len(t) {
+		return false
+	}
+	if k > i && (t[k-1] == ',' && j-k != 3 || strings.IndexByte(",-$~", t[k-1]) < 0) {
+		return false
+	}
+	for m := j + 1; m <= j+3; m++ {
+		if class[t[m]]&isDigit == 0 {
+			return false
+		}
+	}
+	return j+4 == len(t) || class[t[j+4]]&isAlnum == 0
+}
+
+func schemeName(t string) bool {
+	for i := 0; i < len(t); i++ {
+		if class[t[i]]&isAlnum == 0 {
+			return false
+		}
+	}
+	return len(t) >= 2 && len(t) <= 12
+}
+
+func (s *scanner) url(i, j int) int {
+	t := s.text
+	for j < len(t) && class[t[j]]&isURL != 0 {
+		j++
+	}
+	end := j
+	for end > i && strings.IndexByte(".,;:!?*", t[end-1]) >= 0 {
+		end--
+	}
+	s.emit(URL, i, end)
+	return j
+}
+
+func (s *scanner) drivePath(i, j int) int {
+	t := s.text
+	for j < len(t) && (class[t[j]]&isWord != 0 || t[j] == '\\') {
+		j++
+	}
+	end := j
+	for end > i && strings.IndexByte(".\\", t[end-1]) >= 0 {
+		end--
+	}
+	s.emit(Path, i, end)
+	return j
+}
