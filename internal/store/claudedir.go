@@ -1,0 +1,199 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Names of the files in the Claude folder. Agents are told the paths, so the
+// names are part of the contract.
+const (
+	contextPrefix    = "pipeline-context-"
+	reflectionPrefix = "reflection-memory-"
+	barrierPrefix    = "barrier-state-"
+	legacyPrefix     = "pipeline-state-"
+)
+
+// Merged stands in the place of a stage in the name of the file that collects
+// the reports of several failed stages.
+const Merged = "MERGED"
+
+// maxContext bounds the report of an agent.
+const maxContext = 1 << 20
+
+// ErrContextFile reports a path that is not one of the session's context files.
+var ErrContextFile = errors.New("not a context file of this session")
+
+// ContextPath is where the report of a stage lies.
+func (s *Session) ContextPath(stage string) string {
+	return s.claudePath(contextPrefix + s.id + "-" + stageName(stage) + ".md")
+}
+
+// ReflectionPath is where the failed rounds of a stage are remembered.
+func (s *Session) ReflectionPath(stage string) string {
+	return s.claudePath(reflectionPrefix + s.id + "-" + stageName(stage) + ".md")
+}
+
+// BarrierPath is where the state of parallel stages lies.
+func (s *Session) BarrierPath() string { return s.claudePath(barrierPrefix + s.id + ".json") }
+
+// LegacyStatePath is where an earlier version kept the state.
+func (s *Session) LegacyStatePath() string { return s.claudePath(legacyPrefix + s.id + ".json") }
+
+func (s *Session) claudePath(name string) string { return filepath.Join(s.home.claude, name) }
+
+// stageName makes a stage key fit for a file name on every system: TEST:2 is
+// TEST-2. Other characters that a key of the catalogue never has become "_",
+// so no key leads out of the folder.
+func stageName(stage string) string {
+	const longest = 64 // with prefix, id and .md.tmp this stays under 255
+	stage = stage[:min(len(stage), longest)]
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ':':
+			return '-'
+		case r < 0x80 && plainByte(byte(r)):
+			return r
+		}
+		return '_'
+	}, stage)
+}
+
+// ResolveContext turns the path of a context file, as an agent gave it, into
+// the path we use. It accepts only files of this session's pattern directly in
+// the Claude folder, written as an absolute path or with a leading ~/.claude/;
+// anything else is [ErrContextFile]. The file need not exist.
+func (s *Session) ResolveContext(path string) (string, error) {
+	refused := fmt.Errorf("%w: %q", ErrContextFile, path)
+	dir, name := filepath.Split(filepath.FromSlash(path))
+	stage, ok := strings.CutPrefix(name, contextPrefix+s.id+"-")
+	stage, ok2 := strings.CutSuffix(stage, ".md")
+	if !ok || !ok2 || stage == "" || !plainBytes(stage) {
+		return "", refused
+	}
+	dir = filepath.Clean(dir)
+	if dir != filepath.Join("~", ".claude") && dir != s.home.claude && !sameDir(dir, s.home.claude) {
+		return "", refused
+	}
+	return s.claudePath(name), nil
+}
+
+// sameDir recognises the Claude folder under another name, such as the target
+// of the link that it is.
+func sameDir(a, b string) bool {
+	if !filepath.IsAbs(a) {
+		return false
+	}
+	ai, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	bi, err := os.Stat(b)
+	return err == nil && os.SameFile(ai, bi)
+}
+
+// ReadContext returns the report at a path that an agent gave; see
+// [Session.ResolveContext]. A report over 1 MiB is an error.
+func (tx *Tx) ReadContext(path string) ([]byte, error) {
+	resolved, err := tx.s.ResolveContext(path)
+	if err != nil {
+		return nil, err
+	}
+	return tx.readClaude(resolved, maxContext)
+}
+
+// WriteContext replaces the report of a stage.
+func (tx *Tx) WriteContext(stage string, data []byte) error {
+	return tx.writeClaude(tx.s.ContextPath(stage), data)
+}
+
+// RemoveContext deletes the report of a stage, if there is one.
+func (tx *Tx) RemoveContext(stage string) error { return tx.removeClaude(tx.s.ContextPath(stage)) }
+
+// Reflection returns the remembered rounds of a stage; none is [fs.ErrNotExist].
+func (tx *Tx) Reflection(stage string) ([]byte, error) {
+	return tx.readClaude(tx.s.ReflectionPath(stage), maxContext)
+}
+
+// WriteReflection replaces the remembered rounds of a stage.
+func (tx *Tx) WriteReflection(stage string, data []byte) error {
+	return tx.writeClaude(tx.s.ReflectionPath(stage), data)
+}
+
+// RemoveReflection deletes the remembered rounds of a stage, if there are any.
+func (tx *Tx) RemoveReflection(stage string) error {
+	return tx.removeClaude(tx.s.ReflectionPath(stage))
+}
+
+// Barrier returns the barrier state; none is [fs.ErrNotExist].
+func (tx *Tx) Barrier() ([]byte, error) { return tx.readClaude(tx.s.BarrierPath(), maxFile) }
+
+// WriteBarrier replaces the barrier state. It can be derived from the workflow
+// state, so it is not flushed.
+func (tx *Tx) WriteBarrier(data []byte) error { return tx.writeClaude(tx.s.BarrierPath(), data) }
+
+// RemoveBarrier deletes the barrier state, if there is one.
+func (tx *Tx) RemoveBarrier() error { return tx.removeClaude(tx.s.BarrierPath()) }
+
+// LegacyState returns the state that an earlier version left; none is
+// [fs.ErrNotExist]. It is never written or removed.
+func (tx *Tx) LegacyState() ([]byte, error) {
+	return tx.readClaude(tx.s.LegacyStatePath(), maxFile)
+}
+
+// ClaudeFiles lists the paths of the session's files in the Claude folder, in
+// alphabetical order. Where one session's id is another's followed by a hyphen,
+// the files of both are listed for the shorter.
+func (s *Session) ClaudeFiles() ([]string, error) {
+	entries, err := os.ReadDir(s.home.claude)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, e := range entries {
+		if name := e.Name(); e.Type().IsRegular() && s.owns(name) {
+			paths = append(paths, s.claudePath(name))
+		}
+	}
+	return paths, nil
+}
+
+func (s *Session) owns(name string) bool {
+	return strings.HasPrefix(name, contextPrefix+s.id+"-") && strings.HasSuffix(name, ".md") ||
+		strings.HasPrefix(name, reflectionPrefix+s.id+"-") && strings.HasSuffix(name, ".md") ||
+		name == barrierPrefix+s.id+".json" || name == legacyPrefix+s.id+".json"
+}
+
+func (tx *Tx) readClaude(path string, limit int64) ([]byte, error) {
+	if tx.done {
+		return nil, errTxDone
+	}
+	return readFile(path, limit)
+}
+
+func (tx *Tx) writeClaude(path string, data []byte) error {
+	if tx.done {
+		return errTxDone
+	}
+	err := writeLoose(path, data)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(tx.s.home.claude, dirPerm); err == nil {
+			err = writeLoose(path, data)
+		}
+	}
+	return err
+}
+
+func (tx *Tx) removeClaude(path string) error {
+	if tx.done {
+		return errTxDone
+	}
+	return remove(path)
+}

@@ -1,0 +1,268 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// DefaultMaxAge is how long files of past work are kept.
+const DefaultMaxAge = 3 * 24 * time.Hour
+
+// CleanupOptions says what [Home.Cleanup] may remove.
+type CleanupOptions struct {
+	MaxAge time.Duration // 0 is DefaultMaxAge
+	DryRun bool          // report, remove nothing
+	// Active says whether a session is at work, given its workflow.json (nil
+	// where it cannot be read). Nil means that none is.
+	Active func(id string, workflow []byte) bool
+}
+
+// CleanupReport is what a clean-up removed, or would remove.
+type CleanupReport struct {
+	Files    []string // paths in the Claude folder
+	Sessions []string // ids whose folders went
+	Spared   []string // ids of old sessions that are still at work
+	Failed   []error  // what could not be looked at or removed; the rest went on
+}
+
+// Cleanup removes what past work left: in the Claude folder context files,
+// reflection memories and barrier states, also their half-written copies, and
+// below $OVERTONE_HOME the folders of sessions, all when nothing in them was
+// modified for MaxAge. Whatever belongs to an active session stays. Links are
+// not followed and, in the Claude folder, not removed.
+//
+// The error is about a folder that cannot be listed at all; then the other
+// folder has still been seen to.
+func (h *Home) Cleanup(opts CleanupOptions) (CleanupReport, error) {
+	c := cleanup{home: h, opts: opts, active: map[string]bool{}}
+	c.before = h.now().Add(-cmp.Or(opts.MaxAge, DefaultMaxAge))
+	entries, err := listDir(h.sessionsDir())
+	if err != nil {
+		// Not knowing who is at work, nothing may go.
+		return c.report, fmt.Errorf("clean up sessions: %w", err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && validID(e.Name()) {
+			c.sessions = append(c.sessions, e.Name())
+		}
+	}
+	err = c.claudeFiles()
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case !e.IsDir():
+		case validID(name):
+			c.session(name)
+		case strings.HasPrefix(name, trashPrefix) && !opts.DryRun:
+			c.failed(os.RemoveAll(filepath.Join(h.sessionsDir(), name)))
+		}
+	}
+	return c.report, err
+}
+
+// trashPrefix marks folders on their way out. No session id has a dot.
+const trashPrefix = ".trash-"
+
+type cleanup struct {
+	home     *Home
+	opts     CleanupOptions
+	before   time.Time
+	sessions []string        // ids, sorted
+	active   map[string]bool // by id, filled as needed
+	report   CleanupReport
+}
+
+func (c *cleanup) failed(err error) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.report.Failed = append(c.report.Failed, err)
+	}
+}
+
+func listDir(path string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return entries, err
+}
+
+func (c *cleanup) claudeFiles() error {
+	entries, err := listDir(c.home.claude)
+	if err != nil {
+		return fmt.Errorf("clean up: %w", err)
+	}
+	for _, e := range entries {
+		rest, ok := leftover(e.Name())
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			c.failed(err)
+			continue
+		}
+		if !info.ModTime().Before(c.before) || c.ownerActive(rest) {
+			continue
+		}
+		path := filepath.Join(c.home.claude, e.Name())
+		if !c.opts.DryRun {
+			if err := os.Remove(path); err != nil {
+				c.failed(err)
+				continue
+			}
+		}
+		c.report.Files = append(c.report.Files, path)
+	}
+	return nil
+}
+
+// leftover recognises the files that clean-up is about and returns the part of
+// the name that begins with the session id.
+func leftover(name string) (rest string, ok bool) {
+	name = strings.TrimSuffix(name, ".tmp")
+	for prefix, ext := range map[string]string{contextPrefix: ".md", reflectionPrefix: ".md", barrierPrefix: ".json"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			return strings.CutSuffix(rest, ext)
+		}
+	}
+	return "", false
+}
+
+// ownerActive says whether a file belongs to a session at work. A name does not
+// tell where the id ends and the stage begins, as both may hold hyphens, so
+// each beginning that is the id of a session counts.
+func (c *cleanup) ownerActive(rest string) bool {
+	for i := 0; i <= len(rest); i++ {
+		if i < len(rest) && rest[i] != '-' {
+			continue
+		}
+		if _, ok := slices.BinarySearch(c.sessions, rest[:i]); ok && c.isActive(rest[:i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *cleanup) isActive(id string) bool {
+	if c.opts.Active == nil {
+		return false
+	}
+	active, known := c.active[id]
+	if !known {
+		s, err := c.home.Session(id)
+		if err != nil {
+			return false
+		}
+		workflow, err := s.Read(WorkflowFile)
+		c.failed(err)
+		active = c.opts.Active(id, workflow)
+		c.active[id] = active
+	}
+	return active
+}
+
+// session removes the folder of a session that is old and not at work.
+func (c *cleanup) session(id string) {
+	s, err := c.home.Session(id)
+	if err != nil {
+		return
+	}
+	if old, err := c.old(s.dir); err != nil || !old {
+		c.failed(err)
+		return
+	}
+	if c.isActive(id) {
+		c.report.Spared = append(c.report.Spared, id)
+		return
+	}
+	if !c.opts.DryRun {
+		if err := c.removeSession(s); err != nil {
+			c.failed(err)
+			return
+		}
+	}
+	c.report.Sessions = append(c.report.Sessions, id)
+}
+
+var errInUse = errors.New("in use again")
+
+// removeSession moves the folder out of the way under the session's lock, so
+// that nobody is writing in it and newcomers find none and make their own, then
+// removes it at leisure. Removing it in place would take files that a newcomer
+// has just created.
+func (c *cleanup) removeSession(s *Session) error {
+	trash := filepath.Join(c.home.sessionsDir(), trashPrefix+s.id)
+	if err := os.RemoveAll(trash); err != nil {
+		return err
+	}
+	err := s.Update(func(*Tx) error {
+		old, err := c.old(s.dir)
+		if err != nil {
+			return err
+		}
+		if !old {
+			return fmt.Errorf("session %s: %w", s.id, errInUse)
+		}
+		return os.Rename(s.dir, trash)
+	})
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(trash)
+}
+
+// old says whether no file below dir was modified lately. The lock does not
+// count: taking it may create it. A folder without files counts by its own time
+// the first time it is asked about, and as old under the lock.
+func (c *cleanup) old(dir string) (bool, error) {
+	newest, files := time.Time{}, 0
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || path == filepath.Join(dir, lockFile) {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		files++
+		if info.ModTime().After(newest) {
+			newest = info.ModTime()
+		}
+		return nil
+	})
+	if err != nil || files > 0 {
+		return newest.Before(c.before), err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return false, err
+	}
+	return info.ModTime().Before(c.before), nil
+}
+
+// ClaimCleanup says whether a clean-up is due, that is, whether the last claim
+// is longer ago than every, and if so counts as one. It costs one look at one
+// file. A home that cannot be written is never due.
+func (h *Home) ClaimCleanup(every time.Duration) bool {
+	marker := filepath.Join(h.root, "last-cleanup")
+	now := h.now()
+	if info, err := os.Lstat(marker); err == nil {
+		// A marker from the future is a clock set back, not a reason to wait.
+		if age := now.Sub(info.ModTime()); age >= 0 && age < every {
+			return false
+		}
+	}
+	if err := os.MkdirAll(h.root, dirPerm); err != nil {
+		return false
+	}
+	if err := writeLoose(marker, nil); err != nil {
+		return false
+	}
+	return os.Chtimes(marker, now, now) == nil
+}

@@ -1,0 +1,242 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// ErrUnknownEvent is wrapped by the error for an event type that
+// [message.EventTypes] does not list.
+var ErrUnknownEvent = errors.New("unknown timeline event type")
+
+// unknownEvent has the Chinese text whatever the language: tools match it.
+type unknownEvent string
+
+func (e unknownEvent) Error() string { return message.UnknownEvent.Format(message.ZH, string(e)) }
+func (unknownEvent) Unwrap() error   { return ErrUnknownEvent }
+
+// Event is something that happened, to be put on the timeline.
+type Event struct {
+	Type string // one of message's Event constants
+	Data []Field
+}
+
+// Field is one member of an event's line.
+type Field struct {
+	Key   string
+	Value any // anything encoding/json takes
+}
+
+// On makes an event from alternating keys and values:
+//
+//	store.On(message.EventStageComplete, "stage", "DEV", "result", "pass")
+//
+// It panics when a key is not a string or lacks its value.
+func On(typ string, pairs ...any) Event {
+	e := Event{Type: typ, Data: make([]Field, 0, len(pairs)/2)}
+	for i := 0; i < len(pairs); i += 2 {
+		e.Data = append(e.Data, Field{Key: pairs[i].(string), Value: pairs[i+1]})
+	}
+	return e
+}
+
+// timeLayout is ISO 8601 with exactly three digits of milliseconds, so that
+// times compare as text.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// Limits of the timeline. A trim leaves keepLines; the next one happens when
+// more than windowLines are found, so that rewriting the file is rare.
+// trimStep is how often the size is looked at. maxLine is the longest line
+// that is written or believed.
+const (
+	keepLines   = 2000
+	windowLines = 2200
+	trimStep    = 16 << 10
+	maxLine     = 1 << 20
+)
+
+// Emit appends events to the timeline: all of them or, where one is of an
+// unknown type or cannot be encoded, none. Fields named ts, type, category or
+// label are dropped; those four are the timeline's own.
+//
+// The lines go out in one write and are not flushed to disk: the timeline tells
+// what happened, the state file is what holds.
+func (tx *Tx) Emit(events ...Event) error {
+	if tx.done {
+		return errTxDone
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	var lines bytes.Buffer
+	ts := tx.s.home.now().UTC().Format(timeLayout)
+	for _, e := range events {
+		start := lines.Len()
+		if err := encode(&lines, ts, e); err != nil {
+			return err
+		}
+		if lines.Len()-start > maxLine {
+			return fmt.Errorf("emit %s: event larger than %d bytes", e.Type, maxLine)
+		}
+	}
+	if err := tx.appendLines(lines.Bytes()); err != nil {
+		return fmt.Errorf("append to timeline: %w", err)
+	}
+	return nil
+}
+
+// encode writes the line of one event: ts, type, category, label, then the
+// data in the order given. The label on disk is always the Chinese one.
+func encode(w *bytes.Buffer, ts string, e Event) error {
+	label, ok := message.EventLabel(e.Type)
+	if !ok {
+		return unknownEvent(e.Type)
+	}
+	w.WriteString(`{"ts":"`)
+	w.WriteString(ts)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	value := func(v any) error {
+		if err := enc.Encode(v); err != nil {
+			return fmt.Errorf("encode event %s: %w", e.Type, err)
+		}
+		w.Truncate(w.Len() - 1) // Encode ends with a newline
+		return nil
+	}
+	w.WriteString(`","type":"`)
+	w.WriteString(e.Type)
+	w.WriteString(`","category":"`)
+	w.WriteString(message.EventCategory(e.Type))
+	w.WriteString(`","label":`)
+	if err := value(label.ZH); err != nil {
+		return err
+	}
+	for i, f := range e.Data {
+		if reserved(f.Key) || repeated(f.Key, e.Data[i+1:]) {
+			continue
+		}
+		w.WriteByte(',')
+		if err := value(f.Key); err != nil {
+			return err
+		}
+		w.WriteByte(':')
+		if err := value(f.Value); err != nil {
+			return err
+		}
+	}
+	w.WriteString("}\n")
+	return nil
+}
+
+func reserved(key string) bool {
+	return key == "ts" || key == "type" || key == "category" || key == "label"
+}
+
+// repeated makes the last of several fields with one key win.
+func repeated(key string, later []Field) bool {
+	for _, f := range later {
+		if f.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func (tx *Tx) appendLines(lines []byte) error {
+	path := tx.s.path(TimelineFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|openFlags, filePerm)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := regular(f)
+	if err != nil {
+		return err
+	}
+	before := info.Size()
+	if before > 0 {
+		// A writer that died within its line, or a hand that edited the file,
+		// leaves no newline at the end. Ours would be glued to that line and
+		// lost with it.
+		var last [1]byte
+		if _, err := f.ReadAt(last[:], before-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			lines = append([]byte{'\n'}, lines...)
+		}
+	}
+	if _, err := f.Write(lines); err != nil {
+		// On a full disk part of a line may have gone out. Nobody else appends
+		// while we hold the lock, so the part can be taken back.
+		return errors.Join(err, f.Truncate(before))
+	}
+	after := before + int64(len(lines))
+	if before/trimStep != after/trimStep {
+		// The events are on the timeline, so a failed trim is no failure of
+		// Emit. The file is a little longer until the next step tries again.
+		_ = trim(f, after, path)
+	}
+	return nil
+}
+
+// trim cuts the timeline to its newest lines when it has grown past the window.
+//
+// Who appends decides, by the size of the file, and not a counter in memory: a
+// hook process lives for one or two events, so a counter would never get
+// anywhere. Whenever an append moves the size across a multiple of trimStep,
+// and only then, the lines are counted, backwards and no further than the
+// window; that is one append in a hundred or so.
+//
+// No event is lost to the rewrite. Appending and trimming both happen under the
+// session's lock, so between reading the old file and the rename nobody adds a
+// line to it. Readers take no lock: one that has the old file open sees it
+// unchanged to its end, one that opens after the rename sees the new file.
+func trim(f *os.File, size int64, path string) error {
+	n, keepFrom, err := countBack(f, size)
+	if err != nil || n <= windowLines {
+		return err
+	}
+	// Flushed, unlike appends: it is rare, and what a power failure would take
+	// here is not the last few lines but all of them.
+	return replace(path, filePerm, true, func(tmp *os.File) error {
+		_, err := io.Copy(tmp, io.NewSectionReader(f, keepFrom, size-keepFrom))
+		return err
+	})
+}
+
+// countBack counts the lines that end before size, from the last one back,
+// stopping at one more than windowLines. keepFrom is where the newest keepLines
+// lines begin.
+func countBack(f io.ReaderAt, size int64) (n int, keepFrom int64, err error) {
+	buf := make([]byte, 64<<10)
+	for pos := size; pos > 0; {
+		chunk := buf[:min(int64(len(buf)), pos)]
+		pos -= int64(len(chunk))
+		if _, err := f.ReadAt(chunk, pos); err != nil {
+			return 0, 0, err
+		}
+		for len(chunk) > 0 {
+			i := bytes.LastIndexByte(chunk, '\n')
+			if i < 0 {
+				break
+			}
+			// The n-th newline from the end, counted from 0, stands before the
+			// n newest lines.
+			if n == keepLines {
+				keepFrom = pos + int64(i) + 1
+			}
+			if n++; n > windowLines {
+				return n, keepFrom, nil
+			}
+			chunk = chunk[:i]
+		}
+	}
+	return n, keepFrom, nil
+}

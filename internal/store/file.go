@@ -1,0 +1,143 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxFile bounds what is read into memory from one file. A state file is a few
+// kilobytes.
+const maxFile = 16 << 20
+
+// AtomicWrite replaces the file at path by data: it writes path.tmp, flushes it
+// to disk and renames it. Whatever happens in between, path holds the old
+// content or the new one.
+//
+// The temporary name is fixed, so two writers of one path must exclude each
+// other; those of a session do, as they run inside [Session.Update]. In return
+// a crash leaves at most one stray file, which the next write removes.
+//
+// The rename itself is not flushed: after a power failure the old content may
+// be back, whole.
+func AtomicWrite(path string, data []byte, perm fs.FileMode) error {
+	return replace(path, perm, true, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	})
+}
+
+func replace(path string, perm fs.FileMode, sync bool, fill func(*os.File) error) (err error) {
+	tmp := path + ".tmp"
+	f, err := createNew(tmp, perm)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(tmp)
+		}
+	}()
+	if err := fill(f); err != nil {
+		return err
+	}
+	if sync {
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
+
+// createNew makes a file that did not exist. A leftover of the same name is
+// removed rather than truncated: it may carry another mode, be a link, or share
+// its inode with a file that is not ours.
+func createNew(path string, perm fs.FileMode) (*os.File, error) {
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL | openFlags
+	f, err := os.OpenFile(path, flags, perm)
+	if errors.Is(err, fs.ErrExist) {
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+		f, err = os.OpenFile(path, flags, perm)
+	}
+	return f, err
+}
+
+// openRegular opens an existing file that is neither a link nor anything but a
+// plain file.
+func openRegular(path string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := regular(f)
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+func regular(f *os.File) (fs.FileInfo, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: f.Name(), Err: errNotRegular}
+	}
+	return info, nil
+}
+
+// readFile reads a plain file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, info, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info.Size() > limit {
+		return nil, fmt.Errorf("read %s: larger than %d bytes", path, limit)
+	}
+	data := make([]byte, info.Size())
+	n, err := io.ReadFull(f, data)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	return data[:n], nil
+}
+
+// realDir says whether path is a folder and not a link to one.
+func realDir(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: path, Err: errors.New("not a folder (links are not followed)")}
+	}
+	return nil
+}
+
+// checkName accepts the plain name of a file in a session folder.
+func checkName(name string) error {
+	if name == "" || len(name) > 128 || name[0] == '.' || filepath.Ext(name) == ".tmp" {
+		return fmt.Errorf("invalid file name %q", name)
+	}
+	for i := range len(name) {
+		if !plainByte(name[i]) && name[i] != '.' {
+			return fmt.Errorf("invalid file name %q", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// The files of a session folder that have a meaning of their own.
+const (
+	WorkflowFile = "workflow.json"
+	TimelineFile = "timeline.jsonl"
+	lockFile     = "lock"
+)
+
+// Session is one conversation of a host. The zero value is of no use; get one
+// from [Home.Session].
+type Session struct {
+	home *Home
+	id   string
+	dir  string
+	// mu keeps the goroutines of one process from each parking a thread in
+	// flock, and lets the race detector see the order the file lock gives.
+	mu sync.Mutex
+}
+
+// ID is the host's session id.
+func (s *Session) ID() string { return s.id }
+
+// Dir is the session's folder, which need not exist.
+func (s *Session) Dir() string { return s.dir }
+
+func (s *Session) path(name string) string { return filepath.Join(s.dir, name) }
+
+// Read returns a file of the session without taking the lock. What it returns
+// was the whole file at one moment; by now it may be older than the disk. A
+// missing file, or session, is [fs.ErrNotExist].
+func (s *Session) Read(name string) ([]byte, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if err := s.checkDir(); err != nil {
+		return nil, err
+	}
+	return readFile(s.path(name), maxFile)
+}
+
+// checkDir refuses a session folder, or a folder of sessions, that is a link.
+func (s *Session) checkDir() error {
+	if err := realDir(s.home.sessionsDir()); err != nil {
+		return err
+	}
+	return realDir(s.dir)
+}
+
+// Update runs fn while holding the session's lock, creating the session's
+// folder if need be. Updates of one session, in all processes, run one after
+// the other. The lock waits as long as it takes and cannot be nested: an Update
+// of the same session inside fn never returns.
+//
+// There is no roll-back. What fn wrote before it returned an error stays
+// written, each file whole.
+func (s *Session) Update(fn func(tx *Tx) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	unlock, err := s.lock()
+	if err != nil {
+		return fmt.Errorf("lock session %s: %w", s.id, err)
+	}
+	defer unlock()
+	tx := &Tx{s: s}
+	defer func() { tx.done = true }()
+	return fn(tx)
+}
+
+// Tx is what may be done to a session while its lock is held: inside
+// [Session.Update], and no longer.
+type Tx struct {
+	s    *Session
+	done bool
+}
+
+var errTxDone = errors.New("session is no longer locked")
+
+// Session is the session that is locked.
+func (tx *Tx) Session() *Session { return tx.s }
+
+// Read returns a file of the session; a missing one is [fs.ErrNotExist].
+func (tx *Tx) Read(name string) ([]byte, error) {
+	if err := tx.check(name); err != nil {
+		return nil, err
+	}
+	return readFile(tx.s.path(name), maxFile)
+}
+
+// Write replaces a file of the session and flushes it to disk before the old
+// content goes. Use it for what cannot be derived again.
+func (tx *Tx) Write(name string, data []byte) error {
+	if err := tx.checkWritable(name); err != nil {
+		return err
+	}
+	return AtomicWrite(tx.s.path(name), data, filePerm)
+}
+
+// WriteLoose replaces a file of the session without waiting for the disk. A
+// killed process still leaves the old or the new content; a power failure may
+// lose both.
+func (tx *Tx) WriteLoose(name string, data []byte) error {
+	if err := tx.checkWritable(name); err != nil {
+		return err
+	}
+	return writeLoose(tx.s.path(name), data)
+}
+
+func writeLoose(path string, data []byte) error {
+	return replace(path, filePerm, false, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	})
+}
+
+// Remove deletes a file of the session. A missing one is not an error.
+func (tx *Tx) Remove(name string) error {
+	if err := tx.checkWritable(name); err != nil {
+		return err
+	}
+	return remove(tx.s.path(name))
+}
+
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (tx *Tx) check(name string) error {
+	if tx.done {
+		return errTxDone
+	}
+	return checkName(name)
+}
+
+func (tx *Tx) checkWritable(name string) error {
+	if name == lockFile || name == TimelineFile {
+		return fmt.Errorf("%s is not written this way", name)
+	}
+	return tx.check(name)
+}

@@ -1,0 +1,293 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// Entry is one event read from a timeline.
+type Entry struct {
+	Raw  []byte // the line as it stands in the file, without its newline
+	TS   string // as written; empty where the line has none
+	Type string
+}
+
+// Time is when the event happened; the zero time where the line does not say.
+func (e Entry) Time() time.Time {
+	t, err := time.Parse(time.RFC3339, e.TS)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// Text returns the member at a path such as "stage" or "progress.done"
+// as text: strings unquoted, other values as their JSON, "" where there is none.
+func (e Entry) Text(path string) string { return gjson.GetBytes(e.Raw, path).String() }
+
+// Int is [Entry.Text] for a number; 0 where there is none.
+func (e Entry) Int(path string) int64 { return gjson.GetBytes(e.Raw, path).Int() }
+
+// Has says whether the line has a member at path.
+func (e Entry) Has(path string) bool { return gjson.GetBytes(e.Raw, path).Exists() }
+
+// Data returns the members that are not the timeline's own (ts, type, category,
+// label), in the order of the line. Each value is a [json.RawMessage].
+func (e Entry) Data() []Field {
+	var data []Field
+	gjson.ParseBytes(e.Raw).ForEach(func(k, v gjson.Result) bool {
+		if !reserved(k.Str) {
+			data = append(data, Field{Key: k.Str, Value: json.RawMessage(v.Raw)})
+		}
+		return true
+	})
+	return data
+}
+
+// Filter chooses entries. The zero filter takes all.
+type Filter struct {
+	Types    []string // any of these types
+	Category string
+}
+
+func (f Filter) match(e Entry) bool {
+	return (len(f.Types) == 0 || slices.Contains(f.Types, e.Type)) &&
+		(f.Category == "" || e.Text("category") == f.Category)
+}
+
+// mayMatch says, by looking at bytes only, whether a line can hold a wanted
+// entry. It spares parsing the many lines that cannot. An escape may hide a
+// type's letters, so lines with a backslash are parsed.
+func (f Filter) mayMatch(line []byte) bool {
+	if len(f.Types) == 0 || bytes.IndexByte(line, '\\') >= 0 {
+		return true
+	}
+	for _, t := range f.Types {
+		if bytes.Contains(line, []byte(t)) {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadStats tells how much of a timeline was looked at.
+type ReadStats struct {
+	Lines int // lines looked at, blank ones aside
+	Bad   int // of these: no JSON object with a type, broken off, or over 1 MiB
+}
+
+// Readers look at the newest windowLines lines and at most at maxWindow bytes.
+const (
+	maxWindow  = 64 << 20
+	firstChunk = 16 << 10
+	maxChunk   = 256 << 10
+)
+
+// Newest walks the timeline from its end, in file order reversed. It takes no
+// lock, reads backwards in chunks, and goes no further than the newest 2,200
+// lines (or 64 MiB), so its cost does not grow with the file. Bad lines are
+// passed over. A missing timeline is empty; one that cannot be read yields one
+// error and ends.
+func (s *Session) Newest(filter Filter) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		f, size, err := s.openTimeline()
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		if f == nil {
+			return
+		}
+		defer f.Close()
+		if err := newest(f, size, filter, nil, func(e Entry) bool { return yield(e, nil) }); err != nil {
+			yield(Entry{}, err)
+		}
+	}
+}
+
+// Latest returns the last entry of a type among the newest 2,200 lines.
+func (s *Session) Latest(typ string) (Entry, bool, error) {
+	for e, err := range s.Newest(Filter{Types: []string{typ}}) {
+		return e, err == nil, err
+	}
+	return Entry{}, false, nil
+}
+
+// Last returns the newest n entries that the filter takes, oldest first, out of
+// the newest 2,200 lines. The stats cover the lines it had to look at.
+func (s *Session) Last(n int, filter Filter) ([]Entry, ReadStats, error) {
+	var stats ReadStats
+	f, size, err := s.openTimeline()
+	if f == nil || n <= 0 {
+		if f != nil {
+			f.Close()
+		}
+		return nil, stats, err
+	}
+	defer f.Close()
+	entries, err := lastOf(f, size, n, filter, &stats)
+	return entries, stats, err
+}
+
+func lastOf(f io.ReaderAt, size int64, n int, filter Filter, stats *ReadStats) ([]Entry, error) {
+	var entries []Entry
+	err := newest(f, size, filter, stats, func(e Entry) bool {
+		entries = append(entries, e)
+		return len(entries) < n
+	})
+	slices.Reverse(entries)
+	return entries, err
+}
+
+// CountSince counts the entries of type typ that stand after the last entry of
+// type mark: the order of the file decides, not the times. marked is false
+// where there is no such mark among the newest 2,200 lines; n then counts all
+// of typ among them.
+func (s *Session) CountSince(typ, mark string) (n int, marked bool, err error) {
+	for e, err := range s.Newest(Filter{Types: []string{typ, mark}}) {
+		if err != nil {
+			return 0, false, err
+		}
+		if e.Type == mark {
+			return n, true, nil
+		}
+		n++
+	}
+	return n, false, nil
+}
+
+// openTimeline returns nil and no error where there is no timeline.
+func (s *Session) openTimeline() (*os.File, int64, error) {
+	err := s.checkDir()
+	if err == nil {
+		var f *os.File
+		var info fs.FileInfo
+		if f, info, err = openRegular(s.path(TimelineFile)); err == nil {
+			return f, info.Size(), nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return nil, 0, err
+}
+
+// newest hands the wanted entries of the first size bytes of f to yield, the
+// last line first. With stats every line is checked and counted; without, lines
+// that cannot be wanted are not even parsed.
+func newest(f io.ReaderAt, size int64, filter Filter, stats *ReadStats, yield func(Entry) bool) error {
+	return linesBack(f, size, func(line []byte, tooLong bool) bool {
+		if line = bytes.TrimSpace(line); len(line) == 0 && !tooLong {
+			return true
+		}
+		if stats != nil {
+			stats.Lines++
+		} else if tooLong || !filter.mayMatch(line) {
+			return true
+		}
+		e, ok := Entry{}, false
+		if !tooLong {
+			e, ok = parseEntry(line)
+		}
+		if !ok {
+			if stats != nil {
+				stats.Bad++
+			}
+			return true
+		}
+		if !filter.match(e) {
+			return true
+		}
+		e.Raw = bytes.Clone(line) // line is part of a buffer that is used again
+		return yield(e)
+	})
+}
+
+// linesBack hands the lines of the first size bytes of r to yield, the last one
+// first, without their newlines. Of a line over maxLine only the fact is handed
+// on. It stops at the limits of the window or when yield returns false, and
+// never holds more than maxLine and one chunk in memory.
+func linesBack(r io.ReaderAt, size int64, yield func(line []byte, tooLong bool) bool) error {
+	var (
+		head    []byte // the end of a line whose beginning is not read yet
+		tooLong bool
+		count   int
+		chunk   = firstChunk
+		end     = max(0, size-maxWindow)
+	)
+	emit := func(line []byte) bool {
+		ok := yield(line, tooLong || len(line) > maxLine)
+		tooLong = false
+		count++
+		return ok && count < windowLines
+	}
+	last := true // what follows the final newline is not a line
+	for pos := size; pos > end; {
+		n := min(int64(chunk), pos-end)
+		chunk = min(2*chunk, maxChunk)
+		pos -= n
+		buf := make([]byte, int(n)+len(head))
+		if _, err := r.ReadAt(buf[:n], pos); err != nil {
+			return err
+		}
+		copy(buf[n:], head)
+		// Only the new part can hold a newline.
+		for search := int(n); ; {
+			i := bytes.LastIndexByte(buf[:search], '\n')
+			if i < 0 {
+				break
+			}
+			if line := buf[i+1:]; !last || len(line) > 0 || tooLong {
+				if !emit(line) {
+					return nil
+				}
+			}
+			last = false
+			buf, search = buf[:i], i
+		}
+		head = buf
+		if len(head) > maxLine {
+			head, tooLong = head[:0], true
+		}
+	}
+	// Where the byte limit ended the walk, the first line is cut: not a line.
+	if end == 0 && (len(head) > 0 || tooLong) {
+		emit(head)
+	}
+	return nil
+}
+
+// parseEntry reads a line that has no surrounding space.
+func parseEntry(line []byte) (Entry, bool) {
+	if len(line) == 0 || line[0] != '{' || !validJSON(line) {
+		return Entry{}, false
+	}
+	typ, ts := gjson.GetBytes(line, "type"), gjson.GetBytes(line, "ts")
+	if typ.Type != gjson.String || typ.Str == "" {
+		return Entry{}, false
+	}
+	e := Entry{Raw: line, Type: typ.Str}
+	if ts.Type == gjson.String {
+		e.TS = ts.Str
+	}
+	return e, true
+}
+
+// validJSON is gjson's check, three times as fast as the standard one, for
+// lines that cannot drive its recursion deep; the standard one stops at a
+// nesting of 10,000.
+func validJSON(line []byte) bool {
+	if bytes.Count(line, []byte{'['})+bytes.Count(line, []byte{'{'}) > 1000 {
+		return json.Valid(line)
+	}
+	return gjson.ValidBytes(line)
+}
