@@ -1,0 +1,459 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// cursor walks one JSON text member by member and validates what it passes.
+// Session lines are mostly long strings, so strings are skipped eight bytes at
+// a time; that, and visiting every byte once, is what beats a path query per
+// field. After any step bad tells whether the text broke the grammar.
+type cursor struct {
+	b   []byte
+	i   int
+	bad bool
+}
+
+const maxDepth = 10000
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// scanString returns the index of the quote that ends the string whose first
+// content byte is b[i], or -1.
+func scanString(b []byte, i int) int {
+	const (
+		lo = 0x0101010101010101
+		hi = 0x8080808080808080
+	)
+	for {
+		for i+8 <= len(b) {
+			w := binary.LittleEndian.Uint64(b[i:])
+			q := w ^ (lo * '"')
+			s := w ^ (lo * '\\')
+			// A set high bit marks a quote, a backslash or a control byte. Borrows
+			// can raise false marks only above a true one, and the lowest is used.
+			m := ((q-lo)&^q | (s-lo)&^s | (w-lo*0x20)&^w) & hi
+			if m != 0 {
+				i += bits.TrailingZeros64(m) >> 3
+				break
+			}
+			i += 8
+		}
+		if i >= len(b) {
+			return -1
+		}
+		switch c := b[i]; {
+		case c == '"':
+			return i
+		case c == '\\':
+			if i+1 >= len(b) {
+				return -1
+			}
+			switch b[i+1] {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+				i += 2
+			case 'u':
+				if i+6 > len(b) || !hex4(b[i+2:i+6]) {
+					return -1
+				}
+				i += 6
+			default:
+				return -1
+			}
+		case c < 0x20:
+			return -1
+		default:
+			i++
+		}
+	}
+}
+
+func hex4(b []byte) bool {
+	for _, c := range b[:4] {
+		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+func unhex4(b []byte) rune {
+	var r rune
+	for _, c := range b[:4] {
+		r <<= 4
+		switch {
+		case c <= '9':
+			r |= rune(c - '0')
+		default:
+			r |= rune(c|0x20-'a') + 10
+		}
+	}
+	return r
+}
+
+func scanNumber(b []byte, i int) int {
+	digits := func() bool {
+		j := i
+		for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+			i++
+		}
+		return i > j
+	}
+	if i < len(b) && b[i] == '-' {
+		i++
+	}
+	switch {
+	case i < len(b) && b[i] == '0':
+		i++
+	case !digits():
+		return -1
+	}
+	if i < len(b) && b[i] == '.' {
+		i++
+		if !digits() {
+			return -1
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return -1
+		}
+	}
+	return i
+}
+
+func scanLiteral(b []byte, i int) int {
+	for _, l := range [...]string{"true", "false", "null"} {
+		if len(b)-i >= len(l) && string(b[i:i+len(l)]) == l {
+			return i + len(l)
+		}
+	}
+	return -1
+}
+
+// skip returns the index after the value that starts at b[i], or -1.
+func skip(b []byte, i int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"':
+		if i = scanString(b, i+1); i < 0 {
+			return -1
+		}
+		return i + 1
+	case '{', '[':
+		return skipContainer(b, i)
+	case 't', 'f', 'n':
+		return scanLiteral(b, i)
+	default:
+		return scanNumber(b, i)
+	}
+}
+
+func skipContainer(b []byte, i int) int {
+	var room [64]byte
+	stack := append(room[:0], b[i])
+	i++
+	for opened := true; ; {
+		if i = space(b, i); i >= len(b) {
+			return -1
+		}
+		top := stack[len(stack)-1]
+		if opened && b[i] == top+2 {
+			// '{'+2 is '}' and '['+2 is ']'.
+			goto closed
+		}
+		opened = false
+		if top == '{' {
+			if b[i] != '"' {
+				return -1
+			}
+			if i = scanString(b, i+1); i < 0 {
+				return -1
+			}
+			if i = space(b, i+1); i >= len(b) || b[i] != ':' {
+				return -1
+			}
+			if i = space(b, i+1); i >= len(b) {
+				return -1
+			}
+		}
+		if b[i] == '{' || b[i] == '[' {
+			if len(stack) == maxDepth {
+				return -1
+			}
+			stack = append(stack, b[i])
+			i++
+			opened = true
+			continue
+		}
+		if i = skip(b, i); i < 0 {
+			return -1
+		}
+	after:
+		if i = space(b, i); i >= len(b) {
+			return -1
+		}
+		if b[i] == ',' {
+			i++
+			continue
+		}
+		if b[i] != stack[len(stack)-1]+2 {
+			return -1
+		}
+	closed:
+		stack = stack[:len(stack)-1]
+		i++
+		if len(stack) == 0 {
+			return i
+		}
+		goto after
+	}
+}
+
+// open consumes the bracket ch when the next value starts with it.
+func (c *cursor) open(ch byte) bool {
+	if c.bad {
+		return false
+	}
+	if c.i = space(c.b, c.i); c.i >= len(c.b) || c.b[c.i] != ch {
+		return false
+	}
+	c.i++
+	return true
+}
+
+// more reports whether another member follows and consumes the comma or the
+// closing bracket. first belongs to the caller's loop.
+func (c *cursor) more(closing byte, first *bool) bool {
+	if c.bad {
+		return false
+	}
+	if c.i = space(c.b, c.i); c.i >= len(c.b) {
+		c.bad = true
+		return false
+	}
+	if c.b[c.i] == closing {
+		c.i++
+		return false
+	}
+	if *first {
+		*first = false
+		return true
+	}
+	if c.b[c.i] != ',' {
+		c.bad = true
+		return false
+	}
+	c.i++
+	return true
+}
+
+// key consumes a member's name and its colon. Names with escapes are decoded.
+func (c *cursor) key() []byte {
+	if c.i = space(c.b, c.i); c.i >= len(c.b) || c.b[c.i] != '"' {
+		c.bad = true
+		return nil
+	}
+	start := c.i + 1
+	end := scanString(c.b, start)
+	if end < 0 {
+		c.bad = true
+		return nil
+	}
+	if c.i = space(c.b, end+1); c.i >= len(c.b) || c.b[c.i] != ':' {
+		c.bad = true
+		return nil
+	}
+	c.i = space(c.b, c.i+1)
+	k := c.b[start:end]
+	if bytes.IndexByte(k, '\\') >= 0 {
+		return []byte(unescape(k))
+	}
+	return k
+}
+
+// value consumes the next value and returns its span.
+func (c *cursor) value() (start, end int) {
+	if c.bad {
+		return 0, 0
+	}
+	start = space(c.b, c.i)
+	end = skip(c.b, start)
+	if end < 0 {
+		c.bad = true
+		return 0, 0
+	}
+	c.i = end
+	return start, end
+}
+
+func (c *cursor) raw() []byte {
+	s, e := c.value()
+	return c.b[s:e]
+}
+
+// str consumes the next value; when it is a string, it returns its content as
+// it stands in the file, escapes and all.
+func (c *cursor) str() (raw []byte, ok bool) {
+	v := c.raw()
+	return content(v)
+}
+
+// content strips the quotes of a raw string value.
+func content(v []byte) ([]byte, bool) {
+	if len(v) < 2 || v[0] != '"' {
+		return nil, false
+	}
+	return v[1 : len(v)-1], true
+}
+
+func (c *cursor) peek() byte {
+	if c.bad {
+		return 0
+	}
+	if c.i = space(c.b, c.i); c.i >= len(c.b) {
+		return 0
+	}
+	return c.b[c.i]
+}
+
+func (c *cursor) isTrue() bool { return string(c.raw()) == "true" }
+
+func (c *cursor) integer() int64 {
+	v := c.raw()
+	var n int64
+	for i, d := range v {
+		if d < '0' || d > '9' || i > 17 {
+			break
+		}
+		n = n*10 + int64(d-'0')
+	}
+	return n
+}
+
+// unescape decodes the content of a JSON string that passed scanString. Lone
+// surrogates and bytes that are not UTF-8 become U+FFFD, as in encoding/json.
+func unescape(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw)
+	}
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); {
+		c := raw[i]
+		switch {
+		case c == '\\':
+			e := raw[i+1]
+			i += 2
+			switch e {
+			case 'b':
+				out = append(out, '\b')
+			case 'f':
+				out = append(out, '\f')
+			case 'n':
+				out = append(out, '\n')
+			case 'r':
+				out = append(out, '\r')
+			case 't':
+				out = append(out, '\t')
+			case 'u':
+				r := unhex4(raw[i:])
+				i += 4
+				if utf16.IsSurrogate(r) {
+					r2 := rune(-1)
+					if i+6 <= len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
+						r2 = unhex4(raw[i+2:])
+					}
+					if r = utf16.DecodeRune(r, r2); r != utf8.RuneError {
+						i += 6
+					}
+				}
+				out = utf8.AppendRune(out, r)
+			default:
+				out = append(out, e)
+			}
+		case c < utf8.RuneSelf:
+			out = append(out, c)
+			i++
+		default:
+			r, n := utf8.DecodeRune(raw[i:])
+			out = utf8.AppendRune(out, r)
+			i += n
+		}
+	}
+	return string(out)
+}
+
+// units is the length in UTF-16 code units of a raw JSON string's value.
+func units(raw []byte) int {
+	n := 0
+	for i := 0; i < len(raw); {
+		c := raw[i]
+		switch {
+		case c == '\\':
+			n++
+			if raw[i+1] == 'u' {
+				i += 6
+			} else {
+				i += 2
+			}
+		case c < utf8.RuneSelf:
+			n++
+			i++
+		default:
+			r, size := utf8.DecodeRune(raw[i:])
+			n++
+			if r > 0xFFFF {
+				n++
+			}
+			i += size
+		}
+	}
+	return n
+}
+
+// appendString appends s as a JSON string, escaped no more than the grammar
+// demands: the text is read by models and people.
+func appendString(dst []byte, s string) []byte {
+	const digits = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			switch {
+			case c == '"' || c == '\\':
+				dst = append(dst, '\\', c)
+			case c >= 0x20:
+				dst = append(dst, c)
+			case c == '\n':
+				dst = append(dst, '\\', 'n')
+			case c == '\r':
+				dst = append(dst, '\\', 'r')
+			case c == '\t':
+				dst = append(dst, '\\', 't')
+			default:
+				dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		dst = utf8.AppendRune(dst, r)
+		i += size
+	}
+	return append(dst, '"')
+}

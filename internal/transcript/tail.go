@@ -1,0 +1,286 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Bounds of the backward reads. A turn's usage stands within the last lines;
+// four megabytes also pass over a pasted image. The search for a compaction is
+// a plain byte search, some milliseconds for its whole bound.
+const (
+	tailBound    = 4 << 20
+	compactBound = 32 << 20
+)
+
+// open opens a regular file for reading; a pipe would block a hook for ever.
+func open(path string) (*os.File, int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("read %s: not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// backward calls fn with the file's lines from the last to the first, until fn
+// returns false or bound bytes were seen. Only whole lines are passed; the last
+// one may lack its newline.
+func backward(path string, bound int64, fn func(line []byte) bool) error {
+	f, size, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var rest []byte // what precedes the first newline of the block read before
+	var read int64
+	for block := int64(64 << 10); size > 0 && read < bound; block = min(block*4, 1<<20) {
+		block = min(block, size, bound-read)
+		buf := make([]byte, block, int(block)+len(rest))
+		if _, err := f.ReadAt(buf, size-block); err != nil && err != io.EOF {
+			return err
+		}
+		size -= block
+		read += block
+		buf = append(buf, rest...)
+		for {
+			i := bytes.LastIndexByte(buf, '\n')
+			if i < 0 {
+				break
+			}
+			if l := buf[i+1:]; len(l) > 0 && !fn(l) {
+				return nil
+			}
+			buf = buf[:i]
+		}
+		rest = buf
+	}
+	if size == 0 && len(rest) > 0 {
+		fn(bytes.TrimPrefix(rest, bom))
+	}
+	return nil
+}
+
+// parse reads a whole line as one object of the given host, or of the host the
+// line itself shows.
+func (r *record) parse(line []byte, h Host) bool {
+	if h == "" {
+		var ok bool
+		if h, ok = detectLine(line); !ok {
+			return false
+		}
+	}
+	c := cursor{b: line}
+	if !c.open('{') {
+		return false
+	}
+	r.reset()
+	if h == Codex {
+		r.parseCodex(&c)
+	} else {
+		r.parseClaude(&c)
+	}
+	return !c.bad && space(line, c.i) == len(line)
+}
+
+// TailUsage returns the usage of the last request of the main thread since the
+// last compaction, read from the end of the file. The second result is false
+// when there is none within the last megabytes.
+func TailUsage(path string) (Usage, bool) {
+	var u Usage
+	var found bool
+	var r record
+	err := backward(path, tailBound, func(line []byte) bool {
+		// Both hosts: anything without these words cannot matter, and most lines lack them.
+		if !bytes.Contains(line, []byte(`"usage"`)) && !bytes.Contains(line, []byte(`"token_count"`)) && !compactLine(line) {
+			return true
+		}
+		if !r.parse(line, "") {
+			return true
+		}
+		if r.kind == Boundary && !r.has(Sidechain) {
+			return false
+		}
+		if v, ok := r.usageValue(); ok {
+			u, found = v, true
+			return false
+		}
+		return true
+	})
+	return u, found && err == nil
+}
+
+func compactLine(line []byte) bool {
+	return bytes.Contains(line, []byte(`"compact_boundary"`)) || bytes.Contains(line, []byte(`"compacted"`))
+}
+
+// usageValue decodes the record's usage when it tells the size of the main
+// thread's context: not of a sub-agent, not of a message the host made itself.
+func (r *record) usageValue() (Usage, bool) {
+	if !r.hasUsage || r.has(Sidechain) || r.has(Synthetic) || r.has(APIError) {
+		return Usage{}, false
+	}
+	c := cursor{b: r.usage}
+	c.open('{')
+	var u Usage
+	if r.kind != Assistant { // Codex
+		for first := true; c.more('}', &first); {
+			switch string(c.key()) {
+			case "last_token_usage":
+				if !c.open('{') {
+					c.value()
+					continue
+				}
+				var total int64
+				for first := true; c.more('}', &first); {
+					switch string(c.key()) {
+					case "input_tokens":
+						u.Input = c.integer()
+					case "cached_input_tokens":
+						u.CacheRead = c.integer()
+					case "output_tokens":
+						u.Output = c.integer()
+					case "total_tokens":
+						total = c.integer()
+					default:
+						c.value()
+					}
+				}
+				// Codex counts cached tokens as part of the input.
+				u.CacheRead = min(u.CacheRead, u.Input)
+				u.Input -= u.CacheRead
+				if total > 0 {
+					u.Output = max(0, total-u.Input-u.CacheRead)
+				}
+			case "model_context_window":
+				u.Window = c.integer()
+			default:
+				c.value()
+			}
+		}
+		return u, !c.bad && u.Tokens() > 0
+	}
+	for first := true; c.more('}', &first); {
+		switch string(c.key()) {
+		case "input_tokens":
+			u.Input = c.integer()
+		case "cache_creation_input_tokens":
+			u.CacheCreation = c.integer()
+		case "cache_read_input_tokens":
+			u.CacheRead = c.integer()
+		case "output_tokens":
+			u.Output = c.integer()
+		default:
+			c.value()
+		}
+	}
+	u.Model = unescape(r.model)
+	return u, !c.bad && u.Tokens() > 0
+}
+
+// Since is how much a file grew after its last compaction.
+type Since struct {
+	Bytes int64
+	// Compacted tells that a compaction was found; without one Bytes is the
+	// size of the file. Bounded tells that only the end of the file was searched.
+	Compacted, Bounded bool
+}
+
+// BytesSinceCompaction searches the last compaction backwards, within a bound.
+func BytesSinceCompaction(path string) (Since, error) {
+	f, size, err := open(path)
+	if err != nil {
+		return Since{}, err
+	}
+	defer f.Close()
+	since := Since{Bytes: size}
+	const block = 1 << 20
+	const overlap = 32 // longer than either word
+	end := size
+	buf := make([]byte, block+overlap)
+	for end > 0 {
+		if size-end >= compactBound {
+			since.Bounded = true
+			return since, nil
+		}
+		start := max(0, end-block)
+		b := buf[:min(end+overlap, size)-start]
+		if _, err := f.ReadAt(b, start); err != nil && !errors.Is(err, io.EOF) {
+			return Since{}, err
+		}
+		for len(b) > 0 {
+			i := max(bytes.LastIndex(b, []byte(`"compact_boundary"`)), bytes.LastIndex(b, []byte(`"compacted"`)))
+			if i < 0 {
+				break
+			}
+			if after, ok := boundaryAt(f, size, start+int64(i)); ok {
+				since.Bytes, since.Compacted = size-after, true
+				return since, nil
+			}
+			b = b[:i]
+		}
+		end = start
+	}
+	return since, nil
+}
+
+// boundaryAt reports whether the line around off is a compaction of the main
+// thread, and where the next line starts.
+func boundaryAt(f io.ReaderAt, size, off int64) (after int64, ok bool) {
+	const reach = tailBound
+	start := max(0, off-reach)
+	b := make([]byte, min(size, off+reach)-start)
+	if _, err := f.ReadAt(b, start); err != nil && !errors.Is(err, io.EOF) {
+		return 0, false
+	}
+	at := int(off - start)
+	from := bytes.LastIndexByte(b[:at], '\n') + 1
+	to := bytes.IndexByte(b[at:], '\n')
+	if to < 0 {
+		to = len(b)
+	} else {
+		to += at
+	}
+	var r record
+	if !r.parse(b[from:to], "") || r.kind != Boundary || r.has(Sidechain) {
+		return 0, false
+	}
+	return min(size, start+int64(to)+1), true
+}
+
+// LastAssistantTexts returns the texts of the assistant messages among the last
+// lines of a file, oldest first.
+func LastAssistantTexts(path string, lines int) ([]string, error) {
+	var texts []string
+	var r record
+	err := backward(path, tailBound, func(line []byte) bool {
+		if len(bytes.TrimSpace(line)) == 0 {
+			return true
+		}
+		if lines--; lines < 0 {
+			return false
+		}
+		if bytes.Contains(line, []byte(`"assistant"`)) && r.parse(line, "") && r.kind == Assistant && r.text > 0 {
+			if t := Text(line); t != "" {
+				texts = append(texts, t)
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, j := 0, len(texts)-1; i < j; i, j = i+1, j-1 {
+		texts[i], texts[j] = texts[j], texts[i]
+	}
+	return texts, nil
+}

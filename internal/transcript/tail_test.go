@@ -1,0 +1,148 @@
+package transcript
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func write(t testing.TB, lines ...string) string {
+	t.Helper()
+	p := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(p, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+const (
+	boundaryLine = `{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"timestamp":"2026-01-01T00:00:00.000Z","compactMetadata":{"trigger":"auto","preTokens":170000}}`
+	userLine     = `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"hello"}}`
+)
+
+func answer(uuid, text string, input int, more string) string {
+	return fmt.Sprintf(`{"type":"assistant","uuid":%q,"parentUuid":"u1","sessionId":"s","timestamp":"2026-01-01T00:00:01.000Z"%s,"message":{"id":"m-%s","role":"assistant","model":"claude-x","content":[{"type":"text","text":%q}],"usage":{"input_tokens":%d,"cache_creation_input_tokens":10,"cache_read_input_tokens":100,"output_tokens":5}}}`, uuid, more, uuid, text, input)
+}
+
+func TestTailUsage(t *testing.T) {
+	t.Parallel()
+	codexCount := `{"timestamp":"2026-01-01T00:00:00.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"total_tokens":99999},"last_token_usage":{"input_tokens":900,"cached_input_tokens":400,"output_tokens":100,"total_tokens":1000},"model_context_window":258400}}}`
+	tests := []struct {
+		name  string
+		lines []string
+		want  int64
+		ok    bool
+	}{
+		{"last of several", []string{userLine, answer("a1", "x", 1, ""), answer("a2", "y", 7, "")}, 122, true},
+		{"torn last line", []string{answer("a1", "x", 1, ""), answer("a2", "y", 7, "")[:200]}, 116, true},
+		{"side chain ignored", []string{answer("a1", "x", 1, ""), answer("a2", "y", 7, `,"isSidechain":true`)}, 116, true},
+		{"synthetic ignored", []string{answer("a1", "x", 1, ""), strings.Replace(answer("a2", "y", 7, ""), "claude-x", "<synthetic>", 1)}, 116, true},
+		{"none since the compaction", []string{answer("a1", "x", 1, ""), boundaryLine, userLine}, 0, false},
+		{"one since the compaction", []string{answer("a1", "x", 1, ""), boundaryLine, answer("a2", "y", 2, "")}, 117, true},
+		{"a quoted boundary is no boundary", []string{answer("a1", "x", 1, ""), strings.Replace(userLine, "hello", `\"compact_boundary\"`, 1)}, 116, true},
+		{"codex", []string{codexCount, `{"timestamp":"t","type":"event_msg","payload":{"type":"token_count","info":null}}`}, 1000, true},
+		{"empty file", nil, 0, false},
+		{"crlf and nul tail", []string{answer("a1", "x", 1, "") + "\r", "\x00\x00\x00"}, 116, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			u, ok := TailUsage(write(t, tt.lines...))
+			if u.Tokens() != tt.want || ok != tt.ok {
+				t.Errorf("tokens %d, %v; want %d, %v", u.Tokens(), ok, tt.want, tt.ok)
+			}
+		})
+	}
+	if _, ok := TailUsage(filepath.Join(t.TempDir(), "none")); ok {
+		t.Error("usage of a missing file")
+	}
+}
+
+func TestBytesSinceCompaction(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		lines []string
+		want  Since
+	}{
+		{"none", []string{userLine, ""}, Since{Bytes: int64(len(userLine)) + 1}},
+		{"after the last of two", []string{boundaryLine, userLine, boundaryLine, userLine, ""}, Since{Bytes: int64(len(userLine)) + 1, Compacted: true}},
+		{"boundary is the last line", []string{userLine, boundaryLine}, Since{Compacted: true}},
+		{"mentioned in a text", []string{boundaryLine, `{"type":"user","uuid":"u","x":["compact_boundary"]}`, ""}, Since{Bytes: 52, Compacted: true}},
+		{"codex", []string{`{"timestamp":"t","type":"compacted","payload":{"message":""}}`, `{"a":1}`}, Since{Bytes: 7, Compacted: true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := BytesSinceCompaction(write(t, tt.lines...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// The compaction may lie before several blocks, also across their seams.
+func TestBytesSinceCompactionAcrossBlocks(t *testing.T) {
+	t.Parallel()
+	pad := strings.Replace(userLine, "hello", strings.Repeat("x", 1<<19), 1)
+	for shift := range 40 {
+		lines := []string{boundaryLine, pad[:len(pad)-3-shift] + `"}}`, pad, pad, ""}
+		p := write(t, lines...)
+		got, err := BytesSinceCompaction(p)
+		info, _ := os.Stat(p)
+		if want := (Since{Bytes: info.Size() - int64(len(boundaryLine)) - 1, Compacted: true}); err != nil || got != want {
+			t.Fatalf("shift %d: %+v, %v; want %+v", shift, got, err, want)
+		}
+	}
+}
+
+func TestLastAssistantTexts(t *testing.T) {
+	t.Parallel()
+	p := write(t, answer("a0", "too far", 1, ""), answer("a1", "one", 1, ""), userLine, answer("a2", "two\nlines", 1, `,"isSidechain":true`), "not json")
+	got, err := LastAssistantTexts(p, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"one", "two\nlines"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// A hook's cost may not grow with the file: the reads are bounded, which shows
+// as the same answer in the same time for a sparse file of a terabyte.
+func TestTailCostIsBounded(t *testing.T) {
+	t.Parallel()
+	p := filepath.Join(t.TempDir(), "big.jsonl")
+	f, err := os.Create(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	end := "\n" + answer("a1", "x", 1, "") + "\n"
+	if _, err := f.WriteAt([]byte(end), 1<<40); err != nil {
+		t.Skipf("no sparse files here: %v", err)
+	}
+	begin := time.Now()
+	if u, ok := TailUsage(p); !ok || u.Tokens() != 116 {
+		t.Errorf("usage %v %v", u, ok)
+	}
+	since, err := BytesSinceCompaction(p)
+	if err != nil || !since.Bounded || since.Compacted || since.Bytes != 1<<40+int64(len(end)) {
+		t.Errorf("since %+v, %v", since, err)
+	}
+	if texts, err := LastAssistantTexts(p, 30); err != nil || len(texts) != 1 {
+		t.Errorf("texts %v, %v", texts, err)
+	}
+	if d := time.Since(begin); d > 5*time.Second {
+		t.Errorf("took %v", d)
+	}
+}

@@ -1,0 +1,203 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A message's text lies in one place per host: message.content on Claude,
+// payload.content (or content, in the first rollouts) on Codex.
+
+// contentSpan finds the content value of an entry and which host's it is.
+func contentSpan(entry []byte) (start, end int, h Host, ok bool) {
+	c := cursor{b: entry}
+	if !c.open('{') {
+		return 0, 0, "", false
+	}
+	h = Codex
+	for first := true; c.more('}', &first); {
+		switch k := string(c.key()); k {
+		case "message", "payload":
+			if !c.open('{') {
+				c.value()
+				continue
+			}
+			for first := true; c.more('}', &first); {
+				if string(c.key()) != "content" {
+					c.value()
+					continue
+				}
+				start, end = c.value()
+				ok = true
+				if k == "message" {
+					h = Claude
+				}
+			}
+		case "content":
+			s, e := c.value()
+			if !ok && (entry[s] == '[' || entry[s] == '"') && topLevelItem(entry) {
+				start, end, ok = s, e, true
+			}
+		default:
+			c.value()
+		}
+	}
+	return start, end, h, ok && !c.bad
+}
+
+// topLevelItem tells a bare rollout item from other lines with a content key
+// (a queue operation, a system line).
+func topLevelItem(entry []byte) bool {
+	var typ, role []byte
+	c := cursor{b: entry}
+	c.open('{')
+	for first := true; c.more('}', &first); {
+		switch string(c.key()) {
+		case "type":
+			typ, _ = c.str()
+		case "role":
+			role, _ = c.str()
+		default:
+			c.value()
+		}
+	}
+	return string(typ) == "message" && len(role) > 0
+}
+
+func textType(typ []byte, h Host) bool {
+	switch string(typ) {
+	case "text":
+		return true
+	case "input_text", "output_text":
+		return h == Codex
+	}
+	return false
+}
+
+// Text is the text of a message: the string itself, or its text blocks joined
+// by newlines. Text inside tool results is not part of it.
+func Text(entry []byte) string {
+	start, end, h, ok := contentSpan(entry)
+	if !ok {
+		return ""
+	}
+	v := entry[start:end]
+	if s, ok := content(v); ok {
+		return unescape(s)
+	}
+	var parts []string
+	c := cursor{b: v}
+	if !c.open('[') {
+		return ""
+	}
+	for first := true; c.more(']', &first); {
+		if b, ok := textBlock(c.raw(), h); ok && b != nil {
+			parts = append(parts, unescape(b))
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// textBlock reports whether block is a text block, and its raw text; nil when
+// the text is missing or no string.
+func textBlock(block []byte, h Host) (text []byte, ok bool) {
+	c := cursor{b: block}
+	if !c.open('{') {
+		return nil, false
+	}
+	var typ []byte
+	for first := true; c.more('}', &first); {
+		switch string(c.key()) {
+		case "type":
+			typ, _ = c.str()
+		case "text":
+			if s, is := c.str(); is {
+				text = s
+				if text == nil {
+					text = []byte{}
+				}
+			}
+		default:
+			c.value()
+		}
+	}
+	return text, textType(typ, h)
+}
+
+// SetText returns a copy of entry in which the message's text is text: a string
+// content is replaced; of a list all text blocks go and one new block stands
+// where the first was. An entry without content comes back as it is.
+func SetText(entry []byte, text string) []byte {
+	start, end, h, ok := contentSpan(entry)
+	if !ok {
+		return bytes.Clone(entry)
+	}
+	repl, ok := replaceText(entry[start:end], text, h)
+	if !ok {
+		return bytes.Clone(entry)
+	}
+	out := make([]byte, 0, len(entry)-(end-start)+len(repl))
+	out = append(out, entry[:start]...)
+	out = append(out, repl...)
+	return append(out, entry[end:]...)
+}
+
+// replaceText makes the new content value.
+func replaceText(v []byte, text string, h Host) ([]byte, bool) {
+	if _, ok := content(v); ok {
+		return appendString(nil, text), true
+	}
+	c := cursor{b: v}
+	if !c.open('[') {
+		return nil, false
+	}
+	var kept [][]byte
+	at := -1
+	typ := `"text"`
+	for first := true; c.more(']', &first); {
+		b := c.raw()
+		if _, is := textBlock(b, h); is {
+			if at < 0 {
+				at = len(kept)
+				kept = append(kept, nil)
+				typ = string(blockType(b))
+			}
+			continue
+		}
+		kept = append(kept, b)
+	}
+	if c.bad {
+		return nil, false
+	}
+	if at < 0 {
+		at = 0
+		kept = append([][]byte{nil}, kept...)
+	}
+	block := append([]byte(`{"type":`), typ...)
+	block = append(block, `,"text":`...)
+	block = append(appendString(block, text), '}')
+	kept[at] = block
+	out := []byte{'['}
+	for i, b := range kept {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, b...)
+	}
+	return append(out, ']'), true
+}
+
+// blockType is the raw type value of a block, quotes included.
+func blockType(block []byte) []byte {
+	c := cursor{b: block}
+	c.open('{')
+	var typ []byte
+	for first := true; c.more('}', &first); {
+		if string(c.key()) == "type" {
+			typ = c.raw()
+			continue
+		}
+		c.value()
+	}
+	return typ
+}

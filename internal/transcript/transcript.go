@@ -1,0 +1,239 @@
+// Package transcript reads and clones the session files of coding agents:
+// Claude Code's JSONL and Codex's rollouts.
+//
+// Read makes one pass over a file of any size and keeps an index: some sixty
+// bytes per entry and no text. From the index come the live context (what the
+// host would send to the model on resume), the turns, the usage, the
+// compactions. Lines that cannot be read are kept in place and reported, never
+// dropped. The tail functions answer a hook's questions from the end of the
+// file, at a cost that does not grow with it.
+//
+// A clone is a copy in which only the named spans differ; every other byte is
+// the source's. Nothing in this package opens a session file for writing: the
+// clone is a new file, put in place by rename.
+//
+// The package has no opinion about what should be compressed.
+package transcript
+
+import (
+	"bytes"
+	"time"
+)
+
+// Host names the agent that wrote a file.
+type Host string
+
+const (
+	Claude Host = "claude-code"
+	Codex  Host = "codex"
+)
+
+// Kind is what an entry is, for both hosts.
+type Kind uint8
+
+const (
+	Other      Kind = iota // metadata, events, unknown types
+	User                   // a user message: a prompt, or tool results on Claude
+	Assistant              // an assistant message
+	System                 // a system line, a developer message
+	Attachment             // part of the parent chain, not a message
+	Progress               // part of the parent chain, never sent
+	Boundary               // a compaction: what precedes it is no longer sent
+	Micro                  // old tool results were cleared; the chain goes on
+	Call                   // Codex: a tool call
+	Output                 // Codex: a tool's output
+	Reasoning              // Codex: a reasoning item
+)
+
+// Flags are an entry's marks.
+type Flags uint16
+
+const (
+	Sidechain  Flags = 1 << iota // belongs to a sub-agent
+	Meta                         // written by the host, not by a person
+	Summary                      // the summary a compaction left
+	APIError                     // an error shown as a message
+	Synthetic                    // made by the host without a model
+	Command                      // slash-command or local-command text, reminders, injected context
+	Marked                       // compressed before
+	TurnStart                    // a prompt: a turn begins here
+	ToolUse                      // holds tool calls
+	ToolResult                   // holds tool results
+	Thinking                     // holds readable thinking
+	Image                        // holds an image
+	Preserved                    // named by the last compaction as kept
+	Joined                       // live through its message or tool id, not through a parent
+	Node                         // has a uuid: part of the tree
+)
+
+// Entry is one JSON object of the file. It holds no text: Off and Len say
+// where the object is.
+type Entry struct {
+	Off    int64
+	Time   int64 // Unix milliseconds, 0 when absent
+	Len    int32
+	Line   int32 // 1-based; two entries of one glued line share it
+	Parent int32 // index of the parent entry, or NoParent or Dangling
+	Text   int32 // UTF-16 units of the message text, blocks joined by newlines
+	Tool   int32 // bytes of tool input and output
+	Think  int32 // bytes of thinking
+	msg    int32 // index of its message.id, 0 for none
+	tool0  int32 // first of its tool references
+	sid    uint32
+	sidLen uint8
+	Kind   Kind
+	Flags  Flags
+}
+
+const (
+	NoParent = -1
+	Dangling = -2
+)
+
+// Has reports whether all marks of f are set.
+func (e *Entry) Has(f Flags) bool { return e.Flags&f == f }
+
+// Usage is what the model reported about one request.
+type Usage struct {
+	Input, CacheCreation, CacheRead, Output int64
+	// Window is the model's context window where the file says it (Codex).
+	Window int64
+	Model  string
+	// Line is 0 when the value was read from the end of a file.
+	Line int
+}
+
+// Tokens is the context size after that request.
+func (u Usage) Tokens() int64 { return u.Input + u.CacheCreation + u.CacheRead + u.Output }
+
+// Compaction is one boundary of the file.
+type Compaction struct {
+	Entry     int // index into Entries
+	Line      int
+	Trigger   string // manual, auto, or empty where the host does not say
+	PreTokens int64
+	Time      int64
+	// End is the offset of the first byte after the boundary's line.
+	End int64
+}
+
+// Turn is a range of a list of entries, both ends included.
+type Turn struct {
+	Start int `json:"startIndex"`
+	End   int `json:"endIndex"`
+}
+
+// Time converts an entry's time; the zero time when it has none.
+func Time(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// parseTime reads the timestamps hosts write, 2026-11-15T01:33:31.566Z, without
+// the cost of time.Parse; anything else takes the slow way.
+func parseTime(raw []byte) int64 {
+	if len(raw) == 24 && raw[4] == '-' && raw[10] == 'T' && raw[19] == '.' && raw[23] == 'Z' {
+		n := func(i, j int) int {
+			v := 0
+			for _, c := range raw[i:j] {
+				v = v*10 + int(c-'0')
+			}
+			return v
+		}
+		return civil(n(0, 4), n(5, 7), n(8, 10))*86_400_000 +
+			int64(n(11, 13))*3_600_000 + int64(n(14, 16))*60_000 + int64(n(17, 19))*1000 + int64(n(20, 23))
+	}
+	if len(raw) == 0 {
+		return 0
+	}
+	t, err := time.Parse(time.RFC3339Nano, string(raw))
+	if err != nil {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// civil is the number of days from 1970-01-01 to a date of the Gregorian calendar.
+func civil(y, m, d int) int64 {
+	if m <= 2 {
+		y--
+		m += 12
+	}
+	era := y / 400
+	yoe := y - era*400
+	doy := (153*(m-3)+2)/5 + d - 1
+	doe := yoe*365 + yoe/4 - yoe/100 + doy
+	return int64(era)*146097 + int64(doe) - 719468
+}
+
+// Detect tells the host from the first lines of a file.
+func Detect(head []byte) (Host, bool) {
+	for n := 0; len(head) > 0 && n < 64; n++ {
+		line := head
+		if i := bytes.IndexByte(head, '\n'); i >= 0 {
+			line, head = head[:i], head[i+1:]
+		} else {
+			head = nil
+		}
+		if h, ok := detectLine(line); ok {
+			return h, true
+		}
+	}
+	return "", false
+}
+
+func detectLine(line []byte) (Host, bool) {
+	line = bytes.TrimPrefix(line, bom)
+	c := cursor{b: line}
+	if !c.open('{') {
+		return "", false
+	}
+	var typ []byte
+	var payload, uuid, sid, id, timestamp bool
+	for first := true; c.more('}', &first); {
+		switch string(c.key()) {
+		case "type":
+			typ, _ = c.str()
+		case "payload":
+			payload = c.peek() == '{'
+			c.value()
+		case "uuid", "leafUuid", "parentUuid", "messageId":
+			uuid = true
+			c.value()
+		case "sessionId":
+			sid = true
+			c.value()
+		case "record_type":
+			return Codex, true
+		case "id":
+			id = true
+			c.value()
+		case "timestamp":
+			timestamp = true
+			c.value()
+		default:
+			c.value()
+		}
+		// A head cut in mid-line still names its fields.
+		if c.bad {
+			break
+		}
+	}
+	switch {
+	case uuid || sid:
+		return Claude, true
+	case payload && typ != nil:
+		return Codex, true
+	case typ == nil && id && timestamp:
+		return Codex, true
+	}
+	switch string(typ) {
+	case "message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "local_shell_call":
+		return Codex, true
+	case "user", "assistant", "system", "summary", "custom-title", "ai-title", "last-prompt", "mode", "permission-mode", "queue-operation":
+		return Claude, true
+	}
+	return "", false
+}
