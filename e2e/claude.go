@@ -1,0 +1,457 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+)
+
+// Model is the model the tests ask for: its window is 200k, so compaction
+// thresholds are small numbers.
+const Model = "claude-sonnet-4-5"
+
+// slots keeps the machine usable: an agent takes most of a core while it starts.
+var slots = make(chan struct{}, 2)
+
+// World is one isolated home with one project and one model.
+type World struct {
+	API     *mockapi.Server
+	Home    string
+	Config  string // CLAUDE_CONFIG_DIR
+	Project string
+	Records string // the recorder's folder; "" when the real binary is used
+	Plugin  string // the plugin's folder
+
+	t   *testing.T
+	env map[string]string
+	bin string
+}
+
+// Binary chooses what the plugin's hooks call.
+type Binary int
+
+const (
+	Overtone Binary = iota // the program under test
+	Recorder               // the stand-in that writes calls down
+)
+
+// NewWorld makes a home, a project with a git repository and a model that
+// answers with h. It waits for a free slot.
+func NewWorld(t *testing.T, b Binary, h mockapi.Handler) *World {
+	t.Helper()
+	builder := buildOvertone
+	if b == Recorder {
+		builder = buildRecorder
+	}
+	bin, err := builder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	Claude(t)
+	slots <- struct{}{}
+	t.Cleanup(func() { <-slots })
+
+	// A short path: the agent names its session folder after the project's.
+	base := t.TempDir()
+	w := &World{
+		t:       t,
+		API:     mockapi.New(h, agentMarks(t)),
+		Home:    filepath.Join(base, "home"),
+		Project: filepath.Join(base, "proj"),
+		Plugin:  PluginDir(),
+		bin:     bin,
+	}
+	t.Cleanup(w.API.Close)
+	w.Config = filepath.Join(w.Home, ".claude")
+	for _, d := range []string{w.Config, w.Project} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.env = map[string]string{
+		"PATH":                    bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME":                    w.Home,
+		"TMPDIR":                  base,
+		"LANG":                    "C.UTF-8",
+		"CLAUDE_CONFIG_DIR":       w.Config,
+		"ANTHROPIC_BASE_URL":      w.API.URL(),
+		"ANTHROPIC_API_KEY":       "sk-ant-mock",
+		"DISABLE_TELEMETRY":       "1",
+		"DISABLE_AUTOUPDATER":     "1",
+		"DISABLE_ERROR_REPORTING": "1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+		// Without this a 5xx answer is retried for minutes.
+		"CLAUDE_CODE_MAX_RETRIES": "0",
+		"GIT_CONFIG_NOSYSTEM":     "1",
+		"GIT_AUTHOR_NAME":         "e2e", "GIT_AUTHOR_EMAIL": "e2e@localhost",
+		"GIT_COMMITTER_NAME": "e2e", "GIT_COMMITTER_EMAIL": "e2e@localhost",
+	}
+	if b == Recorder {
+		w.Records = filepath.Join(base, "records")
+		if err := os.MkdirAll(w.Records, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		w.env["RECORDER_DIR"] = w.Records
+	}
+	w.Write("README.md", "# project\n")
+	w.Exec("git", "init", "-q", "-b", "main")
+	w.Exec("git", "add", ".")
+	w.Exec("git", "commit", "-q", "-m", "start")
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, r := range w.API.Requests() {
+				t.Log(r)
+			}
+		}
+	})
+	return w
+}
+
+// Setenv adds to the environment of the agent and its hooks.
+func (w *World) Setenv(key, value string) { w.env[key] = value }
+
+// Settings writes the user's settings.json.
+func (w *World) Settings(v any) {
+	w.t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.Config, "settings.json"), data, 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Write creates a file in the project.
+func (w *World) Write(name, content string) {
+	w.t.Helper()
+	path := filepath.Join(w.Project, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Exec runs a program in the project with the world's environment and returns
+// what it printed.
+func (w *World) Exec(name string, args ...string) string {
+	w.t.Helper()
+	cmd := w.command(name, args...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+func (w *World) command(name string, args ...string) *exec.Cmd {
+	if name == "overtone" {
+		name = filepath.Join(w.bin, name)
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Dir = w.Project
+	for _, k := range slices.Sorted(maps.Keys(w.env)) {
+		cmd.Env = append(cmd.Env, k+"="+w.env[k])
+	}
+	// The agent starts hooks and tools of its own; a group can be ended whole.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = nil
+	return cmd
+}
+
+func (w *World) claudeArgs(args []string) []string {
+	return append([]string{
+		"-p", "--plugin-dir", w.Plugin, "--model", Model,
+		"--permission-mode", "acceptEdits", "--allowedTools", "Bash",
+		"--output-format", "stream-json", "--verbose",
+	}, args...)
+}
+
+// Event is one line of the agent's stream-json output.
+type Event struct {
+	Type    string
+	Subtype string
+	Raw     json.RawMessage
+}
+
+// Decode reads the event into v.
+func (e Event) Decode(t testing.TB, v any) {
+	t.Helper()
+	if err := json.Unmarshal(e.Raw, v); err != nil {
+		t.Fatalf("decode %s: %v", e.Raw, err)
+	}
+}
+
+// Result is the last event of a turn.
+type Result struct {
+	SessionID      string `json:"session_id"`
+	Text           string `json:"result"`
+	IsError        bool   `json:"is_error"`
+	TerminalReason string `json:"terminal_reason"`
+	NumTurns       int    `json:"num_turns"`
+}
+
+// Prompt runs "claude -p text" to its end and returns its stream.
+func (w *World) Prompt(text string, args ...string) Stream {
+	w.t.Helper()
+	cmd := w.command(Claude(w.t), w.claudeArgs(append(args, text))...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	timer := time.AfterFunc(turnLimit, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	err := cmd.Wait()
+	timedOut := !timer.Stop()
+	st := Stream{t: w.t, Events: events(w.t, &out), Stderr: errs.String()}
+	if timedOut {
+		w.t.Fatalf("claude -p %q did not end in %v\nstderr: %s\nlast events: %s", text, turnLimit, errs.String(), st.tail())
+	}
+	if err != nil && len(st.Events) == 0 {
+		w.t.Fatalf("claude -p %q: %v\nstderr: %s", text, err, errs.String())
+	}
+	return st
+}
+
+const turnLimit = 60 * time.Second
+
+// Stream is the output of a finished run.
+type Stream struct {
+	Events []Event
+	Stderr string
+	t      testing.TB
+}
+
+// Result returns the last result event.
+func (s Stream) Result() Result {
+	s.t.Helper()
+	var r Result
+	for _, e := range s.Events {
+		if e.Type == "result" {
+			e.Decode(s.t, &r)
+		}
+	}
+	if r.SessionID == "" {
+		s.t.Fatalf("no result event\nstderr: %s\nlast events: %s", s.Stderr, s.tail())
+	}
+	return r
+}
+
+// Find returns the events of a type and subtype.
+func (s Stream) Find(kind, subtype string) []Event {
+	var out []Event
+	for _, e := range s.Events {
+		if e.Type == kind && e.Subtype == subtype {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func (s Stream) tail() string {
+	var b strings.Builder
+	for _, e := range s.Events[max(0, len(s.Events)-5):] {
+		fmt.Fprintf(&b, "\n%.500s", e.Raw)
+	}
+	return b.String()
+}
+
+func events(t testing.TB, r io.Reader) []Event {
+	var out []Event
+	scan(r, func(e Event) { out = append(out, e) }, func(line string) { t.Logf("not an event: %s", line) })
+	return out
+}
+
+func scan(r io.Reader, event func(Event), other func(string)) {
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, 64<<20)
+	for sc.Scan() {
+		var e Event
+		line := bytes.Clone(sc.Bytes())
+		if json.Unmarshal(line, &e) != nil || e.Type == "" {
+			other(string(line))
+			continue
+		}
+		e.Raw = line
+		event(e)
+	}
+}
+
+// Session is a long-lived agent that takes user messages on its stdin.
+type Session struct {
+	w      *World
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stderr *syncBuffer
+	events chan Event
+	seen   []Event
+	nextID int
+	done   chan struct{}
+}
+
+// Start starts a session; the test's end stops it.
+func (w *World) Start(args ...string) *Session {
+	w.t.Helper()
+	cmd := w.command(Claude(w.t), w.claudeArgs(append([]string{"--input-format", "stream-json"}, args...))...)
+	s := &Session{w: w, cmd: cmd, stderr: &syncBuffer{}, events: make(chan Event, 4096), done: make(chan struct{})}
+	cmd.Stderr = s.stderr
+	var err error
+	if s.stdin, err = cmd.StdinPipe(); err != nil {
+		w.t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	go func() {
+		defer close(s.done)
+		defer close(s.events)
+		scan(stdout, func(e Event) { s.events <- e }, func(string) {})
+		cmd.Wait()
+	}()
+	w.t.Cleanup(s.Close)
+	return s
+}
+
+// Close ends the session: end of input, and the process group if that is not
+// enough.
+func (s *Session) Close() {
+	s.stdin.Close()
+	timer := time.AfterFunc(5*time.Second, func() { syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) })
+	defer timer.Stop()
+	for range s.events {
+	}
+	<-s.done
+}
+
+// Send sends a user message.
+func (s *Session) Send(text string) {
+	s.w.t.Helper()
+	s.write(map[string]any{
+		"type":    "user",
+		"message": map[string]any{"role": "user", "content": text},
+	})
+}
+
+// Ask sends a user message and waits for the turn's result.
+func (s *Session) Ask(text string) Result {
+	s.w.t.Helper()
+	s.Send(text)
+	return s.Result()
+}
+
+// Result waits for the next result event.
+func (s *Session) Result() Result {
+	s.w.t.Helper()
+	var r Result
+	s.Wait("a result", func(e Event) bool { return e.Type == "result" }).Decode(s.w.t, &r)
+	return r
+}
+
+// Wait reads events until one matches.
+func (s *Session) Wait(what string, match func(Event) bool) Event {
+	s.w.t.Helper()
+	limit := time.After(turnLimit)
+	for {
+		select {
+		case e, ok := <-s.events:
+			if !ok {
+				s.w.t.Fatalf("agent ended while waiting for %s\nstderr: %s", what, s.stderr)
+			}
+			s.seen = append(s.seen, e)
+			if match(e) {
+				return e
+			}
+		case <-limit:
+			s.w.t.Fatalf("no %s in %v\nstderr: %s\nlast events: %s", what, turnLimit, s.stderr, Stream{Events: s.seen}.tail())
+		}
+	}
+}
+
+// Control sends a control request and returns the agent's answer.
+func (s *Session) Control(request map[string]any) json.RawMessage {
+	s.w.t.Helper()
+	s.nextID++
+	id := fmt.Sprintf("req-%d", s.nextID)
+	s.write(map[string]any{"type": "control_request", "request_id": id, "request": request})
+	e := s.Wait("a control response", func(e Event) bool {
+		return e.Type == "control_response" && bytes.Contains(e.Raw, []byte(`"`+id+`"`))
+	})
+	return e.Raw
+}
+
+// Seen returns the events read so far.
+func (s *Session) Seen() Stream { return Stream{Events: s.seen, Stderr: s.stderr.String(), t: s.w.t} }
+
+func (s *Session) write(v any) {
+	s.w.t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		s.w.t.Fatal(err)
+	}
+	if _, err := s.stdin.Write(append(data, '\n')); err != nil {
+		s.w.t.Fatalf("write to the agent: %v\nstderr: %s", err, s.stderr)
+	}
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// agentMarks maps each agent of the plugin to the start of its prompt, by which
+// the mock recognises its requests.
+func agentMarks(t testing.TB) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(PluginDir(), "agents", "*.md"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no agents in %s: %v", PluginDir(), err)
+	}
+	marks := make(map[string]string)
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body, ok := strings.Cut(strings.TrimPrefix(string(data), "---\n"), "\n---\n")
+		if !ok {
+			t.Fatalf("%s has no front matter", f)
+		}
+		mark, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
+		marks[strings.TrimSuffix(filepath.Base(f), ".md")] = mark
+	}
+	return marks
+}
