@@ -19,8 +19,9 @@ const DefaultMaxAge = 3 * 24 * time.Hour
 type CleanupOptions struct {
 	MaxAge time.Duration // 0 is DefaultMaxAge
 	DryRun bool          // report, remove nothing
-	// Active says whether a session is at work, given its workflow.json (nil
-	// where it cannot be read). Nil means that none is.
+	// Active says whether a session is at work, given its workflow.json, nil
+	// where it has none. Without the function none is. A session whose file
+	// cannot be read counts as active, unasked.
 	Active func(id string, workflow []byte) bool
 }
 
@@ -38,15 +39,14 @@ type CleanupReport struct {
 // modified for MaxAge. Whatever belongs to an active session stays. Links are
 // not followed and, in the Claude folder, not removed.
 //
-// The error is about a folder that cannot be listed at all; then the other
-// folder has still been seen to.
+// The error is about a folder that cannot be listed at all. Without a list of
+// sessions nothing is removed, as nobody knows who is at work.
 func (h *Home) Cleanup(opts CleanupOptions) (CleanupReport, error) {
 	c := cleanup{home: h, opts: opts, active: map[string]bool{}}
 	c.before = h.now().Add(-cmp.Or(opts.MaxAge, DefaultMaxAge))
-	entries, err := listDir(h.sessionsDir())
+	entries, err := h.listSessions()
 	if err != nil {
-		// Not knowing who is at work, nothing may go.
-		return c.report, fmt.Errorf("clean up sessions: %w", err)
+		return c.report, fmt.Errorf("clean up: %w", err)
 	}
 	for _, e := range entries {
 		if e.IsDir() && validID(e.Name()) {
@@ -84,17 +84,9 @@ func (c *cleanup) failed(err error) {
 	}
 }
 
-func listDir(path string) ([]fs.DirEntry, error) {
-	entries, err := os.ReadDir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return entries, err
-}
-
 func (c *cleanup) claudeFiles() error {
-	entries, err := listDir(c.home.claude)
-	if err != nil {
+	entries, err := os.ReadDir(c.home.claude)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("clean up: %w", err)
 	}
 	for _, e := range entries {
@@ -126,9 +118,9 @@ func (c *cleanup) claudeFiles() error {
 // the name that begins with the session id.
 func leftover(name string) (rest string, ok bool) {
 	name = strings.TrimSuffix(name, ".tmp")
-	for prefix, ext := range map[string]string{contextPrefix: ".md", reflectionPrefix: ".md", barrierPrefix: ".json"} {
-		if rest, ok := strings.CutPrefix(name, prefix); ok {
-			return strings.CutSuffix(rest, ext)
+	for _, kind := range [...]struct{ prefix, ext string }{{contextPrefix, ".md"}, {reflectionPrefix, ".md"}, {barrierPrefix, ".json"}} {
+		if rest, ok := strings.CutPrefix(name, kind.prefix); ok {
+			return strings.CutSuffix(rest, kind.ext)
 		}
 	}
 	return "", false
@@ -159,9 +151,13 @@ func (c *cleanup) isActive(id string) bool {
 		if err != nil {
 			return false
 		}
-		workflow, err := s.Read(WorkflowFile)
-		c.failed(err)
-		active = c.opts.Active(id, workflow)
+		switch workflow, err := s.Read(WorkflowFile); {
+		case err == nil, errors.Is(err, fs.ErrNotExist):
+			active = c.opts.Active(id, workflow)
+		default:
+			c.failed(err)
+			active = true
+		}
 		c.active[id] = active
 	}
 	return active
@@ -173,7 +169,14 @@ func (c *cleanup) session(id string) {
 	if err != nil {
 		return
 	}
-	if old, err := c.old(s.dir); err != nil || !old {
+	modified, err := newestFile(s.dir)
+	if err == nil && modified.IsZero() {
+		var info fs.FileInfo
+		if info, err = os.Lstat(s.dir); err == nil {
+			modified = info.ModTime()
+		}
+	}
+	if err != nil || !modified.Before(c.before) {
 		c.failed(err)
 		return
 	}
@@ -190,8 +193,6 @@ func (c *cleanup) session(id string) {
 	c.report.Sessions = append(c.report.Sessions, id)
 }
 
-var errInUse = errors.New("in use again")
-
 // removeSession moves the folder out of the way under the session's lock, so
 // that nobody is writing in it and newcomers find none and make their own, then
 // removes it at leisure. Removing it in place would take files that a newcomer
@@ -201,49 +202,38 @@ func (c *cleanup) removeSession(s *Session) error {
 	if err := os.RemoveAll(trash); err != nil {
 		return err
 	}
-	err := s.Update(func(*Tx) error {
-		old, err := c.old(s.dir)
-		if err != nil {
-			return err
-		}
-		if !old {
-			return fmt.Errorf("session %s: %w", s.id, errInUse)
-		}
-		return os.Rename(s.dir, trash)
-	})
+	unlock, err := s.lock(false)
+	if err != nil {
+		return err
+	}
+	modified, err := newestFile(s.dir)
+	if err == nil && !modified.Before(c.before) {
+		err = fmt.Errorf("session %s is in use again", s.id)
+	}
+	if err == nil {
+		err = os.Rename(s.dir, trash)
+	}
+	unlock()
 	if err != nil {
 		return err
 	}
 	return os.RemoveAll(trash)
 }
 
-// old says whether no file below dir was modified lately. The lock does not
-// count: taking it may create it. A folder without files counts by its own time
-// the first time it is asked about, and as old under the lock.
-func (c *cleanup) old(dir string) (bool, error) {
-	newest, files := time.Time{}, 0
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+// newestFile returns when a file below dir was last modified; the zero time
+// where there is none. The lock does not count: taking it may create it.
+func newestFile(dir string) (newest time.Time, err error) {
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || path == filepath.Join(dir, lockFile) {
 			return err
 		}
 		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		files++
-		if info.ModTime().After(newest) {
+		if err == nil && info.ModTime().After(newest) {
 			newest = info.ModTime()
 		}
-		return nil
+		return err
 	})
-	if err != nil || files > 0 {
-		return newest.Before(c.before), err
-	}
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return false, err
-	}
-	return info.ModTime().Before(c.before), nil
+	return newest, err
 }
 
 // ClaimCleanup says whether a clean-up is due, that is, whether the last claim

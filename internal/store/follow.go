@@ -141,6 +141,9 @@ func (t *follower) drain() error {
 	if info.Size() < t.pos {
 		t.pos = 0 // emptied in place, by hand
 	}
+	if info.Size() == t.pos {
+		return nil
+	}
 	var part []byte
 	tooLong := false
 	buf := make([]byte, maxChunk)
@@ -192,10 +195,6 @@ func resume(f io.ReaderAt, size int64, seen []byte) (int64, error) {
 		return 0, err
 	}
 	skipped := size - int64(len(data))
-	// Only whole lines can be compared.
-	if i := bytes.IndexByte(seen, '\n'); len(seen) == followTail && i >= 0 {
-		seen = seen[i+1:]
-	}
 	if i := bytes.LastIndex(data, seen); i >= 0 && len(seen) > 0 {
 		return skipped + int64(i+len(seen)), nil
 	}

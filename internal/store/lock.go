@@ -14,6 +14,7 @@ import (
 const lockTries = 16
 
 // lock waits for the session's lock and returns the function that gives it up.
+// A missing session is created or, without create, [fs.ErrNotExist].
 //
 // The lock is an advisory lock on a file (flock, LockFileEx) and belongs to the
 // open file: the system drops it when the process dies, however it dies, so
@@ -25,15 +26,15 @@ const lockTries = 16
 // locks that. Clean-up does remove it, with its whole folder: it moves the
 // folder away while it holds the lock, and each newcomer checks, once it has
 // the lock, that the file it locked is still the one in place.
-func (s *Session) lock() (unlock func(), err error) {
+func (s *Session) lock(create bool) (unlock func(), err error) {
 	path := s.path(lockFile)
 	for range lockTries {
-		if err = s.checkDir(); errors.Is(err, fs.ErrNotExist) {
+		if err = s.checkDir(); create && errors.Is(err, fs.ErrNotExist) {
 			if err = s.makeDir(); err == nil {
 				err = s.checkDir()
 			}
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !(create && errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
 		var f *lockedfile.File

@@ -66,7 +66,7 @@ func (s *Session) checkDir() error {
 func (s *Session) Update(fn func(tx *Tx) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	unlock, err := s.lock()
+	unlock, err := s.lock(true)
 	if err != nil {
 		return fmt.Errorf("lock session %s: %w", s.id, err)
 	}

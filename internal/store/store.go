@@ -97,10 +97,7 @@ type SessionInfo struct {
 
 // Sessions lists the sessions, the most recently modified first.
 func (h *Home) Sessions() ([]SessionInfo, error) {
-	entries, err := os.ReadDir(h.sessionsDir())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := h.listSessions()
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
@@ -122,6 +119,18 @@ func (h *Home) Sessions() ([]SessionInfo, error) {
 		return strings.Compare(a.ID, b.ID)
 	})
 	return list, nil
+}
+
+// listSessions lists the folder of sessions, which need not exist.
+func (h *Home) listSessions() ([]fs.DirEntry, error) {
+	err := realDir(h.sessionsDir())
+	if err == nil {
+		return os.ReadDir(h.sessionsDir())
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return nil, err
 }
 
 func validID(id string) bool {
