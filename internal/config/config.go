@@ -1,0 +1,243 @@
+// Package config reads the user's settings: one YAML file and a few environment
+// variables over documented defaults.
+//
+// Nothing here fails hard, because hooks read the settings on every call and a
+// typing mistake must not stop the host: a value that cannot be used becomes a
+// [Problem] with file, line and key, that key keeps its default, and every other
+// key keeps what the file says, also around lines that are not YAML at all.
+//
+// [DecodeYAML] is the same tolerant decoder for other YAML, such as the front matter
+// of prompts. The package is the only user of the YAML library and shows none of
+// its types. It does not write files and does not say anything to anyone: what
+// to do with the problems is the caller's choice.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+)
+
+// Config holds the settings. Tags name the keys and their limits; keys.go
+// documents them.
+type Config struct {
+	Language Language `yaml:"language"`
+	Strict   bool     `yaml:"strict"`
+	Workflow Workflow `yaml:"workflow"`
+	Compact  Compact  `yaml:"compact"`
+	Compress Compress `yaml:"compress"`
+	Cleanup  Cleanup  `yaml:"cleanup"`
+}
+
+// Workflow sets the limits of the engine.
+type Workflow struct {
+	MaxRetries        int           `yaml:"max_retries" min:"0" max:"100"`
+	MaxCrashes        int           `yaml:"max_crashes" min:"1" max:"100"`
+	BarrierTimeout    time.Duration `yaml:"barrier_timeout" min:"1s" max:"24h"`
+	LoopMaxIterations int           `yaml:"loop_max_iterations" min:"1" max:"10000"`
+	Guard             bool          `yaml:"guard"`
+}
+
+// Compact says when and how contexts are compacted.
+type Compact struct {
+	ThresholdBytes        int64  `yaml:"threshold_bytes" min:"1"`
+	MinStagesSinceCompact int    `yaml:"min_stages_since_compact" min:"0" max:"1000"`
+	Mode                  string `yaml:"mode" oneof:"tag suggest auto"`
+	ContextWindow         int    `yaml:"context_window" min:"0" max:"100000000"`
+	CeilingTokens         int    `yaml:"ceiling_tokens" min:"0" max:"100000000"`
+	NativeWindow          int    `yaml:"native_window" min:"100000" max:"1000000"`
+	NativePercent         int    `yaml:"native_percent" min:"1" max:"100"`
+
+	Overrides `yaml:",inline"`
+}
+
+// Overrides are the settings that the auto-compact prompt file owns. A nil field
+// is not set here, so the prompt file's value holds.
+type Overrides struct {
+	PacketAuthor *string          `yaml:"packet_author" oneof:"watcher agent"`
+	Trigger      TriggerOverrides `yaml:"trigger"`
+	Packet       PacketOverrides  `yaml:"packet"`
+	Markers      MarkerOverrides  `yaml:"markers"`
+}
+
+// TriggerOverrides are the tiers' thresholds and the boundaries that count.
+type TriggerOverrides struct {
+	EarlyPercentRemainingLT     *float64  `yaml:"early_percent_remaining_lt" min:"0" max:"100"`
+	ReadyPercentRemainingLT     *float64  `yaml:"ready_percent_remaining_lt" min:"0" max:"100"`
+	AsapPercentRemainingLT      *float64  `yaml:"asap_percent_remaining_lt" min:"0" max:"100"`
+	EmergencyPercentRemainingLT *float64  `yaml:"emergency_percent_remaining_lt" min:"0" max:"100"`
+	AutoRequiresAnyBoundary     *[]string `yaml:"auto_requires_any_boundary" oneof:"commit pr_checkpoint plan_checkpoint plan_update agent_done topic_shift concluding_thought stage_complete"`
+}
+
+// PacketOverrides shape the continuation packet.
+type PacketOverrides struct {
+	MaxTailChars *int           `yaml:"max_tail_chars" min:"0" max:"20000"`
+	Expiry       *time.Duration `yaml:"expiry" min:"1m" max:"720h"`
+}
+
+// MarkerOverrides are the phrases that make a message a signal.
+type MarkerOverrides struct {
+	AgentDone         *[]string `yaml:"agent_done"`
+	AgentDoneNegative *[]string `yaml:"agent_done_negative"`
+	TopicShift        *[]string `yaml:"topic_shift"`
+	ConcludingThought *[]string `yaml:"concluding_thought"`
+}
+
+// Compress sets up the compression of old history.
+type Compress struct {
+	Provider           string  `yaml:"provider" oneof:"builtin openrouter openai anthropic claude"`
+	Model              string  `yaml:"model"`
+	BaseURL            string  `yaml:"base_url" prefix:"https:// http://"`
+	Targets            Targets `yaml:"targets"`
+	Concurrency        int     `yaml:"concurrency" min:"1" max:"64"`
+	MaxAttempts        int     `yaml:"max_attempts" min:"1" max:"20"`
+	TimeoutInitialMS   int     `yaml:"timeout_initial_ms" min:"1" max:"3600000"`
+	TimeoutIncrementMS int     `yaml:"timeout_increment_ms" min:"0" max:"3600000"`
+	MinTokens          int     `yaml:"min_tokens" min:"0" max:"1000000"`
+}
+
+// Targets are the percentages of the original length that each level aims at.
+type Targets struct {
+	Compress      int `yaml:"compress" min:"1" max:"100"`
+	HeavyCompress int `yaml:"heavy_compress" min:"1" max:"100"`
+}
+
+// Cleanup says when what a finished session left is removed.
+type Cleanup struct {
+	AfterDays int `yaml:"after_days" min:"1" max:"3650"`
+}
+
+// Defaults returns the settings of an empty file.
+func Defaults() Config {
+	return Config{
+		Language: "zh-TW",
+		Workflow: Workflow{
+			MaxRetries:        3,
+			MaxCrashes:        3,
+			BarrierTimeout:    5 * time.Minute,
+			LoopMaxIterations: 100,
+			Guard:             true,
+		},
+		Compact: Compact{
+			ThresholdBytes:        5_000_000,
+			MinStagesSinceCompact: 2,
+			Mode:                  "suggest",
+			NativeWindow:          100_000,
+			NativePercent:         60,
+		},
+		Compress: Compress{
+			Provider:           "builtin",
+			Targets:            Targets{Compress: 35, HeavyCompress: 10},
+			Concurrency:        10,
+			MaxAttempts:        4,
+			TimeoutInitialMS:   5000,
+			TimeoutIncrementMS: 5000,
+			MinTokens:          20,
+		},
+		Cleanup: Cleanup{AfterDays: 3},
+	}
+}
+
+// Language is a language of the message catalogue, "zh-TW" or "en". Locale names
+// (zh_TW.UTF-8, en-US) are understood and stored in that short form.
+type Language string
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (l *Language) UnmarshalText(b []byte) error {
+	name, _, _ := strings.Cut(strings.ToLower(string(b)), ".")
+	base, _, _ := strings.Cut(strings.ReplaceAll(name, "_", "-"), "-")
+	switch base {
+	case "zh":
+		*l = "zh-TW"
+	case "en":
+		*l = "en"
+	default:
+		return errors.New("want zh-TW or en")
+	}
+	return nil
+}
+
+// Problem is one thing in the settings that could not be used. It is an error so
+// that it can be printed like one; it never stops anything.
+type Problem struct {
+	File   string // as given by the caller; empty for an environment variable
+	Line   int    // from 1; 0 when the file as a whole is meant
+	Column int    // from 1; 0 when unknown
+	Key    string // dotted key, or the name of the variable
+	Msg    string
+}
+
+func (p Problem) Error() string {
+	var b strings.Builder
+	if p.File != "" {
+		b.WriteString(p.File)
+		if p.Line > 0 {
+			fmt.Fprintf(&b, ":%d", p.Line)
+		}
+		b.WriteString(": ")
+	}
+	if p.Key != "" {
+		b.WriteString(p.Key + ": ")
+	}
+	b.WriteString(p.Msg)
+	return b.String()
+}
+
+// Load reads the settings file and applies the environment on top. A missing
+// file is no problem. Either argument may be empty (nil).
+func Load(path string, getenv func(string) string) (Config, []Problem) {
+	c := Defaults()
+	var problems []Problem
+	if path != "" {
+		src, err := ReadFile(path, maxSource)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			problems = append(problems, Problem{File: path, Msg: err.Error()})
+		default:
+			problems = DecodeYAML(src, path, 1, &c)
+		}
+	}
+	if getenv != nil {
+		problems = append(problems, applyEnv(&c, getenv)...)
+	}
+	return c, problems
+}
+
+// ReadFile returns the content of a regular file of at most limit bytes. Other
+// kinds are refused because opening a pipe would block a hook for ever. The
+// error does not repeat the path.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, bare(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, bare(err)
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, bare(err)
+	}
+	if int64(len(src)) > limit {
+		return nil, fmt.Errorf("larger than %d KiB", limit>>10)
+	}
+	return src, nil
+}
+
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

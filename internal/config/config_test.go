@@ -1,0 +1,280 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func env(kv ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(kv); i += 2 {
+			if kv[i] == name {
+				return kv[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+// texts shows problems as a user sees them, without the folder of the test.
+func texts(problems []Problem) []string {
+	var out []string
+	for _, p := range problems {
+		if p.File != "" {
+			p.File = filepath.Base(p.File)
+		}
+		out = append(out, p.Error())
+	}
+	return out
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	with := func(change func(*Config)) Config {
+		c := Defaults()
+		change(&c)
+		return c
+	}
+	early, author, list := 90.0, "agent", []string{"commit"}
+	for _, tc := range []struct {
+		name, file string
+		env        []string
+		want       Config
+		problems   []string
+	}{
+		{name: "empty file", want: Defaults()},
+		{name: "comments only", file: "# nothing\n\n# here\n", want: Defaults()},
+		{name: "section without keys", file: "compact:\n  # mode: auto\nworkflow:\n", want: Defaults()},
+		{
+			name: "every kind of value",
+			file: "---\nlanguage: en\nstrict: true\nworkflow:\n  max_retries: 5\n  barrier_timeout: 90s\n  guard: false\n" +
+				"compact:\n  threshold_bytes: 3_000_000\n  mode: auto\n  packet_author: agent\n  trigger:\n" +
+				"    early_percent_remaining_lt: 90\n    auto_requires_any_boundary: [commit]\ncompress:\n  model: \"x/y\"\n  min_tokens: 1e2\n",
+			want: with(func(c *Config) {
+				c.Language, c.Strict = "en", true
+				c.Workflow.MaxRetries, c.Workflow.BarrierTimeout, c.Workflow.Guard = 5, 90*time.Second, false
+				c.Compact.ThresholdBytes, c.Compact.Mode, c.Compact.PacketAuthor = 3_000_000, "auto", &author
+				c.Compact.Trigger.EarlyPercentRemainingLT = &early
+				c.Compact.Trigger.AutoRequiresAnyBoundary = &list
+				c.Compress.Model, c.Compress.MinTokens = "x/y", 100
+			}),
+		},
+		{
+			name: "CRLF and byte order mark",
+			file: "\ufeffstrict: true\r\nworkflow:\r\n  max_retries: 4\r\n",
+			want: with(func(c *Config) { c.Strict, c.Workflow.MaxRetries = true, 4 }),
+		},
+		{
+			name: "an empty list is a value", file: "compact:\n  markers:\n    agent_done: []\n",
+			want: with(func(c *Config) { c.Compact.Markers.AgentDone = &[]string{} }),
+		},
+		{
+			name: "wrong values keep the defaults, good keys stay",
+			file: "language: fr\nstrict: maybe\nworkflow:\n  max_retries: -1\n  barrier_timeout: 300\n  max_crashes: 7\n" +
+				"compact:\n  threshold_bytes: \"abc\"\n  mode: never\n  trigger:\n    asap_percent_remaining_lt: 101\n" +
+				"    auto_requires_any_boundary: [commit, comit]\ncompress:\n  base_url: ftp://x\n  concurrency: 2.5\n  model: [a]\ncleanup: 3\n",
+			want: with(func(c *Config) { c.Workflow.MaxCrashes = 7 }),
+			problems: []string{
+				`config.yaml:1: language: want zh-TW or en, got "fr"`,
+				`config.yaml:2: strict: want true or false, got "maybe"`,
+				`config.yaml:4: workflow.max_retries: want a whole number from 0 to 100, got -1`,
+				`config.yaml:5: workflow.barrier_timeout: want a duration such as 90s or 5m, got 300`,
+				`config.yaml:8: compact.threshold_bytes: want a whole number, got "abc"`,
+				`config.yaml:9: compact.mode: want one of tag, suggest, auto, got "never"`,
+				`config.yaml:11: compact.trigger.asap_percent_remaining_lt: want a number from 0 to 100, got 101`,
+				`config.yaml:12: compact.trigger.auto_requires_any_boundary: item 2: want one of commit, pr_checkpoint, plan_checkpoint, ` +
+					`plan_update, agent_done, topic_shift, concluding_thought, stage_complete, got "comit"`,
+				`config.yaml:14: compress.base_url: want text that starts with https:// or http://, got "ftp://x"`,
+				`config.yaml:15: compress.concurrency: want a whole number, got 2.5`,
+				`config.yaml:16: compress.model: want text, got a list`,
+				`config.yaml:17: cleanup: want a section of keys, got 3`,
+			},
+		},
+		{
+			name: "unknown keys", file: "strickt: true\nworkflow:\n  max_retrys: 9\n  colour: red\nstrict: true\n",
+			want: with(func(c *Config) { c.Strict = true }),
+			problems: []string{
+				`config.yaml:1: strickt: unknown key; did you mean "strict"?`,
+				`config.yaml:3: workflow.max_retrys: unknown key; did you mean "max_retries"?`,
+				`config.yaml:4: workflow.colour: unknown key`,
+			},
+		},
+		{
+			name: "duplicates", file: "strict: true\nworkflow:\n  max_retries: 4\nstrict: true\nworkflow:\n  max_crashes: 5\n",
+			want: with(func(c *Config) { c.Workflow.MaxRetries, c.Workflow.MaxCrashes = 4, 5 }),
+			problems: []string{
+				`config.yaml:4: strict: set twice, first on line 1; the default is used`,
+				`config.yaml:5: workflow: section appears twice, first on line 2`,
+			},
+		},
+		{
+			name: "malformed in the middle: keys above and below are kept",
+			file: "strict: true\nworkflow:\n  max_retries: [1, 2\n  max_crashes: 4\ncompact:\n\tmode: auto\ncleanup:\n  after_days: 9\n",
+			want: with(func(c *Config) { c.Strict, c.Workflow.MaxCrashes, c.Cleanup.AfterDays = true, 4, 9 }),
+			problems: []string{
+				`config.yaml:3: workflow.max_retries: sequence end token ']' not found`,
+				`config.yaml:6: compact.mode: tab character cannot use as a map key directly`,
+			},
+		},
+		{
+			name: "malformed at the end", file: "strict: true\ncompress:\n  model: \"open\n",
+			want:     with(func(c *Config) { c.Strict = true }),
+			problems: []string{`config.yaml:3: compress.model: could not find end character of double-quoted text`},
+		},
+		{
+			name: "stray words", file: "strict: true\nhello there\nlanguage: en\n",
+			want:     with(func(c *Config) { c.Strict, c.Language = true, "en" }),
+			problems: []string{`config.yaml:2: want "key: value"`},
+		},
+		{
+			name: "not a mapping", file: "- a\n- b\n", want: Defaults(),
+			problems: []string{`config.yaml:1: want lines of the form "key: value", got a list`},
+		},
+		{
+			name: "anchors are refused, not expanded", file: "strict: &a true\nworkflow:\n  guard: *a\n", want: Defaults(),
+			problems: []string{
+				`config.yaml:1: strict: want true or false, got an anchor, alias or tag, which are not supported here`,
+				`config.yaml:3: workflow.guard: want true or false, got an anchor, alias or tag, which are not supported here`,
+			},
+		},
+		{
+			name: "second document", file: "strict: true\n---\nlanguage: en\n",
+			want:     with(func(c *Config) { c.Strict = true }),
+			problems: []string{`config.yaml:3: only the first YAML document is read`},
+		},
+		{
+			name: "not text at all", file: "strict: true\n\xff\xfe\x00: 1\n",
+			want:     with(func(c *Config) { c.Strict = true }),
+			problems: []string{`config.yaml:2: not valid UTF-8`},
+		},
+		{
+			name: "environment wins over the file", file: "language: en\nstrict: true\ncompact:\n  mode: tag\n  threshold_bytes: 1\nworkflow:\n  max_retries: 9\n",
+			env: []string{
+				"OVERTONE_LANG", "zh_TW.UTF-8", "OVERTONE_STRICT", "0", "OVERTONE_COMPACT_THRESHOLD_MB", "3.5",
+				"OVERTONE_COMPACT_MODE", "auto", "CLAUDE_PIPELINE_MAX_RETRIES", "5",
+			},
+			want: with(func(c *Config) {
+				c.Compact.ThresholdBytes, c.Compact.Mode, c.Workflow.MaxRetries = 3_500_000, "auto", 5
+			}),
+		},
+		{
+			name: "bad variables are named and ignored", file: "compact:\n  threshold_bytes: 7\n",
+			env: []string{
+				"OVERTONE_LANG", "de", "OVERTONE_STRICT", "perhaps", "OVERTONE_COMPACT_THRESHOLD_MB", "NaN",
+				"OVERTONE_COMPACT_MODE", "AUTO!", "CLAUDE_PIPELINE_MAX_RETRIES", "3.5",
+			},
+			want: with(func(c *Config) { c.Compact.ThresholdBytes = 7 }),
+			problems: []string{
+				`OVERTONE_LANG: want zh-TW or en, got "de"`,
+				`OVERTONE_STRICT: want true or false, got "perhaps"`,
+				`OVERTONE_COMPACT_THRESHOLD_MB: want a number of megabytes above 0, got "NaN"`,
+				`OVERTONE_COMPACT_MODE: want one of tag, suggest, auto, got "AUTO!"`,
+				`CLAUDE_PIPELINE_MAX_RETRIES: want a whole number from 0 to 100, got "3.5"`,
+			},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got, problems := Load(write(t, tc.file), env(tc.env...))
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("config (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.problems, texts(problems)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestThresholdVariable(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[string]int64{
+		"3": 3_000_000, "0.5": 500_000, " 2 ": 2_000_000, "1e1": 10_000_000,
+		"0": 0, "-1": 0, "nan": 0, "Inf": 0, "-Inf": 0, "1e300": 0, "abc": 0, "0.0000001": 0,
+	} {
+		c, problems := Load("", env("OVERTONE_COMPACT_THRESHOLD_MB", v))
+		if bad := want == 0; bad != (len(problems) == 1) {
+			t.Errorf("%q: problems %v", v, problems)
+		}
+		if want == 0 {
+			want = Defaults().Compact.ThresholdBytes
+		}
+		if c.Compact.ThresholdBytes != want {
+			t.Errorf("%q: threshold %d, want %d", v, c.Compact.ThresholdBytes, want)
+		}
+	}
+}
+
+func TestLoadWithoutAUsableFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	big := filepath.Join(dir, "big.yaml")
+	if err := os.WriteFile(big, []byte(strings.Repeat("# x\n", maxSource/4+1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string][]string{
+		"":                                nil,
+		filepath.Join(dir, "missing"):     nil,
+		filepath.Join(dir, "no", "where"): nil,
+		dir:                               {filepath.Base(dir) + ": not a regular file"},
+		big:                               {"big.yaml: larger than 64 KiB"},
+		os.DevNull:                        {"null: not a regular file"},
+	} {
+		c, problems := Load(path, nil)
+		if diff := cmp.Diff(Defaults(), c); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+		if diff := cmp.Diff(want, texts(problems)); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+}
+
+// A hook reads the settings on every call: no text may cost it noticeable time.
+func TestHostileTextIsCheap(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{
+		"[", "{", "{a: ", "- ", "? ", "&a ", "& ", "*", "! ", ":", ": ", "a: ", "\"a\" ", "'", "|", "\t", "a: 1\n", "- - - -\n", "a:\n", "[\n", "- [\n",
+		"x\n", "%\n", "---\n", "\"a\"\n", "a: \"\n", "? a\n", "!a\n", "a: [\n", " a: [\n  b\n",
+	} {
+		n := maxSource / len(unit)
+		if strings.Contains(unit, "\n") {
+			n = min(n, maxLines/strings.Count(unit, "\n"))
+		}
+		src := strings.Repeat(unit, n)
+		start := time.Now()
+		c := Defaults()
+		DecodeYAML([]byte(src), "f", 1, &c)
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("%q repeated: %v", unit, took)
+		} else if took > 200*time.Millisecond {
+			t.Logf("%q repeated: %v", unit, took)
+		}
+	}
+}
+
+func TestFirstLineShiftsPositions(t *testing.T) {
+	t.Parallel()
+	var v struct {
+		N int `yaml:"n"`
+	}
+	got := DecodeYAML([]byte("\nn: x\n"), "p.md", 2, &v)
+	want := []Problem{{File: "p.md", Line: 3, Column: 4, Key: "n", Msg: `want a whole number, got "x"`}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

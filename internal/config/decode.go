@@ -1,0 +1,441 @@
+package config
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// DecodeYAML fills the struct that into points to, key by key. What into holds
+// on entry are the defaults: a key that is absent, null or wrong keeps them.
+//
+// file and firstLine (the line of the file on which src begins) are for the
+// problems only. Fields may be structs, booleans, strings, integers, floats,
+// [time.Duration], []string, types with UnmarshalText, and pointers to these.
+// Besides yaml:"name" and yaml:",inline" the tags min, max, oneof (for lists: of
+// each item) and prefix limit a value.
+func DecodeYAML(src []byte, file string, firstLine int, into any) []Problem {
+	v := reflect.ValueOf(into).Elem()
+	base := reflect.New(v.Type()).Elem()
+	base.Set(v)
+	d := &decoder{file: file, offset: firstLine - 1, seen: map[string]int{}}
+	body := d.parse(src)
+	switch body := body.(type) {
+	case nil:
+	case *ast.MappingNode:
+		d.mapping(body, v, base, "")
+	default:
+		d.report(body, "", "want lines of the form \"key: value\", got %s", describe(body))
+	}
+	return d.problems
+}
+
+type decoder struct {
+	file     string
+	offset   int
+	seen     map[string]int // dotted key → line of its first appearance
+	problems []Problem
+}
+
+// maxProblems keeps a file that is no settings file at all from filling a screen.
+const maxProblems = 20
+
+func (d *decoder) add(line, col int, key, msg string) {
+	if len(d.problems) < maxProblems {
+		d.problems = append(d.problems, Problem{d.file, line + d.offset, col, key, msg})
+	}
+}
+
+func (d *decoder) report(n ast.Node, key, format string, args ...any) {
+	line, col := position(n)
+	d.add(line, col, key, fmt.Sprintf(format, args...))
+}
+
+func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string) {
+	for _, kv := range m.Values {
+		name, ok := keyName(kv.Key)
+		if !ok {
+			d.report(kv.Key, path, "want a plain key, got %s", quote(kv.Key.String()))
+			continue
+		}
+		key := join(path, name)
+		f, ok := fieldByKey(v, base, name)
+		if !ok {
+			d.report(kv.Key, key, "unknown key%s", suggest(name, keyNames(v.Type())))
+			continue
+		}
+		line, _ := position(kv.Key)
+		first, again := d.seen[key]
+		d.seen[key] = line
+		if isSection(f.value.Type()) {
+			if again {
+				d.report(kv.Key, key, "section appears twice, first on line %d", first+d.offset)
+			}
+			switch val := kv.Value.(type) {
+			case *ast.NullNode:
+			case *ast.MappingNode:
+				d.mapping(val, f.value, f.base, key)
+			default:
+				d.report(kv.Value, key, "want a section of keys, got %s", describe(kv.Value))
+			}
+			continue
+		}
+		if again {
+			// Neither of the two is more likely to be the one that is meant.
+			f.value.Set(f.base)
+			d.report(kv.Key, key, "set twice, first on line %d; the default is used", first+d.offset)
+			continue
+		}
+		if _, null := kv.Value.(*ast.NullNode); null {
+			continue
+		}
+		if err := setLeaf(f.value, kv.Value, f.tag); err != nil {
+			at := kv.Value
+			var item *itemError
+			if errors.As(err, &item) {
+				at = item.node
+			}
+			d.report(at, key, "%v, got %s", err, describe(at))
+		}
+	}
+}
+
+type field struct {
+	value, base reflect.Value
+	tag         reflect.StructTag
+}
+
+func fieldByKey(v, base reflect.Value, name string) (field, bool) {
+	t := v.Type()
+	for i := range t.NumField() {
+		key, inline := tagName(t.Field(i))
+		if inline {
+			if f, ok := fieldByKey(v.Field(i), base.Field(i), name); ok {
+				return f, true
+			}
+			continue
+		}
+		if key == name && key != "" {
+			return field{v.Field(i), base.Field(i), t.Field(i).Tag}, true
+		}
+	}
+	return field{}, false
+}
+
+func keyNames(t reflect.Type) []string {
+	var names []string
+	for i := range t.NumField() {
+		key, inline := tagName(t.Field(i))
+		switch {
+		case inline:
+			names = append(names, keyNames(t.Field(i).Type)...)
+		case key != "":
+			names = append(names, key)
+		}
+	}
+	return names
+}
+
+// tagName returns "" for a field that is not part of the file.
+func tagName(f reflect.StructField) (name string, inline bool) {
+	name, opt, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	if name == "-" {
+		name = ""
+	}
+	return name, opt == "inline"
+}
+
+func isSection(t reflect.Type) bool { return t.Kind() == reflect.Struct }
+
+// setLeaf changes v only when the whole value is good.
+func setLeaf(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
+	t := v.Type()
+	if t.Kind() == reflect.Pointer {
+		p := reflect.New(t.Elem())
+		if err := setLeaf(p.Elem(), n, tag); err != nil {
+			return err
+		}
+		v.Set(p)
+		return nil
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		s, _ := text(n)
+		p := reflect.New(t)
+		if err := p.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(s)); err != nil {
+			return err
+		}
+		v.Set(p.Elem())
+		return nil
+	}
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return setDuration(v, n, tag)
+	case t.Kind() == reflect.Bool:
+		b, ok := n.(*ast.BoolNode)
+		if !ok {
+			return fmt.Errorf("want true or false")
+		}
+		v.SetBool(b.Value)
+	case t.Kind() == reflect.String:
+		s, ok := text(n)
+		if !ok {
+			return fmt.Errorf("want text")
+		}
+		if err := limitText(s, tag); err != nil {
+			return err
+		}
+		v.SetString(s)
+	case v.CanInt():
+		return setInt(v, n, tag)
+	case v.CanFloat():
+		return setFloat(v, n, tag)
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
+		return setList(v, n, tag)
+	default:
+		panic("config: no rule to decode a " + t.String())
+	}
+	return nil
+}
+
+func setDuration(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
+	s, _ := text(n)
+	got, err := time.ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("want a duration such as 90s or 5m")
+	}
+	lo, errLo := time.ParseDuration(tag.Get("min"))
+	hi, errHi := time.ParseDuration(tag.Get("max"))
+	if errLo == nil && got < lo || errHi == nil && got > hi {
+		return fmt.Errorf("want a duration from %s to %s", tag.Get("min"), tag.Get("max"))
+	}
+	v.SetInt(int64(got))
+	return nil
+}
+
+func setInt(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
+	f, ok := number(n)
+	// Floats hold whole numbers exactly up to 2^53, far above every limit in use.
+	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return fmt.Errorf("want a whole number")
+	}
+	if err := limitNumber(f, "whole number", tag); err != nil {
+		return err
+	}
+	if v.OverflowInt(int64(f)) {
+		return fmt.Errorf("want a smaller number")
+	}
+	v.SetInt(int64(f))
+	return nil
+}
+
+func setFloat(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
+	f, ok := number(n)
+	if !ok {
+		return fmt.Errorf("want a number")
+	}
+	if err := limitNumber(f, "number", tag); err != nil {
+		return err
+	}
+	v.SetFloat(f)
+	return nil
+}
+
+// itemError blames one item of a list.
+type itemError struct {
+	node  ast.Node
+	index int
+	err   error
+}
+
+func (e *itemError) Error() string { return fmt.Sprintf("item %d: %v", e.index+1, e.err) }
+
+func setList(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
+	seq, ok := n.(*ast.SequenceNode)
+	if !ok {
+		return fmt.Errorf("want a list")
+	}
+	list := make([]string, 0, len(seq.Values))
+	for i, item := range seq.Values {
+		s, ok := text(item)
+		if !ok || strings.TrimSpace(s) == "" {
+			return &itemError{item, i, errors.New("want text")}
+		}
+		if err := limitText(s, tag); err != nil {
+			return &itemError{item, i, err}
+		}
+		list = append(list, s)
+	}
+	v.Set(reflect.ValueOf(list).Convert(v.Type()))
+	return nil
+}
+
+func limitNumber(f float64, noun string, tag reflect.StructTag) error {
+	lo, errLo := strconv.ParseFloat(tag.Get("min"), 64)
+	hi, errHi := strconv.ParseFloat(tag.Get("max"), 64)
+	switch {
+	case errLo == nil && errHi == nil && (f < lo || f > hi):
+		return fmt.Errorf("want a %s from %s to %s", noun, tag.Get("min"), tag.Get("max"))
+	case errLo == nil && f < lo:
+		return fmt.Errorf("want a %s of at least %s", noun, tag.Get("min"))
+	case errHi == nil && f > hi:
+		return fmt.Errorf("want a %s of at most %s", noun, tag.Get("max"))
+	}
+	return nil
+}
+
+func limitText(s string, tag reflect.StructTag) error {
+	if names := strings.Fields(tag.Get("oneof")); len(names) > 0 && !slices.Contains(names, s) {
+		return fmt.Errorf("want one of %s", strings.Join(names, ", "))
+	}
+	if p := strings.Fields(tag.Get("prefix")); len(p) > 0 && s != "" &&
+		!slices.ContainsFunc(p, func(p string) bool { return strings.HasPrefix(s, p) && len(s) > len(p) }) {
+		return fmt.Errorf("want text that starts with %s", strings.Join(p, " or "))
+	}
+	return nil
+}
+
+// text returns the text of a string; a bare number where text is wanted (a model
+// called 4) is taken as it is written.
+func text(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+// number reads unquoted scalars itself: the library takes 1e6 for text and
+// knows 017 as octal, which nobody means in a settings file.
+func number(n ast.Node) (float64, bool) {
+	tk := n.GetToken()
+	if tk == nil {
+		return 0, false
+	}
+	switch n.(type) {
+	case *ast.IntegerNode, *ast.FloatNode:
+	case *ast.StringNode:
+		if tk.Type != token.StringType {
+			return 0, false
+		}
+	default:
+		return 0, false
+	}
+	raw := strings.ReplaceAll(tk.Value, "_", "")
+	f, err := strconv.ParseFloat(raw, 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return 0, false
+	}
+	return f, true
+}
+
+func keyName(k ast.MapKeyNode) (string, bool) {
+	n, ok := k.(ast.Node)
+	if !ok {
+		return "", false
+	}
+	if s, ok := n.(*ast.StringNode); ok {
+		return s.Value, true
+	}
+	// Keys such as true or 5 are unknown keys, not broken ones.
+	switch n.(type) {
+	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.NullNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+func position(n ast.Node) (line, col int) {
+	if tk := n.GetToken(); tk != nil && tk.Position != nil {
+		return tk.Position.Line, tk.Position.Column
+	}
+	return 0, 0
+}
+
+func describe(n ast.Node) string {
+	switch n.(type) {
+	case *ast.MappingNode:
+		return "a section"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.NullNode:
+		return "nothing"
+	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode:
+		return "an anchor, alias or tag, which are not supported here"
+	}
+	if s, ok := n.(*ast.StringNode); ok {
+		return quote(s.Value)
+	}
+	if s, ok := n.(*ast.LiteralNode); ok {
+		return quote(s.Value.Value)
+	}
+	if tk := n.GetToken(); tk != nil {
+		return tk.Value
+	}
+	return "something else"
+}
+
+// quote shows a value on one line and not at any length.
+func quote(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// suggest names the known key that a mistyped one is closest to.
+func suggest(name string, known []string) string {
+	best, least := "", 3
+	for _, k := range known {
+		if n := distance(name, k, least); n < least {
+			best, least = k, n
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
+}
+
+// distance is the edit distance of a and b, or limit when it is not below it.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diag := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			diag, row[j] = row[j], min(row[j]+1, row[j-1]+1, diag+cost)
+		}
+	}
+	return min(row[len(b)], limit)
+}

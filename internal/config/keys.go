@@ -1,0 +1,183 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// KeyDoc documents one key of the settings file.
+type KeyDoc struct {
+	Key     string // dotted: workflow.max_retries
+	Type    string // bool, text, int, number, duration or list
+	Default string // as written in the file; empty where there is none
+	Allowed string // "0 to 100", "a, b, c"; empty when anything of the type goes
+	Env     string // variable that overrides the key
+	Prompt  string // key of the auto-compact prompt file that this one overrides
+	ZH, EN  string // what it does
+}
+
+// Keys lists every key of the settings file in the order of the file.
+func Keys() []KeyDoc {
+	docs := make(map[string]doc, len(keyDocs))
+	for _, d := range keyDocs {
+		docs[d.key] = d
+	}
+	var keys []KeyDoc
+	walkKeys(reflect.ValueOf(Defaults()), "", func(key string, v reflect.Value, tag reflect.StructTag) {
+		d := docs[key]
+		k := KeyDoc{Key: key, Type: typeName(v.Type()), Default: d.def, Allowed: allowed(v.Type(), tag), Prompt: d.prompt, ZH: d.zh, EN: d.en}
+		if v.Kind() != reflect.Pointer {
+			k.Default = show(v)
+		}
+		if v.Type() == reflect.TypeFor[Language]() {
+			k.Allowed = "zh-TW, en"
+		}
+		for _, e := range environment {
+			if e.key == key {
+				k.Env = e.name
+			}
+		}
+		keys = append(keys, k)
+	})
+	return keys
+}
+
+func walkKeys(v reflect.Value, path string, visit func(string, reflect.Value, reflect.StructTag)) {
+	t := v.Type()
+	for i := range t.NumField() {
+		name, inline := tagName(t.Field(i))
+		switch {
+		case inline:
+			walkKeys(v.Field(i), path, visit)
+		case name == "":
+		case isSection(t.Field(i).Type):
+			walkKeys(v.Field(i), join(path, name), visit)
+		default:
+			visit(join(path, name), v.Field(i), t.Field(i).Tag)
+		}
+	}
+}
+
+func typeName(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return "duration"
+	case t.Kind() == reflect.Bool:
+		return "bool"
+	case t.Kind() == reflect.Slice:
+		return "list"
+	case t.Kind() == reflect.Float64:
+		return "number"
+	case t.Kind() == reflect.String:
+		return "text"
+	}
+	return "int"
+}
+
+func allowed(t reflect.Type, tag reflect.StructTag) string {
+	lo, hi := tag.Get("min"), tag.Get("max")
+	switch {
+	case tag.Get("oneof") != "":
+		return strings.Join(strings.Fields(tag.Get("oneof")), ", ")
+	case tag.Get("prefix") != "":
+		return strings.Join(strings.Fields(tag.Get("prefix")), "…, ") + "…"
+	case lo != "" && hi != "":
+		return lo + " to " + hi
+	case lo != "":
+		return lo + " or more"
+	}
+	return ""
+}
+
+func show(v reflect.Value) string {
+	if d, ok := v.Interface().(time.Duration); ok {
+		return shortDuration(d)
+	}
+	if s := fmt.Sprint(v.Interface()); s != "" || v.Kind() != reflect.String {
+		return s
+	}
+	return `""`
+}
+
+// shortDuration writes 5m0s as 5m, as a person would.
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
+// Default returns the text of a settings file in which every key is explained in
+// lang ("en", else Chinese) and commented out with its default, except language,
+// which is set to lang. It is what a new user's file starts as.
+func Default(lang string) []byte {
+	en := lang == "en"
+	pick := func(zh, en2 string) string {
+		if en {
+			return en2
+		}
+		return zh
+	}
+	if !en {
+		lang = "zh-TW"
+	}
+	var b strings.Builder
+	fmt.Fprintln(&b, pick(
+		"# Overtone 設定。被註解的行是預設值；刪除行首的 # 即可修改。",
+		"# Overtone settings. A commented line shows the default; remove its # to change it."))
+	var open []string
+	for _, k := range Keys() {
+		parts := strings.Split(k.Key, ".")
+		section, name := parts[:len(parts)-1], parts[len(parts)-1]
+		same := 0
+		for same < len(open) && same < len(section) && open[same] == section[same] {
+			same++
+		}
+		if len(section) == 0 || same < len(section) && same == 0 {
+			b.WriteByte('\n')
+		}
+		for i := same; i < len(section); i++ {
+			fmt.Fprintf(&b, "%s%s:\n", strings.Repeat("  ", i), section[i])
+		}
+		open = section
+		pad := strings.Repeat("  ", len(section))
+		fmt.Fprintf(&b, "%s# %s%s\n", pad, pick(k.ZH, k.EN), note(k, pick))
+		if k.Key == "language" {
+			fmt.Fprintf(&b, "%s%s: %s\n", pad, name, lang)
+			continue
+		}
+		fmt.Fprintf(&b, "%s#%s: %s\n", pad, name, example(k))
+	}
+	return []byte(b.String())
+}
+
+func note(k KeyDoc, pick func(zh, en string) string) string {
+	var parts []string
+	if k.Allowed != "" {
+		parts = append(parts, k.Allowed)
+	}
+	if k.Env != "" {
+		parts = append(parts, pick("環境變數 ", "environment: ")+k.Env)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
+}
+
+func example(k KeyDoc) string {
+	if k.Default != "" {
+		return k.Default
+	}
+	return "[" + strconv.Quote("…") + "]"
+}

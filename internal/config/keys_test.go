@@ -1,0 +1,88 @@
+package config
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestKeysAreDocumented(t *testing.T) {
+	t.Parallel()
+	known := map[string]KeyDoc{}
+	for _, k := range Keys() {
+		if _, again := known[k.Key]; again {
+			t.Errorf("%s: listed twice", k.Key)
+		}
+		known[k.Key] = k
+		if k.ZH == "" || k.EN == "" {
+			t.Errorf("%s: a language is missing", k.Key)
+		}
+		if strings.Contains(k.EN, "\n") || strings.Contains(k.ZH, "\n") {
+			t.Errorf("%s: a doc is one line", k.Key)
+		}
+		if strings.HasPrefix(k.Key, "compact.markers.") == (k.Default != "") {
+			t.Errorf("%s: default %q", k.Key, k.Default)
+		}
+	}
+	for _, d := range keyDocs {
+		k, ok := known[d.key]
+		if !ok {
+			t.Errorf("%s: documented, but no such key", d.key)
+		}
+		if (k.Prompt != "") != (k.Default == d.def) {
+			t.Errorf("%s: only keys of the prompt file state their default in the table", d.key)
+		}
+	}
+	for _, e := range environment {
+		if known[e.key].Env != e.name {
+			t.Errorf("%s overrides %s, which is no key", e.name, e.key)
+		}
+	}
+}
+
+// What is documented as the default is the default: a file that spells out every
+// default decodes to Defaults.
+func TestDocumentedDefaults(t *testing.T) {
+	t.Parallel()
+	for _, lang := range []string{"zh-TW", "en"} {
+		src := Default(lang)
+
+		c := Defaults()
+		c.Language = ""
+		if problems := DecodeYAML(src, "config.yaml", 1, &c); len(problems) > 0 {
+			t.Fatalf("%s: %v", lang, problems)
+		}
+		want := Defaults()
+		want.Language = Language(lang)
+		if diff := cmp.Diff(want, c); diff != "" {
+			t.Errorf("%s as seeded: %s", lang, diff)
+		}
+
+		open := regexp.MustCompile(`(?m)^( *)#([a-z_]+:)`).ReplaceAll(src, []byte("$1$2"))
+		var spelled Config
+		if problems := DecodeYAML(open, "config.yaml", 1, &spelled); len(problems) > 0 {
+			t.Fatalf("%s opened: %v\n%s", lang, problems, open)
+		}
+		for _, list := range []*[]string{
+			spelled.Compact.Markers.AgentDone, spelled.Compact.Markers.AgentDoneNegative,
+			spelled.Compact.Markers.TopicShift, spelled.Compact.Markers.ConcludingThought,
+			spelled.Compact.Trigger.AutoRequiresAnyBoundary,
+		} {
+			if list == nil {
+				t.Error("a list is not in the seeded file")
+			}
+		}
+		if spelled.Compact.PacketAuthor == nil || spelled.Compact.Packet.Expiry == nil || spelled.Compact.Trigger.AsapPercentRemainingLT == nil {
+			t.Error("a key of the prompt file is not in the seeded file")
+		}
+		spelled.Compact.Overrides = Overrides{}
+		if diff := cmp.Diff(want, spelled); diff != "" {
+			t.Errorf("%s opened: %s", lang, diff)
+		}
+	}
+	if string(Default("xx")) != string(Default("zh-TW")) {
+		t.Error("an unknown language is not Chinese")
+	}
+}

@@ -1,0 +1,255 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// The library's time grows with the square of nesting, keys and line length
+// (15 s for 64 KiB of "["), so text that no settings file contains is refused
+// before it gets there.
+const (
+	maxSource  = 64 << 10
+	maxLines   = 4000
+	maxLine    = 4 << 10
+	maxOpen    = 32 // "[" and "{" open at once
+	maxSalvage = 8  // levels of sections that are taken apart around an error
+)
+
+// syntaxError is a place where the text stops being YAML.
+type syntaxError struct {
+	line, col int
+	msg       string
+}
+
+// parse returns the body of the first document. Around what is not YAML it keeps
+// every entry that can be read alone, and reports the others.
+func (d *decoder) parse(src []byte) ast.Node {
+	if len(src) > maxSource {
+		d.add(1, 0, "", fmt.Sprintf("larger than %d KiB", maxSource>>10))
+		return nil
+	}
+	if bytes.Count(src, []byte("\n")) > maxLines {
+		d.add(1, 0, "", fmt.Sprintf("more than %d lines", maxLines))
+		return nil
+	}
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	file, bad := parseYAML(string(src))
+	if bad != nil {
+		file, bad = parseYAML(d.salvage(splitLines(string(src)), 0, "", maxSalvage))
+		if bad != nil {
+			d.add(bad.line, bad.col, "", bad.msg)
+			return nil
+		}
+	}
+	var body ast.Node
+	for _, doc := range file.Docs {
+		switch b := doc.Body.(type) {
+		case nil, *ast.NullNode, *ast.DirectiveNode, *ast.CommentGroupNode:
+		default:
+			if body != nil {
+				d.report(b, "", "only the first YAML document is read")
+				return body
+			}
+			body = b
+		}
+	}
+	return body
+}
+
+// parseYAML never panics, whatever the library does.
+func parseYAML(src string) (file *ast.File, bad *syntaxError) {
+	if bad := screen(src); bad != nil {
+		return nil, bad
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			file, bad = nil, &syntaxError{1, 0, "not readable as YAML"}
+		}
+	}()
+	file, err := parser.ParseBytes([]byte(src), 0, parser.AllowDuplicateMapKey())
+	if err == nil {
+		return file, nil
+	}
+	bad = &syntaxError{line: 1, msg: err.Error()}
+	var at interface {
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if errors.As(err, &at) {
+		bad.msg = at.GetMessage()
+		if tk := at.GetToken(); tk != nil && tk.Position != nil {
+			bad.line, bad.col = tk.Position.Line, tk.Position.Column
+		}
+	}
+	bad.msg = strings.Join(strings.Fields(bad.msg), " ")
+	return nil, bad
+}
+
+// screen refuses text that the library should not see.
+func screen(src string) *syntaxError {
+	open, line := 0, 0
+	for text := range strings.Lines(src) {
+		line++
+		switch {
+		case !utf8.ValidString(text):
+			return &syntaxError{line, 0, "not valid UTF-8"}
+		case strings.ContainsRune(text, 0):
+			return &syntaxError{line, 0, "contains a NUL character"}
+		case len(text) > maxLine:
+			return &syntaxError{line, 0, fmt.Sprintf("line is longer than %d KiB", maxLine>>10)}
+		}
+		open += strings.Count(text, "[") + strings.Count(text, "{")
+		if open > maxOpen {
+			return &syntaxError{line, 0, "nested too deeply"}
+		}
+		open = max(0, open-strings.Count(text, "]")-strings.Count(text, "}"))
+	}
+	return nil
+}
+
+// salvage returns the text of lines with the entries that are not YAML replaced
+// by empty lines, so that positions stay true. first is the number of lines
+// before them.
+func (d *decoder) salvage(lines []string, first int, path string, depth int) string {
+	least := leastIndent(lines)
+	var kept strings.Builder
+	for start := 0; start < len(lines); {
+		end := entryEnd(lines, start, least)
+		entry := lines[start:end]
+		text := strings.Join(entry, "")
+		file, bad := parseYAML(text)
+		if bad == nil && !isEntry(file) {
+			bad = &syntaxError{1 + leading(entry), 0, "want \"key: value\""}
+		}
+		if bad != nil {
+			text = d.salvageEntry(entry, bad, first+start, path, depth)
+		}
+		kept.WriteString(text)
+		start = end
+	}
+	return kept.String()
+}
+
+// salvageEntry keeps the good keys of a section; anything else is dropped whole.
+func (d *decoder) salvageEntry(entry []string, bad *syntaxError, first int, path string, depth int) string {
+	head := leading(entry)
+	key := entryKey(entry[head])
+	rest := entry[head+1:]
+	if depth > 0 && isHeader(entry[head]) && hasKeys(rest) {
+		before := len(d.problems)
+		text := strings.Join(entry[:head+1], "") + d.salvage(rest, first+head+1, join(path, key), depth-1)
+		if _, still := parseYAML(text); still == nil && len(d.problems) > before {
+			return text
+		}
+		d.problems = d.problems[:before]
+	}
+	d.add(first+bad.line, bad.col, strings.Trim(join(path, key), "."), bad.msg)
+	return strings.Repeat("\n", len(entry))
+}
+
+// entryEnd returns the end of the entry that begins at start: the next line that
+// is indented by least and is not a list item, a closing bracket or a comment.
+func entryEnd(lines []string, start, least int) int {
+	begun := false
+	for i := start; i < len(lines); i++ {
+		n, ok := indent(lines[i])
+		if !ok {
+			continue
+		}
+		opens := n == least && !strings.ContainsRune("-]}", rune(lines[i][n])) || isMarker(lines[i])
+		if begun && opens {
+			return i
+		}
+		begun = true
+	}
+	return len(lines)
+}
+
+func leastIndent(lines []string) int {
+	least := -1
+	for _, l := range lines {
+		if n, ok := indent(l); ok && (least < 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
+// indent counts leading blanks; the second result is false for lines that carry
+// nothing.
+func indent(line string) (int, bool) {
+	trimmed := strings.TrimLeft(line, " \t")
+	n := len(line) - len(trimmed)
+	return n, strings.TrimSpace(trimmed) != "" && trimmed[0] != '#'
+}
+
+// leading returns the index of the first line that carries something.
+func leading(entry []string) int {
+	for i, l := range entry {
+		if _, ok := indent(l); ok {
+			return i
+		}
+	}
+	return len(entry) - 1
+}
+
+func isMarker(line string) bool {
+	l := strings.TrimRight(line, "\r\n")
+	return l == "---" || l == "..." || strings.HasPrefix(l, "%")
+}
+
+// isEntry says whether file holds what may stand alone in a mapping.
+func isEntry(file *ast.File) bool {
+	for _, doc := range file.Docs {
+		switch doc.Body.(type) {
+		case nil, *ast.MappingNode, *ast.NullNode, *ast.CommentGroupNode, *ast.DirectiveNode:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func isHeader(line string) bool {
+	l, _, _ := strings.Cut(line, " #")
+	return strings.HasSuffix(strings.TrimSpace(l), ":")
+}
+
+func hasKeys(lines []string) bool {
+	for _, l := range lines {
+		if n, ok := indent(l); ok {
+			return n > 0 && l[n] != '-'
+		}
+	}
+	return false
+}
+
+func entryKey(line string) string {
+	key, _, ok := strings.Cut(line, ":")
+	if !ok {
+		return ""
+	}
+	key = strings.Trim(strings.TrimSpace(key), "\"'")
+	for _, c := range key {
+		if !(c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z') {
+			return ""
+		}
+	}
+	return key
+}
+
+func splitLines(s string) []string {
+	lines := strings.SplitAfter(s, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
