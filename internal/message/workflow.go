@@ -1,0 +1,86 @@
+package message
+
+// Reasons of the engine.
+var (
+	Verbatim        = Text{ZH: "%s", EN: "%s"}
+	WorkflowRunning = Text{ZH: "工作流 %s 進行中，不能啟動 %s。請先完成，或以 /overtone:cancel 取消。", EN: "workflow %s is running, %s cannot be started. Finish it first, or cancel it with /overtone:cancel."}
+	UnknownTemplate = Text{ZH: "沒有名為 %s 的工作流", EN: "there is no workflow named %s"}
+	BadStages       = Text{ZH: "階段清單有誤：%s", EN: "the stage list is wrong: %s"}
+	DeniedDeps      = Text{ZH: "%s 的前置階段尚未完成", EN: "stages before %s are not done"}
+	DeniedDone      = Text{ZH: "%[1]s 已完成。要重做請執行 overtone workflow restart %[1]s", EN: "%[1]s is done. To do it again: overtone workflow restart %[1]s"}
+	DeniedVoted     = Text{ZH: "%s 已投票，等待同組其他階段", EN: "%s has voted, its barrier waits for the others"}
+	RefusedInactive = Text{ZH: "工作流已不在進行中，%s 的結果不計", EN: "the workflow is no longer running, the result of %s does not count"}
+	RefusedUnknown  = Text{ZH: "%s 不屬於任何階段", EN: "%s belongs to no stage"}
+	RefusedOutside  = Text{ZH: "%s 不在此工作流中", EN: "%s is not part of this workflow"}
+	RefusedStale    = Text{ZH: "%s 的這份結果已過期（該階段已重設）", EN: "this result of %s is stale (the stage was reset)"}
+	RefusedActive   = Text{ZH: "%s 正在執行，不能跳過", EN: "%s is running and cannot be skipped"}
+)
+
+// Reflection memory and node context.
+var (
+	ReflectionTitle   = Text{ZH: "# %s 回退歷史記錄", EN: "# %s: what went wrong so far"}
+	ReflectionVerdict = Text{ZH: "- **Verdict**：%s", EN: "- **Verdict**: %s"}
+	ReflectionStage   = Text{ZH: "- **失敗 stage**：%s", EN: "- **Failed stage**: %s"}
+	ReflectionProblem = Text{ZH: "- **關鍵問題**：%s", EN: "- **Key problem**: %s"}
+	ReflectionFile    = Text{ZH: "- **context_file**：%s", EN: "- **context_file**: %s"}
+	RetryHint         = Text{ZH: "⚠️ 因 %s FAIL 回退。請先閱讀反思記憶：%s", EN: "⚠️ Sent back by a FAIL of %s. Read the reflection memory first: %s"}
+	RetryHintOnly     = Text{ZH: "⚠️ 因 %s FAIL 回退，報告檔不存在。提示：%s（請用 Grep/Glob 自行定位）", EN: "⚠️ Sent back by a FAIL of %s; there is no report file. Hint: %s (locate it with Grep/Glob)"}
+)
+
+// Routing instructions for the main agent.
+var (
+	RouteDelegate  = Text{ZH: "➡️ 委派 %s", EN: "➡️ Delegate %s"}
+	RouteParallel  = Text{ZH: "（並行）", EN: " (in parallel)"}
+	RouteStarted   = Text{ZH: "⛔ Pipeline [%s]（%s）已建立。", EN: "⛔ Pipeline [%s] (%s) is set up."}
+	RouteNext      = Text{ZH: "✅ %s → %s", EN: "✅ %s → %s"}
+	RouteForced    = Text{ZH: "⚠️ %s FAIL 但已達上限或無 DEV 可回退，強制繼續。", EN: "⚠️ %s FAIL, but the retries are spent or there is no DEV to go back to; going on."}
+	RouteForcedAny = Text{ZH: "⚠️ %s FAIL，依其路由繼續。", EN: "⚠️ %s FAIL, going on as its route says."}
+	RouteUnverif   = Text{ZH: "⚠️ %s 未回報有效結論，以未驗證的 PASS 計。", EN: "⚠️ %s gave no valid verdict; taken as an unverified PASS."}
+	RouteWait      = Text{ZH: "✅ %s 完成。等待 %s 完成...", EN: "✅ %s is done. Waiting for %s..."}
+	RouteBack      = Text{ZH: "🔄 %s FAIL（%d/%d）", EN: "🔄 %s FAIL (%d/%d)"}
+	RouteReport    = Text{ZH: "📄 context_file: %s", EN: "📄 context_file: %s"}
+	RouteStall     = Text{ZH: "⚠️ 連續兩輪嚴重度相同，請改變修復策略。", EN: "⚠️ Two rounds of the same severity: change the approach."}
+	BarrierPass    = Text{ZH: "✅ Barrier %s 完成（全部 PASS）", EN: "✅ Barrier %s is complete (all PASS)"}
+	BarrierFail    = Text{ZH: "🔄 Barrier %s FAIL（%d/%d）：%s", EN: "🔄 Barrier %s FAIL (%d/%d): %s"}
+	BarrierTimeout = Text{ZH: "⚠️ Barrier %s 超時（%s 未回應），強制前進。", EN: "⚠️ Barrier %s timed out (%s did not answer); going on without."}
+	BarrierTimeBad = Text{ZH: "⚠️ Barrier %s 超時（%s 未回應），但已有 FAIL。", EN: "⚠️ Barrier %s timed out (%s did not answer), and a FAIL was cast."}
+	CrashRetry     = Text{ZH: "⚠️ %s agent 無 PIPELINE_ROUTE 輸出（第 %d/%d 次）。重新委派。", EN: "⚠️ The %s agent printed no PIPELINE_ROUTE (%d/%d). Delegate it again."}
+	RouteAborted   = Text{ZH: "⛔ Pipeline 異常終止！\n原因：%s\n自動模式已解除。", EN: "⛔ The pipeline was aborted.\nReason: %s\nAutomatic mode is off."}
+	RouteNoReason  = Text{ZH: "（未說明）", EN: "(not given)"}
+	RouteComplete  = Text{ZH: "✅ Pipeline [%s] 完成！\n已完成：%s", EN: "✅ Pipeline [%s] is complete.\nDone: %s"}
+	RouteSkipped   = Text{ZH: "⏭️ 跳過：%s", EN: "⏭️ Skipped: %s"}
+	RouteProblems  = Text{ZH: "⚠️ 未解決：%s", EN: "⚠️ Unresolved: %s"}
+	RouteFree      = Text{ZH: "Pipeline 自動模式已解除，可以直接操作。", EN: "Automatic mode is off; you may work directly."}
+	RouteUnverifN  = Text{ZH: "⚠️ %d 個階段未驗證", EN: "⚠️ %d unverified"}
+	RouteRefused   = Text{ZH: "⚠️ %s", EN: "⚠️ %s"}
+	RouteCancelled = Text{ZH: "🛑 Pipeline [%s] 已取消。", EN: "🛑 Pipeline [%s] was cancelled."}
+	RouteSkip      = Text{ZH: "⏭️ 已跳過 %s。", EN: "⏭️ %s will be skipped."}
+	RouteRestart   = Text{ZH: "🔁 從 %s 重新開始。", EN: "🔁 Starting again from %s."}
+	DenySkip       = Text{ZH: "⛔ 不可跳過必要階段！\n目標：%s\n尚未完成的前置階段：\n%s\n\n請先完成前置階段再繼續。", EN: "⛔ Required stages cannot be skipped.\nTarget: %s\nNot done yet:\n%s\n\nFinish these first."}
+	DenyStage      = Text{ZH: "  - %s（%s）", EN: "  - %s (%s)"}
+	DenyOther      = Text{ZH: "⛔ 無法委派 %s：%s", EN: "⛔ %s cannot be delegated: %s"}
+	GuardBlocked   = Text{ZH: "⛔ Pipeline [%s] 進行中 — 禁止 %s。\n你是訊息匯流排（Relay），不是執行者。\n%s", EN: "⛔ Pipeline [%s] is running: %s is not for the main agent.\nYou relay work, you do not do it.\n%s"}
+	GuardCancel    = Text{ZH: "（要自行操作請先 /overtone:cancel）", EN: "(to work directly, use /overtone:cancel first)"}
+)
+
+// The result texts of 000.
+var (
+	ResultPass      = Text{ZH: "✅ %s完成", EN: "✅ %s done"}
+	ResultTaskList  = Text{ZH: "📊 請更新 TaskList：TaskUpdate status completed（%s）", EN: "📊 Update the task list: TaskUpdate status completed (%s)"}
+	ResultSpecs     = Text{ZH: "📂 Specs：specs/features/in-progress/%s/ (%d/%d tasks)", EN: "📂 Specs: specs/features/in-progress/%s/ (%d/%d tasks)"}
+	ResultConverged = Text{ZH: "🔄 並行群組 %s 全部完成", EN: "🔄 Parallel group %s is complete"}
+	ResultNext      = Text{ZH: "⏭️ 下一步：%s", EN: "⏭️ Next: %s"}
+	ResultAllDone   = Text{ZH: "🎉 所有階段已完成！", EN: "🎉 All stages are done."}
+	ResultFail      = Text{ZH: "❌ %s失敗（%d/%d）", EN: "❌ %s failed (%d/%d)"}
+	ResultReject    = Text{ZH: "🔙 審查拒絕（%d/%d）", EN: "🔙 Review rejected (%d/%d)"}
+	ResultFixFail   = Text{ZH: "⏭️ 下一步：委派 DEVELOPER 修復 → TESTER 驗證", EN: "⏭️ Next: delegate DEVELOPER to mend it → TESTER to verify"}
+	ResultFixReject = Text{ZH: "⏭️ 下一步：委派 DEVELOPER 修復（帶 reject 原因）→ REVIEWER 再審", EN: "⏭️ Next: delegate DEVELOPER to mend it (with the reasons) → REVIEWER again"}
+	ResultLimit     = Text{ZH: "⛔ 已達重試上限（%d 次）。請人工介入。", EN: "⛔ The retry limit (%d) is reached. A person should look at it."}
+	ResultLimitRej  = Text{ZH: "⛔ 審查拒絕已達上限（%d 次）。請人工介入。", EN: "⛔ The limit of rejections (%d) is reached. A person should look at it."}
+	ResultIssues    = Text{ZH: "🔁 %s完成：發現改善建議（retroCount: %d/3）", EN: "🔁 %s done: improvements suggested (retroCount: %d/3)"}
+	ResultWaiting   = Text{ZH: "等待並行 agent 完成：%s", EN: "wait for the parallel agents: %s"}
+	ResultParallel  = Text{ZH: "並行委派 %s", EN: "delegate in parallel %s"}
+	ResultDelegate  = Text{ZH: "委派 %s %s（%s）", EN: "delegate %s %s (%s)"}
+	ResultCrash     = Text{ZH: "⚠️ %s未回報結論（%d/%d），重新委派", EN: "⚠️ %s gave no verdict (%d/%d); delegate it again"}
+	ResultForced    = Text{ZH: "⚠️ %s未通過，強制繼續", EN: "⚠️ %s did not pass; going on"}
+)

@@ -1,0 +1,292 @@
+package workflow
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// BarrierTimeout is how long a barrier waits for its last vote.
+const BarrierTimeout = 5 * time.Minute
+
+// Group is a barrier: stages that run side by side and go on together.
+type Group struct {
+	Total     int
+	Completed []string
+	Results   Map[Route]
+	Next      string // "" = the workflow ends behind it
+	Siblings  []string
+	StartTime int64 // ms; when the last of them was handed over
+	Resolved  bool
+}
+
+// NewGroup is a barrier nobody has voted in.
+func NewGroup(siblings []string, next string, start int64) Group {
+	return Group{Total: len(siblings), Siblings: slices.Clone(siblings), Next: next, StartTime: start}
+}
+
+func (g Group) clone() Group {
+	g.Completed, g.Siblings = slices.Clone(g.Completed), slices.Clone(g.Siblings)
+	g.Results = g.Results.clone(same)
+	return g
+}
+
+// Report casts a vote. The first one of a stage counts; repeats, votes of
+// stages that do not belong here and votes after the decision change nothing.
+// The vote that makes it complete yields the merged result, once.
+func (g *Group) Report(stage string, r Route, mergedPath string) (complete bool, merged *Merged) {
+	stranger := len(g.Siblings) > 0 && !slices.Contains(g.Siblings, stage)
+	if !g.Resolved && !stranger && !g.Results.Has(stage) {
+		g.Completed = append(g.Completed, stage)
+		g.Results.Set(stage, r)
+		if len(g.Completed) >= g.Total {
+			g.Resolved = true
+			m := MergeBarrierResults(*g, mergedPath)
+			return true, &m
+		}
+	}
+	return len(g.Completed) >= g.Total, nil
+}
+
+// TimedOut reports whether the group has waited longer than limit.
+func (g Group) TimedOut(now time.Time, limit time.Duration) bool {
+	return !g.Resolved && g.StartTime > 0 && now.UnixMilli()-g.StartTime > limit.Milliseconds()
+}
+
+// Missing is the siblings that have not voted.
+func (g Group) Missing() []string {
+	return slices.DeleteFunc(slices.Clone(g.Siblings), func(s string) bool { return g.Results.Has(s) })
+}
+
+// Merged is the common result of a barrier: the worst case wins.
+type Merged struct {
+	Verdict     string
+	Route       string
+	Target      string // the stage behind the barrier, on a PASS
+	Severity    string
+	Hint        string
+	ContextFile string   // the merged report
+	Sources     []Source // what goes into it
+	Failed      []string // worst first
+}
+
+// Source is a stage's report.
+type Source struct{ Stage, Path string }
+
+// MergedContext is the name of the file that joins the reports of a barrier.
+const MergedContext = "MERGED"
+
+// ContextName is the canonical file name of a stage's report; stage keys may
+// hold a colon, file names may not.
+func ContextName(sid, stage string) string {
+	return fmt.Sprintf("pipeline-context-%s-%s.md", sid, FileStage(stage))
+}
+
+// ReflectionName is the file name of a stage's reflection memory.
+func ReflectionName(sid, stage string) string {
+	return fmt.Sprintf("reflection-memory-%s-%s.md", sid, FileStage(stage))
+}
+
+// FileStage is a stage key as part of a file name.
+func FileStage(stage string) string { return strings.ReplaceAll(stage, ":", "-") }
+
+// contextDir is the folder of 002's files as models are told it.
+func contextDir(dir string) string {
+	if dir == "" {
+		return "~/.claude/"
+	}
+	return strings.TrimSuffix(dir, "/") + "/"
+}
+
+// MergeBarrierResults joins the votes of a full group; mergedPath is where the
+// failed stages' reports will be joined.
+func MergeBarrierResults(g Group, mergedPath string) Merged {
+	type vote struct {
+		stage string
+		route Route
+	}
+	var fails []vote
+	for _, stage := range g.Completed {
+		if r, ok := g.Results.Get(stage); ok && r.Verdict == Fail {
+			fails = append(fails, vote{stage, r})
+		}
+	}
+	if len(fails) == 0 {
+		m := Merged{Verdict: Pass, Route: Next, Target: g.Next}
+		if g.Next == "" {
+			m.Route = Complete
+		}
+		return m
+	}
+	severity := func(v vote) int {
+		if n := rank(v.route.Severity); n >= 0 {
+			return n
+		}
+		return rank("MEDIUM")
+	}
+	slices.SortStableFunc(fails, func(a, b vote) int { return cmp.Compare(severity(a), severity(b)) })
+	m := Merged{Verdict: Fail, Route: Dev, Severity: severities[severity(fails[0])]}
+	var hints []string
+	for _, v := range fails {
+		m.Failed = append(m.Failed, v.stage)
+		if v.route.Hint != "" {
+			hints = append(hints, v.route.Hint)
+		}
+		if v.route.ContextFile != "" {
+			m.Sources = append(m.Sources, Source{v.stage, v.route.ContextFile})
+		}
+	}
+	m.Hint = strings.Join(hints, "; ")
+	if len(m.Sources) > 0 {
+		m.ContextFile = mergedPath
+	}
+	return m
+}
+
+// Barriers is the content of barrier-state-{sid}.json: groups by name.
+type Barriers struct{ Map[Group] }
+
+func (b Barriers) clone() Barriers { return Barriers{b.Map.clone(Group.clone)} }
+
+// ParseBarriers reads the file.
+func ParseBarriers(data []byte) (Barriers, error) {
+	var b Barriers
+	o, err := parseObject(data)
+	if err != nil {
+		return b, fmt.Errorf("read barriers: %w", err)
+	}
+	for k := range o.All() {
+		v := o.member(k)
+		if !v.IsObject() {
+			return b, fmt.Errorf("read barriers: group %s: want an object, got %s", k, kind(v))
+		}
+		g := Group{
+			Total: count(v.Get("total")), Completed: stringList(v.Get("completed")), Next: v.Get("next").String(),
+			Siblings: stringList(v.Get("siblings")), Resolved: v.Get("resolved").Bool(),
+		}
+		if n := v.Get("startTime"); n.Type == gjson.Number {
+			g.StartTime = n.Int()
+		}
+		v.Get("results").ForEach(func(k, r gjson.Result) bool {
+			g.Results.Set(k.String(), routeOf(objectOf(r)))
+			return true
+		})
+		b.Set(k, g)
+	}
+	return b, nil
+}
+
+// Encode writes the file.
+func (b Barriers) Encode() []byte {
+	var o object
+	for k, g := range b.All() {
+		var results, gr object
+		for stage, r := range g.Results.All() {
+			results.put(stage, r)
+		}
+		gr.put("total", g.Total)
+		gr.put("completed", emptyList(g.Completed))
+		gr.put("results", results)
+		gr.put("next", orNull(g.Next))
+		gr.put("siblings", emptyList(g.Siblings))
+		gr.put("startTime", g.StartTime)
+		gr.put("resolved", g.Resolved)
+		o.put(k, gr)
+	}
+	raw, _ := o.MarshalJSON()
+	return append(indent(raw), '\n')
+}
+
+// RebuildBarriers derives the groups from the state, which is the source of
+// truth: every group that any of its stages has been handed over for.
+func RebuildBarriers(s *State) Barriers {
+	var b Barriers
+	for k, n := range s.DAG.All() {
+		ref := n.Barrier
+		if ref == nil || b.Has(ref.Group) {
+			continue
+		}
+		siblings := s.siblings(k)
+		g := NewGroup(siblings, ref.Next, 0)
+		begun, failed := false, false
+		for _, sib := range siblings {
+			st := s.stage(sib)
+			switch st.Status {
+			case Active:
+				begun = true
+			case Completed, Failed:
+				begun = true
+				r := Route{Verdict: Pass, Route: Barrier, BarrierGroup: ref.Group}
+				if st.Status == Failed {
+					r.Verdict = Fail
+				}
+				if st.Verdict != nil {
+					r = *st.Verdict
+				}
+				failed = failed || r.Verdict == Fail && st.Status == Failed
+				g.Completed = append(g.Completed, sib)
+				g.Results.Set(sib, r)
+			}
+			if t, err := time.Parse(time.RFC3339, st.StartedAt); err == nil {
+				g.StartTime = max(g.StartTime, t.UnixMilli())
+			}
+		}
+		g.Resolved = len(siblings) > 0 && len(g.Completed) == len(siblings) && !failed
+		if begun {
+			b.Set(ref.Group, g)
+		}
+	}
+	return b
+}
+
+// siblings is the voters of a stage's barrier; a skipped stage has no vote.
+func (s *State) siblings(key string) []string {
+	n, _ := s.DAG.Get(key)
+	if n.Barrier == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(n.Barrier.Siblings), func(k string) bool { return s.stage(k).Status == Skipped })
+}
+
+// AttachBarriers gives a loaded state its barrier file. A file that is missing,
+// broken, or behind the state (the process died between the two writes) is
+// rebuilt; the second result says that a file was there and could not be used.
+func (s *State) AttachBarriers(file []byte) (rebuilt bool) {
+	want := RebuildBarriers(s)
+	got, err := ParseBarriers(file)
+	for k, g := range want.All() {
+		have, ok := got.Get(k)
+		if ok && slices.Equal(sorted(have.Completed), sorted(g.Completed)) && have.Resolved == g.Resolved {
+			want.Set(k, have)
+			continue
+		}
+		if ok && have.StartTime > 0 {
+			g.StartTime = have.StartTime
+			want.Set(k, g)
+		}
+		rebuilt = rebuilt || len(file) > 0
+	}
+	s.Barriers = want
+	return rebuilt || len(file) > 0 && err != nil
+}
+
+func sorted(l []string) []string { return slices.Sorted(slices.Values(l)) }
+
+// resetBarriers forgets the votes of every group that one of keys belongs to.
+func (s *State) resetBarriers(keys []string) {
+	touched := map[string]string{}
+	for _, k := range keys {
+		if n, _ := s.DAG.Get(k); n.Barrier != nil && s.Barriers.Has(n.Barrier.Group) {
+			touched[n.Barrier.Group] = k
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(touched)) {
+		g, _ := s.Barriers.Get(name)
+		s.Barriers.Set(name, NewGroup(s.siblings(touched[name]), g.Next, 0))
+	}
+}

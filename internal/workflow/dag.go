@@ -1,0 +1,251 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// DefaultMaxRetries is how often a stage may send the work back.
+const DefaultMaxRetries = 3
+
+// Node is a stage's place in the graph.
+type Node struct {
+	Deps       []string
+	Next       []string
+	OnFail     string // "" = nowhere
+	MaxRetries int    // 0 = the configured default
+	Barrier    *BarrierRef
+
+	raw object
+}
+
+// BarrierRef says which barrier a node votes in.
+type BarrierRef struct {
+	Group    string
+	Total    int
+	Siblings []string
+	Next     string // "" = the workflow ends behind it
+}
+
+// DAG is the graph of a workflow, in the order of the work.
+type DAG struct{ Map[Node] }
+
+// groups names the stages that run side by side when they stand next to each
+// other; a barrier joins them.
+var groups = [...]struct {
+	name    string
+	members []string
+}{
+	{"post-dev", []string{"REVIEW", "TEST", "SECURITY"}},
+	{"post-qa", []string{"QA", "E2E"}},
+}
+
+// StageKeys names the stages of a list: a repeated one becomes X:2, X:3; the
+// template test-first calls its two tests TEST:write and TEST:verify.
+func StageKeys(template string, stages []string) []string {
+	total, seen := map[string]int{}, map[string]int{}
+	for _, s := range stages {
+		total[s]++
+	}
+	keys := make([]string, len(stages))
+	for i, s := range stages {
+		seen[s]++
+		n := seen[s]
+		switch {
+		case template == "test-first" && s == "TEST" && total[s] > 1 && n == 1:
+			keys[i] = "TEST:write"
+		case template == "test-first" && s == "TEST" && n == 2:
+			keys[i] = "TEST:verify"
+		case n > 1:
+			keys[i] = s + ":" + strconv.Itoa(n)
+		default:
+			keys[i] = s
+		}
+	}
+	return keys
+}
+
+// TemplateToDAG builds the graph of a stage list. Stages follow each other;
+// neighbours of one barrier group run side by side, and what comes after
+// depends on all of them.
+func TemplateToDAG(template string, stages []string) (DAG, error) {
+	for _, s := range stages {
+		if _, ok := Lookup(s); !ok {
+			return DAG{}, fmt.Errorf("unknown stage %q", s)
+		}
+	}
+	return dagOf(StageKeys(template, stages)), nil
+}
+
+func dagOf(keys []string) DAG {
+	var (
+		dag    DAG
+		prev   []string
+		blocks = blocksOf(keys)
+		used   = map[string]int{}
+	)
+	for bi, block := range blocks {
+		var next []string
+		if bi+1 < len(blocks) {
+			next = blocks[bi+1].keys
+		}
+		name := block.group
+		if name != "" {
+			used[name]++
+			if n := used[name]; n > 1 {
+				name += ":" + strconv.Itoa(n)
+			}
+		}
+		for _, k := range block.keys {
+			n := Node{Deps: slices.Clone(prev), Next: slices.Clone(next)}
+			if Quality(k) {
+				if n.OnFail = devBefore(keys, k); n.OnFail != "" {
+					n.MaxRetries = DefaultMaxRetries
+				}
+			}
+			if name != "" {
+				n.Barrier = &BarrierRef{Group: name, Total: len(block.keys), Siblings: slices.Clone(block.keys)}
+				if len(next) > 0 {
+					n.Barrier.Next = next[0]
+				}
+			}
+			dag.Set(k, n)
+		}
+		prev = block.keys
+	}
+	return dag
+}
+
+type block struct {
+	keys  []string
+	group string // "" = a single stage
+}
+
+func blocksOf(keys []string) []block {
+	var blocks []block
+	for i := 0; i < len(keys); {
+		group, n := groupAt(keys, i)
+		blocks = append(blocks, block{keys[i : i+n], group})
+		i += n
+	}
+	return blocks
+}
+
+// groupAt finds how many stages from i on form a barrier group. A TEST in front
+// of the DEV it prepares is not one.
+func groupAt(keys []string, i int) (string, int) {
+	isDev := func(k string) bool { return Base(k) == "DEV" }
+	for _, g := range groups {
+		if g.name == "post-dev" && !slices.ContainsFunc(keys[:i], isDev) && slices.ContainsFunc(keys, isDev) {
+			continue
+		}
+		var seen []string
+		for _, k := range keys[i:] {
+			b := Base(k)
+			if !slices.Contains(g.members, b) || slices.Contains(seen, b) {
+				break
+			}
+			seen = append(seen, b)
+		}
+		if len(seen) > 1 {
+			return g.name, len(seen)
+		}
+	}
+	return "", 1
+}
+
+func devBefore(keys []string, key string) string {
+	for i := slices.Index(keys, key) - 1; i >= 0; i-- {
+		if Base(keys[i]) == "DEV" {
+			return keys[i]
+		}
+	}
+	return ""
+}
+
+// NextOf is the stages that depend on key: the node's own list, or, for graphs
+// that give deps only, what can be read off them.
+func (d DAG) NextOf(key string) []string {
+	if n, ok := d.Get(key); ok && len(n.Next) > 0 {
+		return n.Next
+	}
+	var next []string
+	for k, n := range d.All() {
+		if slices.Contains(n.Deps, key) {
+			next = append(next, k)
+		}
+	}
+	return next
+}
+
+// Downstream is key and everything that depends on it, in order.
+func (d DAG) Downstream(key string) []string {
+	reach := map[string]bool{key: true}
+	for changed := true; changed; {
+		changed = false
+		for k, n := range d.All() {
+			if !reach[k] && slices.ContainsFunc(n.Deps, func(dep string) bool { return reach[dep] }) {
+				reach[k], changed = true, true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(d.Keys()), func(k string) bool { return !reach[k] })
+}
+
+// Rework is where a FAIL of key goes back to: its onFail, itself for a DEV, else
+// the nearest DEV it depends on; "" when there is none.
+func (d DAG) Rework(key string) string {
+	n, ok := d.Get(key)
+	if !ok {
+		return ""
+	}
+	if n.OnFail != "" && d.Has(n.OnFail) {
+		return n.OnFail
+	}
+	if Base(key) == "DEV" {
+		return key
+	}
+	keys := d.Keys()
+	for i := slices.Index(keys, key) - 1; i >= 0; i-- {
+		if Base(keys[i]) == "DEV" && slices.Contains(d.Downstream(keys[i]), key) {
+			return keys[i]
+		}
+	}
+	return ""
+}
+
+// Validate checks what a graph from a file must satisfy for the engine to end:
+// dependencies exist and there is no cycle.
+func (d DAG) Validate() error {
+	done := map[string]bool{}
+	for len(done) < d.Len() {
+		progress := false
+		for k, n := range d.All() {
+			if done[k] {
+				continue
+			}
+			ready := true
+			for _, dep := range n.Deps {
+				if !d.Has(dep) {
+					return fmt.Errorf("stage %s depends on %s, which is not in the graph", k, dep)
+				}
+				ready = ready && done[dep]
+			}
+			if ready {
+				done[k], progress = true, true
+			}
+		}
+		if !progress {
+			var left []string
+			for _, k := range d.Keys() {
+				if !done[k] {
+					left = append(left, k)
+				}
+			}
+			return fmt.Errorf("the graph has a cycle through %s", strings.Join(left, ", "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package workflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tidwall/gjson"
+)
+
+// EnsureV4 turns a version 3 state file into version 4. A version 4 file comes
+// back as it is; anything else is refused.
+func EnsureV4(data []byte) ([]byte, error) {
+	o, err := parseObject(data)
+	if err != nil {
+		return nil, fmt.Errorf("migrate state: %w", err)
+	}
+	switch v := o.member("version"); {
+	case v.Type == gjson.Number && v.Num == Version:
+		return data, nil
+	case v.Type == gjson.Number && v.Num == 3:
+		if o, err = ensureV4(o); err != nil {
+			return nil, err
+		}
+		raw, _ := o.MarshalJSON()
+		return append(indent(raw), '\n'), nil
+	case v.Type == gjson.Number && v.Num > Version:
+		return nil, ErrNewer
+	}
+	return nil, errors.New("migrate state: only versions 3 and 4 are known")
+}
+
+func ensureV4(o object) (object, error) {
+	o = o.clone()
+	phase := phaseV3(o)
+	o.put("version", Version)
+	o.put("pipelineActive", phase != "IDLE" && phase != "COMPLETE")
+	active := []string{}
+	o.member("stages").ForEach(func(k, v gjson.Result) bool {
+		if v.Get("status").String() == Active {
+			active = append(active, k.String())
+		}
+		return true
+	})
+	o.put("activeStages", active)
+	var history object
+	o.member("retries").ForEach(func(k, _ gjson.Result) bool {
+		history.put(k.String(), []Round{})
+		return true
+	})
+	o.put("retryHistory", history)
+	o.put("crashes", object{})
+	o.Delete("enforced")
+	if m := o.member("meta"); m.IsObject() {
+		meta := objectOf(m)
+		meta.Delete("cancelled")
+		o.put("meta", meta)
+	}
+	if !o.Has("pendingRetry") {
+		o.put("pendingRetry", nil)
+	}
+	return o, nil
+}
+
+// phaseV3 is version 3's derivePhase.
+func phaseV3(o object) string {
+	dag := o.member("dag")
+	id := o.member("classification").Get("pipelineId").String()
+	if o.member("meta").Get("cancelled").Bool() {
+		return "IDLE"
+	}
+	if !dag.IsObject() {
+		if id != "" && id != "none" {
+			return "CLASSIFIED"
+		}
+		return "IDLE"
+	}
+	keys := objectOf(dag).Keys()
+	if len(keys) == 0 {
+		return "IDLE"
+	}
+	if len(o.member("pendingRetry").Get("stages").Array()) > 0 {
+		return "RETRYING"
+	}
+	stages := objectOf(o.member("stages"))
+	status := func(k string) string { return stages.member(k).Get("status").String() }
+	undone := slices.ContainsFunc(keys, func(k string) bool { s := status(k); return s != Completed && s != Skipped })
+	switch {
+	case !undone:
+		return "COMPLETE"
+	case slices.ContainsFunc(stages.Keys(), func(k string) bool { return status(k) == Active }):
+		return "DELEGATING"
+	}
+	return "CLASSIFIED"
+}
+
+func indent(raw []byte) []byte {
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		return raw
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,218 @@
+package workflow
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// NodeContext tells a stage's agent where it stands: what came before, what
+// comes after, which reports to read and what failed last time.
+type NodeContext struct {
+	Node         NodeInfo      `json:"node"`
+	ContextFiles []string      `json:"context_files"`
+	Report       string        `json:"report_file,omitempty"`
+	Env          *NodeEnv      `json:"env"`
+	RetryContext *RetryContext `json:"retryContext"`
+}
+
+// NodeInfo is the place in the graph.
+type NodeInfo struct {
+	Stage   string       `json:"stage"`
+	Prev    []string     `json:"prev"`
+	Next    []string     `json:"next"`
+	OnFail  *NodeOnFail  `json:"onFail"`
+	Barrier *NodeBarrier `json:"barrier"`
+}
+
+// NodeOnFail says where a FAIL goes.
+type NodeOnFail struct {
+	Target       string `json:"target"`
+	MaxRetries   int    `json:"maxRetries"`
+	CurrentRound int    `json:"currentRound"`
+}
+
+// NodeBarrier says who votes together.
+type NodeBarrier struct {
+	Group    string   `json:"group"`
+	Total    int      `json:"total"`
+	Siblings []string `json:"siblings"`
+}
+
+// NodeEnv is the project's make.
+type NodeEnv struct {
+	Language  string `json:"language,omitempty"`
+	Framework string `json:"framework,omitempty"`
+	Frontend  bool   `json:"frontend,omitempty"`
+}
+
+// RetryContext is there when the stage has to mend something.
+type RetryContext struct {
+	FailedStage    string `json:"failedStage"`
+	Round          int    `json:"round"`
+	ReflectionFile string `json:"reflectionFile"`
+	Hint           string `json:"hint"`
+}
+
+// Limits of a node context.
+const (
+	nodeContextUnits  = 2000
+	nodeContextTokens = 500
+)
+
+// NodeOptions is what a node context needs beside the state.
+type NodeOptions struct {
+	SessionID string
+	Dir       string                 // of 002's files; "" = ~/.claude/
+	Lang      message.Lang           // of the hints
+	Exists    func(path string) bool // whether a report is on disk; nil = all are
+}
+
+// BuildNodeContext derives the context of a stage from the state, every time
+// anew. Where no report of the failed stage is on disk, the hint of its answer
+// takes its place.
+func BuildNodeContext(s *State, stage string, o NodeOptions) NodeContext {
+	exists := o.Exists
+	if exists == nil {
+		exists = func(string) bool { return true }
+	}
+	dir := contextDir(o.Dir)
+	node, known := s.DAG.Get(stage)
+	nc := NodeContext{
+		Node:         NodeInfo{Stage: stage, Prev: emptyList(node.Deps), Next: []string{}},
+		ContextFiles: []string{},
+	}
+	if known {
+		nc.Node.Next = emptyList(s.DAG.NextOf(stage))
+	}
+	if node.OnFail != "" {
+		nc.Node.OnFail = &NodeOnFail{Target: node.OnFail, MaxRetries: s.maxRetries(stage), CurrentRound: s.Retries[stage] + 1}
+	}
+	if b := node.Barrier; b != nil {
+		nc.Node.Barrier = &NodeBarrier{Group: b.Group, Total: b.Total, Siblings: emptyList(b.Siblings)}
+	}
+	add := func(file string) bool {
+		if file == "" || !exists(file) {
+			return false
+		}
+		if !slices.Contains(nc.ContextFiles, file) {
+			nc.ContextFiles = append(nc.ContextFiles, file)
+		}
+		return true
+	}
+	for _, dep := range node.Deps {
+		add(s.stage(dep).ContextFile)
+	}
+	if Quality(stage) {
+		nc.Report = dir + ContextName(o.SessionID, stage)
+	}
+	if e := s.Environment; e.Language != "" || e.Framework != "" || e.Frontend {
+		nc.Env = &NodeEnv{e.Language, e.Framework, e.Frontend}
+	}
+	if failed := s.failedFor(stage); len(failed) > 0 {
+		worst := failed[0]
+		read := false
+		for _, f := range failed {
+			read = add(s.stage(f).ContextFile) || read
+		}
+		if p := s.PendingRetry; p != nil {
+			read = add(p.ContextFile) || read
+		}
+		rc := &RetryContext{
+			FailedStage: worst, Round: s.Retries[worst] + 1,
+			ReflectionFile: dir + ReflectionName(o.SessionID, worst),
+		}
+		rc.Hint = message.RetryHint.Format(o.Lang, worst, rc.ReflectionFile)
+		if rounds, _ := s.RetryHistory.Get(worst); !read && len(rounds) > 0 && rounds[len(rounds)-1].Hint != "" {
+			rc.Hint = message.RetryHintOnly.Format(o.Lang, worst, rounds[len(rounds)-1].Hint)
+		}
+		nc.RetryContext = rc
+	}
+	return nc
+}
+
+// failedFor is the stages whose FAIL stage has to mend: the pending ones first,
+// then by what is known of earlier rounds; one that has passed since comes last.
+func (s *State) failedFor(stage string) []string {
+	var failed []string
+	if p := s.PendingRetry; p != nil {
+		for _, r := range p.Stages {
+			if s.DAG.Rework(r.ID) == stage {
+				failed = append(failed, r.ID)
+			}
+		}
+	}
+	if len(failed) > 0 {
+		return failed
+	}
+	for _, passed := range []bool{false, true} {
+		for k, n := range s.DAG.All() {
+			if n.OnFail == stage && s.Retries[k] > 0 && finished(s.stage(k)) == passed {
+				return []string{k}
+			}
+		}
+	}
+	return nil
+}
+
+// JSON writes the context within its limits. What is dropped first is what the
+// agent can find elsewhere: the hint's tail, then reports but the newest two.
+func (nc NodeContext) JSON() string {
+	fits := func(s string) bool { return lenUTF16(s) <= nodeContextUnits && EstimateTokens(s) < nodeContextTokens }
+	out := string(encodeCompact(nc))
+	if fits(out) {
+		return out
+	}
+	if rc := nc.RetryContext; rc != nil {
+		short := *rc
+		short.Hint = cutUTF16(short.Hint, 100)
+		nc.RetryContext = &short
+		if out = string(encodeCompact(nc)); fits(out) {
+			return out
+		}
+	}
+	for len(nc.ContextFiles) > 2 {
+		nc.ContextFiles = nc.ContextFiles[1:]
+		if out = string(encodeCompact(nc)); fits(out) {
+			return out
+		}
+	}
+	// Absurd paths: keep their names, which lie in one known folder anyway.
+	for i, f := range nc.ContextFiles {
+		nc.ContextFiles[i] = cutUTF16(path.Base(f), 160)
+	}
+	if out = string(encodeCompact(nc)); fits(out) {
+		return out
+	}
+	nc.ContextFiles, nc.Env = []string{}, nil
+	nc.Node.Next, nc.Node.Prev = nc.Node.Next[:min(3, len(nc.Node.Next))], nc.Node.Prev[:min(3, len(nc.Node.Prev))]
+	return string(encodeCompact(nc))
+}
+
+// encodeCompact escapes <, > and &: the context is carried inside a comment.
+func encodeCompact(nc NodeContext) []byte {
+	b, err := json.Marshal(nc)
+	if err != nil {
+		return []byte("{}")
+	}
+	return b
+}
+
+// Comment is the context as it is carried in a text.
+func (nc NodeContext) Comment() string { return "<!-- NODE_CONTEXT: " + nc.JSON() + " -->" }
+
+// EstimateTokens is a cautious guess: four Latin characters a token, one for
+// every other one.
+func EstimateTokens(s string) int {
+	latin, other := 0, 0
+	for _, r := range s {
+		if r < 0x80 {
+			latin++
+		} else {
+			other++
+		}
+	}
+	return (latin+3)/4 + other
+}

@@ -1,0 +1,180 @@
+package workflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/tidwall/gjson"
+)
+
+// Map is a map that remembers the order of its keys: the order of stages in a
+// file is the order of the work, and a Go map would lose it.
+type Map[V any] struct {
+	keys []string
+	vals map[string]V
+}
+
+// Get returns the value of key and whether it is there.
+func (m Map[V]) Get(key string) (V, bool) {
+	v, ok := m.vals[key]
+	return v, ok
+}
+
+// Has reports whether key is there.
+func (m Map[V]) Has(key string) bool { _, ok := m.vals[key]; return ok }
+
+// Set replaces the value of key in place, or appends the key.
+func (m *Map[V]) Set(key string, v V) {
+	if m.vals == nil {
+		m.vals = map[string]V{}
+	}
+	if _, ok := m.vals[key]; !ok {
+		m.keys = append(m.keys, key)
+	}
+	m.vals[key] = v
+}
+
+// Delete removes key.
+func (m *Map[V]) Delete(key string) {
+	if _, ok := m.vals[key]; ok {
+		delete(m.vals, key)
+		m.keys = slices.DeleteFunc(m.keys, func(k string) bool { return k == key })
+	}
+}
+
+// Keys returns the keys in order. The caller must not change the slice.
+func (m Map[V]) Keys() []string { return m.keys }
+
+// Len returns the number of keys.
+func (m Map[V]) Len() int { return len(m.keys) }
+
+// All iterates in order.
+func (m Map[V]) All() iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, k := range m.keys {
+			if !yield(k, m.vals[k]) {
+				return
+			}
+		}
+	}
+}
+
+// clone copies the map; values are copied by f.
+func (m Map[V]) clone(f func(V) V) Map[V] {
+	c := Map[V]{keys: slices.Clone(m.keys)}
+	if m.vals != nil {
+		c.vals = make(map[string]V, len(m.vals))
+		for k, v := range m.vals {
+			c.vals[k] = f(v)
+		}
+	}
+	return c
+}
+
+// object is a JSON object as ordered raw members. Decoding into it and encoding
+// again keeps members that this version knows nothing about, and their order.
+type object struct{ Map[json.RawMessage] }
+
+func same[V any](v V) V { return v }
+
+func (o object) clone() object { return object{o.Map.clone(same)} }
+
+// parseObject reads data, which must be one valid JSON object.
+func parseObject(data []byte) (object, error) {
+	var o object
+	if !json.Valid(data) {
+		return o, fmt.Errorf("not valid JSON")
+	}
+	root := gjson.ParseBytes(data)
+	if !root.IsObject() {
+		return o, fmt.Errorf("want a JSON object, got %s", kind(root))
+	}
+	return objectOf(root), nil
+}
+
+func objectOf(r gjson.Result) object {
+	var o object
+	if !r.IsObject() {
+		return o
+	}
+	r.ForEach(func(k, v gjson.Result) bool {
+		o.Set(k.String(), json.RawMessage(v.Raw))
+		return true
+	})
+	return o
+}
+
+func kind(r gjson.Result) string {
+	switch {
+	case r.IsArray():
+		return "an array"
+	case r.Type == gjson.Null:
+		return "null"
+	case r.Type == gjson.String:
+		return "a string"
+	case r.Type == gjson.Number:
+		return "a number"
+	case r.IsBool():
+		return "a boolean"
+	}
+	return "nothing"
+}
+
+// member returns the value of key for typed reading; a missing key reads as null.
+func (o object) member(key string) gjson.Result {
+	raw, ok := o.Get(key)
+	if !ok {
+		return gjson.Result{}
+	}
+	return gjson.ParseBytes(raw)
+}
+
+// put stores v encoded without HTML escaping.
+func (o *object) put(key string, v any) {
+	if raw, ok := v.(json.RawMessage); ok {
+		o.Set(key, raw)
+		return
+	}
+	o.Set(key, encode(v))
+}
+
+// putOr stores v, or removes the key when v is the zero value of its kind and
+// the key was not there before.
+func (o *object) putUnlessZero(key string, v any, zero bool) {
+	if zero && !o.Has(key) {
+		return
+	}
+	o.put(key, v)
+}
+
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	first := true
+	for k, raw := range o.All() {
+		if !first {
+			b.WriteByte(',')
+		}
+		first = false
+		b.Write(encode(k))
+		b.WriteByte(':')
+		b.Write(raw)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// encode never fails: it is only given strings, numbers, booleans, slices and
+// types of this package.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return json.RawMessage("null")
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}

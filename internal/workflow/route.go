@@ -1,0 +1,338 @@
+package workflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Verdicts and routes of the protocol.
+const (
+	Pass = "PASS"
+	Fail = "FAIL"
+
+	Next     = "NEXT"
+	Dev      = "DEV"
+	Barrier  = "BARRIER"
+	Complete = "COMPLETE"
+	Abort    = "ABORT"
+)
+
+// severities, worst first.
+var severities = [...]string{"CRITICAL", "HIGH", "MEDIUM", "LOW"}
+
+const hintMax = 200
+
+// Route is the answer of a stage: the payload of its PIPELINE_ROUTE marker.
+// Fields that this version does not know are kept.
+type Route struct {
+	Verdict      string
+	Route        string
+	Severity     string
+	ContextFile  string
+	Hint         string
+	BarrierGroup string
+	// Warning lists every correction made to the answer, joined by "; ".
+	Warning string
+	// Unverified marks a PASS that the agent did not say.
+	Unverified bool
+
+	raw object
+}
+
+func (r *Route) warn(format string, args ...any) {
+	w := fmt.Sprintf(format, args...)
+	if r.Warning != "" {
+		w = r.Warning + "; " + w
+	}
+	r.Warning = w
+}
+
+// MarshalJSON writes the known fields over the ones the agent sent.
+func (r Route) MarshalJSON() ([]byte, error) {
+	o := r.raw.clone()
+	o.put("verdict", r.Verdict)
+	o.put("route", r.Route)
+	for _, f := range []struct{ key, val string }{
+		{"severity", r.Severity}, {"context_file", r.ContextFile}, {"hint", r.Hint},
+		{"barrierGroup", r.BarrierGroup}, {"warning", r.Warning},
+	} {
+		if f.val == "" {
+			o.Delete(f.key)
+			continue
+		}
+		o.put(f.key, f.val)
+	}
+	if r.Unverified {
+		o.put("unverified", true)
+	}
+	return o.MarshalJSON()
+}
+
+// UnmarshalJSON reads a route; fields of a wrong type read as empty, so that
+// Validate can correct them and say so.
+func (r *Route) UnmarshalJSON(data []byte) error {
+	o, err := parseObject(data)
+	if err != nil {
+		return err
+	}
+	*r = routeOf(o)
+	return nil
+}
+
+func routeOf(o object) Route {
+	str := func(key string) string {
+		if m := o.member(key); m.Type == gjson.String {
+			return m.String()
+		}
+		return ""
+	}
+	return Route{
+		Verdict: str("verdict"), Route: str("route"), Severity: str("severity"),
+		ContextFile: str("context_file"), Hint: str("hint"), BarrierGroup: str("barrierGroup"),
+		Warning: str("warning"), Unverified: o.member("unverified").Bool(), raw: o,
+	}
+}
+
+// Limits on what a route is looked for in: an agent's text may be megabytes of
+// anything, and the marker stands at its end.
+const (
+	maxPayload = 16 << 10
+	maxMarkers = 128
+	tailLines  = 30
+)
+
+// ParseRoute finds the last valid marker in an assistant's text. A payload is
+// one JSON object, over any number of lines, with anything inside its strings.
+func ParseRoute(text string) (Route, bool) {
+	var starts []int
+	for i := 0; ; {
+		j := strings.Index(text[i:], "<!--")
+		if j < 0 {
+			break
+		}
+		i += j + len("<!--")
+		rest := strings.TrimLeft(text[i:], " \t")
+		if strings.HasPrefix(rest, "PIPELINE_ROUTE:") {
+			starts = append(starts, len(text)-len(rest)+len("PIPELINE_ROUTE:"))
+		}
+	}
+	starts = starts[max(0, len(starts)-maxMarkers):]
+	var (
+		last  Route
+		found bool
+		end   int
+	)
+	for _, s := range starts {
+		// A marker inside the payload of the one before is only a string.
+		if s < end {
+			continue
+		}
+		if r, n, ok := payload(text[s:]); ok {
+			last, found, end = r, true, s+n
+		}
+	}
+	return last, found
+}
+
+// payload reads a JSON object and the closing of the comment.
+func payload(text string) (Route, int, bool) {
+	head := text[:min(len(text), maxPayload)]
+	d := json.NewDecoder(strings.NewReader(head))
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		return Route{}, 0, false
+	}
+	n := int(d.InputOffset())
+	rest := strings.TrimLeft(head[n:], " \t\r\n")
+	if !strings.HasPrefix(rest, "-->") {
+		return Route{}, 0, false
+	}
+	var r Route
+	if err := r.UnmarshalJSON(raw); err != nil {
+		return Route{}, 0, false
+	}
+	return r, len(head) - len(rest), true
+}
+
+// ParseTranscript finds the route in the last lines of an agent's transcript.
+// Only what the assistant said counts: a marker quoted by a prompt or a tool
+// result is not a verdict.
+func ParseTranscript(lines []string) (Route, bool) {
+	for _, line := range slices.Backward(lines[max(0, len(lines)-tailLines):]) {
+		line = strings.TrimSpace(line)
+		if !strings.Contains(line, "PIPELINE_ROUTE") || !gjson.Valid(line) {
+			continue
+		}
+		e := gjson.Parse(line)
+		if e.Get("type").String() != "assistant" {
+			continue
+		}
+		if r, ok := ParseRoute(assistantText(e.Get("message.content"))); ok {
+			return r, true
+		}
+	}
+	return Route{}, false
+}
+
+func assistantText(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.String()
+	}
+	var texts []string
+	content.ForEach(func(_, b gjson.Result) bool {
+		if b.Get("type").String() == "text" {
+			texts = append(texts, b.Get("text").String())
+		}
+		return true
+	})
+	return strings.Join(texts, "\n")
+}
+
+// ValidateRoute is the first layer: the form. Whatever is wrong is set right,
+// and every correction is recorded in the warning. A verdict that had to be
+// invented is marked as unverified.
+func ValidateRoute(r Route) Route {
+	if r.Verdict != Pass && r.Verdict != Fail {
+		r.warn("verdict %s is not PASS or FAIL, taken as PASS", r.shown("verdict"))
+		r.Verdict, r.Unverified = Pass, true
+	}
+	switch r.Route {
+	case Next, Dev, Barrier, Complete, Abort:
+	default:
+		def := Next
+		if r.Verdict == Fail {
+			def = Dev
+		}
+		r.warn("route %s is unknown, taken as %s", r.shown("route"), def)
+		r.Route = def
+	}
+	if r.Verdict == Fail && !slices.Contains(severities[:], r.Severity) {
+		r.warn("severity %s, taken as MEDIUM", r.shown("severity"))
+		r.Severity = "MEDIUM"
+	}
+	if r.Verdict == Pass {
+		r.Severity = ""
+	}
+	if lenUTF16(r.Hint) > hintMax {
+		r.Hint = cutUTF16(r.Hint, hintMax)
+		r.warn("hint cut to %d characters", hintMax)
+	}
+	if strings.Contains(r.Hint, "-->") {
+		r.Hint = strings.ReplaceAll(r.Hint, "-->", "→")
+		r.warn("--> in the hint replaced")
+	}
+	return r
+}
+
+// shown is the raw value of a field for a warning.
+func (r Route) shown(key string) string {
+	raw, ok := r.raw.Get(key)
+	if !ok || bytes.Equal(raw, []byte("null")) {
+		return "missing"
+	}
+	return cutUTF16(string(raw), 40)
+}
+
+// EnforcePolicy is the second layer: the logic. Its rules hold in this order: a
+// PASS does not go back, the retry limit, a DEV to go back to, and a barrier
+// stage votes in its own barrier. An ABORT is never changed.
+func EnforcePolicy(r Route, s *State, stage string) Route {
+	if r.Route == Abort {
+		return r
+	}
+	if s == nil {
+		s = &State{}
+	}
+	node, _ := s.DAG.Get(stage)
+	if r.Verdict == Pass && r.Route == Dev {
+		r.Route = Next
+		r.warn("policy override: a PASS cannot go back to DEV, forcing NEXT")
+	}
+	if limit := s.maxRetries(stage); r.Route == Dev && s.Retries[stage] >= limit {
+		r.Route = Next
+		r.warn("policy override: retry limit reached (%d/%d), forcing NEXT", s.Retries[stage], limit)
+	}
+	if r.Route == Dev && s.DAG.Rework(stage) == "" {
+		r.Route = Next
+		r.warn("policy override: no DEV to go back to, forcing NEXT")
+	}
+	if node.Barrier != nil {
+		if r.Route != Barrier {
+			r.warn("policy override: %s votes in barrier %s, forcing BARRIER", stage, node.Barrier.Group)
+			r.Route = Barrier
+		} else if r.BarrierGroup != node.Barrier.Group {
+			r.warn("policy override: barrierGroup is %s", node.Barrier.Group)
+		}
+		r.BarrierGroup = node.Barrier.Group
+	}
+	return r
+}
+
+// Stop is the answer of ShouldStop.
+type Stop struct {
+	Stop    bool
+	Reason  string
+	Action  string // NEXT, FORCE_NEXT or RETRY
+	Warning string
+	Note    string
+}
+
+// ShouldStop decides whether an iteration ends: on a PASS, or when the retries
+// are spent. A stall or a trend is only observed.
+func ShouldStop(verdict *Route, retryCount int, history []Round, maxRetries int) Stop {
+	if verdict != nil && verdict.Verdict == Pass {
+		return Stop{Stop: true, Reason: "quality-gate-passed", Action: "NEXT"}
+	}
+	if retryCount >= maxRetries {
+		return Stop{Stop: true, Reason: "max-retries-exhausted", Action: "FORCE_NEXT"}
+	}
+	st := Stop{Reason: "retry", Action: "RETRY"}
+	if n := len(history); n >= 2 {
+		a, b := rank(history[n-2].Severity), rank(history[n-1].Severity)
+		switch {
+		case a < 0 || b < 0:
+		case a == b:
+			st.Reason = "convergence-stall-observed"
+			st.Warning = fmt.Sprintf("severity stayed %s for two rounds", history[n-1].Severity)
+		case b > a:
+			st.Note = fmt.Sprintf("severity improved from %s to %s", history[n-2].Severity, history[n-1].Severity)
+		}
+	}
+	return st
+}
+
+// rank is 0 for the worst severity, -1 for none.
+func rank(severity string) int { return slices.Index(severities[:], severity) }
+
+// cutUTF16 cuts s to at most n UTF-16 units, never inside a surrogate pair.
+func cutUTF16(s string, n int) string {
+	units := 0
+	for i, r := range s {
+		w := 1
+		if r > 0xFFFF {
+			w = 2
+		}
+		if units+w > n {
+			return s[:i]
+		}
+		units += w
+	}
+	return s
+}
+
+// lenUTF16 is the length of s as the origin's language counts it.
+func lenUTF16(s string) int {
+	units := 0
+	for _, r := range s {
+		units++
+		if r > 0xFFFF {
+			units++
+		}
+	}
+	return units
+}

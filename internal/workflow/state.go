@@ -1,0 +1,589 @@
+package workflow
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// Version is the state format that this engine writes.
+const Version = 4
+
+// Status values of a stage.
+const (
+	Pending   = "pending"
+	Active    = "active"
+	Completed = "completed"
+	Failed    = "failed" // voted FAIL in a barrier that still waits, or aborted
+	Skipped   = "skipped"
+)
+
+// Errors of Load. A file of a newer version is refused, never rewritten.
+var (
+	ErrNewer    = errors.New("state was written by a newer version")
+	ErrNotState = errors.New("not a workflow state")
+)
+
+// State is one run of a workflow. It is stored as workflow.json; the zero value
+// is an empty, inactive state.
+type State struct {
+	SessionID    string
+	WorkflowID   string
+	WorkflowType string
+	CreatedAt    string
+	CurrentStage string // "" = none left
+	Active       bool   // pipelineActive
+	DAG          DAG
+	Stages       Map[StageState]
+	ActiveStages []string
+	ActiveAgents Map[ActiveAgent]
+	Retries      map[string]int
+	Crashes      map[string]int
+	RetryHistory Map[[]Round]
+	PendingRetry *PendingRetry
+	FailCount    int
+	RejectCount  int
+	RetroCount   int
+	FeatureName  string
+	Environment  Environment
+	Delegations  []Delegation
+	// Ended says why an inactive run is over: complete, aborted, cancelled.
+	Ended string
+	// Barriers is kept in a file of its own, derived from the rest.
+	Barriers Barriers
+
+	raw object
+}
+
+// StageState is what happened to a stage.
+type StageState struct {
+	Status      string
+	Result      string // "", pass, fail, reject, issues
+	Mode        string // of a TEST: spec before the DEV, verify after it
+	Agent       string
+	Verdict     *Route
+	ContextFile string
+	StartedAt   string
+	CompletedAt string
+	Reason      string
+	Forced      bool // moved on although it failed or did not answer
+	Unverified  bool // passed without saying so
+	SkipWanted  bool // skip it when its turn comes
+
+	raw object
+}
+
+// ActiveAgent is an agent at work.
+type ActiveAgent struct {
+	Stage     string
+	StartedAt string
+
+	raw object
+}
+
+// Round is one FAIL of a stage.
+type Round struct {
+	Verdict  string `json:"verdict"`
+	Severity string `json:"severity,omitempty"`
+	Round    int    `json:"round"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// PendingRetry names what a rework has to mend. It is the fallback that 002
+// keeps beside the retry history.
+type PendingRetry struct {
+	Stages      []RetryStage `json:"stages"`
+	ContextFile string       `json:"contextFile,omitempty"`
+}
+
+// RetryStage is a failed stage of a PendingRetry.
+type RetryStage struct {
+	ID       string `json:"id"`
+	Severity string `json:"severity,omitempty"`
+	Round    int    `json:"round"`
+}
+
+// Environment is what the project is made of.
+type Environment struct {
+	Language  string
+	Framework string
+	Frontend  bool
+
+	raw object
+}
+
+// Delegation is one hand-over of a stage to an agent. A completion belongs to
+// exactly one delegation and closes it, which is what makes it count once.
+type Delegation struct {
+	ID      string `json:"id"`                // the host's tool_use_id, or our own
+	AgentID string `json:"agentId,omitempty"` // known once the agent runs
+	Stage   string `json:"stage"`
+	Open    bool   `json:"open"`
+	Asked   bool   `json:"asked,omitempty"`      // was asked for its marker in place
+	Async   bool   `json:"background,omitempty"` // runs in the background
+	At      string `json:"at,omitempty"`
+}
+
+// keepDelegations bounds the list: closed ones are only kept to recognise a
+// completion that is reported again.
+const keepDelegations = 48
+
+// Load reads a state of any shape that a session may have on disk: version 4,
+// version 3 (migrated), or the older one without a version.
+func Load(data []byte) (*State, error) {
+	o, err := parseObject(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotState, err)
+	}
+	v := o.member("version")
+	switch {
+	case v.Exists() && v.Type == gjson.Number && v.Num > Version:
+		return nil, fmt.Errorf("%w (version %s, this one knows %d)", ErrNewer, v.Raw, Version)
+	case v.Exists() && v.Type == gjson.Number && v.Num == 3:
+		if o, err = ensureV4(o); err != nil {
+			return nil, err
+		}
+		return decodeState(o)
+	case v.Exists() && v.Type == gjson.Number && v.Num == Version:
+		return decodeState(o)
+	case v.Exists() && v.Type != gjson.Null:
+		return nil, fmt.Errorf("%w: version %s", ErrNotState, v.Raw)
+	}
+	return decodeOlder(o)
+}
+
+// decodeOlder reads the shape of 000/001: the order of the stage keys is the
+// order of the work, and the graph follows from it.
+func decodeOlder(o object) (*State, error) {
+	if !o.member("stages").IsObject() {
+		return nil, fmt.Errorf("%w: no stages", ErrNotState)
+	}
+	s, err := decodeState(o)
+	if err != nil {
+		return nil, err
+	}
+	if s.DAG.Len() == 0 {
+		s.DAG = dagOf(s.Stages.Keys())
+	}
+	if !o.Has("pipelineActive") {
+		s.Active = s.Stages.Len() > 0 && !s.Done()
+	}
+	s.ActiveStages = s.stagesWith(Active)
+	return s, nil
+}
+
+// decodeState reads what it can: a member of a wrong type reads as missing.
+func decodeState(o object) (*State, error) {
+	s := &State{raw: o}
+	str := func(key string) string {
+		if m := o.member(key); m.Type == gjson.String {
+			return m.String()
+		}
+		return ""
+	}
+	s.SessionID, s.WorkflowID, s.WorkflowType = str("sessionId"), str("workflowId"), str("workflowType")
+	s.CreatedAt, s.CurrentStage, s.FeatureName, s.Ended = str("createdAt"), str("currentStage"), str("featureName"), str("ended")
+	if s.WorkflowType == "" {
+		s.WorkflowType = o.member("classification").Get("pipelineId").String()
+	}
+	s.Active = o.member("pipelineActive").Bool()
+	s.FailCount, s.RejectCount, s.RetroCount = count(o.member("failCount")), count(o.member("rejectCount")), count(o.member("retroCount"))
+	s.DAG = decodeDAG(o.member("dag"))
+	o.member("stages").ForEach(func(k, v gjson.Result) bool {
+		s.Stages.Set(k.String(), decodeStage(v))
+		return true
+	})
+	for _, k := range s.DAG.Keys() {
+		if !s.Stages.Has(k) {
+			s.Stages.Set(k, StageState{Status: Pending})
+		}
+	}
+	s.ActiveStages = stringList(o.member("activeStages"))
+	o.member("activeAgents").ForEach(func(k, v gjson.Result) bool {
+		if v.IsObject() {
+			s.ActiveAgents.Set(k.String(), ActiveAgent{Stage: v.Get("stage").String(), StartedAt: v.Get("startedAt").String(), raw: objectOf(v)})
+		}
+		return true
+	})
+	s.Retries, s.Crashes = counts(o.member("retries")), counts(o.member("crashes"))
+	o.member("retryHistory").ForEach(func(k, v gjson.Result) bool {
+		var rounds []Round
+		if json.Unmarshal([]byte(v.Raw), &rounds) == nil {
+			s.RetryHistory.Set(k.String(), rounds)
+		}
+		return true
+	})
+	if p := o.member("pendingRetry"); p.IsObject() {
+		var pr PendingRetry
+		if json.Unmarshal([]byte(p.Raw), &pr) == nil {
+			s.PendingRetry = &pr
+		}
+	}
+	s.Environment = decodeEnvironment(o.member("environment"))
+	if d := o.member("delegations"); d.IsArray() {
+		if json.Unmarshal([]byte(d.Raw), &s.Delegations) != nil {
+			s.Delegations = nil
+		}
+	}
+	if err := s.DAG.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotState, err)
+	}
+	return s, nil
+}
+
+func decodeDAG(r gjson.Result) DAG {
+	var d DAG
+	if !r.IsObject() {
+		return d
+	}
+	r.ForEach(func(k, v gjson.Result) bool {
+		n := Node{Deps: stringList(v.Get("deps")), Next: stringList(v.Get("next")), raw: objectOf(v)}
+		if f := v.Get("onFail"); f.Type == gjson.String {
+			n.OnFail = f.String()
+		}
+		n.MaxRetries = count(v.Get("maxRetries"))
+		if b := v.Get("barrier"); b.IsObject() {
+			n.Barrier = &BarrierRef{Group: b.Get("group").String(), Total: count(b.Get("total")), Siblings: stringList(b.Get("siblings"))}
+			if next := b.Get("next"); next.Type == gjson.String {
+				n.Barrier.Next = next.String()
+			}
+		}
+		d.Set(k.String(), n)
+		return true
+	})
+	return d
+}
+
+func decodeStage(v gjson.Result) StageState {
+	str := func(key string) string {
+		if m := v.Get(key); m.Type == gjson.String {
+			return m.String()
+		}
+		return ""
+	}
+	st := StageState{
+		Status: str("status"), Result: str("result"), Mode: str("mode"), Agent: str("agent"),
+		ContextFile: str("contextFile"), StartedAt: str("startedAt"), CompletedAt: str("completedAt"),
+		Reason: str("reason"), Forced: v.Get("forced").Bool(), Unverified: v.Get("unverified").Bool(),
+		SkipWanted: v.Get("skipWanted").Bool(), raw: objectOf(v),
+	}
+	switch st.Status {
+	case Pending, Active, Completed, Failed, Skipped:
+	default:
+		st.Status = Pending
+	}
+	if r := v.Get("verdict"); r.IsObject() {
+		route := routeOf(objectOf(r))
+		st.Verdict = &route
+	}
+	return st
+}
+
+func decodeEnvironment(v gjson.Result) Environment {
+	if !v.IsObject() {
+		return Environment{}
+	}
+	return Environment{
+		Language: v.Get("languages.primary").String(), Framework: v.Get("framework.name").String(),
+		Frontend: v.Get("frontend.detected").Bool(), raw: objectOf(v),
+	}
+}
+
+func count(r gjson.Result) int {
+	if r.Type != gjson.Number || r.Num < 0 || r.Num > 1<<30 {
+		return 0
+	}
+	return int(r.Num)
+}
+
+func counts(r gjson.Result) map[string]int {
+	m := map[string]int{}
+	r.ForEach(func(k, v gjson.Result) bool {
+		m[k.String()] = count(v)
+		return true
+	})
+	return m
+}
+
+func stringList(r gjson.Result) []string {
+	var list []string
+	if r.IsArray() {
+		r.ForEach(func(_, v gjson.Result) bool {
+			if v.Type == gjson.String {
+				list = append(list, v.String())
+			}
+			return true
+		})
+	}
+	return list
+}
+
+// Encode writes the state as version 4, two spaces and a final newline. Members
+// that this version does not know keep their value and place.
+func (s *State) Encode() []byte {
+	o := s.raw.clone()
+	o.put("version", Version)
+	o.put("sessionId", s.SessionID)
+	o.putUnlessZero("workflowId", s.WorkflowID, s.WorkflowID == "")
+	o.put("workflowType", s.WorkflowType)
+	o.put("createdAt", s.CreatedAt)
+	o.put("currentStage", orNull(s.CurrentStage))
+	o.put("pipelineActive", s.Active)
+	o.putUnlessZero("ended", s.Ended, s.Ended == "")
+
+	var stages object
+	for k, st := range s.Stages.All() {
+		stages.Set(k, encode(st.object()))
+	}
+	o.put("stages", stages)
+	o.put("activeStages", emptyList(s.ActiveStages))
+	var agents object
+	for k, a := range s.ActiveAgents.All() {
+		ao := a.raw.clone()
+		ao.put("stage", a.Stage)
+		ao.put("startedAt", a.StartedAt)
+		agents.put(k, ao)
+	}
+	o.put("activeAgents", agents)
+	o.put("failCount", s.FailCount)
+	o.put("rejectCount", s.RejectCount)
+	o.putUnlessZero("retroCount", s.RetroCount, s.RetroCount == 0)
+	o.put("featureName", orNull(s.FeatureName))
+	o.put("retries", nonNil(s.Retries))
+	o.put("crashes", nonNil(s.Crashes))
+	var history object
+	for k, rounds := range s.RetryHistory.All() {
+		if rounds == nil {
+			rounds = []Round{}
+		}
+		history.put(k, rounds)
+	}
+	o.put("retryHistory", history)
+	o.put("pendingRetry", s.PendingRetry)
+	o.put("environment", s.Environment.object())
+	o.put("dag", s.DAG.object())
+	o.put("delegations", emptyList(s.Delegations))
+
+	raw, _ := o.MarshalJSON()
+	return append(indent(raw), '\n')
+}
+
+func (st StageState) object() object {
+	o := st.raw.clone()
+	o.put("status", st.Status)
+	o.put("result", orNull(st.Result))
+	for _, f := range []struct {
+		key string
+		val string
+	}{
+		{"mode", st.Mode}, {"agent", st.Agent}, {"contextFile", st.ContextFile},
+		{"startedAt", st.StartedAt}, {"completedAt", st.CompletedAt}, {"reason", st.Reason},
+	} {
+		o.putUnlessZero(f.key, orNull(f.val), f.val == "")
+	}
+	o.putUnlessZero("verdict", st.Verdict, st.Verdict == nil)
+	o.putUnlessZero("forced", st.Forced, !st.Forced)
+	o.putUnlessZero("unverified", st.Unverified, !st.Unverified)
+	o.putUnlessZero("skipWanted", st.SkipWanted, !st.SkipWanted)
+	return o
+}
+
+func (d DAG) object() object {
+	var o object
+	for k, n := range d.All() {
+		no := n.raw.clone()
+		no.put("deps", emptyList(n.Deps))
+		no.put("next", emptyList(d.NextOf(k)))
+		no.put("onFail", orNull(n.OnFail))
+		if n.MaxRetries > 0 {
+			no.put("maxRetries", n.MaxRetries)
+		}
+		if b := n.Barrier; b != nil {
+			bo := objectOf(no.member("barrier"))
+			bo.put("group", b.Group)
+			bo.put("total", b.Total)
+			bo.put("siblings", emptyList(b.Siblings))
+			bo.put("next", orNull(b.Next))
+			no.put("barrier", bo)
+		} else {
+			no.put("barrier", nil)
+		}
+		o.put(k, no)
+	}
+	return o
+}
+
+func (e Environment) object() object {
+	o := e.raw.clone()
+	if e.Language != "" && o.member("languages").Get("primary").String() != e.Language {
+		l := objectOf(o.member("languages"))
+		l.put("primary", e.Language)
+		o.put("languages", l)
+	}
+	if e.Framework != "" {
+		f := objectOf(o.member("framework"))
+		f.put("name", e.Framework)
+		o.put("framework", f)
+	}
+	if e.Frontend {
+		f := objectOf(o.member("frontend"))
+		f.put("detected", true)
+		o.put("frontend", f)
+	}
+	return o
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func emptyList[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
+
+func nonNil(m map[string]int) map[string]int {
+	if m == nil {
+		return map[string]int{}
+	}
+	return m
+}
+
+// clone copies the state deeply enough that Apply never changes its input.
+func (s *State) clone() *State {
+	c := *s
+	c.raw = s.raw.clone()
+	c.DAG = DAG{s.DAG.Map.clone(same)}
+	c.Stages = s.Stages.clone(same)
+	c.ActiveStages = slices.Clone(s.ActiveStages)
+	c.ActiveAgents = s.ActiveAgents.clone(same)
+	c.Retries, c.Crashes = maps.Clone(nonNil(s.Retries)), maps.Clone(nonNil(s.Crashes))
+	c.RetryHistory = s.RetryHistory.clone(slices.Clone[[]Round])
+	c.Delegations = slices.Clone(s.Delegations)
+	c.Barriers = s.Barriers.clone()
+	if s.PendingRetry != nil {
+		p := *s.PendingRetry
+		c.PendingRetry = &p
+	}
+	return &c
+}
+
+// stage returns the state of a stage; one that is not listed is pending.
+func (s *State) stage(key string) StageState {
+	if st, ok := s.Stages.Get(key); ok {
+		return st
+	}
+	return StageState{Status: Pending}
+}
+
+func (s *State) stagesWith(status string) []string {
+	var keys []string
+	for k, st := range s.Stages.All() {
+		if st.Status == status {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+func finished(st StageState) bool { return st.Status == Completed || st.Status == Skipped }
+
+// Done reports whether every stage is completed or skipped.
+func (s *State) Done() bool {
+	for _, k := range s.keys() {
+		if !finished(s.stage(k)) {
+			return false
+		}
+	}
+	return true
+}
+
+// keys is the stages of the work: the graph's, or the listed ones.
+func (s *State) keys() []string {
+	if s.DAG.Len() > 0 {
+		return s.DAG.Keys()
+	}
+	return s.Stages.Keys()
+}
+
+// Progress counts finished and all stages.
+func (s *State) Progress() (done, total int) {
+	for _, k := range s.keys() {
+		total++
+		if finished(s.stage(k)) {
+			done++
+		}
+	}
+	return done, total
+}
+
+// Unverified counts the stages that passed without saying so.
+func (s *State) Unverified() int {
+	n := 0
+	for _, st := range s.Stages.All() {
+		if st.Unverified {
+			n++
+		}
+	}
+	return n
+}
+
+// Ready is all stages that may be delegated now: pending, and every dependency
+// completed or skipped.
+func (s *State) Ready() []string {
+	var ready []string
+	for k, n := range s.DAG.All() {
+		if s.stage(k).Status != Pending {
+			continue
+		}
+		if !slices.ContainsFunc(n.Deps, func(d string) bool { return !finished(s.stage(d)) }) {
+			ready = append(ready, k)
+		}
+	}
+	return ready
+}
+
+// Phase is where the run stands, for people to see: IDLE, CLASSIFIED,
+// DELEGATING, RETRYING or COMPLETE. Nothing routes by it.
+func (s *State) Phase() string {
+	switch {
+	case s == nil:
+		return "IDLE"
+	case !s.Active && len(s.keys()) > 0 && s.Done():
+		return "COMPLETE"
+	case !s.Active:
+		return "IDLE"
+	case s.DAG.Len() == 0:
+		return "CLASSIFIED"
+	case len(s.ActiveStages) > 0:
+		return "DELEGATING"
+	case s.Done():
+		return "COMPLETE"
+	}
+	for _, k := range s.stagesWith(Failed) {
+		if s.Retries[k] > 0 {
+			return "RETRYING"
+		}
+	}
+	return "CLASSIFIED"
+}
+
+func (s *State) maxRetries(stage string) int {
+	if n, ok := s.DAG.Get(stage); ok && n.MaxRetries > 0 {
+		return n.MaxRetries
+	}
+	return DefaultMaxRetries
+}
+
+// Stamp is the time format of every file we write.
+func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

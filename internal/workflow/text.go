@@ -1,0 +1,281 @@
+package workflow
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Instruction is the routing text for the main agent: what happened and what to
+// hand over next. It never holds a word of a report. A barrier that waits for
+// stages that run says nothing.
+func Instruction(s *State, o Outcome, lang message.Lang) string {
+	var lines []string
+	say := func(t message.Text, args ...any) { lines = append(lines, t.Format(lang, args...)) }
+	if o.Unverified && o.Kind != Nothing {
+		say(message.RouteUnverif, o.Stage)
+	}
+	timedOut := len(o.Missing) > 0 && o.Kind != Denied
+	switch o.Kind {
+	case Started:
+		say(message.RouteStarted, s.WorkflowType, strings.Join(s.DAG.Keys(), " → "))
+	case Advanced, Finished:
+		switch {
+		case timedOut:
+			say(message.BarrierTimeout, o.Group, strings.Join(o.Missing, ", "))
+		case o.Forced:
+			forced := o.Failed
+			if len(forced) == 0 {
+				forced = []string{o.Stage}
+			}
+			text := message.RouteForcedAny
+			if len(o.Exhausted) > 0 || o.Route != nil && o.Route.Warning != "" {
+				text = message.RouteForced
+			}
+			say(text, strings.Join(forced, " + "))
+		case o.Group != "":
+			say(message.BarrierPass, o.Group)
+		case o.Kind == Advanced && len(o.Next) > 0:
+			say(message.RouteNext, o.Stage, joined(o.Next, lang))
+		}
+		if o.Kind == Finished {
+			lines = append(lines, completeText(s, lang)...)
+		} else if len(o.Next) == 0 && len(o.WaitingFor) > 0 {
+			say(message.RouteWait, o.Stage, strings.Join(o.WaitingFor, ", "))
+		}
+	case Waiting:
+		if len(o.Next) == 0 {
+			return ""
+		}
+		say(message.RouteWait, o.Stage, strings.Join(o.WaitingFor, ", "))
+	case RolledBack:
+		if timedOut {
+			say(message.BarrierTimeBad, o.Group, strings.Join(o.Missing, ", "))
+		}
+		if o.Group != "" {
+			say(message.BarrierFail, o.Group, o.Round, o.Max, strings.Join(o.Failed, " + "))
+		} else {
+			say(message.RouteBack, o.Stage, o.Round, o.Max)
+		}
+		if o.Stop.Warning != "" {
+			say(message.RouteStall)
+		}
+	case Redelegate:
+		say(message.CrashRetry, o.Stage, o.Round, o.Max)
+	case Aborted:
+		reason := o.Reason.In(lang)
+		if reason == "" {
+			reason = message.RouteNoReason.In(lang)
+		}
+		say(message.RouteAborted, cutUTF16(reason, hintMax))
+	case Cancelled:
+		say(message.RouteCancelled, s.WorkflowType)
+	case SkippedKind:
+		say(message.RouteSkip, o.Stage)
+	case Restarted:
+		say(message.RouteRestart, o.Stage)
+	case Refused:
+		say(message.RouteRefused, o.Reason.In(lang))
+	default:
+		return ""
+	}
+	if len(o.Next) > 0 {
+		say(message.RouteDelegate, delegations(o.Next, lang))
+	}
+	if o.Kind == RolledBack {
+		if file := reportOf(s, o); file != "" {
+			say(message.RouteReport, file)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// reportOf is the path a rework has to read.
+func reportOf(s *State, o Outcome) string {
+	if o.Merged != nil && o.Merged.ContextFile != "" {
+		return o.Merged.ContextFile
+	}
+	if o.Merged == nil && o.Route != nil {
+		return o.Route.ContextFile
+	}
+	return ""
+}
+
+func joined(keys []string, lang message.Lang) string {
+	text := strings.Join(keys, " + ")
+	if len(keys) > 1 {
+		text += message.RouteParallel.In(lang)
+	}
+	return text
+}
+
+func delegations(keys []string, lang message.Lang) string {
+	parts := make([]string, len(keys))
+	for i, k := range keys {
+		parts[i] = AgentOf(k) + "（" + k + "）"
+	}
+	text := strings.Join(parts, " + ")
+	if len(keys) > 1 {
+		text += message.RouteParallel.In(lang)
+	}
+	return text
+}
+
+func completeText(s *State, lang message.Lang) []string {
+	var done, skipped, problems []string
+	for k, st := range s.Stages.All() {
+		switch {
+		case st.Status == Skipped:
+			skipped = append(skipped, k)
+		default:
+			done = append(done, k)
+		}
+		if st.Forced {
+			problem := k
+			if n := s.Retries[k]; n > 0 {
+				problem += "（" + strconv.Itoa(n) + "/" + strconv.Itoa(s.maxRetries(k)) + "）"
+			}
+			problems = append(problems, problem)
+		}
+	}
+	lines := []string{message.RouteComplete.Format(lang, s.WorkflowType, strings.Join(done, ", "))}
+	if len(skipped) > 0 {
+		lines = append(lines, message.RouteSkipped.Format(lang, strings.Join(skipped, ", ")))
+	}
+	if len(problems) > 0 {
+		lines = append(lines, message.RouteProblems.Format(lang, strings.Join(problems, ", ")))
+	}
+	if n := s.Unverified(); n > 0 {
+		lines = append(lines, message.RouteUnverifN.Format(lang, n))
+	}
+	return append(lines, message.RouteFree.In(lang))
+}
+
+// DenyText is why a hand-over is refused, for the agent that tried it.
+func DenyText(s *State, o Outcome, lang message.Lang) string {
+	if len(o.Missing) == 0 {
+		text := message.DenyOther.Format(lang, o.Stage, o.Reason.In(lang))
+		if ready := s.Ready(); len(ready) > 0 {
+			text += "\n" + message.RouteDelegate.Format(lang, delegations(ready, lang))
+		}
+		return text
+	}
+	lines := make([]string, len(o.Missing))
+	for i, k := range o.Missing {
+		lines[i] = message.DenyStage.Format(lang, Describe(k, lang), k)
+	}
+	return message.DenySkip.Format(lang, Describe(o.Stage, lang), strings.Join(lines, "\n"))
+}
+
+// Result is 000's text of a completion: lines for the person and the model.
+// Features and the compact suggestion are the caller's to add.
+func Result(s *State, o Outcome, lang message.Lang) []string {
+	if o.Kind == Nothing || o.Kind == Refused || o.Kind == Duplicate || o.Kind == Untracked {
+		return nil
+	}
+	label := Describe(o.Stage, lang)
+	st, _ := Lookup(o.Stage)
+	var lines []string
+	say := func(t message.Text, args ...any) { lines = append(lines, t.Format(lang, args...)) }
+	switch {
+	case o.Kind == Redelegate:
+		say(message.ResultCrash, label, o.Round, o.Max)
+	case o.Result == "fail":
+		say(message.ResultFail, label, s.FailCount, DefaultMaxRetries)
+		switch {
+		case o.Forced:
+			say(message.ResultLimit, DefaultMaxRetries)
+		case o.Kind == RolledBack:
+			say(message.ResultFixFail)
+		}
+	case o.Result == "reject":
+		say(message.ResultReject, s.RejectCount, DefaultMaxRetries)
+		switch {
+		case o.Forced:
+			say(message.ResultLimitRej, DefaultMaxRetries)
+		case o.Kind == RolledBack:
+			say(message.ResultFixReject)
+		}
+	case o.Result == "issues":
+		say(message.ResultIssues, label, s.RetroCount)
+	default:
+		if o.Unverified {
+			say(message.RouteUnverif, o.Stage)
+		}
+		say(message.ResultPass, label)
+		say(message.ResultTaskList, st.Label.In(lang))
+	}
+	if o.Group != "" && o.Kind != Waiting {
+		say(message.ResultConverged, o.Group)
+	}
+	if o.Kind == Finished {
+		say(message.ResultAllDone)
+		return lines
+	}
+	if o.Kind != RolledBack || o.Result == "pass" {
+		if hint := NextStep(s, lang); hint != "" && s.Active {
+			say(message.ResultNext, hint)
+		}
+	}
+	return lines
+}
+
+// NextStep says in words what is to be done now; "" when nothing is.
+func NextStep(s *State, lang message.Lang) string {
+	ready := s.Ready()
+	if len(ready) == 0 {
+		var agents []string
+		for k := range s.ActiveAgents.All() {
+			name, _, _ := strings.Cut(k, "#")
+			agents = append(agents, name)
+		}
+		if len(agents) == 0 {
+			agents = slices.Clone(s.ActiveStages)
+		}
+		if len(agents) == 0 {
+			return ""
+		}
+		return message.ResultWaiting.Format(lang, strings.Join(agents, ", "))
+	}
+	if len(ready) > 1 {
+		parts := make([]string, len(ready))
+		for i, k := range ready {
+			parts[i] = Describe(k, lang)
+		}
+		return message.ResultParallel.Format(lang, strings.Join(parts, " + "))
+	}
+	st, ok := Lookup(ready[0])
+	if !ok {
+		return ready[0]
+	}
+	return message.ResultDelegate.Format(lang, st.Emoji, st.Agent, st.Label.In(lang))
+}
+
+// Bar is the progress bar: an icon and the stage's emoji for each stage, then
+// the count.
+func Bar(s *State) string {
+	var b strings.Builder
+	done := 0
+	for _, k := range s.keys() {
+		switch st := s.stage(k); st.Status {
+		case Completed:
+			b.WriteString("✅")
+			done++
+		case Active:
+			b.WriteString("⏳")
+		case Skipped:
+			b.WriteString("⏭️")
+			done++
+		case Failed:
+			b.WriteString("❌")
+		default:
+			b.WriteString("⬜")
+		}
+		if st, ok := Lookup(k); ok {
+			b.WriteString(st.Emoji)
+		}
+	}
+	return b.String() + " (" + strconv.Itoa(done) + "/" + strconv.Itoa(len(s.keys())) + ")"
+}
