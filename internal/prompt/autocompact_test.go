@@ -1,0 +1,271 @@
+package prompt
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+)
+
+func save(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "auto-compact.md")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestBuiltinAutoCompact(t *testing.T) {
+	t.Parallel()
+	a, problems := ParseAutoCompact(DefaultAutoCompact(), "auto-compact.md")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	wantTrigger := Trigger{85, 75, 65, 15, []string{"commit", "pr_checkpoint", "plan_checkpoint", "agent_done", "stage_complete"}}
+	if diff := cmp.Diff(wantTrigger, a.Trigger); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Packet{"watcher", 1200, 24 * time.Hour}, a.Packet); diff != "" {
+		t.Error(diff)
+	}
+	_, body, _ := strings.Cut(string(DefaultAutoCompact()), "\n---\n")
+	if a.Body != body || len(body) < 500 {
+		t.Errorf("body is not the file's: %q", a.Body)
+	}
+	for name, list := range map[string][]string{
+		"agent_done": a.Markers.AgentDone, "agent_done_negative": a.Markers.AgentDoneNegative,
+		"topic_shift": a.Markers.TopicShift, "concluding_thought": a.Markers.ConcludingThought,
+	} {
+		english, chinese := 0, 0
+		seen := map[string]bool{}
+		for _, m := range list {
+			if m != strings.ToLower(m) || m != strings.TrimSpace(m) || seen[m] {
+				t.Errorf("%s: %q is not a plain lower case phrase, or is there twice", name, m)
+			}
+			seen[m] = true
+			if m[0] < 0x80 {
+				english++
+			} else {
+				chinese++
+			}
+		}
+		if english < 5 || chinese < 5 {
+			t.Errorf("%s: %d English and %d Chinese phrases", name, english, chinese)
+		}
+	}
+	// The prompt asks for the packet in words of its own; it must not read like a
+	// finished piece of work, or sending it would be a boundary itself.
+	for _, m := range a.Markers.AgentDone {
+		if strings.Contains(strings.ToLower(a.Body), m) {
+			t.Errorf("the body contains the marker %q", m)
+		}
+	}
+}
+
+// The settings' documentation states the defaults of the built-in prompt file.
+func TestDocumentedDefaultsAreTheFiles(t *testing.T) {
+	t.Parallel()
+	var sections = map[string][]string{}
+	checked := 0
+	for _, k := range config.Keys() {
+		if k.Prompt == "" {
+			continue
+		}
+		checked++
+		section, name, _ := strings.Cut(k.Prompt, ".")
+		if k.Default != "" {
+			sections[section] = append(sections[section], "  "+name+": "+k.Default+"\n")
+		} else if v := field(t, builtin(), k.Prompt); v.Len() == 0 {
+			t.Errorf("%s: no phrases", k.Prompt)
+		}
+	}
+	src := "---\n"
+	for name, lines := range sections {
+		src += name + ":\n" + strings.Join(lines, "")
+	}
+	got, problems := ParseAutoCompact([]byte(src+"---\n"), "f")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if diff := cmp.Diff(builtin(), got); diff != "" {
+		t.Error(diff)
+	}
+	if want := leaves(reflect.TypeFor[AutoCompact]()) - 1; checked != want { // version is not for users
+		t.Errorf("%d keys of the settings override the prompt file, which has %d", checked, want)
+	}
+}
+
+func leaves(t reflect.Type) int {
+	n := 0
+	for i := range t.NumField() {
+		switch f := t.Field(i); {
+		case f.Type.Kind() == reflect.Struct:
+			n += leaves(f.Type)
+		case f.Tag.Get("yaml") != "-":
+			n++
+		}
+	}
+	return n
+}
+
+func field(t *testing.T, a AutoCompact, key string) reflect.Value {
+	t.Helper()
+	v := reflect.ValueOf(a)
+	for name := range strings.SplitSeq(key, ".") {
+		for i := range v.NumField() {
+			if v.Type().Field(i).Tag.Get("yaml") == name {
+				v = v.Field(i)
+				break
+			}
+		}
+	}
+	return v
+}
+
+func TestLoadAutoCompact(t *testing.T) {
+	t.Parallel()
+	with := func(change func(*AutoCompact)) AutoCompact {
+		a := builtin()
+		change(&a)
+		return a
+	}
+	for _, tc := range []struct {
+		name, file string
+		want       AutoCompact
+		problem    string
+	}{
+		{
+			name: "good file", file: "---\ntrigger:\n  ready_percent_remaining_lt: 50.5\nmarkers:\n  agent_done: [ship it]\n---\n\nWrite *it*.\n",
+			want: with(func(a *AutoCompact) {
+				a.Trigger.ReadyPercentRemainingLT = 50.5
+				a.Markers.AgentDone = []string{"ship it"}
+				a.Body = "\nWrite *it*.\n"
+			}),
+		},
+		{
+			name: "no front matter", file: "Just a prompt.\r\n",
+			want: with(func(a *AutoCompact) { a.Body = "Just a prompt.\r\n" }),
+		},
+		{
+			name: "empty body keeps the built-in one", file: "---\npacket:\n  max_tail_chars: 10\n---\n \n\n",
+			want: with(func(a *AutoCompact) { a.Packet.MaxTailChars = 10 }),
+		},
+		{name: "empty file", file: "", want: builtin()},
+		{
+			name: "malformed YAML: one problem, good keys kept",
+			file: "---\nversion: 1\ntrigger:\n  early_percent_remaining_lt: 90\n  ready_percent_remaining_lt: [75\n  asap_percent_remaining_lt: 60\npacket:\n  author: agent\n---\nbody",
+			want: with(func(a *AutoCompact) {
+				a.Trigger.EarlyPercentRemainingLT, a.Trigger.AsapPercentRemainingLT = 90, 60
+				a.Packet.Author, a.Body = "agent", "body"
+			}),
+			problem: "auto-compact.md:5: trigger.ready_percent_remaining_lt: sequence end token ']' not found",
+		},
+		{
+			name: "several problems are one line", file: "---\nx: 1\ntrigger: 5\npacket:\n  author: me\n  max_tail_chars: 7\n---\nbody",
+			want:    with(func(a *AutoCompact) { a.Packet.MaxTailChars, a.Body = 7, "body" }),
+			problem: "auto-compact.md:2: x: unknown key (and 2 more)",
+		},
+		{
+			name: "unclosed front matter", file: "---\nversion: 1\nbody\n",
+			want:    with(func(a *AutoCompact) { a.Body = "---\nversion: 1\nbody\n" }),
+			problem: `auto-compact.md:1: front matter is not closed by a line "---"`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got, problems := LoadAutoCompact(save(t, tc.file), config.Overrides{})
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+			var want []string
+			if tc.problem != "" {
+				want = []string{tc.problem}
+			}
+			var have []string
+			for _, p := range problems {
+				p.File = filepath.Base(p.File)
+				have = append(have, p.Error())
+			}
+			if diff := cmp.Diff(want, have); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLoadAutoCompactWithoutAUsableFile(t *testing.T) {
+	t.Parallel()
+	for path, problems := range map[string]int{"": 0, filepath.Join(t.TempDir(), "none.md"): 0, t.TempDir(): 1, save(t, strings.Repeat("x", maxPrompt+1)): 1} {
+		got, have := LoadAutoCompact(path, config.Overrides{})
+		if diff := cmp.Diff(builtin(), got); diff != "" || len(have) != problems {
+			t.Errorf("%s: %v %s", path, have, diff)
+		}
+	}
+}
+
+func TestOverridesKeyByKey(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	settings := filepath.Join(dir, "config.yaml")
+	text := "compact:\n  packet_author: agent\n  trigger:\n    emergency_percent_remaining_lt: 5\n    auto_requires_any_boundary: []\n" +
+		"  packet:\n    expiry: 1h\n  markers:\n    topic_shift: [anyway]\n"
+	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, problems := config.Load(settings, nil)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	got, problems := LoadAutoCompact(save(t, "---\ntrigger:\n  emergency_percent_remaining_lt: 20\n  asap_percent_remaining_lt: 40\n---\n"), c.Compact.Overrides)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := builtin()
+	want.Packet.Author, want.Packet.Expiry = "agent", time.Hour
+	want.Trigger.EmergencyPercentRemainingLT, want.Trigger.AsapPercentRemainingLT = 5, 40
+	want.Trigger.AutoRequiresAnyBoundary = []string{}
+	want.Markers.TopicShift = []string{"anyway"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzAutoCompact(f *testing.F) {
+	for _, s := range []string{
+		"", "---\n", "---\n---\n", "---\nversion: 1\n---\nx", "---\ntrigger:\n  early_percent_remaining_lt: [\n---\nb", "---\n\t\n---\n", "\ufeff---\r\na: b\r\n---\r\nc",
+		"---\nmarkers:\n  agent_done:\n  - a\n  -\n---\n", string(DefaultAutoCompact()),
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		a, _ := ParseAutoCompact(src, "f")
+		if strings.TrimSpace(a.Body) == "" {
+			t.Error("empty body")
+		}
+		if a.Body != builtin().Body && !strings.HasSuffix(string(src), a.Body) {
+			t.Error("the body is not the end of the file")
+		}
+		for _, p := range []float64{a.Trigger.EarlyPercentRemainingLT, a.Trigger.ReadyPercentRemainingLT, a.Trigger.AsapPercentRemainingLT, a.Trigger.EmergencyPercentRemainingLT} {
+			if !(p >= 0 && p <= 100) {
+				t.Errorf("percentage %v", p)
+			}
+		}
+	})
+}
+
+func BenchmarkLoadAutoCompact(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "auto-compact.md")
+	if err := os.WriteFile(path, DefaultAutoCompact(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		LoadAutoCompact(path, config.Overrides{})
+	}
+}
