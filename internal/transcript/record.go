@@ -7,31 +7,29 @@ type record struct {
 	kind  Kind
 	flags Flags
 
-	typ, subtype     []byte
-	uuid, parent     []byte
-	logical          []byte
-	timestamp        []byte
-	sid              []byte // content of the top-level session id
-	sidAlt           []byte // content of a second key, session_id
-	msgID, model     []byte
-	usage            []byte
-	compact          []byte // compactMetadata, or a compacted payload
-	cwd, version     []byte
-	title            []byte // custom or AI title, or a summary
-	titleRank        int
-	prompt           []byte // raw text of a turn's first text
-	leaf             []byte
-	explicitLeaf     bool
-	text             int
-	tool, think      int
-	tools            []toolRef
-	rollback         int64
-	window           int64
-	hasUsage         bool
-	stringContent    bool
-	textBlocks       int
-	emptyContent     bool
-	missingTimestamp bool
+	typ, subtype  []byte
+	uuid, parent  []byte
+	logical       []byte
+	timestamp     []byte
+	sid           []byte // content of the top-level session id
+	sidAlt        []byte // content of a second key, session_id
+	msgID, model  []byte
+	usage         []byte
+	compact       []byte // compactMetadata, or a compacted payload
+	cwd, version  []byte
+	title         []byte // custom or AI title, or a summary
+	titleRank     int
+	prompt        []byte // raw text of a turn's first text
+	leaf          []byte
+	leafNull      bool
+	explicitLeaf  bool
+	text          int
+	tool, think   int
+	tools         []toolRef
+	rollback      int64
+	hasUsage      bool
+	stringContent bool
+	textBlocks    int
 }
 
 // toolRef is a tool call or a result inside an entry.
@@ -89,6 +87,7 @@ func (r *record) parseClaude(c *cursor) {
 		case "summary":
 			r.heading(c, 1)
 		case "leafUuid":
+			r.leafNull = c.peek() == 'n'
 			r.leaf, _ = c.str()
 		case "explicit":
 			r.explicitLeaf = c.isTrue()
@@ -141,7 +140,7 @@ func (r *record) parseMessage(c *cursor) {
 func (r *record) parseContent(c *cursor) {
 	r.text, r.tool, r.think, r.textBlocks = 0, 0, 0, 0
 	r.tools = r.tools[:0]
-	r.stringContent, r.emptyContent, r.prompt = false, false, nil
+	r.stringContent, r.prompt = false, nil
 	r.flags &^= ToolUse | ToolResult | Thinking | Image
 	switch c.peek() {
 	case '"':
@@ -151,10 +150,8 @@ func (r *record) parseContent(c *cursor) {
 		r.prompt = s
 	case '[':
 		c.open('[')
-		r.emptyContent = true
 		joined := 0
 		for first := true; c.more(']', &first); {
-			r.emptyContent = false
 			if c.peek() != '{' {
 				c.value()
 				continue
@@ -246,7 +243,7 @@ func (r *record) classify() {
 	case "progress":
 		r.kind = Progress
 	}
-	if len(r.uuid) > 0 {
+	if len(r.uuid) > 0 && r.kind != Other {
 		r.flags |= Node
 	}
 }

@@ -135,15 +135,21 @@ func Time(ms int64) time.Time {
 // the cost of time.Parse; anything else takes the slow way.
 func parseTime(raw []byte) int64 {
 	if len(raw) == 24 && raw[4] == '-' && raw[10] == 'T' && raw[19] == '.' && raw[23] == 'Z' {
+		ok := true
 		n := func(i, j int) int {
 			v := 0
 			for _, c := range raw[i:j] {
+				ok = ok && c >= '0' && c <= '9'
 				v = v*10 + int(c-'0')
 			}
 			return v
 		}
-		return civil(n(0, 4), n(5, 7), n(8, 10))*86_400_000 +
+		ms := civil(n(0, 4), n(5, 7), n(8, 10))*86_400_000 +
 			int64(n(11, 13))*3_600_000 + int64(n(14, 16))*60_000 + int64(n(17, 19))*1000 + int64(n(20, 23))
+		if !ok {
+			return 0
+		}
+		return ms
 	}
 	if len(raw) == 0 {
 		return 0

@@ -1,0 +1,345 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+)
+
+// naive reads a file the obvious way, with encoding/json and maps, sharing no
+// code with the package: the oracle for counts.
+type naive struct {
+	lines, bad, turns, allTurns, compactions int
+	tokens                                   float64
+	live                                     []int // line numbers
+}
+
+type object = map[string]any
+
+func (n *naive) objects(t testing.TB, path string) (objs []object, lineOf []int) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	rows := bytes.Split(data, []byte("\n"))
+	if len(rows[len(rows)-1]) == 0 {
+		rows = rows[:len(rows)-1]
+	}
+	n.lines = len(rows)
+	for i, row := range rows {
+		if len(bytes.TrimSpace(row)) == 0 {
+			continue
+		}
+		dec := json.NewDecoder(bytes.NewReader(row))
+		for {
+			var o object
+			err := dec.Decode(&o)
+			if err != nil {
+				if err.Error() != "EOF" {
+					n.bad++
+				}
+				break
+			}
+			objs = append(objs, o)
+			lineOf = append(lineOf, i+1)
+		}
+	}
+	return objs, lineOf
+}
+
+func str(o object, k string) string { s, _ := o[k].(string); return s }
+func yes(o object, k string) bool   { b, _ := o[k].(bool); return b }
+func sub(o object, k string) object { m, _ := o[k].(object); return m }
+
+func blocks(o object) []object {
+	list, _ := sub(o, "message")["content"].([]any)
+	var out []object
+	for _, b := range list {
+		if m, ok := b.(object); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func startsTurn(o object) bool {
+	if str(o, "type") != "user" || yes(o, "isMeta") {
+		return false
+	}
+	if _, ok := sub(o, "message")["content"].(string); ok {
+		return true
+	}
+	text, result := false, false
+	for _, b := range blocks(o) {
+		text = text || str(b, "type") == "text"
+		result = result || str(b, "type") == "tool_result"
+	}
+	return text && !result
+}
+
+func millis(o object) (int64, bool) {
+	t, err := time.Parse(time.RFC3339Nano, str(o, "timestamp"))
+	return t.UnixMilli(), err == nil
+}
+
+func readNaiveClaude(t testing.TB, path string) naive {
+	var n naive
+	objs, lineOf := n.objects(t, path)
+	nodes := map[string]object{}
+	pos := map[string]int{}
+	var order []string
+	bridge := map[string]string{}
+	var last, noted string
+	var explicit bool
+	for i, o := range objs {
+		if startsTurn(o) {
+			n.allTurns++
+		}
+		id := str(o, "uuid")
+		typ := str(o, "type")
+		main := !yes(o, "isSidechain")
+		switch typ {
+		case "progress":
+			p := str(o, "parentUuid")
+			if b, ok := bridge[p]; ok {
+				p = b
+			}
+			bridge[id] = p
+			continue
+		case "last-prompt":
+			if l := str(o, "leafUuid"); l != "" {
+				explicit = yes(o, "explicit") || explicit && l == noted
+				noted = l
+			}
+		}
+		if main && typ == "system" && str(o, "subtype") == "compact_boundary" ||
+			main && typ == "user" && yes(o, "isCompactSummary") && o["parentUuid"] == nil {
+			n.compactions++
+			n.tokens = 0
+		}
+		if u := sub(sub(o, "message"), "usage"); u != nil && typ == "assistant" && main && !yes(o, "isApiErrorMessage") && str(sub(o, "message"), "model") != "<synthetic>" {
+			sum := 0.0
+			for _, k := range []string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"} {
+				v, _ := u[k].(float64)
+				sum += v
+			}
+			if sum > 0 {
+				n.tokens = sum
+			}
+		}
+		if id == "" || typ != "user" && typ != "assistant" && typ != "attachment" && typ != "system" {
+			continue
+		}
+		if b, ok := bridge[str(o, "parentUuid")]; ok {
+			o["parentUuid"] = b
+		}
+		if _, ok := nodes[id]; !ok {
+			order = append(order, id)
+		}
+		nodes[id], pos[id] = o, lineOf[i]
+		if main {
+			last, explicit = id, false
+		}
+		if str(o, "subtype") == "compact_boundary" {
+			noted = ""
+		}
+	}
+	n.relink(nodes, order, pos)
+	isMsg := func(o object) bool { return str(o, "type") == "user" || str(o, "type") == "assistant" }
+	leaf := last
+	if o, ok := nodes[noted]; ok && !explicit {
+		found := false
+		for id, seen := last, map[string]bool{}; id != "" && !seen[id]; id = str(nodes[id], "parentUuid") {
+			seen[id] = true
+			found = found || id == noted
+		}
+		if !found {
+			leaf = noted
+		}
+		_ = o
+	} else if ok {
+		leaf = noted
+	}
+	for leaf != "" && !isMsg(nodes[leaf]) {
+		leaf = str(nodes[leaf], "parentUuid")
+	}
+	seen := map[string]bool{}
+	var chain []string
+	for id := leaf; id != ""; {
+		seen[id] = true
+		chain = append([]string{id}, chain...)
+		p := str(nodes[id], "parentUuid")
+		if _, ok := nodes[p]; p != "" && (!ok || seen[p]) {
+			p = ""
+			best := int64(5001)
+			at, ok := millis(nodes[id])
+			for _, c := range order {
+				when, ok2 := millis(nodes[c])
+				if nodes[c] == nil || seen[c] || !ok || !ok2 || yes(nodes[c], "isSidechain") != yes(nodes[id], "isSidechain") {
+					continue
+				}
+				if d := at - when; d >= 0 && d < best {
+					best, p = d, c
+				}
+			}
+		}
+		id = p
+	}
+	msgs := map[string]bool{}
+	for _, id := range chain {
+		if m := str(sub(nodes[id], "message"), "id"); m != "" && str(nodes[id], "type") == "assistant" {
+			msgs[m] = true
+		}
+	}
+	var parts []string
+	for _, id := range order {
+		if o := nodes[id]; o != nil && str(o, "type") == "assistant" && msgs[str(sub(o, "message"), "id")] {
+			parts = append(parts, id)
+			seen[id] = true
+		}
+	}
+	for _, p := range parts {
+		for _, id := range order {
+			if o := nodes[id]; o != nil && str(o, "parentUuid") == p && str(o, "type") == "user" {
+				for _, b := range blocks(o) {
+					seen[id] = seen[id] || str(b, "type") == "tool_result"
+				}
+			}
+		}
+	}
+	for id := range seen {
+		n.live = append(n.live, pos[id])
+		if startsTurn(nodes[id]) {
+			n.turns++
+		}
+	}
+	sort.Ints(n.live)
+	return n
+}
+
+// relink applies the last compaction's list of kept messages.
+func (n *naive) relink(nodes map[string]object, order []string, pos map[string]int) {
+	var boundary string
+	some := false
+	for _, id := range order {
+		if o := nodes[id]; str(o, "subtype") == "compact_boundary" {
+			boundary = id
+			m := sub(o, "compactMetadata")
+			some = some || m["preservedMessages"] != nil || m["preservedSegment"] != nil
+		}
+	}
+	if !some {
+		return
+	}
+	meta := sub(nodes[boundary], "compactMetadata")
+	kept := map[string]bool{}
+	tail := ""
+	if list := sub(meta, "preservedMessages"); list != nil {
+		ids, _ := list["uuids"].([]any)
+		anchor := str(list, "anchorUuid")
+		for _, v := range ids {
+			if nodes[v.(string)] == nil {
+				return
+			}
+		}
+		p := anchor
+		for _, v := range ids {
+			nodes[v.(string)]["parentUuid"] = p
+			p = v.(string)
+			kept[p] = true
+		}
+		tail = p
+		for id, o := range nodes {
+			if str(o, "parentUuid") == anchor && id != ids[0] {
+				o["parentUuid"] = tail
+			}
+		}
+	} else if meta["preservedSegment"] != nil {
+		return
+	}
+	gone := map[string]bool{}
+	for _, id := range order {
+		if id == boundary {
+			break
+		}
+		if !kept[id] {
+			gone[id] = true
+			delete(nodes, id)
+		}
+	}
+	if tail != "" {
+		for _, o := range nodes {
+			if t := str(o, "type"); gone[str(o, "parentUuid")] && (t == "user" || t == "assistant") {
+				o["parentUuid"] = tail
+			}
+		}
+	}
+}
+
+func readNaiveCodex(t testing.TB, path string) naive {
+	var n naive
+	objs, lineOf := n.objects(t, path)
+	for i, o := range objs {
+		item := o
+		typ := str(o, "type")
+		switch {
+		case typ == "compacted":
+			n.compactions++
+			n.live, n.turns, n.tokens = []int{lineOf[i]}, 0, 0
+			continue
+		case typ == "event_msg":
+			p := sub(o, "payload")
+			if u := sub(sub(p, "info"), "last_token_usage"); u != nil {
+				n.tokens, _ = u["total_tokens"].(float64)
+			}
+			continue
+		case typ == "response_item":
+			item = sub(o, "payload")
+		case o["payload"] != nil:
+			continue
+		}
+		switch str(item, "type") {
+		case "message":
+			first := ""
+			list, _ := item["content"].([]any)
+			for _, b := range list {
+				if s := str(b.(object), "text"); s != "" && first == "" {
+					first = s
+				}
+			}
+			injected := strings.HasPrefix(first, "<") || strings.HasPrefix(first, "# AGENTS.md")
+			if str(item, "role") == "user" && !injected {
+				n.turns++
+				n.allTurns++
+			}
+		case "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "web_search_call", "compaction", "tool_search_call", "tool_search_output":
+		default:
+			continue
+		}
+		n.live = append(n.live, lineOf[i])
+	}
+	return n
+}
+
+// samples finds recorded sessions; they are not part of the repository.
+func samples(t testing.TB, pattern string) []string {
+	t.Helper()
+	dir := os.Getenv("OVERTONE_SAMPLES")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "samples")
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, pattern))
+	more, _ := filepath.Glob(filepath.Join(dir, "real", pattern))
+	files = append(files, more...)
+	if len(files) == 0 {
+		t.Skip("no recorded sessions here")
+	}
+	return files
+}

@@ -1,0 +1,583 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Session is the index of one file.
+type Session struct {
+	Path  string
+	Host  Host
+	Size  int64 // as read; the host may have appended since
+	Lines int
+
+	// ID names the session to its host: the file's name decides, on both hosts.
+	ID      string
+	Title   string
+	CWD     string
+	Version string
+	Model   string
+
+	Entries     []Entry
+	Problems    Problems
+	Compactions []Compaction
+	// Usage is the last one after the last compaction; HasUsage is false when
+	// the main thread asked nothing since.
+	Usage    Usage
+	HasUsage bool
+
+	tools      []toolRef
+	pending    []pendingParent
+	superseded map[int32]int32 // entry → the later one with its uuid
+	keys       map[key]int32   // uuid → entry; the last of duplicates wins
+	msgs       map[key]int32
+	preserved  preservedSegment
+	extraSIDs  []span
+	rolled     []rollback
+	leaf       leafHint
+	live       []int32
+	ids        map[string]struct{}
+	titleRank  int
+}
+
+type (
+	pendingParent struct {
+		entry int32
+		id    key
+	}
+	span struct {
+		off int64
+		len int32
+	}
+	rollback struct {
+		entry int32
+		turns int64
+	}
+	// leafHint is the host's note about where it stood: the last one counts, a
+	// compaction takes it back, and a later message makes it no longer explicit.
+	leafHint struct {
+		id                     key
+		set, explicit, cleared bool
+	}
+	// preservedSegment is what the last compaction kept.
+	preservedSegment struct {
+		boundary           int32
+		head, anchor, tail key
+		keys               []key
+		list               []int32 // the keys' entries, -1 where missing
+		set                bool    // the last compaction kept something
+		any                bool    // one of the compactions did
+	}
+)
+
+// ProblemKind says what is wrong with a line.
+type ProblemKind string
+
+const (
+	BadLine       ProblemKind = "bad-json"       // skipped
+	GluedLine     ProblemKind = "glued"          // several objects on one line, all read
+	TornLine      ProblemKind = "torn"           // the last line, cut off
+	NULLine       ProblemKind = "nul"            // zero bytes after a crash
+	HugeLine      ProblemKind = "oversized"      // beyond maxLine
+	NoTimestamp   ProblemKind = "no-timestamp"   // a message the host will not resume from
+	NoUUID        ProblemKind = "no-uuid"        // a message outside the tree
+	NoModel       ProblemKind = "no-model"       // an assistant message without a model
+	DuplicateUUID ProblemKind = "duplicate-uuid" // the last one counts
+	DanglingRef   ProblemKind = "dangling-parent"
+	CyclicRef     ProblemKind = "cyclic-parent"
+)
+
+// Problem is one finding.
+type Problem struct {
+	Line   int         `json:"line"`
+	Kind   ProblemKind `json:"kind"`
+	Detail string      `json:"detail,omitempty"`
+}
+
+// maxProblems bounds what is kept of a file that is not a session at all; the
+// counts stay exact.
+const maxProblems = 1000
+
+// Problems are the findings of one pass.
+type Problems struct {
+	List   []Problem
+	Counts map[ProblemKind]int
+	// What is harmless but has to survive in a clone.
+	BOM            bool
+	CRLF           int
+	NoFinalNewline bool
+	Blank          int
+}
+
+func (p *Problems) add(line int, k ProblemKind, detail string) {
+	if p.Counts == nil {
+		p.Counts = map[ProblemKind]int{}
+	}
+	p.Counts[k]++
+	if len(p.List) < maxProblems {
+		p.List = append(p.List, Problem{line, k, detail})
+	}
+}
+
+// Unreadable is the number of lines of which nothing could be read.
+func (p *Problems) Unreadable() int {
+	return p.Counts[BadLine] + p.Counts[TornLine] + p.Counts[NULLine] + p.Counts[HugeLine]
+}
+
+// Read indexes a session file. It reads what is there at the time of the call;
+// what the host appends later is not part of the session.
+func Read(ctx context.Context, path string) (*Session, error) {
+	f, size, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s, err := read(ctx, f, path, size)
+	if err != nil {
+		return nil, fmt.Errorf("read session %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func read(ctx context.Context, f *os.File, path string, size int64) (*Session, error) {
+	head := make([]byte, min(size, 256<<10))
+	if n, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
+		return nil, err
+	} else {
+		head = head[:n]
+	}
+	host, ok := Detect(head)
+	if !ok {
+		if size > 0 {
+			return nil, ErrUnknown
+		}
+		host = Claude
+	}
+	return index(ctx, io.NewSectionReader(f, 0, size), path, host)
+}
+
+// ErrUnknown means that neither host wrote this file.
+var ErrUnknown = fmt.Errorf("neither a Claude Code session nor a Codex rollout")
+
+// index makes the one pass.
+func index(ctx context.Context, r io.Reader, path string, host Host) (*Session, error) {
+	s := &Session{Path: path, Host: host, keys: map[key]int32{}, msgs: map[key]int32{}, ids: map[string]struct{}{}}
+	s.ID = idFromName(path, host)
+	lr := newLineReader(r)
+	var rec record
+	for {
+		ln, ok := lr.next()
+		if !ok {
+			break
+		}
+		s.Lines++
+		if s.Lines&1023 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		s.line(&rec, ln)
+	}
+	if lr.err != nil {
+		return nil, lr.err
+	}
+	s.Size = lr.off
+	s.finish()
+	return s, nil
+}
+
+func (s *Session) line(rec *record, ln line) {
+	if !ln.newline {
+		s.Problems.NoFinalNewline = true
+	}
+	if ln.huge {
+		s.Problems.add(s.Lines, HugeLine, fmt.Sprintf("%d bytes", ln.size))
+		return
+	}
+	b := ln.b
+	if len(b) > 0 && b[len(b)-1] == '\r' {
+		s.Problems.CRLF++
+	}
+	i := 0
+	if s.Lines == 1 && bytes.HasPrefix(b, bom) {
+		s.Problems.BOM = true
+		i = len(bom)
+	}
+	objects := 0
+	for {
+		if i = space(b, i); i == len(b) {
+			break
+		}
+		c := cursor{b: b, i: i}
+		if c.open('{') {
+			rec.reset()
+			if s.Host == Codex {
+				rec.parseCodex(&c)
+			} else {
+				rec.parseClaude(&c)
+			}
+		} else {
+			c.bad = true
+		}
+		if c.bad {
+			s.bad(b[i:], ln.newline, objects)
+			return
+		}
+		s.add(rec, b[i:c.i], ln.off+int64(i), ln.off+ln.size)
+		i = c.i
+		objects++
+	}
+	switch objects {
+	case 0:
+		s.Problems.Blank++
+	case 1:
+	default:
+		s.Problems.add(s.Lines, GluedLine, fmt.Sprintf("%d objects", objects))
+	}
+}
+
+func (s *Session) bad(b []byte, newline bool, objects int) {
+	kind, detail := BadLine, ""
+	switch {
+	case objects > 0:
+		detail = fmt.Sprintf("garbage after %d objects", objects)
+	case len(bytes.Trim(b, "\x00 \r")) == 0:
+		kind = NULLine
+	case !newline:
+		kind = TornLine
+	}
+	s.Problems.add(s.Lines, kind, detail)
+}
+
+func (s *Session) add(r *record, obj []byte, off, next int64) {
+	n := int32(len(s.Entries))
+	e := Entry{
+		Off: off, Len: int32(len(obj)), Line: int32(s.Lines), Parent: NoParent,
+		Kind: r.kind, Flags: r.flags, Time: parseTime(r.timestamp),
+		Text: int32(r.text), Tool: int32(r.tool), Think: int32(r.think),
+		tool0: int32(len(s.tools)),
+	}
+	s.tools = append(s.tools, r.tools...)
+	if s.Host == Codex {
+		s.addCodex(r, &e, n, next)
+	} else {
+		s.addClaude(r, &e, n, obj, next)
+	}
+	s.Entries = append(s.Entries, e)
+}
+
+func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64) {
+	if len(r.sid) > 0 {
+		s.noteID(r.sid)
+		e.sid, e.sidLen = s.sidSpan(obj, r.sid, e.Off)
+	}
+	if len(r.sidAlt) > 0 {
+		s.extraSIDs = append(s.extraSIDs, span{e.Off + int64(offsetIn(obj, r.sidAlt)), int32(len(r.sidAlt))})
+	}
+	if r.has(Node) {
+		k := keyOf(r.uuid)
+		if old, dup := s.keys[k]; dup {
+			s.Problems.add(s.Lines, DuplicateUUID, string(r.uuid))
+			s.supersede(old, n)
+		}
+		s.keys[k] = n
+	}
+	if len(r.parent) > 0 {
+		k := keyOf(r.parent)
+		if p, ok := s.keys[k]; ok && p != n {
+			e.Parent = p
+		} else {
+			e.Parent = Dangling
+			s.pending = append(s.pending, pendingParent{n, k})
+		}
+	}
+	if len(r.msgID) > 0 {
+		k := keyOf(r.msgID)
+		m, ok := s.msgs[k]
+		if !ok {
+			m = int32(len(s.msgs)) + 1
+			s.msgs[k] = m
+		}
+		e.msg = m
+	}
+	if e.Kind == User || e.Kind == Assistant {
+		if !e.Has(Node) {
+			s.Problems.add(s.Lines, NoUUID, "")
+		}
+		if len(r.timestamp) == 0 {
+			s.Problems.add(s.Lines, NoTimestamp, "")
+		}
+		if e.Kind == Assistant && len(r.model) == 0 {
+			s.Problems.add(s.Lines, NoModel, "")
+		}
+	}
+	switch {
+	case e.Kind == Boundary && !e.Has(Sidechain):
+		c := Compaction{Entry: int(n), Line: s.Lines, Time: e.Time, End: next}
+		s.preserved = preservedSegment{boundary: n, any: s.preserved.any}
+		s.leaf = leafHint{}
+		readCompactMetadata(r.compact, &c, &s.preserved)
+		s.compacted(c)
+	case e.Kind == User && e.Has(Summary) && !e.Has(Sidechain) && len(r.parent) == 0:
+		// The first versions that compacted wrote no boundary, only a summary
+		// that starts a new chain.
+		s.compacted(Compaction{Entry: int(n), Line: s.Lines, Time: e.Time, End: next})
+	case r.hasUsage:
+		s.usage(r)
+	}
+	switch {
+	case string(r.typ) == "last-prompt":
+		s.noteLeaf(r)
+	case e.Has(Node) && e.Kind != Progress && !e.Has(Sidechain):
+		s.leaf.explicit, s.leaf.cleared = false, false
+	}
+	if s.CWD == "" && len(r.cwd) > 0 {
+		s.CWD = unescape(r.cwd)
+	}
+	if len(r.version) > 0 && s.Version != string(r.version) {
+		s.Version = string(r.version)
+	}
+	if r.titleRank > 0 && r.kind == Other {
+		s.setTitle(r.title, r.titleRank+1)
+	} else if e.Has(TurnStart) && !e.Has(Command) && !e.Has(Summary) && !e.Has(Sidechain) && s.titleRank == 0 {
+		s.setTitle(r.prompt, 1)
+	}
+}
+
+func (s *Session) addCodex(r *record, e *Entry, n int32, next int64) {
+	switch {
+	case string(r.typ) == "session_meta" || len(r.typ) == 0 && len(r.sid) > 0:
+		s.noteID(r.sid)
+		if s.CWD == "" && len(r.cwd) > 0 {
+			s.CWD = unescape(r.cwd)
+		}
+		if len(r.version) > 0 {
+			s.Version = string(r.version)
+		}
+		if s.ID == "" {
+			s.ID = unescape(r.sid)
+		}
+	case e.Kind == Boundary:
+		s.compacted(Compaction{Entry: int(n), Line: s.Lines, Time: e.Time, End: next})
+	case r.rollback > 0:
+		s.rolled = append(s.rolled, rollback{n, r.rollback})
+	case r.hasUsage:
+		s.usage(r)
+	case len(r.model) > 0:
+		s.Model = unescape(r.model)
+	}
+	if e.Has(TurnStart) && s.titleRank == 0 {
+		s.setTitle(r.prompt, 1)
+	}
+}
+
+func (s *Session) noteLeaf(r *record) {
+	switch {
+	case len(r.leaf) > 0:
+		k := keyOf(r.leaf)
+		again := s.leaf.set && s.leaf.explicit && s.leaf.id == k
+		s.leaf = leafHint{id: k, set: true, explicit: r.explicitLeaf || again}
+	case r.leafNull && r.explicitLeaf:
+		s.leaf = leafHint{set: true, explicit: true, cleared: true}
+	}
+}
+
+// supersede takes an entry out of the tree: a later line has its uuid.
+func (s *Session) supersede(old, n int32) {
+	s.Entries[old].Flags &^= Node
+	if s.superseded == nil {
+		s.superseded = map[int32]int32{}
+	}
+	for o, to := range s.superseded {
+		if to == old {
+			s.superseded[o] = n
+		}
+	}
+	s.superseded[old] = n
+}
+
+func (s *Session) noteID(raw []byte) {
+	if _, ok := s.ids[string(raw)]; !ok {
+		s.ids[string(raw)] = struct{}{}
+	}
+}
+
+func (s *Session) compacted(c Compaction) {
+	s.Compactions = append(s.Compactions, c)
+	s.Usage, s.HasUsage = Usage{}, false
+}
+
+func (s *Session) usage(r *record) {
+	if u, ok := r.usageValue(); ok {
+		u.Line = s.Lines
+		s.Usage, s.HasUsage = u, true
+		if u.Model != "" {
+			s.Model = u.Model
+		}
+	}
+}
+
+func (s *Session) setTitle(raw []byte, rank int) {
+	if rank < s.titleRank || len(raw) == 0 {
+		return
+	}
+	s.Title, s.titleRank = oneLine(unescape(raw)), rank
+}
+
+// oneLine is the first words of a text, for lists.
+func oneLine(t string) string {
+	t = strings.Join(strings.Fields(t[:min(len(t), 2000)]), " ")
+	const limit = 100
+	n := 0
+	for i := range t {
+		if n == limit {
+			return t[:i] + "…"
+		}
+		n++
+	}
+	return strings.ToValidUTF8(t, "")
+}
+
+// offsetIn is the offset of part, a sub-slice of whole.
+func offsetIn(whole, part []byte) int { return cap(whole) - cap(part) }
+
+func (s *Session) sidSpan(obj, sid []byte, off int64) (uint32, uint8) {
+	if len(sid) > 255 {
+		s.extraSIDs = append(s.extraSIDs, span{off + int64(offsetIn(obj, sid)), int32(len(sid))})
+		return 0, 0
+	}
+	return uint32(offsetIn(obj, sid)), uint8(len(sid))
+}
+
+func readCompactMetadata(raw []byte, out *Compaction, p *preservedSegment) {
+	c := cursor{b: raw}
+	if !c.open('{') {
+		return
+	}
+	for first := true; c.more('}', &first); {
+		switch string(c.key()) {
+		case "trigger":
+			t, _ := c.str()
+			out.Trigger = unescape(t)
+		case "preTokens":
+			out.PreTokens = c.integer()
+		case "preservedSegment", "preservedMessages":
+			if !c.open('{') {
+				c.value()
+				continue
+			}
+			for first := true; c.more('}', &first); {
+				name := string(c.key())
+				if name == "uuids" && c.open('[') {
+					for first := true; c.more(']', &first); {
+						if id, ok := c.str(); ok {
+							p.keys, p.set = append(p.keys, keyOf(id)), true
+						}
+					}
+					continue
+				}
+				id, ok := c.str()
+				if !ok {
+					continue
+				}
+				switch name {
+				case "headUuid":
+					p.head, p.set = keyOf(id), true
+				case "anchorUuid":
+					p.anchor, p.set = keyOf(id), true
+				case "tailUuid":
+					p.tail, p.set = keyOf(id), true
+				}
+			}
+		default:
+			c.value()
+		}
+	}
+	p.any = p.any || p.set
+}
+
+// finish resolves what a single pass could not know in time.
+func (s *Session) finish() {
+	for _, p := range s.pending {
+		if i, ok := s.keys[p.id]; ok && i != p.entry {
+			s.Entries[p.entry].Parent = i
+			continue
+		}
+		e := &s.Entries[p.entry]
+		if i, ok := s.keys[p.id]; ok && i == p.entry {
+			s.Problems.add(int(e.Line), CyclicRef, "its own parent")
+		} else {
+			s.Problems.add(int(e.Line), DanglingRef, "")
+		}
+	}
+	s.pending = nil
+	if len(s.superseded) > 0 {
+		for i := range s.Entries {
+			if n, ok := s.superseded[s.Entries[i].Parent]; ok {
+				s.Entries[i].Parent = n
+			}
+		}
+	}
+	p := &s.preserved
+	if !p.set {
+		return
+	}
+	for _, k := range p.keys {
+		p.list = append(p.list, s.at(k))
+	}
+	kept := p.list
+	if len(kept) == 0 {
+		kept = s.segment(p)
+	}
+	for _, i := range kept {
+		if i >= 0 {
+			s.Entries[i].Flags |= Preserved
+		}
+	}
+}
+
+// IDs lists the session ids that occur in the file, for a file may hold more
+// than one.
+func (s *Session) IDs() []string {
+	out := make([]string, 0, len(s.ids))
+	for id := range s.ids {
+		out = append(out, id)
+	}
+	return out
+}
+
+// idFromName takes the id from a file's name: <id>.jsonl, or
+// rollout-<time>-<id>.jsonl.
+func idFromName(path string, h Host) string {
+	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	if h == Codex {
+		if !strings.HasPrefix(name, "rollout-") || len(name) < 36 {
+			return ""
+		}
+		return name[len(name)-36:]
+	}
+	return name
+}
+
+// Raw reads the bytes of one entry.
+func (s *Session) Raw(r io.ReaderAt, i int) ([]byte, error) {
+	e := &s.Entries[i]
+	b := make([]byte, e.Len)
+	if n, err := r.ReadAt(b, e.Off); n < len(b) {
+		return nil, fmt.Errorf("read line %d of %s: %w", e.Line, s.Path, err)
+	}
+	return b, nil
+}
+
+// toolsOf are the tool references of one entry.
+func (s *Session) toolsOf(i int) []toolRef {
+	end := len(s.tools)
+	if i+1 < len(s.Entries) {
+		end = int(s.Entries[i+1].tool0)
+	}
+	return s.tools[s.Entries[i].tool0:end]
+}
