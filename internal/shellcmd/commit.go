@@ -1,0 +1,260 @@
+package shellcmd
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Observation is what is known about one finished command line. Only Line is
+// needed; every other field adds evidence.
+type Observation struct {
+	Line string
+	// Cwd is the absolute directory in which the line started, Home the
+	// user's home directory.
+	Cwd, Home string
+	// Output is what the line printed, as far as the host kept it.
+	Output string
+	// Exit is the line's exit status, nil when the host does not tell.
+	Exit *int
+	// Started and Ended are the host's times.
+	Started, Ended time.Time
+	// Before holds the repositories as they were before the line ran.
+	Before []Mark
+	// Head reads a repository as it is now, usually ReadHead. Nil means that
+	// no repository may be read.
+	Head func(dir string) (Head, error)
+	// Aliases gives git aliases; nil means none.
+	Aliases func(name string) (string, bool)
+}
+
+// Evidence says what a Verdict rests on.
+type Evidence string
+
+const (
+	// ByCommand: the line runs nothing that commits.
+	ByCommand Evidence = "command"
+	// ByReflog: the repository's own log tells.
+	ByReflog Evidence = "reflog"
+	// ByHead: there is no log, but the branch moved or did not move.
+	ByHead Evidence = "head"
+	// ByOutput: git printed, or did not print, its line for a new commit.
+	ByOutput Evidence = "output"
+	// ByExit: there is no evidence but the exit status.
+	ByExit Evidence = "exit"
+)
+
+// Made is a commit that was seen.
+type Made struct {
+	Hash    string `json:"hash"`
+	Subject string `json:"subject,omitempty"`
+}
+
+// Verdict is the answer of Committed.
+type Verdict struct {
+	Committed bool
+	By        Evidence
+	Commits   []Made
+}
+
+// Dirs lists the directories in which line may commit, for Snapshot.
+func Dirs(o Observation) []string {
+	dirs := []string{o.Cwd}
+	cmds, err := Parse(o.Line)
+	if err != nil {
+		return dirs
+	}
+	commits, opaque := gitCommits(cmds, o.Aliases)
+	if len(commits) == 0 && !opaque {
+		return nil
+	}
+	for _, c := range commits {
+		if dir, ok := c.repo(o); ok && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// Snapshot reads the marks of the repositories in which the line may commit.
+// Taken before the line runs, they make Committed exact. It reads nothing for
+// a line that cannot commit.
+func Snapshot(o Observation) []Mark {
+	if o.Head == nil {
+		return nil
+	}
+	var marks []Mark
+	for _, dir := range Dirs(o) {
+		if h, err := o.Head(dir); err == nil && !slices.ContainsFunc(marks, func(m Mark) bool { return m.GitDir == h.GitDir }) {
+			marks = append(marks, h.Mark())
+		}
+	}
+	return marks
+}
+
+// repo is the directory in which the commit's repository is found.
+func (c GitCommit) repo(o Observation) (string, bool) {
+	if !c.DirKnown {
+		return "", false
+	}
+	dir, err := Resolve(c.Dir, o.Cwd, o.Home)
+	if err != nil {
+		return "", false
+	}
+	if c.GitDir == "" {
+		return dir, true
+	}
+	dir, err = Resolve(within(dir, c.GitDir), o.Cwd, o.Home)
+	return dir, err == nil
+}
+
+// Committed judges whether the line made a commit with git commit.
+//
+// A line that runs neither git commit nor anything unknown did not. Otherwise
+// the repository's log decides where it can be compared with a mark or with the
+// line's times; then git's own output line; and only where both are missing the
+// exit status, if it can only be 0 when the commit worked. So a commit followed
+// by a failing push counts, and a masked "nothing to commit" does not.
+func Committed(o Observation) Verdict {
+	cmds, err := Parse(o.Line)
+	var commits []GitCommit
+	opaque := err != nil
+	if err == nil {
+		commits, opaque = gitCommits(cmds, o.Aliases)
+	}
+	if len(commits) == 0 && !opaque {
+		return Verdict{By: ByCommand}
+	}
+	printed := printedCommits(o)
+	repos := o.inspect(commits)
+	settled := len(repos.seen) > 0 && !repos.missing
+	for _, r := range repos.seen {
+		if made := r.made(o, printed); len(made) > 0 {
+			return Verdict{Committed: true, By: ByReflog, Commits: made}
+		}
+		if r.marked && !r.logged {
+			if len(commits) > 0 && r.head.Hash != r.mark.Hash {
+				return Verdict{Committed: true, By: ByHead, Commits: []Made{{Hash: r.head.Hash}}}
+			}
+			settled = settled && r.head.Hash == r.mark.Hash
+			continue
+		}
+		settled = settled && r.logged && (r.marked || !o.Started.IsZero() && !slices.ContainsFunc(commits, func(c GitCommit) bool { return c.Dated }))
+	}
+	if settled {
+		return Verdict{By: ByReflog}
+	}
+	if len(printed) > 0 && (len(commits) > 0 || len(repos.seen) == 0) {
+		return Verdict{Committed: true, By: ByOutput, Commits: printed}
+	}
+	if len(commits) == 0 {
+		return Verdict{By: ByOutput}
+	}
+	for _, c := range commits {
+		// A commit that is not quiet prints something, worked or not: where
+		// the output is empty, the host did not keep it.
+		if (c.Quiet || o.Output == "") && c.Decides && o.Exit != nil && *o.Exit == 0 {
+			return Verdict{Committed: true, By: ByExit}
+		}
+	}
+	if o.Output == "" {
+		return Verdict{By: ByExit}
+	}
+	return Verdict{By: ByOutput}
+}
+
+type repoState struct {
+	head   Head
+	mark   Mark
+	marked bool
+	logged bool
+}
+
+type repoStates struct {
+	seen    []repoState
+	missing bool // a repository of the line could not be read
+}
+
+func (o Observation) inspect(commits []GitCommit) repoStates {
+	var out repoStates
+	if o.Head == nil {
+		out.missing = true
+		return out
+	}
+	look := func(dir string) {
+		h, err := o.Head(dir)
+		if err != nil {
+			out.missing = true
+			return
+		}
+		if slices.ContainsFunc(out.seen, func(r repoState) bool { return r.head.GitDir == h.GitDir }) {
+			return
+		}
+		r := repoState{head: h, logged: len(h.Log) > 0}
+		if i := slices.IndexFunc(o.Before, func(m Mark) bool { return m.GitDir == h.GitDir }); i >= 0 {
+			r.mark, r.marked = o.Before[i], true
+			// A log that shrank was rewritten: its offsets mean nothing.
+			r.logged = h.LogSize >= r.mark.LogSize && h.LogSize > 0
+		}
+		out.seen = append(out.seen, r)
+	}
+	for _, c := range commits {
+		if dir, ok := c.repo(o); ok {
+			look(dir)
+		} else {
+			out.missing = true
+		}
+	}
+	if len(commits) == 0 && o.Cwd != "" {
+		look(o.Cwd)
+	}
+	return out
+}
+
+// made lists the commits in a repository's log that belong to the line.
+func (r repoState) made(o Observation, printed []Made) []Made {
+	if !r.logged {
+		return nil
+	}
+	var out []Made
+	for _, e := range r.head.Log {
+		if !e.Commit() {
+			continue
+		}
+		mine := false
+		switch {
+		case r.marked:
+			mine = e.Offset >= r.mark.LogSize
+		case !o.Started.IsZero():
+			// The log has whole seconds.
+			mine = !e.Time.Before(o.Started.Truncate(time.Second)) && (o.Ended.IsZero() || !e.Time.After(o.Ended))
+		default:
+			mine = slices.ContainsFunc(printed, func(m Made) bool { return strings.HasPrefix(e.New, m.Hash) })
+		}
+		if mine {
+			out = append(out, Made{Hash: e.New, Subject: e.Subject})
+		}
+	}
+	return out
+}
+
+// commitLine is what git prints for a new commit: the branch (or a translated
+// "detached HEAD"), a note for the first commit, the hash, the subject.
+var commitLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\[([^\[\]\n]+) ([0-9a-f]{7,64})\] (.*)$`)
+})
+
+// printedCommits finds git's own lines in the output. A line that stands
+// letter for letter in the command was echoed from there.
+func printedCommits(o Observation) []Made {
+	var out []Made
+	for _, m := range commitLine().FindAllStringSubmatch(o.Output, 1000) {
+		if strings.Contains(o.Line, strings.TrimRight(m[0], "\r")) {
+			continue
+		}
+		out = append(out, Made{Hash: m[2], Subject: strings.TrimRight(m[3], "\r")})
+	}
+	return out
+}

@@ -1,0 +1,380 @@
+package shellcmd
+
+import (
+	"slices"
+	"strings"
+)
+
+// GitCommit is one run of git commit that a line asks for.
+type GitCommit struct {
+	// Args is what follows the word commit.
+	Args []Arg
+	// Dir is the directory git works in, as Command.Dir; DirKnown is false
+	// when the line does not tell.
+	Dir      string
+	DirKnown bool
+	// GitDir is the repository given by --git-dir or GIT_DIR, seen from Dir.
+	GitDir string
+	// Quiet says that a successful commit prints nothing the line shows.
+	Quiet bool
+	// Amend says that the last commit is replaced.
+	Amend bool
+	// Alias is the alias that stood for commit, if any.
+	Alias string
+	// Decides is as in Command.
+	Decides bool
+	// Dated says that the committer date was set, so the reflog's time is
+	// not the time of the commit.
+	Dated bool
+}
+
+// GitCommits lists the commits that line asks git for. Only git commit counts,
+// also behind an alias: merge, rebase, cherry-pick, revert, am and pull bring in
+// or move work that is finished already, and commit-tree is plumbing. Forms that
+// never commit (--dry-run, --short, --help) are left out.
+//
+// aliases gives the value of a git alias; it may be nil. Aliases that the line
+// itself sets, by -c alias.x=… or git config, are known as well.
+func GitCommits(line string, aliases func(name string) (string, bool)) ([]GitCommit, error) {
+	cmds, err := Parse(line)
+	if err != nil {
+		return nil, err
+	}
+	commits, _ := gitCommits(cmds, aliases)
+	return commits, nil
+}
+
+// gitCommits splits a line's commands into commits and the rest that could have
+// made one unseen: scripts, unknown programs, unknown git subcommands.
+func gitCommits(cmds []Command, aliases func(string) (string, bool)) (commits []GitCommit, opaque bool) {
+	g := gitFinder{aliases: aliases, local: map[string]string{}}
+	for _, c := range cmds {
+		g.command(c, 0)
+	}
+	return g.commits, g.opaque
+}
+
+type gitFinder struct {
+	aliases func(string) (string, bool)
+	local   map[string]string // aliases that the line itself sets
+	commits []GitCommit
+	opaque  bool
+}
+
+func (g *gitFinder) alias(name string) (string, bool) {
+	name = strings.ToLower(name)
+	if v, ok := g.local[name]; ok {
+		return v, true
+	}
+	if g.aliases == nil {
+		return "", false
+	}
+	return g.aliases(name)
+}
+
+func (g *gitFinder) command(c Command, depth int) {
+	if len(c.Args) == 0 {
+		return
+	}
+	if c.Name() != "git" {
+		g.opaque = g.opaque || !inert(c)
+		return
+	}
+	call := parseGit(c)
+	for name, value := range call.aliases {
+		g.local[name] = value
+	}
+	g.call(c, call, "", depth)
+}
+
+func (g *gitFinder) call(c Command, call gitCall, alias string, depth int) {
+	switch {
+	case call.none:
+	case call.sub == "" || depth > 5:
+		g.opaque = true
+	case call.sub == "commit":
+		o := parseCommitOptions(call.args)
+		if o.never {
+			return
+		}
+		g.commits = append(g.commits, GitCommit{
+			Args: call.args, Dir: call.dir, DirKnown: call.dirKnown, GitDir: call.gitDir,
+			Quiet: o.quiet || c.Hidden, Amend: o.amend, Alias: alias, Decides: c.Decides,
+			Dated: slices.ContainsFunc(c.Env, func(a Assign) bool { return a.Name == "GIT_COMMITTER_DATE" }),
+		})
+	case call.sub == "config":
+		if name, value, ok := configAlias(call.args); ok {
+			g.local[name] = value
+		}
+	case call.sub == "submodule":
+		g.opaque = g.opaque || slices.ContainsFunc(call.args, func(a Arg) bool { return a.Text == "foreach" })
+	case gitBuiltin(call.sub):
+	default:
+		g.viaAlias(c, call, depth)
+	}
+}
+
+func (g *gitFinder) viaAlias(c Command, call gitCall, depth int) {
+	value, ok := g.alias(call.sub)
+	if !ok {
+		g.opaque = true
+		return
+	}
+	if script, ok := strings.CutPrefix(strings.TrimSpace(value), "!"); ok {
+		// git runs sh -c 'script "$@"' with the arguments of the alias.
+		texts := []string{script}
+		for _, a := range call.args {
+			texts = append(texts, Quote(a.Text))
+		}
+		inner, err := Parse(strings.Join(texts, " "))
+		if err != nil {
+			g.opaque = true
+			return
+		}
+		for _, i := range inner {
+			i.Hidden = i.Hidden || c.Hidden
+			i.Decides = i.Decides && c.Decides
+			i.Env = append(slices.Clip(c.Env), i.Env...)
+			if !rooted(i.Dir) {
+				i.Dir = within(call.dir, i.Dir)
+				i.DirKnown = i.DirKnown && call.dirKnown
+			}
+			before := len(g.commits)
+			g.command(i, depth+1)
+			for k := before; k < len(g.commits); k++ {
+				g.commits[k].Alias = call.sub
+			}
+		}
+		return
+	}
+	next := c
+	next.Dir, next.DirKnown = call.dir, call.dirKnown
+	next.Args = []Arg{{Text: "git"}}
+	for _, f := range splitWords(value) {
+		next.Args = append(next.Args, Arg{Text: f})
+	}
+	next.Args = append(next.Args, call.args...)
+	again := parseGit(next)
+	if again.gitDir == "" {
+		again.gitDir = call.gitDir
+	}
+	g.call(c, again, call.sub, depth+1)
+}
+
+// gitCall is a git command line taken apart.
+type gitCall struct {
+	sub      string
+	args     []Arg
+	dir      string
+	dirKnown bool
+	gitDir   string
+	config   []string // values of -c
+	aliases  map[string]string
+	exec     bool // --exec-path=… or --config-env: not what it seems
+	none     bool // --version, --help: nothing else is run
+}
+
+func parseGit(c Command) gitCall {
+	call := gitCall{dir: c.Dir, dirKnown: c.DirKnown, aliases: map[string]string{}}
+	for _, a := range c.Env {
+		if a.Name == "GIT_DIR" {
+			call.gitDir = a.Value.Text
+		}
+	}
+	args := c.Args[1:]
+	i := 0
+	value := func(attached string, ok bool) Arg {
+		if ok {
+			return Arg{Text: attached, Dynamic: args[i].Dynamic}
+		}
+		if i++; i < len(args) {
+			return args[i]
+		}
+		return Arg{}
+	}
+	for ; i < len(args); i++ {
+		a := args[i].Text
+		if a == "" && args[i].Dynamic {
+			// Options in a variable, or the subcommand itself.
+			if i+1 < len(args) && strings.HasPrefix(args[i+1].Text, "-") || i+1 == len(args) {
+				return call
+			}
+			continue
+		}
+		if !strings.HasPrefix(a, "-") {
+			call.sub, call.args = a, args[i+1:]
+			break
+		}
+		name, attached, has := strings.Cut(a, "=")
+		switch name {
+		case "-C":
+			v := value("", false)
+			if v.Text == "" && v.Dynamic {
+				call.dirKnown = false
+				continue
+			}
+			call.dir, call.dirKnown = within(call.dir, v.Text), call.dirKnown || rooted(v.Text)
+		case "-c":
+			v := value("", false)
+			call.config = append(call.config, v.Text)
+			key, val, _ := strings.Cut(v.Text, "=")
+			if alias, ok := strings.CutPrefix(strings.ToLower(key), "alias."); ok {
+				call.aliases[alias] = val
+			}
+		case "--git-dir":
+			call.gitDir = value(attached, has).Text
+		case "--work-tree", "--namespace", "--super-prefix", "--attr-source":
+			value(attached, has)
+		case "--config-env":
+			value(attached, has)
+			call.exec = true
+		case "--exec-path":
+			call.exec = has
+			call.none = !has
+		case "--version", "-v", "--help", "-h", "--html-path", "--man-path", "--info-path":
+			call.none = true
+			return call
+		}
+	}
+	if len(args) == 0 {
+		call.none = true
+	}
+	return call
+}
+
+type commitOptions struct{ never, quiet, amend bool }
+
+// parseCommitOptions reads the options of git commit far enough to tell a
+// message that says --dry-run from the option.
+func parseCommitOptions(args []Arg) commitOptions {
+	var o commitOptions
+	for i := 0; i < len(args); i++ {
+		a := args[i].Text
+		if a == "--" {
+			break
+		}
+		if name, ok := strings.CutPrefix(a, "--"); ok {
+			name, _, attached := strings.Cut(name, "=")
+			switch {
+			case abbreviates(name, "dry-run", 2), abbreviates(name, "porcelain", 2), abbreviates(name, "short", 2),
+				abbreviates(name, "long", 1), abbreviates(name, "null", 2), abbreviates(name, "help", 1):
+				o.never = true
+			case abbreviates(name, "quiet", 1):
+				o.quiet = true
+			case abbreviates(name, "amend", 2):
+				o.amend = true
+			case !attached && commitValue(name):
+				i++
+			}
+			continue
+		}
+		if len(a) < 2 || a[0] != '-' {
+			continue
+		}
+	cluster:
+		for j := 1; j < len(a); j++ {
+			switch a[j] {
+			case 'h', 'z':
+				o.never = true
+			case 'q':
+				o.quiet = true
+			case 'm', 'F', 'C', 'c', 't':
+				if j+1 == len(a) {
+					i++
+				}
+				break cluster
+			case 'S', 'u': // the value, if any, is attached
+				break cluster
+			}
+		}
+	}
+	return o
+}
+
+func commitValue(name string) bool {
+	for _, n := range []struct {
+		name string
+		most int
+	}{
+		{"message", 1}, {"file", 3}, {"reuse-message", 3}, {"reedit-message", 3}, {"fixup", 3}, {"squash", 2},
+		{"author", 2}, {"date", 2}, {"template", 2}, {"trailer", 2}, {"cleanup", 1}, {"pathspec-from-file", 10},
+	} {
+		if abbreviates(name, n.name, n.most) {
+			return true
+		}
+	}
+	return false
+}
+
+// abbreviates reports whether name is long cut after at least least letters.
+func abbreviates(name, long string, least int) bool {
+	return len(name) >= least && strings.HasPrefix(long, name)
+}
+
+// configAlias reads git config alias.NAME VALUE.
+func configAlias(args []Arg) (name, value string, ok bool) {
+	var words []string
+	for _, a := range args {
+		if !strings.HasPrefix(a.Text, "-") && (len(words) > 0 || a.Text != "set") {
+			words = append(words, a.Text)
+		}
+	}
+	if len(words) != 2 {
+		return "", "", false
+	}
+	name, ok = strings.CutPrefix(strings.ToLower(words[0]), "alias.")
+	return name, words[1], ok
+}
+
+// gitBuiltin names the subcommands that make no commit by git commit's rules
+// and cannot be replaced by an alias.
+func gitBuiltin(sub string) bool {
+	switch sub {
+	case "add", "am", "annotate", "apply", "archive", "bisect", "blame", "branch", "bundle", "cat-file", "check-attr",
+		"check-ignore", "check-mailmap", "check-ref-format", "checkout", "checkout-index", "cherry", "cherry-pick", "clean",
+		"clone", "column", "commit-graph", "commit-tree", "config", "count-objects", "credential", "describe", "diff",
+		"diff-files", "diff-index", "diff-tree", "difftool", "fast-export", "fast-import", "fetch", "fetch-pack",
+		"for-each-ref", "format-patch", "fsck", "gc", "get-tar-commit-id", "grep", "gui", "hash-object", "help", "index-pack",
+		"init", "init-db", "instaweb", "interpret-trailers", "log", "ls-files", "ls-remote", "ls-tree", "mailinfo",
+		"maintenance", "merge", "merge-base", "merge-file", "merge-tree", "mergetool", "mktag", "mktree", "multi-pack-index",
+		"mv", "name-rev", "notes", "pack-objects", "pack-refs", "patch-id", "prune", "pull", "push", "range-diff", "read-tree",
+		"rebase", "reflog", "remote", "repack", "replace", "request-pull", "rerere", "reset", "restore", "rev-list",
+		"rev-parse", "revert", "rm", "send-email", "shortlog", "show", "show-branch", "show-ref", "sparse-checkout", "stage",
+		"stash", "status", "stripspace", "switch", "symbolic-ref", "tag", "update-index", "update-ref", "var",
+		"verify-commit", "verify-pack", "verify-tag", "version", "whatchanged", "worktree", "write-tree":
+		return true
+	}
+	return false
+}
+
+// inert reports whether a program other than git cannot commit: what it does is
+// known and does not run other programs of the user.
+func inert(c Command) bool {
+	plain := c
+	plain.Writes, plain.Via, plain.Env = nil, nil, nil
+	if plain.readOnly() {
+		return true
+	}
+	if c.Args[0].Dynamic || c.Args[0].Text != c.Name() && !systemPath(c.Args[0].Text) {
+		return false
+	}
+	switch c.Name() {
+	case "sort", "uniq", "tee", "date", "file", "tree", "hostname",
+		"mkdir", "rmdir", "rm", "cp", "mv", "ln", "touch", "chmod", "chown", "install", "truncate", "mktemp", "dd", "split",
+		"tar", "gzip", "gunzip", "zip", "unzip", "xz", "patch", "xxd", "kill", "pkill", "clear", "reset", "alias", "unalias", "env",
+		"curl", "wget", "gh", "glab", "kubectl", "docker", "podman", "journalctl", "systemctl", "aws", "gcloud", "az",
+		"ping", "dig", "nc", "rsync", "scp", "brew", "apt", "apt-get", "pip", "pip3":
+		return true
+	}
+	return false
+}
+
+// systemPath reports whether a program is given by a path of the system.
+func systemPath(p string) bool {
+	for _, dir := range []string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"} {
+		if rest, ok := strings.CutPrefix(p, dir); ok && !strings.Contains(rest, "/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,280 @@
+package shellcmd
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// word expands one shell word. An unquoted guess is split into fields as the
+// shell would do, so one word may become several arguments, or none.
+func (w *walker) word(wd *syntax.Word, s *scope) []Arg {
+	if wd == nil {
+		return nil
+	}
+	syntax.SplitBraces(wd)
+	b := wordBuilder{}
+	for _, p := range wd.Parts {
+		w.part(&b, p, s, false)
+	}
+	args := b.done()
+	for _, a := range args {
+		w.spend(1 + len(a.Text)/256)
+	}
+	return args
+}
+
+func (w *walker) words(ws []*syntax.Word, s *scope) []Arg {
+	var args []Arg
+	for _, wd := range ws {
+		args = append(args, w.word(wd, s)...)
+	}
+	return args
+}
+
+// text expands a word that cannot be split: an assignment's value, a
+// redirection's target, a here-document.
+func (w *walker) text(wd *syntax.Word, s *scope) Arg {
+	if wd == nil {
+		return Arg{}
+	}
+	b := wordBuilder{}
+	for _, p := range wd.Parts {
+		w.part(&b, p, s, true)
+	}
+	args := b.done()
+	w.spend(1)
+	if len(args) == 0 {
+		return Arg{}
+	}
+	w.spend(len(args[0].Text) / 256)
+	return args[0]
+}
+
+// maxGuess bounds the text of a guess: X=$X$X in a row doubles it each time.
+const maxGuess = 8 << 10
+
+type wordBuilder struct {
+	args    []Arg
+	text    strings.Builder
+	prefix  string
+	dynamic bool
+	open    bool
+}
+
+func (b *wordBuilder) static(text string) {
+	b.text.WriteString(text)
+	b.open = true
+}
+
+func (b *wordBuilder) guess(text string, quoted bool) {
+	if !b.dynamic {
+		b.dynamic, b.prefix = true, b.text.String()
+	}
+	if len(text)+b.text.Len() > maxGuess {
+		text = ""
+	}
+	if quoted {
+		b.static(text)
+		return
+	}
+	fields := strings.Fields(text)
+	for i, f := range fields {
+		if i > 0 {
+			b.flush()
+			b.dynamic = true
+		}
+		b.static(f)
+	}
+	// An unknown value may be empty, but leaving the word out would shift
+	// the arguments after it.
+	b.open = true
+}
+
+func (b *wordBuilder) flush() {
+	if b.open {
+		a := Arg{Text: b.text.String(), Dynamic: b.dynamic, Prefix: b.prefix}
+		b.args = append(b.args, a)
+	}
+	b.text.Reset()
+	b.prefix, b.dynamic, b.open = "", false, false
+}
+
+func (b *wordBuilder) done() []Arg {
+	b.flush()
+	return b.args
+}
+
+func (w *walker) part(b *wordBuilder, p syntax.WordPart, s *scope, quoted bool) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		b.static(unescape(p.Value, ""))
+	case *syntax.SglQuoted:
+		if p.Dollar {
+			b.static(ansiC(p.Value))
+		} else {
+			b.static(p.Value)
+		}
+	case *syntax.DblQuoted:
+		if len(p.Parts) == 1 {
+			if e, ok := p.Parts[0].(*syntax.ParamExp); ok && simpleName(e) == "@" && !quoted {
+				for i, a := range s.args {
+					if i > 0 {
+						b.flush()
+					}
+					b.guess(a.Text, true)
+				}
+				return
+			}
+		}
+		b.open = true
+		for _, q := range p.Parts {
+			if lit, ok := q.(*syntax.Lit); ok {
+				b.static(unescape(lit.Value, "$`\"\\\n"))
+				continue
+			}
+			w.part(b, q, s, true)
+		}
+	case *syntax.ParamExp:
+		b.guess(w.param(p, s), quoted)
+	default: // substitutions, arithmetic, braces
+		b.guess("", true)
+	}
+}
+
+func simpleName(p *syntax.ParamExp) string {
+	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 {
+		return ""
+	}
+	return p.Param.Value
+}
+
+// param guesses the value of a parameter from what the line itself says.
+func (w *walker) param(p *syntax.ParamExp, s *scope) string {
+	name := simpleName(p)
+	if name == "" {
+		return ""
+	}
+	if v, ok := s.value(name); ok {
+		return v
+	}
+	if p.Exp != nil {
+		switch p.Exp.Op {
+		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+			return w.text(p.Exp.Word, s).Text
+		}
+	}
+	return ""
+}
+
+// value is the guess for a variable or a positional parameter.
+func (s *scope) value(name string) (string, bool) {
+	if v, ok := s.vars[name]; ok {
+		return v, true
+	}
+	switch name {
+	case "HOME":
+		return "~", true
+	case "PWD":
+		if s.dir == "" {
+			return ".", s.known
+		}
+		return s.dir, s.known
+	case "OLDPWD":
+		if s.old == "" {
+			return ".", s.moved
+		}
+		return s.old, s.moved
+	case "@", "*":
+		texts := make([]string, len(s.args))
+		for i, a := range s.args {
+			texts[i] = a.Text
+		}
+		return strings.Join(texts, " "), len(texts) > 0
+	}
+	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(s.args) {
+		return s.args[n-1].Text, true
+	}
+	return "", false
+}
+
+// unescape removes backslashes. Inside double quotes only those before the
+// characters of set count.
+func unescape(text, set string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '\\' && i+1 < len(text) && (set == "" || strings.IndexByte(set, text[i+1]) >= 0) {
+			i++
+			if text[i] != '\n' {
+				b.WriteByte(text[i])
+			}
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// ansiC decodes the escapes of $'…'.
+func ansiC(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			b.WriteByte(text[i])
+			continue
+		}
+		i++
+		switch c := text[i]; c {
+		case 'n':
+			b.WriteByte('\n')
+		case 't':
+			b.WriteByte('\t')
+		case 'r':
+			b.WriteByte('\r')
+		case 'a':
+			b.WriteByte(7)
+		case 'b':
+			b.WriteByte(8)
+		case 'e', 'E':
+			b.WriteByte(27)
+		case 'f':
+			b.WriteByte(12)
+		case 'v':
+			b.WriteByte(11)
+		case 'x', 'u', 'U':
+			width := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
+			n := digits(text[i+1:], width, 16)
+			r, _ := strconv.ParseUint(text[i+1:i+1+n], 16, 32)
+			if c == 'x' {
+				b.WriteByte(byte(r))
+			} else {
+				b.WriteRune(rune(r))
+			}
+			i += n
+		case '0', '1', '2', '3', '4', '5', '6', '7':
+			n := digits(text[i:], 3, 8)
+			r, _ := strconv.ParseUint(text[i:i+n], 8, 16)
+			b.WriteByte(byte(r))
+			i += n - 1
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func digits(s string, most, radix int) int {
+	n := 0
+	for n < len(s) && n < most {
+		if _, err := strconv.ParseUint(s[n:n+1], radix, 8); err != nil {
+			break
+		}
+		n++
+	}
+	return n
+}
