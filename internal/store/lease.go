@@ -1,0 +1,37 @@
+package store
+
+import (
+	"fmt"
+	"os"
+)
+
+// TryLease claims a named job on the session for this process, for as long as
+// it wants: unlike [Session.Update] it keeps nobody from reading or writing the
+// session, it only tells others that the job is taken. Without waiting it
+// returns ok false when another holder, here or in another process, has it.
+//
+// Like the session's lock it belongs to an open file, so the system frees it
+// when the process dies; there is nothing to renew and nothing that goes stale.
+// The file stays where it is.
+func (s *Session) TryLease(name string) (release func(), ok bool, err error) {
+	if err := checkName(name); err != nil {
+		return nil, false, err
+	}
+	var f *os.File
+	err = s.Update(func(*Tx) error {
+		f, err = os.OpenFile(s.path(name), os.O_RDWR|os.O_CREATE|openFlags, filePerm)
+		return err
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("lease %s of session %s: %w", name, s.id, err)
+	}
+	ok, err = tryLock(f)
+	if err != nil || !ok {
+		f.Close()
+		if err != nil {
+			err = fmt.Errorf("lease %s of session %s: %w", name, s.id, err)
+		}
+		return nil, false, err
+	}
+	return func() { f.Close() }, true, nil
+}
