@@ -345,6 +345,12 @@ func (s *Session) Close() {
 	<-s.done
 }
 
+// Kill ends the session at once, as a crash would.
+func (s *Session) Kill() {
+	syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+	s.Close()
+}
+
 // Send sends a user message.
 func (s *Session) Send(text string) {
 	s.w.t.Helper()

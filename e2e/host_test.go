@@ -527,3 +527,83 @@ func agentID(r *mockapi.Request) string {
 	}
 	panic(fmt.Sprintf("request %d names no agent", r.Seq))
 }
+
+func TestHostCompaction(t *testing.T) {
+	t.Parallel()
+	packet := specific("SessionStart", map[string]any{"additionalContext": "PACKET-TEXT"})
+	after := func(w *World) []*mockapi.Request {
+		seq := summaries(w)[0].Seq
+		return slices.DeleteFunc(mains(w), func(r *mockapi.Request) bool { return r.Seq < seq })
+	}
+	t.Run("manual", func(t *testing.T) {
+		p := &Play{Main: []Step{call(bash("echo one")), say("TURN-ONE")}}
+		w := NewWorld(t, Recorder, p.Handle)
+		w.Answer("session-start.2", packet)
+		w.Answer("pre-compact", "FOR-THE-SUMMARISER")
+		s := w.Start()
+		s.Ask("one")
+		s.Send("/compact")
+		s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+		s.Result()
+		s.Ask("two")
+		s.Ask("three")
+		s.Close()
+		if n := len(w.CallsOf("user-prompt-submit")); n != 3 {
+			t.Errorf("%d prompts: /compact is none", n)
+		}
+		if !summaries(w)[0].Has("FOR-THE-SUMMARISER") {
+			t.Error("what PreCompact prints does not reach the summariser")
+		}
+		for _, r := range after(w) {
+			if r.Count("PACKET-TEXT") != 1 {
+				t.Errorf("request %d has the packet %d times", r.Seq, r.Count("PACKET-TEXT"))
+			}
+		}
+	})
+	t.Run("automatic, in mid-turn", func(t *testing.T) {
+		big := func(b mockapi.Block) Step {
+			return func(*mockapi.Request) mockapi.Reply { return mockapi.Calls(b).Tokens(80_000) }
+		}
+		p := &Play{Main: []Step{
+			call(bash("echo one")), call(bash("echo two")), big(bash("echo three")), call(bash("echo four")), say("END"),
+		}}
+		w := NewWorld(t, Recorder, p.Handle)
+		w.Settings(map[string]any{"autoCompactWindow": 100_000})
+		w.Answer("session-start.2", packet)
+		w.Prompt("go")
+		got := names(w.Calls())
+		i := slices.Index(got, "pre-compact")
+		if i < 0 || len(got) < i+4 {
+			t.Fatalf("calls %v", got)
+		}
+		want := []string{"post-tool-batch", "pre-compact", "subagent-stop []", "session-start compact", "post-compact"}
+		if diff := cmp.Diff(want, got[i-1:i+4]); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+		if n := len(after(w)); n != 2 {
+			t.Errorf("%d requests after the compaction", n)
+		}
+		for _, r := range after(w) {
+			if r.Count("PACKET-TEXT") != 1 || !r.Has("MOCK-SUMMARY") {
+				t.Errorf("request %d has the packet %d times", r.Seq, r.Count("PACKET-TEXT"))
+			}
+		}
+	})
+	t.Run("automatic, blocked", func(t *testing.T) {
+		big := func(b mockapi.Block) Step {
+			return func(*mockapi.Request) mockapi.Reply { return mockapi.Calls(b).Tokens(80_000) }
+		}
+		p := &Play{Main: []Step{
+			call(bash("echo one")), big(bash("echo two")), big(bash("echo three")), big(bash("echo four")), say("END"),
+		}}
+		w := NewWorld(t, Recorder, p.Handle)
+		w.Settings(map[string]any{"autoCompactWindow": 100_000})
+		w.Answer("pre-compact", map[string]any{"decision": "block"})
+		if r := w.Prompt("go").Result(); r.Text != "END" {
+			t.Errorf("result %+v", r)
+		}
+		if len(summaries(w)) != 0 || len(w.CallsOf("pre-compact")) != 3 || len(w.CallsOf("post-compact")) != 0 {
+			t.Errorf("calls %v", names(w.Calls()))
+		}
+	})
+}

@@ -131,7 +131,7 @@ func TestPluginFiles(t *testing.T) {
 		if quality && strings.Contains(front, "Edit") {
 			t.Errorf("%s may edit", name)
 		}
-		if got := strings.Contains(body, "`context_file` path"); got != quality {
+		if got := strings.Contains(body, "`report_file` path"); got != quality {
 			t.Errorf("%s: writes a report = %v, quality stage = %v", name, got, quality)
 		}
 	}

@@ -1,0 +1,169 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+)
+
+// recovery is the first line of the recovery text.
+const recovery = "[Overtone 狀態恢復（compact 後）]"
+
+// summaries returns the summariser's requests.
+func summaries(w *World) []*mockapi.Request {
+	var out []*mockapi.Request
+	for _, r := range w.API.Requests() {
+		if r.Kind == mockapi.Summary {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// recovered asserts that the first main request after the n-th summary has the
+// recovery text once, and that no later one has it twice.
+func recovered(t *testing.T, w *World, n int) {
+	t.Helper()
+	sums := summaries(w)
+	if len(sums) <= n {
+		t.Fatalf("%d compactions", len(sums))
+	}
+	seq := sums[n].Seq
+	last := sums[n].Messages[len(sums[n].Messages)-1].Text()
+	for _, text := range []string{recovery, `"result"`, `"systemMessage"`, `"decision"`} {
+		if strings.Contains(last, text) {
+			t.Errorf("the summariser is told %s: %s", text, last)
+		}
+	}
+	first := true
+	for _, r := range mains(w) {
+		if r.Seq < seq || n+1 < len(sums) && r.Seq > sums[n+1].Seq {
+			continue
+		}
+		if got := r.Count(recovery); got != 1 {
+			t.Errorf("request %d after the compaction has the recovery text %d times (first: %v)", r.Seq, got, first)
+		}
+		first = false
+	}
+	if first {
+		t.Error("no request after the compaction")
+	}
+}
+
+// The user compacts while a background agent works; the next request has the
+// state, the outbox still delivers, and the workflow ends as it should.
+func TestCompactManual(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	p := &Relay{Background: true, Agents: map[string][]Step{"developer": {Step(pass).until(release)}}}
+	w := NewWorld(t, Overtone, p.Handle)
+	w.Write("specs/features/in-progress/add-flag/tasks.md", "---\nfeature: add-flag\n---\n\n## Tasks\n\n- [x] read the code\n- [ ] write the flag\n")
+	s := w.Start()
+	res := s.Ask("[workflow:quick-dev] fix it")
+	s.Send("/compact keep the names")
+	s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+	s.Result()
+	close(release)
+	for range 6 {
+		if w.status(res.SessionID).Phase == "COMPLETE" {
+			break
+		}
+		s.Result()
+	}
+	s.Close()
+	finished(t, w, res.SessionID)
+	recovered(t, w, 0)
+	after := mains(w)
+	for _, r := range after {
+		if r.Has(recovery) {
+			if !r.Has("quick-dev") || !r.Has("write the flag") {
+				t.Errorf("recovery text: %s", r.Last())
+			}
+			break
+		}
+	}
+}
+
+// The host compacts by itself in mid-turn, between two stages.
+func TestCompactAuto(t *testing.T) {
+	t.Parallel()
+	compacted := false
+	p := &Relay{}
+	p.Usage = func(n int) int {
+		// The third request crosses the threshold of 67,000, once.
+		if n == 2 && !compacted {
+			compacted = true
+			return 80_000
+		}
+		return 10_000
+	}
+	w := NewWorld(t, Overtone, p.Handle)
+	w.Settings(map[string]any{"autoCompactWindow": 100_000})
+	st := w.Prompt("[workflow:quick] add a flag")
+	r := st.Result()
+	if n := len(st.Find("system", "compact_boundary")); n != 1 {
+		t.Errorf("%d compactions", n)
+	}
+	finished(t, w, r.SessionID)
+	recovered(t, w, 0)
+}
+
+// Two compactions: one text each, the old one is summarised away.
+func TestCompactTwice(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	defer close(release)
+	p := &Relay{Background: true, Agents: map[string][]Step{"developer": {Step(pass).until(release)}}}
+	w := NewWorld(t, Overtone, p.Handle)
+	s := w.Start()
+	s.Ask("[workflow:quick-dev] fix it")
+	for range 2 {
+		s.Send("/compact")
+		s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+		s.Result()
+		s.Ask("how is it going?")
+		s.Ask("and now?")
+	}
+	s.Close()
+	recovered(t, w, 0)
+	recovered(t, w, 1)
+}
+
+// A compaction that does not happen (too little to sum up) leaves no text
+// behind for a later request.
+func TestCompactRefusedByHost(t *testing.T) {
+	t.Parallel()
+	w := NewWorld(t, Overtone, (&Play{}).Handle)
+	s := w.Start()
+	s.Ask("/compact")
+	s.Ask("hello")
+	s.Close()
+	for _, r := range mains(w) {
+		if r.Has(recovery) {
+			t.Errorf("a recovery text without a compaction: %s", r.Last())
+		}
+	}
+}
+
+// The recovery text is part of the conversation: a resumed session still has
+// it, once.
+func TestCompactResume(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	defer close(release)
+	p := &Relay{Background: true, Agents: map[string][]Step{"developer": {Step(pass).until(release)}}}
+	w := NewWorld(t, Overtone, p.Handle)
+	s := w.Start()
+	res := s.Ask("[workflow:quick-dev] fix it")
+	s.Send("/compact")
+	s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+	s.Result()
+	s.Kill()
+	p.Background = false
+	w.Prompt("continue", "--resume", res.SessionID)
+	recovered(t, w, 0)
+	finished(t, w, res.SessionID)
+}

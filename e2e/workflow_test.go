@@ -1,0 +1,445 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+)
+
+// status is what "overtone workflow status --json" says.
+type status struct {
+	WorkflowType string
+	Phase        string
+	CurrentStage string
+	Stages       []struct {
+		Key, Status, Result string
+	}
+	Ready      []string
+	FailCount  int
+	Unverified int
+}
+
+func (w *World) status(session string) status {
+	w.t.Helper()
+	out := w.Exec("overtone", "workflow", "status", "--json", "--session", session)
+	var s status
+	if err := json.Unmarshal([]byte(out), &s); err != nil {
+		w.t.Fatalf("status %s: %v", out, err)
+	}
+	return s
+}
+
+// finished asserts a workflow that came to its end.
+func finished(t *testing.T, w *World, session string) {
+	t.Helper()
+	s := w.status(session)
+	if s.Phase != "COMPLETE" {
+		t.Errorf("phase %s, stages %v", s.Phase, s.Stages)
+	}
+	for _, st := range s.Stages {
+		if st.Status != "completed" {
+			t.Errorf("stage %s is %s", st.Key, st.Status)
+		}
+	}
+}
+
+// neverToMain asserts that a text is in no request of the main agent.
+func neverToMain(t *testing.T, w *World, text string) {
+	t.Helper()
+	for _, r := range mains(w) {
+		if r.Has(text) {
+			t.Errorf("request %d of the main agent has %q:\n%s", r.Seq, text, r.Last())
+		}
+	}
+}
+
+// The whole way, with a review that fails once: back to DEV, both barrier
+// stages again, on to the end.
+func TestWorkflowStandard(t *testing.T) {
+	t.Parallel()
+	const report = "SECRET-REPORT C-1 CRITICAL: the flag is ignored in flag.go:12"
+	p := &Relay{Agents: map[string][]Step{
+		"code-reviewer": {writeReport(report), failing("CRITICAL", "")},
+	}}
+	w := NewWorld(t, Overtone, p.Handle)
+	r := w.Prompt("/overtone:standard add a flag").Result()
+	if r.IsError {
+		t.Errorf("result %+v", r)
+	}
+	got := agents(w)
+	// The two barrier stages start together.
+	for _, i := range []int{4, 7} {
+		if i+1 < len(got) {
+			slices.Sort(got[i : i+2])
+		}
+	}
+	want := []string{
+		"planner", "architect", "tester", "developer", "code-reviewer", "tester",
+		"developer", "code-reviewer", "tester", "retrospective", "doc-updater",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("agents (-want +got):\n%s", diff)
+	}
+	finished(t, w, r.SessionID)
+	neverToMain(t, w, "SECRET-REPORT")
+	neverToMain(t, w, "C-1")
+
+	file := filepath.Join(w.Config, "pipeline-context-"+r.SessionID+"-REVIEW.md")
+	data, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(data), report) {
+		t.Errorf("report file: %q, %v", data, err)
+	}
+	for _, name := range []string{"planner", "architect", "developer", "retrospective", "doc-updater"} {
+		for _, r := range subs(w, name) {
+			if nc, n := node(r); n != 1 || nc.Node.Stage == "" {
+				t.Errorf("%s has %d node contexts: %+v", name, n, nc)
+			}
+		}
+	}
+	back := subs(w, "developer")[1]
+	nc, _ := node(back)
+	if nc.RetryContext == nil || nc.RetryContext.FailedStage != "REVIEW" || nc.RetryContext.ReflectionFile == "" {
+		t.Errorf("DEV was sent back with %+v", nc)
+	}
+	if !back.Has("pipeline-context-" + r.SessionID) {
+		t.Errorf("DEV does not know where the report is: %s", back.Prompt())
+	}
+	// Each routing text reaches the main agent in one request, and stays there.
+	for i, m := range mains(w)[1:] {
+		if len(delegations(m.Last())) == 0 && i < len(mains(w))-2 {
+			t.Errorf("request %d tells the main agent nothing: %s", m.Seq, m.Last())
+		}
+	}
+}
+
+// REVIEW and TEST in one batch: the first to end says nothing, the join is told
+// once.
+func TestWorkflowBarrierJoin(t *testing.T) {
+	t.Parallel()
+	p := &Relay{}
+	w := NewWorld(t, Overtone, p.Handle)
+	r := w.Prompt("[workflow:quick] add a flag").Result()
+	want := []string{"developer", "code-reviewer", "tester", "retrospective", "doc-updater"}
+	got := agents(w)
+	if len(got) > 2 {
+		slices.Sort(got[1:3])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("agents (-want +got):\n%s", diff)
+	}
+	finished(t, w, r.SessionID)
+	join := mains(w)[2]
+	if got := delegations(join.Last()); len(got) != 1 || got[0].stage != "RETRO" {
+		t.Errorf("after the batch: %s", join.Last())
+	}
+	if n := strings.Count(join.Last(), "overtone:retrospective"); n != 1 {
+		t.Errorf("the next stage is named %d times: %s", n, join.Last())
+	}
+	for _, name := range []string{"code-reviewer", "tester"} {
+		if nc, _ := node(subs(w, name)[0]); nc.Node.Barrier == nil || nc.Node.Barrier.Group != "post-dev" {
+			t.Errorf("%s: %+v", name, nc)
+		}
+	}
+}
+
+// Background agents end while the main agent is idle: the outbox rides on the
+// notification.
+func TestWorkflowBackground(t *testing.T) {
+	t.Parallel()
+	p := &Relay{Background: true}
+	w := NewWorld(t, Overtone, p.Handle)
+	s := w.Start()
+	res := s.Ask("[workflow:quick-dev] fix it")
+	for range 10 {
+		if w.status(res.SessionID).Phase == "COMPLETE" {
+			break
+		}
+		s.Result()
+	}
+	s.Close()
+	got := agents(w)
+	if len(got) > 2 {
+		slices.Sort(got[1:3])
+	}
+	if diff := cmp.Diff([]string{"developer", "code-reviewer", "tester"}, got); diff != "" {
+		t.Fatalf("agents (-want +got):\n%s", diff)
+	}
+	finished(t, w, res.SessionID)
+	last := mains(w)[len(mains(w))-1]
+	if n := strings.Count(last.Last(), "Pipeline [quick-dev]"); n != 1 {
+		t.Errorf("the end is told %d times: %s", n, last.Last())
+	}
+	// Stop must let go while agents work: a held turn would be a request more.
+	for _, m := range mains(w) {
+		if m.Has("Stop hook feedback") {
+			t.Errorf("the turn was held while agents worked: %s", m.Last())
+		}
+	}
+}
+
+// An agent that dies of an API error is delegated again; nothing moves on.
+func TestWorkflowAgentCrash(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ agent string }{{"developer"}, {"code-reviewer"}} {
+		t.Run(c.agent, func(t *testing.T) {
+			p := &Relay{Agents: map[string][]Step{c.agent: {fail(400, "mock crash")}}}
+			w := NewWorld(t, Overtone, p.Handle)
+			r := w.Prompt("[workflow:quick-dev] fix it").Result()
+			count := 0
+			for _, a := range agents(w) {
+				if a == c.agent {
+					count++
+				}
+			}
+			if count != 2 {
+				t.Errorf("agents %v", agents(w))
+			}
+			finished(t, w, r.SessionID)
+		})
+	}
+	t.Run("in the background", func(t *testing.T) {
+		p := &Relay{Background: true, Agents: map[string][]Step{"developer": {fail(400, "mock crash")}}}
+		w := NewWorld(t, Overtone, p.Handle)
+		s := w.Start()
+		res := s.Ask("[workflow:single] fix it")
+		for range 5 {
+			if w.status(res.SessionID).Phase == "COMPLETE" {
+				break
+			}
+			s.Result()
+		}
+		s.Close()
+		if diff := cmp.Diff([]string{"developer", "developer"}, agents(w)); diff != "" {
+			t.Errorf("agents (-want +got):\n%s", diff)
+		}
+		finished(t, w, res.SessionID)
+	})
+}
+
+// A quality agent that forgets its marker is asked once, in place.
+func TestWorkflowMissingMarker(t *testing.T) {
+	t.Parallel()
+	t.Run("answers when asked", func(t *testing.T) {
+		p := &Relay{Agents: map[string][]Step{"code-reviewer": {say("Looks good to me."), pass}}}
+		w := NewWorld(t, Overtone, p.Handle)
+		r := w.Prompt("[workflow:review-only] look").Result()
+		finished(t, w, r.SessionID)
+		reqs := subs(w, "code-reviewer")
+		if len(reqs) != 2 || !strings.Contains(reqs[1].Last(), "PIPELINE_ROUTE") {
+			t.Fatalf("the reviewer got %v", reqs)
+		}
+		if s := w.status(r.SessionID); s.Unverified != 0 {
+			t.Errorf("unverified %d", s.Unverified)
+		}
+	})
+	t.Run("stays silent", func(t *testing.T) {
+		p := &Relay{Agents: map[string][]Step{"code-reviewer": {say("Looks good."), say("Looks good."), pass}}}
+		w := NewWorld(t, Overtone, p.Handle)
+		r := w.Prompt("[workflow:review-only] look").Result()
+		finished(t, w, r.SessionID)
+		if diff := cmp.Diff([]string{"code-reviewer", "code-reviewer"}, agents(w)); diff != "" {
+			t.Errorf("agents (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// While a workflow is active the main agent only relays.
+func TestWorkflowGuard(t *testing.T) {
+	t.Parallel()
+	write := func(name string) mockapi.Block {
+		return tool("Write", map[string]any{"file_path": name, "content": "x"})
+	}
+	p := &Relay{
+		Before: func(r *mockapi.Request, n int) *mockapi.Reply {
+			if n == 0 {
+				reply := mockapi.Calls(write("main.txt"), bash("echo x > shell.txt"), bash("git status --short"), bash("overtone workflow status"))
+				return &reply
+			}
+			if n == 1 {
+				reply := mockapi.Calls(mockapi.Delegate("overtone:doc-updater", "skip ahead"))
+				return &reply
+			}
+			if n == 2 {
+				reply := mockapi.Calls(mockapi.Delegate("overtone:developer", "do DEV"))
+				return &reply
+			}
+			return nil
+		},
+		Agents: map[string][]Step{"developer": {call(write("dev.txt")), pass}},
+	}
+	w := NewWorld(t, Overtone, p.Handle)
+	r := w.Prompt("[workflow:quick] add a flag").Result()
+	finished(t, w, r.SessionID)
+	for name, want := range map[string]bool{"main.txt": false, "shell.txt": false, "dev.txt": true} {
+		if _, err := os.Stat(filepath.Join(w.Project, name)); (err == nil) != want {
+			t.Errorf("%s: %v, want it there: %v", name, err, want)
+		}
+	}
+	m := mains(w)
+	results := m[1].Results()
+	for i, denied := range []bool{true, true, false, false} {
+		if i >= len(results) || strings.Contains(results[i].Text, "⛔") != denied {
+			t.Errorf("call %d: denied %v wanted, got %+v", i, denied, results)
+		}
+	}
+	if got := m[2].Results()[0].Text; !strings.Contains(got, "⛔") || !strings.Contains(got, "DEV") {
+		t.Errorf("a stage out of order: %s", got)
+	}
+	if n := len(subs(w, "doc-updater")); n != 1 {
+		t.Errorf("doc-updater ran %d times", n)
+	}
+}
+
+func TestWorkflowStop(t *testing.T) {
+	t.Parallel()
+	t.Run("keeps the loop going", func(t *testing.T) {
+		p := &Relay{Before: func(r *mockapi.Request, n int) *mockapi.Reply {
+			if n == 1 {
+				reply := mockapi.Text("I think that is enough.")
+				return &reply
+			}
+			return nil
+		}}
+		w := NewWorld(t, Overtone, p.Handle)
+		r := w.Prompt("[workflow:quick-dev] fix it").Result()
+		finished(t, w, r.SessionID)
+		if got := mains(w)[2].Last(); !strings.HasPrefix(got, "Stop hook feedback:") {
+			t.Errorf("after the early end: %s", got)
+		}
+	})
+	t.Run("lets go", func(t *testing.T) {
+		p := &Relay{Before: func(*mockapi.Request, int) *mockapi.Reply {
+			reply := mockapi.Text("No.")
+			return &reply
+		}}
+		w := NewWorld(t, Overtone, p.Handle)
+		r := w.Prompt("[workflow:quick-dev] fix it").Result()
+		if r.Text != "No." || len(mains(w)) < 2 || len(mains(w)) > 9 {
+			t.Errorf("%d requests, result %+v", len(mains(w)), r)
+		}
+		if s := w.status(r.SessionID); s.Phase == "COMPLETE" {
+			t.Errorf("status %+v", s)
+		}
+	})
+	t.Run("does not touch a session without a workflow", func(t *testing.T) {
+		w := NewWorld(t, Overtone, (&Play{}).Handle)
+		w.Prompt("hello")
+		if n := len(mains(w)); n != 1 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+// A message to an agent that is known resumes it: a new delegation of its
+// stage, in the background.
+func TestWorkflowSendMessage(t *testing.T) {
+	t.Parallel()
+	p := &Relay{
+		Agents: map[string][]Step{"code-reviewer": {failing("HIGH", "SECRET-REPORT")}},
+		Before: func(r *mockapi.Request, n int) *mockapi.Reply {
+			if d := delegations(r.Last()); n > 1 && len(d) == 1 && d[0].stage == "DEV" {
+				reply := mockapi.Call("SendMessage", map[string]any{"to": agentID(r), "message": "mend it", "summary": "mend it"})
+				return &reply
+			}
+			return nil
+		},
+	}
+	w := NewWorld(t, Overtone, p.Handle)
+	s := w.Start()
+	res := s.Ask("[workflow:quick-dev] fix it")
+	for range 5 {
+		if w.status(res.SessionID).Phase == "COMPLETE" {
+			break
+		}
+		s.Result()
+	}
+	s.Close()
+	finished(t, w, res.SessionID)
+	if n := len(subs(w, "developer")); n != 2 {
+		t.Errorf("the developer had %d requests", n)
+	}
+	neverToMain(t, w, "SECRET-REPORT")
+}
+
+func TestWorkflowCommands(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	defer close(hold)
+	p := &Relay{Background: true, Agents: map[string][]Step{"developer": {say("NEVER").until(hold)}}}
+	w := NewWorld(t, Overtone, p.Handle)
+	s := w.Start()
+	s.Ask("/overtone:status")
+	if got := mains(w)[0].Last(); !strings.Contains(got, "Show the status above") {
+		t.Errorf("status without a workflow: %s", got)
+	}
+	res := s.Ask("/overtone:quick add a flag")
+	if st := w.status(res.SessionID); st.WorkflowType != "quick" || st.CurrentStage != "DEV" {
+		t.Fatalf("status %+v", st)
+	}
+	n := len(mains(w))
+	s.Ask("/overtone:status")
+	if got := mains(w)[n].Last(); !strings.Contains(got, "quick") || !strings.Contains(got, "DEV") {
+		t.Errorf("status: %s", got)
+	}
+	s.Ask("/overtone:standard something else")
+	if st := w.status(res.SessionID); st.WorkflowType != "quick" {
+		t.Errorf("a second workflow replaced the first: %+v", st)
+	}
+	s.Ask("/overtone:cancel")
+	if st := w.status(res.SessionID); st.Phase != "IDLE" {
+		t.Errorf("after cancel: %+v", st)
+	}
+	n = len(mains(w))
+	s.Ask("thank you")
+	if got := len(mains(w)); got != n+1 {
+		t.Errorf("%d requests after cancel", got-n)
+	}
+}
+
+// The session ends in mid-stage, the process with it; a resumed session goes on.
+func TestWorkflowResume(t *testing.T) {
+	t.Parallel()
+	hold, started := make(chan struct{}), make(chan struct{})
+	defer close(hold)
+	p := &Relay{Agents: map[string][]Step{"code-reviewer": {func(*mockapi.Request) mockapi.Reply {
+		close(started)
+		return mockapi.Text("NEVER").Until(hold)
+	}}}}
+	w := NewWorld(t, Overtone, p.Handle)
+	s := w.Start()
+	s.Send("[workflow:quick-dev] fix it")
+	<-started
+	var init struct {
+		SessionID string `json:"session_id"`
+	}
+	s.Wait("init", func(e Event) bool { return e.Subtype == "init" }).Decode(t, &init)
+	s.Kill()
+
+	r := w.Prompt("continue", "--resume", init.SessionID).Result()
+	if r.SessionID != init.SessionID {
+		t.Errorf("session %s became %s", init.SessionID, r.SessionID)
+	}
+	finished(t, w, r.SessionID)
+}
+
+func TestWorkflowDisabled(t *testing.T) {
+	t.Parallel()
+	w := NewWorld(t, Overtone, (&Relay{}).Handle)
+	w.Setenv("OVERTONE_DISABLE", "1")
+	w.Prompt("[workflow:quick] add a flag")
+	if n := len(w.API.Requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+	if r := w.API.Requests()[0]; r.Has("➡️") {
+		t.Errorf("a hook spoke: %s", r.Last())
+	}
+}
