@@ -220,11 +220,11 @@ func (c *cleanup) removeSession(s *Session) error {
 	return os.RemoveAll(trash)
 }
 
-// newestFile returns when a file below dir was last modified; the zero time
-// where there is none. The lock does not count: taking it may create it.
+// newestFile returns when a plain file below dir was last modified; the zero
+// time where there is none. The lock does not count: taking it may create it.
 func newestFile(dir string) (newest time.Time, err error) {
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || path == filepath.Join(dir, lockFile) {
+		if err != nil || !e.Type().IsRegular() || path == filepath.Join(dir, lockFile) {
 			return err
 		}
 		info, err := e.Info()

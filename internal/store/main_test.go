@@ -17,6 +17,9 @@ import (
 // childEnv naming what the child has to do.
 const childEnv = "OVERTONE_STORE_TEST_CHILD"
 
+// fullDisk is set where a full disk can be made up.
+var fullDisk func(*Session) error
+
 func TestMain(m *testing.M) {
 	if job := os.Getenv(childEnv); job != "" {
 		if err := runChild(job, os.Args[1:]); err != nil {
@@ -44,6 +47,8 @@ func runChild(job string, args []string) error {
 		return emitMany(s, args[2], n)
 	case "states":
 		return writeStates(s)
+	case "full":
+		return fullDisk(s)
 	}
 	return fmt.Errorf("unknown job %q", job)
 }

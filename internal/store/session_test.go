@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -87,8 +86,6 @@ func TestUpdateWritesAndReads(t *testing.T) {
 
 func TestModes(t *testing.T) {
 	t.Parallel()
-	old := syscall.Umask(0)
-	syscall.Umask(old)
 	h := testHome(t.TempDir())
 	s := sessionIn(t, h, "s")
 	update(t, s, func(tx *Tx) error {
@@ -308,27 +305,6 @@ func TestLinkedRoots(t *testing.T) {
 		}
 		return err
 	})
-}
-
-// A pipe in place of a file is an error and does not hang.
-func TestPipes(t *testing.T) {
-	t.Parallel()
-	s := testSession(t)
-	update(t, s, func(*Tx) error { return nil })
-	for _, name := range []string{"x", TimelineFile} {
-		if err := syscall.Mkfifo(s.path(name), 0o600); err != nil {
-			t.Skip("no pipes here:", err)
-		}
-	}
-	if _, err := s.Read("x"); !errors.Is(err, errNotRegular) {
-		t.Errorf("read: %v", err)
-	}
-	if _, _, err := s.Last(1, Filter{}); !errors.Is(err, errNotRegular) {
-		t.Errorf("timeline: %v", err)
-	}
-	if err := s.Update(func(tx *Tx) error { return tx.Emit(On("session:start")) }); !errors.Is(err, errNotRegular) {
-		t.Errorf("emit: %v", err)
-	}
 }
 
 func TestTooLargeFile(t *testing.T) {

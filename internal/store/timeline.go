@@ -89,7 +89,7 @@ type ReadStats struct {
 const (
 	maxWindow  = 64 << 20
 	firstChunk = 16 << 10
-	maxChunk   = 256 << 10
+	maxChunk   = 64 << 10
 )
 
 // Newest walks the timeline from its end, in file order reversed. It takes no
@@ -218,7 +218,8 @@ func newest(f io.ReaderAt, size int64, filter Filter, stats *ReadStats, yield fu
 // never holds more than maxLine and one chunk in memory.
 func linesBack(r io.ReaderAt, size int64, yield func(line []byte, tooLong bool) bool) error {
 	var (
-		head    []byte // the end of a line whose beginning is not read yet
+		space   []byte // what is read goes to its beginning
+		head    []byte // the end of a line whose beginning is not read yet; in space
 		tooLong bool
 		count   int
 		chunk   = firstChunk
@@ -235,11 +236,14 @@ func linesBack(r io.ReaderAt, size int64, yield func(line []byte, tooLong bool) 
 		n := min(int64(chunk), pos-end)
 		chunk = min(2*chunk, maxChunk)
 		pos -= n
-		buf := make([]byte, int(n)+len(head))
+		if need := int(n) + len(head); need > len(space) {
+			space = make([]byte, need+need/4)
+		}
+		buf := space[:int(n)+len(head)]
+		copy(buf[n:], head)
 		if _, err := r.ReadAt(buf[:n], pos); err != nil {
 			return err
 		}
-		copy(buf[n:], head)
 		// Only the new part can hold a newline.
 		for search := int(n); ; {
 			i := bytes.LastIndexByte(buf[:search], '\n')

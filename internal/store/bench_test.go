@@ -1,0 +1,95 @@
+package store
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// longTimeline makes a timeline of n events with one session:compact, back
+// events before the end.
+func longTimeline(b *testing.B, n, back int) *Session {
+	b.Helper()
+	s := testSession(b)
+	update(b, s, func(*Tx) error { return nil })
+	f, err := os.Create(s.path(TimelineFile))
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := bufio.NewWriter(f)
+	for i := range n {
+		if i == n-back {
+			fmt.Fprintln(w, `{"ts":"2026-03-01T09:30:00.120Z","type":"session:compact","category":"session","label":"Context 壓縮","workflowType":"standard","currentStage":"DEV"}`)
+			continue
+		}
+		fmt.Fprintf(w, `{"ts":"2026-03-01T09:30:00.120Z","type":"stage:complete","category":"stage","label":"階段完成","stage":"TEST:2","result":"pass","n":%d}`+"\n", i)
+	}
+	if err := errors.Join(w.Flush(), f.Close()); err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+// The cost of Latest depends on how far back the event is, not on the file.
+func BenchmarkLatest(b *testing.B) {
+	for _, n := range []int{1_000, 1_000_000} {
+		b.Run(fmt.Sprintf("events=%d", n), func(b *testing.B) {
+			s := longTimeline(b, n, 500)
+			for b.Loop() {
+				if _, ok, err := s.Latest("session:compact"); !ok || err != nil {
+					b.Fatal(ok, err)
+				}
+			}
+		})
+	}
+}
+
+// The worst case: a type that is not there, so the whole window is looked at.
+func BenchmarkLatestAbsent(b *testing.B) {
+	for _, n := range []int{windowLines, 1_000_000} {
+		b.Run(fmt.Sprintf("events=%d", n), func(b *testing.B) {
+			s := longTimeline(b, n, 0)
+			for b.Loop() {
+				if _, ok, err := s.Latest("session:compact"); ok || err != nil {
+					b.Fatal(ok, err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkCountSince(b *testing.B) {
+	s := longTimeline(b, 1_000_000, 500)
+	for b.Loop() {
+		if n, ok, err := s.CountSince("stage:complete", "session:compact"); n != 499 || !ok || err != nil {
+			b.Fatal(n, ok, err)
+		}
+	}
+}
+
+// What a hook pays on an existing session.
+func BenchmarkUpdate(b *testing.B) {
+	state := make([]byte, 4<<10)
+	for _, c := range []struct {
+		name string
+		do   func(tx *Tx) error
+	}{
+		{"empty", func(*Tx) error { return nil }},
+		{"read", func(tx *Tx) error { _, err := tx.Read(WorkflowFile); return err }},
+		{"emit", func(tx *Tx) error { return tx.Emit(On("stage:complete", "stage", "DEV", "result", "pass")) }},
+		{"loose", func(tx *Tx) error { return tx.WriteLoose("outbox.json", state) }},
+		{"write", func(tx *Tx) error { return tx.Write(WorkflowFile, state) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s := testSession(b)
+			update(b, s, func(tx *Tx) error { return tx.Write(WorkflowFile, state) })
+			for b.Loop() {
+				if err := s.Update(c.do); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

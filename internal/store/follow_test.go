@@ -1,0 +1,199 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// follow runs Follow until fn returns an error or the test is over.
+func follow(t *testing.T, s *Session, opts FollowOptions) (entries <-chan Entry, stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ch, done := make(chan Entry, 100_000), make(chan error, 1)
+	opts.Every = time.Millisecond
+	go func() {
+		done <- s.Follow(ctx, opts, func(e Entry) error { ch <- e; return nil })
+	}()
+	stopped := false
+	stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		cancel()
+		return <-done
+	}
+	t.Cleanup(func() { _ = stop() })
+	return ch, stop
+}
+
+func expect(t *testing.T, ch <-chan Entry, seq int64) {
+	t.Helper()
+	select {
+	case e := <-ch:
+		if e.Int("seq") != seq {
+			t.Fatalf("got %s, want event %d", e.Raw, seq)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatalf("event %d never came", seq)
+	}
+}
+
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	s := testSession(t)
+	emit(t, s, On("tool:used", "seq", 1), On("tool:used", "seq", 2), On("session:end", "seq", 0), On("tool:used", "seq", 3))
+	ch, stop := follow(t, s, FollowOptions{Last: 2, Filter: Filter{Types: []string{"tool:used"}}})
+	expect(t, ch, 2)
+	expect(t, ch, 3)
+	emit(t, s, On("session:end", "seq", 0), On("tool:used", "seq", 4))
+	expect(t, ch, 4)
+	if err := stop(); !errors.Is(err, context.Canceled) {
+		t.Errorf("Follow ended with %v", err)
+	}
+}
+
+func TestFollowBeforeTheSessionExists(t *testing.T) {
+	t.Parallel()
+	s := testSession(t)
+	ch, _ := follow(t, s, FollowOptions{Last: 5})
+	emit(t, s, On("tool:used", "seq", 1))
+	expect(t, ch, 1)
+	// Cleaned up and used again.
+	if err := os.RemoveAll(s.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	emit(t, s, On("tool:used", "seq", 2, "again", true))
+	expect(t, ch, 2)
+	// Emptied by hand.
+	if err := os.Truncate(s.path(TimelineFile), 0); err != nil {
+		t.Fatal(err)
+	}
+	emit(t, s, On("tool:used", "seq", 3))
+	expect(t, ch, 3)
+}
+
+func TestFollowUnfinishedLine(t *testing.T) {
+	t.Parallel()
+	s := testSession(t)
+	writeRaw(t, s.path(TimelineFile), `{"type":"tool:used","seq":1}`+"\n"+`{"type":"tool:`)
+	ch, _ := follow(t, s, FollowOptions{Last: 5})
+	expect(t, ch, 1)
+	f, err := os.OpenFile(s.path(TimelineFile), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	long := `{"type":"tool:used","seq":9,"x":"` + strings.Repeat("y", maxLine) + `"}` + "\n"
+	if _, err := f.WriteString(`used","seq":2}` + "\n" + "rubbish\n" + long + `{"type":"tool:used","seq":3}` + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, ch, 2)
+	expect(t, ch, 3)
+}
+
+// Trims between two looks, however many, neither repeat nor drop an event, as
+// long as no more than what a trim keeps was added.
+func TestFollowAcrossTrims(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp("", "store")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		s, err := testHome(dir).Session("s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var seen, added int64
+		f := follower{s: s, fn: func(e Entry) error {
+			if e.Int("seq") != seen {
+				return fmt.Errorf("got %s, want event %d", e.Raw, seen)
+			}
+			seen++
+			return nil
+		}}
+		defer f.close()
+		if err := f.start(0); err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(1, 6).Draw(t, "looks") {
+			err := s.Update(func(tx *Tx) error {
+				var batch []Event
+				for n := rapid.IntRange(0, keepLines).Draw(t, "added"); n > 0; n-- {
+					batch = append(batch, On("tool:used", "seq", added))
+					added++
+				}
+				for part := range slices.Chunk(batch, 40) {
+					if err := tx.Emit(part...); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.look(); err != nil {
+				t.Fatal(err)
+			}
+			if seen != added {
+				t.Fatalf("saw %d of %d events", seen, added)
+			}
+		}
+	})
+}
+
+func TestFollowErrors(t *testing.T) {
+	t.Parallel()
+	s := testSession(t)
+	emit(t, s, On("tool:used"))
+	boom := errors.New("boom")
+	if err := s.Follow(context.Background(), FollowOptions{Last: 1}, func(Entry) error { return boom }); err != boom {
+		t.Errorf("Follow returned %v", err)
+	}
+	if err := errors.Join(os.Remove(s.path(TimelineFile)), os.Mkdir(s.path(TimelineFile), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Follow(context.Background(), FollowOptions{}, func(Entry) error { return nil }); !errors.Is(err, errNotRegular) {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+func TestResume(t *testing.T) {
+	t.Parallel()
+	lines := func(from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&b, "line %d\n", i)
+		}
+		return b.String()
+	}
+	for name, c := range map[string]struct{ seen, file, rest string }{
+		"one trim":                   {lines(90, 100), lines(50, 103), lines(100, 103)},
+		"nothing new":                {lines(90, 100), lines(50, 100), ""},
+		"part of a line":             {lines(90, 100)[3:], lines(50, 101), lines(100, 101)},
+		"only the end of it is left": {lines(90, 100), lines(97, 120), lines(100, 120)},
+		"all of it is gone":          {lines(90, 100), lines(101, 120), lines(101, 120)},
+		"nothing seen":               {"", lines(0, 3), lines(0, 3)},
+		"a new file":                 {lines(90, 100), "", ""},
+	} {
+		at, err := resume(strings.NewReader(c.file), int64(len(c.file)), []byte(c.seen))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.rest, c.file[at:]); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
