@@ -88,6 +88,10 @@ func readAutoCompact(path string) (AutoCompact, []config.Problem) {
 // body.
 func ParseAutoCompact(src []byte, file string) (AutoCompact, []config.Problem) {
 	a := builtin()
+	if string(src) == defaultAutoCompact {
+		// The usual case, a copy that nobody edited: parsing it again costs 0.3 ms.
+		return a, nil
+	}
 	problems := a.parse(src, file)
 	return a, problems
 }

@@ -24,7 +24,8 @@ func save(t *testing.T, text string) string {
 
 func TestBuiltinAutoCompact(t *testing.T) {
 	t.Parallel()
-	a, problems := ParseAutoCompact(DefaultAutoCompact(), "auto-compact.md")
+	a, problems := ParseAutoCompact(append(DefaultAutoCompact(), '\n'), "auto-compact.md")
+	a.Body = strings.TrimSuffix(a.Body, "\n")
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
