@@ -19,9 +19,10 @@ func PRCheckpoint(line string) (string, bool) {
 	return name, ok
 }
 
-// Checkpointed is PRCheckpoint for a line that has run: it must have worked. A
-// status that another command decided is overruled by the pull request's address
-// in the output, and by the program's own word that it failed.
+// Checkpointed is PRCheckpoint for a line that has run: it must have worked.
+// Where the exit status is another command's, or not known, the output decides:
+// the address of a new pull request, the program's own word that it failed, or
+// nothing at all from a command that always says something.
 func Checkpointed(o Observation) (string, bool) {
 	cmds, err := Parse(o.Line)
 	if err != nil {
@@ -31,13 +32,20 @@ func Checkpointed(o Observation) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if failed := o.Exit != nil && *o.Exit != 0; failed {
-		return name, pullURL().MatchString(o.Output) && !c.Hidden
-	}
-	if o.Exit != nil && c.Decides {
+	published := pullURL().MatchString(o.Output)
+	switch {
+	case o.Exit != nil && *o.Exit != 0:
+		return name, published && !c.Hidden
+	case o.Exit != nil && c.Decides:
 		return name, true
+	case prFailure().MatchString(o.Output):
+		return name, false
+	case c.Hidden || o.Exit == nil && o.Output == "":
+		return name, true
+	case name == "gh pr create":
+		return name, published
 	}
-	return name, !prFailure().MatchString(o.Output)
+	return name, o.Output != ""
 }
 
 var pullURL = sync.OnceValue(func() *regexp.Regexp {

@@ -321,10 +321,7 @@ func gitReadOnly(c Command) bool {
 	case "branch":
 		return gitBranchReadOnly(args, rest)
 	case "tag":
-		list := slices.ContainsFunc(args, func(a Arg) bool {
-			return a.Text == "-l" || a.Text == "--list" || strings.HasPrefix(a.Text, "-n") || listFilter(a.Text)
-		})
-		return (list || len(rest) == 0) && noShort(args, "dafsume", "nF") && noneBegins(args, "--de", "--a", "--f", "--s", "--lo", "--m", "--cr", "--e", "--cl")
+		return gitTagReadOnly(args, rest)
 	}
 	return false
 }
@@ -383,6 +380,21 @@ func gitBranchReadOnly(args, rest []Arg) bool {
 			return false
 		default:
 			list = list || strings.Contains(a.Text, "l")
+		}
+	}
+	return list || len(rest) == 0
+}
+
+func gitTagReadOnly(args, rest []Arg) bool {
+	list := false
+	for _, a := range beforeDashes(args) {
+		name, _, _ := strings.Cut(a.Text, "=")
+		switch {
+		case !strings.HasPrefix(a.Text, "-"):
+		case name == "-l" || name == "--list" || strings.Trim(name, "0123456789") == "-n" || listFilter(a.Text):
+			list = true
+		case !slices.Contains([]string{"-i", "--ignore-case", "--column", "--no-column", "--color", "--no-color", "--omit-empty"}, name):
+			return false
 		}
 	}
 	return list || len(rest) == 0
