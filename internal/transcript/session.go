@@ -392,11 +392,6 @@ func (s *Session) supersede(old, n int32) {
 	if s.superseded == nil {
 		s.superseded = map[int32]int32{}
 	}
-	for o, to := range s.superseded {
-		if to == old {
-			s.superseded[o] = n
-		}
-	}
 	s.superseded[old] = n
 }
 
@@ -517,7 +512,7 @@ func (s *Session) finish() {
 	s.pending = nil
 	if len(s.superseded) > 0 {
 		for i := range s.Entries {
-			if n, ok := s.superseded[s.Entries[i].Parent]; ok {
+			for n, ok := s.superseded[s.Entries[i].Parent]; ok; n, ok = s.superseded[n] {
 				s.Entries[i].Parent = n
 			}
 		}

@@ -201,3 +201,27 @@ func blockType(block []byte) []byte {
 	}
 	return typ
 }
+
+// EntryType is an entry's type, empty when it has none.
+func EntryType(entry []byte) string {
+	c := cursor{b: entry}
+	if !c.open('{') {
+		return ""
+	}
+	var typ []byte
+	for first := true; c.more('}', &first); {
+		if string(c.key()) == "type" {
+			typ, _ = c.str()
+			continue
+		}
+		c.value()
+	}
+	return unescape(typ)
+}
+
+// StartsTurn reports whether a turn begins at a Claude Code entry: a user's
+// prompt, not a tool result and not written by the host.
+func StartsTurn(entry []byte) bool {
+	var r record
+	return r.parse(entry, Claude) && r.has(TurnStart)
+}

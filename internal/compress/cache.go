@@ -1,0 +1,107 @@
+package compress
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Record is one accepted result. It keeps the original too, so that recall
+// works when the host has cleaned the source away.
+type Record struct {
+	Original string `json:"original"`
+	Result   string `json:"result"`
+	Level    Level  `json:"level"`
+	Provider string `json:"provider"`
+	Model    string `json:"model,omitempty"`
+}
+
+// Cache remembers accepted results by content, so that a second run pays
+// nothing and a result is known when it is met again.
+type Cache interface {
+	Get(key string) (Record, bool)
+	Put(key string, r Record) error
+	// Made finds the record whose result is exactly text.
+	Made(text string) (Record, bool)
+}
+
+// cacheVersion changes when prompts or checks change so much that old results
+// should not be reused.
+const cacheVersion = "1"
+
+func cacheKey(provider string, r Request) string {
+	h := sha256.New()
+	for _, s := range []string{cacheVersion, provider, r.Model, string(r.Level), fmt.Sprint(r.TargetPercent, r.Large), r.Role, r.Text} {
+		fmt.Fprintf(h, "%d:%s;", len(s), s)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func textHash(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:])
+}
+
+// Dir is a cache in a folder: one file per record, named by its key, and one
+// pointer per result. Files appear whole or not at all.
+type Dir string
+
+func (d Dir) Get(key string) (Record, bool) {
+	var r Record
+	b, err := os.ReadFile(d.path(key, ".json"))
+	if err != nil || json.Unmarshal(b, &r) != nil || r.Result == "" {
+		return Record{}, false
+	}
+	return r, true
+}
+
+func (d Dir) Put(key string, r Record) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := d.write(d.path(key, ".json"), b); err != nil {
+		return fmt.Errorf("cache result: %w", err)
+	}
+	if err := d.write(d.path(textHash(r.Result), ".ref"), []byte(key)); err != nil {
+		return fmt.Errorf("cache result: %w", err)
+	}
+	return nil
+}
+
+func (d Dir) Made(text string) (Record, bool) {
+	key, err := os.ReadFile(d.path(textHash(text), ".ref"))
+	if err != nil || len(key) != 2*sha256.Size {
+		return Record{}, false
+	}
+	r, ok := d.Get(string(key))
+	return r, ok && r.Result == text
+}
+
+func (d Dir) path(key, ext string) string {
+	return filepath.Join(string(d), key[:2], filepath.Base(key)+ext)
+}
+
+func (d Dir) write(path string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

@@ -1,0 +1,77 @@
+package compress
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reason is why a result was not taken.
+type Reason string
+
+const (
+	ReasonEmpty    Reason = "empty"
+	ReasonLonger   Reason = "not shorter"
+	ReasonInvented Reason = "invented facts"
+	ReasonLost     Reason = "lost facts"
+	ReasonFormat   Reason = "unreadable reply"
+)
+
+// Refused is the error of a result that did not pass the checks. It is worth
+// another attempt.
+type Refused struct {
+	Reason Reason
+	Facts  []Fact
+	Detail string
+}
+
+func (e *Refused) Error() string {
+	msg := "result refused: " + string(e.Reason)
+	if e.Detail != "" {
+		msg += ": " + e.Detail
+	}
+	if len(e.Facts) == 0 {
+		return msg
+	}
+	shown := make([]string, 0, 3)
+	for _, f := range e.Facts[:min(3, len(e.Facts))] {
+		shown = append(shown, f.Text)
+	}
+	if n := len(e.Facts) - len(shown); n > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", n))
+	}
+	return msg + ": " + strings.Join(shown, ", ")
+}
+
+// Check decides whether a result may stand for its original, and lists the
+// paths, numbers, code and other facts it lost. A loss alone refuses a result
+// only with keepFacts.
+func Check(original, result string, keepFacts bool) (lost []Fact, err error) {
+	if strings.TrimSpace(result) == "" {
+		return nil, &Refused{Reason: ReasonEmpty}
+	}
+	if utf16Len(result) > utf16Len(original) || result == original {
+		return nil, &Refused{Reason: ReasonLonger}
+	}
+	before, after := Facts(original), Facts(result)
+	if made := Invented(before, after); len(made) > 0 {
+		return nil, &Refused{Reason: ReasonInvented, Facts: made}
+	}
+	lost = Lost(before, after)
+	if keepFacts {
+		var hard []Fact
+		for _, f := range lost {
+			switch f.Kind {
+			case Path, URL, Hash, Number, Code:
+				hard = append(hard, f)
+			}
+		}
+		if len(hard) > 0 {
+			return nil, &Refused{Reason: ReasonLost, Facts: hard}
+		}
+	}
+	return lost, nil
+}
+
+func (p Pool) check(original, result string) ([]Fact, error) {
+	return Check(original, result, p.KeepFacts)
+}

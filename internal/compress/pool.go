@@ -1,0 +1,295 @@
+package compress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Pool runs jobs against a provider. The zero value has the defaults.
+//
+// Every attempt has its own time limit, and the request is cancelled with it.
+// A failed attempt goes to the end of the queue, and waits there without
+// holding a worker when the service asked for a pause; so neither a slow call
+// nor a waiting one keeps others from running.
+type Pool struct {
+	Concurrency      int
+	MaxAttempts      int
+	TimeoutInitial   time.Duration
+	TimeoutIncrement time.Duration
+	// LargeThreshold is the size above which the stronger model is asked for.
+	LargeThreshold int
+	// TargetStandard and TargetHeavy are the wanted sizes in percent.
+	TargetStandard int
+	TargetHeavy    int
+	Model          string
+	// KeepFacts refuses results that lost a path, a number or code.
+	KeepFacts bool
+	// Redact cleans a text before it goes to the provider and names what it
+	// took out; nil for a provider that keeps it on the machine.
+	Redact func(text string) (clean string, found []string)
+	// Cache, when set, is asked before the provider.
+	Cache Cache
+}
+
+func (p Pool) withDefaults() Pool {
+	def := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	def(&p.Concurrency, Concurrency)
+	def(&p.MaxAttempts, MaxAttempts)
+	def(&p.LargeThreshold, LargeThreshold)
+	def(&p.TargetStandard, TargetStandard)
+	def(&p.TargetHeavy, TargetHeavy)
+	if p.TimeoutInitial <= 0 {
+		p.TimeoutInitial = TimeoutInitial
+	}
+	if p.TimeoutIncrement <= 0 {
+		p.TimeoutIncrement = TimeoutIncrement
+	}
+	return p
+}
+
+// Target is the wanted size of a level in percent.
+func (p Pool) Target(l Level) int {
+	p = p.withDefaults()
+	if l == HeavyCompress {
+		return p.TargetHeavy
+	}
+	return p.TargetStandard
+}
+
+// Timeout is the time limit of an attempt, counted from 0: it grows twice and
+// then stays.
+func Timeout(attempt int, initial, increment time.Duration) time.Duration {
+	return min(initial+time.Duration(attempt)*increment, initial+2*increment)
+}
+
+// Job is one text. Load is called when the job starts, so that a run does not
+// hold all texts at once.
+type Job struct {
+	Role   string
+	Level  Level
+	Tokens int
+	Load   func() (string, error)
+}
+
+// Outcome is what became of a job.
+type Outcome struct {
+	Job    int
+	Status Status
+	// Text is the accepted result, Original what it stands for.
+	Text, Original string
+	Err            error
+	Attempts       int // failed ones
+	Cached         bool
+	InputTokens    int
+	OutputTokens   int
+	// Lost are the facts that the result no longer states.
+	Lost     []Fact
+	Redacted []string
+}
+
+func (o Outcome) apply(t *Task) {
+	t.Status = o.Status
+	t.Attempt = o.Attempts
+	if o.Status == Success {
+		t.Result = &o.Text
+	} else if o.Err != nil {
+		t.Error = o.Err.Error()
+	}
+}
+
+// deterministic is implemented by providers for which asking again is useless.
+type deterministic interface{ Deterministic() bool }
+
+// Deterministic says that the same text gives the same result.
+func (Builtin) Deterministic() bool { return true }
+
+// Run works through the jobs and reports each when it is final, from one
+// goroutine, in order of completion. It returns early when ctx ends, when a
+// provider reports a Fatal error, or when done returns an error; jobs that
+// are under way are cancelled and awaited first.
+func (p Pool) Run(ctx context.Context, prov Provider, jobs []Job, done func(Outcome) error) error {
+	p = p.withDefaults()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &run{Pool: p, prov: prov, jobs: jobs, results: make(chan attempt, p.Concurrency), due: make(chan attempt)}
+	if d, ok := prov.(deterministic); ok {
+		r.once = d.Deterministic()
+	}
+	r.ready = make([]attempt, len(jobs))
+	for i := range jobs {
+		r.ready[i] = attempt{job: i}
+	}
+	var failure error
+	for {
+		if failure == nil {
+			failure = ctx.Err()
+		}
+		for failure == nil && r.running < p.Concurrency && len(r.ready) > 0 {
+			a := r.ready[0]
+			r.ready = r.ready[1:]
+			r.running++
+			go func() { r.results <- r.try(ctx, a) }()
+		}
+		if r.running == 0 && (failure != nil || len(r.ready)+r.waiting == 0) {
+			return failure
+		}
+		select {
+		case a := <-r.results:
+			r.running--
+			if failure == nil {
+				failure = r.settle(ctx, a, done)
+			}
+			if failure != nil {
+				cancel()
+			}
+		case a := <-r.due:
+			r.waiting--
+			r.ready = append(r.ready, a)
+		case <-ctx.Done():
+			if failure == nil {
+				failure = ctx.Err()
+			}
+			// The attempts see the same context; wait for them.
+			for ; r.running > 0; r.running-- {
+				<-r.results
+			}
+			return failure
+		}
+	}
+}
+
+type run struct {
+	Pool
+	prov    Provider
+	jobs    []Job
+	ready   []attempt
+	waiting int // attempts that wait out a pause
+	due     chan attempt
+	running int
+	results chan attempt
+	once    bool
+}
+
+// attempt is a job on its way through the queue.
+type attempt struct {
+	job   int
+	n     int
+	out   Outcome
+	err   error
+	final bool // no use in trying again
+}
+
+// settle decides what follows an attempt.
+func (r *run) settle(ctx context.Context, a attempt, done func(Outcome) error) error {
+	if a.err == nil {
+		a.out.Job, a.out.Status, a.out.Attempts = a.job, Success, a.n
+		return done(a.out)
+	}
+	var fatal *Fatal
+	if errors.As(a.err, &fatal) {
+		return a.err
+	}
+	a.n++
+	if a.n >= r.MaxAttempts || a.final {
+		a.out.Job, a.out.Status, a.out.Attempts, a.out.Err = a.job, Failed, a.n, a.err
+		a.out.Text = ""
+		return done(a.out)
+	}
+	pause := r.pause(a)
+	next := attempt{job: a.job, n: a.n}
+	if pause <= 0 {
+		r.ready = append(r.ready, next)
+		return nil
+	}
+	r.waiting++
+	time.AfterFunc(pause, func() {
+		select {
+		case r.due <- next:
+		case <-ctx.Done():
+		}
+	})
+	return nil
+}
+
+// maxPause bounds what a service may ask for; beyond it a person would rather
+// see the message fail.
+const maxPause = 2 * time.Minute
+
+// pause is how long to wait before the next attempt: what the service asked
+// for, else longer with each failure, spread a little so that the tasks of one
+// burst do not return as one. A timeout or a refused result waits for nothing.
+func (r *run) pause(a attempt) time.Duration {
+	var refused *Refused
+	if errors.Is(a.err, ErrTimeout) || errors.As(a.err, &refused) {
+		return 0
+	}
+	d := 500 * time.Millisecond << min(a.n-1, 4)
+	d += time.Duration(a.job%10) * d / 50
+	var limited *RateLimited
+	if errors.As(a.err, &limited) {
+		d = max(d, limited.RetryAfter)
+	}
+	return min(d, maxPause)
+}
+
+func (r *run) try(ctx context.Context, a attempt) attempt {
+	job := r.jobs[a.job]
+	text, err := job.Load()
+	if err != nil {
+		a.err, a.final = err, true
+		return a
+	}
+	a.out.Original = text
+	req := Request{
+		Text: text, Level: job.Level, TargetPercent: r.Target(job.Level), Role: job.Role,
+		Model: r.Model, Large: job.Tokens > r.LargeThreshold, Attempt: a.n,
+	}
+	if r.Redact != nil {
+		req.Text, a.out.Redacted = r.Redact(text)
+	}
+	key := ""
+	if r.Cache != nil {
+		key = cacheKey(r.prov.Name(), req)
+		if rec, ok := r.Cache.Get(key); ok {
+			if lost, err := r.check(req.Text, rec.Result); err == nil {
+				a.out.Text, a.out.Lost, a.out.Cached = rec.Result, lost, true
+				return a
+			}
+		}
+	}
+	limit := Timeout(a.n, r.TimeoutInitial, r.TimeoutIncrement)
+	tctx, cancel := context.WithTimeoutCause(ctx, limit, ErrTimeout)
+	reply, err := r.prov.Compress(tctx, req)
+	timedOut := context.Cause(tctx) == ErrTimeout
+	cancel()
+	a.out.InputTokens, a.out.OutputTokens = reply.InputTokens, reply.OutputTokens
+	var rejected *Rejected
+	switch {
+	case err != nil && timedOut:
+		a.err = fmt.Errorf("%w after %s", ErrTimeout, limit)
+		return a
+	case errors.As(err, &rejected):
+		a.err, a.final = err, true
+		return a
+	case err != nil:
+		a.err = err
+		return a
+	}
+	lost, err := r.check(req.Text, reply.Text)
+	if err != nil {
+		a.err, a.final = err, r.once
+		return a
+	}
+	a.out.Text, a.out.Lost = reply.Text, lost
+	if r.Cache != nil {
+		// A cache that cannot be written costs a later run money, not this one.
+		_ = r.Cache.Put(key, Record{Original: text, Result: reply.Text, Level: req.Level, Provider: r.prov.Name(), Model: req.Model})
+	}
+	return a
+}

@@ -1,0 +1,515 @@
+package compress
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// fake is a provider that follows a script.
+type fake struct {
+	mu    sync.Mutex
+	calls []Request
+	do    func(ctx context.Context, n int, r Request) (Reply, error)
+}
+
+func (f *fake) Name() string { return "fake" }
+
+func (f *fake) Compress(ctx context.Context, r Request) (Reply, error) {
+	f.mu.Lock()
+	n := len(f.calls)
+	f.calls = append(f.calls, r)
+	f.mu.Unlock()
+	return f.do(ctx, n, r)
+}
+
+// cut is a reply of the wanted share of the text.
+func cut(_ context.Context, _ int, r Request) (Reply, error) {
+	return Reply{Text: r.Text[:len(r.Text)*r.TargetPercent/100]}, nil
+}
+
+func jobs(level Level, tokens ...int) []Job {
+	var out []Job
+	for i, n := range tokens {
+		text := strings.Repeat(string(rune('a'+i%26)), 4*n)
+		out = append(out, Job{Role: "assistant", Level: level, Tokens: n, Load: func() (string, error) { return text, nil }})
+	}
+	return out
+}
+
+func runAll(ctx context.Context, t testing.TB, p Pool, prov Provider, js []Job) ([]Outcome, error) {
+	t.Helper()
+	out := make([]Outcome, len(js))
+	err := p.Run(ctx, prov, js, func(o Outcome) error {
+		out[o.Job] = o
+		return nil
+	})
+	return out, err
+}
+
+func TestTC01Compress(t *testing.T) {
+	t.Parallel()
+	f := &fake{do: cut}
+	out, err := runAll(t.Context(), t, Pool{}, f, jobs(Compress, 50, 100, 150))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range out {
+		if o.Status != Success || o.Attempts != 0 || EstimateTokens(o.Text) == 0 {
+			t.Errorf("job %d: %+v", i, o)
+		}
+	}
+	for _, c := range f.calls {
+		if c.Level != Compress || c.TargetPercent != 35 || c.Large {
+			t.Errorf("request %+v", c)
+		}
+	}
+	if len(f.calls) != 3 {
+		t.Errorf("%d calls", len(f.calls))
+	}
+}
+
+func TestTC02HeavyCompress(t *testing.T) {
+	t.Parallel()
+	f := &fake{do: cut}
+	if _, err := runAll(t.Context(), t, Pool{}, f, jobs(HeavyCompress, 100, 200)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range f.calls {
+		if c.Level != HeavyCompress || c.TargetPercent != 10 || c.Large {
+			t.Errorf("request %+v", c)
+		}
+	}
+}
+
+func TestTC06RetryThenSuccess(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var limits []time.Duration
+		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
+			d, _ := ctx.Deadline()
+			limits = append(limits, time.Until(d))
+			if n == 0 {
+				return Reply{}, errors.New("server error")
+			}
+			return cut(ctx, n, r)
+		}}
+		out, err := runAll(t.Context(), t, Pool{}, f, jobs(Compress, 50))
+		if err != nil || out[0].Status != Success || out[0].Attempts != 1 {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		if d := cmp.Diff([]time.Duration{5 * time.Second, 10 * time.Second}, limits); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func TestTC07FinalFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{do: func(context.Context, int, Request) (Reply, error) { return Reply{}, errors.New("always") }}
+		entries, turns := session(1, 100, 100)
+		got, tasks, stats, err := Messages(t.Context(), f, entries, turns, bands(t, "0-100:compress"), Config{Pool: Pool{Concurrency: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(entries, got); d != "" {
+			t.Error(d)
+		}
+		for _, task := range tasks {
+			if task.Status != Failed || task.Attempt != 4 || task.Error != "always" || task.Result != nil {
+				t.Errorf("%+v", task)
+			}
+		}
+		if len(f.calls) != 8 {
+			t.Errorf("%d calls", len(f.calls))
+		}
+		if want := (Stats{MessagesFailed: 2, OriginalTokens: 200, CompressedTokens: 200}); stats != want {
+			t.Errorf("%+v", stats)
+		}
+	})
+}
+
+// session builds a session of n turns whose messages have the given tokens.
+func session(n int, user, assistant int) ([]json.RawMessage, []transcript.Turn) {
+	var entries []json.RawMessage
+	var turns []transcript.Turn
+	for i := range n {
+		turns = append(turns, transcript.Turn{Start: 2 * i, End: 2*i + 1})
+		entries = append(entries,
+			json.RawMessage(fmt.Sprintf(`{"type":"user","message":{"content":%q}}`, strings.Repeat("u", 4*user))),
+			json.RawMessage(fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"text","text":%q}]}}`, strings.Repeat("a", 4*assistant))))
+	}
+	return entries, turns
+}
+
+func TestTC08Stats(t *testing.T) {
+	t.Parallel()
+	entries, turns := session(6, 100, 200)
+	more, _ := session(1, 150, 250)
+	entries[2], entries[3] = more[0], more[1]
+	_, _, stats, err := Messages(t.Context(), &fake{do: cut}, entries, turns, bands(t, "0-50:compress"), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Stats{MessagesCompressed: 6, OriginalTokens: 1000, CompressedTokens: 351, TokensRemoved: 649, ReductionPercent: 65}); stats != want {
+		t.Errorf("%+v, want %+v", stats, want)
+	}
+}
+
+// A failed message keeps its size on both sides: it saves nothing.
+func TestStatsCountFailuresAsUnchanged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
+			if r.Text[0] == 'a' {
+				return Reply{}, errors.New("no")
+			}
+			return cut(ctx, n, r)
+		}}
+		entries, turns := session(1, 100, 900)
+		_, _, stats, err := Messages(t.Context(), f, entries, turns, bands(t, "0-100:compress"), Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (Stats{MessagesCompressed: 1, MessagesFailed: 1, OriginalTokens: 1000, CompressedTokens: 935, TokensRemoved: 65, ReductionPercent: 7}); stats != want {
+			t.Errorf("%+v, want %+v", stats, want)
+		}
+	})
+}
+
+func TestTC09LargeModel(t *testing.T) {
+	t.Parallel()
+	f := &fake{do: cut}
+	if _, err := runAll(t.Context(), t, Pool{Concurrency: 1}, f, jobs(Compress, 1000, 1001)); err != nil {
+		t.Fatal(err)
+	}
+	if f.calls[0].Large || !f.calls[1].Large {
+		t.Errorf("large %v, %v", f.calls[0].Large, f.calls[1].Large)
+	}
+	if strings.Contains(Prompt(f.calls[0]), "long") || !strings.Contains(Prompt(f.calls[1]), "long") {
+		t.Error("the prompt does not follow the size")
+	}
+}
+
+func TestTC13Concurrency(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var now, peak atomic.Int32
+		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
+			peak.Store(max(peak.Load(), now.Add(1)))
+			time.Sleep(time.Second)
+			now.Add(-1)
+			if n == 2 {
+				return Reply{}, &Refused{Reason: ReasonFormat}
+			}
+			return cut(ctx, n, r)
+		}}
+		begin := time.Now()
+		out, err := runAll(t.Context(), t, Pool{Concurrency: 5}, f, jobs(Compress, slices.Repeat([]int{50}, 15)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, o := range out {
+			if o.Status != Success {
+				t.Errorf("job %d: %+v", i, o)
+			}
+		}
+		// Three rounds of five, and the one that failed rolls to a fourth.
+		if took := time.Since(begin); len(f.calls) != 16 || peak.Load() != 5 || took != 4*time.Second {
+			t.Errorf("%d calls, %d at once, %v", len(f.calls), peak.Load(), took)
+		}
+	})
+}
+
+func TestTC14MissingKey(t *testing.T) {
+	t.Parallel()
+	none := func(string) string { return "" }
+	for provider, env := range map[string]string{"openrouter": "OPENROUTER_API_KEY", "openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"} {
+		_, err := Key(provider, none)
+		var missing *MissingKey
+		if !errors.As(err, &missing) || missing.Env != env || !strings.Contains(err.Error(), env) {
+			t.Errorf("%s: %v", provider, err)
+		}
+	}
+	if _, err := Key("builtin", none); err != nil {
+		t.Error(err)
+	}
+	if _, err := Key("nobody", none); err == nil {
+		t.Error("unknown provider accepted")
+	}
+}
+
+func TestTC15ReplyParsing(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, raw, want string
+		bad             bool
+	}{
+		{"plain", `{"text":"compressed"}`, "compressed", false},
+		{"wrong key", `{"wrong":"format"}`, "", true},
+		{"no json", `not json`, "", true},
+		{"fenced", "```json\n{\"text\":\"compressed\"}\n```", "compressed", false},
+		{"fenced on one line", "```{\"text\":\"compressed\"}```", "compressed", false},
+		{"preamble", "Here it is:\n{\"text\":\"compressed\"} Done.", "compressed", false},
+		{"a fence inside the text", `{"text":"run ` + "```bash\\nls\\n```" + ` now"}`, "run ```bash\nls\n``` now", false},
+		{"a fence inside the text inside a fence", "```json\n{\"text\":\"run ```sh\\nls``` now\"}\n```", "run ```sh\nls``` now", false},
+		{"two objects", `{"note":"x"}{"text":"second"}`, "second", false},
+		{"braces before", `use {x} then {"text":"a {b} c"}`, "a {b} c", false},
+		{"text is no string", `{"text":5}`, "", true},
+		{"empty", ``, "", true},
+		{"unclosed fence", "```json\n{\"text\":\"compressed\"}", "compressed", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := ParseReply(tt.raw)
+			if got != tt.want || (err != nil) != tt.bad {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		m := Model("m", func(context.Context, string, Request) (Reply, error) {
+			if n++; n == 1 {
+				return Reply{Text: "sorry"}, nil
+			}
+			return Reply{Text: `{"text":"short"}`}, nil
+		})
+		out, err := runAll(t.Context(), t, Pool{}, m, jobs(Compress, 50))
+		if err != nil || out[0].Text != "short" || out[0].Attempts != 1 {
+			t.Errorf("an unreadable reply is retried: %+v, %v", out, err)
+		}
+	})
+}
+
+func TestTimeoutAbortsTheRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var ended []time.Duration
+		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
+			begin := time.Now()
+			<-ctx.Done()
+			ended = append(ended, time.Since(begin))
+			return Reply{}, ctx.Err()
+		}}
+		out, err := runAll(t.Context(), t, Pool{}, f, jobs(Compress, 50))
+		if err != nil || out[0].Status != Failed || !errors.Is(out[0].Err, ErrTimeout) {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		s := time.Second
+		if d := cmp.Diff([]time.Duration{5 * s, 10 * s, 15 * s, 15 * s}, ended); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func TestErrorClasses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
+			switch r.Text[0] {
+			case 'a':
+				if n == 0 {
+					return Reply{}, &RateLimited{RetryAfter: 30 * time.Second, Err: errors.New("429")}
+				}
+				if time.Since(begin) < 30*time.Second {
+					t.Error("did not wait for Retry-After")
+				}
+			case 'b':
+				return Reply{}, &Rejected{errors.New("400 too long")}
+			}
+			return cut(ctx, n, r)
+		}}
+		out, err := runAll(t.Context(), t, Pool{Concurrency: 1}, f, jobs(Compress, 50, 50, 50))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out[0].Status != Success || out[2].Status != Success {
+			t.Errorf("%+v", out)
+		}
+		if out[1].Status != Failed || out[1].Attempts != 1 {
+			t.Errorf("a rejected text was tried again: %+v", out[1])
+		}
+		// The pause of the first held nobody up.
+		if f.calls[1].Text[0] != 'b' || f.calls[2].Text[0] != 'c' {
+			t.Error("order")
+		}
+	})
+}
+
+func TestFatalStopsTheRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
+			if n == 0 {
+				return Reply{}, &Fatal{errors.New("401 bad key")}
+			}
+			<-ctx.Done()
+			return Reply{}, ctx.Err()
+		}}
+		_, err := runAll(t.Context(), t, Pool{Concurrency: 2}, f, jobs(Compress, slices.Repeat([]int{50}, 40)...))
+		var fatal *Fatal
+		if !errors.As(err, &fatal) || len(f.calls) > 2 {
+			t.Errorf("%v after %d calls", err, len(f.calls))
+		}
+	})
+}
+
+func TestCancelEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
+			if n == 0 {
+				return Reply{}, &RateLimited{RetryAfter: time.Minute, Err: errors.New("429")}
+			}
+			<-ctx.Done()
+			return Reply{}, ctx.Err()
+		}}
+		begin := time.Now()
+		_, err := runAll(ctx, t, Pool{Concurrency: 3}, f, jobs(Compress, slices.Repeat([]int{50}, 40)...))
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+	})
+}
+
+// A slow call keeps one worker busy and nobody else waiting.
+func TestNoHeadOfLineBlocking(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
+			d := 100 * time.Millisecond
+			if n == 0 {
+				d = 4 * time.Second
+			}
+			time.Sleep(d)
+			return cut(ctx, n, r)
+		}}
+		begin := time.Now()
+		if _, err := runAll(t.Context(), t, Pool{Concurrency: 2}, f, jobs(Compress, slices.Repeat([]int{50}, 41)...)); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took != 4*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestPoolThroughput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
+			time.Sleep(200 * time.Millisecond)
+			return cut(ctx, n, r)
+		}}
+		begin := time.Now()
+		if _, err := runAll(t.Context(), t, Pool{}, f, jobs(Compress, slices.Repeat([]int{50}, 500)...)); err != nil {
+			t.Fatal(err)
+		}
+		if took, ideal := time.Since(begin), 10*time.Second; took > ideal*11/10 {
+			t.Errorf("took %v, ideal %v", took, ideal)
+		}
+	})
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	original := "The build failed in internal/store/lock.go at line 42 because commit 3f2a9c1d changed the order of the two calls; run `go test ./...` again."
+	tests := []struct {
+		name, result string
+		keep         bool
+		want         Reason
+	}{
+		{"shorter", "Build failed in internal/store/lock.go line 42; commit 3f2a9c1d changed the call order; run `go test ./...`.", true, ""},
+		{"empty", " \n", false, ReasonEmpty},
+		{"longer", original + " Really.", false, ReasonLonger},
+		{"the same", original, false, ReasonLonger},
+		{"invented path", "Failed in internal/store/key.go line 42.", false, ReasonInvented},
+		{"invented number", "Failed in internal/store/lock.go line 43.", false, ReasonInvented},
+		{"invented hash", "Commit deadbeef1 broke internal/store/lock.go.", false, ReasonInvented},
+		{"invented url", "See https://example.com/x for lock.go.", false, ReasonInvented},
+		{"lost facts", "The build failed.", false, ""},
+		{"lost facts must not", "The build failed.", true, ReasonLost},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			lost, err := Check(original, tt.result, tt.keep)
+			var r *Refused
+			switch errors.As(err, &r); {
+			case tt.want == "" && err != nil:
+				t.Error(err)
+			case tt.want != "" && (r == nil || r.Reason != tt.want):
+				t.Errorf("%v, want %s", err, tt.want)
+			case tt.name == "lost facts" && len(lost) == 0:
+				t.Error("the loss was not counted")
+			}
+		})
+	}
+}
+
+func TestCacheMakesASecondRunFree(t *testing.T) {
+	t.Parallel()
+	f := &fake{do: cut}
+	p := Pool{Cache: Dir(t.TempDir())}
+	js := jobs(Compress, 50, 100)
+	first, err := runAll(t.Context(), t, p, f, js)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := runAll(t.Context(), t, p, f, js)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.calls) != 2 {
+		t.Errorf("%d calls", len(f.calls))
+	}
+	for i := range second {
+		if !second[i].Cached || second[i].Text != first[i].Text {
+			t.Errorf("%+v", second[i])
+		}
+		if rec, ok := p.Cache.Made(first[i].Text); !ok || rec.Original != first[i].Original {
+			t.Errorf("result %d is not known as one: %+v", i, rec)
+		}
+	}
+	if _, ok := p.Cache.Made("never made"); ok {
+		t.Error("a foreign text is known")
+	}
+	p.TargetStandard = 50
+	if _, err := runAll(t.Context(), t, p, f, js); err != nil || len(f.calls) != 4 {
+		t.Errorf("another target is another result: %d calls, %v", len(f.calls), err)
+	}
+}
+
+func TestRedactedBeforeItLeaves(t *testing.T) {
+	t.Parallel()
+	f := &fake{do: func(_ context.Context, _ int, r Request) (Reply, error) { return Reply{Text: "key [REDACTED]"}, nil }}
+	p := Pool{Redact: func(s string) (string, []string) {
+		return strings.ReplaceAll(s, "hunter2", "[REDACTED]"), []string{"password"}
+	}}
+	text := "the key is hunter2, do not tell " + strings.Repeat("x", 100)
+	out, err := runAll(t.Context(), t, p, f, []Job{{Level: Compress, Tokens: 40, Load: func() (string, error) { return text, nil }}})
+	if err != nil || out[0].Status != Success {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if strings.Contains(f.calls[0].Text, "hunter2") || !slices.Equal(out[0].Redacted, []string{"password"}) {
+		t.Errorf("sent %q, redacted %v", f.calls[0].Text, out[0].Redacted)
+	}
+}
