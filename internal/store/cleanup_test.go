@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -237,21 +237,26 @@ func TestCleanupAgainstUpdates(t *testing.T) {
 	for range 3 {
 		s := sessionIn(t, h, "s")
 		updaters.Go(func() {
-			for i := range 100 {
+			for i := range 30 {
 				err := s.Update(func(tx *Tx) error {
-					if err := tx.WriteLoose("x", []byte{byte(i)}); err != nil {
-						return err
+					// All that is written looks old at once, so that only the
+					// lock protects it, and is enough to take a while to remove.
+					for n := range 20 {
+						name := strconv.Itoa(n)
+						if err := tx.WriteLoose(name, []byte{byte(i)}); err != nil {
+							return err
+						}
+						if err := os.Chtimes(s.path(name), clock.Add(-stale), clock.Add(-stale)); err != nil {
+							return err
+						}
 					}
-					// From here on it looks old, so only the lock protects it.
-					if err := os.Chtimes(s.path("x"), clock.Add(-stale), clock.Add(-stale)); err != nil {
-						return err
+					for n := range 20 {
+						data, err := tx.Read(strconv.Itoa(n))
+						if err != nil || len(data) != 1 || data[0] != byte(i) {
+							return fmt.Errorf("wrote %d, read %v, %v", i, data, err)
+						}
 					}
-					runtime.Gosched()
-					data, err := tx.Read("x")
-					if err == nil && (len(data) != 1 || data[0] != byte(i)) {
-						err = fmt.Errorf("wrote %d, read %v", i, data)
-					}
-					return err
+					return nil
 				})
 				if err != nil {
 					t.Error(err)

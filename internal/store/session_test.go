@@ -408,7 +408,7 @@ func TestKillLeavesOldOrNewState(t *testing.T) {
 	}
 	dir := t.TempDir()
 	s := sessionIn(t, testHome(dir), "s")
-	for round := range 25 {
+	for round := range 40 {
 		c := startChild(t, "states", dir, "0")
 		stdout, err := c.StdoutPipe()
 		if err != nil {
