@@ -4,7 +4,7 @@
 // packet, exactly once per compaction.
 //
 // Codex is reached through its app-server (client.go). Each thread has a pure
-// state machine, Step, that turns what the server reports into actions; the
+// state machine, Advance, that turns what the server reports into actions; the
 // runner only carries actions out and feeds their results back.
 //
 // What always holds:

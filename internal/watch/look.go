@@ -1,0 +1,102 @@
+package watch
+
+import "slices"
+
+// View is a thread as the server shows it: its newest turns, newest first, and
+// its queue.
+type View struct {
+	Idle   bool
+	Turns  []TurnView
+	Queue  []Queued
+	Cutoff bool // there are older turns than these
+}
+
+// TurnView is one turn of a View.
+type TurnView struct {
+	ID      string
+	Status  TurnStatus
+	Compact bool     // holds a finished compaction
+	Clients []string // client ids of its user messages; "" for each without one
+}
+
+// Queued is one entry of a thread's queue.
+type Queued struct{ Submission, ClientID string }
+
+type found int
+
+const (
+	foundNothing    found = iota // no trace of the compaction
+	foundRunning                 // a turn runs that may be it
+	foundFailed                  // it ended without result
+	foundCompacted               // it is done, the packet is nowhere
+	foundQueued                  // the packet waits in the queue
+	foundDelivered               // the packet is in the thread
+	foundSuperseded              // the thread went on without the packet
+	foundUnclear                 // a turn has begun that may be the packet's
+)
+
+type finding struct {
+	found      found
+	turn       string // the compaction's turn
+	submission string
+	reason     Reason // why the compaction does not hold
+}
+
+// find tells from a view what became of a record. Only what is newer than the
+// record's trigger counts.
+func find(v View, r Record) finding {
+	newer, known := v.Turns, false
+	for i, t := range v.Turns {
+		if t.ID == r.Trigger {
+			newer, known = v.Turns[:i], true
+			break
+		}
+	}
+	for _, t := range newer {
+		if slices.Contains(t.Clients, r.Packet) {
+			return finding{found: foundDelivered, turn: r.Turn}
+		}
+	}
+	f := outcome(newer, r.Turn)
+	if !known && v.Cutoff {
+		f = finding{found: foundSuperseded}
+	}
+	for _, q := range v.Queue {
+		if q.ClientID == r.Packet {
+			return finding{found: foundQueued, submission: q.Submission, turn: f.turn, reason: f.reason}
+		}
+	}
+	return f
+}
+
+// outcome looks for the compaction among the turns after the trigger, newest
+// first. Where its turn is not known it is the oldest, save for a user's turn
+// that our request cut short.
+func outcome(newer []TurnView, turn string) finding {
+	n := 1 + slices.IndexFunc(newer, func(t TurnView) bool { return t.ID == turn })
+	if n == 0 {
+		n = len(newer)
+	}
+	for n > 0 && len(newer[n-1].Clients) > 0 && newer[n-1].Status == TurnInterrupted {
+		n--
+	}
+	if n == 0 {
+		return finding{found: foundNothing}
+	}
+	t := newer[n-1]
+	switch {
+	case len(t.Clients) > 0:
+		return finding{found: foundSuperseded}
+	case t.Status == TurnRunning:
+		return finding{found: foundRunning}
+	case t.Status != TurnCompleted:
+		return finding{found: foundFailed, turn: t.ID, reason: endReason(t.Status)}
+	case !t.Compact:
+		return finding{found: foundSuperseded}
+	case n == 1:
+		return finding{found: foundCompacted, turn: t.ID}
+	case n == 2 && newer[0].Status == TurnRunning && len(newer[0].Clients) == 0:
+		return finding{found: foundUnclear, turn: t.ID}
+	}
+	return finding{found: foundSuperseded, turn: t.ID}
+}

@@ -1,0 +1,457 @@
+package watch
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// world is a small app-server with one thread, a disk and some watchers, in
+// which every delay, loss, repetition and death is a choice of the test.
+type world struct {
+	t *rapid.T
+
+	turns   []simTurn
+	next    int
+	queue   []Queued
+	paused  bool   // an interrupted thread keeps its queue
+	leaving Queued // taken out of the queue, its turn not yet begun
+
+	record   Record
+	holder   int // watcher that has the lease, 0 for none
+	watchers []*simWatcher
+
+	accepted map[string]int    // packets taken by the server, by id
+	of       map[string]string // packet → its compaction's turn
+	accident bool              // somebody was cut off, or interfered
+	clock    time.Duration
+	log      []string
+}
+
+type simTurn struct {
+	id      string
+	status  TurnStatus
+	user    bool
+	client  string
+	compact bool // is a compaction
+	started bool // its item began
+	done    bool // its item was completed
+	swapped bool // tells of its end before its item
+}
+
+type simWatcher struct {
+	id       int
+	alive    bool
+	attached bool
+	c        Cycle
+	inbox    []any
+	requests []any
+	timer    *After
+	told     []Tell
+}
+
+var simWaits = Waits{Debounce: time.Millisecond, Compact: time.Minute, Look: 5 * time.Second}
+
+func (w *world) now() time.Time { return time.Unix(0, 0).Add(w.clock) }
+
+func (w *world) logf(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf(format, args...))
+}
+
+func (w *world) fail(format string, args ...any) {
+	for _, l := range w.log {
+		w.t.Log(l)
+	}
+	w.t.Fatalf(format, args...)
+}
+
+func (w *world) running() *simTurn {
+	if n := len(w.turns); n > 0 && w.turns[n-1].status == TurnRunning {
+		return &w.turns[n-1]
+	}
+	return nil
+}
+
+func (w *world) tell(events ...any) {
+	for _, x := range w.watchers {
+		if x.alive && x.attached {
+			x.inbox = append(x.inbox, events...)
+		}
+	}
+}
+
+func (w *world) begin(t simTurn) {
+	w.next++
+	t.id, t.status = fmt.Sprintf("t%02d", w.next), TurnRunning
+	w.turns = append(w.turns, t)
+	w.logf("server: begin %+v", t)
+	w.tell(TurnStarted{t.id})
+	if t.user {
+		w.tell(Item{Turn: t.id, Type: itemUser, ClientID: t.client}, Item{Turn: t.id, Type: itemUser, ClientID: t.client, Done: true})
+	}
+}
+
+func (w *world) end(status TurnStatus, act bool) {
+	t := w.running()
+	t.status = status
+	w.paused = status == TurnInterrupted
+	w.logf("server: end %s %s", t.id, status)
+	w.tell(TurnEnded{Turn: t.id, Status: status, Act: act && t.user && t.client == ""})
+	if t.swapped && t.done {
+		w.tell(Item{Turn: t.id, Type: itemCompaction, Done: true})
+	}
+}
+
+// compactNow is what a request to compact does, whoever makes it.
+func (w *world) compactNow(swapped bool) {
+	if w.leaving.Submission != "" {
+		w.progress(0, false)
+	}
+	if w.running() != nil {
+		w.end(TurnInterrupted, false)
+	}
+	w.begin(simTurn{compact: true, swapped: swapped})
+}
+
+// progress moves the thread one step on.
+func (w *world) progress(how int, act bool) {
+	t := w.running()
+	switch {
+	case w.leaving.Submission != "":
+		client := w.leaving.ClientID
+		w.leaving = Queued{}
+		w.begin(simTurn{user: true, client: client})
+	case t == nil && len(w.queue) > 0 && !w.paused:
+		w.leaving, w.queue = w.queue[0], w.queue[1:]
+	case t == nil:
+	case t.user:
+		w.end([]TurnStatus{TurnCompleted, TurnCompleted, TurnFailed, TurnInterrupted}[how%4], act)
+	case !t.started:
+		t.started = true
+		w.tell(Item{Turn: t.id, Type: itemCompaction})
+	case !t.done && how%5 < 3:
+		t.done = true
+		if !t.swapped {
+			w.tell(Item{Turn: t.id, Type: itemCompaction, Done: true})
+		}
+	case !t.done:
+		w.end([]TurnStatus{TurnFailed, TurnInterrupted}[how%2], false)
+	case how%7 == 0:
+		w.accident = true
+		w.end(TurnInterrupted, false)
+	default:
+		w.end(TurnCompleted, false)
+	}
+}
+
+func (w *world) view() View {
+	v := View{Idle: w.running() == nil, Queue: slices.Clone(w.queue)}
+	for _, t := range slices.Backward(w.turns) {
+		tv := TurnView{ID: t.id, Status: t.status, Compact: t.done}
+		if t.user {
+			tv.Clients = []string{t.client}
+		}
+		v.Turns = append(v.Turns, tv)
+	}
+	return v
+}
+
+// serve answers the oldest request of x. With drop the answer gets lost on the
+// way, which a watcher sees as a time-out.
+func (w *world) serve(x *simWatcher, drop, swapped bool) {
+	r := x.requests[0]
+	x.requests = x.requests[1:]
+	w.logf("server: serve %T of w%d drop=%v", r, x.id, drop)
+	var answer any
+	switch a := r.(type) {
+	case Check:
+		answer = Checked{Seq: a.Seq, Idle: w.running() == nil, Queued: len(w.queue), Unknown: drop}
+		drop = false
+	case Compact:
+		w.compactNow(swapped)
+	case Add:
+		w.accept(a.Packet)
+		q := Queued{Submission: fmt.Sprintf("q%d-%s", w.accepted[a.Packet], a.Packet), ClientID: a.Packet}
+		w.queue = append(w.queue, q)
+		w.paused = w.paused && w.running() == nil
+		answer = Added{Packet: a.Packet, Submission: q.Submission}
+		if drop {
+			answer = Added{Packet: a.Packet, Unclear: true}
+			drop = false
+		}
+	case Remove:
+		n := len(w.queue)
+		w.queue = slices.DeleteFunc(w.queue, func(q Queued) bool {
+			return q.Submission == a.Submission
+		})
+		w.logf("server: removed %d", n-len(w.queue))
+	case Look:
+		answer = Looked{Seq: a.Seq, View: w.view(), Unknown: drop, Now: w.now()}
+		drop = false
+	}
+	if answer != nil && !drop {
+		x.inbox = append(x.inbox, answer)
+	}
+}
+
+// accept checks the promise at the moment the server takes a packet: it is on
+// record, it is the first, and its compaction is done.
+func (w *world) accept(packet string) {
+	w.accepted[packet]++
+	if w.accepted[packet] > 1 {
+		w.fail("packet %s was sent %d times", packet, w.accepted[packet])
+	}
+	if w.record.Packet != packet || !w.turn(w.record.Turn).done {
+		w.fail("packet %s was sent before its compaction was done: %+v", packet, w.record)
+	}
+	w.of[packet] = w.record.Turn
+}
+
+func (w *world) turn(id string) simTurn {
+	for _, t := range w.turns {
+		if t.id == id {
+			return t
+		}
+	}
+	return simTurn{}
+}
+
+func (w *world) feed(x *simWatcher, event any) {
+	var actions []any
+	before := x.c.Phase
+	x.c, actions = Advance(x.c, simWaits, event)
+	w.logf("w%d: %s + %T%+v → %s #%d", x.id, before, event, event, x.c.Phase, x.c.Seq)
+	for _, a := range actions {
+		w.logf("w%d:    %T%+v", x.id, a, a)
+		switch a := a.(type) {
+		case After:
+			x.timer = &a
+		case Lease:
+			if w.holder == 0 || w.holder == x.id {
+				w.holder = x.id
+			}
+			w.feed(x, Leased{Seq: a.Seq, OK: w.holder == x.id, Record: w.record})
+		case Release:
+			if w.holder == x.id {
+				w.holder = 0
+			}
+		case Author:
+			w.next++
+			x.inbox = append(x.inbox, Authored{Seq: a.Seq, Packet: fmt.Sprintf("p%d", w.next), Text: "packet", Now: w.now(), Expires: w.now().Add(10 * time.Minute)})
+		case Save:
+			if w.holder != x.id {
+				w.fail("w%d saved without the lease", x.id)
+			}
+			w.record = a.Record
+		case Tell:
+			x.told = append(x.told, a)
+		default:
+			x.requests = append(x.requests, a)
+		}
+	}
+}
+
+func (w *world) attach(x *simWatcher) {
+	x.attached = true
+	turn := ""
+	if t := w.running(); t != nil {
+		turn = t.id
+	}
+	w.feed(x, Attached{Turn: turn})
+}
+
+func (w *world) start(x *simWatcher) {
+	*x = simWatcher{id: x.id, alive: true, c: Cycle{Phase: Watching}}
+	w.logf("w%d: start", x.id)
+	w.attach(x)
+}
+
+func (w *world) kill(x *simWatcher, reached bool) {
+	w.logf("w%d: killed", x.id)
+	for reached && x.attached && len(x.requests) > 0 {
+		w.serve(x, true, false)
+	}
+	x.alive, x.attached = false, false
+	if w.holder == x.id {
+		w.holder = 0
+	}
+}
+
+// disconnect cuts the line; with reached the server has got what was sent.
+func (w *world) disconnect(x *simWatcher, reached bool) {
+	w.logf("w%d: disconnected", x.id)
+	for reached && len(x.requests) > 0 {
+		w.serve(x, true, false)
+	}
+	x.attached = false
+	x.inbox, x.requests = nil, nil
+	w.feed(x, Lost{})
+}
+
+// elapse ends a watcher's pause. The one thing that is known about time: a
+// packet is on its way from the queue into a turn for less than any pause.
+func (w *world) elapse(x *simWatcher) {
+	if w.leaving.Submission != "" {
+		w.progress(0, false)
+	}
+	w.clock += x.timer.Wait
+	e := Elapsed{Seq: x.timer.Seq, Now: w.now()}
+	x.timer = nil
+	w.feed(x, e)
+}
+
+// settle lets everything come to rest, without accidents.
+func (w *world) settle() {
+	for range 2000 {
+		moved := false
+		if t := w.running(); t != nil || len(w.queue) > 0 && !w.paused || w.leaving.Submission != "" {
+			w.progress(1, false)
+			moved = true
+		}
+		for _, x := range w.watchers {
+			if !x.alive {
+				continue
+			}
+			if !x.attached {
+				w.attach(x)
+				moved = true
+			}
+			for len(x.requests) > 0 {
+				w.serve(x, false, false)
+				moved = true
+			}
+			for len(x.inbox) > 0 {
+				e := x.inbox[0]
+				x.inbox = x.inbox[1:]
+				w.feed(x, e)
+				moved = true
+			}
+		}
+		if moved {
+			continue
+		}
+		for _, x := range w.watchers {
+			if x.alive && x.timer != nil && x.timer.Seq == x.c.Seq {
+				w.elapse(x)
+				moved = true
+			}
+		}
+		if !moved {
+			return
+		}
+	}
+	w.fail("the world does not come to rest")
+}
+
+func TestCycleUnderAnySchedule(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := &world{t: t, accepted: map[string]int{}, of: map[string]string{}}
+		for i := range rapid.IntRange(1, 2).Draw(t, "watchers") {
+			x := &simWatcher{id: i + 1}
+			w.watchers = append(w.watchers, x)
+			w.start(x)
+		}
+		// Uniform choices: rapid's own lean to small numbers, here to deaths.
+		steps := rapid.IntRange(10, 400).Draw(t, "steps")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		for range steps {
+			w.step(w.watchers[rng.IntN(len(w.watchers))], rng.IntN(64), rng.IntN(1<<16))
+		}
+		for _, x := range w.watchers {
+			if !x.alive {
+				w.start(x)
+			}
+		}
+		w.logf("--- settle")
+		w.settle()
+		w.atRest()
+	})
+}
+
+// step lets one thing happen to the world. Accidents are rare enough for whole
+// cycles to pass between them.
+func (w *world) step(x *simWatcher, what, how int) {
+	switch {
+	case what == 0:
+		w.accident = true
+		w.kill(x, how%2 == 0)
+	case what < 3:
+		if !x.alive {
+			w.start(x)
+		} else if !x.attached {
+			w.attach(x)
+		}
+	case what == 3:
+		if x.alive && x.attached {
+			w.accident = true
+			w.disconnect(x, how%2 == 0)
+		}
+	case what < 7:
+		if w.running() == nil && w.leaving.Submission == "" && len(w.queue) == 0 {
+			w.paused = false
+			w.begin(simTurn{user: true})
+		}
+	case what == 7:
+		if how%3 == 0 {
+			w.accident = true
+			w.compactNow(how%2 == 0) // somebody types /compact
+		}
+	case what < 18:
+		w.progress(how, true)
+	case what < 30:
+		if len(x.requests) > 0 && x.alive && x.attached {
+			w.serve(x, how%16 == 0, how%2 == 0)
+		}
+	case what < 36:
+		if x.alive && x.timer != nil {
+			w.elapse(x)
+		}
+	default:
+		if len(x.inbox) > 0 && x.alive {
+			e := x.inbox[0]
+			if how%16 != 0 { // else it comes twice
+				x.inbox = x.inbox[1:]
+			}
+			w.feed(x, e)
+		}
+	}
+}
+
+// atRest checks what must hold when nothing moves any more.
+func (w *world) atRest() {
+	if w.record.open() {
+		w.fail("record left open: %+v", w.record)
+	}
+	if w.holder != 0 {
+		w.fail("lease left with w%d", w.holder)
+	}
+	delivered := map[string]bool{}
+	for _, t := range w.turns {
+		if t.client == "" {
+			continue
+		}
+		if delivered[t.client] {
+			w.fail("packet %s in two turns", t.client)
+		}
+		delivered[t.client] = true
+		// Between a compaction and the end of its turn lie some milliseconds.
+		// Who is cut off then cannot take the packet back any more.
+		if c := w.turn(w.of[t.client]); c.status != TurnCompleted && !w.accident {
+			w.fail("packet %s after its compaction ended %s", t.client, c.status)
+		}
+	}
+	if w.record.State == RecordDelivered && !delivered[w.record.Packet] {
+		w.fail("record says delivered, the thread has no packet: %+v", w.record)
+	}
+	if w.record.State == RecordVoid && delivered[w.record.Packet] {
+		w.fail("record says void (%s), but the packet is in the thread", w.record.Reason)
+	}
+	for _, q := range w.queue {
+		w.fail("packet left in the queue: %+v", q)
+	}
+}
