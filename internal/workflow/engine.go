@@ -73,6 +73,14 @@ type Completion struct {
 	Agent       string
 	Stage       string
 	Route       *Route // nil = no valid marker
+	Died        bool   // the agent ended by an error, not by an answer
+	At          time.Time
+}
+
+// Drop takes an agent off its stage without counting anything: it never ran, or
+// a person stopped it.
+type Drop struct {
+	ID, AgentID string
 	At          time.Time
 }
 
@@ -111,6 +119,7 @@ func (Delegate) event()   {}
 func (Bind) event()       {}
 func (Ask) event()        {}
 func (Completion) event() {}
+func (Drop) event()       {}
 func (Tick) event()       {}
 func (Cancel) event()     {}
 func (Skip) event()       {}
@@ -210,6 +219,11 @@ func (r Rules) Apply(s *State, ev Event) (*State, Outcome) {
 		}
 	case Completion:
 		t.complete(ev)
+	case Drop:
+		if key, open := t.find(Completion{ID: ev.ID, AgentID: ev.AgentID}); open {
+			t.free(key)
+			t.out.Next = t.s.Ready()
+		}
 	case Tick:
 		t.tick(ev.At)
 	case Cancel:
@@ -449,6 +463,12 @@ func (t *transition) close(key string) {
 	}
 }
 
+// free makes the stage of an agent that is gone pending again.
+func (t *transition) free(key string) {
+	t.close(key)
+	t.update(key, func(st *StageState) { st.Status, st.StartedAt = Pending, "" })
+}
+
 func (t *transition) bind(ev Bind) {
 	if ev.AgentID == "" {
 		return
@@ -540,7 +560,7 @@ func (t *transition) complete(ev Completion) {
 	case !open && (finished(s.stage(key)) || s.stage(key).Status == Failed):
 		t.out.Kind = Duplicate
 		if g, ok := t.late(key, ev); ok {
-			t.out.emit("barrier:late", "barrierGroup", g, "stage", key)
+			t.out.emit("stage:refused", "stage", key, "barrierGroup", g, "reason", "late")
 		}
 	case !open:
 		t.refuse(Refused, message.RefusedStale, key)
@@ -548,7 +568,7 @@ func (t *transition) complete(ev Completion) {
 		t.answer(key, ev)
 	}
 	if t.out.Kind == Refused {
-		t.out.emit("agent:refused", "stage", key, "agent", AgentName(ev.Agent), "reason", t.out.Reason.In(message.ZH))
+		t.out.emit("stage:refused", "stage", key, "agent", AgentName(ev.Agent), "reason", t.out.Reason.In(message.ZH))
 	}
 }
 
@@ -570,14 +590,15 @@ func (t *transition) answer(key string, ev Completion) {
 	s := t.s
 	var route Route
 	if ev.Route == nil {
-		if Quality(key) {
+		if Quality(key) || ev.Died {
 			s.Crashes[key]++
 			n := s.Crashes[key]
-			again := n < t.maxCrashes()
+			// Work that was never done is not done by default: only a verdict is
+			// given up on.
+			again := n < t.maxCrashes() || !Quality(key)
 			t.out.emit("agent:crash", "stage", key, "crashCount", n, "willRetry", again)
 			if again {
-				t.close(key)
-				t.update(key, func(st *StageState) { st.Status, st.StartedAt = Pending, "" })
+				t.free(key)
 				t.out.Kind, t.out.Round, t.out.Max = Redelegate, n, t.maxCrashes()
 				t.out.Next = []string{key}
 				return
@@ -1007,8 +1028,7 @@ func (t *transition) recover(ev Recover) {
 		if async[k] && !ev.Background {
 			continue
 		}
-		t.close(k)
-		t.update(k, func(st *StageState) { st.Status, st.StartedAt = Pending, "" })
+		t.free(k)
 		t.out.emit("agent:orphan-cleanup", "stage", k, "agent", agentName(k))
 	}
 	t.out.Next = t.s.Ready()

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// Env is the world as the program sees it. It is made once, in main; everything
+// below is given what it needs of it.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Environ        func() []string
+	Dir            string // working directory
+	Now            func() time.Time
+	IsTTY          func(fd uintptr) bool
+}
+
+// OSEnv is the real world.
+func OSEnv() Env {
+	dir, _ := os.Getwd()
+	return Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Environ: os.Environ, Dir: dir, Now: time.Now,
+		IsTTY: func(fd uintptr) bool { return term.IsTerminal(int(fd)) },
+	}
+}
+
+// home is the user's home folder.
+func (e Env) home() string { return e.Getenv("HOME") }
+
+// overtoneHome is $OVERTONE_HOME, by default ~/.overtone.
+func (e Env) overtoneHome() string {
+	if dir := e.Getenv("OVERTONE_HOME"); dir != "" {
+		return dir
+	}
+	return filepath.Join(e.home(), ".overtone")
+}
+
+// claudeDir is $CLAUDE_CONFIG_DIR, by default ~/.claude.
+func (e Env) claudeDir() string {
+	if dir := e.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	return filepath.Join(e.home(), ".claude")
+}
+
+// codexHome is $CODEX_HOME, by default ~/.codex.
+func (e Env) codexHome() string {
+	if dir := e.Getenv("CODEX_HOME"); dir != "" {
+		return dir
+	}
+	return filepath.Join(e.home(), ".codex")
+}
+
+func (e Env) store() *store.Home {
+	root, _ := filepath.Abs(e.overtoneHome())
+	claude, _ := filepath.Abs(e.claudeDir())
+	return store.New(root, claude, e.Now)
+}
+
+func (e Env) config() (config.Config, []config.Problem) {
+	return config.Load(filepath.Join(e.overtoneHome(), "config.yaml"), e.Getenv)
+}
+
+// lang is the language of the command line: the locale's.
+func (e Env) lang() message.Lang {
+	for _, key := range []string{"OVERTONE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"} {
+		if l, ok := message.Parse(e.Getenv(key)); ok {
+			return l
+		}
+	}
+	return message.EN
+}

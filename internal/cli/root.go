@@ -1,0 +1,111 @@
+// Package cli is the command line: commands, flags, help, tables, progress. It
+// is the only package that prints and the only one that decides an exit code
+// (0 done, 1 failed, 2 wrong usage). `overtone hook` is dispatched before the
+// command tree is built: hosts call it on every tool use, and it always exits 0.
+package cli
+
+import (
+	"context"
+	"errors"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Version is the product's version; releases set it at link time.
+var Version = "0.1.0"
+
+type app struct {
+	env  Env
+	lang message.Lang
+	json bool
+}
+
+// Main runs the program and returns its exit code.
+func Main(args []string, env Env) int {
+	if len(args) > 0 && args[0] == "hook" {
+		return hook.Main(args[1:], hook.Env{
+			Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr,
+			Getenv: env.Getenv, Dir: env.Dir, Now: env.Now, Version: Version,
+		})
+	}
+	a := &app{env: env, lang: env.lang()}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = fail(message.Interrupted)
+	}
+	return a.exit(err)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "overtone",
+		Short:         message.HelpRoot.In(a.lang),
+		Long:          message.HelpRootLong.In(a.lang),
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cmd.Help()
+		},
+		Args: usageArgs(cobra.NoArgs),
+	}
+	root.SetIn(a.env.Stdin)
+	root.SetOut(a.env.Stdout)
+	root.SetErr(a.env.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{withHint(err, message.HintHelp, cmd.CommandPath())}
+	})
+	root.PersistentFlags().BoolVar(&a.json, "json", false, message.HelpJSON.In(a.lang))
+	for _, c := range []*cobra.Command{
+		a.workflowCmd(),
+		a.routeCmd(),
+		a.timelineCmd(),
+		a.cleanupCmd(),
+		a.hookHelpCmd(),
+	} {
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// hookHelpCmd only documents `overtone hook`, which never gets here.
+func (a *app) hookHelpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook EVENT [--host claude-code|codex]",
+		Short: message.HelpHook.In(a.lang),
+		Long:  message.HelpHookLong.In(a.lang),
+		Run:   func(*cobra.Command, []string) {},
+	}
+}
+
+// usageArgs makes a wrong number of arguments a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{withHint(err, message.HintHelp, cmd.CommandPath())}
+		}
+		return nil
+	}
+}
+
+func version() string {
+	v := Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 7 {
+				v += " (" + s.Value[:7] + ")"
+			}
+		}
+	}
+	return v
+}

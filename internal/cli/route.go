@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// maxAnswer bounds what route check reads.
+const maxAnswer = 64 << 20
+
+func (a *app) routeCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "route", Short: message.HelpRoute.In(a.lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	var stage, template string
+	check := &cobra.Command{
+		Use: "check [FILE]", Short: message.HelpRouteChk.In(a.lang), Long: message.HelpRouteLong.In(a.lang), Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, err := a.readText(args)
+			if err != nil {
+				return err
+			}
+			stages, err := a.stagesOf(template, "")
+			if err != nil {
+				return err
+			}
+			rules, _ := a.rules()
+			s, _ := rules.Apply(nil, workflow.Start{Type: template, Stages: stages, At: a.env.Now()})
+			if s == nil {
+				s = &workflow.State{}
+			}
+			if stage == "" {
+				stage = "DEV"
+				if !s.DAG.Has(stage) && s.DAG.Len() > 0 {
+					stage = s.DAG.Keys()[0]
+				}
+			}
+			if _, ok := workflow.Lookup(stage); !ok {
+				return usageError{withHint(fail(message.BadStage, stage), message.HintStages, strings.Join(s.DAG.Keys(), ", "))}
+			}
+			return a.checkRoute(text, stage, s)
+		},
+	}
+	check.Flags().StringVar(&stage, "stage", "", message.HelpRouteStg.In(a.lang))
+	check.Flags().StringVar(&template, "template", "standard", message.HelpRouteTpl.In(a.lang))
+	_ = check.RegisterFlagCompletionFunc("template", templateArg)
+	cmd.AddCommand(check)
+	return cmd
+}
+
+func (a *app) readText(args []string) (string, error) {
+	in := a.env.Stdin
+	if len(args) == 1 && args[0] != "-" {
+		f, err := os.Open(args[0])
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxAnswer))
+	return string(data), err
+}
+
+// checkRoute explains what becomes of an answer.
+func (a *app) checkRoute(text, stage string, s *workflow.State) error {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	r, ok := workflow.ParseTranscript(lines)
+	if !ok {
+		r, ok = workflow.ParseRoute(text)
+	}
+	type result struct {
+		Schema    int              `json:"schema"`
+		Stage     string           `json:"stage"`
+		Found     bool             `json:"found"`
+		Parsed    *json.RawMessage `json:"parsed"`
+		Validated *workflow.Route  `json:"validated"`
+		Policy    *workflow.Route  `json:"policy"`
+		Warnings  []string         `json:"warnings"`
+		Meaning   string           `json:"meaning"`
+	}
+	out := result{Schema: 1, Stage: stage, Found: ok, Warnings: []string{}}
+	if !ok {
+		text := message.RouteNoneImpl.In(a.lang)
+		if workflow.Quality(stage) {
+			text = message.RouteNoneQual.Format(a.lang, stage)
+		}
+		out.Meaning = text
+		if a.json {
+			return a.printJSON(out)
+		}
+		a.say(message.RouteNone)
+		fmt.Fprintln(a.env.Stdout, text)
+		return nil
+	}
+	parsed, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	raw := json.RawMessage(parsed)
+	v := workflow.ValidateRoute(r)
+	p := workflow.EnforcePolicy(v, s, stage)
+	out.Parsed, out.Validated, out.Policy = &raw, &v, &p
+	if p.Warning != "" {
+		out.Warnings = strings.Split(p.Warning, "; ")
+	}
+	out.Meaning = a.meaning(p, s, stage)
+	if a.json {
+		return a.printJSON(out)
+	}
+	show := func(t message.Text, r workflow.Route) {
+		parts := []string{r.Verdict, r.Route}
+		for _, f := range []string{r.Severity, r.BarrierGroup} {
+			if f != "" {
+				parts = append(parts, f)
+			}
+		}
+		a.say(t, strings.Join(parts, " "))
+	}
+	show(message.RouteParsed, r)
+	show(message.RouteValidated, v)
+	show(message.RoutePolicy, p)
+	for _, w := range out.Warnings {
+		a.say(message.RouteFix, w)
+	}
+	a.say(message.RouteMeaning, out.Meaning)
+	return nil
+}
+
+func (a *app) meaning(r workflow.Route, s *workflow.State, stage string) string {
+	switch {
+	case r.Route == workflow.Abort:
+		return message.MeansAbort.In(a.lang)
+	case r.Route == workflow.Barrier && r.BarrierGroup != "":
+		return message.MeansVote.Format(a.lang, r.BarrierGroup, r.Verdict)
+	case r.Route == workflow.Dev:
+		return message.MeansBack.Format(a.lang, s.DAG.Rework(stage))
+	case r.Verdict == workflow.Fail:
+		return message.MeansForced.In(a.lang)
+	case len(s.DAG.NextOf(stage)) == 0:
+		return message.MeansEnd.In(a.lang)
+	}
+	return message.MeansNext.In(a.lang)
+}

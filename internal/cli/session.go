@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// sessionFlag adds --session to a command.
+func (a *app) sessionFlag(cmd *cobra.Command, id *string) {
+	cmd.PersistentFlags().StringVar(id, "session", "", message.HelpSession.In(a.lang))
+	_ = cmd.RegisterFlagCompletionFunc("session", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return a.recentSessions(50), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// session finds the session a command is about: by flag, or by what the host
+// puts into the environment of its tools. With recent, a command that only looks
+// may fall back to the session used last.
+func (a *app) session(id string, recent bool) (*store.Session, error) {
+	for _, key := range []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"} {
+		if id == "" {
+			id = a.env.Getenv(key)
+		}
+	}
+	if id == "" && recent {
+		if last := a.recentSessions(1); len(last) > 0 {
+			id = last[0]
+			if !a.json {
+				a.note(message.UsingSession, id)
+			}
+		}
+	}
+	if id == "" {
+		list := a.recentSessions(3)
+		if len(list) == 0 {
+			return nil, usageError{withHint(fail(message.NoSession), message.HintNoSession)}
+		}
+		return nil, usageError{withHint(fail(message.NoSession), message.HintSession, strings.Join(list, ", "))}
+	}
+	s, err := a.env.store().Session(id)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return s, nil
+}
+
+func (a *app) recentSessions(n int) []string {
+	list, err := a.env.store().Sessions()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var ids []string
+	for _, s := range list[:min(n, len(list))] {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}

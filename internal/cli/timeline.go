@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+func (a *app) timelineCmd() *cobra.Command {
+	var (
+		session string
+		types   string
+		last    int
+		follow  bool
+	)
+	cmd := &cobra.Command{
+		Use: "timeline", Short: message.HelpTimeline.In(a.lang), Long: message.HelpTimelineLo.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			filter, err := eventFilter(types)
+			if err != nil {
+				return err
+			}
+			s, err := a.session(session, true)
+			if err != nil {
+				return err
+			}
+			if follow {
+				err := s.Follow(cmd.Context(), store.FollowOptions{Last: last, Filter: filter}, func(e store.Entry) error {
+					a.printEvent(e)
+					return nil
+				})
+				if errors.Is(err, context.Canceled) {
+					return nil
+				}
+				return err
+			}
+			entries, stats, err := s.Last(last, filter)
+			if err != nil {
+				return err
+			}
+			for _, e := range entries {
+				a.printEvent(e)
+			}
+			if stats.Bad > 0 {
+				a.note(message.BadLines, stats.Bad)
+			}
+			return nil
+		},
+	}
+	a.sessionFlag(cmd, &session)
+	cmd.Flags().StringVar(&types, "type", "", message.HelpType.In(a.lang))
+	cmd.Flags().IntVar(&last, "last", 50, message.HelpLast.In(a.lang))
+	cmd.Flags().BoolVar(&follow, "follow", false, message.HelpFollow.In(a.lang))
+	_ = cmd.RegisterFlagCompletionFunc("type", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return message.EventTypes(), cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+func eventFilter(types string) (store.Filter, error) {
+	var f store.Filter
+	if types == "" {
+		return f, nil
+	}
+	for _, t := range strings.Split(types, ",") {
+		t = strings.TrimSpace(t)
+		if !slices.Contains(message.EventTypes(), t) {
+			return f, usageError{withHint(fail(message.UnknownEvent, t), message.HintEvents, strings.Join(message.EventTypes(), ", "))}
+		}
+		f.Types = append(f.Types, t)
+	}
+	return f, nil
+}
+
+func (a *app) printEvent(e store.Entry) {
+	if a.json {
+		fmt.Fprintf(a.env.Stdout, "%s\n", e.Raw)
+		return
+	}
+	var detail []string
+	for _, f := range e.Data() {
+		detail = append(detail, fmt.Sprintf("%s=%s", f.Key, strings.Trim(fmt.Sprintf("%s", f.Value), `"`)))
+	}
+	when := e.TS
+	if t := e.Time(); !t.IsZero() {
+		when = t.Local().Format("01-02 15:04:05")
+	}
+	label := e.Type
+	if text, ok := message.EventLabel(e.Type); ok {
+		label = text.In(a.lang)
+	}
+	fmt.Fprintf(a.env.Stdout, "%s  %s%s  %s\n", when, label, strings.Repeat(" ", max(0, 16-columns(label))), strings.Join(detail, " "))
+}
+
+func (a *app) cleanupCmd() *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "cleanup", Short: message.HelpCleanup.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			cfg, _ := a.env.config()
+			rep, err := a.env.store().Cleanup(store.CleanupOptions{
+				MaxAge: time.Duration(cfg.Cleanup.AfterDays) * 24 * time.Hour, DryRun: dry, Active: hook.ActiveWorkflow,
+			})
+			if err != nil {
+				return err
+			}
+			if a.json {
+				var failed []string
+				for _, e := range rep.Failed {
+					failed = append(failed, e.Error())
+				}
+				return a.printJSON(struct {
+					Schema   int      `json:"schema"`
+					DryRun   bool     `json:"dryRun"`
+					Files    []string `json:"files"`
+					Sessions []string `json:"sessions"`
+					Spared   []string `json:"spared"`
+					Failed   []string `json:"failed"`
+				}{1, dry, list(rep.Files), list(rep.Sessions), list(rep.Spared), list(failed)})
+			}
+			text := message.CleanupDone
+			if dry {
+				text = message.CleanupWould
+			}
+			for _, f := range append(rep.Files, rep.Sessions...) {
+				fmt.Fprintln(a.env.Stdout, "  "+f)
+			}
+			a.say(text, len(rep.Files), len(rep.Sessions))
+			if n := len(rep.Spared); n > 0 {
+				a.say(message.CleanupSpared, n)
+			}
+			for _, e := range rep.Failed {
+				fmt.Fprintln(a.env.Stderr, "overtone: "+e.Error())
+			}
+			if n := len(rep.Failed); n > 0 {
+				return fail(message.CleanupFailed, n)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, message.HelpDryRun.In(a.lang))
+	return cmd
+}

@@ -1,0 +1,53 @@
+package compact
+
+import (
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// RecoveryMax is the longest recovery text, in UTF-16 units.
+const RecoveryMax = 2000
+
+// Recovery is what a workflow tells the model after a compaction.
+type Recovery struct {
+	WorkflowType string
+	Bar          string // progress bar
+	Stage        string // current stage, described; "" = none
+	FailCount    int
+	RejectCount  int
+	Agents       []string // "developer（DEV）"
+	Tasks        string   // the block of open tasks; "" = none
+}
+
+// Text is the recovery text. When it is too long the tasks are cut first; the
+// directive stays, and the mark of the cut comes last.
+func (r Recovery) Text(lang message.Lang) string {
+	head := []string{message.RecoveryTitle.In(lang), message.RecoveryType.Format(lang, r.WorkflowType), message.RecoveryProgress.Format(lang, r.Bar)}
+	if r.Stage != "" {
+		head = append(head, message.RecoveryStage.Format(lang, r.Stage))
+	}
+	if r.FailCount > 0 {
+		head = append(head, message.RecoveryFails.Format(lang, r.FailCount))
+	}
+	if r.RejectCount > 0 {
+		head = append(head, message.RecoveryRejects.Format(lang, r.RejectCount))
+	}
+	if len(r.Agents) > 0 {
+		head = append(head, message.RecoveryAgents.Format(lang, strings.Join(r.Agents, ", ")))
+	}
+	top := strings.Join(head, "\n")
+	directive := "\n\n" + message.RecoveryDirective.In(lang) + "\n" + message.RecoveryGuide.In(lang)
+	tasks := r.Tasks
+	if tasks != "" {
+		tasks = "\n\n" + tasks
+	}
+	if text := top + tasks + directive; lenUTF16(text) <= RecoveryMax {
+		return text
+	}
+	mark := "\n" + message.RecoveryCut.In(lang)
+	room := RecoveryMax - lenUTF16(directive) - lenUTF16(mark)
+	top = cutUTF16(top, room)
+	tasks = cutUTF16(tasks, room-lenUTF16(top))
+	return top + strings.TrimRight(tasks, "\n") + directive + mark
+}

@@ -1,0 +1,275 @@
+package hook
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// subagentStart ties an agent to its hand-over.
+func (c *call) subagentStart() (reply, error) {
+	agent, id := c.in.text("agent_type"), c.in.agentID()
+	if id == "" || workflow.StageOfAgent(agent) == "" {
+		return reply{}, errQuiet
+	}
+	if s, err := Peek(c.sess); err != nil || s == nil || !s.Active {
+		return reply{}, err
+	}
+	return reply{}, c.update(func(d *desk) error {
+		if d.state == nil {
+			return nil
+		}
+		_, err := d.apply(workflow.Bind{Agent: agent, AgentID: id})
+		return err
+	})
+}
+
+// completion is the end of an agent's work as a hook sees it.
+type completion struct {
+	ID, AgentID, Agent string
+	Text               string
+	HasText            bool // the host gave the answer itself
+	Transcript         string
+	Died               bool
+}
+
+// route finds the verdict: in the answer, and only without one in the tail of
+// the agent's transcript.
+func (done completion) route() *workflow.Route {
+	if done.Died {
+		return nil
+	}
+	var (
+		r  workflow.Route
+		ok bool
+	)
+	switch {
+	case done.HasText:
+		r, ok = workflow.ParseRoute(done.Text)
+	case done.Transcript != "":
+		// A transcript that cannot be read holds no verdict.
+		texts, _ := transcript.LastAssistantTexts(done.Transcript, 30)
+		for _, text := range slices.Backward(texts) {
+			if r, ok = workflow.ParseRoute(text); ok {
+				break
+			}
+		}
+	}
+	if !ok {
+		return nil
+	}
+	return &r
+}
+
+// subagentStop is the transition. What it prints depends on who listens: the
+// specifications' texts, or, for the host, nothing: its main model reads the
+// outbox at its next hook.
+func (c *call) subagentStop() (reply, error) {
+	agent := c.in.text("agent_type")
+	// The host's own summariser ends like a sub-agent without a type.
+	if agent == "" || workflow.StageOfAgent(agent) == "" {
+		return reply{}, errQuiet
+	}
+	if s, err := Peek(c.sess); err != nil || s == nil {
+		return reply{}, err
+	}
+	done := completion{
+		AgentID: c.in.agentID(), Agent: agent,
+		Text: c.in.text("last_assistant_message"), HasText: c.in.has("last_assistant_message"),
+		Transcript: c.in.text("agent_transcript_path"),
+	}
+	var r reply
+	err := c.update(func(d *desk) error {
+		if d.state == nil {
+			return nil
+		}
+		if c.host == claudeCode {
+			if ask := d.ask(done); ask != "" {
+				r.Block = ask
+				return nil
+			}
+		}
+		end, err := d.finish(done)
+		if err != nil {
+			return err
+		}
+		if c.host == "" {
+			r.Result, r.System = strings.Join(end.result, "\n"), end.system
+			d.mem.Outbox = nil
+		}
+		return nil
+	})
+	return r, err
+}
+
+// ask wants a quality agent's verdict in place, once, before the stage counts as
+// crashed; and a background agent's report in one line, because the host hands
+// its last message to the main model as it is.
+func (d *desk) ask(done completion) string {
+	base := workflow.StageOfAgent(done.Agent)
+	if !d.state.Active || !workflow.Quality(base) || done.AgentID == "" || d.c.in.get("stop_hook_active").Bool() {
+		return ""
+	}
+	key, async := "", false
+	for _, del := range d.state.Delegations {
+		if del.Open && (del.AgentID == done.AgentID || del.AgentID == "" && workflow.Base(del.Stage) == base) {
+			if del.Asked {
+				return ""
+			}
+			key, async = del.Stage, del.Async
+		}
+	}
+	if key == "" {
+		return ""
+	}
+	missing := done.route() == nil
+	long := async && len(strings.Split(strings.TrimSpace(done.Text), "\n")) > 4
+	if !missing && !long {
+		return ""
+	}
+	if err := d.keepReport(key, done.Text); err != nil {
+		return ""
+	}
+	if _, err := d.apply(workflow.Bind{Agent: done.Agent, AgentID: done.AgentID}); err != nil {
+		return ""
+	}
+	if _, err := d.apply(workflow.Ask{AgentID: done.AgentID}); err != nil {
+		return ""
+	}
+	return message.AskMarker.Format(d.c.lang, key)
+}
+
+// keepReport saves an answer as the stage's report unless the agent wrote one.
+func (d *desk) keepReport(key, text string) error {
+	body := strings.TrimSpace(text)
+	if body == "" || !strings.Contains(body, "\n") && len(body) < 200 {
+		return nil
+	}
+	if _, err := d.tx.ReadContext(d.c.sess.ContextPath(key)); err == nil {
+		return nil
+	}
+	return d.tx.WriteContext(key, []byte(body+"\n"))
+}
+
+// ending is what a completion gives to say.
+type ending struct {
+	result []string // 000
+	system string   // 002
+}
+
+// finish applies a completion and leaves the routing text for the main model.
+func (d *desk) finish(done completion) (ending, error) {
+	c := d.c
+	route := done.route()
+	base := workflow.StageOfAgent(done.Agent)
+	key := d.stageOf(done.ID, done.AgentID, "")
+	if key == "" {
+		key = base
+	}
+	if workflow.Quality(base) && !done.Died && done.HasText {
+		if err := d.keepReport(key, done.Text); err != nil {
+			c.complain("context", err)
+		}
+		if route != nil {
+			d.ownReport(key, route)
+		}
+	}
+	out, err := d.apply(workflow.Completion{
+		ID: done.ID, AgentID: done.AgentID, Agent: done.Agent, Route: route, Died: done.Died, At: c.now,
+	})
+	if err != nil {
+		return ending{}, err
+	}
+	var end ending
+	switch out.Kind {
+	case workflow.Duplicate, workflow.Nothing:
+		return end, nil
+	case workflow.Refused:
+		if d.state.Active {
+			end.system = workflow.Instruction(d.state, out, c.lang)
+		}
+		return end, nil
+	}
+	if n := len(done.Text); workflow.Quality(out.Stage) && n > 500 {
+		if err := d.tx.Emit(store.On(message.EventSafetyTranscriptLeak, "stage", out.Stage, "responseLength", n)); err != nil {
+			return end, err
+		}
+	}
+	end.result = workflow.Result(d.state, out, c.lang)
+	if warning := d.tickTask(out); warning != "" {
+		end.result = append([]string{warning}, end.result...)
+	}
+	suggestion, err := d.suggest(out)
+	if err != nil {
+		return end, err
+	}
+	if suggestion != "" {
+		end.result = append(end.result, "", suggestion)
+	}
+	instruction := workflow.Instruction(d.state, out, c.lang)
+	end.system = instruction
+	if d.state.Active {
+		for _, next := range out.Next {
+			end.system = joinLine(end.system, d.node(next).Comment())
+		}
+	}
+	d.post(letter{Model: instruction, Person: suggestion})
+	return end, nil
+}
+
+func joinLine(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "\n" + b
+}
+
+// ownReport corrects the context_file of an answer: only a report of this
+// session's own pattern is passed on, and one that exists needs no naming.
+func (d *desk) ownReport(key string, route *workflow.Route) {
+	if route.ContextFile != "" {
+		if _, err := d.c.sess.ResolveContext(route.ContextFile); err == nil {
+			return
+		}
+		route.ContextFile = ""
+	}
+	if _, err := d.tx.ReadContext(d.c.sess.ContextPath(key)); err == nil {
+		route.ContextFile = d.shown(d.c.sess.ContextPath(key))
+	}
+}
+
+// tickTask ticks the stage in the feature's task list.
+func (d *desk) tickTask(out workflow.Outcome) (warning string) {
+	if d.state.FeatureName == "" || out.Result != "pass" && out.Result != "issues" {
+		return ""
+	}
+	_, err := prompt.TickTask(d.c.projectRoot(), d.state.FeatureName, workflow.Base(out.Stage))
+	if err != nil {
+		return message.TickFailed.Format(d.c.lang, err)
+	}
+	return ""
+}
+
+// stopFailure: an agent died of an error. For one in the background there is no
+// other sign.
+func (c *call) stopFailure() (reply, error) {
+	agent, id := c.in.text("agent_type"), c.in.agentID()
+	if id == "" || workflow.StageOfAgent(agent) == "" {
+		return reply{}, errQuiet
+	}
+	if s, err := Peek(c.sess); err != nil || s == nil || !s.Active {
+		return reply{}, err
+	}
+	return reply{}, c.update(func(d *desk) error {
+		if d.state == nil {
+			return nil
+		}
+		_, err := d.finish(completion{AgentID: id, Agent: agent, Died: true})
+		return err
+	})
+}

@@ -1,0 +1,163 @@
+// Package hook is one call of a host's hook: read stdin, decide, act, print.
+//
+// It never breaks its host. Whatever goes wrong (bad input, a full disk, a
+// read-only home, a bug) ends in one line on stderr, an output that is safe for
+// the event, and exit code 0. A Go panic would exit with 2, which hosts read as
+// "block", so everything runs under recover.
+//
+// Without a host the output is what the specifications print ({"result":""},
+// systemMessage). With one, it is what that host understands: nothing at all
+// where there is nothing to say, and else the field that reaches the right
+// reader.
+//
+// Everything a call changes it changes under the session's lock. A call that
+// has nothing to do takes no lock and writes nothing.
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Env is what a call may use of the world.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Dir            string
+	Now            func() time.Time
+	Version        string
+}
+
+// maxInput bounds what is read from stdin. A tool's output may be large, but
+// nothing here needs more.
+const maxInput = 32 << 20
+
+// Main runs `overtone hook EVENT [--host NAME]`. It always returns 0.
+func Main(args []string, env Env) int {
+	if env.Getenv("OVERTONE_DISABLE") == "1" {
+		return 0
+	}
+	event, host, err := parseArgs(args)
+	c := &call{env: env, event: event, host: host}
+	if err != nil {
+		c.complain("args", err)
+		c.print(reply{})
+		return 0
+	}
+	c.print(c.run())
+	return 0
+}
+
+func parseArgs(args []string) (event, host string, err error) {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case arg == "--host" && i+1 < len(args):
+			i++
+			host = args[i]
+		case strings.HasPrefix(arg, "--host="):
+			host = strings.TrimPrefix(arg, "--host=")
+		case strings.HasPrefix(arg, "-"):
+			return event, host, fmt.Errorf("unknown flag %s", arg)
+		case event == "":
+			event = arg
+		default:
+			return event, host, fmt.Errorf("unexpected argument %s", arg)
+		}
+	}
+	switch host {
+	case "", claudeCode, codex:
+	default:
+		return event, host, fmt.Errorf("unknown host %s (claude-code, codex)", host)
+	}
+	if handler(event) == nil {
+		return event, host, fmt.Errorf("unknown event %q", event)
+	}
+	return event, host, nil
+}
+
+// Hosts.
+const (
+	claudeCode = "claude-code"
+	codex      = "codex"
+)
+
+// handler finds what an event does.
+func handler(event string) func(*call) (reply, error) {
+	switch event {
+	case "session-start":
+		return (*call).sessionStart
+	case "session-end":
+		return (*call).sessionEnd
+	case "user-prompt-submit":
+		return (*call).userPrompt
+	case "pre-tool-use":
+		return (*call).preTool
+	case "post-tool-use":
+		return (*call).postTool
+	case "post-tool-use-failure":
+		return (*call).postToolFailure
+	case "post-tool-batch":
+		return (*call).postBatch
+	case "subagent-start":
+		return (*call).subagentStart
+	case "subagent-stop":
+		return (*call).subagentStop
+	case "stop":
+		return (*call).stop
+	case "stop-failure":
+		return (*call).stopFailure
+	case "pre-compact":
+		return (*call).preCompact
+	case "post-compact":
+		return (*call).postCompact
+	}
+	return nil
+}
+
+// Events lists the events, in the order of a session.
+func Events() []string {
+	return []string{
+		"session-start", "user-prompt-submit", "pre-tool-use", "post-tool-use", "post-tool-use-failure",
+		"post-tool-batch", "subagent-start", "subagent-stop", "stop", "stop-failure",
+		"pre-compact", "post-compact", "session-end",
+	}
+}
+
+// errQuiet ends a call that has nothing to do.
+var errQuiet = errors.New("nothing to do")
+
+// run does the call and turns every failure into the safe reply.
+func (c *call) run() (r reply) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.complain("safeRun", fmt.Errorf("panic: %v", p))
+			r = reply{}
+		}
+	}()
+	if err := c.open(); err != nil {
+		if !errors.Is(err, errQuiet) {
+			c.complain("safeRun", err)
+		}
+		return reply{}
+	}
+	r, err := handler(c.event)(c)
+	switch {
+	case errors.Is(err, errQuiet):
+		return reply{}
+	case err != nil:
+		c.complain("safeRun", err)
+		return reply{}
+	}
+	return r
+}
+
+// complain is the one line on stderr.
+func (c *call) complain(where string, err error) {
+	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")
+	fmt.Fprintf(c.env.Stderr, "[overtone/%s] %s\n", where, text)
+}

@@ -1,0 +1,217 @@
+package hook
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// stuckMax is how often a turn may be kept going without progress. The host
+// itself gives up after eight.
+const stuckMax = 5
+
+// stop keeps a workflow's loop going: while stages are left, the main agent is
+// told the next one instead of ending its turn. It lets go when background
+// agents are at work (they will wake it), when nothing moves, and at the limit.
+func (c *call) stop() (reply, error) {
+	if !c.in.main() {
+		return reply{}, errQuiet
+	}
+	if s, err := Peek(c.sess); err != nil || s == nil {
+		if err != nil {
+			return reply{}, err
+		}
+		return c.flushAtStop()
+	}
+	var r reply
+	err := c.update(func(d *desk) error {
+		d.setThread("")
+		if err := d.settleCompaction("stop", &r); err != nil {
+			return err
+		}
+		if d.state == nil {
+			return nil
+		}
+		if !d.state.Active {
+			return d.wrapUp(&r)
+		}
+		if err := d.bury(); err != nil {
+			return err
+		}
+		if err := d.tick(); err != nil {
+			return err
+		}
+		return d.keepGoing(&r)
+	})
+	return r, err
+}
+
+// flushAtStop: without a workflow a turn ends as it likes.
+func (c *call) flushAtStop() (reply, error) { return c.flush(nil, false) }
+
+// bury frees the stages of agents that cannot be alive: at the end of a turn
+// nothing runs in the foreground, and the host lists what runs behind it.
+func (d *desk) bury() error {
+	c := d.c
+	if _, err := d.apply(workflow.Recover{At: c.now}); err != nil {
+		return err
+	}
+	if !c.in.has("background_tasks") {
+		return nil
+	}
+	running := d.running()
+	for _, del := range d.state.Delegations {
+		if del.Open && del.Async && del.AgentID != "" && !running[del.AgentID] {
+			if _, err := d.apply(workflow.Drop{AgentID: del.AgentID, At: c.now}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// running is the background agents the host says are at work.
+func (d *desk) running() map[string]bool {
+	ids := map[string]bool{}
+	d.c.in.get("background_tasks").ForEach(func(_, t gjson.Result) bool {
+		if t.Get("status").String() == "running" {
+			ids[t.Get("id").String()] = true
+		}
+		return true
+	})
+	return ids
+}
+
+func (d *desk) keepGoing(r *reply) error {
+	c, s := d.c, d.state
+	limit := c.cfg.Workflow.LoopMaxIterations
+	l := &d.mem.Loop
+	if l.Workflow != s.WorkflowID {
+		*l = loop{Workflow: s.WorkflowID}
+	}
+	d.dirty = true
+	if len(s.ActiveStages) > 0 || len(d.running()) > 0 {
+		d.collect(r)
+		r.Context = ""
+		return nil
+	}
+	if seen := signature(s); seen != l.Seen {
+		l.Seen, l.Stuck, l.LetGo = seen, 0, false
+	}
+	switch {
+	case l.Iteration >= limit:
+		r.Result = message.LoopMax.Format(c.lang, l.Iteration, limit)
+	case l.Stuck >= stuckMax:
+		r.Result = message.LoopStuck.Format(c.lang, l.Stuck)
+	}
+	if r.Result != "" {
+		if !l.LetGo {
+			r.Person = r.Result
+			l.LetGo = true
+		}
+		return nil
+	}
+	if l.Iteration == 0 {
+		if err := d.tx.Emit(store.On(message.EventLoopStart, "workflowType", s.WorkflowType)); err != nil {
+			c.complain("stop", err)
+		}
+	}
+	l.Iteration++
+	l.Stuck++
+	done, total := s.Progress()
+	if err := d.tx.Emit(store.On(message.EventLoopAdvance, "iteration", l.Iteration, "progress", fmt.Sprintf("%d/%d", done, total))); err != nil {
+		c.complain("stop", err)
+	}
+	lines := []string{message.LoopTitle.Format(c.lang, l.Iteration, limit), message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
+	if f, ok, err := prompt.ActiveFeature(c.projectRoot(), s.FeatureName); err == nil && ok && f.Total > 0 {
+		lines = append(lines, message.LoopTasks.Format(c.lang, f.Checked, f.Total))
+	}
+	if hint := workflow.NextStep(s, c.lang); hint != "" {
+		lines = append(lines, message.LoopNext.Format(c.lang, hint))
+	} else {
+		lines = append(lines, message.LoopNextAny.In(c.lang))
+	}
+	lines = append(lines, message.LoopNoAsk.In(c.lang))
+	var waiting reply
+	d.collect(&waiting)
+	r.Block = joinLines(waiting.Context, strings.Join(lines, "\n"))
+	return nil
+}
+
+// signature is what counts as progress.
+func signature(s *workflow.State) string {
+	var b strings.Builder
+	for k, st := range s.Stages.All() {
+		fmt.Fprintf(&b, "%s=%s/%d/%d ", k, st.Status, s.Retries[k], s.Crashes[k])
+	}
+	return b.String()
+}
+
+// wrapUp tells the person, once, how a workflow ended.
+func (d *desk) wrapUp(r *reply) error {
+	c, s := d.c, d.state
+	l := &d.mem.Loop
+	if s.Ended != "complete" && s.Ended != "" || !s.Done() || l.Workflow == s.WorkflowID && l.LetGo {
+		return nil
+	}
+	*l = loop{Workflow: s.WorkflowID, Iteration: l.Iteration, LetGo: true}
+	d.dirty = true
+	lines := []string{message.LoopDone.Format(c.lang, s.WorkflowType), ""}
+	for k, st := range s.Stages.All() {
+		lines = append(lines, message.LoopStage.Format(c.lang, mark(st), workflow.Describe(k, c.lang)))
+	}
+	lines = append(lines, "")
+	if s.FailCount > 0 {
+		lines = append(lines, message.LoopFails.Format(c.lang, s.FailCount))
+	}
+	if s.RejectCount > 0 {
+		lines = append(lines, message.LoopRejects.Format(c.lang, s.RejectCount))
+	}
+	if n := s.Unverified(); n > 0 {
+		lines = append(lines, message.LoopUnverif.Format(c.lang, n))
+	}
+	lines = append(lines, message.LoopDuration.Format(c.lang, d.took()))
+	r.Result = strings.Join(lines, "\n")
+	r.Person = r.Result
+	return d.tx.Emit(store.On(message.EventLoopComplete, "iteration", l.Iteration, "reason", s.Ended))
+}
+
+// took is how long the work took: to the last stage's end, not to now.
+func (d *desk) took() string {
+	begin, err := time.Parse(time.RFC3339, d.state.CreatedAt)
+	if err != nil {
+		return "?"
+	}
+	end := begin
+	for _, st := range d.state.Stages.All() {
+		if t, err := time.Parse(time.RFC3339, st.CompletedAt); err == nil && t.After(end) {
+			end = t
+		}
+	}
+	return end.Sub(begin).Round(time.Second).String()
+}
+
+func mark(st workflow.StageState) string {
+	switch {
+	case st.Status == workflow.Skipped:
+		return "⏭️"
+	case st.Unverified:
+		return "❔"
+	case st.Result == "pass":
+		return "✅"
+	case st.Result == "fail":
+		return "❌"
+	case st.Result == "reject":
+		return "🔙"
+	case st.Result == "issues":
+		return "🔁"
+	}
+	return "⬜"
+}

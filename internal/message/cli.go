@@ -1,0 +1,104 @@
+package message
+
+// The command line's own words.
+var (
+	HelpRoot     = Text{ZH: "讓長時間的 coding agent 工作保持連貫", EN: "Keep long coding-agent work coherent"}
+	HelpRootLong = Text{
+		ZH: "Overtone 陪在 Claude Code 與 Codex 旁邊：依階段路由工作、在自然邊界壓縮 context、\n讓狀態安全跨過壓縮，並解釋每一個決定。\n\n先試試：\n  overtone demo\n  overtone workflow list",
+		EN: "Overtone sits beside Claude Code and Codex: it routes work through stages, compacts at\nnatural boundaries, carries state across a compaction, and explains every decision.\n\nStart with:\n  overtone demo\n  overtone workflow list",
+	}
+	HelpJSON     = Text{ZH: "以 JSON 輸出", EN: "print JSON"}
+	HelpSession  = Text{ZH: "session id（預設取自環境變數）", EN: "session id (default: from the environment)"}
+	HelpDryRun   = Text{ZH: "只顯示會做什麼", EN: "show what would be done, do nothing"}
+	HintHelp     = Text{ZH: "用法請見 %s --help", EN: "see %s --help"}
+	Interrupted  = Text{ZH: "已中斷", EN: "interrupted"}
+	HelpHook     = Text{ZH: "由 host 呼叫的 hook（不需自行執行）", EN: "what hosts call (not for you to run)"}
+	HelpHookLong = Text{
+		ZH: "讀取 stdin 的 JSON 並輸出 host 能理解的內容；永遠以 0 結束。\n事件：session-start session-end user-prompt-submit pre-tool-use post-tool-use\npost-tool-use-failure post-tool-batch subagent-start subagent-stop stop stop-failure\npre-compact post-compact\n\n設定 OVERTONE_DISABLE=1 可讓所有 hook 什麼都不做。",
+		EN: "Reads JSON from stdin and prints what the host understands; always exits 0.\nEvents: session-start session-end user-prompt-submit pre-tool-use post-tool-use\npost-tool-use-failure post-tool-batch subagent-start subagent-stop stop stop-failure\npre-compact post-compact\n\nOVERTONE_DISABLE=1 turns every hook into a no-op.",
+	}
+
+	NoSession     = Text{ZH: "不知道是哪個 session", EN: "which session is not known"}
+	HintSession   = Text{ZH: "用 --session ID 指定。最近的 session：%s", EN: "name it with --session ID. Recent sessions: %s"}
+	HintNoSession = Text{ZH: "用 --session ID 指定；目前沒有任何 session", EN: "name it with --session ID; there are none yet"}
+	NoWorkflow    = Text{ZH: "session %s 沒有工作流", EN: "session %s has no workflow"}
+	HintStart     = Text{ZH: "以 overtone workflow start TEMPLATE 啟動一個", EN: "start one with overtone workflow start TEMPLATE"}
+	UsingSession  = Text{ZH: "session：%s（最近使用）", EN: "session: %s (the most recent)"}
+	HintTemplates = Text{ZH: "可用的工作流：%s", EN: "there are: %s"}
+	HintStages    = Text{ZH: "可用的階段：%s", EN: "there are: %s"}
+	BadStage      = Text{ZH: "沒有名為 %s 的階段", EN: "there is no stage named %s"}
+
+	HelpWorkflow        = Text{ZH: "多階段工作流：啟動、查看、跳過、重來、取消", EN: "multi-stage workflows: start, look, skip, restart, cancel"}
+	HelpWorkflowList    = Text{ZH: "列出所有模板", EN: "list the templates"}
+	HelpWorkflowShow    = Text{ZH: "顯示模板的 DAG", EN: "show a template's graph"}
+	HelpWorkflowStart   = Text{ZH: "在 session 中啟動工作流", EN: "start a workflow in a session"}
+	HelpWorkflowStatus  = Text{ZH: "目前進度", EN: "where it stands"}
+	HelpWorkflowSkip    = Text{ZH: "跳過一個階段（輪到它時）", EN: "leave a stage out (when its turn comes)"}
+	HelpWorkflowRestart = Text{ZH: "從某個階段重新開始", EN: "do a stage and everything behind it again"}
+	HelpWorkflowCancel  = Text{ZH: "取消工作流", EN: "stop the workflow"}
+	HelpStages          = Text{ZH: "自訂階段清單，以逗號分隔", EN: "your own list of stages, separated by commas"}
+	HelpFeature         = Text{ZH: "所屬 feature 名稱", EN: "the feature it belongs to"}
+	HelpReason          = Text{ZH: "原因", EN: "why"}
+
+	ColTemplate   = Text{ZH: "模板", EN: "TEMPLATE"}
+	ColLabel      = Text{ZH: "說明", EN: "WHAT"}
+	ColStages     = Text{ZH: "階段", EN: "STAGES"}
+	ColStage      = Text{ZH: "階段", EN: "STAGE"}
+	ColDeps       = Text{ZH: "前置", EN: "AFTER"}
+	ColNext       = Text{ZH: "後續", EN: "THEN"}
+	ColOnFail     = Text{ZH: "FAIL 時", EN: "ON FAIL"}
+	ColBarrier    = Text{ZH: "Barrier", EN: "BARRIER"}
+	ColAgent      = Text{ZH: "Agent", EN: "AGENT"}
+	ColStatus     = Text{ZH: "狀態", EN: "STATUS"}
+	ColResult     = Text{ZH: "結果", EN: "RESULT"}
+	ColNotes      = Text{ZH: "備註", EN: "NOTES"}
+	StatusHead    = Text{ZH: "工作流 %s · %s · session %s", EN: "workflow %s · %s · session %s"}
+	StatusCounts  = Text{ZH: "失敗 %d · 拒絕 %d · 未驗證 %d", EN: "failed %d · rejected %d · unverified %d"}
+	StatusNext    = Text{ZH: "下一步：%s", EN: "next: %s"}
+	NoteForced    = Text{ZH: "強制繼續", EN: "forced"}
+	NoteUnverif   = Text{ZH: "未驗證", EN: "unverified"}
+	NoteRetries   = Text{ZH: "重試 %d", EN: "retries %d"}
+	NoteCrashes   = Text{ZH: "crash %d", EN: "crashes %d"}
+	NoteSkip      = Text{ZH: "將跳過", EN: "to be skipped"}
+	NoneTemplate  = Text{ZH: "模板 none 不會啟動任何工作流", EN: "the template none starts no workflow"}
+	HelpRoute     = Text{ZH: "檢查 PIPELINE_ROUTE 路由指令", EN: "look into PIPELINE_ROUTE answers"}
+	HelpRouteChk  = Text{ZH: "解析 → 驗證 → 策略，並說明每一項修正", EN: "parse → validate → policy, with every correction explained"}
+	HelpRouteStg  = Text{ZH: "回答的階段", EN: "the stage that answered"}
+	HelpRouteTpl  = Text{ZH: "所屬模板", EN: "the template it belongs to"}
+	HelpRouteLong = Text{
+		ZH: "讀取檔案（或 stdin）：agent 的文字，或其 transcript（JSONL）。\n\n例：\n  overtone route check --stage REVIEW --template standard answer.txt\n  pbpaste | overtone route check",
+		EN: "Reads a file (or stdin): an agent's text, or its transcript (JSONL).\n\nExamples:\n  overtone route check --stage REVIEW --template standard answer.txt\n  pbpaste | overtone route check",
+	}
+	RouteNone      = Text{ZH: "找不到有效的 PIPELINE_ROUTE 標記", EN: "there is no valid PIPELINE_ROUTE marker"}
+	RouteNoneQual  = Text{ZH: "%s 是品質階段：會重新委派，第 3 次起以未驗證的 PASS 計", EN: "%s is a quality stage: it is delegated again; from the 3rd time on it is an unverified PASS"}
+	RouteNoneImpl  = Text{ZH: "以未驗證的 PASS / NEXT 計（ROUTE_FALLBACK）", EN: "it is taken as an unverified PASS / NEXT (ROUTE_FALLBACK)"}
+	RouteParsed    = Text{ZH: "解析：%s", EN: "parsed:    %s"}
+	RouteValidated = Text{ZH: "驗證：%s", EN: "validated: %s"}
+	RoutePolicy    = Text{ZH: "策略：%s", EN: "policy:    %s"}
+	RouteFix       = Text{ZH: "  修正：%s", EN: "  corrected: %s"}
+	RouteMeaning   = Text{ZH: "結果：%s", EN: "result:    %s"}
+	MeansNext      = Text{ZH: "階段完成，委派下一個", EN: "the stage is done, the next one is delegated"}
+	MeansForced    = Text{ZH: "未通過但強制繼續", EN: "it did not pass, but the work goes on"}
+	MeansBack      = Text{ZH: "回退到 %s", EN: "the work goes back to %s"}
+	MeansVote      = Text{ZH: "在 barrier %s 投票 %s", EN: "a vote in barrier %s: %s"}
+	MeansEnd       = Text{ZH: "工作流結束", EN: "the workflow ends"}
+	MeansAbort     = Text{ZH: "工作流立即終止", EN: "the workflow is aborted"}
+
+	HelpTimeline   = Text{ZH: "事件時間軸", EN: "what happened, in order"}
+	HelpTimelineLo = Text{
+		ZH: "例：\n  overtone timeline --session ID --last 20\n  overtone timeline --follow --type stage:complete\n\n--json 輸出 JSONL。",
+		EN: "Examples:\n  overtone timeline --session ID --last 20\n  overtone timeline --follow --type stage:complete\n\n--json prints JSONL.",
+	}
+	HelpFollow   = Text{ZH: "持續顯示新事件", EN: "go on with new events"}
+	HelpType     = Text{ZH: "只顯示這些類型（可用逗號分隔）", EN: "only these types (separated by commas)"}
+	HelpLast     = Text{ZH: "最近幾筆", EN: "how many"}
+	BadLines     = Text{ZH: "略過 %d 行無法解析的內容", EN: "%d lines could not be read and were left out"}
+	UnknownEvent = Text{ZH: "未知的 timeline 事件類型：%s", EN: "unknown timeline event type: %s"}
+	HintEvents   = Text{ZH: "可用的類型：%s", EN: "there are: %s"}
+
+	HelpCleanup   = Text{ZH: "清除 3 天前的殘留檔案（不動進行中的工作流）", EN: "remove what work older than 3 days left (active workflows are spared)"}
+	CleanupDone   = Text{ZH: "已移除 %d 個檔案、%d 個 session", EN: "removed %d files and %d sessions"}
+	CleanupWould  = Text{ZH: "將移除 %d 個檔案、%d 個 session", EN: "would remove %d files and %d sessions"}
+	CleanupSpared = Text{ZH: "保留 %d 個進行中的 session", EN: "spared %d sessions at work"}
+	CleanupFailed = Text{ZH: "%d 項無法處理", EN: "%d could not be handled"}
+)

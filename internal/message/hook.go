@@ -1,0 +1,48 @@
+package message
+
+// The recovery text of 001.
+var (
+	RecoveryTitle     = Text{ZH: "[Overtone 狀態恢復（compact 後）]", EN: "[Overtone state recovery (after compaction)]"}
+	RecoveryType      = Text{ZH: "工作流：%s", EN: "Workflow: %s"}
+	RecoveryProgress  = Text{ZH: "進度：%s", EN: "Progress: %s"}
+	RecoveryStage     = Text{ZH: "目前階段：%s", EN: "Current stage: %s"}
+	RecoveryFails     = Text{ZH: "失敗次數：%d/3", EN: "Failures: %d/3"}
+	RecoveryRejects   = Text{ZH: "拒絕次數：%d/3", EN: "Rejections: %d/3"}
+	RecoveryAgents    = Text{ZH: "活躍 Agents：%s", EN: "Active agents: %s"}
+	RecoveryAgent     = Text{ZH: "%s（%s）", EN: "%s (%s)"}
+	RecoveryDirective = Text{ZH: "⛔ 禁止詢問使用者「我該繼續嗎？」，直接依照目前階段繼續執行。", EN: "⛔ Do not ask the user whether to continue; go on with the current stage."}
+	RecoveryGuide     = Text{ZH: "如需查看工作流指引，請使用 /overtone:auto。", EN: "For the workflow's guide, use /overtone:auto."}
+	RecoveryCut       = Text{ZH: "... (已截斷，完整狀態請查看 workflow.json)", EN: "... (cut; the full state is in workflow.json)"}
+	CompactSuggestion = Text{ZH: "💾 transcript 已達 %s，建議在繼續下一個 stage 前執行 /compact 壓縮 context。", EN: "💾 The transcript has reached %s; run /compact before the next stage."}
+)
+
+// Hand-overs and reports.
+var (
+	InProgress    = Text{ZH: "[Overtone] 工作流進行中：%s（%s）", EN: "[Overtone] Workflow in progress: %s (%s)"}
+	BriefQuality  = Text{ZH: "將完整報告以 Write 寫入 %s，最終回應只含一行結論與 PIPELINE_ROUTE 標記。", EN: "Write the full report to %s with Write; your final answer is one line and the PIPELINE_ROUTE marker."}
+	BriefFile     = Text{ZH: "📄 %s 的內容：", EN: "📄 Content of %s:"}
+	ReportSaved   = Text{ZH: "報告已儲存到 %s（由 Overtone 寫入，不需重試）。請以一行結論加上 PIPELINE_ROUTE 標記作結。", EN: "The report was saved to %s (by Overtone; do not try again). End with one line and the PIPELINE_ROUTE marker."}
+	ReportLine    = Text{ZH: "%s 完成：%s。完整報告：%s（由後續階段讀取，不需在此閱讀）", EN: "%s done: %s. Full report: %s (for the next stage; no need to read it here)"}
+	NoVerdict     = Text{ZH: "無結論", EN: "no verdict"}
+	AskMarker     = Text{ZH: "請以一行結論結束 %s，並在最後一行附上 <!-- PIPELINE_ROUTE: {\"verdict\":\"PASS 或 FAIL\",\"route\":\"NEXT 或 DEV\",\"severity\":\"FAIL 時填 CRITICAL/HIGH/MEDIUM/LOW\",\"hint\":\"一句話\"} -->。不要重複報告內容。", EN: "End %s with one line, and as the last line <!-- PIPELINE_ROUTE: {\"verdict\":\"PASS or FAIL\",\"route\":\"NEXT or DEV\",\"severity\":\"CRITICAL/HIGH/MEDIUM/LOW on a FAIL\",\"hint\":\"one sentence\"} -->. Do not repeat the report."}
+	MergedHeading = Text{ZH: "## %s 結果", EN: "## Result of %s"}
+	MergedMissing = Text{ZH: "（報告檔不存在）", EN: "(there is no report file)"}
+	MergedCut     = Text{ZH: "...（內容截斷）", EN: "... (cut)"}
+)
+
+// The Stop hook.
+var (
+	LoopTitle    = Text{ZH: "[Overtone Loop %d/%d]", EN: "[Overtone loop %d/%d]"}
+	LoopTasks    = Text{ZH: "📋 Tasks：%d/%d 完成", EN: "📋 Tasks: %d/%d done"}
+	LoopNext     = Text{ZH: "⏭️ 繼續：%s", EN: "⏭️ Go on: %s"}
+	LoopNextAny  = Text{ZH: "⏭️ 繼續執行下一步", EN: "⏭️ Go on with the next step"}
+	LoopNoAsk    = Text{ZH: "⛔ 禁止詢問使用者，直接繼續執行。", EN: "⛔ Do not ask the user; go on."}
+	LoopMax      = Text{ZH: "⏸️ 已達最大迭代次數（%d/%d）。輸入任何訊息繼續，或以 /overtone:cancel 取消。", EN: "⏸️ The limit of iterations is reached (%d/%d). Send any message to go on, or /overtone:cancel."}
+	LoopStuck    = Text{ZH: "⏸️ 連續 %d 次沒有進展，暫停自動推進。輸入任何訊息繼續，或以 /overtone:cancel 取消。", EN: "⏸️ No progress in %d attempts; pausing. Send any message to go on, or /overtone:cancel."}
+	LoopDone     = Text{ZH: "🎉 工作流完成！（%s）", EN: "🎉 Workflow complete (%s)"}
+	LoopStage    = Text{ZH: "  %s %s", EN: "  %s %s"}
+	LoopFails    = Text{ZH: "⚠️ 失敗重試：%d 次", EN: "⚠️ Failures: %d"}
+	LoopRejects  = Text{ZH: "⚠️ 審查拒絕：%d 次", EN: "⚠️ Rejections: %d"}
+	LoopUnverif  = Text{ZH: "⚠️ 未驗證：%d 個", EN: "⚠️ Unverified: %d"}
+	LoopDuration = Text{ZH: "⏱️ 耗時：%s", EN: "⏱️ Duration: %s"}
+)
