@@ -37,7 +37,9 @@ func TestFacts(t *testing.T) {
 		{"URLs", "(https://example.com/a/b?x=1&y=2). http://h:80/，好", map[string][]string{"url": {"https://example.com/a/b?x=1&y=2", "http://h:80/"}}},
 		{"identifiers", "fooBar snake_case os.Getenv std::vector HTTPServer --dry-run $HOME call() sha256 TC-15 API",
 			map[string][]string{"identifier": {"fooBar", "snake_case", "os.Getenv", "std::vector", "HTTPServer", "--dry-run", "$HOME", "call", "sha256", "TC-15", "API"}}},
-		{"prose is no fact", "e.g. read/write and/or well-known, either/or. Node was here, i.e. today.", map[string][]string{}},
+		{"closing tag", "<role>x</role>", map[string][]string{}},
+		{"joined words", "entire/sessions read/write", map[string][]string{"identifier": {"entire/sessions", "read/write"}}},
+		{"prose is no fact", "e.g. and/or well-known, either/or. Node was here, i.e. today.", map[string][]string{}},
 		{"products are names", "Node.js", map[string][]string{"identifier": {"Node.js"}}},
 		{"windows path", `open C:\Users\me\a.txt now`, map[string][]string{"path": {`C:\Users\me\a.txt`}}},
 		{"home, hidden, folders", "~/.claude/projects .gitignore src/app /etc/hosts ../x/y internal/store/",
@@ -139,9 +141,9 @@ func FuzzFacts(f *testing.F) {
 	f.Add("```\ncode\n")
 	f.Add("C:\\x\\y \xff\xfe")
 	f.Fuzz(func(t *testing.T, text string) {
-		last := 0
+		last := int32(0)
 		for _, sp := range scanFacts(nil, text) {
-			if sp.start < 0 || sp.start >= sp.end || sp.end > len(text) {
+			if sp.start < 0 || sp.start >= sp.end || int(sp.end) > len(text) {
 				t.Fatalf("span %+v of %d bytes", sp, len(text))
 			}
 			if sp.kind == ErrorLine || sp.kind == Code {

@@ -6,10 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// span is one fact where it stands in a text. A span of a kind other than
+// span is one fact where it stands in a text (which is shorter than 2 GB: a
+// message of a session). A span of a kind other than
 // ErrorLine and Code never overlaps another such span.
 type span struct {
-	start, end int
+	start, end int32
 	kind       Kind
 	// grade of an ErrorLine: mention or report. Zero for other kinds.
 	grade uint8
@@ -89,6 +90,9 @@ func scanFacts(dst []span, text string) []span {
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
+		case c == '<' && i+1 < len(text) && text[i+1] == '/':
+			// A closing tag is no absolute path.
+			i += 2
 		case class[c]&isWord != 0:
 			i = s.word(i)
 		case c == '\n':
@@ -108,7 +112,7 @@ func scanFacts(dst []span, text string) []span {
 }
 
 func (s *scanner) emit(kind Kind, start, end int) {
-	s.spans = append(s.spans, span{start, end, kind, 0})
+	s.spans = append(s.spans, span{int32(start), int32(end), kind, 0})
 }
 
 func (s *scanner) endLine(end int) {
@@ -120,7 +124,7 @@ func (s *scanner) endLine(end int) {
 	}
 	if s.failing > 0 {
 		if a, b := trimmed(s.text, start, end); b-a <= maxErrorLine {
-			s.spans = append(s.spans, span{a, b, ErrorLine, s.failing})
+			s.spans = append(s.spans, span{int32(a), int32(b), ErrorLine, s.failing})
 		}
 	}
 	s.failing, s.fenceLine = 0, false
@@ -197,7 +201,7 @@ func (s *scanner) wide(i int) int {
 		return i + n
 	}
 	if s.failing < report {
-		if n := failingHan(s.text[i:]); n > 0 {
+		if n := failingHan(r, s.text[i:]); n > 0 {
 			s.fail(i + n)
 		}
 	}
@@ -214,14 +218,40 @@ func (s *scanner) fail(j int) {
 	s.failing = max(s.failing, grade)
 }
 
-// failingHan returns the length of the word for failure that t begins with.
-func failingHan(t string) int {
-	for _, w := range [...]string{"錯誤", "失敗", "例外", "異常", "逾時", "崩潰", "找不到", "拒絕存取", "错误", "失败", "异常", "超时"} {
-		if strings.HasPrefix(t, w) {
-			return len(w)
+// failingHan returns the length of the word for failure that t begins with,
+// whose first rune is r.
+func failingHan(r rune, t string) int {
+	var rest string
+	switch r {
+	case '錯':
+		rest = "誤"
+	case '失':
+		if rest = "敗"; strings.HasPrefix(t[3:], "败") {
+			rest = "败"
 		}
+	case '例':
+		rest = "外"
+	case '異', '异':
+		rest = "常"
+	case '逾', '超':
+		if rest = "時"; strings.HasPrefix(t[3:], "时") {
+			rest = "时"
+		}
+	case '崩':
+		rest = "潰"
+	case '找':
+		rest = "不到"
+	case '拒':
+		rest = "絕存取"
+	case '错':
+		rest = "误"
+	default:
+		return 0
 	}
-	return 0
+	if !strings.HasPrefix(t[3:], rest) {
+		return 0
+	}
+	return 3 + len(rest)
 }
 
 // ideograph reports whether r is written without blanks between words.
@@ -232,7 +262,19 @@ func ideograph(r rune) bool {
 
 // word reads the word at i, emits its facts and returns where it ends.
 func (s *scanner) word(i int) int {
-	t := s.text
+	j, kind := wordEnd(s.text, i)
+	switch kind {
+	case URL, Path:
+		s.emit(kind, i, trimWord(s.text, i, j, kind))
+	default:
+		s.classify(i, j)
+	}
+	return j
+}
+
+// wordEnd returns where the word that begins at i ends. The kind is URL or Path
+// (of a drive) when the form alone says so, else kinds.
+func wordEnd(t string, i int) (int, Kind) {
 	j := i
 	for j < len(t) {
 		c := t[j]
@@ -243,14 +285,20 @@ func (s *scanner) word(i int) int {
 		switch {
 		case c == ':':
 			if strings.HasPrefix(t[j:], "://") && j > i && schemeName(t[i:j]) {
-				return s.url(i, j+3)
+				for j += 3; j < len(t) && class[t[j]]&isURL != 0; {
+					j++
+				}
+				return j, URL
 			}
 			if strings.HasPrefix(t[j:], "::") && j > i && j+2 < len(t) && class[t[j+2]]&(isLower|isUpper) != 0 {
 				j += 2
 				continue
 			}
 			if j == i+1 && j+1 < len(t) && t[j+1] == '\\' && class[t[i]]&(isLower|isUpper) != 0 {
-				return s.drivePath(i, j+1)
+				for j++; j < len(t) && (class[t[j]]&isWord != 0 || t[j] == '\\'); {
+					j++
+				}
+				return j, Path
 			}
 		case c == ',':
 			if groupComma(t, i, j) {
@@ -265,12 +313,24 @@ func (s *scanner) word(i int) int {
 		}
 		break
 	}
-	if j == i {
-		// A letter outside ASCII that word was called for always advances; this
-		// is the guard against a lone byte that is none.
-		return i + 1
+	return j, kinds
+}
+
+// trimWord returns where a word ends without the punctuation of its sentence.
+func trimWord(t string, i, j int, kind Kind) int {
+	if class[t[j-1]]&isAlnum != 0 {
+		return j
 	}
-	s.classify(i, j)
+	cut := ".-/~$"
+	switch kind {
+	case URL:
+		cut = ".,;:!?*"
+	case Path:
+		cut = ".\\"
+	}
+	for j > i && strings.IndexByte(cut, t[j-1]) >= 0 {
+		j--
+	}
 	return j
 }
 
@@ -305,30 +365,4 @@ func schemeName(t string) bool {
 		}
 	}
 	return len(t) >= 2 && len(t) <= 12
-}
-
-func (s *scanner) url(i, j int) int {
-	t := s.text
-	for j < len(t) && class[t[j]]&isURL != 0 {
-		j++
-	}
-	end := j
-	for end > i && strings.IndexByte(".,;:!?*", t[end-1]) >= 0 {
-		end--
-	}
-	s.emit(URL, i, end)
-	return j
-}
-
-func (s *scanner) drivePath(i, j int) int {
-	t := s.text
-	for j < len(t) && (class[t[j]]&isWord != 0 || t[j] == '\\') {
-		j++
-	}
-	end := j
-	for end > i && strings.IndexByte(".\\", t[end-1]) >= 0 {
-		end--
-	}
-	s.emit(Path, i, end)
-	return j
 }

@@ -68,14 +68,11 @@ func shapeOf(w string) (h shape) {
 
 // classify emits the facts of the word [i,j).
 func (s *scanner) classify(i, j int) {
-	t := s.text
-	for j > i && strings.IndexByte(".-/~$", t[j-1]) >= 0 {
-		j--
-	}
+	j = trimWord(s.text, i, j, kinds)
 	if i == j {
 		return
 	}
-	w := t[i:j]
+	w := s.text[i:j]
 	h := shapeOf(w)
 	switch {
 	case len(w) > maxPath:
@@ -98,7 +95,11 @@ func (s *scanner) slashed(i, j int, h shape) {
 		s.failName(w[strings.LastIndexByte(w, '/')+1:], j)
 		return
 	}
-	// read/write, 3/4, HTTP/2: the parts stand for themselves.
+	if h.slashes == 1 && pairShape(w, h) {
+		s.emit(Identifier, i, j)
+		return
+	}
+	// 3/4, HTTP/2, and/or: the parts stand for themselves.
 	for k := i; k <= j; k++ {
 		if k == j || s.text[k] == '/' {
 			if k > i {
@@ -123,6 +124,13 @@ func pathShape(w string, h shape) bool {
 	}
 	first, second, _ := strings.Cut(w, "/")
 	return folder(first) || folder(second)
+}
+
+// pairShape reports whether one slash joins two words, such as a package in an
+// organisation or the two halves of a choice.
+func pairShape(w string, h shape) bool {
+	a, b, _ := strings.Cut(w, "/")
+	return h.letters > h.digits && len(a) >= 2 && len(b) >= 3 && a != "and" && a != "he" && b != "she"
 }
 
 // dotted reports whether a dot stands before or inside the last component: a
@@ -243,10 +251,20 @@ func codeLike(w string, h shape) bool {
 	case h.digits > 0:
 		return h.letters >= 1 && len(w) >= 2
 	case h.lower == 0:
-		return len(w) >= 3
+		return len(w) >= 3 && !shouted(w)
 	}
 	// HTTPServer, URLs: capitals in front of a hump.
 	return h.upper >= 2 && h.lower >= 2 && class[w[0]]&isUpper != 0
+}
+
+// shouted reports whether a word in capitals is an ordinary one.
+func shouted(w string) bool {
+	switch w {
+	case "NOT", "AND", "THE", "FOR", "ALL", "ANY", "BUT", "YES", "YOU", "ARE", "CAN", "MUST", "NEVER", "ALWAYS", "ONLY",
+		"THIS", "THAT", "WITH", "WHEN", "WILL", "FROM", "FIRST", "BEFORE", "AFTER", "SHOULD", "EVERY", "IMPORTANT", "NOTE":
+		return true
+	}
+	return false
 }
 
 // measure splits a word that begins with a digit: 10ms, 64-bit, 3rd, 1.2.3-rc1.
@@ -265,7 +283,7 @@ func (s *scanner) measure(i, j int) {
 		end--
 	}
 	switch {
-	case end < j && end == k && class[t[k]]&(isLower|isUpper) != 0 && unit(t[k:j]):
+	case end < j && end == k && class[t[k]]&(isLower|isUpper) != 0 && measureUnit(t[k:j]):
 		s.emit(Number, i, j)
 	case end < j && end == k && class[t[k]]&(isLower|isUpper) != 0:
 		// 2captcha, 3fa9: a name that begins with a digit.
@@ -276,8 +294,8 @@ func (s *scanner) measure(i, j int) {
 	}
 }
 
-// unit reports whether letters behind a numeral measure it.
-func unit(t string) bool {
+// measureUnit reports whether letters behind a numeral measure it.
+func measureUnit(t string) bool {
 	if len(t) > 4 {
 		return false
 	}
