@@ -1,0 +1,73 @@
+package compact
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Boundary names a sign that a piece of work is finished.
+type Boundary string
+
+const (
+	// Commit: git commit made a commit.
+	Commit Boundary = "commit"
+	// PRCheckpoint: a pull request was opened, merged, closed, reopened or reviewed.
+	PRCheckpoint Boundary = "pr_checkpoint"
+	// PlanCheckpoint: a step of the active plan was completed.
+	PlanCheckpoint Boundary = "plan_checkpoint"
+	// PlanUpdate: the active plan was changed in any way.
+	PlanUpdate Boundary = "plan_update"
+	// AgentDone: the agent says that it is done, in a turn that did work.
+	AgentDone Boundary = "agent_done"
+	// TopicShift: the agent turns to something else.
+	TopicShift Boundary = "topic_shift"
+	// ConcludingThought: the agent sums up.
+	ConcludingThought Boundary = "concluding_thought"
+	// StageComplete: a stage of our own workflow was completed.
+	StageComplete Boundary = "stage_complete"
+)
+
+// boundaries is the order in which boundaries are listed everywhere.
+var boundaries = [...]Boundary{Commit, PRCheckpoint, PlanCheckpoint, PlanUpdate, AgentDone, TopicShift, ConcludingThought, StageComplete}
+
+// Signals is a set of boundaries.
+type Signals uint16
+
+// Of makes a set. Unknown names are left out.
+func Of(list ...Boundary) Signals {
+	var s Signals
+	for _, b := range list {
+		if i := slices.Index(boundaries[:], b); i >= 0 {
+			s |= 1 << i
+		}
+	}
+	return s
+}
+
+// Has reports whether b is in the set.
+func (s Signals) Has(b Boundary) bool { return s&Of(b) != 0 }
+
+// List returns the set's boundaries in a fixed order, never nil.
+func (s Signals) List() []Boundary {
+	out := []Boundary{}
+	for i, b := range boundaries {
+		if s&(1<<i) != 0 {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// MarshalJSON writes the names, so that a stored set survives new boundaries.
+func (s Signals) MarshalJSON() ([]byte, error) { return json.Marshal(s.List()) }
+
+// UnmarshalJSON reads names; unknown ones are left out.
+func (s *Signals) UnmarshalJSON(data []byte) error {
+	var list []Boundary
+	if err := json.Unmarshal(data, &list); err != nil {
+		return fmt.Errorf("read signals: %w", err)
+	}
+	*s = Of(list...)
+	return nil
+}

@@ -1,0 +1,22 @@
+// Package compact decides when a context should be compacted and what survives
+// it. It is pure: what it needs to know comes in as values, what should happen
+// comes back as values; hosts, files and clocks belong to its callers.
+//
+// When: a State reduces a host's events to the signals of the
+// current turn (Apply), and Decide weighs them against how full the context is.
+// The fuller it is, the smaller the boundary that is good enough: Early, Ready,
+// Asap; below Emergency none is needed. What holds always:
+//
+//   - The configured list narrows what a tier allows and never widens it.
+//   - Our own packets and the turns they open are no signals.
+//   - After a compaction the context must have grown before the next one, and
+//     compactions that do not help stop the automation.
+//
+// What survives: Write turns the session's facts into a continuation packet,
+// redacted, bounded and marked as a note by a machine, and a Receipt makes sure
+// that it reaches the agent once per compaction and never as a user's message
+// in the middle of a turn.
+//
+// The package does not compact, does not read transcripts and does not talk to
+// models; an agent-written packet is asked for by the packages above it.
+package compact

@@ -1,0 +1,54 @@
+package compact
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Explain says in words what Decide looked at and why it decided so, one
+// condition per line.
+func Explain(in Input, d Decision, l message.Lang) string {
+	s := in.Settings
+	lines := []string{message.ExplainVerdict.Format(l, string(d.Verdict), d.Reason.In(l))}
+	if in.Usage.Known() {
+		lines = append(lines, message.ExplainUsage.Format(l, d.PercentRemaining, in.Usage.Used, in.Usage.Window))
+	} else {
+		lines = append(lines, message.ExplainUsageUnknown.In(l))
+	}
+	lines = append(lines,
+		message.ExplainTier.Format(l, string(d.Tier), percentText(s.Early), percentText(s.Ready), percentText(s.Asap), percentText(s.Emergency)),
+		message.ExplainSignals.Format(l, orNone(d.Signals, l)))
+	if d.Tier == Emergency {
+		lines = append(lines, message.ExplainAllowedAll.In(l))
+	} else {
+		lines = append(lines, message.ExplainAllowed.Format(l, orNone(d.Allowed, l)))
+	}
+	if len(in.History) > 0 {
+		lines = append(lines, message.ExplainRearm.Format(l, RearmGrowth(in.Usage.Window), d.Rearm))
+	}
+	return strings.Join(append(lines, message.ExplainMode.Format(l, string(s.Mode))), "\n")
+}
+
+func orNone(list []Boundary, l message.Lang) string {
+	if len(list) == 0 {
+		return message.ExplainNone.In(l)
+	}
+	return joinNames(list)
+}
+
+func names(s Signals) string { return joinNames(s.List()) }
+
+func joinNames(list []Boundary) string {
+	texts := make([]string, len(list))
+	for i, b := range list {
+		texts[i] = string(b)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// percentText writes a threshold without a needless fraction: 85, 12.5.
+func percentText(p Percent) string {
+	return strconv.FormatFloat(float64(p)/100, 'f', -1, 64)
+}

@@ -1,0 +1,221 @@
+package compact
+
+import (
+	"slices"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Compaction is one that worked.
+type Compaction struct {
+	At time.Time `json:"at"`
+	// Before and After are the context's tokens; After is -1 until the host
+	// has told the new size.
+	Before int64 `json:"before"`
+	After  int64 `json:"after"`
+	// Foreign is set when the user or the host compacted, not we.
+	Foreign bool `json:"foreign,omitempty"`
+}
+
+// Input is all that Decide looks at.
+type Input struct {
+	Settings Settings
+	Usage    Usage
+	// Signals are those of the turn, from State.Boundary.
+	Signals Signals
+	// Synthetic is set in a turn that our own packet opened.
+	Synthetic bool
+	// History holds the session's compactions, oldest first.
+	History []Compaction
+	Now     time.Time
+}
+
+// Verdict is what to do now.
+type Verdict string
+
+const (
+	DoCompact Verdict = "compact"
+	DoSuggest Verdict = "suggest"
+	DoTag     Verdict = "tag"
+	Wait      Verdict = "wait"
+	// Stopped: compacting does not help; the automation rests.
+	Stopped Verdict = "stopped"
+	IsOff   Verdict = "off"
+)
+
+// Cause names the reason of a decision, for programs.
+type Cause string
+
+const (
+	CauseBoundary   Cause = "boundary"
+	CauseEmergency  Cause = "emergency"
+	CauseOff        Cause = "off"
+	CauseUnknown    Cause = "usage-unknown"
+	CauseRoom       Cause = "room"
+	CauseNoBoundary Cause = "no-boundary"
+	CauseTooSmall   Cause = "boundary-too-small"
+	CausePlanOnly   Cause = "plan-only"
+	CauseSynthetic  Cause = "synthetic"
+	CauseFresh      Cause = "just-compacted"
+	CauseRearm      Cause = "rearm"
+	CauseNoShrink   Cause = "not-shrinking"
+	CauseTooFast    Cause = "too-fast"
+)
+
+// Decision is the answer of Decide.
+type Decision struct {
+	Tier             Tier
+	PercentRemaining int // -1 when not known
+	Signals          []Boundary
+	// Allowed are the boundaries that would do now. It is empty in an
+	// emergency, which needs none.
+	Allowed []Boundary
+	// Met are the signals among them.
+	Met     []Boundary
+	Verdict Verdict
+	Cause   Cause
+	Reason  message.Reason
+	// Rearm is how many more tokens the context has to grow before the next
+	// compaction, 0 when it may happen.
+	Rearm int64
+}
+
+// Same reports whether two decisions say the same, so that a caller leaves only
+// changes in the timeline.
+func (d Decision) Same(o Decision) bool {
+	return d.Tier == o.Tier && d.Verdict == o.Verdict && d.Cause == o.Cause && slices.Equal(d.Signals, o.Signals)
+}
+
+// Decide weighs the turn's signals against how full the context is.
+func Decide(in Input) Decision {
+	s := in.Settings
+	tier := s.Tier(in.Usage)
+	allowed := tier.allows() & s.Boundaries
+	signals := in.Signals
+	if in.Synthetic {
+		signals = 0
+	}
+	met := signals & allowed
+	d := Decision{
+		Tier: tier, PercentRemaining: in.Usage.Remaining(),
+		Signals: signals.List(), Allowed: allowed.List(), Met: met.List(),
+		Rearm: rearm(in.Usage, in.History), Verdict: Wait,
+	}
+	because := func(c Cause, t message.Text, args ...any) Decision {
+		d.Cause, d.Reason = c, message.Because(t, args...)
+		return d
+	}
+	switch {
+	case s.Mode == ModeOff || s.Mode == "":
+		d.Verdict = IsOff
+		return because(CauseOff, message.CompactOff)
+	case !in.Usage.Known():
+		return because(CauseUnknown, message.CompactUnknown)
+	}
+	if c, t, args := diverges(in.History, in.Now); c != "" {
+		d.Verdict = Stopped
+		return because(c, t, args...)
+	}
+	switch {
+	case tier == None:
+		return because(CauseRoom, message.CompactRoom, d.PercentRemaining, percentText(s.Early))
+	case len(in.History) > 0 && in.History[len(in.History)-1].After < 0:
+		return because(CauseFresh, message.CompactFresh)
+	case d.Rearm > 0:
+		return because(CauseRearm, message.CompactRearm, d.Rearm)
+	case tier == Emergency:
+		d.act(s.Mode)
+		return because(CauseEmergency, message.CompactEmergency, d.PercentRemaining, percentText(s.Emergency))
+	case in.Synthetic:
+		return because(CauseSynthetic, message.CompactSynthetic)
+	case signals == 0:
+		return because(CauseNoBoundary, message.CompactNoBoundary, string(tier), names(allowed))
+	case met == 0:
+		return because(CauseTooSmall, message.CompactTooSmall, string(tier), names(allowed), names(signals))
+	case tier != Asap && met&^planOnly() == 0 && signals&breaks() == 0:
+		return because(CausePlanOnly, message.CompactPlanOnly, string(tier), names(breaks()))
+	}
+	d.act(s.Mode)
+	return because(CauseBoundary, message.CompactBoundary, names(met), string(tier), d.PercentRemaining)
+}
+
+func (d *Decision) act(m Mode) {
+	switch m {
+	case ModeAuto:
+		d.Verdict = DoCompact
+	case ModeSuggest:
+		d.Verdict = DoSuggest
+	default:
+		d.Verdict = DoTag
+	}
+}
+
+// planOnly are the boundaries that come in the middle of a thought: agents tick
+// off steps while they work. In the early tiers they need a second sign.
+func planOnly() Signals { return Of(PlanCheckpoint, PlanUpdate) }
+
+// breaks are the signs that the agent itself sees a break.
+func breaks() Signals { return Of(AgentDone, TopicShift, ConcludingThought) }
+
+// RearmGrowth is by how many tokens a context must have grown since its last
+// compaction: two percent of the window, at least 64; 256 for an unknown window.
+func RearmGrowth(window int64) int64 {
+	if window <= 0 {
+		return 256
+	}
+	return max(window/50, 64)
+}
+
+func rearm(u Usage, history []Compaction) int64 {
+	if len(history) == 0 {
+		return 0
+	}
+	last := history[len(history)-1]
+	if last.After < 0 {
+		return 0
+	}
+	return max(0, RearmGrowth(u.Window)-(u.Used-last.After))
+}
+
+const (
+	// A compaction that frees less than a tenth has not helped. One may be bad
+	// luck, two in a row will not be better the third time.
+	minFreed     = 10 // percent
+	maxFruitless = 2
+	// Three compactions within five minutes cost more than they bring: each
+	// reads the whole context. After an hour the work has moved on.
+	fastCount  = 3
+	fastWithin = 5 * time.Minute
+	fastRest   = time.Hour
+)
+
+// diverges is the convergence guard. Only our own compactions count, and only
+// those after the last foreign one: whoever compacts by hand starts afresh.
+func diverges(history []Compaction, now time.Time) (Cause, message.Text, []any) {
+	var own []Compaction
+	for _, c := range history {
+		if c.Foreign {
+			own = own[:0]
+			continue
+		}
+		own = append(own, c)
+	}
+	fruitless := 0
+	for _, c := range slices.Backward(own) {
+		if c.After < 0 || c.Before <= 0 || (c.Before-c.After)*100 >= c.Before*minFreed {
+			break
+		}
+		fruitless++
+	}
+	if fruitless >= maxFruitless {
+		return CauseNoShrink, message.CompactNoShrink, []any{fruitless, minFreed}
+	}
+	if n := len(own); n >= fastCount {
+		first, last := own[n-fastCount].At, own[n-1].At
+		if last.Sub(first) < fastWithin && now.Sub(last) < fastRest {
+			return CauseTooFast, message.CompactTooFast, []any{fastCount, int(fastWithin / time.Minute), int(fastRest / time.Minute)}
+		}
+	}
+	return "", message.Text{}, nil
+}

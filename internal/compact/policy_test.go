@@ -1,0 +1,421 @@
+package compact
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func auto() Settings {
+	s := Defaults()
+	s.Mode = ModeAuto
+	return s
+}
+
+// free is a usage with p percent free.
+func free(p int64) Usage { return Usage{Used: 1000 * (100 - p), Window: 100_000} }
+
+func everySignal() []Signals {
+	var out []Signals
+	for s := range Signals(1 << len(boundaries)) {
+		out = append(out, s)
+	}
+	return out
+}
+
+// The acceptance rule, written down once more in another way and compared for
+// every percentage and every set of signals.
+func Test004_AutoNeedsTierAndBoundaryUnlessEmergency(t *testing.T) {
+	t.Parallel()
+	in := Input{Settings: auto(), Now: noon}
+	for p := int64(0); p <= 100; p++ {
+		in.Usage = free(p)
+		for _, sig := range everySignal() {
+			in.Signals = sig
+			has := func(list ...Boundary) bool { return sig&Of(list...) != 0 }
+			semantic := has(AgentDone, TopicShift, ConcludingThought)
+			want := false
+			switch {
+			case p < 15:
+				want = true
+			case p < 65:
+				want = has(Commit, PRCheckpoint, PlanCheckpoint, AgentDone, StageComplete)
+			case p < 75:
+				want = has(Commit, PRCheckpoint, StageComplete) || has(PlanCheckpoint) && semantic
+			case p < 85:
+				want = has(PRCheckpoint) || has(PlanCheckpoint) && semantic
+			}
+			d := Decide(in)
+			if (d.Verdict == DoCompact) != want {
+				t.Fatalf("%d%% free, %v: %s (%s), want compact %v", p, sig.List(), d.Verdict, d.Reason.In(message.EN), want)
+			}
+		}
+	}
+}
+
+func Test004_TierIsStrictAndExact(t *testing.T) {
+	t.Parallel()
+	s := auto()
+	for _, row := range []struct {
+		used, window int64
+		tier         Tier
+		percent      int
+	}{
+		{0, 100, None, 100}, {15, 100, None, 85}, {16, 100, Early, 84}, {25, 100, Early, 75}, {26, 100, Ready, 74},
+		{35, 100, Ready, 65}, {36, 100, Asap, 64}, {85, 100, Asap, 15}, {86, 100, Emergency, 14}, {100, 100, Emergency, 0},
+		{150, 100, Emergency, 0}, {62_000, 95_000, Asap, 34},
+		{14_999, 99_999, None, 85}, {15_000, 99_999, Early, 84}, {15_000, 100_001, None, 85}, {15_001, 100_001, Early, 84},
+		{3, 20, None, 85}, {170_000, 200_000, Asap, 15}, {170_001, 200_000, Emergency, 14},
+		{1, 3, Ready, 66}, {0, 0, None, -1}, {5, 0, None, -1}, {-1, 100, None, -1}, {1, 1 << 60, None, -1},
+	} {
+		u := Usage{row.used, row.window}
+		if got := s.Tier(u); got != row.tier || u.Remaining() != row.percent {
+			t.Errorf("%+v: %s %d%%, want %s %d%%", u, got, u.Remaining(), row.tier, row.percent)
+		}
+	}
+	s.Early = PercentOf(12.5)
+	if s.Emergency = 0; s.Tier(Usage{875, 1000}) != Asap {
+		t.Errorf("asap still holds: %s", s.Tier(Usage{875, 1000}))
+	}
+	s.Asap, s.Ready = 0, 0
+	if s.Tier(Usage{875, 1000}) != None || s.Tier(Usage{876, 1000}) != Early {
+		t.Error("a threshold of 12.5 is rounded")
+	}
+}
+
+func Test004_ConfiguredListNeverWidens(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		in := Input{Settings: auto(), Now: noon, Usage: free(rapid.Int64Range(15, 100).Draw(t, "free"))}
+		in.Settings.Boundaries = Signals(rapid.Uint16Range(0, 1<<len(boundaries)-1).Draw(t, "configured"))
+		in.Signals = Signals(rapid.Uint16Range(0, 1<<len(boundaries)-1).Draw(t, "signals"))
+		d := Decide(in)
+		for _, b := range d.Allowed {
+			if !in.Settings.Boundaries.Has(b) || !d.Tier.allows().Has(b) {
+				t.Fatalf("%s is allowed in %s under %v", b, d.Tier, in.Settings.Boundaries.List())
+			}
+		}
+		all := in
+		all.Settings.Boundaries = Of(boundaries[:]...)
+		if d.Verdict == DoCompact && Decide(all).Verdict != DoCompact {
+			// More boundaries may only add reasons to compact.
+			t.Fatalf("a shorter list compacts where the full one does not")
+		}
+		if d.Verdict == DoCompact && len(d.Met) == 0 {
+			t.Fatalf("compacts without a boundary in %s", d.Tier)
+		}
+	})
+}
+
+// A fuller context never asks for more than an emptier one did.
+func TestFullerContextIsNeverStricter(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		in := Input{Settings: auto(), Now: noon, Signals: Signals(rapid.Uint16Range(0, 1<<len(boundaries)-1).Draw(t, "signals"))}
+		a, b := rapid.Int64Range(0, 100_000).Draw(t, "used"), rapid.Int64Range(0, 100_000).Draw(t, "more")
+		in.Usage = Usage{min(a, b), 100_000}
+		before := Decide(in).Verdict
+		in.Usage.Used = max(a, b)
+		if before == DoCompact && Decide(in).Verdict != DoCompact {
+			t.Fatalf("compacts at %d but not at %d", min(a, b), max(a, b))
+		}
+	})
+}
+
+func Test004_PlanAloneNeedsASemanticBreak(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		free    int64
+		signals Signals
+		cause   Cause
+	}{
+		{80, Of(PlanCheckpoint), CausePlanOnly},
+		{80, Of(PlanCheckpoint, PlanUpdate, Commit), CausePlanOnly}, // a commit is not enough in early
+		{80, Of(PlanCheckpoint, TopicShift), CauseBoundary},
+		{70, Of(PlanCheckpoint), CausePlanOnly},
+		{70, Of(PlanCheckpoint, AgentDone), CauseBoundary},
+		{70, Of(PlanCheckpoint, ConcludingThought), CauseBoundary},
+		{70, Of(PlanCheckpoint, Commit), CauseBoundary},
+		{60, Of(PlanCheckpoint), CauseBoundary},
+		{60, Of(PlanUpdate), CauseTooSmall}, // not in the default list
+	} {
+		d := Decide(Input{Settings: auto(), Usage: free(row.free), Signals: row.signals, Now: noon})
+		if d.Cause != row.cause {
+			t.Errorf("%d%% free with %v: %s, want %s", row.free, row.signals.List(), d.Cause, row.cause)
+		}
+	}
+}
+
+func Test004_RearmsOnlyAfterGrowth(t *testing.T) {
+	t.Parallel()
+	for window, want := range map[int64]int64{0: 256, -1: 256, 100: 64, 3200: 64, 3250: 65, 95_000: 1900, 200_000: 4000} {
+		if got := RearmGrowth(window); got != want {
+			t.Errorf("RearmGrowth(%d) = %d, want %d", window, got, want)
+		}
+	}
+	in := Input{Settings: auto(), Signals: Of(Commit), Now: noon, History: []Compaction{{At: noon.Add(-time.Hour), Before: 90_000, After: 60_000}}}
+	for used, want := range map[int64]Verdict{60_000: Wait, 61_999: Wait, 62_000: DoCompact, 99_000: DoCompact, 40_000: Wait} {
+		in.Usage = Usage{used, 100_000}
+		if d := Decide(in); d.Verdict != want {
+			t.Errorf("at %d tokens: %s (%s), want %s", used, d.Verdict, d.Reason.In(message.EN), want)
+		}
+	}
+	in.History[0].After = -1
+	in.Usage = free(5)
+	if d := Decide(in); d.Cause != CauseFresh {
+		t.Errorf("the old size counts before the new one is known: %s", d.Cause)
+	}
+}
+
+func Test004_SyntheticTurnsDoNotCount(t *testing.T) {
+	t.Parallel()
+	for _, sig := range everySignal() {
+		in := Input{Settings: auto(), Usage: free(60), Signals: sig, Synthetic: true, Now: noon}
+		if d := Decide(in); d.Verdict != Wait || len(d.Signals) != 0 {
+			t.Fatalf("%v: %s", sig.List(), d.Verdict)
+		}
+	}
+	if d := Decide(Input{Settings: auto(), Usage: free(5), Synthetic: true, Now: noon}); d.Verdict != DoCompact {
+		t.Errorf("an emergency needs no signal: %s", d.Verdict)
+	}
+}
+
+func Test004_ConvergenceGuardStopsAndSaysSo(t *testing.T) {
+	t.Parallel()
+	at := func(minutes int, before, after int64) Compaction {
+		return Compaction{At: noon.Add(time.Duration(minutes) * time.Minute), Before: before, After: after}
+	}
+	foreign := func(c Compaction) Compaction { c.Foreign = true; return c }
+	for name, row := range map[string]struct {
+		history []Compaction
+		now     int
+		cause   Cause
+	}{
+		"no history":                   {nil, 0, CauseBoundary},
+		"one fruitless":                {[]Compaction{at(0, 1000, 990)}, 60, CauseBoundary},
+		"two fruitless":                {[]Compaction{at(0, 1000, 990), at(30, 1000, 950)}, 60, CauseNoShrink},
+		"grew":                         {[]Compaction{at(0, 1000, 1000), at(30, 1000, 1200)}, 60, CauseNoShrink},
+		"exactly a tenth":              {[]Compaction{at(0, 1000, 990), at(30, 1000, 900)}, 60, CauseBoundary},
+		"fruitful between":             {[]Compaction{at(0, 1000, 990), at(30, 1000, 100), at(60, 1000, 990)}, 90, CauseBoundary},
+		"unknown sizes":                {[]Compaction{at(0, 0, 0), at(30, 0, 0)}, 60, CauseBoundary},
+		"stays stopped":                {[]Compaction{at(0, 1000, 990), at(30, 1000, 990)}, 10_000, CauseNoShrink},
+		"by hand in between":           {[]Compaction{at(0, 1000, 990), foreign(at(10, 1000, 990)), at(30, 1000, 990)}, 60, CauseBoundary},
+		"by hand after":                {[]Compaction{at(0, 1000, 990), at(30, 1000, 990), foreign(at(40, 1000, 500))}, 60, CauseBoundary},
+		"three in five minutes":        {[]Compaction{at(0, 1000, 10), at(2, 1000, 10), at(4, 1000, 10)}, 5, CauseTooFast},
+		"three in exactly five":        {[]Compaction{at(0, 1000, 10), at(2, 1000, 10), at(5, 1000, 10)}, 6, CauseBoundary},
+		"two fast":                     {[]Compaction{at(0, 1000, 10), at(1, 1000, 10)}, 2, CauseBoundary},
+		"three fast, rested":           {[]Compaction{at(0, 1000, 10), at(2, 1000, 10), at(4, 1000, 10)}, 64, CauseBoundary},
+		"three fast, one by hand":      {[]Compaction{at(0, 1000, 10), foreign(at(2, 1000, 10)), at(4, 1000, 10)}, 5, CauseBoundary},
+		"three fast among slower ones": {[]Compaction{at(-90, 1000, 10), at(0, 1000, 10), at(2, 1000, 10), at(4, 1000, 10)}, 5, CauseTooFast},
+	} {
+		in := Input{Settings: auto(), Usage: free(60), Signals: Of(Commit), History: row.history, Now: noon.Add(time.Duration(row.now) * time.Minute)}
+		d := Decide(in)
+		if d.Cause != row.cause || (d.Verdict == Stopped) != (row.cause == CauseNoShrink || row.cause == CauseTooFast) {
+			t.Errorf("%s: %s %s, want %s", name, d.Verdict, d.Cause, row.cause)
+		}
+		if d.Verdict == Stopped {
+			for _, l := range []message.Lang{message.ZH, message.EN} {
+				if r := d.Reason.In(l); r == "" || strings.Contains(r, "%!") {
+					t.Errorf("%s: reason %q", name, r)
+				}
+			}
+			if d := Decide(Input{Settings: auto(), Usage: free(1), History: row.history, Now: in.Now}); d.Verdict != Stopped {
+				t.Errorf("%s: an emergency restarts what does not help", name)
+			}
+		}
+	}
+}
+
+// A policy that obeys its own history cannot compact for ever, whatever the
+// compactions do.
+func TestAutomationConverges(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		in := Input{Settings: auto(), Signals: Of(boundaries[:]...), Now: noon}
+		fruitless, acted := 0, 0
+		for range 300 {
+			in.Usage = Usage{rapid.Int64Range(0, 200_000).Draw(t, "used"), 200_000}
+			in.Now = in.Now.Add(time.Duration(rapid.Int64Range(0, 60).Draw(t, "seconds")) * time.Second)
+			if Decide(in).Verdict != DoCompact {
+				continue
+			}
+			acted++
+			after := in.Usage.Used * rapid.Int64Range(0, 100).Draw(t, "kept") / 100
+			if (in.Usage.Used-after)*100 < in.Usage.Used*minFreed {
+				fruitless++
+			} else {
+				fruitless = 0
+			}
+			in.History = append(in.History, Compaction{At: in.Now, Before: in.Usage.Used, After: after})
+			if fruitless > maxFruitless {
+				t.Fatalf("%d fruitless compactions in a row", fruitless)
+			}
+			if n := len(in.History); n > fastCount && in.History[n-1].At.Sub(in.History[n-1-fastCount].At) < fastWithin {
+				t.Fatalf("%d compactions within %v", fastCount+1, fastWithin)
+			}
+		}
+	})
+}
+
+func Test004_Modes(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[Mode]Verdict{ModeAuto: DoCompact, ModeSuggest: DoSuggest, ModeTag: DoTag, ModeOff: IsOff, "": IsOff} {
+		in := Input{Settings: auto(), Usage: free(70), Signals: Of(Commit), Now: noon}
+		in.Settings.Mode = mode
+		if d := Decide(in); d.Verdict != want {
+			t.Errorf("mode %q: %s, want %s", mode, d.Verdict, want)
+		}
+		in.Usage = free(3)
+		if d := Decide(in); d.Verdict != want {
+			t.Errorf("mode %q in an emergency: %s, want %s", mode, d.Verdict, want)
+		}
+		in.Usage = free(95)
+		if d := Decide(in); d.Verdict != Wait && want != IsOff {
+			t.Errorf("mode %q with room: %s", mode, d.Verdict)
+		}
+	}
+}
+
+func Test004_MalformedFrontMatterKeepsTheDefaults(t *testing.T) {
+	t.Parallel()
+	for _, src := range []string{"---\ntrigger: [\n---\nbody\n", "---\n\tbad\n---\n", "---\ntrigger:\n  early_percent_remaining_lt: soon\n---\n", "---\nno end", "\x00\xff", ""} {
+		a, _ := prompt.ParseAutoCompact([]byte(src), "auto-compact.md")
+		got := From(a, ModeSuggest)
+		got.Prompt = Defaults().Prompt // the body is kept even where the front matter is not
+		if diff := cmp.Diff(Defaults(), got); diff != "" {
+			t.Errorf("%q (-defaults +got):\n%s", src, diff)
+		}
+	}
+	d := Defaults()
+	if d.Early != 8500 || d.Ready != 7500 || d.Asap != 6500 || d.Emergency != 1500 || d.Boundaries != Of(Commit, PRCheckpoint, PlanCheckpoint, AgentDone, StageComplete) {
+		t.Errorf("defaults %+v", d)
+	}
+}
+
+func Test004_AgentPromptIsTheFileBody(t *testing.T) {
+	t.Parallel()
+	body := "Write it down:  \n\n* {{odd}} \"quotes\"\r\n\tand tabs\n"
+	a, problems := prompt.ParseAutoCompact([]byte("---\npacket:\n  author: agent\n---\n"+body), "f")
+	if s := From(a, ModeAuto); !s.AgentPackets || s.Prompt != body || len(problems) > 0 {
+		t.Errorf("prompt %q, want %q (%v)", s.Prompt, body, problems)
+	}
+}
+
+func TestExplainSaysWhatDecideSaw(t *testing.T) {
+	t.Parallel()
+	in := Input{Settings: auto(), Usage: Usage{62_000, 95_000}, Signals: Of(Commit, PlanUpdate), Now: noon, History: []Compaction{{Before: 80_000, After: 61_000}}}
+	in.Settings.Early = PercentOf(87.5)
+	got := Explain(in, Decide(in), message.EN)
+	want := `verdict: wait (the context has to grow by 900 more tokens since the last compaction)
+free: 34% (used 62000 of a window of 95000 tokens)
+tier: asap (early < 87.5%, ready < 75%, asap < 65%, emergency < 15%)
+signals in this turn: commit, plan_update
+enough in this tier: commit, pr_checkpoint, plan_checkpoint, agent_done, stage_complete
+growth needed since the last compaction: 1900 tokens, 900 missing
+mode: auto`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, l := range []message.Lang{message.ZH, message.EN} {
+		for _, u := range []Usage{{}, free(99), free(80), free(70), free(60), free(10)} {
+			for _, sig := range []Signals{0, Of(Commit), Of(PlanCheckpoint), Of(ConcludingThought)} {
+				for _, synthetic := range []bool{false, true} {
+					in := Input{Settings: auto(), Usage: u, Signals: sig, Synthetic: synthetic, Now: noon}
+					d := Decide(in)
+					if text := Explain(in, d, l); strings.Contains(text, "%!") || d.Reason.In(l) == "" || d.Cause == "" {
+						t.Errorf("%s", text)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestDecisionSame(t *testing.T) {
+	t.Parallel()
+	in := Input{Settings: auto(), Usage: free(70), Signals: Of(Commit), Now: noon}
+	a := Decide(in)
+	in.Usage = free(69)
+	if !a.Same(Decide(in)) {
+		t.Error("one percent less is news")
+	}
+	in.Signals = 0
+	if a.Same(Decide(in)) {
+		t.Error("a lost boundary is no news")
+	}
+}
+
+func TestGate(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		mode         Mode
+		main         bool
+		used         int64
+		window       int64
+		signals      Signals
+		history      []Compaction
+		open, packet bool
+	}{
+		"closed without a boundary":         {ModeAuto, true, 100_000, 200_000, 0, nil, false, false},
+		"boundary":                          {ModeAuto, true, 100_000, 200_000, Of(Commit), nil, true, true},
+		"boundary, but room":                {ModeAuto, true, 10_000, 200_000, Of(Commit), nil, false, false},
+		"just below the ceiling":            {ModeAuto, true, 149_999, 200_000, 0, nil, false, false},
+		"ceiling":                           {ModeAuto, true, 150_000, 200_000, 0, nil, true, true},
+		"emergency comes first on 1M":       {ModeAuto, true, 860_000, 1_000_000, 0, nil, true, true},
+		"window unknown":                    {ModeAuto, true, 100_000, 0, 0, nil, true, true},
+		"suggest does not hold back":        {ModeSuggest, true, 100_000, 200_000, Of(Commit), nil, true, true},
+		"suggest without a boundary":        {ModeSuggest, true, 100_000, 200_000, 0, nil, true, true},
+		"tag with room":                     {ModeTag, true, 1_000, 200_000, 0, nil, true, true},
+		"off":                               {ModeOff, true, 100_000, 200_000, 0, nil, true, true},
+		"rests":                             {ModeAuto, true, 100_000, 200_000, 0, []Compaction{{Before: 100, After: 99}, {Before: 100, After: 99}}, true, true},
+		"sub-agent does not get main's":     {ModeAuto, false, 100_000, 200_000, Of(Commit), nil, false, false},
+		"sub-agent at the ceiling":          {ModeAuto, false, 150_000, 200_000, Of(Commit), nil, true, false},
+		"sub-agent when automation is off":  {ModeOff, false, 100_000, 200_000, 0, nil, true, false},
+		"sub-agent of an unknown size":      {ModeAuto, false, -1, 200_000, 0, nil, true, false},
+		"small window keeps half":           {ModeAuto, true, 16_000, 32_000, 0, nil, true, true},
+		"small window below its half":       {ModeAuto, true, 15_999, 32_000, 0, nil, false, false},
+		"ceiling just after a compaction":   {ModeAuto, true, 151_000, 200_000, 0, []Compaction{{Before: 170_000, After: 150_500}}, true, true},
+		"boundary just after a compaction":  {ModeAuto, true, 101_000, 200_000, Of(Commit), []Compaction{{Before: 170_000, After: 100_000}}, false, false},
+		"boundary after enough new content": {ModeAuto, true, 104_000, 200_000, Of(Commit), []Compaction{{Before: 170_000, After: 100_000}}, true, true},
+	} {
+		s := auto()
+		s.Mode = row.mode
+		u := Usage{row.used, row.window}
+		d := Decide(Input{Settings: s, Usage: u, Signals: row.signals, History: row.history, Now: noon})
+		got := Gate(Ask{Mode: row.mode, Decision: d, Main: row.main, Usage: u})
+		if got.Open != row.open || got.Packet != row.packet {
+			t.Errorf("%s: open %v, packet %v (%s)", name, got.Open, got.Packet, got.Reason.In(message.EN))
+		}
+		if got.Reason.In(message.ZH) == "" {
+			t.Errorf("%s: no reason", name)
+		}
+	}
+}
+
+func TestSignalsJSON(t *testing.T) {
+	t.Parallel()
+	for _, s := range everySignal() {
+		data, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Signals
+		if err := json.Unmarshal(data, &back); err != nil || back != s {
+			t.Fatalf("%s: %v %v", data, back.List(), err)
+		}
+	}
+	var s Signals
+	if err := json.Unmarshal([]byte(`["commit","of the future"]`), &s); err != nil || !slices.Equal(s.List(), []Boundary{Commit}) {
+		t.Errorf("%v %v", s.List(), err)
+	}
+}

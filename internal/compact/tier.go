@@ -1,0 +1,71 @@
+package compact
+
+// Tier says how urgent a compaction is.
+type Tier string
+
+const (
+	// None: there is room enough, or the window's size is not known.
+	None      Tier = "none"
+	Early     Tier = "early"
+	Ready     Tier = "ready"
+	Asap      Tier = "asap"
+	Emergency Tier = "emergency"
+)
+
+// Usage is how full a context is, in tokens. The percentage is of the whole
+// window; a host's own display may leave out a base that it always needs.
+type Usage struct {
+	Used, Window int64
+}
+
+// Known reports whether the usage says anything. Windows that no model has are
+// a reader's mistake, and keeping them out keeps the arithmetic exact.
+func (u Usage) Known() bool { return u.Window > 0 && u.Window < 1<<48 && u.Used >= 0 }
+
+// Remaining is the free share of the window in whole percent, rounded down and
+// kept within 0 and 100; -1 when it is not known.
+func (u Usage) Remaining() int {
+	if !u.Known() {
+		return -1
+	}
+	return int(max(0, u.Window-u.Used) * 100 / u.Window)
+}
+
+// below reports whether strictly less than p is free. It multiplies instead of
+// dividing, so no threshold is missed by rounding.
+func (u Usage) below(p Percent) bool {
+	return max(0, u.Window-u.Used)*100_00 < int64(p)*u.Window
+}
+
+// Tier is the tier of the usage under the given thresholds.
+func (s Settings) Tier(u Usage) Tier {
+	switch {
+	case !u.Known():
+		return None
+	case u.below(s.Emergency):
+		return Emergency
+	case u.below(s.Asap):
+		return Asap
+	case u.below(s.Ready):
+		return Ready
+	case u.below(s.Early):
+		return Early
+	}
+	return None
+}
+
+// allows lists the boundaries that are large enough in a tier. Early takes only
+// big steps, Ready also finished slices, Asap any natural pause.
+func (t Tier) allows() Signals {
+	early := Of(PlanCheckpoint, PlanUpdate, PRCheckpoint, TopicShift)
+	ready := early | Of(Commit, StageComplete)
+	switch t {
+	case Early:
+		return early
+	case Ready:
+		return ready
+	case Asap:
+		return ready | Of(AgentDone, ConcludingThought)
+	}
+	return 0
+}
