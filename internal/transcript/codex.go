@@ -45,6 +45,7 @@ func (r *record) parseCodex(c *cursor) {
 	case "compacted":
 		r.kind = Boundary
 	case "session_meta":
+		r.ids = append(r.ids, p.id)
 		r.sid, r.cwd, r.version = p.id, p.cwd, p.version
 		if len(r.sid) == 0 {
 			r.sid = p.session
@@ -61,8 +62,9 @@ func (r *record) parseCodex(c *cursor) {
 	default:
 		if !p.seen {
 			r.item(&p, string(r.typ))
-			if len(r.typ) == 0 {
+			if len(r.typ) == 0 && len(p.id) > 0 {
 				r.sid = p.id
+				r.ids = append(r.ids, p.id)
 			}
 		}
 	}
@@ -87,6 +89,10 @@ func (p *payload) field(c *cursor, r *record, name string) {
 		p.id, _ = c.str()
 	case "session_id":
 		p.session, _ = c.str()
+		r.ids = append(r.ids, p.session)
+	case "thread_id":
+		id, _ := c.str()
+		r.ids = append(r.ids, id)
 	case "call_id":
 		p.call, _ = c.str()
 	case "arguments", "input", "output", "action":

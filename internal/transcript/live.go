@@ -88,7 +88,7 @@ func (s *Session) newWalk() *walk {
 		}
 	}
 	for _, i := range list {
-		if i < 0 {
+		if i < 0 || s.Entries[i].Kind == Progress {
 			// The host gives up on the whole list when a part is missing.
 			return w
 		}
@@ -276,14 +276,7 @@ func (w *walk) rescue(i int32, seen []bool) int32 {
 // that the chain holds.
 func (w *walk) join(chain []int32, seen []bool) []int32 {
 	s := w.s
-	first := int32(0)
-	if s.Entries[chain[0]].Kind == Boundary {
-		first = chain[0]
-	}
-	open := func(i int) bool {
-		e := &s.Entries[i]
-		return !seen[i] && w.node(int32(i)) && !e.Has(Sidechain) && (int32(i) > first || e.Has(Preserved))
-	}
+	open := func(i int) bool { return !seen[i] && w.node(int32(i)) }
 	last := map[int32]int32{} // message → its last entry in the chain
 	calls := map[key]int32{}  // open call → message
 	note := func(i int32) {
@@ -330,7 +323,7 @@ func (w *walk) join(chain []int32, seen []bool) []int32 {
 			_, ok = last[msg]
 		}
 		for _, t := range s.toolsOf(i) {
-			if m, called := calls[t.id]; called {
+			if m, called := calls[t.id]; called && (ok || !e.Has(Sidechain)) {
 				if !ok {
 					msg, ok = m, true
 				}

@@ -151,25 +151,34 @@ func readNaiveClaude(t testing.TB, path string) naive {
 			noted = ""
 		}
 	}
-	n.relink(nodes, order, pos)
+	relinked := n.relink(nodes, order)
 	isMsg := func(o object) bool { return str(o, "type") == "user" || str(o, "type") == "assistant" }
 	leaf := last
-	if o, ok := nodes[noted]; ok && !explicit {
+	if _, ok := nodes[noted]; ok && !explicit {
 		found := false
 		for id, seen := last, map[string]bool{}; id != "" && !seen[id]; id = str(nodes[id], "parentUuid") {
 			seen[id] = true
 			found = found || id == noted
 		}
+		for _, c := range nodes {
+			found = found || relinked && str(c, "parentUuid") == noted && isMsg(c)
+		}
 		if !found {
 			leaf = noted
 		}
-		_ = o
 	} else if ok {
 		leaf = noted
 	}
-	for leaf != "" && !isMsg(nodes[leaf]) {
-		leaf = str(nodes[leaf], "parentUuid")
+	message := func(id string) string {
+		for id != "" && !isMsg(nodes[id]) {
+			id = str(nodes[id], "parentUuid")
+		}
+		return id
 	}
+	if message(leaf) == "" {
+		leaf = last
+	}
+	leaf = message(leaf)
 	seen := map[string]bool{}
 	var chain []string
 	for id := leaf; id != ""; {
@@ -214,6 +223,30 @@ func readNaiveClaude(t testing.TB, path string) naive {
 			}
 		}
 	}
+	// What is still open is answered by id, wherever the result hangs.
+	calls := map[string]bool{}
+	for _, id := range order {
+		for _, b := range blocks(nodes[id]) {
+			if seen[id] && str(b, "type") == "tool_use" && str(sub(nodes[id], "message"), "id") != "" {
+				calls[str(b, "id")] = true
+			}
+		}
+	}
+	for _, id := range order {
+		for _, b := range blocks(nodes[id]) {
+			if seen[id] && str(b, "type") == "tool_result" {
+				delete(calls, str(b, "tool_use_id"))
+			}
+		}
+	}
+	for _, id := range order {
+		for _, b := range blocks(nodes[id]) {
+			if str(b, "type") == "tool_result" && calls[str(b, "tool_use_id")] && !yes(nodes[id], "isSidechain") {
+				delete(calls, str(b, "tool_use_id"))
+				seen[id] = true
+			}
+		}
+	}
 	for id := range seen {
 		n.live = append(n.live, pos[id])
 		if startsTurn(nodes[id]) {
@@ -225,7 +258,7 @@ func readNaiveClaude(t testing.TB, path string) naive {
 }
 
 // relink applies the last compaction's list of kept messages.
-func (n *naive) relink(nodes map[string]object, order []string, pos map[string]int) {
+func (n *naive) relink(nodes map[string]object, order []string) bool {
 	var boundary string
 	some := false
 	for _, id := range order {
@@ -236,7 +269,7 @@ func (n *naive) relink(nodes map[string]object, order []string, pos map[string]i
 		}
 	}
 	if !some {
-		return
+		return false
 	}
 	meta := sub(nodes[boundary], "compactMetadata")
 	kept := map[string]bool{}
@@ -246,7 +279,7 @@ func (n *naive) relink(nodes map[string]object, order []string, pos map[string]i
 		anchor := str(list, "anchorUuid")
 		for _, v := range ids {
 			if nodes[v.(string)] == nil {
-				return
+				return false
 			}
 		}
 		p := anchor
@@ -262,7 +295,7 @@ func (n *naive) relink(nodes map[string]object, order []string, pos map[string]i
 			}
 		}
 	} else if meta["preservedSegment"] != nil {
-		return
+		return false
 	}
 	gone := map[string]bool{}
 	for _, id := range order {
@@ -281,6 +314,7 @@ func (n *naive) relink(nodes map[string]object, order []string, pos map[string]i
 			}
 		}
 	}
+	return tail != ""
 }
 
 func readNaiveCodex(t testing.TB, path string) naive {

@@ -11,8 +11,9 @@ type record struct {
 	uuid, parent  []byte
 	logical       []byte
 	timestamp     []byte
-	sid           []byte // content of the top-level session id
-	sidAlt        []byte // content of a second key, session_id
+	sid           []byte   // content of the top-level session id
+	sidAlt        []byte   // content of a second key, session_id
+	ids           [][]byte // Codex: all that may name the thread
 	msgID, model  []byte
 	usage         []byte
 	compact       []byte // compactMetadata, or a compacted payload
@@ -39,8 +40,7 @@ type toolRef struct {
 }
 
 func (r *record) reset() {
-	tools := r.tools[:0]
-	*r = record{tools: tools}
+	*r = record{tools: r.tools[:0], ids: r.ids[:0]}
 }
 
 // parseClaude reads the object at the cursor, whose brace is already consumed.

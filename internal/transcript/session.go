@@ -44,6 +44,7 @@ type Session struct {
 	live       []int32
 	ids        map[string]struct{}
 	titleRank  int
+	thread     string // Codex: the id in the first session_meta
 }
 
 type (
@@ -263,7 +264,7 @@ func (s *Session) add(r *record, obj []byte, off, next int64) {
 	}
 	s.tools = append(s.tools, r.tools...)
 	if s.Host == Codex {
-		s.addCodex(r, &e, n, next)
+		s.addCodex(r, &e, n, obj, next)
 	} else {
 		s.addClaude(r, &e, n, obj, next)
 	}
@@ -348,7 +349,8 @@ func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64
 	}
 }
 
-func (s *Session) addCodex(r *record, e *Entry, n int32, next int64) {
+func (s *Session) addCodex(r *record, e *Entry, n int32, obj []byte, next int64) {
+	defer s.ownIDs(r, e, obj)
 	switch {
 	case string(r.typ) == "session_meta" || len(r.typ) == 0 && len(r.sid) > 0:
 		s.noteID(r.sid)
@@ -360,6 +362,9 @@ func (s *Session) addCodex(r *record, e *Entry, n int32, next int64) {
 		}
 		if s.ID == "" {
 			s.ID = unescape(r.sid)
+		}
+		if s.thread == "" {
+			s.thread = string(r.sid)
 		}
 	case e.Kind == Boundary:
 		s.compacted(Compaction{Entry: int(n), Line: s.Lines, Time: e.Time, End: next})
@@ -393,6 +398,16 @@ func (s *Session) supersede(old, n int32) {
 		s.superseded = map[int32]int32{}
 	}
 	s.superseded[old] = n
+}
+
+// ownIDs notes where a rollout line names its own thread. A fork's copied lines
+// name another one, which stays.
+func (s *Session) ownIDs(r *record, e *Entry, obj []byte) {
+	for _, id := range r.ids {
+		if len(id) > 0 && (string(id) == s.thread || string(id) == s.ID) {
+			s.extraSIDs = append(s.extraSIDs, span{e.Off + int64(offsetIn(obj, id)), int32(len(id))})
+		}
+	}
 }
 
 func (s *Session) noteID(raw []byte) {
