@@ -37,6 +37,7 @@ type World struct {
 	Project string
 	Records string // the recorder's folder; "" when the real binary is used
 	Plugin  string // the plugin's folder
+	Allow   string // tools that need no permission; there is nobody to ask
 
 	t   *testing.T
 	env map[string]string
@@ -75,6 +76,7 @@ func NewWorld(t *testing.T, b Binary, h mockapi.Handler) *World {
 		Home:    filepath.Join(base, "home"),
 		Project: filepath.Join(base, "proj"),
 		Plugin:  PluginDir(),
+		Allow:   "Bash",
 		bin:     bin,
 	}
 	t.Cleanup(w.API.Close)
@@ -178,11 +180,14 @@ func (w *World) command(name string, args ...string) *exec.Cmd {
 }
 
 func (w *World) claudeArgs(args []string) []string {
-	return append([]string{
-		"-p", "--plugin-dir", w.Plugin, "--model", Model,
-		"--permission-mode", "acceptEdits", "--allowedTools", "Bash",
+	out := []string{
+		"-p", "--plugin-dir", w.Plugin, "--model", Model, "--permission-mode", "acceptEdits",
 		"--output-format", "stream-json", "--verbose",
-	}, args...)
+	}
+	if w.Allow != "" {
+		out = append(out, "--allowedTools="+w.Allow)
+	}
+	return append(out, args...)
 }
 
 // Event is one line of the agent's stream-json output.

@@ -67,12 +67,7 @@ func TestCompactManual(t *testing.T) {
 	s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
 	s.Result()
 	close(release)
-	for range 6 {
-		if w.status(res.SessionID).Phase == "COMPLETE" {
-			break
-		}
-		s.Result()
-	}
+	s.untilComplete(res.SessionID)
 	s.Close()
 	finished(t, w, res.SessionID)
 	recovered(t, w, 0)
@@ -148,21 +143,26 @@ func TestCompactRefusedByHost(t *testing.T) {
 	}
 }
 
-// The recovery text is part of the conversation: a resumed session still has
-// it, once.
+// The user interrupts a stage and compacts; the recovery text is part of the
+// conversation, so a resumed session still has it, once, and goes on.
 func TestCompactResume(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
-	defer close(release)
-	p := &Relay{Background: true, Agents: map[string][]Step{"developer": {Step(pass).until(release)}}}
+	hold, started := make(chan struct{}), make(chan struct{})
+	defer close(hold)
+	p := &Relay{Agents: map[string][]Step{"code-reviewer": {func(*mockapi.Request) mockapi.Reply {
+		close(started)
+		return mockapi.Text("NEVER").Until(hold)
+	}}}}
 	w := NewWorld(t, Overtone, p.Handle)
 	s := w.Start()
-	res := s.Ask("[workflow:quick-dev] fix it")
+	s.Send("[workflow:quick-dev] fix it")
+	<-started
+	s.Control(map[string]any{"subtype": "interrupt"})
+	res := s.Result()
 	s.Send("/compact")
 	s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
 	s.Result()
-	s.Kill()
-	p.Background = false
+	s.Close()
 	w.Prompt("continue", "--resume", res.SessionID)
 	recovered(t, w, 0)
 	finished(t, w, res.SessionID)

@@ -163,6 +163,7 @@ func TestHostRunsShellOfCommandsFirst(t *testing.T) {
 	t.Parallel()
 	w := NewWorld(t, Recorder, (&Play{}).Handle)
 	w.Answer("", "STATUS-TEXT")
+	w.Allow = "" // the command brings its own permission
 	r := w.Prompt("/overtone:status", "--permission-mode", "default").Result()
 	var order []string
 	for _, c := range w.Calls() {
