@@ -1,0 +1,78 @@
+// Package redact finds secrets in text, so that they can be taken out before the
+// text leaves the machine or enters a packet: keys and tokens of known services,
+// private keys, passwords in URLs and headers, and values that are assigned to a
+// name such as password or api_key and look like no ordinary word.
+//
+// The scan is one pass over the bytes and takes time proportional to the text.
+// It is made for text of coding agents, where hashes, UUIDs, digests of lock
+// files and identifiers are everywhere: those are not secrets, unless the name
+// they are assigned to says so. It prefers to take out too much of a credential
+// over too little, and an odd word over none. It is no proof that a text holds
+// no secret: a password in a sentence looks like a word.
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// Span is a secret in a text: the bytes from Start up to End.
+type Span struct {
+	Start, End int
+	Kind       string
+}
+
+// Found counts the secrets of one kind.
+type Found struct {
+	Kind  string
+	Count int
+}
+
+const (
+	opening = "[REDACTED:"
+	closing = "]"
+)
+
+// Spans returns the secrets in text, in order and without overlap. They begin and
+// end between characters.
+func Spans(text string) []Span {
+	s := scanner{text: text, rules: compiled()}
+	s.run()
+	return s.spans
+}
+
+// maxRounds bounds how often a text is looked at. A token that is glued to
+// another one is only seen when the other is gone; more than one round is rare.
+const maxRounds = 8
+
+// Text replaces every secret by [REDACTED:kind] and says what it found, sorted by
+// kind. A text that was redacted once is not changed again.
+func Text(text string) (string, []Found) {
+	counts := map[string]int{}
+	for range maxRounds {
+		spans := Spans(text)
+		if len(spans) == 0 {
+			break
+		}
+		var b strings.Builder
+		b.Grow(len(text))
+		at := 0
+		for _, s := range spans {
+			b.WriteString(text[at:s.Start])
+			b.WriteString(opening + s.Kind + closing)
+			at = s.End
+			counts[s.Kind]++
+		}
+		b.WriteString(text[at:])
+		text = b.String()
+	}
+	found := make([]Found, 0, len(counts))
+	for kind, n := range counts {
+		found = append(found, Found{kind, n})
+	}
+	slices.SortFunc(found, func(a, b Found) int { return strings.Compare(a.Kind, b.Kind) })
+	if len(found) == 0 {
+		return text, nil
+	}
+	return text, found
+}
