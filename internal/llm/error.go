@@ -1,0 +1,126 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Kind says what an error means for the next request.
+type Kind string
+
+const (
+	// RateLimited, Server, Timeout, Network and BadReply may pass: ask again.
+	RateLimited Kind = "rate limited"
+	Server      Kind = "server error"
+	Timeout     Kind = "timeout"
+	Network     Kind = "network error"
+	// BadReply is an answer that cannot be read, is cut off or holds no text.
+	BadReply Kind = "unreadable reply"
+	// BadRequest means that this question will never be answered.
+	BadRequest Kind = "bad request"
+	// Auth and Missing concern every question: the key is refused or out of
+	// credit; the address, model or program does not exist.
+	Auth    Kind = "not authorised"
+	Missing Kind = "not found"
+	// Canceled means that the caller's context was cancelled.
+	Canceled Kind = "cancelled"
+)
+
+// Error is every error of this package.
+type Error struct {
+	Kind Kind
+	// Status is the HTTP status, 0 where there was none.
+	Status int
+	// RetryAfter is how long the service asked to wait, 0 when it did not.
+	RetryAfter time.Duration
+	// Message is the service's own words, shortened to one line.
+	Message string
+	// Err is the cause on this side, if any.
+	Err error
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(string(e.Kind))
+	if e.Status != 0 {
+		fmt.Fprintf(&b, " (status %d)", e.Status)
+	}
+	if e.Message != "" {
+		b.WriteString(": " + e.Message)
+	}
+	if e.Err != nil {
+		b.WriteString(": " + e.Err.Error())
+	}
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Retry reports whether the same request may succeed later.
+func (e *Error) Retry() bool {
+	switch e.Kind {
+	case RateLimited, Server, Timeout, Network, BadReply:
+		return true
+	}
+	return false
+}
+
+// statusKind maps an HTTP status that is not 200.
+func statusKind(status int) Kind {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return RateLimited
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusPaymentRequired:
+		return Auth
+	case status == http.StatusNotFound:
+		return Missing
+	case status == http.StatusRequestTimeout:
+		return Timeout
+	case status >= 500:
+		return Server
+	}
+	return BadRequest
+}
+
+// transportError maps what went wrong before there was an answer, or while it
+// was read.
+func transportError(ctx context.Context, err error) *Error {
+	// The URL in it may hold a password, and says nothing the user did not.
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		err = ue.Err
+	}
+	var ne net.Error
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return &Error{Kind: Canceled, Err: context.Canceled}
+	case ctx.Err() != nil:
+		return &Error{Kind: Timeout, Err: context.DeadlineExceeded}
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
+		return &Error{Kind: Timeout, Err: err}
+	}
+	return &Error{Kind: Network, Err: err}
+}
+
+const maxMessage = 300
+
+// oneLine makes a service's text fit for an error: no secret, no control
+// characters, not too long.
+func oneLine(text, secret string) string {
+	if secret != "" {
+		text = strings.ReplaceAll(text, secret, "[key]")
+	}
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if r := []rune(text); len(r) > maxMessage {
+		text = string(r[:maxMessage]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,57 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// The service demands a limit; this one is within what every model allows.
+const defaultMaxTokens = 8192
+
+type messagesRequest struct {
+	Model     string        `json:"model"`
+	MaxTokens int           `json:"max_tokens"`
+	System    string        `json:"system,omitempty"`
+	Messages  []chatMessage `json:"messages"`
+}
+
+type messagesReply struct {
+	Content    json.RawMessage `json:"content"`
+	StopReason string          `json:"stop_reason"`
+	Usage      struct {
+		InputTokens         int `json:"input_tokens"`
+		CacheCreationTokens int `json:"cache_creation_input_tokens"`
+		CacheReadTokens     int `json:"cache_read_input_tokens"`
+		OutputTokens        int `json:"output_tokens"`
+	} `json:"usage"`
+}
+
+// Messages asks Anthropic.
+func (s Service) Messages(ctx context.Context, p Prompt) (Answer, error) {
+	body := messagesRequest{Model: s.Model, MaxTokens: s.MaxTokens, System: p.System, Messages: []chatMessage{{"user", p.User}}}
+	if body.MaxTokens == 0 {
+		body.MaxTokens = defaultMaxTokens
+	}
+	header := map[string]string{"anthropic-version": "2023-06-01"}
+	if k := s.key(); k != "" {
+		header["x-api-key"] = k
+	}
+	var reply messagesReply
+	if err := s.post(ctx, "/messages", header, body, &reply); err != nil {
+		return Answer{}, err
+	}
+	u := reply.Usage
+	a := Answer{
+		Text:  contentText(reply.Content),
+		Usage: Usage{Input: u.InputTokens + u.CacheCreationTokens + u.CacheReadTokens, Output: u.OutputTokens},
+	}
+	switch {
+	case reply.StopReason == "max_tokens":
+		return a, &Error{Kind: BadReply, Message: "the answer was cut off at the token limit"}
+	case reply.StopReason == "refusal":
+		return a, &Error{Kind: BadRequest, Message: "the model refused"}
+	case a.Text == "":
+		return a, &Error{Kind: BadReply, Message: "no text"}
+	}
+	return a, nil
+}
