@@ -13,7 +13,7 @@ type KeyDoc struct {
 	Key     string // dotted: workflow.max_retries
 	Type    string // bool, text, int, number, duration or list
 	Default string // as written in the file; empty where there is none
-	Allowed string // "0 to 100", "a, b, c"; empty when anything of the type goes
+	Allowed string // "0–100", "a, b, c"; empty when anything of the type goes
 	Env     string // variable that overrides the key
 	Prompt  string // key of the auto-compact prompt file that this one overrides
 	ZH, EN  string // what it does
@@ -28,7 +28,7 @@ func Keys() []KeyDoc {
 	var keys []KeyDoc
 	walkKeys(reflect.ValueOf(Defaults()), "", func(key string, v reflect.Value, tag reflect.StructTag) {
 		d := docs[key]
-		k := KeyDoc{Key: key, Type: typeName(v.Type()), Default: d.def, Allowed: allowed(v.Type(), tag), Prompt: d.prompt, ZH: d.zh, EN: d.en}
+		k := KeyDoc{Key: key, Type: typeName(v.Type()), Default: d.def, Allowed: allowed(tag), Prompt: d.prompt, ZH: d.zh, EN: d.en}
 		if v.Kind() != reflect.Pointer {
 			k.Default = show(v)
 		}
@@ -80,7 +80,7 @@ func typeName(t reflect.Type) string {
 	return "int"
 }
 
-func allowed(t reflect.Type, tag reflect.StructTag) string {
+func allowed(tag reflect.StructTag) string {
 	lo, hi := tag.Get("min"), tag.Get("max")
 	switch {
 	case tag.Get("oneof") != "":
@@ -88,9 +88,9 @@ func allowed(t reflect.Type, tag reflect.StructTag) string {
 	case tag.Get("prefix") != "":
 		return strings.Join(strings.Fields(tag.Get("prefix")), "…, ") + "…"
 	case lo != "" && hi != "":
-		return lo + " to " + hi
+		return lo + "–" + hi
 	case lo != "":
-		return lo + " or more"
+		return "≥ " + lo
 	}
 	return ""
 }
@@ -122,9 +122,9 @@ func shortDuration(d time.Duration) string {
 // which is set to lang. It is what a new user's file starts as.
 func Default(lang string) []byte {
 	en := lang == "en"
-	pick := func(zh, en2 string) string {
+	pick := func(zh, english string) string {
 		if en {
-			return en2
+			return english
 		}
 		return zh
 	}
