@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"strings"
 
@@ -251,8 +253,21 @@ func (d *desk) suggestInput() (compact.SuggestInput, error) {
 }
 
 // CountStages fills in how many stages were completed since the last compaction
-// and the last suggestion. A compaction that failed does not count.
+// and the last suggestion. A compaction that failed does not count. A damaged
+// timeline is an error: what stood in it is not known. It is looked for only
+// when all else is in favour, as that reads every line.
 func CountStages(sess *store.Session, in *compact.SuggestInput) error {
+	if err := countStages(sess, in); err != nil || !compact.Suggest(*in).Suggest {
+		return err
+	}
+	_, stats, err := sess.Last(math.MaxInt, store.Filter{})
+	if err == nil && stats.Bad > 0 {
+		err = fmt.Errorf("timeline of session %s: %d damaged lines", sess.ID(), stats.Bad)
+	}
+	return err
+}
+
+func countStages(sess *store.Session, in *compact.SuggestInput) error {
 	void, stages := 0, 0
 	filter := store.Filter{Types: []string{message.EventStageComplete, message.EventSessionCompact, message.EventSessionCompactFailed, message.EventSessionCompactSuggest}}
 	for e, err := range sess.Newest(filter) {
