@@ -22,18 +22,18 @@ const past = "2024-03-01T12:00:00Z"
 // unstaged change, a second one in repo/sub with an unstaged change, a bare
 // one, and stand-ins for programs that the machine may lack.
 type fixture struct {
-	root, repo string
-	env        []string
+	root, repo, bin string
+	env             []string
 }
 
 var template = sync.OnceValues(func() (string, error) {
-	root, err := os.MkdirTemp("", "shellcmd-template-")
+	root, err := os.MkdirTemp(memory(), "shellcmd-template-")
 	if err != nil {
 		return "", err
 	}
-	f := fixture{root: root, repo: filepath.Join(root, "repo")}
+	f := fixture{root: filepath.Join(root, "home"), repo: filepath.Join(root, "home", "repo"), bin: filepath.Join(root, "bin")}
 	f.setEnv()
-	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o755); err != nil {
+	if err := os.MkdirAll(f.bin, 0o755); err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(f.repo, 0o755); err != nil {
@@ -45,7 +45,7 @@ var template = sync.OnceValues(func() (string, error) {
 		"gh":   "#!/bin/bash\nif [ -n \"$FAKE_FAIL\" ]; then echo 'pull request create failed: GraphQL: No commits' >&2; exit 1; fi\ncase \"$*\" in *create*) echo https://example.test/o/r/pull/7;; *) echo ok;; esac\n",
 		"gt":   "#!/bin/bash\nif [ -n \"$FAKE_FAIL\" ]; then echo 'ERROR: no stack' >&2; exit 1; fi\necho submitted\n",
 	} {
-		if err := os.WriteFile(filepath.Join(root, "bin", name), []byte(body), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(f.bin, name), []byte(body), 0o755); err != nil {
 			return "", err
 		}
 	}
@@ -70,6 +70,7 @@ printf 'two\n' > f; git commit -qam second
 git checkout -q -b topic; printf t > t; git add t; git commit -qm 'topic work'; git checkout -q main
 git init -q -b main --template= sub; cd sub; git config user.name S; git config user.email s@example.test
 printf 1 > s; git add s; git commit -qm sub-first; printf 2 > s; cd ..
+git -C sub repack -adq; git repack -adq; rm -rf .git/COMMIT_EDITMSG .git/branches .git/info .git/description sub/.git/info
 printf 'three\n' > f; printf g > g; git add g
 `, true)
 	if err != nil {
@@ -80,6 +81,18 @@ printf 'three\n' > f; printf g > g; git add g
 	}
 	return root, nil
 })
+
+// memory is a file system in memory where there is one: hundreds of small
+// repositories take seconds there and half a minute on a busy disk.
+func memory() string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		if dir, err := os.MkdirTemp("/dev/shm", "probe-"); err == nil {
+			os.Remove(dir)
+			return "/dev/shm"
+		}
+	}
+	return ""
+}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -101,18 +114,25 @@ func newFixture(t *testing.T) fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := t.TempDir()
-	if err := os.CopyFS(root, os.DirFS(from)); err != nil {
+	root, err := os.MkdirTemp(memory(), "shellcmd-")
+	if err != nil {
 		t.Fatal(err)
 	}
-	f := fixture{root: root, repo: filepath.Join(root, "repo")}
+	t.Cleanup(func() { os.RemoveAll(root) })
+	if err := os.CopyFS(root, os.DirFS(filepath.Join(from, "home"))); err != nil {
+		t.Fatal(err)
+	}
+	f := fixture{root: root, repo: filepath.Join(root, "repo"), bin: filepath.Join(from, "bin")}
 	f.setEnv()
 	return f
 }
 
 func (f *fixture) setEnv() {
 	f.env = []string{
-		"HOME=" + f.root, "PATH=" + filepath.Join(f.root, "bin") + ":" + os.Getenv("PATH"),
+		"HOME=" + f.root, "PATH=" + f.bin + ":" + os.Getenv("PATH"),
+		// Less work for git beside the commit itself.
+		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false",
+		"GIT_CONFIG_KEY_1=gc.auto", "GIT_CONFIG_VALUE_1=0", "GIT_CONFIG_KEY_2=core.fsync", "GIT_CONFIG_VALUE_2=none",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=false", "LC_ALL=C", "TZ=UTC",
 	}
 }
@@ -138,7 +158,8 @@ func (f fixture) run(line string, dated bool) (output string, exit int, err erro
 	return buf.String(), 0, err
 }
 
-// commits is the truth: how many commit objects lie in the repositories.
+// commits is the truth: how many loose commit objects lie in the repositories.
+// Those of the template are packed.
 func (f fixture) commits(t *testing.T) int {
 	t.Helper()
 	n := 0
