@@ -17,11 +17,34 @@ const (
 	header            // authorization: whatever follows the scheme
 )
 
+// meaning is what a name tells: its strength, or that it contains a telling word.
+type meaning struct {
+	strength strength
+	telling  bool
+}
+
+// meaningOf remembers the names of a text: there are few, and they come often.
+func (s *scanner) meaningOf(name string) meaning {
+	m, ok := s.names[name]
+	if ok {
+		return m
+	}
+	m.strength = s.rules.strengthOf(name)
+	m.telling = m.strength != nothing || telling(name)
+	if s.names == nil {
+		s.names = map[string]meaning{}
+	}
+	if len(s.names) < 4096 {
+		s.names[name] = m
+	}
+	return m
+}
+
 // assigned finds name = value, name: value, "name": "value", name := value,
 // name => value. i is the position of the sign.
 func (s *scanner) assigned(i int) (Span, bool) {
 	name, ok := s.nameBefore(i)
-	if !ok {
+	if !ok || !s.meaningOf(name).telling {
 		return Span{}, false
 	}
 	v, ok := s.valueAfter(i + 1)
@@ -33,7 +56,7 @@ func (s *scanner) assigned(i int) (Span, bool) {
 	if !v.quoted {
 		switch s.text[i] {
 		case '=':
-			if s.rules.strengthOf(name) == header {
+			if s.meaningOf(name).strength == header {
 				return Span{}, false // code: a header is written with a colon
 			}
 			v.literal = v.start == i+1
@@ -50,7 +73,7 @@ func (s *scanner) argument(i int) (Span, bool) {
 		return Span{}, false
 	}
 	name, ok := s.nameBefore(i)
-	if !ok {
+	if !ok || !s.meaningOf(name).telling {
 		return Span{}, false
 	}
 	v, ok := s.valueAfter(i + 1)
@@ -141,7 +164,7 @@ func (s *scanner) nameBefore(i int) (string, bool) {
 // skipBack steps over what may stand between a name and its sign.
 func (s *scanner) skipBack(i int) int {
 	end := i
-	for end > 0 && i-end < 12 && strings.IndexByte(" \t\"'`\\]):=?|+&*", s.text[end-1]) >= 0 {
+	for end > 0 && i-end < 12 && s.rules.between[s.text[end-1]] {
 		end--
 	}
 	return end
@@ -209,14 +232,11 @@ func (s *scanner) valueAfter(i int) (value, bool) {
 
 // judge decides whether v is a secret, given the name that it is assigned to.
 func (s *scanner) judge(name string, v value) (Span, bool) {
-	how := s.rules.strengthOf(name)
-	if how == nothing {
-		// Most names end here, so the cheap questions come first.
-		if text := s.text[v.start:v.end]; len(text) < 12 || isDigest(text) || isUUID(text) && !ownsUUIDs(name) || !looksRandom(text) || !telling(name) {
-			return Span{}, false
-		}
-		how = someKey
+	m := s.meaningOf(name)
+	if !m.telling {
+		return Span{}, false
 	}
+	how := max(m.strength, someKey)
 	// A token that is known by its form is named by it.
 	if v.start+1 < len(s.text) {
 		if sp, ok := s.prefixed(v.start); ok {

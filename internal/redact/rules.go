@@ -286,6 +286,7 @@ type rules struct {
 	byGroup [][]rule
 	special [256]bool     // bytes that other detectors look at
 	bare    [256]bool     // bytes of a value without quotes
+	between [256]bool     // bytes that may stand between a name and its sign
 	endings [256][]ending // by their last byte
 }
 
@@ -314,6 +315,9 @@ var compiled = sync.OnceValue(func() *rules {
 	}
 	for b := byte('!'); b < 0x7f; b++ {
 		r.bare[b] = strings.IndexByte("\"'`,;()[]{}<>&|\\", b) < 0
+	}
+	for _, b := range []byte(" \t\"'`\\]):=?|+&*") {
+		r.between[b] = true
 	}
 	for _, e := range endings {
 		last := e.name[len(e.name)-1]

@@ -13,6 +13,7 @@ type scanner struct {
 	rules *rules
 	spans []Span
 	from  int // end of the last span
+	names map[string]meaning
 }
 
 func (s *scanner) run() {
