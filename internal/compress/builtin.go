@@ -32,7 +32,7 @@ const minBudget = 32
 
 // budget is how many UTF-16 units the extract of text may have.
 func budget(text string, percent int) int {
-	n := units16(text)
+	n := utf16Len(text)
 	if percent >= 100 {
 		return n
 	}
@@ -53,7 +53,7 @@ func Extract(text string, percent int) string {
 		text = string([]rune(text))
 	}
 	limit := budget(text, percent)
-	if percent >= 100 || limit >= units16(text) {
+	if percent >= 100 || limit >= utf16Len(text) {
 		return text
 	}
 	// The first unit has no separator before it.
@@ -80,19 +80,4 @@ func longWord(text string, limit int) string {
 		}
 	}
 	return ""
-}
-
-// units16 is the length of s, which is valid UTF-8, in UTF-16 code units.
-func units16[T string | []byte](s T) int {
-	n := 0
-	for i := 0; i < len(s); i++ {
-		// Continuation bytes add nothing, the lead of four bytes a surrogate pair.
-		switch c := s[i]; {
-		case c < 0x80 || c >= 0xC0 && c < 0xF0:
-			n++
-		case c >= 0xF0:
-			n += 2
-		}
-	}
-	return n
 }

@@ -80,7 +80,7 @@ func (x *extractor) number() {
 			if !ok {
 				id = int32(len(x.facts))
 				byText[w] = id
-				n := units16(w)
+				n := utf16Len(w)
 				x.facts = append(x.facts, factState{worth: worthOf(sp.kind, w, n), cost: n + 1, home: ui, span: si})
 			}
 			x.ids[si] = id

@@ -63,7 +63,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-func texts(fs []Fact) []string {
+func factTexts(fs []Fact) []string {
 	var out []string
 	for _, f := range fs {
 		out = append(out, f.Kind.String()+" "+f.Text)
@@ -90,7 +90,7 @@ func TestInvented(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if d := cmp.Diff(tt.want, texts(Invented(Facts(orig), Facts(tt.result)))); d != "" {
+			if d := cmp.Diff(tt.want, factTexts(Invented(Facts(orig), Facts(tt.result)))); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
@@ -100,7 +100,7 @@ func TestInvented(t *testing.T) {
 func TestLost(t *testing.T) {
 	t.Parallel()
 	orig := "Fixed `retry` in a/b.go:42, commit 3fa9c01d2e4b.\n```\nx := 1\n```\nerror: disk full"
-	got := texts(Lost(Facts(orig), Facts("a/b.go 3fa9c01 retry x := 1")))
+	got := factTexts(Lost(Facts(orig), Facts("a/b.go 3fa9c01 retry x := 1")))
 	want := []string{"number 42", "error line error: disk full"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

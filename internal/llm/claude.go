@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // CLI asks through the claude program in print mode, with the user's own login.
@@ -93,9 +95,12 @@ func (c CLI) command(dir string, p Prompt) Command {
 	if c.Model != "" {
 		cmd.Args = append(cmd.Args, "--model", c.Model)
 	}
-	if p.System != "" {
-		cmd.Args = append(cmd.Args, "--system-prompt", p.System)
+	system := p.System
+	if system == "" {
+		// The program's own one costs about 6,000 tokens for each question.
+		system = message.ModelRole.In(message.EN)
 	}
+	cmd.Args = append(cmd.Args, "--system-prompt", system)
 next:
 	for _, v := range c.Env {
 		for _, name := range agentVars {

@@ -118,7 +118,7 @@ echo '`+cliOK+`'
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(data), "\n")
-	if lines[0] != "1" || lines[1] != "8" || !strings.Contains(lines[2], "overtone-claude-") || lines[3] != "from stdin" {
+	if lines[0] != "1" || lines[1] != "10" || !strings.Contains(lines[2], "overtone-claude-") || lines[3] != "from stdin" {
 		t.Errorf("the program saw %q", lines)
 	}
 	_, err = CLI{Path: filepath.Join(t.TempDir(), "claude")}.Ask(t.Context(), Prompt{User: "x"})
