@@ -82,17 +82,22 @@ printf 'three\n' > f; printf g > g; git add g
 	return root, nil
 })
 
-// memory is a file system in memory where there is one: hundreds of small
-// repositories take seconds there and half a minute on a busy disk.
-func memory() string {
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
-		if dir, err := os.MkdirTemp("/dev/shm", "probe-"); err == nil {
-			os.Remove(dir)
-			return "/dev/shm"
-		}
+// memory is a file system in memory where there is one that runs programs:
+// hundreds of small repositories take seconds there and half a minute on a busy
+// disk.
+var memory = sync.OnceValue(func() string {
+	const shm = "/dev/shm"
+	dir, err := os.MkdirTemp(shm, "probe-")
+	if err != nil {
+		return ""
 	}
-	return ""
-}
+	defer os.RemoveAll(dir)
+	prog := filepath.Join(dir, "true")
+	if os.WriteFile(prog, []byte("#!/bin/sh\n"), 0o700) != nil || exec.Command(prog).Run() != nil {
+		return ""
+	}
+	return shm
+})
 
 func TestMain(m *testing.M) {
 	code := m.Run()

@@ -91,7 +91,7 @@ func TestParse(t *testing.T) {
 		`nice -n 5 x; nice -10 y; ionice -c2 -n7 z`: {"x", "y", "z"},
 		`timeout -s KILL 5 x -s`:                    {"x -s"},
 		`stdbuf -oL x; setsid y; nohup z &`:         {"x", "y", "z"},
-		`xargs -0 -n1 -I{} x {}`:                    {"x {} ?"},
+		`xargs -0 -n1 -I{} x {}`:                    {"x ?{} ?"},
 		`xargs`:                                     {"echo ?"},
 		`find . -name '*.go' -exec x {} \; -print`:  {"find . -name *.go -exec x {} ; -print", "x ?"},
 		`bash -c 'a "$1"; b' _ z`:                   {"a ?z", "b"},

@@ -54,7 +54,9 @@ func (c Command) readOnly() bool {
 	case "rg":
 		return noneBegins(args, "--pre", "--hostname-bin")
 	case "sort":
-		return noShort(args, "o", "kSTt") && noneBegins(args, "--o", "--compress-program")
+		return noShort(args, "o", "kSTt") && noneBegins(args, "--o", "--comp")
+	case "base64", "base32":
+		return noneBegins(args, "-o", "--o")
 	case "uniq":
 		return len(operands(args)) <= 1 && !slices.ContainsFunc(args, Arg.maybeOption)
 	case "tee":
@@ -92,14 +94,14 @@ func (c Command) readOnly() bool {
 func reader(name string) bool {
 	switch name {
 	case ":", "true", "false", "echo", "printf", "test", "[", "pwd", "cd", "pushd", "popd", "dirs", "set", "shopt", "unset", "export",
-		"declare", "local", "readonly", "typeset", "read", "mapfile", "readarray", "shift", "getopts", "exit", "return", "break",
-		"continue", "wait", "jobs", "type", "hash", "times", "let", "ulimit", "umask",
+		"declare", "local", "readonly", "typeset", "read", "shift", "getopts", "exit", "return", "break",
+		"continue", "wait", "type", "times", "let", "ulimit", "umask",
 		"ls", "dir", "vdir", "cat", "tac", "head", "tail", "grep", "egrep", "fgrep", "zgrep", "wc", "nl", "od", "hexdump", "strings",
 		"cut", "tr", "paste", "join", "comm", "cmp", "diff", "diff3", "fold", "fmt", "column", "rev", "expand", "unexpand", "tsort",
 		"zcat", "bzcat", "xzcat", "zstdcat", "stat", "du", "df", "which", "whereis", "basename", "dirname", "realpath", "readlink",
-		"printenv", "id", "whoami", "groups", "who", "w", "uname", "arch", "nproc", "uptime", "free", "ps", "pgrep", "lsof", "tty",
+		"printenv", "id", "whoami", "groups", "who", "w", "uname", "nproc", "uptime", "free", "ps", "pgrep", "lsof", "tty",
 		"locale", "getconf", "seq", "sleep", "cal", "jq", "cksum", "sum", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum",
-		"sha512sum", "shasum", "b2sum", "base64", "base32", "numfmt", "factor", "cloc", "tokei", "lscpu", "lsblk", "lsb_release":
+		"sha512sum", "shasum", "b2sum", "numfmt", "factor", "tokei", "lscpu", "lsblk", "lsb_release":
 		return true
 	}
 	return false
@@ -296,7 +298,7 @@ func gitReadOnly(c Command) bool {
 		return noneBegins(beforeDashes(args), "--ou", "--ext-diff")
 	case "status", "blame", "annotate", "ls-files", "ls-tree", "rev-parse", "rev-list", "describe", "cat-file", "name-rev", "merge-base",
 		"for-each-ref", "show-ref", "show-branch", "var", "version", "help", "count-objects", "check-ignore", "check-attr", "cherry",
-		"verify-commit", "verify-tag", "get-tar-commit-id", "check-ref-format", "check-mailmap", "merge-tree", "patch-id":
+		"verify-commit", "verify-tag", "get-tar-commit-id", "check-ref-format", "check-mailmap", "patch-id":
 		return true
 	case "grep":
 		return noShort(args, "O", "efABCm") && noneBegins(beforeDashes(args), "--op")
@@ -407,7 +409,7 @@ func gitConfigReadOnly(args, rest []Arg) bool {
 		case "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool", "--list", "-l":
 			return true
 		case "--global", "--system", "--local", "--worktree", "--show-origin", "--show-scope", "--name-only", "--null", "-z", "--type", "--bool",
-			"--int", "--path", "--includes", "--no-includes", "--default", "--all", "--regexp", "--value", "--bool-or-int", "--expiry-date":
+			"--int", "--path", "--file", "-f", "--blob", "--includes", "--no-includes", "--default", "--all", "--regexp", "--value", "--bool-or-int", "--expiry-date":
 		default:
 			if strings.HasPrefix(name, "-") {
 				return false

@@ -20,7 +20,7 @@ func TestReadOnly(t *testing.T) {
 		`git status`, `git status -s && git diff --stat`, `git log --oneline -5`, `git log --author='a b' -- path`, `git diff HEAD~1 -- f`, `git show HEAD:f`,
 		`git -C sub log`, `git --no-pager diff`, `git -c color.ui=never diff`, `git -c core.pager=cat log`, `git branch`, `git branch -a`, `git branch -vv`,
 		`git branch --show-current`, `git branch --list 'x*'`, `git branch --contains HEAD`, `git branch --merged main`, `git tag`, `git tag -l 'v*'`, `git tag --sort=-creatordate`,
-		`git remote -v`, `git remote get-url origin`, `git config --get user.name`, `git config user.name`, `git config -l`, `git stash list`, `git worktree list`,
+		`git remote -v`, `git remote get-url origin`, `git config --get user.name`, `git config user.name`, `git config -l`, `git config -f .gitmodules --get-regexp path`, `base64 f`, `ls | xargs -I{} cat {}`, `git stash list`, `git worktree list`,
 		`git rev-parse --show-toplevel`, `git ls-files | head`, `git blame -L1,5 f`, `git grep -n x`, `git reflog`, `git reflog show HEAD`, `git describe --tags`, `git --version`,
 		`git symbolic-ref HEAD`, `git submodule status`, `git rev-list --count HEAD`, `git for-each-ref --format='%(refname)'`, `git cat-file -p HEAD`,
 		`GIT_PAGER=cat git log`, `gh pr view 3`, `gh pr list`, `gh pr diff`, `gh issue view 4 --comments`, `gh run list`, `gh api repos/o/r`, `gh search code x`,
@@ -51,7 +51,7 @@ func TestReadOnly(t *testing.T) {
 		`gh pr create -f`, `gh pr merge 3`, `gh issue close 3`, `gh api -X DELETE x`, `gh api x -f a=b`, `gh api --method=POST x`, `gh repo clone x`, `gh pr checkout 3`, `gh pr view --web`, `gh $x`,
 		`go build ./...`, `go test ./...`, `go env -w A=b`, `go list -toolexec=x`, `go run .`, `npm install`, `npm run x`, `make`, `curl x`, `wget x`, `kill 1`, `docker run x`,
 		`./overtone x`, `bin/overtone x`, `overtone status > f`, `overtone status; rm f`, `OVERTONE=1 ./x`,
-		`f() { rm x; }; f`, `ls() { rm x; }; ls`, `f() { ls; }; f`, `alias ls=rm; ls`, `trap 'rm f' EXIT`, `exec rm f`, `xargs -a l rm`, `xargs git`, `script -c ls`, `strace -o f ls`, `watch ls`, `env -S 'rm f'`, `command rm f`,
+		`f() { rm x; }; f`, `ls() { rm x; }; ls`, `f() { ls; }; f`, `alias ls=rm; ls`, `trap 'rm f' EXIT`, `exec rm f`, `xargs -a l rm`, `xargs git`, `xargs -I{} sh -c 'cat {}'`, `xargs -IX sh -c 'cat X'`, `mapfile -C 'rm f' a`, `hash -p ./x ls`, `jobs -x rm f`, `arch -x86_64 rm f`, `base64 -i a -o b`, `sort --compress=x f`, `script -c ls`, `strace -o f ls`, `watch ls`, `env -S 'rm f'`, `command rm f`,
 		`node -e 1`, `python3 -V x`, `make -v x`, `exec > f`, `coproc rm f`, `case x in x) rm f;; esac`, `[[ $(rm f) ]]`, `echo $((1+$(rm f)))`, "cat <<E\n$(rm f)\nE", `ls "`, `if true; then rm f; fi`, `(cd x && rm f)`, `echo ${x:-$(rm f)}`,
 	} {
 		if shellcmd.ReadOnly(line) {

@@ -126,11 +126,33 @@ func (w *walker) wrapped(args []Arg, s *scope) bool {
 	env := c.env
 	c.env = append(slices.Clip(env), in.env...)
 	if spec.more {
-		in.args = append(slices.Clip(in.args), Arg{Dynamic: true})
+		in.args = append(replaced(args[1:], in.args), Arg{Dynamic: true})
 	}
 	w.under(name, in.args, c)
 	c.env = env
 	return true
+}
+
+// replaced marks the words into which xargs puts what it reads.
+func replaced(options, args []Arg) []Arg {
+	mark := "{}"
+	own := options[:len(options)-len(args)]
+	for i, a := range own {
+		if v, ok := strings.CutPrefix(a.Text, "-I"); ok && v != "" {
+			mark = v
+		} else if v, ok := strings.CutPrefix(a.Text, "--replace="); ok {
+			mark = v
+		} else if a.Text == "-I" && i+1 < len(own) {
+			mark = own[i+1].Text
+		}
+	}
+	out := slices.Clone(args)
+	for i, a := range out {
+		if at := strings.Index(a.Text, mark); at >= 0 {
+			out[i] = Arg{Text: a.Text, Dynamic: true, Prefix: a.Text[:at]}
+		}
+	}
+	return out
 }
 
 func (w *walker) under(via string, args []Arg, s *scope) {
