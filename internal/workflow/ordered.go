@@ -88,7 +88,8 @@ func parseObject(data []byte) (object, error) {
 	if !json.Valid(data) {
 		return o, fmt.Errorf("not valid JSON")
 	}
-	root := gjson.ParseBytes(data)
+	// JSON in another encoding would not come back as it was read.
+	root := gjson.ParseBytes(bytes.ToValidUTF8(data, []byte("\uFFFD")))
 	if !root.IsObject() {
 		return o, fmt.Errorf("want a JSON object, got %s", kind(root))
 	}
@@ -141,10 +142,10 @@ func (o *object) put(key string, v any) {
 	o.Set(key, encode(v))
 }
 
-// putOr stores v, or removes the key when v is the zero value of its kind and
-// the key was not there before.
-func (o *object) putUnlessZero(key string, v any, zero bool) {
-	if zero && !o.Has(key) {
+// putUnless stores v, or leaves the key out when v is the zero value of its kind.
+func (o *object) putUnless(zero bool, key string, v any) {
+	if zero {
+		o.Delete(key)
 		return
 	}
 	o.put(key, v)

@@ -329,12 +329,12 @@ func (s *State) Encode() []byte {
 	o := s.raw.clone()
 	o.put("version", Version)
 	o.put("sessionId", s.SessionID)
-	o.putUnlessZero("workflowId", s.WorkflowID, s.WorkflowID == "")
+	o.putUnless(s.WorkflowID == "", "workflowId", s.WorkflowID)
 	o.put("workflowType", s.WorkflowType)
 	o.put("createdAt", s.CreatedAt)
 	o.put("currentStage", orNull(s.CurrentStage))
 	o.put("pipelineActive", s.Active)
-	o.putUnlessZero("ended", s.Ended, s.Ended == "")
+	o.putUnless(s.Ended == "", "ended", s.Ended)
 
 	var stages object
 	for k, st := range s.Stages.All() {
@@ -352,7 +352,7 @@ func (s *State) Encode() []byte {
 	o.put("activeAgents", agents)
 	o.put("failCount", s.FailCount)
 	o.put("rejectCount", s.RejectCount)
-	o.putUnlessZero("retroCount", s.RetroCount, s.RetroCount == 0)
+	o.putUnless(s.RetroCount == 0, "retroCount", s.RetroCount)
 	o.put("featureName", orNull(s.FeatureName))
 	o.put("retries", nonNil(s.Retries))
 	o.put("crashes", nonNil(s.Crashes))
@@ -384,12 +384,12 @@ func (st StageState) object() object {
 		{"mode", st.Mode}, {"agent", st.Agent}, {"contextFile", st.ContextFile},
 		{"startedAt", st.StartedAt}, {"completedAt", st.CompletedAt}, {"reason", st.Reason},
 	} {
-		o.putUnlessZero(f.key, orNull(f.val), f.val == "")
+		o.putUnless(f.val == "", f.key, f.val)
 	}
-	o.putUnlessZero("verdict", st.Verdict, st.Verdict == nil)
-	o.putUnlessZero("forced", st.Forced, !st.Forced)
-	o.putUnlessZero("unverified", st.Unverified, !st.Unverified)
-	o.putUnlessZero("skipWanted", st.SkipWanted, !st.SkipWanted)
+	o.putUnless(st.Verdict == nil, "verdict", st.Verdict)
+	o.putUnless(!st.Forced, "forced", st.Forced)
+	o.putUnless(!st.Unverified, "unverified", st.Unverified)
+	o.putUnless(!st.SkipWanted, "skipWanted", st.SkipWanted)
 	return o
 }
 
