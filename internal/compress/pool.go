@@ -103,6 +103,9 @@ func (o Outcome) apply(t *Task) {
 	}
 }
 
+// errMade marks a text that is a result itself.
+var errMade = errors.New("compressed before")
+
 // deterministic is implemented by providers for which asking again is useless.
 type deterministic interface{ Deterministic() bool }
 
@@ -187,6 +190,10 @@ type attempt struct {
 
 // settle decides what follows an attempt.
 func (r *run) settle(ctx context.Context, a attempt, done func(Outcome) error) error {
+	if errors.Is(a.err, errMade) {
+		a.out = Outcome{Job: a.job, Status: Skipped, Attempts: a.n}
+		return done(a.out)
+	}
 	if a.err == nil {
 		a.out.Job, a.out.Status, a.out.Attempts = a.job, Success, a.n
 		return done(a.out)
@@ -255,6 +262,10 @@ func (r *run) try(ctx context.Context, a attempt) attempt {
 	}
 	key := ""
 	if r.Cache != nil {
+		if _, made := r.Cache.Made(text); made {
+			a.err = errMade
+			return a
+		}
 		key = cacheKey(r.prov.Name(), req)
 		if rec, ok := r.Cache.Get(key); ok {
 			if lost, err := r.check(req.Text, rec.Result); err == nil {

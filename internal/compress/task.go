@@ -67,6 +67,7 @@ const (
 	Pending Status = "pending"
 	Success Status = "success"
 	Failed  Status = "failed"
+	Skipped Status = "skipped"
 )
 
 // Task is one message to be compressed.

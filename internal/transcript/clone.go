@@ -357,31 +357,35 @@ func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
 		}
 		gone[i] = true
 	}
+	s.Live() // finds what the host goes on from where a parent is lost
+	parent := func(i int32) int32 {
+		if p, ok := s.rescued[i]; ok {
+			return p
+		}
+		return s.Entries[i].Parent
+	}
 	known := map[int32][]byte{}
-	// heir is the raw value that takes the place of a removed entry's uuid.
+	// heir is the raw value that takes the place of a removed entry's uuid. It
+	// is null where the chain ended: a child left with a lost parent of its own
+	// would make the host look for another one near in time.
 	heir := func(i int32) ([]byte, error) {
 		var trail []int32
-		for steps := 0; gone[i] && known[i] == nil; steps++ {
+		for steps := 0; i >= 0 && gone[i] && known[i] == nil; steps++ {
 			trail = append(trail, i)
-			p := s.Entries[i].Parent
-			if p < 0 || steps > len(s.Entries) {
-				break
+			if i = parent(i); steps > len(s.Entries) {
+				i = NoParent
 			}
-			i = p
 		}
-		v := known[i]
-		if v == nil {
+		v := []byte("null")
+		switch {
+		case i >= 0 && known[i] != nil:
+			v = known[i]
+		case i >= 0:
 			entry, err := s.Raw(src, int(i))
 			if err != nil {
 				return nil, err
 			}
-			name := "uuid"
-			if gone[i] {
-				name = "parentUuid" // a root: null, or a parent that was missing before
-			}
-			if v = bytes.Clone(field(entry, name)); v == nil {
-				v = []byte("null")
-			}
+			v = bytes.Clone(field(entry, "uuid"))
 		}
 		for _, t := range trail {
 			known[t] = v
@@ -389,8 +393,8 @@ func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
 		return v, nil
 	}
 	for i := range s.Entries {
-		if p := s.Entries[i].Parent; p >= 0 && gone[p] && !gone[int32(i)] {
-			v, err := heir(p)
+		if !gone[int32(i)] && (gone[s.Entries[i].Parent] || gone[parent(int32(i))]) {
+			v, err := heir(parent(int32(i)))
 			if err != nil {
 				return fix, err
 			}

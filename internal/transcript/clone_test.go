@@ -302,7 +302,7 @@ func TestAnyCloneVerifies(t *testing.T) {
 		pairs := s.Pairs(s.Live())
 		gone := map[int]bool{}
 		for _, p := range pairs {
-			if s.Removable(p) && rapid.Bool().Draw(t, "remove") {
+			if !s.Fixed(p) && s.bare(p) && rapid.Bool().Draw(t, "remove") {
 				for _, i := range p.Entries {
 					ch.Removed = append(ch.Removed, i)
 					gone[int(s.Entries[i].Line)] = true

@@ -54,6 +54,10 @@ func (s *Session) liveClaude() []int32 {
 				s.Problems.add(int(s.Entries[i].Line), CyclicRef, "")
 			}
 			p = w.rescue(i, seen)
+			if s.rescued == nil {
+				s.rescued = map[int32]int32{}
+			}
+			s.rescued[i] = p
 		}
 		i = p
 	}

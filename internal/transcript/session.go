@@ -42,6 +42,7 @@ type Session struct {
 	rolled     []rollback
 	leaf       leafHint
 	live       []int32
+	rescued    map[int32]int32 // live entries with a lost parent → what the host goes on from
 	ids        map[string]struct{}
 	titleRank  int
 	thread     string // Codex: the id in the first session_meta

@@ -1,50 +1,69 @@
 package transcript
 
-// Pair is a tool call, its results and where they are: the unit in which tools
-// are removed. A call may lack a result.
+// CallID stands for the id of a tool call.
+type CallID struct{ k key }
+
+// CallIDOf is the CallID of an id as blocks give it.
+func CallIDOf(id string) CallID { return CallID{keyOf([]byte(id))} }
+
+// Pair is a tool call and its results: the unit in which tools are removed. A
+// call may lack a result.
 type Pair struct {
-	id      key
-	Call    int32   // position in the view
+	ID      CallID
+	Call    int     // position in the view
 	Entries []int32 // entries that hold the call or a result
 }
 
-// Pairs lists the tool calls of a view in its order. Results count wherever
-// they are in the file.
+// Pairs lists the tool calls of a view in its order. What belongs to a call
+// counts wherever it is in the file: an answer may hang on a dead branch, and a
+// copied history repeats the ids.
 func (s *Session) Pairs(view []int32) []Pair {
-	where := map[key][]int32{}
-	for i := range s.Entries {
-		for _, t := range s.toolsOf(i) {
-			if t.result {
-				where[t.id] = append(where[t.id], int32(i))
+	var pairs []Pair
+	at := map[key]int{}
+	for n, i := range view {
+		for _, t := range s.toolsOf(int(i)) {
+			if _, known := at[t.id]; !t.result && !known {
+				at[t.id] = len(pairs)
+				pairs = append(pairs, Pair{ID: CallID{t.id}, Call: n})
 			}
 		}
 	}
-	var pairs []Pair
-	seen := map[key]int{}
-	for n, i := range view {
-		for _, t := range s.toolsOf(int(i)) {
-			if t.result {
-				continue
+	for i := range s.Entries {
+		for _, t := range s.toolsOf(i) {
+			if n, ok := at[t.id]; ok {
+				pairs[n].Entries = append(pairs[n].Entries, int32(i))
 			}
-			if at, ok := seen[t.id]; ok {
-				pairs[at].Entries = append(pairs[at].Entries, i)
-				continue
-			}
-			seen[t.id] = len(pairs)
-			pairs = append(pairs, Pair{t.id, int32(n), append([]int32{i}, where[t.id]...)})
 		}
 	}
 	return pairs
 }
 
-// Removable reports whether a pair's entries hold nothing else and no
-// compaction names them, so that they can go as a whole.
-func (s *Session) Removable(p Pair) bool {
+// Fixed reports whether a compaction names one of the pair's entries as kept:
+// such an entry has to stay where it is.
+func (s *Session) Fixed(p Pair) bool {
 	for _, i := range p.Entries {
-		e := &s.Entries[i]
-		if e.Has(Preserved) || e.Text > 0 || e.Has(Thinking) || len(s.toolsOf(int(i))) != 1 {
+		if s.Entries[i].Has(Preserved) {
+			return true
+		}
+	}
+	return false
+}
+
+// bare reports whether a pair's entries hold nothing else, so that they can go
+// as a whole.
+func (s *Session) bare(p Pair) bool {
+	for _, i := range p.Entries {
+		if e := &s.Entries[i]; e.Text > 0 || e.Has(Thinking) || len(s.toolsOf(int(i))) != 1 {
 			return false
 		}
 	}
 	return true
+}
+
+// CallIDOf is the id of the first call or result in an entry.
+func (s *Session) CallIDOf(i int) CallID {
+	if t := s.toolsOf(i); len(t) > 0 {
+		return CallID{t[0].id}
+	}
+	return CallID{}
 }

@@ -1,0 +1,288 @@
+package compress
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// Progress is what a run tells while it works.
+type Progress struct {
+	Done, Total int // messages
+	Failed      int
+	Cached      int
+	Tokens      int // of the messages that are done
+	TotalTokens int
+}
+
+// RunOptions are what a run needs from the outside.
+type RunOptions struct {
+	ID       string // of the clone
+	Title    string
+	Now      time.Time
+	Progress func(Progress)
+}
+
+// Message is the report on one message.
+type Message struct {
+	Line     int    `json:"line"`
+	Ref      string `json:"ref"`
+	Level    Level  `json:"level"`
+	Status   Status `json:"status"`
+	Before   int    `json:"tokensBefore"`
+	After    int    `json:"tokensAfter"`
+	Attempts int    `json:"attempts"`
+	Cached   bool   `json:"cached"`
+	Lost     int    `json:"lostFacts"`
+	Error    string `json:"error,omitempty"`
+}
+
+// Result is what a run did.
+type Result struct {
+	Clone    transcript.Cloned
+	Stats    Stats
+	Messages []Message
+	Lost     map[Kind]int   // facts lost, by kind
+	Redacted map[string]int // secrets kept from the provider, by rule
+	Cached   int
+	// InputTokens and OutputTokens are what the provider reported.
+	InputTokens, OutputTokens int
+	RemovedEntries            int
+	Tools                     ToolPlan
+}
+
+// ErrAllFailed is the error of a run in which no message could be compressed.
+type ErrAllFailed struct {
+	Messages []Message
+}
+
+func (e *ErrAllFailed) Error() string {
+	return fmt.Sprintf("none of %d messages could be compressed; first error: %s", len(e.Messages), e.Messages[0].Error)
+}
+
+// Run compresses the plan's messages and writes the clone. Nothing is written
+// when it fails or ctx ends.
+func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, error) {
+	if p.Nothing() {
+		return nil, ErrNothing
+	}
+	src, err := p.source()
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	res := &Result{Lost: map[Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items)), Tools: p.Tools}
+	kept := &results{}
+	defer kept.Close()
+	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {
+		return nil, err
+	}
+	if len(p.Items) > 0 && res.Stats.MessagesCompressed == 0 && len(p.edits) == 0 {
+		if res.Stats.MessagesFailed == 0 {
+			return nil, ErrNothing
+		}
+		return nil, &ErrAllFailed{res.Messages}
+	}
+	ch, err := p.change(src, o, kept, res)
+	if err != nil {
+		return nil, err
+	}
+	if res.Clone, err = transcript.Clone(ctx, p.Session, ch); err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunOptions, res *Result, kept *results) error {
+	if len(p.Items) == 0 {
+		return nil
+	}
+	jobs := make([]Job, len(p.Items))
+	prog := Progress{Total: len(p.Items)}
+	for n := range p.Items {
+		it := &p.Items[n]
+		role := "assistant"
+		if it.User {
+			role = "user"
+		}
+		prog.TotalTokens += int(it.Tokens)
+		jobs[n] = Job{Role: role, Level: p.Bands[it.Band].Band.Level, Tokens: int(it.Tokens), Load: func() (string, error) {
+			raw, err := p.Session.Raw(src, int(it.Entry))
+			if err != nil {
+				return "", err
+			}
+			return transcript.Text(raw), nil
+		}}
+	}
+	if o.Progress != nil {
+		o.Progress(prog)
+	}
+	stats := &res.Stats
+	stats.MessagesSkipped = p.Skipped[SkipShort]
+	err := p.Options.Pool.Run(ctx, prov, jobs, func(out Outcome) error {
+		it := &p.Items[out.Job]
+		e := &p.Session.Entries[it.Entry]
+		m := &res.Messages[out.Job]
+		*m = Message{Line: int(e.Line), Level: jobs[out.Job].Level, Status: out.Status, Before: int(it.Tokens), After: int(it.Tokens), Attempts: out.Attempts, Cached: out.Cached, Lost: len(out.Lost)}
+		res.InputTokens += out.InputTokens
+		res.OutputTokens += out.OutputTokens
+		for _, r := range out.Redacted {
+			res.Redacted[r]++
+		}
+		prog.Done++
+		prog.Tokens += m.Before
+		switch out.Status {
+		case Success:
+			m.After = EstimateTokens(out.Text)
+			for _, f := range out.Lost {
+				res.Lost[f.Kind]++
+			}
+			if out.Cached {
+				res.Cached++
+				prog.Cached++
+			}
+			stats.MessagesCompressed++
+			stats.OriginalTokens += m.Before
+			stats.CompressedTokens += m.After
+			if err := kept.put(out.Job, len(p.Items), out.Text, textHash(out.Original)); err != nil {
+				return err
+			}
+		case Skipped:
+			stats.MessagesSkipped++
+		default:
+			m.Error = out.Err.Error()
+			prog.Failed++
+			stats.MessagesFailed++
+			stats.OriginalTokens += m.Before
+			stats.CompressedTokens += m.Before
+		}
+		if o.Progress != nil {
+			o.Progress(prog)
+		}
+		return nil
+	})
+	stats.finish()
+	return err
+}
+
+// change turns the results into what the clone does differently.
+func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (transcript.Change, error) {
+	ch := transcript.Change{ID: o.ID, Title: o.Title, Now: o.Now}
+	items := map[int32]int{}
+	for n := range p.Items {
+		if kept.has(n) {
+			items[p.Items[n].Entry] = n
+		}
+	}
+	touched := slices.Collect(maps.Keys(items))
+	for _, i := range p.edits {
+		raw, err := p.Session.Raw(src, int(i))
+		if err != nil {
+			return ch, err
+		}
+		if _, gone := p.editTools(i, raw); gone {
+			ch.Removed = append(ch.Removed, i)
+		} else if _, both := items[i]; !both {
+			touched = append(touched, i)
+		}
+	}
+	slices.Sort(touched)
+	ch.Touched = touched
+	res.RemovedEntries = len(ch.Removed)
+	edits := map[int32]bool{}
+	for _, i := range p.edits {
+		edits[i] = true
+	}
+	ch.Rewrite = func(i int, entry []byte) ([]byte, error) {
+		if edits[int32(i)] {
+			entry, _ = p.editTools(int32(i), entry)
+		}
+		n, ok := items[int32(i)]
+		if !ok {
+			return entry, nil
+		}
+		text, hash, err := kept.get(n)
+		if err != nil {
+			return nil, err
+		}
+		ref := p.Session.Ref(i, entry)
+		res.Messages[n].Ref = o.ID + "#" + ref
+		return transcript.Mark(transcript.SetText(entry, text), transcript.Marker{
+			Source: p.Session.ID, UUID: ref, Level: string(res.Messages[n].Level), Hash: hash,
+		}), nil
+	}
+	return ch, nil
+}
+
+// results keeps the results of a run: in memory while they are small, else in a
+// file that has no name.
+type results struct {
+	at   []textSpan
+	buf  []byte
+	file *os.File
+	base int64 // bytes in the file
+}
+
+type textSpan struct {
+	off  int64
+	len  int32 // -1 for none
+	hash string
+}
+
+const textsInMemory = 32 << 20
+
+func (t *results) put(n, total int, text, hash string) error {
+	if t.at == nil {
+		t.at = make([]textSpan, total)
+		for i := range t.at {
+			t.at[i].len = -1
+		}
+	}
+	if len(t.buf)+len(text) > textsInMemory {
+		if t.file == nil {
+			f, err := os.CreateTemp("", "overtone-results-*")
+			if err != nil {
+				return err
+			}
+			t.file = f
+			// Where the system allows it the file vanishes with the process.
+			_ = os.Remove(f.Name())
+		}
+		if _, err := t.file.Write(t.buf); err != nil {
+			return err
+		}
+		t.base += int64(len(t.buf))
+		t.buf = t.buf[:0]
+	}
+	t.at[n] = textSpan{t.base + int64(len(t.buf)), int32(len(text)), hash}
+	t.buf = append(t.buf, text...)
+	return nil
+}
+
+func (t *results) has(n int) bool { return t.at != nil && t.at[n].len >= 0 }
+
+func (t *results) get(n int) (text, hash string, err error) {
+	s := t.at[n]
+	if s.off >= t.base {
+		off := s.off - t.base
+		return string(t.buf[off : off+int64(s.len)]), s.hash, nil
+	}
+	b := make([]byte, s.len)
+	_, err = t.file.ReadAt(b, s.off)
+	return string(b), s.hash, err
+}
+
+func (t *results) Close() error {
+	if t.file == nil {
+		return nil
+	}
+	name := t.file.Name()
+	err := t.file.Close()
+	_ = os.Remove(name)
+	return err
+}

@@ -1,0 +1,137 @@
+package transcript
+
+// Block is one block of a message's content, as it stands in the file.
+type Block struct {
+	Raw  []byte
+	Type string
+	// ID is the call's, of a call and of a result.
+	ID CallID
+}
+
+// EditBlocks calls fn for each block of a Claude Code message and builds the
+// entry from what it returns: the block itself, another one, or nil to drop it.
+// empty reports that no block is left; the entry is then to be removed.
+func EditBlocks(entry []byte, fn func(Block) []byte) (out []byte, empty bool) {
+	start, end, h, ok := contentSpan(entry)
+	if !ok || h != Claude || entry[start] != '[' {
+		return entry, false
+	}
+	c := cursor{b: entry[start:end]}
+	c.open('[')
+	list := []byte{'['}
+	n, kept, changed := 0, 0, false
+	for first := true; c.more(']', &first); {
+		raw := c.raw()
+		n++
+		b := parseBlock(raw)
+		got := fn(b)
+		if got == nil {
+			changed = true
+			continue
+		}
+		changed = changed || &got[0] != &raw[0] || len(got) != len(raw)
+		if kept > 0 {
+			list = append(list, ',')
+		}
+		kept++
+		list = append(list, got...)
+	}
+	if !changed {
+		return entry, false
+	}
+	out = append([]byte(nil), entry[:start]...)
+	out = append(out, list...)
+	out = append(out, ']')
+	return append(out, entry[end:]...), n > 0 && kept == 0
+}
+
+func parseBlock(raw []byte) Block {
+	b := Block{Raw: raw}
+	c := cursor{b: raw}
+	if !c.open('{') {
+		return b
+	}
+	var id, use []byte
+	for first := true; c.more('}', &first); {
+		switch string(c.key()) {
+		case "type":
+			t, _ := c.str()
+			b.Type = unescape(t)
+		case "id":
+			id, _ = c.str()
+		case "tool_use_id":
+			use, _ = c.str()
+		default:
+			c.value()
+		}
+	}
+	switch b.Type {
+	case "tool_use":
+		b.ID = CallID{keyOf(id)}
+	case "tool_result":
+		b.ID = CallID{keyOf(use)}
+	}
+	return b
+}
+
+// MapStrings replaces the strings inside a JSON value, not its keys, by what fn
+// makes of them; everything else stays as it is.
+func MapStrings(v []byte, fn func(string) string) []byte {
+	var out []byte
+	last := 0
+	expectKey := []bool{}
+	isKey := func() bool { return len(expectKey) > 0 && expectKey[len(expectKey)-1] }
+	for i := 0; i < len(v); {
+		switch v[i] {
+		case '{':
+			expectKey = append(expectKey, true)
+			i++
+		case '[':
+			expectKey = append(expectKey, false)
+			i++
+		case '}', ']':
+			expectKey = expectKey[:max(0, len(expectKey)-1)]
+			i++
+		case '"':
+			end := scanString(v, i+1)
+			if end < 0 {
+				return v
+			}
+			next := space(v, end+1)
+			if isKey() && next < len(v) && v[next] == ':' {
+				i = end + 1
+				continue
+			}
+			old := unescape(v[i+1 : end])
+			if s := fn(old); s != old {
+				out = append(out, v[last:i]...)
+				out = appendString(out, s)
+				last = end + 1
+			}
+			i = end + 1
+		default:
+			i++
+		}
+	}
+	if last == 0 {
+		return v
+	}
+	return append(out, v[last:]...)
+}
+
+// MapField applies fn to the raw value of a member of an object; for Codex the
+// member of the payload.
+func MapField(entry []byte, name string, fn func([]byte) []byte) []byte {
+	if p := field(entry, "payload"); p != nil {
+		v := field(p, name)
+		if v == nil {
+			return entry
+		}
+		return setField(entry, "payload", setField(p, name, fn(v)))
+	}
+	v := field(entry, name)
+	if v == nil {
+		return entry
+	}
+	return setField(entry, name, fn(v))
+}
