@@ -133,7 +133,8 @@ func contains(text, phrase string) bool {
 		i += from
 		before, _ := utf8.DecodeLastRuneInString(text[:i])
 		after, _ := utf8.DecodeRuneInString(text[i+len(phrase):])
-		if !(spaced(first) && spaced(before)) && !(spaced(last) && spaced(after)) {
+		inside := spaced(first) && spaced(before) || spaced(last) && spaced(after)
+		if !inside {
 			return true
 		}
 		_, n := utf8.DecodeRuneInString(text[i:])

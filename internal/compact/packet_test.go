@@ -87,7 +87,7 @@ func TestPacketReads(t *testing.T) {
 
 func TestPacketIDIsTheCompactions(t *testing.T) {
 	t.Parallel()
-	if PacketID("a", 1) != PacketID("a", 1) || PacketID("a", 1) == PacketID("a", 2) || PacketID("a", 1) == PacketID("b", 1) {
+	if again := PacketID("a", 1); again != PacketID(string([]byte{'a'}), 1) || again == PacketID("a", 2) || again == PacketID("b", 1) {
 		t.Error("ids do not follow session and compaction")
 	}
 }

@@ -71,12 +71,30 @@ func Test004_TierIsStrictAndExact(t *testing.T) {
 		tier         Tier
 		percent      int
 	}{
-		{0, 100, None, 100}, {15, 100, None, 85}, {16, 100, Early, 84}, {25, 100, Early, 75}, {26, 100, Ready, 74},
-		{35, 100, Ready, 65}, {36, 100, Asap, 64}, {85, 100, Asap, 15}, {86, 100, Emergency, 14}, {100, 100, Emergency, 0},
-		{150, 100, Emergency, 0}, {62_000, 95_000, Asap, 34},
-		{14_999, 99_999, None, 85}, {15_000, 99_999, Early, 84}, {15_000, 100_001, None, 85}, {15_001, 100_001, Early, 84},
-		{3, 20, None, 85}, {170_000, 200_000, Asap, 15}, {170_001, 200_000, Emergency, 14},
-		{1, 3, Ready, 66}, {0, 0, None, -1}, {5, 0, None, -1}, {-1, 100, None, -1}, {1, 1 << 60, None, -1},
+		{0, 100, None, 100},
+		{15, 100, None, 85},
+		{16, 100, Early, 84},
+		{25, 100, Early, 75},
+		{26, 100, Ready, 74},
+		{35, 100, Ready, 65},
+		{36, 100, Asap, 64},
+		{85, 100, Asap, 15},
+		{86, 100, Emergency, 14},
+		{100, 100, Emergency, 0},
+		{150, 100, Emergency, 0},
+		{62_000, 95_000, Asap, 34},
+		{14_999, 99_999, None, 85},
+		{15_000, 99_999, Early, 84},
+		{15_000, 100_001, None, 85},
+		{15_001, 100_001, Early, 84},
+		{3, 20, None, 85},
+		{170_000, 200_000, Asap, 15},
+		{170_001, 200_000, Emergency, 14},
+		{1, 3, Ready, 66},
+		{0, 0, None, -1},
+		{5, 0, None, -1},
+		{-1, 100, None, -1},
+		{1, 1 << 60, None, -1},
 	} {
 		u := Usage{row.used, row.window}
 		if got := s.Tier(u); got != row.tier || u.Remaining() != row.percent {

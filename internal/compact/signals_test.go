@@ -102,10 +102,16 @@ func Test004_PlanCheckpointFromUpdatePlan(t *testing.T) {
 		"active plan after older edit":  {[]Event{named("1", "> a"), named("2", "> b")}, []Event{named("1", "x a"), named("2", "x b")}, true},
 		"new named plan":                {[]Event{named("1", "> a")}, []Event{named("2", "x b", "- c")}, false},
 		"older unnamed plan comes back": {[]Event{plan("> a", "- b"), plan("> c")}, []Event{plan("x a", "- b")}, false},
-		"Codex spelling": {[]Event{PlanUpdated{Steps: []Step{{Text: "a", Status: "inProgress"}}}},
-			[]Event{PlanUpdated{Steps: []Step{{Text: "a", Status: "completed"}}}}, true},
-		"task ids survive rewording": {[]Event{PlanUpdated{Plan: "tasks", Steps: []Step{{ID: "1", Text: "a"}, {ID: "2", Text: "b"}}}},
-			[]Event{PlanUpdated{Plan: "tasks", Steps: []Step{{ID: "2", Text: "b"}, {ID: "1", Text: "A!", Status: Completed}}}}, true},
+		"Codex spelling": {
+			[]Event{PlanUpdated{Steps: []Step{{Text: "a", Status: "inProgress"}}}},
+			[]Event{PlanUpdated{Steps: []Step{{Text: "a", Status: "completed"}}}},
+			true,
+		},
+		"task ids survive rewording": {
+			[]Event{PlanUpdated{Plan: "tasks", Steps: []Step{{ID: "1", Text: "a"}, {ID: "2", Text: "b"}}}},
+			[]Event{PlanUpdated{Plan: "tasks", Steps: []Step{{ID: "2", Text: "b"}, {ID: "1", Text: "A!", Status: Completed}}}},
+			true,
+		},
 	} {
 		events := append([]Event{TurnStarted{}}, row.before...)
 		events = append(append(events, TurnEnded{}, TurnStarted{}), row.now...)

@@ -296,8 +296,18 @@ func commitValue(name string) bool {
 		name string
 		most int
 	}{
-		{"message", 1}, {"file", 3}, {"reuse-message", 3}, {"reedit-message", 3}, {"fixup", 3}, {"squash", 2},
-		{"author", 2}, {"date", 2}, {"template", 2}, {"trailer", 2}, {"cleanup", 1}, {"pathspec-from-file", 10},
+		{"message", 1},
+		{"file", 3},
+		{"reuse-message", 3},
+		{"reedit-message", 3},
+		{"fixup", 3},
+		{"squash", 2},
+		{"author", 2},
+		{"date", 2},
+		{"template", 2},
+		{"trailer", 2},
+		{"cleanup", 1},
+		{"pathspec-from-file", 10},
 	} {
 		if abbreviates(name, n.name, n.most) {
 			return true

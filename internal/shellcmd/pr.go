@@ -53,7 +53,7 @@ var pullURL = sync.OnceValue(func() *regexp.Regexp {
 })
 
 var prFailure = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?mi)\b(gh|gt): (command )?not found|^(error|aborted|failed|fatal|ERROR):|^GraphQL: |pull request (create|merge) failed|^no pull requests found|^must (first push|provide)|^X |could not `)
+	return regexp.MustCompile(`(?mi)\b(gh|gt): (command )?not found|^(error|aborted|failed|fatal|ERROR):|^GraphQL: |pull request (create|merge) failed|^no pull requests found|^must (first push|provide)|(?-i:^X )|could not `)
 })
 
 func prCommand(cmds []Command) (string, Command, bool) {

@@ -119,19 +119,17 @@ func writingWrapper(name string) bool {
 // harmful reports whether an assignment can make a reading program run another
 // program or load code.
 func harmful(a Assign) bool {
-	n := a.Name
-	switch {
-	case n == "GIT_PAGER" || n == "PAGER" || n == "MANPAGER" || n == "GH_PAGER":
+	switch a.Name {
+	case "GIT_PAGER", "PAGER", "MANPAGER", "GH_PAGER":
 		return a.Value.Dynamic || a.Value.Text != "cat" && a.Value.Text != ""
-	case n == "GIT_DIR" || n == "GIT_WORK_TREE" || n == "GIT_OPTIONAL_LOCKS" || n == "GIT_TERMINAL_PROMPT" || n == "GIT_LITERAL_PATHSPECS":
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "GIT_LITERAL_PATHSPECS":
 		return false
-	case n == "PATH" || n == "IFS" || n == "ENV" || n == "BASH_ENV" || n == "SHELLOPTS" || n == "BASHOPTS" || n == "PROMPT_COMMAND" || n == "PS4",
-		n == "LESSOPEN" || n == "LESSCLOSE" || n == "LESS" || n == "EDITOR" || n == "VISUAL" || n == "BROWSER" || n == "RIPGREP_CONFIG_PATH",
-		n == "GOFLAGS" || n == "AWKPATH" || n == "HOME" || n == "XDG_CONFIG_HOME":
+	case "PATH", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4", "LESSOPEN", "LESSCLOSE", "LESS",
+		"EDITOR", "VISUAL", "BROWSER", "RIPGREP_CONFIG_PATH", "GOFLAGS", "AWKPATH", "HOME", "XDG_CONFIG_HOME":
 		return true
 	}
 	for _, p := range []string{"GIT_", "LD_", "DYLD_", "PYTHON", "PERL", "RUBY", "NODE_", "BASH_FUNC_"} {
-		if strings.HasPrefix(n, p) {
+		if strings.HasPrefix(a.Name, p) {
 			return true
 		}
 	}

@@ -156,8 +156,10 @@ func sedScriptReads(s string) bool {
 			}
 			d := s[i]
 			i++
-			if !delimited(d) || !delimited(d) {
-				return false
+			for range 2 {
+				if !delimited(d) {
+					return false
+				}
 			}
 			skip("gpiIM0123456789 \t")
 			if i < len(s) && strings.IndexByte(";}\n#", s[i]) < 0 {

@@ -410,8 +410,8 @@ func (w *walker) findExec(args []Arg, s *scope) {
 		}
 		var inner []Arg
 		for _, a := range args[i+1 : j] {
-			if strings.Contains(a.Text, "{}") {
-				a = Arg{Dynamic: true, Prefix: a.Text[:strings.Index(a.Text, "{}")]}
+			if prefix, _, ok := strings.Cut(a.Text, "{}"); ok {
+				a = Arg{Dynamic: true, Prefix: prefix}
 			}
 			inner = append(inner, a)
 		}
