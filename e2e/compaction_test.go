@@ -167,3 +167,38 @@ func TestCompactResume(t *testing.T) {
 	recovered(t, w, 0)
 	finished(t, w, res.SessionID)
 }
+
+// A sub-agent's own compaction looks to the hooks like one of the main thread.
+// It gets no recovery text, and the main thread's is still delivered later.
+func TestCompactSubagent(t *testing.T) {
+	t.Parallel()
+	big := func(command string) Step {
+		return func(*mockapi.Request) mockapi.Reply { return mockapi.Calls(bash(command)).Tokens(80_000) }
+	}
+	p := &Relay{Agents: map[string][]Step{"developer": {
+		call(bash("echo one")), call(bash("echo two")), big("echo three"), call(bash("echo four")), pass,
+	}}}
+	p.Usage = func(n int) int {
+		if n == 2 {
+			return 80_000
+		}
+		return 10_000
+	}
+	w := NewWorld(t, Overtone, p.Handle)
+	w.Settings(map[string]any{"autoCompactWindow": 100_000})
+	r := w.Prompt("[workflow:quick] add a flag").Result()
+	finished(t, w, r.SessionID)
+	sums := summaries(w)
+	if len(sums) != 2 || sums[0].Agent != "developer" || sums[1].Agent != "" {
+		t.Fatalf("compactions: %v", sums)
+	}
+	for _, r := range w.API.Requests() {
+		want := 0
+		if r.Kind == mockapi.Main && r.Seq > sums[1].Seq {
+			want = 1
+		}
+		if got := r.Count(recovery); got != want {
+			t.Errorf("request %d of %s %s has the recovery text %d times, want %d", r.Seq, r.Kind, r.Agent, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -191,6 +192,49 @@ func TestPluginFiles(t *testing.T) {
 	}
 	if diff := cmp.Diff(hookEvents, got); diff != "" {
 		t.Errorf("hooks (-want +got):\n%s", diff)
+	}
+}
+
+// Each command tells the stages of its template as the program knows them.
+func TestPluginCatalogue(t *testing.T) {
+	t.Parallel()
+	w := NewWorld(t, Overtone, (&Play{}).Handle)
+	var list struct {
+		Templates []struct {
+			Name   string
+			Stages []string
+		}
+	}
+	if err := json.Unmarshal([]byte(w.Exec("overtone", "workflow", "list", "--json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	var known []string
+	for _, tmpl := range list.Templates {
+		known = append(known, tmpl.Name)
+		if len(tmpl.Stages) == 0 {
+			continue
+		}
+		front, body := frontMatter(t, filepath.Join(PluginDir(), "commands", tmpl.Name+".md"))
+		_, stages, _ := strings.Cut(front, ": ")
+		_, stages, _ = strings.Cut(stages, ": ")
+		stages, _, _ = strings.Cut(stages, `"`)
+		if !strings.Contains(body, stages) {
+			t.Errorf("%s: the description says %q, the text something else", tmpl.Name, stages)
+		}
+		got := strings.Split(strings.ReplaceAll(stages, " ∥ ", " → "), " → ")
+		for i, stage := range tmpl.Stages {
+			base, n, _ := strings.Cut(stage, ":")
+			if _, err := strconv.Atoi(n); err == nil {
+				tmpl.Stages[i] = base
+			}
+		}
+		if diff := cmp.Diff(tmpl.Stages, got); diff != "" {
+			t.Errorf("%s (-program +command):\n%s", tmpl.Name, diff)
+		}
+	}
+	slices.Sort(known)
+	if diff := cmp.Diff(templates, known); diff != "" {
+		t.Errorf("templates (-plugin +program):\n%s", diff)
 	}
 }
 

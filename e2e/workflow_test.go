@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 // status is what "overtone workflow status --json" says.
@@ -62,6 +63,18 @@ func (s *Session) untilComplete(session string) {
 		}
 		s.Result()
 	}
+}
+
+// hookTexts are what hooks added to the newest messages of a request.
+func hookTexts(r *mockapi.Request) []string {
+	var out []string
+	for _, part := range strings.Split(r.Last(), "<system-reminder>")[1:] {
+		part, _, _ = strings.Cut(part, "</system-reminder>")
+		if _, text, ok := strings.Cut(part, " hook additional context: "); ok {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // neverToMain asserts that a text is in no request of the main agent.
@@ -125,10 +138,17 @@ func TestWorkflowStandard(t *testing.T) {
 	if !back.Has("pipeline-context-"+r.SessionID) || back.Count(report) == 0 {
 		t.Errorf("DEV does not know the report: %s", back.Prompt())
 	}
-	// Each routing text reaches the main agent in one request, and stays there.
-	for i, m := range mains(w)[1:] {
-		if len(delegations(m.Last())) == 0 && i < len(mains(w))-2 {
-			t.Errorf("request %d tells the main agent nothing: %s", m.Seq, m.Last())
+	// Every request but the last names the next stage, in few words.
+	m := mains(w)
+	for _, r := range m[:len(m)-1] {
+		texts := hookTexts(r)
+		if len(delegations(strings.Join(texts, "\n"))) == 0 {
+			t.Errorf("request %d tells the main agent nothing: %s", r.Seq, r.Last())
+		}
+		for _, text := range texts {
+			if n := workflow.EstimateTokens(text); n >= 200 {
+				t.Errorf("request %d: a routing text of %d tokens: %s", r.Seq, n, text)
+			}
 		}
 	}
 }
@@ -191,6 +211,25 @@ func TestWorkflowBackground(t *testing.T) {
 		if m.Has("Stop hook feedback") {
 			t.Errorf("the turn was held while agents worked: %s", m.Last())
 		}
+	}
+}
+
+// The host hands a background agent's last message to the main model as it is,
+// so the agent is asked to say it in one line; the report goes to its file.
+func TestWorkflowBackgroundReport(t *testing.T) {
+	t.Parallel()
+	const report = "SECRET-REPORT\n\n- C-1 CRITICAL flag.go:12 is wrong\n- C-2 HIGH flag.go:13 too"
+	p := &Relay{Background: true, Agents: map[string][]Step{"code-reviewer": {failing("HIGH", report), failing("HIGH", "")}}}
+	w := NewWorld(t, Overtone, p.Handle)
+	s := w.Start()
+	res := s.Ask("[workflow:quick-dev] fix it")
+	s.untilComplete(res.SessionID)
+	s.Close()
+	finished(t, w, res.SessionID)
+	neverToMain(t, w, "SECRET-REPORT")
+	back := subs(w, "developer")
+	if len(back) != 2 || !back[1].Has("SECRET-REPORT") {
+		t.Errorf("the developer was sent back %d times, without the report", len(back)-1)
 	}
 }
 
@@ -366,6 +405,26 @@ func TestWorkflowSendMessage(t *testing.T) {
 		t.Errorf("the developer had %d requests", n)
 	}
 	neverToMain(t, w, "SECRET-REPORT")
+}
+
+// /overtone:auto leaves the choice to the model, which starts a workflow with
+// the command line; nobody is asked for permission.
+func TestWorkflowAuto(t *testing.T) {
+	t.Parallel()
+	p := &Relay{Before: func(r *mockapi.Request, n int) *mockapi.Reply {
+		if n == 0 {
+			reply := mockapi.Calls(bash("overtone workflow start quick-dev"))
+			return &reply
+		}
+		return nil
+	}}
+	w := NewWorld(t, Overtone, p.Handle)
+	w.Allow = ""
+	r := w.Prompt("/overtone:auto mend the flag").Result()
+	if !mains(w)[0].Has("Task: mend the flag") {
+		t.Errorf("the model got %s", mains(w)[0].Last())
+	}
+	finished(t, w, r.SessionID)
 }
 
 func TestWorkflowCommands(t *testing.T) {
