@@ -127,14 +127,18 @@ func root() string {
 // PluginDir is the plugin under test.
 func PluginDir() string { return filepath.Join(root(), "plugin") }
 
+// binDir holds what a run builds; TestMain removes it.
+var binDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "overtone-e2e-bin-") })
+
 // build compiles a main package of this module once per run into a folder of
 // its own, under the name "overtone", and returns the folder.
 func build(pkg string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
-		dir, err := os.MkdirTemp("", "overtone-e2e-bin-")
+		base, err := binDir()
 		if err != nil {
 			return "", err
 		}
+		dir := filepath.Join(base, filepath.Base(pkg))
 		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "overtone"), pkg)
 		cmd.Dir = root()
 		if out, err := cmd.CombinedOutput(); err != nil {
