@@ -139,7 +139,7 @@ func build(pkg string) func() (string, error) {
 			return "", err
 		}
 		dir := filepath.Join(base, filepath.Base(pkg))
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "overtone"), pkg)
+		cmd := exec.Command("go", "build", "-tags", "e2e", "-o", filepath.Join(dir, "overtone"), pkg)
 		cmd.Dir = root()
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)

@@ -1,3 +1,5 @@
+//go:build e2e
+
 // Command recorder stands in for overtone in the end-to-end tests. Called as
 // "overtone hook EVENT …", it appends the call to $RECORDER_DIR/calls.jsonl and
 // prints $RECORDER_DIR/EVENT.out, or EVENT.N.out for the N-th call of the event
