@@ -34,7 +34,7 @@ type CodexWorld struct {
 }
 
 // codexWait bounds every single wait of these tests.
-const codexWait = 60 * time.Second
+const codexWait = 10 * time.Second
 
 // NewCodexWorld starts an app-server whose model is script. config is added to
 // its config.toml. It waits for a free slot.
@@ -80,6 +80,14 @@ stream_max_retries = 0
 trust_level = "trusted"
 `, config, model.URL, w.Project))
 
+	t.Cleanup(func() {
+		if files, _ := filepath.Glob(filepath.Join(w.State, "sessions", "*", "watch.json")); t.Failed() {
+			for _, f := range files {
+				b, _ := os.ReadFile(f)
+				t.Logf("%s:\n%s", f, b)
+			}
+		}
+	})
 	w.start(codex, "app-server", "--listen", "unix://"+w.Socket)
 	return w
 }
@@ -129,13 +137,19 @@ func (w *CodexWorld) environ(extra ...string) []string {
 type proc struct {
 	cmd  *exec.Cmd
 	done chan struct{}
-	mu   sync.Mutex
-	out  bytes.Buffer
+	// printed is signalled when there is more output.
+	printed chan struct{}
+	mu      sync.Mutex
+	out     bytes.Buffer
 }
 
 func (p *proc) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	select {
+	case p.printed <- struct{}{}:
+	default:
+	}
 	return p.out.Write(b)
 }
 
@@ -143,6 +157,21 @@ func (p *proc) output() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.out.String()
+}
+
+// await waits until the process has printed text.
+func (p *proc) await(t *testing.T, text string) {
+	t.Helper()
+	deadline := time.After(codexWait)
+	for !strings.Contains(p.output(), text) {
+		select {
+		case <-p.printed:
+		case <-p.done:
+			t.Fatalf("ended before it printed %q:\n%s", text, p.output())
+		case <-deadline:
+			t.Fatalf("did not print %q:\n%s", text, p.output())
+		}
+	}
 }
 
 // kill ends the process at once, as kill -9 does, and waits for it.
@@ -155,7 +184,7 @@ func (w *CodexWorld) start(name string, args ...string) *proc { return w.startEn
 
 func (w *CodexWorld) startEnv(env []string, name string, args ...string) *proc {
 	w.t.Helper()
-	p := &proc{cmd: exec.Command(name, args...), done: make(chan struct{})}
+	p := &proc{cmd: exec.Command(name, args...), done: make(chan struct{}), printed: make(chan struct{}, 1)}
 	p.cmd.Dir = w.Project
 	p.cmd.Env = w.environ(env...)
 	p.cmd.Stdout, p.cmd.Stderr = p, p

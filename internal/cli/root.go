@@ -70,6 +70,7 @@ func (a *app) root() *cobra.Command {
 		a.workflowCmd(),
 		a.routeCmd(),
 		a.timelineCmd(),
+		a.watchCmd(),
 		a.cleanupCmd(),
 		a.hookHelpCmd(),
 	} {

@@ -168,9 +168,9 @@ func (c *Client) TryNext() (in Inbound, ok bool, err error) {
 
 // Post sends a request whose answer comes out of Next with tag. There is
 // always exactly one answer, an error when the time is up or the connection
-// ends.
-func (c *Client) Post(method string, params, tag any, timeout time.Duration) {
-	c.start(&call{method: method, params: params, tag: tag}, timeout)
+// ends. The result is the request's id on the wire.
+func (c *Client) Post(method string, params, tag any, timeout time.Duration) int64 {
+	return c.start(&call{method: method, params: params, tag: tag}, timeout)
 }
 
 // Call sends a request and waits for its answer. It must not be used by the
@@ -204,7 +204,7 @@ func (c *Client) notify(method string) error {
 	return c.conn.write(c.ctx, b)
 }
 
-func (c *Client) start(cl *call, timeout time.Duration) {
+func (c *Client) start(cl *call, timeout time.Duration) int64 {
 	c.mu.Lock()
 	id, err := c.register(cl)
 	if err == nil && timeout > 0 {
@@ -213,9 +213,10 @@ func (c *Client) start(cl *call, timeout time.Duration) {
 	c.mu.Unlock()
 	if err != nil {
 		c.settle(cl, Inbound{Err: err})
-		return
+		return 0
 	}
 	c.send(id, cl)
+	return id
 }
 
 // register gives cl a fresh id. The caller holds the lock.

@@ -1,6 +1,10 @@
 package watch
 
-import "time"
+import (
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+)
 
 // Cycle is one thread's way through a compaction. It is a value; Advance is
 // the only thing that changes it.
@@ -38,8 +42,8 @@ type Cycle struct {
 	// NoQueue is set when the server has no queue: the packet then opens a
 	// turn itself, once the compaction's turn has ended.
 	NoQueue bool
-	// Abandon is set when the packet must not stay in the queue.
-	Abandon bool
+	// Abandon is why the packet must not stay in the queue, if so.
+	Abandon Reason
 	// Settled is set when a first look has found a packet missing.
 	Settled bool
 }
@@ -86,156 +90,9 @@ type Waits struct {
 // maxAdds bounds how often a refused packet is offered again.
 const maxAdds = 3
 
-// What happens to a thread. A value of one of these types is an event.
-type (
-	// TurnStarted: a turn runs.
-	TurnStarted struct{ Turn string }
-	// TurnEnded: a turn is over. Act is the policy's wish to compact now.
-	TurnEnded struct {
-		Turn   string
-		Status TurnStatus
-		Act    bool
-	}
-	// Item: an item of a turn began or, with Done, was completed.
-	Item struct {
-		Turn     string
-		Type     string
-		ClientID string
-		Done     bool
-	}
-	// Elapsed: the pause of an After is over.
-	Elapsed struct {
-		Seq int
-		Now time.Time
-	}
-	// Checked answers a Check. Unknown is set when the server did not tell.
-	Checked struct {
-		Seq     int
-		Idle    bool
-		Queued  int
-		NoQueue bool
-		Unknown bool
-	}
-	// Leased answers a Lease: whether the thread is ours, and the last record.
-	Leased struct {
-		Seq    int
-		OK     bool
-		Record Record
-	}
-	// Authored answers an Author.
-	Authored struct {
-		Seq     int
-		Packet  string
-		Text    string
-		Now     time.Time
-		Expires time.Time
-	}
-	// CompactRefused: the server refused to compact.
-	CompactRefused struct{ Seq int }
-	// Added answers an Add or a StartTurn. Refused is a definite no, Unclear
-	// anything that may have worked; Unsupported means there is no queue.
-	Added struct {
-		Packet                        string
-		Submission                    string
-		Refused, Unclear, Unsupported bool
-	}
-	// Looked answers a Look.
-	Looked struct {
-		Seq     int
-		View    View
-		Unknown bool
-		Now     time.Time
-	}
-	// SaveFailed: a record could not be written; what was to follow was not done.
-	SaveFailed struct{}
-	// Attached: we (again) hear what happens to the thread.
-	Attached struct{ Turn string }
-	// Lost: the connection is gone.
-	Lost struct{}
-)
-
-// What a cycle wants done, in order. A value of one of these types is an action.
-type (
-	// After asks for Elapsed.
-	After struct {
-		Seq  int
-		Wait time.Duration
-	}
-	// Check asks whether the thread is idle and nothing is queued.
-	Check struct{ Seq int }
-	// Lease asks for the right to act on the thread.
-	Lease struct{ Seq int }
-	// Release gives it back.
-	Release struct{}
-	// Author asks for the packet's text after the given turn.
-	Author struct {
-		Seq  int
-		Turn string
-	}
-	// Save writes the record down. If that fails, no Compact, Add or StartTurn
-	// that follows it is carried out.
-	Save struct{ Record Record }
-	// Compact starts the compaction.
-	Compact struct{ Seq int }
-	// Add puts the packet into the thread's queue.
-	Add struct{ Packet, Text string }
-	// StartTurn opens a turn with the packet.
-	StartTurn struct{ Packet, Text string }
-	// Remove takes the packet out of the queue.
-	Remove struct{ Submission string }
-	// Look asks for the thread's newest turns and its queue.
-	Look struct{ Seq int }
-	// Tell reports a step to people and to the timeline.
-	Tell struct {
-		What   News
-		Record Record
-		Reason Reason
-	}
-)
-
-// News is what a Tell reports.
-type News string
-
-const (
-	NewsHeld      News = "held"      // a boundary was reached but the thread was not free
-	NewsCompact   News = "compact"   // a compaction was asked for
-	NewsCompacted News = "compacted" // it is done
-	NewsDelivered News = "delivered"
-	NewsVoid      News = "void"
-	NewsForeign   News = "foreign" // somebody else compacted
-	NewsAdopted   News = "adopted" // a predecessor's record is continued
-)
-
-// Reason says why a packet does not go out, or why nothing was done.
-type Reason string
-
-const (
-	ReasonBusy        Reason = "busy"
-	ReasonQueued      Reason = "queued"
-	ReasonReview      Reason = "review"
-	ReasonOther       Reason = "other-watcher"
-	ReasonUnknown     Reason = "no-answer"
-	ReasonDone        Reason = "done-before"
-	ReasonRefused     Reason = "refused"
-	ReasonFailed      Reason = "failed"
-	ReasonInterrupted Reason = "interrupted"
-	ReasonSuperseded  Reason = "superseded"
-	ReasonExpired     Reason = "expired"
-	ReasonNotStarted  Reason = "not-started"
-	ReasonDisk        Reason = "not-saved"
-	ReasonUndelivered Reason = "not-accepted"
-)
-
-const (
-	itemCompaction  = "contextCompaction"
-	itemUser        = "userMessage"
-	itemReviewEnter = "enteredReviewMode"
-	itemReviewExit  = "exitedReviewMode"
-)
-
 // Advance applies one event. It is pure: same cycle, same event, same result.
-func Advance(c Cycle, w Waits, event any) (Cycle, []any) {
-	m := machine{Cycle: c, w: w}
+func Advance(c Cycle, w Waits, now time.Time, event any) (Cycle, []any) {
+	m := machine{Cycle: c, w: w, now: now}
 	switch e := event.(type) {
 	case TurnStarted:
 		m.turnStarted(e)
@@ -261,7 +118,6 @@ func Advance(c Cycle, w Waits, event any) (Cycle, []any) {
 		m.looked(e)
 	case SaveFailed:
 		if m.Phase.underWay() {
-			m.Record.State = RecordVoid
 			m.finish(NewsVoid, ReasonDisk)
 		}
 	case Attached:
@@ -275,6 +131,7 @@ func Advance(c Cycle, w Waits, event any) (Cycle, []any) {
 type machine struct {
 	Cycle
 	w       Waits
+	now     time.Time
 	actions []any
 }
 
@@ -303,20 +160,31 @@ func (m *machine) finish(what News, r Reason) {
 	m.do(Release{}, Tell{What: what, Record: m.Record, Reason: r})
 	m.enter(Watching)
 	m.Trigger, m.Submission, m.TurnStatus, m.UserTurn = "", "", "", ""
-	m.Adds, m.Sent, m.Abandon, m.Settled = 0, false, false, false
+	m.Adds, m.Sent, m.Abandon, m.Settled = 0, false, "", false
+}
+
+// step moves the receipt on and reports whether the packet is to go out.
+func (m *machine) step(e compact.ReceiptEvent) bool {
+	r, ok := m.Record.Receipt.Step(e, m.now)
+	m.Record.Receipt = r
+	return ok
 }
 
 func (m *machine) void(r Reason) {
-	m.Record.State, m.Record.Reason = RecordVoid, string(r)
+	m.step(compact.Missing{ID: m.Record.Receipt.ID})
+	m.step(compact.Failed{Reason: string(r)})
 	m.do(Save{m.Record})
 	m.finish(NewsVoid, r)
 }
 
 func (m *machine) delivered() {
-	m.Record.State = RecordDelivered
+	m.step(compact.Arrived{ID: m.Record.Receipt.ID})
 	m.do(Save{m.Record})
 	m.finish(NewsDelivered, "")
 }
+
+// ours is the compaction's turn, "" while it is not known.
+func (c Cycle) ours() string { return c.Record.Receipt.Compaction }
 
 func (m *machine) turnStarted(e TurnStarted) {
 	m.Turn = e.Turn
@@ -332,14 +200,14 @@ func (m *machine) turnEnded(e TurnEnded) {
 	}
 	switch m.Phase {
 	case Watching:
-		if e.Act && e.Status == TurnCompleted && e.Turn != m.Record.Turn {
+		if e.Act && e.Status == TurnCompleted && e.Turn != m.ours() {
 			m.Trigger = e.Turn
 			m.enter(Settling)
 			m.do(After{m.Seq, m.w.Debounce})
 		}
 	case Compacting:
 		switch {
-		case m.Record.Turn == "" || e.Turn != m.Record.Turn:
+		case m.ours() == "" || e.Turn != m.ours():
 			// A turn of somebody else, which our request may have cut short,
 			// or a compaction whose beginning we missed.
 			m.lookUnless(e.Turn == m.Trigger)
@@ -353,7 +221,7 @@ func (m *machine) turnEnded(e TurnEnded) {
 	case Recovering:
 		m.lookUnless(e.Turn == m.Trigger)
 	case Delivering:
-		if e.Turn != m.Record.Turn {
+		if e.Turn != m.ours() {
 			return
 		}
 		m.TurnStatus = e.Status
@@ -381,7 +249,7 @@ func (m *machine) withdraw(r Reason) {
 		m.void(r)
 		return
 	}
-	m.Abandon, m.Record.Reason = true, string(r)
+	m.Abandon = r
 	if m.Submission == "" {
 		return // the queue's id for it is on its way, or the pending look finds it
 	}
@@ -396,7 +264,7 @@ func (m *machine) item(e Item) {
 	case itemReviewExit:
 		m.Review = false
 	case itemUser:
-		if e.ClientID != "" && e.ClientID == m.Record.Packet && m.Phase.underWay() {
+		if e.ClientID != "" && e.ClientID == m.Record.Receipt.ID && m.Phase.underWay() {
 			m.delivered()
 			return
 		}
@@ -409,26 +277,26 @@ func (m *machine) item(e Item) {
 func (m *machine) compaction(e Item) {
 	switch {
 	case m.Phase == Compacting && e.Turn != m.UserTurn:
-		if m.Record.Turn != e.Turn {
-			m.Record.Turn, m.TurnStatus = e.Turn, ""
+		if m.ours() == "" {
+			m.step(compact.Started{Compaction: e.Turn})
 			if !e.Done {
 				m.do(Save{m.Record})
 			}
 		}
-		if e.Done {
+		if e.Done && m.ours() == e.Turn {
 			m.compacted()
 		}
 	case m.Phase == Recovering:
 		m.lookUnless(!e.Done)
-	case m.Phase == Watching && e.Done && e.Turn != m.Record.Turn:
+	case m.Phase == Watching && e.Done && e.Turn != m.ours():
 		// Somebody else's: a person, the host itself, or another watcher,
 		// which may have died over it.
-		m.do(Tell{What: NewsForeign, Record: Record{Turn: e.Turn}})
+		m.do(Tell{What: NewsForeign})
 		m.Seq++
 		m.do(Lease{m.Seq})
 	case m.Phase == Settling, m.Phase == Checking, m.Phase == Leasing, m.Phase == Authoring, m.Phase == Confirming:
 		if e.Done {
-			m.do(Tell{What: NewsForeign, Record: Record{Turn: e.Turn}})
+			m.do(Tell{What: NewsForeign})
 		}
 		m.idle(ReasonBusy)
 	}
@@ -437,7 +305,12 @@ func (m *machine) compaction(e Item) {
 // compacted hands the packet over at once, while the compaction's turn is
 // still ending: the queue then runs it before anything a person sends.
 func (m *machine) compacted() {
-	m.Record.State = RecordCompacted
+	m.step(compact.Finished{Compaction: m.ours()})
+	m.step(compact.Missing{ID: m.Record.Receipt.ID})
+	if !m.step(compact.Opening{Via: compact.ViaQueue}) {
+		m.void(ReasonExpired)
+		return
+	}
 	m.do(Save{m.Record}, Tell{What: NewsCompacted, Record: m.Record})
 	m.enter(Delivering)
 	m.offer()
@@ -455,7 +328,7 @@ func (m *machine) offer() {
 	}
 	m.Adds++
 	m.Sent = true
-	m.do(Add{m.Record.Packet, m.Record.Text}, After{m.Seq, m.w.Look})
+	m.do(Add{m.Record.Receipt.ID, m.Record.Receipt.Text}, After{m.Seq, m.w.Look})
 }
 
 func (m *machine) elapsed(e Elapsed) {
@@ -516,6 +389,7 @@ func (m *machine) checked(e Checked) {
 		m.do(Lease{m.Seq})
 	default:
 		m.enter(Compacting)
+		m.step(compact.Started{})
 		m.do(Save{m.Record}, Tell{What: NewsCompact, Record: m.Record}, Compact{m.Seq}, After{m.Seq, m.w.Compact})
 	}
 }
@@ -530,7 +404,7 @@ func (m *machine) startTurn(e Checked) {
 	default:
 		m.Adds++
 		m.Sent = true
-		m.do(StartTurn{m.Record.Packet, m.Record.Text})
+		m.do(StartTurn{m.Record.Receipt.ID, m.Record.Receipt.Text})
 	}
 }
 
@@ -566,35 +440,32 @@ func (m *machine) authored(e Authored) {
 	if m.Phase != Authoring || e.Seq != m.Seq {
 		return
 	}
-	m.Record = Record{
-		Trigger: m.Trigger, Packet: e.Packet, Text: e.Text,
-		State: RecordCompacting, Since: e.Now, Expires: e.Expires,
-	}
+	m.Record = Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet)}
 	m.enter(Confirming)
 	m.do(Check{m.Seq})
 }
 
 func (m *machine) added(e Added) {
-	if e.Packet != m.Record.Packet || m.Phase != Delivering && m.Phase != Recovering {
+	if e.Packet != m.Record.Receipt.ID || m.Phase != Delivering && m.Phase != Recovering {
 		return
 	}
 	switch {
 	case e.Unsupported:
 		m.NoQueue, m.Sent = true, false
 		switch {
-		case m.Abandon:
-			m.void(Reason(m.Record.Reason))
+		case m.Abandon != "":
+			m.void(m.Abandon)
 		case m.TurnStatus == TurnCompleted && m.Phase == Delivering:
 			m.do(Check{m.Seq})
 		}
-	case e.Refused && m.Abandon:
-		m.void(Reason(m.Record.Reason))
+	case e.Refused && m.Abandon != "":
+		m.void(m.Abandon)
 	case e.Refused || e.Unclear:
 		// The pending pause ends in a look, which tells what is true.
 	default:
 		m.Submission = e.Submission
-		if m.Abandon {
-			m.withdraw(Reason(m.Record.Reason))
+		if m.Abandon != "" {
+			m.withdraw(m.Abandon)
 		}
 	}
 }
@@ -629,13 +500,13 @@ func (m *machine) looked(e Looked) {
 	}
 	f := find(e.View, m.Record)
 	if f.turn != "" {
-		m.Record.Turn = f.turn
+		m.step(compact.Started{Compaction: f.turn})
 	}
 	switch f.found {
 	case foundDelivered:
 		m.delivered()
 	case foundQueued:
-		m.queued(e, f)
+		m.queued(f)
 	case foundRunning:
 		m.enter(Compacting)
 		m.do(After{m.Seq, m.w.Compact})
@@ -650,50 +521,50 @@ func (m *machine) looked(e Looked) {
 		m.enter(Recovering)
 		m.do(After{m.Seq, m.w.Compact})
 	case foundFailed:
-		m.Abandon, m.Record.Reason = true, string(f.reason)
+		m.Abandon = f.reason
 		m.undelivered(e, f)
 	case foundSuperseded, foundCompacted:
 		m.undelivered(e, f)
 	}
 }
 
-func (m *machine) expired(now time.Time) bool {
-	return !m.Record.Expires.IsZero() && now.After(m.Record.Expires)
+func (m *machine) expired() bool {
+	at := m.Record.Receipt.Expires
+	return !at.IsZero() && !m.now.Before(at)
 }
 
-func (m *machine) queued(e Looked, f finding) {
+func (m *machine) queued(f finding) {
 	m.Submission, m.Sent = f.submission, true
 	switch {
-	case m.Abandon:
-		m.withdraw(Reason(m.Record.Reason))
+	case m.Abandon != "":
+		m.withdraw(m.Abandon)
 	case f.reason != "":
 		m.withdraw(f.reason)
-	case m.expired(e.Now):
+	case m.expired():
 		m.withdraw(ReasonExpired)
 	default:
-		m.Record.State = RecordCompacted
 		m.enter(Delivering)
 		m.do(After{m.Seq, m.w.Look})
 	}
 }
 
-// undelivered: whatever became of the compaction, the packet is nowhere. Nobody has sent it while the record says compacting. Later
-// it may be on its way from the queue into a turn, when for some milliseconds it
-// is in neither; so only a second look after a pause counts.
+// undelivered: whatever became of the compaction, the packet is nowhere. Once
+// it was offered it may be on its way from the queue into a turn, when for some
+// milliseconds it is in neither; so then only a second look after a pause counts.
 func (m *machine) undelivered(e Looked, f finding) {
 	m.TurnStatus = TurnCompleted
 	quiet := e.View.Idle && m.Turn == ""
-	sure := m.Settled || m.Record.State == RecordCompacting
+	sure := m.Settled || !m.Record.offered()
 	switch {
 	case !sure || f.found == foundCompacted && !quiet:
 		m.Settled = quiet
 		m.enter(Recovering)
 		m.do(After{m.Seq, m.w.Debounce})
-	case m.Abandon:
-		m.void(Reason(m.Record.Reason))
+	case m.Abandon != "":
+		m.void(m.Abandon)
 	case f.found == foundSuperseded:
 		m.void(ReasonSuperseded)
-	case m.expired(e.Now):
+	case m.expired():
 		m.void(ReasonExpired)
 	case m.Adds >= maxAdds:
 		m.void(ReasonUndelivered)

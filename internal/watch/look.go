@@ -53,16 +53,16 @@ func find(v View, r Record) finding {
 		}
 	}
 	for _, t := range newer {
-		if slices.Contains(t.Clients, r.Packet) {
-			return finding{found: foundDelivered, turn: r.Turn}
+		if slices.Contains(t.Clients, r.Receipt.ID) {
+			return finding{found: foundDelivered, turn: r.Receipt.Compaction}
 		}
 	}
-	f := outcome(newer, r.Turn)
+	f := outcome(newer, r.Receipt.Compaction)
 	if !known && v.Cutoff {
 		f = finding{found: foundSuperseded}
 	}
 	for _, q := range v.Queue {
-		if q.ClientID == r.Packet {
+		if q.ClientID == r.Receipt.ID {
 			return finding{found: foundQueued, submission: q.Submission, turn: f.turn, reason: f.reason}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
 )
 
 // world is a small app-server with one thread, a disk and some watchers, in
@@ -190,7 +192,7 @@ func (w *world) serve(x *simWatcher, drop, swapped bool) {
 		})
 		w.logf("server: removed %d", n-len(w.queue))
 	case Look:
-		answer = Looked{Seq: a.Seq, View: w.view(), Unknown: drop, Now: w.now()}
+		answer = Looked{Seq: a.Seq, View: w.view(), Unknown: drop}
 		drop = false
 	}
 	if answer != nil && !drop {
@@ -205,10 +207,10 @@ func (w *world) accept(packet string) {
 	if w.accepted[packet] > 1 {
 		w.fail("packet %s was sent %d times", packet, w.accepted[packet])
 	}
-	if w.record.Packet != packet || !w.turn(w.record.Turn).done {
+	if w.record.Receipt.ID != packet || !w.turn(w.record.Receipt.Compaction).done {
 		w.fail("packet %s was sent before its compaction was done: %+v", packet, w.record)
 	}
-	w.of[packet] = w.record.Turn
+	w.of[packet] = w.record.Receipt.Compaction
 }
 
 func (w *world) turn(id string) simTurn {
@@ -223,7 +225,7 @@ func (w *world) turn(id string) simTurn {
 func (w *world) feed(x *simWatcher, event any) {
 	var actions []any
 	before := x.c.Phase
-	x.c, actions = Advance(x.c, simWaits, event)
+	x.c, actions = Advance(x.c, simWaits, w.now(), event)
 	w.logf("w%d: %s + %T%+v → %s #%d", x.id, before, event, event, x.c.Phase, x.c.Seq)
 	for _, a := range actions {
 		w.logf("w%d:    %T%+v", x.id, a, a)
@@ -241,7 +243,9 @@ func (w *world) feed(x *simWatcher, event any) {
 			}
 		case Author:
 			w.next++
-			x.inbox = append(x.inbox, Authored{Seq: a.Seq, Packet: fmt.Sprintf("p%d", w.next), Text: "packet", Now: w.now(), Expires: w.now().Add(10 * time.Minute)})
+			x.inbox = append(x.inbox, Authored{Seq: a.Seq, Packet: compact.Packet{
+				ID: fmt.Sprintf("p%d", w.next), Text: "packet", Created: w.now(), Expires: w.now().Add(10 * time.Minute),
+			}})
 		case Save:
 			if w.holder != x.id {
 				w.fail("w%d saved without the lease", x.id)
@@ -299,7 +303,7 @@ func (w *world) elapse(x *simWatcher) {
 		w.progress(0, false)
 	}
 	w.clock += x.timer.Wait
-	e := Elapsed{Seq: x.timer.Seq, Now: w.now()}
+	e := Elapsed{Seq: x.timer.Seq}
 	x.timer = nil
 	w.feed(x, e)
 }
@@ -445,11 +449,8 @@ func (w *world) atRest() {
 			w.fail("packet %s after its compaction ended %s", t.client, c.status)
 		}
 	}
-	if w.record.State == RecordDelivered && !delivered[w.record.Packet] {
-		w.fail("record says delivered, the thread has no packet: %+v", w.record)
-	}
-	if w.record.State == RecordVoid && delivered[w.record.Packet] {
-		w.fail("record says void (%s), but the packet is in the thread", w.record.Reason)
+	if r := w.record.Receipt; r.ID != "" && (r.State == compact.Delivered) != delivered[r.ID] {
+		w.fail("the record says %s, the thread holds %v", r, delivered)
 	}
 	for _, q := range w.queue {
 		w.fail("packet left in the queue: %+v", q)

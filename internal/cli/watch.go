@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/redact"
+	"github.com/seed-6d03985f/overtone/internal/watch"
+)
+
+// watchFlags are those that both hosts have.
+type watchFlags struct {
+	mode     string
+	once     bool
+	dryRun   bool
+	debounce time.Duration
+	bin      string
+}
+
+func (a *app) watchCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "watch", Short: message.HelpWatch.In(a.lang), Long: message.HelpWatchLong.In(a.lang),
+		Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.watchCodexCmd())
+	return cmd
+}
+
+func (a *app) watchFlags(cmd *cobra.Command, f *watchFlags, program string) {
+	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpWatchMode.In(a.lang))
+	cmd.Flags().BoolVar(&f.once, "once", false, message.HelpWatchOnce.In(a.lang))
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.lang))
+	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultDebounce, message.HelpWatchDebounce.In(a.lang))
+	cmd.Flags().StringVar(&f.bin, "bin", program, message.HelpWatchBin.Format(a.lang, program))
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"tag", "suggest", "auto"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (a *app) watchCodexCmd() *cobra.Command {
+	var (
+		f                              watchFlags
+		remote, socket, token, session string
+	)
+	cmd := &cobra.Command{
+		Use: "codex [PROMPT...]", Short: message.HelpWatchCodex.In(a.lang), Long: message.HelpWatchCodexLong.In(a.lang),
+		Args: usageArgs(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, prompts []string) error {
+			if remote != "" && socket != "" {
+				return usageError{fail(message.WatchBothAddress)}
+			}
+			opts, err := a.watchOptions(f)
+			if err != nil {
+				return err
+			}
+			w := &watch.Codex{Options: opts, Version: Version, Thread: session, Prompts: prompts, Dir: a.env.Dir}
+			switch {
+			case len(prompts) > 0 && remote == "" && socket == "":
+				server := exec.Command(f.bin, "app-server")
+				server.Stderr = a.env.Stderr
+				server.Env = append(a.env.Environ(), "OVERTONE_DISABLE=1")
+				w.At.Command = server
+			case remote != "":
+				w.At.URL = remote
+				if token != "" {
+					w.At.Token = a.env.Getenv(token)
+				}
+			case socket != "":
+				w.At.Socket = socket
+			default:
+				w.At.Socket = filepath.Join(a.env.codexHome(), "app-server-control", "app-server-control.sock")
+			}
+			return watched(w.Run(cmd.Context()))
+		},
+	}
+	a.watchFlags(cmd, &f, "codex")
+	cmd.Flags().StringVar(&remote, "remote", "", message.HelpWatchRemote.In(a.lang))
+	cmd.Flags().StringVar(&socket, "socket", "", message.HelpWatchSocket.In(a.lang))
+	cmd.Flags().StringVar(&token, "remote-auth-token-env", "", message.HelpWatchToken.In(a.lang))
+	cmd.Flags().StringVar(&session, "thread", "", message.HelpWatchThread.In(a.lang))
+	return cmd
+}
+
+// watched: to stop watching is not a failure.
+func watched(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
+	switch f.mode {
+	case "", "tag", "suggest", "auto":
+	default:
+		return watch.Options{}, usageError{withHint(fail(message.WatchBadMode, f.mode), message.HintModes)}
+	}
+	cfg, _ := a.env.config()
+	settings := a.policy(f.mode)
+	if mode := settings().Mode; mode != compact.ModeAuto && !a.json {
+		a.note(message.WatchSuggestMode, string(mode))
+	}
+	lang, _ := message.Parse(string(cfg.Language))
+	return watch.Options{
+		Home: a.env.store(), UserHome: a.env.home(), Settings: settings, Lang: lang, Words: a.lang,
+		Redact: func(text string) string { clean, _ := redact.Text(text); return clean },
+		Waits:  watch.Waits{Debounce: f.debounce}, DryRun: f.dryRun, Once: f.once,
+		Now: a.env.Now, Report: a.watchReport,
+	}, nil
+}
+
+// policy returns a function that reads the policy's settings anew: the prompt
+// file under the configuration. What is wrong in them is said once.
+func (a *app) policy(mode string) func() compact.Settings {
+	said := ""
+	return func() compact.Settings {
+		cfg, problems := a.env.config()
+		file, more := prompt.LoadAutoCompact(filepath.Join(a.env.overtoneHome(), "auto-compact.md"), cfg.Compact.Overrides)
+		var lines []string
+		for _, p := range append(problems, more...) {
+			lines = append(lines, p.Error())
+		}
+		if text := strings.Join(lines, "\n"); text != said {
+			said = text
+			for _, l := range lines {
+				fmt.Fprintln(a.env.Stderr, "[overtone/config] "+l)
+			}
+		}
+		m := compact.Mode(cfg.Compact.Mode)
+		if mode != "" {
+			m = compact.Mode(mode)
+		}
+		return compact.From(file, m)
+	}
+}
+
+// watchReport prints one line per report. Only what a driven agent says is a
+// result; with --json every report is one.
+func (a *app) watchReport(r watch.Report) {
+	if a.json {
+		line := struct {
+			Schema  int              `json:"schema"`
+			TS      string           `json:"ts"`
+			Session string           `json:"session,omitempty"`
+			What    string           `json:"what"`
+			Text    string           `json:"text,omitempty"`
+			Output  string           `json:"output,omitempty"`
+			Explain *decisionSummary `json:"decision,omitempty"`
+		}{1, r.At.UTC().Format(time.RFC3339Nano), r.Session, r.What, r.Text.In(a.lang), r.Output, nil}
+		if d := r.Decision; d != nil {
+			line.Explain = &decisionSummary{d.Tier, d.PercentRemaining, d.Signals, d.Allowed, d.Verdict, d.Cause}
+		}
+		e := json.NewEncoder(a.env.Stdout)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(line)
+		return
+	}
+	if r.What == "output" {
+		fmt.Fprintln(a.env.Stdout, r.Output)
+		return
+	}
+	id := ""
+	if r.Session != "" {
+		id = r.Session[max(0, len(r.Session)-8):] + "  "
+	}
+	fmt.Fprintf(a.env.Stderr, "%s  %s%s\n", r.At.Local().Format(time.TimeOnly), id, r.Text.In(a.lang))
+}
+
+type decisionSummary struct {
+	Tier             compact.Tier       `json:"tier"`
+	PercentRemaining int                `json:"percentRemaining"`
+	Signals          []compact.Boundary `json:"signals"`
+	Allowed          []compact.Boundary `json:"allowed"`
+	Verdict          compact.Verdict    `json:"verdict"`
+	Cause            compact.Cause      `json:"cause"`
+}

@@ -1,0 +1,73 @@
+package message
+
+// What the watcher reports, one line each.
+var (
+	WatchConnected    = Text{ZH: "已連上 %s", EN: "connected to %s"}
+	WatchWaiting      = Text{ZH: "等待 %s（%s）", EN: "waiting for %s (%s)"}
+	WatchAttached     = Text{ZH: "開始觀察：%s", EN: "watching: %s"}
+	WatchDetached     = Text{ZH: "不再觀察", EN: "no longer watching"}
+	WatchDecision     = Text{ZH: "%s：%s", EN: "%s: %s"}
+	WatchSuggest      = Text{ZH: "建議現在執行 /compact：%s", EN: "a good moment for /compact: %s"}
+	WatchHeld         = Text{ZH: "暫不壓縮：%s", EN: "not now: %s"}
+	WatchCompacting   = Text{ZH: "壓縮中：%s", EN: "compacting: %s"}
+	WatchCompacted    = Text{ZH: "已壓縮：%d → %d tokens", EN: "compacted: %d → %d tokens"}
+	WatchDelivered    = Text{ZH: "接續封包 %s 已送達", EN: "packet %s delivered"}
+	WatchVoid         = Text{ZH: "接續封包 %s 不送出：%s", EN: "packet %s withheld: %s"}
+	WatchForeign      = Text{ZH: "其他來源的壓縮：%d → %d tokens，重新計算", EN: "compacted by somebody else: %d → %d tokens, starting afresh"}
+	WatchAdopted      = Text{ZH: "接手未完成的封包 %s", EN: "taking over packet %s, which an earlier watcher left open"}
+	WatchAgentPacket  = Text{ZH: "請代理撰寫接續封包", EN: "asking the agent for its packet"}
+	WatchAgentSilent  = Text{ZH: "代理沒有寫出封包（%s），改用觀察者的版本", EN: "the agent wrote no packet (%s); using the watcher's own"}
+	WatchStoreProblem = Text{ZH: "無法寫入 session 資料：%s", EN: "cannot write the session's files: %s"}
+	WatchServerError  = Text{ZH: "app-server 回應錯誤：%s", EN: "the app-server answered with an error: %s"}
+)
+
+// Why the watcher holds back. The keys are the machine's words for it.
+var (
+	WatchBusy        = Text{ZH: "執行緒正在工作", EN: "the thread is at work"}
+	WatchQueued      = Text{ZH: "有排隊中的訊息", EN: "messages are queued"}
+	WatchReview      = Text{ZH: "正在 review", EN: "a review is open"}
+	WatchOther       = Text{ZH: "另一個觀察者正在處理", EN: "another watcher is on it"}
+	WatchNoAnswer    = Text{ZH: "沒有回應", EN: "no answer"}
+	WatchDone        = Text{ZH: "這一輪已經處理過", EN: "this turn was dealt with before"}
+	WatchRefused     = Text{ZH: "壓縮被拒絕", EN: "the compaction was refused"}
+	WatchFailed      = Text{ZH: "壓縮失敗", EN: "the compaction failed"}
+	WatchInterrupted = Text{ZH: "壓縮被中斷", EN: "the compaction was interrupted"}
+	WatchSuperseded  = Text{ZH: "對話已經往前走了", EN: "the conversation has moved on"}
+	WatchExpired     = Text{ZH: "已過期", EN: "it expired"}
+	WatchNotStarted  = Text{ZH: "壓縮沒有開始", EN: "the compaction did not begin"}
+	WatchNotSaved    = Text{ZH: "無法寫下收據", EN: "the receipt could not be written"}
+	WatchNotAccepted = Text{ZH: "封包未被接受", EN: "the packet was not accepted"}
+)
+
+// The command line of watch.
+var (
+	HelpWatch     = Text{ZH: "觀察執行中的 agent，在自然邊界壓縮並交付接續封包", EN: "watch a live agent: compact at natural boundaries and hand over the packet"}
+	HelpWatchLong = Text{
+		ZH: "觀察者聽 agent 做了什麼，依政策決定是否到了自然邊界；只有 --mode auto 才會真的壓縮，\n壓縮成功後把接續封包送進對話一次。不會回答任何核准請求，也不會在工作進行中插話。",
+		EN: "The watcher listens to what the agent does and asks the policy whether a natural boundary\nwas reached. Only --mode auto compacts; after a compaction that worked, the packet goes into\nthe conversation once. It answers no approval request and never speaks into a running turn.",
+	}
+	HelpWatchCodex     = Text{ZH: "觀察 Codex app-server 的執行緒；給了 PROMPT 就自行啟動 app-server 執行", EN: "watch the threads of Codex's app-server; with PROMPTs, run them on an app-server of its own"}
+	HelpWatchCodexLong = Text{
+		ZH: "預設連上 codex 自己啟動的 daemon（$CODEX_HOME/app-server-control），沒有就等它出現。\nCodex 無法從外部在工作途中壓縮，所以只在執行緒閒置時動作。",
+		EN: "Connects to the daemon that codex starts by itself ($CODEX_HOME/app-server-control), and waits\nfor it when there is none. Codex cannot be compacted from outside in the middle of a turn\nwithout ending it, so the watcher acts when a thread is idle.\n\n  overtone watch codex --mode auto\n  overtone watch codex --remote ws://127.0.0.1:4500 --dry-run\n  overtone watch codex --mode auto 'first task' 'second task'",
+	}
+	HelpWatchClaude     = Text{ZH: "以 headless 方式執行 Claude Code，逐一送出 PROMPT（或 stdin 的每一行）", EN: "run Claude Code headless and send it the PROMPTs (or the lines of stdin)"}
+	HelpWatchClaudeLong = Text{
+		ZH: "啟動 claude -p（stream-json），在每一輪結束時套用同一套政策：送出 /compact，再把接續封包\n當作下一則訊息送出一次。這個子行程的 Overtone hook 會關閉，所以封包不會出現兩次。\n-- 之後的參數原樣交給 claude。",
+		EN: "Starts claude -p with stream-json and applies the same policy at each turn's end: it sends\n/compact and then the packet, once, as the next message. Overtone's hooks are off in that\nprocess, so that no second packet appears. What follows -- goes to claude as it is.\n\n  overtone watch claude --mode auto 'first task' 'second task' -- --model sonnet\n  overtone watch claude < tasks.txt",
+	}
+	HelpWatchRemote   = Text{ZH: "app-server 位址：ws://、wss:// 或 unix://", EN: "address of the app-server: ws://, wss:// or unix://"}
+	HelpWatchSocket   = Text{ZH: "app-server 的 unix socket（預設為 daemon 的）", EN: "the app-server's unix socket (default: the daemon's)"}
+	HelpWatchToken    = Text{ZH: "存放 --remote bearer token 的環境變數名稱", EN: "environment variable with the bearer token for --remote"}
+	HelpWatchMode     = Text{ZH: "tag、suggest 或 auto（預設取自設定）", EN: "tag, suggest or auto (default: from the configuration)"}
+	HelpWatchOnce     = Text{ZH: "第一次壓縮處理完就結束", EN: "end after the first compaction, whatever came of it"}
+	HelpWatchThread   = Text{ZH: "只觀察這個執行緒", EN: "watch only this thread"}
+	HelpWatchDebounce = Text{ZH: "一輪結束後要安靜多久才動作", EN: "how long a thread must be quiet after a turn"}
+	HelpWatchBin      = Text{ZH: "%s 的執行檔", EN: "the %s program"}
+	WatchBadMode      = Text{ZH: "沒有名為 %s 的模式", EN: "there is no mode named %s"}
+	HintModes         = Text{ZH: "可用的模式：tag、suggest、auto", EN: "there are: tag, suggest, auto"}
+	WatchBothAddress  = Text{ZH: "--remote 與 --socket 只能擇一", EN: "--remote and --socket exclude each other"}
+	WatchNoPrompts    = Text{ZH: "沒有要送出的訊息", EN: "there is nothing to send"}
+	HintPrompts       = Text{ZH: "以參數給出訊息，或從 stdin 一行一則", EN: "give messages as arguments, or one per line on stdin"}
+	WatchSuggestMode  = Text{ZH: "模式 %s：只回報，不會壓縮", EN: "mode %s: reports only, nothing is compacted"}
+)

@@ -1,0 +1,139 @@
+package watch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+const (
+	memoryFile   = "watch.json"
+	leaseFile    = "watch.lease"
+	memorySchema = 1
+	// maxHistory is how many compactions are remembered; the policy looks at
+	// the last few.
+	maxHistory = 20
+)
+
+// memory is what is kept of a session between watchers.
+type memory struct {
+	Schema int    `json:"schema"`
+	Host   string `json:"host"`
+	Cwd    string `json:"cwd,omitempty"`
+	Record Record `json:"record,omitzero"`
+	// Packets counts the packets written so far; it numbers the next one.
+	Packets int `json:"packets"`
+	// Compaction is the newest entry's turn in History.
+	Compaction string               `json:"compaction,omitempty"`
+	History    []compact.Compaction `json:"history,omitempty"`
+	Usage      tokens               `json:"usage"`
+	State      compact.State        `json:"state"`
+	// First and Latest are the user's requests.
+	First  string `json:"first,omitempty"`
+	Latest string `json:"latest,omitempty"`
+}
+
+type tokens struct {
+	Used   int64 `json:"used"`
+	Window int64 `json:"window"`
+}
+
+// desk is a session's place on disk. A dry desk reads once and never writes.
+type desk struct {
+	sess    *store.Session
+	dry     bool
+	shadow  *memory // what a dry desk would have written
+	release func()
+}
+
+func (d *desk) load() (memory, error) {
+	if d.shadow != nil {
+		return *d.shadow, nil
+	}
+	m, err := decodeMemory(d.sess.Read(memoryFile))
+	if d.dry {
+		d.shadow = &m
+	}
+	return m, err
+}
+
+func decodeMemory(b []byte, err error) (memory, error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		return memory{}, nil
+	}
+	if err != nil {
+		return memory{}, err
+	}
+	var m memory
+	if err := json.Unmarshal(b, &m); err != nil {
+		return memory{}, fmt.Errorf("read %s: %w", memoryFile, err)
+	}
+	if m.Schema > memorySchema {
+		return memory{}, fmt.Errorf("read %s: written by a newer version (schema %d)", memoryFile, m.Schema)
+	}
+	return m, nil
+}
+
+// update changes the memory under the session's lock, puts the events on the
+// timeline and returns what is now on disk.
+func (d *desk) update(fn func(*memory), events ...store.Event) (memory, error) {
+	if d.dry {
+		m, err := d.load()
+		if err == nil {
+			fn(&m)
+			d.shadow = &m
+		}
+		return m, err
+	}
+	var m memory
+	err := d.sess.Update(func(tx *store.Tx) error {
+		var err error
+		if m, err = decodeMemory(tx.Read(memoryFile)); err != nil {
+			return err
+		}
+		fn(&m)
+		m.Schema = memorySchema
+		b, err := json.MarshalIndent(m, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := tx.Write(memoryFile, append(b, '\n')); err != nil {
+			return err
+		}
+		if len(events) > 0 {
+			return tx.Emit(events...)
+		}
+		return nil
+	})
+	return m, err
+}
+
+func (d *desk) emit(events ...store.Event) error {
+	if d.dry || len(events) == 0 {
+		return nil
+	}
+	return d.sess.Update(func(tx *store.Tx) error { return tx.Emit(events...) })
+}
+
+// lease claims the session; it is no error to have it already.
+func (d *desk) lease() (bool, error) {
+	if d.release != nil {
+		return true, nil
+	}
+	release, ok, err := d.sess.TryLease(leaseFile)
+	if ok {
+		d.release = release
+	}
+	return ok, err
+}
+
+func (d *desk) giveUp() {
+	if d.release != nil {
+		d.release()
+		d.release = nil
+	}
+}

@@ -1,0 +1,354 @@
+package watch
+
+import (
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// Options are what every driver needs. Now, Home and Settings must be set.
+type Options struct {
+	Home *store.Home
+	// UserHome is the user's home folder: what ~ means in a command line, and
+	// where the user's git aliases are.
+	UserHome string
+	// Settings reads the policy anew; it is asked at each turn's end.
+	Settings func() compact.Settings
+	Lang     message.Lang // of packets
+	Words    message.Lang // of reports
+	Redact   func(string) string
+	Waits    Waits
+	// Author is how long an agent may take to write its packet.
+	Author time.Duration
+	// DryRun only decides and reports.
+	DryRun bool
+	// Once ends the watch after the first compaction, whatever came of it.
+	Once   bool
+	Now    func() time.Time
+	Report func(Report)
+}
+
+// Report is one line of progress.
+type Report struct {
+	At      time.Time
+	Session string
+	What    string
+	Text    message.Reason
+	// Decision is set where the policy decided something.
+	Decision *compact.Decision
+	// Output is what the agent said, in a run that we drive.
+	Output string
+}
+
+// Defaults of the waits that are not given.
+const (
+	DefaultDebounce = 750 * time.Millisecond
+	defaultCompact  = 2 * time.Minute
+	defaultLook     = 10 * time.Second
+	defaultAuthor   = time.Minute
+)
+
+func (o Options) withDefaults() Options {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&o.Waits.Debounce, DefaultDebounce)
+	def(&o.Waits.Compact, defaultCompact)
+	def(&o.Waits.Look, defaultLook)
+	def(&o.Author, defaultAuthor)
+	if o.Report == nil {
+		o.Report = func(Report) {}
+	}
+	return o
+}
+
+// session is what a driver knows about one conversation, and its file.
+type session struct {
+	id   string
+	opts Options
+	desk desk
+	mem  memory
+
+	settings compact.Settings
+	usage    compact.Usage
+	decision compact.Decision
+	// before is the usage when a compaction began.
+	before compact.Usage
+	// quiet is the newest moment of which we know that no command of the turn
+	// was running.
+	quiet time.Time
+}
+
+func newSession(id, host, cwd string, o Options) (*session, error) {
+	sess, err := o.Home.Session(id)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{id: id, opts: o, desk: desk{sess: sess, dry: o.DryRun}, settings: o.Settings()}
+	if s.mem, err = s.desk.load(); err != nil {
+		return nil, err
+	}
+	s.mem.Host, s.mem.Cwd = host, cwd
+	s.usage = compact.Usage(s.mem.Usage)
+	return s, nil
+}
+
+func (s *session) report(what string, t message.Text, args ...any) {
+	s.opts.Report(Report{At: s.opts.Now(), Session: s.id, What: what, Text: message.Because(t, args...)})
+}
+
+func (s *session) apply(e compact.Event) { s.mem.State = s.mem.State.Apply(e, s.settings) }
+
+// request remembers what the user asked for.
+func (s *session) request(text string) {
+	const most = 20_000 // characters; a packet keeps far less
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most])
+	}
+	if text == "" {
+		return
+	}
+	if s.mem.First == "" {
+		s.mem.First = text
+	}
+	s.mem.Latest = text
+}
+
+// commandFinished judges a command line with all the evidence at hand. Exit is
+// nil when the host does not tell.
+//
+// Hosts tell of a short command when it is over, so looking at the repository
+// when a command "starts" comes too late. What it did lies between the end of
+// what was before it and its own end.
+func (s *session) commandFinished(line, cwd, output string, exit *int, ended time.Time) {
+	var user []string
+	if s.opts.UserHome != "" {
+		user = []string{
+			filepath.Join(s.opts.UserHome, ".config", "git", "config"),
+			filepath.Join(s.opts.UserHome, ".gitconfig"),
+		}
+	}
+	s.apply(compact.CommandFinished{Observation: shellcmd.Observation{
+		Line: line, Cwd: cwd, Home: s.opts.UserHome, Output: output, Exit: exit,
+		Started: s.quiet, Ended: ended,
+		Head: shellcmd.ReadHead, Aliases: shellcmd.ReadAliases(cwd, user...).Lookup,
+	}})
+}
+
+// passed notes that everything up to at is over.
+func (s *session) passed(at time.Time) {
+	if at.After(s.quiet) {
+		s.quiet = at
+	}
+}
+
+// turnStarted reads the settings, because the markers in them judge what the
+// agent will say.
+func (s *session) turnStarted(synthetic bool) {
+	s.settings = s.opts.Settings()
+	s.apply(compact.TurnStarted{Synthetic: synthetic})
+}
+
+// turnEnded decides. It is true when the policy wants to compact and we may.
+func (s *session) turnEnded() bool {
+	s.settings = s.opts.Settings()
+	s.apply(compact.TurnEnded{})
+	d := compact.Decide(compact.Input{
+		Settings: s.settings, Usage: s.usage,
+		Signals: s.mem.State.Boundary(), Synthetic: s.mem.State.Synthetic,
+		History: s.mem.History, Now: s.opts.Now(),
+	})
+	var events []store.Event
+	if !d.Same(s.decision) {
+		events = append(events, store.On(message.EventCompactDecision, "verdict", d.Verdict, "tier", d.Tier,
+			"percentRemaining", d.PercentRemaining, "signals", d.Signals, "reason", d.Reason.In(message.EN)))
+	}
+	if d.Verdict == compact.DoSuggest {
+		events = append(events, store.On(message.EventCompactSuggested, "tier", d.Tier,
+			"percentRemaining", d.PercentRemaining, "met", d.Met))
+		s.report("suggest", message.WatchSuggest, d.Reason.In(s.opts.Words))
+	}
+	s.opts.Report(Report{
+		At: s.opts.Now(), Session: s.id, What: "decision", Decision: &d,
+		Text: message.Because(message.WatchDecision, string(d.Verdict), d.Reason.In(s.opts.Words)),
+	})
+	s.decision = d
+	s.save(events...)
+	// A turn that our packet opened must not lead to the next packet, not
+	// even in an emergency: nobody would be in between.
+	return d.Verdict == compact.DoCompact && !s.mem.State.Synthetic && !s.opts.DryRun
+}
+
+// save writes down what was seen. The record on disk may be another watcher's
+// and stays as it is.
+func (s *session) save(events ...store.Event) {
+	_, err := s.desk.update(func(m *memory) {
+		m.Host, m.Cwd = s.mem.Host, s.mem.Cwd
+		m.State, m.First, m.Latest = s.mem.State, s.mem.First, s.mem.Latest
+		m.Usage = tokens(s.usage)
+	}, events...)
+	s.storeProblem(err)
+}
+
+func (s *session) storeProblem(err error) {
+	if err != nil {
+		s.report("warning", message.WatchStoreProblem, err.Error())
+	}
+}
+
+// used takes the context's size. The first one after a compaction whose result
+// was not told is that result.
+func (s *session) used(u compact.Usage, settled bool) {
+	if u.Window <= 0 {
+		return
+	}
+	s.usage = u
+	if n := len(s.mem.History); settled && n > 0 && s.mem.History[n-1].After < 0 {
+		s.mem.History = slices.Clone(s.mem.History)
+		s.mem.History[n-1].After = u.Used
+	}
+}
+
+// compacted counts a compaction once, however many watchers see it. Name is the
+// host's name for it, after its result or -1, mine says that this watcher asked
+// for it.
+func (s *session) compacted(name string, after int64, mine bool) {
+	s.apply(compact.Compacted{})
+	counted := false
+	m, err := s.desk.update(func(m *memory) {
+		if name != "" && m.Compaction == name {
+			return
+		}
+		counted = true
+		mine = mine || name != "" && m.Record.Receipt.Compaction == name
+		m.Compaction = name
+		m.History = append(m.History, compact.Compaction{At: s.opts.Now(), Before: s.before.Used, After: after, Foreign: !mine})
+		m.History = m.History[max(0, len(m.History)-maxHistory):]
+		m.State = s.mem.State
+		m.Usage = tokens(s.usage)
+	})
+	if err != nil {
+		s.storeProblem(err)
+		return
+	}
+	s.mem.Compaction, s.mem.History = m.Compaction, m.History
+	if counted {
+		s.storeProblem(s.desk.emit(store.On(message.EventCompactExecuted, "before", s.before.Used, "after", after, "foreign", !mine)))
+	}
+}
+
+// facts are what a packet is written from.
+func (s *session) facts() compact.Facts {
+	return compact.Facts{
+		Session: s.id, Ordinal: s.mem.Packets + 1, Now: s.opts.Now(),
+		First: s.mem.First, Latest: s.mem.Latest,
+		Slice: s.mem.State.Slice, Next: s.next(), Decision: s.decision,
+	}
+}
+
+// next are the open steps: of the agent's plan, the one it is at first, else of
+// the project's task list.
+func (s *session) next() []string {
+	var now, later []string
+	for _, st := range s.mem.State.Plan.Steps {
+		switch st.Status {
+		case compact.InProgress:
+			now = append(now, st.Text)
+		case compact.Pending:
+			later = append(later, st.Text)
+		}
+	}
+	if out := slices.Concat(now, later); len(out) > 0 {
+		return out
+	}
+	if s.mem.Cwd == "" {
+		return nil
+	}
+	if f, ok, err := prompt.ActiveFeature(s.mem.Cwd, ""); err == nil && ok {
+		return f.Unchecked
+	}
+	return nil
+}
+
+// packet writes the watcher's own packet, or takes the agent's text.
+func (s *session) packet(agent string) compact.Packet {
+	if agent != "" {
+		if p, ok := compact.Adopt(agent, s.facts(), s.settings, s.opts.Lang, s.opts.Redact); ok {
+			return p
+		}
+	}
+	return compact.Write(s.facts(), s.settings, s.opts.Lang, s.opts.Redact)
+}
+
+// saveRecord writes a record down; the packet's number is used up with it.
+func (s *session) saveRecord(r Record, events ...store.Event) error {
+	m, err := s.desk.update(func(m *memory) {
+		if m.Record.Receipt.ID != r.Receipt.ID {
+			m.Packets++
+		}
+		m.Record = r
+	}, events...)
+	if err != nil {
+		s.storeProblem(err)
+		return err
+	}
+	s.mem.Record, s.mem.Packets = m.Record, m.Packets
+	return nil
+}
+
+// leaseRecord claims the session and reads the last record.
+func (s *session) leaseRecord() (bool, Record) {
+	ok, err := s.desk.lease()
+	if err == nil {
+		var m memory
+		if m, err = s.desk.load(); err == nil {
+			s.mem.Record, s.mem.Packets = m.Record, m.Packets
+			s.mem.Compaction, s.mem.History = m.Compaction, m.History
+			return ok, m.Record
+		}
+	}
+	s.storeProblem(err)
+	s.desk.giveUp()
+	return false, Record{}
+}
+
+// ReasonText is the text for a reason.
+func ReasonText(r Reason) message.Text {
+	switch r {
+	case ReasonBusy:
+		return message.WatchBusy
+	case ReasonQueued:
+		return message.WatchQueued
+	case ReasonReview:
+		return message.WatchReview
+	case ReasonOther:
+		return message.WatchOther
+	case ReasonUnknown:
+		return message.WatchNoAnswer
+	case ReasonDone:
+		return message.WatchDone
+	case ReasonRefused:
+		return message.WatchRefused
+	case ReasonFailed:
+		return message.WatchFailed
+	case ReasonInterrupted:
+		return message.WatchInterrupted
+	case ReasonSuperseded:
+		return message.WatchSuperseded
+	case ReasonExpired:
+		return message.WatchExpired
+	case ReasonNotStarted:
+		return message.WatchNotStarted
+	case ReasonDisk:
+		return message.WatchNotSaved
+	}
+	return message.WatchNotAccepted
+}
