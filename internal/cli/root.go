@@ -69,6 +69,7 @@ func (a *app) root() *cobra.Command {
 	for _, c := range []*cobra.Command{
 		a.workflowCmd(),
 		a.routeCmd(),
+		a.compactCmd(),
 		a.timelineCmd(),
 		a.watchCmd(),
 		a.cleanupCmd(),

@@ -168,9 +168,10 @@ func (a *app) printDAG(name string, dag workflow.DAG) error {
 	return nil
 }
 
-func list(l []string) []string {
+// list is l, never null in JSON.
+func list[T any](l []T) []T {
 	if l == nil {
-		return []string{}
+		return []T{}
 	}
 	return l
 }

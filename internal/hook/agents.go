@@ -211,6 +211,7 @@ func (d *desk) finish(done completion) (ending, error) {
 	if suggestion != "" {
 		end.result = append(end.result, "", suggestion)
 	}
+	d.stageSeen(out)
 	instruction := workflow.Instruction(d.state, out, c.lang)
 	end.system = instruction
 	if d.state.Active {

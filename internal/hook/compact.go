@@ -5,25 +5,26 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// compaction is one attempt of the host to compact the main thread, and the
-// receipt of what was handed back afterwards.
+// compaction is one attempt of the host to compact the main thread, with the
+// receipt of what is handed back afterwards.
 type compaction struct {
-	N         int    `json:"n"`
-	Trigger   string `json:"trigger,omitempty"`
-	At        string `json:"at"`
-	Text      string `json:"text,omitempty"` // what the model gets back
-	Status    string `json:"status"`         // begun, done, failed
-	Delivered string `json:"delivered,omitempty"`
-	Via       string `json:"via,omitempty"`
-	Sub       bool   `json:"sub,omitempty"` // of a sub-agent: not ours to act on
+	N       int              `json:"n"`
+	Trigger string           `json:"trigger,omitempty"`
+	At      time.Time        `json:"at"`
+	Status  string           `json:"status"` // begun, done, failed
+	Receipt *compact.Receipt `json:"receipt,omitempty"`
+	Before  int64            `json:"before,omitempty"` // tokens
+	Sub     bool             `json:"sub,omitempty"`    // of a sub-agent: not ours to act on
 }
 
 const (
@@ -34,34 +35,77 @@ const (
 
 // settled: nothing is left to do about it.
 func (k *compaction) settled() bool {
-	return k.Status == failed || k.Status == done && (k.Delivered != "" || k.Text == "")
+	return k.Status == failed || k.Status == done && (k.Receipt == nil || k.Receipt.State.Final())
 }
 
-// preCompact saves what must survive, records the attempt, and prints it. The
-// host's compaction is never stopped by an error here.
+// step moves the receipt; true means that the text is to be handed out now.
+func (k *compaction) step(e compact.ReceiptEvent, now time.Time) bool {
+	if k.Receipt == nil {
+		return false
+	}
+	r, out := k.Receipt.Step(e, now)
+	k.Receipt = &r
+	return out
+}
+
+// repeat: hosts may ask more than once for one compaction.
+const repeat = 10 * time.Second
+
+// preCompact answers the gate, saves what must survive, records the attempt, and
+// prints it. The host's compaction is never stopped by an error here.
 func (c *call) preCompact() (reply, error) {
 	s, err := Peek(c.sess)
 	if err != nil || s == nil && c.host == "" {
 		return reply{}, err
 	}
+	if c.watcherOwns() {
+		return reply{}, errQuiet
+	}
 	var r reply
 	err = c.update(func(d *desk) error {
+		d.see()
+		set := c.settings()
+		trigger := c.in.text("trigger")
+		if c.host == claudeCode && trigger == "auto" {
+			answer, err := d.gate(set)
+			if err != nil {
+				return err
+			}
+			if !answer.Open {
+				r.NoGo = true
+				return nil
+			}
+		}
 		if d.ofSubagent() {
-			d.mem.Compaction, d.dirty = &compaction{At: workflow.Stamp(c.now), Status: begun, Sub: true}, true
+			d.mem.Compaction, d.dirty = &compaction{At: c.now, Status: begun, Sub: true}, true
 			return nil
 		}
-		k := &compaction{N: d.mem.Compactions + 1, Trigger: c.in.text("trigger"), At: workflow.Stamp(c.now), Status: begun}
+		again := c.host != "" && d.mem.Compaction != nil && d.mem.Compaction.Status == begun && c.now.Sub(d.mem.Compaction.At) < repeat
+		k := &compaction{N: d.mem.Compactions + 1, Trigger: trigger, At: c.now, Status: begun}
+		if d.state != nil {
+			if !again {
+				if err := d.tx.Emit(compactEvent(d.state, trigger)); err != nil {
+					return err
+				}
+			}
+			r.System = d.recovery()
+		}
 		d.mem.Compaction, d.dirty = k, true
-		if d.state == nil {
+		if c.host == "" && (d.state == nil || !d.state.Active) {
 			return nil
 		}
-		if err := d.tx.Emit(store.On(message.EventSessionCompact, "workflowType", d.state.WorkflowType,
-			"currentStage", d.state.CurrentStage, "trigger", c.in.text("trigger"))); err != nil {
-			return err
+		recovery := ""
+		if d.state != nil && d.state.Active {
+			recovery = r.System
 		}
-		r.System = d.recovery()
-		if d.state.Active {
-			k.Text = r.System
+		k.Before = d.usage(d.mem.Watch.Transcript).Used
+		if p := d.packet(k.N, set, recovery, d.openTasks()); p.Text != "" {
+			receipt := compact.NewReceipt(p)
+			k.Receipt = &receipt
+			k.step(compact.Started{}, c.now)
+			if !again {
+				return d.tx.Emit(store.On(message.EventPacketCreated, "id", p.ID, "n", k.N, "chars", len(p.Text)))
+			}
 		}
 		return nil
 	})
@@ -69,6 +113,44 @@ func (c *call) preCompact() (reply, error) {
 		return reply{}, err
 	}
 	return r, nil
+}
+
+// watcherOwns: where a watcher drives the thread, it hands its own packet over.
+func (c *call) watcherOwns() bool {
+	if c.host != codex {
+		return false
+	}
+	release, ok, err := c.sess.TryLease(WatchLease)
+	if err != nil {
+		return false
+	}
+	if ok {
+		release()
+	}
+	return !ok
+}
+
+// WatchLease is held by the watcher that drives a thread.
+const WatchLease = "watch.lease"
+
+func compactEvent(s *workflow.State, trigger string) store.Event {
+	e := store.On(message.EventSessionCompact, "workflowType", s.WorkflowType, "currentStage", s.CurrentStage)
+	if trigger != "" {
+		e.Data = append(e.Data, store.Field{Key: "trigger", Value: trigger})
+	}
+	return e
+}
+
+// openTasks are the feature's open tasks, for a packet without a workflow.
+func (d *desk) openTasks() []string {
+	if d.state != nil && d.state.Active {
+		return nil // they stand in the recovery text
+	}
+	f, ok, err := prompt.ActiveFeature(d.c.projectRoot(), "")
+	if err != nil || !ok {
+		return nil
+	}
+	return f.Unchecked
 }
 
 // ofSubagent tells a sub-agent's own compaction from main's: the host's input is
@@ -112,20 +194,25 @@ func (c *call) postCompact() (reply, error) {
 	})
 }
 
-// confirm marks the compaction as done. Both SessionStart(compact) and
-// PostCompact prove it; the first one counts.
+// confirm marks the compaction as done and spends the boundary that opened the
+// gate: an attempt that was allowed may still fail. Both SessionStart(compact)
+// and PostCompact prove it; the first one counts.
 func (d *desk) confirm() error {
 	k := d.mem.Compaction
 	size := fileSize(d.c.in.text("transcript_path"))
-	if k.Status != done {
-		k.Status = done
-		d.mem.Compactions = k.N
-		if err := d.tx.Emit(store.On(message.EventSessionCompactConfirm, "n", k.N, "trigger", k.Trigger, "transcriptSize", size)); err != nil {
-			return err
-		}
-	}
 	d.mem.Offset, d.dirty = size, true
-	return nil
+	if k.Status == done {
+		return nil
+	}
+	k.Status = done
+	d.mem.Compactions = k.N
+	k.step(compact.Finished{}, d.c.now)
+	w := &d.mem.Watch
+	w.History = append(w.History, compact.Compaction{At: k.At, Before: k.Before, After: -1, Foreign: k.Trigger != "auto"})
+	w.History = w.History[max(0, len(w.History)-keepHistory):]
+	w.Told = 0
+	d.watch(compact.Compacted{}, compact.Settings{})
+	return d.tx.Emit(store.On(message.EventSessionCompactConfirm, "n", k.N, "trigger", k.Trigger, "transcriptSize", size))
 }
 
 func fileSize(path string) int64 {
@@ -141,17 +228,26 @@ func fileSize(path string) int64 {
 
 // deliverAfterCompact is SessionStart after a compaction: the saved text goes to
 // the model, once.
-func (c *call) deliverAfterCompact(via string) (reply, error) {
+func (c *call) deliverAfterCompact() (reply, error) {
+	if c.watcherOwns() {
+		return reply{}, errQuiet
+	}
 	var r reply
 	err := c.update(func(d *desk) error {
-		if d.mem.Compaction != nil && d.mem.Compaction.Sub {
+		d.see()
+		k := d.mem.Compaction
+		if k != nil && k.Sub {
 			return nil
 		}
-		if d.mem.Compaction == nil && d.state != nil && d.state.Active {
+		if k == nil && d.state != nil && d.state.Active {
 			// PreCompact did not run, or its memory is gone: the state is not.
-			d.mem.Compaction = &compaction{N: d.mem.Compactions + 1, At: workflow.Stamp(c.now), Status: begun, Text: d.recovery()}
+			set := c.settings()
+			k = &compaction{N: d.mem.Compactions + 1, At: c.now, Status: begun}
+			receipt := compact.NewReceipt(d.packet(k.N, set, d.recovery(), nil))
+			k.Receipt = &receipt
+			d.mem.Compaction, d.dirty = k, true
 		}
-		if d.mem.Compaction == nil {
+		if k == nil {
 			_, tasks := c.tasks(d.state, "")
 			r.Context, r.System = tasks, tasks
 			return nil
@@ -159,41 +255,55 @@ func (c *call) deliverAfterCompact(via string) (reply, error) {
 		if err := d.confirm(); err != nil {
 			return err
 		}
-		return d.deliver(via, &r)
+		return d.deliver(compact.ViaSessionStart, &r)
 	})
 	return r, err
 }
 
 // deliver hands the text over and writes the receipt.
-func (d *desk) deliver(via string, r *reply) error {
+func (d *desk) deliver(via compact.Channel, r *reply) error {
 	k := d.mem.Compaction
-	if k == nil || k.Delivered != "" || k.Text == "" {
+	if k == nil || k.Receipt == nil {
 		return nil
 	}
-	k.Delivered, k.Via, d.dirty = workflow.Stamp(d.c.now), via, true
-	r.Context, r.System = k.Text, k.Text
-	return d.tx.Emit(store.On(message.EventSessionRecovery, "n", k.N, "via", via))
+	id, text := k.Receipt.ID, k.Receipt.Text
+	d.dirty = true
+	if !k.step(compact.Opening{Via: via}, d.c.now) {
+		if k.Receipt.State == compact.Expired {
+			return d.tx.Emit(store.On(message.EventPacketExpired, "id", id, "n", k.N))
+		}
+		return nil
+	}
+	r.Context, r.System = text, text
+	return d.tx.Emit(store.On(message.EventSessionRecovery, "n", k.N, "id", id, "via", via))
 }
 
 // settleCompaction runs at the next main-thread hook after a compaction: one
 // that nothing confirmed has failed, one that was not delivered is delivered
-// with the next prompt.
+// with the next prompt, and a session that goes on has what was handed to it.
 func (d *desk) settleCompaction(event string, r *reply) error {
 	k := d.mem.Compaction
 	if k == nil || k.settled() {
 		return nil
 	}
 	d.dirty = true
-	if k.Sub {
+	switch {
+	case k.Sub:
 		d.mem.Compaction = nil
 		return nil
-	}
-	if k.Status == begun {
-		k.Status, k.Text = failed, ""
+	case k.Status == begun:
+		k.Status = failed
+		k.step(compact.Failed{Reason: "not confirmed"}, d.c.now)
+		if d.state == nil {
+			return nil
+		}
 		return d.tx.Emit(store.On(message.EventSessionCompactFailed, "n", k.N, "trigger", k.Trigger))
-	}
-	if event == "user-prompt-submit" {
-		return d.deliver(event, r)
+	case k.Receipt.State == compact.Delivering:
+		id := k.Receipt.ID
+		k.step(compact.Arrived{ID: id}, d.c.now)
+		return d.tx.Emit(store.On(message.EventPacketDelivered, "id", id, "n", k.N, "via", k.Receipt.Via))
+	case event == "user-prompt-submit":
+		return d.deliver(compact.ViaPrompt, r)
 	}
 	return nil
 }

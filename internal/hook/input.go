@@ -58,13 +58,7 @@ func (in input) main() bool { return in.agentID() == "" }
 func (c *call) open() error {
 	c.now = c.env.Now()
 	c.home = store.New(abs(c.overtoneHome()), abs(c.claudeDir()), c.env.Now)
-	var problems []config.Problem
-	c.cfg, problems = config.Load(c.home.ConfigFile(), c.env.Getenv)
-	if len(problems) > 0 {
-		c.complain("config", problems[0])
-	}
-	c.lang = message.Lang(c.cfg.Language)
-	c.rules = Rules(c.cfg, c.shownClaudeDir())
+	c.loadConfig()
 	data, err := io.ReadAll(io.LimitReader(c.env.Stdin, maxInput+1))
 	if err != nil {
 		return fmt.Errorf("read stdin: %w", err)
@@ -83,6 +77,16 @@ func (c *call) open() error {
 	}
 	c.sess, err = c.home.Session(id)
 	return err
+}
+
+func (c *call) loadConfig() {
+	var problems []config.Problem
+	c.cfg, problems = config.Load(c.home.ConfigFile(), c.env.Getenv)
+	if len(problems) > 0 {
+		c.complain("config", problems[0])
+	}
+	c.lang = message.Lang(c.cfg.Language)
+	c.rules = Rules(c.cfg, c.shownClaudeDir())
 }
 
 // Rules are the engine's settings of a configuration.

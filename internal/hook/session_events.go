@@ -20,7 +20,7 @@ const cleanupEvery = time.Hour
 func (c *call) sessionStart() (reply, error) {
 	source := c.in.text("source")
 	if source == "compact" {
-		return c.deliverAfterCompact("session-start")
+		return c.deliverAfterCompact()
 	}
 	if c.home.ClaimCleanup(cleanupEvery) {
 		c.cleanup()
@@ -30,6 +30,7 @@ func (c *call) sessionStart() (reply, error) {
 		if err := d.tx.Emit(store.On(message.EventSessionStart, "version", c.env.Version, "source", source)); err != nil {
 			return err
 		}
+		d.see()
 		feature, tasks := c.tasks(d.state, message.PendingTasksResume.In(c.lang))
 		if d.state != nil {
 			if d.state.FeatureName == "" && feature != "" {
@@ -144,6 +145,7 @@ func (c *call) userPrompt() (reply, error) {
 		case d.state != nil && d.state.Active && !note:
 			r.Context = joinLines(r.Context, c.progress(d.state))
 		}
+		d.promptSeen(text, note)
 		return nil
 	})
 	r.System = r.Context

@@ -24,11 +24,10 @@ func (c *call) stop() (reply, error) {
 	if !c.in.main() {
 		return reply{}, errQuiet
 	}
-	if s, err := Peek(c.sess); err != nil || s == nil {
-		if err != nil {
+	if c.host == "" {
+		if s, err := Peek(c.sess); err != nil || s == nil {
 			return reply{}, err
 		}
-		return c.flushAtStop()
 	}
 	var r reply
 	err := c.update(func(d *desk) error {
@@ -36,7 +35,10 @@ func (c *call) stop() (reply, error) {
 		if err := d.settleCompaction("stop", &r); err != nil {
 			return err
 		}
-		if d.state == nil {
+		if err := d.turnEnded(&r); err != nil {
+			c.complain("signals", err)
+		}
+		if d.state == nil || c.host == codex {
 			return nil
 		}
 		if !d.state.Active {
@@ -52,9 +54,6 @@ func (c *call) stop() (reply, error) {
 	})
 	return r, err
 }
-
-// flushAtStop: without a workflow a turn ends as it likes.
-func (c *call) flushAtStop() (reply, error) { return c.flush(nil, false) }
 
 // bury frees the stages of agents that cannot be alive: at the end of a turn
 // nothing runs in the foreground, and the host lists what runs behind it.
@@ -98,8 +97,7 @@ func (d *desk) keepGoing(r *reply) error {
 	}
 	d.dirty = true
 	if len(s.ActiveStages) > 0 || len(d.running()) > 0 {
-		d.collect(r)
-		r.Context = ""
+		// What waits for the model keeps waiting: text here would start a turn.
 		return nil
 	}
 	if seen := signature(s); seen != l.Seen {
@@ -113,7 +111,7 @@ func (d *desk) keepGoing(r *reply) error {
 	}
 	if r.Result != "" {
 		if !l.LetGo {
-			r.Person = r.Result
+			r.Person = joinLines(r.Person, r.Result)
 			l.LetGo = true
 		}
 		return nil
@@ -179,7 +177,7 @@ func (d *desk) wrapUp(r *reply) error {
 	}
 	lines = append(lines, message.LoopDuration.Format(c.lang, d.took()))
 	r.Result = strings.Join(lines, "\n")
-	r.Person = r.Result
+	r.Person = joinLines(r.Person, r.Result)
 	return d.tx.Emit(store.On(message.EventLoopComplete, "iteration", l.Iteration, "reason", s.Ended))
 }
 

@@ -28,6 +28,9 @@ func (c *call) preTool() (reply, error) {
 	case isAgentTool(tool):
 		return c.delegate()
 	}
+	if err := c.markRepos(); err != nil {
+		c.complain("signals", err)
+	}
 	if !c.cfg.Workflow.Guard {
 		return reply{}, errQuiet
 	}
@@ -173,7 +176,10 @@ func (c *call) postTool() (reply, error) {
 	case tool == "TaskStop":
 		return c.settleTool(workflow.Drop{AgentID: c.in.text("tool_input.task_id"), At: c.now})
 	}
-	return c.flush(nil, false)
+	return c.flush(func(d *desk) error {
+		d.toolSeen(tool, false)
+		return nil
+	}, signals(tool))
 }
 
 // flush delivers what waits for the main thread. Without work of its own it
@@ -340,11 +346,14 @@ func (c *call) postToolFailure() (reply, error) {
 		return reply{}, err
 	}
 	return c.flush(func(d *desk) error {
+		if signals(tool) {
+			d.toolSeen(tool, true)
+		}
 		if d.state == nil || !d.state.Active {
 			return nil
 		}
 		return d.tx.Emit(store.On(message.EventToolFailure, "toolName", tool, "error", cut(c.in.text("error"), 120)))
-	}, s != nil && s.Active)
+	}, s != nil && s.Active || signals(tool))
 }
 
 // postBatch is the join of parallel agents: what their ends left for the main

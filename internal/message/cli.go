@@ -84,6 +84,18 @@ var (
 	MeansEnd       = Text{ZH: "工作流結束", EN: "the workflow ends"}
 	MeansAbort     = Text{ZH: "工作流立即終止", EN: "the workflow is aborted"}
 
+	HelpCompact        = Text{ZH: "何時壓縮 context，以及為什麼", EN: "when to compact a context, and why"}
+	HelpCompactExplain = Text{ZH: "現在壓縮或不壓縮的理由", EN: "why now, or why not"}
+	HelpCompactCheck   = Text{ZH: "階段完成時的建議：逐項條件", EN: "the suggestion after a stage, condition by condition"}
+	HelpTranscript     = Text{ZH: "transcript 路徑（預設為 hooks 最後看到的）", EN: "the transcript (default: as the hooks last saw it)"}
+	NoWorkflowHere     = Text{ZH: "這個 session 沒有工作流", EN: "this session has no workflow"}
+	LastPacket         = Text{ZH: "最近的 packet：%s", EN: "last packet: %s"}
+	ColCondition       = Text{ZH: "條件", EN: "CONDITION"}
+	ColValue           = Text{ZH: "目前", EN: "VALUE"}
+	ColWant            = Text{ZH: "需要", EN: "WANTED"}
+	SuggestYes         = Text{ZH: "→ 建議 compact", EN: "→ a compaction is suggested"}
+	SuggestNo          = Text{ZH: "→ 不建議", EN: "→ no suggestion"}
+
 	HelpTimeline   = Text{ZH: "事件時間軸", EN: "what happened, in order"}
 	HelpTimelineLo = Text{
 		ZH: "例：\n  overtone timeline --session ID --last 20\n  overtone timeline --follow --type stage:complete\n\n--json 輸出 JSONL。",
