@@ -23,21 +23,21 @@ const (
 func worthOf(k Kind, w string, n int) int {
 	switch k {
 	case Path, URL:
-		return 86 + 11*n
+		return 92 + 11*n
 	case Hash:
-		return 100 + 8*n
+		return 106 + 8*n
 	case Identifier:
 		if strings.ToUpper(w) == w {
 			// An acronym, or a word that is shouted.
 			return 20 + 8*n
 		}
-		return 36 + 11*n
+		return 44 + 11*n
 	}
 	if n == 1 {
 		// A digit without its sentence tells little.
 		return 18
 	}
-	return 24 + 8*n
+	return 26 + 8*n
 }
 
 // worthOfTrouble is what a whole line of n characters is worth besides its

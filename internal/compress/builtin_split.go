@@ -13,7 +13,7 @@ const (
 	// Text without any punctuation is cut into pieces of this many bytes.
 	maxUnit = 320
 	// A longer line that mentions an error is prose and may lose words.
-	maxMention = 120
+	maxMention = 160
 )
 
 // unit is the smallest piece that is kept or dropped as a whole.
@@ -79,7 +79,7 @@ func (x *extractor) splitLine(a, b, line, first int, code bool, grade uint8) {
 		return
 	}
 	u := unit{line: line, facts: [2]int{first, first}}
-	if b-a <= maxErrorLine && (code || grade == report || output(x.text[a:b])) || grade > 0 && b-a <= maxMention {
+	if b-a <= maxErrorLine && (code || grade == report || output(x.text[a:b])) || grade > 0 && b-a <= maxMention && x.sentenceEnd(a, b) == b {
 		u.verbatim = true
 		u.worth = worthOfTrouble(grade, utf16Len(x.text[a:b]))
 		x.add(u, a, b)
@@ -103,6 +103,20 @@ func (x *extractor) add(u unit, a, b int) int {
 		x.units = append(x.units, u)
 	}
 	return u.facts[1]
+}
+
+// sentenceEnd returns where the first sentence of [a,b) ends, commas or not.
+func (x *extractor) sentenceEnd(a, b int) int {
+	// The mark of a list item such as "12. " ends none.
+	a = min(a+4, b)
+	t := x.text[a:b]
+	end := len(t)
+	for _, stop := range [...]string{". ", "! ", "? ", "。", "！", "？", "；"} {
+		if i := strings.Index(t[:end], stop); i >= 0 {
+			end = i + len(strings.TrimRight(stop, " "))
+		}
+	}
+	return a + end
 }
 
 // clauseEnd returns where the sentence or clause that begins at a ends. It ends
