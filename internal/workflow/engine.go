@@ -820,6 +820,7 @@ func (t *transition) resolve(name string, m Merged, at time.Time) {
 func (t *transition) rollback(failed []string, at time.Time) {
 	s := t.s
 	var again []string
+	observed := map[string]Stop{}
 	for _, k := range failed {
 		st := s.stage(k)
 		rounds, _ := s.RetryHistory.Get(k)
@@ -831,7 +832,7 @@ func (t *transition) rollback(failed []string, at time.Time) {
 		if t.out.Stop.Warning == "" {
 			t.out.Stop = stop
 		}
-		again = append(again, k)
+		again, observed[k] = append(again, k), stop
 	}
 	if len(again) == 0 {
 		for _, k := range failed {
@@ -857,7 +858,14 @@ func (t *transition) rollback(failed []string, at time.Time) {
 		s.RetryHistory.Set(k, append(slices.Clone(rounds), round))
 		pending.Stages = append(pending.Stages, RetryStage{ID: k, Severity: round.Severity, Round: s.Retries[k]})
 		t.out.Reflect = append(t.out.Reflect, Reflection{Stage: k, Round: s.Retries[k], Route: st.Verdict, At: at})
-		t.out.emit("stage:retry", "stage", k, "failCount", s.Retries[k])
+		seen := []any{"stage", k, "failCount", s.Retries[k], "reason", observed[k].Reason}
+		if w := observed[k].Warning; w != "" {
+			seen = append(seen, "warning", w)
+		}
+		if n := observed[k].Note; n != "" {
+			seen = append(seen, "note", n)
+		}
+		t.out.emit("stage:retry", seen...)
 	}
 	if t.out.Merged != nil {
 		pending.ContextFile = t.out.Merged.ContextFile
