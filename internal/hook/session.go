@@ -48,7 +48,9 @@ func Load(tx *store.Tx) (*workflow.State, error) {
 func Peek(s *store.Session) (*workflow.State, error) {
 	data, err := s.Read(store.WorkflowFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		if data, err = s.LegacyState(); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -140,7 +140,10 @@ func (tx *Tx) WriteBarrier(data []byte) error { return tx.writeClaude(tx.s.Barri
 func (tx *Tx) RemoveBarrier() error { return tx.removeClaude(tx.s.BarrierPath()) }
 
 // LegacyState returns the state that an earlier version left; none is
-// [fs.ErrNotExist]. It is never written or removed.
+// [fs.ErrNotExist]. It is never written or removed, so it needs no lock.
+func (s *Session) LegacyState() ([]byte, error) { return readFile(s.LegacyStatePath(), maxFile) }
+
+// LegacyState is [Session.LegacyState] of the session that is locked.
 func (tx *Tx) LegacyState() ([]byte, error) {
 	return tx.readClaude(tx.s.LegacyStatePath(), maxFile)
 }
