@@ -145,6 +145,7 @@ func (c *call) run() (r reply) {
 		}
 		return reply{}
 	}
+	c.home.MarkFired(c.host, c.event)
 	r, err := handler(c.event)(c)
 	switch {
 	case errors.Is(err, errQuiet):

@@ -6,6 +6,7 @@
 //
 //	config.yaml
 //	last-cleanup                      its modification time limits clean-ups
+//	hooks/<host>/<event>              its modification time is when the host last called the event
 //	sessions/<session id>/
 //	    lock                          guards everything below and the files of the session in the Claude folder
 //	    workflow.json                 state, replaced atomically
