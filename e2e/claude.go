@@ -140,6 +140,18 @@ func (w *World) Settings(v any) {
 	}
 }
 
+// Configure writes Overtone's settings.
+func (w *World) Configure(yaml string) {
+	w.t.Helper()
+	dir := filepath.Join(w.Home, ".overtone")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(yaml), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // Write creates a file in the project.
 func (w *World) Write(name, content string) {
 	w.t.Helper()

@@ -23,6 +23,20 @@ func summaries(w *World) []*mockapi.Request {
 	return out
 }
 
+// hookTextsOf are the texts a hook's event added to a request.
+func hookTextsOf(r *mockapi.Request, event string) []string {
+	var out []string
+	for _, m := range r.Messages {
+		for _, part := range strings.Split(m.Text(), "<system-reminder>")[1:] {
+			part, _, _ = strings.Cut(part, "</system-reminder>")
+			if _, text, ok := strings.Cut(part, event+" hook additional context: "); ok {
+				out = append(out, text)
+			}
+		}
+	}
+	return out
+}
+
 // recovered asserts that the first main request after the n-th summary has the
 // recovery text once, and that no later one has it twice.
 func recovered(t *testing.T, w *World, n int) {
@@ -166,6 +180,86 @@ func TestCompactResume(t *testing.T) {
 	w.Prompt("continue", "--resume", res.SessionID)
 	recovered(t, w, 0)
 	finished(t, w, res.SessionID)
+}
+
+// gateWorld lets the host ask for a compaction from 67,000 tokens on, and
+// Overtone decide (mode auto).
+func gateWorld(t *testing.T, h mockapi.Handler) *World {
+	w := NewWorld(t, Overtone, h)
+	w.Settings(map[string]any{"autoCompactWindow": 100_000})
+	w.Configure("compact:\n  mode: auto\n")
+	return w
+}
+
+// Without a boundary the gate stays shut, in the same turn a commit opens it,
+// and the packet is in the next request, once.
+func TestCompactGate(t *testing.T) {
+	t.Parallel()
+	steps := []string{
+		"echo one", "echo two", "echo three",
+		"echo x > a.txt && git add a.txt && git commit -q -m 'add a' && git log -1 --oneline",
+		"echo four", "echo five",
+	}
+	var p Play
+	for i, command := range steps {
+		tokens := 10_000
+		if i == 1 || i == 2 || i == 3 {
+			tokens = 90_000
+		}
+		p.Main = append(p.Main, func(*mockapi.Request) mockapi.Reply { return mockapi.Calls(bash(command)).Tokens(tokens) })
+	}
+	w := gateWorld(t, p.Handle)
+	st := w.Prompt("add the file a.txt; MARK-GOAL")
+	if r := st.Result(); r.Text != "DONE" {
+		t.Errorf("result %+v", r)
+	}
+	sums := summaries(w)
+	if len(sums) != 1 {
+		t.Fatalf("%d compactions", len(sums))
+	}
+	// Four steps went before: the gate refused after the second and third.
+	before, after := 0, 0
+	for _, r := range mains(w) {
+		if r.Seq < sums[0].Seq {
+			before++
+			continue
+		}
+		after++
+		packet := hookTextsOf(r, "SessionStart")
+		if len(packet) != 1 || !strings.Contains(packet[0], "MARK-GOAL") {
+			t.Errorf("request %d has %d packets: %q", r.Seq, len(packet), packet)
+		}
+	}
+	if before != 4 || after != 3 {
+		t.Errorf("%d requests before and %d after the compaction", before, after)
+	}
+}
+
+// Whatever the boundary, the gate opens at the ceiling: a session must never
+// run into the host's own limit.
+func TestCompactGateCeiling(t *testing.T) {
+	t.Parallel()
+	var p Play
+	for i := range 8 {
+		tokens := 80_000 + 15_000*i
+		p.Main = append(p.Main, func(r *mockapi.Request) mockapi.Reply {
+			if r.Has("MOCK-SUMMARY") {
+				tokens = 10_000
+			}
+			return mockapi.Calls(bash("echo step")).Tokens(tokens)
+		})
+	}
+	w := gateWorld(t, p.Handle)
+	st := w.Prompt("go")
+	if r := st.Result(); r.Text != "DONE" || r.TerminalReason != "completed" {
+		t.Errorf("result %+v", r)
+	}
+	if n := len(summaries(w)); n != 1 {
+		t.Errorf("%d compactions", n)
+	}
+	if seq := summaries(w)[0].Seq; seq < 4 {
+		t.Errorf("compacted before the ceiling, at request %d", seq)
+	}
 }
 
 // A sub-agent's own compaction looks to the hooks like one of the main thread.
