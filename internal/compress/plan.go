@@ -260,7 +260,7 @@ func (p *Plan) planTools() {
 	for n, i := range p.View {
 		e := &s.Entries[i]
 		t := turnOf[n]
-		if t < 0 || !e.Has(transcript.Thinking) && e.Kind != transcript.Reasoning || e.Has(transcript.Preserved) {
+		if t < 0 || !e.Has(transcript.Thinking) && e.Kind != transcript.Reasoning || e.Has(transcript.Named) {
 			continue
 		}
 		// Thinking that led to a call which is gone stands for nothing, and the

@@ -257,20 +257,34 @@ func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Ch
 	if err := c.copyTo(s.Size); err != nil {
 		return 0, err
 	}
-	if s.Host == Claude && ch.Title != "" {
-		b := []byte{}
-		if s.Problems.NoFinalNewline {
-			b = append(b, '\n')
-		}
-		b = append(b, `{"type":"custom-title","customTitle":`...)
-		b = appendString(b, ch.Title)
-		b = append(b, `,"sessionId":`...)
-		b = append(appendString(b, ch.ID), "}\n"...)
-		if err := c.write(b); err != nil {
+	if s.Host == Claude {
+		if err := c.write(s.trailer(ch, fix.end)); err != nil {
 			return 0, err
 		}
 	}
 	return c.out, c.w.Flush()
+}
+
+// trailer is what a clone adds at its end: its title, and where to go on when
+// the last message is gone; without that note the host would take whatever
+// branch happens to stand last in the file.
+func (s *Session) trailer(ch *Change, end []byte) []byte {
+	var b []byte
+	if end != nil {
+		b = append(append(b, `{"type":"last-prompt","leafUuid":`...), end...)
+		b = append(b, `,"explicit":true,"sessionId":`...)
+		b = append(appendString(b, ch.ID), "}\n"...)
+	}
+	if ch.Title != "" {
+		b = append(b, `{"type":"custom-title","customTitle":`...)
+		b = appendString(b, ch.Title)
+		b = append(b, `,"sessionId":`...)
+		b = append(appendString(b, ch.ID), "}\n"...)
+	}
+	if len(b) > 0 && s.Problems.NoFinalNewline {
+		b = append([]byte{'\n'}, b...)
+	}
+	return b
 }
 
 // withID replaces the session ids of an entry that is rewritten anyway.
@@ -343,6 +357,7 @@ func setField(entry []byte, name string, value []byte) []byte {
 type repairs struct {
 	parents map[int32][]byte // child → its new parentUuid, raw
 	leaves  map[key][]byte   // removed uuid → what a leaf note may name instead
+	end     []byte           // where the session goes on, when its last message was removed
 }
 
 func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
@@ -352,14 +367,16 @@ func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
 	}
 	gone := make(map[int32]bool, len(removed))
 	for _, i := range removed {
-		if s.Entries[i].Has(Preserved) {
+		if s.Entries[i].Has(Named) {
 			return fix, fmt.Errorf("line %d was kept by a compaction and cannot be removed", s.Entries[i].Line)
 		}
 		gone[i] = true
 	}
-	s.Live() // finds what the host goes on from where a parent is lost
+	s.Live()
+	// In the live chain it is not the written parent that counts but what the
+	// host makes of it: after a compaction, and where a parent is lost.
 	parent := func(i int32) int32 {
-		if p, ok := s.rescued[i]; ok {
+		if p, ok := s.prev[i]; ok {
 			return p
 		}
 		return s.Entries[i].Parent
@@ -393,7 +410,7 @@ func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
 		return v, nil
 	}
 	for i := range s.Entries {
-		if !gone[int32(i)] && (gone[s.Entries[i].Parent] || gone[parent(int32(i))]) {
+		if written := s.Entries[i].Parent; !gone[int32(i)] && (gone[written] || written == Dangling && gone[parent(int32(i))]) {
 			v, err := heir(parent(int32(i)))
 			if err != nil {
 				return fix, err
@@ -411,8 +428,70 @@ func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
 				fix.leaves[k] = v
 			}
 		}
+		if len(s.live) > 0 && gone[s.end] {
+			end := s.end
+			for end >= 0 && (gone[end] || s.Entries[end].Kind != User && s.Entries[end].Kind != Assistant) {
+				var ok bool
+				if end, ok = s.prev[end]; !ok {
+					break
+				}
+			}
+			if end >= 0 && !gone[end] {
+				entry, err := s.Raw(src, int(end))
+				if err != nil {
+					return fix, err
+				}
+				fix.end = bytes.Clone(field(entry, "uuid"))
+			}
+		}
+		if err := s.rethread(src, gone, &fix); err != nil {
+			return fix, err
+		}
 	}
 	return fix, nil
+}
+
+// rethread puts entries into the chain that were live through their message
+// only, when no part of that message is left in the chain to lead to them.
+func (s *Session) rethread(src io.ReaderAt, gone map[int32]bool, fix *repairs) error {
+	held := map[int32]bool{} // messages that the chain still holds
+	for _, i := range s.live {
+		if _, joined := s.joined[i]; !joined && !gone[i] && s.Entries[i].Kind == Assistant {
+			held[s.Entries[i].msg] = true
+		}
+	}
+	uuid := func(i int32) ([]byte, error) {
+		if i < 0 {
+			return []byte("null"), nil
+		}
+		entry, err := s.Raw(src, int(i))
+		return bytes.Clone(field(entry, "uuid")), err
+	}
+	prev, loose := int32(-1), false
+	for _, i := range s.live {
+		if gone[i] {
+			continue
+		}
+		msg, joined := s.joined[i]
+		if joined && held[msg] {
+			continue // still found by its message
+		}
+		if joined || loose {
+			v, err := uuid(prev)
+			if err != nil {
+				return err
+			}
+			fix.parents[i] = v
+			loose = joined
+		}
+		prev = i
+	}
+	if !loose {
+		return nil
+	}
+	v, err := uuid(prev)
+	fix.end = v
+	return err
 }
 
 // leaf points a note about a removed message to what remained of its chain.

@@ -37,10 +37,12 @@ const rescueWindow = 5000
 func (s *Session) liveClaude() []int32 {
 	w := s.newWalk()
 	leaf := w.leaf()
+	s.end = leaf
 	if leaf < 0 {
 		return []int32{}
 	}
 	seen := make([]bool, len(s.Entries))
+	s.prev = map[int32]int32{}
 	var chain []int32
 	for i := leaf; i >= 0; {
 		seen[i] = true
@@ -54,11 +56,8 @@ func (s *Session) liveClaude() []int32 {
 				s.Problems.add(int(s.Entries[i].Line), CyclicRef, "")
 			}
 			p = w.rescue(i, seen)
-			if s.rescued == nil {
-				s.rescued = map[int32]int32{}
-			}
-			s.rescued[i] = p
 		}
+		s.prev[i] = p
 		i = p
 	}
 	slices.Reverse(chain)
@@ -348,6 +347,10 @@ func (w *walk) join(chain []int32, seen []bool) []int32 {
 		if e := &s.Entries[i]; e.msg > 0 && last[e.msg] == i {
 			for _, j := range missed[e.msg] {
 				s.Entries[j].Flags |= Joined
+				if s.joined == nil {
+					s.joined = map[int32]int32{}
+				}
+				s.joined[j] = e.msg
 				out = append(out, j)
 			}
 		}

@@ -38,11 +38,14 @@ type Session struct {
 	keys       map[key]int32   // uuid → entry; the last of duplicates wins
 	msgs       map[key]int32
 	preserved  preservedSegment
+	named      []key // by any compaction
 	extraSIDs  []span
 	rolled     []rollback
 	leaf       leafHint
 	live       []int32
-	rescued    map[int32]int32 // live entries with a lost parent → what the host goes on from
+	end        int32           // the leaf of the live chain
+	joined     map[int32]int32 // live entries outside the chain → the message they belong to
+	prev       map[int32]int32 // entry of the live chain → the one before it, as the host links them
 	ids        map[string]struct{}
 	titleRank  int
 	thread     string // Codex: the id in the first session_meta
@@ -323,6 +326,7 @@ func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64
 		s.preserved = preservedSegment{boundary: n, any: s.preserved.any}
 		s.leaf = leafHint{}
 		readCompactMetadata(r.compact, &c, &s.preserved)
+		s.named = append(append(s.named, s.preserved.keys...), s.preserved.head, s.preserved.tail)
 		s.compacted(c)
 	case e.Kind == User && e.Has(Summary) && !e.Has(Sidechain) && len(r.parent) == 0:
 		// The first versions that compacted wrote no boundary, only a summary
@@ -533,6 +537,12 @@ func (s *Session) finish() {
 			}
 		}
 	}
+	for _, k := range s.named {
+		if i := s.at(k); i >= 0 {
+			s.Entries[i].Flags |= Named
+		}
+	}
+	s.named = nil
 	p := &s.preserved
 	if !p.set {
 		return
@@ -546,7 +556,7 @@ func (s *Session) finish() {
 	}
 	for _, i := range kept {
 		if i >= 0 {
-			s.Entries[i].Flags |= Preserved
+			s.Entries[i].Flags |= Preserved | Named
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (s *Session) Pairs(view []int32) []Pair {
 // such an entry has to stay where it is.
 func (s *Session) Fixed(p Pair) bool {
 	for _, i := range p.Entries {
-		if s.Entries[i].Has(Preserved) {
+		if s.Entries[i].Has(Named) {
 			return true
 		}
 	}

@@ -64,6 +64,7 @@ const (
 	Preserved                    // named by the last compaction as kept
 	Joined                       // live through its message or tool id, not through a parent
 	Node                         // has a uuid: part of the tree
+	Named                        // some compaction names it as kept: it must not go
 )
 
 // Entry is one JSON object of the file. It holds no text: Off and Len say

@@ -379,7 +379,7 @@ func (r *Report) since(before *Report, id string) error {
 	if r.Unreadable > before.Unreadable {
 		faults = append(faults, fmt.Sprintf("%d unreadable lines, %d before", r.Unreadable, before.Unreadable))
 	}
-	if r.host == Claude {
+	if before.host != Codex {
 		var foreign []string
 		for old := range r.IDs {
 			if old != id {
