@@ -30,11 +30,12 @@ type CodexWorld struct {
 	Project string
 	Socket  string
 
-	t *testing.T
+	t      *testing.T
+	server string // the codex program
 }
 
 // codexWait bounds every single wait of these tests.
-const codexWait = 10 * time.Second
+const codexWait = 60 * time.Second
 
 // NewCodexWorld starts an app-server whose model is script. config is added to
 // its config.toml. It waits for a free slot.
@@ -57,9 +58,10 @@ func NewCodexWorld(t *testing.T, script codexmock.Script, config string) *CodexW
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	w := &CodexWorld{
 		Model: model, Home: filepath.Join(dir, "h"), Codex: filepath.Join(dir, "c"), State: filepath.Join(dir, "o"),
-		Project: filepath.Join(dir, "p"), Socket: filepath.Join(dir, "s.sock"),
-		t: t,
+		Project: filepath.Join(dir, "p"),
+		t:       t,
 	}
+	w.Socket = filepath.Join(w.Codex, "app-server-control", "app-server-control.sock")
 	for _, d := range []string{w.Home, w.Codex, w.State, w.Project} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -88,7 +90,8 @@ trust_level = "trusted"
 			}
 		}
 	})
-	w.start(codex, "app-server", "--listen", "unix://"+w.Socket)
+	w.server = codex
+	w.start(codex, "app-server", "--listen", "unix://")
 	return w
 }
 
@@ -212,21 +215,31 @@ type User struct {
 	seen   []watch.Inbound
 }
 
-// User connects a front end and opens a thread.
-func (w *CodexWorld) User() *User {
+// Ready waits until the app-server answers.
+func (w *CodexWorld) Ready() {
+	w.t.Helper()
+	_ = w.dial().Close()
+}
+
+func (w *CodexWorld) dial() *watch.Client {
 	w.t.Helper()
 	deadline := time.Now().Add(codexWait)
-	var c *watch.Client
-	var err error
 	for {
-		if c, err = watch.Dial(context.Background(), watch.Endpoint{Socket: w.Socket}, watch.ClientInfo{Name: "e2e_user", Version: "0"}); err == nil {
-			break
+		c, err := watch.Dial(context.Background(), watch.Endpoint{Socket: w.Socket}, watch.ClientInfo{Name: "e2e_user", Version: "0"})
+		if err == nil {
+			return c
 		}
 		if time.Now().After(deadline) {
 			w.t.Fatal(err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// User connects a front end and opens a thread.
+func (w *CodexWorld) User() *User {
+	w.t.Helper()
+	c := w.dial()
 	w.t.Cleanup(func() { _ = c.Close() })
 	u := &User{Client: c, w: w}
 	var r struct{ Thread struct{ ID string } }

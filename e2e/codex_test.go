@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,8 @@ import (
 // else, and knows how full its context would be.
 type mind struct {
 	compaction func(codexmock.Request) codexmock.Reply
-	tokens     int // after work
+	tokens     int  // after work
+	ask        bool // to leave the sandbox, which needs an approval
 }
 
 const packetMark = "<overtone-packet"
@@ -33,10 +35,11 @@ func (m mind) script(r codexmock.Request) codexmock.Reply {
 	}
 	switch text, step := r.LastUser(); {
 	case strings.HasPrefix(text, "[work]") && step == 0:
-		return codexmock.Reply{
-			Calls:  []codexmock.Call{{Name: "exec_command", Args: map[string]any{"cmd": "date +%N >> a && git add a && git commit -m 'make a slice'"}}},
-			Tokens: 30_000,
+		args := map[string]any{"cmd": "date +%N >> a && git add a && git commit -m 'make a slice'"}
+		if m.ask {
+			args["sandbox_permissions"], args["justification"] = "require_escalated", "May I commit?"
 		}
+		return codexmock.Reply{Calls: []codexmock.Call{{Name: "exec_command", Args: args}}, Tokens: 30_000}
 	case strings.HasPrefix(text, "[work]"):
 		return codexmock.Reply{Message: "The slice is in place.", Tokens: tokens}
 	case strings.Contains(text, packetMark):
@@ -46,44 +49,55 @@ func (m mind) script(r codexmock.Request) codexmock.Reply {
 	}
 }
 
-// Watch starts `overtone watch codex` and waits until it is connected.
+// Watch starts `overtone watch codex` on the daemon's socket and waits until it
+// is connected.
 func (w *CodexWorld) Watch(args ...string) *proc {
+	w.t.Helper()
+	p := w.overtone(append([]string{"watch", "codex", "--mode", "auto", "--debounce", "200ms", "--json"}, args...)...)
+	p.await(w.t, `"what":"connected"`)
+	return p
+}
+
+func (w *CodexWorld) overtone(args ...string) *proc {
 	w.t.Helper()
 	bin, err := buildOvertone()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	args = append([]string{"watch", "codex", "--socket", w.Socket, "--mode", "auto", "--debounce", "200ms", "--json"}, args...)
-	p := w.start(filepath.Join(bin, "overtone"), args...)
-	p.await(w.t, `"what":"connected"`)
-	return p
+	return w.start(filepath.Join(bin, "overtone"), args...)
+}
+
+// told is a line of the watcher's output that has to come.
+func told(what string) string { return fmt.Sprintf("%q:%q", "what", what) }
+
+// kinds names the model's requests from the nth on, in their order, with the
+// number of packets each one holds.
+func (w *CodexWorld) kinds(from int) string {
+	var out []string
+	for _, r := range w.Model.Requests()[from:] {
+		kind := "user"
+		switch text, _ := r.LastUser(); {
+		case r.Compaction:
+			kind = "compaction"
+		case strings.Contains(text, packetMark):
+			kind = "packet"
+		case strings.HasPrefix(text, "[work]"):
+			kind = "work"
+		}
+		out = append(out, fmt.Sprintf("%s%d", kind, r.Count(packetMark)))
+	}
+	return strings.Join(out, " ")
+}
+
+func (w *CodexWorld) want(from int, kinds string) {
+	w.t.Helper()
+	if got := w.kinds(from); got != kinds {
+		w.t.Errorf("the model was asked\n  %s\nwant\n  %s", got, kinds)
+	}
 }
 
 func isCompaction(n note) bool {
 	return n.Method == "item/completed" && n.Item.Type == "contextCompaction"
-}
-
-// packets checks what the model was shown: exactly want packets in its newest
-// request, and that the first packet came first after the compaction.
-func (w *CodexWorld) packets(want int) {
-	w.t.Helper()
-	rs := w.Model.Requests()
-	last := rs[len(rs)-1]
-	if got := last.Count(packetMark); got != want {
-		w.t.Errorf("the model's last request holds %d packets, want %d", got, want)
-	}
-	for i, r := range rs {
-		if !r.Compaction || want == 0 {
-			continue
-		}
-		if i+1 == len(rs) {
-			w.t.Error("nothing came after the compaction")
-			continue
-		}
-		if text, _ := rs[i+1].LastUser(); !strings.Contains(text, packetMark) {
-			w.t.Errorf("first after the compaction came %.80q, want the packet", text)
-		}
-	}
 }
 
 // TestCodexPacketFollowsCompaction is the whole cycle, twenty times: a commit,
@@ -91,37 +105,266 @@ func (w *CodexWorld) packets(want int) {
 func TestCodexPacketFollowsCompaction(t *testing.T) {
 	t.Parallel()
 	w := NewCodexWorld(t, mind{}.script, Unattended)
-	first := w.User()
+	w.Ready()
 	w.Watch()
 	for i := range 20 {
-		u := first
-		if i > 0 {
-			u = w.User()
-		}
-		before := len(w.Model.Requests())
+		u := w.User()
+		from := len(w.Model.Requests())
 		u.AwaitTurn(u.Say(fmt.Sprintf("[work] slice %d", i)))
 		u.AwaitPacket()
 		u.AwaitTurn(u.Say("and then?"))
-
-		rs := w.Model.Requests()[before:]
-		var kinds []string
-		for _, r := range rs {
-			switch text, _ := r.LastUser(); {
-			case r.Compaction:
-				kinds = append(kinds, "compaction")
-			case strings.Contains(text, packetMark):
-				kinds = append(kinds, fmt.Sprintf("packet%d", r.Count(packetMark)))
-			case strings.HasPrefix(text, "[work]"):
-				kinds = append(kinds, "work")
-			default:
-				kinds = append(kinds, fmt.Sprintf("user%d", r.Count(packetMark)))
-			}
-		}
-		if got, want := strings.Join(kinds, " "), "work work compaction packet1 user1"; got != want {
-			t.Fatalf("run %d: the model saw %q, want %q", i, got, want)
-		}
-		if n := u.Seen(isCompaction); n != 1 {
+		w.want(from, "work0 work0 compaction0 packet1 user1")
+		if n := u.Seen(isCompaction); n != 1 || t.Failed() {
 			t.Fatalf("run %d: %d compactions", i, n)
 		}
+	}
+}
+
+// TestCodexTwoWatchers: whoever is first acts, the other one looks on.
+func TestCodexTwoWatchers(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.Ready()
+	a, b := w.Watch(), w.Watch()
+	for i := range 4 {
+		u := w.User()
+		from := len(w.Model.Requests())
+		u.AwaitTurn(u.Say(fmt.Sprintf("[work] slice %d", i)))
+		u.AwaitPacket()
+		u.AwaitTurn(u.Say("and then?"))
+		w.want(from, "work0 work0 compaction0 packet1 user1")
+	}
+	if n := strings.Count(a.output()+b.output(), told("delivered")); n != 4 {
+		t.Errorf("%d deliveries reported, want 4", n)
+	}
+}
+
+// TestCodexCompactionFails: nothing is injected, and the session goes on.
+func TestCodexCompactionFails(t *testing.T) {
+	t.Parallel()
+	m := mind{compaction: func(codexmock.Request) codexmock.Reply { return codexmock.Reply{Status: 500} }}
+	w := NewCodexWorld(t, m.script, Unattended)
+	w.Ready()
+	p := w.Watch()
+	u := w.User()
+	u.AwaitTurn(u.Say("[work] slice"))
+	p.await(t, told("void"))
+	if s := u.AwaitTurn(u.Say("and then?")); s != "completed" {
+		t.Errorf("the user's next turn ended %s", s)
+	}
+	w.want(0, "work0 work0 compaction0 user0")
+}
+
+// TestCodexCompactionInterrupted: the user presses Esc while Codex compacts.
+func TestCodexCompactionInterrupted(t *testing.T) {
+	t.Parallel()
+	m := mind{compaction: func(r codexmock.Request) codexmock.Reply { return codexmock.Reply{Wait: r.Gone} }}
+	w := NewCodexWorld(t, m.script, Unattended)
+	w.Ready()
+	p := w.Watch()
+	u := w.User()
+	u.AwaitTurn(u.Say("[work] slice"))
+	n := u.Await("the compaction", func(n note) bool { return n.Method == "item/started" && n.Item.Type == "contextCompaction" })
+	u.call("turn/interrupt", map[string]any{"threadId": u.Thread, "turnId": n.TurnID}, nil)
+	if s := u.AwaitTurn(n.TurnID); s != "interrupted" {
+		t.Errorf("the compaction ended %s", s)
+	}
+	p.await(t, told("void"))
+	u.AwaitTurn(u.Say("and then?"))
+	w.want(0, "work0 work0 compaction0 user0")
+}
+
+// TestCodexApprovalPending: the watcher neither answers nor acts.
+func TestCodexApprovalPending(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{ask: true}.script, "approval_policy = \"on-request\"\nsandbox_mode = \"read-only\"\n")
+	w.Ready()
+	p := w.Watch()
+	u := w.User()
+	turn := u.Say("[work] slice")
+	u.Await("the approval request", func(n note) bool { return slices.Contains(n.Status.ActiveFlags, "waitingOnApproval") })
+	p.await(t, told("attached"))
+
+	// A whole turn of another thread, decision and debounce included, is time
+	// enough to do something wrong.
+	other := w.User()
+	other.AwaitTurn(other.Say("hello"))
+	p.await(t, told("decision"))
+	var r struct {
+		Thread struct {
+			Status struct {
+				Type        string
+				ActiveFlags []string
+			}
+		}
+	}
+	u.call("thread/read", map[string]any{"threadId": u.Thread}, &r)
+	if s := r.Thread.Status; s.Type != "active" || !slices.Contains(s.ActiveFlags, "waitingOnApproval") {
+		t.Errorf("the request was answered: %+v", s)
+	}
+	u.call("turn/interrupt", map[string]any{"threadId": u.Thread, "turnId": turn}, nil)
+	u.AwaitTurn(turn)
+	u.AwaitTurn(u.Say("and then?"))
+	w.want(0, "work0 user0 user0")
+}
+
+// TestCodexKilledBetween kills the watcher between compaction and injection, at
+// three different points. Its successor brings the packet, once.
+func TestCodexKilledBetween(t *testing.T) {
+	t.Parallel()
+	for name, stop := range map[string]func(bool, WireMessage) bool{
+		"before it knows that the compaction is done": func(out bool, m WireMessage) bool {
+			return !out && m.Method == "item/completed" && m.Params.Item.Type == "contextCompaction"
+		},
+		"before its packet is sent": func(out bool, m WireMessage) bool {
+			return out && m.Method == "thread/queue/add"
+		},
+		"before it knows that its packet was taken": func(out bool, m WireMessage) bool {
+			return !out && strings.Contains(string(m.Result), "queuedSubmission")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := NewCodexWorld(t, mind{}.script, Unattended)
+			w.Ready()
+			tap := w.Tap(stop)
+			first := w.Watch("--socket", tap.Socket)
+			u := w.User()
+			u.AwaitTurn(u.Say("[work] slice"))
+			<-tap.Stopped
+			u.Await("the compaction", isCompaction)
+			first.kill()
+
+			second := w.Watch()
+			second.await(t, told("adopted"))
+			u.AwaitPacket()
+			second.await(t, told("delivered"))
+			u.AwaitTurn(u.Say("and then?"))
+			w.want(0, "work0 work0 compaction0 packet1 user1")
+		})
+	}
+}
+
+// TestCodexConnectionLost: the watcher comes back and finishes what it began.
+func TestCodexConnectionLost(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	m := mind{compaction: func(codexmock.Request) codexmock.Reply {
+		return codexmock.Reply{Message: "SUMMARY", Tokens: 3000, Wait: hold}
+	}}
+	w := NewCodexWorld(t, m.script, Unattended)
+	w.Ready()
+	tap := w.Tap(nil)
+	p := w.Watch("--socket", tap.Socket)
+	u := w.User()
+	u.AwaitTurn(u.Say("[work] slice"))
+	u.Await("the compaction", func(n note) bool { return n.Method == "item/started" && n.Item.Type == "contextCompaction" })
+	tap.Cut()
+	close(hold)
+	u.AwaitPacket()
+	p.await(t, told("delivered"))
+	u.AwaitTurn(u.Say("and then?"))
+	w.want(0, "work0 work0 compaction0 packet1 user1")
+}
+
+// TestCodexQuickUser: a message that follows at once, as text queued in the
+// terminal does, is never interrupted.
+func TestCodexQuickUser(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.Ready()
+	p := w.Watch()
+	for range 5 {
+		u := w.User()
+		u.AwaitTurn(u.Say("[work] slice"))
+		if s := u.AwaitTurn(u.Say("[work] and another one")); s != "completed" {
+			t.Errorf("the second turn ended %s", s)
+		}
+		u.AwaitPacket()
+	}
+	if !strings.Contains(p.output(), told("held")) {
+		t.Error("the watcher never held back")
+	}
+}
+
+// TestCodexForeignCompaction: what the user compacts gets no packet of ours.
+func TestCodexForeignCompaction(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.Ready()
+	p := w.Watch()
+	u := w.User()
+	u.AwaitTurn(u.Say("hello"))
+	u.call("thread/compact/start", map[string]any{"threadId": u.Thread}, nil)
+	u.AwaitTurn(u.Await("the compaction", isCompaction).TurnID)
+	p.await(t, told("foreign"))
+	u.AwaitTurn(u.Say("and then?"))
+	w.want(0, "user0 compaction0 user0")
+}
+
+// TestCodexSuggest: without auto the watcher says so and does nothing.
+func TestCodexSuggest(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.Ready()
+	p := w.Watch("--mode", "suggest")
+	u := w.User()
+	u.AwaitTurn(u.Say("[work] slice"))
+	p.await(t, told("suggest"))
+	u.AwaitTurn(u.Say("and then?"))
+	w.want(0, "work0 work0 user0")
+	line := w.overtone("timeline", "--session", u.Thread, "--type", "compact:suggested", "--json")
+	<-line.done
+	if !strings.Contains(line.output(), `"type":"compact:suggested"`) {
+		t.Errorf("timeline: %s", line.output())
+	}
+}
+
+// TestCodexAgentPacket: the agent writes the packet, asked with the body of the
+// prompt file as it is.
+func TestCodexAgentPacket(t *testing.T) {
+	t.Parallel()
+	const body = "# My prompt\n\n- keep   these   blanks\n"
+	m := mind{}
+	w := NewCodexWorld(t, func(r codexmock.Request) codexmock.Reply {
+		if text, _ := r.LastUser(); text == body {
+			return codexmock.Reply{Message: "THE AGENT'S OWN WORDS", Tokens: 62_000}
+		}
+		return m.script(r)
+	}, Unattended)
+	w.write(filepath.Join(w.State, "auto-compact.md"), "---\npacket:\n  author: agent\n---\n"+body)
+	w.Ready()
+	w.Watch()
+	u := w.User()
+	u.AwaitTurn(u.Say("[work] slice"))
+	u.AwaitPacket()
+	w.want(0, "work0 work0 user0 compaction0 packet1")
+	rs := w.Model.Requests()
+	if text, _ := rs[2].LastUser(); text != body {
+		t.Errorf("the agent was asked %q, want %q", text, body)
+	}
+	if text, _ := rs[4].LastUser(); !strings.Contains(text, "THE AGENT'S OWN WORDS") {
+		t.Errorf("packet: %s", text)
+	}
+}
+
+// TestCodexHeadless: with prompts the watcher is the front end. Codex keeps what
+// users said through a compaction, so the first packet is still there when the
+// second one comes; each is there once.
+func TestCodexHeadless(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.Ready()
+	p := w.overtone("watch", "codex", "--mode", "auto", "--debounce", "200ms", "--bin", w.server, "[work] one", "[work] two")
+	<-p.done
+	w.want(0, "work0 work0 compaction0 packet1 work1 work1 compaction1 packet2")
+	rs := w.Model.Requests()
+	for n := 1; n <= 2; n++ {
+		if got := rs[len(rs)-1].Count(fmt.Sprintf("-%d\">", n)); got != 1 {
+			t.Errorf("packet %d is there %d times", n, got)
+		}
+	}
+	if !p.cmd.ProcessState.Success() || strings.Count(p.output(), "The slice is in place.") != 2 {
+		t.Errorf("%v\n%s", p.cmd.ProcessState, p.output())
 	}
 }
