@@ -162,6 +162,9 @@ func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: [!] json FILE PATH [VALUE]")
 	}
+	if neg && ts.ReadFile(args[0]) == "" {
+		return
+	}
 	got := member(ts, args[0], args[1])
 	ok := got.Exists()
 	if ok && len(args) == 3 {
