@@ -76,6 +76,9 @@ func (c *call) progress(s *workflow.State) string {
 	if hint := workflow.NextStep(s, c.lang); hint != "" {
 		lines = append(lines, message.ResultNext.Format(c.lang, hint))
 	}
+	if line := workflow.DelegateLine(s, c.lang); line != "" {
+		lines = append(lines, line)
+	}
 	return strings.Join(lines, "\n")
 }
 

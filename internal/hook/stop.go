@@ -136,6 +136,9 @@ func (d *desk) keepGoing(r *reply) error {
 	} else {
 		lines = append(lines, message.LoopNextAny.In(c.lang))
 	}
+	if line := workflow.DelegateLine(s, c.lang); line != "" {
+		lines = append(lines, line)
+	}
 	lines = append(lines, message.LoopNoAsk.In(c.lang))
 	var waiting reply
 	d.collect(&waiting)

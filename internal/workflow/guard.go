@@ -23,8 +23,8 @@ func Guard(s *State, tool, command string, readOnly func(string) bool) (allowed 
 // GuardText tells the main agent what to do instead.
 func GuardText(s *State, tool string, lang message.Lang) string {
 	next := message.GuardCancel.In(lang)
-	if ready := s.Ready(); len(ready) > 0 {
-		next = message.RouteDelegate.Format(lang, delegations(ready, lang)) + "\n" + next
+	if line := DelegateLine(s, lang); line != "" {
+		next = line + "\n" + next
 	}
 	return message.GuardBlocked.Format(lang, s.WorkflowType, tool, next)
 }

@@ -123,6 +123,16 @@ func delegations(keys []string, lang message.Lang) string {
 	return text
 }
 
+// DelegateLine names the agents to be handed the stages that may start now; ""
+// when there are none.
+func DelegateLine(s *State, lang message.Lang) string {
+	ready := s.Ready()
+	if len(ready) == 0 {
+		return ""
+	}
+	return message.RouteDelegate.Format(lang, delegations(ready, lang))
+}
+
 func completeText(s *State, lang message.Lang) []string {
 	var done, skipped, problems []string
 	for k, st := range s.Stages.All() {
@@ -157,8 +167,8 @@ func completeText(s *State, lang message.Lang) []string {
 func DenyText(s *State, o Outcome, lang message.Lang) string {
 	if len(o.Missing) == 0 {
 		text := message.DenyOther.Format(lang, o.Stage, o.Reason.In(lang))
-		if ready := s.Ready(); len(ready) > 0 {
-			text += "\n" + message.RouteDelegate.Format(lang, delegations(ready, lang))
+		if line := DelegateLine(s, lang); line != "" {
+			text += "\n" + line
 		}
 		return text
 	}
