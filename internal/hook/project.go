@@ -26,10 +26,21 @@ var frameworks = [...]struct {
 	dep, name string
 	frontend  bool
 }{
-	{"next", "next.js", true}, {"nuxt", "nuxt", true}, {"@remix-run/react", "remix", true}, {"astro", "astro", true},
-	{"svelte", "svelte", true}, {"vue", "vue", true}, {"@angular/core", "angular", true}, {"solid-js", "solid", true},
-	{"preact", "preact", true}, {"react", "react", true}, {"@nestjs/core", "nest", false}, {"express", "express", false},
-	{"fastify", "fastify", false}, {"hono", "hono", false}, {"koa", "koa", false},
+	{"next", "next.js", true},
+	{"nuxt", "nuxt", true},
+	{"@remix-run/react", "remix", true},
+	{"astro", "astro", true},
+	{"svelte", "svelte", true},
+	{"vue", "vue", true},
+	{"@angular/core", "angular", true},
+	{"solid-js", "solid", true},
+	{"preact", "preact", true},
+	{"react", "react", true},
+	{"@nestjs/core", "nest", false},
+	{"express", "express", false},
+	{"fastify", "fastify", false},
+	{"hono", "hono", false},
+	{"koa", "koa", false},
 }
 
 // DetectEnvironment reads off the project's manifest files what it is made of.

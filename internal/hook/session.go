@@ -180,7 +180,7 @@ func readMemory(data []byte, err error) (memory, error) {
 	}
 	// A damaged memory is forgotten: the state is elsewhere.
 	if json.Unmarshal(data, &m) != nil {
-		return memory{}, nil
+		return memory{}, nil //nolint:nilerr // see above
 	}
 	return m, nil
 }

@@ -58,8 +58,11 @@ func (r Route) MarshalJSON() ([]byte, error) {
 	o.put("verdict", r.Verdict)
 	o.put("route", r.Route)
 	for _, f := range []struct{ key, val string }{
-		{"severity", r.Severity}, {"context_file", r.ContextFile}, {"hint", r.Hint},
-		{"barrierGroup", r.BarrierGroup}, {"warning", r.Warning},
+		{"severity", r.Severity},
+		{"context_file", r.ContextFile},
+		{"hint", r.Hint},
+		{"barrierGroup", r.BarrierGroup},
+		{"warning", r.Warning},
 	} {
 		if f.val == "" {
 			o.Delete(f.key)

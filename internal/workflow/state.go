@@ -381,8 +381,12 @@ func (st StageState) object() object {
 		key string
 		val string
 	}{
-		{"mode", st.Mode}, {"agent", st.Agent}, {"contextFile", st.ContextFile},
-		{"startedAt", st.StartedAt}, {"completedAt", st.CompletedAt}, {"reason", st.Reason},
+		{"mode", st.Mode},
+		{"agent", st.Agent},
+		{"contextFile", st.ContextFile},
+		{"startedAt", st.StartedAt},
+		{"completedAt", st.CompletedAt},
+		{"reason", st.Reason},
 	} {
 		o.putUnless(f.val == "", f.key, f.val)
 	}
@@ -463,7 +467,7 @@ func nonNil(m map[string]int) map[string]int {
 func (s *State) clone() *State {
 	c := *s
 	c.raw = s.raw.clone()
-	c.DAG = DAG{s.DAG.Map.clone(same)}
+	c.DAG = DAG{s.DAG.clone(same)}
 	c.Stages = s.Stages.clone(same)
 	c.ActiveStages = slices.Clone(s.ActiveStages)
 	c.ActiveAgents = s.ActiveAgents.clone(same)

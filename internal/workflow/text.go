@@ -136,10 +136,9 @@ func DelegateLine(s *State, lang message.Lang) string {
 func completeText(s *State, lang message.Lang) []string {
 	var done, skipped, problems []string
 	for k, st := range s.Stages.All() {
-		switch {
-		case st.Status == Skipped:
+		if st.Status == Skipped {
 			skipped = append(skipped, k)
-		default:
+		} else {
 			done = append(done, k)
 		}
 		if st.Forced {
