@@ -120,7 +120,7 @@ func (c *call) watcherOwns() bool {
 	if c.host != codex {
 		return false
 	}
-	release, ok, err := c.sess.TryLease(WatchLease)
+	release, ok, err := c.sess.TryLease(store.WatchLease)
 	if err != nil {
 		return false
 	}
@@ -129,9 +129,6 @@ func (c *call) watcherOwns() bool {
 	}
 	return !ok
 }
-
-// WatchLease is held by the watcher that drives a thread.
-const WatchLease = "watch.lease"
 
 func compactEvent(s *workflow.State, trigger string) store.Event {
 	e := store.On(message.EventSessionCompact, "workflowType", s.WorkflowType, "currentStage", s.CurrentStage)
@@ -238,6 +235,9 @@ func (c *call) deliverAfterCompact() (reply, error) {
 		k := d.mem.Compaction
 		if k != nil && k.Sub {
 			return nil
+		}
+		if k != nil && k.settled() {
+			k = nil
 		}
 		if k == nil && d.state != nil && d.state.Active {
 			// PreCompact did not run, or its memory is gone: the state is not.

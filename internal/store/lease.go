@@ -5,6 +5,10 @@ import (
 	"os"
 )
 
+// WatchLease is the lease of the watcher that is about to compact a session or to
+// hand it a packet; hooks then leave both to it.
+const WatchLease = "watch.lease"
+
 // TryLease claims a named job on the session for this process, for as long as
 // it wants: unlike [Session.Update] it keeps nobody from reading or writing the
 // session, it only tells others that the job is taken. Without waiting it

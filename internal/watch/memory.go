@@ -12,7 +12,7 @@ import (
 
 const (
 	memoryFile   = "watch.json"
-	leaseFile    = "watch.lease"
+	leaseFile    = store.WatchLease
 	memorySchema = 1
 	// maxHistory is how many compactions are remembered; the policy looks at
 	// the last few.
