@@ -20,7 +20,7 @@ func (a *app) compactCmd() *cobra.Command {
 		if err != nil {
 			return hook.Insight{}, err
 		}
-		return hook.Explain(a.env.store(), sess, hook.Env{Stderr: a.env.Stderr, Getenv: a.env.Getenv, Dir: a.env.Dir, Now: a.env.Now}, path)
+		return hook.Explain(a.env.store(), sess, a.env.hook(), path)
 	}
 	cmd.AddCommand(
 		&cobra.Command{

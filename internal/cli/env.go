@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -66,6 +67,14 @@ func (e Env) store() *store.Home {
 	root, _ := filepath.Abs(e.overtoneHome())
 	claude, _ := filepath.Abs(e.claudeDir())
 	return store.New(root, claude, e.Now)
+}
+
+// hook is what a hook call sees of it.
+func (e Env) hook() hook.Env {
+	return hook.Env{
+		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr,
+		Getenv: e.Getenv, Dir: e.Dir, Now: e.Now, Version: Version,
+	}
 }
 
 func (e Env) config() (config.Config, []config.Problem) {

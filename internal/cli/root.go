@@ -29,10 +29,7 @@ type app struct {
 // Main runs the program and returns its exit code.
 func Main(args []string, env Env) int {
 	if len(args) > 0 && args[0] == "hook" {
-		return hook.Main(args[1:], hook.Env{
-			Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr,
-			Getenv: env.Getenv, Dir: env.Dir, Now: env.Now, Version: Version,
-		})
+		return hook.Main(args[1:], env.hook())
 	}
 	a := &app{env: env, lang: env.lang()}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -72,6 +69,7 @@ func (a *app) root() *cobra.Command {
 		a.compactCmd(),
 		a.timelineCmd(),
 		a.watchCmd(),
+		a.statuslineCmd(),
 		a.cleanupCmd(),
 		a.hookHelpCmd(),
 	} {

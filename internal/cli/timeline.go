@@ -150,3 +150,13 @@ func (a *app) cleanupCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&dry, "dry-run", false, message.HelpDryRun.In(a.lang))
 	return cmd
 }
+
+// statuslineCmd is for the host's settings; it prints one line.
+func (a *app) statuslineCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "statusline", Short: message.HelpStatusline.In(a.lang), Long: message.HelpStatuslineLo.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Run: func(*cobra.Command, []string) {
+			fmt.Fprintln(a.env.Stdout, hook.StatusLine(a.env.hook()))
+		},
+	}
+}

@@ -33,6 +33,8 @@ type watching struct {
 	// Transcript and Model are the host's, as last seen.
 	Transcript string `json:"transcript,omitempty"`
 	Model      string `json:"model,omitempty"`
+	// Window is the context's size as the status line was told it.
+	Window int64 `json:"window,omitempty"`
 	// Said is the last decision on the timeline, as one word each.
 	Said string `json:"said,omitempty"`
 	// Told is the size at which the person was last told to compact.
@@ -246,6 +248,9 @@ func (d *desk) usage(path string) compact.Usage {
 		return compact.Usage{}
 	}
 	window := u.Window
+	if window == 0 {
+		window = d.mem.Watch.Window
+	}
 	if window == 0 {
 		window = modelWindow(d.mem.Watch.Model, u.Model)
 	}

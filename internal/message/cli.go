@@ -96,6 +96,11 @@ var (
 	SuggestYes         = Text{ZH: "→ 建議 compact", EN: "→ a compaction is suggested"}
 	SuggestNo          = Text{ZH: "→ 不建議", EN: "→ no suggestion"}
 
+	HelpStatusline   = Text{ZH: "給 host 狀態列的一行", EN: "one line for the host's status line"}
+	HelpStatuslineLo = Text{
+		ZH: "從 stdin 讀取 Claude Code 的狀態列 JSON。在 settings.json 加入：\n  \"statusLine\": {\"type\": \"command\", \"command\": \"overtone statusline\"}",
+		EN: "Reads Claude Code's status line JSON from stdin. In settings.json:\n  \"statusLine\": {\"type\": \"command\", \"command\": \"overtone statusline\"}",
+	}
 	HelpTimeline   = Text{ZH: "事件時間軸", EN: "what happened, in order"}
 	HelpTimelineLo = Text{
 		ZH: "例：\n  overtone timeline --session ID --last 20\n  overtone timeline --follow --type stage:complete\n\n--json 輸出 JSONL。",

@@ -1,0 +1,54 @@
+package hook
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// StatusLine is the host's status line: where the workflow stands and how full
+// the context is. The host tells the window's size here and nowhere else, so it
+// is remembered for the gate. Like a hook it never fails.
+func StatusLine(env Env) string {
+	c := &call{env: env, event: "statusline", host: claudeCode}
+	if err := c.open(); err != nil {
+		return ""
+	}
+	var parts []string
+	if s, err := Peek(c.sess); err == nil && s != nil && s.Active {
+		done, total := s.Progress()
+		part := fmt.Sprintf("🎵 %s %d/%d", s.WorkflowType, done, total)
+		if s.CurrentStage != "" {
+			part += " " + strings.TrimSpace(workflow.Describe(s.CurrentStage, c.lang))
+		}
+		if n := s.Unverified(); n > 0 {
+			part += " " + message.RouteUnverifN.Format(c.lang, n)
+		}
+		parts = append(parts, part)
+	}
+	window := c.in.get("context_window.context_window_size").Int()
+	used := c.in.get("context_window.total_input_tokens").Int()
+	m, err := c.recall()
+	if err != nil {
+		return strings.Join(parts, " · ")
+	}
+	if window > 0 && window != m.Watch.Window {
+		if err := c.update(func(d *desk) error {
+			d.mem.Watch.Window, d.dirty = window, true
+			return nil
+		}); err != nil {
+			c.complain("statusline", err)
+		}
+	}
+	if u := (compact.Usage{Used: used, Window: window}); u.Known() {
+		part := message.StatusContext.Format(c.lang, u.Remaining())
+		if signals := m.Watch.State.Boundary().List(); len(signals) > 0 {
+			part += " · " + boundaries(signals)
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " · ")
+}
