@@ -244,6 +244,10 @@ func taskPlan(plan []compact.Step, tool string, in input) ([]compact.Step, bool)
 // the host tells, or the model's.
 func (d *desk) usage(path string) compact.Usage {
 	u, ok := transcript.TailUsage(path)
+	return d.usageOf(u, ok)
+}
+
+func (d *desk) usageOf(u transcript.Usage, ok bool) compact.Usage {
 	if !ok {
 		return compact.Usage{}
 	}
@@ -347,7 +351,7 @@ func (d *desk) gate(set compact.Settings) (compact.Answer, error) {
 	ask := compact.Ask{Mode: set.Mode, Decision: dec, Main: !d.ofSubagent(), Usage: main}
 	if !ask.Main {
 		base := strings.TrimSuffix(w.Transcript, ".jsonl")
-		ask.Usage = d.usage(filepath.Join(base, "subagents", "agent-"+filepath.Base(d.mem.Thread)+".jsonl"))
+		ask.Usage = d.usageOf(transcript.TailAgentUsage(filepath.Join(base, "subagents", "agent-"+filepath.Base(d.mem.Thread)+".jsonl")))
 	}
 	if c := int64(d.c.cfg.Compact.CeilingTokens); c > 0 && ask.Usage.Known() && ask.Usage.Used >= c {
 		return compact.Answer{Open: true, Packet: ask.Main}, nil

@@ -95,7 +95,13 @@ func (r *record) parse(line []byte, h Host) bool {
 // TailUsage returns the usage of the last request of the main thread since the
 // last compaction, read from the end of the file. The second result is false
 // when there is none within the last megabytes.
-func TailUsage(path string) (Usage, bool) {
+func TailUsage(path string) (Usage, bool) { return tailUsage(path, false) }
+
+// TailAgentUsage is TailUsage for a sub-agent's own file, which is one long side
+// chain.
+func TailAgentUsage(path string) (Usage, bool) { return tailUsage(path, true) }
+
+func tailUsage(path string, agent bool) (Usage, bool) {
 	var u Usage
 	var found bool
 	var r record
@@ -107,8 +113,11 @@ func TailUsage(path string) (Usage, bool) {
 		if !r.parse(line, "") {
 			return true
 		}
-		if r.kind == Boundary && !r.has(Sidechain) {
+		if r.kind == Boundary && r.has(Sidechain) == agent {
 			return false
+		}
+		if agent {
+			r.flags &^= Sidechain
 		}
 		if v, ok := r.usageValue(); ok {
 			u, found = v, true
