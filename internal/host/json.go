@@ -1,0 +1,499 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Edit is one change of a JSON file. Once applied it holds what it takes to undo
+// it. Values are JSON text, kept as strings because a round trip through
+// encoding/json would reformat what was the user's.
+type Edit struct {
+	Path  []string `json:"path"`  // keys from the root
+	Value string   `json:"value"` // of the member at Path, or of a new element
+	// Append adds an element to the array at Path instead of setting a member.
+	// Mark recognises an element of ours that differs from Value.
+	Append bool   `json:"append,omitempty"`
+	Mark   string `json:"mark,omitempty"`
+	// Own says that the key is named after us: undoing removes it whatever it
+	// holds by then. Any other value that was changed since is left alone.
+	Own bool `json:"own,omitempty"`
+
+	Old   *string `json:"old,omitempty"`   // what was there
+	Made  int     `json:"made,omitempty"`  // containers made for it, the array included
+	Inner string  `json:"inner,omitempty"` // white space in the container that was empty
+}
+
+// SyntaxError says where a file stops being JSON.
+type SyntaxError struct {
+	Line, Column int
+	Err          error
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %v", e.Line, e.Column, e.Err)
+}
+func (e *SyntaxError) Unwrap() error { return e.Err }
+
+// Apply makes the edits in a JSON object and leaves every other byte as it is.
+// New text follows the indentation and line ends around it. An empty file counts
+// as an empty object. done lists the edits that changed something: edits that
+// find their value in place are left out, so applying twice changes nothing.
+func Apply(data []byte, edits []Edit) (after []byte, done []Edit, err error) {
+	d, err := parse(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range edits {
+		changed, err := d.apply(&e)
+		if err != nil {
+			return nil, nil, err
+		}
+		if changed {
+			done = append(done, e)
+		}
+	}
+	if len(done) == 0 {
+		return data, nil, nil
+	}
+	return d.bytes(), done, nil
+}
+
+// Revert undoes edits, the last one first, in a file that may have been edited
+// since. kept lists those whose place holds something else by now.
+func Revert(data []byte, edits []Edit) (after []byte, kept []Edit, err error) {
+	d, err := parse(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	before := string(d.text)
+	for i := len(edits) - 1; i >= 0; i-- {
+		if !d.revert(edits[i]) {
+			kept = append(kept, edits[i])
+		}
+	}
+	if string(d.text) == before {
+		return data, kept, nil
+	}
+	return d.bytes(), kept, nil
+}
+
+// Holds reports whether a JSON file has what an edit wants.
+func Holds(data []byte, e Edit) bool {
+	d, err := parse(data)
+	if err != nil {
+		return false
+	}
+	changed, err := d.apply(&e)
+	return err == nil && !changed
+}
+
+// Empty reports whether a JSON file is an object without members.
+func Empty(data []byte) bool {
+	d, err := parse(data)
+	if err != nil {
+		return false
+	}
+	list, _ := items(d.text, d.root())
+	return len(list) == 0
+}
+
+const bom = "\uFEFF"
+
+// doc is valid JSON text, an object, under edit.
+type doc struct {
+	text []byte
+	bom  bool
+	unit string // one step of indentation
+	nl   string
+	wide bool // one member a line
+}
+
+func parse(data []byte) (*doc, error) {
+	d := &doc{unit: "  ", nl: "\n", wide: true}
+	text := data
+	if t, ok := bytes.CutPrefix(data, []byte(bom)); ok {
+		d.bom, text = true, t
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		d.text = []byte("{}\n")
+		return d, nil
+	}
+	var root any
+	if err := json.Unmarshal(text, &root); err != nil {
+		var s *json.SyntaxError
+		if !errors.As(err, &s) {
+			return nil, err
+		}
+		// The offset counts the bytes read, the offending one included.
+		at := max(int(s.Offset)-1, 0)
+		line := bytes.Count(text[:at], []byte("\n")) + 1
+		return nil, &SyntaxError{Line: line, Column: at - bytes.LastIndexByte(text[:at], '\n'), Err: err}
+	}
+	if _, ok := root.(map[string]any); !ok {
+		return nil, errors.New("not a JSON object")
+	}
+	d.text = bytes.Clone(text)
+	if bytes.Contains(text, []byte("\r\n")) {
+		d.nl = "\r\n"
+	}
+	if list, _ := items(d.text, d.root()); len(list) > 0 {
+		lead := string(d.text[d.root()+1 : list[0].start])
+		i := strings.LastIndexByte(lead, '\n')
+		d.wide = i >= 0
+		if d.wide && lead[i+1:] != "" {
+			d.unit = lead[i+1:]
+		}
+	}
+	return d, nil
+}
+
+func (d *doc) bytes() []byte {
+	if d.bom {
+		return append([]byte(bom), d.text...)
+	}
+	return d.text
+}
+
+func (d *doc) root() int { return skipSpace(d.text, 0) }
+
+// item is a member of an object or an element of an array, by offsets. A
+// member starts at its key.
+type item struct {
+	key               string
+	start, value, end int
+	colon             string // what stands between key and value
+}
+
+// items lists what is in the object or array that begins at at; end is where
+// its closing bracket stands.
+func items(b []byte, at int) (list []item, end int) {
+	object := b[at] == '{'
+	i := skipSpace(b, at+1)
+	for b[i] != '}' && b[i] != ']' {
+		it := item{start: i, value: i}
+		if object {
+			keyEnd := endOfValue(b, i)
+			_ = json.Unmarshal(b[i:keyEnd], &it.key)
+			it.value = skipSpace(b, skipSpace(b, keyEnd)+1)
+			it.colon = string(b[keyEnd:it.value])
+		}
+		it.end = endOfValue(b, it.value)
+		list = append(list, it)
+		if i = skipSpace(b, it.end); b[i] == ',' {
+			i = skipSpace(b, i+1)
+		}
+	}
+	return list, i
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// endOfValue is the offset behind the value that begins at i.
+func endOfValue(b []byte, i int) int {
+	depth := 0
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			for i++; b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		case ' ', '\t', '\n', '\r', ',', ':':
+			continue
+		default:
+			for i+1 < len(b) && !strings.ContainsRune(" \t\r\n,]}", rune(b[i+1])) {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return i
+}
+
+// member finds a key; where it stands twice, the last one counts, as it does for
+// the hosts.
+func member(b []byte, at int, key string) (list []item, i int) {
+	list, _ = items(b, at)
+	for i = len(list) - 1; i >= 0; i-- {
+		if list[i].key == key {
+			break
+		}
+	}
+	return list, i
+}
+
+// locate goes down the path as far as it exists. at is where the last value
+// found begins, n how many keys were found.
+func (d *doc) locate(path []string) (at, n int) {
+	at = d.root()
+	for n < len(path) {
+		if d.text[at] != '{' {
+			return at, n
+		}
+		list, i := member(d.text, at, path[n])
+		if i < 0 {
+			return at, n
+		}
+		at = list[i].value
+		n++
+	}
+	return at, n
+}
+
+func (d *doc) valueAt(at int) string { return string(d.text[at:endOfValue(d.text, at)]) }
+
+func (d *doc) splice(from, to int, text string) {
+	d.text = append(d.text[:from:from], append([]byte(text), d.text[to:]...)...)
+}
+
+func (d *doc) apply(e *Edit) (changed bool, err error) {
+	at, n := d.locate(e.Path)
+	if n < len(e.Path) {
+		if d.text[at] != '{' {
+			return false, fmt.Errorf("%s is not an object", strings.Join(e.Path[:n], "."))
+		}
+		value := e.Value
+		if e.Append {
+			value = "[" + value + "]"
+			e.Made++
+		}
+		for i := len(e.Path) - 1; i > n; i-- {
+			value = "{" + quote(e.Path[i]) + ":" + value + "}"
+			e.Made++
+		}
+		e.Inner = d.insert(at, e.Path[n], value)
+		return true, nil
+	}
+	if !e.Append {
+		old := d.valueAt(at)
+		if same(old, e.Value) {
+			return false, nil
+		}
+		e.Old = &old
+		d.splice(at, at+len(old), d.render(e.Value, d.indent(at)))
+		return true, nil
+	}
+	if d.text[at] != '[' {
+		return false, fmt.Errorf("%s is not an array", strings.Join(e.Path, "."))
+	}
+	list, i, ours := d.element(at, *e)
+	switch {
+	case i < 0:
+		e.Inner = d.insert(at, "", e.Value)
+		return true, nil
+	case !ours || same(string(d.text[list[i].value:list[i].end]), e.Value):
+		return false, nil
+	}
+	old := string(d.text[list[i].value:list[i].end])
+	e.Old = &old
+	d.splice(list[i].value, list[i].end, d.render(e.Value, d.indent(list[i].value)))
+	return true, nil
+}
+
+// element finds an element that is the edit's, or that holds its mark. ours is
+// false for one that holds more than that: it was merged by hand.
+func (d *doc) element(at int, e Edit) (list []item, i int, ours bool) {
+	list, _ = items(d.text, at)
+	for i = len(list) - 1; i >= 0; i-- {
+		raw := string(d.text[list[i].value:list[i].end])
+		if same(raw, e.Value) {
+			return list, i, true
+		}
+		if e.Mark != "" && strings.Contains(raw, e.Mark) {
+			return list, i, single(raw)
+		}
+	}
+	return list, i, false
+}
+
+// single reports whether a group of hooks has one hook.
+func single(raw string) bool {
+	var g struct{ Hooks []json.RawMessage }
+	return json.Unmarshal([]byte(raw), &g) == nil && len(g.Hooks) == 1
+}
+
+// insert adds a member (or, with an empty key, an element) at the end of the
+// container at at, in the manner of its neighbours. It returns the white space
+// that an empty container held.
+func (d *doc) insert(at int, key, value string) (inner string) {
+	list, end := items(d.text, at)
+	colon, wide, lead := ": ", d.wide, ""
+	if n := len(list); n > 0 {
+		from := at + 1
+		if n > 1 {
+			from = skipSpace(d.text, list[n-2].end) + 1
+		}
+		lead = string(d.text[from:list[n-1].start])
+		i := strings.LastIndexByte(lead, '\n')
+		if wide = i >= 0; wide {
+			lead = lead[i+1:]
+		} else if n == 1 && strings.HasSuffix(list[0].colon, " ") {
+			lead = " "
+		}
+		if c := list[n-1].colon; c != "" && !strings.ContainsAny(c, "\r\n") {
+			colon = c
+		}
+	}
+	prefix := ""
+	if key != "" {
+		prefix = quote(key) + colon
+	}
+	outer := d.indent(at)
+	switch {
+	case len(list) > 0 && wide:
+		d.splice(list[len(list)-1].end, list[len(list)-1].end, ","+d.nl+lead+prefix+d.render(value, lead))
+	case len(list) > 0:
+		d.splice(list[len(list)-1].end, list[len(list)-1].end, ","+lead+prefix+value)
+	case wide:
+		inner = string(d.text[at+1 : end])
+		d.splice(at+1, end, d.nl+outer+d.unit+prefix+d.render(value, outer+d.unit)+d.nl+outer)
+	default:
+		inner = string(d.text[at+1 : end])
+		d.splice(at+1, end, prefix+value)
+	}
+	return inner
+}
+
+// render lays a value out for a line with this indentation.
+func (d *doc) render(value, indent string) string {
+	if !d.wide {
+		return value
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(value), indent, d.unit) != nil {
+		return value
+	}
+	return strings.ReplaceAll(b.String(), "\n", d.nl)
+}
+
+// indent is the white space that the line of an offset begins with.
+func (d *doc) indent(at int) string {
+	line := d.text[bytes.LastIndexByte(d.text[:at], '\n')+1 : at]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+// revert undoes one edit; false means that its place holds something else.
+func (d *doc) revert(e Edit) bool {
+	at, n := d.locate(e.Path)
+	if n < len(e.Path) {
+		return true // gone already
+	}
+	if e.Append {
+		if d.text[at] != '[' {
+			return false
+		}
+		list, i, ours := d.element(at, e)
+		switch {
+		case i < 0:
+		case !ours:
+			return false
+		case e.Old != nil:
+			d.splice(list[i].value, list[i].end, *e.Old)
+			return true
+		default:
+			d.remove(at, list, i, e.inner())
+		}
+		d.prune(e.Path, e)
+		return true
+	}
+	raw := d.valueAt(at)
+	switch {
+	case !e.Own && !same(raw, e.Value):
+		return false
+	case e.Old != nil && !e.Own:
+		d.splice(at, at+len(raw), *e.Old)
+		return true
+	}
+	parent, _ := d.locate(e.Path[:len(e.Path)-1])
+	list, i := member(d.text, parent, e.Path[len(e.Path)-1])
+	d.remove(parent, list, i, e.inner())
+	d.prune(e.Path[:len(e.Path)-1], e)
+	return true
+}
+
+// inner is what the innermost container held; one that was made held nothing.
+func (e Edit) inner() string {
+	if e.Made > 0 {
+		return ""
+	}
+	return e.Inner
+}
+
+// prune removes containers that were made for an edit and are empty again,
+// from the one at path upwards.
+func (d *doc) prune(path []string, e Edit) {
+	for made := e.Made; made > 0 && len(path) > 0; made-- {
+		at, n := d.locate(path)
+		if n < len(path) {
+			return
+		}
+		if list, _ := items(d.text, at); len(list) > 0 {
+			return
+		}
+		parent, _ := d.locate(path[:len(path)-1])
+		list, i := member(d.text, parent, path[len(path)-1])
+		inner := ""
+		if made == 1 {
+			inner = e.Inner
+		}
+		d.remove(parent, list, i, inner)
+		path = path[:len(path)-1]
+	}
+}
+
+// remove takes an item out with its comma and the white space around it.
+func (d *doc) remove(at int, list []item, i int, inner string) {
+	switch {
+	case i+1 < len(list):
+		d.splice(list[i].start, list[i+1].start, "")
+	case i > 0:
+		d.splice(list[i-1].end, list[i].end, "")
+	default:
+		_, end := items(d.text, at)
+		d.splice(at+1, end, inner)
+	}
+}
+
+func quote(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string can always be encoded
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// same reports whether two JSON texts mean the same.
+func same(a, b string) bool {
+	if a == b {
+		return true
+	}
+	return reflect.DeepEqual(decode(a), decode(b))
+}
+
+func decode(s string) any {
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
