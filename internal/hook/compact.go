@@ -236,7 +236,7 @@ func (c *call) deliverAfterCompact() (reply, error) {
 		if k != nil && k.Sub {
 			return nil
 		}
-		if k != nil && k.settled() {
+		if k != nil && k.Status == failed {
 			k = nil
 		}
 		if k == nil && d.state != nil && d.state.Active {
