@@ -136,7 +136,7 @@ func (d *desk) keepGoing(r *reply) error {
 	} else {
 		lines = append(lines, message.LoopNextAny.In(c.lang))
 	}
-	if line := workflow.DelegateLine(s, c.lang); line != "" {
+	if line := workflow.DelegateLine(s, c.lang); line != "" && c.host != "" {
 		lines = append(lines, line)
 	}
 	lines = append(lines, message.LoopNoAsk.In(c.lang))
