@@ -37,7 +37,12 @@ func OSEnv() Env {
 }
 
 // home is the user's home folder.
-func (e Env) home() string { return e.Getenv("HOME") }
+func (e Env) home() string {
+	if dir := e.Getenv("HOME"); dir != "" {
+		return dir
+	}
+	return e.Getenv("USERPROFILE")
+}
 
 // overtoneHome is $OVERTONE_HOME, by default ~/.overtone.
 func (e Env) overtoneHome() string {

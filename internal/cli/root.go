@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -28,10 +29,13 @@ type app struct {
 
 // Main runs the program and returns its exit code.
 func Main(args []string, env Env) int {
-	if len(args) > 0 && args[0] == "hook" {
+	if len(args) > 0 && args[0] == "hook" && !slices.Contains(args, "--help") {
 		return hook.Main(args[1:], env.hook())
 	}
 	a := &app{env: env, lang: env.lang()}
+	if env.home() == "" && env.Getenv("OVERTONE_HOME") == "" {
+		return a.exit(withHint(fail(message.NoHome), message.HintHome))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	root := a.root()

@@ -30,6 +30,8 @@ type call struct {
 	home  *store.Home
 	sess  *store.Session
 	now   time.Time
+
+	complaint string
 }
 
 // input is the host's JSON. Fields are read when they are needed; one of a
@@ -57,6 +59,10 @@ func (in input) main() bool { return in.agentID() == "" }
 // nothing to do.
 func (c *call) open() error {
 	c.now = c.env.Now()
+	if c.userHome() == "" && (c.env.Getenv("OVERTONE_HOME") == "" || c.env.Getenv("CLAUDE_CONFIG_DIR") == "") {
+		// Whatever folder we are in is not a place for our files.
+		return errors.New("HOME is not set")
+	}
 	c.home = store.New(abs(c.overtoneHome()), abs(c.claudeDir()), c.env.Now)
 	c.loadConfig()
 	data, err := io.ReadAll(io.LimitReader(c.env.Stdin, maxInput+1))
@@ -128,24 +134,31 @@ func abs(path string) string {
 	return path
 }
 
+func (c *call) userHome() string {
+	if dir := c.env.Getenv("HOME"); dir != "" {
+		return dir
+	}
+	return c.env.Getenv("USERPROFILE")
+}
+
 func (c *call) overtoneHome() string {
 	if dir := c.env.Getenv("OVERTONE_HOME"); dir != "" {
 		return dir
 	}
-	return filepath.Join(c.env.Getenv("HOME"), ".overtone")
+	return filepath.Join(c.userHome(), ".overtone")
 }
 
 func (c *call) claudeDir() string {
 	if dir := c.env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
 	}
-	return filepath.Join(c.env.Getenv("HOME"), ".claude")
+	return filepath.Join(c.userHome(), ".claude")
 }
 
 // shownClaudeDir is the folder of 002's files as models are told it: the short
 // form when it is the usual place.
 func (c *call) shownClaudeDir() string {
-	if dir := c.env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" && dir != filepath.Join(c.env.Getenv("HOME"), ".claude") {
+	if dir := c.env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" && dir != filepath.Join(c.userHome(), ".claude") {
 		return abs(dir)
 	}
 	return ""

@@ -43,6 +43,7 @@ func Main(args []string, env Env) int {
 	}
 	event, host, err := parseArgs(args)
 	c := &call{env: env, event: event, host: host}
+	defer c.speakUp()
 	if err != nil {
 		c.complain("args", err)
 		c.print(reply{})
@@ -157,8 +158,18 @@ func (c *call) run() (r reply) {
 	return r
 }
 
-// complain is the one line on stderr.
+// complain says what went wrong. One cause often fails twice, and a person who
+// reads stderr needs one line: the first, or the one that ended the call.
 func (c *call) complain(where string, err error) {
-	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")
-	fmt.Fprintf(c.env.Stderr, "[overtone/%s] %s\n", where, text)
+	if c.complaint != "" && where != "safeRun" {
+		return
+	}
+	c.complaint = fmt.Sprintf("[overtone/%s] %s", where, strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " "))
+}
+
+// speakUp prints the complaint, at the end of a call.
+func (c *call) speakUp() {
+	if c.complaint != "" {
+		fmt.Fprintln(c.env.Stderr, c.complaint)
+	}
 }

@@ -14,6 +14,7 @@ import (
 // is remembered for the gate. Like a hook it never fails.
 func StatusLine(env Env) string {
 	c := &call{env: env, event: "statusline", host: claudeCode}
+	defer c.speakUp()
 	if err := c.open(); err != nil {
 		return ""
 	}
