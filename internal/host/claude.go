@@ -1,0 +1,227 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// PluginName is the plugin's name, and that of the folder it is offered from.
+const PluginName = "overtone"
+
+// Claude is an installation in Claude Code.
+type Claude struct {
+	Dir  string // $CLAUDE_CONFIG_DIR or ~/.claude
+	Home string // the user's home
+	// Plugin is the folder that the plugin is loaded from. It is what Claude
+	// Code calls a marketplace: a folder with a list, and the plugin below it.
+	Plugin string
+	// Window and Percent lower the point from which Claude Code asks to compact;
+	// 0 leaves them alone.
+	Window, Percent int
+}
+
+// Settings is the path of the user's settings.
+func (c Claude) Settings() string { return filepath.Join(c.Dir, "settings.json") }
+
+// Edits are the settings that install the plugin. Agents may read the reports of
+// other stages without asking; they cannot be allowed to write there.
+func (c Claude) Edits() []Edit {
+	source := map[string]any{"source": map[string]string{"source": "directory", "path": c.Plugin}}
+	edits := []Edit{
+		{Path: []string{"extraKnownMarketplaces", PluginName}, Value: marshal(source), Own: true},
+		{Path: []string{"enabledPlugins", PluginName + "@" + PluginName}, Value: "true", Own: true},
+	}
+	for _, name := range []string{"pipeline-context-*", "reflection-memory-*"} {
+		edits = append(edits, Edit{Path: []string{"permissions", "allow"}, Value: quote("Read(" + c.rule(name) + ")"), Append: true})
+	}
+	return append(edits, c.WindowEdits()...)
+}
+
+// precomputed is the window from which Claude Code may prepare a compaction
+// ahead of time and put it in place unasked, past the hook.
+const precomputed = 200_000
+
+// WindowEdits are the settings of mode auto.
+func (c Claude) WindowEdits() []Edit {
+	if c.Window == 0 {
+		return nil
+	}
+	edits := []Edit{
+		{Path: []string{"autoCompactWindow"}, Value: strconv.Itoa(c.Window)},
+		{Path: []string{"env", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"}, Value: quote(strconv.Itoa(c.Percent))},
+	}
+	if c.Window >= precomputed {
+		edits = append(edits, Edit{Path: []string{"precomputeCompactionEnabled"}, Value: "false"})
+	}
+	return edits
+}
+
+// IsWindow reports whether an edit belongs to mode auto.
+func IsWindow(e Edit) bool {
+	switch strings.Join(e.Path, ".") {
+	case "autoCompactWindow", "env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "precomputeCompactionEnabled":
+		return true
+	}
+	return false
+}
+
+// rule is a file of the Claude folder in the form of permission rules: below the
+// home with ~, else with two slashes.
+func (c Claude) rule(name string) string {
+	path := filepath.Join(c.Dir, name)
+	if rel, err := filepath.Rel(c.Home, path); c.Home != "" && err == nil && filepath.IsLocal(rel) {
+		return "~/" + filepath.ToSlash(rel)
+	}
+	return "/" + filepath.ToSlash(path)
+}
+
+func marshal(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // maps of strings can always be encoded
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// PluginFile is one file below the plugin's folder.
+type PluginFile struct {
+	Name string // with slashes
+	Data []byte
+}
+
+// PluginFiles are the files that install the plugin in fsys.
+func PluginFiles(fsys fs.FS) ([]PluginFile, error) {
+	list := []PluginFile{{".claude-plugin/marketplace.json", []byte(`{
+  "name": "` + PluginName + `",
+  "owner": {"name": "Overtone"},
+  "plugins": [{"name": "` + PluginName + `", "source": "./` + PluginName + `"}]
+}
+`)}}
+	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(fsys, name)
+		list = append(list, PluginFile{PluginName + "/" + name, data})
+		return err
+	})
+	return list, err
+}
+
+// PluginState is how a folder differs from the plugin.
+type PluginState struct {
+	Missing, Changed, Extra []string // names, with slashes
+}
+
+// Intact reports whether the folder is the plugin.
+func (s PluginState) Intact() bool { return len(s.Missing)+len(s.Changed)+len(s.Extra) == 0 }
+
+// ComparePlugin looks at the plugin's folder.
+func ComparePlugin(dir string, files []PluginFile) (PluginState, error) {
+	var s PluginState
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Name)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			s.Missing = append(s.Missing, f.Name)
+		case err != nil:
+			return s, err
+		case !bytes.Equal(data, f.Data):
+			s.Changed = append(s.Changed, f.Name)
+		}
+	}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		if !slices.ContainsFunc(files, func(f PluginFile) bool { return f.Name == name }) {
+			s.Extra = append(s.Extra, name)
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return s, err
+}
+
+// WritePlugin makes the folder the plugin: what differs is written, what an
+// older version left is removed.
+func WritePlugin(dir string, files []PluginFile, s PluginState) error {
+	for _, f := range files {
+		if !slices.Contains(s.Missing, f.Name) && !slices.Contains(s.Changed, f.Name) {
+			continue
+		}
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := replaceFile(path, f.Data, 0o600); err != nil {
+			return err
+		}
+	}
+	for _, name := range s.Extra {
+		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Registered reports whether Claude Code has noticed the plugin's folder. It
+// does so at the start of a session, too late for that session.
+func (c Claude) Registered() bool {
+	data, err := os.ReadFile(filepath.Join(c.Dir, "plugins", "known_marketplaces.json"))
+	return err == nil && gjson.ValidBytes(data) && gjson.GetBytes(data, PluginName+".source.path").String() == c.Plugin
+}
+
+// Register has Claude Code itself notice the plugin's folder, so that already
+// the next session runs with it. The declaration it asks for goes to a project
+// that is thrown away: it would reformat the user's settings.
+func (c Claude) Register(ctx context.Context, bin string, env []string) error {
+	return claude(ctx, bin, env, "plugin", "marketplace", "add", c.Plugin, "--scope", "local")
+}
+
+// Unregister takes Register back.
+func (c Claude) Unregister(ctx context.Context, bin string, env []string) error {
+	return claude(ctx, bin, env, "plugin", "marketplace", "remove", PluginName)
+}
+
+// registerWait bounds a call of the claude program, which takes less than a
+// second.
+const registerWait = 30 * time.Second
+
+func claude(ctx context.Context, bin string, env []string, args ...string) error {
+	dir, err := os.MkdirTemp("", "overtone-init-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(ctx, registerWait)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	cmd.Env = append(slices.Clone(env), "OVERTONE_DISABLE=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("run claude %s: %w: %.300s", strings.Join(args[:3], " "), err, bytes.TrimSpace(out))
+	}
+	return nil
+}

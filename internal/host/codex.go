@@ -1,0 +1,79 @@
+package host
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// CodexFile is the path of the user's hooks in Codex's home.
+func CodexFile(home string) string { return filepath.Join(home, "hooks.json") }
+
+// codexHook is one event that Codex reports.
+type codexHook struct{ event, command, matcher string }
+
+// codexHooks: a compaction from its beginning to the packet, and the tools whose
+// results are boundaries. Sessions otherwise start and end unreported.
+var codexHooks = [...]codexHook{
+	{"SessionStart", "session-start", "compact"},
+	{"UserPromptSubmit", "user-prompt-submit", ""},
+	{"PostToolUse", "post-tool-use", "Bash|update_plan"},
+	{"PreCompact", "pre-compact", ""},
+	{"PostCompact", "post-compact", ""},
+	{"Stop", "stop", ""},
+}
+
+// CodexEvents lists the events that Codex reports, as `overtone hook` names
+// them.
+func CodexEvents() []string {
+	var names []string
+	for _, h := range codexHooks {
+		names = append(names, h.command)
+	}
+	return names
+}
+
+// CodexEdits add the hooks to hooks.json. Each goes to the end of its event:
+// Codex remembers the user's approval of a hook by its place in the list.
+func CodexEdits() []Edit {
+	var edits []Edit
+	for _, h := range codexHooks {
+		command := "overtone hook " + h.command + " --host codex"
+		matcher := ""
+		if h.matcher != "" {
+			matcher = `"matcher":` + quote(h.matcher) + `,`
+		}
+		edits = append(edits, Edit{
+			Path: []string{"hooks", h.event}, Append: true, Mark: command,
+			Value: fmt.Sprintf(`{%s"hooks":[{"type":"command","command":%s,"timeout":10}]}`, matcher, quote(command)),
+		})
+	}
+	return edits
+}
+
+// CodexApproved counts which of the hooks in hooks.json (at path) the user has
+// decided about, according to Codex's config.toml. Nothing is ever approved from
+// here.
+func CodexApproved(path string, hooks, configTOML []byte) (approved, total int) {
+	if !gjson.ValidBytes(hooks) {
+		return 0, 0
+	}
+	for _, h := range codexHooks {
+		for i, group := range gjson.GetBytes(hooks, "hooks."+h.event).Array() {
+			for j, hook := range group.Get("hooks").Array() {
+				if !strings.Contains(hook.Get("command").String(), "overtone hook "+h.command+" --host codex") {
+					continue
+				}
+				total++
+				key := fmt.Sprintf("%s:%s:%d:%d", path, strings.ReplaceAll(h.command, "-", "_"), i, j)
+				if bytes.Contains(configTOML, []byte(key)) {
+					approved++
+				}
+			}
+		}
+	}
+	return approved, total
+}

@@ -1,0 +1,137 @@
+package host
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+)
+
+// maxFile bounds a settings file.
+const maxFile = 16 << 20
+
+// File is a file of the user's before, and after, a change.
+type File struct {
+	Path   string // as the user knows it
+	Target string // the file itself, where Path is a link
+	Exists bool
+	Before []byte
+	Mode   fs.FileMode
+
+	After []byte
+	Gone  bool // the change removes it
+	Edits []Edit
+	dir   string // topmost folder that has to be made
+}
+
+// Open reads a file that may be missing or a link. Nothing is changed before
+// [File.Write].
+func Open(path string) (File, error) {
+	f := File{Path: path, Target: path, Mode: 0o600}
+	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if info, lerr := os.Lstat(path); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return f, fmt.Errorf("read %s: a link to a file that does not exist", path)
+		}
+		for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+			if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+				break
+			}
+			f.dir = dir
+		}
+		return f, nil
+	}
+	if err != nil {
+		return f, fmt.Errorf("read %s: %w", path, err)
+	}
+	info, err := os.Stat(target)
+	if err != nil {
+		return f, fmt.Errorf("read %s: %w", path, err)
+	}
+	data, err := config.ReadFile(target, maxFile)
+	if err != nil {
+		return f, fmt.Errorf("read %s: %w", path, err)
+	}
+	f.Target, f.Exists, f.Before, f.After, f.Mode = target, true, data, data, info.Mode().Perm()
+	return f, nil
+}
+
+// Edit sets what the file becomes by edits on what it is.
+func (f *File) Edit(edits []Edit) error {
+	after, done, err := Apply(f.now(), edits)
+	if err != nil {
+		return fmt.Errorf("edit %s: %w", f.Path, err)
+	}
+	if len(done) > 0 {
+		f.After, f.Gone = after, false
+		f.Edits = append(f.Edits, done...)
+	}
+	return nil
+}
+
+// now is the content after the changes so far.
+func (f *File) now() []byte {
+	if f.Gone {
+		return nil
+	}
+	return f.After
+}
+
+// Changed reports whether there is anything to write.
+func (f *File) Changed() bool {
+	if f.Gone {
+		return f.Exists
+	}
+	return !bytes.Equal(f.Before, f.After)
+}
+
+// Write replaces the file. A file that changed since it was read is left alone:
+// hosts write their settings, too.
+func (f *File) Write() error {
+	if !f.Changed() {
+		return nil
+	}
+	if f.Exists {
+		if now, err := os.ReadFile(f.Target); err != nil || !bytes.Equal(now, f.Before) {
+			return fmt.Errorf("write %s: it was changed by someone else in the meantime", f.Path)
+		}
+	} else if err := os.MkdirAll(filepath.Dir(f.Target), 0o700); err != nil {
+		return err
+	}
+	if f.Gone {
+		return os.Remove(f.Target)
+	}
+	return replaceFile(f.Target, f.After, f.Mode)
+}
+
+// replaceFile writes a file whole, by rename. The temporary file has a name of
+// its own, as the folder is the user's.
+func replaceFile(path string, data []byte, mode fs.FileMode) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".overtone-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			tmp.Close()
+			os.Remove(tmp.Name())
+		}
+	}()
+	if _, err := tmp.Write(data); err != nil {
+		return err
+	}
+	if err := tmp.Chmod(mode); err != nil {
+		return err
+	}
+	if err := tmp.Sync(); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
