@@ -18,6 +18,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -629,7 +630,7 @@ func runGuard(t *testing.T, c pipelineCase) {
 		t.Fatal(err)
 	}
 	got := "block"
-	if workflow.Guard(fragment(t, in.State), in.Tool, in.Input.Command, nil) {
+	if workflow.Guard(fragment(t, in.State), in.Tool, in.Input.Command, shellcmd.ReadOnly) {
 		got = "allow"
 	}
 	if want := decode(t, c.Check); got != want {

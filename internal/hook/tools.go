@@ -236,8 +236,11 @@ func (c *call) spokenTo() (reply, error) {
 // instead of it; the engine counts the completion once.
 func (c *call) agentDone() (reply, error) {
 	s, err := Peek(c.sess)
-	if err != nil || s == nil {
+	if err != nil {
 		return reply{}, err
+	}
+	if s == nil {
+		return c.flush(nil, false)
 	}
 	resp := c.in.get("tool_response")
 	id, agentID := c.in.text("tool_use_id"), resp.Get("agentId").String()
