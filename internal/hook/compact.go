@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
@@ -119,6 +121,13 @@ func (c *call) preCompact() (reply, error) {
 func (c *call) watcherOwns() bool {
 	if c.host != codex {
 		return false
+	}
+	// A packet of the watcher's that is under way will still arrive, even if the
+	// watcher died and comes back later.
+	if data, err := c.sess.Read(store.WatchFile); err == nil {
+		if state := gjson.GetBytes(data, "record.receipt.state").String(); state != "" && !compact.ReceiptState(state).Final() {
+			return true
+		}
 	}
 	release, ok, err := c.sess.TryLease(store.WatchLease)
 	if err != nil {

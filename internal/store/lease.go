@@ -5,6 +5,9 @@ import (
 	"os"
 )
 
+// WatchFile is the watcher's memory of a session.
+const WatchFile = "watch.json"
+
 // WatchLease is the lease of the watcher that is about to compact a session or to
 // hand it a packet; hooks then leave both to it.
 const WatchLease = "watch.lease"

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	memoryFile   = "watch.json"
+	memoryFile   = store.WatchFile
 	leaseFile    = store.WatchLease
 	memorySchema = 1
 	// maxHistory is how many compactions are remembered; the policy looks at
