@@ -1,0 +1,130 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Set returns the text of a settings file with one key changed to a plain word.
+// One line is touched or added: the line that sets the key, else the commented
+// line that shows its default, else a new one in its section. Everything else,
+// comments included, stays. A file whose layout does not allow that is an error,
+// as is a value that the key does not take.
+func Set(src []byte, key, value string) ([]byte, error) {
+	before, problems := values(src)
+	if before[key] == value {
+		return src, nil
+	}
+	section, name, nested := strings.Cut(key, ".")
+	nl := "\n"
+	if bytes.Contains(src, []byte("\r\n")) {
+		nl = "\r\n"
+	}
+	text := string(src)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += nl
+	}
+	lines := strings.SplitAfter(text, "\n")
+	from, to, pad := 0, len(lines), ""
+	if !nested {
+		name = section
+	} else if from, to, pad = sectionLines(lines, section); from == 0 {
+		if text != "" {
+			text += nl
+		}
+		return verified(text+section+":"+nl+"  "+name+": "+value+nl, before, problems, key, value)
+	}
+	found := -1
+	for i := to - 1; i >= from; i-- {
+		switch rest, ok := strings.CutPrefix(lines[i], pad); {
+		case !ok:
+		case strings.HasPrefix(rest, name+":"):
+			lines[i] = pad + name + ": " + value + comment(rest) + lineEnd(lines[i])
+			return verified(strings.Join(lines, ""), before, problems, key, value)
+		case strings.HasPrefix(rest, "#"+name+":"), strings.HasPrefix(rest, "# "+name+":"):
+			found = i
+		}
+	}
+	if found >= 0 {
+		lines[found] = pad + name + ": " + value + lineEnd(lines[found])
+	} else {
+		lines[from] = pad + name + ": " + value + nl + lines[from]
+	}
+	return verified(strings.Join(lines, ""), before, problems, key, value)
+}
+
+// sectionLines finds the lines of a section, behind the one that opens it, and
+// their indentation. from is 0 where there is none.
+func sectionLines(lines []string, name string) (from, to int, pad string) {
+	for i, line := range lines {
+		body := strings.TrimRight(line, "\r\n")
+		if from == 0 {
+			if rest, ok := strings.CutPrefix(body, name+":"); ok && strings.TrimSpace(strings.SplitN(rest, "#", 2)[0]) == "" {
+				from, to = i+1, i+1
+			}
+			continue
+		}
+		text := strings.TrimLeft(body, " ")
+		indent := body[:len(body)-len(text)]
+		switch {
+		case text == "":
+		case indent == "" && text[0] != '#':
+			return from, to, orTwo(pad)
+		case indent != "":
+			to = i + 1
+			// A comment shows the indentation only as long as nothing else does.
+			if pad == "" || len(indent) < len(pad) {
+				pad = indent
+			}
+		}
+	}
+	return from, to, orTwo(pad)
+}
+
+func orTwo(pad string) string {
+	if pad == "" {
+		return "  "
+	}
+	return pad
+}
+
+// comment is the comment at the end of a line, with the space before it.
+func comment(line string) string {
+	if i := strings.Index(line, " #"); i >= 0 {
+		return strings.TrimRight(line[len(strings.TrimRight(line[:i], " ")):], "\r\n")
+	}
+	return ""
+}
+
+func lineEnd(line string) string { return line[len(strings.TrimRight(line, "\r\n")):] }
+
+// verified checks that an edit did what it was meant to do, and nothing else.
+func verified(text string, before map[string]string, problems int, key, value string) ([]byte, error) {
+	after, more := values([]byte(text))
+	before[key] = value
+	// A key that stands twice is no more than a problem to the decoder.
+	if !reflect.DeepEqual(before, after) || more > problems {
+		return nil, fmt.Errorf("set %s to %s: the file's layout does not allow it, or the value is not one of this key's", key, value)
+	}
+	return []byte(text), nil
+}
+
+// values are the settings of a file by key, as text, and how many problems it
+// has.
+func values(src []byte) (out map[string]string, problems int) {
+	c := Defaults()
+	problems = len(DecodeYAML(src, "", 1, &c))
+	out = map[string]string{}
+	walkKeys(reflect.ValueOf(c), "", func(key string, v reflect.Value, _ reflect.StructTag) {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return
+			}
+			v = v.Elem()
+		}
+		out[key] = show(v)
+	})
+	return out, problems
+}
