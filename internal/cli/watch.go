@@ -1,18 +1,21 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/redact"
@@ -33,7 +36,7 @@ func (a *app) watchCmd() *cobra.Command {
 		Use: "watch", Short: message.HelpWatch.In(a.lang), Long: message.HelpWatchLong.In(a.lang),
 		Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.watchCodexCmd())
+	cmd.AddCommand(a.watchCodexCmd(), a.watchClaudeCmd())
 	return cmd
 }
 
@@ -90,6 +93,96 @@ func (a *app) watchCodexCmd() *cobra.Command {
 	return cmd
 }
 
+func (a *app) watchClaudeCmd() *cobra.Command {
+	var f watchFlags
+	cmd := &cobra.Command{
+		Use: "claude [PROMPT...] [-- CLAUDE-ARG...]", Short: message.HelpWatchClaude.In(a.lang), Long: message.HelpWatchClaudeLong.In(a.lang),
+		Args: usageArgs(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			prompts, own := args, []string(nil)
+			if n := cmd.ArgsLenAtDash(); n >= 0 {
+				prompts, own = args[:n], args[n:]
+			}
+			opts, err := a.watchOptions(f)
+			if err != nil {
+				return err
+			}
+			cfg, _ := a.env.config()
+			w := &watch.Claude{
+				Options: opts, Command: a.claude(f.bin, own), Window: int64(cfg.Compact.ContextWindow),
+				Prompts: a.prompts(cmd.Context(), prompts), Session: resumed(own),
+				Transcript: func(id string) string {
+					found, _ := filepath.Glob(filepath.Join(a.env.claudeDir(), "projects", "*", id+".jsonl"))
+					if len(found) == 0 {
+						return ""
+					}
+					return found[0]
+				},
+			}
+			return watched(w.Run(cmd.Context()))
+		},
+	}
+	a.watchFlags(cmd, &f, "claude")
+	return cmd
+}
+
+// claude is the headless Claude Code. Our hooks are off in it, because the
+// packet comes as a message; without them a native window that is kept low for
+// the gate would compact blindly, so it gets the model's whole window.
+func (a *app) claude(bin string, own []string) *exec.Cmd {
+	args := []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"}
+	if !slices.ContainsFunc(own, func(s string) bool { return s == "--settings" || strings.HasPrefix(s, "--settings=") }) {
+		args = append(args, "--settings", `{"autoCompactWindow":1000000,"precomputeCompactionEnabled":false,"env":{"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE":"100"}}`)
+	}
+	cmd := exec.Command(bin, append(args, own...)...)
+	cmd.Dir, cmd.Stderr = a.env.Dir, a.env.Stderr
+	cmd.Env = append(a.env.Environ(), "OVERTONE_DISABLE=1")
+	return cmd
+}
+
+// resumed is the session that the arguments for claude name.
+func resumed(args []string) string {
+	for i, s := range args {
+		for _, flag := range []string{"--resume", "-r", "--session-id"} {
+			if v, ok := strings.CutPrefix(s, flag+"="); ok {
+				return v
+			}
+			if s == flag && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+				return args[i+1]
+			}
+		}
+	}
+	return ""
+}
+
+// prompts are the arguments, or the lines of stdin.
+func (a *app) prompts(ctx context.Context, args []string) <-chan string {
+	out := make(chan string)
+	go func() {
+		defer close(out)
+		next := slices.Values(args)
+		if len(args) == 0 {
+			next = func(yield func(string) bool) {
+				in := bufio.NewScanner(a.env.Stdin)
+				in.Buffer(nil, 1<<20)
+				for in.Scan() && yield(in.Text()) {
+				}
+			}
+		}
+		for text := range next {
+			if strings.TrimSpace(text) == "" {
+				continue
+			}
+			select {
+			case out <- text:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
 // watched: to stop watching is not a failure.
 func watched(err error) error {
 	if errors.Is(err, context.Canceled) {
@@ -124,7 +217,7 @@ func (a *app) policy(mode string) func() compact.Settings {
 	said := ""
 	return func() compact.Settings {
 		cfg, problems := a.env.config()
-		file, more := prompt.LoadAutoCompact(filepath.Join(a.env.overtoneHome(), "auto-compact.md"), cfg.Compact.Overrides)
+		file, more := prompt.LoadAutoCompact(hook.PromptFile(a.env.store()), cfg.Compact.Overrides)
 		var lines []string
 		for _, p := range append(problems, more...) {
 			lines = append(lines, p.Error())

@@ -67,7 +67,5 @@ var (
 	WatchBadMode      = Text{ZH: "沒有名為 %s 的模式", EN: "there is no mode named %s"}
 	HintModes         = Text{ZH: "可用的模式：tag、suggest、auto", EN: "there are: tag, suggest, auto"}
 	WatchBothAddress  = Text{ZH: "--remote 與 --socket 只能擇一", EN: "--remote and --socket exclude each other"}
-	WatchNoPrompts    = Text{ZH: "沒有要送出的訊息", EN: "there is nothing to send"}
-	HintPrompts       = Text{ZH: "以參數給出訊息，或從 stdin 一行一則", EN: "give messages as arguments, or one per line on stdin"}
 	WatchSuggestMode  = Text{ZH: "模式 %s：只回報，不會壓縮", EN: "mode %s: reports only, nothing is compacted"}
 )

@@ -717,8 +717,7 @@ func (w *Codex) tell(t *thread, a Tell) {
 	var events []store.Event
 	switch a.What {
 	case NewsHeld:
-		t.report("held", message.WatchHeld, reason.In(w.Words))
-		events = append(events, store.On(message.EventCompactDecision, "verdict", "held", "reason", string(a.Reason)))
+		t.held(a.Reason)
 	case NewsCompact:
 		t.report("compact", message.WatchCompacting, t.decision.Reason.In(w.Words))
 		events = append(events, store.On(message.EventPacketCreated, "packet", r.ID))

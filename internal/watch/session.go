@@ -198,6 +198,12 @@ func (s *session) save(events ...store.Event) {
 	s.storeProblem(err)
 }
 
+// held tells why a boundary was let pass.
+func (s *session) held(r Reason) {
+	s.report("held", message.WatchHeld, ReasonText(r).In(s.opts.Words))
+	s.storeProblem(s.desk.emit(store.On(message.EventCompactDecision, "verdict", "held", "reason", string(r))))
+}
+
 func (s *session) storeProblem(err error) {
 	if err != nil {
 		s.report("warning", message.WatchStoreProblem, err.Error())

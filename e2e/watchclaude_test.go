@@ -1,0 +1,189 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+)
+
+// claudeMind commits when asked to work and fills its context with it.
+func claudeMind(r *mockapi.Request) mockapi.Reply {
+	switch last := r.Last(); {
+	case r.Kind == mockapi.Summary:
+		return mockapi.Text("<summary>SUMMARY OF THE WORK</summary>").Tokens(130_000)
+	case r.Kind != mockapi.Main:
+		return mockapi.Text("ok")
+	case strings.Contains(last, packetMark):
+		return mockapi.Text("Carrying on.").Tokens(30_000)
+	case strings.Contains(last, "make a slice"):
+		return mockapi.Text("The slice is in place.").Tokens(130_000)
+	case strings.Contains(last, "[work]"):
+		return mockapi.Call("Bash", map[string]any{
+			"command": "date +%N >> a && git add a && git commit -m 'make a slice'", "description": "commit",
+		}).Tokens(120_000)
+	}
+	return mockapi.Text("Noted.").Tokens(30_000)
+}
+
+// driveClaude starts `overtone watch claude`; own goes to claude.
+func (w *World) driveClaude(prompts []string, own ...string) *proc {
+	w.t.Helper()
+	args := append([]string{"watch", "claude", "--mode", "auto", "--json", "--bin", Claude(w.t)}, prompts...)
+	args = append(args, "--", "--plugin-dir", w.Plugin, "--model", Model, "--permission-mode", "acceptEdits", "--allowedTools=Bash")
+	cmd := w.command("overtone", append(args, own...)...)
+	p := &proc{cmd: cmd, done: make(chan struct{}), printed: make(chan struct{}, 1)}
+	cmd.Stdout, cmd.Stderr = p, p
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	go func() {
+		defer close(p.done)
+		_ = cmd.Wait()
+	}()
+	w.t.Cleanup(func() {
+		p.kill()
+		if w.t.Failed() {
+			w.t.Log(p.output())
+		}
+	})
+	return p
+}
+
+func (p *proc) finish(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(codexWait):
+		t.Fatalf("did not end:\n%s", p.output())
+	}
+	if !p.cmd.ProcessState.Success() {
+		t.Fatalf("%v\n%s", p.cmd.ProcessState, p.output())
+	}
+}
+
+// wantKinds compares the main agent's requests, with the packets in each.
+func (w *World) wantKinds(want string) {
+	w.t.Helper()
+	var out []string
+	for _, r := range w.API.Requests() {
+		kind := "user"
+		switch last := r.Last(); {
+		case r.Kind == mockapi.Summary:
+			kind = "compaction"
+		case r.Kind != mockapi.Main:
+			continue
+		case strings.Contains(last, packetMark):
+			kind = "packet"
+		case strings.Contains(last, "[work]"), strings.Contains(last, "make a slice"):
+			kind = "work"
+		}
+		out = append(out, fmt.Sprintf("%s%d", kind, r.Count(packetMark)))
+	}
+	if got := strings.Join(out, " "); got != want {
+		w.t.Errorf("the model was asked\n  %s\nwant\n  %s", got, want)
+	}
+}
+
+// TestWatchClaude: commit, compaction, one packet, first in the next request;
+// although the plugin's hooks are there and a low native window is configured.
+func TestWatchClaude(t *testing.T) {
+	t.Parallel()
+	w := NewWorld(t, Overtone, claudeMind)
+	w.Settings(map[string]any{"autoCompactWindow": 100_000, "env": map[string]any{"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "60"}})
+	w.Configure("compact:\n  mode: auto\n")
+	p := w.driveClaude([]string{"[work] one", "and then?", "[work] two"})
+	p.finish(t)
+	w.wantKinds("work0 work0 compaction0 packet1 user1 work1 work1 compaction1 packet1")
+	if n := strings.Count(p.output(), told("delivered")); n != 2 {
+		t.Errorf("%d deliveries reported", n)
+	}
+}
+
+// TestWatchClaudeAgentPacket: the agent is asked with the body of the prompt
+// file as it is, and its words come back.
+func TestWatchClaudeAgentPacket(t *testing.T) {
+	t.Parallel()
+	const body = "# My prompt\n\n- keep   these   blanks"
+	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+		if r.Kind == mockapi.Main && strings.HasSuffix(r.Last(), body) {
+			return mockapi.Text("THE AGENT'S OWN WORDS").Tokens(130_000)
+		}
+		return claudeMind(r)
+	})
+	w.Configure("compact:\n  packet_author: agent\n")
+	if err := os.WriteFile(filepath.Join(w.Home, ".overtone", "auto-compact.md"), []byte("---\nversion: 1\n---\n"+body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.driveClaude([]string{"[work] one"}).finish(t)
+	w.wantKinds("work0 work0 user0 compaction0 packet1")
+	rs := w.API.Requests()
+	if last := rs[len(rs)-1].Last(); !strings.Contains(last, "THE AGENT'S OWN WORDS") {
+		t.Errorf("packet: %s", last)
+	}
+}
+
+// TestWatchClaudeCompactionFails: no packet, and the run goes on.
+func TestWatchClaudeCompactionFails(t *testing.T) {
+	t.Parallel()
+	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+		if r.Kind == mockapi.Summary {
+			return mockapi.Fail(400, "no")
+		}
+		return claudeMind(r)
+	})
+	p := w.driveClaude([]string{"[work] one", "and then?"})
+	p.finish(t)
+	if out := p.output(); !strings.Contains(out, told("void")) || strings.Contains(out, told("delivered")) {
+		t.Error("the packet was not withheld")
+	}
+	for _, r := range w.API.Requests() {
+		if r.Has(packetMark) {
+			t.Errorf("a packet in %s", r)
+		}
+	}
+}
+
+// TestWatchClaudeKilled: the run dies while Claude Code compacts, or while the
+// packet is under way. Resumed, there is one packet.
+func TestWatchClaudeKilled(t *testing.T) {
+	t.Parallel()
+	const id = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff"
+	for name, held := range map[string]func(*mockapi.Request) bool{
+		"while it compacts":             func(r *mockapi.Request) bool { return r.Kind == mockapi.Summary },
+		"while the packet is under way": func(r *mockapi.Request) bool { return r.Kind == mockapi.Main && strings.Contains(r.Last(), packetMark) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reached, release := make(chan struct{}), make(chan struct{})
+			first := true
+			w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+				if first && held(r) {
+					first = false
+					close(reached)
+					return claudeMind(r).Until(release)
+				}
+				return claudeMind(r)
+			})
+			p := w.driveClaude([]string{"[work] one"}, "--session-id", id)
+			<-reached
+			_ = p.cmd.Process.Kill()
+			close(release)
+			// Claude Code, which shares the error stream, ends by itself once
+			// its input is gone.
+			<-p.done
+
+			w.driveClaude([]string{"and then?"}, "--resume", id).finish(t)
+			rs := w.API.Requests()
+			if got := rs[len(rs)-1].Count(packetMark); got != 1 {
+				t.Errorf("%d packets in the last request", got)
+			}
+		})
+	}
+}
