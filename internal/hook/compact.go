@@ -339,6 +339,10 @@ func (d *desk) suggest(out workflow.Outcome) (string, error) {
 	return compact.SuggestText(s.Size, d.c.lang), nil
 }
 
+// searchBytes is how far back a compaction is looked for, at least: some
+// milliseconds. Beyond the threshold it only makes the number shown exact.
+const searchBytes = 8 << 20
+
 // size is the bytes of the main transcript since its last compaction. The hooks
 // know where that was; for a compaction from before their time the end of the
 // file is searched, once.
@@ -350,7 +354,7 @@ func (d *desk) size() (int64, bool) {
 	}
 	if d.mem.Offset == 0 && !d.mem.Searched && info.Size() > d.c.cfg.Compact.ThresholdBytes {
 		d.mem.Searched, d.dirty = true, true
-		if since, err := transcript.BytesSinceCompaction(path); err == nil && since.Compacted {
+		if since, err := transcript.BytesSinceCompaction(path, max(searchBytes, d.c.cfg.Compact.ThresholdBytes)); err == nil && since.Compacted {
 			d.mem.Offset = info.Size() - since.Bytes
 		}
 	}

@@ -58,7 +58,7 @@ func TestRecordedSessions(t *testing.T) {
 				if u, ok := TailUsage(path); ok != s.HasUsage || u.Tokens() != s.Usage.Tokens() {
 					t.Errorf("tail usage %v %v, index %v %v", u, ok, s.Usage, s.HasUsage)
 				}
-				since, err := BytesSinceCompaction(path)
+				since, err := BytesSinceCompaction(path, 1<<30)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
-// Bounds of the backward reads. A turn's usage stands within the last lines;
-// four megabytes also pass over a pasted image. The search for a compaction is
-// a plain byte search, some milliseconds for its whole bound.
-const (
-	tailBound    = 4 << 20
-	compactBound = 32 << 20
-)
+// Bound of the backward reads. A turn's usage stands within the last lines;
+// four megabytes also pass over a pasted image.
+const tailBound = 4 << 20
 
 // open opens a regular file for reading; a pipe would block a hook for ever.
 func open(path string) (*os.File, int64, error) {
@@ -204,20 +201,23 @@ type Since struct {
 	Compacted, Bounded bool
 }
 
-// BytesSinceCompaction searches the last compaction backwards, within a bound.
-func BytesSinceCompaction(path string) (Since, error) {
+// BytesSinceCompaction searches the last compaction backwards, within that many
+// bytes. It is a plain byte search, a quarter of a millisecond per megabyte.
+func BytesSinceCompaction(path string, within int64) (Since, error) {
 	f, size, err := open(path)
 	if err != nil {
 		return Since{}, err
 	}
 	defer f.Close()
 	since := Since{Bytes: size}
-	const block = 1 << 20
-	const overlap = 32 // longer than either word
+	const (
+		block   = 256 << 10 // fits a cache
+		overlap = 32        // longer than either word
+	)
 	end := size
 	buf := make([]byte, block+overlap)
 	for end > 0 {
-		if size-end >= compactBound {
+		if size-end >= within {
 			since.Bounded = true
 			return since, nil
 		}
@@ -226,20 +226,32 @@ func BytesSinceCompaction(path string) (Since, error) {
 		if _, err := f.ReadAt(b, start); err != nil && !errors.Is(err, io.EOF) {
 			return Since{}, err
 		}
-		for len(b) > 0 {
-			i := max(bytes.LastIndex(b, []byte(`"compact_boundary"`)), bytes.LastIndex(b, []byte(`"compacted"`)))
-			if i < 0 {
-				break
-			}
+		for _, i := range slices.Backward(compactWords(b)) {
 			if after, ok := boundaryAt(f, size, start+int64(i)); ok {
 				since.Bytes, since.Compacted = size-after, true
 				return since, nil
 			}
-			b = b[:i]
 		}
 		end = start
 	}
 	return since, nil
+}
+
+// compactWords lists where a compaction's word stands. It looks forward, with
+// one word for both hosts, because that is fifty times as fast as
+// [bytes.LastIndex] for each.
+func compactWords(b []byte) []int {
+	var at []int
+	for i := 0; ; i++ {
+		j := bytes.Index(b[i:], []byte(`"compact`))
+		if j < 0 {
+			return at
+		}
+		i += j
+		if compactLine(b[i:min(len(b), i+len(`"compact_boundary"`))]) {
+			at = append(at, i)
+		}
+	}
 }
 
 // boundaryAt reports whether the line around off is a compaction of the main

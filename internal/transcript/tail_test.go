@@ -79,7 +79,7 @@ func TestBytesSinceCompaction(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := BytesSinceCompaction(write(t, tt.lines...))
+			got, err := BytesSinceCompaction(write(t, tt.lines...), 1<<30)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestBytesSinceCompactionAcrossBlocks(t *testing.T) {
 	for shift := range 40 {
 		lines := []string{boundaryLine, pad[:len(pad)-3-shift] + `"}}`, pad, pad, ""}
 		p := write(t, lines...)
-		got, err := BytesSinceCompaction(p)
+		got, err := BytesSinceCompaction(p, 1<<30)
 		info, _ := os.Stat(p)
 		if want := (Since{Bytes: info.Size() - int64(len(boundaryLine)) - 1, Compacted: true}); err != nil || got != want {
 			t.Fatalf("shift %d: %+v, %v; want %+v", shift, got, err, want)
@@ -135,7 +135,7 @@ func TestTailCostIsBounded(t *testing.T) {
 	if u, ok := TailUsage(p); !ok || u.Tokens() != 116 {
 		t.Errorf("usage %v %v", u, ok)
 	}
-	since, err := BytesSinceCompaction(p)
+	since, err := BytesSinceCompaction(p, 32<<20)
 	if err != nil || !since.Bounded || since.Compacted || since.Bytes != 1<<40+int64(len(end)) {
 		t.Errorf("since %+v, %v", since, err)
 	}
