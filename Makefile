@@ -7,8 +7,9 @@ LINT_VERSION := v2.14.0
 
 .PHONY: build demo test e2e lint bench fuzz clean
 
+# Without cgo: loading the C library would cost every hook call a millisecond.
 build:
-	$(GO) build -trimpath -o $(BIN) ./cmd/overtone
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/overtone
 
 demo: build
 	@$(BIN) demo
