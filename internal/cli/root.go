@@ -34,7 +34,7 @@ func Main(args []string, env Env) int {
 	}
 	a := &app{env: env, lang: env.lang()}
 	if env.home() == "" && env.Getenv("OVERTONE_HOME") == "" {
-		return a.exit(withHint(fail(message.NoHome), message.HintHome))
+		return a.exit(withHint(fail(message.HomeUnset), message.HintHomeSet))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -18,8 +18,8 @@ var (
 		EN: "Reads JSON from stdin and prints what the host understands; always exits 0.\nEvents: session-start session-end user-prompt-submit pre-tool-use post-tool-use\npost-tool-use-failure post-tool-batch subagent-start subagent-stop stop stop-failure\npre-compact post-compact\n\nOVERTONE_DISABLE=1 turns every hook into a no-op.",
 	}
 
-	NoHome        = Text{ZH: "HOME 未設定", EN: "HOME is not set"}
-	HintHome      = Text{ZH: "設定 HOME，或以 OVERTONE_HOME 指定資料夾", EN: "set HOME, or name a folder with OVERTONE_HOME"}
+	HomeUnset     = Text{ZH: "HOME 未設定", EN: "HOME is not set"}
+	HintHomeSet   = Text{ZH: "設定 HOME，或以 OVERTONE_HOME 指定資料夾", EN: "set HOME, or name a folder with OVERTONE_HOME"}
 	NoSession     = Text{ZH: "不知道是哪個 session", EN: "which session is not known"}
 	HintSession   = Text{ZH: "用 --session ID 指定。最近的 session：%s", EN: "name it with --session ID. Recent sessions: %s"}
 	HintNoSession = Text{ZH: "用 --session ID 指定；目前沒有任何 session", EN: "name it with --session ID; there are none yet"}
