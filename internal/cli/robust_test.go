@@ -100,17 +100,18 @@ func newHome(t *testing.T) (home string, env []string) {
 	return home, env
 }
 
-// each runs f for every event and host, some at a time.
-func each(t *testing.T, f func(event, host string) error) {
+// each runs f for every event and host, some at a time. n counts the calls, so
+// that each can take its share of what there is to try.
+func each(t *testing.T, f func(n int, event, host string) error) {
 	t.Helper()
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 4)
-	for _, event := range hook.Events() {
-		for _, host := range hosts {
+	for i, event := range hook.Events() {
+		for j, host := range hosts {
 			wg.Go(func() {
 				slots <- struct{}{}
 				defer func() { <-slots }()
-				if err := f(event, host); err != nil {
+				if err := f(i*len(hosts)+j, event, host); err != nil {
 					t.Errorf("%s --host %q: %v", event, host, err)
 				}
 			})
@@ -137,24 +138,26 @@ func check(env []string, dir, event, host string, stdin []byte) (stdout, stderr 
 
 func TestHooksSurviveBadInput(t *testing.T) {
 	t.Parallel()
-	bad := map[string]string{
-		"empty": "", "blank": " \n\t", "broken": "{broken", "cut off": `{"session_id":"s1","prompt":"x`,
-		"list": "[]", "text": `"x"`, "null": "null", "number": "7", "true": "true", "two objects": `{}{}`,
-		"not UTF-8": "\xff\xfe\x00{", "comment": "// {}", "deep": strings.Repeat("[", 20_000),
+	bad := []string{
+		"", " \n\t", "{broken", `{"session_id":"s1","prompt":"x`, "[]", `"x"`, "null", "7", "true", `{}{}`,
+		"\xff\xfe\x00{", "// {}", strings.Repeat("[", 20_000),
 	}
 	home, env := newHome(t)
 	before := state(t, home)
-	each(t, func(event, host string) error {
-		for name, in := range bad {
+	each(t, func(n int, event, host string) error {
+		for i, in := range bad {
+			if (i+n)%2 == 1 && in != "" {
+				continue
+			}
 			stdout, stderr, err := check(env, home, event, host, []byte(in))
 			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+				return fmt.Errorf("%.20q: %w", in, err)
 			}
 			if host == "" && string(stdout) != `{"result":""}` || host != "" && len(stdout) > 0 {
-				return fmt.Errorf("%s: printed %s", name, stdout)
+				return fmt.Errorf("%.20q: printed %s", in, stdout)
 			}
 			if !bytes.HasPrefix(stderr, []byte("[overtone/safeReadStdin] ")) {
-				return fmt.Errorf("%s: stderr %q", name, stderr)
+				return fmt.Errorf("%.20q: stderr %q", in, stderr)
 			}
 		}
 		return nil
@@ -393,27 +396,24 @@ func TestHooksKeepToTheirFolders(t *testing.T) {
 	home, env := newHome(t)
 	before := tree(t, filepath.Dir(home))
 	ids := []string{
-		"../../x", "..", ".", "/etc/x", "a/b", `a\b`, "a b", "a:b", "s1\x00", "s1\n", "~", "$HOME", "%2e%2e",
+		"../../x", "..", ".", "/etc/x", "a/b", `a\b`, "a b", "a:b", "s1\x00", "s1\n.", "~", "$HOME", "%2e%2e",
 		strings.Repeat("a", 129), "日本", ".hidden", "-x/../../y",
 	}
-	each(t, func(event, host string) error {
-		for _, id := range ids {
-			for _, in := range inputs()[event] {
-				in, err := sjson.Set(in, "session_id", id)
-				if err != nil {
-					return err
-				}
-				if strings.TrimSpace(id) == "s1" {
-					continue // surrounding space is not part of an id
-				}
-				stdout, stderr, err := check(env, home, event, host, []byte(in))
-				if err != nil {
-					return fmt.Errorf("%q: %w", id, err)
-				}
-				if !bytes.HasPrefix(stderr, []byte("[overtone/safeRun] ")) {
-					return fmt.Errorf("%q: stderr %q, stdout %s", id, stderr, stdout)
-				}
-				break
+	each(t, func(n int, event, host string) error {
+		for i, id := range ids {
+			if i > 0 && (i+n)%4 != 0 {
+				continue
+			}
+			in, err := sjson.Set(inputs()[event][0], "session_id", id)
+			if err != nil {
+				return err
+			}
+			stdout, stderr, err := check(env, home, event, host, []byte(in))
+			if err != nil {
+				return fmt.Errorf("%q: %w", id, err)
+			}
+			if !bytes.HasPrefix(stderr, []byte("[overtone/safeRun] ")) {
+				return fmt.Errorf("%q: stderr %q, stdout %s", id, stderr, stdout)
 			}
 		}
 		return nil
@@ -442,7 +442,7 @@ func TestHooksSwitchedOff(t *testing.T) {
 	home, env := newHome(t)
 	env = append(env, "OVERTONE_DISABLE=1")
 	before := state(t, home)
-	each(t, func(event, host string) error {
+	each(t, func(_ int, event, host string) error {
 		stdout, stderr, err := runHook(env, home, []byte(inputs()[event][0]), event, "--host="+host)
 		if len(stdout) > 0 || len(stderr) > 0 {
 			return fmt.Errorf("printed %s%s", stdout, stderr)
