@@ -419,8 +419,8 @@ func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
 		}
 	}
 	if s.Host == Claude {
-		for k, i := range s.keys {
-			if gone[i] {
+		for u, k := range s.uuids.keys {
+			if i := s.nodes[u]; gone[i] {
 				v, err := heir(i)
 				if err != nil {
 					return fix, err

@@ -27,46 +27,45 @@ func space(b []byte, i int) int {
 	return i
 }
 
+// escape is the length of each escape by its second byte, 0 for none.
+var escape = [256]uint8{'"': 2, '\\': 2, '/': 2, 'b': 2, 'f': 2, 'n': 2, 'r': 2, 't': 2, 'u': 6}
+
 // scanString returns the index of the quote that ends the string whose first
-// content byte is b[i], or -1.
+// content byte is b[i], or -1. Nearly all bytes of a session pass here.
 func scanString(b []byte, i int) int {
 	const (
 		lo = 0x0101010101010101
 		hi = 0x8080808080808080
 	)
-	for {
-		for i+8 <= len(b) {
-			w := binary.LittleEndian.Uint64(b[i:])
-			q := w ^ (lo * '"')
-			s := w ^ (lo * '\\')
-			// A set high bit marks a quote, a backslash or a control byte. Borrows
-			// can raise false marks only above a true one, and the lowest is used.
-			m := ((q-lo)&^q | (s-lo)&^s | (w-lo*0x20)&^w) & hi
-			if m != 0 {
-				i += bits.TrailingZeros64(m) >> 3
-				break
-			}
+	for i+8 <= len(b) {
+		w := binary.LittleEndian.Uint64(b[i : i+8])
+		q := w ^ (lo * '"')
+		s := w ^ (lo * '\\')
+		// A set high bit marks a quote, a backslash or a control byte. Borrows
+		// can raise false marks only above a true one, and the lowest is used.
+		m := ((q-lo)&^q | (s-lo)&^s | (w-lo*0x20)&^w) & hi
+		if m == 0 {
 			i += 8
+			continue
 		}
-		if i >= len(b) {
+		i += bits.TrailingZeros64(m) >> 3
+		if c := b[i]; c == '"' {
+			return i
+		} else if c != '\\' {
 			return -1
 		}
+		if i+1 < len(b) && escape[b[i+1]] == 2 {
+			i += 2
+		} else if i = scanEscape(b, i); i < 0 {
+			return -1
+		}
+	}
+	for i < len(b) {
 		switch c := b[i]; {
 		case c == '"':
 			return i
 		case c == '\\':
-			if i+1 >= len(b) {
-				return -1
-			}
-			switch b[i+1] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-				i += 2
-			case 'u':
-				if i+6 > len(b) || !hex4(b[i+2:i+6]) {
-					return -1
-				}
-				i += 6
-			default:
+			if i = scanEscape(b, i); i < 0 {
 				return -1
 			}
 		case c < 0x20:
@@ -75,6 +74,22 @@ func scanString(b []byte, i int) int {
 			i++
 		}
 	}
+	return -1
+}
+
+// scanEscape returns the index after the escape at b[i], or -1.
+func scanEscape(b []byte, i int) int {
+	if i+1 >= len(b) {
+		return -1
+	}
+	n := int(escape[b[i+1]])
+	if n == 2 {
+		return i + 2
+	}
+	if n == 0 || i+6 > len(b) || !hex4(b[i+2:i+6]) {
+		return -1
+	}
+	return i + 6
 }
 
 func hex4(b []byte) bool {
@@ -400,8 +415,25 @@ func unescape(raw []byte) string {
 
 // units is the length in UTF-16 code units of a raw JSON string's value.
 func units(raw []byte) int {
+	const (
+		lo = 0x0101010101010101
+		hi = 0x8080808080808080
+	)
 	n := 0
 	for i := 0; i < len(raw); {
+		for i+8 <= len(raw) {
+			w := binary.LittleEndian.Uint64(raw[i : i+8])
+			s := w ^ (lo * '\\')
+			if m := (w | (s-lo)&^s) & hi; m != 0 {
+				skip := bits.TrailingZeros64(m) >> 3
+				i, n = i+skip, n+skip
+				break
+			}
+			i, n = i+8, n+8
+		}
+		if i >= len(raw) {
+			break
+		}
 		c := raw[i]
 		switch {
 		case c == '\\':

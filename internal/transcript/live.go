@@ -137,8 +137,8 @@ func (s *Session) segment(p *preservedSegment) []int32 {
 }
 
 func (s *Session) at(k key) int32 {
-	if i, ok := s.keys[k]; ok {
-		return i
+	if u := s.uuids.find(k); u >= 0 {
+		return s.nodes[u]
 	}
 	return -1
 }

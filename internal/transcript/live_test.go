@@ -109,7 +109,8 @@ func TestLive(t *testing.T) {
 			path := write(t, tt.lines...)
 			s := mustRead(t, path)
 			names := map[int32]string{}
-			for k, i := range s.keys {
+			for u, k := range s.uuids.keys {
+				i := s.nodes[u]
 				for _, n := range strings.Fields("u1 u2 u3 a1 a2 a3 b1 s1 t1 r1 r2 p1") {
 					if keyOf([]byte(n)) == k {
 						names[i] = n

@@ -35,11 +35,14 @@ type Session struct {
 	tools      []toolRef
 	pending    []pendingParent
 	superseded map[int32]int32 // entry → the later one with its uuid
-	keys       map[key]int32   // uuid → entry; the last of duplicates wins
-	msgs       map[key]int32
+	uuids      table           // uuids, numbered in order of first appearance
+	nodes      []int32         // uuid number → its entry; the last of duplicates
+	msgs       table           // message ids
 	preserved  preservedSegment
 	named      []key // by any compaction
 	extraSIDs  []span
+	lastUsage  record // only its usage and model
+	usageLine  int
 	rolled     []rollback
 	leaf       leafHint
 	live       []int32
@@ -172,7 +175,7 @@ var ErrUnknown = fmt.Errorf("neither a Claude Code session nor a Codex rollout")
 
 // index makes the one pass.
 func index(ctx context.Context, r io.Reader, path string, host Host) (*Session, error) {
-	s := &Session{Path: path, Host: host, keys: map[key]int32{}, msgs: map[key]int32{}, ids: map[string]struct{}{}}
+	s := &Session{Path: path, Host: host, ids: map[string]struct{}{}}
 	s.ID = idFromName(path, host)
 	lr := newLineReader(r)
 	var rec record
@@ -283,31 +286,32 @@ func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64
 	if len(r.sidAlt) > 0 {
 		s.extraSIDs = append(s.extraSIDs, span{e.Off + int64(offsetIn(obj, r.sidAlt)), int32(len(r.sidAlt))})
 	}
-	if r.has(Node) {
-		k := keyOf(r.uuid)
-		if old, dup := s.keys[k]; dup {
-			s.Problems.add(s.Lines, DuplicateUUID, string(r.uuid))
-			s.supersede(old, n)
-		}
-		s.keys[k] = n
-	}
+	// The parent is looked up first: nearly always it is the entry just before.
 	if len(r.parent) > 0 {
 		k := keyOf(r.parent)
-		if p, ok := s.keys[k]; ok && p != n {
+		if p := s.at(k); p >= 0 && p != n {
 			e.Parent = p
 		} else {
 			e.Parent = Dangling
 			s.pending = append(s.pending, pendingParent{n, k})
 		}
 	}
+	if r.has(Node) {
+		if u, dup := s.uuids.add(keyOf(r.uuid)); dup {
+			s.Problems.add(s.Lines, DuplicateUUID, string(r.uuid))
+			s.supersede(s.nodes[u], n)
+			s.nodes[u] = n
+		} else {
+			s.nodes = append(s.nodes, n)
+		}
+	}
 	if len(r.msgID) > 0 {
 		k := keyOf(r.msgID)
-		m, ok := s.msgs[k]
-		if !ok {
-			m = int32(len(s.msgs)) + 1
-			s.msgs[k] = m
+		m := s.msgs.find(k)
+		if m < 0 {
+			m, _ = s.msgs.add(k)
 		}
-		e.msg = m
+		e.msg = m + 1
 	}
 	if e.Kind == User || e.Kind == Assistant {
 		if !e.Has(Node) {
@@ -423,15 +427,34 @@ func (s *Session) noteID(raw []byte) {
 
 func (s *Session) compacted(c Compaction) {
 	s.Compactions = append(s.Compactions, c)
-	s.Usage, s.HasUsage = Usage{}, false
+	s.lastUsage.hasUsage = false
 }
 
+// usage keeps the line's usage without reading it: every answer has one, and
+// only the last counts.
 func (s *Session) usage(r *record) {
-	if u, ok := r.usageValue(); ok {
-		u.Line = s.Lines
-		s.Usage, s.HasUsage = u, true
-		if u.Model != "" {
-			s.Model = u.Model
+	if r.has(Sidechain) || r.has(Synthetic) || r.has(APIError) || !someTokens(r.usage) {
+		return
+	}
+	l := &s.lastUsage
+	l.hasUsage, l.kind = true, r.kind
+	l.usage = append(l.usage[:0], r.usage...)
+	if r.kind == Assistant {
+		l.model = append(l.model[:0], r.model...)
+	}
+	s.usageLine = s.Lines
+}
+
+// someTokens reports whether one of the counts is not zero.
+func someTokens(usage []byte) bool {
+	for {
+		i := bytes.Index(usage, []byte(`_tokens":`))
+		if i < 0 {
+			return false
+		}
+		usage = usage[i+len(`_tokens":`):]
+		if j := space(usage, 0); j < len(usage) && usage[j] >= '1' && usage[j] <= '9' {
+			return true
 		}
 	}
 }
@@ -518,18 +541,26 @@ func readCompactMetadata(raw []byte, out *Compaction, p *preservedSegment) {
 // finish resolves what a single pass could not know in time.
 func (s *Session) finish() {
 	for _, p := range s.pending {
-		if i, ok := s.keys[p.id]; ok && i != p.entry {
+		i := s.at(p.id)
+		if i >= 0 && i != p.entry {
 			s.Entries[p.entry].Parent = i
 			continue
 		}
 		e := &s.Entries[p.entry]
-		if i, ok := s.keys[p.id]; ok && i == p.entry {
+		if i == p.entry {
 			s.Problems.add(int(e.Line), CyclicRef, "its own parent")
 		} else {
 			s.Problems.add(int(e.Line), DanglingRef, "")
 		}
 	}
 	s.pending = nil
+	if u, ok := s.lastUsage.usageValue(); ok {
+		u.Line = s.usageLine
+		s.Usage, s.HasUsage = u, true
+	}
+	if len(s.lastUsage.model) > 0 {
+		s.Model = unescape(s.lastUsage.model)
+	}
 	if len(s.superseded) > 0 {
 		for i := range s.Entries {
 			for n, ok := s.superseded[s.Entries[i].Parent]; ok; n, ok = s.superseded[n] {

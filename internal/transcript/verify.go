@@ -25,6 +25,12 @@ type Report struct {
 	Messages   int
 
 	host Host
+	lost int // uuids that compactions name as kept and that are not here
+}
+
+// clean reports that nothing is wrong, so that there is nothing to compare.
+func (r *Report) clean() bool {
+	return r.Unreadable+r.lost+len(r.Duplicate)+len(r.Dangling)+len(r.Unanswered)+len(r.Orphaned)+len(r.Incomplete)+len(r.Empty) == 0
 }
 
 // Verify reads a session file and reports what a host would stumble over.
@@ -39,13 +45,13 @@ func Verify(ctx context.Context, path string) (*Report, error) {
 
 // checker collects while a file is read.
 type checker struct {
-	rep     *Report
-	host    Host
-	parents map[key][]string // missing so far → uuids of the children
-	seen    map[key]struct{}
-	calls   map[string]bool
-	results map[string]bool
-	kept    map[string]bool
+	rep      *Report
+	host     Host
+	parents  map[key][]string // missing so far → uuids of the children
+	seen     table
+	kept     map[string]bool
+	answered map[key]bool // calls whose result was seen
+	ids      [2][][]byte  // room for one entry's calls and results
 }
 
 func verify(ctx context.Context, f *os.File, size int64) (*Report, error) {
@@ -61,7 +67,7 @@ func verify(ctx context.Context, f *os.File, size int64) (*Report, error) {
 			IDs:  map[string]int{}, Duplicate: map[string]bool{}, Dangling: map[string]string{}, Unanswered: map[string]bool{},
 			Orphaned: map[string]bool{}, Incomplete: map[string]string{}, Empty: map[string]bool{}, Kept: map[string]bool{},
 		},
-		parents: map[key][]string{}, seen: map[key]struct{}{}, calls: map[string]bool{}, results: map[string]bool{}, kept: map[string]bool{},
+		parents: map[key][]string{}, answered: map[key]bool{}, kept: map[string]bool{},
 	}
 	lr := newLineReader(io.NewSectionReader(f, 0, size))
 	for {
@@ -82,16 +88,12 @@ func verify(ctx context.Context, f *os.File, size int64) (*Report, error) {
 			b = []byte(strings.TrimPrefix(string(b), string(bom)))
 		}
 		for i := space(b, 0); i < len(b); i = space(b, i) {
-			end := -1
-			if b[i] == '{' {
-				end = skip(b, i)
-			}
-			if end < 0 {
+			cur := cursor{b: b, i: i}
+			if c.object(&cur); cur.bad {
 				c.rep.Unreadable++
 				break
 			}
-			c.object(b[i:end])
-			i = end
+			i = cur.i
 		}
 	}
 	if lr.err != nil {
@@ -101,147 +103,213 @@ func verify(ctx context.Context, f *os.File, size int64) (*Report, error) {
 	return c.rep, nil
 }
 
-func (c *checker) object(b []byte) {
+// checked is what is looked at of one entry. It is filled in one walk over the
+// bytes and judged afterwards, for keys come in any order.
+type checked struct {
+	typ, uuid, parent, time, sid []byte
+	model                        []byte
+	meta                         []byte
+	message, content, empty      bool
+	calls, results               [][]byte
+}
+
+func (c *checker) object(cur *cursor) {
 	if c.host == Codex {
-		c.codex(b)
+		if cur.peek() == '{' {
+			c.codex(cur.raw())
+		} else {
+			cur.bad = true
+		}
 		return
 	}
-	var typ, uuid, parent, time, sid string
-	var msg, meta []byte
-	cur := cursor{b: b}
-	cur.open('{')
+	if !cur.open('{') {
+		cur.bad = true
+		return
+	}
+	m := checked{calls: c.ids[0][:0], results: c.ids[1][:0]}
 	for first := true; cur.more('}', &first); {
-		name := cur.key()
-		v := cur.raw()
-		s, _ := content(v)
-		switch string(name) {
+		switch string(cur.key()) {
 		case "type":
-			typ = string(s)
+			m.typ, _ = cur.str()
 		case "uuid":
-			uuid = string(s)
+			m.uuid, _ = cur.str()
 		case "parentUuid":
-			parent = string(s)
+			m.parent, _ = cur.str()
 		case "timestamp":
-			time = string(s)
+			m.time, _ = cur.str()
 		case "sessionId":
-			sid = string(s)
-		case "message":
-			msg = v
+			m.sid, _ = cur.str()
 		case "compactMetadata":
-			meta = v
+			m.meta = cur.raw()
+		case "message":
+			m.readMessage(cur)
+		default:
+			cur.value()
 		}
 	}
-	if sid != "" {
-		c.rep.IDs[sid]++
+	c.ids = [2][][]byte{m.calls, m.results}
+	if !cur.bad {
+		c.judge(&m)
 	}
-	switch typ {
-	case "user", "assistant", "attachment", "system", "progress":
+}
+
+func (m *checked) readMessage(cur *cursor) {
+	if cur.peek() != '{' {
+		cur.value()
+		return
+	}
+	cur.open('{')
+	m.message = true
+	for first := true; cur.more('}', &first); {
+		switch string(cur.key()) {
+		case "model":
+			m.model, _ = cur.str()
+		case "content":
+			m.readContent(cur)
+		default:
+			cur.value()
+		}
+	}
+}
+
+func (m *checked) readContent(cur *cursor) {
+	switch cur.peek() {
+	case '"':
+		s, _ := cur.str()
+		m.content, m.empty = true, len(s) == 0
+	case '[':
+		cur.open('[')
+		m.content, m.empty = true, true
+		for first := true; cur.more(']', &first); {
+			m.empty = false
+			if cur.peek() != '{' {
+				cur.value()
+				continue
+			}
+			m.readBlock(cur)
+		}
+	default:
+		cur.value()
+	}
+}
+
+func (m *checked) readBlock(cur *cursor) {
+	var typ, id, use, text []byte
+	hasText := false
+	cur.open('{')
+	for first := true; cur.more('}', &first); {
+		switch string(cur.key()) {
+		case "type":
+			typ, _ = cur.str()
+		case "id":
+			id, _ = cur.str()
+		case "tool_use_id":
+			use, _ = cur.str()
+		case "text":
+			text, hasText = cur.str()
+		default:
+			cur.value()
+		}
+	}
+	switch string(typ) {
+	case "tool_use":
+		m.calls = append(m.calls, id)
+	case "tool_result":
+		m.results = append(m.results, use)
+	case "text":
+		m.empty = m.empty || hasText && len(text) == 0
+	}
+}
+
+func (c *checker) has(k key) bool { return c.seen.find(k) >= 0 }
+
+func (c *checker) judge(m *checked) {
+	if len(m.sid) > 0 {
+		if n, ok := c.rep.IDs[string(m.sid)]; ok || len(c.rep.IDs) < 1000 {
+			c.rep.IDs[string(m.sid)] = n + 1
+		}
+	}
+	message := false
+	switch string(m.typ) {
+	case "user", "assistant":
+		message = true
+	case "attachment", "system", "progress":
 	default:
 		return
 	}
-	if uuid == "" {
+	if len(m.uuid) == 0 {
 		return
 	}
-	k := keyOf([]byte(uuid))
-	if _, dup := c.seen[k]; dup {
-		c.rep.Duplicate[uuid] = true
+	k := keyOf(m.uuid)
+	if _, dup := c.seen.add(k); dup {
+		c.rep.Duplicate[string(m.uuid)] = true
 	}
-	c.seen[k] = struct{}{}
-	delete(c.parents, k)
-	if parent != "" {
-		p := keyOf([]byte(parent))
-		if _, ok := c.seen[p]; !ok || p == k {
-			c.parents[p] = append(c.parents[p], uuid+" "+parent)
+	if len(c.parents) > 0 {
+		delete(c.parents, k)
+	}
+	if len(m.parent) > 0 {
+		p := keyOf(m.parent)
+		if p == k || !c.has(p) {
+			c.parents[p] = append(c.parents[p], string(m.uuid)+" "+string(m.parent))
 		}
 	}
-	if typ == "system" {
-		c.keptIn(meta)
-		return
+	if m.meta != nil {
+		c.keptIn(m.meta)
 	}
-	if typ != "user" && typ != "assistant" {
+	if !message {
 		return
 	}
 	c.rep.Messages++
-	c.message(typ, uuid, time, msg)
-}
-
-func (c *checker) message(typ, uuid, time string, msg []byte) {
-	need := func(ok bool, what string) {
-		if !ok && c.rep.Incomplete[uuid] == "" {
-			c.rep.Incomplete[uuid] = what
-		}
-	}
-	need(time != "", "timestamp")
-	need(len(msg) > 0 && msg[0] == '{', "message")
-	model, body := []byte(nil), []byte(nil)
-	cur := cursor{b: msg}
-	if cur.open('{') {
-		for first := true; cur.more('}', &first); {
-			switch string(cur.key()) {
-			case "model":
-				model, _ = cur.str()
-			case "content":
-				body = cur.raw()
-			default:
-				cur.value()
-			}
-		}
-	}
-	need(typ != "assistant" || len(model) > 0, "message.model")
+	missing := ""
 	switch {
-	case len(body) == 0:
-		need(false, "message.content")
-	case body[0] == '"':
-		if len(body) == 2 {
-			c.rep.Empty[uuid] = true
-		}
-	case body[0] == '[':
-		blocks := 0
-		list := cursor{b: body}
-		list.open('[')
-		for first := true; list.more(']', &first); {
-			c.block(list.raw(), uuid)
-			blocks++
-		}
-		if blocks == 0 {
-			c.rep.Empty[uuid] = true
-		}
+	case len(m.time) == 0:
+		missing = "timestamp"
+	case !m.message:
+		missing = "message"
+	case string(m.typ) == "assistant" && len(m.model) == 0:
+		missing = "message.model"
+	case !m.content:
+		missing = "message.content"
+	}
+	if missing != "" {
+		c.rep.Incomplete[string(m.uuid)] = missing
+	}
+	if m.empty {
+		c.rep.Empty[string(m.uuid)] = true
+	}
+	for _, id := range m.calls {
+		c.call(id)
+	}
+	for _, id := range m.results {
+		c.result(id)
 	}
 }
 
-func (c *checker) block(b []byte, uuid string) {
-	var typ, id, use string
-	text := "x"
-	cur := cursor{b: b}
-	if !cur.open('{') {
+// call and result keep only what is still open: calls are answered soon after.
+func (c *checker) call(id []byte) {
+	k := keyOf(id)
+	if c.answered[k] {
 		return
 	}
-	for first := true; cur.more('}', &first); {
-		name := cur.key()
-		s, is := cur.str()
-		switch string(name) {
-		case "type":
-			typ = string(s)
-		case "id":
-			id = string(s)
-		case "tool_use_id":
-			use = string(s)
-		case "text":
-			if is {
-				text = string(s)
-			}
-		}
+	if _, early := c.rep.Orphaned[string(id)]; early {
+		delete(c.rep.Orphaned, string(id))
+		c.answered[k] = true
+		return
 	}
-	switch typ {
-	case "tool_use":
-		c.calls[id] = true
-	case "tool_result":
-		c.results[use] = true
-	case "text":
-		if text == "" {
-			c.rep.Empty[uuid] = true
-		}
+	c.rep.Unanswered[string(id)] = true
+}
+
+func (c *checker) result(id []byte) {
+	k := keyOf(id)
+	if c.answered[k] {
+		return
 	}
+	if c.rep.Unanswered[string(id)] {
+		delete(c.rep.Unanswered, string(id))
+		c.answered[k] = true
+		return
+	}
+	c.rep.Orphaned[string(id)] = true
 }
 
 func (c *checker) keptIn(meta []byte) {
@@ -292,15 +360,15 @@ func (c *checker) codex(b []byte) {
 	case "message":
 		c.rep.Messages++
 	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
-		c.calls[string(call)] = true
+		c.call(call)
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output":
-		c.results[string(call)] = true
+		c.result(call)
 	}
 }
 
 func (c *checker) finish() {
 	for k, children := range c.parents {
-		if _, ok := c.seen[k]; ok {
+		if c.has(k) {
 			for _, ch := range children {
 				// Its own parent is the one thing that is seen and still wrong.
 				if id, p, _ := strings.Cut(ch, " "); id == p {
@@ -314,19 +382,11 @@ func (c *checker) finish() {
 			c.rep.Dangling[id] = p
 		}
 	}
-	for id := range c.calls {
-		if !c.results[id] {
-			c.rep.Unanswered[id] = true
-		}
-	}
-	for id := range c.results {
-		if !c.calls[id] {
-			c.rep.Orphaned[id] = true
-		}
-	}
 	for id := range c.kept {
-		if _, ok := c.seen[keyOf([]byte(id))]; ok {
+		if c.has(keyOf([]byte(id))) {
 			c.rep.Kept[id] = true
+		} else {
+			c.rep.lost++
 		}
 	}
 }
@@ -334,18 +394,20 @@ func (c *checker) finish() {
 // VerifyClone checks a clone against the first size bytes of its source: what
 // is wrong with the clone must have been wrong before.
 func VerifyClone(ctx context.Context, source string, size int64, clone, id string) error {
-	f, err := os.Open(source)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	before, err := verify(ctx, f, size)
-	if err != nil {
-		return err
-	}
 	after, err := Verify(ctx, clone)
 	if err != nil {
 		return err
+	}
+	before := &Report{host: after.host, IDs: after.IDs}
+	if !after.clean() {
+		f, err := os.Open(source)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if before, err = verify(ctx, f, size); err != nil {
+			return err
+		}
 	}
 	return after.since(before, id)
 }
