@@ -36,6 +36,7 @@ var (
 	RouteForced    = Text{ZH: "⚠️ %s FAIL 但已達上限或無 DEV 可回退，強制繼續。", EN: "⚠️ %s FAIL, but the retries are spent or there is no DEV to go back to; going on."}
 	RouteForcedAny = Text{ZH: "⚠️ %s FAIL，依其路由繼續。", EN: "⚠️ %s FAIL, going on as its route says."}
 	RouteUnverif   = Text{ZH: "⚠️ %s 未回報有效結論，以未驗證的 PASS 計。", EN: "⚠️ %s gave no valid verdict; taken as an unverified PASS."}
+	RouteCorrected = Text{ZH: "⚠️ %s 的路由已修正：%s", EN: "⚠️ The route of %s was corrected: %s"}
 	RouteWait      = Text{ZH: "✅ %s 完成。等待 %s 完成...", EN: "✅ %s is done. Waiting for %s..."}
 	RouteBack      = Text{ZH: "🔄 %s FAIL（%d/%d）", EN: "🔄 %s FAIL (%d/%d)"}
 	RouteReport    = Text{ZH: "📄 context_file: %s", EN: "📄 context_file: %s"}

@@ -170,6 +170,7 @@ type Outcome struct {
 	Stop       Stop     // what ShouldStop observed
 	Reason     message.Reason
 	Exhausted  []string // stages whose retries are spent
+	Corrected  string   // "COMPLETE → NEXT": what the answer said, and what it came to
 
 	Reflect []Reflection // rounds to remember
 	Forget  []string     // stages whose reflections go
@@ -358,7 +359,10 @@ func (t *transition) delegate(ev Delegate) {
 		}
 		key = t.choose(base)
 	}
-	if key == "" || !s.DAG.Has(key) {
+	if !s.DAG.Has(key) && key == Base(key) {
+		key = t.choose(key)
+	}
+	if !s.DAG.Has(key) {
 		t.out.Kind = Untracked
 		return
 	}
@@ -619,6 +623,15 @@ func (t *transition) answer(key string, ev Completion) {
 	if route.Route == Complete && route.Verdict == Pass && !t.last(key) {
 		route.Route = Next
 		route.warn("COMPLETE before the last stage, taken as NEXT")
+	}
+	if ev.Route != nil && route.Warning != "" {
+		t.out.emit("route:corrected", "stage", key, "warning", route.Warning)
+		if said := ev.Route.Route; said != route.Route && route.Route != Barrier && route.Verdict == Pass {
+			if said == "" {
+				said = "?"
+			}
+			t.out.Corrected = said + " → " + route.Route
+		}
 	}
 	t.out.Route, t.out.Unverified, t.out.Result = &route, route.Unverified, ResultOf(key, route.Verdict)
 	t.close(key)

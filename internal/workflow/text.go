@@ -17,6 +17,9 @@ func Instruction(s *State, o Outcome, lang message.Lang) string {
 	if o.Unverified && o.Kind != Nothing {
 		say(message.RouteUnverif, o.Stage)
 	}
+	if o.Corrected != "" && !o.Unverified {
+		say(message.RouteCorrected, o.Stage, o.Corrected)
+	}
 	timedOut := len(o.Missing) > 0 && o.Kind != Denied
 	switch o.Kind {
 	case Started:
