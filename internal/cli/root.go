@@ -68,6 +68,8 @@ func (a *app) root() *cobra.Command {
 	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, message.HelpJSON.In(a.lang))
 	for _, c := range []*cobra.Command{
+		a.initCmd(),
+		a.uninstallCmd(),
 		a.workflowCmd(),
 		a.routeCmd(),
 		a.compactCmd(),

@@ -3,7 +3,6 @@ package host
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,9 +38,9 @@ func (c Claude) Settings() string { return filepath.Join(c.Dir, "settings.json")
 // Edits are the settings that install the plugin. Agents may read the reports of
 // other stages without asking; they cannot be allowed to write there.
 func (c Claude) Edits() []Edit {
-	source := map[string]any{"source": map[string]string{"source": "directory", "path": c.Plugin}}
+	source := `{"source":{"source":"directory","path":` + quote(c.Plugin) + `}}`
 	edits := []Edit{
-		{Path: []string{"extraKnownMarketplaces", PluginName}, Value: marshal(source), Own: true},
+		{Path: []string{"extraKnownMarketplaces", PluginName}, Value: source, Own: true},
 		{Path: []string{"enabledPlugins", PluginName + "@" + PluginName}, Value: "true", Own: true},
 	}
 	for _, name := range []string{"pipeline-context-*", "reflection-memory-*"} {
@@ -86,14 +85,6 @@ func (c Claude) rule(name string) string {
 		return "~/" + filepath.ToSlash(rel)
 	}
 	return "/" + filepath.ToSlash(path)
-}
-
-func marshal(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // maps of strings can always be encoded
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // PluginFile is one file below the plugin's folder.

@@ -73,6 +73,19 @@ func (f *File) Edit(edits []Edit) error {
 	return nil
 }
 
+// Drop takes edits of earlier runs back; kept lists those that were changed since.
+func (f *File) Drop(edits []Edit) (kept []Edit, err error) {
+	if !f.Exists || len(edits) == 0 {
+		return nil, nil
+	}
+	after, kept, err := Revert(f.After, edits)
+	if err != nil {
+		return nil, fmt.Errorf("edit %s: %w", f.Path, err)
+	}
+	f.After = after
+	return kept, nil
+}
+
 // now is the content after the changes so far.
 func (f *File) now() []byte {
 	if f.Gone {

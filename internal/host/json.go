@@ -345,7 +345,7 @@ func (d *doc) insert(at int, key, value string) (inner string) {
 		i := strings.LastIndexByte(lead, '\n')
 		if wide = i >= 0; wide {
 			lead = lead[i+1:]
-		} else if n == 1 && strings.HasSuffix(list[0].colon, " ") {
+		} else if n == 1 && (strings.HasSuffix(list[0].colon, " ") || list[0].colon == "" && d.wide) {
 			lead = " "
 		}
 		if c := list[n-1].colon; c != "" && !strings.ContainsAny(c, "\r\n") {
