@@ -1,0 +1,280 @@
+package workflow
+
+import (
+	"slices"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// find tells which stage a completion ends. The host's id of the hand-over is
+// the surest sign, the agent's id the next, the stage alone the last.
+func (t *transition) find(ev Completion) (key string, ok bool) {
+	s := t.s
+	by := func(match func(Delegation) bool) (found, open bool) {
+		for _, d := range slices.Backward(s.Delegations) {
+			if match(d) {
+				found = true
+				if d.Open {
+					key = d.Stage
+					return true, true
+				}
+				key = d.Stage
+			}
+		}
+		return found, false
+	}
+	if ev.ID != "" {
+		if found, open := by(func(d Delegation) bool { return d.ID == ev.ID }); found {
+			return key, open
+		}
+	}
+	if ev.AgentID != "" {
+		if found, open := by(func(d Delegation) bool { return d.AgentID == ev.AgentID }); found {
+			return key, open
+		}
+	}
+	base := ev.Stage
+	if base == "" {
+		base = StageOfAgent(ev.Agent)
+	}
+	if base == "" {
+		return "", false
+	}
+	if _, open := by(func(d Delegation) bool {
+		return d.Open && (d.Stage == base || Base(d.Stage) == base) && (ev.AgentID == "" || d.AgentID == "")
+	}); open {
+		return key, true
+	}
+	if s.DAG.Has(base) && base != Base(base) {
+		key = base
+	} else {
+		key = t.choose(base)
+	}
+	if key == "" {
+		return base, false
+	}
+	// Nobody saw the hand-over: count the answer if the stage could have run.
+	st := s.stage(key)
+	return key, st.Status == Active || slices.Contains(s.Ready(), key)
+}
+
+func (t *transition) complete(ev Completion) {
+	s := t.s
+	key, open := t.find(ev)
+	t.out.Stage, t.out.Agent = key, agentName(key)
+	switch {
+	case !s.Active:
+		t.refuse(Refused, message.RefusedInactive, key)
+	case key == "":
+		t.refuse(Refused, message.RefusedUnknown, ev.Agent)
+	case !s.DAG.Has(key):
+		t.refuse(Refused, message.RefusedOutside, key)
+	case !open && (finished(s.stage(key)) || s.stage(key).Status == Failed):
+		t.out.Kind = Duplicate
+		if g, ok := t.late(key, ev); ok {
+			t.out.emit("stage:refused", "stage", key, "barrierGroup", g, "reason", "late")
+		}
+	case !open:
+		t.refuse(Refused, message.RefusedStale, key)
+	default:
+		t.answer(key, ev)
+	}
+	if t.out.Kind == Refused {
+		t.out.emit("stage:refused", "stage", key, "agent", AgentName(ev.Agent), "reason", t.out.Reason.In(message.ZH))
+	}
+}
+
+// late records the vote of a stage that the barrier did not wait for.
+func (t *transition) late(key string, ev Completion) (group string, ok bool) {
+	st := t.s.stage(key)
+	node, _ := t.s.DAG.Get(key)
+	if st.Status != Skipped || !st.Forced || node.Barrier == nil || ev.Route == nil || st.Verdict != nil {
+		return "", false
+	}
+	route := EnforcePolicy(ValidateRoute(*ev.Route), t.s, key)
+	t.update(key, func(st *StageState) {
+		st.Verdict, st.Result, st.CompletedAt = &route, ResultOf(key, route.Verdict), Stamp(ev.At)
+	})
+	return node.Barrier.Group, true
+}
+
+func (t *transition) answer(key string, ev Completion) {
+	s := t.s
+	var route Route
+	if ev.Route == nil {
+		if Quality(key) || ev.Died {
+			s.Crashes[key]++
+			n := s.Crashes[key]
+			// Work that was never done is not done by default: only a verdict is
+			// given up on.
+			again := n < t.maxCrashes() || !Quality(key)
+			t.out.emit("agent:crash", "stage", key, "crashCount", n, "willRetry", again)
+			if again {
+				t.free(key)
+				t.out.Kind, t.out.Round, t.out.Max = Redelegate, n, t.maxCrashes()
+				t.out.Next = []string{key}
+				return
+			}
+		}
+		route = Route{Verdict: Pass, Route: Next, Unverified: true}
+		route.warn("no valid PIPELINE_ROUTE in the answer, taken as PASS")
+		t.out.emit("route:fallback", "stage", key, "warning", route.Warning)
+	} else {
+		delete(s.Crashes, key)
+		route = ValidateRoute(*ev.Route)
+	}
+	if route.Unverified && t.Strict {
+		route.Verdict, route.Route, route.Severity, route.Unverified = Fail, Dev, "HIGH", false
+		route.warn("strict: an answer without a verdict is a FAIL")
+	}
+	route = EnforcePolicy(route, s, key)
+	if route.Route == Complete && route.Verdict == Pass && !t.last(key) {
+		route.Route = Next
+		route.warn("COMPLETE before the last stage, taken as NEXT")
+	}
+	if ev.Route != nil && route.Warning != "" {
+		t.out.emit("route:corrected", "stage", key, "warning", route.Warning)
+		if said := ev.Route.Route; said != route.Route && route.Route != Barrier && route.Verdict == Pass {
+			if said == "" {
+				said = "?"
+			}
+			t.out.Corrected = said + " → " + route.Route
+		}
+	}
+	t.out.Route, t.out.Unverified, t.out.Result = &route, route.Unverified, ResultOf(key, route.Verdict)
+	t.close(key)
+	t.update(key, func(st *StageState) {
+		st.Verdict, st.Unverified, st.Forced, st.Reason = &route, route.Unverified, false, ""
+		st.Result, st.CompletedAt = t.out.Result, Stamp(ev.At)
+		if route.ContextFile != "" {
+			st.ContextFile = route.ContextFile
+		}
+	})
+	switch t.out.Result {
+	case "fail":
+		s.FailCount++
+		t.out.emit("agent:error", "agent", agentName(key), "stage", key, "reason", "agent 回報 fail")
+	case "reject":
+		s.RejectCount++
+	case "issues":
+		s.RetroCount++
+	}
+	t.out.emit("agent:complete", "agent", agentName(key), "stage", key, "result", t.out.Result)
+	t.out.emit("stage:complete", "stage", key, "result", t.out.Result)
+	t.decide(key, route, ev.At)
+}
+
+// last reports whether nothing is left to do once key is done.
+func (t *transition) last(key string) bool {
+	for _, k := range t.s.DAG.Keys() {
+		if k != key && !finished(t.s.stage(k)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *transition) decide(key string, route Route, at time.Time) {
+	s := t.s
+	switch {
+	case route.Route == Abort:
+		t.update(key, func(st *StageState) { st.Status, st.Reason = Failed, route.Hint })
+		t.end("aborted")
+		t.out.Kind, t.out.Reason = Aborted, message.Because(message.Verbatim, route.Hint)
+		t.out.emit("pipeline:aborted", "stage", key, "reason", route.Hint)
+		t.out.emit("workflow:abort", "workflowType", s.WorkflowType, "failCount", s.FailCount, "rejectCount", s.RejectCount)
+	case route.Route == Barrier && t.votes(key):
+		t.vote(key, route, at)
+	case route.Verdict == Fail && route.Route == Dev:
+		t.rollback([]string{key}, at)
+	default:
+		t.pass(key, route, at)
+	}
+}
+
+// votes reports whether the stage has a barrier to vote in. A route BARRIER of a
+// stage without one is taken as NEXT.
+func (t *transition) votes(key string) bool {
+	n, _ := t.s.DAG.Get(key)
+	return n.Barrier != nil
+}
+
+// pass completes a stage and lets the work go on.
+func (t *transition) pass(key string, route Route, at time.Time) {
+	failed := route.Verdict == Fail && t.out.Result != "issues"
+	t.update(key, func(st *StageState) { st.Status, st.Forced = Completed, failed })
+	t.out.Forced = failed
+	if failed {
+		t.exhausted(key)
+	} else {
+		t.forget(key)
+	}
+	t.advance(at)
+}
+
+func (t *transition) exhausted(key string) {
+	if limit := t.s.maxRetries(key); t.s.Retries[key] >= limit {
+		t.out.Exhausted = append(t.out.Exhausted, key)
+		t.out.emit("retry:exhausted", "stage", key, "retryCount", t.s.Retries[key], "reason", "max-retries-exhausted")
+	}
+}
+
+// forget drops the reflections of a stage that failed before and passed now.
+func (t *transition) forget(key string) {
+	if t.s.Retries[key] > 0 {
+		t.out.Forget = append(t.out.Forget, key)
+	}
+	if p := t.s.PendingRetry; p != nil {
+		p.Stages = slices.DeleteFunc(slices.Clone(p.Stages), func(r RetryStage) bool { return r.ID == key })
+		if len(p.Stages) == 0 {
+			t.s.PendingRetry = nil
+		}
+	}
+}
+
+// advance leaves out what is to be skipped, ends the run when all is done, and
+// else names what may be handed over now.
+func (t *transition) advance(at time.Time) {
+	s := t.s
+	for again := true; again; {
+		again = false
+		for _, k := range s.Ready() {
+			if s.stage(k).SkipWanted {
+				if t.leaveOut(k, at) {
+					return
+				}
+				again = true
+			}
+		}
+	}
+	if s.Done() {
+		t.end("complete")
+		t.out.Kind = Finished
+		t.out.emit("workflow:complete", "workflowType", s.WorkflowType, "failCount", s.FailCount,
+			"rejectCount", s.RejectCount, "unverified", s.Unverified(), "duration", t.duration(at))
+		return
+	}
+	t.out.Kind, t.out.Next = Advanced, s.Ready()
+	if len(t.out.Next) == 0 {
+		t.out.WaitingFor = s.stagesWith(Active)
+	}
+}
+
+func (t *transition) duration(at time.Time) int64 {
+	if begin, err := time.Parse(time.RFC3339, t.s.CreatedAt); err == nil {
+		return max(0, at.Sub(begin).Milliseconds())
+	}
+	return 0
+}
+
+func (t *transition) end(why string) {
+	t.s.Active, t.s.Ended = false, why
+	t.s.PendingRetry = nil
+	for i := range t.s.Delegations {
+		t.s.Delegations[i].Open = false
+	}
+	for _, k := range t.s.stagesWith(Active) {
+		t.update(k, func(st *StageState) { st.Status = Pending })
+	}
+}

@@ -1,0 +1,172 @@
+package workflow
+
+import (
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Event is something that happened to a workflow. Events carry everything the
+// engine may know, the time included: replaying them gives the same state.
+type Event interface{ event() }
+
+// Start begins a run.
+type Start struct {
+	SessionID, WorkflowID, Type string
+	Stages                      []string // nil = the catalogue's list of Type
+	Feature                     string
+	Environment                 Environment
+	At                          time.Time
+}
+
+// Delegate hands a stage over to an agent.
+type Delegate struct {
+	ID      string // the host's id of the hand-over
+	Agent   string // agent type; its stage is looked up
+	Stage   string // or the stage key itself
+	AgentID string // when an agent that is known is spoken to again
+	Async   bool
+	At      time.Time
+}
+
+// Bind tells which agent works on a hand-over.
+type Bind struct {
+	ID      string // "" = the oldest open hand-over of the agent's stage
+	Agent   string
+	AgentID string
+	Async   bool
+}
+
+// Ask records that an agent was asked for its marker in place.
+type Ask struct{ AgentID string }
+
+// Completion is the end of an agent's work. Any of ID, AgentID and Agent (or
+// Stage) identifies it; the same completion may be reported any number of times.
+type Completion struct {
+	ID, AgentID string
+	Agent       string
+	Stage       string
+	Route       *Route // nil = no valid marker
+	Died        bool   // the agent ended by an error, not by an answer
+	At          time.Time
+}
+
+// Drop takes an agent off its stage without counting anything: it never ran, or
+// a person stopped it.
+type Drop struct {
+	ID, AgentID string
+	At          time.Time
+}
+
+// Tick lets time pass: barriers may run out.
+type Tick struct{ At time.Time }
+
+// Cancel stops the run.
+type Cancel struct {
+	Reason string
+	At     time.Time
+}
+
+// Skip leaves a stage out, now or when its turn comes.
+type Skip struct {
+	Stage string
+	At    time.Time
+}
+
+// Restart does a stage and everything behind it again, with fresh retries.
+type Restart struct {
+	Stage string
+	At    time.Time
+}
+
+// Recover takes agents that cannot be alive any more off their stages.
+type Recover struct {
+	Background bool // background agents too
+	At         time.Time
+}
+
+// Feature names the feature the run belongs to, unless it has one.
+type Feature struct{ Name string }
+
+func (Start) event()      {}
+func (Delegate) event()   {}
+func (Bind) event()       {}
+func (Ask) event()        {}
+func (Completion) event() {}
+func (Drop) event()       {}
+func (Tick) event()       {}
+func (Cancel) event()     {}
+func (Skip) event()       {}
+func (Restart) event()    {}
+func (Recover) event()    {}
+func (Feature) event()    {}
+
+// Kind says what an event came to.
+type Kind int
+
+// Kinds of outcome.
+const (
+	Nothing     Kind = iota
+	Started          // the run began
+	Delegated        // a stage is active
+	Untracked        // an agent without a stage here: allowed, not followed
+	Denied           // a hand-over is refused; Reason says why
+	Advanced         // the stage is done, Next may be handed over
+	Waiting          // the vote is in, the barrier waits for others
+	RolledBack       // the work goes back to Target
+	Redelegate       // no marker: the stage is to be done again
+	Finished         // the run is complete
+	Aborted          // the run is over, Reason says why
+	Cancelled        // the run was stopped by a person
+	Refused          // a completion that does not count; Reason says why
+	Duplicate        // a completion that was applied before
+	SkippedKind      // a stage was left out
+	Restarted        // stages are to be done again
+)
+
+// Outcome is what the shell has to do about an event: texts, files, timeline.
+type Outcome struct {
+	Kind       Kind
+	Stage      string // the stage key concerned
+	Agent      string // its agent
+	Route      *Route // as corrected
+	Result     string // pass, fail, reject, issues
+	Forced     bool
+	Unverified bool
+	Next       []string // to be handed over now
+	Target     string   // of a rollback
+	Failed     []string // the stages that sent it back, worst first
+	Round, Max int      // of a rollback or a crash
+	Group      string   // a barrier that was decided
+	Missing    []string // who did not vote in time
+	WaitingFor []string // who still has to vote
+	Merged     *Merged  // reports to join
+	Stop       Stop     // what ShouldStop observed
+	Reason     message.Reason
+	Exhausted  []string // stages whose retries are spent
+	Corrected  string   // "COMPLETE → NEXT": what the answer said, and what it came to
+
+	Reflect []Reflection // rounds to remember
+	Forget  []string     // stages whose reflections go
+	Events  []Emission   // for the timeline
+}
+
+// Emission is an event for the timeline.
+type Emission struct {
+	Type string
+	Data []Field
+}
+
+// Field is an ordered member of an emission.
+type Field struct {
+	Key   string
+	Value any
+}
+
+func (o *Outcome) emit(typ string, kv ...any) {
+	e := Emission{Type: typ}
+	for i := 0; i+1 < len(kv); i += 2 {
+		e.Data = append(e.Data, Field{kv[i].(string), kv[i+1]})
+	}
+	o.Events = append(o.Events, e)
+}

@@ -1,0 +1,115 @@
+package workflow
+
+import (
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+func (t *transition) cancel(ev Cancel) {
+	if !t.s.Active {
+		t.refuse(Refused, message.NotRunning, t.s.WorkflowType)
+		return
+	}
+	t.end("cancelled")
+	t.out.Kind = Cancelled
+	var done []string
+	for k, st := range t.s.Stages.All() {
+		if finished(st) {
+			done = append(done, k)
+		}
+	}
+	t.out.emit("pipeline:cancelled", "reason", ev.Reason, "completedStages", emptyList(done))
+}
+
+func (t *transition) skip(ev Skip) {
+	st, ok := t.s.Stages.Get(ev.Stage)
+	t.out.Stage = ev.Stage
+	switch {
+	case !t.s.Active:
+		t.refuse(Refused, message.NotRunning, t.s.WorkflowType)
+	case !ok:
+		t.refuse(Refused, message.RefusedOutside, ev.Stage)
+	case st.Status == Active:
+		t.refuse(Refused, message.RefusedActive, ev.Stage)
+	case st.Status != Pending:
+		t.refuse(Refused, message.DeniedDone, ev.Stage)
+	default:
+		t.update(ev.Stage, func(st *StageState) { st.SkipWanted = true })
+		t.advance(ev.At)
+		if t.out.Kind == Advanced {
+			t.out.Kind = SkippedKind
+		}
+	}
+}
+
+// leaveOut skips a stage. It reports whether that decided the barrier the stage
+// should have voted in.
+func (t *transition) leaveOut(key string, at time.Time) (decided bool) {
+	t.update(key, func(st *StageState) { st.Status, st.SkipWanted, st.CompletedAt = Skipped, false, Stamp(at) })
+	t.out.emit("stage:skip", "stage", key)
+	node, _ := t.s.DAG.Get(key)
+	if node.Barrier == nil {
+		return false
+	}
+	g, ok := t.s.Barriers.Get(node.Barrier.Group)
+	if !ok || g.Resolved {
+		return false
+	}
+	g.Siblings = t.s.siblings(key)
+	g.Total = len(g.Siblings)
+	t.s.Barriers.Set(node.Barrier.Group, g)
+	if g.Total == 0 || len(g.Completed) < g.Total {
+		return false
+	}
+	g.Resolved = true
+	t.s.Barriers.Set(node.Barrier.Group, g)
+	t.resolve(node.Barrier.Group, MergeBarrierResults(g, t.mergedPath()), at)
+	return true
+}
+
+func (t *transition) restart(ev Restart) {
+	if !t.s.DAG.Has(ev.Stage) {
+		t.refuse(Refused, message.RefusedOutside, ev.Stage)
+		return
+	}
+	keys := t.s.DAG.Downstream(ev.Stage)
+	t.reset(keys)
+	for _, k := range keys {
+		delete(t.s.Retries, k)
+		delete(t.s.Crashes, k)
+		t.s.RetryHistory.Delete(k)
+		t.out.Forget = append(t.out.Forget, k)
+		t.update(k, func(st *StageState) {
+			if st.Status == Skipped {
+				st.Status = Pending
+			}
+			st.SkipWanted = false
+		})
+	}
+	t.s.PendingRetry = nil
+	t.s.Active, t.s.Ended = true, ""
+	t.out.Kind, t.out.Stage, t.out.Next = Restarted, ev.Stage, t.s.Ready()
+	t.out.emit("workflow:restart", "stage", ev.Stage, "stages", keys)
+}
+
+// recover frees stages whose agents ended without a word.
+func (t *transition) recover(ev Recover) {
+	if !t.s.Active {
+		return
+	}
+	async := map[string]bool{}
+	for _, d := range t.s.Delegations {
+		if d.Open {
+			async[d.Stage] = d.Async
+		}
+	}
+	for _, k := range t.s.stagesWith(Active) {
+		if async[k] && !ev.Background {
+			continue
+		}
+		t.free(k)
+		t.out.emit("agent:orphan-cleanup", "stage", k, "agent", agentName(k))
+	}
+	t.out.Next = t.s.Ready()
+}

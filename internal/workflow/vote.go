@@ -1,0 +1,183 @@
+package workflow
+
+import (
+	"slices"
+	"time"
+)
+
+// vote casts a stage's verdict in its barrier and acts when it is decided.
+func (t *transition) vote(key string, route Route, at time.Time) {
+	s := t.s
+	node, _ := s.DAG.Get(key)
+	name := node.Barrier.Group
+	g, ok := s.Barriers.Get(name)
+	if !ok {
+		g = NewGroup(s.siblings(key), node.Barrier.Next, at.UnixMilli())
+	}
+	if g.StartTime == 0 {
+		g.StartTime = at.UnixMilli()
+	}
+	t.update(key, func(st *StageState) {
+		st.Status = Completed
+		if route.Verdict == Fail {
+			st.Status = Failed
+		}
+	})
+	_, merged := g.Report(key, route, t.mergedPath())
+	s.Barriers.Set(name, g)
+	if merged != nil {
+		t.resolve(name, *merged, at)
+		return
+	}
+	if t.expire(name, at) {
+		return
+	}
+	t.out.Kind, t.out.Group = Waiting, name
+	t.out.WaitingFor = g.Missing()
+	t.out.Next = slices.DeleteFunc(s.Ready(), func(k string) bool { return !slices.Contains(g.Siblings, k) })
+	t.out.emit("barrier:waiting", "barrierGroup", name, "completedCount", len(g.Completed), "totalCount", g.Total,
+		"completedStages", slices.Clone(g.Completed), "waitingStages", t.out.WaitingFor)
+}
+
+func (t *transition) mergedPath() string {
+	return contextDir(t.ContextDir) + ContextName(t.s.SessionID, MergedContext)
+}
+
+// resolve acts on the merged result of a barrier.
+func (t *transition) resolve(name string, m Merged, at time.Time) {
+	t.out.Group = name
+	t.out.emit("barrier:resolved", "barrierGroup", name, "verdict", m.Verdict, "next", m.Target, "severity", m.Severity)
+	t.out.emit("parallel:converge", "group", name)
+	g, _ := t.s.Barriers.Get(name)
+	for _, k := range g.Completed {
+		if !slices.Contains(m.Failed, k) {
+			t.forget(k)
+		}
+	}
+	if m.Verdict == Pass {
+		t.advance(at)
+		return
+	}
+	t.out.Merged = &m
+	t.rollback(m.Failed, at)
+}
+
+// rollback sends the work back to the DEV in front of the failed stages, unless
+// their retries are spent. What is counted is counted on the stages that
+// failed; whatever lies behind that DEV is to be done again.
+func (t *transition) rollback(failed []string, at time.Time) {
+	s := t.s
+	var again []string
+	observed := map[string]Stop{}
+	for _, k := range failed {
+		st := s.stage(k)
+		rounds, _ := s.RetryHistory.Get(k)
+		stop := ShouldStop(st.Verdict, s.Retries[k], rounds, s.maxRetries(k))
+		if stop.Stop || s.DAG.Rework(k) == "" {
+			t.exhausted(k)
+			continue
+		}
+		if t.out.Stop.Warning == "" {
+			t.out.Stop = stop
+		}
+		again, observed[k] = append(again, k), stop
+	}
+	if len(again) == 0 {
+		for _, k := range failed {
+			t.update(k, func(st *StageState) { st.Status, st.Forced = Completed, true })
+		}
+		t.out.Forced, t.out.Failed, t.out.Merged = true, failed, nil
+		t.advance(at)
+		return
+	}
+	target := s.DAG.Rework(again[0])
+	pending := &PendingRetry{}
+	for _, k := range again {
+		if d := s.DAG.Rework(k); slices.Index(s.DAG.Keys(), d) < slices.Index(s.DAG.Keys(), target) {
+			target = d
+		}
+		st := s.stage(k)
+		s.Retries[k]++
+		rounds, _ := s.RetryHistory.Get(k)
+		round := Round{Verdict: Fail, Round: s.Retries[k]}
+		if st.Verdict != nil {
+			round.Severity, round.Hint = st.Verdict.Severity, st.Verdict.Hint
+		}
+		s.RetryHistory.Set(k, append(slices.Clone(rounds), round))
+		pending.Stages = append(pending.Stages, RetryStage{ID: k, Severity: round.Severity, Round: s.Retries[k]})
+		t.out.Reflect = append(t.out.Reflect, Reflection{Stage: k, Round: s.Retries[k], Route: st.Verdict, At: at})
+		seen := []any{"stage", k, "failCount", s.Retries[k], "reason", observed[k].Reason}
+		if w := observed[k].Warning; w != "" {
+			seen = append(seen, "warning", w)
+		}
+		if n := observed[k].Note; n != "" {
+			seen = append(seen, "note", n)
+		}
+		t.out.emit("stage:retry", seen...)
+	}
+	if t.out.Merged != nil {
+		pending.ContextFile = t.out.Merged.ContextFile
+	}
+	s.PendingRetry = pending
+	t.reset(s.DAG.Downstream(target))
+	t.out.Kind, t.out.Target, t.out.Failed = RolledBack, target, failed
+	t.out.Round, t.out.Max = s.Retries[again[0]], s.maxRetries(again[0])
+	t.out.Next = []string{target}
+}
+
+// reset makes stages pending again and forgets the votes of their barriers. A
+// failed stage keeps its report for whoever mends it; what it said is in the
+// retry history.
+func (t *transition) reset(keys []string) {
+	for _, k := range keys {
+		t.close(k)
+		t.update(k, func(st *StageState) {
+			if st.Status == Skipped && !st.Forced {
+				return
+			}
+			st.Status, st.Result, st.Verdict, st.Reason = Pending, "", nil, ""
+			st.Forced, st.Unverified, st.StartedAt, st.CompletedAt = false, false, "", ""
+		})
+	}
+	t.s.resetBarriers(keys)
+}
+
+// tick lets barriers that waited too long go on.
+func (t *transition) tick(at time.Time) {
+	if !t.s.Active {
+		return
+	}
+	for _, name := range slices.Clone(t.s.Barriers.Keys()) {
+		if t.expire(name, at) {
+			return
+		}
+	}
+}
+
+// expire decides a barrier whose time is up: a FAIL that was cast sends the
+// work back, else it goes on without the missing votes, and says so. A stage
+// that was never handed over is not late: it has only to be handed over.
+func (t *transition) expire(name string, at time.Time) bool {
+	s := t.s
+	g, ok := s.Barriers.Get(name)
+	if !ok || !g.TimedOut(at, t.timeout()) {
+		return false
+	}
+	missing := g.Missing()
+	if len(missing) == 0 || slices.ContainsFunc(missing, func(k string) bool { return s.stage(k).Status != Active }) {
+		return false
+	}
+	g.Resolved = true
+	s.Barriers.Set(name, g)
+	t.out.Missing = missing
+	t.out.emit("barrier:timeout", "barrierGroup", name, "missing", missing)
+	m := MergeBarrierResults(g, t.mergedPath())
+	for _, k := range missing {
+		t.close(k)
+		t.update(k, func(st *StageState) {
+			st.Status, st.Forced, st.Reason = Skipped, true, "barrier timeout"
+		})
+	}
+	t.resolve(name, m, at)
+	return true
+}
