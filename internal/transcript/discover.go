@@ -1,0 +1,150 @@
+package transcript
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// File is a session file that was found but not read.
+type File struct {
+	Path    string
+	Host    Host
+	ID      string
+	Folder  string // Claude Code: the project's folder name; Codex: the day
+	Size    int64
+	ModTime time.Time
+}
+
+// List finds the sessions under Claude Code's folder and Codex's home, newest
+// first. Folders that do not exist hold none. Sub-agents' files are left out.
+func List(claudeDir, codexHome string) ([]File, error) {
+	var files []File
+	var errs []error
+	projects := filepath.Join(claudeDir, "projects")
+	folders, err := os.ReadDir(projects)
+	errs = append(errs, ignoreMissing(err))
+	for _, d := range folders {
+		if !d.IsDir() {
+			continue
+		}
+		entries, err := os.ReadDir(filepath.Join(projects, d.Name()))
+		errs = append(errs, ignoreMissing(err))
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), ".jsonl") && !strings.HasPrefix(e.Name(), "agent-") {
+				files = appendFile(files, filepath.Join(projects, d.Name(), e.Name()), Claude, d.Name(), e)
+			}
+		}
+	}
+	sessions := filepath.Join(codexHome, "sessions")
+	err = filepath.WalkDir(sessions, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if name := e.Name(); !e.IsDir() && strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, ".jsonl") {
+			day, _ := filepath.Rel(sessions, filepath.Dir(path))
+			files = appendFile(files, path, Codex, filepath.ToSlash(day), e)
+		}
+		return nil
+	})
+	errs = append(errs, ignoreMissing(err))
+	slices.SortStableFunc(files, func(a, b File) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
+	})
+	return files, errors.Join(errs...)
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func appendFile(files []File, path string, h Host, folder string, e fs.DirEntry) []File {
+	info, err := e.Info()
+	if err != nil || !info.Mode().IsRegular() {
+		return files
+	}
+	return append(files, File{Path: path, Host: h, ID: idFromName(path, h), Folder: folder, Size: info.Size(), ModTime: info.ModTime()})
+}
+
+// ErrNotFound is the error of a session that is not there.
+var ErrNotFound = errors.New("no such session")
+
+// Ambiguous is the error of a prefix that several sessions have.
+type Ambiguous struct {
+	Prefix string
+	IDs    []string
+}
+
+func (e *Ambiguous) Error() string {
+	return fmt.Sprintf("%q matches %d sessions: %s", e.Prefix, len(e.IDs), strings.Join(e.IDs[:min(4, len(e.IDs))], ", "))
+}
+
+// Resolve finds the session that a person means: an id, the unique beginning
+// of one, or a path.
+func Resolve(ref, claudeDir, codexHome string) (File, error) {
+	if strings.ContainsAny(ref, `/\`) || strings.HasSuffix(ref, ".jsonl") {
+		return resolvePath(ref)
+	}
+	files, err := List(claudeDir, codexHome)
+	if ref == "" {
+		return File{}, ErrNotFound
+	}
+	var found []File
+	for _, f := range files {
+		if f.ID == ref {
+			return f, nil
+		}
+		if strings.HasPrefix(f.ID, ref) {
+			found = append(found, f)
+		}
+	}
+	switch len(found) {
+	case 0:
+		if _, statErr := os.Stat(ref); statErr == nil {
+			return resolvePath(ref)
+		}
+		return File{}, errors.Join(fmt.Errorf("%w: %s", ErrNotFound, ref), err)
+	case 1:
+		return found[0], nil
+	}
+	ids := make([]string, len(found))
+	for i, f := range found {
+		ids[i] = f.ID
+	}
+	return File{}, &Ambiguous{ref, ids}
+}
+
+func resolvePath(path string) (File, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return File{}, err
+	}
+	f, size, err := open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, fmt.Errorf("%w: %s", ErrNotFound, path)
+	}
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	head := make([]byte, min(size, 256<<10))
+	n, _ := f.ReadAt(head, 0)
+	host, ok := Detect(head[:n])
+	if !ok {
+		return File{}, fmt.Errorf("read %s: %w", path, ErrUnknown)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return File{}, err
+	}
+	return File{Path: path, Host: host, ID: idFromName(path, host), Folder: filepath.Base(filepath.Dir(path)), Size: size, ModTime: info.ModTime()}, nil
+}

@@ -1,0 +1,101 @@
+package transcript
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestListAndResolve(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	claude, codex := filepath.Join(dir, "claude"), filepath.Join(dir, "codex")
+	age := 0
+	put := func(path string, lines ...string) string {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for _, l := range lines {
+			text += l + "\n"
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		age++
+		when := cloneTime.Add(-time.Duration(age) * time.Hour)
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a := put(filepath.Join(claude, "projects", "-w-one", "aaaa1111-0000-4000-8000-000000000000.jsonl"), userLine)
+	b := put(filepath.Join(claude, "projects", "-w-two", "aaaa2222-0000-4000-8000-000000000000.jsonl"), userLine)
+	put(filepath.Join(claude, "projects", "-w-two", "agent-1234.jsonl"), userLine)
+	put(filepath.Join(claude, "projects", "-w-two", "aaaa2222-0000-4000-8000-000000000000", "subagents", "agent-1.jsonl"), userLine)
+	c := put(filepath.Join(codex, "sessions", "2026", "03", "04", "rollout-2026-03-04T05-06-07-01a1dd58-f3c3-75c2-aeba-5483adcbe0a9.jsonl"), `{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}`)
+	files, err := List(claude, codex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	if d := cmp.Diff([]string{a, b, c}, paths); d != "" {
+		t.Error(d)
+	}
+	for ref, want := range map[string]string{
+		"aaaa1111-0000-4000-8000-000000000000": a, "aaaa2": b, "01a1dd58": c, c: c,
+	} {
+		if f, err := Resolve(ref, claude, codex); err != nil || f.Path != want {
+			t.Errorf("%s: %s, %v", ref, f.Path, err)
+		}
+	}
+	var many *Ambiguous
+	if _, err := Resolve("aaaa", claude, codex); !errors.As(err, &many) || len(many.IDs) != 2 {
+		t.Errorf("%v", err)
+	}
+	for _, ref := range []string{"", "zzz", "/no/such.jsonl"} {
+		if _, err := Resolve(ref, claude, codex); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%q: %v", ref, err)
+		}
+	}
+	if files, err := List(filepath.Join(dir, "no"), filepath.Join(dir, "no")); err != nil || len(files) != 0 {
+		t.Errorf("%v, %v", files, err)
+	}
+}
+
+func TestCompactedAndFind(t *testing.T) {
+	t.Parallel()
+	path := write(t,
+		node("user", "u1", "", 1, say("old words")), node("assistant", "a1", "u1", 2, part("m1", `{"type":"tool_use","id":"t1","name":"A","input":{"command":"make bench"}}`)), node("user", "r1", "a1", 3, result("t1")),
+		node("system", "b1", "", 4, `,"subtype":"compact_boundary"`), node("user", "s1", "b1", 5, say("sum")+`,"isCompactSummary":true`), node("user", "u2", "s1", 6, say("new")))
+	s := mustRead(t, path)
+	if d := cmp.Diff([]int32{0, 1, 2}, s.Compacted()); d != "" {
+		t.Error(d)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for ref, want := range map[string]string{"u1": "old words", "a1": "make bench", "L3": "r"} {
+		i, ok := s.Find(ref)
+		if !ok {
+			t.Fatalf("%s not found", ref)
+		}
+		raw, err := s.Raw(f, i)
+		if err != nil || AllText(raw) != want {
+			t.Errorf("%s: %q, %v", ref, AllText(raw), err)
+		}
+	}
+	if _, ok := s.Find("nobody"); ok {
+		t.Error("found nobody")
+	}
+}
