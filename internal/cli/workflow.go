@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,6 +23,24 @@ func (a *app) workflowCmd() *cobra.Command {
 	cancel := a.step("cancel", message.HelpWorkflowCancel, cobra.NoArgs, &session, func([]string) workflow.Event {
 		return workflow.Cancel{Reason: reason, At: a.env.Now()}
 	})
+	stop := cancel.RunE
+	cancel.RunE = func(cmd *cobra.Command, args []string) error {
+		sess, err := a.session(session, false)
+		if err != nil {
+			return err
+		}
+		// Nothing to cancel is what was wanted.
+		if s, err := hook.Peek(sess); err != nil || s == nil || !s.Active {
+			if err == nil && a.json {
+				return a.printJSON(statusOf(cmp.Or(s, &workflow.State{SessionID: sess.ID()})))
+			}
+			if err == nil {
+				a.say(message.NothingRuns, sess.ID())
+			}
+			return err
+		}
+		return stop(cmd, args)
+	}
 	cancel.Flags().StringVar(&reason, "reason", "", message.HelpReason.In(a.lang))
 	cmd.AddCommand(
 		cancel,
@@ -286,11 +305,18 @@ func (a *app) workflowStatus(session *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			// Having none is an answer too, and a host that pastes this command's
+			// output drops it all when it fails.
 			if s == nil {
-				return withHint(fail(message.NoWorkflow, sess.ID()), message.HintStart)
+				s = &workflow.State{SessionID: sess.ID()}
 			}
 			if a.json {
 				return a.printJSON(statusOf(s))
+			}
+			if s.WorkflowType == "" {
+				a.say(message.NoWorkflow, sess.ID())
+				a.note(message.HintStart)
+				return nil
 			}
 			a.printStatus(sess.ID(), s)
 			return nil

@@ -24,6 +24,7 @@ var (
 	HintSession   = Text{ZH: "用 --session ID 指定。最近的 session：%s", EN: "name it with --session ID. Recent sessions: %s"}
 	HintNoSession = Text{ZH: "用 --session ID 指定；目前沒有任何 session", EN: "name it with --session ID; there are none yet"}
 	NoWorkflow    = Text{ZH: "session %s 沒有工作流", EN: "session %s has no workflow"}
+	NothingRuns   = Text{ZH: "session %s 沒有進行中的工作流", EN: "no workflow is running in session %s"}
 	HintStart     = Text{ZH: "以 overtone workflow start TEMPLATE 啟動一個", EN: "start one with overtone workflow start TEMPLATE"}
 	UsingSession  = Text{ZH: "session：%s（最近使用）", EN: "session: %s (the most recent)"}
 	HintTemplates = Text{ZH: "可用的工作流：%s", EN: "there are: %s"}

@@ -10,6 +10,7 @@ var (
 	DeniedDone      = Text{ZH: "%[1]s 已完成。要重做請執行 overtone workflow restart %[1]s", EN: "%[1]s is done. To do it again: overtone workflow restart %[1]s"}
 	DeniedVoted     = Text{ZH: "%s 已投票，等待同組其他階段", EN: "%s has voted, its barrier waits for the others"}
 	RefusedInactive = Text{ZH: "工作流已不在進行中，%s 的結果不計", EN: "the workflow is no longer running, the result of %s does not count"}
+	NotRunning      = Text{ZH: "工作流 %s 不在進行中", EN: "workflow %s is not running"}
 	RefusedUnknown  = Text{ZH: "%s 不屬於任何階段", EN: "%s belongs to no stage"}
 	RefusedOutside  = Text{ZH: "%s 不在此工作流中", EN: "%s is not part of this workflow"}
 	RefusedStale    = Text{ZH: "%s 的這份結果已過期（該階段已重設）", EN: "this result of %s is stale (the stage was reset)"}
