@@ -277,7 +277,7 @@ func (s *State) AttachBarriers(file []byte) (rebuilt bool) {
 
 func sorted(l []string) []string { return slices.Sorted(slices.Values(l)) }
 
-// resetBarriers forgets the votes of every group that one of keys belongs to.
+// resetBarriers forgets the votes of keys, and opens their groups again.
 func (s *State) resetBarriers(keys []string) {
 	touched := map[string]string{}
 	for _, k := range keys {
@@ -286,7 +286,14 @@ func (s *State) resetBarriers(keys []string) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(touched)) {
-		g, _ := s.Barriers.Get(name)
-		s.Barriers.Set(name, NewGroup(s.siblings(touched[name]), g.Next, 0))
+		old, _ := s.Barriers.Get(name)
+		g := NewGroup(s.siblings(touched[name]), old.Next, 0)
+		for _, k := range old.Completed {
+			if r, ok := old.Results.Get(k); ok && !slices.Contains(keys, k) && slices.Contains(g.Siblings, k) {
+				g.Completed = append(g.Completed, k)
+				g.Results.Set(k, r)
+			}
+		}
+		s.Barriers.Set(name, g)
 	}
 }
