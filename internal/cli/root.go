@@ -70,6 +70,7 @@ func (a *app) root() *cobra.Command {
 	for _, c := range []*cobra.Command{
 		a.initCmd(),
 		a.uninstallCmd(),
+		a.doctorCmd(),
 		a.workflowCmd(),
 		a.routeCmd(),
 		a.compactCmd(),
