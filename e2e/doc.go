@@ -19,6 +19,10 @@
 //     Overtone in the picture.
 //   - World with Overtone: the real binary, built once per run.
 //
+// A Play is a model with fixed answers. A Relay is a main agent that follows
+// nothing but the routing texts of the hooks: a workflow that ends under it was
+// told every step.
+//
 // At most two agents run at a time. A test takes seconds; none may sleep to wait
 // for the agent, it waits for an event of the stream or for a request.
 package e2e

@@ -329,24 +329,24 @@ func TestHostGuardsItsFolder(t *testing.T) {
 
 func TestHostBackgroundAgent(t *testing.T) {
 	t.Parallel()
-	release, launched := make(chan struct{}), make(chan struct{})
+	first, second := make(chan struct{}), make(chan struct{})
 	p := &Play{
 		Main: []Step{
 			call(mockapi.Background("overtone:developer", "work")),
-			func(*mockapi.Request) mockapi.Reply { close(launched); return mockapi.Text("WAITING") },
+			say("WAITING"),
 			func(r *mockapi.Request) mockapi.Reply {
 				return mockapi.Call("SendMessage", map[string]any{"to": agentID(r), "message": "again", "summary": "once more"})
 			},
 			say("WAITING"),
 		},
-		Agents: map[string][]Step{"developer": {say("FIRST").until(release), say("SECOND")}},
+		Agents: map[string][]Step{"developer": {say("FIRST").until(first), say("SECOND").until(second)}},
 	}
 	w := NewWorld(t, Recorder, p.Handle)
 	s := w.Start()
 	s.Ask("go")
-	<-launched
-	close(release)
+	close(first)
 	s.Result() // the notification's turn: SendMessage, WAITING
+	close(second)
 	s.Result() // the second notification's
 	s.Close()
 

@@ -187,10 +187,18 @@ func TestWorkflowBarrierJoin(t *testing.T) {
 // notification.
 func TestWorkflowBackground(t *testing.T) {
 	t.Parallel()
-	p := &Relay{Background: true}
+	first, second := make(chan struct{}), make(chan struct{})
+	p := &Relay{Background: true, Agents: map[string][]Step{
+		"developer":     {Step(pass).until(first)},
+		"code-reviewer": {Step(pass).until(second)},
+		"tester":        {Step(pass).until(second)},
+	}}
 	w := NewWorld(t, Overtone, p.Handle)
 	s := w.Start()
 	res := s.Ask("[workflow:quick-dev] fix it")
+	close(first)
+	s.Result()
+	close(second)
 	s.untilComplete(res.SessionID)
 	s.Ask("thank you")
 	s.Close()
