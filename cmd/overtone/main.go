@@ -1,3 +1,9 @@
+// The runtime would look for the container's CPU limit before anything else runs,
+// which costs a hook more than reading its state; nothing here is that parallel.
+//
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
+
 // Command overtone keeps long coding-agent work coherent.
 package main
 

@@ -111,6 +111,7 @@ func newWorld(tb testing.TB, bin string, sessions, events int, size int64) *worl
 		w.call(bin, "subagent-stop", "", "agent_type", "overtone:planner", "agent_id", "a0", "last_assistant_message", benchAnswer),
 		w.call(bin, "post-tool-use", "", "tool_name", "Agent", "tool_use_id", "t1"),
 		w.call(bin, "pre-tool-use", "", "tool_name", "Agent", "tool_use_id", "t2", "tool_input.subagent_type", "overtone:architect", "tool_input.prompt", "design it"),
+		w.call(bin, "post-tool-use", "", "tool_name", "Bash", "tool_input.command", "go test ./...", "tool_response.stdout", "ok"),
 	} {
 		check(c.exec())
 	}

@@ -56,15 +56,16 @@ const repeat = 10 * time.Second
 // preCompact answers the gate, saves what must survive, records the attempt, and
 // prints it. The host's compaction is never stopped by an error here.
 func (c *call) preCompact() (reply, error) {
-	s, err := Peek(c.sess)
-	if err != nil || s == nil && c.host == "" {
-		return reply{}, err
+	if c.host == "" {
+		if s, err := Peek(c.sess); err != nil || s == nil {
+			return reply{}, err
+		}
 	}
 	if c.watcherOwns() {
 		return reply{}, errQuiet
 	}
 	var r reply
-	err = c.update(func(d *desk) error {
+	err := c.update(func(d *desk) error {
 		d.see()
 		set := c.settings()
 		trigger := c.in.text("trigger")

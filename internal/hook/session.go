@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -202,8 +203,8 @@ type desk struct {
 func (c *call) update(f func(d *desk) error) error {
 	return c.sess.Update(func(tx *store.Tx) error {
 		d := &desk{c: c, tx: tx}
-		var err error
-		if d.mem, err = readMemory(tx.Read(memoryFile)); err != nil {
+		old, err := tx.Read(memoryFile)
+		if d.mem, err = readMemory(old, err); err != nil {
 			return err
 		}
 		if d.state, err = Load(tx); err != nil {
@@ -212,8 +213,11 @@ func (c *call) update(f func(d *desk) error) error {
 		ferr := f(d)
 		if d.dirty {
 			data, err := json.Marshal(d.mem)
-			if err == nil {
-				err = tx.WriteLoose(memoryFile, append(data, '\n'))
+			data = append(data, '\n')
+			// A tool's end often leaves all as it was, and replacing a file is a
+			// third of what such a call does.
+			if err == nil && !bytes.Equal(data, old) {
+				err = tx.WriteLoose(memoryFile, data)
 			}
 			ferr = errors.Join(ferr, err)
 		}

@@ -89,17 +89,11 @@ func readAutoCompact(path string) (AutoCompact, []config.Problem) {
 func ParseAutoCompact(src []byte, file string) (AutoCompact, []config.Problem) {
 	a := builtin()
 	if string(src) == defaultAutoCompact {
-		// The usual case, a copy that nobody edited: parsing it again costs 0.3 ms.
+		// The usual case, a copy that nobody edited: nothing is to be parsed.
 		return a, nil
 	}
 	problems := a.parse(src, file)
 	return a, problems
-}
-
-func builtin() AutoCompact {
-	var a AutoCompact
-	a.parse([]byte(defaultAutoCompact), "auto-compact.md")
-	return a
 }
 
 func (a *AutoCompact) parse(src []byte, file string) []config.Problem {

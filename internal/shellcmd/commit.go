@@ -249,6 +249,11 @@ var commitLine = sync.OnceValue(func() *regexp.Regexp {
 // printedCommits finds git's own lines in the output. A line that stands
 // letter for letter in the command was echoed from there.
 func printedCommits(o Observation) []Made {
+	// Most outputs hold no such line, and compiling the pattern costs a hook as
+	// much as all its parsing.
+	if !strings.HasPrefix(o.Output, "[") && !strings.Contains(o.Output, "\n[") {
+		return nil
+	}
 	var out []Made
 	for _, m := range commitLine().FindAllStringSubmatch(o.Output, 1000) {
 		if strings.Contains(o.Line, strings.TrimRight(m[0], "\r")) {
