@@ -155,7 +155,7 @@ func (s *setup) planUndo(name string, runs []host.Manifest) error {
 		}
 		kept, err := f.Undo(runs)
 		if err == nil && len(host.Edits(runs, path)) == 0 {
-			kept, err = f.Drop(edits)
+			kept, err = f.DropOwn(edits)
 		}
 		if err != nil {
 			return s.jsonHint(err, path)

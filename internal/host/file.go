@@ -86,6 +86,37 @@ func (f *File) Drop(edits []Edit) (kept []Edit, err error) {
 	return kept, nil
 }
 
+// DropOwn takes out what edits would put in, where no run is known that did so:
+// what the old values were is not known, and containers that become empty go.
+func (f *File) DropOwn(edits []Edit) (kept []Edit, err error) {
+	if !f.Exists {
+		return nil, nil
+	}
+	d, err := parse(f.After)
+	if err != nil {
+		return nil, fmt.Errorf("edit %s: %w", f.Path, err)
+	}
+	var there []Edit
+	for _, e := range edits {
+		at, n := d.locate(e.Path)
+		if n < len(e.Path) {
+			continue
+		}
+		e.Made = len(e.Path) - 1
+		if e.Append {
+			e.Made++
+			if d.text[at] != '[' {
+				continue
+			}
+			if _, i, _ := d.element(at, e); i < 0 {
+				continue
+			}
+		}
+		there = append(there, e)
+	}
+	return f.Drop(there)
+}
+
 // now is the content after the changes so far.
 func (f *File) now() []byte {
 	if f.Gone {
