@@ -25,3 +25,98 @@ var (
 		EN: "- The last answer was not accepted: it must not be empty or longer than the original, nor name paths, URLs, hashes or numbers that the original does not have.\n",
 	}
 )
+
+// What the commands compress, recall and sessions say.
+var (
+	HelpCompress     = Text{ZH: "把舊的對話分段壓縮到一份副本", EN: "compress old history in bands, on a clone"}
+	HelpCompressLong = Text{
+		ZH: "把 session 較舊的部分依位置（0 到 100 %）分段壓縮，寫成可以 resume 的副本；原檔不會被更動。\n" +
+			"SESSION 是 id、唯一的 id 開頭或路徑；省略時從清單選擇。\n\n" +
+			"  overtone compress 3f2a --bands 0-50:heavy-compress,50-80:compress\n" +
+			"  overtone compress 3f2a --preset heavy --dry-run\n\n" +
+			"預設的 builtin 不使用網路。其他 provider 的金鑰只從環境變數讀取，送出前會先遮蔽機密。",
+		EN: "Compress the older part of a session by position (0 to 100 %), as a clone that resumes; the source is never changed.\n" +
+			"SESSION is an id, the unique beginning of one, or a path; without it a list is offered.\n\n" +
+			"  overtone compress 3f2a --bands 0-50:heavy-compress,50-80:compress\n" +
+			"  overtone compress 3f2a --preset heavy --dry-run\n\n" +
+			"The builtin provider, the default, uses no network. Other providers take their key from the environment only, and secrets are redacted before any text leaves the machine.",
+	}
+	HelpBands      = Text{ZH: "分段，例如 0-50:heavy-compress,50-80:compress", EN: "bands, such as 0-50:heavy-compress,50-80:compress"}
+	HelpTools      = Text{ZH: "工具呼叫的範圍，例如 0-50:remove,50-80:truncate", EN: "ranges of tool calls, such as 0-50:remove,50-80:truncate"}
+	HelpThinking   = Text{ZH: "思考內容：remove，或範圍例如 0-80:remove", EN: "thinking: remove, or ranges such as 0-80:remove"}
+	HelpPreset     = Text{ZH: "預設組合：routine、heavy 或 emergency", EN: "a ready choice: routine, heavy or emergency"}
+	HelpUsers      = Text{ZH: "是否也壓縮使用者訊息：on 或 off", EN: "compress user messages too: on or off"}
+	HelpProvider   = Text{ZH: "builtin、openrouter、openai、anthropic 或 claude", EN: "builtin, openrouter, openai, anthropic or claude"}
+	HelpModel      = Text{ZH: "provider 的模型", EN: "the provider's model"}
+	HelpBaseURL    = Text{ZH: "相容服務的位址", EN: "address of a compatible service"}
+	HelpKeepFacts  = Text{ZH: "拒絕遺失路徑、數字或程式碼的結果", EN: "refuse results that lost a path, a number or code"}
+	HelpWholeFile  = Text{ZH: "位置以整個檔案計算，而非目前的 context", EN: "count positions over the whole file, not the live context"}
+	HelpMinTokens  = Text{ZH: "低於此 token 數的訊息不壓縮", EN: "leave messages below this many tokens alone"}
+	HelpTitle      = Text{ZH: "副本的標題", EN: "title of the clone"}
+	HelpNoCache    = Text{ZH: "不使用先前的結果", EN: "do not reuse earlier results"}
+	HelpRecall     = Text{ZH: "取回被壓縮訊息的原文，或搜尋已被移出 context 的內容", EN: "the original behind a compressed message, or a search in what compactions removed"}
+	HelpRecallLong = Text{
+		ZH: "REF 是 session#uuid：印出原文，一字不差。\n其他文字視為查詢：搜尋所有 session 中因 compaction 而移出 context 的內容，新的在前。",
+		EN: "REF is session#uuid: its exact original is printed.\nAnything else is a query: what compactions removed from the context is searched in all sessions, newest first.",
+	}
+	HelpRecallSession = Text{ZH: "只搜尋這個 session", EN: "search this session only"}
+	HelpLimit         = Text{ZH: "最多顯示幾筆", EN: "show at most this many"}
+	HelpSessions      = Text{ZH: "列出 Claude Code 與 Codex 的 session", EN: "list the sessions of Claude Code and Codex"}
+
+	NeedBands      = Text{ZH: "沒有說明要壓縮什麼", EN: "what to compress is not said"}
+	HintBands      = Text{ZH: "使用 --bands、--tools、--thinking 或 --preset routine|heavy|emergency", EN: "use --bands, --tools, --thinking or --preset routine|heavy|emergency"}
+	NeedSession    = Text{ZH: "沒有指定 session", EN: "no session is named"}
+	HintSessions   = Text{ZH: "overtone sessions 會列出它們", EN: "overtone sessions lists them"}
+	NoSessions     = Text{ZH: "找不到任何 session", EN: "there are no sessions"}
+	PickSession    = Text{ZH: "選擇 session（1-%d）：", EN: "session (1-%d): "}
+	BadChoice      = Text{ZH: "%q 不在清單中", EN: "%q is not in the list"}
+	BadOnOff       = Text{ZH: "--users 必須是 on 或 off", EN: "--users must be on or off"}
+	BadProvider    = Text{ZH: "沒有名為 %q 的 provider", EN: "there is no provider named %q"}
+	MissingKeyText = Text{ZH: "provider %s 需要環境變數 %s", EN: "provider %s needs %s in the environment"}
+	HintKey        = Text{ZH: "設定它，或使用不需要金鑰的 --provider builtin", EN: "set it, or use --provider builtin, which needs none"}
+	NothingToDo    = Text{ZH: "這個範圍內沒有可壓縮的內容", EN: "there is nothing to compress in these ranges"}
+	HintNothing    = Text{ZH: "已壓縮過、太短或由 host 寫入的訊息會略過；加上 --dry-run 查看原因", EN: "messages that are short, compressed before or written by the host are left alone; --dry-run shows which"}
+	ConfigProblem  = Text{ZH: "設定：%s", EN: "configuration: %s"}
+
+	PlanHead     = Text{ZH: "%[2]s · %[1]s · %[3]d 輪 · context 約 %[4]s tokens", EN: "%[2]s · %[1]s · %[3]d turns · context about %[4]s tokens"}
+	PlanUsage    = Text{ZH: "上次請求回報 %s tokens", EN: "last request reported %s tokens"}
+	PlanDead     = Text{ZH: "%d 行不在目前的 context 中，照抄", EN: "%d lines are not in the live context and are copied as they are"}
+	PlanProblems = Text{ZH: "%d 行無法讀取，照抄", EN: "%d lines cannot be read and are copied as they are"}
+	PlanTools    = Text{ZH: "工具：移除 %d 次呼叫、截短 %d 次；思考：移除 %d 處；約 %s tokens", EN: "tools: %d calls removed, %d cut short; thinking: %d removed; about %s tokens"}
+	PlanSkipped  = Text{ZH: "略過：%s", EN: "left alone: %s"}
+	PlanTarget   = Text{ZH: "目標：context 約 %s tokens（−%d%%）", EN: "target: context about %s tokens (−%d%%)"}
+	PlanCost     = Text{ZH: "%s：送出約 %s tokens、收回約 %s tokens，%s", EN: "%s: about %s tokens out, %s tokens back, %s"}
+	CostFree     = Text{ZH: "不花費", EN: "no cost"}
+	CostAbout    = Text{ZH: "約 US$%.4f", EN: "about US$%.4f"}
+	CostUnknown  = Text{ZH: "費用不明", EN: "cost unknown"}
+	ColBand      = Text{ZH: "分段", EN: "BAND"}
+	ColTurns     = Text{ZH: "輪", EN: "TURNS"}
+	ColMessages  = Text{ZH: "訊息", EN: "MESSAGES"}
+	ColTokens    = Text{ZH: "TOKENS", EN: "TOKENS"}
+	ColTarget    = Text{ZH: "目標", EN: "TARGET"}
+	ColID        = Text{ZH: "SESSION", EN: "SESSION"}
+	ColProject   = Text{ZH: "專案", EN: "PROJECT"}
+	ColAge       = Text{ZH: "時間", EN: "AGE"}
+	ColCompacted = Text{ZH: "壓縮", EN: "COMPACTED"}
+	ColSize      = Text{ZH: "大小", EN: "SIZE"}
+	ColTitle     = Text{ZH: "標題", EN: "TITLE"}
+
+	ProgressBar  = Text{ZH: "%s %d/%d · 失敗 %d · 剩餘 %s", EN: "%s %d/%d · %d failed · %s left"}
+	DoneCounts   = Text{ZH: "壓縮 %d 則、失敗 %d 則（保留原文）、略過 %d 則；其中 %d 則取自先前結果", EN: "%d messages compressed, %d failed (left as they were), %d left alone; %d from earlier results"}
+	DoneTokens   = Text{ZH: "tokens：%s → %s（−%d%%）", EN: "tokens: %s → %s (−%d%%)"}
+	DoneLost     = Text{ZH: "不再逐字出現：%s", EN: "no longer stated word for word: %s"}
+	DoneRedacted = Text{ZH: "送出前遮蔽：%s", EN: "redacted before sending: %s"}
+	DoneSpent    = Text{ZH: "用量：送出 %d、收回 %d tokens", EN: "used: %d tokens out, %d back"}
+	DoneFailure  = Text{ZH: "第 %d 行：%s", EN: "line %d: %s"}
+	DoneMore     = Text{ZH: "……還有 %d 則", EN: "… and %d more"}
+	DoneClone    = Text{ZH: "副本：%s", EN: "clone: %s"}
+	DoneResume   = Text{ZH: "接續：%s", EN: "resume: %s"}
+	CloneTitle   = Text{ZH: "%s（壓縮）", EN: "%s (compressed)"}
+
+	RecallGone     = Text{ZH: "原文所在的 session %s 已不存在，也不在快取中", EN: "the session %s that held the original is gone, and it is not in the cache"}
+	RecallChanged  = Text{ZH: "session %s 中的原文已不同", EN: "the original in session %s is no longer the same"}
+	RecallNoRef    = Text{ZH: "session %[1]s 中沒有 %[2]s", EN: "session %[1]s has no %[2]s"}
+	RecallNone     = Text{ZH: "找不到 %q", EN: "nothing found for %q"}
+	HintRecallNone = Text{ZH: "只搜尋被 compaction 移出 context 的內容", EN: "only what compactions removed from the context is searched"}
+	RecallMore     = Text{ZH: "另有 %d 筆；用 --limit 顯示更多", EN: "%d more; --limit shows them"}
+)

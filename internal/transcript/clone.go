@@ -381,6 +381,7 @@ func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
 		}
 		return s.Entries[i].Parent
 	}
+	tree := walk{s: s}
 	known := map[int32][]byte{}
 	// heir is the raw value that takes the place of a removed entry's uuid. It
 	// is null where the chain ended: a child left with a lost parent of its own
@@ -410,7 +411,10 @@ func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
 		return v, nil
 	}
 	for i := range s.Entries {
-		if written := s.Entries[i].Parent; !gone[int32(i)] && (gone[written] || written == Dangling && gone[parent(int32(i))]) {
+		if gone[int32(i)] {
+			continue
+		}
+		if gone[s.Entries[i].Parent] || gone[parent(int32(i))] && tree.raw(int32(i)) == Dangling {
 			v, err := heir(parent(int32(i)))
 			if err != nil {
 				return fix, err

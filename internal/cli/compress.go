@@ -1,0 +1,512 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+type compressFlags struct {
+	bands, tools, thinking, preset string
+	users                          string
+	provider, model, baseURL       string
+	title                          string
+	minTokens                      int
+	dryRun, keepFacts, whole       bool
+	noCache                        bool
+}
+
+func (a *app) compressCmd() *cobra.Command {
+	var f compressFlags
+	cmd := &cobra.Command{
+		Use: "compress [SESSION]", Short: message.HelpCompress.In(a.lang), Long: message.HelpCompressLong.In(a.lang),
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.compress(cmd.Context(), f, args, cmd.Flags().Changed)
+		},
+	}
+	fl := cmd.Flags()
+	str := func(p *string, name, def string, help message.Text) { fl.StringVar(p, name, def, help.In(a.lang)) }
+	str(&f.bands, "bands", "", message.HelpBands)
+	str(&f.tools, "tools", "", message.HelpTools)
+	str(&f.thinking, "thinking", "", message.HelpThinking)
+	str(&f.preset, "preset", "", message.HelpPreset)
+	str(&f.users, "users", "on", message.HelpUsers)
+	str(&f.provider, "provider", "", message.HelpProvider)
+	str(&f.model, "model", "", message.HelpModel)
+	str(&f.baseURL, "base-url", "", message.HelpBaseURL)
+	str(&f.title, "title", "", message.HelpTitle)
+	fl.IntVar(&f.minTokens, "min-tokens", 0, message.HelpMinTokens.In(a.lang))
+	fl.BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.lang))
+	fl.BoolVar(&f.keepFacts, "keep-facts", false, message.HelpKeepFacts.In(a.lang))
+	fl.BoolVar(&f.whole, "whole-file", false, message.HelpWholeFile.In(a.lang))
+	fl.BoolVar(&f.noCache, "no-cache", false, message.HelpNoCache.In(a.lang))
+	return cmd
+}
+
+func (a *app) compress(ctx context.Context, f compressFlags, args []string, changed func(string) bool) error {
+	cfg, problems := a.env.config()
+	for _, p := range problems {
+		a.note(message.ConfigProblem, p)
+	}
+	opts, err := a.compressOptions(f, cfg.Compress, changed)
+	if err != nil {
+		return err
+	}
+	prov, err := a.provider(f, cfg.Compress)
+	if err != nil {
+		return err
+	}
+	opts.Pool = a.pool(f, cfg.Compress, prov)
+	ref := ""
+	if len(args) > 0 {
+		ref = args[0]
+	} else if ref, err = a.pickSession(ctx); err != nil {
+		return err
+	}
+	file, err := a.resolve(ref)
+	if err != nil {
+		return err
+	}
+	s, err := transcript.Read(ctx, file.Path)
+	if err != nil {
+		return err
+	}
+	plan, err := compress.NewPlan(s, opts)
+	if err != nil {
+		return usageError{err}
+	}
+	doc := a.compressDoc(plan, prov, f.dryRun)
+	if f.dryRun {
+		if a.json {
+			return a.printJSON(doc)
+		}
+		a.printPlan(a.env.Stdout, plan, prov)
+		return nil
+	}
+	if plan.Nothing() {
+		return withHint(fail(message.NothingToDo), message.HintNothing)
+	}
+	if !a.json {
+		a.printPlan(a.env.Stderr, plan, prov)
+	}
+	bar := a.newBar()
+	res, err := plan.Run(ctx, prov.Provider, compress.RunOptions{
+		ID: transcript.NewID(s.Host, a.env.Now()), Title: a.cloneTitle(f, s), Now: a.env.Now(), Progress: bar.update,
+	})
+	bar.clear()
+	switch {
+	case errors.Is(err, compress.ErrNothing):
+		return withHint(fail(message.NothingToDo), message.HintNothing)
+	case err != nil:
+		return err
+	}
+	if a.json {
+		doc.Result = resultDoc(res)
+		doc.Resume, doc.CWD = resumeCommand(s.Host, res.Clone.ID), s.CWD
+		return a.printJSON(doc)
+	}
+	a.printResult(plan, res, prov)
+	return nil
+}
+
+func (a *app) compressOptions(f compressFlags, c config.Compress, changed func(string) bool) (compress.Options, error) {
+	o := compress.Options{Whole: f.whole, MinTokens: c.MinTokens}
+	if changed("min-tokens") {
+		o.MinTokens = f.minTokens
+	}
+	if o.MinTokens <= 0 {
+		o.MinTokens = 1
+	}
+	switch f.users {
+	case "on":
+	case "off":
+		o.NoUsers = true
+	default:
+		return o, usageError{fail(message.BadOnOff)}
+	}
+	if f.preset != "" {
+		p, err := compress.PresetNamed(f.preset)
+		if err != nil {
+			return o, usageError{err}
+		}
+		f.bands, f.tools, f.thinking = cmp.Or(f.bands, p.Bands), cmp.Or(f.tools, p.Tools), cmp.Or(f.thinking, p.Thinking)
+	}
+	var err error
+	if o.Bands, err = compress.ParseBands(f.bands); err != nil {
+		return o, usageError{err}
+	}
+	if o.Tools, err = compress.ParseTools(f.tools); err != nil {
+		return o, usageError{err}
+	}
+	if o.Thinking, err = compress.ParseThinking(f.thinking); err != nil {
+		return o, usageError{err}
+	}
+	if len(o.Bands)+len(o.Tools)+len(o.Thinking) == 0 {
+		return o, usageError{withHint(fail(message.NeedBands), message.HintBands)}
+	}
+	return o, nil
+}
+
+func (a *app) pool(f compressFlags, c config.Compress, prov provider) compress.Pool {
+	p := compress.Pool{
+		Concurrency: c.Concurrency, MaxAttempts: c.MaxAttempts,
+		TimeoutInitial:   time.Duration(c.TimeoutInitialMS) * time.Millisecond,
+		TimeoutIncrement: time.Duration(c.TimeoutIncrementMS) * time.Millisecond,
+		TargetStandard:   c.Targets.Compress, TargetHeavy: c.Targets.HeavyCompress,
+		Model: prov.model, KeepFacts: f.keepFacts, Redact: prov.redact,
+	}
+	// Starting the program alone takes longer than a request may.
+	if prov.Name() == "claude" && p.TimeoutInitial == compress.TimeoutInitial {
+		p.TimeoutInitial, p.TimeoutIncrement = time.Minute, time.Minute
+	}
+	if !f.noCache {
+		p.Cache = a.compressCache()
+	}
+	return p
+}
+
+func (a *app) compressCache() compress.Dir {
+	return compress.Dir(filepath.Join(a.env.store().Root(), "compress"))
+}
+
+func (a *app) cloneTitle(f compressFlags, s *transcript.Session) string {
+	if f.title != "" {
+		return f.title
+	}
+	return message.CloneTitle.Format(a.lang, cmp.Or(s.Title, s.ID))
+}
+
+func resumeCommand(h transcript.Host, id string) string {
+	if h == transcript.Codex {
+		return "codex resume " + id
+	}
+	return "claude --resume " + id
+}
+
+// resolve finds a session and says what to do when it cannot.
+func (a *app) resolve(ref string) (transcript.File, error) {
+	file, err := transcript.Resolve(ref, a.env.claudeDir(), a.env.codexHome())
+	var many *transcript.Ambiguous
+	if errors.Is(err, transcript.ErrNotFound) || errors.As(err, &many) {
+		return file, withHint(err, message.HintSessions)
+	}
+	return file, err
+}
+
+// pickSession asks on a terminal; elsewhere the session has to be named.
+func (a *app) pickSession(ctx context.Context) (string, error) {
+	in, ok := a.env.Stdin.(*os.File)
+	if !ok || !a.env.IsTTY(in.Fd()) || a.json {
+		return "", usageError{withHint(fail(message.NeedSession), message.HintSessions)}
+	}
+	files, err := transcript.List(a.env.claudeDir(), a.env.codexHome())
+	if err != nil {
+		return "", err
+	}
+	if len(files) == 0 {
+		return "", fail(message.NoSessions)
+	}
+	var rows []sessionInfo
+	for _, f := range files[:min(10, len(files))] {
+		info, err := a.sessionInfo(ctx, f)
+		if err != nil {
+			return "", err
+		}
+		rows = append(rows, info)
+	}
+	a.sessionTable(rows, true)
+	fmt.Fprint(a.env.Stderr, message.PickSession.Format(a.lang, len(rows)))
+	line, err := readLine(ctx, in)
+	if err != nil {
+		return "", err
+	}
+	n, err := strconv.Atoi(line)
+	if err != nil || n < 1 || n > len(rows) {
+		return "", usageError{fail(message.BadChoice, line)}
+	}
+	return rows[n-1].Path, nil
+}
+
+// readLine waits for a line or for the end of ctx: Ctrl-C must work at a prompt.
+func readLine(ctx context.Context, r io.Reader) (string, error) {
+	type answer struct {
+		line string
+		err  error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		line, err := bufio.NewReader(r).ReadString('\n')
+		if err == io.EOF {
+			err = nil
+		}
+		got <- answer{strings.TrimSpace(line), err}
+	}()
+	select {
+	case a := <-got:
+		return a.line, a.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// bar is the progress line; without a terminal it is silent.
+type bar struct {
+	a     *app
+	on    bool
+	begin time.Time
+	last  time.Time
+	width int
+}
+
+func (a *app) newBar() *bar {
+	return &bar{a: a, on: !a.json && a.tty(a.env.Stderr), begin: a.env.Now()}
+}
+
+func (b *bar) update(p compress.Progress) {
+	if !b.on || p.Total == 0 {
+		return
+	}
+	now := b.a.env.Now()
+	if p.Done < p.Total && now.Sub(b.last) < 100*time.Millisecond {
+		return
+	}
+	b.last = now
+	const cells = 24
+	full := cells * p.Done / p.Total
+	left := "…"
+	if p.Tokens > 0 {
+		// Time follows the text, not the number of messages.
+		rest := time.Duration(float64(now.Sub(b.begin)) * float64(p.TotalTokens-p.Tokens) / float64(p.Tokens))
+		left = rest.Round(time.Second).String()
+	}
+	line := message.ProgressBar.Format(b.a.lang, "["+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+"]", p.Done, p.Total, p.Failed, left)
+	pad := max(0, b.width-columns(line))
+	b.width = columns(line)
+	fmt.Fprint(b.a.env.Stderr, "\r"+line+strings.Repeat(" ", pad))
+}
+
+func (b *bar) clear() {
+	if b.on && b.width > 0 {
+		fmt.Fprint(b.a.env.Stderr, "\r"+strings.Repeat(" ", b.width)+"\r")
+	}
+}
+
+func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
+	line := func(t message.Text, args ...any) { fmt.Fprintln(w, t.Format(a.lang, args...)) }
+	s := p.Session
+	line(message.PlanHead, s.ID, s.Host, len(p.Turns), thousands(p.Tokens))
+	if s.HasUsage {
+		line(message.PlanUsage, thousands(int(s.Usage.Tokens())))
+	}
+	if dead := len(s.Entries) - len(p.View); dead > 0 {
+		line(message.PlanDead, dead)
+	}
+	if n := s.Problems.Unreadable(); n > 0 {
+		line(message.PlanProblems, n)
+	}
+	if len(p.Bands) > 0 {
+		rows := [][]string{{}}
+		for _, t := range []message.Text{message.ColBand, message.ColTurns, message.ColMessages, message.ColTokens, message.ColTarget} {
+			rows[0] = append(rows[0], t.In(a.lang))
+		}
+		for _, b := range p.Bands {
+			rows = append(rows, []string{b.Band.String(), fmt.Sprint(b.Turns), fmt.Sprint(b.Messages), thousands(b.Tokens), thousands(b.Target)})
+		}
+		table(w, rows)
+	}
+	if t := p.Tools; t.Removed+t.Truncated+t.Thinking > 0 {
+		line(message.PlanTools, t.Removed, t.Truncated, t.Thinking, thousands(t.Tokens))
+	}
+	if len(p.Skipped) > 0 {
+		var parts []string
+		for _, k := range slices.Sorted(maps.Keys(p.Skipped)) {
+			parts = append(parts, fmt.Sprintf("%s %d", k, p.Skipped[k]))
+		}
+		line(message.PlanSkipped, strings.Join(parts, ", "))
+	}
+	percent := 0
+	if p.Tokens > 0 {
+		percent = 100 * (p.Tokens - p.Target) / p.Tokens
+	}
+	line(message.PlanTarget, thousands(p.Target), percent)
+	line(message.PlanCost, prov.label(), thousands(p.InputTokens), thousands(p.OutputTokens), a.costText(p, prov))
+}
+
+func (a *app) costText(p *compress.Plan, prov provider) string {
+	switch usd, known := prov.cost(p); {
+	case prov.free():
+		return message.CostFree.In(a.lang)
+	case known:
+		return message.CostAbout.Format(a.lang, usd)
+	}
+	return message.CostUnknown.In(a.lang)
+}
+
+func (a *app) printResult(p *compress.Plan, r *compress.Result, prov provider) {
+	a.say(message.DoneCounts, r.Stats.MessagesCompressed, r.Stats.MessagesFailed, r.Stats.MessagesSkipped, r.Cached)
+	a.say(message.DoneTokens, thousands(r.Stats.OriginalTokens), thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
+	if t := r.Tools; t.Removed+t.Truncated+t.Thinking > 0 {
+		a.say(message.PlanTools, t.Removed, t.Truncated, t.Thinking, thousands(t.Tokens))
+	}
+	if text := lostText(r.Lost); text != "" {
+		a.say(message.DoneLost, text)
+	}
+	if len(r.Redacted) > 0 {
+		var parts []string
+		for _, k := range slices.Sorted(maps.Keys(r.Redacted)) {
+			parts = append(parts, fmt.Sprintf("%s %d", k, r.Redacted[k]))
+		}
+		a.say(message.DoneRedacted, strings.Join(parts, ", "))
+	}
+	if r.InputTokens+r.OutputTokens > 0 {
+		a.say(message.DoneSpent, r.InputTokens, r.OutputTokens)
+	}
+	shown := 0
+	for _, m := range r.Messages {
+		if m.Status == compress.Failed && shown < 5 {
+			a.note(message.DoneFailure, m.Line, m.Error)
+			shown++
+		}
+	}
+	if rest := r.Stats.MessagesFailed - shown; rest > 0 {
+		a.note(message.DoneMore, rest)
+	}
+	a.say(message.DoneClone, r.Clone.Path)
+	command := resumeCommand(p.Session.Host, r.Clone.ID)
+	if cwd := p.Session.CWD; cwd != "" && cwd != a.env.Dir {
+		command = "cd " + shellQuote(cwd) + " && " + command
+	}
+	a.say(message.DoneResume, command)
+}
+
+func lostText(lost map[compress.Kind]int) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(lost)) {
+		parts = append(parts, fmt.Sprintf("%s %d", k, lost[k]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func shellQuote(s string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-~", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// compressJSON is the output of --json.
+type compressJSON struct {
+	Schema int         `json:"schema"`
+	DryRun bool        `json:"dryRun"`
+	Source sourceJSON  `json:"source"`
+	Plan   planJSON    `json:"plan"`
+	Result *resultJSON `json:"result,omitempty"`
+	Resume string      `json:"resume,omitempty"`
+	CWD    string      `json:"cwd,omitempty"`
+}
+
+type sourceJSON struct {
+	ID         string                         `json:"id"`
+	Host       string                         `json:"host"`
+	Path       string                         `json:"path"`
+	Lines      int                            `json:"lines"`
+	LiveTokens int64                          `json:"liveTokens"`
+	Problems   map[transcript.ProblemKind]int `json:"problems,omitempty"`
+}
+
+type planJSON struct {
+	Provider     string                `json:"provider"`
+	Model        string                `json:"model,omitempty"`
+	Turns        int                   `json:"turns"`
+	Tokens       int                   `json:"tokens"`
+	TargetTokens int                   `json:"targetTokens"`
+	InputTokens  int                   `json:"inputTokens"`
+	OutputTokens int                   `json:"outputTokens"`
+	CostUSD      *float64              `json:"costUSD"`
+	Bands        []bandJSON            `json:"bands"`
+	Tools        toolsJSON             `json:"tools"`
+	Skipped      map[compress.Skip]int `json:"skipped"`
+}
+
+type bandJSON struct {
+	compress.Band
+	Turns        int `json:"turns"`
+	Messages     int `json:"messages"`
+	Tokens       int `json:"tokens"`
+	TargetTokens int `json:"targetTokens"`
+}
+
+type toolsJSON struct {
+	Removed   int `json:"removed"`
+	Truncated int `json:"truncated"`
+	Kept      int `json:"kept"`
+	Thinking  int `json:"thinking"`
+	Tokens    int `json:"tokens"`
+}
+
+type resultJSON struct {
+	ID       string             `json:"id"`
+	Path     string             `json:"path"`
+	Bytes    int64              `json:"bytes"`
+	Stats    compress.Stats     `json:"stats"`
+	Cached   int                `json:"cached"`
+	Lost     map[string]int     `json:"lostFacts"`
+	Redacted map[string]int     `json:"redacted"`
+	Input    int                `json:"inputTokens"`
+	Output   int                `json:"outputTokens"`
+	Removed  int                `json:"removedLines"`
+	Messages []compress.Message `json:"messages"`
+}
+
+func toolDoc(t compress.ToolPlan) toolsJSON {
+	return toolsJSON{t.Removed, t.Truncated, t.Kept, t.Thinking, t.Tokens}
+}
+
+func (a *app) compressDoc(p *compress.Plan, prov provider, dry bool) compressJSON {
+	s := p.Session
+	live, _ := liveTokens(s)
+	d := compressJSON{
+		Schema: 1, DryRun: dry,
+		Source: sourceJSON{s.ID, string(s.Host), s.Path, s.Lines, live, s.Problems.Counts},
+		Plan: planJSON{
+			Provider: prov.Name(), Model: prov.model, Turns: len(p.Turns), Tokens: p.Tokens, TargetTokens: p.Target,
+			InputTokens: p.InputTokens, OutputTokens: p.OutputTokens, Bands: []bandJSON{}, Tools: toolDoc(p.Tools), Skipped: p.Skipped,
+		},
+	}
+	if usd, known := prov.cost(p); known {
+		d.Plan.CostUSD = &usd
+	}
+	for _, b := range p.Bands {
+		d.Plan.Bands = append(d.Plan.Bands, bandJSON{b.Band, b.Turns, b.Messages, b.Tokens, b.Target})
+	}
+	return d
+}
+
+func resultDoc(r *compress.Result) *resultJSON {
+	lost := map[string]int{}
+	for k, n := range r.Lost {
+		lost[k.String()] = n
+	}
+	return &resultJSON{r.Clone.ID, r.Clone.Path, r.Clone.Bytes, r.Stats, r.Cached, lost, r.Redacted, r.InputTokens, r.OutputTokens, r.RemovedEntries, r.Messages}
+}

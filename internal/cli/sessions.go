@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// sessionInfo is one row of the list.
+type sessionInfo struct {
+	ID          string `json:"id"`
+	Host        string `json:"host"`
+	Path        string `json:"path"`
+	Project     string `json:"project"`
+	Title       string `json:"title"`
+	Modified    string `json:"modified"`
+	AgeSeconds  int64  `json:"ageSeconds"`
+	LiveTokens  int64  `json:"liveTokens"`
+	Estimated   bool   `json:"estimated"`
+	Compactions int    `json:"compactions"`
+	Turns       int    `json:"turns"`
+	Size        int64  `json:"size"`
+	Unreadable  int    `json:"unreadableLines"`
+}
+
+func (a *app) sessionsCmd() *cobra.Command {
+	limit := 20
+	cmd := &cobra.Command{
+		Use: "sessions", Short: message.HelpSessions.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			files, err := transcript.List(a.env.claudeDir(), a.env.codexHome())
+			if err != nil {
+				return err
+			}
+			files = files[:min(max(limit, 0), len(files))]
+			rows := []sessionInfo{}
+			for _, f := range files {
+				info, err := a.sessionInfo(cmd.Context(), f)
+				if err != nil {
+					return err
+				}
+				rows = append(rows, info)
+			}
+			if a.json {
+				return a.printJSON(struct {
+					Schema   int           `json:"schema"`
+					Sessions []sessionInfo `json:"sessions"`
+				}{1, rows})
+			}
+			if len(rows) == 0 {
+				a.note(message.NoSessions)
+				return nil
+			}
+			a.sessionTable(rows, false)
+			return nil
+		},
+	}
+	cmd.Flags().IntVarP(&limit, "limit", "n", limit, message.HelpLimit.In(a.lang))
+	return cmd
+}
+
+// sessionInfo reads a session for the list. One that cannot be read is listed
+// by what its file shows.
+func (a *app) sessionInfo(ctx context.Context, f transcript.File) (sessionInfo, error) {
+	age := a.env.Now().Sub(f.ModTime)
+	info := sessionInfo{
+		ID: f.ID, Host: string(f.Host), Path: f.Path, Project: f.Folder, Size: f.Size,
+		Modified: f.ModTime.UTC().Format(time.RFC3339), AgeSeconds: int64(max(0, age).Seconds()),
+	}
+	s, err := transcript.Read(ctx, f.Path)
+	if ctx.Err() != nil {
+		return info, ctx.Err()
+	}
+	if err != nil {
+		return info, nil
+	}
+	if s.CWD != "" {
+		info.Project = s.CWD
+	}
+	if s.ID != "" {
+		info.ID = s.ID
+	}
+	info.Title = s.Title
+	info.Compactions = len(s.Compactions)
+	info.Turns = len(s.Turns(s.Live()))
+	info.Unreadable = s.Problems.Unreadable()
+	info.LiveTokens, info.Estimated = liveTokens(s)
+	return info, nil
+}
+
+// liveTokens is what the last request reported; before the first one after a
+// compaction, an estimate.
+func liveTokens(s *transcript.Session) (n int64, estimated bool) {
+	if s.HasUsage {
+		return s.Usage.Tokens(), false
+	}
+	for _, i := range s.Live() {
+		e := &s.Entries[i]
+		n += (int64(e.Text) + int64(e.Tool) + int64(e.Think) + 3) / 4
+	}
+	return n, true
+}
+
+func (a *app) sessionTable(rows []sessionInfo, numbered bool) {
+	head := []string{}
+	if numbered {
+		head = append(head, "#")
+	}
+	for _, t := range []message.Text{message.ColID, message.ColProject, message.ColAge, message.ColTokens, message.ColCompacted, message.ColSize, message.ColTitle} {
+		head = append(head, t.In(a.lang))
+	}
+	out := [][]string{head}
+	for i, r := range rows {
+		row := []string{}
+		if numbered {
+			row = append(row, fmt.Sprint(i+1))
+		}
+		tokens := thousands(int(r.LiveTokens))
+		if r.Estimated {
+			tokens = "~" + tokens
+		}
+		out = append(out, append(row, short(r.ID, 13), a.homePath(r.Project, 32), age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), bytesText(r.Size), short(r.Title, 48)))
+	}
+	w := a.env.Stdout
+	if numbered {
+		w = a.env.Stderr
+	}
+	table(w, out)
+}
+
+// homePath shortens a path for a table: the home folder as ~, the end of what
+// is too long.
+func (a *app) homePath(p string, limit int) string {
+	if rest, ok := strings.CutPrefix(p, a.env.home()+string(filepath.Separator)); ok && a.env.home() != "" {
+		p = filepath.Join("~", rest)
+	}
+	if r := []rune(p); len(r) > limit {
+		return "…" + string(r[len(r)-limit+1:])
+	}
+	return p
+}
+
+func short(s string, limit int) string {
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit-1]) + "…"
+	}
+	return s
+}
+
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours())/24)
+}
+
+func bytesText(n int64) string {
+	f, unit := float64(n), "B"
+	for _, u := range []string{"kB", "MB", "GB"} {
+		if f < 1000 {
+			break
+		}
+		f, unit = f/1000, u
+	}
+	if unit == "B" || f >= 100 {
+		return fmt.Sprintf("%.0f %s", f, unit)
+	}
+	return fmt.Sprintf("%.1f %s", f, unit)
+}
+
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
