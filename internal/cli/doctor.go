@@ -149,6 +149,7 @@ func (d *doctor) checkHome() {
 func (d *doctor) checkConfig(problems []config.Problem) {
 	path := d.env.store().ConfigFile()
 	for _, p := range problems {
+		p.File = d.shortName(p.File)
 		d.advise(d.add("config", "warn", message.WarnConfig, p.Error()), message.HintConfig)
 	}
 	if len(problems) > 0 {
@@ -159,6 +160,14 @@ func (d *doctor) checkConfig(problems []config.Problem) {
 		return
 	}
 	d.add("config", "ok", message.DoctorConfig, d.short(path))
+}
+
+// shortName is short for a name that may be missing.
+func (d *doctor) shortName(path string) string {
+	if path == "" {
+		return ""
+	}
+	return d.short(path)
 }
 
 func (d *doctor) checkPrompt() {
@@ -172,7 +181,7 @@ func (d *doctor) checkPrompt() {
 		d.advise(d.add("prompt", "warn", message.DoctorBadJSON, d.short(path), err.Error()), message.HintConfig)
 		return
 	}
-	_, problems := prompt.ParseAutoCompact(data, path)
+	_, problems := prompt.ParseAutoCompact(data, d.short(path))
 	for _, p := range problems {
 		d.advise(d.add("prompt", "warn", message.WarnConfig, p.Error()), message.HintConfig)
 	}

@@ -90,9 +90,9 @@ var (
 	PurgeRefused     = Text{ZH: "不會刪除 %s：它包含家目錄或目前目錄", EN: "%s is not deleted: it holds the home or the current folder"}
 	HintPurge        = Text{ZH: "請檢查 OVERTONE_HOME", EN: "look at OVERTONE_HOME"}
 
-	DoctorBroken   = Text{ZH: "有 %d 項損壞", EN: "%d checks failed"}
+	DoctorBroken   = Text{ZH: "有 %d 項損壞", EN: "failed checks: %d"}
 	DoctorFine     = Text{ZH: "一切正常", EN: "all is well"}
-	DoctorWarned   = Text{ZH: "沒有損壞，%d 項值得注意", EN: "nothing is broken, %d things are worth a look"}
+	DoctorWarned   = Text{ZH: "沒有損壞，%d 項值得注意", EN: "nothing is broken; worth a look: %d"}
 	HintInit       = Text{ZH: "執行 overtone init", EN: "run: overtone init"}
 	HintInitCodex  = Text{ZH: "執行 overtone init --host codex", EN: "run: overtone init --host codex"}
 	DoctorBinary   = Text{ZH: "overtone %s 在 PATH 上：%s", EN: "overtone %s is on PATH: %s"}
@@ -103,14 +103,14 @@ var (
 	HintDisk       = Text{ZH: "檢查擁有者、權限與剩餘空間", EN: "look at its owner, its mode and the space left"}
 	DoctorNoHome   = Text{ZH: "%s 還不存在", EN: "%s is not there yet"}
 	DoctorModes    = Text{ZH: "權限只限本人（看過 %d 個檔案）", EN: "only you can read it (%d files looked at)"}
-	DoctorOpen     = Text{ZH: "其他人可讀取 %d 個檔案，例如 %s", EN: "others can read %d files, such as %s"}
-	DoctorLoose    = Text{ZH: "其他人可寫入 %d 個檔案，例如 %s", EN: "others can write %d files, such as %s"}
+	DoctorOpen     = Text{ZH: "其他人可讀取 %d 個檔案，例如 %s", EN: "files that others can read: %d, such as %s"}
+	DoctorLoose    = Text{ZH: "其他人可寫入 %d 個檔案，例如 %s", EN: "files that others can write: %d, such as %s"}
 	HintModesFix   = Text{ZH: "chmod -R go= %s", EN: "chmod -R go= %s"}
 	DoctorWalk     = Text{ZH: "無法完整檢視 %s：%s", EN: "%s could not be looked over: %s"}
 	DoctorLocks    = Text{ZH: "沒有卡住的鎖", EN: "no lock is stuck"}
 	DoctorHeld     = Text{ZH: "這些 session 的鎖一直被占用：%s", EN: "the lock of these sessions is held: %s"}
 	HintHeld       = Text{ZH: "結束占用的 overtone 程序；鎖會隨程序消失", EN: "end the overtone process that holds it; the lock goes with it"}
-	DoctorLeft     = Text{ZH: "%d 個未寫完的殘留檔案，例如 %s", EN: "%d files were left half-written, such as %s"}
+	DoctorLeft     = Text{ZH: "%d 個未寫完的殘留檔案，例如 %s", EN: "half-written files left behind: %d, such as %s"}
 	HintLeft       = Text{ZH: "可以刪除；overtone cleanup 也會處理過期的 session", EN: "they can be deleted; overtone cleanup removes old sessions, too"}
 	DoctorConfig   = Text{ZH: "設定檔沒有問題：%s", EN: "the configuration is fine: %s"}
 	DoctorNoConfig = Text{ZH: "沒有設定檔，使用預設值：%s", EN: "there is no configuration, defaults hold: %s"}
@@ -126,7 +126,7 @@ var (
 	DoctorNotCodex  = Text{ZH: "Codex：沒有安裝", EN: "Codex: not installed"}
 	DoctorNowhere   = Text{ZH: "沒有安裝到任何 host", EN: "not installed in any host"}
 	DoctorPlugin    = Text{ZH: "plugin 的 %d 個檔案完整", EN: "the plugin's %d files are intact"}
-	DoctorNoPlugin  = Text{ZH: "plugin 不完整：缺 %d、被改 %d、多餘 %d 個檔案", EN: "the plugin is not intact: %d files are missing, %d changed, %d foreign"}
+	DoctorNoPlugin  = Text{ZH: "plugin 不完整：缺 %d、被改 %d、多餘 %d 個檔案", EN: "the plugin's files are not intact: missing %d, changed %d, foreign %d"}
 	DoctorSettings  = Text{ZH: "設定已就緒：%s", EN: "the settings are in place: %s"}
 	DoctorBadJSON   = Text{ZH: "無法讀取 %s：%s", EN: "%s cannot be read: %s"}
 	DoctorNoKeys    = Text{ZH: "%s 缺少 %s", EN: "%s lacks %s"}
@@ -149,8 +149,8 @@ var (
 	HintApprove     = Text{ZH: "在 Codex 輸入 /hooks", EN: "use /hooks in Codex"}
 
 	DoctorNoSession = Text{ZH: "還沒有任何 session", EN: "there is no session yet"}
-	DoctorTimeline  = Text{ZH: "session %s 的時間軸可讀（%d 行）", EN: "the timeline of session %s is readable (%d lines)"}
-	DoctorBadLines  = Text{ZH: "session %s 的時間軸有 %d 行損壞", EN: "the timeline of session %s has %d damaged lines"}
+	DoctorTimeline  = Text{ZH: "session %s 的時間軸可讀（%d 行）", EN: "the timeline of session %s is readable (lines: %d)"}
+	DoctorBadLines  = Text{ZH: "session %s 的時間軸有 %d 行損壞", EN: "the timeline of session %s has damaged lines: %d"}
 	HintBadLines    = Text{ZH: "損壞的行會被略過；在它們被淘汰前不會提出 compact 建議", EN: "they are passed over; until they age out no compaction is suggested"}
 	DoctorUnread    = Text{ZH: "session %[1]s 的 %[2]s 無法讀取：%[3]s", EN: "%[2]s of session %[1]s cannot be read: %[3]s"}
 	HintUnread      = Text{ZH: "以 overtone workflow start 重新開始，或刪除該檔案", EN: "start again with overtone workflow start, or delete the file"}
