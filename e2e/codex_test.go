@@ -287,6 +287,34 @@ func TestCodexQuickUser(t *testing.T) {
 	}
 }
 
+// TestCodexPacketComesFirst: a message sent in the moment the compaction ends,
+// as text entered meanwhile is, comes after the packet.
+func TestCodexPacketComesFirst(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.Ready()
+	w.Watch()
+	for range 5 {
+		u := w.User()
+		from := len(w.Model.Requests())
+		u.AwaitTurn(u.Say("[work] slice"))
+		u.AwaitTurn(u.Await("the compaction", isCompaction).TurnID)
+		u.AwaitTurn(u.Say("hurry"))
+		var order []string
+		for _, it := range w.Model.Requests()[len(w.Model.Requests())-1].Input {
+			switch {
+			case strings.Contains(it.Text, packetMark):
+				order = append(order, "packet")
+			case it.Text == "hurry":
+				order = append(order, "hurry")
+			}
+		}
+		if got := strings.Join(order, " "); got != "packet hurry" {
+			t.Errorf("the model saw %q: %s", got, w.kinds(from))
+		}
+	}
+}
+
 // TestCodexForeignCompaction: what the user compacts gets no packet of ours.
 func TestCodexForeignCompaction(t *testing.T) {
 	t.Parallel()

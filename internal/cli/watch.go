@@ -82,6 +82,9 @@ func (a *app) watchCodexCmd() *cobra.Command {
 			default:
 				w.At.Socket = filepath.Join(a.env.codexHome(), "app-server-control", "app-server-control.sock")
 			}
+			if err := w.At.Check(); err != nil {
+				return usageError{err}
+			}
 			return watched(w.Run(cmd.Context()))
 		},
 	}

@@ -471,7 +471,7 @@ func (w *Claude) between(ctx context.Context) error {
 		// that it never arrived or does not matter any more.
 		rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
 		rec.Receipt, _ = rec.Receipt.Step(compact.Failed{Reason: string(ReasonSuperseded)}, w.Now())
-		if s.saveRecord(rec) != nil {
+		if s.saveRecord(rec, false) != nil {
 			return nil
 		}
 	}
@@ -553,12 +553,12 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	void := func(r Reason) {
 		step(compact.Missing{ID: packet.ID})
 		step(compact.Failed{Reason: string(r)})
-		_ = s.saveRecord(rec, store.On(message.EventSessionCompactFailed, "packet", packet.ID, "reason", string(r)))
+		_ = s.saveRecord(rec, false, store.On(message.EventSessionCompactFailed, "packet", packet.ID, "reason", string(r)))
 		s.report("void", message.WatchVoid, packet.ID, ReasonText(r).In(s.opts.Words))
 		w.done = w.Once
 	}
 	step(compact.Started{})
-	if s.saveRecord(rec, store.On(message.EventPacketCreated, "packet", packet.ID)) != nil {
+	if s.saveRecord(rec, false, store.On(message.EventPacketCreated, "packet", packet.ID)) != nil {
 		return nil
 	}
 	s.report("compact", message.WatchCompacting, s.decision.Reason.In(s.opts.Words))
@@ -581,7 +581,7 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 		void(ReasonExpired)
 		return nil
 	}
-	if s.saveRecord(rec) != nil {
+	if s.saveRecord(rec, false) != nil {
 		return nil
 	}
 	return w.deliver(ctx, rec)
@@ -594,7 +594,7 @@ func (w *Claude) deliver(ctx context.Context, rec Record) error {
 	}
 	s := w.sess
 	rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: id}, w.Now())
-	_ = s.saveRecord(rec, store.On(message.EventPacketDelivered, "packet", id, "via", string(rec.Receipt.Via)))
+	_ = s.saveRecord(rec, false, store.On(message.EventPacketDelivered, "packet", id, "via", string(rec.Receipt.Via)))
 	s.report("delivered", message.WatchDelivered, id)
 	w.done = w.Once
 	if err := w.measure(ctx); err != nil {
@@ -629,7 +629,7 @@ func (w *Claude) resume(ctx context.Context) error {
 	switch {
 	case trail.arrived:
 		step(compact.Arrived{ID: rec.Receipt.ID})
-		s.storeProblem(s.saveRecord(rec))
+		s.storeProblem(s.saveRecord(rec, false))
 		return nil
 	case trail.compacted && trail.wentOn:
 		reason = ReasonSuperseded
@@ -637,7 +637,7 @@ func (w *Claude) resume(ctx context.Context) error {
 		step(compact.Missing{ID: rec.Receipt.ID})
 		step(compact.Finished{Compaction: rec.Receipt.ID})
 		if step(compact.Opening{Via: compact.ViaQueue}) {
-			if s.saveRecord(rec) != nil {
+			if s.saveRecord(rec, false) != nil {
 				return nil
 			}
 			return w.deliver(ctx, rec)
@@ -646,7 +646,7 @@ func (w *Claude) resume(ctx context.Context) error {
 	}
 	step(compact.Missing{ID: rec.Receipt.ID})
 	step(compact.Failed{Reason: string(reason)})
-	s.storeProblem(s.saveRecord(rec))
+	s.storeProblem(s.saveRecord(rec, false))
 	s.report("void", message.WatchVoid, rec.Receipt.ID, ReasonText(reason).In(s.opts.Words))
 	return nil
 }

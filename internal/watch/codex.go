@@ -444,6 +444,7 @@ func (w *Codex) item(t *thread, turn string, it wireItem, late bool) {
 		t.apply(compact.ToolActivity{Tool: cmp.Or(it.Tool, it.Type)})
 	case itemCompaction:
 		w.compacted(t, turn, late)
+		return
 	}
 	t.passed(it.ended())
 	w.feed(t, Item{Turn: turn, Type: it.Type, ClientID: it.ClientID, Done: true})
@@ -462,6 +463,8 @@ func (w *Codex) compacted(t *thread, turn string, late bool) {
 		after = -1
 	}
 	mine := t.cycle.Phase == Compacting && turn != t.cycle.UserTurn && (t.cycle.ours() == "" || t.cycle.ours() == turn)
+	// The packet first: whoever waits for the disk here comes too late.
+	w.feed(t, Item{Turn: turn, Type: itemCompaction, Done: true})
 	t.session.compacted(turn, after, mine)
 }
 
@@ -499,7 +502,7 @@ func (w *Codex) feed(t *thread, event any) {
 		case Author:
 			w.author(t, a)
 		case Save:
-			saved = t.saveRecord(a.Record) == nil
+			saved = t.saveRecord(a.Record, a.Loose) == nil
 		case Compact:
 			if saved {
 				w.compact(t, a)
@@ -527,6 +530,11 @@ func (w *Codex) feed(t *thread, event any) {
 
 func (w *Codex) lease(t *thread, a Lease) {
 	if w.DryRun {
+		w.feed(t, Leased{Seq: a.Seq})
+		return
+	}
+	// Only looking for what somebody left leaves no trace of its own.
+	if m, err := t.desk.load(); t.cycle.Phase == Watching && (err != nil || !m.Record.open()) {
 		w.feed(t, Leased{Seq: a.Seq})
 		return
 	}

@@ -47,21 +47,33 @@ func (e Endpoint) String() string {
 	return "unix://" + e.Socket
 }
 
+// Check reports an address that can never work.
+func (e Endpoint) Check() error {
+	if e.URL == "" {
+		return nil
+	}
+	u, err := url.Parse(e.URL)
+	if err != nil {
+		return fmt.Errorf("app-server address: %w", err)
+	}
+	switch u.Scheme {
+	case "ws", "wss", "unix":
+		return nil
+	}
+	return fmt.Errorf("app-server address %q: want ws://, wss:// or unix://", e.URL)
+}
+
 func (e Endpoint) dial(ctx context.Context) (conn, error) {
 	if e.Command != nil {
 		return startProcess(e.Command)
+	}
+	if err := e.Check(); err != nil {
+		return nil, err
 	}
 	socket, address := e.Socket, "ws://localhost/"
 	if path, ok := strings.CutPrefix(e.URL, "unix://"); ok {
 		socket = path
 	} else if e.URL != "" {
-		u, err := url.Parse(e.URL)
-		if err != nil {
-			return nil, fmt.Errorf("app-server address: %w", err)
-		}
-		if u.Scheme != "ws" && u.Scheme != "wss" {
-			return nil, fmt.Errorf("app-server address %q: want ws://, wss:// or unix://", e.URL)
-		}
 		address = e.URL
 	}
 	opts := &websocket.DialOptions{CompressionMode: websocket.CompressionDisabled}

@@ -46,6 +46,11 @@ type Cycle struct {
 	Abandon Reason
 	// Settled is set when a first look has found a packet missing.
 	Settled bool
+	// Adopted is set when the record is another watcher's: it may have gone one
+	// step further than it could write down.
+	Adopted bool
+	// Unclear counts looks that did not tell.
+	Unclear int
 }
 
 // Phase is where a Cycle is.
@@ -87,8 +92,12 @@ type Waits struct {
 	Look time.Duration
 }
 
-// maxAdds bounds how often a refused packet is offered again.
-const maxAdds = 3
+const (
+	// maxAdds bounds how often a refused packet is offered again.
+	maxAdds = 3
+	// maxUnclear bounds the looks at a thread that does not tell.
+	maxUnclear = 10
+)
 
 // Advance applies one event. It is pure: same cycle, same event, same result.
 func Advance(c Cycle, w Waits, now time.Time, event any) (Cycle, []any) {
@@ -161,6 +170,7 @@ func (m *machine) finish(what News, r Reason) {
 	m.enter(Watching)
 	m.Trigger, m.Submission, m.TurnStatus, m.UserTurn = "", "", "", ""
 	m.Adds, m.Sent, m.Abandon, m.Settled = 0, false, "", false
+	m.Adopted, m.Unclear = false, 0
 }
 
 // step moves the receipt on and reports whether the packet is to go out.
@@ -173,13 +183,13 @@ func (m *machine) step(e compact.ReceiptEvent) bool {
 func (m *machine) void(r Reason) {
 	m.step(compact.Missing{ID: m.Record.Receipt.ID})
 	m.step(compact.Failed{Reason: string(r)})
-	m.do(Save{m.Record})
+	m.do(Save{Record: m.Record})
 	m.finish(NewsVoid, r)
 }
 
 func (m *machine) delivered() {
 	m.step(compact.Arrived{ID: m.Record.Receipt.ID})
-	m.do(Save{m.Record})
+	m.do(Save{Record: m.Record})
 	m.finish(NewsDelivered, "")
 }
 
@@ -280,7 +290,7 @@ func (m *machine) compaction(e Item) {
 		if m.ours() == "" {
 			m.step(compact.Started{Compaction: e.Turn})
 			if !e.Done {
-				m.do(Save{m.Record})
+				m.do(Save{Record: m.Record, Loose: true})
 			}
 		}
 		if e.Done && m.ours() == e.Turn {
@@ -303,17 +313,26 @@ func (m *machine) compaction(e Item) {
 }
 
 // compacted hands the packet over at once, while the compaction's turn is
-// still ending: the queue then runs it before anything a person sends.
+// still ending: the queue then runs it before anything a person sends. That is
+// a matter of milliseconds, so the record is written right after and not before;
+// it has the packet's id already, and a successor looks for that twice.
 func (m *machine) compacted() {
+	if m.deliver() {
+		m.offer()
+		m.do(Save{Record: m.Record}, Tell{What: NewsCompacted, Record: m.Record})
+	}
+}
+
+// deliver moves the receipt to where the packet may go out.
+func (m *machine) deliver() bool {
 	m.step(compact.Finished{Compaction: m.ours()})
 	m.step(compact.Missing{ID: m.Record.Receipt.ID})
 	if !m.step(compact.Opening{Via: compact.ViaQueue}) {
 		m.void(ReasonExpired)
-		return
+		return false
 	}
-	m.do(Save{m.Record}, Tell{What: NewsCompacted, Record: m.Record})
 	m.enter(Delivering)
-	m.offer()
+	return true
 }
 
 // offer sends the packet and watches over it.
@@ -390,7 +409,7 @@ func (m *machine) checked(e Checked) {
 	default:
 		m.enter(Compacting)
 		m.step(compact.Started{})
-		m.do(Save{m.Record}, Tell{What: NewsCompact, Record: m.Record}, Compact{m.Seq}, After{m.Seq, m.w.Compact})
+		m.do(Save{Record: m.Record}, Tell{What: NewsCompact, Record: m.Record}, Compact{m.Seq}, After{m.Seq, m.w.Compact})
 	}
 }
 
@@ -425,7 +444,7 @@ func (m *machine) leased(e Leased) {
 		m.enter(Authoring)
 		m.do(Author{m.Seq, m.Trigger})
 	case m.Phase == Leasing, m.Phase == Watching && e.OK && e.Record.open():
-		m.Record, m.Trigger = e.Record, e.Record.Trigger
+		m.Record, m.Trigger, m.Adopted = e.Record, e.Record.Trigger, true
 		m.enter(Recovering)
 		m.do(Tell{What: NewsAdopted, Record: m.Record}, Look{m.Seq})
 	case m.Phase == Watching && e.OK:
@@ -511,6 +530,10 @@ func (m *machine) looked(e Looked) {
 		m.enter(Compacting)
 		m.do(After{m.Seq, m.w.Compact})
 	case foundUnclear:
+		if m.Unclear++; m.Unclear > maxUnclear {
+			m.void(ReasonSuperseded)
+			return
+		}
 		m.enter(Recovering)
 		m.do(After{m.Seq, m.w.Debounce})
 	case foundNothing:
@@ -548,13 +571,14 @@ func (m *machine) queued(f finding) {
 	}
 }
 
-// undelivered: whatever became of the compaction, the packet is nowhere. Once
-// it was offered it may be on its way from the queue into a turn, when for some
-// milliseconds it is in neither; so then only a second look after a pause counts.
+// undelivered: whatever became of the compaction, the packet is nowhere. If it
+// was or may have been offered, it can be on its way from the queue into a turn,
+// when for some milliseconds it is in neither; so then only a second look after a
+// pause counts.
 func (m *machine) undelivered(e Looked, f finding) {
 	m.TurnStatus = TurnCompleted
 	quiet := e.View.Idle && m.Turn == ""
-	sure := m.Settled || !m.Record.offered()
+	sure := m.Settled || !m.Record.offered() && !m.Adopted
 	switch {
 	case !sure || f.found == foundCompacted && !quiet:
 		m.Settled = quiet
@@ -570,6 +594,9 @@ func (m *machine) undelivered(e Looked, f finding) {
 		m.void(ReasonUndelivered)
 	default:
 		m.Settled = false
-		m.compacted()
+		if m.deliver() {
+			m.do(Save{Record: m.Record})
+			m.offer()
+		}
 	}
 }

@@ -179,6 +179,7 @@ func TestFind(t *testing.T) {
 		{"queued, but failed", View{Turns: []TurnView{{ID: "c", Status: TurnFailed}, work}, Queue: queued}, finding{found: foundQueued, turn: "c", submission: "q", reason: ReasonFailed}},
 		{"went on", View{Turns: []TurnView{user(TurnCompleted), done, work}}, finding{found: foundSuperseded, turn: "c"}},
 		{"a turn begins", View{Turns: []TurnView{{ID: "x", Status: TurnRunning}, done, work}}, finding{found: foundUnclear, turn: "c"}},
+		{"ended, its items not there yet", View{Turns: []TurnView{{ID: "c", Status: TurnCompleted}, work}}, finding{found: foundUnclear}},
 		{"a user's turn instead", View{Turns: []TurnView{user(TurnCompleted), work}}, finding{found: foundSuperseded}},
 		{"long ago", View{Turns: []TurnView{done, user(TurnCompleted)}, Cutoff: true}, finding{found: foundSuperseded}},
 		{"same packet id before the trigger does not count", View{Turns: []TurnView{done, work, packet}}, finding{found: foundCompacted, turn: "c"}},

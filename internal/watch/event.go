@@ -86,8 +86,11 @@ type (
 		Turn string
 	}
 	// Save writes the record down. If that fails, no Compact, Add or StartTurn
-	// that follows it is carried out.
-	Save struct{ Record Record }
+	// that follows it is carried out. Loose does not wait for the disk.
+	Save struct {
+		Record Record
+		Loose  bool
+	}
 	// Compact starts the compaction.
 	Compact struct{ Seq int }
 	// Add puts the packet into the thread's queue.

@@ -32,7 +32,7 @@ const (
 	foundQueued                  // the packet waits in the queue
 	foundDelivered               // the packet is in the thread
 	foundSuperseded              // the thread went on without the packet
-	foundUnclear                 // a turn has begun that may be the packet's
+	foundUnclear                 // a turn has begun that may be the packet's, or one has ended whose items are not there yet
 )
 
 type finding struct {
@@ -92,7 +92,7 @@ func outcome(newer []TurnView, turn string) finding {
 	case t.Status != TurnCompleted:
 		return finding{found: foundFailed, turn: t.ID, reason: endReason(t.Status)}
 	case !t.Compact:
-		return finding{found: foundSuperseded}
+		return finding{found: foundUnclear}
 	case n == 1:
 		return finding{found: foundCompacted, turn: t.ID}
 	case n == 2 && newer[0].Status == TurnRunning && len(newer[0].Clients) == 0:

@@ -81,6 +81,11 @@ func decodeMemory(b []byte, err error) (memory, error) {
 // update changes the memory under the session's lock, puts the events on the
 // timeline and returns what is now on disk.
 func (d *desk) update(fn func(*memory), events ...store.Event) (memory, error) {
+	return d.write(false, fn, events...)
+}
+
+// write is update; with loose it does not wait for the disk.
+func (d *desk) write(loose bool, fn func(*memory), events ...store.Event) (memory, error) {
 	if d.dry {
 		m, err := d.load()
 		if err == nil {
@@ -101,7 +106,11 @@ func (d *desk) update(fn func(*memory), events ...store.Event) (memory, error) {
 		if err != nil {
 			return err
 		}
-		if err := tx.Write(memoryFile, append(b, '\n')); err != nil {
+		put := tx.Write
+		if loose {
+			put = tx.WriteLoose
+		}
+		if err := put(memoryFile, append(b, '\n')); err != nil {
 			return err
 		}
 		if len(events) > 0 {

@@ -295,8 +295,8 @@ func (s *session) packet(agent string) compact.Packet {
 }
 
 // saveRecord writes a record down; the packet's number is used up with it.
-func (s *session) saveRecord(r Record, events ...store.Event) error {
-	m, err := s.desk.update(func(m *memory) {
+func (s *session) saveRecord(r Record, loose bool, events ...store.Event) error {
+	m, err := s.desk.write(loose, func(m *memory) {
 		if m.Record.Receipt.ID != r.Receipt.ID {
 			m.Packets++
 		}

@@ -30,6 +30,7 @@ type world struct {
 	accepted map[string]int    // packets taken by the server, by id
 	of       map[string]string // packet → its compaction's turn
 	accident bool              // somebody was cut off, or interfered
+	calm     bool              // no more accidents
 	clock    time.Duration
 	log      []string
 }
@@ -207,10 +208,19 @@ func (w *world) accept(packet string) {
 	if w.accepted[packet] > 1 {
 		w.fail("packet %s was sent %d times", packet, w.accepted[packet])
 	}
-	if w.record.Receipt.ID != packet || !w.turn(w.record.Receipt.Compaction).done {
+	of := ""
+	for _, t := range w.turns {
+		if t.id > w.record.Trigger && t.done {
+			of = t.id
+		}
+	}
+	if w.record.Receipt.ID != packet || of == "" {
 		w.fail("packet %s was sent before its compaction was done: %+v", packet, w.record)
 	}
-	w.of[packet] = w.record.Receipt.Compaction
+	if c := w.record.Receipt.Compaction; c != "" {
+		of = c
+	}
+	w.of[packet] = of
 }
 
 func (w *world) turn(id string) simTurn {
@@ -227,8 +237,17 @@ func (w *world) feed(x *simWatcher, event any) {
 	before := x.c.Phase
 	x.c, actions = Advance(x.c, simWaits, w.now(), event)
 	w.logf("w%d: %s + %T%+v → %s #%d", x.id, before, event, event, x.c.Phase, x.c.Seq)
+	offered := false
 	for _, a := range actions {
 		w.logf("w%d:    %T%+v", x.id, a, a)
+		if _, ok := a.(Add); ok {
+			offered = true
+		}
+		if _, ok := a.(Save); ok && offered && w.next%5 == 0 && !w.calm {
+			w.accident = true
+			w.kill(x, w.next%2 == 0) // right after the packet went out
+			return
+		}
 		switch a := a.(type) {
 		case After:
 			x.timer = &a
@@ -366,12 +385,13 @@ func TestCycleUnderAnySchedule(t *testing.T) {
 		for range steps {
 			w.step(w.watchers[rng.IntN(len(w.watchers))], rng.IntN(64), rng.IntN(1<<16))
 		}
+		w.logf("--- settle")
+		w.calm = true
 		for _, x := range w.watchers {
 			if !x.alive {
 				w.start(x)
 			}
 		}
-		w.logf("--- settle")
 		w.settle()
 		w.atRest()
 	})
