@@ -465,12 +465,12 @@ func (s *setup) askLanguage() (message.Lang, error) {
 		if err != nil {
 			return lang, err
 		}
-		switch {
-		case answer == "":
+		switch answer {
+		case "":
 			return lang, nil
-		case answer == "1":
+		case "1":
 			return message.ZH, nil
-		case answer == "2":
+		case "2":
 			return message.EN, nil
 		}
 		if l, ok := message.Parse(answer); ok {

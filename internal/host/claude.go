@@ -205,7 +205,7 @@ func claude(ctx context.Context, bin string, env []string, args ...string) error
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	ctx, cancel := context.WithTimeout(ctx, registerWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, args...)

@@ -106,7 +106,7 @@ func TestClaudeEdits(t *testing.T) {
 		t.Errorf("large window: %v", got)
 	}
 	for _, e := range c.Edits() {
-		if IsWindow(e) != !(e.Own || e.Append) {
+		if IsWindow(e) == (e.Own || e.Append) {
 			t.Errorf("%v", e.Path)
 		}
 	}

@@ -30,15 +30,18 @@ func TestApplyFollowsTheFile(t *testing.T) {
 		"no file": {"", "{\n  \"on\": {\n    \"x@y\": {\n      \"a\": [\n        1\n      ]\n    }\n  }\n}\n", []Edit{set}},
 		"two spaces": {
 			"{\n  \"a\": 1\n}\n",
-			"{\n  \"a\": 1,\n  \"permissions\": {\n    \"allow\": [\n      \"Read(~/x-*)\"\n    ]\n  }\n}\n", []Edit{rule},
+			"{\n  \"a\": 1,\n  \"permissions\": {\n    \"allow\": [\n      \"Read(~/x-*)\"\n    ]\n  }\n}\n",
+			[]Edit{rule},
 		},
 		"tabs, no newline at the end": {
 			"{\n\t\"permissions\": {\n\t\t\"allow\": [\n\t\t\t\"A\"\n\t\t]\n\t}\n}",
-			"{\n\t\"permissions\": {\n\t\t\"allow\": [\n\t\t\t\"A\",\n\t\t\t\"Read(~/x-*)\"\n\t\t]\n\t}\n}", []Edit{rule},
+			"{\n\t\"permissions\": {\n\t\t\"allow\": [\n\t\t\t\"A\",\n\t\t\t\"Read(~/x-*)\"\n\t\t]\n\t}\n}",
+			[]Edit{rule},
 		},
 		"array on one line": {
 			"{\n    \"permissions\": {\"allow\": [\"A\", \"B\"], \"deny\": []}\n}\n",
-			"{\n    \"permissions\": {\"allow\": [\"A\", \"B\", \"Read(~/x-*)\"], \"deny\": []}\n}\n", []Edit{rule},
+			"{\n    \"permissions\": {\"allow\": [\"A\", \"B\", \"Read(~/x-*)\"], \"deny\": []}\n}\n",
+			[]Edit{rule},
 		},
 		"all on one line": {`{"a":1}`, `{"a":1,"permissions":{"allow":["Read(~/x-*)"]}}`, []Edit{rule}},
 		"one line with spaces": {
@@ -74,7 +77,7 @@ func TestApplyFollowsTheFile(t *testing.T) {
 			if err != nil || len(kept) > 0 {
 				t.Fatalf("revert: kept %v, %v", kept, err)
 			}
-			if want := c.src; string(back) != want && !(want == "" && Empty(back)) {
+			if want := c.src; string(back) != want && (want != "" || !Empty(back)) {
 				t.Errorf("reverted:\n%q\nwant\n%q", back, want)
 			}
 		})

@@ -40,7 +40,7 @@ func Probe(ctx context.Context, bin, path string) (honoured bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	log, err := probeHome(dir)
 	if err != nil {
 		return false, err
@@ -57,7 +57,7 @@ func Probe(ctx context.Context, bin, path string) (honoured bool, err error) {
 	var served sync.WaitGroup
 	served.Go(func() { _ = server.Serve(ln) })
 	defer func() {
-		server.Close()
+		_ = server.Close()
 		served.Wait()
 	}()
 

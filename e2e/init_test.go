@@ -1,0 +1,194 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+)
+
+// installed runs the agent as init left it: without --plugin-dir, and without a
+// mode that grants anything.
+func (w *World) installed(prompt string) Stream {
+	w.t.Helper()
+	cmd := w.command(Claude(w.t), "-p", "--model", Model, "--output-format", "stream-json", "--verbose", prompt)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		w.t.Logf("claude: %v\n%s", err, errs.String())
+	}
+	return Stream{t: w.t, Events: events(w.t, &out), Stderr: errs.String()}
+}
+
+// onPath puts a folder in front of the PATH.
+func (w *World) onPath(dir string) {
+	w.env["PATH"] = dir + string(os.PathListSeparator) + w.env["PATH"]
+}
+
+// init installs the plugin so that the very next session runs with it, proves
+// that this Claude Code honours the gate, and uninstall leaves no trace.
+func TestInitClaude(t *testing.T) {
+	t.Parallel()
+	play := &Play{}
+	w := NewWorld(t, Overtone, play.Handle)
+	w.onPath(filepath.Dir(Claude(t)))
+	report := filepath.Join(w.Config, "pipeline-context-s1-REVIEW.md")
+	play.Main = []Step{
+		call(tool("Read", map[string]any{"file_path": report})),
+		call(tool("Read", map[string]any{"file_path": filepath.Join(w.Config, "secret.md")})),
+	}
+	const before = "{\n    \"cleanupPeriodDays\":   30,\n    \"permissions\": {\"allow\": [\"Bash(ls:*)\"]}\n}"
+	settings := filepath.Join(w.Config, "settings.json")
+	for path, text := range map[string]string{settings: before, report: "REPORT-TEXT", filepath.Join(w.Config, "secret.md"): "SECRET-TEXT"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	out := w.Exec("overtone", "init", "--yes", "--mode", "auto")
+	if !strings.Contains(out, "lets PreCompact block") || !strings.Contains(out, "mode auto") {
+		t.Errorf("init says:\n%s", out)
+	}
+	if n := len(w.API.Requests()); n != 0 {
+		t.Errorf("the probe used the user's model: %d requests", n)
+	}
+	marketplace := filepath.Join(w.Home, ".overtone", "plugin")
+	for _, dir := range []string{marketplace, filepath.Join(marketplace, "overtone")} {
+		if out := w.Exec(Claude(t), "plugin", "validate", dir); !strings.Contains(out, "Validation passed") {
+			t.Errorf("validate %s says:\n%s", dir, out)
+		}
+	}
+
+	st := w.installed("hello")
+	init := st.Find("system", "init")
+	if len(init) != 1 {
+		t.Fatalf("%d init events\n%s", len(init), st.Stderr)
+	}
+	var got struct {
+		Plugins []struct{ Name string }
+		Agents  []string
+		Errors  []json.RawMessage `json:"plugin_errors"`
+	}
+	init[0].Decode(t, &got)
+	if len(got.Plugins) != 1 || got.Plugins[0].Name != "overtone" || len(got.Errors) > 0 || !slices.Contains(got.Agents, "overtone:developer") {
+		t.Errorf("first session: %+v", got)
+	}
+	// The reports may be read without a question, and nothing else there.
+	requests := w.API.Requests()
+	last := requests[len(requests)-1]
+	if !last.Has("REPORT-TEXT") || last.Has("SECRET-TEXT") {
+		t.Errorf("report %v, secret %v", last.Has("REPORT-TEXT"), last.Has("SECRET-TEXT"))
+	}
+	doctor := w.Exec("overtone", "doctor", "--json")
+	if !gjson.Get(doctor, "ok").Bool() || !gjson.Get(doctor, `checks.#(id=="hooks").fired.stop`).Exists() {
+		t.Errorf("doctor says:\n%s", doctor)
+	}
+	if out := w.Exec("overtone", "init"); !strings.Contains(out, "nothing to change") {
+		t.Errorf("a second init says:\n%s", out)
+	}
+
+	w.Exec("overtone", "uninstall")
+	if data, err := os.ReadFile(settings); err != nil || string(data) != before {
+		t.Errorf("settings: %v\n%s", err, data)
+	}
+	if out := w.Exec(Claude(t), "plugin", "list"); strings.Contains(out, "overtone") {
+		t.Errorf("plugins left:\n%s", out)
+	}
+	if out := w.Exec(Claude(t), "plugin", "marketplace", "list"); strings.Contains(out, "overtone") {
+		t.Errorf("marketplaces left:\n%s", out)
+	}
+	w.installed("hello again")
+	if data, err := os.ReadFile(settings); err != nil || string(data) != before {
+		t.Errorf("settings after another session: %v\n%s", err, data)
+	}
+}
+
+// Codex reads the hooks of init, and none is trusted before the user says so.
+func TestInitCodex(t *testing.T) {
+	t.Parallel()
+	w := NewWorld(t, Overtone, func(*mockapi.Request) mockapi.Reply { return mockapi.Text("unused") })
+	home := filepath.Join(w.Home, ".codex")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const mine = `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}`
+	file := filepath.Join(home, "hooks.json")
+	if err := os.WriteFile(file, []byte(mine), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.Exec("overtone", "init", "--host", "codex", "--yes")
+	got := codexHooks(t, w, home)
+	var ours []string
+	for _, h := range got.Get("hooks").Array() {
+		command := h.Get("command").String()
+		if !strings.HasPrefix(command, "overtone hook ") {
+			continue
+		}
+		ours = append(ours, h.Get("eventName").String()+" "+h.Get("matcher").String())
+		if s := h.Get("trustStatus").String(); s != "untrusted" {
+			t.Errorf("%s is %s", command, s)
+		}
+	}
+	slices.Sort(ours)
+	want := []string{"postCompact ", "postToolUse Bash|update_plan", "preCompact ", "sessionStart compact", "stop ", "userPromptSubmit "}
+	if !slices.Equal(ours, want) || len(got.Get("hooks").Array()) != len(want)+1 {
+		t.Errorf("hooks %v, want %v and one more:\n%s", ours, want, got.Raw)
+	}
+	for _, list := range []string{"warnings", "errors"} {
+		if n := len(got.Get(list).Array()); n > 0 {
+			t.Errorf("%s: %s", list, got.Get(list).Raw)
+		}
+	}
+	w.Exec("overtone", "uninstall", "--host", "codex")
+	if data, err := os.ReadFile(file); err != nil || string(data) != mine {
+		t.Errorf("hooks.json: %v\n%s", err, data)
+	}
+}
+
+// codexHooks asks Codex for the hooks it sees.
+func codexHooks(t *testing.T, w *World, home string) gjson.Result {
+	t.Helper()
+	cmd := exec.Command(codexBinary(t), "app-server")
+	cmd.Dir = w.Project
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.Home, "CODEX_HOME=" + home}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		in.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	fmt.Fprintln(in, `{"id":1,"method":"initialize","params":{"clientInfo":{"name":"e2e","title":null,"version":"0"},"capabilities":{"experimentalApi":true,"requestAttestation":false}}}`)
+	fmt.Fprintln(in, `{"method":"initialized"}`)
+	fmt.Fprintf(in, `{"id":2,"method":"hooks/list","params":{"cwds":[%q]}}`+"\n", w.Project)
+	sc := bufio.NewScanner(out)
+	sc.Buffer(nil, 16<<20)
+	for sc.Scan() {
+		if gjson.GetBytes(sc.Bytes(), "id").Int() == 2 {
+			return gjson.GetBytes(bytes.Clone(sc.Bytes()), "result.data.0")
+		}
+	}
+	t.Fatalf("no answer from Codex: %v", sc.Err())
+	return gjson.Result{}
+}
