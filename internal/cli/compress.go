@@ -108,9 +108,22 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 		a.printPlan(a.env.Stderr, plan, prov)
 	}
 	bar := a.newBar()
-	res, err := plan.Run(ctx, prov.Provider, compress.RunOptions{
-		ID: transcript.NewID(s.Host, a.env.Now()), Title: a.cloneTitle(f, s), Now: a.env.Now(), Progress: bar.update,
-	})
+	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.env.Now()), Title: a.cloneTitle(f, s), Now: a.env.Now(), Progress: bar.update}
+	if s.Legacy {
+		packet, res, err := plan.Packet(ctx, prov.Provider, run)
+		bar.clear()
+		if err != nil {
+			return err
+		}
+		if a.json {
+			doc.Result, doc.Packet = resultDoc(res), packet
+			return a.printJSON(doc)
+		}
+		a.note(message.LegacyPacket)
+		_, err = fmt.Fprint(a.env.Stdout, packet)
+		return err
+	}
+	res, err := plan.Run(ctx, prov.Provider, run)
 	bar.clear()
 	switch {
 	case errors.Is(err, compress.ErrNothing):
@@ -347,17 +360,15 @@ func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
 		percent = 100 * (p.Tokens - p.Target) / p.Tokens
 	}
 	line(message.PlanTarget, thousands(p.Target), percent)
-	line(message.PlanCost, prov.label(), thousands(p.InputTokens), thousands(p.OutputTokens), a.costText(p, prov))
-}
-
-func (a *app) costText(p *compress.Plan, prov provider) string {
-	switch usd, known := prov.cost(p); {
-	case prov.free():
-		return message.CostFree.In(a.lang)
-	case known:
-		return message.CostAbout.Format(a.lang, usd)
+	if prov.free() {
+		line(message.PlanLocal, prov.label())
+		return
 	}
-	return message.CostUnknown.In(a.lang)
+	cost := message.CostUnknown.In(a.lang)
+	if usd, known := prov.cost(p); known {
+		cost = message.CostAbout.Format(a.lang, usd)
+	}
+	line(message.PlanCost, prov.label(), thousands(p.InputTokens), thousands(p.OutputTokens), cost)
 }
 
 func (a *app) printResult(p *compress.Plan, r *compress.Result, prov provider) {
@@ -424,6 +435,7 @@ type compressJSON struct {
 	Result *resultJSON `json:"result,omitempty"`
 	Resume string      `json:"resume,omitempty"`
 	CWD    string      `json:"cwd,omitempty"`
+	Packet string      `json:"packet,omitempty"`
 }
 
 type sourceJSON struct {

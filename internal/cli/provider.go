@@ -105,11 +105,7 @@ func (a *app) provider(f compressFlags, c config.Compress) (provider, error) {
 		if r.Large {
 			m = large
 		}
-		ans, err := a.ask(ctx, name, llm.Service{URL: base, Model: m, Key: key, Now: a.env.Now}, prompt)
-		if err != nil {
-			return compress.Reply{}, providerError(err)
-		}
-		return compress.Reply{Text: ans.Text, InputTokens: ans.Usage.Input, OutputTokens: ans.Usage.Output}, nil
+		return compress.FromLLM(a.ask(ctx, name, llm.Service{URL: base, Model: m, Key: key, Now: a.env.Now}, prompt))
 	})
 	return p, nil
 }
@@ -128,27 +124,6 @@ func (a *app) ask(ctx context.Context, name string, s llm.Service, prompt string
 		s.URL = cmp.Or(s.URL, llm.OpenAIURL)
 	}
 	return s.Chat(ctx, p)
-}
-
-// providerError tells the pool what an error means for the next request.
-func providerError(err error) error {
-	var e *llm.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	switch e.Kind {
-	case llm.RateLimited:
-		return &compress.RateLimited{RetryAfter: e.RetryAfter, Err: err}
-	case llm.Auth, llm.Missing:
-		return &compress.Fatal{Err: err}
-	case llm.BadRequest:
-		return &compress.Rejected{Err: err}
-	case llm.Server:
-		if e.RetryAfter > 0 {
-			return &compress.RateLimited{RetryAfter: e.RetryAfter, Err: err}
-		}
-	}
-	return err
 }
 
 func loopback(base string) bool {

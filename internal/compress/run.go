@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -96,6 +97,54 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 		return nil, err
 	}
 	return res, nil
+}
+
+// Packet compresses the plan's messages and returns the history as a text, for
+// a host that cannot open the session: messages only, tools and thinking stay
+// out.
+func (p *Plan) Packet(ctx context.Context, prov Provider, o RunOptions) (string, *Result, error) {
+	src, err := p.source()
+	if err != nil {
+		return "", nil, err
+	}
+	defer src.Close()
+	res := &Result{Lost: map[Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items))}
+	kept := &results{}
+	defer kept.Close()
+	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {
+		return "", nil, err
+	}
+	items := map[int32]int{}
+	for n := range p.Items {
+		if kept.has(n) {
+			items[p.Items[n].Entry] = n
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", o.Title)
+	for _, i := range p.View {
+		e := &p.Session.Entries[i]
+		if e.Kind != transcript.User && e.Kind != transcript.Assistant || e.Text == 0 || e.Has(transcript.Meta) || e.Has(transcript.Command) {
+			continue
+		}
+		var text string
+		if n, ok := items[i]; ok {
+			text, _, err = kept.get(n)
+		} else {
+			var raw []byte
+			raw, err = p.Session.Raw(src, int(i))
+			text = transcript.Text(raw)
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		role := "assistant"
+		if e.Kind == transcript.User {
+			role = "user"
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", role, text)
+	}
+	return b.String(), res, nil
 }
 
 func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunOptions, res *Result, kept *results) error {

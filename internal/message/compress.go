@@ -86,7 +86,7 @@ var (
 	PlanSkipped  = Text{ZH: "略過：%s", EN: "left alone: %s"}
 	PlanTarget   = Text{ZH: "目標：context 約 %s tokens（−%d%%）", EN: "target: context about %s tokens (−%d%%)"}
 	PlanCost     = Text{ZH: "%s：送出約 %s tokens、收回約 %s tokens，%s", EN: "%s: about %s tokens out, %s tokens back, %s"}
-	CostFree     = Text{ZH: "不花費", EN: "no cost"}
+	PlanLocal    = Text{ZH: "%s：在本機執行，不花費", EN: "%s: on this machine, no cost"}
 	CostAbout    = Text{ZH: "約 US$%.4f", EN: "about US$%.4f"}
 	CostUnknown  = Text{ZH: "費用不明", EN: "cost unknown"}
 	ColBand      = Text{ZH: "分段", EN: "BAND"}
@@ -110,6 +110,7 @@ var (
 	DoneFailure  = Text{ZH: "第 %d 行：%s", EN: "line %d: %s"}
 	DoneMore     = Text{ZH: "……還有 %d 則", EN: "… and %d more"}
 	DoneClone    = Text{ZH: "副本：%s", EN: "clone: %s"}
+	LegacyPacket = Text{ZH: "這是最早期的 rollout 格式，目前的 codex 無法開啟；壓縮後的對話改以文字輸出", EN: "this rollout has the format of the first versions, which codex no longer opens; the compressed history is printed as text instead"}
 	DoneResume   = Text{ZH: "接續：%s", EN: "resume: %s"}
 	CloneTitle   = Text{ZH: "%s（壓縮）", EN: "%s (compressed)"}
 

@@ -18,9 +18,12 @@ type Session struct {
 	Lines int
 
 	// ID names the session to its host: the file's name decides, on both hosts.
-	ID      string
-	Title   string
-	CWD     string
+	ID    string
+	Title string
+	CWD   string
+	// Legacy is a rollout of the first Codex versions, which later ones do not
+	// open any more.
+	Legacy  bool
 	Version string
 	Model   string
 
@@ -375,6 +378,7 @@ func (s *Session) addCodex(r *record, e *Entry, n int32, obj []byte, next int64)
 		if s.thread == "" {
 			s.thread = string(r.sid)
 		}
+		s.Legacy = s.Legacy || len(r.typ) == 0
 	case e.Kind == Boundary:
 		s.compacted(Compaction{Entry: int(n), Line: s.Lines, Time: e.Time, End: next})
 	case r.rollback > 0:
