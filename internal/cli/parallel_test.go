@@ -303,9 +303,12 @@ func TestKilledHooks(t *testing.T) {
 		}
 
 		// The host's other hook of the same end, then the main agent goes on.
-		_, stderr, err := runHook(env, home, postTool(sid, "developer", "t1", "a1", passed).in.json(), "post-tool-use", "--host", "claude-code")
+		stdout, stderr, err := runHook(env, home, postTool(sid, "developer", "t1", "a1", passed).in.json(), "post-tool-use", "--host", "claude-code")
 		if err != nil || len(stderr) > 0 {
 			t.Fatalf("%v: %s", err, stderr)
+		}
+		if !bytes.Contains(stdout, []byte("overtone:code-reviewer（REVIEW）")) {
+			t.Errorf("DEV was %s; the main agent is not told what follows: %s", dev.Status, stdout)
 		}
 		for _, c := range []call{agentStop(sid, "code-reviewer", "a2", passed), agentStop(sid, "tester", "a3", passed)} {
 			if _, stderr, err := runHook(env, home, c.in.json(), c.event, "--host", "claude-code"); err != nil || len(stderr) > 0 {

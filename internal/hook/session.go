@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -144,6 +146,7 @@ const memoryFile = "hooks.json"
 // memory is derived or short-lived: losing it costs a message, never the state.
 type memory struct {
 	Outbox     []letter    `json:"outbox,omitempty"`
+	Told       string      `json:"told,omitempty"` // the milestone of the last letter
 	Compaction *compaction `json:"compaction,omitempty"`
 	// Compactions counts the confirmed ones, Offset is the transcript's size at
 	// the last of them.
@@ -239,6 +242,9 @@ func (d *desk) apply(ev workflow.Event) (workflow.Outcome, error) {
 
 // post leaves a text for the next hook of the main thread.
 func (d *desk) post(l letter) {
+	if d.state != nil {
+		d.mem.Told, d.dirty = milestone(d.state), true
+	}
 	if l.Model == "" && l.Person == "" {
 		return
 	}
@@ -261,6 +267,30 @@ func (d *desk) collect(r *reply) {
 		r.Person = joinLines(r.Person, l.Person)
 	}
 	d.mem.Outbox, d.dirty = nil, true
+}
+
+// catchUp tells where the work stands when the letter about it is missing: its
+// hook was killed between the state and the outbox.
+func (d *desk) catchUp(r *reply) {
+	if d.state == nil || !d.state.Active || d.mem.Told == milestone(d.state) {
+		return
+	}
+	d.mem.Told, d.dirty = milestone(d.state), true
+	if r.Context == "" {
+		r.Context = d.c.progress(d.state)
+	}
+}
+
+// milestone is how far the work has come, whoever is at it.
+func milestone(s *workflow.State) string {
+	h := fnv.New64a()
+	for k, st := range s.Stages.All() {
+		if st.Status == workflow.Active {
+			st.Status = workflow.Pending
+		}
+		fmt.Fprintf(h, "%s=%s/%d/%d ", k, st.Status, s.Retries[k], s.Crashes[k])
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
 }
 
 func joinLines(a, b string) string {

@@ -147,6 +147,8 @@ func (c *call) userPrompt() (reply, error) {
 			}
 		case d.state != nil && d.state.Active && !note:
 			r.Context = joinLines(r.Context, c.progress(d.state))
+		case note:
+			d.catchUp(&r)
 		}
 		d.promptSeen(text, note)
 		return nil

@@ -274,6 +274,7 @@ func (c *call) agentDone() (reply, error) {
 			r.Output = d.isolate(key, resp, text)
 		}
 		d.collect(&r)
+		d.catchUp(&r)
 		return nil
 	})
 	return r, err
