@@ -146,14 +146,19 @@ func (d *desk) ask(done completion) string {
 
 // keepReport saves an answer as the stage's report unless the agent wrote one.
 func (d *desk) keepReport(key, text string) error {
-	body := strings.TrimSpace(text)
-	if body == "" || !strings.Contains(body, "\n") && len(body) < 200 {
+	report := text
+	if i := strings.LastIndex(text, "<!-- PIPELINE_ROUTE"); i >= 0 {
+		report = text[:i]
+	}
+	report = strings.TrimSpace(report)
+	// One line and the marker is what was asked for: no report.
+	if report == "" || !strings.Contains(report, "\n") && len(report) < 400 {
 		return nil
 	}
 	if _, err := d.tx.ReadContext(d.c.sess.ContextPath(key)); err == nil {
 		return nil
 	}
-	return d.tx.WriteContext(key, []byte(body+"\n"))
+	return d.tx.WriteContext(key, []byte(report+"\n"))
 }
 
 // ending is what a completion gives to say.

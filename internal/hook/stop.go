@@ -136,12 +136,12 @@ func (d *desk) keepGoing(r *reply) error {
 	} else {
 		lines = append(lines, message.LoopNextAny.In(c.lang))
 	}
-	if line := workflow.DelegateLine(s, c.lang); line != "" && c.host != "" {
+	var waiting reply
+	d.collect(&waiting)
+	if line := workflow.DelegateLine(s, c.lang); c.host != "" && !strings.Contains(waiting.Context, line) {
 		lines = append(lines, line)
 	}
 	lines = append(lines, message.LoopNoAsk.In(c.lang))
-	var waiting reply
-	d.collect(&waiting)
 	r.Block = joinLines(waiting.Context, strings.Join(lines, "\n"))
 	return nil
 }
