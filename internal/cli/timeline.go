@@ -29,6 +29,9 @@ func (a *app) timelineCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if last < 1 {
+				return usageError{withHint(fail(message.LastBelowOne, last), message.HintHelp, cmd.CommandPath())}
+			}
 			s, err := a.session(session, true)
 			if err != nil {
 				return err

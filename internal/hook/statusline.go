@@ -12,9 +12,15 @@ import (
 // StatusLine is the host's status line: where the workflow stands and how full
 // the context is. The host tells the window's size here and nowhere else, so it
 // is remembered for the gate. Like a hook it never fails.
-func StatusLine(env Env) string {
+func StatusLine(env Env) (line string) {
 	c := &call{env: env, event: "statusline", host: claudeCode}
 	defer c.speakUp()
+	defer func() {
+		if p := recover(); p != nil {
+			c.complain("safeRun", fmt.Errorf("panic: %v", p))
+			line = ""
+		}
+	}()
 	if err := c.open(); err != nil {
 		return ""
 	}

@@ -109,11 +109,12 @@ var (
 		ZH: "例：\n  overtone timeline --session ID --last 20\n  overtone timeline --follow --type stage:complete\n\n--json 輸出 JSONL。",
 		EN: "Examples:\n  overtone timeline --session ID --last 20\n  overtone timeline --follow --type stage:complete\n\n--json prints JSONL.",
 	}
-	HelpFollow = Text{ZH: "持續顯示新事件", EN: "go on with new events"}
-	HelpType   = Text{ZH: "只顯示這些類型（可用逗號分隔）", EN: "only these types (separated by commas)"}
-	HelpLast   = Text{ZH: "最近幾筆", EN: "how many"}
-	BadLines   = Text{ZH: "略過 %d 行無法解析的內容", EN: "%d lines could not be read and were left out"}
-	HintEvents = Text{ZH: "可用的類型：%s", EN: "there are: %s"}
+	HelpFollow   = Text{ZH: "持續顯示新事件", EN: "go on with new events"}
+	HelpType     = Text{ZH: "只顯示這些類型（可用逗號分隔）", EN: "only these types (separated by commas)"}
+	HelpLast     = Text{ZH: "最近幾筆", EN: "how many"}
+	LastBelowOne = Text{ZH: "--last 至少為 1，不能是 %d", EN: "--last is at least 1, not %d"}
+	BadLines     = Text{ZH: "略過 %d 行無法解析的內容", EN: "%d lines could not be read and were left out"}
+	HintEvents   = Text{ZH: "可用的類型：%s", EN: "there are: %s"}
 
 	HelpCleanup   = Text{ZH: "清除 3 天前的殘留檔案（不動進行中的工作流）", EN: "remove what work older than 3 days left (active workflows are spared)"}
 	CleanupDone   = Text{ZH: "已移除 %d 個檔案、%d 個 session", EN: "removed %d files and %d sessions"}
