@@ -68,6 +68,7 @@ func (a *app) root() *cobra.Command {
 	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, message.HelpJSON.In(a.lang))
 	for _, c := range []*cobra.Command{
+		a.demoCmd(),
 		a.initCmd(),
 		a.uninstallCmd(),
 		a.doctorCmd(),
