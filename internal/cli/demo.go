@@ -337,8 +337,12 @@ func (d *demo) print(s demoStep) {
 		to   message.Text
 		text string
 	}{
-		{message.DemoDenied, s.Denied}, {message.DemoBlocked, s.Blocked}, {message.DemoAgent, s.Agent},
-		{message.DemoTool, s.Tool}, {message.DemoModel, s.Model}, {message.DemoPerson, s.Person},
+		{message.DemoDenied, s.Denied},
+		{message.DemoBlocked, s.Blocked},
+		{message.DemoAgent, s.Agent},
+		{message.DemoTool, s.Tool},
+		{message.DemoModel, s.Model},
+		{message.DemoPerson, s.Person},
 	} {
 		if part.text != "" {
 			fmt.Fprintln(w, "    "+part.to.In(d.lang))
