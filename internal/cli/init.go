@@ -33,7 +33,7 @@ func (a *app) initCmd() *cobra.Command {
 				return usageError{withHint(fail(message.BadHost, f.host), message.HintHosts)}
 			}
 			if !slices.Contains([]string{"", "tag", "suggest", "auto"}, f.mode) {
-				return usageError{withHint(fail(message.BadMode, f.mode), message.HintInitModes)}
+				return usageError{withHint(fail(message.WatchBadMode, f.mode), message.HintModes)}
 			}
 			if _, ok := message.Parse(f.language); f.language != "" && !ok {
 				return usageError{withHint(fail(message.BadLang, f.language), message.HintLangs)}

@@ -177,6 +177,9 @@ func (s *setup) unregister(ctx context.Context) {
 	if err != nil || !c.Registered() {
 		return
 	}
+	if data, err := os.ReadFile(c.Settings()); err == nil && host.Declared(data) {
+		return
+	}
 	if err := c.Unregister(ctx, bin, s.env.Environ()); err != nil {
 		s.warn(message.WarnUnregister, err.Error())
 	}

@@ -191,7 +191,14 @@ func (c Claude) Register(ctx context.Context, bin string, env []string) error {
 	return claude(ctx, bin, env, "plugin", "marketplace", "add", c.Plugin, "--scope", "local")
 }
 
-// Unregister takes Register back.
+// Declared reports whether settings name the plugin's folder, or another of that
+// name.
+func Declared(settings []byte) bool {
+	return gjson.ValidBytes(settings) && gjson.GetBytes(settings, "extraKnownMarketplaces."+PluginName).Exists()
+}
+
+// Unregister takes Register back. It is only for settings that do not declare
+// the folder any more: Claude Code would remove, and reformat, what is there.
 func (c Claude) Unregister(ctx context.Context, bin string, env []string) error {
 	return claude(ctx, bin, env, "plugin", "marketplace", "remove", PluginName)
 }

@@ -38,8 +38,6 @@ var (
 	HelpInitDryRun  = Text{ZH: "只顯示差異，不寫入", EN: "show the diff, write nothing"}
 	BadHost         = Text{ZH: "不認識的 host：%s", EN: "unknown host: %s"}
 	HintHosts       = Text{ZH: "可用：claude-code、codex", EN: "there are: claude-code, codex"}
-	BadMode         = Text{ZH: "不認識的模式：%s", EN: "unknown mode: %s"}
-	HintInitModes   = Text{ZH: "可用：tag、suggest、auto", EN: "there are: tag, suggest, auto"}
 	BadLang         = Text{ZH: "不認識的語言：%s", EN: "unknown language: %s"}
 	HintLangs       = Text{ZH: "可用：zh-TW、en", EN: "there are: zh-TW, en"}
 	HintBrokenJSON  = Text{ZH: "請先修正 %s，沒有寫入任何東西", EN: "repair %s first; nothing was written"}
