@@ -473,6 +473,9 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 		return
 	}
 	t.ended = turn.ID
+	if w.front.turn == turn.ID {
+		w.front.turn = ""
+	}
 	if t.shrinking != "" {
 		// The compaction came to nothing, and with it the sizes it told.
 		t.usage, t.shrinking = t.before, ""
@@ -814,7 +817,8 @@ type front struct {
 	// next is when the conversation is looked at again; it is quiet then
 	// unless something else came.
 	next    time.Time
-	waiting bool // a prompt was sent and its turn has not begun
+	waiting bool   // a prompt was sent, its turn is not known yet
+	turn    string // the prompt's turn, until it has ended
 	lastSeq int
 }
 
@@ -852,7 +856,7 @@ func (w *Codex) drive() {
 		return
 	}
 	now := w.Now()
-	if t.cycle.Phase != Watching || t.cycle.Turn != "" || t.cycle.Seq != f.lastSeq {
+	if t.cycle.Phase != Watching || t.cycle.Turn != "" || f.turn != "" || t.cycle.Seq != f.lastSeq {
 		f.lastSeq = t.cycle.Seq
 		f.next = now.Add(w.Waits.Debounce)
 		return
@@ -867,9 +871,13 @@ func (w *Codex) drive() {
 	f.waiting = true
 	params := map[string]any{"threadId": t.id, "input": textInput(w.Prompts[f.sent])}
 	f.sent++
-	w.post("turn/start", params, callTimeout, func(_ json.RawMessage, err error) {
+	w.post("turn/start", params, callTimeout, func(raw json.RawMessage, err error) {
 		f.waiting = false
 		f.next = w.Now().Add(w.Waits.Debounce)
+		var n notice
+		if err == nil && json.Unmarshal(raw, &n) == nil && n.Turn != nil && n.Turn.ID != t.ended {
+			f.turn = n.Turn.ID
+		}
 		w.problem(err)
 	})
 }

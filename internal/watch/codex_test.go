@@ -351,6 +351,30 @@ func TestCodexSuccessor(t *testing.T) {
 	}
 }
 
+// With prompts of its own the watcher ends when the last one is dealt with.
+func TestCodexHeadless(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t)
+		w := newWatcher(t, testHome(t), nil)
+		w.Prompts, w.Dir = []string{"one", "two"}, "/nowhere"
+		c := newClient(t.Context(), f)
+		defer c.Close()
+		if err := w.serve(t.Context(), c); err != errDone {
+			t.Errorf("serve = %v", err)
+		}
+		w.giveUp()
+		if got, want := f.posted(), "turn/start thread/compact/start thread/queue/add turn/start thread/compact/start thread/queue/add"; got != want {
+			t.Errorf("posted %q, want %q", got, want)
+		}
+		if start := f.find("thread/start")[0]; start["approvalPolicy"] != "never" || start["cwd"] != "/nowhere" {
+			t.Errorf("thread/start = %v", start)
+		}
+		if n := strings.Count(w.news(), "output"); n != 4 {
+			t.Errorf("%d outputs, want 4: %s", n, w.news())
+		}
+	})
+}
+
 func TestCodexForeignCompaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		home, f := testHome(t), newFake(t)

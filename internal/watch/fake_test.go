@@ -188,8 +188,14 @@ func (f *fakeServer) answer(method string, p obj) (result any, rpc *RPCError, af
 			f.queue = append(f.queue, q)
 			f.dispatch()
 		}
+	case "thread/start":
+		return obj{"thread": f.thread}, nil, nil
 	case "turn/start":
-		return obj{"turn": obj{"id": "next"}}, nil, func() { f.packetTurn(p["clientUserMessageId"].(string)) }
+		id := obj{"turn": obj{"id": fmt.Sprintf("turn-%d", len(f.turns)+1)}}
+		if client, ok := p["clientUserMessageId"].(string); ok {
+			return id, nil, func() { f.packetTurn(client) }
+		}
+		return id, nil, func() { f.workTurn(TurnCompleted) }
 	case "thread/compact/start":
 		return obj{}, nil, f.compactNow
 	case "thread/sample":
@@ -268,6 +274,10 @@ func (f *fakeServer) packetTurn(client string) {
 func (f *fakeServer) work(status TurnStatus, extra ...obj) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.workTurn(status, extra...)
+}
+
+func (f *fakeServer) workTurn(status TurnStatus, extra ...obj) {
 	t := f.begin()
 	f.item(t, obj{"type": itemUser, "content": []any{obj{"text": "make the next slice"}}})
 	f.item(t, obj{
