@@ -64,18 +64,17 @@ func (s *setup) uninstall(ctx context.Context, hosts []string, purge bool) error
 	}
 	plugin := slices.Contains(hosts, host.ClaudeCode)
 	s.describe()
-	folders := map[string]bool{}
+	folder := ""
 	if _, err := os.Lstat(s.pluginDir()); plugin && err == nil {
-		folders[s.pluginDir()] = true
+		folder = s.pluginDir()
 	}
 	if _, err := os.Lstat(root); purge && err == nil {
-		folders = map[string]bool{root: true}
+		folder = root
 	}
-	for dir := range folders {
-		r := fileReport{Path: dir, Action: "remove"}
-		s.report.Files, s.report.Changed = append(s.report.Files, r), true
+	if folder != "" {
+		s.report.Files, s.report.Changed = append(s.report.Files, fileReport{Path: folder, Action: "remove"}), true
 		if !s.json {
-			s.say(message.InitRemove, s.short(dir))
+			s.say(message.InitRemove, s.short(folder))
 		}
 	}
 	if s.dry {
@@ -103,8 +102,8 @@ func (s *setup) uninstall(ctx context.Context, hosts []string, purge bool) error
 			return err
 		}
 	}
-	for dir := range folders {
-		if err := removeFolder(dir); err != nil {
+	if folder != "" {
+		if err := removeFolder(folder); err != nil {
 			return err
 		}
 	}
