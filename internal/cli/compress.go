@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,6 +63,8 @@ func (a *app) compressCmd() *cobra.Command {
 }
 
 func (a *app) compress(ctx context.Context, f compressFlags, args []string, changed func(string) bool) error {
+	// A session may have a gigabyte: its index should not cost twice its size.
+	defer debug.SetGCPercent(debug.SetGCPercent(40))
 	cfg, problems := a.env.config()
 	for _, p := range problems {
 		a.note(message.ConfigProblem, p)
@@ -108,7 +111,7 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 		a.printPlan(a.env.Stderr, plan, prov)
 	}
 	bar := a.newBar()
-	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.env.Now()), Title: a.cloneTitle(f, s), Now: a.env.Now(), Progress: bar.update}
+	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.env.Now()), Title: a.cloneTitle(f, s), Now: a.env.Now(), Progress: bar.update, Refs: a.json}
 	if s.Legacy {
 		packet, res, err := plan.Packet(ctx, prov.Provider, run)
 		bar.clear()

@@ -68,13 +68,12 @@ func Timeout(attempt int, initial, increment time.Duration) time.Duration {
 	return min(initial+time.Duration(attempt)*increment, initial+2*increment)
 }
 
-// Job is one text. Load is called when the job starts, so that a run does not
-// hold all texts at once.
+// Job is one text, without the text: it is loaded when the job starts, so that
+// a run does not hold all of them at once.
 type Job struct {
 	Role   string
 	Level  Level
 	Tokens int
-	Load   func() (string, error)
 }
 
 // Outcome is what became of a job.
@@ -113,20 +112,21 @@ type deterministic interface{ Deterministic() bool }
 func (Builtin) Deterministic() bool { return true }
 
 // Run works through the jobs and reports each when it is final, from one
-// goroutine, in order of completion. It returns early when ctx ends, when a
+// goroutine, in order of completion. load gives a job's text and is called from
+// many goroutines. It returns early when ctx ends, when a
 // provider reports a Fatal error, or when done returns an error; jobs that
 // are under way are cancelled and awaited first.
-func (p Pool) Run(ctx context.Context, prov Provider, jobs []Job, done func(Outcome) error) error {
+func (p Pool) Run(ctx context.Context, prov Provider, jobs []Job, load func(job int) (string, error), done func(Outcome) error) error {
 	p = p.withDefaults()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := &run{Pool: p, prov: prov, jobs: jobs, results: make(chan attempt, p.Concurrency), due: make(chan attempt)}
+	r := &run{Pool: p, prov: prov, jobs: jobs, load: load, results: make(chan attempt, p.Concurrency), due: make(chan turn)}
 	if d, ok := prov.(deterministic); ok {
 		r.once = d.Deterministic()
 	}
-	r.ready = make([]attempt, len(jobs))
+	r.ready = make([]turn, len(jobs))
 	for i := range jobs {
-		r.ready[i] = attempt{job: i}
+		r.ready[i] = turn{job: int32(i)}
 	}
 	var failure error
 	for {
@@ -134,10 +134,10 @@ func (p Pool) Run(ctx context.Context, prov Provider, jobs []Job, done func(Outc
 			failure = ctx.Err()
 		}
 		for failure == nil && r.running < p.Concurrency && len(r.ready) > 0 {
-			a := r.ready[0]
+			t := r.ready[0]
 			r.ready = r.ready[1:]
 			r.running++
-			go func() { r.results <- r.try(ctx, a) }()
+			go func() { r.results <- r.try(ctx, t) }()
 		}
 		if r.running == 0 && (failure != nil || len(r.ready)+r.waiting == 0) {
 			return failure
@@ -151,9 +151,9 @@ func (p Pool) Run(ctx context.Context, prov Provider, jobs []Job, done func(Outc
 			if failure != nil {
 				cancel()
 			}
-		case a := <-r.due:
+		case t := <-r.due:
 			r.waiting--
-			r.ready = append(r.ready, a)
+			r.ready = append(r.ready, t)
 		case <-ctx.Done():
 			if failure == nil {
 				failure = ctx.Err()
@@ -171,15 +171,19 @@ type run struct {
 	Pool
 	prov    Provider
 	jobs    []Job
-	ready   []attempt
-	waiting int // attempts that wait out a pause
-	due     chan attempt
+	load    func(int) (string, error)
+	ready   []turn
+	waiting int // turns that wait out a pause
+	due     chan turn
 	running int
 	results chan attempt
 	once    bool
 }
 
-// attempt is a job on its way through the queue.
+// turn is a job's place in the queue; n counts the attempts that failed.
+type turn struct{ job, n int32 }
+
+// attempt is a turn that was taken.
 type attempt struct {
 	job   int
 	n     int
@@ -209,7 +213,7 @@ func (r *run) settle(ctx context.Context, a attempt, done func(Outcome) error) e
 		return done(a.out)
 	}
 	pause := r.pause(a)
-	next := attempt{job: a.job, n: a.n}
+	next := turn{int32(a.job), int32(a.n)}
 	if pause <= 0 {
 		r.ready = append(r.ready, next)
 		return nil
@@ -245,9 +249,10 @@ func (r *run) pause(a attempt) time.Duration {
 	return min(d, maxPause)
 }
 
-func (r *run) try(ctx context.Context, a attempt) attempt {
+func (r *run) try(ctx context.Context, t turn) attempt {
+	a := attempt{job: int(t.job), n: int(t.n)}
 	job := r.jobs[a.job]
-	text, err := job.Load()
+	text, err := r.load(a.job)
 	if err != nil {
 		a.err, a.final = err, true
 		return a

@@ -42,17 +42,21 @@ func cut(_ context.Context, _ int, r Request) (Reply, error) {
 
 func jobs(level Level, tokens ...int) []Job {
 	var out []Job
-	for i, n := range tokens {
-		text := strings.Repeat(string(rune('a'+i%26)), 4*n)
-		out = append(out, Job{Role: "assistant", Level: level, Tokens: n, Load: func() (string, error) { return text, nil }})
+	for _, n := range tokens {
+		out = append(out, Job{Role: "assistant", Level: level, Tokens: n})
 	}
 	return out
+}
+
+// letters are the texts of jobs.
+func letters(js []Job) func(int) (string, error) {
+	return func(i int) (string, error) { return strings.Repeat(string(rune('a'+i%26)), 4*js[i].Tokens), nil }
 }
 
 func runAll(ctx context.Context, t testing.TB, p Pool, prov Provider, js []Job) ([]Outcome, error) {
 	t.Helper()
 	out := make([]Outcome, len(js))
-	err := p.Run(ctx, prov, js, func(o Outcome) error {
+	err := p.Run(ctx, prov, js, letters(js), func(o Outcome) error {
 		out[o.Job] = o
 		return nil
 	})
@@ -505,11 +509,15 @@ func TestRedactedBeforeItLeaves(t *testing.T) {
 		return strings.ReplaceAll(s, "hunter2", "[REDACTED]"), []string{"password"}
 	}}
 	text := "the key is hunter2, do not tell " + strings.Repeat("x", 100)
-	out, err := runAll(t.Context(), t, p, f, []Job{{Level: Compress, Tokens: 40, Load: func() (string, error) { return text, nil }}})
-	if err != nil || out[0].Status != Success {
+	var out Outcome
+	err := p.Run(t.Context(), f, []Job{{Level: Compress, Tokens: 40}}, func(int) (string, error) { return text, nil }, func(o Outcome) error {
+		out = o
+		return nil
+	})
+	if err != nil || out.Status != Success {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	if strings.Contains(f.calls[0].Text, "hunter2") || !slices.Equal(out[0].Redacted, []string{"password"}) {
-		t.Errorf("sent %q, redacted %v", f.calls[0].Text, out[0].Redacted)
+	if strings.Contains(f.calls[0].Text, "hunter2") || !slices.Equal(out.Redacted, []string{"password"}) {
+		t.Errorf("sent %q, redacted %v", f.calls[0].Text, out.Redacted)
 	}
 }

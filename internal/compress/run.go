@@ -2,6 +2,8 @@ package compress
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"os"
@@ -27,6 +29,8 @@ type RunOptions struct {
 	Title    string
 	Now      time.Time
 	Progress func(Progress)
+	// Refs fills in each message's reference in the report.
+	Refs bool
 }
 
 // Message is the report on one message.
@@ -160,20 +164,21 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 			role = "user"
 		}
 		prog.TotalTokens += int(it.Tokens)
-		jobs[n] = Job{Role: role, Level: p.Bands[it.Band].Band.Level, Tokens: int(it.Tokens), Load: func() (string, error) {
-			raw, err := p.Session.Raw(src, int(it.Entry))
-			if err != nil {
-				return "", err
-			}
-			return transcript.Text(raw), nil
-		}}
+		jobs[n] = Job{Role: role, Level: p.Bands[it.Band].Band.Level, Tokens: int(it.Tokens)}
+	}
+	load := func(n int) (string, error) {
+		raw, err := p.Session.Raw(src, int(p.Items[n].Entry))
+		if err != nil {
+			return "", err
+		}
+		return transcript.Text(raw), nil
 	}
 	if o.Progress != nil {
 		o.Progress(prog)
 	}
 	stats := &res.Stats
 	stats.MessagesSkipped = p.Skipped[SkipShort]
-	err := p.Options.Pool.Run(ctx, prov, jobs, func(out Outcome) error {
+	err := p.Options.Pool.Run(ctx, prov, jobs, load, func(out Outcome) error {
 		it := &p.Items[out.Job]
 		e := &p.Session.Entries[it.Entry]
 		m := &res.Messages[out.Job]
@@ -198,7 +203,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 			stats.MessagesCompressed++
 			stats.OriginalTokens += m.Before
 			stats.CompressedTokens += m.After
-			if err := kept.put(out.Job, len(p.Items), out.Text, textHash(out.Original)); err != nil {
+			if err := kept.put(out.Job, len(p.Items), out.Text, sha256.Sum256([]byte(out.Original))); err != nil {
 				return err
 			}
 		case Skipped:
@@ -260,7 +265,9 @@ func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (t
 			return nil, err
 		}
 		ref := p.Session.Ref(i, entry)
-		res.Messages[n].Ref = o.ID + "#" + ref
+		if o.Refs {
+			res.Messages[n].Ref = o.ID + "#" + ref
+		}
 		return transcript.Mark(transcript.SetText(entry, text), transcript.Marker{
 			Source: p.Session.ID, UUID: ref, Level: string(res.Messages[n].Level), Hash: hash,
 		}), nil
@@ -280,12 +287,12 @@ type results struct {
 type textSpan struct {
 	off  int64
 	len  int32 // -1 for none
-	hash string
+	hash [sha256.Size]byte
 }
 
-const textsInMemory = 32 << 20
+const textsInMemory = 16 << 20
 
-func (t *results) put(n, total int, text, hash string) error {
+func (t *results) put(n, total int, text string, hash [sha256.Size]byte) error {
 	if t.at == nil {
 		t.at = make([]textSpan, total)
 		for i := range t.at {
@@ -319,11 +326,11 @@ func (t *results) get(n int) (text, hash string, err error) {
 	s := t.at[n]
 	if s.off >= t.base {
 		off := s.off - t.base
-		return string(t.buf[off : off+int64(s.len)]), s.hash, nil
+		return string(t.buf[off : off+int64(s.len)]), hex.EncodeToString(s.hash[:]), nil
 	}
 	b := make([]byte, s.len)
 	_, err = t.file.ReadAt(b, s.off)
-	return string(b), s.hash, err
+	return string(b), hex.EncodeToString(s.hash[:]), err
 }
 
 func (t *results) Close() error {

@@ -97,7 +97,7 @@ func ranges(t testing.TB, parse func(string) ([]Band, error), s string) []Band {
 
 func runPlan(t testing.TB, p *Plan, prov Provider) (*Result, *transcript.Session) {
 	t.Helper()
-	res, err := p.Run(context.Background(), prov, RunOptions{ID: transcript.NewID(p.Session.Host, runTime), Title: "Clone", Now: runTime})
+	res, err := p.Run(context.Background(), prov, RunOptions{ID: transcript.NewID(p.Session.Host, runTime), Title: "Clone", Now: runTime, Refs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

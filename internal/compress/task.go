@@ -170,10 +170,10 @@ func Messages(ctx context.Context, p Provider, entries []json.RawMessage, turns 
 	if len(tasks) > 0 {
 		jobs := make([]Job, len(tasks))
 		for i := range tasks {
-			t := &tasks[i]
-			jobs[i] = Job{Role: t.EntryType, Level: t.Level, Tokens: t.EstimatedTokens, Load: func() (string, error) { return t.OriginalContent, nil }}
+			jobs[i] = Job{Role: tasks[i].EntryType, Level: tasks[i].Level, Tokens: tasks[i].EstimatedTokens}
 		}
-		err := c.Run(ctx, p, jobs, func(o Outcome) error {
+		text := func(i int) (string, error) { return tasks[i].OriginalContent, nil }
+		err := c.Run(ctx, p, jobs, text, func(o Outcome) error {
 			o.apply(&tasks[o.Job])
 			return nil
 		})

@@ -376,8 +376,8 @@ func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
 	// In the live chain it is not the written parent that counts but what the
 	// host makes of it: after a compaction, and where a parent is lost.
 	parent := func(i int32) int32 {
-		if p, ok := s.prev[i]; ok {
-			return p
+		if s.prev != nil && s.prev[i] != notInChain {
+			return s.prev[i]
 		}
 		return s.Entries[i].Parent
 	}
@@ -435,10 +435,7 @@ func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
 		if len(s.live) > 0 && gone[s.end] {
 			end := s.end
 			for end >= 0 && (gone[end] || s.Entries[end].Kind != User && s.Entries[end].Kind != Assistant) {
-				var ok bool
-				if end, ok = s.prev[end]; !ok {
-					break
-				}
+				end = s.prev[end]
 			}
 			if end >= 0 && !gone[end] {
 				entry, err := s.Raw(src, int(end))

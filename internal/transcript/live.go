@@ -34,6 +34,9 @@ func (s *Session) Live() []int32 {
 // for another one to go on from.
 const rescueWindow = 5000
 
+// notInChain marks entries for which the chain has no predecessor to tell.
+const notInChain = -3
+
 func (s *Session) liveClaude() []int32 {
 	w := s.newWalk()
 	leaf := w.leaf()
@@ -42,7 +45,10 @@ func (s *Session) liveClaude() []int32 {
 		return []int32{}
 	}
 	seen := make([]bool, len(s.Entries))
-	s.prev = map[int32]int32{}
+	s.prev = make([]int32, len(s.Entries))
+	for i := range s.prev {
+		s.prev[i] = notInChain
+	}
 	var chain []int32
 	for i := leaf; i >= 0; {
 		seen[i] = true

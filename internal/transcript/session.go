@@ -51,7 +51,7 @@ type Session struct {
 	live       []int32
 	end        int32           // the leaf of the live chain
 	joined     map[int32]int32 // live entries outside the chain → the message they belong to
-	prev       map[int32]int32 // entry of the live chain → the one before it, as the host links them
+	prev       []int32         // by entry of the live chain: the one before it, as the host links them
 	ids        map[string]struct{}
 	titleRank  int
 	thread     string // Codex: the id in the first session_meta
