@@ -1,5 +1,6 @@
 # Two commands matter: `make demo` shows the product, `make test` proves it.
 
+SHELL := bash
 GO ?= go
 BIN := bin/overtone
 TOOLS := .tools
@@ -29,9 +30,17 @@ lint: $(TOOLS)/golangci-lint
 $(TOOLS)/golangci-lint:
 	GOBIN=$(CURDIR)/$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 
-# Ratios measured in one run: machines are noisy, ratios less so.
+# What it costs, as ratios wherever there is something to compare with: machines
+# are noisy, ratios less so. How often each package's benchmarks run depends on
+# how long one takes. OVERTONE_BENCH_MB is the size of the generated session.
+bench: export OVERTONE_BENCH_MB ?= 1024
 bench: build
-	$(GO) test -run '^$$' -bench . -benchtime 1x ./internal/...
+	@set -o pipefail; \
+	for dir in $$(grep -rl --include='*_test.go' '^func Benchmark' internal | xargs -n1 dirname | sort -u); do \
+		case $$dir in internal/cli|internal/compress) n=1x;; internal/transcript) n=3x;; *) n=200x;; esac; \
+		echo "== $$dir"; \
+		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
+	done
 
 # A minute for every fuzz target.
 fuzz:
