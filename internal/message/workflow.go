@@ -69,7 +69,6 @@ var (
 var (
 	ResultPass      = Text{ZH: "✅ %s完成", EN: "✅ %s done"}
 	ResultTaskList  = Text{ZH: "📊 請更新 TaskList：TaskUpdate status completed（%s）", EN: "📊 Update the task list: TaskUpdate status completed (%s)"}
-	ResultSpecs     = Text{ZH: "📂 Specs：specs/features/in-progress/%s/ (%d/%d tasks)", EN: "📂 Specs: specs/features/in-progress/%s/ (%d/%d tasks)"}
 	ResultConverged = Text{ZH: "🔄 並行群組 %s 全部完成", EN: "🔄 Parallel group %s is complete"}
 	ResultNext      = Text{ZH: "⏭️ 下一步：%s", EN: "⏭️ Next: %s"}
 	ResultAllDone   = Text{ZH: "🎉 所有階段已完成！", EN: "🎉 All stages are done."}
@@ -84,5 +83,4 @@ var (
 	ResultParallel  = Text{ZH: "並行委派 %s", EN: "delegate in parallel %s"}
 	ResultDelegate  = Text{ZH: "委派 %s %s（%s）", EN: "delegate %s %s (%s)"}
 	ResultCrash     = Text{ZH: "⚠️ %s未回報結論（%d/%d），重新委派", EN: "⚠️ %s gave no verdict (%d/%d); delegate it again"}
-	ResultForced    = Text{ZH: "⚠️ %s未通過，強制繼續", EN: "⚠️ %s did not pass; going on"}
 )
