@@ -385,9 +385,8 @@ func (c *Client) again(cl *call) bool {
 func wanted(method string) bool {
 	switch method {
 	case "thread/started", "thread/status/changed", "thread/closed", "thread/archived", "thread/deleted",
-		"thread/reverted", "thread/queue/changed", "thread/tokenUsage/updated",
-		"turn/started", "turn/completed", "turn/plan/updated",
-		"item/started", "item/completed", "error":
+		"thread/tokenUsage/updated", "turn/started", "turn/completed", "turn/plan/updated",
+		"item/started", "item/completed":
 		return true
 	}
 	return false

@@ -1,0 +1,121 @@
+package watch
+
+import (
+	"cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+)
+
+// begin starts a turn's account, once.
+func (t *thread) begin(turn string) {
+	if t.turn == turn {
+		return
+	}
+	t.turn, t.items = turn, map[string]bool{}
+	t.turnStarted(false)
+}
+
+// notice is a notification about a thread that we follow.
+func (w *Codex) notice(t *thread, method string, n notice) {
+	// We may have come in the middle of a turn.
+	if n.TurnID != "" && n.TurnID != t.ended {
+		t.begin(n.TurnID)
+	}
+	switch {
+	case method == "turn/started" && n.Turn != nil:
+		t.begin(n.Turn.ID)
+		w.feed(t, TurnStarted{n.Turn.ID})
+	case method == "turn/completed" && n.Turn != nil:
+		w.turnEnded(t, *n.Turn)
+	case method == "item/started" && n.Item != nil:
+		w.itemStarted(t, n.TurnID, *n.Item)
+	case method == "item/completed" && n.Item != nil:
+		w.item(t, n.TurnID, *n.Item, false)
+	case method == "turn/plan/updated":
+		t.apply(compact.PlanUpdated{Steps: planSteps(n.Plan)})
+	case method == "thread/tokenUsage/updated" && n.TokenUsage != nil:
+		t.used(n.TokenUsage.usage(), t.shrinking == "")
+	}
+}
+
+func (w *Codex) itemStarted(t *thread, turn string, it wireItem) {
+	if it.Type == itemCompaction && t.shrinking != turn {
+		t.shrinking, t.before = turn, t.usage
+	}
+	w.feed(t, Item{Turn: turn, Type: it.Type, ClientID: it.ClientID})
+}
+
+// item is a completed item. Late is set for one from the thread's history.
+func (w *Codex) item(t *thread, turn string, it wireItem, late bool) {
+	if t.items[it.ID] || late && it.Status == "inProgress" {
+		return
+	}
+	t.items[it.ID] = true
+	switch it.Type {
+	case itemUser:
+		if ours(it.ClientID) {
+			t.turnStarted(true)
+		} else {
+			t.request(it.message())
+		}
+	case "agentMessage":
+		t.apply(compact.AgentMessage{Text: it.Text})
+		if w.front.owns(t) {
+			w.Report(Report{At: w.Now(), Session: t.id, What: "output", Output: it.Text})
+		}
+	case "commandExecution":
+		if it.Status != "declined" {
+			t.commandFinished(it.Command, it.Cwd, it.Output, it.ExitCode, it.ended())
+		}
+	case "fileChange":
+		for _, c := range it.Changes {
+			if it.Status == "completed" {
+				t.apply(compact.ToolActivity{Tool: it.Type, File: c.Path})
+			}
+		}
+	case "mcpToolCall", "dynamicToolCall", "collabAgentToolCall", "webSearch", "imageGeneration":
+		t.apply(compact.ToolActivity{Tool: cmp.Or(it.Tool, it.Type)})
+	case itemCompaction:
+		w.compacted(t, turn, late)
+		return
+	}
+	t.passed(it.ended())
+	w.feed(t, Item{Turn: turn, Type: it.Type, ClientID: it.ClientID, Done: true})
+}
+
+// compacted: the tokens that the server told last are the new size. It repeats
+// the old one first, but all before the item's completion. Of a compaction that
+// we only read about the size is not known.
+func (w *Codex) compacted(t *thread, turn string, late bool) {
+	if t.shrinking != turn {
+		t.before = t.usage
+	}
+	t.shrinking = ""
+	after := t.usage.Used
+	if late {
+		after = -1
+	}
+	mine := t.cycle.Phase == Compacting && turn != t.cycle.UserTurn && (t.cycle.ours() == "" || t.cycle.ours() == turn)
+	// The packet first: whoever waits for the disk here comes too late.
+	w.feed(t, Item{Turn: turn, Type: itemCompaction, Done: true})
+	t.session.compacted(turn, after, mine)
+}
+
+func (w *Codex) turnEnded(t *thread, turn wireTurn) {
+	if t.ended == turn.ID {
+		return
+	}
+	t.ended = turn.ID
+	if w.front.turn == turn.ID {
+		w.front.turn = ""
+	}
+	if t.shrinking != "" {
+		// The compaction came to nothing, and with it the sizes it told.
+		t.usage, t.shrinking = t.before, ""
+	}
+	act := false
+	if turn.Status == TurnCompleted && turn.ID != t.mem.Compaction {
+		act = t.session.turnEnded()
+	}
+	w.feed(t, TurnEnded{Turn: turn.ID, Status: turn.Status, Act: act})
+}

@@ -1,0 +1,195 @@
+package watch
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// open finds the threads that are there.
+func (w *Codex) open() {
+	switch {
+	case w.front.begin(w):
+	case w.Thread != "":
+		t := w.threads[w.Thread]
+		if t == nil {
+			t = &thread{info: wireThread{ID: w.Thread}}
+			w.threads[w.Thread] = t
+		}
+		w.subscribe(t)
+	default:
+		w.post("thread/loaded/list", map[string]any{}, callTimeout, func(raw json.RawMessage, err error) {
+			var r struct {
+				Data []string `json:"data"`
+			}
+			if err != nil || json.Unmarshal(raw, &r) != nil {
+				w.problem(err)
+				return
+			}
+			for _, id := range r.Data {
+				w.look(id)
+			}
+		})
+	}
+}
+
+func (w *Codex) problem(err error) {
+	if err != nil && !errors.Is(err, errClosed) {
+		w.say("warning", message.WatchServerError, err.Error())
+	}
+}
+
+// look asks what kind of thread an id names.
+func (w *Codex) look(id string) {
+	w.post("thread/read", map[string]any{"threadId": id}, callTimeout, func(raw json.RawMessage, err error) {
+		var n notice
+		if err == nil && json.Unmarshal(raw, &n) == nil && n.Thread != nil {
+			w.meet(*n.Thread, false)
+		}
+	})
+}
+
+// meet takes a thread up if it is a user's. A newborn one cannot be subscribed
+// to before its first turn.
+func (w *Codex) meet(info wireThread, newborn bool) {
+	if !info.watched() || w.Thread != "" && info.ID != w.Thread {
+		w.ignored[info.ID] = true
+		return
+	}
+	t := w.threads[info.ID]
+	if t == nil {
+		t = &thread{info: info, seen: newborn}
+		w.threads[info.ID] = t
+	}
+	if !newborn {
+		w.subscribe(t)
+	}
+}
+
+// subscribe asks for a thread's events.
+func (w *Codex) subscribe(t *thread) {
+	if t.subscribed || t.asked {
+		return
+	}
+	t.asked, t.retry = true, time.Time{}
+	params := map[string]any{"threadId": t.info.ID, "excludeTurns": true}
+	w.post("thread/resume", params, callTimeout, func(raw json.RawMessage, err error) {
+		t.asked = false
+		var n notice
+		if err == nil {
+			err = json.Unmarshal(raw, &n)
+		}
+		if err != nil || n.Thread == nil {
+			// A new thread has no file yet; it comes with the first turn.
+			var rpc *RPCError
+			if errors.As(err, &rpc) {
+				t.retry = w.Now().Add(300 * time.Millisecond << min(t.refused, 7))
+				t.refused++
+			}
+			return
+		}
+		w.subscribedTo(t, *n.Thread)
+	})
+}
+
+func (w *Codex) subscribedTo(t *thread, info wireThread) {
+	if !info.watched() {
+		delete(w.threads, t.info.ID)
+		w.ignored[info.ID] = true
+		return
+	}
+	t.info = info
+	if t.session == nil {
+		s, err := newSession(info.ID, "codex", info.Cwd, w.Options)
+		if err != nil {
+			w.problem(err)
+			delete(w.threads, info.ID)
+			return
+		}
+		t.session = s
+		t.cycle = Cycle{Phase: Watching}
+		t.items = map[string]bool{}
+		s.report("attached", message.WatchAttached, cmp.Or(info.Cwd, info.ID))
+	}
+	if s := t.session; s.mem.First == "" {
+		s.request(info.Preview)
+	}
+	// The subscription does not tell the tokens; the rollout's end does,
+	// where it is a file of this machine.
+	if u, ok := transcript.TailUsage(info.Path); ok && u.Window > 0 {
+		t.usage = compact.Usage{Used: u.Tokens(), Window: u.Window}
+	}
+	t.subscribed = true
+	w.catchUp(t)
+}
+
+// catchUp finds out what happened while we were not listening.
+func (w *Codex) catchUp(t *thread) {
+	params := map[string]any{"threadId": t.info.ID, "limit": 2, "itemsView": "summary"}
+	w.post("thread/turns/list", params, callTimeout, func(raw json.RawMessage, err error) {
+		var r wireTurns
+		if err != nil || json.Unmarshal(raw, &r) != nil || len(r.Data) == 0 {
+			w.feed(t, Attached{})
+			return
+		}
+		newest := r.Data[0]
+		for _, turn := range r.Data {
+			if text := userText(turn); text != "" {
+				t.mem.Latest = text
+				break
+			}
+		}
+		running := newest.Status == TurnRunning && newest.ID != t.ended
+		missed := newest.Status == TurnCompleted && newest.ID != t.ended && t.seen
+		t.seen = true
+		if !running && !missed {
+			t.ended = newest.ID
+			w.feed(t, Attached{})
+			return
+		}
+		if running {
+			w.feed(t, Attached{Turn: newest.ID})
+		} else {
+			w.feed(t, Attached{})
+		}
+		w.hydrate(t, newest, "", missed)
+	})
+}
+
+func userText(turn wireTurn) string {
+	for _, it := range turn.Items {
+		if it.Type == itemUser && !ours(it.ClientID) {
+			return it.message()
+		}
+	}
+	return ""
+}
+
+// hydrate feeds the items of a turn that we did not follow from its start.
+func (w *Codex) hydrate(t *thread, turn wireTurn, cursor string, missed bool) {
+	t.begin(turn.ID)
+	params := map[string]any{"threadId": t.info.ID, "turnId": turn.ID, "limit": 50}
+	if cursor != "" {
+		params["cursor"] = cursor
+	}
+	w.post("thread/items/list", params, callTimeout, func(raw json.RawMessage, err error) {
+		var r wireItems
+		if err == nil && json.Unmarshal(raw, &r) == nil {
+			for _, e := range r.Data {
+				w.item(t, turn.ID, e.Item, true)
+			}
+			if r.Next != "" {
+				w.hydrate(t, turn, r.Next, missed)
+				return
+			}
+		}
+		if missed && t.ended != turn.ID {
+			w.turnEnded(t, turn)
+		}
+	})
+}
