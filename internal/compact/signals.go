@@ -22,6 +22,8 @@ type (
 		Plan  string
 		Steps []Step
 	}
+	// UserMessage: the user asked for something.
+	UserMessage struct{ Text string }
 	// AgentMessage: the agent said something to the user.
 	AgentMessage struct{ Text string }
 	// ToolActivity: any other tool ran; File is what it changed, if anything.
@@ -68,6 +70,8 @@ type State struct {
 	Plans []string `json:"plans,omitempty"`
 	// Slice is what was done since the last compaction.
 	Slice Slice `json:"slice"`
+	// Decisions are lines of requests and answers that must hold on.
+	Decisions []string `json:"decisions,omitempty"`
 }
 
 // Plan is a list of steps.
@@ -179,7 +183,12 @@ func (e StageCompleted) apply(s *State, _ Settings) {
 	s.Slice.Stages = newest(append(s.Slice.Stages, headRunes(oneLine(e.Stage), 100)), maxStages)
 }
 
+func (e UserMessage) apply(s *State, _ Settings) { s.decide(e.Text) }
+
 func (e AgentMessage) apply(s *State, set Settings) {
+	if !s.Synthetic {
+		s.decide(e.Text)
+	}
 	s.Said = set.Markers.in(e.Text)
 	if strings.TrimSpace(e.Text) != "" {
 		s.Slice.Last = tailRunes(e.Text, maxLast)

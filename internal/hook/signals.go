@@ -2,6 +2,9 @@ package hook
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -76,6 +79,7 @@ func (d *desk) promptSeen(text string, note bool) {
 		return
 	}
 	text, _ = redact.Text(cutRunes(text, keepRequest))
+	d.watch(compact.UserMessage{Text: text}, compact.Settings{})
 	if w.First == "" {
 		w.First = text
 	}
@@ -369,7 +373,7 @@ func (d *desk) packet(n int, set compact.Settings, recovery string, tasks []stri
 	if w.First != "" || w.State.Worked || len(w.State.Slice.Files)+len(w.State.Slice.Commits)+len(w.State.Slice.Steps) > 0 {
 		f := compact.Facts{
 			Session: d.c.sess.ID(), Ordinal: n, Now: d.c.now, First: w.First, Latest: w.Latest,
-			Slice: w.State.Slice, Next: d.nextSteps(tasks), Last: w.State.Slice.Last,
+			Slice: w.State.Slice, Next: d.nextSteps(tasks), Decisions: w.State.Decisions, Last: w.State.Slice.Last,
 		}
 		note = compact.Write(f, set, d.c.lang, func(s string) string { s, _ = redact.Text(s); return s }).Text
 	}
@@ -420,6 +424,13 @@ func Explain(home *store.Home, sess *store.Session, env Env, transcriptPath stri
 	if err != nil {
 		return Insight{}, err
 	}
+	watched, err := watchedCodex(sess)
+	if err != nil {
+		return Insight{}, err
+	}
+	if watched != nil {
+		m.Watch.State, m.Watch.History = watched.State, watched.History
+	}
 	if transcriptPath == "" {
 		transcriptPath = m.Watch.Transcript
 	}
@@ -434,7 +445,13 @@ func Explain(home *store.Home, sess *store.Session, env Env, transcriptPath stri
 		Settings: set, Usage: d.usage(transcriptPath), Signals: m.Watch.State.Boundary(),
 		Synthetic: m.Watch.State.Synthetic, History: m.Watch.History, Now: c.now,
 	}
+	if watched != nil {
+		in.Usage = watched.Usage.known()
+	}
 	out := Insight{Input: in, Decision: compact.Decide(in), Workflow: s != nil}
+	if watched != nil && watched.Record.Receipt.ID != "" {
+		out.Receipt = &watched.Record.Receipt
+	}
 	if m.Compaction != nil {
 		out.Receipt = m.Compaction.Receipt
 	}
@@ -446,4 +463,39 @@ func Explain(home *store.Home, sess *store.Session, env Env, transcriptPath stri
 		out.Suggest = compact.Suggest(si)
 	}
 	return out, nil
+}
+
+// watcherMemory is what the watcher of a Codex thread remembers of it, as far as
+// it explains a decision.
+type watcherMemory struct {
+	State   compact.State        `json:"state"`
+	History []compact.Compaction `json:"history"`
+	Usage   watcherUsage         `json:"usage"`
+	Record  struct {
+		Receipt compact.Receipt `json:"receipt"`
+	} `json:"record"`
+}
+
+type watcherUsage struct {
+	Used   int64 `json:"used"`
+	Window int64 `json:"window"`
+}
+
+func (u watcherUsage) known() compact.Usage { return compact.Usage{Used: u.Used, Window: u.Window} }
+
+// watchedCodex reads the watcher's memory; nil when no watcher has seen the
+// session.
+func watchedCodex(sess *store.Session) (*watcherMemory, error) {
+	data, err := sess.Read(store.WatchFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var m watcherMemory
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, fmt.Errorf("read %s of session %s: %w", store.WatchFile, sess.ID(), err)
+	}
+	return &m, nil
 }

@@ -256,7 +256,7 @@ func (s *session) facts() compact.Facts {
 	return compact.Facts{
 		Session: s.id, Ordinal: s.mem.Packets + 1, Now: s.opts.Now(),
 		First: s.mem.First, Latest: s.mem.Latest,
-		Slice: s.mem.State.Slice, Next: s.next(), Decision: s.decision,
+		Slice: s.mem.State.Slice, Next: s.next(), Decisions: s.mem.State.Decisions, Decision: s.decision,
 	}
 }
 
