@@ -182,7 +182,7 @@ func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Ch
 	}
 	touched, removed, extra := ch.Touched, ch.Removed, s.extraSIDs
 	newID := []byte(ch.ID)
-	var scratch []byte
+	var scratch, renamed []byte
 	var spans []span
 	for i := range s.Entries {
 		e := &s.Entries[i]
@@ -238,7 +238,8 @@ func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Ch
 		if scratch, err = c.read(int(e.Len), scratch); err != nil {
 			return 0, err
 		}
-		entry := s.withID(e, scratch, ids, ch.ID)
+		renamed = s.withID(renamed[:0], e, scratch, ids, ch.ID)
+		entry := renamed
 		if reparent {
 			entry = setField(entry, "parentUuid", parent)
 		}
@@ -287,17 +288,16 @@ func (s *Session) trailer(ch *Change, end []byte) []byte {
 	return b
 }
 
-// withID replaces the session ids of an entry that is rewritten anyway.
-func (s *Session) withID(e *Entry, entry []byte, extra []span, id string) []byte {
-	ids := slices.Clone(extra)
+// withID appends an entry that is rewritten anyway, with its session ids replaced.
+func (s *Session) withID(out []byte, e *Entry, entry []byte, extra []span, id string) []byte {
+	var room [4]span
+	ids := append(room[:0], extra...)
 	if e.sidLen > 0 {
 		ids = append(ids, span{e.Off + int64(e.sid), int32(e.sidLen)})
 	}
-	if len(ids) == 0 {
-		return bytes.Clone(entry)
+	if len(ids) > 1 {
+		slices.SortFunc(ids, func(a, b span) int { return int(a.off - b.off) })
 	}
-	slices.SortFunc(ids, func(a, b span) int { return int(a.off - b.off) })
-	out := make([]byte, 0, len(entry)+len(ids)*len(id))
 	at := int64(0)
 	for _, sp := range ids {
 		off := sp.off - e.Off

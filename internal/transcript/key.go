@@ -51,12 +51,16 @@ type table struct {
 
 // add returns the number of k, and whether it was there before.
 func (t *table) add(k key) (n int32, known bool) {
+	if len(t.keys) > 0 && t.keys[t.last] == k {
+		return t.last, true
+	}
 	if 4*(len(t.keys)+1) > 3*len(t.slots) {
-		t.grow()
+		t.resize(2 * len(t.slots))
 	}
 	i := t.slot(k)
 	if t.slots[i] != 0 {
-		return t.slots[i] - 1, true
+		t.last = t.slots[i] - 1
+		return t.last, true
 	}
 	n = int32(len(t.keys))
 	t.keys = append(t.keys, k)
@@ -85,9 +89,13 @@ func (t *table) slot(k key) uint32 {
 	return i
 }
 
-func (t *table) grow() {
-	size := max(1024, 2*len(t.slots))
-	t.slots = make([]int32, size)
+func (t *table) reserve(n int) {
+	t.keys = make([]key, 0, n)
+	t.resize(1 << bits.Len(uint(n+n/2)))
+}
+
+func (t *table) resize(size int) {
+	t.slots = make([]int32, max(1024, size))
 	for n, k := range t.keys {
 		t.slots[t.slot(k)] = int32(n) + 1
 	}

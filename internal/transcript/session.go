@@ -170,16 +170,21 @@ func read(ctx context.Context, f *os.File, path string, size int64) (*Session, e
 		}
 		host = Claude
 	}
-	return index(ctx, io.NewSectionReader(f, 0, size), path, host)
+	return index(ctx, io.NewSectionReader(f, 0, size), size, path, host)
 }
 
 // ErrUnknown means that neither host wrote this file.
 var ErrUnknown = fmt.Errorf("neither a Claude Code session nor a Codex rollout")
 
 // index makes the one pass.
-func index(ctx context.Context, r io.Reader, path string, host Host) (*Session, error) {
+func index(ctx context.Context, r io.Reader, size int64, path string, host Host) (*Session, error) {
 	s := &Session{Path: path, Host: host, ids: map[string]struct{}{}}
 	s.ID = idFromName(path, host)
+	// Real lines average two kilobytes or more; growing on the way would copy
+	// and hash everything several times.
+	s.Entries = make([]Entry, 0, size/2048)
+	s.uuids.reserve(int(size / 2048))
+	s.msgs.reserve(int(size / 8192))
 	lr := newLineReader(r)
 	var rec record
 	for {
@@ -310,10 +315,7 @@ func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64
 	}
 	if len(r.msgID) > 0 {
 		k := keyOf(r.msgID)
-		m := s.msgs.find(k)
-		if m < 0 {
-			m, _ = s.msgs.add(k)
-		}
+		m, _ := s.msgs.add(k)
 		e.msg = m + 1
 	}
 	if e.Kind == User || e.Kind == Assistant {

@@ -33,6 +33,10 @@ func contentSpan(entry []byte) (start, end int, h Host, ok bool) {
 					h = Claude
 				}
 			}
+			if ok {
+				// The entry was read whole before; what follows cannot matter.
+				return start, end, h, !c.bad
+			}
 		case "content":
 			s, e := c.value()
 			if !ok && (entry[s] == '[' || entry[s] == '"') && topLevelItem(entry) {

@@ -50,8 +50,8 @@ type checker struct {
 	parents  map[key][]string // missing so far → uuids of the children
 	seen     table
 	kept     map[string]bool
-	answered map[key]bool // calls whose result was seen
-	ids      [2][][]byte  // room for one entry's calls and results
+	answered table       // calls whose result was seen
+	ids      [2][][]byte // room for one entry's calls and results
 }
 
 func verify(ctx context.Context, f *os.File, size int64) (*Report, error) {
@@ -67,8 +67,9 @@ func verify(ctx context.Context, f *os.File, size int64) (*Report, error) {
 			IDs:  map[string]int{}, Duplicate: map[string]bool{}, Dangling: map[string]string{}, Unanswered: map[string]bool{},
 			Orphaned: map[string]bool{}, Incomplete: map[string]string{}, Empty: map[string]bool{}, Kept: map[string]bool{},
 		},
-		parents: map[key][]string{}, answered: map[key]bool{}, kept: map[string]bool{},
+		parents: map[key][]string{}, kept: map[string]bool{},
 	}
+	c.seen.reserve(int(size / 2048))
 	lr := newLineReader(io.NewSectionReader(f, 0, size))
 	for {
 		ln, ok := lr.next()
@@ -288,12 +289,12 @@ func (c *checker) judge(m *checked) {
 // call and result keep only what is still open: calls are answered soon after.
 func (c *checker) call(id []byte) {
 	k := keyOf(id)
-	if c.answered[k] {
+	if c.answered.find(k) >= 0 {
 		return
 	}
 	if _, early := c.rep.Orphaned[string(id)]; early {
 		delete(c.rep.Orphaned, string(id))
-		c.answered[k] = true
+		c.answered.add(k)
 		return
 	}
 	c.rep.Unanswered[string(id)] = true
@@ -301,12 +302,12 @@ func (c *checker) call(id []byte) {
 
 func (c *checker) result(id []byte) {
 	k := keyOf(id)
-	if c.answered[k] {
+	if c.answered.find(k) >= 0 {
 		return
 	}
 	if c.rep.Unanswered[string(id)] {
 		delete(c.rep.Unanswered, string(id))
-		c.answered[k] = true
+		c.answered.add(k)
 		return
 	}
 	c.rep.Orphaned[string(id)] = true

@@ -1,0 +1,76 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Whatever the bytes are: no panic, every entry is a JSON object at its place,
+// no byte is counted twice, and how the bytes arrive does not matter.
+func FuzzIndex(f *testing.F) {
+	for _, s := range []string{
+		userLine + "\n" + answer("a1", "x", 1, "") + "\n" + boundaryLine + "\r\n" + userLine,
+		"\xef\xbb\xbf" + userLine + userLine + "\n\n\x00\x00",
+		node("assistant", "a1", "a1", 1, part("m1", use("t1"))) + "\n" + node("user", "r1", "a1", 2, result("t1")),
+		`{"type":"last-prompt","leafUuid":null,"explicit":true}` + "\n{\"type\":\"user\",\"uuid\":\"\\u0075\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"\\ud83d\\ude00\"}]}}",
+		`{"timestamp":"2026-01-01T00:00:00.000Z","type":"compacted","payload":{"message":""}}` + "\n" + `{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":9}}`,
+		`{"uuid":"b","type":"system","subtype":"compact_boundary","compactMetadata":{"preservedMessages":{"anchorUuid":"b","uuids":["b","b"]}}}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, host := range []Host{Claude, Codex} {
+			s, err := index(context.Background(), bytes.NewReader(data), int64(len(data)), "x.jsonl", host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Size != int64(len(data)) {
+				t.Fatalf("%d of %d bytes", s.Size, len(data))
+			}
+			end := int64(0)
+			for i := range s.Entries {
+				e := &s.Entries[i]
+				if e.Off < end || e.Off+int64(e.Len) > s.Size {
+					t.Fatalf("entry %d at %d+%d, after %d", i, e.Off, e.Len, end)
+				}
+				end = e.Off + int64(e.Len)
+				raw := data[e.Off:end]
+				if !json.Valid(raw) || raw[0] != '{' {
+					t.Fatalf("entry %d is %q", i, raw)
+				}
+				if e.Parent >= int32(len(s.Entries)) || e.Parent < Dangling {
+					t.Fatalf("entry %d has parent %d", i, e.Parent)
+				}
+				if want := Text(raw); e.Kind == User && host == Claude && (want != "") != (e.Text > 0) {
+					t.Fatalf("entry %d: text %q, %d units", i, want, e.Text)
+				}
+				EditBlocks(raw, func(b Block) []byte { return b.Raw })
+				AllText(raw)
+			}
+			live := s.Live()
+			seen := map[int32]bool{}
+			for _, i := range live {
+				if seen[i] {
+					t.Fatalf("entry %d is live twice", i)
+				}
+				seen[i] = true
+			}
+			s.Turns(live)
+			s.Compacted()
+			s.Pairs(live)
+			again, err := index(context.Background(), iotest.HalfReader(bytes.NewReader(data)), 0, "x.jsonl", host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again.Live()
+			if d := cmp.Diff(s.Entries, again.Entries, cmp.AllowUnexported(Entry{})); d != "" {
+				t.Fatal(d)
+			}
+		}
+	})
+}
