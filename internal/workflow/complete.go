@@ -64,17 +64,17 @@ func (t *transition) complete(ev Completion) {
 	key, open := t.find(ev)
 	t.out.Stage, t.out.Agent = key, agentName(key)
 	switch {
+	case !open && s.DAG.Has(key) && (finished(s.stage(key)) || s.stage(key).Status == Failed):
+		t.out.Kind = Duplicate
+		if g, ok := t.late(key, ev); ok {
+			t.out.emit("stage:refused", "stage", key, "barrierGroup", g, "reason", "late")
+		}
 	case !s.Active:
 		t.refuse(Refused, message.RefusedInactive, key)
 	case key == "":
 		t.refuse(Refused, message.RefusedUnknown, ev.Agent)
 	case !s.DAG.Has(key):
 		t.refuse(Refused, message.RefusedOutside, key)
-	case !open && (finished(s.stage(key)) || s.stage(key).Status == Failed):
-		t.out.Kind = Duplicate
-		if g, ok := t.late(key, ev); ok {
-			t.out.emit("stage:refused", "stage", key, "barrierGroup", g, "reason", "late")
-		}
 	case !open:
 		t.refuse(Refused, message.RefusedStale, key)
 	default:
