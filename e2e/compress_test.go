@@ -1,0 +1,287 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/e2e/codexmock"
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+)
+
+// These tests prove that a compressed clone is a session for its host: they
+// compare what the host sends to the model after resuming it with the texts
+// that the clone holds.
+
+func essay(topic string) string {
+	return strings.Repeat("We looked at "+topic+" in internal/"+topic+"/main.go and decided, after some discussion that I repeat here, to keep line 42 as it is. ", 8)
+}
+
+// clone is what `overtone compress --json` reports.
+type clone struct{ id, path string }
+
+func (w *World) compress(t *testing.T, session string, args ...string) clone {
+	t.Helper()
+	out := w.Exec("overtone", append([]string{"compress", session, "--json"}, args...)...)
+	return clone{gjson.Get(out, "result.id").String(), gjson.Get(out, "result.path").String()}
+}
+
+// compressed are the texts of the lines that a clone changed.
+func compressed(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, line := range bytes.Split(data, []byte("\n")) {
+		if !gjson.GetBytes(line, "overtone").Exists() {
+			continue
+		}
+		c := gjson.GetBytes(line, "message.content")
+		if !c.Exists() {
+			c = gjson.GetBytes(line, "payload.content")
+		}
+		if c.Type == gjson.String {
+			out = append(out, c.String())
+			continue
+		}
+		for _, b := range c.Array() {
+			if t := b.Get("text"); t.Exists() {
+				out = append(out, t.String())
+			}
+		}
+	}
+	return out
+}
+
+func sum(t *testing.T, path string) [32]byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sha256.Sum256(data)
+}
+
+// resumed asks a session for one more turn and returns the request it made.
+func (w *World) resumed(t *testing.T, id string) *mockapi.Request {
+	t.Helper()
+	before := len(mains(w))
+	w.Prompt("PROBE", "--resume", id)
+	all := mains(w)
+	if len(all) == before {
+		t.Fatalf("session %s made no request", id)
+	}
+	return all[before]
+}
+
+// holds checks that a request has every text, and that each tool call is
+// answered in the message behind it.
+func holds(t *testing.T, r *mockapi.Request, texts []string) {
+	t.Helper()
+	var all []string
+	for _, m := range r.Messages {
+		for _, c := range m.Content {
+			if c.Type == "text" {
+				all = append(all, c.Text)
+			}
+		}
+	}
+	joined := strings.Join(all, "\x00")
+	for _, text := range texts {
+		if !strings.Contains(joined, strings.TrimSpace(text)) {
+			t.Errorf("the model does not see %q", text)
+		}
+	}
+	for i, m := range r.Messages {
+		for _, c := range m.Content {
+			if c.Type != "tool_use" {
+				continue
+			}
+			answered := false
+			if i+1 < len(r.Messages) {
+				for _, next := range r.Messages[i+1].Content {
+					answered = answered || next.Type == "tool_result" && next.ID == c.ID
+				}
+			}
+			if !answered {
+				t.Errorf("call %s is not answered", c.ID)
+			}
+		}
+	}
+}
+
+func TestCompressedCloneResumes(t *testing.T) {
+	t.Parallel()
+	p := &Play{Main: []Step{
+		call(bash("echo TOOL-OUTPUT-ONE")), say(essay("store")),
+		call(bash("echo TOOL-OUTPUT-TWO")), say(essay("hook")),
+	}}
+	w := NewWorld(t, Overtone, p.Handle)
+	w.Allow = "Bash"
+	id := w.Prompt("FIRST " + essay("cli")).Result().SessionID
+	w.Prompt("SECOND "+essay("watch"), "--resume", id)
+	files, _ := filepath.Glob(filepath.Join(w.Config, "projects", "*", id+".jsonl"))
+	if len(files) != 1 {
+		t.Fatalf("session files %v", files)
+	}
+	before := sum(t, files[0])
+
+	c := w.compress(t, id, "--bands", "0-50:heavy-compress,50-100:compress", "--title", "E2E clone")
+	texts := compressed(t, c.path)
+	if len(texts) != 4 {
+		t.Fatalf("%d messages compressed", len(texts))
+	}
+	r := w.resumed(t, c.id)
+	holds(t, r, texts)
+	for _, gone := range []string{essay("cli"), essay("store"), essay("watch"), essay("hook")} {
+		if r.Has(gone) {
+			t.Error("an original text reached the model")
+		}
+	}
+	for _, kept := range []string{"TOOL-OUTPUT-ONE", "TOOL-OUTPUT-TWO"} {
+		if !r.Has(kept) {
+			t.Errorf("%s is lost", kept)
+		}
+	}
+
+	bare := w.compress(t, id, "--bands", "0-100:compress", "--tools", "0-50:remove,50-100:truncate", "--thinking", "remove")
+	r = w.resumed(t, bare.id)
+	holds(t, r, compressed(t, bare.path))
+	if r.Has("TOOL-OUTPUT-ONE") || !r.Has("TOOL-OUTPUT-TWO") {
+		t.Error("the wrong tools were removed")
+	}
+
+	if sum(t, files[0]) != before {
+		t.Error("the source was changed")
+	}
+	// The title makes it findable.
+	if n := len(mains(w)); w.Prompt("PROBE", "--resume", "E2E clone").Result().IsError || len(mains(w)) == n {
+		t.Error("the clone is not found by its title")
+	}
+}
+
+// Every recorded session can be compressed, and the host takes the clone.
+func TestRecordedClonesResume(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("OVERTONE_SAMPLES")
+	if dir == "" {
+		dir = filepath.Join(root(), "..", "shared", "samples")
+	}
+	samples, _ := filepath.Glob(filepath.Join(dir, "real", "claude_*.jsonl"))
+	if len(samples) == 0 {
+		t.Skip("no recorded sessions here")
+	}
+	p := &Play{}
+	w := NewWorld(t, Overtone, p.Handle)
+	project := filepath.Join(w.Config, "projects", regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(w.Project, "-"))
+	if err := os.MkdirAll(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i, sample := range samples {
+		data, err := os.ReadFile(sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := fmt.Sprintf("00000000-0000-4000-8000-%012d", i+1)
+		path := filepath.Join(project, id+".jsonl")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := sum(t, path)
+		for _, args := range [][]string{
+			{"--bands", "0-100:compress"},
+			{"--preset", "emergency"},
+		} {
+			t.Run(filepath.Base(sample)+" "+args[0], func(t *testing.T) {
+				c := w.compress(t, id, args...)
+				holds(t, w.resumed(t, c.id), compressed(t, c.path))
+				if sum(t, path) != before {
+					t.Error("the source was changed")
+				}
+			})
+		}
+	}
+}
+
+// The same bands on a rollout, which codex resumes.
+func TestCompressedRolloutResumes(t *testing.T) {
+	t.Parallel()
+	w := newCodexWorld(t, func(r codexmock.Request) codexmock.Reply {
+		if text, step := r.LastUser(); strings.HasPrefix(text, "FIRST") && step == 0 {
+			return codexmock.Reply{Calls: []codexmock.Call{{Name: "exec_command", Args: map[string]any{"cmd": "echo TOOL-OUTPUT"}}}}
+		}
+		return codexmock.Reply{Message: essay("store"), Tokens: 1000}
+	}, Unattended)
+	bin, err := buildOvertone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env = w.Project, w.environ()
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %v: %v\n%s%s", name, args, err, out, errs.String())
+		}
+		return string(out)
+	}
+	bin = filepath.Join(bin, "overtone")
+	run(w.server, "exec", "FIRST "+essay("cli"))
+	files, _ := filepath.Glob(filepath.Join(w.Codex, "sessions", "*", "*", "*", "rollout-*.jsonl"))
+	if len(files) != 1 {
+		t.Fatalf("rollouts %v", files)
+	}
+	before := sum(t, files[0])
+	for _, tools := range []string{"0-100:truncate", "0-100:remove"} {
+		out := run(bin, "compress", files[0], "--json", "--bands", "0-100:compress", "--tools", tools)
+		id, path := gjson.Get(out, "result.id").String(), gjson.Get(out, "result.path").String()
+		texts := compressed(t, path)
+		if len(texts) != 2 {
+			t.Fatalf("%d messages compressed", len(texts))
+		}
+		n := len(w.Model.Requests())
+		run(w.server, "exec", "resume", id, "PROBE")
+		requests := w.Model.Requests()
+		if len(requests) == n {
+			t.Fatal("no request")
+		}
+		r := requests[n]
+		for _, text := range texts {
+			quoted, _ := json.Marshal(text)
+			if !bytes.Contains(r.Raw, quoted) {
+				t.Errorf("the model does not see %q", text)
+			}
+		}
+		var types []string
+		for _, item := range r.Input {
+			types = append(types, item.Type)
+		}
+		kept := strings.HasSuffix(tools, "truncate")
+		if slices.Contains(types, "function_call") != kept || slices.Contains(types, "function_call_output") != kept {
+			t.Errorf("tools %s: the model sees %v", tools, types)
+		}
+		if r.Count(essay("store")) > 0 || r.Count("FIRST "+essay("cli")) > 0 {
+			t.Error("an original text reached the model")
+		}
+	}
+	if sum(t, files[0]) != before {
+		t.Error("the source was changed")
+	}
+}
