@@ -50,7 +50,8 @@ func preTool(sid, agent, id string, async bool) call {
 }
 
 func launch(sid, agent, id, agentID string) call {
-	return call{"post-tool-use", fields{"session_id": sid, "tool_name": "Agent", "tool_use_id": id,
+	return call{"post-tool-use", fields{
+		"session_id": sid, "tool_name": "Agent", "tool_use_id": id,
 		"tool_input":    fields{"subagent_type": "overtone:" + agent, "run_in_background": true},
 		"tool_response": fields{"status": "async_launched", "agentId": agentID},
 	}}
@@ -65,10 +66,13 @@ func agentStop(sid, agent, agentID, text string) call {
 }
 
 func postTool(sid, agent, id, agentID, text string) call {
-	return call{"post-tool-use", fields{"session_id": sid, "tool_name": "Agent", "tool_use_id": id,
+	return call{"post-tool-use", fields{
+		"session_id": sid, "tool_name": "Agent", "tool_use_id": id,
 		"tool_input": fields{"subagent_type": "overtone:" + agent},
-		"tool_response": fields{"status": "completed", "agentId": agentID, "totalTokens": 9,
-			"content": []fields{{"type": "text", "text": text}}},
+		"tool_response": fields{
+			"status": "completed", "agentId": agentID, "totalTokens": 9,
+			"content": []fields{{"type": "text", "text": text}},
+		},
 	}}
 }
 

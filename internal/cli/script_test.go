@@ -76,8 +76,11 @@ func TestScripts(t *testing.T) {
 func setupScript(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "home")
 	for _, kv := range [][2]string{
-		{"HOME", home}, {"TZ", "UTC"}, {"LANG", "C"},
-		{"S", filepath.Join(home, ".overtone", "sessions", "s1")}, {"C", filepath.Join(home, ".claude")},
+		{"HOME", home},
+		{"TZ", "UTC"},
+		{"LANG", "C"},
+		{"S", filepath.Join(home, ".overtone", "sessions", "s1")},
+		{"C", filepath.Join(home, ".claude")},
 		{"PASS", `<!-- PIPELINE_ROUTE: {"verdict":"PASS","route":"NEXT"} -->`},
 		{"FAIL", `<!-- PIPELINE_ROUTE: {"verdict":"FAIL","route":"DEV","severity":"HIGH","hint":"guard the nil map"} -->`},
 	} {

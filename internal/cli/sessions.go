@@ -79,7 +79,7 @@ func (a *app) sessionInfo(ctx context.Context, f transcript.File) (sessionInfo, 
 		return info, ctx.Err()
 	}
 	if err != nil {
-		return info, nil
+		return info, nil //nolint:nilerr // a file that cannot be read is listed all the same
 	}
 	if s.CWD != "" {
 		info.Project = s.CWD

@@ -72,14 +72,22 @@ func TestExtract(t *testing.T) {
 	}{
 		{"empty", "", 35, ""},
 		{"whole", "as it is.", 100, "as it is."},
-		{"decision and its reason", "Thanks, that looks really good to me and I am happy with it. We decided to drop the cache because it was never hit. Let me know what you think about all of this.", 35,
-			"decided drop cache because never hit."},
-		{"facts first when there is room for nothing else", "So I had a look at what is going on in there and it turns out that internal/store/lock.go:42 never releases the lock, and that is the reason why commit 3fa9c01 was reverted by the team last week.", 30,
-			"internal/store/lock.go:42 3fa9c01"},
-		{"error line word for word", "I ran it again and this time it printed something new that I have not seen before today.\nfatal: unable to open 'x.lock': File exists\nI have no idea where that comes from, to be honest with you.", 30,
-			"fatal: unable to open 'x.lock': File exists"},
-		{"Chinese", "好的，我先看看目前的狀況，再跟你說明。我們決定改用 internal/lock.go 的做法，因為舊的做法會失敗。其他的部分之後再說吧，應該不急。", 35,
-			"決定改用 internal/lock.go 的做法，"},
+		{
+			"decision and its reason", "Thanks, that looks really good to me and I am happy with it. We decided to drop the cache because it was never hit. Let me know what you think about all of this.", 35,
+			"decided drop cache because never hit.",
+		},
+		{
+			"facts first when there is room for nothing else", "So I had a look at what is going on in there and it turns out that internal/store/lock.go:42 never releases the lock, and that is the reason why commit 3fa9c01 was reverted by the team last week.", 30,
+			"internal/store/lock.go:42 3fa9c01",
+		},
+		{
+			"error line word for word", "I ran it again and this time it printed something new that I have not seen before today.\nfatal: unable to open 'x.lock': File exists\nI have no idea where that comes from, to be honest with you.", 30,
+			"fatal: unable to open 'x.lock': File exists",
+		},
+		{
+			"Chinese", "好的，我先看看目前的狀況，再跟你說明。我們決定改用 internal/lock.go 的做法，因為舊的做法會失敗。其他的部分之後再說吧，應該不急。", 35,
+			"決定改用 internal/lock.go 的做法，",
+		},
 		{"one long word", strings.Repeat("x", 100), 35, strings.Repeat("x", 35)},
 		{"one long number", strings.Repeat("7", 100), 35, ""},
 	}

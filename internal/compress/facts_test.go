@@ -22,34 +22,50 @@ func TestFacts(t *testing.T) {
 		name, text string
 		want       map[string][]string
 	}{
-		{"line reference", "see internal/store/lock.go:12:3, please",
-			map[string][]string{"path": {"internal/store/lock.go"}, "number": {"12", "3"}}},
-		{"path before Chinese punctuation", "改 internal/cli/main.go，再跑 ./scripts/run.sh。然後看README.md、go.mod",
-			map[string][]string{"path": {"internal/cli/main.go", "scripts/run.sh", "README.md", "go.mod"}}},
+		{
+			"line reference", "see internal/store/lock.go:12:3, please",
+			map[string][]string{"path": {"internal/store/lock.go"}, "number": {"12", "3"}},
+		},
+		{
+			"path before Chinese punctuation", "改 internal/cli/main.go，再跑 ./scripts/run.sh。然後看README.md、go.mod",
+			map[string][]string{"path": {"internal/cli/main.go", "scripts/run.sh", "README.md", "go.mod"}},
+		},
 		{"Chinese counters", "第3輪共1,234筆，佔12.5%，版本v1.2.3", map[string][]string{"number": {"3", "1234", "12.5", "1.2.3"}}},
 		{"thousands and lists", "1,234,567 and [12,345] but 1,23 and 2024,2025", map[string][]string{"number": {"1234567", "12345", "1", "23", "2024", "2025"}}},
 		{"ranges, dates, times", "10-20, 2024-01-02 03:04:05", map[string][]string{"number": {"10", "20", "2024", "01", "02", "03", "04", "05"}}},
 		{"units", "10ms 64KB 3rd 2x 64-bit 50% $300", map[string][]string{"number": {"10", "64", "3", "2", "50", "300"}}},
 		{"end of sentence", "It took 3. Then 4.5.", map[string][]string{"number": {"3", "4.5"}}},
 		{"list marks", "1. first\n2) second\n  3. third 4", map[string][]string{"number": {"4"}}},
-		{"hashes", "commit 3fa9c01 and 035D6DE1 and 550e8400-e29b-41d4-a716-446655440000 not 1234567 nor defaced",
-			map[string][]string{"hash": {"3fa9c01", "035d6de1", "550e8400-e29b-41d4-a716-446655440000"}, "number": {"1234567"}}},
+		{
+			"hashes", "commit 3fa9c01 and 035D6DE1 and 550e8400-e29b-41d4-a716-446655440000 not 1234567 nor defaced",
+			map[string][]string{"hash": {"3fa9c01", "035d6de1", "550e8400-e29b-41d4-a716-446655440000"}, "number": {"1234567"}},
+		},
 		{"URLs", "(https://example.com/a/b?x=1&y=2). http://h:80/，好", map[string][]string{"url": {"https://example.com/a/b?x=1&y=2", "http://h:80/"}}},
-		{"identifiers", "fooBar snake_case os.Getenv std::vector HTTPServer --dry-run $HOME call() sha256 TC-15 API",
-			map[string][]string{"identifier": {"fooBar", "snake_case", "os.Getenv", "std::vector", "HTTPServer", "--dry-run", "$HOME", "call", "sha256", "TC-15", "API"}}},
+		{
+			"identifiers", "fooBar snake_case os.Getenv std::vector HTTPServer --dry-run $HOME call() sha256 TC-15 API",
+			map[string][]string{"identifier": {"fooBar", "snake_case", "os.Getenv", "std::vector", "HTTPServer", "--dry-run", "$HOME", "call", "sha256", "TC-15", "API"}},
+		},
 		{"closing tag", "<role>x</role>", map[string][]string{}},
 		{"joined words", "entire/sessions read/write", map[string][]string{"identifier": {"entire/sessions", "read/write"}}},
 		{"prose is no fact", "e.g. and/or well-known, either/or. Node was here, i.e. today.", map[string][]string{}},
 		{"products are names", "Node.js", map[string][]string{"identifier": {"Node.js"}}},
 		{"windows path", `open C:\Users\me\a.txt now`, map[string][]string{"path": {`C:\Users\me\a.txt`}}},
-		{"home, hidden, folders", "~/.claude/projects .gitignore src/app /etc/hosts ../x/y internal/store/",
-			map[string][]string{"path": {"~/.claude/projects", ".gitignore", "src/app", "/etc/hosts", "../x/y", "internal/store"}}},
-		{"inline code", "use `retry` and `go test -run X ./...` or `a/b.go`",
-			map[string][]string{"identifier": {"retry"}, "code": {"go test -run X ./..."}, "path": {"a/b.go"}}},
-		{"fence", "```go\nx := 1\n\n  return x\n```\nafter",
-			map[string][]string{"code": {"x := 1", "return x"}, "number": {"1"}}},
-		{"error lines", "ok\npanic: nil map\nTypeError here\n建置失敗：缺少符號\nfine",
-			map[string][]string{"error line": {"panic: nil map", "TypeError here", "建置失敗：缺少符號"}, "identifier": {"TypeError"}}},
+		{
+			"home, hidden, folders", "~/.claude/projects .gitignore src/app /etc/hosts ../x/y internal/store/",
+			map[string][]string{"path": {"~/.claude/projects", ".gitignore", "src/app", "/etc/hosts", "../x/y", "internal/store"}},
+		},
+		{
+			"inline code", "use `retry` and `go test -run X ./...` or `a/b.go`",
+			map[string][]string{"identifier": {"retry"}, "code": {"go test -run X ./..."}, "path": {"a/b.go"}},
+		},
+		{
+			"fence", "```go\nx := 1\n\n  return x\n```\nafter",
+			map[string][]string{"code": {"x := 1", "return x"}, "number": {"1"}},
+		},
+		{
+			"error lines", "ok\npanic: nil map\nTypeError here\n建置失敗：缺少符號\nfine",
+			map[string][]string{"error line": {"panic: nil map", "TypeError here", "建置失敗：缺少符號"}, "identifier": {"TypeError"}},
+		},
 		{"hex number", "at 0x1F", map[string][]string{"number": {"0x1f"}}},
 		{"nothing", " \n\t", map[string][]string{}},
 	}

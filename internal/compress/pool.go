@@ -282,7 +282,7 @@ func (r *run) try(ctx context.Context, t turn) attempt {
 	limit := Timeout(a.n, r.TimeoutInitial, r.TimeoutIncrement)
 	tctx, cancel := context.WithTimeoutCause(ctx, limit, ErrTimeout)
 	reply, err := r.prov.Compress(tctx, req)
-	timedOut := context.Cause(tctx) == ErrTimeout
+	timedOut := errors.Is(context.Cause(tctx), ErrTimeout)
 	cancel()
 	a.out.InputTokens, a.out.OutputTokens = reply.InputTokens, reply.OutputTokens
 	var rejected *Rejected

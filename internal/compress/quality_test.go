@@ -29,13 +29,17 @@ var judgeKinds = []judgeKind{
 	{name: "path", find: regexp.MustCompile(`(?:\.{1,2}/|~/|/)?(?:[A-Za-z0-9_@.-]+/)+[A-Za-z0-9_@.-]*[A-Za-z0-9_]|\b[A-Za-z0-9_-]+\.(?:go|md|ts|tsx|js|json|jsonl|py|rs|yaml|yml|toml|sh|sql|txt|lock|css|html)\b`)},
 	{name: "identifier", find: regexp.MustCompile(`\b(?:[a-z]+[A-Z][A-Za-z0-9]*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+)\b`)},
 	{name: "number", find: regexp.MustCompile(`\b\d+(?:[.,]\d+)*\b`)},
-	{name: "error line", line: true, find: regexp.MustCompile(`(?m)^.*(?i:\berror\b|\bfailed\b|\bfailure\b|\bpanic\b|\bexception\b|\bfatal\b|Error:|錯誤|失敗|逾時).*$`),
+	{
+		name: "error line", line: true, find: regexp.MustCompile(`(?m)^.*(?i:\berror\b|\bfailed\b|\bfailure\b|\bpanic\b|\bexception\b|\bfatal\b|Error:|錯誤|失敗|逾時).*$`),
 		// A paragraph that mentions an error is prose.
 		valid: func(s string) bool {
 			return utf8.RuneCountInString(s) <= 160 && strings.Count(s, "。")+strings.Count(s, ". ") <= 1
-		}},
-	{name: "hash", find: regexp.MustCompile(`\b[0-9a-f]{7,40}\b`),
-		valid: func(s string) bool { return strings.ContainsAny(s, "0123456789") && strings.ContainsAny(s, "abcdef") }},
+		},
+	},
+	{
+		name: "hash", find: regexp.MustCompile(`\b[0-9a-f]{7,40}\b`),
+		valid: func(s string) bool { return strings.ContainsAny(s, "0123456789") && strings.ContainsAny(s, "abcdef") },
+	},
 }
 
 // judgeFacts returns the distinct facts of one kind in text.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -92,9 +91,6 @@ func TestCLIOutputs(t *testing.T) {
 // fake writes a claude that runs a shell script.
 func fake(t *testing.T, script string) string {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("needs a shell")
-	}
 	path := filepath.Join(t.TempDir(), "claude")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
 		t.Fatal(err)

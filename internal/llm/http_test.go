@@ -74,11 +74,14 @@ func TestRequest(t *testing.T) {
 		want      request
 	}{
 		{"chat", "chat", nil, "be short", request{Path: "/v1/chat/completions", Auth: "Bearer " + secret, Body: map[string]any{
-			"model": "m", "messages": []any{map[string]any{"role": "system", "content": "be short"}, user}}}},
+			"model": "m", "messages": []any{map[string]any{"role": "system", "content": "be short"}, user},
+		}}},
 		{"chat in JSON mode with a limit and no key", "chat", func(s *Service) { s.JSON, s.MaxTokens, s.Key = true, 50, "" }, "", request{Path: "/v1/chat/completions", Body: map[string]any{
-			"model": "m", "messages": []any{user}, "max_tokens": 50.0, "response_format": map[string]any{"type": "json_object"}}}},
+			"model": "m", "messages": []any{user}, "max_tokens": 50.0, "response_format": map[string]any{"type": "json_object"},
+		}}},
 		{"messages", "messages", func(s *Service) { s.Key += "\n" }, "be short", request{Path: "/v1/messages", Key: secret, Version: "2023-06-01", Body: map[string]any{
-			"model": "m", "system": "be short", "messages": []any{user}, "max_tokens": 8192.0}}},
+			"model": "m", "system": "be short", "messages": []any{user}, "max_tokens": 8192.0,
+		}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

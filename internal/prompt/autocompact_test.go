@@ -73,7 +73,7 @@ func TestBuiltinAutoCompact(t *testing.T) {
 // The settings' documentation states the defaults of the built-in prompt file.
 func TestDocumentedDefaultsAreTheFiles(t *testing.T) {
 	t.Parallel()
-	var sections = map[string][]string{}
+	sections := map[string][]string{}
 	checked := 0
 	for _, k := range config.Keys() {
 		if k.Prompt == "" {

@@ -27,21 +27,35 @@ func TestEmitLines(t *testing.T) {
 		event Event
 		want  string
 	}{
-		{"001 5.1 compaction", On("session:compact", "workflowType", "quick", "currentStage", "REVIEW"),
-			`"type":"session:compact","category":"session","label":"Context 壓縮","workflowType":"quick","currentStage":"REVIEW"}`},
-		{"000 suggestion", On("session:compact-suggestion", "transcriptSize", 6500000, "stage", "DEV", "agent", "developer"),
-			`"type":"session:compact-suggestion","category":"session","label":"Compact 建議","transcriptSize":6500000,"stage":"DEV","agent":"developer"}`},
+		{
+			"001 5.1 compaction", On("session:compact", "workflowType", "quick", "currentStage", "REVIEW"),
+			`"type":"session:compact","category":"session","label":"Context 壓縮","workflowType":"quick","currentStage":"REVIEW"}`,
+		},
+		{
+			"000 suggestion", On("session:compact-suggestion", "transcriptSize", 6500000, "stage", "DEV", "agent", "developer"),
+			`"type":"session:compact-suggestion","category":"session","label":"Compact 建議","transcriptSize":6500000,"stage":"DEV","agent":"developer"}`,
+		},
 		{"no data", On("session:start"), `"type":"session:start","category":"session","label":"工作階段開始"}`},
-		{"the order given is kept", On("tool:used", "z", 1, "a", 2, "m", 3),
-			`"type":"tool:used","category":"tool","label":"工具使用","z":1,"a":2,"m":3}`},
-		{"own members cannot be overridden", On("tool:used", "type", "x", "ts", "y", "category", "z", "label", "l", "ok", true),
-			`"type":"tool:used","category":"tool","label":"工具使用","ok":true}`},
-		{"the last of equal keys wins", On("tool:used", "a", 1, "b", 2, "a", 3),
-			`"type":"tool:used","category":"tool","label":"工具使用","b":2,"a":3}`},
-		{"no HTML escapes, one line", On("tool:failure", "error", "a<b> & \"c\"\nd", "é\n", json.RawMessage("{\n\"n\": [1,\n2]}")),
-			`"type":"tool:failure","category":"tool","label":"工具失敗","error":"a<b> & \"c\"\nd","é\n":{"n":[1,2]}}`},
-		{"null and lists", On("barrier:waiting", "next", nil, "waitingStages", []string{"TEST:2"}),
-			`"type":"barrier:waiting","category":"barrier","label":"Barrier 等待中","next":null,"waitingStages":["TEST:2"]}`},
+		{
+			"the order given is kept", On("tool:used", "z", 1, "a", 2, "m", 3),
+			`"type":"tool:used","category":"tool","label":"工具使用","z":1,"a":2,"m":3}`,
+		},
+		{
+			"own members cannot be overridden", On("tool:used", "type", "x", "ts", "y", "category", "z", "label", "l", "ok", true),
+			`"type":"tool:used","category":"tool","label":"工具使用","ok":true}`,
+		},
+		{
+			"the last of equal keys wins", On("tool:used", "a", 1, "b", 2, "a", 3),
+			`"type":"tool:used","category":"tool","label":"工具使用","b":2,"a":3}`,
+		},
+		{
+			"no HTML escapes, one line", On("tool:failure", "error", "a<b> & \"c\"\nd", "é\n", json.RawMessage("{\n\"n\": [1,\n2]}")),
+			`"type":"tool:failure","category":"tool","label":"工具失敗","error":"a<b> & \"c\"\nd","é\n":{"n":[1,2]}}`,
+		},
+		{
+			"null and lists", On("barrier:waiting", "next", nil, "waitingStages", []string{"TEST:2"}),
+			`"type":"barrier:waiting","category":"barrier","label":"Barrier 等待中","next":null,"waitingStages":["TEST:2"]}`,
+		},
 	}
 	s := testSession(t)
 	var want strings.Builder

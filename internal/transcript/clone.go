@@ -134,7 +134,9 @@ func (c *splicer) copyTo(off int64) error {
 		if err := c.write(b); err != nil {
 			return err
 		}
-		c.r.Discard(len(b))
+		if _, err := c.r.Discard(len(b)); err != nil {
+			return err
+		}
 		c.pos += int64(len(b))
 	}
 	return nil

@@ -130,7 +130,7 @@ func (w *Codex) compact(t *thread, a Compact) {
 		var rpc *RPCError
 		if errors.As(err, &rpc) {
 			w.problem(err)
-			w.feed(t, CompactRefused{Seq: a.Seq})
+			w.feed(t, CompactRefused(a))
 		}
 	})
 }

@@ -78,27 +78,57 @@ func TestAdvance(t *testing.T) {
 		told   string
 		state  compact.ReceiptState
 	}{
-		{"item before the turn's end", []any{TurnStarted{"c"}, compactionItem(false), compactionItem(true), ended(TurnCompleted), packet},
-			"compact, add p1", "compact, compacted, delivered", compact.Delivered},
-		{"item after the turn's end", []any{TurnStarted{"c"}, compactionItem(false), ended(TurnCompleted), compactionItem(true), packet},
-			"compact, add p1", "compact, compacted, delivered", compact.Delivered},
-		{"everything twice", []any{TurnStarted{"c"}, TurnStarted{"c"}, compactionItem(false), compactionItem(false), compactionItem(true), compactionItem(true), ended(TurnCompleted), ended(TurnCompleted), packet, packet, compactionItem(true)},
-			"compact, add p1", "compact, compacted, delivered", compact.Delivered},
-		{"failed", []any{TurnStarted{"c"}, compactionItem(false), ended(TurnFailed)},
-			"compact", "compact, void failed", compact.Dropped},
-		{"interrupted", []any{TurnStarted{"c"}, compactionItem(false), ended(TurnInterrupted)},
-			"compact", "compact, void interrupted", compact.Dropped},
-		{"item of a failed one comes late", []any{TurnStarted{"c"}, compactionItem(false), ended(TurnFailed), compactionItem(true)},
-			"compact", "compact, void failed", compact.Dropped},
-		{"interrupted after its item, packet queued", []any{compactionItem(false), compactionItem(true), Added{Packet: "p1", Submission: "q"}, ended(TurnInterrupted)},
-			"compact, add p1, remove q", "compact, compacted", compact.Delivering},
-		{"a person's turn with a compaction of its own is not ours", []any{TurnStarted{"u"}, Item{Turn: "u", Type: itemUser, Done: true}, Item{Turn: "u", Type: itemCompaction, Done: true}},
-			"compact", "compact", compact.Compacting},
+		{
+			"item before the turn's end",
+			[]any{TurnStarted{"c"}, compactionItem(false), compactionItem(true), ended(TurnCompleted), packet},
+			"compact, add p1", "compact, compacted, delivered", compact.Delivered,
+		},
+		{
+			"item after the turn's end",
+			[]any{TurnStarted{"c"}, compactionItem(false), ended(TurnCompleted), compactionItem(true), packet},
+			"compact, add p1", "compact, compacted, delivered", compact.Delivered,
+		},
+		{
+			"everything twice",
+			[]any{TurnStarted{"c"}, TurnStarted{"c"}, compactionItem(false), compactionItem(false), compactionItem(true), compactionItem(true), ended(TurnCompleted), ended(TurnCompleted), packet, packet, compactionItem(true)},
+			"compact, add p1", "compact, compacted, delivered", compact.Delivered,
+		},
+		{
+			"failed",
+			[]any{TurnStarted{"c"}, compactionItem(false), ended(TurnFailed)},
+			"compact", "compact, void failed", compact.Dropped,
+		},
+		{
+			"interrupted",
+			[]any{TurnStarted{"c"}, compactionItem(false), ended(TurnInterrupted)},
+			"compact", "compact, void interrupted", compact.Dropped,
+		},
+		{
+			"item of a failed one comes late",
+			[]any{TurnStarted{"c"}, compactionItem(false), ended(TurnFailed), compactionItem(true)},
+			"compact", "compact, void failed", compact.Dropped,
+		},
+		{
+			"interrupted after its item, packet queued",
+			[]any{compactionItem(false), compactionItem(true), Added{Packet: "p1", Submission: "q"}, ended(TurnInterrupted)},
+			"compact, add p1, remove q", "compact, compacted", compact.Delivering,
+		},
+		{
+			"a person's turn with a compaction of its own is not ours",
+			[]any{TurnStarted{"u"}, Item{Turn: "u", Type: itemUser, Done: true}, Item{Turn: "u", Type: itemCompaction, Done: true}},
+			"compact", "compact", compact.Compacting,
+		},
 		{"refused", []any{CompactRefused{Seq: compacting().c.Seq}}, "compact", "compact, void refused", compact.Dropped},
-		{"no queue", []any{compactionItem(false), compactionItem(true), Added{Packet: "p1", Unsupported: true}, ended(TurnCompleted), packet},
-			"compact, add p1, start p1", "compact, compacted, delivered", compact.Delivered},
-		{"another's packet is not ours", []any{compactionItem(false), compactionItem(true), Item{Turn: "x", Type: itemUser, ClientID: "p2", Done: true}},
-			"compact, add p1", "compact, compacted", compact.Delivering},
+		{
+			"no queue",
+			[]any{compactionItem(false), compactionItem(true), Added{Packet: "p1", Unsupported: true}, ended(TurnCompleted), packet},
+			"compact, add p1, start p1", "compact, compacted, delivered", compact.Delivered,
+		},
+		{
+			"another's packet is not ours",
+			[]any{compactionItem(false), compactionItem(true), Item{Turn: "x", Type: itemUser, ClientID: "p2", Done: true}},
+			"compact, add p1", "compact, compacted", compact.Delivering,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
