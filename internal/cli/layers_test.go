@@ -1,0 +1,62 @@
+package cli_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layers, from the top. A package imports only what stands on a lower line.
+var layers = [][]string{
+	{"cli"},
+	{"hook", "watch", "audit", "web"},
+	{"compress", "compact", "workflow"},
+	{"transcript", "prompt", "store", "host", "llm", "shellcmd", "redact"},
+	{"config", "message"},
+}
+
+// owners are the packages that may import a library; the others ask them.
+var owners = map[string][]string{
+	"github.com/goccy/go-yaml":                   {"config"},
+	"mvdan.cc/sh":                                {"shellcmd"},
+	"github.com/coder/websocket":                 {"watch"},
+	"github.com/spf13/cobra":                     {"cli"},
+	"github.com/rogpeppe/go-internal/lockedfile": {"store"},
+}
+
+func TestImportsPointDown(t *testing.T) {
+	t.Parallel()
+	const internal = "github.com/seed-6d03985f/overtone/internal/"
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, internal+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := func(pkg string) int {
+		return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })
+	}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		pkg := strings.TrimPrefix(f[0], internal)
+		if pkg == "conformance" {
+			continue
+		}
+		at := level(pkg)
+		if at < 0 {
+			t.Errorf("package %s has no layer", pkg)
+			continue
+		}
+		for _, imp := range f[1:] {
+			if other, ours := strings.CutPrefix(imp, internal); ours {
+				if level(other) <= at {
+					t.Errorf("%s imports %s, which is not below it", pkg, other)
+				}
+			}
+			for lib, may := range owners {
+				if strings.HasPrefix(imp, lib) && !slices.Contains(may, pkg) {
+					t.Errorf("%s imports %s, which belongs to %v", pkg, imp, may)
+				}
+			}
+		}
+	}
+}
