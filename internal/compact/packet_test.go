@@ -388,3 +388,12 @@ func TestReceiptPaths(t *testing.T) {
 		t.Errorf("after its time: %v", r)
 	}
 }
+
+// Claude Code replaces a hook's context of 10,000 characters and more by a
+// preview: what survives a compaction must fit in whole.
+func TestRecoveryAndPacketFitTheHost(t *testing.T) {
+	t.Parallel()
+	if n := RecoveryMax + len("\n\n") + PacketMax; n >= 10_000 {
+		t.Errorf("recovery and packet may reach %d characters", n)
+	}
+}
