@@ -9,14 +9,13 @@ type record struct {
 
 	typ, subtype  []byte
 	uuid, parent  []byte
-	logical       []byte
 	timestamp     []byte
 	sid           []byte   // content of the top-level session id
 	sidAlt        []byte   // content of a second key, session_id
 	ids           [][]byte // Codex: all that may name the thread
 	msgID, model  []byte
 	usage         []byte
-	compact       []byte // compactMetadata, or a compacted payload
+	compact       []byte // compactMetadata
 	cwd, version  []byte
 	title         []byte // custom or AI title, or a summary
 	titleRank     int
@@ -55,8 +54,6 @@ func (r *record) parseClaude(c *cursor) {
 			r.uuid, _ = c.str()
 		case "parentUuid":
 			r.parent, _ = c.str()
-		case "logicalParentUuid":
-			r.logical, _ = c.str()
 		case "timestamp":
 			r.timestamp, _ = c.str()
 		case "sessionId":

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -174,7 +175,7 @@ func read(ctx context.Context, f *os.File, path string, size int64) (*Session, e
 }
 
 // ErrUnknown means that neither host wrote this file.
-var ErrUnknown = fmt.Errorf("neither a Claude Code session nor a Codex rollout")
+var ErrUnknown = errors.New("neither a Claude Code session nor a Codex rollout")
 
 // index makes the one pass.
 func index(ctx context.Context, r io.Reader, size int64, path string, host Host) (*Session, error) {
