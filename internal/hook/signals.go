@@ -31,6 +31,8 @@ type watching struct {
 	// First and Latest are the user's requests.
 	First  string `json:"first,omitempty"`
 	Latest string `json:"latest,omitempty"`
+	// Turn is when the turn began.
+	Turn time.Time `json:"turn,omitzero"`
 	// Marks are the repositories before a command that may commit, by tool use.
 	Marks map[string][]shellcmd.Mark `json:"marks,omitempty"`
 	// Transcript and Model are the host's, as last seen.
@@ -75,6 +77,7 @@ func (d *desk) promptSeen(text string, note bool) {
 	d.see()
 	ours := strings.Contains(text, "<overtone-packet")
 	d.watch(compact.TurnStarted{Synthetic: ours}, compact.Settings{})
+	w.Turn = d.c.now
 	if note || ours || strings.TrimSpace(text) == "" {
 		return
 	}
@@ -86,7 +89,9 @@ func (d *desk) promptSeen(text string, note bool) {
 	w.Latest = text
 }
 
-// see remembers where the transcript is and which model writes it.
+// see remembers where the transcript is and which model writes it, and takes
+// the size that the last compaction left as soon as it is told: a turn later it
+// would be the size of that turn.
 func (d *desk) see() {
 	w := &d.mem.Watch
 	if p := d.c.in.text("transcript_path"); p != "" && p != w.Transcript {
@@ -94,6 +99,9 @@ func (d *desk) see() {
 	}
 	if m := d.c.in.text("model"); m != "" && m != w.Model {
 		w.Model, d.dirty = m, true
+	}
+	if n := len(w.History); n > 0 && w.History[n-1].After < 0 {
+		d.measured(d.usage(w.Transcript))
 	}
 }
 
@@ -146,27 +154,68 @@ func signals(tool string) bool {
 	return false
 }
 
+// finished is a shell command that has ended. Without a duration the beginning
+// of its turn has to do: Codex gives neither that nor an exit status.
+func (c *call) finished(failed bool, turn time.Time) shellcmd.Observation {
+	o := c.observation()
+	o.Started, o.Ended = turn, c.now
+	if ms := c.in.get("duration_ms"); ms.Type == gjson.Number {
+		o.Started = c.now.Add(-time.Duration(ms.Int()) * time.Millisecond)
+	}
+	o.Output, o.Exit = c.outcome(failed)
+	return o
+}
+
+// idle reports whether a finished command changes nothing that is remembered and
+// nothing waits for the main thread, as is usual. It looks into the memory
+// without decoding it: that, and the lock, would cost such a call more than all
+// else it does.
+func (c *call) idle() bool {
+	data, err := c.sess.Read(memoryFile)
+	if err != nil || !gjson.ValidBytes(data) {
+		return false
+	}
+	m := gjson.ParseBytes(data)
+	w := m.Get("watch")
+	same := func(input, known string) bool {
+		v := c.in.text(input)
+		return v == "" || v == w.Get(known).String()
+	}
+	k := m.Get("compaction")
+	settled := !k.Exists() || k.Get("status").String() == failed ||
+		k.Get("status").String() == done && (!k.Get("receipt").Exists() || compact.ReceiptState(k.Get("receipt.state").String()).Final())
+	if !settled || m.Get("outbox").Exists() || m.Get("thread").Exists() || w.Get("marks").Exists() ||
+		!w.Get("state.worked").Bool() || w.Get("state.slice.failures").Exists() || !same("transcript_path", "transcript") || !same("model", "model") {
+		return false
+	}
+	o := c.finished(false, w.Get("turn").Time())
+	if _, ok := shellcmd.Checkpointed(o); ok {
+		return false
+	}
+	return !shellcmd.Committed(o).Committed
+}
+
 // toolSeen reduces a finished tool to a signal.
 func (d *desk) toolSeen(tool string, failed bool) {
 	c, w := d.c, &d.mem.Watch
 	d.see()
 	switch tool {
 	case "Bash":
-		o := c.observation()
 		id := c.in.text("tool_use_id")
+		o := c.finished(failed, w.Turn)
 		o.Before = w.Marks[id]
 		delete(w.Marks, id)
-		o.Ended = c.now
-		if ms := c.in.get("duration_ms"); ms.Type == gjson.Number {
-			o.Started = c.now.Add(-time.Duration(ms.Int()) * time.Millisecond)
-		}
-		o.Output, o.Exit = c.outcome(failed)
 		d.watch(compact.CommandFinished{Observation: o}, compact.Settings{})
 	case "TodoWrite", "update_plan":
 		d.watch(compact.PlanUpdated{Steps: steps(c.in.get("tool_input"))}, compact.Settings{})
 	case "TaskCreate", "TaskUpdate":
 		if plan, ok := taskPlan(w.State.Plan.Steps, tool, c.in); ok {
 			d.watch(compact.PlanUpdated{Plan: w.State.Plan.ID, Steps: plan}, compact.Settings{})
+		}
+	case "apply_patch":
+		d.watch(compact.ToolActivity{Tool: tool}, compact.Settings{})
+		for _, file := range patched(c.in.text("tool_response")) {
+			d.watch(compact.ToolActivity{Tool: tool, File: file}, compact.Settings{})
 		}
 	default:
 		file := c.in.text("tool_input.file_path")
@@ -200,6 +249,18 @@ func (c *call) outcome(failed bool) (string, *int) {
 		exit = nil
 	}
 	return resp.Get("stdout").String() + "\n" + resp.Get("stderr").String(), exit
+}
+
+// patched reads the files that Codex's apply_patch says it changed.
+func patched(output string) []string {
+	_, list, _ := strings.Cut(output, "Success. Updated the following files:\n")
+	var files []string
+	for line := range strings.Lines(list) {
+		if kind, file, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " "); ok && len(kind) == 1 && strings.Contains("AMD", kind) {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 // steps reads a plan that is written as a whole.
@@ -367,12 +428,16 @@ func (d *desk) gate(set compact.Settings) (compact.Answer, error) {
 // recovery, then the note on the work itself.
 func (d *desk) packet(n int, set compact.Settings, recovery string, tasks []string) compact.Packet {
 	w := &d.mem.Watch
-	id := compact.PacketID(d.c.sess.ID(), n)
-	p := compact.Packet{ID: id, Created: d.c.now, Expires: d.c.now.Add(set.Expiry)}
+	session := d.c.sess.ID()
+	if d.c.host == codex {
+		// A watcher of the thread numbers its own packets.
+		session += "/hooks"
+	}
+	p := compact.Packet{ID: compact.PacketID(session, n), Created: d.c.now, Expires: d.c.now.Add(set.Expiry)}
 	note := ""
 	if w.First != "" || w.State.Worked || len(w.State.Slice.Files)+len(w.State.Slice.Commits)+len(w.State.Slice.Steps) > 0 {
 		f := compact.Facts{
-			Session: d.c.sess.ID(), Ordinal: n, Now: d.c.now, First: w.First, Latest: w.Latest,
+			Session: session, Ordinal: n, Now: d.c.now, First: w.First, Latest: w.Latest,
 			Slice: w.State.Slice, Next: d.nextSteps(tasks), Decisions: w.State.Decisions, Last: w.State.Slice.Last,
 		}
 		note = compact.Write(f, set, d.c.lang, func(s string) string { s, _ = redact.Text(s); return s }).Text

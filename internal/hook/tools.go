@@ -175,6 +175,8 @@ func (c *call) postTool() (reply, error) {
 		return c.spokenTo()
 	case tool == "TaskStop":
 		return c.settleTool(workflow.Drop{AgentID: c.in.text("tool_input.task_id"), At: c.now})
+	case tool == "Bash" && c.idle():
+		return reply{}, errQuiet
 	}
 	return c.flush(func(d *desk) error {
 		d.toolSeen(tool, false)
