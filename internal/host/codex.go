@@ -12,18 +12,22 @@ import (
 // CodexFile is the path of the user's hooks in Codex's home.
 func CodexFile(home string) string { return filepath.Join(home, "hooks.json") }
 
-// codexHook is one event that Codex reports.
-type codexHook struct{ event, command, matcher string }
+// codexHook is one event that Codex reports. One that speaks gives the model
+// texts that must arrive whole.
+type codexHook struct {
+	event, command, matcher string
+	speaks                  bool
+}
 
 // codexHooks: a compaction from its beginning to the packet, and the tools whose
 // results are boundaries. Sessions otherwise start and end unreported.
 var codexHooks = [...]codexHook{
-	{"SessionStart", "session-start", "compact"},
-	{"UserPromptSubmit", "user-prompt-submit", ""},
-	{"PostToolUse", "post-tool-use", "Bash|update_plan"},
-	{"PreCompact", "pre-compact", ""},
-	{"PostCompact", "post-compact", ""},
-	{"Stop", "stop", ""},
+	{"SessionStart", "session-start", "compact", true},
+	{"UserPromptSubmit", "user-prompt-submit", "", true},
+	{"PostToolUse", "post-tool-use", "Bash|apply_patch|update_plan", false},
+	{"PreCompact", "pre-compact", "", false},
+	{"PostCompact", "post-compact", "", false},
+	{"Stop", "stop", "", false},
 }
 
 // CodexEvents lists the events that Codex reports, as `overtone hook` names
@@ -46,9 +50,15 @@ func CodexEdits() []Edit {
 		if h.matcher != "" {
 			matcher = `"matcher":` + quote(h.matcher) + `,`
 		}
+		limit := ""
+		if h.speaks {
+			// Beyond 2,500 tokens Codex would cut the middle out and name a
+			// file instead; a packet has bounds of its own.
+			limit = `,"additionalContextLimit":0`
+		}
 		edits = append(edits, Edit{
 			Path: []string{"hooks", h.event}, Append: true, Mark: command,
-			Value: fmt.Sprintf(`{%s"hooks":[{"type":"command","command":%s,"timeout":10}]}`, matcher, quote(command)),
+			Value: fmt.Sprintf(`{%s"hooks":[{"type":"command","command":%s,"timeout":10%s}]}`, matcher, quote(command), limit),
 		})
 	}
 	return edits
