@@ -152,6 +152,10 @@ func (e CommandFinished) apply(s *State, _ Settings) {
 	s.Worked = true
 	if v := shellcmd.Committed(e.Observation); v.Committed {
 		s.Seen |= Of(Commit)
+		// Within a second, or a turn, a log does not tell which line made which.
+		for _, c := range v.Commits {
+			s.Slice.Commits = slices.DeleteFunc(s.Slice.Commits, func(o shellcmd.Made) bool { return o == c })
+		}
 		s.Slice.Commits = newest(append(s.Slice.Commits, v.Commits...), maxCommits)
 	}
 	if _, ok := shellcmd.Checkpointed(e.Observation); ok {
