@@ -203,7 +203,7 @@ func (b Barriers) Encode() []byte {
 }
 
 // RebuildBarriers derives the groups from the state, which is the source of
-// truth: every group that any of its stages has been handed over for.
+// truth. A group that none of its stages has been handed over for is empty.
 func RebuildBarriers(s *State) Barriers {
 	var b Barriers
 	for k, n := range s.DAG.All() {
@@ -213,14 +213,10 @@ func RebuildBarriers(s *State) Barriers {
 		}
 		siblings := s.siblings(k)
 		g := NewGroup(siblings, ref.Next, 0)
-		begun, failed := false, false
+		failed := false
 		for _, sib := range siblings {
 			st := s.stage(sib)
-			switch st.Status {
-			case Active:
-				begun = true
-			case Completed, Failed:
-				begun = true
+			if st.Status == Completed || st.Status == Failed {
 				r := Route{Verdict: Pass, Route: Barrier, BarrierGroup: ref.Group}
 				if st.Status == Failed {
 					r.Verdict = Fail
@@ -237,9 +233,7 @@ func RebuildBarriers(s *State) Barriers {
 			}
 		}
 		g.Resolved = len(siblings) > 0 && len(g.Completed) == len(siblings) && !failed
-		if begun {
-			b.Set(ref.Group, g)
-		}
+		b.Set(ref.Group, g)
 	}
 	return b
 }
@@ -259,7 +253,15 @@ func (s *State) siblings(key string) []string {
 func (s *State) AttachBarriers(file []byte) (rebuilt bool) {
 	want := RebuildBarriers(s)
 	got, err := ParseBarriers(file)
-	for k, g := range want.All() {
+	for _, k := range slices.Clone(want.Keys()) {
+		g, _ := want.Get(k)
+		begun := func(sib string) bool {
+			return slices.Contains([]string{Active, Completed, Failed}, s.stage(sib).Status)
+		}
+		if !slices.ContainsFunc(g.Siblings, begun) {
+			want.Delete(k)
+			continue
+		}
 		have, ok := got.Get(k)
 		if ok && slices.Equal(sorted(have.Completed), sorted(g.Completed)) && have.Resolved == g.Resolved {
 			want.Set(k, have)

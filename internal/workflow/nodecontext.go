@@ -3,7 +3,10 @@ package workflow
 import (
 	"encoding/json"
 	"path"
+	"regexp"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
@@ -103,7 +106,12 @@ func BuildNodeContext(s *State, stage string, o NodeOptions) NodeContext {
 		return true
 	}
 	for _, dep := range node.Deps {
-		add(s.stage(dep).ContextFile)
+		// A predecessor's own report is named even before it is on disk: its agent may still be writing it.
+		if file := s.stage(dep).ContextFile; path.Base(file) == ContextName(o.SessionID, dep) {
+			nc.ContextFiles = append(nc.ContextFiles, file)
+		} else {
+			add(file)
+		}
 	}
 	if Quality(stage) {
 		nc.Report = dir + ContextName(o.SessionID, stage)
@@ -125,12 +133,25 @@ func BuildNodeContext(s *State, stage string, o NodeOptions) NodeContext {
 			ReflectionFile: dir + ReflectionName(o.SessionID, worst),
 		}
 		rc.Hint = message.RetryHint.Format(o.Lang, worst, rc.ReflectionFile)
-		if rounds, _ := s.RetryHistory.Get(worst); !read && len(rounds) > 0 && rounds[len(rounds)-1].Hint != "" {
-			rc.Hint = message.RetryHintOnly.Format(o.Lang, worst, rounds[len(rounds)-1].Hint)
+		if rounds, _ := s.RetryHistory.Get(worst); !read && len(rounds) > 0 {
+			if hint := plainHint(rounds[len(rounds)-1].Hint); hint != "" {
+				rc.Hint = message.RetryHintOnly.Format(o.Lang, worst, hint)
+			}
 		}
 		nc.RetryContext = rc
 	}
 	return nc
+}
+
+// reportMark is how a quality report numbers and ranks its findings.
+var reportMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:[CHML]-\d+|CRITICAL|HIGH|MEDIUM|LOW)\b[:：]?\s*`)
+})
+
+// plainHint is a hint without the marks of a report: the main agent sees it
+// too, and must not take it for one.
+func plainHint(hint string) string {
+	return strings.TrimSpace(reportMark().ReplaceAllString(hint, ""))
 }
 
 // failedFor is the stages whose FAIL stage has to mend: the pending ones first,

@@ -134,7 +134,8 @@ type Delegation struct {
 const keepDelegations = 48
 
 // Load reads a state of any shape that a session may have on disk: version 4,
-// version 3 (migrated), or the older one without a version.
+// version 3 (migrated), or the older one without a version. Where the older
+// fields come with version 4 and without a graph, the graph follows from them.
 func Load(data []byte) (*State, error) {
 	o, err := parseObject(data)
 	if err != nil {
@@ -150,6 +151,9 @@ func Load(data []byte) (*State, error) {
 		}
 		return decodeState(o)
 	case v.Exists() && v.Type == gjson.Number && v.Num == Version:
+		if !o.Has("dag") && o.member("workflowType").Type == gjson.String {
+			return decodeOlder(o)
+		}
 		return decodeState(o)
 	case v.Exists() && v.Type != gjson.Null:
 		return nil, fmt.Errorf("%w: version %s", ErrNotState, v.Raw)

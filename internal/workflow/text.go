@@ -197,7 +197,7 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 	case o.Result == "fail":
 		say(message.ResultFail, label, s.FailCount, DefaultMaxRetries)
 		switch {
-		case o.Forced:
+		case len(o.Exhausted) > 0:
 			say(message.ResultLimit, DefaultMaxRetries)
 		case o.Kind == RolledBack:
 			say(message.ResultFixFail)
@@ -205,7 +205,7 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 	case o.Result == "reject":
 		say(message.ResultReject, s.RejectCount, DefaultMaxRetries)
 		switch {
-		case o.Forced:
+		case len(o.Exhausted) > 0:
 			say(message.ResultLimitRej, DefaultMaxRetries)
 		case o.Kind == RolledBack:
 			say(message.ResultFixReject)

@@ -1,0 +1,41 @@
+package workflow
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A group that nobody has been handed a stage of is rebuilt empty, and does not
+// get into the file before its first hand-over.
+func TestRebuildBarriersNotBegun(t *testing.T) {
+	t.Parallel()
+	s, err := Load([]byte(`{"workflowType":"mine","stages":{"DEV":{"status":"completed"},"REVIEW":{},"TEST":{},"DOCS":{}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := RebuildBarriers(s)
+	g, ok := b.Get("post-dev")
+	if !ok || g.Total != 2 || g.Next != "DOCS" || g.Resolved || g.StartTime != 0 || len(g.Completed) != 0 {
+		t.Errorf("rebuilt %+v, %v", g, ok)
+	}
+	if s.AttachBarriers(nil) || s.Barriers.Len() != 0 {
+		t.Errorf("attached %v", s.Barriers.Keys())
+	}
+}
+
+func TestPlainHint(t *testing.T) {
+	t.Parallel()
+	for hint, want := range map[string]string{
+		"":                           "",
+		"check the nil map":          "check the nil map",
+		"C-1 CRITICAL: sql; H-1: x":  "sql; x",
+		"HIGH：逾時；M-12 重試":            "逾時；重試",
+		"C-1 CRITICAL":               "",
+		"the LOWER bound, HIGHLIGHT": "the LOWER bound, HIGHLIGHT",
+	} {
+		if diff := cmp.Diff(want, plainHint(hint)); diff != "" {
+			t.Errorf("%q: (-want +got)\n%s", hint, diff)
+		}
+	}
+}
