@@ -246,6 +246,10 @@ func (c *call) deliverAfterCompact() (reply, error) {
 		if k != nil && k.Sub {
 			return nil
 		}
+		feature, tasks := c.tasks(d.state, "")
+		if err := d.tie(feature); err != nil {
+			return err
+		}
 		if k != nil && k.Status == failed {
 			k = nil
 		}
@@ -258,7 +262,6 @@ func (c *call) deliverAfterCompact() (reply, error) {
 			d.mem.Compaction, d.dirty = k, true
 		}
 		if k == nil {
-			_, tasks := c.tasks(d.state, "")
 			r.Context, r.System = tasks, tasks
 			return nil
 		}

@@ -32,12 +32,10 @@ func (c *call) sessionStart() (reply, error) {
 		}
 		d.see()
 		feature, tasks := c.tasks(d.state, message.PendingTasksResume.In(c.lang))
+		if err := d.tie(feature); err != nil {
+			return err
+		}
 		if d.state != nil {
-			if d.state.FeatureName == "" && feature != "" {
-				if _, err := d.apply(workflow.Feature{Name: feature}); err != nil {
-					return err
-				}
-			}
 			if d.state.Active && source != "clear" {
 				if _, err := d.apply(workflow.Recover{Background: true, At: c.now}); err != nil {
 					return err
@@ -52,6 +50,15 @@ func (c *call) sessionStart() (reply, error) {
 		return nil
 	})
 	return r, err
+}
+
+// tie names the feature in progress in a workflow that has none yet.
+func (d *desk) tie(feature string) error {
+	if d.state == nil || d.state.FeatureName != "" || feature == "" {
+		return nil
+	}
+	_, err := d.apply(workflow.Feature{Name: feature})
+	return err
 }
 
 // tasks is the session's feature and the text of its open tasks.
