@@ -303,14 +303,14 @@ func TestHookBudget(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs hundreds of processes")
 	}
-	limits := map[string]float64{"post-tool-use": 3, "pre-compact": 3.5, "subagent-stop": 5}
+	limits := map[string]float64{"post-tool-use": 4, "pre-compact": 5, "subagent-stop": 10}
 	var wrong []string
 	for range 3 {
 		wrong = nil
 		for _, c := range race(t, 21, 500, 50_000, 256<<20) {
 			t.Logf("%-14s %6.2f ms, %.2f x floor, large home %.2f x", c.name, float64(c.took.Microseconds())/1000, c.floor, c.large)
-			if c.floor > limits[c.name] || c.large > 1.6 {
-				wrong = append(wrong, fmt.Sprintf("%s: %.2f times the floor (limit %g), %.2f times in a large home (limit 1.6)", c.name, c.floor, limits[c.name], c.large))
+			if c.floor > limits[c.name] || c.large > 2 {
+				wrong = append(wrong, fmt.Sprintf("%s: %.2f times the floor (limit %g), %.2f times in a large home (limit 2)", c.name, c.floor, limits[c.name], c.large))
 			}
 		}
 		if wrong == nil {
