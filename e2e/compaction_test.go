@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -191,47 +192,97 @@ func gateWorld(t *testing.T, h mockapi.Handler) *World {
 	return w
 }
 
-// Without a boundary the gate stays shut, in the same turn a commit opens it,
-// and the packet is in the next request, once.
+// gateStep is a shell command after which the context has that many tokens.
+func gateStep(command string, tokens int) Step {
+	return func(*mockapi.Request) mockapi.Reply { return mockapi.Calls(bash(command)).Tokens(tokens) }
+}
+
+const gateCommit = "echo x > a.txt && git add a.txt && git commit -q -m 'add a' && git log -1 --oneline"
+
+// Without a boundary the gate stays shut, however often the host asks; in the
+// same turn a commit opens it, and the packet is in the next request, once.
 func TestCompactGate(t *testing.T) {
 	t.Parallel()
-	steps := []string{
-		"echo one", "echo two", "echo three",
-		"echo x > a.txt && git add a.txt && git commit -q -m 'add a' && git log -1 --oneline",
-		"echo four", "echo five",
+	for _, refusals := range []int{0, 1, 2, 3, 4, 6, 10} {
+		t.Run(fmt.Sprint(refusals), func(t *testing.T) {
+			t.Parallel()
+			var p Play
+			for range 3 {
+				p.Main = append(p.Main, gateStep("echo small", 10_000))
+			}
+			for range refusals {
+				p.Main = append(p.Main, gateStep("echo large", 90_000))
+			}
+			p.Main = append(p.Main, gateStep(gateCommit, 90_000), gateStep("echo on", 10_000), gateStep("echo and on", 10_000))
+			w := gateWorld(t, p.Handle)
+			st := w.Prompt("add the file a.txt; MARK-GOAL")
+			if r := st.Result(); r.Text != "DONE" {
+				t.Errorf("result %+v", r)
+			}
+			sums := summaries(w)
+			if len(sums) != 1 {
+				t.Fatalf("%d compactions", len(sums))
+			}
+			before, after := 0, 0
+			for _, r := range mains(w) {
+				if r.Seq < sums[0].Seq {
+					before++
+					continue
+				}
+				after++
+				packet := hookTextsOf(r, "SessionStart")
+				if len(packet) != 1 || !strings.Contains(packet[0], "MARK-GOAL") {
+					t.Errorf("request %d has %d packets: %q", r.Seq, len(packet), packet)
+				}
+			}
+			if want := 3 + refusals + 1; before != want || after != 3 {
+				t.Errorf("%d requests before and %d after the compaction, want %d and 3", before, after, want)
+			}
+		})
 	}
-	var p Play
-	for i, command := range steps {
-		tokens := 10_000
-		if i == 1 || i == 2 || i == 3 {
-			tokens = 90_000
-		}
-		p.Main = append(p.Main, func(*mockapi.Request) mockapi.Reply { return mockapi.Calls(bash(command)).Tokens(tokens) })
+}
+
+// A sub-agent that grows asks by the same hook with the same input. Main's commit
+// does not open the gate for it; at its own ceiling it is compacted without a
+// packet; and main's boundary is still there when main needs it.
+func TestCompactGateSubagent(t *testing.T) {
+	t.Parallel()
+	p := Play{
+		Main: []Step{
+			gateStep("echo small", 10_000), gateStep(gateCommit, 10_000),
+			call(mockapi.Delegate("overtone:planner", "look around")),
+			gateStep("echo large", 90_000), gateStep("echo on", 10_000),
+		},
+		Agents: map[string][]Step{"planner": {
+			gateStep("echo 1", 10_000), gateStep("echo 2", 80_000), gateStep("echo 3", 80_000), gateStep("echo 4", 160_000),
+			gateStep("echo 5", 10_000), say("seen"),
+		}},
 	}
 	w := gateWorld(t, p.Handle)
-	st := w.Prompt("add the file a.txt; MARK-GOAL")
-	if r := st.Result(); r.Text != "DONE" {
+	if r := w.Prompt("MARK-GOAL").Result(); r.Text != "DONE" {
 		t.Errorf("result %+v", r)
 	}
 	sums := summaries(w)
-	if len(sums) != 1 {
-		t.Fatalf("%d compactions", len(sums))
+	if len(sums) != 2 || sums[0].Agent != "planner" || sums[1].Agent != "" {
+		t.Fatalf("compactions: %v", sums)
 	}
-	// Four steps went before: the gate refused after the second and third.
-	before, after := 0, 0
-	for _, r := range mains(w) {
-		if r.Seq < sums[0].Seq {
-			before++
-			continue
-		}
-		after++
-		packet := hookTextsOf(r, "SessionStart")
-		if len(packet) != 1 || !strings.Contains(packet[0], "MARK-GOAL") {
-			t.Errorf("request %d has %d packets: %q", r.Seq, len(packet), packet)
+	planned := 0
+	for _, r := range w.API.Requests() {
+		packets := len(hookTextsOf(r, "SessionStart"))
+		switch {
+		case r.Kind == mockapi.Subagent:
+			if r.Seq < sums[0].Seq {
+				planned++
+			}
+			if packets != 0 {
+				t.Errorf("request %d of the sub-agent has %d packets", r.Seq, packets)
+			}
+		case r.Kind == mockapi.Main && r.Seq > sums[1].Seq && packets != 1:
+			t.Errorf("request %d of main has %d packets", r.Seq, packets)
 		}
 	}
-	if before != 4 || after != 3 {
-		t.Errorf("%d requests before and %d after the compaction", before, after)
+	if planned != 4 {
+		t.Errorf("the sub-agent was compacted after %d requests, want 4", planned)
 	}
 }
 
