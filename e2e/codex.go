@@ -32,6 +32,7 @@ type CodexWorld struct {
 
 	t      *testing.T
 	server string // the codex program
+	path   string // PATH of every process
 }
 
 // codexWait bounds every single wait of these tests.
@@ -40,6 +41,20 @@ const codexWait = 60 * time.Second
 // NewCodexWorld starts an app-server whose model is script. config is added to
 // its config.toml. It waits for a free slot.
 func NewCodexWorld(t *testing.T, script codexmock.Script, config string) *CodexWorld {
+	t.Helper()
+	w := newCodexWorld(t, script, config)
+	w.serve()
+	return w
+}
+
+// serve starts the app-server; options go before the command.
+func (w *CodexWorld) serve(options ...string) {
+	w.t.Helper()
+	w.start(w.server, append(options, "app-server", "--listen", "unix://")...)
+}
+
+// newCodexWorld is the world without its app-server.
+func newCodexWorld(t *testing.T, script codexmock.Script, config string) *CodexWorld {
 	t.Helper()
 	codex := codexBinary(t)
 	slots <- struct{}{}
@@ -59,7 +74,7 @@ func NewCodexWorld(t *testing.T, script codexmock.Script, config string) *CodexW
 	w := &CodexWorld{
 		Model: model, Home: filepath.Join(dir, "h"), Codex: filepath.Join(dir, "c"), State: filepath.Join(dir, "o"),
 		Project: filepath.Join(dir, "p"),
-		t:       t,
+		t:       t, server: codex, path: os.Getenv("PATH"),
 	}
 	w.Socket = filepath.Join(w.Codex, "app-server-control", "app-server-control.sock")
 	for _, d := range []string{w.Home, w.Codex, w.State, w.Project} {
@@ -90,8 +105,6 @@ trust_level = "trusted"
 			}
 		}
 	})
-	w.server = codex
-	w.start(codex, "app-server", "--listen", "unix://")
 	return w
 }
 
@@ -129,7 +142,7 @@ func (w *CodexWorld) git(args ...string) {
 
 func (w *CodexWorld) environ(extra ...string) []string {
 	return append([]string{
-		"PATH=" + os.Getenv("PATH"),
+		"PATH=" + w.path,
 		"HOME=" + w.Home, "CODEX_HOME=" + w.Codex, "OVERTONE_HOME=" + w.State, "LANG=en_US.UTF-8",
 		"GIT_AUTHOR_NAME=e2e", "GIT_AUTHOR_EMAIL=e2e@example.invalid",
 		"GIT_COMMITTER_NAME=e2e", "GIT_COMMITTER_EMAIL=e2e@example.invalid",

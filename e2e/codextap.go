@@ -35,8 +35,16 @@ type WireMessage struct {
 	Method string
 	Params struct {
 		Item struct{ Type string }
+		Run  HookRun
 	}
 	Result json.RawMessage
+}
+
+// HookRun is one run of a hook as Codex reports it.
+type HookRun struct {
+	EventName string
+	Status    string
+	Entries   []struct{ Kind, Text string }
 }
 
 // Tap puts a tap in front of the app-server.
@@ -47,9 +55,10 @@ func (w *CodexWorld) Tap(stop func(fromWatcher bool, m WireMessage) bool) *Tap {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	server := w.Socket
 	ctx, cancel := context.WithCancel(context.Background())
 	srv := &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
-		r.serve(ctx, w.t, w.Socket, rw, req)
+		r.serve(ctx, w.t, server, rw, req)
 	})}
 	done := make(chan struct{})
 	go func() {

@@ -52,10 +52,12 @@ type Reply struct {
 	Wait <-chan struct{}
 }
 
-// Call is one tool call of a reply.
+// Call is one tool call of a reply: a function with arguments, or, with Input, a
+// tool that takes free text.
 type Call struct {
-	Name string
-	Args any
+	Name  string
+	Args  any
+	Input string
 }
 
 // Script is the model's mind. It is called from several goroutines.
@@ -169,9 +171,11 @@ func (s *Server) stream(w http.ResponseWriter, seq int, reply Reply) {
 		s.calls++
 		callID := fmt.Sprintf("call_%d", s.calls)
 		s.mu.Unlock()
-		send("response.output_item.done", map[string]any{"item": map[string]any{
-			"type": "function_call", "call_id": callID, "name": c.Name, "arguments": string(args),
-		}})
+		item := map[string]any{"type": "function_call", "call_id": callID, "name": c.Name, "arguments": string(args)}
+		if c.Input != "" {
+			item = map[string]any{"type": "custom_tool_call", "call_id": callID, "name": c.Name, "input": c.Input}
+		}
+		send("response.output_item.done", map[string]any{"item": item})
 	}
 	if reply.Message != "" {
 		send("response.output_item.done", map[string]any{"item": map[string]any{
@@ -236,7 +240,7 @@ func isCompaction(in []Item) bool {
 func (r Request) LastUser() (text string, step int) {
 	for i := len(r.Input) - 1; i >= 0; i-- {
 		switch it := r.Input[i]; {
-		case it.Type == "function_call_output":
+		case it.Type == "function_call_output" || it.Type == "custom_tool_call_output":
 			step++
 		case it.Role == "user":
 			return it.Text, step
