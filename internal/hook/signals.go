@@ -517,8 +517,8 @@ func Explain(home *store.Home, sess *store.Session, env Env, transcriptPath stri
 	if watched != nil && watched.Record.Receipt.ID != "" {
 		out.Receipt = &watched.Record.Receipt
 	}
-	if m.Compaction != nil {
-		out.Receipt = m.Compaction.Receipt
+	if k := m.Compaction; k != nil && k.Receipt != nil && (out.Receipt == nil || k.Receipt.Created.After(out.Receipt.Created)) {
+		out.Receipt = k.Receipt
 	}
 	if s != nil {
 		si, err := d.suggestInput()
