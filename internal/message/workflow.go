@@ -39,6 +39,8 @@ var (
 	RouteUnverif   = Text{ZH: "⚠️ %s 未回報有效結論，以未驗證的 PASS 計。", EN: "⚠️ %s gave no valid verdict; taken as an unverified PASS."}
 	RouteCorrected = Text{ZH: "⚠️ %s 的路由已修正：%s", EN: "⚠️ The route of %s was corrected: %s"}
 	RouteWait      = Text{ZH: "✅ %s 完成。等待 %s 完成...", EN: "✅ %s is done. Waiting for %s..."}
+	RouteAgent     = Text{ZH: "%s（%s）", EN: "%s (%s)"}
+	RouteProblem   = Text{ZH: "%s（%d/%d）", EN: "%s (%d/%d)"}
 	RouteBack      = Text{ZH: "🔄 %s FAIL（%d/%d）", EN: "🔄 %s FAIL (%d/%d)"}
 	RouteReport    = Text{ZH: "📄 context_file: %s", EN: "📄 context_file: %s"}
 	RouteStall     = Text{ZH: "⚠️ 連續兩輪嚴重度相同，請改變修復策略。", EN: "⚠️ Two rounds of the same severity: change the approach."}

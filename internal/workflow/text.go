@@ -117,7 +117,7 @@ func joined(keys []string, lang message.Lang) string {
 func delegations(keys []string, lang message.Lang) string {
 	parts := make([]string, len(keys))
 	for i, k := range keys {
-		parts[i] = AgentOf(k) + "（" + k + "）"
+		parts[i] = message.RouteAgent.Format(lang, AgentOf(k), k)
 	}
 	text := strings.Join(parts, " + ")
 	if len(keys) > 1 {
@@ -147,7 +147,7 @@ func completeText(s *State, lang message.Lang) []string {
 		if st.Forced {
 			problem := k
 			if n := s.Retries[k]; n > 0 {
-				problem += "（" + strconv.Itoa(n) + "/" + strconv.Itoa(s.maxRetries(k)) + "）"
+				problem = message.RouteProblem.Format(lang, k, n, s.maxRetries(k))
 			}
 			problems = append(problems, problem)
 		}
