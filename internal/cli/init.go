@@ -536,6 +536,7 @@ func (s *setup) warnings() {
 func (s *setup) conclude() error {
 	if s.json {
 		s.report.Warnings = list(s.report.Warnings)
+		s.report.Files = list(s.report.Files)
 		return s.printJSON(s.report)
 	}
 	s.warnings()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func eventFilter(types string) (store.Filter, error) {
 
 func (a *app) printEvent(e store.Entry) {
 	if a.json {
-		fmt.Fprintf(a.env.Stdout, "%s\n", e.Raw)
+		fmt.Fprintf(a.env.Stdout, "{\"schema\":1,%s\n", bytes.TrimPrefix(bytes.TrimSpace(e.Raw), []byte("{")))
 		return
 	}
 	var detail []string
@@ -158,8 +159,16 @@ func (a *app) cleanupCmd() *cobra.Command {
 func (a *app) statuslineCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "statusline", Short: message.HelpStatusline.In(a.lang), Long: message.HelpStatuslineLo.In(a.lang), Args: usageArgs(cobra.NoArgs),
-		Run: func(*cobra.Command, []string) {
-			fmt.Fprintln(a.env.Stdout, hook.StatusLine(a.env.hook()))
+		RunE: func(*cobra.Command, []string) error {
+			line := hook.StatusLine(a.env.hook())
+			if a.json {
+				return a.printJSON(struct {
+					Schema int    `json:"schema"`
+					Text   string `json:"text"`
+				}{1, line})
+			}
+			fmt.Fprintln(a.env.Stdout, line)
+			return nil
 		},
 	}
 }

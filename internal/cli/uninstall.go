@@ -187,6 +187,7 @@ func (s *setup) unregister(ctx context.Context) {
 func (s *setup) undone(purge bool) error {
 	if s.json {
 		s.report.Warnings = list(s.report.Warnings)
+		s.report.Files = list(s.report.Files)
 		return s.printJSON(s.report)
 	}
 	s.warnings()
