@@ -22,19 +22,8 @@ var decisive = []string{
 
 // decide remembers the decisive lines of a text.
 func (s *State) decide(text string) {
-	text = dropPackets(text)
-	fence := ""
-	for line := range strings.Lines(text) {
-		t := strings.TrimSpace(line)
-		if mark := fenceOf(t); mark != "" && (fence == "" || fence == mark) {
-			if fence == "" {
-				fence = mark
-			} else {
-				fence = ""
-			}
-			continue
-		}
-		if fence != "" || t == "" || strings.HasPrefix(t, ">") {
+	for t, own := range ownLines(text) {
+		if !own || t == "" {
 			continue
 		}
 		low := strings.ToLower(t)

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,28 +36,37 @@ func (m Markers) in(text string) Signals {
 // spoken is what the agent says itself: without code, quotations and our own
 // packets, folded to lower case with single blanks.
 func spoken(text string) string {
-	text = dropPackets(text)
 	var b strings.Builder
-	fence := ""
-	for line := range strings.Lines(text) {
-		t := strings.TrimSpace(line)
-		if mark := fenceOf(t); mark != "" && (fence == "" || fence == mark) {
-			if fence == "" {
-				fence = mark
-			} else {
-				fence = ""
-			}
-			b.WriteByte('\n')
-			continue
+	for line, own := range ownLines(text) {
+		if own {
+			b.WriteString(dropQuoted(line))
 		}
-		if fence != "" || strings.HasPrefix(t, ">") {
-			b.WriteByte('\n')
-			continue
-		}
-		b.WriteString(dropQuoted(t))
-		b.WriteByte('\n')
+		b.WriteByte('\n') // words around what is left out do not join
 	}
 	return fold(b.String())
+}
+
+// ownLines walks a text line by line, trimmed, and tells which are the writer's
+// own: not code, not a quotation, not a packet of ours.
+func ownLines(text string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		fence := ""
+		for line := range strings.Lines(dropPackets(text)) {
+			t := strings.TrimSpace(line)
+			own := fence == "" && !strings.HasPrefix(t, ">")
+			if mark := fenceOf(t); mark != "" && (fence == "" || fence == mark) {
+				own = false
+				if fence == "" {
+					fence = mark
+				} else {
+					fence = ""
+				}
+			}
+			if !yield(t, own) {
+				return
+			}
+		}
+	}
 }
 
 func fenceOf(line string) string {

@@ -77,10 +77,10 @@ func Adopt(text string, f Facts, s Settings, l message.Lang, redact func(string)
 		return Packet{}, false
 	}
 	id := PacketID(f.Session, f.Ordinal)
-	room := PacketMax - lenUTF16(wrap(id, "", l))
-	if lenUTF16(text) > room {
+	room := PacketMax - message.Units(wrap(id, "", l))
+	if message.Units(text) > room {
 		// The end holds the next step and the directive.
-		text = cutUTF16(text, room/2-1) + "…\n" + tailUTF16(text, room-room/2-1)
+		text = message.Cut(text, room/2-1) + "…\n" + tailUTF16(text, room-room/2-1)
 	}
 	return Packet{ID: id, Text: wrap(id, text, l), Created: f.Now, Expires: f.Now.Add(s.Expiry)}, true
 }
@@ -202,8 +202,8 @@ func (w *packetWriter) list(title message.Text, items []string) {
 		if it == "" || slices.Contains(out, it) {
 			continue
 		}
-		if lenUTF16(it) > mostItem {
-			it = cutUTF16(it, mostItem-1) + "…"
+		if message.Units(it) > mostItem {
+			it = message.Cut(it, mostItem-1) + "…"
 		}
 		out = append(out, it)
 	}
@@ -216,11 +216,11 @@ func (w *packetWriter) list(title message.Text, items []string) {
 // all, each gets the same share and what short ones leave goes to the long ones.
 func (w *packetWriter) render(id string, most int) string {
 	directive := message.PacketDirective.In(w.lang)
-	room := most - lenUTF16(wrap(id, directive, w.lang))
+	room := most - message.Units(wrap(id, directive, w.lang))
 	want := make([]int, len(w.sections))
 	for i, s := range w.sections {
-		room -= lenUTF16("## " + s.title + "\n" + "\n\n")
-		want[i] = min(s.most, lenUTF16(s.full()))
+		room -= message.Units("## " + s.title + "\n" + "\n\n")
+		want[i] = min(s.most, message.Units(s.full()))
 	}
 	share := fairShare(want, max(0, room))
 	var b strings.Builder
@@ -256,7 +256,7 @@ func (s section) full() string {
 // fit is the section within n units.
 func (s section) fit(n int, l message.Lang) string {
 	full := s.full()
-	if lenUTF16(full) <= n {
+	if message.Units(full) <= n {
 		return full
 	}
 	if s.items == nil {
@@ -265,16 +265,16 @@ func (s section) fit(n int, l message.Lang) string {
 		return quote(s.shorten(n))
 	}
 	mark := message.PacketMore.Format(l, len(s.items))
-	used, kept := lenUTF16(mark), 0
+	used, kept := message.Units(mark), 0
 	for _, it := range s.items {
-		cost := lenUTF16("- " + it + "\n")
+		cost := message.Units("- " + it + "\n")
 		if used+cost > n {
 			break
 		}
 		used, kept = used+cost, kept+1
 	}
 	if kept == 0 {
-		return cutUTF16("- "+s.items[0], max(0, n-1)) + "…"
+		return message.Cut("- "+s.items[0], max(0, n-1)) + "…"
 	}
 	more := message.PacketMore.Format(l, len(s.items)-kept)
 	return "- " + strings.Join(s.items[:kept], "\n- ") + "\n" + more
@@ -282,10 +282,10 @@ func (s section) fit(n int, l message.Lang) string {
 
 // shorten cuts the text so that it fits n units once it is quoted.
 func (s section) shorten(n int) string {
-	lo, hi := 0, lenUTF16(s.text)
+	lo, hi := 0, message.Units(s.text)
 	for lo < hi {
 		mid := (lo + hi + 1) / 2
-		if lenUTF16(quote(s.cut(mid))) <= n {
+		if message.Units(quote(s.cut(mid))) <= n {
 			lo = mid
 		} else {
 			hi = mid - 1
@@ -298,7 +298,7 @@ func (s section) cut(n int) string {
 	if s.tail {
 		return "…" + tailUTF16(s.text, max(0, n-1))
 	}
-	return cutUTF16(s.text, max(0, n-1)) + "…"
+	return message.Cut(s.text, max(0, n-1)) + "…"
 }
 
 // quote marks every line as quoted: it is what somebody else said.

@@ -144,7 +144,7 @@ func TestPacketIsBoundedAndFair(t *testing.T) {
 		for _, l := range langs {
 			f := huge(unit)
 			text := Write(f, s, l, keep).Text
-			if n := lenUTF16(text); n > PacketMax || n < PacketMax/3 && unit != "\n" {
+			if n := message.Units(text); n > PacketMax || n < PacketMax/3 && unit != "\n" {
 				t.Errorf("%q: %d units", unit, n)
 			}
 			for _, part := range []string{"first", "latest", "the very end", "next 0", "decided 0", "found 0", "file 199", message.PacketDirective.In(l), packetClose} {
@@ -250,7 +250,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	p, _ = Adopt("START "+strings.Repeat("長長長😀", 5000)+" END", f, auto(), message.ZH, keep)
-	if n := lenUTF16(p.Text); n > PacketMax || n < PacketMax-10 || !strings.Contains(p.Text, "START") || !strings.Contains(p.Text, " END\n") || !utf8.ValidString(p.Text) {
+	if n := message.Units(p.Text); n > PacketMax || n < PacketMax-10 || !strings.Contains(p.Text, "START") || !strings.Contains(p.Text, " END\n") || !utf8.ValidString(p.Text) {
 		t.Errorf("%d units", n)
 	}
 }
@@ -262,8 +262,8 @@ func FuzzPacket(f *testing.F) {
 		s := Defaults()
 		s.MaxTail = min(max(tail, 0), 30_000)
 		p := Write(Facts{Session: first, Ordinal: tail, First: first, Latest: last, Last: last, Next: []string{item, first}, Findings: []string{last}, Slice: Slice{Files: []string{item, last}}}, s, message.ZH, nil)
-		if lenUTF16(p.Text) > PacketMax || !utf8.ValidString(p.Text) || strings.Count(p.Text, packetClose) != 1 {
-			t.Errorf("bad packet of %d units:\n%s", lenUTF16(p.Text), p.Text)
+		if message.Units(p.Text) > PacketMax || !utf8.ValidString(p.Text) || strings.Count(p.Text, packetClose) != 1 {
+			t.Errorf("bad packet of %d units:\n%s", message.Units(p.Text), p.Text)
 		}
 	})
 }

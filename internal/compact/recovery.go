@@ -42,12 +42,12 @@ func (r Recovery) Text(lang message.Lang) string {
 	if tasks != "" {
 		tasks = "\n\n" + tasks
 	}
-	if text := top + tasks + directive; lenUTF16(text) <= RecoveryMax {
+	if text := top + tasks + directive; message.Units(text) <= RecoveryMax {
 		return text
 	}
 	mark := "\n" + message.RecoveryCut.In(lang)
-	room := RecoveryMax - lenUTF16(directive) - lenUTF16(mark)
-	top = cutUTF16(top, room)
-	tasks = cutUTF16(tasks, room-lenUTF16(top))
+	room := RecoveryMax - message.Units(directive) - message.Units(mark)
+	top = message.Cut(top, room)
+	tasks = message.Cut(tasks, room-message.Units(top))
 	return top + strings.TrimRight(tasks, "\n") + directive + mark
 }

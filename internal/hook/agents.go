@@ -13,6 +13,24 @@ import (
 
 // subagentStart ties an agent to its hand-over.
 func (c *call) subagentStart() (reply, error) {
+	return c.ofStage(func(d *desk, agent, id string) error {
+		_, err := d.apply(workflow.Bind{Agent: agent, AgentID: id})
+		return err
+	})
+}
+
+// stopFailure: an agent died of an error. For one in the background there is no
+// other sign.
+func (c *call) stopFailure() (reply, error) {
+	return c.ofStage(func(d *desk, agent, id string) error {
+		_, err := d.finish(completion{AgentID: id, Agent: agent, Died: true})
+		return err
+	})
+}
+
+// ofStage runs f for an event of a sub-agent that works on a stage of a workflow
+// that is active; any other is none of our business.
+func (c *call) ofStage(f func(d *desk, agent, id string) error) (reply, error) {
 	agent, id := c.in.text("agent_type"), c.in.agentID()
 	if id == "" || workflow.StageOfAgent(agent) == "" {
 		return reply{}, errQuiet
@@ -24,8 +42,7 @@ func (c *call) subagentStart() (reply, error) {
 		if d.state == nil {
 			return nil
 		}
-		_, err := d.apply(workflow.Bind{Agent: agent, AgentID: id})
-		return err
+		return f(d, agent, id)
 	})
 }
 
@@ -259,23 +276,4 @@ func (d *desk) tickTask(out workflow.Outcome) (warning string) {
 		return message.TickFailed.Format(d.c.lang, err)
 	}
 	return ""
-}
-
-// stopFailure: an agent died of an error. For one in the background there is no
-// other sign.
-func (c *call) stopFailure() (reply, error) {
-	agent, id := c.in.text("agent_type"), c.in.agentID()
-	if id == "" || workflow.StageOfAgent(agent) == "" {
-		return reply{}, errQuiet
-	}
-	if s, err := Peek(c.sess); err != nil || s == nil || !s.Active {
-		return reply{}, err
-	}
-	return reply{}, c.update(func(d *desk) error {
-		if d.state == nil {
-			return nil
-		}
-		_, err := d.finish(completion{AgentID: id, Agent: agent, Died: true})
-		return err
-	})
 }

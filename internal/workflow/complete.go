@@ -64,6 +64,8 @@ func (t *transition) complete(ev Completion) {
 	key, open := t.find(ev)
 	t.out.Stage, t.out.Agent = key, agentName(key)
 	switch {
+	case !open && t.counted(ev):
+		t.out.Kind = Duplicate
 	case !open && s.DAG.Has(key) && (finished(s.stage(key)) || s.stage(key).Status == Failed):
 		t.out.Kind = Duplicate
 		if g, ok := t.late(key, ev); ok {
@@ -85,6 +87,14 @@ func (t *transition) complete(ev Completion) {
 	}
 }
 
+// counted reports whether the hand-over that a completion names was closed by a
+// completion before, and not by something that made it stale.
+func (t *transition) counted(ev Completion) bool {
+	return slices.ContainsFunc(t.s.Delegations, func(d Delegation) bool {
+		return d.Done && (ev.ID != "" && d.ID == ev.ID || ev.AgentID != "" && d.AgentID == ev.AgentID)
+	})
+}
+
 // late records the vote of a stage that the barrier did not wait for.
 func (t *transition) late(key string, ev Completion) (group string, ok bool) {
 	st := t.s.stage(key)
@@ -101,6 +111,11 @@ func (t *transition) late(key string, ev Completion) (group string, ok bool) {
 
 func (t *transition) answer(key string, ev Completion) {
 	s := t.s
+	for i := range s.Delegations {
+		if d := &s.Delegations[i]; d.Open && d.Stage == key {
+			d.Done = true
+		}
+	}
 	var route Route
 	if ev.Route == nil {
 		if Quality(key) || ev.Died {

@@ -329,8 +329,8 @@ func FuzzParseRoute(f *testing.F) {
 		if v.Verdict != Pass && v.Verdict != Fail {
 			t.Errorf("verdict %q", v.Verdict)
 		}
-		if lenUTF16(v.Hint) > hintMax {
-			t.Errorf("hint of %d units", lenUTF16(v.Hint))
+		if message.Units(v.Hint) > hintMax {
+			t.Errorf("hint of %d units", message.Units(v.Hint))
 		}
 		if again := ValidateRoute(v); again.Warning != v.Warning {
 			t.Errorf("validation is not stable: %q, then %q", v.Warning, again.Warning)

@@ -181,14 +181,16 @@ func (s *State) failedFor(stage string) []string {
 // JSON writes the context within its limits. What is dropped first is what the
 // agent can find elsewhere: the hint's tail, then reports but the newest two.
 func (nc NodeContext) JSON() string {
-	fits := func(s string) bool { return lenUTF16(s) <= nodeContextUnits && EstimateTokens(s) < nodeContextTokens }
+	fits := func(s string) bool {
+		return message.Units(s) <= nodeContextUnits && EstimateTokens(s) < nodeContextTokens
+	}
 	out := string(encodeCompact(nc))
 	if fits(out) {
 		return out
 	}
 	if rc := nc.RetryContext; rc != nil {
 		short := *rc
-		short.Hint = cutUTF16(short.Hint, 100)
+		short.Hint = message.Cut(short.Hint, 100)
 		nc.RetryContext = &short
 		if out = string(encodeCompact(nc)); fits(out) {
 			return out
@@ -202,7 +204,7 @@ func (nc NodeContext) JSON() string {
 	}
 	// Absurd paths: keep their names, which lie in one known folder anyway.
 	for i, f := range nc.ContextFiles {
-		nc.ContextFiles[i] = cutUTF16(path.Base(f), 160)
+		nc.ContextFiles[i] = message.Cut(path.Base(f), 160)
 	}
 	if out = string(encodeCompact(nc)); fits(out) {
 		return out

@@ -32,7 +32,7 @@ func WriteReflection(old string, r Reflection, lang message.Lang) string {
 		head = message.ReflectionTitle.Format(lang, r.Stage) + "\n\n"
 	}
 	rounds = append(rounds, roundText(r, lang))
-	if lenUTF16(head)+lenUTF16(strings.Join(rounds, "")) >= reflectionMax {
+	if message.Units(head)+message.Units(strings.Join(rounds, "")) >= reflectionMax {
 		rounds = rounds[max(0, len(rounds)-reflectionKeeps):]
 	}
 	return head + strings.Join(rounds, "")
@@ -53,7 +53,7 @@ func roundText(r Reflection, lang message.Lang) string {
 		message.ReflectionStage.Format(lang, r.Stage) + "\n"
 	tail := ""
 	if file != "" {
-		tail = message.ReflectionFile.Format(lang, cutUTF16(file, 200)) + "\n"
+		tail = message.ReflectionFile.Format(lang, message.Cut(file, 200)) + "\n"
 	}
 	tail += "\n"
 	problem := ""
@@ -61,8 +61,8 @@ func roundText(r Reflection, lang message.Lang) string {
 		// A heading inside a hint must not look like a round of its own.
 		problem = message.ReflectionProblem.Format(lang, strings.ReplaceAll(hint, "\n", " ")) + "\n"
 	}
-	if room := roundMax - lenUTF16(head) - lenUTF16(tail); lenUTF16(problem) > room {
-		problem = cutUTF16(problem, max(0, room-2)) + "…\n"
+	if room := roundMax - message.Units(head) - message.Units(tail); message.Units(problem) > room {
+		problem = message.Cut(problem, max(0, room-2)) + "…\n"
 	}
 	return head + problem + tail
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // Verdicts and routes of the protocol.
@@ -221,8 +223,8 @@ func ValidateRoute(r Route) Route {
 	if r.Verdict == Pass {
 		r.Severity = ""
 	}
-	if lenUTF16(r.Hint) > hintMax {
-		r.Hint = cutUTF16(r.Hint, hintMax)
+	if message.Units(r.Hint) > hintMax {
+		r.Hint = message.Cut(r.Hint, hintMax)
 		r.warn("hint cut to %d characters", hintMax)
 	}
 	if strings.Contains(r.Hint, "-->") {
@@ -238,7 +240,7 @@ func (r Route) shown(key string) string {
 	if !ok || bytes.Equal(raw, []byte("null")) {
 		return "missing"
 	}
-	return cutUTF16(string(raw), 40)
+	return message.Cut(string(raw), 40)
 }
 
 // EnforcePolicy is the second layer: the logic. Its rules hold in this order: a
@@ -311,31 +313,3 @@ func ShouldStop(verdict *Route, retryCount int, history []Round, maxRetries int)
 
 // rank is 0 for the worst severity, -1 for none.
 func rank(severity string) int { return slices.Index(severities[:], severity) }
-
-// cutUTF16 cuts s to at most n UTF-16 units, never inside a surrogate pair.
-func cutUTF16(s string, n int) string {
-	units := 0
-	for i, r := range s {
-		w := 1
-		if r > 0xFFFF {
-			w = 2
-		}
-		if units+w > n {
-			return s[:i]
-		}
-		units += w
-	}
-	return s
-}
-
-// lenUTF16 is the length of s as the origin's language counts it.
-func lenUTF16(s string) int {
-	units := 0
-	for _, r := range s {
-		units++
-		if r > 0xFFFF {
-			units++
-		}
-	}
-	return units
-}

@@ -124,6 +124,7 @@ type Delegation struct {
 	AgentID string `json:"agentId,omitempty"` // known once the agent runs
 	Stage   string `json:"stage"`
 	Open    bool   `json:"open"`
+	Done    bool   `json:"done,omitempty"`       // closed by its own completion
 	Asked   bool   `json:"asked,omitempty"`      // was asked for its marker in place
 	Async   bool   `json:"background,omitempty"` // runs in the background
 	At      string `json:"at,omitempty"`

@@ -72,7 +72,7 @@ func Instruction(s *State, o Outcome, lang message.Lang) string {
 		if reason == "" {
 			reason = message.RouteNoReason.In(lang)
 		}
-		say(message.RouteAborted, cutUTF16(reason, hintMax))
+		say(message.RouteAborted, message.Cut(reason, hintMax))
 	case Cancelled:
 		say(message.RouteCancelled, s.WorkflowType)
 	case SkippedKind:
