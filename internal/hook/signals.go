@@ -256,8 +256,11 @@ func patched(output string) []string {
 	_, list, _ := strings.Cut(output, "Success. Updated the following files:\n")
 	var files []string
 	for line := range strings.Lines(list) {
-		if kind, file, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " "); ok && len(kind) == 1 && strings.Contains("AMD", kind) {
-			files = append(files, file)
+		if kind, file, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " "); ok {
+			switch kind {
+			case "A", "M", "D":
+				files = append(files, file)
+			}
 		}
 	}
 	return files
