@@ -13,7 +13,7 @@ import (
 type SuggestInput struct {
 	Size           int64 // of the transcript since its last compaction
 	SizeKnown      bool
-	Pending        bool // work is left
+	Pending        bool // a stage has not been begun
 	Compacted      bool // there was a compaction
 	SinceCompact   int  // stages completed since
 	Suggested      bool // there was a suggestion after the last compaction

@@ -97,9 +97,9 @@ func (c *call) subagentStop() (reply, error) {
 	}
 	done := completion{
 		AgentID: c.in.agentID(), Agent: agent,
-		Text: c.in.text("last_assistant_message"), HasText: c.in.has("last_assistant_message"),
-		Transcript: c.in.text("agent_transcript_path"),
+		Text: c.in.text("last_assistant_message"), Transcript: c.in.text("agent_transcript_path"),
 	}
+	done.HasText = strings.TrimSpace(done.Text) != ""
 	var r reply
 	err := c.update(func(d *desk) error {
 		if d.state == nil {
@@ -189,13 +189,12 @@ func (d *desk) finish(done completion) (ending, error) {
 	c := d.c
 	route := done.route()
 	base := workflow.StageOfAgent(done.Agent)
-	key := d.stageOf(done.ID, done.AgentID, "")
-	if key == "" {
-		key = base
-	}
-	if workflow.Quality(base) && !done.Died && done.HasText {
-		if err := d.keepReport(key, done.Text); err != nil {
-			c.complain("context", err)
+	key := d.state.StageOf(workflow.Completion{ID: done.ID, AgentID: done.AgentID, Agent: done.Agent})
+	if workflow.Quality(base) && !done.Died {
+		if done.HasText {
+			if err := d.keepReport(key, done.Text); err != nil {
+				c.complain("context", err)
+			}
 		}
 		if route != nil {
 			d.ownReport(key, route)

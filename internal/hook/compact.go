@@ -83,39 +83,48 @@ func (c *call) preCompact() (reply, error) {
 			d.mem.Compaction, d.dirty = &compaction{At: c.now, Status: begun, Sub: true}, true
 			return nil
 		}
-		again := c.host != "" && d.mem.Compaction != nil && d.mem.Compaction.Status == begun && c.now.Sub(d.mem.Compaction.At) < repeat
-		k := &compaction{N: d.mem.Compactions + 1, Trigger: trigger, At: c.now, Status: begun}
-		if d.state != nil {
-			if !again {
-				if err := d.tx.Emit(compactEvent(d.state, trigger)); err != nil {
-					return err
-				}
-			}
-			r.System = d.recovery()
-		}
-		d.mem.Compaction, d.dirty = k, true
-		if c.host == "" && (d.state == nil || !d.state.Active) {
-			return nil
-		}
-		recovery := ""
-		if d.state != nil && d.state.Active {
-			recovery = r.System
-		}
-		k.Before = d.usage(d.mem.Watch.Transcript).Used
-		if p := d.packet(k.N, set, recovery, d.openTasks()); p.Text != "" {
-			receipt := compact.NewReceipt(p)
-			k.Receipt = &receipt
-			k.step(compact.Started{}, c.now)
-			if !again {
-				return d.tx.Emit(store.On(message.EventPacketCreated, "id", p.ID, "n", k.N, "chars", len(p.Text)))
-			}
-		}
-		return nil
+		var err error
+		r.System, err = d.prepare(trigger, set)
+		return err
 	})
 	if err != nil {
 		return reply{}, err
 	}
 	return r, nil
+}
+
+// prepare records the attempt with what is to survive it, and returns 001's text.
+// One write tells the timeline of both.
+func (d *desk) prepare(trigger string, set compact.Settings) (recovery string, err error) {
+	c := d.c
+	again := c.host != "" && d.mem.Compaction != nil && d.mem.Compaction.Status == begun && c.now.Sub(d.mem.Compaction.At) < repeat
+	k := &compaction{N: d.mem.Compactions + 1, Trigger: trigger, At: c.now, Status: begun}
+	var events []store.Event
+	active := d.state != nil && d.state.Active
+	if d.state != nil {
+		events = append(events, compactEvent(d.state, trigger))
+		recovery = d.recovery()
+	}
+	if active || c.host != "" {
+		k.Before = d.usage(d.mem.Watch.Transcript).Used
+		kept := ""
+		if active {
+			kept = recovery
+		}
+		if p := d.packet(k.N, set, kept, d.openTasks()); p.Text != "" {
+			receipt := compact.NewReceipt(p)
+			k.Receipt = &receipt
+			k.step(compact.Started{}, c.now)
+			events = append(events, store.On(message.EventPacketCreated, "id", p.ID, "n", k.N, "chars", len(p.Text)))
+		}
+	}
+	if !again && len(events) > 0 {
+		if err := d.tx.Emit(events...); err != nil {
+			return "", err
+		}
+	}
+	d.mem.Compaction, d.dirty = k, true
+	return recovery, nil
 }
 
 // watcherOwns: where a watcher drives the thread, it hands its own packet over.
@@ -373,7 +382,7 @@ func (d *desk) suggestInput() (compact.SuggestInput, error) {
 	cfg := d.c.cfg.Compact
 	in := compact.SuggestInput{
 		ThresholdBytes: cfg.ThresholdBytes, MinStages: cfg.MinStagesSinceCompact,
-		Pending: !d.state.Done(),
+		Pending: d.state.HasPending(),
 	}
 	in.Size, in.SizeKnown = d.size()
 	return in, CountStages(d.c.sess, &in)

@@ -59,6 +59,12 @@ func (t *transition) find(ev Completion) (key string, ok bool) {
 	return key, st.Status == Active || slices.Contains(s.Ready(), key)
 }
 
+// StageOf is the stage that a completion would end.
+func (s *State) StageOf(ev Completion) string {
+	key, _ := (&transition{s: s}).find(ev)
+	return key
+}
+
 func (t *transition) complete(ev Completion) {
 	s := t.s
 	key, open := t.find(ev)

@@ -517,6 +517,11 @@ func (s *State) Done() bool {
 	return true
 }
 
+// HasPending reports whether a stage has not been begun.
+func (s *State) HasPending() bool {
+	return slices.ContainsFunc(s.keys(), func(k string) bool { return s.stage(k).Status == Pending })
+}
+
 // keys is the stages of the work: the graph's, or the listed ones.
 func (s *State) keys() []string {
 	if s.DAG.Len() > 0 {
