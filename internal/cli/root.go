@@ -86,6 +86,7 @@ func (a *app) root() *cobra.Command {
 	} {
 		root.AddCommand(c)
 	}
+	addExamples(root)
 	return root
 }
 

@@ -49,12 +49,12 @@ var (
 	HelpWatchCodex     = Text{ZH: "觀察 Codex app-server 的執行緒；給了 PROMPT 就自行啟動 app-server 執行", EN: "watch the threads of Codex's app-server; with PROMPTs, run them on an app-server of its own"}
 	HelpWatchCodexLong = Text{
 		ZH: "預設連上 codex 自己啟動的 daemon（$CODEX_HOME/app-server-control），沒有就等它出現。\nCodex 無法從外部在工作途中壓縮，所以只在執行緒閒置時動作。",
-		EN: "Connects to the daemon that codex starts by itself ($CODEX_HOME/app-server-control), and waits\nfor it when there is none. Codex cannot be compacted from outside in the middle of a turn\nwithout ending it, so the watcher acts when a thread is idle.\n\n  overtone watch codex --mode auto\n  overtone watch codex --remote ws://127.0.0.1:4500 --dry-run\n  overtone watch codex --mode auto 'first task' 'second task'",
+		EN: "Connects to the daemon that codex starts by itself ($CODEX_HOME/app-server-control), and waits\nfor it when there is none. Codex cannot be compacted from outside in the middle of a turn\nwithout ending it, so the watcher acts when a thread is idle.",
 	}
 	HelpWatchClaude     = Text{ZH: "以 headless 方式執行 Claude Code，逐一送出 PROMPT（或 stdin 的每一行）", EN: "run Claude Code headless and send it the PROMPTs (or the lines of stdin)"}
 	HelpWatchClaudeLong = Text{
 		ZH: "啟動 claude -p（stream-json），在每一輪結束時套用同一套政策：送出 /compact，再把接續封包\n當作下一則訊息送出一次。這個子行程的 Overtone hook 會關閉，所以封包不會出現兩次。\n-- 之後的參數原樣交給 claude。",
-		EN: "Starts claude -p with stream-json and applies the same policy at each turn's end: it sends\n/compact and then the packet, once, as the next message. Overtone's hooks are off in that\nprocess, so that no second packet appears. What follows -- goes to claude as it is.\n\n  overtone watch claude --mode auto 'first task' 'second task' -- --model sonnet\n  overtone watch claude < tasks.txt",
+		EN: "Starts claude -p with stream-json and applies the same policy at each turn's end: it sends\n/compact and then the packet, once, as the next message. Overtone's hooks are off in that\nprocess, so that no second packet appears. What follows -- goes to claude as it is.",
 	}
 	HelpWatchRemote   = Text{ZH: "app-server 位址：ws://、wss:// 或 unix://", EN: "address of the app-server: ws://, wss:// or unix://"}
 	HelpWatchSocket   = Text{ZH: "app-server 的 unix socket（預設為 daemon 的）", EN: "the app-server's unix socket (default: the daemon's)"}

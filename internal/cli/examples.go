@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// addExamples gives the commands whose text has none a line to start from. A
+// command line reads the same in every language.
+func addExamples(root *cobra.Command) {
+	for path, lines := range map[string][]string{
+		"demo":             {"overtone demo"},
+		"uninstall":        {"overtone uninstall --dry-run", "overtone uninstall --host codex"},
+		"doctor":           {"overtone doctor", "overtone doctor --json"},
+		"hook":             {`echo '{"session_id":"s1"}' | overtone hook pre-compact`},
+		"workflow":         {"overtone workflow start quick", "overtone workflow status"},
+		"workflow list":    {"overtone workflow list"},
+		"workflow status":  {"overtone workflow status", "overtone workflow status --session 3f2a --json"},
+		"workflow skip":    {"overtone workflow skip DOCS"},
+		"workflow restart": {"overtone workflow restart DEV"},
+		"workflow cancel":  {"overtone workflow cancel"},
+		"route":            {"overtone route check answer.txt"},
+		"compact":          {"overtone compact explain"},
+		"compact check":    {"overtone compact check --transcript session.jsonl"},
+		"recall":           {"overtone recall 'rate limit'", "overtone recall 3f2a#8c1d"},
+		"watch":            {"overtone watch codex --mode auto"},
+		"watch codex":      {"overtone watch codex --mode auto", "overtone watch codex --remote ws://127.0.0.1:4500 --dry-run", "overtone watch codex --mode auto 'first task' 'second task'"},
+		"watch claude":     {"overtone watch claude --mode auto 'first task' 'second task' -- --model sonnet", "overtone watch claude < tasks.txt"},
+		"sessions":         {"overtone sessions --json"},
+		"statusline":       {`echo '{"session_id":"s1"}' | overtone statusline`},
+		"cleanup":          {"overtone cleanup --dry-run"},
+	} {
+		if c, _, err := root.Find(strings.Fields(path)); err == nil {
+			c.Example = "  " + strings.Join(lines, "\n  ")
+		}
+	}
+}
