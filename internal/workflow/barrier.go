@@ -218,7 +218,8 @@ func RebuildBarriers(s *State) Barriers {
 			st := s.stage(sib)
 			if st.Status == Completed || st.Status == Failed {
 				r := Route{Verdict: Pass, Route: Barrier, BarrierGroup: ref.Group}
-				if st.Status == Failed {
+				// The older shape completes a rejected stage, too.
+				if st.Status == Failed || !st.Forced && (st.Result == "fail" || st.Result == "reject") {
 					r.Verdict = Fail
 				}
 				if st.Verdict != nil {

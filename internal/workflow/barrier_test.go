@@ -24,6 +24,25 @@ func TestRebuildBarriersNotBegun(t *testing.T) {
 	}
 }
 
+// A rejected stage of the older shape is completed and has no verdict; its vote is
+// a FAIL all the same.
+func TestOlderRejectVotes(t *testing.T) {
+	t.Parallel()
+	s, err := Load([]byte(`{"workflowType":"mine","rejectCount":1,"stages":{"DEV":{"status":"completed","result":"pass"},
+		"REVIEW":{"status":"completed","result":"reject"},"TEST":{"status":"active","result":null},"DOCS":{}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.AttachBarriers(nil)
+	next, out := Rules{}.Apply(s, Completion{Agent: "tester", Route: &Route{Verdict: Pass, Route: Next}})
+	if out.Kind != RolledBack || !cmp.Equal(out.Failed, []string{"REVIEW"}) {
+		t.Errorf("outcome %+v", out)
+	}
+	if got := next.Ready(); !cmp.Equal(got, []string{"DEV"}) || next.RejectCount != 1 || next.Retries["REVIEW"] != 1 {
+		t.Errorf("ready %v, rejected %d, retries %v", got, next.RejectCount, next.Retries)
+	}
+}
+
 func TestPlainHint(t *testing.T) {
 	t.Parallel()
 	for hint, want := range map[string]string{
