@@ -314,7 +314,11 @@ func (d *desk) oneLine(key, text string) string {
 	if r, ok := workflow.ParseRoute(text); ok {
 		verdict = workflow.ValidateRoute(r).Verdict
 	}
-	return message.ReportLine.Format(d.c.lang, key, verdict, d.shown(d.c.sess.ContextPath(key)))
+	path := d.c.sess.ContextPath(key)
+	if _, err := d.tx.ReadContext(path); err != nil {
+		return message.ReportNone.Format(d.c.lang, key, verdict)
+	}
+	return message.ReportLine.Format(d.c.lang, key, verdict, d.shown(path))
 }
 
 // shown is a path of the Claude folder as models are told it.

@@ -24,6 +24,7 @@ var (
 	BriefQuality  = Text{ZH: "將完整報告以 Write 寫入 %s，最終回應只含一行結論與 PIPELINE_ROUTE 標記。", EN: "Write the full report to %s with Write; your final answer is one line and the PIPELINE_ROUTE marker."}
 	BriefFile     = Text{ZH: "📄 %s 的內容：", EN: "📄 Content of %s:"}
 	ReportSaved   = Text{ZH: "報告已儲存到 %s（由 Overtone 寫入，不需重試）。請以一行結論加上 PIPELINE_ROUTE 標記作結。", EN: "The report was saved to %s (by Overtone; do not try again). End with one line and the PIPELINE_ROUTE marker."}
+	ReportNone    = Text{ZH: "%s 完成：%s（沒有報告檔）", EN: "%s done: %s (there is no report file)"}
 	ReportLine    = Text{ZH: "%s 完成：%s。完整報告：%s（由後續階段讀取，不需在此閱讀）", EN: "%s done: %s. Full report: %s (for the next stage; no need to read it here)"}
 	NoVerdict     = Text{ZH: "無結論", EN: "no verdict"}
 	AskMarker     = Text{ZH: "請以一行結論結束 %s，並在最後一行附上 <!-- PIPELINE_ROUTE: {\"verdict\":\"PASS 或 FAIL\",\"route\":\"NEXT 或 DEV\",\"severity\":\"FAIL 時填 CRITICAL/HIGH/MEDIUM/LOW\",\"hint\":\"一句話\"} -->。不要重複報告內容。", EN: "End %s with one line, and as the last line <!-- PIPELINE_ROUTE: {\"verdict\":\"PASS or FAIL\",\"route\":\"NEXT or DEV\",\"severity\":\"CRITICAL/HIGH/MEDIUM/LOW on a FAIL\",\"hint\":\"one sentence\"} -->. Do not repeat the report."}

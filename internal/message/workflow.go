@@ -38,6 +38,7 @@ var (
 	RouteForcedAny = Text{ZH: "⚠️ %s FAIL，依其路由繼續。", EN: "⚠️ %s FAIL, going on as its route says."}
 	RouteUnverif   = Text{ZH: "⚠️ %s 未回報有效結論，以未驗證的 PASS 計。", EN: "⚠️ %s gave no valid verdict; taken as an unverified PASS."}
 	RouteCorrected = Text{ZH: "⚠️ %s 的路由已修正：%s", EN: "⚠️ The route of %s was corrected: %s"}
+	RouteWaitFail  = Text{ZH: "❌ %s FAIL。等待 %s 完成...", EN: "❌ %s FAIL. Waiting for %s..."}
 	RouteWait      = Text{ZH: "✅ %s 完成。等待 %s 完成...", EN: "✅ %s is done. Waiting for %s..."}
 	RouteAgent     = Text{ZH: "%s（%s）", EN: "%s (%s)"}
 	RouteProblem   = Text{ZH: "%s（%d/%d）", EN: "%s (%d/%d)"}

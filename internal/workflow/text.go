@@ -52,7 +52,11 @@ func Instruction(s *State, o Outcome, lang message.Lang) string {
 		if len(o.Next) == 0 {
 			return ""
 		}
-		say(message.RouteWait, o.Stage, strings.Join(o.WaitingFor, ", "))
+		text := message.RouteWait
+		if o.Route != nil && o.Route.Verdict == Fail {
+			text = message.RouteWaitFail
+		}
+		say(text, o.Stage, strings.Join(o.WaitingFor, ", "))
 	case RolledBack:
 		if timedOut {
 			say(message.BarrierTimeBad, o.Group, strings.Join(o.Missing, ", "))
