@@ -118,7 +118,7 @@ func newWorld(tb testing.TB, bin string, sessions, events int, size int64) *worl
 	var err error
 	w.state, err = os.ReadFile(filepath.Join(w.session(), "workflow.json"))
 	check(err)
-	w.memory, err = os.ReadFile(filepath.Join(w.session(), "hooks.json"))
+	w.memory, err = os.ReadFile(filepath.Join(w.session(), "hooks.jsonl"))
 	check(err)
 	for i := range sessions {
 		dir := filepath.Join(w.home, ".overtone", "sessions", fmt.Sprintf("other-%05d", i))
@@ -161,7 +161,7 @@ func fill(path string, hole int64, body func(io.Writer)) error {
 func (w *world) reset() error {
 	return errors.Join(
 		os.WriteFile(filepath.Join(w.session(), "workflow.json"), w.state, 0o600),
-		os.WriteFile(filepath.Join(w.session(), "hooks.json"), w.memory, 0o600),
+		os.WriteFile(filepath.Join(w.session(), "hooks.jsonl"), w.memory, 0o600),
 		os.Truncate(w.timelineFile(), w.timeline),
 	)
 }

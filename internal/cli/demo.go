@@ -280,7 +280,7 @@ func (d *demo) snapshot() (map[string]string, error) {
 			return nil
 		}
 		switch e.Name() {
-		case "lock", "hooks.json", "timeline.jsonl", "last-cleanup":
+		case "lock", "hooks.jsonl", "timeline.jsonl", "last-cleanup":
 			return nil
 		}
 		data, err := os.ReadFile(path)

@@ -227,7 +227,7 @@ const running = 10 * time.Minute
 // checkReceipt says what became of the session's last compaction, and of the
 // text that was saved for it.
 func (d *doctor) checkReceipt(s *store.Session) {
-	data, err := s.Read("hooks.json")
+	data, err := s.Version(hook.MemoryFile)
 	k := gjson.GetBytes(data, "compaction")
 	if err != nil || !gjson.ValidBytes(data) || !k.Exists() || k.Get("sub").Bool() {
 		d.checkPacket(s)

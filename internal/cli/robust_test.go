@@ -342,7 +342,7 @@ func TestHooksSurviveAnUnusableHome(t *testing.T) {
 		"the state is a folder":       {spoil: folder(filepath.Join(session, "workflow.json"))},
 		"the lock is a folder":        {spoil: folder(filepath.Join(session, "lock"))},
 		"the timeline is a folder":    {spoil: folder(filepath.Join(session, "timeline.jsonl"))},
-		"the memory is a folder":      {spoil: folder(filepath.Join(session, "hooks.json"))},
+		"the memory is a folder":      {spoil: folder(filepath.Join(session, "hooks.jsonl"))},
 		"the barrier is a folder":     {spoil: folder(filepath.Join(".claude", "barrier-state-s1.json"))},
 		"the settings are a folder":   {spoil: folder(filepath.Join(".overtone", "config.yaml"))},
 		"no home":                     {env: []string{"HOME="}},
@@ -493,7 +493,7 @@ func state(t *testing.T, home string) string {
 	t.Helper()
 	dir := filepath.Join(home, ".overtone", "sessions", "s1")
 	var b strings.Builder
-	for _, name := range []string{"workflow.json", "timeline.jsonl", "hooks.json"} {
+	for _, name := range []string{"workflow.json", "timeline.jsonl", "hooks.jsonl"} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)

@@ -29,7 +29,8 @@ import (
 //	hook EVENT [--host NAME] [PATH=TEXT | PATH=@FILE | PATH:=JSON]...
 //		run `overtone hook` with an input of session s1, and fail on anything a
 //		host must never see, whatever else the script checks
-//	json FILE PATH [VALUE]     the member at PATH is there (and equal to VALUE)
+//	json FILE PATH [VALUE]     the member at PATH is there (and equal to VALUE); of a
+//		.jsonl file the last line counts
 //	contains FILE PATH TEXT... its text holds these, in this order; PATH "." is the file
 //	extract FILE PATH OUT      write its text to a file
 //	node FILE PATH STAGE OUT   write the node context of a stage that it carries
@@ -154,6 +155,10 @@ func member(ts *testscript.TestScript, file, path string) gjson.Result {
 	text := ts.ReadFile(file)
 	if path == "." {
 		return gjson.Result{Type: gjson.String, Str: text, Raw: text}
+	}
+	if strings.HasSuffix(file, ".jsonl") {
+		text = strings.TrimSuffix(text, "\n")
+		text = text[strings.LastIndexByte(text, '\n')+1:]
 	}
 	if !gjson.Valid(text) {
 		ts.Fatalf("%s is not JSON: %.300s", file, text)

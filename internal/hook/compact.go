@@ -69,7 +69,7 @@ func (c *call) preCompact() (reply, error) {
 		d.see()
 		set := c.settings()
 		trigger := c.in.text("trigger")
-		if c.host == claudeCode && trigger == "auto" {
+		if c.host == claudeCode && trigger == "auto" && set.Mode == compact.ModeAuto {
 			answer, err := d.gate(set)
 			if err != nil {
 				return err

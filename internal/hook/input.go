@@ -58,7 +58,7 @@ func (in input) main() bool { return in.agentID() == "" }
 // open reads stdin, settings and the session. A call without a session has
 // nothing to do.
 func (c *call) open() error {
-	c.now = c.env.Now()
+	c.now = c.env.Now().UTC() // what is stored is UTC, and that needs no time zone file
 	if c.userHome() == "" && (c.env.Getenv("OVERTONE_HOME") == "" || c.env.Getenv("CLAUDE_CONFIG_DIR") == "") {
 		// Whatever folder we are in is not a place for our files.
 		return errors.New("HOME is not set")

@@ -140,8 +140,8 @@ func writeMerged(tx *store.Tx, lang message.Lang, sources []workflow.Source) err
 	return tx.WriteContext(workflow.MergedContext, []byte(b.String()))
 }
 
-// memoryFile is what the hooks of a session remember between two calls.
-const memoryFile = "hooks.json"
+// MemoryFile is the journal of what the hooks of a session remember between two calls.
+const MemoryFile = "hooks.jsonl"
 
 // memory is derived or short-lived: losing it costs a message, never the state.
 type memory struct {
@@ -190,7 +190,7 @@ func readMemory(data []byte, err error) (memory, error) {
 }
 
 // recall reads the memory without the lock.
-func (c *call) recall() (memory, error) { return readMemory(c.sess.Read(memoryFile)) }
+func (c *call) recall() (memory, error) { return readMemory(c.sess.Version(MemoryFile)) }
 
 // desk is a session under its lock: the workflow, the memory, and what is to be
 // written at the end.
@@ -206,7 +206,7 @@ type desk struct {
 func (c *call) update(f func(d *desk) error) error {
 	return c.sess.Update(func(tx *store.Tx) error {
 		d := &desk{c: c, tx: tx}
-		old, err := tx.Read(memoryFile)
+		old, err := tx.Version(MemoryFile)
 		if d.mem, err = readMemory(old, err); err != nil {
 			return err
 		}
@@ -216,11 +216,9 @@ func (c *call) update(f func(d *desk) error) error {
 		ferr := f(d)
 		if d.dirty {
 			data, err := json.Marshal(d.mem)
-			data = append(data, '\n')
-			// A tool's end often leaves all as it was, and replacing a file is a
-			// third of what such a call does.
+			// A tool's end often leaves all as it was.
 			if err == nil && !bytes.Equal(data, old) {
-				err = tx.WriteLoose(memoryFile, data)
+				err = tx.AppendVersion(MemoryFile, data)
 			}
 			ferr = errors.Join(ferr, err)
 		}

@@ -171,7 +171,7 @@ func (c *call) finished(failed bool, turn time.Time) shellcmd.Observation {
 // without decoding it: that, and the lock, would cost such a call more than all
 // else it does.
 func (c *call) idle() bool {
-	data, err := c.sess.Read(memoryFile)
+	data, err := c.sess.Version(MemoryFile)
 	if err != nil || !gjson.ValidBytes(data) {
 		return false
 	}

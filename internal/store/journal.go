@@ -1,0 +1,84 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// A journal holds versions of one small document, a line each; the last whole
+// line counts. To append is a third of the cost of replacing a file, because the
+// file system need not bring a new one into being, and hooks write on every step
+// of a session. A killed process leaves the old or the new version: a line
+// without its end is passed over.
+
+// journalKeep is how many bytes, or how many times the newest line, a journal may
+// hold before it is replaced by that line alone.
+const (
+	journalKeep  = 32 << 10
+	journalLines = 8
+)
+
+// AppendVersion makes doc, which must hold no newline, the newest version in the
+// journal of that name. It does not wait for the disk.
+func (tx *Tx) AppendVersion(name string, doc []byte) error {
+	if err := tx.checkWritable(name); err != nil {
+		return err
+	}
+	if bytes.IndexByte(doc, '\n') >= 0 {
+		return errors.New("a version must be one line")
+	}
+	path := tx.s.path(name)
+	line := append(bytes.Clone(doc), '\n')
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|openFlags, filePerm)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := regular(f)
+	if err != nil {
+		return err
+	}
+	size := info.Size()
+	if size > max(journalKeep, journalLines*int64(len(line))) {
+		return writeLoose(path, line)
+	}
+	var last [1]byte
+	if size > 0 {
+		if _, err := f.ReadAt(last[:], size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			line = append([]byte{'\n'}, line...)
+		}
+	}
+	if _, err := f.Write(line); err != nil {
+		// A full disk may have taken a part of the line: without its end it is
+		// no version.
+		return errors.Join(err, f.Truncate(size))
+	}
+	return nil
+}
+
+// Version returns the newest version in a journal; none is [fs.ErrNotExist].
+func (tx *Tx) Version(name string) ([]byte, error) {
+	if err := tx.check(name); err != nil {
+		return nil, err
+	}
+	return tx.s.Version(name)
+}
+
+// Version returns the newest version in a journal without taking the lock; none
+// is [fs.ErrNotExist].
+func (s *Session) Version(name string) ([]byte, error) {
+	data, err := s.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	end := bytes.LastIndexByte(data, '\n')
+	if end < 0 {
+		return nil, fs.ErrNotExist
+	}
+	return data[bytes.LastIndexByte(data[:end], '\n')+1 : end], nil
+}
