@@ -192,9 +192,17 @@ func gateWorld(t *testing.T, h mockapi.Handler) *World {
 	return w
 }
 
-// gateStep is a shell command after which the context has that many tokens.
+// gateStep is a shell command after which the context has that many tokens, or
+// few once it was compacted. The host writes its transcript a little late, so a
+// hook may see a size one step after it was reached: what must be noticed stays
+// for two steps.
 func gateStep(command string, tokens int) Step {
-	return func(*mockapi.Request) mockapi.Reply { return mockapi.Calls(bash(command)).Tokens(tokens) }
+	return func(r *mockapi.Request) mockapi.Reply {
+		if r.Has("MOCK-SUMMARY") {
+			return mockapi.Calls(bash(command)).Tokens(10_000)
+		}
+		return mockapi.Calls(bash(command)).Tokens(tokens)
+	}
 }
 
 const gateCommit = "echo x > a.txt && git add a.txt && git commit -q -m 'add a' && git log -1 --oneline"
@@ -213,7 +221,7 @@ func TestCompactGate(t *testing.T) {
 			for range refusals {
 				p.Main = append(p.Main, gateStep("echo large", 90_000))
 			}
-			p.Main = append(p.Main, gateStep(gateCommit, 90_000), gateStep("echo on", 10_000), gateStep("echo and on", 10_000))
+			p.Main = append(p.Main, gateStep(gateCommit, 90_000), gateStep("echo on", 90_000), gateStep("echo and on", 90_000))
 			w := gateWorld(t, p.Handle)
 			st := w.Prompt("add the file a.txt; MARK-GOAL")
 			if r := st.Result(); r.Text != "DONE" {
@@ -235,7 +243,9 @@ func TestCompactGate(t *testing.T) {
 					t.Errorf("request %d has %d packets: %q", r.Seq, len(packet), packet)
 				}
 			}
-			if want := 3 + refusals + 1; before != want || after != 3 {
+			// The request after the commit at the latest is a compacted one, or the
+			// next one where the transcript was late.
+			if want := 3 + refusals + 1; before != want && before != want+1 || before+after != want+3 {
 				t.Errorf("%d requests before and %d after the compaction, want %d and 3", before, after, want)
 			}
 		})
@@ -251,11 +261,11 @@ func TestCompactGateSubagent(t *testing.T) {
 		Main: []Step{
 			gateStep("echo small", 10_000), gateStep(gateCommit, 10_000),
 			call(mockapi.Delegate("overtone:planner", "look around")),
-			gateStep("echo large", 90_000), gateStep("echo on", 10_000),
+			gateStep("echo large", 90_000), gateStep("echo on", 90_000), gateStep("echo and on", 90_000),
 		},
 		Agents: map[string][]Step{"planner": {
 			gateStep("echo 1", 10_000), gateStep("echo 2", 80_000), gateStep("echo 3", 80_000), gateStep("echo 4", 160_000),
-			gateStep("echo 5", 10_000), say("seen"),
+			gateStep("echo 5", 160_000), gateStep("echo 6", 160_000), say("seen"),
 		}},
 	}
 	w := gateWorld(t, p.Handle)
@@ -281,8 +291,8 @@ func TestCompactGateSubagent(t *testing.T) {
 			t.Errorf("request %d of main has %d packets", r.Seq, packets)
 		}
 	}
-	if planned != 4 {
-		t.Errorf("the sub-agent was compacted after %d requests, want 4", planned)
+	if planned != 4 && planned != 5 {
+		t.Errorf("the sub-agent was compacted after %d requests, want 4 or, with a late transcript, 5", planned)
 	}
 }
 
