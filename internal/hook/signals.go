@@ -438,7 +438,8 @@ func (d *desk) packet(n int, set compact.Settings, recovery string, tasks []stri
 	}
 	p := compact.Packet{ID: compact.PacketID(session, n), Created: d.c.now, Expires: d.c.now.Add(set.Expiry)}
 	note := ""
-	if w.First != "" || w.State.Worked || len(w.State.Slice.Files)+len(w.State.Slice.Commits)+len(w.State.Slice.Steps) > 0 {
+	// Without a host there is nobody to hand the note to.
+	if d.c.host != "" && (w.First != "" || w.State.Worked || len(w.State.Slice.Files)+len(w.State.Slice.Commits)+len(w.State.Slice.Steps) > 0) {
 		f := compact.Facts{
 			Session: session, Ordinal: n, Now: d.c.now, First: w.First, Latest: w.Latest,
 			Slice: w.State.Slice, Next: d.nextSteps(tasks), Decisions: w.State.Decisions, Last: w.State.Slice.Last,
