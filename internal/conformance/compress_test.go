@@ -15,21 +15,16 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
+type compressCase struct {
+	Fn, Name string
+	Input    map[string]json.RawMessage
+	Expected json.RawMessage
+}
+
 // TestCompress runs every vector of session compression. A function or an
 // argument this file does not know is a failure, not a skip.
 func TestCompress(t *testing.T) {
-	var file struct {
-		Cases []struct {
-			Fn, Name string
-			Input    map[string]json.RawMessage
-			Expected json.RawMessage
-		}
-	}
-	readVectors(t, "compress.json", &file)
-	if len(file.Cases) == 0 {
-		t.Fatal("no cases")
-	}
-	for _, c := range file.Cases {
+	for _, c := range vectors[compressCase](t, "expected") {
 		t.Run(c.Fn+"/"+c.Name, func(t *testing.T) {
 			t.Parallel()
 			before, err := json.Marshal(c.Input)

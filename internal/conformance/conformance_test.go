@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -24,20 +23,52 @@ import (
 
 var vectorsDir = flag.String("vectors", "testdata", "folder with the vector files")
 
-// readVectors reads a vector file; a folder given by -vectors need not hold all
-// of them.
-func readVectors(t *testing.T, name string, into any) {
+// vectors reads the cases of all files in the folder that have the given key:
+// "check" for the pipeline, "expected" for compression. The files' names are
+// free; a case with neither key fails, so that none is passed over.
+func vectors[C any](t *testing.T, key string) []C {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(*vectorsDir, name))
-	if errors.Is(err, os.ErrNotExist) && *vectorsDir != "testdata" {
-		t.Skipf("no %s in %s", name, *vectorsDir)
+	files, err := filepath.Glob(filepath.Join(*vectorsDir, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no vector files in %s (%v)", *vectorsDir, err)
 	}
-	if err != nil {
-		t.Fatal(err)
+	var cases []C
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct{ Cases []json.RawMessage }
+		if err := json.Unmarshal(data, &file); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(file.Cases) == 0 {
+			t.Errorf("%s has no cases", name)
+		}
+		for _, raw := range file.Cases {
+			var keys map[string]json.RawMessage
+			if err := json.Unmarshal(raw, &keys); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			_, check := keys["check"]
+			_, expected := keys["expected"]
+			if check == expected {
+				t.Errorf("%s: case %s has not one of check and expected", name, keys["id"])
+			}
+			if _, ok := keys[key]; !ok {
+				continue
+			}
+			var c C
+			if err := json.Unmarshal(raw, &c); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			cases = append(cases, c)
+		}
 	}
-	if err := json.Unmarshal(data, into); err != nil {
-		t.Fatalf("%s: %v", name, err)
+	if len(cases) == 0 && *vectorsDir == "testdata" {
+		t.Fatalf("no cases with %s", key)
 	}
+	return cases
 }
 
 type pipelineCase struct {
@@ -52,11 +83,6 @@ type pipelineCase struct {
 const sid = "sid1"
 
 func TestPipeline(t *testing.T) {
-	var file struct{ Cases []pipelineCase }
-	readVectors(t, "pipeline.json", &file)
-	if len(file.Cases) == 0 {
-		t.Fatal("no cases")
-	}
 	runners := map[string]func(*testing.T, pipelineCase){
 		"parseRoute":              runParseRoute,
 		"validateRoute":           runValidateRoute,
@@ -76,7 +102,7 @@ func TestPipeline(t *testing.T) {
 		"extractExplicitPipeline": runExplicit,
 		"flow":                    runFlow,
 	}
-	for _, c := range file.Cases {
+	for _, c := range vectors[pipelineCase](t, "check") {
 		t.Run(c.ID, func(t *testing.T) {
 			run, ok := runners[c.Fn]
 			if !ok {

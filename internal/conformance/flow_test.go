@@ -89,7 +89,7 @@ func (f *flowRun) complete(stage, text string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	ev := workflow.Completion{Stage: stage, At: f.now.Add(time.Second)}
+	ev := workflow.Completion{Stage: stage, Length: message.Units(text), At: f.now.Add(time.Second)}
 	if r, ok := workflow.ParseTranscript([]string{string(line)}); ok {
 		ev.Route = &r
 	}

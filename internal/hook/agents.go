@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
-	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
@@ -201,7 +200,7 @@ func (d *desk) finish(done completion) (ending, error) {
 		}
 	}
 	out, err := d.apply(workflow.Completion{
-		ID: done.ID, AgentID: done.AgentID, Agent: done.Agent, Route: route, Died: done.Died, At: c.now,
+		ID: done.ID, AgentID: done.AgentID, Agent: done.Agent, Route: route, Died: done.Died, Length: message.Units(done.Text), At: c.now,
 	})
 	if err != nil {
 		return ending{}, err
@@ -215,11 +214,6 @@ func (d *desk) finish(done completion) (ending, error) {
 			end.system = workflow.Instruction(d.state, out, c.lang)
 		}
 		return end, nil
-	}
-	if n := len(done.Text); workflow.Quality(out.Stage) && n > 500 {
-		if err := d.tx.Emit(store.On(message.EventSafetyTranscriptLeak, "stage", out.Stage, "responseLength", n)); err != nil {
-			return end, err
-		}
 	}
 	end.result = workflow.Result(d.state, out, c.lang)
 	if warning := d.tickTask(out); warning != "" {

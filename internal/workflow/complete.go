@@ -115,12 +115,18 @@ func (t *transition) late(key string, ev Completion) (group string, ok bool) {
 	return node.Barrier.Group, true
 }
 
+const leakLength = 500
+
 func (t *transition) answer(key string, ev Completion) {
 	s := t.s
 	for i := range s.Delegations {
 		if d := &s.Delegations[i]; d.Open && d.Stage == key {
 			d.Done = true
 		}
+	}
+	// A report belongs into its file: an answer this long carries it along.
+	if Quality(key) && ev.Length > leakLength {
+		t.out.emit("safety:transcript-leak", "stage", key, "responseLength", ev.Length)
 	}
 	var route Route
 	if ev.Route == nil {

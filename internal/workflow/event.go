@@ -48,6 +48,7 @@ type Completion struct {
 	Stage       string
 	Route       *Route // nil = no valid marker
 	Died        bool   // the agent ended by an error, not by an answer
+	Length      int    // of the answer, in UTF-16 units
 	At          time.Time
 }
 
