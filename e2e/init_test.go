@@ -192,3 +192,24 @@ func codexHooks(t *testing.T, w *World, home string) gjson.Result {
 	t.Fatalf("no answer from Codex: %v", sc.Err())
 	return gjson.Result{}
 }
+
+// The host migrates settings at its first start in a home. The start that init
+// and uninstall cause is not the user's, and leaves them alone.
+func TestInitKeepsSettings(t *testing.T) {
+	t.Parallel()
+	w := NewWorld(t, Overtone, (&Play{}).Handle)
+	w.onPath(filepath.Dir(Claude(t)))
+	const before = "{\n  \"model\": \"opus\",\n  \"permissions\": {\"allow\": [\"Bash(ls:*)\"]}\n}\n"
+	settings := filepath.Join(w.Config, "settings.json")
+	if err := os.WriteFile(settings, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.Exec("overtone", "init", "--yes")
+	if data, err := os.ReadFile(settings); err != nil || !strings.HasPrefix(string(data), "{\n  \"model\": \"opus\",\n") {
+		t.Errorf("after init (%v):\n%s", err, data)
+	}
+	w.Exec("overtone", "uninstall")
+	if data, err := os.ReadFile(settings); err != nil || string(data) != before {
+		t.Errorf("after uninstall (%v):\n%s", err, data)
+	}
+}

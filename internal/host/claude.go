@@ -188,7 +188,9 @@ func (c Claude) Registered() bool {
 // the next session runs with it. The declaration it asks for goes to a project
 // that is thrown away: it would reformat the user's settings.
 func (c Claude) Register(ctx context.Context, bin string, env []string) error {
-	return claude(ctx, bin, env, "plugin", "marketplace", "add", c.Plugin, "--scope", "local")
+	return c.keeping(func() error {
+		return claude(ctx, bin, env, "plugin", "marketplace", "add", c.Plugin, "--scope", "local")
+	})
 }
 
 // Declared reports whether settings name the plugin's folder, or another of that
@@ -200,7 +202,28 @@ func Declared(settings []byte) bool {
 // Unregister takes Register back. It is only for settings that do not declare
 // the folder any more: Claude Code would remove, and reformat, what is there.
 func (c Claude) Unregister(ctx context.Context, bin string, env []string) error {
-	return claude(ctx, bin, env, "plugin", "marketplace", "remove", PluginName)
+	return c.keeping(func() error { return claude(ctx, bin, env, "plugin", "marketplace", "remove", PluginName) })
+}
+
+// keeping runs the host and gives the user's settings their bytes back: its first
+// start in a home migrates them ("model": "opus" goes), and that start was ours,
+// not the user's.
+func (c Claude) keeping(run func() error) error {
+	before, err := Open(c.Settings())
+	if err != nil {
+		return err
+	}
+	if err := run(); err != nil {
+		return err
+	}
+	now, err := Open(c.Settings())
+	if err != nil {
+		return err
+	}
+	if now.After, now.Gone = before.Before, !before.Exists; !now.Changed() {
+		return nil
+	}
+	return now.Write()
 }
 
 // registerWait bounds a call of the claude program, which takes less than a
