@@ -228,8 +228,8 @@ func (r repoState) made(o Observation, printed []Made) []Made {
 		case r.marked:
 			mine = e.Offset >= r.mark.LogSize
 		case !o.Started.IsZero():
-			// The log has whole seconds.
-			mine = !e.Time.Before(o.Started.Truncate(time.Second)) && (o.Ended.IsZero() || !e.Time.After(o.Ended))
+			// The log has whole seconds, of a clock that may be a tick behind.
+			mine = !e.Time.Before(o.Started.Add(-clockTick).Truncate(time.Second)) && (o.Ended.IsZero() || !e.Time.After(o.Ended))
 		default:
 			mine = slices.ContainsFunc(printed, func(m Made) bool { return strings.HasPrefix(e.New, m.Hash) })
 		}
@@ -239,6 +239,11 @@ func (r repoState) made(o Observation, printed []Made) []Made {
 	}
 	return out
 }
+
+// clockTick is how far git's clock may lag: it asks the kernel for seconds, and
+// is told those of the last timer tick. A commit in the first milliseconds of a
+// second was dated before its own start.
+const clockTick = 20 * time.Millisecond
 
 // commitLine is what git prints for a new commit: the branch (or a translated
 // "detached HEAD"), a note for the first commit, the hash, the subject.
