@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"unicode/utf8"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // Builtin is the provider that needs no model and no network. It takes words
@@ -32,7 +34,7 @@ const minBudget = 32
 
 // budget is how many UTF-16 units the extract of text may have.
 func budget(text string, percent int) int {
-	n := utf16Len(text)
+	n := message.Units(text)
 	if percent >= 100 {
 		return n
 	}
@@ -53,7 +55,7 @@ func Extract(text string, percent int) string {
 		text = string([]rune(text))
 	}
 	limit := budget(text, percent)
-	if percent >= 100 || limit >= utf16Len(text) {
+	if percent >= 100 || limit >= message.Units(text) {
 		return text
 	}
 	// The first unit has no separator before it.

@@ -3,6 +3,8 @@ package compress
 import (
 	"math/bits"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // What things are worth. Only the ratios matter: a fact competes with the
@@ -80,7 +82,7 @@ func (x *extractor) number() {
 			if !ok {
 				id = int32(len(x.facts))
 				byText[w] = id
-				n := utf16Len(w)
+				n := message.Units(w)
 				x.facts = append(x.facts, factState{worth: worthOf(sp.kind, w, n), cost: n + 1, home: ui, span: si})
 			}
 			x.ids[si] = id

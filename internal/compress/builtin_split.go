@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 const (
@@ -81,7 +83,7 @@ func (x *extractor) splitLine(a, b, line, first int, code bool, grade uint8) {
 	u := unit{line: line, facts: [2]int{first, first}}
 	if b-a <= maxErrorLine && (code || grade == report || output(x.text[a:b])) || grade > 0 && b-a <= maxMention && x.sentenceEnd(a, b) == b {
 		u.verbatim = true
-		u.worth = worthOfTrouble(grade, utf16Len(x.text[a:b]))
+		u.worth = worthOfTrouble(grade, message.Units(x.text[a:b]))
 		x.add(u, a, b)
 		return
 	}

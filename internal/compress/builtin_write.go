@@ -1,5 +1,7 @@
 package compress
 
+import "github.com/seed-6d03985f/overtone/internal/message"
+
 // piece is an atom that stays, perhaps shortened.
 type piece struct {
 	start, end int
@@ -91,16 +93,16 @@ func (x *extractor) read(u *unit) (worth int, decided bool) {
 // length is how long appendUnit would make the unit that was just read.
 func (x *extractor) length(u *unit) int {
 	if u.verbatim {
-		return utf16Len(x.text[u.start:u.end])
+		return message.Units(x.text[u.start:u.end])
 	}
 	n := 0
 	for i, p := range x.pieces {
 		if i > 0 {
-			n += utf16Len(x.gap(x.pieces[i-1], p, 2))
+			n += message.Units(x.gap(x.pieces[i-1], p, 2))
 		}
-		n += utf16Len(x.text[p.start:p.end])
+		n += message.Units(x.text[p.start:p.end])
 	}
-	return n + utf16Len(x.ending(u))
+	return n + message.Units(x.ending(u))
 }
 
 // appendUnit writes a unit without its filler, code and output as they are.
@@ -116,7 +118,7 @@ func (x *extractor) appendUnit(dst []byte, u *unit) []byte {
 			gap = x.gap(x.pieces[i-1], p, 2)
 		}
 		word := x.text[p.start:p.end]
-		if left -= utf16Len(gap) + utf16Len(word); u.limit > 0 && left < 0 {
+		if left -= message.Units(gap) + message.Units(word); u.limit > 0 && left < 0 {
 			return dst
 		}
 		dst = append(append(dst, gap...), word...)
@@ -133,7 +135,7 @@ func (x *extractor) ending(u *unit) string {
 		return ""
 	}
 	last := x.pieces[len(x.pieces)-1]
-	if end := x.text[last.to:u.end]; last.end == last.to && utf16Len(end) <= 2 && plainGap(end) {
+	if end := x.text[last.to:u.end]; last.end == last.to && message.Units(end) <= 2 && plainGap(end) {
 		return end
 	}
 	return ""
@@ -164,7 +166,7 @@ func (x *extractor) appendFacts(dst []byte, ui int) []byte {
 // and still makes sense, else a blank.
 func (x *extractor) gap(a, b piece, limit int) string {
 	gap := x.text[a.to:b.from]
-	if !b.after || utf16Len(gap) > limit || !plainGap(gap) {
+	if !b.after || message.Units(gap) > limit || !plainGap(gap) {
 		return " "
 	}
 	if gap == "" && (a.end < a.to || b.from < b.start) {

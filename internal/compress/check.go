@@ -3,6 +3,8 @@ package compress
 import (
 	"fmt"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // Reason is why a result was not taken.
@@ -49,7 +51,7 @@ func Check(original, result string, keepFacts bool) (lost []Fact, err error) {
 	if strings.TrimSpace(result) == "" {
 		return nil, &Refused{Reason: ReasonEmpty}
 	}
-	if utf16Len(result) > utf16Len(original) || result == original {
+	if message.Units(result) > message.Units(original) || result == original {
 		return nil, &Refused{Reason: ReasonLonger}
 	}
 	before, after := Facts(original), Facts(result)

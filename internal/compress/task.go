@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -21,20 +22,9 @@ const (
 )
 
 // EstimateTokens counts four UTF-16 code units as a token, rounded up.
-func EstimateTokens(text string) int { return unitTokens(utf16Len(text)) }
+func EstimateTokens(text string) int { return unitTokens(message.Units(text)) }
 
 func unitTokens(units int) int { return (units + 3) / 4 }
-
-func utf16Len(s string) int {
-	n := 0
-	for _, r := range s {
-		n++
-		if r > 0xFFFF {
-			n++
-		}
-	}
-	return n
-}
 
 // ExtractText is the text of a message: its string, or its text blocks joined
 // by newlines. The text of tool results is not part of it.

@@ -8,7 +8,7 @@ import (
 // Aliases are git aliases by lower-case name.
 type Aliases map[string]string
 
-// Lookup finds an alias; it fits GitCommits.
+// Lookup finds an alias; it fits [Observation].
 func (a Aliases) Lookup(name string) (string, bool) {
 	v, ok := a[strings.ToLower(name)]
 	return v, ok

@@ -28,24 +28,15 @@ type GitCommit struct {
 	Dated bool
 }
 
-// GitCommits lists the commits that line asks git for. Only git commit counts,
-// also behind an alias: merge, rebase, cherry-pick, revert, am and pull bring in
-// or move work that is finished already, and commit-tree is plumbing. Forms that
-// never commit (--dry-run, --short, --help) are left out.
+// gitCommits splits a line's commands into the commits they ask git for and the
+// rest that could have made one unseen: scripts, unknown programs, unknown git
+// subcommands. Only git commit counts, also behind an alias: merge, rebase,
+// cherry-pick, revert, am and pull bring in or move work that is finished
+// already, and commit-tree is plumbing. Forms that never commit (--dry-run,
+// --short, --help) are left out.
 //
 // aliases gives the value of a git alias; it may be nil. Aliases that the line
 // itself sets, by -c alias.x=… or git config, are known as well.
-func GitCommits(line string, aliases func(name string) (string, bool)) ([]GitCommit, error) {
-	cmds, err := Parse(line)
-	if err != nil {
-		return nil, err
-	}
-	commits, _ := gitCommits(cmds, aliases)
-	return commits, nil
-}
-
-// gitCommits splits a line's commands into commits and the rest that could have
-// made one unseen: scripts, unknown programs, unknown git subcommands.
 func gitCommits(cmds []Command, aliases func(string) (string, bool)) (commits []GitCommit, opaque bool) {
 	g := gitFinder{aliases: aliases, local: map[string]string{}}
 	for _, c := range cmds {
