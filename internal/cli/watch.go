@@ -207,7 +207,7 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 	}
 	lang, _ := message.Parse(string(cfg.Language))
 	return watch.Options{
-		Home: a.env.store(), UserHome: a.env.home(), Settings: settings, Lang: lang, Words: a.lang,
+		Home: a.env.store(), UserHome: a.env.home(), Getenv: a.env.Getenv, Settings: settings, Lang: lang, Words: a.lang,
 		Redact: func(text string) string { clean, _ := redact.Text(text); return clean },
 		Waits:  watch.Waits{Debounce: f.debounce}, DryRun: f.dryRun, Once: f.once,
 		Now: a.env.Now, Report: a.watchReport,

@@ -119,9 +119,7 @@ func (c *call) observation() shellcmd.Observation {
 	cwd := c.in.text("cwd")
 	return shellcmd.Observation{
 		Line: c.in.text("tool_input.command"), Cwd: cwd, Home: c.env.Getenv("HOME"), Head: shellcmd.ReadHead,
-		Aliases: func(name string) (string, bool) {
-			return shellcmd.ReadAliases(cwd, filepath.Join(c.env.Getenv("HOME"), ".gitconfig")).Lookup(name)
-		},
+		Aliases: shellcmd.UserAliases(cwd, c.env.Getenv("HOME"), c.env.Getenv),
 	}
 }
 

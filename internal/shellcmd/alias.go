@@ -3,38 +3,57 @@ package shellcmd
 import (
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
-// Aliases are git aliases by lower-case name.
-type Aliases map[string]string
-
-// Lookup finds an alias; it fits [Observation].
-func (a Aliases) Lookup(name string) (string, bool) {
-	v, ok := a[strings.ToLower(name)]
-	return v, ok
+// UserAliases returns a lookup for the git aliases that hold in dir: the user's,
+// and over them the repository's. Hooks and watchers share it, so that a line
+// means the same to both. Files are read at the first question, because most
+// lines ask none; what cannot be read is left out, included files are not
+// followed. getenv may be nil.
+func UserAliases(dir, home string, getenv func(string) string) func(name string) (string, bool) {
+	read := sync.OnceValue(func() map[string]string {
+		files := userConfigs(home, getenv)
+		if gitDir, err := findGitDir(dir); err == nil {
+			files = append(files, filepath.Join(commonDir(gitDir), "config"), filepath.Join(gitDir, "config.worktree"))
+		}
+		out := map[string]string{}
+		for _, f := range files {
+			if data, err := readSmall(f, maxConfig); err == nil {
+				parseAliases(string(data), out)
+			}
+		}
+		return out
+	})
+	return func(name string) (string, bool) {
+		v, ok := read()[strings.ToLower(name)]
+		return v, ok
+	}
 }
 
-// ReadAliases reads the git aliases that hold in dir: those of the given
-// configuration files, the user's for example, and over them the repository's.
-// What cannot be read is left out, included files are not followed.
-func ReadAliases(dir string, files ...string) Aliases {
-	out := Aliases{}
-	if gitDir, err := findGitDir(dir); err == nil {
-		common := commonDir(gitDir)
-		files = append(files[:len(files):len(files)], filepath.Join(common, "config"), filepath.Join(gitDir, "config.worktree"))
+// userConfigs are the user's git configuration files in git's own order: the
+// later one wins, and GIT_CONFIG_GLOBAL stands for both.
+func userConfigs(home string, getenv func(string) string) []string {
+	if getenv == nil {
+		getenv = func(string) string { return "" }
 	}
-	for _, f := range files {
-		data, err := readSmall(f, maxConfig)
-		if err != nil {
-			continue
-		}
-		parseAliases(string(data), out)
+	if file := getenv("GIT_CONFIG_GLOBAL"); file != "" {
+		return []string{file}
 	}
-	return out
+	var files []string
+	if dir := getenv("XDG_CONFIG_HOME"); dir != "" {
+		files = append(files, filepath.Join(dir, "git", "config"))
+	} else if home != "" {
+		files = append(files, filepath.Join(home, ".config", "git", "config"))
+	}
+	if home != "" {
+		files = append(files, filepath.Join(home, ".gitconfig"))
+	}
+	return files
 }
 
 // parseAliases reads the [alias] sections of a git configuration.
-func parseAliases(text string, out Aliases) {
+func parseAliases(text string, out map[string]string) {
 	in := false
 	for len(text) > 0 {
 		var line string

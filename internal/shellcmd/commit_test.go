@@ -2,7 +2,6 @@ package shellcmd_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -377,7 +376,7 @@ func TestCommittedAgainstRealGit(t *testing.T) {
 			}
 			o := shellcmd.Observation{
 				Line: row.line, Cwd: f.repo, Home: f.root, Head: shellcmd.ReadHead,
-				Aliases: shellcmd.ReadAliases(f.repo, filepath.Join(f.root, ".gitconfig")).Lookup,
+				Aliases: shellcmd.UserAliases(f.repo, f.root, nil),
 			}
 			marks := shellcmd.Snapshot(o)
 			objects := f.commits(t)

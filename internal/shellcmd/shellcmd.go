@@ -16,7 +16,7 @@
 //
 // Work is bounded: lines above MaxLine and lines that expand too far are refused
 // with an error. The package runs no process; a repository is read from its
-// files (ReadHead, ReadAliases). Other version control systems, shell aliases
+// files (ReadHead, UserAliases). Other version control systems, shell aliases
 // from start-up files and remote commands (ssh) are not looked into.
 package shellcmd
 

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -18,6 +17,8 @@ type Options struct {
 	// UserHome is the user's home folder: what ~ means in a command line, and
 	// where the user's git aliases are.
 	UserHome string
+	// Getenv tells where else git's configuration may be; nil means nowhere.
+	Getenv func(string) string
 	// Settings reads the policy anew; it is asked at each turn's end.
 	Settings func() compact.Settings
 	Lang     message.Lang // of packets
@@ -129,17 +130,10 @@ func (s *session) request(text string) {
 // when a command "starts" comes too late. What it did lies between the end of
 // what was before it and its own end.
 func (s *session) commandFinished(line, cwd, output string, exit *int, ended time.Time) {
-	var user []string
-	if s.opts.UserHome != "" {
-		user = []string{
-			filepath.Join(s.opts.UserHome, ".config", "git", "config"),
-			filepath.Join(s.opts.UserHome, ".gitconfig"),
-		}
-	}
 	s.apply(compact.CommandFinished{Observation: shellcmd.Observation{
 		Line: line, Cwd: cwd, Home: s.opts.UserHome, Output: output, Exit: exit,
 		Started: s.quiet, Ended: ended,
-		Head: shellcmd.ReadHead, Aliases: shellcmd.ReadAliases(cwd, user...).Lookup,
+		Head: shellcmd.ReadHead, Aliases: shellcmd.UserAliases(cwd, s.opts.UserHome, s.opts.Getenv),
 	}})
 }
 
