@@ -20,6 +20,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -411,7 +412,7 @@ func (a *app) printResult(p *compress.Plan, r *compress.Result, prov provider) {
 	a.say(message.DoneResume, command)
 }
 
-func lostText(lost map[compress.Kind]int) string {
+func lostText(lost map[extract.Kind]int) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(lost)) {
 		parts = append(parts, fmt.Sprintf("%s %d", k, lost[k]))

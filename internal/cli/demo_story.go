@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -490,9 +490,9 @@ func (d *demo) facts(ctx context.Context, source, clone string) (all, kept int, 
 		if err != nil {
 			return 0, 0, err
 		}
-		had := compress.Facts(transcript.Text(old))
+		had := extract.Facts(transcript.Text(old))
 		all += had.Total()
-		kept += had.Total() - len(compress.Lost(had, compress.Facts(transcript.Text(raw))))
+		kept += had.Total() - len(extract.Lost(had, extract.Facts(transcript.Text(raw))))
 	}
 	return all, kept, nil
 }

@@ -12,6 +12,7 @@ var layers = [][]string{
 	{"cli"},
 	{"hook", "watch", "audit", "web"},
 	{"compress", "compact", "workflow"},
+	{"extract"},
 	{"transcript", "prompt", "store", "host", "llm", "shellcmd", "redact"},
 	{"config", "message"},
 }

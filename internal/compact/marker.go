@@ -2,9 +2,9 @@ package compact
 
 import (
 	"iter"
-	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-6d03985f/overtone/internal/extract"
 )
 
 // maxMessage bounds the part of a message in which markers are looked for: the
@@ -21,142 +21,22 @@ func (m Markers) in(text string) Signals {
 	}
 	text = spoken(text)
 	var s Signals
-	if mentions(text, m.Done) && !mentions(text, m.NotDone) {
+	if extract.Mentions(text, m.Done) && !extract.Mentions(text, m.NotDone) {
 		s |= Of(AgentDone)
 	}
-	if mentions(text, m.Shift) {
+	if extract.Mentions(text, m.Shift) {
 		s |= Of(TopicShift)
 	}
-	if mentions(text, m.Conclusion) {
+	if extract.Mentions(text, m.Conclusion) {
 		s |= Of(ConcludingThought)
 	}
 	return s
 }
 
 // spoken is what the agent says itself: without code, quotations and our own
-// packets, folded to lower case with single blanks.
-func spoken(text string) string {
-	var b strings.Builder
-	for line, own := range ownLines(text) {
-		if own {
-			b.WriteString(dropQuoted(line))
-		}
-		b.WriteByte('\n') // words around what is left out do not join
-	}
-	return fold(b.String())
-}
+// packets.
+func spoken(text string) string { return extract.Spoken(dropPackets(text)) }
 
-// ownLines walks a text line by line, trimmed, and tells which are the writer's
-// own: not code, not a quotation, not a packet of ours.
-func ownLines(text string) iter.Seq2[string, bool] {
-	return func(yield func(string, bool) bool) {
-		fence := ""
-		for line := range strings.Lines(dropPackets(text)) {
-			t := strings.TrimSpace(line)
-			own := fence == "" && !strings.HasPrefix(t, ">")
-			if mark := fenceOf(t); mark != "" && (fence == "" || fence == mark) {
-				own = false
-				if fence == "" {
-					fence = mark
-				} else {
-					fence = ""
-				}
-			}
-			if !yield(t, own) {
-				return
-			}
-		}
-	}
-}
-
-func fenceOf(line string) string {
-	for _, mark := range []string{"```", "~~~"} {
-		if strings.HasPrefix(line, mark) {
-			return mark
-		}
-	}
-	return ""
-}
-
-// dropQuoted removes inline code and quoted words from a line. Single quotes
-// stay: they are apostrophes more often than quotes.
-func dropQuoted(line string) string {
-	var b strings.Builder
-	for len(line) > 0 {
-		r, n := utf8.DecodeRuneInString(line)
-		if end, ok := closing(r); ok {
-			if i := strings.IndexRune(line[n:], end); i >= 0 {
-				line = line[n+i+utf8.RuneLen(end):]
-				b.WriteString(" \x00 ") // words around a quotation do not join
-				continue
-			}
-		}
-		b.WriteString(line[:n])
-		line = line[n:]
-	}
-	return b.String()
-}
-
-func closing(open rune) (rune, bool) {
-	switch open {
-	case '`', '"':
-		return open, true
-	case '“':
-		return '”', true
-	case '「':
-		return '」', true
-	case '『':
-		return '』', true
-	case '«':
-		return '»', true
-	}
-	return 0, false
-}
-
-// fold makes texts comparable: lower case, straight apostrophes, no emphasis,
-// single blanks.
-func fold(text string) string {
-	text = strings.NewReplacer("’", "'", "*", "", "__", "").Replace(strings.ToLower(text))
-	return strings.Join(strings.Fields(text), " ")
-}
-
-// mentions reports whether one of the phrases stands in the folded text. Where a
-// phrase begins or ends with a letter of a script that separates words, the text
-// must have a word's edge there; Chinese and its like are found anywhere.
-func mentions(text string, phrases []string) bool {
-	for _, p := range phrases {
-		if p = fold(p); p != "" && contains(text, p) {
-			return true
-		}
-	}
-	return false
-}
-
-func contains(text, phrase string) bool {
-	first, _ := utf8.DecodeRuneInString(phrase)
-	last, _ := utf8.DecodeLastRuneInString(phrase)
-	for from := 0; ; {
-		i := strings.Index(text[from:], phrase)
-		if i < 0 {
-			return false
-		}
-		i += from
-		before, _ := utf8.DecodeLastRuneInString(text[:i])
-		after, _ := utf8.DecodeRuneInString(text[i+len(phrase):])
-		inside := spaced(first) && spaced(before) || spaced(last) && spaced(after)
-		if !inside {
-			return true
-		}
-		_, n := utf8.DecodeRuneInString(text[i:])
-		from = i + n
-	}
-}
-
-// spaced reports whether r is a letter or digit of a script that puts blanks
-// between words.
-func spaced(r rune) bool {
-	if r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {
-		return false
-	}
-	return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
-}
+// ownLines are the lines of a text that its writer says himself: no packet of
+// ours among them.
+func ownLines(text string) iter.Seq2[string, bool] { return extract.OwnLines(dropPackets(text)) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -22,7 +23,7 @@ const (
 // another attempt.
 type Refused struct {
 	Reason Reason
-	Facts  []Fact
+	Facts  []extract.Fact
 	Detail string
 }
 
@@ -47,23 +48,23 @@ func (e *Refused) Error() string {
 // Check decides whether a result may stand for its original, and lists the
 // paths, numbers, code and other facts it lost. A loss alone refuses a result
 // only with keepFacts.
-func Check(original, result string, keepFacts bool) (lost []Fact, err error) {
+func Check(original, result string, keepFacts bool) (lost []extract.Fact, err error) {
 	if strings.TrimSpace(result) == "" {
 		return nil, &Refused{Reason: ReasonEmpty}
 	}
 	if message.Units(result) > message.Units(original) || result == original {
 		return nil, &Refused{Reason: ReasonLonger}
 	}
-	before, after := Facts(original), Facts(result)
-	if made := Invented(before, after); len(made) > 0 {
+	before, after := extract.Facts(original), extract.Facts(result)
+	if made := extract.Invented(before, after); len(made) > 0 {
 		return nil, &Refused{Reason: ReasonInvented, Facts: made}
 	}
-	lost = Lost(before, after)
+	lost = extract.Lost(before, after)
 	if keepFacts {
-		var hard []Fact
+		var hard []extract.Fact
 		for _, f := range lost {
 			switch f.Kind {
-			case Path, URL, Hash, Number, Code:
+			case extract.Path, extract.URL, extract.Hash, extract.Number, extract.Code:
 				hard = append(hard, f)
 			}
 		}
@@ -74,6 +75,6 @@ func Check(original, result string, keepFacts bool) (lost []Fact, err error) {
 	return lost, nil
 }
 
-func (p Pool) check(original, result string) ([]Fact, error) {
+func (p Pool) check(original, result string) ([]extract.Fact, error) {
 	return Check(original, result, p.KeepFacts)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -123,7 +124,7 @@ func entryTokens(e *transcript.Entry) int {
 	if e.Kind == transcript.Boundary {
 		return 0
 	}
-	return unitTokens(int(e.Text)) + unitTokens(int(e.Tool)) + unitTokens(int(e.Think))
+	return message.Tokens(int(e.Text)) + message.Tokens(int(e.Tool)) + message.Tokens(int(e.Think))
 }
 
 func (p *Plan) planTexts() {
@@ -150,7 +151,7 @@ func (p *Plan) planTexts() {
 				p.Skipped[why]++
 				continue
 			}
-			tokens := unitTokens(int(e.Text))
+			tokens := message.Tokens(int(e.Text))
 			target := tokens * p.Options.Pool.Target(m.Band.Level) / 100
 			p.Items = append(p.Items, Item{Entry: i, Band: int32(b), Tokens: int32(tokens), User: e.Kind == transcript.User})
 			bp.Messages++
@@ -180,7 +181,7 @@ func (p *Plan) skip(e *transcript.Entry) Skip {
 		return SkipUser
 	case e.Kind == transcript.Assistant && o.NoAssistants:
 		return SkipAnswer
-	case unitTokens(int(e.Text)) < o.MinTokens:
+	case message.Tokens(int(e.Text)) < o.MinTokens:
 		return SkipShort
 	}
 	return ""
@@ -250,7 +251,7 @@ func (p *Plan) planTools() {
 			}
 			for _, i := range pair.Entries {
 				if !edits[i] {
-					p.Tools.Tokens += unitTokens(int(s.Entries[i].Tool))
+					p.Tools.Tokens += message.Tokens(int(s.Entries[i].Tool))
 				}
 				edits[i] = true
 			}
@@ -268,7 +269,7 @@ func (p *Plan) planTools() {
 		if thought[t].Band != nil || p.toolTurns[t] {
 			p.thinking[i] = true
 			p.Tools.Thinking++
-			p.Tools.Tokens += unitTokens(int(e.Think))
+			p.Tools.Tokens += message.Tokens(int(e.Think))
 			edits[i] = true
 		}
 	}

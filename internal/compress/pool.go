@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/extract"
 )
 
 // Pool runs jobs against a provider. The zero value has the defaults.
@@ -88,7 +90,7 @@ type Outcome struct {
 	InputTokens    int
 	OutputTokens   int
 	// Lost are the facts that the result no longer states.
-	Lost     []Fact
+	Lost     []extract.Fact
 	Redacted []string
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -52,8 +53,8 @@ type Result struct {
 	Clone    transcript.Cloned
 	Stats    Stats
 	Messages []Message
-	Lost     map[Kind]int   // facts lost, by kind
-	Redacted map[string]int // secrets kept from the provider, by rule
+	Lost     map[extract.Kind]int // facts lost, by kind
+	Redacted map[string]int       // secrets kept from the provider, by rule
 	Cached   int
 	// InputTokens and OutputTokens are what the provider reported.
 	InputTokens, OutputTokens int
@@ -81,7 +82,7 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 		return nil, err
 	}
 	defer src.Close()
-	res := &Result{Lost: map[Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items)), Tools: p.Tools}
+	res := &Result{Lost: map[extract.Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items)), Tools: p.Tools}
 	kept := &results{}
 	defer kept.Close()
 	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {
@@ -112,7 +113,7 @@ func (p *Plan) Packet(ctx context.Context, prov Provider, o RunOptions) (string,
 		return "", nil, err
 	}
 	defer src.Close()
-	res := &Result{Lost: map[Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items))}
+	res := &Result{Lost: map[extract.Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items))}
 	kept := &results{}
 	defer kept.Close()
 	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {

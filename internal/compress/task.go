@@ -22,9 +22,7 @@ const (
 )
 
 // EstimateTokens counts four UTF-16 code units as a token, rounded up.
-func EstimateTokens(text string) int { return unitTokens(message.Units(text)) }
-
-func unitTokens(units int) int { return (units + 3) / 4 }
+func EstimateTokens(text string) int { return message.Tokens(message.Units(text)) }
 
 // ExtractText is the text of a message: its string, or its text blocks joined
 // by newlines. The text of tool results is not part of it.

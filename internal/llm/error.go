@@ -10,7 +10,8 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // Kind says what an error means for the next request.
@@ -118,9 +119,9 @@ func oneLine(text, secret string) string {
 	if secret != "" {
 		text = strings.ReplaceAll(text, secret, "[key]")
 	}
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	if r := []rune(text); len(r) > maxMessage {
-		text = string(r[:maxMessage]) + "…"
+	text = message.OneLine(text)
+	if short := message.Head(text, maxMessage); short != text {
+		return short + "…"
 	}
 	return text
 }

@@ -30,3 +30,17 @@ func Cut(s string, n int) string {
 	}
 	return s
 }
+
+// Head is the first n characters of s.
+func Head(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// Tokens is how many tokens the contract counts for a text of so many UTF-16
+// units: one for four, rounded up.
+func Tokens(units int) int { return (units + 3) / 4 }

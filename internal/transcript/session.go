@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // Session is the index of one file.
@@ -470,21 +472,20 @@ func (s *Session) setTitle(raw []byte, rank int) {
 	if rank < s.titleRank || len(raw) == 0 {
 		return
 	}
-	s.Title, s.titleRank = oneLine(unescape(raw)), rank
+	s.Title, s.titleRank = titleOf(unescape(raw)), rank
 }
 
-// oneLine is the first words of a text, for lists.
-func oneLine(t string) string {
-	t = strings.Join(strings.Fields(t[:min(len(t), 2000)]), " ")
-	const limit = 100
-	n := 0
-	for i := range t {
-		if n == limit {
-			return t[:i] + "…"
-		}
-		n++
+// maxTitle bounds what a list shows of a prompt.
+const maxTitle = 100
+
+// titleOf is the first words of a text, on one line. Prompts may be megabytes of
+// pasted output: only their front is looked at.
+func titleOf(t string) string {
+	t = message.OneLine(strings.ToValidUTF8(t[:min(len(t), 2000)], ""))
+	if short := message.Head(t, maxTitle); short != t {
+		return short + "…"
 	}
-	return strings.ToValidUTF8(t, "")
+	return t
 }
 
 // offsetIn is the offset of part, a sub-slice of whole.

@@ -1,6 +1,7 @@
-package compress
+package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -95,4 +96,18 @@ func trimHan(t string, a, b int) (int, int) {
 		}
 	}
 	return a, b
+}
+
+// strong words make a line a decision or an invariant. They are few and
+// strong: a hand-over that lists every "should" says nothing.
+var strong = []string{
+	"decided", "decision:", "we will use", "we'll use", "must not", "must never", "must always", "never ", "invariant",
+	"do not ", "don't ", "agreed", "constraint:", "requirement:", "from now on",
+	"決定", "決策", "必須", "不可", "不得", "禁止", "一律", "不要", "約定", "原則",
+}
+
+// Decision reports whether a line states a decision or an invariant.
+func Decision(line string) bool {
+	low := strings.ToLower(line)
+	return slices.ContainsFunc(strong, func(w string) bool { return strings.Contains(low, w) })
 }

@@ -1,4 +1,4 @@
-package compress
+package extract
 
 import (
 	"math/bits"

@@ -1,4 +1,4 @@
-package compress
+package extract
 
 import "github.com/seed-6d03985f/overtone/internal/message"
 

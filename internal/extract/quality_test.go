@@ -1,4 +1,4 @@
-package compress
+package extract
 
 import (
 	"bufio"
@@ -159,7 +159,7 @@ func measureQuality(c corpus, percent int) measured {
 	}
 	for i, text := range c.messages {
 		facts := c.facts[i]
-		got := Extract(text, percent)
+		got := Shorten(text, percent)
 		size := budget(text, percent)
 		m.in += unitsOf(text)
 		m.out += unitsOf(got)
