@@ -42,7 +42,7 @@ func (a *app) compactCmd() *cobra.Command {
 					return err
 				}
 				if !in.Workflow {
-					return withHint(fail(message.NoWorkflowHere), message.HintStart)
+					return message.WithHint(message.Fail(message.NoWorkflowHere), message.HintStart)
 				}
 				return a.printSuggestion(in.Suggest)
 			},

@@ -106,7 +106,7 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 		return nil
 	}
 	if plan.Nothing() {
-		return withHint(fail(message.NothingToDo), message.HintNothing)
+		return message.WithHint(message.Fail(message.NothingToDo), message.HintNothing)
 	}
 	if !a.json {
 		a.printPlan(a.env.Stderr, plan, prov)
@@ -131,7 +131,7 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	bar.clear()
 	switch {
 	case errors.Is(err, compress.ErrNothing):
-		return withHint(fail(message.NothingToDo), message.HintNothing)
+		return message.WithHint(message.Fail(message.NothingToDo), message.HintNothing)
 	case err != nil:
 		return err
 	}
@@ -157,7 +157,7 @@ func (a *app) compressOptions(f compressFlags, c config.Compress, changed func(s
 	case "off":
 		o.NoUsers = true
 	default:
-		return o, usageError{fail(message.BadOnOff)}
+		return o, usageError{message.Fail(message.BadOnOff)}
 	}
 	if f.preset != "" {
 		p, err := compress.PresetNamed(f.preset)
@@ -177,7 +177,7 @@ func (a *app) compressOptions(f compressFlags, c config.Compress, changed func(s
 		return o, usageError{err}
 	}
 	if len(o.Bands)+len(o.Tools)+len(o.Thinking) == 0 {
-		return o, usageError{withHint(fail(message.NeedBands), message.HintBands)}
+		return o, usageError{message.WithHint(message.Fail(message.NeedBands), message.HintBands)}
 	}
 	return o, nil
 }
@@ -223,7 +223,7 @@ func (a *app) resolve(ref string) (transcript.File, error) {
 	file, err := transcript.Resolve(ref, a.env.claudeDir(), a.env.codexHome())
 	var many *transcript.Ambiguous
 	if errors.Is(err, transcript.ErrNotFound) || errors.As(err, &many) {
-		return file, withHint(err, message.HintSessions)
+		return file, message.WithHint(err, message.HintSessions)
 	}
 	return file, err
 }
@@ -232,14 +232,14 @@ func (a *app) resolve(ref string) (transcript.File, error) {
 func (a *app) pickSession(ctx context.Context) (string, error) {
 	in, ok := a.env.Stdin.(*os.File)
 	if !ok || !a.env.IsTTY(in.Fd()) || a.json {
-		return "", usageError{withHint(fail(message.NeedSession), message.HintSessions)}
+		return "", usageError{message.WithHint(message.Fail(message.NeedSession), message.HintSessions)}
 	}
 	files, err := transcript.List(a.env.claudeDir(), a.env.codexHome())
 	if err != nil {
 		return "", err
 	}
 	if len(files) == 0 {
-		return "", fail(message.NoSessions)
+		return "", message.Fail(message.NoSessions)
 	}
 	var rows []sessionInfo
 	for _, f := range files[:min(10, len(files))] {
@@ -257,7 +257,7 @@ func (a *app) pickSession(ctx context.Context) (string, error) {
 	}
 	n, err := strconv.Atoi(line)
 	if err != nil || n < 1 || n > len(rows) {
-		return "", usageError{fail(message.BadChoice, line)}
+		return "", usageError{message.Fail(message.BadChoice, line)}
 	}
 	return rows[n-1].Path, nil
 }
@@ -329,9 +329,9 @@ func (b *bar) clear() {
 func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
 	line := func(t message.Text, args ...any) { fmt.Fprintln(w, t.Format(a.lang, args...)) }
 	s := p.Session
-	line(message.PlanHead, s.ID, s.Host, len(p.Turns), thousands(p.Tokens))
+	line(message.PlanHead, s.ID, s.Host, len(p.Turns), message.Thousands(p.Tokens))
 	if s.HasUsage {
-		line(message.PlanUsage, thousands(int(s.Usage.Tokens())))
+		line(message.PlanUsage, message.Thousands(int(s.Usage.Tokens())))
 	}
 	if dead := len(s.Entries) - len(p.View); dead > 0 {
 		line(message.PlanDead, dead)
@@ -345,12 +345,12 @@ func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
 			rows[0] = append(rows[0], t.In(a.lang))
 		}
 		for _, b := range p.Bands {
-			rows = append(rows, []string{b.Band.String(), fmt.Sprint(b.Turns), fmt.Sprint(b.Messages), thousands(b.Tokens), thousands(b.Target)})
+			rows = append(rows, []string{b.Band.String(), fmt.Sprint(b.Turns), fmt.Sprint(b.Messages), message.Thousands(b.Tokens), message.Thousands(b.Target)})
 		}
 		table(w, rows)
 	}
 	if t := p.Tools; t.Removed+t.Truncated+t.Thinking > 0 {
-		line(message.PlanTools, t.Removed, t.Truncated, t.Thinking, thousands(t.Tokens))
+		line(message.PlanTools, t.Removed, t.Truncated, t.Thinking, message.Thousands(t.Tokens))
 	}
 	if len(p.Skipped) > 0 {
 		var parts []string
@@ -363,7 +363,7 @@ func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
 	if p.Tokens > 0 {
 		percent = 100 * (p.Tokens - p.Target) / p.Tokens
 	}
-	line(message.PlanTarget, thousands(p.Target), percent)
+	line(message.PlanTarget, message.Thousands(p.Target), percent)
 	if prov.free() {
 		line(message.PlanLocal, prov.label())
 		return
@@ -372,14 +372,14 @@ func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
 	if usd, known := prov.cost(p); known {
 		cost = message.CostAbout.Format(a.lang, usd)
 	}
-	line(message.PlanCost, prov.label(), thousands(p.InputTokens), thousands(p.OutputTokens), cost)
+	line(message.PlanCost, prov.label(), message.Thousands(p.InputTokens), message.Thousands(p.OutputTokens), cost)
 }
 
 func (a *app) printResult(p *compress.Plan, r *compress.Result, prov provider) {
 	a.say(message.DoneCounts, r.Stats.MessagesCompressed, r.Stats.MessagesFailed, r.Stats.MessagesSkipped, r.Cached)
-	a.say(message.DoneTokens, thousands(r.Stats.OriginalTokens), thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
+	a.say(message.DoneTokens, message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
 	if t := r.Tools; t.Removed+t.Truncated+t.Thinking > 0 {
-		a.say(message.PlanTools, t.Removed, t.Truncated, t.Thinking, thousands(t.Tokens))
+		a.say(message.PlanTools, t.Removed, t.Truncated, t.Thinking, message.Thousands(t.Tokens))
 	}
 	if text := lostText(r.Lost); text != "" {
 		a.say(message.DoneLost, text)

@@ -94,7 +94,7 @@ func (d *doctor) conclude() error {
 	}
 	switch {
 	case count["fail"] > 0:
-		return fail(message.DoctorBroken, count["fail"])
+		return message.Fail(message.DoctorBroken, count["fail"])
 	case d.json:
 	case count["warn"] > 0:
 		d.say(message.DoctorWarned, count["warn"])

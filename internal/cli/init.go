@@ -30,13 +30,13 @@ func (a *app) initCmd() *cobra.Command {
 		Use: "init", Short: message.HelpInit.In(a.lang), Long: message.HelpInitLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains([]string{host.ClaudeCode, host.Codex}, f.host) {
-				return usageError{withHint(fail(message.BadHost, f.host), message.HintHosts)}
+				return usageError{message.WithHint(message.Fail(message.BadHost, f.host), message.HintHosts)}
 			}
 			if !slices.Contains([]string{"", "tag", "suggest", "auto"}, f.mode) {
-				return usageError{withHint(fail(message.WatchBadMode, f.mode), message.HintModes)}
+				return usageError{message.WithHint(message.Fail(message.WatchBadMode, f.mode), message.HintModes)}
 			}
 			if _, ok := message.Parse(f.language); f.language != "" && !ok {
-				return usageError{withHint(fail(message.BadLang, f.language), message.HintLangs)}
+				return usageError{message.WithHint(message.Fail(message.BadLang, f.language), message.HintLangs)}
 			}
 			s := &setup{app: a, initFlags: f, report: setupReport{Schema: 1, Host: f.host, DryRun: f.dry}}
 			return s.install(cmd.Context())
@@ -106,7 +106,7 @@ func (a *app) claudeSetup() host.Claude {
 
 func (s *setup) install(ctx context.Context) error {
 	if s.env.home() == "" {
-		return withHint(fail(message.HomeUnset), message.HintHomeSet)
+		return message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet)
 	}
 	cfg, problems := s.env.config()
 	for _, p := range problems {
@@ -270,7 +270,7 @@ func (s *setup) planOwn(setMode bool, cfg config.Config) error {
 func (s *setup) set(f *host.File, key, value string) error {
 	after, err := config.Set(f.After, key, value)
 	if err != nil {
-		return withHint(fmt.Errorf("edit %s: %w", f.Path, err), message.HintEditConfig, s.short(f.Path), key, value)
+		return message.WithHint(fmt.Errorf("edit %s: %w", f.Path, err), message.HintEditConfig, s.short(f.Path), key, value)
 	}
 	f.After = after
 	return nil
@@ -325,7 +325,7 @@ func (s *setup) planCodex(ctx context.Context) error {
 }
 
 func (s *setup) jsonHint(err error, path string) error {
-	return withHint(err, message.HintBrokenJSON, s.short(path))
+	return message.WithHint(err, message.HintBrokenJSON, s.short(path))
 }
 
 // describe puts what would change into the report and, for people, prints it:
@@ -413,7 +413,7 @@ func (s *setup) confirm(question message.Text) error {
 	if yes, err := s.yesOrNo(question.In(s.lang), true); err != nil {
 		return err
 	} else if !yes {
-		return fail(message.NotApplied)
+		return message.Fail(message.NotApplied)
 	}
 	return nil
 }
@@ -432,7 +432,7 @@ func (s *setup) ask(question string) (string, error) {
 	for b := make([]byte, 1); ; {
 		n, err := s.env.Stdin.Read(b)
 		if n == 0 && err != nil {
-			return "", fail(message.Interrupted)
+			return "", message.Fail(message.Interrupted)
 		}
 		if n > 0 && b[0] == '\n' {
 			return strings.ToLower(strings.TrimSpace(string(line))), nil
@@ -508,7 +508,7 @@ func (s *setup) apply() error {
 	}
 	for _, f := range append(s.own, s.settings...) {
 		if err := f.Write(); err != nil {
-			return withHint(err, message.HintChangedFile)
+			return message.WithHint(err, message.HintChangedFile)
 		}
 	}
 	return nil

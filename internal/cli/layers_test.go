@@ -10,6 +10,7 @@ import (
 // layers, from the top. A package imports only what stands on a lower line.
 var layers = [][]string{
 	{"cli"},
+	{"demo", "setup"},
 	{"hook", "watch", "audit", "web"},
 	{"compress", "compact", "workflow"},
 	{"extract"},

@@ -44,32 +44,11 @@ func (a *app) tty(w io.Writer) bool {
 	return ok && a.env.IsTTY(f.Fd()) && a.env.Getenv("NO_COLOR") == "" && a.env.Getenv("TERM") != "dumb"
 }
 
-// hinted is an error with advice.
-type hinted struct {
-	err  error
-	hint message.Reason
-}
-
-func (h hinted) Error() string { return h.err.Error() }
-func (h hinted) Unwrap() error { return h.err }
-
-// withHint adds advice to an error.
-func withHint(err error, t message.Text, args ...any) error {
-	return hinted{err, message.Because(t, args...)}
-}
-
 // usageError is a wrong call: exit code 2.
 type usageError struct{ err error }
 
 func (u usageError) Error() string { return u.err.Error() }
 func (u usageError) Unwrap() error { return u.err }
-
-// userError is an error whose text is in the catalogue.
-type userError struct{ reason message.Reason }
-
-func (u userError) Error() string { return u.reason.In(message.EN) }
-
-func fail(t message.Text, args ...any) error { return userError{message.Because(t, args...)} }
 
 // exit prints an error and gives the exit code: the only place that decides it.
 func (a *app) exit(err error) int {
@@ -77,14 +56,14 @@ func (a *app) exit(err error) int {
 		return 0
 	}
 	text := err.Error()
-	var u userError
+	var u message.Error
 	if errors.As(err, &u) {
-		text = u.reason.In(a.lang)
+		text = u.Reason.In(a.lang)
 	}
 	fmt.Fprintln(a.env.Stderr, "overtone: "+text)
-	var h hinted
+	var h message.Hinted
 	if errors.As(err, &h) {
-		fmt.Fprintln(a.env.Stderr, "hint: "+h.hint.In(a.lang))
+		fmt.Fprintln(a.env.Stderr, "hint: "+h.Hint.In(a.lang))
 	}
 	var usage usageError
 	if errors.As(err, &usage) {

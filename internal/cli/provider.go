@@ -87,10 +87,10 @@ func (a *app) provider(f compressFlags, c config.Compress) (provider, error) {
 	case errors.As(err, &missing):
 		// A server on this machine often wants none.
 		if !loopback(base) {
-			return provider{}, withHint(fail(message.MissingKeyText, missing.Provider, missing.Env), message.HintKey)
+			return provider{}, message.WithHint(message.Fail(message.MissingKeyText, missing.Provider, missing.Env), message.HintKey)
 		}
 	case err != nil:
-		return provider{}, usageError{fail(message.BadProvider, name)}
+		return provider{}, usageError{message.Fail(message.BadProvider, name)}
 	}
 	if name == "builtin" {
 		return provider{Provider: compress.Builtin{}}, nil

@@ -41,21 +41,6 @@ func (a *app) recallCmd() *cobra.Command {
 	return cmd
 }
 
-// opened is a session with its file.
-type opened struct {
-	*transcript.Session
-	file *os.File
-}
-
-func openSession(ctx context.Context, path string) (opened, error) {
-	s, err := transcript.Read(ctx, path)
-	if err != nil {
-		return opened{}, err
-	}
-	f, err := os.Open(path)
-	return opened{s, f}, err
-}
-
 // recallRef prints the original of one message. done is false when the left
 // side names no session, so that the words may be a query.
 func (a *app) recallRef(ctx context.Context, id, ref string) (done bool, err error) {
@@ -69,11 +54,11 @@ func (a *app) recallRef(ctx context.Context, id, ref string) (done bool, err err
 	if err != nil {
 		return true, err
 	}
-	s, err := openSession(ctx, file.Path)
+	s, err := transcript.Open(ctx, file.Path)
 	if err != nil {
 		return true, err
 	}
-	defer s.file.Close()
+	defer s.Close()
 	text, from, err := a.original(ctx, s, ref, 0)
 	if err != nil {
 		return true, err
@@ -108,12 +93,12 @@ type origin struct {
 
 // original follows the markers from a compressed message to the text it stands
 // for. The source may be gone, for hosts clean up; the cache remembers it then.
-func (a *app) original(ctx context.Context, s opened, ref string, depth int) (string, origin, error) {
+func (a *app) original(ctx context.Context, s *transcript.Reader, ref string, depth int) (string, origin, error) {
 	i, ok := s.Find(ref)
 	if !ok {
-		return "", origin{}, fail(message.RecallNoRef, s.ID, ref)
+		return "", origin{}, message.Fail(message.RecallNoRef, s.ID, ref)
 	}
-	raw, err := s.Raw(s.file, i)
+	raw, err := s.Line(i)
 	if err != nil {
 		return "", origin{}, err
 	}
@@ -132,17 +117,17 @@ func (a *app) original(ctx context.Context, s opened, ref string, depth int) (st
 	if err != nil || depth > 100 {
 		// The clone stands beside its source, wherever that is.
 		if file, err = besideOf(s.Session, m.Source); err != nil {
-			return "", origin{}, fail(message.RecallGone, m.Source)
+			return "", origin{}, message.Fail(message.RecallGone, m.Source)
 		}
 	}
-	src, err := openSession(ctx, file.Path)
+	src, err := transcript.Open(ctx, file.Path)
 	if err != nil {
 		return "", origin{}, err
 	}
-	defer src.file.Close()
+	defer src.Close()
 	text, from, err := a.original(ctx, src, m.UUID, depth+1)
 	if err == nil && hashOf(text) != m.Hash {
-		err = fail(message.RecallChanged, m.Source)
+		err = message.Fail(message.RecallChanged, m.Source)
 	}
 	return text, from, err
 }
@@ -216,7 +201,7 @@ func (a *app) recallQuery(ctx context.Context, query, session string, limit int)
 		}{1, query, total, hits})
 	}
 	if total == 0 {
-		return withHint(fail(message.RecallNone, query), message.HintRecallNone)
+		return message.WithHint(message.Fail(message.RecallNone, query), message.HintRecallNone)
 	}
 	for _, h := range hits {
 		when := ""
@@ -236,14 +221,14 @@ func searchCompacted(ctx context.Context, f transcript.File, words []string) ([]
 	if ok, err := maybeCompacted(f.Path); err != nil || !ok {
 		return nil, err
 	}
-	s, err := openSession(ctx, f.Path)
+	s, err := transcript.Open(ctx, f.Path)
 	if err != nil {
 		return nil, err
 	}
-	defer s.file.Close()
+	defer s.Close()
 	var hits []hit
 	for _, i := range s.Compacted() {
-		raw, err := s.Raw(s.file, int(i))
+		raw, err := s.Line(int(i))
 		if err != nil {
 			return hits, err
 		}

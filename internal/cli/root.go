@@ -34,7 +34,7 @@ func Main(args []string, env Env) int {
 	}
 	a := &app{env: env, lang: env.lang()}
 	if env.home() == "" && env.Getenv("OVERTONE_HOME") == "" {
-		return a.exit(withHint(fail(message.HomeUnset), message.HintHomeSet))
+		return a.exit(message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -42,7 +42,7 @@ func Main(args []string, env Env) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = fail(message.Interrupted)
+		err = message.Fail(message.Interrupted)
 	}
 	return a.exit(err)
 }
@@ -64,7 +64,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.env.Stdout)
 	root.SetErr(a.env.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{withHint(err, message.HintHelp, cmd.CommandPath())}
+		return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
 	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, message.HelpJSON.In(a.lang))
 	for _, c := range []*cobra.Command{
@@ -104,7 +104,7 @@ func (a *app) hookHelpCmd() *cobra.Command {
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return usageError{withHint(err, message.HintHelp, cmd.CommandPath())}
+			return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
 		}
 		return nil
 	}

@@ -42,7 +42,7 @@ func (a *app) routeCmd() *cobra.Command {
 				}
 			}
 			if _, ok := workflow.Lookup(stage); !ok {
-				return usageError{withHint(fail(message.BadStage, stage), message.HintStages, strings.Join(s.DAG.Keys(), ", "))}
+				return usageError{message.WithHint(message.Fail(message.BadStage, stage), message.HintStages, strings.Join(s.DAG.Keys(), ", "))}
 			}
 			return a.checkRoute(text, stage, s)
 		},

@@ -39,9 +39,9 @@ func (a *app) session(id string, recent bool) (*store.Session, error) {
 	if id == "" {
 		list := a.recentSessions(3)
 		if len(list) == 0 {
-			return nil, usageError{withHint(fail(message.NoSession), message.HintNoSession)}
+			return nil, usageError{message.WithHint(message.Fail(message.NoSession), message.HintNoSession)}
 		}
-		return nil, usageError{withHint(fail(message.NoSession), message.HintSession, strings.Join(list, ", "))}
+		return nil, usageError{message.WithHint(message.Fail(message.NoSession), message.HintSession, strings.Join(list, ", "))}
 	}
 	s, err := a.env.store().Session(id)
 	if err != nil {

@@ -122,11 +122,11 @@ func (a *app) sessionTable(rows []sessionInfo, numbered bool) {
 		if numbered {
 			row = append(row, fmt.Sprint(i+1))
 		}
-		tokens := thousands(int(r.LiveTokens))
+		tokens := message.Thousands(int(r.LiveTokens))
 		if r.Estimated {
 			tokens = "~" + tokens
 		}
-		out = append(out, append(row, short(r.ID, 13), a.homePath(r.Project, 32), age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), bytesText(r.Size), short(r.Title, 48)))
+		out = append(out, append(row, message.Short(r.ID, 13), a.homePath(r.Project, 32), age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), message.Bytes(r.Size), message.Short(r.Title, 48)))
 	}
 	w := a.env.Stdout
 	if numbered {
@@ -147,13 +147,6 @@ func (a *app) homePath(p string, limit int) string {
 	return p
 }
 
-func short(s string, limit int) string {
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit-1]) + "…"
-	}
-	return s
-}
-
 func age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -164,26 +157,4 @@ func age(d time.Duration) string {
 		return fmt.Sprintf("%dh", int(d.Hours()))
 	}
 	return fmt.Sprintf("%dd", int(d.Hours())/24)
-}
-
-func bytesText(n int64) string {
-	f, unit := float64(n), "B"
-	for _, u := range []string{"kB", "MB", "GB"} {
-		if f < 1000 {
-			break
-		}
-		f, unit = f/1000, u
-	}
-	if unit == "B" || f >= 100 {
-		return fmt.Sprintf("%.0f %s", f, unit)
-	}
-	return fmt.Sprintf("%.1f %s", f, unit)
-}
-
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

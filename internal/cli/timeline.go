@@ -31,7 +31,7 @@ func (a *app) timelineCmd() *cobra.Command {
 				return err
 			}
 			if last < 1 {
-				return usageError{withHint(fail(message.LastBelowOne, last), message.HintHelp, cmd.CommandPath())}
+				return usageError{message.WithHint(message.Fail(message.LastBelowOne, last), message.HintHelp, cmd.CommandPath())}
 			}
 			s, err := a.session(session, true)
 			if err != nil {
@@ -78,7 +78,7 @@ func eventFilter(types string) (store.Filter, error) {
 	for _, t := range strings.Split(types, ",") {
 		t = strings.TrimSpace(t)
 		if !slices.Contains(message.EventTypes(), t) {
-			return f, usageError{withHint(fail(message.UnknownEvent, t), message.HintEvents, strings.Join(message.EventTypes(), ", "))}
+			return f, usageError{message.WithHint(message.Fail(message.UnknownEvent, t), message.HintEvents, strings.Join(message.EventTypes(), ", "))}
 		}
 		f.Types = append(f.Types, t)
 	}
@@ -146,7 +146,7 @@ func (a *app) cleanupCmd() *cobra.Command {
 				fmt.Fprintln(a.env.Stderr, "overtone: "+e.Error())
 			}
 			if n := len(rep.Failed); n > 0 {
-				return fail(message.CleanupFailed, n)
+				return message.Fail(message.CleanupFailed, n)
 			}
 			return nil
 		},

@@ -27,7 +27,7 @@ func (a *app) uninstallCmd() *cobra.Command {
 			hosts := []string{host.ClaudeCode, host.Codex}
 			if f.host != "" {
 				if !slices.Contains(hosts, f.host) {
-					return usageError{withHint(fail(message.BadHost, f.host), message.HintHosts)}
+					return usageError{message.WithHint(message.Fail(message.BadHost, f.host), message.HintHosts)}
 				}
 				hosts = []string{f.host}
 			}
@@ -45,11 +45,11 @@ func (a *app) uninstallCmd() *cobra.Command {
 
 func (s *setup) uninstall(ctx context.Context, hosts []string, purge bool) error {
 	if s.env.home() == "" {
-		return withHint(fail(message.HomeUnset), message.HintHomeSet)
+		return message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet)
 	}
 	root := s.env.store().Root()
 	if purge && (holds(root, s.env.home()) || holds(root, s.env.Dir)) {
-		return withHint(fail(message.PurgeRefused, root), message.HintPurge)
+		return message.WithHint(message.Fail(message.PurgeRefused, root), message.HintPurge)
 	}
 	var open []host.Manifest
 	for _, name := range hosts {
@@ -85,12 +85,12 @@ func (s *setup) uninstall(ctx context.Context, hosts []string, purge bool) error
 	}
 	if purge && s.interactive() {
 		if yes, err := s.yesOrNo(message.AskPurge.Format(s.lang, s.short(root)), false); err != nil || !yes {
-			return errors.Join(err, fail(message.NotApplied))
+			return errors.Join(err, message.Fail(message.NotApplied))
 		}
 	}
 	for _, f := range s.settings {
 		if err := f.Write(); err != nil {
-			return withHint(err, message.HintChangedFile)
+			return message.WithHint(err, message.HintChangedFile)
 		}
 		f.Tidy()
 	}

@@ -59,7 +59,7 @@ func (a *app) watchCodexCmd() *cobra.Command {
 		Args: usageArgs(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, prompts []string) error {
 			if remote != "" && socket != "" {
-				return usageError{fail(message.WatchBothAddress)}
+				return usageError{message.Fail(message.WatchBothAddress)}
 			}
 			opts, err := a.watchOptions(f)
 			if err != nil {
@@ -198,7 +198,7 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 	switch f.mode {
 	case "", "tag", "suggest", "auto":
 	default:
-		return watch.Options{}, usageError{withHint(fail(message.WatchBadMode, f.mode), message.HintModes)}
+		return watch.Options{}, usageError{message.WithHint(message.Fail(message.WatchBadMode, f.mode), message.HintModes)}
 	}
 	cfg, _ := a.env.config()
 	settings := a.policy(f.mode)

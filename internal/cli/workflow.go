@@ -98,7 +98,7 @@ func (a *app) stagesOf(name, custom string) ([]string, error) {
 		for _, s := range strings.Split(custom, ",") {
 			s = strings.ToUpper(strings.TrimSpace(s))
 			if _, ok := workflow.Lookup(s); !ok {
-				return nil, usageError{withHint(fail(message.BadStage, s), message.HintStages, strings.Join(stageNames(), ", "))}
+				return nil, usageError{message.WithHint(message.Fail(message.BadStage, s), message.HintStages, strings.Join(stageNames(), ", "))}
 			}
 			stages = append(stages, s)
 		}
@@ -107,7 +107,7 @@ func (a *app) stagesOf(name, custom string) ([]string, error) {
 	t, ok := workflow.FindTemplate(name)
 	if !ok {
 		names, _ := templateArg(nil, nil, "")
-		return nil, usageError{withHint(fail(message.UnknownTemplate, name), message.HintTemplates, strings.Join(names, ", "))}
+		return nil, usageError{message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintTemplates, strings.Join(names, ", "))}
 	}
 	return t.Stages, nil
 }
@@ -227,7 +227,7 @@ func (a *app) workflowStart(session *string) *cobra.Command {
 				return err
 			}
 			if len(stages) == 0 {
-				return usageError{fail(message.NoneTemplate)}
+				return usageError{message.Fail(message.NoneTemplate)}
 			}
 			s, err := a.session(*session, false)
 			if err != nil {
@@ -269,7 +269,7 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must bool) error {
 		if old, err := hook.Peek(sess); err != nil {
 			return err
 		} else if old == nil {
-			return withHint(fail(message.NoWorkflow, sess.ID()), message.HintStart)
+			return message.WithHint(message.Fail(message.NoWorkflow, sess.ID()), message.HintStart)
 		}
 	}
 	err := sess.Update(func(tx *store.Tx) error {
@@ -284,7 +284,7 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must bool) error {
 		return err
 	}
 	if out.Kind == workflow.Refused {
-		return userError{out.Reason}
+		return message.Error{Reason: out.Reason}
 	}
 	if a.json {
 		return a.printJSON(statusOf(s))

@@ -44,3 +44,11 @@ func Head(s string, n int) string {
 // Tokens is how many tokens the contract counts for a text of so many UTF-16
 // units: one for four, rounded up.
 func Tokens(units int) int { return (units + 3) / 4 }
+
+// Short is s in at most n characters, with an ellipsis where something is cut.
+func Short(s string, n int) string {
+	if Head(s, n) == s {
+		return s
+	}
+	return Head(s, n-1) + "…"
+}

@@ -1,4 +1,4 @@
-package cli
+package demo
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -20,7 +21,7 @@ import (
 )
 
 // play is the whole story, act by act.
-func (d *demo) play(ctx context.Context) error {
+func (d *play) play(ctx context.Context) error {
 	for _, act := range []struct {
 		title message.Text
 		play  func(context.Context) error
@@ -46,12 +47,12 @@ func (d *demo) play(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) start(context.Context) error {
-	if _, err := d.call("session-start", "startup", demoFields{"source": "startup"}); err != nil {
+func (d *play) start(context.Context) error {
+	if _, err := d.call("session-start", "startup", fields{"source": "startup"}); err != nil {
 		return err
 	}
-	prompt := message.DemoPrompt.In(d.lang)
-	_, err := d.call("user-prompt-submit", fmt.Sprintf("%q", prompt), demoFields{"prompt": prompt})
+	prompt := message.DemoPrompt.In(d.Lang)
+	_, err := d.call("user-prompt-submit", fmt.Sprintf("%q", prompt), fields{"prompt": prompt})
 	return err
 }
 
@@ -63,8 +64,8 @@ type hand struct {
 }
 
 // hand prepares a sub-agent that answers as its prompt in the plugin asks it to.
-func (d *demo) hand(stage string, said message.Text, route workflow.Route) (hand, error) {
-	n := len(d.steps)
+func (d *play) hand(stage string, said message.Text, route workflow.Route) (hand, error) {
+	n := len(d.Steps)
 	h := hand{stage: stage, agent: workflow.AgentOf(stage), id: fmt.Sprintf("a%016x", 16*n+len(stage)), tool: fmt.Sprintf("toolu_%03d_%s", n, stage)}
 	state, err := d.state()
 	if err != nil {
@@ -75,40 +76,40 @@ func (d *demo) hand(stage string, said message.Text, route workflow.Route) (hand
 	}
 	if workflow.Quality(stage) {
 		route.ContextFile = contextFile(stage)
-		h.report = said.In(d.lang)
+		h.report = said.In(d.Lang)
 	}
 	marker, err := json.Marshal(route)
-	line, _, _ := strings.Cut(said.In(d.lang), "\n")
+	line, _, _ := strings.Cut(said.In(d.Lang), "\n")
 	h.answer = strings.TrimLeft(line, "# ") + "\n\n<!-- PIPELINE_ROUTE: " + string(marker) + " -->"
 	return h, err
 }
 
-func demoPass() workflow.Route { return workflow.Route{Verdict: workflow.Pass, Route: workflow.Next} }
+func pass() workflow.Route { return workflow.Route{Verdict: workflow.Pass, Route: workflow.Next} }
 
 // delegate is the main agent handing work over.
-func (d *demo) delegate(h hand) (demoStep, error) {
-	return d.call("pre-tool-use", "Agent "+h.agent, demoFields{
+func (d *play) delegate(h hand) (Step, error) {
+	return d.call("pre-tool-use", "Agent "+h.agent, fields{
 		"tool_name": "Agent", "tool_use_id": h.tool,
-		"tool_input": demoFields{"subagent_type": h.agent, "description": h.agent, "prompt": message.DemoTask.In(d.lang)},
+		"tool_input": fields{"subagent_type": h.agent, "description": h.agent, "prompt": message.DemoTask.In(d.Lang)},
 	})
 }
 
 // work is the sub-agent's life: it starts, writes its report and answers.
-func (d *demo) work(h hand) error {
-	agent := demoFields{"agent_id": h.id, "agent_type": h.agent}
+func (d *play) work(h hand) error {
+	agent := fields{"agent_id": h.id, "agent_type": h.agent}
 	if _, err := d.call("subagent-start", h.agent, agent); err != nil {
 		return err
 	}
 	if h.report != "" {
-		_, err := d.call("pre-tool-use", "Write "+contextFile(h.stage)+" ("+h.agent+")", demoFields{
+		_, err := d.call("pre-tool-use", "Write "+contextFile(h.stage)+" ("+h.agent+")", fields{
 			"agent_id": h.id, "agent_type": h.agent, "tool_name": "Write", "tool_use_id": h.tool + "_w",
-			"tool_input": demoFields{"file_path": contextFile(h.stage), "content": h.report},
+			"tool_input": fields{"file_path": contextFile(h.stage), "content": h.report},
 		})
 		if err != nil {
 			return err
 		}
 	}
-	_, err := d.call("subagent-stop", h.agent+" "+verdict(h.answer), demoFields{
+	_, err := d.call("subagent-stop", h.agent+" "+verdict(h.answer), fields{
 		"agent_id": h.id, "agent_type": h.agent, "last_assistant_message": h.answer, "stop_hook_active": false, "background_tasks": []string{},
 	})
 	return err
@@ -120,19 +121,19 @@ func verdict(answer string) string {
 }
 
 // back is the Agent tool's return to the main agent.
-func (d *demo) back(h hand) (demoStep, error) {
-	return d.call("post-tool-use", "Agent "+h.agent, demoFields{
-		"tool_name": "Agent", "tool_use_id": h.tool, "tool_input": demoFields{"subagent_type": h.agent},
-		"tool_response": demoFields{
+func (d *play) back(h hand) (Step, error) {
+	return d.call("post-tool-use", "Agent "+h.agent, fields{
+		"tool_name": "Agent", "tool_use_id": h.tool, "tool_input": fields{"subagent_type": h.agent},
+		"tool_response": fields{
 			"status": "completed", "agentId": h.id, "agentType": h.agent, "totalTokens": len(h.answer) / 4,
-			"content": []demoFields{{"type": "text", "text": h.answer}},
+			"content": []fields{{"type": "text", "text": h.answer}},
 		},
 	})
 }
 
 // stage is one stage that passes, from hand-over to return; it gives the brief.
-func (d *demo) stage(stage string, said message.Text) (brief demoStep, err error) {
-	h, err := d.hand(stage, said, demoPass())
+func (d *play) stage(stage string, said message.Text) (brief Step, err error) {
+	h, err := d.hand(stage, said, pass())
 	if err != nil {
 		return brief, err
 	}
@@ -147,7 +148,7 @@ func (d *demo) stage(stage string, said message.Text) (brief demoStep, err error
 }
 
 // together is a batch of parallel stages: handed over, then at work, then back.
-func (d *demo) together(hands ...hand) ([]demoStep, error) {
+func (d *play) together(hands ...hand) ([]Step, error) {
 	for _, h := range hands {
 		if _, err := d.delegate(h); err != nil {
 			return nil, err
@@ -158,7 +159,7 @@ func (d *demo) together(hands ...hand) ([]demoStep, error) {
 			return nil, err
 		}
 	}
-	var ends []demoStep
+	var ends []Step
 	for _, h := range hands {
 		s, err := d.back(h)
 		if err != nil {
@@ -170,18 +171,18 @@ func (d *demo) together(hands ...hand) ([]demoStep, error) {
 	return append(ends, s), err
 }
 
-func (d *demo) develop(context.Context) error {
+func (d *play) develop(context.Context) error {
 	_, err := d.stage("DEV", message.DemoDevDone)
 	return err
 }
 
-func (d *demo) reviewFails(context.Context) error {
-	test, err := d.hand("TEST", message.DemoTestDone, demoPass())
+func (d *play) reviewFails(context.Context) error {
+	test, err := d.hand("TEST", message.DemoTestDone, pass())
 	if err != nil {
 		return err
 	}
 	review, err := d.hand("REVIEW", message.DemoReviewFailed, workflow.Route{
-		Verdict: workflow.Fail, Route: workflow.Dev, Severity: "CRITICAL", Hint: message.DemoReviewHint.In(d.lang),
+		Verdict: workflow.Fail, Route: workflow.Dev, Severity: "CRITICAL", Hint: message.DemoReviewHint.In(d.Lang),
 	})
 	if err != nil {
 		return err
@@ -193,7 +194,7 @@ func (d *demo) reviewFails(context.Context) error {
 	file := d.files[contextFile("REVIEW")]
 	saw, leaked := 0, false
 	for _, s := range steps {
-		leaked = leaked || strings.Contains(s.Tool+s.Model, message.DemoPhrase.In(d.lang))
+		leaked = leaked || strings.Contains(s.Tool+s.Model, message.DemoPhrase.In(d.Lang))
 		if strings.HasSuffix(s.Subject, review.agent) {
 			saw += len(s.Tool)
 		}
@@ -210,18 +211,18 @@ func (d *demo) reviewFails(context.Context) error {
 }
 
 func contextFile(stage string) string {
-	return "~/.claude/pipeline-context-" + demoSession + "-" + stage + ".md"
+	return "~/.claude/pipeline-context-" + sessionID + "-" + stage + ".md"
 }
 
-func (d *demo) state() (*workflow.State, error) {
+func (d *play) state() (*workflow.State, error) {
 	s, err := hook.Peek(d.sess)
 	if err == nil && s == nil {
-		err = fail(message.NoWorkflow, demoSession)
+		err = message.Fail(message.NoWorkflow, sessionID)
 	}
 	return s, err
 }
 
-func (d *demo) developAgain(context.Context) error {
+func (d *play) developAgain(context.Context) error {
 	brief, err := d.stage("DEV", message.DemoDevAgain)
 	if err != nil {
 		return err
@@ -234,15 +235,15 @@ func (d *demo) developAgain(context.Context) error {
 		}
 		return true
 	}
-	return d.claim(has("retryContext", message.DemoPhrase.In(d.lang), message.DemoReviewHint.In(d.lang), "reflection-memory-"), message.DemoClaimLearned)
+	return d.claim(has("retryContext", message.DemoPhrase.In(d.Lang), message.DemoReviewHint.In(d.Lang), "reflection-memory-"), message.DemoClaimLearned)
 }
 
-func (d *demo) allPass(context.Context) error {
-	cfg, _ := d.env.config()
+func (d *play) allPass(context.Context) error {
+	cfg, _ := config.Load(d.store.ConfigFile(), d.home.Getenv)
 	// A hole is as large as text; the end is what a hook reads.
 	size := cfg.Compact.ThresholdBytes * 13 / 10
 	line := fmt.Sprintf("\n"+`{"type":"assistant","uuid":"%s","parentUuid":null,"isSidechain":false,"sessionId":%q,"timestamp":%q,"message":{"role":"assistant","id":"msg_1","model":"claude-sonnet-4-5","content":[{"type":"text","text":"…"}],"usage":{"input_tokens":12,"cache_read_input_tokens":96000,"cache_creation_input_tokens":900,"output_tokens":220}}}`+"\n",
-		"00000000-0000-4000-8000-00000000ffff", demoSession, workflow.Stamp(d.env.Now()))
+		"00000000-0000-4000-8000-00000000ffff", sessionID, workflow.Stamp(d.Now()))
 	f, err := os.OpenFile(d.transcript, os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -253,14 +254,12 @@ func (d *demo) allPass(context.Context) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if !d.json {
-		fmt.Fprintln(d.app.env.Stdout, "\n    "+message.DemoTranscript.Format(d.lang, compact.FormatSize(size)))
-	}
-	test, err := d.hand("TEST", message.DemoTestDone, demoPass())
+	d.Line("\n    " + message.DemoTranscript.Format(d.Lang, compact.FormatSize(size)))
+	test, err := d.hand("TEST", message.DemoTestDone, pass())
 	if err != nil {
 		return err
 	}
-	review, err := d.hand("REVIEW", message.DemoReviewGood, demoPass())
+	review, err := d.hand("REVIEW", message.DemoReviewGood, pass())
 	if err != nil {
 		return err
 	}
@@ -276,24 +275,24 @@ func (d *demo) allPass(context.Context) error {
 	return d.claim(told == 1 && !leaked, message.DemoClaimSuggested)
 }
 
-func (d *demo) compaction(context.Context) error {
-	pre, err := d.call("pre-compact", "manual", demoFields{"trigger": "manual", "custom_instructions": ""})
+func (d *play) compaction(context.Context) error {
+	pre, err := d.call("pre-compact", "manual", fields{"trigger": "manual", "custom_instructions": ""})
 	if err != nil {
 		return err
 	}
 	if err := d.claim(len(pre.Output) == 0, message.DemoClaimQuiet, len(pre.Output)); err != nil {
 		return err
 	}
-	compacted := demoFields{"source": "compact"}
+	compacted := fields{"source": "compact"}
 	chances, delivered := 0, 0
 	for _, c := range []struct {
 		event, subject string
-		in             demoFields
+		in             fields
 	}{
 		{"session-start", "compact", compacted},
-		{"post-compact", "manual", demoFields{"trigger": "manual", "compact_summary": "…"}},
+		{"post-compact", "manual", fields{"trigger": "manual", "compact_summary": "…"}},
 		{"session-start", "compact", compacted},
-		{"user-prompt-submit", message.DemoGoOn.In(d.lang), demoFields{"prompt": message.DemoGoOn.In(d.lang)}},
+		{"user-prompt-submit", message.DemoGoOn.In(d.Lang), fields{"prompt": message.DemoGoOn.In(d.Lang)}},
 	} {
 		s, err := d.call(c.event, c.subject, c.in)
 		if err != nil {
@@ -302,7 +301,7 @@ func (d *demo) compaction(context.Context) error {
 		if c.event != "post-compact" {
 			chances++
 		}
-		delivered += strings.Count(s.Model, message.RecoveryTitle.In(d.lang))
+		delivered += strings.Count(s.Model, message.RecoveryTitle.In(d.Lang))
 	}
 	receipt, ok, err := d.sess.Latest(message.EventSessionRecovery)
 	if err != nil {
@@ -315,16 +314,16 @@ func (d *demo) compaction(context.Context) error {
 	return d.claim(ok && delivered == 1, message.DemoClaimOnce, chances, delivered, strings.Join(parts, " "))
 }
 
-func (d *demo) guard(context.Context) error {
-	edit, err := d.call("pre-tool-use", "Edit internal/limit/bucket.go", demoFields{
+func (d *play) guard(context.Context) error {
+	edit, err := d.call("pre-tool-use", "Edit internal/limit/bucket.go", fields{
 		"tool_name": "Edit", "tool_use_id": "toolu_edit",
-		"tool_input": demoFields{"file_path": filepath.Join(d.project, "internal/limit/bucket.go"), "old_string": "a", "new_string": "b"},
+		"tool_input": fields{"file_path": filepath.Join(d.project, "internal/limit/bucket.go"), "old_string": "a", "new_string": "b"},
 	})
 	if err != nil {
 		return err
 	}
-	look, err := d.call("pre-tool-use", "Bash git status | head -3", demoFields{
-		"tool_name": "Bash", "tool_use_id": "toolu_bash", "tool_input": demoFields{"command": "git status | head -3"},
+	look, err := d.call("pre-tool-use", "Bash git status | head -3", fields{
+		"tool_name": "Bash", "tool_use_id": "toolu_bash", "tool_input": fields{"command": "git status | head -3"},
 	})
 	if err != nil {
 		return err
@@ -332,17 +331,17 @@ func (d *demo) guard(context.Context) error {
 	return d.claim(edit.Denied != "" && look.Denied == "", message.DemoClaimGuarded)
 }
 
-func (d *demo) finish(context.Context) error {
+func (d *play) finish(context.Context) error {
 	if _, err := d.stage("RETRO", message.DemoRetroDone); err != nil {
 		return err
 	}
 	if _, err := d.stage("DOCS", message.DemoDocsDone); err != nil {
 		return err
 	}
-	if _, err := d.call("stop", "end_turn", demoFields{"stop_hook_active": false, "background_tasks": []string{}, "last_assistant_message": "…"}); err != nil {
+	if _, err := d.call("stop", "end_turn", fields{"stop_hook_active": false, "background_tasks": []string{}, "last_assistant_message": "…"}); err != nil {
 		return err
 	}
-	if _, err := d.call("session-end", "other", demoFields{"reason": "other"}); err != nil {
+	if _, err := d.call("session-end", "other", fields{"reason": "other"}); err != nil {
 		return err
 	}
 	state, err := d.state()
@@ -358,13 +357,13 @@ func (d *demo) finish(context.Context) error {
 }
 
 const (
-	demoBands = "0-50:heavy-compress,50-80:compress"
-	demoTools = "0-50:remove,50-80:truncate"
+	bands = "0-50:heavy-compress,50-80:compress"
+	tools = "0-50:remove,50-80:truncate"
 )
 
 // compress runs the command on a session that is made here, and looks at what it
 // did with other means than the command's own.
-func (d *demo) compress(ctx context.Context) error {
+func (d *play) compress(ctx context.Context) error {
 	path, err := d.writeSession()
 	if err != nil {
 		return err
@@ -373,10 +372,8 @@ func (d *demo) compress(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !d.json {
-		fmt.Fprintf(d.app.env.Stdout, "\n    $ overtone compress %s --bands %s --tools %s\n", filepath.Base(path), demoBands, demoTools)
-	}
-	out, err := d.command(ctx, "compress", path, "--bands", demoBands, "--tools", demoTools)
+	d.Line(fmt.Sprintf("\n    $ overtone compress %s --bands %s --tools %s", filepath.Base(path), bands, tools))
+	out, err := d.command(ctx, "compress", path, "--bands", bands, "--tools", tools)
 	if err != nil {
 		return err
 	}
@@ -388,7 +385,7 @@ func (d *demo) compress(ctx context.Context) error {
 	stats := out.Get("result.stats")
 	before, after := int(stats.Get("originalTokens").Int()), int(stats.Get("compressedTokens").Int())
 	if err := d.claim(after < before && len(copied) < len(source), message.DemoClaimSmaller,
-		thousands(before), thousands(after), stats.Get("reductionPercent").Int(), bytesText(int64(len(source))), bytesText(int64(len(copied)))); err != nil {
+		message.Thousands(before), message.Thousands(after), stats.Get("reductionPercent").Int(), message.Bytes(int64(len(source))), message.Bytes(int64(len(copied)))); err != nil {
 		return err
 	}
 
@@ -431,50 +428,48 @@ func (d *demo) compress(ctx context.Context) error {
 	if err := d.claim(text != "" && text == original, message.DemoClaimRecall, shortRef(ref), len(text)); err != nil {
 		return err
 	}
-	d.compressed = map[string]any{
+	d.Compress = map[string]any{
 		"originalTokens": before, "compressedTokens": after, "sourceBytes": len(source), "cloneBytes": len(copied),
 		"facts": facts, "factsKept": kept, "resume": out.Get("resume").String(),
 	}
-	if !d.json {
-		fmt.Fprintln(d.app.env.Stdout, "  "+message.DemoResume.Format(d.lang, out.Get("resume").String()))
-	}
+	d.Line("  " + message.DemoResume.Format(d.Lang, out.Get("resume").String()))
 	return nil
 }
 
 func shortRef(ref string) string {
 	id, uuid, _ := strings.Cut(ref, "#")
-	return short(id, 9) + "#" + short(uuid, 9)
+	return message.Short(id, 9) + "#" + message.Short(uuid, 9)
 }
 
 // textOf reads one message of a session.
 func textOf(ctx context.Context, path, uuid string) (string, error) {
-	s, err := openSession(ctx, path)
+	s, err := transcript.Open(ctx, path)
 	if err != nil {
 		return "", err
 	}
-	defer s.file.Close()
+	defer s.Close()
 	i, ok := s.Find(uuid)
 	if !ok {
-		return "", fail(message.RecallNoRef, s.ID, uuid)
+		return "", message.Fail(message.RecallNoRef, s.ID, uuid)
 	}
-	raw, err := s.Raw(s.file, i)
+	raw, err := s.Line(i)
 	return transcript.Text(raw), err
 }
 
 // facts counts what the compressed messages stated before and state now.
-func (d *demo) facts(ctx context.Context, source, clone string) (all, kept int, err error) {
-	before, err := openSession(ctx, source)
+func (d *play) facts(ctx context.Context, source, clone string) (all, kept int, err error) {
+	before, err := transcript.Open(ctx, source)
 	if err != nil {
 		return 0, 0, err
 	}
-	defer before.file.Close()
-	after, err := openSession(ctx, clone)
+	defer before.Close()
+	after, err := transcript.Open(ctx, clone)
 	if err != nil {
 		return 0, 0, err
 	}
-	defer after.file.Close()
+	defer after.Close()
 	for i := range after.Entries {
-		raw, err := after.Raw(after.file, i)
+		raw, err := after.Line(i)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -486,7 +481,7 @@ func (d *demo) facts(ctx context.Context, source, clone string) (all, kept int, 
 		if !ok {
 			continue
 		}
-		old, err := before.Raw(before.file, j)
+		old, err := before.Line(j)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -1,4 +1,4 @@
-package cli
+package demo
 
 import (
 	"bytes"
@@ -14,22 +14,22 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// demoTurns is how long the session is that gets compressed.
-const demoTurns = 40
+// turns is how long the session is that gets compressed.
+const turns = 40
 
-const demoOldSession = "0de30000-0000-4000-8000-000000000002"
+const oldSession = "0de30000-0000-4000-8000-000000000002"
 
 // writeSession makes a Claude Code session: turns of a question, a tool call with
 // its result, and an answer that says much and states a little.
-func (d *demo) writeSession() (string, error) {
+func (d *play) writeSession() (string, error) {
 	var b bytes.Buffer
 	parent, n := "", 0
-	at := d.env.Now().Add(-48 * time.Hour)
-	put := func(typ string, msg demoFields) error {
+	at := d.Now().Add(-48 * time.Hour)
+	put := func(typ string, msg fields) error {
 		n++
 		id := fmt.Sprintf("0de30000-0000-4000-8001-%012d", n)
-		entry := demoFields{
-			"parentUuid": nil, "isSidechain": false, "userType": "external", "cwd": d.project, "sessionId": demoOldSession,
+		entry := fields{
+			"parentUuid": nil, "isSidechain": false, "userType": "external", "cwd": d.project, "sessionId": oldSession,
 			"version": "2.1.197", "type": typ, "uuid": id, "timestamp": workflow.Stamp(at.Add(time.Duration(n) * time.Minute)), "message": msg,
 		}
 		if parent != "" {
@@ -40,13 +40,13 @@ func (d *demo) writeSession() (string, error) {
 		b.Write(append(line, '\n'))
 		return err
 	}
-	answer := func(content ...demoFields) demoFields {
-		return demoFields{
+	answer := func(content ...fields) fields {
+		return fields{
 			"id": fmt.Sprintf("msg_%03d", n), "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": content,
-			"usage": demoFields{"input_tokens": 12, "cache_read_input_tokens": b.Len() / 4, "output_tokens": 200},
+			"usage": fields{"input_tokens": 12, "cache_read_input_tokens": b.Len() / 4, "output_tokens": 200},
 		}
 	}
-	for i := range demoTurns {
+	for i := range turns {
 		hash := sha256.Sum256([]byte{byte(i)})
 		file, row, line := i%7, 1000+37*i, 40+3*i
 		call := fmt.Sprintf("toolu_%03d", i)
@@ -56,18 +56,18 @@ func (d *demo) writeSession() (string, error) {
 		}
 		for _, m := range []struct {
 			typ string
-			msg demoFields
+			msg fields
 		}{
-			{"user", demoFields{"role": "user", "content": message.DemoSessionAsk.Format(d.lang, i+1, file, line)}},
-			{"assistant", answer(demoFields{"type": "tool_use", "id": call, "name": "Bash", "input": demoFields{"command": fmt.Sprintf("go test ./internal/import -run TestRow%d", row)}})},
-			{"user", demoFields{"role": "user", "content": []demoFields{{"type": "tool_result", "tool_use_id": call, "content": output.String()}}}},
-			{"assistant", answer(demoFields{"type": "text", "text": message.DemoSessionTell.Format(d.lang, file, row, line, 4096+64*i, hex.EncodeToString(hash[:4]))})},
+			{"user", fields{"role": "user", "content": message.DemoSessionAsk.Format(d.Lang, i+1, file, line)}},
+			{"assistant", answer(fields{"type": "tool_use", "id": call, "name": "Bash", "input": fields{"command": fmt.Sprintf("go test ./internal/import -run TestRow%d", row)}})},
+			{"user", fields{"role": "user", "content": []fields{{"type": "tool_result", "tool_use_id": call, "content": output.String()}}}},
+			{"assistant", answer(fields{"type": "text", "text": message.DemoSessionTell.Format(d.Lang, file, row, line, 4096+64*i, hex.EncodeToString(hash[:4]))})},
 		} {
 			if err := put(m.typ, m.msg); err != nil {
 				return "", err
 			}
 		}
 	}
-	path := filepath.Join(filepath.Dir(d.transcript), demoOldSession+".jsonl")
+	path := filepath.Join(filepath.Dir(d.transcript), oldSession+".jsonl")
 	return path, os.WriteFile(path, b.Bytes(), 0o600)
 }

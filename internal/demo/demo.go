@@ -1,0 +1,300 @@
+// Package demo plays a whole workflow through the real hooks, in a home that is
+// thrown away: fail, rollback, barrier, suggestion, compaction, recovery, and a
+// compression at the end. It checks what it says: a claim that does not hold
+// ends the play with an error.
+//
+// It prints nothing; what happens is told to an [Audience] as it happens, and
+// returned as a [Report].
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// Options are what a play needs of the world.
+type Options struct {
+	Dir     string // an empty folder: the throw-away home
+	Lang    message.Lang
+	Now     func() time.Time
+	Version string
+	TempDir string // $TMPDIR
+	// Command runs a command of ours in the throw-away home and returns what it
+	// prints.
+	Command func(ctx context.Context, home Home, args ...string) ([]byte, error)
+	Audience
+}
+
+// Home is the environment that the play's hooks and commands see.
+type Home struct {
+	Dir    string // working directory
+	Getenv func(string) string
+}
+
+// Audience is told what happens.
+type Audience interface {
+	Act(n int, title string)
+	Step(Step)
+	// Line is a remark between steps.
+	Line(text string)
+}
+
+// Report is what happened.
+type Report struct {
+	Steps    []Step         `json:"steps"`
+	Claims   []Claim        `json:"claims"`
+	Compress map[string]any `json:"compress"`
+}
+
+// Step is one hook call.
+type Step struct {
+	N        int             `json:"n"`
+	Act      string          `json:"act"`
+	Event    string          `json:"event"`
+	Subject  string          `json:"subject"`
+	Input    json.RawMessage `json:"input"`
+	Output   json.RawMessage `json:"output"` // null: nothing was printed
+	Model    string          `json:"model,omitempty"`
+	Person   string          `json:"person,omitempty"`
+	Agent    string          `json:"agent,omitempty"`
+	Tool     string          `json:"tool,omitempty"`
+	Denied   string          `json:"denied,omitempty"`
+	Blocked  string          `json:"blocked,omitempty"`
+	Progress string          `json:"progress,omitempty"`
+	Events   []string        `json:"events"`
+	Files    []string        `json:"files"`
+}
+
+// Claim is something the demo says and has checked.
+type Claim struct {
+	Step int    `json:"step"`
+	Text string `json:"text"`
+}
+
+const sessionID = "demo"
+
+// StateFile is the name, in [Step.Files], of a workflow state that was
+// rewritten, as it is in nearly every step.
+const StateFile = "~ ~/.overtone/sessions/" + sessionID + "/" + store.WorkflowFile
+
+// play is a home, a session in it, and what happened so far.
+type play struct {
+	Options
+	Report
+	home       Home
+	project    string
+	transcript string
+	store      *store.Home
+	sess       *store.Session
+
+	act    string
+	acts   int
+	files  map[string]string // content by path, as last seen
+	events int               // on the timeline, as last seen
+	bar    string
+}
+
+// Play plays the story.
+func Play(ctx context.Context, o Options) (Report, error) {
+	d, err := newPlay(o)
+	if err != nil {
+		return Report{}, err
+	}
+	err = d.play(ctx)
+	return d.Report, err
+}
+
+func newPlay(o Options) (*play, error) {
+	d := &play{Options: o, project: filepath.Join(o.Dir, "project"), files: map[string]string{}}
+	vars := map[string]string{"HOME": o.Dir, "OVERTONE_LANG": string(o.Lang), "TMPDIR": o.TempDir}
+	d.home = Home{d.project, func(key string) string { return vars[key] }}
+	claude := filepath.Join(o.Dir, ".claude")
+	d.transcript = filepath.Join(claude, "projects", "-project", sessionID+".jsonl")
+	for _, p := range []string{d.project, filepath.Dir(d.transcript)} {
+		if err := os.MkdirAll(p, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(d.project, "go.mod"), []byte("module example.com/api\n\ngo 1.26\n"), 0o600); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(d.transcript, nil, 0o600); err != nil {
+		return nil, err
+	}
+	d.store = store.New(filepath.Join(o.Dir, ".overtone"), claude, o.Now)
+	sess, err := d.store.Session(sessionID)
+	d.sess = sess
+	return d, err
+}
+
+// scene begins an act.
+func (d *play) scene(title message.Text) {
+	d.acts++
+	d.act = title.In(d.Lang)
+	d.Audience.Act(d.acts, d.act)
+}
+
+// fields is a host's input beyond what every call has.
+type fields map[string]any
+
+// call is a hook call as Claude Code makes it. subject says in a few words what
+// the host sent.
+func (d *play) call(event, subject string, in fields) (Step, error) {
+	input := map[string]any{
+		"session_id": sessionID, "transcript_path": d.transcript, "cwd": d.project,
+		"hook_event_name": EventName(event), "permission_mode": "default",
+	}
+	for k, v := range in {
+		input[k] = v
+	}
+	raw, err := json.Marshal(input)
+	if err != nil {
+		return Step{}, err
+	}
+	var stdout, stderr bytes.Buffer
+	hook.Main([]string{event, "--host", "claude-code"}, hook.Env{
+		Stdin: bytes.NewReader(raw), Stdout: &stdout, Stderr: &stderr,
+		Getenv: d.home.Getenv, Dir: d.home.Dir, Now: d.Now, Version: d.Version,
+	})
+	if stderr.Len() > 0 {
+		return Step{}, fmt.Errorf("hook %s: %s", event, strings.TrimSpace(stderr.String()))
+	}
+	s := Step{N: len(d.Steps) + 1, Act: d.act, Event: event, Subject: subject, Input: raw, Events: []string{}, Files: []string{}}
+	if stdout.Len() > 0 {
+		s.Output = stdout.Bytes()
+		s.read(gjson.ParseBytes(s.Output))
+	}
+	if err := d.look(&s); err != nil {
+		return s, err
+	}
+	d.Steps = append(d.Steps, s)
+	d.Step(s)
+	return s, nil
+}
+
+// read sorts an answer by its reader.
+func (s *Step) read(out gjson.Result) {
+	specific := out.Get("hookSpecificOutput")
+	s.Model = specific.Get("additionalContext").String()
+	s.Person = out.Get("systemMessage").String()
+	s.Agent = specific.Get("updatedInput.prompt").String()
+	s.Tool = specific.Get("updatedToolOutput.content.0.text").String()
+	s.Denied = specific.Get("permissionDecisionReason").String()
+	if out.Get("decision").String() == "block" {
+		s.Blocked = out.Get("reason").String()
+	}
+}
+
+// look finds out what a call changed.
+func (d *play) look(s *Step) error {
+	state, err := hook.Peek(d.sess)
+	if err != nil {
+		return err
+	}
+	if state != nil {
+		if bar := workflow.Bar(state); bar != d.bar {
+			d.bar, s.Progress = bar, bar
+		}
+	}
+	entries, _, err := d.sess.Last(10_000, store.Filter{})
+	if err != nil {
+		return err
+	}
+	for _, e := range entries[d.events:] {
+		s.Events = append(s.Events, e.Type)
+	}
+	d.events = len(entries)
+	files, err := d.snapshot()
+	if err != nil {
+		return err
+	}
+	for path, text := range files {
+		switch old, ok := d.files[path]; {
+		case !ok:
+			s.Files = append(s.Files, "+ "+path)
+		case old != text:
+			s.Files = append(s.Files, "~ "+path)
+		}
+	}
+	for path := range d.files {
+		if _, ok := files[path]; !ok {
+			s.Files = append(s.Files, "- "+path)
+		}
+	}
+	slices.SortFunc(s.Files, func(a, b string) int { return strings.Compare(a[2:], b[2:]) })
+	d.files = files
+	return nil
+}
+
+// snapshot reads what Overtone wrote, without its bookkeeping: locks, the memory
+// between hooks, and the timeline, which is shown as events.
+func (d *play) snapshot() (map[string]string, error) {
+	files := map[string]string{}
+	err := filepath.WalkDir(d.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(d.Dir, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case path == d.project || path == filepath.Join(d.Dir, ".claude", "projects") || path == filepath.Join(d.Dir, ".overtone", "hooks"):
+			return fs.SkipDir
+		case e.IsDir():
+			return nil
+		}
+		switch e.Name() {
+		case "lock", "hooks.jsonl", "timeline.jsonl", "last-cleanup":
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		files["~/"+filepath.ToSlash(rel)] = string(data)
+		return err
+	})
+	return files, err
+}
+
+// claim states something that must hold; a demo that says what is not so fails.
+func (d *play) claim(ok bool, t message.Text, args ...any) error {
+	text := t.Format(d.Lang, args...)
+	if !ok {
+		return message.Fail(message.DemoFailed, len(d.Steps), text)
+	}
+	d.Claims = append(d.Claims, Claim{len(d.Steps), text})
+	d.Line("  " + message.DemoHolds.Format(d.Lang, text))
+	return nil
+}
+
+// command runs a command of ours in the throw-away home and returns its JSON.
+func (d *play) command(ctx context.Context, args ...string) (gjson.Result, error) {
+	out, err := d.Command(ctx, d.home, append(args, "--json")...)
+	if err != nil {
+		return gjson.Result{}, fmt.Errorf("overtone %s: %w", args[0], err)
+	}
+	return gjson.ParseBytes(out), nil
+}
+
+// EventName is the host's name of an event: PreToolUse for pre-tool-use.
+func EventName(event string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(event, "-") {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String()
+}

@@ -1,0 +1,22 @@
+package message
+
+// Error is an error whose text is in the catalogue: whoever prints it chooses
+// the language.
+type Error struct{ Reason Reason }
+
+func (e Error) Error() string { return e.Reason.In(EN) }
+
+// Fail makes an error of a text.
+func Fail(t Text, args ...any) error { return Error{Because(t, args...)} }
+
+// Hinted is an error with advice on what to do about it.
+type Hinted struct {
+	Err  error
+	Hint Reason
+}
+
+func (h Hinted) Error() string { return h.Err.Error() }
+func (h Hinted) Unwrap() error { return h.Err }
+
+// WithHint adds advice to an error.
+func WithHint(err error, t Text, args ...any) error { return Hinted{err, Because(t, args...)} }

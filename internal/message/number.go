@@ -1,0 +1,27 @@
+package message
+
+import "fmt"
+
+// Bytes is a size as people read it, in decimal units.
+func Bytes(n int64) string {
+	f, unit := float64(n), "B"
+	for _, u := range []string{"kB", "MB", "GB"} {
+		if f < 1000 {
+			break
+		}
+		f, unit = f/1000, u
+	}
+	if unit == "B" || f >= 100 {
+		return fmt.Sprintf("%.0f %s", f, unit)
+	}
+	return fmt.Sprintf("%.1f %s", f, unit)
+}
+
+// Thousands is a number with separators.
+func Thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
