@@ -122,7 +122,7 @@ func (d *doctor) checkHome() {
 	} else {
 		d.add("disk", "ok", message.DoctorDisk, d.short(root))
 	}
-	h, err := home.Health(store.HealthOptions{})
+	h, err := home.Health(store.HealthOptions{Limit: 20_000, Wait: 500 * time.Millisecond})
 	if err != nil {
 		d.advise(d.add("permissions", "fail", message.DoctorWalk, d.short(root), err.Error()), message.HintDisk)
 		return

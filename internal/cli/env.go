@@ -38,40 +38,34 @@ func OSEnv() Env {
 
 // home is the user's home folder.
 func (e Env) home() string {
-	if dir := e.Getenv("HOME"); dir != "" {
-		return dir
-	}
-	return e.Getenv("USERPROFILE")
+	return e.folders().User
+}
+
+// folders is where the user's files lie. Without a home the one we are in
+// stands for it.
+func (e Env) folders() store.Folders {
+	f, _ := store.FindFolders(e.Getenv)
+	return f
 }
 
 // overtoneHome is $OVERTONE_HOME, by default ~/.overtone.
 func (e Env) overtoneHome() string {
-	if dir := e.Getenv("OVERTONE_HOME"); dir != "" {
-		return dir
-	}
-	return filepath.Join(e.home(), ".overtone")
+	return e.folders().Root
 }
 
 // claudeDir is $CLAUDE_CONFIG_DIR, by default ~/.claude.
 func (e Env) claudeDir() string {
-	if dir := e.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	return filepath.Join(e.home(), ".claude")
+	return e.folders().Claude
 }
 
 // codexHome is $CODEX_HOME, by default ~/.codex.
 func (e Env) codexHome() string {
-	if dir := e.Getenv("CODEX_HOME"); dir != "" {
-		return dir
-	}
-	return filepath.Join(e.home(), ".codex")
+	return e.folders().Codex
 }
 
 func (e Env) store() *store.Home {
-	root, _ := filepath.Abs(e.overtoneHome())
-	claude, _ := filepath.Abs(e.claudeDir())
-	return store.New(root, claude, e.Now)
+	f := e.folders()
+	return store.New(f.Root, f.Claude, e.Now)
 }
 
 // hook is what a hook call sees of it.

@@ -44,7 +44,7 @@ func (a *app) routeCmd() *cobra.Command {
 			if _, ok := workflow.Lookup(stage); !ok {
 				return usageError{message.WithHint(message.Fail(message.BadStage, stage), message.HintStages, strings.Join(s.DAG.Keys(), ", "))}
 			}
-			return a.checkRoute(text, stage, s)
+			return a.checkRoute(text, stage, rules, s)
 		},
 	}
 	check.Flags().StringVar(&stage, "stage", "", message.HelpRouteStg.In(a.lang))
@@ -69,7 +69,7 @@ func (a *app) readText(args []string) (string, error) {
 }
 
 // checkRoute explains what becomes of an answer.
-func (a *app) checkRoute(text, stage string, s *workflow.State) error {
+func (a *app) checkRoute(text, stage string, rules workflow.Rules, s *workflow.State) error {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	r, ok := workflow.ParseTranscript(lines)
 	if !ok {
@@ -105,7 +105,7 @@ func (a *app) checkRoute(text, stage string, s *workflow.State) error {
 	}
 	raw := json.RawMessage(parsed)
 	v := workflow.ValidateRoute(r)
-	p := workflow.EnforcePolicy(v, s, stage)
+	p := rules.EnforcePolicy(v, s, stage)
 	out.Parsed, out.Validated, out.Policy = &raw, &v, &p
 	if p.Warning != "" {
 		out.Warnings = strings.Split(p.Warning, "; ")

@@ -38,7 +38,7 @@ func (a *app) timelineCmd() *cobra.Command {
 				return err
 			}
 			if follow {
-				err := s.Follow(cmd.Context(), store.FollowOptions{Last: last, Filter: filter}, func(e store.Entry) error {
+				err := s.Follow(cmd.Context(), store.FollowOptions{Last: last, Filter: filter, Every: 250 * time.Millisecond}, func(e store.Entry) error {
 					a.printEvent(e)
 					return nil
 				})

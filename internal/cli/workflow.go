@@ -131,7 +131,8 @@ func (a *app) workflowShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			dag, err := workflow.TemplateToDAG(args[0], stages)
+			rules, _ := a.rules()
+			dag, err := rules.TemplateToDAG(args[0], stages)
 			if err != nil {
 				return usageError{err}
 			}
@@ -208,11 +209,7 @@ func (a *app) rules() (workflow.Rules, message.Lang) {
 	for _, p := range problems {
 		fmt.Fprintln(a.env.Stderr, "overtone: "+p.Error())
 	}
-	dir := ""
-	if a.env.Getenv("CLAUDE_CONFIG_DIR") != "" {
-		dir = a.env.claudeDir()
-	}
-	return hook.Rules(cfg, dir), message.Lang(cfg.Language)
+	return hook.Rules(cfg, a.env.folders().ShownClaude), message.Lang(cfg.Language)
 }
 
 func (a *app) workflowStart(session *string) *cobra.Command {

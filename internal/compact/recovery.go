@@ -16,6 +16,7 @@ type Recovery struct {
 	Stage        string // current stage, described; "" = none
 	FailCount    int
 	RejectCount  int
+	MaxRetries   int      // what the two are counted out of
 	Agents       []string // "developer（DEV）"
 	Tasks        string   // the block of open tasks; "" = none
 }
@@ -28,10 +29,10 @@ func (r Recovery) Text(lang message.Lang) string {
 		head = append(head, message.RecoveryStage.Format(lang, r.Stage))
 	}
 	if r.FailCount > 0 {
-		head = append(head, message.RecoveryFails.Format(lang, r.FailCount))
+		head = append(head, message.RecoveryFails.Format(lang, r.FailCount, r.MaxRetries))
 	}
 	if r.RejectCount > 0 {
-		head = append(head, message.RecoveryRejects.Format(lang, r.RejectCount))
+		head = append(head, message.RecoveryRejects.Format(lang, r.RejectCount, r.MaxRetries))
 	}
 	if len(r.Agents) > 0 {
 		head = append(head, message.RecoveryAgents.Format(lang, strings.Join(r.Agents, ", ")))

@@ -16,6 +16,8 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -81,6 +83,10 @@ type pipelineCase struct {
 
 // The session id that the vectors assume.
 const sid = "sid1"
+
+// rules are the engine's with every setting at its default, as the vectors
+// assume.
+func rules() workflow.Rules { return hook.Rules(config.Defaults(), "~/.claude") }
 
 func TestPipeline(t *testing.T) {
 	runners := map[string]func(*testing.T, pipelineCase){
@@ -296,7 +302,7 @@ func runEnforcePolicy(t *testing.T, c pipelineCase) {
 		Stage string
 	}
 	input(t, c, &in)
-	checkRoute(t, c.Check, workflow.EnforcePolicy(in.Route, fragment(t, in.State), in.Stage), true)
+	checkRoute(t, c.Check, rules().EnforcePolicy(in.Route, fragment(t, in.State), in.Stage), true)
 }
 
 func runShouldStop(t *testing.T, c pipelineCase) {
@@ -327,7 +333,7 @@ func runTemplateToDAG(t *testing.T, c pipelineCase) {
 		Stages     []string
 	}
 	input(t, c, &in)
-	dag, err := workflow.TemplateToDAG(in.PipelineID, in.Stages)
+	dag, err := rules().TemplateToDAG(in.PipelineID, in.Stages)
 	var want map[string]struct {
 		Deps, Next []string
 		OnFail     *string
@@ -471,7 +477,7 @@ func runCheckTimeout(t *testing.T, c pipelineCase) {
 	now := time.UnixMilli(1_700_000_000_000)
 	g := workflow.NewGroup([]string{"REVIEW", "TEST"}, "", now.UnixMilli()-in.AgeMs)
 	g.Resolved = in.Resolved
-	if got, want := g.TimedOut(now, workflow.BarrierTimeout), decode(t, c.Check).(bool); got != want {
+	if got, want := g.TimedOut(now, rules().BarrierTimeout), decode(t, c.Check).(bool); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -679,7 +685,7 @@ func runNodeContext(t *testing.T, c pipelineCase) {
 	if len(in.DAG) > 0 {
 		s.DAG = fragment(t, json.RawMessage(`{"dag":`+string(in.DAG)+`}`)).DAG
 	}
-	nc := workflow.BuildNodeContext(s, in.Stage, workflow.NodeOptions{SessionID: in.SessionID})
+	nc := rules().BuildNodeContext(s, in.Stage, workflow.NodeOptions{SessionID: in.SessionID, Exists: func(string) bool { return true }})
 	text := nc.JSON()
 	if n := len(utf16.Encode([]rune(text))); n > 2000 {
 		t.Errorf("%d units", n)

@@ -108,7 +108,7 @@ func runFlow(t *testing.T, c pipelineCase) {
 		Steps       []flowStep
 	}
 	input(t, c, &in)
-	f := &flowRun{t: t, now: time.UnixMilli(1_700_000_000_000), reflections: map[string]string{}}
+	f := &flowRun{t: t, rules: rules(), now: time.UnixMilli(1_700_000_000_000), reflections: map[string]string{}}
 	var env workflow.Environment
 	if len(in.Environment) > 0 {
 		env = fragment(t, json.RawMessage(`{"environment":`+string(in.Environment)+`}`)).Environment

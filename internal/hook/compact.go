@@ -178,6 +178,7 @@ func (d *desk) recovery() string {
 	s, c := d.state, d.c
 	rec := compact.Recovery{
 		WorkflowType: s.WorkflowType, Bar: workflow.Bar(s), FailCount: s.FailCount, RejectCount: s.RejectCount,
+		MaxRetries: c.cfg.Workflow.MaxRetries,
 	}
 	if s.CurrentStage != "" {
 		rec.Stage = workflow.Describe(s.CurrentStage, c.lang)
@@ -186,7 +187,7 @@ func (d *desk) recovery() string {
 		name, _, _ := strings.Cut(k, "#")
 		rec.Agents = append(rec.Agents, message.RecoveryAgent.Format(c.lang, name, a.Stage))
 	}
-	_, rec.Tasks = c.tasks(s, "")
+	_, rec.Tasks = c.tasks(s, message.PendingTasks)
 	return rec.Text(c.lang)
 }
 
@@ -255,7 +256,7 @@ func (c *call) deliverAfterCompact() (reply, error) {
 		if k != nil && k.Sub {
 			return nil
 		}
-		feature, tasks := c.tasks(d.state, "")
+		feature, tasks := c.tasks(d.state, message.PendingTasks)
 		if err := d.tie(feature); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -59,12 +58,12 @@ func (in input) main() bool { return in.agentID() == "" }
 // nothing to do.
 func (c *call) open() error {
 	c.now = c.env.Now().UTC() // what is stored is UTC, and that needs no time zone file
-	if c.userHome() == "" && (c.env.Getenv("OVERTONE_HOME") == "" || c.env.Getenv("CLAUDE_CONFIG_DIR") == "") {
-		// Whatever folder we are in is not a place for our files.
-		return errors.New("HOME is not set")
+	folders, err := store.FindFolders(c.env.Getenv)
+	if err != nil {
+		return err
 	}
-	c.home = store.New(abs(c.overtoneHome()), abs(c.claudeDir()), c.env.Now)
-	c.loadConfig()
+	c.home = store.New(folders.Root, folders.Claude, c.env.Now)
+	c.loadConfig(folders.ShownClaude)
 	data, err := io.ReadAll(io.LimitReader(c.env.Stdin, maxInput+1))
 	if err != nil {
 		return fmt.Errorf("read stdin: %w", err)
@@ -85,14 +84,14 @@ func (c *call) open() error {
 	return err
 }
 
-func (c *call) loadConfig() {
+func (c *call) loadConfig(contextDir string) {
 	var problems []config.Problem
 	c.cfg, problems = config.Load(c.home.ConfigFile(), c.env.Getenv)
 	if len(problems) > 0 {
 		c.complain("config", problems[0])
 	}
 	c.lang = message.Lang(c.cfg.Language)
-	c.rules = Rules(c.cfg, c.shownClaudeDir())
+	c.rules = Rules(c.cfg, contextDir)
 }
 
 // Rules are the engine's settings of a configuration.
@@ -125,43 +124,6 @@ func parseInput(data []byte) (input, error) {
 
 func trimBOM(data []byte) []byte {
 	return []byte(strings.TrimPrefix(string(data), "\uFEFF"))
-}
-
-func abs(path string) string {
-	if p, err := filepath.Abs(path); err == nil {
-		return p
-	}
-	return path
-}
-
-func (c *call) userHome() string {
-	if dir := c.env.Getenv("HOME"); dir != "" {
-		return dir
-	}
-	return c.env.Getenv("USERPROFILE")
-}
-
-func (c *call) overtoneHome() string {
-	if dir := c.env.Getenv("OVERTONE_HOME"); dir != "" {
-		return dir
-	}
-	return filepath.Join(c.userHome(), ".overtone")
-}
-
-func (c *call) claudeDir() string {
-	if dir := c.env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	return filepath.Join(c.userHome(), ".claude")
-}
-
-// shownClaudeDir is the folder of 002's files as models are told it: the short
-// form when it is the usual place.
-func (c *call) shownClaudeDir() string {
-	if dir := c.env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" && dir != filepath.Join(c.userHome(), ".claude") {
-		return abs(dir)
-	}
-	return ""
 }
 
 // projectRoot is where specs/ is looked for.

@@ -303,8 +303,8 @@ func joinLines(a, b string) string {
 
 // node is the context of a stage as its agent gets it.
 func (d *desk) node(stage string) workflow.NodeContext {
-	return workflow.BuildNodeContext(d.state, stage, workflow.NodeOptions{
-		SessionID: d.c.sess.ID(), Dir: d.c.shownClaudeDir(), Lang: d.c.lang,
+	return d.c.rules.BuildNodeContext(d.state, stage, workflow.NodeOptions{
+		SessionID: d.c.sess.ID(), Lang: d.c.lang,
 		Exists: func(path string) bool {
 			_, err := d.tx.ReadContext(path)
 			return err == nil

@@ -31,7 +31,7 @@ func (c *call) sessionStart() (reply, error) {
 			return err
 		}
 		d.see()
-		feature, tasks := c.tasks(d.state, message.PendingTasksResume.In(c.lang))
+		feature, tasks := c.tasks(d.state, message.PendingTasksResume)
 		if err := d.tie(feature); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (d *desk) tie(feature string) error {
 }
 
 // tasks is the session's feature and the text of its open tasks.
-func (c *call) tasks(s *workflow.State, header string) (feature, text string) {
+func (c *call) tasks(s *workflow.State, header message.Text) (feature, text string) {
 	prefer := ""
 	if s != nil {
 		prefer = s.FeatureName
@@ -189,7 +189,7 @@ func (d *desk) begin(template string, r *reply) error {
 		r.Person = joinLines(r.Person, out.Reason.In(c.lang))
 		return nil
 	}
-	feature, _ := c.tasks(nil, "")
+	feature, _ := c.tasks(nil, message.PendingTasks)
 	out, err := d.apply(workflow.Start{
 		SessionID: c.sess.ID(), WorkflowID: NewWorkflowID(c.now), Type: template, Feature: feature,
 		Environment: DetectEnvironment(c.projectRoot()), At: c.now,

@@ -482,7 +482,11 @@ type Insight struct {
 // nothing.
 func Explain(home *store.Home, sess *store.Session, env Env, transcriptPath string) (Insight, error) {
 	c := &call{env: env, home: home, sess: sess, now: env.Now()}
-	c.loadConfig()
+	folders, err := store.FindFolders(env.Getenv)
+	if err != nil {
+		return Insight{}, err
+	}
+	c.loadConfig(folders.ShownClaude)
 	m, err := c.recall()
 	if err != nil {
 		return Insight{}, err

@@ -323,10 +323,7 @@ func (d *desk) oneLine(key, text string) string {
 
 // shown is a path of the Claude folder as models are told it.
 func (d *desk) shown(path string) string {
-	if d.c.shownClaudeDir() != "" {
-		return path
-	}
-	return "~/.claude" + strings.TrimPrefix(path, d.c.home.ClaudeDir())
+	return d.c.rules.ContextDir + strings.TrimPrefix(path, d.c.home.ClaudeDir())
 }
 
 func contentText(content gjson.Result) string {

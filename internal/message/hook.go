@@ -6,8 +6,8 @@ var (
 	RecoveryType      = Text{ZH: "工作流：%s", EN: "Workflow: %s"}
 	RecoveryProgress  = Text{ZH: "進度：%s", EN: "Progress: %s"}
 	RecoveryStage     = Text{ZH: "目前階段：%s", EN: "Current stage: %s"}
-	RecoveryFails     = Text{ZH: "失敗次數：%d/3", EN: "Failures: %d/3"}
-	RecoveryRejects   = Text{ZH: "拒絕次數：%d/3", EN: "Rejections: %d/3"}
+	RecoveryFails     = Text{ZH: "失敗次數：%d/%d", EN: "Failures: %d/%d"}
+	RecoveryRejects   = Text{ZH: "拒絕次數：%d/%d", EN: "Rejections: %d/%d"}
 	RecoveryAgents    = Text{ZH: "活躍 Agents：%s", EN: "Active agents: %s"}
 	RecoveryAgent     = Text{ZH: "%s（%s）", EN: "%s (%s)"}
 	RecoveryDirective = Text{ZH: "⛔ 禁止詢問使用者「我該繼續嗎？」，直接依照目前階段繼續執行。", EN: "⛔ Do not ask the user whether to continue; go on with the current stage."}

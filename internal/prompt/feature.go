@@ -163,14 +163,3 @@ func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	}
 	return err
 }
-
-// ValidFeatureName says whether a new feature may have that name: lower case
-// words and numbers joined by single hyphens. Existing folders may have any name.
-func ValidFeatureName(name string) bool {
-	for word := range strings.SplitSeq(name, "-") {
-		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-			return false
-		}
-	}
-	return true
-}

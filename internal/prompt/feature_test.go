@@ -133,7 +133,7 @@ func TestUnreadableTasks(t *testing.T) {
 			if err == nil || ok || f.Total > 0 {
 				t.Errorf("%v %v %v", f, ok, err)
 			}
-			if got := PendingTasksFor(root, "", "", message.ZH); got != "" {
+			if got := PendingTasks(f, message.PendingTasks, message.ZH); got != "" {
 				t.Errorf("001-7.4: %q", got)
 			}
 			if ticked, err := TickTask(root, "f", "a"); ticked || err == nil {
@@ -193,17 +193,6 @@ func TestTickTask(t *testing.T) {
 	}
 }
 
-func TestValidFeatureName(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]bool{
-		"a": true, "my-feature": true, "v2-api-3": true, "": false, "-a": false, "a-": false, "a--b": false, "A": false, "a b": false, "a/b": false, "功能": false, "..": false,
-	} {
-		if got := ValidFeatureName(name); got != want {
-			t.Errorf("%q: %v", name, got)
-		}
-	}
-}
-
 func TestPendingTasks(t *testing.T) {
 	t.Parallel()
 	list := func(open, done int) string {
@@ -218,41 +207,47 @@ func TestPendingTasks(t *testing.T) {
 		return b.String()
 	}
 	for _, tc := range []struct {
-		name, tasks, header string
-		lang                message.Lang
-		want                string
+		name, tasks string
+		header      message.Text
+		lang        message.Lang
+		want        string
 	}{
 		{
-			"001-3.1 001-7.1 some open", list(3, 2), "", message.ZH,
+			"001-3.1 001-7.1 some open", list(3, 2), message.PendingTasks, message.ZH,
 			"📋 **未完成任務**\nFeature：my-feature（2/5 完成）\n- [ ] open0\n- [ ] open1\n- [ ] open2\n→ 請使用 TaskCreate 重建以上任務的 TaskList，然後繼續執行。",
 		},
 		{
-			"001-3.2 more than five", list(8, 0), "", message.ZH,
+			"001-3.2 more than five", list(8, 0), message.PendingTasks, message.ZH,
 			"📋 **未完成任務**\nFeature：my-feature（0/8 完成）\n- [ ] open0\n- [ ] open1\n- [ ] open2\n- [ ] open3\n- [ ] open4\n... 還有 3 個\n→ 請使用 TaskCreate 重建以上任務的 TaskList，然後繼續執行。",
 		},
 		{
-			"001-8.1 header of SessionStart", list(1, 0), message.PendingTasksResume.In(message.ZH), message.ZH,
+			"001-8.1 header of SessionStart", list(1, 0), message.PendingTasksResume, message.ZH,
 			"📋 **未完成任務（上次 session 中斷）**\nFeature：my-feature（0/1 完成）\n- [ ] open0\n→ 請使用 TaskCreate 重建以上任務的 TaskList，然後繼續執行。",
 		},
 		{
-			"English", list(6, 1), "", message.EN,
+			"English", list(6, 1), message.PendingTasks, message.EN,
 			"📋 **Unfinished tasks**\nFeature: my-feature (1/7 done)\n- [ ] open0\n- [ ] open1\n- [ ] open2\n- [ ] open3\n- [ ] open4\n... and 1 more\n→ Rebuild the TaskList of the tasks above with TaskCreate, then carry on.",
 		},
-		{"001-3.3 001-7.3 all done", list(0, 3), "", message.ZH, ""},
-		{"no tasks", "# nothing\n", "", message.ZH, ""},
+		{"001-3.3 001-7.3 all done", list(0, 3), message.PendingTasks, message.ZH, ""},
+		{"no tasks", "# nothing\n", message.PendingTasks, message.ZH, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			root := project(t, map[string]string{in + "my-feature/tasks.md": tc.tasks})
-			if diff := cmp.Diff(tc.want, PendingTasksFor(root, "", tc.header, tc.lang)); diff != "" {
+			f, _, err := ActiveFeature(root, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, PendingTasks(f, tc.header, tc.lang)); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 	t.Run("001-3.4 001-7.2 no feature", func(t *testing.T) {
 		t.Parallel()
-		if got := PendingTasksFor(project(t, map[string]string{in: ""}), "", "", message.ZH); got != "" {
-			t.Error(got)
+		f, ok, err := ActiveFeature(project(t, map[string]string{in: ""}), "")
+		if got := PendingTasks(f, message.PendingTasks, message.ZH); ok || err != nil || got != "" {
+			t.Error(got, ok, err)
 		}
 	})
 }

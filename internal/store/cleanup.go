@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,12 +11,9 @@ import (
 	"time"
 )
 
-// DefaultMaxAge is how long files of past work are kept.
-const DefaultMaxAge = 3 * 24 * time.Hour
-
 // CleanupOptions says what [Home.Cleanup] may remove.
 type CleanupOptions struct {
-	MaxAge time.Duration // 0 is DefaultMaxAge
+	MaxAge time.Duration // how long files of past work are kept
 	DryRun bool          // report, remove nothing
 	// Active says whether a session is at work, given its workflow.json, nil
 	// where it has none. Without the function none is. A session whose file
@@ -43,7 +39,7 @@ type CleanupReport struct {
 // sessions nothing is removed, as nobody knows who is at work.
 func (h *Home) Cleanup(opts CleanupOptions) (CleanupReport, error) {
 	c := cleanup{home: h, opts: opts, active: map[string]bool{}}
-	c.before = h.now().Add(-cmp.Or(opts.MaxAge, DefaultMaxAge))
+	c.before = h.now().Add(-opts.MaxAge)
 	entries, err := h.listSessions()
 	if err != nil {
 		return c.report, fmt.Errorf("clean up: %w", err)

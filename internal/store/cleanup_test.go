@@ -23,6 +23,8 @@ const (
 )
 
 // age makes a file, or all files below a folder, that old.
+const maxAge = 3 * 24 * time.Hour
+
 func age(t testing.TB, path string, by time.Duration) {
 	t.Helper()
 	at := clock.Add(-by)
@@ -83,7 +85,7 @@ func TestCleanupClaudeFiles(t *testing.T) {
 	}
 	sorted := cmpopts.SortSlices(strings.Compare)
 	for _, dry := range []bool{true, false} {
-		report, err := h.Cleanup(CleanupOptions{DryRun: dry, Active: active})
+		report, err := h.Cleanup(CleanupOptions{MaxAge: maxAge, DryRun: dry, Active: active})
 		if err != nil || len(report.Failed) > 0 {
 			t.Fatal(err, report.Failed)
 		}
@@ -155,7 +157,7 @@ func TestCleanupSessions(t *testing.T) {
 
 	want := CleanupReport{Sessions: []string{"empty", "nested", "old"}, Spared: []string{"working"}}
 	for _, dry := range []bool{true, false} {
-		report, err := h.Cleanup(CleanupOptions{DryRun: dry, Active: active})
+		report, err := h.Cleanup(CleanupOptions{MaxAge: maxAge, DryRun: dry, Active: active})
 		if diff := cmp.Diff(want, report); diff != "" || err != nil {
 			t.Errorf("dry run %v: %v %s", dry, err, diff)
 		}
@@ -170,7 +172,7 @@ func TestCleanupSessions(t *testing.T) {
 			t.Errorf("%s is gone", path)
 		}
 	}
-	if report, err := h.Cleanup(CleanupOptions{}); err != nil || !cmp.Equal(report.Sessions, []string{"working"}) {
+	if report, err := h.Cleanup(CleanupOptions{MaxAge: maxAge}); err != nil || !cmp.Equal(report.Sessions, []string{"working"}) {
 		t.Errorf("without a say in it: %+v, %v", report, err)
 	}
 }
@@ -190,12 +192,12 @@ func TestCleanupGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	age(t, a.Dir(), stale)
-	report, err := h.Cleanup(CleanupOptions{Active: active})
+	report, err := h.Cleanup(CleanupOptions{MaxAge: maxAge, Active: active})
 	if err != nil || !cmp.Equal(report.Sessions, []string{"b"}) || !cmp.Equal(report.Spared, []string{"a"}) || len(report.Failed) != 1 {
 		t.Errorf("%+v, %v", report, err)
 	}
 	writeRaw(t, filepath.Join(h.ClaudeDir()), "a file where the folder should be")
-	if _, err := h.Cleanup(CleanupOptions{Active: active}); err == nil {
+	if _, err := h.Cleanup(CleanupOptions{MaxAge: maxAge, Active: active}); err == nil {
 		t.Error("no error for a folder that cannot be listed")
 	}
 }
@@ -203,7 +205,7 @@ func TestCleanupGoesOn(t *testing.T) {
 func TestCleanupWithoutAnything(t *testing.T) {
 	t.Parallel()
 	h := testHome(t.TempDir())
-	if report, err := h.Cleanup(CleanupOptions{}); err != nil || !cmp.Equal(report, CleanupReport{}) {
+	if report, err := h.Cleanup(CleanupOptions{MaxAge: maxAge}); err != nil || !cmp.Equal(report, CleanupReport{}) {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if exists(h.Root()) || exists(h.ClaudeDir()) {
@@ -226,7 +228,7 @@ func TestCleanupAgainstUpdates(t *testing.T) {
 				return
 			default:
 			}
-			report, err := h.Cleanup(CleanupOptions{})
+			report, err := h.Cleanup(CleanupOptions{MaxAge: maxAge})
 			if err != nil {
 				t.Error(err)
 			}

@@ -14,7 +14,7 @@ import (
 type FollowOptions struct {
 	Last   int // begin with this many of the newest entries
 	Filter Filter
-	Every  time.Duration // how often to look; 0 is 250 ms
+	Every  time.Duration // how often to look
 }
 
 // Follow hands the newest entries of the timeline to fn, oldest first, and then
@@ -23,11 +23,7 @@ type FollowOptions struct {
 // unnoticed, unless more than the 2,000 lines it keeps were added between two
 // looks: then the oldest of those are missing.
 func (s *Session) Follow(ctx context.Context, opts FollowOptions, fn func(Entry) error) error {
-	every := opts.Every
-	if every <= 0 {
-		every = 250 * time.Millisecond
-	}
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(opts.Every)
 	defer tick.Stop()
 	t := follower{s: s, filter: opts.Filter, fn: fn}
 	defer t.close()

@@ -159,13 +159,13 @@ func TestFollowErrors(t *testing.T) {
 	s := testSession(t)
 	emit(t, s, On("tool:used"))
 	boom := errors.New("boom")
-	if err := s.Follow(context.Background(), FollowOptions{Last: 1}, func(Entry) error { return boom }); err != boom {
+	if err := s.Follow(context.Background(), FollowOptions{Last: 1, Every: time.Millisecond}, func(Entry) error { return boom }); err != boom {
 		t.Errorf("Follow returned %v", err)
 	}
 	if err := errors.Join(os.Remove(s.path(TimelineFile)), os.Mkdir(s.path(TimelineFile), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Follow(context.Background(), FollowOptions{}, func(Entry) error { return nil }); !errors.Is(err, errNotRegular) {
+	if err := s.Follow(context.Background(), FollowOptions{Every: time.Millisecond}, func(Entry) error { return nil }); !errors.Is(err, errNotRegular) {
 		t.Errorf("a folder: %v", err)
 	}
 }

@@ -22,9 +22,9 @@ type Health struct {
 
 // HealthOptions bounds [Home.Health].
 type HealthOptions struct {
-	Limit int // files and folders to look at; 0 is 20,000
+	Limit int // files and folders to look at
 	// Wait is how long a lock may be held before it is told: hooks hold one for
-	// milliseconds. 0 is half a second.
+	// milliseconds.
 	Wait time.Duration
 }
 
@@ -34,12 +34,6 @@ const leftoverAge = time.Minute
 // Health looks over the home without changing anything. A home that is not there
 // is healthy.
 func (h *Home) Health(opts HealthOptions) (Health, error) {
-	if opts.Limit == 0 {
-		opts.Limit = 20_000
-	}
-	if opts.Wait == 0 {
-		opts.Wait = 500 * time.Millisecond
-	}
 	var out Health
 	// The home may be a link, which a walk does not enter.
 	root, err := filepath.EvalSymlinks(h.root)

@@ -81,7 +81,7 @@ func TestHealth(t *testing.T) {
 	h := New(root, t.TempDir(), time.Now)
 	check := func(want Health) {
 		t.Helper()
-		got, err := h.Health(HealthOptions{Wait: 30 * time.Millisecond})
+		got, err := h.Health(HealthOptions{Limit: 1000, Wait: 30 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestHealth(t *testing.T) {
 	if err != nil || !got.Cut || got.Seen != 2 {
 		t.Errorf("limited: %+v, %v", got, err)
 	}
-	if got, err := New(filepath.Join(real, "none"), real, time.Now).Health(HealthOptions{}); err != nil || got.Seen != 0 {
+	if got, err := New(filepath.Join(real, "none"), real, time.Now).Health(HealthOptions{Limit: 1000}); err != nil || got.Seen != 0 {
 		t.Errorf("no home: %+v, %v", got, err)
 	}
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// BarrierTimeout is how long a barrier waits for its last vote.
-const BarrierTimeout = 5 * time.Minute
-
 // Group is a barrier: stages that run side by side and go on together.
 type Group struct {
 	Total     int
@@ -95,12 +92,9 @@ func ReflectionName(sid, stage string) string {
 // FileStage is a stage key as part of a file name.
 func FileStage(stage string) string { return strings.ReplaceAll(stage, ":", "-") }
 
-// contextDir is the folder of 002's files as models are told it.
-func contextDir(dir string) string {
-	if dir == "" {
-		return "~/.claude/"
-	}
-	return strings.TrimSuffix(dir, "/") + "/"
+// contextPath is where a file of 002's lies, as models are told it.
+func (r Rules) contextPath(name string) string {
+	return strings.TrimSuffix(r.ContextDir, "/") + "/" + name
 }
 
 // MergeBarrierResults joins the votes of a full group; mergedPath is where the

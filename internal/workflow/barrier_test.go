@@ -34,7 +34,7 @@ func TestOlderRejectVotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.AttachBarriers(nil)
-	next, out := Rules{}.Apply(s, Completion{Agent: "tester", Route: &Route{Verdict: Pass, Route: Next}})
+	next, out := testRules().Apply(s, Completion{Agent: "tester", Route: &Route{Verdict: Pass, Route: Next}})
 	if out.Kind != RolledBack || !cmp.Equal(out.Failed, []string{"REVIEW"}) {
 		t.Errorf("outcome %+v", out)
 	}

@@ -108,7 +108,7 @@ func (t *transition) late(key string, ev Completion) (group string, ok bool) {
 	if st.Status != Skipped || !st.Forced || node.Barrier == nil || ev.Route == nil || st.Verdict != nil {
 		return "", false
 	}
-	route := EnforcePolicy(ValidateRoute(*ev.Route), t.s, key)
+	route := t.EnforcePolicy(ValidateRoute(*ev.Route), t.s, key)
 	t.update(key, func(st *StageState) {
 		st.Verdict, st.Result, st.CompletedAt = &route, ResultOf(key, route.Verdict), Stamp(ev.At)
 	})
@@ -135,11 +135,11 @@ func (t *transition) answer(key string, ev Completion) {
 			n := s.Crashes[key]
 			// Work that was never done is not done by default: only a verdict is
 			// given up on.
-			again := n < t.maxCrashes() || !Quality(key)
+			again := n < t.MaxCrashes || !Quality(key)
 			t.out.emit("agent:crash", "stage", key, "crashCount", n, "willRetry", again)
 			if again {
 				t.free(key)
-				t.out.Kind, t.out.Round, t.out.Max = Redelegate, n, t.maxCrashes()
+				t.out.Kind, t.out.Round, t.out.Max = Redelegate, n, t.MaxCrashes
 				t.out.Next = []string{key}
 				return
 			}
@@ -155,7 +155,7 @@ func (t *transition) answer(key string, ev Completion) {
 		route.Verdict, route.Route, route.Severity, route.Unverified = Fail, Dev, "HIGH", false
 		route.warn("strict: an answer without a verdict is a FAIL")
 	}
-	route = EnforcePolicy(route, s, key)
+	route = t.EnforcePolicy(route, s, key)
 	if route.Route == Complete && route.Verdict == Pass && !t.last(key) {
 		route.Route = Next
 		route.warn("COMPLETE before the last stage, taken as NEXT")

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// DefaultMaxRetries is how often a stage may send the work back.
-const DefaultMaxRetries = 3
-
 // Node is a stage's place in the graph.
 type Node struct {
 	Deps       []string
 	Next       []string
 	OnFail     string // "" = nowhere
-	MaxRetries int    // 0 = the configured default
+	MaxRetries int    // how often it may send the work back; unsaid until the rules fill it in
 	Barrier    *BarrierRef
 
 	raw object
 }
+
+// unsaid is the limit of a node whose file gives none: the rules' limit holds.
+const unsaid = -1
 
 // BarrierRef says which barrier a node votes in.
 type BarrierRef struct {
@@ -70,16 +70,16 @@ func StageKeys(template string, stages []string) []string {
 // TemplateToDAG builds the graph of a stage list. Stages follow each other;
 // neighbours of one barrier group run side by side, and what comes after
 // depends on all of them.
-func TemplateToDAG(template string, stages []string) (DAG, error) {
+func (r Rules) TemplateToDAG(template string, stages []string) (DAG, error) {
 	for _, s := range stages {
 		if _, ok := Lookup(s); !ok {
 			return DAG{}, fmt.Errorf("unknown stage %q", s)
 		}
 	}
-	return dagOf(StageKeys(template, stages)), nil
+	return dagOf(StageKeys(template, stages), r.MaxRetries), nil
 }
 
-func dagOf(keys []string) DAG {
+func dagOf(keys []string, maxRetries int) DAG {
 	var (
 		dag    DAG
 		prev   []string
@@ -99,11 +99,9 @@ func dagOf(keys []string) DAG {
 			}
 		}
 		for _, k := range block.keys {
-			n := Node{Deps: slices.Clone(prev), Next: slices.Clone(next)}
+			n := Node{Deps: slices.Clone(prev), Next: slices.Clone(next), MaxRetries: maxRetries}
 			if Quality(k) {
-				if n.OnFail = devBefore(keys, k); n.OnFail != "" {
-					n.MaxRetries = DefaultMaxRetries
-				}
+				n.OnFail = devBefore(keys, k)
 			}
 			if name != "" {
 				n.Barrier = &BarrierRef{Group: name, Total: len(block.keys), Siblings: slices.Clone(block.keys)}

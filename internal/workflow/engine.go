@@ -7,27 +7,14 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// Rules are the engine's settings. The zero value is the documented default.
+// Rules are the engine's settings, all of them said: what a default is, package
+// config knows.
 type Rules struct {
-	MaxRetries     int           // rollbacks per stage; 0 = 3
-	MaxCrashes     int           // answers without a marker; 0 = 3
-	BarrierTimeout time.Duration // 0 = 5 minutes
+	MaxRetries     int           // rollbacks per stage; 0 = none
+	MaxCrashes     int           // answers without a marker, from 1
+	BarrierTimeout time.Duration // how long a barrier waits for its last vote
 	Strict         bool          // a PASS nobody said is a FAIL
-	ContextDir     string        // of 002's files; "" = ~/.claude/
-}
-
-func (r Rules) maxCrashes() int {
-	if r.MaxCrashes > 0 {
-		return r.MaxCrashes
-	}
-	return 3
-}
-
-func (r Rules) timeout() time.Duration {
-	if r.BarrierTimeout > 0 {
-		return r.BarrierTimeout
-	}
-	return BarrierTimeout
+	ContextDir     string        // of 002's files, as models are told it
 }
 
 // Apply is the engine: it gives the state after an event and what follows from
@@ -40,6 +27,7 @@ func (r Rules) Apply(s *State, ev Event) (*State, Outcome) {
 		s = &State{}
 	}
 	t := &transition{Rules: r, s: s.clone()}
+	r.fillIn(t.s)
 	switch ev := ev.(type) {
 	case Delegate:
 		t.delegate(ev)
@@ -92,7 +80,7 @@ func (r Rules) start(old *State, ev Start) (*State, Outcome) {
 	if len(stages) == 0 {
 		return old, Outcome{Kind: Nothing}
 	}
-	dag, err := TemplateToDAG(ev.Type, stages)
+	dag, err := r.TemplateToDAG(ev.Type, stages)
 	if err != nil {
 		return old, Outcome{Kind: Refused, Reason: message.Because(message.BadStages, err.Error())}
 	}
@@ -101,11 +89,7 @@ func (r Rules) start(old *State, ev Start) (*State, Outcome) {
 		Active: true, DAG: dag, FeatureName: ev.Feature, Environment: ev.Environment,
 		Retries: map[string]int{}, Crashes: map[string]int{},
 	}
-	for k, n := range dag.All() {
-		if r.MaxRetries > 0 && n.MaxRetries > 0 {
-			n.MaxRetries = r.MaxRetries
-			s.DAG.Set(k, n)
-		}
+	for k := range dag.All() {
 		st := StageState{Status: Pending}
 		if Base(k) == "TEST" {
 			st.Mode = "spec"

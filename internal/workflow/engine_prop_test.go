@@ -11,8 +11,15 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
+
+// testRules has every setting at its default.
+func testRules() Rules {
+	c := config.Defaults().Workflow
+	return Rules{MaxRetries: c.MaxRetries, MaxCrashes: c.MaxCrashes, BarrierTimeout: c.BarrierTimeout, ContextDir: "~/.claude"}
+}
 
 // run drives the engine as a host would and checks, after every event, what must
 // always hold.
@@ -237,8 +244,9 @@ func TestEngineProperties(t *testing.T) {
 		name, stages := genStages(t)
 		r := &run{
 			t: t, now: time.UnixMilli(1_700_000_000_000), rollbacks: map[string]int{},
-			rules: Rules{Strict: rapid.Bool().Draw(t, "strict"), MaxRetries: rapid.IntRange(0, 4).Draw(t, "max")},
+			rules: testRules(),
 		}
+		r.rules.Strict, r.rules.MaxRetries = rapid.Bool().Draw(t, "strict"), rapid.IntRange(0, 4).Draw(t, "max")
 		start := Start{SessionID: "s", WorkflowID: "w", Type: name, Stages: stages, At: r.now}
 		s, out := r.rules.Apply(nil, start)
 		if out.Kind != Started {
@@ -301,7 +309,7 @@ func sameState(t *rapid.T, a, b *State) bool {
 // Completions after the end of a run are refused, with a reason.
 func TestCompletionAfterCancel(t *testing.T) {
 	t.Parallel()
-	var rules Rules
+	rules := testRules()
 	now := time.UnixMilli(1_700_000_000_000)
 	s, _ := rules.Apply(nil, Start{SessionID: "s", Type: "quick", At: now})
 	s, _ = rules.Apply(s, Delegate{ID: "1", Stage: "DEV", At: now})
@@ -325,7 +333,7 @@ func FuzzParseRoute(f *testing.F) {
 		if !ok {
 			return
 		}
-		v := EnforcePolicy(ValidateRoute(r), nil, "REVIEW")
+		v := testRules().EnforcePolicy(ValidateRoute(r), nil, "REVIEW")
 		if v.Verdict != Pass && v.Verdict != Fail {
 			t.Errorf("verdict %q", v.Verdict)
 		}
@@ -339,7 +347,7 @@ func FuzzParseRoute(f *testing.F) {
 }
 
 func FuzzLoad(f *testing.F) {
-	s, _ := Rules{}.Apply(nil, Start{SessionID: "s", Type: "standard", At: time.UnixMilli(0)})
+	s, _ := testRules().Apply(nil, Start{SessionID: "s", Type: "standard", At: time.UnixMilli(0)})
 	f.Add(s.Encode())
 	f.Add([]byte(`{"sessionId":"x","workflowType":"quick","stages":{"DEV":{"status":"completed","result":"pass"},"TEST":null},"activeAgents":{"a":null},"foo":[1]}`))
 	f.Add([]byte(`{"version":3,"dag":{"DEV":{"deps":[]}},"stages":{"DEV":{"status":"active"}},"retries":{"DEV":1}}`))
@@ -357,6 +365,6 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("not stable:\n%s\n%s", out, again.Encode())
 		}
 		s.AttachBarriers(data)
-		Rules{}.Apply(s, Tick{At: time.UnixMilli(1)})
+		testRules().Apply(s, Tick{At: time.UnixMilli(1)})
 	})
 }

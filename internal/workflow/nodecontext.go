@@ -68,20 +68,14 @@ const (
 // NodeOptions is what a node context needs beside the state.
 type NodeOptions struct {
 	SessionID string
-	Dir       string                 // of 002's files; "" = ~/.claude/
 	Lang      message.Lang           // of the hints
-	Exists    func(path string) bool // whether a report is on disk; nil = all are
+	Exists    func(path string) bool // whether a report is on disk
 }
 
 // BuildNodeContext derives the context of a stage from the state, every time
 // anew. Where no report of the failed stage is on disk, the hint of its answer
 // takes its place.
-func BuildNodeContext(s *State, stage string, o NodeOptions) NodeContext {
-	exists := o.Exists
-	if exists == nil {
-		exists = func(string) bool { return true }
-	}
-	dir := contextDir(o.Dir)
+func (r Rules) BuildNodeContext(s *State, stage string, o NodeOptions) NodeContext {
 	node, known := s.DAG.Get(stage)
 	nc := NodeContext{
 		Node:         NodeInfo{Stage: stage, Prev: emptyList(node.Deps), Next: []string{}},
@@ -91,13 +85,13 @@ func BuildNodeContext(s *State, stage string, o NodeOptions) NodeContext {
 		nc.Node.Next = emptyList(s.DAG.NextOf(stage))
 	}
 	if node.OnFail != "" {
-		nc.Node.OnFail = &NodeOnFail{Target: node.OnFail, MaxRetries: s.maxRetries(stage), CurrentRound: s.Retries[stage] + 1}
+		nc.Node.OnFail = &NodeOnFail{Target: node.OnFail, MaxRetries: r.limit(node), CurrentRound: s.Retries[stage] + 1}
 	}
 	if b := node.Barrier; b != nil {
 		nc.Node.Barrier = &NodeBarrier{Group: b.Group, Total: b.Total, Siblings: emptyList(b.Siblings)}
 	}
 	add := func(file string) bool {
-		if file == "" || !exists(file) {
+		if file == "" || !o.Exists(file) {
 			return false
 		}
 		if !slices.Contains(nc.ContextFiles, file) {
@@ -114,7 +108,7 @@ func BuildNodeContext(s *State, stage string, o NodeOptions) NodeContext {
 		}
 	}
 	if Quality(stage) {
-		nc.Report = dir + ContextName(o.SessionID, stage)
+		nc.Report = r.contextPath(ContextName(o.SessionID, stage))
 	}
 	if e := s.Environment; e.Language != "" || e.Framework != "" || e.Frontend {
 		nc.Env = &NodeEnv{e.Language, e.Framework, e.Frontend}
@@ -130,7 +124,7 @@ func BuildNodeContext(s *State, stage string, o NodeOptions) NodeContext {
 		}
 		rc := &RetryContext{
 			FailedStage: worst, Round: s.Retries[worst] + 1,
-			ReflectionFile: dir + ReflectionName(o.SessionID, worst),
+			ReflectionFile: r.contextPath(ReflectionName(o.SessionID, worst)),
 		}
 		rc.Hint = message.RetryHint.Format(o.Lang, worst, rc.ReflectionFile)
 		if rounds, _ := s.RetryHistory.Get(worst); !read && len(rounds) > 0 {

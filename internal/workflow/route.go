@@ -246,19 +246,19 @@ func (r Route) shown(key string) string {
 // EnforcePolicy is the second layer: the logic. Its rules hold in this order: a
 // PASS does not go back, the retry limit, a DEV to go back to, and a barrier
 // stage votes in its own barrier. An ABORT is never changed.
-func EnforcePolicy(r Route, s *State, stage string) Route {
+func (rules Rules) EnforcePolicy(r Route, s *State, stage string) Route {
 	if r.Route == Abort {
 		return r
 	}
 	if s == nil {
 		s = &State{}
 	}
-	node, _ := s.DAG.Get(stage)
+	node, known := s.DAG.Get(stage)
 	if r.Verdict == Pass && r.Route == Dev {
 		r.Route = Next
 		r.warn("policy override: a PASS cannot go back to DEV, forcing NEXT")
 	}
-	if limit := s.maxRetries(stage); r.Route == Dev && s.Retries[stage] >= limit {
+	if limit := rules.limit(node); r.Route == Dev && known && s.Retries[stage] >= limit {
 		r.Route = Next
 		r.warn("policy override: retry limit reached (%d/%d), forcing NEXT", s.Retries[stage], limit)
 	}

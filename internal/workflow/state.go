@@ -173,7 +173,7 @@ func decodeOlder(o object) (*State, error) {
 		return nil, err
 	}
 	if s.DAG.Len() == 0 {
-		s.DAG = dagOf(s.Stages.Keys())
+		s.DAG = dagOf(s.Stages.Keys(), unsaid)
 	}
 	if !o.Has("pipelineActive") {
 		s.Active = s.Stages.Len() > 0 && !s.Done()
@@ -251,7 +251,10 @@ func decodeDAG(r gjson.Result) DAG {
 		if f := v.Get("onFail"); f.Type == gjson.String {
 			n.OnFail = f.String()
 		}
-		n.MaxRetries = count(v.Get("maxRetries"))
+		n.MaxRetries = unsaid
+		if m := v.Get("maxRetries"); m.Type == gjson.Number && m.Num >= 0 {
+			n.MaxRetries = count(m)
+		}
 		if b := v.Get("barrier"); b.IsObject() {
 			n.Barrier = &BarrierRef{Group: b.Get("group").String(), Total: count(b.Get("total")), Siblings: stringList(b.Get("siblings"))}
 			if next := b.Get("next"); next.Type == gjson.String {
@@ -409,7 +412,8 @@ func (d DAG) object() object {
 		no.put("deps", emptyList(n.Deps))
 		no.put("next", emptyList(d.NextOf(k)))
 		no.put("onFail", orNull(n.OnFail))
-		if n.MaxRetries > 0 {
+		// A stage without an onFail of its own follows the setting.
+		if n.MaxRetries >= 0 && (n.OnFail != "" || no.Has("maxRetries")) {
 			no.put("maxRetries", n.MaxRetries)
 		}
 		if b := n.Barrier; b != nil {
@@ -592,11 +596,26 @@ func (s *State) Phase() string {
 	return "CLASSIFIED"
 }
 
-func (s *State) maxRetries(stage string) int {
-	if n, ok := s.DAG.Get(stage); ok && n.MaxRetries > 0 {
-		return n.MaxRetries
+// limit is how often a stage may send the work back.
+func (r Rules) limit(n Node) int {
+	if n.MaxRetries == unsaid {
+		return r.MaxRetries
 	}
-	return DefaultMaxRetries
+	return n.MaxRetries
+}
+
+// fillIn sets the limits that the file does not give.
+func (r Rules) fillIn(s *State) {
+	for k, n := range s.DAG.All() {
+		n.MaxRetries = r.limit(n)
+		s.DAG.Set(k, n)
+	}
+}
+
+// maxRetries is the limit of a stage in a state that Apply gave.
+func (s *State) maxRetries(stage string) int {
+	n, _ := s.DAG.Get(stage)
+	return n.MaxRetries
 }
 
 // Stamp is the time format of every file we write.

@@ -199,18 +199,18 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 	case o.Kind == Redelegate:
 		say(message.ResultCrash, label, o.Round, o.Max)
 	case o.Result == "fail":
-		say(message.ResultFail, label, s.FailCount, DefaultMaxRetries)
+		say(message.ResultFail, label, s.FailCount, s.maxRetries(o.Stage))
 		switch {
 		case len(o.Exhausted) > 0:
-			say(message.ResultLimit, DefaultMaxRetries)
+			say(message.ResultLimit, s.maxRetries(o.Stage))
 		case o.Kind == RolledBack:
 			say(message.ResultFixFail)
 		}
 	case o.Result == "reject":
-		say(message.ResultReject, s.RejectCount, DefaultMaxRetries)
+		say(message.ResultReject, s.RejectCount, s.maxRetries(o.Stage))
 		switch {
 		case len(o.Exhausted) > 0:
-			say(message.ResultLimitRej, DefaultMaxRetries)
+			say(message.ResultLimitRej, s.maxRetries(o.Stage))
 		case o.Kind == RolledBack:
 			say(message.ResultFixReject)
 		}

@@ -40,7 +40,7 @@ func (t *transition) vote(key string, route Route, at time.Time) {
 }
 
 func (t *transition) mergedPath() string {
-	return contextDir(t.ContextDir) + ContextName(t.s.SessionID, MergedContext)
+	return t.contextPath(ContextName(t.s.SessionID, MergedContext))
 }
 
 // resolve acts on the merged result of a barrier.
@@ -160,7 +160,7 @@ func (t *transition) tick(at time.Time) {
 func (t *transition) expire(name string, at time.Time) bool {
 	s := t.s
 	g, ok := s.Barriers.Get(name)
-	if !ok || !g.TimedOut(at, t.timeout()) {
+	if !ok || !g.TimedOut(at, t.BarrierTimeout) {
 		return false
 	}
 	missing := g.Missing()
