@@ -150,7 +150,7 @@ func TestCodexOutputFitsItsSchemas(t *testing.T) {
 			}
 			var spoken []string
 			for i, s := range tt.steps(path) {
-				out, _, err := check(env, home, s.event, host.Codex, []byte(s.in))
+				out, _, err := check(env, home, s.event, string(host.Codex), []byte(s.in))
 				if err != nil {
 					t.Errorf("step %d, %s: %v", i, s.event, err)
 				}

@@ -82,7 +82,7 @@ func (d *doctor) checkClaude(ctx context.Context, cfg config.Config) (installed 
 		d.add("claude-code", "note", message.DoctorNoClaude)
 		return false
 	}
-	d.checkVersion(ctx, "claude-code", "claude", host.ClaudeFloor, "fail", message.DoctorClaude, message.WarnOldClaude, message.WarnNoClaude)
+	d.checkVersion(ctx, "claude-code", "claude", host.Of(host.ClaudeCode).Floor, "fail", message.DoctorClaude, message.WarnOldClaude, message.WarnNoClaude)
 
 	files, err := host.PluginFiles(plugin.FS)
 	if err == nil {
@@ -124,7 +124,7 @@ func (d *doctor) checkClaude(ctx context.Context, cfg config.Config) (installed 
 		d.add("settings", "ok", message.DoctorSettings, path)
 	}
 	d.checkMode(c, cfg.Compact, f, runs)
-	d.checkFired(host.ClaudeCode, hook.Events(), []string{"session-start", "user-prompt-submit"}, message.HintFire)
+	d.checkFired(string(host.ClaudeCode), hook.Events(), []string{"session-start", "user-prompt-submit"}, message.HintFire)
 	return true
 }
 
@@ -221,7 +221,7 @@ func (d *doctor) checkCodex(ctx context.Context) (installed bool) {
 		d.add("codex", "note", message.DoctorNotCodex)
 		return false
 	}
-	d.checkVersion(ctx, "codex", "codex", host.CodexFloor, "warn", message.DoctorCodex, message.WarnOldCodex, message.DoctorNoCodex)
+	d.checkVersion(ctx, "codex", "codex", host.Of(host.Codex).Floor, "warn", message.DoctorCodex, message.WarnOldCodex, message.DoctorNoCodex)
 	if _, _, err := host.Apply(f.Before, nil); err != nil {
 		d.advise(d.add("codex-hooks", "fail", message.DoctorBadJSON, path, err.Error()), message.HintBrokenJSON, path)
 		return true
@@ -237,6 +237,6 @@ func (d *doctor) checkCodex(ctx context.Context) (installed bool) {
 	} else if total > 0 {
 		d.add("codex-trust", "ok", message.DoctorApproved, total)
 	}
-	d.checkFired(host.Codex, host.CodexEvents(), []string{"user-prompt-submit"}, message.HintFireCodex)
+	d.checkFired(string(host.Codex), host.CodexEvents(), []string{"user-prompt-submit"}, message.HintFireCodex)
 	return true
 }

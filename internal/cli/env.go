@@ -3,13 +3,13 @@ package cli
 import (
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/term"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -37,9 +37,7 @@ func OSEnv() Env {
 }
 
 // home is the user's home folder.
-func (e Env) home() string {
-	return e.folders().User
-}
+func (e Env) home() string { return e.folders().User }
 
 // folders is where the user's files lie. Without a home the one we are in
 // stands for it.
@@ -48,20 +46,9 @@ func (e Env) folders() store.Folders {
 	return f
 }
 
-// overtoneHome is $OVERTONE_HOME, by default ~/.overtone.
-func (e Env) overtoneHome() string {
-	return e.folders().Root
-}
+func (e Env) claudeDir() string { return e.folders().Claude }
 
-// claudeDir is $CLAUDE_CONFIG_DIR, by default ~/.claude.
-func (e Env) claudeDir() string {
-	return e.folders().Claude
-}
-
-// codexHome is $CODEX_HOME, by default ~/.codex.
-func (e Env) codexHome() string {
-	return e.folders().Codex
-}
+func (e Env) codexHome() string { return host.Of(host.Codex).Dir(e.folders().Find) }
 
 func (e Env) store() *store.Home {
 	f := e.folders()
@@ -77,7 +64,7 @@ func (e Env) hook() hook.Env {
 }
 
 func (e Env) config() (config.Config, []config.Problem) {
-	return config.Load(filepath.Join(e.overtoneHome(), "config.yaml"), e.Getenv)
+	return config.Load(e.store().ConfigFile(), e.Getenv)
 }
 
 // lang is the language of the command line: the locale's.

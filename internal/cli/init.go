@@ -29,7 +29,7 @@ func (a *app) initCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: message.HelpInit.In(a.lang), Long: message.HelpInitLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.Contains([]string{host.ClaudeCode, host.Codex}, f.host) {
+			if !slices.Contains(host.Names(), f.host) {
 				return usageError{message.WithHint(message.Fail(message.BadHost, f.host), message.HintHosts)}
 			}
 			if !slices.Contains([]string{"", "tag", "suggest", "auto"}, f.mode) {
@@ -42,7 +42,7 @@ func (a *app) initCmd() *cobra.Command {
 			return s.install(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&f.host, "host", host.ClaudeCode, message.HelpHost.In(a.lang))
+	cmd.Flags().StringVar(&f.host, "host", string(host.ClaudeCode), message.HelpHost.In(a.lang))
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.lang))
 	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpMode.In(a.lang))
 	cmd.Flags().StringVar(&f.language, "lang", "", message.HelpLang.In(a.lang))
@@ -50,7 +50,7 @@ func (a *app) initCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&f.probe, "probe", false, message.HelpProbe.In(a.lang))
 	cmd.Flags().BoolVar(&f.doNotProbe, "no-probe", false, message.HelpNoProbe.In(a.lang))
 	cmd.MarkFlagsMutuallyExclusive("probe", "no-probe")
-	for flag, words := range map[string][]string{"host": {host.ClaudeCode, host.Codex}, "mode": {"tag", "suggest", "auto"}, "lang": {"zh-TW", "en"}} {
+	for flag, words := range map[string][]string{"host": host.Names(), "mode": {"tag", "suggest", "auto"}, "lang": {"zh-TW", "en"}} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
 	return cmd
@@ -117,7 +117,7 @@ func (s *setup) install(ctx context.Context) error {
 	if s.mode == "" {
 		s.mode = cfg.Compact.Mode
 	}
-	if s.host == host.ClaudeCode {
+	if s.host == string(host.ClaudeCode) {
 		s.checkClaude(ctx, asked)
 	}
 	if err := s.planOwn(asked != "", cfg); err != nil {
@@ -125,7 +125,7 @@ func (s *setup) install(ctx context.Context) error {
 	}
 	c := s.claudeSetup()
 	var err error
-	if s.host == host.ClaudeCode {
+	if s.host == string(host.ClaudeCode) {
 		if s.mode == "auto" {
 			c.Window, c.Percent = cfg.Compact.NativeWindow, cfg.Compact.NativePercent
 		}
@@ -143,7 +143,7 @@ func (s *setup) install(ctx context.Context) error {
 	if err := s.apply(); err != nil {
 		return err
 	}
-	if s.host == host.ClaudeCode {
+	if s.host == string(host.ClaudeCode) {
 		s.register(ctx, c)
 	}
 	return s.conclude()
@@ -185,10 +185,10 @@ func (s *setup) checkClaude(ctx context.Context, asked string) {
 	switch {
 	case err != nil:
 		s.warn(message.WarnAskVersion, err.Error())
-	case v.Less(host.ClaudeFloor):
-		s.warn(message.WarnOldClaude, v, host.ClaudeFloor)
+	case v.Less(host.Of(host.ClaudeCode).Floor):
+		s.warn(message.WarnOldClaude, v, host.Of(host.ClaudeCode).Floor)
 		if asked == "auto" {
-			s.suggest(message.WarnOldClaude, v, host.ClaudeFloor)
+			s.suggest(message.WarnOldClaude, v, host.Of(host.ClaudeCode).Floor)
 			return
 		}
 	}
@@ -305,8 +305,8 @@ func (s *setup) planClaude(c host.Claude) error {
 
 func (s *setup) planCodex(ctx context.Context) error {
 	if bin, err := exec.LookPath("codex"); err == nil {
-		if v, err := host.Ask(ctx, bin, s.env.Environ()); err == nil && v.Less(host.CodexFloor) {
-			s.warn(message.WarnOldCodex, v, host.CodexFloor)
+		if v, err := host.Ask(ctx, bin, s.env.Environ()); err == nil && v.Less(host.Of(host.Codex).Floor) {
+			s.warn(message.WarnOldCodex, v, host.Of(host.Codex).Floor)
 		}
 	}
 	home, err := filepath.Abs(s.env.codexHome())
@@ -495,7 +495,7 @@ func (s *setup) apply() error {
 		}
 	}
 	if len(changed)+len(kept) > 0 {
-		m, err := s.backups().Save(s.env.Now(), s.host, Version, changed, kept...)
+		m, err := s.backups().Save(s.env.Now(), host.Name(s.host), Version, changed, kept...)
 		if err != nil {
 			return err
 		}
@@ -552,7 +552,7 @@ func (s *setup) conclude() error {
 		s.say(message.InitBackup, s.short(s.report.Backup))
 	}
 	s.say(message.InitDone, s.host, s.report.Mode, s.report.Language)
-	if s.host == host.Codex {
+	if s.host == string(host.Codex) {
 		s.say(message.InitCodex)
 		if s.report.Mode == "auto" {
 			s.say(message.InitCodexRun)

@@ -24,7 +24,7 @@ func (a *app) uninstallCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "uninstall", Short: message.HelpUninstall.In(a.lang), Long: message.HelpUninstallLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			hosts := []string{host.ClaudeCode, host.Codex}
+			hosts := host.Names()
 			if f.host != "" {
 				if !slices.Contains(hosts, f.host) {
 					return usageError{message.WithHint(message.Fail(message.BadHost, f.host), message.HintHosts)}
@@ -39,7 +39,7 @@ func (a *app) uninstallCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.lang))
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.lang))
 	cmd.Flags().BoolVar(&purge, "purge", false, message.HelpPurge.In(a.lang))
-	_ = cmd.RegisterFlagCompletionFunc("host", cobra.FixedCompletions([]string{host.ClaudeCode, host.Codex}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("host", cobra.FixedCompletions(host.Names(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -53,7 +53,7 @@ func (s *setup) uninstall(ctx context.Context, hosts []string, purge bool) error
 	}
 	var open []host.Manifest
 	for _, name := range hosts {
-		runs, err := s.backups().Open(name)
+		runs, err := s.backups().Open(host.Name(name))
 		if err != nil {
 			s.warn(message.WarnConfig, err.Error())
 		}
@@ -62,7 +62,7 @@ func (s *setup) uninstall(ctx context.Context, hosts []string, purge bool) error
 		}
 		open = append(open, runs...)
 	}
-	plugin := slices.Contains(hosts, host.ClaudeCode)
+	plugin := slices.Contains(hosts, string(host.ClaudeCode))
 	s.describe()
 	folder := ""
 	if _, err := os.Lstat(s.pluginDir()); plugin && err == nil {
@@ -136,7 +136,7 @@ func (s *setup) planUndo(name string, runs []host.Manifest) error {
 		return err
 	}
 	usual, edits := s.claudeSetup().Settings(), s.claudeSetup().Edits()
-	if name == host.Codex {
+	if name == string(host.Codex) {
 		usual, edits = host.CodexFile(codex), host.CodexEdits()
 	}
 	paths := []string{usual}

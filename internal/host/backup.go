@@ -29,7 +29,7 @@ const (
 type Manifest struct {
 	Schema  int         `json:"schema"`
 	At      time.Time   `json:"at"`
-	Host    string      `json:"host"`
+	Host    Name        `json:"host"`
 	Version string      `json:"version"` // of Overtone
 	Files   []FileEntry `json:"files"`
 
@@ -60,7 +60,7 @@ func sum(data []byte) string {
 // Save keeps the present bytes of the files that are about to change. It is
 // called before they are written: a run that is killed in between can be undone
 // just as well. keep names files that uninstalling leaves as they are.
-func (b Backups) Save(now time.Time, host, version string, files []*File, keep ...*File) (Manifest, error) {
+func (b Backups) Save(now time.Time, host Name, version string, files []*File, keep ...*File) (Manifest, error) {
 	m := Manifest{Schema: 1, At: now.UTC(), Host: host, Version: version}
 	var err error
 	if m.dir, err = b.newDir(now); err != nil {
@@ -113,7 +113,7 @@ func (b Backups) newDir(now time.Time) (string, error) {
 
 // Open lists the runs for a host that were not undone, the newest first. Runs
 // whose manifest cannot be read are told, and left out.
-func (b Backups) Open(host string) (list []Manifest, err error) {
+func (b Backups) Open(host Name) (list []Manifest, err error) {
 	entries, err := os.ReadDir(b.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

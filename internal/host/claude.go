@@ -17,6 +17,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+var claudeHost = Host{
+	Name: ClaudeCode, Program: "claude", Floor: Version{2, 1, 197}, dirVar: "CLAUDE_CONFIG_DIR", dirName: ".claude",
+}
+
 // PluginName is the plugin's name, and that of the folder it is offered from.
 const PluginName = "overtone"
 

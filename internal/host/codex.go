@@ -9,6 +9,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+var codexHost = Host{
+	Name: Codex, Program: "codex", Floor: Version{0, 166, 0}, dirVar: "CODEX_HOME", dirName: ".codex",
+}
+
 // CodexFile is the path of the user's hooks in Codex's home.
 func CodexFile(home string) string { return filepath.Join(home, "hooks.json") }
 

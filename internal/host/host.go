@@ -26,17 +26,59 @@ import (
 	"time"
 )
 
-// Names of the hosts, as on the command line.
+// Name is a host's name, as on the command line and in our files.
+type Name string
+
 const (
-	ClaudeCode = "claude-code"
-	Codex      = "codex"
+	ClaudeCode Name = "claude-code"
+	Codex      Name = "codex"
 )
 
-// The oldest versions whose hooks are known to behave as the hooks expect.
-var (
-	ClaudeFloor = Version{2, 1, 197}
-	CodexFloor  = Version{0, 166, 0}
-)
+// Host is one agent, and all that differs between it and the others. Each has a
+// file of its own.
+type Host struct {
+	Name Name
+	// Program is what the user starts.
+	Program string
+	// Floor is the oldest version whose hooks are known to behave.
+	Floor Version
+
+	dirVar, dirName string // the folder of its own files: variable, and name below the home
+}
+
+// All are the hosts, the usual one first.
+func All() []*Host { return []*Host{&claudeHost, &codexHost} }
+
+// Names are those of the hosts, in the same order.
+func Names() []string {
+	var names []string
+	for _, h := range All() {
+		names = append(names, string(h.Name))
+	}
+	return names
+}
+
+// Named finds a host.
+func Named(name string) (*Host, bool) {
+	for _, h := range All() {
+		if string(h.Name) == name {
+			return h, true
+		}
+	}
+	return nil, false
+}
+
+// Of is the host with a name that is known to be one.
+func Of(name Name) *Host {
+	h, _ := Named(string(name))
+	return h
+}
+
+// Dir is the folder of the host's own files. find knows the user's home: it
+// gives the folder that a variable names, else the usual one.
+func (h *Host) Dir(find func(variable, usual string) string) string {
+	return find(h.dirVar, h.dirName)
+}
 
 // Version is major, minor and patch.
 type Version [3]int

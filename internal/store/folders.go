@@ -11,10 +11,20 @@ type Folders struct {
 	User   string // the home folder; "" where the environment names none
 	Root   string // $OVERTONE_HOME, else ~/.overtone
 	Claude string // $CLAUDE_CONFIG_DIR, else ~/.claude
-	Codex  string // $CODEX_HOME, else ~/.codex
 	// ShownClaude is Claude as models are told it: the short form where it is
 	// the usual place.
 	ShownClaude string
+
+	getenv func(string) string
+}
+
+// Find is the folder that a variable names, else the usual one below the home.
+func (f Folders) Find(variable, usual string) string {
+	dir := f.getenv(variable)
+	if dir == "" {
+		dir = filepath.Join(f.User, usual)
+	}
+	return absolute(dir)
 }
 
 // usualClaude is what models are told while nobody chose another folder.
@@ -28,17 +38,8 @@ func FindFolders(getenv func(string) string) (Folders, error) {
 	if user == "" {
 		user = getenv("USERPROFILE")
 	}
-	find := func(variable, usual string) string {
-		dir := getenv(variable)
-		if dir == "" {
-			dir = filepath.Join(user, usual)
-		}
-		return absolute(dir)
-	}
-	f := Folders{
-		User: user, Root: find("OVERTONE_HOME", ".overtone"), Claude: find("CLAUDE_CONFIG_DIR", ".claude"),
-		Codex: find("CODEX_HOME", ".codex"), ShownClaude: usualClaude,
-	}
+	f := Folders{User: user, ShownClaude: usualClaude, getenv: getenv}
+	f.Root, f.Claude = f.Find("OVERTONE_HOME", ".overtone"), f.Find("CLAUDE_CONFIG_DIR", ".claude")
 	if f.Claude != absolute(filepath.Join(user, ".claude")) {
 		f.ShownClaude = f.Claude
 	}
