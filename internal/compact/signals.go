@@ -158,7 +158,7 @@ func (e CommandFinished) apply(s *State, _ Settings) {
 		}
 		s.Slice.Commits = newest(append(s.Slice.Commits, v.Commits...), maxCommits)
 	}
-	if _, ok := shellcmd.Checkpointed(e.Observation); ok {
+	if shellcmd.Checkpointed(e.Observation) {
 		s.Seen |= Of(PRCheckpoint)
 	}
 	if e.Exit != nil && *e.Exit != 0 {

@@ -187,7 +187,7 @@ func (c *call) idle() bool {
 		return false
 	}
 	o := c.finished(false, w.Get("turn").Time())
-	if _, ok := shellcmd.Checkpointed(o); ok {
+	if shellcmd.Checkpointed(o) {
 		return false
 	}
 	return !shellcmd.Committed(o).Committed

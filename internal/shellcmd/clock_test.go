@@ -1,10 +1,8 @@
-package shellcmd_test
+package shellcmd
 
 import (
 	"testing"
 	"time"
-
-	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
 
 // git dates a commit by a clock that may be a tick behind ours: in the first
@@ -12,14 +10,14 @@ import (
 func TestCommittedAcrossASecond(t *testing.T) {
 	t.Parallel()
 	second := time.Unix(1_700_000_001, 0)
-	head := func(string) (shellcmd.Head, error) {
-		return shellcmd.Head{GitDir: "/r/.git", Hash: "abc", LogSize: 100, Log: []shellcmd.LogEntry{
+	head := func(string) (Head, error) {
+		return Head{GitDir: "/r/.git", Hash: "abc", LogSize: 100, Log: []logEntry{
 			{New: "abc", Time: second.Add(-time.Second), Action: "commit", Subject: "x"},
 		}}, nil
 	}
 	for after, want := range map[time.Duration]bool{3 * time.Millisecond: true, 900 * time.Millisecond: false} {
-		o := shellcmd.Observation{Line: "git commit -qm x", Cwd: "/r", Head: head, Started: second.Add(after), Ended: second.Add(after + 20*time.Millisecond)}
-		if v := shellcmd.Committed(o); v.Committed != want {
+		o := Observation{Line: "git commit -qm x", Cwd: "/r", Head: head, Started: second.Add(after), Ended: second.Add(after + 20*time.Millisecond)}
+		if v := Committed(o); v.Committed != want {
 			t.Errorf("%v into the second: %+v, want %v", after, v, want)
 		}
 	}

@@ -30,22 +30,6 @@ type Observation struct {
 	Aliases func(name string) (string, bool)
 }
 
-// Evidence says what a Verdict rests on.
-type Evidence string
-
-const (
-	// ByCommand: the line runs nothing that commits.
-	ByCommand Evidence = "command"
-	// ByReflog: the repository's own log tells.
-	ByReflog Evidence = "reflog"
-	// ByHead: there is no log, but the branch moved or did not move.
-	ByHead Evidence = "head"
-	// ByOutput: git printed, or did not print, its line for a new commit.
-	ByOutput Evidence = "output"
-	// ByExit: there is no evidence but the exit status.
-	ByExit Evidence = "exit"
-)
-
 // Made is a commit that was seen.
 type Made struct {
 	Hash    string `json:"hash"`
@@ -55,14 +39,13 @@ type Made struct {
 // Verdict is the answer of Committed.
 type Verdict struct {
 	Committed bool
-	By        Evidence
 	Commits   []Made
 }
 
-// Dirs lists the directories in which line may commit, for Snapshot.
-func Dirs(o Observation) []string {
+// dirs lists the directories in which line may commit, for Snapshot.
+func dirs(o Observation) []string {
 	dirs := []string{o.Cwd}
-	cmds, err := Parse(o.Line)
+	cmds, err := parse(o.Line)
 	if err != nil {
 		return dirs
 	}
@@ -86,27 +69,27 @@ func Snapshot(o Observation) []Mark {
 		return nil
 	}
 	var marks []Mark
-	for _, dir := range Dirs(o) {
+	for _, dir := range dirs(o) {
 		if h, err := o.Head(dir); err == nil && !slices.ContainsFunc(marks, func(m Mark) bool { return m.GitDir == h.GitDir }) {
-			marks = append(marks, h.Mark())
+			marks = append(marks, h.mark())
 		}
 	}
 	return marks
 }
 
 // repo is the directory in which the commit's repository is found.
-func (c GitCommit) repo(o Observation) (string, bool) {
+func (c gitCommit) repo(o Observation) (string, bool) {
 	if !c.DirKnown {
 		return "", false
 	}
-	dir, err := Resolve(c.Dir, o.Cwd, o.Home)
+	dir, err := resolve(c.Dir, o.Cwd, o.Home)
 	if err != nil {
 		return "", false
 	}
 	if c.GitDir == "" {
 		return dir, true
 	}
-	dir, err = Resolve(within(dir, c.GitDir), o.Cwd, o.Home)
+	dir, err = resolve(within(dir, c.GitDir), o.Cwd, o.Home)
 	return dir, err == nil
 }
 
@@ -118,51 +101,48 @@ func (c GitCommit) repo(o Observation) (string, bool) {
 // exit status, if it can only be 0 when the commit worked. So a commit followed
 // by a failing push counts, and a masked "nothing to commit" does not.
 func Committed(o Observation) Verdict {
-	cmds, err := Parse(o.Line)
-	var commits []GitCommit
+	cmds, err := parse(o.Line)
+	var commits []gitCommit
 	opaque := err != nil
 	if err == nil {
 		commits, opaque = gitCommits(cmds, o.Aliases)
 	}
 	if len(commits) == 0 && !opaque {
-		return Verdict{By: ByCommand}
+		return Verdict{}
 	}
 	printed := printedCommits(o)
 	repos := o.inspect(commits)
 	settled := len(repos.seen) > 0 && !repos.missing
 	for _, r := range repos.seen {
 		if made := r.made(o, printed); len(made) > 0 {
-			return Verdict{Committed: true, By: ByReflog, Commits: made}
+			return Verdict{Committed: true, Commits: made}
 		}
 		if r.marked && !r.logged {
 			if len(commits) > 0 && r.head.Hash != r.mark.Hash {
-				return Verdict{Committed: true, By: ByHead, Commits: []Made{{Hash: r.head.Hash}}}
+				return Verdict{Committed: true, Commits: []Made{{Hash: r.head.Hash}}}
 			}
 			settled = settled && r.head.Hash == r.mark.Hash
 			continue
 		}
-		settled = settled && r.logged && (r.marked || !o.Started.IsZero() && !slices.ContainsFunc(commits, func(c GitCommit) bool { return c.Dated }))
+		settled = settled && r.logged && (r.marked || !o.Started.IsZero() && !slices.ContainsFunc(commits, func(c gitCommit) bool { return c.Dated }))
 	}
 	if settled {
-		return Verdict{By: ByReflog}
+		return Verdict{}
 	}
 	if len(printed) > 0 && (len(commits) > 0 || len(repos.seen) == 0) {
-		return Verdict{Committed: true, By: ByOutput, Commits: printed}
+		return Verdict{Committed: true, Commits: printed}
 	}
 	if len(commits) == 0 {
-		return Verdict{By: ByOutput}
+		return Verdict{}
 	}
 	for _, c := range commits {
 		// A commit that is not quiet prints something, worked or not: where
 		// the output is empty, the host did not keep it.
 		if (c.Quiet || o.Output == "") && c.Decides && o.Exit != nil && *o.Exit == 0 {
-			return Verdict{Committed: true, By: ByExit}
+			return Verdict{Committed: true}
 		}
 	}
-	if o.Output == "" {
-		return Verdict{By: ByExit}
-	}
-	return Verdict{By: ByOutput}
+	return Verdict{}
 }
 
 type repoState struct {
@@ -177,7 +157,7 @@ type repoStates struct {
 	missing bool // a repository of the line could not be read
 }
 
-func (o Observation) inspect(commits []GitCommit) repoStates {
+func (o Observation) inspect(commits []gitCommit) repoStates {
 	var out repoStates
 	if o.Head == nil {
 		out.missing = true
@@ -220,7 +200,7 @@ func (r repoState) made(o Observation, printed []Made) []Made {
 	}
 	var out []Made
 	for _, e := range r.head.Log {
-		if !e.Commit() {
+		if !e.isCommit() {
 			continue
 		}
 		mine := false

@@ -1,4 +1,4 @@
-package shellcmd_test
+package shellcmd
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
 
 // commitRow is a line that real bash runs in a real repository.
@@ -336,8 +334,8 @@ func commitRows() []commitRow {
 	}
 }
 
-// evidence is how much of a finished line a host lets us see.
-type evidence struct {
+// sight is how much of a finished line a host lets us see.
+type sight struct {
 	name                string
 	marks, times, reads bool
 }
@@ -348,7 +346,7 @@ func TestCommittedAgainstRealGit(t *testing.T) {
 	if len(rows) < 150 {
 		t.Errorf("%d rows, want at least 150", len(rows))
 	}
-	modes := []evidence{
+	modes := []sight{
 		{name: "marks", marks: true, reads: true},
 		{name: "times", times: true, reads: true},
 		{name: "output"},
@@ -374,11 +372,11 @@ func TestCommittedAgainstRealGit(t *testing.T) {
 					t.Fatalf("set-up of %q: %d %v\n%s", row.line, code, err, out)
 				}
 			}
-			o := shellcmd.Observation{
-				Line: row.line, Cwd: f.repo, Home: f.root, Head: shellcmd.ReadHead,
-				Aliases: shellcmd.UserAliases(f.repo, f.root, nil),
+			o := Observation{
+				Line: row.line, Cwd: f.repo, Home: f.root, Head: ReadHead,
+				Aliases: UserAliases(f.repo, f.root, nil),
 			}
-			marks := shellcmd.Snapshot(o)
+			marks := Snapshot(o)
 			objects := f.commits(t)
 			o.Started = time.Now()
 			out, code, err := f.run(row.line, false)
@@ -391,7 +389,7 @@ func TestCommittedAgainstRealGit(t *testing.T) {
 				t.Fatalf("%q: commits made: %v, the row says %v, by other means: %v\n%s", row.line, made, row.want, row.other, out)
 			}
 			for _, m := range modes {
-				for _, line := range []string{row.line, shellcmd.Quote("/bin/bash", "-lc", row.line)} {
+				for _, line := range []string{row.line, quote("/bin/bash", "-lc", row.line)} {
 					seen := o
 					seen.Line = line
 					if m.marks {
@@ -407,7 +405,7 @@ func TestCommittedAgainstRealGit(t *testing.T) {
 					if row.blind && m.name == "output" {
 						want = !want
 					}
-					v := shellcmd.Committed(seen)
+					v := Committed(seen)
 					if v.Committed != want {
 						t.Errorf("%s: %s\n got %+v, want %v\n exit %d, output:\n%s", m.name, line, v, want, code, out)
 					}
@@ -444,12 +442,12 @@ func ratio(hit, miss int) float64 {
 func TestCommittedNamesTheCommits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	o := shellcmd.Observation{Line: `git commit -qm 'first slice' && git commit -qam 'second: slice'`, Cwd: f.repo, Head: shellcmd.ReadHead}
-	o.Before = shellcmd.Snapshot(o)
+	o := Observation{Line: `git commit -qm 'first slice' && git commit -qam 'second: slice'`, Cwd: f.repo, Head: ReadHead}
+	o.Before = Snapshot(o)
 	if out, code, err := f.run(o.Line, false); err != nil || code != 0 {
 		t.Fatal(code, err, out)
 	}
-	v := shellcmd.Committed(o)
+	v := Committed(o)
 	var subjects []string
 	for _, c := range v.Commits {
 		subjects = append(subjects, c.Subject)

@@ -1,4 +1,4 @@
-package shellcmd_test
+package shellcmd
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ var template = sync.OnceValues(func() (string, error) {
 	for name, body := range map[string]string{
 		"sudo": "#!/bin/bash\nwhile [[ $1 == -* || $1 == *=* ]]; do case $1 in -u) shift 2;; --) shift; break;; *=*) export \"$1\"; shift;; *) shift;; esac; done\nexec \"$@\"\n",
 		"doas": "#!/bin/bash\nwhile [[ $1 == -* ]]; do case $1 in -u) shift 2;; *) shift;; esac; done\nexec \"$@\"\n",
-		"gh":   "#!/bin/bash\nif [ -n \"$FAKE_FAIL\" ]; then echo 'pull request create failed: GraphQL: No commits' >&2; exit 1; fi\ncase \"$*\" in *create*) echo https://example.test/o/r/pull/7;; *) echo ok;; esac\n",
+		"gh":   "#!/bin/bash\nif [ -n \"$FAKE_FAIL\" ]; then echo 'pull request create failed: GraphQL: No commits' >&2; exit 1; fi\nif [ -n \"$FAKE_EXISTS\" ]; then printf 'a pull request for branch \"x\" into branch \"main\" already exists:\\nhttps://example.test/o/r/pull/7\\n' >&2; exit 1; fi\ncase \"$*\" in *create*) echo https://example.test/o/r/pull/7;; *) echo ok;; esac\n",
 		"gt":   "#!/bin/bash\nif [ -n \"$FAKE_FAIL\" ]; then echo 'ERROR: no stack' >&2; exit 1; fi\necho submitted\n",
 	} {
 		if err := os.WriteFile(filepath.Join(f.bin, name), []byte(body), 0o755); err != nil {

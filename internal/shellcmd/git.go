@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// GitCommit is one run of git commit that a line asks for.
-type GitCommit struct {
+// gitCommit is one run of git commit that a line asks for.
+type gitCommit struct {
 	// Args is what follows the word commit.
-	Args []Arg
-	// Dir is the directory git works in, as Command.Dir; DirKnown is false
+	Args []arg
+	// Dir is the directory git works in, as command.Dir; DirKnown is false
 	// when the line does not tell.
 	Dir      string
 	DirKnown bool
@@ -21,7 +21,7 @@ type GitCommit struct {
 	Amend bool
 	// Alias is the alias that stood for commit, if any.
 	Alias string
-	// Decides is as in Command.
+	// Decides is as in command.
 	Decides bool
 	// Dated says that the committer date was set, so the reflog's time is
 	// not the time of the commit.
@@ -37,7 +37,7 @@ type GitCommit struct {
 //
 // aliases gives the value of a git alias; it may be nil. Aliases that the line
 // itself sets, by -c alias.x=… or git config, are known as well.
-func gitCommits(cmds []Command, aliases func(string) (string, bool)) (commits []GitCommit, opaque bool) {
+func gitCommits(cmds []command, aliases func(string) (string, bool)) (commits []gitCommit, opaque bool) {
 	g := gitFinder{aliases: aliases, local: map[string]string{}}
 	for _, c := range cmds {
 		g.command(c, 0)
@@ -48,7 +48,7 @@ func gitCommits(cmds []Command, aliases func(string) (string, bool)) (commits []
 type gitFinder struct {
 	aliases func(string) (string, bool)
 	local   map[string]string // aliases that the line itself sets
-	commits []GitCommit
+	commits []gitCommit
 	opaque  bool
 }
 
@@ -63,11 +63,11 @@ func (g *gitFinder) alias(name string) (string, bool) {
 	return g.aliases(name)
 }
 
-func (g *gitFinder) command(c Command, depth int) {
+func (g *gitFinder) command(c command, depth int) {
 	if len(c.Args) == 0 {
 		return
 	}
-	if c.Name() != "git" {
+	if c.name() != "git" {
 		g.opaque = g.opaque || !inert(c)
 		return
 	}
@@ -78,7 +78,7 @@ func (g *gitFinder) command(c Command, depth int) {
 	g.call(c, call, "", depth)
 }
 
-func (g *gitFinder) call(c Command, call gitCall, alias string, depth int) {
+func (g *gitFinder) call(c command, call gitCall, alias string, depth int) {
 	switch {
 	case call.none:
 	case call.sub == "" || depth > 5:
@@ -88,24 +88,24 @@ func (g *gitFinder) call(c Command, call gitCall, alias string, depth int) {
 		if o.never {
 			return
 		}
-		g.commits = append(g.commits, GitCommit{
+		g.commits = append(g.commits, gitCommit{
 			Args: call.args, Dir: call.dir, DirKnown: call.dirKnown, GitDir: call.gitDir,
 			Quiet: o.quiet || c.Hidden, Amend: o.amend, Alias: alias, Decides: c.Decides,
-			Dated: slices.ContainsFunc(c.Env, func(a Assign) bool { return a.Name == "GIT_COMMITTER_DATE" }),
+			Dated: slices.ContainsFunc(c.Env, func(a assign) bool { return a.Name == "GIT_COMMITTER_DATE" }),
 		})
 	case call.sub == "config":
 		if name, value, ok := configAlias(call.args); ok {
 			g.local[name] = value
 		}
 	case call.sub == "submodule":
-		g.opaque = g.opaque || slices.ContainsFunc(call.args, func(a Arg) bool { return a.Text == "foreach" })
+		g.opaque = g.opaque || slices.ContainsFunc(call.args, func(a arg) bool { return a.Text == "foreach" })
 	case gitBuiltin(call.sub):
 	default:
 		g.viaAlias(c, call, depth)
 	}
 }
 
-func (g *gitFinder) viaAlias(c Command, call gitCall, depth int) {
+func (g *gitFinder) viaAlias(c command, call gitCall, depth int) {
 	value, ok := g.alias(call.sub)
 	if !ok {
 		g.opaque = true
@@ -115,9 +115,9 @@ func (g *gitFinder) viaAlias(c Command, call gitCall, depth int) {
 		// git runs sh -c 'script "$@"' with the arguments of the alias.
 		texts := []string{script}
 		for _, a := range call.args {
-			texts = append(texts, Quote(a.Text))
+			texts = append(texts, quote(a.Text))
 		}
-		inner, err := Parse(strings.Join(texts, " "))
+		inner, err := parse(strings.Join(texts, " "))
 		if err != nil {
 			g.opaque = true
 			return
@@ -140,9 +140,9 @@ func (g *gitFinder) viaAlias(c Command, call gitCall, depth int) {
 	}
 	next := c
 	next.Dir, next.DirKnown = call.dir, call.dirKnown
-	next.Args = []Arg{{Text: "git"}}
+	next.Args = []arg{{Text: "git"}}
 	for _, f := range splitWords(value) {
-		next.Args = append(next.Args, Arg{Text: f})
+		next.Args = append(next.Args, arg{Text: f})
 	}
 	next.Args = append(next.Args, call.args...)
 	again := parseGit(next)
@@ -155,7 +155,7 @@ func (g *gitFinder) viaAlias(c Command, call gitCall, depth int) {
 // gitCall is a git command line taken apart.
 type gitCall struct {
 	sub      string
-	args     []Arg
+	args     []arg
 	dir      string
 	dirKnown bool
 	gitDir   string
@@ -165,7 +165,7 @@ type gitCall struct {
 	none     bool // --version, --help: nothing else is run
 }
 
-func parseGit(c Command) gitCall {
+func parseGit(c command) gitCall {
 	call := gitCall{dir: c.Dir, dirKnown: c.DirKnown, aliases: map[string]string{}}
 	for _, a := range c.Env {
 		if a.Name == "GIT_DIR" {
@@ -174,14 +174,14 @@ func parseGit(c Command) gitCall {
 	}
 	args := c.Args[1:]
 	i := 0
-	value := func(attached string, ok bool) Arg {
+	value := func(attached string, ok bool) arg {
 		if ok {
-			return Arg{Text: attached, Dynamic: args[i].Dynamic}
+			return arg{Text: attached, Dynamic: args[i].Dynamic}
 		}
 		if i++; i < len(args) {
 			return args[i]
 		}
-		return Arg{}
+		return arg{}
 	}
 	for ; i < len(args); i++ {
 		a := args[i].Text
@@ -237,7 +237,7 @@ type commitOptions struct{ never, quiet, amend bool }
 
 // parseCommitOptions reads the options of git commit far enough to tell a
 // message that says --dry-run from the option.
-func parseCommitOptions(args []Arg) commitOptions {
+func parseCommitOptions(args []arg) commitOptions {
 	var o commitOptions
 	for i := 0; i < len(args); i++ {
 		a := args[i].Text
@@ -313,7 +313,7 @@ func abbreviates(name, long string, least int) bool {
 }
 
 // configAlias reads git config alias.NAME VALUE.
-func configAlias(args []Arg) (name, value string, ok bool) {
+func configAlias(args []arg) (name, value string, ok bool) {
 	var words []string
 	for _, a := range args {
 		if !strings.HasPrefix(a.Text, "-") && (len(words) > 0 || a.Text != "set") {
@@ -350,16 +350,16 @@ func gitBuiltin(sub string) bool {
 
 // inert reports whether a program other than git cannot commit: what it does is
 // known and does not run other programs of the user.
-func inert(c Command) bool {
+func inert(c command) bool {
 	plain := c
 	plain.Writes, plain.Via, plain.Env = nil, nil, nil
 	if plain.readOnly() {
 		return true
 	}
-	if c.Args[0].Dynamic || c.Args[0].Text != c.Name() && !systemPath(c.Args[0].Text) {
+	if c.Args[0].Dynamic || c.Args[0].Text != c.name() && !systemPath(c.Args[0].Text) {
 		return false
 	}
-	switch c.Name() {
+	switch c.name() {
 	case "sort", "uniq", "tee", "date", "file", "tree", "hostname",
 		"mkdir", "rmdir", "rm", "cp", "mv", "ln", "touch", "chmod", "chown", "install", "truncate", "mktemp", "dd", "split",
 		"tar", "gzip", "gunzip", "zip", "unzip", "xz", "patch", "xxd", "kill", "pkill", "clear", "reset", "alias", "unalias", "env",

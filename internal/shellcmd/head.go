@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// ErrNoRepo says that a directory is not inside a git repository.
-var ErrNoRepo = errors.New("not a git repository")
+// errNoRepo says that a directory is not inside a git repository.
+var errNoRepo = errors.New("not a git repository")
 
 const (
 	maxLog    = 64 << 10 // tail of the reflog that is read
@@ -28,18 +28,16 @@ type Head struct {
 	// GitDir is the repository's own directory, of the worktree where there
 	// are several.
 	GitDir string
-	// Ref is the branch HEAD points to, "" when detached.
-	Ref string
 	// Hash is the commit, "" before the first one.
 	Hash string
 	// LogSize is the size of HEAD's reflog in bytes, 0 without one.
 	LogSize int64
 	// Log holds its last entries, oldest first.
-	Log []LogEntry
+	Log []logEntry
 }
 
-// LogEntry is one line of HEAD's reflog.
-type LogEntry struct {
+// logEntry is one line of HEAD's reflog.
+type logEntry struct {
 	Offset   int64 // of its line in the file
 	Old, New string
 	Time     time.Time
@@ -47,8 +45,8 @@ type LogEntry struct {
 	Subject  string
 }
 
-// Commit reports whether git commit wrote the entry.
-func (e LogEntry) Commit() bool {
+// isCommit reports whether git commit wrote the entry.
+func (e logEntry) isCommit() bool {
 	return e.Action == "commit" || strings.HasPrefix(e.Action, "commit (")
 }
 
@@ -59,8 +57,8 @@ type Mark struct {
 	LogSize int64  `json:"logSize,omitempty"`
 }
 
-// Mark returns the head's mark.
-func (h Head) Mark() Mark { return Mark{GitDir: h.GitDir, Hash: h.Hash, LogSize: h.LogSize} }
+// mark returns the head's mark.
+func (h Head) mark() Mark { return Mark{GitDir: h.GitDir, Hash: h.Hash, LogSize: h.LogSize} }
 
 // ReadHead reads where the repository around dir stands, from its files alone.
 // dir may also be a git directory itself. Repositories that keep their
@@ -78,7 +76,7 @@ func ReadHead(dir string) (Head, error) {
 	if ref == "refs/heads/.invalid" {
 		return Head{}, fmt.Errorf("read head of %s: reftable: %w", dir, errors.ErrUnsupported)
 	}
-	h.Ref, h.Hash = ref, hash
+	h.Hash = hash
 	common := commonDir(gitDir)
 	for range 5 {
 		if ref == "" {
@@ -122,7 +120,7 @@ func findGitDir(dir string) (string, error) {
 		}
 		dir = up
 	}
-	return "", ErrNoRepo
+	return "", errNoRepo
 }
 
 func isGitDir(dir string) bool {
@@ -145,14 +143,14 @@ func linkedGitDir(file string) (string, error) {
 	}
 	target, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir:")
 	if !ok {
-		return "", ErrNoRepo
+		return "", errNoRepo
 	}
 	target = strings.TrimSpace(target)
 	if !filepath.IsAbs(target) {
 		target = filepath.Join(filepath.Dir(file), target)
 	}
 	if !isGitDir(target) {
-		return "", ErrNoRepo
+		return "", errNoRepo
 	}
 	return filepath.Clean(target), nil
 }
@@ -241,17 +239,17 @@ func (h *Head) readLog() {
 }
 
 // parseLogLine reads "old new name <mail> seconds zone\taction: subject".
-func parseLogLine(line string) (LogEntry, bool) {
+func parseLogLine(line string) (logEntry, bool) {
 	head, msg, _ := strings.Cut(line, "\t")
 	f := strings.Fields(head)
 	if len(f) < 4 || !isHash(f[0]) || !isHash(f[1]) {
-		return LogEntry{}, false
+		return logEntry{}, false
 	}
 	secs, err := strconv.ParseInt(f[len(f)-2], 10, 64)
 	if err != nil {
-		return LogEntry{}, false
+		return logEntry{}, false
 	}
-	e := LogEntry{Old: f[0], New: f[1], Time: time.Unix(secs, 0)}
+	e := logEntry{Old: f[0], New: f[1], Time: time.Unix(secs, 0)}
 	e.Action, e.Subject, _ = strings.Cut(msg, ": ")
 	return e, true
 }

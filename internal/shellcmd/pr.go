@@ -7,45 +7,38 @@ import (
 	"sync"
 )
 
-// PRCheckpoint reports whether line opens, publishes, merges, closes, reopens or
-// reviews a pull request with gh or Graphite's gt, and names the command. Asking
-// for help, a dry run and opening a browser do not count, nor does git push.
-func PRCheckpoint(line string) (string, bool) {
-	cmds, err := Parse(line)
+// Checkpointed reports whether the line opened, published, merged, closed,
+// reopened or reviewed a pull request with gh or Graphite's gt, and it worked.
+// Asking for help, a dry run and opening a browser do not count, nor does git
+// push. Where the exit status is another command's, or not known, the output
+// decides: the address of a new pull request, the program's own word that it
+// failed, or nothing at all from a command that always says something.
+func Checkpointed(o Observation) bool {
+	cmds, err := parse(o.Line)
 	if err != nil {
-		return "", false
-	}
-	name, _, ok := prCommand(cmds)
-	return name, ok
-}
-
-// Checkpointed is PRCheckpoint for a line that has run: it must have worked.
-// Where the exit status is another command's, or not known, the output decides:
-// the address of a new pull request, the program's own word that it failed, or
-// nothing at all from a command that always says something.
-func Checkpointed(o Observation) (string, bool) {
-	cmds, err := Parse(o.Line)
-	if err != nil {
-		return "", false
+		return false
 	}
 	name, c, ok := prCommand(cmds)
 	if !ok {
-		return "", false
+		return false
 	}
-	published := pullURL().MatchString(o.Output)
+	// gh refuses to open a second pull request for a branch, and prints the
+	// address of the first.
+	existing := strings.Contains(o.Output, "already exists:\n")
+	published := !existing && pullURL().MatchString(o.Output)
 	switch {
 	case o.Exit != nil && *o.Exit != 0:
-		return name, published && !c.Hidden
+		return published && !c.Hidden
 	case o.Exit != nil && c.Decides:
-		return name, true
-	case prFailure().MatchString(o.Output):
-		return name, false
+		return true
+	case existing || prFailure().MatchString(o.Output):
+		return false
 	case c.Hidden || o.Exit == nil && o.Output == "":
-		return name, true
+		return true
 	case name == "gh pr create":
-		return name, published
+		return published
 	}
-	return name, o.Output != ""
+	return o.Output != ""
 }
 
 var pullURL = sync.OnceValue(func() *regexp.Regexp {
@@ -56,10 +49,10 @@ var prFailure = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?mi)\b(gh|gt): (command )?not found|^(error|aborted|failed|fatal|ERROR):|^GraphQL: |pull request (create|merge) failed|^no pull requests found|^must (first push|provide)|(?-i:^X )|could not `)
 })
 
-func prCommand(cmds []Command) (string, Command, bool) {
+func prCommand(cmds []command) (string, command, bool) {
 	for _, c := range cmds {
 		var name string
-		switch c.Name() {
+		switch c.name() {
 		case "gh":
 			name = ghCommand(c.Args[1:])
 		case "gt":
@@ -69,10 +62,10 @@ func prCommand(cmds []Command) (string, Command, bool) {
 			return name, c, true
 		}
 	}
-	return "", Command{}, false
+	return "", command{}, false
 }
 
-func ghCommand(args []Arg) string {
+func ghCommand(args []arg) string {
 	words := plainWords(args, valueFlags{"R", []string{"--repo", "--hostname"}}, 2)
 	if len(words) < 2 || words[0] != "pr" {
 		return ""
@@ -116,7 +109,7 @@ func ghValues(verb string) valueFlags {
 	return valueFlags{"cR", []string{"--comment", "--repo"}}
 }
 
-func gtCommand(args []Arg) string {
+func gtCommand(args []arg) string {
 	values := valueFlags{"m", []string{"--message", "--cwd", "--branch", "--reviewers", "--team-reviewers", "--comment", "--target-trunk"}}
 	words := plainWords(args, values, 2)
 	if len(words) == 0 {
@@ -142,7 +135,7 @@ func gtCommand(args []Arg) string {
 }
 
 // plainWords collects the first words that are not options or their values.
-func plainWords(args []Arg, v valueFlags, most int) []string {
+func plainWords(args []arg, v valueFlags, most int) []string {
 	var words []string
 	for i := 0; i < len(args) && len(words) < most; i++ {
 		a := args[i].Text
@@ -175,7 +168,7 @@ func (v valueFlags) next(opt string) int {
 }
 
 // optionNames lists the options that are set, clusters taken apart.
-func optionNames(args []Arg, v valueFlags) []string {
+func optionNames(args []arg, v valueFlags) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {
 		a := args[i].Text

@@ -1,11 +1,9 @@
-package shellcmd_test
+package shellcmd
 
 import (
 	"fmt"
 	"sync"
 	"testing"
-
-	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
 
 // prRow is a line run by real bash with stand-ins for gh and gt.
@@ -61,6 +59,10 @@ func prRows() []prRow {
 		on("gt branch create", `gt branch create x`),
 		failed("gh pr create", `FAKE_FAIL=1 gh pr create -f`),
 		failed("gh pr create", `FAKE_FAIL=1 gh pr create -f || true`),
+		failed("gh pr create", `FAKE_EXISTS=1 gh pr create -f`),
+		failed("gh pr create", `FAKE_EXISTS=1 gh pr create -f || true`),
+		failed("gh pr create", `FAKE_EXISTS=1 gh pr create -f; git status -s`),
+		failed("gh pr create", `URL=$(FAKE_EXISTS=1 gh pr create -f); echo next`),
 		failed("gh pr merge", `FAKE_FAIL=1 gh pr merge 3; echo next`),
 		failed("gt submit", `FAKE_FAIL=1 gt submit`),
 		failed("gt submit", `FAKE_FAIL=1 gt submit; true`),
@@ -99,12 +101,15 @@ func TestPRCheckpointAgainstRealShell(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, line := range []string{row.line, shellcmd.Quote("/bin/bash", "-lc", row.line)} {
-				name, ok := shellcmd.PRCheckpoint(line)
-				if name != row.name || ok != (row.name != "") {
-					t.Errorf("PRCheckpoint(%q) = %q, %v, want %q", line, name, ok, row.name)
+			for _, line := range []string{row.line, quote("/bin/bash", "-lc", row.line)} {
+				cmds, err := parse(line)
+				if err != nil {
+					t.Fatal(err)
 				}
-				_, done := shellcmd.Checkpointed(shellcmd.Observation{Line: line, Cwd: f.repo, Output: out, Exit: &code})
+				if name, _, _ := prCommand(cmds); name != row.name {
+					t.Errorf("prCommand(%q) = %q, want %q", line, name, row.name)
+				}
+				done := Checkpointed(Observation{Line: line, Cwd: f.repo, Output: out, Exit: &code})
 				if done != row.done {
 					t.Errorf("Checkpointed(%q) = %v, want %v; exit %d\n%s", line, done, row.done, code, out)
 				}

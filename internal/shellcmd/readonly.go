@@ -10,7 +10,7 @@ import (
 // value of them could write; output into a file other than the null device,
 // an unknown program or a line that cannot be parsed gives false.
 func ReadOnly(line string) bool {
-	cmds, err := Parse(line)
+	cmds, err := parse(line)
 	if err != nil {
 		return false
 	}
@@ -22,7 +22,7 @@ func ReadOnly(line string) bool {
 	return true
 }
 
-func (c Command) readOnly() bool {
+func (c command) readOnly() bool {
 	if len(c.Writes) > 0 || slices.ContainsFunc(c.Via, writingWrapper) || slices.ContainsFunc(c.Env, harmful) {
 		return false
 	}
@@ -33,7 +33,7 @@ func (c Command) readOnly() bool {
 	if prog.Dynamic {
 		return false
 	}
-	name := c.Name()
+	name := c.name()
 	if name == "overtone" {
 		return prog.Text == name || strings.HasPrefix(prog.Text, "/")
 	}
@@ -58,7 +58,7 @@ func (c Command) readOnly() bool {
 	case "base64", "base32":
 		return noneBegins(args, "-o", "--o")
 	case "uniq":
-		return len(operands(args)) <= 1 && !slices.ContainsFunc(args, Arg.maybeOption)
+		return len(operands(args)) <= 1 && !slices.ContainsFunc(args, arg.maybeOption)
 	case "tee":
 		return len(args) == 0 || len(args) == 1 && args[0].Text == "/dev/null" && !args[0].Dynamic
 	case "tree":
@@ -118,7 +118,7 @@ func writingWrapper(name string) bool {
 
 // harmful reports whether an assignment can make a reading program run another
 // program or load code.
-func harmful(a Assign) bool {
+func harmful(a assign) bool {
 	switch a.Name {
 	case "GIT_PAGER", "PAGER", "MANPAGER", "GH_PAGER":
 		return a.Value.Dynamic || a.Value.Text != "cat" && a.Value.Text != ""
@@ -137,13 +137,13 @@ func harmful(a Assign) bool {
 }
 
 // maybeOption reports whether a word could turn out to be an option.
-func (a Arg) maybeOption() bool {
+func (a arg) maybeOption() bool {
 	return a.Dynamic && (a.Prefix == "" || a.Prefix[0] == '-')
 }
 
 // operands are the words that are not options.
-func operands(args []Arg) []Arg {
-	var out []Arg
+func operands(args []arg) []arg {
+	var out []arg
 	for i, a := range args {
 		if a.Text == "--" && !a.Dynamic {
 			return append(out, args[i+1:]...)
@@ -155,19 +155,19 @@ func operands(args []Arg) []Arg {
 	return out
 }
 
-func noOption(args []Arg, names ...string) bool {
-	return !slices.ContainsFunc(args, func(a Arg) bool { return a.maybeOption() || slices.Contains(names, a.Text) })
+func noOption(args []arg, names ...string) bool {
+	return !slices.ContainsFunc(args, func(a arg) bool { return a.maybeOption() || slices.Contains(names, a.Text) })
 }
 
-func noneBegins(args []Arg, prefixes ...string) bool {
-	return !slices.ContainsFunc(args, func(a Arg) bool {
+func noneBegins(args []arg, prefixes ...string) bool {
+	return !slices.ContainsFunc(args, func(a arg) bool {
 		return a.maybeOption() || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(a.Text, p) })
 	})
 }
 
 // noShort reports whether none of the short options is set. Those in values
 // take a value, which is not looked at.
-func noShort(args []Arg, names, values string) bool {
+func noShort(args []arg, names, values string) bool {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if a.maybeOption() {
@@ -194,12 +194,12 @@ func noShort(args []Arg, names, values string) bool {
 	return true
 }
 
-func first(args []Arg, names ...string) bool {
+func first(args []arg, names ...string) bool {
 	return len(args) > 0 && !args[0].Dynamic && slices.Contains(names, args[0].Text)
 }
 
 // datePlain reports that date is not given a time to set.
-func datePlain(args []Arg) bool {
+func datePlain(args []arg) bool {
 	for i := 0; i < len(args); i++ {
 		a := args[i].Text
 		switch {
@@ -212,7 +212,7 @@ func datePlain(args []Arg) bool {
 	return true
 }
 
-func goReadOnly(args []Arg) bool {
+func goReadOnly(args []arg) bool {
 	if !first(args, "version", "list", "doc", "env", "help") {
 		return false
 	}
@@ -223,7 +223,7 @@ func goReadOnly(args []Arg) bool {
 }
 
 // versionOnly accepts common tools that are only asked for their version.
-func versionOnly(name string, args []Arg) bool {
+func versionOnly(name string, args []arg) bool {
 	if len(args) != 1 || args[0].Dynamic {
 		return false
 	}
@@ -241,8 +241,8 @@ func versionOnly(name string, args []Arg) bool {
 	return false
 }
 
-func ghReadOnly(args []Arg) bool {
-	if slices.ContainsFunc(args, Arg.maybeOption) {
+func ghReadOnly(args []arg) bool {
+	if slices.ContainsFunc(args, arg.maybeOption) {
 		return false
 	}
 	words := plainWords(args, valueFlags{"R", []string{"--repo"}}, 2)
@@ -272,7 +272,7 @@ func ghReadOnly(args []Arg) bool {
 	return false
 }
 
-func gitReadOnly(c Command) bool {
+func gitReadOnly(c command) bool {
 	call := parseGit(c)
 	if call.none {
 		return true
@@ -287,7 +287,7 @@ func gitReadOnly(c Command) bool {
 		}
 	}
 	args := call.args
-	if slices.ContainsFunc(beforeDashes(args), Arg.maybeOption) {
+	if slices.ContainsFunc(beforeDashes(args), arg.maybeOption) {
 		return false
 	}
 	rest := operands(args)
@@ -301,7 +301,7 @@ func gitReadOnly(c Command) bool {
 	case "grep":
 		return noShort(args, "O", "efABCm") && noneBegins(beforeDashes(args), "--op")
 	case "ls-remote":
-		return noneBegins(args, "--u", "--e") && !slices.ContainsFunc(rest, func(a Arg) bool { return strings.Contains(a.Text, "::") })
+		return noneBegins(args, "--u", "--e") && !slices.ContainsFunc(rest, func(a arg) bool { return strings.Contains(a.Text, "::") })
 	case "symbolic-ref":
 		return len(rest) <= 1 && noShort(args, "dm", "") && noneBegins(args, "--d")
 	case "reflog":
@@ -326,8 +326,8 @@ func gitReadOnly(c Command) bool {
 	return false
 }
 
-func beforeDashes(args []Arg) []Arg {
-	if i := slices.IndexFunc(args, func(a Arg) bool { return a.Text == "--" && !a.Dynamic }); i >= 0 {
+func beforeDashes(args []arg) []arg {
+	if i := slices.IndexFunc(args, func(a arg) bool { return a.Text == "--" && !a.Dynamic }); i >= 0 {
 		return args[:i]
 	}
 	return args
@@ -359,7 +359,7 @@ func listFilter(opt string) bool {
 	return false
 }
 
-func gitBranchReadOnly(args, rest []Arg) bool {
+func gitBranchReadOnly(args, rest []arg) bool {
 	list := false
 	for _, a := range args {
 		if a.Text == "--" {
@@ -385,7 +385,7 @@ func gitBranchReadOnly(args, rest []Arg) bool {
 	return list || len(rest) == 0
 }
 
-func gitTagReadOnly(args, rest []Arg) bool {
+func gitTagReadOnly(args, rest []arg) bool {
 	list := false
 	for _, a := range beforeDashes(args) {
 		name, _, _ := strings.Cut(a.Text, "=")
@@ -400,7 +400,7 @@ func gitTagReadOnly(args, rest []Arg) bool {
 	return list || len(rest) == 0
 }
 
-func gitConfigReadOnly(args, rest []Arg) bool {
+func gitConfigReadOnly(args, rest []arg) bool {
 	for _, a := range beforeDashes(args) {
 		name, _, _ := strings.Cut(a.Text, "=")
 		switch name {

@@ -4,10 +4,10 @@ import "strings"
 
 // sedReadOnly accepts sed without -i and without scripts that write files or
 // run commands.
-func sedReadOnly(args []Arg) bool {
-	var scripts []Arg
+func sedReadOnly(args []arg) bool {
+	var scripts []arg
 	explicit := false
-	var rest []Arg
+	var rest []arg
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
@@ -26,7 +26,7 @@ func sedReadOnly(args []Arg) bool {
 					}
 					scripts = append(scripts, args[i])
 				} else {
-					scripts = append(scripts, Arg{Text: value, Dynamic: a.Dynamic})
+					scripts = append(scripts, arg{Text: value, Dynamic: a.Dynamic})
 				}
 				explicit = true
 			case "--quiet", "--silent", "--regexp-extended", "--null-data", "--separate", "--posix", "--unbuffered", "--debug", "--sandbox", "--line-length":
@@ -40,7 +40,7 @@ func sedReadOnly(args []Arg) bool {
 				case 'e':
 					explicit = true
 					if j+1 < len(a.Text) {
-						scripts = append(scripts, Arg{Text: a.Text[j+1:], Dynamic: a.Dynamic})
+						scripts = append(scripts, arg{Text: a.Text[j+1:], Dynamic: a.Dynamic})
 					} else {
 						if i++; i >= len(args) {
 							return false
@@ -183,7 +183,7 @@ func sedScriptReads(s string) bool {
 }
 
 // awkReadOnly accepts awk programs that neither redirect, pipe nor call system.
-func awkReadOnly(args []Arg) bool {
+func awkReadOnly(args []arg) bool {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {

@@ -2,7 +2,7 @@
 // programs it runs, whether it committed, whether it published or closed a pull
 // request, and whether it only reads.
 //
-// Parse walks the syntax tree of the line and yields every simple command that
+// parse walks the syntax tree of the line and yields every simple command that
 // may be executed: through lists, pipes, subshells, substitutions, loops and
 // functions, through wrappers (env, sudo, timeout, xargs, …) and through shells
 // that are given a script (bash -lc '…', eval, a here-document). Words are
@@ -14,7 +14,7 @@
 // Committed starts from a guess and lets git's own output or the reflog decide;
 // ReadOnly trusts static words only, and says no to whatever it does not know.
 //
-// Work is bounded: lines above MaxLine and lines that expand too far are refused
+// Work is bounded: lines above maxLine and lines that expand too far are refused
 // with an error. The package runs no process; a repository is read from its
 // files (ReadHead, UserAliases). Other version control systems, shell aliases
 // from start-up files and remote commands (ssh) are not looked into.
@@ -29,18 +29,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// MaxLine is the longest line that Parse looks at, in bytes.
-const MaxLine = 64 << 10
+// maxLine is the longest line that parse looks at, in bytes.
+const maxLine = 64 << 10
 
 var (
-	// ErrTooLong says that a line is longer than MaxLine.
-	ErrTooLong = errors.New("command line too long")
-	// ErrTooComplex says that a line nests or expands further than Parse follows.
-	ErrTooComplex = errors.New("command line too complex")
+	// errTooLong says that a line is longer than maxLine.
+	errTooLong = errors.New("command line too long")
+	// errTooComplex says that a line nests or expands further than parse follows.
+	errTooComplex = errors.New("command line too complex")
 )
 
-// Arg is one word of a command after expansion.
-type Arg struct {
+// arg is one word of a command after expansion.
+type arg struct {
 	// Text is the word's value; for a Dynamic word the best guess, or "".
 	Text string
 	// Dynamic says that the value depends on run time.
@@ -49,19 +49,19 @@ type Arg struct {
 	Prefix string
 }
 
-// Assign is an assignment that holds for one command.
-type Assign struct {
+// assign is an assignment that holds for one command.
+type assign struct {
 	Name  string
-	Value Arg
+	Value arg
 }
 
-// Command is one simple command that a line may run.
-type Command struct {
+// command is one simple command that a line may run.
+type command struct {
 	// Args is the program and its arguments. It is empty for a redirection
 	// or an assignment that stands alone.
-	Args []Arg
+	Args []arg
 	// Env holds the assignments in front of the command.
-	Env []Assign
+	Env []assign
 	// Via names the wrappers the command was found in, outermost first.
 	Via []string
 	// Dir is the working directory: absolute, starting with ~ for the home
@@ -71,7 +71,7 @@ type Command struct {
 	DirKnown bool
 	// Writes lists the files that the command's output is redirected to,
 	// without the null device and other file descriptors.
-	Writes []Arg
+	Writes []arg
 	// Hidden says that the command's output is not the line's output: it is
 	// captured, piped on or redirected.
 	Hidden bool
@@ -80,8 +80,8 @@ type Command struct {
 	Decides bool
 }
 
-// Name is the program's base name without .exe, or "" when it is not known.
-func (c Command) Name() string {
+// name is the program's base name without .exe, or "" when it is not known.
+func (c command) name() string {
 	if len(c.Args) == 0 {
 		return ""
 	}
@@ -95,12 +95,12 @@ func base(name string) string {
 	return strings.TrimSuffix(name, ".exe")
 }
 
-// Parse lists the simple commands that line may run, in the order in which the
+// parse lists the simple commands that line may run, in the order in which the
 // shell would come to them. A command inside a loop over known words is listed
 // once per word.
-func Parse(line string) ([]Command, error) {
-	if len(line) > MaxLine {
-		return nil, ErrTooLong
+func parse(line string) ([]command, error) {
+	if len(line) > maxLine {
+		return nil, errTooLong
 	}
 	w := &walker{fuel: maxFuel, funcs: map[string]*syntax.Stmt{}}
 	s := &scope{known: true, decides: true, vars: map[string]string{}}
@@ -111,28 +111,9 @@ func Parse(line string) ([]Command, error) {
 	return w.cmds, nil
 }
 
-// Runs reports whether line may run the named program, directly or as a wrapper.
-func Runs(line, prog string) bool {
-	cmds, err := Parse(line)
-	if err != nil {
-		return false
-	}
-	for _, c := range cmds {
-		if c.Name() == prog {
-			return true
-		}
-		for _, v := range c.Via {
-			if v == prog {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Quote turns an argument vector into a line that Parse reads back as the same
+// quote turns an argument vector into a line that parse reads back as the same
 // vector.
-func Quote(argv ...string) string {
+func quote(argv ...string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
 		q, err := syntax.Quote(a, syntax.LangBash)
@@ -145,9 +126,9 @@ func Quote(argv ...string) string {
 	return strings.Join(words, " ")
 }
 
-// Resolve makes a Command's Dir absolute, given where the line started and the
+// resolve makes a command's Dir absolute, given where the line started and the
 // user's home directory. It fails when one of them is needed and unknown.
-func Resolve(dir, cwd, home string) (string, error) {
+func resolve(dir, cwd, home string) (string, error) {
 	switch {
 	case dir == "":
 		dir = cwd

@@ -22,7 +22,7 @@ const (
 )
 
 type walker struct {
-	cmds  []Command
+	cmds  []command
 	funcs map[string]*syntax.Stmt
 	fuel  int
 	depth int
@@ -31,19 +31,19 @@ type walker struct {
 
 // scope is what a shell environment knows while the line is followed.
 type scope struct {
-	dir     string // as Command.Dir
+	dir     string // as command.Dir
 	known   bool
 	old     string // the directory before the last cd
 	moved   bool   // old is valid
 	vars    map[string]string
-	args    []Arg // $1, $2, …
+	args    []arg // $1, $2, …
 	via     []string
-	env     []Assign
-	writes  []Arg
+	env     []assign
+	writes  []arg
 	hidden  bool
 	decides bool
 	errexit bool
-	stdin   *Arg // text that the command reads, when the line tells
+	stdin   *arg // text that the command reads, when the line tells
 }
 
 func (s *scope) sub() *scope {
@@ -56,7 +56,7 @@ func (s *scope) sub() *scope {
 func (w *walker) spend(n int) {
 	w.fuel -= n
 	if w.fuel < 0 && w.err == nil {
-		w.err = ErrTooComplex
+		w.err = errTooComplex
 	}
 }
 
@@ -70,7 +70,7 @@ func (w *walker) script(text string, zsh bool, s *scope) {
 	defer func() { w.depth-- }()
 	w.spend(1 + len(text)/64)
 	if w.depth > maxDepth || nesting(text) > maxNesting {
-		w.err = ErrTooComplex
+		w.err = errTooComplex
 	}
 	if w.err != nil {
 		return
@@ -201,7 +201,7 @@ func (w *walker) loop(c *syntax.ForClause, s *scope) {
 		w.substs(item, s)
 	}
 	items := w.words(iter.Items, s)
-	if len(items) == 0 || len(items) > maxUnroll || slices.ContainsFunc(items, func(a Arg) bool { return a.Dynamic }) {
+	if len(items) == 0 || len(items) > maxUnroll || slices.ContainsFunc(items, func(a arg) bool { return a.Dynamic }) {
 		delete(s.vars, iter.Name.Value)
 		w.stmts(c.Do, s)
 		return
@@ -259,7 +259,7 @@ func fails(st *syntax.Stmt) bool {
 
 // printed is the text that a statement certainly prints: an echo, a printf
 // without verbs or a cat of a here-document, in front of a shell's pipe.
-func (w *walker) printed(st *syntax.Stmt, s *scope) *Arg {
+func (w *walker) printed(st *syntax.Stmt, s *scope) *arg {
 	c, ok := st.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) == 0 {
 		return nil
@@ -268,7 +268,7 @@ func (w *walker) printed(st *syntax.Stmt, s *scope) *Arg {
 	if len(args) == 0 {
 		return nil
 	}
-	out := Arg{}
+	out := arg{}
 	switch base(args[0].Text) {
 	case "cat":
 		if len(args) > 1 {
@@ -380,22 +380,22 @@ func (w *walker) captured(list []*syntax.Stmt, s *scope, decides bool) {
 	w.stmts(list, c)
 }
 
-func (w *walker) assign(list []*syntax.Assign, s *scope) []Assign {
-	var out []Assign
+func (w *walker) assign(list []*syntax.Assign, s *scope) []assign {
+	var out []assign
 	for _, a := range list {
 		if a.Name == nil {
 			continue
 		}
-		v := Arg{Dynamic: true}
+		v := arg{Dynamic: true}
 		if a.Array == nil && a.Index == nil && !a.Append {
 			v = w.text(a.Value, s)
 		}
-		out = append(out, Assign{Name: a.Name.Value, Value: v})
+		out = append(out, assign{Name: a.Name.Value, Value: v})
 	}
 	return out
 }
 
-func (s *scope) set(list []Assign) {
+func (s *scope) set(list []assign) {
 	for _, a := range list {
 		if a.Value.Dynamic && a.Value.Text == "" {
 			delete(s.vars, a.Name)
@@ -413,7 +413,7 @@ func (w *walker) declare(c *syntax.DeclClause, s *scope) {
 	s.set(list)
 	env := s.env
 	s.env = append(slices.Clip(env), list...)
-	w.emit([]Arg{{Text: c.Variant.Value}}, s)
+	w.emit([]arg{{Text: c.Variant.Value}}, s)
 	s.env = env
 }
 
@@ -459,12 +459,12 @@ func soleSubst(wd *syntax.Word) *syntax.CmdSubst {
 	return sub
 }
 
-func (w *walker) emit(args []Arg, s *scope) {
+func (w *walker) emit(args []arg, s *scope) {
 	w.spend(1)
 	if w.err != nil {
 		return
 	}
-	w.cmds = append(w.cmds, Command{
+	w.cmds = append(w.cmds, command{
 		Args: args, Env: slices.Clone(s.env), Via: slices.Clone(s.via),
 		Dir: s.dir, DirKnown: s.known,
 		Writes: slices.Clone(s.writes), Hidden: s.hidden, Decides: s.decides,
@@ -472,7 +472,7 @@ func (w *walker) emit(args []Arg, s *scope) {
 }
 
 // exec follows one simple command: into functions, wrappers and shells.
-func (w *walker) exec(args []Arg, s *scope) {
+func (w *walker) exec(args []arg, s *scope) {
 	w.spend(1 + len(args)/8)
 	if w.err != nil || len(args) == 0 {
 		return
@@ -484,7 +484,7 @@ func (w *walker) exec(args []Arg, s *scope) {
 		w.emit(args, s)
 		w.depth++
 		if w.depth > maxDepth {
-			w.err = ErrTooComplex
+			w.err = errTooComplex
 		}
 		old := s.args
 		s.args = args[1:]
@@ -498,7 +498,7 @@ func (w *walker) exec(args []Arg, s *scope) {
 
 // program is exec for a command that cannot be a function, such as the one
 // behind env or command.
-func (w *walker) program(args []Arg, s *scope) {
+func (w *walker) program(args []arg, s *scope) {
 	w.spend(1 + len(args)/8)
 	if w.err != nil || len(args) == 0 {
 		return
@@ -509,7 +509,7 @@ func (w *walker) program(args []Arg, s *scope) {
 		w.emit(args, s)
 		return
 	case "popd":
-		s.cd([]Arg{{Text: "-"}})
+		s.cd([]arg{{Text: "-"}})
 		w.emit(args, s)
 		return
 	case "set":
@@ -539,9 +539,9 @@ func (w *walker) program(args []Arg, s *scope) {
 
 // inline follows text as a script in the current shell; text that is not known
 // leaves the wrapper itself as the command.
-func (w *walker) inline(via string, text Arg, s *scope) {
+func (w *walker) inline(via string, text arg, s *scope) {
 	if text.Dynamic && text.Text == "" {
-		w.emit([]Arg{{Text: via}, text}, s)
+		w.emit([]arg{{Text: via}, text}, s)
 		return
 	}
 	old := s.via
@@ -549,14 +549,14 @@ func (w *walker) inline(via string, text Arg, s *scope) {
 	if text.Dynamic {
 		// The guess shows what to look for, the wrapper keeps it from
 		// passing as known.
-		w.emit([]Arg{{Text: via}, text}, s)
+		w.emit([]arg{{Text: via}, text}, s)
 	}
 	w.script(text.Text, via == "zsh", s)
 	s.via = old
 }
 
-func join(args []Arg) Arg {
-	out := Arg{}
+func join(args []arg) arg {
+	out := arg{}
 	texts := make([]string, len(args))
 	for i, a := range args {
 		texts[i] = a.Text
@@ -567,12 +567,12 @@ func join(args []Arg) Arg {
 }
 
 // cd follows a change of directory.
-func (s *scope) cd(args []Arg) {
+func (s *scope) cd(args []arg) {
 	i := 0
 	for i < len(args) && len(args[i].Text) > 1 && strings.HasPrefix(args[i].Text, "-") {
 		i++
 	}
-	target := Arg{Text: "~"}
+	target := arg{Text: "~"}
 	if i < len(args) {
 		target = args[i]
 	}
@@ -596,7 +596,7 @@ func rooted(dir string) bool {
 	return path.IsAbs(dir) || dir == "~" || strings.HasPrefix(dir, "~/")
 }
 
-// within is dir as seen from the directory from, both as in Command.Dir.
+// within is dir as seen from the directory from, both as in command.Dir.
 func within(from, dir string) string {
 	if rooted(dir) {
 		return path.Clean(dir)

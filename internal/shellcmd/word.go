@@ -9,7 +9,7 @@ import (
 
 // word expands one shell word. An unquoted guess is split into fields as the
 // shell would do, so one word may become several arguments, or none.
-func (w *walker) word(wd *syntax.Word, s *scope) []Arg {
+func (w *walker) word(wd *syntax.Word, s *scope) []arg {
 	if wd == nil {
 		return nil
 	}
@@ -25,8 +25,8 @@ func (w *walker) word(wd *syntax.Word, s *scope) []Arg {
 	return args
 }
 
-func (w *walker) words(ws []*syntax.Word, s *scope) []Arg {
-	var args []Arg
+func (w *walker) words(ws []*syntax.Word, s *scope) []arg {
+	var args []arg
 	for _, wd := range ws {
 		args = append(args, w.word(wd, s)...)
 	}
@@ -35,9 +35,9 @@ func (w *walker) words(ws []*syntax.Word, s *scope) []Arg {
 
 // text expands a word that cannot be split: an assignment's value, a
 // redirection's target, a here-document.
-func (w *walker) text(wd *syntax.Word, s *scope) Arg {
+func (w *walker) text(wd *syntax.Word, s *scope) arg {
 	if wd == nil {
-		return Arg{}
+		return arg{}
 	}
 	b := wordBuilder{}
 	for _, p := range wd.Parts {
@@ -46,7 +46,7 @@ func (w *walker) text(wd *syntax.Word, s *scope) Arg {
 	args := b.done()
 	w.spend(1)
 	if len(args) == 0 {
-		return Arg{}
+		return arg{}
 	}
 	w.spend(len(args[0].Text) / 256)
 	return args[0]
@@ -56,7 +56,7 @@ func (w *walker) text(wd *syntax.Word, s *scope) Arg {
 const maxGuess = 8 << 10
 
 type wordBuilder struct {
-	args    []Arg
+	args    []arg
 	text    strings.Builder
 	prefix  string
 	dynamic bool
@@ -94,14 +94,14 @@ func (b *wordBuilder) guess(text string, quoted bool) {
 
 func (b *wordBuilder) flush() {
 	if b.open {
-		a := Arg{Text: b.text.String(), Dynamic: b.dynamic, Prefix: b.prefix}
+		a := arg{Text: b.text.String(), Dynamic: b.dynamic, Prefix: b.prefix}
 		b.args = append(b.args, a)
 	}
 	b.text.Reset()
 	b.prefix, b.dynamic, b.open = "", false, false
 }
 
-func (b *wordBuilder) done() []Arg {
+func (b *wordBuilder) done() []arg {
 	b.flush()
 	return b.args
 }

@@ -70,7 +70,7 @@ func isShell(name string) bool {
 
 // wrapped follows args into the command or script they carry. It reports false
 // when args is an ordinary command.
-func (w *walker) wrapped(args []Arg, s *scope) bool {
+func (w *walker) wrapped(args []arg, s *scope) bool {
 	name := base(args[0].Text)
 	if isShell(name) {
 		return w.shell(name, args[1:], s)
@@ -112,7 +112,7 @@ func (w *walker) wrapped(args []Arg, s *scope) bool {
 	in := spec.inner(args[1:])
 	if in.none || len(in.args) == 0 {
 		if name == "xargs" && !in.none {
-			w.under(name, []Arg{{Text: "echo"}, {Dynamic: true}}, s)
+			w.under(name, []arg{{Text: "echo"}, {Dynamic: true}}, s)
 			return true
 		}
 		return false
@@ -121,12 +121,12 @@ func (w *walker) wrapped(args []Arg, s *scope) bool {
 	if in.dir.Text != "" || in.dir.Dynamic {
 		c = s.sub()
 		c.stdin = s.stdin
-		c.cd([]Arg{in.dir})
+		c.cd([]arg{in.dir})
 	}
 	env := c.env
 	c.env = append(slices.Clip(env), in.env...)
 	if spec.more {
-		in.args = append(replaced(args[1:], in.args), Arg{Dynamic: true})
+		in.args = append(replaced(args[1:], in.args), arg{Dynamic: true})
 	}
 	w.under(name, in.args, c)
 	c.env = env
@@ -134,7 +134,7 @@ func (w *walker) wrapped(args []Arg, s *scope) bool {
 }
 
 // replaced marks the words into which xargs puts what it reads.
-func replaced(options, args []Arg) []Arg {
+func replaced(options, args []arg) []arg {
 	mark := "{}"
 	own := options[:len(options)-len(args)]
 	for i, a := range own {
@@ -149,16 +149,16 @@ func replaced(options, args []Arg) []Arg {
 	out := slices.Clone(args)
 	for i, a := range out {
 		if at := strings.Index(a.Text, mark); at >= 0 {
-			out[i] = Arg{Text: a.Text, Dynamic: true, Prefix: a.Text[:at]}
+			out[i] = arg{Text: a.Text, Dynamic: true, Prefix: a.Text[:at]}
 		}
 	}
 	return out
 }
 
-func (w *walker) under(via string, args []Arg, s *scope) {
+func (w *walker) under(via string, args []arg, s *scope) {
 	w.depth++
 	if w.depth > maxDepth {
-		w.err = ErrTooComplex
+		w.err = errTooComplex
 	}
 	old := s.via
 	s.via = append(slices.Clip(old), via)
@@ -168,13 +168,13 @@ func (w *walker) under(via string, args []Arg, s *scope) {
 }
 
 type innerCommand struct {
-	args []Arg
-	env  []Assign
-	dir  Arg
+	args []arg
+	env  []assign
+	dir  arg
 	none bool
 }
 
-func (spec wrap) inner(args []Arg) innerCommand {
+func (spec wrap) inner(args []arg) innerCommand {
 	var in innerCommand
 	chdir := strings.Fields(spec.chdir)
 	i := 0
@@ -190,7 +190,7 @@ options:
 			break options
 		case strings.HasPrefix(a, "--"):
 			name, value, attached := strings.Cut(a, "=")
-			v := Arg{Text: value, Dynamic: args[i].Dynamic}
+			v := arg{Text: value, Dynamic: args[i].Dynamic}
 			i++
 			if !attached && slices.Contains(spec.long, name) && i < len(args) {
 				v = args[i]
@@ -221,7 +221,7 @@ options:
 			}
 		case spec.assign && assignment(a):
 			name, value, _ := strings.Cut(a, "=")
-			in.env = append(in.env, Assign{Name: name, Value: Arg{Text: value, Dynamic: args[i].Dynamic}})
+			in.env = append(in.env, assign{Name: name, Value: arg{Text: value, Dynamic: args[i].Dynamic}})
 			i++
 		default:
 			break options
@@ -230,7 +230,7 @@ options:
 	// After -- assignments may still come first (env -- A=b cmd).
 	for spec.assign && i < len(args) && assignment(args[i].Text) {
 		name, value, _ := strings.Cut(args[i].Text, "=")
-		in.env = append(in.env, Assign{Name: name, Value: Arg{Text: value, Dynamic: args[i].Dynamic}})
+		in.env = append(in.env, assign{Name: name, Value: arg{Text: value, Dynamic: args[i].Dynamic}})
 		i++
 	}
 	i += spec.skip
@@ -245,37 +245,37 @@ func (spec wrap) reparse(in innerCommand) innerCommand {
 	spec.short = strings.ReplaceAll(spec.short, "S", "")
 	again := spec.inner(in.args)
 	again.env = append(in.env, again.env...)
-	if again.dir == (Arg{}) {
+	if again.dir == (arg{}) {
 		again.dir = in.dir
 	}
 	return again
 }
 
-func split(v Arg) []Arg {
-	var out []Arg
+func split(v arg) []arg {
+	var out []arg
 	for _, f := range splitWords(v.Text) {
-		out = append(out, Arg{Text: f, Dynamic: v.Dynamic})
+		out = append(out, arg{Text: f, Dynamic: v.Dynamic})
 	}
 	return out
 }
 
 // shortValue reads one cluster of short options. It returns the option that
 // takes a value (0 when none does), the value, and how many words were used.
-func shortValue(args []Arg, withValue string) (Arg, byte, int) {
+func shortValue(args []arg, withValue string) (arg, byte, int) {
 	a := args[0].Text
 	for j := 1; j < len(a); j++ {
 		if strings.IndexByte(withValue, a[j]) < 0 {
 			continue
 		}
 		if j+1 < len(a) {
-			return Arg{Text: a[j+1:], Dynamic: args[0].Dynamic}, a[j], 1
+			return arg{Text: a[j+1:], Dynamic: args[0].Dynamic}, a[j], 1
 		}
 		if len(args) > 1 {
 			return args[1], a[j], 2
 		}
-		return Arg{}, a[j], 1
+		return arg{}, a[j], 1
 	}
-	return Arg{}, 0, 1
+	return arg{}, 0, 1
 }
 
 func assignment(word string) bool {
@@ -292,7 +292,7 @@ func assignment(word string) bool {
 	return true
 }
 
-func skipOptions(args []Arg, short string, long []string) int {
+func skipOptions(args []arg, short string, long []string) int {
 	i := 0
 	for i < len(args) {
 		a := args[i].Text
@@ -314,21 +314,21 @@ func skipOptions(args []Arg, short string, long []string) int {
 	return i
 }
 
-func optionValue(args []Arg, short byte, long string) (Arg, bool) {
+func optionValue(args []arg, short byte, long string) (arg, bool) {
 	for i, a := range args {
 		if v, ok := strings.CutPrefix(a.Text, long+"="); ok {
-			return Arg{Text: v, Dynamic: a.Dynamic}, true
+			return arg{Text: v, Dynamic: a.Dynamic}, true
 		}
 		cluster := len(a.Text) > 1 && a.Text[0] == '-' && a.Text[1] != '-' && a.Text[len(a.Text)-1] == short
 		if (a.Text == long || cluster) && i+1 < len(args) {
 			return args[i+1], true
 		}
 	}
-	return Arg{}, false
+	return arg{}, false
 }
 
 // shell follows bash -c '…' and shells that read a script from the line.
-func (w *walker) shell(name string, args []Arg, s *scope) bool {
+func (w *walker) shell(name string, args []arg, s *scope) bool {
 	command, stdin, dry := false, false, false
 	c := s.sub()
 	c.errexit = false
@@ -396,7 +396,7 @@ options:
 }
 
 // findExec follows the commands of find's -exec and its relatives.
-func (w *walker) findExec(args []Arg, s *scope) {
+func (w *walker) findExec(args []arg, s *scope) {
 	for i := 0; i < len(args); i++ {
 		switch args[i].Text {
 		case "-exec", "-execdir", "-ok", "-okdir":
@@ -408,10 +408,10 @@ func (w *walker) findExec(args []Arg, s *scope) {
 		for j < len(args) && args[j].Text != ";" && (args[j].Text != "+" || args[j-1].Text != "{}") {
 			j++
 		}
-		var inner []Arg
+		var inner []arg
 		for _, a := range args[i+1 : j] {
 			if prefix, _, ok := strings.Cut(a.Text, "{}"); ok {
-				a = Arg{Dynamic: true, Prefix: prefix}
+				a = arg{Dynamic: true, Prefix: prefix}
 			}
 			inner = append(inner, a)
 		}
