@@ -13,8 +13,8 @@ var layers = [][]string{
 	{"demo", "setup"},
 	{"hook", "watch", "audit", "web"},
 	{"compress", "compact", "workflow"},
-	{"extract"},
-	{"transcript", "prompt", "store", "host", "llm", "shellcmd", "redact"},
+	{"host", "extract"},
+	{"transcript", "prompt", "store", "llm", "shellcmd", "redact"},
 	{"config", "message"},
 }
 

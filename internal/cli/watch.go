@@ -18,7 +18,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
-	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/watch"
 )
 
@@ -208,8 +207,7 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 	lang, _ := message.Parse(string(cfg.Language))
 	return watch.Options{
 		Home: a.env.store(), UserHome: a.env.home(), Getenv: a.env.Getenv, Settings: settings, Lang: lang, Words: a.lang,
-		Redact: func(text string) string { clean, _ := redact.Text(text); return clean },
-		Waits:  watch.Waits{Debounce: f.debounce}, DryRun: f.dryRun, Once: f.once,
+		Waits: watch.Waits{Debounce: f.debounce}, DryRun: f.dryRun, Once: f.once,
 		Now: a.env.Now, Report: a.watchReport,
 	}, nil
 }
@@ -231,11 +229,10 @@ func (a *app) policy(mode string) func() compact.Settings {
 				fmt.Fprintln(a.env.Stderr, "[overtone/config] "+l)
 			}
 		}
-		m := compact.Mode(cfg.Compact.Mode)
 		if mode != "" {
-			m = compact.Mode(mode)
+			cfg.Compact.Mode = mode
 		}
-		return compact.From(file, m)
+		return compact.From(file, cfg.Compact)
 	}
 }
 

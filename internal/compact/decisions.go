@@ -15,7 +15,7 @@ const (
 )
 
 // decide remembers the decisive lines of a text.
-func (s *State) decide(text string) {
+func (s *state) decide(text string) {
 	for t, own := range ownLines(text) {
 		if !own || t == "" {
 			continue

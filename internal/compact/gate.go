@@ -2,15 +2,22 @@ package compact
 
 import "github.com/seed-6d03985f/overtone/internal/message"
 
-// Ceiling is the size from which a host's own compaction must not be held back
+// ceiling is the size from which a host's own compaction must not be held back
 // any longer. Claude Code refuses requests altogether from 23,000 tokens below
 // the model's window on; another 27,000 leave room for the largest single step
 // and for a usage that is one message old. Small windows keep half.
-func Ceiling(window int64) int64 { return max(window-50_000, window/2) }
+// A lower one may be configured.
+func (s Settings) ceiling(window int64) int64 {
+	own := max(window-50_000, window/2)
+	if s.Ceiling > 0 {
+		return min(s.Ceiling, own)
+	}
+	return own
+}
 
 // Ask is a host's question whether it may compact a context by itself now.
 type Ask struct {
-	Mode Mode
+	Settings Settings
 	// Decision is Decide's for the main thread.
 	Decision Decision
 	// Main is false when a sub-agent's context is meant.
@@ -34,14 +41,14 @@ type Answer struct {
 // never opens would end the session.
 func Gate(a Ask) Answer {
 	switch {
-	case a.Mode != ModeAuto || a.Decision.Verdict == Stopped:
+	case a.Settings.Mode != ModeAuto || a.Decision.Verdict == Stopped:
 		return Answer{Open: true, Packet: a.Main, Reason: a.Decision.Reason}
 	case !a.Usage.Known():
 		return Answer{Open: true, Packet: a.Main, Reason: message.Because(message.CompactUnknown)}
 	case a.Main && a.Decision.Verdict == DoCompact:
 		return Answer{Open: true, Packet: true, Reason: a.Decision.Reason}
-	case a.Usage.Used >= Ceiling(a.Usage.Window):
-		return Answer{Open: true, Packet: a.Main, Reason: message.Because(message.GateCeiling, a.Usage.Used, Ceiling(a.Usage.Window))}
+	case a.Usage.Used >= a.Settings.ceiling(a.Usage.Window):
+		return Answer{Open: true, Packet: a.Main, Reason: message.Because(message.GateCeiling, a.Usage.Used, a.Settings.ceiling(a.Usage.Window))}
 	case !a.Main:
 		return Answer{Reason: message.Because(message.GateSubagent)}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
 // PacketMax is the longest packet, in UTF-16 units. Together with a recovery
@@ -31,11 +32,6 @@ type Facts struct {
 	Next []string
 	// Decisions are invariants and decisions that must hold on.
 	Decisions []string
-	// Findings are things that need not be found out again, beside the
-	// failures of the slice.
-	Findings []string
-	// Last is the last output; the end of it is kept.
-	Last string
 	// Decision is why the context is compacted; the zero value says nothing.
 	Decision Decision
 }
@@ -60,10 +56,10 @@ const (
 	packetClose = "</overtone-packet>"
 )
 
-// Write writes the packet. redact removes secrets and is applied to each fact
-// before anything is cut.
-func Write(f Facts, s Settings, l message.Lang, redact func(string) string) Packet {
-	w := packetWriter{lang: l, redact: redact}
+// Write writes the packet. Secrets are taken out of each fact before anything is
+// cut.
+func Write(f Facts, s Settings, l message.Lang) Packet {
+	w := packetWriter{lang: l}
 	w.facts(f, s)
 	id := PacketID(f.Session, f.Ordinal)
 	return Packet{ID: id, Text: wrap(id, w.render(id, PacketMax), l), Created: f.Now, Expires: f.Now.Add(s.Expiry)}
@@ -71,8 +67,8 @@ func Write(f Facts, s Settings, l message.Lang, redact func(string) string) Pack
 
 // Adopt makes a packet of a text that the agent wrote, with the same marks and
 // bounds as one of ours. An empty text gives false.
-func Adopt(text string, f Facts, s Settings, l message.Lang, redact func(string) string) (Packet, bool) {
-	text = strings.TrimSpace(clean(text, redact))
+func Adopt(text string, f Facts, s Settings, l message.Lang) (Packet, bool) {
+	text = strings.TrimSpace(clean(text))
 	if text == "" {
 		return Packet{}, false
 	}
@@ -107,11 +103,9 @@ func dropPackets(text string) string {
 }
 
 // clean makes a foreign text fit to stand inside a packet.
-func clean(text string, redact func(string) string) string {
+func clean(text string) string {
 	text = strings.ReplaceAll(plain(strings.ReplaceAll(text, "\r\n", "\n")), "overtone-packet", "overtone packet")
-	if redact != nil {
-		text = redact(text)
-	}
+	text, _ = redact.Text(text)
 	return text
 }
 
@@ -127,7 +121,6 @@ type section struct {
 
 type packetWriter struct {
 	lang     message.Lang
-	redact   func(string) string
 	sections []section
 }
 
@@ -141,7 +134,7 @@ const (
 )
 
 func (w *packetWriter) facts(f Facts, s Settings) {
-	first, latest := strings.TrimSpace(w.clean(f.First)), strings.TrimSpace(w.clean(f.Latest))
+	first, latest := strings.TrimSpace(clean(f.First)), strings.TrimSpace(clean(f.Latest))
 	w.text(message.PacketGoal, first, mostRequest)
 	if latest != first {
 		w.text(message.PacketLatest, latest, mostRequest)
@@ -166,16 +159,12 @@ func (w *packetWriter) facts(f Facts, s Settings) {
 	w.list(message.PacketDone, done)
 	w.list(message.PacketNext, f.Next)
 	w.list(message.PacketDecisions, f.Decisions)
-	avoid := slices.Clone(f.Findings)
+	var avoid []string
 	for _, x := range slices.Backward(f.Slice.Failures) {
 		avoid = append(avoid, message.PacketFailed.Format(w.lang, x.Line, x.Said))
 	}
 	w.list(message.PacketAvoid, avoid)
-	last := f.Last
-	if last == "" {
-		last = f.Slice.Last
-	}
-	last = strings.TrimSpace(w.clean(last))
+	last := strings.TrimSpace(clean(f.Slice.Last))
 	if kept := tailRunes(last, s.MaxTail); kept != "" {
 		if len(kept) < len(last) {
 			kept = "…" + kept
@@ -187,8 +176,6 @@ func (w *packetWriter) facts(f Facts, s Settings) {
 	}
 }
 
-func (w *packetWriter) clean(text string) string { return clean(text, w.redact) }
-
 func (w *packetWriter) text(title message.Text, text string, most int) {
 	if text != "" {
 		w.sections = append(w.sections, section{title: title.In(w.lang), text: text, most: most})
@@ -198,7 +185,7 @@ func (w *packetWriter) text(title message.Text, text string, most int) {
 func (w *packetWriter) list(title message.Text, items []string) {
 	var out []string
 	for _, it := range items {
-		it = oneLine(w.clean(it))
+		it = oneLine(clean(it))
 		if it == "" || slices.Contains(out, it) {
 			continue
 		}

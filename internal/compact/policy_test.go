@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 )
@@ -308,7 +309,7 @@ func Test004_MalformedFrontMatterKeepsTheDefaults(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"---\ntrigger: [\n---\nbody\n", "---\n\tbad\n---\n", "---\ntrigger:\n  early_percent_remaining_lt: soon\n---\n", "---\nno end", "\x00\xff", ""} {
 		a, _ := prompt.ParseAutoCompact([]byte(src), "auto-compact.md")
-		got := From(a, ModeSuggest)
+		got := From(a, config.Defaults().Compact)
 		got.Prompt = Defaults().Prompt // the body is kept even where the front matter is not
 		if diff := cmp.Diff(Defaults(), got); diff != "" {
 			t.Errorf("%q (-defaults +got):\n%s", src, diff)
@@ -324,7 +325,7 @@ func Test004_AgentPromptIsTheFileBody(t *testing.T) {
 	t.Parallel()
 	body := "Write it down:  \n\n* {{odd}} \"quotes\"\r\n\tand tabs\n"
 	a, problems := prompt.ParseAutoCompact([]byte("---\npacket:\n  author: agent\n---\n"+body), "f")
-	if s := From(a, ModeAuto); !s.AgentPackets || s.Prompt != body || len(problems) > 0 {
+	if s := From(a, config.Defaults().Compact); !s.AgentPackets || s.Prompt != body || len(problems) > 0 {
 		t.Errorf("prompt %q, want %q (%v)", s.Prompt, body, problems)
 	}
 }
@@ -410,7 +411,7 @@ func TestGate(t *testing.T) {
 		s.Mode = row.mode
 		u := Usage{row.used, row.window}
 		d := Decide(Input{Settings: s, Usage: u, Signals: row.signals, History: row.history, Now: noon})
-		got := Gate(Ask{Mode: row.mode, Decision: d, Main: row.main, Usage: u})
+		got := Gate(Ask{Settings: s, Decision: d, Main: row.main, Usage: u})
 		if got.Open != row.open || got.Packet != row.packet {
 			t.Errorf("%s: open %v, packet %v (%s)", name, got.Open, got.Packet, got.Reason.In(message.EN))
 		}

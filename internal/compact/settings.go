@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 )
 
@@ -44,6 +45,10 @@ type Settings struct {
 	MaxTail int
 	// Expiry is how long a packet waits for its delivery.
 	Expiry time.Duration
+	// Window is the configured context window in tokens, Ceiling the configured
+	// size from which a host's own compaction is not held back; 0 leaves either
+	// to what is known of the host.
+	Window, Ceiling int64
 }
 
 // Markers are the phrases that make an agent's message a signal.
@@ -51,10 +56,12 @@ type Markers struct {
 	Done, NotDone, Shift, Conclusion []string
 }
 
-// From takes the settings out of a prompt file.
-func From(a prompt.AutoCompact, mode Mode) Settings {
+// From takes the settings out of a prompt file and the user's configuration.
+func From(a prompt.AutoCompact, c config.Compact) Settings {
 	s := Settings{
-		Mode:         mode,
+		Mode:         Mode(c.Mode),
+		Window:       int64(c.ContextWindow),
+		Ceiling:      int64(c.CeilingTokens),
 		Early:        PercentOf(a.Trigger.EarlyPercentRemainingLT),
 		Ready:        PercentOf(a.Trigger.ReadyPercentRemainingLT),
 		Asap:         PercentOf(a.Trigger.AsapPercentRemainingLT),
@@ -77,5 +84,5 @@ func From(a prompt.AutoCompact, mode Mode) Settings {
 // Defaults are the settings of the built-in prompt file in mode suggest.
 func Defaults() Settings {
 	a, _ := prompt.ParseAutoCompact(prompt.DefaultAutoCompact(), "")
-	return From(a, ModeSuggest)
+	return From(a, config.Defaults().Compact)
 }

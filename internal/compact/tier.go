@@ -15,7 +15,8 @@ const (
 // Usage is how full a context is, in tokens. The percentage is of the whole
 // window; a host's own display may leave out a base that it always needs.
 type Usage struct {
-	Used, Window int64
+	Used   int64 `json:"used"`
+	Window int64 `json:"window"`
 }
 
 // Known reports whether the usage says anything. Windows that no model has are

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -106,7 +107,8 @@ func (d *desk) prepare(trigger string, set compact.Settings) (recovery string, e
 		recovery = d.recovery()
 	}
 	if active || c.host != "" {
-		k.Before = d.usage(d.mem.Watch.Transcript).Used
+		d.measure()
+		k.Before = d.mem.Watch.Usage.Used
 		kept := ""
 		if active {
 			kept = recovery
@@ -224,11 +226,7 @@ func (d *desk) confirm() error {
 	k.Status = done
 	d.mem.Compactions = k.N
 	k.step(compact.Finished{}, d.c.now)
-	w := &d.mem.Watch
-	w.History = append(w.History, compact.Compaction{At: k.At, Before: k.Before, After: -1, Foreign: k.Trigger != "auto"})
-	w.History = w.History[max(0, len(w.History)-keepHistory):]
-	w.Told = 0
-	d.watch(compact.Compacted{}, compact.Settings{})
+	d.watch(host.Compacted{At: k.At, Before: k.Before, After: -1, Ours: k.Trigger == "auto"}, compact.Settings{})
 	return d.tx.Emit(store.On(message.EventSessionCompactConfirm, "n", k.N, "trigger", k.Trigger, "transcriptSize", size))
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -150,12 +151,12 @@ type memory struct {
 	Compaction *compaction `json:"compaction,omitempty"`
 	// Compactions counts the confirmed ones, Offset is the transcript's size at
 	// the last of them.
-	Compactions int      `json:"compactions,omitempty"`
-	Offset      int64    `json:"offset,omitempty"`
-	Searched    bool     `json:"searched,omitempty"` // for a compaction before our time
-	Loop        loop     `json:"loop,omitzero"`
-	Thread      string   `json:"thread,omitempty"` // agent_id of the last batch; "" = main
-	Watch       watching `json:"watch,omitzero"`
+	Compactions int            `json:"compactions,omitempty"`
+	Offset      int64          `json:"offset,omitempty"`
+	Searched    bool           `json:"searched,omitempty"` // for a compaction before our time
+	Loop        loop           `json:"loop,omitzero"`
+	Thread      string         `json:"thread,omitempty"` // agent_id of the last batch; "" = main
+	Watch       compact.Thread `json:"watch,omitzero"`
 }
 
 // letter is a text that waits for the next hook of the main thread.

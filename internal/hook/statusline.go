@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
@@ -44,7 +45,7 @@ func StatusLine(env Env) (line string) {
 	}
 	if window > 0 && window != m.Watch.Window {
 		if err := c.update(func(d *desk) error {
-			d.mem.Watch.Window, d.dirty = window, true
+			d.watch(host.SessionSeen{Window: window}, compact.Settings{})
 			return nil
 		}); err != nil {
 			c.complain("statusline", err)
@@ -52,7 +53,7 @@ func StatusLine(env Env) (line string) {
 	}
 	if u := (compact.Usage{Used: used, Window: window}); u.Known() {
 		part := message.StatusContext.Format(c.lang, u.Remaining())
-		if signals := m.Watch.State.Boundary().List(); len(signals) > 0 {
+		if signals := m.Watch.Boundary().List(); len(signals) > 0 {
 			part += " · " + boundaries(signals)
 		}
 		parts = append(parts, part)

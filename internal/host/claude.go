@@ -250,3 +250,14 @@ func claude(ctx context.Context, bin string, env []string, args ...string) error
 	}
 	return nil
 }
+
+// ModelWindow is the context window of a model of Claude Code; the host marks
+// the large one in the model's name.
+func ModelWindow(names ...string) int64 {
+	for _, n := range names {
+		if strings.Contains(n, "[1m]") {
+			return 1_000_000
+		}
+	}
+	return 200_000
+}

@@ -1,9 +1,7 @@
 package watch
 
 import (
-	"cmp"
-
-	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // begin starts a turn's account, once.
@@ -32,7 +30,7 @@ func (w *Codex) notice(t *thread, method string, n notice) {
 	case method == "item/completed" && n.Item != nil:
 		w.item(t, n.TurnID, *n.Item, false)
 	case method == "turn/plan/updated":
-		t.apply(compact.PlanUpdated{Steps: planSteps(n.Plan)})
+		t.apply(host.PlanWritten{Steps: planSteps(n.Plan)})
 	case method == "thread/tokenUsage/updated" && n.TokenUsage != nil:
 		t.used(n.TokenUsage.usage(), t.shrinking == "")
 	}
@@ -40,7 +38,7 @@ func (w *Codex) notice(t *thread, method string, n notice) {
 
 func (w *Codex) itemStarted(t *thread, turn string, it wireItem) {
 	if it.Type == itemCompaction && t.shrinking != turn {
-		t.shrinking, t.before = turn, t.usage
+		t.shrinking, t.before = turn, t.mem.Usage
 	}
 	w.feed(t, Item{Turn: turn, Type: it.Type, ClientID: it.ClientID})
 }
@@ -59,7 +57,7 @@ func (w *Codex) item(t *thread, turn string, it wireItem, late bool) {
 			t.request(it.message())
 		}
 	case "agentMessage":
-		t.apply(compact.AgentMessage{Text: it.Text})
+		t.apply(host.AgentMessage{Text: it.Text})
 		if w.front.owns(t) {
 			w.Report(Report{At: w.Now(), Session: t.id, What: "output", Output: it.Text})
 		}
@@ -70,11 +68,11 @@ func (w *Codex) item(t *thread, turn string, it wireItem, late bool) {
 	case "fileChange":
 		for _, c := range it.Changes {
 			if it.Status == "completed" {
-				t.apply(compact.ToolActivity{Tool: it.Type, File: c.Path})
+				t.apply(host.FileChanged{File: c.Path})
 			}
 		}
 	case "mcpToolCall", "dynamicToolCall", "collabAgentToolCall", "webSearch", "imageGeneration":
-		t.apply(compact.ToolActivity{Tool: cmp.Or(it.Tool, it.Type)})
+		t.apply(host.ToolActivity{})
 	case itemCompaction:
 		w.compacted(t, turn, late)
 		return
@@ -88,10 +86,10 @@ func (w *Codex) item(t *thread, turn string, it wireItem, late bool) {
 // we only read about the size is not known.
 func (w *Codex) compacted(t *thread, turn string, late bool) {
 	if t.shrinking != turn {
-		t.before = t.usage
+		t.before = t.mem.Usage
 	}
 	t.shrinking = ""
-	after := t.usage.Used
+	after := t.mem.Usage.Used
 	if late {
 		after = -1
 	}
@@ -111,7 +109,7 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 	}
 	if t.shrinking != "" {
 		// The compaction came to nothing, and with it the sizes it told.
-		t.usage, t.shrinking = t.before, ""
+		t.mem.Usage, t.shrinking = t.before, ""
 	}
 	act := false
 	if turn.Status == TurnCompleted && turn.ID != t.mem.Compaction {

@@ -255,9 +255,9 @@ func (w *Codex) tell(t *thread, a Tell) {
 		t.report("compact", message.WatchCompacting, t.decision.Reason.In(w.Words))
 		events = append(events, store.On(message.EventPacketCreated, "packet", r.ID))
 	case NewsCompacted:
-		t.report("compacted", message.WatchCompacted, t.before.Used, t.usage.Used)
+		t.report("compacted", message.WatchCompacted, t.before.Used, t.mem.Usage.Used)
 	case NewsForeign:
-		t.report("foreign", message.WatchForeign, t.before.Used, t.usage.Used)
+		t.report("foreign", message.WatchForeign, t.before.Used, t.mem.Usage.Used)
 	case NewsAdopted:
 		t.report("adopted", message.WatchAdopted, r.ID)
 	case NewsDelivered:

@@ -122,7 +122,7 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 	// The subscription does not tell the tokens; the rollout's end does,
 	// where it is a file of this machine.
 	if u, ok := transcript.TailUsage(info.Path); ok && u.Window > 0 {
-		t.usage = compact.Usage{Used: u.Tokens(), Window: u.Window}
+		t.used(compact.Usage{Used: u.Tokens(), Window: u.Window}, true)
 	}
 	t.subscribed = true
 	w.catchUp(t)
@@ -140,7 +140,7 @@ func (w *Codex) catchUp(t *thread) {
 		newest := r.Data[0]
 		for _, turn := range r.Data {
 			if text := userText(turn); text != "" {
-				t.mem.Latest = text
+				t.request(text)
 				break
 			}
 		}

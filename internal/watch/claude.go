@@ -261,7 +261,7 @@ func (w *Claude) author(ctx context.Context) (compact.Packet, error) {
 	}
 	text := s.mem.State.Slice.Last
 	s.mem.State = state
-	if p, ok := compact.Adopt(text, facts, s.settings, s.opts.Lang, s.opts.Redact); ok {
+	if p, ok := compact.Adopt(text, facts, s.settings, s.opts.Lang); ok {
 		return p, nil
 	}
 	s.report("warning", message.WatchAgentSilent, "no text")
@@ -300,8 +300,8 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	if err := w.measure(ctx); err != nil {
 		return err
 	}
-	s.compacted(name, s.usage.Used, true)
-	s.report("compacted", message.WatchCompacted, s.before.Used, s.usage.Used)
+	s.compacted(name, s.mem.Usage.Used, true)
+	s.report("compacted", message.WatchCompacted, s.before.Used, s.mem.Usage.Used)
 	step(compact.Finished{Compaction: name})
 	if !step(compact.Opening{Via: compact.ViaQueue}) {
 		void(ReasonExpired)

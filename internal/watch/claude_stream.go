@@ -2,12 +2,12 @@ package watch
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -101,7 +101,7 @@ func (w *Claude) event(line []byte) string {
 	case e.Type == "result":
 		for name, m := range e.Models {
 			if name == w.model && m.Window > 0 {
-				w.sess.usage.Window = m.Window
+				w.sess.apply(host.SessionSeen{Window: m.Window})
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (w *Claude) named(e wireEvent) {
 // boundary: the context was compacted. Without our asking it is the host's own.
 func (w *Claude) boundary(e wireEvent) {
 	s := w.sess
-	s.before = compact.Usage{Used: e.Compact.Pre, Window: s.usage.Window}
+	s.before = compact.Usage{Used: e.Compact.Pre, Window: s.mem.Usage.Window}
 	if w.turn.prompt == slashCompact {
 		w.turn.boundary = &e.Compact
 		return
@@ -143,7 +143,7 @@ func (w *Claude) said(e wireEvent) {
 	for _, b := range blocks(e.Message.Content) {
 		switch b.Type {
 		case "text":
-			s.apply(compact.AgentMessage{Text: b.Text})
+			s.apply(host.AgentMessage{Text: b.Text})
 			w.Report(Report{At: w.Now(), Session: s.id, What: "output", Output: b.Text})
 		case "tool_use":
 			w.calls[b.ID] = wireCall{b.Name, b.Input}
@@ -156,12 +156,10 @@ func (w *Claude) window() int64 {
 	switch {
 	case w.Window > 0:
 		return w.Window
-	case w.sess.usage.Window > 0:
-		return w.sess.usage.Window
-	case strings.Contains(w.model, "[1m]"):
-		return 1_000_000
+	case w.sess.mem.Window > 0:
+		return w.sess.mem.Window
 	}
-	return 200_000
+	return host.ModelWindow(w.model)
 }
 
 func (w *Claude) results(e wireEvent) {
@@ -183,14 +181,14 @@ func (w *Claude) results(e wireEvent) {
 			s.commandFinished(in.Command, s.mem.Cwd, output, exit, ended)
 			s.passed(ended)
 		case "TodoWrite":
-			steps := make([]compact.Step, len(in.Todos))
+			steps := make([]host.Step, len(in.Todos))
 			for i, t := range in.Todos {
-				steps[i] = compact.Step{Text: t.Content, Status: compact.Status(t.Status)}
+				steps[i] = host.Step{Text: t.Content, Status: host.Status(t.Status)}
 			}
-			s.apply(compact.PlanUpdated{Steps: steps})
+			s.apply(host.PlanWritten{Steps: steps})
 		case "TaskCreate", "TaskUpdate":
-			if plan, ok := taskPlan(s.mem.State.Plan.Steps, call, e.Tool); ok && !b.IsError {
-				s.apply(compact.PlanUpdated{Plan: s.mem.State.Plan.ID, Steps: plan})
+			if !b.IsError {
+				s.apply(task(call, e.Tool))
 			}
 		default:
 			file := in.File
@@ -200,7 +198,7 @@ func (w *Claude) results(e wireEvent) {
 			if b.IsError || call.name == "Read" {
 				file = ""
 			}
-			s.apply(compact.ToolActivity{Tool: call.name, File: file})
+			s.apply(host.FileChanged{File: file})
 		}
 	}
 }
@@ -228,9 +226,8 @@ func (w *Claude) outcome(b wireBlock, tool json.RawMessage) (string, *int) {
 	return output, &code
 }
 
-// taskPlan edits the plan where the host tells one task at a time.
-func taskPlan(plan []compact.Step, call wireCall, result json.RawMessage) ([]compact.Step, bool) {
-	plan = slices.Clone(plan)
+// task is a change of one step, as this host tells them.
+func task(call wireCall, result json.RawMessage) host.Event {
 	if call.name == "TaskCreate" {
 		var r struct {
 			Task struct {
@@ -238,23 +235,12 @@ func taskPlan(plan []compact.Step, call wireCall, result json.RawMessage) ([]com
 			} `json:"task"`
 		}
 		_ = json.Unmarshal(result, &r)
-		return append(plan, compact.Step{ID: r.Task.ID, Text: call.input.Subject, Status: compact.Pending}), true
+		return host.TaskCreated{ID: r.Task.ID, Text: call.input.Subject}
 	}
-	i := slices.IndexFunc(plan, func(s compact.Step) bool { return s.ID != "" && s.ID == call.input.Task })
-	if i < 0 {
-		return nil, false
+	return host.TaskUpdated{
+		ID: call.input.Task, Text: call.input.Subject,
+		Status: host.Status(call.input.Status), Deleted: call.input.Status == "deleted",
 	}
-	switch call.input.Status {
-	case "":
-	case "deleted":
-		return slices.Delete(plan, i, i+1), true
-	default:
-		plan[i].Status = compact.Status(call.input.Status)
-	}
-	if call.input.Subject != "" {
-		plan[i].Text = call.input.Subject
-	}
-	return plan, true
 }
 
 func blocks(raw json.RawMessage) []wireBlock {

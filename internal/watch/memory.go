@@ -14,9 +14,6 @@ const (
 	memoryFile   = store.WatchFile
 	leaseFile    = store.WatchLease
 	memorySchema = 1
-	// maxHistory is how many compactions are remembered; the policy looks at
-	// the last few.
-	maxHistory = 20
 )
 
 // memory is what is kept of a session between watchers.
@@ -27,19 +24,7 @@ type memory struct {
 	Record Record `json:"record,omitzero"`
 	// Packets counts the packets written so far; it numbers the next one.
 	Packets int `json:"packets"`
-	// Compaction is the newest entry's turn in History.
-	Compaction string               `json:"compaction,omitempty"`
-	History    []compact.Compaction `json:"history,omitempty"`
-	Usage      tokens               `json:"usage"`
-	State      compact.State        `json:"state"`
-	// First and Latest are the user's requests.
-	First  string `json:"first,omitempty"`
-	Latest string `json:"latest,omitempty"`
-}
-
-type tokens struct {
-	Used   int64 `json:"used"`
-	Window int64 `json:"window"`
+	compact.Thread
 }
 
 // desk is a session's place on disk. A dry desk reads once and never writes.

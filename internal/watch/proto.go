@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // What we read of the app-server's messages. Everything else in them is of no
@@ -131,10 +132,10 @@ func (it wireItem) ended() time.Time {
 	return time.UnixMilli(it.EndedMS)
 }
 
-func planSteps(steps []wireStep) []compact.Step {
-	out := make([]compact.Step, len(steps))
+func planSteps(steps []wireStep) []host.Step {
+	out := make([]host.Step, len(steps))
 	for i, s := range steps {
-		out[i] = compact.Step{Text: s.Step, Status: compact.Status(s.Status)}
+		out[i] = host.Step{Text: s.Step, Status: host.Status(s.Status)}
 	}
 	return out
 }

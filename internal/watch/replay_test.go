@@ -131,8 +131,8 @@ func TestReplayRecordedSessions(t *testing.T) {
 			if n := len(th.mem.History); n != 1 || th.mem.History[0].Before != 62000 || th.mem.History[0].After > 7000 {
 				t.Errorf("history = %+v", th.mem.History)
 			}
-			if th.usage.Window != 95000 {
-				t.Errorf("usage = %+v", th.usage)
+			if th.mem.Usage.Window != 95000 {
+				t.Errorf("usage = %+v", th.mem.Usage)
 			}
 		})
 	}
@@ -155,7 +155,7 @@ func TestReplayCommitItems(t *testing.T) {
 		n, _ := parseNotice(m.Params)
 		w, _, th := replayed(t, "thread")
 		w.item(th, "turn", *n.Item, false)
-		got := th.mem.State.Signals().Has(compact.Commit)
+		got := th.mem.Boundary().Has(compact.Commit)
 		// git's own line is in the output of every one that committed, but
 		// for the quiet ones, where only the exit code is left here.
 		want := strings.Contains(n.Item.Output, "] ") && strings.Contains(n.Item.Output, "changed") ||

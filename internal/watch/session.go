@@ -1,10 +1,10 @@
 package watch
 
 import (
-	"slices"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
@@ -23,7 +23,6 @@ type Options struct {
 	Settings func() compact.Settings
 	Lang     message.Lang // of packets
 	Words    message.Lang // of reports
-	Redact   func(string) string
 	Waits    Waits
 	// Author is how long an agent may take to write its packet.
 	Author time.Duration
@@ -79,7 +78,6 @@ type session struct {
 	mem  memory
 
 	settings compact.Settings
-	usage    compact.Usage
 	decision compact.Decision
 	// before is the usage when a compaction began.
 	before compact.Usage
@@ -98,7 +96,6 @@ func newSession(id, host, cwd string, o Options) (*session, error) {
 		return nil, err
 	}
 	s.mem.Host, s.mem.Cwd = host, cwd
-	s.usage = compact.Usage(s.mem.Usage)
 	return s, nil
 }
 
@@ -106,21 +103,11 @@ func (s *session) report(what string, t message.Text, args ...any) {
 	s.opts.Report(Report{At: s.opts.Now(), Session: s.id, What: what, Text: message.Because(t, args...)})
 }
 
-func (s *session) apply(e compact.Event) { s.mem.State = s.mem.State.Apply(e, s.settings) }
+func (s *session) apply(e host.Event) { s.mem.Thread = s.mem.Apply(e, s.settings) }
 
 // request remembers what the user asked for.
 func (s *session) request(text string) {
-	const most = 20_000 // characters; a packet keeps far less
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most])
-	}
-	if text == "" {
-		return
-	}
-	if s.mem.First == "" {
-		s.mem.First = text
-	}
-	s.mem.Latest = text
+	s.apply(host.UserMessage{Text: text})
 }
 
 // commandFinished judges a command line with all the evidence at hand. Exit is
@@ -130,7 +117,7 @@ func (s *session) request(text string) {
 // when a command "starts" comes too late. What it did lies between the end of
 // what was before it and its own end.
 func (s *session) commandFinished(line, cwd, output string, exit *int, ended time.Time) {
-	s.apply(compact.CommandFinished{Observation: shellcmd.Observation{
+	s.apply(host.CommandFinished{Observation: shellcmd.Observation{
 		Line: line, Cwd: cwd, Home: s.opts.UserHome, Output: output, Exit: exit,
 		Started: s.quiet, Ended: ended,
 		Head: shellcmd.ReadHead, Aliases: shellcmd.UserAliases(cwd, s.opts.UserHome, s.opts.Getenv),
@@ -148,18 +135,17 @@ func (s *session) passed(at time.Time) {
 // agent will say.
 func (s *session) turnStarted(synthetic bool) {
 	s.settings = s.opts.Settings()
-	s.apply(compact.TurnStarted{Synthetic: synthetic})
+	s.apply(host.TurnStarted{})
+	if synthetic {
+		s.apply(host.UserMessage{Ours: true})
+	}
 }
 
 // turnEnded decides. It is true when the policy wants to compact and we may.
 func (s *session) turnEnded() bool {
 	s.settings = s.opts.Settings()
-	s.apply(compact.TurnEnded{})
-	d := compact.Decide(compact.Input{
-		Settings: s.settings, Usage: s.usage,
-		Signals: s.mem.State.Boundary(), Synthetic: s.mem.State.Synthetic,
-		History: s.mem.History, Now: s.opts.Now(),
-	})
+	s.apply(host.TurnEnded{})
+	d := s.mem.Decide(s.opts.Now(), s.settings)
 	var events []store.Event
 	if !d.Same(s.decision) {
 		events = append(events, store.On(message.EventCompactDecision, "verdict", d.Verdict, "tier", d.Tier,
@@ -186,8 +172,9 @@ func (s *session) turnEnded() bool {
 func (s *session) save(events ...store.Event) {
 	_, err := s.desk.update(func(m *memory) {
 		m.Host, m.Cwd = s.mem.Host, s.mem.Cwd
-		m.State, m.First, m.Latest = s.mem.State, s.mem.First, s.mem.Latest
-		m.Usage = tokens(s.usage)
+		history, compaction := m.History, m.Compaction
+		m.Thread = s.mem.Thread
+		m.History, m.Compaction = history, compaction
 	}, events...)
 	s.storeProblem(err)
 }
@@ -204,16 +191,10 @@ func (s *session) storeProblem(err error) {
 	}
 }
 
-// used takes the context's size. The first one after a compaction whose result
-// was not told is that result.
+// used takes the context's size.
 func (s *session) used(u compact.Usage, settled bool) {
-	if u.Window <= 0 {
-		return
-	}
-	s.usage = u
-	if n := len(s.mem.History); settled && n > 0 && s.mem.History[n-1].After < 0 {
-		s.mem.History = slices.Clone(s.mem.History)
-		s.mem.History[n-1].After = u.Used
+	if u.Window > 0 {
+		s.apply(host.UsageSeen{Used: u.Used, Window: u.Window, Unsettled: !settled})
 	}
 }
 
@@ -221,19 +202,19 @@ func (s *session) used(u compact.Usage, settled bool) {
 // host's name for it, after its result or -1, mine says that this watcher asked
 // for it.
 func (s *session) compacted(name string, after int64, mine bool) {
-	s.apply(compact.Compacted{})
 	counted := false
 	m, err := s.desk.update(func(m *memory) {
-		if name != "" && m.Compaction == name {
+		counted = name == "" || m.Compaction != name
+		mine = mine || name != "" && m.Record.Receipt.Compaction == name
+		s.mem.History, s.mem.Compaction = m.History, m.Compaction
+		e := host.Compacted{ID: name, At: s.opts.Now(), Before: s.before.Used, After: after, Ours: mine}
+		if !counted {
+			// Another watcher was first; the work since is in its thread.
+			s.mem.State = m.State
 			return
 		}
-		counted = true
-		mine = mine || name != "" && m.Record.Receipt.Compaction == name
-		m.Compaction = name
-		m.History = append(m.History, compact.Compaction{At: s.opts.Now(), Before: s.before.Used, After: after, Foreign: !mine})
-		m.History = m.History[max(0, len(m.History)-maxHistory):]
-		m.State = s.mem.State
-		m.Usage = tokens(s.usage)
+		s.apply(e)
+		m.Thread = s.mem.Thread
 	})
 	if err != nil {
 		s.storeProblem(err)
@@ -247,45 +228,31 @@ func (s *session) compacted(name string, after int64, mine bool) {
 
 // facts are what a packet is written from.
 func (s *session) facts() compact.Facts {
-	return compact.Facts{
-		Session: s.id, Ordinal: s.mem.Packets + 1, Now: s.opts.Now(),
-		First: s.mem.First, Latest: s.mem.Latest,
-		Slice: s.mem.State.Slice, Next: s.next(), Decisions: s.mem.State.Decisions, Decision: s.decision,
-	}
+	f := s.mem.Facts(s.id, s.mem.Packets+1, s.opts.Now(), s.tasks()...)
+	f.Decision = s.decision
+	return f
 }
 
-// next are the open steps: of the agent's plan, the one it is at first, else of
-// the project's task list.
-func (s *session) next() []string {
-	var now, later []string
-	for _, st := range s.mem.State.Plan.Steps {
-		switch st.Status {
-		case compact.InProgress:
-			now = append(now, st.Text)
-		case compact.Pending:
-			later = append(later, st.Text)
-		}
-	}
-	if out := slices.Concat(now, later); len(out) > 0 {
-		return out
-	}
+// tasks are the open ones of the project's task list.
+func (s *session) tasks() []string {
 	if s.mem.Cwd == "" {
 		return nil
 	}
-	if f, ok, err := prompt.ActiveFeature(s.mem.Cwd, ""); err == nil && ok {
-		return f.Unchecked
+	f, ok, err := prompt.ActiveFeature(s.mem.Cwd, "")
+	if err != nil || !ok {
+		return nil
 	}
-	return nil
+	return f.Unchecked
 }
 
 // packet writes the watcher's own packet, or takes the agent's text.
 func (s *session) packet(agent string) compact.Packet {
 	if agent != "" {
-		if p, ok := compact.Adopt(agent, s.facts(), s.settings, s.opts.Lang, s.opts.Redact); ok {
+		if p, ok := compact.Adopt(agent, s.facts(), s.settings, s.opts.Lang); ok {
 			return p
 		}
 	}
-	return compact.Write(s.facts(), s.settings, s.opts.Lang, s.opts.Redact)
+	return compact.Write(s.facts(), s.settings, s.opts.Lang)
 }
 
 // saveRecord writes a record down; the packet's number is used up with it.

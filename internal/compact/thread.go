@@ -1,0 +1,505 @@
+package compact
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/redact"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+)
+
+// Thread is what is known of one conversation: what a packet is written from,
+// what the policy decides on, what was said about it. It is a value, fed with
+// events by whoever can hear the host (hooks, a watcher), and stored as JSON in
+// between; its zero value is a conversation that nobody has seen yet.
+type Thread struct {
+	State state `json:"state"`
+	// First and Latest are the user's requests.
+	First  string `json:"first,omitempty"`
+	Latest string `json:"latest,omitempty"`
+	// History holds the compactions, oldest first; Compaction is the host's
+	// name for the newest.
+	History    []Compaction `json:"history,omitempty"`
+	Compaction string       `json:"compaction,omitempty"`
+	// Usage is how full the context was when it was last told.
+	Usage Usage `json:"usage,omitzero"`
+	// Turn is when the turn began, TurnID the host's name for it.
+	Turn   time.Time `json:"turn,omitzero"`
+	TurnID string    `json:"turnId,omitempty"`
+	// Marks are the repositories before a command that may commit, by its id.
+	Marks map[string][]shellcmd.Mark `json:"marks,omitempty"`
+	// Transcript, Model and Window are the host's, as last told.
+	Transcript string `json:"transcript,omitempty"`
+	Model      string `json:"model,omitempty"`
+	Window     int64  `json:"window,omitempty"`
+	// Said is the last decision that was left on the timeline, Told the size at
+	// which the person was last told to compact.
+	Said string `json:"said,omitempty"`
+	Told int64  `json:"told,omitempty"`
+}
+
+// state is the turn's signals and the work since the last compaction.
+type state struct {
+	// Synthetic is set in a turn that our own packet opened.
+	Synthetic bool `json:"synthetic,omitempty"`
+	// Worked is set once the turn ran a command or a tool.
+	Worked bool `json:"worked,omitempty"`
+	// Seen are the turn's signals from deeds, Said those from the agent's last
+	// message, which count only in a turn that worked.
+	Seen Signals `json:"seen"`
+	Said Signals `json:"said"`
+	// Before are the signals of the turn before this one.
+	Before Signals `json:"before"`
+	// Plan is the active plan as last seen, Plans the names of all so far.
+	Plan  plan     `json:"plan"`
+	Plans []string `json:"plans,omitempty"`
+	// Slice is what was done since the last compaction.
+	Slice Slice `json:"slice"`
+	// Decisions are lines of requests and answers that must hold on.
+	Decisions []string `json:"decisions,omitempty"`
+}
+
+// plan is a list of steps.
+type plan struct {
+	ID    string      `json:"id,omitempty"`
+	Steps []host.Step `json:"steps,omitempty"`
+}
+
+// Slice is what a packet tells of the work since the last compaction. All of
+// its lists are bounded and keep the newest.
+type Slice struct {
+	Commits  []shellcmd.Made `json:"commits,omitempty"`
+	Files    []string        `json:"files,omitempty"`
+	Steps    []string        `json:"steps,omitempty"`
+	Failures []Failure       `json:"failures,omitempty"`
+	Stages   []string        `json:"stages,omitempty"`
+	Last     string          `json:"last,omitempty"`
+}
+
+// Failure is a command that did not work.
+type Failure struct {
+	Line string `json:"line"`
+	Said string `json:"said,omitempty"` // the end of its output
+}
+
+const (
+	maxCommits  = 20
+	maxFiles    = 60
+	maxSteps    = 30
+	maxFailures = 10
+	maxStages   = 20
+	maxLast     = 8000 // characters of the last message that are kept
+	maxPlans    = 16
+	maxPlan     = 100  // steps of a plan that are looked at
+	maxRequest  = 2000 // characters of a request
+	maxSecret   = 500  // characters in which a secret that begins there ends
+	maxHistory  = 20   // the policy looks at the last few
+	maxMarks    = 8
+	maxStep     = 500 // characters of a step's text
+)
+
+// Apply returns the thread after an event. The thread it is given is not changed.
+func (t Thread) Apply(e host.Event, set Settings) Thread {
+	t.State = t.State.clone()
+	s := &t.State
+	switch e := e.(type) {
+	case host.SessionSeen:
+		t.Transcript, t.Model = cmp.Or(e.Transcript, t.Transcript), cmp.Or(e.Model, t.Model)
+		t.see(e.Window)
+	case host.TurnStarted:
+		t.turnStarted(e)
+	case host.TurnEnded:
+	case host.UserMessage:
+		t.asked(e)
+	case host.AgentMessage:
+		s.answered(e, set)
+	case host.CommandStarted:
+		t.mark(e)
+	case host.CommandFinished:
+		t.ran(e)
+	case host.PlanWritten:
+		s.planned(e)
+	case host.TaskCreated:
+		s.planned(host.PlanWritten{Plan: s.Plan.ID, Steps: append(slices.Clone(s.Plan.Steps), host.Step{ID: e.ID, Text: e.Text})})
+	case host.TaskUpdated:
+		s.task(e)
+	case host.FileChanged:
+		s.Worked = true
+		s.changed(e.File)
+	case host.ToolActivity:
+		s.Worked = true
+	case host.StageCompleted:
+		s.Seen |= Of(StageComplete)
+		s.Slice.Stages = newest(append(s.Slice.Stages, headRunes(oneLine(e.Stage), 100)), maxStages)
+	case host.UsageSeen:
+		t.used(e)
+	case host.Compacted:
+		t.compacted(e)
+	}
+	return t
+}
+
+// signals are those of the current turn.
+func (s state) signals() Signals {
+	switch {
+	case s.Synthetic:
+		return 0
+	case !s.Worked:
+		return s.Seen
+	}
+	return s.Seen | s.Said
+}
+
+// Boundary is the turn's signals. For a host that can only compact at the start
+// of a turn the last one's hold as long as the new one has done nothing.
+func (t Thread) Boundary() Signals {
+	if s := t.State; !s.Worked && s.Seen == 0 && !s.Synthetic {
+		return s.Before
+	}
+	return t.State.signals()
+}
+
+// turnStarted begins a turn, once.
+func (t *Thread) turnStarted(e host.TurnStarted) {
+	if e.ID != "" && e.ID == t.TurnID {
+		return
+	}
+	s := &t.State
+	s.Before = s.signals()
+	s.Seen, s.Said, s.Worked, s.Synthetic = 0, 0, false, false
+	t.TurnID, t.Turn = e.ID, e.At
+}
+
+// asked takes a request. What we wrote ourselves is none, and makes the turn
+// ours: no host tells it from a user's but by its id or its mark.
+func (t *Thread) asked(e host.UserMessage) {
+	if e.Ours || strings.Contains(e.Text, packetOpen) {
+		t.State.Synthetic = true
+		return
+	}
+	// A secret may straddle the cut, so some of what is cut off is looked at.
+	text, _ := redact.Text(headRunes(e.Text, maxRequest+maxSecret))
+	text = headRunes(text, maxRequest)
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	t.State.decide(text)
+	t.First, t.Latest = cmp.Or(t.First, text), text
+}
+
+func (s *state) answered(e host.AgentMessage, set Settings) {
+	if !s.Synthetic {
+		s.decide(e.Text)
+	}
+	s.Said = set.Markers.in(e.Text)
+	if strings.TrimSpace(e.Text) != "" {
+		s.Slice.Last = tailRunes(e.Text, maxLast)
+	}
+}
+
+// mark remembers the repositories before a command that may commit.
+func (t *Thread) mark(e host.CommandStarted) {
+	if e.ID == "" || len(e.Before) == 0 {
+		return
+	}
+	marks := map[string][]shellcmd.Mark{}
+	// Commands whose end was never told must not pile up.
+	if len(t.Marks) < maxMarks {
+		maps.Copy(marks, t.Marks)
+	}
+	marks[e.ID] = e.Before
+	t.Marks = marks
+}
+
+// Observed completes what a host tells of a finished command with what was seen
+// before it.
+func (t Thread) Observed(e host.CommandFinished) shellcmd.Observation {
+	o := e.Observation
+	if o.Started.IsZero() {
+		o.Started = t.Turn
+	}
+	if marks, ok := t.Marks[e.ID]; ok {
+		o.Before = marks
+	}
+	return o
+}
+
+func (t *Thread) ran(e host.CommandFinished) {
+	s, o := &t.State, t.Observed(e)
+	if _, ok := t.Marks[e.ID]; ok {
+		t.Marks = maps.Clone(t.Marks)
+		delete(t.Marks, e.ID)
+	}
+	s.Worked = true
+	if v := shellcmd.Committed(o); v.Committed {
+		s.Seen |= Of(Commit)
+		// Within a second, or a turn, a log does not tell which line made which.
+		for _, c := range v.Commits {
+			s.Slice.Commits = slices.DeleteFunc(s.Slice.Commits, func(o shellcmd.Made) bool { return o == c })
+		}
+		s.Slice.Commits = newest(append(s.Slice.Commits, v.Commits...), maxCommits)
+	}
+	if shellcmd.Checkpointed(o) {
+		s.Seen |= Of(PRCheckpoint)
+	}
+	if o.Exit == nil {
+		return
+	}
+	// The same command failing again is one finding, with the newest words.
+	line := headRunes(oneLine(o.Line), 300)
+	s.Slice.Failures = slices.DeleteFunc(s.Slice.Failures, func(f Failure) bool { return f.Line == line })
+	if *o.Exit != 0 {
+		f := Failure{Line: line, Said: tailRunes(oneLine(tailRunes(o.Output, 2000)), 300)}
+		s.Slice.Failures = newest(append(s.Slice.Failures, f), maxFailures)
+	}
+}
+
+func (s *state) changed(file string) {
+	if file = headRunes(oneLine(file), 400); file == "" {
+		return
+	}
+	s.Slice.Files = slices.DeleteFunc(s.Slice.Files, func(f string) bool { return f == file })
+	s.Slice.Files = newest(append(s.Slice.Files, file), maxFiles)
+}
+
+// task changes one step of the plan, for hosts that report one at a time.
+func (s *state) task(e host.TaskUpdated) {
+	steps := slices.Clone(s.Plan.Steps)
+	i := slices.IndexFunc(steps, func(st host.Step) bool { return e.ID != "" && st.ID == e.ID })
+	switch {
+	case i < 0:
+		return
+	case e.Deleted:
+		steps = slices.Delete(steps, i, i+1)
+	default:
+		steps[i].Text, steps[i].Status = cmp.Or(e.Text, steps[i].Text), cmp.Or(e.Status, steps[i].Status)
+	}
+	s.planned(host.PlanWritten{Plan: s.Plan.ID, Steps: steps})
+}
+
+// used takes the context's size. The first one after a compaction whose result
+// was not told is that result.
+func (t *Thread) used(e host.UsageSeen) {
+	t.see(e.Window)
+	t.Usage = t.Measure(e, Settings{})
+	if n := len(t.History); n > 0 && t.History[n-1].After < 0 && !e.Unsettled && t.Usage.Known() {
+		t.History = slices.Clone(t.History)
+		t.History[n-1].After = e.Used
+	}
+}
+
+// see takes the window's size, also for the usage that is known already.
+func (t *Thread) see(window int64) {
+	if window <= 0 {
+		return
+	}
+	t.Window = window
+	if t.Usage.Known() {
+		t.Usage.Window = window
+	}
+}
+
+// Measure says how full a context of the thread is. The window is the configured
+// one, else the one the host tells, else the model's.
+func (t Thread) Measure(e host.UsageSeen, set Settings) Usage {
+	if e.Used < 0 {
+		return Usage{}
+	}
+	window := cmp.Or(set.Window, e.Window, t.Window)
+	if window == 0 {
+		window = host.ModelWindow(t.Model, e.Model)
+	}
+	return Usage{Used: e.Used, Window: window}
+}
+
+// Weigh is all that the policy looks at.
+func (t Thread) Weigh(now time.Time, set Settings) Input {
+	u := t.Usage
+	if set.Window > 0 && u.Known() {
+		u.Window = set.Window
+	}
+	return Input{Settings: set, Usage: u, Signals: t.Boundary(), Synthetic: t.State.Synthetic, History: t.History, Now: now}
+}
+
+// Decide weighs the turn.
+func (t Thread) Decide(now time.Time, set Settings) Decision { return Decide(t.Weigh(now, set)) }
+
+// Announce remembers a decision and says whether it belongs on the timeline: when
+// its outcome changed. That nothing is to be done is no news at first.
+func (t Thread) Announce(d Decision) (Thread, bool) {
+	said := string(d.Verdict) + "/" + string(d.Cause) + "/" + string(d.Tier)
+	if said == t.Said {
+		return t, false
+	}
+	first := t.Said == ""
+	t.Said = said
+	return t, !first || d.Verdict != Wait && d.Verdict != IsOff
+}
+
+// Tell says whether the person is to be told of a suggestion: once, and again
+// when the context has grown.
+func (t Thread) Tell(d Decision, set Settings) (Thread, bool) {
+	u := t.Weigh(time.Time{}, set).Usage
+	if d.Verdict != DoSuggest || t.Told != 0 && u.Used >= t.Told && u.Used-t.Told < RearmGrowth(u.Window) {
+		return t, false
+	}
+	t.Told = u.Used
+	return t, true
+}
+
+// compacted counts a compaction once, however often it is told, and begins a new
+// slice.
+func (t *Thread) compacted(e host.Compacted) {
+	if e.ID != "" && e.ID == t.Compaction {
+		return
+	}
+	s := &t.State
+	s.Seen, s.Said, s.Before = 0, 0, 0
+	s.Slice = Slice{}
+	t.Compaction, t.Told = e.ID, 0
+	t.History = newest(append(slices.Clone(t.History), Compaction{At: e.At, Before: e.Before, After: e.After, Foreign: !e.Ours}), maxHistory)
+}
+
+// Facts are what a packet is written from; more are open steps from elsewhere,
+// a workflow or a task list.
+func (t Thread) Facts(session string, ordinal int, now time.Time, more ...string) Facts {
+	return Facts{
+		Session: session, Ordinal: ordinal, Now: now, First: t.First, Latest: t.Latest,
+		Slice: t.State.Slice, Next: append(t.State.Plan.open(), more...), Decisions: t.State.Decisions,
+	}
+}
+
+// Empty says that there is nothing yet that a packet could tell.
+func (t Thread) Empty() bool {
+	s := t.State.Slice
+	return t.First == "" && !t.State.Worked && len(s.Files)+len(s.Commits)+len(s.Steps) == 0
+}
+
+// open are the steps that are left, the current first.
+func (p plan) open() []string {
+	var now, later []string
+	for _, st := range p.Steps {
+		switch st.Status {
+		case host.InProgress:
+			now = append(now, st.Text)
+		case host.Pending:
+			later = append(later, st.Text)
+		}
+	}
+	return append(now, later...)
+}
+
+// planned finds out whether a step of the active plan was completed.
+//
+// The active plan is the newest one. Where the host does not name plans, an
+// update that shares no step with the last version is a new plan. What a new
+// plan already contains was not done now; an empty plan is a clear that the next
+// update may take back; a plan that was replaced before stays replaced.
+func (s *state) planned(e host.PlanWritten) {
+	steps := normal(e.Steps)
+	if len(steps) == 0 {
+		return
+	}
+	switch {
+	case e.Plan != s.Plan.ID && slices.Contains(s.Plans, e.Plan):
+		return
+	case e.Plan != s.Plan.ID || len(s.Plan.Steps) == 0 || e.Plan == "" && unrelated(s.Plan.Steps, steps):
+		if s.Plan.ID != "" {
+			s.Plans = newest(append(s.Plans, s.Plan.ID), maxPlans)
+		}
+		s.Plan = plan{ID: e.Plan, Steps: steps}
+		s.Seen |= Of(PlanUpdate)
+		return
+	}
+	done := completed(s.Plan.Steps, steps)
+	if len(done) > 0 {
+		s.Seen |= Of(PlanCheckpoint)
+		s.Slice.Steps = newest(append(s.Slice.Steps, done...), maxSteps)
+	}
+	if !slices.Equal(s.Plan.Steps, steps) {
+		s.Seen |= Of(PlanUpdate)
+	}
+	s.Plan.Steps = steps
+}
+
+// normal bounds the steps and writes their status in one way.
+func normal(list []host.Step) []host.Step {
+	var out []host.Step
+	for _, st := range list {
+		st.Text = headRunes(oneLine(st.Text), maxStep)
+		if st.Text == "" && st.ID == "" {
+			continue
+		}
+		switch host.Status(strings.ToLower(string(st.Status))) {
+		case host.Completed, "done":
+			st.Status = host.Completed
+		case host.InProgress, "inprogress", "in-progress":
+			st.Status = host.InProgress
+		default:
+			st.Status = host.Pending
+		}
+		if out = append(out, st); len(out) == maxPlan {
+			break
+		}
+	}
+	return out
+}
+
+// keys tells steps apart: by the host's name or by their text, where equal texts
+// are counted.
+func keys(steps []host.Step) []string {
+	seen := map[string]int{}
+	out := make([]string, len(steps))
+	for i, st := range steps {
+		k := "id\x00" + st.ID
+		if st.ID == "" {
+			k = "text\x00" + st.Text
+		}
+		out[i] = k + strings.Repeat("\x00", seen[k])
+		seen[k]++
+	}
+	return out
+}
+
+func unrelated(old, now []host.Step) bool {
+	before := keys(old)
+	return !slices.ContainsFunc(keys(now), func(k string) bool { return slices.Contains(before, k) })
+}
+
+// completed lists the steps that were open before and are completed now. A step
+// that was reworded while it was ticked off is known by its place, if its old
+// text is gone and the plan has kept its length.
+func completed(old, now []host.Step) []string {
+	before, after := keys(old), keys(now)
+	var out []string
+	for i, st := range now {
+		if st.Status != host.Completed {
+			continue
+		}
+		j := slices.Index(before, after[i])
+		if j < 0 && len(old) == len(now) && !slices.Contains(after, before[i]) {
+			j = i
+		}
+		if j >= 0 && old[j].Status != host.Completed {
+			out = append(out, st.Text)
+		}
+	}
+	return out
+}
+
+// clone copies the lists that are changed in place.
+func (s state) clone() state {
+	sl := &s.Slice
+	sl.Commits, sl.Files, sl.Steps = slices.Clone(sl.Commits), slices.Clone(sl.Files), slices.Clone(sl.Steps)
+	sl.Failures, sl.Stages = slices.Clone(sl.Failures), slices.Clone(sl.Stages)
+	s.Plans = slices.Clone(s.Plans)
+	return s
+}
+
+func newest[T any](list []T, most int) []T {
+	return list[max(0, len(list)-most):]
+}

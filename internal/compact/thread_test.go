@@ -1,0 +1,314 @@
+package compact
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+)
+
+func run(set Settings, events ...host.Event) Thread {
+	var s Thread
+	for _, e := range events {
+		s = s.Apply(e, set)
+	}
+	return s
+}
+
+func command(line, output string, exit int) host.CommandFinished {
+	return host.CommandFinished{Observation: shellcmd.Observation{Line: line, Cwd: "/workspace/repo", Output: output, Exit: &exit}}
+}
+
+func planOf(list ...string) host.PlanWritten { return named("", list...) }
+
+// named makes a plan of steps written as "x done", "> doing", "- open".
+func named(id string, list ...string) host.PlanWritten {
+	p := host.PlanWritten{Plan: id}
+	for _, l := range list {
+		mark, text, _ := strings.Cut(l, " ")
+		status := map[string]host.Status{"x": host.Completed, ">": host.InProgress, "-": host.Pending}[mark]
+		p.Steps = append(p.Steps, host.Step{Text: text, Status: status})
+	}
+	return p
+}
+
+// The forms in which Codex reports a finished command, as recorded from the
+// real program.
+func Test004_CommitFromExecCommandVariants(t *testing.T) {
+	t.Parallel()
+	made := "[main ba5e6c0] msg\n 1 file changed, 1 insertion(+)\n"
+	for name, row := range map[string]struct {
+		event host.CommandFinished
+		want  Signals
+	}{
+		"root commit":       {command(`/bin/bash -lc 'git add f && git -c user.name=m commit -m one'`, "[main (root-commit) 13a3117] one\n", 0), Of(Commit)},
+		"amend":             {command(`/bin/bash -lc 'git commit --amend -m one'`, made, 0), Of(Commit)},
+		"alias":             {command(`/bin/bash -lc 'git config alias.ci commit && git ci -am x'`, made, 0), Of(Commit)},
+		"elsewhere":         {command(`/bin/bash -lc 'cd / && git -C "$OLDPWD" commit -am x'`, made, 0), Of(Commit)},
+		"push fails":        {command(`/bin/bash -lc 'git commit -am five && git push'`, made+"fatal: No configured push destination.\n", 128), Of(Commit)},
+		"script":            {command(`/bin/bash -lc 'bash s.sh'`, made, 0), Of(Commit)},
+		"quiet":             {command(`/bin/bash -lc 'git commit -qam quiet'`, "", 0), Of(Commit)},
+		"quiet, failed":     {command(`/bin/bash -lc 'git commit -qam quiet'`, "", 1), 0},
+		"nothing to commit": {command(`/bin/bash -lc 'git commit -m x'`, "nothing to commit, working tree clean\n", 1), 0},
+		"masked":            {command(`/bin/bash -lc 'git commit -m x; true'`, "nothing to commit, working tree clean\n", 0), 0},
+		"dry run":           {command(`/bin/bash -lc 'git commit --dry-run -am x'`, "On branch main\n", 0), 0},
+		"echo":              {command(`/bin/bash -lc "echo 'git commit is a command'"`, "git commit is a command\n", 0), 0},
+		"search":            {command(`/bin/bash -lc "git log --grep='git commit'"`, "", 0), 0},
+		"push":              {command(`git push`, "Everything up-to-date\n", 0), 0},
+		"pull request":      {command(`gh pr create --fill`, "https://example.test/o/r/pull/1\n", 0), Of(PRCheckpoint)},
+		"not installed":     {command(`gh pr create --fill`, "bash: gh: command not found\n", 127), 0},
+		"stack":             {command(`gt submit --stack`, "ok\n", 0), Of(PRCheckpoint)},
+		"both":              {command(`git commit -m x && gt ss`, made+"ok\n", 0), Of(Commit, PRCheckpoint)},
+	} {
+		if got := run(auto(), host.TurnStarted{}, row.event).State.signals(); got != row.want {
+			t.Errorf("%s: %v, want %v", name, got.List(), row.want.List())
+		}
+	}
+}
+
+func Test004_PlanCheckpointFromUpdatePlan(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		before []host.Event // in the turn before
+		now    []host.Event
+		want   bool
+	}{
+		"step completed":                {[]host.Event{planOf("> a", "- b")}, []host.Event{planOf("x a", "> b")}, true},
+		"within one turn":               {nil, []host.Event{planOf("> a", "- b"), planOf("x a", "> b")}, true},
+		"last step":                     {[]host.Event{planOf("x a", "> b")}, []host.Event{planOf("x a", "x b")}, true},
+		"straight from pending":         {[]host.Event{planOf("- a", "- b")}, []host.Event{planOf("x a", "- b")}, true},
+		"completed, steps added":        {[]host.Event{planOf("> a")}, []host.Event{planOf("x a", "- b", "- c")}, true},
+		"completed and moved":           {[]host.Event{planOf("- a", "> b")}, []host.Event{planOf("x b", "- a")}, true},
+		"reworded while completed":      {[]host.Event{planOf("> write tests", "- b")}, []host.Event{planOf("x tests written", "> b")}, true},
+		"only started":                  {[]host.Event{planOf("- a", "- b")}, []host.Event{planOf("> a", "- b")}, false},
+		"nothing changed":               {[]host.Event{planOf("x a", "- b")}, []host.Event{planOf("x a", "- b")}, false},
+		"brand-new, partly completed":   {nil, []host.Event{planOf("x a", "- b")}, false},
+		"replaced, partly completed":    {[]host.Event{planOf("> a", "- b")}, []host.Event{planOf("x c", "- d")}, false},
+		"cleared":                       {[]host.Event{planOf("> a")}, []host.Event{planOf()}, false},
+		"cleared and restored":          {[]host.Event{planOf("x a", "- b")}, []host.Event{planOf(), planOf("x a", "- b")}, false},
+		"cleared, restored, completed":  {[]host.Event{planOf("> a", "- b")}, []host.Event{planOf(), planOf("x a", "- b")}, true},
+		"blank steps":                   {[]host.Event{planOf("> a")}, []host.Event{planOf("x  ", "- ")}, false},
+		"reopened":                      {[]host.Event{planOf("x a", "> b")}, []host.Event{planOf("> a", "> b")}, false},
+		"completed step removed":        {[]host.Event{planOf("x a", "> b")}, []host.Event{planOf("> b")}, false},
+		"completed step added":          {[]host.Event{planOf("> b", "- d")}, []host.Event{planOf("> b", "- d", "x c")}, false},
+		"equal texts, one completed":    {[]host.Event{planOf("x run tests", "- run tests")}, []host.Event{planOf("x run tests", "x run tests")}, true},
+		"equal texts, unchanged":        {[]host.Event{planOf("x run tests", "- run tests")}, []host.Event{planOf("x run tests", "- run tests")}, false},
+		"older plan edited":             {[]host.Event{named("1", "> a"), named("2", "> b")}, []host.Event{named("1", "x a")}, false},
+		"active plan after older edit":  {[]host.Event{named("1", "> a"), named("2", "> b")}, []host.Event{named("1", "x a"), named("2", "x b")}, true},
+		"new named plan":                {[]host.Event{named("1", "> a")}, []host.Event{named("2", "x b", "- c")}, false},
+		"older unnamed plan comes back": {[]host.Event{planOf("> a", "- b"), planOf("> c")}, []host.Event{planOf("x a", "- b")}, false},
+		"Codex spelling": {
+			[]host.Event{host.PlanWritten{Steps: []host.Step{{Text: "a", Status: "inProgress"}}}},
+			[]host.Event{host.PlanWritten{Steps: []host.Step{{Text: "a", Status: "completed"}}}},
+			true,
+		},
+		"task ids survive rewording": {
+			[]host.Event{host.PlanWritten{Plan: "tasks", Steps: []host.Step{{ID: "1", Text: "a"}, {ID: "2", Text: "b"}}}},
+			[]host.Event{host.PlanWritten{Plan: "tasks", Steps: []host.Step{{ID: "2", Text: "b"}, {ID: "1", Text: "A!", Status: host.Completed}}}},
+			true,
+		},
+	} {
+		events := append([]host.Event{host.TurnStarted{}}, row.before...)
+		events = append(append(events, host.TurnEnded{}, host.TurnStarted{}), row.now...)
+		if got := run(auto(), events...).State.signals().Has(PlanCheckpoint); got != row.want {
+			t.Errorf("%s: %v, want %v", name, got, row.want)
+		}
+	}
+}
+
+func TestSliceRemembersTheWork(t *testing.T) {
+	t.Parallel()
+	s := run(auto(), host.TurnStarted{}, planOf("> a", "- b"), host.FileChanged{File: "a.go"}, host.FileChanged{File: "b.go"}, host.FileChanged{File: "a.go"}, host.ToolActivity{},
+		command("go test ./...", "ok\nFAIL x\n", 1), command("make lint", "bad\n", 2), command("make lint", "good\n", 0), command("go  test ./...", "FAIL y", 1),
+		planOf("x a", "> b"), host.StageCompleted{Stage: "DEV"}, command("git commit -m one", "[main abcdef0] one\n", 0), host.AgentMessage{Text: "first"}, host.AgentMessage{Text: "second"}, host.AgentMessage{Text: " "})
+	want := Slice{
+		Commits: []shellcmd.Made{{Hash: "abcdef0", Subject: "one"}}, Files: []string{"b.go", "a.go"}, Steps: []string{"a"},
+		Failures: []Failure{{"go test ./...", "FAIL y"}}, Stages: []string{"DEV"}, Last: "second",
+	}
+	if diff := cmp.Diff(want, s.State.Slice); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	s = s.Apply(host.Compacted{}, auto())
+	if diff := cmp.Diff(Slice{}, s.State.Slice); diff != "" || s.Boundary() != 0 {
+		t.Errorf("after a compaction: %v %s", s.Boundary().List(), diff)
+	}
+	if !s.State.Worked || len(s.State.Plan.Steps) != 2 {
+		t.Error("the turn and its plan go on after a compaction")
+	}
+}
+
+func Test004_AgentDoneNeedsWorkAndNoDoubt(t *testing.T) {
+	t.Parallel()
+	work := host.ToolActivity{}
+	for name, row := range map[string]struct {
+		events []host.Event
+		want   Signals
+	}{
+		"done after work":           {[]host.Event{work, host.AgentMessage{Text: "All tasks are done."}}, Of(AgentDone)},
+		"done before the last work": {[]host.Event{host.AgentMessage{Text: "The task is complete"}, work}, Of(AgentDone)},
+		"no work":                   {[]host.Event{host.AgentMessage{Text: "All tasks are done."}}, 0},
+		"a plan alone is no work":   {[]host.Event{planOf("- a"), host.AgentMessage{Text: "The work is done."}}, Of(PlanUpdate)},
+		"doubt":                     {[]host.Event{work, host.AgentMessage{Text: "The task is complete, but the docs are not done."}}, 0},
+		"taken back":                {[]host.Event{work, host.AgentMessage{Text: "The task is complete."}, host.AgentMessage{Text: "Wait, one test fails."}}, 0},
+		"emphasis":                  {[]host.Event{work, host.AgentMessage{Text: "**The task\nis   complete**"}}, Of(AgentDone)},
+		"curly apostrophe":          {[]host.Event{work, host.AgentMessage{Text: "I’ve finished the parser."}}, Of(AgentDone)},
+		"part of a word":            {[]host.Event{work, host.AgentMessage{Text: "The task is completely different."}}, 0},
+		"in a word":                 {[]host.Event{work, host.AgentMessage{Text: "Underneath the worktask is complete nonsense"}}, 0},
+		"in a fence":                {[]host.Event{work, host.AgentMessage{Text: "Log:\n```\nthe task is done\n```\nmore to come"}}, 0},
+		"after a fence":             {[]host.Event{work, host.AgentMessage{Text: "```\nx\n```\nThe task is done"}}, Of(AgentDone)},
+		"inline code":               {[]host.Event{work, host.AgentMessage{Text: "I print `the task is done` now"}}, 0},
+		"block quote":               {[]host.Event{work, host.AgentMessage{Text: "> the task is done\n\nsays the issue"}}, 0},
+		"quoted":                    {[]host.Event{work, host.AgentMessage{Text: `The label "the task is done" is wrong`}}, 0},
+		"quoted in Chinese":         {[]host.Event{work, host.AgentMessage{Text: "按鈕「任務已完成」的顏色不對"}}, 0},
+		"Chinese":                   {[]host.Event{work, host.AgentMessage{Text: "好的，任務已完成。"}}, Of(AgentDone)},
+		"Chinese inside a sentence": {[]host.Event{work, host.AgentMessage{Text: "這些都完成了吧abc"}}, Of(AgentDone)},
+		"Chinese doubt":             {[]host.Event{work, host.AgentMessage{Text: "部分完成，任務已完成一半，還需要測試"}}, 0},
+		"topic shift":               {[]host.Event{work, host.AgentMessage{Text: "Moving on to the parser."}}, Of(TopicShift)},
+		"conclusion":                {[]host.Event{work, host.AgentMessage{Text: "In summary, it works."}}, Of(ConcludingThought)},
+		"shift without work":        {[]host.Event{host.AgentMessage{Text: "Moving on to the parser. In summary …"}}, 0},
+		"our own packet":            {[]host.Event{work, host.AgentMessage{Text: "I was told:\n" + packetOpen + " id=\"x\">\nthe task is done\n" + packetClose + "\nso I go on"}}, 0},
+		"an unfinished packet":      {[]host.Event{work, host.AgentMessage{Text: "I was told:\n" + packetOpen + " id=\"x\">\nthe task is done\n"}}, 0},
+		"synthetic turn":            {[]host.Event{host.TurnStarted{}, host.UserMessage{Ours: true}, work, command("git commit -m x", "[main abcdef0] x\n", 0), host.StageCompleted{Stage: "DEV"}, host.AgentMessage{Text: "All tasks are done."}}, 0},
+		"user turn after it":        {[]host.Event{host.TurnStarted{}, host.UserMessage{Ours: true}, work, host.TurnStarted{}, work, host.AgentMessage{Text: "All tasks are done."}}, Of(AgentDone)},
+		"signals end with the turn": {[]host.Event{work, host.AgentMessage{Text: "All tasks are done."}, host.TurnEnded{}, host.TurnStarted{}, work}, 0},
+	} {
+		got := run(auto(), append([]host.Event{host.TurnStarted{}}, row.events...)...).State.signals()
+		if got != row.want {
+			t.Errorf("%s: %v, want %v", name, got.List(), row.want.List())
+		}
+	}
+}
+
+func Test004_MarkersComeFromTheSettings(t *testing.T) {
+	t.Parallel()
+	s := auto()
+	s.Markers = Markers{Done: []string{"Shipped It", " "}, NotDone: []string{"not really"}, Shift: []string{"weiter mit"}, Conclusion: []string{"FAZIT"}}
+	for text, want := range map[string]Signals{
+		"we shipped it": Of(AgentDone), "we shipped it, not really": 0, "all tasks are done": 0, "": 0,
+		"Weiter mit Teil zwei.": Of(TopicShift), "Fazit: gut": Of(ConcludingThought), "fazite": 0, "weiter mitten": 0,
+	} {
+		if got := run(s, host.ToolActivity{}, host.AgentMessage{Text: text}).State.signals(); got != want {
+			t.Errorf("%q: %v, want %v", text, got.List(), want.List())
+		}
+	}
+}
+
+// A host that can compact only when a turn begins still sees the last turn's
+// boundary, until the new turn does something.
+func TestBoundaryOfTheTurnBefore(t *testing.T) {
+	t.Parallel()
+	commit := command("git commit -m x", "[main abcdef0] x\n", 0)
+	s := run(auto(), host.TurnStarted{}, commit, host.TurnEnded{}, host.TurnStarted{})
+	if s.Boundary() != Of(Commit) || s.State.signals() != 0 {
+		t.Errorf("boundary %v, signals %v", s.Boundary().List(), s.State.signals().List())
+	}
+	if b := s.Apply(host.ToolActivity{}, auto()).Boundary(); b != 0 {
+		t.Errorf("after new work: %v", b.List())
+	}
+	if b := s.Apply(host.TurnStarted{}, auto()).Boundary(); b != 0 {
+		t.Errorf("two turns later: %v", b.List())
+	}
+	if b := s.Apply(host.UserMessage{Ours: true}, auto()).Boundary(); b != 0 {
+		t.Errorf("in our own turn: %v", b.List())
+	}
+	if b := s.Apply(host.Compacted{}, auto()).Boundary(); b != 0 {
+		t.Errorf("spent: %v", b.List())
+	}
+}
+
+func drawEvent(t *rapid.T) host.Event {
+	words := rapid.SampledFrom([]string{"", "a", "b", "all tasks are done", "moving on to b", "「任務已完成」", "```", "x\x1b[31my", strings.Repeat("長", 9000)})
+	id := rapid.SampledFrom([]string{"", "1", "2"})
+	switch rapid.IntRange(0, 12).Draw(t, "event") {
+	case 0:
+		return host.TurnStarted{ID: id.Draw(t, "turn"), At: noon}
+	case 1:
+		return command(rapid.SampledFrom([]string{"git commit -m x", "ls", "gh pr create", "false", "("}).Draw(t, "line"), words.Draw(t, "out"), rapid.IntRange(0, 1).Draw(t, "exit"))
+	case 2:
+		var p host.PlanWritten
+		p.Plan = rapid.SampledFrom([]string{"", "", "1", "2"}).Draw(t, "plan")
+		for range rapid.IntRange(0, 4).Draw(t, "steps") {
+			p.Steps = append(p.Steps, host.Step{Text: words.Draw(t, "text"), Status: rapid.SampledFrom([]host.Status{host.Pending, host.InProgress, host.Completed}).Draw(t, "status")})
+		}
+		return p
+	case 3:
+		return host.AgentMessage{Text: words.Draw(t, "message")}
+	case 4:
+		return host.FileChanged{File: words.Draw(t, "file")}
+	case 5:
+		return host.StageCompleted{Stage: words.Draw(t, "stage")}
+	case 6:
+		return host.TurnEnded{}
+	case 7:
+		return host.UserMessage{Text: words.Draw(t, "request"), Ours: rapid.Bool().Draw(t, "ours")}
+	case 8:
+		return host.CommandStarted{ID: id.Draw(t, "command"), Observation: shellcmd.Observation{Before: []shellcmd.Mark{{GitDir: "g"}}}}
+	case 9:
+		return host.TaskCreated{ID: id.Draw(t, "task"), Text: words.Draw(t, "text")}
+	case 10:
+		return host.TaskUpdated{
+			ID: id.Draw(t, "task"), Text: words.Draw(t, "text"), Deleted: rapid.Bool().Draw(t, "deleted"),
+			Status: rapid.SampledFrom([]host.Status{"", host.InProgress, host.Completed}).Draw(t, "status"),
+		}
+	case 11:
+		return host.UsageSeen{Used: rapid.Int64Range(-1, 9).Draw(t, "used"), Window: rapid.Int64Range(0, 9).Draw(t, "window"), Unsettled: rapid.Bool().Draw(t, "unsettled")}
+	}
+	return host.Compacted{ID: id.Draw(t, "compaction"), At: noon, After: -1}
+}
+
+// The state is a value: applying an event twice to the same state gives the same
+// result, storing it in between changes nothing, and it stays small.
+func TestThreadIsAValue(t *testing.T) {
+	t.Parallel()
+	set := auto()
+	rapid.Check(t, func(t *rapid.T) {
+		var s Thread
+		for range rapid.IntRange(1, 80).Draw(t, "n") {
+			e := drawEvent(t)
+			before := fmt.Sprintf("%+v", s)
+			next := s.Apply(e, set)
+			if fmt.Sprintf("%+v", s) != before {
+				t.Fatalf("Apply(%T) changed its input", e)
+			}
+			data, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var stored Thread
+			if err := json.Unmarshal(data, &stored); err != nil {
+				t.Fatal(err)
+			}
+			a, _ := json.Marshal(next)
+			b, _ := json.Marshal(stored.Apply(e, set))
+			if string(a) != string(b) {
+				t.Fatalf("%T: stored in between\n%s\n%s", e, a, b)
+			}
+			if len(a) > 512<<10 {
+				t.Fatalf("state of %d bytes", len(a))
+			}
+			if next.State.Synthetic && next.State.signals() != 0 {
+				t.Fatalf("signals in a synthetic turn: %v", next.State.signals().List())
+			}
+			s = next
+		}
+	})
+}
+
+func FuzzMarkers(f *testing.F) {
+	f.Add("All tasks are done.")
+	f.Add("```\n\"「『")
+	f.Add(packetOpen + packetClose + packetOpen)
+	set := Defaults()
+	f.Fuzz(func(t *testing.T, text string) {
+		run(set, host.ToolActivity{}, host.AgentMessage{Text: text})
+		if got := run(set, host.ToolActivity{}, host.AgentMessage{Text: "```\n" + strings.NewReplacer("`", "", "~", "").Replace(text) + "\n```"}); got.State.signals() != 0 && !strings.Contains(text, "overtone-packet") {
+			t.Errorf("a fenced text is a signal: %v", got.State.signals().List())
+		}
+	})
+}
