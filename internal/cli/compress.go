@@ -113,9 +113,11 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	}
 	bar := a.newBar()
 	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.env.Now()), Title: a.cloneTitle(f, s), Now: a.env.Now(), Progress: bar.update, Refs: a.json}
+	a.record(s.ID, message.On(message.EventCompressStart, "clone", run.ID, "provider", prov.Name()))
 	if s.Legacy {
 		packet, res, err := plan.Packet(ctx, prov.Provider, run)
 		bar.clear()
+		a.recordEnd(s.ID, res, err)
 		if err != nil {
 			return err
 		}
@@ -129,6 +131,7 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	}
 	res, err := plan.Run(ctx, prov.Provider, run)
 	bar.clear()
+	a.recordEnd(s.ID, res, err)
 	switch {
 	case errors.Is(err, compress.ErrNothing):
 		return message.WithHint(message.Fail(message.NothingToDo), message.HintNothing)
@@ -142,6 +145,29 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	}
 	a.printResult(plan, res, prov)
 	return nil
+}
+
+// recordEnd tells a session's timeline how its compression ended.
+func (a *app) recordEnd(id string, res *compress.Result, err error) {
+	if err != nil {
+		a.record(id, message.On(message.EventCompressFailed, "error", message.Cut(err.Error(), 200)))
+		return
+	}
+	a.record(id, message.On(message.EventCompressComplete, "clone", res.Clone.ID, "messagesCompressed", res.Stats.MessagesCompressed,
+		"messagesFailed", res.Stats.MessagesFailed, "tokensRemoved", res.Stats.TokensRemoved))
+}
+
+// record puts an event on the timeline of a session that hooks have seen. One
+// they have not gets no folder for it: a session's folder is what makes it the
+// one used last. Losing the event is no failure of the command.
+func (a *app) record(id string, e message.Event) {
+	s, err := a.env.store().Session(id)
+	if err == nil {
+		err = s.Record(e)
+	}
+	if err != nil {
+		a.note(message.TimelineProblem, err)
+	}
 }
 
 func (a *app) compressOptions(f compressFlags, c config.Compress, changed func(string) bool) (compress.Options, error) {

@@ -103,16 +103,7 @@ func save(tx *store.Tx, lang message.Lang, s *workflow.State, out workflow.Outco
 	if out.Merged != nil && len(out.Merged.Sources) > 0 {
 		errs = append(errs, writeMerged(tx, lang, out.Merged.Sources))
 	}
-	events := make([]store.Event, len(out.Events))
-	for i, e := range out.Events {
-		events[i].Type = e.Type
-		for _, f := range e.Data {
-			events[i].Data = append(events[i].Data, store.Field{Key: f.Key, Value: f.Value})
-		}
-	}
-	if len(events) > 0 {
-		errs = append(errs, tx.Emit(events...))
-	}
+	errs = append(errs, tx.Emit(out.Events...))
 	return errors.Join(errs...)
 }
 

@@ -63,20 +63,21 @@ var (
 	HelpLimit         = Text{ZH: "最多顯示幾筆", EN: "show at most this many"}
 	HelpSessions      = Text{ZH: "列出 Claude Code 與 Codex 的 session", EN: "list the sessions of Claude Code and Codex"}
 
-	NeedBands      = Text{ZH: "沒有說明要壓縮什麼", EN: "what to compress is not said"}
-	HintBands      = Text{ZH: "使用 --bands、--tools、--thinking 或 --preset routine|heavy|emergency", EN: "use --bands, --tools, --thinking or --preset routine|heavy|emergency"}
-	NeedSession    = Text{ZH: "沒有指定 session", EN: "no session is named"}
-	HintSessions   = Text{ZH: "overtone sessions 會列出它們", EN: "overtone sessions lists them"}
-	NoSessions     = Text{ZH: "找不到任何 session", EN: "there are no sessions"}
-	PickSession    = Text{ZH: "選擇 session（1-%d）：", EN: "session (1-%d): "}
-	BadChoice      = Text{ZH: "%q 不在清單中", EN: "%q is not in the list"}
-	BadOnOff       = Text{ZH: "--users 必須是 on 或 off", EN: "--users must be on or off"}
-	BadProvider    = Text{ZH: "沒有名為 %q 的 provider", EN: "there is no provider named %q"}
-	MissingKeyText = Text{ZH: "provider %s 需要環境變數 %s", EN: "provider %s needs %s in the environment"}
-	HintKey        = Text{ZH: "設定它，或使用不需要金鑰的 --provider builtin", EN: "set it, or use --provider builtin, which needs none"}
-	NothingToDo    = Text{ZH: "這個範圍內沒有可壓縮的內容", EN: "there is nothing to compress in these ranges"}
-	HintNothing    = Text{ZH: "已壓縮過、太短或由 host 寫入的訊息會略過；加上 --dry-run 查看原因", EN: "messages that are short, compressed before or written by the host are left alone; --dry-run shows which"}
-	ConfigProblem  = Text{ZH: "設定：%s", EN: "configuration: %s"}
+	NeedBands       = Text{ZH: "沒有說明要壓縮什麼", EN: "what to compress is not said"}
+	HintBands       = Text{ZH: "使用 --bands、--tools、--thinking 或 --preset routine|heavy|emergency", EN: "use --bands, --tools, --thinking or --preset routine|heavy|emergency"}
+	NeedSession     = Text{ZH: "沒有指定 session", EN: "no session is named"}
+	HintSessions    = Text{ZH: "overtone sessions 會列出它們", EN: "overtone sessions lists them"}
+	NoSessions      = Text{ZH: "找不到任何 session", EN: "there are no sessions"}
+	PickSession     = Text{ZH: "選擇 session（1-%d）：", EN: "session (1-%d): "}
+	BadChoice       = Text{ZH: "%q 不在清單中", EN: "%q is not in the list"}
+	BadOnOff        = Text{ZH: "--users 必須是 on 或 off", EN: "--users must be on or off"}
+	BadProvider     = Text{ZH: "沒有名為 %q 的 provider", EN: "there is no provider named %q"}
+	MissingKeyText  = Text{ZH: "provider %s 需要環境變數 %s", EN: "provider %s needs %s in the environment"}
+	HintKey         = Text{ZH: "設定它，或使用不需要金鑰的 --provider builtin", EN: "set it, or use --provider builtin, which needs none"}
+	NothingToDo     = Text{ZH: "這個範圍內沒有可壓縮的內容", EN: "there is nothing to compress in these ranges"}
+	HintNothing     = Text{ZH: "已壓縮過、太短或由 host 寫入的訊息會略過；加上 --dry-run 查看原因", EN: "messages that are short, compressed before or written by the host are left alone; --dry-run shows which"}
+	TimelineProblem = Text{ZH: "timeline：%s", EN: "timeline: %s"}
+	ConfigProblem   = Text{ZH: "設定：%s", EN: "configuration: %s"}
 
 	PlanHead     = Text{ZH: "%[2]s · %[1]s · %[3]d 輪 · context 約 %[4]s tokens", EN: "%[2]s · %[1]s · %[3]d turns · context about %[4]s tokens"}
 	PlanUsage    = Text{ZH: "上次請求回報 %s tokens", EN: "last request reported %s tokens"}

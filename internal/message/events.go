@@ -5,20 +5,41 @@ import (
 	"strings"
 )
 
-// The types of timeline events. An event's category is the part of its type
-// before the colon.
+// Event is something that happened, to be put on a session's timeline.
+type Event struct {
+	Type string // one of the Event constants
+	Data []Field
+}
+
+// Field is one member of an event's line.
+type Field struct {
+	Key   string
+	Value any // anything encoding/json takes
+}
+
+// On makes an event from alternating keys and values:
+//
+//	message.On(message.EventStageComplete, "stage", "DEV", "result", "pass")
+//
+// It panics when a key is not a string or lacks its value.
+func On(typ string, pairs ...any) Event {
+	e := Event{Type: typ, Data: make([]Field, 0, len(pairs)/2)}
+	for i := 0; i < len(pairs); i += 2 {
+		e.Data = append(e.Data, Field{Key: pairs[i].(string), Value: pairs[i+1]})
+	}
+	return e
+}
+
+// The types of timeline events that Overtone writes. An event's category is the
+// part of its type before the colon. A test fails for a type that nothing
+// emits, and for a type written as a literal elsewhere.
 const (
 	EventAgentComplete         = "agent:complete"
 	EventAgentCrash            = "agent:crash"
 	EventAgentDelegate         = "agent:delegate"
 	EventAgentError            = "agent:error"
 	EventAgentOrphanCleanup    = "agent:orphan-cleanup"
-	EventAskAnswered           = "ask:answered"
-	EventAskQuestion           = "ask:question"
-	EventBarrierCrashGuard     = "barrier:crash-guard"
-	EventBarrierCreated        = "barrier:created"
 	EventBarrierRebuilt        = "barrier:rebuilt"
-	EventBarrierReset          = "barrier:reset"
 	EventBarrierResolved       = "barrier:resolved"
 	EventBarrierTimeout        = "barrier:timeout"
 	EventBarrierWaiting        = "barrier:waiting"
@@ -29,12 +50,6 @@ const (
 	EventCompressFailed        = "compress:failed"
 	EventCompressStart         = "compress:start"
 	EventDelegationDenied      = "delegation:denied"
-	EventDelegationStart       = "delegation:start"
-	EventErrorFatal            = "error:fatal"
-	EventGraderScore           = "grader:score"
-	EventHandoffCreate         = "handoff:create"
-	EventHookError             = "hook:error"
-	EventHookTiming            = "hook:timing"
 	EventLoopAdvance           = "loop:advance"
 	EventLoopComplete          = "loop:complete"
 	EventLoopStart             = "loop:start"
@@ -45,49 +60,24 @@ const (
 	EventParallelStart         = "parallel:start"
 	EventPipelineAborted       = "pipeline:aborted"
 	EventPipelineCancelled     = "pipeline:cancelled"
-	EventPipelineComplete      = "pipeline:complete"
-	EventPipelineIncomplete    = "pipeline:incomplete"
-	EventPipelineStart         = "pipeline:start"
-	EventPromptReceived        = "prompt:received"
-	EventQualityCompact        = "quality:compact-frequency"
-	EventQualityFormat         = "quality:format"
-	EventQualityLint           = "quality:lint"
-	EventQualityTestNeeded     = "quality:test-needed"
-	EventQueueAutoWrite        = "queue:auto-write"
 	EventRetryExhausted        = "retry:exhausted"
 	EventRouteCorrected        = "route:corrected"
 	EventRouteFallback         = "route:fallback"
 	EventSafetyTranscriptLeak  = "safety:transcript-leak"
-	EventSayCompleted          = "say:completed"
-	EventSaySent               = "say:sent"
 	EventSessionCompact        = "session:compact"
-	EventSessionCompactBlocked = "session:compact-blocked"
 	EventSessionCompactConfirm = "session:compact-confirmed"
 	EventSessionCompactFailed  = "session:compact-failed"
 	EventSessionCompactSuggest = "session:compact-suggestion"
 	EventSessionEnd            = "session:end"
 	EventSessionRecovery       = "session:recovery-delivered"
 	EventSessionStart          = "session:start"
-	EventSpecsArchive          = "specs:archive"
-	EventSpecsArchiveScan      = "specs:archive-scan"
-	EventSpecsArchiveSkipped   = "specs:archive-skipped"
-	EventSpecsInit             = "specs:init"
-	EventSpecsTasksMissing     = "specs:tasks-missing"
 	EventStageComplete         = "stage:complete"
-	EventStageCrashRecovery    = "stage:crash-recovery"
 	EventStageRefused          = "stage:refused"
 	EventStageRetry            = "stage:retry"
 	EventStageSkip             = "stage:skip"
 	EventStageStart            = "stage:start"
-	EventStateMigrated         = "state:migrated"
-	EventSystemWarning         = "system:warning"
-	EventTaskClassified        = "task:classified"
-	EventTaskIncomplete        = "task:incomplete"
-	EventToolBlocked           = "tool:blocked"
 	EventToolFailure           = "tool:failure"
 	EventToolGuarded           = "tool:guarded"
-	EventToolUsed              = "tool:used"
-	EventTurnSummary           = "turn:summary"
 	EventWorkflowAbort         = "workflow:abort"
 	EventWorkflowComplete      = "workflow:complete"
 	EventWorkflowRestart       = "workflow:restart"
@@ -97,25 +87,20 @@ const (
 // UnknownEvent is what asking for an unregistered event type says.
 var UnknownEvent = Text{ZH: "未知的 timeline 事件類型：%s", EN: "unknown timeline event type: %s"}
 
-type event struct {
+type eventLabel struct {
 	typ   string
 	label Text
 }
 
 // events is sorted by type. It is constant data that the linker lays out, so
 // the registry costs nothing at start; a map would be built on every hook call.
-var events = [...]event{
+var events = [...]eventLabel{
 	{EventAgentComplete, Text{ZH: "代理完成", EN: "Agent finished"}},
 	{EventAgentCrash, Text{ZH: "代理未回報路由", EN: "Agent gave no route"}},
 	{EventAgentDelegate, Text{ZH: "委派代理", EN: "Agent delegated"}},
 	{EventAgentError, Text{ZH: "代理錯誤", EN: "Agent error"}},
 	{EventAgentOrphanCleanup, Text{ZH: "孤兒代理清理", EN: "Orphaned agent cleared"}},
-	{EventAskAnswered, Text{ZH: "問題已回覆", EN: "Question answered"}},
-	{EventAskQuestion, Text{ZH: "提出問題", EN: "Question asked"}},
-	{EventBarrierCrashGuard, Text{ZH: "Barrier 崩潰防護", EN: "Barrier held for a crashed agent"}},
-	{EventBarrierCreated, Text{ZH: "Barrier 建立", EN: "Barrier created"}},
 	{EventBarrierRebuilt, Text{ZH: "Barrier 重建", EN: "Barrier rebuilt"}},
-	{EventBarrierReset, Text{ZH: "Barrier 重設", EN: "Barrier reset"}},
 	{EventBarrierResolved, Text{ZH: "Barrier 解除", EN: "Barrier resolved"}},
 	{EventBarrierTimeout, Text{ZH: "Barrier 逾時", EN: "Barrier timed out"}},
 	{EventBarrierWaiting, Text{ZH: "Barrier 等待中", EN: "Barrier waiting"}},
@@ -126,12 +111,6 @@ var events = [...]event{
 	{EventCompressFailed, Text{ZH: "歷史壓縮失敗", EN: "History compression failed"}},
 	{EventCompressStart, Text{ZH: "歷史壓縮開始", EN: "History compression started"}},
 	{EventDelegationDenied, Text{ZH: "委派遭拒", EN: "Delegation denied"}},
-	{EventDelegationStart, Text{ZH: "委派開始", EN: "Delegation started"}},
-	{EventErrorFatal, Text{ZH: "嚴重錯誤", EN: "Fatal error"}},
-	{EventGraderScore, Text{ZH: "Grader 評分", EN: "Grader score"}},
-	{EventHandoffCreate, Text{ZH: "交接建立", EN: "Handoff created"}},
-	{EventHookError, Text{ZH: "Hook 錯誤", EN: "Hook error"}},
-	{EventHookTiming, Text{ZH: "Hook 計時", EN: "Hook timing"}},
 	{EventLoopAdvance, Text{ZH: "下一個任務", EN: "Next task"}},
 	{EventLoopComplete, Text{ZH: "循環完成", EN: "Loop finished"}},
 	{EventLoopStart, Text{ZH: "循環啟動", EN: "Loop started"}},
@@ -142,63 +121,77 @@ var events = [...]event{
 	{EventParallelStart, Text{ZH: "並行啟動", EN: "Parallel stages started"}},
 	{EventPipelineAborted, Text{ZH: "Pipeline 異常終止", EN: "Pipeline aborted"}},
 	{EventPipelineCancelled, Text{ZH: "Pipeline 取消", EN: "Pipeline cancelled"}},
-	{EventPipelineComplete, Text{ZH: "Pipeline 完成", EN: "Pipeline finished"}},
-	{EventPipelineIncomplete, Text{ZH: "Pipeline 未完成", EN: "Pipeline incomplete"}},
-	{EventPipelineStart, Text{ZH: "Pipeline 啟動", EN: "Pipeline started"}},
-	{EventPromptReceived, Text{ZH: "收到提示", EN: "Prompt received"}},
-	{EventQualityCompact, Text{ZH: "壓縮過於頻繁", EN: "Compactions too frequent"}},
-	{EventQualityFormat, Text{ZH: "格式檢查", EN: "Format check"}},
-	{EventQualityLint, Text{ZH: "Lint 檢查", EN: "Lint check"}},
-	{EventQualityTestNeeded, Text{ZH: "需要測試", EN: "Tests needed"}},
-	{EventQueueAutoWrite, Text{ZH: "佇列自動寫入", EN: "Queue written automatically"}},
 	{EventRetryExhausted, Text{ZH: "重試次數用盡", EN: "Retries exhausted"}},
 	{EventRouteCorrected, Text{ZH: "路由已修正", EN: "Route corrected"}},
 	{EventRouteFallback, Text{ZH: "路由降級", EN: "Route fallback"}},
 	{EventSafetyTranscriptLeak, Text{ZH: "報告內容外洩警告", EN: "Report leaked into the conversation"}},
-	{EventSayCompleted, Text{ZH: "語音完成", EN: "Speech finished"}},
-	{EventSaySent, Text{ZH: "語音送出", EN: "Speech sent"}},
 	{EventSessionCompact, Text{ZH: "Context 壓縮", EN: "Context compaction"}},
-	{EventSessionCompactBlocked, Text{ZH: "Context 壓縮暫緩", EN: "Context compaction held back"}},
 	{EventSessionCompactConfirm, Text{ZH: "Context 壓縮確認", EN: "Context compaction confirmed"}},
 	{EventSessionCompactFailed, Text{ZH: "Context 壓縮失敗", EN: "Context compaction failed"}},
 	{EventSessionCompactSuggest, Text{ZH: "Compact 建議", EN: "Compaction suggested"}},
 	{EventSessionEnd, Text{ZH: "工作階段結束", EN: "Session ended"}},
 	{EventSessionRecovery, Text{ZH: "狀態恢復送達", EN: "Recovery delivered"}},
 	{EventSessionStart, Text{ZH: "工作階段開始", EN: "Session started"}},
-	{EventSpecsArchive, Text{ZH: "Specs 歸檔", EN: "Specs archived"}},
-	{EventSpecsArchiveScan, Text{ZH: "Specs 歸檔掃描", EN: "Specs archive scan"}},
-	{EventSpecsArchiveSkipped, Text{ZH: "Specs 歸檔略過", EN: "Specs archive skipped"}},
-	{EventSpecsInit, Text{ZH: "Specs 初始化", EN: "Specs initialised"}},
-	{EventSpecsTasksMissing, Text{ZH: "Specs 任務清單缺失", EN: "Specs task list missing"}},
 	{EventStageComplete, Text{ZH: "階段完成", EN: "Stage finished"}},
-	{EventStageCrashRecovery, Text{ZH: "階段崩潰恢復", EN: "Stage recovered from a crash"}},
 	{EventStageRefused, Text{ZH: "階段完成遭拒", EN: "Stage completion refused"}},
 	{EventStageRetry, Text{ZH: "階段重試", EN: "Stage retried"}},
 	{EventStageSkip, Text{ZH: "階段跳過", EN: "Stage skipped"}},
 	{EventStageStart, Text{ZH: "階段開始", EN: "Stage started"}},
-	{EventStateMigrated, Text{ZH: "狀態檔遷移", EN: "State file migrated"}},
-	{EventSystemWarning, Text{ZH: "系統警告", EN: "System warning"}},
-	{EventTaskClassified, Text{ZH: "任務分類", EN: "Task classified"}},
-	{EventTaskIncomplete, Text{ZH: "任務未完成", EN: "Task incomplete"}},
-	{EventToolBlocked, Text{ZH: "工具遭阻擋", EN: "Tool blocked"}},
 	{EventToolFailure, Text{ZH: "工具失敗", EN: "Tool failed"}},
 	{EventToolGuarded, Text{ZH: "工具受防護", EN: "Tool guarded"}},
-	{EventToolUsed, Text{ZH: "工具使用", EN: "Tool used"}},
-	{EventTurnSummary, Text{ZH: "回合摘要", EN: "Turn summary"}},
 	{EventWorkflowAbort, Text{ZH: "工作流中斷", EN: "Workflow aborted"}},
 	{EventWorkflowComplete, Text{ZH: "工作流完成", EN: "Workflow finished"}},
 	{EventWorkflowRestart, Text{ZH: "工作流重啟", EN: "Workflow restarted"}},
 	{EventWorkflowStart, Text{ZH: "工作流啟動", EN: "Workflow started"}},
 }
 
+// olderEvents are the types that nothing here emits: the two systems that the
+// specifications come from wrote them, and a timeline of theirs, or of a tool
+// beside us, is still shown with its labels. Sorted by type.
+var olderEvents = [...]eventLabel{
+	{"ask:answered", Text{ZH: "問題已回覆", EN: "Question answered"}},
+	{"ask:question", Text{ZH: "提出問題", EN: "Question asked"}},
+	{"barrier:crash-guard", Text{ZH: "Barrier 崩潰防護", EN: "Barrier held for a crashed agent"}},
+	{"delegation:start", Text{ZH: "委派開始", EN: "Delegation started"}},
+	{"error:fatal", Text{ZH: "嚴重錯誤", EN: "Fatal error"}},
+	{"grader:score", Text{ZH: "Grader 評分", EN: "Grader score"}},
+	{"handoff:create", Text{ZH: "交接建立", EN: "Handoff created"}},
+	{"hook:timing", Text{ZH: "Hook 計時", EN: "Hook timing"}},
+	{"pipeline:complete", Text{ZH: "Pipeline 完成", EN: "Pipeline finished"}},
+	{"pipeline:incomplete", Text{ZH: "Pipeline 未完成", EN: "Pipeline incomplete"}},
+	{"pipeline:start", Text{ZH: "Pipeline 啟動", EN: "Pipeline started"}},
+	{"prompt:received", Text{ZH: "收到提示", EN: "Prompt received"}},
+	{"quality:compact-frequency", Text{ZH: "壓縮過於頻繁", EN: "Compactions too frequent"}},
+	{"quality:format", Text{ZH: "格式檢查", EN: "Format check"}},
+	{"quality:lint", Text{ZH: "Lint 檢查", EN: "Lint check"}},
+	{"quality:test-needed", Text{ZH: "需要測試", EN: "Tests needed"}},
+	{"queue:auto-write", Text{ZH: "佇列自動寫入", EN: "Queue written automatically"}},
+	{"say:completed", Text{ZH: "語音完成", EN: "Speech finished"}},
+	{"say:sent", Text{ZH: "語音送出", EN: "Speech sent"}},
+	{"specs:archive", Text{ZH: "Specs 歸檔", EN: "Specs archived"}},
+	{"specs:archive-scan", Text{ZH: "Specs 歸檔掃描", EN: "Specs archive scan"}},
+	{"specs:archive-skipped", Text{ZH: "Specs 歸檔略過", EN: "Specs archive skipped"}},
+	{"specs:init", Text{ZH: "Specs 初始化", EN: "Specs initialised"}},
+	{"specs:tasks-missing", Text{ZH: "Specs 任務清單缺失", EN: "Specs task list missing"}},
+	{"stage:crash-recovery", Text{ZH: "階段崩潰恢復", EN: "Stage recovered from a crash"}},
+	{"system:warning", Text{ZH: "系統警告", EN: "System warning"}},
+	{"task:classified", Text{ZH: "任務分類", EN: "Task classified"}},
+	{"task:incomplete", Text{ZH: "任務未完成", EN: "Task incomplete"}},
+	{"tool:blocked", Text{ZH: "工具遭阻擋", EN: "Tool blocked"}},
+	{"tool:used", Text{ZH: "工具使用", EN: "Tool used"}},
+	{"turn:summary", Text{ZH: "回合摘要", EN: "Turn summary"}},
+}
+
 // EventLabel returns the label of a timeline event type, and whether the type
 // is registered.
 func EventLabel(typ string) (Text, bool) {
-	i, ok := slices.BinarySearchFunc(events[:], typ, func(e event, t string) int { return strings.Compare(e.typ, t) })
-	if !ok {
-		return Text{}, false
+	for _, table := range [...][]eventLabel{events[:], olderEvents[:]} {
+		i, ok := slices.BinarySearchFunc(table, typ, func(e eventLabel, t string) int { return strings.Compare(e.typ, t) })
+		if ok {
+			return table[i].label, true
+		}
 	}
-	return events[i].label, true
+	return Text{}, false
 }
 
 // EventCategory returns the group that an event type belongs to.
@@ -209,9 +202,10 @@ func EventCategory(typ string) string {
 
 // EventTypes lists the registered event types in alphabetical order.
 func EventTypes() []string {
-	types := make([]string, len(events))
-	for i, e := range events {
-		types[i] = e.typ
+	var types []string
+	for _, e := range slices.Concat(events[:], olderEvents[:]) {
+		types = append(types, e.typ)
 	}
+	slices.Sort(types)
 	return types
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -21,30 +22,14 @@ type unknownEvent string
 func (e unknownEvent) Error() string { return message.UnknownEvent.Format(message.ZH, string(e)) }
 func (unknownEvent) Unwrap() error   { return ErrUnknownEvent }
 
-// Event is something that happened, to be put on the timeline.
-type Event struct {
-	Type string // one of message's Event constants
-	Data []Field
-}
+// Event and Field are what goes on the timeline.
+type (
+	Event = message.Event
+	Field = message.Field
+)
 
-// Field is one member of an event's line.
-type Field struct {
-	Key   string
-	Value any // anything encoding/json takes
-}
-
-// On makes an event from alternating keys and values:
-//
-//	store.On(message.EventStageComplete, "stage", "DEV", "result", "pass")
-//
-// It panics when a key is not a string or lacks its value.
-func On(typ string, pairs ...any) Event {
-	e := Event{Type: typ, Data: make([]Field, 0, len(pairs)/2)}
-	for i := 0; i < len(pairs); i += 2 {
-		e.Data = append(e.Data, Field{Key: pairs[i].(string), Value: pairs[i+1]})
-	}
-	return e
-}
+// On is [message.On].
+func On(typ string, pairs ...any) Event { return message.On(typ, pairs...) }
 
 // timeLayout is ISO 8601 with exactly three digits of milliseconds, so that
 // times compare as text.
@@ -89,6 +74,22 @@ func (tx *Tx) Emit(events ...Event) error {
 		return fmt.Errorf("append to timeline: %w", err)
 	}
 	return nil
+}
+
+// Record appends events to the timeline of a session that is there; one that is
+// not stays away, and that is no error.
+func (s *Session) Record(events ...Event) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	unlock, err := s.lock(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("lock session %s: %w", s.id, err)
+	}
+	defer unlock()
+	return (&Tx{s: s}).Emit(events...)
 }
 
 // encode writes the line of one event: ts, type, category, label, then the

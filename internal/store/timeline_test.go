@@ -134,7 +134,7 @@ func TestEntry(t *testing.T) {
 	if diff := cmp.Diff([]any{int64(3), "3", `a"b`, "", true, false}, got); diff != "" {
 		t.Error(diff)
 	}
-	want := []Field{{"iteration", json.RawMessage("3")}, {"progress", json.RawMessage(`{"done":3}`)}, {"note", json.RawMessage(`"a\"b"`)}, {"none", json.RawMessage("null")}}
+	want := []Field{{Key: "iteration", Value: json.RawMessage("3")}, {Key: "progress", Value: json.RawMessage(`{"done":3}`)}, {Key: "note", Value: json.RawMessage(`"a\"b"`)}, {Key: "none", Value: json.RawMessage("null")}}
 	if diff := cmp.Diff(want, e.Data()); diff != "" {
 		t.Error(diff)
 	}

@@ -75,7 +75,7 @@ func (t *transition) complete(ev Completion) {
 	case !open && s.DAG.Has(key) && (finished(s.stage(key)) || s.stage(key).Status == Failed):
 		t.out.Kind = Duplicate
 		if g, ok := t.late(key, ev); ok {
-			t.out.emit("stage:refused", "stage", key, "barrierGroup", g, "reason", "late")
+			t.out.emit(message.EventStageRefused, "stage", key, "barrierGroup", g, "reason", "late")
 		}
 	case !s.Active:
 		t.refuse(Refused, message.RefusedInactive, key)
@@ -89,7 +89,7 @@ func (t *transition) complete(ev Completion) {
 		t.answer(key, ev)
 	}
 	if t.out.Kind == Refused {
-		t.out.emit("stage:refused", "stage", key, "agent", AgentName(ev.Agent), "reason", t.out.Reason.In(message.ZH))
+		t.out.emit(message.EventStageRefused, "stage", key, "agent", AgentName(ev.Agent), "reason", t.out.Reason.In(message.ZH))
 	}
 }
 
@@ -126,7 +126,7 @@ func (t *transition) answer(key string, ev Completion) {
 	}
 	// A report belongs into its file: an answer this long carries it along.
 	if Quality(key) && ev.Length > leakLength {
-		t.out.emit("safety:transcript-leak", "stage", key, "responseLength", ev.Length)
+		t.out.emit(message.EventSafetyTranscriptLeak, "stage", key, "responseLength", ev.Length)
 	}
 	var route Route
 	if ev.Route == nil {
@@ -136,7 +136,7 @@ func (t *transition) answer(key string, ev Completion) {
 			// Work that was never done is not done by default: only a verdict is
 			// given up on.
 			again := n < t.MaxCrashes || !Quality(key)
-			t.out.emit("agent:crash", "stage", key, "crashCount", n, "willRetry", again)
+			t.out.emit(message.EventAgentCrash, "stage", key, "crashCount", n, "willRetry", again)
 			if again {
 				t.free(key)
 				t.out.Kind, t.out.Round, t.out.Max = Redelegate, n, t.MaxCrashes
@@ -146,7 +146,7 @@ func (t *transition) answer(key string, ev Completion) {
 		}
 		route = Route{Verdict: Pass, Route: Next, Unverified: true}
 		route.warn("no valid PIPELINE_ROUTE in the answer, taken as PASS")
-		t.out.emit("route:fallback", "stage", key, "warning", route.Warning)
+		t.out.emit(message.EventRouteFallback, "stage", key, "warning", route.Warning)
 	} else {
 		delete(s.Crashes, key)
 		route = ValidateRoute(*ev.Route)
@@ -161,7 +161,7 @@ func (t *transition) answer(key string, ev Completion) {
 		route.warn("COMPLETE before the last stage, taken as NEXT")
 	}
 	if ev.Route != nil && route.Warning != "" {
-		t.out.emit("route:corrected", "stage", key, "warning", route.Warning)
+		t.out.emit(message.EventRouteCorrected, "stage", key, "warning", route.Warning)
 		if said := ev.Route.Route; said != route.Route && route.Route != Barrier && route.Verdict == Pass {
 			if said == "" {
 				said = "?"
@@ -181,14 +181,14 @@ func (t *transition) answer(key string, ev Completion) {
 	switch t.out.Result {
 	case "fail":
 		s.FailCount++
-		t.out.emit("agent:error", "agent", agentName(key), "stage", key, "reason", "agent 回報 fail")
+		t.out.emit(message.EventAgentError, "agent", agentName(key), "stage", key, "reason", "agent 回報 fail")
 	case "reject":
 		s.RejectCount++
 	case "issues":
 		s.RetroCount++
 	}
-	t.out.emit("agent:complete", "agent", agentName(key), "stage", key, "result", t.out.Result)
-	t.out.emit("stage:complete", "stage", key, "result", t.out.Result)
+	t.out.emit(message.EventAgentComplete, "agent", agentName(key), "stage", key, "result", t.out.Result)
+	t.out.emit(message.EventStageComplete, "stage", key, "result", t.out.Result)
 	t.decide(key, route, ev.At)
 }
 
@@ -209,8 +209,8 @@ func (t *transition) decide(key string, route Route, at time.Time) {
 		t.update(key, func(st *StageState) { st.Status, st.Reason = Failed, route.Hint })
 		t.end("aborted")
 		t.out.Kind, t.out.Reason = Aborted, message.Because(message.Verbatim, route.Hint)
-		t.out.emit("pipeline:aborted", "stage", key, "reason", route.Hint)
-		t.out.emit("workflow:abort", "workflowType", s.WorkflowType, "failCount", s.FailCount, "rejectCount", s.RejectCount)
+		t.out.emit(message.EventPipelineAborted, "stage", key, "reason", route.Hint)
+		t.out.emit(message.EventWorkflowAbort, "workflowType", s.WorkflowType, "failCount", s.FailCount, "rejectCount", s.RejectCount)
 	case route.Route == Barrier && t.votes(key):
 		t.vote(key, route, at)
 	case route.Verdict == Fail && route.Route == Dev:
@@ -243,7 +243,7 @@ func (t *transition) pass(key string, route Route, at time.Time) {
 func (t *transition) exhausted(key string) {
 	if limit := t.s.maxRetries(key); t.s.Retries[key] >= limit {
 		t.out.Exhausted = append(t.out.Exhausted, key)
-		t.out.emit("retry:exhausted", "stage", key, "retryCount", t.s.Retries[key], "reason", "max-retries-exhausted")
+		t.out.emit(message.EventRetryExhausted, "stage", key, "retryCount", t.s.Retries[key], "reason", "max-retries-exhausted")
 	}
 }
 
@@ -278,7 +278,7 @@ func (t *transition) advance(at time.Time) {
 	if s.Done() {
 		t.end("complete")
 		t.out.Kind = Finished
-		t.out.emit("workflow:complete", "workflowType", s.WorkflowType, "failCount", s.FailCount,
+		t.out.emit(message.EventWorkflowComplete, "workflowType", s.WorkflowType, "failCount", s.FailCount,
 			"rejectCount", s.RejectCount, "unverified", s.Unverified(), "duration", t.duration(at))
 		return
 	}

@@ -57,15 +57,15 @@ func (t *transition) delegate(ev Delegate) {
 		}
 		t.out.Missing = before
 		t.refuse(Denied, message.DeniedDeps, key)
-		t.out.emit("delegation:denied", "stage", key, "missing", before)
+		t.out.emit(message.EventDelegationDenied, "stage", key, "missing", before)
 		return
 	case finished(st):
 		t.refuse(Denied, message.DeniedDone, key)
-		t.out.emit("delegation:denied", "stage", key, "status", st.Status)
+		t.out.emit(message.EventDelegationDenied, "stage", key, "status", st.Status)
 		return
 	case st.Status == Failed:
 		t.refuse(Denied, message.DeniedVoted, key)
-		t.out.emit("delegation:denied", "stage", key, "status", st.Status)
+		t.out.emit(message.EventDelegationDenied, "stage", key, "status", st.Status)
 		return
 	}
 	if st.Status == Active {
@@ -90,14 +90,14 @@ func (t *transition) delegate(ev Delegate) {
 		g, ok := s.Barriers.Get(b.Group)
 		if !ok {
 			g = NewGroup(s.siblings(key), b.Next, 0)
-			t.out.emit("parallel:start", "group", b.Group, "members", g.Siblings, "firstAgent", agentName(key))
+			t.out.emit(message.EventParallelStart, "group", b.Group, "members", g.Siblings, "firstAgent", agentName(key))
 		}
 		g.StartTime = ev.At.UnixMilli()
 		s.Barriers.Set(b.Group, g)
 	}
 	t.out.Kind = Delegated
-	t.out.emit("stage:start", "stage", key, "agent", agentName(key))
-	t.out.emit("agent:delegate", "agent", agentName(key), "stage", key)
+	t.out.emit(message.EventStageStart, "stage", key, "agent", agentName(key))
+	t.out.emit(message.EventAgentDelegate, "agent", agentName(key), "stage", key)
 }
 
 // choose picks the key that an agent of a base stage is meant for: one that may

@@ -102,7 +102,7 @@ func (r Rules) start(old *State, ev Start) (*State, Outcome) {
 	t := &transition{Rules: r, s: s}
 	t.out.Kind = Started
 	t.out.Next = s.Ready()
-	t.out.emit("workflow:start", "workflowType", ev.Type, "workflowId", ev.WorkflowID, "stages", dag.Keys())
+	t.out.emit(message.EventWorkflowStart, "workflowType", ev.Type, "workflowId", ev.WorkflowID, "stages", dag.Keys())
 	t.sync()
 	return s, t.out
 }

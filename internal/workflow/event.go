@@ -147,27 +147,11 @@ type Outcome struct {
 	Exhausted  []string // stages whose retries are spent
 	Corrected  string   // "COMPLETE → NEXT": what the answer said, and what it came to
 
-	Reflect []Reflection // rounds to remember
-	Forget  []string     // stages whose reflections go
-	Events  []Emission   // for the timeline
+	Reflect []Reflection    // rounds to remember
+	Forget  []string        // stages whose reflections go
+	Events  []message.Event // for the timeline
 }
 
-// Emission is an event for the timeline.
-type Emission struct {
-	Type string
-	Data []Field
-}
-
-// Field is an ordered member of an emission.
-type Field struct {
-	Key   string
-	Value any
-}
-
-func (o *Outcome) emit(typ string, kv ...any) {
-	e := Emission{Type: typ}
-	for i := 0; i+1 < len(kv); i += 2 {
-		e.Data = append(e.Data, Field{kv[i].(string), kv[i+1]})
-	}
-	o.Events = append(o.Events, e)
+func (o *Outcome) emit(typ string, pairs ...any) {
+	o.Events = append(o.Events, message.On(typ, pairs...))
 }

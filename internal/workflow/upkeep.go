@@ -19,7 +19,7 @@ func (t *transition) cancel(ev Cancel) {
 			done = append(done, k)
 		}
 	}
-	t.out.emit("pipeline:cancelled", "reason", ev.Reason, "completedStages", emptyList(done))
+	t.out.emit(message.EventPipelineCancelled, "reason", ev.Reason, "completedStages", emptyList(done))
 }
 
 func (t *transition) skip(ev Skip) {
@@ -47,7 +47,7 @@ func (t *transition) skip(ev Skip) {
 // should have voted in.
 func (t *transition) leaveOut(key string, at time.Time) (decided bool) {
 	t.update(key, func(st *StageState) { st.Status, st.SkipWanted, st.CompletedAt = Skipped, false, Stamp(at) })
-	t.out.emit("stage:skip", "stage", key)
+	t.out.emit(message.EventStageSkip, "stage", key)
 	node, _ := t.s.DAG.Get(key)
 	if node.Barrier == nil {
 		return false
@@ -90,7 +90,7 @@ func (t *transition) restart(ev Restart) {
 	t.s.PendingRetry = nil
 	t.s.Active, t.s.Ended = true, ""
 	t.out.Kind, t.out.Stage, t.out.Next = Restarted, ev.Stage, t.s.Ready()
-	t.out.emit("workflow:restart", "stage", ev.Stage, "stages", keys)
+	t.out.emit(message.EventWorkflowRestart, "stage", ev.Stage, "stages", keys)
 }
 
 // recover frees stages whose agents ended without a word.
@@ -109,7 +109,7 @@ func (t *transition) recover(ev Recover) {
 			continue
 		}
 		t.free(k)
-		t.out.emit("agent:orphan-cleanup", "stage", k, "agent", agentName(k))
+		t.out.emit(message.EventAgentOrphanCleanup, "stage", k, "agent", agentName(k))
 	}
 	t.out.Next = t.s.Ready()
 }

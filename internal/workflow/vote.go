@@ -3,6 +3,8 @@ package workflow
 import (
 	"slices"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // vote casts a stage's verdict in its barrier and acts when it is decided.
@@ -35,7 +37,7 @@ func (t *transition) vote(key string, route Route, at time.Time) {
 	t.out.Kind, t.out.Group = Waiting, name
 	t.out.WaitingFor = g.Missing()
 	t.out.Next = slices.DeleteFunc(s.Ready(), func(k string) bool { return !slices.Contains(g.Siblings, k) })
-	t.out.emit("barrier:waiting", "barrierGroup", name, "completedCount", len(g.Completed), "totalCount", g.Total,
+	t.out.emit(message.EventBarrierWaiting, "barrierGroup", name, "completedCount", len(g.Completed), "totalCount", g.Total,
 		"completedStages", slices.Clone(g.Completed), "waitingStages", t.out.WaitingFor)
 }
 
@@ -46,8 +48,8 @@ func (t *transition) mergedPath() string {
 // resolve acts on the merged result of a barrier.
 func (t *transition) resolve(name string, m Merged, at time.Time) {
 	t.out.Group = name
-	t.out.emit("barrier:resolved", "barrierGroup", name, "verdict", m.Verdict, "next", m.Target, "severity", m.Severity)
-	t.out.emit("parallel:converge", "group", name)
+	t.out.emit(message.EventBarrierResolved, "barrierGroup", name, "verdict", m.Verdict, "next", m.Target, "severity", m.Severity)
+	t.out.emit(message.EventParallelConverge, "group", name)
 	g, _ := t.s.Barriers.Get(name)
 	for _, k := range g.Completed {
 		if !slices.Contains(m.Failed, k) {
@@ -113,7 +115,7 @@ func (t *transition) rollback(failed []string, at time.Time) {
 		if n := observed[k].Note; n != "" {
 			seen = append(seen, "note", n)
 		}
-		t.out.emit("stage:retry", seen...)
+		t.out.emit(message.EventStageRetry, seen...)
 	}
 	if t.out.Merged != nil {
 		pending.ContextFile = t.out.Merged.ContextFile
@@ -170,7 +172,7 @@ func (t *transition) expire(name string, at time.Time) bool {
 	g.Resolved = true
 	s.Barriers.Set(name, g)
 	t.out.Missing = missing
-	t.out.emit("barrier:timeout", "barrierGroup", name, "missing", missing)
+	t.out.emit(message.EventBarrierTimeout, "barrierGroup", name, "missing", missing)
 	m := MergeBarrierResults(g, t.mergedPath())
 	for _, k := range missing {
 		t.close(k)
