@@ -132,7 +132,7 @@ func TestCodexOutputFitsItsSchemas(t *testing.T) {
 		}},
 		{"anything", nil, func(string) []step {
 			var all []step
-			for _, event := range host.CodexEvents() {
+			for _, event := range host.Of(host.Codex).Events {
 				for _, in := range append(inputs()[event], "", "{", "null", `{"session_id":7}`, `{"session_id":"../x"}`) {
 					all = append(all, step{event, in})
 				}

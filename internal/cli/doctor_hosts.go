@@ -237,6 +237,6 @@ func (d *doctor) checkCodex(ctx context.Context) (installed bool) {
 	} else if total > 0 {
 		d.add("codex-trust", "ok", message.DoctorApproved, total)
 	}
-	d.checkFired(string(host.Codex), host.CodexEvents(), []string{"user-prompt-submit"}, message.HintFireCodex)
+	d.checkFired(string(host.Codex), host.Of(host.Codex).Events, []string{"user-prompt-submit"}, message.HintFireCodex)
 	return true
 }

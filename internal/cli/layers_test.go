@@ -13,8 +13,10 @@ var layers = [][]string{
 	{"demo", "setup"},
 	{"hook", "watch", "audit", "web"},
 	{"compress", "compact", "workflow"},
-	{"host", "extract"},
-	{"transcript", "prompt", "store", "llm", "shellcmd", "redact"},
+	{"extract"},
+	{"transcript", "prompt", "store", "llm"},
+	{"host"},
+	{"shellcmd", "redact"},
 	{"config", "message"},
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -652,17 +653,18 @@ func runReady(t *testing.T, c pipelineCase) {
 
 func runGuard(t *testing.T, c pipelineCase) {
 	var in struct {
-		Tool  string
-		Input struct {
-			Command string `json:"command"`
-		}
-		State json.RawMessage
+		Tool, Input, State json.RawMessage
 	}
 	if err := json.Unmarshal(c.Input, &in); err != nil {
 		t.Fatal(err)
 	}
+	payload, err := json.Marshal(map[string]json.RawMessage{"tool_name": in.Tool, "tool_input": in.Input})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := host.Of(host.ClaudeCode).Decode("pre-tool-use", payload).Tool
 	got := "block"
-	if workflow.Guard(fragment(t, in.State), in.Tool, in.Input.Command, shellcmd.ReadOnly) {
+	if workflow.Guard(fragment(t, in.State), tool.Kind.Edits(), tool.Command, shellcmd.ReadOnly) {
 		got = "allow"
 	}
 	if want := decode(t, c.Check); got != want {

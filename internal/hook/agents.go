@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -11,7 +12,7 @@ import (
 )
 
 // subagentStart ties an agent to its hand-over.
-func (c *call) subagentStart() (reply, error) {
+func (c *call) subagentStart() (host.Reply, error) {
 	return c.ofStage(func(d *desk, agent, id string) error {
 		_, err := d.apply(workflow.Bind{Agent: agent, AgentID: id})
 		return err
@@ -20,7 +21,7 @@ func (c *call) subagentStart() (reply, error) {
 
 // stopFailure: an agent died of an error. For one in the background there is no
 // other sign.
-func (c *call) stopFailure() (reply, error) {
+func (c *call) stopFailure() (host.Reply, error) {
 	return c.ofStage(func(d *desk, agent, id string) error {
 		_, err := d.finish(completion{AgentID: id, Agent: agent, Died: true})
 		return err
@@ -29,15 +30,15 @@ func (c *call) stopFailure() (reply, error) {
 
 // ofStage runs f for an event of a sub-agent that works on a stage of a workflow
 // that is active; any other is none of our business.
-func (c *call) ofStage(f func(d *desk, agent, id string) error) (reply, error) {
-	agent, id := c.in.text("agent_type"), c.in.agentID()
+func (c *call) ofStage(f func(d *desk, agent, id string) error) (host.Reply, error) {
+	agent, id := c.in.AgentType, c.in.AgentID
 	if id == "" || workflow.StageOfAgent(agent) == "" {
-		return reply{}, errQuiet
+		return host.Reply{}, errQuiet
 	}
 	if s, err := Peek(c.sess); err != nil || s == nil || !s.Active {
-		return reply{}, err
+		return host.Reply{}, err
 	}
-	return reply{}, c.update(func(d *desk) error {
+	return host.Reply{}, c.update(func(d *desk) error {
 		if d.state == nil {
 			return nil
 		}
@@ -85,26 +86,26 @@ func (done completion) route() *workflow.Route {
 // subagentStop is the transition. What it prints depends on who listens: the
 // specifications' texts, or, for the host, nothing: its main model reads the
 // outbox at its next hook.
-func (c *call) subagentStop() (reply, error) {
-	agent := c.in.text("agent_type")
+func (c *call) subagentStop() (host.Reply, error) {
+	agent := c.in.AgentType
 	// The host's own summariser ends like a sub-agent without a type.
 	if agent == "" || workflow.StageOfAgent(agent) == "" {
-		return reply{}, errQuiet
+		return host.Reply{}, errQuiet
 	}
 	if s, err := Peek(c.sess); err != nil || s == nil {
-		return reply{}, err
+		return host.Reply{}, err
 	}
 	done := completion{
-		AgentID: c.in.agentID(), Agent: agent,
-		Text: c.in.text("last_assistant_message"), Transcript: c.in.text("agent_transcript_path"),
+		AgentID: c.in.AgentID, Agent: agent,
+		Text: c.in.Answer, Transcript: c.in.AnswerFile,
 	}
 	done.HasText = strings.TrimSpace(done.Text) != ""
-	var r reply
+	var r host.Reply
 	err := c.update(func(d *desk) error {
 		if d.state == nil {
 			return nil
 		}
-		if c.host == claudeCode {
+		if c.host.AsksAgents {
 			if ask := d.ask(done); ask != "" {
 				r.Block = ask
 				return nil
@@ -114,7 +115,7 @@ func (c *call) subagentStop() (reply, error) {
 		if err != nil {
 			return err
 		}
-		if c.host == "" {
+		if !c.host.Delivers {
 			r.Result, r.System = strings.Join(end.result, "\n"), end.system
 			d.mem.Outbox = nil
 		}
@@ -128,7 +129,7 @@ func (c *call) subagentStop() (reply, error) {
 // its last message to the main model as it is.
 func (d *desk) ask(done completion) string {
 	base := workflow.StageOfAgent(done.Agent)
-	if !d.state.Active || !workflow.Quality(base) || done.AgentID == "" || d.c.in.get("stop_hook_active").Bool() {
+	if !d.state.Active || !workflow.Quality(base) || done.AgentID == "" || d.c.in.Again {
 		return ""
 	}
 	key, async := "", false

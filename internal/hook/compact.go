@@ -56,27 +56,27 @@ const repeat = 10 * time.Second
 
 // preCompact answers the gate, saves what must survive, records the attempt, and
 // prints it. The host's compaction is never stopped by an error here.
-func (c *call) preCompact() (reply, error) {
-	if c.host == "" {
+func (c *call) preCompact() (host.Reply, error) {
+	if !c.host.Delivers {
 		if s, err := Peek(c.sess); err != nil || s == nil {
-			return reply{}, err
+			return host.Reply{}, err
 		}
 	}
 	if c.watcherOwns() {
-		return reply{}, errQuiet
+		return host.Reply{}, errQuiet
 	}
-	var r reply
+	var r host.Reply
 	err := c.update(func(d *desk) error {
 		d.see()
 		set := c.settings()
-		trigger := c.in.text("trigger")
-		if c.host == claudeCode && trigger == "auto" && set.Mode == compact.ModeAuto {
+		trigger := c.in.Trigger
+		if c.host.Gates && trigger == "auto" && set.Mode == compact.ModeAuto {
 			answer, err := d.gate(set)
 			if err != nil {
 				return err
 			}
 			if !answer.Open {
-				r.NoGo = true
+				r.Refuse = true
 				return nil
 			}
 		}
@@ -89,7 +89,7 @@ func (c *call) preCompact() (reply, error) {
 		return err
 	})
 	if err != nil {
-		return reply{}, err
+		return host.Reply{}, err
 	}
 	return r, nil
 }
@@ -98,7 +98,7 @@ func (c *call) preCompact() (reply, error) {
 // One write tells the timeline of both.
 func (d *desk) prepare(trigger string, set compact.Settings) (recovery string, err error) {
 	c := d.c
-	again := c.host != "" && d.mem.Compaction != nil && d.mem.Compaction.Status == begun && c.now.Sub(d.mem.Compaction.At) < repeat
+	again := c.host.Delivers && d.mem.Compaction != nil && d.mem.Compaction.Status == begun && c.now.Sub(d.mem.Compaction.At) < repeat
 	k := &compaction{N: d.mem.Compactions + 1, Trigger: trigger, At: c.now, Status: begun}
 	var events []store.Event
 	active := d.state != nil && d.state.Active
@@ -106,7 +106,7 @@ func (d *desk) prepare(trigger string, set compact.Settings) (recovery string, e
 		events = append(events, compactEvent(d.state, trigger))
 		recovery = d.recovery()
 	}
-	if active || c.host != "" {
+	if active || c.host.Delivers {
 		d.measure()
 		k.Before = d.mem.Watch.Usage.Used
 		kept := ""
@@ -131,7 +131,7 @@ func (d *desk) prepare(trigger string, set compact.Settings) (recovery string, e
 
 // watcherOwns: where a watcher drives the thread, it hands its own packet over.
 func (c *call) watcherOwns() bool {
-	if c.host != codex {
+	if !c.host.Watched {
 		return false
 	}
 	// A packet of the watcher's that is under way will still arrive, even if the
@@ -173,7 +173,7 @@ func (d *desk) openTasks() []string {
 
 // ofSubagent tells a sub-agent's own compaction from main's: the host's input is
 // the same, so the thread that was last seen at work decides.
-func (d *desk) ofSubagent() bool { return d.c.host == claudeCode && d.mem.Thread != "" }
+func (d *desk) ofSubagent() bool { return d.c.host.AgentsCompact && d.mem.Thread != "" }
 
 // recovery is 001's text of the session.
 func (d *desk) recovery() string {
@@ -195,12 +195,12 @@ func (d *desk) recovery() string {
 
 // postCompact confirms that a compaction happened, and where the transcript
 // stood: what is counted from now on is counted from there.
-func (c *call) postCompact() (reply, error) {
+func (c *call) postCompact() (host.Reply, error) {
 	m, err := c.recall()
 	if err != nil || m.Compaction == nil {
-		return reply{}, err
+		return host.Reply{}, err
 	}
-	return reply{}, c.update(func(d *desk) error {
+	return host.Reply{}, c.update(func(d *desk) error {
 		k := d.mem.Compaction
 		if k == nil {
 			return nil
@@ -218,7 +218,7 @@ func (c *call) postCompact() (reply, error) {
 // and PostCompact prove it; the first one counts.
 func (d *desk) confirm() error {
 	k := d.mem.Compaction
-	size := fileSize(d.c.in.text("transcript_path"))
+	size := fileSize(d.c.in.Transcript)
 	d.mem.Offset, d.dirty = size, true
 	if k.Status == done {
 		return nil
@@ -243,11 +243,11 @@ func fileSize(path string) int64 {
 
 // deliverAfterCompact is SessionStart after a compaction: the saved text goes to
 // the model, once.
-func (c *call) deliverAfterCompact() (reply, error) {
+func (c *call) deliverAfterCompact() (host.Reply, error) {
 	if c.watcherOwns() {
-		return reply{}, errQuiet
+		return host.Reply{}, errQuiet
 	}
-	var r reply
+	var r host.Reply
 	err := c.update(func(d *desk) error {
 		d.see()
 		k := d.mem.Compaction
@@ -282,7 +282,7 @@ func (c *call) deliverAfterCompact() (reply, error) {
 }
 
 // deliver hands the text over and writes the receipt.
-func (d *desk) deliver(via compact.Channel, r *reply) error {
+func (d *desk) deliver(via compact.Channel, r *host.Reply) error {
 	k := d.mem.Compaction
 	if k == nil || k.Receipt == nil {
 		return nil
@@ -302,7 +302,7 @@ func (d *desk) deliver(via compact.Channel, r *reply) error {
 // settleCompaction runs at the next main-thread hook after a compaction: one
 // that nothing confirmed has failed, one that was not delivered is delivered
 // with the next prompt, and a session that goes on has what was handed to it.
-func (d *desk) settleCompaction(event string, r *reply) error {
+func (d *desk) settleCompaction(event string, r *host.Reply) error {
 	k := d.mem.Compaction
 	if k == nil || k.settled() {
 		return nil
@@ -359,7 +359,7 @@ const searchBytes = 8 << 20
 // know where that was; for a compaction from before their time the end of the
 // file is searched, once.
 func (d *desk) size() (int64, bool) {
-	path := d.c.in.text("transcript_path")
+	path := d.c.in.Transcript
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return 0, false

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -20,9 +22,9 @@ import (
 type call struct {
 	env   Env
 	event string
-	host  string
+	host  *host.Host
 
-	in    input
+	in    host.Call
 	cfg   config.Config
 	lang  message.Lang
 	rules workflow.Rules
@@ -32,27 +34,6 @@ type call struct {
 
 	complaint string
 }
-
-// input is the host's JSON. Fields are read when they are needed; one of a
-// wrong type reads as missing.
-type input struct{ raw gjson.Result }
-
-func (in input) text(path string) string {
-	r := in.raw.Get(path)
-	if r.Type != gjson.String {
-		return ""
-	}
-	return strings.ToValidUTF8(r.String(), "\uFFFD")
-}
-
-func (in input) has(path string) bool         { return in.raw.Get(path).Exists() }
-func (in input) get(path string) gjson.Result { return in.raw.Get(path) }
-
-// agentID is set on calls that come from inside a sub-agent.
-func (in input) agentID() string { return in.text("agent_id") }
-
-// main reports whether the call comes from the main thread.
-func (in input) main() bool { return in.agentID() == "" }
 
 // open reads stdin, settings and the session. A call without a session has
 // nothing to do.
@@ -68,11 +49,14 @@ func (c *call) open() error {
 	if err != nil {
 		return fmt.Errorf("read stdin: %w", err)
 	}
-	if c.in, err = parseInput(data); err != nil {
+	c.in = host.Call{Event: c.event}
+	if data, err = checkInput(data); err != nil {
 		c.complain("safeReadStdin", err)
+	} else {
+		c.in = c.host.Decode(c.event, data)
 	}
-	id := strings.TrimSpace(c.in.text("session_id"))
-	for _, key := range []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"} {
+	id := strings.TrimSpace(c.in.Session)
+	for _, key := range c.host.SessionEnv {
 		if id == "" {
 			id = strings.TrimSpace(c.env.Getenv(key))
 		}
@@ -102,34 +86,35 @@ func Rules(cfg config.Config, contextDir string) workflow.Rules {
 	}
 }
 
-func parseInput(data []byte) (input, error) {
+// checkInput makes sure that the input is a JSON object.
+func checkInput(data []byte) ([]byte, error) {
 	data = trimBOM(data)
 	switch {
 	case len(strings.TrimSpace(string(data[:min(len(data), 64)]))) == 0 && len(data) <= 64:
-		return input{}, errors.New("stdin 為空")
+		return nil, errors.New("stdin 為空")
 	case len(data) > maxInput:
-		return input{}, fmt.Errorf("stdin 讀取或解析失敗：over %d MiB", maxInput>>20)
+		return nil, fmt.Errorf("stdin 讀取或解析失敗：over %d MiB", maxInput>>20)
 	case !utf8.Valid(data):
-		data = []byte(strings.ToValidUTF8(string(data), "\uFFFD"))
+		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}
 	if !gjson.ValidBytes(data) {
-		return input{}, errors.New("stdin 讀取或解析失敗：not valid JSON")
+		return nil, errors.New("stdin 讀取或解析失敗：not valid JSON")
 	}
-	r := gjson.ParseBytes(data)
-	if !r.IsObject() {
-		return input{}, errors.New("stdin 讀取或解析失敗：not a JSON object")
+	if data = bytes.TrimSpace(data); data[0] != '{' {
+		return nil, errors.New("stdin 讀取或解析失敗：not a JSON object")
 	}
-	return input{r}, nil
+	return data, nil
 }
 
-func trimBOM(data []byte) []byte {
-	return []byte(strings.TrimPrefix(string(data), "\uFEFF"))
-}
+func trimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\uFEFF")) }
 
 // projectRoot is where specs/ is looked for.
 func (c *call) projectRoot() string {
-	for _, dir := range []string{c.in.text("cwd"), c.env.Getenv("CLAUDE_PROJECT_ROOT"), c.env.Getenv("CLAUDE_PROJECT_DIR")} {
-		if dir != "" {
+	if c.in.Cwd != "" {
+		return c.in.Cwd
+	}
+	for _, key := range c.host.ProjectEnv {
+		if dir := c.env.Getenv(key); dir != "" {
 			return dir
 		}
 	}

@@ -20,6 +20,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // Env is what a call may use of the world.
@@ -30,6 +32,8 @@ type Env struct {
 	Dir            string
 	Now            func() time.Time
 	Version        string
+	// Hosts are those that may call; nil stands for all that are known.
+	Hosts []*host.Host
 }
 
 // maxInput bounds what is read from stdin. A tool's output may be large, but
@@ -41,54 +45,63 @@ func Main(args []string, env Env) int {
 	if env.Getenv("OVERTONE_DISABLE") == "1" {
 		return 0
 	}
-	event, host, err := parseArgs(args)
-	c := &call{env: env, event: event, host: host}
+	event, name, err := parseArgs(args)
+	c := &call{env: env, event: event}
+	h, unknown := env.find(name)
+	if c.host = h; err == nil {
+		err = unknown
+	}
 	defer c.speakUp()
 	if err != nil {
 		c.complain("args", err)
-		c.print(reply{})
+		c.print(host.Reply{})
 		return 0
 	}
 	c.print(c.run())
 	return 0
 }
 
-func parseArgs(args []string) (event, host string, err error) {
+func parseArgs(args []string) (event, name string, err error) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		switch {
 		case arg == "--host" && i+1 < len(args):
 			i++
-			host = args[i]
+			name = args[i]
 		case strings.HasPrefix(arg, "--host="):
-			host = strings.TrimPrefix(arg, "--host=")
+			name = strings.TrimPrefix(arg, "--host=")
 		case strings.HasPrefix(arg, "-"):
-			return event, host, fmt.Errorf("unknown flag %s", arg)
+			return event, name, fmt.Errorf("unknown flag %s", arg)
 		case event == "":
 			event = arg
 		default:
-			return event, host, fmt.Errorf("unexpected argument %s", arg)
+			return event, name, fmt.Errorf("unexpected argument %s", arg)
 		}
 	}
-	switch host {
-	case "", claudeCode, codex:
-	default:
-		return event, host, fmt.Errorf("unknown host %s (claude-code, codex)", host)
-	}
 	if handler(event) == nil {
-		return event, host, fmt.Errorf("unknown event %q", event)
+		return event, name, fmt.Errorf("unknown event %q", event)
 	}
-	return event, host, nil
+	return event, name, nil
 }
 
-// Hosts.
-const (
-	claudeCode = "claude-code"
-	codex      = "codex"
-)
+// find is the host that calls.
+func (e Env) find(name string) (*host.Host, error) {
+	for _, h := range e.Hosts {
+		if string(h.Name) == name {
+			return h, nil
+		}
+	}
+	if name == "" {
+		return host.Plain(), nil
+	}
+	if h, ok := host.Named(name); ok {
+		return h, nil
+	}
+	return nil, fmt.Errorf("unknown host %s (%s)", name, strings.Join(host.Names(), ", "))
+}
 
 // handler finds what an event does.
-func handler(event string) func(*call) (reply, error) {
+func handler(event string) func(*call) (host.Reply, error) {
 	switch event {
 	case "session-start":
 		return (*call).sessionStart
@@ -133,27 +146,27 @@ func Events() []string {
 var errQuiet = errors.New("nothing to do")
 
 // run does the call and turns every failure into the safe reply.
-func (c *call) run() (r reply) {
+func (c *call) run() (r host.Reply) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.complain("safeRun", fmt.Errorf("panic: %v", p))
-			r = reply{}
+			r = host.Reply{}
 		}
 	}()
 	if err := c.open(); err != nil {
 		if !errors.Is(err, errQuiet) {
 			c.complain("safeRun", err)
 		}
-		return reply{}
+		return host.Reply{}
 	}
-	c.home.MarkFired(c.host, c.event)
+	c.home.MarkFired(string(c.host.Name), c.event)
 	r, err := handler(c.event)(c)
 	switch {
 	case errors.Is(err, errQuiet):
-		return reply{}
+		return host.Reply{}
 	case err != nil:
 		c.complain("safeRun", err)
-		return reply{}
+		return host.Reply{}
 	}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -248,7 +249,7 @@ func (d *desk) post(l letter) {
 }
 
 // collect takes the texts that wait, once.
-func (d *desk) collect(r *reply) {
+func (d *desk) collect(r *host.Reply) {
 	if len(d.mem.Outbox) == 0 {
 		return
 	}
@@ -261,7 +262,7 @@ func (d *desk) collect(r *reply) {
 
 // catchUp tells where the work stands when the letter about it is missing: its
 // hook was killed between the state and the outbox.
-func (d *desk) catchUp(r *reply) {
+func (d *desk) catchUp(r *host.Reply) {
 	if d.state == nil || !d.state.Active || d.mem.Told == milestone(d.state) {
 		return
 	}

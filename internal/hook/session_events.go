@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -17,15 +18,15 @@ const cleanupEvery = time.Hour
 // sessionStart shows the open tasks, ties the session to its feature, frees the
 // stages of agents that died with the last process, and, after a compaction,
 // hands the saved state back to the model.
-func (c *call) sessionStart() (reply, error) {
-	source := c.in.text("source")
+func (c *call) sessionStart() (host.Reply, error) {
+	source := c.in.Source
 	if source == "compact" {
 		return c.deliverAfterCompact()
 	}
 	if c.home.ClaimCleanup(cleanupEvery) {
 		c.cleanup()
 	}
-	var r reply
+	var r host.Reply
 	err := c.update(func(d *desk) error {
 		if err := d.tx.Emit(store.On(message.EventSessionStart, "version", c.env.Version, "source", source)); err != nil {
 			return err
@@ -110,28 +111,25 @@ func ActiveWorkflow(_ string, data []byte) bool {
 	return err != nil || s.Active
 }
 
-func (c *call) sessionEnd() (reply, error) {
+func (c *call) sessionEnd() (host.Reply, error) {
 	if s, err := Peek(c.sess); err != nil || s == nil {
-		return reply{}, err
+		return host.Reply{}, err
 	}
-	return reply{}, c.update(func(d *desk) error {
-		return d.tx.Emit(store.On(message.EventSessionEnd, "reason", c.in.text("reason")))
+	return host.Reply{}, c.update(func(d *desk) error {
+		return d.tx.Emit(store.On(message.EventSessionEnd, "reason", c.in.Reason))
 	})
 }
 
 // userPrompt starts a workflow that the prompt asks for, delivers what waits,
 // and reminds the model of a workflow that runs.
-func (c *call) userPrompt() (reply, error) {
-	text := c.in.text("prompt")
-	if text == "" {
-		text = c.in.text("user_prompt")
-	}
-	note := strings.HasPrefix(strings.TrimSpace(text), "<task-notification>")
+func (c *call) userPrompt() (host.Reply, error) {
+	text := c.in.Prompt
+	note := c.in.Note
 	template, asked := "", false
 	if !note {
 		template, asked = requested(text)
 	}
-	var r reply
+	var r host.Reply
 	err := c.update(func(d *desk) error {
 		if err := d.settleCompaction("user-prompt-submit", &r); err != nil {
 			return err
@@ -181,7 +179,7 @@ func requested(text string) (string, bool) {
 }
 
 // begin starts a workflow and tells the model where to begin.
-func (d *desk) begin(template string, r *reply) error {
+func (d *desk) begin(template string, r *host.Reply) error {
 	c := d.c
 	if d.state != nil && d.state.Active {
 		_, out := c.rules.Apply(d.state, workflow.Start{Type: template})

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -55,7 +53,7 @@ func (d *desk) promptSeen(text string, note bool) {
 // would be the size of that turn.
 func (d *desk) see() {
 	w := &d.mem.Watch
-	seen := host.SessionSeen{Transcript: d.c.in.text("transcript_path"), Model: d.c.in.text("model")}
+	seen := host.SessionSeen{Transcript: d.c.in.Transcript, Model: d.c.in.Model}
 	if seen.Transcript != "" && seen.Transcript != w.Transcript || seen.Model != "" && seen.Model != w.Model {
 		d.watch(seen, compact.Settings{})
 	}
@@ -78,20 +76,20 @@ func usageSeen(u transcript.Usage, ok bool) host.UsageSeen {
 
 // observation is a shell command as the host reports it.
 func (c *call) observation() shellcmd.Observation {
-	cwd := c.in.text("cwd")
+	cwd := c.in.Cwd
 	return shellcmd.Observation{
-		Line: c.in.text("tool_input.command"), Cwd: cwd, Home: c.env.Getenv("HOME"), Head: shellcmd.ReadHead,
+		Line: c.in.Tool.Command, Cwd: cwd, Home: c.env.Getenv("HOME"), Head: shellcmd.ReadHead,
 		Aliases: shellcmd.UserAliases(cwd, c.env.Getenv("HOME"), c.env.Getenv),
 	}
 }
 
 // markRepos remembers the repositories before a command that may commit.
 func (c *call) markRepos() error {
-	if c.in.text("tool_name") != "Bash" {
+	if c.in.Tool.Kind != host.ShellTool {
 		return nil
 	}
 	marks := shellcmd.Snapshot(c.observation())
-	id := c.in.text("tool_use_id")
+	id := c.in.Tool.ID
 	if len(marks) == 0 || id == "" {
 		return nil
 	}
@@ -101,25 +99,16 @@ func (c *call) markRepos() error {
 	})
 }
 
-// signals reports whether a tool's end may be a signal.
-func signals(tool string) bool {
-	switch tool {
-	case "Bash", "TodoWrite", "TaskCreate", "TaskUpdate", "update_plan", "Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch":
-		return true
-	}
-	return false
-}
-
 // finished is a shell command that has ended. Codex gives neither a duration nor
 // an exit status.
-func (c *call) finished(failed bool) host.CommandFinished {
+func (c *call) finished() host.CommandFinished {
 	o := c.observation()
 	o.Ended = c.now
-	if ms := c.in.get("duration_ms"); ms.Type == gjson.Number {
-		o.Started = c.now.Add(-time.Duration(ms.Int()) * time.Millisecond)
+	if c.in.Tool.Timed {
+		o.Started = c.now.Add(-c.in.Tool.Took)
 	}
-	o.Output, o.Exit = c.outcome(failed)
-	return host.CommandFinished{ID: c.in.text("tool_use_id"), Observation: o}
+	o.Output, o.Exit = c.in.Tool.Output, c.in.Tool.Exit
+	return host.CommandFinished{ID: c.in.Tool.ID, Observation: o}
 }
 
 // idle reports whether a finished command changes nothing that is remembered and
@@ -133,111 +122,30 @@ func (c *call) idle() bool {
 	}
 	m := gjson.ParseBytes(data)
 	w := m.Get("watch")
-	same := func(input, known string) bool {
-		v := c.in.text(input)
-		return v == "" || v == w.Get(known).String()
-	}
+	same := func(v, known string) bool { return v == "" || v == w.Get(known).String() }
 	k := m.Get("compaction")
 	settled := !k.Exists() || k.Get("status").String() == failed ||
 		k.Get("status").String() == done && (!k.Get("receipt").Exists() || compact.ReceiptState(k.Get("receipt.state").String()).Final())
 	if !settled || m.Get("outbox").Exists() || m.Get("thread").Exists() || w.Get("marks").Exists() ||
-		!w.Get("state.worked").Bool() || w.Get("state.slice.failures").Exists() || !same("transcript_path", "transcript") || !same("model", "model") {
+		!w.Get("state.worked").Bool() || w.Get("state.slice.failures").Exists() || !same(c.in.Transcript, "transcript") || !same(c.in.Model, "model") {
 		return false
 	}
-	o := compact.Thread{Turn: w.Get("turn").Time()}.Observed(c.finished(false))
+	o := compact.Thread{Turn: w.Get("turn").Time()}.Observed(c.finished())
 	if shellcmd.Checkpointed(o) {
 		return false
 	}
 	return !shellcmd.Committed(o).Committed
 }
 
-// toolSeen reduces a finished tool to a signal.
-func (d *desk) toolSeen(tool string, failed bool) {
-	c := d.c
+// toolSeen takes what a finished tool tells.
+func (d *desk) toolSeen() {
 	d.see()
-	watch := func(e host.Event) { d.watch(e, compact.Settings{}) }
-	switch tool {
-	case "Bash":
-		watch(c.finished(failed))
-	case "TodoWrite", "update_plan":
-		watch(host.PlanWritten{Steps: steps(c.in.get("tool_input"))})
-	case "TaskCreate":
-		id := c.in.text("tool_response.task.id")
-		if id == "" {
-			id = c.in.get("tool_response.id").String()
-		}
-		watch(host.TaskCreated{ID: id, Text: c.in.text("tool_input.subject")})
-	case "TaskUpdate":
-		status := c.in.text("tool_input.status")
-		e := host.TaskUpdated{ID: c.in.get("tool_input.taskId").String(), Text: c.in.text("tool_input.subject"), Status: host.Status(status)}
-		e.Deleted = status == "deleted"
-		watch(e)
-	case "apply_patch":
-		watch(host.ToolActivity{})
-		for _, file := range patched(c.in.text("tool_response")) {
-			watch(host.FileChanged{File: file})
-		}
-	default:
-		file := c.in.text("tool_input.file_path")
-		if file == "" {
-			file = c.in.text("tool_input.notebook_path")
-		}
-		watch(host.FileChanged{File: file})
+	if d.c.in.Tool.Kind == host.ShellTool {
+		d.watch(d.c.finished(), compact.Settings{})
 	}
-}
-
-// outcome is a shell command's output and exit status. Claude Code reports a
-// failure as an event of its own; Codex gives the output only.
-func (c *call) outcome(failed bool) (string, *int) {
-	if failed {
-		text, code := c.in.text("error"), 1
-		if rest, ok := strings.CutPrefix(text, "Exit code "); ok {
-			line, _, _ := strings.Cut(rest, "\n")
-			if n, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
-				code = n
-			}
-		}
-		return text, &code
+	for _, e := range d.c.in.Tool.Done {
+		d.watch(e, compact.Settings{})
 	}
-	resp := c.in.get("tool_response")
-	if resp.Type == gjson.String {
-		return resp.String(), nil
-	}
-	zero := 0
-	exit := &zero
-	if c.host == codex || resp.Get("interrupted").Bool() || resp.Get("backgroundTaskId").Exists() {
-		exit = nil
-	}
-	return resp.Get("stdout").String() + "\n" + resp.Get("stderr").String(), exit
-}
-
-// patched reads the files that Codex's apply_patch says it changed.
-func patched(output string) []string {
-	_, list, _ := strings.Cut(output, "Success. Updated the following files:\n")
-	var files []string
-	for line := range strings.Lines(list) {
-		if kind, file, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " "); ok {
-			switch kind {
-			case "A", "M", "D":
-				files = append(files, file)
-			}
-		}
-	}
-	return files
-}
-
-// steps reads a plan that is written as a whole.
-func steps(in gjson.Result) []host.Step {
-	var out []host.Step
-	read := func(list, text string) {
-		in.Get(list).ForEach(func(_, s gjson.Result) bool {
-			out = append(out, host.Step{ID: s.Get("id").String(), Text: s.Get(text).String(), Status: host.Status(s.Get("status").String())})
-			return true
-		})
-	}
-	read("todos", "content")
-	read("plan", "step")
-	return out
 }
 
 // decision weighs the turn, and leaves a line on the timeline when its outcome
@@ -256,11 +164,11 @@ func (d *desk) decision(set compact.Settings) (compact.Decision, error) {
 
 // turnEnded judges a finished turn. In mode suggest the person is told, once per
 // growth of the context; hooks cannot compact by themselves.
-func (d *desk) turnEnded(r *reply) error {
+func (d *desk) turnEnded(r *host.Reply) error {
 	set := d.c.settings()
 	w := &d.mem.Watch
 	d.see()
-	d.watch(host.AgentMessage{Text: d.c.in.text("last_assistant_message")}, set)
+	d.watch(host.AgentMessage{Text: d.c.in.Answer}, set)
 	d.watch(host.TurnEnded{}, set)
 	dec, err := d.decision(set)
 	if err != nil {
@@ -298,8 +206,7 @@ func (d *desk) gate(set compact.Settings) (compact.Answer, error) {
 	}
 	ask := compact.Ask{Settings: set, Decision: dec, Main: !d.ofSubagent(), Usage: w.Weigh(d.c.now, set).Usage}
 	if !ask.Main {
-		base := strings.TrimSuffix(w.Transcript, ".jsonl")
-		ask.Usage = w.Measure(usageSeen(transcript.TailAgentUsage(filepath.Join(base, "subagents", "agent-"+filepath.Base(d.mem.Thread)+".jsonl"))), set)
+		ask.Usage = w.Measure(usageSeen(transcript.TailAgentUsage(d.c.host.AgentTranscript(w.Transcript, d.mem.Thread))), set)
 	}
 	return compact.Gate(ask), nil
 }
@@ -309,14 +216,14 @@ func (d *desk) gate(set compact.Settings) (compact.Answer, error) {
 func (d *desk) packet(n int, set compact.Settings, recovery string, tasks []string) compact.Packet {
 	w := &d.mem.Watch
 	session := d.c.sess.ID()
-	if d.c.host == codex {
+	if d.c.host.Watched {
 		// A watcher of the thread numbers its own packets.
 		session += "/hooks"
 	}
 	p := compact.Packet{ID: compact.PacketID(session, n), Created: d.c.now, Expires: d.c.now.Add(set.Expiry)}
 	note := ""
 	// Without a host there is nobody to hand the note to.
-	if d.c.host != "" && !w.Empty() {
+	if d.c.host.Delivers && !w.Empty() {
 		note = compact.Write(w.Facts(session, n, d.c.now, d.nextSteps(tasks)...), set, d.c.lang).Text
 	}
 	p.Text = joinLines(recovery, note)
@@ -370,11 +277,7 @@ func Explain(home *store.Home, sess *store.Session, env Env, transcriptPath stri
 	if transcriptPath == "" {
 		transcriptPath = m.Watch.Transcript
 	}
-	raw, err := json.Marshal(map[string]string{"transcript_path": transcriptPath})
-	if err != nil {
-		return Insight{}, err
-	}
-	c.in = input{gjson.ParseBytes(raw)}
+	c.in.Transcript = transcriptPath
 	d := &desk{c: c, mem: m, state: s}
 	set := c.settings()
 	if watched == nil {

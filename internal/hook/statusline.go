@@ -14,7 +14,7 @@ import (
 // the context is. The host tells the window's size here and nowhere else, so it
 // is remembered for the gate. Like a hook it never fails.
 func StatusLine(env Env) (line string) {
-	c := &call{env: env, event: "statusline", host: claudeCode}
+	c := &call{env: env, event: "statusline", host: host.Of(host.ClaudeCode)} // no other host has one
 	defer c.speakUp()
 	defer func() {
 		if p := recover(); p != nil {
@@ -37,8 +37,8 @@ func StatusLine(env Env) (line string) {
 		}
 		parts = append(parts, part)
 	}
-	window := c.in.get("context_window.context_window_size").Int()
-	used := c.in.get("context_window.total_input_tokens").Int()
+	window := c.in.Window
+	used := c.in.Used
 	m, err := c.recall()
 	if err != nil {
 		return strings.Join(parts, " · ")

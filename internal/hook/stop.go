@@ -2,11 +2,11 @@ package hook
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -20,16 +20,16 @@ const stuckMax = 5
 // stop keeps a workflow's loop going: while stages are left, the main agent is
 // told the next one instead of ending its turn. It lets go when background
 // agents are at work (they will wake it), when nothing moves, and at the limit.
-func (c *call) stop() (reply, error) {
-	if !c.in.main() {
-		return reply{}, errQuiet
+func (c *call) stop() (host.Reply, error) {
+	if !c.in.Main() {
+		return host.Reply{}, errQuiet
 	}
-	if c.host == "" {
+	if !c.host.Delivers {
 		if s, err := Peek(c.sess); err != nil || s == nil {
-			return reply{}, err
+			return host.Reply{}, err
 		}
 	}
-	var r reply
+	var r host.Reply
 	err := c.update(func(d *desk) error {
 		d.setThread("")
 		if err := d.settleCompaction("stop", &r); err != nil {
@@ -38,7 +38,7 @@ func (c *call) stop() (reply, error) {
 		if err := d.turnEnded(&r); err != nil {
 			c.complain("signals", err)
 		}
-		if d.state == nil || c.host == codex {
+		if d.state == nil || !c.host.Loops {
 			return nil
 		}
 		if !d.state.Active {
@@ -62,12 +62,11 @@ func (d *desk) bury() error {
 	if _, err := d.apply(workflow.Recover{At: c.now}); err != nil {
 		return err
 	}
-	if !c.in.has("background_tasks") {
+	if !c.in.Lists {
 		return nil
 	}
-	running := d.running()
 	for _, del := range d.state.Delegations {
-		if del.Open && del.Async && del.AgentID != "" && !running[del.AgentID] {
+		if del.Open && del.Async && del.AgentID != "" && !slices.Contains(c.in.Background, del.AgentID) {
 			if _, err := d.apply(workflow.Drop{AgentID: del.AgentID, At: c.now}); err != nil {
 				return err
 			}
@@ -76,19 +75,7 @@ func (d *desk) bury() error {
 	return nil
 }
 
-// running is the background agents the host says are at work.
-func (d *desk) running() map[string]bool {
-	ids := map[string]bool{}
-	d.c.in.get("background_tasks").ForEach(func(_, t gjson.Result) bool {
-		if t.Get("status").String() == "running" {
-			ids[t.Get("id").String()] = true
-		}
-		return true
-	})
-	return ids
-}
-
-func (d *desk) keepGoing(r *reply) error {
+func (d *desk) keepGoing(r *host.Reply) error {
 	c, s := d.c, d.state
 	limit := c.cfg.Workflow.LoopMaxIterations
 	l := &d.mem.Loop
@@ -96,7 +83,7 @@ func (d *desk) keepGoing(r *reply) error {
 		*l = loop{Workflow: s.WorkflowID}
 	}
 	d.dirty = true
-	if len(s.ActiveStages) > 0 || len(d.running()) > 0 {
+	if len(s.ActiveStages) > 0 || len(c.in.Background) > 0 {
 		// What waits for the model keeps waiting: text here would start a turn.
 		return nil
 	}
@@ -136,9 +123,9 @@ func (d *desk) keepGoing(r *reply) error {
 	} else {
 		lines = append(lines, message.LoopNextAny.In(c.lang))
 	}
-	var waiting reply
+	var waiting host.Reply
 	d.collect(&waiting)
-	if line := workflow.DelegateLine(s, c.lang); c.host != "" && !strings.Contains(waiting.Context, line) {
+	if line := workflow.DelegateLine(s, c.lang); c.host.Delivers && !strings.Contains(waiting.Context, line) {
 		lines = append(lines, line)
 	}
 	lines = append(lines, message.LoopNoAsk.In(c.lang))
@@ -156,7 +143,7 @@ func signature(s *workflow.State) string {
 }
 
 // wrapUp tells the person, once, how a workflow ended.
-func (d *desk) wrapUp(r *reply) error {
+func (d *desk) wrapUp(r *host.Reply) error {
 	c, s := d.c, d.state
 	l := &d.mem.Loop
 	if s.Ended != "complete" && s.Ended != "" || !s.Done() || l.Workflow == s.WorkflowID && l.LetGo {

@@ -1,64 +1,59 @@
 package hook
 
 import (
-	"encoding/json"
 	"strings"
 
-	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
-
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-func isAgentTool(name string) bool { return name == "Agent" || name == "Task" }
-
 // preTool follows hand-overs, keeps the main agent a relay, and takes the
 // reports of quality agents, which the host would not let them write.
-func (c *call) preTool() (reply, error) {
-	tool := c.in.text("tool_name")
+func (c *call) preTool() (host.Reply, error) {
+	tool := c.in.Tool
 	switch {
-	case !c.in.main():
-		if tool == "Write" {
+	case !c.in.Main():
+		if tool.Kind == host.WriteTool {
 			return c.takeReport()
 		}
-		return reply{}, errQuiet
-	case isAgentTool(tool):
+		return host.Reply{}, errQuiet
+	case c.in.Tool.Kind == host.AgentTool:
 		return c.delegate()
 	}
 	if err := c.markRepos(); err != nil {
 		c.complain("signals", err)
 	}
 	if !c.cfg.Workflow.Guard {
-		return reply{}, errQuiet
+		return host.Reply{}, errQuiet
 	}
 	s, err := Peek(c.sess)
 	if err != nil || s == nil {
-		return reply{}, err
+		return host.Reply{}, err
 	}
-	if workflow.Guard(s, tool, c.in.text("tool_input.command"), shellcmd.ReadOnly) {
-		return reply{}, errQuiet
+	if workflow.Guard(s, tool.Kind.Edits(), tool.Command, shellcmd.ReadOnly) {
+		return host.Reply{}, errQuiet
 	}
 	err = c.update(func(d *desk) error {
-		return d.tx.Emit(store.On(message.EventToolGuarded, "toolName", tool))
+		return d.tx.Emit(store.On(message.EventToolGuarded, "toolName", tool.Name))
 	})
 	if err != nil {
 		c.complain("timeline", err)
 	}
-	return reply{Deny: workflow.GuardText(s, tool, c.lang)}, nil
+	return host.Reply{Deny: workflow.GuardText(s, tool.Name, c.lang)}, nil
 }
 
-func (c *call) delegate() (reply, error) {
-	agent := c.in.text("tool_input.subagent_type")
+func (c *call) delegate() (host.Reply, error) {
+	agent := c.in.Tool.Agent.Type
 	if workflow.StageOfAgent(agent) == "" {
-		return reply{}, errQuiet
+		return host.Reply{}, errQuiet
 	}
 	if s, err := Peek(c.sess); err != nil || s == nil || !s.Active {
-		return reply{}, err
+		return host.Reply{}, err
 	}
-	var r reply
+	var r host.Reply
 	err := c.update(func(d *desk) error {
 		if d.state == nil {
 			return nil
@@ -67,8 +62,8 @@ func (c *call) delegate() (reply, error) {
 			return err
 		}
 		out, err := d.apply(workflow.Delegate{
-			ID: c.in.text("tool_use_id"), Agent: agent,
-			Async: c.in.get("tool_input.run_in_background").Bool(), At: c.now,
+			ID: c.in.Tool.ID, Agent: agent,
+			Async: c.in.Tool.Agent.Async, At: c.now,
 		})
 		if err != nil {
 			return err
@@ -81,9 +76,7 @@ func (c *call) delegate() (reply, error) {
 				// What is on disk is the report of an earlier round.
 				err = d.tx.RemoveContext(out.Stage)
 			}
-			if in := d.brief(out.Stage); err == nil {
-				r.Input = in
-			}
+			r.Prompt = d.brief(out.Stage)
 		}
 		return err
 	})
@@ -93,13 +86,9 @@ func (c *call) delegate() (reply, error) {
 // briefReport bounds the reports that are handed to an agent with its prompt.
 const briefReport = 12_000
 
-// brief is the tool's input with the node context in front of the prompt. What
-// the stage has to read goes along: hosts refuse agents the folder it lies in.
-func (d *desk) brief(stage string) json.RawMessage {
-	in := d.c.in.get("tool_input")
-	if !in.IsObject() {
-		return nil
-	}
+// brief is an agent's prompt with the node context in front. What the stage has
+// to read goes along: hosts refuse agents the folder it lies in.
+func (d *desk) brief(stage string) string {
 	nc := d.node(stage)
 	parts := []string{nc.Comment()}
 	if workflow.Quality(stage) {
@@ -118,12 +107,7 @@ func (d *desk) brief(stage string) json.RawMessage {
 			parts = append(parts, message.BriefFile.Format(d.c.lang, rc.ReflectionFile)+"\n"+cut(string(data), 4000))
 		}
 	}
-	prompt := strings.Join(parts, "\n\n") + "\n\n---\n\n" + in.Get("prompt").String()
-	raw, err := sjson.SetBytes([]byte(in.Raw), "prompt", prompt)
-	if err != nil {
-		return nil
-	}
-	return raw
+	return strings.Join(parts, "\n\n") + "\n\n---\n\n" + d.c.in.Tool.Agent.Prompt
 }
 
 // cut bounds a text in bytes, on a character.
@@ -136,17 +120,17 @@ func cut(s string, n int) string {
 
 // takeReport saves what a quality agent writes to its own report file. Hosts
 // refuse agents that folder, so the hook writes it and says so.
-func (c *call) takeReport() (reply, error) {
-	path := c.in.text("tool_input.file_path")
+func (c *call) takeReport() (host.Reply, error) {
+	path := c.in.Tool.File
 	if !strings.Contains(path, "pipeline-context-") {
-		return reply{}, errQuiet
+		return host.Reply{}, errQuiet
 	}
-	stage := workflow.StageOfAgent(c.in.text("agent_type"))
+	stage := workflow.StageOfAgent(c.in.AgentType)
 	resolved, err := c.sess.ResolveContext(path)
 	if err != nil || stage == "" {
-		return reply{}, errQuiet
+		return host.Reply{}, errQuiet
 	}
-	var r reply
+	var r host.Reply
 	err = c.update(func(d *desk) error {
 		if d.state == nil || !d.state.Active {
 			return nil
@@ -154,7 +138,7 @@ func (c *call) takeReport() (reply, error) {
 		for _, key := range d.state.ActiveStages {
 			if workflow.Base(key) == stage && c.sess.ContextPath(key) == resolved {
 				r.Deny = message.ReportSaved.Format(c.lang, path)
-				return d.tx.WriteContext(key, []byte(c.in.text("tool_input.content")))
+				return d.tx.WriteContext(key, []byte(c.in.Tool.Content))
 			}
 		}
 		return nil
@@ -163,40 +147,39 @@ func (c *call) takeReport() (reply, error) {
 }
 
 // postTool is where the main model gets its routing from.
-func (c *call) postTool() (reply, error) {
-	tool := c.in.text("tool_name")
-	if !c.in.main() {
-		return reply{}, errQuiet
+func (c *call) postTool() (host.Reply, error) {
+	if !c.in.Main() {
+		return host.Reply{}, errQuiet
 	}
-	switch {
-	case isAgentTool(tool):
+	switch kind := c.in.Tool.Kind; {
+	case kind == host.AgentTool:
 		return c.agentDone()
-	case tool == "SendMessage":
+	case kind == host.MessageTool:
 		return c.spokenTo()
-	case tool == "TaskStop":
-		return c.settleTool(workflow.Drop{AgentID: c.in.text("tool_input.task_id"), At: c.now})
-	case tool == "Bash" && c.idle():
-		return reply{}, errQuiet
+	case kind == host.HaltTool:
+		return c.settleTool(workflow.Drop{AgentID: c.in.Tool.Agent.ID, At: c.now})
+	case kind == host.ShellTool && c.idle():
+		return host.Reply{}, errQuiet
 	}
 	return c.flush(func(d *desk) error {
-		d.toolSeen(tool, false)
+		d.toolSeen()
 		return nil
-	}, signals(tool))
+	}, c.in.Tool.Signals())
 }
 
 // flush delivers what waits for the main thread. Without work of its own it
 // looks before it locks: most calls find nothing.
-func (c *call) flush(f func(d *desk) error, work bool) (reply, error) {
+func (c *call) flush(f func(d *desk) error, work bool) (host.Reply, error) {
 	if !work {
 		m, err := c.recall()
 		if err != nil {
-			return reply{}, err
+			return host.Reply{}, err
 		}
 		if len(m.Outbox) == 0 && (m.Compaction == nil || m.Compaction.settled()) && m.Thread == "" {
-			return reply{}, errQuiet
+			return host.Reply{}, errQuiet
 		}
 	}
-	var r reply
+	var r host.Reply
 	err := c.update(func(d *desk) error {
 		if err := d.settleCompaction(c.event, &r); err != nil {
 			return err
@@ -214,7 +197,7 @@ func (c *call) flush(f func(d *desk) error, work bool) (reply, error) {
 }
 
 // settleTool applies an event and flushes.
-func (c *call) settleTool(ev workflow.Event) (reply, error) {
+func (c *call) settleTool(ev workflow.Event) (host.Reply, error) {
 	return c.flush(func(d *desk) error {
 		if d.state == nil || !d.state.Active {
 			return nil
@@ -225,37 +208,35 @@ func (c *call) settleTool(ev workflow.Event) (reply, error) {
 }
 
 // spokenTo opens a new hand-over when a finished agent was woken by a message.
-func (c *call) spokenTo() (reply, error) {
-	id := c.in.text("tool_response.resumedAgentId")
+func (c *call) spokenTo() (host.Reply, error) {
+	id := c.in.Tool.Agent.ID
 	if id == "" {
 		return c.flush(nil, false)
 	}
-	return c.settleTool(workflow.Delegate{ID: c.in.text("tool_use_id"), AgentID: id, Async: true, At: c.now})
+	return c.settleTool(workflow.Delegate{ID: c.in.Tool.ID, AgentID: id, Async: true, At: c.now})
 }
 
 // agentDone handles the return of the Agent tool: the launch of a background
 // agent, or the end of one in the foreground. It comes after SubagentStop or
 // instead of it; the engine counts the completion once.
-func (c *call) agentDone() (reply, error) {
+func (c *call) agentDone() (host.Reply, error) {
 	s, err := Peek(c.sess)
 	if err != nil {
-		return reply{}, err
+		return host.Reply{}, err
 	}
 	if s == nil {
 		return c.flush(nil, false)
 	}
-	resp := c.in.get("tool_response")
-	id, agentID := c.in.text("tool_use_id"), resp.Get("agentId").String()
-	agent := c.in.text("tool_input.subagent_type")
-	if resp.Get("status").String() == "async_launched" {
+	id, ended := c.in.Tool.ID, c.in.Tool.Agent
+	agent, agentID := ended.Type, ended.ID
+	if ended.Launched {
 		return c.settleTool(workflow.Bind{ID: id, Agent: agent, AgentID: agentID, Async: true})
 	}
 	stage := workflow.StageOfAgent(agent)
 	if stage == "" {
 		return c.flush(nil, false)
 	}
-	text := contentText(resp.Get("content"))
-	var r reply
+	var r host.Reply
 	err = c.update(func(d *desk) error {
 		if d.state == nil {
 			return nil
@@ -267,13 +248,13 @@ func (c *call) agentDone() (reply, error) {
 				return err
 			}
 		}
-		died := strings.HasPrefix(text, "API Error") && resp.Get("totalTokens").Int() == 0
-		done := completion{ID: id, AgentID: agentID, Agent: agent, Text: text, HasText: true, Died: died}
+		done := completion{ID: id, AgentID: agentID, Agent: agent, Text: ended.Text, HasText: true, Died: ended.Died}
 		if _, err := d.finish(done); err != nil {
 			return err
 		}
-		if workflow.Quality(stage) && !died {
-			r.Output = d.isolate(key, resp, text)
+		if workflow.Quality(stage) && !ended.Died {
+			// The report stays out of the main agent's context.
+			r.Answer = d.oneLine(key, ended.Text)
 		}
 		d.collect(&r)
 		d.catchUp(&r)
@@ -290,22 +271,6 @@ func (d *desk) stageOf(id, agentID, base string) string {
 		}
 	}
 	return base
-}
-
-// isolate keeps a report out of the main agent's context: the tool's answer
-// becomes one line and a path. The host takes the new answer only in the exact
-// shape of the old one, so only its content is edited.
-func (d *desk) isolate(key string, resp gjson.Result, text string) json.RawMessage {
-	line := d.oneLine(key, text)
-	content, err := json.Marshal([]map[string]string{{"type": "text", "text": line}})
-	if err != nil {
-		return nil
-	}
-	raw, err := sjson.SetRawBytes([]byte(resp.Raw), "content", content)
-	if err != nil || !gjson.ValidBytes(raw) {
-		return nil
-	}
-	return raw
 }
 
 // oneLine is all the main agent is told of a report.
@@ -326,59 +291,45 @@ func (d *desk) shown(path string) string {
 	return d.c.rules.ContextDir + strings.TrimPrefix(path, d.c.home.ClaudeDir())
 }
 
-func contentText(content gjson.Result) string {
-	if content.Type == gjson.String {
-		return content.String()
+func (c *call) postToolFailure() (host.Reply, error) {
+	tool := c.in.Tool
+	if tool.Kind == host.AgentTool && c.in.Main() {
+		return c.settleTool(workflow.Drop{ID: c.in.Tool.ID, At: c.now})
 	}
-	var texts []string
-	content.ForEach(func(_, b gjson.Result) bool {
-		if b.Get("type").String() == "text" {
-			texts = append(texts, b.Get("text").String())
-		}
-		return true
-	})
-	return strings.ToValidUTF8(strings.Join(texts, "\n"), "\uFFFD")
-}
-
-func (c *call) postToolFailure() (reply, error) {
-	tool := c.in.text("tool_name")
-	if isAgentTool(tool) && c.in.main() {
-		return c.settleTool(workflow.Drop{ID: c.in.text("tool_use_id"), At: c.now})
-	}
-	if !c.in.main() {
-		return reply{}, errQuiet
+	if !c.in.Main() {
+		return host.Reply{}, errQuiet
 	}
 	s, err := Peek(c.sess)
 	if err != nil {
-		return reply{}, err
+		return host.Reply{}, err
 	}
 	return c.flush(func(d *desk) error {
-		if signals(tool) {
-			d.toolSeen(tool, true)
+		if tool.Signals() {
+			d.toolSeen()
 		}
 		if d.state == nil || !d.state.Active {
 			return nil
 		}
-		return d.tx.Emit(store.On(message.EventToolFailure, "toolName", tool, "error", cut(c.in.text("error"), 120)))
-	}, s != nil && s.Active || signals(tool))
+		return d.tx.Emit(store.On(message.EventToolFailure, "toolName", tool.Name, "error", cut(c.in.Tool.Error, 120)))
+	}, s != nil && s.Active || tool.Signals())
 }
 
 // postBatch is the join of parallel agents: what their ends left for the main
 // model is delivered once.
-func (c *call) postBatch() (reply, error) {
-	if id := c.in.agentID(); id != "" {
+func (c *call) postBatch() (host.Reply, error) {
+	if id := c.in.AgentID; id != "" {
 		return c.subThread(id)
 	}
 	return c.flush(nil, false)
 }
 
 // subThread remembers that a sub-agent is at work.
-func (c *call) subThread(id string) (reply, error) {
+func (c *call) subThread(id string) (host.Reply, error) {
 	m, err := c.recall()
 	if err != nil || m.Thread == id {
-		return reply{}, err
+		return host.Reply{}, err
 	}
-	return reply{}, c.update(func(d *desk) error {
+	return host.Reply{}, c.update(func(d *desk) error {
 		d.setThread(id)
 		return nil
 	})

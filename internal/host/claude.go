@@ -17,8 +17,21 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// claudeHost is Claude Code.
 var claudeHost = Host{
 	Name: ClaudeCode, Program: "claude", Floor: Version{2, 1, 197}, dirVar: "CLAUDE_CONFIG_DIR", dirName: ".claude",
+	Events: []string{
+		"session-start", "user-prompt-submit", "pre-tool-use", "post-tool-use", "post-tool-use-failure",
+		"post-tool-batch", "subagent-start", "subagent-stop", "stop", "stop-failure",
+		"pre-compact", "post-compact", "session-end",
+	},
+	SessionEnv: []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"},
+	ProjectEnv: []string{"CLAUDE_PROJECT_ROOT", "CLAUDE_PROJECT_DIR"},
+	Delivers:   true, Gates: true, AsksAgents: true, Loops: true, AgentsCompact: true,
+	Decode: decodeClaude, Encode: encodeHooks,
+	AgentTranscript: func(transcript, agent string) string {
+		return filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "subagents", "agent-"+filepath.Base(agent)+".jsonl")
+	},
 }
 
 // PluginName is the plugin's name, and that of the folder it is offered from.

@@ -9,8 +9,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// codexHost is Codex CLI. Its sub-agents are threads of their own.
 var codexHost = Host{
 	Name: Codex, Program: "codex", Floor: Version{0, 166, 0}, dirVar: "CODEX_HOME", dirName: ".codex",
+	Events:   []string{"session-start", "user-prompt-submit", "post-tool-use", "pre-compact", "post-compact", "stop"},
+	Delivers: true, Watched: true,
+	Decode: decodeCodex, Encode: encodeHooks,
 }
 
 // CodexFile is the path of the user's hooks in Codex's home.
@@ -32,16 +36,6 @@ var codexHooks = [...]codexHook{
 	{"PreCompact", "pre-compact", "", false},
 	{"PostCompact", "post-compact", "", false},
 	{"Stop", "stop", "", false},
-}
-
-// CodexEvents lists the events that Codex reports, as `overtone hook` names
-// them.
-func CodexEvents() []string {
-	var names []string
-	for _, h := range codexHooks {
-		names = append(names, h.command)
-	}
-	return names
 }
 
 // CodexEdits add the hooks to hooks.json. Each goes to the end of its event:

@@ -42,6 +42,33 @@ type Host struct {
 	Program string
 	// Floor is the oldest version whose hooks are known to behave.
 	Floor Version
+	// Events are the hooks that it calls, as `overtone hook` names them.
+	Events []string
+	// SessionEnv and ProjectEnv are the variables in which it names the session
+	// and the project to the programs it starts, the most telling first.
+	SessionEnv, ProjectEnv []string
+
+	// Delivers: what a hook says reaches a model and a person.
+	Delivers bool
+	// Gates: a hook may refuse a compaction.
+	Gates bool
+	// AsksAgents: a hook may send a sub-agent that ends back to work.
+	AsksAgents bool
+	// Loops: a hook may keep a turn going, stage after stage.
+	Loops bool
+	// AgentsCompact: a sub-agent's own compaction is reported like the main
+	// thread's, without a sign of whose it is.
+	AgentsCompact bool
+	// Watched: a watcher may drive its threads and hand over packets of its own.
+	Watched bool
+
+	// Decode reads a hook's input, which is a valid JSON object.
+	Decode func(event string, payload []byte) Call
+	// Encode writes a hook's output; nothing at all where there is nothing to
+	// say.
+	Encode func(in *Call, r Reply) []byte
+	// AgentTranscript is where a sub-agent's session is kept; "" = nowhere.
+	AgentTranscript func(transcript, agent string) string
 
 	dirVar, dirName string // the folder of its own files: variable, and name below the home
 }
@@ -58,7 +85,7 @@ func Names() []string {
 	return names
 }
 
-// Named finds a host.
+// Named finds a host. "" is none, for which there is [Plain].
 func Named(name string) (*Host, bool) {
 	for _, h := range All() {
 		if string(h.Name) == name {

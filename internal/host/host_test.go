@@ -166,7 +166,7 @@ func TestCodexApproved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := len(CodexEvents())
+	n := len(Of(Codex).Events)
 	if a, total := CodexApproved("/c/hooks.json", hooks, nil); a != 0 || total != n {
 		t.Errorf("%d of %d", a, total)
 	}

@@ -18,14 +18,16 @@ package transcript
 import (
 	"bytes"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
-// Host names the agent that wrote a file.
-type Host string
+// Host names the agent that wrote a file, and with it the file's format.
+type Host = host.Name
 
 const (
-	Claude Host = "claude-code"
-	Codex  Host = "codex"
+	Claude Host = host.ClaudeCode
+	Codex  Host = host.Codex
 )
 
 // Kind is what an entry is, for both hosts.

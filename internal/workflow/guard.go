@@ -6,18 +6,16 @@ import (
 
 // Guard keeps the main agent a relay: while a workflow is active it may read,
 // ask, plan and delegate, but not change files. It is asked for the main thread
-// only. readOnly judges a shell command; nil refuses none.
-func Guard(s *State, tool, command string, readOnly func(string) bool) (allowed bool) {
+// only: edits says that the tool changes files, command is the line that it runs,
+// if it runs one. readOnly judges that; nil refuses none.
+func Guard(s *State, edits bool, command string, readOnly func(string) bool) (allowed bool) {
 	if s == nil || !s.Active {
 		return true
 	}
-	switch tool {
-	case "Write", "Edit", "MultiEdit", "NotebookEdit":
-		return false
-	case "Bash":
+	if command != "" {
 		return readOnly == nil || readOnly(command)
 	}
-	return true
+	return !edits
 }
 
 // GuardText tells the main agent what to do instead.

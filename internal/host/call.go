@@ -1,0 +1,223 @@
+package host
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// Call is one call of a hook, in words that every host shares. What a host does
+// not tell is empty.
+type Call struct {
+	// Event is the hook, as `overtone hook` names it.
+	Event      string
+	Session    string
+	Cwd        string
+	Transcript string
+	Model      string
+	// AgentID is set on calls from inside a sub-agent; AgentType is what kind of
+	// agent began or ended.
+	AgentID, AgentType string
+	// Prompt is what was said to the agent; Note marks words that the host
+	// itself sends in the user's place.
+	Prompt string
+	Note   bool
+	// Source is how a session began, Reason how it ended, Trigger who asked for
+	// a compaction.
+	Source, Reason, Trigger string
+	// Answer is the last thing that the agent, or sub-agent, said; AnswerFile
+	// where a sub-agent's words can be read instead.
+	Answer, AnswerFile string
+	// Again: an earlier hook of this kind has sent the agent back already.
+	Again bool
+	// Background are the sub-agents at work behind the main thread, if the host
+	// lists them.
+	Background []string
+	Lists      bool
+	// Used and Window are the context's, in tokens.
+	Used, Window int64
+	Tool         Tool
+}
+
+// Main reports whether the call comes from the main thread.
+func (c *Call) Main() bool { return c.AgentID == "" }
+
+// Tool is the use of a tool that a call is about.
+type Tool struct {
+	Name string // the host's
+	ID   string // of this use
+	Kind Kind
+	// Input and Response are as the host wrote them.
+	Input, Response json.RawMessage
+	// Command is a shell command line; File what is changed, Content its text.
+	Command, File, Content string
+	// Output and Exit are how a command ended; Exit is nil where nobody knows.
+	// Took is how long it ran, if Timed.
+	Output string
+	Exit   *int
+	Took   time.Duration
+	Timed  bool
+	// Error is what a tool said that failed.
+	Error string
+	Agent Agent
+	// Done is what the tool's end tells, beside a command's.
+	Done []Event
+}
+
+// Signals reports whether the tool's end tells where the work stands.
+func (t Tool) Signals() bool { return t.Kind == ShellTool || len(t.Done) > 0 }
+
+// Agent is the hand-over of work to a sub-agent, and what came of it.
+type Agent struct {
+	Type   string
+	Prompt string
+	Async  bool // is to work in the background
+	// ID is the agent that did the work, was woken by a message or was ended.
+	ID       string
+	Launched bool // it has begun, in the background
+	Text     string
+	Died     bool // it ended by an error of the model's server
+}
+
+// payload is a hook's input in the form that Claude Code gave it and that other
+// hosts have taken over.
+type payload struct {
+	call                  Call
+	input, response, took gjson.Result
+}
+
+// readPayload takes the payload apart in one pass. A field of a wrong type
+// reads as missing.
+func readPayload(event string, data []byte, tool func(string) Kind) payload {
+	p := payload{call: Call{Event: event}}
+	c := &p.call
+	var older string // the prompt, in an older form
+	gjson.ParseBytes(data).ForEach(func(key, v gjson.Result) bool {
+		if s := c.field(key.Str); s != nil {
+			*s = text(v)
+			return true
+		}
+		switch key.Str {
+		case "user_prompt":
+			older = text(v)
+		case "tool_input":
+			p.input = v
+		case "tool_response":
+			p.response = v
+		case "duration_ms":
+			p.took = v
+		case "stop_hook_active":
+			c.Again = v.Bool()
+		case "background_tasks":
+			c.Lists = true
+			v.ForEach(func(_, t gjson.Result) bool {
+				if t.Get("status").String() == "running" {
+					c.Background = append(c.Background, t.Get("id").String())
+				}
+				return true
+			})
+		case "context_window":
+			c.Window, c.Used = v.Get("context_window_size").Int(), v.Get("total_input_tokens").Int()
+		}
+		return true
+	})
+	if c.Prompt == "" {
+		c.Prompt = older
+	}
+	t := &c.Tool
+	t.Kind = tool(t.Name)
+	t.Input, t.Response = raw(p.input), raw(p.response)
+	if p.took.Type == gjson.Number {
+		t.Took, t.Timed = time.Duration(p.took.Int())*time.Millisecond, true
+	}
+	switch t.Kind {
+	case ShellTool:
+		t.Command = text(p.input.Get("command"))
+	case EditTool, WriteTool:
+		if t.File = text(p.input.Get("file_path")); t.File == "" {
+			t.File = text(p.input.Get("notebook_path"))
+		}
+		t.Content = text(p.input.Get("content"))
+	}
+	return p
+}
+
+// field is where a plain text of the payload goes.
+func (c *Call) field(key string) *string {
+	switch key {
+	case "session_id":
+		return &c.Session
+	case "cwd":
+		return &c.Cwd
+	case "transcript_path":
+		return &c.Transcript
+	case "model":
+		return &c.Model
+	case "agent_id":
+		return &c.AgentID
+	case "agent_type":
+		return &c.AgentType
+	case "prompt":
+		return &c.Prompt
+	case "source":
+		return &c.Source
+	case "reason":
+		return &c.Reason
+	case "trigger":
+		return &c.Trigger
+	case "last_assistant_message":
+		return &c.Answer
+	case "agent_transcript_path":
+		return &c.AnswerFile
+	case "tool_name":
+		return &c.Tool.Name
+	case "tool_use_id":
+		return &c.Tool.ID
+	case "error":
+		return &c.Tool.Error
+	}
+	return nil
+}
+
+func text(v gjson.Result) string {
+	if v.Type != gjson.String {
+		return ""
+	}
+	return strings.ToValidUTF8(v.String(), "\uFFFD")
+}
+
+func raw(v gjson.Result) json.RawMessage {
+	if !v.Exists() {
+		return nil
+	}
+	return json.RawMessage(v.Raw)
+}
+
+// exitCode reads the status that an error message begins with.
+func exitCode(message string) int {
+	if rest, ok := strings.CutPrefix(message, "Exit code "); ok {
+		line, _, _ := strings.Cut(rest, "\n")
+		if n, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+			return n
+		}
+	}
+	return 1
+}
+
+// contentText is the text of a message's content: a string, or blocks.
+func contentText(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.String()
+	}
+	var texts []string
+	content.ForEach(func(_, b gjson.Result) bool {
+		if b.Get("type").String() == "text" {
+			texts = append(texts, b.Get("text").String())
+		}
+		return true
+	})
+	return strings.ToValidUTF8(strings.Join(texts, "\n"), "\uFFFD")
+}

@@ -1,0 +1,114 @@
+package host
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Plain stands for a call by no host: Claude Code's input, or either host's tools,
+// and the specifications' output.
+func Plain() *Host {
+	return &Host{
+		Events: claudeHost.Events, SessionEnv: claudeHost.SessionEnv, ProjectEnv: claudeHost.ProjectEnv,
+		Loops: true,
+		Decode: func(event string, data []byte) Call {
+			c := decodeClaude(event, data)
+			if c.Tool.Done == nil {
+				c.Tool.Done = codexDone(c.Tool)
+			}
+			return c
+		},
+		Encode: encodePlain,
+	}
+}
+
+// claudeTool tells Claude Code's tools apart.
+func claudeTool(name string) Kind {
+	switch name {
+	case "Bash":
+		return ShellTool
+	case "Write":
+		return WriteTool
+	case "Edit", "MultiEdit", "NotebookEdit":
+		return EditTool
+	case "Agent", "Task":
+		return AgentTool
+	case "SendMessage":
+		return MessageTool
+	case "TaskStop":
+		return HaltTool
+	}
+	return OtherTool
+}
+
+func decodeClaude(event string, data []byte) Call {
+	p := readPayload(event, data, claudeTool)
+	c := &p.call
+	c.Note = strings.HasPrefix(strings.TrimSpace(c.Prompt), "<task-notification>")
+	t, in, resp := &c.Tool, p.input, p.response
+	switch t.Kind {
+	case ShellTool:
+		switch {
+		case event == "post-tool-use-failure":
+			// A failure is an event of its own.
+			code := exitCode(t.Error)
+			t.Output, t.Exit = t.Error, &code
+		case resp.Get("interrupted").Bool() || resp.Get("backgroundTaskId").Exists():
+			t.Output = shellOutput(resp)
+		default:
+			if t.Output = shellOutput(resp); resp.Type != gjson.String {
+				t.Exit = new(int)
+			}
+		}
+	case AgentTool:
+		t.Agent = Agent{
+			Type: text(in.Get("subagent_type")), Prompt: in.Get("prompt").String(), Async: in.Get("run_in_background").Bool(),
+			ID: resp.Get("agentId").String(), Launched: resp.Get("status").String() == "async_launched",
+			Text: contentText(resp.Get("content")),
+		}
+		t.Agent.Died = strings.HasPrefix(t.Agent.Text, "API Error") && resp.Get("totalTokens").Int() == 0
+	case MessageTool:
+		t.Agent.ID = text(resp.Get("resumedAgentId"))
+	case HaltTool:
+		t.Agent.ID = text(in.Get("task_id"))
+	}
+	t.Done = claudeDone(t.Name, in, resp)
+	return p.call
+}
+
+// claudeDone is what the end of a tool tells, beside a command's.
+func claudeDone(name string, input, result gjson.Result) []Event {
+	switch name {
+	case "TodoWrite":
+		return []Event{PlanWritten{Steps: steps(input.Get("todos"), "content")}}
+	case "TaskCreate":
+		id := text(result.Get("task.id"))
+		if id == "" {
+			id = result.Get("id").String()
+		}
+		return []Event{TaskCreated{ID: id, Text: text(input.Get("subject"))}}
+	case "TaskUpdate":
+		status := text(input.Get("status"))
+		return []Event{TaskUpdated{
+			ID: input.Get("taskId").String(), Text: text(input.Get("subject")), Status: Status(status), Deleted: status == "deleted",
+		}}
+	case "Write", "Edit", "MultiEdit", "NotebookEdit":
+		file := text(input.Get("file_path"))
+		if file == "" {
+			file = text(input.Get("notebook_path"))
+		}
+		return []Event{FileChanged{File: file}}
+	}
+	return nil
+}
+
+// steps reads a plan that is written as a whole.
+func steps(list gjson.Result, key string) []Step {
+	var out []Step
+	list.ForEach(func(_, s gjson.Result) bool {
+		out = append(out, Step{ID: s.Get("id").String(), Text: s.Get(key).String(), Status: Status(s.Get("status").String())})
+		return true
+	})
+	return out
+}

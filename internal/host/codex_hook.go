@@ -1,0 +1,68 @@
+package host
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// codexTool tells Codex's tools apart.
+func codexTool(name string) Kind {
+	switch name {
+	case "Bash":
+		return ShellTool
+	case "apply_patch":
+		return EditTool
+	}
+	return OtherTool
+}
+
+// decodeCodex: Codex has taken over Claude Code's form, but tells neither how
+// long a command ran nor how it ended.
+func decodeCodex(event string, data []byte) Call {
+	p := readPayload(event, data, codexTool)
+	t := &p.call.Tool
+	if t.Kind == ShellTool {
+		t.Output = shellOutput(p.response)
+	}
+	t.Done = codexDone(*t)
+	return p.call
+}
+
+// codexDone is what the end of a tool tells, beside a command's.
+func codexDone(t Tool) []Event {
+	switch t.Name {
+	case "update_plan":
+		return []Event{PlanWritten{Steps: steps(gjson.GetBytes(t.Input, "plan"), "step")}}
+	case "apply_patch":
+		events := []Event{ToolActivity{}}
+		for _, file := range patched(text(gjson.ParseBytes(t.Response))) {
+			events = append(events, FileChanged{File: file})
+		}
+		return events
+	}
+	return nil
+}
+
+// patched reads the files that apply_patch says it changed.
+func patched(output string) []string {
+	_, list, _ := strings.Cut(output, "Success. Updated the following files:\n")
+	var files []string
+	for line := range strings.Lines(list) {
+		if kind, file, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " "); ok {
+			switch kind {
+			case "A", "M", "D":
+				files = append(files, file)
+			}
+		}
+	}
+	return files
+}
+
+// shellOutput is what a command printed: a text, or both of its streams.
+func shellOutput(response gjson.Result) string {
+	if response.Type == gjson.String {
+		return response.String()
+	}
+	return response.Get("stdout").String() + "\n" + response.Get("stderr").String()
+}

@@ -1,0 +1,172 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// Reply is what a hook has to say, and to whom.
+type Reply struct {
+	Result  string // the specifications' `result`
+	System  string // their `systemMessage`
+	Context string // for the model
+	Person  string // for the person
+	Deny    string // refuse a tool call
+	Block   string // keep going (Stop), or ask (SubagentStop)
+	Refuse  bool   // refuse a compaction
+	// Prompt replaces what a sub-agent is asked, Answer what the main agent is
+	// told of its work; "" leaves them.
+	Prompt, Answer string
+}
+
+// encodePlain writes the specifications' output.
+func encodePlain(in *Call, r Reply) []byte {
+	if r.Deny != "" {
+		return encode(fields{{"hookSpecificOutput", denial(r.Deny)}})
+	}
+	var o fields
+	o.decide(r)
+	if r.System != "" {
+		o.add("systemMessage", r.System)
+	}
+	if len(o) == 0 || r.System != "" || r.Result != "" {
+		o.add("result", r.Result)
+	}
+	return encode(o)
+}
+
+// encodeHooks writes the output in Claude Code's form, which other hosts have
+// taken over. There is no permissionDecision "allow" in it, ever: a hook of ours
+// must not answer questions that are the person's.
+func encodeHooks(in *Call, r Reply) []byte {
+	var o, specific fields
+	specific.add("hookEventName", hookName(in.Event))
+	if r.Deny != "" {
+		specific = denial(r.Deny)
+	}
+	if r.Context != "" {
+		specific.add("additionalContext", r.Context)
+	}
+	if r.Prompt != "" {
+		if raw := withPrompt(in.Tool.Input, r.Prompt); raw != nil {
+			specific.add("updatedInput", raw)
+		}
+	}
+	if r.Answer != "" {
+		if raw := withContent(in.Tool.Response, r.Answer); raw != nil {
+			specific.add("updatedToolOutput", raw)
+		}
+	}
+	o.decide(r)
+	if r.Person != "" {
+		o.add("systemMessage", r.Person)
+	}
+	if len(specific) > 1 {
+		o.add("hookSpecificOutput", specific)
+	}
+	if len(o) == 0 {
+		return nil
+	}
+	return encode(o)
+}
+
+func (f *fields) decide(r Reply) {
+	if r.Block != "" {
+		f.add("decision", "block")
+		f.add("reason", r.Block)
+	}
+	if r.Refuse {
+		f.add("decision", "block")
+	}
+}
+
+func denial(reason string) fields {
+	return fields{{"hookEventName", "PreToolUse"}, {"permissionDecision", "deny"}, {"permissionDecisionReason", reason}}
+}
+
+// withPrompt is the Agent tool's input with another prompt.
+func withPrompt(input json.RawMessage, prompt string) json.RawMessage {
+	if !gjson.ParseBytes(input).IsObject() {
+		return nil
+	}
+	out, err := sjson.SetBytes(input, "prompt", prompt)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// withContent is the Agent tool's answer with another text. The host takes it
+// only in the exact shape of the old one, so only its content is edited.
+func withContent(response json.RawMessage, line string) json.RawMessage {
+	content, err := json.Marshal([]map[string]string{{"type": "text", "text": line}})
+	if err != nil {
+		return nil
+	}
+	out, err := sjson.SetRawBytes(response, "content", content)
+	if err != nil || !gjson.ValidBytes(out) {
+		return nil
+	}
+	return out
+}
+
+// fields is a JSON object with an order.
+type fields []field
+
+type field struct {
+	key string
+	val any
+}
+
+func (f *fields) add(key string, val any) { *f = append(*f, field{key, val}) }
+
+func (f fields) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range f {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(encode(m.key))
+		b.WriteByte(':')
+		b.Write(encode(m.val))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// encode leaves <, > and & as they are: models and people read the texts.
+func encode(v any) []byte {
+	if raw, ok := v.(json.RawMessage); ok {
+		return raw
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return []byte(`{}`)
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// hookName is the name of an event in settings and output: SubagentStop.
+func hookName(event string) string {
+	var b []byte
+	up := true
+	for i := 0; i < len(event); i++ {
+		ch := event[i]
+		if ch == '-' {
+			up = true
+			continue
+		}
+		if up && ch >= 'a' && ch <= 'z' {
+			ch -= 'a' - 'A'
+		}
+		up = false
+		b = append(b, ch)
+	}
+	return string(b)
+}
