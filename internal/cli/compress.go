@@ -21,6 +21,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/llm"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -51,7 +52,7 @@ func (a *app) compressCmd() *cobra.Command {
 	str(&f.thinking, "thinking", "", message.HelpThinking)
 	str(&f.preset, "preset", "", message.HelpPreset)
 	str(&f.users, "users", "on", message.HelpUsers)
-	str(&f.provider, "provider", "", message.HelpProvider)
+	fl.StringVar(&f.provider, "provider", "", message.HelpProvider.Format(a.lang, strings.Join(llm.Names(), ", ")))
 	str(&f.model, "model", "", message.HelpModel)
 	str(&f.baseURL, "base-url", "", message.HelpBaseURL)
 	str(&f.title, "title", "", message.HelpTitle)
@@ -209,15 +210,9 @@ func (a *app) compressOptions(f compressFlags, c config.Compress, changed func(s
 }
 
 func (a *app) pool(f compressFlags, c config.Compress, prov provider) compress.Pool {
-	p := compress.Pool{
-		Concurrency: c.Concurrency, MaxAttempts: c.MaxAttempts,
-		TimeoutInitial:   time.Duration(c.TimeoutInitialMS) * time.Millisecond,
-		TimeoutIncrement: time.Duration(c.TimeoutIncrementMS) * time.Millisecond,
-		TargetStandard:   c.Targets.Compress, TargetHeavy: c.Targets.HeavyCompress,
-		Model: prov.model, KeepFacts: f.keepFacts, Redact: prov.redact,
-	}
-	// Starting the program alone takes longer than a request may.
-	if prov.Name() == "claude" && p.TimeoutInitial == compress.TimeoutInitial {
+	p := compress.NewPool(c)
+	p.Model, p.KeepFacts, p.Redact = prov.model, f.keepFacts, prov.redact
+	if prov.slow && c.TimeoutInitialMS == config.Defaults().Compress.TimeoutInitialMS {
 		p.TimeoutInitial, p.TimeoutIncrement = time.Minute, time.Minute
 	}
 	if !f.noCache {
@@ -398,7 +393,7 @@ func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
 	if usd, known := prov.cost(p); known {
 		cost = message.CostAbout.Format(a.lang, usd)
 	}
-	line(message.PlanCost, prov.label(), message.Thousands(p.InputTokens), message.Thousands(p.OutputTokens), cost)
+	line(message.PlanCost, prov.label(), message.Thousands(p.Small.Input+p.Large.Input), message.Thousands(p.Small.Output+p.Large.Output), cost)
 }
 
 func (a *app) printResult(p *compress.Plan, r *compress.Result, prov provider) {
@@ -533,7 +528,7 @@ func (a *app) compressDoc(p *compress.Plan, prov provider, dry bool) compressJSO
 		Source: sourceJSON{s.ID, string(s.Host), s.Path, s.Lines, live, s.Problems.Counts},
 		Plan: planJSON{
 			Provider: prov.Name(), Model: prov.model, Turns: len(p.Turns), Tokens: p.Tokens, TargetTokens: p.Target,
-			InputTokens: p.InputTokens, OutputTokens: p.OutputTokens, Bands: []bandJSON{}, Tools: toolDoc(p.Tools), Skipped: p.Skipped,
+			InputTokens: p.Small.Input + p.Large.Input, OutputTokens: p.Small.Output + p.Large.Output, Bands: []bandJSON{}, Tools: toolDoc(p.Tools), Skipped: p.Skipped,
 		},
 	}
 	if usd, known := prov.cost(p); known {

@@ -20,6 +20,7 @@ type provider struct {
 	model  string // as configured; empty for the provider's own choice
 	small  string // the models it will use
 	large  string
+	slow   bool // its start alone takes longer than a request may
 	redact func(string) (string, []string)
 }
 
@@ -46,84 +47,38 @@ func (p provider) cost(plan *compress.Plan) (usd float64, known bool) {
 	}
 	small, ok := llm.PriceOf(p.small)
 	large, ok2 := llm.PriceOf(p.large)
-	if !ok || !ok2 {
-		return 0, false
-	}
-	prompt := compress.PromptTokens()
-	for _, it := range plan.Items {
-		price := small
-		if int(it.Tokens) > compress.LargeThreshold {
-			price = large
-		}
-		out := int(it.Tokens) * plan.Options.Pool.Target(plan.Bands[it.Band].Band.Level) / 100
-		usd += price.USD(int(it.Tokens)+prompt, out)
-	}
-	return usd, true
-}
-
-// defaultModels are asked when none is configured: a fast one, and a stronger
-// one for long messages.
-func defaultModels(name string) (small, large string) {
-	switch name {
-	case "openrouter":
-		return "google/gemini-2.5-flash", "google/gemini-2.5-pro"
-	case "openai":
-		return "gpt-5-mini", "gpt-5"
-	case "anthropic":
-		return "claude-haiku-4-5", "claude-sonnet-4-5"
-	}
-	return "", ""
+	return small.USD(plan.Small.Input, plan.Small.Output) + large.USD(plan.Large.Input, plan.Large.Output), ok && ok2
 }
 
 // provider makes the provider that flags or configuration name. A missing key
 // is an error here, before anything else is done.
 func (a *app) provider(f compressFlags, c config.Compress) (provider, error) {
-	name := cmp.Or(f.provider, c.Provider, "builtin")
+	name := cmp.Or(f.provider, c.Provider)
 	model := cmp.Or(f.model, c.Model)
 	base := cmp.Or(f.baseURL, c.BaseURL)
-	key, err := compress.Key(name, a.env.Getenv)
-	var missing *compress.MissingKey
-	switch {
-	case errors.As(err, &missing):
-		// A server on this machine often wants none.
-		if !loopback(base) {
-			return provider{}, message.WithHint(message.Fail(message.MissingKeyText, missing.Provider, missing.Env), message.HintKey)
-		}
-	case err != nil:
-		return provider{}, usageError{message.Fail(message.BadProvider, name)}
-	}
 	if name == "builtin" {
 		return provider{Provider: compress.Builtin{}}, nil
 	}
-	small, large := defaultModels(name)
-	if model != "" {
-		small, large = model, model
+	service, ok := llm.ByName(name)
+	if !ok {
+		return provider{}, usageError{message.Fail(message.BadProvider, name)}
 	}
-	p := provider{model: model, small: small, large: large, redact: redactText}
+	key, err := service.Key(a.env.Getenv)
+	var missing *llm.MissingKey
+	// A server on this machine often wants none.
+	if errors.As(err, &missing) && !loopback(base) {
+		return provider{}, message.WithHint(message.Fail(message.MissingKeyText, missing.Name, missing.Env), message.HintKey)
+	}
+	small, large := cmp.Or(model, service.Small), cmp.Or(model, service.Large)
+	p := provider{model: model, small: small, large: large, slow: service.Slow, redact: redactText}
 	p.Provider = compress.Model(name, func(ctx context.Context, prompt string, r compress.Request) (compress.Reply, error) {
-		m := small
+		s := llm.Service{URL: base, Model: small, Key: key, Now: a.env.Now, Env: a.env.Environ()}
 		if r.Large {
-			m = large
+			s.Model = large
 		}
-		return compress.FromLLM(a.ask(ctx, name, llm.Service{URL: base, Model: m, Key: key, Now: a.env.Now}, prompt))
+		return compress.FromLLM(service.Ask(ctx, s, llm.Prompt{User: prompt}))
 	})
 	return p, nil
-}
-
-func (a *app) ask(ctx context.Context, name string, s llm.Service, prompt string) (llm.Answer, error) {
-	p := llm.Prompt{User: prompt}
-	switch name {
-	case "claude":
-		return llm.CLI{Model: s.Model, Env: a.env.Environ()}.Ask(ctx, p)
-	case "anthropic":
-		s.URL = cmp.Or(s.URL, llm.AnthropicURL)
-		return s.Messages(ctx, p)
-	case "openrouter":
-		s.URL = cmp.Or(s.URL, llm.OpenRouterURL)
-	default:
-		s.URL = cmp.Or(s.URL, llm.OpenAIURL)
-	}
-	return s.Chat(ctx, p)
 }
 
 func loopback(base string) bool {

@@ -17,17 +17,17 @@ func FromLLM(a llm.Answer, err error) (Reply, error) {
 	}
 	switch e.Kind {
 	case llm.Auth, llm.Missing:
-		return r, &Fatal{err}
+		return r, &fatalError{err}
 	case llm.BadRequest:
-		return r, &Rejected{err}
+		return r, &rejectedError{err}
 	case llm.Canceled:
 		return r, context.Canceled
 	case llm.RateLimited:
-		return r, &RateLimited{e.RetryAfter, err}
+		return r, &rateLimitError{e.RetryAfter, err}
 	}
 	if e.RetryAfter > 0 {
 		// A busy server that names a time is treated like a limit.
-		return r, &RateLimited{e.RetryAfter, err}
+		return r, &rateLimitError{e.RetryAfter, err}
 	}
 	return r, err
 }

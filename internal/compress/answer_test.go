@@ -12,9 +12,9 @@ import (
 func TestFromLLM(t *testing.T) {
 	t.Parallel()
 	var (
-		limited  *RateLimited
-		fatal    *Fatal
-		rejected *Rejected
+		limited  *rateLimitError
+		fatal    *fatalError
+		rejected *rejectedError
 	)
 	tests := []struct {
 		err  error

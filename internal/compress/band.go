@@ -9,33 +9,33 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// Percent is an exact position in a session. A float cannot say where turn 29
+// percent is an exact position in a session. A float cannot say where turn 29
 // of 100 stands; a fraction can. The zero value is 0 %.
-type Percent struct {
+type percent struct {
 	rat  *big.Rat
 	text string
 }
 
-// ParsePercent reads a decimal number such as 50 or 12.5.
-func ParsePercent(s string) (Percent, error) {
+// parsePercent reads a decimal number such as 50 or 12.5.
+func parsePercent(s string) (percent, error) {
 	digits := 0
 	for _, c := range s {
 		switch {
 		case c >= '0' && c <= '9':
 			digits++
 		case c != '.' && c != '-':
-			return Percent{}, fmt.Errorf("%q is not a number", s)
+			return percent{}, fmt.Errorf("%q is not a number", s)
 		}
 	}
 	// A bound on the length bounds the arithmetic.
 	r, ok := new(big.Rat).SetString(s)
 	if !ok || digits == 0 || len(s) > 32 {
-		return Percent{}, fmt.Errorf("%q is not a number", s)
+		return percent{}, fmt.Errorf("%q is not a number", s)
 	}
-	return Percent{r, s}, nil
+	return percent{r, s}, nil
 }
 
-func (p Percent) String() string {
+func (p percent) String() string {
 	if p.rat == nil {
 		return "0"
 	}
@@ -43,29 +43,29 @@ func (p Percent) String() string {
 }
 
 // MarshalJSON writes the number as it was given.
-func (p Percent) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
+func (p percent) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalJSON reads a JSON number, exactly.
-func (p *Percent) UnmarshalJSON(b []byte) (err error) {
-	*p, err = ParsePercent(string(b))
+func (p *percent) UnmarshalJSON(b []byte) (err error) {
+	*p, err = parsePercent(string(b))
 	return err
 }
 
 // Equal compares values, not spellings.
-func (p Percent) Equal(q Percent) bool { return p.cmp(q) == 0 }
+func (p percent) Equal(q percent) bool { return p.cmp(q) == 0 }
 
-func (p Percent) value() *big.Rat {
+func (p percent) value() *big.Rat {
 	if p.rat == nil {
 		return new(big.Rat)
 	}
 	return p.rat
 }
 
-func (p Percent) cmp(q Percent) int { return p.value().Cmp(q.value()) }
+func (p percent) cmp(q percent) int { return p.value().Cmp(q.value()) }
 
 // turn is the first of n turns at or after the position: the smallest i with
 // p·n ≤ 100·i.
-func (p Percent) turn(n int) int {
+func (p percent) turn(n int) int {
 	r := new(big.Rat).Mul(p.value(), big.NewRat(int64(n), 100))
 	q, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
 	if rest.Sign() > 0 {
@@ -83,8 +83,8 @@ func (p Percent) turn(n int) int {
 // Band is a range of a session, start included and end not, and how hard to
 // compress the turns in it.
 type Band struct {
-	Start Percent `json:"start"`
-	End   Percent `json:"end"`
+	Start percent `json:"start"`
+	End   percent `json:"end"`
 	Level Level   `json:"level"`
 }
 
@@ -116,8 +116,8 @@ func MapTurns(turns []transcript.Turn, bands []Band) []Mapping {
 
 // Levels of a tool range.
 const (
-	RemoveTools   Level = "remove"
-	TruncateTools Level = "truncate"
+	removeTools   Level = "remove"
+	truncateTools Level = "truncate"
 )
 
 // ParseBands reads a list such as 0-50:heavy-compress,50-80:compress. An empty
@@ -126,7 +126,7 @@ func ParseBands(s string) ([]Band, error) { return parseRanges(s, "band", Compre
 
 // ParseTools reads a list such as 0-50:remove,50-80:truncate.
 func ParseTools(s string) ([]Band, error) {
-	return parseRanges(s, "tool range", RemoveTools, TruncateTools)
+	return parseRanges(s, "tool range", removeTools, truncateTools)
 }
 
 func parseRanges(s, what string, levels ...Level) ([]Band, error) {
@@ -143,10 +143,10 @@ func parseRanges(s, what string, levels ...Level) ([]Band, error) {
 		}
 		var b Band
 		var err error
-		if b.Start, err = ParsePercent(strings.TrimSpace(start)); err != nil {
+		if b.Start, err = parsePercent(strings.TrimSpace(start)); err != nil {
 			return nil, fmt.Errorf("%s %q: start %w", what, part, err)
 		}
-		if b.End, err = ParsePercent(strings.TrimSpace(end)); err != nil {
+		if b.End, err = parsePercent(strings.TrimSpace(end)); err != nil {
 			return nil, fmt.Errorf("%s %q: end %w", what, part, err)
 		}
 		b.Level = Level(strings.TrimSpace(level))
@@ -155,15 +155,13 @@ func parseRanges(s, what string, levels ...Level) ([]Band, error) {
 	return bands, validateRanges(bands, what, levels...)
 }
 
-// Validate checks the bands of a run: each within 0 to 100 with its start
-// before its end, a known level, and no two that overlap.
-func Validate(bands []Band) error { return validateRanges(bands, "band", Compress, HeavyCompress) }
-
+// validateRanges checks that each range lies within 0 to 100 with its start
+// before its end and a known level, and that no two overlap.
 func validateRanges(bands []Band, what string, levels ...Level) error {
-	hundred := Percent{big.NewRat(100, 1), "100"}
+	hundred := percent{big.NewRat(100, 1), "100"}
 	for _, b := range bands {
 		switch {
-		case b.Start.cmp(Percent{}) < 0 || b.End.cmp(hundred) > 0 || b.End.cmp(Percent{}) < 0 || b.Start.cmp(hundred) > 0:
+		case b.Start.cmp(percent{}) < 0 || b.End.cmp(hundred) > 0 || b.End.cmp(percent{}) < 0 || b.Start.cmp(hundred) > 0:
 			return fmt.Errorf("%s %s: bounds must be between 0 and 100", what, b)
 		case b.Start.cmp(b.End) >= 0:
 			return fmt.Errorf("%s %s: start must be less than end", what, b)

@@ -18,7 +18,7 @@ func BenchmarkPool(b *testing.B) {
 	var worst time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		if _, err := runAll(context.Background(), b, Pool{}, f, js); err != nil {
+		if _, err := runAll(context.Background(), b, defaultPool(), f, js); err != nil {
 			b.Fatal(err)
 		}
 		worst = max(worst, time.Since(begin))

@@ -22,7 +22,7 @@ func (Builtin) Compress(ctx context.Context, r Request) (Reply, error) {
 	}
 	text := extract.Shorten(r.Text, r.TargetPercent)
 	if text == "" {
-		return Reply{}, &Rejected{errors.New("nothing in the text fits the target length")}
+		return Reply{}, &rejectedError{errors.New("nothing in the text fits the target length")}
 	}
 	return Reply{Text: text}, nil
 }

@@ -14,7 +14,7 @@ func TestBuiltinProvider(t *testing.T) {
 	if err != nil || !strings.Contains(got.Text, "a/b.go") {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	var r *Rejected
+	var r *rejectedError
 	if _, err := (Builtin{}).Compress(ctx, Request{Text: strings.Repeat("7", 100), TargetPercent: 10}); !errors.As(err, &r) {
 		t.Errorf("nothing to keep: got %v, want a rejection", err)
 	}

@@ -8,27 +8,27 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// Reason is why a result was not taken.
-type Reason string
+// reason is why a result was not taken.
+type reason string
 
 const (
-	ReasonEmpty    Reason = "empty"
-	ReasonLonger   Reason = "not shorter"
-	ReasonInvented Reason = "invented facts"
-	ReasonLost     Reason = "lost facts"
-	ReasonFormat   Reason = "unreadable reply"
+	reasonEmpty    reason = "empty"
+	reasonLonger   reason = "not shorter"
+	reasonInvented reason = "invented facts"
+	reasonLost     reason = "lost facts"
+	reasonFormat   reason = "unreadable reply"
 )
 
-// Refused is the error of a result that did not pass the checks. It is worth
+// refusedError is the error of a result that did not pass the checks. It is worth
 // another attempt.
-type Refused struct {
-	Reason Reason
+type refusedError struct {
+	reason reason
 	Facts  []extract.Fact
 	Detail string
 }
 
-func (e *Refused) Error() string {
-	msg := "result refused: " + string(e.Reason)
+func (e *refusedError) Error() string {
+	msg := "result refused: " + string(e.reason)
 	if e.Detail != "" {
 		msg += ": " + e.Detail
 	}
@@ -45,19 +45,19 @@ func (e *Refused) Error() string {
 	return msg + ": " + strings.Join(shown, ", ")
 }
 
-// Check decides whether a result may stand for its original, and lists the
+// checkResult decides whether a result may stand for its original, and lists the
 // paths, numbers, code and other facts it lost. A loss alone refuses a result
 // only with keepFacts.
-func Check(original, result string, keepFacts bool) (lost []extract.Fact, err error) {
+func checkResult(original, result string, keepFacts bool) (lost []extract.Fact, err error) {
 	if strings.TrimSpace(result) == "" {
-		return nil, &Refused{Reason: ReasonEmpty}
+		return nil, &refusedError{reason: reasonEmpty}
 	}
 	if message.Units(result) > message.Units(original) || result == original {
-		return nil, &Refused{Reason: ReasonLonger}
+		return nil, &refusedError{reason: reasonLonger}
 	}
 	before, after := extract.Facts(original), extract.Facts(result)
 	if made := extract.Invented(before, after); len(made) > 0 {
-		return nil, &Refused{Reason: ReasonInvented, Facts: made}
+		return nil, &refusedError{reason: reasonInvented, Facts: made}
 	}
 	lost = extract.Lost(before, after)
 	if keepFacts {
@@ -69,12 +69,12 @@ func Check(original, result string, keepFacts bool) (lost []extract.Fact, err er
 			}
 		}
 		if len(hard) > 0 {
-			return nil, &Refused{Reason: ReasonLost, Facts: hard}
+			return nil, &refusedError{reason: reasonLost, Facts: hard}
 		}
 	}
 	return lost, nil
 }
 
 func (p Pool) check(original, result string) ([]extract.Fact, error) {
-	return Check(original, result, p.KeepFacts)
+	return checkResult(original, result, p.KeepFacts)
 }

@@ -3,6 +3,7 @@ package compress
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -30,26 +31,27 @@ type Options struct {
 type Skip string
 
 const (
-	SkipShort   Skip = "short"      // below the threshold
-	SkipDone    Skip = "compressed" // compressed before
-	SkipUser    Skip = "user"       // user messages are off
-	SkipAnswer  Skip = "assistant"  // assistant messages are off
-	SkipCommand Skip = "command"    // slash commands, reminders, injected context
-	SkipSummary Skip = "summary"    // what a compaction wrote
-	SkipMeta    Skip = "meta"       // written by the host
-	SkipError   Skip = "error"      // an API error or a synthetic message
+	skipShort   Skip = "short"      // below the threshold
+	skipDone    Skip = "compressed" // compressed before
+	skipUser    Skip = "user"       // user messages are off
+	skipAnswer  Skip = "assistant"  // assistant messages are off
+	skipCommand Skip = "command"    // slash commands, reminders, injected context
+	skipSummary Skip = "summary"    // what a compaction wrote
+	skipMeta    Skip = "meta"       // written by the host
+	skipError   Skip = "error"      // an API error or a synthetic message
 )
 
 // Item is a message that will be compressed.
 type Item struct {
 	Entry  int32 // index into the session's entries
-	Band   int32 // index into the options' bands
+	Turn   int32
 	Tokens int32
 	User   bool
+	Level  Level
 }
 
-// BandPlan is what one band holds.
-type BandPlan struct {
+// bandPlan is what one band holds.
+type bandPlan struct {
 	Band     Band
 	Turns    int
 	Messages int
@@ -66,6 +68,9 @@ type ToolPlan struct {
 	Tokens    int // estimate of what goes
 }
 
+// Load is what a model would have to read and write, in tokens.
+type Load struct{ Input, Output int }
+
 // Plan is a run before it starts: made from the index alone, without reading
 // the file again.
 type Plan struct {
@@ -74,14 +79,15 @@ type Plan struct {
 	View    []int32
 	Turns   []transcript.Turn
 	Items   []Item
-	Bands   []BandPlan
+	Bands   []bandPlan
 	Tools   ToolPlan
 	Skipped map[Skip]int
 	// Tokens is the estimate of the context's messages, tools and thinking,
 	// Target what of it remains.
 	Tokens, Target int
-	// InputTokens and OutputTokens are what a model would have to read and write.
-	InputTokens, OutputTokens int
+	// Small and Large are what each of a provider's two models would have to read
+	// and write.
+	Small, Large Load
 
 	removed   map[transcript.CallID]bool
 	truncated map[transcript.CallID]bool
@@ -92,19 +98,16 @@ type Plan struct {
 
 // NewPlan decides what will be done to a session.
 func NewPlan(s *transcript.Session, o Options) (*Plan, error) {
-	if err := Validate(o.Bands); err != nil {
+	if err := validateRanges(o.Bands, "band", Compress, HeavyCompress); err != nil {
 		return nil, err
 	}
-	if err := validateRanges(o.Tools, "tool range", RemoveTools, TruncateTools); err != nil {
+	if err := validateRanges(o.Tools, "tool range", removeTools, truncateTools); err != nil {
 		return nil, err
 	}
-	if err := validateRanges(o.Thinking, "thinking range", RemoveTools); err != nil {
+	if err := validateRanges(o.Thinking, "thinking range", removeTools); err != nil {
 		return nil, err
 	}
-	if o.MinTokens == 0 {
-		o.MinTokens = MinTokens
-	}
-	p := &Plan{Session: s, Options: o, Skipped: map[Skip]int{}}
+	p := &Plan{Session: s, Options: o}
 	p.View = s.Live()
 	if o.Whole {
 		p.View = s.All()
@@ -127,62 +130,83 @@ func entryTokens(e *transcript.Entry) int {
 	return message.Tokens(int(e.Text)) + message.Tokens(int(e.Tool)) + message.Tokens(int(e.Think))
 }
 
+// Select lists the messages that the mapped turns of a view ask to compress,
+// and counts those that are left alone.
+func Select(s *transcript.Session, view []int32, turns []transcript.Turn, mapping []Mapping, o Options) ([]Item, map[Skip]int) {
+	var items []Item
+	skipped := map[Skip]int{}
+	for _, m := range mapping {
+		if m.Band == nil || m.TurnIndex < 0 || m.TurnIndex >= len(turns) {
+			continue
+		}
+		turn := turns[m.TurnIndex]
+		for _, i := range view[max(0, turn.Start):min(turn.End+1, len(view))] {
+			e := &s.Entries[i]
+			if e.Kind != transcript.User && e.Kind != transcript.Assistant || e.Text == 0 {
+				continue
+			}
+			if why := o.skip(e); why != "" {
+				skipped[why]++
+				continue
+			}
+			items = append(items, Item{
+				Entry: i, Turn: int32(m.TurnIndex), Tokens: int32(message.Tokens(int(e.Text))),
+				User: e.Kind == transcript.User, Level: m.Band.Level,
+			})
+		}
+	}
+	return items, skipped
+}
+
 func (p *Plan) planTexts() {
 	index := map[*Band]int{}
 	for b := range p.Options.Bands {
 		index[&p.Options.Bands[b]] = b
-		p.Bands = append(p.Bands, BandPlan{Band: p.Options.Bands[b]})
+		p.Bands = append(p.Bands, bandPlan{Band: p.Options.Bands[b]})
 	}
-	prompt := PromptTokens()
-	for _, m := range MapTurns(p.Turns, p.Options.Bands) {
-		if m.Band == nil {
-			continue
+	mapping := MapTurns(p.Turns, p.Options.Bands)
+	for _, m := range mapping {
+		if m.Band != nil {
+			p.Bands[index[m.Band]].Turns++
 		}
-		b := index[m.Band]
-		bp := &p.Bands[b]
-		bp.Turns++
-		turn := p.Turns[m.TurnIndex]
-		for _, i := range p.View[turn.Start : turn.End+1] {
-			e := &p.Session.Entries[i]
-			if e.Kind != transcript.User && e.Kind != transcript.Assistant || e.Text == 0 {
-				continue
-			}
-			if why := p.skip(e); why != "" {
-				p.Skipped[why]++
-				continue
-			}
-			tokens := message.Tokens(int(e.Text))
-			target := tokens * p.Options.Pool.Target(m.Band.Level) / 100
-			p.Items = append(p.Items, Item{Entry: i, Band: int32(b), Tokens: int32(tokens), User: e.Kind == transcript.User})
-			bp.Messages++
-			bp.Tokens += tokens
-			bp.Target += target
-			p.Target -= tokens - target
-			p.InputTokens += tokens + prompt
-			p.OutputTokens += target
+	}
+	p.Items, p.Skipped = Select(p.Session, p.View, p.Turns, mapping, p.Options)
+	prompt := promptTokens()
+	for _, it := range p.Items {
+		tokens := int(it.Tokens)
+		target := tokens * p.Options.Pool.Target(it.Level) / 100
+		b := &p.Bands[index[mapping[it.Turn].Band]]
+		b.Messages++
+		b.Tokens += tokens
+		b.Target += target
+		p.Target -= tokens - target
+		load := &p.Small
+		if tokens > p.Options.Pool.LargeThreshold {
+			load = &p.Large
 		}
+		load.Input += tokens + prompt
+		load.Output += target
 	}
 }
 
-func (p *Plan) skip(e *transcript.Entry) Skip {
-	o := &p.Options
+func (o *Options) skip(e *transcript.Entry) Skip {
 	switch {
 	case e.Has(transcript.Marked):
-		return SkipDone
+		return skipDone
 	case e.Has(transcript.Meta):
-		return SkipMeta
+		return skipMeta
 	case e.Has(transcript.Summary):
-		return SkipSummary
+		return skipSummary
 	case e.Has(transcript.Command):
-		return SkipCommand
+		return skipCommand
 	case e.Has(transcript.APIError), e.Has(transcript.Synthetic):
-		return SkipError
+		return skipError
 	case e.Kind == transcript.User && o.NoUsers:
-		return SkipUser
+		return skipUser
 	case e.Kind == transcript.Assistant && o.NoAssistants:
-		return SkipAnswer
+		return skipAnswer
 	case message.Tokens(int(e.Text)) < o.MinTokens:
-		return SkipShort
+		return skipShort
 	}
 	return ""
 }
@@ -220,61 +244,65 @@ func (p *Plan) turnOf() []int32 {
 }
 
 func (p *Plan) planTools() {
-	o := &p.Options
-	if len(o.Tools) == 0 && len(o.Thinking) == 0 {
+	if len(p.Options.Tools) == 0 && len(p.Options.Thinking) == 0 {
 		return
 	}
-	s := p.Session
 	turnOf := p.turnOf()
 	p.removed, p.truncated = map[transcript.CallID]bool{}, map[transcript.CallID]bool{}
 	p.thinking = map[int32]bool{}
 	p.toolTurns = make([]bool, len(p.Turns))
 	edits := map[int32]bool{}
-	ranges := MapTurns(p.Turns, o.Tools)
-	if len(o.Tools) > 0 {
-		for _, pair := range s.Pairs(p.View) {
-			t := turnOf[pair.Call]
-			if t < 0 || ranges[t].Band == nil {
-				continue
+	p.planCalls(turnOf, edits)
+	p.planThinking(turnOf, edits)
+	p.edits = slices.Sorted(maps.Keys(edits))
+}
+
+func (p *Plan) planCalls(turnOf []int32, edits map[int32]bool) {
+	if len(p.Options.Tools) == 0 {
+		return
+	}
+	ranges := MapTurns(p.Turns, p.Options.Tools)
+	for _, pair := range p.Session.Pairs(p.View) {
+		t := turnOf[pair.Call]
+		if t < 0 || ranges[t].Band == nil {
+			continue
+		}
+		switch {
+		case ranges[t].Band.Level == truncateTools:
+			p.truncated[pair.ID] = true
+			p.Tools.Truncated++
+		case p.Session.Fixed(pair):
+			p.Tools.Kept++
+			continue
+		default:
+			p.removed[pair.ID] = true
+			p.toolTurns[t] = true
+			p.Tools.Removed++
+		}
+		for _, i := range pair.Entries {
+			if !edits[i] {
+				p.Tools.Tokens += message.Tokens(int(p.Session.Entries[i].Tool))
 			}
-			if ranges[t].Band.Level == RemoveTools {
-				if s.Fixed(pair) {
-					p.Tools.Kept++
-					continue
-				}
-				p.removed[pair.ID] = true
-				p.toolTurns[t] = true
-				p.Tools.Removed++
-			} else {
-				p.truncated[pair.ID] = true
-				p.Tools.Truncated++
-			}
-			for _, i := range pair.Entries {
-				if !edits[i] {
-					p.Tools.Tokens += message.Tokens(int(s.Entries[i].Tool))
-				}
-				edits[i] = true
-			}
+			edits[i] = true
 		}
 	}
-	thought := MapTurns(p.Turns, o.Thinking)
+}
+
+func (p *Plan) planThinking(turnOf []int32, edits map[int32]bool) {
+	ranges := MapTurns(p.Turns, p.Options.Thinking)
 	for n, i := range p.View {
-		e := &s.Entries[i]
+		e := &p.Session.Entries[i]
 		t := turnOf[n]
 		if t < 0 || !e.Has(transcript.Thinking) && e.Kind != transcript.Reasoning || e.Has(transcript.Named) {
 			continue
 		}
 		// Thinking that led to a call which is gone stands for nothing, and the
 		// services refuse some of it without the call.
-		if thought[t].Band != nil || p.toolTurns[t] {
+		if ranges[t].Band != nil || p.toolTurns[t] {
 			p.thinking[i] = true
 			p.Tools.Thinking++
 			p.Tools.Tokens += message.Tokens(int(e.Think))
 			edits[i] = true
 		}
 	}
-	for i := range edits {
-		p.edits = append(p.edits, i)
-	}
-	slices.Sort(p.edits)
 }

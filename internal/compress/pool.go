@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 )
 
-// Pool runs jobs against a provider. The zero value has the defaults.
+// Pool runs jobs against a provider; NewPool makes one.
 //
 // Every attempt has its own time limit, and the request is cancelled with it.
 // A failed attempt goes to the end of the queue, and waits there without
@@ -35,29 +36,22 @@ type Pool struct {
 	Cache Cache
 }
 
-func (p Pool) withDefaults() Pool {
-	def := func(v *int, d int) {
-		if *v <= 0 {
-			*v = d
-		}
+// NewPool is a pool with the settings of a configuration.
+func NewPool(c config.Compress) Pool {
+	return Pool{
+		Concurrency: c.Concurrency, MaxAttempts: c.MaxAttempts,
+		TimeoutInitial:   time.Duration(c.TimeoutInitialMS) * time.Millisecond,
+		TimeoutIncrement: time.Duration(c.TimeoutIncrementMS) * time.Millisecond,
+		LargeThreshold:   largeThreshold,
+		TargetStandard:   c.Targets.Compress, TargetHeavy: c.Targets.HeavyCompress,
 	}
-	def(&p.Concurrency, Concurrency)
-	def(&p.MaxAttempts, MaxAttempts)
-	def(&p.LargeThreshold, LargeThreshold)
-	def(&p.TargetStandard, TargetStandard)
-	def(&p.TargetHeavy, TargetHeavy)
-	if p.TimeoutInitial <= 0 {
-		p.TimeoutInitial = TimeoutInitial
-	}
-	if p.TimeoutIncrement <= 0 {
-		p.TimeoutIncrement = TimeoutIncrement
-	}
-	return p
 }
+
+// largeThreshold is the contract's bound between the two models.
+const largeThreshold = 1000
 
 // Target is the wanted size of a level in percent.
 func (p Pool) Target(l Level) int {
-	p = p.withDefaults()
 	if l == HeavyCompress {
 		return p.TargetHeavy
 	}
@@ -70,17 +64,17 @@ func Timeout(attempt int, initial, increment time.Duration) time.Duration {
 	return min(initial+time.Duration(attempt)*increment, initial+2*increment)
 }
 
-// Job is one text, without the text: it is loaded when the job starts, so that
+// job is one text, without the text: it is loaded when the job starts, so that
 // a run does not hold all of them at once.
-type Job struct {
+type job struct {
 	Role   string
 	Level  Level
 	Tokens int
 }
 
-// Outcome is what became of a job.
-type Outcome struct {
-	Job    int
+// outcome is what became of a job.
+type outcome struct {
+	job    int
 	Status Status
 	// Text is the accepted result, Original what it stands for.
 	Text, Original string
@@ -94,15 +88,14 @@ type Outcome struct {
 	Redacted []string
 }
 
-func (o Outcome) apply(t *Task) {
-	t.Status = o.Status
-	t.Attempt = o.Attempts
-	if o.Status == Success {
-		t.Result = &o.Text
-	} else if o.Err != nil {
-		t.Error = o.Err.Error()
-	}
-}
+// Status is what became of a message.
+type Status string
+
+const (
+	Success Status = "success"
+	Failed  Status = "failed"
+	Skipped Status = "skipped"
+)
 
 // errMade marks a text that is a result itself.
 var errMade = errors.New("compressed before")
@@ -113,13 +106,12 @@ type deterministic interface{ Deterministic() bool }
 // Deterministic says that the same text gives the same result.
 func (Builtin) Deterministic() bool { return true }
 
-// Run works through the jobs and reports each when it is final, from one
+// work takes the jobs one after another and reports each when it is final, from one
 // goroutine, in order of completion. load gives a job's text and is called from
 // many goroutines. It returns early when ctx ends, when a
 // provider reports a Fatal error, or when done returns an error; jobs that
 // are under way are cancelled and awaited first.
-func (p Pool) Run(ctx context.Context, prov Provider, jobs []Job, load func(job int) (string, error), done func(Outcome) error) error {
-	p = p.withDefaults()
+func (p Pool) work(ctx context.Context, prov Provider, jobs []job, load func(job int) (string, error), done func(outcome) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &run{Pool: p, prov: prov, jobs: jobs, load: load, results: make(chan attempt, p.Concurrency), due: make(chan turn)}
@@ -172,7 +164,7 @@ func (p Pool) Run(ctx context.Context, prov Provider, jobs []Job, load func(job 
 type run struct {
 	Pool
 	prov    Provider
-	jobs    []Job
+	jobs    []job
 	load    func(int) (string, error)
 	ready   []turn
 	waiting int // turns that wait out a pause
@@ -189,28 +181,28 @@ type turn struct{ job, n int32 }
 type attempt struct {
 	job   int
 	n     int
-	out   Outcome
+	out   outcome
 	err   error
 	final bool // no use in trying again
 }
 
 // settle decides what follows an attempt.
-func (r *run) settle(ctx context.Context, a attempt, done func(Outcome) error) error {
+func (r *run) settle(ctx context.Context, a attempt, done func(outcome) error) error {
 	if errors.Is(a.err, errMade) {
-		a.out = Outcome{Job: a.job, Status: Skipped, Attempts: a.n}
+		a.out = outcome{job: a.job, Status: Skipped, Attempts: a.n}
 		return done(a.out)
 	}
 	if a.err == nil {
-		a.out.Job, a.out.Status, a.out.Attempts = a.job, Success, a.n
+		a.out.job, a.out.Status, a.out.Attempts = a.job, Success, a.n
 		return done(a.out)
 	}
-	var fatal *Fatal
+	var fatal *fatalError
 	if errors.As(a.err, &fatal) {
 		return a.err
 	}
 	a.n++
 	if a.n >= r.MaxAttempts || a.final {
-		a.out.Job, a.out.Status, a.out.Attempts, a.out.Err = a.job, Failed, a.n, a.err
+		a.out.job, a.out.Status, a.out.Attempts, a.out.Err = a.job, Failed, a.n, a.err
 		a.out.Text = ""
 		return done(a.out)
 	}
@@ -238,32 +230,29 @@ const maxPause = 2 * time.Minute
 // for, else longer with each failure, spread a little so that the tasks of one
 // burst do not return as one. A timeout or a refused result waits for nothing.
 func (r *run) pause(a attempt) time.Duration {
-	var refused *Refused
-	if errors.Is(a.err, ErrTimeout) || errors.As(a.err, &refused) {
+	var refused *refusedError
+	if errors.Is(a.err, errTimeout) || errors.As(a.err, &refused) {
 		return 0
 	}
 	d := 500 * time.Millisecond << min(a.n-1, 4)
 	d += time.Duration(a.job%10) * d / 50
-	var limited *RateLimited
+	var limited *rateLimitError
 	if errors.As(a.err, &limited) {
 		d = max(d, limited.RetryAfter)
 	}
 	return min(d, maxPause)
 }
 
+// try takes one turn: known results first, then the provider.
 func (r *run) try(ctx context.Context, t turn) attempt {
 	a := attempt{job: int(t.job), n: int(t.n)}
-	job := r.jobs[a.job]
 	text, err := r.load(a.job)
 	if err != nil {
 		a.err, a.final = err, true
 		return a
 	}
 	a.out.Original = text
-	req := Request{
-		Text: text, Level: job.Level, TargetPercent: r.Target(job.Level), Role: job.Role,
-		Model: r.Model, Large: job.Tokens > r.LargeThreshold, Attempt: a.n,
-	}
+	req := r.request(a, text)
 	if r.Redact != nil {
 		req.Text, a.out.Redacted = r.Redact(text)
 	}
@@ -274,40 +263,58 @@ func (r *run) try(ctx context.Context, t turn) attempt {
 			return a
 		}
 		key = cacheKey(r.prov.Name(), req)
-		if rec, ok := r.Cache.Get(key); ok {
-			if lost, err := r.check(req.Text, rec.Result); err == nil {
-				a.out.Text, a.out.Lost, a.out.Cached = rec.Result, lost, true
-				return a
-			}
+		if r.known(&a, key, req) {
+			return a
 		}
 	}
-	limit := Timeout(a.n, r.TimeoutInitial, r.TimeoutIncrement)
-	tctx, cancel := context.WithTimeoutCause(ctx, limit, ErrTimeout)
-	reply, err := r.prov.Compress(tctx, req)
-	timedOut := errors.Is(context.Cause(tctx), ErrTimeout)
-	cancel()
-	a.out.InputTokens, a.out.OutputTokens = reply.InputTokens, reply.OutputTokens
-	var rejected *Rejected
-	switch {
-	case err != nil && timedOut:
-		a.err = fmt.Errorf("%w after %s", ErrTimeout, limit)
-		return a
-	case errors.As(err, &rejected):
-		a.err, a.final = err, true
-		return a
-	case err != nil:
-		a.err = err
-		return a
-	}
-	lost, err := r.check(req.Text, reply.Text)
-	if err != nil {
-		a.err, a.final = err, r.once
-		return a
-	}
-	a.out.Text, a.out.Lost = reply.Text, lost
-	if r.Cache != nil {
+	r.ask(ctx, &a, req)
+	if a.err == nil && r.Cache != nil {
 		// A cache that cannot be written costs a later run money, not this one.
-		_ = r.Cache.Put(key, Record{Original: text, Result: reply.Text, Level: req.Level, Provider: r.prov.Name(), Model: req.Model})
+		_ = r.Cache.Put(key, Record{Original: text, Result: a.out.Text, Level: req.Level, Provider: r.prov.Name(), Model: req.Model})
 	}
 	return a
+}
+
+func (r *run) request(a attempt, text string) Request {
+	job := r.jobs[a.job]
+	return Request{
+		Text: text, Level: job.Level, TargetPercent: r.Target(job.Level), Role: job.Role,
+		Model: r.Model, Large: job.Tokens > r.LargeThreshold, Attempt: a.n,
+	}
+}
+
+// known takes the cache's result, unless it would not pass today's checks.
+func (r *run) known(a *attempt, key string, req Request) bool {
+	rec, ok := r.Cache.Get(key)
+	if !ok {
+		return false
+	}
+	lost, err := r.check(req.Text, rec.Result)
+	if err != nil {
+		return false
+	}
+	a.out.Text, a.out.Lost, a.out.Cached = rec.Result, lost, true
+	return true
+}
+
+// ask sends one request with its own time limit and checks the answer.
+func (r *run) ask(ctx context.Context, a *attempt, req Request) {
+	limit := Timeout(a.n, r.TimeoutInitial, r.TimeoutIncrement)
+	tctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+	defer cancel()
+	reply, err := r.prov.Compress(tctx, req)
+	a.out.InputTokens, a.out.OutputTokens = reply.InputTokens, reply.OutputTokens
+	var rejected *rejectedError
+	switch {
+	case err != nil && errors.Is(context.Cause(tctx), errTimeout):
+		a.err = fmt.Errorf("%w after %s", errTimeout, limit)
+		return
+	case err != nil:
+		a.err, a.final = err, errors.As(err, &rejected)
+		return
+	}
+	a.out.Text = reply.Text
+	if a.out.Lost, a.err = r.check(req.Text, reply.Text); a.err != nil {
+		a.final = r.once
+	}
 }

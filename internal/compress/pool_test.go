@@ -2,9 +2,7 @@ package compress
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -35,29 +34,38 @@ func (f *fake) Compress(ctx context.Context, r Request) (Reply, error) {
 	return f.do(ctx, n, r)
 }
 
+func defaultPool() Pool { return NewPool(config.Defaults().Compress) }
+
+// poolOf is the default pool with some fields changed.
+func poolOf(change func(*Pool)) Pool {
+	p := defaultPool()
+	change(&p)
+	return p
+}
+
 // cut is a reply of the wanted share of the text.
 func cut(_ context.Context, _ int, r Request) (Reply, error) {
 	return Reply{Text: r.Text[:len(r.Text)*r.TargetPercent/100]}, nil
 }
 
-func jobs(level Level, tokens ...int) []Job {
-	var out []Job
+func jobs(level Level, tokens ...int) []job {
+	var out []job
 	for _, n := range tokens {
-		out = append(out, Job{Role: "assistant", Level: level, Tokens: n})
+		out = append(out, job{Role: "assistant", Level: level, Tokens: n})
 	}
 	return out
 }
 
 // letters are the texts of jobs.
-func letters(js []Job) func(int) (string, error) {
+func letters(js []job) func(int) (string, error) {
 	return func(i int) (string, error) { return strings.Repeat(string(rune('a'+i%26)), 4*js[i].Tokens), nil }
 }
 
-func runAll(ctx context.Context, t testing.TB, p Pool, prov Provider, js []Job) ([]Outcome, error) {
+func runAll(ctx context.Context, t testing.TB, p Pool, prov Provider, js []job) ([]outcome, error) {
 	t.Helper()
-	out := make([]Outcome, len(js))
-	err := p.Run(ctx, prov, js, letters(js), func(o Outcome) error {
-		out[o.Job] = o
+	out := make([]outcome, len(js))
+	err := p.work(ctx, prov, js, letters(js), func(o outcome) error {
+		out[o.job] = o
 		return nil
 	})
 	return out, err
@@ -66,7 +74,7 @@ func runAll(ctx context.Context, t testing.TB, p Pool, prov Provider, js []Job) 
 func TestTC01Compress(t *testing.T) {
 	t.Parallel()
 	f := &fake{do: cut}
-	out, err := runAll(t.Context(), t, Pool{}, f, jobs(Compress, 50, 100, 150))
+	out, err := runAll(t.Context(), t, defaultPool(), f, jobs(Compress, 50, 100, 150))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +96,7 @@ func TestTC01Compress(t *testing.T) {
 func TestTC02HeavyCompress(t *testing.T) {
 	t.Parallel()
 	f := &fake{do: cut}
-	if _, err := runAll(t.Context(), t, Pool{}, f, jobs(HeavyCompress, 100, 200)); err != nil {
+	if _, err := runAll(t.Context(), t, defaultPool(), f, jobs(HeavyCompress, 100, 200)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range f.calls {
@@ -110,7 +118,7 @@ func TestTC06RetryThenSuccess(t *testing.T) {
 			}
 			return cut(ctx, n, r)
 		}}
-		out, err := runAll(t.Context(), t, Pool{}, f, jobs(Compress, 50))
+		out, err := runAll(t.Context(), t, defaultPool(), f, jobs(Compress, 50))
 		if err != nil || out[0].Status != Success || out[0].Attempts != 1 {
 			t.Fatalf("%+v, %v", out, err)
 		}
@@ -122,60 +130,64 @@ func TestTC06RetryThenSuccess(t *testing.T) {
 
 func TestTC07FinalFailure(t *testing.T) {
 	t.Parallel()
+	s := session(t, 1, 100, 100)
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{do: func(context.Context, int, Request) (Reply, error) { return Reply{}, errors.New("always") }}
-		entries, turns := session(1, 100, 100)
-		got, tasks, stats, err := Messages(t.Context(), f, entries, turns, bands(t, "0-100:compress"), Config{Pool: Pool{Concurrency: 1}})
+		pool := defaultPool()
+		pool.Concurrency = 1
+		text, res, err := plan(t, s, Options{Bands: bands(t, "0-100:compress"), Pool: pool}).Packet(t.Context(), f, RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(entries, got); d != "" {
-			t.Error(d)
+		if !strings.Contains(text, strings.Repeat("u", 400)) || !strings.Contains(text, strings.Repeat("a", 400)) {
+			t.Errorf("a failed message did not stay as it was: %s", text)
 		}
-		for _, task := range tasks {
-			if task.Status != Failed || task.Attempt != 4 || task.Error != "always" || task.Result != nil {
-				t.Errorf("%+v", task)
+		for _, m := range res.Messages {
+			if m.Status != Failed || m.Attempts != 4 || m.Error != "always" || m.After != m.Before {
+				t.Errorf("%+v", m)
 			}
 		}
 		if len(f.calls) != 8 {
 			t.Errorf("%d calls", len(f.calls))
 		}
-		if want := (Stats{MessagesFailed: 2, OriginalTokens: 200, CompressedTokens: 200}); stats != want {
-			t.Errorf("%+v", stats)
+		if want := (Stats{MessagesFailed: 2, OriginalTokens: 200, CompressedTokens: 200}); res.Stats != want {
+			t.Errorf("%+v", res.Stats)
 		}
 	})
 }
 
-// session builds a session of n turns whose messages have the given tokens.
-func session(n int, user, assistant int) ([]json.RawMessage, []transcript.Turn) {
-	var entries []json.RawMessage
-	var turns []transcript.Turn
-	for i := range n {
-		turns = append(turns, transcript.Turn{Start: 2 * i, End: 2*i + 1})
-		entries = append(entries,
-			json.RawMessage(fmt.Sprintf(`{"type":"user","message":{"content":%q}}`, strings.Repeat("u", 4*user))),
-			json.RawMessage(fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"text","text":%q}]}}`, strings.Repeat("a", 4*assistant))))
+// session writes a session of n turns whose messages have the given tokens.
+func session(t testing.TB, n int, user, assistant int) *transcript.Session {
+	var c chat
+	for range n {
+		c.turn(user, assistant)
 	}
-	return entries, turns
+	return c.write(t)
+}
+
+func (c *chat) turn(user, assistant int) {
+	c.user(strings.Repeat("u", 4*user))
+	c.blocks(textBlock(strings.Repeat("a", 4*assistant)))
 }
 
 func TestTC08Stats(t *testing.T) {
 	t.Parallel()
-	entries, turns := session(6, 100, 200)
-	more, _ := session(1, 150, 250)
-	entries[2], entries[3] = more[0], more[1]
-	_, _, stats, err := Messages(t.Context(), &fake{do: cut}, entries, turns, bands(t, "0-50:compress"), Config{})
-	if err != nil {
-		t.Fatal(err)
+	var c chat
+	c.turn(100, 200)
+	c.turn(150, 250)
+	for range 4 {
+		c.turn(100, 200)
 	}
-	if want := (Stats{MessagesCompressed: 6, OriginalTokens: 1000, CompressedTokens: 351, TokensRemoved: 649, ReductionPercent: 65}); stats != want {
-		t.Errorf("%+v, want %+v", stats, want)
+	res, _ := runPlan(t, plan(t, c.write(t), Options{Bands: bands(t, "0-50:compress"), Pool: defaultPool()}), &fake{do: cut})
+	if want := (Stats{MessagesCompressed: 6, OriginalTokens: 1000, CompressedTokens: 351, TokensRemoved: 649, ReductionPercent: 65}); res.Stats != want {
+		t.Errorf("%+v, want %+v", res.Stats, want)
 	}
 }
 
 // A failed message keeps its size on both sides: it saves nothing.
 func TestStatsCountFailuresAsUnchanged(t *testing.T) {
 	t.Parallel()
+	s := session(t, 1, 100, 900)
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
 			if r.Text[0] == 'a' {
@@ -183,13 +195,12 @@ func TestStatsCountFailuresAsUnchanged(t *testing.T) {
 			}
 			return cut(ctx, n, r)
 		}}
-		entries, turns := session(1, 100, 900)
-		_, _, stats, err := Messages(t.Context(), f, entries, turns, bands(t, "0-100:compress"), Config{})
+		_, res, err := plan(t, s, Options{Bands: bands(t, "0-100:compress"), Pool: defaultPool()}).Packet(t.Context(), f, RunOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := (Stats{MessagesCompressed: 1, MessagesFailed: 1, OriginalTokens: 1000, CompressedTokens: 935, TokensRemoved: 65, ReductionPercent: 7}); stats != want {
-			t.Errorf("%+v, want %+v", stats, want)
+		if want := (Stats{MessagesCompressed: 1, MessagesFailed: 1, OriginalTokens: 1000, CompressedTokens: 935, TokensRemoved: 65, ReductionPercent: 7}); res.Stats != want {
+			t.Errorf("%+v, want %+v", res.Stats, want)
 		}
 	})
 }
@@ -197,7 +208,7 @@ func TestStatsCountFailuresAsUnchanged(t *testing.T) {
 func TestTC09LargeModel(t *testing.T) {
 	t.Parallel()
 	f := &fake{do: cut}
-	if _, err := runAll(t.Context(), t, Pool{Concurrency: 1}, f, jobs(Compress, 1000, 1001)); err != nil {
+	if _, err := runAll(t.Context(), t, poolOf(func(p *Pool) { p.Concurrency = 1 }), f, jobs(Compress, 1000, 1001)); err != nil {
 		t.Fatal(err)
 	}
 	if f.calls[0].Large || !f.calls[1].Large {
@@ -217,12 +228,12 @@ func TestTC13Concurrency(t *testing.T) {
 			time.Sleep(time.Second)
 			now.Add(-1)
 			if n == 2 {
-				return Reply{}, &Refused{Reason: ReasonFormat}
+				return Reply{}, &refusedError{reason: reasonFormat}
 			}
 			return cut(ctx, n, r)
 		}}
 		begin := time.Now()
-		out, err := runAll(t.Context(), t, Pool{Concurrency: 5}, f, jobs(Compress, slices.Repeat([]int{50}, 15)...))
+		out, err := runAll(t.Context(), t, poolOf(func(p *Pool) { p.Concurrency = 5 }), f, jobs(Compress, slices.Repeat([]int{50}, 15)...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,24 +247,6 @@ func TestTC13Concurrency(t *testing.T) {
 			t.Errorf("%d calls, %d at once, %v", len(f.calls), peak.Load(), took)
 		}
 	})
-}
-
-func TestTC14MissingKey(t *testing.T) {
-	t.Parallel()
-	none := func(string) string { return "" }
-	for provider, env := range map[string]string{"openrouter": "OPENROUTER_API_KEY", "openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"} {
-		_, err := Key(provider, none)
-		var missing *MissingKey
-		if !errors.As(err, &missing) || missing.Env != env || !strings.Contains(err.Error(), env) {
-			t.Errorf("%s: %v", provider, err)
-		}
-	}
-	if _, err := Key("builtin", none); err != nil {
-		t.Error(err)
-	}
-	if _, err := Key("nobody", none); err == nil {
-		t.Error("unknown provider accepted")
-	}
 }
 
 func TestTC15ReplyParsing(t *testing.T) {
@@ -279,7 +272,7 @@ func TestTC15ReplyParsing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := ParseReply(tt.raw)
+			got, err := parseReply(tt.raw)
 			if got != tt.want || (err != nil) != tt.bad {
 				t.Errorf("%q, %v", got, err)
 			}
@@ -293,7 +286,7 @@ func TestTC15ReplyParsing(t *testing.T) {
 			}
 			return Reply{Text: `{"text":"short"}`}, nil
 		})
-		out, err := runAll(t.Context(), t, Pool{}, m, jobs(Compress, 50))
+		out, err := runAll(t.Context(), t, defaultPool(), m, jobs(Compress, 50))
 		if err != nil || out[0].Text != "short" || out[0].Attempts != 1 {
 			t.Errorf("an unreadable reply is retried: %+v, %v", out, err)
 		}
@@ -310,8 +303,8 @@ func TestTimeoutAbortsTheRequest(t *testing.T) {
 			ended = append(ended, time.Since(begin))
 			return Reply{}, ctx.Err()
 		}}
-		out, err := runAll(t.Context(), t, Pool{}, f, jobs(Compress, 50))
-		if err != nil || out[0].Status != Failed || !errors.Is(out[0].Err, ErrTimeout) {
+		out, err := runAll(t.Context(), t, defaultPool(), f, jobs(Compress, 50))
+		if err != nil || out[0].Status != Failed || !errors.Is(out[0].Err, errTimeout) {
 			t.Fatalf("%+v, %v", out, err)
 		}
 		s := time.Second
@@ -329,17 +322,17 @@ func TestErrorClasses(t *testing.T) {
 			switch r.Text[0] {
 			case 'a':
 				if n == 0 {
-					return Reply{}, &RateLimited{RetryAfter: 30 * time.Second, Err: errors.New("429")}
+					return Reply{}, &rateLimitError{RetryAfter: 30 * time.Second, Err: errors.New("429")}
 				}
 				if time.Since(begin) < 30*time.Second {
 					t.Error("did not wait for Retry-After")
 				}
 			case 'b':
-				return Reply{}, &Rejected{errors.New("400 too long")}
+				return Reply{}, &rejectedError{errors.New("400 too long")}
 			}
 			return cut(ctx, n, r)
 		}}
-		out, err := runAll(t.Context(), t, Pool{Concurrency: 1}, f, jobs(Compress, 50, 50, 50))
+		out, err := runAll(t.Context(), t, poolOf(func(p *Pool) { p.Concurrency = 1 }), f, jobs(Compress, 50, 50, 50))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,13 +354,13 @@ func TestFatalStopsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
 			if n == 0 {
-				return Reply{}, &Fatal{errors.New("401 bad key")}
+				return Reply{}, &fatalError{errors.New("401 bad key")}
 			}
 			<-ctx.Done()
 			return Reply{}, ctx.Err()
 		}}
-		_, err := runAll(t.Context(), t, Pool{Concurrency: 2}, f, jobs(Compress, slices.Repeat([]int{50}, 40)...))
-		var fatal *Fatal
+		_, err := runAll(t.Context(), t, poolOf(func(p *Pool) { p.Concurrency = 2 }), f, jobs(Compress, slices.Repeat([]int{50}, 40)...))
+		var fatal *fatalError
 		if !errors.As(err, &fatal) || len(f.calls) > 2 {
 			t.Errorf("%v after %d calls", err, len(f.calls))
 		}
@@ -381,13 +374,13 @@ func TestCancelEndsAtOnce(t *testing.T) {
 		defer cancel()
 		f := &fake{do: func(ctx context.Context, n int, r Request) (Reply, error) {
 			if n == 0 {
-				return Reply{}, &RateLimited{RetryAfter: time.Minute, Err: errors.New("429")}
+				return Reply{}, &rateLimitError{RetryAfter: time.Minute, Err: errors.New("429")}
 			}
 			<-ctx.Done()
 			return Reply{}, ctx.Err()
 		}}
 		begin := time.Now()
-		_, err := runAll(ctx, t, Pool{Concurrency: 3}, f, jobs(Compress, slices.Repeat([]int{50}, 40)...))
+		_, err := runAll(ctx, t, poolOf(func(p *Pool) { p.Concurrency = 3 }), f, jobs(Compress, slices.Repeat([]int{50}, 40)...))
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
@@ -407,7 +400,7 @@ func TestNoHeadOfLineBlocking(t *testing.T) {
 			return cut(ctx, n, r)
 		}}
 		begin := time.Now()
-		if _, err := runAll(t.Context(), t, Pool{Concurrency: 2}, f, jobs(Compress, slices.Repeat([]int{50}, 41)...)); err != nil {
+		if _, err := runAll(t.Context(), t, poolOf(func(p *Pool) { p.Concurrency = 2 }), f, jobs(Compress, slices.Repeat([]int{50}, 41)...)); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(begin); took != 4*time.Second {
@@ -424,7 +417,7 @@ func TestPoolThroughput(t *testing.T) {
 			return cut(ctx, n, r)
 		}}
 		begin := time.Now()
-		if _, err := runAll(t.Context(), t, Pool{}, f, jobs(Compress, slices.Repeat([]int{50}, 500)...)); err != nil {
+		if _, err := runAll(t.Context(), t, defaultPool(), f, jobs(Compress, slices.Repeat([]int{50}, 500)...)); err != nil {
 			t.Fatal(err)
 		}
 		if took, ideal := time.Since(begin), 10*time.Second; took > ideal*11/10 {
@@ -439,28 +432,28 @@ func TestCheck(t *testing.T) {
 	tests := []struct {
 		name, result string
 		keep         bool
-		want         Reason
+		want         reason
 	}{
 		{"shorter", "Build failed in internal/store/lock.go line 42; commit 3f2a9c1d changed the call order; run `go test ./...`.", true, ""},
-		{"empty", " \n", false, ReasonEmpty},
-		{"longer", original + " Really.", false, ReasonLonger},
-		{"the same", original, false, ReasonLonger},
-		{"invented path", "Failed in internal/store/key.go line 42.", false, ReasonInvented},
-		{"invented number", "Failed in internal/store/lock.go line 43.", false, ReasonInvented},
-		{"invented hash", "Commit deadbeef1 broke internal/store/lock.go.", false, ReasonInvented},
-		{"invented url", "See https://example.com/x for lock.go.", false, ReasonInvented},
+		{"empty", " \n", false, reasonEmpty},
+		{"longer", original + " Really.", false, reasonLonger},
+		{"the same", original, false, reasonLonger},
+		{"invented path", "Failed in internal/store/key.go line 42.", false, reasonInvented},
+		{"invented number", "Failed in internal/store/lock.go line 43.", false, reasonInvented},
+		{"invented hash", "Commit deadbeef1 broke internal/store/lock.go.", false, reasonInvented},
+		{"invented url", "See https://example.com/x for lock.go.", false, reasonInvented},
 		{"lost facts", "The build failed.", false, ""},
-		{"lost facts must not", "The build failed.", true, ReasonLost},
+		{"lost facts must not", "The build failed.", true, reasonLost},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			lost, err := Check(original, tt.result, tt.keep)
-			var r *Refused
+			lost, err := checkResult(original, tt.result, tt.keep)
+			var r *refusedError
 			switch errors.As(err, &r); {
 			case tt.want == "" && err != nil:
 				t.Error(err)
-			case tt.want != "" && (r == nil || r.Reason != tt.want):
+			case tt.want != "" && (r == nil || r.reason != tt.want):
 				t.Errorf("%v, want %s", err, tt.want)
 			case tt.name == "lost facts" && len(lost) == 0:
 				t.Error("the loss was not counted")
@@ -472,7 +465,7 @@ func TestCheck(t *testing.T) {
 func TestCacheMakesASecondRunFree(t *testing.T) {
 	t.Parallel()
 	f := &fake{do: cut}
-	p := Pool{Cache: Dir(t.TempDir())}
+	p := poolOf(func(p *Pool) { p.Cache = Dir(t.TempDir()) })
 	js := jobs(Compress, 50, 100)
 	first, err := runAll(t.Context(), t, p, f, js)
 	if err != nil {
@@ -505,12 +498,14 @@ func TestCacheMakesASecondRunFree(t *testing.T) {
 func TestRedactedBeforeItLeaves(t *testing.T) {
 	t.Parallel()
 	f := &fake{do: func(_ context.Context, _ int, r Request) (Reply, error) { return Reply{Text: "key [REDACTED]"}, nil }}
-	p := Pool{Redact: func(s string) (string, []string) {
-		return strings.ReplaceAll(s, "hunter2", "[REDACTED]"), []string{"password"}
-	}}
+	p := poolOf(func(p *Pool) {
+		p.Redact = func(s string) (string, []string) {
+			return strings.ReplaceAll(s, "hunter2", "[REDACTED]"), []string{"password"}
+		}
+	})
 	text := "the key is hunter2, do not tell " + strings.Repeat("x", 100)
-	var out Outcome
-	err := p.Run(t.Context(), f, []Job{{Level: Compress, Tokens: 40}}, func(int) (string, error) { return text, nil }, func(o Outcome) error {
+	var out outcome
+	err := p.work(t.Context(), f, []job{{Level: Compress, Tokens: 40}}, func(int) (string, error) { return text, nil }, func(o outcome) error {
 		out = o
 		return nil
 	})

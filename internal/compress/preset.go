@@ -5,8 +5,8 @@ import "fmt"
 // Preset is a named choice of options, as they would be given by hand.
 type Preset struct{ Name, Bands, Tools, Thinking string }
 
-// Presets are ordered from gentle to harsh.
-func Presets() []Preset {
+// presets are ordered from gentle to harsh.
+func presets() []Preset {
 	return []Preset{
 		{"routine", "0-50:compress", "0-50:truncate", "remove"},
 		{"heavy", "0-50:heavy-compress,50-80:compress", "0-50:remove,50-80:truncate", "remove"},
@@ -17,7 +17,7 @@ func Presets() []Preset {
 // PresetNamed finds a preset.
 func PresetNamed(name string) (Preset, error) {
 	var names []string
-	for _, p := range Presets() {
+	for _, p := range presets() {
 		if p.Name == name {
 			return p, nil
 		}
@@ -31,5 +31,5 @@ func ParseThinking(s string) ([]Band, error) {
 	if s == "remove" {
 		s = "0-100:remove"
 	}
-	return parseRanges(s, "thinking range", RemoveTools)
+	return parseRanges(s, "thinking range", removeTools)
 }

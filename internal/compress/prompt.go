@@ -26,7 +26,7 @@ func Prompt(r Request) string {
 	return b.String()
 }
 
-// PromptTokens is what the instructions add to each text.
-func PromptTokens() int {
+// promptTokens is what the instructions add to each text.
+func promptTokens() int {
 	return EstimateTokens(Prompt(Request{TargetPercent: 35, Role: "assistant"}))
 }

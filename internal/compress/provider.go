@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // Level is how hard a band compresses.
@@ -47,34 +49,37 @@ type Provider interface {
 	Compress(ctx context.Context, r Request) (Reply, error)
 }
 
-// RateLimited means: try again, not before RetryAfter when it is positive.
-type RateLimited struct {
+// rateLimitError means: try again, not before RetryAfter when it is positive.
+type rateLimitError struct {
 	RetryAfter time.Duration
 	Err        error
 }
 
-func (e *RateLimited) Error() string {
+func (e *rateLimitError) Error() string {
 	if e.RetryAfter > 0 {
 		return fmt.Sprintf("rate limited, retry after %s: %v", e.RetryAfter, e.Err)
 	}
 	return fmt.Sprintf("rate limited: %v", e.Err)
 }
 
-func (e *RateLimited) Unwrap() error { return e.Err }
+func (e *rateLimitError) Unwrap() error { return e.Err }
 
-// Fatal means that no later request can succeed either (a bad key, an unknown
+// fatalError means that no later request can succeed either (a bad key, an unknown
 // model): the pool starts no further task.
-type Fatal struct{ Err error }
+type fatalError struct{ Err error }
 
-func (e *Fatal) Error() string { return e.Err.Error() }
-func (e *Fatal) Unwrap() error { return e.Err }
+func (e *fatalError) Error() string { return e.Err.Error() }
+func (e *fatalError) Unwrap() error { return e.Err }
 
-// Rejected means that this text will never succeed but others may (the service
+// rejectedError means that this text will never succeed but others may (the service
 // refused it as invalid or too long).
-type Rejected struct{ Err error }
+type rejectedError struct{ Err error }
 
-func (e *Rejected) Error() string { return e.Err.Error() }
-func (e *Rejected) Unwrap() error { return e.Err }
+func (e *rejectedError) Error() string { return e.Err.Error() }
+func (e *rejectedError) Unwrap() error { return e.Err }
 
-// ErrTimeout is the error of an attempt that ran into its time limit.
-var ErrTimeout = errors.New("compression timeout")
+// errTimeout is the error of an attempt that ran into its time limit.
+var errTimeout = errors.New("compression timeout")
+
+// EstimateTokens counts four UTF-16 code units as a token, rounded up.
+func EstimateTokens(text string) int { return message.Tokens(message.Units(text)) }

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// ParseReply takes the text out of a model's answer, which should be one JSON
+// parseReply takes the text out of a model's answer, which should be one JSON
 // object with the key "text" but comes in fences, after a preamble, or with
 // fences inside the text itself. The whole answer is tried first, then a
 // fenced block, then every object that begins somewhere in it.
-func ParseReply(raw string) (string, error) {
+func parseReply(raw string) (string, error) {
 	if t, ok := textObject(raw); ok {
 		return t, nil
 	}
@@ -33,7 +33,7 @@ func ParseReply(raw string) (string, error) {
 		rest = rest[1:]
 	}
 	head := []rune(strings.TrimSpace(raw))
-	return "", &Refused{Reason: ReasonFormat, Detail: string(head[:min(len(head), 100)])}
+	return "", &refusedError{reason: reasonFormat, Detail: string(head[:min(len(head), 100)])}
 }
 
 func textObject(s string) (string, bool) {
@@ -81,6 +81,6 @@ func (m *model) Compress(ctx context.Context, r Request) (Reply, error) {
 	if err != nil {
 		return reply, err
 	}
-	reply.Text, err = ParseReply(reply.Text)
+	reply.Text, err = parseReply(reply.Text)
 	return reply, err
 }

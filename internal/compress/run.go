@@ -3,7 +3,6 @@ package compress
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"os"
@@ -62,12 +61,12 @@ type Result struct {
 	Tools                     ToolPlan
 }
 
-// ErrAllFailed is the error of a run in which no message could be compressed.
-type ErrAllFailed struct {
+// allFailed is the error of a run in which no message could be compressed.
+type allFailed struct {
 	Messages []Message
 }
 
-func (e *ErrAllFailed) Error() string {
+func (e *allFailed) Error() string {
 	return fmt.Sprintf("none of %d messages could be compressed; first error: %s", len(e.Messages), e.Messages[0].Error)
 }
 
@@ -92,7 +91,7 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 		if res.Stats.MessagesFailed == 0 {
 			return nil, ErrNothing
 		}
-		return nil, &ErrAllFailed{res.Messages}
+		return nil, &allFailed{res.Messages}
 	}
 	ch, err := p.change(src, o, kept, res)
 	if err != nil {
@@ -156,7 +155,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 	if len(p.Items) == 0 {
 		return nil
 	}
-	jobs := make([]Job, len(p.Items))
+	jobs := make([]job, len(p.Items))
 	prog := Progress{Total: len(p.Items)}
 	for n := range p.Items {
 		it := &p.Items[n]
@@ -165,7 +164,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 			role = "user"
 		}
 		prog.TotalTokens += int(it.Tokens)
-		jobs[n] = Job{Role: role, Level: p.Bands[it.Band].Band.Level, Tokens: int(it.Tokens)}
+		jobs[n] = job{Role: role, Level: it.Level, Tokens: int(it.Tokens)}
 	}
 	load := func(n int) (string, error) {
 		raw, err := p.Session.Raw(src, int(p.Items[n].Entry))
@@ -178,12 +177,12 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 		o.Progress(prog)
 	}
 	stats := &res.Stats
-	stats.MessagesSkipped = p.Skipped[SkipShort]
-	err := p.Options.Pool.Run(ctx, prov, jobs, load, func(out Outcome) error {
-		it := &p.Items[out.Job]
+	stats.MessagesSkipped = p.Skipped[skipShort]
+	err := p.Options.Pool.work(ctx, prov, jobs, load, func(out outcome) error {
+		it := &p.Items[out.job]
 		e := &p.Session.Entries[it.Entry]
-		m := &res.Messages[out.Job]
-		*m = Message{Line: int(e.Line), Level: jobs[out.Job].Level, Status: out.Status, Before: int(it.Tokens), After: int(it.Tokens), Attempts: out.Attempts, Cached: out.Cached, Lost: len(out.Lost)}
+		m := &res.Messages[out.job]
+		*m = Message{Line: int(e.Line), Level: jobs[out.job].Level, Status: out.Status, Before: int(it.Tokens), After: int(it.Tokens), Attempts: out.Attempts, Cached: out.Cached, Lost: len(out.Lost)}
 		res.InputTokens += out.InputTokens
 		res.OutputTokens += out.OutputTokens
 		for _, r := range out.Redacted {
@@ -204,7 +203,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 			stats.MessagesCompressed++
 			stats.OriginalTokens += m.Before
 			stats.CompressedTokens += m.After
-			if err := kept.put(out.Job, len(p.Items), out.Text, sha256.Sum256([]byte(out.Original))); err != nil {
+			if err := kept.put(out.job, len(p.Items), out.Text, sha256.Sum256([]byte(out.Original))); err != nil {
 				return err
 			}
 		case Skipped:
@@ -276,70 +275,22 @@ func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (t
 	return ch, nil
 }
 
-// results keeps the results of a run: in memory while they are small, else in a
-// file that has no name.
-type results struct {
-	at   []textSpan
-	buf  []byte
-	file *os.File
-	base int64 // bytes in the file
+// Stats counts what a run did. A message that failed keeps its tokens on both
+// sides.
+type Stats struct {
+	MessagesCompressed int `json:"messagesCompressed"`
+	MessagesSkipped    int `json:"messagesSkipped"`
+	MessagesFailed     int `json:"messagesFailed"`
+	OriginalTokens     int `json:"originalTokens"`
+	CompressedTokens   int `json:"compressedTokens"`
+	TokensRemoved      int `json:"tokensRemoved"`
+	ReductionPercent   int `json:"reductionPercent"`
 }
 
-type textSpan struct {
-	off  int64
-	len  int32 // -1 for none
-	hash [sha256.Size]byte
-}
-
-const textsInMemory = 16 << 20
-
-func (t *results) put(n, total int, text string, hash [sha256.Size]byte) error {
-	if t.at == nil {
-		t.at = make([]textSpan, total)
-		for i := range t.at {
-			t.at[i].len = -1
-		}
+func (s *Stats) finish() {
+	s.TokensRemoved = s.OriginalTokens - s.CompressedTokens
+	s.ReductionPercent = 0
+	if s.OriginalTokens > 0 {
+		s.ReductionPercent = (200*s.TokensRemoved + s.OriginalTokens) / (2 * s.OriginalTokens)
 	}
-	if len(t.buf)+len(text) > textsInMemory {
-		if t.file == nil {
-			f, err := os.CreateTemp("", "overtone-results-*")
-			if err != nil {
-				return err
-			}
-			t.file = f
-			// Where the system allows it the file vanishes with the process.
-			_ = os.Remove(f.Name())
-		}
-		if _, err := t.file.Write(t.buf); err != nil {
-			return err
-		}
-		t.base += int64(len(t.buf))
-		t.buf = t.buf[:0]
-	}
-	t.at[n] = textSpan{t.base + int64(len(t.buf)), int32(len(text)), hash}
-	t.buf = append(t.buf, text...)
-	return nil
-}
-
-func (t *results) has(n int) bool { return t.at != nil && t.at[n].len >= 0 }
-
-func (t *results) get(n int) (text, hash string, err error) {
-	s := t.at[n]
-	if s.off >= t.base {
-		off := s.off - t.base
-		return string(t.buf[off : off+int64(s.len)]), hex.EncodeToString(s.hash[:]), nil
-	}
-	b := make([]byte, s.len)
-	_, err = t.file.ReadAt(b, s.off)
-	return string(b), hex.EncodeToString(s.hash[:]), err
-}
-
-func (t *results) Close() error {
-	if t.file == nil {
-		return nil
-	}
-	name := t.file.Name()
-	err := t.file.Close()
-	_ = os.Remove(name)
-	return err
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -79,6 +80,12 @@ func open(t testing.TB, path string) *transcript.Session {
 
 func plan(t testing.TB, s *transcript.Session, o Options) *Plan {
 	t.Helper()
+	if o.Pool.Concurrency == 0 {
+		o.Pool = defaultPool()
+	}
+	if o.MinTokens == 0 {
+		o.MinTokens = config.Defaults().Compress.MinTokens
+	}
 	p, err := NewPlan(s, o)
 	if err != nil {
 		t.Fatal(err)
@@ -174,18 +181,18 @@ func TestPlanCounts(t *testing.T) {
 	}
 	c.add("user", `{"content":"<command-name>/x</command-name> `+long("x")+`"}`, "")
 	p := plan(t, c.write(t), Options{Bands: bands(t, "0-50:heavy-compress,50-100:compress")})
-	want := []BandPlan{
+	want := []bandPlan{
 		{Band: p.Options.Bands[0], Turns: 6, Messages: 12, Tokens: 1800, Target: 180},
 		{Band: p.Options.Bands[1], Turns: 5, Messages: 8, Tokens: 1200, Target: 420},
 	}
 	if d := cmp.Diff(want, p.Bands); d != "" {
 		t.Error(d)
 	}
-	if p.Skipped[SkipCommand] != 1 || p.OutputTokens != 600 || p.InputTokens != 3000+20*PromptTokens() || p.Tokens-p.Target != 2400 {
+	if p.Skipped[skipCommand] != 1 || (p.Small.Output + p.Large.Output) != 600 || (p.Small.Input + p.Large.Input) != 3000+20*promptTokens() || p.Tokens-p.Target != 2400 {
 		t.Errorf("%+v", p)
 	}
 	off := plan(t, c.write(t), Options{Bands: bands(t, "0-100:compress"), NoUsers: true})
-	if len(off.Items) != 10 || off.Skipped[SkipUser] != 10 {
+	if len(off.Items) != 10 || off.Skipped[skipUser] != 10 {
 		t.Errorf("%d items, skipped %v", len(off.Items), off.Skipped)
 	}
 }
@@ -198,11 +205,11 @@ func TestCompressedOnlyOnce(t *testing.T) {
 	c.user(long("question"))
 	c.blocks(textBlock(long("answer")))
 	s := c.write(t)
-	o := Options{Bands: bands(t, "0-100:compress"), Pool: Pool{Cache: Dir(t.TempDir())}}
+	o := Options{Bands: bands(t, "0-100:compress"), Pool: poolOf(func(p *Pool) { p.Cache = Dir(t.TempDir()) })}
 	f := &fake{do: cut}
 	res, clone := runPlan(t, plan(t, s, o), f)
 	again := plan(t, clone, o)
-	if len(again.Items) != 0 || again.Skipped[SkipDone] != 2 {
+	if len(again.Items) != 0 || again.Skipped[skipDone] != 2 {
 		t.Errorf("%d items, skipped %v", len(again.Items), again.Skipped)
 	}
 	if _, err := again.Run(t.Context(), f, RunOptions{ID: "x"}); !errors.Is(err, ErrNothing) {
@@ -304,9 +311,9 @@ func TestAllFailedWritesNothing(t *testing.T) {
 	var c chat
 	c.user(long("question"))
 	s := c.write(t)
-	f := &fake{do: func(context.Context, int, Request) (Reply, error) { return Reply{}, &Rejected{errors.New("400")} }}
+	f := &fake{do: func(context.Context, int, Request) (Reply, error) { return Reply{}, &rejectedError{errors.New("400")} }}
 	_, err := plan(t, s, Options{Bands: bands(t, "0-100:compress")}).Run(t.Context(), f, RunOptions{ID: "x"})
-	var all *ErrAllFailed
+	var all *allFailed
 	if !errors.As(err, &all) {
 		t.Errorf("%v", err)
 	}
@@ -330,7 +337,7 @@ func TestInterruptWritesNothing(t *testing.T) {
 		}
 		return cut(ctx, n, r)
 	}}
-	_, err := plan(t, s, Options{Bands: bands(t, "0-100:compress"), Pool: Pool{Concurrency: 1}}).Run(ctx, f, RunOptions{ID: "x"})
+	_, err := plan(t, s, Options{Bands: bands(t, "0-100:compress"), Pool: poolOf(func(p *Pool) { p.Concurrency = 1 })}).Run(ctx, f, RunOptions{ID: "x"})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

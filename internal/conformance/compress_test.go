@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -56,16 +60,16 @@ func runCompress(fn string, in map[string]json.RawMessage, expected json.RawMess
 		return call(in, &a, func() any { return compress.EstimateTokens(a.Text) })
 	case "extractTextContent":
 		var a struct{ Entry json.RawMessage }
-		return call(in, &a, func() any { return compress.ExtractText(a.Entry) })
+		return call(in, &a, func() any { return transcript.Text(a.Entry) })
 	case "estimateTokens(extractTextContent)":
 		var a struct{ Entry json.RawMessage }
-		return call(in, &a, func() any { return compress.EstimateTokens(compress.ExtractText(a.Entry)) })
+		return call(in, &a, func() any { return compress.EstimateTokens(transcript.Text(a.Entry)) })
 	case "applyCompressedContent":
 		var a struct {
 			Entry          json.RawMessage
 			CompressedText string
 		}
-		return call(in, &a, func() any { return json.RawMessage(compress.ApplyText(a.Entry, a.CompressedText)) })
+		return call(in, &a, func() any { return json.RawMessage(transcript.SetText(a.Entry, a.CompressedText)) })
 	case "mapTurnsToBands":
 		var a struct {
 			Turns []transcript.Turn
@@ -84,8 +88,8 @@ func runCompress(fn string, in map[string]json.RawMessage, expected json.RawMess
 			Turns     []transcript.Turn
 			Mapping   []compress.Mapping
 			MinTokens int
-		}{MinTokens: compress.MinTokens}
-		return call(in, &a, func() any { return compress.CreateTasks(a.Entries, a.Turns, a.Mapping, a.MinTokens) })
+		}{MinTokens: config.Defaults().Compress.MinTokens}
+		return onSession(in, &a, &a.Entries, func(s *session) any { return s.tasks(a.Turns, a.Mapping, a.MinTokens) })
 	case "createCompressionTasks[fixture]":
 		var a struct {
 			FixtureJsonl string
@@ -95,12 +99,20 @@ func runCompress(fn string, in map[string]json.RawMessage, expected json.RawMess
 	case "applyCompressionResults":
 		var a struct {
 			Entries []json.RawMessage
-			Results []compress.Task
+			Results []task
 		}
-		return call(in, &a, func() any { return compress.ApplyResults(a.Entries, a.Results) })
+		return call(in, &a, func() any {
+			out := slices.Clone(a.Entries)
+			for _, r := range a.Results {
+				if r.Status == compress.Success && r.Result != nil {
+					out[r.MessageIndex] = transcript.SetText(a.Entries[r.MessageIndex], *r.Result)
+				}
+			}
+			return out
+		})
 	case "identifyTurns":
 		var a struct{ Entries []json.RawMessage }
-		return call(in, &a, func() any { return compress.IdentifyTurns(a.Entries) })
+		return onSession(in, &a, &a.Entries, func(s *session) any { return s.Turns(s.All()) })
 	case "calculateTimeout":
 		var a struct{ Attempt, TimeoutInitial, TimeoutIncrement int }
 		return call(in, &a, func() any {
@@ -122,20 +134,27 @@ func compressMessages(in map[string]json.RawMessage, expected json.RawMessage) (
 			Concurrency, TimeoutInitial, TimeoutIncrement, MaxAttempts, MinTokens, ThinkingThreshold, TargetHeavy, TargetStandard int
 		}
 	}
+	var res *compress.Result
 	var err error
-	var entries []json.RawMessage
-	var stats compress.Stats
-	if _, e := call(in, &a, func() any {
+	if _, e := onSession(in, &a, &a.Entries, func(s *session) any {
 		c := a.Config
 		ms := time.Millisecond
-		entries, _, stats, err = compress.Messages(context.Background(), nil, a.Entries, a.Turns, a.Bands, compress.Config{
-			MinTokens: c.MinTokens,
+		plan, e := compress.NewPlan(s.Session, compress.Options{
+			Bands: a.Bands, Whole: true, MinTokens: c.MinTokens,
 			Pool: compress.Pool{
 				Concurrency: c.Concurrency, MaxAttempts: c.MaxAttempts,
 				TimeoutInitial: time.Duration(c.TimeoutInitial) * ms, TimeoutIncrement: time.Duration(c.TimeoutIncrement) * ms,
 				LargeThreshold: c.ThinkingThreshold, TargetHeavy: c.TargetHeavy, TargetStandard: c.TargetStandard,
 			},
 		})
+		if e != nil {
+			return e
+		}
+		if !reflect.DeepEqual(plan.Turns, a.Turns) || !plan.Nothing() {
+			err = fmt.Errorf("turns %v, %d items: this vector needs a provider", plan.Turns, len(plan.Items))
+			return nil
+		}
+		_, res, err = plan.Packet(context.Background(), nil, compress.RunOptions{})
 		return nil
 	}); e != nil {
 		return nil, e
@@ -151,7 +170,7 @@ func compressMessages(in map[string]json.RawMessage, expected json.RawMessage) (
 	if err := strict(expected, &want); err != nil {
 		return nil, err
 	}
-	b, err := json.Marshal(stats)
+	b, err := json.Marshal(res.Stats)
 	if err != nil {
 		return nil, err
 	}
@@ -167,23 +186,105 @@ func compressMessages(in map[string]json.RawMessage, expected json.RawMessage) (
 		}
 		some[k] = v
 	}
-	return map[string]any{"entries": entries, "stats": some}, nil
+	return map[string]any{"entries": a.Entries, "stats": some}, nil
 }
 
 func fixture(jsonl string, band compress.Band) any {
-	var entries []json.RawMessage
-	for _, line := range bytes.Split([]byte(jsonl), []byte("\n")) {
-		if len(bytes.TrimSpace(line)) > 0 {
-			entries = append(entries, line)
-		}
+	s, err := writeSession([]byte(jsonl))
+	if err != nil {
+		return err.Error()
 	}
-	turns := compress.IdentifyTurns(entries)
-	tasks := compress.CreateTasks(entries, turns, compress.MapTurns(turns, []compress.Band{band}), compress.MinTokens)
+	defer os.Remove(s.Path)
+	turns := s.Turns(s.All())
 	short := []map[string]any{}
-	for _, t := range tasks {
+	for _, t := range s.tasks(turns, compress.MapTurns(turns, []compress.Band{band}), config.Defaults().Compress.MinTokens) {
 		short = append(short, map[string]any{"messageIndex": t.MessageIndex, "entryType": t.EntryType, "estimatedTokens": t.EstimatedTokens})
 	}
 	return map[string]any{"turns": turns, "tasks": short}
+}
+
+// task is a message to be compressed as the contract writes it down; the product
+// holds a plan's item, and an outcome when it is done.
+type task struct {
+	MessageIndex    int             `json:"messageIndex"`
+	EntryType       string          `json:"entryType"`
+	OriginalContent string          `json:"originalContent"`
+	Level           compress.Level  `json:"level"`
+	EstimatedTokens int             `json:"estimatedTokens"`
+	Attempt         int             `json:"attempt"`
+	TimeoutMs       int             `json:"timeoutMs"`
+	Status          compress.Status `json:"status"`
+	Result          *string         `json:"result,omitempty"`
+	Error           string          `json:"error,omitempty"`
+}
+
+// session is a vector's entries as a session file, the only way in which the
+// product meets entries.
+type session struct {
+	*transcript.Session
+	lines [][]byte
+}
+
+func writeSession(jsonl []byte) (*session, error) {
+	f, err := os.CreateTemp("", "vector-*.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if _, err := f.Write(jsonl); err != nil {
+		return nil, err
+	}
+	s, err := transcript.Read(context.Background(), f.Name())
+	if err != nil {
+		return nil, err
+	}
+	out := &session{Session: s}
+	for i := range s.Entries {
+		raw, err := s.Raw(f, i)
+		if err != nil {
+			return nil, err
+		}
+		out.lines = append(out.lines, raw)
+	}
+	return out, nil
+}
+
+// onSession is call for a function over the entries of a session.
+func onSession(in map[string]json.RawMessage, args any, entries *[]json.RawMessage, fn func(*session) any) (any, error) {
+	var err error
+	got, e := call(in, args, func() any {
+		var b []byte
+		for _, entry := range *entries {
+			var line bytes.Buffer
+			if err = json.Compact(&line, entry); err != nil {
+				return nil
+			}
+			b = append(append(b, line.Bytes()...), '\n')
+		}
+		var s *session
+		if s, err = writeSession(b); err != nil {
+			return nil
+		}
+		defer os.Remove(s.Path)
+		if len(s.Entries) != len(*entries) {
+			err = fmt.Errorf("%d entries were read as %d", len(*entries), len(s.Entries))
+			return nil
+		}
+		return fn(s)
+	})
+	return got, errors.Join(e, err)
+}
+
+func (s *session) tasks(turns []transcript.Turn, mapping []compress.Mapping, minTokens int) []task {
+	items, _ := compress.Select(s.Session, s.All(), turns, mapping, compress.Options{MinTokens: minTokens})
+	tasks := []task{}
+	for _, it := range items {
+		tasks = append(tasks, task{
+			MessageIndex: int(it.Entry), EntryType: transcript.EntryType(s.lines[it.Entry]), OriginalContent: transcript.Text(s.lines[it.Entry]), Level: it.Level,
+			EstimatedTokens: int(it.Tokens), TimeoutMs: config.Defaults().Compress.TimeoutInitialMS, Status: "pending",
+		})
+	}
+	return tasks
 }
 
 // call decodes the arguments, refusing any that args has no field for.

@@ -115,7 +115,7 @@ func TestBaseURL(t *testing.T) {
 		"https://api.openai.com/":                          "https://api.openai.com/v1/chat/completions",
 		" https://api.openai.com/v1/ ":                     "https://api.openai.com/v1/chat/completions",
 		"https://openrouter.ai/api":                        "https://openrouter.ai/api/v1/chat/completions",
-		OpenRouterURL:                                      "https://openrouter.ai/api/v1/chat/completions",
+		"https://openrouter.ai/api/v1":                     "https://openrouter.ai/api/v1/chat/completions",
 		"http://localhost:11434/v1/chat/completions":       "http://localhost:11434/v1/chat/completions",
 		"https://g.example/v1beta/openai":                  "https://g.example/v1beta/openai/chat/completions",
 		"https://az.example/openai/v1?api-version=preview": "https://az.example/openai/v1/chat/completions?api-version=preview",
@@ -364,7 +364,7 @@ func TestNobodyListens(t *testing.T) {
 func TestOpenRouterIsAskedForThePrice(t *testing.T) {
 	t.Parallel()
 	var body map[string]any
-	s := Service{URL: OpenRouterURL, Key: secret, HTTP: doFunc(func(r *http.Request) (*http.Response, error) {
+	s := Service{URL: "https://openrouter.ai/api/v1", Key: secret, HTTP: doFunc(func(r *http.Request) (*http.Response, error) {
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			t.Error(err)
 		}

@@ -39,14 +39,9 @@ type Service struct {
 	// Now is the clock that Retry-After dates are compared with; without it they
 	// are ignored.
 	Now func() time.Time
+	// Env is what a program is started with, where the service is one.
+	Env []string
 }
-
-// Addresses of the services that need none from the user.
-const (
-	OpenAIURL     = "https://api.openai.com/v1"
-	OpenRouterURL = "https://openrouter.ai/api/v1"
-	AnthropicURL  = "https://api.anthropic.com/v1"
-)
 
 // Prompt is one question. System may be empty.
 type Prompt struct{ System, User string }

@@ -70,13 +70,3 @@ func PriceOf(model string) (Price, bool) {
 func (p Price) USD(input, output int) float64 {
 	return (float64(input)*p.Input + float64(output)*p.Output) / 1e6
 }
-
-// USD is what the answer cost: what the service said, else by the table. False
-// means unknown.
-func (u Usage) USD(model string) (float64, bool) {
-	if u.Cost != nil {
-		return *u.Cost, true
-	}
-	p, ok := PriceOf(model)
-	return p.USD(u.Input, u.Output), ok
-}

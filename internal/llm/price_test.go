@@ -29,24 +29,3 @@ func TestPriceOf(t *testing.T) {
 		}
 	}
 }
-
-func TestUsageUSD(t *testing.T) {
-	t.Parallel()
-	said := 0.5
-	tests := []struct {
-		name  string
-		usage Usage
-		model string
-		want  float64
-		ok    bool
-	}{
-		{"by the table", Usage{Input: 1_000_000, Output: 200_000}, "gpt-4o", 4.5, true},
-		{"the service's word first", Usage{Input: 1, Output: 1, Cost: &said}, "gpt-4o", 0.5, true},
-		{"unknown", Usage{Input: 1_000_000}, "llama3", 0, false},
-	}
-	for _, tt := range tests {
-		if got, ok := tt.usage.USD(tt.model); got != tt.want || ok != tt.ok {
-			t.Errorf("%s: %v, %v, want %v, %v", tt.name, got, ok, tt.want, tt.ok)
-		}
-	}
-}

@@ -46,7 +46,7 @@ var (
 	HelpThinking   = Text{ZH: "思考內容：remove，或範圍例如 0-80:remove", EN: "thinking: remove, or ranges such as 0-80:remove"}
 	HelpPreset     = Text{ZH: "預設組合：routine、heavy 或 emergency", EN: "a ready choice: routine, heavy or emergency"}
 	HelpUsers      = Text{ZH: "是否也壓縮使用者訊息：on 或 off", EN: "compress user messages too: on or off"}
-	HelpProvider   = Text{ZH: "builtin、openrouter、openai、anthropic 或 claude", EN: "builtin, openrouter, openai, anthropic or claude"}
+	HelpProvider   = Text{ZH: "builtin，或模型服務：%s", EN: "builtin, or a model service: %s"}
 	HelpModel      = Text{ZH: "provider 的模型", EN: "the provider's model"}
 	HelpBaseURL    = Text{ZH: "相容服務的位址", EN: "address of a compatible service"}
 	HelpKeepFacts  = Text{ZH: "拒絕遺失路徑、數字或程式碼的結果", EN: "refuse results that lost a path, a number or code"}

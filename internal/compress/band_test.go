@@ -1,7 +1,7 @@
 package compress
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -61,27 +62,28 @@ func TestTC04TurnCohesion(t *testing.T) {
 
 func TestTC05MinimumTokens(t *testing.T) {
 	t.Parallel()
-	entries := []json.RawMessage{
-		json.RawMessage(`{"type":"user","uuid":"u1","parentUuid":null,"message":{"content":"Short"}}`),
-		json.RawMessage(fmt.Sprintf(`{"type":"assistant","uuid":"a1","parentUuid":"u1","message":{"content":[{"type":"text","text":%q}]}}`, strings.Repeat("x", 100))),
+	var c chat
+	c.user("Short")
+	c.blocks(textBlock(strings.Repeat("x", 100)))
+	s := c.write(t)
+	turns := s.Turns(s.All())
+	got, skipped := Select(s, s.All(), turns, MapTurns(turns, bands(t, "0-100:compress")), Options{MinTokens: config.Defaults().Compress.MinTokens})
+	if d := cmp.Diff([]Item{{Entry: 1, Tokens: 25, Level: Compress}}, got); d != "" {
+		t.Error(d)
 	}
-	turns := []transcript.Turn{{Start: 0, End: 1}}
-	got := CreateTasks(entries, turns, MapTurns(turns, bands(t, "0-100:compress")), MinTokens)
-	want := []Task{{MessageIndex: 1, EntryType: "assistant", OriginalContent: strings.Repeat("x", 100), Level: Compress, EstimatedTokens: 25, TimeoutMs: 5000, Status: Pending}}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(map[Skip]int{skipShort: 1}, skipped); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestTC10EmptyBands(t *testing.T) {
 	t.Parallel()
-	entries := []json.RawMessage{json.RawMessage(`{"type":"user","message":{"content":"` + strings.Repeat("a", 200) + `"}}`)}
-	got, tasks, stats, err := Messages(t.Context(), nil, entries, []transcript.Turn{{}}, nil, Config{})
-	if err != nil || len(tasks) != 0 || stats != (Stats{}) {
-		t.Fatalf("tasks %v, stats %+v, %v", tasks, stats, err)
+	p := plan(t, session(t, 1, 50, 50), Options{})
+	if _, err := p.Run(t.Context(), nil, RunOptions{}); !errors.Is(err, ErrNothing) {
+		t.Errorf("%v", err)
 	}
-	if d := cmp.Diff(entries, got); d != "" {
-		t.Error(d)
+	if !p.Nothing() || p.Target != p.Tokens {
+		t.Errorf("%+v", p)
 	}
 }
 
@@ -138,18 +140,4 @@ func TestMapTurnsExact(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestApplyResultsLeavesEntries(t *testing.T) {
-	t.Parallel()
-	raw := `{ "type":"user" ,"n":1.0,"message":{"content":"original"}}`
-	entries := []json.RawMessage{json.RawMessage(raw)}
-	short := "s"
-	got := ApplyResults(entries, []Task{{MessageIndex: 0, Status: Success, Result: &short}, {MessageIndex: 7, Status: Success, Result: &short}})
-	if string(entries[0]) != raw {
-		t.Error("the input was changed")
-	}
-	if want := `{ "type":"user" ,"n":1.0,"message":{"content":"s"}}`; string(got[0]) != want {
-		t.Errorf("%s", got[0])
-	}
 }
