@@ -188,7 +188,7 @@ func TestPlanCounts(t *testing.T) {
 	if d := cmp.Diff(want, p.Bands); d != "" {
 		t.Error(d)
 	}
-	if p.Skipped[skipCommand] != 1 || (p.Small.Output + p.Large.Output) != 600 || (p.Small.Input + p.Large.Input) != 3000+20*promptTokens() || p.Tokens-p.Target != 2400 {
+	if p.Skipped[skipCommand] != 1 || (p.Small.Output+p.Large.Output) != 600 || (p.Small.Input+p.Large.Input) != 3000+20*promptTokens() || p.Tokens-p.Target != 2400 {
 		t.Errorf("%+v", p)
 	}
 	off := plan(t, c.write(t), Options{Bands: bands(t, "0-100:compress"), NoUsers: true})

@@ -54,7 +54,6 @@ type FactSet struct {
 	text  string
 	list  []Fact
 	index map[Fact]struct{}
-	count [kinds]int
 }
 
 // Facts reads the facts of text in one pass.
@@ -67,20 +66,12 @@ func Facts(text string) FactSet {
 		}
 		s.index[f] = struct{}{}
 		s.list = append(s.list, f)
-		s.count[f.Kind]++
 	}
 	return s
 }
 
-// Len is the number of distinct facts of one kind.
-func (s FactSet) Len(k Kind) int { return s.count[k] }
-
 // Total is the number of distinct facts.
 func (s FactSet) Total() int { return len(s.list) }
-
-// All returns the facts in order of first appearance. The caller must not
-// change the slice.
-func (s FactSet) All() []Fact { return s.list }
 
 // Has reports whether the text states the fact in the given form.
 func (s FactSet) Has(f Fact) bool {

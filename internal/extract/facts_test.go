@@ -10,7 +10,7 @@ import (
 
 func factsByKind(text string) map[string][]string {
 	m := map[string][]string{}
-	for _, f := range Facts(text).All() {
+	for _, f := range Facts(text).list {
 		m[f.Kind.String()] = append(m[f.Kind.String()], f.Text)
 	}
 	return m

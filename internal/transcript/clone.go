@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -95,7 +94,7 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 		err = tmp.Close()
 	}
 	if err == nil {
-		err = VerifyClone(ctx, s.Path, s.Size, tmp.Name(), ch.ID)
+		err = verifyClone(ctx, s.Path, s.Size, tmp.Name(), ch.ID)
 	}
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)
@@ -171,89 +170,41 @@ func unexpected(err error) error {
 	return err
 }
 
+// copyBuffer is large enough that the calls into the kernel do not show.
+const copyBuffer = 1 << 20
+
+// cloner writes one clone in a single pass over its source. Nothing is parsed
+// again for entries that stay: what differs in them is the session id, and the
+// index knows where it stands.
+type cloner struct {
+	s   *Session
+	ch  *Change
+	fix repairs
+	out *splicer
+	// What is left of the change's lists and of the session's id spans.
+	touched, removed []int32
+	ids              []span
+	// Room that is used again for each entry.
+	entry, renamed []byte
+	spans          []span
+}
+
 func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Change) (int64, error) {
-	const buffer = 1 << 20
-	c := &splicer{
-		ctx: ctx,
-		r:   bufio.NewReaderSize(io.NewSectionReader(src, 0, s.Size), buffer),
-		w:   bufio.NewWriterSize(dst, buffer),
-	}
 	fix, err := s.repairs(src, ch.Removed)
 	if err != nil {
 		return 0, err
 	}
-	touched, removed, extra := ch.Touched, ch.Removed, s.extraSIDs
-	newID := []byte(ch.ID)
-	var scratch, renamed []byte
-	var spans []span
+	c := &splicer{
+		ctx: ctx,
+		r:   bufio.NewReaderSize(io.NewSectionReader(src, 0, s.Size), copyBuffer),
+		w:   bufio.NewWriterSize(dst, copyBuffer),
+	}
+	w := cloner{s: s, ch: ch, fix: fix, out: c, touched: ch.Touched, removed: ch.Removed, ids: s.extraSIDs}
 	for i := range s.Entries {
-		e := &s.Entries[i]
 		if ch.Progress != nil && i&4095 == 0 {
 			ch.Progress(c.pos)
 		}
-		hit := len(touched) > 0 && touched[0] == int32(i)
-		if hit {
-			touched = touched[1:]
-		}
-		first := len(extra)
-		for n := range extra {
-			if extra[n].off >= e.Off+int64(e.Len) {
-				first = n
-				break
-			}
-		}
-		ids := extra[:first]
-		extra = extra[first:]
-		if len(removed) > 0 && removed[0] == int32(i) {
-			removed = removed[1:]
-			if err := c.drop(s, i); err != nil {
-				return 0, err
-			}
-			continue
-		}
-		parent, reparent := fix.parents[int32(i)]
-		leaf := e.Kind == Other && len(fix.leaves) > 0
-		if !hit && !reparent && !leaf {
-			spans = append(spans[:0], ids...)
-			if e.sidLen > 0 {
-				spans = append(spans, span{e.Off + int64(e.sid), int32(e.sidLen)})
-			}
-			if len(spans) > 1 {
-				slices.SortFunc(spans, func(a, b span) int { return int(a.off - b.off) })
-			}
-			for _, id := range spans {
-				if err := c.copyTo(id.off); err != nil {
-					return 0, err
-				}
-				if err := c.write(newID); err != nil {
-					return 0, err
-				}
-				if err := c.skip(int64(id.len)); err != nil {
-					return 0, err
-				}
-			}
-			continue
-		}
-		if err := c.copyTo(e.Off); err != nil {
-			return 0, err
-		}
-		if scratch, err = c.read(int(e.Len), scratch); err != nil {
-			return 0, err
-		}
-		renamed = s.withID(renamed[:0], e, scratch, ids, ch.ID)
-		entry := renamed
-		if reparent {
-			entry = setField(entry, "parentUuid", parent)
-		}
-		if leaf {
-			entry = fix.leaf(entry)
-		}
-		if hit {
-			if entry, err = ch.Rewrite(i, entry); err != nil {
-				return 0, err
-			}
-		}
-		if err := c.write(entry); err != nil {
+		if err := w.write(i); err != nil {
 			return 0, err
 		}
 	}
@@ -266,6 +217,87 @@ func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Ch
 		}
 	}
 	return c.out, c.w.Flush()
+}
+
+// write copies, edits or drops one entry.
+func (w *cloner) write(i int) error {
+	e := &w.s.Entries[i]
+	ids := w.idsOf(e)
+	hit := next(&w.touched, int32(i))
+	if next(&w.removed, int32(i)) {
+		return w.out.drop(w.s, i)
+	}
+	parent, reparent := w.fix.parents[int32(i)]
+	// Notes about where the host stood are lines of many types; only the ones
+	// that name a removed message change.
+	leaf := e.Kind == Other && len(w.fix.leaves) > 0
+	if !hit && !reparent && !leaf {
+		return w.copy(ids)
+	}
+	if err := w.out.copyTo(e.Off); err != nil {
+		return err
+	}
+	var err error
+	if w.entry, err = w.out.read(int(e.Len), w.entry); err != nil {
+		return err
+	}
+	w.renamed = withID(w.renamed[:0], w.entry, e.Off, ids, w.ch.ID)
+	entry := w.renamed
+	if reparent {
+		entry = setField(entry, "parentUuid", parent)
+	}
+	if leaf {
+		entry = w.fix.leaf(entry)
+	}
+	if hit {
+		if entry, err = w.ch.Rewrite(i, entry); err != nil {
+			return err
+		}
+	}
+	return w.out.write(entry)
+}
+
+// next reports whether i is the first of an ascending list, and takes it off.
+func next(list *[]int32, i int32) bool {
+	if len(*list) == 0 || (*list)[0] != i {
+		return false
+	}
+	*list = (*list)[1:]
+	return true
+}
+
+// idsOf lists where the session's id stands in an entry, in order. Nearly all
+// entries have one, in their own field; the rest is in a list of its own.
+func (w *cloner) idsOf(e *Entry) []span {
+	w.spans = w.spans[:0]
+	for len(w.ids) > 0 && w.ids[0].off < e.Off+int64(e.Len) {
+		w.spans = append(w.spans, w.ids[0])
+		w.ids = w.ids[1:]
+	}
+	if e.sidLen > 0 {
+		w.spans = append(w.spans, span{e.Off + int64(e.sid), int32(e.sidLen)})
+	}
+	if len(w.spans) > 1 {
+		slices.SortFunc(w.spans, func(a, b span) int { return int(a.off - b.off) })
+	}
+	return w.spans
+}
+
+// copy writes what precedes each id and the new id in its place; the rest of the
+// entry follows with the next one.
+func (w *cloner) copy(ids []span) error {
+	for _, id := range ids {
+		if err := w.out.copyTo(id.off); err != nil {
+			return err
+		}
+		if err := w.out.write([]byte(w.ch.ID)); err != nil {
+			return err
+		}
+		if err := w.out.skip(int64(id.len)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // trailer is what a clone adds at its end: its title, and where to go on when
@@ -290,21 +322,13 @@ func (s *Session) trailer(ch *Change, end []byte) []byte {
 	return b
 }
 
-// withID appends an entry that is rewritten anyway, with its session ids replaced.
-func (s *Session) withID(out []byte, e *Entry, entry []byte, extra []span, id string) []byte {
-	var room [4]span
-	ids := append(room[:0], extra...)
-	if e.sidLen > 0 {
-		ids = append(ids, span{e.Off + int64(e.sid), int32(e.sidLen)})
-	}
-	if len(ids) > 1 {
-		slices.SortFunc(ids, func(a, b span) int { return int(a.off - b.off) })
-	}
+// withID appends an entry that is rewritten anyway, with its session ids
+// replaced; off is where the entry stands in the file.
+func withID(out, entry []byte, off int64, ids []span, id string) []byte {
 	at := int64(0)
 	for _, sp := range ids {
-		off := sp.off - e.Off
-		out = append(append(out, entry[at:off]...), id...)
-		at = off + int64(sp.len)
+		out = append(append(out, entry[at:sp.off-off]...), id...)
+		at = sp.off - off + int64(sp.len)
 	}
 	return append(out, entry[at:]...)
 }
@@ -351,160 +375,6 @@ func setField(entry []byte, name string, value []byte) []byte {
 			out = append(out, value...)
 			return append(out, entry[end:]...)
 		}
-	}
-	return entry
-}
-
-// repairs is what removing entries asks of those that refer to them.
-type repairs struct {
-	parents map[int32][]byte // child → its new parentUuid, raw
-	leaves  map[key][]byte   // removed uuid → what a leaf note may name instead
-	end     []byte           // where the session goes on, when its last message was removed
-}
-
-func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
-	fix := repairs{parents: map[int32][]byte{}, leaves: map[key][]byte{}}
-	if len(removed) == 0 {
-		return fix, nil
-	}
-	gone := make(map[int32]bool, len(removed))
-	for _, i := range removed {
-		if s.Entries[i].Has(Named) {
-			return fix, fmt.Errorf("line %d was kept by a compaction and cannot be removed", s.Entries[i].Line)
-		}
-		gone[i] = true
-	}
-	s.Live()
-	// In the live chain it is not the written parent that counts but what the
-	// host makes of it: after a compaction, and where a parent is lost.
-	parent := func(i int32) int32 {
-		if s.prev != nil && s.prev[i] != notInChain {
-			return s.prev[i]
-		}
-		return s.Entries[i].Parent
-	}
-	tree := walk{s: s}
-	known := map[int32][]byte{}
-	// heir is the raw value that takes the place of a removed entry's uuid. It
-	// is null where the chain ended: a child left with a lost parent of its own
-	// would make the host look for another one near in time.
-	heir := func(i int32) ([]byte, error) {
-		var trail []int32
-		for steps := 0; i >= 0 && gone[i] && known[i] == nil; steps++ {
-			trail = append(trail, i)
-			if i = parent(i); steps > len(s.Entries) {
-				i = NoParent
-			}
-		}
-		v := []byte("null")
-		switch {
-		case i >= 0 && known[i] != nil:
-			v = known[i]
-		case i >= 0:
-			entry, err := s.Raw(src, int(i))
-			if err != nil {
-				return nil, err
-			}
-			v = bytes.Clone(field(entry, "uuid"))
-		}
-		for _, t := range trail {
-			known[t] = v
-		}
-		return v, nil
-	}
-	for i := range s.Entries {
-		if gone[int32(i)] {
-			continue
-		}
-		if gone[s.Entries[i].Parent] || gone[parent(int32(i))] && tree.raw(int32(i)) == Dangling {
-			v, err := heir(parent(int32(i)))
-			if err != nil {
-				return fix, err
-			}
-			fix.parents[int32(i)] = v
-		}
-	}
-	if s.Host == Claude {
-		for u, k := range s.uuids.keys {
-			if i := s.nodes[u]; gone[i] {
-				v, err := heir(i)
-				if err != nil {
-					return fix, err
-				}
-				fix.leaves[k] = v
-			}
-		}
-		if len(s.live) > 0 && gone[s.end] {
-			end := s.end
-			for end >= 0 && (gone[end] || s.Entries[end].Kind != User && s.Entries[end].Kind != Assistant) {
-				end = s.prev[end]
-			}
-			if end >= 0 && !gone[end] {
-				entry, err := s.Raw(src, int(end))
-				if err != nil {
-					return fix, err
-				}
-				fix.end = bytes.Clone(field(entry, "uuid"))
-			}
-		}
-		if err := s.rethread(src, gone, &fix); err != nil {
-			return fix, err
-		}
-	}
-	return fix, nil
-}
-
-// rethread puts entries into the chain that were live through their message
-// only, when no part of that message is left in the chain to lead to them.
-func (s *Session) rethread(src io.ReaderAt, gone map[int32]bool, fix *repairs) error {
-	held := map[int32]bool{} // messages that the chain still holds
-	for _, i := range s.live {
-		if _, joined := s.joined[i]; !joined && !gone[i] && s.Entries[i].Kind == Assistant {
-			held[s.Entries[i].msg] = true
-		}
-	}
-	uuid := func(i int32) ([]byte, error) {
-		if i < 0 {
-			return []byte("null"), nil
-		}
-		entry, err := s.Raw(src, int(i))
-		return bytes.Clone(field(entry, "uuid")), err
-	}
-	prev, loose := int32(-1), false
-	for _, i := range s.live {
-		if gone[i] {
-			continue
-		}
-		msg, joined := s.joined[i]
-		if joined && held[msg] {
-			continue // still found by its message
-		}
-		if joined || loose {
-			v, err := uuid(prev)
-			if err != nil {
-				return err
-			}
-			fix.parents[i] = v
-			loose = joined
-		}
-		prev = i
-	}
-	if !loose {
-		return nil
-	}
-	v, err := uuid(prev)
-	fix.end = v
-	return err
-}
-
-// leaf points a note about a removed message to what remained of its chain.
-func (f *repairs) leaf(entry []byte) []byte {
-	id, ok := content(field(entry, "leafUuid"))
-	if !ok {
-		return entry
-	}
-	if v, ok := f.leaves[keyOf(id)]; ok && v[0] == '"' {
-		return setField(entry, "leafUuid", v)
 	}
 	return entry
 }

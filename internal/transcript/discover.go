@@ -138,7 +138,7 @@ func resolvePath(path string) (File, error) {
 	defer f.Close()
 	head := make([]byte, min(size, 256<<10))
 	n, _ := f.ReadAt(head, 0)
-	host, ok := Detect(head[:n])
+	host, ok := detect(head[:n])
 	if !ok {
 		return File{}, fmt.Errorf("read %s: %w", path, ErrUnknown)
 	}

@@ -19,15 +19,23 @@ import (
 //
 // Codex: the items after the last compaction (which is included), without turns
 // that were rolled back.
-func (s *Session) Live() []int32 {
-	if s.live == nil {
-		if s.Host == Codex {
-			s.live = s.liveCodex()
-		} else {
-			s.live = s.liveClaude()
-		}
+func (s *Session) Live() []int32 { return s.live.list }
+
+// liveChain is the context that the host would resume, found once when the file
+// was read.
+type liveChain struct {
+	list   []int32
+	end    int32           // where a resumed session goes on
+	prev   []int32         // by entry of the chain: the one before it, as the host links them
+	joined map[int32]int32 // entries outside the chain → the message they belong to
+	cycles []int32         // entries whose parent was met before
+}
+
+func (s *Session) resolveLive() liveChain {
+	if s.Host == Codex {
+		return liveChain{list: s.liveCodex()}
 	}
-	return s.live
+	return s.liveClaude()
 }
 
 // rescueWindow is how far before an entry with a lost parent Claude Code looks
@@ -37,37 +45,36 @@ const rescueWindow = 5000
 // notInChain marks entries for which the chain has no predecessor to tell.
 const notInChain = -3
 
-func (s *Session) liveClaude() []int32 {
+func (s *Session) liveClaude() liveChain {
 	w := s.newWalk()
-	leaf := w.leaf()
-	s.end = leaf
-	if leaf < 0 {
-		return []int32{}
+	c := liveChain{list: []int32{}, end: w.leaf()}
+	if c.end < 0 {
+		return c
 	}
 	seen := make([]bool, len(s.Entries))
-	s.prev = make([]int32, len(s.Entries))
-	for i := range s.prev {
-		s.prev[i] = notInChain
+	c.prev = make([]int32, len(s.Entries))
+	for i := range c.prev {
+		c.prev[i] = notInChain
 	}
-	var chain []int32
-	for i := leaf; i >= 0; {
+	for i := c.end; i >= 0; {
 		seen[i] = true
-		chain = append(chain, i)
+		c.list = append(c.list, i)
 		if s.Entries[i].Kind == Boundary {
 			break
 		}
 		p := w.parent(i)
 		if p == Dangling || p >= 0 && seen[p] {
 			if p >= 0 {
-				s.Problems.add(int(s.Entries[i].Line), CyclicRef, "")
+				c.cycles = append(c.cycles, i)
 			}
 			p = w.rescue(i, seen)
 		}
-		s.prev[i] = p
+		c.prev[i] = p
 		i = p
 	}
-	slices.Reverse(chain)
-	return w.join(chain, seen)
+	slices.Reverse(c.list)
+	w.join(&c, seen)
+	return c
 }
 
 // walk is the tree as the host sees it after the last compaction's overrides.
@@ -282,86 +289,124 @@ func (w *walk) rescue(i int32, seen []bool) int32 {
 
 // join adds the entries of the chain's messages that the walk missed: each
 // message's other parts, then the results of its calls, behind the last part
-// that the chain holds.
-func (w *walk) join(chain []int32, seen []bool) []int32 {
-	s := w.s
-	open := func(i int) bool { return !seen[i] && w.node(int32(i)) }
-	last := map[int32]int32{} // message → its last entry in the chain
-	calls := map[key]int32{}  // open call → message
-	note := func(i int32) {
-		for _, t := range s.toolsOf(int(i)) {
-			if !t.result {
-				calls[t.id] = s.Entries[i].msg
-			}
+// that the chain holds. The host writes one entry per content block, all with
+// the message's id, and hangs the result of each parallel call under its own
+// block; so only one of them lies on the way from leaf to root.
+func (w *walk) join(c *liveChain, seen []bool) {
+	j := joiner{walk: w, seen: seen, last: map[int32]int32{}, calls: map[key]int32{}, missed: map[int32][]int32{}}
+	j.read(c.list)
+	if len(j.last) == 0 {
+		return
+	}
+	j.parts()
+	j.results()
+	if len(j.missed) > 0 {
+		j.insert(c)
+	}
+}
+
+type joiner struct {
+	*walk
+	seen   []bool
+	last   map[int32]int32   // message → its last entry in the chain
+	calls  map[key]int32     // call without a result so far → message
+	missed map[int32][]int32 // message → its entries outside the chain
+}
+
+// open reports whether an entry is still to be placed.
+func (j *joiner) open(i int) bool { return !j.seen[i] && j.node(int32(i)) }
+
+func (j *joiner) take(i int, msg int32) {
+	j.seen[i] = true
+	j.missed[msg] = append(j.missed[msg], int32(i))
+}
+
+func (j *joiner) noteCalls(i int32) {
+	for _, t := range j.s.toolsOf(int(i)) {
+		if !t.result {
+			j.calls[t.id] = j.s.Entries[i].msg
+		}
+	}
+}
+
+// read finds the chain's messages and their unanswered calls.
+func (j *joiner) read(chain []int32) {
+	for _, i := range chain {
+		if e := &j.s.Entries[i]; e.Kind == Assistant && e.msg > 0 {
+			j.last[e.msg] = i
+			j.noteCalls(i)
 		}
 	}
 	for _, i := range chain {
-		if e := &s.Entries[i]; e.Kind == Assistant && e.msg > 0 {
-			last[e.msg] = i
-			note(i)
-		}
-	}
-	if len(last) == 0 {
-		return chain
-	}
-	for _, i := range chain {
-		for _, t := range s.toolsOf(int(i)) {
+		for _, t := range j.s.toolsOf(int(i)) {
 			if t.result {
-				delete(calls, t.id)
+				delete(j.calls, t.id)
 			}
 		}
 	}
-	missed := map[int32][]int32{}
-	for i := range s.Entries {
-		if e := &s.Entries[i]; e.Kind == Assistant && e.msg > 0 && open(i) {
-			if _, ok := last[e.msg]; ok {
-				seen[i] = true
-				missed[e.msg] = append(missed[e.msg], int32(i))
-				note(int32(i))
-			}
-		}
-	}
-	for i := range s.Entries {
-		e := &s.Entries[i]
-		if e.Kind != User || !e.Has(ToolResult) || !open(i) {
+}
+
+// parts takes the other entries of the chain's messages.
+func (j *joiner) parts() {
+	for i := range j.s.Entries {
+		e := &j.s.Entries[i]
+		if e.Kind != Assistant || e.msg == 0 || !j.open(i) {
 			continue
 		}
-		msg, ok := int32(0), false
-		if p := w.parent(int32(i)); p >= 0 && s.Entries[p].Kind == Assistant && seen[p] {
-			msg = s.Entries[p].msg
-			_, ok = last[msg]
+		if _, ok := j.last[e.msg]; ok {
+			j.take(i, e.msg)
+			j.noteCalls(int32(i))
 		}
-		for _, t := range s.toolsOf(i) {
-			if m, called := calls[t.id]; called && (ok || !e.Has(Sidechain)) {
-				if !ok {
-					msg, ok = m, true
-				}
-				delete(calls, t.id)
+	}
+}
+
+// results takes the results that hang under those messages or answer one of
+// their calls.
+func (j *joiner) results() {
+	for i := range j.s.Entries {
+		if e := &j.s.Entries[i]; e.Kind == User && e.Has(ToolResult) && j.open(i) {
+			if msg, ok := j.answers(i); ok {
+				j.take(i, msg)
 			}
 		}
-		if ok {
-			seen[i] = true
-			missed[msg] = append(missed[msg], int32(i))
+	}
+}
+
+// answers finds the message that a result belongs to: its parent's, else that of
+// the call it names. The call alone does not bring in a sub-agent's entry.
+func (j *joiner) answers(i int) (msg int32, ok bool) {
+	s := j.s
+	if p := j.parent(int32(i)); p >= 0 && s.Entries[p].Kind == Assistant && j.seen[p] {
+		msg = s.Entries[p].msg
+		_, ok = j.last[msg]
+	}
+	for _, t := range s.toolsOf(i) {
+		if m, called := j.calls[t.id]; called && (ok || !s.Entries[i].Has(Sidechain)) {
+			if !ok {
+				msg, ok = m, true
+			}
+			delete(j.calls, t.id)
 		}
 	}
-	if len(missed) == 0 {
-		return chain
-	}
-	out := make([]int32, 0, len(chain)+len(missed))
-	for _, i := range chain {
+	return msg, ok
+}
+
+// insert puts what was missed behind the last part of its message.
+func (j *joiner) insert(c *liveChain) {
+	c.joined = map[int32]int32{}
+	out := make([]int32, 0, len(c.list)+len(j.missed))
+	for _, i := range c.list {
 		out = append(out, i)
-		if e := &s.Entries[i]; e.msg > 0 && last[e.msg] == i {
-			for _, j := range missed[e.msg] {
-				s.Entries[j].Flags |= Joined
-				if s.joined == nil {
-					s.joined = map[int32]int32{}
-				}
-				s.joined[j] = e.msg
-				out = append(out, j)
-			}
+		msg := j.s.Entries[i].msg
+		if msg == 0 || j.last[msg] != i {
+			continue
+		}
+		for _, m := range j.missed[msg] {
+			c.joined[m] = msg
+			out = append(out, m)
 		}
 	}
-	return out
+	c.list = out
 }
 
 func (s *Session) liveCodex() []int32 {

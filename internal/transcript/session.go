@@ -51,11 +51,7 @@ type Session struct {
 	usageLine  int
 	rolled     []rollback
 	leaf       leafHint
-	live       []int32
-	end        int32           // the leaf of the live chain
-	joined     map[int32]int32 // live entries outside the chain → the message they belong to
-	prev       []int32         // by entry of the live chain: the one before it, as the host links them
-	ids        map[string]struct{}
+	live       liveChain
 	titleRank  int
 	thread     string // Codex: the id in the first session_meta
 }
@@ -166,7 +162,7 @@ func read(ctx context.Context, f *os.File, path string, size int64) (*Session, e
 	} else {
 		head = head[:n]
 	}
-	host, ok := Detect(head)
+	host, ok := detect(head)
 	if !ok {
 		if size > 0 {
 			return nil, ErrUnknown
@@ -181,7 +177,7 @@ var ErrUnknown = errors.New("neither a Claude Code session nor a Codex rollout")
 
 // index makes the one pass.
 func index(ctx context.Context, r io.Reader, size int64, path string, host Host) (*Session, error) {
-	s := &Session{Path: path, Host: host, ids: map[string]struct{}{}}
+	s := &Session{Path: path, Host: host}
 	s.ID = idFromName(path, host)
 	// Real lines average two kilobytes or more; growing on the way would copy
 	// and hash everything several times.
@@ -291,46 +287,15 @@ func (s *Session) add(r *record, obj []byte, off, next int64) {
 
 func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64) {
 	if len(r.sid) > 0 {
-		s.noteID(r.sid)
 		e.sid, e.sidLen = s.sidSpan(obj, r.sid, e.Off)
 	}
+	// Some versions write the id a second time, under another key.
 	if len(r.sidAlt) > 0 {
 		s.extraSIDs = append(s.extraSIDs, span{e.Off + int64(offsetIn(obj, r.sidAlt)), int32(len(r.sidAlt))})
 	}
-	// The parent is looked up first: nearly always it is the entry just before.
-	if len(r.parent) > 0 {
-		k := keyOf(r.parent)
-		if p := s.at(k); p >= 0 && p != n {
-			e.Parent = p
-		} else {
-			e.Parent = Dangling
-			s.pending = append(s.pending, pendingParent{n, k})
-		}
-	}
-	if r.has(Node) {
-		if u, dup := s.uuids.add(keyOf(r.uuid)); dup {
-			s.Problems.add(s.Lines, DuplicateUUID, string(r.uuid))
-			s.supersede(s.nodes[u], n)
-			s.nodes[u] = n
-		} else {
-			s.nodes = append(s.nodes, n)
-		}
-	}
-	if len(r.msgID) > 0 {
-		k := keyOf(r.msgID)
-		m, _ := s.msgs.add(k)
-		e.msg = m + 1
-	}
+	s.link(r, e, n)
 	if e.Kind == User || e.Kind == Assistant {
-		if !e.Has(Node) {
-			s.Problems.add(s.Lines, NoUUID, "")
-		}
-		if len(r.timestamp) == 0 {
-			s.Problems.add(s.Lines, NoTimestamp, "")
-		}
-		if e.Kind == Assistant && len(r.model) == 0 {
-			s.Problems.add(s.Lines, NoModel, "")
-		}
+		s.checkMessage(r, e)
 	}
 	switch {
 	case e.Kind == Boundary && !e.Has(Sidechain):
@@ -351,8 +316,56 @@ func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64
 	case string(r.typ) == "last-prompt":
 		s.noteLeaf(r)
 	case e.Has(Node) && e.Kind != Progress && !e.Has(Sidechain):
+		// The conversation went on after the note.
 		s.leaf.explicit, s.leaf.cleared = false, false
 	}
+	s.describe(r, e)
+}
+
+// link puts an entry into the tree: its parent, its uuid, its message.
+func (s *Session) link(r *record, e *Entry, n int32) {
+	// The parent is looked up first: nearly always it is the entry just before,
+	// which the table remembers.
+	if len(r.parent) > 0 {
+		k := keyOf(r.parent)
+		if p := s.at(k); p >= 0 && p != n {
+			e.Parent = p
+		} else {
+			e.Parent = Dangling
+			s.pending = append(s.pending, pendingParent{n, k})
+		}
+	}
+	if r.has(Node) {
+		if u, dup := s.uuids.add(keyOf(r.uuid)); dup {
+			s.Problems.add(s.Lines, DuplicateUUID, string(r.uuid))
+			s.supersede(s.nodes[u], n)
+			s.nodes[u] = n
+		} else {
+			s.nodes = append(s.nodes, n)
+		}
+	}
+	if len(r.msgID) > 0 {
+		m, _ := s.msgs.add(keyOf(r.msgID))
+		e.msg = m + 1
+	}
+}
+
+// checkMessage notes what the host will stumble over.
+func (s *Session) checkMessage(r *record, e *Entry) {
+	if !e.Has(Node) {
+		s.Problems.add(s.Lines, NoUUID, "")
+	}
+	if len(r.timestamp) == 0 {
+		s.Problems.add(s.Lines, NoTimestamp, "")
+	}
+	if e.Kind == Assistant && len(r.model) == 0 {
+		s.Problems.add(s.Lines, NoModel, "")
+	}
+}
+
+// describe takes what a line tells about the session as a whole. A title that a
+// person gave outranks the host's, which outranks the first prompt.
+func (s *Session) describe(r *record, e *Entry) {
 	if s.CWD == "" && len(r.cwd) > 0 {
 		s.CWD = unescape(r.cwd)
 	}
@@ -370,7 +383,6 @@ func (s *Session) addCodex(r *record, e *Entry, n int32, obj []byte, next int64)
 	defer s.ownIDs(r, e, obj)
 	switch {
 	case string(r.typ) == "session_meta" || len(r.typ) == 0 && len(r.sid) > 0:
-		s.noteID(r.sid)
 		if s.CWD == "" && len(r.cwd) > 0 {
 			s.CWD = unescape(r.cwd)
 		}
@@ -425,12 +437,6 @@ func (s *Session) ownIDs(r *record, e *Entry, obj []byte) {
 		if len(id) > 0 && (string(id) == s.thread || string(id) == s.ID) {
 			s.extraSIDs = append(s.extraSIDs, span{e.Off + int64(offsetIn(obj, id)), int32(len(id))})
 		}
-	}
-}
-
-func (s *Session) noteID(raw []byte) {
-	if _, ok := s.ids[string(raw)]; !ok {
-		s.ids[string(raw)] = struct{}{}
 	}
 }
 
@@ -512,33 +518,7 @@ func readCompactMetadata(raw []byte, out *Compaction, p *preservedSegment) {
 		case "preTokens":
 			out.PreTokens = c.integer()
 		case "preservedSegment", "preservedMessages":
-			if !c.open('{') {
-				c.value()
-				continue
-			}
-			for first := true; c.more('}', &first); {
-				name := string(c.key())
-				if name == "uuids" && c.open('[') {
-					for first := true; c.more(']', &first); {
-						if id, ok := c.str(); ok {
-							p.keys, p.set = append(p.keys, keyOf(id)), true
-						}
-					}
-					continue
-				}
-				id, ok := c.str()
-				if !ok {
-					continue
-				}
-				switch name {
-				case "headUuid":
-					p.head, p.set = keyOf(id), true
-				case "anchorUuid":
-					p.anchor, p.set = keyOf(id), true
-				case "tailUuid":
-					p.tail, p.set = keyOf(id), true
-				}
-			}
+			p.read(&c)
 		default:
 			c.value()
 		}
@@ -546,22 +526,42 @@ func readCompactMetadata(raw []byte, out *Compaction, p *preservedSegment) {
 	p.any = p.any || p.set
 }
 
-// finish resolves what a single pass could not know in time.
-func (s *Session) finish() {
-	for _, p := range s.pending {
-		i := s.at(p.id)
-		if i >= 0 && i != p.entry {
-			s.Entries[p.entry].Parent = i
+// read takes what a compaction kept: older versions name the ends of a segment,
+// newer ones list every message.
+func (p *preservedSegment) read(c *cursor) {
+	if !c.open('{') {
+		c.value()
+		return
+	}
+	for first := true; c.more('}', &first); {
+		name := string(c.key())
+		if name == "uuids" && c.open('[') {
+			for first := true; c.more(']', &first); {
+				if id, ok := c.str(); ok {
+					p.keys, p.set = append(p.keys, keyOf(id)), true
+				}
+			}
 			continue
 		}
-		e := &s.Entries[p.entry]
-		if i == p.entry {
-			s.Problems.add(int(e.Line), CyclicRef, "its own parent")
-		} else {
-			s.Problems.add(int(e.Line), DanglingRef, "")
+		id, ok := c.str()
+		if !ok {
+			continue
+		}
+		switch name {
+		case "headUuid":
+			p.head, p.set = keyOf(id), true
+		case "anchorUuid":
+			p.anchor, p.set = keyOf(id), true
+		case "tailUuid":
+			p.tail, p.set = keyOf(id), true
 		}
 	}
-	s.pending = nil
+}
+
+// finish resolves what a single pass could not know in time. The order matters:
+// parents before the compaction's overrides, and both before the live chain.
+func (s *Session) finish() {
+	s.linkParents()
 	if u, ok := s.lastUsage.usageValue(); ok {
 		u.Line = s.usageLine
 		s.Usage, s.HasUsage = u, true
@@ -569,13 +569,42 @@ func (s *Session) finish() {
 	if len(s.lastUsage.model) > 0 {
 		s.Model = unescape(s.lastUsage.model)
 	}
-	if len(s.superseded) > 0 {
-		for i := range s.Entries {
-			for n, ok := s.superseded[s.Entries[i].Parent]; ok; n, ok = s.superseded[n] {
-				s.Entries[i].Parent = n
-			}
+	s.markKept()
+	s.live = s.resolveLive()
+	for _, i := range s.live.cycles {
+		s.Problems.add(int(s.Entries[i].Line), CyclicRef, "")
+	}
+}
+
+// linkParents resolves parents that were written after their children (a
+// resumed session may write them in any order), and those of a uuid that a
+// later line took over.
+func (s *Session) linkParents() {
+	for _, p := range s.pending {
+		e := &s.Entries[p.entry]
+		switch i := s.at(p.id); {
+		case i == p.entry:
+			s.Problems.add(int(e.Line), CyclicRef, "its own parent")
+		case i < 0:
+			s.Problems.add(int(e.Line), DanglingRef, "")
+		default:
+			e.Parent = i
 		}
 	}
+	s.pending = nil
+	if len(s.superseded) == 0 {
+		return
+	}
+	for i := range s.Entries {
+		for n, ok := s.superseded[s.Entries[i].Parent]; ok; n, ok = s.superseded[n] {
+			s.Entries[i].Parent = n
+		}
+	}
+}
+
+// markKept marks what compactions name as kept: all of it must stay in a clone,
+// and what the last one names is live.
+func (s *Session) markKept() {
 	for _, k := range s.named {
 		if i := s.at(k); i >= 0 {
 			s.Entries[i].Flags |= Named
@@ -598,16 +627,6 @@ func (s *Session) finish() {
 			s.Entries[i].Flags |= Preserved | Named
 		}
 	}
-}
-
-// IDs lists the session ids that occur in the file, for a file may hold more
-// than one.
-func (s *Session) IDs() []string {
-	out := make([]string, 0, len(s.ids))
-	for id := range s.ids {
-		out = append(out, id)
-	}
-	return out
 }
 
 // idFromName takes the id from a file's name: <id>.jsonl, or

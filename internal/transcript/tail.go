@@ -138,43 +138,17 @@ func (r *record) usageValue() (Usage, bool) {
 	c := cursor{b: r.usage}
 	c.open('{')
 	var u Usage
-	if r.kind != Assistant { // Codex
-		for first := true; c.more('}', &first); {
-			switch string(c.key()) {
-			case "last_token_usage":
-				if !c.open('{') {
-					c.value()
-					continue
-				}
-				var total int64
-				for first := true; c.more('}', &first); {
-					switch string(c.key()) {
-					case "input_tokens":
-						u.Input = c.integer()
-					case "cached_input_tokens":
-						u.CacheRead = c.integer()
-					case "output_tokens":
-						u.Output = c.integer()
-					case "total_tokens":
-						total = c.integer()
-					default:
-						c.value()
-					}
-				}
-				// Codex counts cached tokens as part of the input.
-				u.CacheRead = min(u.CacheRead, u.Input)
-				u.Input -= u.CacheRead
-				if total > 0 {
-					u.Output = max(0, total-u.Input-u.CacheRead)
-				}
-			case "model_context_window":
-				u.Window = c.integer()
-			default:
-				c.value()
-			}
-		}
-		return u, !c.bad && u.Tokens() > 0
+	if r.kind == Assistant {
+		u = readUsage(&c)
+		u.Model = unescape(r.model)
+	} else {
+		u = readTokenCount(&c)
 	}
+	return u, !c.bad && u.Tokens() > 0
+}
+
+// readUsage reads Claude Code's message.usage.
+func readUsage(c *cursor) (u Usage) {
 	for first := true; c.more('}', &first); {
 		switch string(c.key()) {
 		case "input_tokens":
@@ -189,8 +163,52 @@ func (r *record) usageValue() (Usage, bool) {
 			c.value()
 		}
 	}
-	u.Model = unescape(r.model)
-	return u, !c.bad && u.Tokens() > 0
+	return u
+}
+
+// readTokenCount reads the info of Codex's token_count event.
+func readTokenCount(c *cursor) (u Usage) {
+	for first := true; c.more('}', &first); {
+		switch string(c.key()) {
+		case "last_token_usage":
+			u = readLastUsage(c, u)
+		case "model_context_window":
+			u.Window = c.integer()
+		default:
+			c.value()
+		}
+	}
+	return u
+}
+
+func readLastUsage(c *cursor, u Usage) Usage {
+	if !c.open('{') {
+		c.value()
+		return u
+	}
+	var total int64
+	for first := true; c.more('}', &first); {
+		switch string(c.key()) {
+		case "input_tokens":
+			u.Input = c.integer()
+		case "cached_input_tokens":
+			u.CacheRead = c.integer()
+		case "output_tokens":
+			u.Output = c.integer()
+		case "total_tokens":
+			total = c.integer()
+		default:
+			c.value()
+		}
+	}
+	// Codex counts cached tokens as part of the input, and reasoning in the total
+	// only.
+	u.CacheRead = min(u.CacheRead, u.Input)
+	u.Input -= u.CacheRead
+	if total > 0 {
+		u.Output = max(0, total-u.Input-u.CacheRead)
+	}
+	return u
 }
 
 // Since is how much a file grew after its last compaction.

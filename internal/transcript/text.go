@@ -222,10 +222,3 @@ func EntryType(entry []byte) string {
 	}
 	return unescape(typ)
 }
-
-// StartsTurn reports whether a turn begins at a Claude Code entry: a user's
-// prompt, not a tool result and not written by the host.
-func StartsTurn(entry []byte) bool {
-	var r record
-	return r.parse(entry, Claude) && r.has(TurnStart)
-}

@@ -3,9 +3,6 @@ package transcript
 // CallID stands for the id of a tool call.
 type CallID struct{ k key }
 
-// CallIDOf is the CallID of an id as blocks give it.
-func CallIDOf(id string) CallID { return CallID{keyOf([]byte(id))} }
-
 // Pair is a tool call and its results: the unit in which tools are removed. A
 // call may lack a result.
 type Pair struct {
@@ -47,17 +44,6 @@ func (s *Session) Fixed(p Pair) bool {
 		}
 	}
 	return false
-}
-
-// bare reports whether a pair's entries hold nothing else, so that they can go
-// as a whole.
-func (s *Session) bare(p Pair) bool {
-	for _, i := range p.Entries {
-		if e := &s.Entries[i]; e.Text > 0 || e.Has(Thinking) || len(s.toolsOf(int(i))) != 1 {
-			return false
-		}
-	}
-	return true
 }
 
 // CallIDOf is the id of the first call or result in an entry.

@@ -64,7 +64,6 @@ const (
 	Thinking                     // holds readable thinking
 	Image                        // holds an image
 	Preserved                    // named by the last compaction as kept
-	Joined                       // live through its message or tool id, not through a parent
 	Node                         // has a uuid: part of the tree
 	Named                        // some compaction names it as kept: it must not go
 )
@@ -177,8 +176,8 @@ func civil(y, m, d int) int64 {
 	return int64(era)*146097 + int64(doe) - 719468
 }
 
-// Detect tells the host from the first lines of a file.
-func Detect(head []byte) (Host, bool) {
+// detect tells the host from the first lines of a file.
+func detect(head []byte) (Host, bool) {
 	for n := 0; len(head) > 0 && n < 64; n++ {
 		line := head
 		if i := bytes.IndexByte(head, '\n'); i >= 0 {

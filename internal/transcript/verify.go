@@ -59,7 +59,7 @@ func verify(ctx context.Context, f *os.File, size int64) (*Report, error) {
 	if n, err := f.ReadAt(head, 0); n < len(head) && err != nil && err != io.EOF {
 		return nil, err
 	}
-	host, _ := Detect(head)
+	host, _ := detect(head)
 	c := checker{
 		host: host,
 		rep: &Report{
@@ -392,9 +392,9 @@ func (c *checker) finish() {
 	}
 }
 
-// VerifyClone checks a clone against the first size bytes of its source: what
+// verifyClone checks a clone against the first size bytes of its source: what
 // is wrong with the clone must have been wrong before.
-func VerifyClone(ctx context.Context, source string, size int64, clone, id string) error {
+func verifyClone(ctx context.Context, source string, size int64, clone, id string) error {
 	after, err := Verify(ctx, clone)
 	if err != nil {
 		return err
