@@ -3,9 +3,7 @@ package host
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,16 +13,20 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/plugin"
 )
 
 // claudeHost is Claude Code.
 var claudeHost = Host{
-	Name: ClaudeCode, Program: "claude", Floor: Version{2, 1, 197}, dirVar: "CLAUDE_CONFIG_DIR", dirName: ".claude",
+	Name: ClaudeCode, Program: "claude", Floor: Version{2, 1, 197}, NeedsFloor: true,
 	Events: []string{
 		"session-start", "user-prompt-submit", "pre-tool-use", "post-tool-use", "post-tool-use-failure",
 		"post-tool-batch", "subagent-start", "subagent-stop", "stop", "stop-failure",
 		"pre-compact", "post-compact", "session-end",
 	},
+	Core:       []string{"session-start", "user-prompt-submit"},
 	SessionEnv: []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"},
 	ProjectEnv: []string{"CLAUDE_PROJECT_ROOT", "CLAUDE_PROJECT_DIR"},
 	Delivers:   true, Gates: true, AsksAgents: true, Loops: true, AgentsCompact: true,
@@ -32,208 +34,159 @@ var claudeHost = Host{
 	AgentTranscript: func(transcript, agent string) string {
 		return filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "subagents", "agent-"+filepath.Base(agent)+".jsonl")
 	},
+
+	Probe: probeClaude, SettingsCheck: "settings",
+	Texts: Texts{
+		Found: message.DoctorClaude, Missing: message.WarnNoClaude, Old: message.WarnOldClaude, NoGate: message.ProbeNoClaude,
+		NotInstalled: message.DoctorNoClaude, Init: message.HintInit, Fire: message.HintFire, Next: message.InitNext,
+	},
+	dirVar: "CLAUDE_CONFIG_DIR", dirName: ".claude",
+	autoKeys: []string{"autoCompactWindow", "env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "precomputeCompactionEnabled"},
+	setup:    setupClaude,
 }
 
-// PluginName is the plugin's name, and that of the folder it is offered from.
-const PluginName = "overtone"
+// pluginName is the plugin's name, and that of the folder it is offered from.
+const pluginName = "overtone"
 
-// Claude is an installation in Claude Code.
-type Claude struct {
-	Dir  string // $CLAUDE_CONFIG_DIR or ~/.claude
-	Home string // the user's home
-	// Plugin is the folder that the plugin is loaded from. It is what Claude
+func setupClaude(p Place) Setup {
+	c := claude{dir: p.Dir, home: p.User, plugin: filepath.Join(p.Root, "plugin")}
+	return Setup{
+		Settings: c.settings(), Edits: c.edits(), Auto: autoEdits(p.Window, p.Percent),
+		Plugin:  Plugin{c.plugin, plugin.FS},
+		present: func(settings []byte) bool { return enabled(settings).Exists() },
+		check:   c.check, register: c.register, unregister: c.unregister,
+	}
+}
+
+// claude is an installation in Claude Code.
+type claude struct {
+	dir  string // its own folder
+	home string // the user's home
+	// plugin is the folder that the plugin is loaded from. It is what Claude
 	// Code calls a marketplace: a folder with a list, and the plugin below it.
-	Plugin string
-	// Window and Percent lower the point from which Claude Code asks to compact;
-	// 0 leaves them alone.
-	Window, Percent int
+	plugin string
 }
 
-// Settings is the path of the user's settings.
-func (c Claude) Settings() string { return filepath.Join(c.Dir, "settings.json") }
+// settings is the path of the user's settings.
+func (c claude) settings() string { return filepath.Join(c.dir, "settings.json") }
 
-// Edits are the settings that install the plugin. Agents may read the reports of
-// other stages without asking; they cannot be allowed to write there.
-func (c Claude) Edits() []Edit {
-	source := `{"source":{"source":"directory","path":` + quote(c.Plugin) + `}}`
+// edits are the settings that install the plugin: where it is, that it is on, and
+// that agents may read the reports of other stages without asking; they cannot be
+// allowed to write there.
+func (c claude) edits() []Edit {
+	source := `{"source":{"source":"directory","path":` + quote(c.plugin) + `}}`
 	edits := []Edit{
-		{Path: []string{"extraKnownMarketplaces", PluginName}, Value: source, Own: true},
-		{Path: []string{"enabledPlugins", PluginName + "@" + PluginName}, Value: "true", Own: true},
+		{Path: []string{"extraKnownMarketplaces", pluginName}, Value: source, Own: true},
+		{Path: []string{"enabledPlugins", pluginName + "@" + pluginName}, Value: "true", Own: true},
 	}
 	for _, name := range []string{"pipeline-context-*", "reflection-memory-*"} {
 		edits = append(edits, Edit{Path: []string{"permissions", "allow"}, Value: quote("Read(" + c.rule(name) + ")"), Append: true})
 	}
-	return append(edits, c.WindowEdits()...)
+	return edits
 }
 
 // precomputed is the window from which Claude Code may prepare a compaction
 // ahead of time and put it in place unasked, past the hook.
 const precomputed = 200_000
 
-// WindowEdits are the settings of mode auto.
-func (c Claude) WindowEdits() []Edit {
-	if c.Window == 0 {
+// autoEdits are the settings of mode auto: they lower the point from which Claude
+// Code asks to compact.
+func autoEdits(window, percent int) []Edit {
+	if window == 0 {
 		return nil
 	}
 	edits := []Edit{
-		{Path: []string{"autoCompactWindow"}, Value: strconv.Itoa(c.Window)},
-		{Path: []string{"env", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"}, Value: quote(strconv.Itoa(c.Percent))},
+		{Path: []string{"autoCompactWindow"}, Value: strconv.Itoa(window)},
+		{Path: []string{"env", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"}, Value: quote(strconv.Itoa(percent))},
 	}
-	if c.Window >= precomputed {
+	if window >= precomputed {
 		edits = append(edits, Edit{Path: []string{"precomputeCompactionEnabled"}, Value: "false"})
 	}
 	return edits
 }
 
-// IsWindow reports whether an edit belongs to mode auto.
-func IsWindow(e Edit) bool {
-	switch strings.Join(e.Path, ".") {
-	case "autoCompactWindow", "env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "precomputeCompactionEnabled":
-		return true
+// enabled is the switch of the plugin in settings.
+func enabled(settings []byte) gjson.Result {
+	settings = bytes.TrimPrefix(settings, []byte("\uFEFF"))
+	return gjson.GetBytes(settings, "enabledPlugins."+gjson.Escape(pluginName+"@"+pluginName))
+}
+
+// check looks at the switches, then at what is missing: without the plugin's
+// folder nothing loads, without a rule agents ask more often.
+func (c claude) check(f File, path string) []Finding {
+	const id = "settings"
+	edits := c.edits()
+	source, on, rules := edits[0], edits[1], edits[2:]
+	lacks := slices.Compact(lacking(f.Before, append([]Edit{source}, rules...)))
+	switch sw := enabled(f.Before); {
+	case gjson.GetBytes(bytes.TrimPrefix(f.Before, []byte("\uFEFF")), "disableAllHooks").Bool():
+		return []Finding{found(id, Broken, message.DoctorNoHooks, path).advise(message.HintNoHooks)}
+	case sw.Exists() && !sw.Bool():
+		return []Finding{found(id, Warn, message.DoctorOff, path).advise(message.HintOn)}
+	case !Holds(f.Before, on):
+		return []Finding{found(id, Broken, message.DoctorNoKeys, path, on.Key()).advise(message.HintInit)}
+	case len(lacks) > 0:
+		status := Warn
+		if lacks[0] == source.Key() {
+			status = Broken
+		}
+		return []Finding{found(id, status, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInit)}
 	}
-	return false
+	return []Finding{found(id, Fine, message.DoctorSettings, path)}
 }
 
 // rule is a file of the Claude folder in the form of permission rules: below the
 // home with ~, else with two slashes.
-func (c Claude) rule(name string) string {
-	path := filepath.Join(c.Dir, name)
-	if rel, err := filepath.Rel(c.Home, path); c.Home != "" && err == nil && filepath.IsLocal(rel) {
+func (c claude) rule(name string) string {
+	path := filepath.Join(c.dir, name)
+	if rel, err := filepath.Rel(c.home, path); c.home != "" && err == nil && filepath.IsLocal(rel) {
 		return "~/" + filepath.ToSlash(rel)
 	}
 	return "/" + filepath.ToSlash(path)
 }
 
-// PluginFile is one file below the plugin's folder.
-type PluginFile struct {
-	Name string // with slashes
-	Data []byte
-}
-
-// PluginFiles are the files that install the plugin in fsys.
-func PluginFiles(fsys fs.FS) ([]PluginFile, error) {
-	list := []PluginFile{{".claude-plugin/marketplace.json", []byte(`{
-  "name": "` + PluginName + `",
-  "owner": {"name": "Overtone"},
-  "plugins": [{"name": "` + PluginName + `", "source": "./` + PluginName + `"}]
-}
-`)}}
-	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(fsys, name)
-		list = append(list, PluginFile{PluginName + "/" + name, data})
-		return err
-	})
-	return list, err
-}
-
-// PluginState is how a folder differs from the plugin.
-type PluginState struct {
-	Missing, Changed, Extra []string // names, with slashes
-}
-
-// Intact reports whether the folder is the plugin.
-func (s PluginState) Intact() bool { return len(s.Missing)+len(s.Changed)+len(s.Extra) == 0 }
-
-// ComparePlugin looks at the plugin's folder.
-func ComparePlugin(dir string, files []PluginFile) (PluginState, error) {
-	var s PluginState
-	for _, f := range files {
-		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Name)))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			s.Missing = append(s.Missing, f.Name)
-		case err != nil:
-			return s, err
-		case !bytes.Equal(data, f.Data):
-			s.Changed = append(s.Changed, f.Name)
-		}
-	}
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		name := filepath.ToSlash(rel)
-		if !slices.ContainsFunc(files, func(f PluginFile) bool { return f.Name == name }) {
-			s.Extra = append(s.Extra, name)
-		}
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return s, err
-}
-
-// WritePlugin makes the folder the plugin: what differs is written, what an
-// older version left is removed.
-func WritePlugin(dir string, files []PluginFile, s PluginState) error {
-	for _, f := range files {
-		if !slices.Contains(s.Missing, f.Name) && !slices.Contains(s.Changed, f.Name) {
-			continue
-		}
-		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		if err := replaceFile(path, f.Data, 0o600); err != nil {
-			return err
-		}
-	}
-	for _, name := range s.Extra {
-		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Registered reports whether Claude Code has noticed the plugin's folder. It
+// registered reports whether Claude Code has noticed the plugin's folder. It
 // does so at the start of a session, too late for that session.
-func (c Claude) Registered() bool {
-	data, err := os.ReadFile(filepath.Join(c.Dir, "plugins", "known_marketplaces.json"))
-	return err == nil && gjson.ValidBytes(data) && gjson.GetBytes(data, PluginName+".source.path").String() == c.Plugin
+func (c claude) registered() bool {
+	data, err := os.ReadFile(filepath.Join(c.dir, "plugins", "known_marketplaces.json"))
+	return err == nil && gjson.ValidBytes(data) && gjson.GetBytes(data, pluginName+".source.path").String() == c.plugin
 }
 
-// Register has Claude Code itself notice the plugin's folder, so that already
+// register has Claude Code itself notice the plugin's folder, so that already
 // the next session runs with it. The declaration it asks for goes to a project
 // that is thrown away: it would reformat the user's settings.
-func (c Claude) Register(ctx context.Context, bin string, env []string) error {
+func (c claude) register(ctx context.Context, bin string, env []string) error {
+	if c.registered() {
+		return nil
+	}
 	return c.keeping(func() error {
-		return claude(ctx, bin, env, "plugin", "marketplace", "add", c.Plugin, "--scope", "local")
+		return runClaude(ctx, bin, env, "plugin", "marketplace", "add", c.plugin, "--scope", "local")
 	})
 }
 
-// Declared reports whether settings name the plugin's folder, or another of that
-// name.
-func Declared(settings []byte) bool {
-	return gjson.ValidBytes(settings) && gjson.GetBytes(settings, "extraKnownMarketplaces."+PluginName).Exists()
-}
-
-// Unregister takes Register back. It is only for settings that do not declare
-// the folder any more: Claude Code would remove, and reformat, what is there.
-func (c Claude) Unregister(ctx context.Context, bin string, env []string) error {
-	return c.keeping(func() error { return claude(ctx, bin, env, "plugin", "marketplace", "remove", PluginName) })
+// unregister takes register back, once the settings do not declare the folder
+// any more: Claude Code would remove, and reformat, what is there.
+func (c claude) unregister(ctx context.Context, bin string, env []string) error {
+	settings, err := os.ReadFile(c.settings())
+	declared := err == nil && gjson.ValidBytes(settings) && gjson.GetBytes(settings, "extraKnownMarketplaces."+pluginName).Exists()
+	if declared || !c.registered() {
+		return nil
+	}
+	return c.keeping(func() error { return runClaude(ctx, bin, env, "plugin", "marketplace", "remove", pluginName) })
 }
 
 // keeping runs the host and gives the user's settings their bytes back: its first
 // start in a home migrates them ("model": "opus" goes), and that start was ours,
 // not the user's.
-func (c Claude) keeping(run func() error) error {
-	before, err := Open(c.Settings())
+func (c claude) keeping(run func() error) error {
+	before, err := Open(c.settings())
 	if err != nil {
 		return err
 	}
 	if err := run(); err != nil {
 		return err
 	}
-	now, err := Open(c.Settings())
+	now, err := Open(c.settings())
 	if err != nil {
 		return err
 	}
@@ -247,7 +200,7 @@ func (c Claude) keeping(run func() error) error {
 // second.
 const registerWait = 30 * time.Second
 
-func claude(ctx context.Context, bin string, env []string, args ...string) error {
+func runClaude(ctx context.Context, bin string, env []string, args ...string) error {
 	dir, err := os.MkdirTemp("", "overtone-init-")
 	if err != nil {
 		return err

@@ -3,22 +3,57 @@ package host
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // codexHost is Codex CLI. Its sub-agents are threads of their own.
 var codexHost = Host{
-	Name: Codex, Program: "codex", Floor: Version{0, 166, 0}, dirVar: "CODEX_HOME", dirName: ".codex",
+	Name: Codex, Program: "codex", Floor: Version{0, 166, 0},
 	Events:   []string{"session-start", "user-prompt-submit", "post-tool-use", "pre-compact", "post-compact", "stop"},
+	Core:     []string{"user-prompt-submit"},
 	Delivers: true, Watched: true,
 	Decode: decodeCodex, Encode: encodeHooks,
+
+	SettingsCheck: "codex-hooks",
+	Texts: Texts{
+		Found: message.DoctorCodex, Missing: message.DoctorNoCodex, Old: message.WarnOldCodex, NotInstalled: message.DoctorNotCodex,
+		Init: message.HintInitCodex, Fire: message.HintFireCodex, Next: message.InitCodex, NextAuto: message.InitCodexRun, Also: message.InitAlso,
+	},
+	dirVar: "CODEX_HOME", dirName: ".codex", setup: setupCodex,
 }
 
-// CodexFile is the path of the user's hooks in Codex's home.
-func CodexFile(home string) string { return filepath.Join(home, "hooks.json") }
+func setupCodex(p Place) Setup {
+	edits := codexEdits()
+	return Setup{
+		Settings: filepath.Join(p.Dir, "hooks.json"), Edits: edits,
+		present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
+		check: func(f File, path string) []Finding {
+			toml, _ := os.ReadFile(filepath.Join(p.Dir, "config.toml")) // a missing file approves nothing
+			return checkCodex(f, path, toml)
+		},
+	}
+}
+
+// checkCodex looks for the hooks, and for the user's approval of them.
+func checkCodex(f File, path string, configTOML []byte) []Finding {
+	hooks := found("codex-hooks", Fine, message.DoctorSettings, path)
+	if lacks := lacking(f.Before, codexEdits()); len(lacks) > 0 {
+		hooks = found("codex-hooks", Broken, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitCodex)
+	}
+	switch approved, total := codexApproved(f.Path, f.Before, configTOML); {
+	case approved < total:
+		return []Finding{hooks, found("codex-trust", Warn, message.DoctorPending, total-approved, total).advise(message.HintApprove)}
+	case total > 0:
+		return []Finding{hooks, found("codex-trust", Fine, message.DoctorApproved, total)}
+	}
+	return []Finding{hooks}
+}
 
 // codexHook is one event that Codex reports. One that speaks gives the model
 // texts that must arrive whole.
@@ -38,9 +73,9 @@ var codexHooks = [...]codexHook{
 	{"Stop", "stop", "", false},
 }
 
-// CodexEdits add the hooks to hooks.json. Each goes to the end of its event:
+// codexEdits add the hooks to hooks.json. Each goes to the end of its event:
 // Codex remembers the user's approval of a hook by its place in the list.
-func CodexEdits() []Edit {
+func codexEdits() []Edit {
 	var edits []Edit
 	for _, h := range codexHooks {
 		command := "overtone hook " + h.command + " --host codex"
@@ -62,10 +97,10 @@ func CodexEdits() []Edit {
 	return edits
 }
 
-// CodexApproved counts which of the hooks in hooks.json (at path) the user has
+// codexApproved counts which of the hooks in hooks.json (at path) the user has
 // decided about, according to Codex's config.toml. Nothing is ever approved from
 // here.
-func CodexApproved(path string, hooks, configTOML []byte) (approved, total int) {
+func codexApproved(path string, hooks, configTOML []byte) (approved, total int) {
 	if !gjson.ValidBytes(hooks) {
 		return 0, 0
 	}

@@ -40,10 +40,13 @@ type Host struct {
 	Name Name
 	// Program is what the user starts.
 	Program string
-	// Floor is the oldest version whose hooks are known to behave.
-	Floor Version
-	// Events are the hooks that it calls, as `overtone hook` names them.
-	Events []string
+	// Floor is the oldest version whose hooks are known to behave. Below it they
+	// may not load at all where NeedsFloor says so.
+	Floor      Version
+	NeedsFloor bool
+	// Events are the hooks that it calls, as `overtone hook` names them; Core ones
+	// come with every session.
+	Events, Core []string
 	// SessionEnv and ProjectEnv are the variables in which it names the session
 	// and the project to the programs it starts, the most telling first.
 	SessionEnv, ProjectEnv []string
@@ -70,7 +73,16 @@ type Host struct {
 	// AgentTranscript is where a sub-agent's session is kept; "" = nowhere.
 	AgentTranscript func(transcript, agent string) string
 
+	// Probe finds out whether the program lets a hook refuse a compaction. Where
+	// there is none, mode auto does not depend on that.
+	Probe func(ctx context.Context, bin, path string) (honoured bool, err error)
+	Texts Texts
+	// SettingsCheck is the name of the check of the settings.
+	SettingsCheck string
+
 	dirVar, dirName string // the folder of its own files: variable, and name below the home
+	autoKeys        []string
+	setup           func(Place) Setup
 }
 
 // All are the hosts, the usual one first.

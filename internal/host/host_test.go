@@ -85,32 +85,30 @@ func TestClaudeEdits(t *testing.T) {
 		return list
 	}
 	home := string(filepath.Separator) + "home"
-	c := Claude{Dir: filepath.Join(home, ".claude"), Home: home, Plugin: filepath.Join(home, ".overtone", "plugin")}
+	c := claude{dir: filepath.Join(home, ".claude"), home: home, plugin: filepath.Join(home, ".overtone", "plugin")}
 	want := []string{
-		`extraKnownMarketplaces.overtone = {"source":{"source":"directory","path":` + quote(c.Plugin) + `}}`,
+		`extraKnownMarketplaces.overtone = {"source":{"source":"directory","path":` + quote(c.plugin) + `}}`,
 		`enabledPlugins.overtone@overtone = true`,
 		`permissions.allow = "Read(~/.claude/pipeline-context-*)"`,
 		`permissions.allow = "Read(~/.claude/reflection-memory-*)"`,
 	}
-	if diff := cmp.Diff(want, values(c.Edits())); diff != "" {
+	if diff := cmp.Diff(want, values(c.edits())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	c.Window, c.Percent = 100_000, 60
-	want = append(want, "autoCompactWindow = 100000", `env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE = "60"`)
-	if diff := cmp.Diff(want, values(c.Edits())); diff != "" {
+	want = []string{"autoCompactWindow = 100000", `env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE = "60"`}
+	if diff := cmp.Diff(want, values(autoEdits(100_000, 60))); diff != "" {
 		t.Errorf("mode auto (-want +got):\n%s", diff)
 	}
 	// From this window on a compaction may be prepared past the hook.
-	c.Window = 200_000
-	if got := values(c.WindowEdits()); len(got) != 3 || got[2] != "precomputeCompactionEnabled = false" {
+	if got := values(autoEdits(200_000, 60)); len(got) != 3 || got[2] != "precomputeCompactionEnabled = false" {
 		t.Errorf("large window: %v", got)
 	}
-	for _, e := range c.Edits() {
-		if IsWindow(e) == (e.Own || e.Append) {
+	for _, e := range append(c.edits(), autoEdits(200_000, 60)...) {
+		if claudeHost.IsAuto(e) == (e.Own || e.Append) {
 			t.Errorf("%v", e.Path)
 		}
 	}
-	c.Dir = filepath.Join(string(filepath.Separator)+"srv", "claude")
+	c.dir = filepath.Join(string(filepath.Separator)+"srv", "claude")
 	if got := c.rule("x-*"); got != "//srv/claude/x-*" {
 		t.Errorf("outside the home: %s", got)
 	}
@@ -119,15 +117,16 @@ func TestClaudeEdits(t *testing.T) {
 func TestPluginFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "plugin")
-	files, err := PluginFiles(fstest.MapFS{
+	p := Plugin{dir, fstest.MapFS{
 		".claude-plugin/plugin.json": {Data: []byte("{}")}, "agents/a.md": {Data: []byte("a")},
-	})
+	}}
+	files, err := p.Files()
 	if err != nil || len(files) != 3 {
 		t.Fatalf("%v, %v", files, err)
 	}
 	state := func() PluginState {
 		t.Helper()
-		s, err := ComparePlugin(dir, files)
+		s, err := p.Compare(files)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +135,7 @@ func TestPluginFolder(t *testing.T) {
 	if s := state(); len(s.Missing) != 3 || s.Intact() {
 		t.Errorf("nothing there: %+v", s)
 	}
-	if err := WritePlugin(dir, files, state()); err != nil {
+	if err := p.Write(files, state()); err != nil {
 		t.Fatal(err)
 	}
 	if s := state(); !s.Intact() {
@@ -155,29 +154,29 @@ func TestPluginFolder(t *testing.T) {
 	if diff := cmp.Diff(want, state()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := WritePlugin(dir, files, state()); err != nil || !state().Intact() {
+	if err := p.Write(files, state()); err != nil || !state().Intact() {
 		t.Errorf("repaired: %v, %+v", err, state())
 	}
 }
 
 func TestCodexApproved(t *testing.T) {
 	t.Parallel()
-	hooks, _, err := Apply([]byte(`{"hooks":{"Stop":[{"hooks":[{"command":"mine"}]}]}}`), CodexEdits())
+	hooks, _, err := Apply([]byte(`{"hooks":{"Stop":[{"hooks":[{"command":"mine"}]}]}}`), codexEdits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := len(Of(Codex).Events)
-	if a, total := CodexApproved("/c/hooks.json", hooks, nil); a != 0 || total != n {
+	if a, total := codexApproved("/c/hooks.json", hooks, nil); a != 0 || total != n {
 		t.Errorf("%d of %d", a, total)
 	}
 	// The user's hook is the first of its event, ours the second.
 	toml := `[hooks.state."/c/hooks.json:stop:1:0"]
 [hooks.state."/c/hooks.json:post_tool_use:0:0"]
 [hooks.state."/other/hooks.json:pre_compact:0:0"]`
-	if a, total := CodexApproved("/c/hooks.json", hooks, []byte(toml)); a != 2 || total != n {
+	if a, total := codexApproved("/c/hooks.json", hooks, []byte(toml)); a != 2 || total != n {
 		t.Errorf("%d of %d", a, total)
 	}
-	if _, total := CodexApproved("/c/hooks.json", []byte("{"), nil); total != 0 {
+	if _, total := codexApproved("/c/hooks.json", []byte("{"), nil); total != 0 {
 		t.Errorf("broken file: %d", total)
 	}
 }
@@ -284,7 +283,7 @@ func TestTidy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Edit(CodexEdits()); err != nil {
+	if err := f.Edit(codexEdits()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Save(time.Now(), Codex, "1", []*File{&f}); err != nil {

@@ -28,6 +28,9 @@ type Edit struct {
 	Inner string  `json:"inner,omitempty"` // white space in the container that was empty
 }
 
+// Key is the path as people write it.
+func (e Edit) Key() string { return strings.Join(e.Path, ".") }
+
 // SyntaxError says where a file stops being JSON.
 type SyntaxError struct {
 	Line, Column int

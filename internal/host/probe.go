@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// ErrProbe says that a probe did not find out anything.
-var ErrProbe = errors.New("the probe was not conclusive")
+// errProbe says that a probe did not find out anything.
+var errProbe = errors.New("the probe was not conclusive")
 
 // probeWait bounds a probe; it takes about three seconds.
 const probeWait = 60 * time.Second
@@ -28,14 +28,14 @@ const (
 	probeSteps  = 7 // tool calls the model makes
 )
 
-// Probe finds out whether the claude program lets a PreCompact hook refuse a
+// probeClaude finds out whether the claude program lets a PreCompact hook refuse a
 // compaction: it runs a session against a model on loopback that claims to be
 // nearly full, refuses a few times, then gives in. It is honoured if the
 // compaction came after giving in and not before.
 //
 // Home, settings and project are thrown away, no key and no text of the user's
 // is used, and nothing leaves the machine. path is the PATH to run it with.
-func Probe(ctx context.Context, bin, path string) (honoured bool, err error) {
+func probeClaude(ctx context.Context, bin, path string) (honoured bool, err error) {
 	dir, err := os.MkdirTemp("", "overtone-probe-")
 	if err != nil {
 		return false, err
@@ -71,7 +71,7 @@ func Probe(ctx context.Context, bin, path string) (honoured bool, err error) {
 	}
 	out, runErr := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return false, fmt.Errorf("%w: %w", ErrProbe, context.Cause(ctx))
+		return false, fmt.Errorf("%w: %w", errProbe, context.Cause(ctx))
 	}
 	calls, _ := os.ReadFile(log)
 	before, _, compacted := strings.Cut(string(calls), "post\n")
@@ -80,11 +80,11 @@ func Probe(ctx context.Context, bin, path string) (honoured bool, err error) {
 	case compacted:
 		return refused > probeBlocks, nil
 	case runErr != nil:
-		return false, fmt.Errorf("%w: %w: %.300s", ErrProbe, runErr, bytes.TrimSpace(out))
+		return false, fmt.Errorf("%w: %w: %.300s", errProbe, runErr, bytes.TrimSpace(out))
 	case refused == 0:
-		return false, fmt.Errorf("%w: the hook was never called", ErrProbe)
+		return false, fmt.Errorf("%w: the hook was never called", errProbe)
 	}
-	return false, fmt.Errorf("%w: there was no compaction, allowed or not", ErrProbe)
+	return false, fmt.Errorf("%w: there was no compaction, allowed or not", errProbe)
 }
 
 // probeHome writes settings and hook of the probe; log is where the hook notes

@@ -27,6 +27,14 @@ func (f Folders) Find(variable, usual string) string {
 	return absolute(dir)
 }
 
+// Short is a path as people are shown it: with ~ where it is below the home.
+func (f Folders) Short(path string) string {
+	if rel, err := filepath.Rel(f.User, path); f.User != "" && err == nil && rel != "." && filepath.IsLocal(rel) {
+		return "~" + string(filepath.Separator) + rel
+	}
+	return path
+}
+
 // usualClaude is what models are told while nobody chose another folder.
 const usualClaude = "~/.claude"
 

@@ -1,0 +1,119 @@
+package host
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Plugin is a folder that a host loads, and what belongs into it.
+type Plugin struct {
+	Dir string
+	fs  fs.FS // nil: there is none
+}
+
+// Files are the files below the folder.
+func (p Plugin) Files() ([]PluginFile, error) {
+	if p.fs == nil {
+		return nil, nil
+	}
+	return pluginFiles(p.fs)
+}
+
+// PluginFile is one file below the plugin's folder.
+type PluginFile struct {
+	Name string // with slashes
+	Data []byte
+}
+
+// pluginFiles are the files that install the plugin in fsys.
+func pluginFiles(fsys fs.FS) ([]PluginFile, error) {
+	list := []PluginFile{{".claude-plugin/marketplace.json", []byte(`{
+  "name": "` + pluginName + `",
+  "owner": {"name": "Overtone"},
+  "plugins": [{"name": "` + pluginName + `", "source": "./` + pluginName + `"}]
+}
+`)}}
+	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(fsys, name)
+		list = append(list, PluginFile{pluginName + "/" + name, data})
+		return err
+	})
+	return list, err
+}
+
+// PluginState is how a folder differs from the plugin.
+type PluginState struct {
+	Missing, Changed, Extra []string // names, with slashes
+}
+
+// Intact reports whether the folder is the plugin.
+func (s PluginState) Intact() bool { return len(s.Missing)+len(s.Changed)+len(s.Extra) == 0 }
+
+// Compare looks at the folder.
+func (p Plugin) Compare(files []PluginFile) (PluginState, error) {
+	var s PluginState
+	if p.fs == nil {
+		return s, nil
+	}
+	dir := p.Dir
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Name)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			s.Missing = append(s.Missing, f.Name)
+		case err != nil:
+			return s, err
+		case !bytes.Equal(data, f.Data):
+			s.Changed = append(s.Changed, f.Name)
+		}
+	}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		if !slices.ContainsFunc(files, func(f PluginFile) bool { return f.Name == name }) {
+			s.Extra = append(s.Extra, name)
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return s, err
+}
+
+// Write makes the folder the plugin: what differs is written, what an older
+// version left is removed.
+func (p Plugin) Write(files []PluginFile, s PluginState) error {
+	dir := p.Dir
+	for _, f := range files {
+		if !slices.Contains(s.Missing, f.Name) && !slices.Contains(s.Changed, f.Name) {
+			continue
+		}
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := replaceFile(path, f.Data, 0o600); err != nil {
+			return err
+		}
+	}
+	for _, name := range s.Extra {
+		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

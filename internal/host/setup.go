@@ -1,0 +1,125 @@
+package host
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Texts are what people are told about a host while Overtone is installed in it
+// or looked after.
+type Texts struct {
+	Found        message.Text // the program and its version
+	Missing      message.Text // there is no such program
+	Old          message.Text // its version, and the oldest that will do
+	NoGate       message.Text // why mode auto is given up without the program
+	NotInstalled message.Text
+	Init         message.Text // hint: install again
+	Fire         message.Text // hint: no hook was called
+	Next         message.Text // after installing
+	NextAuto     message.Text // the same, in mode auto only
+	Also         message.Text // the program is there, Overtone was installed elsewhere
+}
+
+// Place is where an installation goes.
+type Place struct {
+	User string // the user's home
+	Dir  string // the host's own folder, see [Host.Dir]
+	Root string // Overtone's folder
+	// Window and Percent are the point from which a host that can be told so asks
+	// to compact in mode auto; 0 leaves it alone.
+	Window, Percent int
+}
+
+// Setup is an installation in a host: what it changes, and how one sees that it
+// is there.
+type Setup struct {
+	*Host
+	Settings string // the file that is edited
+	Edits    []Edit // what installs the hooks
+	Auto     []Edit // what mode auto adds
+	// Plugin is the folder of files that the host loads, with its content; none
+	// where hooks are only named in the settings.
+	Plugin Plugin
+
+	present              func(settings []byte) bool
+	check                func(f File, path string) []Finding
+	register, unregister func(ctx context.Context, bin string, env []string) error
+}
+
+// Setup is the installation in a place.
+func (h *Host) Setup(p Place) Setup {
+	s := h.setup(p)
+	s.Host = h
+	return s
+}
+
+// HasAuto reports whether mode auto changes the settings.
+func (h *Host) HasAuto() bool { return len(h.autoKeys) > 0 }
+
+// IsAuto reports whether an edit belongs to mode auto.
+func (h *Host) IsAuto(e Edit) bool { return slices.Contains(h.autoKeys, e.Key()) }
+
+// Present reports whether settings show signs of an installation.
+func (s Setup) Present(settings []byte) bool { return s.present(settings) }
+
+// Check says what is wrong with the settings, which are valid JSON; path is how
+// the user is shown where they are.
+func (s Setup) Check(f File, path string) []Finding { return s.check(f, path) }
+
+// Register has the host's program notice the installation, where it would not do
+// so in time by itself.
+func (s Setup) Register(ctx context.Context, bin string, env []string) error {
+	if s.register == nil {
+		return nil
+	}
+	return s.register(ctx, bin, env)
+}
+
+// Unregister takes Register back, after the settings were cleared.
+func (s Setup) Unregister(ctx context.Context, bin string, env []string) error {
+	if s.unregister == nil {
+		return nil
+	}
+	return s.unregister(ctx, bin, env)
+}
+
+// Health is how good or bad a finding is. Only Broken is broken; a note is
+// neither good nor bad.
+type Health string
+
+const (
+	Fine   Health = "ok"
+	Note   Health = "note"
+	Warn   Health = "warn"
+	Broken Health = "fail"
+)
+
+// Finding is the outcome of one check.
+type Finding struct {
+	ID     string
+	Status Health
+	Text   message.Reason
+	Hint   message.Reason // what to do about it; may be empty
+}
+
+func found(id string, status Health, t message.Text, args ...any) Finding {
+	return Finding{ID: id, Status: status, Text: message.Because(t, args...)}
+}
+
+func (f Finding) advise(t message.Text, args ...any) Finding {
+	f.Hint = message.Because(t, args...)
+	return f
+}
+
+// lacking lists the keys of edits that settings do not hold.
+func lacking(settings []byte, edits []Edit) []string {
+	var keys []string
+	for _, e := range edits {
+		if !Holds(settings, e) {
+			keys = append(keys, e.Key())
+		}
+	}
+	return keys
+}

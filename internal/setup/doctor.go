@@ -1,0 +1,318 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// Finding is the outcome of one check.
+type Finding struct {
+	ID     string               `json:"id"`
+	Status host.Health          `json:"status"`
+	Text   string               `json:"text"`
+	Hint   string               `json:"hint,omitempty"`
+	Fired  map[string]time.Time `json:"fired,omitempty"` // of hooks: when each was last called
+}
+
+// doctor collects what it finds and changes nothing.
+type doctor struct {
+	Env
+	findings []Finding
+}
+
+// Examine looks at our folder, at every host and at one session, which may be
+// nil where there is none yet.
+func (e Env) Examine(ctx context.Context, session *store.Session) []Finding {
+	d := &doctor{Env: e}
+	cfg, problems := e.config()
+	d.checkHome()
+	d.checkConfig(problems)
+	d.checkPrompt()
+	d.checkBinary(ctx)
+	installed := false
+	for _, h := range host.All() {
+		if d.checkHost(ctx, h, cfg.Compact) {
+			installed = true
+		}
+	}
+	if !installed {
+		d.add("installed", host.Warn, message.DoctorNowhere).advise(d, message.HintInit)
+	}
+	d.checkSession(session)
+	return d.findings
+}
+
+func (d *doctor) add(id string, status host.Health, t message.Text, args ...any) *Finding {
+	d.findings = append(d.findings, Finding{ID: id, Status: status, Text: t.Format(d.Lang, args...)})
+	return &d.findings[len(d.findings)-1]
+}
+
+// advise says what to do about a finding.
+func (f *Finding) advise(d *doctor, t message.Text, args ...any) { f.Hint = t.Format(d.Lang, args...) }
+
+// short is how a path is shown; a name may be missing.
+func (d *doctor) short(path string) string {
+	if path == "" {
+		return ""
+	}
+	return d.Folders.Short(path)
+}
+
+// checkHome looks at the disk, the modes, the locks and what was left behind.
+func (d *doctor) checkHome() {
+	root := d.Home.Root()
+	if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
+		d.add("disk", host.Note, message.DoctorNoHome, d.short(root))
+		return
+	}
+	probe, err := os.CreateTemp(root, ".doctor-*")
+	if err == nil {
+		_, err = probe.WriteString("x")
+		err = errors.Join(err, probe.Close(), os.Remove(probe.Name()))
+	}
+	if err != nil {
+		d.add("disk", host.Broken, message.DoctorNoDisk, d.short(root), err.Error()).advise(d, message.HintDisk)
+	} else {
+		d.add("disk", host.Fine, message.DoctorDisk, d.short(root))
+	}
+	h, err := d.Home.Health(store.HealthOptions{Limit: 20_000, Wait: 500 * time.Millisecond})
+	if err != nil {
+		d.add("permissions", host.Broken, message.DoctorWalk, d.short(root), err.Error()).advise(d, message.HintDisk)
+		return
+	}
+	if n := len(h.Loose); n > 0 {
+		d.add("permissions", host.Broken, message.DoctorLoose, n, d.short(h.Loose[0])).advise(d, message.HintModesFix, d.short(root))
+	}
+	if n := len(h.Open); n > 0 {
+		d.add("permissions", host.Warn, message.DoctorOpen, n, d.short(h.Open[0])).advise(d, message.HintModesFix, d.short(root))
+	}
+	if len(h.Loose)+len(h.Open) == 0 {
+		d.add("permissions", host.Fine, message.DoctorModes, h.Seen)
+	}
+	if len(h.Held) > 0 {
+		d.add("locks", host.Warn, message.DoctorHeld, strings.Join(h.Held, ", ")).advise(d, message.HintHeld)
+	} else {
+		d.add("locks", host.Fine, message.DoctorLocks)
+	}
+	if n := len(h.Leftover); n > 0 {
+		d.add("leftovers", host.Warn, message.DoctorLeft, n, d.short(h.Leftover[0])).advise(d, message.HintLeft)
+	}
+}
+
+func (d *doctor) checkConfig(problems []config.Problem) {
+	path := d.Home.ConfigFile()
+	for _, p := range problems {
+		p.File = d.short(p.File)
+		d.add("config", host.Warn, message.WarnConfig, p.Error()).advise(d, message.HintConfig)
+	}
+	if len(problems) > 0 {
+		return
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		d.add("config", host.Note, message.DoctorNoConfig, d.short(path))
+		return
+	}
+	d.add("config", host.Fine, message.DoctorConfig, d.short(path))
+}
+
+func (d *doctor) checkPrompt() {
+	path := d.promptFile()
+	data, err := config.ReadFile(path, 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		d.add("prompt", host.Note, message.DoctorNoPrompt, d.short(path))
+		return
+	}
+	if err != nil {
+		d.add("prompt", host.Warn, message.DoctorBadJSON, d.short(path), err.Error()).advise(d, message.HintConfig)
+		return
+	}
+	_, problems := prompt.ParseAutoCompact(data, d.short(path))
+	for _, p := range problems {
+		d.add("prompt", host.Warn, message.WarnConfig, p.Error()).advise(d, message.HintConfig)
+	}
+	if len(problems) == 0 {
+		d.add("prompt", host.Fine, message.DoctorPrompt, d.short(path))
+	}
+}
+
+// checkBinary: the hooks call the overtone on PATH, which had better be this
+// one.
+func (d *doctor) checkBinary(ctx context.Context) {
+	path, found, same := self()
+	if found == "" {
+		d.add("binary", host.Broken, message.WarnNotOnPath).advise(d, message.HintPath, filepath.Dir(path))
+		return
+	}
+	if !same {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, found, "--version")
+		cmd.Env, cmd.WaitDelay = d.Environ(), time.Second
+		out, err := cmd.Output()
+		_, v, _ := strings.Cut(string(bytes.TrimSpace(out)), " version ")
+		if err != nil || v != d.Build {
+			d.add("binary", host.Warn, message.DoctorVersions, d.short(found), v, d.Build).advise(d, message.HintVersions)
+			return
+		}
+	}
+	d.add("binary", host.Fine, message.DoctorBinary, d.Build, d.short(found))
+}
+
+// checkHost looks at the installation in one host, if there is one.
+func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact) (installed bool) {
+	s := d.setup(h, cfg)
+	runs, err := d.backups().Open(h.Name)
+	if err != nil {
+		d.add("backup", host.Warn, message.WarnConfig, err.Error())
+	}
+	f, err := host.Open(s.Settings)
+	path := d.short(f.Path)
+	if err != nil {
+		d.add(h.SettingsCheck, host.Broken, message.DoctorBadJSON, path, err.Error()).advise(d, message.HintDisk)
+		return true
+	}
+	if len(runs) == 0 && !s.Present(f.Before) {
+		d.add(string(h.Name), host.Note, h.Texts.NotInstalled)
+		return false
+	}
+	d.checkVersion(ctx, h)
+	d.checkPlugin(s)
+	if _, _, err := host.Apply(f.Before, nil); err != nil {
+		d.add(h.SettingsCheck, host.Broken, message.DoctorBadJSON, path, err.Error()).advise(d, message.HintBrokenJSON, path)
+		return true
+	}
+	for _, one := range s.Check(f, path) {
+		d.findings = append(d.findings, Finding{ID: one.ID, Status: one.Status, Text: one.Text.In(d.Lang), Hint: one.Hint.In(d.Lang)})
+	}
+	if s.HasAuto() {
+		d.checkMode(s, cfg.Mode, f, runs)
+	}
+	d.checkFired(h)
+	return true
+}
+
+// checkVersion asks the host's program for its version. Without the program there
+// is nothing that could be broken.
+func (d *doctor) checkVersion(ctx context.Context, h *host.Host) {
+	id := string(h.Name)
+	bin, err := exec.LookPath(h.Program)
+	if err != nil {
+		d.add(id, host.Warn, h.Texts.Missing)
+		return
+	}
+	switch v, err := host.Ask(ctx, bin, d.Environ()); {
+	case err != nil:
+		d.add(id, host.Warn, message.WarnAskVersion, err.Error())
+	case v.Less(h.Floor):
+		status := host.Warn
+		if h.NeedsFloor {
+			status = host.Broken
+		}
+		d.add(id, status, h.Texts.Old, v, h.Floor).advise(d, message.HintUpgrade, h.Program)
+	default:
+		d.add(id, host.Fine, h.Texts.Found, v)
+	}
+}
+
+// checkPlugin compares the folder that a host loads with what belongs there.
+func (d *doctor) checkPlugin(s host.Setup) {
+	files, err := s.Plugin.Files()
+	if err == nil && len(files) == 0 {
+		return
+	}
+	var state host.PluginState
+	if err == nil {
+		state, err = s.Plugin.Compare(files)
+	}
+	switch {
+	case err != nil:
+		d.add("plugin", host.Broken, message.DoctorBadJSON, d.short(s.Plugin.Dir), err.Error()).advise(d, message.HintInit)
+	case !state.Intact():
+		d.add("plugin", host.Broken, message.DoctorNoPlugin, len(state.Missing), len(state.Changed), len(state.Extra)).advise(d, message.HintInit)
+	default:
+		d.add("plugin", host.Fine, message.DoctorPlugin, len(files))
+	}
+}
+
+// checkMode: the gate of mode auto works only below a lowered window, and a
+// lowered window without the gate compacts early and anywhere.
+func (d *doctor) checkMode(s host.Setup, mode string, f host.File, runs []host.Manifest) {
+	var odd []string
+	for _, e := range s.Auto {
+		if mode == "auto" && !host.Holds(f.Before, e) {
+			odd = append(odd, e.Key())
+		}
+	}
+	for _, e := range host.Edits(runs, f.Path) {
+		if mode != "auto" && s.IsAuto(e) && host.Holds(f.Before, e) && !slices.Contains(odd, e.Key()) {
+			odd = append(odd, e.Key())
+		}
+	}
+	switch keys, path := strings.Join(odd, ", "), d.short(f.Path); {
+	case len(odd) == 0:
+		d.add("mode", host.Fine, message.DoctorMode, mode)
+	case mode == "auto":
+		d.add("mode", host.Warn, message.DoctorNoWindow, path, keys).advise(d, message.HintInitMode, mode)
+	default:
+		d.add("mode", host.Warn, message.DoctorHasWindow, mode, path, keys).advise(d, message.HintInitMode, mode)
+	}
+}
+
+// checkFired tells which hooks a host has called. Some events are rare, so that
+// one of them is missing says nothing; core events come with every session.
+func (d *doctor) checkFired(h *host.Host) {
+	fired := d.Home.Fired(string(h.Name))
+	var missing, silent []string
+	last := time.Time{}
+	for _, e := range h.Events {
+		at, ok := fired[e]
+		switch {
+		case !ok && slices.Contains(h.Core, e):
+			silent = append(silent, e)
+			missing = append(missing, e)
+		case !ok:
+			missing = append(missing, e)
+		case at.After(last):
+			last = at
+		}
+	}
+	n := len(h.Events) - len(missing)
+	if n == 0 {
+		d.add("hooks", host.Warn, message.DoctorNoFire, h.Name).advise(d, h.Texts.Fire)
+		return
+	}
+	f := d.add("hooks", host.Fine, message.DoctorFired, h.Name, n, len(h.Events), d.ago(last))
+	f.Fired = fired
+	if len(missing) > 0 {
+		f.advise(d, message.DoctorNotYet, strings.Join(missing, ", "))
+	}
+	if len(silent) > 0 {
+		d.add("hooks", host.Warn, message.DoctorCore, h.Name, strings.Join(silent, ", ")).advise(d, h.Texts.Fire)
+	}
+}
+
+// ago is a time as a person says it; the times of hooks are exact to the hour.
+func (d *doctor) ago(t time.Time) string {
+	switch h := int(d.Now().Sub(t).Hours()); {
+	case h < 1:
+		return message.AgoNow.In(d.Lang)
+	case h < 48:
+		return message.AgoHours.Format(d.Lang, h)
+	default:
+		return message.AgoDays.Format(d.Lang, h/24)
+	}
+}

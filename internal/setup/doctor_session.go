@@ -1,0 +1,108 @@
+package setup
+
+import (
+	"math"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// checkSession looks at one session.
+func (d *doctor) checkSession(s *store.Session) {
+	if s == nil {
+		d.add("session", host.Note, message.DoctorNoSession)
+		return
+	}
+	_, stats, err := s.Last(math.MaxInt, store.Filter{})
+	switch {
+	case err != nil:
+		d.add("timeline", host.Broken, message.DoctorUnread, s.ID(), store.TimelineFile, err.Error()).advise(d, message.HintDisk)
+	case stats.Bad > 0:
+		d.add("timeline", host.Warn, message.DoctorBadLines, s.ID(), stats.Bad).advise(d, message.HintBadLines)
+	default:
+		d.add("timeline", host.Fine, message.DoctorTimeline, s.ID(), stats.Lines)
+	}
+	switch state, err := hook.Peek(s); {
+	case err != nil:
+		d.add("workflow", host.Broken, message.DoctorUnread, s.ID(), store.WorkflowFile, err.Error()).advise(d, message.HintUnread)
+	case state != nil:
+		d.add("workflow", host.Fine, message.DoctorState)
+	}
+	d.checkReceipt(s)
+}
+
+// running is how long a compaction may take before nobody believes in it.
+const running = 10 * time.Minute
+
+// checkReceipt says what became of the session's last compaction, and of the
+// text that was saved for it.
+func (d *doctor) checkReceipt(s *store.Session) {
+	data, err := s.Version(hook.MemoryFile)
+	k := gjson.GetBytes(data, "compaction")
+	if err != nil || !gjson.ValidBytes(data) || !k.Exists() || k.Get("sub").Bool() {
+		d.checkPacket(s)
+		return
+	}
+	n, trigger := k.Get("n").Int(), k.Get("trigger").String()
+	if trigger == "" {
+		trigger = "?"
+	}
+	receipt := k.Get("receipt")
+	state := receipt.Get("state").String()
+	const id = "receipt"
+	switch status := k.Get("status").String(); {
+	case status == "failed":
+		d.add(id, host.Warn, message.DoctorFailed, n, trigger)
+	case status == "begun" && d.Now().Sub(k.Get("at").Time()) < running:
+		d.add(id, host.Note, message.DoctorRunning, n, trigger)
+	case status == "begun":
+		d.add(id, host.Warn, message.DoctorFailed, n, trigger)
+	case !receipt.Exists():
+		d.add(id, host.Fine, message.DoctorEmpty, n, trigger)
+	case state == "delivered":
+		d.add(id, host.Fine, message.DoctorReceipt, n, trigger, receipt.Get("via").String())
+	case state == "delivering":
+		d.add(id, host.Fine, message.DoctorHanded, n, trigger, receipt.Get("via").String())
+	case state == "expired", state == "dropped":
+		why := receipt.Get("reason").String()
+		if why == "" {
+			why = state
+		}
+		d.add(id, host.Warn, message.DoctorLost, n, trigger, why).advise(d, message.HintLost, s.ID())
+	default:
+		d.add(id, host.Warn, message.DoctorWaiting, n, trigger).advise(d, message.HintWaiting)
+	}
+}
+
+// checkPacket is checkReceipt for a session whose compactions a watcher drives:
+// the timeline has the receipt.
+func (d *doctor) checkPacket(s *store.Session) {
+	filter := store.Filter{Types: []string{
+		message.EventPacketCreated, message.EventPacketDelivered, message.EventPacketExpired, message.EventSessionCompactFailed,
+	}}
+	for e, err := range s.Newest(filter) {
+		if err != nil {
+			return // told above
+		}
+		label, _ := message.EventLabel(e.Type)
+		text := label.In(d.Lang)
+		if t := e.Time(); !t.IsZero() {
+			text += " · " + t.Local().Format("01-02 15:04")
+		}
+		status := host.Warn
+		if e.Type == message.EventPacketDelivered {
+			status = host.Fine
+		}
+		f := d.add("receipt", status, message.DoctorPacket, text)
+		if status == host.Warn {
+			f.advise(d, message.HintLost, s.ID())
+		}
+		return
+	}
+	d.add("receipt", host.Note, message.DoctorNoCompact, s.ID())
+}

@@ -1,0 +1,276 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+)
+
+// Options are what init was asked for.
+type Options struct {
+	Host           *host.Host
+	Mode, Language string // "" where nothing was asked
+	DryRun         bool
+	// Probe tries the host's program, NoProbe never does; else it is tried where
+	// mode auto was asked for.
+	Probe, NoProbe bool
+	// Tell is told what takes its time.
+	Tell func(t message.Text, args ...any)
+	// AskLanguage is asked where there is no configuration and no word about it.
+	AskLanguage func() (message.Lang, error)
+}
+
+// Installation is a run of init.
+type Installation struct {
+	change
+	setup  host.Setup
+	plugin host.PluginState
+	files  []host.PluginFile
+}
+
+// PlanInstall looks at the host and at the files, and says what would change.
+func (e Env) PlanInstall(ctx context.Context, o Options) (*Installation, error) {
+	i := &Installation{change: newChange(e, o.Host)}
+	i.DryRun = o.DryRun
+	cfg, problems := e.config()
+	for _, p := range problems {
+		i.warn(message.WarnConfig, p.Error())
+	}
+	i.setup = e.setup(o.Host, cfg.Compact)
+	i.checkPath()
+	if i.Mode = o.Mode; i.Mode == "" {
+		i.Mode = cfg.Compact.Mode
+	}
+	i.checkHost(ctx, o)
+	if err := i.planOwn(o, cfg); err != nil {
+		return nil, err
+	}
+	if err := i.planSettings(); err != nil {
+		return nil, err
+	}
+	i.describePlugin()
+	i.describe()
+	return i, nil
+}
+
+// checkPath warns about hooks that will not find this program.
+func (i *Installation) checkPath() {
+	switch path, found, same := self(); {
+	case path == "":
+	case found == "":
+		i.warn(message.WarnNotOnPath)
+		i.warn(message.HintPath, filepath.Dir(path))
+	case !same:
+		i.warn(message.WarnOtherBinary, found, path)
+	}
+}
+
+// checkHost looks at the host's program. Mode auto is given up when it cannot be
+// relied upon; where it does not depend on the program, only an old one is worth
+// a word.
+func (i *Installation) checkHost(ctx context.Context, o Options) {
+	h := o.Host
+	gated := h.Probe != nil
+	auto := gated && o.Mode == "auto"
+	bin, err := exec.LookPath(h.Program)
+	if err != nil {
+		if gated {
+			i.warn(h.Texts.Missing)
+		}
+		if auto {
+			i.suggest(h.Texts.NoGate)
+		}
+		return
+	}
+	v, err := host.Ask(ctx, bin, i.env.Environ())
+	switch {
+	case err != nil && gated:
+		i.warn(message.WarnAskVersion, err.Error())
+	case err == nil && v.Less(h.Floor):
+		i.warn(h.Texts.Old, v, h.Floor)
+		if auto {
+			i.suggest(h.Texts.Old, v, h.Floor)
+			return
+		}
+	}
+	if !gated || !o.Probe && (!auto || o.NoProbe) {
+		return
+	}
+	if o.DryRun {
+		o.Tell(message.InitWouldTry)
+		return
+	}
+	o.Tell(message.InitProbing)
+	switch ok, err := h.Probe(ctx, bin, i.env.Getenv("PATH")); {
+	case err != nil:
+		i.suggest(message.ProbeFailed, err.Error())
+	case !ok:
+		i.suggest(message.ProbeRefused)
+	default:
+		o.Tell(message.InitProbed, v)
+	}
+}
+
+// suggest gives mode auto up; in any other mode it is only said why auto would
+// not do.
+func (i *Installation) suggest(why message.Text, args ...any) {
+	if i.Mode == "auto" {
+		i.Mode = "suggest"
+	}
+	i.warn(message.WarnSuggest, why.Format(i.env.Lang, args...))
+}
+
+// planOwn seeds the configuration and the prompt file, and sets in an existing
+// configuration what was asked for.
+func (i *Installation) planOwn(o Options, cfg config.Config) error {
+	conf, err := host.Open(i.env.Home.ConfigFile())
+	if err != nil {
+		return err
+	}
+	i.Language = string(cfg.Language)
+	lang, _ := message.Parse(o.Language)
+	switch {
+	case !conf.Exists:
+		if o.Language == "" {
+			if lang, err = o.AskLanguage(); err != nil {
+				return err
+			}
+		}
+		conf.After = config.Default(string(lang))
+		i.Language = string(lang)
+	case o.Language != "":
+		if err := i.set(&conf, "language", string(lang)); err != nil {
+			return err
+		}
+		i.Language = string(lang)
+	}
+	if o.Mode != "" || i.Mode != cfg.Compact.Mode {
+		if err := i.set(&conf, "compact.mode", i.Mode); err != nil {
+			return err
+		}
+	}
+	file, err := host.Open(i.env.promptFile())
+	if err != nil {
+		return err
+	}
+	if !file.Exists {
+		file.After = prompt.DefaultAutoCompact()
+	}
+	i.own = []*host.File{&conf, &file}
+	return nil
+}
+
+func (i *Installation) set(f *host.File, key, value string) error {
+	after, err := config.Set(f.After, key, value)
+	if err != nil {
+		return message.WithHint(fmt.Errorf("edit %s: %w", f.Path, err), message.HintEditConfig, i.env.Folders.Short(f.Path), key, value)
+	}
+	f.After = after
+	return nil
+}
+
+func (i *Installation) planSettings() error {
+	s := i.setup
+	f, err := host.Open(s.Settings)
+	if err != nil {
+		return err
+	}
+	edits := s.Edits
+	if i.Mode == "auto" && len(s.Auto) > 0 {
+		edits = append(edits, s.Auto...)
+	} else if s.HasAuto() {
+		// An earlier run in mode auto is taken back to here.
+		earlier := host.Edits(i.runs(s.Name), f.Path)
+		if _, err := f.Drop(slices.DeleteFunc(earlier, func(e host.Edit) bool { return !s.IsAuto(e) })); err != nil {
+			return i.jsonHint(err, f.Path)
+		}
+	}
+	if err := f.Edit(edits); err != nil {
+		return i.jsonHint(err, f.Path)
+	}
+	i.settings = []*host.File{&f}
+	if i.files, err = s.Plugin.Files(); err != nil {
+		return err
+	}
+	i.plugin, err = s.Plugin.Compare(i.files)
+	return err
+}
+
+func (i *Installation) describePlugin() {
+	n := len(i.files)
+	if n == 0 {
+		return
+	}
+	r := FileReport{Path: i.setup.Plugin.Dir, Action: Keep, Count: n}
+	switch {
+	case len(i.plugin.Missing) == n:
+		r.Action = Create
+	case !i.plugin.Intact():
+		r.Action = Edit
+	}
+	i.Files = append(i.Files, r)
+}
+
+// Apply keeps backups and writes. The settings come last: they switch on what
+// the other files hold.
+func (i *Installation) Apply(ctx context.Context) error {
+	var changed, kept []*host.File
+	for _, f := range i.settings {
+		if f.Changed() {
+			changed = append(changed, f)
+		}
+	}
+	for _, f := range i.own {
+		if f.Changed() && f.Exists {
+			kept = append(kept, f)
+		}
+	}
+	if len(changed)+len(kept) > 0 {
+		m, err := i.env.backups().Save(i.env.Now(), i.setup.Name, i.env.Version, changed, kept...)
+		if err != nil {
+			return err
+		}
+		i.Backup = m.Path()
+	}
+	if len(i.files) > 0 {
+		if err := i.setup.Plugin.Write(i.files, i.plugin); err != nil {
+			return fmt.Errorf("write the plugin: %w", err)
+		}
+	}
+	for _, f := range append(i.own, i.settings...) {
+		if err := write(f); err != nil {
+			return err
+		}
+	}
+	if bin, err := exec.LookPath(i.setup.Program); err == nil {
+		if err := i.setup.Register(ctx, bin, i.env.Environ()); err != nil {
+			i.warn(message.WarnRegister, err.Error())
+		}
+	}
+	return nil
+}
+
+// Next is what to do after installing.
+func (i *Installation) Next() []message.Text {
+	t := i.setup.Texts
+	next := []message.Text{t.Next}
+	if i.Mode == "auto" && t.NextAuto != (message.Text{}) {
+		next = append(next, t.NextAuto)
+	}
+	for _, h := range host.All() {
+		if h == i.setup.Host || h.Texts.Also == (message.Text{}) {
+			continue
+		}
+		if _, err := exec.LookPath(h.Program); err == nil {
+			next = append(next, h.Texts.Also)
+		}
+	}
+	return next
+}

@@ -1,0 +1,131 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Removal is a run of uninstall.
+type Removal struct {
+	change
+	setups []host.Setup
+	open   []host.Manifest // the runs that are taken back
+	folder string          // removed as a whole
+}
+
+// PlanRemoval says what would be taken back from the hosts; with purge,
+// Overtone's own folder goes too.
+func (e Env) PlanRemoval(hosts []*host.Host, purge bool) (*Removal, error) {
+	r := &Removal{change: newChange(e, nil)}
+	root := e.Home.Root()
+	if purge && (holds(root, e.Folders.User) || holds(root, e.Dir)) {
+		return nil, message.WithHint(message.Fail(message.PurgeRefused, root), message.HintPurge)
+	}
+	cfg, _ := e.config()
+	for _, h := range hosts {
+		s := e.setup(h, cfg.Compact)
+		runs := r.runs(h.Name)
+		if err := r.planUndo(s, runs); err != nil {
+			return nil, err
+		}
+		r.setups, r.open = append(r.setups, s), append(r.open, runs...)
+		if _, err := os.Lstat(s.Plugin.Dir); s.Plugin.Dir != "" && err == nil {
+			r.folder = s.Plugin.Dir
+		}
+	}
+	r.describe()
+	if _, err := os.Lstat(root); purge && err == nil {
+		r.folder = root
+	}
+	if r.folder != "" {
+		r.Files, r.Changed = append(r.Files, FileReport{Path: r.folder, Action: Remove}), true
+	}
+	return r, nil
+}
+
+// holds reports whether dir is below folder, or is it.
+func holds(folder, dir string) bool {
+	rel, err := filepath.Rel(folder, dir)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// planUndo takes back what the runs changed, in every file they changed. A file
+// that no run is known for is rid of what bears our name.
+func (r *Removal) planUndo(s host.Setup, runs []host.Manifest) error {
+	paths := []string{s.Settings}
+	for _, m := range runs {
+		for _, e := range m.Files {
+			if !e.Keep && !slices.Contains(paths, e.Path) {
+				paths = append(paths, e.Path)
+			}
+		}
+	}
+	for _, path := range paths {
+		f, err := host.Open(path)
+		if err != nil {
+			return err
+		}
+		kept, err := f.Undo(runs)
+		if err == nil && len(host.Edits(runs, path)) == 0 {
+			kept, err = f.DropOwn(s.Edits)
+		}
+		if err != nil {
+			return r.jsonHint(err, path)
+		}
+		for _, e := range kept {
+			r.warn(message.WarnKept, r.env.Folders.Short(path), e.Key())
+		}
+		if f.Exists {
+			r.settings = append(r.settings, &f)
+		}
+	}
+	return nil
+}
+
+// Apply gives the files back, has the hosts forget us, and removes our folders.
+func (r *Removal) Apply(ctx context.Context) error {
+	for _, f := range r.settings {
+		if err := write(f); err != nil {
+			return err
+		}
+		f.Tidy()
+	}
+	for _, s := range r.setups {
+		bin, err := exec.LookPath(s.Program)
+		if err != nil {
+			continue
+		}
+		if err := s.Unregister(ctx, bin, r.env.Environ()); err != nil {
+			r.warn(message.WarnUnregister, err.Error())
+		}
+	}
+	for _, m := range r.open {
+		if err := m.Close(); err != nil {
+			return err
+		}
+	}
+	if r.folder == "" {
+		return nil
+	}
+	return removeFolder(r.folder)
+}
+
+// removeFolder removes a folder, and what it is a link to.
+func removeFolder(dir string) error {
+	target, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		target, err = dir, nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.RemoveAll(target), os.RemoveAll(dir))
+}

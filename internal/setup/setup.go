@@ -1,0 +1,172 @@
+// Package setup installs Overtone in its hosts, takes it out again, and looks
+// after it: init, uninstall, doctor.
+//
+// It looks first and writes nothing before it is told to: [Env.PlanInstall] and
+// [Env.PlanRemoval] return what would change as a [Report], to be shown and
+// agreed to, and Apply makes it so. What differs between hosts is asked of the
+// host. The package prints nothing.
+package setup
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// Env is what the package needs of the world.
+type Env struct {
+	Folders store.Folders
+	Home    *store.Home
+	Dir     string // working directory
+	Getenv  func(string) string
+	Environ func() []string
+	Now     func() time.Time
+	Version string // of the product
+	Build   string // the same with the revision, as --version prints it
+	Lang    message.Lang
+}
+
+func (e Env) config() (config.Config, []config.Problem) {
+	return config.Load(e.Home.ConfigFile(), e.Getenv)
+}
+
+func (e Env) backups() host.Backups {
+	return host.Backups{Dir: filepath.Join(e.Home.Root(), "backup")}
+}
+
+// setup is the installation in a host.
+func (e Env) setup(h *host.Host, cfg config.Compact) host.Setup {
+	return h.Setup(host.Place{
+		User: e.Folders.User, Dir: h.Dir(e.Folders.Find), Root: e.Home.Root(),
+		Window: cfg.NativeWindow, Percent: cfg.NativePercent,
+	})
+}
+
+// promptFile is the user's prompt for compactions.
+func (e Env) promptFile() string { return filepath.Join(e.Home.Root(), "auto-compact.md") }
+
+// Report is what a run would change, or has.
+type Report struct {
+	Schema   int          `json:"schema"`
+	Host     string       `json:"host,omitempty"`
+	DryRun   bool         `json:"dryRun"`
+	Changed  bool         `json:"changed"`
+	Mode     string       `json:"mode,omitempty"`
+	Language string       `json:"language,omitempty"`
+	Files    []FileReport `json:"files"`
+	Backup   string       `json:"backup,omitempty"`
+	Warnings []string     `json:"warnings"`
+}
+
+// Action is what becomes of a file.
+type Action string
+
+const (
+	Create Action = "create"
+	Edit   Action = "edit"
+	Remove Action = "remove"
+	Keep   Action = "keep"
+)
+
+// FileReport is one file, or one folder.
+type FileReport struct {
+	Path   string `json:"path"`
+	Action Action `json:"action"`
+	Diff   string `json:"diff,omitempty"`
+	Count  int    `json:"count,omitempty"` // files below the plugin's folder
+}
+
+// change is what installing and removing have in common.
+type change struct {
+	Report
+	env      Env
+	settings []*host.File // the host's, undone by uninstall
+	own      []*host.File // ours, left alone by it
+}
+
+func newChange(e Env, h *host.Host) change {
+	c := change{env: e, Report: Report{Schema: 1, Files: []FileReport{}, Warnings: []string{}}}
+	if h != nil {
+		c.Host = string(h.Name)
+	}
+	return c
+}
+
+func (c *change) warn(t message.Text, args ...any) {
+	c.Warnings = append(c.Warnings, t.Format(c.env.Lang, args...))
+}
+
+// runs are those that were not undone.
+func (c *change) runs(name host.Name) []host.Manifest {
+	runs, err := c.env.backups().Open(name)
+	if err != nil {
+		c.warn(message.WarnConfig, err.Error())
+	}
+	return runs
+}
+
+func (c *change) jsonHint(err error, path string) error {
+	return message.WithHint(err, message.HintBrokenJSON, c.env.Folders.Short(path))
+}
+
+// describe puts what would change into the report.
+func (c *change) describe() {
+	for _, f := range append(slices.Clone(c.own), c.settings...) {
+		r := FileReport{Path: f.Path, Action: Keep}
+		switch {
+		case !f.Changed():
+		case f.Gone:
+			r.Action = Remove
+		case !f.Exists:
+			r.Action = Create
+		default:
+			r.Action = Edit
+		}
+		if f.Changed() && (f.Exists || slices.Contains(c.settings, f)) {
+			r.Diff = c.diff(f)
+		}
+		c.Files = append(c.Files, r)
+	}
+	c.Changed = slices.ContainsFunc(c.Files, func(r FileReport) bool { return r.Action != Keep })
+}
+
+func (c *change) diff(f *host.File) string {
+	before, after := c.env.Folders.Short(f.Path), c.env.Folders.Short(f.Path)
+	if !f.Exists {
+		before = os.DevNull
+	}
+	now := f.After
+	if f.Gone {
+		after, now = os.DevNull, nil
+	}
+	return string(diff.Diff(before, f.Before, after, now))
+}
+
+func write(f *host.File) error {
+	if err := f.Write(); err != nil {
+		return message.WithHint(err, message.HintChangedFile)
+	}
+	return nil
+}
+
+// self compares this program with the one that hooks will find. Either may be
+// unknown.
+func self() (path, found string, same bool) {
+	path, _ = os.Executable()
+	found, err := exec.LookPath("overtone")
+	if err != nil {
+		return path, "", false
+	}
+	x, err1 := os.Stat(path)
+	y, err2 := os.Stat(found)
+	return path, found, err1 == nil && err2 == nil && os.SameFile(x, y)
+}
