@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -70,8 +71,11 @@ func (a *app) readText(args []string) (string, error) {
 
 // checkRoute explains what becomes of an answer.
 func (a *app) checkRoute(text, stage string, rules workflow.Rules, s *workflow.State) error {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	r, ok := workflow.ParseTranscript(lines)
+	texts, err := transcript.AssistantTexts(strings.NewReader(text), int64(len(text)), workflow.RouteLines)
+	if err != nil {
+		return err
+	}
+	r, ok := workflow.LastRoute(texts)
 	if !ok {
 		r, ok = workflow.ParseRoute(text)
 	}

@@ -90,7 +90,7 @@ func (f *flowRun) complete(stage, text string) {
 		f.t.Fatal(err)
 	}
 	ev := workflow.Completion{Stage: stage, Length: message.Units(text), At: f.now.Add(time.Second)}
-	if r, ok := workflow.ParseTranscript([]string{string(line)}); ok {
+	if r, ok := lastRoute(f.t, []string{string(line)}); ok {
 		ev.Route = &r
 	}
 	f.lastOut = f.apply(ev)

@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -70,12 +69,8 @@ func (done completion) route() *workflow.Route {
 		r, ok = workflow.ParseRoute(done.Text)
 	case done.Transcript != "":
 		// A transcript that cannot be read holds no verdict.
-		texts, _ := transcript.LastAssistantTexts(done.Transcript, 30)
-		for _, text := range slices.Backward(texts) {
-			if r, ok = workflow.ParseRoute(text); ok {
-				break
-			}
-		}
+		texts, _ := transcript.LastAssistantTexts(done.Transcript, workflow.RouteLines)
+		r, ok = workflow.LastRoute(texts)
 	}
 	if !ok {
 		return nil

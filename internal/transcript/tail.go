@@ -38,6 +38,10 @@ func backward(path string, bound int64, fn func(line []byte) bool) error {
 		return err
 	}
 	defer f.Close()
+	return backwardIn(f, size, bound, fn)
+}
+
+func backwardIn(f io.ReaderAt, size, bound int64, fn func(line []byte) bool) error {
 	var rest []byte // what precedes the first newline of the block read before
 	var read int64
 	for block := int64(64 << 10); size > 0 && read < bound; block = min(block*4, 1<<20) {
@@ -299,9 +303,19 @@ func boundaryAt(f io.ReaderAt, size, off int64) (after int64, ok bool) {
 // LastAssistantTexts returns the texts of the assistant messages among the last
 // lines of a file, oldest first.
 func LastAssistantTexts(path string, lines int) ([]string, error) {
+	f, size, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return AssistantTexts(f, size, lines)
+}
+
+// AssistantTexts is [LastAssistantTexts] of the first size bytes of f.
+func AssistantTexts(f io.ReaderAt, size int64, lines int) ([]string, error) {
 	var texts []string
 	var r record
-	err := backward(path, tailBound, func(line []byte) bool {
+	err := backwardIn(f, size, tailBound, func(line []byte) bool {
 		if len(bytes.TrimSpace(line)) == 0 {
 			return true
 		}

@@ -81,16 +81,16 @@ const MergedContext = "MERGED"
 // ContextName is the canonical file name of a stage's report; stage keys may
 // hold a colon, file names may not.
 func ContextName(sid, stage string) string {
-	return fmt.Sprintf("pipeline-context-%s-%s.md", sid, FileStage(stage))
+	return fmt.Sprintf("pipeline-context-%s-%s.md", sid, fileStage(stage))
 }
 
 // ReflectionName is the file name of a stage's reflection memory.
 func ReflectionName(sid, stage string) string {
-	return fmt.Sprintf("reflection-memory-%s-%s.md", sid, FileStage(stage))
+	return fmt.Sprintf("reflection-memory-%s-%s.md", sid, fileStage(stage))
 }
 
-// FileStage is a stage key as part of a file name.
-func FileStage(stage string) string { return strings.ReplaceAll(stage, ":", "-") }
+// fileStage is a stage key as part of a file name.
+func fileStage(stage string) string { return strings.ReplaceAll(stage, ":", "-") }
 
 // contextPath is where a file of 002's lies, as models are told it.
 func (r Rules) contextPath(name string) string {
@@ -104,13 +104,13 @@ func MergeBarrierResults(g Group, mergedPath string) Merged {
 		stage string
 		route Route
 	}
-	var fails []vote
+	var resultFail []vote
 	for _, stage := range g.Completed {
 		if r, ok := g.Results.Get(stage); ok && r.Verdict == Fail {
-			fails = append(fails, vote{stage, r})
+			resultFail = append(resultFail, vote{stage, r})
 		}
 	}
-	if len(fails) == 0 {
+	if len(resultFail) == 0 {
 		m := Merged{Verdict: Pass, Route: Next, Target: g.Next}
 		if g.Next == "" {
 			m.Route = Complete
@@ -123,10 +123,10 @@ func MergeBarrierResults(g Group, mergedPath string) Merged {
 		}
 		return rank("MEDIUM")
 	}
-	slices.SortStableFunc(fails, func(a, b vote) int { return cmp.Compare(severity(a), severity(b)) })
-	m := Merged{Verdict: Fail, Route: Dev, Severity: severities[severity(fails[0])]}
+	slices.SortStableFunc(resultFail, func(a, b vote) int { return cmp.Compare(severity(a), severity(b)) })
+	m := Merged{Verdict: Fail, Route: Dev, Severity: severities[severity(resultFail[0])]}
 	var hints []string
-	for _, v := range fails {
+	for _, v := range resultFail {
 		m.Failed = append(m.Failed, v.stage)
 		if v.route.Hint != "" {
 			hints = append(hints, v.route.Hint)
@@ -192,8 +192,7 @@ func (b Barriers) Encode() []byte {
 		gr.put("resolved", g.Resolved)
 		o.put(k, gr)
 	}
-	raw, _ := o.MarshalJSON()
-	return append(indent(raw), '\n')
+	return o.file()
 }
 
 // RebuildBarriers derives the groups from the state, which is the source of
@@ -213,7 +212,7 @@ func RebuildBarriers(s *State) Barriers {
 			if st.Status == Completed || st.Status == Failed {
 				r := Route{Verdict: Pass, Route: Barrier, BarrierGroup: ref.Group}
 				// The older shape completes a rejected stage, too.
-				if st.Status == Failed || !st.Forced && (st.Result == "fail" || st.Result == "reject") {
+				if st.Status == Failed || !st.Forced && (st.Result == resultFail || st.Result == resultReject) {
 					r.Verdict = Fail
 				}
 				if st.Verdict != nil {

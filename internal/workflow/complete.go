@@ -65,10 +65,10 @@ func (s *State) StageOf(ev Completion) string {
 	return key
 }
 
-func (t *transition) complete(ev Completion) {
+func (ev Completion) apply(t *transition) {
 	s := t.s
 	key, open := t.find(ev)
-	t.out.Stage, t.out.Agent = key, agentName(key)
+	t.out.Stage, t.out.Agent = key, plainAgent(key)
 	switch {
 	case !open && t.counted(ev):
 		t.out.Kind = Duplicate
@@ -89,7 +89,7 @@ func (t *transition) complete(ev Completion) {
 		t.answer(key, ev)
 	}
 	if t.out.Kind == Refused {
-		t.out.emit(message.EventStageRefused, "stage", key, "agent", AgentName(ev.Agent), "reason", t.out.Reason.In(message.ZH))
+		t.out.emit(message.EventStageRefused, "stage", key, "agent", unprefixed(ev.Agent), "reason", t.out.Reason.In(message.ZH))
 	}
 }
 
@@ -110,7 +110,7 @@ func (t *transition) late(key string, ev Completion) (group string, ok bool) {
 	}
 	route := t.EnforcePolicy(ValidateRoute(*ev.Route), t.s, key)
 	t.update(key, func(st *StageState) {
-		st.Verdict, st.Result, st.CompletedAt = &route, ResultOf(key, route.Verdict), Stamp(ev.At)
+		st.Verdict, st.Result, st.CompletedAt = &route, resultOf(key, route.Verdict), Stamp(ev.At)
 	})
 	return node.Barrier.Group, true
 }
@@ -169,7 +169,7 @@ func (t *transition) answer(key string, ev Completion) {
 			t.out.Corrected = said + " → " + route.Route
 		}
 	}
-	t.out.Route, t.out.Unverified, t.out.Result = &route, route.Unverified, ResultOf(key, route.Verdict)
+	t.out.Route, t.out.Unverified, t.out.Result = &route, route.Unverified, resultOf(key, route.Verdict)
 	t.close(key)
 	t.update(key, func(st *StageState) {
 		st.Verdict, st.Unverified, st.Forced, st.Reason = &route, route.Unverified, false, ""
@@ -179,15 +179,15 @@ func (t *transition) answer(key string, ev Completion) {
 		}
 	})
 	switch t.out.Result {
-	case "fail":
+	case resultFail:
 		s.FailCount++
-		t.out.emit(message.EventAgentError, "agent", agentName(key), "stage", key, "reason", "agent 回報 fail")
-	case "reject":
+		t.out.emit(message.EventAgentError, "agent", plainAgent(key), "stage", key, "reason", "agent 回報 fail")
+	case resultReject:
 		s.RejectCount++
-	case "issues":
+	case resultIssues:
 		s.RetroCount++
 	}
-	t.out.emit(message.EventAgentComplete, "agent", agentName(key), "stage", key, "result", t.out.Result)
+	t.out.emit(message.EventAgentComplete, "agent", plainAgent(key), "stage", key, "result", t.out.Result)
 	t.out.emit(message.EventStageComplete, "stage", key, "result", t.out.Result)
 	t.decide(key, route, ev.At)
 }
@@ -229,7 +229,7 @@ func (t *transition) votes(key string) bool {
 
 // pass completes a stage and lets the work go on.
 func (t *transition) pass(key string, route Route, at time.Time) {
-	failed := route.Verdict == Fail && t.out.Result != "issues"
+	failed := route.Verdict == Fail && t.out.Result != resultIssues
 	t.update(key, func(st *StageState) { st.Status, st.Forced = Completed, failed })
 	t.out.Forced = failed
 	if failed {

@@ -32,16 +32,6 @@ type BarrierRef struct {
 // DAG is the graph of a workflow, in the order of the work.
 type DAG struct{ Map[Node] }
 
-// groups names the stages that run side by side when they stand next to each
-// other; a barrier joins them.
-var groups = [...]struct {
-	name    string
-	members []string
-}{
-	{"post-dev", []string{"REVIEW", "TEST", "SECURITY"}},
-	{"post-qa", []string{"QA", "E2E"}},
-}
-
 // StageKeys names the stages of a list: a repeated one becomes X:2, X:3; the
 // template test-first calls its two tests TEST:write and TEST:verify.
 func StageKeys(template string, stages []string) []string {
@@ -135,23 +125,22 @@ func blocksOf(keys []string) []block {
 // of the DEV it prepares is not one.
 func groupAt(keys []string, i int) (string, int) {
 	isDev := func(k string) bool { return Base(k) == "DEV" }
-	for _, g := range groups {
-		if g.name == "post-dev" && !slices.ContainsFunc(keys[:i], isDev) && slices.ContainsFunc(keys, isDev) {
-			continue
-		}
-		var seen []string
-		for _, k := range keys[i:] {
-			b := Base(k)
-			if !slices.Contains(g.members, b) || slices.Contains(seen, b) {
-				break
-			}
-			seen = append(seen, b)
-		}
-		if len(seen) > 1 {
-			return g.name, len(seen)
-		}
+	group := func(k string) string { s, _ := Lookup(k); return s.group }
+	name := group(keys[i])
+	if name == "" || name == postDev && !slices.ContainsFunc(keys[:i], isDev) && slices.ContainsFunc(keys, isDev) {
+		return "", 1
 	}
-	return "", 1
+	var seen []string
+	for _, k := range keys[i:] {
+		if group(k) != name || slices.Contains(seen, Base(k)) {
+			break
+		}
+		seen = append(seen, Base(k))
+	}
+	if len(seen) == 1 {
+		return "", 1
+	}
+	return name, len(seen)
 }
 
 func devBefore(keys []string, key string) string {
@@ -178,8 +167,8 @@ func (d DAG) NextOf(key string) []string {
 	return next
 }
 
-// Downstream is key and everything that depends on it, in order.
-func (d DAG) Downstream(key string) []string {
+// downstream is key and everything that depends on it, in order.
+func (d DAG) downstream(key string) []string {
 	reach := map[string]bool{key: true}
 	for changed := true; changed; {
 		changed = false
@@ -207,16 +196,16 @@ func (d DAG) Rework(key string) string {
 	}
 	keys := d.Keys()
 	for i := slices.Index(keys, key) - 1; i >= 0; i-- {
-		if Base(keys[i]) == "DEV" && slices.Contains(d.Downstream(keys[i]), key) {
+		if Base(keys[i]) == "DEV" && slices.Contains(d.downstream(keys[i]), key) {
 			return keys[i]
 		}
 	}
 	return ""
 }
 
-// Validate checks what a graph from a file must satisfy for the engine to end:
+// validate checks what a graph from a file must satisfy for the engine to end:
 // dependencies exist and there is no cycle.
-func (d DAG) Validate() error {
+func (d DAG) validate() error {
 	done := map[string]bool{}
 	for len(done) < d.Len() {
 		progress := false

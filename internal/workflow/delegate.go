@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-func (t *transition) delegate(ev Delegate) {
+func (ev Delegate) apply(t *transition) {
 	s := t.s
 	if !s.Active {
 		t.out.Kind = Untracked
@@ -42,7 +42,7 @@ func (t *transition) delegate(ev Delegate) {
 		t.out.Kind = Untracked
 		return
 	}
-	t.out.Stage, t.out.Agent = key, agentName(key)
+	t.out.Stage, t.out.Agent = key, plainAgent(key)
 	st := s.stage(key)
 	node, _ := s.DAG.Get(key)
 	missing := slices.DeleteFunc(slices.Clone(node.Deps), func(d string) bool { return finished(s.stage(d)) })
@@ -51,7 +51,7 @@ func (t *transition) delegate(ev Delegate) {
 		// All that stands in the way, not only the last link of the chain.
 		var before []string
 		for _, k := range s.DAG.Keys() {
-			if k != key && !finished(s.stage(k)) && slices.Contains(s.DAG.Downstream(k), key) {
+			if k != key && !finished(s.stage(k)) && slices.Contains(s.DAG.downstream(k), key) {
 				before = append(before, k)
 			}
 		}
@@ -72,11 +72,11 @@ func (t *transition) delegate(ev Delegate) {
 		t.close(key)
 	}
 	t.update(key, func(st *StageState) {
-		st.Status, st.Agent, st.StartedAt = Active, agentName(key), Stamp(ev.At)
+		st.Status, st.Agent, st.StartedAt = Active, plainAgent(key), Stamp(ev.At)
 	})
-	name := agentName(key)
+	name := plainAgent(key)
 	for n := 2; s.ActiveAgents.Has(name); n++ {
-		name = agentName(key) + "#" + strconv.Itoa(n)
+		name = plainAgent(key) + "#" + strconv.Itoa(n)
 	}
 	s.ActiveAgents.Set(name, ActiveAgent{Stage: key, StartedAt: Stamp(ev.At)})
 	id := ev.ID
@@ -90,14 +90,14 @@ func (t *transition) delegate(ev Delegate) {
 		g, ok := s.Barriers.Get(b.Group)
 		if !ok {
 			g = NewGroup(s.siblings(key), b.Next, 0)
-			t.out.emit(message.EventParallelStart, "group", b.Group, "members", g.Siblings, "firstAgent", agentName(key))
+			t.out.emit(message.EventParallelStart, "group", b.Group, "members", g.Siblings, "firstAgent", plainAgent(key))
 		}
 		g.StartTime = ev.At.UnixMilli()
 		s.Barriers.Set(b.Group, g)
 	}
 	t.out.Kind = Delegated
-	t.out.emit(message.EventStageStart, "stage", key, "agent", agentName(key))
-	t.out.emit(message.EventAgentDelegate, "agent", agentName(key), "stage", key)
+	t.out.emit(message.EventStageStart, "stage", key, "agent", plainAgent(key))
+	t.out.emit(message.EventAgentDelegate, "agent", plainAgent(key), "stage", key)
 }
 
 // choose picks the key that an agent of a base stage is meant for: one that may
@@ -124,11 +124,6 @@ func (t *transition) choose(base string) string {
 	return ""
 }
 
-func agentName(key string) string {
-	st, _ := Lookup(key)
-	return st.Agent
-}
-
 // close ends the open hand-overs of a stage: what they report later is stale.
 func (t *transition) close(key string) {
 	for i := range t.s.Delegations {
@@ -149,7 +144,7 @@ func (t *transition) free(key string) {
 	t.update(key, func(st *StageState) { st.Status, st.StartedAt = Pending, "" })
 }
 
-func (t *transition) bind(ev Bind) {
+func (ev Bind) apply(t *transition) {
 	if ev.AgentID == "" {
 		return
 	}

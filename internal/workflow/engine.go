@@ -18,73 +18,47 @@ type Rules struct {
 }
 
 // Apply is the engine: it gives the state after an event and what follows from
-// it. It changes nothing it is given and asks nobody for the time.
+// it. It changes nothing it is given and asks nobody for the time. An event that
+// leaves all as it was, such as a start that is refused, gives s itself.
 func (r Rules) Apply(s *State, ev Event) (*State, Outcome) {
-	if start, ok := ev.(Start); ok {
-		return r.start(s, start)
+	t := &transition{Rules: r, s: &State{}}
+	if s != nil {
+		t.s = s.clone()
+		r.fillIn(t.s)
 	}
-	if s == nil {
-		s = &State{}
-	}
-	t := &transition{Rules: r, s: s.clone()}
-	r.fillIn(t.s)
-	switch ev := ev.(type) {
-	case Delegate:
-		t.delegate(ev)
-	case Bind:
-		t.bind(ev)
-	case Ask:
-		for i := range t.s.Delegations {
-			if d := &t.s.Delegations[i]; d.Open && d.AgentID == ev.AgentID && ev.AgentID != "" {
-				d.Asked = true
-			}
-		}
-	case Completion:
-		t.complete(ev)
-	case Drop:
-		if key, open := t.find(Completion{ID: ev.ID, AgentID: ev.AgentID}); open {
-			t.free(key)
-			t.out.Next = t.s.Ready()
-		}
-	case Tick:
-		t.tick(ev.At)
-	case Cancel:
-		t.cancel(ev)
-	case Skip:
-		t.skip(ev)
-	case Restart:
-		t.restart(ev)
-	case Recover:
-		t.recover(ev)
-	case Feature:
-		if t.s.FeatureName == "" {
-			t.s.FeatureName = ev.Name
-		}
+	ev.apply(t)
+	if t.untouched {
+		return s, t.out
 	}
 	t.sync()
 	return t.s, t.out
 }
 
-func (r Rules) start(old *State, ev Start) (*State, Outcome) {
-	if old != nil && old.Active {
-		return old, Outcome{Kind: Refused, Reason: message.Because(message.WorkflowRunning, old.WorkflowType, ev.Type)}
+func (ev Start) apply(t *transition) {
+	t.untouched = true
+	if t.s.Active {
+		t.refuse(Refused, message.WorkflowRunning, t.s.WorkflowType, ev.Type)
+		return
 	}
 	stages := ev.Stages
 	if stages == nil {
 		tpl, ok := FindTemplate(ev.Type)
 		if !ok {
-			return old, Outcome{Kind: Refused, Reason: message.Because(message.UnknownTemplate, ev.Type)}
+			t.refuse(Refused, message.UnknownTemplate, ev.Type)
+			return
 		}
 		stages = tpl.Stages
 	}
 	if len(stages) == 0 {
-		return old, Outcome{Kind: Nothing}
+		return
 	}
-	dag, err := r.TemplateToDAG(ev.Type, stages)
+	dag, err := t.TemplateToDAG(ev.Type, stages)
 	if err != nil {
-		return old, Outcome{Kind: Refused, Reason: message.Because(message.BadStages, err.Error())}
+		t.refuse(Refused, message.BadStages, err.Error())
+		return
 	}
-	s := &State{
+	t.untouched = false
+	t.s = &State{
 		SessionID: ev.SessionID, WorkflowID: ev.WorkflowID, WorkflowType: ev.Type, CreatedAt: Stamp(ev.At),
 		Active: true, DAG: dag, FeatureName: ev.Feature, Environment: ev.Environment,
 		Retries: map[string]int{}, Crashes: map[string]int{},
@@ -97,21 +71,39 @@ func (r Rules) start(old *State, ev Start) (*State, Outcome) {
 				st.Mode = "verify"
 			}
 		}
-		s.Stages.Set(k, st)
+		t.s.Stages.Set(k, st)
 	}
-	t := &transition{Rules: r, s: s}
-	t.out.Kind = Started
-	t.out.Next = s.Ready()
+	t.out.Kind, t.out.Next = Started, t.s.Ready()
 	t.out.emit(message.EventWorkflowStart, "workflowType", ev.Type, "workflowId", ev.WorkflowID, "stages", dag.Keys())
-	t.sync()
-	return s, t.out
+}
+
+func (ev Ask) apply(t *transition) {
+	for i := range t.s.Delegations {
+		if d := &t.s.Delegations[i]; d.Open && d.AgentID == ev.AgentID && ev.AgentID != "" {
+			d.Asked = true
+		}
+	}
+}
+
+func (ev Drop) apply(t *transition) {
+	if key, open := t.find(Completion{ID: ev.ID, AgentID: ev.AgentID}); open {
+		t.free(key)
+		t.out.Next = t.s.Ready()
+	}
+}
+
+func (ev Feature) apply(t *transition) {
+	if t.s.FeatureName == "" {
+		t.s.FeatureName = ev.Name
+	}
 }
 
 // transition is one event being applied to a private copy of the state.
 type transition struct {
 	Rules
-	s   *State
-	out Outcome
+	s         *State
+	untouched bool // the event left all as it was
+	out       Outcome
 }
 
 func (t *transition) refuse(kind Kind, text message.Text, args ...any) {

@@ -252,7 +252,7 @@ func TestEngineProperties(t *testing.T) {
 		if out.Kind != Started {
 			t.Fatalf("not started: %v", out.Reason.In(message.EN))
 		}
-		if err := s.DAG.Validate(); err != nil {
+		if err := s.DAG.validate(); err != nil {
 			t.Fatal(err)
 		}
 		r.s = s

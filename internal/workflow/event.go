@@ -7,8 +7,9 @@ import (
 )
 
 // Event is something that happened to a workflow. Events carry everything the
-// engine may know, the time included: replaying them gives the same state.
-type Event interface{ event() }
+// engine may know, the time included: replaying them gives the same state. Only
+// this package has events: each knows how it changes a state.
+type Event interface{ apply(t *transition) }
 
 // Start begins a run.
 type Start struct {
@@ -88,19 +89,6 @@ type Recover struct {
 
 // Feature names the feature the run belongs to, unless it has one.
 type Feature struct{ Name string }
-
-func (Start) event()      {}
-func (Delegate) event()   {}
-func (Bind) event()       {}
-func (Ask) event()        {}
-func (Completion) event() {}
-func (Drop) event()       {}
-func (Tick) event()       {}
-func (Cancel) event()     {}
-func (Skip) event()       {}
-func (Restart) event()    {}
-func (Recover) event()    {}
-func (Feature) event()    {}
 
 // Kind says what an event came to.
 type Kind int

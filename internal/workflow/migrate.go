@@ -1,41 +1,30 @@
 package workflow
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/tidwall/gjson"
 )
 
-// EnsureV4 turns a version 3 state file into version 4. A version 4 file comes
-// back as it is; anything else is refused.
+// EnsureV4 turns a version 3 state file into version 4. One of version 4, or of
+// the older shape without a version, comes back as it is; any other version is
+// refused.
 func EnsureV4(data []byte) ([]byte, error) {
+	switch v := gjson.GetBytes(data, "version"); {
+	case v.Type == gjson.Null, v.Type == gjson.Number && v.Num == version:
+		return data, nil
+	case v.Type == gjson.Number && v.Num > version:
+		return nil, fmt.Errorf("%w (version %s, this one knows %d)", errNewer, v.Raw, version)
+	case v.Type != gjson.Number || v.Num != 3:
+		return nil, fmt.Errorf("%w: version %s", errNotState, v.Raw)
+	}
 	o, err := parseObject(data)
 	if err != nil {
-		return nil, fmt.Errorf("migrate state: %w", err)
+		return nil, fmt.Errorf("%w: %w", errNotState, err)
 	}
-	switch v := o.member("version"); {
-	case v.Type == gjson.Number && v.Num == Version:
-		return data, nil
-	case v.Type == gjson.Number && v.Num == 3:
-		if o, err = ensureV4(o); err != nil {
-			return nil, err
-		}
-		raw, _ := o.MarshalJSON()
-		return append(indent(raw), '\n'), nil
-	case v.Type == gjson.Number && v.Num > Version:
-		return nil, ErrNewer
-	}
-	return nil, errors.New("migrate state: only versions 3 and 4 are known")
-}
-
-func ensureV4(o object) (object, error) {
-	o = o.clone()
 	phase := phaseV3(o)
-	o.put("version", Version)
+	o.put("version", version)
 	o.put("pipelineActive", phase != "IDLE" && phase != "COMPLETE")
 	active := []string{}
 	o.member("stages").ForEach(func(k, v gjson.Result) bool {
@@ -61,7 +50,7 @@ func ensureV4(o object) (object, error) {
 	if !o.Has("pendingRetry") {
 		o.put("pendingRetry", nil)
 	}
-	return o, nil
+	return o.file(), nil
 }
 
 // phaseV3 is version 3's derivePhase.
@@ -94,12 +83,4 @@ func phaseV3(o object) string {
 		return "DELEGATING"
 	}
 	return "CLASSIFIED"
-}
-
-func indent(raw []byte) []byte {
-	var b bytes.Buffer
-	if err := json.Indent(&b, raw, "", "  "); err != nil {
-		return raw
-	}
-	return b.Bytes()
 }

@@ -151,7 +151,21 @@ func (o *object) putUnless(zero bool, key string, v any) {
 	o.put(key, v)
 }
 
-func (o object) MarshalJSON() ([]byte, error) {
+// MarshalJSON never fails.
+func (o object) MarshalJSON() ([]byte, error) { return o.compact(), nil }
+
+// file is the object as it stands in a file: two spaces and a final newline.
+func (o object) file() []byte {
+	raw := o.compact()
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		b.Write(raw)
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+func (o object) compact() []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	first := true
@@ -165,7 +179,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 		b.Write(raw)
 	}
 	b.WriteByte('}')
-	return b.Bytes(), nil
+	return b.Bytes()
 }
 
 // encode never fails: it is only given strings, numbers, booleans, slices and

@@ -108,7 +108,6 @@ func routeOf(o object) Route {
 const (
 	maxPayload = 16 << 10
 	maxMarkers = 128
-	tailLines  = 30
 )
 
 // ParseRoute finds the last valid marker in an assistant's text. A payload is
@@ -164,38 +163,19 @@ func payload(text string) (Route, int, bool) {
 	return r, len(head) - len(rest), true
 }
 
-// ParseTranscript finds the route in the last lines of an agent's transcript.
-// Only what the assistant said counts: a marker quoted by a prompt or a tool
-// result is not a verdict.
-func ParseTranscript(lines []string) (Route, bool) {
-	for _, line := range slices.Backward(lines[max(0, len(lines)-tailLines):]) {
-		line = strings.TrimSpace(line)
-		if !strings.Contains(line, "PIPELINE_ROUTE") || !gjson.Valid(line) {
-			continue
-		}
-		e := gjson.Parse(line)
-		if e.Get("type").String() != "assistant" {
-			continue
-		}
-		if r, ok := ParseRoute(assistantText(e.Get("message.content"))); ok {
+// RouteLines is how many lines of an agent's transcript a route is looked for in.
+const RouteLines = 30
+
+// LastRoute finds the route in an agent's last texts, oldest first. Only what
+// the assistant said counts: a marker quoted by a prompt or a tool result is not
+// a verdict.
+func LastRoute(texts []string) (Route, bool) {
+	for _, text := range slices.Backward(texts) {
+		if r, ok := ParseRoute(text); ok {
 			return r, true
 		}
 	}
 	return Route{}, false
-}
-
-func assistantText(content gjson.Result) string {
-	if content.Type == gjson.String {
-		return content.String()
-	}
-	var texts []string
-	content.ForEach(func(_, b gjson.Result) bool {
-		if b.Get("type").String() == "text" {
-			texts = append(texts, b.Get("text").String())
-		}
-		return true
-	})
-	return strings.Join(texts, "\n")
 }
 
 // ValidateRoute is the first layer: the form. Whatever is wrong is set right,

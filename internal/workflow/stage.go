@@ -7,35 +7,53 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// Stage is an entry of the stage registry: what a stage is called, who does it
-// and how it is shown.
+// Stage is an entry of the stage registry: all that differs between stages. A
+// new one is a row here, its agent's file in the plugin, and a template that
+// lists it.
 type Stage struct {
 	Key   string
 	Label message.Text
 	Emoji string
 	Agent string
-	// Command is the short name under which 002's origin delegated the stage.
-	Command string
+
+	quality bool   // judges work: see Quality
+	failure string // what a FAIL is stored as
+	group   string // whose neighbours run side by side with it; "" = alone
 }
+
+// The groups of stages that run side by side where they stand next to each other;
+// a barrier joins them.
+const (
+	postDev = "post-dev"
+	postQA  = "post-qa"
+)
+
+// What a verdict is stored as.
+const (
+	resultPass   = "pass"
+	resultFail   = "fail"
+	resultReject = "reject"
+	resultIssues = "issues"
+)
 
 // registry is constant data, in the order of the origin's catalogue.
 var registry = [...]Stage{
-	{"PM", message.Text{ZH: "產品", EN: "Product"}, "🎯", "product-manager", "pm"},
-	{"PLAN", message.Text{ZH: "規劃", EN: "Plan"}, "📋", "planner", "plan"},
-	{"ARCH", message.Text{ZH: "架構", EN: "Architecture"}, "🏗️", "architect", "architect"},
-	{"DESIGN", message.Text{ZH: "設計", EN: "Design"}, "🎨", "designer", "design"},
-	{"DEV", message.Text{ZH: "開發", EN: "Development"}, "💻", "developer", "dev"},
-	{"DEBUG", message.Text{ZH: "除錯", EN: "Debug"}, "🔧", "debugger", "debug"},
-	{"REVIEW", message.Text{ZH: "審查", EN: "Review"}, "🔍", "code-reviewer", "review"},
-	{"TEST", message.Text{ZH: "測試", EN: "Test"}, "🧪", "tester", "test"},
-	{"SECURITY", message.Text{ZH: "安全", EN: "Security"}, "🛡️", "security-reviewer", "security"},
-	{"DB-REVIEW", message.Text{ZH: "DB審查", EN: "DB review"}, "🗄️", "database-reviewer", "db-review"},
-	{"QA", message.Text{ZH: "驗證", EN: "QA"}, "🏁", "qa", "qa"},
-	{"E2E", message.Text{ZH: "E2E", EN: "E2E"}, "🌐", "e2e-runner", "e2e"},
-	{"BUILD-FIX", message.Text{ZH: "修構建", EN: "Build fix"}, "🔨", "build-error-resolver", "build-fix"},
-	{"REFACTOR", message.Text{ZH: "清理", EN: "Clean-up"}, "🧹", "refactor-cleaner", "refactor"},
-	{"RETRO", message.Text{ZH: "回顧", EN: "Retrospective"}, "🔁", "retrospective", "retro"},
-	{"DOCS", message.Text{ZH: "文件", EN: "Docs"}, "📝", "doc-updater", "docs"},
+	{"PM", message.Text{ZH: "產品", EN: "Product"}, "🎯", "product-manager", false, resultFail, ""},
+	{"PLAN", message.Text{ZH: "規劃", EN: "Plan"}, "📋", "planner", false, resultFail, ""},
+	{"ARCH", message.Text{ZH: "架構", EN: "Architecture"}, "🏗️", "architect", false, resultFail, ""},
+	{"DESIGN", message.Text{ZH: "設計", EN: "Design"}, "🎨", "designer", false, resultFail, ""},
+	{"DEV", message.Text{ZH: "開發", EN: "Development"}, "💻", "developer", false, resultFail, ""},
+	{"DEBUG", message.Text{ZH: "除錯", EN: "Debug"}, "🔧", "debugger", false, resultFail, ""},
+	{"REVIEW", message.Text{ZH: "審查", EN: "Review"}, "🔍", "code-reviewer", true, resultReject, postDev},
+	{"TEST", message.Text{ZH: "測試", EN: "Test"}, "🧪", "tester", true, resultFail, postDev},
+	{"SECURITY", message.Text{ZH: "安全", EN: "Security"}, "🛡️", "security-reviewer", true, resultReject, postDev},
+	{"DB-REVIEW", message.Text{ZH: "DB審查", EN: "DB review"}, "🗄️", "database-reviewer", true, resultReject, ""},
+	{"QA", message.Text{ZH: "驗證", EN: "QA"}, "🏁", "qa", true, resultFail, postQA},
+	{"E2E", message.Text{ZH: "E2E", EN: "E2E"}, "🌐", "e2e-runner", true, resultFail, postQA},
+	{"BUILD-FIX", message.Text{ZH: "修構建", EN: "Build fix"}, "🔨", "build-error-resolver", false, resultFail, ""},
+	{"REFACTOR", message.Text{ZH: "清理", EN: "Clean-up"}, "🧹", "refactor-cleaner", false, resultFail, ""},
+	{"RETRO", message.Text{ZH: "回顧", EN: "Retrospective"}, "🔁", "retrospective", false, resultIssues, ""},
+	{"DOCS", message.Text{ZH: "文件", EN: "Docs"}, "📝", "doc-updater", false, resultFail, ""},
 }
 
 // AgentPrefix is the plugin's name in the host's agent types and commands.
@@ -74,7 +92,7 @@ func Describe(key string, lang message.Lang) string {
 // StageOfAgent maps an agent type (with or without a plugin prefix) to the base
 // stage it works on; "" for agents that have none.
 func StageOfAgent(agentType string) string {
-	name := AgentName(agentType)
+	name := unprefixed(agentType)
 	for _, s := range registry {
 		if s.Agent == name {
 			return s.Key
@@ -83,12 +101,18 @@ func StageOfAgent(agentType string) string {
 	return ""
 }
 
-// AgentName strips the plugin prefix of an agent type.
-func AgentName(agentType string) string {
+// unprefixed is an agent type without its plugin's name.
+func unprefixed(agentType string) string {
 	if i := strings.LastIndexByte(agentType, ':'); i >= 0 {
 		return agentType[i+1:]
 	}
 	return agentType
+}
+
+// plainAgent is the agent of a stage key, without the plugin's name.
+func plainAgent(key string) string {
+	s, _ := Lookup(key)
+	return s.Agent
 }
 
 // AgentOf is the agent type that the host starts for a stage key.
@@ -102,26 +126,20 @@ func AgentOf(key string) string {
 // Quality reports whether a stage judges work: its verdict must be explicit,
 // and its report stays out of the main agent's context.
 func Quality(key string) bool {
-	switch Base(key) {
-	case "REVIEW", "TEST", "QA", "E2E", "SECURITY", "DB-REVIEW":
-		return true
-	}
-	return false
+	s, _ := Lookup(key)
+	return s.quality
 }
 
-// ResultOf is the stored result of a verdict: pass, or fail under the name that
+// resultOf is the stored result of a verdict: pass, or fail under the name that
 // belongs to the stage.
-func ResultOf(key, verdict string) string {
-	if verdict != Fail {
-		return "pass"
+func resultOf(key, verdict string) string {
+	if s, ok := Lookup(key); ok && verdict == Fail {
+		return s.failure
 	}
-	switch Base(key) {
-	case "REVIEW", "SECURITY", "DB-REVIEW":
-		return "reject"
-	case "RETRO":
-		return "issues"
+	if verdict == Fail {
+		return resultFail
 	}
-	return "fail"
+	return resultPass
 }
 
 // Template is an entry of the catalogue of workflows.

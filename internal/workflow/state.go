@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Version is the state format that this engine writes.
-const Version = 4
+// version is the state format that this engine writes.
+const version = 4
 
 // Status values of a stage.
 const (
@@ -25,8 +25,8 @@ const (
 
 // Errors of Load. A file of a newer version is refused, never rewritten.
 var (
-	ErrNewer    = errors.New("state was written by a newer version")
-	ErrNotState = errors.New("not a workflow state")
+	errNewer    = errors.New("state was written by a newer version")
+	errNotState = errors.New("not a workflow state")
 )
 
 // State is one run of a workflow. It is stored as workflow.json; the zero value
@@ -138,35 +138,25 @@ const keepDelegations = 48
 // version 3 (migrated), or the older one without a version. Where the older
 // fields come with version 4 and without a graph, the graph follows from them.
 func Load(data []byte) (*State, error) {
+	data, err := EnsureV4(data)
+	if err != nil {
+		return nil, err
+	}
 	o, err := parseObject(data)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotState, err)
+		return nil, fmt.Errorf("%w: %w", errNotState, err)
 	}
-	v := o.member("version")
-	switch {
-	case v.Exists() && v.Type == gjson.Number && v.Num > Version:
-		return nil, fmt.Errorf("%w (version %s, this one knows %d)", ErrNewer, v.Raw, Version)
-	case v.Exists() && v.Type == gjson.Number && v.Num == 3:
-		if o, err = ensureV4(o); err != nil {
-			return nil, err
-		}
-		return decodeState(o)
-	case v.Exists() && v.Type == gjson.Number && v.Num == Version:
-		if !o.Has("dag") && o.member("workflowType").Type == gjson.String {
-			return decodeOlder(o)
-		}
-		return decodeState(o)
-	case v.Exists() && v.Type != gjson.Null:
-		return nil, fmt.Errorf("%w: version %s", ErrNotState, v.Raw)
+	if o.member("version").Type == gjson.Null || !o.Has("dag") && o.member("workflowType").Type == gjson.String {
+		return decodeOlder(o)
 	}
-	return decodeOlder(o)
+	return decodeState(o)
 }
 
 // decodeOlder reads the shape of 000/001: the order of the stage keys is the
 // order of the work, and the graph follows from it.
 func decodeOlder(o object) (*State, error) {
 	if !o.member("stages").IsObject() {
-		return nil, fmt.Errorf("%w: no stages", ErrNotState)
+		return nil, fmt.Errorf("%w: no stages", errNotState)
 	}
 	s, err := decodeState(o)
 	if err != nil {
@@ -235,8 +225,8 @@ func decodeState(o object) (*State, error) {
 			s.Delegations = nil
 		}
 	}
-	if err := s.DAG.Validate(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotState, err)
+	if err := s.DAG.validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotState, err)
 	}
 	return s, nil
 }
@@ -335,7 +325,7 @@ func stringList(r gjson.Result) []string {
 // that this version does not know keep their value and place.
 func (s *State) Encode() []byte {
 	o := s.raw.clone()
-	o.put("version", Version)
+	o.put("version", version)
 	o.put("sessionId", s.SessionID)
 	o.putUnless(s.WorkflowID == "", "workflowId", s.WorkflowID)
 	o.put("workflowType", s.WorkflowType)
@@ -377,8 +367,7 @@ func (s *State) Encode() []byte {
 	o.put("dag", s.DAG.object())
 	o.put("delegations", emptyList(s.Delegations))
 
-	raw, _ := o.MarshalJSON()
-	return append(indent(raw), '\n')
+	return o.file()
 }
 
 func (st StageState) object() object {

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,95 +13,122 @@ import (
 // hand over next. It never holds a word of a report. A barrier that waits for
 // stages that run says nothing.
 func Instruction(s *State, o Outcome, lang message.Lang) string {
-	var lines []string
-	say := func(t message.Text, args ...any) { lines = append(lines, t.Format(lang, args...)) }
+	if o.Kind == Waiting && len(o.Next) == 0 {
+		return ""
+	}
+	t := &routingText{s: s, o: o, lang: lang}
 	if o.Unverified && o.Kind != Nothing {
-		say(message.RouteUnverif, o.Stage)
+		t.say(message.RouteUnverif, o.Stage)
 	}
 	if o.Corrected != "" && !o.Unverified {
-		say(message.RouteCorrected, o.Stage, o.Corrected)
+		t.say(message.RouteCorrected, o.Stage, o.Corrected)
 	}
-	timedOut := len(o.Missing) > 0 && o.Kind != Denied
+	if !t.happened() {
+		return ""
+	}
+	if len(o.Next) > 0 {
+		t.say(message.RouteDelegate, delegations(o.Next, lang))
+	}
+	if file := reportOf(o); o.Kind == RolledBack && file != "" {
+		t.say(message.RouteReport, file)
+	}
+	return strings.Join(t.lines, "\n")
+}
+
+// routingText is an instruction being written.
+type routingText struct {
+	s     *State
+	o     Outcome
+	lang  message.Lang
+	lines []string
+}
+
+func (t *routingText) say(text message.Text, args ...any) {
+	t.lines = append(t.lines, text.Format(t.lang, args...))
+}
+
+// happened says what the event came to; false where there is nothing to say.
+func (t *routingText) happened() bool {
+	o := t.o
 	switch o.Kind {
 	case Started:
-		say(message.RouteStarted, s.WorkflowType, strings.Join(s.DAG.Keys(), " → "))
+		t.say(message.RouteStarted, t.s.WorkflowType, strings.Join(t.s.DAG.Keys(), " → "))
 	case Advanced, Finished:
-		switch {
-		case timedOut:
-			say(message.BarrierTimeout, o.Group, strings.Join(o.Missing, ", "))
-		case o.Forced:
-			forced := o.Failed
-			if len(forced) == 0 {
-				forced = []string{o.Stage}
-			}
-			text := message.RouteForcedAny
-			if len(o.Exhausted) > 0 || o.Route != nil && o.Route.Warning != "" {
-				text = message.RouteForced
-			}
-			say(text, strings.Join(forced, " + "))
-		case o.Group != "":
-			say(message.BarrierPass, o.Group)
-		case o.Kind == Advanced && len(o.Next) > 0:
-			say(message.RouteNext, o.Stage, joined(o.Next, lang))
-		}
-		if o.Kind == Finished {
-			lines = append(lines, completeText(s, lang)...)
-		} else if len(o.Next) == 0 && len(o.WaitingFor) > 0 {
-			say(message.RouteWait, o.Stage, strings.Join(o.WaitingFor, ", "))
-		}
+		t.passed()
 	case Waiting:
-		if len(o.Next) == 0 {
-			return ""
-		}
 		text := message.RouteWait
 		if o.Route != nil && o.Route.Verdict == Fail {
 			text = message.RouteWaitFail
 		}
-		say(text, o.Stage, strings.Join(o.WaitingFor, ", "))
+		t.say(text, o.Stage, strings.Join(o.WaitingFor, ", "))
 	case RolledBack:
-		if timedOut {
-			say(message.BarrierTimeBad, o.Group, strings.Join(o.Missing, ", "))
-		}
-		if o.Group != "" {
-			say(message.BarrierFail, o.Group, o.Round, o.Max, strings.Join(o.Failed, " + "))
-		} else {
-			say(message.RouteBack, o.Stage, o.Round, o.Max)
-		}
-		if o.Stop.Warning != "" {
-			say(message.RouteStall)
-		}
+		t.sentBack()
 	case Redelegate:
-		say(message.CrashRetry, o.Stage, o.Round, o.Max)
+		t.say(message.CrashRetry, o.Stage, o.Round, o.Max)
 	case Aborted:
-		reason := o.Reason.In(lang)
-		if reason == "" {
-			reason = message.RouteNoReason.In(lang)
-		}
-		say(message.RouteAborted, message.Cut(reason, hintMax))
+		reason := cmp.Or(o.Reason.In(t.lang), message.RouteNoReason.In(t.lang))
+		t.say(message.RouteAborted, message.Cut(reason, hintMax))
 	case Cancelled:
-		say(message.RouteCancelled, s.WorkflowType)
+		t.say(message.RouteCancelled, t.s.WorkflowType)
 	case SkippedKind:
-		say(message.RouteSkip, o.Stage)
+		t.say(message.RouteSkip, o.Stage)
 	case Restarted:
-		say(message.RouteRestart, o.Stage)
+		t.say(message.RouteRestart, o.Stage)
 	case Refused:
-		say(message.RouteRefused, o.Reason.In(lang))
+		t.say(message.RouteRefused, o.Reason.In(t.lang))
 	default:
-		return ""
+		return false
 	}
-	if len(o.Next) > 0 {
-		say(message.RouteDelegate, delegations(o.Next, lang))
-	}
-	if o.Kind == RolledBack {
-		if file := reportOf(s, o); file != "" {
-			say(message.RouteReport, file)
+	return true
+}
+
+// passed tells how the work went on: in time, by force, or through a barrier.
+func (t *routingText) passed() {
+	o := t.o
+	switch {
+	case len(o.Missing) > 0:
+		t.say(message.BarrierTimeout, o.Group, strings.Join(o.Missing, ", "))
+	case o.Forced:
+		forced := o.Failed
+		if len(forced) == 0 {
+			forced = []string{o.Stage}
 		}
+		text := message.RouteForcedAny
+		if len(o.Exhausted) > 0 || o.Route != nil && o.Route.Warning != "" {
+			text = message.RouteForced
+		}
+		t.say(text, strings.Join(forced, " + "))
+	case o.Group != "":
+		t.say(message.BarrierPass, o.Group)
+	case o.Kind == Advanced && len(o.Next) > 0:
+		t.say(message.RouteNext, o.Stage, joined(o.Next, t.lang))
 	}
-	return strings.Join(lines, "\n")
+	switch {
+	case o.Kind == Finished:
+		t.lines = append(t.lines, completeText(t.s, t.lang)...)
+	case len(o.Next) == 0 && len(o.WaitingFor) > 0:
+		t.say(message.RouteWait, o.Stage, strings.Join(o.WaitingFor, ", "))
+	}
+}
+
+// sentBack tells who sent the work back, and for the how manieth time.
+func (t *routingText) sentBack() {
+	o := t.o
+	if len(o.Missing) > 0 {
+		t.say(message.BarrierTimeBad, o.Group, strings.Join(o.Missing, ", "))
+	}
+	if o.Group != "" {
+		t.say(message.BarrierFail, o.Group, o.Round, o.Max, strings.Join(o.Failed, " + "))
+	} else {
+		t.say(message.RouteBack, o.Stage, o.Round, o.Max)
+	}
+	if o.Stop.Warning != "" {
+		t.say(message.RouteStall)
+	}
 }
 
 // reportOf is the path a rework has to read.
-func reportOf(s *State, o Outcome) string {
+func reportOf(o Outcome) string {
 	if o.Merged != nil && o.Merged.ContextFile != "" {
 		return o.Merged.ContextFile
 	}
@@ -110,9 +138,10 @@ func reportOf(s *State, o Outcome) string {
 	return ""
 }
 
-func joined(keys []string, lang message.Lang) string {
-	text := strings.Join(keys, " + ")
-	if len(keys) > 1 {
+// joined lists what is done side by side.
+func joined(parts []string, lang message.Lang) string {
+	text := strings.Join(parts, " + ")
+	if len(parts) > 1 {
 		text += message.RouteParallel.In(lang)
 	}
 	return text
@@ -123,11 +152,7 @@ func delegations(keys []string, lang message.Lang) string {
 	for i, k := range keys {
 		parts[i] = message.RouteAgent.Format(lang, AgentOf(k), k)
 	}
-	text := strings.Join(parts, " + ")
-	if len(keys) > 1 {
-		text += message.RouteParallel.In(lang)
-	}
-	return text
+	return joined(parts, lang)
 }
 
 // DelegateLine names the agents to be handed the stages that may start now; ""
@@ -198,7 +223,7 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 	switch {
 	case o.Kind == Redelegate:
 		say(message.ResultCrash, label, o.Round, o.Max)
-	case o.Result == "fail":
+	case o.Result == resultFail:
 		say(message.ResultFail, label, s.FailCount, s.maxRetries(o.Stage))
 		switch {
 		case len(o.Exhausted) > 0:
@@ -206,7 +231,7 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 		case o.Kind == RolledBack:
 			say(message.ResultFixFail)
 		}
-	case o.Result == "reject":
+	case o.Result == resultReject:
 		say(message.ResultReject, s.RejectCount, s.maxRetries(o.Stage))
 		switch {
 		case len(o.Exhausted) > 0:
@@ -214,7 +239,7 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 		case o.Kind == RolledBack:
 			say(message.ResultFixReject)
 		}
-	case o.Result == "issues":
+	case o.Result == resultIssues:
 		say(message.ResultIssues, label, s.RetroCount)
 	default:
 		if o.Unverified {
@@ -230,7 +255,7 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 		say(message.ResultAllDone)
 		return lines
 	}
-	if o.Kind != RolledBack || o.Result == "pass" {
+	if o.Kind != RolledBack || o.Result == resultPass {
 		if hint := NextStep(s, lang); hint != "" && s.Active {
 			say(message.ResultNext, hint)
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-func (t *transition) cancel(ev Cancel) {
+func (ev Cancel) apply(t *transition) {
 	if !t.s.Active {
 		t.refuse(Refused, message.NotRunning, t.s.WorkflowType)
 		return
@@ -22,7 +22,7 @@ func (t *transition) cancel(ev Cancel) {
 	t.out.emit(message.EventPipelineCancelled, "reason", ev.Reason, "completedStages", emptyList(done))
 }
 
-func (t *transition) skip(ev Skip) {
+func (ev Skip) apply(t *transition) {
 	st, ok := t.s.Stages.Get(ev.Stage)
 	t.out.Stage = ev.Stage
 	switch {
@@ -68,12 +68,12 @@ func (t *transition) leaveOut(key string, at time.Time) (decided bool) {
 	return true
 }
 
-func (t *transition) restart(ev Restart) {
+func (ev Restart) apply(t *transition) {
 	if !t.s.DAG.Has(ev.Stage) {
 		t.refuse(Refused, message.RefusedOutside, ev.Stage)
 		return
 	}
-	keys := t.s.DAG.Downstream(ev.Stage)
+	keys := t.s.DAG.downstream(ev.Stage)
 	t.reset(keys)
 	for _, k := range keys {
 		delete(t.s.Retries, k)
@@ -93,8 +93,8 @@ func (t *transition) restart(ev Restart) {
 	t.out.emit(message.EventWorkflowRestart, "stage", ev.Stage, "stages", keys)
 }
 
-// recover frees stages whose agents ended without a word.
-func (t *transition) recover(ev Recover) {
+// apply frees stages whose agents ended without a word.
+func (ev Recover) apply(t *transition) {
 	if !t.s.Active {
 		return
 	}
@@ -109,7 +109,7 @@ func (t *transition) recover(ev Recover) {
 			continue
 		}
 		t.free(k)
-		t.out.emit(message.EventAgentOrphanCleanup, "stage", k, "agent", agentName(k))
+		t.out.emit(message.EventAgentOrphanCleanup, "stage", k, "agent", plainAgent(k))
 	}
 	t.out.Next = t.s.Ready()
 }

@@ -121,7 +121,7 @@ func (t *transition) rollback(failed []string, at time.Time) {
 		pending.ContextFile = t.out.Merged.ContextFile
 	}
 	s.PendingRetry = pending
-	t.reset(s.DAG.Downstream(target))
+	t.reset(s.DAG.downstream(target))
 	t.out.Kind, t.out.Target, t.out.Failed = RolledBack, target, failed
 	t.out.Round, t.out.Max = s.Retries[again[0]], s.maxRetries(again[0])
 	t.out.Next = []string{target}
@@ -144,13 +144,13 @@ func (t *transition) reset(keys []string) {
 	t.s.resetBarriers(keys)
 }
 
-// tick lets barriers that waited too long go on.
-func (t *transition) tick(at time.Time) {
+// apply lets barriers that waited too long go on.
+func (ev Tick) apply(t *transition) {
 	if !t.s.Active {
 		return
 	}
 	for _, name := range slices.Clone(t.s.Barriers.Keys()) {
-		if t.expire(name, at) {
+		if t.expire(name, ev.At) {
 			return
 		}
 	}
