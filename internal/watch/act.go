@@ -10,65 +10,65 @@ import (
 )
 
 // feed gives an event to a thread's cycle and carries out what it wants.
-func (w *Codex) feed(t *thread, event any) {
-	var actions []any
-	t.cycle, actions = Advance(t.cycle, w.Waits, w.Now(), event)
+func (w *Codex) feed(t *thread, e event) {
+	var actions []action
+	t.cycle, actions = advance(t.cycle, w.Waits, w.Now(), e)
 	saved := true
 	for _, a := range actions {
 		switch a := a.(type) {
-		case After:
+		case doAfter:
 			t.due, t.dueSeq = w.Now().Add(a.Wait), a.Seq
-		case Check:
+		case doCheck:
 			w.check(t, a)
-		case Lease:
+		case doLease:
 			w.lease(t, a)
-		case Release:
-			t.desk.giveUp()
-		case Author:
+		case doRelease:
+			t.file.release()
+		case doAuthor:
 			w.author(t, a)
-		case Save:
+		case doSave:
 			saved = t.saveRecord(a.Record, a.Loose) == nil
-		case Compact:
+		case doCompact:
 			if saved {
 				w.compact(t, a)
 			}
-		case Add:
+		case doAdd:
 			if saved {
 				w.add(t, a)
 			}
-		case StartTurn:
+		case doStartTurn:
 			if saved {
 				w.startTurn(t, a)
 			}
-		case Remove:
+		case doRemove:
 			w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": a.Submission}, callTimeout, func(json.RawMessage, error) {})
-		case Look:
+		case doLook:
 			w.view(t, a)
-		case Tell:
+		case doTell:
 			w.tell(t, a)
 		}
 	}
 	if !saved {
-		w.feed(t, SaveFailed{})
+		w.feed(t, saveFailed{})
 	}
 }
 
-func (w *Codex) lease(t *thread, a Lease) {
+func (w *Codex) lease(t *thread, a doLease) {
 	if w.DryRun {
-		w.feed(t, Leased{Seq: a.Seq})
+		w.feed(t, leased{Seq: a.Seq})
 		return
 	}
 	// Only looking for what somebody left leaves no trace of its own.
-	if m, err := t.desk.load(); t.cycle.Phase == Watching && (err != nil || !m.Record.open()) {
-		w.feed(t, Leased{Seq: a.Seq})
+	if m, err := t.file.load(); t.cycle.Phase == watching && (err != nil || !m.Record.open()) {
+		w.feed(t, leased{Seq: a.Seq})
 		return
 	}
 	ok, rec := t.leaseRecord()
-	w.feed(t, Leased{Seq: a.Seq, OK: ok, Record: rec})
+	w.feed(t, leased{Seq: a.Seq, OK: ok, Record: rec})
 }
 
-func (w *Codex) check(t *thread, a Check) {
-	e := Checked{Seq: a.Seq}
+func (w *Codex) check(t *thread, a doCheck) {
+	e := checked{Seq: a.Seq}
 	w.post("thread/read", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
 		var n notice
 		if err != nil || json.Unmarshal(raw, &n) != nil || n.Thread == nil {
@@ -93,9 +93,9 @@ func (w *Codex) check(t *thread, a Check) {
 
 // author writes the packet, or has the agent write it: a sample of the model on
 // the thread's whole context that leaves no trace in the thread.
-func (w *Codex) author(t *thread, a Author) {
+func (w *Codex) author(t *thread, a doAuthor) {
 	done := func(text string) {
-		w.feed(t, Authored{Seq: a.Seq, Packet: t.packet(text)})
+		w.feed(t, authored{Seq: a.Seq, Packet: t.packet(text)})
 	}
 	if !t.settings.AgentPackets {
 		done("")
@@ -125,17 +125,17 @@ func (w *Codex) author(t *thread, a Author) {
 	}, w.Author)
 }
 
-func (w *Codex) compact(t *thread, a Compact) {
+func (w *Codex) compact(t *thread, a doCompact) {
 	w.post("thread/compact/start", map[string]any{"threadId": t.id}, callTimeout, func(_ json.RawMessage, err error) {
 		var rpc *RPCError
 		if errors.As(err, &rpc) {
 			w.problem(err)
-			w.feed(t, CompactRefused(a))
+			w.feed(t, compactRefused(a))
 		}
 	})
 }
 
-func (w *Codex) add(t *thread, a Add) {
+func (w *Codex) add(t *thread, a doAdd) {
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.Packet, "input": textInput(a.Text)}
 	w.post("thread/queue/add", params, callTimeout, func(raw json.RawMessage, err error) {
 		var r struct {
@@ -143,7 +143,7 @@ func (w *Codex) add(t *thread, a Add) {
 				ID string `json:"id"`
 			} `json:"queuedSubmission"`
 		}
-		e := Added{Packet: a.Packet}
+		e := added{Packet: a.Packet}
 		var rpc *RPCError
 		switch {
 		case errors.As(err, &rpc):
@@ -164,10 +164,10 @@ func unsupported(err *RPCError) bool {
 	return err.Code == -32601 || strings.Contains(err.Message, "unknown variant") || strings.Contains(err.Message, "experimentalApi")
 }
 
-func (w *Codex) startTurn(t *thread, a StartTurn) {
+func (w *Codex) startTurn(t *thread, a doStartTurn) {
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.Packet, "input": textInput(a.Text)}
 	w.post("turn/start", params, callTimeout, func(_ json.RawMessage, err error) {
-		e := Added{Packet: a.Packet, Unclear: err != nil}
+		e := added{Packet: a.Packet, Unclear: err != nil}
 		var rpc *RPCError
 		if errors.As(err, &rpc) {
 			e.Refused, e.Unclear = true, false
@@ -184,8 +184,8 @@ const viewTurns = 8
 // view looks at the thread: queue, newest turns, what kind the silent ones are,
 // and last whether it is idle. The summaries leave compactions out, but whole
 // turns could exceed what one message may hold.
-func (w *Codex) view(t *thread, a Look) {
-	e := Looked{Seq: a.Seq}
+func (w *Codex) view(t *thread, a doLook) {
+	e := looked{Seq: a.Seq}
 	w.post("thread/queue/list", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
 		var q wireQueue
 		var rpc *RPCError
@@ -195,7 +195,7 @@ func (w *Codex) view(t *thread, a Look) {
 			e.Unknown = true
 		}
 		for _, x := range q.Data {
-			e.View.Queue = append(e.View.Queue, Queued{x.ID, x.ClientID})
+			e.View.Queue = append(e.View.Queue, queuedMessage{x.ID, x.ClientID})
 		}
 	})
 	params := map[string]any{"threadId": t.id, "limit": viewTurns, "itemsView": "summary"}
@@ -206,14 +206,14 @@ func (w *Codex) view(t *thread, a Look) {
 		}
 		e.View.Cutoff = r.Next != ""
 		for i, turn := range r.Data {
-			v := TurnView{ID: turn.ID, Status: turn.Status}
+			v := turnView{ID: turn.ID, Status: turn.Status}
 			for _, it := range turn.Items {
 				if it.Type == itemUser {
 					v.Clients = append(v.Clients, it.ClientID)
 				}
 			}
 			e.View.Turns = append(e.View.Turns, v)
-			if len(v.Clients) == 0 && v.Status == TurnCompleted {
+			if len(v.Clients) == 0 && v.Status == turnCompleted {
 				w.isCompaction(t, &e, i)
 			}
 		}
@@ -229,7 +229,7 @@ func (w *Codex) view(t *thread, a Look) {
 	})
 }
 
-func (w *Codex) isCompaction(t *thread, e *Looked, i int) {
+func (w *Codex) isCompaction(t *thread, e *looked, i int) {
 	params := map[string]any{"threadId": t.id, "turnId": e.View.Turns[i].ID, "limit": 5}
 	w.post("thread/items/list", params, callTimeout, func(raw json.RawMessage, err error) {
 		var r wireItems
@@ -244,35 +244,35 @@ func (w *Codex) isCompaction(t *thread, e *Looked, i int) {
 }
 
 // tell reports a step of a cycle and leaves it in the timeline.
-func (w *Codex) tell(t *thread, a Tell) {
+func (w *Codex) tell(t *thread, a doTell) {
 	r := a.Record.Receipt
-	reason := ReasonText(a.Reason)
+	reason := reasonText(a.Reason)
 	var events []store.Event
 	switch a.What {
-	case NewsHeld:
+	case newsHeld:
 		t.held(a.Reason)
-	case NewsCompact:
+	case newsCompact:
 		t.report("compact", message.WatchCompacting, t.decision.Reason.In(w.Words))
 		events = append(events, store.On(message.EventPacketCreated, "packet", r.ID))
-	case NewsCompacted:
+	case newsCompacted:
 		t.report("compacted", message.WatchCompacted, t.before.Used, t.mem.Usage.Used)
-	case NewsForeign:
+	case newsForeign:
 		t.report("foreign", message.WatchForeign, t.before.Used, t.mem.Usage.Used)
-	case NewsAdopted:
+	case newsAdopted:
 		t.report("adopted", message.WatchAdopted, r.ID)
-	case NewsDelivered:
+	case newsDelivered:
 		t.report("delivered", message.WatchDelivered, r.ID)
 		events = append(events, store.On(message.EventPacketDelivered, "packet", r.ID, "via", string(r.Via)))
-	case NewsVoid:
+	case newsVoid:
 		t.report("void", message.WatchVoid, r.ID, reason.In(w.Words))
 		typ := message.EventSessionCompactFailed
-		if a.Reason == ReasonExpired {
+		if a.Reason == reasonExpired {
 			typ = message.EventPacketExpired
 		}
 		events = append(events, store.On(typ, "packet", r.ID, "reason", string(a.Reason)))
 	}
-	t.storeProblem(t.desk.emit(events...))
-	if w.Once && (a.What == NewsDelivered || a.What == NewsVoid) {
+	t.storeProblem(t.file.emit(events...))
+	if w.Once && (a.What == newsDelivered || a.What == newsVoid) {
 		w.done = true
 	}
 }

@@ -14,7 +14,7 @@ import (
 // open finds the threads that are there.
 func (w *Codex) open() {
 	switch {
-	case w.front.begin(w):
+	case w.prompter.begin(w):
 	case w.Thread != "":
 		t := w.threads[w.Thread]
 		if t == nil {
@@ -112,7 +112,7 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 			return
 		}
 		t.session = s
-		t.cycle = Cycle{Phase: Watching}
+		t.cycle = cycle{Phase: watching}
 		t.items = map[string]bool{}
 		s.report("attached", message.WatchAttached, cmp.Or(info.Cwd, info.ID))
 	}
@@ -134,7 +134,7 @@ func (w *Codex) catchUp(t *thread) {
 	w.post("thread/turns/list", params, callTimeout, func(raw json.RawMessage, err error) {
 		var r wireTurns
 		if err != nil || json.Unmarshal(raw, &r) != nil || len(r.Data) == 0 {
-			w.feed(t, Attached{})
+			w.feed(t, attached{})
 			return
 		}
 		newest := r.Data[0]
@@ -144,18 +144,18 @@ func (w *Codex) catchUp(t *thread) {
 				break
 			}
 		}
-		running := newest.Status == TurnRunning && newest.ID != t.ended
-		missed := newest.Status == TurnCompleted && newest.ID != t.ended && t.seen
+		running := newest.Status == turnRunning && newest.ID != t.ended
+		missed := newest.Status == turnCompleted && newest.ID != t.ended && t.seen
 		t.seen = true
 		if !running && !missed {
 			t.ended = newest.ID
-			w.feed(t, Attached{})
+			w.feed(t, attached{})
 			return
 		}
 		if running {
-			w.feed(t, Attached{Turn: newest.ID})
+			w.feed(t, attached{Turn: newest.ID})
 		} else {
-			w.feed(t, Attached{})
+			w.feed(t, attached{})
 		}
 		w.hydrate(t, newest, "", missed)
 	})

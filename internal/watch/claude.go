@@ -73,7 +73,7 @@ func (w *Claude) Run(ctx context.Context) error {
 		_ = proc.close()
 		wg.Wait()
 		if w.sess != nil {
-			w.sess.desk.giveUp()
+			w.sess.file.release()
 		}
 	}()
 	if err := w.resume(ctx); err != nil {
@@ -188,15 +188,15 @@ func (w *Claude) between(ctx context.Context) error {
 	}
 	ok, rec := s.leaseRecord()
 	if !ok {
-		s.held(ReasonOther)
+		s.held(reasonOther)
 		return nil
 	}
-	defer s.desk.giveUp()
+	defer s.file.release()
 	if rec.open() {
 		// Left by a run that ended over it; this one's history is the proof
 		// that it never arrived or does not matter any more.
 		rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
-		rec.Receipt, _ = rec.Receipt.Step(compact.Failed{Reason: string(ReasonSuperseded)}, w.Now())
+		rec.Receipt, _ = rec.Receipt.Step(compact.Failed{Reason: string(reasonSuperseded)}, w.Now())
 		if s.saveRecord(rec, false) != nil {
 			return nil
 		}
@@ -271,16 +271,16 @@ func (w *Claude) author(ctx context.Context) (compact.Packet, error) {
 // compact runs one compaction and, if it worked, delivers the packet.
 func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	s := w.sess
-	rec := Record{Trigger: packet.ID, Receipt: compact.NewReceipt(packet)}
+	rec := record{Trigger: packet.ID, Receipt: compact.NewReceipt(packet)}
 	step := func(e compact.ReceiptEvent) (ok bool) {
 		rec.Receipt, ok = rec.Receipt.Step(e, w.Now())
 		return ok
 	}
-	void := func(r Reason) {
+	void := func(r reason) {
 		step(compact.Missing{ID: packet.ID})
 		step(compact.Failed{Reason: string(r)})
 		_ = s.saveRecord(rec, false, store.On(message.EventSessionCompactFailed, "packet", packet.ID, "reason", string(r)))
-		s.report("void", message.WatchVoid, packet.ID, ReasonText(r).In(s.opts.Words))
+		s.report("void", message.WatchVoid, packet.ID, reasonText(r).In(s.opts.Words))
 		w.done = w.Once
 	}
 	step(compact.Started{})
@@ -293,7 +293,7 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 		return err
 	}
 	if w.turn.boundary == nil {
-		void(ReasonFailed)
+		void(reasonFailed)
 		return nil
 	}
 	name := packet.ID
@@ -304,7 +304,7 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	s.report("compacted", message.WatchCompacted, s.before.Used, s.mem.Usage.Used)
 	step(compact.Finished{Compaction: name})
 	if !step(compact.Opening{Via: compact.ViaQueue}) {
-		void(ReasonExpired)
+		void(reasonExpired)
 		return nil
 	}
 	if s.saveRecord(rec, false) != nil {
@@ -313,7 +313,7 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	return w.deliver(ctx, rec)
 }
 
-func (w *Claude) deliver(ctx context.Context, rec Record) error {
+func (w *Claude) deliver(ctx context.Context, rec record) error {
 	id := rec.Receipt.ID
 	if err := w.ask(ctx, rec.Receipt.Text, true); err != nil {
 		return err

@@ -23,7 +23,7 @@ func (w *Claude) resume(ctx context.Context) error {
 		return nil
 	}
 	ok, rec := s.leaseRecord()
-	defer s.desk.giveUp()
+	defer s.file.release()
 	if !ok || !rec.open() {
 		return nil
 	}
@@ -34,14 +34,14 @@ func (w *Claude) resume(ctx context.Context) error {
 		return ok
 	}
 	trail := readTrail(w.Transcript(w.Session), rec.Receipt.ID, rec.Receipt.Created)
-	reason := ReasonNotStarted
+	reason := reasonNotStarted
 	switch {
 	case trail.arrived:
 		step(compact.Arrived{ID: rec.Receipt.ID})
 		s.storeProblem(s.saveRecord(rec, false))
 		return nil
 	case trail.compacted && trail.wentOn:
-		reason = ReasonSuperseded
+		reason = reasonSuperseded
 	case trail.compacted:
 		step(compact.Missing{ID: rec.Receipt.ID})
 		step(compact.Finished{Compaction: rec.Receipt.ID})
@@ -51,12 +51,12 @@ func (w *Claude) resume(ctx context.Context) error {
 			}
 			return w.deliver(ctx, rec)
 		}
-		reason = ReasonExpired
+		reason = reasonExpired
 	}
 	step(compact.Missing{ID: rec.Receipt.ID})
 	step(compact.Failed{Reason: string(reason)})
 	s.storeProblem(s.saveRecord(rec, false))
-	s.report("void", message.WatchVoid, rec.Receipt.ID, ReasonText(reason).In(s.opts.Words))
+	s.report("void", message.WatchVoid, rec.Receipt.ID, reasonText(reason).In(s.opts.Words))
 	return nil
 }
 

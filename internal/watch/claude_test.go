@@ -186,17 +186,17 @@ func TestClaudeResumes(t *testing.T) {
 			if err := os.WriteFile(path, []byte(strings.Join(tt.lines, "\n")+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			var d desk
+			var d sessionFile
 			got, news := runClaude(t, "ok", nil, func(w *Claude) {
 				w.Session, w.Transcript = "s1", func(string) string { return path }
 				s, err := w.Home.Session("s1")
 				if err != nil {
 					t.Fatal(err)
 				}
-				d = desk{sess: s}
+				d = sessionFile{sess: s}
 				if _, err := d.update(func(m *memory) {
 					m.Packets = 1
-					m.Record = Record{Trigger: "t", Receipt: compact.Receipt{
+					m.Record = record{Trigger: "t", Receipt: compact.Receipt{
 						ID: "ovt-x-1", State: tt.state, Text: "<overtone-packet id=\"ovt-x-1\">", Created: created, Expires: created.Add(time.Hour),
 					}}
 				}); err != nil {

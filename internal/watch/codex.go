@@ -28,12 +28,12 @@ type Codex struct {
 	Prompts []string
 	Dir     string
 
-	client  *Client
-	threads map[string]*thread
-	ignored map[string]bool // threads that are not the user's own
-	front   front
-	done    bool
-	err     error // why it is done, if that is an error
+	client   *Client
+	threads  map[string]*thread
+	ignored  map[string]bool // threads that are not the user's own
+	prompter prompter
+	done     bool
+	err      error // why it is done, if that is an error
 }
 
 // callTimeout bounds each request; the server answers them at once.
@@ -43,7 +43,7 @@ const callTimeout = 30 * time.Second
 type thread struct {
 	*session
 	info  wireThread
-	cycle Cycle
+	cycle cycle
 	// subscribed: its events reach us. asked: we are about to be told.
 	subscribed, asked bool
 	// seen says that we have followed the thread since before its last turn,
@@ -196,7 +196,7 @@ func (w *Codex) elapse() {
 		}
 		if !t.due.IsZero() && !now.Before(t.due) {
 			t.due = time.Time{}
-			w.feed(t, Elapsed{Seq: t.dueSeq})
+			w.feed(t, elapsed{Seq: t.dueSeq})
 		}
 	}
 }
@@ -210,7 +210,7 @@ func (w *Codex) untilNext() time.Duration {
 			}
 		}
 	}
-	if at := w.front.next; !at.IsZero() {
+	if at := w.prompter.next; !at.IsZero() {
 		wait = min(wait, at.Sub(now))
 	}
 	return max(wait, time.Millisecond)
@@ -220,7 +220,7 @@ func (w *Codex) lost() {
 	for _, t := range w.threads {
 		t.subscribed, t.asked, t.retry = false, false, time.Time{}
 		if t.session != nil {
-			w.feed(t, Lost{})
+			w.feed(t, lost{})
 		}
 	}
 }
@@ -228,7 +228,7 @@ func (w *Codex) lost() {
 // drop forgets a thread that is gone.
 func (w *Codex) drop(t *thread) {
 	if t.session != nil {
-		t.desk.giveUp()
+		t.file.release()
 		t.report("detached", message.WatchDetached)
 	}
 	delete(w.threads, t.info.ID)
@@ -237,7 +237,7 @@ func (w *Codex) drop(t *thread) {
 func (w *Codex) giveUp() {
 	for _, t := range w.threads {
 		if t.session != nil {
-			t.desk.giveUp()
+			t.file.release()
 		}
 	}
 }

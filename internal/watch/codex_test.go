@@ -24,13 +24,13 @@ func settle() {
 	synctest.Wait()
 }
 
-func record(t *testing.T, home *store.Home) Record {
+func savedRecord(t *testing.T, home *store.Home) record {
 	t.Helper()
 	s, err := home.Session(fakeThread)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := desk{sess: s}
+	d := sessionFile{sess: s}
 	m, err := d.load()
 	if err != nil {
 		t.Fatal(err)
@@ -44,12 +44,12 @@ func TestCodexCycle(t *testing.T) {
 		w := newWatcher(t, home, nil)
 		defer w.connect(t, f)()
 		synctest.Wait()
-		f.work(TurnCompleted)
+		f.work(turnCompleted)
 		settle()
 		if got, want := f.posted(), "thread/compact/start thread/queue/add"; got != want {
 			t.Errorf("posted %q, want %q", got, want)
 		}
-		r := record(t, home).Receipt
+		r := savedRecord(t, home).Receipt
 		if r.State != compact.Delivered || r.Compaction != "turn-2" {
 			t.Errorf("receipt = %s, compaction %s", r, r.Compaction)
 		}
@@ -76,7 +76,7 @@ func TestCodexCycle(t *testing.T) {
 		f.packetTurn("ovt-someone-else-9")
 		f.mu.Unlock()
 		settle()
-		f.work(TurnCompleted)
+		f.work(turnCompleted)
 		settle()
 		if n := len(f.find("thread/compact/start")); n != 2 {
 			t.Errorf("%d compactions, want 2", n)
@@ -89,7 +89,7 @@ func TestCodexHoldsBack(t *testing.T) {
 		name   string
 		set    func(*compact.Settings)
 		before func(*fakeServer, *watcher)
-		status TurnStatus
+		status turnStatus
 		extra  []obj
 		news   string // must be among the reports
 	}{
@@ -101,8 +101,8 @@ func TestCodexHoldsBack(t *testing.T) {
 		}, news: "held"},
 		{name: "review", extra: []obj{{"type": itemReviewEnter}}, news: "held"},
 		{name: "review is over", extra: []obj{{"type": itemReviewEnter}, {"type": itemReviewExit}}, news: "delivered"},
-		{name: "failed turn", status: TurnFailed, news: "attached"},
-		{name: "interrupted turn", status: TurnInterrupted, news: "attached"},
+		{name: "failed turn", status: turnFailed, news: "attached"},
+		{name: "interrupted turn", status: turnInterrupted, news: "attached"},
 		{name: "other thread", before: func(_ *fakeServer, w *watcher) { w.Thread = "another" }},
 		{name: "sub-agent", before: func(f *fakeServer, _ *watcher) { f.thread["parentThreadId"] = "p" }},
 		{name: "ephemeral", before: func(f *fakeServer, _ *watcher) { f.thread["ephemeral"] = true }},
@@ -127,7 +127,7 @@ func TestCodexHoldsBack(t *testing.T) {
 				defer w.connect(t, f)()
 				synctest.Wait()
 				if tt.status == "" {
-					tt.status = TurnCompleted
+					tt.status = turnCompleted
 				}
 				f.work(tt.status, tt.extra...)
 				settle()
@@ -152,7 +152,7 @@ func TestCodexHoldsBack(t *testing.T) {
 }
 
 func TestCodexCompactionComesToNothing(t *testing.T) {
-	for _, status := range []TurnStatus{TurnFailed, TurnInterrupted} {
+	for _, status := range []turnStatus{turnFailed, turnInterrupted} {
 		t.Run(string(status), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				home, f := testHome(t), newFake(t)
@@ -160,12 +160,12 @@ func TestCodexCompactionComesToNothing(t *testing.T) {
 				w := newWatcher(t, home, nil)
 				defer w.connect(t, f)()
 				synctest.Wait()
-				f.work(TurnCompleted)
+				f.work(turnCompleted)
 				settle()
 				if got := f.posted(); got != "thread/compact/start" {
 					t.Errorf("posted %q", got)
 				}
-				if r := record(t, home).Receipt; r.State != compact.Dropped || r.Reason != string(endReason(status)) {
+				if r := savedRecord(t, home).Receipt; r.State != compact.Dropped || r.Reason != string(endReason(status)) {
 					t.Errorf("receipt = %s", r)
 				}
 			})
@@ -180,12 +180,12 @@ func TestCodexWithoutQueue(t *testing.T) {
 		w := newWatcher(t, home, nil)
 		defer w.connect(t, f)()
 		synctest.Wait()
-		f.work(TurnCompleted)
+		f.work(turnCompleted)
 		settle()
 		if got, want := f.posted(), "thread/compact/start turn/start"; got != want {
 			t.Errorf("posted %q, want %q", got, want)
 		}
-		if r := record(t, home).Receipt; r.State != compact.Delivered {
+		if r := savedRecord(t, home).Receipt; r.State != compact.Delivered {
 			t.Errorf("receipt = %s", r)
 		}
 	})
@@ -213,7 +213,7 @@ func TestCodexAgentPacket(t *testing.T) {
 				w := newWatcher(t, testHome(t), func(s *compact.Settings) { s.AgentPackets, s.Prompt = true, body })
 				defer w.connect(t, f)()
 				synctest.Wait()
-				f.work(TurnCompleted)
+				f.work(turnCompleted)
 				settle()
 				settle()
 				if got := f.posted(); got != tt.posted {
@@ -244,7 +244,7 @@ func TestCodexNewbornThread(t *testing.T) {
 		f.mu.Lock()
 		f.note("thread/started", obj{"thread": f.thread})
 		f.mu.Unlock()
-		f.work(TurnCompleted)
+		f.work(turnCompleted)
 		synctest.Wait()
 		f.mu.Lock()
 		f.resumable = true
@@ -260,7 +260,7 @@ func TestCodexNewbornThread(t *testing.T) {
 func TestCodexLateAndLostLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t)
-		f.work(TurnCompleted)
+		f.work(turnCompleted)
 		w := newWatcher(t, testHome(t), nil)
 		stop := w.connect(t, f)
 		settle()
@@ -272,7 +272,7 @@ func TestCodexLateAndLostLine(t *testing.T) {
 		g := newFake(t)
 		g.turns = f.turns
 		g.rollout(t, 70_000)
-		g.work(TurnCompleted)
+		g.work(turnCompleted)
 		for len(g.out) > 0 {
 			<-g.out
 		}
@@ -301,7 +301,7 @@ func TestCodexCannotSave(t *testing.T) {
 		}
 		defer w.connect(t, f)()
 		synctest.Wait()
-		f.work(TurnCompleted)
+		f.work(turnCompleted)
 		settle()
 		if got := f.posted(); got != "" {
 			t.Errorf("posted %q", got)
@@ -322,7 +322,7 @@ func TestCodexSuccessor(t *testing.T) {
 				stop := first.connect(t, f)
 				synctest.Wait()
 				f.silent = lost
-				f.work(TurnCompleted)
+				f.work(turnCompleted)
 				time.Sleep(3 * time.Second)
 				stop()
 
@@ -340,7 +340,7 @@ func TestCodexSuccessor(t *testing.T) {
 				if got, want := g.posted(), "thread/queue/add"; got != want {
 					t.Errorf("posted %q, want %q", got, want)
 				}
-				if r := record(t, home).Receipt; r.State != compact.Delivered {
+				if r := savedRecord(t, home).Receipt; r.State != compact.Delivered {
 					t.Errorf("receipt = %s", r)
 				}
 				if !strings.Contains(second.news(), "adopted") {
@@ -389,7 +389,7 @@ func TestCodexForeignCompaction(t *testing.T) {
 			t.Errorf("posted %q, reports %s", got, w.news())
 		}
 		s, _ := home.Session(fakeThread)
-		d := desk{sess: s}
+		d := sessionFile{sess: s}
 		m, err := d.load()
 		if err != nil || len(m.History) != 1 || !m.History[0].Foreign || m.History[0].After != 6000 {
 			t.Errorf("history = %+v, %v", m.History, err)

@@ -6,18 +6,18 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 )
 
-// Cycle is one thread's way through a compaction. It is a value; Advance is
+// cycle is one thread's way through a compaction. It is a value; advance is
 // the only thing that changes it.
 //
 //	watching → settling → checking → leasing → authoring → confirming
 //	         → compacting → delivering → watching
 //
 // Up to confirming nothing has been done and any stir in the thread leads back
-// to watching. From compacting on there is an open Record, and whatever is in
+// to watching. From compacting on there is an open record, and whatever is in
 // doubt (a lost connection, a silent server, a predecessor's crash) is settled
 // by looking at the thread itself.
-type Cycle struct {
-	Phase Phase
+type cycle struct {
+	Phase phase
 	// Seq numbers the steps. Timers and answers that carry an older number
 	// belong to something that is over.
 	Seq int
@@ -27,9 +27,9 @@ type Cycle struct {
 	Review bool
 
 	Trigger string // the turn whose end we act on
-	Record  Record
+	Record  record
 	// TurnStatus is how the compaction's turn ended, "" while it runs.
-	TurnStatus TurnStatus
+	TurnStatus turnStatus
 	// UserTurn is a turn known to hold a user's message; a compaction inside
 	// it is the host's own.
 	UserTurn string
@@ -43,7 +43,7 @@ type Cycle struct {
 	// turn itself, once the compaction's turn has ended.
 	NoQueue bool
 	// Abandon is why the packet must not stay in the queue, if so.
-	Abandon Reason
+	Abandon reason
 	// Settled is set when a first look has found a packet missing.
 	Settled bool
 	// Adopted is set when the record is another watcher's: it may have gone one
@@ -53,32 +53,32 @@ type Cycle struct {
 	Unclear int
 }
 
-// Phase is where a Cycle is.
-type Phase string
+// phase is where a cycle is.
+type phase string
 
 const (
-	Watching   Phase = "watching"
-	Settling   Phase = "settling"
-	Checking   Phase = "checking"
-	Leasing    Phase = "leasing"
-	Authoring  Phase = "authoring"
-	Confirming Phase = "confirming"
-	Compacting Phase = "compacting"
-	Delivering Phase = "delivering"
-	Recovering Phase = "recovering"
+	watching   phase = "watching"
+	settling   phase = "settling"
+	checking   phase = "checking"
+	leasing    phase = "leasing"
+	authoring  phase = "authoring"
+	confirming phase = "confirming"
+	compacting phase = "compacting"
+	delivering phase = "delivering"
+	recovering phase = "recovering"
 )
 
 // underWay says that something may have been done to the thread.
-func (p Phase) underWay() bool { return p == Compacting || p == Delivering || p == Recovering }
+func (p phase) underWay() bool { return p == compacting || p == delivering || p == recovering }
 
-// TurnStatus is how a turn stands.
-type TurnStatus string
+// turnStatus is how a turn stands.
+type turnStatus string
 
 const (
-	TurnRunning     TurnStatus = "inProgress"
-	TurnCompleted   TurnStatus = "completed"
-	TurnInterrupted TurnStatus = "interrupted"
-	TurnFailed      TurnStatus = "failed"
+	turnRunning     turnStatus = "inProgress"
+	turnCompleted   turnStatus = "completed"
+	turnInterrupted turnStatus = "interrupted"
+	turnFailed      turnStatus = "failed"
 )
 
 // Waits are the durations of the cycle.
@@ -99,75 +99,75 @@ const (
 	maxUnclear = 10
 )
 
-// Advance applies one event. It is pure: same cycle, same event, same result.
-func Advance(c Cycle, w Waits, now time.Time, event any) (Cycle, []any) {
-	m := machine{Cycle: c, w: w, now: now}
-	switch e := event.(type) {
-	case TurnStarted:
+// advance applies one event. It is pure: same cycle, same event, same result.
+func advance(c cycle, w Waits, now time.Time, e event) (cycle, []action) {
+	m := machine{cycle: c, w: w, now: now}
+	switch e := e.(type) {
+	case turnBegan:
 		m.turnStarted(e)
-	case TurnEnded:
+	case turnOver:
 		m.turnEnded(e)
-	case Item:
+	case itemSeen:
 		m.item(e)
-	case Elapsed:
+	case elapsed:
 		m.elapsed(e)
-	case Checked:
+	case checked:
 		m.checked(e)
-	case Leased:
+	case leased:
 		m.leased(e)
-	case Authored:
+	case authored:
 		m.authored(e)
-	case CompactRefused:
-		if m.Phase == Compacting && e.Seq == m.Seq {
-			m.void(ReasonRefused)
+	case compactRefused:
+		if m.Phase == compacting && e.Seq == m.Seq {
+			m.void(reasonRefused)
 		}
-	case Added:
+	case added:
 		m.added(e)
-	case Looked:
+	case looked:
 		m.looked(e)
-	case SaveFailed:
+	case saveFailed:
 		if m.Phase.underWay() {
-			m.finish(NewsVoid, ReasonDisk)
+			m.finish(newsVoid, reasonDisk)
 		}
-	case Attached:
+	case attached:
 		m.attached(e)
-	case Lost:
+	case lost:
 		m.lost()
 	}
-	return m.Cycle, m.actions
+	return m.cycle, m.actions
 }
 
 type machine struct {
-	Cycle
+	cycle
 	w       Waits
 	now     time.Time
-	actions []any
+	actions []action
 }
 
-func (m *machine) do(actions ...any) { m.actions = append(m.actions, actions...) }
+func (m *machine) do(actions ...action) { m.actions = append(m.actions, actions...) }
 
 // enter moves on; what earlier steps still have in flight is void.
-func (m *machine) enter(p Phase) {
+func (m *machine) enter(p phase) {
 	m.Phase = p
 	m.Seq++
 }
 
 // idle goes back to watching without having done anything.
-func (m *machine) idle(r Reason) {
-	if m.Phase == Authoring || m.Phase == Confirming {
-		m.do(Release{})
+func (m *machine) idle(r reason) {
+	if m.Phase == authoring || m.Phase == confirming {
+		m.do(doRelease{})
 	}
 	if r != "" {
-		m.do(Tell{What: NewsHeld, Reason: r, Record: Record{Trigger: m.Trigger}})
+		m.do(doTell{What: newsHeld, Reason: r, Record: record{Trigger: m.Trigger}})
 	}
-	m.enter(Watching)
+	m.enter(watching)
 	m.Trigger = ""
 }
 
 // finish closes the record and goes back to watching.
-func (m *machine) finish(what News, r Reason) {
-	m.do(Release{}, Tell{What: what, Record: m.Record, Reason: r})
-	m.enter(Watching)
+func (m *machine) finish(what news, r reason) {
+	m.do(doRelease{}, doTell{What: what, Record: m.Record, Reason: r})
+	m.enter(watching)
 	m.Trigger, m.Submission, m.TurnStatus, m.UserTurn = "", "", "", ""
 	m.Adds, m.Sent, m.Abandon, m.Settled = 0, false, "", false
 	m.Adopted, m.Unclear = false, 0
@@ -180,81 +180,81 @@ func (m *machine) step(e compact.ReceiptEvent) bool {
 	return ok
 }
 
-func (m *machine) void(r Reason) {
+func (m *machine) void(r reason) {
 	m.step(compact.Missing{ID: m.Record.Receipt.ID})
 	m.step(compact.Failed{Reason: string(r)})
-	m.do(Save{Record: m.Record})
-	m.finish(NewsVoid, r)
+	m.do(doSave{Record: m.Record})
+	m.finish(newsVoid, r)
 }
 
 func (m *machine) delivered() {
 	m.step(compact.Arrived{ID: m.Record.Receipt.ID})
-	m.do(Save{Record: m.Record})
-	m.finish(NewsDelivered, "")
+	m.do(doSave{Record: m.Record})
+	m.finish(newsDelivered, "")
 }
 
 // ours is the compaction's turn, "" while it is not known.
-func (c Cycle) ours() string { return c.Record.Receipt.Compaction }
+func (c cycle) ours() string { return c.Record.Receipt.Compaction }
 
-func (m *machine) turnStarted(e TurnStarted) {
+func (m *machine) turnStarted(e turnBegan) {
 	m.Turn = e.Turn
 	switch m.Phase {
-	case Settling, Checking, Leasing, Authoring, Confirming:
-		m.idle(ReasonBusy)
+	case settling, checking, leasing, authoring, confirming:
+		m.idle(reasonBusy)
 	}
 }
 
-func (m *machine) turnEnded(e TurnEnded) {
+func (m *machine) turnEnded(e turnOver) {
 	if m.Turn == e.Turn {
 		m.Turn = ""
 	}
 	switch m.Phase {
-	case Watching:
-		if e.Act && e.Status == TurnCompleted && e.Turn != m.ours() {
+	case watching:
+		if e.Act && e.Status == turnCompleted && e.Turn != m.ours() {
 			m.Trigger = e.Turn
-			m.enter(Settling)
-			m.do(After{m.Seq, m.w.Debounce})
+			m.enter(settling)
+			m.do(doAfter{m.Seq, m.w.Debounce})
 		}
-	case Compacting:
+	case compacting:
 		switch {
 		case m.ours() == "" || e.Turn != m.ours():
 			// A turn of somebody else, which our request may have cut short,
 			// or a compaction whose beginning we missed.
 			m.lookUnless(e.Turn == m.Trigger)
-		case e.Status != TurnCompleted:
+		case e.Status != turnCompleted:
 			m.void(endReason(e.Status))
 		default:
 			m.TurnStatus = e.Status
 			m.Seq++
-			m.do(After{m.Seq, m.w.Look})
+			m.do(doAfter{m.Seq, m.w.Look})
 		}
-	case Recovering:
+	case recovering:
 		m.lookUnless(e.Turn == m.Trigger)
-	case Delivering:
+	case delivering:
 		if e.Turn != m.ours() {
 			return
 		}
 		m.TurnStatus = e.Status
-		if e.Status != TurnCompleted {
+		if e.Status != turnCompleted {
 			m.withdraw(endReason(e.Status))
 			return
 		}
 		if m.NoQueue {
-			m.do(Check{m.Seq})
+			m.do(doCheck{m.Seq})
 		}
 	}
 }
 
-func endReason(s TurnStatus) Reason {
-	if s == TurnInterrupted {
-		return ReasonInterrupted
+func endReason(s turnStatus) reason {
+	if s == turnInterrupted {
+		return reasonInterrupted
 	}
-	return ReasonFailed
+	return reasonFailed
 }
 
 // withdraw takes a packet back. It may be leaving the queue at this moment, so
 // the record is closed only by the look that follows.
-func (m *machine) withdraw(r Reason) {
+func (m *machine) withdraw(r reason) {
 	if !m.Sent {
 		m.void(r)
 		return
@@ -263,11 +263,11 @@ func (m *machine) withdraw(r Reason) {
 	if m.Submission == "" {
 		return // the queue's id for it is on its way, or the pending look finds it
 	}
-	m.enter(Recovering)
-	m.do(Remove{m.Submission}, After{m.Seq, m.w.Debounce})
+	m.enter(recovering)
+	m.do(doRemove{m.Submission}, doAfter{m.Seq, m.w.Debounce})
 }
 
-func (m *machine) item(e Item) {
+func (m *machine) item(e itemSeen) {
 	switch e.Type {
 	case itemReviewEnter:
 		m.Review = true
@@ -284,31 +284,31 @@ func (m *machine) item(e Item) {
 	}
 }
 
-func (m *machine) compaction(e Item) {
+func (m *machine) compaction(e itemSeen) {
 	switch {
-	case m.Phase == Compacting && e.Turn != m.UserTurn:
+	case m.Phase == compacting && e.Turn != m.UserTurn:
 		if m.ours() == "" {
 			m.step(compact.Started{Compaction: e.Turn})
 			if !e.Done {
-				m.do(Save{Record: m.Record, Loose: true})
+				m.do(doSave{Record: m.Record, Loose: true})
 			}
 		}
 		if e.Done && m.ours() == e.Turn {
 			m.compacted()
 		}
-	case m.Phase == Recovering:
+	case m.Phase == recovering:
 		m.lookUnless(!e.Done)
-	case m.Phase == Watching && e.Done && e.Turn != m.ours():
+	case m.Phase == watching && e.Done && e.Turn != m.ours():
 		// Somebody else's: a person, the host itself, or another watcher,
 		// which may have died over it.
-		m.do(Tell{What: NewsForeign})
+		m.do(doTell{What: newsForeign})
 		m.Seq++
-		m.do(Lease{m.Seq})
-	case m.Phase == Settling, m.Phase == Checking, m.Phase == Leasing, m.Phase == Authoring, m.Phase == Confirming:
+		m.do(doLease{m.Seq})
+	case m.Phase == settling, m.Phase == checking, m.Phase == leasing, m.Phase == authoring, m.Phase == confirming:
 		if e.Done {
-			m.do(Tell{What: NewsForeign})
+			m.do(doTell{What: newsForeign})
 		}
-		m.idle(ReasonBusy)
+		m.idle(reasonBusy)
 	}
 }
 
@@ -319,7 +319,7 @@ func (m *machine) compaction(e Item) {
 func (m *machine) compacted() {
 	if m.deliver() {
 		m.offer()
-		m.do(Save{Record: m.Record}, Tell{What: NewsCompacted, Record: m.Record})
+		m.do(doSave{Record: m.Record}, doTell{What: newsCompacted, Record: m.Record})
 	}
 }
 
@@ -328,10 +328,10 @@ func (m *machine) deliver() bool {
 	m.step(compact.Finished{Compaction: m.ours()})
 	m.step(compact.Missing{ID: m.Record.Receipt.ID})
 	if !m.step(compact.Opening{Via: compact.ViaQueue}) {
-		m.void(ReasonExpired)
+		m.void(reasonExpired)
 		return false
 	}
-	m.enter(Delivering)
+	m.enter(delivering)
 	return true
 }
 
@@ -339,39 +339,39 @@ func (m *machine) deliver() bool {
 func (m *machine) offer() {
 	m.Sent = false
 	if m.NoQueue {
-		if m.TurnStatus == TurnCompleted {
-			m.do(Check{m.Seq})
+		if m.TurnStatus == turnCompleted {
+			m.do(doCheck{m.Seq})
 		}
-		m.do(After{m.Seq, m.w.Look})
+		m.do(doAfter{m.Seq, m.w.Look})
 		return
 	}
 	m.Adds++
 	m.Sent = true
-	m.do(Add{m.Record.Receipt.ID, m.Record.Receipt.Text}, After{m.Seq, m.w.Look})
+	m.do(doAdd{m.Record.Receipt.ID, m.Record.Receipt.Text}, doAfter{m.Seq, m.w.Look})
 }
 
-func (m *machine) elapsed(e Elapsed) {
+func (m *machine) elapsed(e elapsed) {
 	if e.Seq != m.Seq {
 		return
 	}
 	switch m.Phase {
-	case Settling:
+	case settling:
 		if m.Turn != "" {
-			m.idle(ReasonBusy)
+			m.idle(reasonBusy)
 			return
 		}
-		m.enter(Checking)
-		m.do(Check{m.Seq})
-	case Compacting, Delivering, Recovering:
+		m.enter(checking)
+		m.do(doCheck{m.Seq})
+	case compacting, delivering, recovering:
 		m.look()
-	case Watching:
-		m.do(Lease{m.Seq})
+	case watching:
+		m.do(doLease{m.Seq})
 	}
 }
 
 func (m *machine) look() {
 	m.Seq++
-	m.do(Look{m.Seq})
+	m.do(doLook{m.Seq})
 }
 
 func (m *machine) lookUnless(settled bool) {
@@ -380,92 +380,92 @@ func (m *machine) lookUnless(settled bool) {
 	}
 }
 
-func (m *machine) checked(e Checked) {
+func (m *machine) checked(e checked) {
 	if e.Seq != m.Seq {
 		return
 	}
 	if e.NoQueue {
 		m.NoQueue = true
 	}
-	if m.Phase == Delivering {
+	if m.Phase == delivering {
 		m.startTurn(e)
 		return
 	}
-	if m.Phase != Checking && m.Phase != Confirming {
+	if m.Phase != checking && m.Phase != confirming {
 		return
 	}
 	switch {
 	case e.Unknown:
-		m.idle(ReasonUnknown)
+		m.idle(reasonUnknown)
 	case m.Turn != "" || !e.Idle:
-		m.idle(ReasonBusy)
+		m.idle(reasonBusy)
 	case e.Queued > 0:
-		m.idle(ReasonQueued)
+		m.idle(reasonQueued)
 	case m.Review:
-		m.idle(ReasonReview)
-	case m.Phase == Checking:
-		m.enter(Leasing)
-		m.do(Lease{m.Seq})
+		m.idle(reasonReview)
+	case m.Phase == checking:
+		m.enter(leasing)
+		m.do(doLease{m.Seq})
 	default:
-		m.enter(Compacting)
+		m.enter(compacting)
 		m.step(compact.Started{})
-		m.do(Save{Record: m.Record}, Tell{What: NewsCompact, Record: m.Record}, Compact{m.Seq}, After{m.Seq, m.w.Compact})
+		m.do(doSave{Record: m.Record}, doTell{What: newsCompact, Record: m.Record}, doCompact{m.Seq}, doAfter{m.Seq, m.w.Compact})
 	}
 }
 
 // startTurn delivers without a queue. A message into a running turn would
 // steer it, so a thread that has gone on is left alone.
-func (m *machine) startTurn(e Checked) {
+func (m *machine) startTurn(e checked) {
 	switch {
 	case e.Unknown || m.Sent:
 	case m.Turn != "" || !e.Idle || e.Queued > 0:
-		m.void(ReasonSuperseded)
+		m.void(reasonSuperseded)
 	default:
 		m.Adds++
 		m.Sent = true
-		m.do(StartTurn{m.Record.Receipt.ID, m.Record.Receipt.Text})
+		m.do(doStartTurn{m.Record.Receipt.ID, m.Record.Receipt.Text})
 	}
 }
 
-func (m *machine) leased(e Leased) {
+func (m *machine) leased(e leased) {
 	if e.Seq != m.Seq {
 		if e.OK {
-			m.do(Release{})
+			m.do(doRelease{})
 		}
 		return
 	}
 	switch {
-	case m.Phase == Leasing && !e.OK:
-		m.idle(ReasonOther)
-	case m.Phase == Leasing && !e.Record.open() && e.Record.Trigger == m.Trigger:
-		m.do(Release{})
-		m.idle(ReasonDone)
-	case m.Phase == Leasing && !e.Record.open():
-		m.enter(Authoring)
-		m.do(Author{m.Seq, m.Trigger})
-	case m.Phase == Leasing, m.Phase == Watching && e.OK && e.Record.open():
+	case m.Phase == leasing && !e.OK:
+		m.idle(reasonOther)
+	case m.Phase == leasing && !e.Record.open() && e.Record.Trigger == m.Trigger:
+		m.do(doRelease{})
+		m.idle(reasonDone)
+	case m.Phase == leasing && !e.Record.open():
+		m.enter(authoring)
+		m.do(doAuthor{m.Seq, m.Trigger})
+	case m.Phase == leasing, m.Phase == watching && e.OK && e.Record.open():
 		m.Record, m.Trigger, m.Adopted = e.Record, e.Record.Trigger, true
-		m.enter(Recovering)
-		m.do(Tell{What: NewsAdopted, Record: m.Record}, Look{m.Seq})
-	case m.Phase == Watching && e.OK:
-		m.do(Release{})
-	case m.Phase == Watching && e.Record.open():
+		m.enter(recovering)
+		m.do(doTell{What: newsAdopted, Record: m.Record}, doLook{m.Seq})
+	case m.Phase == watching && e.OK:
+		m.do(doRelease{})
+	case m.Phase == watching && e.Record.open():
 		// Its holder may die over it; ask again.
-		m.do(After{m.Seq, m.w.Look})
+		m.do(doAfter{m.Seq, m.w.Look})
 	}
 }
 
-func (m *machine) authored(e Authored) {
-	if m.Phase != Authoring || e.Seq != m.Seq {
+func (m *machine) authored(e authored) {
+	if m.Phase != authoring || e.Seq != m.Seq {
 		return
 	}
-	m.Record = Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet)}
-	m.enter(Confirming)
-	m.do(Check{m.Seq})
+	m.Record = record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet)}
+	m.enter(confirming)
+	m.do(doCheck{m.Seq})
 }
 
-func (m *machine) added(e Added) {
-	if e.Packet != m.Record.Receipt.ID || m.Phase != Delivering && m.Phase != Recovering {
+func (m *machine) added(e added) {
+	if e.Packet != m.Record.Receipt.ID || m.Phase != delivering && m.Phase != recovering {
 		return
 	}
 	switch {
@@ -474,8 +474,8 @@ func (m *machine) added(e Added) {
 		switch {
 		case m.Abandon != "":
 			m.void(m.Abandon)
-		case m.TurnStatus == TurnCompleted && m.Phase == Delivering:
-			m.do(Check{m.Seq})
+		case m.TurnStatus == turnCompleted && m.Phase == delivering:
+			m.do(doCheck{m.Seq})
 		}
 	case e.Refused && m.Abandon != "":
 		m.void(m.Abandon)
@@ -489,32 +489,32 @@ func (m *machine) added(e Added) {
 	}
 }
 
-func (m *machine) attached(e Attached) {
+func (m *machine) attached(e attached) {
 	m.Turn = e.Turn
 	if m.Phase.underWay() {
-		m.enter(Recovering)
-		m.do(Look{m.Seq})
+		m.enter(recovering)
+		m.do(doLook{m.Seq})
 		return
 	}
 	m.idle("")
-	m.do(Lease{m.Seq})
+	m.do(doLease{m.Seq})
 }
 
 func (m *machine) lost() {
 	m.Turn = ""
 	if m.Phase.underWay() {
-		m.enter(Recovering)
+		m.enter(recovering)
 		return
 	}
 	m.idle("")
 }
 
-func (m *machine) looked(e Looked) {
+func (m *machine) looked(e looked) {
 	if e.Seq != m.Seq || !m.Phase.underWay() {
 		return
 	}
 	if e.Unknown {
-		m.do(After{m.Seq, m.w.Look})
+		m.do(doAfter{m.Seq, m.w.Look})
 		return
 	}
 	f := find(e.View, m.Record)
@@ -527,22 +527,22 @@ func (m *machine) looked(e Looked) {
 	case foundQueued:
 		m.queued(f)
 	case foundRunning:
-		m.enter(Compacting)
-		m.do(After{m.Seq, m.w.Compact})
+		m.enter(compacting)
+		m.do(doAfter{m.Seq, m.w.Compact})
 	case foundUnclear:
 		if m.Unclear++; m.Unclear > maxUnclear {
-			m.void(ReasonSuperseded)
+			m.void(reasonSuperseded)
 			return
 		}
-		m.enter(Recovering)
-		m.do(After{m.Seq, m.w.Debounce})
+		m.enter(recovering)
+		m.do(doAfter{m.Seq, m.w.Debounce})
 	case foundNothing:
-		if m.Phase == Recovering {
-			m.void(ReasonNotStarted)
+		if m.Phase == recovering {
+			m.void(reasonNotStarted)
 			return
 		}
-		m.enter(Recovering)
-		m.do(After{m.Seq, m.w.Compact})
+		m.enter(recovering)
+		m.do(doAfter{m.Seq, m.w.Compact})
 	case foundFailed:
 		m.Abandon = f.reason
 		m.undelivered(e, f)
@@ -564,10 +564,10 @@ func (m *machine) queued(f finding) {
 	case f.reason != "":
 		m.withdraw(f.reason)
 	case m.expired():
-		m.withdraw(ReasonExpired)
+		m.withdraw(reasonExpired)
 	default:
-		m.enter(Delivering)
-		m.do(After{m.Seq, m.w.Look})
+		m.enter(delivering)
+		m.do(doAfter{m.Seq, m.w.Look})
 	}
 }
 
@@ -575,27 +575,27 @@ func (m *machine) queued(f finding) {
 // was or may have been offered, it can be on its way from the queue into a turn,
 // when for some milliseconds it is in neither; so then only a second look after a
 // pause counts.
-func (m *machine) undelivered(e Looked, f finding) {
-	m.TurnStatus = TurnCompleted
+func (m *machine) undelivered(e looked, f finding) {
+	m.TurnStatus = turnCompleted
 	quiet := e.View.Idle && m.Turn == ""
 	sure := m.Settled || !m.Record.offered() && !m.Adopted
 	switch {
 	case !sure || f.found == foundCompacted && !quiet:
 		m.Settled = quiet
-		m.enter(Recovering)
-		m.do(After{m.Seq, m.w.Debounce})
+		m.enter(recovering)
+		m.do(doAfter{m.Seq, m.w.Debounce})
 	case m.Abandon != "":
 		m.void(m.Abandon)
 	case f.found == foundSuperseded:
-		m.void(ReasonSuperseded)
+		m.void(reasonSuperseded)
 	case m.expired():
-		m.void(ReasonExpired)
+		m.void(reasonExpired)
 	case m.Adds >= maxAdds:
-		m.void(ReasonUndelivered)
+		m.void(reasonUndelivered)
 	default:
 		m.Settled = false
 		if m.deliver() {
-			m.do(Save{Record: m.Record})
+			m.do(doSave{Record: m.Record})
 			m.offer()
 		}
 	}

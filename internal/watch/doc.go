@@ -4,7 +4,7 @@
 // packet, exactly once per compaction.
 //
 // Codex is reached through its app-server (Client). Each thread has a pure state
-// machine, Advance, that turns what the server reports into actions; the runner
+// machine, advance, that turns what the server reports into actions; the runner
 // only carries actions out and feeds their results back. Claude Code is started
 // and driven as a headless process, one message after the other.
 //

@@ -6,140 +6,173 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 )
 
-// What happens to a thread. A value of one of these types is an event.
+// event is what happens to a thread; an answer carries the number of the action
+// it answers.
+type event interface{ event() }
+
 type (
-	// TurnStarted: a turn runs.
-	TurnStarted struct{ Turn string }
-	// TurnEnded: a turn is over. Act is the policy's wish to compact now.
-	TurnEnded struct {
+	// turnBegan: a turn runs.
+	turnBegan struct{ Turn string }
+	// turnOver: a turn is over. Act is the policy's wish to compact now.
+	turnOver struct {
 		Turn   string
-		Status TurnStatus
+		Status turnStatus
 		Act    bool
 	}
-	// Item: an item of a turn began or, with Done, was completed.
-	Item struct {
+	// itemSeen: an item of a turn began or, with Done, was completed.
+	itemSeen struct {
 		Turn     string
 		Type     string
 		ClientID string
 		Done     bool
 	}
-	// Elapsed: the pause of an After is over.
-	Elapsed struct{ Seq int }
-	// Checked answers a Check. Unknown is set when the server did not tell.
-	Checked struct {
+	// elapsed: the pause of a doAfter is over.
+	elapsed struct{ Seq int }
+	// checked answers doCheck. Unknown is set when the server did not tell.
+	checked struct {
 		Seq     int
 		Idle    bool
 		Queued  int
 		NoQueue bool
 		Unknown bool
 	}
-	// Leased answers a Lease: whether the thread is ours, and the last record.
-	Leased struct {
+	// leased answers doLease: whether the thread is ours, and the last record.
+	leased struct {
 		Seq    int
 		OK     bool
-		Record Record
+		Record record
 	}
-	// Authored answers an Author.
-	Authored struct {
+	// authored answers doAuthor.
+	authored struct {
 		Seq    int
 		Packet compact.Packet
 	}
-	// CompactRefused: the server refused to compact.
-	CompactRefused struct{ Seq int }
-	// Added answers an Add or a StartTurn. Refused is a definite no, Unclear
+	// compactRefused: the server refused to compact.
+	compactRefused struct{ Seq int }
+	// added answers doAdd and doStartTurn. Refused is a definite no, Unclear
 	// anything that may have worked; Unsupported means there is no queue.
-	Added struct {
+	added struct {
 		Packet                        string
 		Submission                    string
 		Refused, Unclear, Unsupported bool
 	}
-	// Looked answers a Look.
-	Looked struct {
+	// looked answers doLook.
+	looked struct {
 		Seq     int
-		View    View
+		View    view
 		Unknown bool
 	}
-	// SaveFailed: a record could not be written; what was to follow was not done.
-	SaveFailed struct{}
-	// Attached: we (again) hear what happens to the thread.
-	Attached struct{ Turn string }
-	// Lost: the connection is gone.
-	Lost struct{}
+	// saveFailed: a record could not be written; what was to follow was not done.
+	saveFailed struct{}
+	// attached: we (again) hear what happens to the thread.
+	attached struct{ Turn string }
+	// lost: the connection is gone.
+	lost struct{}
 )
 
-// What a cycle wants done, in order. A value of one of these types is an action.
+func (turnBegan) event()      {}
+func (turnOver) event()       {}
+func (itemSeen) event()       {}
+func (elapsed) event()        {}
+func (checked) event()        {}
+func (leased) event()         {}
+func (authored) event()       {}
+func (compactRefused) event() {}
+func (added) event()          {}
+func (looked) event()         {}
+func (saveFailed) event()     {}
+func (attached) event()       {}
+func (lost) event()           {}
+
+// action is what a cycle wants done; a list of them is carried out in order.
+type action interface{ action() }
+
 type (
-	// After asks for Elapsed.
-	After struct {
+	// doAfter asks for elapsed.
+	doAfter struct {
 		Seq  int
 		Wait time.Duration
 	}
-	// Check asks whether the thread is idle and nothing is queued.
-	Check struct{ Seq int }
-	// Lease asks for the right to act on the thread.
-	Lease struct{ Seq int }
-	// Release gives it back.
-	Release struct{}
-	// Author asks for the packet's text after the given turn.
-	Author struct {
+	// doCheck asks whether the thread is idle and nothing is queued.
+	doCheck struct{ Seq int }
+	// doLease asks for the right to act on the thread.
+	doLease struct{ Seq int }
+	// doRelease gives it back.
+	doRelease struct{}
+	// doAuthor asks for the packet's text after the given turn.
+	doAuthor struct {
 		Seq  int
 		Turn string
 	}
-	// Save writes the record down. If that fails, no Compact, Add or StartTurn
-	// that follows it is carried out. Loose does not wait for the disk.
-	Save struct {
-		Record Record
+	// doSave writes the record down. If that fails, no doCompact, doAdd or
+	// doStartTurn that follows it is carried out. Loose does not wait for the
+	// disk.
+	doSave struct {
+		Record record
 		Loose  bool
 	}
-	// Compact starts the compaction.
-	Compact struct{ Seq int }
-	// Add puts the packet into the thread's queue.
-	Add struct{ Packet, Text string }
-	// StartTurn opens a turn with the packet.
-	StartTurn struct{ Packet, Text string }
-	// Remove takes the packet out of the queue.
-	Remove struct{ Submission string }
-	// Look asks for the thread's newest turns and its queue.
-	Look struct{ Seq int }
-	// Tell reports a step to people and to the timeline.
-	Tell struct {
-		What   News
-		Record Record
-		Reason Reason
+	// doCompact starts the compaction.
+	doCompact struct{ Seq int }
+	// doAdd puts the packet into the thread's queue.
+	doAdd struct{ Packet, Text string }
+	// doStartTurn opens a turn with the packet.
+	doStartTurn struct{ Packet, Text string }
+	// doRemove takes the packet out of the queue.
+	doRemove struct{ Submission string }
+	// doLook asks for the thread's newest turns and its queue.
+	doLook struct{ Seq int }
+	// doTell reports a step to people and to the timeline.
+	doTell struct {
+		What   news
+		Record record
+		Reason reason
 	}
 )
 
-// News is what a Tell reports.
-type News string
+func (doAfter) action()     {}
+func (doCheck) action()     {}
+func (doLease) action()     {}
+func (doRelease) action()   {}
+func (doAuthor) action()    {}
+func (doSave) action()      {}
+func (doCompact) action()   {}
+func (doAdd) action()       {}
+func (doStartTurn) action() {}
+func (doRemove) action()    {}
+func (doLook) action()      {}
+func (doTell) action()      {}
+
+// news is what doTell reports.
+type news string
 
 const (
-	NewsHeld      News = "held"      // a boundary was reached but the thread was not free
-	NewsCompact   News = "compact"   // a compaction was asked for
-	NewsCompacted News = "compacted" // it is done
-	NewsDelivered News = "delivered"
-	NewsVoid      News = "void"
-	NewsForeign   News = "foreign" // somebody else compacted
-	NewsAdopted   News = "adopted" // a predecessor's record is continued
+	newsHeld      news = "held"      // a boundary was reached but the thread was not free
+	newsCompact   news = "compact"   // a compaction was asked for
+	newsCompacted news = "compacted" // it is done
+	newsDelivered news = "delivered"
+	newsVoid      news = "void"
+	newsForeign   news = "foreign" // somebody else compacted
+	newsAdopted   news = "adopted" // a predecessor's record is continued
 )
 
-// Reason says why a packet does not go out, or why nothing was done.
-type Reason string
+// reason says why a packet does not go out, or why nothing was done.
+type reason string
 
 const (
-	ReasonBusy        Reason = "busy"
-	ReasonQueued      Reason = "queued"
-	ReasonReview      Reason = "review"
-	ReasonOther       Reason = "other-watcher"
-	ReasonUnknown     Reason = "no-answer"
-	ReasonDone        Reason = "done-before"
-	ReasonRefused     Reason = "refused"
-	ReasonFailed      Reason = "failed"
-	ReasonInterrupted Reason = "interrupted"
-	ReasonSuperseded  Reason = "superseded"
-	ReasonExpired     Reason = "expired"
-	ReasonNotStarted  Reason = "not-started"
-	ReasonDisk        Reason = "not-saved"
-	ReasonUndelivered Reason = "not-accepted"
+	reasonBusy        reason = "busy"
+	reasonQueued      reason = "queued"
+	reasonReview      reason = "review"
+	reasonOther       reason = "other-watcher"
+	reasonUnknown     reason = "no-answer"
+	reasonDone        reason = "done-before"
+	reasonRefused     reason = "refused"
+	reasonFailed      reason = "failed"
+	reasonInterrupted reason = "interrupted"
+	reasonSuperseded  reason = "superseded"
+	reasonExpired     reason = "expired"
+	reasonNotStarted  reason = "not-started"
+	reasonDisk        reason = "not-saved"
+	reasonUndelivered reason = "not-accepted"
 )
 
 const (

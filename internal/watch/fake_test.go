@@ -33,7 +33,7 @@ type fakeServer struct {
 	queue  []map[string]any
 
 	noQueue    bool
-	compaction TurnStatus // how compactions end; "" for completed
+	compaction turnStatus // how compactions end; "" for completed
 	sample     func(prompt string) (string, *RPCError)
 	silent     string // a method that is never answered
 	resumable  bool
@@ -47,7 +47,7 @@ type fakePost struct {
 
 type fakeTurn struct {
 	id     string
-	status TurnStatus
+	status turnStatus
 	items  []map[string]any
 }
 
@@ -195,7 +195,7 @@ func (f *fakeServer) answer(method string, p obj) (result any, rpc *RPCError, af
 		if client, ok := p["clientUserMessageId"].(string); ok {
 			return id, nil, func() { f.packetTurn(client) }
 		}
-		return id, nil, func() { f.workTurn(TurnCompleted) }
+		return id, nil, func() { f.workTurn(turnCompleted) }
 	case "thread/compact/start":
 		return obj{}, nil, f.compactNow
 	case "thread/sample":
@@ -211,7 +211,7 @@ func (f *fakeServer) status(kind string) {
 }
 
 func (f *fakeServer) begin() *fakeTurn {
-	t := &fakeTurn{id: fmt.Sprintf("turn-%d", len(f.turns)+1), status: TurnRunning}
+	t := &fakeTurn{id: fmt.Sprintf("turn-%d", len(f.turns)+1), status: turnRunning}
 	f.turns = append(f.turns, t)
 	f.status("active")
 	f.note("turn/started", obj{"turn": obj{"id": t.id, "status": t.status}})
@@ -232,7 +232,7 @@ func (f *fakeServer) tokens(t *fakeTurn, n int) {
 	}})
 }
 
-func (f *fakeServer) end(t *fakeTurn, s TurnStatus) {
+func (f *fakeServer) end(t *fakeTurn, s turnStatus) {
 	t.status = s
 	f.status("idle")
 	f.note("turn/completed", obj{"turn": obj{"id": t.id, "status": s}})
@@ -250,7 +250,7 @@ func (f *fakeServer) compactNow() {
 	f.tokens(t, 6_000)
 	t.items = append(t.items, obj{"type": itemCompaction, "id": "c"})
 	f.note("item/completed", obj{"turnId": t.id, "item": t.items[0]})
-	f.end(t, TurnCompleted)
+	f.end(t, turnCompleted)
 }
 
 // dispatch runs what is queued.
@@ -267,17 +267,17 @@ func (f *fakeServer) packetTurn(client string) {
 	f.item(t, obj{"type": itemUser, "clientId": client, "content": []any{obj{"text": "packet"}}})
 	f.item(t, obj{"type": "agentMessage", "text": "on it"})
 	f.tokens(t, 12_000)
-	f.end(t, TurnCompleted)
+	f.end(t, turnCompleted)
 }
 
 // work is a turn of the user's that commits; extra items come before its end.
-func (f *fakeServer) work(status TurnStatus, extra ...obj) {
+func (f *fakeServer) work(status turnStatus, extra ...obj) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.workTurn(status, extra...)
 }
 
-func (f *fakeServer) workTurn(status TurnStatus, extra ...obj) {
+func (f *fakeServer) workTurn(status turnStatus, extra ...obj) {
 	t := f.begin()
 	f.item(t, obj{"type": itemUser, "content": []any{obj{"text": "make the next slice"}}})
 	f.item(t, obj{

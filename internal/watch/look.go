@@ -2,25 +2,25 @@ package watch
 
 import "slices"
 
-// View is a thread as the server shows it: its newest turns, newest first, and
+// view is a thread as the server shows it: its newest turns, newest first, and
 // its queue.
-type View struct {
+type view struct {
 	Idle   bool
-	Turns  []TurnView
-	Queue  []Queued
+	Turns  []turnView
+	Queue  []queuedMessage
 	Cutoff bool // there are older turns than these
 }
 
-// TurnView is one turn of a View.
-type TurnView struct {
+// turnView is one turn of a view.
+type turnView struct {
 	ID      string
-	Status  TurnStatus
+	Status  turnStatus
 	Compact bool     // holds a finished compaction
 	Clients []string // client ids of its user messages; "" for each without one
 }
 
-// Queued is one entry of a thread's queue.
-type Queued struct{ Submission, ClientID string }
+// queuedMessage is one entry of a thread's queue.
+type queuedMessage struct{ Submission, ClientID string }
 
 type found int
 
@@ -39,12 +39,12 @@ type finding struct {
 	found      found
 	turn       string // the compaction's turn
 	submission string
-	reason     Reason // why the compaction does not hold
+	reason     reason // why the compaction does not hold
 }
 
 // find tells from a view what became of a record. Only what is newer than the
 // record's trigger counts.
-func find(v View, r Record) finding {
+func find(v view, r record) finding {
 	newer, known := v.Turns, false
 	for i, t := range v.Turns {
 		if t.ID == r.Trigger {
@@ -72,12 +72,12 @@ func find(v View, r Record) finding {
 // outcome looks for the compaction among the turns after the trigger, newest
 // first. Where its turn is not known it is the oldest, save for a user's turn
 // that our request cut short.
-func outcome(newer []TurnView, turn string) finding {
-	n := 1 + slices.IndexFunc(newer, func(t TurnView) bool { return t.ID == turn })
+func outcome(newer []turnView, turn string) finding {
+	n := 1 + slices.IndexFunc(newer, func(t turnView) bool { return t.ID == turn })
 	if n == 0 {
 		n = len(newer)
 	}
-	for n > 0 && len(newer[n-1].Clients) > 0 && newer[n-1].Status == TurnInterrupted {
+	for n > 0 && len(newer[n-1].Clients) > 0 && newer[n-1].Status == turnInterrupted {
 		n--
 	}
 	if n == 0 {
@@ -87,15 +87,15 @@ func outcome(newer []TurnView, turn string) finding {
 	switch {
 	case len(t.Clients) > 0:
 		return finding{found: foundSuperseded}
-	case t.Status == TurnRunning:
+	case t.Status == turnRunning:
 		return finding{found: foundRunning}
-	case t.Status != TurnCompleted:
+	case t.Status != turnCompleted:
 		return finding{found: foundFailed, turn: t.ID, reason: endReason(t.Status)}
 	case !t.Compact:
 		return finding{found: foundUnclear}
 	case n == 1:
 		return finding{found: foundCompacted, turn: t.ID}
-	case n == 2 && newer[0].Status == TurnRunning && len(newer[0].Clients) == 0:
+	case n == 2 && newer[0].Status == turnRunning && len(newer[0].Clients) == 0:
 		return finding{found: foundUnclear, turn: t.ID}
 	}
 	return finding{found: foundSuperseded, turn: t.ID}

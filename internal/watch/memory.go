@@ -21,21 +21,21 @@ type memory struct {
 	Schema int    `json:"schema"`
 	Host   string `json:"host"`
 	Cwd    string `json:"cwd,omitempty"`
-	Record Record `json:"record,omitzero"`
+	Record record `json:"record,omitzero"`
 	// Packets counts the packets written so far; it numbers the next one.
 	Packets int `json:"packets"`
 	compact.Thread
 }
 
-// desk is a session's place on disk. A dry desk reads once and never writes.
-type desk struct {
-	sess    *store.Session
-	dry     bool
-	shadow  *memory // what a dry desk would have written
-	release func()
+// sessionFile is a session on disk. A dry one reads once and never writes.
+type sessionFile struct {
+	sess   *store.Session
+	dry    bool
+	shadow *memory // what a dry one would have written
+	unlock func()  // gives the lease back; nil without one
 }
 
-func (d *desk) load() (memory, error) {
+func (d *sessionFile) load() (memory, error) {
 	if d.shadow != nil {
 		return *d.shadow, nil
 	}
@@ -65,12 +65,12 @@ func decodeMemory(b []byte, err error) (memory, error) {
 
 // update changes the memory under the session's lock, puts the events on the
 // timeline and returns what is now on disk.
-func (d *desk) update(fn func(*memory), events ...store.Event) (memory, error) {
+func (d *sessionFile) update(fn func(*memory), events ...store.Event) (memory, error) {
 	return d.write(false, fn, events...)
 }
 
 // write is update; with loose it does not wait for the disk.
-func (d *desk) write(loose bool, fn func(*memory), events ...store.Event) (memory, error) {
+func (d *sessionFile) write(loose bool, fn func(*memory), events ...store.Event) (memory, error) {
 	if d.dry {
 		m, err := d.load()
 		if err == nil {
@@ -106,7 +106,7 @@ func (d *desk) write(loose bool, fn func(*memory), events ...store.Event) (memor
 	return m, err
 }
 
-func (d *desk) emit(events ...store.Event) error {
+func (d *sessionFile) emit(events ...store.Event) error {
 	if d.dry || len(events) == 0 {
 		return nil
 	}
@@ -114,20 +114,20 @@ func (d *desk) emit(events ...store.Event) error {
 }
 
 // lease claims the session; it is no error to have it already.
-func (d *desk) lease() (bool, error) {
-	if d.release != nil {
+func (d *sessionFile) lease() (bool, error) {
+	if d.unlock != nil {
 		return true, nil
 	}
 	release, ok, err := d.sess.TryLease(leaseFile)
 	if ok {
-		d.release = release
+		d.unlock = release
 	}
 	return ok, err
 }
 
-func (d *desk) giveUp() {
-	if d.release != nil {
-		d.release()
-		d.release = nil
+func (d *sessionFile) release() {
+	if d.unlock != nil {
+		d.unlock()
+		d.unlock = nil
 	}
 }

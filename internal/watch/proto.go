@@ -37,7 +37,7 @@ type (
 	}
 	wireTurn struct {
 		ID     string     `json:"id"`
-		Status TurnStatus `json:"status"`
+		Status turnStatus `json:"status"`
 		Items  []wireItem `json:"items"`
 	}
 	wireItem struct {

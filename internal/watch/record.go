@@ -4,10 +4,10 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 )
 
-// Record is one compaction that a watcher started, with the receipt of its
+// record is one compaction that a watcher started, with the receipt of its
 // packet. It is written down before each step, so whoever reads it after a
 // crash knows the last step that may have been taken.
-type Record struct {
+type record struct {
 	// Trigger is the turn whose end led to the compaction. One turn leads to
 	// at most one.
 	Trigger string `json:"trigger,omitempty"`
@@ -16,7 +16,7 @@ type Record struct {
 }
 
 // open says that the record still waits for something.
-func (r Record) open() bool { return r.Receipt.ID != "" && !r.Receipt.State.Final() }
+func (r record) open() bool { return r.Receipt.ID != "" && !r.Receipt.State.Final() }
 
 // offered says that the packet may be on its way.
-func (r Record) offered() bool { return r.Receipt.State == compact.Delivering }
+func (r record) offered() bool { return r.Receipt.State == compact.Delivering }

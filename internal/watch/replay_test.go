@@ -82,7 +82,7 @@ func replayed(t *testing.T, id string) (*Codex, *deaf, *thread) {
 	th := &thread{info: wireThread{ID: id}}
 	w.threads[id] = th
 	w.subscribedTo(th, wireThread{ID: id, Cwd: "/workspace/repo"})
-	w.feed(th, Attached{})
+	w.feed(th, attached{})
 	return w, d, th
 }
 
@@ -113,7 +113,7 @@ func TestReplayRecordedSessions(t *testing.T) {
 					continue
 				}
 				w.handle(Inbound{Method: f.Method, Params: f.Params})
-				if th.cycle.Phase == Settling {
+				if th.cycle.Phase == settling {
 					if !slices.Contains(th.decision.Signals, compact.Commit) {
 						t.Errorf("signals = %v", th.decision.Signals)
 					}

@@ -74,7 +74,7 @@ func (o Options) withDefaults() Options {
 type session struct {
 	id   string
 	opts Options
-	desk desk
+	file sessionFile
 	mem  memory
 
 	settings compact.Settings
@@ -91,8 +91,8 @@ func newSession(id, host, cwd string, o Options) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{id: id, opts: o, desk: desk{sess: sess, dry: o.DryRun}, settings: o.Settings()}
-	if s.mem, err = s.desk.load(); err != nil {
+	s := &session{id: id, opts: o, file: sessionFile{sess: sess, dry: o.DryRun}, settings: o.Settings()}
+	if s.mem, err = s.file.load(); err != nil {
 		return nil, err
 	}
 	s.mem.Host, s.mem.Cwd = host, cwd
@@ -170,7 +170,7 @@ func (s *session) turnEnded() bool {
 // save writes down what was seen. The record on disk may be another watcher's
 // and stays as it is.
 func (s *session) save(events ...store.Event) {
-	_, err := s.desk.update(func(m *memory) {
+	_, err := s.file.update(func(m *memory) {
 		m.Host, m.Cwd = s.mem.Host, s.mem.Cwd
 		history, compaction := m.History, m.Compaction
 		m.Thread = s.mem.Thread
@@ -180,9 +180,9 @@ func (s *session) save(events ...store.Event) {
 }
 
 // held tells why a boundary was let pass.
-func (s *session) held(r Reason) {
-	s.report("held", message.WatchHeld, ReasonText(r).In(s.opts.Words))
-	s.storeProblem(s.desk.emit(store.On(message.EventCompactDecision, "verdict", "held", "reason", string(r))))
+func (s *session) held(r reason) {
+	s.report("held", message.WatchHeld, reasonText(r).In(s.opts.Words))
+	s.storeProblem(s.file.emit(store.On(message.EventCompactDecision, "verdict", "held", "reason", string(r))))
 }
 
 func (s *session) storeProblem(err error) {
@@ -203,7 +203,7 @@ func (s *session) used(u compact.Usage, settled bool) {
 // for it.
 func (s *session) compacted(name string, after int64, mine bool) {
 	counted := false
-	m, err := s.desk.update(func(m *memory) {
+	m, err := s.file.update(func(m *memory) {
 		counted = name == "" || m.Compaction != name
 		mine = mine || name != "" && m.Record.Receipt.Compaction == name
 		s.mem.History, s.mem.Compaction = m.History, m.Compaction
@@ -222,7 +222,7 @@ func (s *session) compacted(name string, after int64, mine bool) {
 	}
 	s.mem.Compaction, s.mem.History = m.Compaction, m.History
 	if counted {
-		s.storeProblem(s.desk.emit(store.On(message.EventCompactExecuted, "before", s.before.Used, "after", after, "foreign", !mine)))
+		s.storeProblem(s.file.emit(store.On(message.EventCompactExecuted, "before", s.before.Used, "after", after, "foreign", !mine)))
 	}
 }
 
@@ -256,8 +256,8 @@ func (s *session) packet(agent string) compact.Packet {
 }
 
 // saveRecord writes a record down; the packet's number is used up with it.
-func (s *session) saveRecord(r Record, loose bool, events ...store.Event) error {
-	m, err := s.desk.write(loose, func(m *memory) {
+func (s *session) saveRecord(r record, loose bool, events ...store.Event) error {
+	m, err := s.file.write(loose, func(m *memory) {
 		if m.Record.Receipt.ID != r.Receipt.ID {
 			m.Packets++
 		}
@@ -272,49 +272,49 @@ func (s *session) saveRecord(r Record, loose bool, events ...store.Event) error 
 }
 
 // leaseRecord claims the session and reads the last record.
-func (s *session) leaseRecord() (bool, Record) {
-	ok, err := s.desk.lease()
+func (s *session) leaseRecord() (bool, record) {
+	ok, err := s.file.lease()
 	if err == nil {
 		var m memory
-		if m, err = s.desk.load(); err == nil {
+		if m, err = s.file.load(); err == nil {
 			s.mem.Record, s.mem.Packets = m.Record, m.Packets
 			s.mem.Compaction, s.mem.History = m.Compaction, m.History
 			return ok, m.Record
 		}
 	}
 	s.storeProblem(err)
-	s.desk.giveUp()
-	return false, Record{}
+	s.file.release()
+	return false, record{}
 }
 
-// ReasonText is the text for a reason.
-func ReasonText(r Reason) message.Text {
+// reasonText is the text for a reason.
+func reasonText(r reason) message.Text {
 	switch r {
-	case ReasonBusy:
+	case reasonBusy:
 		return message.WatchBusy
-	case ReasonQueued:
+	case reasonQueued:
 		return message.WatchQueued
-	case ReasonReview:
+	case reasonReview:
 		return message.WatchReview
-	case ReasonOther:
+	case reasonOther:
 		return message.WatchOther
-	case ReasonUnknown:
+	case reasonUnknown:
 		return message.WatchNoAnswer
-	case ReasonDone:
+	case reasonDone:
 		return message.WatchDone
-	case ReasonRefused:
+	case reasonRefused:
 		return message.WatchRefused
-	case ReasonFailed:
+	case reasonFailed:
 		return message.WatchFailed
-	case ReasonInterrupted:
+	case reasonInterrupted:
 		return message.WatchInterrupted
-	case ReasonSuperseded:
+	case reasonSuperseded:
 		return message.WatchSuperseded
-	case ReasonExpired:
+	case reasonExpired:
 		return message.WatchExpired
-	case ReasonNotStarted:
+	case reasonNotStarted:
 		return message.WatchNotStarted
-	case ReasonDisk:
+	case reasonDisk:
 		return message.WatchNotSaved
 	}
 	return message.WatchNotAccepted

@@ -19,11 +19,11 @@ type world struct {
 
 	turns   []simTurn
 	next    int
-	queue   []Queued
-	paused  bool   // an interrupted thread keeps its queue
-	leaving Queued // taken out of the queue, its turn not yet begun
+	queue   []queuedMessage
+	paused  bool          // an interrupted thread keeps its queue
+	leaving queuedMessage // taken out of the queue, its turn not yet begun
 
-	record   Record
+	record   record
 	holder   int // watcher that has the lease, 0 for none
 	watchers []*simWatcher
 
@@ -37,7 +37,7 @@ type world struct {
 
 type simTurn struct {
 	id      string
-	status  TurnStatus
+	status  turnStatus
 	user    bool
 	client  string
 	compact bool // is a compaction
@@ -50,11 +50,11 @@ type simWatcher struct {
 	id       int
 	alive    bool
 	attached bool
-	c        Cycle
-	inbox    []any
-	requests []any
-	timer    *After
-	told     []Tell
+	c        cycle
+	inbox    []event
+	requests []action
+	timer    *doAfter
+	told     []doTell
 }
 
 var simWaits = Waits{Debounce: time.Millisecond, Compact: time.Minute, Look: 5 * time.Second}
@@ -73,13 +73,13 @@ func (w *world) fail(format string, args ...any) {
 }
 
 func (w *world) running() *simTurn {
-	if n := len(w.turns); n > 0 && w.turns[n-1].status == TurnRunning {
+	if n := len(w.turns); n > 0 && w.turns[n-1].status == turnRunning {
 		return &w.turns[n-1]
 	}
 	return nil
 }
 
-func (w *world) tell(events ...any) {
+func (w *world) tell(events ...event) {
 	for _, x := range w.watchers {
 		if x.alive && x.attached {
 			x.inbox = append(x.inbox, events...)
@@ -89,23 +89,23 @@ func (w *world) tell(events ...any) {
 
 func (w *world) begin(t simTurn) {
 	w.next++
-	t.id, t.status = fmt.Sprintf("t%02d", w.next), TurnRunning
+	t.id, t.status = fmt.Sprintf("t%02d", w.next), turnRunning
 	w.turns = append(w.turns, t)
 	w.logf("server: begin %+v", t)
-	w.tell(TurnStarted{t.id})
+	w.tell(turnBegan{t.id})
 	if t.user {
-		w.tell(Item{Turn: t.id, Type: itemUser, ClientID: t.client}, Item{Turn: t.id, Type: itemUser, ClientID: t.client, Done: true})
+		w.tell(itemSeen{Turn: t.id, Type: itemUser, ClientID: t.client}, itemSeen{Turn: t.id, Type: itemUser, ClientID: t.client, Done: true})
 	}
 }
 
-func (w *world) end(status TurnStatus, act bool) {
+func (w *world) end(status turnStatus, act bool) {
 	t := w.running()
 	t.status = status
-	w.paused = status == TurnInterrupted
+	w.paused = status == turnInterrupted
 	w.logf("server: end %s %s", t.id, status)
-	w.tell(TurnEnded{Turn: t.id, Status: status, Act: act && t.user && t.client == ""})
+	w.tell(turnOver{Turn: t.id, Status: status, Act: act && t.user && t.client == ""})
 	if t.swapped && t.done {
-		w.tell(Item{Turn: t.id, Type: itemCompaction, Done: true})
+		w.tell(itemSeen{Turn: t.id, Type: itemCompaction, Done: true})
 	}
 }
 
@@ -115,7 +115,7 @@ func (w *world) compactNow(swapped bool) {
 		w.progress(0, false)
 	}
 	if w.running() != nil {
-		w.end(TurnInterrupted, false)
+		w.end(turnInterrupted, false)
 	}
 	w.begin(simTurn{compact: true, swapped: swapped})
 }
@@ -126,35 +126,35 @@ func (w *world) progress(how int, act bool) {
 	switch {
 	case w.leaving.Submission != "":
 		client := w.leaving.ClientID
-		w.leaving = Queued{}
+		w.leaving = queuedMessage{}
 		w.begin(simTurn{user: true, client: client})
 	case t == nil && len(w.queue) > 0 && !w.paused:
 		w.leaving, w.queue = w.queue[0], w.queue[1:]
 	case t == nil:
 	case t.user:
-		w.end([]TurnStatus{TurnCompleted, TurnCompleted, TurnFailed, TurnInterrupted}[how%4], act)
+		w.end([]turnStatus{turnCompleted, turnCompleted, turnFailed, turnInterrupted}[how%4], act)
 	case !t.started:
 		t.started = true
-		w.tell(Item{Turn: t.id, Type: itemCompaction})
+		w.tell(itemSeen{Turn: t.id, Type: itemCompaction})
 	case !t.done && how%5 < 3:
 		t.done = true
 		if !t.swapped {
-			w.tell(Item{Turn: t.id, Type: itemCompaction, Done: true})
+			w.tell(itemSeen{Turn: t.id, Type: itemCompaction, Done: true})
 		}
 	case !t.done:
-		w.end([]TurnStatus{TurnFailed, TurnInterrupted}[how%2], false)
+		w.end([]turnStatus{turnFailed, turnInterrupted}[how%2], false)
 	case how%7 == 0:
 		w.accident = true
-		w.end(TurnInterrupted, false)
+		w.end(turnInterrupted, false)
 	default:
-		w.end(TurnCompleted, false)
+		w.end(turnCompleted, false)
 	}
 }
 
-func (w *world) view() View {
-	v := View{Idle: w.running() == nil, Queue: slices.Clone(w.queue)}
+func (w *world) view() view {
+	v := view{Idle: w.running() == nil, Queue: slices.Clone(w.queue)}
 	for _, t := range slices.Backward(w.turns) {
-		tv := TurnView{ID: t.id, Status: t.status, Compact: t.done}
+		tv := turnView{ID: t.id, Status: t.status, Compact: t.done}
 		if t.user {
 			tv.Clients = []string{t.client}
 		}
@@ -169,31 +169,31 @@ func (w *world) serve(x *simWatcher, drop, swapped bool) {
 	r := x.requests[0]
 	x.requests = x.requests[1:]
 	w.logf("server: serve %T of w%d drop=%v", r, x.id, drop)
-	var answer any
+	var answer event
 	switch a := r.(type) {
-	case Check:
-		answer = Checked{Seq: a.Seq, Idle: w.running() == nil, Queued: len(w.queue), Unknown: drop}
+	case doCheck:
+		answer = checked{Seq: a.Seq, Idle: w.running() == nil, Queued: len(w.queue), Unknown: drop}
 		drop = false
-	case Compact:
+	case doCompact:
 		w.compactNow(swapped)
-	case Add:
+	case doAdd:
 		w.accept(a.Packet)
-		q := Queued{Submission: fmt.Sprintf("q%d-%s", w.accepted[a.Packet], a.Packet), ClientID: a.Packet}
+		q := queuedMessage{Submission: fmt.Sprintf("q%d-%s", w.accepted[a.Packet], a.Packet), ClientID: a.Packet}
 		w.queue = append(w.queue, q)
 		w.paused = w.paused && w.running() == nil
-		answer = Added{Packet: a.Packet, Submission: q.Submission}
+		answer = added{Packet: a.Packet, Submission: q.Submission}
 		if drop {
-			answer = Added{Packet: a.Packet, Unclear: true}
+			answer = added{Packet: a.Packet, Unclear: true}
 			drop = false
 		}
-	case Remove:
+	case doRemove:
 		n := len(w.queue)
-		w.queue = slices.DeleteFunc(w.queue, func(q Queued) bool {
+		w.queue = slices.DeleteFunc(w.queue, func(q queuedMessage) bool {
 			return q.Submission == a.Submission
 		})
 		w.logf("server: removed %d", n-len(w.queue))
-	case Look:
-		answer = Looked{Seq: a.Seq, View: w.view(), Unknown: drop}
+	case doLook:
+		answer = looked{Seq: a.Seq, View: w.view(), Unknown: drop}
 		drop = false
 	}
 	if answer != nil && !drop {
@@ -232,45 +232,45 @@ func (w *world) turn(id string) simTurn {
 	return simTurn{}
 }
 
-func (w *world) feed(x *simWatcher, event any) {
-	var actions []any
+func (w *world) feed(x *simWatcher, e event) {
+	var actions []action
 	before := x.c.Phase
-	x.c, actions = Advance(x.c, simWaits, w.now(), event)
-	w.logf("w%d: %s + %T%+v → %s #%d", x.id, before, event, event, x.c.Phase, x.c.Seq)
+	x.c, actions = advance(x.c, simWaits, w.now(), e)
+	w.logf("w%d: %s + %T%+v → %s #%d", x.id, before, e, e, x.c.Phase, x.c.Seq)
 	offered := false
 	for _, a := range actions {
 		w.logf("w%d:    %T%+v", x.id, a, a)
-		if _, ok := a.(Add); ok {
+		if _, ok := a.(doAdd); ok {
 			offered = true
 		}
-		if _, ok := a.(Save); ok && offered && w.next%5 == 0 && !w.calm {
+		if _, ok := a.(doSave); ok && offered && w.next%5 == 0 && !w.calm {
 			w.accident = true
 			w.kill(x, w.next%2 == 0) // right after the packet went out
 			return
 		}
 		switch a := a.(type) {
-		case After:
+		case doAfter:
 			x.timer = &a
-		case Lease:
+		case doLease:
 			if w.holder == 0 || w.holder == x.id {
 				w.holder = x.id
 			}
-			w.feed(x, Leased{Seq: a.Seq, OK: w.holder == x.id, Record: w.record})
-		case Release:
+			w.feed(x, leased{Seq: a.Seq, OK: w.holder == x.id, Record: w.record})
+		case doRelease:
 			if w.holder == x.id {
 				w.holder = 0
 			}
-		case Author:
+		case doAuthor:
 			w.next++
-			x.inbox = append(x.inbox, Authored{Seq: a.Seq, Packet: compact.Packet{
+			x.inbox = append(x.inbox, authored{Seq: a.Seq, Packet: compact.Packet{
 				ID: fmt.Sprintf("p%d", w.next), Text: "packet", Created: w.now(), Expires: w.now().Add(10 * time.Minute),
 			}})
-		case Save:
+		case doSave:
 			if w.holder != x.id {
 				w.fail("w%d saved without the lease", x.id)
 			}
 			w.record = a.Record
-		case Tell:
+		case doTell:
 			x.told = append(x.told, a)
 		default:
 			x.requests = append(x.requests, a)
@@ -284,11 +284,11 @@ func (w *world) attach(x *simWatcher) {
 	if t := w.running(); t != nil {
 		turn = t.id
 	}
-	w.feed(x, Attached{Turn: turn})
+	w.feed(x, attached{Turn: turn})
 }
 
 func (w *world) start(x *simWatcher) {
-	*x = simWatcher{id: x.id, alive: true, c: Cycle{Phase: Watching}}
+	*x = simWatcher{id: x.id, alive: true, c: cycle{Phase: watching}}
 	w.logf("w%d: start", x.id)
 	w.attach(x)
 }
@@ -312,7 +312,7 @@ func (w *world) disconnect(x *simWatcher, reached bool) {
 	}
 	x.attached = false
 	x.inbox, x.requests = nil, nil
-	w.feed(x, Lost{})
+	w.feed(x, lost{})
 }
 
 // elapse ends a watcher's pause. The one thing that is known about time: a
@@ -322,7 +322,7 @@ func (w *world) elapse(x *simWatcher) {
 		w.progress(0, false)
 	}
 	w.clock += x.timer.Wait
-	e := Elapsed{Seq: x.timer.Seq}
+	e := elapsed{Seq: x.timer.Seq}
 	x.timer = nil
 	w.feed(x, e)
 }
@@ -465,7 +465,7 @@ func (w *world) atRest() {
 		delivered[t.client] = true
 		// Between a compaction and the end of its turn lie some milliseconds.
 		// Who is cut off then cannot take the packet back any more.
-		if c := w.turn(w.of[t.client]); c.status != TurnCompleted && !w.accident {
+		if c := w.turn(w.of[t.client]); c.status != turnCompleted && !w.accident {
 			w.fail("packet %s after its compaction ended %s", t.client, c.status)
 		}
 	}

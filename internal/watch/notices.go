@@ -22,7 +22,7 @@ func (w *Codex) notice(t *thread, method string, n notice) {
 	switch {
 	case method == "turn/started" && n.Turn != nil:
 		t.begin(n.Turn.ID)
-		w.feed(t, TurnStarted{n.Turn.ID})
+		w.feed(t, turnBegan{n.Turn.ID})
 	case method == "turn/completed" && n.Turn != nil:
 		w.turnEnded(t, *n.Turn)
 	case method == "item/started" && n.Item != nil:
@@ -40,7 +40,7 @@ func (w *Codex) itemStarted(t *thread, turn string, it wireItem) {
 	if it.Type == itemCompaction && t.shrinking != turn {
 		t.shrinking, t.before = turn, t.mem.Usage
 	}
-	w.feed(t, Item{Turn: turn, Type: it.Type, ClientID: it.ClientID})
+	w.feed(t, itemSeen{Turn: turn, Type: it.Type, ClientID: it.ClientID})
 }
 
 // item is a completed item. Late is set for one from the thread's history.
@@ -58,7 +58,7 @@ func (w *Codex) item(t *thread, turn string, it wireItem, late bool) {
 		}
 	case "agentMessage":
 		t.apply(host.AgentMessage{Text: it.Text})
-		if w.front.owns(t) {
+		if w.prompter.owns(t) {
 			w.Report(Report{At: w.Now(), Session: t.id, What: "output", Output: it.Text})
 		}
 	case "commandExecution":
@@ -78,7 +78,7 @@ func (w *Codex) item(t *thread, turn string, it wireItem, late bool) {
 		return
 	}
 	t.passed(it.ended())
-	w.feed(t, Item{Turn: turn, Type: it.Type, ClientID: it.ClientID, Done: true})
+	w.feed(t, itemSeen{Turn: turn, Type: it.Type, ClientID: it.ClientID, Done: true})
 }
 
 // compacted: the tokens that the server told last are the new size. It repeats
@@ -93,9 +93,9 @@ func (w *Codex) compacted(t *thread, turn string, late bool) {
 	if late {
 		after = -1
 	}
-	mine := t.cycle.Phase == Compacting && turn != t.cycle.UserTurn && (t.cycle.ours() == "" || t.cycle.ours() == turn)
+	mine := t.cycle.Phase == compacting && turn != t.cycle.UserTurn && (t.cycle.ours() == "" || t.cycle.ours() == turn)
 	// The packet first: whoever waits for the disk here comes too late.
-	w.feed(t, Item{Turn: turn, Type: itemCompaction, Done: true})
+	w.feed(t, itemSeen{Turn: turn, Type: itemCompaction, Done: true})
 	t.session.compacted(turn, after, mine)
 }
 
@@ -104,16 +104,16 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 		return
 	}
 	t.ended = turn.ID
-	if w.front.turn == turn.ID {
-		w.front.turn = ""
+	if w.prompter.turn == turn.ID {
+		w.prompter.turn = ""
 	}
 	if t.shrinking != "" {
 		// The compaction came to nothing, and with it the sizes it told.
 		t.mem.Usage, t.shrinking = t.before, ""
 	}
 	act := false
-	if turn.Status == TurnCompleted && turn.ID != t.mem.Compaction {
+	if turn.Status == turnCompleted && turn.ID != t.mem.Compaction {
 		act = t.session.turnEnded()
 	}
-	w.feed(t, TurnEnded{Turn: turn.ID, Status: turn.Status, Act: act})
+	w.feed(t, turnOver{Turn: turn.ID, Status: turn.Status, Act: act})
 }

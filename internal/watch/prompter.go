@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// front is the watcher's own conversation, when it drives one.
-type front struct {
+// prompter is the watcher's own conversation, when it drives one.
+type prompter struct {
 	thread string
 	sent   int
 	// next is when the conversation is looked at again; it is quiet then
@@ -19,7 +19,7 @@ type front struct {
 }
 
 // begin opens the thread. It is false when there is nothing to drive.
-func (f *front) begin(w *Codex) bool {
+func (f *prompter) begin(w *Codex) bool {
 	if len(w.Prompts) == 0 {
 		return false
 	}
@@ -42,17 +42,17 @@ func (f *front) begin(w *Codex) bool {
 	return true
 }
 
-func (f *front) owns(t *thread) bool { return f.thread != "" && f.thread == t.id }
+func (f *prompter) owns(t *thread) bool { return f.thread != "" && f.thread == t.id }
 
 // drive sends the next prompt once the thread is quiet.
 func (w *Codex) drive() {
-	f := &w.front
+	f := &w.prompter
 	t := w.threads[f.thread]
 	if t == nil || f.waiting || f.next.IsZero() {
 		return
 	}
 	now := w.Now()
-	if t.cycle.Phase != Watching || t.cycle.Turn != "" || f.turn != "" || t.cycle.Seq != f.lastSeq {
+	if t.cycle.Phase != watching || t.cycle.Turn != "" || f.turn != "" || t.cycle.Seq != f.lastSeq {
 		f.lastSeq = t.cycle.Seq
 		f.next = now.Add(w.Waits.Debounce)
 		return
