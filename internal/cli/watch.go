@@ -43,7 +43,7 @@ func (a *app) watchFlags(cmd *cobra.Command, f *watchFlags, program string) {
 	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpWatchMode.In(a.lang))
 	cmd.Flags().BoolVar(&f.once, "once", false, message.HelpWatchOnce.In(a.lang))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.lang))
-	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultDebounce, message.HelpWatchDebounce.In(a.lang))
+	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultWaits().Debounce, message.HelpWatchDebounce.In(a.lang))
 	cmd.Flags().StringVar(&f.bin, "bin", program, message.HelpWatchBin.Format(a.lang, program))
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"tag", "suggest", "auto"}, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -109,9 +109,8 @@ func (a *app) watchClaudeCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cfg, _ := a.env.config()
 			w := &watch.Claude{
-				Options: opts, Command: a.claude(f.bin, own), Window: int64(cfg.Compact.ContextWindow),
+				Options: opts, Command: a.claude(f.bin, own),
 				Prompts: a.prompts(cmd.Context(), prompts), Session: resumed(own),
 				Transcript: func(id string) string {
 					found, _ := filepath.Glob(filepath.Join(a.env.claudeDir(), "projects", "*", id+".jsonl"))
@@ -205,9 +204,11 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 		a.note(message.WatchSuggestMode, string(mode))
 	}
 	lang, _ := message.Parse(string(cfg.Language))
+	waits := watch.DefaultWaits()
+	waits.Debounce = f.debounce
 	return watch.Options{
 		Home: a.env.store(), UserHome: a.env.home(), Getenv: a.env.Getenv, Settings: settings, Lang: lang, Words: a.lang,
-		Waits: watch.Waits{Debounce: f.debounce}, DryRun: f.dryRun, Once: f.once,
+		Waits: waits, DryRun: f.dryRun, Once: f.once,
 		Now: a.env.Now, Report: a.watchReport,
 	}, nil
 }

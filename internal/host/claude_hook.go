@@ -47,19 +47,15 @@ func decodeClaude(event string, data []byte) Call {
 	c := &p.call
 	c.Note = strings.HasPrefix(strings.TrimSpace(c.Prompt), "<task-notification>")
 	t, in, resp := &c.Tool, p.input, p.response
+	// A failure is an event of its own.
+	failed := event == "post-tool-use-failure"
 	switch t.Kind {
 	case ShellTool:
-		switch {
-		case event == "post-tool-use-failure":
-			// A failure is an event of its own.
-			code := exitCode(t.Error)
-			t.Output, t.Exit = t.Error, &code
-		case resp.Get("interrupted").Bool() || resp.Get("backgroundTaskId").Exists():
-			t.Output = shellOutput(resp)
-		default:
-			if t.Output = shellOutput(resp); resp.Type != gjson.String {
-				t.Exit = new(int)
-			}
+		if t.Output = shellOutput(resp); failed {
+			t.Output = t.Error
+		}
+		if failed || resp.Type != gjson.String {
+			t.Exit = claudeExit(t.Output, failed, resp)
 		}
 	case AgentTool:
 		t.Agent = Agent{
@@ -73,12 +69,33 @@ func decodeClaude(event string, data []byte) Call {
 	case HaltTool:
 		t.Agent.ID = text(in.Get("task_id"))
 	}
-	t.Done = claudeDone(t.Name, in, resp)
+	t.Done = claudeDone(t.Name, in, resp, failed)
 	return p.call
 }
 
-// claudeDone is what the end of a tool tells, beside a command's.
-func claudeDone(name string, input, result gjson.Result) []Event {
+// claudeExit is the exit status of a command, nil while it may still run.
+func claudeExit(said string, failed bool, result gjson.Result) *int {
+	code := 0
+	switch {
+	case failed:
+		code = exitCode(said)
+	case result.Get("interrupted").Bool() || result.Get("backgroundTaskId").Exists():
+		return nil
+	}
+	return &code
+}
+
+// claudeDone is what the end of a tool tells, beside a command's. One that failed
+// has changed nothing.
+func claudeDone(name string, input, result gjson.Result, failed bool) []Event {
+	events := claudeChanges(name, input, result)
+	if failed && events != nil {
+		return []Event{ToolActivity{}}
+	}
+	return events
+}
+
+func claudeChanges(name string, input, result gjson.Result) []Event {
 	switch name {
 	case "TodoWrite":
 		return []Event{PlanWritten{Steps: steps(input.Get("todos"), "content")}}

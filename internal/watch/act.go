@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"github.com/seed-6d03985f/overtone/internal/host"
+
 	"encoding/json"
 	"errors"
 	"strings"
@@ -122,7 +124,7 @@ func (w *Codex) author(t *thread, a doAuthor) {
 			t.report("warning", message.WatchAgentSilent, err.Error())
 		}
 		done(r.Text)
-	}, w.Author)
+	}, w.Waits.Author)
 }
 
 func (w *Codex) compact(t *thread, a doCompact) {
@@ -208,7 +210,7 @@ func (w *Codex) view(t *thread, a doLook) {
 		for i, turn := range r.Data {
 			v := turnView{ID: turn.ID, Status: turn.Status}
 			for _, it := range turn.Items {
-				if it.Type == itemUser {
+				if it.Type == host.CodexUserMessage {
 					v.Clients = append(v.Clients, it.ClientID)
 				}
 			}
@@ -238,7 +240,7 @@ func (w *Codex) isCompaction(t *thread, e *looked, i int) {
 			return
 		}
 		for _, x := range r.Data {
-			e.View.Turns[i].Compact = e.View.Turns[i].Compact || x.Item.Type == itemCompaction
+			e.View.Turns[i].Compact = e.View.Turns[i].Compact || x.Item.Type == host.CodexCompaction
 		}
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -105,7 +105,7 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 	}
 	t.info = info
 	if t.session == nil {
-		s, err := newSession(info.ID, "codex", info.Cwd, w.Options)
+		s, err := newSession(info.ID, host.Codex, info.Cwd, w.Options)
 		if err != nil {
 			w.problem(err)
 			delete(w.threads, info.ID)
@@ -117,12 +117,12 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 		s.report("attached", message.WatchAttached, cmp.Or(info.Cwd, info.ID))
 	}
 	if s := t.session; s.mem.First == "" {
-		s.request(info.Preview)
+		s.observe(host.UserMessage{Text: info.Preview})
 	}
 	// The subscription does not tell the tokens; the rollout's end does,
 	// where it is a file of this machine.
 	if u, ok := transcript.TailUsage(info.Path); ok && u.Window > 0 {
-		t.used(compact.Usage{Used: u.Tokens(), Window: u.Window}, true)
+		t.observe(host.UsageSeen{Used: u.Tokens(), Window: u.Window})
 	}
 	t.subscribed = true
 	w.catchUp(t)
@@ -140,7 +140,7 @@ func (w *Codex) catchUp(t *thread) {
 		newest := r.Data[0]
 		for _, turn := range r.Data {
 			if text := userText(turn); text != "" {
-				t.request(text)
+				t.observe(host.UserMessage{Text: text})
 				break
 			}
 		}
@@ -163,8 +163,8 @@ func (w *Codex) catchUp(t *thread) {
 
 func userText(turn wireTurn) string {
 	for _, it := range turn.Items {
-		if it.Type == itemUser && !ours(it.ClientID) {
-			return it.message()
+		if it.Type == host.CodexUserMessage && !it.Ours() {
+			return it.Message()
 		}
 	}
 	return ""

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -28,22 +29,19 @@ type Claude struct {
 	Command *exec.Cmd
 	// Prompts are the user's messages; the run ends when it is closed.
 	Prompts <-chan string
-	// Window is the context window when it is configured, 0 to ask for it.
-	Window int64
 	// Session is the conversation's id where it is known from the start, and
 	// Transcript finds its file. With both, a packet that an earlier run left
 	// open is dealt with first.
 	Session    string
 	Transcript func(session string) string
 
-	conn  conn
-	lines chan []byte
-	sess  *session
-	asked int
-	model string
-	calls map[string]wireCall
-	turn  claudeTurn
-	done  bool
+	conn   conn
+	lines  chan []byte
+	stream host.ClaudeStream
+	sess   *session
+	asked  int
+	turn   claudeTurn
+	done   bool
 }
 
 // claudeTurn is what is known about the turn that runs.
@@ -51,15 +49,13 @@ type claudeTurn struct {
 	prompt    string
 	synthetic bool
 	begun     bool
-	boundary  *wireBoundary
+	compacted bool
 }
 
 var errClaudeEnded = errors.New("claude ended before its turn was over")
 
 // Run drives the conversation to its end.
 func (w *Claude) Run(ctx context.Context) error {
-	w.Options = w.Options.withDefaults()
-	w.calls = map[string]wireCall{}
 	proc, err := startProcess(w.Command)
 	if err != nil {
 		return fmt.Errorf("start claude: %w", err)
@@ -96,7 +92,7 @@ func (w *Claude) Run(ctx context.Context) error {
 			if !ok {
 				return nil
 			}
-			if w.event(line) == "result" {
+			if w.line(line).Result() {
 				if err := w.between(ctx); err != nil {
 					return err
 				}
@@ -150,7 +146,7 @@ func (w *Claude) ask(ctx context.Context, text string, synthetic bool) error {
 			if !ok {
 				return errClaudeEnded
 			}
-			if w.event(line) == "result" {
+			if w.line(line).Result() {
 				return nil
 			}
 		case <-ctx.Done():
@@ -165,11 +161,9 @@ func (w *Claude) beginTurn() {
 		return
 	}
 	w.turn.begun = true
-	w.sess.turnStarted(w.turn.synthetic)
+	w.sess.turnStarted("")
 	w.sess.passed(w.Now())
-	if !w.turn.synthetic {
-		w.sess.request(w.turn.prompt)
-	}
+	w.sess.observe(host.UserMessage{Text: w.turn.prompt, Ours: w.turn.synthetic})
 }
 
 const slashCompact = "/compact"
@@ -226,17 +220,12 @@ func (w *Claude) measure(ctx context.Context) error {
 			if !ok {
 				return errClaudeEnded
 			}
-			var e wireEvent
-			if json.Unmarshal(line, &e) != nil || e.Type != "control_response" || e.Response.ID != id {
-				w.event(line)
+			u, ok := w.line(line).Usage(id)
+			if !ok {
 				continue
 			}
-			if r := e.Response.Response; r.Total > 0 && r.Max > 0 {
-				u := compact.Usage{Used: r.Total, Window: r.Max}
-				if w.Window > 0 {
-					u.Window = w.Window
-				}
-				w.sess.used(u, true)
+			if u.Used >= 0 {
+				w.sess.observe(u)
 			}
 			return nil
 		case <-timeout.C:
@@ -292,7 +281,7 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	if err := w.ask(ctx, slashCompact, true); err != nil {
 		return err
 	}
-	if w.turn.boundary == nil {
+	if !w.turn.compacted {
 		void(reasonFailed)
 		return nil
 	}
@@ -328,4 +317,61 @@ func (w *Claude) deliver(ctx context.Context, rec record) error {
 	}
 	s.turnEnded()
 	return nil
+}
+
+// line takes one line of the stream.
+func (w *Claude) line(raw []byte) host.ClaudeLine {
+	l, ok := w.stream.Read(raw)
+	if !ok {
+		return l
+	}
+	switch {
+	case l.Init():
+		w.named(l)
+	case l.Compacted() && w.sess != nil:
+		w.compactedBy(l)
+	}
+	if w.sess == nil {
+		return l
+	}
+	for _, e := range l.Events {
+		if c, ok := e.(host.CommandFinished); ok && c.Ended.IsZero() {
+			c.Ended = w.Now()
+			e = c
+		}
+		w.sess.observe(e)
+		switch e := e.(type) {
+		case host.AgentMessage:
+			w.sess.output(e.Text)
+		case host.CommandFinished:
+			w.sess.passed(e.Ended)
+		}
+	}
+	return l
+}
+
+// named: the session's id comes with the first turn.
+func (w *Claude) named(l host.ClaudeLine) {
+	if w.sess == nil || w.sess.id != l.Session {
+		s, err := newSession(l.Session, host.ClaudeCode, l.Cwd, w.Options)
+		if err != nil {
+			w.Report(Report{At: w.Now(), What: "warning", Text: message.Because(message.WatchStoreProblem, err.Error())})
+			return
+		}
+		w.sess = s
+		s.report("attached", message.WatchAttached, l.Cwd)
+	}
+	w.beginTurn()
+}
+
+// compactedBy: the context was compacted. Without our asking it is the host's own.
+func (w *Claude) compactedBy(l host.ClaudeLine) {
+	s := w.sess
+	s.before = compact.Usage{Used: l.Compact.Before, Window: s.mem.Usage.Window}
+	if w.turn.prompt == slashCompact {
+		w.turn.compacted = true
+		return
+	}
+	s.compacted(l.UUID, -1, false)
+	s.report("foreign", message.WatchForeign, l.Compact.Before, l.Compact.After)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -18,7 +19,7 @@ func (w *Claude) resume(ctx context.Context) error {
 	if w.Session == "" || w.Transcript == nil || w.DryRun {
 		return nil
 	}
-	s, err := newSession(w.Session, "claude-code", w.Command.Dir, w.Options)
+	s, err := newSession(w.Session, host.ClaudeCode, w.Command.Dir, w.Options)
 	if err != nil || !s.mem.Record.open() {
 		return nil
 	}

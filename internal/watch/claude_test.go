@@ -94,7 +94,8 @@ func runClaude(t *testing.T, mode string, set func(*compact.Settings), change fu
 	close(ch)
 	w := &Claude{
 		Options: Options{
-			Home: testHome(t), Settings: func() compact.Settings { return s }, Lang: message.EN, Words: message.EN, Now: time.Now,
+			Waits: DefaultWaits(),
+			Home:  testHome(t), Settings: func() compact.Settings { return s }, Lang: message.EN, Words: message.EN, Now: time.Now,
 			Report: func(r Report) { news = append(news, r.What) },
 		},
 		Command: cmd, Prompts: ch,
@@ -141,7 +142,7 @@ func TestClaude(t *testing.T) {
 		{name: "suggest", set: func(s *compact.Settings) { s.Mode = compact.ModeSuggest }, prompts: []string{"work", "again"}, want: []string{"work", "again"}},
 		{name: "dry run", change: func(w *Claude) { w.DryRun = true }, prompts: []string{"work", "again"}, want: []string{"work", "again"}},
 		{name: "once", change: func(w *Claude) { w.Once = true }, prompts: []string{"work", "again"}, want: []string{"work", "/compact", "PACKET"}},
-		{name: "larger window", change: func(w *Claude) { w.Window = 1_000_000 }, prompts: []string{"work"}, want: []string{"work"}},
+		{name: "larger window", set: func(s *compact.Settings) { s.Window = 1_000_000 }, prompts: []string{"work"}, want: []string{"work"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -225,10 +226,12 @@ func FuzzClaudeEvent(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		w := &Claude{Options: Options{
-			Home: testHome(t), Settings: compact.Defaults, Now: time.Now, DryRun: true,
-		}.withDefaults(), calls: map[string]wireCall{"t": {name: "Bash"}}}
-		w.event([]byte(`{"type":"system","subtype":"init","session_id":"s1"}`))
-		w.event(line)
-		w.event(line)
+			Waits: DefaultWaits(),
+			Home:  testHome(t), Settings: compact.Defaults, Now: time.Now, DryRun: true, Report: func(Report) {},
+		}}
+		w.line([]byte(`{"type":"system","subtype":"init","session_id":"s1"}`))
+		w.line([]byte(`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]}}`))
+		w.line(line)
+		w.line(line)
 	})
 }

@@ -67,7 +67,6 @@ var errDone = errors.New("done")
 // Run watches until ctx ends. It connects again whenever the connection is
 // lost; only an own app-server that ends, ends the watch.
 func (w *Codex) Run(ctx context.Context) error {
-	w.Options = w.Options.withDefaults()
 	w.threads, w.ignored = map[string]*thread{}, map[string]bool{}
 	defer w.giveUp()
 	pause := backoff.NewExponentialBackOff()

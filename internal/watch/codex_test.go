@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -54,11 +55,11 @@ func TestCodexCycle(t *testing.T) {
 			t.Errorf("receipt = %s, compaction %s", r, r.Compaction)
 		}
 		add := f.find("thread/queue/add")[0]
-		if add["clientUserMessageId"] != r.ID || !strings.HasPrefix(r.ID, packetPrefix) {
+		if add["clientUserMessageId"] != r.ID || !strings.HasPrefix(r.ID, host.PacketPrefix) {
 			t.Errorf("client id %v, packet %s", add["clientUserMessageId"], r.ID)
 		}
 		text := add["input"].([]any)[0].(obj)["text"].(string)
-		for _, want := range []string{"build it", "make the next slice", "1a2b3c4", "The slice is committed."} {
+		for _, want := range []string{"build it", "make the next slice", "1a2b3c4", "The slice is committed.", "- Never push to the shared branch."} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the packet lacks %q:\n%s", want, text)
 			}

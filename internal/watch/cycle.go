@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // cycle is one thread's way through a compaction. It is a value; advance is
@@ -90,6 +91,13 @@ type Waits struct {
 	Compact time.Duration
 	// Look is the pause before looking again.
 	Look time.Duration
+	// Author is how long an agent may take to write its packet.
+	Author time.Duration
+}
+
+// DefaultWaits are the durations that have proved themselves.
+func DefaultWaits() Waits {
+	return Waits{Debounce: 750 * time.Millisecond, Compact: 2 * time.Minute, Look: 10 * time.Second, Author: time.Minute}
 }
 
 const (
@@ -273,13 +281,13 @@ func (m *machine) item(e itemSeen) {
 		m.Review = true
 	case itemReviewExit:
 		m.Review = false
-	case itemUser:
+	case host.CodexUserMessage:
 		if e.ClientID != "" && e.ClientID == m.Record.Receipt.ID && m.Phase.underWay() {
 			m.delivered()
 			return
 		}
 		m.UserTurn = e.Turn
-	case itemCompaction:
+	case host.CodexCompaction:
 		m.compaction(e)
 	}
 }

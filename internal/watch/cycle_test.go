@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // play feeds events to a cycle and lists what it did to the thread. It answers
@@ -64,12 +65,12 @@ func startCompaction() *play {
 }
 
 func compactionItem(done bool) itemSeen {
-	return itemSeen{Turn: "c", Type: itemCompaction, Done: done}
+	return itemSeen{Turn: "c", Type: host.CodexCompaction, Done: done}
 }
 
 func TestAdvance(t *testing.T) {
 	t.Parallel()
-	packet := itemSeen{Turn: "p", Type: itemUser, ClientID: "p1", Done: true}
+	packet := itemSeen{Turn: "p", Type: host.CodexUserMessage, ClientID: "p1", Done: true}
 	ended := func(s turnStatus) turnOver { return turnOver{Turn: "c", Status: s} }
 	tests := []struct {
 		name   string
@@ -115,7 +116,7 @@ func TestAdvance(t *testing.T) {
 		},
 		{
 			"a person's turn with a compaction of its own is not ours",
-			[]event{turnBegan{"u"}, itemSeen{Turn: "u", Type: itemUser, Done: true}, itemSeen{Turn: "u", Type: itemCompaction, Done: true}},
+			[]event{turnBegan{"u"}, itemSeen{Turn: "u", Type: host.CodexUserMessage, Done: true}, itemSeen{Turn: "u", Type: host.CodexCompaction, Done: true}},
 			"compact", "compact", compact.Compacting,
 		},
 		{"refused", []event{compactRefused{Seq: startCompaction().c.Seq}}, "compact", "compact, void refused", compact.Dropped},
@@ -126,7 +127,7 @@ func TestAdvance(t *testing.T) {
 		},
 		{
 			"another's packet is not ours",
-			[]event{compactionItem(false), compactionItem(true), itemSeen{Turn: "x", Type: itemUser, ClientID: "p2", Done: true}},
+			[]event{compactionItem(false), compactionItem(true), itemSeen{Turn: "x", Type: host.CodexUserMessage, ClientID: "p2", Done: true}},
 			"compact, add p1", "compact, compacted", compact.Delivering,
 		},
 	}

@@ -176,8 +176,6 @@ const (
 )
 
 const (
-	itemCompaction  = "contextCompaction"
-	itemUser        = "userMessage"
 	itemReviewEnter = "enteredReviewMode"
 	itemReviewExit  = "exitedReviewMode"
 )

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -160,7 +161,7 @@ func (f *fakeServer) answer(method string, p obj) (result any, rpc *RPCError, af
 		for _, t := range slices.Backward(f.turns) {
 			items := []any{}
 			for _, it := range t.items {
-				if p["itemsView"] == "full" || it["type"] == itemUser {
+				if p["itemsView"] == "full" || it["type"] == host.CodexUserMessage {
 					items = append(items, it)
 				}
 			}
@@ -240,7 +241,7 @@ func (f *fakeServer) end(t *fakeTurn, s turnStatus) {
 
 func (f *fakeServer) compactNow() {
 	t := f.begin()
-	f.note("item/started", obj{"turnId": t.id, "item": obj{"type": itemCompaction, "id": "c"}})
+	f.note("item/started", obj{"turnId": t.id, "item": obj{"type": host.CodexCompaction, "id": "c"}})
 	f.tokens(t, 70_000)
 	if f.compaction != "" {
 		f.end(t, f.compaction)
@@ -248,7 +249,7 @@ func (f *fakeServer) compactNow() {
 	}
 	f.tokens(t, 3_000)
 	f.tokens(t, 6_000)
-	t.items = append(t.items, obj{"type": itemCompaction, "id": "c"})
+	t.items = append(t.items, obj{"type": host.CodexCompaction, "id": "c"})
 	f.note("item/completed", obj{"turnId": t.id, "item": t.items[0]})
 	f.end(t, turnCompleted)
 }
@@ -264,7 +265,7 @@ func (f *fakeServer) dispatch() {
 
 func (f *fakeServer) packetTurn(client string) {
 	t := f.begin()
-	f.item(t, obj{"type": itemUser, "clientId": client, "content": []any{obj{"text": "packet"}}})
+	f.item(t, obj{"type": host.CodexUserMessage, "clientId": client, "content": []any{obj{"text": "packet"}}})
 	f.item(t, obj{"type": "agentMessage", "text": "on it"})
 	f.tokens(t, 12_000)
 	f.end(t, turnCompleted)
@@ -279,7 +280,7 @@ func (f *fakeServer) work(status turnStatus, extra ...obj) {
 
 func (f *fakeServer) workTurn(status turnStatus, extra ...obj) {
 	t := f.begin()
-	f.item(t, obj{"type": itemUser, "content": []any{obj{"text": "make the next slice"}}})
+	f.item(t, obj{"type": host.CodexUserMessage, "content": []any{obj{"text": "make the next slice\nNever push to the shared branch."}}})
 	f.item(t, obj{
 		"type": "commandExecution", "command": `/bin/bash -lc "git commit -m 'the slice'"`, "cwd": "/nowhere",
 		"status": "completed", "exitCode": 0, "aggregatedOutput": "[main 1a2b3c4] the slice\n 1 file changed\n",
@@ -333,13 +334,14 @@ func newWatcher(t *testing.T, home *store.Home, set func(*compact.Settings)) *wa
 	}
 	w := &watcher{}
 	w.Codex = &Codex{Options: Options{
-		Home: home, Settings: func() compact.Settings { return s }, Lang: message.EN, Words: message.EN,
+		Waits: DefaultWaits(),
+		Home:  home, Settings: func() compact.Settings { return s }, Lang: message.EN, Words: message.EN,
 		Now: time.Now, Report: func(r Report) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.reports = append(w.reports, r)
 		},
-	}.withDefaults(), threads: map[string]*thread{}, ignored: map[string]bool{}}
+	}, threads: map[string]*thread{}, ignored: map[string]bool{}}
 	return w
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -18,10 +19,10 @@ const (
 
 // memory is what is kept of a session between watchers.
 type memory struct {
-	Schema int    `json:"schema"`
-	Host   string `json:"host"`
-	Cwd    string `json:"cwd,omitempty"`
-	Record record `json:"record,omitzero"`
+	Schema int       `json:"schema"`
+	Host   host.Name `json:"host"`
+	Cwd    string    `json:"cwd,omitempty"`
+	Record record    `json:"record,omitzero"`
 	// Packets counts the packets written so far; it numbers the next one.
 	Packets int `json:"packets"`
 	compact.Thread

@@ -10,7 +10,7 @@ func (t *thread) begin(turn string) {
 		return
 	}
 	t.turn, t.items = turn, map[string]bool{}
-	t.turnStarted(false)
+	t.turnStarted(turn)
 }
 
 // notice is a notification about a thread that we follow.
@@ -30,54 +30,38 @@ func (w *Codex) notice(t *thread, method string, n notice) {
 	case method == "item/completed" && n.Item != nil:
 		w.item(t, n.TurnID, *n.Item, false)
 	case method == "turn/plan/updated":
-		t.apply(host.PlanWritten{Steps: planSteps(n.Plan)})
+		t.observe(n.Plan.Event())
 	case method == "thread/tokenUsage/updated" && n.TokenUsage != nil:
-		t.used(n.TokenUsage.usage(), t.shrinking == "")
+		if e, ok := n.TokenUsage.Event(t.shrinking != ""); ok {
+			t.observe(e)
+		}
 	}
 }
 
-func (w *Codex) itemStarted(t *thread, turn string, it wireItem) {
-	if it.Type == itemCompaction && t.shrinking != turn {
+func (w *Codex) itemStarted(t *thread, turn string, it host.CodexItem) {
+	if it.Type == host.CodexCompaction && t.shrinking != turn {
 		t.shrinking, t.before = turn, t.mem.Usage
 	}
 	w.feed(t, itemSeen{Turn: turn, Type: it.Type, ClientID: it.ClientID})
 }
 
 // item is a completed item. Late is set for one from the thread's history.
-func (w *Codex) item(t *thread, turn string, it wireItem, late bool) {
+func (w *Codex) item(t *thread, turn string, it host.CodexItem, late bool) {
 	if t.items[it.ID] || late && it.Status == "inProgress" {
 		return
 	}
 	t.items[it.ID] = true
-	switch it.Type {
-	case itemUser:
-		if ours(it.ClientID) {
-			t.turnStarted(true)
-		} else {
-			t.request(it.message())
+	for _, e := range it.Events() {
+		t.observe(e)
+		if m, ok := e.(host.AgentMessage); ok && w.prompter.owns(t) {
+			t.output(m.Text)
 		}
-	case "agentMessage":
-		t.apply(host.AgentMessage{Text: it.Text})
-		if w.prompter.owns(t) {
-			w.Report(Report{At: w.Now(), Session: t.id, What: "output", Output: it.Text})
-		}
-	case "commandExecution":
-		if it.Status != "declined" {
-			t.commandFinished(it.Command, it.Cwd, it.Output, it.ExitCode, it.ended())
-		}
-	case "fileChange":
-		for _, c := range it.Changes {
-			if it.Status == "completed" {
-				t.apply(host.FileChanged{File: c.Path})
-			}
-		}
-	case "mcpToolCall", "dynamicToolCall", "collabAgentToolCall", "webSearch", "imageGeneration":
-		t.apply(host.ToolActivity{})
-	case itemCompaction:
+	}
+	if it.Type == host.CodexCompaction {
 		w.compacted(t, turn, late)
 		return
 	}
-	t.passed(it.ended())
+	t.passed(it.Ended())
 	w.feed(t, itemSeen{Turn: turn, Type: it.Type, ClientID: it.ClientID, Done: true})
 }
 
@@ -95,7 +79,7 @@ func (w *Codex) compacted(t *thread, turn string, late bool) {
 	}
 	mine := t.cycle.Phase == compacting && turn != t.cycle.UserTurn && (t.cycle.ours() == "" || t.cycle.ours() == turn)
 	// The packet first: whoever waits for the disk here comes too late.
-	w.feed(t, itemSeen{Turn: turn, Type: itemCompaction, Done: true})
+	w.feed(t, itemSeen{Turn: turn, Type: host.CodexCompaction, Done: true})
 	t.session.compacted(turn, after, mine)
 }
 

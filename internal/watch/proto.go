@@ -2,10 +2,7 @@ package watch
 
 import (
 	"encoding/json"
-	"strings"
-	"time"
 
-	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
@@ -13,14 +10,14 @@ import (
 // interest; a field that is missing is its zero value.
 type (
 	notice struct {
-		ThreadID   string      `json:"threadId"`
-		TurnID     string      `json:"turnId"`
-		Thread     *wireThread `json:"thread"`
-		Turn       *wireTurn   `json:"turn"`
-		Item       *wireItem   `json:"item"`
-		Status     *wireStatus `json:"status"`
-		TokenUsage *wireUsage  `json:"tokenUsage"`
-		Plan       []wireStep  `json:"plan"`
+		ThreadID   string           `json:"threadId"`
+		TurnID     string           `json:"turnId"`
+		Thread     *wireThread      `json:"thread"`
+		Turn       *wireTurn        `json:"turn"`
+		Item       *host.CodexItem  `json:"item"`
+		Status     *wireStatus      `json:"status"`
+		TokenUsage *host.CodexUsage `json:"tokenUsage"`
+		Plan       host.CodexPlan   `json:"plan"`
 	}
 	wireThread struct {
 		ID        string     `json:"id"`
@@ -36,41 +33,9 @@ type (
 		Flags []string `json:"activeFlags"`
 	}
 	wireTurn struct {
-		ID     string     `json:"id"`
-		Status turnStatus `json:"status"`
-		Items  []wireItem `json:"items"`
-	}
-	wireItem struct {
-		ID       string `json:"id"`
-		Type     string `json:"type"`
-		ClientID string `json:"clientId"`
-		Text     string `json:"text"`
-		Content  []struct {
-			Text string `json:"text"`
-		} `json:"content"`
-		Command  string `json:"command"`
-		Cwd      string `json:"cwd"`
-		Status   string `json:"status"`
-		Output   string `json:"aggregatedOutput"`
-		ExitCode *int   `json:"exitCode"`
-		Actions  []struct {
-			Command string `json:"command"`
-		} `json:"commandActions"`
-		Changes []struct {
-			Path string `json:"path"`
-		} `json:"changes"`
-		Tool    string `json:"tool"`
-		EndedMS int64  `json:"completedAtMs"`
-	}
-	wireUsage struct {
-		Last struct {
-			Total int64 `json:"totalTokens"`
-		} `json:"last"`
-		Window int64 `json:"modelContextWindow"`
-	}
-	wireStep struct {
-		Step   string `json:"step"`
-		Status string `json:"status"`
+		ID     string           `json:"id"`
+		Status turnStatus       `json:"status"`
+		Items  []host.CodexItem `json:"items"`
 	}
 	wireQueue struct {
 		Data []struct {
@@ -84,8 +49,8 @@ type (
 	}
 	wireItems struct {
 		Data []struct {
-			TurnID string   `json:"turnId"`
-			Item   wireItem `json:"item"`
+			TurnID string         `json:"turnId"`
+			Item   host.CodexItem `json:"item"`
 		} `json:"data"`
 		Next string `json:"nextCursor"`
 	}
@@ -109,42 +74,6 @@ func parseNotice(raw json.RawMessage) (notice, string) {
 func (t wireThread) watched() bool { return t.ID != "" && !t.Ephemeral && t.Parent == "" }
 
 func (s wireStatus) idle() bool { return s.Type == "idle" }
-
-func (u wireUsage) usage() compact.Usage {
-	return compact.Usage{Used: u.Last.Total, Window: u.Window}
-}
-
-// message is the text of a user's message.
-func (it wireItem) message() string {
-	var parts []string
-	for _, c := range it.Content {
-		if c.Text != "" {
-			parts = append(parts, c.Text)
-		}
-	}
-	return strings.Join(parts, "\n")
-}
-
-func (it wireItem) ended() time.Time {
-	if it.EndedMS <= 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(it.EndedMS)
-}
-
-func planSteps(steps []wireStep) []host.Step {
-	out := make([]host.Step, len(steps))
-	for i, s := range steps {
-		out[i] = host.Step{Text: s.Step, Status: host.Status(s.Status)}
-	}
-	return out
-}
-
-// packetPrefix is how the ids of packets begin. A user message whose client id
-// begins so is ours, whichever watcher or version sent it.
-const packetPrefix = "ovt-"
-
-func ours(clientID string) bool { return strings.HasPrefix(clientID, packetPrefix) }
 
 func textInput(text string) []any {
 	return []any{map[string]any{"type": "text", "text": text, "text_elements": []any{}}}

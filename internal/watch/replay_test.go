@@ -74,9 +74,10 @@ func replayed(t *testing.T, id string) (*Codex, *deaf, *thread) {
 	s.Mode = compact.ModeAuto
 	d := &deaf{}
 	w := &Codex{Options: Options{
-		Home: store.New(t.TempDir(), t.TempDir(), time.Now), Settings: func() compact.Settings { return s },
-		Lang: message.EN, Words: message.EN, Now: time.Now,
-	}.withDefaults(), threads: map[string]*thread{}, ignored: map[string]bool{}}
+		Waits: DefaultWaits(),
+		Home:  store.New(t.TempDir(), t.TempDir(), time.Now), Settings: func() compact.Settings { return s },
+		Lang: message.EN, Words: message.EN, Now: time.Now, Report: func(Report) {},
+	}, threads: map[string]*thread{}, ignored: map[string]bool{}}
 	w.client = newClient(t.Context(), d)
 	t.Cleanup(func() { _ = w.client.Close() })
 	th := &thread{info: wireThread{ID: id}}
@@ -175,8 +176,9 @@ func FuzzNotice(f *testing.F) {
 		s := compact.Defaults()
 		s.Mode = compact.ModeAuto
 		w := &Codex{Options: Options{
-			Home: store.New(t.TempDir(), t.TempDir(), time.Now), Settings: func() compact.Settings { return s }, Now: time.Now, DryRun: true,
-		}.withDefaults(), threads: map[string]*thread{}, ignored: map[string]bool{}}
+			Waits: DefaultWaits(),
+			Home:  store.New(t.TempDir(), t.TempDir(), time.Now), Settings: func() compact.Settings { return s }, Now: time.Now, DryRun: true, Report: func(Report) {},
+		}, threads: map[string]*thread{}, ignored: map[string]bool{}}
 		w.client = newClient(t.Context(), &deaf{})
 		defer w.client.Close()
 		th := &thread{}

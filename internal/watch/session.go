@@ -24,8 +24,6 @@ type Options struct {
 	Lang     message.Lang // of packets
 	Words    message.Lang // of reports
 	Waits    Waits
-	// Author is how long an agent may take to write its packet.
-	Author time.Duration
 	// DryRun only decides and reports.
 	DryRun bool
 	// Once ends the watch after the first compaction, whatever came of it.
@@ -46,30 +44,6 @@ type Report struct {
 	Output string
 }
 
-// Defaults of the waits that are not given.
-const (
-	DefaultDebounce = 750 * time.Millisecond
-	defaultCompact  = 2 * time.Minute
-	defaultLook     = 10 * time.Second
-	defaultAuthor   = time.Minute
-)
-
-func (o Options) withDefaults() Options {
-	def := func(d *time.Duration, v time.Duration) {
-		if *d <= 0 {
-			*d = v
-		}
-	}
-	def(&o.Waits.Debounce, DefaultDebounce)
-	def(&o.Waits.Compact, defaultCompact)
-	def(&o.Waits.Look, defaultLook)
-	def(&o.Author, defaultAuthor)
-	if o.Report == nil {
-		o.Report = func(Report) {}
-	}
-	return o
-}
-
 // session is what a driver knows about one conversation, and its file.
 type session struct {
 	id   string
@@ -86,7 +60,7 @@ type session struct {
 	quiet time.Time
 }
 
-func newSession(id, host, cwd string, o Options) (*session, error) {
+func newSession(id string, name host.Name, cwd string, o Options) (*session, error) {
 	sess, err := o.Home.Session(id)
 	if err != nil {
 		return nil, err
@@ -95,7 +69,7 @@ func newSession(id, host, cwd string, o Options) (*session, error) {
 	if s.mem, err = s.file.load(); err != nil {
 		return nil, err
 	}
-	s.mem.Host, s.mem.Cwd = host, cwd
+	s.mem.Host, s.mem.Cwd = name, cwd
 	return s, nil
 }
 
@@ -103,25 +77,26 @@ func (s *session) report(what string, t message.Text, args ...any) {
 	s.opts.Report(Report{At: s.opts.Now(), Session: s.id, What: what, Text: message.Because(t, args...)})
 }
 
-func (s *session) apply(e host.Event) { s.mem.Thread = s.mem.Apply(e, s.settings) }
-
-// request remembers what the user asked for.
-func (s *session) request(text string) {
-	s.apply(host.UserMessage{Text: text})
+// output reports what an agent said that we drive.
+func (s *session) output(text string) {
+	s.opts.Report(Report{At: s.opts.Now(), Session: s.id, What: "output", Output: text})
 }
 
-// commandFinished judges a command line with all the evidence at hand. Exit is
-// nil when the host does not tell.
+// observe takes what happened in the conversation.
 //
 // Hosts tell of a short command when it is over, so looking at the repository
 // when a command "starts" comes too late. What it did lies between the end of
 // what was before it and its own end.
-func (s *session) commandFinished(line, cwd, output string, exit *int, ended time.Time) {
-	s.apply(host.CommandFinished{Observation: shellcmd.Observation{
-		Line: line, Cwd: cwd, Home: s.opts.UserHome, Output: output, Exit: exit,
-		Started: s.quiet, Ended: ended,
-		Head: shellcmd.ReadHead, Aliases: shellcmd.UserAliases(cwd, s.opts.UserHome, s.opts.Getenv),
-	}})
+func (s *session) observe(e host.Event) {
+	if c, ok := e.(host.CommandFinished); ok {
+		if c.Cwd == "" {
+			c.Cwd = s.mem.Cwd
+		}
+		c.Home, c.Started = s.opts.UserHome, s.quiet
+		c.Head, c.Aliases = shellcmd.ReadHead, shellcmd.UserAliases(c.Cwd, s.opts.UserHome, s.opts.Getenv)
+		e = c
+	}
+	s.mem.Thread = s.mem.Apply(e, s.settings)
 }
 
 // passed notes that everything up to at is over.
@@ -133,18 +108,15 @@ func (s *session) passed(at time.Time) {
 
 // turnStarted reads the settings, because the markers in them judge what the
 // agent will say.
-func (s *session) turnStarted(synthetic bool) {
+func (s *session) turnStarted(id string) {
 	s.settings = s.opts.Settings()
-	s.apply(host.TurnStarted{})
-	if synthetic {
-		s.apply(host.UserMessage{Ours: true})
-	}
+	s.observe(host.TurnStarted{ID: id})
 }
 
 // turnEnded decides. It is true when the policy wants to compact and we may.
 func (s *session) turnEnded() bool {
 	s.settings = s.opts.Settings()
-	s.apply(host.TurnEnded{})
+	s.observe(host.TurnEnded{})
 	d := s.mem.Decide(s.opts.Now(), s.settings)
 	var events []store.Event
 	if !d.Same(s.decision) {
@@ -191,13 +163,6 @@ func (s *session) storeProblem(err error) {
 	}
 }
 
-// used takes the context's size.
-func (s *session) used(u compact.Usage, settled bool) {
-	if u.Window > 0 {
-		s.apply(host.UsageSeen{Used: u.Used, Window: u.Window, Unsettled: !settled})
-	}
-}
-
 // compacted counts a compaction once, however many watchers see it. Name is the
 // host's name for it, after its result or -1, mine says that this watcher asked
 // for it.
@@ -213,7 +178,7 @@ func (s *session) compacted(name string, after int64, mine bool) {
 			s.mem.State = m.State
 			return
 		}
-		s.apply(e)
+		s.observe(e)
 		m.Thread = s.mem.Thread
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // world is a small app-server with one thread, a disk and some watchers, in
@@ -94,7 +95,7 @@ func (w *world) begin(t simTurn) {
 	w.logf("server: begin %+v", t)
 	w.tell(turnBegan{t.id})
 	if t.user {
-		w.tell(itemSeen{Turn: t.id, Type: itemUser, ClientID: t.client}, itemSeen{Turn: t.id, Type: itemUser, ClientID: t.client, Done: true})
+		w.tell(itemSeen{Turn: t.id, Type: host.CodexUserMessage, ClientID: t.client}, itemSeen{Turn: t.id, Type: host.CodexUserMessage, ClientID: t.client, Done: true})
 	}
 }
 
@@ -105,7 +106,7 @@ func (w *world) end(status turnStatus, act bool) {
 	w.logf("server: end %s %s", t.id, status)
 	w.tell(turnOver{Turn: t.id, Status: status, Act: act && t.user && t.client == ""})
 	if t.swapped && t.done {
-		w.tell(itemSeen{Turn: t.id, Type: itemCompaction, Done: true})
+		w.tell(itemSeen{Turn: t.id, Type: host.CodexCompaction, Done: true})
 	}
 }
 
@@ -135,11 +136,11 @@ func (w *world) progress(how int, act bool) {
 		w.end([]turnStatus{turnCompleted, turnCompleted, turnFailed, turnInterrupted}[how%4], act)
 	case !t.started:
 		t.started = true
-		w.tell(itemSeen{Turn: t.id, Type: itemCompaction})
+		w.tell(itemSeen{Turn: t.id, Type: host.CodexCompaction})
 	case !t.done && how%5 < 3:
 		t.done = true
 		if !t.swapped {
-			w.tell(itemSeen{Turn: t.id, Type: itemCompaction, Done: true})
+			w.tell(itemSeen{Turn: t.id, Type: host.CodexCompaction, Done: true})
 		}
 	case !t.done:
 		w.end([]turnStatus{turnFailed, turnInterrupted}[how%2], false)
