@@ -21,6 +21,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/llm"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -80,17 +81,7 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 		return err
 	}
 	opts.Pool = a.pool(f, cfg.Compress, prov)
-	ref := ""
-	if len(args) > 0 {
-		ref = args[0]
-	} else if ref, err = a.pickSession(ctx); err != nil {
-		return err
-	}
-	file, err := a.resolve(ref)
-	if err != nil {
-		return err
-	}
-	s, err := transcript.Read(ctx, file.Path)
+	s, err := a.compressed(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -112,6 +103,28 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	if !a.json {
 		a.printPlan(a.env.Stderr, plan, prov)
 	}
+	return a.runPlan(ctx, plan, prov, f, doc)
+}
+
+// compressed is the session that the command is about.
+func (a *app) compressed(ctx context.Context, args []string) (_ *transcript.Session, err error) {
+	ref := ""
+	if len(args) > 0 {
+		ref = args[0]
+	} else if ref, err = a.pickSession(ctx); err != nil {
+		return nil, err
+	}
+	file, err := a.resolve(ref)
+	if err != nil {
+		return nil, err
+	}
+	return transcript.Read(ctx, file.Path)
+}
+
+// runPlan compresses and shows what came of it: a clone, or for a format that
+// cannot be resumed a text to start with.
+func (a *app) runPlan(ctx context.Context, plan *compress.Plan, prov provider, f compressFlags, doc compressJSON) error {
+	s := plan.Session
 	bar := a.newBar()
 	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.env.Now()), Title: a.cloneTitle(f, s), Now: a.env.Now(), Progress: bar.update, Refs: a.json}
 	a.record(s.ID, message.On(message.EventCompressStart, "clone", run.ID, "provider", prov.Name()))
@@ -141,7 +154,7 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	}
 	if a.json {
 		doc.Result = resultDoc(res)
-		doc.Resume, doc.CWD = resumeCommand(s.Host, res.Clone.ID), s.CWD
+		doc.Resume, doc.CWD = resumeCommand(s, res.Clone.ID), s.CWD
 		return a.printJSON(doc)
 	}
 	a.printResult(plan, res, prov)
@@ -232,11 +245,8 @@ func (a *app) cloneTitle(f compressFlags, s *transcript.Session) string {
 	return message.CloneTitle.Format(a.lang, cmp.Or(s.Title, s.ID))
 }
 
-func resumeCommand(h transcript.Host, id string) string {
-	if h == transcript.Codex {
-		return "codex resume " + id
-	}
-	return "claude --resume " + id
+func resumeCommand(s *transcript.Session, id string) string {
+	return host.Of(host.Name(s.Host)).Resume(id)
 }
 
 // resolve finds a session and says what to do when it cannot.
@@ -426,7 +436,7 @@ func (a *app) printResult(p *compress.Plan, r *compress.Result, prov provider) {
 		a.note(message.DoneMore, rest)
 	}
 	a.say(message.DoneClone, r.Clone.Path)
-	command := resumeCommand(p.Session.Host, r.Clone.ID)
+	command := resumeCommand(p.Session, r.Clone.ID)
 	if cwd := p.Session.CWD; cwd != "" && cwd != a.env.Dir {
 		command = "cd " + shellQuote(cwd) + " && " + command
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,19 +119,9 @@ func (s *installer) install(ctx context.Context, h *host.Host) error {
 	if err != nil {
 		return err
 	}
-	s.show(&plan.Report)
-	if !s.dry {
-		if err := s.confirm(&plan.Report); err != nil {
-			return err
-		}
-		if err := plan.Apply(ctx); err != nil {
-			return err
-		}
+	if err := s.carryOut(ctx, &plan.Report, plan.Apply); err != nil || s.json {
+		return err
 	}
-	if s.json {
-		return s.printJSON(plan.Report)
-	}
-	s.warnings(&plan.Report)
 	switch {
 	case !plan.Changed:
 		s.say(message.InitNothing)
@@ -158,24 +149,9 @@ func (s *installer) uninstall(ctx context.Context, hosts []*host.Host) error {
 	}
 	plan.Host, plan.DryRun = s.host, s.dry
 	root := s.short(s.env.store().Root())
-	s.show(&plan.Report)
-	if !s.dry {
-		if err := s.confirm(&plan.Report); err != nil {
-			return err
-		}
-		if s.purge && s.interactive() {
-			if yes, err := s.yesOrNo(message.AskPurge.Format(s.lang, root), false); err != nil || !yes {
-				return errors.Join(err, message.Fail(message.NotApplied))
-			}
-		}
-		if err := plan.Apply(ctx); err != nil {
-			return err
-		}
+	if err := s.carryOut(ctx, &plan.Report, plan.Apply); err != nil || s.json {
+		return err
 	}
-	if s.json {
-		return s.printJSON(plan.Report)
-	}
-	s.warnings(&plan.Report)
 	switch {
 	case !plan.Changed:
 		s.say(message.UninstallNothing)
@@ -186,6 +162,25 @@ func (s *installer) uninstall(ctx context.Context, hosts []*host.Host) error {
 	default:
 		s.say(message.UninstallDone, root)
 	}
+	return nil
+}
+
+// carryOut shows what would change, asks, and has it written; a preview ends
+// after the first. With --json the report is all that is printed.
+func (s *installer) carryOut(ctx context.Context, r *setup.Report, apply func(context.Context) error) error {
+	s.show(r)
+	if !s.dry {
+		if err := s.confirm(r); err != nil {
+			return err
+		}
+		if err := apply(ctx); err != nil {
+			return err
+		}
+	}
+	if s.json {
+		return s.printJSON(r)
+	}
+	s.warnings(r)
 	return nil
 }
 
@@ -222,16 +217,22 @@ func (s *installer) show(r *setup.Report) {
 // short shows a path below the home with ~.
 func (a *app) short(path string) string { return a.env.folders().Short(path) }
 
-// confirm asks before anything is written.
+// confirm asks before anything is written, and once more before sessions go.
 func (s *installer) confirm(r *setup.Report) error {
-	if !r.Changed || !s.interactive() {
+	if !s.interactive() {
 		return nil
 	}
-	s.warnings(r)
-	if yes, err := s.yesOrNo(message.AskApply.In(s.lang), true); err != nil {
-		return err
-	} else if !yes {
-		return message.Fail(message.NotApplied)
+	if r.Changed {
+		s.warnings(r)
+		if yes, err := s.yesOrNo(message.AskApply.In(s.lang), true); err != nil || !yes {
+			return cmp.Or(err, message.Fail(message.NotApplied))
+		}
+	}
+	if s.purge {
+		root := s.short(s.env.store().Root())
+		if yes, err := s.yesOrNo(message.AskPurge.Format(s.lang, root), false); err != nil || !yes {
+			return errors.Join(err, message.Fail(message.NotApplied))
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -23,10 +24,8 @@ func (a *app) sessionFlag(cmd *cobra.Command, id *string) {
 // puts into the environment of its tools. With recent, a command that only looks
 // may fall back to the session used last.
 func (a *app) session(id string, recent bool) (*store.Session, error) {
-	for _, key := range []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"} {
-		if id == "" {
-			id = a.env.Getenv(key)
-		}
+	if id == "" {
+		id = host.SessionFrom(a.env.Getenv)
 	}
 	if id == "" && recent {
 		if last := a.recentSessions(1); len(last) > 0 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/watch"
@@ -45,7 +46,7 @@ func (a *app) watchFlags(cmd *cobra.Command, f *watchFlags, program string) {
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.lang))
 	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultWaits().Debounce, message.HelpWatchDebounce.In(a.lang))
 	cmd.Flags().StringVar(&f.bin, "bin", program, message.HelpWatchBin.Format(a.lang, program))
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"tag", "suggest", "auto"}, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "mode", modes)
 }
 
 func (a *app) watchCodexCmd() *cobra.Command {
@@ -109,9 +110,12 @@ func (a *app) watchClaudeCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			claude := exec.Command(f.bin, host.HeadlessClaude(own)...)
+			claude.Dir, claude.Stderr = a.env.Dir, a.env.Stderr
+			claude.Env = append(a.env.Environ(), "OVERTONE_DISABLE=1")
 			w := &watch.Claude{
-				Options: opts, Command: a.claude(f.bin, own),
-				Prompts: a.prompts(cmd.Context(), prompts), Session: resumed(own),
+				Options: opts, Command: claude,
+				Prompts: a.prompts(cmd.Context(), prompts), Session: host.ResumedClaude(own),
 				Transcript: func(id string) string {
 					found, _ := filepath.Glob(filepath.Join(a.env.claudeDir(), "projects", "*", id+".jsonl"))
 					if len(found) == 0 {
@@ -125,35 +129,6 @@ func (a *app) watchClaudeCmd() *cobra.Command {
 	}
 	a.watchFlags(cmd, &f, "claude")
 	return cmd
-}
-
-// claude is the headless Claude Code. Our hooks are off in it, because the
-// packet comes as a message; without them a native window that is kept low for
-// the gate would compact blindly, so it gets the model's whole window.
-func (a *app) claude(bin string, own []string) *exec.Cmd {
-	args := []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"}
-	if !slices.ContainsFunc(own, func(s string) bool { return s == "--settings" || strings.HasPrefix(s, "--settings=") }) {
-		args = append(args, "--settings", `{"autoCompactWindow":1000000,"precomputeCompactionEnabled":false,"env":{"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE":"100"}}`)
-	}
-	cmd := exec.Command(bin, append(args, own...)...)
-	cmd.Dir, cmd.Stderr = a.env.Dir, a.env.Stderr
-	cmd.Env = append(a.env.Environ(), "OVERTONE_DISABLE=1")
-	return cmd
-}
-
-// resumed is the session that the arguments for claude name.
-func resumed(args []string) string {
-	for i, s := range args {
-		for _, flag := range []string{"--resume", "-r", "--session-id"} {
-			if v, ok := strings.CutPrefix(s, flag+"="); ok {
-				return v
-			}
-			if s == flag && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
-				return args[i+1]
-			}
-		}
-	}
-	return ""
 }
 
 // prompts are the arguments, or the lines of stdin.
@@ -193,9 +168,7 @@ func watched(err error) error {
 }
 
 func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
-	switch f.mode {
-	case "", "tag", "suggest", "auto":
-	default:
+	if f.mode != "" && !slices.Contains(modes, f.mode) {
 		return watch.Options{}, usageError{message.WithHint(message.Fail(message.WatchBadMode, f.mode), message.HintModes)}
 	}
 	cfg, _ := a.env.config()

@@ -189,13 +189,13 @@ func (f *File) Undo(runs []Manifest) (kept []Edit, err error) {
 				}
 				// The copy is damaged; the edits are still known.
 			}
-			after, more, err := Revert(f.After, e.Edits)
+			after, more, err := revert(f.After, e.Edits)
 			if err != nil {
 				return nil, fmt.Errorf("edit %s: %w", f.Path, err)
 			}
 			kept = append(kept, more...)
 			f.After = after
-			if e.Created && Empty(after) {
+			if e.Created && empty(after) {
 				f.Gone, f.dir = true, e.MadeDir
 			}
 		}

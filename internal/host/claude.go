@@ -30,6 +30,7 @@ var claudeHost = Host{
 	SessionEnv: []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"},
 	ProjectEnv: []string{"CLAUDE_PROJECT_ROOT", "CLAUDE_PROJECT_DIR"},
 	Delivers:   true, Gates: true, AsksAgents: true, Loops: true, AgentsCompact: true,
+	Resume: func(session string) string { return "claude --resume " + session },
 	Decode: decodeClaude, Encode: encodeHooks,
 	AgentTranscript: func(transcript, agent string) string {
 		return filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "subagents", "agent-"+filepath.Base(agent)+".jsonl")

@@ -18,6 +18,7 @@ var codexHost = Host{
 	Events:   []string{"session-start", "user-prompt-submit", "post-tool-use", "pre-compact", "post-compact", "stop"},
 	Core:     []string{"user-prompt-submit"},
 	Delivers: true, Watched: true,
+	Resume: func(session string) string { return "codex resume " + session },
 	Decode: decodeCodex, Encode: encodeHooks,
 
 	SettingsCheck: "codex-hooks",

@@ -78,7 +78,7 @@ func (f *File) Drop(edits []Edit) (kept []Edit, err error) {
 	if !f.Exists || len(edits) == 0 {
 		return nil, nil
 	}
-	after, kept, err := Revert(f.After, edits)
+	after, kept, err := revert(f.After, edits)
 	if err != nil {
 		return nil, fmt.Errorf("edit %s: %w", f.Path, err)
 	}

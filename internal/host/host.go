@@ -70,6 +70,8 @@ type Host struct {
 	// Encode writes a hook's output; nothing at all where there is nothing to
 	// say.
 	Encode func(in *Call, r Reply) []byte
+	// Resume is the command that goes on with a session.
+	Resume func(session string) string
 	// AgentTranscript is where a sub-agent's session is kept; "" = nowhere.
 	AgentTranscript func(transcript, agent string) string
 
@@ -113,6 +115,19 @@ func Of(name Name) *Host {
 	return h
 }
 
+// SessionFrom is the session that a host names in the environment of what it
+// starts.
+func SessionFrom(getenv func(string) string) string {
+	for _, h := range All() {
+		for _, key := range h.SessionEnv {
+			if id := getenv(key); id != "" {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
 // Dir is the folder of the host's own files. find knows the user's home: it
 // gives the folder that a variable names, else the usual one.
 func (h *Host) Dir(find func(variable, usual string) string) string {
@@ -134,9 +149,9 @@ func (v Version) Less(o Version) bool {
 	return false
 }
 
-// ParseVersion finds the version in what a program prints for --version:
+// parseVersion finds the version in what a program prints for --version:
 // "2.1.197 (Claude Code)", "codex-cli 0.166.0".
-func ParseVersion(text string) (Version, bool) {
+func parseVersion(text string) (Version, bool) {
 	for _, word := range strings.Fields(text) {
 		word, _, _ = strings.Cut(strings.TrimPrefix(word, "v"), "-")
 		word, _, _ = strings.Cut(word, "+")
@@ -171,7 +186,7 @@ func Ask(ctx context.Context, bin string, env []string) (Version, error) {
 	if err != nil {
 		return Version{}, fmt.Errorf("run %s --version: %w", bin, err)
 	}
-	v, ok := ParseVersion(string(out))
+	v, ok := parseVersion(string(out))
 	if !ok {
 		return Version{}, fmt.Errorf("run %s --version: no version in %.80q", bin, out)
 	}

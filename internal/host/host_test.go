@@ -23,7 +23,7 @@ func TestVersion(t *testing.T) {
 		"1.2":                     "",
 		"1.-2.3":                  "",
 	} {
-		v, ok := ParseVersion(text)
+		v, ok := parseVersion(text)
 		if got := v.String(); ok != (want != "") || ok && got != want {
 			t.Errorf("%q: %s %v, want %q", text, got, ok, want)
 		}

@@ -31,16 +31,16 @@ type Edit struct {
 // Key is the path as people write it.
 func (e Edit) Key() string { return strings.Join(e.Path, ".") }
 
-// SyntaxError says where a file stops being JSON.
-type SyntaxError struct {
+// syntaxError says where a file stops being JSON.
+type syntaxError struct {
 	Line, Column int
 	Err          error
 }
 
-func (e *SyntaxError) Error() string {
+func (e *syntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %v", e.Line, e.Column, e.Err)
 }
-func (e *SyntaxError) Unwrap() error { return e.Err }
+func (e *syntaxError) Unwrap() error { return e.Err }
 
 // Apply makes the edits in a JSON object and leaves every other byte as it is.
 // New text follows the indentation and line ends around it. An empty file counts
@@ -66,9 +66,9 @@ func Apply(data []byte, edits []Edit) (after []byte, done []Edit, err error) {
 	return d.bytes(), done, nil
 }
 
-// Revert undoes edits, the last one first, in a file that may have been edited
+// revert undoes edits, the last one first, in a file that may have been edited
 // since. kept lists those whose place holds something else by now.
-func Revert(data []byte, edits []Edit) (after []byte, kept []Edit, err error) {
+func revert(data []byte, edits []Edit) (after []byte, kept []Edit, err error) {
 	d, err := parse(data)
 	if err != nil {
 		return nil, nil, err
@@ -95,8 +95,8 @@ func Holds(data []byte, e Edit) bool {
 	return err == nil && !changed
 }
 
-// Empty reports whether a JSON file is an object without members.
-func Empty(data []byte) bool {
+// empty reports whether a JSON file is an object without members.
+func empty(data []byte) bool {
 	d, err := parse(data)
 	if err != nil {
 		return false
@@ -135,7 +135,7 @@ func parse(data []byte) (*doc, error) {
 		// The offset counts the bytes read, the offending one included.
 		at := max(int(s.Offset)-1, 0)
 		line := bytes.Count(text[:at], []byte("\n")) + 1
-		return nil, &SyntaxError{Line: line, Column: at - bytes.LastIndexByte(text[:at], '\n'), Err: err}
+		return nil, &syntaxError{Line: line, Column: at - bytes.LastIndexByte(text[:at], '\n'), Err: err}
 	}
 	if _, ok := root.(map[string]any); !ok {
 		return nil, errors.New("not a JSON object")

@@ -73,11 +73,11 @@ func TestApplyFollowsTheFile(t *testing.T) {
 			if again != got || len(more) > 0 {
 				t.Errorf("a second time changes it: %v\n%s", more, again)
 			}
-			back, kept, err := Revert([]byte(got), done)
+			back, kept, err := revert([]byte(got), done)
 			if err != nil || len(kept) > 0 {
 				t.Fatalf("revert: kept %v, %v", kept, err)
 			}
-			if want := c.src; string(back) != want && (want != "" || !Empty(back)) {
+			if want := c.src; string(back) != want && (want != "" || !empty(back)) {
 				t.Errorf("reverted:\n%q\nwant\n%q", back, want)
 			}
 		})
@@ -102,7 +102,7 @@ func TestApplyRefuses(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", src, err, want)
 		}
-		var s *SyntaxError
+		var s *syntaxError
 		if strings.HasPrefix(want, "line") != errors.As(err, &s) {
 			t.Errorf("%s: %T", src, err)
 		}
@@ -142,7 +142,7 @@ func TestRevertAfterEdits(t *testing.T) {
 			if src == text {
 				t.Fatalf("%q is not in %s", c.replace[0], text)
 			}
-			got, kept, err := Revert([]byte(src), done)
+			got, kept, err := revert([]byte(src), done)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,10 +166,10 @@ func TestMark(t *testing.T) {
 	if got != want {
 		t.Errorf("an older group is not replaced: %s", got)
 	}
-	if back, _, _ := Revert([]byte(got), done); string(back) != src {
+	if back, _, _ := revert([]byte(got), done); string(back) != src {
 		t.Errorf("reverted: %s", back)
 	}
-	gone, kept, _ := Revert([]byte(src), []Edit{e})
+	gone, kept, _ := revert([]byte(src), []Edit{e})
 	if string(gone) != `{"hooks":{"Stop":[{"hooks":[{"command":"mine"}]}]}}` || len(kept) > 0 {
 		t.Errorf("a group of ours that was changed is not removed: %s %v", gone, kept)
 	}
@@ -177,7 +177,7 @@ func TestMark(t *testing.T) {
 	if got, done := mustApply(t, merged, []Edit{e}); got != merged || len(done) > 0 {
 		t.Errorf("a merged group is edited: %s", got)
 	}
-	if got, kept, _ := Revert([]byte(merged), []Edit{e}); string(got) != merged || len(kept) != 1 {
+	if got, kept, _ := revert([]byte(merged), []Edit{e}); string(got) != merged || len(kept) != 1 {
 		t.Errorf("a merged group is removed: %s", got)
 	}
 }
@@ -259,7 +259,7 @@ func TestApplyRevertProperty(t *testing.T) {
 		if again, more, err := Apply(after, anyEdits()); err != nil || len(more) > 0 || !bytes.Equal(again, after) {
 			t.Fatalf("a second time: %v %v\n%s", more, err, again)
 		}
-		back, kept, err := Revert(after, done)
+		back, kept, err := revert(after, done)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,14 +273,14 @@ func TestApplyRevertProperty(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, _, err = Revert(edited, done)
+		back, _, err = revert(edited, done)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !json.Valid(back) || !Holds(back, user[0]) {
 			t.Fatalf("the user's edit is lost:\n%s", back)
 		}
-		if left, _, _ := Revert(back, theirs); !hasOwn(src) && string(decodeText(left)) != string(decodeText([]byte(src))) {
+		if left, _, _ := revert(back, theirs); !hasOwn(src) && string(decodeText(left)) != string(decodeText([]byte(src))) {
 			t.Fatalf("undone around an edit:\n%s\nwant\n%s", left, src)
 		}
 	})
@@ -306,7 +306,7 @@ func FuzzApply(f *testing.F) {
 		if !json.Valid(bytes.TrimPrefix(after, []byte(bom))) {
 			t.Fatalf("not JSON: %q from %q", after, src)
 		}
-		back, _, err := Revert(after, done)
+		back, _, err := revert(after, done)
 		if err != nil {
 			t.Fatal(err)
 		}
