@@ -6,21 +6,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 func (a *app) compactCmd() *cobra.Command {
-	var session, path string
+	var id, path string
 	cmd := &cobra.Command{Use: "compact", Short: message.HelpCompact.In(a.lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	a.sessionFlag(cmd, &session)
+	a.sessionFlag(cmd, &id)
 	cmd.PersistentFlags().StringVar(&path, "transcript", "", message.HelpTranscript.In(a.lang))
-	insight := func() (hook.Insight, error) {
-		sess, err := a.session(session, true)
+	insight := func() (session.Insight, error) {
+		sess, err := a.session(id, true)
 		if err != nil {
-			return hook.Insight{}, err
+			return session.Insight{}, err
 		}
-		return hook.Explain(a.env.store(), sess, a.env.hook(), path)
+		cfg, _ := a.env.config() // `overtone config` tells its problems
+		return session.Explain(a.env.store(), sess, cfg.Compact, a.env.Now(), path)
 	}
 	cmd.AddCommand(
 		&cobra.Command{
@@ -51,7 +52,7 @@ func (a *app) compactCmd() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printDecision(in hook.Insight) error {
+func (a *app) printDecision(in session.Insight) error {
 	d := in.Decision
 	if a.json {
 		out := struct {

@@ -12,6 +12,7 @@ var layers = [][]string{
 	{"cli"},
 	{"demo", "setup"},
 	{"hook", "watch", "audit", "web"},
+	{"session"},
 	{"compress", "compact", "workflow"},
 	{"extract"},
 	{"transcript", "prompt", "store", "llm"},

@@ -13,15 +13,16 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 func (a *app) timelineCmd() *cobra.Command {
 	var (
-		session string
-		types   string
-		last    int
-		follow  bool
+		id     string
+		types  string
+		last   int
+		follow bool
 	)
 	cmd := &cobra.Command{
 		Use: "timeline", Short: message.HelpTimeline.In(a.lang), Long: message.HelpTimelineLo.In(a.lang), Args: usageArgs(cobra.NoArgs),
@@ -33,7 +34,7 @@ func (a *app) timelineCmd() *cobra.Command {
 			if last < 1 {
 				return usageError{message.WithHint(message.Fail(message.LastBelowOne, last), message.HintHelp, cmd.CommandPath())}
 			}
-			s, err := a.session(session, true)
+			s, err := a.session(id, true)
 			if err != nil {
 				return err
 			}
@@ -60,7 +61,7 @@ func (a *app) timelineCmd() *cobra.Command {
 			return nil
 		},
 	}
-	a.sessionFlag(cmd, &session)
+	a.sessionFlag(cmd, &id)
 	cmd.Flags().StringVar(&types, "type", "", message.HelpType.In(a.lang))
 	cmd.Flags().IntVar(&last, "last", 50, message.HelpLast.In(a.lang))
 	cmd.Flags().BoolVar(&follow, "follow", false, message.HelpFollow.In(a.lang))
@@ -112,7 +113,7 @@ func (a *app) cleanupCmd() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			cfg, _ := a.env.config()
 			rep, err := a.env.store().Cleanup(store.CleanupOptions{
-				MaxAge: time.Duration(cfg.Cleanup.AfterDays) * 24 * time.Hour, DryRun: dry, Active: hook.ActiveWorkflow,
+				MaxAge: time.Duration(cfg.Cleanup.AfterDays) * 24 * time.Hour, DryRun: dry, Active: session.ActiveWorkflow,
 			})
 			if err != nil {
 				return err

@@ -15,10 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/watch"
 )
 
@@ -51,8 +50,8 @@ func (a *app) watchFlags(cmd *cobra.Command, f *watchFlags, program string) {
 
 func (a *app) watchCodexCmd() *cobra.Command {
 	var (
-		f                              watchFlags
-		remote, socket, token, session string
+		f                         watchFlags
+		remote, socket, token, id string
 	)
 	cmd := &cobra.Command{
 		Use: "codex [PROMPT...]", Short: message.HelpWatchCodex.In(a.lang), Long: message.HelpWatchCodexLong.In(a.lang),
@@ -65,7 +64,7 @@ func (a *app) watchCodexCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w := &watch.Codex{Options: opts, Version: Version, Thread: session, Prompts: prompts, Dir: a.env.Dir}
+			w := &watch.Codex{Options: opts, Version: Version, Thread: id, Prompts: prompts, Dir: a.env.Dir}
 			switch {
 			case len(prompts) > 0 && remote == "" && socket == "":
 				server := exec.Command(f.bin, "app-server")
@@ -92,7 +91,7 @@ func (a *app) watchCodexCmd() *cobra.Command {
 	cmd.Flags().StringVar(&remote, "remote", "", message.HelpWatchRemote.In(a.lang))
 	cmd.Flags().StringVar(&socket, "socket", "", message.HelpWatchSocket.In(a.lang))
 	cmd.Flags().StringVar(&token, "remote-auth-token-env", "", message.HelpWatchToken.In(a.lang))
-	cmd.Flags().StringVar(&session, "thread", "", message.HelpWatchThread.In(a.lang))
+	cmd.Flags().StringVar(&id, "thread", "", message.HelpWatchThread.In(a.lang))
 	return cmd
 }
 
@@ -192,7 +191,10 @@ func (a *app) policy(mode string) func() compact.Settings {
 	said := ""
 	return func() compact.Settings {
 		cfg, problems := a.env.config()
-		file, more := prompt.LoadAutoCompact(hook.PromptFile(a.env.store()), cfg.Compact.Overrides)
+		if mode != "" {
+			cfg.Compact.Mode = mode
+		}
+		set, more := session.Settings(a.env.store(), cfg.Compact)
 		var lines []string
 		for _, p := range append(problems, more...) {
 			lines = append(lines, p.Error())
@@ -203,10 +205,7 @@ func (a *app) policy(mode string) func() compact.Settings {
 				fmt.Fprintln(a.env.Stderr, "[overtone/config] "+l)
 			}
 		}
-		if mode != "" {
-			cfg.Compact.Mode = mode
-		}
-		return compact.From(file, cfg.Compact)
+		return set
 	}
 }
 

@@ -7,30 +7,30 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 func (a *app) workflowCmd() *cobra.Command {
-	var session string
+	var id string
 	cmd := &cobra.Command{Use: "workflow", Short: message.HelpWorkflow.In(a.lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	a.sessionFlag(cmd, &session)
-	cmd.AddCommand(a.workflowList(), a.workflowShow(), a.workflowStart(&session), a.workflowStatus(&session))
+	a.sessionFlag(cmd, &id)
+	cmd.AddCommand(a.workflowList(), a.workflowShow(), a.workflowStart(&id), a.workflowStatus(&id))
 
 	var reason string
-	cancel := a.step("cancel", message.HelpWorkflowCancel, cobra.NoArgs, &session, func([]string) workflow.Event {
+	cancel := a.step("cancel", message.HelpWorkflowCancel, cobra.NoArgs, &id, func([]string) workflow.Event {
 		return workflow.Cancel{Reason: reason, At: a.env.Now()}
 	})
 	stop := cancel.RunE
 	cancel.RunE = func(cmd *cobra.Command, args []string) error {
-		sess, err := a.session(session, false)
+		sess, err := a.session(id, false)
 		if err != nil {
 			return err
 		}
 		// Nothing to cancel is what was wanted.
-		if s, err := hook.Peek(sess); err != nil || s == nil || !s.Active {
+		if s, err := session.Peek(sess); err != nil || s == nil || !s.Active {
 			if err == nil && a.json {
 				return a.printJSON(statusOf(cmp.Or(s, &workflow.State{SessionID: sess.ID()})))
 			}
@@ -44,10 +44,10 @@ func (a *app) workflowCmd() *cobra.Command {
 	cancel.Flags().StringVar(&reason, "reason", "", message.HelpReason.In(a.lang))
 	cmd.AddCommand(
 		cancel,
-		a.step("skip STAGE", message.HelpWorkflowSkip, cobra.ExactArgs(1), &session, func(args []string) workflow.Event {
+		a.step("skip STAGE", message.HelpWorkflowSkip, cobra.ExactArgs(1), &id, func(args []string) workflow.Event {
 			return workflow.Skip{Stage: args[0], At: a.env.Now()}
 		}),
-		a.step("restart STAGE", message.HelpWorkflowRestart, cobra.ExactArgs(1), &session, func(args []string) workflow.Event {
+		a.step("restart STAGE", message.HelpWorkflowRestart, cobra.ExactArgs(1), &id, func(args []string) workflow.Event {
 			return workflow.Restart{Stage: args[0], At: a.env.Now()}
 		}),
 	)
@@ -209,10 +209,10 @@ func (a *app) rules() (workflow.Rules, message.Lang) {
 	for _, p := range problems {
 		fmt.Fprintln(a.env.Stderr, "overtone: "+p.Error())
 	}
-	return hook.Rules(cfg, a.env.folders().ShownClaude), message.Lang(cfg.Language)
+	return session.Rules(cfg, a.env.folders().ShownClaude), message.Lang(cfg.Language)
 }
 
-func (a *app) workflowStart(session *string) *cobra.Command {
+func (a *app) workflowStart(id *string) *cobra.Command {
 	var custom, feature string
 	cmd := &cobra.Command{
 		Use: "start TEMPLATE", Short: message.HelpWorkflowStart.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
@@ -226,13 +226,13 @@ func (a *app) workflowStart(session *string) *cobra.Command {
 			if len(stages) == 0 {
 				return usageError{message.Fail(message.NoneTemplate)}
 			}
-			s, err := a.session(*session, false)
+			s, err := a.session(*id, false)
 			if err != nil {
 				return err
 			}
 			return a.apply(s, workflow.Start{
-				SessionID: s.ID(), WorkflowID: hook.NewWorkflowID(a.env.Now()), Type: args[0], Stages: stages,
-				Feature: feature, Environment: hook.DetectEnvironment(a.env.Dir), At: a.env.Now(),
+				SessionID: s.ID(), WorkflowID: session.NewWorkflowID(a.env.Now()), Type: args[0], Stages: stages,
+				Feature: feature, Environment: session.DetectEnvironment(a.env.Dir), At: a.env.Now(),
 			}, false)
 		},
 	}
@@ -242,11 +242,11 @@ func (a *app) workflowStart(session *string) *cobra.Command {
 }
 
 // step is a command that applies one event to the session's workflow.
-func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, session *string, ev func([]string) workflow.Event) *cobra.Command {
+func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id *string, ev func([]string) workflow.Event) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short.In(a.lang), Args: usageArgs(args),
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := a.session(*session, false)
+			s, err := a.session(*id, false)
 			if err != nil {
 				return err
 			}
@@ -263,18 +263,18 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must bool) error {
 		out workflow.Outcome
 	)
 	if must {
-		if old, err := hook.Peek(sess); err != nil {
+		if old, err := session.Peek(sess); err != nil {
 			return err
 		} else if old == nil {
 			return message.WithHint(message.Fail(message.NoWorkflow, sess.ID()), message.HintStart)
 		}
 	}
 	err := sess.Update(func(tx *store.Tx) error {
-		old, err := hook.Load(tx)
+		old, err := session.Load(tx)
 		if err != nil {
 			return err
 		}
-		s, out, err = hook.Step(tx, rules, lang, old, ev)
+		s, out, err = session.Step(tx, rules, lang, old, ev)
 		return err
 	})
 	if err != nil {
@@ -290,15 +290,15 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must bool) error {
 	return nil
 }
 
-func (a *app) workflowStatus(session *string) *cobra.Command {
+func (a *app) workflowStatus(id *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: message.HelpWorkflowStatus.In(a.lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			sess, err := a.session(*session, true)
+			sess, err := a.session(*id, true)
 			if err != nil {
 				return err
 			}
-			s, err := hook.Peek(sess)
+			s, err := session.Peek(sess)
 			if err != nil {
 				return err
 			}

@@ -89,7 +89,7 @@ func runCompress(fn string, in map[string]json.RawMessage, expected json.RawMess
 			Mapping   []compress.Mapping
 			MinTokens int
 		}{MinTokens: config.Defaults().Compress.MinTokens}
-		return onSession(in, &a, &a.Entries, func(s *session) any { return s.tasks(a.Turns, a.Mapping, a.MinTokens) })
+		return onSession(in, &a, &a.Entries, func(s *vectorSession) any { return s.tasks(a.Turns, a.Mapping, a.MinTokens) })
 	case "createCompressionTasks[fixture]":
 		var a struct {
 			FixtureJsonl string
@@ -112,7 +112,7 @@ func runCompress(fn string, in map[string]json.RawMessage, expected json.RawMess
 		})
 	case "identifyTurns":
 		var a struct{ Entries []json.RawMessage }
-		return onSession(in, &a, &a.Entries, func(s *session) any { return s.Turns(s.All()) })
+		return onSession(in, &a, &a.Entries, func(s *vectorSession) any { return s.Turns(s.All()) })
 	case "calculateTimeout":
 		var a struct{ Attempt, TimeoutInitial, TimeoutIncrement int }
 		return call(in, &a, func() any {
@@ -136,7 +136,7 @@ func compressMessages(in map[string]json.RawMessage, expected json.RawMessage) (
 	}
 	var res *compress.Result
 	var err error
-	if _, e := onSession(in, &a, &a.Entries, func(s *session) any {
+	if _, e := onSession(in, &a, &a.Entries, func(s *vectorSession) any {
 		c := a.Config
 		ms := time.Millisecond
 		plan, e := compress.NewPlan(s.Session, compress.Options{
@@ -218,14 +218,14 @@ type task struct {
 	Error           string          `json:"error,omitempty"`
 }
 
-// session is a vector's entries as a session file, the only way in which the
+// vectorSession is a vector's entries as a session file, the only way in which the
 // product meets entries.
-type session struct {
+type vectorSession struct {
 	*transcript.Session
 	lines [][]byte
 }
 
-func writeSession(jsonl []byte) (*session, error) {
+func writeSession(jsonl []byte) (*vectorSession, error) {
 	f, err := os.CreateTemp("", "vector-*.jsonl")
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func writeSession(jsonl []byte) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &session{Session: s}
+	out := &vectorSession{Session: s}
 	for i := range s.Entries {
 		raw, err := s.Raw(f, i)
 		if err != nil {
@@ -250,7 +250,7 @@ func writeSession(jsonl []byte) (*session, error) {
 }
 
 // onSession is call for a function over the entries of a session.
-func onSession(in map[string]json.RawMessage, args any, entries *[]json.RawMessage, fn func(*session) any) (any, error) {
+func onSession(in map[string]json.RawMessage, args any, entries *[]json.RawMessage, fn func(*vectorSession) any) (any, error) {
 	var err error
 	got, e := call(in, args, func() any {
 		var b []byte
@@ -261,7 +261,7 @@ func onSession(in map[string]json.RawMessage, args any, entries *[]json.RawMessa
 			}
 			b = append(append(b, line.Bytes()...), '\n')
 		}
-		var s *session
+		var s *vectorSession
 		if s, err = writeSession(b); err != nil {
 			return nil
 		}
@@ -275,7 +275,7 @@ func onSession(in map[string]json.RawMessage, args any, entries *[]json.RawMessa
 	return got, errors.Join(e, err)
 }
 
-func (s *session) tasks(turns []transcript.Turn, mapping []compress.Mapping, minTokens int) []task {
+func (s *vectorSession) tasks(turns []transcript.Turn, mapping []compress.Mapping, minTokens int) []task {
 	items, _ := compress.Select(s.Session, s.All(), turns, mapping, compress.Options{MinTokens: minTokens})
 	tasks := []task{}
 	for _, it := range items {

@@ -17,9 +17,9 @@ import (
 	"unicode/utf16"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
-	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -88,7 +88,7 @@ const sid = "sid1"
 
 // rules are the engine's with every setting at its default, as the vectors
 // assume.
-func rules() workflow.Rules { return hook.Rules(config.Defaults(), "~/.claude") }
+func rules() workflow.Rules { return session.Rules(config.Defaults(), "~/.claude") }
 
 func TestPipeline(t *testing.T) {
 	runners := map[string]func(*testing.T, pipelineCase){

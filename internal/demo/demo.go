@@ -23,6 +23,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
@@ -202,7 +203,7 @@ func (s *Step) read(out gjson.Result) {
 
 // look finds out what a call changed.
 func (d *play) look(s *Step) error {
-	state, err := hook.Peek(d.sess)
+	state, err := session.Peek(d.sess)
 	if err != nil {
 		return err
 	}

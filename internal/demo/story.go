@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/extract"
-	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -215,7 +215,7 @@ func contextFile(stage string) string {
 }
 
 func (d *play) state() (*workflow.State, error) {
-	s, err := hook.Peek(d.sess)
+	s, err := session.Peek(d.sess)
 	if err == nil && s == nil {
 		err = message.Fail(message.NoWorkflow, sessionID)
 	}

@@ -100,46 +100,43 @@ func (e Env) find(name string) (*host.Host, error) {
 	return nil, fmt.Errorf("unknown host %s (%s)", name, strings.Join(host.Names(), ", "))
 }
 
+// events are the hooks, in the order of a session, and what each does.
+var events = [...]struct {
+	name string
+	run  func(*call) (host.Reply, error)
+}{
+	{"session-start", (*call).sessionStart},
+	{"user-prompt-submit", (*call).userPromptSubmit},
+	{"pre-tool-use", (*call).preToolUse},
+	{"post-tool-use", (*call).postToolUse},
+	{"post-tool-use-failure", (*call).postToolUseFailure},
+	{"post-tool-batch", (*call).postToolBatch},
+	{"subagent-start", (*call).subagentStart},
+	{"subagent-stop", (*call).subagentStop},
+	{"stop", (*call).stop},
+	{"stop-failure", (*call).stopFailure},
+	{"pre-compact", (*call).preCompact},
+	{"post-compact", (*call).postCompact},
+	{"session-end", (*call).sessionEnd},
+}
+
 // handler finds what an event does.
 func handler(event string) func(*call) (host.Reply, error) {
-	switch event {
-	case "session-start":
-		return (*call).sessionStart
-	case "session-end":
-		return (*call).sessionEnd
-	case "user-prompt-submit":
-		return (*call).userPrompt
-	case "pre-tool-use":
-		return (*call).preTool
-	case "post-tool-use":
-		return (*call).postTool
-	case "post-tool-use-failure":
-		return (*call).postToolFailure
-	case "post-tool-batch":
-		return (*call).postBatch
-	case "subagent-start":
-		return (*call).subagentStart
-	case "subagent-stop":
-		return (*call).subagentStop
-	case "stop":
-		return (*call).stop
-	case "stop-failure":
-		return (*call).stopFailure
-	case "pre-compact":
-		return (*call).preCompact
-	case "post-compact":
-		return (*call).postCompact
+	for _, e := range events {
+		if e.name == event {
+			return e.run
+		}
 	}
 	return nil
 }
 
 // Events lists the events, in the order of a session.
 func Events() []string {
-	return []string{
-		"session-start", "user-prompt-submit", "pre-tool-use", "post-tool-use", "post-tool-use-failure",
-		"post-tool-batch", "subagent-start", "subagent-stop", "stop", "stop-failure",
-		"pre-compact", "post-compact", "session-end",
+	var names []string
+	for _, e := range events {
+		names = append(names, e.name)
 	}
+	return names
 }
 
 // errQuiet ends a call that has nothing to do.

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -26,7 +27,7 @@ func StatusLine(env Env) (line string) {
 		return ""
 	}
 	var parts []string
-	if s, err := Peek(c.sess); err == nil && s != nil && s.Active {
+	if s, err := session.Peek(c.sess); err == nil && s != nil && s.Active {
 		done, total := s.Progress()
 		part := fmt.Sprintf("🎵 %s %d/%d", s.WorkflowType, done, total)
 		if s.CurrentStage != "" {
@@ -39,13 +40,13 @@ func StatusLine(env Env) (line string) {
 	}
 	window := c.in.Window
 	used := c.in.Used
-	m, err := c.recall()
+	m, err := session.Read(c.sess)
 	if err != nil {
 		return strings.Join(parts, " · ")
 	}
-	if window > 0 && window != m.Watch.Window {
-		if err := c.update(func(d *desk) error {
-			d.watch(host.SessionSeen{Window: window}, compact.Settings{})
+	if window > 0 && window != m.Thread.Window {
+		if err := c.update(func(tx *session.Tx) error {
+			tx.Observe(host.SessionSeen{Window: window}, compact.Settings{})
 			return nil
 		}); err != nil {
 			c.complain("statusline", err)
@@ -53,7 +54,7 @@ func StatusLine(env Env) (line string) {
 	}
 	if u := (compact.Usage{Used: used, Window: window}); u.Known() {
 		part := message.StatusContext.Format(c.lang, u.Remaining())
-		if signals := m.Watch.Boundary().List(); len(signals) > 0 {
+		if signals := m.Thread.Boundary().List(); len(signals) > 0 {
 			part += " · " + boundaries(signals)
 		}
 		parts = append(parts, part)

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
@@ -25,49 +26,67 @@ func (c *call) stop() (host.Reply, error) {
 		return host.Reply{}, errQuiet
 	}
 	if !c.host.Delivers {
-		if s, err := Peek(c.sess); err != nil || s == nil {
+		if s, err := session.Peek(c.sess); err != nil || s == nil {
 			return host.Reply{}, err
 		}
 	}
 	var r host.Reply
-	err := c.update(func(d *desk) error {
-		d.setThread("")
-		if err := d.settleCompaction("stop", &r); err != nil {
+	err := c.update(func(tx *session.Tx) error {
+		tx.Memory.Agent = ""
+		if err := c.settle(tx, &r); err != nil {
 			return err
 		}
-		if err := d.turnEnded(&r); err != nil {
+		if err := c.turnEnded(tx, &r); err != nil {
 			c.complain("signals", err)
 		}
-		if d.state == nil || !c.host.Loops {
+		if tx.Workflow == nil || !c.host.Loops {
 			return nil
 		}
-		if !d.state.Active {
-			return d.wrapUp(&r)
+		if !tx.Workflow.Active {
+			return c.tellEnd(tx, &r)
 		}
-		if err := d.bury(); err != nil {
+		if err := c.dropDeadAgents(tx); err != nil {
 			return err
 		}
-		if err := d.tick(); err != nil {
+		if err := c.tickBarriers(tx); err != nil {
 			return err
 		}
-		return d.keepGoing(&r)
+		return c.keepGoing(tx, &r)
 	})
 	return r, err
 }
 
-// bury frees the stages of agents that cannot be alive: at the end of a turn
+// turnEnded judges a finished turn. In mode suggest the person is told, once per
+// growth of the context; hooks cannot compact by themselves.
+func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
+	set := c.settings()
+	w := &tx.Memory.Thread
+	c.seeSession(tx)
+	tx.Observe(host.AgentMessage{Text: c.in.Answer}, set)
+	tx.Observe(host.TurnEnded{}, set)
+	dec, err := tx.Decide(set)
+	if err != nil {
+		return err
+	}
+	var tell bool
+	if *w, tell = w.Tell(dec, set); tell {
+		r.Person = joinLines(r.Person, message.CompactNow.Format(c.lang, dec.PercentRemaining, boundaries(dec.Met)))
+	}
+	return nil
+}
+
+// dropDeadAgents frees the stages of agents that cannot be alive: at the end of a turn
 // nothing runs in the foreground, and the host lists what runs behind it.
-func (d *desk) bury() error {
-	c := d.c
-	if _, err := d.apply(workflow.Recover{At: c.now}); err != nil {
+func (c *call) dropDeadAgents(tx *session.Tx) error {
+	if _, err := tx.Apply(workflow.Recover{At: c.now}); err != nil {
 		return err
 	}
 	if !c.in.Lists {
 		return nil
 	}
-	for _, del := range d.state.Delegations {
+	for _, del := range tx.Workflow.Delegations {
 		if del.Open && del.Async && del.AgentID != "" && !slices.Contains(c.in.Background, del.AgentID) {
-			if _, err := d.apply(workflow.Drop{AgentID: del.AgentID, At: c.now}); err != nil {
+			if _, err := tx.Apply(workflow.Drop{AgentID: del.AgentID, At: c.now}); err != nil {
 				return err
 			}
 		}
@@ -75,14 +94,13 @@ func (d *desk) bury() error {
 	return nil
 }
 
-func (d *desk) keepGoing(r *host.Reply) error {
-	c, s := d.c, d.state
+func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
+	s := tx.Workflow
 	limit := c.cfg.Workflow.LoopMaxIterations
-	l := &d.mem.Loop
+	l := &tx.Memory.Loop
 	if l.Workflow != s.WorkflowID {
-		*l = loop{Workflow: s.WorkflowID}
+		*l = session.Loop{Workflow: s.WorkflowID}
 	}
-	d.dirty = true
 	if len(s.ActiveStages) > 0 || len(c.in.Background) > 0 {
 		// What waits for the model keeps waiting: text here would start a turn.
 		return nil
@@ -104,14 +122,14 @@ func (d *desk) keepGoing(r *host.Reply) error {
 		return nil
 	}
 	if l.Iteration == 0 {
-		if err := d.tx.Emit(store.On(message.EventLoopStart, "workflowType", s.WorkflowType)); err != nil {
+		if err := tx.Emit(store.On(message.EventLoopStart, "workflowType", s.WorkflowType)); err != nil {
 			c.complain("stop", err)
 		}
 	}
 	l.Iteration++
 	l.Stuck++
 	done, total := s.Progress()
-	if err := d.tx.Emit(store.On(message.EventLoopAdvance, "iteration", l.Iteration, "progress", fmt.Sprintf("%d/%d", done, total))); err != nil {
+	if err := tx.Emit(store.On(message.EventLoopAdvance, "iteration", l.Iteration, "progress", fmt.Sprintf("%d/%d", done, total))); err != nil {
 		c.complain("stop", err)
 	}
 	lines := []string{message.LoopTitle.Format(c.lang, l.Iteration, limit), message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
@@ -124,7 +142,7 @@ func (d *desk) keepGoing(r *host.Reply) error {
 		lines = append(lines, message.LoopNextAny.In(c.lang))
 	}
 	var waiting host.Reply
-	d.collect(&waiting)
+	collect(tx, &waiting)
 	if line := workflow.DelegateLine(s, c.lang); c.host.Delivers && !strings.Contains(waiting.Context, line) {
 		lines = append(lines, line)
 	}
@@ -142,18 +160,17 @@ func signature(s *workflow.State) string {
 	return b.String()
 }
 
-// wrapUp tells the person, once, how a workflow ended.
-func (d *desk) wrapUp(r *host.Reply) error {
-	c, s := d.c, d.state
-	l := &d.mem.Loop
+// tellEnd tells the person, once, how a workflow ended.
+func (c *call) tellEnd(tx *session.Tx, r *host.Reply) error {
+	s := tx.Workflow
+	l := &tx.Memory.Loop
 	if s.Ended != "complete" && s.Ended != "" || !s.Done() || l.Workflow == s.WorkflowID && l.LetGo {
 		return nil
 	}
-	*l = loop{Workflow: s.WorkflowID, Iteration: l.Iteration, LetGo: true}
-	d.dirty = true
+	*l = session.Loop{Workflow: s.WorkflowID, Iteration: l.Iteration, LetGo: true}
 	lines := []string{message.LoopDone.Format(c.lang, s.WorkflowType), ""}
 	for k, st := range s.Stages.All() {
-		lines = append(lines, message.LoopStage.Format(c.lang, mark(st), workflow.Describe(k, c.lang)))
+		lines = append(lines, message.LoopStage.Format(c.lang, stageMark(st), workflow.Describe(k, c.lang)))
 	}
 	lines = append(lines, "")
 	if s.FailCount > 0 {
@@ -165,20 +182,20 @@ func (d *desk) wrapUp(r *host.Reply) error {
 	if n := s.Unverified(); n > 0 {
 		lines = append(lines, message.LoopUnverif.Format(c.lang, n))
 	}
-	lines = append(lines, message.LoopDuration.Format(c.lang, d.took()))
+	lines = append(lines, message.LoopDuration.Format(c.lang, duration(s)))
 	r.Result = strings.Join(lines, "\n")
 	r.Person = joinLines(r.Person, r.Result)
-	return d.tx.Emit(store.On(message.EventLoopComplete, "iteration", l.Iteration, "reason", s.Ended))
+	return tx.Emit(store.On(message.EventLoopComplete, "iteration", l.Iteration, "reason", s.Ended))
 }
 
-// took is how long the work took: to the last stage's end, not to now.
-func (d *desk) took() string {
-	begin, err := time.Parse(time.RFC3339, d.state.CreatedAt)
+// duration is how long the work took: to the last stage's end, not to now.
+func duration(s *workflow.State) string {
+	begin, err := time.Parse(time.RFC3339, s.CreatedAt)
 	if err != nil {
 		return "?"
 	}
 	end := begin
-	for _, st := range d.state.Stages.All() {
+	for _, st := range s.Stages.All() {
 		if t, err := time.Parse(time.RFC3339, st.CompletedAt); err == nil && t.After(end) {
 			end = t
 		}
@@ -186,7 +203,7 @@ func (d *desk) took() string {
 	return end.Sub(begin).Round(time.Second).String()
 }
 
-func mark(st workflow.StageState) string {
+func stageMark(st workflow.StageState) string {
 	switch {
 	case st.Status == workflow.Skipped:
 		return "⏭️"

@@ -6,9 +6,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -27,7 +27,7 @@ func (d *doctor) checkSession(s *store.Session) {
 	default:
 		d.add("timeline", host.Fine, message.DoctorTimeline, s.ID(), stats.Lines)
 	}
-	switch state, err := hook.Peek(s); {
+	switch state, err := session.Peek(s); {
 	case err != nil:
 		d.add("workflow", host.Broken, message.DoctorUnread, s.ID(), store.WorkflowFile, err.Error()).advise(d, message.HintUnread)
 	case state != nil:
@@ -42,7 +42,7 @@ const running = 10 * time.Minute
 // checkReceipt says what became of the session's last compaction, and of the
 // text that was saved for it.
 func (d *doctor) checkReceipt(s *store.Session) {
-	data, err := s.Version(hook.MemoryFile)
+	data, err := s.Version(session.MemoryFile)
 	k := gjson.GetBytes(data, "compaction")
 	if err != nil || !gjson.ValidBytes(data) || !k.Exists() || k.Get("sub").Bool() {
 		d.checkPacket(s)

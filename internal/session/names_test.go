@@ -1,4 +1,4 @@
-package hook
+package session
 
 import (
 	"path/filepath"

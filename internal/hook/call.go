@@ -1,0 +1,214 @@
+package hook
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// call is one hook call.
+type call struct {
+	env   Env
+	event string
+	host  *host.Host
+
+	in    host.Call
+	cfg   config.Config
+	lang  message.Lang
+	rules workflow.Rules
+	home  *store.Home
+	sess  *store.Session
+	now   time.Time
+
+	complaint string
+}
+
+// open reads stdin, settings and the session. A call without a session has
+// nothing to do.
+func (c *call) open() error {
+	c.now = c.env.Now().UTC() // what is stored is UTC, and that needs no time zone file
+	folders, err := store.FindFolders(c.env.Getenv)
+	if err != nil {
+		return err
+	}
+	c.home = store.New(folders.Root, folders.Claude, c.env.Now)
+	c.loadConfig(folders.ShownClaude)
+	data, err := io.ReadAll(io.LimitReader(c.env.Stdin, maxInput+1))
+	if err != nil {
+		return fmt.Errorf("read stdin: %w", err)
+	}
+	c.in = host.Call{Event: c.event}
+	if data, err = checkInput(data); err != nil {
+		c.complain("safeReadStdin", err)
+	} else {
+		c.in = c.host.Decode(c.event, data)
+	}
+	id := strings.TrimSpace(c.in.Session)
+	for _, key := range c.host.SessionEnv {
+		if id == "" {
+			id = strings.TrimSpace(c.env.Getenv(key))
+		}
+	}
+	if id == "" {
+		return errQuiet
+	}
+	c.sess, err = c.home.Session(id)
+	return err
+}
+
+func (c *call) loadConfig(contextDir string) {
+	var problems []config.Problem
+	c.cfg, problems = config.Load(c.home.ConfigFile(), c.env.Getenv)
+	if len(problems) > 0 {
+		c.complain("config", problems[0])
+	}
+	c.lang = message.Lang(c.cfg.Language)
+	c.rules = session.Rules(c.cfg, contextDir)
+}
+
+// checkInput makes sure that the input is a JSON object.
+func checkInput(data []byte) ([]byte, error) {
+	data = trimBOM(data)
+	switch {
+	case len(strings.TrimSpace(string(data[:min(len(data), 64)]))) == 0 && len(data) <= 64:
+		return nil, errors.New("stdin 為空")
+	case len(data) > maxInput:
+		return nil, fmt.Errorf("stdin 讀取或解析失敗：over %d MiB", maxInput>>20)
+	case !utf8.Valid(data):
+		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
+	}
+	if !gjson.ValidBytes(data) {
+		return nil, errors.New("stdin 讀取或解析失敗：not valid JSON")
+	}
+	if data = bytes.TrimSpace(data); data[0] != '{' {
+		return nil, errors.New("stdin 讀取或解析失敗：not a JSON object")
+	}
+	return data, nil
+}
+
+func trimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\uFEFF")) }
+
+// projectRoot is where specs/ is looked for.
+func (c *call) projectRoot() string {
+	if c.in.Cwd != "" {
+		return c.in.Cwd
+	}
+	for _, key := range c.host.ProjectEnv {
+		if dir := c.env.Getenv(key); dir != "" {
+			return dir
+		}
+	}
+	return c.env.Dir
+}
+
+// print writes the reply in the words of the host. Nothing else is ever written
+// to stdout; to a host that nobody knows, nothing at all.
+func (c *call) print(r host.Reply) {
+	if c.host == nil {
+		return
+	}
+	c.in.Event = c.event
+	if out := c.host.Encode(&c.in, r); len(out) > 0 {
+		c.env.Stdout.Write(out) //nolint:errcheck // a host that closed its end has stopped listening
+	}
+}
+
+// update changes the session under its lock.
+func (c *call) update(f func(tx *session.Tx) error) error {
+	o := session.Options{Rules: c.rules, Lang: c.lang, Now: c.now, Warn: func(err error) { c.complain(c.event, err) }}
+	return session.Update(c.sess, o, f)
+}
+
+// settings are read at the end of a turn and before a compaction, never on a
+// tool's way.
+func (c *call) settings() compact.Settings {
+	set, problems := session.Settings(c.home, c.cfg.Compact)
+	if len(problems) > 0 {
+		c.complain("auto-compact", problems[0])
+	}
+	return set
+}
+
+// seeSession remembers where the transcript is and which model writes it, and takes
+// the size that the last compaction left as soon as it is told: a turn later it
+// would be the size of that turn.
+func (c *call) seeSession(tx *session.Tx) {
+	w := &tx.Memory.Thread
+	seen := host.SessionSeen{Transcript: c.in.Transcript, Model: c.in.Model}
+	if seen.Transcript != "" && seen.Transcript != w.Transcript || seen.Model != "" && seen.Model != w.Model {
+		tx.Observe(seen, compact.Settings{})
+	}
+	if n := len(w.History); n > 0 && w.History[n-1].After < 0 {
+		tx.Measure()
+	}
+}
+
+// command is a shell command as the host reports it.
+func (c *call) command() shellcmd.Observation {
+	cwd := c.in.Cwd
+	return shellcmd.Observation{
+		Line: c.in.Tool.Command, Cwd: cwd, Home: c.env.Getenv("HOME"), Head: shellcmd.ReadHead,
+		Aliases: shellcmd.UserAliases(cwd, c.env.Getenv("HOME"), c.env.Getenv),
+	}
+}
+
+// commandFinished is a shell command that has ended. Codex gives neither a duration nor
+// an exit status.
+func (c *call) commandFinished() host.CommandFinished {
+	o := c.command()
+	o.Ended = c.now
+	if c.in.Tool.Timed {
+		o.Started = c.now.Add(-c.in.Tool.Took)
+	}
+	o.Output, o.Exit = c.in.Tool.Output, c.in.Tool.Exit
+	return host.CommandFinished{ID: c.in.Tool.ID, Observation: o}
+}
+
+// node is the context of a stage as its agent gets it.
+func (c *call) node(tx *session.Tx, stage string) workflow.NodeContext {
+	return c.rules.BuildNodeContext(tx.Workflow, stage, workflow.NodeOptions{
+		SessionID: c.sess.ID(), Lang: c.lang,
+		Exists: func(path string) bool {
+			_, err := tx.ReadContext(path)
+			return err == nil
+		},
+	})
+}
+
+// shownPath is a path of the Claude folder as models are told it.
+func (c *call) shownPath(path string) string {
+	return c.rules.ContextDir + strings.TrimPrefix(path, c.home.ClaudeDir())
+}
+
+func boundaries(list []compact.Boundary) string {
+	names := make([]string, len(list))
+	for i, b := range list {
+		names[i] = string(b)
+	}
+	return strings.Join(names, ", ")
+}
+
+func joinLines(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	}
+	return a + "\n\n" + b
+}

@@ -1,0 +1,75 @@
+package hook
+
+import (
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// flush delivers what waits for the main thread. Without work of its own it
+// looks before it locks: most calls find nothing.
+func (c *call) flush(f func(tx *session.Tx) error, work bool) (host.Reply, error) {
+	if !work {
+		m, err := session.Read(c.sess)
+		if err != nil {
+			return host.Reply{}, err
+		}
+		if !m.Waits() {
+			return host.Reply{}, errQuiet
+		}
+	}
+	var r host.Reply
+	err := c.update(func(tx *session.Tx) error {
+		if err := c.settle(tx, &r); err != nil {
+			return err
+		}
+		tx.Memory.Agent = ""
+		if work {
+			if err := f(tx); err != nil {
+				return err
+			}
+		}
+		collect(tx, &r)
+		return nil
+	})
+	return r, err
+}
+
+// settle finishes, in a hook of the main thread, what a compaction left: it goes
+// on, so it has what was handed to it, or gets it now.
+func (c *call) settle(tx *session.Tx, r *host.Reply) error {
+	text, err := tx.Settle(c.event == "user-prompt-submit")
+	if text != "" {
+		r.Context, r.System = text, text
+	}
+	return err
+}
+
+// collect takes the texts that wait for the main thread.
+func collect(tx *session.Tx, r *host.Reply) {
+	for _, m := range tx.Collect() {
+		r.Context = joinLines(r.Context, m.Model)
+		r.Person = joinLines(r.Person, m.Person)
+	}
+}
+
+// catchUp tells where the work stands when the text about it is missing: its hook
+// was killed between the state and the outbox.
+func (c *call) catchUp(tx *session.Tx, r *host.Reply) {
+	if tx.CatchUp() && r.Context == "" {
+		r.Context = c.progress(tx.Workflow)
+	}
+}
+
+// tickBarriers lets barriers run out of time; what follows from it waits in the outbox.
+func (c *call) tickBarriers(tx *session.Tx) error {
+	if !tx.Active() || tx.Workflow.Barriers.Len() == 0 {
+		return nil
+	}
+	out, err := tx.Apply(workflow.Tick{At: c.now})
+	if err != nil || out.Kind == workflow.Nothing {
+		return err
+	}
+	tx.Post(session.Message{Model: workflow.Instruction(tx.Workflow, out, c.lang)})
+	return nil
+}

@@ -1,0 +1,26 @@
+package hook
+
+import (
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/session"
+)
+
+// postCompact confirms that a compaction happened, and where the transcript
+// stood: what is counted from now on is counted from there.
+func (c *call) postCompact() (host.Reply, error) {
+	m, err := session.Read(c.sess)
+	if err != nil || m.Compaction == nil {
+		return host.Reply{}, err
+	}
+	return host.Reply{}, c.update(func(tx *session.Tx) error {
+		k := tx.Memory.Compaction
+		if k == nil {
+			return nil
+		}
+		if k.Sub {
+			tx.Memory.Compaction = nil
+			return nil
+		}
+		return tx.Confirm(c.in.Transcript)
+	})
+}

@@ -1,0 +1,143 @@
+package hook
+
+import (
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// postToolUse is where the main model gets its routing from.
+func (c *call) postToolUse() (host.Reply, error) {
+	if !c.in.Main() {
+		return host.Reply{}, errQuiet
+	}
+	switch kind := c.in.Tool.Kind; {
+	case kind == host.AgentTool:
+		return c.agentReturned()
+	case kind == host.MessageTool:
+		return c.agentWoken()
+	case kind == host.HaltTool:
+		return c.applyAndFlush(workflow.Drop{AgentID: c.in.Tool.Agent.ID, At: c.now})
+	case kind == host.ShellTool && c.idle():
+		return host.Reply{}, errQuiet
+	}
+	return c.flush(func(tx *session.Tx) error {
+		c.seeTool(tx)
+		return nil
+	}, c.in.Tool.Signals())
+}
+
+// idle reports whether a finished command changes nothing that is remembered and
+// nothing waits for the main thread, as is usual.
+func (c *call) idle() bool {
+	turn, ok := session.Idle(c.sess, c.in.Transcript, c.in.Model)
+	if !ok {
+		return false
+	}
+	o := compact.Thread{Turn: turn}.Observed(c.commandFinished())
+	return !shellcmd.Checkpointed(o) && !shellcmd.Committed(o).Committed
+}
+
+// seeTool takes what a finished tool tells.
+func (c *call) seeTool(tx *session.Tx) {
+	c.seeSession(tx)
+	if c.in.Tool.Kind == host.ShellTool {
+		tx.Observe(c.commandFinished(), compact.Settings{})
+	}
+	for _, e := range c.in.Tool.Done {
+		tx.Observe(e, compact.Settings{})
+	}
+}
+
+// applyAndFlush applies an event and flushes.
+func (c *call) applyAndFlush(ev workflow.Event) (host.Reply, error) {
+	return c.flush(func(tx *session.Tx) error {
+		if !tx.Active() {
+			return nil
+		}
+		_, err := tx.Apply(ev)
+		return err
+	}, true)
+}
+
+// agentWoken opens a new hand-over when a finished agent was woken by a message.
+func (c *call) agentWoken() (host.Reply, error) {
+	id := c.in.Tool.Agent.ID
+	if id == "" {
+		return c.flush(nil, false)
+	}
+	return c.applyAndFlush(workflow.Delegate{ID: c.in.Tool.ID, AgentID: id, Async: true, At: c.now})
+}
+
+// agentReturned handles the return of the Agent tool: the launch of a background
+// agent, or the end of one in the foreground. It comes after SubagentStop or
+// instead of it; the engine counts the completion once.
+func (c *call) agentReturned() (host.Reply, error) {
+	s, err := session.Peek(c.sess)
+	if err != nil {
+		return host.Reply{}, err
+	}
+	if s == nil {
+		return c.flush(nil, false)
+	}
+	id, ended := c.in.Tool.ID, c.in.Tool.Agent
+	agent, agentID := ended.Type, ended.ID
+	if ended.Launched {
+		return c.applyAndFlush(workflow.Bind{ID: id, Agent: agent, AgentID: agentID, Async: true})
+	}
+	stage := workflow.StageOfAgent(agent)
+	if stage == "" {
+		return c.flush(nil, false)
+	}
+	var r host.Reply
+	err = c.update(func(tx *session.Tx) error {
+		if tx.Workflow == nil {
+			return nil
+		}
+		tx.Memory.Agent = ""
+		key := stageOf(tx.Workflow, id, agentID, stage)
+		if agentID != "" {
+			if _, err := tx.Apply(workflow.Bind{ID: id, Agent: agent, AgentID: agentID}); err != nil {
+				return err
+			}
+		}
+		done := completion{ID: id, AgentID: agentID, Agent: agent, Text: ended.Text, HasText: true, Died: ended.Died}
+		if _, err := c.complete(tx, done); err != nil {
+			return err
+		}
+		if workflow.Quality(stage) && !ended.Died {
+			// The report stays out of the main agent's context.
+			r.Answer = c.oneLine(tx, key, ended.Text)
+		}
+		collect(tx, &r)
+		c.catchUp(tx, &r)
+		return nil
+	})
+	return r, err
+}
+
+// stageOf is the stage key of a hand-over.
+func stageOf(s *workflow.State, id, agentID, base string) string {
+	for _, del := range s.Delegations {
+		if id != "" && del.ID == id || agentID != "" && del.AgentID == agentID {
+			return del.Stage
+		}
+	}
+	return base
+}
+
+// oneLine is all the main agent is told of a report.
+func (c *call) oneLine(tx *session.Tx, key, text string) string {
+	verdict := message.NoVerdict.In(c.lang)
+	if r, ok := workflow.ParseRoute(text); ok {
+		verdict = workflow.ValidateRoute(r).Verdict
+	}
+	path := c.sess.ContextPath(key)
+	if _, err := tx.ReadContext(path); err != nil {
+		return message.ReportNone.Format(c.lang, key, verdict)
+	}
+	return message.ReportLine.Format(c.lang, key, verdict, c.shownPath(path))
+}

@@ -1,0 +1,32 @@
+package hook
+
+import (
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+func (c *call) postToolUseFailure() (host.Reply, error) {
+	tool := c.in.Tool
+	if tool.Kind == host.AgentTool && c.in.Main() {
+		return c.applyAndFlush(workflow.Drop{ID: c.in.Tool.ID, At: c.now})
+	}
+	if !c.in.Main() {
+		return host.Reply{}, errQuiet
+	}
+	s, err := session.Peek(c.sess)
+	if err != nil {
+		return host.Reply{}, err
+	}
+	return c.flush(func(tx *session.Tx) error {
+		if tool.Signals() {
+			c.seeTool(tx)
+		}
+		if !tx.Active() {
+			return nil
+		}
+		return tx.Emit(store.On(message.EventToolFailure, "toolName", tool.Name, "error", cut(c.in.Tool.Error, 120)))
+	}, s != nil && s.Active || tool.Signals())
+}

@@ -1,0 +1,171 @@
+package hook
+
+import (
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// preCompact answers the gate, saves what must survive, records the attempt, and
+// prints it. The host's compaction is never stopped by an error here.
+func (c *call) preCompact() (host.Reply, error) {
+	if !c.host.Delivers {
+		if s, err := session.Peek(c.sess); err != nil || s == nil {
+			return host.Reply{}, err
+		}
+	}
+	if c.watcherOwns() {
+		return host.Reply{}, errQuiet
+	}
+	var r host.Reply
+	err := c.update(func(tx *session.Tx) error {
+		c.seeSession(tx)
+		set := c.settings()
+		if c.host.Gates && c.in.Trigger == "auto" && set.Mode == compact.ModeAuto && !c.gate(tx, set).Open {
+			r.Refuse = true
+			return nil
+		}
+		if c.agentCompacts(tx) {
+			tx.BeginAgentCompaction()
+			return nil
+		}
+		var err error
+		r.System, err = c.beginCompaction(tx, set)
+		return err
+	})
+	if err != nil {
+		return host.Reply{}, err
+	}
+	return r, nil
+}
+
+// watcherOwns: where a watcher drives the thread, it hands its own packet over.
+func (c *call) watcherOwns() bool { return c.host.Watched && session.WatcherOwns(c.sess) }
+
+// agentCompacts tells a sub-agent's own compaction from main's: the host's input is
+// the same, so the thread that was last seen at work decides.
+func (c *call) agentCompacts(tx *session.Tx) bool {
+	return c.host.AgentsCompact && tx.Memory.Agent != ""
+}
+
+// gate answers the host's question whether it may compact now. Anything it does
+// not know opens it: a gate that never opens would end the session.
+func (c *call) gate(tx *session.Tx, set compact.Settings) compact.Answer {
+	decision, err := tx.Decide(set)
+	if err != nil {
+		c.complain("timeline", err)
+	}
+	t := tx.Memory.Thread
+	ask := compact.Ask{Settings: set, Decision: decision, Main: !c.agentCompacts(tx), Usage: t.Weigh(c.now, set).Usage}
+	if !ask.Main {
+		ask.Usage = tx.AgentUsage(c.host.AgentTranscript(t.Transcript, tx.Memory.Agent), set)
+	}
+	return compact.Gate(ask)
+}
+
+// beginCompaction records the attempt with what is to survive it, and returns
+// 001's text. One write tells the timeline of both.
+func (c *call) beginCompaction(tx *session.Tx, set compact.Settings) (recovery string, err error) {
+	trigger := c.in.Trigger
+	again := c.host.Delivers && tx.Repeated()
+	var (
+		events []store.Event
+		packet compact.Packet
+	)
+	if tx.Workflow != nil {
+		events = append(events, compactEvent(tx.Workflow, trigger))
+		recovery = c.recovery(tx)
+	}
+	n, before := tx.Memory.Compactions+1, int64(0)
+	if tx.Active() || c.host.Delivers {
+		tx.Measure()
+		before = tx.Memory.Thread.Usage.Used
+		kept := ""
+		if tx.Active() {
+			kept = recovery
+		}
+		if packet = c.packet(tx, n, set, kept, c.openTasks(tx)); packet.Text != "" {
+			events = append(events, store.On(message.EventPacketCreated, "id", packet.ID, "n", n, "chars", len(packet.Text)))
+		}
+	}
+	if !again {
+		if err := tx.Emit(events...); err != nil {
+			return "", err
+		}
+	}
+	tx.BeginCompaction(trigger, packet).Before = before
+	return recovery, nil
+}
+
+func compactEvent(s *workflow.State, trigger string) store.Event {
+	e := store.On(message.EventSessionCompact, "workflowType", s.WorkflowType, "currentStage", s.CurrentStage)
+	if trigger != "" {
+		e.Data = append(e.Data, store.Field{Key: "trigger", Value: trigger})
+	}
+	return e
+}
+
+// packet is the text that carries the thread across a compaction: the workflow's
+// recovery, then the note on the work itself.
+func (c *call) packet(tx *session.Tx, n int, set compact.Settings, recovery string, tasks []string) compact.Packet {
+	t := tx.Memory.Thread
+	id := c.sess.ID()
+	if c.host.Watched {
+		// A watcher of the thread numbers its own packets.
+		id += "/hooks"
+	}
+	p := compact.Packet{ID: compact.PacketID(id, n), Created: c.now, Expires: c.now.Add(set.Expiry)}
+	note := ""
+	// Without a host there is nobody to hand the note to.
+	if c.host.Delivers && !t.Empty() {
+		note = compact.Write(t.Facts(id, n, c.now, c.nextSteps(tx, tasks)...), set, c.lang).Text
+	}
+	p.Text = joinLines(recovery, note)
+	return p
+}
+
+// nextSteps are the open steps beside the plan's: the workflow's, then tasks.
+func (c *call) nextSteps(tx *session.Tx, tasks []string) []string {
+	if tx.Active() {
+		if step := workflow.NextStep(tx.Workflow, c.lang); step != "" {
+			return append([]string{step}, tasks...)
+		}
+	}
+	return tasks
+}
+
+// openTasks are the feature's open tasks, for a packet without a workflow.
+func (c *call) openTasks(tx *session.Tx) []string {
+	if tx.Active() {
+		return nil // they stand in the recovery text
+	}
+	f, ok, err := prompt.ActiveFeature(c.projectRoot(), "")
+	if err != nil || !ok {
+		return nil
+	}
+	return f.Unchecked
+}
+
+// recovery is 001's text of the session.
+func (c *call) recovery(tx *session.Tx) string {
+	s := tx.Workflow
+	rec := compact.Recovery{
+		WorkflowType: s.WorkflowType, Bar: workflow.Bar(s), FailCount: s.FailCount, RejectCount: s.RejectCount,
+		MaxRetries: c.cfg.Workflow.MaxRetries,
+	}
+	if s.CurrentStage != "" {
+		rec.Stage = workflow.Describe(s.CurrentStage, c.lang)
+	}
+	for k, a := range s.ActiveAgents.All() {
+		name, _, _ := strings.Cut(k, "#")
+		rec.Agents = append(rec.Agents, message.RecoveryAgent.Format(c.lang, name, a.Stage))
+	}
+	_, rec.Tasks = c.tasks(s, message.PendingTasks)
+	return rec.Text(c.lang)
+}

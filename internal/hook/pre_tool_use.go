@@ -1,0 +1,165 @@
+package hook
+
+import (
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// preToolUse follows hand-overs, keeps the main agent a relay, and takes the
+// reports of quality agents, which the host would not let them write.
+func (c *call) preToolUse() (host.Reply, error) {
+	tool := c.in.Tool
+	switch {
+	case !c.in.Main():
+		if tool.Kind == host.WriteTool {
+			return c.saveReport()
+		}
+		return host.Reply{}, errQuiet
+	case c.in.Tool.Kind == host.AgentTool:
+		return c.delegate()
+	}
+	if err := c.markRepos(); err != nil {
+		c.complain("signals", err)
+	}
+	if !c.cfg.Workflow.Guard {
+		return host.Reply{}, errQuiet
+	}
+	s, err := session.Peek(c.sess)
+	if err != nil || s == nil {
+		return host.Reply{}, err
+	}
+	if workflow.Guard(s, tool.Kind.Edits(), tool.Command, shellcmd.ReadOnly) {
+		return host.Reply{}, errQuiet
+	}
+	err = c.update(func(tx *session.Tx) error {
+		return tx.Emit(store.On(message.EventToolGuarded, "toolName", tool.Name))
+	})
+	if err != nil {
+		c.complain("timeline", err)
+	}
+	return host.Reply{Deny: workflow.GuardText(s, tool.Name, c.lang)}, nil
+}
+
+// markRepos remembers the repositories before a command that may commit.
+func (c *call) markRepos() error {
+	if c.in.Tool.Kind != host.ShellTool {
+		return nil
+	}
+	marks := shellcmd.Snapshot(c.command())
+	id := c.in.Tool.ID
+	if len(marks) == 0 || id == "" {
+		return nil
+	}
+	return c.update(func(tx *session.Tx) error {
+		tx.Observe(host.CommandStarted{ID: id, Observation: shellcmd.Observation{Before: marks}}, compact.Settings{})
+		return nil
+	})
+}
+
+func (c *call) delegate() (host.Reply, error) {
+	agent := c.in.Tool.Agent.Type
+	if workflow.StageOfAgent(agent) == "" {
+		return host.Reply{}, errQuiet
+	}
+	if s, err := session.Peek(c.sess); err != nil || s == nil || !s.Active {
+		return host.Reply{}, err
+	}
+	var r host.Reply
+	err := c.update(func(tx *session.Tx) error {
+		if tx.Workflow == nil {
+			return nil
+		}
+		if err := c.tickBarriers(tx); err != nil {
+			return err
+		}
+		out, err := tx.Apply(workflow.Delegate{
+			ID: c.in.Tool.ID, Agent: agent,
+			Async: c.in.Tool.Agent.Async, At: c.now,
+		})
+		if err != nil {
+			return err
+		}
+		switch out.Kind {
+		case workflow.Denied:
+			r.Deny = workflow.DenyText(tx.Workflow, out, c.lang)
+		case workflow.Delegated:
+			if workflow.Quality(out.Stage) {
+				// What is on disk is the report of an earlier round.
+				err = tx.RemoveContext(out.Stage)
+			}
+			r.Prompt = c.brief(tx, out.Stage)
+		}
+		return err
+	})
+	return r, err
+}
+
+// briefReport bounds the reports that are handed to an agent with its prompt.
+const briefReport = 12_000
+
+// brief is an agent's prompt with the node context in front. What the stage has
+// to read goes along: hosts refuse agents the folder it lies in.
+func (c *call) brief(tx *session.Tx, stage string) string {
+	nc := c.node(tx, stage)
+	parts := []string{nc.Comment()}
+	if workflow.Quality(stage) {
+		parts = append(parts, message.BriefQuality.Format(c.lang, nc.Report))
+	}
+	room := briefReport
+	for _, path := range nc.ContextFiles {
+		if data, err := tx.ReadContext(path); err == nil {
+			text := cut(string(data), room)
+			room -= len(text)
+			parts = append(parts, message.BriefFile.Format(c.lang, path)+"\n"+text)
+		}
+	}
+	if rc := nc.RetryContext; rc != nil {
+		if data, err := tx.Reflection(rc.FailedStage); err == nil {
+			parts = append(parts, message.BriefFile.Format(c.lang, rc.ReflectionFile)+"\n"+cut(string(data), 4000))
+		}
+	}
+	return strings.Join(parts, "\n\n") + "\n\n---\n\n" + c.in.Tool.Agent.Prompt
+}
+
+// cut bounds a text in bytes, on a character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max(0, n)], "") + "\n…"
+}
+
+// saveReport saves what a quality agent writes to its own report file. Hosts
+// refuse agents that folder, so the hook writes it and says so.
+func (c *call) saveReport() (host.Reply, error) {
+	path := c.in.Tool.File
+	if !strings.Contains(path, "pipeline-context-") {
+		return host.Reply{}, errQuiet
+	}
+	stage := workflow.StageOfAgent(c.in.AgentType)
+	resolved, err := c.sess.ResolveContext(path)
+	if err != nil || stage == "" {
+		return host.Reply{}, errQuiet
+	}
+	var r host.Reply
+	err = c.update(func(tx *session.Tx) error {
+		if !tx.Active() {
+			return nil
+		}
+		for _, key := range tx.Workflow.ActiveStages {
+			if workflow.Base(key) == stage && c.sess.ContextPath(key) == resolved {
+				r.Deny = message.ReportSaved.Format(c.lang, path)
+				return tx.WriteContext(key, []byte(c.in.Tool.Content))
+			}
+		}
+		return nil
+	})
+	return r, err
+}

@@ -1,0 +1,142 @@
+package hook
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// cleanupEvery is how often SessionStart may list a folder.
+const cleanupEvery = time.Hour
+
+// sessionStart shows the open tasks, ties the session to its feature, frees the
+// stages of agents that died with the last process, and, after a compaction,
+// hands the saved state back to the model.
+func (c *call) sessionStart() (host.Reply, error) {
+	source := c.in.Source
+	if source == "compact" {
+		return c.afterCompact()
+	}
+	if c.home.ClaimCleanup(cleanupEvery) {
+		c.cleanup()
+	}
+	var r host.Reply
+	err := c.update(func(tx *session.Tx) error {
+		if err := tx.Emit(store.On(message.EventSessionStart, "version", c.env.Version, "source", source)); err != nil {
+			return err
+		}
+		c.seeSession(tx)
+		feature, tasks := c.tasks(tx.Workflow, message.PendingTasksResume)
+		if err := c.nameFeature(tx, feature); err != nil {
+			return err
+		}
+		if tx.Workflow != nil {
+			if tx.Workflow.Active && source != "clear" {
+				if _, err := tx.Apply(workflow.Recover{Background: true, At: c.now}); err != nil {
+					return err
+				}
+			}
+			if tx.Workflow.Active {
+				r.Context = c.progress(tx.Workflow)
+			}
+		}
+		r.System = tasks
+		r.Context = joinLines(r.Context, tasks)
+		return nil
+	})
+	return r, err
+}
+
+// afterCompact is SessionStart after a compaction: the saved text goes to
+// the model, once.
+func (c *call) afterCompact() (host.Reply, error) {
+	if c.watcherOwns() {
+		return host.Reply{}, errQuiet
+	}
+	var r host.Reply
+	err := c.update(func(tx *session.Tx) error {
+		c.seeSession(tx)
+		k := tx.Memory.Compaction
+		if k != nil && k.Sub {
+			return nil
+		}
+		feature, tasks := c.tasks(tx.Workflow, message.PendingTasks)
+		if err := c.nameFeature(tx, feature); err != nil {
+			return err
+		}
+		if k != nil && k.Status == session.Failed {
+			k = nil
+		}
+		if k == nil && tx.Active() {
+			// PreCompact did not run, or its memory is gone: the state is not.
+			k = tx.BeginCompaction("", c.packet(tx, tx.Memory.Compactions+1, c.settings(), c.recovery(tx), nil))
+		}
+		if k == nil {
+			r.Context, r.System = tasks, tasks
+			return nil
+		}
+		if err := tx.Confirm(c.in.Transcript); err != nil {
+			return err
+		}
+		text, err := tx.Deliver(compact.ViaSessionStart)
+		r.Context, r.System = text, text
+		return err
+	})
+	return r, err
+}
+
+// nameFeature names the feature in progress in a workflow that has none yet.
+func (c *call) nameFeature(tx *session.Tx, feature string) error {
+	if tx.Workflow == nil || tx.Workflow.FeatureName != "" || feature == "" {
+		return nil
+	}
+	_, err := tx.Apply(workflow.Feature{Name: feature})
+	return err
+}
+
+// tasks is the session's feature and the text of its open tasks.
+func (c *call) tasks(s *workflow.State, header message.Text) (feature, text string) {
+	prefer := ""
+	if s != nil {
+		prefer = s.FeatureName
+	}
+	f, ok, err := prompt.ActiveFeature(c.projectRoot(), prefer)
+	if err != nil || !ok {
+		return "", ""
+	}
+	if len(f.InProgress) > 1 && prefer == "" && c.env.Getenv("OVERTONE_QUIET") == "" {
+		fmt.Fprintln(c.env.Stderr, message.SeveralFeatures.Format(c.lang, strings.Join(f.InProgress, ", "), f.Name))
+	}
+	return f.Name, prompt.PendingTasks(f, header, c.lang)
+}
+
+// progress is one glance at a running workflow.
+func (c *call) progress(s *workflow.State) string {
+	lines := []string{message.InProgress.Format(c.lang, s.WorkflowType, s.CurrentStage), message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
+	if hint := workflow.NextStep(s, c.lang); hint != "" {
+		lines = append(lines, message.ResultNext.Format(c.lang, hint))
+	}
+	if line := workflow.DelegateLine(s, c.lang); line != "" {
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// cleanup removes what past work left; nothing it meets may stop a session.
+func (c *call) cleanup() {
+	_, err := c.home.Cleanup(store.CleanupOptions{
+		MaxAge: time.Duration(c.cfg.Cleanup.AfterDays) * 24 * time.Hour,
+		Active: session.ActiveWorkflow,
+	})
+	if err != nil {
+		c.complain("cleanup", err)
+	}
+}

@@ -1,0 +1,261 @@
+package hook
+
+import (
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// subagentStop is the transition. What it prints depends on who listens: the
+// specifications' texts, or, for the host, nothing: its main model reads the
+// outbox at its next hook.
+func (c *call) subagentStop() (host.Reply, error) {
+	agent := c.in.AgentType
+	// The host's own summariser ends like a sub-agent without a type.
+	if agent == "" || workflow.StageOfAgent(agent) == "" {
+		return host.Reply{}, errQuiet
+	}
+	if s, err := session.Peek(c.sess); err != nil || s == nil {
+		return host.Reply{}, err
+	}
+	done := completion{
+		AgentID: c.in.AgentID, Agent: agent,
+		Text: c.in.Answer, Transcript: c.in.AnswerFile,
+	}
+	done.HasText = strings.TrimSpace(done.Text) != ""
+	var r host.Reply
+	err := c.update(func(tx *session.Tx) error {
+		if tx.Workflow == nil {
+			return nil
+		}
+		if c.host.AsksAgents {
+			if ask := c.ask(tx, done); ask != "" {
+				r.Block = ask
+				return nil
+			}
+		}
+		end, err := c.complete(tx, done)
+		if err != nil {
+			return err
+		}
+		if !c.host.Delivers {
+			r.Result, r.System = strings.Join(end.result, "\n"), end.system
+			tx.Memory.Outbox = nil
+		}
+		return nil
+	})
+	return r, err
+}
+
+// ask wants a quality agent's verdict in place, once, before the stage counts as
+// crashed; and a background agent's report in one line, because the host hands
+// its last message to the main model as it is.
+func (c *call) ask(tx *session.Tx, done completion) string {
+	base := workflow.StageOfAgent(done.Agent)
+	if !tx.Workflow.Active || !workflow.Quality(base) || done.AgentID == "" || c.in.Again {
+		return ""
+	}
+	key, async := "", false
+	for _, del := range tx.Workflow.Delegations {
+		if del.Open && (del.AgentID == done.AgentID || del.AgentID == "" && workflow.Base(del.Stage) == base) {
+			if del.Asked {
+				return ""
+			}
+			key, async = del.Stage, del.Async
+		}
+	}
+	if key == "" {
+		return ""
+	}
+	missing := done.route() == nil
+	long := async && len(strings.Split(strings.TrimSpace(done.Text), "\n")) > 4
+	if !missing && !long {
+		return ""
+	}
+	if err := c.keepReport(tx, key, done.Text); err != nil {
+		return ""
+	}
+	if _, err := tx.Apply(workflow.Bind{Agent: done.Agent, AgentID: done.AgentID}); err != nil {
+		return ""
+	}
+	if _, err := tx.Apply(workflow.Ask{AgentID: done.AgentID}); err != nil {
+		return ""
+	}
+	return message.AskMarker.Format(c.lang, key)
+}
+
+// completion is the end of an agent's work as a hook sees it.
+type completion struct {
+	ID, AgentID, Agent string
+	Text               string
+	HasText            bool // the host gave the answer itself
+	Transcript         string
+	Died               bool
+}
+
+// route finds the verdict: in the answer, and only without one in the tail of
+// the agent's transcript.
+func (done completion) route() *workflow.Route {
+	if done.Died {
+		return nil
+	}
+	var (
+		r  workflow.Route
+		ok bool
+	)
+	switch {
+	case done.HasText:
+		r, ok = workflow.ParseRoute(done.Text)
+	case done.Transcript != "":
+		// A transcript that cannot be read holds no verdict.
+		texts, _ := transcript.LastAssistantTexts(done.Transcript, workflow.RouteLines)
+		r, ok = workflow.LastRoute(texts)
+	}
+	if !ok {
+		return nil
+	}
+	return &r
+}
+
+// ending is what a completion gives to say.
+type ending struct {
+	result []string // 000
+	system string   // 002
+}
+
+// complete applies a completion and leaves the routing text for the main model.
+func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
+	route := done.route()
+	base := workflow.StageOfAgent(done.Agent)
+	key := tx.Workflow.StageOf(workflow.Completion{ID: done.ID, AgentID: done.AgentID, Agent: done.Agent})
+	if workflow.Quality(base) && !done.Died {
+		if done.HasText {
+			if err := c.keepReport(tx, key, done.Text); err != nil {
+				c.complain("context", err)
+			}
+		}
+		if route != nil {
+			c.correctReport(tx, key, route)
+		}
+	}
+	out, err := tx.Apply(workflow.Completion{
+		ID: done.ID, AgentID: done.AgentID, Agent: done.Agent, Route: route, Died: done.Died, Length: message.Units(done.Text), At: c.now,
+	})
+	if err != nil {
+		return ending{}, err
+	}
+	var end ending
+	switch out.Kind {
+	case workflow.Duplicate, workflow.Nothing:
+		return end, nil
+	case workflow.Refused:
+		if tx.Workflow.Active {
+			end.system = workflow.Instruction(tx.Workflow, out, c.lang)
+		}
+		return end, nil
+	}
+	end.result = workflow.Result(tx.Workflow, out, c.lang)
+	if warning := c.tickTask(tx, out); warning != "" {
+		end.result = append([]string{warning}, end.result...)
+	}
+	suggestion := c.suggest(tx, out)
+	if suggestion != "" {
+		end.result = append(end.result, "", suggestion)
+	}
+	c.seeStage(tx, out)
+	instruction := workflow.Instruction(tx.Workflow, out, c.lang)
+	end.system = instruction
+	if tx.Workflow.Active {
+		for _, next := range out.Next {
+			end.system = joinLine(end.system, c.node(tx, next).Comment())
+		}
+	}
+	tx.Post(session.Message{Model: instruction, Person: suggestion})
+	return end, nil
+}
+
+// suggest is 000's suggestion: after a PASS, and at most every few stages.
+// Whatever it cannot find out means no suggestion, and never an error.
+func (c *call) suggest(tx *session.Tx, out workflow.Outcome) string {
+	if out.Result != "pass" || !tx.Workflow.Active || out.Kind == workflow.RolledBack || out.Kind == workflow.Redelegate {
+		return ""
+	}
+	in, err := tx.Memory.SuggestInput(c.sess, tx.Workflow, c.cfg.Compact, c.in.Transcript)
+	if err != nil {
+		return ""
+	}
+	s := compact.Suggest(in)
+	if !s.Suggest {
+		return ""
+	}
+	err = tx.Emit(store.On(message.EventSessionCompactSuggest, "transcriptSize", s.Size, "reason", s.Reason,
+		"stage", out.Stage, "agent", out.Agent))
+	if err != nil {
+		return ""
+	}
+	return compact.SuggestText(s.Size, c.lang)
+}
+
+// seeStage counts a passed stage of ours as a boundary.
+func (c *call) seeStage(tx *session.Tx, out workflow.Outcome) {
+	if out.Result != "" && out.Kind != workflow.Redelegate {
+		tx.Observe(host.StageCompleted{Stage: out.Stage}, compact.Settings{})
+	}
+}
+
+// keepReport saves an answer as the stage's report unless the agent wrote one.
+func (c *call) keepReport(tx *session.Tx, key, text string) error {
+	report := text
+	if i := strings.LastIndex(text, "<!-- PIPELINE_ROUTE"); i >= 0 {
+		report = text[:i]
+	}
+	report = strings.TrimSpace(report)
+	// One line and the marker is what was asked for: no report.
+	if report == "" || !strings.Contains(report, "\n") && len(report) < 400 {
+		return nil
+	}
+	if _, err := tx.ReadContext(c.sess.ContextPath(key)); err == nil {
+		return nil
+	}
+	return tx.WriteContext(key, []byte(report+"\n"))
+}
+
+// correctReport corrects the context_file of an answer: only a report of this
+// session's own pattern is passed on, and one that exists needs no naming.
+func (c *call) correctReport(tx *session.Tx, key string, route *workflow.Route) {
+	if route.ContextFile != "" {
+		if _, err := c.sess.ResolveContext(route.ContextFile); err == nil {
+			return
+		}
+		route.ContextFile = ""
+	}
+	if _, err := tx.ReadContext(c.sess.ContextPath(key)); err == nil {
+		route.ContextFile = c.shownPath(c.sess.ContextPath(key))
+	}
+}
+
+// tickTask ticks the stage in the feature's task list.
+func (c *call) tickTask(tx *session.Tx, out workflow.Outcome) (warning string) {
+	if tx.Workflow.FeatureName == "" || out.Result != "pass" && out.Result != "issues" {
+		return ""
+	}
+	_, err := prompt.TickTask(c.projectRoot(), tx.Workflow.FeatureName, workflow.Base(out.Stage))
+	if err != nil {
+		return message.TickFailed.Format(c.lang, err)
+	}
+	return ""
+}
+
+func joinLine(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "\n" + b
+}

@@ -1,0 +1,99 @@
+package hook
+
+import (
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// userPromptSubmit starts a workflow that the prompt asks for, delivers what waits,
+// and reminds the model of a workflow that runs.
+func (c *call) userPromptSubmit() (host.Reply, error) {
+	text := c.in.Prompt
+	note := c.in.Note
+	template, asked := "", false
+	if !note {
+		template, asked = requested(text)
+	}
+	var r host.Reply
+	err := c.update(func(tx *session.Tx) error {
+		if err := c.settle(tx, &r); err != nil {
+			return err
+		}
+		tx.Memory.Agent = ""
+		if tx.Active() && !note {
+			// Main is idle, so an agent that ran in the foreground is gone.
+			if _, err := tx.Apply(workflow.Recover{At: c.now}); err != nil {
+				return err
+			}
+		}
+		if err := c.tickBarriers(tx); err != nil {
+			return err
+		}
+		collect(tx, &r)
+		switch {
+		case asked && template != "none":
+			if err := c.startWorkflow(tx, template, &r); err != nil {
+				return err
+			}
+		case tx.Active() && !note:
+			r.Context = joinLines(r.Context, c.progress(tx.Workflow))
+		case note:
+			c.catchUp(tx, &r)
+		}
+		c.seePrompt(tx, text, note)
+		return nil
+	})
+	r.System = r.Context
+	return r, err
+}
+
+// requested is the template a prompt names: by a tag, or by a command of the
+// plugin, which the hook sees as it was typed.
+func requested(text string) (string, bool) {
+	if name, ok := workflow.ExplicitTemplate(text); ok {
+		return name, true
+	}
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/"+workflow.AgentPrefix)
+	if !ok {
+		return "", false
+	}
+	name, _, _ := strings.Cut(rest, " ")
+	name, _, _ = strings.Cut(name, "\n")
+	_, known := workflow.FindTemplate(name)
+	return name, known
+}
+
+// startWorkflow starts a workflow and tells the model where to begin.
+func (c *call) startWorkflow(tx *session.Tx, template string, r *host.Reply) error {
+	if tx.Active() {
+		_, out := c.rules.Apply(tx.Workflow, workflow.Start{Type: template})
+		r.Context = joinLines(r.Context, workflow.Instruction(tx.Workflow, out, c.lang))
+		r.Person = joinLines(r.Person, out.Reason.In(c.lang))
+		return nil
+	}
+	feature, _ := c.tasks(nil, message.PendingTasks)
+	out, err := tx.Apply(workflow.Start{
+		SessionID: c.sess.ID(), WorkflowID: session.NewWorkflowID(c.now), Type: template, Feature: feature,
+		Environment: session.DetectEnvironment(c.projectRoot()), At: c.now,
+	})
+	if err != nil {
+		return err
+	}
+	tx.Memory.Loop = session.Loop{}
+	r.Context = joinLines(r.Context, workflow.Instruction(tx.Workflow, out, c.lang))
+	return nil
+}
+
+// seePrompt starts a turn. What the host itself sends is no request.
+func (c *call) seePrompt(tx *session.Tx, text string, note bool) {
+	c.seeSession(tx)
+	tx.Observe(host.TurnStarted{At: c.now}, compact.Settings{})
+	if !note {
+		tx.Observe(host.UserMessage{Text: text}, compact.Settings{})
+	}
+}

@@ -1,0 +1,148 @@
+package session
+
+import (
+	"os"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// Compaction is one attempt of the host to compact the main thread, with the
+// receipt of what is handed back afterwards.
+type Compaction struct {
+	N       int              `json:"n"`
+	Trigger string           `json:"trigger,omitempty"`
+	At      time.Time        `json:"at"`
+	Status  string           `json:"status"` // begun, done, failed
+	Receipt *compact.Receipt `json:"receipt,omitempty"`
+	Before  int64            `json:"before,omitempty"` // tokens
+	Sub     bool             `json:"sub,omitempty"`    // of a sub-agent: not ours to act on
+}
+
+// How far a compaction is.
+const (
+	Begun  = "begun"
+	Done   = "done"
+	Failed = "failed"
+)
+
+// settled: nothing is left to do about it.
+func (k *Compaction) settled() bool {
+	return k.Status == Failed || k.Status == Done && (k.Receipt == nil || k.Receipt.State.Final())
+}
+
+// step moves the receipt; true means that the text is to be handed out now.
+func (k *Compaction) step(e compact.ReceiptEvent, now time.Time) bool {
+	if k.Receipt == nil {
+		return false
+	}
+	r, out := k.Receipt.Step(e, now)
+	k.Receipt = &r
+	return out
+}
+
+// repeat: hosts may ask more than once for one compaction.
+const repeat = 10 * time.Second
+
+// Repeated reports whether the host has just begun to compact already.
+func (tx *Tx) Repeated() bool {
+	k := tx.Memory.Compaction
+	return k != nil && k.Status == Begun && tx.o.Now.Sub(k.At) < repeat
+}
+
+// BeginCompaction records an attempt; packet is what is to survive it.
+func (tx *Tx) BeginCompaction(trigger string, packet compact.Packet) *Compaction {
+	k := &Compaction{N: tx.Memory.Compactions + 1, Trigger: trigger, At: tx.o.Now, Status: Begun}
+	if packet.Text != "" {
+		receipt := compact.NewReceipt(packet)
+		k.Receipt = &receipt
+		k.step(compact.Started{}, tx.o.Now)
+	}
+	tx.Memory.Compaction = k
+	return k
+}
+
+// BeginAgentCompaction records that a sub-agent compacts: what follows is not the
+// main thread's.
+func (tx *Tx) BeginAgentCompaction() {
+	tx.Memory.Compaction = &Compaction{At: tx.o.Now, Status: Begun, Sub: true}
+}
+
+// Confirm marks the compaction as done and spends the boundary that opened the
+// gate: an attempt that was allowed may still fail. Both SessionStart(compact)
+// and PostCompact prove it; the first one counts. What is counted from now on is
+// counted from the transcript's present end.
+func (tx *Tx) Confirm(transcript string) error {
+	k := tx.Memory.Compaction
+	size := fileSize(transcript)
+	tx.Memory.Offset = size
+	if k.Status == Done {
+		return nil
+	}
+	k.Status = Done
+	tx.Memory.Compactions = k.N
+	k.step(compact.Finished{}, tx.o.Now)
+	tx.Observe(host.Compacted{At: k.At, Before: k.Before, After: -1, Ours: k.Trigger == "auto"}, compact.Settings{})
+	return tx.Emit(store.On(message.EventSessionCompactConfirm, "n", k.N, "trigger", k.Trigger, "transcriptSize", size))
+}
+
+func fileSize(path string) int64 {
+	if path == "" {
+		return 0
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// Deliver hands out what survived the compaction, once, and writes the receipt;
+// "" where it was handed out before, or is too old.
+func (tx *Tx) Deliver(via compact.Channel) (string, error) {
+	k := tx.Memory.Compaction
+	if k == nil || k.Receipt == nil {
+		return "", nil
+	}
+	id, text := k.Receipt.ID, k.Receipt.Text
+	if !k.step(compact.Opening{Via: via}, tx.o.Now) {
+		if k.Receipt.State == compact.Expired {
+			return "", tx.Emit(store.On(message.EventPacketExpired, "id", id, "n", k.N))
+		}
+		return "", nil
+	}
+	return text, tx.Emit(store.On(message.EventSessionRecovery, "n", k.N, "id", id, "via", via))
+}
+
+// Settle runs at the next hook of the main thread after a compaction: one that
+// nothing confirmed has failed, one that was not delivered is delivered with the
+// next prompt (the text it returns), and a session that goes on has what was
+// handed to it.
+func (tx *Tx) Settle(prompt bool) (string, error) {
+	k := tx.Memory.Compaction
+	if k == nil || k.settled() {
+		return "", nil
+	}
+	switch {
+	case k.Sub:
+		tx.Memory.Compaction = nil
+		return "", nil
+	case k.Status == Begun:
+		k.Status = Failed
+		k.step(compact.Failed{Reason: "not confirmed"}, tx.o.Now)
+		if tx.Workflow == nil {
+			return "", nil
+		}
+		return "", tx.Emit(store.On(message.EventSessionCompactFailed, "n", k.N, "trigger", k.Trigger))
+	case k.Receipt.State == compact.Delivering:
+		id := k.Receipt.ID
+		k.step(compact.Arrived{ID: id}, tx.o.Now)
+		return "", tx.Emit(store.On(message.EventPacketDelivered, "id", id, "n", k.N, "via", k.Receipt.Via))
+	case prompt:
+		return tx.Deliver(compact.ViaPrompt)
+	}
+	return "", nil
+}

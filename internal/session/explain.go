@@ -1,0 +1,151 @@
+package session
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// promptFile is the user's copy of the auto-compact prompt.
+func promptFile(home *store.Home) string { return filepath.Join(home.Root(), "auto-compact.md") }
+
+// Settings reads the prompt file, which rules when to compact and what is handed
+// over. It is asked at the end of a turn and before a compaction, never on a
+// tool's way.
+func Settings(home *store.Home, cfg config.Compact) (compact.Settings, []config.Problem) {
+	file, problems := prompt.LoadAutoCompact(promptFile(home), cfg.Overrides)
+	return compact.From(file, cfg), problems
+}
+
+// Insight is what `overtone compact explain` shows of a session.
+type Insight struct {
+	Input    compact.Input
+	Decision compact.Decision
+	Suggest  compact.Suggestion
+	Receipt  *compact.Receipt
+	Workflow bool
+}
+
+// Explain decides as the hooks would, or as the watcher that has seen the
+// session, changing nothing. Without a path the transcript is the one last seen.
+func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Time, path string) (Insight, error) {
+	m, err := Read(s)
+	if err != nil {
+		return Insight{}, err
+	}
+	state, err := Peek(s)
+	if err != nil {
+		return Insight{}, err
+	}
+	watched, seen, err := ReadWatched(s)
+	if err != nil {
+		return Insight{}, err
+	}
+	if path == "" {
+		path = m.Thread.Transcript
+	}
+	set, _ := Settings(home, cfg) // what is wrong in it, `overtone config` says
+	thread := watched.Thread
+	if !seen {
+		thread = m.Thread.Apply(usageSeen(transcript.TailUsage(path)), set)
+	}
+	in := thread.Weigh(now, set)
+	out := Insight{Input: in, Decision: compact.Decide(in), Workflow: state != nil}
+	if watched.Record.Receipt.ID != "" {
+		out.Receipt = &watched.Record.Receipt
+	}
+	if k := m.Compaction; k != nil && k.Receipt != nil && (out.Receipt == nil || k.Receipt.Created.After(out.Receipt.Created)) {
+		out.Receipt = k.Receipt
+	}
+	if state != nil {
+		si, err := m.SuggestInput(s, state, cfg, path)
+		if err != nil {
+			return out, err
+		}
+		out.Suggest = compact.Suggest(si)
+	}
+	return out, nil
+}
+
+// SuggestInput is what 000's suggestion to compact depends on.
+func (m *Memory) SuggestInput(s *store.Session, state *workflow.State, cfg config.Compact, path string) (compact.SuggestInput, error) {
+	in := compact.SuggestInput{
+		ThresholdBytes: cfg.ThresholdBytes, MinStages: cfg.MinStagesSinceCompact, Pending: state.HasPending(),
+	}
+	in.Size, in.SizeKnown = m.size(path, cfg.ThresholdBytes)
+	if err := countStages(s, &in); err != nil || !compact.Suggest(in).Suggest {
+		return in, err
+	}
+	// A damaged timeline is an error: what stood in it is not known. It is looked
+	// for only when all else is in favour, as that reads every line.
+	_, stats, err := s.Last(math.MaxInt, store.Filter{})
+	if err == nil && stats.Bad > 0 {
+		err = fmt.Errorf("timeline of session %s: %d damaged lines", s.ID(), stats.Bad)
+	}
+	return in, err
+}
+
+// searchBytes is how far back a compaction is looked for, at least: some
+// milliseconds. Beyond the threshold it only makes the number shown exact.
+const searchBytes = 8 << 20
+
+// size is the bytes of the main transcript since its last compaction. The hooks
+// know where that was; for a compaction from before their time the end of the
+// file is searched, once.
+func (m *Memory) size(path string, threshold int64) (int64, bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0, false
+	}
+	if m.Offset == 0 && !m.Searched && info.Size() > threshold {
+		m.Searched = true
+		if since, err := transcript.BytesSinceCompaction(path, max(searchBytes, threshold)); err == nil && since.Compacted {
+			m.Offset = info.Size() - since.Bytes
+		}
+	}
+	if m.Offset > info.Size() {
+		// Another file than the one we knew.
+		m.Offset = 0
+	}
+	return info.Size() - m.Offset, true
+}
+
+// countStages fills in how many stages were completed since the last compaction
+// and the last suggestion. A compaction that failed does not count.
+func countStages(s *store.Session, in *compact.SuggestInput) error {
+	void, stages := 0, 0
+	filter := store.Filter{Types: []string{message.EventStageComplete, message.EventSessionCompact, message.EventSessionCompactFailed, message.EventSessionCompactSuggest}}
+	for e, err := range s.Newest(filter) {
+		if err != nil {
+			return err
+		}
+		switch e.Type {
+		case message.EventStageComplete:
+			stages++
+		case message.EventSessionCompactFailed:
+			void++
+		case message.EventSessionCompactSuggest:
+			if !in.Suggested {
+				in.Suggested, in.SinceSuggest = true, stages
+			}
+		case message.EventSessionCompact:
+			if void > 0 {
+				void--
+				continue
+			}
+			in.Compacted, in.SinceCompact = true, stages
+			return nil
+		}
+	}
+	return nil
+}

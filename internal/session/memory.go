@@ -1,0 +1,109 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"strconv"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// MemoryFile is the journal of what the hooks of a session remember between two calls.
+const MemoryFile = "hooks.jsonl"
+
+// Memory is derived or short-lived: losing it costs a message, never the state.
+type Memory struct {
+	Outbox     []Message   `json:"outbox,omitempty"`
+	Told       string      `json:"told,omitempty"` // the milestone of the last message
+	Compaction *Compaction `json:"compaction,omitempty"`
+	// Compactions counts the confirmed ones, Offset is the transcript's size at
+	// the last of them.
+	Compactions int    `json:"compactions,omitempty"`
+	Offset      int64  `json:"offset,omitempty"`
+	Searched    bool   `json:"searched,omitempty"` // for a compaction before our time
+	Loop        Loop   `json:"loop,omitzero"`
+	Agent       string `json:"thread,omitempty"` // the sub-agent last seen at work; "" = the main thread
+	// Thread is the conversation as the hooks have seen it.
+	Thread compact.Thread `json:"watch,omitzero"`
+}
+
+// Message is a text that waits for the next hook of the main thread.
+type Message struct {
+	Model  string `json:"model,omitempty"`
+	Person string `json:"person,omitempty"`
+	At     string `json:"at,omitempty"`
+}
+
+// Loop is how often the Stop hook has kept a workflow going.
+type Loop struct {
+	Iteration int    `json:"iteration,omitempty"`
+	Stuck     int    `json:"stuck,omitempty"`
+	Seen      string `json:"seen,omitempty"` // the state at the last block
+	Workflow  string `json:"workflow,omitempty"`
+	LetGo     bool   `json:"letGo,omitempty"`
+}
+
+// Read is what the hooks remember, without the lock.
+func Read(s *store.Session) (Memory, error) { return decodeMemory(s.Version(MemoryFile)) }
+
+func decodeMemory(data []byte, err error) (Memory, error) {
+	var m Memory
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	// A damaged memory is forgotten: the state is elsewhere.
+	if json.Unmarshal(data, &m) != nil {
+		return Memory{}, nil //nolint:nilerr // see above
+	}
+	return m, nil
+}
+
+// Waits reports whether the next hook of the main thread has something to do.
+func (m *Memory) Waits() bool {
+	return len(m.Outbox) > 0 || m.Compaction != nil && !m.Compaction.settled() || m.Agent != ""
+}
+
+// Idle reports whether a command that ended well, and committed nothing, leaves
+// all as it is and nothing waits for the main thread, as is usual; turn is when
+// the turn began. It looks into the memory without decoding it: that, and the
+// lock, would cost such a call more than all else it does.
+func Idle(s *store.Session, transcript, model string) (turn time.Time, ok bool) {
+	data, err := s.Version(MemoryFile)
+	if err != nil || !gjson.ValidBytes(data) {
+		return turn, false
+	}
+	m := gjson.ParseBytes(data)
+	w := m.Get("watch")
+	same := func(v, known string) bool { return v == "" || v == w.Get(known).String() }
+	k := m.Get("compaction")
+	settled := !k.Exists() || k.Get("status").String() == Failed ||
+		k.Get("status").String() == Done && (!k.Get("receipt").Exists() || compact.ReceiptState(k.Get("receipt.state").String()).Final())
+	if !settled || m.Get("outbox").Exists() || m.Get("thread").Exists() || w.Get("marks").Exists() ||
+		!w.Get("state.worked").Bool() || w.Get("state.slice.failures").Exists() || !same(transcript, "transcript") || !same(model, "model") {
+		return turn, false
+	}
+	return w.Get("turn").Time(), true
+}
+
+// milestone is how far the work has come, whoever is at it.
+func milestone(s *workflow.State) string {
+	h := fnv.New64a()
+	for k, st := range s.Stages.All() {
+		if st.Status == workflow.Active {
+			st.Status = workflow.Pending
+		}
+		fmt.Fprintf(h, "%s=%s/%d/%d ", k, st.Status, s.Retries[k], s.Crashes[k])
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
+}

@@ -1,0 +1,148 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// Options are what a change of a session needs to know of its caller.
+type Options struct {
+	Rules workflow.Rules
+	Lang  message.Lang
+	Now   time.Time
+	// Warn is told of what could not be written but will be repaired by the next
+	// change.
+	Warn func(error)
+}
+
+// Tx is a session under its lock.
+type Tx struct {
+	*store.Tx
+	// Workflow is nil while there is none. [Tx.Apply] changes it.
+	Workflow *workflow.State
+	// Memory is written, if it has changed, when the change ends.
+	Memory Memory
+
+	o Options
+}
+
+// Update changes a session. What f does to the memory is written even if f fails:
+// the world has moved.
+func Update(s *store.Session, o Options, f func(*Tx) error) error {
+	return s.Update(func(raw *store.Tx) error {
+		tx := &Tx{Tx: raw, o: o}
+		old, err := raw.Version(MemoryFile)
+		if tx.Memory, err = decodeMemory(old, err); err != nil {
+			return err
+		}
+		if tx.Workflow, err = Load(raw); err != nil {
+			return err
+		}
+		ferr := f(tx)
+		data, err := json.Marshal(tx.Memory)
+		// A tool's end often leaves all as it was.
+		if err == nil && !bytes.Equal(data, old) && (old != nil || string(data) != "{}") {
+			err = raw.AppendVersion(MemoryFile, data)
+		}
+		return errors.Join(ferr, err)
+	})
+}
+
+// Apply steps the workflow.
+func (tx *Tx) Apply(ev workflow.Event) (workflow.Outcome, error) {
+	s, out, err := Step(tx.Tx, tx.o.Rules, tx.o.Lang, tx.Workflow, ev)
+	tx.Workflow = s
+	var derived derivedError
+	if errors.As(err, &derived) {
+		tx.o.Warn(err)
+		err = nil
+	}
+	return out, err
+}
+
+// Active reports whether a workflow is at work.
+func (tx *Tx) Active() bool { return tx.Workflow != nil && tx.Workflow.Active }
+
+// Observe takes what happened in the conversation. Only what the agent says is
+// judged by the settings.
+func (tx *Tx) Observe(e host.Event, set compact.Settings) {
+	tx.Memory.Thread = tx.Memory.Thread.Apply(e, set)
+}
+
+// Measure takes the size of the context from the transcript.
+func (tx *Tx) Measure() {
+	tx.Observe(usageSeen(transcript.TailUsage(tx.Memory.Thread.Transcript)), compact.Settings{})
+}
+
+func usageSeen(u transcript.Usage, ok bool) host.UsageSeen {
+	if !ok {
+		return host.UsageSeen{Used: -1}
+	}
+	return host.UsageSeen{Used: u.Tokens(), Window: u.Window, Model: u.Model}
+}
+
+// AgentUsage is how full the context of a sub-agent is, read from its own
+// transcript.
+func (tx *Tx) AgentUsage(path string, set compact.Settings) compact.Usage {
+	return tx.Memory.Thread.Measure(usageSeen(transcript.TailAgentUsage(path)), set)
+}
+
+// Decide weighs the turn, and leaves a line on the timeline when its outcome
+// changed.
+func (tx *Tx) Decide(set compact.Settings) (compact.Decision, error) {
+	t := &tx.Memory.Thread
+	tx.Measure()
+	d := t.Decide(tx.o.Now, set)
+	var news bool
+	if *t, news = t.Announce(d); !news {
+		return d, nil
+	}
+	return d, tx.Emit(store.On(message.EventCompactDecision, "verdict", d.Verdict, "cause", d.Cause, "tier", d.Tier,
+		"percentRemaining", d.PercentRemaining, "signals", d.Signals, "reason", d.Reason.In(tx.o.Lang)))
+}
+
+// Post leaves a text for the next hook of the main thread.
+func (tx *Tx) Post(m Message) {
+	if tx.Workflow != nil {
+		tx.Memory.Told = milestone(tx.Workflow)
+	}
+	if m.Model == "" && m.Person == "" {
+		return
+	}
+	m.At = workflow.Stamp(tx.o.Now)
+	tx.Memory.Outbox = append(tx.Memory.Outbox, m)
+	// A host that never comes back must not make the file grow.
+	if n := len(tx.Memory.Outbox); n > maxOutbox {
+		tx.Memory.Outbox = tx.Memory.Outbox[n-maxOutbox:]
+	}
+}
+
+const maxOutbox = 32
+
+// Collect takes the texts that wait, once.
+func (tx *Tx) Collect() []Message {
+	list := tx.Memory.Outbox
+	tx.Memory.Outbox = nil
+	return list
+}
+
+// CatchUp reports, once, that the main thread was not told where the work stands:
+// the hook that had to was killed between the state and the outbox.
+func (tx *Tx) CatchUp() bool {
+	if !tx.Active() {
+		return false
+	}
+	now := milestone(tx.Workflow)
+	missed := tx.Memory.Told != now
+	tx.Memory.Told = now
+	return missed
+}

@@ -1,0 +1,170 @@
+package session
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// Load reads a session's workflow: nil when it has none. An older state that
+// only the Claude folder holds is imported.
+func Load(tx *store.Tx) (*workflow.State, error) {
+	data, err := tx.Read(store.WorkflowFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		if data, err = tx.LegacyState(); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := workflow.Load(data)
+	if err != nil {
+		return nil, fmt.Errorf("read workflow of session %s: %w", tx.Session().ID(), err)
+	}
+	if s.SessionID == "" {
+		s.SessionID = tx.Session().ID()
+	}
+	barriers, err := tx.Barrier()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if s.AttachBarriers(barriers) {
+		if err := tx.Emit(store.On(message.EventBarrierRebuilt)); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Peek reads a session's workflow without the lock, for calls that will most
+// likely have nothing to do.
+func Peek(s *store.Session) (*workflow.State, error) {
+	data, err := s.Read(store.WorkflowFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		if data, err = s.LegacyState(); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return workflow.Load(data)
+}
+
+// Step applies an event to a session's workflow and does what follows from it:
+// state, barriers, reflections, the merged report, the timeline. The state is
+// written before everything that can be derived from it.
+func Step(tx *store.Tx, rules workflow.Rules, lang message.Lang, s *workflow.State, ev workflow.Event) (*workflow.State, workflow.Outcome, error) {
+	next, out := rules.Apply(s, ev)
+	if next == nil || next == s {
+		return s, out, nil
+	}
+	if err := tx.Write(store.WorkflowFile, next.Encode()); err != nil {
+		return s, out, err
+	}
+	if err := save(tx, lang, next, out); err != nil {
+		return next, out, derivedError{err}
+	}
+	return next, out, nil
+}
+
+// derivedError says that the state is written but something that follows from
+// it is not: the next call repairs it, so this one need not fail.
+type derivedError struct{ error }
+
+func (e derivedError) Unwrap() error { return e.error }
+
+func save(tx *store.Tx, lang message.Lang, s *workflow.State, out workflow.Outcome) error {
+	var errs []error
+	if s.Barriers.Len() > 0 {
+		errs = append(errs, tx.WriteBarrier(s.Barriers.Encode()))
+	}
+	for _, r := range out.Reflect {
+		old, err := tx.Reflection(r.Stage)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+		errs = append(errs, tx.WriteReflection(r.Stage, []byte(workflow.WriteReflection(string(old), r, lang))))
+	}
+	for _, stage := range out.Forget {
+		errs = append(errs, tx.RemoveReflection(stage))
+	}
+	if out.Merged != nil && len(out.Merged.Sources) > 0 {
+		errs = append(errs, writeMerged(tx, lang, out.Merged.Sources))
+	}
+	errs = append(errs, tx.Emit(out.Events...))
+	return errors.Join(errs...)
+}
+
+// mergedMax bounds the merged report, in bytes.
+const mergedMax = 64 << 10
+
+// writeMerged joins the reports of the stages that failed in a barrier. A report
+// that is not there, or is not one of ours, is named and left out.
+func writeMerged(tx *store.Tx, lang message.Lang, sources []workflow.Source) error {
+	var b strings.Builder
+	for i, src := range sources {
+		if i > 0 {
+			b.WriteString("\n\n---\n\n")
+		}
+		b.WriteString(message.MergedHeading.Format(lang, src.Stage) + "\n\n")
+		data, err := tx.ReadContext(src.Path)
+		switch {
+		case err != nil:
+			b.WriteString(message.MergedMissing.In(lang) + "\n")
+		case len(data) > mergedMax:
+			b.WriteString(strings.ToValidUTF8(string(data[:mergedMax]), "") + "\n\n" + message.MergedCut.In(lang))
+		default:
+			b.Write(data)
+		}
+	}
+	return tx.WriteContext(workflow.MergedContext, []byte(b.String()))
+}
+
+// Rules are the engine's settings of a configuration.
+func Rules(cfg config.Config, contextDir string) workflow.Rules {
+	return workflow.Rules{
+		MaxRetries: cfg.Workflow.MaxRetries, MaxCrashes: cfg.Workflow.MaxCrashes,
+		BarrierTimeout: cfg.Workflow.BarrierTimeout, Strict: cfg.Strict, ContextDir: contextDir,
+	}
+}
+
+// NewWorkflowID names a run: its time, so that ids sort, and some randomness.
+func NewWorkflowID(now time.Time) string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // crypto/rand never fails
+	return now.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(b[:])
+}
+
+// ActiveWorkflow reports whether a session's workflow is still at work, for the
+// clean-up: what cannot be read is spared.
+func ActiveWorkflow(_ string, data []byte) bool {
+	if data == nil {
+		return false
+	}
+	s, err := workflow.Load(data)
+	return err != nil || s.Active
+}
+
+// DetectEnvironment reads off the project's manifest files what it is made of.
+// It is asked once, when a workflow starts.
+func DetectEnvironment(root string) workflow.Environment {
+	if root == "" {
+		return workflow.Environment{}
+	}
+	return workflow.DetectEnvironment(func(name string) (string, bool) {
+		data, err := config.ReadFile(filepath.Join(root, name), 1<<20)
+		return string(data), err == nil
+	})
+}
