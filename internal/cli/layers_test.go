@@ -15,9 +15,9 @@ var layers = [][]string{
 	{"session"},
 	{"compress", "compact", "workflow"},
 	{"extract"},
-	{"transcript", "prompt", "store", "llm"},
+	{"transcript", "prompt", "llm"},
 	{"host"},
-	{"shellcmd", "redact"},
+	{"store", "shellcmd", "redact"},
 	{"config", "message"},
 }
 

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Backups is the folder that holds, for each run that changed files of the
@@ -74,7 +76,7 @@ func (b Backups) Save(now time.Time, host Name, version string, files []*File, k
 			if i > 0 {
 				e.Backup = strconv.Itoa(i) + "-" + e.Backup
 			}
-			if err := replaceFile(filepath.Join(m.dir, e.Backup), f.Before, 0o600); err != nil {
+			if err := store.AtomicWrite(filepath.Join(m.dir, e.Backup), f.Before, 0o600); err != nil {
 				return m, fmt.Errorf("back up %s: %w", f.Path, err)
 			}
 		}
@@ -87,7 +89,7 @@ func (b Backups) Save(now time.Time, host Name, version string, files []*File, k
 	if err := enc.Encode(m); err != nil {
 		return m, fmt.Errorf("back up: %w", err)
 	}
-	if err := replaceFile(filepath.Join(m.dir, manifestFile), buf.Bytes(), 0o600); err != nil {
+	if err := store.AtomicWrite(filepath.Join(m.dir, manifestFile), buf.Bytes(), 0o600); err != nil {
 		return m, fmt.Errorf("back up: %w", err)
 	}
 	return m, nil

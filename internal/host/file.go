@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // maxFile bounds a settings file.
@@ -149,33 +150,5 @@ func (f *File) Write() error {
 	if f.Gone {
 		return os.Remove(f.Target)
 	}
-	return replaceFile(f.Target, f.After, f.Mode)
-}
-
-// replaceFile writes a file whole, by rename. The temporary file has a name of
-// its own, as the folder is the user's.
-func replaceFile(path string, data []byte, mode fs.FileMode) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".overtone-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			tmp.Close()
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	if _, err := tmp.Write(data); err != nil {
-		return err
-	}
-	if err := tmp.Chmod(mode); err != nil {
-		return err
-	}
-	if err := tmp.Sync(); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return store.AtomicWrite(f.Target, f.After, f.Mode)
 }

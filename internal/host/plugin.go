@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Plugin is a folder that a host loads, and what belongs into it.
@@ -106,7 +108,7 @@ func (p Plugin) Write(files []PluginFile, s PluginState) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		if err := replaceFile(path, f.Data, 0o600); err != nil {
+		if err := store.AtomicWrite(path, f.Data, 0o600); err != nil {
 			return err
 		}
 	}

@@ -18,15 +18,11 @@ const (
 	legacyPrefix     = "pipeline-state-"
 )
 
-// Merged stands in the place of a stage in the name of the file that collects
-// the reports of several failed stages.
-const Merged = "MERGED"
-
 // maxContext bounds the report of an agent.
 const maxContext = 1 << 20
 
-// ErrContextFile reports a path that is not one of the session's context files.
-var ErrContextFile = errors.New("not a context file of this session")
+// errContextFile reports a path that is not one of the session's context files.
+var errContextFile = errors.New("not a context file of this session")
 
 // ContextPath is where the report of a stage lies.
 func (s *Session) ContextPath(stage string) string {
@@ -38,11 +34,11 @@ func (s *Session) ReflectionPath(stage string) string {
 	return s.claudePath(reflectionPrefix + s.id + "-" + stageName(stage) + ".md")
 }
 
-// BarrierPath is where the state of parallel stages lies.
-func (s *Session) BarrierPath() string { return s.claudePath(barrierPrefix + s.id + ".json") }
+// barrierPath is where the state of parallel stages lies.
+func (s *Session) barrierPath() string { return s.claudePath(barrierPrefix + s.id + ".json") }
 
-// LegacyStatePath is where an earlier version kept the state.
-func (s *Session) LegacyStatePath() string { return s.claudePath(legacyPrefix + s.id + ".json") }
+// legacyStatePath is where an earlier version kept the state.
+func (s *Session) legacyStatePath() string { return s.claudePath(legacyPrefix + s.id + ".json") }
 
 func (s *Session) claudePath(name string) string { return filepath.Join(s.home.claude, name) }
 
@@ -66,9 +62,9 @@ func stageName(stage string) string {
 // ResolveContext turns the path of a context file, as an agent gave it, into
 // the path we use. It accepts only files of this session's pattern directly in
 // the Claude folder, written as an absolute path or with a leading ~/.claude/;
-// anything else is [ErrContextFile]. The file need not exist.
+// anything else is [errContextFile]. The file need not exist.
 func (s *Session) ResolveContext(path string) (string, error) {
-	refused := fmt.Errorf("%w: %q", ErrContextFile, path)
+	refused := fmt.Errorf("%w: %q", errContextFile, path)
 	dir, name := filepath.Split(filepath.FromSlash(path))
 	stage, ok := strings.CutPrefix(name, contextPrefix+s.id+"-")
 	stage, ok2 := strings.CutSuffix(stage, ".md")
@@ -130,48 +126,19 @@ func (tx *Tx) RemoveReflection(stage string) error {
 }
 
 // Barrier returns the barrier state; none is [fs.ErrNotExist].
-func (tx *Tx) Barrier() ([]byte, error) { return tx.readClaude(tx.s.BarrierPath(), maxFile) }
+func (tx *Tx) Barrier() ([]byte, error) { return tx.readClaude(tx.s.barrierPath(), maxFile) }
 
 // WriteBarrier replaces the barrier state. It can be derived from the workflow
 // state, so it is not flushed.
-func (tx *Tx) WriteBarrier(data []byte) error { return tx.writeClaude(tx.s.BarrierPath(), data) }
-
-// RemoveBarrier deletes the barrier state, if there is one.
-func (tx *Tx) RemoveBarrier() error { return tx.removeClaude(tx.s.BarrierPath()) }
+func (tx *Tx) WriteBarrier(data []byte) error { return tx.writeClaude(tx.s.barrierPath(), data) }
 
 // LegacyState returns the state that an earlier version left; none is
 // [fs.ErrNotExist]. It is never written or removed, so it needs no lock.
-func (s *Session) LegacyState() ([]byte, error) { return readFile(s.LegacyStatePath(), maxFile) }
+func (s *Session) LegacyState() ([]byte, error) { return readFile(s.legacyStatePath(), maxFile) }
 
 // LegacyState is [Session.LegacyState] of the session that is locked.
 func (tx *Tx) LegacyState() ([]byte, error) {
-	return tx.readClaude(tx.s.LegacyStatePath(), maxFile)
-}
-
-// ClaudeFiles lists the paths of the session's files in the Claude folder, in
-// alphabetical order. Where one session's id is another's followed by a hyphen,
-// the files of both are listed for the shorter.
-func (s *Session) ClaudeFiles() ([]string, error) {
-	entries, err := os.ReadDir(s.home.claude)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
-	for _, e := range entries {
-		if name := e.Name(); e.Type().IsRegular() && s.owns(name) {
-			paths = append(paths, s.claudePath(name))
-		}
-	}
-	return paths, nil
-}
-
-func (s *Session) owns(name string) bool {
-	return strings.HasPrefix(name, contextPrefix+s.id+"-") && strings.HasSuffix(name, ".md") ||
-		strings.HasPrefix(name, reflectionPrefix+s.id+"-") && strings.HasSuffix(name, ".md") ||
-		name == barrierPrefix+s.id+".json" || name == legacyPrefix+s.id+".json"
+	return tx.readClaude(tx.s.legacyStatePath(), maxFile)
 }
 
 func (tx *Tx) readClaude(path string, limit int64) ([]byte, error) {

@@ -16,8 +16,8 @@ func TestClaudeFileNames(t *testing.T) {
 	h := New("/o", "/c", nil)
 	s := sessionIn(t, h, "sid-1")
 	got := []string{
-		s.ContextPath("REVIEW"), s.ContextPath("TEST:2"), s.ContextPath("TEST:verify"), s.ContextPath("DB-REVIEW"), s.ContextPath(Merged),
-		s.ReflectionPath("TEST:2"), s.BarrierPath(), s.LegacyStatePath(),
+		s.ContextPath("REVIEW"), s.ContextPath("TEST:2"), s.ContextPath("TEST:verify"), s.ContextPath("DB-REVIEW"), s.ContextPath("MERGED"),
+		s.ReflectionPath("TEST:2"), s.barrierPath(), s.legacyStatePath(),
 		s.ContextPath("../../etc/x y\x00é"), h.ConfigFile(),
 	}
 	want := []string{
@@ -52,11 +52,18 @@ func TestClaudeFiles(t *testing.T) {
 		return errors.Join(tx.WriteContext("TEST:2", []byte("report")), tx.WriteReflection("TEST:2", []byte("round 1")), tx.WriteBarrier([]byte("{}")))
 	})
 	update(t, other, func(tx *Tx) error { return errors.Join(tx.WriteContext("DEV", nil), tx.WriteBarrier(nil)) })
-	writeRaw(t, s.LegacyStatePath(), `{"version":3}`)
+	writeRaw(t, s.legacyStatePath(), `{"version":3}`)
 	writeRaw(t, filepath.Join(s.home.ClaudeDir(), "settings.json"), "{}")
-	paths, err := s.ClaudeFiles()
-	if diff := cmp.Diff([]string{s.BarrierPath(), s.ContextPath("TEST:2"), s.LegacyStatePath(), s.ReflectionPath("TEST:2")}, paths); diff != "" || err != nil {
-		t.Error(err, diff)
+	left := func() (paths []string) {
+		t.Helper()
+		paths, err := filepath.Glob(filepath.Join(s.home.ClaudeDir(), "*-"+s.id+`[.\-]*`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return paths
+	}
+	if diff := cmp.Diff([]string{s.barrierPath(), s.ContextPath("TEST:2"), s.legacyStatePath(), s.ReflectionPath("TEST:2")}, left()); diff != "" {
+		t.Error(diff)
 	}
 	update(t, s, func(tx *Tx) error {
 		for want, read := range map[string]func() ([]byte, error){
@@ -69,10 +76,10 @@ func TestClaudeFiles(t *testing.T) {
 				t.Errorf("%q, %v; want %q", got, err, want)
 			}
 		}
-		return errors.Join(tx.RemoveContext("TEST:2"), tx.RemoveReflection("TEST:2"), tx.RemoveBarrier(), tx.RemoveBarrier())
+		return errors.Join(tx.RemoveContext("TEST:2"), tx.RemoveReflection("TEST:2"), tx.RemoveReflection("TEST:2"))
 	})
-	if paths, err := s.ClaudeFiles(); err != nil || len(paths) != 1 {
-		t.Errorf("after removing: %v, %v", paths, err)
+	if diff := cmp.Diff([]string{s.barrierPath(), s.legacyStatePath()}, left()); diff != "" {
+		t.Errorf("after removing: %s", diff)
 	}
 }
 
@@ -104,13 +111,13 @@ func TestReadContextPaths(t *testing.T) {
 			}
 		}
 		for _, path := range []string{
-			"", "~", "/", "/etc/hostname", elsewhere, other.ContextPath("TEST"), s.BarrierPath(), s.ReflectionPath("TEST"),
+			"", "~", "/", "/etc/hostname", elsewhere, other.ContextPath("TEST"), s.barrierPath(), s.ReflectionPath("TEST"),
 			"pipeline-context-s-TEST.md", "./pipeline-context-s-TEST.md", "~/pipeline-context-s-TEST.md", "~root/.claude/pipeline-context-s-TEST.md",
 			"~/.claude/sub/pipeline-context-s-TEST.md", "~/.claude/../.claude/../x/pipeline-context-s-TEST.md",
 			"~/.claude/pipeline-context-s-.md", "~/.claude/pipeline-context-s-TEST.md/", "~/.claude/pipeline-context-s-TEST.md\x00",
 			"~/.claude/pipeline-context-s-TE ST.md", "~/.claude/pipeline-context-s-a.b.md", "~/.claude/pipeline-context-s-TEST.txt",
 		} {
-			if _, err := tx.ReadContext(path); !errors.Is(err, ErrContextFile) {
+			if _, err := tx.ReadContext(path); !errors.Is(err, errContextFile) {
 				t.Errorf("%q: %v", path, err)
 			}
 		}

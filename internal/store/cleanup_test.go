@@ -117,19 +117,19 @@ func TestCleanupSessions(t *testing.T) {
 		update(t, s, func(tx *Tx) error {
 			return errors.Join(tx.Write(WorkflowFile, []byte(workflow)), tx.Emit(On("session:start")))
 		})
-		age(t, s.Dir(), by)
+		age(t, s.dir, by)
 		return s
 	}
 	victim := filepath.Join(t.TempDir(), "victim")
 	writeRaw(t, filepath.Join(victim, "x"), "")
 	old := make("old", "ended", stale)
 	nested := make("nested", "", stale)
-	writeRaw(t, filepath.Join(nested.Dir(), "handoffs", "x.md"), "x")
-	if err := os.Symlink(victim, filepath.Join(nested.Dir(), "handoffs", "link")); err != nil {
+	writeRaw(t, filepath.Join(nested.dir, "handoffs", "x.md"), "x")
+	if err := os.Symlink(victim, filepath.Join(nested.dir, "handoffs", "link")); err != nil {
 		t.Skip("no links here:", err)
 	}
-	age(t, nested.Dir(), stale)
-	if err := os.Chtimes(filepath.Join(nested.Dir(), "handoffs"), clock, clock); err != nil {
+	age(t, nested.dir, stale)
+	if err := os.Chtimes(filepath.Join(nested.dir, "handoffs"), clock, clock); err != nil {
 		t.Fatal(err)
 	}
 	working := make("working", "active", stale)
@@ -161,7 +161,7 @@ func TestCleanupSessions(t *testing.T) {
 		if diff := cmp.Diff(want, report); diff != "" || err != nil {
 			t.Errorf("dry run %v: %v %s", dry, err, diff)
 		}
-		for _, path := range []string{old.Dir(), nested.Dir(), empty, trash} {
+		for _, path := range []string{old.dir, nested.dir, empty, trash} {
 			if exists(path) != dry {
 				t.Errorf("dry run %v: %s is wrong", dry, path)
 			}
@@ -184,14 +184,14 @@ func TestCleanupGoesOn(t *testing.T) {
 	for _, id := range []string{"a", "b"} {
 		s := sessionIn(t, h, id)
 		update(t, s, func(tx *Tx) error { return tx.Write(WorkflowFile, []byte("ended")) })
-		age(t, s.Dir(), stale)
+		age(t, s.dir, stale)
 	}
 	// A state that cannot be read may be that of a workflow at work.
 	a := sessionIn(t, h, "a")
 	if err := errors.Join(os.Remove(a.path(WorkflowFile)), os.Mkdir(a.path(WorkflowFile), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	age(t, a.Dir(), stale)
+	age(t, a.dir, stale)
 	report, err := h.Cleanup(CleanupOptions{MaxAge: maxAge, Active: active})
 	if err != nil || !cmp.Equal(report.Sessions, []string{"b"}) || !cmp.Equal(report.Spared, []string{"a"}) || len(report.Failed) != 1 {
 		t.Errorf("%+v, %v", report, err)

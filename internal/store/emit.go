@@ -12,15 +12,15 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// ErrUnknownEvent is wrapped by the error for an event type that
+// errUnknownEvent is wrapped by the error for an event type that
 // [message.EventTypes] does not list.
-var ErrUnknownEvent = errors.New("unknown timeline event type")
+var errUnknownEvent = errors.New("unknown timeline event type")
 
 // unknownEvent has the Chinese text whatever the language: tools match it.
 type unknownEvent string
 
 func (e unknownEvent) Error() string { return message.UnknownEvent.Format(message.ZH, string(e)) }
-func (unknownEvent) Unwrap() error   { return ErrUnknownEvent }
+func (unknownEvent) Unwrap() error   { return errUnknownEvent }
 
 // Event and Field are what goes on the timeline.
 type (
@@ -206,7 +206,7 @@ func trim(f *os.File, size int64, path string) error {
 	}
 	// Flushed, unlike appends: it is rare, and what a power failure would take
 	// here is not the last few lines but all of them.
-	return replace(path, filePerm, true, func(tmp *os.File) error {
+	return replace(path, true, func(tmp *os.File) error {
 		_, err := io.Copy(tmp, io.NewSectionReader(f, keepFrom, size-keepFrom))
 		return err
 	})

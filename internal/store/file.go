@@ -13,33 +13,60 @@ import (
 // kilobytes.
 const maxFile = 16 << 20
 
-// AtomicWrite replaces the file at path by data: it writes path.tmp, flushes it
-// to disk and renames it. Whatever happens in between, path holds the old
-// content or the new one.
-//
-// The temporary name is fixed, so two writers of one path must exclude each
-// other; those of a session do, as they run inside [Session.Update]. In return
-// a crash leaves at most one stray file, which the next write removes.
+// AtomicWrite replaces the file at path, whoever else may write it, by data and
+// flushes it to disk. Whatever happens in between, path holds the old content or
+// the new one. The mode is exactly perm: a file of the user's is not for our
+// umask to narrow.
 //
 // The rename itself is not flushed: after a power failure the old content may
 // be back, whole.
 func AtomicWrite(path string, data []byte, perm fs.FileMode) error {
-	return replace(path, perm, true, func(f *os.File) error {
-		_, err := f.Write(data)
-		return err
-	})
+	return replaceShared(path, data, perm, true)
 }
 
-func replace(path string, perm fs.FileMode, sync bool, fill func(*os.File) error) (err error) {
-	tmp := path + ".tmp"
-	f, err := createNew(tmp, perm)
+// LooseWrite is [AtomicWrite] without waiting for the disk: a power failure may
+// lose both contents. It is for what can be made again.
+func LooseWrite(path string, data []byte, perm fs.FileMode) error {
+	return replaceShared(path, data, perm, false)
+}
+
+// replaceShared writes under a temporary name of its own, so that writers of
+// one path need not know of each other.
+func replaceShared(path string, data []byte, perm fs.FileMode, sync bool) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".overtone-*")
 	if err != nil {
 		return err
 	}
+	return rename(f, path, sync, func(f *os.File) error {
+		_, err := f.Write(data)
+		return errors.Join(err, f.Chmod(perm))
+	})
+}
+
+// replace replaces a file of a session. The temporary name is fixed, so its
+// writers must exclude each other; they do, as they run inside [Session.Update].
+// In return a crash leaves at most one stray file, which the next write removes.
+func replace(path string, sync bool, fill func(*os.File) error) error {
+	f, err := createNew(path+".tmp", filePerm)
+	if err != nil {
+		return err
+	}
+	return rename(f, path, sync, fill)
+}
+
+func writeAll(data []byte) func(*os.File) error {
+	return func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	}
+}
+
+// rename fills a temporary file and puts it in the place of path.
+func rename(f *os.File, path string, sync bool, fill func(*os.File) error) (err error) {
 	defer func() {
 		if err != nil {
 			f.Close()
-			os.Remove(tmp)
+			os.Remove(f.Name())
 		}
 	}()
 	if err := fill(f); err != nil {
@@ -53,7 +80,7 @@ func replace(path string, perm fs.FileMode, sync bool, fill func(*os.File) error
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return os.Rename(tmp, path)
+	return os.Rename(f.Name(), path)
 }
 
 // createNew makes a file that did not exist. A leftover of the same name is

@@ -40,7 +40,7 @@ func expect(t *testing.T, ch <-chan Entry, seq int64) {
 	t.Helper()
 	select {
 	case e := <-ch:
-		if e.Int("seq") != seq {
+		if number(e, "seq") != seq {
 			t.Fatalf("got %s, want event %d", e.Raw, seq)
 		}
 	case <-time.After(20 * time.Second):
@@ -69,7 +69,7 @@ func TestFollowBeforeTheSessionExists(t *testing.T) {
 	emit(t, s, On("tool:used", "seq", 1))
 	expect(t, ch, 1)
 	// Cleaned up and used again.
-	if err := os.RemoveAll(s.Dir()); err != nil {
+	if err := os.RemoveAll(s.dir); err != nil {
 		t.Fatal(err)
 	}
 	emit(t, s, On("tool:used", "seq", 2, "again", true))
@@ -117,7 +117,7 @@ func TestFollowAcrossTrims(t *testing.T) {
 		}
 		var seen, added int64
 		f := follower{s: s, fn: func(e Entry) error {
-			if e.Int("seq") != seen {
+			if number(e, "seq") != seen {
 				return fmt.Errorf("got %s, want event %d", e.Raw, seen)
 			}
 			seen++

@@ -20,7 +20,7 @@ func TestJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	const name = "doc.jsonl"
-	path := filepath.Join(s.Dir(), name)
+	path := filepath.Join(s.dir, name)
 	put := func(doc string) error {
 		return s.Update(func(tx *Tx) error { return tx.AppendVersion(name, []byte(doc)) })
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // The tests that need real processes start this test binary again with
@@ -181,3 +183,6 @@ func readRaw(t testing.TB, path string) string {
 	}
 	return string(data)
 }
+
+// number is a member of an entry as a number.
+func number(e Entry, key string) int64 { return gjson.GetBytes(e.Raw, key).Int() }

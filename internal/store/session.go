@@ -30,9 +30,6 @@ type Session struct {
 // ID is the host's session id.
 func (s *Session) ID() string { return s.id }
 
-// Dir is the session's folder, which need not exist.
-func (s *Session) Dir() string { return s.dir }
-
 func (s *Session) path(name string) string { return filepath.Join(s.dir, name) }
 
 // Read returns a file of the session without taking the lock. What it returns
@@ -106,7 +103,7 @@ func (tx *Tx) Write(name string, data []byte) error {
 	if err := tx.checkWritable(name); err != nil {
 		return err
 	}
-	return AtomicWrite(tx.s.path(name), data, filePerm)
+	return replace(tx.s.path(name), true, writeAll(data))
 }
 
 // WriteLoose replaces a file of the session without waiting for the disk. A
@@ -120,18 +117,7 @@ func (tx *Tx) WriteLoose(name string, data []byte) error {
 }
 
 func writeLoose(path string, data []byte) error {
-	return replace(path, filePerm, false, func(f *os.File) error {
-		_, err := f.Write(data)
-		return err
-	})
-}
-
-// Remove deletes a file of the session. A missing one is not an error.
-func (tx *Tx) Remove(name string) error {
-	if err := tx.checkWritable(name); err != nil {
-		return err
-	}
-	return remove(tx.s.path(name))
+	return replace(path, false, writeAll(data))
 }
 
 func remove(path string) error {

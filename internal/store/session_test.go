@@ -23,13 +23,13 @@ func TestSessionID(t *testing.T) {
 	h := testHome(t.TempDir())
 	for _, id := range []string{"a", "0b6e8a52-7b1f-4c0e-9b58-0d3f4f6f2a11", "A_b-9", strings.Repeat("x", 128)} {
 		s, err := h.Session(id)
-		if err != nil || s.ID() != id || s.Dir() != filepath.Join(h.Root(), "sessions", id) {
+		if err != nil || s.ID() != id || s.dir != filepath.Join(h.Root(), "sessions", id) {
 			t.Errorf("Session(%q) = %v, %v", id, s, err)
 		}
 	}
 	for _, id := range []string{"", ".", "..", "../x", "a/b", `a\b`, "a.b", "a b", "a\x00", "a\n", "é", "~", strings.Repeat("x", 129)} {
-		if _, err := h.Session(id); !errors.Is(err, ErrSessionID) {
-			t.Errorf("Session(%q): error %v, want ErrSessionID", id, err)
+		if _, err := h.Session(id); !errors.Is(err, errSessionID) {
+			t.Errorf("Session(%q): error %v, want errSessionID", id, err)
 		}
 	}
 	if _, err := os.Lstat(h.Root()); !errors.Is(err, fs.ErrNotExist) {
@@ -52,9 +52,6 @@ func TestUpdateWritesAndReads(t *testing.T) {
 		return errors.Join(
 			tx.Write(WorkflowFile, []byte("one")),
 			tx.WriteLoose("outbox.json", []byte("two")),
-			tx.Write("gone", nil),
-			tx.Remove("gone"),
-			tx.Remove("never-was"),
 			tx.Emit(On("session:start")),
 		)
 	})
@@ -127,7 +124,7 @@ func TestFileNames(t *testing.T) {
 	s := testSession(t)
 	update(t, s, func(tx *Tx) error {
 		for _, name := range []string{"", ".", "..", "../x", "a/b", `a\b`, ".hidden", "x.tmp", "a:b", "a\x00b", strings.Repeat("x", 129)} {
-			if tx.Write(name, nil) == nil || tx.WriteLoose(name, nil) == nil || tx.Remove(name) == nil {
+			if tx.Write(name, nil) == nil || tx.WriteLoose(name, nil) == nil {
 				t.Errorf("%q can be written", name)
 			}
 			if _, err := tx.Read(name); err == nil {
@@ -138,7 +135,7 @@ func TestFileNames(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"lock", TimelineFile} {
-			if tx.Write(name, nil) == nil || tx.WriteLoose(name, nil) == nil || tx.Remove(name) == nil {
+			if tx.Write(name, nil) == nil || tx.WriteLoose(name, nil) == nil {
 				t.Errorf("%s can be overwritten", name)
 			}
 		}
@@ -146,12 +143,12 @@ func TestFileNames(t *testing.T) {
 	})
 }
 
-func TestAtomicWrite(t *testing.T) {
+func TestReplace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state.json")
 	for _, data := range []string{"first, longer", "second", ""} {
-		if err := AtomicWrite(path, []byte(data), 0o600); err != nil {
+		if err := replace(path, true, writeAll([]byte(data))); err != nil {
 			t.Fatal(err)
 		}
 		if got := readRaw(t, path); got != data {
@@ -164,7 +161,7 @@ func TestAtomicWrite(t *testing.T) {
 	if got := readRaw(t, path); got != "" {
 		t.Errorf("the leftover shows: %q", got)
 	}
-	if err := AtomicWrite(path, []byte("third"), 0o600); err != nil {
+	if err := replace(path, true, writeAll([]byte("third"))); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
@@ -174,15 +171,49 @@ func TestAtomicWrite(t *testing.T) {
 	if _, err := os.Lstat(path + ".tmp"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the temporary file is still there: %v", err)
 	}
-	if err := AtomicWrite(filepath.Join(dir, "missing", "x"), nil, 0o600); !errors.Is(err, fs.ErrNotExist) {
+	if err := replace(filepath.Join(dir, "missing", "x"), true, writeAll(nil)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing folder: %v", err)
 	}
 	if err := os.Mkdir(path+".tmp", 0o700); err != nil {
 		t.Fatal(err)
 	}
 	writeRaw(t, filepath.Join(path+".tmp", "x"), "")
-	if err := AtomicWrite(path, []byte("fourth"), 0o600); err == nil || readRaw(t, path) != "third" {
+	if err := replace(path, true, writeAll([]byte("fourth"))); err == nil || readRaw(t, path) != "third" {
 		t.Errorf("a failed write: error %v, content %q", err, readRaw(t, path))
+	}
+}
+
+// Writers of one file need not know of each other, and the mode is the asked one.
+func TestAtomicWrite(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "settings.json")
+	var wg sync.WaitGroup
+	for i := range 8 {
+		write := AtomicWrite
+		if i%2 == 0 {
+			write = LooseWrite
+		}
+		wg.Go(func() {
+			for range 20 {
+				if err := write(path, []byte(strings.Repeat("x", 5000)), 0o664); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := readRaw(t, path); got != strings.Repeat("x", 5000) {
+		t.Errorf("%d bytes", len(got))
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o664 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if err := AtomicWrite(filepath.Join(path, "x"), nil, 0o600); err == nil {
+		t.Error("wrote below a file")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("left %v, %v", left, err)
 	}
 }
 
@@ -207,7 +238,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 		harmless bool
 	}{
 		{name: "session folder", do: func(t *testing.T, s *Session, victim string) error {
-			link(t, filepath.Dir(victim), s.Dir())
+			link(t, filepath.Dir(victim), s.dir)
 			_, err1 := s.Read("victim")
 			_, _, err2 := s.Latest("session:start")
 			err3 := update(s, func(tx *Tx) error { return tx.Write("victim", nil) })
@@ -217,7 +248,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 			return err1
 		}},
 		{name: "folder of sessions", do: func(t *testing.T, s *Session, victim string) error {
-			link(t, filepath.Dir(victim), filepath.Dir(s.Dir()))
+			link(t, filepath.Dir(victim), filepath.Dir(s.dir))
 			_, err1 := s.home.Sessions()
 			err2 := update(s, nothing)
 			if err1 == nil || err2 == nil {
@@ -260,7 +291,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 			return update(s, func(tx *Tx) error { _, err := tx.ReadContext(s.ContextPath("DEV")); return err })
 		}},
 		{name: "barrier", do: func(t *testing.T, s *Session, victim string) error {
-			link(t, victim, s.BarrierPath())
+			link(t, victim, s.barrierPath())
 			return update(s, func(tx *Tx) error { _, err := tx.Barrier(); return err })
 		}},
 	}
@@ -342,7 +373,7 @@ func TestSessions(t *testing.T) {
 		s := sessionIn(t, h, id)
 		update(t, s, func(tx *Tx) error { return tx.Write("x", nil) })
 		at := clock.Add(time.Duration(min(i, 2)) * time.Hour)
-		if err := os.Chtimes(s.Dir(), at, at); err != nil {
+		if err := os.Chtimes(s.dir, at, at); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -46,9 +46,9 @@ import (
 	"time"
 )
 
-// ErrSessionID reports a session id that is not 1 to 128 letters, digits,
+// errSessionID reports a session id that is not 1 to 128 letters, digits,
 // hyphens or underscores.
-var ErrSessionID = errors.New("invalid session id")
+var errSessionID = errors.New("invalid session id")
 
 const (
 	dirPerm  = 0o700
@@ -80,10 +80,10 @@ func (h *Home) ConfigFile() string { return filepath.Join(h.root, "config.yaml")
 func (h *Home) sessionsDir() string { return filepath.Join(h.root, "sessions") }
 
 // Session returns the session with this id, or an error that is
-// [ErrSessionID]. Nothing is created before the first [Session.Update].
+// [errSessionID]. Nothing is created before the first [Session.Update].
 func (h *Home) Session(id string) (*Session, error) {
 	if !validID(id) {
-		return nil, fmt.Errorf("%w %q", ErrSessionID, id)
+		return nil, fmt.Errorf("%w %q", errSessionID, id)
 	}
 	return &Session{home: h, id: id, dir: filepath.Join(h.sessionsDir(), id)}, nil
 }

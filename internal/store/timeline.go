@@ -34,12 +34,6 @@ func (e Entry) Time() time.Time {
 // as text: strings unquoted, other values as their JSON, "" where there is none.
 func (e Entry) Text(path string) string { return gjson.GetBytes(e.Raw, path).String() }
 
-// Int is [Entry.Text] for a number; 0 where there is none.
-func (e Entry) Int(path string) int64 { return gjson.GetBytes(e.Raw, path).Int() }
-
-// Has says whether the line has a member at path.
-func (e Entry) Has(path string) bool { return gjson.GetBytes(e.Raw, path).Exists() }
-
 // Data returns the members that are not the timeline's own (ts, type, category,
 // label), in the order of the line. Each value is a [json.RawMessage].
 func (e Entry) Data() []Field {
@@ -55,14 +49,10 @@ func (e Entry) Data() []Field {
 
 // Filter chooses entries. The zero filter takes all.
 type Filter struct {
-	Types    []string // any of these types
-	Category string
+	Types []string // any of these types
 }
 
-func (f Filter) match(e Entry) bool {
-	return (len(f.Types) == 0 || slices.Contains(f.Types, e.Type)) &&
-		(f.Category == "" || e.Text("category") == f.Category)
-}
+func (f Filter) match(e Entry) bool { return len(f.Types) == 0 || slices.Contains(f.Types, e.Type) }
 
 // mayMatch says, by looking at bytes only, whether a line can hold a wanted
 // entry. It spares parsing the many lines that cannot. An escape may hide a
@@ -146,23 +136,6 @@ func lastOf(f io.ReaderAt, size int64, n int, filter Filter, stats *ReadStats) (
 	})
 	slices.Reverse(entries)
 	return entries, err
-}
-
-// CountSince counts the entries of type typ that stand after the last entry of
-// type mark: the order of the file decides, not the times. marked is false
-// where there is no such mark among the newest 2,200 lines; n then counts all
-// of typ among them.
-func (s *Session) CountSince(typ, mark string) (n int, marked bool, err error) {
-	for e, err := range s.Newest(Filter{Types: []string{typ, mark}}) {
-		if err != nil {
-			return 0, false, err
-		}
-		if e.Type == mark {
-			return n, true, nil
-		}
-		n++
-	}
-	return n, false, nil
 }
 
 // openTimeline returns nil and no error where there is no timeline.
