@@ -1,0 +1,153 @@
+package setup
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// newEnv is a home of its own, on a machine without any agent.
+func newEnv(t *testing.T) Env {
+	t.Helper()
+	t.Setenv("PATH", t.TempDir())
+	home := t.TempDir()
+	getenv := func(key string) string { return map[string]string{"HOME": home}[key] }
+	folders, err := store.FindFolders(getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Env{
+		Folders: folders, Home: store.New(folders.Root, folders.Claude, time.Now), Dir: t.TempDir(), Getenv: getenv,
+		Environ: func() []string { return nil }, Now: time.Now, Version: "1", Build: "1", Lang: message.EN,
+	}
+}
+
+func options(h *host.Host, mode string) Options {
+	return Options{
+		Host: h, Mode: mode, NoProbe: true, Tell: func(message.Text, ...any) {},
+		AskLanguage: func() (message.Lang, error) { return message.EN, nil },
+	}
+}
+
+func actions(r Report) map[Action]int {
+	n := map[Action]int{}
+	for _, f := range r.Files {
+		n[f.Action]++
+	}
+	return n
+}
+
+// Every host: a plan writes nothing, applying it twice changes nothing more, the
+// doctor is content with the settings, and removing gives the user's bytes back.
+func TestInstallAndRemove(t *testing.T) {
+	ctx := context.Background()
+	for _, h := range host.All() {
+		t.Run(string(h.Name), func(t *testing.T) {
+			e := newEnv(t)
+			cfg, _ := e.config()
+			path := e.setup(h, cfg.Compact).Settings
+			const mine = "{\n\t\"mine\": [1,2]   ,\"z\":{}\n}"
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(mine), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			plan, err := e.PlanInstall(ctx, options(h, ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(e.Home.Root()); err == nil || !plan.Changed || actions(plan.Report)[Edit] != 1 {
+				t.Errorf("plan: %v, %+v", err, plan.Files)
+			}
+			if err := plan.Apply(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if plan.Backup == "" || len(plan.Next()) == 0 {
+				t.Errorf("backup %q, next %v", plan.Backup, plan.Next())
+			}
+			again, err := e.PlanInstall(ctx, options(h, ""))
+			if err != nil || again.Changed {
+				t.Errorf("again: %v, %+v", err, again.Files)
+			}
+			var health []host.Health
+			for _, f := range e.Examine(ctx, nil) {
+				if f.ID == h.SettingsCheck {
+					health = append(health, f.Status)
+				}
+			}
+			if !slices.Equal(health, []host.Health{host.Fine}) {
+				t.Errorf("doctor on the settings: %v", health)
+			}
+			gone, err := e.PlanRemoval([]*host.Host{h}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := gone.Apply(ctx); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(path)
+			if diff := cmp.Diff(mine, string(data)); err != nil || diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+			if nothing, err := e.PlanRemoval(host.All(), false); err != nil || nothing.Changed {
+				t.Errorf("removed twice: %v, %+v", err, nothing.Files)
+			}
+		})
+	}
+}
+
+// Mode auto needs the program of a host whose compactions a hook may refuse.
+func TestAutoIsGivenUp(t *testing.T) {
+	for _, h := range host.All() {
+		e := newEnv(t)
+		plan, err := e.PlanInstall(context.Background(), options(h, "auto"))
+		want := "auto"
+		if h.Probe != nil {
+			want = "suggest"
+		}
+		if err != nil || plan.Mode != want {
+			t.Errorf("%s: mode %s, want %s; %v", h.Name, plan.Mode, want, err)
+		}
+	}
+}
+
+// A purge never takes the user's home, or the folder one is in, along.
+func TestPurgeIsRefused(t *testing.T) {
+	e := newEnv(t)
+	e.Dir = filepath.Join(e.Home.Root(), "below")
+	if _, err := e.PlanRemoval(host.All(), true); err == nil {
+		t.Error("the folder that one is in")
+	}
+	e = newEnv(t)
+	e.Folders.User = e.Home.Root()
+	if _, err := e.PlanRemoval(host.All(), true); err == nil {
+		t.Error("the home")
+	}
+}
+
+// Without an installation the doctor warns and finds nothing broken but the
+// missing program.
+func TestExamineNothing(t *testing.T) {
+	e := newEnv(t)
+	status := map[string]host.Health{}
+	for _, f := range e.Examine(context.Background(), nil) {
+		status[f.ID] = f.Status
+	}
+	want := map[string]host.Health{
+		"disk": host.Note, "config": host.Note, "prompt": host.Note, "binary": host.Broken,
+		"claude-code": host.Note, "codex": host.Note, "installed": host.Warn, "session": host.Note,
+	}
+	if diff := cmp.Diff(want, status); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
