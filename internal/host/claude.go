@@ -39,7 +39,7 @@ var claudeHost = Host{
 	Probe: probeClaude, SettingsCheck: "settings",
 	Texts: Texts{
 		Found: message.DoctorClaude, Missing: message.WarnNoClaude, Old: message.WarnOldClaude, NoGate: message.ProbeNoClaude,
-		NotInstalled: message.DoctorNoClaude, Init: message.HintInit, Fire: message.HintFire, Next: message.InitNext,
+		NotInstalled: message.DoctorNoClaude, Fire: message.HintFire, Next: message.InitNext,
 	},
 	dirVar: "CLAUDE_CONFIG_DIR", dirName: ".claude",
 	autoKeys: []string{"autoCompactWindow", "env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "precomputeCompactionEnabled"},

@@ -24,7 +24,7 @@ var codexHost = Host{
 	SettingsCheck: "codex-hooks",
 	Texts: Texts{
 		Found: message.DoctorCodex, Missing: message.DoctorNoCodex, Old: message.WarnOldCodex, NotInstalled: message.DoctorNotCodex,
-		Init: message.HintInitCodex, Fire: message.HintFireCodex, Next: message.InitCodex, NextAuto: message.InitCodexRun, Also: message.InitAlso,
+		Fire: message.HintFireCodex, Next: message.InitCodex, NextAuto: message.InitCodexRun, Also: message.InitAlso,
 	},
 	dirVar: "CODEX_HOME", dirName: ".codex", setup: setupCodex,
 }

@@ -15,7 +15,6 @@ type Texts struct {
 	Old          message.Text // its version, and the oldest that will do
 	NoGate       message.Text // why mode auto is given up without the program
 	NotInstalled message.Text
-	Init         message.Text // hint: install again
 	Fire         message.Text // hint: no hook was called
 	Next         message.Text // after installing
 	NextAuto     message.Text // the same, in mode auto only
