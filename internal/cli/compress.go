@@ -246,7 +246,7 @@ func (a *app) cloneTitle(f compressFlags, s *transcript.Session) string {
 }
 
 func resumeCommand(s *transcript.Session, id string) string {
-	return host.Of(host.Name(s.Host)).Resume(id)
+	return host.Of(s.Host).Resume(id)
 }
 
 // resolve finds a session and says what to do when it cannot.

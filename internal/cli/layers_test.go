@@ -10,8 +10,8 @@ import (
 // layers, from the top. A package imports only what stands on a lower line.
 var layers = [][]string{
 	{"cli"},
-	{"demo", "setup"},
-	{"hook", "watch", "audit", "web"},
+	{"demo"},
+	{"hook", "watch", "setup", "audit", "web"},
 	{"session"},
 	{"compress", "compact", "workflow"},
 	{"extract"},
