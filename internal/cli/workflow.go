@@ -21,7 +21,7 @@ func (a *app) workflowCmd() *cobra.Command {
 
 	var reason string
 	cancel := a.step("cancel", message.HelpWorkflowCancel, cobra.NoArgs, &id, func([]string) workflow.Event {
-		return workflow.Cancel{Reason: reason, At: a.env.Now()}
+		return workflow.Cancel{Reason: reason}
 	})
 	stop := cancel.RunE
 	cancel.RunE = func(cmd *cobra.Command, args []string) error {
@@ -48,7 +48,7 @@ func (a *app) workflowCmd() *cobra.Command {
 			return workflow.Skip{Stage: args[0], At: a.env.Now()}
 		}),
 		a.step("restart STAGE", message.HelpWorkflowRestart, cobra.ExactArgs(1), &id, func(args []string) workflow.Event {
-			return workflow.Restart{Stage: args[0], At: a.env.Now()}
+			return workflow.Restart{Stage: args[0]}
 		}),
 	)
 	return cmd

@@ -471,8 +471,8 @@ func runBarrierSequence(t *testing.T, c pipelineCase) {
 				t.Fatal(err)
 			}
 		}
-		all, merged := g.Report(stage, r, mergedPath)
-		got := map[string]any{"allComplete": all}
+		merged := g.Report(stage, r, mergedPath)
+		got := map[string]any{"allComplete": len(g.Completed) >= g.Total}
 		if merged != nil {
 			got["merged"] = mergedJSON(*merged)
 		}

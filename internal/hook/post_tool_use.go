@@ -20,7 +20,7 @@ func (c *call) postToolUse() (host.Reply, error) {
 	case kind == host.MessageTool:
 		return c.agentWoken()
 	case kind == host.HaltTool:
-		return c.applyAndFlush(workflow.Drop{AgentID: c.in.Tool.Agent.ID, At: c.now})
+		return c.applyAndFlush(workflow.Drop{AgentID: c.in.Tool.Agent.ID})
 	case kind == host.ShellTool && c.idle():
 		return host.Reply{}, errQuiet
 	}

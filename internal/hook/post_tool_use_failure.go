@@ -11,7 +11,7 @@ import (
 func (c *call) postToolUseFailure() (host.Reply, error) {
 	tool := c.in.Tool
 	if tool.Kind == host.AgentTool && c.in.Main() {
-		return c.applyAndFlush(workflow.Drop{ID: c.in.Tool.ID, At: c.now})
+		return c.applyAndFlush(workflow.Drop{ID: c.in.Tool.ID})
 	}
 	if !c.in.Main() {
 		return host.Reply{}, errQuiet

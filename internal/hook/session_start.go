@@ -40,7 +40,7 @@ func (c *call) sessionStart() (host.Reply, error) {
 		}
 		if tx.Workflow != nil {
 			if tx.Workflow.Active && source != "clear" {
-				if _, err := tx.Apply(workflow.Recover{Background: true, At: c.now}); err != nil {
+				if _, err := tx.Apply(workflow.Recover{Background: true}); err != nil {
 					return err
 				}
 			}

@@ -78,7 +78,7 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 // dropDeadAgents frees the stages of agents that cannot be alive: at the end of a turn
 // nothing runs in the foreground, and the host lists what runs behind it.
 func (c *call) dropDeadAgents(tx *session.Tx) error {
-	if _, err := tx.Apply(workflow.Recover{At: c.now}); err != nil {
+	if _, err := tx.Apply(workflow.Recover{}); err != nil {
 		return err
 	}
 	if !c.in.Lists {
@@ -86,7 +86,7 @@ func (c *call) dropDeadAgents(tx *session.Tx) error {
 	}
 	for _, del := range tx.Workflow.Delegations {
 		if del.Open && del.Async && del.AgentID != "" && !slices.Contains(c.in.Background, del.AgentID) {
-			if _, err := tx.Apply(workflow.Drop{AgentID: del.AgentID, At: c.now}); err != nil {
+			if _, err := tx.Apply(workflow.Drop{AgentID: del.AgentID}); err != nil {
 				return err
 			}
 		}

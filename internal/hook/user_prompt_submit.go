@@ -27,7 +27,7 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		tx.Memory.Agent = ""
 		if tx.Active() && !note {
 			// Main is idle, so an agent that ran in the foreground is gone.
-			if _, err := tx.Apply(workflow.Recover{At: c.now}); err != nil {
+			if _, err := tx.Apply(workflow.Recover{}); err != nil {
 				return err
 			}
 		}

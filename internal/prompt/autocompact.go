@@ -97,7 +97,7 @@ func ParseAutoCompact(src []byte, file string) (AutoCompact, []config.Problem) {
 }
 
 func (a *AutoCompact) parse(src []byte, file string) []config.Problem {
-	front, line, body, ok := Split(src)
+	front, line, body, ok := splitFront(src)
 	if strings.TrimSpace(strings.TrimPrefix(body, "\ufeff")) != "" {
 		a.Body = body
 	}

@@ -51,7 +51,7 @@ import "time"
 // builtin is auto-compact.md as Go data: parsing it would cost every hook that
 // asks for it half a millisecond.
 func builtin() AutoCompact {
-	_, _, body, _ := Split([]byte(defaultAutoCompact))
+	_, _, body, _ := splitFront([]byte(defaultAutoCompact))
 	a := `)
 	goLiteral(&b, reflect.ValueOf(a))
 	b.WriteString("\na.Body = body\nreturn a\n}\n")

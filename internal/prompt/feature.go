@@ -22,7 +22,6 @@ type Feature struct {
 	Name           string
 	Total, Checked int
 	Unchecked      []string // texts of the open tasks, in the order of the file
-	AllChecked     bool     // false for a list without tasks
 	InProgress     []string // every feature in progress, sorted; more than one is worth a warning
 }
 
@@ -59,7 +58,6 @@ func ActiveFeature(projectRoot, prefer string) (Feature, bool, error) {
 	t := parseTasks(src)
 	f.Checked, f.Unchecked = t.checked, t.unchecked
 	f.Total = t.checked + len(t.unchecked)
-	f.AllChecked = f.Total > 0 && len(t.unchecked) == 0
 	return f, true, nil
 }
 
@@ -103,7 +101,7 @@ func readTasks(root *os.Root, name string) ([]byte, error) {
 	return src, err
 }
 
-// TickTask ticks a stage in the task list of a feature in progress (see [Tick]).
+// TickTask ticks a stage in the task list of a feature in progress (see [tick]).
 // The file is replaced in one step and keeps its mode; a link is never written
 // through. Callers that may tick at the same time hold a lock.
 func TickTask(projectRoot, feature, stage string) (bool, error) {
@@ -135,7 +133,7 @@ func tickTask(projectRoot, feature, stage string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	out, ticked := Tick(src, stage)
+	out, ticked := tick(src, stage)
 	if !ticked {
 		return false, nil
 	}

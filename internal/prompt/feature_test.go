@@ -57,7 +57,7 @@ func TestActiveFeature(t *testing.T) {
 		{"missing", Feature{Name: "Odd Name", InProgress: all}},
 		{"../alpha", Feature{Name: "Odd Name", InProgress: all}},
 		{".hidden", Feature{Name: "Odd Name", InProgress: all}},
-		{"alpha", Feature{Name: "alpha", Total: 1, Checked: 1, AllChecked: true, InProgress: all}},
+		{"alpha", Feature{Name: "alpha", Total: 1, Checked: 1, InProgress: all}},
 		{"beta", Feature{Name: "beta", Total: 2, Checked: 1, Unchecked: []string{"b1"}, InProgress: all}},
 		{"gamma", Feature{Name: "gamma", InProgress: all}},
 	} {

@@ -2,14 +2,14 @@ package prompt
 
 import "bytes"
 
-// Split separates YAML front matter from the body. Front matter starts with a
+// splitFront separates YAML front matter from the body. Front matter starts with a
 // first line that is exactly "---" (a byte order mark and CRLF are tolerated) and
 // ends with the next such line; frontLine is the line of the file on which its
 // text begins. The body is what follows, byte for byte.
 //
 // Without front matter ok is false and the whole file is the body; frontLine is
 // then 0, or 1 when front matter was opened and never closed.
-func Split(src []byte) (front []byte, frontLine int, body string, ok bool) {
+func splitFront(src []byte) (front []byte, frontLine int, body string, ok bool) {
 	rest := bytes.TrimPrefix(src, []byte("\ufeff"))
 	line, rest, _ := bytes.Cut(rest, []byte("\n"))
 	if !isFence(line) {

@@ -33,7 +33,7 @@ func TestSplit(t *testing.T) {
 		{"only the opening", "---", result{"", 1, "---", false}},
 		{"empty", "", result{}},
 	} {
-		front, line, body, ok := Split([]byte(tc.src))
+		front, line, body, ok := splitFront([]byte(tc.src))
 		if diff := cmp.Diff(tc.want, result{string(front), line, body, ok}); diff != "" {
 			t.Errorf("%s: %s", tc.name, diff)
 		}

@@ -15,7 +15,7 @@ type tasks struct {
 // else of the whole file. Front matter and fenced code do not count, and a box
 // without text is no task.
 func parseTasks(src []byte) tasks {
-	_, _, body, _ := Split(src)
+	_, _, body, _ := splitFront(src)
 	lines := proseLines(body)
 	for _, heading := range []string{"## Tasks", "## Stages"} {
 		if section, ok := sectionOf(lines, heading); ok {
@@ -113,10 +113,10 @@ func checkbox(l string) (text string, done, ok bool) {
 	return text, done, text != ""
 }
 
-// Tick marks the first line that is exactly "- [ ] stage" as done and leaves
+// tick marks the first line that is exactly "- [ ] stage" as done and leaves
 // every other byte as it is. The second result is false when there is none.
-func Tick(src []byte, stage string) ([]byte, bool) {
-	_, _, body, _ := Split(src)
+func tick(src []byte, stage string) ([]byte, bool) {
+	_, _, body, _ := splitFront(src)
 	start := len(src) - len(body)
 	for _, l := range proseLines(body) {
 		if strings.TrimRight(l.text, " \t") == "- [ ] "+stage && stage != "" {

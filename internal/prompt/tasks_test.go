@@ -58,7 +58,7 @@ func TestTick(t *testing.T) {
 		{"no stage", "- [ ] \n", "", ""},
 		{"a stage with meta characters", "- [ ] D.V\n- [ ] DEV\n", "D.V", "- [x] D.V\n- [ ] DEV\n"},
 	} {
-		got, ok := Tick([]byte(tc.src), tc.stage)
+		got, ok := tick([]byte(tc.src), tc.stage)
 		if ok != (tc.want != "") {
 			t.Errorf("%s: ticked %v", tc.name, ok)
 		}
@@ -81,7 +81,7 @@ func TestTickChangesOneByte(t *testing.T) {
 		src := strings.Join(rapid.SliceOf(piece).Draw(t, "lines"), end)
 		before := parseTasks([]byte(src))
 		in := []byte(src)
-		out, ok := Tick(in, "DEV")
+		out, ok := tick(in, "DEV")
 		if string(in) != src {
 			t.Fatal("the source changed")
 		}
@@ -112,7 +112,7 @@ func FuzzTasks(f *testing.F) {
 				t.Errorf("task %q", u)
 			}
 		}
-		if out, ok := Tick(src, "DEV"); len(out) != len(src) || !ok && string(out) != string(src) {
+		if out, ok := tick(src, "DEV"); len(out) != len(src) || !ok && string(out) != string(src) {
 			t.Error("tick changed more than a byte")
 		}
 	})

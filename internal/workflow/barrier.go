@@ -15,7 +15,7 @@ import (
 type Group struct {
 	Total     int
 	Completed []string
-	Results   Map[Route]
+	Results   orderedMap[Route]
 	Next      string // "" = the workflow ends behind it
 	Siblings  []string
 	StartTime int64 // ms; when the last of them was handed over
@@ -36,18 +36,19 @@ func (g Group) clone() Group {
 // Report casts a vote. The first one of a stage counts; repeats, votes of
 // stages that do not belong here and votes after the decision change nothing.
 // The vote that makes it complete yields the merged result, once.
-func (g *Group) Report(stage string, r Route, mergedPath string) (complete bool, merged *Merged) {
+func (g *Group) Report(stage string, r Route, mergedPath string) *Merged {
 	stranger := len(g.Siblings) > 0 && !slices.Contains(g.Siblings, stage)
-	if !g.Resolved && !stranger && !g.Results.Has(stage) {
-		g.Completed = append(g.Completed, stage)
-		g.Results.Set(stage, r)
-		if len(g.Completed) >= g.Total {
-			g.Resolved = true
-			m := MergeBarrierResults(*g, mergedPath)
-			return true, &m
-		}
+	if g.Resolved || stranger || g.Results.Has(stage) {
+		return nil
 	}
-	return len(g.Completed) >= g.Total, nil
+	g.Completed = append(g.Completed, stage)
+	g.Results.Set(stage, r)
+	if len(g.Completed) < g.Total {
+		return nil
+	}
+	g.Resolved = true
+	m := MergeBarrierResults(*g, mergedPath)
+	return &m
 }
 
 // TimedOut reports whether the group has waited longer than limit.
@@ -143,9 +144,9 @@ func MergeBarrierResults(g Group, mergedPath string) Merged {
 }
 
 // Barriers is the content of barrier-state-{sid}.json: groups by name.
-type Barriers struct{ Map[Group] }
+type Barriers struct{ orderedMap[Group] }
 
-func (b Barriers) clone() Barriers { return Barriers{b.Map.clone(Group.clone)} }
+func (b Barriers) clone() Barriers { return Barriers{b.orderedMap.clone(Group.clone)} }
 
 // ParseBarriers reads the file.
 func ParseBarriers(data []byte) (Barriers, error) {

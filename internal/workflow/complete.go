@@ -11,7 +11,7 @@ import (
 // the surest sign, the agent's id the next, the stage alone the last.
 func (t *transition) find(ev Completion) (key string, ok bool) {
 	s := t.s
-	by := func(match func(Delegation) bool) (found, open bool) {
+	by := func(match func(delegation) bool) (found, open bool) {
 		for _, d := range slices.Backward(s.Delegations) {
 			if match(d) {
 				found = true
@@ -25,12 +25,12 @@ func (t *transition) find(ev Completion) (key string, ok bool) {
 		return found, false
 	}
 	if ev.ID != "" {
-		if found, open := by(func(d Delegation) bool { return d.ID == ev.ID }); found {
+		if found, open := by(func(d delegation) bool { return d.ID == ev.ID }); found {
 			return key, open
 		}
 	}
 	if ev.AgentID != "" {
-		if found, open := by(func(d Delegation) bool { return d.AgentID == ev.AgentID }); found {
+		if found, open := by(func(d delegation) bool { return d.AgentID == ev.AgentID }); found {
 			return key, open
 		}
 	}
@@ -41,7 +41,7 @@ func (t *transition) find(ev Completion) (key string, ok bool) {
 	if base == "" {
 		return "", false
 	}
-	if _, open := by(func(d Delegation) bool {
+	if _, open := by(func(d delegation) bool {
 		return d.Open && (d.Stage == base || Base(d.Stage) == base) && (ev.AgentID == "" || d.AgentID == "")
 	}); open {
 		return key, true
@@ -96,7 +96,7 @@ func (ev Completion) apply(t *transition) {
 // counted reports whether the hand-over that a completion names was closed by a
 // completion before, and not by something that made it stale.
 func (t *transition) counted(ev Completion) bool {
-	return slices.ContainsFunc(t.s.Delegations, func(d Delegation) bool {
+	return slices.ContainsFunc(t.s.Delegations, func(d delegation) bool {
 		return d.Done && (ev.ID != "" && d.ID == ev.ID || ev.AgentID != "" && d.AgentID == ev.AgentID)
 	})
 }
@@ -166,7 +166,7 @@ func (t *transition) answer(key string, ev Completion) {
 			if said == "" {
 				said = "?"
 			}
-			t.out.Corrected = said + " → " + route.Route
+			t.out.corrected = said + " → " + route.Route
 		}
 	}
 	t.out.Route, t.out.Unverified, t.out.Result = &route, route.Unverified, resultOf(key, route.Verdict)
@@ -242,7 +242,7 @@ func (t *transition) pass(key string, route Route, at time.Time) {
 
 func (t *transition) exhausted(key string) {
 	if limit := t.s.maxRetries(key); t.s.Retries[key] >= limit {
-		t.out.Exhausted = append(t.out.Exhausted, key)
+		t.out.exhausted = append(t.out.exhausted, key)
 		t.out.emit(message.EventRetryExhausted, "stage", key, "retryCount", t.s.Retries[key], "reason", "max-retries-exhausted")
 	}
 }
@@ -253,7 +253,7 @@ func (t *transition) forget(key string) {
 		t.out.Forget = append(t.out.Forget, key)
 	}
 	if p := t.s.PendingRetry; p != nil {
-		p.Stages = slices.DeleteFunc(slices.Clone(p.Stages), func(r RetryStage) bool { return r.ID == key })
+		p.Stages = slices.DeleteFunc(slices.Clone(p.Stages), func(r retryStage) bool { return r.ID == key })
 		if len(p.Stages) == 0 {
 			t.s.PendingRetry = nil
 		}
@@ -284,7 +284,7 @@ func (t *transition) advance(at time.Time) {
 	}
 	t.out.Kind, t.out.Next = Advanced, s.Ready()
 	if len(t.out.Next) == 0 {
-		t.out.WaitingFor = s.stagesWith(Active)
+		t.out.waitingFor = s.stagesWith(Active)
 	}
 }
 

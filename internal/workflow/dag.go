@@ -13,7 +13,7 @@ type Node struct {
 	Next       []string
 	OnFail     string // "" = nowhere
 	MaxRetries int    // how often it may send the work back; unsaid until the rules fill it in
-	Barrier    *BarrierRef
+	Barrier    *barrierRef
 
 	raw object
 }
@@ -21,8 +21,8 @@ type Node struct {
 // unsaid is the limit of a node whose file gives none: the rules' limit holds.
 const unsaid = -1
 
-// BarrierRef says which barrier a node votes in.
-type BarrierRef struct {
+// barrierRef says which barrier a node votes in.
+type barrierRef struct {
 	Group    string
 	Total    int
 	Siblings []string
@@ -30,7 +30,7 @@ type BarrierRef struct {
 }
 
 // DAG is the graph of a workflow, in the order of the work.
-type DAG struct{ Map[Node] }
+type DAG struct{ orderedMap[Node] }
 
 // StageKeys names the stages of a list: a repeated one becomes X:2, X:3; the
 // template test-first calls its two tests TEST:write and TEST:verify.
@@ -94,7 +94,7 @@ func dagOf(keys []string, maxRetries int) DAG {
 				n.OnFail = devBefore(keys, k)
 			}
 			if name != "" {
-				n.Barrier = &BarrierRef{Group: name, Total: len(block.keys), Siblings: slices.Clone(block.keys)}
+				n.Barrier = &barrierRef{Group: name, Total: len(block.keys), Siblings: slices.Clone(block.keys)}
 				if len(next) > 0 {
 					n.Barrier.Next = next[0]
 				}

@@ -78,12 +78,12 @@ func (ev Delegate) apply(t *transition) {
 	for n := 2; s.ActiveAgents.Has(name); n++ {
 		name = plainAgent(key) + "#" + strconv.Itoa(n)
 	}
-	s.ActiveAgents.Set(name, ActiveAgent{Stage: key, StartedAt: Stamp(ev.At)})
+	s.ActiveAgents.Set(name, activeAgent{Stage: key, StartedAt: Stamp(ev.At)})
 	id := ev.ID
 	if id == "" {
 		id = fmt.Sprintf("%s/%d", key, len(s.Delegations)+1)
 	}
-	s.Delegations = append(s.Delegations, Delegation{
+	s.Delegations = append(s.Delegations, delegation{
 		ID: id, AgentID: ev.AgentID, Stage: key, Open: true, Async: ev.Async, At: Stamp(ev.At),
 	})
 	if b := node.Barrier; b != nil {

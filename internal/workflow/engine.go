@@ -134,7 +134,7 @@ func (t *transition) sync() {
 		}
 	}
 	if n := len(s.Delegations) - keepDelegations; n > 0 {
-		s.Delegations = slices.DeleteFunc(s.Delegations, func(d Delegation) bool {
+		s.Delegations = slices.DeleteFunc(s.Delegations, func(d delegation) bool {
 			n--
 			return n >= 0 && !d.Open
 		})

@@ -166,7 +166,7 @@ func (r *run) step() {
 		}
 		r.apply(Delegate{ID: id, Stage: rapid.SampledFrom(keys).Draw(t, "any"), At: r.now})
 	case "complete":
-		var open []Delegation
+		var open []delegation
 		for _, d := range r.s.Delegations {
 			if d.Open {
 				open = append(open, d)
@@ -213,10 +213,10 @@ func (r *run) step() {
 		r.now = r.now.Add(time.Duration(rapid.IntRange(0, 600).Draw(t, "wait")) * time.Second)
 		r.apply(Tick{At: r.now})
 	case "recover":
-		r.apply(Recover{Background: rapid.Bool().Draw(t, "background"), At: r.now})
+		r.apply(Recover{Background: rapid.Bool().Draw(t, "background")})
 	case "drop":
 		if len(r.ids) > 0 {
-			r.apply(Drop{ID: rapid.SampledFrom(r.ids).Draw(t, "dropped"), At: r.now})
+			r.apply(Drop{ID: rapid.SampledFrom(r.ids).Draw(t, "dropped")})
 		}
 	case "skip":
 		if rapid.IntRange(0, 3).Draw(t, "really") == 0 {
@@ -313,7 +313,7 @@ func TestCompletionAfterCancel(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	s, _ := rules.Apply(nil, Start{SessionID: "s", Type: "quick", At: now})
 	s, _ = rules.Apply(s, Delegate{ID: "1", Stage: "DEV", At: now})
-	s, out := rules.Apply(s, Cancel{Reason: "no time", At: now})
+	s, out := rules.Apply(s, Cancel{Reason: "no time"})
 	if out.Kind != Cancelled || s.Active {
 		t.Fatalf("cancel: %v", out.Kind)
 	}

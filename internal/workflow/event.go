@@ -55,19 +55,13 @@ type Completion struct {
 
 // Drop takes an agent off its stage without counting anything: it never ran, or
 // a person stopped it.
-type Drop struct {
-	ID, AgentID string
-	At          time.Time
-}
+type Drop struct{ ID, AgentID string }
 
 // Tick lets time pass: barriers may run out.
 type Tick struct{ At time.Time }
 
 // Cancel stops the run.
-type Cancel struct {
-	Reason string
-	At     time.Time
-}
+type Cancel struct{ Reason string }
 
 // Skip leaves a stage out, now or when its turn comes.
 type Skip struct {
@@ -76,15 +70,11 @@ type Skip struct {
 }
 
 // Restart does a stage and everything behind it again, with fresh retries.
-type Restart struct {
-	Stage string
-	At    time.Time
-}
+type Restart struct{ Stage string }
 
 // Recover takes agents that cannot be alive any more off their stages.
 type Recover struct {
 	Background bool // background agents too
-	At         time.Time
 }
 
 // Feature names the feature the run belongs to, unless it has one.
@@ -128,12 +118,12 @@ type Outcome struct {
 	Round, Max int      // of a rollback or a crash
 	Group      string   // a barrier that was decided
 	Missing    []string // who did not vote in time
-	WaitingFor []string // who still has to vote
+	waitingFor []string // who still has to vote
 	Merged     *Merged  // reports to join
 	Stop       Stop     // what ShouldStop observed
 	Reason     message.Reason
-	Exhausted  []string // stages whose retries are spent
-	Corrected  string   // "COMPLETE → NEXT": what the answer said, and what it came to
+	exhausted  []string // stages whose retries are spent
+	corrected  string   // "COMPLETE → NEXT": what the answer said, and what it came to
 
 	Reflect []Reflection    // rounds to remember
 	Forget  []string        // stages whose reflections go

@@ -14,45 +14,45 @@ import (
 // NodeContext tells a stage's agent where it stands: what came before, what
 // comes after, which reports to read and what failed last time.
 type NodeContext struct {
-	Node         NodeInfo      `json:"node"`
+	Node         nodeInfo      `json:"node"`
 	ContextFiles []string      `json:"context_files"`
 	Report       string        `json:"report_file,omitempty"`
-	Env          *NodeEnv      `json:"env"`
-	RetryContext *RetryContext `json:"retryContext"`
+	Env          *nodeEnv      `json:"env"`
+	RetryContext *retryContext `json:"retryContext"`
 }
 
-// NodeInfo is the place in the graph.
-type NodeInfo struct {
+// nodeInfo is the place in the graph.
+type nodeInfo struct {
 	Stage   string       `json:"stage"`
 	Prev    []string     `json:"prev"`
 	Next    []string     `json:"next"`
-	OnFail  *NodeOnFail  `json:"onFail"`
-	Barrier *NodeBarrier `json:"barrier"`
+	OnFail  *nodeOnFail  `json:"onFail"`
+	Barrier *nodeBarrier `json:"barrier"`
 }
 
-// NodeOnFail says where a FAIL goes.
-type NodeOnFail struct {
+// nodeOnFail says where a FAIL goes.
+type nodeOnFail struct {
 	Target       string `json:"target"`
 	MaxRetries   int    `json:"maxRetries"`
 	CurrentRound int    `json:"currentRound"`
 }
 
-// NodeBarrier says who votes together.
-type NodeBarrier struct {
+// nodeBarrier says who votes together.
+type nodeBarrier struct {
 	Group    string   `json:"group"`
 	Total    int      `json:"total"`
 	Siblings []string `json:"siblings"`
 }
 
-// NodeEnv is the project's make.
-type NodeEnv struct {
+// nodeEnv is the project's make.
+type nodeEnv struct {
 	Language  string `json:"language,omitempty"`
 	Framework string `json:"framework,omitempty"`
 	Frontend  bool   `json:"frontend,omitempty"`
 }
 
-// RetryContext is there when the stage has to mend something.
-type RetryContext struct {
+// retryContext is there when the stage has to mend something.
+type retryContext struct {
 	FailedStage    string `json:"failedStage"`
 	Round          int    `json:"round"`
 	ReflectionFile string `json:"reflectionFile"`
@@ -78,17 +78,17 @@ type NodeOptions struct {
 func (r Rules) BuildNodeContext(s *State, stage string, o NodeOptions) NodeContext {
 	node, known := s.DAG.Get(stage)
 	nc := NodeContext{
-		Node:         NodeInfo{Stage: stage, Prev: emptyList(node.Deps), Next: []string{}},
+		Node:         nodeInfo{Stage: stage, Prev: emptyList(node.Deps), Next: []string{}},
 		ContextFiles: []string{},
 	}
 	if known {
 		nc.Node.Next = emptyList(s.DAG.NextOf(stage))
 	}
 	if node.OnFail != "" {
-		nc.Node.OnFail = &NodeOnFail{Target: node.OnFail, MaxRetries: r.limit(node), CurrentRound: s.Retries[stage] + 1}
+		nc.Node.OnFail = &nodeOnFail{Target: node.OnFail, MaxRetries: r.limit(node), CurrentRound: s.Retries[stage] + 1}
 	}
 	if b := node.Barrier; b != nil {
-		nc.Node.Barrier = &NodeBarrier{Group: b.Group, Total: b.Total, Siblings: emptyList(b.Siblings)}
+		nc.Node.Barrier = &nodeBarrier{Group: b.Group, Total: b.Total, Siblings: emptyList(b.Siblings)}
 	}
 	add := func(file string) bool {
 		if file == "" || !o.Exists(file) {
@@ -111,7 +111,7 @@ func (r Rules) BuildNodeContext(s *State, stage string, o NodeOptions) NodeConte
 		nc.Report = r.contextPath(ContextName(o.SessionID, stage))
 	}
 	if e := s.Environment; e.Language != "" || e.Framework != "" || e.Frontend {
-		nc.Env = &NodeEnv{e.Language, e.Framework, e.Frontend}
+		nc.Env = &nodeEnv{e.Language, e.Framework, e.Frontend}
 	}
 	if failed := s.failedFor(stage); len(failed) > 0 {
 		worst := failed[0]
@@ -122,7 +122,7 @@ func (r Rules) BuildNodeContext(s *State, stage string, o NodeOptions) NodeConte
 		if p := s.PendingRetry; p != nil {
 			read = add(p.ContextFile) || read
 		}
-		rc := &RetryContext{
+		rc := &retryContext{
 			FailedStage: worst, Round: s.Retries[worst] + 1,
 			ReflectionFile: r.contextPath(ReflectionName(o.SessionID, worst)),
 		}

@@ -10,24 +10,24 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Map is a map that remembers the order of its keys: the order of stages in a
+// orderedMap is a map that remembers the order of its keys: the order of stages in a
 // file is the order of the work, and a Go map would lose it.
-type Map[V any] struct {
+type orderedMap[V any] struct {
 	keys []string
 	vals map[string]V
 }
 
 // Get returns the value of key and whether it is there.
-func (m Map[V]) Get(key string) (V, bool) {
+func (m orderedMap[V]) Get(key string) (V, bool) {
 	v, ok := m.vals[key]
 	return v, ok
 }
 
 // Has reports whether key is there.
-func (m Map[V]) Has(key string) bool { _, ok := m.vals[key]; return ok }
+func (m orderedMap[V]) Has(key string) bool { _, ok := m.vals[key]; return ok }
 
 // Set replaces the value of key in place, or appends the key.
-func (m *Map[V]) Set(key string, v V) {
+func (m *orderedMap[V]) Set(key string, v V) {
 	if m.vals == nil {
 		m.vals = map[string]V{}
 	}
@@ -38,7 +38,7 @@ func (m *Map[V]) Set(key string, v V) {
 }
 
 // Delete removes key.
-func (m *Map[V]) Delete(key string) {
+func (m *orderedMap[V]) Delete(key string) {
 	if _, ok := m.vals[key]; ok {
 		delete(m.vals, key)
 		m.keys = slices.DeleteFunc(m.keys, func(k string) bool { return k == key })
@@ -46,13 +46,13 @@ func (m *Map[V]) Delete(key string) {
 }
 
 // Keys returns the keys in order. The caller must not change the slice.
-func (m Map[V]) Keys() []string { return m.keys }
+func (m orderedMap[V]) Keys() []string { return m.keys }
 
 // Len returns the number of keys.
-func (m Map[V]) Len() int { return len(m.keys) }
+func (m orderedMap[V]) Len() int { return len(m.keys) }
 
 // All iterates in order.
-func (m Map[V]) All() iter.Seq2[string, V] {
+func (m orderedMap[V]) All() iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, k := range m.keys {
 			if !yield(k, m.vals[k]) {
@@ -63,8 +63,8 @@ func (m Map[V]) All() iter.Seq2[string, V] {
 }
 
 // clone copies the map; values are copied by f.
-func (m Map[V]) clone(f func(V) V) Map[V] {
-	c := Map[V]{keys: slices.Clone(m.keys)}
+func (m orderedMap[V]) clone(f func(V) V) orderedMap[V] {
+	c := orderedMap[V]{keys: slices.Clone(m.keys)}
 	if m.vals != nil {
 		c.vals = make(map[string]V, len(m.vals))
 		for k, v := range m.vals {
@@ -76,11 +76,11 @@ func (m Map[V]) clone(f func(V) V) Map[V] {
 
 // object is a JSON object as ordered raw members. Decoding into it and encoding
 // again keeps members that this version knows nothing about, and their order.
-type object struct{ Map[json.RawMessage] }
+type object struct{ orderedMap[json.RawMessage] }
 
 func same[V any](v V) V { return v }
 
-func (o object) clone() object { return object{o.Map.clone(same)} }
+func (o object) clone() object { return object{o.orderedMap.clone(same)} }
 
 // parseObject reads data, which must be one valid JSON object.
 func parseObject(data []byte) (object, error) {

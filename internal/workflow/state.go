@@ -39,19 +39,19 @@ type State struct {
 	CurrentStage string // "" = none left
 	Active       bool   // pipelineActive
 	DAG          DAG
-	Stages       Map[StageState]
+	Stages       orderedMap[StageState]
 	ActiveStages []string
-	ActiveAgents Map[ActiveAgent]
+	ActiveAgents orderedMap[activeAgent]
 	Retries      map[string]int
 	Crashes      map[string]int
-	RetryHistory Map[[]Round]
-	PendingRetry *PendingRetry
+	RetryHistory orderedMap[[]Round]
+	PendingRetry *pendingRetry
 	FailCount    int
 	RejectCount  int
 	RetroCount   int
 	FeatureName  string
 	Environment  Environment
-	Delegations  []Delegation
+	Delegations  []delegation
 	// Ended says why an inactive run is over: complete, aborted, cancelled.
 	Ended string
 	// Barriers is kept in a file of its own, derived from the rest.
@@ -78,8 +78,8 @@ type StageState struct {
 	raw object
 }
 
-// ActiveAgent is an agent at work.
-type ActiveAgent struct {
+// activeAgent is an agent at work.
+type activeAgent struct {
 	Stage     string
 	StartedAt string
 
@@ -94,15 +94,15 @@ type Round struct {
 	Hint     string `json:"hint,omitempty"`
 }
 
-// PendingRetry names what a rework has to mend. It is the fallback that 002
+// pendingRetry names what a rework has to mend. It is the fallback that 002
 // keeps beside the retry history.
-type PendingRetry struct {
-	Stages      []RetryStage `json:"stages"`
+type pendingRetry struct {
+	Stages      []retryStage `json:"stages"`
 	ContextFile string       `json:"contextFile,omitempty"`
 }
 
-// RetryStage is a failed stage of a PendingRetry.
-type RetryStage struct {
+// retryStage is a failed stage of a PendingRetry.
+type retryStage struct {
 	ID       string `json:"id"`
 	Severity string `json:"severity,omitempty"`
 	Round    int    `json:"round"`
@@ -117,9 +117,9 @@ type Environment struct {
 	raw object
 }
 
-// Delegation is one hand-over of a stage to an agent. A completion belongs to
+// delegation is one hand-over of a stage to an agent. A completion belongs to
 // exactly one delegation and closes it, which is what makes it count once.
-type Delegation struct {
+type delegation struct {
 	ID      string `json:"id"`                // the host's tool_use_id, or our own
 	AgentID string `json:"agentId,omitempty"` // known once the agent runs
 	Stage   string `json:"stage"`
@@ -201,7 +201,7 @@ func decodeState(o object) (*State, error) {
 	s.ActiveStages = stringList(o.member("activeStages"))
 	o.member("activeAgents").ForEach(func(k, v gjson.Result) bool {
 		if v.IsObject() {
-			s.ActiveAgents.Set(k.String(), ActiveAgent{Stage: v.Get("stage").String(), StartedAt: v.Get("startedAt").String(), raw: objectOf(v)})
+			s.ActiveAgents.Set(k.String(), activeAgent{Stage: v.Get("stage").String(), StartedAt: v.Get("startedAt").String(), raw: objectOf(v)})
 		}
 		return true
 	})
@@ -214,7 +214,7 @@ func decodeState(o object) (*State, error) {
 		return true
 	})
 	if p := o.member("pendingRetry"); p.IsObject() {
-		var pr PendingRetry
+		var pr pendingRetry
 		if json.Unmarshal([]byte(p.Raw), &pr) == nil {
 			s.PendingRetry = &pr
 		}
@@ -246,7 +246,7 @@ func decodeDAG(r gjson.Result) DAG {
 			n.MaxRetries = count(m)
 		}
 		if b := v.Get("barrier"); b.IsObject() {
-			n.Barrier = &BarrierRef{Group: b.Get("group").String(), Total: count(b.Get("total")), Siblings: stringList(b.Get("siblings"))}
+			n.Barrier = &barrierRef{Group: b.Get("group").String(), Total: count(b.Get("total")), Siblings: stringList(b.Get("siblings"))}
 			if next := b.Get("next"); next.Type == gjson.String {
 				n.Barrier.Next = next.String()
 			}

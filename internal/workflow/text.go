@@ -20,8 +20,8 @@ func Instruction(s *State, o Outcome, lang message.Lang) string {
 	if o.Unverified && o.Kind != Nothing {
 		t.say(message.RouteUnverif, o.Stage)
 	}
-	if o.Corrected != "" && !o.Unverified {
-		t.say(message.RouteCorrected, o.Stage, o.Corrected)
+	if o.corrected != "" && !o.Unverified {
+		t.say(message.RouteCorrected, o.Stage, o.corrected)
 	}
 	if !t.happened() {
 		return ""
@@ -60,7 +60,7 @@ func (t *routingText) happened() bool {
 		if o.Route != nil && o.Route.Verdict == Fail {
 			text = message.RouteWaitFail
 		}
-		t.say(text, o.Stage, strings.Join(o.WaitingFor, ", "))
+		t.say(text, o.Stage, strings.Join(o.waitingFor, ", "))
 	case RolledBack:
 		t.sentBack()
 	case Redelegate:
@@ -94,7 +94,7 @@ func (t *routingText) passed() {
 			forced = []string{o.Stage}
 		}
 		text := message.RouteForcedAny
-		if len(o.Exhausted) > 0 || o.Route != nil && o.Route.Warning != "" {
+		if len(o.exhausted) > 0 || o.Route != nil && o.Route.Warning != "" {
 			text = message.RouteForced
 		}
 		t.say(text, strings.Join(forced, " + "))
@@ -106,8 +106,8 @@ func (t *routingText) passed() {
 	switch {
 	case o.Kind == Finished:
 		t.lines = append(t.lines, completeText(t.s, t.lang)...)
-	case len(o.Next) == 0 && len(o.WaitingFor) > 0:
-		t.say(message.RouteWait, o.Stage, strings.Join(o.WaitingFor, ", "))
+	case len(o.Next) == 0 && len(o.waitingFor) > 0:
+		t.say(message.RouteWait, o.Stage, strings.Join(o.waitingFor, ", "))
 	}
 }
 
@@ -226,7 +226,7 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 	case o.Result == resultFail:
 		say(message.ResultFail, label, s.FailCount, s.maxRetries(o.Stage))
 		switch {
-		case len(o.Exhausted) > 0:
+		case len(o.exhausted) > 0:
 			say(message.ResultLimit, s.maxRetries(o.Stage))
 		case o.Kind == RolledBack:
 			say(message.ResultFixFail)
@@ -234,7 +234,7 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 	case o.Result == resultReject:
 		say(message.ResultReject, s.RejectCount, s.maxRetries(o.Stage))
 		switch {
-		case len(o.Exhausted) > 0:
+		case len(o.exhausted) > 0:
 			say(message.ResultLimitRej, s.maxRetries(o.Stage))
 		case o.Kind == RolledBack:
 			say(message.ResultFixReject)

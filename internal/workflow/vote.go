@@ -25,7 +25,7 @@ func (t *transition) vote(key string, route Route, at time.Time) {
 			st.Status = Failed
 		}
 	})
-	_, merged := g.Report(key, route, t.mergedPath())
+	merged := g.Report(key, route, t.mergedPath())
 	s.Barriers.Set(name, g)
 	if merged != nil {
 		t.resolve(name, *merged, at)
@@ -35,10 +35,10 @@ func (t *transition) vote(key string, route Route, at time.Time) {
 		return
 	}
 	t.out.Kind, t.out.Group = Waiting, name
-	t.out.WaitingFor = g.Missing()
+	t.out.waitingFor = g.Missing()
 	t.out.Next = slices.DeleteFunc(s.Ready(), func(k string) bool { return !slices.Contains(g.Siblings, k) })
 	t.out.emit(message.EventBarrierWaiting, "barrierGroup", name, "completedCount", len(g.Completed), "totalCount", g.Total,
-		"completedStages", slices.Clone(g.Completed), "waitingStages", t.out.WaitingFor)
+		"completedStages", slices.Clone(g.Completed), "waitingStages", t.out.waitingFor)
 }
 
 func (t *transition) mergedPath() string {
@@ -93,7 +93,7 @@ func (t *transition) rollback(failed []string, at time.Time) {
 		return
 	}
 	target := s.DAG.Rework(again[0])
-	pending := &PendingRetry{}
+	pending := &pendingRetry{}
 	for _, k := range again {
 		if d := s.DAG.Rework(k); slices.Index(s.DAG.Keys(), d) < slices.Index(s.DAG.Keys(), target) {
 			target = d
@@ -106,7 +106,7 @@ func (t *transition) rollback(failed []string, at time.Time) {
 			round.Severity, round.Hint = st.Verdict.Severity, st.Verdict.Hint
 		}
 		s.RetryHistory.Set(k, append(slices.Clone(rounds), round))
-		pending.Stages = append(pending.Stages, RetryStage{ID: k, Severity: round.Severity, Round: s.Retries[k]})
+		pending.Stages = append(pending.Stages, retryStage{ID: k, Severity: round.Severity, Round: s.Retries[k]})
 		t.out.Reflect = append(t.out.Reflect, Reflection{Stage: k, Round: s.Retries[k], Route: st.Verdict, At: at})
 		seen := []any{"stage", k, "failCount", s.Retries[k], "reason", observed[k].Reason}
 		if w := observed[k].Warning; w != "" {
