@@ -251,7 +251,7 @@ func resumeCommand(s *transcript.Session, id string) string {
 
 // resolve finds a session and says what to do when it cannot.
 func (a *app) resolve(ref string) (transcript.File, error) {
-	file, err := transcript.Resolve(ref, a.env.claudeDir(), a.env.codexHome())
+	file, err := transcript.Resolve(ref, a.env.hostDir)
 	var many *transcript.Ambiguous
 	if errors.Is(err, transcript.ErrNotFound) || errors.As(err, &many) {
 		return file, message.WithHint(err, message.HintSessions)
@@ -265,7 +265,7 @@ func (a *app) pickSession(ctx context.Context) (string, error) {
 	if !ok || !a.env.IsTTY(in.Fd()) || a.json {
 		return "", usageError{message.WithHint(message.Fail(message.NeedSession), message.HintSessions)}
 	}
-	files, err := transcript.List(a.env.claudeDir(), a.env.codexHome())
+	files, err := transcript.List(a.env.hostDir)
 	if err != nil {
 		return "", err
 	}

@@ -48,7 +48,10 @@ func (e Env) folders() store.Folders {
 
 func (e Env) claudeDir() string { return e.folders().Claude }
 
-func (e Env) codexHome() string { return host.Of(host.Codex).Dir(e.folders().Find) }
+func (e Env) codexHome() string { return e.hostDir(host.Of(host.Codex)) }
+
+// hostDir is the folder of a host's own files.
+func (e Env) hostDir(h *host.Host) string { return h.Dir(e.folders().Find) }
 
 func (e Env) store() *store.Home {
 	f := e.folders()

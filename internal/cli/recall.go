@@ -113,7 +113,7 @@ func (a *app) original(ctx context.Context, s *transcript.Reader, ref string, de
 	if rec, ok := a.compressCache().Made(text); ok && hashOf(rec.Original) == m.Hash {
 		return rec.Original, origin{ref: m.Source + "#" + m.UUID}, nil
 	}
-	file, err := transcript.Resolve(m.Source, a.env.claudeDir(), a.env.codexHome())
+	file, err := transcript.Resolve(m.Source, a.env.hostDir)
 	if err != nil || depth > 100 {
 		// The clone stands beside its source, wherever that is.
 		if file, err = besideOf(s.Session, m.Source); err != nil {
@@ -140,7 +140,7 @@ func besideOf(s *transcript.Session, id string) (transcript.File, error) {
 	}
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), id+".jsonl") {
-			return transcript.Resolve(dir+e.Name(), "", "")
+			return transcript.Resolve(dir+e.Name(), nil) // a path
 		}
 	}
 	return transcript.File{}, transcript.ErrNotFound
@@ -166,7 +166,7 @@ type hit struct {
 }
 
 func (a *app) recallQuery(ctx context.Context, query, session string, limit int) error {
-	files, err := transcript.List(a.env.claudeDir(), a.env.codexHome())
+	files, err := transcript.List(a.env.hostDir)
 	if session != "" {
 		var f transcript.File
 		f, err = a.resolve(session)

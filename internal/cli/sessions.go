@@ -35,7 +35,7 @@ func (a *app) sessionsCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sessions", Short: message.HelpSessions.In(a.lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			files, err := transcript.List(a.env.claudeDir(), a.env.codexHome())
+			files, err := transcript.List(a.env.hostDir)
 			if err != nil {
 				return err
 			}

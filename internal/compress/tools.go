@@ -50,7 +50,7 @@ func Cut(s string) string {
 // editTools applies the plan's removals and cuts to one entry. gone reports
 // that nothing of it is left.
 func (p *Plan) editTools(i int32, entry []byte) (out []byte, gone bool) {
-	if p.Session.Host == transcript.Codex {
+	if p.Session.Itemised() {
 		return p.editItem(i, entry)
 	}
 	return transcript.EditBlocks(entry, func(b transcript.Block) []byte {

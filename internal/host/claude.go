@@ -32,6 +32,8 @@ var claudeHost = Host{
 	Delivers:   true, Gates: true, AsksAgents: true, Loops: true, AgentsCompact: true,
 	Resume: func(session string) string { return "claude --resume " + session },
 	Decode: decodeClaude, Encode: encodeHooks,
+	// Sub-agents' files lie deeper, or beside the sessions under a name of theirs.
+	Sessions: SessionFiles{Dir: "projects", Depth: 1, Except: "agent-"},
 	AgentTranscript: func(transcript, agent string) string {
 		return filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "subagents", "agent-"+filepath.Base(agent)+".jsonl")
 	},

@@ -20,6 +20,7 @@ var codexHost = Host{
 	Delivers: true, Watched: true,
 	Resume: func(session string) string { return "codex resume " + session },
 	Decode: decodeCodex, Encode: encodeHooks,
+	Sessions: SessionFiles{Dir: "sessions", Depth: 3, Prefix: "rollout-"},
 
 	SettingsCheck: "codex-hooks",
 	Texts: Texts{

@@ -72,6 +72,8 @@ type Host struct {
 	Encode func(in *Call, r Reply) []byte
 	// Resume is the command that goes on with a session.
 	Resume func(session string) string
+	// Sessions is where it keeps its session files.
+	Sessions SessionFiles
 	// AgentTranscript is where a sub-agent's session is kept; "" = nowhere.
 	AgentTranscript func(transcript, agent string) string
 
@@ -85,6 +87,19 @@ type Host struct {
 	dirVar, dirName string // the folder of its own files: variable, and name below the home
 	autoKeys        []string
 	setup           func(Place) Setup
+}
+
+// SessionFiles tells a host's session files from the others in its folder.
+type SessionFiles struct {
+	Dir    string // below the host's own folder
+	Depth  int    // how many folders stand between it and the files, at most
+	Prefix string // of the files' names
+	Except string // a prefix of files that are not sessions; "" = none
+}
+
+// Match reports whether a file is called like a session.
+func (s SessionFiles) Match(name string) bool {
+	return strings.HasSuffix(name, ".jsonl") && strings.HasPrefix(name, s.Prefix) && (s.Except == "" || !strings.HasPrefix(name, s.Except))
 }
 
 // All are the hosts, the usual one first.

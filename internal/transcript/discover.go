@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // File is a session file that was found but not read.
@@ -22,38 +25,32 @@ type File struct {
 	ModTime time.Time
 }
 
-// List finds the sessions under Claude Code's folder and Codex's home, newest
-// first. Folders that do not exist hold none. Sub-agents' files are left out.
-func List(claudeDir, codexHome string) ([]File, error) {
+// List finds the hosts' sessions, newest first; dir is the folder of a host's own
+// files. Folders that do not exist hold none. Sub-agents' files are left out.
+func List(dir func(*host.Host) string) ([]File, error) {
 	var files []File
 	var errs []error
-	projects := filepath.Join(claudeDir, "projects")
-	folders, err := os.ReadDir(projects)
-	errs = append(errs, ignoreMissing(err))
-	for _, d := range folders {
-		if !d.IsDir() {
-			continue
-		}
-		entries, err := os.ReadDir(filepath.Join(projects, d.Name()))
-		errs = append(errs, ignoreMissing(err))
-		for _, e := range entries {
-			if strings.HasSuffix(e.Name(), ".jsonl") && !strings.HasPrefix(e.Name(), "agent-") {
-				files = appendFile(files, filepath.Join(projects, d.Name(), e.Name()), Claude, d.Name(), e)
+	for _, h := range host.All() {
+		root := filepath.Join(dir(h), h.Sessions.Dir)
+		// With a slash at its end a folder that is a link is followed.
+		errs = append(errs, filepath.WalkDir(root+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return ignoreMissing(err)
 			}
-		}
+			rel, err := filepath.Rel(root, path)
+			if err != nil {
+				return err
+			}
+			rel = filepath.ToSlash(rel)
+			switch {
+			case e.IsDir() && rel != "." && strings.Count(rel, "/") >= h.Sessions.Depth:
+				return fs.SkipDir
+			case !e.IsDir() && h.Sessions.Match(e.Name()):
+				files = appendFile(files, path, h.Name, pathpkg.Dir(rel), e)
+			}
+			return nil
+		}))
 	}
-	sessions := filepath.Join(codexHome, "sessions")
-	err = filepath.WalkDir(sessions, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return ignoreMissing(err)
-		}
-		if name := e.Name(); !e.IsDir() && strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, ".jsonl") {
-			day, _ := filepath.Rel(sessions, filepath.Dir(path))
-			files = appendFile(files, path, Codex, filepath.ToSlash(day), e)
-		}
-		return nil
-	})
-	errs = append(errs, ignoreMissing(err))
 	slices.SortStableFunc(files, func(a, b File) int {
 		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
 	})
@@ -90,11 +87,11 @@ func (e *Ambiguous) Error() string {
 
 // Resolve finds the session that a person means: an id, the unique beginning
 // of one, or a path.
-func Resolve(ref, claudeDir, codexHome string) (File, error) {
+func Resolve(ref string, dir func(*host.Host) string) (File, error) {
 	if strings.ContainsAny(ref, `/\`) || strings.HasSuffix(ref, ".jsonl") {
 		return resolvePath(ref)
 	}
-	files, err := List(claudeDir, codexHome)
+	files, err := List(dir)
 	if ref == "" {
 		return File{}, ErrNotFound
 	}
@@ -138,7 +135,7 @@ func resolvePath(path string) (File, error) {
 	defer f.Close()
 	head := make([]byte, min(size, 256<<10))
 	n, _ := f.ReadAt(head, 0)
-	host, ok := detect(head[:n])
+	h, ok := detect(head[:n])
 	if !ok {
 		return File{}, fmt.Errorf("read %s: %w", path, ErrUnknown)
 	}
@@ -146,5 +143,5 @@ func resolvePath(path string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	return File{Path: path, Host: host, ID: idFromName(path, host), Folder: filepath.Base(filepath.Dir(path)), Size: size, ModTime: info.ModTime()}, nil
+	return File{Path: path, Host: h, ID: idFromName(path, h), Folder: filepath.Base(filepath.Dir(path)), Size: size, ModTime: info.ModTime()}, nil
 }

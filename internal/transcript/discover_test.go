@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 func TestListAndResolve(t *testing.T) {
@@ -39,7 +41,13 @@ func TestListAndResolve(t *testing.T) {
 	put(filepath.Join(claude, "projects", "-w-two", "agent-1234.jsonl"), userLine)
 	put(filepath.Join(claude, "projects", "-w-two", "aaaa2222-0000-4000-8000-000000000000", "subagents", "agent-1.jsonl"), userLine)
 	c := put(filepath.Join(codex, "sessions", "2026", "03", "04", "rollout-2026-03-04T05-06-07-01a1dd58-f3c3-75c2-aeba-5483adcbe0a9.jsonl"), `{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}`)
-	files, err := List(claude, codex)
+	dirs := func(h *host.Host) string {
+		if h.Name == Codex {
+			return codex
+		}
+		return claude
+	}
+	files, err := List(dirs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,20 +61,20 @@ func TestListAndResolve(t *testing.T) {
 	for ref, want := range map[string]string{
 		"aaaa1111-0000-4000-8000-000000000000": a, "aaaa2": b, "01a1dd58": c, c: c,
 	} {
-		if f, err := Resolve(ref, claude, codex); err != nil || f.Path != want {
+		if f, err := Resolve(ref, dirs); err != nil || f.Path != want {
 			t.Errorf("%s: %s, %v", ref, f.Path, err)
 		}
 	}
 	var many *Ambiguous
-	if _, err := Resolve("aaaa", claude, codex); !errors.As(err, &many) || len(many.IDs) != 2 {
+	if _, err := Resolve("aaaa", dirs); !errors.As(err, &many) || len(many.IDs) != 2 {
 		t.Errorf("%v", err)
 	}
 	for _, ref := range []string{"", "zzz", "/no/such.jsonl"} {
-		if _, err := Resolve(ref, claude, codex); !errors.Is(err, ErrNotFound) {
+		if _, err := Resolve(ref, dirs); !errors.Is(err, ErrNotFound) {
 			t.Errorf("%q: %v", ref, err)
 		}
 	}
-	if files, err := List(filepath.Join(dir, "no"), filepath.Join(dir, "no")); err != nil || len(files) != 0 {
+	if files, err := List(func(*host.Host) string { return filepath.Join(dir, "no") }); err != nil || len(files) != 0 {
 		t.Errorf("%v, %v", files, err)
 	}
 }

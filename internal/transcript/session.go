@@ -660,3 +660,7 @@ func (s *Session) toolsOf(i int) []toolRef {
 	}
 	return s.tools[s.Entries[i].tool0:end]
 }
+
+// Itemised reports whether tool calls and their answers are lines of their own,
+// not blocks of a message.
+func (s *Session) Itemised() bool { return s.Host == Codex }
