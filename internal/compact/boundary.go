@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
 )
 
 // Boundary names a sign that a piece of work is finished.
@@ -41,6 +43,15 @@ func Of(list ...Boundary) Signals {
 		if i := slices.Index(boundaries[:], b); i >= 0 {
 			s |= 1 << i
 		}
+	}
+	return s
+}
+
+// counting is the set of boundaries that a configuration names.
+func counting(t config.Trigger) Signals {
+	var s Signals
+	for _, name := range t.AutoRequiresAnyBoundary {
+		s |= Of(Boundary(name))
 	}
 	return s
 }

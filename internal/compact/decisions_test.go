@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
@@ -14,16 +15,16 @@ func TestDecisionsAreRemembered(t *testing.T) {
 	t.Parallel()
 	var s Thread
 	s = s.Apply(host.UserMessage{Text: "Port the parser.\nThe public API must not change."}, Settings{})
-	s = s.Apply(host.AgentMessage{Text: "I looked around.\n- We decided on one pass.\n> never quoted\n```\nnever in code\n```\n一律使用 UTC。"}, Defaults())
+	s = s.Apply(host.AgentMessage{Text: "I looked around.\n- We decided on one pass.\n> never quoted\n```\nnever in code\n```\n一律使用 UTC。"}, config.Defaults().Compact)
 	s = s.Apply(host.Compacted{}, Settings{})
-	s = s.Apply(host.AgentMessage{Text: "We decided on one pass."}, Defaults())
+	s = s.Apply(host.AgentMessage{Text: "We decided on one pass."}, config.Defaults().Compact)
 	want := []string{"The public API must not change.", "一律使用 UTC。", "We decided on one pass."}
 	if diff := cmp.Diff(want, s.State.Decisions); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
 	// A packet that the agent repeats is not its own word.
-	s = Thread{}.Apply(host.AgentMessage{Text: packetOpen + " id=\"x\">\nwe decided so\n" + packetClose}, Defaults())
+	s = Thread{}.Apply(host.AgentMessage{Text: packetOpen + " id=\"x\">\nwe decided so\n" + packetClose}, config.Defaults().Compact)
 	if len(s.State.Decisions) > 0 {
 		t.Errorf("a packet's lines became decisions: %v", s.State.Decisions)
 	}

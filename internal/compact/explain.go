@@ -10,7 +10,7 @@ import (
 // Explain says in words what Decide looked at and why it decided so, one
 // condition per line.
 func Explain(in Input, d Decision, l message.Lang) string {
-	s := in.Settings
+	s, t := in.Settings, in.Settings.Trigger
 	lines := []string{message.ExplainVerdict.Format(l, string(d.Verdict), d.Reason.In(l))}
 	if in.Usage.Known() {
 		lines = append(lines, message.ExplainUsage.Format(l, d.PercentRemaining, in.Usage.Used, in.Usage.Window))
@@ -18,7 +18,7 @@ func Explain(in Input, d Decision, l message.Lang) string {
 		lines = append(lines, message.ExplainUsageUnknown.In(l))
 	}
 	lines = append(lines,
-		message.ExplainTier.Format(l, string(d.Tier), percentText(s.Early), percentText(s.Ready), percentText(s.Asap), percentText(s.Emergency)),
+		message.ExplainTier.Format(l, string(d.Tier), percentText(t.EarlyPercentRemainingLT), percentText(t.ReadyPercentRemainingLT), percentText(t.AsapPercentRemainingLT), percentText(t.EmergencyPercentRemainingLT)),
 		message.ExplainSignals.Format(l, orNone(d.Signals, l)))
 	if d.Tier == Emergency {
 		lines = append(lines, message.ExplainAllowedAll.In(l))
@@ -49,6 +49,6 @@ func joinNames(list []Boundary) string {
 }
 
 // percentText writes a threshold without a needless fraction: 85, 12.5.
-func percentText(p Percent) string {
-	return strconv.FormatFloat(float64(p)/100, 'f', -1, 64)
+func percentText(share float64) string {
+	return strconv.FormatFloat(float64(percentOf(share))/100, 'f', -1, 64)
 }

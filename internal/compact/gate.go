@@ -7,10 +7,10 @@ import "github.com/seed-6d03985f/overtone/internal/message"
 // the model's window on; another 27,000 leave room for the largest single step
 // and for a usage that is one message old. Small windows keep half.
 // A lower one may be configured.
-func (s Settings) ceiling(window int64) int64 {
+func ceiling(s Settings, window int64) int64 {
 	own := max(window-50_000, window/2)
-	if s.Ceiling > 0 {
-		return min(s.Ceiling, own)
+	if s.CeilingTokens > 0 {
+		return min(int64(s.CeilingTokens), own)
 	}
 	return own
 }
@@ -47,8 +47,8 @@ func Gate(a Ask) Answer {
 		return Answer{Open: true, Packet: a.Main, Reason: message.Because(message.CompactUnknown)}
 	case a.Main && a.Decision.Verdict == DoCompact:
 		return Answer{Open: true, Packet: true, Reason: a.Decision.Reason}
-	case a.Usage.Used >= a.Settings.ceiling(a.Usage.Window):
-		return Answer{Open: true, Packet: a.Main, Reason: message.Because(message.GateCeiling, a.Usage.Used, a.Settings.ceiling(a.Usage.Window))}
+	case a.Usage.Used >= ceiling(a.Settings, a.Usage.Window):
+		return Answer{Open: true, Packet: a.Main, Reason: message.Because(message.GateCeiling, a.Usage.Used, ceiling(a.Settings, a.Usage.Window))}
 	case !a.Main:
 		return Answer{Reason: message.Because(message.GateSubagent)}
 	}

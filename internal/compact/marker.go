@@ -4,6 +4,7 @@ import (
 	"iter"
 	"unicode/utf8"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 )
 
@@ -11,8 +12,8 @@ import (
 // end, where agents say that they are done.
 const maxMessage = 16 << 10
 
-// in finds the signals of an agent's message.
-func (m Markers) in(text string) Signals {
+// markersIn finds the signals of an agent's message.
+func markersIn(text string, m config.Markers) Signals {
 	if len(text) > maxMessage {
 		text = text[len(text)-maxMessage:]
 		for len(text) > 0 && !utf8.RuneStart(text[0]) {
@@ -21,13 +22,13 @@ func (m Markers) in(text string) Signals {
 	}
 	text = spoken(text)
 	var s Signals
-	if extract.Mentions(text, m.Done) && !extract.Mentions(text, m.NotDone) {
+	if extract.Mentions(text, m.AgentDone) && !extract.Mentions(text, m.AgentDoneNegative) {
 		s |= Of(AgentDone)
 	}
-	if extract.Mentions(text, m.Shift) {
+	if extract.Mentions(text, m.TopicShift) {
 		s |= Of(TopicShift)
 	}
-	if extract.Mentions(text, m.Conclusion) {
+	if extract.Mentions(text, m.ConcludingThought) {
 		s |= Of(ConcludingThought)
 	}
 	return s

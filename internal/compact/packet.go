@@ -62,7 +62,7 @@ func Write(f Facts, s Settings, l message.Lang) Packet {
 	w := packetWriter{lang: l}
 	w.facts(f, s)
 	id := PacketID(f.Session, f.Ordinal)
-	return Packet{ID: id, Text: wrap(id, w.render(id, PacketMax), l), Created: f.Now, Expires: f.Now.Add(s.Expiry)}
+	return Packet{ID: id, Text: wrap(id, w.render(id, PacketMax), l), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}
 }
 
 // Adopt makes a packet of a text that the agent wrote, with the same marks and
@@ -78,7 +78,7 @@ func Adopt(text string, f Facts, s Settings, l message.Lang) (Packet, bool) {
 		// The end holds the next step and the directive.
 		text = message.Cut(text, room/2-1) + "…\n" + tailUTF16(text, room-room/2-1)
 	}
-	return Packet{ID: id, Text: wrap(id, text, l), Created: f.Now, Expires: f.Now.Add(s.Expiry)}, true
+	return Packet{ID: id, Text: wrap(id, text, l), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}, true
 }
 
 // wrap marks a text as a note by a machine. A model must be able to tell it from
@@ -165,7 +165,7 @@ func (w *packetWriter) facts(f Facts, s Settings) {
 	}
 	w.list(message.PacketAvoid, avoid)
 	last := strings.TrimSpace(clean(f.Slice.Last))
-	if kept := tailRunes(last, s.MaxTail); kept != "" {
+	if kept := tailRunes(last, s.Packet.MaxTailChars); kept != "" {
 		if len(kept) < len(last) {
 			kept = "…" + kept
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
@@ -92,7 +93,7 @@ func TestPacketIDIsTheCompactions(t *testing.T) {
 func Test004_PacketKeepsTheTailOnACharacter(t *testing.T) {
 	t.Parallel()
 	s := auto()
-	s.MaxTail = 5
+	s.Packet.MaxTailChars = 5
 	for last, want := range map[string]string{
 		"0123456789":          "> …56789",
 		"12345":               "> 12345",
@@ -110,7 +111,7 @@ func Test004_PacketKeepsTheTailOnACharacter(t *testing.T) {
 			}
 		}
 	}
-	s.MaxTail = 0
+	s.Packet.MaxTailChars = 0
 	if text := Write(Facts{Slice: Slice{Last: "abc"}}, s, message.EN).Text; strings.Contains(text, message.PacketTail.EN) {
 		t.Errorf("no tail was asked for:\n%s", text)
 	}
@@ -135,7 +136,7 @@ func huge(unit string) Facts {
 func TestPacketIsBoundedAndFair(t *testing.T) {
 	t.Parallel()
 	s := auto()
-	s.MaxTail = 20_000
+	s.Packet.MaxTailChars = 20_000
 	for _, unit := range []string{"word ", "長", "😀", "a\n", "\n", "\x1b[31mred\x1b[0m "} {
 		for _, l := range langs {
 			f := huge(unit)
@@ -182,7 +183,7 @@ func Test004_PacketIsRedactedBeforeItIsCut(t *testing.T) {
 	}
 	s := auto()
 	for tail := range 40 {
-		s.MaxTail = tail // the cut must not leave half a secret
+		s.Packet.MaxTailChars = tail // the cut must not leave half a secret
 		text := Write(f, s, message.EN).Text
 		if strings.Contains(text, "0123456789") || strings.Contains(text, "abcdefghij") {
 			t.Fatalf("a secret shows with a tail of %d:\n%s", tail, text)
@@ -212,7 +213,7 @@ func Test004_PacketDoesNotTripTheMarkers(t *testing.T) {
 		all := facts()
 		all.First, all.Latest, all.Next, all.Decisions, all.Slice = "", "", nil, nil, Slice{}
 		bare := Write(all, set, l).Text
-		for _, m := range slices.Concat(set.Markers.Done, set.Markers.Shift, set.Markers.Conclusion) {
+		for _, m := range slices.Concat(set.Markers.AgentDone, set.Markers.TopicShift, set.Markers.ConcludingThought) {
 			if strings.Contains(strings.ToLower(bare), m) {
 				t.Errorf("%s: our own words hold the marker %q", l, m)
 			}
@@ -252,8 +253,8 @@ func FuzzPacket(f *testing.F) {
 	f.Add("first", "last", "item", 5)
 	f.Add(packetClose, "\xff\xfe\x1b]0;x\x07", "a\u0301\u200d", 1)
 	f.Fuzz(func(t *testing.T, first, last, item string, tail int) {
-		s := Defaults()
-		s.MaxTail = min(max(tail, 0), 30_000)
+		s := config.Defaults().Compact
+		s.Packet.MaxTailChars = min(max(tail, 0), 30_000)
 		p := Write(Facts{Session: first, Ordinal: tail, First: first, Latest: last, Next: []string{item, first}, Slice: Slice{Files: []string{item, last}, Last: last}}, s, message.ZH)
 		if message.Units(p.Text) > PacketMax || !utf8.ValidString(p.Text) || strings.Count(p.Text, packetClose) != 1 {
 			t.Errorf("bad packet of %d units:\n%s", message.Units(p.Text), p.Text)

@@ -90,8 +90,8 @@ func (d Decision) Same(o Decision) bool {
 // Decide weighs the turn's signals against how full the context is.
 func Decide(in Input) Decision {
 	s := in.Settings
-	tier := s.Tier(in.Usage)
-	allowed := tier.allows() & s.Boundaries
+	tier := tierOf(s.Trigger, in.Usage)
+	allowed := tier.allows() & counting(s.Trigger)
 	signals := in.Signals
 	if in.Synthetic {
 		signals = 0
@@ -119,14 +119,14 @@ func Decide(in Input) Decision {
 	}
 	switch {
 	case tier == None:
-		return because(CauseRoom, message.CompactRoom, d.PercentRemaining, percentText(s.Early))
+		return because(CauseRoom, message.CompactRoom, d.PercentRemaining, percentText(s.Trigger.EarlyPercentRemainingLT))
 	case len(in.History) > 0 && in.History[len(in.History)-1].After < 0:
 		return because(CauseFresh, message.CompactFresh)
 	case d.Rearm > 0:
 		return because(CauseRearm, message.CompactRearm, d.Rearm)
 	case tier == Emergency:
 		d.act(s.Mode)
-		return because(CauseEmergency, message.CompactEmergency, d.PercentRemaining, percentText(s.Emergency))
+		return because(CauseEmergency, message.CompactEmergency, d.PercentRemaining, percentText(s.Trigger.EmergencyPercentRemainingLT))
 	case in.Synthetic:
 		return because(CauseSynthetic, message.CompactSynthetic)
 	case signals == 0:

@@ -18,13 +18,21 @@ import (
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func auto() Settings {
-	s := Defaults()
+	s := config.Defaults().Compact
 	s.Mode = ModeAuto
 	return s
 }
 
 // free is a usage with p percent free.
 func free(p int64) Usage { return Usage{Used: 1000 * (100 - p), Window: 100_000} }
+
+func texts(s Signals) []string {
+	out := []string{}
+	for _, b := range s.List() {
+		out = append(out, string(b))
+	}
+	return out
+}
 
 func everySignal() []Signals {
 	var out []Signals
@@ -98,16 +106,16 @@ func Test004_TierIsStrictAndExact(t *testing.T) {
 		{1, 1 << 60, None, -1},
 	} {
 		u := Usage{row.used, row.window}
-		if got := s.Tier(u); got != row.tier || u.Remaining() != row.percent {
+		if got := tierOf(s.Trigger, u); got != row.tier || u.Remaining() != row.percent {
 			t.Errorf("%+v: %s %d%%, want %s %d%%", u, got, u.Remaining(), row.tier, row.percent)
 		}
 	}
-	s.Early = PercentOf(12.5)
-	if s.Emergency = 0; s.Tier(Usage{875, 1000}) != Asap {
-		t.Errorf("asap still holds: %s", s.Tier(Usage{875, 1000}))
+	s.Trigger.EarlyPercentRemainingLT = 12.5
+	if s.Trigger.EmergencyPercentRemainingLT = 0; tierOf(s.Trigger, Usage{875, 1000}) != Asap {
+		t.Errorf("asap still holds: %s", tierOf(s.Trigger, Usage{875, 1000}))
 	}
-	s.Asap, s.Ready = 0, 0
-	if s.Tier(Usage{875, 1000}) != None || s.Tier(Usage{876, 1000}) != Early {
+	s.Trigger.AsapPercentRemainingLT, s.Trigger.ReadyPercentRemainingLT = 0, 0
+	if tierOf(s.Trigger, Usage{875, 1000}) != None || tierOf(s.Trigger, Usage{876, 1000}) != Early {
 		t.Error("a threshold of 12.5 is rounded")
 	}
 }
@@ -116,16 +124,17 @@ func Test004_ConfiguredListNeverWidens(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := Input{Settings: auto(), Now: noon, Usage: free(rapid.Int64Range(15, 100).Draw(t, "free"))}
-		in.Settings.Boundaries = Signals(rapid.Uint16Range(0, 1<<len(boundaries)-1).Draw(t, "configured"))
+		configured := Signals(rapid.Uint16Range(0, 1<<len(boundaries)-1).Draw(t, "configured"))
+		in.Settings.Trigger.AutoRequiresAnyBoundary = texts(configured)
 		in.Signals = Signals(rapid.Uint16Range(0, 1<<len(boundaries)-1).Draw(t, "signals"))
 		d := Decide(in)
 		for _, b := range d.Allowed {
-			if !in.Settings.Boundaries.Has(b) || !d.Tier.allows().Has(b) {
-				t.Fatalf("%s is allowed in %s under %v", b, d.Tier, in.Settings.Boundaries.List())
+			if !configured.Has(b) || !d.Tier.allows().Has(b) {
+				t.Fatalf("%s is allowed in %s under %v", b, d.Tier, configured.List())
 			}
 		}
 		all := in
-		all.Settings.Boundaries = Of(boundaries[:]...)
+		all.Settings.Trigger.AutoRequiresAnyBoundary = texts(Of(boundaries[:]...))
 		if d.Verdict == DoCompact && Decide(all).Verdict != DoCompact {
 			// More boundaries may only add reasons to compact.
 			t.Fatalf("a shorter list compacts where the full one does not")
@@ -308,15 +317,15 @@ func Test004_Modes(t *testing.T) {
 func Test004_MalformedFrontMatterKeepsTheDefaults(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"---\ntrigger: [\n---\nbody\n", "---\n\tbad\n---\n", "---\ntrigger:\n  early_percent_remaining_lt: soon\n---\n", "---\nno end", "\x00\xff", ""} {
-		a, _ := prompt.ParseAutoCompact([]byte(src), "auto-compact.md")
-		got := From(a, config.Defaults().Compact)
-		got.Prompt = Defaults().Prompt // the body is kept even where the front matter is not
-		if diff := cmp.Diff(Defaults(), got); diff != "" {
+		got, _ := prompt.ParseAutoCompact([]byte(src), "auto-compact.md")
+		got.Prompt = config.Defaults().Compact.Prompt // the body is kept even where the front matter is not
+		if diff := cmp.Diff(config.Defaults().Compact, got); diff != "" {
 			t.Errorf("%q (-defaults +got):\n%s", src, diff)
 		}
 	}
-	d := Defaults()
-	if d.Early != 8500 || d.Ready != 7500 || d.Asap != 6500 || d.Emergency != 1500 || d.Boundaries != Of(Commit, PRCheckpoint, PlanCheckpoint, AgentDone, StageComplete) {
+	d := config.Defaults().Compact
+	if tr := d.Trigger; tr.EarlyPercentRemainingLT != 85 || tr.ReadyPercentRemainingLT != 75 || tr.AsapPercentRemainingLT != 65 || tr.EmergencyPercentRemainingLT != 15 ||
+		counting(tr) != Of(Commit, PRCheckpoint, PlanCheckpoint, AgentDone, StageComplete) {
 		t.Errorf("defaults %+v", d)
 	}
 }
@@ -324,8 +333,8 @@ func Test004_MalformedFrontMatterKeepsTheDefaults(t *testing.T) {
 func Test004_AgentPromptIsTheFileBody(t *testing.T) {
 	t.Parallel()
 	body := "Write it down:  \n\n* {{odd}} \"quotes\"\r\n\tand tabs\n"
-	a, problems := prompt.ParseAutoCompact([]byte("---\npacket:\n  author: agent\n---\n"+body), "f")
-	if s := From(a, config.Defaults().Compact); !s.AgentPackets || s.Prompt != body || len(problems) > 0 {
+	s, problems := prompt.ParseAutoCompact([]byte("---\npacket:\n  author: agent\n---\n"+body), "f")
+	if !AgentPackets(s) || s.Prompt != body || len(problems) > 0 {
 		t.Errorf("prompt %q, want %q (%v)", s.Prompt, body, problems)
 	}
 }
@@ -333,7 +342,7 @@ func Test004_AgentPromptIsTheFileBody(t *testing.T) {
 func TestExplainSaysWhatDecideSaw(t *testing.T) {
 	t.Parallel()
 	in := Input{Settings: auto(), Usage: Usage{62_000, 95_000}, Signals: Of(Commit, PlanUpdate), Now: noon, History: []Compaction{{Before: 80_000, After: 61_000}}}
-	in.Settings.Early = PercentOf(87.5)
+	in.Settings.Trigger.EarlyPercentRemainingLT = 87.5
 	got := Explain(in, Decide(in), message.EN)
 	want := `verdict: wait (the context has to grow by 900 more tokens since the last compaction)
 free: 34% (used 62000 of a window of 95000 tokens)

@@ -195,7 +195,7 @@ func (s *state) answered(e host.AgentMessage, set Settings) {
 	if !s.Synthetic {
 		s.decide(e.Text)
 	}
-	s.Said = set.Markers.in(e.Text)
+	s.Said = markersIn(e.Text, set.Markers)
 	if strings.TrimSpace(e.Text) != "" {
 		s.Slice.Last = tailRunes(e.Text, maxLast)
 	}
@@ -309,7 +309,7 @@ func (t Thread) Measure(e host.UsageSeen, set Settings) Usage {
 	if e.Used < 0 {
 		return Usage{}
 	}
-	window := cmp.Or(set.Window, e.Window, t.Window)
+	window := cmp.Or(int64(set.ContextWindow), e.Window, t.Window)
 	if window == 0 {
 		window = host.ModelWindow(t.Model, e.Model)
 	}
@@ -319,8 +319,8 @@ func (t Thread) Measure(e host.UsageSeen, set Settings) Usage {
 // Weigh is all that the policy looks at.
 func (t Thread) Weigh(now time.Time, set Settings) Input {
 	u := t.Usage
-	if set.Window > 0 && u.Known() {
-		u.Window = set.Window
+	if set.ContextWindow > 0 && u.Known() {
+		u.Window = int64(set.ContextWindow)
 	}
 	return Input{Settings: set, Usage: u, Signals: t.Boundary(), Synthetic: t.State.Synthetic, History: t.History, Now: now}
 }

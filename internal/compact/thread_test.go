@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
@@ -188,7 +189,7 @@ func Test004_AgentDoneNeedsWorkAndNoDoubt(t *testing.T) {
 func Test004_MarkersComeFromTheSettings(t *testing.T) {
 	t.Parallel()
 	s := auto()
-	s.Markers = Markers{Done: []string{"Shipped It", " "}, NotDone: []string{"not really"}, Shift: []string{"weiter mit"}, Conclusion: []string{"FAZIT"}}
+	s.Markers = config.Markers{AgentDone: []string{"Shipped It", " "}, AgentDoneNegative: []string{"not really"}, TopicShift: []string{"weiter mit"}, ConcludingThought: []string{"FAZIT"}}
 	for text, want := range map[string]Signals{
 		"we shipped it": Of(AgentDone), "we shipped it, not really": 0, "all tasks are done": 0, "": 0,
 		"Weiter mit Teil zwei.": Of(TopicShift), "Fazit: gut": Of(ConcludingThought), "fazite": 0, "weiter mitten": 0,
@@ -304,7 +305,7 @@ func FuzzMarkers(f *testing.F) {
 	f.Add("All tasks are done.")
 	f.Add("```\n\"「『")
 	f.Add(packetOpen + packetClose + packetOpen)
-	set := Defaults()
+	set := config.Defaults().Compact
 	f.Fuzz(func(t *testing.T, text string) {
 		run(set, host.ToolActivity{}, host.AgentMessage{Text: text})
 		if got := run(set, host.ToolActivity{}, host.AgentMessage{Text: "```\n" + strings.NewReplacer("`", "", "~", "").Replace(text) + "\n```"}); got.State.signals() != 0 && !strings.Contains(text, "overtone-packet") {

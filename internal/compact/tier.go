@@ -1,5 +1,7 @@
 package compact
 
+import "github.com/seed-6d03985f/overtone/internal/config"
+
 // Tier says how urgent a compaction is.
 type Tier string
 
@@ -32,24 +34,24 @@ func (u Usage) Remaining() int {
 	return int(max(0, u.Window-u.Used) * 100 / u.Window)
 }
 
-// below reports whether strictly less than p is free. It multiplies instead of
+// below reports whether strictly less than a share, in percent, is free. It multiplies instead of
 // dividing, so no threshold is missed by rounding.
-func (u Usage) below(p Percent) bool {
-	return max(0, u.Window-u.Used)*100_00 < int64(p)*u.Window
+func (u Usage) below(share float64) bool {
+	return max(0, u.Window-u.Used)*100_00 < int64(percentOf(share))*u.Window
 }
 
-// Tier is the tier of the usage under the given thresholds.
-func (s Settings) Tier(u Usage) Tier {
+// tierOf is the tier of the usage under the given thresholds.
+func tierOf(t config.Trigger, u Usage) Tier {
 	switch {
 	case !u.Known():
 		return None
-	case u.below(s.Emergency):
+	case u.below(t.EmergencyPercentRemainingLT):
 		return Emergency
-	case u.below(s.Asap):
+	case u.below(t.AsapPercentRemainingLT):
 		return Asap
-	case u.below(s.Ready):
+	case u.below(t.ReadyPercentRemainingLT):
 		return Ready
-	case u.below(s.Early):
+	case u.below(t.EarlyPercentRemainingLT):
 		return Early
 	}
 	return None

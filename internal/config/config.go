@@ -18,6 +18,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -52,39 +53,58 @@ type Compact struct {
 	NativeWindow          int    `yaml:"native_window" min:"100000" max:"1000000"`
 	NativePercent         int    `yaml:"native_percent" min:"1" max:"100"`
 
-	Overrides `yaml:",inline"`
+	// What follows the auto-compact prompt file may set as well; see [Compact.Over].
+	PacketAuthor string  `yaml:"packet_author" oneof:"watcher agent"`
+	Trigger      Trigger `yaml:"trigger"`
+	Packet       Packet  `yaml:"packet"`
+	Markers      Markers `yaml:"markers"`
+	// Prompt is that file's body: what an agent is asked that writes its own packet.
+	Prompt string `yaml:"-"`
+
+	// Set lists the keys of this section that the settings file sets.
+	Set []string `yaml:"-"`
 }
 
-// Overrides are the settings that the auto-compact prompt file owns. A nil field
-// is not set here, so the prompt file's value holds.
-type Overrides struct {
-	PacketAuthor *string          `yaml:"packet_author" oneof:"watcher agent"`
-	Trigger      TriggerOverrides `yaml:"trigger"`
-	Packet       PacketOverrides  `yaml:"packet"`
-	Markers      MarkerOverrides  `yaml:"markers"`
+// Trigger holds the tiers' thresholds in percent of the window that is free, and
+// the boundaries that count.
+type Trigger struct {
+	EarlyPercentRemainingLT     float64  `yaml:"early_percent_remaining_lt" min:"0" max:"100"`
+	ReadyPercentRemainingLT     float64  `yaml:"ready_percent_remaining_lt" min:"0" max:"100"`
+	AsapPercentRemainingLT      float64  `yaml:"asap_percent_remaining_lt" min:"0" max:"100"`
+	EmergencyPercentRemainingLT float64  `yaml:"emergency_percent_remaining_lt" min:"0" max:"100"`
+	AutoRequiresAnyBoundary     []string `yaml:"auto_requires_any_boundary" oneof:"commit pr_checkpoint plan_checkpoint plan_update agent_done topic_shift concluding_thought stage_complete"`
 }
 
-// TriggerOverrides are the tiers' thresholds and the boundaries that count.
-type TriggerOverrides struct {
-	EarlyPercentRemainingLT     *float64  `yaml:"early_percent_remaining_lt" min:"0" max:"100"`
-	ReadyPercentRemainingLT     *float64  `yaml:"ready_percent_remaining_lt" min:"0" max:"100"`
-	AsapPercentRemainingLT      *float64  `yaml:"asap_percent_remaining_lt" min:"0" max:"100"`
-	EmergencyPercentRemainingLT *float64  `yaml:"emergency_percent_remaining_lt" min:"0" max:"100"`
-	AutoRequiresAnyBoundary     *[]string `yaml:"auto_requires_any_boundary" oneof:"commit pr_checkpoint plan_checkpoint plan_update agent_done topic_shift concluding_thought stage_complete"`
+// Packet shapes the continuation packet.
+type Packet struct {
+	MaxTailChars int           `yaml:"max_tail_chars" min:"0" max:"20000"`
+	Expiry       time.Duration `yaml:"expiry" min:"1m" max:"720h"`
 }
 
-// PacketOverrides shape the continuation packet.
-type PacketOverrides struct {
-	MaxTailChars *int           `yaml:"max_tail_chars" min:"0" max:"20000"`
-	Expiry       *time.Duration `yaml:"expiry" min:"1m" max:"720h"`
+// Markers are the phrases that make an agent's message a signal.
+type Markers struct {
+	AgentDone         []string `yaml:"agent_done"`
+	AgentDoneNegative []string `yaml:"agent_done_negative"`
+	TopicShift        []string `yaml:"topic_shift"`
+	ConcludingThought []string `yaml:"concluding_thought"`
 }
 
-// MarkerOverrides are the phrases that make a message a signal.
-type MarkerOverrides struct {
-	AgentDone         *[]string `yaml:"agent_done"`
-	AgentDoneNegative *[]string `yaml:"agent_done_negative"`
-	TopicShift        *[]string `yaml:"topic_shift"`
-	ConcludingThought *[]string `yaml:"concluding_thought"`
+// Over is the section over a prompt file's: where the settings file says nothing,
+// the prompt file's author, trigger, packet and markers hold.
+func (c Compact) Over(file Compact) Compact {
+	out := c
+	out.PacketAuthor, out.Trigger, out.Packet, out.Markers = file.PacketAuthor, file.Trigger, file.Packet, file.Markers
+	from, to := reflect.ValueOf(c), reflect.ValueOf(&out).Elem()
+	for _, key := range c.Set {
+		f, t := from, to
+		for name := range strings.SplitSeq(key, ".") {
+			if leaf, ok := fieldByKey(t, f, name); ok {
+				t, f = leaf.value, leaf.base
+			}
+		}
+		t.Set(f)
+	}
+	return out
 }
 
 // Compress sets up the compression of old history.
@@ -128,6 +148,13 @@ func Defaults() Config {
 			Mode:                  "suggest",
 			NativeWindow:          100_000,
 			NativePercent:         60,
+			PacketAuthor:          "watcher",
+			Trigger: Trigger{
+				EarlyPercentRemainingLT: 85, ReadyPercentRemainingLT: 75, AsapPercentRemainingLT: 65, EmergencyPercentRemainingLT: 15,
+				AutoRequiresAnyBoundary: []string{"commit", "pr_checkpoint", "plan_checkpoint", "agent_done", "stage_complete"},
+			},
+			Packet:  Packet{MaxTailChars: 1200, Expiry: 24 * time.Hour},
+			Markers: defaultMarkers(),
 		},
 		Compress: Compress{
 			Provider:           "builtin",
@@ -199,7 +226,13 @@ func Load(path string, getenv func(string) string) (Config, []Problem) {
 		case err != nil:
 			problems = append(problems, Problem{File: path, Msg: err.Error()})
 		default:
-			problems = DecodeYAML(src, path, 1, &c)
+			d := decodeYAML(src, path, 1, &c)
+			problems = d.problems
+			for _, key := range d.set {
+				if key, ok := strings.CutPrefix(key, "compact."); ok {
+					c.Compact.Set = append(c.Compact.Set, key)
+				}
+			}
 		}
 	}
 	if getenv != nil {

@@ -49,7 +49,6 @@ func TestLoad(t *testing.T) {
 		change(&c)
 		return c
 	}
-	early, author, list := 90.0, "agent", []string{"commit"}
 	for _, tc := range []struct {
 		name, file string
 		env        []string
@@ -67,9 +66,9 @@ func TestLoad(t *testing.T) {
 			want: with(func(c *Config) {
 				c.Language, c.Strict = "en", true
 				c.Workflow.MaxRetries, c.Workflow.BarrierTimeout, c.Workflow.Guard = 5, 90*time.Second, false
-				c.Compact.ThresholdBytes, c.Compact.Mode, c.Compact.PacketAuthor = 3_000_000, "auto", &author
-				c.Compact.Trigger.EarlyPercentRemainingLT = &early
-				c.Compact.Trigger.AutoRequiresAnyBoundary = &list
+				c.Compact.ThresholdBytes, c.Compact.Mode, c.Compact.PacketAuthor = 3_000_000, "auto", "agent"
+				c.Compact.Trigger.EarlyPercentRemainingLT = 90
+				c.Compact.Trigger.AutoRequiresAnyBoundary = []string{"commit"}
 				c.Compress.Model, c.Compress.MinTokens = "x/y", 100
 			}),
 		},
@@ -80,7 +79,7 @@ func TestLoad(t *testing.T) {
 		},
 		{
 			name: "an empty list is a value", file: "compact:\n  markers:\n    agent_done: []\n",
-			want: with(func(c *Config) { c.Compact.Markers.AgentDone = &[]string{} }),
+			want: with(func(c *Config) { c.Compact.Markers.AgentDone = []string{} }),
 		},
 		{
 			name: "wrong values keep the defaults, good keys stay",
@@ -190,6 +189,7 @@ func TestLoad(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got, problems := Load(write(t, tc.file), env(tc.env...))
+			got.Compact.Set = nil // see TestSetKeys
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("config (-want +got):\n%s", diff)
 			}
@@ -241,6 +241,23 @@ func TestLoadWithoutAUsableFile(t *testing.T) {
 		if diff := cmp.Diff(want, texts(problems)); diff != "" {
 			t.Errorf("%s: %s", path, diff)
 		}
+	}
+}
+
+// Only good values count as set: all else is left to the prompt file.
+func TestSetKeys(t *testing.T) {
+	t.Parallel()
+	c, _ := Load(write(t, "strict: true\ncompact:\n  mode: auto\n  packet_author: me\n  trigger:\n    early_percent_remaining_lt: 85\n    ready_percent_remaining_lt: 200\n"+
+		"  packet:\n    expiry: 1h\n    expiry: 2h\n    max_tail_chars:\n  markers:\n    topic_shift: []\n"), nil)
+	if diff := cmp.Diff([]string{"mode", "trigger.early_percent_remaining_lt", "markers.topic_shift"}, c.Compact.Set); diff != "" {
+		t.Error(diff)
+	}
+	file := Defaults().Compact
+	file.Mode, file.Trigger.EarlyPercentRemainingLT, file.Trigger.ReadyPercentRemainingLT, file.PacketAuthor = "tag", 20, 10, "agent"
+	want := file
+	want.Mode, want.Trigger.EarlyPercentRemainingLT, want.Markers.TopicShift, want.Set = "auto", 85, []string{}, c.Compact.Set
+	if diff := cmp.Diff(want, c.Compact.Over(file)); diff != "" {
+		t.Error(diff)
 	}
 }
 

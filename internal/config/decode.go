@@ -20,10 +20,14 @@ import (
 //
 // file and firstLine (the line of the file on which src begins) are for the
 // problems only. Fields may be structs, booleans, strings, integers, floats,
-// [time.Duration], []string, types with UnmarshalText, and pointers to these.
+// [time.Duration], []string and types with UnmarshalText.
 // Besides yaml:"name" and yaml:",inline" the tags min, max, oneof (for lists: of
 // each item) and prefix limit a value.
 func DecodeYAML(src []byte, file string, firstLine int, into any) []Problem {
+	return decodeYAML(src, file, firstLine, into).problems
+}
+
+func decodeYAML(src []byte, file string, firstLine int, into any) *decoder {
 	v := reflect.ValueOf(into).Elem()
 	base := reflect.New(v.Type()).Elem()
 	base.Set(v)
@@ -36,13 +40,14 @@ func DecodeYAML(src []byte, file string, firstLine int, into any) []Problem {
 	default:
 		d.report(body, "", "want lines of the form \"key: value\", got %s", describe(body))
 	}
-	return d.problems
+	return d
 }
 
 type decoder struct {
 	file     string
 	offset   int
 	seen     map[string]int // dotted key → line of its first appearance
+	set      []string       // keys whose value was good
 	problems []Problem
 }
 
@@ -92,6 +97,7 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 		if again {
 			// Neither of the two is more likely to be the one that is meant.
 			f.value.Set(f.base)
+			d.set = slices.DeleteFunc(d.set, func(k string) bool { return k == key })
 			d.report(kv.Key, key, "set twice, first on line %d; the default is used", first+d.offset)
 			continue
 		}
@@ -105,7 +111,9 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 				at = item.node
 			}
 			d.report(at, key, "%v, got %s", err, describe(at))
+			continue
 		}
+		d.set = append(d.set, key)
 	}
 }
 
@@ -159,14 +167,6 @@ func isSection(t reflect.Type) bool { return t.Kind() == reflect.Struct }
 // setLeaf changes v only when the whole value is good.
 func setLeaf(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
 	t := v.Type()
-	if t.Kind() == reflect.Pointer {
-		p := reflect.New(t.Elem())
-		if err := setLeaf(p.Elem(), n, tag); err != nil {
-			return err
-		}
-		v.Set(p)
-		return nil
-	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 		s, _ := text(n)
 		p := reflect.New(t)

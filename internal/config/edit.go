@@ -118,12 +118,6 @@ func values(src []byte) (out map[string]string, problems int) {
 	problems = len(DecodeYAML(src, "", 1, &c))
 	out = map[string]string{}
 	walkKeys(reflect.ValueOf(c), "", func(key string, v reflect.Value, _ reflect.StructTag) {
-		if v.Kind() == reflect.Pointer {
-			if v.IsNil() {
-				return
-			}
-			v = v.Elem()
-		}
 		out[key] = show(v)
 	})
 	return out, problems

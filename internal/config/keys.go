@@ -28,10 +28,7 @@ func Keys() []KeyDoc {
 	var keys []KeyDoc
 	walkKeys(reflect.ValueOf(Defaults()), "", func(key string, v reflect.Value, tag reflect.StructTag) {
 		d := docs[key]
-		k := KeyDoc{Key: key, Type: typeName(v.Type()), Default: d.def, Allowed: allowed(tag), Prompt: d.prompt, ZH: d.zh, EN: d.en}
-		if v.Kind() != reflect.Pointer {
-			k.Default = show(v)
-		}
+		k := KeyDoc{Key: key, Type: typeName(v.Type()), Default: show(v), Allowed: allowed(tag), Prompt: d.prompt, ZH: d.zh, EN: d.en}
 		if v.Type() == reflect.TypeFor[Language]() {
 			k.Allowed = "zh-TW, en"
 		}
@@ -62,9 +59,6 @@ func walkKeys(v reflect.Value, path string, visit func(string, reflect.Value, re
 }
 
 func typeName(t reflect.Type) string {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
 	switch {
 	case t == reflect.TypeFor[time.Duration]():
 		return "duration"
@@ -95,9 +89,19 @@ func allowed(tag reflect.StructTag) string {
 	return ""
 }
 
+// maxShown is the longest list that is shown as a default.
+const maxShown = 8
+
 func show(v reflect.Value) string {
-	if d, ok := v.Interface().(time.Duration); ok {
-		return shortDuration(d)
+	switch x := v.Interface().(type) {
+	case time.Duration:
+		return shortDuration(x)
+	case []string:
+		// Long lists are told by the file that they stand in.
+		if len(x) > maxShown {
+			return ""
+		}
+		return "[" + strings.Join(x, ", ") + "]"
 	}
 	if s := fmt.Sprint(v.Interface()); s != "" || v.Kind() != reflect.String {
 		return s

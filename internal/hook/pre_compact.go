@@ -120,7 +120,7 @@ func (c *call) packet(tx *session.Tx, n int, set compact.Settings, recovery stri
 		// A watcher of the thread numbers its own packets.
 		id += "/hooks"
 	}
-	p := compact.Packet{ID: compact.PacketID(id, n), Created: c.now, Expires: c.now.Add(set.Expiry)}
+	p := compact.Packet{ID: compact.PacketID(id, n), Created: c.now, Expires: c.now.Add(set.Packet.Expiry)}
 	note := ""
 	// Without a host there is nobody to hand the note to.
 	if c.host.Delivers && !t.Empty() {

@@ -24,21 +24,19 @@ func save(t *testing.T, text string) string {
 
 func TestBuiltinAutoCompact(t *testing.T) {
 	t.Parallel()
-	a, problems := ParseAutoCompact(append(DefaultAutoCompact(), '\n'), "auto-compact.md")
-	a.Body = strings.TrimSuffix(a.Body, "\n")
-	if len(problems) > 0 {
+	// Read over nothing, the file says all that the defaults say.
+	front, line, fileBody, _ := splitFront(DefaultAutoCompact())
+	a, problems := parse(config.Compact{}, front, line, "auto-compact.md")
+	if a.Prompt = fileBody; len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	wantTrigger := Trigger{85, 75, 65, 15, []string{"commit", "pr_checkpoint", "plan_checkpoint", "agent_done", "stage_complete"}}
-	if diff := cmp.Diff(wantTrigger, a.Trigger); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(Packet{"watcher", 1200, 24 * time.Hour}, a.Packet); diff != "" {
-		t.Error(diff)
+	want := builtin()
+	if diff := cmp.Diff(config.Compact{PacketAuthor: want.PacketAuthor, Trigger: want.Trigger, Packet: want.Packet, Markers: want.Markers, Prompt: want.Prompt}, a); diff != "" {
+		t.Errorf("the defaults in config and auto-compact.md differ (-config +file):\n%s", diff)
 	}
 	_, body, _ := strings.Cut(string(DefaultAutoCompact()), "\n---\n")
-	if a.Body != body || len(body) < 500 {
-		t.Errorf("body is not the file's: %q", a.Body)
+	if a.Prompt != body || len(body) < 500 {
+		t.Errorf("body is not the file's: %q", a.Prompt)
 	}
 	for name, list := range map[string][]string{
 		"agent_done": a.Markers.AgentDone, "agent_done_negative": a.Markers.AgentDoneNegative,
@@ -64,41 +62,22 @@ func TestBuiltinAutoCompact(t *testing.T) {
 	// The prompt asks for the packet in words of its own; it must not read like a
 	// finished piece of work, or sending it would be a boundary itself.
 	for _, m := range a.Markers.AgentDone {
-		if strings.Contains(strings.ToLower(a.Body), m) {
+		if strings.Contains(strings.ToLower(a.Prompt), m) {
 			t.Errorf("the body contains the marker %q", m)
 		}
 	}
 }
 
-// The settings' documentation states the defaults of the built-in prompt file.
-func TestDocumentedDefaultsAreTheFiles(t *testing.T) {
+// Whatever the prompt file may hold, the settings may override.
+func TestSettingsCoverThePromptFile(t *testing.T) {
 	t.Parallel()
-	sections := map[string][]string{}
 	checked := 0
 	for _, k := range config.Keys() {
-		if k.Prompt == "" {
-			continue
-		}
-		checked++
-		section, name, _ := strings.Cut(k.Prompt, ".")
-		if k.Default != "" {
-			sections[section] = append(sections[section], "  "+name+": "+k.Default+"\n")
-		} else if v := field(t, builtin(), k.Prompt); v.Len() == 0 {
-			t.Errorf("%s: no phrases", k.Prompt)
+		if k.Prompt != "" {
+			checked++
 		}
 	}
-	src := "---\n"
-	for name, lines := range sections {
-		src += name + ":\n" + strings.Join(lines, "")
-	}
-	got, problems := ParseAutoCompact([]byte(src+"---\n"), "f")
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	if diff := cmp.Diff(builtin(), got); diff != "" {
-		t.Error(diff)
-	}
-	if want := leaves(reflect.TypeFor[AutoCompact]()) - 1; checked != want { // version is not for users
+	if want := leaves(reflect.TypeFor[frontMatter]()) - 1; checked != want { // version is not for users
 		t.Errorf("%d keys of the settings override the prompt file, which has %d", checked, want)
 	}
 }
@@ -106,82 +85,67 @@ func TestDocumentedDefaultsAreTheFiles(t *testing.T) {
 func leaves(t reflect.Type) int {
 	n := 0
 	for i := range t.NumField() {
-		switch f := t.Field(i); {
-		case f.Type.Kind() == reflect.Struct:
+		if f := t.Field(i); f.Type.Kind() == reflect.Struct {
 			n += leaves(f.Type)
-		case f.Tag.Get("yaml") != "-":
+		} else {
 			n++
 		}
 	}
 	return n
 }
 
-func field(t *testing.T, a AutoCompact, key string) reflect.Value {
-	t.Helper()
-	v := reflect.ValueOf(a)
-	for name := range strings.SplitSeq(key, ".") {
-		for i := range v.NumField() {
-			if v.Type().Field(i).Tag.Get("yaml") == name {
-				v = v.Field(i)
-				break
-			}
-		}
-	}
-	return v
-}
-
 func TestLoadAutoCompact(t *testing.T) {
 	t.Parallel()
-	with := func(change func(*AutoCompact)) AutoCompact {
+	with := func(change func(*config.Compact)) config.Compact {
 		a := builtin()
 		change(&a)
 		return a
 	}
 	for _, tc := range []struct {
 		name, file string
-		want       AutoCompact
+		want       config.Compact
 		problem    string
 	}{
 		{
 			name: "good file", file: "---\ntrigger:\n  ready_percent_remaining_lt: 50.5\nmarkers:\n  agent_done: [ship it]\n---\n\nWrite *it*.\n",
-			want: with(func(a *AutoCompact) {
+			want: with(func(a *config.Compact) {
 				a.Trigger.ReadyPercentRemainingLT = 50.5
 				a.Markers.AgentDone = []string{"ship it"}
-				a.Body = "\nWrite *it*.\n"
+				a.Prompt = "\nWrite *it*.\n"
 			}),
 		},
 		{
 			name: "no front matter", file: "Just a prompt.\r\n",
-			want: with(func(a *AutoCompact) { a.Body = "Just a prompt.\r\n" }),
+			want: with(func(a *config.Compact) { a.Prompt = "Just a prompt.\r\n" }),
 		},
 		{
 			name: "empty body keeps the built-in one", file: "---\npacket:\n  max_tail_chars: 10\n---\n \n\n",
-			want: with(func(a *AutoCompact) { a.Packet.MaxTailChars = 10 }),
+			want: with(func(a *config.Compact) { a.Packet.MaxTailChars = 10 }),
 		},
 		{name: "empty file", file: "", want: builtin()},
 		{
 			name: "malformed YAML: one problem, good keys kept",
 			file: "---\nversion: 1\ntrigger:\n  early_percent_remaining_lt: 90\n  ready_percent_remaining_lt: [75\n  asap_percent_remaining_lt: 60\npacket:\n  author: agent\n---\nbody",
-			want: with(func(a *AutoCompact) {
+			want: with(func(a *config.Compact) {
 				a.Trigger.EarlyPercentRemainingLT, a.Trigger.AsapPercentRemainingLT = 90, 60
-				a.Packet.Author, a.Body = "agent", "body"
+				a.PacketAuthor, a.Prompt = "agent", "body"
 			}),
 			problem: "auto-compact.md:5: trigger.ready_percent_remaining_lt: sequence end token ']' not found",
 		},
 		{
 			name: "several problems are one line", file: "---\nx: 1\ntrigger: 5\npacket:\n  author: me\n  max_tail_chars: 7\n---\nbody",
-			want:    with(func(a *AutoCompact) { a.Packet.MaxTailChars, a.Body = 7, "body" }),
+			want:    with(func(a *config.Compact) { a.Packet.MaxTailChars, a.Prompt = 7, "body" }),
 			problem: "auto-compact.md:2: x: unknown key (and 2 more)",
 		},
 		{
 			name: "unclosed front matter", file: "---\nversion: 1\nbody\n",
-			want:    with(func(a *AutoCompact) { a.Body = "---\nversion: 1\nbody\n" }),
+			want:    with(func(a *config.Compact) { a.Prompt = "---\nversion: 1\nbody\n" }),
 			problem: `auto-compact.md:1: front matter is not closed by a line "---"`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got, problems := LoadAutoCompact(save(t, tc.file), config.Overrides{})
+			got, problems := LoadAutoCompact(save(t, tc.file), config.Defaults().Compact)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -204,7 +168,7 @@ func TestLoadAutoCompact(t *testing.T) {
 func TestLoadAutoCompactWithoutAUsableFile(t *testing.T) {
 	t.Parallel()
 	for path, problems := range map[string]int{"": 0, filepath.Join(t.TempDir(), "none.md"): 0, t.TempDir(): 1, save(t, strings.Repeat("x", maxPrompt+1)): 1} {
-		got, have := LoadAutoCompact(path, config.Overrides{})
+		got, have := LoadAutoCompact(path, config.Defaults().Compact)
 		if diff := cmp.Diff(builtin(), got); diff != "" || len(have) != problems {
 			t.Errorf("%s: %v %s", path, have, diff)
 		}
@@ -224,15 +188,16 @@ func TestOverridesKeyByKey(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	got, problems := LoadAutoCompact(save(t, "---\ntrigger:\n  emergency_percent_remaining_lt: 20\n  asap_percent_remaining_lt: 40\n---\n"), c.Compact.Overrides)
+	got, problems := LoadAutoCompact(save(t, "---\ntrigger:\n  emergency_percent_remaining_lt: 20\n  asap_percent_remaining_lt: 40\n---\n"), c.Compact)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	want := builtin()
-	want.Packet.Author, want.Packet.Expiry = "agent", time.Hour
+	want.PacketAuthor, want.Packet.Expiry = "agent", time.Hour
 	want.Trigger.EmergencyPercentRemainingLT, want.Trigger.AsapPercentRemainingLT = 5, 40
 	want.Trigger.AutoRequiresAnyBoundary = []string{}
 	want.Markers.TopicShift = []string{"anyway"}
+	want.Set = c.Compact.Set
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -247,10 +212,10 @@ func FuzzAutoCompact(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		a, _ := ParseAutoCompact(src, "f")
-		if strings.TrimSpace(a.Body) == "" {
+		if strings.TrimSpace(a.Prompt) == "" {
 			t.Error("empty body")
 		}
-		if a.Body != builtin().Body && !strings.HasSuffix(string(src), a.Body) {
+		if a.Prompt != builtin().Prompt && !strings.HasSuffix(string(src), a.Prompt) {
 			t.Error("the body is not the end of the file")
 		}
 		for _, p := range []float64{a.Trigger.EarlyPercentRemainingLT, a.Trigger.ReadyPercentRemainingLT, a.Trigger.AsapPercentRemainingLT, a.Trigger.EmergencyPercentRemainingLT} {
@@ -267,6 +232,6 @@ func BenchmarkLoadAutoCompact(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		LoadAutoCompact(path, config.Overrides{})
+		LoadAutoCompact(path, config.Defaults().Compact)
 	}
 }

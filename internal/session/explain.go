@@ -23,8 +23,7 @@ func promptFile(home *store.Home) string { return filepath.Join(home.Root(), "au
 // over. It is asked at the end of a turn and before a compaction, never on a
 // tool's way.
 func Settings(home *store.Home, cfg config.Compact) (compact.Settings, []config.Problem) {
-	file, problems := prompt.LoadAutoCompact(promptFile(home), cfg.Overrides)
-	return compact.From(file, cfg), problems
+	return prompt.LoadAutoCompact(promptFile(home), cfg)
 }
 
 // Insight is what `overtone compact explain` shows of a session.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -99,7 +100,7 @@ func (w *Codex) author(t *thread, a doAuthor) {
 	done := func(text string) {
 		w.feed(t, authored{Seq: a.Seq, Packet: t.packet(text)})
 	}
-	if !t.settings.AgentPackets {
+	if !compact.AgentPackets(t.settings) {
 		done("")
 		return
 	}

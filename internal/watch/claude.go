@@ -240,7 +240,7 @@ func (w *Claude) measure(ctx context.Context) error {
 // counts as ours.
 func (w *Claude) author(ctx context.Context) (compact.Packet, error) {
 	s := w.sess
-	if !s.settings.AgentPackets {
+	if !compact.AgentPackets(s.settings) {
 		return s.packet(""), nil
 	}
 	s.report("author", message.WatchAgentPacket)

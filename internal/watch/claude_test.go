@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -82,7 +83,7 @@ func runClaude(t *testing.T, mode string, set func(*compact.Settings), change fu
 	log := filepath.Join(t.TempDir(), "log")
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "FAKE_CLAUDE="+mode, "FAKE_LOG="+log)
-	s := compact.Defaults()
+	s := config.Defaults().Compact
 	s.Mode = compact.ModeAuto
 	if set != nil {
 		set(&s)
@@ -136,13 +137,13 @@ func TestClaude(t *testing.T) {
 		{name: "twice", prompts: []string{"work", "work more"}, want: []string{"work", "/compact", "PACKET", "work more", "/compact", "PACKET"}},
 		{name: "fails", mode: "fail", prompts: []string{"work", "again"}, want: []string{"work", "/compact", "again"}},
 		{
-			name: "agent's packet", set: func(s *compact.Settings) { s.AgentPackets, s.Prompt = true, "MY PROMPT" },
+			name: "agent's packet", set: func(s *compact.Settings) { s.PacketAuthor, s.Prompt = "agent", "MY PROMPT" },
 			prompts: []string{"work"}, want: []string{"work", "MY PROMPT", "/compact", "PACKET of the agent"},
 		},
 		{name: "suggest", set: func(s *compact.Settings) { s.Mode = compact.ModeSuggest }, prompts: []string{"work", "again"}, want: []string{"work", "again"}},
 		{name: "dry run", change: func(w *Claude) { w.DryRun = true }, prompts: []string{"work", "again"}, want: []string{"work", "again"}},
 		{name: "once", change: func(w *Claude) { w.Once = true }, prompts: []string{"work", "again"}, want: []string{"work", "/compact", "PACKET"}},
-		{name: "larger window", set: func(s *compact.Settings) { s.Window = 1_000_000 }, prompts: []string{"work"}, want: []string{"work"}},
+		{name: "larger window", set: func(s *compact.Settings) { s.ContextWindow = 1_000_000 }, prompts: []string{"work"}, want: []string{"work"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -227,7 +228,7 @@ func FuzzClaudeEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		w := &Claude{Options: Options{
 			Waits: DefaultWaits(),
-			Home:  testHome(t), Settings: compact.Defaults, Now: time.Now, DryRun: true, Report: func(Report) {},
+			Home:  testHome(t), Settings: func() compact.Settings { return config.Defaults().Compact }, Now: time.Now, DryRun: true, Report: func(Report) {},
 		}}
 		w.line([]byte(`{"type":"system","subtype":"init","session_id":"s1"}`))
 		w.line([]byte(`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]}}`))

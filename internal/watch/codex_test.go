@@ -211,7 +211,7 @@ func TestCodexAgentPacket(t *testing.T) {
 				f := newFake(t)
 				f.sample, f.silent = tt.sample, tt.silent
 				const body = "# Prompt\n\n  as it is \n"
-				w := newWatcher(t, testHome(t), func(s *compact.Settings) { s.AgentPackets, s.Prompt = true, body })
+				w := newWatcher(t, testHome(t), func(s *compact.Settings) { s.PacketAuthor, s.Prompt = "agent", body })
 				defer w.connect(t, f)()
 				synctest.Wait()
 				f.work(turnCompleted)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -327,7 +328,7 @@ type watcher struct {
 }
 
 func newWatcher(t *testing.T, home *store.Home, set func(*compact.Settings)) *watcher {
-	s := compact.Defaults()
+	s := config.Defaults().Compact
 	s.Mode = compact.ModeAuto
 	if set != nil {
 		set(&s)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -70,7 +71,7 @@ func (d *deaf) close() error { return nil }
 // replayed is a watcher without a server, subscribed to one thread.
 func replayed(t *testing.T, id string) (*Codex, *deaf, *thread) {
 	t.Helper()
-	s := compact.Defaults()
+	s := config.Defaults().Compact
 	s.Mode = compact.ModeAuto
 	d := &deaf{}
 	w := &Codex{Options: Options{
@@ -173,7 +174,7 @@ func FuzzNotice(f *testing.F) {
 		f.Add(m, []byte(`{"threadId":"t","turn":null,"item":{"type":"contextCompaction"},"plan":[null]}`))
 	}
 	f.Fuzz(func(t *testing.T, method string, params []byte) {
-		s := compact.Defaults()
+		s := config.Defaults().Compact
 		s.Mode = compact.ModeAuto
 		w := &Codex{Options: Options{
 			Waits: DefaultWaits(),
