@@ -24,6 +24,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/llm"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -127,7 +128,7 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, prov provider, f
 	s := plan.Session
 	bar := a.newBar()
 	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.env.Now()), Title: a.cloneTitle(f, s), Now: a.env.Now(), Progress: bar.update, Refs: a.json}
-	a.record(s.ID, message.On(message.EventCompressStart, "clone", run.ID, "provider", prov.Name()))
+	a.record(s.ID, store.On(message.EventCompressStart, "clone", run.ID, "provider", prov.Name()))
 	if s.Legacy {
 		packet, res, err := plan.Packet(ctx, prov.Provider, run)
 		bar.clear()
@@ -164,17 +165,17 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, prov provider, f
 // recordEnd tells a session's timeline how its compression ended.
 func (a *app) recordEnd(id string, res *compress.Result, err error) {
 	if err != nil {
-		a.record(id, message.On(message.EventCompressFailed, "error", message.Cut(err.Error(), 200)))
+		a.record(id, store.On(message.EventCompressFailed, "error", message.Cut(err.Error(), 200)))
 		return
 	}
-	a.record(id, message.On(message.EventCompressComplete, "clone", res.Clone.ID, "messagesCompressed", res.Stats.MessagesCompressed,
+	a.record(id, store.On(message.EventCompressComplete, "clone", res.Clone.ID, "messagesCompressed", res.Stats.MessagesCompressed,
 		"messagesFailed", res.Stats.MessagesFailed, "tokensRemoved", res.Stats.TokensRemoved))
 }
 
 // record puts an event on the timeline of a session that hooks have seen. One
 // they have not gets no folder for it: a session's folder is what makes it the
 // one used last. Losing the event is no failure of the command.
-func (a *app) record(id string, e message.Event) {
+func (a *app) record(id string, e store.Event) {
 	s, err := a.env.store().Session(id)
 	if err == nil {
 		err = s.Record(e)

@@ -5,31 +5,6 @@ import (
 	"strings"
 )
 
-// Event is something that happened, to be put on a session's timeline.
-type Event struct {
-	Type string // one of the Event constants
-	Data []Field
-}
-
-// Field is one member of an event's line.
-type Field struct {
-	Key   string
-	Value any // anything encoding/json takes
-}
-
-// On makes an event from alternating keys and values:
-//
-//	message.On(message.EventStageComplete, "stage", "DEV", "result", "pass")
-//
-// It panics when a key is not a string or lacks its value.
-func On(typ string, pairs ...any) Event {
-	e := Event{Type: typ, Data: make([]Field, 0, len(pairs)/2)}
-	for i := 0; i < len(pairs); i += 2 {
-		e.Data = append(e.Data, Field{Key: pairs[i].(string), Value: pairs[i+1]})
-	}
-	return e
-}
-
 // The types of timeline events that Overtone writes. An event's category is the
 // part of its type before the colon. A test fails for a type that nothing
 // emits, and for a type written as a literal elsewhere.

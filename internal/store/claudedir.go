@@ -24,14 +24,21 @@ const maxContext = 1 << 20
 // errContextFile reports a path that is not one of the session's context files.
 var errContextFile = errors.New("not a context file of this session")
 
-// ContextPath is where the report of a stage lies.
-func (s *Session) ContextPath(stage string) string {
-	return s.claudePath(contextPrefix + s.id + "-" + stageName(stage) + ".md")
+// ContextName is the file name of the report of a session's stage.
+func ContextName(session, stage string) string {
+	return contextPrefix + session + "-" + stageName(stage) + ".md"
 }
 
-// ReflectionPath is where the failed rounds of a stage are remembered.
-func (s *Session) ReflectionPath(stage string) string {
-	return s.claudePath(reflectionPrefix + s.id + "-" + stageName(stage) + ".md")
+// ReflectionName is the file name of what is remembered of a stage's failures.
+func ReflectionName(session, stage string) string {
+	return reflectionPrefix + session + "-" + stageName(stage) + ".md"
+}
+
+// ContextPath is where the report of a stage lies.
+func (s *Session) ContextPath(stage string) string { return s.claudePath(ContextName(s.id, stage)) }
+
+func (s *Session) reflectionPath(stage string) string {
+	return s.claudePath(ReflectionName(s.id, stage))
 }
 
 // barrierPath is where the state of parallel stages lies.
@@ -112,17 +119,17 @@ func (tx *Tx) RemoveContext(stage string) error { return tx.removeClaude(tx.s.Co
 
 // Reflection returns the remembered rounds of a stage; none is [fs.ErrNotExist].
 func (tx *Tx) Reflection(stage string) ([]byte, error) {
-	return tx.readClaude(tx.s.ReflectionPath(stage), maxContext)
+	return tx.readClaude(tx.s.reflectionPath(stage), maxContext)
 }
 
 // WriteReflection replaces the remembered rounds of a stage.
 func (tx *Tx) WriteReflection(stage string, data []byte) error {
-	return tx.writeClaude(tx.s.ReflectionPath(stage), data)
+	return tx.writeClaude(tx.s.reflectionPath(stage), data)
 }
 
 // RemoveReflection deletes the remembered rounds of a stage, if there are any.
 func (tx *Tx) RemoveReflection(stage string) error {
-	return tx.removeClaude(tx.s.ReflectionPath(stage))
+	return tx.removeClaude(tx.s.reflectionPath(stage))
 }
 
 // Barrier returns the barrier state; none is [fs.ErrNotExist].

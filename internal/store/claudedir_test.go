@@ -17,7 +17,7 @@ func TestClaudeFileNames(t *testing.T) {
 	s := sessionIn(t, h, "sid-1")
 	got := []string{
 		s.ContextPath("REVIEW"), s.ContextPath("TEST:2"), s.ContextPath("TEST:verify"), s.ContextPath("DB-REVIEW"), s.ContextPath("MERGED"),
-		s.ReflectionPath("TEST:2"), s.barrierPath(), s.legacyStatePath(),
+		s.reflectionPath("TEST:2"), s.barrierPath(), s.legacyStatePath(),
 		s.ContextPath("../../etc/x y\x00é"), h.ConfigFile(),
 	}
 	want := []string{
@@ -30,7 +30,7 @@ func TestClaudeFileNames(t *testing.T) {
 		t.Error(diff)
 	}
 	long := sessionIn(t, h, strings.Repeat("s", 128))
-	if n := len(filepath.Base(long.ReflectionPath(strings.Repeat("長", 100)))) + len(".tmp"); n > 255 {
+	if n := len(filepath.Base(long.reflectionPath(strings.Repeat("長", 100)))) + len(".tmp"); n > 255 {
 		t.Errorf("a file name of %d bytes", n)
 	}
 }
@@ -62,7 +62,7 @@ func TestClaudeFiles(t *testing.T) {
 		}
 		return paths
 	}
-	if diff := cmp.Diff([]string{s.barrierPath(), s.ContextPath("TEST:2"), s.legacyStatePath(), s.ReflectionPath("TEST:2")}, left()); diff != "" {
+	if diff := cmp.Diff([]string{s.barrierPath(), s.ContextPath("TEST:2"), s.legacyStatePath(), s.reflectionPath("TEST:2")}, left()); diff != "" {
 		t.Error(diff)
 	}
 	update(t, s, func(tx *Tx) error {
@@ -111,7 +111,7 @@ func TestReadContextPaths(t *testing.T) {
 			}
 		}
 		for _, path := range []string{
-			"", "~", "/", "/etc/hostname", elsewhere, other.ContextPath("TEST"), s.barrierPath(), s.ReflectionPath("TEST"),
+			"", "~", "/", "/etc/hostname", elsewhere, other.ContextPath("TEST"), s.barrierPath(), s.reflectionPath("TEST"),
 			"pipeline-context-s-TEST.md", "./pipeline-context-s-TEST.md", "~/pipeline-context-s-TEST.md", "~root/.claude/pipeline-context-s-TEST.md",
 			"~/.claude/sub/pipeline-context-s-TEST.md", "~/.claude/../.claude/../x/pipeline-context-s-TEST.md",
 			"~/.claude/pipeline-context-s-.md", "~/.claude/pipeline-context-s-TEST.md/", "~/.claude/pipeline-context-s-TEST.md\x00",

@@ -22,14 +22,30 @@ type unknownEvent string
 func (e unknownEvent) Error() string { return message.UnknownEvent.Format(message.ZH, string(e)) }
 func (unknownEvent) Unwrap() error   { return errUnknownEvent }
 
-// Event and Field are what goes on the timeline.
-type (
-	Event = message.Event
-	Field = message.Field
-)
+// Event is something that happened, to be put on the timeline.
+type Event struct {
+	Type string // one of message's Event constants
+	Data []Field
+}
 
-// On is [message.On].
-func On(typ string, pairs ...any) Event { return message.On(typ, pairs...) }
+// Field is one member of an event's line.
+type Field struct {
+	Key   string
+	Value any // anything encoding/json takes
+}
+
+// On makes an event from alternating keys and values:
+//
+//	store.On(message.EventStageComplete, "stage", "DEV", "result", "pass")
+//
+// It panics when a key is not a string or lacks its value.
+func On(typ string, pairs ...any) Event {
+	e := Event{Type: typ, Data: make([]Field, 0, len(pairs)/2)}
+	for i := 0; i < len(pairs); i += 2 {
+		e.Data = append(e.Data, Field{Key: pairs[i].(string), Value: pairs[i+1]})
+	}
+	return e
+}
 
 // timeLayout is ISO 8601 with exactly three digits of milliseconds, so that
 // times compare as text.

@@ -76,22 +76,9 @@ type Merged struct {
 // Source is a stage's report.
 type Source struct{ Stage, Path string }
 
-// MergedContext is the name of the file that joins the reports of a barrier.
+// MergedContext stands in the place of a stage in the name of the file that joins
+// the reports of a barrier.
 const MergedContext = "MERGED"
-
-// ContextName is the canonical file name of a stage's report; stage keys may
-// hold a colon, file names may not.
-func ContextName(sid, stage string) string {
-	return fmt.Sprintf("pipeline-context-%s-%s.md", sid, fileStage(stage))
-}
-
-// ReflectionName is the file name of a stage's reflection memory.
-func ReflectionName(sid, stage string) string {
-	return fmt.Sprintf("reflection-memory-%s-%s.md", sid, fileStage(stage))
-}
-
-// fileStage is a stage key as part of a file name.
-func fileStage(stage string) string { return strings.ReplaceAll(stage, ":", "-") }
 
 // contextPath is where a file of 002's lies, as models are told it.
 func (r Rules) contextPath(name string) string {

@@ -1,5 +1,6 @@
 // Package workflow is the engine: it routes multi-stage work by what the stages'
-// agents answer. It is pure. There is no file, no clock and no randomness in it:
+// agents answer. It is pure. There is no file, no clock and no randomness in it
+// (of package store it uses names and the form of an event):
 //
 //	state, outcome := rules.Apply(state, event)
 //

@@ -33,29 +33,3 @@ func TestDetectEnvironment(t *testing.T) {
 		})
 	}
 }
-
-// What the registry says of a stage has to hold together: a stage that judges
-// names its FAIL, and every stage has an agent of its own.
-func TestStageRegistry(t *testing.T) {
-	t.Parallel()
-	agents := map[string]bool{}
-	for _, s := range Stages() {
-		if s.Agent == "" || agents[s.Agent] || s.Emoji == "" || s.Label.ZH == "" || s.Label.EN == "" || s.failure == "" {
-			t.Errorf("%+v is incomplete or shares its agent", s)
-		}
-		agents[s.Agent] = true
-		if s.group != "" && !s.quality {
-			t.Errorf("%s has a barrier and does not judge", s.Key)
-		}
-		if StageOfAgent(AgentOf(s.Key)) != s.Key {
-			t.Errorf("%s is not found by its agent", s.Key)
-		}
-	}
-	for _, tpl := range Templates() {
-		for _, k := range tpl.Stages {
-			if _, ok := Lookup(k); !ok {
-				t.Errorf("template %s lists %s", tpl.Name, k)
-			}
-		}
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Event is something that happened to a workflow. Events carry everything the
@@ -125,11 +126,11 @@ type Outcome struct {
 	exhausted  []string // stages whose retries are spent
 	corrected  string   // "COMPLETE → NEXT": what the answer said, and what it came to
 
-	Reflect []Reflection    // rounds to remember
-	Forget  []string        // stages whose reflections go
-	Events  []message.Event // for the timeline
+	Reflect []Reflection  // rounds to remember
+	Forget  []string      // stages whose reflections go
+	Events  []store.Event // for the timeline
 }
 
 func (o *Outcome) emit(typ string, pairs ...any) {
-	o.Events = append(o.Events, message.On(typ, pairs...))
+	o.Events = append(o.Events, store.On(typ, pairs...))
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // NodeContext tells a stage's agent where it stands: what came before, what
@@ -101,14 +102,14 @@ func (r Rules) BuildNodeContext(s *State, stage string, o NodeOptions) NodeConte
 	}
 	for _, dep := range node.Deps {
 		// A predecessor's own report is named even before it is on disk: its agent may still be writing it.
-		if file := s.stage(dep).ContextFile; path.Base(file) == ContextName(o.SessionID, dep) {
+		if file := s.stage(dep).ContextFile; path.Base(file) == store.ContextName(o.SessionID, dep) {
 			nc.ContextFiles = append(nc.ContextFiles, file)
 		} else {
 			add(file)
 		}
 	}
 	if Quality(stage) {
-		nc.Report = r.contextPath(ContextName(o.SessionID, stage))
+		nc.Report = r.contextPath(store.ContextName(o.SessionID, stage))
 	}
 	if e := s.Environment; e.Language != "" || e.Framework != "" || e.Frontend {
 		nc.Env = &nodeEnv{e.Language, e.Framework, e.Frontend}
@@ -124,7 +125,7 @@ func (r Rules) BuildNodeContext(s *State, stage string, o NodeOptions) NodeConte
 		}
 		rc := &retryContext{
 			FailedStage: worst, Round: s.Retries[worst] + 1,
-			ReflectionFile: r.contextPath(ReflectionName(o.SessionID, worst)),
+			ReflectionFile: r.contextPath(store.ReflectionName(o.SessionID, worst)),
 		}
 		rc.Hint = message.RetryHint.Format(o.Lang, worst, rc.ReflectionFile)
 		if rounds, _ := s.RetryHistory.Get(worst); !read && len(rounds) > 0 {

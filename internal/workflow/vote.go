@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // vote casts a stage's verdict in its barrier and acts when it is decided.
@@ -42,7 +43,7 @@ func (t *transition) vote(key string, route Route, at time.Time) {
 }
 
 func (t *transition) mergedPath() string {
-	return t.contextPath(ContextName(t.s.SessionID, MergedContext))
+	return t.contextPath(store.ContextName(t.s.SessionID, MergedContext))
 }
 
 // resolve acts on the merged result of a barrier.
