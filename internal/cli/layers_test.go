@@ -11,13 +11,12 @@ import (
 var layers = [][]string{
 	{"cli"},
 	{"demo"},
-	{"hook", "watch", "setup", "audit", "web"},
+	{"hook", "watch", "setup", "mcp", "web", "audit"},
 	{"session"},
-	{"compress", "compact", "workflow"},
-	{"extract"},
-	{"transcript", "prompt", "llm"},
+	{"compact", "compress", "workflow"},
+	{"transcript"},
 	{"host"},
-	{"store", "shellcmd", "redact"},
+	{"extract", "llm", "prompt", "redact", "shellcmd", "store"},
 	{"config", "message"},
 }
 

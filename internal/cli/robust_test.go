@@ -18,7 +18,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/cli"
-	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // hosts that a hook may be called for; "" is none.
@@ -72,7 +72,7 @@ func recorded(t *testing.T) map[string][]string {
 			name.WriteRune(r)
 		}
 		event := strings.ToLower(name.String())
-		if !slices.Contains(hook.Events(), event) {
+		if !slices.Contains(host.Plain().Events, event) {
 			continue
 		}
 		in, err := sjson.Set(gjson.GetBytes(line, "stdin").Raw, "session_id", "s1")
@@ -106,7 +106,7 @@ func each(t *testing.T, f func(n int, event, host string) error) {
 	t.Helper()
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 4)
-	for i, event := range hook.Events() {
+	for i, event := range host.Plain().Events {
 		for j, host := range hosts {
 			wg.Go(func() {
 				slots <- struct{}{}
@@ -359,7 +359,7 @@ func TestHooksSurviveAnUnusableHome(t *testing.T) {
 			}
 			env = append(env, c.env...)
 			dir := t.TempDir()
-			for _, event := range hook.Events() {
+			for _, event := range host.Plain().Events {
 				for i, in := range inputs()[event] {
 					host := hosts[i%2]
 					args := []string{"hook", event}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -313,6 +315,13 @@ func TestHooks(t *testing.T) {
 				}
 			}
 		})
+	}
+	var names []string
+	for _, e := range events {
+		names = append(names, e.name)
+	}
+	if d := cmp.Diff(host.Plain().Events, names); d != "" {
+		t.Error(d)
 	}
 	for _, h := range append(host.All(), host.Plain()) {
 		for _, event := range h.Events {

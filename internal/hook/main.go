@@ -130,15 +130,6 @@ func handler(event string) func(*call) (host.Reply, error) {
 	return nil
 }
 
-// Events lists the events, in the order of a session.
-func Events() []string {
-	var names []string
-	for _, e := range events {
-		names = append(names, e.name)
-	}
-	return names
-}
-
 // errQuiet ends a call that has nothing to do.
 var errQuiet = errors.New("nothing to do")
 

@@ -39,7 +39,7 @@ func claudeTool(name string) Kind {
 	case "TaskStop":
 		return HaltTool
 	}
-	return OtherTool
+	return otherTool
 }
 
 func decodeClaude(event string, data []byte) Call {

@@ -14,7 +14,7 @@ func codexTool(name string) Kind {
 	case "apply_patch":
 		return EditTool
 	}
-	return OtherTool
+	return otherTool
 }
 
 // decodeCodex: Codex has taken over Claude Code's form, but tells neither how

@@ -4,7 +4,7 @@ package host
 type Kind uint8
 
 const (
-	OtherTool   Kind = iota
+	otherTool   Kind = iota
 	ShellTool        // runs a command line
 	EditTool         // changes a file
 	WriteTool        // writes a whole file

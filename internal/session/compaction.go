@@ -24,14 +24,14 @@ type Compaction struct {
 
 // How far a compaction is.
 const (
-	Begun  = "begun"
-	Done   = "done"
+	begun  = "begun"
+	done   = "done"
 	Failed = "failed"
 )
 
 // settled: nothing is left to do about it.
 func (k *Compaction) settled() bool {
-	return k.Status == Failed || k.Status == Done && (k.Receipt == nil || k.Receipt.State.Final())
+	return k.Status == Failed || k.Status == done && (k.Receipt == nil || k.Receipt.State.Final())
 }
 
 // step moves the receipt; true means that the text is to be handed out now.
@@ -50,12 +50,12 @@ const repeat = 10 * time.Second
 // Repeated reports whether the host has just begun to compact already.
 func (tx *Tx) Repeated() bool {
 	k := tx.Memory.Compaction
-	return k != nil && k.Status == Begun && tx.o.Now.Sub(k.At) < repeat
+	return k != nil && k.Status == begun && tx.o.Now.Sub(k.At) < repeat
 }
 
 // BeginCompaction records an attempt; packet is what is to survive it.
 func (tx *Tx) BeginCompaction(trigger string, packet compact.Packet) *Compaction {
-	k := &Compaction{N: tx.Memory.Compactions + 1, Trigger: trigger, At: tx.o.Now, Status: Begun}
+	k := &Compaction{N: tx.Memory.Compactions + 1, Trigger: trigger, At: tx.o.Now, Status: begun}
 	if packet.Text != "" {
 		receipt := compact.NewReceipt(packet)
 		k.Receipt = &receipt
@@ -68,7 +68,7 @@ func (tx *Tx) BeginCompaction(trigger string, packet compact.Packet) *Compaction
 // BeginAgentCompaction records that a sub-agent compacts: what follows is not the
 // main thread's.
 func (tx *Tx) BeginAgentCompaction() {
-	tx.Memory.Compaction = &Compaction{At: tx.o.Now, Status: Begun, Sub: true}
+	tx.Memory.Compaction = &Compaction{At: tx.o.Now, Status: begun, Sub: true}
 }
 
 // Confirm marks the compaction as done and spends the boundary that opened the
@@ -79,10 +79,10 @@ func (tx *Tx) Confirm(transcript string) error {
 	k := tx.Memory.Compaction
 	size := fileSize(transcript)
 	tx.Memory.Offset = size
-	if k.Status == Done {
+	if k.Status == done {
 		return nil
 	}
-	k.Status = Done
+	k.Status = done
 	tx.Memory.Compactions = k.N
 	k.step(compact.Finished{}, tx.o.Now)
 	tx.Observe(host.Compacted{At: k.At, Before: k.Before, After: -1, Ours: k.Trigger == "auto"}, compact.Settings{})
@@ -130,7 +130,7 @@ func (tx *Tx) Settle(prompt bool) (string, error) {
 	case k.Sub:
 		tx.Memory.Compaction = nil
 		return "", nil
-	case k.Status == Begun:
+	case k.Status == begun:
 		k.Status = Failed
 		k.step(compact.Failed{Reason: "not confirmed"}, tx.o.Now)
 		if tx.Workflow == nil {

@@ -88,7 +88,7 @@ func Idle(s *store.Session, transcript, model string) (turn time.Time, ok bool) 
 	same := func(v, known string) bool { return v == "" || v == w.Get(known).String() }
 	k := m.Get("compaction")
 	settled := !k.Exists() || k.Get("status").String() == Failed ||
-		k.Get("status").String() == Done && (!k.Get("receipt").Exists() || compact.ReceiptState(k.Get("receipt.state").String()).Final())
+		k.Get("status").String() == done && (!k.Get("receipt").Exists() || compact.ReceiptState(k.Get("receipt.state").String()).Final())
 	if !settled || m.Get("outbox").Exists() || m.Get("thread").Exists() || w.Get("marks").Exists() ||
 		!w.Get("state.worked").Bool() || w.Get("state.slice.failures").Exists() || !same(transcript, "transcript") || !same(model, "model") {
 		return turn, false
