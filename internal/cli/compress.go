@@ -266,20 +266,12 @@ func (a *app) pickSession(ctx context.Context) (string, error) {
 	if !ok || !a.env.IsTTY(in.Fd()) || a.json {
 		return "", usageError{message.WithHint(message.Fail(message.NeedSession), message.HintSessions)}
 	}
-	files, err := transcript.List(a.env.hostDir)
+	rows, err := a.newestSessions(ctx, 10)
 	if err != nil {
 		return "", err
 	}
-	if len(files) == 0 {
+	if len(rows) == 0 {
 		return "", message.Fail(message.NoSessions)
-	}
-	var rows []sessionInfo
-	for _, f := range files[:min(10, len(files))] {
-		info, err := a.sessionInfo(ctx, f)
-		if err != nil {
-			return "", err
-		}
-		rows = append(rows, info)
 	}
 	a.sessionTable(rows, true)
 	fmt.Fprint(a.env.Stderr, message.PickSession.Format(a.lang, len(rows)))

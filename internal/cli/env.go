@@ -46,10 +46,6 @@ func (e Env) folders() store.Folders {
 	return f
 }
 
-func (e Env) claudeDir() string { return e.folders().Claude }
-
-func (e Env) codexHome() string { return e.hostDir(host.Of(host.Codex)) }
-
 // hostDir is the folder of a host's own files.
 func (e Env) hostDir(h *host.Host) string { return h.Dir(e.folders().Find) }
 

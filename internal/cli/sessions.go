@@ -35,18 +35,9 @@ func (a *app) sessionsCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sessions", Short: message.HelpSessions.In(a.lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			files, err := transcript.List(a.env.hostDir)
+			rows, err := a.newestSessions(cmd.Context(), limit)
 			if err != nil {
 				return err
-			}
-			files = files[:min(max(limit, 0), len(files))]
-			rows := []sessionInfo{}
-			for _, f := range files {
-				info, err := a.sessionInfo(cmd.Context(), f)
-				if err != nil {
-					return err
-				}
-				rows = append(rows, info)
 			}
 			if a.json {
 				return a.printJSON(struct {
@@ -64,6 +55,23 @@ func (a *app) sessionsCmd() *cobra.Command {
 	}
 	cmd.Flags().IntVarP(&limit, "limit", "n", limit, message.HelpLimit.In(a.lang))
 	return cmd
+}
+
+// newestSessions are the hosts' sessions, at most limit.
+func (a *app) newestSessions(ctx context.Context, limit int) ([]sessionInfo, error) {
+	files, err := transcript.List(a.env.hostDir)
+	if err != nil {
+		return nil, err
+	}
+	rows := []sessionInfo{}
+	for _, f := range files[:min(max(limit, 0), len(files))] {
+		info, err := a.sessionInfo(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, info)
+	}
+	return rows, nil
 }
 
 // sessionInfo reads a session for the list. One that cannot be read is listed

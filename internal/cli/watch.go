@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +78,7 @@ func (a *app) watchCodexCmd() *cobra.Command {
 			case socket != "":
 				w.At.Socket = socket
 			default:
-				w.At.Socket = filepath.Join(a.env.codexHome(), "app-server-control", "app-server-control.sock")
+				w.At.Socket = host.CodexSocket(a.env.hostDir(host.Of(host.Codex)))
 			}
 			if err := w.At.Check(); err != nil {
 				return usageError{err}
@@ -115,13 +114,7 @@ func (a *app) watchClaudeCmd() *cobra.Command {
 			w := &watch.Claude{
 				Options: opts, Command: claude,
 				Prompts: a.prompts(cmd.Context(), prompts), Session: host.ResumedClaude(own),
-				Transcript: func(id string) string {
-					found, _ := filepath.Glob(filepath.Join(a.env.claudeDir(), "projects", "*", id+".jsonl"))
-					if len(found) == 0 {
-						return ""
-					}
-					return found[0]
-				},
+				Transcript: func(id string) string { return host.ClaudeSession(a.env.folders().Claude, id) },
 			}
 			return watched(w.Run(cmd.Context()))
 		},

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -30,4 +31,14 @@ func ResumedClaude(args []string) string {
 		}
 	}
 	return ""
+}
+
+// ClaudeSession is the file of a session in Claude Code's folder, whatever its
+// project; "" where there is none.
+func ClaudeSession(dir, id string) string {
+	found, _ := filepath.Glob(filepath.Join(dir, claudeHost.Sessions.Dir, "*", id+".jsonl"))
+	if len(found) == 0 {
+		return ""
+	}
+	return found[0]
 }

@@ -30,6 +30,12 @@ var codexHost = Host{
 	dirVar: "CODEX_HOME", dirName: ".codex", setup: setupCodex,
 }
 
+// CodexSocket is where the daemon that codex starts by itself listens, below
+// Codex's folder.
+func CodexSocket(dir string) string {
+	return filepath.Join(dir, "app-server-control", "app-server-control.sock")
+}
+
 func setupCodex(p Place) Setup {
 	edits := codexEdits()
 	return Setup{
