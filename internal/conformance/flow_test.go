@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +13,8 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -26,57 +30,56 @@ type flowStep struct {
 	Ms       int64
 }
 
-// flowRun plays a whole run through the engine. Between any two steps the state
-// goes to its files and back, as it does between two hook processes.
+// flowRun plays a whole run through a session of the product: every step takes
+// the lock, reads the files, applies the event and writes the files.
 type flowRun struct {
-	t           *testing.T
-	rules       workflow.Rules
-	now         time.Time
-	file        []byte
-	barriers    []byte
-	reflections map[string]string
-	events      []string
-	order       []string // events and delegations, in order
-	last        string
-	lastOut     workflow.Outcome
-	rollbacks   int
+	t         *testing.T
+	claude    string // the folder of 002's files
+	sess      *store.Session
+	now       time.Time
+	last      string
+	lastOut   workflow.Outcome
+	rollbacks int
 }
 
-func (f *flowRun) state() *workflow.State {
-	f.t.Helper()
-	if f.file == nil {
-		return &workflow.State{}
+func newFlowRun(t *testing.T) *flowRun {
+	t.Helper()
+	f := &flowRun{t: t, claude: t.TempDir(), now: time.UnixMilli(1_700_000_000_000)}
+	var err error
+	if f.sess, err = store.New(t.TempDir(), f.claude, func() time.Time { return f.now }).Session(sid); err != nil {
+		t.Fatal(err)
 	}
-	s, err := workflow.Load(f.file)
-	if err != nil {
+	return f
+}
+
+func (f *flowRun) update(fn func(tx *session.Tx) error) {
+	f.t.Helper()
+	o := session.Options{Rules: rules(), Lang: message.ZH, Now: f.now, Warn: func(err error) { f.t.Error(err) }}
+	if err := session.Update(f.sess, o, fn); err != nil {
 		f.t.Fatal(err)
 	}
-	s.AttachBarriers(f.barriers)
+}
+
+// state is the session's workflow as the next hook would find it.
+func (f *flowRun) state() *workflow.State {
+	f.t.Helper()
+	s := &workflow.State{}
+	f.update(func(tx *session.Tx) error {
+		if tx.Workflow != nil {
+			s = tx.Workflow
+		}
+		return nil
+	})
 	return s
 }
 
-func (f *flowRun) apply(ev workflow.Event) workflow.Outcome {
+func (f *flowRun) apply(ev workflow.Event) (out workflow.Outcome) {
 	f.t.Helper()
 	f.now = f.now.Add(time.Second)
-	var before *workflow.State
-	if f.file != nil {
-		before = f.state()
-	}
-	s, out := f.rules.Apply(before, ev)
-	if s == nil {
-		return out
-	}
-	f.file, f.barriers = s.Encode(), s.Barriers.Encode()
-	for _, e := range out.Events {
-		f.events = append(f.events, e.Type)
-		f.order = append(f.order, e.Type)
-	}
-	for _, r := range out.Reflect {
-		f.reflections[r.Stage] = workflow.WriteReflection(f.reflections[r.Stage], r, message.ZH)
-	}
-	for _, k := range out.Forget {
-		delete(f.reflections, k)
-	}
+	f.update(func(tx *session.Tx) (err error) {
+		out, err = tx.Apply(ev)
+		return err
+	})
 	if out.Kind == workflow.RolledBack {
 		f.rollbacks++
 	}
@@ -100,6 +103,64 @@ func (f *flowRun) complete(stage, text string) {
 	}
 }
 
+// events is what the timeline holds: types, and beside each hand-over its stage.
+func (f *flowRun) events() (types []string) {
+	f.t.Helper()
+	entries, _, err := f.sess.Last(1<<20, store.Filter{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, e := range entries {
+		types = append(types, e.Type)
+		if e.Type == message.EventAgentDelegate {
+			types = append(types, "delegate "+e.Text("stage"))
+		}
+	}
+	return types
+}
+
+// reflections are the stages of which a reflection memory is on disk.
+func (f *flowRun) reflections() (stages []string) {
+	for _, k := range f.state().Stages.Keys() {
+		if _, err := os.Stat(filepath.Join(f.claude, store.ReflectionName(sid, k))); err == nil {
+			stages = append(stages, k)
+		}
+	}
+	return stages
+}
+
+func (f *flowRun) barrierFile() string { return filepath.Join(f.claude, "barrier-state-"+sid+".json") }
+
+func (f *flowRun) writeBarriers(data []byte) {
+	f.t.Helper()
+	if err := os.WriteFile(f.barrierFile(), data, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// ageBarrier moves the start of a group into the past; one that is not there yet
+// is made.
+func (f *flowRun) ageBarrier(st flowStep) {
+	f.t.Helper()
+	var b workflow.Barriers
+	if data, err := os.ReadFile(f.barrierFile()); err == nil {
+		if b, err = workflow.ParseBarriers(data); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	g, ok := b.Get(st.Group)
+	if !ok {
+		next := ""
+		if st.Next != nil {
+			next = *st.Next
+		}
+		g = workflow.NewGroup(st.Siblings, next, 0)
+	}
+	g.StartTime = f.now.UnixMilli() - st.Ms
+	b.Set(st.Group, g)
+	f.writeBarriers(b.Encode())
+}
+
 func runFlow(t *testing.T, c pipelineCase) {
 	var in struct {
 		Pipeline    string
@@ -108,7 +169,7 @@ func runFlow(t *testing.T, c pipelineCase) {
 		Steps       []flowStep
 	}
 	input(t, c, &in)
-	f := &flowRun{t: t, rules: rules(), now: time.UnixMilli(1_700_000_000_000), reflections: map[string]string{}}
+	f := newFlowRun(t)
 	var env workflow.Environment
 	if len(in.Environment) > 0 {
 		env = fragment(t, json.RawMessage(`{"environment":`+string(in.Environment)+`}`)).Environment
@@ -122,16 +183,13 @@ func runFlow(t *testing.T, c pipelineCase) {
 	allowed := map[string]bool{}
 	silent := map[int]bool{}
 	for i, st := range in.Steps {
-		if s := f.state(); f.file != nil && !s.Active && s.Ended != "" {
+		if s := f.state(); !s.Active && s.Ended != "" {
 			break
 		}
 		switch st.Op {
 		case "delegate":
 			out := f.apply(workflow.Delegate{Stage: st.Stage, At: f.now.Add(time.Second)})
 			allowed[fmt.Sprint(i)] = out.Kind != workflow.Denied
-			if out.Kind == workflow.Delegated {
-				f.order = append(f.order, "delegate "+st.Stage)
-			}
 		case "complete":
 			f.complete(st.Stage, "done\n<!-- PIPELINE_ROUTE: "+string(st.Route)+" -->")
 			silent[i] = f.last == ""
@@ -139,28 +197,14 @@ func runFlow(t *testing.T, c pipelineCase) {
 			f.complete(st.Stage, st.Text)
 			silent[i] = f.last == ""
 		case "corrupt_barrier":
-			f.barriers = []byte("\x00{not json")
+			f.writeBarriers([]byte("\x00{not json"))
 		case "age_barrier":
-			b, err := workflow.ParseBarriers(f.barriers)
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, ok := b.Get(st.Group)
-			if !ok {
-				next := ""
-				if st.Next != nil {
-					next = *st.Next
-				}
-				g = workflow.NewGroup(st.Siblings, next, 0)
-			}
-			g.StartTime = f.now.UnixMilli() - st.Ms
-			b.Set(st.Group, g)
-			f.barriers = b.Encode()
+			f.ageBarrier(st)
 		default:
 			t.Fatalf("unknown op %q", st.Op)
 		}
 	}
-	checkFlow(t, c, in.Steps, f, allowed, silent)
+	checkFlow(t, c, f, allowed, silent)
 }
 
 // ours translates the vectors' event names: one event has one name here, that of
@@ -177,8 +221,9 @@ func ours(name string) string {
 	return strings.Replace(name, ".", ":", 1)
 }
 
-func checkFlow(t *testing.T, c pipelineCase, steps []flowStep, f *flowRun, allowed map[string]bool, silent map[int]bool) {
+func checkFlow(t *testing.T, c pipelineCase, f *flowRun, allowed map[string]bool, silent map[int]bool) {
 	check := decode(t, c.Check).(map[string]any)
+	events := f.events()
 	wantAllowed, _ := check["delegate_allowed"].(map[string]any)
 	for i, got := range allowed {
 		want := true
@@ -210,14 +255,14 @@ func checkFlow(t *testing.T, c pipelineCase, steps []flowStep, f *flowRun, allow
 			}
 		case "events_include":
 			for _, e := range w.([]any) {
-				if !slices.Contains(f.events, ours(e.(string))) {
-					t.Errorf("no event %v in %v", e, f.events)
+				if !slices.Contains(events, ours(e.(string))) {
+					t.Errorf("no event %v in %v", e, events)
 				}
 			}
 		case "events_exclude":
 			for _, e := range w.([]any) {
-				if slices.Contains(f.events, ours(e.(string))) {
-					t.Errorf("event %v in %v", e, f.events)
+				if slices.Contains(events, ours(e.(string))) {
+					t.Errorf("event %v in %v", e, events)
 				}
 			}
 		case "max_rollbacks":
@@ -225,9 +270,9 @@ func checkFlow(t *testing.T, c pipelineCase, steps []flowStep, f *flowRun, allow
 				t.Errorf("%d rollbacks, want at most %v", f.rollbacks, w)
 			}
 		case "barrier_resolved_before":
-			at, del := slices.Index(f.order, "barrier:resolved"), slices.Index(f.order, "delegate "+w.(string))
+			at, del := slices.Index(events, message.EventBarrierResolved), slices.Index(events, "delegate "+w.(string))
 			if at < 0 || del >= 0 && del < at {
-				t.Errorf("barrier:resolved does not come before %v: %v", w, f.order)
+				t.Errorf("barrier:resolved does not come before %v: %v", w, events)
 			}
 		case "final":
 			checkFinal(t, w.(map[string]any), f)
@@ -309,7 +354,7 @@ func checkFinal(t *testing.T, final map[string]any, f *flowRun) {
 			}
 			list(k, w, keys)
 		case "reflection_stages":
-			list(k, w, slices.Collect(maps.Keys(f.reflections)))
+			list(k, w, f.reflections())
 		case "barrier_group":
 			g, _ := s.Barriers.Get("post-dev")
 			results := map[string]any{}
