@@ -12,15 +12,11 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// errUnknownEvent is wrapped by the error for an event type that
-// [message.EventTypes] does not list.
-var errUnknownEvent = errors.New("unknown timeline event type")
-
-// unknownEvent has the Chinese text whatever the language: tools match it.
+// unknownEvent is the error for an event type that [message.EventTypes] does not
+// list. It has the Chinese text whatever the language: tools match it.
 type unknownEvent string
 
 func (e unknownEvent) Error() string { return message.UnknownEvent.Format(message.ZH, string(e)) }
-func (unknownEvent) Unwrap() error   { return errUnknownEvent }
 
 // Event is something that happened, to be put on the timeline.
 type Event struct {

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -117,6 +118,7 @@ func (t *transition) late(key string, ev Completion) (group string, ok bool) {
 
 const leakLength = 500
 
+// answer takes what a stage's agent said, or that it said nothing.
 func (t *transition) answer(key string, ev Completion) {
 	s := t.s
 	for i := range s.Delegations {
@@ -128,47 +130,10 @@ func (t *transition) answer(key string, ev Completion) {
 	if Quality(key) && ev.Length > leakLength {
 		t.out.emit(message.EventSafetyTranscriptLeak, "stage", key, "responseLength", ev.Length)
 	}
-	var route Route
-	if ev.Route == nil {
-		if Quality(key) || ev.Died {
-			s.Crashes[key]++
-			n := s.Crashes[key]
-			// Work that was never done is not done by default: only a verdict is
-			// given up on.
-			again := n < t.MaxCrashes || !Quality(key)
-			t.out.emit(message.EventAgentCrash, "stage", key, "crashCount", n, "willRetry", again)
-			if again {
-				t.free(key)
-				t.out.Kind, t.out.Round, t.out.Max = Redelegate, n, t.MaxCrashes
-				t.out.Next = []string{key}
-				return
-			}
-		}
-		route = Route{Verdict: Pass, Route: Next, Unverified: true}
-		route.warn("no valid PIPELINE_ROUTE in the answer, taken as PASS")
-		t.out.emit(message.EventRouteFallback, "stage", key, "warning", route.Warning)
-	} else {
-		delete(s.Crashes, key)
-		route = ValidateRoute(*ev.Route)
+	if ev.Route == nil && t.crashed(key, ev.Died) {
+		return
 	}
-	if route.Unverified && t.Strict {
-		route.Verdict, route.Route, route.Severity, route.Unverified = Fail, Dev, "HIGH", false
-		route.warn("strict: an answer without a verdict is a FAIL")
-	}
-	route = t.EnforcePolicy(route, s, key)
-	if route.Route == Complete && route.Verdict == Pass && !t.last(key) {
-		route.Route = Next
-		route.warn("COMPLETE before the last stage, taken as NEXT")
-	}
-	if ev.Route != nil && route.Warning != "" {
-		t.out.emit(message.EventRouteCorrected, "stage", key, "warning", route.Warning)
-		if said := ev.Route.Route; said != route.Route && route.Route != Barrier && route.Verdict == Pass {
-			if said == "" {
-				said = "?"
-			}
-			t.out.corrected = said + " → " + route.Route
-		}
-	}
+	route := t.verdict(key, ev.Route)
 	t.out.Route, t.out.Unverified, t.out.Result = &route, route.Unverified, resultOf(key, route.Verdict)
 	t.close(key)
 	t.update(key, func(st *StageState) {
@@ -190,6 +155,54 @@ func (t *transition) answer(key string, ev Completion) {
 	t.out.emit(message.EventAgentComplete, "agent", plainAgent(key), "stage", key, "result", t.out.Result)
 	t.out.emit(message.EventStageComplete, "stage", key, "result", t.out.Result)
 	t.decide(key, route, ev.At)
+}
+
+// crashed counts an answer without a marker. It is true where the stage is to be
+// done again: work that was never done is not done by default, only a verdict is
+// given up on.
+func (t *transition) crashed(key string, died bool) bool {
+	if !Quality(key) && !died {
+		return false
+	}
+	t.s.Crashes[key]++
+	n := t.s.Crashes[key]
+	again := n < t.MaxCrashes || !Quality(key)
+	t.out.emit(message.EventAgentCrash, "stage", key, "crashCount", n, "willRetry", again)
+	if again {
+		t.free(key)
+		t.out.Kind, t.out.Round, t.out.Max = Redelegate, n, t.MaxCrashes
+		t.out.Next = []string{key}
+	}
+	return again
+}
+
+// verdict is what an answer comes to: nil is a PASS that nobody said, and every
+// correction is recorded.
+func (t *transition) verdict(key string, said *Route) Route {
+	route := Route{Verdict: Pass, Route: Next, Unverified: true}
+	if said == nil {
+		route.warn("no valid PIPELINE_ROUTE in the answer, taken as PASS")
+		t.out.emit(message.EventRouteFallback, "stage", key, "warning", route.Warning)
+	} else {
+		delete(t.s.Crashes, key)
+		route = ValidateRoute(*said)
+	}
+	if route.Unverified && t.Strict {
+		route.Verdict, route.Route, route.Severity, route.Unverified = Fail, Dev, "HIGH", false
+		route.warn("strict: an answer without a verdict is a FAIL")
+	}
+	route = t.EnforcePolicy(route, t.s, key)
+	if route.Route == Complete && route.Verdict == Pass && !t.last(key) {
+		route.Route = Next
+		route.warn("COMPLETE before the last stage, taken as NEXT")
+	}
+	if said != nil && route.Warning != "" {
+		t.out.emit(message.EventRouteCorrected, "stage", key, "warning", route.Warning)
+		if said.Route != route.Route && route.Route != Barrier && route.Verdict == Pass {
+			t.out.corrected = cmp.Or(said.Route, "?") + " → " + route.Route
+		}
+	}
+	return route
 }
 
 // last reports whether nothing is left to do once key is done.

@@ -9,74 +9,75 @@ import (
 )
 
 func (ev Delegate) apply(t *transition) {
-	s := t.s
-	if !s.Active {
-		t.out.Kind = Untracked
-		return
-	}
-	key := ev.Stage
-	if ev.AgentID != "" && key == "" {
-		for _, d := range slices.Backward(s.Delegations) {
-			if d.AgentID == ev.AgentID {
-				key = d.Stage
-				break
-			}
-		}
-		if key == "" {
-			t.out.Kind = Untracked
-			return
-		}
-	}
-	if key == "" {
-		base := StageOfAgent(ev.Agent)
-		if base == "" {
-			t.out.Kind = Untracked
-			return
-		}
-		key = t.choose(base)
-	}
-	if !s.DAG.Has(key) && key == Base(key) {
-		key = t.choose(key)
-	}
-	if !s.DAG.Has(key) {
+	key := t.target(ev)
+	if !t.s.Active || !t.s.DAG.Has(key) {
 		t.out.Kind = Untracked
 		return
 	}
 	t.out.Stage, t.out.Agent = key, plainAgent(key)
-	st := s.stage(key)
-	node, _ := s.DAG.Get(key)
-	missing := slices.DeleteFunc(slices.Clone(node.Deps), func(d string) bool { return finished(s.stage(d)) })
-	switch {
-	case len(missing) > 0:
-		// All that stands in the way, not only the last link of the chain.
-		var before []string
-		for _, k := range s.DAG.Keys() {
-			if k != key && !finished(s.stage(k)) && slices.Contains(s.DAG.downstream(k), key) {
-				before = append(before, k)
+	if !t.denied(key) {
+		t.handOver(key, ev)
+	}
+}
+
+// target is the stage key that a hand-over means; "" for none.
+func (t *transition) target(ev Delegate) string {
+	key := ev.Stage
+	if ev.AgentID != "" && key == "" {
+		for _, d := range slices.Backward(t.s.Delegations) {
+			if d.AgentID == ev.AgentID {
+				return d.Stage
 			}
 		}
-		t.out.Missing = before
+		return ""
+	}
+	if key == "" {
+		key = StageOfAgent(ev.Agent)
+	}
+	if key == "" || t.s.DAG.Has(key) && ev.Stage != "" || key != Base(key) {
+		return key
+	}
+	return t.choose(key)
+}
+
+// denied refuses a hand-over whose turn it is not, and says so.
+func (t *transition) denied(key string) bool {
+	s, st := t.s, t.s.stage(key)
+	node, _ := s.DAG.Get(key)
+	switch {
+	case slices.ContainsFunc(node.Deps, func(d string) bool { return !finished(s.stage(d)) }):
+		// All that stands in the way, not only the last link of the chain.
+		for _, k := range s.DAG.Keys() {
+			if k != key && !finished(s.stage(k)) && slices.Contains(s.DAG.downstream(k), key) {
+				t.out.Missing = append(t.out.Missing, k)
+			}
+		}
 		t.refuse(Denied, message.DeniedDeps, key)
-		t.out.emit(message.EventDelegationDenied, "stage", key, "missing", before)
-		return
+		t.out.emit(message.EventDelegationDenied, "stage", key, "missing", t.out.Missing)
 	case finished(st):
 		t.refuse(Denied, message.DeniedDone, key)
 		t.out.emit(message.EventDelegationDenied, "stage", key, "status", st.Status)
-		return
 	case st.Status == Failed:
 		t.refuse(Denied, message.DeniedVoted, key)
 		t.out.emit(message.EventDelegationDenied, "stage", key, "status", st.Status)
-		return
+	default:
+		return false
 	}
-	if st.Status == Active {
+	return true
+}
+
+// handOver makes a stage active and its agent one at work.
+func (t *transition) handOver(key string, ev Delegate) {
+	s, agent := t.s, plainAgent(key)
+	if s.stage(key).Status == Active {
 		t.close(key)
 	}
 	t.update(key, func(st *StageState) {
-		st.Status, st.Agent, st.StartedAt = Active, plainAgent(key), Stamp(ev.At)
+		st.Status, st.Agent, st.StartedAt = Active, agent, Stamp(ev.At)
 	})
-	name := plainAgent(key)
+	name := agent
 	for n := 2; s.ActiveAgents.Has(name); n++ {
-		name = plainAgent(key) + "#" + strconv.Itoa(n)
+		name = agent + "#" + strconv.Itoa(n)
 	}
 	s.ActiveAgents.Set(name, activeAgent{Stage: key, StartedAt: Stamp(ev.At)})
 	id := ev.ID
@@ -86,18 +87,18 @@ func (ev Delegate) apply(t *transition) {
 	s.Delegations = append(s.Delegations, delegation{
 		ID: id, AgentID: ev.AgentID, Stage: key, Open: true, Async: ev.Async, At: Stamp(ev.At),
 	})
-	if b := node.Barrier; b != nil {
-		g, ok := s.Barriers.Get(b.Group)
+	if node, _ := s.DAG.Get(key); node.Barrier != nil {
+		g, ok := s.Barriers.Get(node.Barrier.Group)
 		if !ok {
-			g = NewGroup(s.siblings(key), b.Next, 0)
-			t.out.emit(message.EventParallelStart, "group", b.Group, "members", g.Siblings, "firstAgent", plainAgent(key))
+			g = NewGroup(s.siblings(key), node.Barrier.Next, 0)
+			t.out.emit(message.EventParallelStart, "group", node.Barrier.Group, "members", g.Siblings, "firstAgent", agent)
 		}
 		g.StartTime = ev.At.UnixMilli()
-		s.Barriers.Set(b.Group, g)
+		s.Barriers.Set(node.Barrier.Group, g)
 	}
 	t.out.Kind = Delegated
-	t.out.emit(message.EventStageStart, "stage", key, "agent", plainAgent(key))
-	t.out.emit(message.EventAgentDelegate, "agent", plainAgent(key), "stage", key)
+	t.out.emit(message.EventStageStart, "stage", key, "agent", agent)
+	t.out.emit(message.EventAgentDelegate, "agent", agent, "stage", key)
 }
 
 // choose picks the key that an agent of a base stage is meant for: one that may
