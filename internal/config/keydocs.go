@@ -16,7 +16,7 @@ var keyDocs = [...]doc{
 
 	{
 		"workflow.max_retries", "",
-		"一個階段最多退回重做幾次", "how often a stage may send the work back",
+		"一個階段最多退回重做幾次；0 為不退回", "how often a stage may send the work back; 0 is never",
 	},
 	{
 		"workflow.max_crashes", "",
