@@ -1,0 +1,208 @@
+package session
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func open(t *testing.T) (s *store.Session, memory string) {
+	t.Helper()
+	root := t.TempDir()
+	s, err := store.New(root, t.TempDir(), func() time.Time { return noon }).Session("s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, filepath.Join(root, "sessions", "s1", MemoryFile)
+}
+
+func update(t *testing.T, s *store.Session, f func(*Tx) error) {
+	t.Helper()
+	o := Options{Lang: message.EN, Now: noon, Warn: func(err error) { t.Errorf("warning: %v", err) }}
+	if err := Update(s, o, f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What changes nothing writes nothing, and what fails keeps what it has seen.
+func TestUpdateWritesWhatChanged(t *testing.T) {
+	t.Parallel()
+	s, path := open(t)
+	update(t, s, func(*Tx) error { return nil })
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an empty memory is written: %v", err)
+	}
+	boom := errors.New("boom")
+	err := Update(s, Options{Now: noon}, func(tx *Tx) error {
+		tx.Observe(host.FileChanged{File: "a.go"}, compact.Settings{})
+		return boom
+	})
+	if !errors.Is(err, boom) {
+		t.Errorf("error: %v", err)
+	}
+	m, err := Read(s)
+	if err != nil || len(m.Thread.State.Slice.Files) != 1 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, s, func(tx *Tx) error {
+		tx.Observe(host.FileChanged{File: "a.go"}, compact.Settings{})
+		return nil
+	})
+	if after, _ := os.ReadFile(path); string(after) != string(before) {
+		t.Errorf("written again:\n%s", after)
+	}
+}
+
+// Idle reads without decoding what Waits reads decoded: they must agree.
+func TestIdleAgreesWithWaits(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Tx){
+		"nothing":              func(*Tx) {},
+		"a text waits":         func(tx *Tx) { tx.Post(Message{Model: "next"}) },
+		"a sub-agent works":    func(tx *Tx) { tx.Memory.Agent = "a1" },
+		"a compaction begins":  func(tx *Tx) { tx.BeginCompaction("auto", compact.Packet{ID: "p", Text: "know"}) },
+		"an agent compacts":    func(tx *Tx) { tx.BeginAgentCompaction() },
+		"a compaction is done": func(tx *Tx) { tx.BeginCompaction("auto", compact.Packet{}); _ = tx.Confirm("") },
+		"a packet waits": func(tx *Tx) {
+			tx.BeginCompaction("auto", compact.Packet{ID: "p", Text: "know", Expires: noon.Add(time.Hour)})
+			_ = tx.Confirm("")
+		},
+		"a compaction failed": func(tx *Tx) { tx.BeginCompaction("auto", compact.Packet{}); _, _ = tx.Settle(false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			update(t, s, func(tx *Tx) error {
+				tx.Observe(host.SessionSeen{Transcript: "/t", Model: "m"}, compact.Settings{})
+				tx.Observe(host.TurnStarted{At: noon}, compact.Settings{})
+				tx.Observe(host.ToolActivity{}, compact.Settings{})
+				change(tx)
+				return nil
+			})
+			m, err := Read(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			turn, idle := Idle(s, "/t", "m")
+			if idle == m.Waits() {
+				t.Errorf("idle %v, waits %v", idle, m.Waits())
+			}
+			if idle && !turn.Equal(noon) {
+				t.Errorf("turn: %v", turn)
+			}
+			if _, idle := Idle(s, "/t", "another"); idle {
+				t.Error("idle, though the model has changed")
+			}
+		})
+	}
+}
+
+// What survives a compaction is handed out once, whichever hooks come, in
+// whichever order; and only a session that goes on has it.
+func TestCompactionIsHandedOverOnce(t *testing.T) {
+	t.Parallel()
+	type step func(tx *Tx) (string, error)
+	var (
+		begin step = func(tx *Tx) (string, error) {
+			tx.BeginCompaction("manual", compact.Packet{ID: "p", Text: "know", Created: noon, Expires: noon.Add(time.Hour)})
+			return "", nil
+		}
+		confirm step = func(tx *Tx) (string, error) { return "", tx.Confirm("") }
+		deliver step = func(tx *Tx) (string, error) { return tx.Deliver(compact.ViaSessionStart) }
+		prompt  step = func(tx *Tx) (string, error) { return tx.Settle(true) }
+		tool    step = func(tx *Tx) (string, error) { return tx.Settle(false) }
+	)
+	for name, c := range map[string]struct {
+		steps []step
+		told  string
+		last  string // the last event
+	}{
+		"as hosts do":        {[]step{begin, confirm, deliver, confirm, tool}, "know", message.EventPacketDelivered},
+		"told twice":         {[]step{begin, confirm, deliver, deliver, deliver}, "know", message.EventSessionRecovery},
+		"with a prompt":      {[]step{begin, confirm, tool, prompt, prompt}, "know", message.EventPacketDelivered},
+		"never confirmed":    {[]step{begin, tool, prompt}, "", ""},
+		"confirmed, no more": {[]step{begin, confirm}, "", message.EventSessionCompactConfirm},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			told := ""
+			for _, f := range c.steps {
+				update(t, s, func(tx *Tx) error {
+					text, err := f(tx)
+					told += text
+					return err
+				})
+			}
+			if told != c.told {
+				t.Errorf("told %q, want %q", told, c.told)
+			}
+			list, _, err := s.Last(1, store.Filter{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := ""
+			if len(list) > 0 {
+				last = list[0].Type
+			}
+			if last != c.last {
+				t.Errorf("last event %q, want %q", last, c.last)
+			}
+		})
+	}
+}
+
+// A main thread that was not told of a step is told where the work stands, once.
+func TestCatchUp(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	start := workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "quick", At: noon}
+	update(t, s, func(tx *Tx) error {
+		_, err := tx.Apply(start)
+		return err
+	})
+	for i, want := range []bool{true, false} {
+		update(t, s, func(tx *Tx) error {
+			if got := tx.CatchUp(); got != want {
+				t.Errorf("%d: %v", i, got)
+			}
+			return nil
+		})
+	}
+}
+
+// The outbox does not grow without bounds where no host comes to fetch it.
+func TestOutboxIsBounded(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	update(t, s, func(tx *Tx) error {
+		for range 2 * maxOutbox {
+			tx.Post(Message{Model: strings.Repeat("x", 8)})
+		}
+		tx.Post(Message{Model: "last"})
+		tx.Post(Message{})
+		return nil
+	})
+	update(t, s, func(tx *Tx) error {
+		list := tx.Collect()
+		if len(list) != maxOutbox || list[maxOutbox-1].Model != "last" || len(tx.Collect()) != 0 {
+			t.Errorf("%d texts", len(list))
+		}
+		return nil
+	})
+}
