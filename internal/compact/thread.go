@@ -166,6 +166,9 @@ func (t Thread) Boundary() Signals {
 // turnStarted begins a turn, once.
 func (t *Thread) turnStarted(e host.TurnStarted) {
 	if e.ID != "" && e.ID == t.TurnID {
+		if t.Turn.IsZero() {
+			t.Turn = e.At
+		}
 		return
 	}
 	s := &t.State
@@ -286,7 +289,7 @@ func (s *state) task(e host.TaskUpdated) {
 func (t *Thread) used(e host.UsageSeen) {
 	t.see(e.Window)
 	t.Usage = t.Measure(e, Settings{})
-	if n := len(t.History); n > 0 && t.History[n-1].After < 0 && !e.Unsettled && t.Usage.Known() {
+	if n := len(t.History); n > 0 && t.History[n-1].After < 0 && t.Usage.Known() {
 		t.History = slices.Clone(t.History)
 		t.History[n-1].After = e.Used
 	}

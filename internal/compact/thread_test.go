@@ -258,7 +258,7 @@ func drawEvent(t *rapid.T) host.Event {
 			Status: rapid.SampledFrom([]host.Status{"", host.InProgress, host.Completed}).Draw(t, "status"),
 		}
 	case 11:
-		return host.UsageSeen{Used: rapid.Int64Range(-1, 9).Draw(t, "used"), Window: rapid.Int64Range(0, 9).Draw(t, "window"), Unsettled: rapid.Bool().Draw(t, "unsettled")}
+		return host.UsageSeen{Used: rapid.Int64Range(-1, 9).Draw(t, "used"), Window: rapid.Int64Range(0, 9).Draw(t, "window")}
 	}
 	return host.Compacted{ID: id.Draw(t, "compaction"), At: noon, After: -1}
 }

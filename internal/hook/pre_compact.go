@@ -99,7 +99,8 @@ func (c *call) beginCompaction(tx *session.Tx, set compact.Settings) (recovery s
 			return "", err
 		}
 	}
-	tx.BeginCompaction(trigger, packet).Before = before
+	k := tx.BeginCompaction(trigger, packet)
+	k.Before, k.Turn = before, c.in.Turn
 	return recovery, nil
 }
 

@@ -92,7 +92,7 @@ func (c *call) startWorkflow(tx *session.Tx, template string, r *host.Reply) err
 // seePrompt starts a turn. What the host itself sends is no request.
 func (c *call) seePrompt(tx *session.Tx, text string, note bool) {
 	c.seeSession(tx)
-	tx.Observe(host.TurnStarted{At: c.now}, compact.Settings{})
+	tx.Observe(host.TurnStarted{ID: c.in.Turn, At: c.now}, compact.Settings{})
 	if !note {
 		tx.Observe(host.UserMessage{Text: text}, compact.Settings{})
 	}

@@ -18,6 +18,7 @@ type Call struct {
 	Cwd        string
 	Transcript string
 	Model      string
+	Turn       string // the host's name for the turn
 	// AgentID is set on calls from inside a sub-agent; AgentType is what kind of
 	// agent began or ended.
 	AgentID, AgentType string
@@ -156,6 +157,8 @@ func (c *Call) field(key string) *string {
 		return &c.Transcript
 	case "model":
 		return &c.Model
+	case "turn_id":
+		return &c.Turn
 	case "agent_id":
 		return &c.AgentID
 	case "agent_type":

@@ -114,6 +114,6 @@ type CodexUsage struct {
 }
 
 // Event is what a new size says; without a window it says nothing.
-func (u CodexUsage) Event(unsettled bool) (UsageSeen, bool) {
-	return UsageSeen{Used: u.Last.Total, Window: u.Window, Unsettled: unsettled}, u.Window > 0
+func (u CodexUsage) Event() (UsageSeen, bool) {
+	return UsageSeen{Used: u.Last.Total, Window: u.Window}, u.Window > 0
 }

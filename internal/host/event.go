@@ -70,12 +70,11 @@ type (
 	// StageCompleted: a stage of our workflow was completed.
 	StageCompleted struct{ Stage string }
 	// UsageSeen: how full the context is. Used is -1 when nothing can be said,
-	// Window 0 when the host does not tell it. Unsettled is set while a
-	// compaction runs: such a size is not its result.
+	// Window 0 when the host does not tell it. What is told while a compaction
+	// runs may be the old size or the new one, and is not for this.
 	UsageSeen struct {
 		Used, Window int64
 		Model        string
-		Unsettled    bool
 	}
 	// Compacted: the context was compacted. ID is the host's name for it, ""
 	// where it has none; After is -1 until the new size is told. Ours is set when

@@ -15,6 +15,7 @@ import (
 type Compaction struct {
 	N       int              `json:"n"`
 	Trigger string           `json:"trigger,omitempty"`
+	Turn    string           `json:"turn,omitempty"` // the host's name for its turn
 	At      time.Time        `json:"at"`
 	Status  string           `json:"status"` // begun, done, failed
 	Receipt *compact.Receipt `json:"receipt,omitempty"`
@@ -85,7 +86,7 @@ func (tx *Tx) Confirm(transcript string) error {
 	k.Status = done
 	tx.Memory.Compactions = k.N
 	k.step(compact.Finished{}, tx.o.Now)
-	tx.Observe(host.Compacted{At: k.At, Before: k.Before, After: -1, Ours: k.Trigger == "auto"}, compact.Settings{})
+	tx.Observe(host.Compacted{ID: k.Turn, At: k.At, Before: k.Before, After: -1, Ours: k.Trigger == "auto"}, compact.Settings{})
 	return tx.Emit(store.On(message.EventSessionCompactConfirm, "n", k.N, "trigger", k.Trigger, "transcriptSize", size))
 }
 

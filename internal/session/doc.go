@@ -7,7 +7,6 @@
 // flushed and renamed, then what can be derived from it. Reading ([Peek], [Read])
 // takes no lock.
 //
-// There are two observers of a conversation, its hooks and a watcher, and each
-// keeps what it has seen in a file of its own: a command that both report would
-// otherwise count twice.
+// A conversation may have two observers, its hooks and a watcher. Both feed one
+// thread: what is told twice counts once (see [compact.Thread]).
 package session

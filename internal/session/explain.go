@@ -46,17 +46,16 @@ func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Ti
 	if err != nil {
 		return Insight{}, err
 	}
-	watched, seen, err := ReadWatched(s)
+	watched, thread, err := ReadWatched(s)
 	if err != nil {
 		return Insight{}, err
 	}
 	if path == "" {
-		path = m.Thread.Transcript
+		path = thread.Transcript
 	}
 	set, _ := Settings(home, cfg) // what is wrong in it, `overtone config` says
-	thread := watched.Thread
-	if !seen {
-		thread = m.Thread.Apply(usageSeen(transcript.TailUsage(path)), set)
+	if watched.Host == "" || !thread.Usage.Known() {
+		thread = thread.Apply(usageSeen(transcript.TailUsage(path)), set)
 	}
 	in := thread.Weigh(now, set)
 	out := Insight{Input: in, Decision: compact.Decide(in), Workflow: state != nil}

@@ -16,7 +16,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// MemoryFile is the journal of what the hooks of a session remember between two calls.
+// MemoryFile is the journal of what hooks and watchers of a session remember
+// between two events.
 const MemoryFile = "hooks.jsonl"
 
 // Memory is derived or short-lived: losing it costs a message, never the state.
@@ -31,7 +32,7 @@ type Memory struct {
 	Searched    bool   `json:"searched,omitempty"` // for a compaction before our time
 	Loop        Loop   `json:"loop,omitzero"`
 	Agent       string `json:"thread,omitempty"` // the sub-agent last seen at work; "" = the main thread
-	// Thread is the conversation as the hooks have seen it.
+	// Thread is the conversation, as hooks and watchers have seen it.
 	Thread compact.Thread `json:"watch,omitzero"`
 }
 
@@ -51,7 +52,7 @@ type Loop struct {
 	LetGo     bool   `json:"letGo,omitempty"`
 }
 
-// Read is what the hooks remember, without the lock.
+// Read is what is remembered of a session, without the lock.
 func Read(s *store.Session) (Memory, error) { return decodeMemory(s.Version(MemoryFile)) }
 
 func decodeMemory(data []byte, err error) (Memory, error) {

@@ -40,21 +40,28 @@ type Tx struct {
 func Update(s *store.Session, o Options, f func(*Tx) error) error {
 	return s.Update(func(raw *store.Tx) error {
 		tx := &Tx{Tx: raw, o: o}
-		old, err := raw.Version(MemoryFile)
-		if tx.Memory, err = decodeMemory(old, err); err != nil {
-			return err
-		}
-		if tx.Workflow, err = Load(raw); err != nil {
-			return err
-		}
-		ferr := f(tx)
-		data, err := json.Marshal(tx.Memory)
-		// A tool's end often leaves all as it was.
-		if err == nil && !bytes.Equal(data, old) && (old != nil || string(data) != "{}") {
-			err = raw.AppendVersion(MemoryFile, data)
-		}
-		return errors.Join(ferr, err)
+		return changeMemory(raw, &tx.Memory, func() (err error) {
+			if tx.Workflow, err = Load(raw); err != nil {
+				return err
+			}
+			return f(tx)
+		})
 	})
+}
+
+// changeMemory reads the memory and writes it, if f has changed it.
+func changeMemory(tx *store.Tx, m *Memory, f func() error) error {
+	old, err := tx.Version(MemoryFile)
+	if *m, err = decodeMemory(old, err); err != nil {
+		return err
+	}
+	ferr := f()
+	data, err := json.Marshal(m)
+	// A tool's end often leaves all as it was.
+	if err == nil && !bytes.Equal(data, old) && (old != nil || string(data) != "{}") {
+		err = tx.AppendVersion(MemoryFile, data)
+	}
+	return errors.Join(ferr, err)
 }
 
 // Apply steps the workflow.
@@ -106,8 +113,13 @@ func (tx *Tx) Decide(set compact.Settings) (compact.Decision, error) {
 	if *t, news = t.Announce(d); !news {
 		return d, nil
 	}
-	return d, tx.Emit(store.On(message.EventCompactDecision, "verdict", d.Verdict, "cause", d.Cause, "tier", d.Tier,
-		"percentRemaining", d.PercentRemaining, "signals", d.Signals, "reason", d.Reason.In(tx.o.Lang)))
+	return d, tx.Emit(decided(d, tx.o.Lang))
+}
+
+// decided is a decision on the timeline.
+func decided(d compact.Decision, lang message.Lang) store.Event {
+	return store.On(message.EventCompactDecision, "verdict", d.Verdict, "cause", d.Cause, "tier", d.Tier,
+		"percentRemaining", d.PercentRemaining, "signals", d.Signals, "reason", d.Reason.In(lang))
 }
 
 // Post leaves a text for the next hook of the main thread.

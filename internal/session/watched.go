@@ -1,21 +1,26 @@
 package session
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // watchedSchema is the newest form of the watcher's file that is understood.
 const watchedSchema = 1
 
-// Watched is what a watcher keeps of a session: the conversation as it has seen
-// it, and the compaction that it asked for.
+// Watched is what watchers keep of a session beside its thread: the compaction
+// that one of them asked for.
 type Watched struct {
 	Schema int       `json:"schema"`
 	Host   host.Name `json:"host"`
@@ -23,7 +28,6 @@ type Watched struct {
 	Record Record    `json:"record,omitzero"`
 	// Packets counts the packets written so far; it numbers the next one.
 	Packets int `json:"packets"`
-	compact.Thread
 }
 
 // Record is one compaction that a watcher started, with the receipt of its
@@ -43,53 +47,107 @@ func (r Record) Open() bool { return r.Receipt.ID != "" && !r.Receipt.State.Fina
 // Offered says that the packet may be on its way.
 func (r Record) Offered() bool { return r.Receipt.State == compact.Delivering }
 
-// ReadWatched is what watchers remember of a session, without the lock; ok is
-// false where none has seen it.
-func ReadWatched(s *store.Session) (w Watched, ok bool, err error) {
-	return decodeWatched(s.Read(store.WatchFile))
+// ReadWatched is what watchers remember of a session, and its thread, without the
+// lock.
+func ReadWatched(s *store.Session) (Watched, compact.Thread, error) {
+	data, err := s.Read(store.WatchFile)
+	w, err := decodeWatched(data, err)
+	if err != nil {
+		return Watched{}, compact.Thread{}, err
+	}
+	m, err := Read(s)
+	m.adopt(data)
+	return w, m.Thread, err
 }
 
-func decodeWatched(data []byte, err error) (w Watched, ok bool, _ error) {
+func decodeWatched(data []byte, err error) (Watched, error) {
+	var w Watched
 	if errors.Is(err, fs.ErrNotExist) {
-		return w, false, nil
+		return w, nil
 	}
 	if err != nil {
-		return w, false, err
+		return w, err
 	}
 	if err := json.Unmarshal(data, &w); err != nil {
-		return Watched{}, false, fmt.Errorf("read %s: %w", store.WatchFile, err)
+		return Watched{}, fmt.Errorf("read %s: %w", store.WatchFile, err)
 	}
 	if w.Schema > watchedSchema {
-		return Watched{}, false, fmt.Errorf("read %s: written by a newer version (schema %d)", store.WatchFile, w.Schema)
+		return Watched{}, fmt.Errorf("read %s: written by a newer version (schema %d)", store.WatchFile, w.Schema)
 	}
-	return w, true, nil
+	return w, nil
 }
 
-// UpdateWatched changes what watchers remember, puts the events on the timeline
-// and returns what is now on disk. With loose it does not wait for the disk.
-func UpdateWatched(s *store.Session, loose bool, f func(*Watched), events ...store.Event) (Watched, error) {
-	var w Watched
+// adopt takes the thread that older versions kept in the watcher's file, where
+// the hooks know of none.
+func (m *Memory) adopt(watched []byte) {
+	if t := m.Thread; t.Empty() && len(t.History) == 0 && gjson.GetBytes(watched, "state").Exists() {
+		_ = json.Unmarshal(watched, &m.Thread) // what cannot be read is not known
+	}
+}
+
+// UpdateThread changes the thread of a session that is watched, and returns it.
+func UpdateThread(s *store.Session, f func(*compact.Thread)) (compact.Thread, error) {
+	var m Memory
 	err := s.Update(func(tx *store.Tx) error {
-		var err error
-		if w, _, err = decodeWatched(tx.Read(store.WatchFile)); err != nil {
-			return err
-		}
-		f(&w)
-		w.Schema = watchedSchema
-		data, err := json.MarshalIndent(w, "", "  ")
-		if err != nil {
-			return err
-		}
-		write := tx.Write
-		if loose {
-			write = tx.WriteLoose
-		}
-		if err := write(store.WatchFile, append(data, '\n')); err != nil {
-			return err
-		}
-		return tx.Emit(events...)
+		return changeMemory(tx, &m, func() error {
+			if data, err := tx.Read(store.WatchFile); err == nil {
+				m.adopt(data)
+			}
+			f(&m.Thread)
+			return nil
+		})
 	})
-	return w, err
+	return m.Thread, err
+}
+
+// UpdateWatched changes what watchers remember, with the thread, puts on the
+// timeline what f returns, and gives back what is now on disk. With loose it does
+// not wait for the disk.
+func UpdateWatched(s *store.Session, loose bool, f func(*Watched, *compact.Thread) []store.Event) (Watched, compact.Thread, error) {
+	var (
+		w Watched
+		m Memory
+	)
+	err := s.Update(func(tx *store.Tx) error {
+		return changeMemory(tx, &m, func() error {
+			old, err := tx.Read(store.WatchFile)
+			if w, err = decodeWatched(old, err); err != nil {
+				return err
+			}
+			m.adopt(old)
+			events := f(&w, &m.Thread)
+			w.Schema = watchedSchema
+			data, err := json.MarshalIndent(w, "", "  ")
+			if err != nil {
+				return err
+			}
+			write := tx.Write
+			if loose {
+				write = tx.WriteLoose
+			}
+			if data = append(data, '\n'); !bytes.Equal(data, old) {
+				if err := write(store.WatchFile, data); err != nil {
+					return err
+				}
+			}
+			return tx.Emit(events...)
+		})
+	})
+	return w, m.Thread, err
+}
+
+// DecideWatched weighs the turn of a watched thread; the events are for the
+// timeline.
+func DecideWatched(t *compact.Thread, now time.Time, set compact.Settings, lang message.Lang) (compact.Decision, []store.Event) {
+	var (
+		events []store.Event
+		news   bool
+	)
+	d := t.Decide(now, set)
+	if *t, news = t.Announce(d); news {
+		events = append(events, decided(d, lang))
+	}
+	return d, events
 }
 
 // WatcherOwns reports whether a watcher drives the session: it hands over
@@ -97,7 +155,7 @@ func UpdateWatched(s *store.Session, loose bool, f func(*Watched), events ...sto
 func WatcherOwns(s *store.Session) bool {
 	// A packet that is under way will still arrive, even if the watcher died and
 	// comes back later.
-	if w, ok, err := ReadWatched(s); err == nil && ok && w.Record.Receipt.State != "" && !w.Record.Receipt.State.Final() {
+	if w, err := decodeWatched(s.Read(store.WatchFile)); err == nil && w.Record.Open() {
 		return true
 	}
 	release, free, err := s.TryLease(store.WatchLease)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -26,7 +27,7 @@ func (w *Codex) feed(t *thread, e event) {
 		case doLease:
 			w.lease(t, a)
 		case doRelease:
-			t.file.release()
+			t.giveBack()
 		case doAuthor:
 			w.author(t, a)
 		case doSave:
@@ -62,7 +63,7 @@ func (w *Codex) lease(t *thread, a doLease) {
 		return
 	}
 	// Only looking for what somebody left leaves no trace of its own.
-	if m, err := t.file.load(); t.cycle.Phase == watching && (err != nil || !m.Record.open()) {
+	if m, _, err := session.ReadWatched(t.sess); t.cycle.Phase == watching && (err != nil || !m.Record.Open()) {
 		w.feed(t, leased{Seq: a.Seq})
 		return
 	}
@@ -258,9 +259,9 @@ func (w *Codex) tell(t *thread, a doTell) {
 		t.report("compact", message.WatchCompacting, t.decision.Reason.In(w.Words))
 		events = append(events, store.On(message.EventPacketCreated, "packet", r.ID))
 	case newsCompacted:
-		t.report("compacted", message.WatchCompacted, t.before.Used, t.mem.Usage.Used)
+		t.report("compacted", message.WatchCompacted, t.before, t.after)
 	case newsForeign:
-		t.report("foreign", message.WatchForeign, t.before.Used, t.mem.Usage.Used)
+		t.report("foreign", message.WatchForeign, t.before, t.after)
 	case newsAdopted:
 		t.report("adopted", message.WatchAdopted, r.ID)
 	case newsDelivered:
@@ -274,7 +275,7 @@ func (w *Codex) tell(t *thread, a doTell) {
 		}
 		events = append(events, store.On(typ, "packet", r.ID, "reason", string(a.Reason)))
 	}
-	t.storeProblem(t.file.emit(events...))
+	t.emit(events...)
 	if w.Once && (a.What == newsDelivered || a.What == newsVoid) {
 		w.done = true
 	}

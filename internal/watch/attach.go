@@ -104,26 +104,27 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 		return
 	}
 	t.info = info
-	if t.session == nil {
-		s, err := newSession(info.ID, host.Codex, info.Cwd, w.Options)
+	if t.conversation == nil {
+		s, err := newConversation(info.ID, host.Codex, info.Cwd, w.Options)
 		if err != nil {
 			w.problem(err)
 			delete(w.threads, info.ID)
 			return
 		}
-		t.session = s
+		t.conversation = s
 		t.cycle = cycle{Phase: watching}
 		t.items = map[string]bool{}
 		s.report("attached", message.WatchAttached, cmp.Or(info.Cwd, info.ID))
 	}
-	if s := t.session; s.mem.First == "" {
-		s.observe(host.UserMessage{Text: info.Preview})
+	if s := t.conversation; s.thread.First == "" {
+		s.hear(host.UserMessage{Text: info.Preview})
 	}
 	// The subscription does not tell the tokens; the rollout's end does,
 	// where it is a file of this machine.
 	if u, ok := transcript.TailUsage(info.Path); ok && u.Window > 0 {
-		t.observe(host.UsageSeen{Used: u.Tokens(), Window: u.Window})
+		t.hear(host.UsageSeen{Used: u.Tokens(), Window: u.Window})
 	}
+	t.hear(host.SessionSeen{Transcript: info.Path})
 	t.subscribed = true
 	w.catchUp(t)
 }
@@ -140,7 +141,7 @@ func (w *Codex) catchUp(t *thread) {
 		newest := r.Data[0]
 		for _, turn := range r.Data {
 			if text := userText(turn); text != "" {
-				t.observe(host.UserMessage{Text: text})
+				t.hear(host.UserMessage{Text: text})
 				break
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -38,7 +39,7 @@ type Claude struct {
 	conn   conn
 	lines  chan []byte
 	stream host.ClaudeStream
-	sess   *session
+	sess   *conversation
 	asked  int
 	turn   claudeTurn
 	done   bool
@@ -69,7 +70,7 @@ func (w *Claude) Run(ctx context.Context) error {
 		_ = proc.close()
 		wg.Wait()
 		if w.sess != nil {
-			w.sess.file.release()
+			w.sess.giveBack()
 		}
 	}()
 	if err := w.resume(ctx); err != nil {
@@ -185,8 +186,8 @@ func (w *Claude) between(ctx context.Context) error {
 		s.held(reasonOther)
 		return nil
 	}
-	defer s.file.release()
-	if rec.open() {
+	defer s.giveBack()
+	if rec.Open() {
 		// Left by a run that ended over it; this one's history is the proof
 		// that it never arrived or does not matter any more.
 		rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
@@ -244,12 +245,12 @@ func (w *Claude) author(ctx context.Context) (compact.Packet, error) {
 		return s.packet(""), nil
 	}
 	s.report("author", message.WatchAgentPacket)
-	facts, state := s.facts(), s.mem.State
+	facts, state := s.facts(), s.thread.State
 	if err := w.ask(ctx, s.settings.Prompt, true); err != nil {
 		return compact.Packet{}, err
 	}
-	text := s.mem.State.Slice.Last
-	s.mem.State = state
+	text := s.thread.State.Slice.Last
+	s.change(func(t *compact.Thread) { t.State = state })
 	if p, ok := compact.Adopt(text, facts, s.settings, s.opts.Lang); ok {
 		return p, nil
 	}
@@ -260,7 +261,7 @@ func (w *Claude) author(ctx context.Context) (compact.Packet, error) {
 // compact runs one compaction and, if it worked, delivers the packet.
 func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	s := w.sess
-	rec := record{Trigger: packet.ID, Receipt: compact.NewReceipt(packet)}
+	rec := session.Record{Trigger: packet.ID, Receipt: compact.NewReceipt(packet)}
 	step := func(e compact.ReceiptEvent) (ok bool) {
 		rec.Receipt, ok = rec.Receipt.Step(e, w.Now())
 		return ok
@@ -289,8 +290,9 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	if err := w.measure(ctx); err != nil {
 		return err
 	}
-	s.compacted(name, s.mem.Usage.Used, true)
-	s.report("compacted", message.WatchCompacted, s.before.Used, s.mem.Usage.Used)
+	s.after = s.thread.Usage.Used
+	s.compacted(name, true)
+	s.report("compacted", message.WatchCompacted, s.before, s.after)
 	step(compact.Finished{Compaction: name})
 	if !step(compact.Opening{Via: compact.ViaQueue}) {
 		void(reasonExpired)
@@ -302,7 +304,7 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	return w.deliver(ctx, rec)
 }
 
-func (w *Claude) deliver(ctx context.Context, rec record) error {
+func (w *Claude) deliver(ctx context.Context, rec session.Record) error {
 	id := rec.Receipt.ID
 	if err := w.ask(ctx, rec.Receipt.Text, true); err != nil {
 		return err
@@ -353,7 +355,7 @@ func (w *Claude) line(raw []byte) host.ClaudeLine {
 // named: the session's id comes with the first turn.
 func (w *Claude) named(l host.ClaudeLine) {
 	if w.sess == nil || w.sess.id != l.Session {
-		s, err := newSession(l.Session, host.ClaudeCode, l.Cwd, w.Options)
+		s, err := newConversation(l.Session, host.ClaudeCode, l.Cwd, w.Options)
 		if err != nil {
 			w.Report(Report{At: w.Now(), What: "warning", Text: message.Because(message.WatchStoreProblem, err.Error())})
 			return
@@ -367,11 +369,11 @@ func (w *Claude) named(l host.ClaudeLine) {
 // compactedBy: the context was compacted. Without our asking it is the host's own.
 func (w *Claude) compactedBy(l host.ClaudeLine) {
 	s := w.sess
-	s.before = compact.Usage{Used: l.Compact.Before, Window: s.mem.Usage.Window}
+	s.before, s.after = l.Compact.Before, -1
 	if w.turn.prompt == slashCompact {
 		w.turn.compacted = true
 		return
 	}
-	s.compacted(l.UUID, -1, false)
+	s.compacted(l.UUID, false)
 	s.report("foreign", message.WatchForeign, l.Compact.Before, l.Compact.After)
 }

@@ -19,13 +19,13 @@ func (w *Claude) resume(ctx context.Context) error {
 	if w.Session == "" || w.Transcript == nil || w.DryRun {
 		return nil
 	}
-	s, err := newSession(w.Session, host.ClaudeCode, w.Command.Dir, w.Options)
-	if err != nil || !s.mem.Record.open() {
+	s, err := newConversation(w.Session, host.ClaudeCode, w.Command.Dir, w.Options)
+	if err != nil || !s.own.Record.Open() {
 		return nil
 	}
 	ok, rec := s.leaseRecord()
-	defer s.file.release()
-	if !ok || !rec.open() {
+	defer s.giveBack()
+	if !ok || !rec.Open() {
 		return nil
 	}
 	s.report("adopted", message.WatchAdopted, rec.Receipt.ID)

@@ -16,6 +16,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // TestMain lets the test binary play Claude Code.
@@ -188,19 +190,20 @@ func TestClaudeResumes(t *testing.T) {
 			if err := os.WriteFile(path, []byte(strings.Join(tt.lines, "\n")+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			var d sessionFile
+			var sess *store.Session
 			got, news := runClaude(t, "ok", nil, func(w *Claude) {
 				w.Session, w.Transcript = "s1", func(string) string { return path }
 				s, err := w.Home.Session("s1")
 				if err != nil {
 					t.Fatal(err)
 				}
-				d = sessionFile{sess: s}
-				if _, err := d.update(func(m *memory) {
+				sess = s
+				if _, _, err := session.UpdateWatched(s, false, func(m *session.Watched, _ *compact.Thread) []store.Event {
 					m.Packets = 1
-					m.Record = record{Trigger: "t", Receipt: compact.Receipt{
+					m.Record = session.Record{Trigger: "t", Receipt: compact.Receipt{
 						ID: "ovt-x-1", State: tt.state, Text: "<overtone-packet id=\"ovt-x-1\">", Created: created, Expires: created.Add(time.Hour),
 					}}
+					return nil
 				}); err != nil {
 					t.Fatal(err)
 				}
@@ -208,7 +211,7 @@ func TestClaudeResumes(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("told (-want +got):\n%s\n%v", diff, news)
 			}
-			m, err := d.load()
+			m, _, err := session.ReadWatched(sess)
 			if err != nil || m.Record.Receipt.State != tt.end {
 				t.Errorf("record = %s, %v; want %s", m.Record.Receipt, err, tt.end)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -41,7 +42,7 @@ const callTimeout = 30 * time.Second
 
 // thread is one watched thread.
 type thread struct {
-	*session
+	*conversation
 	info  wireThread
 	cycle cycle
 	// subscribed: its events reach us. asked: we are about to be told.
@@ -53,8 +54,10 @@ type thread struct {
 	ended string // the newest turn whose end we have dealt with
 	// items are those of the running turn that were dealt with.
 	items map[string]bool
-	// shrinking is the turn of a compaction that has begun.
+	// shrinking is the turn of a compaction that has begun, shrunk the size that
+	// was last told since.
 	shrinking string
+	shrunk    host.UsageSeen
 	retry     time.Time // when to ask again for the subscription
 	refused   int       // how often that was asked in vain
 	due       time.Time // when the cycle's pause ends
@@ -218,7 +221,7 @@ func (w *Codex) untilNext() time.Duration {
 func (w *Codex) lost() {
 	for _, t := range w.threads {
 		t.subscribed, t.asked, t.retry = false, false, time.Time{}
-		if t.session != nil {
+		if t.conversation != nil {
 			w.feed(t, lost{})
 		}
 	}
@@ -226,8 +229,8 @@ func (w *Codex) lost() {
 
 // drop forgets a thread that is gone.
 func (w *Codex) drop(t *thread) {
-	if t.session != nil {
-		t.file.release()
+	if t.conversation != nil {
+		t.giveBack()
 		t.report("detached", message.WatchDetached)
 	}
 	delete(w.threads, t.info.ID)
@@ -235,8 +238,8 @@ func (w *Codex) drop(t *thread) {
 
 func (w *Codex) giveUp() {
 	for _, t := range w.threads {
-		if t.session != nil {
-			t.file.release()
+		if t.conversation != nil {
+			t.giveBack()
 		}
 	}
 }

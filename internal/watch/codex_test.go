@@ -12,6 +12,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -25,14 +26,13 @@ func settle() {
 	synctest.Wait()
 }
 
-func savedRecord(t *testing.T, home *store.Home) record {
+func savedRecord(t *testing.T, home *store.Home) session.Record {
 	t.Helper()
 	s, err := home.Session(fakeThread)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := sessionFile{sess: s}
-	m, err := d.load()
+	m, _, err := session.ReadWatched(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestCodexHoldsBack(t *testing.T) {
 		{name: "no answer", before: func(f *fakeServer, _ *watcher) { f.silent = "thread/queue/list" }, news: "held"},
 		{name: "another watcher", before: func(_ *fakeServer, w *watcher) {
 			s, _ := w.Home.Session(fakeThread)
-			release, ok, err := s.TryLease(leaseFile)
+			release, ok, err := s.TryLease(store.WatchLease)
 			if !ok || err != nil {
 				t.Fatal("no lease", err)
 			}
@@ -295,7 +295,7 @@ func TestCodexCannotSave(t *testing.T) {
 			inner(r)
 			if r.What == "decision" {
 				// watch.json turns into a folder.
-				path := filepath.Join(home.Root(), "sessions", fakeThread, memoryFile)
+				path := filepath.Join(home.Root(), "sessions", fakeThread, store.WatchFile)
 				_ = os.Remove(path)
 				_ = os.MkdirAll(filepath.Join(path, "x"), 0o700)
 			}
@@ -390,8 +390,7 @@ func TestCodexForeignCompaction(t *testing.T) {
 			t.Errorf("posted %q, reports %s", got, w.news())
 		}
 		s, _ := home.Session(fakeThread)
-		d := sessionFile{sess: s}
-		m, err := d.load()
+		_, m, err := session.ReadWatched(s)
 		if err != nil || len(m.History) != 1 || !m.History[0].Foreign || m.History[0].After != 6000 {
 			t.Errorf("history = %+v, %v", m.History, err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 // cycle is one thread's way through a compaction. It is a value; advance is
@@ -28,7 +29,7 @@ type cycle struct {
 	Review bool
 
 	Trigger string // the turn whose end we act on
-	Record  record
+	Record  session.Record
 	// TurnStatus is how the compaction's turn ended, "" while it runs.
 	TurnStatus turnStatus
 	// UserTurn is a turn known to hold a user's message; a compaction inside
@@ -166,7 +167,7 @@ func (m *machine) idle(r reason) {
 		m.do(doRelease{})
 	}
 	if r != "" {
-		m.do(doTell{What: newsHeld, Reason: r, Record: record{Trigger: m.Trigger}})
+		m.do(doTell{What: newsHeld, Reason: r, Record: session.Record{Trigger: m.Trigger}})
 	}
 	m.enter(watching)
 	m.Trigger = ""
@@ -445,19 +446,19 @@ func (m *machine) leased(e leased) {
 	switch {
 	case m.Phase == leasing && !e.OK:
 		m.idle(reasonOther)
-	case m.Phase == leasing && !e.Record.open() && e.Record.Trigger == m.Trigger:
+	case m.Phase == leasing && !e.Record.Open() && e.Record.Trigger == m.Trigger:
 		m.do(doRelease{})
 		m.idle(reasonDone)
-	case m.Phase == leasing && !e.Record.open():
+	case m.Phase == leasing && !e.Record.Open():
 		m.enter(authoring)
 		m.do(doAuthor{m.Seq, m.Trigger})
-	case m.Phase == leasing, m.Phase == watching && e.OK && e.Record.open():
+	case m.Phase == leasing, m.Phase == watching && e.OK && e.Record.Open():
 		m.Record, m.Trigger, m.Adopted = e.Record, e.Record.Trigger, true
 		m.enter(recovering)
 		m.do(doTell{What: newsAdopted, Record: m.Record}, doLook{m.Seq})
 	case m.Phase == watching && e.OK:
 		m.do(doRelease{})
-	case m.Phase == watching && e.Record.open():
+	case m.Phase == watching && e.Record.Open():
 		// Its holder may die over it; ask again.
 		m.do(doAfter{m.Seq, m.w.Look})
 	}
@@ -467,7 +468,7 @@ func (m *machine) authored(e authored) {
 	if m.Phase != authoring || e.Seq != m.Seq {
 		return
 	}
-	m.Record = record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet)}
+	m.Record = session.Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet)}
 	m.enter(confirming)
 	m.do(doCheck{m.Seq})
 }
@@ -586,7 +587,7 @@ func (m *machine) queued(f finding) {
 func (m *machine) undelivered(e looked, f finding) {
 	m.TurnStatus = turnCompleted
 	quiet := e.View.Idle && m.Turn == ""
-	sure := m.Settled || !m.Record.offered() && !m.Adopted
+	sure := m.Settled || !m.Record.Offered() && !m.Adopted
 	switch {
 	case !sure || f.found == foundCompacted && !quiet:
 		m.Settled = quiet

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 // play feeds events to a cycle and lists what it did to the thread. It answers
@@ -16,7 +17,7 @@ type play struct {
 	c       cycle
 	now     time.Time
 	did     []string
-	record  record
+	record  session.Record
 	told    []string
 	answers bool
 }
@@ -218,7 +219,7 @@ func TestFind(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := record{Trigger: "work", Receipt: compact.Receipt{ID: "p1", State: compact.Compacting}}
+			r := session.Record{Trigger: "work", Receipt: compact.Receipt{ID: "p1", State: compact.Compacting}}
 			if got := find(tt.view, r); got != tt.want {
 				t.Errorf("find = %+v, want %+v", got, tt.want)
 			}

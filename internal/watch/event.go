@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 // event is what happens to a thread; an answer carries the number of the action
@@ -40,7 +41,7 @@ type (
 	leased struct {
 		Seq    int
 		OK     bool
-		Record record
+		Record session.Record
 	}
 	// authored answers doAuthor.
 	authored struct {
@@ -108,7 +109,7 @@ type (
 	// doStartTurn that follows it is carried out. Loose does not wait for the
 	// disk.
 	doSave struct {
-		Record record
+		Record session.Record
 		Loose  bool
 	}
 	// doCompact starts the compaction.
@@ -124,7 +125,7 @@ type (
 	// doTell reports a step to people and to the timeline.
 	doTell struct {
 		What   news
-		Record record
+		Record session.Record
 		Reason reason
 	}
 )

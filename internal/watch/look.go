@@ -1,6 +1,10 @@
 package watch
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/session"
+)
 
 // view is a thread as the server shows it: its newest turns, newest first, and
 // its queue.
@@ -44,7 +48,7 @@ type finding struct {
 
 // find tells from a view what became of a record. Only what is newer than the
 // record's trigger counts.
-func find(v view, r record) finding {
+func find(v view, r session.Record) finding {
 	newer, known := v.Turns, false
 	for i, t := range v.Turns {
 		if t.ID == r.Trigger {

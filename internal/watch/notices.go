@@ -32,7 +32,13 @@ func (w *Codex) notice(t *thread, method string, n notice) {
 	case method == "turn/plan/updated":
 		t.observe(n.Plan.Event())
 	case method == "thread/tokenUsage/updated" && n.TokenUsage != nil:
-		if e, ok := n.TokenUsage.Event(t.shrinking != ""); ok {
+		e, ok := n.TokenUsage.Event()
+		switch {
+		case !ok:
+		case t.shrinking != "":
+			// The server repeats the old size before it tells the new one.
+			t.shrunk = e
+		default:
 			t.observe(e)
 		}
 	}
@@ -40,7 +46,7 @@ func (w *Codex) notice(t *thread, method string, n notice) {
 
 func (w *Codex) itemStarted(t *thread, turn string, it host.CodexItem) {
 	if it.Type == host.CodexCompaction && t.shrinking != turn {
-		t.shrinking, t.before = turn, t.mem.Usage
+		t.shrinking, t.shrunk = turn, host.UsageSeen{Used: -1}
 	}
 	w.feed(t, itemSeen{Turn: turn, Type: it.Type, ClientID: it.ClientID})
 }
@@ -65,22 +71,23 @@ func (w *Codex) item(t *thread, turn string, it host.CodexItem, late bool) {
 	w.feed(t, itemSeen{Turn: turn, Type: it.Type, ClientID: it.ClientID, Done: true})
 }
 
-// compacted: the tokens that the server told last are the new size. It repeats
-// the old one first, but all before the item's completion. Of a compaction that
-// we only read about the size is not known.
+// compacted: the tokens that the server told last are the new size; it tells it
+// before the item's completion. Of a compaction that we only read about the size
+// is not known.
 func (w *Codex) compacted(t *thread, turn string, late bool) {
-	if t.shrinking != turn {
-		t.before = t.mem.Usage
+	size := t.shrunk
+	if t.shrinking != turn || late {
+		size = host.UsageSeen{Used: -1}
 	}
 	t.shrinking = ""
-	after := t.mem.Usage.Used
-	if late {
-		after = -1
-	}
+	t.before, t.after = t.thread.Usage.Used, size.Used
 	mine := t.cycle.Phase == compacting && turn != t.cycle.UserTurn && (t.cycle.ours() == "" || t.cycle.ours() == turn)
 	// The packet first: whoever waits for the disk here comes too late.
 	w.feed(t, itemSeen{Turn: turn, Type: host.CodexCompaction, Done: true})
-	t.session.compacted(turn, after, mine)
+	t.conversation.compacted(turn, mine)
+	if size.Used >= 0 {
+		t.observe(size)
+	}
 }
 
 func (w *Codex) turnEnded(t *thread, turn wireTurn) {
@@ -91,13 +98,10 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 	if w.prompter.turn == turn.ID {
 		w.prompter.turn = ""
 	}
-	if t.shrinking != "" {
-		// The compaction came to nothing, and with it the sizes it told.
-		t.mem.Usage, t.shrinking = t.before, ""
-	}
+	t.shrinking = "" // a compaction that came to nothing, and the sizes it told
 	act := false
-	if turn.Status == turnCompleted && turn.ID != t.mem.Compaction {
-		act = t.session.turnEnded()
+	if turn.Status == turnCompleted && turn.ID != t.thread.Compaction {
+		act = t.conversation.turnEnded()
 	}
 	w.feed(t, turnOver{Turn: turn.ID, Status: turn.Status, Act: act})
 }

@@ -130,11 +130,11 @@ func TestReplayRecordedSessions(t *testing.T) {
 			if packets != 1 {
 				t.Errorf("%d packets recorded", packets)
 			}
-			if n := len(th.mem.History); n != 1 || th.mem.History[0].Before != 62000 || th.mem.History[0].After > 7000 {
-				t.Errorf("history = %+v", th.mem.History)
+			if n := len(th.thread.History); n != 1 || th.thread.History[0].Before != 62000 || th.thread.History[0].After > 7000 {
+				t.Errorf("history = %+v", th.thread.History)
 			}
-			if th.mem.Usage.Window != 95000 {
-				t.Errorf("usage = %+v", th.mem.Usage)
+			if th.thread.Usage.Window != 95000 {
+				t.Errorf("usage = %+v", th.thread.Usage)
 			}
 		})
 	}
@@ -157,7 +157,7 @@ func TestReplayCommitItems(t *testing.T) {
 		n, _ := parseNotice(m.Params)
 		w, _, th := replayed(t, "thread")
 		w.item(th, "turn", *n.Item, false)
-		got := th.mem.Boundary().Has(compact.Commit)
+		got := th.thread.Boundary().Has(compact.Commit)
 		// git's own line is in the output of every one that committed, but
 		// for the quiet ones, where only the exit code is left here.
 		want := strings.Contains(n.Item.Output, "] ") && strings.Contains(n.Item.Output, "changed") ||

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 // world is a small app-server with one thread, a disk and some watchers, in
@@ -24,7 +25,7 @@ type world struct {
 	paused  bool          // an interrupted thread keeps its queue
 	leaving queuedMessage // taken out of the queue, its turn not yet begun
 
-	record   record
+	record   session.Record
 	holder   int // watcher that has the lease, 0 for none
 	watchers []*simWatcher
 
@@ -449,7 +450,7 @@ func (w *world) step(x *simWatcher, what, how int) {
 
 // atRest checks what must hold when nothing moves any more.
 func (w *world) atRest() {
-	if w.record.open() {
+	if w.record.Open() {
 		w.fail("record left open: %+v", w.record)
 	}
 	if w.holder != 0 {

@@ -1,0 +1,350 @@
+package watch
+
+import (
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// Options are what every driver needs. Now, Home and Settings must be set.
+type Options struct {
+	Home *store.Home
+	// UserHome is the user's home folder: what ~ means in a command line, and
+	// where the user's git aliases are.
+	UserHome string
+	// Getenv tells where else git's configuration may be; nil means nowhere.
+	Getenv func(string) string
+	// Settings reads the policy anew; it is asked at each turn's end.
+	Settings func() compact.Settings
+	Lang     message.Lang // of packets
+	Words    message.Lang // of reports
+	Waits    Waits
+	// DryRun only decides and reports.
+	DryRun bool
+	// Once ends the watch after the first compaction, whatever came of it.
+	Once   bool
+	Now    func() time.Time
+	Report func(Report)
+}
+
+// Report is one line of progress.
+type Report struct {
+	At      time.Time
+	Session string
+	What    string
+	Text    message.Reason
+	// Decision is set where the policy decided something.
+	Decision *compact.Decision
+	// Output is what the agent said, in a run that we drive.
+	Output string
+}
+
+// conversation is what a driver knows about one session, and its place on disk.
+// Its thread is on disk whenever something has happened, as hooks may feed it
+// too; a dry run keeps it to itself.
+type conversation struct {
+	id     string
+	opts   Options
+	sess   *store.Session
+	own    session.Watched
+	thread compact.Thread
+	// told waits for the first sign of life: a thread that is only loaded leaves
+	// no trace on disk.
+	told []host.Event
+	// release gives the lease back; nil without one.
+	release func()
+	problem string // what was last wrong with the disk
+
+	settings compact.Settings
+	decision compact.Decision
+	// before and after are the context's size around the last compaction.
+	before, after int64
+	// quiet is the newest moment of which we know that no command of the turn
+	// was running.
+	quiet time.Time
+}
+
+func newConversation(id string, name host.Name, cwd string, o Options) (*conversation, error) {
+	sess, err := o.Home.Session(id)
+	if err != nil {
+		return nil, err
+	}
+	s := &conversation{id: id, opts: o, sess: sess, settings: o.Settings()}
+	if s.own, s.thread, err = session.ReadWatched(sess); err != nil {
+		return nil, err
+	}
+	s.own.Host, s.own.Cwd = name, cwd
+	return s, nil
+}
+
+func (s *conversation) report(what string, t message.Text, args ...any) {
+	s.opts.Report(Report{At: s.opts.Now(), Session: s.id, What: what, Text: message.Because(t, args...)})
+}
+
+// output reports what an agent said that we drive.
+func (s *conversation) output(text string) {
+	s.opts.Report(Report{At: s.opts.Now(), Session: s.id, What: "output", Output: text})
+}
+
+// storeProblem tells what is wrong with the disk, once.
+func (s *conversation) storeProblem(err error) {
+	if err == nil {
+		s.problem = ""
+		return
+	}
+	if text := err.Error(); text != s.problem {
+		s.problem = text
+		s.report("warning", message.WatchStoreProblem, text)
+	}
+}
+
+// observe takes what happened in the conversation.
+//
+// Hosts tell of a short command when it is over, so looking at the repository
+// when a command "starts" comes too late. What it did lies between the end of
+// what was before it and its own end.
+func (s *conversation) observe(e host.Event) {
+	if c, ok := e.(host.CommandFinished); ok {
+		if c.Cwd == "" {
+			c.Cwd = s.own.Cwd
+		}
+		c.Home, c.Started = s.opts.UserHome, s.quiet
+		c.Head, c.Aliases = shellcmd.ReadHead, shellcmd.UserAliases(c.Cwd, s.opts.UserHome, s.opts.Getenv)
+		e = c
+	}
+	s.change(func(t *compact.Thread) { *t = t.Apply(e, s.settings) })
+}
+
+// hear takes what was told about the conversation while nothing happens in it.
+func (s *conversation) hear(e host.Event) {
+	s.thread = s.thread.Apply(e, s.settings)
+	s.told = append(s.told, e)
+}
+
+// catchUp brings a thread from disk to what was told meanwhile.
+func (s *conversation) catchUp(t *compact.Thread) {
+	for _, e := range s.told {
+		*t = t.Apply(e, s.settings)
+	}
+}
+
+// change changes the thread. A disk that fails must not make us deaf.
+func (s *conversation) change(f func(*compact.Thread)) {
+	if s.opts.DryRun {
+		f(&s.thread)
+		return
+	}
+	t, err := session.UpdateThread(s.sess, func(t *compact.Thread) {
+		s.catchUp(t)
+		f(t)
+	})
+	if err != nil {
+		t = s.thread
+		f(&t)
+	} else {
+		s.told = nil
+	}
+	s.thread = t
+	s.storeProblem(err)
+}
+
+// update changes the thread and what watchers remember beside it; the events go
+// to the timeline. The record on disk may be another watcher's.
+func (s *conversation) update(loose bool, f func(*session.Watched, *compact.Thread) []store.Event) error {
+	if s.opts.DryRun {
+		f(&s.own, &s.thread)
+		return nil
+	}
+	w, t, err := session.UpdateWatched(s.sess, loose, func(w *session.Watched, t *compact.Thread) []store.Event {
+		w.Host, w.Cwd = s.own.Host, s.own.Cwd
+		s.catchUp(t)
+		return f(w, t)
+	})
+	if err == nil {
+		s.own, s.thread, s.told = w, t, nil
+	}
+	s.storeProblem(err)
+	return err
+}
+
+func (s *conversation) emit(events ...store.Event) {
+	if !s.opts.DryRun && len(events) > 0 {
+		s.storeProblem(s.sess.Update(func(tx *store.Tx) error { return tx.Emit(events...) }))
+	}
+}
+
+// passed notes that everything up to at is over.
+func (s *conversation) passed(at time.Time) {
+	if at.After(s.quiet) {
+		s.quiet = at
+	}
+}
+
+// turnStarted reads the settings, because the markers in them judge what the
+// agent will say.
+func (s *conversation) turnStarted(id string) {
+	s.settings = s.opts.Settings()
+	s.observe(host.TurnStarted{ID: id})
+}
+
+// turnEnded decides. It is true when the policy wants to compact and we may.
+func (s *conversation) turnEnded() bool {
+	s.settings = s.opts.Settings()
+	var d compact.Decision
+	_ = s.update(false, func(_ *session.Watched, t *compact.Thread) (events []store.Event) {
+		*t = t.Apply(host.TurnEnded{}, s.settings)
+		d, events = session.DecideWatched(t, s.opts.Now(), s.settings, s.opts.Lang)
+		if d.Verdict == compact.DoSuggest {
+			events = append(events, store.On(message.EventCompactSuggested, "tier", d.Tier,
+				"percentRemaining", d.PercentRemaining, "met", d.Met))
+		}
+		return events
+	})
+	if d.Verdict == compact.DoSuggest {
+		s.report("suggest", message.WatchSuggest, d.Reason.In(s.opts.Words))
+	}
+	s.opts.Report(Report{
+		At: s.opts.Now(), Session: s.id, What: "decision", Decision: &d,
+		Text: message.Because(message.WatchDecision, string(d.Verdict), d.Reason.In(s.opts.Words)),
+	})
+	s.decision = d
+	// A turn that our packet opened must not lead to the next packet, not
+	// even in an emergency: nobody would be in between.
+	return d.Verdict == compact.DoCompact && !s.thread.State.Synthetic && !s.opts.DryRun
+}
+
+// held tells why a boundary was let pass.
+func (s *conversation) held(r reason) {
+	s.report("held", message.WatchHeld, reasonText(r).In(s.opts.Words))
+	s.emit(store.On(message.EventCompactDecision, "verdict", "held", "reason", string(r)))
+}
+
+// compacted counts a compaction once, however many watchers and hooks see it.
+// Name is the host's name for it, mine says that this watcher asked for it.
+func (s *conversation) compacted(name string, mine bool) {
+	_ = s.update(false, func(w *session.Watched, t *compact.Thread) []store.Event {
+		if name != "" && t.Compaction == name {
+			return nil
+		}
+		mine = mine || name != "" && w.Record.Receipt.Compaction == name
+		*t = t.Apply(host.Compacted{ID: name, At: s.opts.Now(), Before: s.before, After: s.after, Ours: mine}, s.settings)
+		return []store.Event{store.On(message.EventCompactExecuted, "before", s.before, "after", s.after, "foreign", !mine)}
+	})
+}
+
+// facts are what a packet is written from.
+func (s *conversation) facts() compact.Facts {
+	f := s.thread.Facts(s.id, s.own.Packets+1, s.opts.Now(), s.tasks()...)
+	f.Decision = s.decision
+	return f
+}
+
+// tasks are the open ones of the project's task list.
+func (s *conversation) tasks() []string {
+	if s.own.Cwd == "" {
+		return nil
+	}
+	f, ok, err := prompt.ActiveFeature(s.own.Cwd, "")
+	if err != nil || !ok {
+		return nil
+	}
+	return f.Unchecked
+}
+
+// packet writes the watcher's own packet, or takes the agent's text.
+func (s *conversation) packet(agent string) compact.Packet {
+	if agent != "" {
+		if p, ok := compact.Adopt(agent, s.facts(), s.settings, s.opts.Lang); ok {
+			return p
+		}
+	}
+	return compact.Write(s.facts(), s.settings, s.opts.Lang)
+}
+
+// saveRecord writes a record down; the packet's number is used up with it.
+func (s *conversation) saveRecord(r session.Record, loose bool, events ...store.Event) error {
+	return s.update(loose, func(w *session.Watched, _ *compact.Thread) []store.Event {
+		if w.Record.Receipt.ID != r.Receipt.ID {
+			w.Packets++
+		}
+		w.Record = r
+		return events
+	})
+}
+
+// lease claims the session; it is no error to have it already.
+func (s *conversation) lease() (bool, error) {
+	if s.release != nil {
+		return true, nil
+	}
+	release, ok, err := s.sess.TryLease(store.WatchLease)
+	if ok {
+		s.release = release
+	}
+	return ok, err
+}
+
+// giveBack ends the lease.
+func (s *conversation) giveBack() {
+	if s.release != nil {
+		s.release()
+		s.release = nil
+	}
+}
+
+// leaseRecord claims the session and reads the last record.
+func (s *conversation) leaseRecord() (bool, session.Record) {
+	ok, err := s.lease()
+	if err == nil {
+		name, cwd := s.own.Host, s.own.Cwd
+		var w session.Watched
+		if w, s.thread, err = session.ReadWatched(s.sess); err == nil {
+			s.catchUp(&s.thread)
+			s.own = w
+			s.own.Host, s.own.Cwd = name, cwd
+			return ok, w.Record
+		}
+	}
+	s.storeProblem(err)
+	s.giveBack()
+	return false, session.Record{}
+}
+
+// reasonText is the text for a reason.
+func reasonText(r reason) message.Text {
+	switch r {
+	case reasonBusy:
+		return message.WatchBusy
+	case reasonQueued:
+		return message.WatchQueued
+	case reasonReview:
+		return message.WatchReview
+	case reasonOther:
+		return message.WatchOther
+	case reasonUnknown:
+		return message.WatchNoAnswer
+	case reasonDone:
+		return message.WatchDone
+	case reasonRefused:
+		return message.WatchRefused
+	case reasonFailed:
+		return message.WatchFailed
+	case reasonInterrupted:
+		return message.WatchInterrupted
+	case reasonSuperseded:
+		return message.WatchSuperseded
+	case reasonExpired:
+		return message.WatchExpired
+	case reasonNotStarted:
+		return message.WatchNotStarted
+	case reasonDisk:
+		return message.WatchNotSaved
+	}
+	return message.WatchNotAccepted
+}
