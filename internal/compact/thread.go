@@ -421,6 +421,7 @@ func (s *state) planned(e host.PlanWritten) {
 	done := completed(s.Plan.Steps, steps)
 	if len(done) > 0 {
 		s.Seen |= Of(PlanCheckpoint)
+		s.Slice.Steps = slices.DeleteFunc(s.Slice.Steps, func(o string) bool { return slices.Contains(done, o) })
 		s.Slice.Steps = newest(append(s.Slice.Steps, done...), maxSteps)
 	}
 	if !slices.Equal(s.Plan.Steps, steps) {

@@ -3,6 +3,7 @@ package compact
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -312,4 +313,65 @@ func FuzzMarkers(f *testing.F) {
 			t.Errorf("a fenced text is a signal: %v", got.State.signals().List())
 		}
 	})
+}
+
+// Hosts that report one task at a time; what they tell of a task that is gone
+// must not be looked for in the plan.
+func TestTasksOneAtATime(t *testing.T) {
+	t.Parallel()
+	created := []host.Event{host.TaskCreated{ID: "1", Text: "a"}, host.TaskCreated{ID: "2", Text: "b"}}
+	for name, row := range map[string]struct {
+		events []host.Event
+		want   []host.Step
+	}{
+		"created":            {nil, []host.Step{{ID: "1", Text: "a", Status: host.Pending}, {ID: "2", Text: "b", Status: host.Pending}}},
+		"deleted, renamed":   {[]host.Event{host.TaskUpdated{ID: "2", Text: "c", Status: "deleted", Deleted: true}}, []host.Step{{ID: "1", Text: "a", Status: host.Pending}}},
+		"updated after that": {[]host.Event{host.TaskUpdated{ID: "2", Deleted: true}, host.TaskUpdated{ID: "2", Text: "c", Deleted: true}}, []host.Step{{ID: "1", Text: "a", Status: host.Pending}}},
+		"unknown":            {[]host.Event{host.TaskUpdated{ID: "9", Text: "c", Deleted: true}, host.TaskUpdated{Text: "d"}}, []host.Step{{ID: "1", Text: "a", Status: host.Pending}, {ID: "2", Text: "b", Status: host.Pending}}},
+		"done and renamed":   {[]host.Event{host.TaskUpdated{ID: "1", Text: "A", Status: host.Completed}}, []host.Step{{ID: "1", Text: "A", Status: host.Completed}, {ID: "2", Text: "b", Status: host.Pending}}},
+	} {
+		got := run(auto(), append(slices.Clone(created), row.events...)...).State.Plan.Steps
+		if diff := cmp.Diff(row.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Requests are redacted and cut, and our own words are none.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	key := "ghp_" + "abcdefghij0123456789abcdefghij012345"
+	s := run(auto(), host.UserMessage{Text: "first " + key}, host.UserMessage{Text: " \n"}, host.UserMessage{Text: strings.Repeat("x", maxRequest-5) + " " + key},
+		host.UserMessage{Text: packetOpen + " id=\"x\">never\n" + packetClose}, host.UserMessage{Text: "ours", Ours: true})
+	if strings.Contains(s.First+s.Latest, "abcdefghij") || !strings.HasPrefix(s.First, "first ") || !strings.HasPrefix(s.Latest, "xxx") || len(s.Latest) > maxRequest {
+		t.Errorf("first %.40q, latest of %d bytes ending in %q", s.First, len(s.Latest), tailRunes(s.Latest, 20))
+	}
+	if !s.State.Synthetic || s.Apply(host.TurnStarted{}, auto()).State.Synthetic {
+		t.Error("whose turn it is")
+	}
+}
+
+// What the window is: configured, told, or the model's.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	set := auto()
+	usage := func(events ...host.Event) Usage { return run(set, events...).Weigh(noon, set).Usage }
+	for name, row := range map[string]struct{ got, want Usage }{
+		"nothing told":     {usage(host.SessionSeen{Window: 9}), Usage{}},
+		"the model's":      {usage(host.UsageSeen{Used: 5}), Usage{5, 200_000}},
+		"a large model":    {usage(host.SessionSeen{Model: "m[1m]"}, host.UsageSeen{Used: 5}), Usage{5, 1_000_000}},
+		"told before":      {usage(host.SessionSeen{Window: 9}, host.UsageSeen{Used: 5}), Usage{5, 9}},
+		"told afterwards":  {usage(host.UsageSeen{Used: 5}, host.SessionSeen{Window: 9}), Usage{5, 9}},
+		"told with it":     {usage(host.UsageSeen{Used: 5, Window: 8}, host.UsageSeen{Used: 6}), Usage{6, 8}},
+		"no longer known":  {usage(host.UsageSeen{Used: 5}, host.UsageSeen{Used: -1}), Usage{}},
+		"of another agent": {run(set, host.SessionSeen{Window: 9}).Measure(host.UsageSeen{Used: 3}, set), Usage{3, 9}},
+	} {
+		if row.got != row.want {
+			t.Errorf("%s: %+v, want %+v", name, row.got, row.want)
+		}
+	}
+	set.ContextWindow = 7
+	if got := usage(host.UsageSeen{Used: 5, Window: 8}); got != (Usage{5, 7}) {
+		t.Errorf("configured: %+v", got)
+	}
 }
