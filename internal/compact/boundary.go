@@ -30,8 +30,34 @@ const (
 	StageComplete Boundary = "stage_complete"
 )
 
-// boundaries is the order in which boundaries are listed everywhere.
-var boundaries = [...]Boundary{Commit, PRCheckpoint, PlanCheckpoint, PlanUpdate, AgentDone, TopicShift, ConcludingThought, StageComplete}
+// boundaries are all of them, in the order in which they are listed everywhere,
+// with the tier from which each is large enough: Early takes only big steps,
+// Ready also finished slices, Asap any natural pause.
+var boundaries = [...]struct {
+	Boundary
+	from Tier
+}{
+	{Commit, Ready},
+	{PRCheckpoint, Early},
+	{PlanCheckpoint, Early},
+	{PlanUpdate, Early},
+	{AgentDone, Asap},
+	{TopicShift, Early},
+	{ConcludingThought, Asap},
+	{StageComplete, Ready},
+}
+
+// allows lists the boundaries that are large enough in a tier.
+func (t Tier) allows() Signals {
+	order := []Tier{Early, Ready, Asap}
+	var s Signals
+	for i, b := range boundaries {
+		if slices.Index(order, b.from) <= slices.Index(order, t) {
+			s |= 1 << i
+		}
+	}
+	return s
+}
 
 // Signals is a set of boundaries.
 type Signals uint16
@@ -40,8 +66,10 @@ type Signals uint16
 func Of(list ...Boundary) Signals {
 	var s Signals
 	for _, b := range list {
-		if i := slices.Index(boundaries[:], b); i >= 0 {
-			s |= 1 << i
+		for i := range boundaries {
+			if boundaries[i].Boundary == b {
+				s |= 1 << i
+			}
 		}
 	}
 	return s
@@ -64,7 +92,7 @@ func (s Signals) List() []Boundary {
 	out := []Boundary{}
 	for i, b := range boundaries {
 		if s&(1<<i) != 0 {
-			out = append(out, b)
+			out = append(out, b.Boundary)
 		}
 	}
 	return out

@@ -56,19 +56,3 @@ func tierOf(t config.Trigger, u Usage) Tier {
 	}
 	return None
 }
-
-// allows lists the boundaries that are large enough in a tier. Early takes only
-// big steps, Ready also finished slices, Asap any natural pause.
-func (t Tier) allows() Signals {
-	early := Of(PlanCheckpoint, PlanUpdate, PRCheckpoint, TopicShift)
-	ready := early | Of(Commit, StageComplete)
-	switch t {
-	case Early:
-		return early
-	case Ready:
-		return ready
-	case Asap:
-		return ready | Of(AgentDone, ConcludingThought)
-	}
-	return 0
-}
