@@ -134,7 +134,7 @@ func Test004_ConfiguredListNeverWidens(t *testing.T) {
 			}
 		}
 		all := in
-		all.Settings.Trigger.AutoRequiresAnyBoundary = texts(Signals(1<<len(boundaries)-1))
+		all.Settings.Trigger.AutoRequiresAnyBoundary = texts(Signals(1<<len(boundaries) - 1))
 		if d.Verdict == DoCompact && Decide(all).Verdict != DoCompact {
 			// More boundaries may only add reasons to compact.
 			t.Fatalf("a shorter list compacts where the full one does not")
@@ -269,7 +269,7 @@ func Test004_ConvergenceGuardStopsAndSaysSo(t *testing.T) {
 func TestAutomationConverges(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := Input{Settings: auto(), Signals: Signals(1<<len(boundaries)-1), Now: noon}
+		in := Input{Settings: auto(), Signals: Signals(1<<len(boundaries) - 1), Now: noon}
 		fruitless, acted := 0, 0
 		for range 300 {
 			in.Usage = Usage{rapid.Int64Range(0, 200_000).Draw(t, "used"), 200_000}
