@@ -166,7 +166,7 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 	cfg, _ := a.env.config()
 	settings := a.policy(f.mode)
 	if mode := settings().Mode; mode != compact.ModeAuto && !a.json {
-		a.note(message.WatchSuggestMode, string(mode))
+		a.note(message.WatchSuggestMode, mode)
 	}
 	lang, _ := message.Parse(string(cfg.Language))
 	waits := watch.DefaultWaits()
