@@ -6,7 +6,7 @@ BIN := bin/overtone
 TOOLS := .tools
 LINT_VERSION := v2.14.0
 
-.PHONY: build demo test e2e lint bench fuzz clean
+.PHONY: build demo test e2e lint bench eval fuzz clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
@@ -41,6 +41,12 @@ bench: build
 		echo "== $$dir"; \
 		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
 	done
+
+# What compression keeps, on recorded sessions ($OVERTONE_SAMPLES), else on
+# generated ones.
+eval: export OVERTONE_EVAL := 1
+eval:
+	$(GO) test -count=1 -timeout 30m -v -run Eval ./internal/eval/...
 
 # A minute for every fuzz target.
 fuzz:

@@ -90,6 +90,9 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	if err != nil {
 		return usageError{err}
 	}
+	if opts.Newest > 0 && plan.Few() {
+		a.note(message.FewTurns, len(plan.Turns))
+	}
 	doc := a.compressDoc(plan, prov, f.dryRun)
 	if f.dryRun {
 		if a.json {
@@ -200,11 +203,15 @@ func (a *app) compressOptions(f compressFlags, c config.Compress, changed func(s
 	default:
 		return o, usageError{message.Fail(message.BadOnOff)}
 	}
+	if f.preset == "" && f.bands == "" && f.tools == "" && f.thinking == "" {
+		f.preset = compress.DefaultPreset
+	}
 	if f.preset != "" {
 		p, err := compress.PresetNamed(f.preset)
 		if err != nil {
 			return o, usageError{err}
 		}
+		o.Newest, o.NoUsers = p.Newest, o.NoUsers || !changed("users")
 		f.bands, f.tools, f.thinking = cmp.Or(f.bands, p.Bands), cmp.Or(f.tools, p.Tools), cmp.Or(f.thinking, p.Thinking)
 	}
 	var err error
@@ -216,9 +223,6 @@ func (a *app) compressOptions(f compressFlags, c config.Compress, changed func(s
 	}
 	if o.Thinking, err = compress.ParseThinking(f.thinking); err != nil {
 		return o, usageError{err}
-	}
-	if len(o.Bands)+len(o.Tools)+len(o.Thinking) == 0 {
-		return o, usageError{message.WithHint(message.Fail(message.NeedBands), message.HintBands)}
 	}
 	return o, nil
 }
@@ -401,12 +405,16 @@ func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
 
 func (a *app) printResult(p *compress.Plan, r *compress.Result, prov provider) {
 	a.say(message.DoneCounts, r.Stats.MessagesCompressed, r.Stats.MessagesFailed, r.Stats.MessagesSkipped, r.Cached)
+	a.say(message.DoneContext, message.Thousands(r.Before), message.Thousands(r.After), percentLess(r.Before, r.After))
 	a.say(message.DoneTokens, message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
 	if t := r.Tools; t.Removed+t.Truncated+t.Thinking > 0 {
 		a.say(message.PlanTools, t.Removed, t.Truncated, t.Thinking, message.Thousands(t.Tokens))
 	}
 	if text := lostText(r.Lost); text != "" {
 		a.say(message.DoneLost, text)
+	}
+	if g := r.Gone; g.Sentences > 0 {
+		a.say(message.DoneGone, g.Sentences, g.Requests, g.Decisions)
 	}
 	if len(r.Redacted) > 0 {
 		var parts []string
@@ -434,6 +442,16 @@ func (a *app) printResult(p *compress.Plan, r *compress.Result, prov provider) {
 		command = "cd " + shellQuote(cwd) + " && " + command
 	}
 	a.say(message.DoneResume, command)
+	if r.Stats.MessagesCompressed > 0 {
+		a.say(message.DoneRecall, r.Clone.ID)
+	}
+}
+
+func percentLess(before, after int) int {
+	if before == 0 {
+		return 0
+	}
+	return 100 * (before - after) / before
 }
 
 func lostText(lost map[extract.Kind]int) string {
@@ -516,6 +534,9 @@ type resultJSON struct {
 	Input    int                `json:"inputTokens"`
 	Output   int                `json:"outputTokens"`
 	Removed  int                `json:"removedLines"`
+	Before   int                `json:"contextTokensBefore"`
+	After    int                `json:"contextTokensAfter"`
+	Gone     extract.Losses     `json:"gone"`
 	Messages []compress.Message `json:"messages"`
 }
 
@@ -548,5 +569,5 @@ func resultDoc(r *compress.Result) *resultJSON {
 	for k, n := range r.Lost {
 		lost[k.String()] = n
 	}
-	return &resultJSON{r.Clone.ID, r.Clone.Path, r.Clone.Bytes, r.Stats, r.Cached, lost, r.Redacted, r.InputTokens, r.OutputTokens, r.RemovedEntries, r.Messages}
+	return &resultJSON{r.Clone.ID, r.Clone.Path, r.Clone.Bytes, r.Stats, r.Cached, lost, r.Redacted, r.InputTokens, r.OutputTokens, r.RemovedEntries, r.Before, r.After, r.Gone, r.Messages}
 }

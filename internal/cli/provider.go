@@ -65,8 +65,8 @@ func (a *app) provider(f compressFlags, c config.Compress) (provider, error) {
 	}
 	key, err := service.Key(a.env.Getenv)
 	var missing *llm.MissingKey
-	// A server on this machine often wants none.
-	if errors.As(err, &missing) && !loopback(base) {
+	// A server on this machine often wants none, and a plan asks nobody.
+	if errors.As(err, &missing) && !loopback(base) && !f.dryRun {
 		return provider{}, message.WithHint(message.Fail(message.MissingKeyText, missing.Name, missing.Env), message.HintKey)
 	}
 	small, large := cmp.Or(model, service.Small), cmp.Or(model, service.Large)

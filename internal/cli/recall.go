@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -27,6 +28,11 @@ func (a *app) recallCmd() *cobra.Command {
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query := strings.Join(args, " ")
+			if digits, ok := compress.MarkDigits(query); ok {
+				if done, err := a.recallMark(cmd.Context(), digits); done || err != nil {
+					return err
+				}
+			}
 			if id, ref, ok := strings.Cut(query, "#"); ok && len(args) == 1 && id != "" && ref != "" && !strings.ContainsAny(query, " \t\n") {
 				done, err := a.recallRef(cmd.Context(), id, ref)
 				if done || err != nil {
@@ -110,8 +116,8 @@ func (a *app) original(ctx context.Context, s *transcript.Reader, ref string, de
 		}
 		return text, origin{s.ID + "#" + ref, s.Path, int(s.Entries[i].Line)}, nil
 	}
-	if rec, ok := a.compressCache().Made(text); ok && hashOf(rec.Original) == m.Hash {
-		return rec.Original, origin{ref: m.Source + "#" + m.UUID}, nil
+	if kept, ok := a.compressCache().Original(m.Hash); ok {
+		return kept, origin{ref: m.Source + "#" + m.UUID}, nil
 	}
 	file, err := transcript.Resolve(m.Source, a.env.hostDir)
 	if err != nil || depth > 100 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -68,10 +69,31 @@ func (d Dir) Put(key string, r Record) error {
 	if err := d.write(d.path(key, ".json"), b); err != nil {
 		return fmt.Errorf("cache result: %w", err)
 	}
-	if err := d.write(d.path(textHash(r.Result), ".ref"), []byte(key)); err != nil {
-		return fmt.Errorf("cache result: %w", err)
+	// The original's own hash leads back to it: two originals may have one result.
+	for name, ext := range map[string]string{textHash(r.Result): ".ref", textHash(r.Original): ".org"} {
+		if err := d.write(d.path(name, ext), []byte(key)); err != nil {
+			return fmt.Errorf("cache result: %w", err)
+		}
 	}
 	return nil
+}
+
+// Original finds the text whose SHA-256 begins with the given digits, at least
+// eight of them. Two texts with the same digits are no answer.
+func (d Dir) Original(digits string) (string, bool) {
+	if len(digits) < 8 {
+		return "", false
+	}
+	found, err := filepath.Glob(d.path(digits+"*", ".org"))
+	if err != nil || len(found) != 1 {
+		return "", false
+	}
+	key, err := os.ReadFile(found[0])
+	if err != nil || len(key) != 2*sha256.Size {
+		return "", false
+	}
+	r, ok := d.Get(string(key))
+	return r.Original, ok && strings.HasPrefix(textHash(r.Original), digits)
 }
 
 func (d Dir) Made(text string) (Record, bool) {

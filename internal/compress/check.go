@@ -17,6 +17,8 @@ const (
 	reasonInvented reason = "invented facts"
 	reasonLost     reason = "lost facts"
 	reasonFormat   reason = "unreadable reply"
+	reasonUndenied reason = "lost a denial"
+	reasonClaim    reason = "claims a success"
 )
 
 // refusedError is the error of a result that did not pass the checks. It is worth
@@ -55,9 +57,20 @@ func checkResult(original, result string, keepFacts bool) (lost []extract.Fact, 
 	if message.Units(result) > message.Units(original) || result == original {
 		return nil, &refusedError{reason: reasonLonger}
 	}
-	before, after := extract.Facts(original), extract.Facts(result)
+	before := extract.Facts(original)
+	if result == Mark(original) {
+		// Its digits stand in no text; that is what they are for.
+		result = ""
+	}
+	after := extract.Facts(result)
 	if made := extract.Invented(before, after); len(made) > 0 {
 		return nil, &refusedError{reason: reasonInvented, Facts: made}
+	}
+	if bare := extract.Undenied(original, result); len(bare) > 0 {
+		return nil, &refusedError{reason: reasonUndenied, Detail: message.Head(message.OneLine(bare[0]), 100)}
+	}
+	if extract.Claims(result) && !extract.Claims(original) {
+		return nil, &refusedError{reason: reasonClaim}
 	}
 	lost = extract.Lost(before, after)
 	if keepFacts {

@@ -21,6 +21,9 @@ type Options struct {
 	// NoUsers and NoAssistants leave that side's messages alone.
 	NoUsers      bool
 	NoAssistants bool
+	// Newest turns at the end stay as they are, when there are more. In a session
+	// of fewer turns the messages stay, and of the tools the last calls.
+	Newest int
 	// Whole counts positions over the whole file instead of the live context.
 	Whole     bool
 	MinTokens int
@@ -48,6 +51,7 @@ type Item struct {
 	Tokens int32
 	User   bool
 	Level  Level
+	Band   int32 // index into the options' bands
 }
 
 // bandPlan is what one band holds.
@@ -108,19 +112,31 @@ func NewPlan(s *transcript.Session, o Options) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Session: s, Options: o}
-	p.View = s.Live()
-	if o.Whole {
-		p.View = s.All()
-	}
+	p.View = view(s, o.Whole)
 	p.Turns = s.Turns(p.View)
-	for _, i := range p.View {
-		p.Tokens += entryTokens(&s.Entries[i])
-	}
+	p.Tokens = contextTokens(s, o.Whole)
 	p.Target = p.Tokens
 	p.planTexts()
 	p.planTools()
 	p.Target = max(0, p.Target-p.Tools.Tokens)
 	return p, nil
+}
+
+func view(s *transcript.Session, whole bool) []int32 {
+	if whole {
+		return s.All()
+	}
+	return s.Live()
+}
+
+// contextTokens estimates what a session's context holds: messages, tools and
+// thinking.
+func contextTokens(s *transcript.Session, whole bool) int {
+	n := 0
+	for _, i := range view(s, whole) {
+		n += entryTokens(&s.Entries[i])
+	}
+	return n
 }
 
 func entryTokens(e *transcript.Entry) int {
@@ -158,13 +174,37 @@ func Select(s *transcript.Session, view []int32, turns []transcript.Turn, mappin
 	return items, skipped
 }
 
+// mapTurns is MapTurns without the newest turns.
+func (p *Plan) mapTurns(bands []Band) []Mapping {
+	m := MapTurns(p.Turns, bands)
+	for i := max(0, len(m)-p.Options.Newest); i < len(m); i++ {
+		m[i].Band = nil
+	}
+	return m
+}
+
+// mapTools is mapTurns for tools and thinking. In a session of few turns most of
+// what can be saved lies in the newest one.
+func (p *Plan) mapTools(bands []Band) []Mapping {
+	if len(p.Turns) <= p.Options.Newest {
+		return MapTurns(p.Turns, bands)
+	}
+	return p.mapTurns(bands)
+}
+
+// newestCalls is how many calls a session of few turns keeps at its end.
+const newestCalls = 8
+
+// Few reports that positions mean little: there are hardly any turns.
+func (p *Plan) Few() bool { return len(p.Turns) < 4 }
+
 func (p *Plan) planTexts() {
 	index := map[*Band]int{}
 	for b := range p.Options.Bands {
 		index[&p.Options.Bands[b]] = b
 		p.Bands = append(p.Bands, bandPlan{Band: p.Options.Bands[b]})
 	}
-	mapping := MapTurns(p.Turns, p.Options.Bands)
+	mapping := p.mapTurns(p.Options.Bands)
 	for _, m := range mapping {
 		if m.Band != nil {
 			p.Bands[index[m.Band]].Turns++
@@ -172,10 +212,12 @@ func (p *Plan) planTexts() {
 	}
 	p.Items, p.Skipped = Select(p.Session, p.View, p.Turns, mapping, p.Options)
 	prompt := promptTokens()
-	for _, it := range p.Items {
+	for n := range p.Items {
+		it := &p.Items[n]
+		it.Band = int32(index[mapping[it.Turn].Band])
 		tokens := int(it.Tokens)
 		target := tokens * p.Options.Pool.Target(it.Level) / 100
-		b := &p.Bands[index[mapping[it.Turn].Band]]
+		b := &p.Bands[it.Band]
 		b.Messages++
 		b.Tokens += tokens
 		b.Target += target
@@ -261,8 +303,13 @@ func (p *Plan) planCalls(turnOf []int32, edits map[int32]bool) {
 	if len(p.Options.Tools) == 0 {
 		return
 	}
-	ranges := MapTurns(p.Turns, p.Options.Tools)
-	for _, pair := range p.Session.Pairs(p.View) {
+	ranges := p.mapTools(p.Options.Tools)
+	pairs := p.Session.Pairs(p.View)
+	if len(p.Turns) <= p.Options.Newest {
+		pairs = pairs[:max(0, len(pairs)-newestCalls)]
+	}
+	cut := map[int32]bool{} // entries with a call that is cut short
+	for _, pair := range pairs {
 		t := turnOf[pair.Call]
 		if t < 0 || ranges[t].Band == nil {
 			continue
@@ -271,6 +318,9 @@ func (p *Plan) planCalls(turnOf []int32, edits map[int32]bool) {
 		case ranges[t].Band.Level == truncateTools:
 			p.truncated[pair.ID] = true
 			p.Tools.Truncated++
+			for _, i := range pair.Entries {
+				cut[i] = true
+			}
 		case p.Session.Fixed(pair):
 			p.Tools.Kept++
 			continue
@@ -286,10 +336,50 @@ func (p *Plan) planCalls(turnOf []int32, edits map[int32]bool) {
 			edits[i] = true
 		}
 	}
+	p.Tools.Tokens -= p.remains(slices.Sorted(maps.Keys(cut)))
+}
+
+// sampledCuts bounds how many entries are read to tell what a cut leaves.
+const sampledCuts = 500
+
+// remains estimates what is left of entries whose calls are cut short. How many
+// strings a call has does not stand in the index, so some entries are cut and
+// measured; a plan stays cheap, and says what the clone will show.
+func (p *Plan) remains(entries []int32) int {
+	if len(entries) == 0 {
+		return 0
+	}
+	src, err := p.source()
+	if err != nil {
+		return 0
+	}
+	defer src.Close()
+	step := (len(entries) + sampledCuts - 1) / sampledCuts
+	before, after, all := 0, 0, 0
+	for n, i := range entries {
+		all += int(p.Session.Entries[i].Tool)
+		if n%step != 0 {
+			continue
+		}
+		raw, err := p.Session.Raw(src, int(i))
+		if err != nil {
+			return 0
+		}
+		edited, gone := p.editTools(i, raw)
+		if gone {
+			edited = nil
+		}
+		before += int(p.Session.Entries[i].Tool)
+		after += transcript.ToolSize(p.Session.Host, edited)
+	}
+	if before == 0 {
+		return 0
+	}
+	return message.Tokens(int(int64(all) * int64(after) / int64(before)))
 }
 
 func (p *Plan) planThinking(turnOf []int32, edits map[int32]bool) {
-	ranges := MapTurns(p.Turns, p.Options.Thinking)
+	ranges := p.mapTools(p.Options.Thinking)
 	for n, i := range p.View {
 		e := &p.Session.Entries[i]
 		t := turnOf[n]

@@ -70,6 +70,7 @@ type job struct {
 	Role   string
 	Level  Level
 	Tokens int
+	band   int32
 }
 
 // outcome is what became of a job.
@@ -97,14 +98,11 @@ const (
 	Skipped Status = "skipped"
 )
 
-// errMade marks a text that is a result itself.
-var errMade = errors.New("compressed before")
-
-// deterministic is implemented by providers for which asking again is useless.
-type deterministic interface{ Deterministic() bool }
-
-// Deterministic says that the same text gives the same result.
-func (Builtin) Deterministic() bool { return true }
+// errMade marks a text that is a result itself, errWhole one that is kept whole.
+var (
+	errMade  = errors.New("compressed before")
+	errWhole = errors.New("kept whole")
+)
 
 // work takes the jobs one after another and reports each when it is final, from one
 // goroutine, in order of completion. load gives a job's text and is called from
@@ -115,8 +113,12 @@ func (p Pool) work(ctx context.Context, prov Provider, jobs []job, load func(job
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &run{Pool: p, prov: prov, jobs: jobs, load: load, results: make(chan attempt, p.Concurrency), due: make(chan turn)}
-	if d, ok := prov.(deterministic); ok {
-		r.once = d.Deterministic()
+	if pr, ok := prov.(preparer); ok {
+		var err error
+		if r.prov, err = pr.prepare(ctx, jobs, func(j job) int { return p.Target(j.Level) }, load); err != nil {
+			return err
+		}
+		r.once = true
 	}
 	r.ready = make([]turn, len(jobs))
 	for i := range jobs {
@@ -171,7 +173,7 @@ type run struct {
 	due     chan turn
 	running int
 	results chan attempt
-	once    bool
+	once    bool // the provider decided on all results beforehand
 }
 
 // turn is a job's place in the queue; n counts the attempts that failed.
@@ -188,7 +190,7 @@ type attempt struct {
 
 // settle decides what follows an attempt.
 func (r *run) settle(ctx context.Context, a attempt, done func(outcome) error) error {
-	if errors.Is(a.err, errMade) {
+	if errors.Is(a.err, errMade) || errors.Is(a.err, errWhole) {
 		a.out = outcome{job: a.job, Status: Skipped, Attempts: a.n}
 		return done(a.out)
 	}
@@ -263,7 +265,7 @@ func (r *run) try(ctx context.Context, t turn) attempt {
 			return a
 		}
 		key = cacheKey(r.prov.Name(), req)
-		if r.known(&a, key, req) {
+		if !r.once && r.known(&a, key, req) {
 			return a
 		}
 	}
@@ -279,7 +281,7 @@ func (r *run) request(a attempt, text string) Request {
 	job := r.jobs[a.job]
 	return Request{
 		Text: text, Level: job.Level, TargetPercent: r.Target(job.Level), Role: job.Role,
-		Model: r.Model, Large: job.Tokens > r.LargeThreshold, Attempt: a.n,
+		Model: r.Model, Large: job.Tokens > r.LargeThreshold, Attempt: a.n, job: a.job,
 	}
 }
 
@@ -311,6 +313,10 @@ func (r *run) ask(ctx context.Context, a *attempt, req Request) {
 		return
 	case err != nil:
 		a.err, a.final = err, errors.As(err, &rejected)
+		return
+	}
+	if r.once && reply.Text == req.Text {
+		a.err = errWhole
 		return
 	}
 	a.out.Text = reply.Text

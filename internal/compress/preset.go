@@ -2,15 +2,23 @@ package compress
 
 import "fmt"
 
-// Preset is a named choice of options, as they would be given by hand.
-type Preset struct{ Name, Bands, Tools, Thinking string }
+// Preset is a named choice of options. Tools and thinking come first: they are
+// four fifths of what can be saved on typical sessions, and the agent can look
+// them up again. What users said stays, and so do the newest turns.
+type Preset struct {
+	Name, Bands, Tools, Thinking string
+	Newest                       int
+}
+
+// DefaultPreset is what is done when nothing is said.
+const DefaultPreset = "routine"
 
 // presets are ordered from gentle to harsh.
 func presets() []Preset {
 	return []Preset{
-		{"routine", "0-50:compress", "0-50:truncate", "remove"},
-		{"heavy", "0-50:heavy-compress,50-80:compress", "0-50:remove,50-80:truncate", "remove"},
-		{"emergency", "0-80:heavy-compress,80-95:compress", "0-90:remove,90-95:truncate", "remove"},
+		{"routine", "", "0-50:remove,50-100:truncate", "remove", 3},
+		{"heavy", "0-50:compress", "0-80:remove,80-100:truncate", "remove", 2},
+		{"emergency", "0-50:heavy-compress,50-100:compress", "0-100:remove", "remove", 1},
 	}
 }
 

@@ -32,6 +32,8 @@ type Request struct {
 	Large bool
 	// Attempt counts from 0; a provider may use it to vary a repeated request.
 	Attempt int
+
+	job int // of the pool's run
 }
 
 // Reply is the shortened text and what it cost. Tokens are zero when unknown.

@@ -59,6 +59,11 @@ type Result struct {
 	InputTokens, OutputTokens int
 	RemovedEntries            int
 	Tools                     ToolPlan
+	// Before and After are the tokens of the whole context, counted alike on the
+	// source and on the clone.
+	Before, After int
+	// Gone counts what no longer stands in the texts word for word.
+	Gone extract.Losses
 }
 
 // allFailed is the error of a run in which no message could be compressed.
@@ -100,6 +105,12 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	if res.Clone, err = transcript.Clone(ctx, p.Session, ch); err != nil {
 		return nil, err
 	}
+	res.Before = p.Tokens
+	clone, err := transcript.Read(ctx, res.Clone.Path)
+	if err != nil {
+		return nil, err
+	}
+	res.After = contextTokens(clone, p.Options.Whole)
 	return res, nil
 }
 
@@ -164,7 +175,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 			role = "user"
 		}
 		prog.TotalTokens += int(it.Tokens)
-		jobs[n] = job{Role: role, Level: it.Level, Tokens: int(it.Tokens)}
+		jobs[n] = job{Role: role, Level: it.Level, Tokens: int(it.Tokens), band: it.Band}
 	}
 	load := func(n int) (string, error) {
 		raw, err := p.Session.Raw(src, int(p.Items[n].Entry))
@@ -196,6 +207,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 			for _, f := range out.Lost {
 				res.Lost[f.Kind]++
 			}
+			res.Gone.Add(extract.Missing(out.Original, out.Text, it.User))
 			if out.Cached {
 				res.Cached++
 				prog.Cached++

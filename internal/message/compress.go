@@ -34,18 +34,26 @@ var (
 			"SESSION 是 id、唯一的 id 開頭或路徑；省略時從清單選擇。\n\n" +
 			"  overtone compress 3f2a --bands 0-50:heavy-compress,50-80:compress\n" +
 			"  overtone compress 3f2a --preset heavy --dry-run\n\n" +
+			"不給範圍時使用 --preset routine。每個 preset 都不動使用者的話與最新幾輪：\n" +
+			"  routine    移除前半的工具呼叫、截短其餘，移除思考；文字不動；保留最新 3 輪\n" +
+			"  heavy      移除前五分之四的工具呼叫、截短其餘，移除思考；前半的回答壓到約三成五；保留最新 2 輪\n" +
+			"  emergency  移除所有工具呼叫與思考；前半的回答壓到約一成，其餘三成五；保留最新 1 輪\n\n" +
 			"預設的 builtin 不使用網路。其他 provider 的金鑰只從環境變數讀取，送出前會先遮蔽機密。",
 		EN: "Compress the older part of a session by position (0 to 100 %), as a clone that resumes; the source is never changed.\n" +
 			"SESSION is an id, the unique beginning of one, or a path; without it a list is offered.\n\n" +
 			"  overtone compress 3f2a --bands 0-50:heavy-compress,50-80:compress\n" +
 			"  overtone compress 3f2a --preset heavy --dry-run\n\n" +
+			"Without ranges it is --preset routine. No preset touches what users said or the newest turns:\n" +
+			"  routine    calls of the first half removed, later ones cut short, thinking removed; prose stays; newest 3 turns\n" +
+			"  heavy      calls of the first four fifths removed, later ones cut short, thinking removed; answers of the first half to about 35 percent; newest 2 turns\n" +
+			"  emergency  all calls and thinking removed; answers of the first half to about 10 percent, later ones to 35; newest turn\n\n" +
 			"The builtin provider, the default, uses no network. Other providers take their key from the environment only, and secrets are redacted before any text leaves the machine.",
 	}
 	HelpBands      = Text{ZH: "分段，例如 0-50:heavy-compress,50-80:compress", EN: "bands, such as 0-50:heavy-compress,50-80:compress"}
 	HelpTools      = Text{ZH: "工具呼叫的範圍，例如 0-50:remove,50-80:truncate", EN: "ranges of tool calls, such as 0-50:remove,50-80:truncate"}
 	HelpThinking   = Text{ZH: "思考內容：remove，或範圍例如 0-80:remove", EN: "thinking: remove, or ranges such as 0-80:remove"}
-	HelpPreset     = Text{ZH: "預設組合：routine、heavy 或 emergency", EN: "a ready choice: routine, heavy or emergency"}
-	HelpUsers      = Text{ZH: "是否也壓縮使用者訊息：on 或 off", EN: "compress user messages too: on or off"}
+	HelpPreset     = Text{ZH: "預設組合：routine（預設）、heavy 或 emergency", EN: "a ready choice: routine (the default), heavy or emergency"}
+	HelpUsers      = Text{ZH: "是否也壓縮使用者訊息：on 或 off（用 preset 時預設 off）", EN: "compress user messages too: on or off (off with a preset)"}
 	HelpProvider   = Text{ZH: "builtin，或模型服務：%s", EN: "builtin, or a model service: %s"}
 	HelpModel      = Text{ZH: "provider 的模型", EN: "the provider's model"}
 	HelpBaseURL    = Text{ZH: "相容服務的位址", EN: "address of a compatible service"}
@@ -63,8 +71,6 @@ var (
 	HelpLimit         = Text{ZH: "最多顯示幾筆", EN: "show at most this many"}
 	HelpSessions      = Text{ZH: "列出 Claude Code 與 Codex 的 session", EN: "list the sessions of Claude Code and Codex"}
 
-	NeedBands       = Text{ZH: "沒有說明要壓縮什麼", EN: "what to compress is not said"}
-	HintBands       = Text{ZH: "使用 --bands、--tools、--thinking 或 --preset routine|heavy|emergency", EN: "use --bands, --tools, --thinking or --preset routine|heavy|emergency"}
 	NeedSession     = Text{ZH: "沒有指定 session", EN: "no session is named"}
 	HintSessions    = Text{ZH: "overtone sessions 會列出它們", EN: "overtone sessions lists them"}
 	NoSessions      = Text{ZH: "找不到任何 session", EN: "there are no sessions"}
@@ -104,7 +110,11 @@ var (
 
 	ProgressBar  = Text{ZH: "%s %d/%d · 失敗 %d · 剩餘 %s", EN: "%s %d/%d · %d failed · %s left"}
 	DoneCounts   = Text{ZH: "壓縮 %d 則、失敗 %d 則（保留原文）、略過 %d 則；其中 %d 則取自先前結果", EN: "%d messages compressed, %d failed (left as they were), %d left alone; %d from earlier results"}
-	DoneTokens   = Text{ZH: "tokens：%s → %s（−%d%%）", EN: "tokens: %s → %s (−%d%%)"}
+	DoneContext  = Text{ZH: "整個 context：%s → %s tokens（−%d%%，在副本上量得）", EN: "whole context: %s → %s tokens (−%d%%, measured on the clone)"}
+	DoneTokens   = Text{ZH: "訊息：%s → %s tokens（−%d%%）", EN: "messages: %s → %s tokens (−%d%%)"}
+	DoneGone     = Text{ZH: "不再逐字出現的句子：%d（其中使用者的要求 %d、決定 %d）", EN: "sentences no longer stated: %d (users' requests %d, decisions %d)"}
+	DoneRecall   = Text{ZH: "原文：overtone recall %s#UUID，或 overtone recall 加上 …# 後面的八位碼", EN: "originals: overtone recall %s#UUID, or overtone recall and the eight digits behind …#"}
+	FewTurns     = Text{ZH: "只有 %d 輪：以位置分段的意義不大", EN: "only %d turns: positions mean little here"}
 	DoneLost     = Text{ZH: "不再逐字出現：%s", EN: "no longer stated word for word: %s"}
 	DoneRedacted = Text{ZH: "送出前遮蔽：%s", EN: "redacted before sending: %s"}
 	DoneSpent    = Text{ZH: "用量：送出 %d、收回 %d tokens", EN: "used: %d tokens out, %d back"}
@@ -113,7 +123,7 @@ var (
 	DoneClone    = Text{ZH: "副本：%s", EN: "clone: %s"}
 	LegacyPacket = Text{ZH: "這是最早期的 rollout 格式，目前的 codex 無法開啟；壓縮後的對話改以文字輸出", EN: "this rollout has the format of the first versions, which codex no longer opens; the compressed history is printed as text instead"}
 	DoneResume   = Text{ZH: "接續：%s", EN: "resume: %s"}
-	CloneTitle   = Text{ZH: "%s（壓縮）", EN: "%s (compressed)"}
+	CloneTitle   = Text{ZH: "%s（壓縮；原文：overtone recall）", EN: "%s (compressed; originals: overtone recall)"}
 
 	RecallGone     = Text{ZH: "原文所在的 session %s 已不存在，也不在快取中", EN: "the session %s that held the original is gone, and it is not in the cache"}
 	RecallChanged  = Text{ZH: "session %s 中的原文已不同", EN: "the original in session %s is no longer the same"}

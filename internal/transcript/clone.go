@@ -78,7 +78,8 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 		return Cloned{}, err
 	}
 	defer src.Close()
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".overtone-clone-*.tmp")
+	sweep(filepath.Dir(path), ch.Now)
+	tmp, err := os.CreateTemp(filepath.Dir(path), tempPattern)
 	if err != nil {
 		return Cloned{}, err
 	}
@@ -108,6 +109,19 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 		d.Close()
 	}
 	return Cloned{Path: path, ID: ch.ID, Bytes: n}, nil
+}
+
+const tempPattern = ".overtone-clone-*.tmp"
+
+// sweep removes what a killed run left. A clone that is being written is younger:
+// a gigabyte takes seconds.
+func sweep(dir string, now time.Time) {
+	left, _ := filepath.Glob(filepath.Join(dir, tempPattern))
+	for _, f := range left {
+		if info, err := os.Lstat(f); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > time.Hour {
+			_ = os.Remove(f)
+		}
+	}
 }
 
 // splicer copies a stream and replaces parts of it.
@@ -190,6 +204,13 @@ type cloner struct {
 }
 
 func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Change) (int64, error) {
+	if s.Host == Codex && len(ch.Touched)+len(ch.Removed) > 0 {
+		// Codex takes the size of a resumed thread from its last report, and would
+		// compact a clone at once for what the source held.
+		removed := slices.Concat(ch.Removed, s.counts)
+		slices.Sort(removed)
+		ch.Removed = slices.Compact(removed)
+	}
 	fix, err := s.repairs(src, ch.Removed)
 	if err != nil {
 		return 0, err

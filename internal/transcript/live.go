@@ -452,7 +452,9 @@ func (s *Session) All() []int32 {
 func (s *Session) Turns(view []int32) []Turn {
 	turns := []Turn{}
 	for n, i := range view {
-		if s.Entries[i].Has(TurnStart) {
+		// A rollout that was compacted in mid-turn goes on without a prompt.
+		resumed := s.Host == Codex && n == 1 && s.Entries[view[0]].Kind == Boundary
+		if s.Entries[i].Has(TurnStart) || resumed {
 			if len(turns) > 0 {
 				turns[len(turns)-1].End = n - 1
 			}

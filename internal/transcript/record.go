@@ -240,6 +240,13 @@ func (r *record) classify() {
 	case "progress":
 		r.kind = Progress
 	}
+	if r.kind == Other {
+		// Newer versions keep requests and prompts beside the conversation
+		// (api-request-blob, api-request-shape, prompt_snapshot): they repeat its
+		// messages and calls, and are not part of it.
+		r.text, r.tool, r.think, r.textBlocks, r.tools, r.prompt = 0, 0, 0, 0, r.tools[:0], nil
+		r.flags &^= ToolUse | ToolResult | Thinking | Image
+	}
 	if len(r.uuid) > 0 && r.kind != Other {
 		r.flags |= Node
 	}

@@ -49,6 +49,7 @@ type Session struct {
 	extraSIDs  []span
 	lastUsage  record // only its usage and model
 	usageLine  int
+	counts     []int32 // Codex: the entries that report usage
 	rolled     []rollback
 	leaf       leafHint
 	live       liveChain
@@ -402,6 +403,7 @@ func (s *Session) addCodex(r *record, e *Entry, n int32, obj []byte, next int64)
 		s.rolled = append(s.rolled, rollback{n, r.rollback})
 	case r.hasUsage:
 		s.usage(r)
+		s.counts = append(s.counts, n)
 	case len(r.model) > 0:
 		s.Model = unescape(r.model)
 	}

@@ -222,3 +222,13 @@ func EntryType(entry []byte) string {
 	}
 	return unescape(typ)
 }
+
+// ToolSize is what the index counts as tool input and output of an entry, in
+// bytes.
+func ToolSize(h Host, entry []byte) int {
+	var r record
+	if len(entry) == 0 || !r.parse(entry, h) {
+		return 0
+	}
+	return r.tool
+}

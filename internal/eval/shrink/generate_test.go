@@ -1,4 +1,4 @@
-package extract
+package shrink
 
 import (
 	"fmt"
@@ -327,7 +327,7 @@ func generateSession(seed uint64, t tongue) []string {
 	}
 	var out []string
 	for range 400 {
-		if m := w.message(); unitsOf(m) >= 80 {
+		if m := w.message(); len(m) >= 80 {
 			out = append(out, m)
 		}
 	}

@@ -1,0 +1,121 @@
+package compress
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// band compresses texts as one band; the roles alternate.
+func band(t interface{ Fatalf(string, ...any) }, percent int, texts ...string) []string {
+	jobs := make([]job, len(texts))
+	for i := range jobs {
+		jobs[i].Role = []string{"user", "assistant"}[i%2]
+	}
+	load := func(n int) (string, error) { return texts[n], nil }
+	p, err := Builtin{}.prepare(bg, jobs, func(job) int { return percent }, load)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	out := make([]string, len(texts))
+	for n := range texts {
+		r, err := p.Compress(bg, Request{Text: texts[n], job: n})
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		out[n] = r.Text
+	}
+	return out
+}
+
+var bg = context.Background()
+
+func TestBandSpendsWhereItIsWorthMost(t *testing.T) {
+	t.Parallel()
+	talk := strings.Repeat("Looking at this from several sides was quite pleasant for everybody around. ", 8)
+	got := band(t, 35,
+		"Please make the parser in internal/cfg/parse.go refuse empty keys.",
+		talk,
+		"Never push to main.",
+		"We decided to keep version 3 because 14 users still have it. "+talk,
+	)
+	if strings.Count(strings.Join(got, "\n"), "Looking at") > 1 {
+		t.Errorf("the same is said twice: %q", got)
+	}
+	for n, want := range map[int]string{0: "internal/cfg/parse.go", 2: "Never push to main.", 3: "We decided to keep version 3 because 14 users still have it."} {
+		if !strings.Contains(got[n], want) {
+			t.Errorf("%d: %q lacks %q", n, got[n], want)
+		}
+	}
+}
+
+func TestGoverningLeadStays(t *testing.T) {
+	t.Parallel()
+	text := "Do not touch:\n- internal/a/one.go\n- internal/b/two.go\n\n" + strings.Repeat("It was a long and winding afternoon with much talk about nothing. ", 10)
+	got := band(t, 15, text)[0]
+	if strings.Contains(got, "one.go") && !strings.Contains(got, "Do not touch:") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Whatever the texts: the band keeps its budget, every result is a mark or whole
+// units of its text in order, and a second run says the same.
+func TestBandProperties(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.StringMatching(`([A-Za-z]{1,9}[ ,]|[a-z]{1,5}/[a-z]{2,4}\.go |[0-9]{1,4} |但不|\. |\n- |\n|: |`+"`x_y` "+`|not |。){1,60}`), 1, 8).Draw(t, "texts")
+		percent := rapid.IntRange(0, 100).Draw(t, "percent")
+		got := band(t, percent, texts...)
+		budget, used := 0, 0
+		for n, text := range texts {
+			budget += max(message.Units(text)*percent/100, markUnits)
+			used += message.Units(got[n])
+			if got[n] == Mark(text) || got[n] == text {
+				continue
+			}
+			rest := got[n]
+			for _, u := range extract.Units(text) {
+				if s := text[u.Start:u.End]; strings.HasPrefix(rest, s) {
+					rest = strings.TrimLeft(strings.TrimPrefix(rest, s), " \t\n")
+				}
+			}
+			if rest != "" {
+				t.Fatalf("%q is not made of whole units of %q: %q is left", got[n], text, rest)
+			}
+		}
+		if used > budget+len(texts)*markUnits {
+			t.Fatalf("%d of %d units used", used, budget)
+		}
+		if again := band(t, percent, texts...); fmt.Sprint(again) != fmt.Sprint(got) {
+			t.Fatalf("differs from run to run: %q, %q", got, again)
+		}
+	})
+}
+
+func TestMarkDigits(t *testing.T) {
+	t.Parallel()
+	m := Mark("some text")
+	if message.Units(m) != markUnits {
+		t.Errorf("%q has %d units", m, message.Units(m))
+	}
+	for _, s := range []string{m, strings.TrimPrefix(m, "…"), strings.TrimPrefix(m, "…#")} {
+		if d, ok := MarkDigits(s); !ok || "…#"+d != m {
+			t.Errorf("%q: %q %v", s, d, ok)
+		}
+	}
+	if _, ok := MarkDigits("deadline"); ok {
+		t.Error("a word is a mark")
+	}
+	if lost, err := checkResult("see internal/a/b.go for the 42 reasons", Mark("see internal/a/b.go for the 42 reasons"), false); err != nil || len(lost) == 0 {
+		t.Errorf("a mark is refused: %v, lost %v", err, lost)
+	}
+	if _, err := checkResult("see internal/a/b.go for the 42 reasons", Mark("another"), false); err == nil {
+		t.Error("another text's mark is taken")
+	}
+}

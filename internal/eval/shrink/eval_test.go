@@ -1,0 +1,339 @@
+package shrink
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// corpus is some sessions, each compressed as one band.
+type corpus struct {
+	name  string
+	files []string
+}
+
+// corpora are the recorded sessions: half A, on which the compressor was tuned,
+// and half B, which it was not. Without them, sessions are generated.
+func corpora(t *testing.T) []corpus {
+	dir := os.Getenv("OVERTONE_SAMPLES")
+	if dir != "" && !filepath.IsAbs(dir) {
+		dir = filepath.Join("..", "..", "..", dir)
+	}
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "..", "shared", "samples")
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "real", "*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Logf("no recorded sessions in %s: the numbers below are of generated ones", dir)
+		return []corpus{{"generated", generatedFiles(t)}}
+	}
+	more, err := filepath.Glob(filepath.Join(dir, "compactions", "*.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []corpus{{name: "half A (tuned on)"}, {name: "half B"}}
+	for _, list := range [][]string{found, more} {
+		for i, f := range list {
+			out[i%2].files = append(out[i%2].files, f)
+		}
+	}
+	return out
+}
+
+func generatedFiles(t *testing.T) []string {
+	var files []string
+	for i, tg := range []tongue{english, chinese} {
+		var lines []string
+		parent := "null"
+		for n, m := range generateSession(uint64(i+1), tg) {
+			typ, content := "assistant", fmt.Sprintf(`[{"type":"text","text":%s}]`, quote(m))
+			if n%4 == 0 {
+				typ, content = "user", quote(m)
+			}
+			id := fmt.Sprintf("%08d-0000-4000-8000-%012d", n, i)
+			lines = append(lines, fmt.Sprintf(`{"parentUuid":%s,"type":%q,"uuid":%q,"sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":%q,"model":"m","content":%s}}`, parent, typ, id, typ, content))
+			parent = `"` + id + `"`
+		}
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("generated-%d.jsonl", i))
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, path)
+	}
+	return files
+}
+
+func quote(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+// pair is a message before and after.
+type pair struct {
+	before, after string
+	user          bool
+	file          string
+}
+
+// compressed runs the product over a copy of a session and reads the clone.
+func compressed(t *testing.T, file string, level compress.Level) []pair {
+	t.Helper()
+	ctx := context.Background()
+	s, err := transcript.Read(ctx, copied(t, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bands, err := compress.ParseBands("0-100:" + string(level))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := config.Defaults().Compress
+	plan, err := compress.NewPlan(s, compress.Options{Bands: bands, Whole: true, MinTokens: cfg.MinTokens, Pool: compress.NewPool(cfg)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Items) == 0 {
+		return nil
+	}
+	res, err := plan.Run(ctx, compress.Builtin{}, compress.RunOptions{ID: transcript.NewID(s.Host, time.Unix(0, 0)), Now: time.Unix(0, 0)})
+	if err != nil {
+		t.Logf("%s: %v", filepath.Base(file), err)
+		return nil
+	}
+	clone, err := transcript.Read(ctx, res.Clone.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := openFile(t, s.Path), openFile(t, clone.Path)
+	defer a.Close()
+	defer b.Close()
+	// A clone may lack lines that are no messages; the messages keep their order.
+	at := map[int32]int{}
+	cloned := messagesOf(clone)
+	for n, i := range messagesOf(s) {
+		at[i] = int(cloned[n])
+	}
+	var out []pair
+	for _, it := range plan.Items {
+		x, err := s.Raw(a, int(it.Entry))
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := clone.Raw(b, at[it.Entry])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, pair{transcript.Text(x), transcript.Text(y), it.User, filepath.Base(file)})
+	}
+	return out
+}
+
+func messagesOf(s *transcript.Session) []int32 {
+	var out []int32
+	for i := range s.Entries {
+		if k := s.Entries[i].Kind; k == transcript.User || k == transcript.Assistant {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}
+
+func openFile(t *testing.T, path string) *os.File {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func copied(t *testing.T, file string) string {
+	t.Helper()
+	f := openFile(t, file)
+	defer f.Close()
+	var r io.Reader = f
+	name := filepath.Base(file)
+	if strings.HasSuffix(name, ".gz") {
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, name = z, strings.TrimSuffix(name, ".gz")
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// score is what one method kept.
+type score struct {
+	name         string
+	kept, all    []int // by kind
+	chars        int
+	denied, lost int
+	pieces, rest int
+	cut          int
+	empty        []string
+}
+
+func (s *score) add(p pair, result string) {
+	for i, k := range kinds {
+		for _, f := range found(k, p.before, p.user) {
+			s.all[i]++
+			if has(k, result, f) {
+				s.kept[i]++
+			}
+		}
+	}
+	s.chars += len([]rune(result))
+	kept, lost := denials(p.before, result)
+	s.denied += kept
+	s.lost += lost
+	n, e := remnants(result)
+	s.pieces += n
+	s.rest += len(e)
+	s.empty = append(s.empty, e...)
+	s.cut += cutTokens(p.before, result)
+}
+
+func (s *score) share(want func(kind) bool) float64 {
+	kept, all := 0, 0
+	for i, k := range kinds {
+		if want(k) {
+			kept += s.kept[i]
+			all += s.all[i]
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return 100 * float64(kept) / float64(all)
+}
+
+func hard(k kind) bool { return !k.soft }
+func soft(k kind) bool { return k.soft }
+
+func percent(a, b int) float64 {
+	if b == 0 {
+		return 0
+	}
+	return 100 * float64(a) / float64(b)
+}
+
+// measure scores the product and the baselines of the same size.
+func measure(t *testing.T, c corpus, level compress.Level) []*score {
+	var pairs []pair
+	for _, f := range c.files {
+		pairs = append(pairs, compressed(t, f, level)...)
+	}
+	before, after := 0, 0
+	var texts []string
+	for _, p := range pairs {
+		before += len(p.before)
+		after += len(p.after)
+		texts = append(texts, p.before)
+	}
+	fresh := func(name string) *score {
+		return &score{name: name, kept: make([]int, len(kinds)), all: make([]int, len(kinds))}
+	}
+	ours := fresh("builtin")
+	for _, p := range pairs {
+		ours.add(p, p.after)
+	}
+	out := []*score{ours}
+	stats := newStatistics(texts)
+	for _, b := range baselines {
+		s := fresh(b.name)
+		for _, p := range pairs {
+			s.add(p, b.do(p.before, len(p.before)*after/max(before, 1), stats))
+		}
+		out = append(out, s)
+	}
+	if dump := os.Getenv("OVERTONE_EVAL_DUMP"); dump != "" {
+		f, err := os.OpenFile(dump, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for _, p := range pairs {
+			fmt.Fprintf(f, "=== %s %s %s user=%v %d → %d\n%s\n--- kept\n%s\n\n", c.name, level, p.file, p.user, len(p.before), len(p.after), p.before, p.after)
+		}
+	}
+	if os.Getenv("OVERTONE_EVAL_EMPTY") != "" {
+		for _, s := range ours.empty {
+			t.Logf("says nothing: %s", s)
+		}
+	}
+	total := 0
+	for _, p := range pairs {
+		total += len([]rune(p.before))
+	}
+	t.Logf("%s, %s: %d messages, %d characters", c.name, level, len(pairs), total)
+	var b strings.Builder
+	fmt.Fprintf(&b, "  %-9s %6s", "", "size")
+	for _, k := range kinds {
+		fmt.Fprintf(&b, " %9s", k.name)
+	}
+	fmt.Fprintf(&b, " %7s %7s %7s %8s %4s\n", "HARD", "SOFT", "denial", "remnant", "cut")
+	for _, s := range out {
+		fmt.Fprintf(&b, "  %-9s %5.1f%%", s.name, percent(s.chars, total))
+		for i := range kinds {
+			fmt.Fprintf(&b, " %9.1f", percent(s.kept[i], s.all[i]))
+		}
+		fmt.Fprintf(&b, " %7.1f %7.1f %6.1f%% %7.1f%% %4d\n", s.share(hard), s.share(soft), percent(s.lost, s.denied), percent(s.rest, s.pieces), s.cut)
+	}
+	fmt.Fprintf(&b, "  %-9s %6s", "facts", "")
+	for i := range kinds {
+		fmt.Fprintf(&b, " %9d", ours.all[i])
+	}
+	best := func(want func(kind) bool) float64 {
+		m := 0.0
+		for _, s := range out[1:] {
+			m = max(m, s.share(want))
+		}
+		return m
+	}
+	fmt.Fprintf(&b, "\n  against the best baseline: hard ×%.2f, soft ×%.2f", ours.share(hard)/best(hard), ours.share(soft)/best(soft))
+	for _, name := range []string{"quantity", "error"} {
+		only := func(k kind) bool { return k.name == name }
+		fmt.Fprintf(&b, ", %s ×%.2f", name, ours.share(only)/best(only))
+	}
+	t.Log("\n" + b.String())
+	return out
+}
+
+func TestEval(t *testing.T) {
+	if os.Getenv("OVERTONE_EVAL") == "" {
+		t.Skip("make eval runs this")
+	}
+	only := os.Getenv("OVERTONE_EVAL_ONLY")
+	for _, c := range corpora(t) {
+		if only != "" && !strings.Contains(c.name, only) {
+			continue
+		}
+		slices.Sort(c.files)
+		for _, l := range []compress.Level{compress.Compress, compress.HeavyCompress} {
+			measure(t, c, l)
+		}
+	}
+}

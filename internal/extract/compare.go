@@ -1,0 +1,133 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Losses counts what a shortened text no longer says word for word.
+type Losses struct {
+	Sentences int `json:"sentences"`
+	Requests  int `json:"requests"`
+	Decisions int `json:"decisions"`
+}
+
+// Add adds another text's losses.
+func (l *Losses) Add(m Losses) {
+	l.Sentences += m.Sentences
+	l.Requests += m.Requests
+	l.Decisions += m.Decisions
+}
+
+// Missing counts the units of a text that a result does not hold. Requests are a
+// user's.
+func Missing(original, result string, user bool) (l Losses) {
+	for _, u := range Units(original) {
+		if u.Kind == CodeLine || u.Kind == Lead || strings.Contains(result, original[u.Start:u.End]) {
+			continue
+		}
+		l.Sentences++
+		switch {
+		case user && u.Cues&(Asked|Question|Rule) != 0:
+			l.Requests++
+		case u.Cues&(Decided|Rule) != 0:
+			l.Decisions++
+		}
+	}
+	return l
+}
+
+// Undenied lists the sentences of a result that state what the original denies:
+// most of their words stand in a sentence with a denial, they have none, and no
+// sentence of the original says the same without one.
+func Undenied(original, result string) []string {
+	var plain, denied []map[string]bool
+	for _, u := range Units(original) {
+		set := wordsOf(original[u.Start:u.End])
+		if u.Cues&Denied != 0 {
+			denied = append(denied, set)
+		} else {
+			plain = append(plain, set)
+		}
+	}
+	if len(denied) == 0 {
+		return nil
+	}
+	var out []string
+	for _, u := range Units(result) {
+		t := result[u.Start:u.End]
+		if u.Cues&Denied != 0 || u.Kind == CodeLine || strings.Contains(original, t) {
+			continue
+		}
+		set := wordsOf(t)
+		if len(set) < 3 {
+			continue
+		}
+		if d := overlap(set, denied); d*4 >= len(set)*3 && d > overlap(set, plain) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// overlap is the largest number of words that set shares with one of the sets.
+func overlap(set map[string]bool, sets []map[string]bool) int {
+	best := 0
+	for _, s := range sets {
+		n := 0
+		for w := range set {
+			if s[w] {
+				n++
+			}
+		}
+		best = max(best, n)
+	}
+	return best
+}
+
+// wordsOf is the set of a sentence's words of three letters or more; characters
+// of scripts without blanks count one by one.
+func wordsOf(t string) map[string]bool {
+	set := map[string]bool{}
+	from := -1
+	end := func(i int) {
+		if from >= 0 && i-from >= 3 {
+			set[strings.ToLower(t[from:i])] = true
+		}
+		from = -1
+	}
+	for i, r := range t {
+		switch {
+		case unspaced(r) && unicode.IsLetter(r):
+			end(i)
+			set[string(r)] = true
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_':
+			if from < 0 {
+				from = i
+			}
+		default:
+			end(i)
+		}
+	}
+	end(len(t))
+	return set
+}
+
+// successWords claim that something works now. Few and plain: a wrong refusal
+// costs a request, a false success the user's trust.
+var successWords = []string{
+	"passed", "passes", "pass", "succeeded", "successful", "successfully", "fixed", "works", "working", "resolved", "done", "completed", "complete",
+	"通過", "通过", "成功", "修好", "修復", "修复", "完成", "解決", "解决", "完了", "成功し", "통과", "성공", "완료", "해결", "успешно", "исправлено", "готово", "прошли",
+}
+
+// Claims reports whether a text says, without a denial in the same sentence, that
+// something succeeded.
+func Claims(text string) bool {
+	for _, u := range Units(text) {
+		t := text[u.Start:u.End]
+		if u.Cues&Denied == 0 && u.Kind != CodeLine && Mentions(fold(t), successWords) {
+			return true
+		}
+	}
+	return false
+}

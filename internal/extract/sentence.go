@@ -1,0 +1,395 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// UnitKind says what a unit of a text is.
+type UnitKind uint8
+
+const (
+	Sentence UnitKind = iota
+	Item              // of a list
+	Row               // of a table
+	CodeLine          // inside a fence, or written like code
+	Lead              // introduces what follows: a heading, a table's header, "the steps are:"
+)
+
+// Unit is the smallest piece of a text that says something by itself: a
+// sentence, a list item, a table row, a line of code. A sentence that limits the
+// one before it ("But not on Windows.", "No.", 除非 …) is one unit with it.
+type Unit struct {
+	Start, End int // in the text
+	Line       int // units of one line are joined by a blank
+	Kind       UnitKind
+	// Lead is the unit that introduces this one, or -1. Denied leads govern: "Do
+	// not:" means something else without its list, and its list without it.
+	Lead  int
+	Cues  Cue
+	Facts []Span
+}
+
+// Span is a fact where it stands, as offsets in the unit's text.
+type Span struct {
+	Start, End int
+	Kind       Kind
+}
+
+// Bounds of splitting.
+const (
+	// A longer list item is split into its sentences.
+	longItem = 240
+	// A bracket that does not close within this many bytes is a stray one.
+	maxBracket = 240
+	// A line this long that ends without a full stop goes on in the next.
+	wrapped = 60
+	// Two sentences that belong together are not joined beyond this.
+	maxJoined = 600
+)
+
+// Units splits a text. Nothing of it is left out except blank lines, fences and
+// rulers; offsets never fall inside a word.
+func Units(text string) []Unit {
+	s := splitter{text: text, lead: -1}
+	for at := 0; at < len(text); {
+		at = s.line(at)
+	}
+	for i := range s.units {
+		u := &s.units[i]
+		t := text[u.Start:u.End]
+		u.Cues |= cuesOf(t)
+		u.read(t)
+	}
+	return s.units
+}
+
+// read takes the facts of the unit's text.
+func (u *Unit) read(t string) {
+	for _, sp := range scanFacts(nil, t) {
+		if sp.kind == ErrorLine {
+			if sp.grade == report || u.Kind == CodeLine {
+				u.Cues |= Trouble
+				u.Facts = append(u.Facts, Span{0, len(t), ErrorLine})
+			}
+			continue
+		}
+		u.Facts = append(u.Facts, Span{int(sp.start), int(sp.end), sp.kind})
+	}
+}
+
+type splitter struct {
+	text  string
+	units []Unit
+	lines int
+	fence string
+	lead  int // the unit that introduces what comes, or -1
+	// What ended with a blank line: the paragraph, not yet the list.
+	blank bool
+}
+
+// line reads the line at offset at, with those that continue it, and returns
+// where the next one begins.
+func (s *splitter) line(at int) int {
+	a, b, next := s.span(at)
+	s.lines++
+	t := s.text[a:b]
+	mark := fenceOf(t)
+	switch {
+	case mark != "" && (s.fence == "" || s.fence == mark):
+		if s.fence == "" {
+			s.fence = mark
+		} else {
+			s.fence, s.lead = "", -1
+		}
+		return next
+	case t == "":
+		s.blank = true
+		return next
+	case ruler(t):
+		return next
+	case s.fence != "":
+		s.add(a, b, CodeLine)
+		return next
+	}
+	defer func() { s.blank = false }()
+	switch {
+	case t[0] == '#' && strings.HasPrefix(strings.TrimLeft(t, "#"), " "):
+		s.lead = -1
+		s.lead = s.add(a, b, Lead)
+	case t[0] == '|':
+		s.row(a, b, next)
+	case listMark(t) > 0:
+		return s.item(at, a, b, next)
+	default:
+		return s.prose(a, b, next)
+	}
+	return next
+}
+
+// span is the line at an offset without the blanks around it, and where the next
+// one begins.
+func (s *splitter) span(at int) (a, b, next int) {
+	end := len(s.text)
+	next = end
+	if i := strings.IndexByte(s.text[at:], '\n'); i >= 0 {
+		end, next = at+i, at+i+1
+	}
+	a, b = trimmed(s.text, at, end)
+	return a, b, next
+}
+
+func (s *splitter) add(a, b int, kind UnitKind) int {
+	s.units = append(s.units, Unit{Start: a, End: b, Line: s.lines, Kind: kind, Lead: s.lead})
+	return len(s.units) - 1
+}
+
+// row adds a table's row. The first row of a table is its header.
+func (s *splitter) row(a, b, next int) {
+	if n := len(s.units); n == 0 || s.blank || s.units[n-1].Kind != Row && (s.units[n-1].Kind != Lead || s.text[s.units[n-1].Start] != '|') {
+		_, _, after := s.span(next)
+		x, y, _ := s.span(next)
+		if after > next && ruler(s.text[x:y]) {
+			s.lead = s.add(a, b, Lead)
+			return
+		}
+	}
+	s.add(a, b, Row)
+}
+
+// item adds a list item with the lines that continue it.
+func (s *splitter) item(at, a, b, next int) int {
+	indent := a - at
+	for next < len(s.text) {
+		x, y, after := s.span(next)
+		if x == y || x-next <= indent || listMark(s.text[x:y]) > 0 || fenceOf(s.text[x:y]) != "" || s.text[x] == '|' {
+			break
+		}
+		b, next = y, after
+	}
+	if b-a > longItem {
+		s.sentences(a, b, Item)
+	} else {
+		s.add(a, b, Item)
+	}
+	s.introduces(a, b, next)
+	return next
+}
+
+// prose adds the sentences of a paragraph line with those that a writer wrapped,
+// or a line that only programs write as a whole.
+func (s *splitter) prose(a, b, next int) int {
+	if output(s.text[a:b]) {
+		s.add(a, b, CodeLine)
+		return next
+	}
+	for next < len(s.text) && b-a >= wrapped && !ended(s.text[a:b]) {
+		x, y, after := s.span(next)
+		if x == y || listMark(s.text[x:y]) > 0 || s.text[x] == '|' || s.text[x] == '#' || s.text[x] == '>' || fenceOf(s.text[x:y]) != "" || output(s.text[x:y]) {
+			break
+		}
+		b, next = y, after
+	}
+	if s.blank || s.lead >= 0 && s.units[s.lead].Kind == Lead && s.text[s.units[s.lead].Start] == '|' {
+		s.lead = -1
+	}
+	s.sentences(a, b, Sentence)
+	if s.introduces(a, b, next) {
+		return next
+	}
+	// A list's lead-in ends with the list; a heading goes on.
+	if s.lead >= 0 && s.text[s.units[s.lead].Start] != '#' {
+		s.lead = -1
+	}
+	return next
+}
+
+// introduces makes a lead of the last unit when it ends with a colon: "The steps
+// are:" says nothing without what follows, or where nothing does.
+func (s *splitter) introduces(a, b, next int) bool {
+	t := strings.TrimRight(s.text[a:b], "*_ ")
+	if len(s.units) == 0 || !strings.HasSuffix(t, ":") && !strings.HasSuffix(t, "：") {
+		return false
+	}
+	last := len(s.units) - 1
+	s.units[last].Kind = Lead
+	if x, y := s.following(next); x < y && (listMark(s.text[x:y]) > 0 || fenceOf(s.text[x:y]) != "" || s.text[x] == '|' || output(s.text[x:y])) {
+		s.lead = last
+	}
+	return true
+}
+
+// following is the next line that is not blank.
+func (s *splitter) following(at int) (a, b int) {
+	for at < len(s.text) {
+		a, b, at = s.span(at)
+		if a < b {
+			return a, b
+		}
+	}
+	return 0, 0
+}
+
+// sentences adds the sentences of [a,b); one that limits the one before joins it.
+func (s *splitter) sentences(a, b int, kind UnitKind) {
+	first := len(s.units)
+	for a < b {
+		e := sentenceEnd(s.text, a, b)
+		x, y := trimmed(s.text, a, e)
+		for x < y && s.text[x] == '\n' {
+			x, y = trimmed(s.text, x+1, y)
+		}
+		a = e
+		if x == y {
+			continue
+		}
+		if n := len(s.units); n > first && y-s.units[n-1].Start <= maxJoined && limits(s.text[x:y]) {
+			s.units[n-1].End = y
+			continue
+		}
+		s.add(x, y, kind)
+	}
+}
+
+// limits reports whether a sentence denies, excepts or answers the one before.
+func limits(t string) bool {
+	c := cuesOf(t)
+	if c&Contrast != 0 {
+		return true
+	}
+	if c&Denied == 0 {
+		return false
+	}
+	// "Use B instead." needs what it replaces.
+	low := strings.ToLower(t)
+	return strings.Contains(low, " instead") && !strings.Contains(low, "instead of")
+}
+
+// sentenceEnd returns where the sentence that begins at a ends: behind the full
+// stop and what closes with it, never inside a word, inline code or a bracket.
+func sentenceEnd(t string, a, b int) int {
+	i := a + listMark(t[a:b])
+	depth, opened := 0, 0
+	for i < b {
+		r, n := utf8.DecodeRuneInString(t[i:])
+		switch r {
+		case '`':
+			if j := strings.IndexByte(t[i+1:b], '`'); j >= 0 {
+				i += j + 2
+				continue
+			}
+		case '(', '（', '「', '『', '“', '【':
+			if depth++; depth == 1 {
+				opened = i
+			}
+		case ')', '）', '」', '』', '”', '】':
+			depth = max(0, depth-1)
+		case '。', '！', '？':
+			if e := closeSentence(t, i+n, b); depth == 0 || i-opened > maxBracket {
+				return e
+			}
+		case '.', '!', '?', '…':
+			e := closeSentence(t, i+n, b)
+			if e == b || (t[e] == ' ' || t[e] == '\n' || t[e] == '\t') && (depth == 0 || i-opened > maxBracket) && (r != '.' || !abbreviation(t[a:i+1])) {
+				return e
+			}
+		}
+		i += n
+	}
+	return b
+}
+
+// closeSentence passes over what closes with a full stop.
+func closeSentence(t string, i, b int) int {
+	for i < b {
+		r, n := utf8.DecodeRuneInString(t[i:])
+		if !strings.ContainsRune(".!?。！？\"'”」』)）*_`", r) {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// ended reports whether a line ends like a sentence, a heading or a lead-in.
+func ended(t string) bool {
+	t = strings.TrimRight(t, "*_\"'”」』)）`")
+	r, _ := utf8.DecodeLastRuneInString(t)
+	return strings.ContainsRune(".!?:;。！？：；…", r)
+}
+
+// abbreviation reports whether the full stop at the end of t ends no sentence:
+// e.g., i.e., vs., a single letter.
+func abbreviation(t string) bool {
+	t = t[:len(t)-1]
+	w := strings.ToLower(t[strings.LastIndexAny(t, " (\n")+1:])
+	switch w {
+	case "e.g", "i.e", "vs", "etc", "cf", "approx", "resp", "mr", "dr", "fig", "incl", "т.е", "т.к", "т.д", "напр", "см":
+		return true
+	}
+	// "3. Title" behind a heading's mark or emphasis.
+	return utf8.RuneCountInString(w) == 1 || strings.Trim(w, "#*_0123456789") == ""
+}
+
+// listMark is the length of the mark that begins a list item, 0 for none.
+func listMark(t string) int {
+	r, n := utf8.DecodeRuneInString(t)
+	switch {
+	case r == '-' || r == '*' || r == '+':
+		if len(t) > 1 && t[1] == ' ' {
+			return 2
+		}
+	case strings.ContainsRune("•◦▪‣·✅❌✓✗☐☑①②③④⑤⑥⑦⑧⑨", r):
+		return n
+	case r >= '0' && r <= '9':
+		i := 1
+		for i < len(t) && i < 3 && t[i] >= '0' && t[i] <= '9' {
+			i++
+		}
+		if i+1 < len(t) && (t[i] == '.' || t[i] == ')') && t[i+1] == ' ' {
+			return i + 2
+		}
+		if strings.HasPrefix(t[i:], "、") {
+			return i + len("、")
+		}
+	}
+	return 0
+}
+
+// ruler reports whether a line has no letter or digit: a rule, a table's
+// separator, a bracket alone.
+func ruler(t string) bool {
+	for _, r := range t {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// output reports whether a line is code, a diff, a trace or a log rather than
+// prose: many signs for its length, or a form that only programs write.
+func output(t string) bool {
+	if len(t) >= 2 && (t[0] == '+' || t[0] == '-') && t[1] != ' ' && t[1] != '-' || strings.HasPrefix(t, "@@ ") || strings.HasPrefix(t, "at ") && strings.IndexByte(t, '(') > 0 {
+		return true
+	}
+	signs, letters := 0, 0
+	for i := 0; i < len(t); i++ {
+		switch c := t[i]; {
+		case c == '`':
+			// Inline code is quoted by prose.
+			if j := strings.IndexByte(t[i+1:], '`'); j >= 0 {
+				i += j + 1
+				letters += 4
+			}
+		case class[c]&isAlnum != 0:
+			letters++
+		case strings.IndexByte("{}()[]<>=;&|+\\\"$:", c) >= 0:
+			signs++
+		case c >= utf8.RuneSelf:
+			letters++
+		}
+	}
+	return signs*6 > letters && signs > 1
+}

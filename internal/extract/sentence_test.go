@@ -1,0 +1,91 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func unitTexts(text string) []string {
+	out := []string{}
+	for _, u := range Units(text) {
+		out = append(out, text[u.Start:u.End])
+	}
+	return out
+}
+
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"sentences", "See v1.2.3 of a/b.go. It works, e.g. on Linux. Done!", []string{"See v1.2.3 of a/b.go.", "It works, e.g. on Linux.", "Done!"}},
+		{"a denial stays with what it limits", "Use the pool. But not in tests. Then run it.", []string{"Use the pool. But not in tests.", "Then run it."}},
+		{"an answer stays with its question", "Shall we keep it? No. The rest is fine.", []string{"Shall we keep it? No.", "The rest is fine."}},
+		{"what is replaced", "We do not call the API. Read the file instead.", []string{"We do not call the API. Read the file instead."}},
+		{"lower case", "it hangs. i want the log", []string{"it hangs.", "i want the log"}},
+		{"list", "Steps:\n- one thing\n  goes on\n- another", []string{"Steps:", "- one thing\n  goes on", "- another"}},
+		{"code and fence", "Run:\n```sh\ngo test ./...\n```\nok?", []string{"Run:", "go test ./...", "ok?"}},
+		{"table", "| a | b |\n|---|---|\n| 1 | 2 |", []string{"| a | b |", "| 1 | 2 |"}},
+		{"chinese", "先讀檔案。除非它不存在。再繼續！", []string{"先讀檔案。除非它不存在。", "再繼續！"}},
+		{"japanese", "ファイルを読む。ただし書かない。次へ進む。", []string{"ファイルを読む。ただし書かない。", "次へ進む。"}},
+		{"korean", "파일을 읽는다. 하지만 쓰지 않는다. 다음 단계.", []string{"파일을 읽는다. 하지만 쓰지 않는다.", "다음 단계."}},
+		{"russian", "Читаем файл. Но не пишем. Дальше.", []string{"Читаем файл. Но не пишем.", "Дальше."}},
+		{"inline code and brackets hold together", "Call `a. B` (see x. Y) now. End.", []string{"Call `a. B` (see x. Y) now.", "End."}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if d := cmp.Diff(tt.want, unitTexts(tt.text)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestLeadsGovern(t *testing.T) {
+	t.Parallel()
+	us := Units("Do not:\n- push\n- force\n\nThen this.")
+	if us[0].Kind != Lead || us[0].Cues&Denied == 0 || us[1].Lead != 0 || us[2].Lead != 0 || us[3].Lead != -1 {
+		t.Errorf("%+v", us)
+	}
+}
+
+// Units cover all words of a text, in order, and never begin or end inside one.
+func TestUnitsLoseNoWord(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := anyText().Draw(t, "text")
+		at := 0
+		for _, u := range Units(text) {
+			if u.Start < at || u.End <= u.Start || u.End > len(text) || u.Lead >= len(Units(text)) {
+				t.Fatalf("%q: %+v after %d", text, u, at)
+			}
+			if gap := text[at:u.Start]; !ruler(gap) && !strings.Contains(gap, "```") && !strings.Contains(gap, "~~~") {
+				t.Fatalf("%q lost %q", text, gap)
+			}
+			at = u.End
+		}
+	})
+}
+
+func TestUndenied(t *testing.T) {
+	t.Parallel()
+	original := "The cache must not be shared between workers. The lock file is removed at exit. Tests do not pass on Windows yet."
+	for result, bad := range map[string]bool{
+		"The cache must be shared between workers.":       true,
+		"Cache not shared between workers; lock removed.": false,
+		"The lock file is removed at exit.":               false,
+		"Tests pass on Windows.":                          true,
+	} {
+		if got := Undenied(original, result); (len(got) > 0) != bad {
+			t.Errorf("%s: %q", result, got)
+		}
+	}
+	if Claims("Tests do not pass yet.") || !Claims("All 12 tests pass.") || !Claims("測試全部通過。") {
+		t.Error("claims of success")
+	}
+}
