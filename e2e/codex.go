@@ -305,13 +305,28 @@ func decode(in watch.Inbound) note {
 	return n
 }
 
+// next waits for what arrives next.
+func (u *User) next(ctx context.Context) (watch.Inbound, error) {
+	for {
+		in, ok, err := u.Next()
+		if ok || err != nil {
+			return in, err
+		}
+		select {
+		case <-u.Ready():
+		case <-ctx.Done():
+			return in, ctx.Err()
+		}
+	}
+}
+
 // Await reads notifications until one fits.
 func (u *User) Await(what string, fits func(note) bool) note {
 	u.w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), codexWait)
 	defer cancel()
 	for {
-		in, err := u.Next(ctx)
+		in, err := u.next(ctx)
 		if err != nil {
 			u.w.t.Fatalf("waiting for %s: %v", what, err)
 		}

@@ -31,25 +31,25 @@ const (
 )
 
 // boundaries are all of them, in the order in which they are listed everywhere,
-// with the tier from which each is large enough: Early takes only big steps,
-// Ready also finished slices, Asap any natural pause.
+// with the tier from which each is large enough: early takes only big steps,
+// ready also finished slices, asap any natural pause.
 var boundaries = [...]struct {
 	Boundary
 	from Tier
 }{
-	{Commit, Ready},
-	{PRCheckpoint, Early},
-	{PlanCheckpoint, Early},
-	{PlanUpdate, Early},
-	{AgentDone, Asap},
-	{TopicShift, Early},
-	{ConcludingThought, Asap},
-	{StageComplete, Ready},
+	{Commit, ready},
+	{PRCheckpoint, early},
+	{PlanCheckpoint, early},
+	{PlanUpdate, early},
+	{AgentDone, asap},
+	{TopicShift, early},
+	{ConcludingThought, asap},
+	{StageComplete, ready},
 }
 
 // allows lists the boundaries that are large enough in a tier.
 func (t Tier) allows() Signals {
-	order := []Tier{Early, Ready, Asap}
+	order := []Tier{early, ready, asap}
 	var s Signals
 	for i, b := range boundaries {
 		if slices.Index(order, b.from) <= slices.Index(order, t) {
@@ -62,8 +62,8 @@ func (t Tier) allows() Signals {
 // Signals is a set of boundaries.
 type Signals uint16
 
-// Of makes a set. Unknown names are left out.
-func Of(list ...Boundary) Signals {
+// setOf makes a set. Unknown names are left out.
+func setOf(list ...Boundary) Signals {
 	var s Signals
 	for _, b := range list {
 		for i := range boundaries {
@@ -79,13 +79,13 @@ func Of(list ...Boundary) Signals {
 func counting(t config.Trigger) Signals {
 	var s Signals
 	for _, name := range t.AutoRequiresAnyBoundary {
-		s |= Of(Boundary(name))
+		s |= setOf(Boundary(name))
 	}
 	return s
 }
 
 // Has reports whether b is in the set.
-func (s Signals) Has(b Boundary) bool { return s&Of(b) != 0 }
+func (s Signals) Has(b Boundary) bool { return s&setOf(b) != 0 }
 
 // List returns the set's boundaries in a fixed order, never nil.
 func (s Signals) List() []Boundary {
@@ -107,6 +107,6 @@ func (s *Signals) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &list); err != nil {
 		return fmt.Errorf("read signals: %w", err)
 	}
-	*s = Of(list...)
+	*s = setOf(list...)
 	return nil
 }

@@ -2,11 +2,13 @@
 // it. It is pure: what it needs to know comes in as values, what should happen
 // comes back as values; hosts, files and clocks belong to its callers.
 //
-// When: a State reduces a host's events to the signals of the current turn
-// (Apply), and Decide weighs them against how full the context is. Gate answers
-// a host that wants to compact by itself. The fuller the context is, the
-// smaller the boundary that is good enough: Early, Ready, Asap; below Emergency
-// none is needed. What holds always:
+// A Thread is the one observer of a conversation. Hooks and watchers feed it the
+// events of package host, in any mixture: what is told twice counts once.
+//
+// When: Thread.Decide weighs the turn's signals against how full the context is.
+// Gate answers a host that wants to compact by itself. The fuller the context
+// is, the smaller the boundary that is good enough: early, ready, asap; in an
+// emergency none is needed. What holds always:
 //
 //   - The configured list narrows what a tier allows and never widens it.
 //   - Our own packets and the turns they open are no signals.

@@ -20,13 +20,13 @@ func Explain(in Input, d Decision, l message.Lang) string {
 	lines = append(lines,
 		message.ExplainTier.Format(l, string(d.Tier), percentText(t.EarlyPercentRemainingLT), percentText(t.ReadyPercentRemainingLT), percentText(t.AsapPercentRemainingLT), percentText(t.EmergencyPercentRemainingLT)),
 		message.ExplainSignals.Format(l, orNone(d.Signals, l)))
-	if d.Tier == Emergency {
+	if d.Tier == emergency {
 		lines = append(lines, message.ExplainAllowedAll.In(l))
 	} else {
 		lines = append(lines, message.ExplainAllowed.Format(l, orNone(d.Allowed, l)))
 	}
 	if len(in.History) > 0 {
-		lines = append(lines, message.ExplainRearm.Format(l, RearmGrowth(in.Usage.Window), d.Rearm))
+		lines = append(lines, message.ExplainRearm.Format(l, rearmGrowth(in.Usage.Window), d.Rearm))
 	}
 	return strings.Join(append(lines, message.ExplainMode.Format(l, string(s.Mode))), "\n")
 }

@@ -23,13 +23,13 @@ func markersIn(text string, m config.Markers) Signals {
 	text = spoken(text)
 	var s Signals
 	if extract.Mentions(text, m.AgentDone) && !extract.Mentions(text, m.AgentDoneNegative) {
-		s |= Of(AgentDone)
+		s |= setOf(AgentDone)
 	}
 	if extract.Mentions(text, m.TopicShift) {
-		s |= Of(TopicShift)
+		s |= setOf(TopicShift)
 	}
 	if extract.Mentions(text, m.ConcludingThought) {
-		s |= Of(ConcludingThought)
+		s |= setOf(ConcludingThought)
 	}
 	return s
 }

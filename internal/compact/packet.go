@@ -12,10 +12,10 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
-// PacketMax is the longest packet, in UTF-16 units. Together with a recovery
+// packetMax is the longest packet, in UTF-16 units. Together with a recovery
 // text it stays below the 10,000 from which on Claude Code shows the model only
 // a preview of a hook's context.
-const PacketMax = 7900
+const packetMax = 7900
 
 // Facts are what a packet is written from. Everything in it is data from the
 // session; nothing is trusted to be short or clean.
@@ -62,7 +62,7 @@ func Write(f Facts, s Settings, l message.Lang) Packet {
 	w := packetWriter{lang: l}
 	w.facts(f, s)
 	id := PacketID(f.Session, f.Ordinal)
-	return Packet{ID: id, Text: wrap(id, w.render(id, PacketMax), l), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}
+	return Packet{ID: id, Text: wrap(id, w.render(id, packetMax), l), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}
 }
 
 // Adopt makes a packet of a text that the agent wrote, with the same marks and
@@ -73,7 +73,7 @@ func Adopt(text string, f Facts, s Settings, l message.Lang) (Packet, bool) {
 		return Packet{}, false
 	}
 	id := PacketID(f.Session, f.Ordinal)
-	room := PacketMax - message.Units(wrap(id, "", l))
+	room := packetMax - message.Units(wrap(id, "", l))
 	if message.Units(text) > room {
 		// The end holds the next step and the directive.
 		text = message.Cut(text, room/2-1) + "…\n" + tailUTF16(text, room-room/2-1)

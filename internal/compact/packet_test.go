@@ -31,7 +31,7 @@ func facts() Facts {
 			Failures: []Failure{{"go test ./x", "FAIL: no fixture"}}, Last: "I wrote the parser.\nThe error page is next.",
 		},
 		Next: []string{"Write the error page", "Document it"}, Decisions: []string{"No new dependencies"},
-		Decision: Decide(Input{Settings: auto(), Usage: Usage{62_000, 95_000}, Signals: Of(Commit), Now: noon}),
+		Decision: Decide(Input{Settings: auto(), Usage: Usage{62_000, 95_000}, Signals: setOf(Commit), Now: noon}),
 	}
 }
 
@@ -141,7 +141,7 @@ func TestPacketIsBoundedAndFair(t *testing.T) {
 		for _, l := range langs {
 			f := huge(unit)
 			text := Write(f, s, l).Text
-			if n := message.Units(text); n > PacketMax || n < PacketMax/3 && unit != "\n" {
+			if n := message.Units(text); n > packetMax || n < packetMax/3 && unit != "\n" {
 				t.Errorf("%q: %d units", unit, n)
 			}
 			for _, part := range []string{"first", "latest", "the very end", "next 0", "decided 0", "cmd 199", "file 199", message.PacketDirective.In(l), packetClose} {
@@ -244,7 +244,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	p, _ = Adopt("START "+strings.Repeat("長長長😀", 5000)+" END", f, auto(), message.ZH)
-	if n := message.Units(p.Text); n > PacketMax || n < PacketMax-10 || !strings.Contains(p.Text, "START") || !strings.Contains(p.Text, " END\n") || !utf8.ValidString(p.Text) {
+	if n := message.Units(p.Text); n > packetMax || n < packetMax-10 || !strings.Contains(p.Text, "START") || !strings.Contains(p.Text, " END\n") || !utf8.ValidString(p.Text) {
 		t.Errorf("%d units", n)
 	}
 }
@@ -256,7 +256,7 @@ func FuzzPacket(f *testing.F) {
 		s := config.Defaults().Compact
 		s.Packet.MaxTailChars = min(max(tail, 0), 30_000)
 		p := Write(Facts{Session: first, Ordinal: tail, First: first, Latest: last, Next: []string{item, first}, Slice: Slice{Files: []string{item, last}, Last: last}}, s, message.ZH)
-		if message.Units(p.Text) > PacketMax || !utf8.ValidString(p.Text) || strings.Count(p.Text, packetClose) != 1 {
+		if message.Units(p.Text) > packetMax || !utf8.ValidString(p.Text) || strings.Count(p.Text, packetClose) != 1 {
 			t.Errorf("bad packet of %d units:\n%s", message.Units(p.Text), p.Text)
 		}
 	})
@@ -299,7 +299,7 @@ func Test004_InjectedExactlyOncePerCompaction(t *testing.T) {
 				}
 				e = m
 			case 6:
-				e = Tick{}
+				e = Missing{"somebody else's"} // time passes
 			}
 			// A crash between any two events: only what is stored goes on.
 			data, err := json.Marshal(r)
@@ -387,7 +387,7 @@ func TestReceiptPaths(t *testing.T) {
 // preview: what survives a compaction must fit in whole.
 func TestRecoveryAndPacketFitTheHost(t *testing.T) {
 	t.Parallel()
-	if n := RecoveryMax + len("\n\n") + PacketMax; n >= 10_000 {
+	if n := recoveryMax + len("\n\n") + packetMax; n >= 10_000 {
 		t.Errorf("recovery and packet may reach %d characters", n)
 	}
 }

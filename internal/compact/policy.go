@@ -22,7 +22,7 @@ type Compaction struct {
 type Input struct {
 	Settings Settings
 	Usage    Usage
-	// Signals are those of the turn, from State.Boundary.
+	// Signals are those of the turn, from Thread.Boundary.
 	Signals Signals
 	// Synthetic is set in a turn that our own packet opened.
 	Synthetic bool
@@ -48,19 +48,19 @@ const (
 type Cause string
 
 const (
-	CauseBoundary   Cause = "boundary"
-	CauseEmergency  Cause = "emergency"
-	CauseOff        Cause = "off"
-	CauseUnknown    Cause = "usage-unknown"
-	CauseRoom       Cause = "room"
-	CauseNoBoundary Cause = "no-boundary"
-	CauseTooSmall   Cause = "boundary-too-small"
-	CausePlanOnly   Cause = "plan-only"
-	CauseSynthetic  Cause = "synthetic"
-	CauseFresh      Cause = "just-compacted"
-	CauseRearm      Cause = "rearm"
-	CauseNoShrink   Cause = "not-shrinking"
-	CauseTooFast    Cause = "too-fast"
+	causeBoundary   Cause = "boundary"
+	causeEmergency  Cause = "emergency"
+	causeOff        Cause = "off"
+	causeUnknown    Cause = "usage-unknown"
+	causeRoom       Cause = "room"
+	causeNoBoundary Cause = "no-boundary"
+	causeTooSmall   Cause = "boundary-too-small"
+	causePlanOnly   Cause = "plan-only"
+	causeSynthetic  Cause = "synthetic"
+	causeFresh      Cause = "just-compacted"
+	causeRearm      Cause = "rearm"
+	causeNoShrink   Cause = "not-shrinking"
+	causeTooFast    Cause = "too-fast"
 )
 
 // Decision is the answer of Decide.
@@ -79,12 +79,6 @@ type Decision struct {
 	// Rearm is how many more tokens the context has to grow before the next
 	// compaction, 0 when it may happen.
 	Rearm int64
-}
-
-// Same reports whether two decisions say the same, so that a caller leaves only
-// changes in the timeline.
-func (d Decision) Same(o Decision) bool {
-	return d.Tier == o.Tier && d.Verdict == o.Verdict && d.Cause == o.Cause && slices.Equal(d.Signals, o.Signals)
 }
 
 // Decide weighs the turn's signals against how full the context is.
@@ -109,35 +103,35 @@ func Decide(in Input) Decision {
 	switch {
 	case s.Mode == ModeOff || s.Mode == "":
 		d.Verdict = IsOff
-		return because(CauseOff, message.CompactOff)
+		return because(causeOff, message.CompactOff)
 	case !in.Usage.Known():
-		return because(CauseUnknown, message.CompactUnknown)
+		return because(causeUnknown, message.CompactUnknown)
 	}
 	if c, t, args := diverges(in.History, in.Now); c != "" {
 		d.Verdict = Stopped
 		return because(c, t, args...)
 	}
 	switch {
-	case tier == None:
-		return because(CauseRoom, message.CompactRoom, d.PercentRemaining, percentText(s.Trigger.EarlyPercentRemainingLT))
+	case tier == noTier:
+		return because(causeRoom, message.CompactRoom, d.PercentRemaining, percentText(s.Trigger.EarlyPercentRemainingLT))
 	case len(in.History) > 0 && in.History[len(in.History)-1].After < 0:
-		return because(CauseFresh, message.CompactFresh)
+		return because(causeFresh, message.CompactFresh)
 	case d.Rearm > 0:
-		return because(CauseRearm, message.CompactRearm, d.Rearm)
-	case tier == Emergency:
+		return because(causeRearm, message.CompactRearm, d.Rearm)
+	case tier == emergency:
 		d.act(s.Mode)
-		return because(CauseEmergency, message.CompactEmergency, d.PercentRemaining, percentText(s.Trigger.EmergencyPercentRemainingLT))
+		return because(causeEmergency, message.CompactEmergency, d.PercentRemaining, percentText(s.Trigger.EmergencyPercentRemainingLT))
 	case in.Synthetic:
-		return because(CauseSynthetic, message.CompactSynthetic)
+		return because(causeSynthetic, message.CompactSynthetic)
 	case signals == 0:
-		return because(CauseNoBoundary, message.CompactNoBoundary, string(tier), names(allowed))
+		return because(causeNoBoundary, message.CompactNoBoundary, string(tier), names(allowed))
 	case met == 0:
-		return because(CauseTooSmall, message.CompactTooSmall, string(tier), names(allowed), names(signals))
-	case tier != Asap && met&^planOnly() == 0 && signals&breaks() == 0:
-		return because(CausePlanOnly, message.CompactPlanOnly, string(tier), names(breaks()))
+		return because(causeTooSmall, message.CompactTooSmall, string(tier), names(allowed), names(signals))
+	case tier != asap && met&^planOnly() == 0 && signals&breaks() == 0:
+		return because(causePlanOnly, message.CompactPlanOnly, string(tier), names(breaks()))
 	}
 	d.act(s.Mode)
-	return because(CauseBoundary, message.CompactBoundary, names(met), string(tier), d.PercentRemaining)
+	return because(causeBoundary, message.CompactBoundary, names(met), string(tier), d.PercentRemaining)
 }
 
 func (d *Decision) act(m Mode) {
@@ -153,14 +147,14 @@ func (d *Decision) act(m Mode) {
 
 // planOnly are the boundaries that come in the middle of a thought: agents tick
 // off steps while they work. In the early tiers they need a second sign.
-func planOnly() Signals { return Of(PlanCheckpoint, PlanUpdate) }
+func planOnly() Signals { return setOf(PlanCheckpoint, PlanUpdate) }
 
 // breaks are the signs that the agent itself sees a break.
-func breaks() Signals { return Of(AgentDone, TopicShift, ConcludingThought) }
+func breaks() Signals { return setOf(AgentDone, TopicShift, ConcludingThought) }
 
-// RearmGrowth is by how many tokens a context must have grown since its last
+// rearmGrowth is by how many tokens a context must have grown since its last
 // compaction: two percent of the window, at least 64; 256 for an unknown window.
-func RearmGrowth(window int64) int64 {
+func rearmGrowth(window int64) int64 {
 	if window <= 0 {
 		return 256
 	}
@@ -175,7 +169,7 @@ func rearm(u Usage, history []Compaction) int64 {
 	if last.After < 0 {
 		return 0
 	}
-	return max(0, RearmGrowth(u.Window)-(u.Used-last.After))
+	return max(0, rearmGrowth(u.Window)-(u.Used-last.After))
 }
 
 const (
@@ -209,12 +203,12 @@ func diverges(history []Compaction, now time.Time) (Cause, message.Text, []any) 
 		fruitless++
 	}
 	if fruitless >= maxFruitless {
-		return CauseNoShrink, message.CompactNoShrink, []any{fruitless, minFreed}
+		return causeNoShrink, message.CompactNoShrink, []any{fruitless, minFreed}
 	}
 	if n := len(own); n >= fastCount {
 		first, last := own[n-fastCount].At, own[n-1].At
 		if last.Sub(first) < fastWithin && now.Sub(last) < fastRest {
-			return CauseTooFast, message.CompactTooFast, []any{fastCount, int(fastWithin / time.Minute), int(fastRest / time.Minute)}
+			return causeTooFast, message.CompactTooFast, []any{fastCount, int(fastWithin / time.Minute), int(fastRest / time.Minute)}
 		}
 	}
 	return "", message.Text{}, nil

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 )
@@ -51,7 +52,7 @@ func Test004_AutoNeedsTierAndBoundaryUnlessEmergency(t *testing.T) {
 		in.Usage = free(p)
 		for _, sig := range everySignal() {
 			in.Signals = sig
-			has := func(list ...Boundary) bool { return sig&Of(list...) != 0 }
+			has := func(list ...Boundary) bool { return sig&setOf(list...) != 0 }
 			semantic := has(AgentDone, TopicShift, ConcludingThought)
 			want := false
 			switch {
@@ -80,30 +81,30 @@ func Test004_TierIsStrictAndExact(t *testing.T) {
 		tier         Tier
 		percent      int
 	}{
-		{0, 100, None, 100},
-		{15, 100, None, 85},
-		{16, 100, Early, 84},
-		{25, 100, Early, 75},
-		{26, 100, Ready, 74},
-		{35, 100, Ready, 65},
-		{36, 100, Asap, 64},
-		{85, 100, Asap, 15},
-		{86, 100, Emergency, 14},
-		{100, 100, Emergency, 0},
-		{150, 100, Emergency, 0},
-		{62_000, 95_000, Asap, 34},
-		{14_999, 99_999, None, 85},
-		{15_000, 99_999, Early, 84},
-		{15_000, 100_001, None, 85},
-		{15_001, 100_001, Early, 84},
-		{3, 20, None, 85},
-		{170_000, 200_000, Asap, 15},
-		{170_001, 200_000, Emergency, 14},
-		{1, 3, Ready, 66},
-		{0, 0, None, -1},
-		{5, 0, None, -1},
-		{-1, 100, None, -1},
-		{1, 1 << 60, None, -1},
+		{0, 100, noTier, 100},
+		{15, 100, noTier, 85},
+		{16, 100, early, 84},
+		{25, 100, early, 75},
+		{26, 100, ready, 74},
+		{35, 100, ready, 65},
+		{36, 100, asap, 64},
+		{85, 100, asap, 15},
+		{86, 100, emergency, 14},
+		{100, 100, emergency, 0},
+		{150, 100, emergency, 0},
+		{62_000, 95_000, asap, 34},
+		{14_999, 99_999, noTier, 85},
+		{15_000, 99_999, early, 84},
+		{15_000, 100_001, noTier, 85},
+		{15_001, 100_001, early, 84},
+		{3, 20, noTier, 85},
+		{170_000, 200_000, asap, 15},
+		{170_001, 200_000, emergency, 14},
+		{1, 3, ready, 66},
+		{0, 0, noTier, -1},
+		{5, 0, noTier, -1},
+		{-1, 100, noTier, -1},
+		{1, 1 << 60, noTier, -1},
 	} {
 		u := Usage{row.used, row.window}
 		if got := tierOf(s.Trigger, u); got != row.tier || u.Remaining() != row.percent {
@@ -111,11 +112,11 @@ func Test004_TierIsStrictAndExact(t *testing.T) {
 		}
 	}
 	s.Trigger.EarlyPercentRemainingLT = 12.5
-	if s.Trigger.EmergencyPercentRemainingLT = 0; tierOf(s.Trigger, Usage{875, 1000}) != Asap {
+	if s.Trigger.EmergencyPercentRemainingLT = 0; tierOf(s.Trigger, Usage{875, 1000}) != asap {
 		t.Errorf("asap still holds: %s", tierOf(s.Trigger, Usage{875, 1000}))
 	}
 	s.Trigger.AsapPercentRemainingLT, s.Trigger.ReadyPercentRemainingLT = 0, 0
-	if tierOf(s.Trigger, Usage{875, 1000}) != None || tierOf(s.Trigger, Usage{876, 1000}) != Early {
+	if tierOf(s.Trigger, Usage{875, 1000}) != noTier || tierOf(s.Trigger, Usage{876, 1000}) != early {
 		t.Error("a threshold of 12.5 is rounded")
 	}
 }
@@ -167,15 +168,15 @@ func Test004_PlanAloneNeedsASemanticBreak(t *testing.T) {
 		signals Signals
 		cause   Cause
 	}{
-		{80, Of(PlanCheckpoint), CausePlanOnly},
-		{80, Of(PlanCheckpoint, PlanUpdate, Commit), CausePlanOnly}, // a commit is not enough in early
-		{80, Of(PlanCheckpoint, TopicShift), CauseBoundary},
-		{70, Of(PlanCheckpoint), CausePlanOnly},
-		{70, Of(PlanCheckpoint, AgentDone), CauseBoundary},
-		{70, Of(PlanCheckpoint, ConcludingThought), CauseBoundary},
-		{70, Of(PlanCheckpoint, Commit), CauseBoundary},
-		{60, Of(PlanCheckpoint), CauseBoundary},
-		{60, Of(PlanUpdate), CauseTooSmall}, // not in the default list
+		{80, setOf(PlanCheckpoint), causePlanOnly},
+		{80, setOf(PlanCheckpoint, PlanUpdate, Commit), causePlanOnly}, // a commit is not enough in early
+		{80, setOf(PlanCheckpoint, TopicShift), causeBoundary},
+		{70, setOf(PlanCheckpoint), causePlanOnly},
+		{70, setOf(PlanCheckpoint, AgentDone), causeBoundary},
+		{70, setOf(PlanCheckpoint, ConcludingThought), causeBoundary},
+		{70, setOf(PlanCheckpoint, Commit), causeBoundary},
+		{60, setOf(PlanCheckpoint), causeBoundary},
+		{60, setOf(PlanUpdate), causeTooSmall}, // not in the default list
 	} {
 		d := Decide(Input{Settings: auto(), Usage: free(row.free), Signals: row.signals, Now: noon})
 		if d.Cause != row.cause {
@@ -187,11 +188,11 @@ func Test004_PlanAloneNeedsASemanticBreak(t *testing.T) {
 func Test004_RearmsOnlyAfterGrowth(t *testing.T) {
 	t.Parallel()
 	for window, want := range map[int64]int64{0: 256, -1: 256, 100: 64, 3200: 64, 3250: 65, 95_000: 1900, 200_000: 4000} {
-		if got := RearmGrowth(window); got != want {
+		if got := rearmGrowth(window); got != want {
 			t.Errorf("RearmGrowth(%d) = %d, want %d", window, got, want)
 		}
 	}
-	in := Input{Settings: auto(), Signals: Of(Commit), Now: noon, History: []Compaction{{At: noon.Add(-time.Hour), Before: 90_000, After: 60_000}}}
+	in := Input{Settings: auto(), Signals: setOf(Commit), Now: noon, History: []Compaction{{At: noon.Add(-time.Hour), Before: 90_000, After: 60_000}}}
 	for used, want := range map[int64]Verdict{60_000: Wait, 61_999: Wait, 62_000: DoCompact, 99_000: DoCompact, 40_000: Wait} {
 		in.Usage = Usage{used, 100_000}
 		if d := Decide(in); d.Verdict != want {
@@ -200,7 +201,7 @@ func Test004_RearmsOnlyAfterGrowth(t *testing.T) {
 	}
 	in.History[0].After = -1
 	in.Usage = free(5)
-	if d := Decide(in); d.Cause != CauseFresh {
+	if d := Decide(in); d.Cause != causeFresh {
 		t.Errorf("the old size counts before the new one is known: %s", d.Cause)
 	}
 }
@@ -229,26 +230,26 @@ func Test004_ConvergenceGuardStopsAndSaysSo(t *testing.T) {
 		now     int
 		cause   Cause
 	}{
-		"no history":                   {nil, 0, CauseBoundary},
-		"one fruitless":                {[]Compaction{at(0, 1000, 990)}, 60, CauseBoundary},
-		"two fruitless":                {[]Compaction{at(0, 1000, 990), at(30, 1000, 950)}, 60, CauseNoShrink},
-		"grew":                         {[]Compaction{at(0, 1000, 1000), at(30, 1000, 1200)}, 60, CauseNoShrink},
-		"exactly a tenth":              {[]Compaction{at(0, 1000, 990), at(30, 1000, 900)}, 60, CauseBoundary},
-		"fruitful between":             {[]Compaction{at(0, 1000, 990), at(30, 1000, 100), at(60, 1000, 990)}, 90, CauseBoundary},
-		"unknown sizes":                {[]Compaction{at(0, 0, 0), at(30, 0, 0)}, 60, CauseBoundary},
-		"stays stopped":                {[]Compaction{at(0, 1000, 990), at(30, 1000, 990)}, 10_000, CauseNoShrink},
-		"by hand in between":           {[]Compaction{at(0, 1000, 990), foreign(at(10, 1000, 990)), at(30, 1000, 990)}, 60, CauseBoundary},
-		"by hand after":                {[]Compaction{at(0, 1000, 990), at(30, 1000, 990), foreign(at(40, 1000, 500))}, 60, CauseBoundary},
-		"three in five minutes":        {[]Compaction{at(0, 1000, 10), at(2, 1000, 10), at(4, 1000, 10)}, 5, CauseTooFast},
-		"three in exactly five":        {[]Compaction{at(0, 1000, 10), at(2, 1000, 10), at(5, 1000, 10)}, 6, CauseBoundary},
-		"two fast":                     {[]Compaction{at(0, 1000, 10), at(1, 1000, 10)}, 2, CauseBoundary},
-		"three fast, rested":           {[]Compaction{at(0, 1000, 10), at(2, 1000, 10), at(4, 1000, 10)}, 64, CauseBoundary},
-		"three fast, one by hand":      {[]Compaction{at(0, 1000, 10), foreign(at(2, 1000, 10)), at(4, 1000, 10)}, 5, CauseBoundary},
-		"three fast among slower ones": {[]Compaction{at(-90, 1000, 10), at(0, 1000, 10), at(2, 1000, 10), at(4, 1000, 10)}, 5, CauseTooFast},
+		"no history":                   {nil, 0, causeBoundary},
+		"one fruitless":                {[]Compaction{at(0, 1000, 990)}, 60, causeBoundary},
+		"two fruitless":                {[]Compaction{at(0, 1000, 990), at(30, 1000, 950)}, 60, causeNoShrink},
+		"grew":                         {[]Compaction{at(0, 1000, 1000), at(30, 1000, 1200)}, 60, causeNoShrink},
+		"exactly a tenth":              {[]Compaction{at(0, 1000, 990), at(30, 1000, 900)}, 60, causeBoundary},
+		"fruitful between":             {[]Compaction{at(0, 1000, 990), at(30, 1000, 100), at(60, 1000, 990)}, 90, causeBoundary},
+		"unknown sizes":                {[]Compaction{at(0, 0, 0), at(30, 0, 0)}, 60, causeBoundary},
+		"stays stopped":                {[]Compaction{at(0, 1000, 990), at(30, 1000, 990)}, 10_000, causeNoShrink},
+		"by hand in between":           {[]Compaction{at(0, 1000, 990), foreign(at(10, 1000, 990)), at(30, 1000, 990)}, 60, causeBoundary},
+		"by hand after":                {[]Compaction{at(0, 1000, 990), at(30, 1000, 990), foreign(at(40, 1000, 500))}, 60, causeBoundary},
+		"three in five minutes":        {[]Compaction{at(0, 1000, 10), at(2, 1000, 10), at(4, 1000, 10)}, 5, causeTooFast},
+		"three in exactly five":        {[]Compaction{at(0, 1000, 10), at(2, 1000, 10), at(5, 1000, 10)}, 6, causeBoundary},
+		"two fast":                     {[]Compaction{at(0, 1000, 10), at(1, 1000, 10)}, 2, causeBoundary},
+		"three fast, rested":           {[]Compaction{at(0, 1000, 10), at(2, 1000, 10), at(4, 1000, 10)}, 64, causeBoundary},
+		"three fast, one by hand":      {[]Compaction{at(0, 1000, 10), foreign(at(2, 1000, 10)), at(4, 1000, 10)}, 5, causeBoundary},
+		"three fast among slower ones": {[]Compaction{at(-90, 1000, 10), at(0, 1000, 10), at(2, 1000, 10), at(4, 1000, 10)}, 5, causeTooFast},
 	} {
-		in := Input{Settings: auto(), Usage: free(60), Signals: Of(Commit), History: row.history, Now: noon.Add(time.Duration(row.now) * time.Minute)}
+		in := Input{Settings: auto(), Usage: free(60), Signals: setOf(Commit), History: row.history, Now: noon.Add(time.Duration(row.now) * time.Minute)}
 		d := Decide(in)
-		if d.Cause != row.cause || (d.Verdict == Stopped) != (row.cause == CauseNoShrink || row.cause == CauseTooFast) {
+		if d.Cause != row.cause || (d.Verdict == Stopped) != (row.cause == causeNoShrink || row.cause == causeTooFast) {
 			t.Errorf("%s: %s %s, want %s", name, d.Verdict, d.Cause, row.cause)
 		}
 		if d.Verdict == Stopped {
@@ -298,7 +299,7 @@ func TestAutomationConverges(t *testing.T) {
 func Test004_Modes(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[Mode]Verdict{ModeAuto: DoCompact, ModeSuggest: DoSuggest, ModeTag: DoTag, ModeOff: IsOff, "": IsOff} {
-		in := Input{Settings: auto(), Usage: free(70), Signals: Of(Commit), Now: noon}
+		in := Input{Settings: auto(), Usage: free(70), Signals: setOf(Commit), Now: noon}
 		in.Settings.Mode = mode
 		if d := Decide(in); d.Verdict != want {
 			t.Errorf("mode %q: %s, want %s", mode, d.Verdict, want)
@@ -325,7 +326,7 @@ func Test004_MalformedFrontMatterKeepsTheDefaults(t *testing.T) {
 	}
 	d := config.Defaults().Compact
 	if tr := d.Trigger; tr.EarlyPercentRemainingLT != 85 || tr.ReadyPercentRemainingLT != 75 || tr.AsapPercentRemainingLT != 65 || tr.EmergencyPercentRemainingLT != 15 ||
-		counting(tr) != Of(Commit, PRCheckpoint, PlanCheckpoint, AgentDone, StageComplete) {
+		counting(tr) != setOf(Commit, PRCheckpoint, PlanCheckpoint, AgentDone, StageComplete) {
 		t.Errorf("defaults %+v", d)
 	}
 }
@@ -341,7 +342,7 @@ func Test004_AgentPromptIsTheFileBody(t *testing.T) {
 
 func TestExplainSaysWhatDecideSaw(t *testing.T) {
 	t.Parallel()
-	in := Input{Settings: auto(), Usage: Usage{62_000, 95_000}, Signals: Of(Commit, PlanUpdate), Now: noon, History: []Compaction{{Before: 80_000, After: 61_000}}}
+	in := Input{Settings: auto(), Usage: Usage{62_000, 95_000}, Signals: setOf(Commit, PlanUpdate), Now: noon, History: []Compaction{{Before: 80_000, After: 61_000}}}
 	in.Settings.Trigger.EarlyPercentRemainingLT = 87.5
 	got := Explain(in, Decide(in), message.EN)
 	want := `verdict: wait (the context has to grow by 900 more tokens since the last compaction)
@@ -356,7 +357,7 @@ mode: auto`
 	}
 	for _, l := range []message.Lang{message.ZH, message.EN} {
 		for _, u := range []Usage{{}, free(99), free(80), free(70), free(60), free(10)} {
-			for _, sig := range []Signals{0, Of(Commit), Of(PlanCheckpoint), Of(ConcludingThought)} {
+			for _, sig := range []Signals{0, setOf(Commit), setOf(PlanCheckpoint), setOf(ConcludingThought)} {
 				for _, synthetic := range []bool{false, true} {
 					in := Input{Settings: auto(), Usage: u, Signals: sig, Synthetic: synthetic, Now: noon}
 					d := Decide(in)
@@ -369,17 +370,44 @@ mode: auto`
 	}
 }
 
-func TestDecisionSame(t *testing.T) {
+// Only a changed outcome is news, and that nothing is to be done is none at first.
+func TestAnnounce(t *testing.T) {
 	t.Parallel()
-	in := Input{Settings: auto(), Usage: free(70), Signals: Of(Commit), Now: noon}
-	a := Decide(in)
-	in.Usage = free(69)
-	if !a.Same(Decide(in)) {
-		t.Error("one percent less is news")
+	in := Input{Settings: auto(), Usage: free(99), Now: noon}
+	var thread Thread
+	for i, row := range []struct {
+		free    int64
+		signals Signals
+		news    bool
+	}{{99, 0, false}, {98, setOf(Commit), false}, {70, setOf(Commit), true}, {69, setOf(Commit, PRCheckpoint), false}, {68, 0, true}, {95, 0, true}} {
+		in.Usage, in.Signals = free(row.free), row.signals
+		var news bool
+		if thread, news = thread.Announce(Decide(in)); news != row.news {
+			t.Errorf("%d: %v after %s", i, news, thread.Said)
+		}
 	}
-	in.Signals = 0
-	if a.Same(Decide(in)) {
-		t.Error("a lost boundary is no news")
+}
+
+// A person is told once, and again when the context has grown or was compacted.
+func TestTell(t *testing.T) {
+	t.Parallel()
+	set := config.Defaults().Compact
+	var thread Thread
+	for i, row := range []struct {
+		event host.Event
+		tell  bool
+	}{
+		{host.UsageSeen{Used: 50_000, Window: 100_000}, true},
+		{host.UsageSeen{Used: 51_999}, false},
+		{host.UsageSeen{Used: 52_000}, true},
+		{host.Compacted{Before: 52_000, After: 20_000}, false},
+		{host.UsageSeen{Used: 51_000}, true},
+	} {
+		thread = thread.Apply(row.event, set).Apply(host.StageCompleted{Stage: "DEV"}, set)
+		var tell bool
+		if thread, tell = thread.Tell(thread.Decide(noon, set), set); tell != row.tell {
+			t.Errorf("%d: %v", i, tell)
+		}
 	}
 }
 
@@ -395,26 +423,26 @@ func TestGate(t *testing.T) {
 		open, packet bool
 	}{
 		"closed without a boundary":         {ModeAuto, true, 100_000, 200_000, 0, nil, false, false},
-		"boundary":                          {ModeAuto, true, 100_000, 200_000, Of(Commit), nil, true, true},
-		"boundary, but room":                {ModeAuto, true, 10_000, 200_000, Of(Commit), nil, false, false},
+		"boundary":                          {ModeAuto, true, 100_000, 200_000, setOf(Commit), nil, true, true},
+		"boundary, but room":                {ModeAuto, true, 10_000, 200_000, setOf(Commit), nil, false, false},
 		"just below the ceiling":            {ModeAuto, true, 149_999, 200_000, 0, nil, false, false},
 		"ceiling":                           {ModeAuto, true, 150_000, 200_000, 0, nil, true, true},
 		"emergency comes first on 1M":       {ModeAuto, true, 860_000, 1_000_000, 0, nil, true, true},
 		"window unknown":                    {ModeAuto, true, 100_000, 0, 0, nil, true, true},
-		"suggest does not hold back":        {ModeSuggest, true, 100_000, 200_000, Of(Commit), nil, true, true},
+		"suggest does not hold back":        {ModeSuggest, true, 100_000, 200_000, setOf(Commit), nil, true, true},
 		"suggest without a boundary":        {ModeSuggest, true, 100_000, 200_000, 0, nil, true, true},
 		"tag with room":                     {ModeTag, true, 1_000, 200_000, 0, nil, true, true},
 		"off":                               {ModeOff, true, 100_000, 200_000, 0, nil, true, true},
 		"rests":                             {ModeAuto, true, 100_000, 200_000, 0, []Compaction{{Before: 100, After: 99}, {Before: 100, After: 99}}, true, true},
-		"sub-agent does not get main's":     {ModeAuto, false, 100_000, 200_000, Of(Commit), nil, false, false},
-		"sub-agent at the ceiling":          {ModeAuto, false, 150_000, 200_000, Of(Commit), nil, true, false},
+		"sub-agent does not get main's":     {ModeAuto, false, 100_000, 200_000, setOf(Commit), nil, false, false},
+		"sub-agent at the ceiling":          {ModeAuto, false, 150_000, 200_000, setOf(Commit), nil, true, false},
 		"sub-agent when automation is off":  {ModeOff, false, 100_000, 200_000, 0, nil, true, false},
 		"sub-agent of an unknown size":      {ModeAuto, false, -1, 200_000, 0, nil, true, false},
 		"small window keeps half":           {ModeAuto, true, 16_000, 32_000, 0, nil, true, true},
 		"small window below its half":       {ModeAuto, true, 15_999, 32_000, 0, nil, false, false},
 		"ceiling just after a compaction":   {ModeAuto, true, 151_000, 200_000, 0, []Compaction{{Before: 170_000, After: 150_500}}, true, true},
-		"boundary just after a compaction":  {ModeAuto, true, 101_000, 200_000, Of(Commit), []Compaction{{Before: 170_000, After: 100_000}}, false, false},
-		"boundary after enough new content": {ModeAuto, true, 104_000, 200_000, Of(Commit), []Compaction{{Before: 170_000, After: 100_000}}, true, true},
+		"boundary just after a compaction":  {ModeAuto, true, 101_000, 200_000, setOf(Commit), []Compaction{{Before: 170_000, After: 100_000}}, false, false},
+		"boundary after enough new content": {ModeAuto, true, 104_000, 200_000, setOf(Commit), []Compaction{{Before: 170_000, After: 100_000}}, true, true},
 	} {
 		s := auto()
 		s.Mode = row.mode

@@ -91,8 +91,6 @@ type (
 	Arrived struct{ ID string }
 	// Missing: the host certainly does not have it.
 	Missing struct{ ID string }
-	// Tick: time passes.
-	Tick struct{}
 )
 
 // Step applies an event. The second result is true when the packet is to be
@@ -190,8 +188,6 @@ func (e Missing) step(r Receipt, now time.Time) (Receipt, bool) {
 	r.State = Done
 	return r, false
 }
-
-func (Tick) step(r Receipt, _ time.Time) (Receipt, bool) { return r, false }
 
 // String is the receipt in one line, for the timeline.
 func (r Receipt) String() string {

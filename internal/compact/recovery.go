@@ -6,8 +6,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// RecoveryMax is the longest recovery text, in UTF-16 units.
-const RecoveryMax = 2000
+// recoveryMax is the longest recovery text, in UTF-16 units.
+const recoveryMax = 2000
 
 // Recovery is what a workflow tells the model after a compaction.
 type Recovery struct {
@@ -43,11 +43,11 @@ func (r Recovery) Text(lang message.Lang) string {
 	if tasks != "" {
 		tasks = "\n\n" + tasks
 	}
-	if text := top + tasks + directive; message.Units(text) <= RecoveryMax {
+	if text := top + tasks + directive; message.Units(text) <= recoveryMax {
 		return text
 	}
 	mark := "\n" + message.RecoveryCut.In(lang)
-	room := RecoveryMax - message.Units(directive) - message.Units(mark)
+	room := recoveryMax - message.Units(directive) - message.Units(mark)
 	top = message.Cut(top, room)
 	tasks = message.Cut(tasks, room-message.Units(top))
 	return top + strings.TrimRight(tasks, "\n") + directive + mark

@@ -133,7 +133,7 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	case host.ToolActivity:
 		s.Worked = true
 	case host.StageCompleted:
-		s.Seen |= Of(StageComplete)
+		s.Seen |= setOf(StageComplete)
 		s.Slice.Stages = newest(append(s.Slice.Stages, headRunes(oneLine(e.Stage), 100)), maxStages)
 	case host.UsageSeen:
 		t.used(e)
@@ -239,7 +239,7 @@ func (t *Thread) ran(e host.CommandFinished) {
 	}
 	s.Worked = true
 	if v := shellcmd.Committed(o); v.Committed {
-		s.Seen |= Of(Commit)
+		s.Seen |= setOf(Commit)
 		// Within a second, or a turn, a log does not tell which line made which.
 		for _, c := range v.Commits {
 			s.Slice.Commits = slices.DeleteFunc(s.Slice.Commits, func(o shellcmd.Made) bool { return o == c })
@@ -247,7 +247,7 @@ func (t *Thread) ran(e host.CommandFinished) {
 		s.Slice.Commits = newest(append(s.Slice.Commits, v.Commits...), maxCommits)
 	}
 	if shellcmd.Checkpointed(o) {
-		s.Seen |= Of(PRCheckpoint)
+		s.Seen |= setOf(PRCheckpoint)
 	}
 	if o.Exit == nil {
 		return
@@ -347,7 +347,7 @@ func (t Thread) Announce(d Decision) (Thread, bool) {
 // when the context has grown.
 func (t Thread) Tell(d Decision, set Settings) (Thread, bool) {
 	u := t.Weigh(time.Time{}, set).Usage
-	if d.Verdict != DoSuggest || t.Told != 0 && u.Used >= t.Told && u.Used-t.Told < RearmGrowth(u.Window) {
+	if d.Verdict != DoSuggest || t.Told != 0 && u.Used >= t.Told && u.Used-t.Told < rearmGrowth(u.Window) {
 		return t, false
 	}
 	t.Told = u.Used
@@ -364,6 +364,9 @@ func (t *Thread) compacted(e host.Compacted) {
 	s.Seen, s.Said, s.Before = 0, 0, 0
 	s.Slice = Slice{}
 	t.Compaction, t.Told = e.ID, 0
+	if e.After >= 0 && t.Usage.Known() {
+		t.Usage.Used = e.After
+	}
 	t.History = newest(append(slices.Clone(t.History), Compaction{At: e.At, Before: e.Before, After: e.After, Foreign: !e.Ours}), maxHistory)
 }
 
@@ -415,17 +418,17 @@ func (s *state) planned(e host.PlanWritten) {
 			s.Plans = newest(append(s.Plans, s.Plan.ID), maxPlans)
 		}
 		s.Plan = plan{ID: e.Plan, Steps: steps}
-		s.Seen |= Of(PlanUpdate)
+		s.Seen |= setOf(PlanUpdate)
 		return
 	}
 	done := completed(s.Plan.Steps, steps)
 	if len(done) > 0 {
-		s.Seen |= Of(PlanCheckpoint)
+		s.Seen |= setOf(PlanCheckpoint)
 		s.Slice.Steps = slices.DeleteFunc(s.Slice.Steps, func(o string) bool { return slices.Contains(done, o) })
 		s.Slice.Steps = newest(append(s.Slice.Steps, done...), maxSteps)
 	}
 	if !slices.Equal(s.Plan.Steps, steps) {
-		s.Seen |= Of(PlanUpdate)
+		s.Seen |= setOf(PlanUpdate)
 	}
 	s.Plan.Steps = steps
 }

@@ -49,13 +49,13 @@ func Test004_CommitFromExecCommandVariants(t *testing.T) {
 		event host.CommandFinished
 		want  Signals
 	}{
-		"root commit":       {command(`/bin/bash -lc 'git add f && git -c user.name=m commit -m one'`, "[main (root-commit) 13a3117] one\n", 0), Of(Commit)},
-		"amend":             {command(`/bin/bash -lc 'git commit --amend -m one'`, made, 0), Of(Commit)},
-		"alias":             {command(`/bin/bash -lc 'git config alias.ci commit && git ci -am x'`, made, 0), Of(Commit)},
-		"elsewhere":         {command(`/bin/bash -lc 'cd / && git -C "$OLDPWD" commit -am x'`, made, 0), Of(Commit)},
-		"push fails":        {command(`/bin/bash -lc 'git commit -am five && git push'`, made+"fatal: No configured push destination.\n", 128), Of(Commit)},
-		"script":            {command(`/bin/bash -lc 'bash s.sh'`, made, 0), Of(Commit)},
-		"quiet":             {command(`/bin/bash -lc 'git commit -qam quiet'`, "", 0), Of(Commit)},
+		"root commit":       {command(`/bin/bash -lc 'git add f && git -c user.name=m commit -m one'`, "[main (root-commit) 13a3117] one\n", 0), setOf(Commit)},
+		"amend":             {command(`/bin/bash -lc 'git commit --amend -m one'`, made, 0), setOf(Commit)},
+		"alias":             {command(`/bin/bash -lc 'git config alias.ci commit && git ci -am x'`, made, 0), setOf(Commit)},
+		"elsewhere":         {command(`/bin/bash -lc 'cd / && git -C "$OLDPWD" commit -am x'`, made, 0), setOf(Commit)},
+		"push fails":        {command(`/bin/bash -lc 'git commit -am five && git push'`, made+"fatal: No configured push destination.\n", 128), setOf(Commit)},
+		"script":            {command(`/bin/bash -lc 'bash s.sh'`, made, 0), setOf(Commit)},
+		"quiet":             {command(`/bin/bash -lc 'git commit -qam quiet'`, "", 0), setOf(Commit)},
 		"quiet, failed":     {command(`/bin/bash -lc 'git commit -qam quiet'`, "", 1), 0},
 		"nothing to commit": {command(`/bin/bash -lc 'git commit -m x'`, "nothing to commit, working tree clean\n", 1), 0},
 		"masked":            {command(`/bin/bash -lc 'git commit -m x; true'`, "nothing to commit, working tree clean\n", 0), 0},
@@ -63,10 +63,10 @@ func Test004_CommitFromExecCommandVariants(t *testing.T) {
 		"echo":              {command(`/bin/bash -lc "echo 'git commit is a command'"`, "git commit is a command\n", 0), 0},
 		"search":            {command(`/bin/bash -lc "git log --grep='git commit'"`, "", 0), 0},
 		"push":              {command(`git push`, "Everything up-to-date\n", 0), 0},
-		"pull request":      {command(`gh pr create --fill`, "https://example.test/o/r/pull/1\n", 0), Of(PRCheckpoint)},
+		"pull request":      {command(`gh pr create --fill`, "https://example.test/o/r/pull/1\n", 0), setOf(PRCheckpoint)},
 		"not installed":     {command(`gh pr create --fill`, "bash: gh: command not found\n", 127), 0},
-		"stack":             {command(`gt submit --stack`, "ok\n", 0), Of(PRCheckpoint)},
-		"both":              {command(`git commit -m x && gt ss`, made+"ok\n", 0), Of(Commit, PRCheckpoint)},
+		"stack":             {command(`gt submit --stack`, "ok\n", 0), setOf(PRCheckpoint)},
+		"both":              {command(`git commit -m x && gt ss`, made+"ok\n", 0), setOf(Commit, PRCheckpoint)},
 	} {
 		if got := run(auto(), host.TurnStarted{}, row.event).State.signals(); got != row.want {
 			t.Errorf("%s: %v, want %v", name, got.List(), row.want.List())
@@ -152,32 +152,32 @@ func Test004_AgentDoneNeedsWorkAndNoDoubt(t *testing.T) {
 		events []host.Event
 		want   Signals
 	}{
-		"done after work":           {[]host.Event{work, host.AgentMessage{Text: "All tasks are done."}}, Of(AgentDone)},
-		"done before the last work": {[]host.Event{host.AgentMessage{Text: "The task is complete"}, work}, Of(AgentDone)},
+		"done after work":           {[]host.Event{work, host.AgentMessage{Text: "All tasks are done."}}, setOf(AgentDone)},
+		"done before the last work": {[]host.Event{host.AgentMessage{Text: "The task is complete"}, work}, setOf(AgentDone)},
 		"no work":                   {[]host.Event{host.AgentMessage{Text: "All tasks are done."}}, 0},
-		"a plan alone is no work":   {[]host.Event{planOf("- a"), host.AgentMessage{Text: "The work is done."}}, Of(PlanUpdate)},
+		"a plan alone is no work":   {[]host.Event{planOf("- a"), host.AgentMessage{Text: "The work is done."}}, setOf(PlanUpdate)},
 		"doubt":                     {[]host.Event{work, host.AgentMessage{Text: "The task is complete, but the docs are not done."}}, 0},
 		"taken back":                {[]host.Event{work, host.AgentMessage{Text: "The task is complete."}, host.AgentMessage{Text: "Wait, one test fails."}}, 0},
-		"emphasis":                  {[]host.Event{work, host.AgentMessage{Text: "**The task\nis   complete**"}}, Of(AgentDone)},
-		"curly apostrophe":          {[]host.Event{work, host.AgentMessage{Text: "I’ve finished the parser."}}, Of(AgentDone)},
+		"emphasis":                  {[]host.Event{work, host.AgentMessage{Text: "**The task\nis   complete**"}}, setOf(AgentDone)},
+		"curly apostrophe":          {[]host.Event{work, host.AgentMessage{Text: "I’ve finished the parser."}}, setOf(AgentDone)},
 		"part of a word":            {[]host.Event{work, host.AgentMessage{Text: "The task is completely different."}}, 0},
 		"in a word":                 {[]host.Event{work, host.AgentMessage{Text: "Underneath the worktask is complete nonsense"}}, 0},
 		"in a fence":                {[]host.Event{work, host.AgentMessage{Text: "Log:\n```\nthe task is done\n```\nmore to come"}}, 0},
-		"after a fence":             {[]host.Event{work, host.AgentMessage{Text: "```\nx\n```\nThe task is done"}}, Of(AgentDone)},
+		"after a fence":             {[]host.Event{work, host.AgentMessage{Text: "```\nx\n```\nThe task is done"}}, setOf(AgentDone)},
 		"inline code":               {[]host.Event{work, host.AgentMessage{Text: "I print `the task is done` now"}}, 0},
 		"block quote":               {[]host.Event{work, host.AgentMessage{Text: "> the task is done\n\nsays the issue"}}, 0},
 		"quoted":                    {[]host.Event{work, host.AgentMessage{Text: `The label "the task is done" is wrong`}}, 0},
 		"quoted in Chinese":         {[]host.Event{work, host.AgentMessage{Text: "按鈕「任務已完成」的顏色不對"}}, 0},
-		"Chinese":                   {[]host.Event{work, host.AgentMessage{Text: "好的，任務已完成。"}}, Of(AgentDone)},
-		"Chinese inside a sentence": {[]host.Event{work, host.AgentMessage{Text: "這些都完成了吧abc"}}, Of(AgentDone)},
+		"Chinese":                   {[]host.Event{work, host.AgentMessage{Text: "好的，任務已完成。"}}, setOf(AgentDone)},
+		"Chinese inside a sentence": {[]host.Event{work, host.AgentMessage{Text: "這些都完成了吧abc"}}, setOf(AgentDone)},
 		"Chinese doubt":             {[]host.Event{work, host.AgentMessage{Text: "部分完成，任務已完成一半，還需要測試"}}, 0},
-		"topic shift":               {[]host.Event{work, host.AgentMessage{Text: "Moving on to the parser."}}, Of(TopicShift)},
-		"conclusion":                {[]host.Event{work, host.AgentMessage{Text: "In summary, it works."}}, Of(ConcludingThought)},
+		"topic shift":               {[]host.Event{work, host.AgentMessage{Text: "Moving on to the parser."}}, setOf(TopicShift)},
+		"conclusion":                {[]host.Event{work, host.AgentMessage{Text: "In summary, it works."}}, setOf(ConcludingThought)},
 		"shift without work":        {[]host.Event{host.AgentMessage{Text: "Moving on to the parser. In summary …"}}, 0},
 		"our own packet":            {[]host.Event{work, host.AgentMessage{Text: "I was told:\n" + packetOpen + " id=\"x\">\nthe task is done\n" + packetClose + "\nso I go on"}}, 0},
 		"an unfinished packet":      {[]host.Event{work, host.AgentMessage{Text: "I was told:\n" + packetOpen + " id=\"x\">\nthe task is done\n"}}, 0},
 		"synthetic turn":            {[]host.Event{host.TurnStarted{}, host.UserMessage{Ours: true}, work, command("git commit -m x", "[main abcdef0] x\n", 0), host.StageCompleted{Stage: "DEV"}, host.AgentMessage{Text: "All tasks are done."}}, 0},
-		"user turn after it":        {[]host.Event{host.TurnStarted{}, host.UserMessage{Ours: true}, work, host.TurnStarted{}, work, host.AgentMessage{Text: "All tasks are done."}}, Of(AgentDone)},
+		"user turn after it":        {[]host.Event{host.TurnStarted{}, host.UserMessage{Ours: true}, work, host.TurnStarted{}, work, host.AgentMessage{Text: "All tasks are done."}}, setOf(AgentDone)},
 		"signals end with the turn": {[]host.Event{work, host.AgentMessage{Text: "All tasks are done."}, host.TurnEnded{}, host.TurnStarted{}, work}, 0},
 	} {
 		got := run(auto(), append([]host.Event{host.TurnStarted{}}, row.events...)...).State.signals()
@@ -192,8 +192,8 @@ func Test004_MarkersComeFromTheSettings(t *testing.T) {
 	s := auto()
 	s.Markers = config.Markers{AgentDone: []string{"Shipped It", " "}, AgentDoneNegative: []string{"not really"}, TopicShift: []string{"weiter mit"}, ConcludingThought: []string{"FAZIT"}}
 	for text, want := range map[string]Signals{
-		"we shipped it": Of(AgentDone), "we shipped it, not really": 0, "all tasks are done": 0, "": 0,
-		"Weiter mit Teil zwei.": Of(TopicShift), "Fazit: gut": Of(ConcludingThought), "fazite": 0, "weiter mitten": 0,
+		"we shipped it": setOf(AgentDone), "we shipped it, not really": 0, "all tasks are done": 0, "": 0,
+		"Weiter mit Teil zwei.": setOf(TopicShift), "Fazit: gut": setOf(ConcludingThought), "fazite": 0, "weiter mitten": 0,
 	} {
 		if got := run(s, host.ToolActivity{}, host.AgentMessage{Text: text}).State.signals(); got != want {
 			t.Errorf("%q: %v, want %v", text, got.List(), want.List())
@@ -207,7 +207,7 @@ func TestBoundaryOfTheTurnBefore(t *testing.T) {
 	t.Parallel()
 	commit := command("git commit -m x", "[main abcdef0] x\n", 0)
 	s := run(auto(), host.TurnStarted{}, commit, host.TurnEnded{}, host.TurnStarted{})
-	if s.Boundary() != Of(Commit) || s.State.signals() != 0 {
+	if s.Boundary() != setOf(Commit) || s.State.signals() != 0 {
 		t.Errorf("boundary %v, signals %v", s.Boundary().List(), s.State.signals().List())
 	}
 	if b := s.Apply(host.ToolActivity{}, auto()).Boundary(); b != 0 {

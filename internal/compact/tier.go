@@ -6,12 +6,12 @@ import "github.com/seed-6d03985f/overtone/internal/config"
 type Tier string
 
 const (
-	// None: there is room enough, or the window's size is not known.
-	None      Tier = "none"
-	Early     Tier = "early"
-	Ready     Tier = "ready"
-	Asap      Tier = "asap"
-	Emergency Tier = "emergency"
+	// noTier: there is room enough, or the window's size is not known.
+	noTier    Tier = "none"
+	early     Tier = "early"
+	ready     Tier = "ready"
+	asap      Tier = "asap"
+	emergency Tier = "emergency"
 )
 
 // Usage is how full a context is, in tokens. The percentage is of the whole
@@ -44,15 +44,15 @@ func (u Usage) below(share float64) bool {
 func tierOf(t config.Trigger, u Usage) Tier {
 	switch {
 	case !u.Known():
-		return None
+		return noTier
 	case u.below(t.EmergencyPercentRemainingLT):
-		return Emergency
+		return emergency
 	case u.below(t.AsapPercentRemainingLT):
-		return Asap
+		return asap
 	case u.below(t.ReadyPercentRemainingLT):
-		return Ready
+		return ready
 	case u.below(t.EarlyPercentRemainingLT):
-		return Early
+		return early
 	}
-	return None
+	return noTier
 }

@@ -83,7 +83,7 @@ func (w *Codex) check(t *thread, a doCheck) {
 	})
 	w.post("thread/queue/list", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
 		var q wireQueue
-		var rpc *RPCError
+		var rpc *rpcError
 		switch {
 		case errors.As(err, &rpc):
 			e.NoQueue = true
@@ -108,7 +108,7 @@ func (w *Codex) author(t *thread, a doAuthor) {
 	t.report("author", message.WatchAgentPacket)
 	params := map[string]any{"threadId": t.id, "expectedTurnId": a.Turn, "prompt": t.settings.Prompt}
 	var id int64
-	id = w.client.Post("thread/sample", params, func(raw json.RawMessage, err error) {
+	id = w.client.post("thread/sample", params, func(raw json.RawMessage, err error) {
 		var r struct {
 			Text string `json:"text"`
 		}
@@ -131,7 +131,7 @@ func (w *Codex) author(t *thread, a doAuthor) {
 
 func (w *Codex) compact(t *thread, a doCompact) {
 	w.post("thread/compact/start", map[string]any{"threadId": t.id}, callTimeout, func(_ json.RawMessage, err error) {
-		var rpc *RPCError
+		var rpc *rpcError
 		if errors.As(err, &rpc) {
 			w.problem(err)
 			w.feed(t, compactRefused(a))
@@ -148,7 +148,7 @@ func (w *Codex) add(t *thread, a doAdd) {
 			} `json:"queuedSubmission"`
 		}
 		e := added{Packet: a.Packet}
-		var rpc *RPCError
+		var rpc *rpcError
 		switch {
 		case errors.As(err, &rpc):
 			e.Unsupported = unsupported(rpc)
@@ -164,7 +164,7 @@ func (w *Codex) add(t *thread, a doAdd) {
 
 // unsupported tells a method that the server does not have from one that it
 // refuses.
-func unsupported(err *RPCError) bool {
+func unsupported(err *rpcError) bool {
 	return err.Code == -32601 || strings.Contains(err.Message, "unknown variant") || strings.Contains(err.Message, "experimentalApi")
 }
 
@@ -172,7 +172,7 @@ func (w *Codex) startTurn(t *thread, a doStartTurn) {
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.Packet, "input": textInput(a.Text)}
 	w.post("turn/start", params, callTimeout, func(_ json.RawMessage, err error) {
 		e := added{Packet: a.Packet, Unclear: err != nil}
-		var rpc *RPCError
+		var rpc *rpcError
 		if errors.As(err, &rpc) {
 			e.Refused, e.Unclear = true, false
 			w.problem(err)
@@ -192,7 +192,7 @@ func (w *Codex) view(t *thread, a doLook) {
 	e := looked{Seq: a.Seq}
 	w.post("thread/queue/list", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
 		var q wireQueue
-		var rpc *RPCError
+		var rpc *rpcError
 		switch {
 		case errors.As(err, &rpc):
 		case err != nil || json.Unmarshal(raw, &q) != nil:

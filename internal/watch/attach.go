@@ -86,7 +86,7 @@ func (w *Codex) subscribe(t *thread) {
 		}
 		if err != nil || n.Thread == nil {
 			// A new thread has no file yet; it comes with the first turn.
-			var rpc *RPCError
+			var rpc *rpcError
 			if errors.As(err, &rpc) {
 				t.retry = w.Now().Add(300 * time.Millisecond << min(t.refused, 7))
 				t.refused++

@@ -36,7 +36,7 @@ type Client struct {
 }
 
 // Inbound is one thing that arrived: a notification (Method and Params) or
-// the answer to a Post (Tag, and Result or Err).
+// the answer to a post (Tag, and Result or Err).
 type Inbound struct {
 	Method string
 	Params json.RawMessage
@@ -127,35 +127,13 @@ func (c *Client) Close() error {
 	return c.err
 }
 
-// Next returns the next thing that arrived. After the connection's end it
-// still hands out what had come before, then the reason of the end.
-func (c *Client) Next(ctx context.Context) (Inbound, error) {
-	for {
-		c.mu.Lock()
-		if len(c.queue) > 0 {
-			in := c.queue[0]
-			c.queue = c.queue[1:]
-			c.mu.Unlock()
-			return in, nil
-		}
-		err := c.err
-		c.mu.Unlock()
-		if err != nil {
-			return Inbound{}, err
-		}
-		select {
-		case <-c.wake:
-		case <-ctx.Done():
-			return Inbound{}, ctx.Err()
-		}
-	}
-}
-
 // Ready is signalled when Next may have something; it is for a select.
 func (c *Client) Ready() <-chan struct{} { return c.wake }
 
-// TryNext is Next without waiting; ok is false when nothing is there yet.
-func (c *Client) TryNext() (in Inbound, ok bool, err error) {
+// Next returns the next thing that arrived; ok is false when nothing is there
+// yet. After the connection's end it still hands out what had come before, then
+// the reason of the end.
+func (c *Client) Next() (in Inbound, ok bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.queue) > 0 {
@@ -166,10 +144,10 @@ func (c *Client) TryNext() (in Inbound, ok bool, err error) {
 	return Inbound{}, false, c.err
 }
 
-// Post sends a request whose answer comes out of Next with tag. There is
+// post sends a request whose answer comes out of Next with tag. There is
 // always exactly one answer, an error when the time is up or the connection
 // ends. The result is the request's id on the wire.
-func (c *Client) Post(method string, params, tag any, timeout time.Duration) int64 {
+func (c *Client) post(method string, params, tag any, timeout time.Duration) int64 {
 	return c.start(&call{method: method, params: params, tag: tag}, timeout)
 }
 

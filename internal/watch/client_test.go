@@ -87,11 +87,25 @@ func dialPeer(t *testing.T, answer func(*peer, frame)) (*Client, *peer) {
 	return c, p
 }
 
+func await(ctx context.Context, c *Client) (Inbound, error) {
+	for {
+		in, ok, err := c.Next()
+		if ok || err != nil {
+			return in, err
+		}
+		select {
+		case <-c.Ready():
+		case <-ctx.Done():
+			return in, ctx.Err()
+		}
+	}
+}
+
 func next(t *testing.T, c *Client) Inbound {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	in, err := c.Next(ctx)
+	in, err := await(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +178,7 @@ func TestClientKeepsTheServersOrder(t *testing.T) {
 		p.send(`{"id":999,"result":{}}`)
 		p.send(`{"method":"turn/completed","params":{"n":2}}`)
 	})
-	c.Post("check", nil, "tag", time.Minute)
+	c.post("check", nil, "tag", time.Minute)
 	var got []string
 	for range 3 {
 		in := next(t, c)
@@ -208,25 +222,25 @@ func TestClientErrors(t *testing.T) {
 			p.send(`{"id":` + string(f.ID) + `,"error":{"code":-32600,"message":"no rollout found"}}`)
 		}
 	})
-	var rpc *RPCError
+	var rpc *rpcError
 	if err := c.Call(t.Context(), "no", nil, nil); !errors.As(err, &rpc) || rpc.Code != -32600 {
 		t.Errorf("Call = %v, want RPC error -32600", err)
 	}
-	c.Post("silent", nil, 1, time.Millisecond)
+	c.post("silent", nil, 1, time.Millisecond)
 	if in := next(t, c); in.Tag != 1 || !errors.Is(in.Err, errTimeout) {
 		t.Errorf("silent request: %+v", in)
 	}
-	c.Post("pending", nil, 2, time.Minute)
+	c.post("pending", nil, 2, time.Minute)
 	p.mu.Lock()
 	_ = p.ws.CloseNow()
 	p.mu.Unlock()
 	if in := next(t, c); in.Tag != 2 || in.Err == nil {
 		t.Errorf("pending request at the end of the connection: %+v", in)
 	}
-	if _, err := c.Next(t.Context()); err == nil {
+	if _, err := await(t.Context(), c); err == nil {
 		t.Error("Next after the end gave no error")
 	}
-	c.Post("late", nil, 3, time.Minute)
+	c.post("late", nil, 3, time.Minute)
 	if in := next(t, c); in.Tag != 3 || in.Err == nil {
 		t.Errorf("request after the end: %+v", in)
 	}
@@ -238,7 +252,7 @@ func TestClientBoundsMessages(t *testing.T) {
 	p.send(`{"method":"turn/started","params":"` + strings.Repeat("x", maxMessage) + `"}`)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if in, err := c.Next(ctx); err == nil || ctx.Err() != nil {
+	if in, err := await(ctx, c); err == nil || ctx.Err() != nil {
 		t.Errorf("Next = %.40q, %v; want the connection to end", in.Params, err)
 	}
 }

@@ -120,7 +120,7 @@ func (w *Codex) serve(ctx context.Context, c *Client) error {
 	defer timer.Stop()
 	for {
 		for {
-			in, ok, err := c.TryNext()
+			in, ok, err := c.Next()
 			if err != nil {
 				return err
 			}
@@ -149,7 +149,7 @@ func (w *Codex) serve(ctx context.Context, c *Client) error {
 
 // post sends a request; then runs when its answer comes.
 func (w *Codex) post(method string, params map[string]any, timeout time.Duration, then func(json.RawMessage, error)) {
-	w.client.Post(method, params, then, timeout)
+	w.client.post(method, params, then, timeout)
 }
 
 func (w *Codex) handle(in Inbound) {

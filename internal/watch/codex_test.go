@@ -195,14 +195,14 @@ func TestCodexWithoutQueue(t *testing.T) {
 func TestCodexAgentPacket(t *testing.T) {
 	tests := []struct {
 		name   string
-		sample func(string) (string, *RPCError)
+		sample func(string) (string, *rpcError)
 		silent string
 		want   string // in the packet
 		posted string
 	}{
-		{name: "written", sample: func(string) (string, *RPCError) { return "MY OWN WORDS", nil }, want: "MY OWN WORDS", posted: "thread/sample thread/compact/start thread/queue/add"},
-		{name: "refused", sample: func(string) (string, *RPCError) { return "", &RPCError{-32600, "stale"} }, want: "1a2b3c4", posted: "thread/sample thread/compact/start thread/queue/add"},
-		{name: "empty", sample: func(string) (string, *RPCError) { return " ", nil }, want: "1a2b3c4", posted: "thread/sample thread/compact/start thread/queue/add"},
+		{name: "written", sample: func(string) (string, *rpcError) { return "MY OWN WORDS", nil }, want: "MY OWN WORDS", posted: "thread/sample thread/compact/start thread/queue/add"},
+		{name: "refused", sample: func(string) (string, *rpcError) { return "", &rpcError{-32600, "stale"} }, want: "1a2b3c4", posted: "thread/sample thread/compact/start thread/queue/add"},
+		{name: "empty", sample: func(string) (string, *rpcError) { return " ", nil }, want: "1a2b3c4", posted: "thread/sample thread/compact/start thread/queue/add"},
 		{name: "too slow", silent: "thread/sample", want: "1a2b3c4", posted: "thread/sample thread/sample/cancel thread/compact/start thread/queue/add"},
 	}
 	for _, tt := range tests {

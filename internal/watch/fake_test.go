@@ -36,7 +36,7 @@ type fakeServer struct {
 
 	noQueue    bool
 	compaction turnStatus // how compactions end; "" for completed
-	sample     func(prompt string) (string, *RPCError)
+	sample     func(prompt string) (string, *rpcError)
 	silent     string // a method that is never answered
 	resumable  bool
 	unloaded   bool // the thread is not in the list of loaded ones
@@ -140,9 +140,9 @@ func (f *fakeServer) note(method string, params map[string]any) {
 
 type obj = map[string]any
 
-func (f *fakeServer) answer(method string, p obj) (result any, rpc *RPCError, after func()) {
+func (f *fakeServer) answer(method string, p obj) (result any, rpc *rpcError, after func()) {
 	if f.noQueue && strings.HasPrefix(method, "thread/queue/") {
-		return nil, &RPCError{-32601, "method not found"}, nil
+		return nil, &rpcError{-32601, "method not found"}, nil
 	}
 	switch method {
 	case "thread/loaded/list":
@@ -154,7 +154,7 @@ func (f *fakeServer) answer(method string, p obj) (result any, rpc *RPCError, af
 		return obj{"thread": f.thread}, nil, nil
 	case "thread/resume":
 		if !f.resumable {
-			return nil, &RPCError{-32600, "no rollout found for thread id"}, nil
+			return nil, &rpcError{-32600, "no rollout found for thread id"}, nil
 		}
 		return obj{"thread": f.thread}, nil, nil
 	case "thread/turns/list":

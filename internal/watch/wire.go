@@ -21,16 +21,16 @@ type frame struct {
 	Method string          `json:"method,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
 	Result json.RawMessage `json:"result,omitempty"`
-	Error  *RPCError       `json:"error,omitempty"`
+	Error  *rpcError       `json:"error,omitempty"`
 }
 
-// RPCError is an error answer of the app-server.
-type RPCError struct {
+// rpcError is an error answer of the app-server.
+type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 }
 
-func (e *RPCError) Error() string { return fmt.Sprintf("app-server error %d: %s", e.Code, e.Message) }
+func (e *rpcError) Error() string { return fmt.Sprintf("app-server error %d: %s", e.Code, e.Message) }
 
 type frameKind int
 
