@@ -28,7 +28,7 @@ func Explain(in Input, d Decision, l message.Lang) string {
 	if len(in.History) > 0 {
 		lines = append(lines, message.ExplainRearm.Format(l, rearmGrowth(in.Usage.Window), d.Rearm))
 	}
-	return strings.Join(append(lines, message.ExplainMode.Format(l, string(s.Mode))), "\n")
+	return strings.Join(append(lines, message.ExplainMode.Format(l, s.Mode)), "\n")
 }
 
 func orNone(list []Boundary, l message.Lang) string {

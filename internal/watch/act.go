@@ -1,13 +1,13 @@
 package watch
 
 import (
-	"github.com/seed-6d03985f/overtone/internal/host"
 
 	"encoding/json"
 	"errors"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
