@@ -1,7 +1,6 @@
 package watch
 
 import (
-
 	"encoding/json"
 	"errors"
 	"strings"
