@@ -48,8 +48,9 @@ eval: export OVERTONE_EVAL := 1
 eval:
 	$(GO) test -count=1 -timeout 30m -v -run Eval ./internal/eval/...
 
-# A minute for every fuzz target.
+# A minute for every fuzz target, and the guard against a real shell.
 fuzz:
+	OVERTONE_FUZZ_LINES=20000 OVERTONE_FUZZ_SEED=$$RANDOM $(GO) test -count=1 -timeout 30m -v -run '^TestGuardAgainstRealShell$$' ./internal/shellcmd
 	@for pkg in $$($(GO) list ./internal/...); do \
 		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 			echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 60s $$pkg || exit 1; \

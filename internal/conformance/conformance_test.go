@@ -676,7 +676,7 @@ func runGuard(t *testing.T, c pipelineCase) {
 	}
 	tool := host.Of(host.ClaudeCode).Decode("pre-tool-use", payload).Tool
 	got := "block"
-	if workflow.Guard(fragment(t, in.State), tool.Kind.Edits(), tool.Command, shellcmd.ReadOnly) {
+	if workflow.Guard(fragment(t, in.State), tool.Kind.Edits(), tool.Command, func(line string) bool { ok, _ := shellcmd.ReadOnly(line); return ok }) {
 		got = "allow"
 	}
 	if want := decode(t, c.Check); got != want {

@@ -35,7 +35,15 @@ func (c *call) preToolUse() (host.Reply, error) {
 	if err != nil || s == nil {
 		return host.Reply{}, err
 	}
-	if workflow.Guard(s, tool.Kind.Edits(), tool.Command, shellcmd.ReadOnly) {
+	reason := ""
+	readOnly := func(line string) bool {
+		ok, why := shellcmd.ReadOnly(line)
+		if !ok {
+			reason = why.In(c.lang)
+		}
+		return ok
+	}
+	if workflow.Guard(s, tool.Kind.Edits(), tool.Command, readOnly) {
 		return host.Reply{}, errQuiet
 	}
 	err = c.update(func(tx *session.Tx) error {
@@ -44,7 +52,7 @@ func (c *call) preToolUse() (host.Reply, error) {
 	if err != nil {
 		c.complain("timeline", err)
 	}
-	return host.Reply{Deny: workflow.GuardText(s, tool.Name, c.lang)}, nil
+	return host.Reply{Deny: workflow.GuardText(s, tool.Name, reason, c.lang)}, nil
 }
 
 // markRepos remembers the repositories before a command that may commit.

@@ -66,6 +66,15 @@ var (
 	DenyOther      = Text{ZH: "⛔ 無法委派 %s：%s", EN: "⛔ %s cannot be delegated: %s"}
 	GuardBlocked   = Text{ZH: "⛔ Pipeline [%s] 進行中 — 禁止 %s。\n你是訊息匯流排（Relay），不是執行者。\n%s", EN: "⛔ Pipeline [%s] is running: %s is not for the main agent.\nYou relay work, you do not do it.\n%s"}
 	GuardCancel    = Text{ZH: "（要自行操作請先 /overtone:cancel）", EN: "(to work directly, use /overtone:cancel first)"}
+	GuardSyntax    = Text{ZH: "這行指令看不懂：%s。請寫得簡單一點，或交給該階段的 agent。", EN: "the line could not be understood: %s. Write it more simply, or leave it to the stage's agent."}
+	GuardRedirect  = Text{ZH: "輸出會寫到 %s。請去掉重新導向，或導到 /dev/null。", EN: "its output goes to %s. Leave the redirection out, or use /dev/null."}
+	GuardAssign    = Text{ZH: "指定 %s 可能改變要執行的程式。請用小寫的變數名稱，或不要指定。", EN: "setting %s may change what is run. Use a variable in small letters, or none."}
+	GuardArith     = Text{ZH: "算式裡的 %s 可能執行指令。請直接寫數字，或用 [ … ] 比較。", EN: "%s in arithmetic may run commands. Write the number itself, or compare with [ … ]."}
+	GuardCode      = Text{ZH: "%s 可能執行看不到的程式碼。請直接寫出要執行的指令。", EN: "%s may run code that cannot be seen here. Write the command itself."}
+	GuardProgram   = Text{ZH: "%s 不是已知只讀取的程式。請改用唯讀的指令，或交給該階段的 agent。", EN: "%s is not known to only read. Use a command that does, or leave it to the stage's agent."}
+	GuardOption    = Text{ZH: "「%s」可能寫入檔案或執行程式。請用較簡單的寫法，或交給該階段的 agent。", EN: "“%s” may write or run something. Use a plainer form, or leave it to the stage's agent."}
+	GuardDynamic   = Text{ZH: "%s 的一個引數執行時才知道，可能變成選項。請加引號並在前面加 --，或直接寫出值。", EN: "an argument of %s is only known when it runs and could become an option. Quote it and put -- in front, or write the value."}
+	GuardOwn       = Text{ZH: "%s 由使用者自己決定。", EN: "%s is for the user to decide."}
 )
 
 // The result texts of 000.

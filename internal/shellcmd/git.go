@@ -282,25 +282,11 @@ func parseCommitOptions(args []arg) commitOptions {
 	return o
 }
 
+// commitValue reports whether an option of git commit takes the next word. The
+// number is how far the name may be shortened.
 func commitValue(name string) bool {
-	for _, n := range []struct {
-		name string
-		most int
-	}{
-		{"message", 1},
-		{"file", 3},
-		{"reuse-message", 3},
-		{"reedit-message", 3},
-		{"fixup", 3},
-		{"squash", 2},
-		{"author", 2},
-		{"date", 2},
-		{"template", 2},
-		{"trailer", 2},
-		{"cleanup", 1},
-		{"pathspec-from-file", 10},
-	} {
-		if abbreviates(name, n.name, n.most) {
+	for _, o := range strings.Fields("1message 3file 3reuse-message 3reedit-message 3fixup 2squash 2author 2date 2template 2trailer 1cleanup 9pathspec-from-file") {
+		if abbreviates(name, o[1:], int(o[0]-'0')) {
 			return true
 		}
 	}
@@ -351,9 +337,14 @@ func gitBuiltin(sub string) bool {
 // inert reports whether a program other than git cannot commit: what it does is
 // known and does not run other programs of the user.
 func inert(c command) bool {
-	plain := c
-	plain.Writes, plain.Via, plain.Env = nil, nil, nil
-	if plain.readOnly() {
+	words := make([]word, len(c.Args))
+	for i, a := range c.Args {
+		if !a.Dynamic {
+			words[i] = word{text: a.Text, static: true, one: true, lead: !strings.HasPrefix(a.Text, "-")}
+		}
+	}
+	g := guard{}
+	if g.exec(words); !g.denied {
 		return true
 	}
 	if c.Args[0].Dynamic || c.Args[0].Text != c.name() && !systemPath(c.Args[0].Text) {

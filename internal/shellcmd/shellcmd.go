@@ -2,22 +2,19 @@
 // programs it runs, whether it committed, whether it published or closed a pull
 // request, and whether it only reads.
 //
-// parse walks the syntax tree of the line and yields every simple command that
-// may be executed: through lists, pipes, subshells, substitutions, loops and
-// functions, through wrappers (env, sudo, timeout, xargs, …) and through shells
-// that are given a script (bash -lc '…', eval, a here-document). Words are
-// expanded as far as the line itself tells; what depends on run time is marked
-// Dynamic and carries a guess where there is one. A here-document is data unless
-// a shell reads it.
+// Two readers share the parser, because they need opposite things. The walker
+// (parse) looks for evidence: it yields every simple command that may be executed,
+// through lists, pipes, substitutions, loops, functions, wrappers (sudo, timeout,
+// xargs, …) and shells that are given a script, expands words as far as the line
+// tells and guesses the rest. A wrong guess costs little, since git's own output
+// or the reflog has the last word. The guard (ReadOnly) gives a permission: it
+// guesses nothing, follows nothing that it does not know, and says no by default.
+// What it knows of programs is data, in programs.txt.
 //
-// Guesses are good enough to look for evidence, never to give a permission:
-// Committed starts from a guess and lets git's own output or the reflog decide;
-// ReadOnly trusts static words only, and says no to whatever it does not know.
-//
-// Work is bounded: lines above maxLine and lines that expand too far are refused
-// with an error. The package runs no process; a repository is read from its
-// files (ReadHead, UserAliases). Other version control systems, shell aliases
-// from start-up files and remote commands (ssh) are not looked into.
+// Work is bounded: lines above maxLine and lines that nest or expand too far are
+// refused. The package runs no process; a repository is read from its files
+// (ReadHead, UserAliases). Other version control systems, shell aliases from
+// start-up files and remote commands (ssh) are not looked into.
 package shellcmd
 
 import (
@@ -45,8 +42,6 @@ type arg struct {
 	Text string
 	// Dynamic says that the value depends on run time.
 	Dynamic bool
-	// Prefix is the part of a Dynamic word that is certain.
-	Prefix string
 }
 
 // assign is an assignment that holds for one command.
@@ -62,16 +57,11 @@ type command struct {
 	Args []arg
 	// Env holds the assignments in front of the command.
 	Env []assign
-	// Via names the wrappers the command was found in, outermost first.
-	Via []string
 	// Dir is the working directory: absolute, starting with ~ for the home
 	// directory, or relative to where the line started ("" is that place).
 	Dir string
 	// DirKnown is false when Dir cannot be told from the line.
 	DirKnown bool
-	// Writes lists the files that the command's output is redirected to,
-	// without the null device and other file descriptors.
-	Writes []arg
 	// Hidden says that the command's output is not the line's output: it is
 	// captured, piped on or redirected.
 	Hidden bool

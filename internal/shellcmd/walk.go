@@ -37,9 +37,7 @@ type scope struct {
 	moved   bool   // old is valid
 	vars    map[string]string
 	args    []arg // $1, $2, …
-	via     []string
 	env     []assign
-	writes  []arg
 	hidden  bool
 	decides bool
 	errexit bool
@@ -124,9 +122,8 @@ func (w *walker) stmt(st *syntax.Stmt, s *scope) {
 	w.spend(1)
 	// Redirections hold for everything inside the statement, but a cd
 	// inside it must outlive it: only these fields are put back.
-	writes, hidden, stdin, decides := s.writes, s.hidden, s.stdin, s.decides
-	defer func() { s.writes, s.hidden, s.stdin, s.decides = writes, hidden, stdin, decides }()
-	s.writes = slices.Clip(s.writes)
+	hidden, stdin, decides := s.hidden, s.stdin, s.decides
+	defer func() { s.hidden, s.stdin, s.decides = hidden, stdin, decides }()
 	w.redirects(st.Redirs, s)
 	if st.Negated || st.Background || st.Coprocess || st.Disown {
 		s.decides = false
@@ -311,43 +308,25 @@ func (w *walker) redirects(list []*syntax.Redirect, s *scope) {
 	for _, r := range list {
 		w.substs(r.Word, s)
 		w.substs(r.Hdoc, s)
-		out := false
+		stdout := r.N == nil || r.N.Value == "1"
 		switch r.Op {
-		case syntax.Hdoc, syntax.DashHdoc:
-			if r.Hdoc != nil {
-				body := w.text(r.Hdoc, s)
-				s.stdin = &body
+		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			word := r.Hdoc
+			if word == nil {
+				word = r.Word
 			}
-			continue
-		case syntax.WordHdoc:
-			body := w.text(r.Word, s)
+			body := w.text(word, s)
 			s.stdin = &body
-			continue
 		case syntax.RdrIn, syntax.DplIn:
 			s.stdin = nil
-			continue
 		case syntax.DplOut:
 			target := w.text(r.Word, s)
-			out = target.Dynamic || strings.Trim(target.Text, "0123456789-") != ""
+			s.hidden = s.hidden || stdout && (target.Dynamic || strings.Trim(target.Text, "0123456789-") != "")
 		default:
-			out = true
+			target := w.text(r.Word, s)
+			shown := target.Text == "/dev/stdout" || target.Text == "/dev/stderr" || target.Text == "/dev/tty"
+			s.hidden = s.hidden || stdout && !shown
 		}
-		if !out {
-			continue
-		}
-		target := w.text(r.Word, s)
-		stdout := r.N == nil || r.N.Value == "1"
-		if !target.Dynamic {
-			switch target.Text {
-			case "/dev/null":
-				s.hidden = s.hidden || stdout
-				continue
-			case "/dev/stdout", "/dev/stderr", "/dev/tty":
-				continue
-			}
-		}
-		s.hidden = s.hidden || stdout
-		s.writes = append(s.writes, target)
 	}
 }
 
@@ -465,9 +444,9 @@ func (w *walker) emit(args []arg, s *scope) {
 		return
 	}
 	w.cmds = append(w.cmds, command{
-		Args: args, Env: slices.Clone(s.env), Via: slices.Clone(s.via),
+		Args: args, Env: slices.Clone(s.env),
 		Dir: s.dir, DirKnown: s.known,
-		Writes: slices.Clone(s.writes), Hidden: s.hidden, Decides: s.decides,
+		Hidden: s.hidden, Decides: s.decides,
 	})
 }
 
@@ -544,15 +523,12 @@ func (w *walker) inline(via string, text arg, s *scope) {
 		w.emit([]arg{{Text: via}, text}, s)
 		return
 	}
-	old := s.via
-	s.via = append(slices.Clip(old), via)
 	if text.Dynamic {
 		// The guess shows what to look for, the wrapper keeps it from
 		// passing as known.
 		w.emit([]arg{{Text: via}, text}, s)
 	}
 	w.script(text.Text, via == "zsh", s)
-	s.via = old
 }
 
 func join(args []arg) arg {

@@ -13,9 +13,11 @@ func (w *walker) word(wd *syntax.Word, s *scope) []arg {
 	if wd == nil {
 		return nil
 	}
-	syntax.SplitBraces(wd)
+	// A copy, because a loop comes here again and the tree's walker knows no braces.
+	split := *wd
+	syntax.SplitBraces(&split)
 	b := wordBuilder{}
-	for _, p := range wd.Parts {
+	for _, p := range split.Parts {
 		w.part(&b, p, s, false)
 	}
 	args := b.done()
@@ -58,7 +60,6 @@ const maxGuess = 8 << 10
 type wordBuilder struct {
 	args    []arg
 	text    strings.Builder
-	prefix  string
 	dynamic bool
 	open    bool
 }
@@ -69,9 +70,7 @@ func (b *wordBuilder) static(text string) {
 }
 
 func (b *wordBuilder) guess(text string, quoted bool) {
-	if !b.dynamic {
-		b.dynamic, b.prefix = true, b.text.String()
-	}
+	b.dynamic = true
 	if len(text)+b.text.Len() > maxGuess {
 		text = ""
 	}
@@ -94,11 +93,11 @@ func (b *wordBuilder) guess(text string, quoted bool) {
 
 func (b *wordBuilder) flush() {
 	if b.open {
-		a := arg{Text: b.text.String(), Dynamic: b.dynamic, Prefix: b.prefix}
+		a := arg{Text: b.text.String(), Dynamic: b.dynamic}
 		b.args = append(b.args, a)
 	}
 	b.text.Reset()
-	b.prefix, b.dynamic, b.open = "", false, false
+	b.dynamic, b.open = false, false
 }
 
 func (b *wordBuilder) done() []arg {
@@ -220,61 +219,9 @@ func unescape(text, set string) string {
 	return b.String()
 }
 
-// ansiC decodes the escapes of $'…'.
+// ansiC decodes the escapes of $'…' that stand for one certain character. Those
+// with digits depend on the locale, and nobody hides a commit in them.
 func ansiC(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || i+1 == len(text) {
-			b.WriteByte(text[i])
-			continue
-		}
-		i++
-		switch c := text[i]; c {
-		case 'n':
-			b.WriteByte('\n')
-		case 't':
-			b.WriteByte('\t')
-		case 'r':
-			b.WriteByte('\r')
-		case 'a':
-			b.WriteByte(7)
-		case 'b':
-			b.WriteByte(8)
-		case 'e', 'E':
-			b.WriteByte(27)
-		case 'f':
-			b.WriteByte(12)
-		case 'v':
-			b.WriteByte(11)
-		case 'x', 'u', 'U':
-			width := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
-			n := digits(text[i+1:], width, 16)
-			r, _ := strconv.ParseUint(text[i+1:i+1+n], 16, 32)
-			if c == 'x' {
-				b.WriteByte(byte(r))
-			} else {
-				b.WriteRune(rune(r))
-			}
-			i += n
-		case '0', '1', '2', '3', '4', '5', '6', '7':
-			n := digits(text[i:], 3, 8)
-			r, _ := strconv.ParseUint(text[i:i+n], 8, 16)
-			b.WriteByte(byte(r))
-			i += n - 1
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
-
-func digits(s string, most, radix int) int {
-	n := 0
-	for n < len(s) && n < most {
-		if _, err := strconv.ParseUint(s[n:n+1], radix, 8); err != nil {
-			break
-		}
-		n++
-	}
-	return n
+	return strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\"`, `"`, `\a`, "\a", `\b`, "\b", `\e`, "\x1b", `\E`, "\x1b",
+		`\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v").Replace(text)
 }

@@ -18,9 +18,13 @@ func Guard(s *State, edits bool, command string, readOnly func(string) bool) (al
 	return !edits
 }
 
-// GuardText tells the main agent what to do instead.
-func GuardText(s *State, tool string, lang message.Lang) string {
+// GuardText tells the main agent what to do instead, and what was wrong with the
+// line it wanted to run.
+func GuardText(s *State, tool, reason string, lang message.Lang) string {
 	next := message.GuardCancel.In(lang)
+	if reason != "" {
+		next = reason + "\n" + next
+	}
 	if line := DelegateLine(s, lang); line != "" {
 		next = line + "\n" + next
 	}

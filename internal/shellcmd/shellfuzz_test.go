@@ -1,0 +1,386 @@
+package shellcmd
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestGuardAgainstRealShell writes random lines from a grammar and runs those
+// that the guard allows: in a folder of their own, with a PATH that holds the
+// reading programs and, for everything else, stand-ins that record being run.
+// A line that was allowed must leave no trace. A sample of the denied lines is
+// run too, so that the test would notice a grammar without teeth.
+//
+// OVERTONE_FUZZ_LINES says how many lines, OVERTONE_FUZZ_SEED which.
+func TestGuardAgainstRealShell(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash")
+	}
+	want, _ := strconv.Atoi(os.Getenv("OVERTONE_FUZZ_LINES"))
+	if want == 0 {
+		want = 300
+	}
+	seed, _ := strconv.ParseUint(os.Getenv("OVERTONE_FUZZ_SEED"), 10, 64)
+	reading, _ := corpus(t, "reading.txt")
+	writing, _ := corpus(t, "writing.txt")
+	const workers = 2
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	lines, allowed, denied, teeth := 0, 0, 0, 0
+	for n := range workers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			g := grammar{rand.New(rand.NewPCG(seed, uint64(n))), append(reading[:len(reading):len(reading)], writing...)}
+			box := newSandbox(t)
+			for range want / workers {
+				line := g.line()
+				ok, _ := ReadOnly(line)
+				sample := !ok && g.n(want) < 150
+				trace := ""
+				if ok || sample {
+					trace = box.run(line)
+				}
+				mu.Lock()
+				lines++
+				switch {
+				case ok:
+					if allowed++; trace != "" {
+						t.Errorf("allowed, but %s: %q", trace, line)
+					}
+				case sample:
+					if denied++; trace != "" {
+						teeth++
+					}
+				}
+				mu.Unlock()
+			}
+		}()
+	}
+	wg.Wait()
+	t.Logf("seed %d: %d lines, %d allowed and run; of %d denied ones that were run %d wrote or ran something", seed, lines, allowed, denied, teeth)
+	if denied > 50 && teeth < denied/10 || allowed < lines/50 {
+		t.Errorf("the grammar has no teeth: %d of %d denied lines did anything, %d of %d were allowed", teeth, denied, allowed, lines)
+	}
+}
+
+// sandbox is a folder in which lines are run and watched.
+type sandbox struct {
+	t    *testing.T
+	root string
+	log  string // of the stand-ins, outside of root
+	was  map[string]string
+}
+
+const standIns = "rm mv cp touch mkdir ln chmod dd evil x y ed patch install sudo pager rsh zsh split truncate"
+
+const readers = "ls cat tac head tail grep egrep wc nl od cut tr paste join comm cmp diff fold sort uniq rev expand stat du df basename dirname realpath readlink printenv id uname " +
+	"seq jq md5sum sha256sum find sed awk gawk mawk xargs env nice timeout stdbuf bash sh dash git tee date file tar gzip gunzip zcat xz unzip sqlite3 nm objdump strings readelf size ar base64 shuf xxd column numfmt expr hostname tree rg fd yq bc"
+
+func newSandbox(t *testing.T) *sandbox {
+	dir := t.TempDir()
+	b := &sandbox{t: t, root: filepath.Join(dir, "root"), log: filepath.Join(dir, "log")}
+	b.build()
+	return b
+}
+
+func (b *sandbox) build() {
+	must := func(err error) {
+		if err != nil {
+			b.t.Error(err)
+		}
+	}
+	must(os.RemoveAll(b.root))
+	for _, d := range []string{"bin", "home", "tmp", "work/sub", "work/evil", "work/-d"} {
+		must(os.MkdirAll(filepath.Join(b.root, d), 0o755))
+	}
+	script := []byte("#!/bin/bash\n[ -t 0 ]; echo \"$0 $*\" >> " + quote(b.log) + "\n")
+	for _, name := range strings.Fields(standIns) {
+		must(os.WriteFile(filepath.Join(b.root, "bin", name), script, 0o755))
+	}
+	own := "#!/bin/bash\ncase \" $* \" in *' init '*|*' trust '*) echo \"$0 $*\" >> " + quote(b.log) + ";; esac\n"
+	must(os.WriteFile(filepath.Join(b.root, "bin/overtone"), []byte(own), 0o755))
+	for _, name := range strings.Fields(readers) {
+		if p, err := exec.LookPath(name); err == nil {
+			must(os.Symlink(p, filepath.Join(b.root, "bin", name)))
+		}
+		must(os.WriteFile(filepath.Join(b.root, "work/evil", name), script, 0o755)) // what PATH=evil would find
+	}
+	for name, text := range map[string]string{
+		"f": "one\ntwo\n3\n", "g": "a[$(touch p)]\n", "h.go": "package h\n", "a b": "x\n", "-o": "x\n", "-delete": "x\n", "--output=pwn": "x\n", "-i": "x\n", "sub/k": "-o\n",
+		"env": "touch p\n", "x.sed": "w pwn\n", "opts": "--plugin=./evil/x.so\n",
+	} {
+		must(os.WriteFile(filepath.Join(b.root, "work", name), []byte(text), 0o644))
+	}
+	cmd := exec.Command("bash", "-c", "git init -q -b main --template= . && git -c user.name=t -c user.email=t@example.test commit -q --allow-empty -m one && git tag v0")
+	cmd.Dir, cmd.Env = filepath.Join(b.root, "work"), append(os.Environ(), "HOME="+filepath.Join(b.root, "home"), "GIT_CONFIG_NOSYSTEM=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.t.Errorf("%v: %s", err, out)
+	}
+	_ = os.Remove(b.log)
+	b.was = b.list()
+}
+
+func (b *sandbox) list() map[string]string {
+	out := map[string]string{}
+	err := filepath.WalkDir(b.root, func(p string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(b.root, p)
+		// git status refreshes its index, which is no change that anyone sees.
+		if err != nil || rel == "bin" || rel == "work/evil" || rel == "work/.git/index" {
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil
+		}
+		if d.IsDir() {
+			out[rel] = info.Mode().String()
+			return nil
+		}
+		h := fnv.New64a()
+		if data, err := os.ReadFile(p); err == nil {
+			h.Write(data)
+		}
+		out[rel] = fmt.Sprint(info.Mode(), info.ModTime().UnixNano(), h.Sum64())
+		return nil
+	})
+	if err != nil {
+		b.t.Error(err)
+	}
+	return out
+}
+
+// run runs a line and tells what it left behind, "" if nothing.
+func (b *sandbox) run(line string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "--norc", "--noprofile", "-c", line)
+	cmd.Dir = filepath.Join(b.root, "work")
+	cmd.Env = []string{"PATH=" + filepath.Join(b.root, "bin"), "HOME=" + filepath.Join(b.root, "home"), "TMPDIR=" + filepath.Join(b.root, "tmp"), "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	_ = cmd.Run() // what it ends with does not matter
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left in the background
+	}
+	trace := ""
+	if data, err := os.ReadFile(b.log); err == nil {
+		trace = "ran " + strings.TrimSpace(strings.ReplaceAll(string(data), b.root, ""))
+	}
+	now := b.list()
+	for name, what := range now {
+		if b.was[name] != what {
+			trace += " changed " + name
+		}
+	}
+	for name := range b.was {
+		if now[name] == "" {
+			trace += " removed " + name
+		}
+	}
+	if trace != "" {
+		b.build()
+	}
+	return trace
+}
+
+// grammar makes lines: some from rules, some from the corpus, cut and mixed.
+type grammar struct {
+	*rand.Rand
+	corpus []string
+}
+
+func (g grammar) n(n int) int { return g.IntN(n) }
+
+func (g grammar) pick(options ...string) string { return options[g.n(len(options))] }
+
+func (g grammar) line() string {
+	switch g.n(6) {
+	case 0:
+		return g.mutant()
+	case 1:
+		return g.corpus[g.n(len(g.corpus))] + g.pick("; ", " && ", " | ", "\n", " & ") + g.stmt(1)
+	case 2:
+		return g.assign() + "; " + g.stmt(2)
+	}
+	return g.stmt(3)
+}
+
+// mutant changes a line of the corpus word by word.
+func (g grammar) mutant() string {
+	words := strings.Fields(g.corpus[g.n(len(g.corpus))])
+	if len(words) == 0 {
+		return "ls"
+	}
+	for range 1 + g.n(3) {
+		i := g.n(len(words))
+		switch g.n(5) {
+		case 0:
+			words[i] = g.word(1)
+		case 1:
+			words = append(words[:i:i], append([]string{g.word(1)}, words[i:]...)...)
+		case 2:
+			other := strings.Fields(g.corpus[g.n(len(g.corpus))])
+			words = append(words[:i:i], other...)
+		case 3:
+			words[i] += " " + g.redirect()
+		case 4:
+			words[i] = g.option()
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func (g grammar) stmt(depth int) string {
+	if depth <= 0 {
+		return g.simple(0)
+	}
+	s := func() string { return g.stmt(depth - 1) }
+	var out string
+	switch g.n(24) {
+	case 0:
+		out = s() + g.pick("; ", " && ", " || ", " | ", " |& ", "\n", " & ") + s()
+	case 1:
+		out = g.pick("( "+s()+" )", "{ "+s()+"; }", "! "+s(), "time "+s())
+	case 2:
+		out = "if " + s() + "; then " + s() + g.pick("; fi", "; else "+s()+"; fi")
+	case 3:
+		out = g.pick("while", "until") + " " + s() + "; do " + s() + "; break; done"
+	case 4:
+		out = g.pick("for", "for", "select") + " " + g.name() + " in " + g.word(depth) + " " + g.word(1) + "; do " + s() + "; break; done"
+	case 5:
+		out = "for ((" + g.arith() + "; 0; " + g.arith() + ")); do " + s() + "; done"
+	case 6:
+		out = "case " + g.word(depth) + " in " + g.pick("*", g.word(1)) + ") " + s() + ";; esac"
+	case 7:
+		out = "[[ " + g.test(depth) + " ]]"
+	case 8:
+		out = "(( " + g.arith() + " ))"
+	case 9:
+		out = g.pick("let "+g.arithWord(), "let '"+g.arith()+"'", "let x="+g.arithWord())
+	case 10:
+		out = g.assign()
+	case 11:
+		out = g.pick("declare", "export", "readonly", "typeset", "declare -i", "declare -x", "declare -n", "declare -a") + " " + g.pick(g.assign(), g.word(1))
+	case 12:
+		out = g.pick("f", "ls", "cat", "echo") + "() { " + s() + "; }; " + g.pick("f", "ls", "cat", "echo a")
+	case 13:
+		out = g.pick("bash -c ", "sh -c ", "bash -ec ", "eval ", "command eval ", "env bash -c ", "dash -c ") + quote(s())
+	case 14:
+		out = "cat <<" + g.pick("E", "'E'", "-E") + "\n" + g.word(depth) + "\nE"
+	case 15:
+		out = g.assign() + "; " + s()
+	default:
+		out = g.simple(depth)
+	}
+	if g.n(6) == 0 {
+		out += " " + g.redirect()
+	}
+	return out
+}
+
+func (g grammar) name() string {
+	return g.pick("x", "x", "y", "n", "n", "i", "FILE", "PATH", "IFS", "PS4", "BASH_ENV", "path", "LD_PRELOAD", "GIT_PAGER", "TAR_OPTIONS", "HOME", "a", "REPLY", "GIT_EXTERNAL_DIFF")
+}
+
+func (g grammar) assign() string {
+	v := g.pick("1", "42", "f", "sub/k", "-o", "-delete", "--output=pwn", "evil", "./evil", "'a[$(touch p)]'", "'a[$(touch${IFS}p)]'", "'$(touch p)'", "'-v a[$({touch,p})]'", "-v", "'touch p'", "'w pwn'",
+		"'f pwn'", "./env", "", "PATH", g.word(1), "$((n+1))", "(1 2)", "$(cat g)", "$(wc -l < f)", "\"$x\"", "$(git rev-parse HEAD)")
+	return g.pick(g.name()+"="+v, g.name()+"="+v, g.name()+"+="+v, "a["+g.arith()+"]="+v, "n="+strconv.Itoa(g.n(9)), "read "+g.name()+" <<< "+v,
+		"printf -v "+g.name()+" %s "+v, "mapfile -t "+g.name()+" <<< "+v, "set -- "+v, ": ${"+g.name()+":="+v+"}")
+}
+
+func (g grammar) arithWord() string {
+	return g.pick("1", "x", "n", "a", "$x", "$n", "${x}", "$((n))", "a[0]", "a[n]", "a[x]", "a[$x]", "a[$(touch p)]", "$(cat g)", "${#x}", "x++", "n=2", "PATH=1", "$1", "$(wc -l < f)", "i")
+}
+
+func (g grammar) arith() string {
+	return g.arithWord() + g.pick("", " + "+g.arithWord(), " < "+g.arithWord(), " ? 1 : "+g.arithWord())
+}
+
+func (g grammar) test(depth int) string {
+	return g.pick("-n "+g.word(depth), "-f "+g.word(1), "-v "+g.pick("x", "'a[$(touch p)]'", "$x", "a[x]"), g.word(1)+" == "+g.word(1), g.word(1)+" > "+g.word(1), g.word(1)+" =~ "+g.word(1),
+		g.arithWord()+" -eq "+g.arithWord(), g.word(1)+" -lt "+g.word(1), "! -e "+g.word(1), "a && "+g.word(1))
+}
+
+func (g grammar) word(depth int) string {
+	if depth > 1 && g.n(3) == 0 {
+		cmd := g.stmt(depth - 2)
+		return g.pick("$("+cmd+")", "\"$("+cmd+")\"", "<("+cmd+")", "${y:-$("+cmd+")}", "`touch p`", "$((1+$("+cmd+")))", "pre$("+cmd+")", "${x[$("+cmd+")]}")
+	}
+	return g.pick("a", "f", "g", "sub/k", "h.go", "'a b'", "1", "2", ".", "-n", "-l", "$x", "$n", "\"$x\"", "\"$n\"", "${x}", "\"${x:-f}\"", "${x%.go}", "${!x}", "${x@P}", "${x@Q}", "\"${a[@]}\"", "\"$@\"", "$*",
+		"${a[x]}", "${x:n}", "${x:"+g.arithWord()+"}", "$(("+g.arith()+"))", "$["+g.arith()+"]", "*", "*.go", "./*", "?", "[a-z]", "{f,g}", "{-o,g}", "-{o,n}", "$'f'", "$'\\x2do'", "~", "~/f", "''", "\"\"", "--", "-",
+		"-o", "pwn", "-i", "-delete", "--output=pwn", "\\-o", "-\"o\"", "'a[$(touch p)]'", "$#", "$?", "${#x}", "x=1", "\"-o$x\"", "f$x", "$x-o", "${x:=-o}", "+f", "@opts", "evil/ls", "$(touch p)", "{1..3}", "p"+g.pick("wn", "")+"\\\n")
+}
+
+func (g grammar) option() string {
+	return g.pick("-o", "-o pwn", "--output=pwn", "--output pwn", "--out=pwn", "-n", "-i", "-i.bak", "-e", "-f x.sed", "-delete", "-exec touch p ;", "-exec touch {} \\;", "-exec cat {} +", "-exec sh -c 'touch p' \\;",
+		"-fprint pwn", "-fls pwn", "-name '*.go'", "-name $x", "-name \"$x\"", "-type f", "-print", "-T", "-k1", "-k", "-t,", "-u", "-c", "-r", "--compress-program=evil/x -S1", "--pre=evil/x", "-w", "-0", "-I{}", "-IX",
+		"-n1", "-P1", "--sort=refname", "--sort=", "--list", "-l", "-a", "-v", "--contains HEAD", "--format=%H", "-1", "--stat", "-p", "-O", "-Ox", "--no-list", "--", "-C sub", "-c core.pager=x", "-c color.ui=never", "-m x",
+		"-D", "-x", "--ext-diff", "-s", "-E", "-z", "-q", "-d", "-b", "--help", "-A1", "-tf", "-xf", "-czf", "--to-command=x", "--checkpoint-action=exec=x")
+}
+
+func (g grammar) redirect() string {
+	return g.pick("> pwn", ">> f", "2> pwn", "&> pwn", ">| pwn", ">& pwn", "<> pwn", "{x}> pwn", "{PATH}> /dev/null", "> $x", "> \"$x\"", "> /dev/null", "> /dev/null", "2>&1", "2>/dev/null", ">&2", "< f", "< f", "< $x", "<<< "+g.word(1),
+		"< <(touch p)", "> >(cat)", "> >(touch p)", "3> pwn", "> ~/f", "> {a,b}", "> '/dev/null'", "> /dev/null/..", "3<&0", "<&-", "> *")
+}
+
+func (g grammar) simple(depth int) string {
+	w := func() string { return g.word(depth) }
+	o := g.option
+	cmd := g.pick(
+		"echo "+w()+" "+w(), "cat "+w(), "ls "+o(), "ls "+w(), "grep "+o()+" one f", "head "+w()+" f", "wc -l "+w(),
+		"sort "+o()+" f", "sort "+w(), "sort f "+o(), "sort -k "+w()+" -T "+w()+" "+w(), "uniq f "+w(), "uniq -- f "+w(), "find . -exec "+g.pick("cat", "sort", "sed -n p", "sh -c 'cat $1' _")+" "+o()+" "+g.pick("+", "{}")+" "+o()+" {} "+g.pick("+", "\\;"), "git ls-remote "+o()+" .", "date "+w()+" "+w(), "uniq "+w(), "uniq "+o()+" "+w(), "tee "+w(), "tee /dev/null",
+		"find . "+o(), "find "+w()+" "+o(), "find . "+o()+" "+o(), "find . -name "+w()+" "+w(),
+		"sed -n "+g.sed()+" f", "sed "+o()+" p f", "sed "+g.sed()+" "+w(), "sed -e p -e "+g.sed()+" f", "sed "+w()+" f", "sed p "+o()+" f",
+		"awk "+g.awk()+" f", "awk "+o()+" "+g.awk()+" f", "awk -v n="+w()+" "+g.awk()+" f",
+		"git log "+o(), "git diff "+o(), "git branch "+o()+" pwn", "git branch "+w(), "git branch "+o(), "git tag "+o()+" pwn", "git tag "+o(), "git show "+w(), "git "+w(), "git "+o()+" log", "git config "+g.pick("user.name", "user.name "+w(), "--get "+w(), o()+" a.b c"),
+		"git grep "+o()+" x", "git stash "+g.pick("list", "show", "", "list "+o()), "git remote "+g.pick("-v", "add x y", "-v add x y", w()), "git reflog "+g.pick("", "show "+o(), "expire --all", w(), "delete HEAD@{0}"), "git rev-list "+o()+" HEAD", "git rev-parse "+w(),
+		"git symbolic-ref HEAD "+w(), "git worktree "+g.pick("list", "add pwn"), "git notes "+g.pick("list", "add -m x"), "git ls-files "+o(), "git shortlog "+o()+" HEAD", "git blame "+o()+" f", "git cat-file -p "+w(), "git status "+o(),
+		"xargs "+o()+" § < f", "find . | xargs §", "echo "+w()+" | xargs "+o()+" cat", "env "+g.pick(g.assign(), w(), "LC_ALL=C")+" §", "nice "+o()+" ls", "timeout "+g.pick("1", w(), "-k 1 1")+" §",
+		"command §", "builtin §", "exec §", g.assign()+" §", "IFS=, read x < f", "stdbuf -oL §",
+		"printf "+w()+" "+w(), "printf '%s\\n' "+w(), "printf 'a%n' "+w(), "printf -v "+w()+" x", "read "+g.pick("-r ", "-a ", "")+w()+" < g", "mapfile "+g.pick("-t ", "-C 'touch p' -c 1 ", "")+g.name()+" < f",
+		"[ "+w()+" ]", "[ "+w()+" = "+w()+" ]", "[ "+w()+" -eq "+w()+" ]", "[ "+w()+" "+w()+" ]", "test -n "+w(), "test -v "+w(), "[ -f "+w()+" -a "+w()+" ]",
+		"unset "+w(), "set "+g.pick("-x", "-e", "-a", "-k", "-- "+w(), "-o pipefail", "-o allexport"), "shopt -s "+g.pick("nullglob", "expand_aliases", "extglob"), "trap "+w()+" EXIT", "alias ls='touch p'", "hash -p ./evil/ls ls", "jobs -x touch p",
+		"cd "+w(), "wait "+g.pick("", "-p x", "-n"), "getopts a "+g.name()+" -a", "compgen -C 'touch p' x", "type "+w(), ". ./env", "source env", "touch p", "rm f", w()+" f", "./evil/ls", "evil/cat f", "x", "exit "+w(), "shift "+w(), "return "+w(),
+		"tar "+g.pick("tf", "cf", "xf", "-tzf", "-tf")+" "+w()+" "+o(), "gzip "+o()+" f", "unzip "+o()+" f", "date "+g.pick("+%s", "-d "+w(), "+%F "+w(), o()), "file "+o()+" f", "jq . "+w(), "nm "+w(), "strings "+w(), "base64 "+o()+" f", "shuf "+o()+" f", "xxd "+w()+" "+w(),
+		"sqlite3 -readonly pwn "+g.pick("'select 1'", ".tables", "'.shell touch p'", w()), "diff "+w()+" f", "seq "+w(), "basename "+w(), "jobs "+w(), "overtone "+g.pick("init", "workflow "+w(), w()), "tail -1 "+w(), "cut -c1 "+w(), "expr "+w()+" + 1")
+	if strings.Contains(cmd, "§") {
+		inner := g.pick("ls", "cat f", "touch p", "sort "+o()+" f", "rm", "sh -c 'touch p'", "git log "+o(), "evil/ls", "sed "+g.sed()+" f")
+		if depth > 0 {
+			inner = g.simple(depth - 1)
+		}
+		cmd = strings.Replace(cmd, "§", inner, 1)
+	}
+	if g.n(12) == 0 {
+		cmd += " " + g.redirect()
+	}
+	return cmd
+}
+
+func (g grammar) sed() string {
+	return g.pick("p", "1p", "'1,2p'", "'/one/p'", "'s/a/b/'", "'s/a/b/g;2d'", "'w pwn'", "'s/o/x/w pwn'", "'s/one/touch p/e'", "'1e touch p'", "'s/[/]/p;s/w pwn/x/'", "'$='", "'s|a|b|p'", "\"$x\"", "'1!d'", "'r f'", "'p;w pwn'",
+		"'s/a\\/b/c/;p'", "'/x/,/y/p'", "'a\\\nx'", "'{p;p}'", "'y/a/b/'", "'s/\\(o\\)/\\1/p'", "'s/[[:space:]]//g'", "'s,a,b,w pwn'", "$'p\\nw pwn'")
+}
+
+func (g grammar) awk() string {
+	return g.pick("1", "'{print $1}'", "'$1 > 2'", "'{print > \"pwn\"}'", "'{print | \"touch p\"}'", "'BEGIN{system(\"touch p\")}'", "'\"touch p\" | getline'", "'/a|b/{n++} END{print n}'", "'NR==1||NR==2'", "'{printf \"%s\", $1 >> \"pwn\"}'",
+		"'{x=$1; print x}'", "\"$x\"", "'BEGIN{getline x < \"f\"; print x}'", "'{print $1, ($2 > 1)}'", "'@load \"x\"'", "'BEGIN{print length(\"a\")}'", "'{print}' x=1")
+}
