@@ -43,10 +43,10 @@ bench: build
 	done
 
 # What compression keeps, on recorded sessions ($OVERTONE_SAMPLES), else on
-# generated ones.
+# generated ones; which secrets are found, on generated texts.
 eval: export OVERTONE_EVAL := 1
 eval:
-	$(GO) test -count=1 -timeout 30m -v -run Eval ./internal/eval/...
+	$(GO) test -count=1 -timeout 30m -v -run Eval ./internal/redact ./internal/eval/...
 
 # A minute for every fuzz target, and the guard against a real shell.
 fuzz:
