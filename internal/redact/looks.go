@@ -2,8 +2,147 @@ package redact
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
+
+// convincing decides whether v is the value of a secret rather than a word, a
+// variable, a path or a reference to where the secret is kept.
+func convincing(how strength, name, v string, where place) bool {
+	v = v[:min(len(v), 200)]
+	digits, pieces, chars := shape(v)
+	if len(v) < 6 || where != setting && strings.IndexByte("*-@!^~.", v[0]) >= 0 || digits == 0 && (how <= token && len(v) < 20 || how == password && where == prose && !hasSign(v)) {
+		return false
+	}
+	if isTemplate(v) || isFiller(v) || isPlaceholder(v) || isReference(v) || how != header && strings.ContainsAny(v, " \t") || isDate(v) {
+		return false
+	}
+	if how != password && how != header && strings.ContainsAny(v, "[](){}<>\\|,") {
+		return false
+	}
+	if isUUID(v) {
+		return how == header || how == password || how >= token && how < password && words(name) > 1
+	}
+	signs := len(v) - chars
+	mixed := digits > 0 && digits < len(v)
+	wordy := float64(chars)/float64(pieces) >= 3.3
+	switch how {
+	case header:
+		if strings.ContainsAny(v, "=;") || strings.Contains(strings.ToLower(name), "cookie") {
+			return slices.ContainsFunc(strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("=; ,/", r) }), looksRandom)
+		}
+		return len(v) >= 8 && (digits > 0 || hasSign(strings.TrimRight(v, "=")) || looksRandom(v))
+	case password:
+		pathy := isPath(v) && (strings.Contains(v, "/") || !startsDigit(v[strings.LastIndexByte(v, '.')+1:]))
+		if pathy {
+			return false
+		}
+		switch where {
+		case code:
+			return len(v) >= 8 && mixed && !wordy
+		case prose:
+			return digits < chars && (digits > 0 || hasSign(v[:len(v)-1]) && chars >= 6 && !strings.Contains(v, "=")) && !isTerm(v)
+		}
+		if strings.Contains(v, `\x`) || strings.Contains(v, `\u`) {
+			return false // control characters around a word
+		}
+		return digits > 0 || hasSign(v[1:]) && strings.Trim(v, "-_./:") == v || pieces > 3 && !wordy && v != strings.ToLower(v) && v != strings.ToUpper(v) || isEnv(name) && v != strings.ToUpper(v)
+	case secret:
+		if where != setting {
+			return (looksRandom(v) || where == prose && digits > 1 && hasSign(v)) && !isPath(v)
+		}
+		return len(v) >= 8 && mixed && (!wordy || digits*4 >= chars || hasSign(v)) && !isPath(v)
+	case token:
+		if isPath(v) {
+			return false
+		}
+		tail := v[strings.LastIndexAny(v, "-_:/.")+1:]
+		return looksRandom(v) || isDigest(tail) || where == setting && mixed && signs == 0 && len(v) >= 20 && entropy(v) >= 2.5
+	default:
+		tail := v[strings.LastIndexAny(v, "-_:/.")+1:]
+		return len(v) >= 16 && looksRandom(v) && !isPath(v) && !isDigest(tail) && !strings.Contains(v, "%") && !isUUID(v[max(0, len(v)-36):]) || isBasic(v)
+	}
+}
+
+// startsDigit is true for what no file name ends with and no name begins with.
+func startsDigit(v string) bool { return v != "" && v[0] <= '9' && v[0] >= '0' }
+
+// words counts the words of a name: DB_TOKEN and dbToken have two.
+func words(name string) int {
+	_, pieces, _ := shape(name)
+	return pieces
+}
+
+// isEnv tells the names of environment variables, whose values are text always.
+func isEnv(name string) bool {
+	return strings.Contains(name, "_") && name == strings.ToUpper(name)
+}
+
+// isReference is true for what says where a secret is kept: vault:path#field,
+// op://vault/item, env:NAME, NAME_OF_VARIABLE, a parameter of a query.
+func isReference(v string) bool {
+	for _, public := range [...]string{"pk.", "pk_", "pk-", "age1", "ssh-", "AAAAB3Nza", "AAAAC3Nza", "sb_publishable_"} {
+		if strings.HasPrefix(v, public) {
+			return true
+		}
+	}
+	if strings.Contains(v, "://") || strings.HasPrefix(v, "@@") || strings.HasPrefix(v, "@Microsoft.") || strings.HasPrefix(v, ":") || strings.HasPrefix(v, "ENC[") || strings.HasPrefix(v, "ENC(") {
+		return true
+	}
+	if strings.HasPrefix(v, "0x") && len(v) <= len("0x")+16 || strings.Contains(v, ".") && strings.Trim(v, "0123456789.^~<>=vx*") == "" {
+		return true // a number, a version
+	}
+	if scheme, rest, ok := strings.Cut(v, ":"); ok && rest != "" {
+		switch strings.ToLower(scheme) {
+		case "vault", "env", "file", "ssm", "keyring", "arn", "secret", "secrets", "op", "sops", "kms", "aws", "gcp", "azure", "ref", "pass", "keychain", "doppler", "var", "data", "sha256", "sha512", "type", "resolve", "secretsmanager":
+			return true
+		}
+	}
+	if strings.HasPrefix(v, "projects/") || len(v) > 2 && v[0] == '%' && v[len(v)-1] == '%' {
+		return true
+	}
+	// DB_PASSWORD_1: the name of a variable.
+	return strings.Contains(v, "_") && v == strings.ToUpper(v) && strings.Trim(v, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == "" && !looksRandom(v)
+}
+
+// isTerm tells names of algorithms, versions and the like, and names that tell of
+// a secret, from passwords: they have digits, too.
+func isTerm(v string) bool {
+	low := strings.ToLower(v)
+	for _, w := range [...]string{"pass", "pwd", "token", "secret", "user", "input", "config", "param"} {
+		if strings.Contains(low, w) && strings.Trim(low, "abcdefghijklmnopqrstuvwxyz0123456789_.") == "" {
+			return true
+		}
+	}
+	first, _, _ := strings.Cut(strings.ReplaceAll(low, "_", "-"), "-")
+	switch strings.TrimRight(first, "0123456789") {
+	case "uint", "int", "float", "sha", "md", "base", "utf", "argon", "argon2id", "argon2i", "argon2d", "pbkdf", "bcrypt", "scrypt", "scram", "ipv", "oauth", "http", "x", "ed", "rs", "hs", "es", "aes", "rsa", "ecdsa", "v", "rfc", "iso", "type", "step", "line", "version", "tls", "sql", "min", "max", "page":
+		return true
+	}
+	// app-2, step2: one digit at the end.
+	word := strings.TrimRight(low, "0123456789")
+	return len(low)-len(word) == 1 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz-_.") == "" && (len(v) < 7 || strings.ContainsAny(v, "-_."))
+}
+
+// hasSign tells characters that occur in passwords, not in names.
+func hasSign(v string) bool { return strings.ContainsAny(v, "!@#$%^&*+=?~") }
+
+// isPath is true for dotted names and file names, which have digits at times:
+// process.env.KEY2, ./keys/v2/id.pem.
+func isPath(v string) bool {
+	if strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") || strings.HasPrefix(v, "~/") {
+		return true
+	}
+	if !strings.ContainsAny(v, "./") || hasSign(strings.TrimRight(v, "=")) {
+		return false
+	}
+	for part := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == '.' || r == '/' }) {
+		if digits, pieces, chars := shape(part); digits > 12 || len(part) > 8 && digits > 2 && unspeakable(part) && !strings.Contains(part, "_") || len(part) > 8 && float64(chars)/float64(pieces) < 2.6 {
+			return false
+		}
+	}
+	return true
+}
 
 // looksRandom tells generated text from words, identifiers and file names: it has
 // digits, its characters are spread, and it changes between lower case, upper
@@ -166,19 +305,25 @@ func isTemplate(v string) bool {
 	return strings.Contains(v, "${") || strings.Contains(v, "{{") || strings.Contains(v, "$(") || strings.HasPrefix(v, "#{") || strings.Contains(v, "****")
 }
 
-// isUUID tells the form 8-4-4-4-12 of hexadecimal digits.
-func isUUID(v string) bool {
-	if len(v) != 36 {
+// matches compares v with a form: h is a hexadecimal digit, d a digit.
+func matches(v, form string) bool {
+	if len(v) != len(form) {
 		return false
 	}
 	for i := range len(v) {
-		switch i {
-		case 8, 13, 18, 23:
-			if v[i] != '-' {
+		c, low := v[i], v[i]|0x20
+		digit := '0' <= c && c <= '9'
+		switch form[i] {
+		case 'd':
+			if !digit {
+				return false
+			}
+		case 'h':
+			if !digit && (low < 'a' || low > 'f') {
 				return false
 			}
 		default:
-			if !isHexByte(v[i]) {
+			if c != form[i] {
 				return false
 			}
 		}
@@ -186,34 +331,16 @@ func isUUID(v string) bool {
 	return true
 }
 
+func isUUID(v string) bool { return matches(v, "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh") }
+
 // isDate tells 2006-01-02 with or without a time.
-func isDate(v string) bool {
-	if len(v) < len("2006-01-02") {
-		return false
-	}
-	for i := range len("2006-01-02") {
-		if c := v[i]; (i == 4 || i == 7) != (c == '-') || c != '-' && (c < '0' || c > '9') {
-			return false
-		}
-	}
-	return true
-}
+func isDate(v string) bool { return len(v) >= 10 && matches(v[:10], "dddd-dd-dd") }
 
 // isDigest tells hexadecimal text of the length of a hash.
 func isDigest(v string) bool {
 	switch len(v) {
 	case 32, 40, 56, 64, 96, 128:
-	default:
-		return false
+		return strings.Trim(v, "0123456789abcdefABCDEF") == ""
 	}
-	for i := range len(v) {
-		if !isHexByte(v[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func isHexByte(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+	return false
 }

@@ -41,9 +41,9 @@ func TestSpansAreSoundAndTextIsStable(t *testing.T) {
 		"://", "user:", "@", "/", "-", "--", "-u ", "curl ", ".", "~", "|", "密碼", "🔑", "\xff", "[REDACTED:secret]", "[REDACTED:", "]", "Bearer ", "Basic ", "%3D", "\x1b[1m",
 		"hunter22", made(hexChars, 40), made(base62, 24), made(base62, 40), made(digits, 15), "8Q~", "-us12", "-----BEGIN ", "PRIVATE KEY-----", "-----END ", "string", "x",
 	}
-	for i := range prefixed {
+	for i, r := range table() {
 		if i%9 == 0 {
-			pieces = append(pieces, sample(&prefixed[i]), prefixed[i].prefix)
+			pieces = append(pieces, sample(&r), r.prefix)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -52,13 +52,14 @@ func TestSpansAreSoundAndTextIsStable(t *testing.T) {
 }
 
 func FuzzSpans(f *testing.F) {
-	for i := range prefixed {
+	for i, r := range table() {
 		if i%20 == 0 {
-			f.Add("a " + sample(&prefixed[i]) + " b")
+			f.Add("a " + sample(&r) + " b")
 		}
 	}
 	for _, s := range []string{
 		"", "password=\"hunter22\"", "a://b:c@d", "-----BEGIN PRIVATE KEY-----\n", "Authorization: Basic dXNlcjpwYXNz", "<password>x1y2z3w4</password>",
+		"密碼：" + made(base62, 12), "mysql -p" + made(base62, 9), "| password |\n|--|\n| a1b2c3d4 |", "<a name=\"password\"><value>x1y2z3</value>", "password: |\n  a1b2c3d4", "h:5432:d:u:a1b2c3d4",
 		"token: \\\"" + made(base62, 24) + "\\\"", "curl -u a:b1c2d3", "密碼: \xff", "eyJ.eyJ.", "1:A", "MNO.abcdef.",
 	} {
 		f.Add(s)
@@ -66,24 +67,57 @@ func FuzzSpans(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { check(t, text) })
 }
 
-// Text that keeps the detectors busy everywhere takes no more than a small
-// multiple of the time of other text.
+// hostile are texts that, repeated, keep the detectors busy everywhere.
+var hostile = []string{
+	"token=", "password=", "a:", "a=\"", "password='", "://", "a://b:c", "@", "eyJ", "eyJ.", "eyJ-", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "--token ", "-u ", "curl -u a:",
+	"sk-", "sk-ant-", "ghp_", "AKIA", "x.y.", "1|", "1:A", "8Q~", "-us1", "<password>", "\"password\",", "Bearer ", "a", "AAAA", "Authorization: ", "=", ":", "密",
+	"password=\\\"", "[REDACTED:", "s.", "token: string = ", "pat.", "a.atlasv1.",
+	"-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAA\n", "Private-Lines: 1\n", "Private-Lines:", "password ", "password is ", "password for ", "password (", "密碼", "密碼：",
+	"パスワード ", "mysql ", "mysql -p ", "curl -u ", "sshpass \"", "a:*:", "x:5432:a:b:", "|password", "| password |\n|--|\n", "||", "value=", "value: ", "1: ", "echo a ", "ENV ", "@tcp(", "\"d\":\"", "\\", "\\\"",
+	" as password", "<a>", "<value>", "IDENTIFIED BY ", "login(", "\\n", "-p", "--", "password:\n", "key ", "AC", "a?password=", "password=a", "Cookie: ", "AZDO", "password->",
+}
+
+// Text that keeps the detectors busy everywhere takes time proportional to its
+// length: four times the text takes no more than eight times as long.
 func TestHostileTextTakesLinearTime(t *testing.T) {
-	t.Parallel()
-	units := []string{
-		"token=", "password=", "a:", "a=\"", "password='", "://", "a://b:c", "@", "eyJ", "eyJ.", "eyJ-", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "--token ", "-u ", "curl -u a:",
-		"sk-", "sk-ant-", "ghp_", "AKIA", "x.y.", "1|", "1:A", "8Q~", "-us1", "<password>", "\"password\",", "Bearer ", "a", "AAAA", "Authorization: ", "=", ":", "密",
-		"password=\\\"", "[REDACTED:", "s.", "token: string = ", "pat.", "a.atlasv1.",
+	if testing.Short() {
+		t.Skip()
 	}
-	for _, unit := range units {
-		text := strings.Repeat(unit, (64<<10)/len(unit))
+	took := func(text string) time.Duration {
 		start := time.Now()
 		Spans(text)
-		if took := time.Since(start); took > 2*time.Second {
-			t.Errorf("%q: %v for 64 KiB", unit, took)
-		} else if took > 100*time.Millisecond {
-			t.Logf("%q: %v for 64 KiB", unit, took)
+		return time.Since(start)
+	}
+	for _, unit := range hostile {
+		text := strings.Repeat(unit, (64<<10)/len(unit))
+		small, large := took(text[:16<<10]), took(text)
+		for try := 0; large > 25*time.Millisecond && large > 8*small; try++ {
+			if try == 4 { // not the noise of the machine
+				t.Errorf("%q: %v for 16 KiB, %v for 64 KiB", unit, small, large)
+				break
+			}
+			small, large = max(small, took(text[:16<<10])), min(large, took(text))
 		}
+	}
+}
+
+// Ten megabytes of it, on one line and on many, take seconds.
+func TestTenMegabytesOfHostileText(t *testing.T) {
+	if testing.Short() {
+		t.Skip()
+	}
+	var b strings.Builder
+	for b.Len() < 10<<20 {
+		for _, unit := range hostile {
+			b.WriteString(strings.Repeat(unit, (48<<10)/len(unit)))
+		}
+	}
+	start := time.Now()
+	Spans(b.String())
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("%v for %d MiB", took, b.Len()>>20)
+	} else {
+		t.Logf("%v for %d MiB", took, b.Len()>>20)
 	}
 }
 
@@ -99,5 +133,21 @@ func BenchmarkSpans(b *testing.B) {
 				Spans(bb.text)
 			}
 		})
+	}
+}
+
+// What the first text costs, beyond its length.
+func BenchmarkCompile(b *testing.B) {
+	for b.Loop() {
+		compile()
+	}
+}
+
+// A text as hooks see them.
+func BenchmarkText(b *testing.B) {
+	text := strings.Repeat("Run the tests, then change internal/x.go:12 so that the token is read from the environment.\n", 12)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Text(text)
 	}
 }

@@ -30,6 +30,18 @@ func made(set string, n int) string {
 	return string(b)
 }
 
+// table is the rules, each with one prefix.
+func table() []rule {
+	var all []rule
+	for _, r := range prefixed {
+		for prefix := range strings.SplitSeq(r.prefix, "|") {
+			r.prefix = prefix
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // sample returns a token that a rule of the table is meant for.
 func sample(r *rule) string {
 	n := r.min
@@ -57,8 +69,8 @@ func sample(r *rule) string {
 // Every rule of the table finds its own tokens wherever people put them.
 func TestEveryPrefixRule(t *testing.T) {
 	t.Parallel()
-	for i := range prefixed {
-		r := &prefixed[i]
+	for _, rule := range table() {
+		r := &rule
 		token := sample(r)
 		secret := strings.TrimPrefix(token, r.prefix)
 		for _, form := range []string{"%s", "see %s, ok", "KEY=%s\n", `{"k": "%s"}`, `\n%s\n`, "`%s`", "\x1b[32m%s\x1b[0m", "(%s)", "用%s。"} {

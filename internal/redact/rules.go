@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -41,10 +42,10 @@ const (
 // rule describes the tokens of a service that are told by how they begin.
 type rule struct {
 	kind   string
-	prefix string
-	tail   class // of what follows the prefix
-	min    int   // length of the tail
-	max    int   // 0: no limit
+	prefix string // several: with bars between them
+	tail   class  // of what follows the prefix
+	min    int    // length of the tail
+	max    int    // 0: no limit
 	opt    option
 }
 
@@ -61,237 +62,149 @@ const (
 	digital                     // the tail must contain digits, more than one
 )
 
-// prefixed is ordered so that of two rules with a common beginning the longer
-// prefix comes first.
 var prefixed = [...]rule{
-	// Source hosting, packages, builds.
-	{"github-token", "github_pat_", word, 36, 0, anywhere},
-	{"github-token", "ghp_", alnum, 36, 0, anywhere},
-	{"github-token", "gho_", alnum, 36, 0, anywhere},
-	{"github-token", "ghu_", alnum, 36, 0, anywhere},
-	{"github-token", "ghs_", alnum, 36, 0, anywhere},
-	{"github-token", "ghr_", alnum, 36, 0, anywhere},
-	{"gitlab-token", "glpat-", urlSafe | dot, 20, 0, anywhere},
-	{"gitlab-token", "glptt-", urlSafe, 20, 0, anywhere},
-	{"gitlab-token", "gldt-", urlSafe, 20, 0, anywhere},
-	{"gitlab-token", "glrt-", urlSafe | dot, 20, 0, anywhere},
-	{"gitlab-token", "glcbt-", urlSafe, 20, 0, anywhere},
-	{"gitlab-token", "glft-", urlSafe, 20, 0, anywhere},
-	{"gitlab-token", "glffct-", urlSafe, 20, 0, anywhere},
-	{"gitlab-token", "glimt-", urlSafe, 20, 0, anywhere},
-	{"gitlab-token", "glagent-", urlSafe, 40, 0, anywhere},
-	{"gitlab-token", "gloas-", urlSafe, 40, 0, anywhere},
-	{"gitlab-token", "glsoat-", urlSafe, 20, 0, anywhere},
-	{"gitlab-token", "GR1348941", urlSafe, 20, 0, anywhere},
+	// Services whose tokens are often met, each by its name.
+	{"github-token", "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_", word, 36, 0, anywhere},
+	{"gitlab-token", "glpat-|glrt-|glptt-|gldt-|glcbt-|glft-|glffct-|glimt-|glsoat-|glagent-|gloas-|GR1348941", urlSafe | dot, 20, 0, anywhere},
 	{"gitlab-token", "_gitlab_session=", lowAlnum, 32, 0, anywhere | keep},
-	{"bitbucket-token", "ATBB", alnum, 32, 0, strict | random},
-	{"atlassian-token", "ATATT3", urlSafe | equal, 80, 0, strict},
-	{"atlassian-token", "ATCTT3", urlSafe | equal, 80, 0, strict},
+	{"atlassian-token", "ATATT3|ATCTT3", urlSafe | equal, 80, 0, strict},
+	{"atlassian-token", "ATBB|ATTA", alnum, 32, 64, strict | random},
 	{"npm-token", "npm_", alnum, 36, 0, anywhere},
-	{"pypi-token", "pypi-AgE", urlSafe, 50, 0, anywhere},
-	{"pypi-token", "pypi-", urlSafe, 80, 0, random},
-	{"rubygems-token", "rubygems_", anyHex, 48, 0, 0},
-	{"crates-token", "cio", alnum, 32, 32, random | strict},
-	{"nuget-token", "oy2", lowAlnum, 43, 43, strict},
-	{"clojars-token", "CLOJARS_", alnum, 60, 0, 0},
-	{"docker-token", "dckr_pat_", urlSafe, 20, 0, 0},
-	{"docker-token", "dckr_oat_", urlSafe, 20, 0, 0},
-	{"artifactory-token", "AKCp", alnum, 60, 0, strict},
-	{"artifactory-token", "cmVmd", alnum, 59, 59, strict},
-	{"circleci-token", "CCIPAT_", word, 30, 0, 0},
-	{"buildkite-token", "bkua_", hexDigit, 40, 0, 0},
-	{"terraform-token", "TFE_TOKEN_", word, 20, 0, random},
-	{"pulumi-token", "pul-", hexDigit, 40, 40, 0},
-	{"sourcegraph-token", "sgp_", word, 40, 0, 0},
-	{"sonar-token", "squ_", alnum, 40, 40, 0},
-	{"sonar-token", "sqp_", alnum, 40, 40, 0},
-	{"sonar-token", "sqa_", alnum, 40, 40, 0},
-	{"doppler-token", "dp.pt.", alnum, 40, 0, 0},
-	{"doppler-token", "dp.st.", alnum | dot | under, 40, 0, 0},
-	{"doppler-token", "dp.ct.", alnum, 40, 0, 0},
-	{"infracost-token", "ico-", alnum, 32, 32, random},
-	{"octopus-token", "API-", digit | upper, 26, 26, random},
-	{"prefect-token", "pnu_", alnum, 36, 36, 0},
-	{"readme-token", "rdme_", lowAlnum, 70, 0, 0},
-	{"scalingo-token", "tk-us-", urlSafe, 48, 48, 0},
-	{"harness-token", "pat.", urlSafe | dot, 60, 0, dotted | random},
-	{"harness-token", "sat.", urlSafe | dot, 60, 0, dotted | random},
-
-	// Clouds.
-	{"aws-access-key", "AKIA", digit | upper, 16, 16, strict},
-	{"aws-access-key", "ASIA", digit | upper, 16, 16, strict},
-	{"aws-access-key", "ABIA", digit | upper, 16, 16, strict},
-	{"aws-access-key", "ACCA", digit | upper, 16, 16, strict},
+	{"pypi-token", "pypi-", urlSafe, 50, 0, random},
+	{"docker-token", "dckr_pat_|dckr_oat_|SWMTKN-1-", urlSafe, 20, 0, 0},
+	{"docker-auth", "eyJhdXRocyI6", base64 | equal, 40, 0, strict},
+	{"aws-access-key", "AKIA|ASIA|ABIA|ACCA", digit | upper, 16, 16, strict},
 	{"aws-access-key", "A3T", digit | upper, 17, 17, strict | random},
-	{"aws-bedrock-key", "ABSK", base64 | equal, 100, 0, strict},
-	{"aws-bedrock-key", "bedrock-api-key-", base64 | equal, 28, 0, 0},
+	{"aws-session-token", "IQoJb3JpZ2lu|FwoGZXIvYXdz", base64 | equal | percent, 100, 0, strict},
+	{"aws-bedrock-key", "ABSK|bedrock-api-key-", base64 | equal, 60, 0, strict},
 	{"google-api-key", "AIza", urlSafe, 35, 35, strict},
 	{"google-oauth-secret", "GOCSPX-", urlSafe, 20, 0, 0},
-	{"google-oauth-token", "ya29.", urlSafe | dot, 30, 0, 0},
-	{"google-oauth-token", "1//0", urlSafe, 40, 0, 0},
-	{"digitalocean-token", "dop_v1_", anyHex, 64, 64, 0},
-	{"digitalocean-token", "doo_v1_", anyHex, 64, 64, 0},
-	{"digitalocean-token", "dor_v1_", anyHex, 64, 64, 0},
+	{"google-oauth-token", "ya29.|1//0", urlSafe | dot, 30, 0, 0},
 	{"alibaba-key", "LTAI", alnum, 16, 26, strict | random},
-	{"yandex-token", "AQVN", urlSafe, 35, 38, strict},
-	{"yandex-token", "y0_", urlSafe, 50, 0, random},
-	{"yandex-token", "t1.", urlSafe | dot | equal, 80, 0, dotted | random},
-	{"cloudflare-key", "v1.0-", hexDigit | dash, 100, 0, 0},
-	{"heroku-key", "HRKU-", urlSafe, 30, 0, 0},
-	{"fly-token", "fo1_", urlSafe, 40, 0, 0},
-	{"fly-token", "fm1a_", base64 | equal, 80, 0, 0},
-	{"fly-token", "fm1r_", base64 | equal, 80, 0, 0},
-	{"fly-token", "fm2_", base64 | equal, 80, 0, 0},
-	{"netlify-token", "nfp_", alnum, 36, 0, 0},
-	{"planetscale-token", "pscale_tkn_", urlSafe | dot | equal, 30, 0, 0},
-	{"planetscale-token", "pscale_oauth_", urlSafe | dot | equal, 30, 0, 0},
-	{"planetscale-token", "pscale_pw_", urlSafe | dot | equal, 30, 0, 0},
-	{"supabase-token", "sbp_", hexDigit, 40, 40, 0},
-	{"supabase-token", "sb_secret_", urlSafe, 20, 0, 0},
-	{"databricks-token", "dapi", hexDigit, 32, 32, 0},
-	{"vault-token", "hvs.", urlSafe, 24, 0, 0},
-	{"vault-token", "hvb.", urlSafe, 100, 0, 0},
-	{"vault-token", "hvr.", urlSafe, 24, 0, 0},
+	{"vault-token", "hvs.|hvr.|hvb.", urlSafe, 24, 0, 0},
 	{"vault-token", "s.", alnum, 24, 24, random},
-	{"openshift-token", "sha256~", urlSafe, 43, 43, 0},
-	{"clickhouse-key", "4b1d", alnum, 38, 38, strict | random},
-	{"tailscale-key", "tskey-", urlSafe, 20, 0, 0},
-	{"defined-networking-key", "dnkey-", urlSafe | equal, 60, 0, 0},
-
-	// Models.
 	{"anthropic-key", "sk-ant-", urlSafe, 20, 0, anywhere},
+	{"openai-key", "sk-proj-|sk-svcacct-|sk-admin-", urlSafe, 20, 0, anywhere},
 	{"openrouter-key", "sk-or-", urlSafe, 20, 0, anywhere},
-	{"openai-key", "sk-proj-", urlSafe, 20, 0, anywhere},
-	{"openai-key", "sk-svcacct-", urlSafe, 20, 0, anywhere},
-	{"openai-key", "sk-admin-", urlSafe, 20, 0, anywhere},
-	{"openai-key", "sk-", word, 20, 0, random},
-	{"openai-key", "sess-", alnum, 40, 40, random},
-	{"huggingface-token", "hf_", alnum, 30, 0, random},
-	{"huggingface-token", "api_org_", alnum, 30, 0, random},
-	{"groq-key", "gsk_", alnum, 40, 0, 0},
-	{"xai-key", "xai-", alnum, 60, 0, 0},
-	{"perplexity-key", "pplx-", alnum, 40, 0, 0},
-	{"replicate-token", "r8_", alnum, 37, 37, 0},
-	{"fireworks-key", "fw_", alnum, 22, 0, random},
-	{"langsmith-key", "lsv2_pt_", word, 40, 0, 0},
-	{"langsmith-key", "lsv2_sk_", word, 40, 0, 0},
-	{"tavily-key", "tvly-", urlSafe, 28, 0, random},
-	{"nvidia-key", "nvapi-", urlSafe, 40, 0, 0},
-
-	// Messages and people.
-	{"slack-token", "xoxe.xoxb-", urlSafe, 20, 0, anywhere | digital},
-	{"slack-token", "xoxe.xoxp-", urlSafe, 20, 0, anywhere | digital},
-	{"slack-token", "xoxa-", urlSafe, 10, 0, anywhere | digital},
-	{"slack-token", "xoxb-", urlSafe, 10, 0, anywhere | digital},
-	{"slack-token", "xoxc-", urlSafe, 10, 0, anywhere | digital},
-	{"slack-token", "xoxd-", urlSafe | percent, 10, 0, anywhere | digital},
-	{"slack-token", "xoxe-", urlSafe, 10, 0, anywhere | digital},
-	{"slack-token", "xoxo-", urlSafe, 10, 0, anywhere | digital},
-	{"slack-token", "xoxp-", urlSafe, 10, 0, anywhere | digital},
-	{"slack-token", "xoxr-", urlSafe, 10, 0, anywhere | digital},
-	{"slack-token", "xoxs-", urlSafe, 10, 0, anywhere | digital},
-	{"slack-token", "xapp-", urlSafe, 20, 0, anywhere | digital},
-	{"slack-webhook", "hooks.slack.com/services/", base64, 20, 0, anywhere | keep},
-	{"slack-webhook", "hooks.slack.com/workflows/", base64, 20, 0, anywhere | keep},
-	{"slack-webhook", "hooks.slack.com/triggers/", base64, 20, 0, anywhere | keep},
-	{"discord-webhook", "discord.com/api/webhooks/", urlSafe | slash, 40, 0, anywhere | keep},
-	{"discord-webhook", "discordapp.com/api/webhooks/", urlSafe | slash, 40, 0, anywhere | keep},
-	{"teams-webhook", ".webhook.office.com/webhookb2/", urlSafe | slash, 36, 0, anywhere | keep},
-	{"sendgrid-key", "SG.", urlSafe | dot | equal, 60, 0, dotted},
-	{"sendinblue-key", "xkeysib-", urlSafe, 60, 0, 0},
-	{"sendinblue-key", "xsmtpsib-", urlSafe, 60, 0, 0},
-	{"mailgun-key", "key-", anyHex, 32, 32, 0},
-	{"twilio-key", "SK", anyHex, 32, 32, strict},
-	{"intercom-token", "dG9rO", base64 | equal, 40, 0, strict},
-	{"notion-token", "ntn_", alnum, 40, 0, 0},
-	{"notion-token", "secret_", alnum, 43, 43, random},
-	{"linear-key", "lin_api_", alnum, 30, 0, 0},
-	{"figma-token", "figd_", urlSafe, 30, 0, 0},
-	{"airtable-token", "pat", alnum | dot, 79, 79, dotted | strict},
-	{"hubspot-token", "pat-na1-", anyHex | dash, 36, 36, 0},
-	{"hubspot-token", "pat-eu1-", anyHex | dash, 36, 36, 0},
-	{"typeform-token", "tfp_", urlSafe | dot | equal, 40, 0, 0},
-	{"twitter-token", "AAAAAAAAAAAAAAAAAAAAAA", alnum | percent, 60, 110, strict | random},
-	{"facebook-token", "EAAC", alnum, 100, 0, strict},
-	{"facebook-token", "EAAM", alnum, 100, 0, strict},
-	{"frameio-token", "fio-u-", urlSafe | equal, 60, 0, 0},
-	{"dropbox-token", "sl.", urlSafe | equal | dot, 120, 0, random},
-
-	// Money and shops.
-	{"stripe-key", "sk_live_", alnum, 10, 0, 0},
-	{"stripe-key", "sk_test_", alnum, 10, 0, 0},
-	{"stripe-key", "sk_prod_", alnum, 10, 0, 0},
-	{"stripe-key", "rk_live_", alnum, 10, 0, 0},
-	{"stripe-key", "rk_test_", alnum, 10, 0, 0},
-	{"stripe-key", "rk_prod_", alnum, 10, 0, 0},
+	{"model-key", "sk-", word, 20, 0, random},
+	{"model-key", "sk-lf-", anyHex | dash, 36, 36, 0},
+	{"huggingface-token", "hf_|api_org_", alnum, 30, 0, random},
+	{"slack-token", "xoxe.xoxb-|xoxe.xoxp-|xapp-|xoxa-|xoxb-|xoxc-|xoxd-|xoxe-|xoxo-|xoxp-|xoxr-|xoxs-", urlSafe | percent, 10, 0, anywhere | digital},
+	{"webhook", "hooks.slack.com/services/|hooks.slack.com/workflows/|hooks.slack.com/triggers/|discord.com/api/webhooks/|discordapp.com/api/webhooks/|.webhook.office.com/webhookb2/|qyapi.weixin.qq.com/cgi-bin/webhook/send?key=|open.feishu.cn/open-apis/bot/v2/hook/|oapi.dingtalk.com/robot/send?access_token=", urlSafe | slash, 20, 0, anywhere | keep},
+	{"stripe-key", "sk_live_|sk_test_|sk_prod_|rk_live_|rk_test_|rk_prod_", alnum, 10, 0, 0},
 	{"stripe-webhook-secret", "whsec_", base64 | equal, 20, 0, random},
-	{"shopify-token", "shpat_", anyHex, 32, 32, 0},
-	{"shopify-token", "shpca_", anyHex, 32, 32, 0},
-	{"shopify-token", "shppa_", anyHex, 32, 32, 0},
-	{"shopify-token", "shpss_", anyHex, 32, 32, 0},
-	{"square-token", "sq0atp-", urlSafe, 20, 0, 0},
-	{"square-token", "sq0csp-", urlSafe, 30, 0, 0},
-	{"square-token", "EAAAE", urlSafe, 55, 60, strict | random},
-	{"square-token", "EAAA", urlSafe, 55, 60, strict | random},
-	{"flutterwave-key", "FLWSECK_TEST-", urlSafe, 12, 0, 0},
-	{"flutterwave-key", "FLWSECK-", urlSafe, 12, 0, 0},
-	{"paypal-token", "access_token$production$", alnum | dollar, 20, 0, 0},
-	{"plaid-token", "access-sandbox-", anyHex | dash, 36, 36, 0},
-	{"plaid-token", "access-development-", anyHex | dash, 36, 36, 0},
-	{"plaid-token", "access-production-", anyHex | dash, 36, 36, 0},
-	{"duffel-token", "duffel_test_", urlSafe | equal, 40, 0, 0},
-	{"duffel-token", "duffel_live_", urlSafe | equal, 40, 0, 0},
-	{"easypost-key", "EZAK", alnum, 54, 54, strict},
-	{"easypost-key", "EZTK", alnum, 54, 54, strict},
-	{"shippo-token", "shippo_live_", anyHex, 40, 40, 0},
-	{"shippo-token", "shippo_test_", anyHex, 40, 40, 0},
-	{"adobe-secret", "p8e-", alnum, 32, 32, random},
-	{"settlemint-token", "sm_aat_", alnum, 16, 0, 0},
-	{"settlemint-token", "sm_pat_", alnum, 16, 0, 0},
-	{"settlemint-token", "sm_sat_", alnum, 16, 0, 0},
-
-	// Watching.
-	{"sentry-token", "sntrys_", base64 | under | equal, 40, 0, 0},
-	{"sentry-token", "sntryu_", hexDigit, 64, 64, 0},
-	{"grafana-token", "glsa_", word, 41, 0, 0},
-	{"grafana-token", "glc_", base64 | equal, 32, 0, 0},
-	{"grafana-token", "eyJrIjoi", base64 | equal, 60, 0, 0},
-	{"newrelic-key", "NRAK-", alnum, 27, 27, 0},
-	{"newrelic-key", "NRII-", urlSafe, 32, 32, 0},
-	{"newrelic-key", "NRJS-", hexDigit, 19, 19, 0},
-	{"dynatrace-token", "dt0c01.", alnum | dot, 80, 0, dotted},
-	{"postman-key", "PMAK-", anyHex | dash, 50, 0, 0},
-	{"intra42-secret", "s-s4t2ud-", hexDigit, 64, 64, 0},
-	{"intra42-secret", "s-s4t2af-", hexDigit, 64, 64, 0},
-
-	// Keys of people.
-	{"age-secret-key", "AGE-SECRET-KEY-1", digit | upper, 58, 0, anywhere},
-	{"age-secret-key", "AGE-PLUGIN-", digit | upper | dash, 30, 0, random},
-	{"1password-token", "ops_eyJ", base64 | equal, 100, 0, 0},
-	{"1password-key", "A3-", digit | upper | dash, 30, 0, random},
-
-	// Headers.
+	{"sendgrid-key", "SG.", urlSafe | dot | equal, 60, 0, dotted},
+	{"age-secret-key", "AGE-SECRET-KEY-1|AGE-PLUGIN-", digit | upper | dash, 30, 0, random},
+	// Base64 of -----BEGIN … PRIVATE KEY, as in kubeconfig, and of minisign's.
+	{"private-key", "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSB|LS0tLS1CRUdJTiBQUklWQVRFI|LS0tLS1CRUdJTiBFQyBQUklWQVRFI|LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUg|LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVkFURS|RWRTY0Iy", base64 | equal, 40, 0, strict},
 	{"jwt", "ZXlK", base64 | equal, 60, 0, strict},
 	{"jwt", "eyJ", urlSafe | dot | equal, 30, 0, jwt},
-	{"bearer-token", "Bearer ", token68, 16, 0, random | keep},
-	{"bearer-token", "bearer ", token68, 16, 0, random | keep},
-	{"basic-auth", "Basic ", base64 | equal, 8, 0, basic | keep},
-	{"basic-auth", "basic ", base64 | equal, 8, 0, basic | keep},
+	{"bearer-token", "Bearer |bearer ", token68, 16, 0, random | keep},
+	{"basic-auth", "Basic |basic ", base64 | equal, 8, 0, basic | keep},
+
+	// The others share a row where their tokens have one form. Repositories and
+	// builds, clouds, models, messages, shops, watching.
+	{"service-token", "bkua_|sgp_|squ_|sqp_|sqa_|pnu_|rdme_|pul-|rubygems_|CLOJARS_|CCIPAT_|TFE_TOKEN_|CFPAT-|dp.pt.|dp.ct.|dp.st.|ico-", urlSafe | dot, 30, 0, random},
+	{"service-token", "dop_v1_|doo_v1_|dor_v1_|HRKU-|fo1_|nfp_|pscale_tkn_|pscale_oauth_|pscale_pw_|sbp_|sb_secret_|sha256~|tskey-|dnkey-|napi_|kubeconfig-u|v1.0-|y0_", urlSafe | dot | equal | colon, 30, 0, random},
+	{"service-token", "gsk_|xai-|pplx-|r8_|fw_|nvapi-|pcsk_|lsv2_pt_|lsv2_sk_|tvly-|tgp_v1_|jina_|rpa_|e2b_|sess-", urlSafe, 22, 0, random | strict},
+	{"service-token", "xkeysib-|xsmtpsib-|re_|ntn_|secret_|lin_api_|figd_|tfp_|fio-u-|pat-na1-|pat-eu1-|APA91b", urlSafe | dot | equal, 24, 0, random},
+	{"service-token", "sq0atp-|sq0csp-|FLWSECK_TEST-|FLWSECK-|duffel_test_|duffel_live_|access-sandbox-|access-development-|access-production-|shippo_live_|shippo_test_|shpat_|shpca_|shppa_|shpss_|sm_aat_|sm_pat_|sm_sat_|p8e-", urlSafe | equal, 12, 0, random},
+	{"service-token", "sntryu_|glsa_|NRAK-|NRII-|NRJS-|PMAK-|hcaik_|hcbik_|phx_|s-s4t2ud-|s-s4t2af-", urlSafe, 19, 0, random},
+	{"service-token", "fm1a_|fm1r_|fm2_|sntrys_|glc_|eyJrIjoi|ops_eyJ", base64 | under | equal, 32, 0, random},
+	{"service-token", "pat.|sat.|t1.|sl.|dt0c01.|sk.eyJ", urlSafe | dot | equal, 60, 0, dotted | random},
+	{"service-token", "st.", anyHex | dot, 80, 100, dotted | random},
+	{"service-token", "access_token$production$", alnum | dollar, 20, 0, 0},
+	{"service-token", "cio|AKID", alnum, 32, 32, random | strict},
+	{"service-token", "oy2", lowAlnum, 43, 43, strict},
+	{"service-token", "AKCp|cmVmd", alnum, 59, 75, strict},
+	{"service-token", "API-|A3-", digit | upper | dash, 26, 40, random},
+	{"service-token", "tk-us-", urlSafe, 48, 48, 0},
+	{"service-token", "GOOG1E", digit | upper, 50, 60, strict},
+	{"service-token", "AQVN", urlSafe, 35, 38, strict},
+	{"service-token", "dapi", hexDigit, 32, 32, 0},
+	{"service-token", "4b1d", alnum, 38, 38, strict | random},
+	{"service-token", "sk_", hexDigit, 48, 48, 0},
+	{"service-token", "key-", anyHex, 32, 32, 0},
+	{"service-token", "SK", anyHex, 32, 32, strict},
+	{"service-token", "dG9rO", base64 | equal, 40, 0, strict},
+	{"service-token", "pat", alnum | dot, 79, 79, dotted | strict},
+	{"service-token", "AAAAAAAAAAAAAAAAAAAA", alnum | percent, 60, 110, strict | random},
+	{"service-token", "EAAB|EAAC|EAAG|EAAM", alnum, 100, 0, strict},
+	{"service-token", "EAAA", urlSafe, 55, 61, strict | random},
+	{"service-token", "EZAK|EZTK", alnum, 54, 54, strict},
 }
 
-// rules is the table in the form that the scanner uses.
+// infix describes tokens that are told by what they have in the middle: how many
+// characters of which class are before and after it.
+type infix struct {
+	kind, word    string
+	before, after class
+	least, most   [2]int
+	opt           option
+}
+
+var infixes = [...]infix{
+	{"telegram-token", ":A", digit, urlSafe, [2]int{7, 34}, [2]int{16, 34}, anywhere | random},
+	{"azure-client-secret", "Q~", word | dot | tilde | dash, word | dot | tilde | dash, [2]int{4, 31}, [2]int{4, 34}, strict},
+	{"azure-devops-token", "AZDO", alnum, alnum, [2]int{76, 4}, [2]int{76, 4}, strict},
+	{"terraform-token", ".atlasv1.", alnum, urlSafe | equal, [2]int{14, 40}, [2]int{14, 128}, 0},
+	{"mailchimp-key", "-us", hexDigit, digit, [2]int{32, 1}, [2]int{32, 2}, 0},
+	// The token of Twilio stands next to the account.
+	{"twilio-token", "AC", 0, hexDigit, [2]int{0, 32}, [2]int{0, 32}, keep},
+}
+
+var (
+	appToken = infix{"facebook-token", "|", digit, urlSafe, [2]int{15, 27}, [2]int{16, 40}, random}
+	botToken = infix{"discord-token", ".", urlSafe, urlSafe | dot, [2]int{23, 32}, [2]int{28, 80}, strict | random | dotted}
+)
+
+// trigger is a word that other detectors look at: a label, the name of a program.
+// found gets the position of the word and that of its end.
+type trigger struct {
+	word  string
+	found func(s *scanner, start, end int) (Span, bool)
+}
+
+// entry is what may begin with one pair of bytes, longer words first.
+type entry struct {
+	third    [256]bool // bytes that may come next
+	rules    []rule
+	triggers []trigger
+}
+
+// rules is the tables in the form that the scanner uses.
 type rules struct {
 	classes [256]class
-	groups  [1 << 14]uint8 // by the first two bytes of a prefix, 0: none
-	byGroup [][]rule
+	groups  [1 << 16]uint8 // by the first two bytes of a word, 0: none
+	entries []entry
 	special [256]bool     // bytes that other detectors look at
 	bare    [256]bool     // bytes of a value without quotes
 	between [256]bool     // bytes that may stand between a name and its sign
 	endings [256][]ending // by their last byte
+	joined  *strings.Replacer
 }
 
-var compiled = sync.OnceValue(func() *rules {
-	r := &rules{byGroup: make([][]rule, 1)}
+func (r *rules) entry(word string) *entry {
+	g := &r.groups[pair(word[0], word[1])]
+	if *g == 0 {
+		*g = uint8(len(r.entries))
+		r.entries = append(r.entries, entry{})
+	}
+	e := &r.entries[*g]
+	if len(word) > 2 {
+		e.third[word[2]] = true
+		return e
+	}
+	for b := range e.third {
+		e.third[b] = true
+	}
+	return e
+}
+
+var compiled = sync.OnceValue(compile)
+
+func compile() *rules {
+	r := &rules{entries: make([]entry, 1, 256), joined: strings.NewReplacer("_", "", "-", "", ".", "", "$", "", " ", "", "/", "")}
 	span := func(from, to byte, c class) {
 		for b := from; b <= to; b++ {
 			r.classes[b] = c
@@ -302,16 +215,23 @@ var compiled = sync.OnceValue(func() *rules {
 	span('g', 'z', lowG)
 	span('A', 'F', hexUp)
 	span('G', 'Z', upG)
-	for b, c := range map[byte]class{'_': under, '-': dash, '.': dot, '+': plus, '/': slash, '=': equal, '~': tilde, '%': percent, ':': colon, '$': dollar} {
-		r.classes[b] = c
+	for i, c := range [...]class{under, dash, dot, plus, slash, equal, tilde, percent, colon, dollar} {
+		r.classes["_-.+/=~%:$"[i]] = c
 	}
 	for _, p := range prefixed {
-		g := &r.groups[pair(p.prefix[0], p.prefix[1])]
-		if *g == 0 {
-			*g = uint8(len(r.byGroup))
-			r.byGroup = append(r.byGroup, nil)
+		for prefix := range strings.SplitSeq(p.prefix, "|") {
+			p.prefix = prefix
+			e := r.entry(prefix)
+			e.rules = append(e.rules, p)
 		}
-		r.byGroup[*g] = append(r.byGroup[*g], p)
+	}
+	for _, t := range triggers() {
+		e := r.entry(t.word)
+		e.triggers = append(e.triggers, t)
+	}
+	for i := range r.entries {
+		slices.SortStableFunc(r.entries[i].rules, func(a, b rule) int { return len(b.prefix) - len(a.prefix) })
+		slices.SortStableFunc(r.entries[i].triggers, func(a, b trigger) int { return len(b.word) - len(a.word) })
 	}
 	for b := byte('!'); b < 0x7f; b++ {
 		r.bare[b] = strings.IndexByte("\"'`,;()[]{}<>&|\\", b) < 0
@@ -319,21 +239,16 @@ var compiled = sync.OnceValue(func() *rules {
 	for _, b := range []byte(" \t\"'`\\]):=?|+&*") {
 		r.between[b] = true
 	}
-	for _, e := range endings {
-		last := e.name[len(e.name)-1]
-		r.endings[last] = append(r.endings[last], e)
+	for _, l := range endings {
+		for name := range strings.FieldsSeq(l.words) {
+			last := name[len(name)-1]
+			r.endings[last] = append(r.endings[last], ending{name, l.strength})
+		}
 	}
-	for _, b := range []byte(":=-.~|>,") {
+	for _, b := range []byte(":=-.|>,@?") {
 		r.special[b] = true
 	}
 	return r
-})
-
-// pair numbers two bytes; those that are not ASCII share the number of a pair
-// that begins no prefix.
-func pair(a, b byte) int {
-	if a|b >= 0x80 {
-		return 0
-	}
-	return int(a)<<7 | int(b)
 }
+
+func pair(a, b byte) int { return int(a)<<8 | int(b) }

@@ -14,16 +14,20 @@ type scanner struct {
 	spans []Span
 	from  int // end of the last span
 	names map[string]meaning
+
+	runStart, runEnd int // the last run of bare bytes
 }
 
 func (s *scanner) run() {
 	text, r := s.text, s.rules
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		if i+1 < len(text) && r.groups[pair(c, text[i+1])] != 0 {
-			if sp, ok := s.prefixed(i); ok {
-				i = s.add(sp)
-				continue
+		if i+2 < len(text) {
+			if g := r.groups[pair(c, text[i+1])]; g != 0 && r.entries[g].third[text[i+2]] {
+				if sp, ok := s.word(i, &r.entries[g]); ok {
+					i = s.add(sp)
+					continue
+				}
 			}
 		}
 		if r.special[c] {
@@ -34,6 +38,24 @@ func (s *scanner) run() {
 	}
 }
 
+// word looks at what begins at i.
+func (s *scanner) word(i int, e *entry) (Span, bool) {
+	if len(e.rules) > 0 {
+		if sp, ok := s.prefixed(i, e.rules); ok {
+			return sp, true
+		}
+	}
+	for k := range e.triggers {
+		t := &e.triggers[k]
+		if strings.HasPrefix(s.text[i:], t.word) {
+			if sp, ok := t.found(s, i, i+len(t.word)); ok {
+				return sp, true
+			}
+		}
+	}
+	return Span{}, false
+}
+
 // add records a span and returns the position to go on from, less one.
 func (s *scanner) add(sp Span) int {
 	sp.Start = max(sp.Start, s.from)
@@ -42,7 +64,7 @@ func (s *scanner) add(sp Span) int {
 		s.from = sp.End
 	}
 	if sp.Kind == "aws-access-key" {
-		if secret, ok := s.awsSecret(sp.End); ok {
+		if secret, ok := s.nextTo(sp.End, 40, base64, "aws-secret-key"); ok {
 			return s.add(secret)
 		}
 	}
@@ -55,7 +77,7 @@ func (s *scanner) shaped(i int, c byte) (Span, bool) {
 		if strings.HasPrefix(s.text[i:], "://") {
 			return s.urlPassword(i)
 		}
-		if sp, ok := s.telegram(i); ok {
+		if sp, ok := s.pgpass(i); ok {
 			return sp, true
 		}
 		return s.assigned(i)
@@ -67,12 +89,18 @@ func (s *scanner) shaped(i int, c byte) (Span, bool) {
 		return s.element(i)
 	case '-':
 		return s.dashed(i)
+	case '@':
+		return s.dsn(i)
 	case '.':
-		return s.dotted(i)
-	case '~':
-		return s.azure(i)
-	case '|':
-		return s.facebook(i)
+		return s.infixed(i, i+1, &botToken)
+	case '|', '?':
+		if sp, ok := s.infixed(i, i+1, &appToken); ok {
+			return sp, true
+		}
+		if sp, ok := s.fallback(i); ok || c == '?' {
+			return sp, ok
+		}
+		return s.cell(i)
 	}
 	return Span{}, false
 }
@@ -83,12 +111,7 @@ func (s *scanner) is(i int, c class) bool {
 }
 
 // runFrom returns the end of the run of c that begins at i.
-func (s *scanner) runFrom(i int, c class) int {
-	for s.is(i, c) {
-		i++
-	}
-	return i
-}
+func (s *scanner) runFrom(i int, c class) int { return s.runOf(i, len(s.text), c) }
 
 // runOf is runFrom for no more than n bytes.
 func (s *scanner) runOf(i, n int, c class) int {
@@ -112,6 +135,9 @@ func (s *scanner) back(i int, c class, n int) int {
 func (s *scanner) starts(i int, opt option) bool {
 	if i == 0 || opt&anywhere != 0 {
 		return true
+	}
+	if s.text[i-1] == '\\' && strings.IndexByte("nrtbf", s.text[i]) >= 0 {
+		return false // the letter is the escape's
 	}
 	block := alnum
 	if opt&strict != 0 {
@@ -137,8 +163,7 @@ func (s *scanner) starts(i int, opt option) bool {
 }
 
 // prefixed finds the tokens of the table.
-func (s *scanner) prefixed(i int) (Span, bool) {
-	group := s.rules.byGroup[s.rules.groups[pair(s.text[i], s.text[i+1])]]
+func (s *scanner) prefixed(i int, group []rule) (Span, bool) {
 	for k := range group {
 		r := &group[k]
 		if !strings.HasPrefix(s.text[i:], r.prefix) || !s.starts(i, r.opt) {
@@ -172,21 +197,17 @@ func (s *scanner) prefixed(i int) (Span, bool) {
 }
 
 func (r *rule) accepts(tail string) bool {
+	digits, _, _ := shape(tail)
 	switch {
-	case r.opt&random != 0 && (!looksRandom(tail) || isDigest(tail)),
-		r.opt&digital != 0 && countDigits(tail) < 2,
-		r.opt&anywhere == 0 && isFiller(tail),
+	case r.opt&random != 0 && !looksRandom(tail),
+		r.opt&digital != 0 && digits < 2,
+		isFiller(tail), strings.Contains(tail, "EXAMPLE"), strings.ContainsAny(tail, "-_") && isPlaceholder(tail),
 		r.opt&dotted != 0 && !strings.Contains(tail, "."),
 		r.opt&basic != 0 && !isBasic(tail),
 		r.opt&jwt != 0 && !isJWT(tail):
 		return false
 	}
 	return true
-}
-
-func countDigits(v string) int {
-	digits, _, _ := shape(v)
-	return digits
 }
 
 // isJWT takes what follows "eyJ": the second part is JSON, too, or there is a
@@ -210,131 +231,48 @@ func isBasic(tail string) bool {
 	return strings.Contains(string(plain), ":")
 }
 
-// awsSecret finds the secret that stands next to its key id, as in the file that
-// the console offers for download.
-func (s *scanner) awsSecret(i int) (Span, bool) {
+// nextTo finds the secret of n characters that stands next to its key id, as in
+// the file that a console offers for download. i is the end of the id.
+func (s *scanner) nextTo(i, n int, of class, kind string) (Span, bool) {
 	start := i
-	for start < len(s.text) && start-i < 8 && strings.IndexByte(", \t\"':|\r\n", s.text[start]) >= 0 {
+	for start < len(s.text) && start-i < 8 && strings.IndexByte(", \t\"'\\:|\r\n", s.text[start]) >= 0 {
 		start++
 	}
-	end := s.runOf(start, 41, base64)
-	if start == i || end-start != 40 || !looksRandom(s.text[start:end]) {
+	end := s.runOf(start, n+1, of)
+	if start == i || end-start != n || !looksRandom(s.text[start:end]) {
 		return Span{}, false
 	}
-	return Span{start, end, "aws-secret-key"}, true
+	return Span{start, end, kind}, true
 }
 
-// dashed finds private key blocks, values of flags, and Mailchimp keys.
+// dashed finds private key blocks and values of flags.
 func (s *scanner) dashed(i int) (Span, bool) {
 	rest := s.text[i:]
 	switch {
 	case strings.HasPrefix(rest, "-----BEGIN "):
 		return s.privateKey(i)
-	case strings.HasPrefix(rest, "--"):
+	case strings.HasPrefix(rest, "-----END "):
+		return s.keyBefore(i)
+	case len(rest) > 2 && !s.is(i-1, urlSafe):
 		return s.flag(i)
-	case strings.HasPrefix(rest, "-u "), strings.HasPrefix(rest, "-u\""), strings.HasPrefix(rest, "-u'"):
-		return s.curlUser(i + 2)
-	case strings.HasPrefix(rest, "-us") && s.is(i+3, digit):
-		start := s.back(i, hexDigit, 33)
-		if end := s.runOf(i+3, 3, digit); i-start == 32 && end-i <= 5 && !s.is(end, alnum) && s.starts(start, 0) {
-			return Span{start, end, "mailchimp-key"}, true
-		}
 	}
 	return Span{}, false
 }
 
-// privateKey takes the whole block; one that breaks off goes as far as its text
-// looks like one. A mention of the marker is no key.
-func (s *scanner) privateKey(i int) (Span, bool) {
-	const marker, longest, least = "-----", 64 << 10, 24
-	head := s.text[i+len(marker):]
-	head = head[:min(len(head), 80)]
-	stop := strings.Index(head, marker)
-	if stop < 0 || !strings.Contains(head[:stop], "PRIVATE KEY") {
+// infixed finds the tokens that are told by what they have in the middle.
+func (s *scanner) infixed(start, end int, r *infix) (Span, bool) {
+	if r.opt&dotted != 0 && (end+6 >= len(s.text) || s.text[end+6] != '.') {
 		return Span{}, false
 	}
-	body := i + len(marker) + stop + len(marker)
-	end, encoded := body, 0
-	for end < len(s.text) && end-body < longest {
-		switch {
-		case strings.HasPrefix(s.text[end:], marker):
-			if encoded < least {
-				return Span{}, false
-			}
-			tail := s.text[end+len(marker) : min(len(s.text), end+80)]
-			if close := strings.Index(tail, marker); close >= 0 && strings.HasPrefix(tail, "END ") {
-				end += len(marker) + close + len(marker)
-			}
-			return Span{i, end, "private-key"}, true
-		case s.is(end, base64|equal):
-			encoded++
-		case !s.is(end, colon|dash|dot|under) && strings.IndexByte(" \t\r\n\\,()\"'+@<>", s.text[end]) < 0:
-			return s.brokenKey(i, body, end, encoded >= least)
-		}
-		end++
-	}
-	return s.brokenKey(i, body, end, encoded >= least)
-}
-
-func (s *scanner) brokenKey(start, body, end int, ok bool) (Span, bool) {
-	return Span{start, body + len(strings.TrimRight(s.text[body:end], " \t\r\n\\,()\"'+@<>")), "private-key"}, ok
-}
-
-// dotted finds tokens that are told by the distance of their dots.
-func (s *scanner) dotted(i int) (Span, bool) {
-	if i+7 < len(s.text) && s.text[i+7] == '.' && s.is(i-1, alnum) {
-		start := s.back(i, urlSafe, 29)
-		end := s.runOf(i+8, 64, urlSafe)
-		if n := i - start; n >= 23 && n <= 28 && strings.IndexByte("MNO", s.text[start]) >= 0 && end-i-8 >= 25 &&
-			s.runOf(i+1, 7, urlSafe) == i+7 && s.starts(start, strict) && looksRandom(s.text[start:i]) {
-			return Span{start, end, "discord-token"}, true
-		}
-	}
-	const atlas = ".atlasv1."
-	if strings.HasPrefix(s.text[i:], atlas) {
-		start := s.back(i, alnum, 15)
-		end := s.runOf(i+len(atlas), 128, urlSafe|equal)
-		if i-start == 14 && end-i-len(atlas) >= 40 && !isFiller(s.text[i+len(atlas):end]) {
-			return Span{start, end, "terraform-token"}, true
-		}
-	}
-	return Span{}, false
-}
-
-// azure finds client secrets: three characters, a digit, "Q~" and the rest.
-func (s *scanner) azure(i int) (Span, bool) {
-	const around = word | dot | tilde | dash
-	if i < 5 || s.text[i-1] != 'Q' || !s.is(i-2, digit) {
+	from := s.back(start, r.before, r.most[0]+1)
+	to := s.runOf(end, r.most[1]+1, r.after)
+	before, after := start-from, to-end
+	if before < r.least[0] || before > r.most[0] || after < r.least[1] || after > r.most[1] || !s.starts(from, r.opt) ||
+		isFiller(s.text[end:to]) || r.opt&random != 0 && !looksRandom(s.text[from:to]) {
 		return Span{}, false
 	}
-	start := s.back(i, around, 6)
-	end := s.runOf(i+1, 35, around)
-	if n := end - i - 1; i-start != 5 || n < 31 || n > 34 || isFiller(s.text[i+1:end]) {
-		return Span{}, false
+	if r.opt&keep != 0 {
+		return s.nextTo(to, 32, hexDigit, r.kind)
 	}
-	return Span{start, end, "azure-client-secret"}, true
-}
-
-// facebook finds app tokens: the app's number, a bar and the secret.
-func (s *scanner) facebook(i int) (Span, bool) {
-	start := s.back(i, digit, 17)
-	end := s.runOf(i+1, 41, urlSafe)
-	if n, m := i-start, end-i-1; n < 15 || n > 16 || m < 27 || m > 40 || !looksRandom(s.text[i+1:end]) {
-		return Span{}, false
-	}
-	return Span{start, end, "facebook-token"}, true
-}
-
-// telegram finds bot tokens: the bot's number, a colon and 35 characters that
-// begin with A.
-func (s *scanner) telegram(i int) (Span, bool) {
-	if i+1 >= len(s.text) || s.text[i+1] != 'A' || !s.is(i-1, digit) {
-		return Span{}, false
-	}
-	start := s.back(i, digit, 17)
-	end := s.runOf(i+1, 36, urlSafe)
-	if n := i - start; n < 7 || n > 16 || end-i-1 != 35 || !looksRandom(s.text[i+1:end]) {
-		return Span{}, false
-	}
-	return Span{start, end, "telegram-token"}, true
+	return Span{from, to, r.kind}, true
 }

@@ -25,6 +25,10 @@ func (s *scanner) urlPassword(i int) (Span, bool) {
 		}
 		return Span{}, false
 	}
+	// A sign that should have been escaped; host:port?q=a@b is no password.
+	if cut := strings.IndexAny(password, "?#"); cut >= 0 && strings.Trim(password[:cut], "0123456789") == "" {
+		return Span{}, false
+	}
 	if isTemplate(password) || isFiller(password) || isPlaceholder(password) {
 		return Span{}, false
 	}
@@ -36,15 +40,12 @@ func (s *scanner) urlPassword(i int) (Span, bool) {
 }
 
 func endsAuthority(c byte) bool {
-	return c <= ' ' || c >= 0x7f || strings.IndexByte("/?#\"'`<>\\()|,;", c) >= 0
+	return c <= ' ' || c >= 0x7f || strings.IndexByte("/\"'`<>\\()|,;", c) >= 0
 }
+
+const databases = " postgres postgresql mysql mariadb mongodb redis rediss amqp amqps mssql sqlserver oracle cockroachdb clickhouse cassandra neo4j bolt couchdb influxdb nats kafka ldap ldaps "
 
 func isDatabase(scheme string) bool {
 	scheme, _, _ = strings.Cut(scheme, "+")
-	switch strings.ToLower(scheme) {
-	case "postgres", "postgresql", "mysql", "mariadb", "mongodb", "redis", "rediss", "amqp", "amqps", "mssql", "sqlserver",
-		"oracle", "cockroachdb", "clickhouse", "cassandra", "neo4j", "bolt", "couchdb", "influxdb", "nats", "kafka", "ldap", "ldaps":
-		return true
-	}
-	return false
+	return strings.Contains(databases, " "+strings.ToLower(scheme)+" ")
 }
