@@ -15,7 +15,7 @@ var worth = struct {
 	fact                                                                           [8]int // by extract.Kind
 	decided, rule, duty, choice, reason, asked, done, trouble, denied, ask, argued int
 	user, opening, closing, wordShare, wordMost                                    int
-	again, later, narration                                                        int // percent
+	again, later, narration, code                                                  int // percent
 	floor, lead, least, room                                                       int
 }{
 	fact: [8]int{
@@ -24,7 +24,7 @@ var worth = struct {
 	},
 	decided: 60, rule: 40, duty: 42, choice: 20, reason: 20, asked: 18, done: 12, trouble: 32, denied: 6, ask: 28, argued: 14,
 	user: 46, opening: 28, closing: 34, wordShare: 6, wordMost: 28,
-	again: 60, later: 125, narration: 20,
+	again: 60, later: 125, narration: 20, code: 85,
 	floor: 12, lead: 7, least: 4, room: 5,
 }
 
@@ -165,7 +165,8 @@ func plainWorth(u extract.Unit, t string, user, opening bool) int {
 			w += c.worth
 		}
 	}
-	if u.Cues&extract.Narration != 0 {
+	// "Looking at the usages, I'd say no" begins like talk and is none.
+	if u.Cues&extract.Narration != 0 && u.Cues&(extract.Decided|extract.Rule|extract.Duty|extract.Choice|extract.Reason|extract.Denied) == 0 {
 		w = w * worth.narration / 100
 	}
 	if user {
@@ -312,6 +313,9 @@ func (s *selection) density(i int32) int {
 			v = 0
 		case f.band == band:
 			v = v * worth.again / 100
+		}
+		if u.kind == extract.CodeLine {
+			v = v * worth.code / 100
 		}
 		w += v
 	}

@@ -323,7 +323,7 @@ func ended(t string) bool {
 // e.g., i.e., vs., a single letter.
 func abbreviation(t string) bool {
 	t = t[:len(t)-1]
-	w := strings.ToLower(t[strings.LastIndexAny(t, " (\n")+1:])
+	w := strings.TrimLeft(strings.ToLower(t[strings.LastIndexAny(t, " (\n")+1:]), "*_")
 	switch w {
 	case "e.g", "i.e", "vs", "etc", "cf", "approx", "resp", "mr", "dr", "fig", "incl", "т.е", "т.к", "т.д", "напр", "см":
 		return true
