@@ -42,3 +42,18 @@ func (s *Session) TryLease(name string) (release func(), ok bool, err error) {
 	}
 	return func() { f.Close() }, true, nil
 }
+
+// TryLock claims the file at path, which is made where it is missing and stays
+// afterwards, for as long as this process wants. Without waiting it returns ok
+// false when another one has it.
+func TryLock(path string) (release func(), ok bool, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|openFlags, filePerm)
+	if err != nil {
+		return nil, false, err
+	}
+	if ok, err = tryLock(f); err != nil || !ok {
+		f.Close()
+		return nil, false, err
+	}
+	return func() { f.Close() }, true, nil
+}

@@ -23,6 +23,11 @@ type File struct {
 	Folder  string // Claude Code: the project's folder name; Codex: the day
 	Size    int64
 	ModTime time.Time
+	Inode   uint64 // 0 where the system has none
+	// Agent: a sub-agent's file, listed by [Everything] only. Parent is the
+	// session that started it, where its place tells.
+	Agent  bool
+	Parent string
 }
 
 // List finds the hosts' sessions, newest first; dir is the folder of a host's own
@@ -69,7 +74,7 @@ func appendFile(files []File, path string, h Host, folder string, e fs.DirEntry)
 	if err != nil || !info.Mode().IsRegular() {
 		return files
 	}
-	return append(files, File{Path: path, Host: h, ID: idFromName(path, h), Folder: folder, Size: info.Size(), ModTime: info.ModTime()})
+	return append(files, File{Path: path, Host: h, ID: idFromName(path, h), Folder: folder, Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info)})
 }
 
 // ErrNotFound is the error of a session that is not there.

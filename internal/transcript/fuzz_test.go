@@ -61,7 +61,6 @@ func FuzzIndex(f *testing.F) {
 				seen[i] = true
 			}
 			s.Turns(live)
-			s.Compacted()
 			s.Pairs(live)
 			again, err := index(context.Background(), iotest.HalfReader(bytes.NewReader(data)), 0, "x.jsonl", host)
 			if err != nil {

@@ -22,30 +22,6 @@ func (s *Session) Find(ref string) (int, bool) {
 	return 0, false
 }
 
-// Compacted lists what the compactions of a session took out of the context:
-// the main thread's messages and tools before the last one that are not live.
-func (s *Session) Compacted() []int32 {
-	if len(s.Compactions) == 0 {
-		return nil
-	}
-	last := int32(s.Compactions[len(s.Compactions)-1].Entry)
-	live := make(map[int32]bool, len(s.Live()))
-	for _, i := range s.Live() {
-		live[i] = true
-	}
-	var out []int32
-	for i := int32(0); i < last; i++ {
-		e := &s.Entries[i]
-		switch e.Kind {
-		case User, Assistant, Call, Output:
-			if !live[i] && !e.Has(Sidechain) {
-				out = append(out, i)
-			}
-		}
-	}
-	return out
-}
-
 // AllText is everything a model read of an entry: its text, and the strings of
 // tool calls and results.
 func AllText(entry []byte) string {
