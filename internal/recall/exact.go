@@ -1,0 +1,312 @@
+package recall
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// Original is the exact text behind a reference.
+type Original struct {
+	Ref  string // where it stands: session#uuid
+	Path string // "" when only our own copy is left
+	Line int
+	Text string
+}
+
+// ErrNoRef means that what was given is no reference: it may be a query.
+var ErrNoRef = errors.New("not a reference")
+
+// Exact finds the text behind a reference: SESSION#UUID, both of which may be cut
+// short as long as they name one; SESSION#L and a line's number, where the host
+// gives no ids; or the eight digits of the mark that stands for a message of
+// which a compression kept nothing.
+func (x *Index) Exact(ctx context.Context, ref string) (Original, error) {
+	if digits, ok := mark(ref); ok {
+		return x.marked(ctx, digits)
+	}
+	session, id, ok := strings.Cut(ref, "#")
+	if !ok || session == "" || id == "" || strings.ContainsAny(ref, " \t\n") {
+		return Original{}, ErrNoRef
+	}
+	files, err := x.sessionFiles(session)
+	if errors.Is(err, transcript.ErrNotFound) && !looksLikeID(id) {
+		return Original{}, ErrNoRef
+	}
+	if err != nil {
+		return Original{}, err
+	}
+	return x.original(ctx, files, id, 0)
+}
+
+// mark takes the digits out of a mark, or of what a person copied of one.
+func mark(ref string) (string, bool) {
+	ref = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(ref), "["), "]")
+	ref = strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(ref, "…"), "#"))
+	return ref, len(ref) == 8 && strings.Trim(ref, "0123456789abcdef") == ""
+}
+
+func looksLikeID(id string) bool {
+	return len(id) == 36 && strings.Count(id, "-") == 4 || len(id) > 1 && id[0] == 'L' && strings.Trim(id[1:], "0123456789") == ""
+}
+
+// sessionFiles finds the file of a session and those of its sub-agents.
+func (x *Index) sessionFiles(session string) ([]transcript.File, error) {
+	if strings.ContainsAny(session, `/\`) || strings.HasSuffix(session, ".jsonl") {
+		f, err := transcript.Resolve(session, x.opts.Dir)
+		return []transcript.File{f}, err
+	}
+	all, err := transcript.Everything(x.opts.Dir)
+	var found []transcript.File
+	for _, f := range all {
+		if f.ID == session {
+			found = []transcript.File{f}
+			break
+		}
+		if strings.HasPrefix(f.ID, session) {
+			found = append(found, f)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, errors.Join(fmt.Errorf("%w: %s", transcript.ErrNotFound, session), err)
+	case 1:
+	default:
+		e := &transcript.Ambiguous{Prefix: session}
+		for _, f := range found {
+			e.IDs = append(e.IDs, f.ID)
+		}
+		return nil, e
+	}
+	for _, f := range all {
+		if f.Agent && f.Parent == found[0].ID && f.Path != found[0].Path {
+			found = append(found, f)
+		}
+	}
+	return found, nil
+}
+
+// line is one entry of a file.
+type line struct {
+	file transcript.File
+	raw  []byte
+	uuid string
+	n    int
+}
+
+// lineOf finds the entry that an id, or the beginning of one, names: in the
+// session itself, else in its sub-agents.
+func lineOf(ctx context.Context, files []transcript.File, id string) (line, error) {
+	for _, f := range files {
+		var found []line
+		err := lines(ctx, f, func(raw []byte, uuid []byte, n int) bool {
+			whole := string(uuid) == id || id == "L"+strconv.Itoa(n)
+			if whole {
+				found = found[:0]
+			}
+			if whole || len(id) >= 4 && bytes.HasPrefix(uuid, []byte(id)) {
+				found = append(found, line{f, bytes.Clone(raw), string(uuid), n})
+			}
+			return !whole
+		})
+		if err != nil {
+			return line{}, err
+		}
+		if len(found) > 0 {
+			// A uuid that a host wrote twice names the later line.
+			last := found[len(found)-1]
+			for _, l := range found {
+				if l.uuid != last.uuid {
+					return line{}, message.Fail(message.RecallManyRefs, files[0].ID, id)
+				}
+			}
+			return last, nil
+		}
+	}
+	return line{}, message.Fail(message.RecallNoRef, files[0].ID, id)
+}
+
+// lines calls fn for each entry of a file until it returns false.
+func lines(ctx context.Context, f transcript.File, fn func(raw, uuid []byte, n int) bool) error {
+	r, err := os.Open(f.Path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	in := bufio.NewReaderSize(r, 1<<20)
+	for n := 1; ; n++ {
+		b, err := in.ReadBytes('\n')
+		for at := 0; at < len(b); {
+			i := bytes.IndexByte(b[at:], '{')
+			if i < 0 {
+				break
+			}
+			at += i
+			size, uuid, ok := transcript.Name(b[at:])
+			if !ok {
+				break
+			}
+			if !fn(b[at:at+size], uuid, n) {
+				return nil
+			}
+			at += size
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil || n&1023 == 0 && ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+// original follows the markers from a compressed message to the text it stands
+// for. The source may be gone, for hosts clean up; what compressions keep is
+// asked first.
+func (x *Index) original(ctx context.Context, files []transcript.File, id string, depth int) (Original, error) {
+	l, err := lineOf(ctx, files, id)
+	if err != nil {
+		return Original{}, err
+	}
+	m, marked := transcript.MarkerOf(l.raw)
+	if !marked {
+		return Original{Ref: l.file.ID + "#" + refOf(l.uuid, l.n), Path: l.file.Path, Line: l.n, Text: textOf(l)}, nil
+	}
+	if x.opts.Original != nil {
+		if text, ok := x.opts.Original(m.Hash, transcript.Text(l.raw)); ok && Hash(text) == m.Hash {
+			return Original{Ref: m.Source + "#" + m.UUID, Text: text}, nil
+		}
+	}
+	source, err := x.sessionFiles(m.Source)
+	if err != nil || depth > 100 {
+		// The clone stands beside its source, wherever that is.
+		beside, err := besideOf(l.file, m.Source)
+		if err != nil {
+			return Original{}, message.Fail(message.RecallGone, m.Source)
+		}
+		source = []transcript.File{beside}
+	}
+	o, err := x.original(ctx, source, m.UUID, depth+1)
+	if err == nil && Hash(o.Text) != m.Hash {
+		err = message.Fail(message.RecallChanged, m.Source)
+	}
+	return o, err
+}
+
+// textOf is what an entry says: its message, else all that it holds.
+func textOf(l line) string {
+	if text := transcript.Text(l.raw); text != "" {
+		return text
+	}
+	if text := transcript.AllText(l.raw); text != "" {
+		return text
+	}
+	s, _, _ := transcript.Say(l.raw, l.file.Host, nil)
+	return string(s.Text)
+}
+
+func besideOf(f transcript.File, id string) (transcript.File, error) {
+	dir := filepath.Dir(f.Path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return transcript.File{}, err
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), id+".jsonl") {
+			return transcript.Resolve(filepath.Join(dir, e.Name()), nil)
+		}
+	}
+	return transcript.File{}, transcript.ErrNotFound
+}
+
+// Hash is the SHA-256 of a text, as markers and marks have it.
+func Hash(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:])
+}
+
+// marked finds the message with these first digits of its hash: in what
+// compressions keep, else by the index.
+func (x *Index) marked(ctx context.Context, digits string) (Original, error) {
+	if x.opts.Original != nil {
+		if text, ok := x.opts.Original(digits, ""); ok {
+			return Original{Ref: digits, Text: text}, nil
+		}
+	}
+	if err := x.Update(ctx, x.opts.Progress); err != nil {
+		return Original{}, err
+	}
+	c, err := x.byHash(digits)
+	if err != nil {
+		return Original{}, err
+	}
+	f := transcript.File{Path: c.file.path, Host: hostOf(c.file), ID: c.file.id}
+	o, err := x.original(ctx, []transcript.File{f}, "L"+strconv.Itoa(int(c.doc.line)), 0)
+	if err == nil && !strings.HasPrefix(Hash(o.Text), digits) {
+		err = ErrNoRef
+	}
+	return o, err
+}
+
+// byHash looks through the documents for a text with these digits. Two texts
+// with the same ones are no answer.
+func (x *Index) byHash(digits string) (candidate, error) {
+	want, err := strconv.ParseUint(digits, 16, 32)
+	if err != nil {
+		return candidate{}, ErrNoRef
+	}
+	segs, err := x.segments()
+	if err != nil {
+		return candidate{}, err
+	}
+	defer func() {
+		for _, s := range segs {
+			s.close()
+		}
+	}()
+	files := map[uint32]*file{}
+	for i := range x.man.files {
+		files[x.man.files[i].number] = &x.man.files[i]
+	}
+	var found *candidate
+	for _, s := range segs {
+		table, err := s.section(secDocs)
+		if err != nil {
+			return candidate{}, err
+		}
+		for n := range uint32(s.foot.docs) {
+			fold := binary.LittleEndian.Uint64(table[int(n)*docSize:])
+			if fold>>32 != want {
+				continue
+			}
+			f := files[s.fileOf(n)]
+			if f == nil {
+				continue
+			}
+			c := candidate{n: n, doc: readDoc(table[int(n)*docSize:]), file: f, clone: f.source != ""}
+			switch {
+			case found == nil || before(&c, found) && fold == found.doc.fold:
+				found = &c
+			case fold != found.doc.fold:
+				return candidate{}, message.Fail(message.RecallManyMarks, digits)
+			}
+		}
+	}
+	if found == nil {
+		return candidate{}, ErrNoRef
+	}
+	return *found, nil
+}

@@ -1,0 +1,129 @@
+// Package recall finds again what was said and done on this machine: a ranked
+// search over the session files of all hosts, sub-agents' included, whether the
+// text is still in a context or a compaction or a compression took it out; and
+// the exact text behind a reference.
+//
+// The index holds words and places, no texts: what a hit says is read from its
+// session file. Secrets are blanked before words are taken, so that the index
+// holds none. Files of unchanged size, time and inode are not opened, of those
+// that grew only the new lines are read. It lies in one folder:
+//
+//	manifest     which files are known, how far, and which segments count
+//	<n>.seg      immutable segments: terms, postings, documents
+//	facts.json   what `sessions` lists of each file
+//	lock         taken by the process that writes
+//
+// Everything there can be made again, and is when it is damaged or of another
+// version. A reader needs no lock.
+//
+// The engine is our own because it has to live in the program that hosts call on
+// every tool use: it has no init work and adds some 100 kB, where SQLite's FTS5
+// costs every call a quarter of a millisecond and 7 MB, and bleve, with its
+// registries of analysers, more than that. What is needed is small, too: BM25
+// over segments that are read at the place they are needed.
+//
+// Ranking: BM25 over English stems, and over pairs of characters in Chinese,
+// Japanese and Korean; a word that nobody wrote stands for those within two
+// edits or that begin with it; one word may be missing. The best are then read
+// and ordered by how near the words stand to each other and whether they stand
+// there as they were asked for. Entries that say the same, as in clones and
+// forks, are one hit.
+package recall
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+)
+
+// Options says where things are.
+type Options struct {
+	// Root is the folder of our own files; the index is a folder in it.
+	Root string
+	// Dir is the folder of a host's own files.
+	Dir func(*host.Host) string
+	// Original finds the text with this SHA-256, or with one that begins with
+	// these eight digits, among what compressions keep; made is the text that
+	// stands in its place, where it is known. nil for nowhere.
+	Original func(hash, made string) (string, bool)
+	// Clone tells which session a clone was made from, "" for one that is none;
+	// nil where nobody keeps a list.
+	Clone func(id string) string
+	// Progress is told while session files are read; nil for nobody.
+	Progress Progress
+}
+
+// Index is the index of one user. It is cheap to make: nothing is read before
+// the first search. It may not be used from several goroutines at once.
+type Index struct {
+	opts Options
+	dir  string
+	man  *manifest
+}
+
+// Folder is the name of the index's folder.
+const Folder = "index"
+
+// Open returns the index, which need not exist.
+func Open(o Options) *Index { return &Index{opts: o, dir: filepath.Join(o.Root, Folder)} }
+
+// Query is what is asked for.
+type Query struct {
+	Text  string
+	Limit int // hits, at most; 0 for 20
+	// Filters; "" for all.
+	Session string // an id, or the beginning of one
+	Host    string
+	Project string // part of the working directory's path
+}
+
+// Hit is one entry that was found.
+type Hit struct {
+	Ref     string  `json:"ref"` // what Exact takes
+	Session string  `json:"session"`
+	Agent   string  `json:"agent,omitempty"` // the sub-agent whose file it is
+	Host    string  `json:"host"`
+	Project string  `json:"project"`
+	Path    string  `json:"path"`
+	Line    int     `json:"line"`
+	Time    string  `json:"time,omitempty"`
+	Role    string  `json:"role"` // user, assistant, tool, thinking, summary
+	Removed bool    `json:"removed"`
+	Copies  int     `json:"copies"` // further entries that say the same
+	Score   float64 `json:"score"`
+	Snippet string  `json:"snippet"`
+	// Marks are the matches in Snippet, as pairs of byte offsets.
+	Marks [][2]int `json:"-"`
+}
+
+// Result is what a search found, the best first. Total counts what there is
+// beyond the limit, as far as it was looked at.
+type Result struct {
+	Hits  []Hit
+	Total int
+}
+
+// Search brings the index up to date and asks it.
+func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
+	for try := 0; ; try++ {
+		err := x.Update(ctx, x.opts.Progress)
+		var res Result
+		if err == nil {
+			res, err = x.ask(ctx, q)
+		}
+		if !errors.Is(err, errDamaged) || try > 0 {
+			return res, err
+		}
+		x.Forget()
+	}
+}
+
+// Forget removes the index; the next search makes it anew.
+func (x *Index) Forget() {
+	x.man = nil
+	os.Remove(filepath.Join(x.dir, manifestFile))
+	x.sweep(&manifest{})
+}

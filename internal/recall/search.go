@@ -1,0 +1,816 @@
+package recall
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"math/bits"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seed-6d03985f/overtone/internal/redact"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// asked is one word of a query.
+type asked struct {
+	form string // as it was typed, in lower case
+	alts []alt  // the terms that answer it, the likeliest first
+	idf  float64
+	// A word that may be missing: one that says little, or the whole of a name
+	// whose parts are asked for as well.
+	optional bool
+}
+
+type alt struct {
+	term   string
+	weight float64
+	docs   uint64
+}
+
+const (
+	maxAsked = 32 // words of a query that count; one bit each
+	bm25K    = 1.2
+	bm25B    = 0.6
+)
+
+// stopWords say little on their own; a query of nothing else is asked as it is.
+func stopWord(w string) bool {
+	switch w {
+	case "the", "an", "of", "to", "in", "is", "are", "was", "were", "be", "been", "and", "or", "for", "with", "on", "at", "by", "it", "its", "this", "that", "these", "those",
+		"as", "from", "we", "you", "he", "she", "they", "our", "my", "your", "their", "do", "does", "did", "have", "has", "had", "what", "when", "where", "which", "who", "why", "how",
+		"not", "can", "could", "should", "would", "will", "about", "there", "then", "than", "so", "if", "me", "us", "them", "but":
+		return true
+	}
+	return false
+}
+
+// parse splits a query into words.
+func parse(text string) []asked {
+	var words []asked
+	seen := map[string]bool{}
+	whole := -1
+	newScanner().scan([]byte(text), func(w []byte, _, _ int, is bool) {
+		form := string(w)
+		if is {
+			whole = -1
+		} else if whole >= 0 {
+			words[whole].optional = true
+		}
+		if seen[form] || len(words) == maxAsked {
+			return
+		}
+		seen[form] = true
+		t := string(term(bytes.Clone(w)))
+		words = append(words, asked{form: form, alts: []alt{{term: t, weight: 1}}, optional: stopWord(form)})
+		if is {
+			whole = len(words) - 1
+		}
+	})
+	if !slices.ContainsFunc(words, func(w asked) bool { return !w.optional }) {
+		for i := range words {
+			words[i].optional = false
+		}
+	}
+	return words
+}
+
+// answer finds the terms that answer each word, and how much each word tells.
+func answer(segs []*segment, words []asked) error {
+	total := 0.0
+	for _, s := range segs {
+		total += float64(s.foot.docs)
+	}
+	for i := range words {
+		w := &words[i]
+		for _, s := range segs {
+			e, ok, err := s.find([]byte(w.alts[0].term))
+			if err != nil {
+				return err
+			}
+			if ok {
+				w.alts[0].docs += e.docs
+			}
+		}
+		// What nobody wrote is a slip; what hardly anybody wrote among so many may
+		// be one.
+		if n := w.alts[0].docs; n == 0 || n <= 2 && total > manyDocs {
+			if err := w.widen(segs); err != nil {
+				return err
+			}
+		}
+		docs := uint64(0)
+		for _, a := range w.alts {
+			docs = max(docs, a.docs)
+		}
+		w.idf = math.Log(1 + (total-float64(docs)+0.5)/(float64(docs)+0.5))
+	}
+	return nil
+}
+
+const manyDocs = 2000
+
+// Weights of terms that are not what was typed.
+const (
+	beginsWith = 0.7
+	oneEdit    = 0.7
+	twoEdits   = 0.4
+	maxAlts    = 24
+)
+
+// widen adds the terms that begin with a word, and those of words within one or
+// two edits of it.
+func (w *asked) widen(segs []*segment) error {
+	weights := map[string]float64{}
+	add := func(term string, weight float64) {
+		if term != w.alts[0].term {
+			weights[term] = max(weights[term], weight)
+		}
+	}
+	form := []byte(w.form)
+	short := len(form) < 4 && plain(form)
+	for _, s := range segs {
+		if !short {
+			n := 0
+			err := s.from(form, func(e *entry) bool {
+				n++
+				if !bytes.HasPrefix(e.name, form) || n > 4*maxAlts {
+					return false
+				}
+				add(string(e.name), beginsWith)
+				return true
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if !wordy(form) {
+			continue
+		}
+		limit := 2
+		if utf8.RuneCount(form) < 6 {
+			limit = 1
+		}
+		err := s.similar(form, limit, func(f []byte, edits int) {
+			weight := oneEdit
+			if edits > 1 {
+				weight = twoEdits
+			}
+			add(string(term(bytes.Clone(f))), weight)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	// A long list of unlikely ones would cost more than it finds.
+	var alts []alt
+	for term, weight := range weights {
+		alts = append(alts, alt{term: term, weight: weight})
+	}
+	slices.SortFunc(alts, func(a, b alt) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.term, b.term)) })
+	alts = alts[:min(len(alts), 8*maxAlts)]
+	for i := range alts {
+		for _, s := range segs {
+			e, ok, err := s.find([]byte(alts[i].term))
+			if err != nil {
+				return err
+			}
+			if ok {
+				alts[i].docs += e.docs
+			}
+		}
+	}
+	slices.SortStableFunc(alts, func(a, b alt) int {
+		return cmp.Compare(b.weight*math.Log1p(float64(b.docs)), a.weight*math.Log1p(float64(a.docs)))
+	})
+	alts = alts[:min(len(alts), maxAlts)]
+	slices.SortStableFunc(alts, func(a, b alt) int { return cmp.Compare(b.weight, a.weight) })
+	w.alts = append(w.alts, alts...)
+	return nil
+}
+
+// candidate is a document that may be a hit.
+type candidate struct {
+	seg    *segment
+	n      uint32
+	doc    doc
+	file   *file
+	clone  bool
+	score  float64
+	copies int
+	text   []byte
+	match  match
+	uuid   string
+}
+
+// Of how many documents more than their scores is looked at: their records, and
+// then what they say.
+const (
+	recordsRead = 400
+	textsRead   = 60
+)
+
+func (x *Index) ask(ctx context.Context, q Query) (Result, error) {
+	words := parse(q.Text)
+	if len(words) == 0 {
+		return Result{}, nil
+	}
+	segs, err := x.segments()
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() {
+		for _, s := range segs {
+			s.close()
+		}
+	}()
+	if err := answer(segs, words); err != nil {
+		return Result{}, err
+	}
+	files := map[uint32]*file{}
+	for i := range x.man.files {
+		if f := &x.man.files[i]; x.wanted(f, &q) {
+			files[f.number] = f
+		}
+	}
+	found, err := score(ctx, segs, words, files)
+	if err != nil {
+		return Result{}, err
+	}
+	found = x.foldCopies(found)
+	looked := min(len(found), max(textsRead, q.Limit))
+	beyond := len(found) - looked
+	found = x.read(found, words, looked)
+	if len(found) < looked {
+		beyond = 0 // they are no better than those that were dropped
+	}
+	limit := cmp.Or(q.Limit, 20)
+	res := Result{Total: len(found) + beyond}
+	for i := range found[:min(len(found), max(limit, 0))] {
+		res.Hits = append(res.Hits, x.hit(&found[i], words))
+	}
+	return res, nil
+}
+
+func (x *Index) wanted(f *file, q *Query) bool {
+	switch {
+	case q.Session != "" && !strings.HasPrefix(f.id, q.Session) && !strings.HasPrefix(f.parent, q.Session) && f.path != q.Session:
+		return false
+	case q.Host != "" && f.host != q.Host:
+		return false
+	case q.Project != "" && !strings.Contains(strings.ToLower(project(f)), strings.ToLower(q.Project)):
+		return false
+	}
+	return true
+}
+
+func project(f *file) string { return cmp.Or(f.cwd, f.folder) }
+
+// score gives each document its BM25 value and returns the best of those that
+// have enough of the words.
+func score(ctx context.Context, segs []*segment, words []asked, files map[uint32]*file) ([]candidate, error) {
+	docs, total := 0.0, 0.0
+	for _, s := range segs {
+		docs += float64(s.foot.docs)
+		total += float64(s.foot.words)
+	}
+	mean := max(1, total/max(1, docs))
+	k := scorer{words: words, files: files, docs: docs}
+	for i := range k.norms {
+		k.norms[i] = float32(bm25K * (1 - bm25B + bm25B*length(byte(i))/mean))
+	}
+	for i, w := range words {
+		if !w.optional {
+			k.need |= 1 << i
+			k.all += w.idf
+		}
+	}
+	k.allowed = allowed(bits.OnesCount32(k.need))
+	tops := make([]top, len(segs))
+	errs := make([]error, len(segs))
+	var wg sync.WaitGroup
+	for i, s := range segs {
+		wg.Go(func() { tops[i], errs[i] = k.segment(ctx, s) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	var all top
+	for i, t := range tops {
+		for _, c := range t {
+			c.seg = segs[i]
+			all.add(c)
+		}
+	}
+	found := make([]candidate, len(all))
+	for i, v := range all {
+		d, err := v.seg.doc(v.n)
+		if err != nil {
+			return nil, err
+		}
+		found[i] = candidate{seg: v.seg, n: v.n, doc: d, file: v.file, score: v.score * prior(transcript.Role(d.role))}
+	}
+	return best(found, len(found)), nil
+}
+
+// scorer is what all segments are asked alike.
+type scorer struct {
+	words   []asked
+	files   map[uint32]*file
+	docs    float64
+	norms   [256]float32
+	need    uint32 // the words that count
+	all     float64
+	allowed int // how many of them may be missing
+}
+
+func (k *scorer) segment(ctx context.Context, s *segment) (top, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	scores, masks, err := s.accumulate(k.words, &k.norms, k.docs)
+	if err != nil {
+		return nil, err
+	}
+	// How much of the query a set of words covers is worked out once per set.
+	covers := map[uint32]float64{}
+	var found top
+	s.each(func(number, first, end uint32) {
+		f := k.files[number]
+		if f == nil {
+			return
+		}
+		last, cover := uint32(0), 0.0
+		for n := first; n < end; n++ {
+			has := masks[n] & k.need
+			if has == 0 || len(found) == recordsRead && float64(scores[n]) <= found[0].score {
+				continue
+			}
+			if has != last {
+				var known bool
+				if cover, known = covers[has]; !known {
+					cover = k.cover(has)
+					covers[has] = cover
+				}
+				last = has
+			}
+			if cover > 0 {
+				found.add(scored{score: float64(scores[n]) * cover * cover, n: n, file: f})
+			}
+		}
+	})
+	return found, nil
+}
+
+// cover is the share of the query that a set of words makes up; 0 when too many
+// are missing.
+func (k *scorer) cover(has uint32) float64 {
+	if bits.OnesCount32(k.need&^has) > k.allowed {
+		return 0
+	}
+	got := 0.0
+	for i := range k.words {
+		if has&(1<<i) != 0 {
+			got += k.words[i].idf
+		}
+	}
+	return got / k.all
+}
+
+// scored is a document with its value.
+type scored struct {
+	score float64
+	n     uint32
+	file  *file
+	seg   *segment
+}
+
+// top keeps the best documents: a heap, the worst of them first.
+type top []scored
+
+func (t *top) add(c scored) {
+	h := *t
+	if len(h) < recordsRead {
+		h = append(h, c)
+		for i := len(h) - 1; i > 0 && h[i].score < h[(i-1)/2].score; i = (i - 1) / 2 {
+			h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+		}
+		*t = h
+		return
+	}
+	if c.score <= h[0].score {
+		return
+	}
+	h[0] = c
+	for i := 0; ; {
+		least := i
+		for _, j := range [2]int{2*i + 1, 2*i + 2} {
+			if j < len(h) && h[j].score < h[least].score {
+				least = j
+			}
+		}
+		if least == i {
+			return
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
+}
+
+// allowed is how many words of a query may be missing.
+func allowed(required int) int {
+	switch {
+	case required < 2:
+		return 0
+	case required < 6:
+		return 1
+	}
+	return required / 3
+}
+
+// prior: what people and models said to each other is asked for more often than
+// what a tool printed.
+func prior(r transcript.Role) float64 {
+	switch r {
+	case transcript.SaidUser:
+		return 1.15
+	case transcript.SaidAssistant:
+		return 1.1
+	case transcript.SaidThinking, transcript.SaidSummary:
+		return 0.85
+	case transcript.SaidHost:
+		return 0.6
+	}
+	return 1
+}
+
+func best(c []candidate, n int) []candidate {
+	slices.SortFunc(c, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.doc.time, a.doc.time), cmp.Compare(a.file.path, b.file.path), cmp.Compare(a.n, b.n))
+	})
+	return c[:min(len(c), n)]
+}
+
+// common is the number of documents beyond which a word is not worth counting
+// when others are asked for as well.
+const common = 200_000
+
+// accumulate adds up what each word gives each document of a segment, and notes
+// which words it has.
+func (s *segment) accumulate(words []asked, norms *[256]float32, docs float64) (scores []float32, masks []uint32, err error) {
+	if err := s.loadNorms(); err != nil {
+		return nil, nil, err
+	}
+	scores, masks = make([]float32, s.foot.docs), make([]uint32, s.foot.docs)
+	for i := range words {
+		w := &words[i]
+		if w.optional && float64(w.alts[0].docs) > min(common, docs/4) {
+			continue
+		}
+		bit := uint32(1) << i
+		for _, a := range w.alts {
+			e, ok, err := s.find([]byte(a.term))
+			if err != nil {
+				return nil, nil, err
+			}
+			if !ok {
+				continue
+			}
+			weight := float32(a.weight * w.idf * (bm25K + 1))
+			err = s.postings(&e, func(d, tf uint32) {
+				if masks[d]&bit != 0 {
+					return // a likelier term was there
+				}
+				masks[d] |= bit
+				f := float32(tf)
+				scores[d] += weight * f / (f + norms[s.norms[d]])
+			})
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return scores, masks, nil
+}
+
+// foldCopies makes one hit of entries that say the same: the source's, before a
+// clone's, a session's before a sub-agent's.
+func (x *Index) foldCopies(found []candidate) []candidate {
+	at := map[uint64]int{}
+	out := found[:0:0]
+	for _, c := range found {
+		c.clone = c.file.source != "" || x.opts.Clone != nil && x.opts.Clone(c.file.id) != ""
+		i, seen := at[c.doc.fold]
+		if !seen || c.doc.fold == 0 {
+			at[c.doc.fold] = len(out)
+			out = append(out, c)
+			continue
+		}
+		o := &out[i]
+		copies, score := o.copies+1, max(o.score, c.score)
+		if before(&c, o) {
+			*o = c
+		}
+		o.copies, o.score = copies, score
+	}
+	return out
+}
+
+func before(a, b *candidate) bool {
+	rank := func(c *candidate) (n int) {
+		if c.doc.marked {
+			n += 4
+		}
+		if c.clone {
+			n += 2
+		}
+		if c.file.agent {
+			n++
+		}
+		return n
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.doc.time, b.doc.time), cmp.Compare(a.file.number, b.file.number)) < 0
+}
+
+// read looks at what the best candidates say and orders them by it.
+func (x *Index) read(found []candidate, words []asked, n int) []candidate {
+	files := map[string]*os.File{}
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	newest := int64(0)
+	for i := range found {
+		newest = max(newest, found[i].doc.time)
+	}
+	m := newMatcher(words)
+	out := found[:0:0]
+	for i := range found[:min(n, len(found))] {
+		c := found[i]
+		f := files[c.file.path]
+		if f == nil {
+			var err error
+			if f, err = os.Open(c.file.path); err != nil {
+				continue
+			}
+			files[c.file.path] = f
+		}
+		if !x.say(f, &c) {
+			continue
+		}
+		c.match = m.match(c.text)
+		age := float64(newest-c.doc.time) / float64(30*24*time.Hour/time.Millisecond)
+		c.score *= c.match.factor() * (1 + 0.05/(1+max(0, age)))
+		out = append(out, c)
+	}
+	out = best(out, len(out))
+	// What is so much worse than the best is there by accident.
+	for i := range out {
+		if out[i].score < worthless*out[0].score {
+			return out[:i]
+		}
+	}
+	return out
+}
+
+const worthless = 0.04
+
+// say reads a candidate's text. False means that it is not there any more.
+func (x *Index) say(f io.ReaderAt, c *candidate) bool {
+	b := make([]byte, c.doc.size)
+	if _, err := f.ReadAt(b, c.doc.off); err != nil && !errors.Is(err, io.EOF) {
+		return false
+	}
+	s, _, ok := transcript.Say(b, hostOf(c.file), nil)
+	if !ok {
+		return false
+	}
+	c.uuid, c.text = string(s.UUID), s.Text
+	if !c.doc.marked {
+		return foldOf(&s) == c.doc.fold
+	}
+	if m, ok := transcript.MarkerOf(b); ok && x.opts.Original != nil {
+		if text, ok := x.opts.Original(m.Hash, string(s.Text[:s.Message])); ok {
+			c.text = []byte(text)
+		}
+	}
+	return true
+}
+
+// matcher finds the words of a query in texts.
+type matcher struct {
+	words []asked
+	scan  *scanner
+	// terms maps a term to the words it answers.
+	terms map[string]int
+	forms map[string]int // a word as it stands in texts → its number + 1, 0 for none of them
+	// begins has the first two bytes of the terms: stems only lose their ends, so
+	// that most words of a text need not be looked up.
+	begins map[[2]byte]bool
+}
+
+func newMatcher(words []asked) *matcher {
+	m := &matcher{words: words, scan: newScanner(), terms: map[string]int{}, forms: map[string]int{}, begins: map[[2]byte]bool{}}
+	for i, w := range words {
+		for _, a := range w.alts {
+			if _, ok := m.terms[a.term]; !ok {
+				m.terms[a.term] = i
+				m.begins[begin([]byte(a.term))] = true
+			}
+		}
+	}
+	return m
+}
+
+func begin(w []byte) (b [2]byte) {
+	copy(b[:], w)
+	return b
+}
+
+func (m *matcher) wordOf(w []byte) (int, bool) {
+	if !m.begins[begin(w)] {
+		return 0, false
+	}
+	n, ok := m.forms[string(w)]
+	if !ok {
+		if i, is := m.terms[string(term(bytes.Clone(w)))]; is {
+			n = i + 1
+		}
+		m.forms[string(w)] = n
+	}
+	return n - 1, n > 0
+}
+
+// match is how well a text answers a query.
+type match struct {
+	near, exact, phrase float64
+	start, end          int // the stretch with most of it
+}
+
+func (m match) factor() float64 { return 0.5 + 0.5*m.near + 0.25*m.exact + 0.5*m.phrase }
+
+// place is a word of the query in a text.
+type place struct {
+	word, token int
+	start, end  int
+}
+
+// window is how many words apart two words may stand to count as near.
+const window = 40
+
+func (m *matcher) match(text []byte) match {
+	var places []place
+	exact := map[int]bool{}
+	token := 0
+	m.scan.scan(text, func(w []byte, start, end int, whole bool) {
+		if whole {
+			token++
+		}
+		if i, ok := m.wordOf(w); ok {
+			places = append(places, place{i, token, start, end})
+			if string(w) == m.words[i].form {
+				exact[i] = true
+			}
+		}
+	})
+	var out match
+	if len(places) == 0 {
+		return out
+	}
+	out.start, out.end = places[0].start, places[0].end
+	// The best stretch: the words in it that tell most, and then the narrowest.
+	counts := make([]int, len(m.words))
+	sum, from, bestSum, narrow := 0.0, 0, -1.0, 0
+	pairs := make([]bool, len(m.words))
+	for i, p := range places {
+		if counts[p.word]++; counts[p.word] == 1 {
+			sum += m.words[p.word].idf
+		}
+		for p.token-places[from].token > window || counts[places[from].word] > 1 {
+			q := places[from]
+			if counts[q.word]--; counts[q.word] == 0 {
+				sum -= m.words[q.word].idf
+			}
+			from++
+		}
+		if span := p.end - places[from].start; sum > bestSum+1e-9 || sum > bestSum-1e-9 && span < narrow {
+			bestSum, narrow = sum, span
+			out.start, out.end = places[from].start, p.end
+		}
+		if i > 0 && p.word == places[i-1].word+1 && p.token-places[i-1].token <= 1 {
+			pairs[p.word] = true
+		}
+	}
+	total, next := 0.0, 0
+	for i, w := range m.words {
+		total += w.idf
+		if pairs[i] {
+			next++
+		}
+	}
+	if total > 0 {
+		out.near = bestSum / total
+	}
+	out.exact = float64(len(exact)) / float64(len(m.words))
+	if len(m.words) > 1 {
+		out.phrase = float64(next) / float64(len(m.words)-1)
+	}
+	return out
+}
+
+// hit is what is shown of a candidate.
+func (x *Index) hit(c *candidate, words []asked) Hit {
+	f := c.file
+	h := Hit{
+		Session: f.id, Host: f.host, Project: project(f), Path: f.path, Line: int(c.doc.line), Role: transcript.Role(c.doc.role).String(),
+		Removed: c.doc.off < f.boundary, Copies: c.copies, Score: math.Round(100*c.score) / 100,
+	}
+	h.Ref = f.id + "#" + refOf(c.uuid, h.Line)
+	if f.agent {
+		h.Agent, h.Session = f.id, cmp.Or(f.parent, f.id)
+	}
+	if c.doc.time != 0 {
+		h.Time = transcript.Time(c.doc.time).Format(time.RFC3339)
+	}
+	h.Snippet, h.Marks = snippet(c.text, c.match, newMatcher(words))
+	return h
+}
+
+// Lengths of a snippet, in bytes: what it should have, and how much around it is
+// looked at for secrets, which may begin before it.
+const (
+	snippetSize = 240
+	secretSize  = 4 << 10
+)
+
+// snippet is the stretch of a text that matches best, on one line, without
+// secrets.
+func snippet(text []byte, m match, mt *matcher) (string, [][2]int) {
+	end := min(m.end, m.start+snippetSize)
+	room := max(0, snippetSize-(end-m.start))
+	from, to := max(0, m.start-room/3), min(len(text), end+room-min(m.start, room/3))
+	outer, last := max(0, from-secretSize), min(len(text), to+secretSize)
+	for from > outer && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < last && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	// The parts are redacted together and told apart by a byte that no text has.
+	const cut = "\x00"
+	part := strings.ToValidUTF8(string(text[outer:from])+cut+string(text[from:to])+cut+string(text[to:last]), "")
+	clean, _ := redact.Text(strings.ReplaceAll(part, cut, ""))
+	if clean == strings.ReplaceAll(part, cut, "") {
+		clean = part
+		if parts := strings.Split(part, cut); len(parts) == 3 {
+			clean = parts[1]
+		}
+	} else {
+		clean = around(clean, mt)
+	}
+	// Not in the middle of a word.
+	line := strings.Join(strings.Fields(clean), " ")
+	if from > 0 {
+		line = "…" + line
+	}
+	if to < len(text) {
+		line += "…"
+	}
+	var marks [][2]int
+	mt.scan.scan([]byte(line), func(w []byte, start, end int, _ bool) {
+		if _, ok := mt.wordOf(w); !ok {
+			return
+		}
+		if n := len(marks); n > 0 && start <= marks[n-1][1] {
+			marks[n-1][1] = max(end, marks[n-1][1])
+			return
+		}
+		marks = append(marks, [2]int{start, end})
+	})
+	return line, marks
+}
+
+// around finds the best stretch of a text anew, after secrets were taken out.
+func around(text string, mt *matcher) string {
+	m := mt.match([]byte(text))
+	from, to := max(0, m.start-snippetSize/3), min(len(text), max(m.end, m.start+2*snippetSize/3))
+	to = min(to, from+2*snippetSize)
+	return strings.ToValidUTF8(text[from:to], "")
+}
+
+func refOf(uuid string, line int) string {
+	if uuid != "" {
+		return uuid
+	}
+	return "L" + strconv.Itoa(line)
+}

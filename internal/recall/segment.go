@@ -1,0 +1,577 @@
+package recall
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"slices"
+	"sort"
+)
+
+// errDamaged is the error of a file of ours that cannot be what we wrote. The
+// index is then made anew.
+var errDamaged = errors.New("damaged index")
+
+// segment reads one segment file. What a search needs is read when it needs it:
+// a process that searches once pays for no more than that.
+type segment struct {
+	f      *os.File
+	foot   footer
+	start  [sections]int64
+	blocks []byte
+	norms  []byte
+	spans  []fileSpan
+	fblock []byte
+}
+
+func openSegment(path string, size int64) (*segment, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &segment{f: f}
+	if err := s.open(size); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func (s *segment) open(size int64) error {
+	info, err := s.f.Stat()
+	if err != nil {
+		return err
+	}
+	head := make([]byte, len(segmentMagic)+1)
+	tail := make([]byte, footerSize)
+	if info.Size() != size || size < int64(len(head)+len(tail)) {
+		return errDamaged
+	}
+	if _, err := s.f.ReadAt(head, 0); err != nil {
+		return err
+	}
+	if _, err := s.f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return err
+	}
+	n := 8 * (sections + 4)
+	if string(head) != segmentMagic+string(rune(segmentVersion)) || crc32.ChecksumIEEE(tail[:n]) != binary.LittleEndian.Uint32(tail[n:]) || string(tail[n+4:]) != segmentMagic {
+		return errDamaged
+	}
+	at := int64(len(head))
+	for i := range s.foot.size {
+		s.foot.size[i] = binary.LittleEndian.Uint64(tail[8*i:])
+		s.start[i] = at
+		at += int64(s.foot.size[i])
+	}
+	for i, p := range [...]*uint64{&s.foot.docs, &s.foot.terms, &s.foot.forms, &s.foot.words} {
+		*p = binary.LittleEndian.Uint64(tail[8*(sections+i):])
+	}
+	if at != size-int64(len(tail)) || s.foot.size[secNorms] != s.foot.docs || s.foot.size[secDocs] != docSize*s.foot.docs {
+		return errDamaged
+	}
+	where, err := s.section(secSpans)
+	if err != nil {
+		return err
+	}
+	for ; len(where) >= 8; where = where[8:] {
+		sp := fileSpan{binary.LittleEndian.Uint32(where), binary.LittleEndian.Uint32(where[4:])}
+		if uint64(sp.first) > s.foot.docs || len(s.spans) > 0 && sp.first < s.spans[len(s.spans)-1].first {
+			return errDamaged
+		}
+		s.spans = append(s.spans, sp)
+	}
+	return nil
+}
+
+func (s *segment) close() { s.f.Close() }
+
+func (s *segment) section(n int) ([]byte, error) {
+	b := make([]byte, s.foot.size[n])
+	if _, err := s.f.ReadAt(b, s.start[n]); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return b, nil
+}
+
+// each calls fn for the documents of each file, first to end.
+func (s *segment) each(fn func(file, first, end uint32)) {
+	for i, sp := range s.spans {
+		end := uint32(s.foot.docs)
+		if i+1 < len(s.spans) {
+			end = s.spans[i+1].first
+		}
+		fn(sp.file, sp.first, end)
+	}
+}
+
+func (s *segment) fileOf(doc uint32) uint32 {
+	i := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].first > doc })
+	if i == 0 {
+		return 0
+	}
+	return s.spans[i-1].file
+}
+
+func (s *segment) doc(n uint32) (doc, error) {
+	var b [docSize]byte
+	if uint64(n) >= s.foot.docs {
+		return doc{}, errDamaged
+	}
+	if _, err := s.f.ReadAt(b[:], s.start[secDocs]+int64(n)*docSize); err != nil {
+		return doc{}, err
+	}
+	return readDoc(b[:]), nil
+}
+
+func readDoc(b []byte) doc {
+	return doc{
+		fold: binary.LittleEndian.Uint64(b), time: int64(binary.LittleEndian.Uint64(b[8:])), off: int64(binary.LittleEndian.Uint64(b[16:])),
+		size: binary.LittleEndian.Uint32(b[24:]), line: binary.LittleEndian.Uint32(b[28:]), role: b[32], marked: b[33] != 0,
+	}
+}
+
+func (s *segment) loadNorms() (err error) {
+	if s.norms == nil {
+		s.norms, err = s.section(secNorms)
+	}
+	return err
+}
+
+// entry is a term of the dictionary.
+type entry struct {
+	name      []byte
+	docs      uint64
+	off, size uint64 // of its postings
+}
+
+// block decodes the terms of one block in turn, until fn returns false.
+func (s *segment) block(n int, fn func(*entry) bool) error {
+	var err error
+	if s.blocks == nil {
+		if s.blocks, err = s.section(secBlocks); err != nil {
+			return err
+		}
+	}
+	b, err := s.blockBytes(s.blocks, n, secTerms)
+	if err != nil {
+		return err
+	}
+	r := reader{b: b}
+	var e entry
+	for i := 0; len(r.b) > 0; i++ {
+		e.name = r.shared(e.name)
+		if i == 0 {
+			e.off = r.uvarint()
+		} else {
+			e.off += e.size
+		}
+		e.docs, e.size = r.uvarint(), r.uvarint()
+		if r.bad || e.off+e.size > s.foot.size[secPostings] {
+			return errDamaged
+		}
+		if !fn(&e) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// blockBytes reads block n of a section with the given offsets.
+func (s *segment) blockBytes(index []byte, n, sec int) ([]byte, error) {
+	if 4*n+4 > len(index) {
+		return nil, errDamaged
+	}
+	from, to := uint64(binary.LittleEndian.Uint32(index[4*n:])), s.foot.size[sec]
+	if 4*n+8 <= len(index) {
+		to = uint64(binary.LittleEndian.Uint32(index[4*n+4:]))
+	}
+	if from > to || to > s.foot.size[sec] {
+		return nil, errDamaged
+	}
+	b := make([]byte, to-from)
+	_, err := s.f.ReadAt(b, s.start[sec]+int64(from))
+	return b, err
+}
+
+// head is the first name of a block.
+func (s *segment) head(index []byte, n, sec int, buf []byte) ([]byte, error) {
+	b := buf[:64]
+	at := s.start[sec] + int64(binary.LittleEndian.Uint32(index[4*n:]))
+	k, err := s.f.ReadAt(b, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	r := reader{b: b[:k]}
+	name := r.shared(nil)
+	if r.bad {
+		return nil, errDamaged
+	}
+	return name, nil
+}
+
+// seek finds the block in which a name would stand.
+func (s *segment) seek(index []byte, sec int, name []byte) (int, error) {
+	var buf [64]byte
+	var failure error
+	n := sort.Search(len(index)/4, func(i int) bool {
+		h, err := s.head(index, i, sec, buf[:])
+		if err != nil {
+			failure = err
+			return true
+		}
+		return bytes.Compare(h, name) > 0
+	})
+	return max(n-1, 0), failure
+}
+
+// find looks a term up.
+func (s *segment) find(name []byte) (found entry, ok bool, err error) {
+	err = s.from(name, func(e *entry) bool {
+		if ok = bytes.Equal(e.name, name); ok {
+			found = entry{slices.Clone(e.name), e.docs, e.off, e.size}
+		}
+		return false
+	})
+	return found, ok, err
+}
+
+// from walks the dictionary from name on, until fn returns false.
+func (s *segment) from(name []byte, fn func(*entry) bool) error {
+	if s.foot.terms == 0 {
+		return nil
+	}
+	var err error
+	if s.blocks == nil {
+		if s.blocks, err = s.section(secBlocks); err != nil {
+			return err
+		}
+	}
+	n, err := s.seek(s.blocks, secTerms, name)
+	if err != nil {
+		return err
+	}
+	for more := true; more && n < len(s.blocks)/4; n++ {
+		err := s.block(n, func(e *entry) bool {
+			if bytes.Compare(e.name, name) >= 0 {
+				more = fn(e)
+			}
+			return more
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// postings calls fn with each document of a term and how often it is there.
+func (s *segment) postings(e *entry, fn func(doc, tf uint32)) error {
+	b := make([]byte, e.size)
+	if _, err := s.f.ReadAt(b, s.start[secPostings]+int64(e.off)); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	n := uint64(0)
+	for i := 0; i < len(b); {
+		v, k := uint64(b[i]), 1
+		if v >= 0x80 {
+			if v, k = binary.Uvarint(b[i:]); k <= 0 {
+				return errDamaged
+			}
+		}
+		i += k
+		tf := uint32(1)
+		if v&1 == 0 {
+			if i == len(b) {
+				return errDamaged
+			}
+			tf = uint32(b[i])
+			i++
+		}
+		if n += v >> 1; n >= s.foot.docs {
+			return errDamaged
+		}
+		fn(uint32(n), tf)
+	}
+	return nil
+}
+
+// similar lists the written words within limit edits of w.
+func (s *segment) similar(w []byte, limit int, fn func(form []byte, edits int)) error {
+	sigs, err := s.section(secSignatures)
+	if err != nil {
+		return err
+	}
+	if err := s.loadForms(); err != nil {
+		return err
+	}
+	want := signature(w)
+	bytes := 1
+	if !plain(w) {
+		bytes = 2
+	}
+	m := meter{}
+	for i := 0; i+8 <= len(sigs); {
+		if !near(binary.LittleEndian.Uint64(sigs[i:]), want, limit, bytes) {
+			i += 8
+			continue
+		}
+		// One block is decoded once for all its candidates.
+		n := i / 8 / blockTerms
+		b, err := s.blockBytes(s.fblock, n, secForms)
+		if err != nil {
+			return err
+		}
+		r := reader{b: b}
+		var name []byte
+		for j := n * blockTerms; len(r.b) > 0; j++ {
+			if name = r.shared(name); r.bad {
+				return errDamaged
+			}
+			if 8*j >= i && 8*j+8 <= len(sigs) && near(binary.LittleEndian.Uint64(sigs[8*j:]), want, limit, bytes) {
+				if d := m.edits(w, name, limit); d <= limit {
+					fn(name, d)
+				}
+			}
+		}
+		i = 8 * (n + 1) * blockTerms
+	}
+	return nil
+}
+
+func (s *segment) loadForms() (err error) {
+	if s.fblock == nil {
+		s.fblock, err = s.section(secFormBlocks)
+	}
+	return err
+}
+
+// reader decodes varints and names.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// shared reads a name that shares its beginning with the one before, in place.
+func (r *reader) shared(prev []byte) []byte {
+	n, k := r.uvarint(), r.uvarint()
+	if r.bad || n > uint64(len(prev)) || k > uint64(len(r.b)) {
+		r.b, r.bad = nil, true
+		return nil
+	}
+	name := append(prev[:n], r.b[:k]...)
+	r.b = r.b[k:]
+	return name
+}
+
+// meter counts edits: letters put in, left out, changed, or swapped with the next.
+type meter struct {
+	a, b, c []int
+	x, y    []rune
+}
+
+func (m *meter) edits(v, w []byte, limit int) int {
+	m.x, m.y = m.x[:0], m.y[:0]
+	for _, r := range string(v) {
+		m.x = append(m.x, r)
+	}
+	for _, r := range string(w) {
+		m.y = append(m.y, r)
+	}
+	x, y := m.x, m.y
+	if d := len(x) - len(y); d > limit || d < -limit {
+		return limit + 1
+	}
+	before, prev, cur := slices.Grow(m.a[:0], len(y)+1)[:len(y)+1], slices.Grow(m.b[:0], len(y)+1)[:len(y)+1], slices.Grow(m.c[:0], len(y)+1)[:len(y)+1]
+	m.a, m.b, m.c = before, prev, cur
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		cur[0] = i
+		best := i
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			d := min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				d = min(d, before[j-2]+1)
+			}
+			cur[j] = d
+			best = min(best, d)
+		}
+		if best > limit {
+			return limit + 1
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return prev[len(y)]
+}
+
+// merge writes the documents of several segments as one, without those of files
+// that are gone.
+func merge(path string, segs []*segment, live func(file uint32) bool) (int64, error) {
+	w, err := createSegment(path)
+	if err != nil {
+		return 0, err
+	}
+	defer w.f.Close()
+	var all mergedDocs
+	numbers := make([][]int32, len(segs))
+	for i, s := range segs {
+		if numbers[i], err = all.take(s, live); err != nil {
+			return 0, err
+		}
+	}
+	walks := make([]*walk, len(segs))
+	for i, s := range segs {
+		walks[i] = &walk{s: s}
+		if err := walks[i].next(); err != nil {
+			return 0, err
+		}
+	}
+	var docs []uint32
+	for {
+		// Few segments are merged at a time: looking at each is cheap enough.
+		var name []byte
+		for _, k := range walks {
+			if !k.done && (name == nil || bytes.Compare(k.cur.name, name) < 0) {
+				name = k.cur.name
+			}
+		}
+		if name == nil {
+			break
+		}
+		term := string(name)
+		docs = docs[:0]
+		for i, k := range walks {
+			if k.done || string(k.cur.name) != term {
+				continue
+			}
+			err := k.s.postings(&k.cur, func(d, tf uint32) {
+				if n := numbers[i][d]; n >= 0 {
+					docs = append(docs, uint32(n)<<8|tf)
+				}
+			})
+			if err == nil {
+				err = k.next()
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
+		if len(docs) > 0 {
+			if err := w.term(term, docs); err != nil {
+				return 0, err
+			}
+		}
+	}
+	forms, err := allForms(segs)
+	if err != nil {
+		return 0, err
+	}
+	return w.finish(forms, all.docs, all.norms, all.spans, all.words)
+}
+
+type mergedDocs struct {
+	docs  []doc
+	norms []byte
+	spans []fileSpan
+	words uint64
+}
+
+// take adds the living documents of a segment and tells their new numbers.
+func (m *mergedDocs) take(s *segment, live func(uint32) bool) ([]int32, error) {
+	table, err := s.section(secDocs)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.loadNorms(); err != nil {
+		return nil, err
+	}
+	numbers := make([]int32, s.foot.docs)
+	for i := range numbers {
+		numbers[i] = -1
+	}
+	s.each(func(file, first, end uint32) {
+		if !live(file) || first == end {
+			return
+		}
+		m.spans = append(m.spans, fileSpan{file, uint32(len(m.docs))})
+		for d := first; d < end; d++ {
+			numbers[d] = int32(len(m.docs))
+			m.docs = append(m.docs, readDoc(table[int(d)*docSize:]))
+			m.norms = append(m.norms, s.norms[d])
+			m.words += uint64(length(s.norms[d]))
+		}
+	})
+	return numbers, nil
+}
+
+// walk goes through a dictionary.
+type walk struct {
+	s     *segment
+	block int
+	rest  []entry
+	cur   entry
+	done  bool
+}
+
+func (k *walk) next() error {
+	for len(k.rest) == 0 {
+		if uint64(k.block)*blockTerms >= k.s.foot.terms {
+			k.done = true
+			return nil
+		}
+		err := k.s.block(k.block, func(e *entry) bool {
+			k.rest = append(k.rest, entry{slices.Clone(e.name), e.docs, e.off, e.size})
+			return true
+		})
+		if err != nil {
+			return err
+		}
+		k.block++
+	}
+	k.cur, k.rest = k.rest[0], k.rest[1:]
+	return nil
+}
+
+// allForms are the written words of several segments.
+func allForms(segs []*segment) ([]string, error) {
+	var all []string
+	for _, s := range segs {
+		b, err := s.section(secForms)
+		if err != nil {
+			return nil, err
+		}
+		r := reader{b: b}
+		var name []byte
+		for i := 0; len(r.b) > 0; i++ {
+			if i%blockTerms == 0 {
+				name = name[:0]
+			}
+			if name = r.shared(name); r.bad {
+				return nil, errDamaged
+			}
+			all = append(all, string(name))
+		}
+	}
+	slices.SortFunc(all, cmp.Compare[string])
+	return slices.Compact(all), nil
+}

@@ -1,0 +1,587 @@
+package recall
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/seed-6d03985f/overtone/internal/redact"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// Progress tells how many bytes of session files are indexed, of how many that
+// are new.
+type Progress func(done, total int64)
+
+// work is a file, or the end of one, that is to be indexed.
+type work struct {
+	at    int // in the manifest
+	file  file
+	mtime int64
+}
+
+// Update brings the index up to date with the session files. Files of the same
+// size, time and inode are not opened; of those that grew, only the new lines
+// are read. When another process is at it, what is there has to do, unless that
+// process makes the index for the first time: then it waits.
+func (x *Index) Update(ctx context.Context, progress Progress) error {
+	files, err := transcript.Everything(x.opts.Dir)
+	if err != nil && len(files) == 0 {
+		return err
+	}
+	if x.man, err = x.load(); err != nil {
+		return err
+	}
+	if x.man.complete && !stale(x.man, files) {
+		return nil
+	}
+	release, err := x.lock(ctx)
+	if err != nil || release == nil {
+		return err
+	}
+	defer release()
+	// Another process may have been faster.
+	if x.man, err = x.load(); err != nil {
+		return err
+	}
+	return x.update(ctx, x.man, files, progress)
+}
+
+// lock takes the index for writing; release is nil when another process has it
+// and there is something to search in the meantime.
+func (x *Index) lock(ctx context.Context) (release func(), err error) {
+	if err := os.MkdirAll(x.dir, 0o700); err != nil {
+		return nil, err
+	}
+	for {
+		release, ok, err := store.TryLock(filepath.Join(x.dir, lockFile))
+		if err != nil || ok {
+			return release, err
+		}
+		if x.man, err = x.load(); err != nil || x.man.complete {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func same(f *file, now *transcript.File) bool {
+	return f.size == now.Size && f.mtime == now.ModTime.UnixNano() && f.inode == now.Inode
+}
+
+// stale says whether any file differs from what the manifest knows.
+func stale(m *manifest, files []transcript.File) bool {
+	if len(files) != len(m.files) {
+		return true
+	}
+	known := make(map[string]*file, len(m.files))
+	for i := range m.files {
+		known[m.files[i].path] = &m.files[i]
+	}
+	for i := range files {
+		if f := known[files[i].Path]; f == nil || !same(f, &files[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// update indexes what is new. Each segment is committed with how far it got, so
+// that an interrupted run loses little.
+func (x *Index) update(ctx context.Context, m *manifest, files []transcript.File, progress Progress) error {
+	x.sweep(m)
+	todo := plan(m, files)
+	c := &committer{x: x, m: m, progress: progress}
+	for _, w := range todo {
+		c.total += w.file.size - w.file.done
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	queue := make(chan work)
+	var wg sync.WaitGroup
+	// Each of them makes a segment of its own; a few megabytes are worth but one.
+	for range max(1, min(runtime.GOMAXPROCS(0), 4, len(todo), int(c.total>>22))) {
+		wg.Go(func() {
+			in := &indexer{ctx: ctx, opts: x.opts, commit: c, b: newBuilder()}
+			for w := range queue {
+				if err := in.file(w); err != nil {
+					cancel(err)
+				}
+			}
+			if err := in.flush(); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	for _, w := range todo {
+		select {
+		case queue <- w:
+		case <-ctx.Done():
+		}
+	}
+	close(queue)
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	m.complete = true
+	return errors.Join(x.save(m), c.tidy())
+}
+
+// plan compares the manifest with the files that are there. Unchanged files stay
+// in it; the others get the state from which to go on.
+func plan(m *manifest, files []transcript.File) []work {
+	known := make(map[string]file, len(m.files))
+	for _, f := range m.files {
+		known[f.path] = f
+	}
+	// Neighbours in a folder share their names: see encode.
+	slices.SortFunc(files, func(a, b transcript.File) int { return cmp.Compare(a.Path, b.Path) })
+	m.files = m.files[:0]
+	var todo []work
+	for i := range files {
+		now := &files[i]
+		f, ok := known[now.Path]
+		if ok && same(&f, now) {
+			m.files = append(m.files, f)
+			continue
+		}
+		if !ok || now.Size < f.done || now.Inode != f.inode || f.tail != tailOf(now.Path, f.done) {
+			f = file{
+				path: now.Path, host: string(now.Host), id: now.ID, folder: now.Folder, agent: now.Agent, parent: now.Parent,
+				number: m.next,
+			}
+			m.next++
+		}
+		// Until its new lines are committed it counts as changed.
+		f.size, f.mtime, f.inode = now.Size, 0, now.Inode
+		m.files = append(m.files, f)
+		todo = append(todo, work{len(m.files) - 1, f, now.ModTime.UnixNano()})
+	}
+	// Newest first: who interrupts has at least those.
+	slices.SortFunc(todo, func(a, b work) int { return cmp.Compare(b.mtime, a.mtime) })
+	return todo
+}
+
+// tailSize is how much of what was indexed is compared before a file counts as
+// grown rather than rewritten.
+const tailSize = 256
+
+func tailOf(path string, end int64) uint32 {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	return tailIn(f, end)
+}
+
+func tailIn(f io.ReaderAt, end int64) uint32 {
+	b := make([]byte, min(tailSize, end))
+	if _, err := f.ReadAt(b, end-int64(len(b))); err != nil {
+		return 0
+	}
+	return crc32.ChecksumIEEE(b)
+}
+
+// committer takes what the indexers made into the manifest.
+type committer struct {
+	mu       sync.Mutex
+	x        *Index
+	m        *manifest
+	progress Progress
+	done     int64
+	total    int64
+}
+
+func (c *committer) tell(n int64) {
+	if c.progress == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done += n
+	c.progress(c.done, c.total)
+}
+
+// segment gives the next one its number.
+func (c *committer) segment() (uint64, string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.m.nextSeg++
+	return c.m.nextSeg, c.x.segmentPath(c.m.nextSeg)
+}
+
+func (c *committer) commit(s *segmentInfo, done []work) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s != nil {
+		c.m.segments = append(c.m.segments, *s)
+	}
+	for _, w := range done {
+		c.m.files[w.at] = w.file
+	}
+	return c.x.save(c.m)
+}
+
+// mergeAt is how many segments of about one size are merged into one. A search
+// looks into every segment; with this there are a few dozen at most.
+const mergeAt = 8
+
+// tidy merges segments when there are many of a size, and those of which most is
+// gone.
+func (c *committer) tidy() error {
+	live := map[uint32]bool{}
+	for i := range c.m.files {
+		live[c.m.files[i].number] = true
+	}
+	for {
+		tiers := map[int][]segmentInfo{}
+		for _, s := range c.m.segments {
+			n := 0
+			for size := s.size >> 16; size > 0; size >>= 2 {
+				n++
+			}
+			tiers[n] = append(tiers[n], s)
+		}
+		var pick []segmentInfo
+		for n := range 24 {
+			if len(tiers[n]) >= mergeAt {
+				pick = tiers[n]
+				break
+			}
+		}
+		if pick == nil {
+			pick = c.wasted(live)
+		}
+		docs := uint64(0)
+		for _, s := range pick {
+			docs += s.docs
+		}
+		if len(pick) == 0 || docs > maxDocs {
+			return nil
+		}
+		if err := c.merge(pick, live); err != nil {
+			return err
+		}
+	}
+}
+
+// wasted finds a segment of which more than half is gone.
+func (c *committer) wasted(live map[uint32]bool) []segmentInfo {
+	for _, info := range c.m.segments {
+		s, err := openSegment(c.x.segmentPath(info.number), int64(info.size))
+		if err != nil {
+			continue
+		}
+		dead := uint64(0)
+		s.each(func(file, first, end uint32) {
+			if !live[file] {
+				dead += uint64(end - first)
+			}
+		})
+		s.close()
+		if 2*dead > info.docs {
+			return []segmentInfo{info}
+		}
+	}
+	return nil
+}
+
+func (c *committer) merge(pick []segmentInfo, live map[uint32]bool) error {
+	var segs []*segment
+	defer func() {
+		for _, s := range segs {
+			s.close()
+		}
+	}()
+	for _, info := range pick {
+		s, err := openSegment(c.x.segmentPath(info.number), int64(info.size))
+		if err != nil {
+			return err
+		}
+		segs = append(segs, s)
+	}
+	n, path := c.segment()
+	size, err := merge(path+".tmp", segs, func(file uint32) bool { return live[file] })
+	if err == nil {
+		err = os.Rename(path+".tmp", path)
+	}
+	if err != nil {
+		os.Remove(path + ".tmp")
+		return fmt.Errorf("merge index: %w", err)
+	}
+	merged, err := openSegment(path, size)
+	if err != nil {
+		return err
+	}
+	docs := merged.foot.docs
+	merged.close()
+	c.m.segments = slices.DeleteFunc(c.m.segments, func(s segmentInfo) bool { return slices.Contains(pick, s) })
+	if docs > 0 {
+		c.m.segments = append(c.m.segments, segmentInfo{n, uint64(size), docs})
+	}
+	if err := c.x.save(c.m); err != nil {
+		return err
+	}
+	c.x.sweep(c.m)
+	return nil
+}
+
+// indexer reads files into segments.
+type indexer struct {
+	ctx    context.Context
+	opts   Options
+	commit *committer
+	b      *builder
+	done   []work // read, but not yet committed
+	text   []byte
+
+	long    []byte // a line that did not fit the buffer
+	skipped int64  // bytes of one that was passed over
+}
+
+// flush writes the segment and commits how far the files are read.
+func (in *indexer) flush() error {
+	if len(in.done) == 0 {
+		return nil
+	}
+	var info *segmentInfo
+	if len(in.b.docs) > 0 {
+		n, path := in.commit.segment()
+		docs := uint64(len(in.b.docs))
+		size, err := in.b.write(path + ".tmp")
+		if err == nil {
+			err = os.Rename(path+".tmp", path)
+		}
+		if err != nil {
+			os.Remove(path + ".tmp")
+			return fmt.Errorf("write index: %w", err)
+		}
+		info = &segmentInfo{n, uint64(size), docs}
+	}
+	err := in.commit.commit(info, in.done)
+	in.b, in.done = newBuilder(), in.done[:0]
+	return err
+}
+
+// file reads what is new in one file. One that cannot be read hides no other.
+func (in *indexer) file(w work) error {
+	f, err := os.Open(w.file.path)
+	if err != nil {
+		return nil //nolint:nilerr // gone or closed to us: tried again next time
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(io.NewSectionReader(f, w.file.done, w.file.size-w.file.done), 256<<10)
+	in.b.begin(w.file.number)
+	told := w.file.done
+	// Whatever ends the loop, what was read is in the builder, and how far that is
+	// has to be committed with it.
+	for err == nil {
+		var line []byte
+		line, err = in.next(r)
+		switch whole := err == nil; {
+		case line == nil && whole: // too long
+		case whole || complete(line, hostOf(&w.file)):
+			in.line(&w.file, line)
+			w.file.done += int64(len(line))
+		}
+		if err == nil {
+			w.file.done += in.skipped
+			w.file.lines++
+		}
+		if w.file.done-told > 1<<20 {
+			in.commit.tell(w.file.done - told)
+			told = w.file.done
+			err = cmp.Or(err, in.ctx.Err())
+		}
+		if err == nil && in.b.full() {
+			w.file.tail = tailIn(f, w.file.done)
+			in.done = append(in.done, w)
+			err = in.flush()
+			in.b.begin(w.file.number)
+		}
+	}
+	w.file.tail = tailIn(f, w.file.done)
+	if errors.Is(err, io.EOF) {
+		in.commit.tell(w.file.size - told)
+		w.file.mtime, err = w.mtime, nil
+	}
+	in.done = append(in.done, w)
+	return err
+}
+
+// next reads a line with its end. One beyond maxLine is nil and counted in
+// skipped; the last one of a file may come with io.EOF.
+func (in *indexer) next(r *bufio.Reader) ([]byte, error) {
+	in.skipped, in.long = 0, in.long[:0]
+	for {
+		b, err := r.ReadSlice('\n')
+		if err == nil && len(in.long) == 0 && in.skipped == 0 {
+			return b, nil
+		}
+		if in.skipped > 0 || len(in.long)+len(b) > maxLine {
+			in.skipped += int64(len(in.long) + len(b))
+			in.long = in.long[:0]
+		} else {
+			in.long = append(in.long, b...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case in.skipped > 0:
+			return nil, err
+		default:
+			return in.long, err
+		}
+	}
+}
+
+// complete says whether a last line without its end is a whole object. One that
+// is not may still grow.
+func complete(line []byte, h transcript.Host) bool {
+	_, size, ok := transcript.Say(line, h, nil)
+	return ok && size == len(line)
+}
+
+// maxLine bounds the memory that one line may take: a longer one is data.
+const maxLine = 32 << 20
+
+// line adds the entries of one line.
+func (in *indexer) line(f *file, line []byte) {
+	for at := 0; at < len(line); {
+		s, size, ok := transcript.Say(line[at:], hostOf(f), in.text)
+		if !ok {
+			return
+		}
+		in.text = s.Text
+		raw := line[at : at+size]
+		off := f.done + int64(at)
+		at += size
+		if s.Boundary {
+			f.boundary = off
+		}
+		if f.cwd == "" && len(s.CWD) > 0 {
+			f.cwd = string(s.CWD)
+		}
+		if f.agent && f.parent == "" {
+			f.parent = string(s.Session)
+		}
+		if s.Role == transcript.SaidNothing {
+			continue
+		}
+		d := doc{time: s.Time, off: off, size: uint32(size), line: f.lines + 1, role: uint8(s.Role), fold: foldOf(&s)}
+		if !s.Marked {
+			in.b.add(d, clean(s.Text))
+			continue
+		}
+		// A clone's line stands for its original, and is found by its words.
+		var original []byte
+		if m, ok := transcript.MarkerOf(raw); ok {
+			f.source = m.Source
+			d.marked, d.fold = true, foldOfHash(m.Hash)
+			if in.opts.Original != nil {
+				if text, ok := in.opts.Original(m.Hash, string(s.Text[:s.Message])); ok {
+					original = clean([]byte(text))
+				}
+			}
+		}
+		in.b.add(d, clean(s.Text), original)
+	}
+}
+
+// foldOf is equal for entries that say the same. The marker of a compressed
+// message holds the SHA-256 of the text that it stands for.
+func foldOf(s *transcript.Saying) uint64 {
+	text := s.Text
+	if s.Message > 0 {
+		text = text[:s.Message]
+	}
+	h := sha256.Sum256(text)
+	return binary.BigEndian.Uint64(h[:])
+}
+
+func foldOfHash(hash string) uint64 {
+	var n uint64
+	for i := range min(16, len(hash)) {
+		c := hash[i]
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		default:
+			return 0
+		}
+		n = n<<4 | uint64(c)
+	}
+	return n
+}
+
+// clean blanks the secrets of a text in place: what is not stored cannot leak.
+// A secret that touches another one is seen when that is gone.
+func clean(text []byte) []byte {
+	if len(text) == 0 {
+		return text
+	}
+	for range 4 {
+		spans := redact.Spans(unsafe.String(&text[0], len(text)))
+		if len(spans) == 0 {
+			break
+		}
+		for _, s := range spans {
+			for i := s.Start; i < s.End; i++ {
+				text[i] = ' '
+			}
+		}
+	}
+	return text
+}
+
+// segments opens what the manifest names. A merge may take files away in
+// between; then a newer manifest names others.
+func (x *Index) segments() ([]*segment, error) {
+	for range 3 {
+		segs, err := x.openAll(x.man)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return segs, err
+		}
+		if x.man, err = x.load(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, errDamaged
+}
+
+func (x *Index) openAll(m *manifest) ([]*segment, error) {
+	var segs []*segment
+	for _, info := range m.segments {
+		s, err := openSegment(x.segmentPath(info.number), int64(info.size))
+		if err != nil {
+			for _, s := range segs {
+				s.close()
+			}
+			return nil, err
+		}
+		segs = append(segs, s)
+	}
+	return segs, nil
+}

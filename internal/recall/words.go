@@ -1,0 +1,391 @@
+package recall
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// Words are runs of letters and digits, in lower case. A name in camel case is
+// one word and the words it is made of; Chinese, Japanese and Korean, which put
+// no or few spaces, are taken two characters at a time.
+
+const (
+	maxWord = 40 // bytes; longer runs are data, not words
+	// Hashes and ids are told apart by their beginning, and people type no more
+	// of them.
+	hashKept = 12
+)
+
+// classes of ASCII bytes.
+const (
+	other = iota
+	lower
+	upper
+	digit
+)
+
+var classOf = func() (t [128]uint8) {
+	for c := range t {
+		switch {
+		case 'a' <= c && c <= 'z':
+			t[c] = lower
+		case 'A' <= c && c <= 'Z':
+			t[c] = upper
+		case '0' <= c && c <= '9':
+			t[c] = digit
+		}
+	}
+	return t
+}
+
+// scanner finds the words of a text. The zero value is ready; it may be used for
+// one text after another.
+type scanner struct {
+	class [128]uint8
+	buf   []byte
+	cuts  []int
+}
+
+func newScanner() *scanner { return &scanner{class: classOf()} }
+
+// scan calls emit for each word with its place in the text; the word itself is
+// valid during the call only. whole is false for a part of a longer word.
+func (s *scanner) scan(text []byte, emit func(word []byte, start, end int, whole bool)) {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if s.class[c] == other {
+				i++
+				// Output of tools is often quoted once more: \n is no letter.
+				if c == '\\' && i < len(text) && (text[i] == 'n' || text[i] == 't' || text[i] == 'r') {
+					i++
+				}
+				continue
+			}
+			i = s.word(text, i, emit)
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		switch {
+		case cjk(r):
+			i = s.pairs(text, i, emit)
+		case unicode.IsLetter(r) || unicode.IsNumber(r):
+			i = s.word(text, i, emit)
+		default:
+			i += n
+		}
+	}
+}
+
+// word reads the run that starts at i.
+func (s *scanner) word(text []byte, i int, emit func([]byte, int, int, bool)) int {
+	start := i
+	s.buf, s.cuts = s.buf[:0], s.cuts[:0]
+	prev := uint8(other)
+	for i < len(text) {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			k := s.class[c]
+			if k == other {
+				break
+			}
+			if k == upper {
+				// fooBar, and HTTPServer before its last capital.
+				if prev == lower || prev == digit || prev == upper && i+1 < len(text) && text[i+1] < utf8.RuneSelf && s.class[text[i+1]] == lower {
+					s.cuts = append(s.cuts, len(s.buf))
+				}
+				c |= 0x20
+			}
+			s.buf = append(s.buf, c)
+			prev = k
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		if cjk(r) || !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
+			break
+		}
+		s.buf = utf8.AppendRune(s.buf, unicode.ToLower(r))
+		prev = lower
+		i += n
+	}
+	n := len(s.buf)
+	if n < 2 || n > 4*maxWord {
+		return i
+	}
+	if n <= maxWord || hash(s.buf) {
+		emit(s.buf, start, i, true)
+	}
+	// Letters and digits in turn, capitals in turn: an encoded blob, not a name.
+	if len(s.cuts) == 0 || len(s.cuts) > 8 || len(s.buf) != i-start {
+		return i
+	}
+	from := 0
+	for _, to := range append(s.cuts, n) {
+		if to-from >= 2 && to-from <= maxWord {
+			emit(s.buf[from:to], start+from, start+to, false)
+		}
+		from = to
+	}
+	return i
+}
+
+// pairs reads a run of characters that are written without spaces.
+func (s *scanner) pairs(text []byte, i int, emit func([]byte, int, int, bool)) int {
+	start, last, n := i, i, 0
+	for i < len(text) {
+		r, size := utf8.DecodeRune(text[i:])
+		if !cjk(r) {
+			break
+		}
+		if n > 0 {
+			emit(text[last:i+size], last, i+size, true)
+		}
+		last = i
+		i += size
+		n++
+	}
+	if n == 1 {
+		emit(text[start:i], start, i, true)
+	}
+	return i
+}
+
+func cjk(r rune) bool {
+	switch {
+	case r < 0x2E80:
+		return false
+	case r >= 0x4E00 && r <= 0x9FFF, // Han
+		r >= 0x3040 && r <= 0x30FF,   // Hiragana, Katakana
+		r >= 0xAC00 && r <= 0xD7A3,   // Hangul
+		r >= 0x3400 && r <= 0x4DBF,   // Han, extension A
+		r >= 0x20000 && r <= 0x3FFFF, // Han, the others
+		r >= 0xF900 && r <= 0xFAFF, r == 0x3005:
+		return true
+	}
+	return false
+}
+
+// hash says whether a word is a long hexadecimal number.
+func hash(w []byte) bool {
+	if len(w) < 16 {
+		return false
+	}
+	digits := false
+	for _, c := range w {
+		switch {
+		case c >= '0' && c <= '9':
+			digits = true
+		case c < 'a' || c > 'f':
+			return false
+		}
+	}
+	return digits
+}
+
+// plain says whether a word has letters of a to z only, and so may be an English
+// one.
+func plain(w []byte) bool {
+	for _, c := range w {
+		if c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return true
+}
+
+// wordy says whether a word may have been mistyped: no digits, and neither too
+// short to tell nor a pair of characters.
+func wordy(w []byte) bool {
+	if len(w) < 4 || len(w) > 24 {
+		return false
+	}
+	for i, c := range w {
+		if c >= '0' && c <= '9' {
+			return false
+		}
+		if c >= utf8.RuneSelf {
+			r, _ := utf8.DecodeRune(w[i:])
+			if cjk(r) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// term is what a word is kept as. It may share w's memory, and change it.
+func term(w []byte) []byte {
+	switch {
+	case len(w) >= 16 && hash(w):
+		return w[:hashKept]
+	case len(w) > 3 && plain(w):
+		return stem(w)
+	}
+	return w
+}
+
+// stem is Porter's algorithm for English suffixes: configure, configured and
+// configuration become one. It shortens w in place.
+func stem(w []byte) []byte {
+	p := porter{w}
+	p.plural()
+	p.past()
+	if p.ends("y") && p.vowelBefore(1) {
+		p.b[len(p.b)-1] = 'i'
+	}
+	for _, r := range step2 {
+		if p.replace(r, 0) {
+			break
+		}
+	}
+	for _, r := range step3 {
+		if p.replace(r, 0) {
+			break
+		}
+	}
+	p.drop()
+	p.tidy()
+	return p.b
+}
+
+type porter struct{ b []byte }
+
+type suffix struct{ from, to string }
+
+// The longer of two suffixes that share an end stands first.
+var (
+	step2 = [...]suffix{
+		{"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"}, {"anci", "ance"}, {"izer", "ize"}, {"bli", "ble"}, {"alli", "al"},
+		{"entli", "ent"}, {"eli", "e"}, {"ousli", "ous"}, {"ization", "ize"}, {"ation", "ate"}, {"ator", "ate"}, {"alism", "al"},
+		{"iveness", "ive"}, {"fulness", "ful"}, {"ousness", "ous"}, {"aliti", "al"}, {"iviti", "ive"}, {"biliti", "ble"}, {"logi", "log"},
+	}
+	step3 = [...]suffix{{"icate", "ic"}, {"ative", ""}, {"alize", "al"}, {"iciti", "ic"}, {"ical", "ic"}, {"ful", ""}, {"ness", ""}}
+	step4 = [...]string{"ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "ion", "al", "er", "ic", "ou"}
+)
+
+func (p *porter) ends(s string) bool {
+	return len(p.b) > len(s) && string(p.b[len(p.b)-len(s):]) == s
+}
+
+func (p *porter) consonant(i int) bool {
+	switch p.b[i] {
+	case 'a', 'e', 'i', 'o', 'u':
+		return false
+	case 'y':
+		return i == 0 || !p.consonant(i-1)
+	}
+	return true
+}
+
+// measure counts the sequences of vowels and consonants in the first n letters.
+func (p *porter) measure(n int) int {
+	m, vowel := 0, false
+	for i := range n {
+		if p.consonant(i) {
+			if vowel {
+				m++
+			}
+			vowel = false
+		} else {
+			vowel = true
+		}
+	}
+	return m
+}
+
+func (p *porter) vowelBefore(n int) bool {
+	for i := range len(p.b) - n {
+		if !p.consonant(i) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *porter) double() bool {
+	n := len(p.b)
+	return n > 1 && p.b[n-1] == p.b[n-2] && p.consonant(n-1)
+}
+
+// short: consonant, vowel, consonant at the end of the first n letters, the last
+// not w, x or y.
+func (p *porter) short(n int) bool {
+	if n < 3 || !p.consonant(n-1) || p.consonant(n-2) || !p.consonant(n-3) {
+		return false
+	}
+	c := p.b[n-1]
+	return c != 'w' && c != 'x' && c != 'y'
+}
+
+func (p *porter) cut(n int) { p.b = p.b[:len(p.b)-n] }
+
+func (p *porter) plural() {
+	switch {
+	case p.ends("sses"), p.ends("ies"):
+		p.cut(2)
+	case p.ends("ss"), p.ends("us"), p.ends("is"):
+	case p.ends("s"):
+		p.cut(1)
+	}
+}
+
+func (p *porter) past() {
+	switch {
+	case p.ends("eed"):
+		if p.measure(len(p.b)-3) > 0 {
+			p.cut(1)
+		}
+		return
+	case p.ends("ed") && p.vowelBefore(2):
+		p.cut(2)
+	case p.ends("ing") && p.vowelBefore(3):
+		p.cut(3)
+	default:
+		return
+	}
+	switch {
+	case p.ends("at"), p.ends("bl"), p.ends("iz"):
+		p.b = append(p.b, 'e')
+	case p.double():
+		if c := p.b[len(p.b)-1]; c != 'l' && c != 's' && c != 'z' {
+			p.cut(1)
+		}
+	case p.measure(len(p.b)) == 1 && p.short(len(p.b)):
+		p.b = append(p.b, 'e')
+	}
+}
+
+func (p *porter) replace(r suffix, m int) bool {
+	if !p.ends(r.from) {
+		return false
+	}
+	if n := len(p.b) - len(r.from); p.measure(n) > m {
+		p.b = append(p.b[:n], r.to...)
+	}
+	return true
+}
+
+func (p *porter) drop() {
+	for _, s := range step4 {
+		if !p.ends(s) {
+			continue
+		}
+		n := len(p.b) - len(s)
+		if p.measure(n) > 1 && (s != "ion" || p.b[n-1] == 's' || p.b[n-1] == 't') {
+			p.b = p.b[:n]
+		}
+		return
+	}
+}
+
+func (p *porter) tidy() {
+	if n := len(p.b) - 1; n > 0 && p.b[n] == 'e' {
+		if m := p.measure(n); m > 1 || m == 1 && !p.short(n) {
+			p.b = p.b[:n]
+		}
+	}
+	if n := len(p.b); n > 1 && p.b[n-1] == 'l' && p.double() && p.measure(n-1) > 1 {
+		p.cut(1)
+	}
+}
