@@ -156,6 +156,7 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, prov provider, f
 	case err != nil:
 		return err
 	}
+	a.rememberClone(s, res)
 	if a.json {
 		doc.Result = resultDoc(res)
 		doc.Resume, doc.CWD = resumeCommand(s, res.Clone.ID), s.CWD
@@ -163,6 +164,18 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, prov provider, f
 	}
 	a.printResult(plan, res, prov)
 	return nil
+}
+
+// rememberClone puts a clone on the list of those that may be removed again.
+// Losing that is no failure of the command.
+func (a *app) rememberClone(s *transcript.Session, res *compress.Result) {
+	err := a.clones().Add(compress.CloneRecord{
+		ID: res.Clone.ID, Source: s.ID, Host: string(s.Host), Path: res.Clone.Path, Size: res.Clone.Bytes,
+		Created: a.env.Now().UTC().Format(time.RFC3339),
+	})
+	if err != nil {
+		a.note(message.ClonesProblem, err)
+	}
 }
 
 // recordEnd tells a session's timeline how its compression ended.
@@ -257,11 +270,7 @@ func resumeCommand(s *transcript.Session, id string) string {
 // resolve finds a session and says what to do when it cannot.
 func (a *app) resolve(ref string) (transcript.File, error) {
 	file, err := transcript.Resolve(ref, a.env.hostDir)
-	var many *transcript.Ambiguous
-	if errors.Is(err, transcript.ErrNotFound) || errors.As(err, &many) {
-		return file, message.WithHint(err, message.HintSessions)
-	}
-	return file, err
+	return file, a.findHint(err)
 }
 
 // pickSession asks on a terminal; elsewhere the session has to be named.
@@ -270,7 +279,7 @@ func (a *app) pickSession(ctx context.Context) (string, error) {
 	if !ok || !a.env.IsTTY(in.Fd()) || a.json {
 		return "", usageError{message.WithHint(message.Fail(message.NeedSession), message.HintSessions)}
 	}
-	rows, err := a.newestSessions(ctx, 10)
+	rows, _, err := a.newestSessions(ctx, 10, sessionFilter{})
 	if err != nil {
 		return "", err
 	}

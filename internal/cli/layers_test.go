@@ -14,6 +14,7 @@ var layers = [][]string{
 	{"hook", "watch", "setup", "mcp", "web", "audit"},
 	{"session"},
 	{"compact", "compress", "workflow"},
+	{"recall"},
 	{"transcript"},
 	{"host"},
 	{"extract", "llm", "prompt", "redact", "shellcmd", "store"},

@@ -1,312 +1,210 @@
 package cli
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 func (a *app) recallCmd() *cobra.Command {
-	var session string
-	limit := 20
+	q := recall.Query{Limit: 10}
 	cmd := &cobra.Command{
 		Use: "recall REF|QUERY", Short: message.HelpRecall.In(a.lang), Long: message.HelpRecallLong.In(a.lang),
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			query := strings.Join(args, " ")
-			if digits, ok := compress.MarkDigits(query); ok {
-				if done, err := a.recallMark(cmd.Context(), digits); done || err != nil {
+			if q.Host != "" {
+				if _, err := namedHost(q.Host); err != nil {
 					return err
 				}
 			}
-			if id, ref, ok := strings.Cut(query, "#"); ok && len(args) == 1 && id != "" && ref != "" && !strings.ContainsAny(query, " \t\n") {
-				done, err := a.recallRef(cmd.Context(), id, ref)
-				if done || err != nil {
+			q.Text = strings.Join(args, " ")
+			if len(args) == 1 {
+				err := a.recallRef(cmd.Context(), q.Text)
+				if !errors.Is(err, recall.ErrNoRef) {
 					return err
 				}
 			}
-			return a.recallQuery(cmd.Context(), query, session, limit)
+			return a.recallQuery(cmd.Context(), q)
 		},
 	}
-	cmd.Flags().StringVar(&session, "session", "", message.HelpRecallSession.In(a.lang))
-	cmd.Flags().IntVarP(&limit, "limit", "n", limit, message.HelpLimit.In(a.lang))
+	cmd.Flags().StringVar(&q.Session, "session", "", message.HelpRecallSession.In(a.lang))
+	cmd.Flags().StringVar(&q.Host, "host", "", message.HelpHostFilter.In(a.lang))
+	cmd.Flags().StringVar(&q.Project, "project", "", message.HelpProjectFilter.In(a.lang))
+	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, message.HelpLimit.In(a.lang))
+	complete(cmd, "host", host.Names())
+	_ = cmd.RegisterFlagCompletionFunc("session", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return a.recentSessions(50), cobra.ShellCompDirectiveNoFileComp
+	})
 	return cmd
 }
 
-// recallRef prints the original of one message. done is false when the left
-// side names no session, so that the words may be a query.
-func (a *app) recallRef(ctx context.Context, id, ref string) (done bool, err error) {
-	file, err := a.resolve(id)
-	if errors.Is(err, transcript.ErrNotFound) {
-		if looksLikeID(ref) {
-			return true, err
-		}
-		return false, nil
+// index is what was said and done on this machine.
+func (a *app) index() (x *recall.Index, clear func()) {
+	progress, clear := a.byteBar(message.Indexing)
+	clones := a.clones().All()
+	return recall.Open(recall.Options{
+		Root: a.env.store().Root(), Dir: a.env.hostDir, Original: a.originalOf, Progress: progress,
+		Clone: func(id string) string { return clones[id].Source },
+	}), clear
+}
+
+func (a *app) clones() compress.Clones {
+	return compress.Clones(filepath.Join(a.env.store().Root(), "clones"))
+}
+
+// originalOf asks what compressions keep. Records of earlier versions are found
+// by the result alone, which two originals may share.
+func (a *app) originalOf(hash, made string) (string, bool) {
+	cache := a.compressCache()
+	if text, ok := cache.Original(hash); ok {
+		return text, true
 	}
-	if err != nil {
-		return true, err
+	if made == "" {
+		return "", false
 	}
-	s, err := transcript.Open(ctx, file.Path)
+	rec, ok := cache.Made(made)
+	return rec.Original, ok && recall.Hash(rec.Original) == hash
+}
+
+// recallRef prints the original of one message.
+func (a *app) recallRef(ctx context.Context, ref string) error {
+	x, clear := a.index()
+	o, err := x.Exact(ctx, ref)
+	clear()
 	if err != nil {
-		return true, err
-	}
-	defer s.Close()
-	text, from, err := a.original(ctx, s, ref, 0)
-	if err != nil {
-		return true, err
+		return a.findHint(err)
 	}
 	if a.json {
-		return true, a.printJSON(struct {
+		return a.printJSON(struct {
 			Schema int    `json:"schema"`
 			Ref    string `json:"ref"`
 			Source string `json:"source"`
 			Path   string `json:"path,omitempty"`
 			Line   int    `json:"line,omitempty"`
 			Text   string `json:"text"`
-		}{1, id + "#" + ref, from.ref, from.path, from.line, text})
+		}{1, ref, o.Ref, o.Path, o.Line, o.Text})
 	}
 	// Exactly the text: only a terminal gets a newline that is not part of it.
-	if a.tty(a.env.Stdout) && !strings.HasSuffix(text, "\n") {
-		text += "\n"
+	if a.tty(a.env.Stdout) && !strings.HasSuffix(o.Text, "\n") {
+		o.Text += "\n"
 	}
-	_, err = fmt.Fprint(a.env.Stdout, text)
-	return true, err
+	_, err = fmt.Fprint(a.env.Stdout, o.Text)
+	return err
 }
 
-func looksLikeID(ref string) bool {
-	return len(ref) == 36 && strings.Count(ref, "-") == 4 || len(ref) > 1 && ref[0] == 'L' && strings.Trim(ref[1:], "0123456789") == ""
-}
-
-// origin says where an original was found.
-type origin struct {
-	ref, path string
-	line      int
-}
-
-// original follows the markers from a compressed message to the text it stands
-// for. The source may be gone, for hosts clean up; the cache remembers it then.
-func (a *app) original(ctx context.Context, s *transcript.Reader, ref string, depth int) (string, origin, error) {
-	i, ok := s.Find(ref)
-	if !ok {
-		return "", origin{}, message.Fail(message.RecallNoRef, s.ID, ref)
-	}
-	raw, err := s.Line(i)
-	if err != nil {
-		return "", origin{}, err
-	}
-	text := transcript.Text(raw)
-	m, marked := transcript.MarkerOf(raw)
-	if !marked {
-		if text == "" {
-			text = transcript.AllText(raw)
+// recallQuery prints what a search found. Nothing found is exit code 1 in every
+// form of output.
+func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
+	if q.Session != "" && !strings.HasPrefix(q.Session, "agent-") {
+		f, err := a.resolve(q.Session)
+		if err != nil {
+			return err
 		}
-		return text, origin{s.ID + "#" + ref, s.Path, int(s.Entries[i].Line)}, nil
+		q.Session = f.ID
 	}
-	if kept, ok := a.compressCache().Original(m.Hash); ok {
-		return kept, origin{ref: m.Source + "#" + m.UUID}, nil
-	}
-	file, err := transcript.Resolve(m.Source, a.env.hostDir)
-	if err != nil || depth > 100 {
-		// The clone stands beside its source, wherever that is.
-		if file, err = besideOf(s.Session, m.Source); err != nil {
-			return "", origin{}, message.Fail(message.RecallGone, m.Source)
-		}
-	}
-	src, err := transcript.Open(ctx, file.Path)
-	if err != nil {
-		return "", origin{}, err
-	}
-	defer src.Close()
-	text, from, err := a.original(ctx, src, m.UUID, depth+1)
-	if err == nil && hashOf(text) != m.Hash {
-		err = message.Fail(message.RecallChanged, m.Source)
-	}
-	return text, from, err
-}
-
-func besideOf(s *transcript.Session, id string) (transcript.File, error) {
-	dir := s.Path[:strings.LastIndexAny(s.Path, `/\`)+1]
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return transcript.File{}, err
-	}
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), id+".jsonl") {
-			return transcript.Resolve(dir+e.Name(), nil) // a path
-		}
-	}
-	return transcript.File{}, transcript.ErrNotFound
-}
-
-func hashOf(text string) string {
-	h := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(h[:])
-}
-
-// hit is one message that a search found.
-type hit struct {
-	Ref     string `json:"ref"`
-	Session string `json:"session"`
-	Host    string `json:"host"`
-	Project string `json:"project"`
-	Path    string `json:"path"`
-	Line    int    `json:"line"`
-	Time    string `json:"time,omitempty"`
-	Role    string `json:"role"`
-	Snippet string `json:"snippet"`
-	at      int64
-}
-
-func (a *app) recallQuery(ctx context.Context, query, session string, limit int) error {
-	files, err := transcript.List(a.env.hostDir)
-	if session != "" {
-		var f transcript.File
-		f, err = a.resolve(session)
-		files = []transcript.File{f}
-	}
+	x, clear := a.index()
+	res, err := x.Search(ctx, q)
+	clear()
 	if err != nil {
 		return err
 	}
-	words := strings.Fields(strings.ToLower(query))
-	hits := []hit{}
-	for _, f := range files {
-		found, err := searchCompacted(ctx, f, words)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			continue // one file that cannot be read hides no other
-		}
-		hits = append(hits, found...)
-	}
-	slices.SortStableFunc(hits, func(x, y hit) int {
-		return cmp.Or(cmp.Compare(y.at, x.at), cmp.Compare(x.Path, y.Path), cmp.Compare(y.Line, x.Line))
-	})
-	total := len(hits)
-	hits = hits[:min(total, max(limit, 0))]
 	if a.json {
-		return a.printJSON(struct {
-			Schema int    `json:"schema"`
-			Query  string `json:"query"`
-			Total  int    `json:"total"`
-			Hits   []hit  `json:"hits"`
-		}{1, query, total, hits})
-	}
-	if total == 0 {
-		return message.WithHint(message.Fail(message.RecallNone, query), message.HintRecallNone)
-	}
-	for _, h := range hits {
-		when := ""
-		if h.at != 0 {
-			when = transcript.Time(h.at).Local().Format(time.DateTime)
+		if res.Hits == nil {
+			res.Hits = []recall.Hit{}
 		}
-		fmt.Fprintf(a.env.Stdout, "%s  %s  %s\n    %s:%d\n    %s\n", h.Ref, when, h.Role, h.Path, h.Line, h.Snippet)
+		if err := a.printJSON(struct {
+			Schema int          `json:"schema"`
+			Query  string       `json:"query"`
+			Total  int          `json:"total"`
+			Hits   []recall.Hit `json:"hits"`
+		}{1, q.Text, res.Total, res.Hits}); err != nil {
+			return err
+		}
 	}
-	if total > len(hits) {
-		a.note(message.RecallMore, total-len(hits))
+	if res.Total == 0 {
+		return message.WithHint(message.Fail(message.RecallNone, q.Text), message.HintRecallNone)
+	}
+	if a.json {
+		return nil
+	}
+	for i := range res.Hits {
+		a.printHit(&res.Hits[i])
+	}
+	if n := res.Total - len(res.Hits); n > 0 {
+		a.note(message.RecallMore, n)
 	}
 	return nil
 }
 
-// searchCompacted searches what compactions removed from one session.
-func searchCompacted(ctx context.Context, f transcript.File, words []string) ([]hit, error) {
-	if ok, err := maybeCompacted(f.Path); err != nil || !ok {
-		return nil, err
+func (a *app) printHit(h *recall.Hit) {
+	head := []string{h.Ref}
+	if t, err := time.Parse(time.RFC3339, h.Time); err == nil {
+		head = append(head, t.Local().Format(time.DateTime))
 	}
-	s, err := transcript.Open(ctx, f.Path)
-	if err != nil {
-		return nil, err
+	head = append(head, h.Role)
+	if h.Removed {
+		head = append(head, message.RecallRemoved.In(a.lang))
 	}
-	defer s.Close()
-	var hits []hit
-	for _, i := range s.Compacted() {
-		raw, err := s.Line(int(i))
-		if err != nil {
-			return hits, err
+	if h.Copies > 0 {
+		head = append(head, message.RecallCopies.Format(a.lang, h.Copies))
+	}
+	text := h.Snippet
+	if a.tty(a.env.Stdout) {
+		var b strings.Builder
+		at := 0
+		for _, m := range h.Marks {
+			b.WriteString(text[at:m[0]] + "\x1b[1m" + text[m[0]:m[1]] + "\x1b[22m")
+			at = m[1]
 		}
-		text := transcript.AllText(raw)
-		lower := strings.ToLower(text)
-		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(lower, w) }) {
-			e := &s.Entries[i]
-			h := hit{
-				Ref: s.ID + "#" + s.Ref(int(i), raw), Session: s.ID, Host: string(s.Host), Project: cmp.Or(s.CWD, f.Folder),
-				Path: s.Path, Line: int(e.Line), Role: roleOf(e), Snippet: snippet(text, lower, words), at: e.Time,
-			}
-			if e.Time != 0 {
-				h.Time = transcript.Time(e.Time).Format(time.RFC3339)
-			}
-			hits = append(hits, h)
-		}
+		text = b.String() + text[at:]
 	}
-	return hits, nil
+	fmt.Fprintf(a.env.Stdout, "%s\n    %s:%d\n    %s\n", strings.Join(head, "  "), a.homePath(h.Path, 1<<10), h.Line, text)
 }
 
-func roleOf(e *transcript.Entry) string {
-	switch {
-	case e.Kind == transcript.Call || e.Kind == transcript.Output || e.Has(transcript.ToolResult):
-		return "tool"
-	case e.Kind == transcript.User:
-		return "user"
+// findHint says what to do about a session that cannot be found.
+func (a *app) findHint(err error) error {
+	var many *transcript.Ambiguous
+	if errors.Is(err, transcript.ErrNotFound) || errors.As(err, &many) {
+		return message.WithHint(err, message.HintSessions)
 	}
-	return "assistant"
+	return err
 }
 
-// maybeCompacted passes over files without a compaction at the speed of a byte
-// search.
-func maybeCompacted(path string) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
+// byteBar is a progress line over bytes of session files; without a terminal it
+// is silent. It shows only when there is time to read it.
+func (a *app) byteBar(text message.Text) (progress func(done, total int64), clear func()) {
+	if a.json || !a.tty(a.env.Stderr) {
+		return nil, func() {}
 	}
-	defer f.Close()
-	const overlap = 32
-	buf := make([]byte, 1<<20)
-	kept := 0
-	for {
-		n, err := f.Read(buf[kept:])
-		b := buf[:kept+n]
-		if bytes.Contains(b, []byte(`compact_boundary"`)) || bytes.Contains(b, []byte(`"compacted"`)) || bytes.Contains(b, []byte(`"isCompactSummary"`)) {
-			return true, nil
+	begin, last := a.env.Now(), time.Time{}
+	width := 0
+	progress = func(done, total int64) {
+		now := a.env.Now()
+		if total == 0 || now.Sub(begin) < 300*time.Millisecond || now.Sub(last) < 100*time.Millisecond {
+			return
 		}
-		if err != nil || n == 0 {
-			return false, nil
+		last = now
+		const cells = 24
+		full := int(min(cells, cells*done/total))
+		line := text.Format(a.lang, "["+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+"]", message.Bytes(done), message.Bytes(total))
+		pad := max(0, width-columns(line))
+		width = columns(line)
+		fmt.Fprint(a.env.Stderr, "\r"+line+strings.Repeat(" ", pad))
+	}
+	return progress, func() {
+		if width > 0 {
+			fmt.Fprint(a.env.Stderr, "\r"+strings.Repeat(" ", width)+"\r")
 		}
-		kept = copy(buf, b[max(0, len(b)-overlap):])
 	}
-}
-
-// snippet is the surroundings of the first match, on one line.
-func snippet(text, lower string, words []string) string {
-	at := 0
-	if len(words) > 0 {
-		at = max(0, strings.Index(lower, words[0]))
-	}
-	// Lower case may have another length; then the beginning has to do.
-	if len(lower) != len(text) {
-		at = 0
-	}
-	const around = 80
-	from, to := max(0, at-around), min(len(text), at+2*around)
-	out := strings.Join(strings.Fields(strings.ToValidUTF8(text[from:to], "")), " ")
-	if from > 0 {
-		out = "…" + out
-	}
-	if to < len(text) {
-		out += "…"
-	}
-	return out
 }

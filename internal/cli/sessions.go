@@ -1,15 +1,24 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -28,14 +37,25 @@ type sessionInfo struct {
 	Turns       int    `json:"turns"`
 	Size        int64  `json:"size"`
 	Unreadable  int    `json:"unreadableLines"`
+	// CloneOf is the session that a clone was made from.
+	CloneOf string `json:"cloneOf,omitempty"`
 }
+
+// sessionFilter chooses sessions; the zero value takes all.
+type sessionFilter struct{ host, project string }
 
 func (a *app) sessionsCmd() *cobra.Command {
 	limit := 20
+	var filter sessionFilter
 	cmd := &cobra.Command{
 		Use: "sessions", Short: message.HelpSessions.In(a.lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows, err := a.newestSessions(cmd.Context(), limit)
+			if filter.host != "" {
+				if _, err := namedHost(filter.host); err != nil {
+					return err
+				}
+			}
+			rows, more, err := a.newestSessions(cmd.Context(), limit, filter)
 			if err != nil {
 				return err
 			}
@@ -43,64 +63,87 @@ func (a *app) sessionsCmd() *cobra.Command {
 				return a.printJSON(struct {
 					Schema   int           `json:"schema"`
 					Sessions []sessionInfo `json:"sessions"`
-				}{1, rows})
+					More     int           `json:"more"`
+				}{1, rows, more})
 			}
-			if len(rows) == 0 {
+			switch {
+			case len(rows)+more > 0:
+				a.sessionTable(rows, false)
+			case filter != sessionFilter{}:
+				a.note(message.SessionsNone)
+			default:
 				a.note(message.NoSessions)
-				return nil
 			}
-			a.sessionTable(rows, false)
+			if more > 0 {
+				a.note(message.SessionsMore, more)
+			}
 			return nil
 		},
 	}
 	cmd.Flags().IntVarP(&limit, "limit", "n", limit, message.HelpLimit.In(a.lang))
+	cmd.Flags().StringVar(&filter.host, "host", "", message.HelpHostFilter.In(a.lang))
+	cmd.Flags().StringVar(&filter.project, "project", "", message.HelpProjectFilter.In(a.lang))
+	complete(cmd, "host", host.Names())
+	cmd.AddCommand(a.sessionsRmCmd())
 	return cmd
 }
 
-// newestSessions are the hosts' sessions, at most limit.
-func (a *app) newestSessions(ctx context.Context, limit int) ([]sessionInfo, error) {
+// newestSessions are the hosts' sessions, at most limit of those that the filter
+// takes, and how many more there are.
+func (a *app) newestSessions(ctx context.Context, limit int, filter sessionFilter) ([]sessionInfo, int, error) {
 	files, err := transcript.List(a.env.hostDir)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	rows := []sessionInfo{}
-	for _, f := range files[:min(max(limit, 0), len(files))] {
-		info, err := a.sessionInfo(ctx, f)
-		if err != nil {
-			return nil, err
+	if filter.host != "" {
+		files = slices.DeleteFunc(files, func(f transcript.File) bool { return string(f.Host) != filter.host })
+	}
+	limit = max(limit, 0)
+	show := files
+	// A project is known only when its file was read.
+	if filter.project == "" {
+		show = files[:min(limit, len(files))]
+	}
+	x, clear := a.index()
+	facts, err := x.Facts(ctx, show)
+	clear()
+	if err != nil {
+		return nil, 0, err
+	}
+	clones := a.clones().All()
+	rows, more := []sessionInfo{}, len(files)-len(show)
+	for i := range show {
+		row := a.sessionInfo(&show[i], &facts[i], clones)
+		switch {
+		case !strings.Contains(strings.ToLower(row.Project), strings.ToLower(filter.project)):
+		case len(rows) == limit:
+			more++
+		default:
+			rows = append(rows, row)
 		}
-		rows = append(rows, info)
 	}
-	return rows, nil
+	return rows, more, nil
 }
 
-// sessionInfo reads a session for the list. One that cannot be read is listed
-// by what its file shows.
-func (a *app) sessionInfo(ctx context.Context, f transcript.File) (sessionInfo, error) {
+// sessionInfo makes a row. A session that cannot be read is listed by what its
+// file shows.
+func (a *app) sessionInfo(f *transcript.File, fact *recall.Fact, clones map[string]compress.CloneRecord) sessionInfo {
 	age := a.env.Now().Sub(f.ModTime)
 	info := sessionInfo{
-		ID: f.ID, Host: string(f.Host), Path: f.Path, Project: f.Folder, Size: f.Size,
+		ID: cmp.Or(fact.ID, f.ID), Host: string(f.Host), Path: f.Path, Project: cmp.Or(fact.CWD, f.Folder), Size: f.Size,
 		Modified: f.ModTime.UTC().Format(time.RFC3339), AgeSeconds: int64(max(0, age).Seconds()),
+		Title: fact.Title, Compactions: fact.Compactions, Turns: fact.Turns, Unreadable: fact.Unreadable,
+		LiveTokens: fact.Tokens, CloneOf: fact.Source,
 	}
-	s, err := transcript.Read(ctx, f.Path)
-	if ctx.Err() != nil {
-		return info, ctx.Err()
+	made, ours := clones[info.ID]
+	if ours {
+		info.CloneOf = made.Source
 	}
-	if err != nil {
-		return info, nil //nolint:nilerr // a file that cannot be read is listed all the same
+	// What a clone's last request reported is its source's, until it is used.
+	if info.LiveTokens == 0 || ours && f.Size == made.Size {
+		info.LiveTokens, info.Estimated = fact.Estimate, true
 	}
-	if s.CWD != "" {
-		info.Project = s.CWD
-	}
-	if s.ID != "" {
-		info.ID = s.ID
-	}
-	info.Title = s.Title
-	info.Compactions = len(s.Compactions)
-	info.Turns = len(s.Turns(s.Live()))
-	info.Unreadable = s.Problems.Unreadable()
-	info.LiveTokens, info.Estimated = liveTokens(s)
-	return info, nil
+	return info
 }
 
 // liveTokens is what the last request reported; before the first one after a
@@ -109,11 +152,7 @@ func liveTokens(s *transcript.Session) (n int64, estimated bool) {
 	if s.HasUsage {
 		return s.Usage.Tokens(), false
 	}
-	for _, i := range s.Live() {
-		e := &s.Entries[i]
-		n += (int64(e.Text) + int64(e.Tool) + int64(e.Think) + 3) / 4
-	}
-	return n, true
+	return recall.Estimate(s), true
 }
 
 func (a *app) sessionTable(rows []sessionInfo, numbered bool) {
@@ -121,7 +160,13 @@ func (a *app) sessionTable(rows []sessionInfo, numbered bool) {
 	if numbered {
 		head = append(head, "#")
 	}
-	for _, t := range []message.Text{message.ColID, message.ColProject, message.ColAge, message.ColTokens, message.ColCompacted, message.ColSize, message.ColTitle} {
+	cols := []message.Text{message.ColID, message.ColHost, message.ColProject, message.ColAge, message.ColTokens, message.ColCompacted, message.ColSize}
+	// The mark of clones takes room only where there are some.
+	cloned := slices.ContainsFunc(rows, func(r sessionInfo) bool { return r.CloneOf != "" })
+	if cloned {
+		cols = append(cols, message.ColClone)
+	}
+	for _, t := range append(cols, message.ColTitle) {
 		head = append(head, t.In(a.lang))
 	}
 	out := [][]string{head}
@@ -134,13 +179,95 @@ func (a *app) sessionTable(rows []sessionInfo, numbered bool) {
 		if r.Estimated {
 			tokens = "~" + tokens
 		}
-		out = append(out, append(row, message.Short(r.ID, 13), a.homePath(r.Project, 32), age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), message.Bytes(r.Size), message.Short(r.Title, 48)))
+		row = append(row, message.Short(r.ID, 13), r.Host, a.homePath(r.Project, 32), age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), message.Bytes(r.Size))
+		if cloned {
+			row = append(row, message.Short(r.CloneOf, 13))
+		}
+		out = append(out, append(row, message.Short(r.Title, 48)))
 	}
 	w := a.env.Stdout
 	if numbered {
 		w = a.env.Stderr
 	}
 	table(w, out)
+}
+
+// removed is a clone that `sessions rm` took away.
+type removed struct {
+	ID     string `json:"id"`
+	Source string `json:"cloneOf"`
+	Host   string `json:"host"`
+	Path   string `json:"path"`
+	Size   int64  `json:"size"`
+}
+
+func (a *app) sessionsRmCmd() *cobra.Command {
+	var yes, force bool
+	cmd := &cobra.Command{
+		Use: "rm CLONE...", Short: message.HelpSessionsRm.In(a.lang), Long: message.HelpSessionsRmLong.In(a.lang),
+		Args: usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.removeClones(cmd.Context(), args, yes, force) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return slices.Sorted(maps.Keys(a.clones().All())), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, message.HelpYes.In(a.lang))
+	cmd.Flags().BoolVar(&force, "force", false, message.HelpForceRm.In(a.lang))
+	return cmd
+}
+
+// removeClones checks all of the sessions before the first one goes.
+func (a *app) removeClones(ctx context.Context, refs []string, yes, force bool) error {
+	clones := a.clones().All()
+	gone := []removed{}
+	for _, ref := range refs {
+		f, err := a.resolve(ref)
+		if err != nil {
+			return err
+		}
+		c, ours := clones[f.ID]
+		switch {
+		case !ours || c.Path != f.Path:
+			return message.WithHint(message.Fail(message.RmNoClone, f.ID), message.HintRmNoClone)
+		case f.Size != c.Size && !force:
+			return message.WithHint(message.Fail(message.RmUsed, f.ID, message.Bytes(f.Size), message.Bytes(c.Size)), message.HintRmUsed)
+		}
+		gone = append(gone, removed{f.ID, c.Source, string(f.Host), f.Path, f.Size})
+	}
+	in, terminal := a.env.Stdin.(*os.File)
+	if terminal = terminal && a.env.IsTTY(in.Fd()) && !a.json; !terminal && !yes {
+		return usageError{message.WithHint(message.Fail(message.RmNeedYes), message.HintRmNeedYes)}
+	}
+	done := gone[:0]
+	for _, r := range gone {
+		if !yes {
+			fmt.Fprint(a.env.Stderr, message.AskRm.Format(a.lang, r.ID, message.Bytes(r.Size), a.homePath(r.Path, 1<<10)))
+			line, err := readLine(ctx, in)
+			if err != nil {
+				return err
+			}
+			if l := strings.ToLower(line); l != "y" && l != "yes" {
+				a.note(message.RmKept, r.ID)
+				continue
+			}
+		}
+		if err := os.Remove(r.Path); err != nil {
+			return err
+		}
+		if err := a.clones().Forget(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if done = append(done, r); !a.json {
+			a.say(message.RmDone, r.ID, message.Bytes(r.Size))
+		}
+	}
+	if a.json {
+		return a.printJSON(struct {
+			Schema  int       `json:"schema"`
+			Removed []removed `json:"removed"`
+		}{1, done})
+	}
+	return nil
 }
 
 // homePath shortens a path for a table: the home folder as ~, the end of what

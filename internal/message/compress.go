@@ -62,14 +62,40 @@ var (
 	HelpMinTokens  = Text{ZH: "低於此 token 數的訊息不壓縮", EN: "leave messages below this many tokens alone"}
 	HelpTitle      = Text{ZH: "副本的標題", EN: "title of the clone"}
 	HelpNoCache    = Text{ZH: "不使用先前的結果", EN: "do not reuse earlier results"}
-	HelpRecall     = Text{ZH: "取回被壓縮訊息的原文，或搜尋已被移出 context 的內容", EN: "the original behind a compressed message, or a search in what compactions removed"}
+	HelpRecall     = Text{ZH: "搜尋這台機器上說過、做過的一切，或取回一則訊息的原文", EN: "search everything said and done on this machine, or get the exact text of a message"}
 	HelpRecallLong = Text{
-		ZH: "REF 是 session#uuid：印出原文，一字不差。\n其他文字視為查詢：搜尋所有 session 中因 compaction 而移出 context 的內容，新的在前。",
-		EN: "REF is session#uuid: its exact original is printed.\nAnything else is a query: what compactions removed from the context is searched in all sessions, newest first.",
+		ZH: "REF 是 session#uuid（兩者都可以只寫開頭，uuid 至少四個字元）、session#L 加行號，或壓縮副本中 …# 後面的八位碼：印出原文，一字不差。\n" +
+			"其他文字視為查詢：搜尋兩個 host 的所有 session 與 sub-agent，包括仍在 context 中的、被 compaction 移出的、被 compress 移除的，以及工具的呼叫與結果，最相關的在前。" +
+			"詞形不同、打錯一個字或少一個字也找得到。索引在第一次搜尋時建立，之後只讀新增的部分；機密不會寫入索引。",
+		EN: "REF is session#uuid (both may be cut short, the uuid to no less than four characters), session#L and a line's number, or the eight digits behind …# in a compressed clone: its exact text is printed.\n" +
+			"Anything else is a query over all sessions and sub-agents of both hosts: what is still in a context, what compactions or compress took out, tool calls and their results; the best first. " +
+			"Other forms of a word, one mistyped or missing word still find it. The index is built by the first search and reads only what is new afterwards; secrets do not enter it.",
 	}
-	HelpRecallSession = Text{ZH: "只搜尋這個 session", EN: "search this session only"}
-	HelpLimit         = Text{ZH: "最多顯示幾筆", EN: "show at most this many"}
-	HelpSessions      = Text{ZH: "列出 Claude Code 與 Codex 的 session", EN: "list the sessions of Claude Code and Codex"}
+	HelpRecallSession  = Text{ZH: "只搜尋這個 session", EN: "search this session only"}
+	HelpHostFilter     = Text{ZH: "只看這個 host：claude-code 或 codex", EN: "only this host: claude-code or codex"}
+	HelpProjectFilter  = Text{ZH: "只看路徑含有這段文字的專案", EN: "only projects whose path holds this text"}
+	HelpLimit          = Text{ZH: "最多顯示幾筆", EN: "show at most this many"}
+	HelpSessionsRm     = Text{ZH: "移除由 compress 建立的副本", EN: "remove clones that compress made"}
+	HelpSessionsRmLong = Text{
+		ZH: "只移除由 overtone compress 建立、之後沒有被使用過的副本；來源與其他 session 一律拒絕。",
+		EN: "Only clones that overtone compress made and nobody used since are removed; sources and all other sessions are refused.",
+	}
+	HelpForceRm   = Text{ZH: "也移除建立後曾被使用的副本", EN: "also remove a clone that was used since it was made"}
+	RmNoClone     = Text{ZH: "%s 不是由 overtone 建立的副本", EN: "%s is not a clone that overtone made"}
+	HintRmNoClone = Text{ZH: "overtone sessions 以「副本」欄標出它們", EN: "overtone sessions marks clones in the column CLONE OF"}
+	RmUsed        = Text{ZH: "副本 %s 建立後曾被使用：現在 %s，建立時 %s", EN: "the clone %s was used since it was made: %s now, %s then"}
+	HintRmUsed    = Text{ZH: "若仍要移除，加上 --force", EN: "--force removes it all the same"}
+	RmNeedYes     = Text{ZH: "沒有終端機可以確認", EN: "there is no terminal to confirm on"}
+	HintRmNeedYes = Text{ZH: "加上 --yes", EN: "add --yes"}
+	AskRm         = Text{ZH: "移除副本 %s（%s，%s）？[y/N] ", EN: "remove the clone %s (%s, %s)? [y/N] "}
+	RmDone        = Text{ZH: "已移除 %s（%s）", EN: "removed %s (%s)"}
+	ClonesProblem = Text{ZH: "副本清單：%s", EN: "list of clones: %s"}
+	RmKept        = Text{ZH: "保留 %s", EN: "kept %s"}
+	SessionsMore  = Text{ZH: "另有 %d 個；用 -n 顯示更多", EN: "%d more; -n shows them"}
+	SessionsNone  = Text{ZH: "沒有符合條件的 session", EN: "no session matches"}
+	ColHost       = Text{ZH: "HOST", EN: "HOST"}
+	ColClone      = Text{ZH: "副本來源", EN: "CLONE OF"}
+	HelpSessions  = Text{ZH: "列出 Claude Code 與 Codex 的 session", EN: "list the sessions of Claude Code and Codex"}
 
 	NeedSession     = Text{ZH: "沒有指定 session", EN: "no session is named"}
 	HintSessions    = Text{ZH: "overtone sessions 會列出它們", EN: "overtone sessions lists them"}
@@ -125,10 +151,15 @@ var (
 	DoneResume   = Text{ZH: "接續：%s", EN: "resume: %s"}
 	CloneTitle   = Text{ZH: "%s（壓縮；原文：overtone recall）", EN: "%s (compressed; originals: overtone recall)"}
 
-	RecallGone     = Text{ZH: "原文所在的 session %s 已不存在，也不在快取中", EN: "the session %s that held the original is gone, and it is not in the cache"}
-	RecallChanged  = Text{ZH: "session %s 中的原文已不同", EN: "the original in session %s is no longer the same"}
-	RecallNoRef    = Text{ZH: "session %[1]s 中沒有 %[2]s", EN: "session %[1]s has no %[2]s"}
-	RecallNone     = Text{ZH: "找不到 %q", EN: "nothing found for %q"}
-	HintRecallNone = Text{ZH: "只搜尋被 compaction 移出 context 的內容", EN: "only what compactions removed from the context is searched"}
-	RecallMore     = Text{ZH: "另有 %d 筆；用 --limit 顯示更多", EN: "%d more; --limit shows them"}
+	RecallGone      = Text{ZH: "原文所在的 session %s 已不存在，也不在快取中", EN: "the session %s that held the original is gone, and it is not in the cache"}
+	RecallChanged   = Text{ZH: "session %s 中的原文已不同", EN: "the original in session %s is no longer the same"}
+	RecallNoRef     = Text{ZH: "session %[1]s 中沒有 %[2]s", EN: "session %[1]s has no %[2]s"}
+	RecallManyRefs  = Text{ZH: "session %[1]s 中有多則訊息以 %[2]s 開頭", EN: "several messages of session %[1]s begin with %[2]s"}
+	RecallManyMarks = Text{ZH: "%s 不只代表一則訊息", EN: "%s stands for more than one message"}
+	RecallNone      = Text{ZH: "找不到 %q", EN: "nothing found for %q"}
+	HintRecallNone  = Text{ZH: "試試較少或不同的詞；overtone sessions 列出有哪些 session", EN: "try fewer or other words; overtone sessions lists what there is"}
+	RecallRemoved   = Text{ZH: "已移出 context", EN: "no longer in context"}
+	RecallCopies    = Text{ZH: "另有 %d 份相同", EN: "%d more copies"}
+	Indexing        = Text{ZH: "讀取 session %s %s / %s", EN: "reading sessions %s %s of %s"}
+	RecallMore      = Text{ZH: "另有 %d 筆；用 --limit 顯示更多", EN: "%d more; --limit shows them"}
 )
