@@ -37,7 +37,7 @@ bench: export OVERTONE_BENCH_MB ?= 1024
 bench: build
 	@set -o pipefail; \
 	for dir in $$(grep -rl --include='*_test.go' '^func Benchmark' internal | xargs -n1 dirname | sort -u); do \
-		case $$dir in internal/cli|internal/compress) n=1x;; internal/transcript) n=3x;; *) n=200x;; esac; \
+		case $$dir in internal/cli|internal/compress) n=1x;; internal/transcript) n=3x;; internal/recall) n=50x;; *) n=200x;; esac; \
 		echo "== $$dir"; \
 		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
 	done

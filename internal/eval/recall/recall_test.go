@@ -1,0 +1,193 @@
+// Package recall_test asks the index of the recorded sessions forty questions
+// whose answers are known. The sessions are not part of the repository: only
+// the words of the questions are, and where the answer stands.
+package recall_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// samples puts the recorded sessions where their hosts would and returns the
+// folders, and each session's name by its path.
+func samples(tb testing.TB) (home string, names map[string]string) {
+	tb.Helper()
+	dir := os.Getenv("OVERTONE_SAMPLES")
+	if dir == "" {
+		dir = "../../../../shared/samples"
+	}
+	real, _ := filepath.Glob(filepath.Join(dir, "real", "*.jsonl"))
+	packed, _ := filepath.Glob(filepath.Join(dir, "compactions", "*.jsonl.gz"))
+	if len(real) == 0 || len(packed) == 0 {
+		tb.Skip("no recorded sessions; set OVERTONE_SAMPLES")
+	}
+	home, names = tb.TempDir(), map[string]string{}
+	for i, path := range append(real, packed...) {
+		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".jsonl")
+		to := filepath.Join(home, ".claude", "projects", "-w", fmt.Sprintf("5e550000-0000-4000-8000-%012d.jsonl", i))
+		if strings.HasPrefix(name, "codex") {
+			to = filepath.Join(home, ".codex", "sessions", "2026", "01", "02", fmt.Sprintf("rollout-2026-01-02T03-04-05-5e550000-0000-7000-8000-%012d.jsonl", i))
+		}
+		names[to] = name
+		if err := unpack(path, to); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return home, names
+}
+
+func unpack(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	var r io.Reader = in
+	if strings.HasSuffix(from, ".gz") {
+		if r, err = gzip.NewReader(in); err != nil {
+			return err
+		}
+	}
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	_, err = io.Copy(out, r)
+	return err
+}
+
+func open(home string) *recall.Index {
+	return recall.Open(recall.Options{
+		Root: filepath.Join(home, ".overtone"),
+		Dir: func(h *host.Host) string {
+			return h.Dir(func(_, usual string) string { return filepath.Join(home, usual) })
+		},
+	})
+}
+
+// question is one row of the table: where the answer stands, the beginning of
+// its text's SHA-256, and three ways to ask for it.
+type question struct {
+	name string
+	line int
+	hash string
+	asks [3]string
+}
+
+// kinds are the ways to ask, and how many of forty have to be among the first
+// three hits.
+var kinds = [3]struct {
+	name string
+	goal int
+}{{"exact words", 38}, {"word forms", 34}, {"one wrong word", 28}}
+
+const table = "testdata/questions.tsv"
+
+func questions(tb testing.TB) []question {
+	tb.Helper()
+	b, err := os.ReadFile(table)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var list []question
+	for row := range strings.Lines(string(b)) {
+		if strings.HasPrefix(row, "#") {
+			continue
+		}
+		f := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
+		if len(f) != 6 {
+			tb.Fatalf("%s: %q", table, row)
+		}
+		n, err := strconv.Atoi(f[1])
+		if err != nil {
+			tb.Fatal(err)
+		}
+		list = append(list, question{f[0], n, f[2], [3]string(f[3:])})
+	}
+	return list
+}
+
+// hashAt is the hash of what stands on a line.
+func hashAt(path string, n int) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	h := transcript.Claude
+	if strings.Contains(path, "rollout-") {
+		h = transcript.Codex
+	}
+	for row := range bytes.Lines(b) {
+		if n--; n > 0 {
+			continue
+		}
+		s, _, _ := transcript.Say(row, h, nil)
+		sum := sha256.Sum256(s.Text)
+		return hex.EncodeToString(sum[:6])
+	}
+	return ""
+}
+
+// Each question is asked in three ways; the answer, or an entry that says the
+// same, has to be among the first three hits.
+func TestEvalRecall(t *testing.T) {
+	if os.Getenv("OVERTONE_EVAL") == "" {
+		t.Skip("set OVERTONE_EVAL=1")
+	}
+	home, names := samples(t)
+	paths := map[string]string{}
+	for path, name := range names {
+		paths[name] = path
+	}
+	list := questions(t)
+	x := open(home)
+	var got [3]int
+	for _, q := range list {
+		if h := hashAt(paths[q.name], q.line); h != q.hash {
+			t.Errorf("%s:%d: the recording is another one: %s", q.name, q.line, h)
+			continue
+		}
+		for k, ask := range q.asks {
+			res, err := x.Search(context.Background(), recall.Query{Text: ask, Limit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(res.Hits, func(h recall.Hit) bool { return hashAt(h.Path, h.Line) == q.hash })
+			if at >= 0 && at < 3 {
+				got[k]++
+				continue
+			}
+			t.Logf("%s: %q: place %d of %s:%d", kinds[k].name, ask, at+1, q.name, q.line)
+			if testing.Verbose() && os.Getenv("OVERTONE_EVAL") == "2" {
+				for _, h := range res.Hits[:min(3, len(res.Hits))] {
+					t.Logf("    %.1f %s:%d %s %s", h.Score, names[h.Path], h.Line, h.Role, h.Snippet)
+				}
+			}
+		}
+	}
+	for k, kind := range kinds {
+		t.Logf("%s: %d of %d among the first three", kind.name, got[k], len(list))
+		if got[k] < kind.goal {
+			t.Errorf("%s: %d, want %d", kind.name, got[k], kind.goal)
+		}
+	}
+}
