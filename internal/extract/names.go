@@ -1,0 +1,344 @@
+package extract
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Name is a word of a text that only this project knows: a path, or an
+// identifier of its code.
+type Name struct {
+	// Text is the word as it stands, Base what it is called by: the last
+	// component of a path, else the word itself. Both are parts of the text.
+	Text, Base []byte
+	Path       bool
+	// Line counts the text's lines from 0. Lead is set on the first name of
+	// its line, Defined where a word such as func or class stands before it.
+	Line    int
+	Lead    bool
+	Defined bool
+}
+
+// An identifier of fewer bytes is as often a word of the language or a local;
+// a longer name is data.
+const (
+	minIdentifier = 6
+	minBase       = 3
+)
+
+// NameScan walks the names of a text. Escaped says that the text is the inside
+// of a JSON string: session files are mostly such strings, and decoding all of
+// them first would cost more than finding the names.
+type NameScan struct {
+	Text    []byte
+	Escaped bool
+
+	at, line   int
+	words      int // seen in this line
+	def        bool
+	named      bool // this line had a name
+	start, end int  // the rest of a word that is read in parts
+}
+
+// Next returns the next name; false at the end of the text.
+func (s *NameScan) Next() (Name, bool) {
+	for {
+		if s.start < s.end {
+			if n, ok := s.part(); ok {
+				return n, true
+			}
+			continue
+		}
+		if !s.skip() {
+			return Name{}, false
+		}
+		start, shape := s.at, uint8(0)
+		b := s.Text
+		i := start
+		var prev uint8
+		for i < len(b) {
+			k := nameClass[b[i]]
+			if k == 0 {
+				break
+			}
+			if k&nameUpper != 0 && prev&(nameLower|nameDigit) != 0 {
+				shape |= nameHump
+			} else if k&nameLower != 0 && prev&nameUpper != 0 && i >= start+2 && nameClass[b[i-2]]&nameUpper != 0 {
+				shape |= nameHump // HTTPServer
+			}
+			shape |= k
+			prev = k
+			i++
+		}
+		s.at = i
+		word := b[start:i]
+		if shape&(nameHump|nameUnder|nameSlash|nameDot) == 0 {
+			s.plain(word)
+			continue
+		}
+		if len(word) > maxPath || start > 0 && b[start-1] == '*' || i < len(b) && b[i] == '*' && shape&(nameSlash|nameDot) != 0 {
+			continue // data, or part of a pattern such as *_test.go
+		}
+		if shape&(nameSlash|nameDot) != 0 {
+			if n, ok := s.path(word, shape); ok {
+				return s.name(n), true
+			}
+			if shape&nameSlash != 0 {
+				continue
+			}
+		}
+		s.start, s.end = start, i
+	}
+}
+
+// skip moves to the next byte of a word and keeps count of the lines.
+func (s *NameScan) skip() bool {
+	b := s.Text
+	for s.at < len(b) {
+		c := b[s.at]
+		if nameClass[c] != 0 {
+			return true
+		}
+		s.at++
+		if c == '\n' {
+			s.newline()
+		} else if c == '\\' && s.Escaped && s.at < len(b) {
+			switch b[s.at] {
+			case 'n':
+				s.newline()
+			case 'u':
+				s.at = min(len(b), s.at+4)
+			case '\\':
+				// A line end inside a string that was quoted twice.
+				if s.at+2 < len(b) && b[s.at+1] == 'n' && nameClass[b[s.at+2]]&nameLower == 0 {
+					s.at++
+					s.newline()
+				}
+			}
+			s.at++
+		}
+	}
+	return false
+}
+
+func (s *NameScan) newline() {
+	s.line++
+	s.words, s.def, s.named = 0, false, false
+}
+
+// plain notes what an ordinary word says about the names behind it.
+func (s *NameScan) plain(word []byte) {
+	if s.words++; s.words > 4 || len(word) > 9 {
+		return
+	}
+	switch string(word) {
+	case "func", "type", "class", "def", "fn", "function", "interface", "struct", "enum", "trait", "module", "const", "var", "let", "public", "private", "export":
+		s.def = true
+	}
+}
+
+func (s *NameScan) name(n Name) Name {
+	n.Line, n.Lead = s.line, !s.named
+	n.Defined = s.def && !n.Path
+	s.def, s.named = false, true
+	return n
+}
+
+// path reads a word with a slash or a dot as a path.
+func (s *NameScan) path(word []byte, shape uint8) (Name, bool) {
+	for len(word) > 0 && nameClass[word[len(word)-1]]&(nameDot|nameSlash|nameJoin) != 0 {
+		word = word[:len(word)-1]
+	}
+	if shape&nameJoin != 0 && shape&nameDigit != 0 {
+		word = contextLine(word)
+	}
+	if shape&nameSlash == 0 {
+		for len(word) > 0 && nameClass[word[0]]&nameJoin != 0 {
+			word = word[1:]
+		}
+		// resp.json() is a call.
+		if !fileName(word) || s.at < len(s.Text) && s.Text[s.at] == '(' {
+			return Name{}, false
+		}
+		if word[0] == '_' {
+			return Name{}, false
+		}
+	}
+	base := word[bytes.LastIndexByte(word, '/')+1:]
+	if len(base) < minBase || len(base) > maxName || base[0] == '_' && fileName(base[1:]) || !nameable(base) {
+		return Name{}, false
+	}
+	return Name{Text: word, Base: base, Path: true}, true
+}
+
+// contextLine cuts what grep puts behind a file's name: setup.go-88-text.
+func contextLine(w []byte) []byte {
+	for i := 1; i < len(w)-1; i++ {
+		if w[i] != '-' || nameClass[w[i+1]]&nameDigit == 0 {
+			continue
+		}
+		j := i + 1
+		for j < len(w) && nameClass[w[j]]&nameDigit != 0 {
+			j++
+		}
+		if (j == len(w) || w[j] == '-') && fileName(w[bytes.LastIndexByte(w[:i], '/')+1:i]) {
+			return w[:i]
+		}
+	}
+	return w
+}
+
+func fileName(w []byte) bool {
+	dot := bytes.LastIndexByte(w, '.')
+	return dot > 0 && len(w)-dot <= 8 && fileSuffix(string(w[dot+1:]))
+}
+
+// part reads the next identifier of a dotted or hyphenated word.
+func (s *NameScan) part() (Name, bool) {
+	b := s.Text
+	i := s.start
+	for i < s.end && nameClass[b[i]]&(nameLower|nameUpper|nameDigit|nameUnder) == 0 {
+		i++
+	}
+	j := i
+	for j < s.end && nameClass[b[j]]&(nameLower|nameUpper|nameDigit|nameUnder) != 0 {
+		j++
+	}
+	s.start = j
+	w := b[i:j]
+	if len(w) < minIdentifier || len(w) > maxName || !identifier(w) || !nameable(w) {
+		s.plain(w)
+		return Name{}, false
+	}
+	return s.name(Name{Text: w, Base: w}), true
+}
+
+// identifier reports camelCase, PascalCase, snake_case and UPPER_SNAKE.
+func identifier(w []byte) bool {
+	if nameClass[w[0]]&nameDigit != 0 {
+		return false
+	}
+	var prev uint8
+	seen := false // a letter or digit before the last underscore
+	for i, c := range w {
+		k := nameClass[c]
+		switch {
+		case k&nameUpper != 0 && prev&(nameLower|nameDigit) != 0,
+			k&nameLower != 0 && prev&nameUpper != 0 && i >= 2 && nameClass[w[i-2]]&nameUpper != 0,
+			k&nameUnder == 0 && prev&nameUnder != 0 && seen:
+			return true
+		}
+		seen = seen || k&nameUnder == 0
+		prev = k
+	}
+	return false
+}
+
+// nameable leaves out what has the shape of a name and names nothing here: ids,
+// hashes, numbers, and the words of the hosts' own tools.
+func nameable(w []byte) bool {
+	letter, digit, hex := false, false, 0
+	for _, c := range w {
+		k := nameClass[c]
+		if k&(nameLower|nameUpper|nameDigit) == 0 {
+			continue
+		}
+		letter = letter || k&nameDigit == 0
+		digit = digit || k&nameDigit != 0
+		if class[c]&isHex == 0 {
+			hex = -len(w) // no hash
+		}
+		hex++
+	}
+	if !letter || digit && hex >= minHash {
+		return false
+	}
+	// <date>-<uuid> and the like: mostly digits of an id.
+	if len(w) >= 36 && uuid(string(w[len(w)-36:])) {
+		return false
+	}
+	return !hostWord(string(w)) && !callID(w)
+}
+
+// callID reports the ids that hosts give to calls and messages: toolu_01A6Bf…
+func callID(w []byte) bool {
+	i := bytes.IndexByte(w[:min(len(w), 6)], '_')
+	if i < 0 || !bytes.ContainsAny(w[i:], "0123456789") {
+		return false
+	}
+	switch string(w[:i]) {
+	case "toolu", "call", "msg", "req", "ctc", "rs", "fc":
+		return true
+	}
+	return false
+}
+
+// hostWord reports words of the hosts' own tools: their names, the keys and
+// fixed values of their inputs.
+func hostWord(w string) bool {
+	switch w {
+	case "null", "in_progress", "files_with_matches", "file_path", "old_string", "new_string", "replace_all", "output_mode",
+		"head_limit", "run_in_background", "subagent_type", "activeForm", "multiSelect", "tool_use", "tool_result", "tool_use_error",
+		"tool_use_id", "notebook_path", "cell_id", "edit_mode", "task_id", "bash_id", "shell_id", "allowed_domains", "blocked_domains",
+		"TodoWrite", "TodoRead", "MultiEdit", "NotebookEdit", "NotebookRead", "BashOutput", "KillShell", "KillBash", "TaskOutput", "TaskCreate",
+		"TaskUpdate", "TaskList", "TaskGet", "TaskStop", "ExitPlanMode", "EnterPlanMode", "AskUserQuestion", "SlashCommand", "WebFetch", "WebSearch", "SendMessage",
+		"ToolSearch", "agentId", "agent_id", "system-reminder", "general-purpose",
+		"apply_patch", "update_plan", "exec_command", "write_stdin", "max_output_tokens", "yield_time_ms", "shell_command", "view_image",
+		"with_escalated_permissions", "sandbox_permissions", "require_escalated", "justification", "timeout_ms", "prefix_rule", "session_id", "call_id":
+		return true
+	}
+	return false
+}
+
+// States reports whether a text states a name literally: not as a part of a
+// longer word.
+func States(text, name string) bool {
+	if name == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], name)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(name)
+		if (i == 0 || !inWord(text[i-1])) && (end == len(text) || !inWord(text[end])) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func inWord(c byte) bool {
+	return nameClass[c]&(nameLower|nameUpper|nameDigit|nameUnder) != 0
+}
+
+// Byte classes of names. Only ASCII: ideographs stand beside names without a
+// blank, and files that are called by them are known from the tools' inputs.
+const (
+	nameLower = 1 << iota
+	nameUpper
+	nameDigit
+	nameUnder
+	nameSlash
+	nameDot
+	nameJoin
+	nameHump // of a word, never of a byte
+)
+
+// nameClass is indexed by byte. It is a literal so that it costs nothing at start.
+var nameClass = [256]uint8{
+	'a': nameLower, 'b': nameLower, 'c': nameLower, 'd': nameLower, 'e': nameLower, 'f': nameLower, 'g': nameLower,
+	'h': nameLower, 'i': nameLower, 'j': nameLower, 'k': nameLower, 'l': nameLower, 'm': nameLower, 'n': nameLower,
+	'o': nameLower, 'p': nameLower, 'q': nameLower, 'r': nameLower, 's': nameLower, 't': nameLower, 'u': nameLower,
+	'v': nameLower, 'w': nameLower, 'x': nameLower, 'y': nameLower, 'z': nameLower,
+	'A': nameUpper, 'B': nameUpper, 'C': nameUpper, 'D': nameUpper, 'E': nameUpper, 'F': nameUpper, 'G': nameUpper,
+	'H': nameUpper, 'I': nameUpper, 'J': nameUpper, 'K': nameUpper, 'L': nameUpper, 'M': nameUpper, 'N': nameUpper,
+	'O': nameUpper, 'P': nameUpper, 'Q': nameUpper, 'R': nameUpper, 'S': nameUpper, 'T': nameUpper, 'U': nameUpper,
+	'V': nameUpper, 'W': nameUpper, 'X': nameUpper, 'Y': nameUpper, 'Z': nameUpper,
+	'0': nameDigit, '1': nameDigit, '2': nameDigit, '3': nameDigit, '4': nameDigit, '5': nameDigit, '6': nameDigit,
+	'7': nameDigit, '8': nameDigit, '9': nameDigit,
+	'_': nameUnder, '/': nameSlash, '.': nameDot,
+	'-': nameJoin, '@': nameJoin, '~': nameJoin, '+': nameJoin,
+}

@@ -1,0 +1,105 @@
+package extract_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/extract"
+)
+
+func names(text string, escaped bool) []string {
+	s := extract.NameScan{Text: []byte(text), Escaped: escaped}
+	var out []string
+	for n, ok := s.Next(); ok; n, ok = s.Next() {
+		out = append(out, string(n.Base))
+	}
+	return out
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"path gives its base", "see cmd/app/setup.go:12 and /etc/hosts.", "setup.go hosts"},
+		{"file name by its suffix", "README.md, go.mod, v1.2.3, e.g. this", "README.md go.mod"},
+		{"shapes of identifiers", "newEnableCmd NewClient HTTPServer max_count MAX_COUNT plain Word WORD", "newEnableCmd NewClient HTTPServer max_count MAX_COUNT"},
+		{"short ones are locals", "idX aB_c loopVar", "loopVar"},
+		{"parts of a qualified name", "cmd.RunE(strategy.GetState)", "GetState"},
+		{"names inside a path are not counted again", "internal/state_test.go", "state_test.go"},
+		{"words of hosts are none", "/dev/null in_progress TodoWrite files_with_matches", ""},
+		{"ids are none", "run/6f0c2a3b-1111-4222-8333-444455556666 a1b2c3d4e5f6 x/0123abcd", ""},
+		{"patterns are none", "*_test.go src/*.ts", ""},
+		{"calls are no files", "resp.json() and resp.json", "resp.json"},
+		{"beside ideographs", "請看internal/store/lock.go的TakeLease", "lock.go TakeLease"},
+		{"a leading underscore", "_privateField __init__", "_privateField"},
+		{"flags", "--dry-run --output_file=x", "output_file"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if d := cmp.Diff(strings.Fields(c.want), names(c.text, false)); d != "" && c.want != "" || c.want == "" && len(names(c.text, false)) > 0 {
+				t.Errorf("-want +got\n%s", d)
+			}
+		})
+	}
+}
+
+// What is inside a JSON string is read as it stands there.
+func TestNamesEscaped(t *testing.T) {
+	t.Parallel()
+	got := names(`first line\nnewName\tother.go\"quotedName\" \u003ctagName\u003e C:\\dir\\win.go`, true)
+	want := []string{"newName", "other.go", "quotedName", "tagName", "win.go"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+func TestNameLines(t *testing.T) {
+	t.Parallel()
+	s := extract.NameScan{Text: []byte("a/file.go:3: undefined: missingName\nfunc (s *Store) takeLease() error {\nreturn takeLease\n")}
+	type row struct {
+		Base          string
+		Line          int
+		Lead, Defined bool
+	}
+	var got []row
+	for n, ok := s.Next(); ok; n, ok = s.Next() {
+		got = append(got, row{string(n.Base), n.Line, n.Lead, n.Defined})
+	}
+	want := []row{{"file.go", 0, true, false}, {"missingName", 0, false, false}, {"takeLease", 1, true, true}, {"takeLease", 2, true, false}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+func TestStates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text, name string
+		want       bool
+	}{
+		{"in cmd/setup.go here", "setup.go", true},
+		{"mysetup.go", "setup.go", false},
+		{"setup.gold", "setup.go", false},
+		{"newName2 newName", "newName", true},
+		{"new_newName", "newName", false},
+		{"", "x", false},
+		{"x", "", false},
+	} {
+		if got := extract.States(c.text, c.name); got != c.want {
+			t.Errorf("States(%q, %q) = %v", c.text, c.name, got)
+		}
+	}
+}
+
+func FuzzNames(f *testing.F) {
+	f.Add("a/b.go newName \\u12", true)
+	f.Fuzz(func(t *testing.T, text string, escaped bool) {
+		s := extract.NameScan{Text: []byte(text), Escaped: escaped}
+		for n, ok := s.Next(); ok; n, ok = s.Next() {
+			if len(n.Base) < 3 || !strings.Contains(text, string(n.Text)) {
+				t.Fatalf("%q is no part of the text", n.Text)
+			}
+		}
+	})
+}

@@ -1,0 +1,449 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Said is what a text that stands as the user's turns out to be.
+type Said uint8
+
+const (
+	NotSaid   Said = iota // a command, a hook's or a host's text, a greeting: nothing was asked
+	Nudge                 // go on, yes, thanks
+	Picked                // an answer that only its question explains: "2", "yes, option 1"
+	Pasted                // somebody else's text, without a word about it
+	Requested             // a request, a question, a remark: the user's own words
+)
+
+// Request reads a user's message: what it is, and the user's own words in it
+// with what was pasted between them left out.
+func Request(text string) (Said, string) {
+	text = strings.TrimSpace(ownText(text))
+	if text == "" || hookText(text) {
+		return NotSaid, ""
+	}
+	if text[0] == '/' {
+		_, args, _ := strings.Cut(text, " ")
+		if !commandName(text[:len(text)-len(args)]) {
+			// A path at the start of a sentence.
+		} else if text = strings.TrimSpace(args); len(strings.Fields(text)) < 3 && wideRunes(text) < 6 {
+			return NotSaid, ""
+		}
+	}
+	words := plainWords(text)
+	switch {
+	case all(words, greetingWord), len(words) == 2 && greetingWord(words[0]): // hi there, hello Ada
+		return NotSaid, ""
+	case len(words) <= 6 && all(words, nudgeWord):
+		return Nudge, text
+	case len(words) <= 6 && all(words, choiceWord) && utf8.RuneCountInString(text) <= 40:
+		return Picked, text
+	}
+	own := unpasted(text)
+	if own == "" {
+		return Pasted, ""
+	}
+	return Requested, own
+}
+
+// ownText takes out what hosts wrap into a user's message, and unwraps a slash
+// command.
+func ownText(text string) string {
+	if name, ok := between(text, "<command-name>", "</command-name>"); ok {
+		args, _ := between(text, "<command-args>", "</command-args>")
+		return name + " " + args
+	}
+	for _, tag := range [...]string{"system-reminder", "ide_opened_file", "ide_selection", "local-command-caveat", "local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr", "task-notification", "user-prompt-submit-hook", "environment_context"} {
+		for {
+			i := strings.Index(text, "<"+tag+">")
+			if i < 0 {
+				break
+			}
+			end := strings.Index(text[i:], "</"+tag+">")
+			if end < 0 {
+				text = text[:i]
+				break
+			}
+			text = text[:i] + text[i+end+len(tag)+3:]
+		}
+	}
+	return text
+}
+
+func between(text, open, closing string) (string, bool) {
+	_, rest, ok := strings.Cut(text, open)
+	if !ok {
+		return "", false
+	}
+	inner, _, ok := strings.Cut(rest, closing)
+	return strings.TrimSpace(inner), ok
+}
+
+// hookText reports texts that a hook or a host sent in the user's place.
+func hookText(text string) bool {
+	for _, p := range [...]string{
+		"Operation stopped by hook", "Stop hook feedback", "UserPromptSubmit operation blocked", "[Request interrupted", "Caveat: The messages below", "This session is being continued from",
+		"API Error", "<overtone-packet", "[Overtone", "# AGENTS.md instructions", "Base directory for this skill:", "[SYSTEM NOTIFICATION", "[Image", "<turn_aborted>", "<user_instructions>", "<INSTRUCTIONS>", "<skill", "<subagent_notification>",
+	} {
+		if strings.HasPrefix(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// commandName reports /compact, /workflows:plan.
+func commandName(w string) bool {
+	w = strings.TrimSpace(w)
+	return len(w) > 1 && strings.Trim(w[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_-") == ""
+}
+
+// plainWords are the words of a short text in lower case, without punctuation;
+// a run of ideographs is one word. A long text gives its first words.
+func plainWords(text string) []string {
+	var out []string
+	for f := range strings.FieldsFuncSeq(strings.ToLower(text[:min(len(text), 400)]), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’'
+	}) {
+		if out = append(out, strings.ReplaceAll(f, "’", "'")); len(out) > 60 {
+			break
+		}
+	}
+	return out
+}
+
+func all(words []string, ok func(string) bool) bool {
+	for _, w := range words {
+		if !ok(w) {
+			return false
+		}
+	}
+	return len(words) > 0
+}
+
+func wideRunes(t string) int {
+	n := 0
+	for _, r := range t {
+		if r >= 0x2e80 {
+			n++
+		}
+	}
+	return n
+}
+
+func greetingWord(w string) bool {
+	switch w {
+	case "hi", "hello", "hey", "hallo", "good", "morning", "afternoon", "evening", "there", "你好", "您好", "哈囉", "嗨", "早安", "早", "午安", "晚安":
+		return true
+	}
+	return false
+}
+
+func nudgeWord(w string) bool {
+	switch w {
+	case "yes", "y", "yep", "yeah", "yup", "ok", "okay", "k", "sure", "go", "on", "ahead", "continue", "carry", "keep", "going", "proceed", "please", "do", "it", "that", "this", "so",
+		"thanks", "thank", "you", "thx", "great", "good", "nice", "perfect", "cool", "awesome", "excellent", "right", "correct", "exactly", "lgtm", "sounds", "looks", "next", "now", "was", "is", "the", "idea", "done", "fine", "again", "try", "resume", "let's", "lets", "alright", "well", "and",
+		"好", "好的", "好喔", "好啊", "繼續", "继续", "請繼續", "请继续", "繼續吧", "可以", "是", "是的", "對", "对", "沒錯", "没错", "嗯", "謝謝", "谢谢", "行", "開始", "开始", "開始吧", "下一步", "接著", "接著做", "做吧", "沒問題":
+		return true
+	}
+	return false
+}
+
+func choiceWord(w string) bool {
+	switch w {
+	case "option", "options", "number", "no", "nope", "both", "all", "none", "first", "second", "third", "last", "one", "two", "three", "a", "b", "c", "d", "with", "use", "take", "i", "like", "want", "prefer", "for", "選", "選項", "方案", "第", "不", "不用", "不要", "都", "都要":
+		return true
+	}
+	return strings.Trim(w, "0123456789") == "" || nudgeWord(w)
+}
+
+// unpasted is a text without what was pasted into it: fences, diffs, logs,
+// output of programs. Where lines were left out, one mark stands.
+func unpasted(text string) string {
+	var kept []string
+	gap, prose := false, 0
+	for line, own := range OwnLines(text) {
+		if line == "" {
+			continue
+		}
+		if !own || foreign(line) {
+			if !gap && len(kept) > 0 {
+				kept = append(kept, "[…]")
+			}
+			gap = true
+			continue
+		}
+		gap = false
+		prose++
+		kept = append(kept, line)
+	}
+	if prose == 0 {
+		return ""
+	}
+	for len(kept) > 0 && kept[len(kept)-1] == "[…]" {
+		kept = kept[:len(kept)-1]
+	}
+	return strings.Join(kept, "\n")
+}
+
+// foreign reports a line that people paste rather than write.
+func foreign(line string) bool {
+	switch line[0] {
+	case '+', '@', '|', '$', '}', '{', ')', '>':
+		return true
+	case '<':
+		return len(line) > 1 && (line[1] == '/' || line[1] >= 'a' && line[1] <= 'z')
+	}
+	for _, p := range [...]string{"│", "├", "└", "╭", "╰", "❯", "⏺", "⎿", "diff --git", "Traceback", "panic:", "goroutine ", "--- ", "FAIL\t", "ok  \t", "=== ", "#!", "//", "func ", "def "} {
+		if strings.HasPrefix(line, p) {
+			return true
+		}
+	}
+	if strings.HasSuffix(line, "{") || strings.HasSuffix(line, ";") || strings.HasSuffix(line, "},") || strings.HasSuffix(line, ")\\") {
+		return true
+	}
+	// 2026-01-02 and 12:34:56 at the start: a log.
+	if len(line) > 8 && line[0] >= '0' && line[0] <= '9' && (line[2] == ':' && line[5] == ':' || line[4] == '-' && line[7] == '-') {
+		return true
+	}
+	letters, marks := 0, 0
+	for _, r := range line {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+		case unicode.IsDigit(r) || unicode.IsSpace(r):
+		default:
+			marks++
+		}
+	}
+	return letters < 2 || marks > letters
+}
+
+// Tasks reports whether a request sets something to be done. A remark, an answer
+// or a question about what was done belongs to the task before it.
+func Tasks(own string) bool {
+	words := plainWords(own)
+	if len(words) < 4 && wideRunes(own) < 5 {
+		return false
+	}
+	low := " " + strings.ToLower(strings.ReplaceAll(own, "’", "'")) + " "
+	plain := strings.NewReplacer(",", " ", ".", " ", ":", " ", "!", " ", "?", " ", "\n", " ").Replace(low)
+	if len(words) > 0 && len(words) < 12 && continues(words[0]) {
+		return mentions(low, " let's ", "請", "幫我")
+	}
+	return mentions(plain, " can you ", " could you ", " can we ", " could we ", " let's ", " lets ", " please ", " i want ", " i'd like ", " i would like ", " i need ", " we need to ", " we should ", " would you ", " help me ", " your task ", " implement", " address ", " i would suggest ",
+		"請", "请", "幫", "帮", "我要", "我想", "實作", "实现", "加上", "新增", "修正", "修复", "檢查", "检查", "改成", "重構", "寫一", "写一") ||
+		imperative(low, "add ", "fix ", "create ", "make ", "write ", "update ", "remove ", "rename ", "change ", "check ", "review ", "refactor ", "move ", "investigate ", "build ", "run ", "find ", "use ", "replace ", "test ", "debug ", "explain ", "list ", "show ", "analyze ", "analyse ", "set up ", "continue with ", "work on ", "look at ", "do ", "try ", "revert ", "merge ", "release ", "deploy ", "document ", "improve ", "port ", "migrate ", "upgrade ", "delete ", "split ", "read ")
+}
+
+// continues reports a first word that answers what was said before.
+func continues(w string) bool {
+	switch w {
+	case "yes", "y", "yep", "yeah", "ok", "okay", "sure", "no", "nope", "but", "hmm", "and", "right", "correct", "good", "great", "nice", "perfect", "cool", "thanks", "exactly", "also":
+		return true
+	}
+	return false
+}
+
+// Options are the numbered choices that a text offers, by their number or letter.
+func Options(text string) map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(unfenced(text)) {
+		line = strings.TrimSpace(strings.NewReplacer("**", "", "__", "").Replace(line))
+		line = strings.TrimSpace(strings.TrimLeft(line, "-*•# "))
+		low := strings.ToLower(line)
+		for _, p := range [...]string{"option ", "方案 ", "方案", "選項 ", "選項"} {
+			if rest, ok := strings.CutPrefix(low, p); ok {
+				line, low = line[len(line)-len(rest):], rest
+				break
+			}
+		}
+		if len(low) < 3 || low[1] != '.' && low[1] != ')' && low[1] != ':' || strings.IndexByte("123456789abcd", low[0]) < 0 {
+			continue
+		}
+		if len(out) == 9 {
+			break
+		}
+		out[low[:1]] = strings.TrimSpace(line[2:])
+	}
+	return out
+}
+
+// Chosen is the number or letter that a choice names, "" for none.
+func Chosen(own string) string {
+	for _, w := range plainWords(own) {
+		switch w {
+		case "1", "2", "3", "4", "5", "6", "7", "8", "9", "b", "c", "d":
+			return w
+		case "first":
+			return "1"
+		case "second":
+			return "2"
+		case "third":
+			return "3"
+		}
+	}
+	return ""
+}
+
+// Sentences cuts a text into sentences, list items and lines.
+func Sentences(text string) []string {
+	var out []string
+	add := func(s string) {
+		s = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(s), "-*•> "))
+		if s != "" && s != "[…]" {
+			out = append(out, s)
+		}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		start := 0
+		for i, r := range line {
+			end := i + utf8.RuneLen(r)
+			switch r {
+			case '.', '!', '?':
+				if end+1 < len(line) && line[end] == ' ' && (r != '.' || !unicode.IsLower(rune(line[end+1]))) && i > 2 && line[i-2] != ' ' {
+					add(line[start:end])
+					start = end
+				}
+			case '。', '！', '？', '；':
+				add(line[start:end])
+				start = end
+			}
+		}
+		add(line[start:])
+	}
+	return out
+}
+
+// Hold is what a sentence of the user's asks to be kept to.
+type Hold uint8
+
+const (
+	Free      Hold = iota
+	Wish           // holds for the task at hand
+	Corrected      // says that something was wrong, or is to be otherwise
+	Lasting        // holds until it is taken back
+	Guard          // not without asking
+)
+
+// Holds weighs a sentence of the user's.
+func Holds(sentence string) Hold {
+	low := " " + strings.ToLower(strings.ReplaceAll(sentence, "’", "'")) + " "
+	switch {
+	case mentions(low, "ask me before", "ask me first", "ask before", "ask first", "check with me", "wait for my", "until i say", "until i confirm", "until i approve", "without my", "without asking", "unless i say", "before i say", "let me approve", "let me review before",
+		"先問我", "先问我", "問過我", "问过我", "經我同意", "经我同意", "經我確認", "等我確認", "等我同意", "等我说", "等我說", "不要擅自", "未經我"):
+		return Guard
+	case strings.HasSuffix(strings.TrimRight(sentence, " "), "?") && mentions(low[:min(len(low), 14)], " can ", " could ", " do ", " don't ", " does ", " is ", " are ", " what ", " why ", " how ", " where ", " which ", " should ", " would ", " but ", " and "),
+		strings.HasSuffix(sentence, "？"), strings.HasSuffix(sentence, "嗎"):
+		return Free // a question forbids nothing
+	case mentions(low, "don't ", "do not ", "dont ") && mentions(low, " anything", " yet ", " yet,", " yet.", " for now", " just "):
+		return Wish // not now is not never
+	case imperative(low, "never ", "don't ", "do not ", "dont ", "always ", "avoid ", "make sure ", "stick to ", "stay on ", "only ever "),
+		mentions(low, " must ", " mustn't ", " forbidden", " not allowed", " from now on", " under no circumstances", " constraint:", " requirement:", " i don't want ", " we don't want ", " i do not want ",
+			"不要", "不可", "不得", "禁止", "必須", "必须", "一律", "務必", "请勿", "請勿", "千萬", "只能", "永遠", "永远", "別 ", "切勿", "不准", "不能"):
+		return Lasting
+	case mentions(low, " wrong", " not what i", " i don't like", " i meant ", " actually", " revert ", " undo ", " no, ", " nope", " that's not ", " that is not ", " shouldn't ", " should not ", " instead of ", " instead. ", " instead,", " rather ", " let's not ", " still not ", " abandon ", " forget about ", " drop the ",
+		"不對", "不对", "錯了", "错了", "不是這", "不是这", "改成", "改為", "改为", "應該是", "应该是", "還原", "取消", "我是說", "我的意思", "換成", "不用了"):
+		return Corrected
+	case imperative(low, "keep ", "prefer ", "leave "),
+		mentions(low, " ideally", " i'd prefer ", " i would prefer ", " i'd like ", " by default ", " backwards compat", " backward compat", " at most ", " no need to ", " only if ", " only when ", " only on ",
+			"只要", "保持", "儘量", "尽量", "最好", "避免", "預設", "默认", "至少", "最多"):
+		return Wish
+	}
+	return Free
+}
+
+// imperative reports a phrase with nobody in front of it: at the start of the
+// sentence or of a clause that begins with it.
+func imperative(low string, phrases ...string) bool {
+	for _, p := range phrases {
+		for from := 0; ; {
+			i := strings.Index(low[from:], " "+p)
+			if i < 0 {
+				break
+			}
+			i += from
+			before := strings.TrimRight(low[:i], " ")
+			for _, w := range [...]string{"", ",", ".", ":", ";", "-", "–", "(", "!", "?", " please", " and", " so", " also", " then", " just", " again", " now"} {
+				if w == "" && before == "" || w != "" && strings.HasSuffix(before, w) {
+					return true
+				}
+			}
+			from = i + 1
+		}
+	}
+	return false
+}
+
+func mentions(low string, words ...string) bool {
+	for _, w := range words {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// OpenQuestion is the question that a text ends with, "" for none: what its writer
+// waits to be answered. A question in the middle is often its writer's own.
+func OpenQuestion(text string) string {
+	text = strings.TrimSpace(unfenced(text))
+	// The last paragraph, and the one before it where it is a list of choices.
+	paras := strings.Split(text, "\n\n")
+	for i := len(paras) - 1; i >= max(0, len(paras)-2); i-- {
+		list := Sentences(paras[i])
+		for j := len(list) - 1; j >= 0; j-- {
+			s := list[j]
+			marked := strings.HasSuffix(strings.TrimRight(s, "*_`) "), "?") || strings.HasSuffix(s, "？")
+			// Behind a question stand the choices or a reason for it; what its
+			// writer answers himself was asked of nobody.
+			if marked && (j == len(list)-1 || isList(paras[i]) || toUser(s)) || asks(s) {
+				return s
+			}
+		}
+		if i == len(paras)-1 && !isList(paras[i]) {
+			break
+		}
+	}
+	return ""
+}
+
+// toUser reports a question that only the reader can answer.
+func toUser(s string) bool {
+	return mentions(" "+strings.ToLower(s)+" ", " you ", " you'd ", " your ", " should i ", " shall i ", " may i ", " want me ", " do we ", " should we ", " shall we ", "你", "您", "要不要", "是否")
+}
+
+func unfenced(text string) string {
+	var b strings.Builder
+	fence := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fence = !fence
+			continue
+		}
+		if !fence {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+func isList(para string) bool {
+	n := 0
+	for line := range strings.Lines(para) {
+		line = strings.TrimSpace(line)
+		if len(line) > 1 && (line[0] == '-' || line[0] == '*' || line[0] >= '1' && line[0] <= '9' && (line[1] == '.' || line[1] == ')')) {
+			n++
+		}
+	}
+	return n > 0
+}
+
+// asks reports a sentence that waits for an answer without a question mark.
+func asks(s string) bool {
+	low := strings.ToLower(s)
+	return mentions(low, "let me know if you'd like", "let me know if you want", "let me know which", "let me know whether", "let me know how you", "please confirm", "please choose", "tell me which", "waiting for your", "i need your", "would you like me to", "請告訴我", "請確認", "請選擇", "等你確認", "要不要", "是否要", "請問")
+}
