@@ -1,0 +1,471 @@
+package compact
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// Work is what a hand-over tells of the work beside its names.
+type Work struct {
+	Commits []shellcmd.Made
+	Steps   []string // finished
+	Stages  []string // finished, of our workflow
+	Next    []string // open, the current first
+	Changed []string // files that were changed by other ways than tools
+	Words   Words
+}
+
+// Handover is all that a hand-over is written from.
+type Handover struct {
+	ID       string
+	Session  string
+	Replaces string // the id of the one before it
+	Record   *Record
+	Work     Work
+	// Summary is the host's; without one the hand-over cannot know what was
+	// said already.
+	Summary string
+	// Room is how long the text may be, in UTF-16 units; 0 is what was
+	// measured to be enough.
+	Room int
+	Lang message.Lang
+}
+
+const (
+	handoverRoom = 5400
+	// Shares of the sections; what they leave goes to the names.
+	mostDone     = 500
+	mostNow      = 700
+	mostNext     = 500
+	mostWords    = 1000
+	mostCommands = 600
+	leastNames   = 1200
+)
+
+// Part is one section of a hand-over.
+type Part struct {
+	Name string
+	Text string
+}
+
+// Text is the hand-over.
+func (h Handover) Text() string {
+	var b strings.Builder
+	for i, p := range h.Parts() {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(p.Text)
+	}
+	return packetOpen + ` id="` + h.ID + "\">\n" + b.String() + "\n" + packetClose
+}
+
+// Parts are the sections in order, the frame's lines among them.
+func (h Handover) Parts() []Part {
+	room := h.Room
+	if room == 0 {
+		room = handoverRoom
+	}
+	w := handoverWriter{Handover: h, stated: newStated(h.Summary)}
+	head := w.header()
+	recall := message.HandoverRecall.Format(h.Lang, h.Session)
+	last := w.directive()
+	parts := []Part{{"header", head}}
+	used := message.Units(head) + message.Units(recall) + message.Units(last) + message.Units(packetOpen+packetClose) + 40
+	add := func(name string, title message.Text, lines []string, most int) {
+		most = min(most, room-used-leastNames)
+		text := section2(title.In(h.Lang), lines, most, h.Lang)
+		if text == "" {
+			return
+		}
+		w.stated.add(text)
+		used += message.Units(text) + 2
+		parts = append(parts, Part{name, text})
+	}
+	add("done", message.HandoverDone, w.done(), mostDone)
+	add("now", message.HandoverNow, w.now(), mostNow)
+	add("next", message.HandoverNext, w.next(), mostNext)
+	add("words", message.HandoverWords, w.words(), mostWords)
+	commands := w.commands()
+	commandsText := section2(message.HandoverCommands.In(h.Lang), commands, min(mostCommands, room-used-leastNames), h.Lang)
+	if commandsText != "" {
+		w.stated.add(commandsText)
+		used += message.Units(commandsText) + 2
+	}
+	if names := w.names(room - used - 2); names != "" {
+		parts = append(parts, Part{"names", names})
+	}
+	if commandsText != "" {
+		parts = append(parts, Part{"commands", commandsText})
+	}
+	return append(parts, Part{"recall", recall}, Part{"directive", last})
+}
+
+// Names is the section of names alone, for measuring it.
+func (h Handover) Names(room int) string {
+	w := handoverWriter{Handover: h, stated: newStated(h.Summary)}
+	return w.names(room)
+}
+
+// names is the section of the names that nothing before it states.
+func (w *handoverWriter) names(room int) string {
+	title := message.HandoverNames
+	if w.Summary == "" {
+		title = message.HandoverAllNames
+	}
+	heading := "## " + title.In(w.Lang) + "\n"
+	list := w.Record.nameList(w.stated.has, w.Summary == "", room-message.Units(heading), w.Lang)
+	if list == "" {
+		return ""
+	}
+	return heading + list
+}
+
+// section2 is a heading with as many lines as fit.
+func section2(title string, lines []string, most int, l message.Lang) string {
+	var b strings.Builder
+	b.WriteString("## " + title)
+	used := message.Units(b.String())
+	for i, line := range lines {
+		cost := message.Units(line) + 3
+		if used+cost > most {
+			if i == 0 {
+				return ""
+			}
+			b.WriteString("\n- " + message.HandoverMore.Format(l, len(lines)-i))
+			break
+		}
+		used += cost
+		b.WriteString("\n- " + line)
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return b.String()
+}
+
+// handoverWriter writes the sections of one hand-over.
+type handoverWriter struct {
+	Handover
+	stated *statedText
+}
+
+func (w *handoverWriter) header() string {
+	replaces := message.HandoverFirst.In(w.Lang)
+	if w.Replaces != "" {
+		replaces = message.HandoverReplaces.Format(w.Lang, inline(w.Replaces, 60))
+	}
+	return message.HandoverHeader.Format(w.Lang, replaces)
+}
+
+// done: what is finished and the summary does not say.
+func (w *handoverWriter) done() []string {
+	var out []string
+	for _, c := range slices.Backward(w.Work.Commits) {
+		if c.Hash != "" && w.stated.has(headRunes(c.Hash, 7)) {
+			continue
+		}
+		out = append(out, message.HandoverCommit.Format(w.Lang, inline(headRunes(c.Hash, 10), 10), quoted(c.Subject, 100)))
+	}
+	for _, st := range slices.Backward(w.Work.Steps) {
+		if line := quoted(st, 140); !slices.Contains(w.Work.Next, st) && !w.stated.says(st) && !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	for _, st := range slices.Backward(w.Work.Stages) {
+		out = append(out, message.HandoverStage.Format(w.Lang, inline(st, 60)))
+	}
+	return out
+}
+
+// now: what is in flight.
+func (w *handoverWriter) now() []string {
+	r := w.Record
+	var out []string
+	var files []string
+	for i := range r.files {
+		if f := &r.files[i]; f.wrote >= 0 && f.wrote > r.commit {
+			files = append(files, f.path)
+		}
+	}
+	for _, f := range w.Work.Changed {
+		if f = tidyPath(f, r.CWD); !slices.Contains(files, f) {
+			files = append(files, f)
+		}
+	}
+	if len(files) > 0 {
+		text := message.HandoverUnsaved
+		if r.commit >= 0 {
+			text = message.HandoverChanged
+		}
+		out = append(out, text.Format(w.Lang, inline(folded(files, 320, w.Lang), 400)))
+	}
+	if d := r.last; d.what != "" && r.ended != transcript.AgentPiece && r.ended != transcript.UserPiece {
+		what := inline(d.what, 160)
+		switch d.kind {
+		case host.EditDeed, host.CreateDeed:
+			what = message.HandoverEditing.Format(w.Lang, what)
+			if d.where != "" {
+				what += ": " + inline(d.where, 80)
+			}
+		case host.ReadDeed:
+			what = message.HandoverReading.Format(w.Lang, what)
+		case host.RunDeed:
+			what = code(tidyOr(d.what, r.CWD), 160)
+		}
+		switch {
+		case d.open:
+			out = append(out, message.HandoverStopped.Format(w.Lang, what))
+		case d.failed:
+			out = append(out, message.HandoverFailed.Format(w.Lang, what))
+		default:
+			out = append(out, message.HandoverLastStep.Format(w.Lang, what))
+		}
+	}
+	if said := lastSentence(r.said); said != "" && !w.stated.says(said) && r.ended != transcript.UserPiece {
+		out = append(out, message.HandoverSaid.Format(w.Lang, quoted(said, 200)))
+	}
+	return out
+}
+
+func tidyOr(line, cwd string) string {
+	if t := tidyCommand(line, cwd); t != "" {
+		return t
+	}
+	first, _, _ := strings.Cut(line, "\n")
+	return first + " …"
+}
+
+// lastSentence is what an agent announced or concluded last.
+func lastSentence(text string) string {
+	list := extract.Sentences(text)
+	for _, s := range slices.Backward(list) {
+		if message.Units(s) >= 12 {
+			return s
+		}
+	}
+	return ""
+}
+
+func (w *handoverWriter) next() []string {
+	var out []string
+	for _, st := range w.Work.Next {
+		if !slices.Contains(w.Work.Steps, st) {
+			out = append(out, quoted(st, 160))
+		}
+	}
+	return out
+}
+
+// words: the user's, verbatim.
+func (w *handoverWriter) words() []string {
+	u := w.Work.Words
+	var out []string
+	if u.Goal != "" {
+		out = append(out, message.HandoverGoal.Format(w.Lang, quoted(shorten(u.Goal, 420), 430)))
+	}
+	for _, a := range u.Since {
+		if a.To == "" {
+			out = append(out, message.HandoverSince.Format(w.Lang, quoted(shorten(a.Text, 240), 250)))
+		} else {
+			out = append(out, message.HandoverAnswer.Format(w.Lang, quoted(a.To, 160), quoted(a.Text, 220)))
+		}
+	}
+	for _, h := range slices.Backward(u.Held) {
+		if strings.Contains(strings.Join(out, "\n"), inline(h.Text, 240)) {
+			continue
+		}
+		text := message.HandoverHeld
+		switch h.Hold {
+		case extract.Guard:
+			text = message.HandoverGuarded
+		case extract.Corrected:
+			text = message.HandoverFixed
+		}
+		out = append(out, text.Format(w.Lang, quoted(h.Text, 240)))
+	}
+	for _, d := range slices.Backward(u.Decided) {
+		if !w.stated.says(d) {
+			out = append(out, message.HandoverDecided.Format(w.Lang, quoted(d, 160)))
+		}
+	}
+	return out
+}
+
+// shorten keeps the beginning and the end of a long request: what is asked
+// stands in one of them.
+func shorten(text string, n int) string {
+	text = oneLine(text)
+	if message.Units(text) <= n {
+		return text
+	}
+	head := n * 2 / 3
+	return message.Cut(text, head) + " […] " + tailUTF16(text, n-head-5)
+}
+
+func (w *handoverWriter) commands() []string {
+	works, fails := w.Record.commands(w.stated.says)
+	var out []string
+	for _, u := range fails[:min(len(fails), 3)] {
+		if u.said != "" {
+			out = append(out, message.HandoverBroken.Format(w.Lang, code(u.line, maxRunLine), quoted(u.said, 140)))
+		}
+	}
+	for _, u := range works[:min(len(works), 5)] {
+		line := code(u.line, maxRunLine)
+		if u.number != "" {
+			line += " (" + quoted(u.number, 80) + ")"
+		}
+		out = append(out, message.HandoverWorks.Format(w.Lang, line))
+	}
+	return out
+}
+
+// directive is the last line: what to do, or not, fits how the work stands.
+func (w *handoverWriter) directive() string {
+	asked := w.Work.Words.Asked
+	if w.Record.open != "" {
+		asked = w.Record.open
+	}
+	guard := ""
+	for _, h := range w.Work.Words.Held {
+		if h.Hold == extract.Guard {
+			guard = h.Text
+		}
+	}
+	switch {
+	case asked != "":
+		return message.HandoverAsk.Format(w.Lang, quoted(asked, 240))
+	case w.Record.ended == transcript.AgentPiece && len(w.Work.Next) == 0:
+		return message.HandoverFinished.In(w.Lang)
+	case guard != "":
+		return message.HandoverGoGuard.Format(w.Lang, quoted(guard, 200))
+	}
+	return message.HandoverGo.In(w.Lang)
+}
+
+// statedText answers whether a name or a sentence stands in what the model
+// has in front of it already.
+type statedText struct {
+	text   string
+	folded string
+}
+
+func newStated(text string) *statedText {
+	s := &statedText{}
+	s.add(text)
+	return s
+}
+
+func (s *statedText) add(text string) {
+	s.text += text + "\n"
+	s.folded = ""
+}
+
+func (s *statedText) has(name string) bool { return extract.States(s.text, name) }
+
+// says compares without regard to case and white space.
+func (s *statedText) says(sentence string) bool {
+	if s.folded == "" {
+		s.folded = strings.ToLower(oneLine(s.text))
+	}
+	return strings.Contains(s.folded, strings.ToLower(oneLine(sentence)))
+}
+
+// Everything that comes out of the session is data. It stands on one line, its
+// tags are blunted so that none can close the frame around it, and secrets are
+// taken out before anything is cut.
+
+// inline is foreign text inside a line of ours.
+func inline(text string, most int) string {
+	text, _ = redact.Text(oneLine(text))
+	text = strings.ReplaceAll(blunt(text), "overtone-packet", "overtone packet")
+	if message.Units(text) > most {
+		text = message.Cut(text, most-1) + "…"
+	}
+	return text
+}
+
+// quoted is foreign text in quotation marks that it cannot close.
+func quoted(text string, most int) string {
+	return "“" + strings.NewReplacer("“", "\"", "”", "\"").Replace(inline(text, most)) + "”"
+}
+
+// code is a command line in backticks that it cannot close.
+func code(text string, most int) string {
+	return "`" + strings.ReplaceAll(inline(text, most), "`", "'") + "`"
+}
+
+// blunt takes the edge off tags and comments.
+func blunt(text string) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '<' && i+1 < len(text) && (text[i+1] == '/' || text[i+1] == '!' || text[i+1] == '?' || frameTag(text[i+1:])) {
+			b.WriteString("‹")
+			continue
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// frameTag reports the tags in which hosts and we wrap what is ours to say.
+func frameTag(rest string) bool {
+	low := strings.ToLower(rest[:min(len(rest), 24)])
+	for _, p := range [...]string{"overtone", "system", "user", "human", "assistant", "command-", "local-command", "task-", "bash-", "function", "tool", "antml", "result", "instruction", "environment", "permission", "turn_", "persona", "skill"} {
+		if strings.HasPrefix(low, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// folded writes paths with shared folders once: a/{b.go, c.go}, d/e.go.
+func folded(paths []string, most int, l message.Lang) string {
+	type group struct {
+		dir   string
+		files []string
+	}
+	var groups []*group
+	for _, p := range slices.Backward(paths) {
+		i := strings.LastIndexByte(p, '/') + 1
+		at := slices.IndexFunc(groups, func(g *group) bool { return g.dir == p[:i] })
+		if at < 0 {
+			groups = append(groups, &group{dir: p[:i]})
+			at = len(groups) - 1
+		}
+		groups[at].files = append(groups[at].files, p[i:])
+	}
+	var parts []string
+	used, left := 0, len(paths)
+	for _, g := range groups {
+		fit := g.files
+		for len(fit) > 1 && used+message.Units(g.dir)+message.Units(strings.Join(fit, ", ")) > most {
+			fit = fit[:len(fit)-1]
+		}
+		text := g.dir + fit[0]
+		if len(fit) > 1 {
+			text = g.dir + "{" + strings.Join(fit, ", ") + "}"
+		}
+		if used > 0 && used+message.Units(text) > most {
+			break
+		}
+		used += message.Units(text) + 2
+		left -= len(fit)
+		parts = append(parts, text)
+	}
+	if left > 0 {
+		parts = append(parts, message.HandoverMore.Format(l, left))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,309 @@
+package compact
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
+)
+
+// The ranking. In recorded sessions a name that stood in one tool's input was
+// needed after a compaction six times as often as one that was only read; more
+// inputs raise that ever more slowly, more mentions hardly. What was read of a
+// file is worth more than what a program printed, and a path that no tool was
+// given next to nothing. Finer rankings did not hold on other sessions; `make
+// eval` shows what a change does.
+const (
+	worthTyped = 7.0 // of one tool input, against one mention
+	powerTyped = 0.7
+	mostHeard  = 5.0
+	shareHomed = 1.5 // of a mention, when it stood in a file
+	shareFree  = 0.5 // when it did not
+	sharePath  = 0.4 // when it is a path
+	halfLife   = 0.3 // of the slice, after which recency counts half
+	leastAge   = 0.35
+	// The room beside a name: the blank before it, and on a line of its own the
+	// line end and what happened to the file.
+	costName = 1.0
+	costLine = 4.0
+	// So many names of one file make the next one half as welcome: the tenth
+	// file tells more than the sixtieth name of the first.
+	crowd     = 12.0
+	crowdFree = 30.0
+	// Names below this worth per character are left out even where there is
+	// room: a text is read whole.
+	leastWorth = 0.03
+	// maxRanked is more than ever fits.
+	maxRanked = 500
+)
+
+// worth is how likely a name is to be needed again, on a scale of its own.
+func (r *Record) worth(e *nameStat) float64 {
+	v := min(float64(e.heard), mostHeard)
+	if e.typed == 0 {
+		switch {
+		case e.path || e.part:
+			v *= sharePath
+		case e.homing > 0:
+			v *= shareHomed
+		default:
+			v *= shareFree
+		}
+	} else {
+		v += worthTyped * math.Pow(float64(e.typed), powerTyped)
+	}
+	age := float64(r.size-e.last) / float64(max(1, r.size))
+	return v * (leastAge + (1-leastAge)*math.Exp2(-age/halfLife))
+}
+
+// candidate is a name in the running for a place.
+type candidate struct {
+	*nameStat
+	worth, cost float64
+	path        string // of a file that gets a line
+	dir         string
+}
+
+// ranked are the names that the texts do not state yet, best first: by worth for
+// the room that each takes beside those before it.
+func (r *Record) ranked(stated func(string) bool, all bool) []candidate {
+	list := make([]candidate, 0, len(r.names.list))
+	for i := range r.names.list {
+		e := &r.names.list[i]
+		// A folder or package counts only where somebody used it.
+		if e.part && (len(e.text) <= minPart || e.typed == 0 && e.home < 0) {
+			continue
+		}
+		c := candidate{nameStat: e, worth: r.worth(e), cost: float64(len(e.text)) + costName}
+		if all || c.worth >= leastWorth*c.cost {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.worth/b.cost, a.worth/a.cost), strings.Compare(a.text, b.text))
+	})
+	pool := list[:0]
+	for _, c := range list {
+		if len(pool) == maxRanked {
+			break
+		}
+		if stated(c.text) {
+			continue
+		}
+		if c.nameStat.path {
+			if c.path = r.pathOf(c.nameStat); c.path != "" {
+				c.dir = folderOf(c.path)
+				c.cost += costLine
+			}
+		}
+		pool = append(pool, c)
+	}
+	return pick(withoutSecrets(pool))
+}
+
+// withoutSecrets drops what only looks like a name.
+func withoutSecrets(pool []candidate) []candidate {
+	var all strings.Builder
+	for _, c := range pool {
+		all.WriteString(c.text + "\n" + c.path + "\n")
+	}
+	if _, found := redact.Text(all.String()); len(found) == 0 {
+		return pool
+	}
+	return slices.DeleteFunc(pool, func(c candidate) bool {
+		_, found := redact.Text(c.text + "\n" + c.path)
+		return len(found) > 0
+	})
+}
+
+// minPart is the longest name of a folder or package that says nothing.
+const minPart = 3
+
+// pick orders the candidates greedily: a folder is paid for once, and names of
+// one file get dearer the more of them there are.
+func pick(pool []candidate) []candidate {
+	open := map[string]bool{"": true}
+	from := map[int32]float64{}
+	out := make([]candidate, 0, len(pool))
+	for len(pool) > 0 {
+		best, most := 0, -1.0
+		for i := range pool {
+			c := &pool[i]
+			cost := c.cost
+			switch {
+			case c.dir != "" && !open[c.dir]:
+				cost += float64(len(c.dir) - strings.LastIndexByte(c.dir[:len(c.dir)-1], '/'))
+			case c.nameStat.path:
+			case c.home >= 0:
+				cost *= 1 + from[c.home]/crowd
+			default:
+				cost *= 1 + from[c.home]/crowdFree
+			}
+			if d := c.worth / cost; d > most {
+				best, most = i, d
+			}
+		}
+		c := pool[best]
+		for d := c.dir; d != "" && !open[d]; d = folderOf(strings.TrimSuffix(d, "/")) {
+			open[d] = true
+		}
+		if !c.nameStat.path {
+			from[c.home]++
+		}
+		out = append(out, c)
+		pool = slices.Delete(pool, best, best+1)
+	}
+	return out
+}
+
+// Names is the best names that fit into the room, one line per file. Without a
+// summary to lean on, all that fits is taken.
+func (r *Record) nameList(stated func(string) bool, all bool, room int, l message.Lang) string {
+	rank := r.ranked(stated, all)
+	k := sort.Search(len(rank), func(k int) bool { return message.Units(r.layOut(rank[:k+1], l)) > room })
+	return r.layOut(rank[:k], l)
+}
+
+// fileLine is a file with the names that belong to it.
+type fileLine struct {
+	path  string
+	file  int32 // -1 for one that no tool worked on
+	names []string
+	own   bool // its own name is one of the chosen
+}
+
+// layOut groups the chosen names by file and the files by folder.
+func (r *Record) layOut(chosen []candidate, l message.Lang) string {
+	lines := map[string]*fileLine{}
+	var order []*fileLine
+	open := func(path string, file int32) *fileLine {
+		f := lines[path]
+		if f == nil {
+			f = &fileLine{path: path, file: file}
+			lines[path] = f
+			order = append(order, f)
+		}
+		return f
+	}
+	var loose []string
+	for _, c := range chosen {
+		switch {
+		case c.path != "":
+			open(c.path, r.known(c.path)).own = true
+		case c.nameStat.path || c.home < 0 || far(r.files[c.home].path):
+			loose = append(loose, c.text)
+		default:
+			f := open(r.files[c.home].path, c.home)
+			f.names = append(f.names, c.text)
+		}
+	}
+	root := &folder{}
+	for _, f := range order {
+		// A line that only says where a single name stands is dearer than it.
+		if !f.own && len(f.names) < 2 {
+			loose = append(loose, f.names...)
+			continue
+		}
+		root.add(f)
+	}
+	var b strings.Builder
+	r.writeFolder(&b, root, "", "", l)
+	if len(loose) > 0 {
+		b.WriteString(message.HandoverElsewhere.In(l) + strings.Join(loose, " "))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// pathOf is the path to write for a file's name, "" where it is worth no line:
+// only files that tools worked on, and what lies beside them.
+func (r *Record) pathOf(e *nameStat) string {
+	best, uses := "", int32(-1)
+	for _, i := range r.byBase[e.text] {
+		f := &r.files[i]
+		if n := f.writes*3 + f.reads; n > uses {
+			best, uses = f.path, n
+		}
+	}
+	if best == "" && strings.Contains(e.text, ".") {
+		full := tidyPath(e.full, r.CWD)
+		if dir := folderOf(full); dir != "" && r.dirs[dir] {
+			best = full
+		}
+	}
+	if far(best) {
+		return ""
+	}
+	return best
+}
+
+// far is a path outside the project that takes more room than it is worth.
+func far(path string) bool { return len(path) > 60 && path[0] == '/' }
+
+func folderOf(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
+
+// folder is a node of the tree in which paths are written.
+type folder struct {
+	name    string // with its slash
+	folders []*folder
+	lines   []*fileLine
+}
+
+// add puts a line where its path leads. Lines and folders keep the order in
+// which they came: the best first.
+func (f *folder) add(l *fileLine) {
+	rest := l.path
+	for {
+		i := strings.IndexByte(rest[min(1, len(rest)):], '/')
+		if i < 0 {
+			break
+		}
+		name := rest[:i+2]
+		at := slices.IndexFunc(f.folders, func(s *folder) bool { return s.name == name })
+		if at < 0 {
+			at = len(f.folders)
+			f.folders = append(f.folders, &folder{name: name})
+		}
+		f, rest = f.folders[at], rest[i+2:]
+	}
+	f.lines = append(f.lines, l)
+}
+
+// writeFolder writes a folder once and what is in it below it; one that holds a
+// single thing shares its line.
+func (r *Record) writeFolder(b *strings.Builder, f *folder, indent, prefix string, l message.Lang) {
+	prefix += inline(f.name, 120)
+	if len(f.lines)+len(f.folders) > 1 && prefix != "" {
+		b.WriteString(indent + prefix + "\n")
+		indent, prefix = indent+" ", ""
+	}
+	for _, line := range f.lines {
+		b.WriteString(indent + prefix + inline(line.path[strings.LastIndexByte(line.path, '/')+1:], 120) + r.happened(line.file, l))
+		if len(line.names) > 0 {
+			b.WriteString(": " + strings.Join(line.names, " "))
+		}
+		b.WriteByte('\n')
+	}
+	for _, s := range f.folders {
+		r.writeFolder(b, s, indent, prefix, l)
+	}
+}
+
+// happened says in two words what was done to a file.
+func (r *Record) happened(file int32, l message.Lang) string {
+	if file < 0 {
+		return ""
+	}
+	switch f := &r.files[file]; {
+	case f.created:
+		return ", " + message.HandoverCreated.In(l)
+	case f.writes > 1:
+		return ", " + message.HandoverEditedN.Format(l, f.writes)
+	case f.writes == 1:
+		return ", " + message.HandoverEdited.In(l)
+	}
+	return ""
+}

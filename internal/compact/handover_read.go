@@ -1,0 +1,275 @@
+package compact
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// Record is what one pass over a slice of a session leaves: names, files,
+// commands, the plan, the user's words. It is fed piece by piece and keeps no
+// whole text, so its size follows the number of names, not the slice's.
+type Record struct {
+	// CWD is the project's folder: paths below it are written without it.
+	CWD string
+	// Words are the user's; what was said before the slice may be set first.
+	Words Words
+
+	names  nameTable
+	byBase map[string][]int32 // files by their names
+	dirs   map[string]bool    // folders of files
+	files  []touched
+	at     map[string]int32
+	runs   []executed
+	runAt  map[string]int
+	plan   state // only its plan and slice
+	commit int64 // where the last commit was made, -1 for none
+	calls  map[transcript.CallID]call
+	last   deed
+	said   string // the end of the agent's last text
+	open   string // a question to the user that no result has answered
+	ended  transcript.PieceKind
+	size   int64
+	pos    int64
+	piece  int32
+}
+
+// touched is a file that tools worked on.
+type touched struct {
+	path          string
+	reads, writes int32
+	created       bool
+	last, wrote   int64 // where in the slice; -1 for never
+}
+
+// call is a tool call whose result is awaited.
+type call struct {
+	tool  string
+	deed  host.Deed
+	input []byte // of a TaskCreate
+	file  int32
+}
+
+// deed is the last thing that was begun.
+type deed struct {
+	kind   host.DeedKind
+	what   string
+	where  string // what an edit defines
+	id     transcript.CallID
+	open   bool // its result is not there
+	failed bool
+}
+
+// NewRecord begins a record.
+func NewRecord(cwd string) *Record {
+	return &Record{
+		CWD: cwd, commit: -1,
+		at: map[string]int32{}, byBase: map[string][]int32{}, dirs: map[string]bool{}, runAt: map[string]int{}, calls: map[transcript.CallID]call{},
+		names: nameTable{at: make(map[string]int32, 4096)},
+	}
+}
+
+// Add takes the next piece. off counts from the start of the slice.
+func (r *Record) Add(p *transcript.Piece, off int64) {
+	r.pos = off
+	r.size = max(r.size, off)
+	r.piece++
+	switch p.Kind {
+	case transcript.CallPiece:
+		r.call(p)
+	case transcript.ResultPiece:
+		r.result(p)
+	case transcript.UserPiece:
+		text := p.Text()
+		r.Words = r.Words.Hear(text)
+		r.said = ""
+		r.count([]byte(text), false, heard, -1)
+	case transcript.AgentPiece:
+		text := p.Text()
+		r.Words = r.Words.Answered(text)
+		if strings.TrimSpace(text) != "" {
+			r.said = tailRunes(text, 2000)
+		}
+		r.count([]byte(text), false, heard, -1)
+	default:
+		p.Strings(func(_ string, inner []byte) { r.count(inner, true, heard, -1) })
+		return
+	}
+	r.ended = p.Kind
+}
+
+func (r *Record) call(p *transcript.Piece) {
+	r.Words = r.Words.Worked()
+	c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw), file: -1}
+	d := c.deed
+	if p.Tool == "TaskCreate" {
+		c.input = slices.Clone(p.Raw)
+	}
+	r.last = deed{kind: d.Kind, id: p.ID, open: true}
+	switch d.Kind {
+	case host.RunDeed:
+		r.last.what = d.Command
+		if f := readByCommand(d.Command); f != "" {
+			c.file = r.file(f)
+			r.files[c.file].reads++
+			r.files[c.file].last = r.pos
+		}
+		for _, f := range changedByCommand(d.Command) {
+			r.wrote(r.file(f))
+		}
+	case host.AskDeed:
+		r.open = d.Question
+	case host.PlanDeed:
+		for _, e := range d.Done {
+			r.planned(e)
+		}
+	}
+	for _, f := range d.Files {
+		i := r.file(f)
+		if c.file < 0 {
+			c.file = i
+		}
+		r.last.what = r.files[i].path
+		if d.Kind == host.ReadDeed {
+			r.files[i].reads++
+			r.files[i].last = r.pos
+		} else {
+			r.files[i].created = r.files[i].created || d.Kind == host.CreateDeed && r.files[i].reads+r.files[i].writes == 0
+			r.wrote(i)
+		}
+	}
+	p.Strings(func(key string, inner []byte) {
+		u, file := typed, int32(-1)
+		if key != "file_path" && c.file >= 0 && d.Kind != host.RunDeed {
+			file = c.file
+			if d.Kind == host.EditDeed || d.Kind == host.CreateDeed {
+				u = edits
+			}
+		}
+		r.count(inner, true, u, file)
+	})
+	r.calls[p.ID] = c
+}
+
+func (r *Record) planned(e host.Event) {
+	switch e := e.(type) {
+	case host.PlanWritten:
+		r.plan.planned(e)
+	case host.TaskCreated:
+		r.plan.planned(host.PlanWritten{Plan: r.plan.Plan.ID, Steps: append(slices.Clone(r.plan.Plan.Steps), host.Step{ID: e.ID, Text: e.Text})})
+	case host.TaskUpdated:
+		r.plan.task(e)
+	}
+}
+
+// maxOutput is how much of a command's output is looked at, from its end.
+const maxOutput = 64 << 10
+
+func (r *Record) result(p *transcript.Piece) {
+	c, ok := r.calls[p.ID]
+	if !ok {
+		c.file = -1
+	}
+	delete(r.calls, p.ID)
+	if p.ID == r.last.id {
+		r.last.open, r.last.failed = false, p.Failed
+	}
+	switch {
+	case c.deed.Kind == host.RunDeed:
+		r.ran(c.deed.Command, p)
+	case c.deed.Kind == host.AskDeed:
+		r.open = ""
+		if !p.Failed {
+			// The user's choice among the agent's own options.
+			r.Words = r.Words.since(Reply{To: oneLine(c.deed.Question), Text: headRunes(oneLine(answerOf(p.Text())), maxSinceLen)})
+		}
+	case c.tool == "TaskCreate":
+		r.planned(host.Created(c.input, p.Text()))
+	}
+	p.Strings(func(_ string, inner []byte) { r.count(inner, true, heard, c.file) })
+}
+
+// answerOf is what the user chose: the host wraps it in a sentence.
+func answerOf(text string) string {
+	_, rest, ok := strings.Cut(text, `"="`)
+	if !ok {
+		return text
+	}
+	answer, _, _ := strings.Cut(rest, `"`)
+	return answer
+}
+
+// ran takes the end of a command.
+func (r *Record) ran(line string, p *transcript.Piece) {
+	raw := p.Raw
+	output := ""
+	if len(raw) <= maxOutput {
+		output = p.Text()
+	} else {
+		output = p.Tail(maxOutput)
+	}
+	output, exit := host.Ended(raw, output, p.Failed)
+	if p.ID == r.last.id {
+		r.last.failed = exit != nil && *exit != 0
+	}
+	if strings.Contains(line, "git") {
+		if v := shellcmd.Committed(shellcmd.Observation{Line: line, Output: output, Exit: exit}); v.Committed {
+			r.commit = r.pos
+			for _, c := range v.Commits {
+				r.plan.Slice.Commits = slices.DeleteFunc(r.plan.Slice.Commits, func(o shellcmd.Made) bool { return o == c })
+			}
+			r.plan.Slice.Commits = newest(append(r.plan.Slice.Commits, v.Commits...), maxCommits)
+		}
+	}
+	r.remember(line, output, exit)
+}
+
+func (r *Record) wrote(i int32) {
+	f := &r.files[i]
+	f.writes++
+	f.wrote, f.last = r.pos, r.pos
+}
+
+// file is the index of a file by its path.
+func (r *Record) file(path string) int32 {
+	path = tidyPath(path, r.CWD)
+	if i, ok := r.at[path]; ok {
+		return i
+	}
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	// A command that ran in a folder names its files from there.
+	if !strings.HasPrefix(path, "/") {
+		var match []int32
+		for _, i := range r.byBase[base] {
+			if strings.HasSuffix(r.files[i].path, "/"+path) {
+				match = append(match, i)
+			}
+		}
+		if len(match) == 1 {
+			r.at[path] = match[0]
+			return match[0]
+		}
+	}
+	i := int32(len(r.files))
+	r.at[path] = i
+	r.byBase[base] = append(r.byBase[base], i)
+	r.dirs[folderOf(path)] = true
+	r.files = append(r.files, touched{path: path, wrote: -1})
+	return i
+}
+
+// known is the index of a file that tools worked on already, -1 for another.
+func (r *Record) known(path string) int32 {
+	if i, ok := r.at[tidyPath(path, r.CWD)]; ok {
+		return i
+	}
+	return -1
+}
+
+// Work is what was done and what is left, as the slice itself tells it.
+func (r *Record) Work() Work {
+	return Work{Commits: r.plan.Slice.Commits, Steps: r.plan.Slice.Steps, Next: r.plan.Plan.open(), Words: r.Words}
+}

@@ -1,0 +1,302 @@
+package compact
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// executed is a command line that was executed, and how it went.
+type executed struct {
+	line   string
+	key    string // program and what it was told to do
+	passed int32
+	failed int32
+	last   int64 // where it ran last
+	ok     bool  // how it ended then
+	said   string
+	number string
+}
+
+const (
+	maxRuns    = 2000
+	maxRunLine = 160
+)
+
+// remember keeps what a command taught.
+func (r *Record) remember(line, output string, exit *int) {
+	line = tidyCommand(line, r.CWD)
+	key := commandKey(line)
+	if line == "" || key == "" || exit == nil {
+		return
+	}
+	i, ok := r.runAt[line]
+	if !ok {
+		if len(r.runs) == maxRuns {
+			return
+		}
+		i = len(r.runs)
+		r.runAt[line] = i
+		r.runs = append(r.runs, executed{line: line, key: key})
+	}
+	u := &r.runs[i]
+	u.last, u.ok, u.said = r.pos, *exit == 0, ""
+	if u.ok {
+		u.passed++
+	} else {
+		u.failed++
+		u.said = complaint(output)
+	}
+	if n := measured(output); n != "" {
+		u.number = n
+	}
+}
+
+// tidyCommand writes a command as one short line, without the folder that every
+// one of them begins with and without the filters behind it.
+func tidyCommand(line, cwd string) string {
+	line = strings.TrimSpace(line)
+	if first, rest, ok := strings.Cut(line, "\n"); ok {
+		if strings.Contains(first, "<<") || strings.TrimSpace(rest) != "" {
+			return "" // a script: it is not typed again
+		}
+		line = first
+	}
+	line = oneLine(line)
+	if dir, rest, ok := strings.Cut(line, " && "); ok && strings.HasPrefix(dir, "cd ") {
+		if d := strings.Trim(strings.TrimSpace(dir[3:]), `"'`); d == cwd {
+			line = rest
+		}
+	}
+	for {
+		i := strings.LastIndex(line, "|")
+		if i < 0 || i > 0 && line[i-1] == '|' {
+			break
+		}
+		switch w, _, _ := strings.Cut(strings.TrimSpace(line[i+1:]), " "); w {
+		case "tail", "head", "cat", "tee", "less", "grep", "rg", "sed", "awk", "sort", "wc":
+			line = strings.TrimSpace(line[:i])
+			continue
+		}
+		break
+	}
+	line = strings.TrimSpace(strings.TrimSuffix(line, "2>&1"))
+	if cwd != "" {
+		line = strings.ReplaceAll(line, strings.TrimSuffix(cwd, "/")+"/", "")
+	}
+	return line
+}
+
+// commandKey is what a command does, in the words that stay when its arguments
+// change; "" for one that only looks around.
+func commandKey(line string) string {
+	for part := range strings.SplitSeq(strings.ReplaceAll(line, "||", "&&"), "&&") {
+		words := strings.Fields(part)
+		for len(words) > 0 && (strings.Contains(words[0], "=") || words[0] == "sudo" || words[0] == "time" || words[0] == "env" || words[0] == "timeout" || words[0] == "nice" || strings.Trim(words[0], "0123456789smh") == "") {
+			words = words[1:]
+		}
+		if len(words) == 0 {
+			continue
+		}
+		prog := words[0][strings.LastIndexByte(words[0], '/')+1:]
+		arg := func(i int) string {
+			if i < len(words) {
+				return words[i]
+			}
+			return ""
+		}
+		switch prog {
+		case "cd", "ls", "cat", "grep", "rg", "find", "head", "tail", "sed", "awk", "echo", "pwd", "which", "wc", "diff", "test", "[", "export", "mkdir", "rm", "cp", "mv", "touch", "chmod", "sleep", "true", "tree", "file", "stat", "git", "gh", "curl", "wait", "for", "while", "if", "printf", "nl", "jq", "ps", "kill", "pkill", "set", "source", ".", "open", "tee":
+			continue
+		case "go", "cargo", "docker", "kubectl", "dotnet", "bundle", "poetry", "uv", "gradle", "./gradlew", "mvn", "terraform", "deno", "rake", "just", "task", "make", "bazel", "swift", "zig", "mix", "rails", "composer", "php", "flutter", "pip", "brew", "overtone":
+			return prog + " " + arg(1)
+		case "npm", "pnpm", "yarn", "bun", "mise", "npx", "pipenv", "hatch", "pdm":
+			if a := arg(1); a == "run" || a == "exec" || a == "x" {
+				return prog + " " + a + " " + arg(2)
+			}
+			return prog + " " + arg(1)
+		case "python", "python3", "node", "ruby", "bash", "sh":
+			if arg(1) == "-c" || arg(1) == "-e" || arg(1) == "-" || arg(1) == "" {
+				continue
+			}
+			if arg(1) == "-m" {
+				return prog + " -m " + arg(2)
+			}
+			return prog + " " + arg(1)
+		}
+		return prog
+	}
+	return ""
+}
+
+// complaint is the line of a failed command's output that says why.
+func complaint(output string) string {
+	best := ""
+	rank := 0
+	for line := range strings.Lines(tailRunes(output, 8000)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "Exit code") || len(line) > 600 {
+			continue
+		}
+		low := strings.ToLower(line)
+		n := 1
+		switch {
+		case strings.Contains(low, "panic:"), strings.Contains(low, "error:"), strings.Contains(low, "undefined"), strings.Contains(low, "cannot "), strings.Contains(low, "not found"), strings.Contains(low, "no such"), strings.Contains(low, "exception"), strings.Contains(low, "import cycle"), strings.Contains(low, "fatal"), strings.Contains(low, "denied"):
+			n = 4
+		case strings.HasPrefix(line, "--- FAIL"), strings.Contains(low, "assert"), strings.Contains(low, "expected"), strings.Contains(low, "error"):
+			n = 3
+		case strings.Contains(line, "FAIL"), strings.Contains(low, "failed"):
+			n = 2
+		}
+		// The first of the best: later ones follow from it.
+		if n > rank || n == 1 && rank == 1 {
+			best, rank = line, n
+		}
+	}
+	return message.Cut(oneLine(best), 140)
+}
+
+// measured is a number that a command reported about the work: tests, coverage,
+// time per operation.
+func measured(output string) string {
+	best := ""
+	for line := range strings.Lines(tailRunes(output, 8000)) {
+		line = strings.TrimSpace(line)
+		if len(line) > 120 || !strings.ContainsAny(line, "0123456789") {
+			continue
+		}
+		low := strings.ToLower(line)
+		for _, w := range [...]string{"ns/op", " passed", " failed", "coverage:", "tests:", "total time", "mb/s"} {
+			if strings.Contains(low, w) {
+				best = line
+			}
+		}
+	}
+	return message.Cut(oneLine(best), 100)
+}
+
+// readByCommand is the file that a command prints, "" for none or several.
+func readByCommand(line string) string {
+	file := ""
+	for part := range strings.SplitSeq(strings.NewReplacer("&&", ";", "\n", ";", "|", ";").Replace(line), ";") {
+		words := strings.Fields(part)
+		if len(words) < 2 {
+			continue
+		}
+		switch words[0] {
+		case "cat", "sed", "head", "tail", "nl", "bat", "less", "more":
+		default:
+			continue
+		}
+		for _, w := range words[1:] {
+			w = strings.Trim(w, `"'`)
+			if w == "-i" {
+				return ""
+			}
+			if w == "" || w[0] == '-' || strings.ContainsAny(w, "*$<>(){},=") || !pathLike(w) {
+				continue
+			}
+			if file != "" && file != w {
+				return ""
+			}
+			file = w
+		}
+	}
+	return file
+}
+
+func pathLike(w string) bool {
+	s := extract.NameScan{Text: []byte(w)}
+	n, ok := s.Next()
+	return ok && n.Path && len(n.Text) == len(strings.TrimRight(w, "./"))
+}
+
+// changedByCommand are the files that a command names as what it changes.
+func changedByCommand(line string) []string {
+	if !strings.ContainsAny(line, ">") && !strings.Contains(line, "sed ") && !strings.Contains(line, "mv ") && !strings.Contains(line, " -w ") && !strings.Contains(line, "--write") && !strings.Contains(line, "tee ") && !strings.Contains(line, "perl ") {
+		return nil
+	}
+	first, _, _ := strings.Cut(line, "<<")
+	var files []string
+	for part := range strings.SplitSeq(strings.NewReplacer("&&", ";", "\n", ";", "|", ";").Replace(first), ";") {
+		words := strings.Fields(part)
+		if len(words) < 2 {
+			continue
+		}
+		writes := false
+		switch words[0] {
+		case "sed", "perl":
+			writes = slices.ContainsFunc(words[1:], func(w string) bool {
+				return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "-pi") || w == "--in-place"
+			})
+		case "mv", "tee", "gofmt", "gofumpt", "goimports":
+			writes = words[0] == "mv" || words[0] == "tee" || words[1] == "-w"
+		case "git":
+			writes = words[1] == "mv"
+		default:
+			writes = slices.Contains(words, "--write")
+		}
+		for i, w := range words[1:] {
+			target := strings.TrimLeft(w, "12&>")
+			redirected := strings.HasPrefix(w, ">") && target != "" || words[i] == ">" || words[i] == ">>"
+			if redirected {
+				w = target
+			}
+			w = strings.Trim(w, `"'`)
+			if (writes || redirected) && w != "" && w[0] != '-' && !strings.ContainsAny(w, "*$(){},=") && !strings.HasPrefix(w, "/dev/") && pathLike(w) {
+				files = append(files, w)
+			}
+		}
+	}
+	return files
+}
+
+// commands are the lines of the section: what works here, what failed and why.
+func (r *Record) commands(stated func(string) bool) (works, fails []executed) {
+	type group struct {
+		best, bad *executed
+		uses      int32
+		passed    int64 // where one of them last passed
+		last      int64
+	}
+	groups := map[string]*group{}
+	for i := range r.runs {
+		u := &r.runs[i]
+		g := groups[u.key]
+		if g == nil {
+			g = &group{passed: -1}
+			groups[u.key] = g
+		}
+		g.uses += u.passed + u.failed
+		g.last = max(g.last, u.last)
+		if u.ok {
+			g.passed = max(g.passed, u.last)
+		}
+		if u.passed > 0 && (g.best == nil || cmp.Or(cmp.Compare(u.passed, g.best.passed), cmp.Compare(u.last, g.best.last)) > 0) {
+			g.best = u
+		}
+		if !u.ok && (g.bad == nil || u.last > g.bad.last) {
+			g.bad = u
+		}
+	}
+	var list []*group
+	for _, g := range groups {
+		list = append(list, g)
+	}
+	slices.SortFunc(list, func(a, b *group) int { return cmp.Compare(b.last, a.last) })
+	for _, g := range list {
+		if g.bad != nil && g.bad.last > g.passed {
+			fails = append(fails, *g.bad)
+			if g.best != nil && g.best.line == g.bad.line {
+				continue
+			}
+		}
+		if g.best != nil && !stated(g.best.line) {
+			works = append(works, *g.best)
+		}
+	}
+	return works, fails
+}

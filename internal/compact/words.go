@@ -1,0 +1,227 @@
+package compact
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Words is what the user said that still matters, and what was decided. It
+// outlives compactions, is bounded, and the newest word wins: a later task
+// replaces an earlier one, a correction the decision that it overrules.
+type Words struct {
+	// Goal is the newest task, in the user's own words; Since is what was said
+	// about it after that, oldest first.
+	Goal  string  `json:"goal,omitempty"`
+	Since []Reply `json:"since,omitempty"`
+	// Held are rules, wishes and corrections, oldest first; Decided are lines
+	// in which the agent settled something.
+	Held    []Held   `json:"held,omitempty"`
+	Decided []string `json:"decided,omitempty"`
+	// Requests counts the requests so far.
+	Requests int `json:"requests,omitempty"`
+	// Said is what the agent concluded with, Asked the question that the agent ended with, as long as nothing was
+	// said after it.
+	Said  string `json:"said,omitempty"`
+	Asked string `json:"asked,omitempty"`
+	// Options are the choices that came with it.
+	Options map[string]string `json:"options,omitempty"`
+}
+
+// Reply is a word of the user's with what it answers, if it is short.
+type Reply struct {
+	To   string `json:"to,omitempty"`
+	Text string `json:"text"`
+}
+
+// Held is a sentence of the user's that is to be kept to.
+type Held struct {
+	Text string       `json:"text"`
+	Hold extract.Hold `json:"hold"`
+	// At is the request it was part of.
+	At int `json:"at,omitempty"`
+}
+
+const (
+	maxGoal     = 1200 // UTF-16 units
+	maxHeld     = 14
+	maxRules    = 8 // of them, kept even when newer wishes come
+	maxHeldLen  = 220
+	maxSince    = 4
+	maxSinceLen = 400
+	maxOption   = 100
+	maxDecided  = 8
+	// A wish is part of its task; a few requests later that is another one.
+	wishLife = 3
+)
+
+// Hear takes a message that stands as the user's.
+func (w Words) Hear(text string) Words {
+	said, own := extract.Request(text)
+	if said == extract.NotSaid {
+		return w
+	}
+	to, options := cmp.Or(w.Asked, w.Said), w.Options
+	w = w.Worked()
+	switch said {
+	case extract.Pasted:
+		return w
+	case extract.Nudge, extract.Picked:
+		// A nudge that answers nothing says nothing.
+		if to == "" {
+			return w
+		}
+		text := message.Cut(oneLine(own), maxHeldLen)
+		if o := options[extract.Chosen(own)]; o != "" {
+			text += " (" + message.Cut(oneLine(o), maxOption) + ")"
+		}
+		return w.since(Reply{To: to, Text: text})
+	}
+	w.Requests++
+	if w.Goal == "" || extract.Tasks(own) {
+		if goal := message.Cut(plain(own), maxGoal); goal != w.Goal {
+			w.Goal, w.Since = goal, nil
+		}
+	} else {
+		w = w.since(Reply{Text: message.Cut(oneLine(own), maxSinceLen)})
+	}
+	w.Held = slices.DeleteFunc(slices.Clone(w.Held), func(h Held) bool { return h.Hold == extract.Wish && w.Requests-h.At >= wishLife })
+	for _, s := range extract.Sentences(own) {
+		// A long sentence is a story, or was pasted.
+		if hold := extract.Holds(s); hold != extract.Free && message.Units(s) <= maxHeldLen {
+			w = w.hold(oneLine(s), hold)
+		}
+	}
+	return w
+}
+
+func (w Words) since(r Reply) Words {
+	w.Since = newest(append(slices.Clone(w.Since), r), maxSince)
+	return w
+}
+
+// hold keeps a sentence and drops what it overrules.
+func (w Words) hold(text string, hold extract.Hold) Words {
+	about := subject(text)
+	opposed := func(old string) bool { return overrules(about, subject(old)) }
+	w.Held = slices.DeleteFunc(slices.Clone(w.Held), func(h Held) bool { return h.Text == text || opposed(h.Text) && h.Hold != extract.Guard })
+	w.Decided = slices.DeleteFunc(slices.Clone(w.Decided), opposed)
+	w.Held = append(w.Held, Held{text, hold, w.Requests})
+	for len(w.Held) > maxHeld {
+		w.Held = slices.Delete(w.Held, w.oldest(), w.oldest()+1)
+	}
+	return w
+}
+
+// oldest is what has to go: rules stay longer than wishes, because they are
+// said once and hold until they are taken back.
+func (w Words) oldest() int {
+	rules := 0
+	for _, h := range w.Held {
+		if h.Hold >= extract.Lasting {
+			rules++
+		}
+	}
+	i := slices.IndexFunc(w.Held, func(h Held) bool { return h.Hold < extract.Lasting })
+	if i < 0 || rules > maxRules {
+		i = slices.IndexFunc(w.Held, func(h Held) bool { return h.Hold == extract.Lasting })
+	}
+	return max(i, 0)
+}
+
+// Answered takes a message of the agent's to its user.
+func (w Words) Answered(text string) Words {
+	if strings.TrimSpace(text) == "" {
+		return w
+	}
+	w.Asked = message.Cut(unmarked(extract.OpenQuestion(text)), maxHeldLen)
+	w.Said = message.Cut(unmarked(lastSentence(text)), maxHeldLen)
+	w.Options = nil
+	if w.Asked != "" {
+		w.Options = extract.Options(text)
+	}
+	for line, own := range extract.OwnLines(text) {
+		if !own || !settles(line) {
+			continue
+		}
+		line = message.Cut(oneLine(strings.TrimLeft(line, "-*• ")), maxHeldLen)
+		w.Decided = slices.DeleteFunc(slices.Clone(w.Decided), func(o string) bool { return o == line })
+		w.Decided = newest(append(w.Decided, line), maxDecided)
+	}
+	return w
+}
+
+// unmarked is a sentence without the emphasis around it.
+func unmarked(s string) string { return oneLine(strings.ReplaceAll(s, "**", "")) }
+
+// settles reports a line in which the agent says that something is decided. A
+// list of every "must" that it wrote would say nothing.
+func settles(line string) bool {
+	low := strings.ToLower(line)
+	return slices.ContainsFunc([]string{"decided to", "decision:", "we will use ", "we'll use ", "agreed to", "agreed on", "going with ", "決定", "決策", "約定"}, func(w string) bool { return strings.Contains(low, w) })
+}
+
+// Worked: the agent used a tool, so it did not wait for an answer.
+func (w Words) Worked() Words {
+	w.Asked, w.Said, w.Options = "", "", nil
+	return w
+}
+
+// subject is the words that a sentence is about.
+func subject(text string) map[string]bool {
+	set := map[string]bool{}
+	var han []rune
+	flush := func() {
+		for i := 0; i+1 < len(han); i++ {
+			set[string(han[i:i+2])] = true
+		}
+		han = han[:0]
+	}
+	for f := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' && r != '.' && r != '/'
+	}) {
+		var latin []rune
+		for _, r := range f {
+			if unicode.Is(unicode.Han, r) {
+				han = append(han, r)
+				continue
+			}
+			flush()
+			latin = append(latin, r)
+		}
+		flush()
+		if word := strings.Trim(string(latin), "./-"); len(word) > 1 && !common(word) {
+			set[word] = true
+		}
+	}
+	return set
+}
+
+// overrules reports whether a new sentence speaks of what an old one settled:
+// most of the shorter one's words are in the other.
+func overrules(now, old map[string]bool) bool {
+	shared := 0
+	for w := range now {
+		if old[w] {
+			shared++
+		}
+	}
+	least := min(len(now), len(old))
+	return least > 0 && (shared >= 2 && shared*2 >= least || shared == least && least == 1)
+}
+
+// common words tell nothing about a subject.
+func common(w string) bool {
+	switch w {
+	case "to", "in", "of", "on", "is", "it", "be", "do", "no", "we", "me", "my", "or", "as", "at", "by", "an", "if", "so", "up", "us", "he", "am",
+		"the", "and", "for", "with", "that", "this", "not", "use", "uses", "used", "using", "you", "your", "are", "was", "will", "would", "should", "must", "never", "always", "don't", "dont",
+		"can", "could", "have", "has", "had", "but", "let", "let's", "lets", "please", "make", "made", "sure", "instead", "rather", "want", "need", "just", "only", "keep", "then", "than",
+		"from", "into", "when", "what", "which", "why", "how", "all", "any", "our", "we'll", "we're", "i'll", "decided", "decision", "agreed", "actually", "now", "also", "here", "there", "like", "think", "wrong", "before", "after", "one", "its", "it's", "too", "some", "see", "still", "more", "out", "does", "did", "been":
+		return true
+	}
+	return false
+}

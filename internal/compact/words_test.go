@@ -1,0 +1,131 @@
+package compact
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// talk plays a conversation: lines that begin with "a:" are the agent's.
+func talk(lines ...string) Words {
+	var w Words
+	for _, l := range lines {
+		switch {
+		case l == "works":
+			w = w.Worked()
+		case strings.HasPrefix(l, "a: "):
+			w = w.Answered(l[3:])
+		default:
+			w = w.Hear(l)
+		}
+	}
+	return w
+}
+
+func held(w Words) []string {
+	var out []string
+	for _, h := range w.Held {
+		out = append(out, h.Text)
+	}
+	return out
+}
+
+// The goal is what the user wants now.
+func TestWordsGoal(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lines []string
+		goal  string
+		since []Reply
+	}{
+		"a later task replaces an earlier one": {[]string{"Please write the parser.", "Now write the lexer, please."}, "Now write the lexer, please.", nil},
+		"a nudge is no goal":                   {[]string{"Please write the parser.", "works", "continue"}, "Please write the parser.", nil},
+		"a greeting is no goal":                {[]string{"hello", "Please write the parser."}, "Please write the parser.", nil},
+		"a hook's text is no goal":             {[]string{"Operation stopped by hook: another session", "Please write the parser."}, "Please write the parser.", nil},
+		"a slash command is no goal":           {[]string{"Please write the parser.", "/compact"}, "Please write the parser.", nil},
+		"a pasted file is no goal":             {[]string{"Please write the parser.", "```go\nfunc main() {}\n```"}, "Please write the parser.", nil},
+		"a remark belongs to its task":         {[]string{"Please write the parser.", "we have an import cycle now"}, "Please write the parser.", []Reply{{Text: "we have an import cycle now"}}},
+		"an answer carries its question":       {[]string{"Please write the parser.", "a: By hand, or generated?\n\n1. By hand\n2. Generated", "2"}, "Please write the parser.", []Reply{{To: "By hand, or generated?", Text: "2 (Generated)"}}},
+		"the first words are a goal":           {[]string{"we have an import cycle"}, "we have an import cycle", nil},
+		"only the newest remarks":              {[]string{"Please write the parser.", "one is odd", "two is odd", "three is odd", "four is odd", "five is odd"}, "Please write the parser.", []Reply{{Text: "two is odd"}, {Text: "three is odd"}, {Text: "four is odd"}, {Text: "five is odd"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := talk(c.lines...)
+			if w.Goal != c.goal {
+				t.Errorf("goal %q, want %q", w.Goal, c.goal)
+			}
+			if d := cmp.Diff(c.since, w.Since); d != "" {
+				t.Errorf("since (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// The newest word wins: what it overrules is gone, and it stays.
+func TestWordsOverrule(t *testing.T) {
+	t.Parallel()
+	w := talk("Please build the store.", "a: We decided to use SQLite for the session store.", "works",
+		"Use Postgres instead of SQLite for the session store.")
+	if len(w.Decided) != 0 {
+		t.Errorf("the overruled decision stands: %q", w.Decided)
+	}
+	if d := cmp.Diff([]string{"Use Postgres instead of SQLite for the session store."}, held(w)); d != "" {
+		t.Error(d)
+	}
+	w = talk("Please build it. Always use tabs in Go files.", "From now on use spaces in Go files.")
+	if d := cmp.Diff([]string{"From now on use spaces in Go files."}, held(w)); d != "" {
+		t.Error(d)
+	}
+	w = talk("請做登入頁。不要用 cookie 保存登入狀態。", "改成用 cookie 保存登入狀態。")
+	if d := cmp.Diff([]string{"改成用 cookie 保存登入狀態。"}, held(w)); d != "" {
+		t.Error(d)
+	}
+	// What is about something else stays.
+	w = talk("Never push to main. Always run the linter.", "Don't change the public API.")
+	if d := cmp.Diff([]string{"Never push to main.", "Always run the linter.", "Don't change the public API."}, held(w)); d != "" {
+		t.Error(d)
+	}
+}
+
+// Rules outlive wishes, and everything is bounded.
+func TestWordsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := talk("Please start. Never push to main. Ask me before you release.")
+	names := []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"}
+	for _, a := range names {
+		for _, b := range names {
+			w = w.Hear("Please look at " + a + b + ". Ideally keep " + b + a + " short. " + strings.Repeat("x ", 3000))
+			w = w.Answered("We decided to use " + a + " with " + b + ".\n\nIs that right?")
+		}
+	}
+	got := held(w)
+	if len(got) > maxHeld || len(w.Decided) > maxDecided || len(w.Since) > maxSince || len(w.Goal) > maxGoal*4 {
+		t.Errorf("%d held, %d decided", len(got), len(w.Decided))
+	}
+	for _, want := range []string{"Never push to main.", "Ask me before you release."} {
+		if !strings.Contains(strings.Join(got, "\n"), want) {
+			t.Errorf("%q is lost", want)
+		}
+	}
+}
+
+// An open question is one that nothing followed.
+func TestWordsAsked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"asked":                  {[]string{"Please go.", "a: Done. Should I push?"}, "Should I push?"},
+		"answered":               {[]string{"Please go.", "a: Done. Should I push?", "yes"}, ""},
+		"went on by itself":      {[]string{"Please go.", "a: Why is that? Let me look.", "works"}, ""},
+		"interrupted":            {[]string{"Please go.", "a: Should I push?", "[Request interrupted by user]"}, "Should I push?"},
+		"a notification between": {[]string{"Please go.", "a: Should I push?", "<task-notification>x</task-notification>"}, "Should I push?"},
+	} {
+		if got := talk(c.lines...).Asked; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
