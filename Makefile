@@ -42,10 +42,11 @@ bench: build
 		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
 	done
 
-# What compression keeps, on recorded sessions ($OVERTONE_SAMPLES), else on
-# generated ones; which secrets are found, on generated texts.
+# What a hand-over keeps across a compaction, and what compression keeps, on
+# recorded sessions ($OVERTONE_SAMPLES), else on generated ones; which secrets are found, on generated texts.
 eval: export OVERTONE_EVAL := 1
 eval:
+	@$(GO) run ./internal/eval/survive
 	$(GO) test -count=1 -timeout 30m -v -run Eval ./internal/redact ./internal/eval/...
 
 # A minute for every fuzz target, and the guard against a real shell.
