@@ -139,10 +139,15 @@ func (g *guard) stmt(st *syntax.Stmt) {
 		}
 	case *syntax.DeclClause:
 		for _, a := range c.Args {
-			if a.Name != nil {
-				g.assign(a, c.Variant.Value == "export")
-			} else if w := g.word(a.Value); !w.static || !matches(`^-[aAfFpr]+$`, w.text) { // -i evaluates, -n renames
+			w := g.word(a.Value)
+			switch {
+			case a.Name == nil && (!w.static || !matches(`^-[aAfFpr]+$`, w.text)): // -i evaluates, -n renames
 				g.refuse(message.GuardAssign, source(a.Value))
+			case a.Value != nil && !w.number && !w.tokens && (strings.HasPrefix(w.text, "(") || w.text == "" && !w.static):
+				// declare takes '(…)' for an array, whose elements it expands.
+				g.refuse(message.GuardCode, source(a.Value))
+			case a.Name != nil:
+				g.assign(a, c.Variant.Value == "export")
 			}
 		}
 	case *syntax.ArithmCmd:
@@ -201,8 +206,8 @@ func (g *guard) assign(a *syntax.Assign, exported bool) {
 // custom those are in capitals, so small letters pass, except what zsh ties to
 // PATH and what npm and proxies read; of the capitals only names of no meaning.
 func (g *guard) assignable(name string) {
-	if !matches(`^([a-z]\w*|[A-Z]|IFS|BASE|BRANCH|COMMIT|COUNT|DIR|END|FILE|FILES|HASH|ID|LINE|MSG|NAME|OUT|PATTERN|PKG|PR|REF|REPO|RESULT|ROOT|SHA|SRC|START|TAG|TARGET|URL|VERSION)$`, name) ||
-		matches(`path$|^npm_|_proxy$|^(argv|fignore|histchars|prompt|psvar|signals|status|watch)$`, name) {
+	if !matches(`^([a-z]\w*|[A-Z]|IFS|BASE|BRANCH|COMMIT|COUNT|DIR|END|FILE|FILES|HASH|ID|LINE|MSG|NAME|OUT|PATTERN|PKG|PR|REF|REPO|RESULT|ROOT|SHA|SRC|START|TAG|TARGET|URL|VERSION|([A-Z]+_)+(BRANCH|COMMIT|COUNT|HASH|LINES|SHA))$`, name) ||
+		matches(`path$|^(npm|GIT|BASH|LD)_|_proxy$|^(argv|fignore|histchars|prompt|psvar|signals|status|watch)$`, name) {
 		g.refuse(message.GuardAssign, name)
 	}
 }
@@ -391,6 +396,7 @@ func (g *guard) word(x *syntax.Word) word {
 type builder struct {
 	word
 	sole  bool // there is only one part
+	empty bool // what came so far may be nothing
 	whole *syntax.Word
 }
 
@@ -399,21 +405,27 @@ type expansion struct {
 	splits bool // it may become any number of arguments
 	many   bool // it may become none or several, which start like the word
 	safe   bool // it does not start with a dash
-	filled bool // it is never empty, so that nothing behind it can come first
+	filled bool // it is never empty; else what follows may come first
 }
 
 func (b *builder) expand(e expansion) {
-	if b.static {
-		b.static = false
-		b.lead = b.text != "" && b.text[0] != '-' || b.text == "" && e.safe && (e.filled || b.sole)
+	switch {
+	case b.static:
+		b.static, b.empty = false, b.text == "" && !e.filled
+		b.lead = b.text != "" && b.text[0] != '-' || b.text == "" && e.safe
+	case b.empty:
+		b.lead, b.empty = b.lead && e.safe, !e.filled
 	}
 	b.one = b.one && !e.splits && !e.many
 	b.lead = b.lead && !e.splits
 }
 
 func (b *builder) add(text string) {
-	if b.static {
+	switch {
+	case b.static:
 		b.text += text
+	case b.empty && text != "":
+		b.lead, b.empty = b.lead && text[0] != '-', false
 	}
 }
 
@@ -468,7 +480,7 @@ func (g *guard) part(b *builder, p syntax.WordPart, quoted, first bool) {
 		g.stmts(p.Stmts)
 		kind := printedClass(p)
 		b.number, b.tokens = b.sole && kind == number, b.sole && kind == plain
-		b.expand(expansion{splits: !quoted && kind == wild, many: !quoted, safe: kind != wild})
+		b.expand(expansion{splits: !quoted && g.cuts(kind), many: !quoted, safe: kind != wild})
 	case *syntax.ArithmExp:
 		g.arith(p.X)
 		b.number = b.sole
@@ -518,8 +530,12 @@ func (g *guard) param(b *builder, p *syntax.ParamExp, quoted bool) {
 		kind = g.vars[p.Param.Value]
 	}
 	b.number = b.number || b.sole && kind == number
-	b.expand(expansion{splits: !quoted && kind >= leading || all && !p.Length, many: !quoted, safe: kind < wild, filled: p.Length})
+	b.expand(expansion{splits: !quoted && g.cuts(kind) || all && !p.Length, many: !quoted, safe: kind < wild, filled: p.Length})
 }
+
+// cuts reports whether the shell may cut a value into words that start anywhere:
+// a plain one too, once IFS is not what it was.
+func (g *guard) cuts(c class) bool { return c >= leading || c == plain && g.vars["IFS"] != unknown }
 
 // printedClass tells what a substitution prints: a number, hashes of commits, or
 // anything. A program that fails prints nothing, as long as its complaints are
@@ -543,7 +559,7 @@ func printedClass(c *syntax.CmdSubst) class {
 	switch line := source(call); {
 	case matches(`^(wc -[clmw]|nproc|date \+%s|seq( \d+)+)$`, line):
 		return number
-	case st == c.Stmts[0] && matches(`^git (rev-parse|rev-list|merge-base|log (-\d+ )?--(format|pretty)=(format:)?%[hH])( -n \d+| -\d+| --(short|verify|abbrev-ref|all|reverse|first-parent|max-count=\d+)| [A-Za-z0-9][\w./~^-]*)*$`, line):
+	case st == c.Stmts[0] && matches(`^git (rev-parse|rev-list|merge-base|describe|log (-\d+ )?--(format|pretty)=(format:)?%[hH])( -n \d+| -\d+| --(short|verify|abbrev-ref|all|reverse|first-parent|tags|always|(abbrev|max-count)=\d+)| [A-Za-z0-9][\w./~^-]*)*$`, line):
 		return plain
 	}
 	return wild

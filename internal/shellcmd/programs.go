@@ -185,7 +185,7 @@ func (r rule) check(args []word) (word, bool) {
 		switch {
 		case w.static && w.text == "--" && !ended:
 			ended = true
-		case !w.option() || ended:
+		case !w.option() || ended || r.most >= 0 && operands > 0: // not every program takes options that late
 			if operands++; !w.one && r.most >= 0 || r.never != "" && strings.ContainsAny(w.text[:min(1, len(w.text))], r.never) || operands == r.most+1 {
 				return w, false
 			}

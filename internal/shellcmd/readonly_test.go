@@ -18,7 +18,7 @@ func TestReadOnly(t *testing.T) {
 		`sort -u f | uniq -c | sort -rn | head`, `sort -t: -k2 f`, `cut -d: -f1 f | tr a-z A-Z`, `diff a b`, `diff <(sort a) <(sort b)`, `date`, `date +%s`,
 		`date -d yesterday +%F`, `which go; type ls; command -v git`, `env`, `printenv PATH`, `id -u`, `uname -a`, `ps aux | grep x`, `tree -L 2`,
 		`git status`, `git status -s && git diff --stat`, `git log --oneline -5`, `git log --author='a b' -- path`, `git diff HEAD~1 -- f`, `git show HEAD:f`,
-		`git -C sub log`, `git --no-pager diff`, `git -c color.ui=never diff`, `git -c core.pager=cat log`, `git branch`, `git branch -a`, `git branch -vv`,
+		`git -C sub log`, `git diff $(git merge-base main HEAD)..HEAD -- docs`, `git diff --stat "$(git merge-base main HEAD)"..HEAD`, `TODO_COUNT=$(ls *.md | wc -l) && echo "$TODO_COUNT"`, `x=a; sort "$x.txt" "$x/$x"`, `git --no-pager diff`, `git -c color.ui=never diff`, `git -c core.pager=cat log`, `git branch`, `git branch -a`, `git branch -vv`,
 		`git branch --show-current`, `git branch --list 'x*'`, `git branch --contains HEAD`, `git branch --merged main`, `git tag`, `git tag -l 'v*'`, `git tag --sort=-creatordate`,
 		`git remote -v`, `git remote get-url origin`, `git config --get user.name`, `git config user.name`, `git config -l`, `git config -f .gitmodules --get-regexp path`, `base64 f`, `ls | xargs -I{} cat {}`, `git stash list`, `git worktree list`,
 		`git rev-parse --show-toplevel`, `git ls-files | head`, `git blame -L1,5 f`, `git grep -n x`, `git reflog`, `git reflog show HEAD`, `git describe --tags`, `git --version`,

@@ -146,18 +146,18 @@ func (b *sandbox) list() map[string]string {
 			return nil
 		}
 		info, err := d.Info()
-		if err != nil {
-			return nil
-		}
-		if d.IsDir() {
+		switch {
+		case err != nil:
+			out[rel] = err.Error()
+		case d.IsDir():
 			out[rel] = info.Mode().String()
-			return nil
+		default:
+			h := fnv.New64a()
+			if data, err := os.ReadFile(p); err == nil {
+				h.Write(data)
+			}
+			out[rel] = fmt.Sprint(info.Mode(), info.ModTime().UnixNano(), h.Sum64())
 		}
-		h := fnv.New64a()
-		if data, err := os.ReadFile(p); err == nil {
-			h.Write(data)
-		}
-		out[rel] = fmt.Sprint(info.Mode(), info.ModTime().UnixNano(), h.Sum64())
 		return nil
 	})
 	if err != nil {
@@ -278,7 +278,7 @@ func (g grammar) stmt(depth int) string {
 	case 10:
 		out = g.assign()
 	case 11:
-		out = g.pick("declare", "export", "readonly", "typeset", "declare -i", "declare -x", "declare -n", "declare -a") + " " + g.pick(g.assign(), g.word(1))
+		out = g.pick("declare", "export", "readonly", "typeset", "declare -i", "declare -x", "declare -n", "declare -a", "declare -A", "readonly -a") + " " + g.pick(g.assign(), g.word(1))
 	case 12:
 		out = g.pick("f", "ls", "cat", "echo") + "() { " + s() + "; }; " + g.pick("f", "ls", "cat", "echo a")
 	case 13:
@@ -302,8 +302,8 @@ func (g grammar) name() string {
 
 func (g grammar) assign() string {
 	v := g.pick("1", "42", "f", "sub/k", "-o", "-delete", "--output=pwn", "evil", "./evil", "'a[$(touch p)]'", "'a[$(touch${IFS}p)]'", "'$(touch p)'", "'-v a[$({touch,p})]'", "-v", "'touch p'", "'w pwn'",
-		"'f pwn'", "./env", "", "PATH", g.word(1), "$((n+1))", "(1 2)", "$(cat g)", "$(wc -l < f)", "\"$x\"", "$(git rev-parse HEAD)")
-	return g.pick(g.name()+"="+v, g.name()+"="+v, g.name()+"+="+v, "a["+g.arith()+"]="+v, "n="+strconv.Itoa(g.n(9)), "read "+g.name()+" <<< "+v,
+		"'f pwn'", "./env", "", "PATH", g.word(1), "$((n+1))", "(1 2)", "'($(touch p))'", "'([$(touch p)]=1)'", "$(cat g)", "$(wc -l < f)", "\"$x\"", "$(git rev-parse HEAD)")
+	return g.pick(g.name()+"="+v, g.name()+"="+v, g.name()+"+="+v, "a["+g.arith()+"]="+v, "n="+strconv.Itoa(g.n(9)), "x="+g.pick("a-o", "a-delete", "f")+"; IFS="+g.pick("a", "f", ","), "read "+g.name()+" <<< "+v,
 		"printf -v "+g.name()+" %s "+v, "mapfile -t "+g.name()+" <<< "+v, "set -- "+v, ": ${"+g.name()+":="+v+"}")
 }
 
