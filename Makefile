@@ -6,7 +6,7 @@ BIN := bin/overtone
 TOOLS := .tools
 LINT_VERSION := v2.14.0
 
-.PHONY: build demo test e2e lint bench eval fuzz clean
+.PHONY: build demo test e2e e2e-latest lint bench eval fuzz clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
@@ -23,6 +23,15 @@ test:
 # on loopback.
 e2e: build
 	$(GO) test -tags e2e -count=1 -timeout 20m ./e2e/...
+
+# The same on whatever the registry calls the latest Claude Code, for a scheduled
+# job: says which version it is, and which tests it breaks.
+e2e-latest: export OVERTONE_E2E_CLAUDE := latest
+e2e-latest: build
+	@$(GO) test -tags e2e -count=1 -timeout 20m -v ./e2e/ > .e2e-latest.log 2>&1; status=$$?; \
+	grep -m1 '^Claude Code' .e2e-latest.log; \
+	if [ $$status -ne 0 ]; then grep -E '^ *--- FAIL|^panic|^FAIL' .e2e-latest.log; echo "details: .e2e-latest.log"; else echo "every test passes"; fi; \
+	exit $$status
 
 lint: $(TOOLS)/golangci-lint
 	$(TOOLS)/golangci-lint run ./...
@@ -59,4 +68,4 @@ fuzz:
 	done
 
 clean:
-	rm -rf bin $(TOOLS) .e2e
+	rm -rf bin $(TOOLS) .e2e .e2e-latest.log

@@ -37,11 +37,13 @@ type World struct {
 	Project string
 	Records string // the recorder's folder; "" when the real binary is used
 	Plugin  string // the plugin's folder
+	Version Version
 	Allow   string // tools that need no permission; there is nobody to ask
 
-	t   *testing.T
-	env map[string]string
-	bin string
+	t      *testing.T
+	env    map[string]string
+	bin    string
+	claude string
 }
 
 // Binary chooses what the plugin's hooks call.
@@ -54,8 +56,14 @@ const (
 
 // NewWorld makes a home, a project with a git repository and a model that
 // answers with h. It waits for a free slot.
-func NewWorld(t *testing.T, b Binary, h mockapi.Handler) *World {
+//
+// The agent is the newest Claude Code unless another version is named.
+func NewWorld(t *testing.T, b Binary, h mockapi.Handler, on ...Version) *World {
 	t.Helper()
+	v := Newest(t)
+	if len(on) > 0 {
+		v = on[0]
+	}
 	builder := buildOvertone
 	if b == Recorder {
 		builder = buildRecorder
@@ -64,7 +72,7 @@ func NewWorld(t *testing.T, b Binary, h mockapi.Handler) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Claude(t)
+	agent := v.Claude(t)
 	slots <- struct{}{}
 	t.Cleanup(func() { <-slots })
 
@@ -77,6 +85,8 @@ func NewWorld(t *testing.T, b Binary, h mockapi.Handler) *World {
 		Project: filepath.Join(base, "proj"),
 		Plugin:  PluginDir(),
 		Allow:   "Bash",
+		Version: v,
+		claude:  agent,
 		bin:     bin,
 	}
 	t.Cleanup(w.API.Close)
@@ -87,7 +97,7 @@ func NewWorld(t *testing.T, b Binary, h mockapi.Handler) *World {
 		}
 	}
 	w.env = map[string]string{
-		"PATH":                    bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH":                    strings.Join([]string{bin, filepath.Dir(agent), os.Getenv("PATH")}, string(os.PathListSeparator)),
 		"HOME":                    w.Home,
 		"TMPDIR":                  base,
 		"LANG":                    "C.UTF-8",
@@ -229,7 +239,7 @@ type Result struct {
 // Prompt runs "claude -p text" to its end and returns its stream.
 func (w *World) Prompt(text string, args ...string) Stream {
 	w.t.Helper()
-	cmd := w.command(Claude(w.t), w.claudeArgs(append(args, text))...)
+	cmd := w.command(w.claude, w.claudeArgs(append(args, text))...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {
@@ -327,7 +337,7 @@ type Session struct {
 // Start starts a session; the test's end stops it.
 func (w *World) Start(args ...string) *Session {
 	w.t.Helper()
-	cmd := w.command(Claude(w.t), w.claudeArgs(append([]string{"--input-format", "stream-json"}, args...))...)
+	cmd := w.command(w.claude, w.claudeArgs(append([]string{"--input-format", "stream-json"}, args...))...)
 	s := &Session{w: w, cmd: cmd, stderr: &syncBuffer{}, events: make(chan Event, 4096), done: make(chan struct{})}
 	cmd.Stderr = s.stderr
 	var err error

@@ -70,11 +70,12 @@ func recovered(t *testing.T, w *World, n int) {
 
 // The user compacts while a background agent works; the next request has the
 // state, the outbox still delivers, and the workflow ends as it should.
-func TestCompactManual(t *testing.T) {
-	t.Parallel()
+func TestCompactManual(t *testing.T) { t.Parallel(); onEach(t, testCompactManual) }
+
+func testCompactManual(t *testing.T, v Version) {
 	release := make(chan struct{})
 	p := &Relay{Background: true, Agents: map[string][]Step{"developer": {Step(pass).until(release)}}}
-	w := NewWorld(t, Overtone, p.Handle)
+	w := NewWorld(t, Overtone, p.Handle, v)
 	w.Write("specs/features/in-progress/add-flag/tasks.md", "---\nfeature: add-flag\n---\n\n## Tasks\n\n- [x] read the code\n- [ ] write the flag\n")
 	s := w.Start()
 	res := s.Ask("[workflow:quick-dev] fix it")
@@ -98,8 +99,9 @@ func TestCompactManual(t *testing.T) {
 }
 
 // The host compacts by itself in mid-turn, between two stages.
-func TestCompactAuto(t *testing.T) {
-	t.Parallel()
+func TestCompactAuto(t *testing.T) { t.Parallel(); onEach(t, testCompactAuto) }
+
+func testCompactAuto(t *testing.T, v Version) {
 	compacted := false
 	p := &Relay{}
 	p.Usage = func(n int) int {
@@ -110,7 +112,7 @@ func TestCompactAuto(t *testing.T) {
 		}
 		return 10_000
 	}
-	w := NewWorld(t, Overtone, p.Handle)
+	w := NewWorld(t, Overtone, p.Handle, v)
 	w.Settings(map[string]any{"autoCompactWindow": 100_000})
 	st := w.Prompt("[workflow:quick] add a flag")
 	r := st.Result()
@@ -185,8 +187,8 @@ func TestCompactResume(t *testing.T) {
 
 // gateWorld lets the host ask for a compaction from 67,000 tokens on, and
 // Overtone decide (mode auto).
-func gateWorld(t *testing.T, h mockapi.Handler) *World {
-	w := NewWorld(t, Overtone, h)
+func gateWorld(t *testing.T, h mockapi.Handler, on ...Version) *World {
+	w := NewWorld(t, Overtone, h, on...)
 	w.Settings(map[string]any{"autoCompactWindow": 100_000})
 	w.Configure("compact:\n  mode: auto\n")
 	return w
@@ -255,8 +257,9 @@ func TestCompactGate(t *testing.T) {
 // A sub-agent that grows asks by the same hook with the same input. Main's commit
 // does not open the gate for it; at its own ceiling it is compacted without a
 // packet; and main's boundary is still there when main needs it.
-func TestCompactGateSubagent(t *testing.T) {
-	t.Parallel()
+func TestCompactGateSubagent(t *testing.T) { t.Parallel(); onEach(t, testCompactGateSubagent) }
+
+func testCompactGateSubagent(t *testing.T, v Version) {
 	p := Play{
 		Main: []Step{
 			gateStep("echo small", 10_000), gateStep(gateCommit, 10_000),
@@ -268,7 +271,7 @@ func TestCompactGateSubagent(t *testing.T) {
 			gateStep("echo 5", 160_000), gateStep("echo 6", 160_000), say("seen"),
 		}},
 	}
-	w := gateWorld(t, p.Handle)
+	w := gateWorld(t, p.Handle, v)
 	if r := w.Prompt("MARK-GOAL").Result(); r.Text != "DONE" {
 		t.Errorf("result %+v", r)
 	}
@@ -298,8 +301,9 @@ func TestCompactGateSubagent(t *testing.T) {
 
 // Whatever the boundary, the gate opens at the ceiling: a session must never
 // run into the host's own limit.
-func TestCompactGateCeiling(t *testing.T) {
-	t.Parallel()
+func TestCompactGateCeiling(t *testing.T) { t.Parallel(); onEach(t, testCompactGateCeiling) }
+
+func testCompactGateCeiling(t *testing.T, v Version) {
 	var p Play
 	for i := range 8 {
 		tokens := 80_000 + 15_000*i
@@ -310,7 +314,7 @@ func TestCompactGateCeiling(t *testing.T) {
 			return mockapi.Calls(bash("echo step")).Tokens(tokens)
 		})
 	}
-	w := gateWorld(t, p.Handle)
+	w := gateWorld(t, p.Handle, v)
 	st := w.Prompt("go")
 	if r := st.Result(); r.Text != "DONE" || r.TerminalReason != "completed" {
 		t.Errorf("result %+v", r)
@@ -325,8 +329,9 @@ func TestCompactGateCeiling(t *testing.T) {
 
 // A sub-agent's own compaction looks to the hooks like one of the main thread.
 // It gets no recovery text, and the main thread's is still delivered later.
-func TestCompactSubagent(t *testing.T) {
-	t.Parallel()
+func TestCompactSubagent(t *testing.T) { t.Parallel(); onEach(t, testCompactSubagent) }
+
+func testCompactSubagent(t *testing.T, v Version) {
 	big := func(command string) Step {
 		return func(*mockapi.Request) mockapi.Reply { return mockapi.Calls(bash(command)).Tokens(80_000) }
 	}
@@ -339,7 +344,7 @@ func TestCompactSubagent(t *testing.T) {
 		}
 		return 10_000
 	}
-	w := NewWorld(t, Overtone, p.Handle)
+	w := NewWorld(t, Overtone, p.Handle, v)
 	w.Settings(map[string]any{"autoCompactWindow": 100_000})
 	r := w.Prompt("[workflow:quick] add a flag").Result()
 	finished(t, w, r.SessionID)

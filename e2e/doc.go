@@ -2,9 +2,11 @@
 //
 //	go test -tags e2e ./e2e/...
 //
-// The first run installs the pinned agents from the npm registry into .e2e/ at
-// the root of the repository (OVERTONE_E2E_DIR names another folder); later runs
-// find them there and need no network. Everything else is loopback: the agent's
+// The first run installs the agents from the npm registry into .e2e/ at the root
+// of the repository (OVERTONE_E2E_DIR names another folder), each version in a
+// folder of its own; later runs find them there and need no network. Which
+// versions of Claude Code are run is said in one place, host.Host's Verified;
+// OVERTONE_E2E_CLAUDE names another one instead. Everything else is loopback: the agent's
 // model is package mockapi, whose handler plays the model and which keeps every
 // request body. Tests assert on those bodies, on the hooks' recorded stdin, and
 // on the files the agent and Overtone wrote.

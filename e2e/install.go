@@ -10,48 +10,113 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
-// The versions whose behaviour the hooks rely on.
-const (
-	ClaudeVersion = "2.1.197"
-	CodexVersion  = "0.166.0"
-)
+// Version is one of the versions of Claude Code that the tests run.
+type Version string
 
-var packages = map[string]string{
-	"@anthropic-ai/claude-code": ClaudeVersion,
-	"@openai/codex":             CodexVersion,
-}
+// claudes are the versions of Claude Code that the tests run, the newest first:
+// those that doctor calls verified, or the one that OVERTONE_E2E_CLAUDE names
+// ("latest" is what the registry calls so).
+var claudes = sync.OnceValues(func() ([]Version, error) {
+	switch v := os.Getenv("OVERTONE_E2E_CLAUDE"); v {
+	case "":
+	case "latest":
+		out, err := exec.Command("npm", "view", "@anthropic-ai/claude-code", "version").Output()
+		if err != nil {
+			return nil, fmt.Errorf("ask the registry for the latest version: %w", err)
+		}
+		return []Version{Version(strings.TrimSpace(string(out)))}, nil
+	default:
+		return []Version{Version(v)}, nil
+	}
+	var list []Version
+	for _, v := range slices.Backward(host.Of(host.ClaudeCode).Verified) {
+		list = append(list, Version(v.String()))
+	}
+	return list, nil
+})
 
-// Claude returns the path of the installed Claude Code.
-func Claude(t testing.TB) string { return agent(t, "claude") }
+// codexVersion is the version of Codex whose behaviour the hooks rely on.
+const codexVersion = "0.166.0"
 
-// Codex returns the path of the installed Codex CLI.
-func Codex(t testing.TB) string { return agent(t, "codex") }
+// Newest is the newest version of Claude Code under test: what a user gets who
+// installs it today.
+func Newest(t testing.TB) Version { return versions(t)[0] }
 
-func agent(t testing.TB, name string) string {
+// Floor is the oldest version under test.
+func Floor(t testing.TB) Version { return versions(t)[len(versions(t))-1] }
+
+func versions(t testing.TB) []Version {
 	t.Helper()
-	dir, err := installed()
+	list, err := claudes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, "node_modules", ".bin", name)
+	return list
 }
 
-var installed = sync.OnceValues(func() (string, error) {
-	dir := os.Getenv("OVERTONE_E2E_DIR")
-	if dir == "" {
-		dir = filepath.Join(root(), ".e2e")
+// onEach runs a test on every version of Claude Code. What only shows that a text
+// of ours reaches its reader needs one of them; what depends on how the host
+// orders its steps needs all.
+func onEach(t *testing.T, f func(t *testing.T, v Version)) {
+	for _, v := range versions(t) {
+		t.Run(string(v), func(t *testing.T) {
+			t.Parallel()
+			f(t, v)
+		})
 	}
-	return dir, install(dir)
-})
+}
 
-// install brings the pinned agents into dir unless they are there. Two test
-// processes may start at once, hence the lock.
-func install(dir string) error {
+// agent is a program from npm in a folder of its own, with the packages it needs.
+type agent struct {
+	dir, name string
+	packages  []string
+}
+
+func claudeAgent(v Version) agent {
+	// It needs a newer node than distributions have.
+	return agent{"claude-" + string(v), "claude", []string{"@anthropic-ai/claude-code@" + string(v), "node@24"}}
+}
+
+var codexAgent = agent{"codex-" + codexVersion, "codex", []string{"@openai/codex@" + codexVersion}}
+
+// Claude returns the path of Claude Code, the newest one.
+func Claude(t testing.TB) string { return Newest(t).Claude(t) }
+
+// Claude returns the path of this version. The node in the same folder is to
+// come first on PATH.
+func (v Version) Claude(t testing.TB) string { return claudeAgent(v).path(t) }
+
+// Codex returns the path of the installed Codex CLI.
+func Codex(t testing.TB) string { return codexAgent.path(t) }
+
+func (a agent) path(t testing.TB) string {
+	t.Helper()
+	base := os.Getenv("OVERTONE_E2E_DIR")
+	if base == "" {
+		base = filepath.Join(root(), ".e2e")
+	}
+	dir := filepath.Join(base, a.dir)
+	once, _ := installed.LoadOrStore(a.dir, sync.OnceValue(func() error { return a.install(dir) }))
+	if err := once.(func() error)(); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "node_modules", ".bin", a.name)
+}
+
+var installed sync.Map // by folder
+
+// install brings the agent into dir unless it is there. Two test processes may
+// start at once, hence the lock.
+func (a agent) install(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -63,40 +128,39 @@ func install(dir string) error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
-
-	args := []string{"install", "--prefix", dir, "--no-audit", "--no-fund", "--loglevel=error"}
 	missing := false
-	for name, version := range packages {
-		args = append(args, name+"@"+version)
-		missing = missing || packageVersion(dir, name) != version
+	for _, p := range a.packages {
+		at := strings.LastIndex(p, "@")
+		have := packageVersion(dir, p[:at])
+		missing = missing || have != p[at+1:] && !strings.HasPrefix(have, p[at+1:]+".")
 	}
 	if missing {
 		npm, err := exec.LookPath("npm")
 		if err != nil {
 			return errors.New("the end-to-end tests need npm to install the agents\n" +
-				"hint: install Node.js, or set OVERTONE_E2E_DIR to a folder that has them under node_modules")
+				"hint: install Node.js, or set OVERTONE_E2E_DIR to a folder that has them")
 		}
+		args := append([]string{"install", "--prefix", dir, "--no-audit", "--no-fund", "--loglevel=error"}, a.packages...)
 		if out, err := exec.Command(npm, args...).CombinedOutput(); err != nil {
-			return fmt.Errorf("install the agents into %s: %w\n%s", dir, err, out)
+			return fmt.Errorf("install %v into %s: %w\n%s", a.packages, dir, err, out)
 		}
 	}
-	return runs(dir)
+	return a.runs(dir)
 }
 
-// runs starts each binary once: npm reports success even when the platform's
+// runs starts the program once: npm reports success even when the platform's
 // optional binary package was left out.
-func runs(dir string) error {
+func (a agent) runs(dir string) error {
 	home, err := os.MkdirTemp("", "overtone-e2e-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(home)
-	for _, name := range []string{"claude", "codex"} {
-		cmd := exec.Command(filepath.Join(dir, "node_modules", ".bin", name), "--version")
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("run %s --version: %w\n%s\nhint: remove %s and run again", name, err, out, dir)
-		}
+	bin := filepath.Join(dir, "node_modules", ".bin")
+	cmd := exec.Command(filepath.Join(bin, a.name), "--version")
+	cmd.Env = []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("run %s --version: %w\n%s\nhint: remove %s and run again", a.name, err, out, dir)
 	}
 	return nil
 }

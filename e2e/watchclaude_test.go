@@ -35,7 +35,7 @@ func claudeMind(r *mockapi.Request) mockapi.Reply {
 // driveClaude starts `overtone watch claude`; own goes to claude.
 func (w *World) driveClaude(prompts []string, own ...string) *proc {
 	w.t.Helper()
-	args := append([]string{"watch", "claude", "--mode", "auto", "--json", "--bin", Claude(w.t)}, prompts...)
+	args := append([]string{"watch", "claude", "--mode", "auto", "--json", "--bin", w.claude}, prompts...)
 	args = append(args, "--", "--plugin-dir", w.Plugin, "--model", Model, "--permission-mode", "acceptEdits", "--allowedTools=Bash")
 	cmd := w.command("overtone", append(args, own...)...)
 	p := &proc{cmd: cmd, done: make(chan struct{}), printed: make(chan struct{}, 1)}

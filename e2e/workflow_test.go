@@ -89,13 +89,14 @@ func neverToMain(t *testing.T, w *World, text string) {
 
 // The whole way, with a review that fails once: back to DEV, both barrier
 // stages again, on to the end.
-func TestWorkflowStandard(t *testing.T) {
-	t.Parallel()
+func TestWorkflowStandard(t *testing.T) { t.Parallel(); onEach(t, testWorkflowStandard) }
+
+func testWorkflowStandard(t *testing.T, v Version) {
 	const report = "SECRET-REPORT C-1 CRITICAL: the flag is ignored in flag.go:12"
 	p := &Relay{Agents: map[string][]Step{
 		"code-reviewer": {writeReport(report), failing("CRITICAL", "")},
 	}}
-	w := NewWorld(t, Overtone, p.Handle)
+	w := NewWorld(t, Overtone, p.Handle, v)
 	r := w.Prompt("/overtone:standard add a flag").Result()
 	if r.IsError {
 		t.Errorf("result %+v", r)
@@ -155,10 +156,11 @@ func TestWorkflowStandard(t *testing.T) {
 
 // REVIEW and TEST in one batch: the first to end says nothing, the join is told
 // once.
-func TestWorkflowBarrierJoin(t *testing.T) {
-	t.Parallel()
+func TestWorkflowBarrierJoin(t *testing.T) { t.Parallel(); onEach(t, testWorkflowBarrierJoin) }
+
+func testWorkflowBarrierJoin(t *testing.T, v Version) {
 	p := &Relay{}
-	w := NewWorld(t, Overtone, p.Handle)
+	w := NewWorld(t, Overtone, p.Handle, v)
 	r := w.Prompt("[workflow:quick] add a flag").Result()
 	want := []string{"developer", "code-reviewer", "tester", "retrospective", "doc-updater"}
 	got := agents(w)
@@ -185,15 +187,16 @@ func TestWorkflowBarrierJoin(t *testing.T) {
 
 // Background agents end while the main agent is idle: the outbox rides on the
 // notification.
-func TestWorkflowBackground(t *testing.T) {
-	t.Parallel()
+func TestWorkflowBackground(t *testing.T) { t.Parallel(); onEach(t, testWorkflowBackground) }
+
+func testWorkflowBackground(t *testing.T, v Version) {
 	first, second := make(chan struct{}), make(chan struct{})
 	p := &Relay{Background: true, Agents: map[string][]Step{
 		"developer":     {Step(pass).until(first)},
 		"code-reviewer": {Step(pass).until(second)},
 		"tester":        {Step(pass).until(second)},
 	}}
-	w := NewWorld(t, Overtone, p.Handle)
+	w := NewWorld(t, Overtone, p.Handle, v)
 	s := w.Start()
 	res := s.Ask("[workflow:quick-dev] fix it")
 	close(first)
@@ -362,7 +365,7 @@ func TestWorkflowStop(t *testing.T) {
 		w := NewWorld(t, Overtone, p.Handle)
 		r := w.Prompt("[workflow:quick-dev] fix it").Result()
 		finished(t, w, r.SessionID)
-		if got := mains(w)[2].Last(); !strings.HasPrefix(got, "Stop hook feedback:") {
+		if got := mains(w)[2].Last(); !strings.Contains(got, "Stop hook feedback:") {
 			t.Errorf("after the early end: %s", got)
 		}
 	})

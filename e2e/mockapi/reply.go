@@ -55,6 +55,13 @@ func Delegate(agentType, prompt string) Block {
 	}}
 }
 
+// Foreground is Delegate where the main agent waits for the answer.
+func Foreground(agentType, prompt string) Block {
+	b := Delegate(agentType, prompt)
+	b.Input["run_in_background"] = false
+	return b
+}
+
 // Background is Delegate with run_in_background.
 func Background(agentType, prompt string) Block {
 	b := Delegate(agentType, prompt)

@@ -175,7 +175,7 @@ func parse(body []byte, h http.Header, agents map[string]string) (*Request, erro
 }
 
 // classify tells the threads apart by what only their requests hold. The main
-// agent's prompt is the only one that introduces an interactive agent; the
+// agent's prompt introduces it in words that no other has; the
 // summariser reuses the prompt of the thread it sums up and gives itself away by
 // its last message.
 func classify(r *Request, agents map[string]string) (Kind, string) {
@@ -194,11 +194,16 @@ func classify(r *Request, agents map[string]string) (Kind, string) {
 	if len(r.Tools) == 0 {
 		return Side, ""
 	}
-	if strings.Contains(r.System, "interactive agent that helps users") {
-		return Main, ""
+	for _, mark := range mainMarks {
+		if strings.Contains(r.System, mark) {
+			return Main, ""
+		}
 	}
 	return Subagent, ""
 }
+
+// mainMarks are how the main agent is introduced, by the versions of the host.
+var mainMarks = []string{"interactive agent that helps users", "an agent working with the user toward their goals"}
 
 func isSummary(r *Request) bool {
 	if len(r.Messages) == 0 {

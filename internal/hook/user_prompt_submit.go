@@ -40,6 +40,9 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 			if err := c.startWorkflow(tx, template, &r); err != nil {
 				return err
 			}
+		case ownCommand(text):
+			// It says itself where the work stands, and `cancel` ends it: whether
+			// before or after this hook depends on the host's version.
 		case tx.Active() && !note:
 			r.Context = joinLines(r.Context, c.progress(tx.Workflow))
 		case note:
@@ -66,6 +69,11 @@ func requested(text string) (string, bool) {
 	name, _, _ = strings.Cut(name, "\n")
 	_, known := workflow.FindTemplate(name)
 	return name, known
+}
+
+// ownCommand reports whether a prompt is a command of the plugin.
+func ownCommand(text string) bool {
+	return strings.HasPrefix(strings.TrimSpace(text), "/"+workflow.AgentPrefix)
 }
 
 // startWorkflow starts a workflow and tells the model where to begin.

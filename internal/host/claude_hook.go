@@ -61,7 +61,7 @@ func decodeClaude(event string, data []byte) Call {
 		t.Agent = Agent{
 			Type: text(in.Get("subagent_type")), Prompt: in.Get("prompt").String(), Async: in.Get("run_in_background").Bool(),
 			ID: resp.Get("agentId").String(), Launched: resp.Get("status").String() == "async_launched",
-			Text: contentText(resp.Get("content")),
+			Text: agentText(resp.Get("content")),
 		}
 		t.Agent.Died = strings.HasPrefix(t.Agent.Text, "API Error") && resp.Get("totalTokens").Int() == 0
 	case MessageTool:
@@ -71,6 +71,18 @@ func decodeClaude(event string, data []byte) Call {
 	}
 	t.Done = claudeDone(t.Name, in, resp, failed)
 	return p.call
+}
+
+// agentText is what an agent answered, without the list of its tools that newer
+// versions put in front.
+func agentText(content gjson.Result) string {
+	said := contentText(content)
+	if rest, ok := strings.CutPrefix(said, "<tools-used-before-summary>"); ok {
+		if _, after, ok := strings.Cut(rest, "</tools-used-before-summary>"); ok {
+			return strings.TrimLeft(after, "\n")
+		}
+	}
+	return said
 }
 
 // claudeExit is the exit status of a command, nil while it may still run.

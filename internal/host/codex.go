@@ -14,7 +14,7 @@ import (
 
 // codexHost is Codex CLI. Its sub-agents are threads of their own.
 var codexHost = Host{
-	Name: Codex, Program: "codex", Floor: Version{0, 166, 0},
+	Name: Codex, Program: "codex", Floor: Version{0, 166, 0}, Verified: []Version{{0, 166, 0}},
 	Events:   []string{"session-start", "user-prompt-submit", "post-tool-use", "pre-compact", "post-compact", "stop"},
 	Core:     []string{"user-prompt-submit"},
 	Delivers: true, Watched: true,

@@ -44,6 +44,9 @@ type Host struct {
 	// may not load at all where NeedsFloor says so.
 	Floor      Version
 	NeedsFloor bool
+	// Verified are the versions that the end-to-end tests run, oldest first. A
+	// newer one than the last most likely works, but nobody has seen it.
+	Verified []Version
 	// Events are the hooks that it calls, as `overtone hook` names them; Core ones
 	// come with every session.
 	Events, Core []string
@@ -162,6 +165,11 @@ func (v Version) Less(o Version) bool {
 		}
 	}
 	return false
+}
+
+// Newer reports whether a version is newer than all that were verified.
+func (h *Host) Newer(v Version) bool {
+	return len(h.Verified) > 0 && h.Verified[len(h.Verified)-1].Less(v)
 }
 
 // parseVersion finds the version in what a program prints for --version:

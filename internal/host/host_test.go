@@ -315,3 +315,18 @@ func TestTidy(t *testing.T) {
 		t.Error("another file went")
 	}
 }
+
+// The host's newest versions start agents in the background where the call does
+// not say otherwise; a call that says so is left alone.
+func TestPromptKeepsAgentsInTheForeground(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ input, want string }{
+		{`{"subagent_type":"a","prompt":"x"}`, `{"subagent_type":"a","prompt":"y","run_in_background":false}`},
+		{`{"prompt":"x","run_in_background":true}`, `{"prompt":"y","run_in_background":true}`},
+		{`{"prompt":"x","run_in_background":false}`, `{"prompt":"y","run_in_background":false}`},
+	} {
+		if got := string(withPrompt([]byte(c.input), "y")); got != c.want {
+			t.Errorf("%s becomes %s", c.input, got)
+		}
+	}
+}

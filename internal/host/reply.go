@@ -18,7 +18,9 @@ type Reply struct {
 	Block   string // keep going (Stop), or ask (SubagentStop)
 	Refuse  bool   // refuse a compaction
 	// Prompt replaces what a sub-agent is asked, Answer what the main agent is
-	// told of its work; "" leaves them.
+	// told of its work; "" leaves them. Where the main agent has not said whether
+	// it waits for the sub-agent, it does: what works in the background hands its
+	// last message over as it is.
 	Prompt, Answer string
 }
 
@@ -87,12 +89,16 @@ func denial(reason string) fields {
 	return fields{{"hookEventName", "PreToolUse"}, {"permissionDecision", "deny"}, {"permissionDecisionReason", reason}}
 }
 
-// withPrompt is the Agent tool's input with another prompt.
+// withPrompt is the Agent tool's input with another prompt, in the foreground
+// unless it says something about that.
 func withPrompt(input json.RawMessage, prompt string) json.RawMessage {
 	if !gjson.ParseBytes(input).IsObject() {
 		return nil
 	}
 	out, err := sjson.SetBytes(input, "prompt", prompt)
+	if err == nil && !gjson.GetBytes(input, "run_in_background").Exists() {
+		out, err = sjson.SetBytes(out, "run_in_background", false)
+	}
 	if err != nil {
 		return nil
 	}

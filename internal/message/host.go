@@ -117,6 +117,9 @@ var (
 	DoctorNoPrompt = Text{ZH: "沒有提示檔，使用內建的：%s", EN: "there is no prompt file, the built-in one holds: %s"}
 
 	DoctorClaude    = Text{ZH: "Claude Code %s", EN: "Claude Code %s"}
+	DoctorNewer     = Text{ZH: "%s：比已驗證的版本（到 %s 為止）還新", EN: "%s: newer than the versions that were verified, up to %s"}
+	HintNewer       = Text{ZH: "多半照常運作；有異狀時先以 %s 對照", EN: "it most likely works; if something looks odd, compare with %s"}
+	DoctorBetween   = Text{ZH: "%s：已驗證的是 %s", EN: "%s: verified are %s"}
 	DoctorCodex     = Text{ZH: "Codex %s", EN: "Codex %s"}
 	HintUpgrade     = Text{ZH: "請升級 %s", EN: "upgrade %s"}
 	DoctorNoCodex   = Text{ZH: "找不到 codex 程式", EN: "there is no codex program"}

@@ -223,9 +223,22 @@ func (d *doctor) checkVersion(ctx context.Context, h *host.Host) {
 			status = host.Broken
 		}
 		d.add(id, status, h.Texts.Old, v, h.Floor).advise(d, message.HintUpgrade, h.Program)
+	case h.Newer(v):
+		newest := h.Verified[len(h.Verified)-1]
+		d.add(id, host.Note, message.DoctorNewer, h.Texts.Found.Format(d.Lang, v), newest).advise(d, message.HintNewer, newest)
+	case len(h.Verified) > 0 && !slices.Contains(h.Verified, v):
+		d.add(id, host.Fine, message.DoctorBetween, h.Texts.Found.Format(d.Lang, v), versions(h.Verified))
 	default:
 		d.add(id, host.Fine, h.Texts.Found, v)
 	}
+}
+
+func versions(list []host.Version) string {
+	var names []string
+	for _, v := range list {
+		names = append(names, v.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // checkPlugin compares the folder that a host loads with what belongs there.
