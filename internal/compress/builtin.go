@@ -104,10 +104,3 @@ func Mark(text string) string {
 
 // markUnits is the length of a mark.
 const markUnits = 10
-
-// MarkDigits takes the digits out of a mark, or of what a person copied of one.
-func MarkDigits(s string) (string, bool) {
-	s = strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(s), "]"), "[")
-	s = strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(s, "…"), "#"))
-	return s, len(s) == 8 && strings.Trim(s, "0123456789abcdef") == ""
-}

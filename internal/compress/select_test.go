@@ -104,19 +104,11 @@ func TestBandProperties(t *testing.T) {
 	})
 }
 
-func TestMarkDigits(t *testing.T) {
+func TestMark(t *testing.T) {
 	t.Parallel()
 	m := Mark("some text")
 	if message.Units(m) != markUnits {
 		t.Errorf("%q has %d units", m, message.Units(m))
-	}
-	for _, s := range []string{m, strings.TrimPrefix(m, "…"), strings.TrimPrefix(m, "…#")} {
-		if d, ok := MarkDigits(s); !ok || "…#"+d != m {
-			t.Errorf("%q: %q %v", s, d, ok)
-		}
-	}
-	if _, ok := MarkDigits("deadline"); ok {
-		t.Error("a word is a mark")
 	}
 	if lost, err := checkResult("see internal/a/b.go for the 42 reasons", Mark("see internal/a/b.go for the 42 reasons"), false); err != nil || len(lost) == 0 {
 		t.Errorf("a mark is refused: %v, lost %v", err, lost)

@@ -55,7 +55,7 @@ type fileSpan struct{ file, first uint32 }
 // A builder is full when the next document might take it beyond its memory of
 // some hundred megabytes.
 const (
-	maxPostings = 6 << 20
+	maxPostings = 4 << 20
 	maxForms    = 1 << 20
 	maxDocs     = 1<<24 - 1
 )

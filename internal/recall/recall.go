@@ -37,6 +37,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // Options says where things are.
@@ -106,12 +107,25 @@ type Result struct {
 	Total int
 }
 
-// Search brings the index up to date and asks it.
-func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
+// Search asks the index, brought up to date. Nearly always it is already: so it
+// is asked while the files are looked at, and once more only if one changed.
+func (x *Index) Search(ctx context.Context, q Query) (res Result, err error) {
+	if x.man, err = x.load(); err != nil {
+		return res, err
+	}
+	fresh := make(chan bool, 1)
+	go func(m *manifest) {
+		files, err := transcript.Everything(x.opts.Dir)
+		fresh <- err == nil && m.complete && !stale(m, files)
+	}(x.man)
+	if x.man.complete {
+		res, err = x.ask(ctx, q)
+	}
+	if <-fresh && err == nil {
+		return res, nil
+	}
 	for try := 0; ; try++ {
-		err := x.Update(ctx, x.opts.Progress)
-		var res Result
-		if err == nil {
+		if err = x.Update(ctx, x.opts.Progress); err == nil {
 			res, err = x.ask(ctx, q)
 		}
 		if !errors.Is(err, errDamaged) || try > 0 {

@@ -215,7 +215,7 @@ type candidate struct {
 // then what they say.
 const (
 	recordsRead = 400
-	textsRead   = 60
+	textsRead   = 40
 )
 
 func (x *Index) ask(ctx context.Context, q Query) (Result, error) {

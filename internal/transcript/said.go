@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -437,43 +438,42 @@ func Everything(dir func(*host.Host) string) ([]File, error) {
 	var files []File
 	var errs []error
 	for _, h := range host.All() {
-		root := filepath.Join(dir(h), h.Sessions.Dir)
-		errs = append(errs, filepath.WalkDir(root+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
-			if err != nil {
-				return ignoreMissing(err)
-			}
-			if e.IsDir() || !strings.HasSuffix(path, ".jsonl") {
-				return nil
-			}
-			rel, err := filepath.Rel(root, path)
-			if err != nil {
-				return err
-			}
-			rel = filepath.ToSlash(rel)
-			folder, rest, _ := strings.Cut(rel, "/")
-			main := strings.Count(rel, "/") <= h.Sessions.Depth && h.Sessions.Match(e.Name())
-			if !main && !strings.HasPrefix(e.Name(), h.Sessions.Prefix) {
-				return nil
-			}
-			if main {
-				folder = strings.TrimSuffix(rel, "/"+e.Name())
-			}
-			n := len(files)
-			files = appendFile(files, path, h.Name, folder, e)
-			if len(files) > n && !main {
-				files[n].Agent = true
-				files[n].Parent, _, _ = strings.Cut(rest, "/")
-				if files[n].Parent == e.Name() {
-					files[n].Parent = ""
-				}
-			}
-			return nil
-		}))
+		found, err := everythingIn(h, filepath.Join(dir(h), h.Sessions.Dir))
+		files, errs = append(files, found...), append(errs, err)
 	}
 	slices.SortStableFunc(files, func(a, b File) int {
 		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
 	})
 	return files, errors.Join(errs...)
+}
+
+func everythingIn(h *host.Host, root string) ([]File, error) {
+	var files []File
+	// With a slash at its end a folder that is a link is followed.
+	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		if e.IsDir() || !strings.HasSuffix(path, ".jsonl") || !strings.HasPrefix(e.Name(), h.Sessions.Prefix) {
+			return nil
+		}
+		rel := filepath.ToSlash(path[len(root)+1:])
+		folder, rest, _ := strings.Cut(rel, "/")
+		main := strings.Count(rel, "/") <= h.Sessions.Depth && h.Sessions.Match(e.Name())
+		if main {
+			folder = pathpkg.Dir(rel)
+		}
+		n := len(files)
+		files = appendFile(files, path, h.Name, folder, e)
+		if len(files) > n && !main {
+			files[n].Agent = true
+			if parent, _, below := strings.Cut(rest, "/"); below {
+				files[n].Parent = parent
+			}
+		}
+		return nil
+	})
+	return files, err
 }
 
 // Name reads the uuid of the object that a line begins with, and its size.
