@@ -35,6 +35,11 @@ type call struct {
 	sess  *store.Session
 	now   time.Time
 
+	input  []byte // what in was decoded from
+	busy   bool   // the lock was held for too long
+	late   bool   // this call was put off, and is done now
+	denied bool   // the guard said no
+
 	complaint string
 }
 
@@ -47,6 +52,7 @@ func (c *call) open() error {
 		return err
 	}
 	c.home = store.New(folders.Root, folders.Claude, c.env.Now)
+	c.home.Limit(lockLimit)
 	c.loadConfig(folders.ShownClaude)
 	data, err := io.ReadAll(io.LimitReader(c.env.Stdin, maxInput+1))
 	if err != nil {
@@ -56,7 +62,7 @@ func (c *call) open() error {
 	if data, err = checkInput(data); err != nil {
 		c.complain("safeReadStdin", err)
 	} else {
-		c.in = c.host.Decode(c.event, data)
+		c.in, c.input = c.host.Decode(c.event, data), data
 	}
 	id := strings.TrimSpace(c.in.Session)
 	for _, key := range c.host.SessionEnv {
@@ -131,7 +137,9 @@ func (c *call) print(r host.Reply) {
 // update changes the session under its lock.
 func (c *call) update(f func(tx *session.Tx) error) error {
 	o := session.Options{Rules: c.rules, Lang: c.lang, Now: c.now, Warn: func(err error) { c.complain(c.event, err) }}
-	return session.Update(c.sess, o, f)
+	err := session.Update(c.sess, o, f)
+	c.busy = c.busy || errors.Is(err, store.ErrBusy)
+	return err
 }
 
 // settings are read at the end of a turn and before a compaction, never on a

@@ -148,7 +148,15 @@ func (c *call) run() (r host.Reply) {
 		return host.Reply{}
 	}
 	c.home.MarkFired(string(c.host.Name), c.event)
+	c.catchUpLate()
 	r, err := handler(c.event)(c)
+	if c.busy {
+		if err != nil {
+			r = c.withoutLock()
+		}
+		c.putOff(c.denied)
+		return r
+	}
 	switch {
 	case errors.Is(err, errQuiet):
 		return host.Reply{}

@@ -29,7 +29,7 @@ func (c *call) flush(f func(tx *session.Tx) error, work bool) (host.Reply, error
 				return err
 			}
 		}
-		collect(tx, &r)
+		c.collect(tx, &r)
 		return nil
 	})
 	return r, err
@@ -38,15 +38,19 @@ func (c *call) flush(f func(tx *session.Tx) error, work bool) (host.Reply, error
 // settle finishes, in a hook of the main thread, what a compaction left: it goes
 // on, so it has what was handed to it, or gets it now.
 func (c *call) settle(tx *session.Tx, r *host.Reply) error {
-	text, err := tx.Settle(c.event == "user-prompt-submit")
+	text, err := tx.Settle(c.event == "user-prompt-submit" && !c.late)
 	if text != "" {
 		r.Context, r.System = text, text
 	}
 	return err
 }
 
-// collect takes the texts that wait for the main thread.
-func collect(tx *session.Tx, r *host.Reply) {
+// collect takes the texts that wait for the main thread. A call that is done late
+// has nobody to hand them to.
+func (c *call) collect(tx *session.Tx, r *host.Reply) {
+	if c.late {
+		return
+	}
 	for _, m := range tx.Collect() {
 		r.Context = joinLines(r.Context, m.Model)
 		r.Person = joinLines(r.Person, m.Person)

@@ -112,7 +112,7 @@ func (c *call) agentReturned() (host.Reply, error) {
 			// The report stays out of the main agent's context.
 			r.Answer = c.oneLine(tx, key, ended.Text)
 		}
-		collect(tx, &r)
+		c.collect(tx, &r)
 		c.catchUp(tx, &r)
 		return nil
 	})

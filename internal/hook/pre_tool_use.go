@@ -25,8 +25,10 @@ func (c *call) preToolUse() (host.Reply, error) {
 	case c.in.Tool.Kind == host.AgentTool:
 		return c.delegate()
 	}
-	if err := c.markRepos(); err != nil {
-		c.complain("signals", err)
+	if !c.late {
+		if err := c.markRepos(); err != nil {
+			c.complain("signals", err)
+		}
 	}
 	if !c.cfg.Workflow.Guard {
 		return host.Reply{}, errQuiet
@@ -43,9 +45,10 @@ func (c *call) preToolUse() (host.Reply, error) {
 		}
 		return ok
 	}
-	if workflow.Guard(s, tool.Kind.Edits(), tool.Command, readOnly) {
+	if c.late && !c.denied || !c.late && workflow.Guard(s, tool.Kind.Edits(), tool.Command, readOnly) {
 		return host.Reply{}, errQuiet
 	}
+	c.denied = true
 	err = c.update(func(tx *session.Tx) error {
 		return tx.Emit(store.On(message.EventToolGuarded, "toolName", tool.Name))
 	})

@@ -25,7 +25,7 @@ func (c *call) sessionStart() (host.Reply, error) {
 	if source == "compact" {
 		return c.afterCompact()
 	}
-	if c.home.ClaimCleanup(cleanupEvery) {
+	if !c.late && c.home.ClaimCleanup(cleanupEvery) {
 		c.cleanup()
 	}
 	var r host.Reply
@@ -85,6 +85,9 @@ func (c *call) afterCompact() (host.Reply, error) {
 		}
 		if err := tx.Confirm(c.in.Transcript); err != nil {
 			return err
+		}
+		if c.late {
+			return nil // the next prompt carries it
 		}
 		text, err := tx.Deliver(compact.ViaSessionStart)
 		r.Context, r.System = text, text

@@ -142,7 +142,7 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 		lines = append(lines, message.LoopNextAny.In(c.lang))
 	}
 	var waiting host.Reply
-	collect(tx, &waiting)
+	c.collect(tx, &waiting)
 	if line := workflow.DelegateLine(s, c.lang); c.host.Delivers && !strings.Contains(waiting.Context, line) {
 		lines = append(lines, line)
 	}

@@ -34,7 +34,7 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		if err := c.tickBarriers(tx); err != nil {
 			return err
 		}
-		collect(tx, &r)
+		c.collect(tx, &r)
 		switch {
 		case asked && template != "none":
 			if err := c.startWorkflow(tx, template, &r); err != nil {

@@ -181,7 +181,11 @@ func (c *cleanup) session(id string) {
 		return
 	}
 	if !c.opts.DryRun {
-		if err := c.removeSession(s); err != nil {
+		switch err := c.removeSession(s); {
+		case errors.Is(err, ErrBusy):
+			c.report.Spared = append(c.report.Spared, id)
+			return
+		case err != nil:
 			c.failed(err)
 			return
 		}
@@ -198,7 +202,9 @@ func (c *cleanup) removeSession(s *Session) error {
 	if err := os.RemoveAll(trash); err != nil {
 		return err
 	}
-	unlock, err := s.lock(false)
+	// A clean-up waits for nobody: a session whose lock is held is in use, or its
+	// holder was stopped, and the next clean-up is soon enough for both.
+	unlock, err := s.lock(false, trying)
 	if err != nil {
 		return err
 	}

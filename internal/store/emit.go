@@ -93,7 +93,7 @@ func (tx *Tx) Emit(events ...Event) error {
 func (s *Session) Record(events ...Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	unlock, err := s.lock(false)
+	unlock, err := s.lock(false, blocking)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

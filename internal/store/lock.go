@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"sync"
+	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
@@ -12,6 +14,30 @@ import (
 // clean-up that found the session unused for days, so two in a row do not
 // happen by chance.
 const lockTries = 16
+
+// ErrBusy says that another process held a session's lock for longer than this one
+// may wait.
+var ErrBusy = errors.New("another process holds the lock of the session")
+
+// Limit bounds how long this home waits for locks, all of them together; then
+// [Session.Update] returns [ErrBusy]. Without it locks are waited for as long as
+// it takes. Hooks need it: a holder that was stopped, not killed, keeps its lock,
+// and the host waits for the hook.
+func (h *Home) Limit(d time.Duration) { h.patience = &patience{left: d} }
+
+// patience is what is left of the time to wait for locks.
+type patience struct {
+	mu   sync.Mutex
+	left time.Duration
+}
+
+// lockWait says how a lock is asked for.
+type lockWait int
+
+const (
+	blocking lockWait = iota // within the home's limit, where it has one
+	trying                   // not at all
+)
 
 // lock waits for the session's lock and returns the function that gives it up.
 // A missing session is created or, without create, [fs.ErrNotExist].
@@ -26,7 +52,7 @@ const lockTries = 16
 // locks that. Clean-up does remove it, with its whole folder: it moves the
 // folder away while it holds the lock, and each newcomer checks, once it has
 // the lock, that the file it locked is still the one in place.
-func (s *Session) lock(create bool) (unlock func(), err error) {
+func (s *Session) lock(create bool, wait lockWait) (unlock func(), err error) {
 	path := s.path(lockFile)
 	for range lockTries {
 		if err = s.checkDir(); create && errors.Is(err, fs.ErrNotExist) {
@@ -37,8 +63,8 @@ func (s *Session) lock(create bool) (unlock func(), err error) {
 		if err != nil && !(create && errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
-		var f *lockedfile.File
-		f, err = lockedfile.OpenFile(path, os.O_RDWR|os.O_CREATE|openFlags, filePerm)
+		var f lockedFile
+		f, err = s.home.openLocked(path, wait)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // the folder went between the check and the open
 		}
@@ -58,6 +84,72 @@ func (s *Session) lock(create bool) (unlock func(), err error) {
 		}
 	}
 	return nil, errors.Join(errors.New("the session keeps being cleaned up"), err)
+}
+
+// lockedFile is an open file with its lock.
+type lockedFile interface {
+	Stat() (fs.FileInfo, error)
+	Close() error
+}
+
+// openLocked opens a file and locks it. Nearly always the lock is free, and a
+// try is all it takes. Where it is not, the system's own queue decides who is
+// next; a goroutine stands in it, so that we can leave. Should its turn come
+// later, it passes it on.
+func (h *Home) openLocked(path string, wait lockWait) (lockedFile, error) {
+	const flags = os.O_RDWR | os.O_CREATE | openFlags
+	f, err := os.OpenFile(path, flags, filePerm)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := tryLock(f)
+	if ok {
+		return f, nil
+	}
+	f.Close()
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, err
+	}
+	if wait == trying && err == nil {
+		return nil, ErrBusy
+	}
+	if h.patience == nil {
+		return lockedfile.OpenFile(path, flags, filePerm)
+	}
+	h.patience.mu.Lock()
+	defer h.patience.mu.Unlock()
+	if h.patience.left <= 0 {
+		return nil, ErrBusy
+	}
+	type result struct {
+		f   *lockedfile.File
+		err error
+	}
+	turn, gone := make(chan result), make(chan struct{})
+	go func() {
+		f, err := lockedfile.OpenFile(path, flags, filePerm)
+		select {
+		case turn <- result{f, err}:
+		case <-gone:
+			if err == nil {
+				f.Close()
+			}
+		}
+	}()
+	begin := time.Now() //nolint:forbidigo // how long we wait is real time, whatever clock the caller has
+	timer := time.NewTimer(h.patience.left)
+	defer timer.Stop()
+	defer func() { h.patience.left -= time.Since(begin) }() //nolint:forbidigo // see above
+	select {
+	case r := <-turn:
+		if r.err != nil {
+			return nil, r.err
+		}
+		return r.f, nil
+	case <-timer.C:
+		close(gone)
+		return nil, ErrBusy
+	}
 }
 
 // makeDir creates the session's folder and its parents.

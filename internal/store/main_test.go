@@ -22,6 +22,9 @@ const childEnv = "OVERTONE_STORE_TEST_CHILD"
 // fullDisk is set where a full disk can be made up.
 var fullDisk func(*Session) error
 
+// holdLock keeps the session's lock, where processes can be stopped.
+var holdLock func(*Session) error
+
 func TestMain(m *testing.M) {
 	if job := os.Getenv(childEnv); job != "" {
 		if err := runChild(job, os.Args[1:]); err != nil {
@@ -49,6 +52,8 @@ func runChild(job string, args []string) error {
 		return emitMany(s, args[2], n)
 	case "states":
 		return writeStates(s)
+	case "hold":
+		return holdLock(s)
 	case "full":
 		return fullDisk(s)
 	}

@@ -55,8 +55,8 @@ func (s *Session) checkDir() error {
 
 // Update runs fn while holding the session's lock, creating the session's
 // folder if need be. Updates of one session, in all processes, run one after
-// the other. The lock waits as long as it takes and cannot be nested: an Update
-// of the same session inside fn never returns.
+// the other. The lock waits as long as it takes, or as [Home.Limit] allows, and
+// cannot be nested: an Update of the same session inside fn never returns.
 //
 // There is no roll-back. What fn wrote before it returned an error stays
 // written, each file whole.
@@ -67,7 +67,7 @@ func (s *Session) checkDir() error {
 func (s *Session) Update(fn func(tx *Tx) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	unlock, err := s.lock(true)
+	unlock, err := s.lock(true, blocking)
 	if err != nil {
 		return fmt.Errorf("lock session %s: %w", s.id, err)
 	}

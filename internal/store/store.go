@@ -60,6 +60,7 @@ const (
 type Home struct {
 	root, claude string
 	now          func() time.Time
+	patience     *patience
 }
 
 // New returns the home in root ($OVERTONE_HOME) and claudeDir
