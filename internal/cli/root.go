@@ -29,6 +29,15 @@ type app struct {
 
 // Main runs the program and returns its exit code.
 func Main(args []string, env Env) int {
+	hosted := len(args) > 0 && (args[0] == "hook" || args[0] == "statusline")
+	if hosted {
+		// What no recover stops (a stack overflow, no memory, no thread) would end
+		// with 2, which hosts read as "block". This way it ends with an abort.
+		debug.SetTraceback("crash")
+		if starved() {
+			return 0
+		}
+	}
 	if len(args) > 0 && args[0] == "hook" && !slices.Contains(args, "--help") {
 		return hook.Main(args[1:], env.hook())
 	}
@@ -44,7 +53,11 @@ func Main(args []string, env Env) int {
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = message.Fail(message.Interrupted)
 	}
-	return a.exit(err)
+	code := a.exit(err)
+	if hosted {
+		code = min(code, 1)
+	}
+	return code
 }
 
 func (a *app) root() *cobra.Command {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,11 +55,18 @@ func scriptEnv() cli.Env {
 	if d, err := time.ParseDuration(os.Getenv("CLOCK")); err == nil {
 		env.Now = func() time.Time { return time.Now().Add(d) }
 	}
+	if os.Getenv("OVERFLOW") != "" {
+		debug.SetMaxStack(1 << 20)
+		env.Now = func() time.Time { return deep(0) }
+	}
 	if text := os.Getenv("PANIC"); text != "" {
 		env.Now = func() time.Time { panic(text) }
 	}
 	return env
 }
+
+// deep never returns.
+func deep(n int) time.Time { return deep(n + 1).Add(time.Duration(n)) }
 
 func TestScripts(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -98,7 +96,7 @@ func checkInput(data []byte) ([]byte, error) {
 	case !utf8.Valid(data):
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}
-	if !gjson.ValidBytes(data) {
+	if !store.ValidJSON(data) {
 		return nil, errors.New("stdin 讀取或解析失敗：not valid JSON")
 	}
 	if data = bytes.TrimSpace(data); data[0] != '{' {

@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/plugin"
 )
 
@@ -153,7 +154,7 @@ func (c claude) rule(name string) string {
 // does so at the start of a session, too late for that session.
 func (c claude) registered() bool {
 	data, err := os.ReadFile(filepath.Join(c.dir, "plugins", "known_marketplaces.json"))
-	return err == nil && gjson.ValidBytes(data) && gjson.GetBytes(data, pluginName+".source.path").String() == c.plugin
+	return err == nil && store.ValidJSON(data) && gjson.GetBytes(data, pluginName+".source.path").String() == c.plugin
 }
 
 // register has Claude Code itself notice the plugin's folder, so that already
@@ -172,7 +173,7 @@ func (c claude) register(ctx context.Context, bin string, env []string) error {
 // any more: Claude Code would remove, and reformat, what is there.
 func (c claude) unregister(ctx context.Context, bin string, env []string) error {
 	settings, err := os.ReadFile(c.settings())
-	declared := err == nil && gjson.ValidBytes(settings) && gjson.GetBytes(settings, "extraKnownMarketplaces."+pluginName).Exists()
+	declared := err == nil && store.ValidJSON(settings) && gjson.GetBytes(settings, "extraKnownMarketplaces."+pluginName).Exists()
 	if declared || !c.registered() {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // codexHost is Codex CLI. Its sub-agents are threads of their own.
@@ -109,7 +110,7 @@ func codexEdits() []Edit {
 // decided about, according to Codex's config.toml. Nothing is ever approved from
 // here.
 func codexApproved(path string, hooks, configTOML []byte) (approved, total int) {
-	if !gjson.ValidBytes(hooks) {
+	if !store.ValidJSON(hooks) {
 		return 0, 0
 	}
 	for _, h := range codexHooks {

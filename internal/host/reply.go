@@ -6,6 +6,8 @@ import (
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Reply is what a hook has to say, and to whom.
@@ -113,7 +115,7 @@ func withContent(response json.RawMessage, line string) json.RawMessage {
 		return nil
 	}
 	out, err := sjson.SetRawBytes(response, "content", content)
-	if err != nil || !gjson.ValidBytes(out) {
+	if err != nil || !store.ValidJSON(out) {
 		return nil
 	}
 	return out

@@ -81,7 +81,7 @@ func (m *Memory) Waits() bool {
 // lock, would cost such a call more than all else it does.
 func Idle(s *store.Session, transcript, model string) (turn time.Time, ok bool) {
 	data, err := s.Version(MemoryFile)
-	if err != nil || !gjson.ValidBytes(data) {
+	if err != nil || !store.ValidJSON(data) {
 		return turn, false
 	}
 	m := gjson.ParseBytes(data)
