@@ -82,6 +82,9 @@ func (a *app) printDecision(in session.Insight) error {
 	fmt.Fprintln(a.env.Stdout, compact.Explain(in.Input, d, a.lang))
 	if in.Receipt != nil {
 		a.say(message.LastPacket, in.Receipt.String())
+		if in.Receipt.State == compact.Unknown {
+			fmt.Fprintln(a.env.Stdout, in.Receipt.Text)
+		}
 	}
 	if in.Workflow {
 		fmt.Fprintln(a.env.Stdout)

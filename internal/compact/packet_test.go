@@ -277,7 +277,7 @@ func Test004_InjectedExactlyOncePerCompaction(t *testing.T) {
 			ours := func() bool { return !r.foreign(compaction) }
 			var e ReceiptEvent
 			was := r
-			switch rapid.IntRange(0, 6).Draw(t, "event") {
+			switch rapid.IntRange(0, 8).Draw(t, "event") {
 			case 0:
 				e = Started{compaction}
 			case 1:
@@ -294,12 +294,16 @@ func Test004_InjectedExactlyOncePerCompaction(t *testing.T) {
 				e = Arrived{rapid.SampledFrom([]string{"p", "p", "q"}).Draw(t, "id")}
 			case 5:
 				m := Missing{rapid.SampledFrom([]string{"p", "q"}).Draw(t, "id")}
-				if m.ID == "p" && r.State == Delivering {
+				if m.ID == "p" && r.State.out() {
 					missing++
 				}
 				e = m
 			case 6:
 				e = Missing{"somebody else's"} // time passes
+			case 7:
+				e = Printed{}
+			case 8:
+				e = Doubted{}
 			}
 			// A crash between any two events: only what is stored goes on.
 			data, err := json.Marshal(r)
@@ -324,7 +328,7 @@ func Test004_InjectedExactlyOncePerCompaction(t *testing.T) {
 					t.Fatalf("handed out after a failure: %v", was)
 				case !now.Before(r.Expires):
 					t.Fatalf("handed out after its time")
-				case r.State != Delivering || r.Text == "":
+				case !r.State.out() || r.Text == "":
 					t.Fatalf("handed out as %v", r)
 				}
 				if o := e.(Opening); o.Via == ViaQueue && o.Running {

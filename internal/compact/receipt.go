@@ -15,17 +15,30 @@ const (
 	Compacting ReceiptState = "compacting"
 	// Done: the context is compacted, the packet may go out.
 	Done ReceiptState = "compacted"
+	// Printing: a hook is about to print the packet. It stands on disk before
+	// the first byte does, and only a hook that has printed all moves it on.
+	Printing ReceiptState = "printing"
 	// Delivering: the packet was handed to the host; whether it arrived is
 	// not known yet.
 	Delivering ReceiptState = "delivering"
-	// Delivered, Expired and Dropped are the end.
+	// Delivered, Expired, Dropped and Unknown are the end.
 	Delivered ReceiptState = "delivered"
 	Expired   ReceiptState = "expired"
 	Dropped   ReceiptState = "dropped"
+	// Unknown: the hook that was to print it died on the way. Hosts drop what a
+	// hook that died has printed, but nobody saw it: the packet is neither
+	// claimed nor handed out again, and its text is kept for those who ask.
+	Unknown ReceiptState = "unknown"
 )
 
 // Final reports whether nothing can happen to the packet any more.
-func (s ReceiptState) Final() bool { return s == Delivered || s == Expired || s == Dropped }
+func (s ReceiptState) Final() bool {
+	return s == Delivered || s == Expired || s == Dropped || s == Unknown
+}
+
+// out reports whether the packet may be on its way: it can neither expire nor be
+// taken back.
+func (s ReceiptState) out() bool { return s == Printing || s == Delivering }
 
 // Channel is a way into the agent's context.
 type Channel string
@@ -87,6 +100,10 @@ type (
 		Via     Channel
 		Running bool
 	}
+	// Printed: the hook has written the whole packet to its host.
+	Printed struct{}
+	// Doubted: a hook said that it would print, and was not heard of again.
+	Doubted struct{}
 	// Arrived: the host has the packet with this id.
 	Arrived struct{ ID string }
 	// Missing: the host certainly does not have it.
@@ -101,7 +118,7 @@ func (r Receipt) Step(e ReceiptEvent, now time.Time) (Receipt, bool) {
 	}
 	// A packet that may have been handed out cannot expire: it could still
 	// turn out to have arrived.
-	if r.State != Delivering && !r.Expires.IsZero() && !now.Before(r.Expires) {
+	if !r.State.out() && !r.Expires.IsZero() && !now.Before(r.Expires) {
 		return r.end(Expired, now, "expired"), false
 	}
 	return e.step(r, now)
@@ -150,7 +167,7 @@ func (e Failed) step(r Receipt, now time.Time) (Receipt, bool) {
 	if r.foreign(e.Compaction) {
 		return r, false
 	}
-	if r.State == Delivering {
+	if r.State.out() {
 		// What was handed out cannot be taken back here, but it must not be
 		// handed out again.
 		r.Reason = e.Reason
@@ -168,7 +185,26 @@ func (e Opening) step(r Receipt, _ time.Time) (Receipt, bool) {
 		return r, false
 	}
 	r.State, r.Via = Delivering, e.Via
+	if e.Via != ViaQueue {
+		r.State = Printing
+	}
 	return r, true
+}
+
+func (Printed) step(r Receipt, _ time.Time) (Receipt, bool) {
+	if r.State == Printing {
+		r.State = Delivering
+	}
+	return r, false
+}
+
+func (Doubted) step(r Receipt, now time.Time) (Receipt, bool) {
+	if r.State == Printing {
+		text := r.Text
+		r = r.end(Unknown, now, "its hook died")
+		r.Text = text
+	}
+	return r, false
 }
 
 func (e Arrived) step(r Receipt, now time.Time) (Receipt, bool) {
@@ -179,7 +215,7 @@ func (e Arrived) step(r Receipt, now time.Time) (Receipt, bool) {
 }
 
 func (e Missing) step(r Receipt, now time.Time) (Receipt, bool) {
-	if e.ID != r.ID || r.State != Delivering {
+	if e.ID != r.ID || !r.State.out() {
 		return r, false
 	}
 	if r.Reason != "" {

@@ -37,6 +37,8 @@ type call struct {
 	busy   bool   // the lock was held for too long
 	late   bool   // this call was put off, and is done now
 	denied bool   // the guard said no
+	took   bool   // texts that are handed out once are in the reply
+	failed bool   // the reply is not what the handler gave
 
 	complaint string
 }
@@ -122,14 +124,18 @@ func (c *call) projectRoot() string {
 
 // print writes the reply in the words of the host. Nothing else is ever written
 // to stdout; to a host that nobody knows, nothing at all.
-func (c *call) print(r host.Reply) {
+// It reports whether the host has all of it.
+func (c *call) print(r host.Reply) bool {
 	if c.host == nil {
-		return
+		return false
 	}
 	c.in.Event = c.event
-	if out := c.host.Encode(&c.in, r); len(out) > 0 {
-		c.env.Stdout.Write(out) //nolint:errcheck // a host that closed its end has stopped listening
+	out := c.host.Encode(&c.in, r)
+	if len(out) == 0 {
+		return true
 	}
+	n, err := c.env.Stdout.Write(out)
+	return err == nil && n == len(out)
 }
 
 // update changes the session under its lock.

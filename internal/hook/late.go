@@ -111,9 +111,7 @@ func (c *call) replay(data []byte) error {
 		return nil
 	}
 	return c.update(func(tx *session.Tx) error {
-		told := tx.Memory.Told
-		tx.Post(session.Message{Model: r.Context, Person: r.Person})
-		tx.Memory.Told = told
+		tx.Leave(session.Message{Model: r.Context, Person: r.Person})
 		return nil
 	})
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 // Env is what a call may use of the world.
@@ -57,7 +58,8 @@ func Main(args []string, env Env) int {
 		c.print(host.Reply{})
 		return 0
 	}
-	c.print(c.run())
+	r := c.run()
+	c.acknowledge(c.print(r))
 	return 0
 }
 
@@ -138,7 +140,7 @@ func (c *call) run() (r host.Reply) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.complain("safeRun", fmt.Errorf("panic: %v", p))
-			r = host.Reply{}
+			r, c.failed = host.Reply{}, true
 		}
 	}()
 	if err := c.open(); err != nil {
@@ -152,7 +154,7 @@ func (c *call) run() (r host.Reply) {
 	r, err := handler(c.event)(c)
 	if c.busy {
 		if err != nil {
-			r = c.withoutLock()
+			r, c.failed = c.withoutLock(), true
 		}
 		c.putOff(c.denied)
 		return r
@@ -162,9 +164,23 @@ func (c *call) run() (r host.Reply) {
 		return host.Reply{}
 	case err != nil:
 		c.complain("safeRun", err)
+		c.failed = true
 		return host.Reply{}
 	}
 	return r
+}
+
+// acknowledge records that the texts which the call took from the session are
+// printed, or that they are not: delivered means printed. A call that is killed
+// before this leaves them in doubt, and the next one says so.
+func (c *call) acknowledge(printed bool) {
+	if !c.took || c.sess == nil {
+		return
+	}
+	err := session.Acknowledge(c.sess, c.now, printed && !c.failed)
+	if err != nil {
+		c.complain("receipt", err)
+	}
 }
 
 // complain says what went wrong. One cause often fails twice, and a person who

@@ -40,6 +40,7 @@ func (c *call) flush(f func(tx *session.Tx) error, work bool) (host.Reply, error
 func (c *call) settle(tx *session.Tx, r *host.Reply) error {
 	text, err := tx.Settle(c.event == "user-prompt-submit" && !c.late)
 	if text != "" {
+		c.took = true
 		r.Context, r.System = text, text
 	}
 	return err
@@ -51,9 +52,14 @@ func (c *call) collect(tx *session.Tx, r *host.Reply) {
 	if c.late {
 		return
 	}
+	doubt := len(tx.Memory.Printing) > 0
 	for _, m := range tx.Collect() {
+		c.took = true
 		r.Context = joinLines(r.Context, m.Model)
 		r.Person = joinLines(r.Person, m.Person)
+	}
+	if doubt {
+		c.catchUp(tx, r)
 	}
 }
 

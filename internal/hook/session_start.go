@@ -90,6 +90,7 @@ func (c *call) afterCompact() (host.Reply, error) {
 			return nil // the next prompt carries it
 		}
 		text, err := tx.Deliver(compact.ViaSessionStart)
+		c.took = text != ""
 		r.Context, r.System = text, text
 		return err
 	})

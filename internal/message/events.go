@@ -31,6 +31,7 @@ const (
 	EventPacketCreated         = "packet:created"
 	EventPacketDelivered       = "packet:delivered"
 	EventPacketExpired         = "packet:expired"
+	EventPacketUnknown         = "packet:unknown"
 	EventParallelConverge      = "parallel:converge"
 	EventParallelStart         = "parallel:start"
 	EventPipelineAborted       = "pipeline:aborted"
@@ -92,6 +93,7 @@ var events = [...]eventLabel{
 	{EventPacketCreated, Text{ZH: "接續封包建立", EN: "Continuation packet created"}},
 	{EventPacketDelivered, Text{ZH: "接續封包送達", EN: "Continuation packet delivered"}},
 	{EventPacketExpired, Text{ZH: "接續封包過期", EN: "Continuation packet expired"}},
+	{EventPacketUnknown, Text{ZH: "接續封包送達與否不明", EN: "Continuation packet: delivery unknown"}},
 	{EventParallelConverge, Text{ZH: "並行收斂", EN: "Parallel stages converged"}},
 	{EventParallelStart, Text{ZH: "並行啟動", EN: "Parallel stages started"}},
 	{EventPipelineAborted, Text{ZH: "Pipeline 異常終止", EN: "Pipeline aborted"}},

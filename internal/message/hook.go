@@ -4,6 +4,7 @@ package message
 var (
 	RecoveryTitle     = Text{ZH: "[Overtone 狀態恢復（compact 後）]", EN: "[Overtone state recovery (after compaction)]"}
 	RecoveryType      = Text{ZH: "工作流：%s", EN: "Workflow: %s"}
+	PacketUnknown     = Text{ZH: "上次 compact 的交接（%s）是否送達不明，因此沒有重送。若缺少前情，執行 `overtone compact explain --session %s` 讀取它。", EN: "Whether the hand-over of the last compaction (%s) reached you is not known, so it was not sent again. If you lack what came before, read it with `overtone compact explain --session %s`."}
 	RecoveryProgress  = Text{ZH: "進度：%s", EN: "Progress: %s"}
 	RecoveryStage     = Text{ZH: "目前階段：%s", EN: "Current stage: %s"}
 	RecoveryFails     = Text{ZH: "失敗次數：%d/%d", EN: "Failures: %d/%d"}

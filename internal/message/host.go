@@ -157,6 +157,7 @@ var (
 	HintUnread      = Text{ZH: "以 overtone workflow start 重新開始，或刪除該檔案", EN: "start again with overtone workflow start, or delete the file"}
 	DoctorState     = Text{ZH: "工作流狀態可讀", EN: "the workflow's state is readable"}
 	DoctorNoCompact = Text{ZH: "session %s 還沒有 compact 過", EN: "session %s was not compacted yet"}
+	DoctorUnknown   = Text{ZH: "第 %d 次 compact（%s）：交接內容是否送達不明，沒有重送", EN: "compaction %d (%s): whether the hand-over arrived is not known; it was not sent again"}
 	DoctorReceipt   = Text{ZH: "第 %d 次 compact（%s）：已送達，經由 %s", EN: "compaction %d (%s): delivered, by %s"}
 	DoctorHanded    = Text{ZH: "第 %d 次 compact（%s）：已交給 host，經由 %s", EN: "compaction %d (%s): handed to the host, by %s"}
 	DoctorEmpty     = Text{ZH: "第 %d 次 compact（%s）：沒有需要送達的內容", EN: "compaction %d (%s): there was nothing to deliver"}

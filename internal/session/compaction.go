@@ -21,6 +21,9 @@ type Compaction struct {
 	Receipt *compact.Receipt `json:"receipt,omitempty"`
 	Before  int64            `json:"before,omitempty"` // tokens
 	Sub     bool             `json:"sub,omitempty"`    // of a sub-agent: not ours to act on
+	// By is the process that prints the packet, PrintAt when it began.
+	By      int       `json:"by,omitempty"`
+	PrintAt time.Time `json:"printAt,omitzero"`
 }
 
 // How far a compaction is.
@@ -101,8 +104,8 @@ func fileSize(path string) int64 {
 	return info.Size()
 }
 
-// Deliver hands out what survived the compaction, once, and writes the receipt;
-// "" where it was handed out before, or is too old.
+// Deliver hands out what survived the compaction, once; "" where it was handed out
+// before, or is too old. The caller prints it and tells [Acknowledge].
 func (tx *Tx) Deliver(via compact.Channel) (string, error) {
 	k := tx.Memory.Compaction
 	if k == nil || k.Receipt == nil {
@@ -115,7 +118,8 @@ func (tx *Tx) Deliver(via compact.Channel) (string, error) {
 		}
 		return "", nil
 	}
-	return text, tx.Emit(store.On(message.EventSessionRecovery, "n", k.N, "id", id, "via", via))
+	k.By, k.PrintAt = os.Getpid(), tx.o.Now
+	return text, nil
 }
 
 // Settle runs at the next hook of the main thread after a compaction: one that
@@ -138,6 +142,13 @@ func (tx *Tx) Settle(prompt bool) (string, error) {
 			return "", nil
 		}
 		return "", tx.Emit(store.On(message.EventSessionCompactFailed, "n", k.N, "trigger", k.Trigger))
+	case k.Receipt.State == compact.Printing && printing(k.By, k.PrintAt, tx.o.Now):
+		return "", nil
+	case k.Receipt.State == compact.Printing:
+		id := k.Receipt.ID
+		k.step(compact.Doubted{}, tx.o.Now)
+		tx.Leave(Message{Model: message.PacketUnknown.Format(tx.o.Lang, id, tx.Session().ID())})
+		return "", tx.Emit(store.On(message.EventPacketUnknown, "id", id, "n", k.N, "via", k.Receipt.Via))
 	case k.Receipt.State == compact.Delivering:
 		id := k.Receipt.ID
 		k.step(compact.Arrived{ID: id}, tx.o.Now)

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
+	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -22,7 +24,9 @@ const MemoryFile = "hooks.jsonl"
 
 // Memory is derived or short-lived: losing it costs a message, never the state.
 type Memory struct {
-	Outbox     []Message   `json:"outbox,omitempty"`
+	Outbox []Message `json:"outbox,omitempty"`
+	// Printing are messages that hooks have taken and are about to print.
+	Printing   []Batch     `json:"printing,omitempty"`
 	Told       string      `json:"told,omitempty"` // the milestone of the last message
 	Compaction *Compaction `json:"compaction,omitempty"`
 	// Compactions counts the confirmed ones, Offset is the transcript's size at
@@ -41,6 +45,26 @@ type Message struct {
 	Model  string `json:"model,omitempty"`
 	Person string `json:"person,omitempty"`
 	At     string `json:"at,omitempty"`
+}
+
+// Batch is what one hook has taken to print.
+type Batch struct {
+	By       int       `json:"by"` // its process
+	At       time.Time `json:"at"`
+	Messages []Message `json:"messages"`
+}
+
+// printTime is how long a hook may take to print: far longer than it does.
+const printTime = 10 * time.Second
+
+// printing reports whether a process that was about to print may still do so.
+func printing(by int, at, now time.Time) bool {
+	age := now.Sub(at)
+	if by == os.Getpid() || age < 0 || age > printTime {
+		return false
+	}
+	p, err := os.FindProcess(by)
+	return err == nil && p.Signal(syscall.Signal(0)) == nil
 }
 
 // Loop is how often the Stop hook has kept a workflow going.
@@ -72,7 +96,7 @@ func decodeMemory(data []byte, err error) (Memory, error) {
 
 // Waits reports whether the next hook of the main thread has something to do.
 func (m *Memory) Waits() bool {
-	return len(m.Outbox) > 0 || m.Compaction != nil && !m.Compaction.settled() || m.Agent != ""
+	return len(m.Outbox) > 0 || len(m.Printing) > 0 || m.Compaction != nil && !m.Compaction.settled() || m.Agent != ""
 }
 
 // Idle reports whether a command that ended well, and committed nothing, leaves
@@ -90,7 +114,7 @@ func Idle(s *store.Session, transcript, model string) (turn time.Time, ok bool) 
 	k := m.Get("compaction")
 	settled := !k.Exists() || k.Get("status").String() == Failed ||
 		k.Get("status").String() == done && (!k.Get("receipt").Exists() || compact.ReceiptState(k.Get("receipt.state").String()).Final())
-	if !settled || m.Get("outbox").Exists() || m.Get("thread").Exists() || w.Get("marks").Exists() ||
+	if !settled || m.Get("outbox").Exists() || m.Get("printing").Exists() || m.Get("thread").Exists() || w.Get("marks").Exists() ||
 		!w.Get("state.worked").Bool() || w.Get("state.slice.failures").Exists() || !same(transcript, "transcript") || !same(model, "model") {
 		return turn, false
 	}

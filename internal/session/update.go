@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -127,6 +129,11 @@ func (tx *Tx) Post(m Message) {
 	if tx.Workflow != nil {
 		tx.Memory.Told = milestone(tx.Workflow)
 	}
+	tx.Leave(m)
+}
+
+// Leave is Post without a word on how far the work has come.
+func (tx *Tx) Leave(m Message) {
 	if m.Model == "" && m.Person == "" {
 		return
 	}
@@ -140,11 +147,51 @@ func (tx *Tx) Post(m Message) {
 
 const maxOutbox = 32
 
-// Collect takes the texts that wait, once.
+// Collect takes the texts that wait, once. The caller prints them and tells
+// [Acknowledge]. What a hook took and did not live to acknowledge is in doubt: it
+// is not said again, but [Tx.CatchUp] will tell where the work stands.
 func (tx *Tx) Collect() []Message {
-	list := tx.Memory.Outbox
-	tx.Memory.Outbox = nil
+	m := &tx.Memory
+	m.Printing = slices.DeleteFunc(m.Printing, func(b Batch) bool {
+		if printing(b.By, b.At, tx.o.Now) {
+			return false
+		}
+		m.Told = ""
+		return true
+	})
+	list := m.Outbox
+	m.Outbox = nil
+	if len(list) > 0 {
+		m.Printing = append(m.Printing, Batch{By: os.Getpid(), At: tx.o.Now, Messages: list})
+	}
 	return list
+}
+
+// Acknowledge records what became of the texts that this process took: they are
+// printed, or they were not and go out with the next hook.
+func Acknowledge(s *store.Session, now time.Time, printed bool) error {
+	return s.Update(func(raw *store.Tx) error {
+		var m Memory
+		return changeMemory(raw, &m, func() error {
+			m.Printing = slices.DeleteFunc(m.Printing, func(b Batch) bool {
+				mine := b.By == os.Getpid()
+				if mine && !printed {
+					m.Outbox = append(b.Messages, m.Outbox...)
+				}
+				return mine
+			})
+			k := m.Compaction
+			if k == nil || k.Receipt == nil || k.Receipt.State != compact.Printing || k.By != os.Getpid() {
+				return nil
+			}
+			if !printed {
+				k.step(compact.Missing{ID: k.Receipt.ID}, now)
+				return nil
+			}
+			k.step(compact.Printed{}, now)
+			return raw.Emit(store.On(message.EventSessionRecovery, "n", k.N, "id", k.Receipt.ID, "via", k.Receipt.Via))
+		})
+	})
 }
 
 // CatchUp reports, once, that the main thread was not told where the work stands:

@@ -66,6 +66,8 @@ func (d *doctor) checkReceipt(s *store.Session) {
 		d.add(id, host.Fine, message.DoctorEmpty, n, trigger)
 	case state == "delivered":
 		d.add(id, host.Fine, message.DoctorReceipt, n, trigger, receipt.Get("via").String())
+	case state == "printing", state == "unknown":
+		d.add(id, host.Warn, message.DoctorUnknown, n, trigger).advise(d, message.HintLost, s.ID())
 	case state == "delivering":
 		d.add(id, host.Fine, message.DoctorHanded, n, trigger, receipt.Get("via").String())
 	case state == "expired", state == "dropped":
@@ -83,7 +85,7 @@ func (d *doctor) checkReceipt(s *store.Session) {
 // the timeline has the receipt.
 func (d *doctor) checkPacket(s *store.Session) {
 	filter := store.Filter{Types: []string{
-		message.EventPacketCreated, message.EventPacketDelivered, message.EventPacketExpired, message.EventSessionCompactFailed,
+		message.EventPacketCreated, message.EventPacketDelivered, message.EventPacketExpired, message.EventPacketUnknown, message.EventSessionCompactFailed,
 	}}
 	for e, err := range s.Newest(filter) {
 		if err != nil {
