@@ -52,8 +52,8 @@ func (c *call) collect(tx *session.Tx, r *host.Reply) {
 	if c.late {
 		return
 	}
-	doubt := len(tx.Memory.Printing) > 0
-	for _, m := range tx.Collect() {
+	list, doubt := tx.Collect()
+	for _, m := range list {
 		c.took = true
 		r.Context = joinLines(r.Context, m.Model)
 		r.Person = joinLines(r.Person, m.Person)

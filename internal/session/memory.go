@@ -59,8 +59,8 @@ const printTime = 10 * time.Second
 
 // printing reports whether a process that was about to print may still do so.
 func printing(by int, at, now time.Time) bool {
-	age := now.Sub(at)
-	if by == os.Getpid() || age < 0 || age > printTime {
+	// Whoever waited for the lock has an earlier now than whom it waited for.
+	if by == os.Getpid() || now.Sub(at).Abs() > printTime {
 		return false
 	}
 	p, err := os.FindProcess(by)

@@ -212,8 +212,9 @@ func TestOutboxIsBounded(t *testing.T) {
 		return nil
 	})
 	update(t, s, func(tx *Tx) error {
-		list := tx.Collect()
-		if len(list) != maxOutbox || list[maxOutbox-1].Model != "last" || len(tx.Collect()) != 0 {
+		list, _ := tx.Collect()
+		again, _ := tx.Collect()
+		if len(list) != maxOutbox || list[maxOutbox-1].Model != "last" || len(again) != 0 {
 			t.Errorf("%d texts", len(list))
 		}
 		return nil
@@ -234,7 +235,8 @@ func TestMessagesInDoubt(t *testing.T) {
 		t.Helper()
 		update(t, s, func(tx *Tx) error {
 			var got []string
-			for _, m := range tx.Collect() {
+			list, _ := tx.Collect()
+			for _, m := range list {
 				got = append(got, m.Model)
 			}
 			if !slices.Equal(got, want) {

@@ -150,21 +150,20 @@ const maxOutbox = 32
 // Collect takes the texts that wait, once. The caller prints them and tells
 // [Acknowledge]. What a hook took and did not live to acknowledge is in doubt: it
 // is not said again, but [Tx.CatchUp] will tell where the work stands.
-func (tx *Tx) Collect() []Message {
+func (tx *Tx) Collect() (list []Message, doubt bool) {
 	m := &tx.Memory
 	m.Printing = slices.DeleteFunc(m.Printing, func(b Batch) bool {
 		if printing(b.By, b.At, tx.o.Now) {
 			return false
 		}
-		m.Told = ""
+		m.Told, doubt = "", true
 		return true
 	})
-	list := m.Outbox
-	m.Outbox = nil
+	list, m.Outbox = m.Outbox, nil
 	if len(list) > 0 {
 		m.Printing = append(m.Printing, Batch{By: os.Getpid(), At: tx.o.Now, Messages: list})
 	}
-	return list
+	return list, doubt
 }
 
 // Acknowledge records what became of the texts that this process took: they are
