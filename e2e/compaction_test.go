@@ -263,7 +263,7 @@ func testCompactGateSubagent(t *testing.T, v Version) {
 	p := Play{
 		Main: []Step{
 			gateStep("echo small", 10_000), gateStep(gateCommit, 10_000),
-			call(mockapi.Delegate("overtone:planner", "look around")),
+			call(mockapi.Foreground("overtone:planner", "look around")),
 			gateStep("echo large", 90_000), gateStep("echo on", 90_000), gateStep("echo and on", 90_000),
 		},
 		Agents: map[string][]Step{"planner": {
