@@ -38,7 +38,9 @@ type call struct {
 	late   bool   // this call was put off, and is done now
 	denied bool   // the guard said no
 	took   bool   // texts that are handed out once are in the reply
-	failed bool   // the reply is not what the handler gave
+	// repaired: a derived file was set aside, and what it told is not known.
+	repaired bool
+	failed   bool // the reply is not what the handler gave
 
 	complaint string
 }
@@ -53,6 +55,10 @@ func (c *call) open() error {
 	}
 	c.home = store.New(folders.Root, folders.Claude, c.env.Now)
 	c.home.Limit(lockLimit)
+	c.home.OnRepair(func(err error) {
+		c.repaired = true
+		c.complain("repair", err)
+	})
 	c.loadConfig(folders.ShownClaude)
 	data, err := io.ReadAll(io.LimitReader(c.env.Stdin, maxInput+1))
 	if err != nil {
@@ -140,7 +146,7 @@ func (c *call) print(r host.Reply) bool {
 
 // update changes the session under its lock.
 func (c *call) update(f func(tx *session.Tx) error) error {
-	o := session.Options{Rules: c.rules, Lang: c.lang, Now: c.now, Warn: func(err error) { c.complain(c.event, err) }}
+	o := session.Options{Rules: c.rules, Lang: c.lang, Now: c.now, Project: c.projectRoot(), Warn: func(err error) { c.complain(c.event, err) }}
 	err := session.Update(c.sess, o, f)
 	c.busy = c.busy || errors.Is(err, store.ErrBusy)
 	return err

@@ -101,10 +101,6 @@ func (c *call) delegate() (host.Reply, error) {
 		case workflow.Denied:
 			r.Deny = workflow.DenyText(tx.Workflow, out, c.lang)
 		case workflow.Delegated:
-			if workflow.Quality(out.Stage) {
-				// What is on disk is the report of an earlier round.
-				err = tx.RemoveContext(out.Stage)
-			}
 			r.Prompt = c.brief(tx, out.Stage)
 		}
 		return err

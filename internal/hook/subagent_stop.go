@@ -6,7 +6,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -162,7 +161,9 @@ func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 		return end, nil
 	}
 	end.result = workflow.Result(tx.Workflow, out, c.lang)
-	if warning := c.tickTask(tx, out); warning != "" {
+	warning := ""
+	if tx.Unticked != nil {
+		warning = message.TickFailed.Format(c.lang, tx.Unticked)
 		end.result = append([]string{warning}, end.result...)
 	}
 	suggestion := c.suggest(tx, out)
@@ -177,7 +178,7 @@ func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 			end.system = joinLine(end.system, c.node(tx, next).Comment())
 		}
 	}
-	tx.Post(session.Message{Model: instruction, Person: suggestion})
+	tx.Post(session.Message{Model: instruction, Person: joinLines(warning, suggestion)})
 	return end, nil
 }
 
@@ -185,6 +186,9 @@ func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 // Whatever it cannot find out means no suggestion, and never an error.
 func (c *call) suggest(tx *session.Tx, out workflow.Outcome) string {
 	if out.Result != "pass" || !tx.Workflow.Active || out.Kind == workflow.RolledBack || out.Kind == workflow.Redelegate {
+		return ""
+	}
+	if c.repaired {
 		return ""
 	}
 	in, err := tx.Memory.SuggestInput(c.sess, tx.Workflow, c.cfg.Compact, c.in.Transcript)
@@ -239,18 +243,6 @@ func (c *call) correctReport(tx *session.Tx, key string, route *workflow.Route) 
 	if _, err := tx.ReadContext(c.sess.ContextPath(key)); err == nil {
 		route.ContextFile = c.shownPath(c.sess.ContextPath(key))
 	}
-}
-
-// tickTask ticks the stage in the feature's task list.
-func (c *call) tickTask(tx *session.Tx, out workflow.Outcome) (warning string) {
-	if tx.Workflow.FeatureName == "" || out.Result != "pass" && out.Result != "issues" {
-		return ""
-	}
-	_, err := prompt.TickTask(c.projectRoot(), tx.Workflow.FeatureName, workflow.Base(out.Stage))
-	if err != nil {
-		return message.TickFailed.Format(c.lang, err)
-	}
-	return ""
 }
 
 func joinLine(a, b string) string {

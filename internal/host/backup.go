@@ -97,6 +97,9 @@ func (b Backups) Save(now time.Time, host Name, version string, files []*File, k
 
 // newDir makes the folder of a run, named after its time so that names sort.
 func (b Backups) newDir(now time.Time) (string, error) {
+	if err := store.RealFolder(filepath.Dir(b.Dir), b.Dir); err != nil {
+		return "", err
+	}
 	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
 		return "", err
 	}
@@ -116,6 +119,9 @@ func (b Backups) newDir(now time.Time) (string, error) {
 // Open lists the runs for a host that were not undone, the newest first. Runs
 // whose manifest cannot be read are told, and left out.
 func (b Backups) Open(host Name) (list []Manifest, err error) {
+	if err := store.RealFolder(filepath.Dir(b.Dir), b.Dir); err != nil {
+		return nil, fmt.Errorf("read backups: %w", err)
+	}
 	entries, err := os.ReadDir(b.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

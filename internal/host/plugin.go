@@ -105,6 +105,9 @@ func (p Plugin) Write(files []PluginFile, s PluginState) error {
 			continue
 		}
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := store.RealFolder(filepath.Dir(dir), filepath.Dir(path)); err != nil {
+			return err
+		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -99,6 +100,11 @@ func readTasks(root *os.Root, name string) ([]byte, error) {
 		err = fmt.Errorf("larger than %d KiB", maxTasks>>10)
 	}
 	return src, err
+}
+
+// FeatureDir is the folder of a feature in progress.
+func FeatureDir(projectRoot, feature string) string {
+	return filepath.Join(projectRoot, filepath.FromSlash(inProgress), filepath.Base(feature))
 }
 
 // TickTask ticks a stage in the task list of a feature in progress (see [tick]).

@@ -84,10 +84,11 @@ func (m *Memory) SuggestInput(s *store.Session, state *workflow.State, cfg confi
 	if err := countStages(s, &in); err != nil || !compact.Suggest(in).Suggest {
 		return in, err
 	}
-	// A damaged timeline is an error: what stood in it is not known. It is looked
+	// A damaged timeline is an error: what stood in it is not known. A line that
+	// broke off costs that line only; more than one in a row is damage. It is looked
 	// for only when all else is in favour, as that reads every line.
 	_, stats, err := s.Last(math.MaxInt, store.Filter{})
-	if err == nil && stats.Bad > 0 {
+	if err == nil && stats.Run > 1 {
 		err = fmt.Errorf("timeline of session %s: %d damaged lines", s.ID(), stats.Bad)
 	}
 	return in, err

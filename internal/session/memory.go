@@ -77,7 +77,14 @@ type Loop struct {
 }
 
 // Read is what is remembered of a session, without the lock.
-func Read(s *store.Session) (Memory, error) { return decodeMemory(s.Version(MemoryFile)) }
+// One that cannot be read is empty: the next change sets it aside.
+func Read(s *store.Session) (Memory, error) {
+	m, err := decodeMemory(s.Version(MemoryFile))
+	if err != nil {
+		return Memory{}, nil //nolint:nilerr // see above
+	}
+	return m, nil
+}
 
 func decodeMemory(data []byte, err error) (Memory, error) {
 	var m Memory

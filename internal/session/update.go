@@ -21,6 +21,8 @@ type Options struct {
 	Rules workflow.Rules
 	Lang  message.Lang
 	Now   time.Time
+	// Project is the folder whose task list follows the workflow.
+	Project string
 	// Warn is told of what could not be written but will be repaired by the next
 	// change.
 	Warn func(error)
@@ -33,6 +35,8 @@ type Tx struct {
 	Workflow *workflow.State
 	// Memory is written, if it has changed, when the change ends.
 	Memory Memory
+	// Unticked is why the last step could not be ticked in the task list.
+	Unticked error
 
 	o Options
 }
@@ -43,7 +47,10 @@ func Update(s *store.Session, o Options, f func(*Tx) error) error {
 	return s.Update(func(raw *store.Tx) error {
 		tx := &Tx{Tx: raw, o: o}
 		return changeMemory(raw, &tx.Memory, func() (err error) {
-			if tx.Workflow, err = Load(raw); err != nil {
+			var derived derivedError
+			if tx.Workflow, err = load(raw); errors.As(err, &derived) {
+				o.Warn(err)
+			} else if err != nil {
 				return err
 			}
 			return f(tx)
@@ -68,9 +75,15 @@ func changeMemory(tx *store.Tx, m *Memory, f func() error) error {
 
 // Apply steps the workflow.
 func (tx *Tx) Apply(ev workflow.Event) (workflow.Outcome, error) {
-	s, out, err := Step(tx.Tx, tx.o.Rules, tx.o.Lang, tx.Workflow, ev)
+	s, out, err := step(tx.Tx, tx.o.Rules, tx.o.Lang, tx.o.Project, tx.Workflow, ev)
 	tx.Workflow = s
-	var derived derivedError
+	var (
+		derived derivedError
+		tick    TickError
+	)
+	if tx.Unticked = nil; errors.As(err, &tick) {
+		tx.Unticked = tick
+	}
 	if errors.As(err, &derived) {
 		tx.o.Warn(err)
 		err = nil

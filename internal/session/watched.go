@@ -60,6 +60,9 @@ func ReadWatched(s *store.Session) (Watched, compact.Thread, error) {
 	return w, m.Thread, err
 }
 
+// errWatched says that the watcher's file is damaged.
+var errWatched = errors.New("damaged")
+
 func decodeWatched(data []byte, err error) (Watched, error) {
 	var w Watched
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +72,7 @@ func decodeWatched(data []byte, err error) (Watched, error) {
 		return w, err
 	}
 	if err := json.Unmarshal(data, &w); err != nil {
-		return Watched{}, fmt.Errorf("read %s: %w", store.WatchFile, err)
+		return Watched{}, fmt.Errorf("read %s: %w: %w", store.WatchFile, errWatched, err)
 	}
 	if w.Schema > watchedSchema {
 		return Watched{}, fmt.Errorf("read %s: written by a newer version (schema %d)", store.WatchFile, w.Schema)
@@ -111,7 +114,10 @@ func UpdateWatched(s *store.Session, loose bool, f func(*Watched, *compact.Threa
 	err := s.Update(func(tx *store.Tx) error {
 		return changeMemory(tx, &m, func() error {
 			old, err := tx.Read(store.WatchFile)
-			if w, err = decodeWatched(old, err); err != nil {
+			if w, err = decodeWatched(old, err); errors.Is(err, errWatched) {
+				err = tx.SetAside(store.WatchFile, err)
+			}
+			if err != nil {
 				return err
 			}
 			m.adopt(old)

@@ -17,8 +17,18 @@ import (
 )
 
 // Load reads a session's workflow: nil when it has none. An older state that
-// only the Claude folder holds is imported.
+// only the Claude folder holds is imported. What a process that was killed left
+// undone is done.
 func Load(tx *store.Tx) (*workflow.State, error) {
+	s, err := load(tx)
+	var derived derivedError
+	if errors.As(err, &derived) {
+		err = nil // the state is there, and the next call tries again
+	}
+	return s, err
+}
+
+func load(tx *store.Tx) (*workflow.State, error) {
 	data, err := tx.Read(store.WorkflowFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		if data, err = tx.LegacyState(); errors.Is(err, fs.ErrNotExist) {
@@ -37,14 +47,14 @@ func Load(tx *store.Tx) (*workflow.State, error) {
 	}
 	barriers, err := tx.Barrier()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		barriers = nil // the state knows
 	}
 	if s.AttachBarriers(barriers) {
 		if err := tx.Emit(store.On(message.EventBarrierRebuilt)); err != nil {
 			return nil, err
 		}
 	}
-	return s, nil
+	return s, finish(tx, s, data)
 }
 
 // Peek reads a session's workflow without the lock, for calls that will most
@@ -66,14 +76,25 @@ func Peek(s *store.Session) (*workflow.State, error) {
 // state, barriers, reflections, the merged report, the timeline. The state is
 // written before everything that can be derived from it.
 func Step(tx *store.Tx, rules workflow.Rules, lang message.Lang, s *workflow.State, ev workflow.Event) (*workflow.State, workflow.Outcome, error) {
+	return step(tx, rules, lang, "", s, ev)
+}
+
+// step is [Step] in a project, whose task list follows the workflow.
+func step(tx *store.Tx, rules workflow.Rules, lang message.Lang, project string, s *workflow.State, ev workflow.Event) (*workflow.State, workflow.Outcome, error) {
 	next, out := rules.Apply(s, ev)
 	if next == nil || next == s {
 		return s, out, nil
 	}
-	if err := tx.Write(store.WorkflowFile, next.Encode()); err != nil {
+	data := next.Encode()
+	todo, err := followUp(tx, lang, project, next, out, data)
+	if err != nil {
 		return s, out, err
 	}
-	if err := save(tx, lang, next, out); err != nil {
+	intended := todo.intend(tx)
+	if err := tx.Write(store.WorkflowFile, data); err != nil {
+		return s, out, err
+	}
+	if err := errors.Join(intended, todo.do(tx, lang, next, tx.EmitLines)); err != nil {
 		return next, out, derivedError{err}
 	}
 	return next, out, nil
@@ -84,28 +105,6 @@ func Step(tx *store.Tx, rules workflow.Rules, lang message.Lang, s *workflow.Sta
 type derivedError struct{ error }
 
 func (e derivedError) Unwrap() error { return e.error }
-
-func save(tx *store.Tx, lang message.Lang, s *workflow.State, out workflow.Outcome) error {
-	var errs []error
-	if s.Barriers.Len() > 0 {
-		errs = append(errs, tx.WriteBarrier(s.Barriers.Encode()))
-	}
-	for _, r := range out.Reflect {
-		old, err := tx.Reflection(r.Stage)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
-		errs = append(errs, tx.WriteReflection(r.Stage, []byte(workflow.WriteReflection(string(old), r, lang))))
-	}
-	for _, stage := range out.Forget {
-		errs = append(errs, tx.RemoveReflection(stage))
-	}
-	if out.Merged != nil && len(out.Merged.Sources) > 0 {
-		errs = append(errs, writeMerged(tx, lang, out.Merged.Sources))
-	}
-	errs = append(errs, tx.Emit(out.Events...))
-	return errors.Join(errs...)
-}
 
 // mergedMax bounds the merged report, in bytes.
 const mergedMax = 64 << 10

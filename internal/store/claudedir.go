@@ -119,7 +119,7 @@ func (tx *Tx) RemoveContext(stage string) error { return tx.removeClaude(tx.s.Co
 
 // Reflection returns the remembered rounds of a stage; none is [fs.ErrNotExist].
 func (tx *Tx) Reflection(stage string) ([]byte, error) {
-	return tx.readClaude(tx.s.reflectionPath(stage), maxContext)
+	return tx.readDerived(tx.s.reflectionPath(stage), maxContext)
 }
 
 // WriteReflection replaces the remembered rounds of a stage.
@@ -133,7 +133,7 @@ func (tx *Tx) RemoveReflection(stage string) error {
 }
 
 // Barrier returns the barrier state; none is [fs.ErrNotExist].
-func (tx *Tx) Barrier() ([]byte, error) { return tx.readClaude(tx.s.barrierPath(), maxFile) }
+func (tx *Tx) Barrier() ([]byte, error) { return tx.readDerived(tx.s.barrierPath(), maxFile) }
 
 // WriteBarrier replaces the barrier state. It can be derived from the workflow
 // state, so it is not flushed.
@@ -155,14 +155,22 @@ func (tx *Tx) readClaude(path string, limit int64) ([]byte, error) {
 	return readFile(path, limit)
 }
 
+// readDerived is readClaude of a file that is set aside where it cannot be read.
+func (tx *Tx) readDerived(path string, limit int64) ([]byte, error) {
+	if tx.done {
+		return nil, errTxDone
+	}
+	return tx.s.home.readDerived(path, limit)
+}
+
 func (tx *Tx) writeClaude(path string, data []byte) error {
 	if tx.done {
 		return errTxDone
 	}
-	err := writeLoose(path, data)
+	err := tx.s.home.writeDerived(path, data)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(tx.s.home.claude, dirPerm); err == nil {
-			err = writeLoose(path, data)
+			err = tx.s.home.writeDerived(path, data)
 		}
 	}
 	return err

@@ -49,6 +49,9 @@ func (h *Home) Cleanup(opts CleanupOptions) (CleanupReport, error) {
 			c.sessions = append(c.sessions, e.Name())
 		}
 	}
+	if !opts.DryRun {
+		c.sweep()
+	}
 	err = c.claudeFiles()
 	for _, e := range entries {
 		switch name := e.Name(); {
@@ -77,6 +80,25 @@ type cleanup struct {
 func (c *cleanup) failed(err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.report.Failed = append(c.report.Failed, err)
+	}
+}
+
+// sweep removes what interrupted writes left in folders whose files are replaced by
+// whoever comes: the two roots, and the results of compressions.
+func (c *cleanup) sweep() {
+	now := c.home.now()
+	SweepTemp(c.home.root, now)
+	SweepTemp(c.home.claude, now)
+	cache := filepath.Join(c.home.root, "compress")
+	if realDir(cache) != nil {
+		return
+	}
+	entries, err := os.ReadDir(cache)
+	c.failed(err)
+	for _, e := range entries {
+		if e.IsDir() {
+			SweepTemp(filepath.Join(cache, e.Name()), now)
+		}
 	}
 }
 
@@ -113,7 +135,7 @@ func (c *cleanup) claudeFiles() error {
 // leftover recognises the files that clean-up is about and returns the part of
 // the name that begins with the session id.
 func leftover(name string) (rest string, ok bool) {
-	name = strings.TrimSuffix(name, ".tmp")
+	name, _, _ = strings.Cut(strings.TrimSuffix(name, ".tmp"), damagedMark)
 	for _, kind := range [...]struct{ prefix, ext string }{{contextPrefix, ".md"}, {reflectionPrefix, ".md"}, {barrierPrefix, ".json"}} {
 		if rest, ok := strings.CutPrefix(name, kind.prefix); ok {
 			return strings.CutSuffix(rest, kind.ext)

@@ -68,24 +68,63 @@ func (tx *Tx) Emit(events ...Event) error {
 	if tx.done {
 		return errTxDone
 	}
-	if len(events) == 0 {
-		return nil
+	lines, err := tx.Lines(events...)
+	if err != nil {
+		return err
 	}
+	return tx.EmitLines(lines)
+}
+
+// Lines are the lines of events, as [Tx.Emit] would append them now.
+func (tx *Tx) Lines(events ...Event) ([]byte, error) {
 	var lines bytes.Buffer
 	ts := tx.s.home.now().UTC().Format(timeLayout)
 	for _, e := range events {
 		start := lines.Len()
 		if err := encode(&lines, ts, e); err != nil {
-			return err
+			return nil, err
 		}
 		if lines.Len()-start > maxLine {
-			return fmt.Errorf("emit %s: event larger than %d bytes", e.Type, maxLine)
+			return nil, fmt.Errorf("emit %s: event larger than %d bytes", e.Type, maxLine)
 		}
 	}
-	if err := tx.appendLines(lines.Bytes()); err != nil {
+	return lines.Bytes(), nil
+}
+
+// EmitLines appends lines of [Tx.Lines].
+func (tx *Tx) EmitLines(lines []byte) error {
+	if tx.done {
+		return errTxDone
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if err := tx.appendLines(bytes.Clone(lines)); err != nil {
 		return fmt.Errorf("append to timeline: %w", err)
 	}
 	return nil
+}
+
+// EmitMissing appends those of the lines that are not among the newest of the
+// timeline: a process that was killed may have written some of them.
+func (tx *Tx) EmitMissing(lines []byte) error {
+	have := map[string]bool{}
+	for e, err := range tx.s.Newest(Filter{}) {
+		if err != nil {
+			break
+		}
+		have[string(e.Raw)] = true
+		if len(have) >= keepLines {
+			break
+		}
+	}
+	var missing []byte
+	for line := range bytes.Lines(lines) {
+		if !have[string(bytes.TrimSpace(line))] {
+			missing = append(missing, line...)
+		}
+	}
+	return tx.EmitLines(missing)
 }
 
 // Record appends events to the timeline of a session that is there; one that is
@@ -163,15 +202,11 @@ func repeated(key string, later []Field) bool {
 
 func (tx *Tx) appendLines(lines []byte) error {
 	path := tx.s.path(TimelineFile)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|openFlags, filePerm)
+	f, info, err := tx.s.home.openDerived(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := regular(f)
-	if err != nil {
-		return err
-	}
 	before := info.Size()
 	if before > 0 {
 		// A writer that died within its line, or a hand that edited the file,

@@ -30,10 +30,13 @@ func LooseWrite(path string, data []byte, perm fs.FileMode) error {
 	return replaceShared(path, data, perm, false)
 }
 
+// tempMark is in the names of temporary files.
+const tempMark = ".overtone-"
+
 // replaceShared writes under a temporary name of its own, so that writers of
 // one path need not know of each other.
 func replaceShared(path string, data []byte, perm fs.FileMode, sync bool) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".overtone-*")
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+tempMark+"*")
 	if err != nil {
 		return err
 	}
@@ -134,7 +137,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if info.Size() > limit {
-		return nil, fmt.Errorf("read %s: larger than %d bytes", path, limit)
+		return nil, fmt.Errorf("read %s: %w: over %d bytes", path, errTooLarge, limit)
 	}
 	data := make([]byte, info.Size())
 	n, err := io.ReadFull(f, data)

@@ -26,7 +26,7 @@ func (h *Home) MarkFired(host, event string) {
 			return
 		}
 	}
-	if os.MkdirAll(h.firedDir(host), dirPerm) != nil || writeLoose(path, nil) != nil {
+	if RealFolder(h.root, h.firedDir(host)) != nil || os.MkdirAll(h.firedDir(host), dirPerm) != nil || writeLoose(path, nil) != nil {
 		return
 	}
 	_ = os.Chtimes(path, now, now)
@@ -35,7 +35,7 @@ func (h *Home) MarkFired(host, event string) {
 // Fired tells when a host last called each event, at most an hour too early.
 // Events that were never called are missing.
 func (h *Home) Fired(host string) map[string]time.Time {
-	if checkName(host) != nil {
+	if checkName(host) != nil || RealFolder(h.root, h.firedDir(host)) != nil {
 		return nil
 	}
 	entries, err := os.ReadDir(h.firedDir(host))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"os"
 )
 
 // A journal holds versions of one small document, a line each; the last whole
@@ -31,15 +30,11 @@ func (tx *Tx) AppendVersion(name string, doc []byte) error {
 	}
 	path := tx.s.path(name)
 	line := append(bytes.Clone(doc), '\n')
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|openFlags, filePerm)
+	f, info, err := tx.s.home.openDerived(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := regular(f)
-	if err != nil {
-		return err
-	}
 	size := info.Size()
 	if size > max(journalKeep, journalLines*int64(len(line))) {
 		return writeLoose(path, line)
@@ -61,18 +56,22 @@ func (tx *Tx) AppendVersion(name string, doc []byte) error {
 	return nil
 }
 
-// Version returns the newest version in a journal; none is [fs.ErrNotExist].
+// Version returns the newest version in a journal; none is [fs.ErrNotExist]. A
+// journal that cannot be read is set aside.
 func (tx *Tx) Version(name string) ([]byte, error) {
 	if err := tx.check(name); err != nil {
 		return nil, err
 	}
-	return tx.s.Version(name)
+	return lastVersion(tx.s.home.readDerived(tx.s.path(name), maxFile))
 }
 
 // Version returns the newest version in a journal without taking the lock; none
 // is [fs.ErrNotExist].
 func (s *Session) Version(name string) ([]byte, error) {
-	data, err := s.Read(name)
+	return lastVersion(s.Read(name))
+}
+
+func lastVersion(data []byte, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}

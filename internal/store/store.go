@@ -61,6 +61,7 @@ type Home struct {
 	root, claude string
 	now          func() time.Time
 	patience     *patience
+	repaired     func(error)
 }
 
 // New returns the home in root ($OVERTONE_HOME) and claudeDir

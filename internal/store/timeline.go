@@ -73,6 +73,7 @@ func (f Filter) mayMatch(line []byte) bool {
 type ReadStats struct {
 	Lines int // lines looked at, blank ones aside
 	Bad   int // of these: no JSON object with a type, broken off, or over 1 MiB
+	Run   int // the most bad ones in a row
 }
 
 // Readers look at the newest windowLines lines and at most at maxWindow bytes.
@@ -158,6 +159,7 @@ func (s *Session) openTimeline() (*os.File, int64, error) {
 // last line first. With stats every line is checked and counted; without, lines
 // that cannot be wanted are not even parsed.
 func newest(f io.ReaderAt, size int64, filter Filter, stats *ReadStats, yield func(Entry) bool) error {
+	run := 0
 	return linesBack(f, size, func(line []byte, tooLong bool) bool {
 		if line = bytes.TrimSpace(line); len(line) == 0 && !tooLong {
 			return true
@@ -174,9 +176,12 @@ func newest(f io.ReaderAt, size int64, filter Filter, stats *ReadStats, yield fu
 		if !ok {
 			if stats != nil {
 				stats.Bad++
+				run++
+				stats.Run = max(stats.Run, run)
 			}
 			return true
 		}
+		run = 0
 		if !filter.match(e) {
 			return true
 		}

@@ -28,8 +28,9 @@ func TestPipes(t *testing.T) {
 	if _, _, err := s.Last(1, Filter{}); !errors.Is(err, errNotRegular) {
 		t.Errorf("timeline: %v", err)
 	}
-	if err := s.Update(func(tx *Tx) error { return tx.Emit(On("session:start")) }); !errors.Is(err, errNotRegular) {
-		t.Errorf("emit: %v", err)
+	emit(t, s, On("session:start"))
+	if list, _, err := s.Last(1, Filter{}); err != nil || len(list) != 1 {
+		t.Errorf("after an event: %d, %v", len(list), err)
 	}
 }
 

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Everything of a session but its workflow.json is derived, or short-lived. What
+// stands in the way of such a file (a folder, a link, a file that is too large or
+// not ours to read) is set aside, told once, and the file begun anew: it must not
+// stop a session.
+
+// damagedMark is what the names of files that were set aside have in common.
+const damagedMark = ".damaged-"
+
+// errTooLarge reports a file that is not read for its size.
+var errTooLarge = errors.New("too large")
+
+// OnRepair makes f told of each file that is set aside.
+func (h *Home) OnRepair(f func(error)) { h.repaired = f }
+
+// damaged reports whether the file itself is the reason of an error, and not the
+// disk, or a limit of the process: those pass, and the file is good.
+func damaged(path string, err error) bool {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	info, stat := os.Lstat(path)
+	if stat != nil {
+		return false
+	}
+	return !info.Mode().IsRegular() || errors.Is(err, fs.ErrPermission) || errors.Is(err, errTooLarge)
+}
+
+// setAside moves what stands at path out of the way if it is the reason of why,
+// and reports whether it did.
+func (h *Home) setAside(path string, why error) bool {
+	if !damaged(path, why) {
+		return false
+	}
+	aside := fmt.Sprintf("%s%s%d", path, damagedMark, h.now().UnixNano())
+	if os.Rename(path, aside) != nil {
+		return false
+	}
+	if h.repaired != nil {
+		h.repaired(fmt.Errorf("set aside as %s: %w", filepath.Base(aside), why))
+	}
+	return true
+}
+
+// SetAside moves a file of the session, whose content is of no use, out of the
+// way.
+func (tx *Tx) SetAside(name string, why error) error {
+	if err := tx.checkWritable(name); err != nil {
+		return err
+	}
+	path := tx.s.path(name)
+	aside := fmt.Sprintf("%s%s%d", path, damagedMark, tx.s.home.now().UnixNano())
+	if err := os.Rename(path, aside); err != nil {
+		return err
+	}
+	if h := tx.s.home; h.repaired != nil {
+		h.repaired(fmt.Errorf("%s is set aside as %s: %w", name, filepath.Base(aside), why))
+	}
+	return nil
+}
+
+// writeDerived replaces a derived file, whatever stands in its place.
+func (h *Home) writeDerived(path string, data []byte) error {
+	err := writeLoose(path, data)
+	if err != nil && h.setAside(path, err) {
+		err = writeLoose(path, data)
+	}
+	return err
+}
+
+// openDerived opens a derived file for reading and appending, whatever stands in
+// its place.
+func (h *Home) openDerived(path string) (*os.File, fs.FileInfo, error) {
+	open := func() (*os.File, fs.FileInfo, error) {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|openFlags, filePerm)
+		if err != nil {
+			return nil, nil, err
+		}
+		info, err := regular(f)
+		if err != nil {
+			f.Close()
+			return nil, nil, err
+		}
+		return f, info, nil
+	}
+	f, info, err := open()
+	if err != nil && h.setAside(path, err) {
+		f, info, err = open()
+	}
+	return f, info, err
+}
+
+// readDerived reads a derived file; one that cannot be read is set aside, and is
+// then [fs.ErrNotExist].
+func (h *Home) readDerived(path string, limit int64) ([]byte, error) {
+	data, err := readFile(path, limit)
+	if err != nil && h.setAside(path, err) {
+		err = fs.ErrNotExist
+	}
+	return data, err
+}
+
+// tempAge is how old a temporary file is that nobody will rename any more.
+const tempAge = time.Hour
+
+// SweepTemp removes from a folder what interrupted writes of ours left.
+func SweepTemp(dir string, now time.Time) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !e.Type().IsRegular() || !strings.HasPrefix(name, ".") || !strings.Contains(name, tempMark) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > tempAge {
+			_ = os.Remove(filepath.Join(dir, name)) // another day
+		}
+	}
+}
+
+// RealFolder makes sure that path, a folder of ours below root, is made of folders
+// all the way and of no link, as far as it exists.
+func RealFolder(root, path string) error {
+	rel, err := filepath.Rel(root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return fmt.Errorf("%s is not below %s", path, root)
+	}
+	at := root
+	for _, part := range strings.Split(rel, string(filepath.Separator)) {
+		at = filepath.Join(at, part)
+		if err := realDir(at); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LockFolder takes the lock of a folder that is not ours, for instance that of a
+// task list, without leaving anything in it. It waits no longer than a second, and
+// is no lock at all where the system has none for folders.
+func LockFolder(path string) (unlock func(), err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	const step = 5 * time.Millisecond
+	for left := time.Second; ; left -= step {
+		ok, err := tryLock(f)
+		if ok || err != nil {
+			return func() { f.Close() }, nil
+		}
+		if left <= 0 {
+			f.Close()
+			return nil, fmt.Errorf("%s: %w", path, ErrBusy)
+		}
+		time.Sleep(step)
+	}
+}
