@@ -354,12 +354,12 @@ func (b *bar) update(p compress.Progress) {
 	line := message.ProgressBar.Format(b.a.lang, "["+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+"]", p.Done, p.Total, p.Failed, left)
 	pad := max(0, b.width-columns(line))
 	b.width = columns(line)
-	fmt.Fprint(b.a.env.Stderr, "\r"+line+strings.Repeat(" ", pad))
+	fmt.Fprint(raw(b.a.env.Stderr), "\r"+oneLine(line)+strings.Repeat(" ", pad))
 }
 
 func (b *bar) clear() {
 	if b.on && b.width > 0 {
-		fmt.Fprint(b.a.env.Stderr, "\r"+strings.Repeat(" ", b.width)+"\r")
+		fmt.Fprint(raw(b.a.env.Stderr), "\r"+strings.Repeat(" ", b.width)+"\r")
 	}
 }
 

@@ -248,7 +248,7 @@ func (s *installer) warnings(r *setup.Report) {
 // interactive reports whether somebody can be asked.
 func (s *installer) interactive() bool {
 	in, ok1 := s.env.Stdin.(*os.File)
-	out, ok2 := s.env.Stdout.(*os.File)
+	out, ok2 := file(s.env.Stdout)
 	return !s.yes && !s.json && ok1 && ok2 && s.env.IsTTY(in.Fd()) && s.env.IsTTY(out.Fd())
 }
 

@@ -2,6 +2,8 @@ package cli
 
 // How the command line speaks. All printing of the program is in this package.
 //
+//   - Everything goes through a screen, which lets nothing from outside steer the
+//     terminal.
 //   - Results go to stdout, everything else (progress, notes, errors) to stderr.
 //   - An error is one line, "overtone: what was being done: what went wrong",
 //     and, where there is something to do about it, a line "hint: …".
@@ -14,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"golang.org/x/text/width"
@@ -40,7 +41,7 @@ func (a *app) printJSON(v any) error {
 
 // tty reports whether w is a terminal that may be decorated.
 func (a *app) tty(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := file(w)
 	return ok && a.env.IsTTY(f.Fd()) && a.env.Getenv("NO_COLOR") == "" && a.env.Getenv("TERM") != "dumb"
 }
 
@@ -77,6 +78,8 @@ func table(w io.Writer, rows [][]string) {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
+			cell = oneLine(cell)
+			row[i] = cell
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
@@ -93,6 +96,11 @@ func table(w io.Writer, rows [][]string) {
 		}
 		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 	}
+}
+
+// oneLine is a cell as it is printed, so that its width is the one it will have.
+func oneLine(cell string) string {
+	return string(appendSafe(nil, []byte(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(cell))))
 }
 
 // columns is how many cells of a terminal a text takes.

@@ -29,6 +29,9 @@ type app struct {
 
 // Main runs the program and returns its exit code.
 func Main(args []string, env Env) int {
+	env.Stdout, env.Stderr = newScreen(env.Stdout), newScreen(env.Stderr)
+	defer flush(env.Stdout)
+	defer flush(env.Stderr)
 	hosted := len(args) > 0 && (args[0] == "hook" || args[0] == "statusline")
 	if hosted {
 		// What no recover stops (a stack overflow, no memory, no thread) would end
