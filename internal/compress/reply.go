@@ -6,6 +6,11 @@ import (
 	"strings"
 )
 
+// maxStarts bounds in how many places an object is looked for: each try reads on
+// to the end of what it finds, so on a reply of nothing but braces all of them
+// would take time in the square of its length.
+const maxStarts = 64
+
 // parseReply takes the text out of a model's answer, which should be one JSON
 // object with the key "text" but comes in fences, after a preamble, or with
 // fences inside the text itself. The whole answer is tried first, then a
@@ -17,7 +22,8 @@ func parseReply(raw string) (string, error) {
 	if t, ok := textObject(fenced(raw)); ok {
 		return t, nil
 	}
-	for rest := raw; ; {
+	rest := raw
+	for range maxStarts {
 		i := strings.IndexByte(rest, '{')
 		if i < 0 {
 			break

@@ -124,15 +124,25 @@ func (c *call) brief(tx *session.Tx, stage string) string {
 		if data, err := tx.ReadContext(path); err == nil {
 			text := cut(string(data), room)
 			room -= len(text)
-			parts = append(parts, message.BriefFile.Format(c.lang, path)+"\n"+text)
+			parts = append(parts, message.BriefFile.Format(c.lang, path)+"\n"+fence(text))
 		}
 	}
 	if rc := nc.RetryContext; rc != nil {
 		if data, err := tx.Reflection(rc.FailedStage); err == nil {
-			parts = append(parts, message.BriefFile.Format(c.lang, rc.ReflectionFile)+"\n"+cut(string(data), 4000))
+			parts = append(parts, message.BriefFile.Format(c.lang, rc.ReflectionFile)+"\n"+fence(cut(string(data), 4000)))
 		}
 	}
 	return strings.Join(parts, "\n\n") + "\n\n---\n\n" + c.in.Tool.Agent.Prompt
+}
+
+// fence sets a text off from our own words: whatever it says, it is data. No line
+// of it can end the fence.
+func fence(text string) string {
+	mark := "```"
+	for strings.Contains(text, mark) {
+		mark += "`"
+	}
+	return mark + "\n" + strings.TrimRight(text, "\n") + "\n" + mark
 }
 
 // cut bounds a text in bytes, on a character.

@@ -117,7 +117,11 @@ func (c *call) tasks(s *workflow.State, header message.Text) (feature, text stri
 		return "", ""
 	}
 	if len(f.InProgress) > 1 && prefer == "" && c.env.Getenv("OVERTONE_QUIET") == "" {
-		fmt.Fprintln(c.env.Stderr, message.SeveralFeatures.Format(c.lang, strings.Join(f.InProgress, ", "), f.Name))
+		names := make([]string, min(len(f.InProgress), 10))
+		for i := range names {
+			names[i] = prompt.Shown(f.InProgress[i])
+		}
+		fmt.Fprintln(c.env.Stderr, message.SeveralFeatures.Format(c.lang, strings.Join(names, ", "), prompt.Shown(f.Name)))
 	}
 	return f.Name, prompt.PendingTasks(f, header, c.lang)
 }

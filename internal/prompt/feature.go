@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 const (
@@ -58,9 +60,34 @@ func ActiveFeature(projectRoot, prefer string) (Feature, bool, error) {
 	}
 	t := parseTasks(src)
 	f.Checked, f.Unchecked = t.checked, t.unchecked
+	// They are text of the repository, to be shown beside words of ours: one line
+	// each, of a length that leaves room for others.
+	for i, task := range f.Unchecked {
+		f.Unchecked[i] = shown(task, maxTask)
+	}
 	f.Total = t.checked + len(t.unchecked)
 	return f, true, nil
 }
+
+// maxTask and maxName bound, in UTF-16 units, what is shown of a task and of the
+// name of a feature.
+const (
+	maxTask = 300
+	maxName = 100
+)
+
+// shown is a text of the repository as it stands beside our own.
+func shown(s string, limit int) string {
+	// A text of a megabyte need not be read to its end.
+	s = message.OneLine(s[:min(len(s), 8*limit)])
+	if message.Units(s) > limit {
+		s = message.Cut(s, limit-1) + "…"
+	}
+	return s
+}
+
+// Shown is the name of a feature as people and models read it.
+func Shown(name string) string { return shown(name, maxName) }
 
 func features(root *os.Root) ([]string, error) {
 	entries, err := fs.ReadDir(root.FS(), inProgress)

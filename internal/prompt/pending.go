@@ -15,15 +15,15 @@ func PendingTasks(f Feature, header message.Text, lang message.Lang) string {
 	if len(f.Unchecked) == 0 {
 		return ""
 	}
-	shown := f.Unchecked[:min(len(f.Unchecked), maxPending)]
+	tasks := f.Unchecked[:min(len(f.Unchecked), maxPending)]
 	lines := []string{
 		message.PendingHeader.Format(lang, header.In(lang)),
-		message.PendingFeature.Format(lang, f.Name, f.Checked, f.Total),
+		message.PendingFeature.Format(lang, Shown(f.Name), f.Checked, f.Total),
 	}
-	for _, task := range shown {
+	for _, task := range tasks {
 		lines = append(lines, "- [ ] "+task)
 	}
-	if more := len(f.Unchecked) - len(shown); more > 0 {
+	if more := len(f.Unchecked) - len(tasks); more > 0 {
 		lines = append(lines, message.PendingMore.Format(lang, more))
 	}
 	lines = append(lines, message.PendingAction.In(lang))
