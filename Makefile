@@ -6,7 +6,7 @@ BIN := bin/overtone
 TOOLS := .tools
 LINT_VERSION := v2.14.0
 
-.PHONY: build demo test e2e e2e-latest lint bench eval fuzz clean
+.PHONY: build demo test e2e e2e-latest lint bench eval fuzz crash clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
@@ -66,6 +66,11 @@ fuzz:
 			echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 60s $$pkg || exit 1; \
 		done; \
 	done
+
+# Kills every hook of a story before each of its system calls (Linux), some minutes.
+crash: export OVERTONE_CRASH := 1
+crash:
+	$(GO) test -count=1 -timeout 60m -v -run Killed ./internal/crash/
 
 clean:
 	rm -rf bin $(TOOLS) .e2e .e2e-latest.log

@@ -25,6 +25,7 @@ type todo struct {
 	State   string            `json:"state,omitempty"` // the state's hash: without that state nothing follows
 	Lang    message.Lang      `json:"lang,omitempty"`
 	Lines   string            `json:"lines,omitempty"` // of the timeline
+	Barrier string            `json:"barrier,omitempty"`
 	Reflect map[string]string `json:"reflect,omitempty"`
 	Forget  []string          `json:"forget,omitempty"`
 	Merge   []workflow.Source `json:"merge,omitempty"`
@@ -43,6 +44,9 @@ func stateHash(data []byte) string {
 // followUp is what follows from a step to s, whose bytes are data.
 func followUp(tx *store.Tx, lang message.Lang, project string, s *workflow.State, out workflow.Outcome, data []byte) (todo, error) {
 	t := todo{State: stateHash(data), Lang: lang, Forget: out.Forget, Reflect: map[string]string{}}
+	if s.Barriers.Len() > 0 {
+		t.Barrier = string(s.Barriers.Encode())
+	}
 	lines, err := tx.Lines(out.Events...)
 	t.Lines = string(lines)
 	for _, r := range out.Reflect {
@@ -76,10 +80,10 @@ func (t todo) intend(tx *store.Tx) error {
 }
 
 // do does it and notes that it is done.
-func (t todo) do(tx *store.Tx, lang message.Lang, s *workflow.State, emit func([]byte) error) error {
+func (t todo) do(tx *store.Tx, emit func([]byte) error) error {
 	var errs []error
-	if s.Barriers.Len() > 0 {
-		errs = append(errs, tx.WriteBarrier(s.Barriers.Encode()))
+	if t.Barrier != "" {
+		errs = append(errs, tx.WriteBarrier([]byte(t.Barrier)))
 	}
 	for stage, text := range t.Reflect {
 		errs = append(errs, tx.WriteReflection(stage, []byte(text)))
@@ -88,7 +92,7 @@ func (t todo) do(tx *store.Tx, lang message.Lang, s *workflow.State, emit func([
 		errs = append(errs, tx.RemoveReflection(stage))
 	}
 	if len(t.Merge) > 0 {
-		errs = append(errs, writeMerged(tx, lang, t.Merge))
+		errs = append(errs, writeMerged(tx, t.Lang, t.Merge))
 	}
 	if t.Report != "" {
 		errs = append(errs, tx.RemoveContext(t.Report))
@@ -126,7 +130,7 @@ func (t todo) tick() error {
 
 // finish does what an earlier process was killed before it could: data is the state
 // on disk.
-func finish(tx *store.Tx, s *workflow.State, data []byte) error {
+func finish(tx *store.Tx, data []byte) error {
 	left, err := tx.Version(followUpFile)
 	if errors.Is(err, fs.ErrNotExist) || string(left) == "{}" {
 		return nil
@@ -135,7 +139,7 @@ func finish(tx *store.Tx, s *workflow.State, data []byte) error {
 	if err != nil || json.Unmarshal(left, &t) != nil || t.State != stateHash(data) {
 		return tx.AppendVersion(followUpFile, []byte("{}"))
 	}
-	if err := t.do(tx, t.Lang, s, tx.EmitMissing); err != nil {
+	if err := t.do(tx, tx.EmitMissing); err != nil {
 		return derivedError{err}
 	}
 	return nil

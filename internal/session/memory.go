@@ -36,6 +36,8 @@ type Memory struct {
 	Searched    bool   `json:"searched,omitempty"` // for a compaction before our time
 	Loop        Loop   `json:"loop,omitzero"`
 	Agent       string `json:"thread,omitempty"` // the sub-agent last seen at work; "" = the main thread
+	// Seen is when the session was last changed, to the hour.
+	Seen time.Time `json:"seen,omitzero"`
 	// Thread is the conversation, as hooks and watchers have seen it.
 	Thread compact.Thread `json:"watch,omitzero"`
 }

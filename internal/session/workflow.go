@@ -45,6 +45,7 @@ func load(tx *store.Tx) (*workflow.State, error) {
 	if s.SessionID == "" {
 		s.SessionID = tx.Session().ID()
 	}
+	unfinished := finish(tx, data)
 	barriers, err := tx.Barrier()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		barriers = nil // the state knows
@@ -54,7 +55,7 @@ func load(tx *store.Tx) (*workflow.State, error) {
 			return nil, err
 		}
 	}
-	return s, finish(tx, s, data)
+	return s, unfinished
 }
 
 // Peek reads a session's workflow without the lock, for calls that will most
@@ -94,7 +95,7 @@ func step(tx *store.Tx, rules workflow.Rules, lang message.Lang, project string,
 	if err := tx.Write(store.WorkflowFile, data); err != nil {
 		return s, out, err
 	}
-	if err := errors.Join(intended, todo.do(tx, lang, next, tx.EmitLines)); err != nil {
+	if err := errors.Join(intended, todo.do(tx, tx.EmitLines)); err != nil {
 		return next, out, derivedError{err}
 	}
 	return next, out, nil
