@@ -255,8 +255,8 @@ func TestCompactGate(t *testing.T) {
 }
 
 // A sub-agent that grows asks by the same hook with the same input. Main's commit
-// does not open the gate for it; at its own ceiling it is compacted without a
-// packet; and main's boundary is still there when main needs it.
+// is not spent on it: it is compacted without a packet, and main's boundary is
+// still there when main needs it.
 func TestCompactGateSubagent(t *testing.T) { t.Parallel(); onEach(t, testCompactGateSubagent) }
 
 func testCompactGateSubagent(t *testing.T, v Version) {
@@ -267,8 +267,8 @@ func testCompactGateSubagent(t *testing.T, v Version) {
 			gateStep("echo large", 90_000), gateStep("echo on", 90_000), gateStep("echo and on", 90_000),
 		},
 		Agents: map[string][]Step{"planner": {
-			gateStep("echo 1", 10_000), gateStep("echo 2", 80_000), gateStep("echo 3", 80_000), gateStep("echo 4", 160_000),
-			gateStep("echo 5", 160_000), gateStep("echo 6", 160_000), say("seen"),
+			gateStep("echo 1", 10_000), gateStep("echo 2", 10_000), gateStep("echo 3", 80_000), gateStep("echo 4", 80_000),
+			gateStep("echo 5", 80_000), gateStep("echo 6", 80_000), say("seen"),
 		}},
 	}
 	w := gateWorld(t, p.Handle, v)
@@ -279,23 +279,16 @@ func testCompactGateSubagent(t *testing.T, v Version) {
 	if len(sums) != 2 || sums[0].Agent != "planner" || sums[1].Agent != "" {
 		t.Fatalf("compactions: %v", sums)
 	}
-	planned := 0
 	for _, r := range w.API.Requests() {
 		packets := len(hookTextsOf(r, "SessionStart"))
 		switch {
 		case r.Kind == mockapi.Subagent:
-			if r.Seq < sums[0].Seq {
-				planned++
-			}
 			if packets != 0 {
 				t.Errorf("request %d of the sub-agent has %d packets", r.Seq, packets)
 			}
 		case r.Kind == mockapi.Main && r.Seq > sums[1].Seq && packets != 1:
 			t.Errorf("request %d of main has %d packets", r.Seq, packets)
 		}
-	}
-	if planned != 4 && planned != 5 {
-		t.Errorf("the sub-agent was compacted after %d requests, want 4 or, with a late transcript, 5", planned)
 	}
 }
 

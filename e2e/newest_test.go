@@ -3,6 +3,11 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -76,6 +81,172 @@ func TestNewest_CancelIsToldAlone(t *testing.T) {
 		}
 		if s := w.status(r.SessionID); s.Phase == "COMPLETE" || len(s.Ready) > 0 {
 			t.Errorf("after the cancellation: %+v", s)
+		}
+	})
+}
+
+// runs is how often a test that races is run; OVERTONE_E2E_SOAK asks for more.
+func runs(t *testing.T) int {
+	if n, err := strconv.Atoi(os.Getenv("OVERTONE_E2E_SOAK")); err == nil && n > 0 {
+		return n
+	}
+	return 1
+}
+
+// busy is a sub-agent that works in small steps until it is told to end.
+func busy(done <-chan struct{}) func(*mockapi.Request) mockapi.Reply {
+	return func(*mockapi.Request) mockapi.Reply {
+		select {
+		case <-done:
+			return mockapi.Text("seen")
+		default:
+			return mockapi.Calls(bash("true")).Tokens(10_000)
+		}
+	}
+}
+
+// packetsOf counts the packets in the requests of main after the n-th summary,
+// and in all of the sub-agents'.
+func packetsOf(w *World, n int) (main []int, agents int) {
+	sums := summaries(w)
+	for _, r := range w.API.Requests() {
+		packets := len(hookTextsOf(r, "SessionStart"))
+		switch {
+		case r.Kind == mockapi.Subagent:
+			agents += packets
+		case r.Kind == mockapi.Main && len(sums) > n && r.Seq > sums[n].Seq:
+			main = append(main, packets)
+		}
+	}
+	return main, agents
+}
+
+// A person compacts while a background agent works: the packet is main's, once,
+// and doctor knows of it.
+func TestNewest_Row1_ManualCompactWithBusyAgent(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		for range runs(t) {
+			done := make(chan struct{})
+			step := busy(done)
+			p := &Play{
+				Main:   []Step{gateStep("echo a", 10_000), gateStep("echo b", 10_000), call(mockapi.Background("overtone:planner", "look around"))},
+				Agents: map[string][]Step{"planner": slices.Repeat([]Step{step}, 500)},
+			}
+			w := NewWorld(t, Overtone, p.Handle, v)
+			s := w.Start()
+			res := s.Ask("MARK-GOAL")
+			s.Send("/compact")
+			s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+			s.Result()
+			s.Ask("go on")
+			close(done)
+			s.Close()
+			main, agents := packetsOf(w, 0)
+			if len(main) == 0 || slices.ContainsFunc(main, func(n int) bool { return n != 1 }) || agents != 0 {
+				t.Errorf("packets in main's requests %v, in the agent's %d", main, agents)
+			}
+			if out := w.Exec("overtone", "doctor", "--session", res.SessionID); !strings.Contains(out, "compact") || strings.Contains(out, "was not compacted yet") {
+				t.Errorf("doctor says:\n%s", out)
+			}
+		}
+	})
+}
+
+// The host compacts main while a background agent comes back from its tools all
+// the time: the last thread that was seen is mostly the agent's.
+func TestNewest_Row1_AutoCompactWithBusyAgent(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		for range runs(t) {
+			done := make(chan struct{})
+			step := busy(done)
+			p := &Play{
+				Main: []Step{
+					gateStep("echo a", 10_000), gateStep("echo b", 10_000), call(mockapi.Background("overtone:planner", "look around")),
+					gateStep("sleep 0.3", 10_000), gateStep("sleep 0.3", 80_000), gateStep("sleep 0.3", 80_000), gateStep("echo on", 10_000),
+					func(*mockapi.Request) mockapi.Reply { close(done); return mockapi.Text("DONE") },
+				},
+				Agents: map[string][]Step{"planner": slices.Repeat([]Step{step}, 500)},
+			}
+			w := NewWorld(t, Overtone, p.Handle, v)
+			w.Settings(map[string]any{"autoCompactWindow": 100_000})
+			w.Prompt("MARK-GOAL").Result()
+			if n := len(summaries(w)); n != 1 {
+				t.Fatalf("%d compactions", n)
+			}
+			main, agents := packetsOf(w, 0)
+			if len(main) == 0 || slices.ContainsFunc(main, func(n int) bool { return n != 1 }) || agents != 0 {
+				t.Errorf("packets in main's requests %v, in the agent's %d", main, agents)
+			}
+		}
+	})
+}
+
+// One large step past the host's own limit, in mode auto and with no boundary in
+// sight: the gate sees it coming, and the session lives.
+func TestNewest_Row2_GateNeverEndsASession(t *testing.T) {
+	t.Parallel()
+	// The mock's usage stands for all that was said before.
+	step := func(tokens int, blocks ...mockapi.Block) Step {
+		return func(r *mockapi.Request) mockapi.Reply {
+			if r.Has("MOCK-SUMMARY") {
+				tokens = 10_000
+			}
+			return mockapi.Calls(blocks...).Tokens(tokens)
+		}
+	}
+	for name, c := range map[string]struct {
+		tokens, files int
+	}{
+		"two large files at 148,000":  {148_000, 2},
+		"eight in parallel at 60,000": {60_000, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onEach(t, func(t *testing.T, v Version) {
+				p := &Play{}
+				w := gateWorld(t, p.Handle, v)
+				var reads []mockapi.Block
+				for i := range c.files {
+					file := fmt.Sprintf("large%d.txt", i)
+					w.Write(file, strings.Repeat("the quick brown fox jumps over it\n", 1_750))
+					reads = append(reads, tool("Read", map[string]any{"file_path": filepath.Join(w.Project, file)}))
+				}
+				p.Main = []Step{step(10_000, bash("echo a")), step(10_000, bash("echo b")), step(c.tokens, reads...), step(c.tokens, bash("echo on"))}
+				s := w.Start()
+				for range 4 {
+					if r := s.Ask("go on"); r.IsError || r.TerminalReason != "completed" {
+						t.Errorf("result %+v", r)
+					}
+				}
+				s.Close()
+			})
+		})
+	}
+}
+
+// What the model's server refuses as too long, the host compacts to save the
+// turn; a turn that was lost is not lost twice.
+func TestNewest_Row2_GateLetsTheRescueThrough(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		long := func(r *mockapi.Request) mockapi.Reply {
+			if r.Has("MOCK-SUMMARY") {
+				return mockapi.Text("SAVED").Tokens(10_000)
+			}
+			return mockapi.Fail(400, "prompt is too long: 210000 tokens > 200000 maximum")
+		}
+		p := &Play{Main: append([]Step{gateStep("echo a", 10_000), gateStep("echo b", 80_000), gateStep("echo c", 80_000)}, slices.Repeat([]Step{long}, 12)...)}
+		w := gateWorld(t, p.Handle, v)
+		s := w.Start()
+		r := s.Ask("go on")
+		if r.Text != "SAVED" {
+			r = s.Ask("go on")
+		}
+		s.Close()
+		if r.Text != "SAVED" {
+			t.Errorf("result %+v", r)
 		}
 	})
 }

@@ -2,17 +2,28 @@ package compact
 
 import "github.com/seed-6d03985f/overtone/internal/message"
 
+// hostReserve is what Claude Code keeps of a window at most: from there on it
+// refuses requests altogether.
+const hostReserve = 23_000
+
 // ceiling is the size from which a host's own compaction must not be held back
-// any longer. Claude Code refuses requests altogether from 23,000 tokens below
-// the model's window on; another 27,000 leave room for the largest single step
-// and for a usage that is one message old. Small windows keep half.
-// A lower one may be configured.
+// any longer. Below what the host keeps free, 27,000 tokens leave room for an
+// answer that the transcript does not show yet. A lower one may be configured.
 func ceiling(s Settings, window int64) int64 {
-	own := max(window-50_000, window/2)
+	own := max(window-hostReserve-27_000, 0)
 	if s.CeilingTokens > 0 {
 		return min(int64(s.CeilingTokens), own)
 	}
 	return own
+}
+
+// Grown is the usage with what the conversation has gained since, in bytes. Three
+// to a token is what the host itself reckons with, and more than text has.
+func (u Usage) Grown(bytes int64) Usage {
+	if u.Known() {
+		u.Used += (bytes + 2) / 3
+	}
+	return u
 }
 
 // Ask is a host's question whether it may compact a context by itself now.
@@ -22,8 +33,11 @@ type Ask struct {
 	Decision Decision
 	// Main is false when a sub-agent's context is meant.
 	Main bool
-	// Usage is that context's.
+	// Usage is that context's, with what has grown since it was told.
 	Usage Usage
+	// Again: it was refused before, and nothing has happened since: the turn
+	// ended by that, or the model's server has refused the request.
+	Again bool
 }
 
 // Answer is the gate's answer.
@@ -43,14 +57,17 @@ func Gate(a Ask) Answer {
 	switch {
 	case a.Settings.Mode != ModeAuto || a.Decision.Verdict == Stopped:
 		return Answer{Open: true, Packet: a.Main, Reason: a.Decision.Reason}
+	case !a.Main:
+		// No boundary of main's says anything about it, and it may end at its limit.
+		return Answer{Open: true, Reason: message.Because(message.GateSubagent)}
 	case !a.Usage.Known():
-		return Answer{Open: true, Packet: a.Main, Reason: message.Because(message.CompactUnknown)}
-	case a.Main && a.Decision.Verdict == DoCompact:
+		return Answer{Open: true, Packet: true, Reason: message.Because(message.CompactUnknown)}
+	case a.Again:
+		return Answer{Open: true, Packet: true, Reason: message.Because(message.GateAgain)}
+	case a.Decision.Verdict == DoCompact:
 		return Answer{Open: true, Packet: true, Reason: a.Decision.Reason}
 	case a.Usage.Used >= ceiling(a.Settings, a.Usage.Window):
-		return Answer{Open: true, Packet: a.Main, Reason: message.Because(message.GateCeiling, a.Usage.Used, ceiling(a.Settings, a.Usage.Window))}
-	case !a.Main:
-		return Answer{Reason: message.Because(message.GateSubagent)}
+		return Answer{Open: true, Packet: true, Reason: message.Because(message.GateCeiling, a.Usage.Used, ceiling(a.Settings, a.Usage.Window))}
 	}
 	return Answer{Reason: a.Decision.Reason}
 }

@@ -366,7 +366,7 @@ func TestOlderMemory(t *testing.T) {
 				t.Errorf("stdout %q, stderr %q", stdout, stderr)
 			}
 			if name == "older" {
-				if m := p.memory(); m.Agent != "" || len(m.Outbox) != 0 || m.Thread.First != "do it" || !m.Thread.Boundary().Has(compact.Commit) {
+				if m := p.memory(); len(m.Threads.Agents) != 0 || len(m.Outbox) != 0 || m.Thread.First != "do it" || !m.Thread.Boundary().Has(compact.Commit) {
 					t.Errorf("%+v", m)
 				}
 			}

@@ -23,7 +23,6 @@ func (c *call) flush(f func(tx *session.Tx) error, work bool) (host.Reply, error
 		if err := c.settle(tx, &r); err != nil {
 			return err
 		}
-		tx.Memory.Agent = ""
 		if work {
 			if err := f(tx); err != nil {
 				return err

@@ -9,16 +9,14 @@ import (
 // stood: what is counted from now on is counted from there.
 func (c *call) postCompact() (host.Reply, error) {
 	m, err := session.Read(c.sess)
-	if err != nil || m.Compaction == nil {
+	if err != nil || m.Compaction == nil && len(m.Threads.Compacting) == 0 && c.in.Main() {
 		return host.Reply{}, err
 	}
 	return host.Reply{}, c.update(func(tx *session.Tx) error {
-		k := tx.Memory.Compaction
-		if k == nil {
-			return nil
+		if agents, err := tx.AgentCompacted(c.in.AgentID); agents || err != nil {
+			return err
 		}
-		if k.Sub {
-			tx.Memory.Compaction = nil
+		if tx.Memory.Compaction == nil {
 			return nil
 		}
 		return tx.Confirm(c.in.Transcript)

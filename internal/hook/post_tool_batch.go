@@ -3,6 +3,7 @@ package hook
 import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // postToolBatch is the join of parallel agents: what their ends left for the main
@@ -11,17 +12,31 @@ func (c *call) postToolBatch() (host.Reply, error) {
 	if id := c.in.AgentID; id != "" {
 		return c.agentAtWork(id)
 	}
-	return c.flush(nil, false)
-}
-
-// agentAtWork remembers that a sub-agent is at work.
-func (c *call) agentAtWork(id string) (host.Reply, error) {
 	m, err := session.Read(c.sess)
-	if err != nil || m.Agent == id {
+	if err != nil {
 		return host.Reply{}, err
 	}
+	return c.flush(func(tx *session.Tx) error {
+		tx.Stepped(c.in.Batch)
+		return nil
+	}, m.Threads.Notable(c.in.Batch))
+}
+
+// agentAtWork remembers that a sub-agent is at work, where the host will not say
+// whose a compaction is.
+func (c *call) agentAtWork(id string) (host.Reply, error) {
+	m, err := session.Read(c.sess)
+	if err != nil || !c.host.AgentsCompact {
+		return host.Reply{}, err
+	}
+	if _, known := m.Threads.Agents[id]; known && len(m.Threads.Compacting) == 0 || c.tellsWhose() {
+		return host.Reply{}, nil
+	}
 	return host.Reply{}, c.update(func(tx *session.Tx) error {
-		tx.Memory.Agent = id
+		tx.AgentStepped(id)
 		return nil
 	})
 }
+
+// tellsWhose reports whether this version of the host says whose a compaction is.
+func (c *call) tellsWhose() bool { return c.host.TellsWhose(transcript.Version(c.in.Transcript)) }

@@ -44,6 +44,7 @@ func (c *call) idle() bool {
 // seeTool takes what a finished tool tells.
 func (c *call) seeTool(tx *session.Tx) {
 	c.seeSession(tx)
+	tx.Works()
 	if c.in.Tool.Kind == host.ShellTool {
 		tx.Observe(c.commandFinished(), compact.Settings{})
 	}
@@ -97,7 +98,6 @@ func (c *call) agentReturned() (host.Reply, error) {
 		if tx.Workflow == nil {
 			return nil
 		}
-		tx.Memory.Agent = ""
 		key := stageOf(tx.Workflow, id, agentID, stage)
 		if agentID != "" {
 			if _, err := tx.Apply(workflow.Bind{ID: id, Agent: agent, AgentID: agentID}); err != nil {

@@ -20,19 +20,21 @@ func (c *call) preCompact() (host.Reply, error) {
 			return host.Reply{}, err
 		}
 	}
-	if c.watcherOwns() {
+	// A sub-agent's is none of our business: it is not held back, as no boundary
+	// of main's says anything about it, and what follows is not for main.
+	if c.watcherOwns() || !c.in.Main() {
 		return host.Reply{}, errQuiet
 	}
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
 		set := c.settings()
-		if c.host.Gates && c.in.Trigger == "auto" && set.Mode == compact.ModeAuto && !c.gate(tx, set).Open {
-			r.Refuse = true
+		if agent := c.asks(tx); agent != "" {
+			tx.BeginAgentCompaction(agent)
 			return nil
 		}
-		if c.agentCompacts(tx) {
-			tx.BeginAgentCompaction()
+		if c.host.Gates && c.in.Trigger == "auto" && set.Mode == compact.ModeAuto && !c.gate(tx, set).Open {
+			r.Refuse = true
 			return nil
 		}
 		var err error
@@ -48,10 +50,14 @@ func (c *call) preCompact() (host.Reply, error) {
 // watcherOwns: where a watcher drives the thread, it hands its own packet over.
 func (c *call) watcherOwns() bool { return c.host.Watched && session.WatcherOwns(c.sess) }
 
-// agentCompacts tells a sub-agent's own compaction from main's: the host's input is
-// the same, so the thread that was last seen at work decides.
-func (c *call) agentCompacts(tx *session.Tx) bool {
-	return c.host.AgentsCompact && tx.Memory.Agent != ""
+// asks is the sub-agent that is to be compacted, "" for the main thread, where the
+// host does not name it. What a person asks for is the main thread's; else, in
+// older versions, what is known of the threads tells.
+func (c *call) asks(tx *session.Tx) string {
+	if !c.host.AgentsCompact || c.in.Trigger != "auto" || len(tx.Memory.Threads.Agents) == 0 || c.tellsWhose() {
+		return ""
+	}
+	return tx.Asks(c.host.AgentTranscript)
 }
 
 // gate answers the host's question whether it may compact now. Anything it does
@@ -61,12 +67,7 @@ func (c *call) gate(tx *session.Tx, set compact.Settings) compact.Answer {
 	if err != nil {
 		c.complain("timeline", err)
 	}
-	t := tx.Memory.Thread
-	ask := compact.Ask{Settings: set, Decision: decision, Main: !c.agentCompacts(tx), Usage: t.Weigh(c.now, set).Usage}
-	if !ask.Main {
-		ask.Usage = tx.AgentUsage(c.host.AgentTranscript(t.Transcript, tx.Memory.Agent), set)
-	}
-	return compact.Gate(ask)
+	return tx.Gate(set, decision)
 }
 
 // beginCompaction records the attempt with what is to survive it, and returns

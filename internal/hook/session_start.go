@@ -58,16 +58,16 @@ func (c *call) sessionStart() (host.Reply, error) {
 // afterCompact is SessionStart after a compaction: the saved text goes to
 // the model, once.
 func (c *call) afterCompact() (host.Reply, error) {
-	if c.watcherOwns() {
+	if c.watcherOwns() || !c.in.Main() {
 		return host.Reply{}, errQuiet
 	}
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
-		k := tx.Memory.Compaction
-		if k != nil && k.Sub {
+		if tx.AgentBegins() {
 			return nil
 		}
+		k := tx.Memory.Compaction
 		feature, tasks := c.tasks(tx.Workflow, message.PendingTasks)
 		if err := c.nameFeature(tx, feature); err != nil {
 			return err

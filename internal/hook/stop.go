@@ -32,7 +32,7 @@ func (c *call) stop() (host.Reply, error) {
 	}
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
-		tx.Memory.Agent = ""
+		tx.Rested(c.in.Background, c.in.Lists)
 		if err := c.settle(tx, &r); err != nil {
 			return err
 		}
@@ -148,6 +148,7 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	}
 	lines = append(lines, message.LoopNoAsk.In(c.lang))
 	r.Block = joinLines(waiting.Context, strings.Join(lines, "\n"))
+	tx.Prompted()
 	return nil
 }
 

@@ -18,7 +18,13 @@ import (
 func (c *call) subagentStop() (host.Reply, error) {
 	agent := c.in.AgentType
 	// The host's own summariser ends like a sub-agent without a type.
-	if agent == "" || workflow.StageOfAgent(agent) == "" {
+	if agent == "" {
+		return host.Reply{}, errQuiet
+	}
+	if err := c.agentEnded(); err != nil {
+		return host.Reply{}, err
+	}
+	if workflow.StageOfAgent(agent) == "" {
 		return host.Reply{}, errQuiet
 	}
 	if s, err := session.Peek(c.sess); err != nil || s == nil {
@@ -51,6 +57,18 @@ func (c *call) subagentStop() (host.Reply, error) {
 		return nil
 	})
 	return r, err
+}
+
+// agentEnded forgets a sub-agent that was seen at work.
+func (c *call) agentEnded() error {
+	m, err := session.Read(c.sess)
+	if _, known := m.Threads.Agents[c.in.AgentID]; err != nil || !known {
+		return err
+	}
+	return c.update(func(tx *session.Tx) error {
+		tx.AgentEnded(c.in.AgentID)
+		return nil
+	})
 }
 
 // ask wants a quality agent's verdict in place, once, before the stage counts as

@@ -24,7 +24,7 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		if err := c.settle(tx, &r); err != nil {
 			return err
 		}
-		tx.Memory.Agent = ""
+		tx.Prompted()
 		if tx.Active() && !note {
 			// Main is idle, so an agent that ran in the foreground is gone.
 			if _, err := tx.Apply(workflow.Recover{}); err != nil {

@@ -38,9 +38,18 @@ type Call struct {
 	// lists them.
 	Background []string
 	Lists      bool
+	// Batch is the tools that have ended together.
+	Batch Batch
 	// Used and Window are the context's, in tokens.
 	Used, Window int64
 	Tool         Tool
+}
+
+// Batch is how much a round of tools gave the model to read, in bytes, and the
+// last of them.
+type Batch struct {
+	Bytes int64
+	Last  string
 }
 
 // Main reports whether the call comes from the main thread.
@@ -120,6 +129,12 @@ func readPayload(event string, data []byte, tool func(string) Kind) payload {
 				}
 				return true
 			})
+		case "tool_calls":
+			v.ForEach(func(_, t gjson.Result) bool {
+				c.Batch.Bytes += answerSize(t.Get("tool_response"))
+				c.Batch.Last = t.Get("tool_use_id").String()
+				return true
+			})
 		case "context_window":
 			c.Window, c.Used = v.Get("context_window_size").Int(), v.Get("total_input_tokens").Int()
 		}
@@ -144,6 +159,24 @@ func readPayload(event string, data []byte, tool func(string) Kind) payload {
 		t.Content = text(p.input.Get("content"))
 	}
 	return p
+}
+
+// answerSize is how much of a tool's answer the model reads. A picture's bytes
+// say nothing about that.
+func answerSize(v gjson.Result) int64 {
+	if !v.IsArray() {
+		return int64(len(v.Raw))
+	}
+	var n int64
+	v.ForEach(func(_, b gjson.Result) bool {
+		if text := b.Get("text"); text.Exists() {
+			n += int64(len(text.Raw))
+		} else {
+			n += 6_000
+		}
+		return true
+	})
+	return n
 }
 
 // field is where a plain text of the payload goes.

@@ -63,8 +63,9 @@ type Host struct {
 	// Loops: a hook may keep a turn going, stage after stage.
 	Loops bool
 	// AgentsCompact: a sub-agent's own compaction is reported like the main
-	// thread's, without a sign of whose it is.
+	// thread's, without a sign of whose it is in versions before NamesAgents.
 	AgentsCompact bool
+	NamesAgents   Version
 	// Watched: a watcher may drive its threads and hand over packets of its own.
 	Watched bool
 
@@ -170,6 +171,12 @@ func (v Version) Less(o Version) bool {
 // Newer reports whether a version is newer than all that were verified.
 func (h *Host) Newer(v Version) bool {
 	return len(h.Verified) > 0 && h.Verified[len(h.Verified)-1].Less(v)
+}
+
+// TellsWhose reports whether a version says whose a compaction is.
+func (h *Host) TellsWhose(version string) bool {
+	v, ok := parseVersion(version)
+	return ok && h.AgentsCompact && !v.Less(h.NamesAgents)
 }
 
 // parseVersion finds the version in what a program prints for --version:

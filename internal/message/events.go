@@ -9,6 +9,7 @@ import (
 // part of its type before the colon. A test fails for a type that nothing
 // emits, and for a type written as a literal elsewhere.
 const (
+	EventAgentCompact          = "agent:compact"
 	EventAgentComplete         = "agent:complete"
 	EventAgentCrash            = "agent:crash"
 	EventAgentDelegate         = "agent:delegate"
@@ -71,6 +72,7 @@ type eventLabel struct {
 // events is sorted by type. It is constant data that the linker lays out, so
 // the registry costs nothing at start; a map would be built on every hook call.
 var events = [...]eventLabel{
+	{EventAgentCompact, Text{ZH: "代理的 context 壓縮", EN: "Agent's context compacted"}},
 	{EventAgentComplete, Text{ZH: "代理完成", EN: "Agent finished"}},
 	{EventAgentCrash, Text{ZH: "代理未回報路由", EN: "Agent gave no route"}},
 	{EventAgentDelegate, Text{ZH: "委派代理", EN: "Agent delegated"}},

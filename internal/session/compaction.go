@@ -21,7 +21,6 @@ type Compaction struct {
 	Status  string           `json:"status"` // begun, done, failed
 	Receipt *compact.Receipt `json:"receipt,omitempty"`
 	Before  int64            `json:"before,omitempty"` // tokens
-	Sub     bool             `json:"sub,omitempty"`    // of a sub-agent: not ours to act on
 	// By is the process that prints the packet, PrintAt when it began.
 	By      int       `json:"by,omitempty"`
 	PrintAt time.Time `json:"printAt,omitzero"`
@@ -68,12 +67,6 @@ func (tx *Tx) BeginCompaction(trigger string, packet compact.Packet) *Compaction
 	}
 	tx.Memory.Compaction = k
 	return k
-}
-
-// BeginAgentCompaction records that a sub-agent compacts: what follows is not the
-// main thread's.
-func (tx *Tx) BeginAgentCompaction() {
-	tx.Memory.Compaction = &Compaction{At: tx.o.Now, Status: begun, Sub: true}
 }
 
 // Confirm marks the compaction as done and spends the boundary that opened the
@@ -137,9 +130,6 @@ func (tx *Tx) Settle(prompt bool) (string, error) {
 		return "", nil
 	}
 	switch {
-	case k.Sub:
-		tx.Memory.Compaction = nil
-		return "", nil
 	case k.Status == begun:
 		k.Status = Failed
 		k.step(compact.Failed{Reason: "not confirmed"}, tx.o.Now)

@@ -31,11 +31,12 @@ type Memory struct {
 	Compaction *Compaction `json:"compaction,omitempty"`
 	// Compactions counts the confirmed ones, Offset is the transcript's size at
 	// the last of them.
-	Compactions int    `json:"compactions,omitempty"`
-	Offset      int64  `json:"offset,omitempty"`
-	Searched    bool   `json:"searched,omitempty"` // for a compaction before our time
-	Loop        Loop   `json:"loop,omitzero"`
-	Agent       string `json:"thread,omitempty"` // the sub-agent last seen at work; "" = the main thread
+	Compactions int   `json:"compactions,omitempty"`
+	Offset      int64 `json:"offset,omitempty"`
+	Searched    bool  `json:"searched,omitempty"` // for a compaction before our time
+	Loop        Loop  `json:"loop,omitzero"`
+	// Threads is what tells whose a compaction is, and whether the gate may refuse.
+	Threads Threads `json:"threads,omitzero"`
 	// Seen is when the session was last changed, to the hour.
 	Seen time.Time `json:"seen,omitzero"`
 	// Thread is the conversation, as hooks and watchers have seen it.
@@ -105,7 +106,7 @@ func decodeMemory(data []byte, err error) (Memory, error) {
 
 // Waits reports whether the next hook of the main thread has something to do.
 func (m *Memory) Waits() bool {
-	return len(m.Outbox) > 0 || len(m.Printing) > 0 || m.Compaction != nil && !m.Compaction.settled() || m.Agent != ""
+	return len(m.Outbox) > 0 || len(m.Printing) > 0 || m.Compaction != nil && !m.Compaction.settled() || m.Threads.Refused != 0
 }
 
 // Idle reports whether a command that ended well, and committed nothing, leaves
@@ -123,7 +124,7 @@ func Idle(s *store.Session, transcript, model string) (turn time.Time, ok bool) 
 	k := m.Get("compaction")
 	settled := !k.Exists() || k.Get("status").String() == Failed ||
 		k.Get("status").String() == done && (!k.Get("receipt").Exists() || compact.ReceiptState(k.Get("receipt.state").String()).Final())
-	if !settled || m.Get("outbox").Exists() || m.Get("printing").Exists() || m.Get("thread").Exists() || w.Get("marks").Exists() ||
+	if !settled || m.Get("outbox").Exists() || m.Get("printing").Exists() || m.Get("threads.refused").Exists() || w.Get("marks").Exists() ||
 		!w.Get("state.worked").Bool() || w.Get("state.slice.failures").Exists() || !same(transcript, "transcript") || !same(model, "model") {
 		return turn, false
 	}

@@ -75,9 +75,9 @@ func TestIdleAgreesWithWaits(t *testing.T) {
 	for name, change := range map[string]func(*Tx){
 		"nothing":              func(*Tx) {},
 		"a text waits":         func(tx *Tx) { tx.Post(Message{Model: "next"}) },
-		"a sub-agent works":    func(tx *Tx) { tx.Memory.Agent = "a1" },
+		"a sub-agent works":    func(tx *Tx) { tx.AgentStepped("a1") },
 		"a compaction begins":  func(tx *Tx) { tx.BeginCompaction("auto", compact.Packet{ID: "p", Text: "know"}) },
-		"an agent compacts":    func(tx *Tx) { tx.BeginAgentCompaction() },
+		"an agent compacts":    func(tx *Tx) { tx.BeginAgentCompaction("a1") },
 		"a compaction is done": func(tx *Tx) { tx.BeginCompaction("auto", compact.Packet{}); _ = tx.Confirm("") },
 		"a packet waits": func(tx *Tx) {
 			tx.BeginCompaction("auto", compact.Packet{ID: "p", Text: "know", Expires: noon.Add(time.Hour)})

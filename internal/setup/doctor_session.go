@@ -44,7 +44,7 @@ const running = 10 * time.Minute
 func (d *doctor) checkReceipt(s *store.Session) {
 	data, err := s.Version(session.MemoryFile)
 	k := gjson.GetBytes(data, "compaction")
-	if err != nil || !store.ValidJSON(data) || !k.Exists() || k.Get("sub").Bool() {
+	if err != nil || !store.ValidJSON(data) || !k.Exists() {
 		d.checkPacket(s)
 		return
 	}

@@ -7,6 +7,9 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // Bound of the backward reads. A turn's usage stands within the last lines;
@@ -127,6 +130,91 @@ func tailUsage(path string, agent bool) (Usage, bool) {
 		return true
 	})
 	return u, found && err == nil
+}
+
+// Growth is what the main thread's conversation has gained after its last usage,
+// which does not count it yet, in bytes of what the model will read. A picture
+// counts like a few thousand. seen reports whether the result of the tool call
+// named last is among it: the host writes its files a little late.
+func Growth(path, last string) (size int64, seen bool) {
+	var r record
+	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
+		if bytes.Contains(line, []byte(`"usage"`)) && r.parse(line, Claude) {
+			if _, ok := r.usageValue(); ok {
+				return false
+			}
+		}
+		if compactLine(line) && r.parse(line, Claude) && r.kind == Boundary && !r.has(Sidechain) {
+			return false
+		}
+		kind := gjson.GetBytes(line, "type").String()
+		if kind != "user" && kind != "attachment" || gjson.GetBytes(line, "isSidechain").Bool() {
+			return true
+		}
+		if kind == "attachment" {
+			size += int64(len(gjson.GetBytes(line, "attachment").Raw))
+			return true
+		}
+		content := gjson.GetBytes(line, "message.content")
+		size += contentSize(content)
+		seen = seen || last != "" && content.Get(`#(tool_use_id=="`+last+`")`).Exists()
+		return true
+	})
+	return size, seen
+}
+
+// pictureSize is what a picture counts for, whatever its bytes: the host reckons
+// with 2,000 tokens.
+const pictureSize = 6_000
+
+// contentSize is the size of what a model reads of a message.
+func contentSize(v gjson.Result) int64 {
+	switch {
+	case v.Type == gjson.String:
+		return int64(len(v.Str))
+	case !v.IsArray():
+		return int64(len(v.Raw))
+	}
+	var n int64
+	v.ForEach(func(_, b gjson.Result) bool {
+		switch b.Get("type").String() {
+		case "image", "document":
+			n += pictureSize
+		case "tool_result":
+			n += contentSize(b.Get("content"))
+		default:
+			n += int64(len(b.Raw))
+		}
+		return true
+	})
+	return n
+}
+
+// Calling reports whether the newest message of the main thread asks for tools
+// that have not answered yet, and since when.
+func Calling(path string) (since time.Time, ok bool) {
+	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
+		kind := gjson.GetBytes(line, "type").String()
+		if kind != "user" && kind != "assistant" || gjson.GetBytes(line, "isSidechain").Bool() {
+			return true
+		}
+		if kind == "assistant" && gjson.GetBytes(line, `message.content.#(type=="tool_use")`).Exists() {
+			since, ok = gjson.GetBytes(line, "timestamp").Time(), true
+		}
+		return false
+	})
+	return since, ok
+}
+
+// Version is the host's, as its newest lines tell it; "" where they do not.
+func Version(path string) (version string) {
+	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
+		if bytes.Contains(line, []byte(`"version":"`)) {
+			version = gjson.GetBytes(line, "version").String()
+		}
+		return version == ""
+	})
+	return version
 }
 
 func compactLine(line []byte) bool {
