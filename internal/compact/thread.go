@@ -301,7 +301,7 @@ func (t *Thread) see(window int64) {
 		return
 	}
 	t.Window = window
-	if t.Usage.Known() {
+	if t.Usage != (Usage{}) {
 		t.Usage.Window = window
 	}
 }

@@ -358,7 +358,8 @@ func TestWindows(t *testing.T) {
 	usage := func(events ...host.Event) Usage { return run(set, events...).Weigh(noon, set).Usage }
 	for name, row := range map[string]struct{ got, want Usage }{
 		"nothing told":     {usage(host.SessionSeen{Window: 9}), Usage{}},
-		"the model's":      {usage(host.UsageSeen{Used: 5}), Usage{5, 200_000}},
+		"the model's":      {usage(host.UsageSeen{Used: 5, Model: "claude-sonnet-4-5"}), Usage{5, 200_000}},
+		"nobody's":         {usage(host.UsageSeen{Used: 5}), Usage{5, 0}},
 		"a large model":    {usage(host.SessionSeen{Model: "m[1m]"}, host.UsageSeen{Used: 5}), Usage{5, 1_000_000}},
 		"told before":      {usage(host.SessionSeen{Window: 9}, host.UsageSeen{Used: 5}), Usage{5, 9}},
 		"told afterwards":  {usage(host.UsageSeen{Used: 5}, host.SessionSeen{Window: 9}), Usage{5, 9}},

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -116,9 +118,11 @@ func checkInput(data []byte) ([]byte, error) {
 func trimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\uFEFF")) }
 
 // projectRoot is where specs/ is looked for.
+//
+// A session may begin in a folder below it.
 func (c *call) projectRoot() string {
 	if c.in.Cwd != "" {
-		return c.in.Cwd
+		return rootOf(c.in.Cwd, c.env.Getenv("HOME"))
 	}
 	for _, key := range c.host.ProjectEnv {
 		if dir := c.env.Getenv(key); dir != "" {
@@ -126,6 +130,19 @@ func (c *call) projectRoot() string {
 		}
 	}
 	return c.env.Dir
+}
+
+// rootOf walks up to the folder that is a project: it has specs, a repository or
+// settings of ours. The home, which has the last, is none.
+func rootOf(dir, home string) string {
+	for at := filepath.Clean(dir); filepath.IsAbs(at) && at != home && at != filepath.Dir(at); at = filepath.Dir(at) {
+		for _, name := range []string{"specs", ".git", ".overtone"} {
+			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
+				return at
+			}
+		}
+	}
+	return dir
 }
 
 // print writes the reply in the words of the host. Nothing else is ever written
@@ -168,7 +185,10 @@ func (c *call) settings() compact.Settings {
 func (c *call) seeSession(tx *session.Tx) {
 	w := &tx.Memory.Thread
 	seen := host.SessionSeen{Transcript: c.in.Transcript, Model: c.in.Model}
-	if seen.Transcript != "" && seen.Transcript != w.Transcript || seen.Model != "" && seen.Model != w.Model {
+	if w.Window == 0 && seen.Model != "" && host.ModelWindow(seen.Model) == 0 {
+		seen.Window = c.home.Window(host.ModelID(seen.Model))
+	}
+	if seen.Window > 0 || seen.Transcript != "" && seen.Transcript != w.Transcript || seen.Model != "" && seen.Model != w.Model {
 		tx.Observe(seen, compact.Settings{})
 	}
 	if n := len(w.History); n > 0 && w.History[n-1].After < 0 {

@@ -75,7 +75,7 @@ func (c *call) tickBarriers(tx *session.Tx) error {
 	if !tx.Active() || tx.Workflow.Barriers.Len() == 0 {
 		return nil
 	}
-	out, err := tx.Apply(workflow.Tick{At: c.now})
+	out, err := tx.Apply(workflow.Tick{At: c.now, Running: tx.Memory.Threads.Running})
 	if err != nil || out.Kind == workflow.Nothing {
 		return err
 	}

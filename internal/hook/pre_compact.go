@@ -161,8 +161,8 @@ func (c *call) recovery(tx *session.Tx) string {
 		WorkflowType: s.WorkflowType, Bar: workflow.Bar(s), FailCount: s.FailCount, RejectCount: s.RejectCount,
 		MaxRetries: c.cfg.Workflow.MaxRetries,
 	}
-	if s.CurrentStage != "" {
-		rec.Stage = workflow.Describe(s.CurrentStage, c.lang)
+	if at := s.Running(); at != "" {
+		rec.Stage = workflow.Describe(at, c.lang)
 	}
 	for k, a := range s.ActiveAgents.All() {
 		name, _, _ := strings.Cut(k, "#")

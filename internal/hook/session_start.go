@@ -128,7 +128,7 @@ func (c *call) tasks(s *workflow.State, header message.Text) (feature, text stri
 
 // progress is one glance at a running workflow.
 func (c *call) progress(s *workflow.State) string {
-	lines := []string{message.InProgress.Format(c.lang, s.WorkflowType, s.CurrentStage), message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
+	lines := []string{message.InProgress.Format(c.lang, s.WorkflowType, s.Running()), message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
 	if hint := workflow.NextStep(s, c.lang); hint != "" {
 		lines = append(lines, message.ResultNext.Format(c.lang, hint))
 	}

@@ -30,8 +30,8 @@ func StatusLine(env Env) (line string) {
 	if s, err := session.Peek(c.sess); err == nil && s != nil && s.Active {
 		done, total := s.Progress()
 		part := fmt.Sprintf("🎵 %s %d/%d", s.WorkflowType, done, total)
-		if s.CurrentStage != "" {
-			part += " " + strings.TrimSpace(workflow.Describe(s.CurrentStage, c.lang))
+		if at := s.Running(); at != "" {
+			part += " " + strings.TrimSpace(workflow.Describe(at, c.lang))
 		}
 		if n := s.Unverified(); n > 0 {
 			part += " " + message.RouteUnverifN.Format(c.lang, n)
@@ -43,6 +43,11 @@ func StatusLine(env Env) (line string) {
 	m, err := session.Read(c.sess)
 	if err != nil {
 		return strings.Join(parts, " · ")
+	}
+	if window > 0 && c.in.Model != "" && !strings.Contains(c.in.Model, "[") && window != host.ModelWindow(c.in.Model) {
+		if err := c.home.LearnWindow(host.ModelID(c.in.Model), window); err != nil {
+			c.complain("statusline", err)
+		}
 	}
 	if window > 0 && window != m.Thread.Window {
 		if err := c.update(func(tx *session.Tx) error {

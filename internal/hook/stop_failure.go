@@ -1,13 +1,42 @@
 package hook
 
 import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
+// learn takes the window's size from an error: "prompt is too long: 210000 tokens >
+// 200000 maximum".
+func (c *call) learn() {
+	_, rest, ok := strings.Cut(c.in.Answer+" "+c.in.Tool.Error, "prompt is too long: ")
+	if !ok || !c.in.Main() {
+		return
+	}
+	var used, window int64
+	if n, _ := fmt.Sscanf(rest, "%d tokens > %d maximum", &used, &window); n != 2 || window <= 0 {
+		return
+	}
+	err := c.update(func(tx *session.Tx) error {
+		tx.Observe(host.SessionSeen{Window: window}, compact.Settings{})
+		model := host.ModelID(tx.Memory.Thread.Model)
+		if host.ModelWindow(model) != 0 {
+			return nil
+		}
+		return c.home.LearnWindow(model, window)
+	})
+	if err != nil {
+		c.complain("window", err)
+	}
+}
+
 // stopFailure: an agent died of an error. For one in the background there is no
 // other sign.
 func (c *call) stopFailure() (host.Reply, error) {
+	c.learn()
 	if err := c.agentEnded(); err != nil {
 		return host.Reply{}, err
 	}

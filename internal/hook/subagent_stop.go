@@ -164,6 +164,7 @@ func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 	}
 	out, err := tx.Apply(workflow.Completion{
 		ID: done.ID, AgentID: done.AgentID, Agent: done.Agent, Route: route, Died: done.Died, Length: message.Units(done.Text), At: c.now,
+		Running: tx.Memory.Threads.Running,
 	})
 	if err != nil {
 		return ending{}, err
@@ -171,6 +172,11 @@ func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 	var end ending
 	switch out.Kind {
 	case workflow.Duplicate, workflow.Nothing:
+		if out.Late == workflow.Fail {
+			// The work has gone on without it; somebody has to know.
+			text := message.LateFail.Format(c.lang, out.Stage)
+			tx.Post(session.Message{Model: text, Person: text})
+		}
 		return end, nil
 	case workflow.Refused:
 		if tx.Workflow.Active {

@@ -107,6 +107,9 @@ func readPayload(event string, data []byte, tool func(string) Kind) payload {
 	var older string // the prompt, in an older form
 	gjson.ParseBytes(data).ForEach(func(key, v gjson.Result) bool {
 		if s := c.field(key.Str); s != nil {
+			if key.Str == "model" && v.IsObject() { // the status line's
+				v = v.Get("id")
+			}
 			*s = text(v)
 			return true
 		}

@@ -221,14 +221,3 @@ func runClaude(ctx context.Context, bin string, env []string, args ...string) er
 	}
 	return nil
 }
-
-// ModelWindow is the context window of a model of Claude Code; the host marks
-// the large one in the model's name.
-func ModelWindow(names ...string) int64 {
-	for _, n := range names {
-		if strings.Contains(n, "[1m]") {
-			return 1_000_000
-		}
-	}
-	return 200_000
-}

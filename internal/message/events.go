@@ -12,6 +12,7 @@ const (
 	EventAgentCompact          = "agent:compact"
 	EventAgentComplete         = "agent:complete"
 	EventAgentCrash            = "agent:crash"
+	EventAgentDied             = "agent:died"
 	EventAgentDelegate         = "agent:delegate"
 	EventAgentError            = "agent:error"
 	EventAgentOrphanCleanup    = "agent:orphan-cleanup"
@@ -76,6 +77,7 @@ var events = [...]eventLabel{
 	{EventAgentComplete, Text{ZH: "代理完成", EN: "Agent finished"}},
 	{EventAgentCrash, Text{ZH: "代理未回報路由", EN: "Agent gave no route"}},
 	{EventAgentDelegate, Text{ZH: "委派代理", EN: "Agent delegated"}},
+	{EventAgentDied, Text{ZH: "代理因 API 錯誤中止", EN: "Agent died of an API error"}},
 	{EventAgentError, Text{ZH: "代理錯誤", EN: "Agent error"}},
 	{EventAgentOrphanCleanup, Text{ZH: "孤兒代理清理", EN: "Orphaned agent cleared"}},
 	{EventBarrierRebuilt, Text{ZH: "Barrier 重建", EN: "Barrier rebuilt"}},

@@ -76,7 +76,7 @@ func (tx *Tx) BeginCompaction(trigger string, packet compact.Packet) *Compaction
 func (tx *Tx) Confirm(transcript string) error {
 	k := tx.Memory.Compaction
 	size := fileSize(transcript)
-	tx.Memory.Offset = size
+	tx.Memory.Offset, tx.Memory.Noise = size, Noise{Read: size}
 	if k.Status == done {
 		return nil
 	}

@@ -114,9 +114,16 @@ func (m *Memory) size(path string, threshold int64) (int64, bool) {
 	}
 	if m.Offset > info.Size() {
 		// Another file than the one we knew.
-		m.Offset = 0
+		m.Offset, m.Noise = 0, Noise{}
 	}
-	return info.Size() - m.Offset, true
+	if m.Noise.Read < m.Offset || m.Noise.Read > info.Size() {
+		m.Noise = Noise{Read: m.Offset}
+	}
+	// What cannot be read counts as conversation.
+	if noise, read, err := transcript.CountNoise(path, m.Noise.Read, searchBytes); err == nil {
+		m.Noise = Noise{Read: read, Bytes: m.Noise.Bytes + noise}
+	}
+	return info.Size() - m.Offset - m.Noise.Bytes, true
 }
 
 // countStages fills in how many stages were completed since the last compaction

@@ -34,13 +34,21 @@ type Memory struct {
 	Compactions int   `json:"compactions,omitempty"`
 	Offset      int64 `json:"offset,omitempty"`
 	Searched    bool  `json:"searched,omitempty"` // for a compaction before our time
-	Loop        Loop  `json:"loop,omitzero"`
+	// Noise is how much after Offset is no conversation; up to Read it is counted.
+	Noise Noise `json:"noise,omitzero"`
+	Loop  Loop  `json:"loop,omitzero"`
 	// Threads is what tells whose a compaction is, and whether the gate may refuse.
 	Threads Threads `json:"threads,omitzero"`
 	// Seen is when the session was last changed, to the hour.
 	Seen time.Time `json:"seen,omitzero"`
 	// Thread is the conversation, as hooks and watchers have seen it.
 	Thread compact.Thread `json:"watch,omitzero"`
+}
+
+// Noise is what a transcript holds beside the conversation.
+type Noise struct {
+	Read  int64 `json:"read"`
+	Bytes int64 `json:"bytes,omitempty"`
 }
 
 // Message is a text that waits for the next hook of the main thread.

@@ -24,6 +24,8 @@ type Threads struct {
 	Resting bool      `json:"resting,omitempty"`
 	// Asked: the main thread has asked to compact since its last step.
 	Asked bool `json:"asked,omitempty"`
+	// Running are the agents that the host listed when the turn ended.
+	Running []string `json:"running,omitempty"`
 	// Refused is the size at which the gate refused the main thread, and nothing
 	// has happened since; 0 = it did not.
 	Refused int64 `json:"refused,omitempty"`
@@ -78,6 +80,7 @@ func (tx *Tx) Prompted() {
 func (tx *Tx) Rested(background []string, listed bool) {
 	t := &tx.Memory.Threads
 	t.Resting, t.Asked, t.Refused, t.Batch = true, false, 0, host.Batch{}
+	t.Running = slices.Clone(background)
 	if listed {
 		// An agent that died of an error may have said nothing.
 		t.Agents = maps.Clone(t.Agents)

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -386,6 +387,36 @@ func boundaryAt(f io.ReaderAt, size, off int64) (after int64, ok bool) {
 		return 0, false
 	}
 	return min(size, start+int64(to)+1), true
+}
+
+// noise are the lines in which newer hosts keep what they sent, not what was said.
+var noise = [...]string{"api-request-blob", "api-request-shape", "prompt_snapshot"}
+
+// CountNoise adds up the whole lines from an offset on that are no conversation,
+// within that many bytes, and says how far it came.
+func CountNoise(path string, from, within int64) (size, read int64, err error) {
+	f, end, err := open(path)
+	if err != nil {
+		return 0, from, err
+	}
+	defer f.Close()
+	lines := bufio.NewReaderSize(io.NewSectionReader(f, from, min(end-from, within)), 256<<10)
+	for read = from; ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			if read == from && int64(len(line)) >= within {
+				read = from + int64(len(line)) // a line that no call would get past
+			}
+			return size, read, err
+		}
+		read += int64(len(line))
+		if slices.Contains(noise[:], gjson.GetBytes(line, "type").String()) {
+			size += int64(len(line))
+		}
+	}
 }
 
 // LastAssistantTexts returns the texts of the assistant messages among the last

@@ -68,6 +68,7 @@ func (s *State) StageOf(ev Completion) string {
 
 func (ev Completion) apply(t *transition) {
 	s := t.s
+	t.running = ev.Running
 	key, open := t.find(ev)
 	t.out.Stage, t.out.Agent = key, plainAgent(key)
 	switch {
@@ -77,6 +78,7 @@ func (ev Completion) apply(t *transition) {
 		t.out.Kind = Duplicate
 		if g, ok := t.late(key, ev); ok {
 			t.out.emit(message.EventStageRefused, "stage", key, "barrierGroup", g, "reason", "late")
+			t.out.Late = s.stage(key).Verdict.Verdict
 		}
 	case !s.Active:
 		t.refuse(Refused, message.RefusedInactive, key)
@@ -167,7 +169,11 @@ func (t *transition) crashed(key string, died bool) bool {
 	t.s.Crashes[key]++
 	n := t.s.Crashes[key]
 	again := n < t.MaxCrashes || !Quality(key)
-	t.out.emit(message.EventAgentCrash, "stage", key, "crashCount", n, "willRetry", again)
+	what := message.EventAgentCrash
+	if died {
+		what = message.EventAgentDied
+	}
+	t.out.emit(what, "stage", key, "crashCount", n, "willRetry", again)
 	if again {
 		t.free(key)
 		t.out.Kind, t.out.Round, t.out.Max = Redelegate, n, t.MaxCrashes

@@ -104,6 +104,7 @@ type transition struct {
 	s         *State
 	untouched bool // the event left all as it was
 	out       Outcome
+	running   []string // the agents that are known to be at work
 }
 
 func (t *transition) refuse(kind Kind, text message.Text, args ...any) {

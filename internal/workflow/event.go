@@ -52,14 +52,19 @@ type Completion struct {
 	Died        bool   // the agent ended by an error, not by an answer
 	Length      int    // of the answer, in UTF-16 units
 	At          time.Time
+	Running     []string // as of [Tick]
 }
 
 // Drop takes an agent off its stage without counting anything: it never ran, or
 // a person stopped it.
 type Drop struct{ ID, AgentID string }
 
-// Tick lets time pass: barriers may run out.
-type Tick struct{ At time.Time }
+// Tick lets time pass: barriers may run out. Running are the agents that the host
+// has listed as being at work; a barrier waits for them, for an hour at most.
+type Tick struct {
+	At      time.Time
+	Running []string
+}
 
 // Cancel stops the run.
 type Cancel struct{ Reason string }
@@ -119,6 +124,7 @@ type Outcome struct {
 	Round, Max int      // of a rollback or a crash
 	Group      string   // a barrier that was decided
 	Missing    []string // who did not vote in time
+	Late       string   // the verdict of one who votes now; it moves nothing
 	waitingFor []string // who still has to vote
 	Merged     *Merged  // reports to join
 	Stop       Stop     // what ShouldStop observed

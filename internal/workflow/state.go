@@ -36,7 +36,7 @@ type State struct {
 	WorkflowID   string
 	WorkflowType string
 	CreatedAt    string
-	CurrentStage string // "" = none left
+	CurrentStage string // the next one; "" = none left
 	Active       bool   // pipelineActive
 	DAG          DAG
 	Stages       orderedMap[StageState]
@@ -609,3 +609,11 @@ func (s *State) maxRetries(stage string) int {
 
 // Stamp is the time format of every file we write.
 func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// Running is the stage that is at work, else the next one; "" = none left.
+func (s *State) Running() string {
+	if len(s.ActiveStages) > 0 {
+		return s.ActiveStages[0]
+	}
+	return s.CurrentStage
+}

@@ -147,6 +147,7 @@ func (t *transition) reset(keys []string) {
 
 // apply lets barriers that waited too long go on.
 func (ev Tick) apply(t *transition) {
+	t.running = ev.Running
 	if !t.s.Active {
 		return
 	}
@@ -155,6 +156,27 @@ func (ev Tick) apply(t *transition) {
 			return
 		}
 	}
+}
+
+// barrierMax is how long a barrier waits for an agent that is known to be at work.
+const barrierMax = time.Hour
+
+// atWork reports whether one who has not voted is listed as being at work, and
+// the barrier has not waited too long for that: from when its first stage was
+// handed over.
+func (t *transition) atWork(g Group, missing []string, now time.Time) bool {
+	created := g.StartTime
+	for _, k := range g.Siblings {
+		if at, err := time.Parse(time.RFC3339, t.s.stage(k).StartedAt); err == nil {
+			created = min(created, at.UnixMilli())
+		}
+	}
+	if now.UnixMilli()-created > barrierMax.Milliseconds() {
+		return false
+	}
+	return slices.ContainsFunc(t.s.Delegations, func(d delegation) bool {
+		return d.Open && d.AgentID != "" && slices.Contains(missing, d.Stage) && slices.Contains(t.running, d.AgentID)
+	})
 }
 
 // expire decides a barrier whose time is up: a FAIL that was cast sends the
@@ -168,6 +190,9 @@ func (t *transition) expire(name string, at time.Time) bool {
 	}
 	missing := g.Missing()
 	if len(missing) == 0 || slices.ContainsFunc(missing, func(k string) bool { return s.stage(k).Status != Active }) {
+		return false
+	}
+	if t.atWork(g, missing, at) {
 		return false
 	}
 	g.Resolved = true

@@ -1,0 +1,58 @@
+package host
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+)
+
+// models.json says, with its date and source, how large the windows of models
+// are whose host does not say so.
+//
+//go:embed models.json
+var modelsFile string
+
+var modelWindows = sync.OnceValue(func() map[string]int64 {
+	windows := map[string]int64{}
+	gjson.Get(modelsFile, "windows").ForEach(func(id, n gjson.Result) bool {
+		windows[id.Str] = n.Int()
+		return true
+	})
+	return windows
+})
+
+// ModelWindow is the context window of a model, by the first of its names that is
+// known; 0 where none is. Claude Code marks the large one in the name.
+func ModelWindow(names ...string) int64 {
+	for _, n := range names {
+		if strings.Contains(n, "[1m]") {
+			return 1_000_000
+		}
+	}
+	for _, n := range names {
+		if w := modelWindows()[ModelID(n)]; w > 0 {
+			return w
+		}
+	}
+	return 0
+}
+
+// ModelID is a model's name without its provider, its date and what else follows.
+func ModelID(name string) string {
+	if i := strings.Index(name, "claude-"); i > 0 {
+		name = name[i:]
+	}
+	if i := strings.IndexAny(name, "[@:"); i >= 0 {
+		name = name[:i]
+	}
+	parts := strings.Split(name, "-")
+	for i, p := range parts {
+		if len(p) == 8 && strings.Trim(p, "0123456789") == "" {
+			parts = parts[:i]
+			break
+		}
+	}
+	return strings.Join(parts, "-")
+}

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+)
+
+// windowsFile keeps the context windows of models that a host has told, for
+// those that no table knows.
+const windowsFile = "windows.json"
+
+// Window is the context window of a model as it was last told; 0 = never. What
+// cannot be read was not told.
+func (h *Home) Window(model string) int64 {
+	windows := map[string]int64{}
+	if data, err := config.ReadFile(filepath.Join(h.root, windowsFile), 1<<20); err == nil {
+		_ = json.Unmarshal(data, &windows)
+	}
+	return windows[model]
+}
+
+// maxWindows bounds the models that are remembered.
+const maxWindows = 200
+
+// LearnWindow remembers a model's context window. Two sessions may learn at once;
+// the one that is lost is told again.
+func (h *Home) LearnWindow(model string, window int64) error {
+	if model == "" || window <= 0 || h.Window(model) == window {
+		return nil
+	}
+	path := filepath.Join(h.root, windowsFile)
+	windows := map[string]int64{}
+	if data, err := config.ReadFile(path, 1<<20); err == nil {
+		_ = json.Unmarshal(data, &windows)
+	}
+	if len(windows) >= maxWindows {
+		clear(windows)
+	}
+	windows[model] = window
+	data, err := json.MarshalIndent(windows, "", "  ")
+	if err != nil {
+		return err
+	}
+	return AtomicWrite(path, append(data, '\n'), 0o600)
+}
