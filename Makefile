@@ -50,6 +50,7 @@ bench: build
 		echo "== $$dir"; \
 		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
 	done
+	@echo "== on the host"; OVERTONE_BENCH_HOST=$${OVERTONE_BENCH_HOST:-3} $(GO) test -tags e2e -count=1 -v -run TestCostOfABashCall ./e2e/ | grep '^Claude Code'
 
 # What a hand-over keeps across a compaction, and what compression keeps, on
 # recorded sessions ($OVERTONE_SAMPLES), else on generated ones; which secrets are found, on generated texts.

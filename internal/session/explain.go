@@ -98,6 +98,10 @@ func (m *Memory) SuggestInput(s *store.Session, state *workflow.State, cfg confi
 // milliseconds. Beyond the threshold it only makes the number shown exact.
 const searchBytes = 8 << 20
 
+// noiseBytes bounds what one call looks through for lines that are no
+// conversation; the next one goes on from there.
+const noiseBytes = 4 << 20
+
 // size is the bytes of the main transcript since its last compaction. The hooks
 // know where that was; for a compaction from before their time the end of the
 // file is searched, once.
@@ -116,14 +120,18 @@ func (m *Memory) size(path string, threshold int64) (int64, bool) {
 		// Another file than the one we knew.
 		m.Offset, m.Noise = 0, Noise{}
 	}
+	size := info.Size() - m.Offset
+	if size <= threshold {
+		return size, true // whatever is noise in it
+	}
 	if m.Noise.Read < m.Offset || m.Noise.Read > info.Size() {
 		m.Noise = Noise{Read: m.Offset}
 	}
 	// What cannot be read counts as conversation.
-	if noise, read, err := transcript.CountNoise(path, m.Noise.Read, searchBytes); err == nil {
+	if noise, read, err := transcript.CountNoise(path, m.Noise.Read, noiseBytes); err == nil {
 		m.Noise = Noise{Read: read, Bytes: m.Noise.Bytes + noise}
 	}
-	return info.Size() - m.Offset - m.Noise.Bytes, true
+	return size - m.Noise.Bytes, true
 }
 
 // countStages fills in how many stages were completed since the last compaction

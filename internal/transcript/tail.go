@@ -393,7 +393,8 @@ func boundaryAt(f io.ReaderAt, size, off int64) (after int64, ok bool) {
 var noise = [...]string{"api-request-blob", "api-request-shape", "prompt_snapshot"}
 
 // CountNoise adds up the whole lines from an offset on that are no conversation,
-// within that many bytes, and says how far it came.
+// within that many bytes, and says how far it came. It looks at the head of a
+// line only: a hook has no time for more.
 func CountNoise(path string, from, within int64) (size, read int64, err error) {
 	f, end, err := open(path)
 	if err != nil {
@@ -401,22 +402,35 @@ func CountNoise(path string, from, within int64) (size, read int64, err error) {
 	}
 	defer f.Close()
 	lines := bufio.NewReaderSize(io.NewSectionReader(f, from, min(end-from, within)), 256<<10)
+	var head []byte
+	var length int64
 	for read = from; ; {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
+		part, err := lines.ReadSlice('\n')
+		if length == 0 {
+			head = append(head[:0], part[:min(len(part), 512)]...)
+		}
+		length += int64(len(part))
+		switch {
+		case err == nil:
+			if noisy(head) {
+				size += length
 			}
-			if read == from && int64(len(line)) >= within {
-				read = from + int64(len(line)) // a line that no call would get past
+			read, length = read+length, 0
+		case errors.Is(err, io.EOF):
+			if read == from && length >= within {
+				read = from + length // a line that no call would get past
 			}
+			return size, read, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
 			return size, read, err
 		}
-		read += int64(len(line))
-		if slices.Contains(noise[:], gjson.GetBytes(line, "type").String()) {
-			size += int64(len(line))
-		}
 	}
+}
+
+func noisy(head []byte) bool {
+	return slices.ContainsFunc(noise[:], func(kind string) bool {
+		return bytes.Contains(head, []byte(kind)) && gjson.GetBytes(head, "type").String() == kind
+	})
 }
 
 // LastAssistantTexts returns the texts of the assistant messages among the last
