@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -69,10 +70,7 @@ func (h Handover) Text() string {
 
 // Parts are the sections in order, the frame's lines among them.
 func (h Handover) Parts() []Part {
-	room := h.Room
-	if room == 0 {
-		room = handoverRoom
-	}
+	room := cmp.Or(h.Room, handoverRoom)
 	w := handoverWriter{Handover: h, stated: newStated(h.Summary)}
 	head := w.header()
 	recall := message.HandoverRecall.Format(h.Lang, h.Session)
@@ -108,10 +106,29 @@ func (h Handover) Parts() []Part {
 	return append(parts, Part{"recall", recall}, Part{"directive", last})
 }
 
-// Names is the section of names alone, for measuring it.
+// Names is the section of names alone: what depends on the summary most.
 func (h Handover) Names(room int) string {
 	w := handoverWriter{Handover: h, stated: newStated(h.Summary)}
 	return w.names(room)
+}
+
+// Later is what follows a packet that was handed over before the summary was
+// known: the names that neither of them states.
+func (h Handover) Later(handed string) string {
+	w := handoverWriter{Handover: h, stated: newStated(h.Summary + "\n" + handed)}
+	names := w.names(cmp.Or(h.Room, handoverRoom) - message.Units(handed))
+	if names == "" {
+		return ""
+	}
+	head := message.HandoverLater.Format(h.Lang, inline(h.ID, 60))
+	return packetOpen + ` id="` + h.ID + "\" part=\"names\">\n" + head + "\n\n" + names + "\n" + packetClose
+}
+
+// Waits reports that the agent has nothing to carry on with: it asked its user
+// something, or all is done.
+func (h Handover) Waits() bool {
+	w := handoverWriter{Handover: h}
+	return w.asked() != "" || w.finished()
 }
 
 // names is the section of the names that nothing before it states.
@@ -330,10 +347,7 @@ func (w *handoverWriter) commands() []string {
 
 // directive is the last line: what to do, or not, fits how the work stands.
 func (w *handoverWriter) directive() string {
-	asked := w.Work.Words.Asked
-	if w.Record.open != "" {
-		asked = w.Record.open
-	}
+	asked := w.asked()
 	guard := ""
 	for _, h := range w.Work.Words.Held {
 		if h.Hold == extract.Guard {
@@ -343,12 +357,18 @@ func (w *handoverWriter) directive() string {
 	switch {
 	case asked != "":
 		return message.HandoverAsk.Format(w.Lang, quoted(asked, 240))
-	case w.Record.ended == transcript.AgentPiece && len(w.Work.Next) == 0:
+	case w.finished():
 		return message.HandoverFinished.In(w.Lang)
 	case guard != "":
 		return message.HandoverGoGuard.Format(w.Lang, quoted(guard, 200))
 	}
 	return message.HandoverGo.In(w.Lang)
+}
+
+func (w *handoverWriter) asked() string { return cmp.Or(w.Record.open, w.Work.Words.Asked) }
+
+func (w *handoverWriter) finished() bool {
+	return w.Record.ended == transcript.AgentPiece && len(w.Work.Next) == 0
 }
 
 // statedText answers whether a name or a sentence stands in what the model

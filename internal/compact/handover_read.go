@@ -3,6 +3,7 @@ package compact
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
@@ -32,6 +33,7 @@ type Record struct {
 	said   string // the end of the agent's last text
 	open   string // a question to the user that no result has answered
 	ended  transcript.PieceKind
+	began  int64 // when the slice began, in Unix milliseconds; 0 = not known
 	size   int64
 	pos    int64
 	piece  int32
@@ -77,7 +79,12 @@ func (r *Record) Add(p *transcript.Piece, off int64) {
 	r.pos = off
 	r.size = max(r.size, off)
 	r.piece++
+	if r.began == 0 {
+		r.began = p.Time
+	}
 	switch p.Kind {
+	case transcript.BoundaryPiece:
+		return
 	case transcript.CallPiece:
 		r.call(p)
 	case transcript.ResultPiece:
@@ -99,6 +106,50 @@ func (r *Record) Add(p *transcript.Piece, off int64) {
 		return
 	}
 	r.ended = p.Kind
+}
+
+// Listen takes a piece from before the slice: of that only the user's words and
+// the plan still matter.
+func (r *Record) Listen(p *transcript.Piece) {
+	switch p.Kind {
+	case transcript.UserPiece:
+		r.Words = r.Words.Hear(p.Text())
+	case transcript.AgentPiece:
+		r.Words = r.Words.Answered(p.Text())
+	case transcript.CallPiece:
+		r.Words = r.Words.Worked()
+		c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw)}
+		switch {
+		case c.tool == "TaskCreate":
+			c.input = slices.Clone(p.Raw)
+		case c.deed.Kind != host.AskDeed:
+			for _, e := range c.deed.Done {
+				r.planned(e)
+			}
+			return
+		}
+		r.calls[p.ID] = c
+	case transcript.ResultPiece:
+		if c, ok := r.calls[p.ID]; ok {
+			delete(r.calls, p.ID)
+			r.answer(c, p)
+		}
+	}
+	r.plan.Slice = Slice{}
+}
+
+// answer takes the result of a question or of a task's making.
+func (r *Record) answer(c call, p *transcript.Piece) {
+	switch {
+	case c.deed.Kind == host.AskDeed:
+		r.open = ""
+		if !p.Failed {
+			// The user's choice among the agent's own options.
+			r.Words = r.Words.since(Reply{To: oneLine(c.deed.Question), Text: headRunes(oneLine(answerOf(p.Text())), maxSinceLen)})
+		}
+	case c.input != nil:
+		r.planned(host.Created(c.input, p.Text()))
+	}
 }
 
 func (r *Record) call(p *transcript.Piece) {
@@ -177,17 +228,10 @@ func (r *Record) result(p *transcript.Piece) {
 	if p.ID == r.last.id {
 		r.last.open, r.last.failed = false, p.Failed
 	}
-	switch {
-	case c.deed.Kind == host.RunDeed:
+	if c.deed.Kind == host.RunDeed {
 		r.ran(c.deed.Command, p)
-	case c.deed.Kind == host.AskDeed:
-		r.open = ""
-		if !p.Failed {
-			// The user's choice among the agent's own options.
-			r.Words = r.Words.since(Reply{To: oneLine(c.deed.Question), Text: headRunes(oneLine(answerOf(p.Text())), maxSinceLen)})
-		}
-	case c.tool == "TaskCreate":
-		r.planned(host.Created(c.input, p.Text()))
+	} else {
+		r.answer(c, p)
 	}
 	p.Strings(func(_ string, inner []byte) { r.count(inner, true, heard, c.file) })
 }
@@ -268,6 +312,12 @@ func (r *Record) known(path string) int32 {
 	}
 	return -1
 }
+
+// Began is when the slice began; the zero time where nobody says.
+func (r *Record) Began() time.Time { return transcript.Time(r.began) }
+
+// Empty says that the slice holds nothing that a hand-over could tell.
+func (r *Record) Empty() bool { return r.piece == 0 }
 
 // Work is what was done and what is left, as the slice itself tells it.
 func (r *Record) Work() Work {

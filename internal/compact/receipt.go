@@ -55,6 +55,19 @@ const (
 	ViaQueue Channel = "queue"
 )
 
+// Basis is what a packet was written from.
+type Basis string
+
+const (
+	// BasisSaved: what was saved before the compaction. What depends on the
+	// summary follows, once that is told.
+	BasisSaved Basis = "saved"
+	// BasisSummary: the slice that was compacted, in the knowledge of its summary.
+	BasisSummary Basis = "summary"
+	// BasisSlice: the slice alone; the summary is not to be had.
+	BasisSlice Basis = "slice"
+)
+
 // Receipt follows one packet from its writing to its delivery. It is stored as
 // JSON before each step that the outside world can see, so that whoever comes
 // after a crash goes on where the last one stopped.
@@ -66,6 +79,7 @@ type Receipt struct {
 	ID    string       `json:"id"`
 	State ReceiptState `json:"state"`
 	Text  string       `json:"text,omitempty"`
+	Basis Basis        `json:"basis,omitempty"`
 	// Compaction is the host's name for the compaction, once known.
 	Compaction string    `json:"compaction,omitempty"`
 	Created    time.Time `json:"created"`
@@ -77,7 +91,15 @@ type Receipt struct {
 
 // NewReceipt opens the receipt of a packet.
 func NewReceipt(p Packet) Receipt {
-	return Receipt{ID: p.ID, State: Created, Text: p.Text, Created: p.Created, Expires: p.Expires}
+	return Receipt{ID: p.ID, State: Created, Text: p.Text, Basis: BasisSaved, Created: p.Created, Expires: p.Expires}
+}
+
+// Rewrite gives the packet another text, as long as nobody may have it.
+func (r Receipt) Rewrite(text string, b Basis) Receipt {
+	if r.State == Created || r.State == Compacting || r.State == Done {
+		r.Text, r.Basis = text, b
+	}
+	return r
 }
 
 // ReceiptEvent is something that matters to a packet.

@@ -19,6 +19,8 @@ type Recovery struct {
 	MaxRetries   int      // what the two are counted out of
 	Agents       []string // "developer（DEV）"
 	Tasks        string   // the block of open tasks; "" = none
+	// Wait leaves the directive out: the agent waits for its user.
+	Wait bool
 }
 
 // Text is the recovery text. When it is too long the tasks are cut first; the
@@ -39,6 +41,9 @@ func (r Recovery) Text(lang message.Lang) string {
 	}
 	top := strings.Join(head, "\n")
 	directive := "\n\n" + message.RecoveryDirective.In(lang) + "\n" + message.RecoveryGuide.In(lang)
+	if r.Wait {
+		directive = ""
+	}
 	tasks := r.Tasks
 	if tasks != "" {
 		tasks = "\n\n" + tasks

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
@@ -18,9 +19,11 @@ import (
 // between; its zero value is a conversation that nobody has seen yet.
 type Thread struct {
 	State state `json:"state"`
-	// First and Latest are the user's requests.
+	// First and Latest are the user's requests, Words what of all that was
+	// said still matters.
 	First  string `json:"first,omitempty"`
 	Latest string `json:"latest,omitempty"`
+	Words  Words  `json:"words,omitzero"`
 	// History holds the compactions, oldest first; Compaction is the host's
 	// name for the newest.
 	History    []Compaction `json:"history,omitempty"`
@@ -59,8 +62,6 @@ type state struct {
 	Plans []string `json:"plans,omitempty"`
 	// Slice is what was done since the last compaction.
 	Slice Slice `json:"slice"`
-	// Decisions are lines of requests and answers that must hold on.
-	Decisions []string `json:"decisions,omitempty"`
 }
 
 // plan is a list of steps.
@@ -116,7 +117,7 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	case host.UserMessage:
 		t.asked(e)
 	case host.AgentMessage:
-		s.answered(e, set)
+		t.answered(e, set)
 	case host.CommandStarted:
 		t.mark(e)
 	case host.CommandFinished:
@@ -140,7 +141,18 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	case host.Compacted:
 		t.compacted(e)
 	}
+	if s.Worked && t.Words.Asked != "" {
+		t.goesOn(e)
+	}
 	return t
+}
+
+// goesOn: an agent that works on does not wait for an answer.
+func (t *Thread) goesOn(e host.Event) {
+	switch e.(type) {
+	case host.CommandStarted, host.CommandFinished, host.FileChanged, host.ToolActivity, host.PlanWritten, host.TaskCreated, host.TaskUpdated:
+		t.Words = t.Words.Worked()
+	}
 }
 
 // signals are those of the current turn.
@@ -187,16 +199,17 @@ func (t *Thread) asked(e host.UserMessage) {
 	// A secret may straddle the cut, so some of what is cut off is looked at.
 	text, _ := redact.Text(headRunes(e.Text, maxRequest+maxSecret))
 	text = headRunes(text, maxRequest)
-	if strings.TrimSpace(text) == "" {
-		return
+	// A nudge, a greeting, a command or a hook's text asks for nothing.
+	if said, _ := extract.Request(text); said == extract.Requested {
+		t.First, t.Latest = cmp.Or(t.First, text), text
 	}
-	t.State.decide(text)
-	t.First, t.Latest = cmp.Or(t.First, text), text
+	t.Words = t.Words.Hear(text)
 }
 
-func (s *state) answered(e host.AgentMessage, set Settings) {
+func (t *Thread) answered(e host.AgentMessage, set Settings) {
+	s := &t.State
 	if !s.Synthetic {
-		s.decide(e.Text)
+		t.Words = t.Words.Answered(dropPackets(e.Text))
 	}
 	s.Said = markersIn(e.Text, set.Markers)
 	if strings.TrimSpace(e.Text) != "" {
@@ -375,8 +388,28 @@ func (t *Thread) compacted(e host.Compacted) {
 func (t Thread) Facts(session string, ordinal int, now time.Time, more ...string) Facts {
 	return Facts{
 		Session: session, Ordinal: ordinal, Now: now, First: t.First, Latest: t.Latest,
-		Slice: t.State.Slice, Next: append(t.State.Plan.open(), more...), Decisions: t.State.Decisions,
+		Slice: t.State.Slice, Next: append(t.State.Plan.open(), more...), Decisions: t.Words.lines(),
 	}
+}
+
+// Work is what a hand-over tells of the work: what the conversation's observers
+// know, and what only the slice that was compacted tells. more are open steps
+// from elsewhere.
+func (t Thread) Work(r *Record, more ...string) Work {
+	w := r.Work()
+	s := t.State
+	if len(s.Slice.Commits) > 0 {
+		w.Commits = s.Slice.Commits
+	}
+	if len(s.Slice.Steps) > 0 {
+		w.Steps = s.Slice.Steps
+	}
+	if len(s.Plan.Steps) > 0 {
+		w.Next = s.Plan.open()
+	}
+	w.Stages = s.Slice.Stages
+	w.Next = append(w.Next, more...)
+	return w
 }
 
 // Empty says that there is nothing yet that a packet could tell.

@@ -81,13 +81,16 @@ func (w Words) Hear(text string) Words {
 		}
 		return w.since(Reply{To: to, Text: text})
 	}
+	// Two observers may tell of one message.
+	goal, remark := message.Cut(plain(own), maxGoal), Reply{Text: message.Cut(oneLine(own), maxSinceLen)}
+	if goal == w.Goal || len(w.Since) > 0 && w.Since[len(w.Since)-1] == remark {
+		return w
+	}
 	w.Requests++
 	if w.Goal == "" || extract.Tasks(own) {
-		if goal := message.Cut(plain(own), maxGoal); goal != w.Goal {
-			w.Goal, w.Since = goal, nil
-		}
+		w.Goal, w.Since = goal, nil
 	} else {
-		w = w.since(Reply{Text: message.Cut(oneLine(own), maxSinceLen)})
+		w = w.since(remark)
 	}
 	w.Held = slices.DeleteFunc(slices.Clone(w.Held), func(h Held) bool { return h.Hold == extract.Wish && w.Requests-h.At >= wishLife })
 	for _, s := range extract.Sentences(own) {
@@ -163,6 +166,15 @@ func unmarked(s string) string { return oneLine(strings.ReplaceAll(s, "**", ""))
 func settles(line string) bool {
 	low := strings.ToLower(line)
 	return slices.ContainsFunc([]string{"decided to", "decision:", "we will use ", "we'll use ", "agreed to", "agreed on", "going with ", "決定", "決策", "約定"}, func(w string) bool { return strings.Contains(low, w) })
+}
+
+// lines are what holds on, oldest first.
+func (w Words) lines() []string {
+	var out []string
+	for _, h := range w.Held {
+		out = append(out, h.Text)
+	}
+	return append(out, w.Decided...)
 }
 
 // Worked: the agent used a tool, so it did not wait for an answer.

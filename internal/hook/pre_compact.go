@@ -102,6 +102,9 @@ func (c *call) beginCompaction(tx *session.Tx, set compact.Settings) (recovery s
 	}
 	k := tx.BeginCompaction(trigger, packet)
 	k.Before, k.Turn = before, c.in.Turn
+	if c.host.Delivers {
+		k.From = tx.SliceStart(c.in.Transcript)
+	}
 	return recovery, nil
 }
 
@@ -117,11 +120,7 @@ func compactEvent(s *workflow.State, trigger string) store.Event {
 // recovery, then the note on the work itself.
 func (c *call) packet(tx *session.Tx, n int, set compact.Settings, recovery string, tasks []string) compact.Packet {
 	t := tx.Memory.Thread
-	id := c.sess.ID()
-	if c.host.Watched {
-		// A watcher of the thread numbers its own packets.
-		id += "/hooks"
-	}
+	id := c.packetSession()
 	p := compact.Packet{ID: compact.PacketID(id, n), Created: c.now, Expires: c.now.Add(set.Packet.Expiry)}
 	note := ""
 	// Without a host there is nobody to hand the note to.
@@ -130,6 +129,15 @@ func (c *call) packet(tx *session.Tx, n int, set compact.Settings, recovery stri
 	}
 	p.Text = joinLines(recovery, note)
 	return p
+}
+
+// packetSession is the session as its packets are named after it. A watcher of
+// the thread numbers its own.
+func (c *call) packetSession() string {
+	if c.host.Watched {
+		return c.sess.ID() + "/hooks"
+	}
+	return c.sess.ID()
 }
 
 // nextSteps are the open steps beside the plan's: the workflow's, then tasks.
@@ -155,11 +163,13 @@ func (c *call) openTasks(tx *session.Tx) []string {
 }
 
 // recovery is 001's text of the session.
-func (c *call) recovery(tx *session.Tx) string {
+func (c *call) recovery(tx *session.Tx) string { return c.recoveryText(tx, false) }
+
+func (c *call) recoveryText(tx *session.Tx, wait bool) string {
 	s := tx.Workflow
 	rec := compact.Recovery{
 		WorkflowType: s.WorkflowType, Bar: workflow.Bar(s), FailCount: s.FailCount, RejectCount: s.RejectCount,
-		MaxRetries: c.cfg.Workflow.MaxRetries,
+		MaxRetries: c.cfg.Workflow.MaxRetries, Wait: wait,
 	}
 	if at := s.Running(); at != "" {
 		rec.Stage = workflow.Describe(at, c.lang)

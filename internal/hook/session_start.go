@@ -61,8 +61,14 @@ func (c *call) afterCompact() (host.Reply, error) {
 	if c.watcherOwns() || !c.in.Main() {
 		return host.Reply{}, errQuiet
 	}
+	m, err := session.Read(c.sess)
+	if err != nil {
+		return host.Reply{}, err
+	}
+	// The slice is read before the lock is taken: it may be long.
+	past := c.past(m.Compaction)
 	var r host.Reply
-	err := c.update(func(tx *session.Tx) error {
+	err = c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
 		if tx.AgentBegins() {
 			return nil
@@ -82,6 +88,16 @@ func (c *call) afterCompact() (host.Reply, error) {
 		if k == nil {
 			r.Context, r.System = tasks, tasks
 			return nil
+		}
+		if c.host.Delivers {
+			if err := tx.HandOver(past, c.handover(tx, k, past), func(wait bool) string {
+				if !tx.Active() {
+					return ""
+				}
+				return c.recoveryText(tx, wait)
+			}); err != nil {
+				c.complain("handover", err)
+			}
 		}
 		if err := tx.Confirm(c.in.Transcript); err != nil {
 			return err

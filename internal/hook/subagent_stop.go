@@ -17,7 +17,11 @@ import (
 // outbox at its next hook.
 func (c *call) subagentStop() (host.Reply, error) {
 	agent := c.in.AgentType
-	// The host's own summariser ends like a sub-agent without a type.
+	if c.in.Summary != "" && agent == "" && c.host.Delivers {
+		return host.Reply{}, c.summarised()
+	}
+	// Without a summary too, the host's own summariser ends like a sub-agent
+	// without a type.
 	if agent == "" {
 		return host.Reply{}, errQuiet
 	}
@@ -68,6 +72,22 @@ func (c *call) agentEnded() error {
 	return c.update(func(tx *session.Tx) error {
 		tx.AgentEnded(c.in.AgentID)
 		return nil
+	})
+}
+
+// summarised keeps the summary that the host's own summariser has just written:
+// nobody else tells it before the session starts again.
+func (c *call) summarised() error {
+	m, err := session.Read(c.sess)
+	// While a sub-agent is compacted, too, nothing says whose summary this is.
+	if err != nil || !m.Compaction.Summarised() || len(m.Threads.Compacting) > 0 {
+		return err
+	}
+	return c.update(func(tx *session.Tx) error {
+		if !tx.Memory.Compaction.Summarised() {
+			return nil
+		}
+		return tx.KeepSummary(c.in.Summary)
 	})
 }
 

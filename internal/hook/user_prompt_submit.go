@@ -13,6 +13,10 @@ import (
 // userPromptSubmit starts a workflow that the prompt asks for, delivers what waits,
 // and reminds the model of a workflow that runs.
 func (c *call) userPromptSubmit() (host.Reply, error) {
+	// What is said to a sub-agent is no word of the user's.
+	if !c.in.Main() {
+		return host.Reply{}, errQuiet
+	}
 	text := c.in.Prompt
 	note := c.in.Note
 	template, asked := "", false

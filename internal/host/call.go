@@ -32,6 +32,9 @@ type Call struct {
 	// Answer is the last thing that the agent, or sub-agent, said; AnswerFile
 	// where a sub-agent's words can be read instead.
 	Answer, AnswerFile string
+	// Summary is what a compaction leaves of the conversation, told by whichever
+	// call knows it first.
+	Summary string
 	// Again: an earlier hook of this kind has sent the agent back already.
 	Again bool
 	// Background are the sub-agents at work behind the main thread, if the host
@@ -209,6 +212,8 @@ func (c *Call) field(key string) *string {
 		return &c.Trigger
 	case "last_assistant_message":
 		return &c.Answer
+	case "compact_summary":
+		return &c.Summary
 	case "agent_transcript_path":
 		return &c.AnswerFile
 	case "tool_name":

@@ -45,6 +45,12 @@ func claudeTool(name string) Kind {
 func decodeClaude(event string, data []byte) Call {
 	p := readPayload(event, data, claudeTool)
 	c := &p.call
+	// The summariser ends like a sub-agent without a type. It alone tells the
+	// summary before the session starts again; PostCompact comes after that.
+	if event == "subagent-stop" && c.AgentType == "" {
+		c.Summary = c.Answer
+	}
+	c.Summary = summaryText(c.Summary)
 	c.Note = strings.HasPrefix(strings.TrimSpace(c.Prompt), "<task-notification>")
 	t, in, resp := &c.Tool, p.input, p.response
 	// A failure is an event of its own.
@@ -95,6 +101,17 @@ func claudeExit(said string, failed bool, result gjson.Result) *int {
 		return nil
 	}
 	return &code
+}
+
+// summaryText is a summary without its writer's notes to himself.
+func summaryText(text string) string {
+	if _, rest, ok := strings.Cut(text, "</analysis>"); ok {
+		text = rest
+	}
+	if _, inner, ok := strings.Cut(text, "<summary>"); ok {
+		text, _, _ = strings.Cut(inner, "</summary>")
+	}
+	return strings.TrimSpace(text)
 }
 
 // claudeDone is what the end of a tool tells, beside a command's. One that failed

@@ -16,9 +16,10 @@ import (
 // codexHost is Codex CLI. Its sub-agents are threads of their own.
 var codexHost = Host{
 	Name: Codex, Program: "codex", Floor: Version{0, 166, 0}, Verified: []Version{{0, 166, 0}},
-	Events:   []string{"session-start", "user-prompt-submit", "post-tool-use", "pre-compact", "post-compact", "stop"},
-	Core:     []string{"user-prompt-submit"},
-	Delivers: true, Watched: true,
+	Events: []string{"session-start", "user-prompt-submit", "post-tool-use", "pre-compact", "post-compact", "stop"},
+	Core:   []string{"user-prompt-submit"},
+	// It cuts what hooks say at 2,500 tokens; names take one for three letters.
+	Delivers: true, Watched: true, Room: 4600,
 	Resume: func(session string) string { return "codex resume " + session },
 	Decode: decodeCodex, Encode: encodeHooks,
 	Sessions: SessionFiles{Dir: "sessions", Depth: 3, Prefix: "rollout-"},

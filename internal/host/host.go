@@ -66,6 +66,9 @@ type Host struct {
 	// thread's, without a sign of whose it is in versions before NamesAgents.
 	AgentsCompact bool
 	NamesAgents   Version
+	// Room is how long a hand-over may be, in UTF-16 units; 0 leaves it to its
+	// writer.
+	Room int
 	// Watched: a watcher may drive its threads and hand over packets of its own.
 	Watched bool
 

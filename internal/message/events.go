@@ -33,6 +33,7 @@ const (
 	EventPacketCreated         = "packet:created"
 	EventPacketDelivered       = "packet:delivered"
 	EventPacketExpired         = "packet:expired"
+	EventPacketLater           = "packet:later"
 	EventPacketUnknown         = "packet:unknown"
 	EventParallelConverge      = "parallel:converge"
 	EventParallelStart         = "parallel:start"
@@ -97,6 +98,7 @@ var events = [...]eventLabel{
 	{EventPacketCreated, Text{ZH: "接續封包建立", EN: "Continuation packet created"}},
 	{EventPacketDelivered, Text{ZH: "接續封包送達", EN: "Continuation packet delivered"}},
 	{EventPacketExpired, Text{ZH: "接續封包過期", EN: "Continuation packet expired"}},
+	{EventPacketLater, Text{ZH: "接續封包的後續", EN: "Rest of a continuation packet"}},
 	{EventPacketUnknown, Text{ZH: "接續封包送達與否不明", EN: "Continuation packet: delivery unknown"}},
 	{EventParallelConverge, Text{ZH: "並行收斂", EN: "Parallel stages converged"}},
 	{EventParallelStart, Text{ZH: "並行啟動", EN: "Parallel stages started"}},

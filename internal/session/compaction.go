@@ -24,7 +24,13 @@ type Compaction struct {
 	// By is the process that prints the packet, PrintAt when it began.
 	By      int       `json:"by,omitempty"`
 	PrintAt time.Time `json:"printAt,omitzero"`
+	// From is where the slice begins in the session's file.
+	From int64 `json:"from,omitempty"`
 }
+
+// Summarised reports whether the host may tell the summary of the main thread's
+// compaction now.
+func (k *Compaction) Summarised() bool { return k != nil && k.Status == begun }
 
 // How far a compaction is.
 const (
@@ -115,6 +121,9 @@ func (tx *Tx) Deliver(via compact.Channel) (string, error) {
 			return "", tx.Emit(store.On(message.EventPacketExpired, "id", id, "n", k.N))
 		}
 		return "", nil
+	}
+	if err := tx.keepHanded(Handed{N: k.N, ID: id, Basis: k.Receipt.Basis, Text: text, Summary: tx.summary()}); err != nil {
+		tx.o.Warn(err)
 	}
 	k.By, k.PrintAt = os.Getpid(), tx.o.Now
 	return text, nil

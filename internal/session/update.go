@@ -203,7 +203,7 @@ func Acknowledge(s *store.Session, now time.Time, printed bool) error {
 				return nil
 			}
 			k.step(compact.Printed{}, now)
-			return raw.Emit(store.On(message.EventSessionRecovery, "n", k.N, "id", k.Receipt.ID, "via", k.Receipt.Via))
+			return raw.Emit(store.On(message.EventSessionRecovery, "n", k.N, "id", k.Receipt.ID, "via", k.Receipt.Via, "basis", k.Receipt.Basis))
 		})
 	})
 }

@@ -11,12 +11,13 @@ import (
 type PieceKind uint8
 
 const (
-	UserPiece    PieceKind = iota + 1 // a text that stands as the user's
-	HostPiece                         // a text that the host wrote in the user's place
-	SummaryPiece                      // what an earlier compaction left
-	AgentPiece                        // a text of the agent
-	CallPiece                         // a tool's input
-	ResultPiece                       // a tool's output
+	UserPiece     PieceKind = iota + 1 // a text that stands as the user's
+	HostPiece                          // a text that the host wrote in the user's place
+	SummaryPiece                       // what an earlier compaction left
+	AgentPiece                         // a text of the agent
+	CallPiece                          // a tool's input
+	ResultPiece                        // a tool's output
+	BoundaryPiece                      // a compaction; its text is the summary, where the line holds one
 )
 
 // Piece is one text, call or result of the main thread. It is valid until the
@@ -130,12 +131,14 @@ func Pieces(ctx context.Context, r io.Reader, off int64, h Host, fn func(*Piece)
 }
 
 func claudePieces(c *cursor, p *Piece, fn func(*Piece)) {
-	var typ, message []byte
+	var typ, subtype, message []byte
 	var side, meta, summary bool
 	for first := true; c.more('}', &first); {
 		switch string(c.key()) {
 		case "type":
 			typ, _ = c.str()
+		case "subtype":
+			subtype, _ = c.str()
 		case "isSidechain":
 			side = c.isTrue()
 		case "isMeta":
@@ -150,6 +153,11 @@ func claudePieces(c *cursor, p *Piece, fn func(*Piece)) {
 		default:
 			c.value()
 		}
+	}
+	if !c.bad && !side && string(subtype) == "compact_boundary" {
+		p.Kind, p.Raw = BoundaryPiece, []byte(`""`)
+		fn(p)
+		return
 	}
 	if c.bad || side || message == nil {
 		return
@@ -272,6 +280,10 @@ func codexPieces(c *cursor, p *Piece, fn func(*Piece)) {
 	switch {
 	case c.bad:
 		return
+	case string(typ) == "compacted":
+		p.Kind, p.Raw = BoundaryPiece, codexSummary(payload)
+		fn(p)
+		return
 	case string(typ) == "response_item":
 	case payload == nil:
 		payload = line // the first versions wrote items bare
@@ -383,4 +395,62 @@ func (p *Piece) Tail(n int) string {
 		}
 	})
 	return strings.Join(parts, "\n")
+}
+
+// codexSummary is the summary in a line that tells of a compaction: its message,
+// or the last of the messages that replace the history. One that only the
+// model's server can read is none.
+func codexSummary(payload []byte) []byte {
+	if m := field(payload, "message"); len(m) > len(`""`) {
+		return m
+	}
+	summary := []byte(`""`)
+	c := cursor{b: field(payload, "replacement_history")}
+	if !c.open('[') {
+		return summary
+	}
+	for first := true; c.more(']', &first); {
+		var p Piece
+		codexItem(c.raw(), &p, func(p *Piece) {
+			if p.Kind == UserPiece && bytes.HasPrefix(p.Raw, []byte(`"Another language model`)) {
+				summary = p.Raw
+			}
+		})
+	}
+	return summary
+}
+
+// maxPart bounds what is read of a session's file: three times the longest slice
+// that was ever seen.
+const maxPart = 64 << 20
+
+// ReadPart reads the pieces of a session's file from an offset on, which is the
+// start of a line. Of a longer part only the end is read.
+func ReadPart(ctx context.Context, path string, from int64, fn func(*Piece)) error {
+	f, size, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, min(size, 64<<10))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	h, ok := detect(head[:n])
+	if !ok {
+		return ErrUnknown
+	}
+	if from < 0 || from > size {
+		from = 0 // another file than the one we knew
+	}
+	r := io.Reader(io.NewSectionReader(f, from, size-from))
+	if size-from > maxPart {
+		from = size - maxPart
+		lr := newLineReader(io.NewSectionReader(f, from, size-from))
+		lr.next() // a part of a line
+		from = lr.off + from
+		r = io.NewSectionReader(f, from, size-from)
+	}
+	return Pieces(ctx, r, from, h, fn)
 }

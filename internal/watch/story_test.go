@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -35,11 +36,11 @@ type told struct {
 	Signals       []compact.Boundary
 	Plan          []host.Step
 	Slice         compact.Slice
-	Decisions     []string
+	Held          []compact.Held
 }
 
 func tell(t compact.Thread) told {
-	return told{t.First, t.Latest, t.Boundary().List(), t.State.Plan.Steps, t.State.Slice, t.State.Decisions}
+	return told{t.First, t.Latest, t.Boundary().List(), t.State.Plan.Steps, t.State.Slice, t.Words.Held}
 }
 
 func storyThread(t *testing.T, home *store.Home, id string) compact.Thread {
@@ -159,7 +160,7 @@ func storyStream(t *testing.T, home *store.Home, id string) {
 func TestOneStoryOneThread(t *testing.T) {
 	t.Parallel()
 	want := told{
-		First: storyAsked, Latest: storyAsked, Decisions: []string{"Never push."},
+		First: storyAsked, Latest: storyAsked, Held: []compact.Held{{Text: "Never push.", Hold: extract.Lasting, At: 1}},
 		Signals: []compact.Boundary{compact.Commit, compact.PlanCheckpoint, compact.PlanUpdate, compact.AgentDone},
 		Plan:    []host.Step{{Text: "a", Status: host.Completed}, {Text: "b", Status: host.InProgress}},
 		Slice: compact.Slice{

@@ -1,0 +1,52 @@
+package hook
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+)
+
+// readPast is how long the slice may be read: far more than a long one takes on a
+// busy machine, far less than a host waits for its hook.
+const readPast = 2 * time.Second
+
+// lookAround is how long the working tree may be looked at for what commands
+// changed.
+const lookAround = 100 * time.Millisecond
+
+// past reads the slice that a compaction took out of the context. What cannot be
+// read leaves what was saved.
+func (c *call) past(k *session.Compaction) session.Past {
+	empty := session.Past{Record: compact.NewRecord(c.projectRoot())}
+	if !c.host.Delivers || k == nil || k.Status == session.Failed || c.in.Transcript == "" {
+		return empty
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readPast)
+	defer cancel()
+	past, err := session.ReadPast(ctx, c.sess, c.in.Transcript, c.projectRoot(), k.From)
+	if err != nil {
+		c.complain("handover", err)
+		return empty
+	}
+	if began := past.Record.Began(); !began.IsZero() {
+		past.Changed = shellcmd.Changed(c.projectRoot(), began, lookAround)
+	}
+	return past
+}
+
+// handover is what a hand-over is written from, beside the slice and its summary.
+func (c *call) handover(tx *session.Tx, k *session.Compaction, past session.Past) compact.Handover {
+	id := c.packetSession()
+	h := compact.Handover{
+		ID: compact.PacketID(id, k.N), Session: c.sess.ID(), Room: c.host.Room, Lang: c.lang,
+		Work: tx.Memory.Thread.Work(past.Record, c.nextSteps(tx, c.openTasks(tx))...),
+	}
+	h.Work.Changed = past.Changed
+	if k.N > 1 {
+		h.Replaces = compact.PacketID(id, k.N-1)
+	}
+	return h
+}
