@@ -2,11 +2,14 @@ package hook
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // readPast is how long the slice may be read: far more than a long one takes on a
@@ -28,7 +31,10 @@ func (c *call) past(k *session.Compaction) session.Past {
 	defer cancel()
 	past, err := session.ReadPast(ctx, c.sess, c.in.Transcript, c.projectRoot(), k.From)
 	if err != nil {
-		c.complain("handover", err)
+		// A file that is gone or is no session has nothing to tell.
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, transcript.ErrUnknown) {
+			c.complain("handover", err)
+		}
 		return empty
 	}
 	if began := past.Record.Began(); !began.IsZero() {
