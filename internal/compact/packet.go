@@ -42,6 +42,11 @@ type Packet struct {
 	Text    string
 	Created time.Time
 	Expires time.Time
+	// Basis is what it was written from; "" is what was known before the
+	// compaction. Wait says that there is nothing to carry on with: the agent
+	// has asked its user something, or all is done.
+	Basis Basis
+	Wait  bool
 }
 
 // PacketID names the packet of a session's nth compaction. The same compaction

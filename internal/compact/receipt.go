@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -91,7 +92,7 @@ type Receipt struct {
 
 // NewReceipt opens the receipt of a packet.
 func NewReceipt(p Packet) Receipt {
-	return Receipt{ID: p.ID, State: Created, Text: p.Text, Basis: BasisSaved, Created: p.Created, Expires: p.Expires}
+	return Receipt{ID: p.ID, State: Created, Text: p.Text, Basis: cmp.Or(p.Basis, BasisSaved), Created: p.Created, Expires: p.Expires}
 }
 
 // Rewrite gives the packet another text, as long as nobody may have it.

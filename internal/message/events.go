@@ -34,6 +34,7 @@ const (
 	EventPacketDelivered       = "packet:delivered"
 	EventPacketExpired         = "packet:expired"
 	EventPacketLater           = "packet:later"
+	EventPacketLeft            = "packet:left"
 	EventPacketUnknown         = "packet:unknown"
 	EventParallelConverge      = "parallel:converge"
 	EventParallelStart         = "parallel:start"
@@ -99,6 +100,7 @@ var events = [...]eventLabel{
 	{EventPacketDelivered, Text{ZH: "接續封包送達", EN: "Continuation packet delivered"}},
 	{EventPacketExpired, Text{ZH: "接續封包過期", EN: "Continuation packet expired"}},
 	{EventPacketLater, Text{ZH: "接續封包的後續", EN: "Rest of a continuation packet"}},
+	{EventPacketLeft, Text{ZH: "接續封包等下一則訊息", EN: "Continuation packet waits for the user"}},
 	{EventPacketUnknown, Text{ZH: "接續封包送達與否不明", EN: "Continuation packet: delivery unknown"}},
 	{EventParallelConverge, Text{ZH: "並行收斂", EN: "Parallel stages converged"}},
 	{EventParallelStart, Text{ZH: "並行啟動", EN: "Parallel stages started"}},

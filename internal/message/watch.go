@@ -12,6 +12,7 @@ var (
 	WatchCompacting   = Text{ZH: "壓縮中：%s", EN: "compacting: %s"}
 	WatchCompacted    = Text{ZH: "已壓縮：%d → %d tokens", EN: "compacted: %d → %d tokens"}
 	WatchDelivered    = Text{ZH: "接續封包 %s 已送達", EN: "packet %s delivered"}
+	WatchLeft         = Text{ZH: "沒有可以接著做的事：接續封包 %s 等使用者的下一則訊息", EN: "nothing to carry on with: packet %s waits for the user's next message"}
 	WatchVoid         = Text{ZH: "接續封包 %s 不送出：%s", EN: "packet %s withheld: %s"}
 	WatchForeign      = Text{ZH: "其他來源的壓縮：%d → %d tokens，重新計算", EN: "compacted by somebody else: %d → %d tokens, starting afresh"}
 	WatchAdopted      = Text{ZH: "接手未完成的封包 %s", EN: "taking over packet %s, which an earlier watcher left open"}

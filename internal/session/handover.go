@@ -80,6 +80,12 @@ func (tx *Tx) SliceStart(path string) int64 {
 	if tx.Memory.Offset > 0 {
 		return tx.Memory.Offset
 	}
+	return SliceStart(path)
+}
+
+// SliceStart searches a session's file for its last compaction, and is where the
+// line after it begins.
+func SliceStart(path string) int64 {
 	since, err := transcript.BytesSinceCompaction(path, maxSearch)
 	if err != nil || !since.Compacted {
 		return 0

@@ -39,6 +39,9 @@ type Record struct {
 	Trigger string `json:"trigger,omitempty"`
 	// Receipt names the packet, the compaction's turn and how far both are.
 	Receipt compact.Receipt `json:"receipt,omitzero"`
+	// Wait says that the packet must not open a turn: there is nothing to carry
+	// on with until the user speaks.
+	Wait bool `json:"wait,omitempty"`
 }
 
 // Open says that the record still waits for something.

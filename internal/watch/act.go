@@ -39,6 +39,8 @@ func (w *Codex) feed(t *thread, e event) {
 			if saved {
 				w.add(t, a)
 			}
+		case doLeave:
+			t.leave(a.Text)
 		case doStartTurn:
 			if saved {
 				w.startTurn(t, a)
@@ -266,6 +268,9 @@ func (w *Codex) tell(t *thread, a doTell) {
 	case newsDelivered:
 		t.report("delivered", message.WatchDelivered, r.ID)
 		events = append(events, store.On(message.EventPacketDelivered, "packet", r.ID, "via", string(r.Via)))
+	case newsLeft:
+		t.report("left", message.WatchLeft, r.ID)
+		events = append(events, store.On(message.EventPacketLeft, "packet", r.ID))
 	case newsVoid:
 		t.report("void", message.WatchVoid, r.ID, reason.In(w.Words))
 		typ := message.EventSessionCompactFailed
@@ -275,7 +280,7 @@ func (w *Codex) tell(t *thread, a doTell) {
 		events = append(events, store.On(typ, "packet", r.ID, "reason", string(a.Reason)))
 	}
 	t.emit(events...)
-	if w.Once && (a.What == newsDelivered || a.What == newsVoid) {
+	if w.Once && (a.What == newsDelivered || a.What == newsLeft || a.What == newsVoid) {
 		w.done = true
 	}
 }

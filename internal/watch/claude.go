@@ -36,13 +36,14 @@ type Claude struct {
 	Session    string
 	Transcript func(session string) string
 
-	conn   conn
-	lines  chan []byte
-	stream host.ClaudeStream
-	sess   *conversation
-	asked  int
-	turn   claudeTurn
-	done   bool
+	conn    conn
+	lines   chan []byte
+	stream  host.ClaudeStream
+	sess    *conversation
+	asked   int
+	turn    claudeTurn
+	done    bool
+	waiting string // a packet that goes with the user's next message
 }
 
 // claudeTurn is what is known about the turn that runs.
@@ -135,9 +136,12 @@ func (w *Claude) write(ctx context.Context, v any) error {
 func (w *Claude) ask(ctx context.Context, text string, synthetic bool) error {
 	w.turn = claudeTurn{prompt: text, synthetic: synthetic}
 	w.beginTurn()
-	msg := map[string]any{"type": "user", "message": map[string]any{
-		"role": "user", "content": []any{map[string]any{"type": "text", "text": text}},
-	}}
+	content := []any{map[string]any{"type": "text", "text": text}}
+	if w.waiting != "" && !synthetic {
+		content = append([]any{map[string]any{"type": "text", "text": w.waiting}}, content...)
+		w.waiting = ""
+	}
+	msg := map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": content}}
 	if err := w.write(ctx, msg); err != nil {
 		return err
 	}
@@ -294,6 +298,12 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	s.compacted(name, true)
 	s.report("compacted", message.WatchCompacted, s.before, s.after)
 	step(compact.Finished{Compaction: name})
+	if text, basis := s.rewritten(); text != "" {
+		rec.Receipt = rec.Receipt.Rewrite(text, basis)
+	}
+	if packet.Wait {
+		return w.leave(rec)
+	}
 	if !step(compact.Opening{Via: compact.ViaQueue}) {
 		void(reasonExpired)
 		return nil
@@ -302,6 +312,21 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 		return nil //nolint:nilerr // reported; without a record nothing is handed over
 	}
 	return w.deliver(ctx, rec)
+}
+
+// leave keeps the packet for the user's next message: there is nothing to carry
+// on with until then.
+func (w *Claude) leave(rec session.Record) error {
+	s := w.sess
+	text := rec.Receipt.Text
+	rec.Receipt, _ = rec.Receipt.Step(compact.Opening{Via: compact.ViaPrompt}, w.Now())
+	rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: rec.Receipt.ID}, w.Now())
+	if s.saveRecord(rec, false, store.On(message.EventPacketLeft, "packet", rec.Receipt.ID)) == nil {
+		w.waiting = text
+		s.report("left", message.WatchLeft, rec.Receipt.ID)
+	}
+	w.done = w.Once
+	return nil
 }
 
 func (w *Claude) deliver(ctx context.Context, rec session.Record) error {

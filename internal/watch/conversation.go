@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"context"
+	"os"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -63,6 +65,10 @@ type conversation struct {
 
 	settings compact.Settings
 	decision compact.Decision
+	// handover is what the packet was written from, read how much of the
+	// session's file was read for it.
+	handover compact.Handover
+	read     int64
 	// before and after are the context's size around the last compaction.
 	before, after int64
 	// quiet is the newest moment of which we know that no command of the turn
@@ -259,12 +265,91 @@ func (s *conversation) tasks() []string {
 
 // packet writes the watcher's own packet, or takes the agent's text.
 func (s *conversation) packet(agent string) compact.Packet {
+	s.handover = compact.Handover{}
+	f := s.facts()
+	h, ok := s.readPast(f)
 	if agent != "" {
-		if p, ok := compact.Adopt(agent, s.facts(), s.settings, s.opts.Lang); ok {
+		if p, adopted := compact.Adopt(agent, f, s.settings, s.opts.Lang); adopted {
+			p.Wait = ok && h.Waits()
 			return p
 		}
 	}
-	return compact.Write(s.facts(), s.settings, s.opts.Lang)
+	p := compact.Write(f, s.settings, s.opts.Lang)
+	if ok {
+		s.handover = h
+		p.Text, p.Basis, p.Wait = h.Text(), compact.BasisSlice, h.Waits()
+	}
+	return p
+}
+
+// readPast reads the slice that is about to be compacted, while there is time:
+// afterwards the packet must be out before anybody else speaks.
+func (s *conversation) readPast(f compact.Facts) (compact.Handover, bool) {
+	path := s.thread.Transcript
+	if path == "" {
+		return compact.Handover{}, false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readPast)
+	defer cancel()
+	past, err := session.ReadPast(ctx, s.sess, path, s.own.Cwd, session.SliceStart(path))
+	if err != nil || past.Record.Empty() {
+		return compact.Handover{}, false
+	}
+	s.read = fileSize(path)
+	h := compact.Handover{
+		ID: compact.PacketID(f.Session, f.Ordinal), Session: s.id, Record: past.Record, Room: host.Of(s.own.Host).Room, Lang: s.opts.Lang,
+		Work: s.thread.Work(past.Record, s.tasks()...),
+	}
+	if f.Ordinal > 1 {
+		h.Replaces = compact.PacketID(f.Session, f.Ordinal-1)
+	}
+	if began := past.Record.Began(); !began.IsZero() && s.own.Cwd != "" {
+		h.Work.Changed = shellcmd.Changed(s.own.Cwd, began, lookAround)
+	}
+	return h, true
+}
+
+const (
+	readPast   = 5 * time.Second
+	lookAround = 200 * time.Millisecond
+)
+
+func fileSize(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// rewritten is the packet in the knowledge of the summary that the compaction has
+// left; "" where it is not there, or cannot be read.
+func (s *conversation) rewritten() (string, compact.Basis) {
+	h := s.handover
+	if h.Record == nil {
+		return "", ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readPast)
+	defer cancel()
+	// Only what was written since: the slice itself is known.
+	past, err := session.ReadPast(ctx, nil, s.thread.Transcript, s.own.Cwd, s.read)
+	if err != nil || past.Summary == "" {
+		return "", ""
+	}
+	h.Summary = past.Summary
+	return h.Text(), compact.BasisSummary
+}
+
+// leave puts a text in front of the user's next message, where hooks hear it.
+func (s *conversation) leave(text string) {
+	if s.opts.DryRun {
+		return
+	}
+	o := session.Options{Lang: s.opts.Lang, Now: s.opts.Now(), Warn: s.storeProblem}
+	s.storeProblem(session.Update(s.sess, o, func(tx *session.Tx) error {
+		tx.Post(session.Message{Model: text})
+		return nil
+	}))
 }
 
 // saveRecord writes a record down; the packet's number is used up with it.

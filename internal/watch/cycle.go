@@ -303,6 +303,9 @@ func (m *machine) compaction(e itemSeen) {
 			}
 		}
 		if e.Done && m.ours() == e.Turn {
+			if e.Text != "" {
+				m.Record.Receipt = m.Record.Receipt.Rewrite(e.Text, e.Basis)
+			}
 			m.compacted()
 		}
 	case m.Phase == recovering:
@@ -336,12 +339,30 @@ func (m *machine) compacted() {
 func (m *machine) deliver() bool {
 	m.step(compact.Finished{Compaction: m.ours()})
 	m.step(compact.Missing{ID: m.Record.Receipt.ID})
+	if m.Record.Wait {
+		m.leave()
+		return false
+	}
 	if !m.step(compact.Opening{Via: compact.ViaQueue}) {
 		m.void(reasonExpired)
 		return false
 	}
 	m.enter(delivering)
 	return true
+}
+
+// leave: where there is nothing to carry on with, a packet must not open a turn.
+// It waits for the user's next message.
+func (m *machine) leave() {
+	text := m.Record.Receipt.Text
+	if !m.step(compact.Opening{Via: compact.ViaPrompt}) {
+		m.void(reasonExpired)
+		return
+	}
+	m.do(doTell{What: newsCompacted, Record: m.Record}, doLeave{text})
+	m.step(compact.Arrived{ID: m.Record.Receipt.ID})
+	m.do(doSave{Record: m.Record})
+	m.finish(newsLeft, "")
 }
 
 // offer sends the packet and watches over it.
@@ -468,7 +489,7 @@ func (m *machine) authored(e authored) {
 	if m.Phase != authoring || e.Seq != m.Seq {
 		return
 	}
-	m.Record = session.Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet)}
+	m.Record = session.Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet), Wait: e.Packet.Wait}
 	m.enter(confirming)
 	m.do(doCheck{m.Seq})
 }

@@ -26,6 +26,10 @@ type (
 		Type     string
 		ClientID string
 		Done     bool
+		// Text and Basis are the packet, written anew in the knowledge of what a
+		// compaction has left; "" leaves it as it was.
+		Text  string
+		Basis compact.Basis
 	}
 	// elapsed: the pause of a doAfter is over.
 	elapsed struct{ Seq int }
@@ -116,6 +120,8 @@ type (
 	doCompact struct{ Seq int }
 	// doAdd puts the packet into the thread's queue.
 	doAdd struct{ Packet, Text string }
+	// doLeave leaves the packet for the user's next message.
+	doLeave struct{ Text string }
 	// doStartTurn opens a turn with the packet.
 	doStartTurn struct{ Packet, Text string }
 	// doRemove takes the packet out of the queue.
@@ -138,6 +144,7 @@ func (doAuthor) action()    {}
 func (doSave) action()      {}
 func (doCompact) action()   {}
 func (doAdd) action()       {}
+func (doLeave) action()     {}
 func (doStartTurn) action() {}
 func (doRemove) action()    {}
 func (doLook) action()      {}
@@ -151,6 +158,7 @@ const (
 	newsCompact   news = "compact"   // a compaction was asked for
 	newsCompacted news = "compacted" // it is done
 	newsDelivered news = "delivered"
+	newsLeft      news = "left"
 	newsVoid      news = "void"
 	newsForeign   news = "foreign" // somebody else compacted
 	newsAdopted   news = "adopted" // a predecessor's record is continued

@@ -82,8 +82,12 @@ func (w *Codex) compacted(t *thread, turn string, late bool) {
 	t.shrinking = ""
 	t.before, t.after = t.thread.Usage.Used, size.Used
 	mine := t.cycle.Phase == compacting && turn != t.cycle.UserTurn && (t.cycle.ours() == "" || t.cycle.ours() == turn)
+	e := itemSeen{Turn: turn, Type: host.CodexCompaction, Done: true}
+	if mine {
+		e.Text, e.Basis = t.rewritten()
+	}
 	// The packet first: whoever waits for the disk here comes too late.
-	w.feed(t, itemSeen{Turn: turn, Type: host.CodexCompaction, Done: true})
+	w.feed(t, e)
 	t.conversation.compacted(turn, mine)
 	if size.Used >= 0 {
 		t.observe(size)
