@@ -6,8 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 func (a *app) compactCmd() *cobra.Command {
@@ -48,8 +50,93 @@ func (a *app) compactCmd() *cobra.Command {
 				return a.printSuggestion(in.Suggest)
 			},
 		},
+		a.packetCmd(&id),
 	)
 	return cmd
+}
+
+// packetCmd shows what a compaction hands over, beside what its summary states.
+func (a *app) packetCmd(id *string) *cobra.Command {
+	n := 0
+	cmd := &cobra.Command{
+		Use: "packet", Short: message.HelpPacket.In(a.lang), Long: message.HelpPacketLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			file, err := a.sessionFile(*id)
+			if err != nil {
+				return err
+			}
+			cfg, _ := a.env.config() // `overtone config` tells its problems
+			s, err := session.NewSurvey(cmd.Context(), file, n, message.Lang(cfg.Language))
+			if err != nil {
+				return err
+			}
+			return a.printSurvey(file, s)
+		},
+	}
+	cmd.Flags().IntVar(&n, "compaction", 0, message.HelpPacketN.In(a.lang))
+	return cmd
+}
+
+// sessionFile finds the file of a session: by name, by what the host says in the
+// environment, or the newest.
+func (a *app) sessionFile(id string) (transcript.File, error) {
+	if id == "" {
+		id = host.SessionFrom(a.env.Getenv)
+	}
+	if id != "" {
+		return a.resolve(id)
+	}
+	list, err := transcript.List(a.env.hostDir)
+	if len(list) == 0 {
+		if err != nil {
+			return transcript.File{}, err
+		}
+		return transcript.File{}, usageError{message.WithHint(message.Fail(message.NoSession), message.HintSessions)}
+	}
+	if !a.json {
+		a.note(message.UsingSession, list[0].ID)
+	}
+	return list[0], nil
+}
+
+func (a *app) printSurvey(file transcript.File, s session.Survey) error {
+	if a.json {
+		return a.printJSON(struct {
+			Schema      int      `json:"schema"`
+			Session     string   `json:"session"`
+			Compaction  int      `json:"compaction"`
+			Compactions int      `json:"compactions"`
+			Summary     int      `json:"summaryCharacters"`
+			Characters  int      `json:"characters"`
+			States      []string `json:"summaryStates"`
+			Lacks       []string `json:"summaryLacks"`
+			Text        string   `json:"text"`
+		}{1, file.ID, s.N, s.Total, message.Units(s.Summary), message.Units(s.Text), list(s.States), list(s.Lacks), s.Text})
+	}
+	switch {
+	case s.N == 0:
+		a.say(message.PacketIfNow, file.ID, s.Total)
+	case s.Summary == "":
+		a.say(message.PacketNoSummary, file.ID, s.N, s.Total)
+	default:
+		a.say(message.PacketOf, file.ID, s.N, s.Total, message.Units(s.Summary), message.Units(s.Text))
+		rows := [][]string{{message.ColStates.In(a.lang), message.ColLacks.In(a.lang)}}
+		for i := range max(len(s.States), len(s.Lacks)) {
+			row := []string{"", ""}
+			if i < len(s.States) {
+				row[0] = s.States[i]
+			}
+			if i < len(s.Lacks) {
+				row[1] = s.Lacks[i]
+			}
+			rows = append(rows, row)
+		}
+		fmt.Fprintln(a.env.Stdout)
+		table(a.env.Stdout, rows)
+	}
+	fmt.Fprintln(a.env.Stdout)
+	fmt.Fprintln(a.env.Stdout, s.Text)
+	return nil
 }
 
 func (a *app) printDecision(in session.Insight) error {

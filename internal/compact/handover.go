@@ -71,6 +71,7 @@ func (h Handover) Text() string {
 // Parts are the sections in order, the frame's lines among them.
 func (h Handover) Parts() []Part {
 	room := cmp.Or(h.Room, handoverRoom)
+	h.Record.rebase()
 	w := handoverWriter{Handover: h, stated: newStated(h.Summary)}
 	head := w.header()
 	recall := message.HandoverRecall.Format(h.Lang, h.Session)
@@ -108,6 +109,7 @@ func (h Handover) Parts() []Part {
 
 // Names is the section of names alone: what depends on the summary most.
 func (h Handover) Names(room int) string {
+	h.Record.rebase()
 	w := handoverWriter{Handover: h, stated: newStated(h.Summary)}
 	return w.names(room)
 }
@@ -115,6 +117,7 @@ func (h Handover) Names(room int) string {
 // Later is what follows a packet that was handed over before the summary was
 // known: the names that neither of them states.
 func (h Handover) Later(handed string) string {
+	h.Record.rebase()
 	w := handoverWriter{Handover: h, stated: newStated(h.Summary + "\n" + handed)}
 	names := w.names(cmp.Or(h.Room, handoverRoom) - message.Units(handed))
 	if names == "" {
@@ -179,7 +182,11 @@ func (w *handoverWriter) header() string {
 	if w.Replaces != "" {
 		replaces = message.HandoverReplaces.Format(w.Lang, inline(w.Replaces, 60))
 	}
-	return message.HandoverHeader.Format(w.Lang, replaces)
+	head := message.HandoverHeader.Format(w.Lang, replaces)
+	if w.Record.root != "" {
+		head += message.HandoverRoot.Format(w.Lang, inline(w.Record.root, 120))
+	}
+	return head
 }
 
 // done: what is finished and the summary does not say.
@@ -213,7 +220,7 @@ func (w *handoverWriter) now() []string {
 		}
 	}
 	for _, f := range w.Work.Changed {
-		if f = tidyPath(f, r.CWD); !slices.Contains(files, f) {
+		if f = r.tidy(f); !slices.Contains(files, f) {
 			files = append(files, f)
 		}
 	}

@@ -168,6 +168,18 @@ func (r *Record) nameList(stated func(string) bool, all bool, room int, l messag
 	return r.layOut(rank[:k], l)
 }
 
+// Top is the names that are most likely to be needed again, whoever states them.
+func (r *Record) Top(n int) []string {
+	var out []string
+	for _, c := range r.ranked(func(string) bool { return false }, true) {
+		if len(out) == n {
+			break
+		}
+		out = append(out, c.text)
+	}
+	return out
+}
+
 // fileLine is a file with the names that belong to it.
 type fileLine struct {
 	path  string
@@ -229,7 +241,7 @@ func (r *Record) pathOf(e *nameStat) string {
 		}
 	}
 	if best == "" && strings.Contains(e.text, ".") {
-		full := tidyPath(e.full, r.CWD)
+		full := r.tidy(e.full)
 		if dir := folderOf(full); dir != "" && r.dirs[dir] {
 			best = full
 		}

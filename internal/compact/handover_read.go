@@ -19,6 +19,7 @@ type Record struct {
 	// Words are the user's; what was said before the slice may be set first.
 	Words Words
 
+	root   string // of the paths, where that is not CWD
 	names  nameTable
 	byBase map[string][]int32 // files by their names
 	dirs   map[string]bool    // folders of files
@@ -305,12 +306,54 @@ func (r *Record) file(path string) int32 {
 	return i
 }
 
+// rebase finds the folder in which most of the work lies outside of CWD, and
+// writes paths from there: a session may be started anywhere.
+func (r *Record) rebase() {
+	var far []string
+	for i := range r.files {
+		if p := r.files[i].path; strings.HasPrefix(p, "/") {
+			far = append(far, folderOf(p))
+		}
+	}
+	if len(far) < 3 || len(far)*2 < len(r.files) || r.root != "" {
+		return
+	}
+	slices.Sort(far)
+	// Half of them lie between the quarters of the sorted list.
+	low, high := far[len(far)/4], far[len(far)-1-len(far)/4]
+	n := 0
+	for n < len(low) && n < len(high) && low[n] == high[n] {
+		n++
+	}
+	root := folderOf(low[:n])
+	if strings.Count(root, "/") < 3 {
+		return
+	}
+	r.root = root
+	at, dirs := map[string]int32{}, map[string]bool{}
+	for i := range r.files {
+		f := &r.files[i]
+		f.path = strings.TrimPrefix(f.path, root)
+		at[f.path], dirs[folderOf(f.path)] = int32(i), true
+	}
+	r.at, r.dirs = at, dirs
+	r.last.what = strings.TrimPrefix(r.last.what, root)
+}
+
 // known is the index of a file that tools worked on already, -1 for another.
 func (r *Record) known(path string) int32 {
-	if i, ok := r.at[tidyPath(path, r.CWD)]; ok {
+	if i, ok := r.at[r.tidy(path)]; ok {
 		return i
 	}
 	return -1
+}
+
+func (r *Record) tidy(path string) string {
+	path = tidyPath(path, r.CWD)
+	if r.root != "" {
+		path = strings.TrimPrefix(path, r.root)
+	}
+	return path
 }
 
 // Began is when the slice began; the zero time where nobody says.

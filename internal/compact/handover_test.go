@@ -398,6 +398,20 @@ func TestHandoverKnowsTheSummary(t *testing.T) {
 	}
 }
 
+// A session may be started anywhere: paths are written from where the work is.
+func TestHandoverFindsTheRoot(t *testing.T) {
+	t.Parallel()
+	s := (&tale{}).user("Please fix it.")
+	s.start("Read", map[string]any{"file_path": "/etc/hosts"}).end("x", false)
+	for _, f := range []string{"a/one.go", "a/two.go", "b/three.go", "b/c/four.go"} {
+		s.start("Edit", map[string]any{"file_path": "/home/me/work/repo/" + f, "old_string": "x", "new_string": "func fixOne() { fixTwo() }"}).end("ok", false)
+	}
+	text := s.handover(t, "a summary").Text()
+	if !strings.Contains(text, "Paths are below /home/me/work/repo/.") || strings.Contains(text, "/home/me/work/repo/a") || !strings.Contains(text, "editing b/c/four.go") {
+		t.Error(text)
+	}
+}
+
 func TestChangedByCommand(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

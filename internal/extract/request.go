@@ -345,7 +345,7 @@ func Holds(sentence string) Hold {
 		mentions(low, " must ", " mustn't ", " forbidden", " not allowed", " from now on", " under no circumstances", " constraint:", " requirement:", " decided ", " decision:", " we will use ", " we'll use ", " agreed ", " i don't want ", " we don't want ", " i do not want ",
 			"決定", "决定", "約定", "原則", "不要", "不可", "不得", "禁止", "必須", "必须", "一律", "務必", "请勿", "請勿", "千萬", "只能", "永遠", "永远", "別 ", "切勿", "不准", "不能"):
 		return Lasting
-	case mentions(low, " wrong", " not what i", " i don't like", " i meant ", " actually", " revert ", " undo ", " no, ", " nope", " that's not ", " that is not ", " shouldn't ", " should not ", " instead of ", " instead. ", " instead,", " rather ", " let's not ", " still not ", " abandon ", " forget about ", " drop the ",
+	case mentions(low, " wrong", " not what i", " i don't like", " i meant ", " actually", " revert ", " undo ", " no, ", " nope", " that's not ", " that is not ", " shouldn't ", " should not ", " instead of ", " instead. ", " rather ", " let's not ", " still not ", " abandon ", " forget about ", " drop the ",
 		"不對", "不对", "錯了", "错了", "不是這", "不是这", "改成", "改為", "改为", "應該是", "应该是", "還原", "取消", "我是說", "我的意思", "換成", "不用了"):
 		return Corrected
 	case imperative(low, "keep ", "prefer ", "leave "),

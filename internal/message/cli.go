@@ -91,6 +91,15 @@ var (
 	HelpCompactExplain = Text{ZH: "現在壓縮或不壓縮的理由", EN: "why now, or why not"}
 	HelpCompactCheck   = Text{ZH: "階段完成時的建議：逐項條件", EN: "the suggestion after a stage, condition by condition"}
 	HelpTranscript     = Text{ZH: "transcript 路徑（預設為 hooks 最後看到的）", EN: "the transcript (default: as the hooks last saw it)"}
+	HelpPacket         = Text{ZH: "壓縮時會交接什麼，以及摘要寫了什麼、缺了什麼", EN: "what a compaction hands over, beside what its summary states and lacks"}
+	HelpPacketLong     = Text{ZH: "顯示現在壓縮時會交接給模型的內容；用 --compaction 看紀錄中的某一次，並與摘要並列：最可能再用到的名稱，摘要寫了哪些、缺了哪些。\n\n只讀 session 檔，沒有安裝 hook 的 session 也可以用。", EN: "Shows what would be handed to the model if the session were compacted now; --compaction shows one in the record beside its summary: of the names most likely to be needed again, which the summary states and which it lacks.\n\nOnly the session's file is read, so it works for sessions that no hook has seen."}
+	HelpPacketN        = Text{ZH: "第幾次壓縮（從 1 起；-1 為最後一次；0 為現在）", EN: "which compaction, from 1; -1 for the last, 0 for one that happened now"}
+	NoCompaction       = Text{ZH: "沒有第 %d 次壓縮，這個 session 有 %d 次", EN: "there is no compaction %d, the session has %d"}
+	PacketIfNow        = Text{ZH: "session %s，已壓縮 %d 次：現在壓縮時會交接", EN: "session %s, compacted %d times: handed over if it were compacted now"}
+	PacketNoSummary    = Text{ZH: "session %s，第 %d／%d 次壓縮：讀不到摘要，交接內容不依賴摘要", EN: "session %s, compaction %d of %d: its summary cannot be read, so the hand-over is written without"}
+	PacketOf           = Text{ZH: "session %s，第 %d／%d 次壓縮：摘要 %d 字元，交接 %d 字元", EN: "session %s, compaction %d of %d: a summary of %d characters, a hand-over of %d"}
+	ColStates          = Text{ZH: "摘要寫了", EN: "THE SUMMARY STATES"}
+	ColLacks           = Text{ZH: "摘要缺了", EN: "THE SUMMARY LACKS"}
 	NoWorkflowHere     = Text{ZH: "這個 session 沒有工作流", EN: "this session has no workflow"}
 	LastPacket         = Text{ZH: "最近的 packet：%s", EN: "last packet: %s"}
 	ColCondition       = Text{ZH: "條件", EN: "CONDITION"}

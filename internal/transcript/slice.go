@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"math"
 	"strings"
 )
 
@@ -427,6 +428,15 @@ const maxPart = 64 << 20
 // ReadPart reads the pieces of a session's file from an offset on, which is the
 // start of a line. Of a longer part only the end is read.
 func ReadPart(ctx context.Context, path string, from int64, fn func(*Piece)) error {
+	return readPart(ctx, path, from, maxPart, fn)
+}
+
+// ReadWhole reads all pieces of a session's file, however long that takes.
+func ReadWhole(ctx context.Context, path string, fn func(*Piece)) error {
+	return readPart(ctx, path, 0, math.MaxInt64, fn)
+}
+
+func readPart(ctx context.Context, path string, from, most int64, fn func(*Piece)) error {
 	f, size, err := open(path)
 	if err != nil {
 		return err
@@ -445,8 +455,8 @@ func ReadPart(ctx context.Context, path string, from int64, fn func(*Piece)) err
 		from = 0 // another file than the one we knew
 	}
 	r := io.Reader(io.NewSectionReader(f, from, size-from))
-	if size-from > maxPart {
-		from = size - maxPart
+	if size-from > most {
+		from = size - most
 		lr := newLineReader(io.NewSectionReader(f, from, size-from))
 		lr.next() // a part of a line
 		from = lr.off + from

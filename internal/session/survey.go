@@ -1,0 +1,94 @@
+package session
+
+import (
+	"context"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// Survey is what would be handed over at a compaction of a recorded session, and
+// what its summary states and lacks. It is made from the session's file alone, so
+// it works for sessions that no hook has seen.
+type Survey struct {
+	// N is the compaction, from 1; 0 stands for one that happened now. Total
+	// counts those in the file.
+	N, Total int
+	Summary  string
+	Text     string
+	// States and Lacks are the names most likely to be needed again: those that
+	// the summary states, and those that it does not.
+	States, Lacks []string
+}
+
+// surveyed is how many names are looked up in a summary.
+const surveyed = 40
+
+// NewSurvey reads a session's file. n is the compaction, 0 for one that happened
+// now, negative for the last.
+func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.Lang) (Survey, error) {
+	index, err := transcript.Open(ctx, file.Path)
+	if err != nil {
+		return Survey{}, err
+	}
+	cwd := index.CWD
+	index.Close()
+	s := Survey{N: n}
+	err = transcript.ReadWhole(ctx, file.Path, func(p *transcript.Piece) {
+		if p.Kind == transcript.BoundaryPiece {
+			s.Total++
+		}
+	})
+	if err != nil {
+		return Survey{}, err
+	}
+	if s.N < 0 {
+		s.N = s.Total
+	}
+	if s.N > s.Total {
+		return Survey{}, message.Fail(message.NoCompaction, s.N, s.Total)
+	}
+	// The slice before the nth compaction is the nth; the one that goes on now
+	// comes after all of them.
+	want := s.N
+	if want == 0 {
+		want = s.Total + 1
+	}
+	record, slice, from := compact.NewRecord(cwd), 1, int64(0)
+	err = transcript.ReadWhole(ctx, file.Path, func(p *transcript.Piece) {
+		switch {
+		case p.Kind == transcript.BoundaryPiece:
+			slice++
+			from = p.Off
+			if slice == want+1 {
+				s.Summary = p.Text()
+			}
+		case slice == want:
+			record.Add(p, p.Off-from)
+		case slice < want:
+			record.Listen(p)
+		case slice == want+1 && s.Summary == "" && p.Kind == transcript.SummaryPiece:
+			s.Summary = p.Text()
+		}
+	})
+	if err != nil {
+		return Survey{}, err
+	}
+	h := compact.Handover{
+		ID: compact.PacketID(file.ID, want), Session: file.ID, Record: record, Work: record.Work(), Summary: s.Summary, Lang: lang,
+	}
+	if want > 1 {
+		h.Replaces = compact.PacketID(file.ID, want-1)
+	}
+	s.Text = h.Text()
+	for _, name := range record.Top(surveyed) {
+		if extract.States(s.Summary, name) {
+			s.States = append(s.States, name)
+		} else {
+			s.Lacks = append(s.Lacks, name)
+		}
+	}
+	return s, nil
+}
