@@ -7,5 +7,5 @@ import "embed"
 
 // FS holds the plugin's files, rooted at the plugin.
 //
-//go:embed .claude-plugin agents commands hooks
+//go:embed .claude-plugin .mcp.json agents commands hooks
 var FS embed.FS

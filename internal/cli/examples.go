@@ -25,6 +25,7 @@ func addExamples(root *cobra.Command) {
 		"compact packet":   {"overtone compact packet --session 3f2a", "overtone compact packet --session 3f2a --compaction -1 --json"},
 		"compact check":    {"overtone compact check --transcript session.jsonl"},
 		"recall":           {"overtone recall 'rate limit'", "overtone recall 3f2a#8c1d", "overtone recall --project shop --host codex retry budget"},
+		"mcp":              {`echo '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | overtone mcp`},
 		"watch":            {"overtone watch codex --mode auto"},
 		"watch codex":      {"overtone watch codex --mode auto", "overtone watch codex --remote ws://127.0.0.1:4500 --dry-run", "overtone watch codex --mode auto 'first task' 'second task'"},
 		"watch claude":     {"overtone watch claude --mode auto 'first task' 'second task' -- --model sonnet", "overtone watch claude < tasks.txt"},

@@ -91,6 +91,7 @@ func (a *app) root() *cobra.Command {
 		a.workflowCmd(),
 		a.routeCmd(),
 		a.compactCmd(),
+		a.mcpCmd(),
 		a.timelineCmd(),
 		a.compressCmd(),
 		a.recallCmd(),

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/mcp"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/redact"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// mcpCmd serves recall, packet and status to a model.
+func (a *app) mcpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "mcp", Short: message.HelpMCP.In(a.lang), Long: message.HelpMCPLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			err := a.mcpServer().Serve(cmd.Context(), a.env.Stdin, a.env.Stdout)
+			if errors.Is(err, context.Canceled) {
+				return nil // the host has ended it
+			}
+			return err
+		},
+	}
+}
+
+func (a *app) mcpServer() mcp.Server {
+	// A model reads what hooks print, in their language.
+	cfg, _ := a.env.config()
+	b := *a
+	b.lang, b.json = message.Lang(cfg.Language), true // json: no progress, no notes
+	return mcp.Server{
+		Name: "overtone", Version: Version, Instructions: message.MCPInstructions.In(b.lang),
+		Tools: []mcp.Tool{
+			{Name: "recall", Description: message.MCPRecall.In(b.lang), Call: b.mcpRecall, Schema: schema(
+				property{"query", "string", message.MCPRecallQuery.In(b.lang)}, property{"ref", "string", message.MCPRecallRef.In(b.lang)},
+				property{"session", "string", message.MCPRecallAll.In(b.lang)}, property{"limit", "integer", message.MCPLimit.In(b.lang)})},
+			{Name: "packet", Description: message.MCPPacket.In(b.lang), Call: b.mcpPacket, Schema: schema(property{"session", "string", message.MCPSession.In(b.lang)})},
+			{Name: "status", Description: message.MCPStatus.In(b.lang), Call: b.mcpStatus, Schema: schema(property{"session", "string", message.MCPSession.In(b.lang)})},
+		},
+	}
+}
+
+// property is an argument of a tool.
+type property struct{ name, typ, description string }
+
+func schema(list ...property) json.RawMessage {
+	all := map[string]any{}
+	for _, p := range list {
+		all[p.name] = map[string]string{"type": p.typ, "description": p.description}
+	}
+	raw, err := json.Marshal(map[string]any{"type": "object", "properties": all})
+	if err != nil {
+		panic(err) // maps of strings
+	}
+	return raw
+}
+
+// maxToolAnswer bounds what a tool says: an answer must not fill the context that it
+// is to help.
+const maxToolAnswer = 20_000
+
+func (a *app) mcpRecall(ctx context.Context, args json.RawMessage) (string, error) {
+	var in struct {
+		Query, Ref, Session string
+		Limit               int
+	}
+	if err := json.Unmarshal(args, &in); err != nil {
+		return "", err
+	}
+	x, clear := a.index()
+	defer clear()
+	switch {
+	case in.Ref != "":
+		o, err := x.Exact(ctx, in.Ref)
+		if err != nil {
+			return "", err
+		}
+		return message.MCPData.In(a.lang) + "\n\n" + a.toolText(o.Text), nil
+	case strings.TrimSpace(in.Query) == "":
+		return "", message.Fail(message.MCPNeedsQuery)
+	}
+	q := recall.Query{Text: in.Query, Limit: min(max(in.Limit, 1), 50)}
+	if in.Limit == 0 {
+		q.Limit = 8
+	}
+	if in.Session != "" {
+		f, err := a.resolve(in.Session)
+		if err != nil {
+			return "", err
+		}
+		q.Session = f.ID
+	}
+	res, err := x.Search(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	if res.Total == 0 {
+		return message.MCPNothing.Format(a.lang, in.Query), nil
+	}
+	var b strings.Builder
+	b.WriteString(message.MCPData.In(a.lang) + "\n")
+	for _, h := range res.Hits {
+		fmt.Fprintf(&b, "\n%s  %s  %s\n%s\n", h.Ref, h.Role, h.Time, h.Snippet)
+	}
+	if n := res.Total - len(res.Hits); n > 0 {
+		b.WriteString("\n" + message.MCPMore.Format(a.lang, n) + "\n")
+	}
+	return a.toolText(b.String()), nil
+}
+
+// toolText bounds a text from the records. It leaves the machine with the model's
+// next request, so secrets of other sessions are taken out.
+func (a *app) toolText(text string) string {
+	text, _ = redact.Text(text)
+	n := message.Units(text)
+	if n <= maxToolAnswer {
+		return text
+	}
+	return message.Cut(text, maxToolAnswer) + message.MCPCut.Format(a.lang, n)
+}
+
+// mcpSession is the session that a tool is about.
+func (a *app) mcpSession(args json.RawMessage) (transcript.File, error) {
+	var in struct{ Session string }
+	if err := json.Unmarshal(args, &in); err != nil {
+		return transcript.File{}, err
+	}
+	return a.sessionFile(in.Session)
+}
+
+func (a *app) mcpPacket(ctx context.Context, args json.RawMessage) (string, error) {
+	file, err := a.mcpSession(args)
+	if err != nil {
+		return "", err
+	}
+	if s, err := a.env.store().Session(file.ID); err == nil {
+		if handed, ok := session.ReadHanded(s); ok {
+			return strings.TrimSpace(handed.Text + "\n\n" + handed.Later), nil
+		}
+	}
+	survey, err := session.NewSurvey(ctx, file, 0, a.lang)
+	return survey.Text, err
+}
+
+func (a *app) mcpStatus(_ context.Context, args json.RawMessage) (string, error) {
+	file, err := a.mcpSession(args)
+	if err != nil {
+		return "", err
+	}
+	s, err := a.env.store().Session(file.ID)
+	if err != nil {
+		return "", err
+	}
+	lines := []string{"session " + file.ID}
+	state, err := session.Peek(s)
+	switch {
+	case err != nil:
+		return "", err
+	case state == nil:
+		lines = append(lines, message.MCPNoWorkflow.In(a.lang))
+	default:
+		lines = append(lines, message.MCPWorkflow.Format(a.lang, state.WorkflowType, workflow.Bar(state), state.CurrentStage))
+		if next := workflow.NextStep(state, a.lang); next != "" {
+			lines = append(lines, message.MCPNext.Format(a.lang, next))
+		}
+	}
+	m, err := session.Read(s)
+	if err != nil {
+		return "", err
+	}
+	lines = append(lines, message.MCPCompactions.Format(a.lang, m.Compactions))
+	if k := m.Compaction; k != nil && k.Receipt != nil {
+		lines = append(lines, message.MCPLast.Format(a.lang, k.Receipt.String()))
+	}
+	return strings.Join(lines, "\n"), nil
+}
