@@ -72,7 +72,7 @@ func ActiveFeature(projectRoot, prefer string) (Feature, bool, error) {
 // maxTask and maxName bound, in UTF-16 units, what is shown of a task and of the
 // name of a feature.
 const (
-	maxTask = 300
+	maxTask = 600
 	maxName = 100
 )
 
