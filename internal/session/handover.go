@@ -93,9 +93,9 @@ func SliceStart(path string) int64 {
 	return fileSize(path) - since.Bytes
 }
 
-// maxSearch bounds the search: some sixteen milliseconds, before a model writes
-// for a minute.
-const maxSearch = 64 << 20
+// maxSearch bounds the search to some two milliseconds. A slice is a few megabytes
+// at most; beyond, it is taken from the beginning of the file.
+const maxSearch = 8 << 20
 
 // KeepSummary remembers what the host told of its summary.
 func (tx *Tx) KeepSummary(text string) error {
