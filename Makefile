@@ -42,15 +42,23 @@ $(TOOLS)/golangci-lint:
 # What it costs, as ratios wherever there is something to compare with: machines
 # are noisy, ratios less so. How often each package's benchmarks run depends on
 # how long one takes. OVERTONE_BENCH_MB is the size of the generated session.
-bench: export OVERTONE_BENCH_MB ?= 1024
-bench: build
-	@set -o pipefail; \
+bench: bin/bench.txt
+	@$(GO) run ./internal/eval/benchtab < bin/bench.txt > bin/benchmarks.md && mv bin/benchmarks.md docs/benchmarks.md
+
+# Fails where a ratio is worse than docs/benchmarks.md says by more than 25 %.
+bench-check: bin/bench.txt
+	@$(GO) run ./internal/eval/benchtab check docs/benchmarks.md < bin/bench.txt
+
+.PHONY: bin/bench.txt bench-check
+bin/bench.txt: export OVERTONE_BENCH_MB ?= 1024
+bin/bench.txt: build
+	@set -o pipefail; mkdir -p bin; \
 	for dir in $$(grep -rl --include='*_test.go' '^func Benchmark' internal | xargs -n1 dirname | sort -u); do \
 		case $$dir in internal/cli|internal/compress) n=1x;; internal/transcript) n=3x;; internal/recall) n=50x;; *) n=200x;; esac; \
 		echo "== $$dir"; \
 		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
-	done
-	@echo "== on the host"; OVERTONE_BENCH_HOST=$${OVERTONE_BENCH_HOST:-3} $(GO) test -tags e2e -count=1 -v -run TestCostOfABashCall ./e2e/ | grep '^Claude Code'
+	done | tee $@
+	@echo "== on the host"; OVERTONE_BENCH_HOST=$${OVERTONE_BENCH_HOST:-3} $(GO) test -tags e2e -count=1 -v -run TestCostOfABashCall ./e2e/ | grep '^Claude Code' | tee -a $@
 
 # What a hand-over keeps across a compaction, and what compression keeps, on
 # recorded sessions ($OVERTONE_SAMPLES), else on generated ones; which secrets are found, on generated texts.

@@ -47,8 +47,13 @@ import (
 // clock ahead, $PANIC makes it panic: both exist only in this test binary.
 
 func TestMain(m *testing.M) {
+	// With the race detector each child would sleep for a second at its end.
+	os.Setenv("GORACE", quickRace)
 	testscript.Main(m, map[string]func(){"overtone": func() { os.Exit(cli.Main(os.Args[1:], scriptEnv())) }})
 }
+
+// quickRace are the options of the race detector in children.
+const quickRace = "atexit_sleep_ms=0"
 
 func scriptEnv() cli.Env {
 	env := cli.OSEnv()
@@ -87,6 +92,7 @@ func setupScript(env *testscript.Env) error {
 	for _, kv := range [][2]string{
 		{"HOME", home},
 		{"TZ", "UTC"},
+		{"GORACE", quickRace},
 		{"LANG", "C"},
 		{"S", filepath.Join(home, ".overtone", "sessions", "s1")},
 		{"C", filepath.Join(home, ".claude")},

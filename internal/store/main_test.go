@@ -131,7 +131,7 @@ func startChild(t *testing.T, job string, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, args...)
-	cmd.Env = append(os.Environ(), childEnv+"="+job)
+	cmd.Env = append(os.Environ(), childEnv+"="+job, "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	return cmd
 }

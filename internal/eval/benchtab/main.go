@@ -1,0 +1,150 @@
+// Command benchtab makes the page of benchmarks from what `go test -bench` prints,
+// or compares a run with that page: a ratio that has become worse by more than a
+// quarter is an error. Only ratios are compared; machines differ in everything else.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// worse is by how much a ratio may grow.
+const worse = 1.25
+
+// row is one number.
+type row struct {
+	Package, Name, Unit string
+	Value               float64
+}
+
+func (r row) key() string { return r.Package + " " + r.Name + " " + r.Unit }
+
+// parse reads the lines of a run: "== package" before each package's benchmarks.
+func parse(in io.Reader) (rows []row, err error) {
+	scan := bufio.NewScanner(in)
+	scan.Buffer(nil, 1<<20)
+	pkg := ""
+	for scan.Scan() {
+		fields := strings.Fields(scan.Text())
+		if len(fields) == 2 && fields[0] == "==" {
+			pkg = fields[1]
+			continue
+		}
+		if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") {
+			continue
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(fields[0], "Benchmark"), "-")
+		for i := 2; i+1 < len(fields); i += 2 {
+			v, err := strconv.ParseFloat(fields[i], 64)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", scan.Text(), err)
+			}
+			if v == 0 && fields[i+1] == "ns/op" {
+				continue // the benchmark reports its own numbers
+			}
+			rows = append(rows, row{pkg, name, fields[i+1], v})
+		}
+	}
+	return rows, scan.Err()
+}
+
+// page is the table, with an anchor for each row that a number elsewhere can point to.
+func page(rows []row, machine string, now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench` on %s, %s. `make bench-check` fails where a ratio has become worse by more than 25 %%.\n\n", now.UTC().Format(time.DateOnly), machine)
+	b.WriteString("| Package | Benchmark | Measure | Value |\n|---|---|---|---:|\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "| %s | <a id=\"%s\"></a>%s | %s | %s |\n", r.Package, anchor(r), r.Name, r.Unit, strconv.FormatFloat(r.Value, 'g', 6, 64))
+	}
+	return b.String()
+}
+
+func anchor(r row) string {
+	return strings.ToLower(strings.NewReplacer("/", "-", " ", "-", "µ", "u", "%", "pct").Replace(r.Name + "-" + r.Unit))
+}
+
+// read takes the rows of a page back.
+func read(page string) (rows []row) {
+	for line := range strings.Lines(page) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		if len(cells) != 4 || !strings.Contains(cells[1], "</a>") {
+			continue
+		}
+		_, name, _ := strings.Cut(cells[1], "</a>")
+		v, err := strconv.ParseFloat(strings.TrimSuffix(cells[3], " |"), 64)
+		if err != nil {
+			continue
+		}
+		rows = append(rows, row{strings.TrimPrefix(cells[0], "| "), name, cells[2], v})
+	}
+	return rows
+}
+
+// compare lists the ratios that have become worse, and those that are gone.
+func compare(old, now []row) (problems []string) {
+	have := map[string]float64{}
+	for _, r := range now {
+		have[r.key()] = r.Value
+	}
+	for _, r := range old {
+		if !strings.Contains(r.Unit, "ratio") {
+			continue
+		}
+		switch v, ok := have[r.key()]; {
+		case !ok:
+			problems = append(problems, fmt.Sprintf("%s %s: %s is no longer measured", r.Package, r.Name, r.Unit))
+		case v > r.Value*worse:
+			problems = append(problems, fmt.Sprintf("%s %s: %s is %.3g, was %.3g", r.Package, r.Name, r.Unit, v, r.Value))
+		}
+	}
+	return problems
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "benchtab:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	rows, err := parse(os.Stdin)
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return fmt.Errorf("no benchmarks on stdin")
+	}
+	if len(args) == 2 && args[0] == "check" {
+		data, err := os.ReadFile(args[1])
+		if err != nil {
+			return fmt.Errorf("%w; run make bench first", err)
+		}
+		if problems := compare(read(string(data)), rows); len(problems) > 0 {
+			return fmt.Errorf("%d worse by more than 25 %%:\n%s", len(problems), strings.Join(problems, "\n"))
+		}
+		return nil
+	}
+	fmt.Print(page(rows, machine(), time.Now()))
+	return nil
+}
+
+// machine is the processor and how many of it there are.
+func machine() string {
+	name := runtime.GOARCH
+	if data, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(data)) {
+			if k, v, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(k) == "model name" {
+				name = strings.TrimSpace(v)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%d × %s, %s, %s", runtime.NumCPU(), name, runtime.GOOS, runtime.Version())
+}
