@@ -102,8 +102,8 @@ func TestLowLimits(t *testing.T) {
 	for kb := 64 << 10; kb < 4<<20; kb += kb / 4 {
 		out, err := try(fmt.Sprintf("ulimit -v %d", kb), "hook", "user-prompt-submit", "--host", "claude-code")
 		var exit *exec.ExitError
-		if errors.As(err, &exit) && exit.ExitCode() == 2 && strings.Contains(out, "main.main") {
-			t.Errorf("%d MB: exit 2 after main began: %.300s", kb>>10, out)
+		if errors.As(err, &exit) && strings.Contains(out, "main.main") {
+			t.Errorf("%d MB: %v: %.300s", kb>>10, err, out)
 		}
 	}
 }
