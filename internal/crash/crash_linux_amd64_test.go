@@ -65,6 +65,10 @@ var story = []step{
 	{"post-tool-batch", `"tool_calls":[]`},
 }
 
+// sample are the steps that `make test` kills: a start, a completion, the end of a
+// barrier, a hand-over and the prompt after it, a denial, a turn's end.
+var sample = []int{1, 4, 9, 12, 14, 15, 17}
+
 // world is a home and a project on disk.
 type world struct {
 	t       *testing.T
@@ -153,8 +157,9 @@ func (w world) copyTo(dir string) world {
 }
 
 var (
-	times = regexp.MustCompile(`"?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"?|\d{8}-\d{6}-[0-9a-f]{8}|"startTime": ?\d+`)
-	names = regexp.MustCompile(`"type":"([^"]+)".*?(?:"stage":"([^"]*)")?`)
+	times   = regexp.MustCompile(`"?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"?|\d{8}-\d{6}-[0-9a-f]{8}|"startTime": ?\d+`)
+	reports = regexp.MustCompile(`(?s)\.claude/pipeline-context-s1-[A-Z]+\.md .*?\n\x00`)
+	names   = regexp.MustCompile(`"type":"([^"]+)".*?(?:"stage":"([^"]*)")?`)
 )
 
 // outcome is what counts in the end: the state, what agents read, the tasks, and
@@ -182,7 +187,7 @@ func (w world) outcome() string {
 			continue // an interrupted write, which the next one removes
 		}
 		rel, _ := filepath.Rel(w.dir, path)
-		fmt.Fprintf(&b, "%s %s\n", rel, read(rel))
+		fmt.Fprintf(&b, "%s %s\n\x00", rel, read(rel))
 	}
 	var events []string
 	for line := range strings.Lines(read(".overtone/sessions/s1/timeline.jsonl")) {
@@ -263,7 +268,7 @@ func TestKilledAnywhere(t *testing.T) {
 	program := build(t)
 	points, checked := 0, 0
 	for i, s := range story {
-		if !all && testing.Short() && i%4 != 0 {
+		if !all && !slices.Contains(sample, i) {
 			continue
 		}
 		t.Run(fmt.Sprintf("%02d %s", i, s.event), func(t *testing.T) {
@@ -301,14 +306,16 @@ func TestKilledAnywhere(t *testing.T) {
 					for _, e := range story[i+1:] {
 						told += strings.Count(w.call(e), "<overtone-packet")
 					}
-					if got := w.outcome(); got != with && got != without {
+					// An agent that has ended has a report, whoever counts it; the next
+					// hand-over of its stage removes it.
+					if got := w.outcome(); got != with && got != without && reports.ReplaceAllString(got, "") != reports.ReplaceAllString(without, "") {
 						t.Errorf("killed before %s (%d) it ends otherwise:\n%s", last, n, diff(with, without, got))
 					}
 					if told > 1 {
 						t.Errorf("killed before %s (%d): handed over %d times", last, n, told)
 					}
 				}
-				if !killed || !all && n > 1+i%stride+3*stride {
+				if !killed || !all && n > 2*stride {
 					break
 				}
 			}
