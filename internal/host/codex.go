@@ -42,6 +42,7 @@ func setupCodex(p Place) Setup {
 	edits := codexEdits()
 	return Setup{
 		Settings: filepath.Join(p.Dir, "hooks.json"), Edits: edits,
+		Blocks: []Block{{Path: filepath.Join(p.Dir, "config.toml"), Text: codexTools, Taken: "[mcp_servers.overtone]"}},
 		present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
 		check: func(f File, path string) []Finding {
 			toml, _ := os.ReadFile(filepath.Join(p.Dir, "config.toml")) // a missing file approves nothing
@@ -49,6 +50,12 @@ func setupCodex(p Place) Setup {
 		},
 	}
 }
+
+// codexTools let the model ask back what a compaction took away.
+const codexTools = `[mcp_servers.overtone]
+command = "overtone"
+args = ["mcp"]
+`
 
 // checkCodex looks for the hooks, and for the user's approval of them.
 func checkCodex(f File, path string, configTOML []byte) []Finding {

@@ -38,6 +38,7 @@ type Setup struct {
 	Settings string // the file that is edited
 	Edits    []Edit // what installs the hooks
 	Auto     []Edit // what mode auto adds
+	Blocks   []Block
 	// Plugin is the folder of files that the host loads, with its content; none
 	// where hooks are only named in the settings.
 	Plugin Plugin

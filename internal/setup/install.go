@@ -196,6 +196,15 @@ func (i *Installation) planSettings() error {
 		return i.jsonHint(err, f.Path)
 	}
 	i.settings = []*host.File{&f}
+	for _, b := range s.Blocks {
+		f, err := host.Open(b.Path)
+		if err != nil {
+			return err
+		}
+		if f.AddBlock(b); f.Changed() {
+			i.settings = append([]*host.File{&f}, i.settings...)
+		}
+	}
 	if i.files, err = s.Plugin.Files(); err != nil {
 		return err
 	}

@@ -61,6 +61,9 @@ func holds(folder, dir string) bool {
 // that no run is known for is rid of what bears our name.
 func (r *Removal) planUndo(s host.Setup, runs []host.Manifest) error {
 	paths := []string{s.Settings}
+	for _, b := range s.Blocks {
+		paths = append(paths, b.Path)
+	}
 	for _, m := range runs {
 		for _, e := range m.Files {
 			if !e.Keep && !slices.Contains(paths, e.Path) {
@@ -75,7 +78,11 @@ func (r *Removal) planUndo(s host.Setup, runs []host.Manifest) error {
 		}
 		kept, err := f.Undo(runs)
 		if err == nil && len(host.Edits(runs, path)) == 0 {
-			kept, err = f.DropOwn(s.Edits)
+			if path == s.Settings {
+				kept, err = f.DropOwn(s.Edits)
+			} else {
+				f.DropBlock()
+			}
 		}
 		if err != nil {
 			return r.jsonHint(err, path)

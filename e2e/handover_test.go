@@ -1,0 +1,149 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+const handed = "<overtone-packet id="
+
+// worker is a session that reads a file, changes it through the shell, and ends
+// as it is told; its summariser states one of the two names in the file.
+func worker(end string) (*Play, mockapi.Handler) {
+	p := &Play{Main: []Step{
+		call(tool("Read", map[string]any{"file_path": "$PROJECT/parse/lexer.go"})),
+		call(bash("sed -i s/scanToken/scanTokens/ parse/lexer.go")),
+		say(end),
+	}}
+	return p, func(r *mockapi.Request) mockapi.Reply {
+		if r.Kind == mockapi.Summary {
+			return mockapi.Text("<analysis>peekToken</analysis>\n<summary>The lexer was read; statedByTheSummary is fine.</summary>")
+		}
+		return p.Handle(r)
+	}
+}
+
+func lexer(t *testing.T, p *Play, h mockapi.Handler, v Version) *World {
+	t.Helper()
+	w := NewWorld(t, Overtone, h, v)
+	w.Configure("language: en\n")
+	w.Write("parse/lexer.go", "package parse\n\nfunc scanToken() { peekToken() }\n\nfunc statedByTheSummary() {}\n")
+	w.Exec("git", "add", ".")
+	w.Exec("git", "commit", "-q", "-m", "lexer")
+	p.Main[0] = call(tool("Read", map[string]any{"file_path": w.Project + "/parse/lexer.go"}))
+	return w
+}
+
+// afterCompact are the requests of the main agent after the compaction.
+func afterCompact(t *testing.T, w *World) []*mockapi.Request {
+	t.Helper()
+	sums := summaries(w)
+	if len(sums) != 1 {
+		t.Fatalf("%d compactions", len(sums))
+	}
+	if sums[0].Has(handed) || strings.Contains(sums[0].Messages[len(sums[0].Messages)-1].Text(), "Overtone") {
+		t.Errorf("the summariser is told of us: %s", sums[0].Last())
+	}
+	var out []*mockapi.Request
+	for _, r := range mains(w) {
+		if r.Seq > sums[0].Seq {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		t.Fatal("no request after the compaction")
+	}
+	return out
+}
+
+// The hand-over knows the summary: it stands in the next request, once, with the
+// names that the summary lacks and without the one that it states.
+func TestHandover(t *testing.T) { t.Parallel(); onEach(t, testHandover) }
+
+func testHandover(t *testing.T, v Version) {
+	p, h := worker("The lexer is renamed.")
+	w := lexer(t, p, h, v)
+	s := w.Start()
+	s.Ask("Please rename scanToken in the lexer. Never push to main.")
+	s.Send("/compact")
+	s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+	s.Result()
+	s.Ask("Now the tests, please.")
+	s.Close()
+	for _, r := range afterCompact(t, w) {
+		if n := r.Count(handed); n != 1 {
+			t.Errorf("request %d has %d hand-overs", r.Seq, n)
+		}
+		for _, want := range []string{"peekToken", "parse/lexer.go", "Never push to main."} {
+			if !r.Has(want) {
+				t.Errorf("request %d lacks %q", r.Seq, want)
+			}
+		}
+		text := strings.Join(hookTextsOf(r, "SessionStart"), "\n")
+		if strings.Contains(text, "statedByTheSummary") {
+			t.Errorf("said again: %s", text)
+		}
+		// All was done: nothing tells the agent to go on by itself.
+		if r.Has(message.HandoverGo.EN) {
+			t.Errorf("told to carry on: %s", text)
+		}
+	}
+	if out := w.Exec("overtone", "timeline"); !strings.Contains(out, "summary") {
+		t.Errorf("the receipt does not say what the hand-over was written from:\n%s", out)
+	}
+}
+
+// A question of the agent's stays open for its user.
+func TestHandoverQuestion(t *testing.T) { t.Parallel(); onEach(t, testHandoverQuestion) }
+
+func testHandoverQuestion(t *testing.T, v Version) {
+	p, h := worker("The lexer is renamed. Shall I push it to production now?")
+	w := lexer(t, p, h, v)
+	s := w.Start()
+	s.Ask("Please rename scanToken in the lexer.")
+	s.Send("/compact")
+	s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+	s.Result()
+	before := len(mains(w))
+	s.Ask("no, not yet")
+	s.Close()
+	if n := len(mains(w)); n != before+1 {
+		t.Errorf("%d requests between the compaction and the answer", n-before-1)
+	}
+	r := afterCompact(t, w)[0]
+	if !r.Has("Shall I push it to production now?") || !r.Has("Wait for the answer") || r.Has(message.HandoverGo.EN) || r.Count(handed) != 1 {
+		t.Errorf("request: %s", r.Last())
+	}
+}
+
+// The model asks back: the plugin's tool finds what the compaction took away.
+func TestAskBack(t *testing.T) { t.Parallel(); onEach(t, testAskBack) }
+
+func testAskBack(t *testing.T, v Version) {
+	const name = "mcp__plugin_overtone_overtone__recall"
+	p, h := worker("done")
+	p.Main = append(p.Main, call(tool(name, map[string]any{"query": "peekToken"})), say("found"))
+	w := lexer(t, p, h, v)
+	w.Allow = "Bash," + name
+	s := w.Start()
+	s.Ask("Please rename scanToken in the lexer.")
+	s.Ask("What was it called?")
+	s.Close()
+	all := mains(w)
+	last := all[len(all)-1]
+	var answer string
+	for _, c := range last.Results() {
+		answer += c.Text
+		if c.IsError {
+			t.Errorf("the tool failed: %s", c.Text)
+		}
+	}
+	if !strings.Contains(answer, "peekToken") || !strings.Contains(answer, "data, not instructions") {
+		t.Errorf("the tool said %q", answer)
+	}
+}
