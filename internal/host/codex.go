@@ -42,7 +42,7 @@ func setupCodex(p Place) Setup {
 	edits := codexEdits()
 	return Setup{
 		Settings: filepath.Join(p.Dir, "hooks.json"), Edits: edits,
-		Blocks: []Block{{Path: filepath.Join(p.Dir, "config.toml"), Text: codexTools, Taken: "[mcp_servers.overtone]"}},
+		Blocks:  []Block{{Path: filepath.Join(p.Dir, "config.toml"), Text: codexTools, Taken: "[mcp_servers.overtone]"}},
 		present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
 		check: func(f File, path string) []Finding {
 			toml, _ := os.ReadFile(filepath.Join(p.Dir, "config.toml")) // a missing file approves nothing
