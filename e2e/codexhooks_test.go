@@ -324,6 +324,9 @@ func TestCodexHooksCompactionFails(t *testing.T) {
 func TestCodexHooksLongPacket(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("把解析器移植到新的架構並且保留所有既有的行為與測試；", 200)
+	for i := range 400 {
+		long += fmt.Sprintf("解析器的 parseRule%d 與 ", i)
+	}
 	w := newHookedCodex(t, func(r codexmock.Request) codexmock.Reply {
 		if r.Compaction {
 			return codexmock.Reply{Message: "SUMMARY", Tokens: 3000}
@@ -340,7 +343,7 @@ func TestCodexHooksLongPacket(t *testing.T) {
 	for _, it := range last.Input {
 		if i := strings.Index(it.Text, packetMark); i >= 0 {
 			t.Logf("packet of %d characters", len([]rune(it.Text)))
-			if !strings.HasSuffix(it.Text, "</overtone-packet>") || len([]rune(it.Text)) < 4000 {
+			if !strings.HasSuffix(it.Text, "</overtone-packet>") || len([]rune(it.Text)) < 3000 {
 				t.Errorf("packet cut: %s", it.Text)
 			}
 			return

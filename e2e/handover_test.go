@@ -66,7 +66,7 @@ func afterCompact(t *testing.T, w *World) []*mockapi.Request {
 func TestHandover(t *testing.T) { t.Parallel(); onEach(t, testHandover) }
 
 func testHandover(t *testing.T, v Version) {
-	p, h := worker("The lexer is renamed.")
+	p, h := worker("All done: the lexer is renamed.")
 	w := lexer(t, p, h, v)
 	s := w.Start()
 	s.Ask("Please rename scanToken in the lexer. Never push to main.")

@@ -374,8 +374,25 @@ func (w *handoverWriter) directive() string {
 
 func (w *handoverWriter) asked() string { return cmp.Or(w.Record.open, w.Work.Words.Asked) }
 
+// finished: the agent has ended its turn, no step is open, and it had a plan that
+// is worked off, or says itself that all is done. An agent that merely stopped
+// has more to do as often as not.
 func (w *handoverWriter) finished() bool {
-	return w.Record.ended == transcript.AgentPiece && len(w.Work.Next) == 0
+	r := w.Record
+	if r.ended != transcript.AgentPiece || len(w.Work.Next) > 0 {
+		return false
+	}
+	return len(r.plan.Plan.Steps) > 0 || saysDone(r.said)
+}
+
+// saysDone reports whether the end of a text claims that the work is done.
+func saysDone(text string) bool {
+	low := " " + strings.ToLower(oneLine(tailRunes(text, 400))) + " "
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
+	}
+	return has(" done.", " done!", " done:", " done ", " finished", " completed", " complete.", " complete!", " is complete", " fixed", " implemented", " all tests pass", " ready for review", "已完成", "完成了", "全部完成", "都完成", "修好了", "搞定") &&
+		!has(" not done", " not finished", " not complete", " not fixed", " not yet", " remaining", " still ", " next step", " next, ", " next i", " i will ", " i'll ", " let me ", "未完成", "還沒", "尚未", "接下來", "下一步")
 }
 
 // statedText answers whether a name or a sentence stands in what the model

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -448,10 +449,10 @@ func TestCommandKey(t *testing.T) {
 	}
 }
 
-// A slice of twenty megabytes, read and written.
-func BenchmarkHandover(b *testing.B) {
+// longTale is a slice of so many bytes.
+func longTale(size int) *tale {
 	s := &tale{}
-	for i := 0; s.Len() < 20<<20; i++ {
+	for i := 0; s.Len() < size; i++ {
 		var text strings.Builder
 		for j := range 200 {
 			fmt.Fprintf(&text, "// The rows are read one by one, and what is wrong with one of them is told at the end.\nfunc loadThing%dPart%d(ctx context.Context, path string) error {\n\treturn store.saveThing%d(ctx, \"internal/mod%d/file.go\")\n}\n", i%300, j%40, j, i%50)
@@ -460,6 +461,26 @@ func BenchmarkHandover(b *testing.B) {
 		s.edit(fmt.Sprintf("internal/mod%d/file%d.go", i%50, i%300), "old", text.String()[:400])
 		s.run("go test ./...", "ok", 0)
 	}
+	return s
+}
+
+// A record does not grow with the slice: what it keeps are names.
+func TestHandoverMemory(t *testing.T) {
+	s := longTale(8 << 20)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if text := s.handover(t, "a summary").Text(); text == "" {
+		t.Fatal("nothing")
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 40<<20 {
+		t.Errorf("%d MB for a slice of 8", n>>20)
+	}
+}
+
+// A slice of twenty megabytes, read and written.
+func BenchmarkHandover(b *testing.B) {
+	s := longTale(20 << 20)
 	summary := strings.Repeat("The work goes on in loadThing1Part1. ", 300)
 	b.SetBytes(int64(s.Len()))
 	b.ReportAllocs()
