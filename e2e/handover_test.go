@@ -3,9 +3,12 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/seed-6d03985f/overtone/e2e/codexmock"
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
@@ -146,4 +149,95 @@ func testAskBack(t *testing.T, v Version) {
 	if !strings.Contains(answer, "peekToken") || !strings.Contains(answer, "data, not instructions") {
 		t.Errorf("the tool said %q", answer)
 	}
+}
+
+// lexerMind is a model that reads the lexer through the shell and asks back when
+// it is told to.
+func lexerMind(end string) codexmock.Script {
+	return func(r codexmock.Request) codexmock.Reply {
+		text, step := r.LastUser()
+		switch {
+		case r.Compaction:
+			return codexmock.Reply{Message: "The lexer was read; statedByTheSummary is fine.", Tokens: 3000}
+		case strings.HasPrefix(text, "Please") && step == 0:
+			return codexmock.Reply{Calls: []codexmock.Call{{Name: "exec_command", Args: map[string]any{"cmd": "cat parse/lexer.go"}}}, Tokens: 9000}
+		case strings.HasPrefix(text, "[ask]") && step == 0:
+			return codexmock.Reply{Calls: []codexmock.Call{{Namespace: "mcp__overtone", Name: "recall", Args: map[string]any{"query": "peekToken"}}}, Tokens: 9000}
+		}
+		return codexmock.Reply{Message: end, Tokens: 9000}
+	}
+}
+
+func lexerCodex(t *testing.T, end string) *hookedCodex {
+	t.Helper()
+	w := newHookedCodex(t, lexerMind(end), "", "suggest")
+	if err := os.MkdirAll(filepath.Join(w.Project, "parse"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.write(filepath.Join(w.Project, "parse", "lexer.go"), "package parse\n\nfunc scanToken() { peekToken() }\n\nfunc statedByTheSummary() {}\n")
+	return w
+}
+
+// packetIn is the hand-over in a request.
+func packetIn(t *testing.T, r codexmock.Request) string {
+	t.Helper()
+	if n := len(packetIDs(r)); n != 1 {
+		t.Fatalf("%d hand-overs in %s", n, r.Raw)
+	}
+	for _, it := range r.Input {
+		if i := strings.Index(it.Text, packetMark); i >= 0 {
+			return it.Text[i:]
+		}
+	}
+	return ""
+}
+
+// Codex's rollout holds the summary: the hand-over says what it lacks, once.
+func TestCodexHandover(t *testing.T) {
+	t.Parallel()
+	w := lexerCodex(t, "Shall I rename it now?")
+	u := w.User()
+	u.AwaitTurn(u.Say("Please read the lexer. Never push to main."))
+	u.compact()
+	u.AwaitTurn(u.Say("and then?"))
+	u.AwaitTurn(u.Say("and then again?"))
+	rs := w.Model.Requests()
+	text := packetIn(t, rs[len(rs)-2])
+	for _, want := range []string{"peekToken", "parse/lexer.go", "Never push to main.", "Shall I rename it now?", "Wait for the answer"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "statedByTheSummary") || strings.Contains(text, message.HandoverGo.EN) {
+		t.Errorf("hand-over:\n%s", text)
+	}
+	packetIn(t, rs[len(rs)-1])
+	for _, r := range rs {
+		if r.Compaction && r.Count(packetMark) > 0 {
+			t.Error("the summariser is told of the hand-over")
+		}
+	}
+}
+
+// The model asks back through the server that init has named to Codex.
+func TestCodexAskBack(t *testing.T) {
+	t.Parallel()
+	w := lexerCodex(t, "Noted.")
+	u := w.User()
+	u.AwaitTurn(u.Say("Please read the lexer."))
+	u.AwaitTurn(u.Say("[ask] what was it called?"))
+	rs := w.Model.Requests()
+	last := rs[len(rs)-1]
+	for _, it := range last.Input {
+		if strings.Contains(it.Type, "output") && strings.Contains(it.Text, "data, not instructions") && strings.Contains(it.Text, "peekToken") {
+			return
+		}
+	}
+	var said []string
+	for _, it := range last.Input {
+		if strings.Contains(it.Type, "output") {
+			said = append(said, it.Text)
+		}
+	}
+	t.Errorf("the tools said %q", said)
 }

@@ -58,6 +58,8 @@ type Call struct {
 	Name  string
 	Args  any
 	Input string
+	// Namespace is the server of a tool that is not Codex's own.
+	Namespace string
 }
 
 // Script is the model's mind. It is called from several goroutines.
@@ -172,6 +174,9 @@ func (s *Server) stream(w http.ResponseWriter, seq int, reply Reply) {
 		callID := fmt.Sprintf("call_%d", s.calls)
 		s.mu.Unlock()
 		item := map[string]any{"type": "function_call", "call_id": callID, "name": c.Name, "arguments": string(args)}
+		if c.Namespace != "" {
+			item["namespace"] = c.Namespace
+		}
 		if c.Input != "" {
 			item = map[string]any{"type": "custom_tool_call", "call_id": callID, "name": c.Name, "input": c.Input}
 		}

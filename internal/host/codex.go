@@ -51,10 +51,12 @@ func setupCodex(p Place) Setup {
 	}
 }
 
-// codexTools let the model ask back what a compaction took away.
+// codexTools let the model ask back what a compaction took away. Codex hands its
+// environment on by name.
 const codexTools = `[mcp_servers.overtone]
 command = "overtone"
 args = ["mcp"]
+env_vars = ["CODEX_HOME", "CLAUDE_CONFIG_DIR", "OVERTONE_HOME"]
 `
 
 // checkCodex looks for the hooks, and for the user's approval of them.

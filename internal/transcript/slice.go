@@ -101,6 +101,11 @@ func eachString(v []byte, blocks bool, fn func(string, []byte)) {
 // whole lines that begins at off in its file. Lines that cannot be read are
 // passed over, as everywhere; sub-agents' lines do not count.
 func Pieces(ctx context.Context, r io.Reader, off int64, h Host, fn func(*Piece)) error {
+	if h == Codex {
+		held := &summariser{fn: fn}
+		fn = held.take
+		defer held.flush()
+	}
 	lr := newLineReader(r)
 	lr.off = off
 	for n := 0; ; n++ {
@@ -396,6 +401,36 @@ func (p *Piece) Tail(n int) string {
 		}
 	})
 	return strings.Join(parts, "\n")
+}
+
+// summariser leaves out what Codex's summariser said: it stands in the rollout
+// like an answer of the agent, right before the compaction that it made.
+type summariser struct {
+	fn   func(*Piece)
+	held *Piece
+}
+
+func (s *summariser) take(p *Piece) {
+	if s.held != nil && p.Kind == BoundaryPiece {
+		if said := strings.TrimSpace(s.held.Text()); said != "" && strings.Contains(p.Text(), said) {
+			s.held = nil
+		}
+	}
+	s.flush()
+	if p.Kind == AgentPiece {
+		held := *p
+		held.Raw = bytes.Clone(p.Raw)
+		s.held = &held
+		return
+	}
+	s.fn(p)
+}
+
+func (s *summariser) flush() {
+	if s.held != nil {
+		s.fn(s.held)
+		s.held = nil
+	}
 }
 
 // codexSummary is the summary in a line that tells of a compaction: its message,

@@ -70,6 +70,22 @@ func TestPiecesOfCodex(t *testing.T) {
 	}
 }
 
+// What the summariser said stands like an answer before the compaction; it is
+// none.
+func TestPiecesLeaveTheSummariserOut(t *testing.T) {
+	t.Parallel()
+	got := pieces(t, transcript.Codex,
+		`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Shall I?"}]}}`,
+		`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"The work so far."}]}}`,
+		`{"type":"compacted","payload":{"message":"Another language model began. The work so far."}}`,
+		`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Last words."}]}}`,
+	)
+	want := []string{"4 Shall I?", "7 Another language model began. The work so far.", "4 Last words."}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
 // Tail decodes the end of a long result at a line's start.
 func TestPieceTail(t *testing.T) {
 	t.Parallel()
