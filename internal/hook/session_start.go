@@ -2,6 +2,7 @@ package hook
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +40,13 @@ func (c *call) sessionStart() (host.Reply, error) {
 			return err
 		}
 		if tx.Workflow != nil {
-			if tx.Workflow.Active && source != "clear" {
+			switch {
+			case !tx.Workflow.Active || source == "clear":
+			case source == "resume" && c.host.ForksAsResumed && !c.tellsWhose():
+				// It may be a copy, whose first prompt has another name: the original
+				// may be at work.
+				tx.Memory.Threads.Resumed = true
+			default:
 				if _, err := tx.Apply(workflow.Recover{Background: true}); err != nil {
 					return err
 				}
@@ -50,9 +57,30 @@ func (c *call) sessionStart() (host.Reply, error) {
 		}
 		r.System = tasks
 		r.Context = joinLines(r.Context, tasks)
+		if source == "fork" && tx.Workflow == nil && c.elsewhere() {
+			note := message.ForkAlone.In(c.lang)
+			r.Context, r.Person = joinLines(r.Context, note), joinLines(r.Person, note)
+		}
 		return nil
 	})
 	return r, err
+}
+
+// elsewhere reports whether a workflow is at work in some other session: the one
+// that a copy was made of may have it, and the host does not name it.
+func (c *call) elsewhere() bool {
+	list, err := c.home.Sessions()
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(list[:min(len(list), 50)], func(one store.SessionInfo) bool {
+		s, err := c.home.Session(one.ID)
+		if err != nil {
+			return false
+		}
+		state, err := session.Peek(s)
+		return err == nil && state != nil && state.Active
+	})
 }
 
 // afterCompact is SessionStart after a compaction: the saved text goes to

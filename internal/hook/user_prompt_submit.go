@@ -28,10 +28,11 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		if err := c.settle(tx, &r); err != nil {
 			return err
 		}
-		tx.Prompted()
+		first := tx.Prompted()
 		if tx.Active() && !note {
-			// Main is idle, so an agent that ran in the foreground is gone.
-			if _, err := tx.Apply(workflow.Recover{}); err != nil {
+			// Main is idle, so an agent that ran in the foreground is gone; in a new
+			// process all are.
+			if _, err := tx.Apply(workflow.Recover{Background: first}); err != nil {
 				return err
 			}
 		}

@@ -69,6 +69,9 @@ type Host struct {
 	// Room is how long a hand-over may be, in UTF-16 units; 0 leaves it to its
 	// writer.
 	Room int
+	// ForksAsResumed: before that version a copy of a session begins like the
+	// original that is resumed, with its name.
+	ForksAsResumed bool
 	// Watched: a watcher may drive its threads and hand over packets of its own.
 	Watched bool
 

@@ -42,6 +42,7 @@ var (
 	LoopNextAny  = Text{ZH: "⏭️ 繼續執行下一步", EN: "⏭️ Go on with the next step"}
 	LoopNoAsk    = Text{ZH: "⛔ 禁止詢問使用者，直接繼續執行。", EN: "⛔ Do not ask the user; go on."}
 	LoopMax      = Text{ZH: "⏸️ 已達最大迭代次數（%d/%d）。輸入任何訊息繼續，或以 /overtone:cancel 取消。", EN: "⏸️ The limit of iterations is reached (%d/%d). Send any message to go on, or /overtone:cancel."}
+	ForkAlone    = Text{ZH: "[Overtone] 這是另一個 session 的分支：工作流留在原 session，不會跟過來。", EN: "[Overtone] This is a fork of another session: its workflow stays there and does not come along."}
 	LateFail     = Text{ZH: "⚠️ %s 在 barrier 逾時之後才回報 FAIL：工作流已繼續，結果不變。請查看它的報告，需要時以 overtone workflow restart 重做該階段。", EN: "⚠️ %s reported FAIL after its barrier had given up: the workflow has gone on and nothing moves. Look at its report; overtone workflow restart does the stage again."}
 	LoopStuck    = Text{ZH: "⏸️ 連續 %d 次沒有進展，暫停自動推進。輸入任何訊息繼續，或以 /overtone:cancel 取消。", EN: "⏸️ No progress in %d attempts; pausing. Send any message to go on, or /overtone:cancel."}
 	LoopDone     = Text{ZH: "🎉 工作流完成！（%s）", EN: "🎉 Workflow complete (%s)"}

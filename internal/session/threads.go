@@ -22,6 +22,9 @@ type Threads struct {
 	// turn is over.
 	Step    time.Time `json:"step,omitzero"`
 	Resting bool      `json:"resting,omitempty"`
+	// Resumed: a process has begun with this session, or with a copy of it that
+	// will have a name of its own; the first prompt tells.
+	Resumed bool `json:"resumed,omitempty"`
 	// Asked: the main thread has asked to compact since its last step.
 	Asked bool `json:"asked,omitempty"`
 	// Running are the agents that the host listed when the turn ended.
@@ -69,17 +72,20 @@ func (tx *Tx) Stepped(b host.Batch) {
 // had its answer.
 func (tx *Tx) Works() { tx.Memory.Threads.Asked, tx.Memory.Threads.Refused = false, 0 }
 
-// Prompted begins a turn of the main thread. What it was refused stays: a turn
-// that the host ended for want of room shows no other sign.
-func (tx *Tx) Prompted() {
+// Prompted begins a turn of the main thread, and says whether it is the first of
+// a process. What it was refused stays: a turn that the host ended for want of
+// room shows no other sign.
+func (tx *Tx) Prompted() (first bool) {
 	t := &tx.Memory.Threads
-	t.Resting, t.Asked, t.Step = false, false, tx.o.Now
+	first = t.Resumed
+	t.Resting, t.Asked, t.Resumed, t.Step = false, false, false, tx.o.Now
+	return first
 }
 
 // Rested ends a turn of the main thread.
 func (tx *Tx) Rested(background []string, listed bool) {
 	t := &tx.Memory.Threads
-	t.Resting, t.Asked, t.Refused, t.Batch = true, false, 0, host.Batch{}
+	t.Resting, t.Asked, t.Resumed, t.Refused, t.Batch = true, false, false, 0, host.Batch{}
 	t.Running = slices.Clone(background)
 	if listed {
 		// An agent that died of an error may have said nothing.
