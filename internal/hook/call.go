@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -44,6 +45,7 @@ type call struct {
 	repaired bool
 	failed   bool // the reply is not what the handler gave
 
+	listed    bool // the model has kept a list of tasks
 	complaint string
 }
 
@@ -184,6 +186,7 @@ func (c *call) settings() compact.Settings {
 // would be the size of that turn.
 func (c *call) seeSession(tx *session.Tx) {
 	w := &tx.Memory.Thread
+	c.listed = slices.ContainsFunc(w.State.Plan.Steps, func(s host.Step) bool { return s.ID != "" })
 	seen := host.SessionSeen{Transcript: c.in.Transcript, Model: c.in.Model}
 	if w.Window == 0 && seen.Model != "" && host.ModelWindow(seen.Model) == 0 {
 		seen.Window = c.home.Window(host.ModelID(seen.Model))

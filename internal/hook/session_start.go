@@ -167,7 +167,12 @@ func (c *call) tasks(s *workflow.State, header message.Text) (feature, text stri
 		}
 		fmt.Fprintln(c.env.Stderr, message.SeveralFeatures.Format(c.lang, strings.Join(names, ", "), prompt.Shown(f.Name)))
 	}
-	return f.Name, prompt.PendingTasks(f, header, c.lang)
+	text = prompt.PendingTasks(f, header, c.lang)
+	if c.host.Delivers && !c.listed {
+		// Not every model has the tool; one that has used it does.
+		text = strings.TrimSuffix(text, "\n"+message.PendingAction.In(c.lang))
+	}
+	return f.Name, text
 }
 
 // progress is one glance at a running workflow.
