@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -168,7 +169,10 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 	if mode := settings().Mode; mode != compact.ModeAuto && !a.json {
 		a.note(message.WatchSuggestMode, mode)
 	}
-	lang, _ := message.Parse(string(cfg.Language))
+	lang := a.lang // of one who has never been asked
+	if _, err := os.Stat(a.env.store().ConfigFile()); err == nil || a.env.Getenv("OVERTONE_LANG") != "" {
+		lang, _ = message.Parse(string(cfg.Language))
+	}
 	waits := watch.DefaultWaits()
 	waits.Debounce = f.debounce
 	return watch.Options{

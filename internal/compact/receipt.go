@@ -53,6 +53,9 @@ const (
 	ViaPrompt Channel = "user-prompt"
 	// ViaQueue: a message of its own, with the packet's id as client id.
 	ViaQueue Channel = "queue"
+	// ViaHistory: put into the conversation without opening a turn, so that it
+	// stands before the user's next message.
+	ViaHistory Channel = "history"
 )
 
 // Receipt follows one packet from its writing to its delivery. It is stored as

@@ -46,7 +46,7 @@ func (c *call) preCompact() (host.Reply, error) {
 }
 
 // watcherOwns: where a watcher drives the thread, it hands its own packet over.
-func (c *call) watcherOwns() bool { return c.host.Watched && session.WatcherOwns(c.sess) }
+func (c *call) watcherOwns() bool { return c.host.Watched && session.WatcherOwns(c.sess, c.now) }
 
 // agentCompacts tells a sub-agent's own compaction from main's: the host's input is
 // the same, so the thread that was last seen at work decides.

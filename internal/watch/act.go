@@ -10,6 +10,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // feed gives an event to a thread's cycle and carries out what it wants.
@@ -26,7 +27,9 @@ func (w *Codex) feed(t *thread, e event) {
 		case doLease:
 			w.lease(t, a)
 		case doRelease:
-			t.giveBack()
+			if t.own.Goal == nil { // it is given back with the goal
+				t.giveBack()
+			}
 		case doAuthor:
 			w.author(t, a)
 		case doSave:
@@ -43,6 +46,12 @@ func (w *Codex) feed(t *thread, e event) {
 			if saved {
 				w.startTurn(t, a)
 			}
+		case doInject:
+			if saved {
+				w.inject(t, a)
+			}
+		case doPutBack:
+			w.putBack(t, a)
 		case doRemove:
 			w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": a.Submission}, callTimeout, func(json.RawMessage, error) {})
 		case doLook:
@@ -98,7 +107,7 @@ func (w *Codex) check(t *thread, a doCheck) {
 // the thread's whole context that leaves no trace in the thread.
 func (w *Codex) author(t *thread, a doAuthor) {
 	done := func(text string) {
-		w.feed(t, authored{Seq: a.Seq, Packet: t.packet(text)})
+		w.feed(t, authored{Seq: a.Seq, Packet: t.packet(text), Quiet: t.quiet()})
 	}
 	if !compact.AgentPackets(t.settings) {
 		done("")
@@ -157,8 +166,32 @@ func (w *Codex) add(t *thread, a doAdd) {
 			e.Unclear = true
 		}
 		e.Submission = r.Queued.ID
+		if e.Submission != "" && len(t.queued) > 0 {
+			order := append([]string{e.Submission}, t.queued...)
+			w.post("thread/queue/reorder", map[string]any{"threadId": t.id, "queuedSubmissionIds": order}, callTimeout, func(json.RawMessage, error) {})
+		}
 		w.feed(t, e)
 	})
+}
+
+// inject puts the packet into the thread where it stands, as hooks do.
+func (w *Codex) inject(t *thread, a doInject) {
+	item := map[string]any{"type": "message", "role": "developer", "content": []any{map[string]any{"type": "input_text", "text": a.Text}}}
+	w.post("thread/inject_items", map[string]any{"threadId": t.id, "items": []any{item}}, callTimeout, func(_ json.RawMessage, err error) {
+		e := added{Packet: a.Packet, Unclear: err != nil}
+		var rpc *rpcError
+		if errors.As(err, &rpc) {
+			e.Refused, e.Unclear = true, false
+			w.problem(err)
+		}
+		w.feed(t, e)
+	})
+}
+
+// putBack queues a user's message again that the host has cut off.
+func (w *Codex) putBack(t *thread, a doPutBack) {
+	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.ID, "input": a.Input}
+	w.post("thread/queue/add", params, callTimeout, func(_ json.RawMessage, err error) { w.problem(err) })
 }
 
 // unsupported tells a method that the server does not have from one that it
@@ -216,7 +249,7 @@ func (w *Codex) view(t *thread, a doLook) {
 				}
 			}
 			e.View.Turns = append(e.View.Turns, v)
-			if len(v.Clients) == 0 && v.Status == turnCompleted {
+			if len(v.Clients) == 0 && v.Status != turnRunning {
 				w.isCompaction(t, &e, i)
 			}
 		}
@@ -226,6 +259,9 @@ func (w *Codex) view(t *thread, a doLook) {
 				e.Unknown = true
 			} else {
 				e.View.Idle = n.Thread.Status.idle()
+			}
+			if id := t.cycle.Record.Receipt.ID; t.cycle.Record.Quiet && transcript.Holds(t.info.Path, id) {
+				e.View.Injected = id
 			}
 			w.feed(t, e)
 		})
@@ -258,9 +294,13 @@ func (w *Codex) tell(t *thread, a doTell) {
 		t.report("compact", message.WatchCompacting, t.decision.Reason.In(w.Words))
 		events = append(events, store.On(message.EventPacketCreated, "packet", r.ID))
 	case newsCompacted:
+		t.fails = 0
 		t.report("compacted", message.WatchCompacted, t.before, t.after)
 	case newsForeign:
 		t.report("foreign", message.WatchForeign, t.before, t.after)
+	case newsCut:
+		t.report("cut", message.WatchCut)
+		events = append(events, store.On(message.EventMessageCut))
 	case newsAdopted:
 		t.report("adopted", message.WatchAdopted, r.ID)
 	case newsDelivered:
@@ -268,6 +308,7 @@ func (w *Codex) tell(t *thread, a doTell) {
 		events = append(events, store.On(message.EventPacketDelivered, "packet", r.ID, "via", string(r.Via)))
 	case newsVoid:
 		t.report("void", message.WatchVoid, r.ID, reason.In(w.Words))
+		t.failed(a.Reason)
 		typ := message.EventSessionCompactFailed
 		if a.Reason == reasonExpired {
 			typ = message.EventPacketExpired

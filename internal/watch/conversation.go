@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -65,10 +67,29 @@ type conversation struct {
 	decision compact.Decision
 	// before and after are the context's size around the last compaction.
 	before, after int64
-	// quiet is the newest moment of which we know that no command of the turn
+	// still is the newest moment of which we know that no command of the turn
 	// was running.
-	quiet time.Time
+	still time.Time
+	// fails counts compactions that came to nothing in a row, until is when the
+	// next one may be tried.
+	fails int
+	until time.Time
+	// more is what else the thread works towards, and on.
+	more func() (goal string, steps []string)
 }
+
+// failed makes the next attempt wait: a compaction that fails reads the whole
+// context, and will hardly work a turn later.
+func (s *conversation) failed(r reason) {
+	switch r {
+	case reasonFailed, reasonRefused, reasonInterrupted, reasonNotStarted:
+		s.until = s.opts.Now().Add(min(5*time.Minute<<min(s.fails, 4), time.Hour))
+		s.fails++
+	}
+}
+
+// rests says that it is too early after a failure.
+func (s *conversation) rests() bool { return s.opts.Now().Before(s.until) }
 
 func newConversation(id string, name host.Name, cwd string, o Options) (*conversation, error) {
 	sess, err := o.Home.Session(id)
@@ -114,7 +135,7 @@ func (s *conversation) observe(e host.Event) {
 		if c.Cwd == "" {
 			c.Cwd = s.own.Cwd
 		}
-		c.Home, c.Started = s.opts.UserHome, s.quiet
+		c.Home, c.Started = s.opts.UserHome, s.still
 		c.Head, c.Aliases = shellcmd.ReadHead, shellcmd.UserAliases(c.Cwd, s.opts.UserHome, s.opts.Getenv)
 		e = c
 	}
@@ -181,8 +202,8 @@ func (s *conversation) emit(events ...store.Event) {
 
 // passed notes that everything up to at is over.
 func (s *conversation) passed(at time.Time) {
-	if at.After(s.quiet) {
-		s.quiet = at
+	if at.After(s.still) {
+		s.still = at
 	}
 }
 
@@ -214,9 +235,14 @@ func (s *conversation) turnEnded() bool {
 		Text: message.Because(message.WatchDecision, string(d.Verdict), d.Reason.In(s.opts.Words)),
 	})
 	s.decision = d
-	// A turn that our packet opened must not lead to the next packet, not
-	// even in an emergency: nobody would be in between.
-	return d.Verdict == compact.DoCompact && !s.thread.State.Synthetic && !s.opts.DryRun
+	if d.Verdict != compact.DoCompact || s.opts.DryRun {
+		return false
+	}
+	if s.rests() {
+		s.held(reasonRests)
+		return false
+	}
+	return true
 }
 
 // held tells why a boundary was let pass.
@@ -240,8 +266,16 @@ func (s *conversation) compacted(name string, mine bool) {
 
 // facts are what a packet is written from.
 func (s *conversation) facts() compact.Facts {
-	f := s.thread.Facts(s.id, s.own.Packets+1, s.opts.Now(), s.tasks()...)
+	more := s.tasks()
+	goal := ""
+	if s.more != nil {
+		var steps []string
+		goal, steps = s.more()
+		more = append(more, steps...)
+	}
+	f := s.thread.Facts(s.id, s.own.Packets+1, s.opts.Now(), more...)
 	f.Decision = s.decision
+	f.First = cmp.Or(goal, f.First)
 	return f
 }
 
@@ -343,8 +377,17 @@ func reasonText(r reason) message.Text {
 		return message.WatchExpired
 	case reasonNotStarted:
 		return message.WatchNotStarted
+	case reasonRests:
+		return message.WatchRests
 	case reasonDisk:
 		return message.WatchNotSaved
 	}
 	return message.WatchNotAccepted
+}
+
+// asks says that a message ends with a question to its reader.
+func asks(text string) bool {
+	lines := strings.Split(strings.TrimRight(text, " \t\r\n*_`)）」』\"'"), "\n")
+	last := lines[len(lines)-1]
+	return strings.HasSuffix(last, "?") || strings.HasSuffix(last, "？")
 }

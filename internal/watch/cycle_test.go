@@ -52,6 +52,10 @@ func (p *play) act(a action) {
 		p.did = append(p.did, "add "+a.Packet)
 	case doStartTurn:
 		p.did = append(p.did, "start "+a.Packet)
+	case doInject:
+		p.did = append(p.did, "inject "+a.Packet)
+	case doPutBack:
+		p.did = append(p.did, "again "+string(a.Input))
 	case doRemove:
 		p.did = append(p.did, "remove "+a.Submission)
 	}
@@ -158,7 +162,7 @@ func TestAdvanceBeforeItActs(t *testing.T) {
 		told   string
 	}{
 		{"next turn begins", func(*play) []event { return []event{turnBegan{"u"}} }, "held busy"},
-		{"foreign compaction", func(*play) []event { return []event{compactionItem(true)} }, "foreign, held busy"},
+		{"foreign compaction", func(*play) []event { return []event{compactionItem(true), foreign{Turn: "c"}} }, "held busy, foreign"},
 		{"line lost", func(*play) []event { return []event{lost{}} }, ""},
 		{"not idle", func(p *play) []event { return []event{elapsed{Seq: p.c.Seq}, checked{Seq: p.c.Seq + 1}} }, "held busy"},
 		{"queued", func(p *play) []event {

@@ -13,6 +13,8 @@ type view struct {
 	Turns  []turnView
 	Queue  []queuedMessage
 	Cutoff bool // there are older turns than these
+	// Injected is the packet that was looked for and stands in the thread's file.
+	Injected string
 }
 
 // turnView is one turn of a view.
@@ -61,6 +63,9 @@ func find(v view, r session.Record) finding {
 			return finding{found: foundDelivered, turn: r.Receipt.Compaction}
 		}
 	}
+	if v.Injected != "" && v.Injected == r.Receipt.ID {
+		return finding{found: foundDelivered, turn: r.Receipt.Compaction}
+	}
 	f := outcome(newer, r.Receipt.Compaction)
 	if !known && v.Cutoff {
 		f = finding{found: foundSuperseded}
@@ -93,7 +98,7 @@ func outcome(newer []turnView, turn string) finding {
 		return finding{found: foundSuperseded}
 	case t.Status == turnRunning:
 		return finding{found: foundRunning}
-	case t.Status != turnCompleted:
+	case t.Status != turnCompleted && !t.Compact:
 		return finding{found: foundFailed, turn: t.ID, reason: endReason(t.Status)}
 	case !t.Compact:
 		return finding{found: foundUnclear}
