@@ -155,7 +155,7 @@ func (s state) signals() Signals {
 // Boundary is the turn's signals. For a host that can only compact at the start
 // of a turn the last one's hold as long as the new one has done nothing.
 func (t Thread) Boundary() Signals {
-	if s := t.State; !s.Worked && s.Seen == 0 {
+	if s := t.State; !s.Worked && s.Seen == 0 && !s.Synthetic {
 		return s.Before
 	}
 	return t.State.signals()
