@@ -65,6 +65,8 @@ type Host struct {
 	// AgentsCompact: a sub-agent's own compaction is reported like the main
 	// thread's, without a sign of whose it is.
 	AgentsCompact bool
+	// NoStages: it has no agents that could be stages of a workflow.
+	NoStages bool
 	// Watched: a watcher may drive its threads and hand over packets of its own.
 	Watched bool
 

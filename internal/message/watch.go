@@ -69,6 +69,14 @@ var (
 	HelpWatchOnce     = Text{ZH: "第一次壓縮處理完就結束", EN: "end after the first compaction, whatever came of it"}
 	HelpWatchThread   = Text{ZH: "只觀察這個執行緒", EN: "watch only this thread"}
 	HelpWatchDebounce = Text{ZH: "一輪結束後要安靜多久才動作", EN: "how long a thread must be quiet after a turn"}
+	HelpWatchInstall  = Text{ZH: "安裝成服務：登入後自動執行，中斷會重啟（systemd user unit 或 launchd agent）", EN: "install it as a service that starts with your session and again when it ends (systemd user unit or launchd agent)"}
+	HelpWatchRemove   = Text{ZH: "移除服務", EN: "remove the service"}
+	ServiceNone       = Text{ZH: "不知道如何在 %s 上安裝服務", EN: "no service is known for %s"}
+	HintService       = Text{ZH: "請用你的服務管理工具執行：overtone watch codex", EN: "have your service manager run: overtone watch codex"}
+	ServiceByHand     = Text{ZH: "服務管理工具沒有照做（%s）；請自行執行：%s", EN: "the service manager did not do it (%s); run it yourself: %s"}
+	ServiceNothing    = Text{ZH: "沒有需要變更的項目", EN: "nothing to change"}
+	ServiceInstalled  = Text{ZH: "服務已安裝：overtone watch codex 會一直執行", EN: "the service is installed: overtone watch codex is kept running"}
+	ServiceRemoved    = Text{ZH: "服務已移除", EN: "the service is removed"}
 	HelpWatchBin      = Text{ZH: "%s 的執行檔", EN: "the %s program"}
 	WatchBadMode      = Text{ZH: "沒有名為 %s 的模式", EN: "there is no mode named %s"}
 	HintModes         = Text{ZH: "可用的模式：tag、suggest、auto", EN: "there are: tag, suggest, auto"}
