@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -103,11 +104,20 @@ func (w *Codex) subscribe(t *thread) {
 	})
 }
 
-// exists ends the watch of a thread that there is not.
+// exists ends the watch of a thread that there is not. One without a turn is only
+// known by being loaded.
 func (w *Codex) exists(t *thread) {
+	known := false
 	w.post("thread/read", map[string]any{"threadId": t.info.ID}, callTimeout, func(_ json.RawMessage, err error) {
 		var rpc *rpcError
-		if errors.As(err, &rpc) && !unsupported(rpc) && !t.subscribed {
+		known = !errors.As(err, &rpc) || unsupported(rpc)
+	})
+	w.post("thread/loaded/list", map[string]any{}, callTimeout, func(raw json.RawMessage, err error) {
+		var r struct {
+			Data []string `json:"data"`
+		}
+		loaded := err != nil || json.Unmarshal(raw, &r) != nil || slices.Contains(r.Data, t.info.ID)
+		if !known && !loaded && !t.subscribed {
 			w.done, w.err = true, message.WithHint(message.Fail(message.WatchNoThread, t.info.ID), message.HintThreads)
 		}
 	})

@@ -54,6 +54,9 @@ type cycle struct {
 	Adopted bool
 	// Unclear counts looks that did not tell.
 	Unclear int
+	// Doubt is set when a first look has found what may be a turn that was cut,
+	// or the compaction itself.
+	Doubt bool
 	// Foreign is somebody else's compaction whose packet waits for its moment.
 	Foreign foreign
 }
@@ -190,7 +193,7 @@ func (m *machine) finish(what news, r reason) {
 	m.enter(watching)
 	m.Trigger, m.Submission, m.TurnStatus, m.UserTurn = "", "", "", ""
 	m.Adds, m.Sent, m.Abandon, m.Settled = 0, false, "", false
-	m.Adopted, m.Unclear = false, 0
+	m.Adopted, m.Unclear, m.Doubt = false, 0, false
 	m.Foreign = foreign{}
 }
 
@@ -622,6 +625,12 @@ func (m *machine) looked(e looked) {
 		return
 	}
 	f := find(e.View, m.Record)
+	if f.found == foundFailed && f.reason == reasonInterrupted && m.ours() == "" && !m.Doubt {
+		// The compaction begins within milliseconds after the turn that it cut.
+		m.Doubt = true
+		m.do(doAfter{m.Seq, m.w.Debounce})
+		return
+	}
 	if f.turn != "" {
 		m.step(compact.Started{Compaction: f.turn})
 	}

@@ -131,6 +131,11 @@ func TestAdvance(t *testing.T) {
 			"compact, add p1, start p1", "compact, compacted, delivered", compact.Delivered,
 		},
 		{
+			"a turn that was cut before its message was recorded",
+			[]event{turnBegan{"u"}, turnOver{Turn: "u", Status: turnInterrupted}, looked{Seq: startCompaction().c.Seq + 1, View: view{Turns: []turnView{{ID: "u", Status: turnInterrupted}, {ID: "work", Status: turnCompleted, Clients: []string{""}}}}}, turnBegan{"c"}, compactionItem(false), compactionItem(true), ended(turnCompleted), packet},
+			"compact, add p1", "compact, compacted, delivered", compact.Delivered,
+		},
+		{
 			"another's packet is not ours",
 			[]event{compactionItem(false), compactionItem(true), itemSeen{Turn: "x", Type: host.CodexUserMessage, ClientID: "p2", Done: true}},
 			"compact, add p1", "compact, compacted", compact.Delivering,
@@ -210,6 +215,7 @@ func TestFind(t *testing.T) {
 		{"interrupted", view{Turns: []turnView{{ID: "c", Status: turnInterrupted}, work}}, finding{found: foundFailed, turn: "c", reason: reasonInterrupted}},
 		{"done", view{Turns: []turnView{done, work}}, finding{found: foundCompacted, turn: "c"}},
 		{"done, after a turn it cut short", view{Turns: []turnView{done, user(turnInterrupted), work}}, finding{found: foundCompacted, turn: "c"}},
+		{"done, after a turn it cut before its message was recorded", view{Turns: []turnView{done, {ID: "u", Status: turnInterrupted}, work}}, finding{found: foundCompacted, turn: "c"}},
 		{"delivered", view{Turns: []turnView{packet, done, work}}, finding{found: foundDelivered}},
 		{"queued", view{Turns: []turnView{done, work}, Queue: queued}, finding{found: foundQueued, turn: "c", submission: "q"}},
 		{"queued, but failed", view{Turns: []turnView{{ID: "c", Status: turnFailed}, work}, Queue: queued}, finding{found: foundQueued, turn: "c", submission: "q", reason: reasonFailed}},

@@ -89,6 +89,10 @@ func outcome(newer []turnView, turn string) finding {
 	for n > 0 && len(newer[n-1].Clients) > 0 && newer[n-1].Status == turnInterrupted {
 		n--
 	}
+	// The host may have cut a user's turn before it knew what was said in it.
+	for turn == "" && n > 1 && newer[n-1].Status == turnInterrupted && !newer[n-1].Compact {
+		n--
+	}
 	if n == 0 {
 		return finding{found: foundNothing}
 	}
