@@ -225,3 +225,30 @@ func TestCodexRow14Thread(t *testing.T) {
 	u.AwaitTurn(u.Say("[work] slice"))
 	q.await(t, told("delivered"))
 }
+
+// TestCodexRow14TwoHomes: watchers that do not know of each other interrupt each
+// other's compactions; the agent has a packet all the same, and one only.
+func TestCodexRow14TwoHomes(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.Ready()
+	bin, err := buildOvertone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, home := range []string{w.State, w.State + "2"} {
+		p := w.startEnv([]string{"OVERTONE_HOME=" + home}, bin+"/overtone", "watch", "codex", "--mode", "auto", "--debounce", "200ms", "--json")
+		p.await(t, told("connected"))
+	}
+	for range 4 {
+		u := w.User()
+		from := len(w.Model.Requests())
+		u.AwaitTurn(u.Say("[work] slice"))
+		time.Sleep(4 * time.Second)
+		u.AwaitTurn(u.Say("and then?"))
+		rs := w.Model.Requests()
+		if n := rs[len(rs)-1].Count(packetMark); n != 1 {
+			t.Errorf("%d packets: %s", n, w.kinds(from))
+		}
+	}
+}

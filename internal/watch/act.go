@@ -54,6 +54,8 @@ func (w *Codex) feed(t *thread, e event) {
 			w.putBack(t, a)
 		case doRemove:
 			w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": a.Submission}, callTimeout, func(json.RawMessage, error) {})
+		case doTidy:
+			w.tidy(t, a)
 		case doLook:
 			w.view(t, a)
 		case doTell:
@@ -171,6 +173,20 @@ func (w *Codex) add(t *thread, a doAdd) {
 			w.post("thread/queue/reorder", map[string]any{"threadId": t.id, "queuedSubmissionIds": order}, callTimeout, func(json.RawMessage, error) {})
 		}
 		w.feed(t, e)
+	})
+}
+
+func (w *Codex) tidy(t *thread, a doTidy) {
+	w.post("thread/queue/list", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
+		var q wireQueue
+		if err != nil || json.Unmarshal(raw, &q) != nil {
+			return
+		}
+		for _, x := range q.Data {
+			if x.ClientID == a.Packet {
+				w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": x.ID}, callTimeout, func(json.RawMessage, error) {})
+			}
+		}
 	})
 }
 

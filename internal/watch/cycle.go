@@ -213,7 +213,7 @@ func (m *machine) void(r reason) {
 
 func (m *machine) delivered() {
 	m.step(compact.Arrived{ID: m.Record.Receipt.ID})
-	m.do(doSave{Record: m.Record})
+	m.do(doSave{Record: m.Record}, doTidy{m.Record.Receipt.ID})
 	m.finish(newsDelivered, "")
 }
 

@@ -140,6 +140,9 @@ type (
 	doPutBack struct{ session.CutMessage }
 	// doRemove takes the packet out of the queue.
 	doRemove struct{ Submission string }
+	// doTidy takes what is left of a delivered packet out of the queue: a watcher
+	// with another home gives the same compaction the same packet.
+	doTidy struct{ Packet string }
 	// doLook asks for the thread's newest turns and its queue.
 	doLook struct{ Seq int }
 	// doTell reports a step to people and to the timeline.
@@ -162,6 +165,7 @@ func (doStartTurn) action() {}
 func (doInject) action()    {}
 func (doPutBack) action()   {}
 func (doRemove) action()    {}
+func (doTidy) action()      {}
 func (doLook) action()      {}
 func (doTell) action()      {}
 

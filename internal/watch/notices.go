@@ -141,9 +141,10 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 	if w.prompter.turn == turn.ID {
 		w.prompter.turn = ""
 	}
+	compaction := t.shrinking == turn.ID
 	t.shrinking = "" // a compaction that came to nothing, and the sizes it told
 	t.endedHow = turn.Status
-	if turn.Status == turnInterrupted && t.cycle.Phase == compacting && turn.ID != t.cycle.ours() && turn.ID != t.cycle.Trigger {
+	if turn.Status == turnInterrupted && t.cycle.Phase == compacting && turn.ID != t.cycle.ours() && turn.ID != t.cycle.Trigger && !compaction {
 		w.cutOff(t, turn.ID)
 	}
 	act := false
