@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ type mind struct {
 	compaction func(codexmock.Request) codexmock.Reply
 	tokens     int  // after work
 	ask        bool // to leave the sandbox, which needs an approval
+	said       string
 }
 
 const packetMark = "<overtone-packet"
@@ -41,7 +43,7 @@ func (m mind) script(r codexmock.Request) codexmock.Reply {
 		}
 		return codexmock.Reply{Calls: []codexmock.Call{{Name: "exec_command", Args: args}}, Tokens: 30_000}
 	case strings.HasPrefix(text, "[work]"):
-		return codexmock.Reply{Message: "The slice is in place.", Tokens: tokens}
+		return codexmock.Reply{Message: cmp.Or(m.said, "The slice is in place."), Tokens: tokens}
 	case strings.Contains(text, packetMark):
 		return codexmock.Reply{Message: "Carrying on.", Tokens: 15_000}
 	default:
@@ -165,6 +167,7 @@ func TestCodexCompactionInterrupted(t *testing.T) {
 	u := w.User()
 	u.AwaitTurn(u.Say("[work] slice"))
 	n := u.Await("the compaction", func(n note) bool { return n.Method == "item/started" && n.Item.Type == "contextCompaction" })
+	w.Requests(3) // the model is at it: before that Codex may not let itself be interrupted
 	u.call("turn/interrupt", map[string]any{"threadId": u.Thread, "turnId": n.TurnID}, nil)
 	if s := u.AwaitTurn(n.TurnID); s != "interrupted" {
 		t.Errorf("the compaction ended %s", s)
@@ -315,7 +318,8 @@ func TestCodexPacketComesFirst(t *testing.T) {
 	}
 }
 
-// TestCodexForeignCompaction: what the user compacts gets no packet of ours.
+// TestCodexForeignCompaction: what the user compacts, where no hooks are, gets a
+// packet of ours, which opens no turn and stands before the next message, once.
 func TestCodexForeignCompaction(t *testing.T) {
 	t.Parallel()
 	w := NewCodexWorld(t, mind{}.script, Unattended)
@@ -326,8 +330,10 @@ func TestCodexForeignCompaction(t *testing.T) {
 	u.call("thread/compact/start", map[string]any{"threadId": u.Thread}, nil)
 	u.AwaitTurn(u.Await("the compaction", isCompaction).TurnID)
 	p.await(t, told("foreign"))
+	p.await(t, told("delivered"))
 	u.AwaitTurn(u.Say("and then?"))
-	w.want(0, "user0 compaction0 user0")
+	u.AwaitTurn(u.Say("and then?"))
+	w.want(0, "user0 compaction0 user1 user1")
 }
 
 // TestCodexSuggest: without auto the watcher says so and does nothing.

@@ -124,7 +124,7 @@ func TestCodexOutputFitsItsSchemas(t *testing.T) {
 				{"user-prompt-submit", input(path, "prompt", "[workflow:full] again")},
 				{"post-tool-use", input(path, "tool_name", "Bash", "tool_use_id", "c1", "tool_input.command", "make", "tool_response", "")},
 				{"post-tool-use", input(path, "tool_name", "update_plan", "tool_use_id", "c2", "tool_response", "Plan updated")},
-				{"stop", input(path, "last_assistant_message", "done")},
+				{"stop", input(path, "last_assistant_message", "the lexer is next")},
 				{"pre-compact", input(path, "trigger", "manual")},
 				{"session-start", input(path, "source", "compact")},
 				{"stop", input(path, "last_assistant_message", "done")},

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/watch"
 )
 
@@ -51,6 +54,7 @@ func (a *app) watchCodexCmd() *cobra.Command {
 	var (
 		f                         watchFlags
 		remote, socket, token, id string
+		install, remove           bool
 	)
 	cmd := &cobra.Command{
 		Use: "codex [PROMPT...]", Short: message.HelpWatchCodex.In(a.lang), Long: message.HelpWatchCodexLong.In(a.lang),
@@ -59,9 +63,18 @@ func (a *app) watchCodexCmd() *cobra.Command {
 			if remote != "" && socket != "" {
 				return usageError{message.Fail(message.WatchBothAddress)}
 			}
+			if install || remove {
+				return a.watchService(cmd.Context(), cmd, f.dryRun, remove)
+			}
 			opts, err := a.watchOptions(f)
 			if err != nil {
 				return err
+			}
+			if !f.dryRun && len(prompts) == 0 {
+				// By this doctor knows that we run.
+				if release, ok, err := a.env.store().TryLease(store.WatcherLease); err == nil && ok {
+					defer release()
+				}
 			}
 			w := &watch.Codex{Options: opts, Version: Version, Thread: id, Prompts: prompts, Dir: a.env.Dir}
 			switch {
@@ -91,7 +104,49 @@ func (a *app) watchCodexCmd() *cobra.Command {
 	cmd.Flags().StringVar(&socket, "socket", "", message.HelpWatchSocket.In(a.lang))
 	cmd.Flags().StringVar(&token, "remote-auth-token-env", "", message.HelpWatchToken.In(a.lang))
 	cmd.Flags().StringVar(&id, "thread", "", message.HelpWatchThread.In(a.lang))
+	cmd.Flags().BoolVar(&install, "install", false, message.HelpWatchInstall.In(a.lang))
+	cmd.Flags().BoolVar(&remove, "uninstall", false, message.HelpWatchRemove.In(a.lang))
+	cmd.MarkFlagsMutuallyExclusive("install", "uninstall")
 	return cmd
+}
+
+// watchService makes a service of the watcher, or takes it back. The service runs
+// with what else was given on the command line.
+func (a *app) watchService(ctx context.Context, cmd *cobra.Command, dry, remove bool) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := []string{"watch", "codex"}
+	for _, name := range []string{"mode", "remote", "socket", "remote-auth-token-env", "debounce"} {
+		if f := cmd.Flags().Lookup(name); f.Changed {
+			args = append(args, "--"+name, f.Value.String())
+		}
+	}
+	service, err := a.setup().WatchService(runtime.GOOS, program, args...)
+	if err != nil {
+		return err
+	}
+	plan, err := a.setup().PlanService(service, remove)
+	if err != nil {
+		return err
+	}
+	plan.DryRun = dry
+	s := &installer{a, initFlags{dry: dry, yes: true}}
+	if err := s.carryOut(ctx, &plan.Report, plan.Apply); err != nil || a.json {
+		return err
+	}
+	switch {
+	case !plan.Changed:
+		a.say(message.ServiceNothing)
+	case dry:
+		a.say(message.InitDry)
+	case remove:
+		a.say(message.ServiceRemoved)
+	default:
+		a.say(message.ServiceInstalled)
+	}
+	return nil
 }
 
 func (a *app) watchClaudeCmd() *cobra.Command {
@@ -168,7 +223,10 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 	if mode := settings().Mode; mode != compact.ModeAuto && !a.json {
 		a.note(message.WatchSuggestMode, mode)
 	}
-	lang, _ := message.Parse(string(cfg.Language))
+	lang := a.lang // of one who has never been asked
+	if _, err := os.Stat(a.env.store().ConfigFile()); err == nil || a.env.Getenv("OVERTONE_LANG") != "" {
+		lang, _ = message.Parse(string(cfg.Language))
+	}
 	waits := watch.DefaultWaits()
 	waits.Debounce = f.debounce
 	return watch.Options{

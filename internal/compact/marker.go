@@ -2,6 +2,7 @@ package compact
 
 import (
 	"iter"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
@@ -20,9 +21,11 @@ func markersIn(text string, m config.Markers) Signals {
 			text = text[1:]
 		}
 	}
+	opens, within := anchored(m.AgentDone)
+	begins := extract.Opens(dropPackets(text), opens)
 	text = spoken(text)
 	var s Signals
-	if extract.Mentions(text, m.AgentDone) && !extract.Mentions(text, m.AgentDoneNegative) {
+	if (begins || extract.Mentions(text, within)) && !extract.Mentions(text, m.AgentDoneNegative) {
 		s |= setOf(AgentDone)
 	}
 	if extract.Mentions(text, m.TopicShift) {
@@ -32,6 +35,19 @@ func markersIn(text string, m config.Markers) Signals {
 		s |= setOf(ConcludingThought)
 	}
 	return s
+}
+
+// anchored parts the phrases that must open a message, marked by ^, from those
+// that may stand anywhere in it.
+func anchored(phrases []string) (opens, within []string) {
+	for _, p := range phrases {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(p), "^"); ok {
+			opens = append(opens, rest)
+		} else {
+			within = append(within, p)
+		}
+	}
+	return opens, within
 }
 
 // spoken is what the agent says itself: without code, quotations and our own

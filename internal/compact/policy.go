@@ -24,8 +24,6 @@ type Input struct {
 	Usage    Usage
 	// Signals are those of the turn, from Thread.Boundary.
 	Signals Signals
-	// Synthetic is set in a turn that our own packet opened.
-	Synthetic bool
 	// History holds the session's compactions, oldest first.
 	History []Compaction
 	Now     time.Time
@@ -56,7 +54,6 @@ const (
 	causeNoBoundary Cause = "no-boundary"
 	causeTooSmall   Cause = "boundary-too-small"
 	causePlanOnly   Cause = "plan-only"
-	causeSynthetic  Cause = "synthetic"
 	causeFresh      Cause = "just-compacted"
 	causeRearm      Cause = "rearm"
 	causeNoShrink   Cause = "not-shrinking"
@@ -87,9 +84,6 @@ func Decide(in Input) Decision {
 	tier := tierOf(s.Trigger, in.Usage)
 	allowed := tier.allows() & counting(s.Trigger)
 	signals := in.Signals
-	if in.Synthetic {
-		signals = 0
-	}
 	met := signals & allowed
 	d := Decision{
 		Tier: tier, PercentRemaining: in.Usage.Remaining(),
@@ -121,8 +115,6 @@ func Decide(in Input) Decision {
 	case tier == emergency:
 		d.act(s.Mode)
 		return because(causeEmergency, message.CompactEmergency, d.PercentRemaining, percentText(s.Trigger.EmergencyPercentRemainingLT))
-	case in.Synthetic:
-		return because(causeSynthetic, message.CompactSynthetic)
 	case signals == 0:
 		return because(causeNoBoundary, message.CompactNoBoundary, string(tier), names(allowed))
 	case met == 0:

@@ -54,6 +54,9 @@ const (
 	ViaPrompt Channel = "user-prompt"
 	// ViaQueue: a message of its own, with the packet's id as client id.
 	ViaQueue Channel = "queue"
+	// ViaHistory: put into the conversation without opening a turn, so that it
+	// stands before the user's next message.
+	ViaHistory Channel = "history"
 )
 
 // Basis is what a packet was written from.

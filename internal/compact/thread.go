@@ -47,7 +47,8 @@ type Thread struct {
 
 // state is the turn's signals and the work since the last compaction.
 type state struct {
-	// Synthetic is set in a turn that our own packet opened.
+	// Synthetic is set in a turn that our own packet opened. It counts like any
+	// other: that is where the work goes on, for hours where nobody types.
 	Synthetic bool `json:"synthetic,omitempty"`
 	// Worked is set once the turn ran a command or a tool.
 	Worked bool `json:"worked,omitempty"`
@@ -157,10 +158,7 @@ func (t *Thread) goesOn(e host.Event) {
 
 // signals are those of the current turn.
 func (s state) signals() Signals {
-	switch {
-	case s.Synthetic:
-		return 0
-	case !s.Worked:
+	if !s.Worked {
 		return s.Seen
 	}
 	return s.Seen | s.Said
@@ -338,7 +336,7 @@ func (t Thread) Weigh(now time.Time, set Settings) Input {
 	if set.ContextWindow > 0 && u.Known() {
 		u.Window = int64(set.ContextWindow)
 	}
-	return Input{Settings: set, Usage: u, Signals: t.Boundary(), Synthetic: t.State.Synthetic, History: t.History, Now: now}
+	return Input{Settings: set, Usage: u, Signals: t.Boundary(), History: t.History, Now: now}
 }
 
 // Decide weighs the turn.

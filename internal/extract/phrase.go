@@ -134,3 +134,66 @@ func spaced(r rune) bool {
 	}
 	return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
+
+// opening is how many sentences of a text open it: agents may say "Perfect!"
+// before they say what they did.
+const opening = 2
+
+// Opens reports whether one of the phrases begins a sentence with which the
+// writer of a text opens it. What he asks is not said.
+func Opens(text string, phrases []string) bool {
+	n := 0
+	for line, own := range OwnLines(text) {
+		if !own {
+			continue
+		}
+		for _, s := range sentencesOf(dropQuoted(line)) {
+			s = strings.TrimLeftFunc(fold(s), func(r rune) bool { return r != 0 && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			if s == "" {
+				continue
+			}
+			if !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, "？") && beginsWith(s, phrases) {
+				return true
+			}
+			if n++; n == opening {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+func beginsWith(s string, phrases []string) bool {
+	for _, p := range phrases {
+		if p = fold(p); p == "" || !strings.HasPrefix(s, p) {
+			continue
+		}
+		last, _ := utf8.DecodeLastRuneInString(p)
+		after, _ := utf8.DecodeRuneInString(s[len(p):])
+		if len(s) == len(p) || !spaced(last) || !spaced(after) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentencesOf cuts a line after the marks that end a sentence.
+func sentencesOf(line string) []string {
+	var out []string
+	from := 0
+	for i, r := range line {
+		end := i + utf8.RuneLen(r)
+		switch r {
+		case '.', '!', '?':
+			if end < len(line) && line[end] != ' ' {
+				continue
+			}
+		case '。', '！', '？':
+		default:
+			continue
+		}
+		out = append(out, line[from:end])
+		from = end
+	}
+	return append(out, line[from:])
+}

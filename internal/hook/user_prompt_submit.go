@@ -41,6 +41,10 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		}
 		c.collect(tx, &r)
 		switch {
+		case asked && template != "none" && c.host.NoStages && !tx.Active():
+			// A state that nothing could move would only be in the way.
+			text := message.NoStages.In(c.lang)
+			r.Context, r.Person = joinLines(r.Context, text), joinLines(r.Person, text)
 		case asked && template != "none":
 			if err := c.startWorkflow(tx, template, &r); err != nil {
 				return err

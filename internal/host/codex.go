@@ -19,7 +19,7 @@ var codexHost = Host{
 	Events: []string{"session-start", "user-prompt-submit", "post-tool-use", "pre-compact", "post-compact", "stop"},
 	Core:   []string{"user-prompt-submit"},
 	// It cuts what hooks say at 2,500 tokens; names take one for three letters.
-	Delivers: true, Watched: true, Room: 4600,
+	Delivers: true, Watched: true, NoStages: true, Room: 4600,
 	Resume: func(session string) string { return "codex resume " + session },
 	Decode: decodeCodex, Encode: encodeHooks,
 	Sessions: SessionFiles{Dir: "sessions", Depth: 3, Prefix: "rollout-"},
@@ -65,13 +65,35 @@ func checkCodex(f File, path string, configTOML []byte) []Finding {
 	if lacks := lacking(f.Before, codexEdits()); len(lacks) > 0 {
 		hooks = found("codex-hooks", Broken, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitCodex)
 	}
+	findings := []Finding{hooks}
+	if !codexPlans(configTOML) {
+		findings = append(findings, found("codex-plan", Note, message.DoctorNoPlan).advise(message.HintPlan))
+	}
 	switch approved, total := codexApproved(f.Path, f.Before, configTOML); {
 	case approved < total:
-		return []Finding{hooks, found("codex-trust", Warn, message.DoctorPending, total-approved, total).advise(message.HintApprove)}
+		findings = append(findings, found("codex-trust", Warn, message.DoctorPending, total-approved, total).advise(message.HintApprove))
 	case total > 0:
-		return []Finding{hooks, found("codex-trust", Fine, message.DoctorApproved, total)}
+		findings = append(findings, found("codex-trust", Fine, message.DoctorApproved, total))
 	}
-	return []Finding{hooks}
+	return findings
+}
+
+// codexPlans says that the tool is on with which the agent writes its plan.
+func codexPlans(configTOML []byte) bool {
+	table := ""
+	for line := range strings.Lines(string(configTOML)) {
+		line, _, _ = strings.Cut(line, "#")
+		line = strings.Join(strings.Fields(line), "")
+		if strings.HasPrefix(line, "[") {
+			table = strings.Trim(line, "[]") + "."
+			continue
+		}
+		switch table + line {
+		case "tools.update_plan.enabled=true", "tools.update_plan={enabled=true}":
+			return true
+		}
+	}
+	return false
 }
 
 // codexHook is one event that Codex reports. One that speaks gives the model

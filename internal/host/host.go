@@ -72,6 +72,8 @@ type Host struct {
 	// ForksAsResumed: before that version a copy of a session begins like the
 	// original that is resumed, with its name.
 	ForksAsResumed bool
+	// NoStages: it has no agents that could be stages of a workflow.
+	NoStages bool
 	// Watched: a watcher may drive its threads and hand over packets of its own.
 	Watched bool
 

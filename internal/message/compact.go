@@ -8,7 +8,6 @@ var (
 	CompactNoBoundary = Text{ZH: "層級 %s 需要下列邊界之一：%s；這一輪還沒有出現", EN: "tier %s needs one of: %s; this turn has shown none"}
 	CompactTooSmall   = Text{ZH: "層級 %s 只接受：%s；這一輪只有 %s", EN: "tier %s takes only: %s; this turn has shown %s"}
 	CompactPlanOnly   = Text{ZH: "層級 %s 只有計畫更新，還需要語意停頓：%s", EN: "in tier %s a plan alone is not enough, it also needs one of: %s"}
-	CompactSynthetic  = Text{ZH: "這一輪由接續筆記開啟，不算邊界", EN: "our own packet opened this turn, so nothing in it counts"}
 	CompactFresh      = Text{ZH: "剛壓縮過，還不知道新的大小", EN: "just compacted, the new size is not known yet"}
 	CompactRearm      = Text{ZH: "距上次壓縮還要再增加 %d tokens", EN: "the context has to grow by %d more tokens since the last compaction"}
 	CompactEmergency  = Text{ZH: "剩餘 %d%%，低於緊急門檻 %s%%，不等邊界", EN: "%d%% is free, below the emergency threshold of %s%%: no boundary needed"}

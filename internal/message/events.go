@@ -30,6 +30,7 @@ const (
 	EventLoopAdvance           = "loop:advance"
 	EventLoopComplete          = "loop:complete"
 	EventLoopStart             = "loop:start"
+	EventMessageCut            = "message:cut"
 	EventPacketCreated         = "packet:created"
 	EventPacketDelivered       = "packet:delivered"
 	EventPacketExpired         = "packet:expired"
@@ -96,6 +97,7 @@ var events = [...]eventLabel{
 	{EventLoopAdvance, Text{ZH: "下一個任務", EN: "Next task"}},
 	{EventLoopComplete, Text{ZH: "循環完成", EN: "Loop finished"}},
 	{EventLoopStart, Text{ZH: "循環啟動", EN: "Loop started"}},
+	{EventMessageCut, Text{ZH: "使用者訊息被壓縮中斷", EN: "User's message cut off by a compaction"}},
 	{EventPacketCreated, Text{ZH: "接續封包建立", EN: "Continuation packet created"}},
 	{EventPacketDelivered, Text{ZH: "接續封包送達", EN: "Continuation packet delivered"}},
 	{EventPacketExpired, Text{ZH: "接續封包過期", EN: "Continuation packet expired"}},

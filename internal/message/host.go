@@ -60,7 +60,7 @@ var (
 	InitDone     = Text{ZH: "已安裝到 %s（模式 %s，hook 語言 %s）", EN: "installed into %s (mode %s, hooks speak %s)"}
 	InitNext     = Text{ZH: "開啟新的 Claude Code session，之後以 overtone doctor 確認", EN: "start a new Claude Code session, then look with: overtone doctor"}
 	InitCodex    = Text{ZH: "Codex 下次啟動時會請你審核這些 hook（或在 TUI 輸入 /hooks）；核准前不會執行", EN: "Codex asks you to review the hooks at its next start (or by /hooks); they do not run before you approve them"}
-	InitCodexRun = Text{ZH: "Codex 的自動 compact 由 overtone watch codex 執行", EN: "compaction in Codex is done by: overtone watch codex"}
+	InitCodexRun = Text{ZH: "Codex 的自動 compact 由觀察者執行：overtone watch codex（--install 讓它一直執行）；沒有它，模式 auto 什麼也不會壓縮", EN: "compaction in Codex is done by a watcher: overtone watch codex (--install keeps it running); without it mode auto compacts nothing"}
 	InitAlso     = Text{ZH: "也找到 Codex：overtone init --host codex", EN: "Codex is here, too: overtone init --host codex"}
 	InitProbing  = Text{ZH: "正在本機實測 PreCompact 的 block（約 3 秒）…", EN: "trying on this machine whether PreCompact may block (about 3 s) …"}
 	InitProbed   = Text{ZH: "Claude Code %s 接受 PreCompact 的 block", EN: "Claude Code %s lets PreCompact block"}
@@ -120,6 +120,14 @@ var (
 	DoctorNewer     = Text{ZH: "%s：比已驗證的版本（到 %s 為止）還新", EN: "%s: newer than the versions that were verified, up to %s"}
 	HintNewer       = Text{ZH: "多半照常運作；有異狀時先以 %s 對照", EN: "it most likely works; if something looks odd, compare with %s"}
 	DoctorBetween   = Text{ZH: "%s：已驗證的是 %s", EN: "%s: verified are %s"}
+	DoctorWatching  = Text{ZH: "Codex 的觀察者正在執行", EN: "a watcher of Codex is running"}
+	DoctorNoWatcher = Text{ZH: "Codex 的觀察者沒有執行：模式 %s 不會自動壓縮 Codex", EN: "no watcher of Codex is running: in mode %s nothing is compacted there"}
+	DoctorIdleUnit  = Text{ZH: "Codex 觀察者的服務已安裝，但沒有執行", EN: "the service of Codex's watcher is installed, but does not run"}
+	HintWatcher     = Text{ZH: "執行 overtone watch codex，或 overtone watch codex --install", EN: "run: overtone watch codex, or: overtone watch codex --install"}
+	HintWatchUnit   = Text{ZH: "查看 %s 的狀態", EN: "look at the state of %s"}
+	DoctorNoPlan    = Text{ZH: "Codex 的 update_plan 工具未啟用：不會有計畫邊界", EN: "Codex's update_plan tool is off: there will be no plan boundaries"}
+	HintPlan        = Text{ZH: "在 Codex 的 config.toml 加上 [tools.update_plan] 與 enabled = true", EN: "add to Codex's config.toml: [tools.update_plan] with enabled = true"}
+	NoStages        = Text{ZH: "這個 agent 沒有階段代理，[workflow:…] 標籤在此無效", EN: "this agent has no agents for stages: the [workflow:…] tag does nothing here"}
 	DoctorCodex     = Text{ZH: "Codex %s", EN: "Codex %s"}
 	HintUpgrade     = Text{ZH: "請升級 %s", EN: "upgrade %s"}
 	DoctorNoCodex   = Text{ZH: "找不到 codex 程式", EN: "there is no codex program"}

@@ -18,6 +18,11 @@ var (
 	WatchAdopted      = Text{ZH: "接手未完成的封包 %s", EN: "taking over packet %s, which an earlier watcher left open"}
 	WatchAgentPacket  = Text{ZH: "請代理撰寫接續封包", EN: "asking the agent for its packet"}
 	WatchAgentSilent  = Text{ZH: "代理沒有寫出封包（%s），改用觀察者的版本", EN: "the agent wrote no packet (%s); using the watcher's own"}
+	WatchCut          = Text{ZH: "壓縮開始的瞬間有訊息送出，被 Codex 中斷；知道內容的話會排隊重送，否則請再送一次", EN: "a message sent in the instant of the compaction was cut off by Codex; it is queued again where its text is known, else please send it again"}
+	WatchGoalPaused   = Text{ZH: "到達邊界：目標暫停，這一輪結束後壓縮", EN: "boundary reached: the goal rests, the context is compacted after this turn"}
+	WatchGoalResumed  = Text{ZH: "目標繼續", EN: "the goal goes on"}
+	WatchGoalLeft     = Text{ZH: "這一輪被中斷：目標維持暫停，由你決定何時繼續", EN: "the turn was interrupted: the goal stays paused until you resume it"}
+	WatchAgentRuns    = Text{ZH: "子代理 %s 仍在執行：等它的結果", EN: "sub-agent %s is still at work: wait for its result"}
 	WatchStoreProblem = Text{ZH: "無法寫入 session 資料：%s", EN: "cannot write the session's files: %s"}
 	WatchServerError  = Text{ZH: "app-server 回應錯誤：%s", EN: "the app-server answered with an error: %s"}
 )
@@ -29,6 +34,7 @@ var (
 	WatchReview      = Text{ZH: "正在 review", EN: "a review is open"}
 	WatchOther       = Text{ZH: "另一個觀察者正在處理", EN: "another watcher is on it"}
 	WatchNoAnswer    = Text{ZH: "沒有回應", EN: "no answer"}
+	WatchRests       = Text{ZH: "上次壓縮沒有成功，稍後再試", EN: "the last compaction came to nothing; it is tried again later"}
 	WatchDone        = Text{ZH: "這一輪已經處理過", EN: "this turn was dealt with before"}
 	WatchRefused     = Text{ZH: "壓縮被拒絕", EN: "the compaction was refused"}
 	WatchFailed      = Text{ZH: "壓縮失敗", EN: "the compaction failed"}
@@ -64,9 +70,19 @@ var (
 	HelpWatchOnce     = Text{ZH: "第一次壓縮處理完就結束", EN: "end after the first compaction, whatever came of it"}
 	HelpWatchThread   = Text{ZH: "只觀察這個執行緒", EN: "watch only this thread"}
 	HelpWatchDebounce = Text{ZH: "一輪結束後要安靜多久才動作", EN: "how long a thread must be quiet after a turn"}
+	HelpWatchInstall  = Text{ZH: "安裝成服務：登入後自動執行，中斷會重啟（systemd user unit 或 launchd agent）", EN: "install it as a service that starts with your session and again when it ends (systemd user unit or launchd agent)"}
+	HelpWatchRemove   = Text{ZH: "移除服務", EN: "remove the service"}
+	ServiceNone       = Text{ZH: "不知道如何在 %s 上安裝服務", EN: "no service is known for %s"}
+	HintService       = Text{ZH: "請用你的服務管理工具執行：overtone watch codex", EN: "have your service manager run: overtone watch codex"}
+	ServiceByHand     = Text{ZH: "服務管理工具沒有照做（%s）；請自行執行：%s", EN: "the service manager did not do it (%s); run it yourself: %s"}
+	ServiceNothing    = Text{ZH: "沒有需要變更的項目", EN: "nothing to change"}
+	ServiceInstalled  = Text{ZH: "服務已安裝：overtone watch codex 會一直執行", EN: "the service is installed: overtone watch codex is kept running"}
+	ServiceRemoved    = Text{ZH: "服務已移除", EN: "the service is removed"}
 	HelpWatchBin      = Text{ZH: "%s 的執行檔", EN: "the %s program"}
 	WatchBadMode      = Text{ZH: "沒有名為 %s 的模式", EN: "there is no mode named %s"}
 	HintModes         = Text{ZH: "可用的模式：tag、suggest、auto", EN: "there are: tag, suggest, auto"}
+	WatchNoThread     = Text{ZH: "沒有這個執行緒：%s", EN: "there is no thread %s"}
+	HintThreads       = Text{ZH: "codex resume 會列出執行緒；不給 --thread 就觀察全部", EN: "codex resume lists the threads; without --thread all are watched"}
 	WatchBothAddress  = Text{ZH: "--remote 與 --socket 只能擇一", EN: "--remote and --socket exclude each other"}
 	WatchSuggestMode  = Text{ZH: "模式 %s：只回報，不會壓縮", EN: "mode %s: reports only, nothing is compacted"}
 )

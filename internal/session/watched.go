@@ -28,6 +28,16 @@ type Watched struct {
 	Record Record    `json:"record,omitzero"`
 	// Packets counts the packets written so far; it numbers the next one.
 	Packets int `json:"packets"`
+	// Goal is the thread's goal that a watcher has paused for a compaction, and
+	// must set going again.
+	Goal *PausedGoal `json:"goal,omitempty"`
+}
+
+// PausedGoal is a goal that rests because of us.
+type PausedGoal struct {
+	// Updated is the host's stamp of our pause, 0 while it is not known. Another
+	// stamp means that somebody else has decided about the goal since.
+	Updated int64 `json:"updated,omitempty"`
 }
 
 // Record is one compaction that a watcher started, with the receipt of its
@@ -39,9 +49,17 @@ type Record struct {
 	Trigger string `json:"trigger,omitempty"`
 	// Receipt names the packet, the compaction's turn and how far both are.
 	Receipt compact.Receipt `json:"receipt,omitzero"`
-	// Wait says that the packet must not open a turn: there is nothing to carry
-	// on with until the user speaks.
-	Wait bool `json:"wait,omitempty"`
+	// Quiet packets open no turn: nobody has to go on now.
+	Quiet bool `json:"quiet,omitempty"`
+	// Cut is a user's message that the host cut off for our compaction.
+	Cut *CutMessage `json:"cut,omitempty"`
+}
+
+// CutMessage is a message of the user's that was put aside by the host.
+type CutMessage struct {
+	ID    string          `json:"id"`    // ours for it, when it comes back
+	Input json.RawMessage `json:"input"` // the message, in the host's form
+	Back  bool            `json:"back"`  // it was handed to the queue again
 }
 
 // Open says that the record still waits for something.
@@ -145,6 +163,13 @@ func UpdateWatched(s *store.Session, loose bool, f func(*Watched, *compact.Threa
 	return w, m.Thread, err
 }
 
+// HooksCompact reports whether a hook has seen a compaction begin since: hooks
+// then hand over what survives it.
+func HooksCompact(s *store.Session, since time.Time) bool {
+	m, err := Read(s)
+	return err == nil && m.Compaction != nil && !m.Compaction.At.Before(since)
+}
+
 // DecideWatched weighs the turn of a watched thread; the events are for the
 // timeline.
 func DecideWatched(t *compact.Thread, now time.Time, set compact.Settings, lang message.Lang) (compact.Decision, []store.Event) {
@@ -159,12 +184,16 @@ func DecideWatched(t *compact.Thread, now time.Time, set compact.Settings, lang 
 	return d, events
 }
 
+// successor is how long a watcher that died may take to come back: a packet of
+// its is then still under way. It is counted from the packet's writing, and the
+// compaction itself takes minutes.
+const successor = 10 * time.Minute
+
 // WatcherOwns reports whether a watcher drives the session: it hands over
-// packets of its own.
-func WatcherOwns(s *store.Session) bool {
-	// A packet that is under way will still arrive, even if the watcher died and
-	// comes back later.
-	if w, err := decodeWatched(s.Read(store.WatchFile)); err == nil && w.Record.Open() {
+// packets of its own. One that died and has not come back no longer does.
+func WatcherOwns(s *store.Session, now time.Time) bool {
+	w, err := decodeWatched(s.Read(store.WatchFile))
+	if err == nil && w.Record.Open() && now.Sub(w.Record.Receipt.Created) < successor {
 		return true
 	}
 	release, free, err := s.TryLease(store.WatchLease)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -202,7 +203,30 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 		d.checkMode(s, cfg.Mode, f, runs)
 	}
 	d.checkFired(h)
+	if h.Watched {
+		d.checkWatcher(cfg.Mode)
+	}
 	return true
+}
+
+// checkWatcher: what compacts in a host whose hooks cannot.
+func (d *doctor) checkWatcher(mode string) {
+	service, err := d.WatchService(runtime.GOOS, "")
+	if err == nil {
+		_, err = os.Stat(service.Path)
+	}
+	status := host.Note
+	if mode == "auto" {
+		status = host.Warn
+	}
+	switch {
+	case d.Home.Leased(store.WatcherLease):
+		d.add("watcher", host.Fine, message.DoctorWatching)
+	case err == nil:
+		d.add("watcher", host.Warn, message.DoctorIdleUnit).advise(d, message.HintWatchUnit, d.short(service.Path))
+	default:
+		d.add("watcher", status, message.DoctorNoWatcher, mode).advise(d, message.HintWatcher)
+	}
 }
 
 // checkVersion asks the host's program for its version. Without the program there

@@ -270,7 +270,7 @@ func (i *Installation) Apply(ctx context.Context) error {
 func (i *Installation) Next() []message.Text {
 	t := i.setup.Texts
 	next := []message.Text{t.Next}
-	if i.Mode == "auto" && t.NextAuto != (message.Text{}) {
+	if (i.Mode == "auto" || i.setup.Watched) && t.NextAuto != (message.Text{}) {
 		next = append(next, t.NextAuto)
 	}
 	for _, h := range host.All() {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -19,6 +20,19 @@ type Removal struct {
 	setups []host.Setup
 	open   []host.Manifest // the runs that are taken back
 	folder string          // removed as a whole
+	// service keeps a watcher running; nil without one.
+	service *ServiceChange
+}
+
+// planService takes a watcher's service back, too.
+func (r *Removal) planService() {
+	s, err := r.env.WatchService(runtime.GOOS, "")
+	if err != nil {
+		return // none is known here, so none was installed
+	}
+	if c, err := r.env.PlanService(s, true); err == nil && c.Changed {
+		r.service = c
+	}
 }
 
 // PlanRemoval says what would be taken back from the hosts; with purge,
@@ -37,11 +51,17 @@ func (e Env) PlanRemoval(hosts []*host.Host, purge bool) (*Removal, error) {
 			return nil, err
 		}
 		r.setups, r.open = append(r.setups, s), append(r.open, runs...)
+		if h.Watched {
+			r.planService()
+		}
 		if _, err := os.Lstat(s.Plugin.Dir); s.Plugin.Dir != "" && err == nil {
 			r.folder = s.Plugin.Dir
 		}
 	}
 	r.describe()
+	if r.service != nil {
+		r.Files, r.Changed = append(r.Files, r.service.Files...), true
+	}
 	if _, err := os.Lstat(root); purge && err == nil {
 		r.folder = root
 	}
@@ -113,6 +133,12 @@ func (r *Removal) Apply(ctx context.Context) error {
 		if err := s.Unregister(ctx, bin, r.env.Environ()); err != nil {
 			r.warn(message.WarnUnregister, err.Error())
 		}
+	}
+	if r.service != nil {
+		if err := r.service.Apply(ctx); err != nil {
+			return err
+		}
+		r.Warnings = append(r.Warnings, r.service.Warnings...)
 	}
 	for _, m := range r.open {
 		if err := m.Close(); err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // WatchFile is the watcher's memory of a session.
@@ -11,6 +12,38 @@ const WatchFile = "watch.json"
 // WatchLease is the lease of the watcher that is about to compact a session or to
 // hand it a packet; hooks then leave both to it.
 const WatchLease = "watch.lease"
+
+// WatcherLease is held by a running watcher of Codex.
+const WatcherLease = "watch-codex.lease"
+
+// TryLease claims a named job of this home, like [Session.TryLease].
+func (h *Home) TryLease(name string) (release func(), ok bool, err error) {
+	if err := os.MkdirAll(h.root, dirPerm); err != nil {
+		return nil, false, err
+	}
+	return h.lease(name, os.O_RDWR|os.O_CREATE)
+}
+
+// Leased reports whether somebody has claimed the job. It leaves no trace.
+func (h *Home) Leased(name string) bool {
+	release, ok, err := h.lease(name, os.O_RDWR)
+	if ok {
+		release()
+	}
+	return err == nil && !ok
+}
+
+func (h *Home) lease(name string, flags int) (release func(), ok bool, err error) {
+	f, err := os.OpenFile(filepath.Join(h.root, name), flags|openFlags, filePerm)
+	if err != nil {
+		return nil, false, err
+	}
+	if ok, err = tryLock(f); err != nil || !ok {
+		f.Close()
+		return nil, false, err
+	}
+	return func() { f.Close() }, true, nil
+}
 
 // TryLease claims a named job on the session for this process, for as long as
 // it wants: unlike [Session.Update] it keeps nobody from reading or writing the

@@ -69,9 +69,9 @@ func TestRecordedClones(t *testing.T) {
 				s := mustRead(t, path)
 				c, got := mustClone(t, s, Change{})
 				if ids := idsIn(t, path); s.Host == Claude && len(ids) == 1 || s.Host == Codex {
-					old := ids[0]
-					if s.Host == Codex {
-						old = s.ID
+					old := s.ID
+					if s.Host == Claude {
+						old = ids[0]
 					}
 					back := bytes.ReplaceAll(got, []byte(c.ID), []byte(old))
 					if !bytes.Equal(back, source) {

@@ -357,6 +357,9 @@ func readNaiveCodex(t testing.TB, path string) naive {
 		default:
 			continue
 		}
+		if n.compactions > 0 && len(n.live) == 1 && n.turns == 0 {
+			n.turns = 1 // compacted in mid-turn, which goes on
+		}
 		n.live = append(n.live, lineOf[i])
 	}
 	return n

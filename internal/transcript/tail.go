@@ -470,3 +470,13 @@ func AssistantTexts(f io.ReaderAt, size int64, lines int) ([]string, error) {
 	}
 	return texts, nil
 }
+
+// Holds reports whether a word stands near the end of a session's file.
+func Holds(path, word string) bool {
+	found := false
+	err := backward(path, tailBound, func(line []byte) bool {
+		found = bytes.Contains(line, []byte(word))
+		return !found
+	})
+	return found && err == nil
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // feed gives an event to a thread's cycle and carries out what it wants.
@@ -26,7 +27,9 @@ func (w *Codex) feed(t *thread, e event) {
 		case doLease:
 			w.lease(t, a)
 		case doRelease:
-			t.giveBack()
+			if t.own.Goal == nil { // it is given back with the goal
+				t.giveBack()
+			}
 		case doAuthor:
 			w.author(t, a)
 		case doSave:
@@ -39,14 +42,20 @@ func (w *Codex) feed(t *thread, e event) {
 			if saved {
 				w.add(t, a)
 			}
-		case doLeave:
-			t.leave(a.Text)
 		case doStartTurn:
 			if saved {
 				w.startTurn(t, a)
 			}
+		case doInject:
+			if saved {
+				w.inject(t, a)
+			}
+		case doPutBack:
+			w.putBack(t, a)
 		case doRemove:
 			w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": a.Submission}, callTimeout, func(json.RawMessage, error) {})
+		case doTidy:
+			w.tidy(t, a)
 		case doLook:
 			w.view(t, a)
 		case doTell:
@@ -100,7 +109,8 @@ func (w *Codex) check(t *thread, a doCheck) {
 // the thread's whole context that leaves no trace in the thread.
 func (w *Codex) author(t *thread, a doAuthor) {
 	done := func(text string) {
-		w.feed(t, authored{Seq: a.Seq, Packet: t.packet(text)})
+		p := t.packet(text)
+		w.feed(t, authored{Seq: a.Seq, Packet: p, Quiet: t.quiet(p)})
 	}
 	if !compact.AgentPackets(t.settings) {
 		done("")
@@ -159,8 +169,47 @@ func (w *Codex) add(t *thread, a doAdd) {
 			e.Unclear = true
 		}
 		e.Submission = r.Queued.ID
+		if e.Submission != "" && len(t.queued) > 0 {
+			order := append([]string{e.Submission}, t.queued...)
+			w.post("thread/queue/reorder", map[string]any{"threadId": t.id, "queuedSubmissionIds": order}, callTimeout, func(json.RawMessage, error) {})
+		}
 		w.feed(t, e)
 	})
+}
+
+func (w *Codex) tidy(t *thread, a doTidy) {
+	w.post("thread/queue/list", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
+		var q wireQueue
+		if err != nil || json.Unmarshal(raw, &q) != nil {
+			return
+		}
+		for _, x := range q.Data {
+			if x.ClientID == a.Packet {
+				w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": x.ID}, callTimeout, func(json.RawMessage, error) {})
+			}
+		}
+	})
+}
+
+// inject puts the packet into the thread where it stands, as hooks do.
+func (w *Codex) inject(t *thread, a doInject) {
+	content, _ := json.Marshal([]any{map[string]any{"type": "input_text", "text": a.Text}}) // strings can be written
+	item := json.RawMessage(`{"type":"message","role":"developer","content":` + string(content) + `}`)
+	w.post("thread/inject_items", map[string]any{"threadId": t.id, "items": []any{item}}, callTimeout, func(_ json.RawMessage, err error) {
+		e := added{Packet: a.Packet, Unclear: err != nil}
+		var rpc *rpcError
+		if errors.As(err, &rpc) {
+			e.Refused, e.Unclear = true, false
+			w.problem(err)
+		}
+		w.feed(t, e)
+	})
+}
+
+// putBack queues a user's message again that the host has cut off.
+func (w *Codex) putBack(t *thread, a doPutBack) {
+	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.ID, "input": a.Input}
+	w.post("thread/queue/add", params, callTimeout, func(_ json.RawMessage, err error) { w.problem(err) })
 }
 
 // unsupported tells a method that the server does not have from one that it
@@ -218,7 +267,7 @@ func (w *Codex) view(t *thread, a doLook) {
 				}
 			}
 			e.View.Turns = append(e.View.Turns, v)
-			if len(v.Clients) == 0 && v.Status == turnCompleted {
+			if len(v.Clients) == 0 && v.Status != turnRunning {
 				w.isCompaction(t, &e, i)
 			}
 		}
@@ -228,6 +277,9 @@ func (w *Codex) view(t *thread, a doLook) {
 				e.Unknown = true
 			} else {
 				e.View.Idle = n.Thread.Status.idle()
+			}
+			if id := t.cycle.Record.Receipt.ID; t.cycle.Record.Quiet && transcript.Holds(t.info.Path, id) {
+				e.View.Injected = id
 			}
 			w.feed(t, e)
 		})
@@ -260,19 +312,21 @@ func (w *Codex) tell(t *thread, a doTell) {
 		t.report("compact", message.WatchCompacting, t.decision.Reason.In(w.Words))
 		events = append(events, store.On(message.EventPacketCreated, "packet", r.ID))
 	case newsCompacted:
+		t.fails = 0
 		t.report("compacted", message.WatchCompacted, t.before, t.after)
 	case newsForeign:
 		t.report("foreign", message.WatchForeign, t.before, t.after)
+	case newsCut:
+		t.report("cut", message.WatchCut)
+		events = append(events, store.On(message.EventMessageCut))
 	case newsAdopted:
 		t.report("adopted", message.WatchAdopted, r.ID)
 	case newsDelivered:
 		t.report("delivered", message.WatchDelivered, r.ID)
 		events = append(events, store.On(message.EventPacketDelivered, "packet", r.ID, "via", string(r.Via)))
-	case newsLeft:
-		t.report("left", message.WatchLeft, r.ID)
-		events = append(events, store.On(message.EventPacketLeft, "packet", r.ID))
 	case newsVoid:
 		t.report("void", message.WatchVoid, r.ID, reason.In(w.Words))
+		t.failed(a.Reason)
 		typ := message.EventSessionCompactFailed
 		if a.Reason == reasonExpired {
 			typ = message.EventPacketExpired
@@ -280,7 +334,7 @@ func (w *Codex) tell(t *thread, a doTell) {
 		events = append(events, store.On(typ, "packet", r.ID, "reason", string(a.Reason)))
 	}
 	t.emit(events...)
-	if w.Once && (a.What == newsDelivered || a.What == newsLeft || a.What == newsVoid) {
+	if w.Once && (a.What == newsDelivered || a.What == newsVoid) {
 		w.done = true
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -59,6 +60,9 @@ func (w *Codex) look(id string) {
 func (w *Codex) meet(info wireThread, newborn bool) {
 	if !info.watched() || w.Thread != "" && info.ID != w.Thread {
 		w.ignored[info.ID] = true
+		if info.Parent != "" {
+			w.agents[info.ID] = &agent{parent: info.Parent, active: info.Status.Type == "active"}
+		}
 		return
 	}
 	t := w.threads[info.ID]
@@ -91,10 +95,47 @@ func (w *Codex) subscribe(t *thread) {
 				t.retry = w.Now().Add(300 * time.Millisecond << min(t.refused, 7))
 				t.refused++
 			}
+			if rpc != nil && w.Thread != "" {
+				w.exists(t)
+			}
 			return
 		}
 		w.subscribedTo(t, *n.Thread)
 	})
+}
+
+// exists ends the watch of a thread that there is not. One without a turn is only
+// known by being loaded.
+func (w *Codex) exists(t *thread) {
+	known := false
+	w.post("thread/read", map[string]any{"threadId": t.info.ID}, callTimeout, func(_ json.RawMessage, err error) {
+		var rpc *rpcError
+		known = !errors.As(err, &rpc) || unsupported(rpc)
+	})
+	w.post("thread/loaded/list", map[string]any{}, callTimeout, func(raw json.RawMessage, err error) {
+		var r struct {
+			Data []string `json:"data"`
+		}
+		loaded := err != nil || json.Unmarshal(raw, &r) != nil || slices.Contains(r.Data, t.info.ID)
+		if !known && !loaded && !t.subscribed {
+			w.done, w.err = true, message.WithHint(message.Fail(message.WatchNoThread, t.info.ID), message.HintThreads)
+		}
+	})
+}
+
+// linger is how long a thread in which nothing happens is listened to. The server
+// keeps a thread loaded as long as somebody listens, and tells everybody when one
+// comes to life again.
+const linger = 5 * time.Minute
+
+// unsubscribe lets go of a thread that rests.
+func (w *Codex) unsubscribe(t *thread) {
+	t.rest = time.Time{}
+	if !t.subscribed || t.cycle.Phase != watching || t.cycle.Turn != "" || t.own.Goal != nil || w.prompter.owns(t) {
+		return
+	}
+	t.subscribed = false
+	w.post("thread/unsubscribe", map[string]any{"threadId": t.id}, callTimeout, func(json.RawMessage, error) {})
 }
 
 func (w *Codex) subscribedTo(t *thread, info wireThread) {
@@ -112,6 +153,7 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 			return
 		}
 		t.conversation = s
+		s.more = func() (string, []string) { return w.more(t) }
 		t.cycle = cycle{Phase: watching}
 		t.items = map[string]bool{}
 		s.report("attached", message.WatchAttached, cmp.Or(info.Cwd, info.ID))
@@ -126,6 +168,8 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 	}
 	t.hear(host.SessionSeen{Transcript: info.Path})
 	t.subscribed = true
+	t.rest = w.Now().Add(linger)
+	w.askGoal(t, func(bool) {})
 	w.catchUp(t)
 }
 

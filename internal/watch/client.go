@@ -74,8 +74,8 @@ type ClientInfo struct {
 	Version string
 }
 
-// Dial connects and introduces us. The connection lives until Close or until
-// ctx ends.
+// Dial connects and introduces us. The connection lives until Close: whoever is
+// told to stop may have something to say before.
 func Dial(ctx context.Context, at Endpoint, who ClientInfo) (*Client, error) {
 	dctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -83,7 +83,7 @@ func Dial(ctx context.Context, at Endpoint, who ClientInfo) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newClient(ctx, cn)
+	c := newClient(context.WithoutCancel(ctx), cn)
 	init := map[string]any{
 		"clientInfo":   map[string]any{"name": who.Name, "title": nil, "version": who.Version},
 		"capabilities": map[string]any{"experimentalApi": true, "requestAttestation": false},
@@ -363,6 +363,7 @@ func (c *Client) again(cl *call) bool {
 func wanted(method string) bool {
 	switch method {
 	case "thread/started", "thread/status/changed", "thread/closed", "thread/archived", "thread/deleted",
+		"thread/goal/updated", "thread/goal/cleared", "thread/queue/changed",
 		"thread/tokenUsage/updated", "turn/started", "turn/completed", "turn/plan/updated",
 		"item/started", "item/completed":
 		return true

@@ -32,6 +32,7 @@ type Codex struct {
 	client   *Client
 	threads  map[string]*thread
 	ignored  map[string]bool // threads that are not the user's own
+	agents   map[string]*agent
 	prompter prompter
 	done     bool
 	err      error // why it is done, if that is an error
@@ -58,10 +59,24 @@ type thread struct {
 	// was last told since.
 	shrinking string
 	shrunk    host.UsageSeen
-	retry     time.Time // when to ask again for the subscription
-	refused   int       // how often that was asked in vain
-	due       time.Time // when the cycle's pause ends
-	dueSeq    int
+	began     time.Time // when it began
+	// goal is the thread's, nil without one; resuming: it is about to go on.
+	goal     *wireGoal
+	resuming bool
+	endedHow turnStatus // the newest turn's end
+	// queued are the messages that others have put into the queue.
+	queued  []string
+	rest    time.Time // when the subscription ends, if nothing happens
+	retry   time.Time // when to ask again for the subscription
+	refused int       // how often that was asked in vain
+	due     time.Time // when the cycle's pause ends
+	dueSeq  int
+}
+
+// agent is a thread of a sub-agent.
+type agent struct {
+	parent string
+	active bool
 }
 
 // errDone ends a watch that has done what it was asked to do.
@@ -70,7 +85,7 @@ var errDone = errors.New("done")
 // Run watches until ctx ends. It connects again whenever the connection is
 // lost; only an own app-server that ends, ends the watch.
 func (w *Codex) Run(ctx context.Context) error {
-	w.threads, w.ignored = map[string]*thread{}, map[string]bool{}
+	w.threads, w.ignored, w.agents = map[string]*thread{}, map[string]bool{}, map[string]*agent{}
 	defer w.giveUp()
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval = 200 * time.Millisecond
@@ -133,6 +148,7 @@ func (w *Codex) serve(ctx context.Context, c *Client) error {
 			}
 		}
 		w.elapse()
+		w.goals()
 		w.drive()
 		if w.done {
 			return errDone
@@ -142,6 +158,7 @@ func (w *Codex) serve(ctx context.Context, c *Client) error {
 		case <-c.Ready():
 		case <-timer.C:
 		case <-ctx.Done():
+			w.letGo()
 			return ctx.Err()
 		}
 	}
@@ -162,6 +179,9 @@ func (w *Codex) handle(in Inbound) {
 		return
 	}
 	t := w.threads[id]
+	if a := w.agents[id]; a != nil && n.Status != nil {
+		a.active = n.Status.Type == "active"
+	}
 	switch in.Method {
 	case "thread/started":
 		if n.Thread != nil {
@@ -181,6 +201,10 @@ func (w *Codex) handle(in Inbound) {
 			}
 			return
 		}
+		if n.Status != nil && n.Status.Type == "notLoaded" {
+			t.subscribed = false // asking for it would load it again
+			return
+		}
 		t.refused = 0
 		w.subscribe(t)
 	}
@@ -196,6 +220,9 @@ func (w *Codex) elapse() {
 		if !t.retry.IsZero() && !now.Before(t.retry) {
 			w.subscribe(t)
 		}
+		if !t.rest.IsZero() && !now.Before(t.rest) {
+			w.unsubscribe(t)
+		}
 		if !t.due.IsZero() && !now.Before(t.due) {
 			t.due = time.Time{}
 			w.feed(t, elapsed{Seq: t.dueSeq})
@@ -206,7 +233,7 @@ func (w *Codex) elapse() {
 func (w *Codex) untilNext() time.Duration {
 	now, wait := w.Now(), time.Hour
 	for _, t := range w.threads {
-		for _, at := range []time.Time{t.retry, t.due} {
+		for _, at := range []time.Time{t.retry, t.due, t.rest} {
 			if !at.IsZero() {
 				wait = min(wait, at.Sub(now))
 			}
@@ -233,6 +260,7 @@ func (w *Codex) drop(t *thread) {
 		t.giveBack()
 		t.report("detached", message.WatchDetached)
 	}
+	delete(w.agents, t.info.ID)
 	delete(w.threads, t.info.ID)
 }
 

@@ -72,7 +72,7 @@ func TestCodexCycle(t *testing.T) {
 			t.Errorf("timeline = %v\nwant %v", got, want)
 		}
 
-		// The packet's own turn, full as it may be, leads nowhere; a user's does.
+		// A packet's turn that does nothing leads nowhere; a user's does.
 		f.mu.Lock()
 		f.packetTurn("ovt-someone-else-9")
 		f.mu.Unlock()
@@ -386,7 +386,9 @@ func TestCodexForeignCompaction(t *testing.T) {
 		f.compactNow()
 		f.mu.Unlock()
 		settle()
-		if got := f.posted(); got != "" || !strings.Contains(w.news(), "foreign") {
+		// Nobody else has a packet: ours stands before the user's next message,
+		// and opens no turn.
+		if got := f.posted(); got != "thread/inject_items" || !strings.Contains(w.news(), "foreign") {
 			t.Errorf("posted %q, reports %s", got, w.news())
 		}
 		s, _ := home.Session(fakeThread)

@@ -1,8 +1,10 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -71,10 +73,29 @@ type conversation struct {
 	read     int64
 	// before and after are the context's size around the last compaction.
 	before, after int64
-	// quiet is the newest moment of which we know that no command of the turn
+	// still is the newest moment of which we know that no command of the turn
 	// was running.
-	quiet time.Time
+	still time.Time
+	// fails counts compactions that came to nothing in a row, until is when the
+	// next one may be tried.
+	fails int
+	until time.Time
+	// more is what else the thread works towards, and on.
+	more func() (goal string, steps []string)
 }
+
+// failed makes the next attempt wait: a compaction that fails reads the whole
+// context, and will hardly work a turn later.
+func (s *conversation) failed(r reason) {
+	switch r {
+	case reasonFailed, reasonRefused, reasonInterrupted, reasonNotStarted:
+		s.until = s.opts.Now().Add(min(5*time.Minute<<min(s.fails, 4), time.Hour))
+		s.fails++
+	}
+}
+
+// rests says that it is too early after a failure.
+func (s *conversation) rests() bool { return s.opts.Now().Before(s.until) }
 
 func newConversation(id string, name host.Name, cwd string, o Options) (*conversation, error) {
 	sess, err := o.Home.Session(id)
@@ -120,7 +141,7 @@ func (s *conversation) observe(e host.Event) {
 		if c.Cwd == "" {
 			c.Cwd = s.own.Cwd
 		}
-		c.Home, c.Started = s.opts.UserHome, s.quiet
+		c.Home, c.Started = s.opts.UserHome, s.still
 		c.Head, c.Aliases = shellcmd.ReadHead, shellcmd.UserAliases(c.Cwd, s.opts.UserHome, s.opts.Getenv)
 		e = c
 	}
@@ -187,8 +208,8 @@ func (s *conversation) emit(events ...store.Event) {
 
 // passed notes that everything up to at is over.
 func (s *conversation) passed(at time.Time) {
-	if at.After(s.quiet) {
-		s.quiet = at
+	if at.After(s.still) {
+		s.still = at
 	}
 }
 
@@ -220,9 +241,14 @@ func (s *conversation) turnEnded() bool {
 		Text: message.Because(message.WatchDecision, string(d.Verdict), d.Reason.In(s.opts.Words)),
 	})
 	s.decision = d
-	// A turn that our packet opened must not lead to the next packet, not
-	// even in an emergency: nobody would be in between.
-	return d.Verdict == compact.DoCompact && !s.thread.State.Synthetic && !s.opts.DryRun
+	if d.Verdict != compact.DoCompact || s.opts.DryRun {
+		return false
+	}
+	if s.rests() {
+		s.held(reasonRests)
+		return false
+	}
+	return true
 }
 
 // held tells why a boundary was let pass.
@@ -246,8 +272,16 @@ func (s *conversation) compacted(name string, mine bool) {
 
 // facts are what a packet is written from.
 func (s *conversation) facts() compact.Facts {
-	f := s.thread.Facts(s.id, s.own.Packets+1, s.opts.Now(), s.tasks()...)
+	more := s.tasks()
+	goal := ""
+	if s.more != nil {
+		var steps []string
+		goal, steps = s.more()
+		more = append(more, steps...)
+	}
+	f := s.thread.Facts(s.id, s.own.Packets+1, s.opts.Now(), more...)
 	f.Decision = s.decision
+	f.First = cmp.Or(goal, f.First)
 	return f
 }
 
@@ -340,18 +374,6 @@ func (s *conversation) rewritten() (string, compact.Basis) {
 	return h.Text(), compact.BasisSummary
 }
 
-// leave puts a text in front of the user's next message, where hooks hear it.
-func (s *conversation) leave(text string) {
-	if s.opts.DryRun {
-		return
-	}
-	o := session.Options{Lang: s.opts.Lang, Now: s.opts.Now(), Warn: s.storeProblem}
-	s.storeProblem(session.Update(s.sess, o, func(tx *session.Tx) error {
-		tx.Post(session.Message{Model: text})
-		return nil
-	}))
-}
-
 // saveRecord writes a record down; the packet's number is used up with it.
 func (s *conversation) saveRecord(r session.Record, loose bool, events ...store.Event) error {
 	return s.update(loose, func(w *session.Watched, _ *compact.Thread) []store.Event {
@@ -428,8 +450,17 @@ func reasonText(r reason) message.Text {
 		return message.WatchExpired
 	case reasonNotStarted:
 		return message.WatchNotStarted
+	case reasonRests:
+		return message.WatchRests
 	case reasonDisk:
 		return message.WatchNotSaved
 	}
 	return message.WatchNotAccepted
+}
+
+// asks says that a message ends with a question to its reader.
+func asks(text string) bool {
+	lines := strings.Split(strings.TrimRight(text, " \t\r\n*_`)）」』\"'"), "\n")
+	last := lines[len(lines)-1]
+	return strings.HasSuffix(last, "?") || strings.HasSuffix(last, "？")
 }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -53,6 +54,11 @@ type cycle struct {
 	Adopted bool
 	// Unclear counts looks that did not tell.
 	Unclear int
+	// Doubt is set when a first look has found what may be a turn that was cut,
+	// or the compaction itself.
+	Doubt bool
+	// Foreign is somebody else's compaction whose packet waits for its moment.
+	Foreign foreign
 }
 
 // phase is where a cycle is.
@@ -68,6 +74,8 @@ const (
 	compacting phase = "compacting"
 	delivering phase = "delivering"
 	recovering phase = "recovering"
+	// noting: somebody else has compacted; is there a packet of theirs?
+	noting phase = "noting"
 )
 
 // underWay says that something may have been done to the thread.
@@ -126,6 +134,10 @@ func advance(c cycle, w Waits, now time.Time, e event) (cycle, []action) {
 		m.leased(e)
 	case authored:
 		m.authored(e)
+	case foreign:
+		m.foreign(e)
+	case cut:
+		m.cutOff(e)
 	case compactRefused:
 		if m.Phase == compacting && e.Seq == m.Seq {
 			m.void(reasonRefused)
@@ -163,6 +175,7 @@ func (m *machine) enter(p phase) {
 
 // idle goes back to watching without having done anything.
 func (m *machine) idle(r reason) {
+	m.Foreign = foreign{}
 	if m.Phase == authoring || m.Phase == confirming {
 		m.do(doRelease{})
 	}
@@ -175,11 +188,13 @@ func (m *machine) idle(r reason) {
 
 // finish closes the record and goes back to watching.
 func (m *machine) finish(what news, r reason) {
+	m.putBack()
 	m.do(doRelease{}, doTell{What: what, Record: m.Record, Reason: r})
 	m.enter(watching)
 	m.Trigger, m.Submission, m.TurnStatus, m.UserTurn = "", "", "", ""
 	m.Adds, m.Sent, m.Abandon, m.Settled = 0, false, "", false
-	m.Adopted, m.Unclear = false, 0
+	m.Adopted, m.Unclear, m.Doubt = false, 0, false
+	m.Foreign = foreign{}
 }
 
 // step moves the receipt on and reports whether the packet is to go out.
@@ -198,7 +213,7 @@ func (m *machine) void(r reason) {
 
 func (m *machine) delivered() {
 	m.step(compact.Arrived{ID: m.Record.Receipt.ID})
-	m.do(doSave{Record: m.Record})
+	m.do(doSave{Record: m.Record}, doTidy{m.Record.Receipt.ID})
 	m.finish(newsDelivered, "")
 }
 
@@ -288,6 +303,7 @@ func (m *machine) item(e itemSeen) {
 			return
 		}
 		m.UserTurn = e.Turn
+		m.userSpoke(e)
 	case host.CodexCompaction:
 		m.compaction(e)
 	}
@@ -310,18 +326,70 @@ func (m *machine) compaction(e itemSeen) {
 		}
 	case m.Phase == recovering:
 		m.lookUnless(!e.Done)
-	case m.Phase == watching && e.Done && e.Turn != m.ours():
-		// Somebody else's: a person, the host itself, or another watcher,
-		// which may have died over it.
-		m.do(doTell{What: newsForeign})
-		m.Seq++
-		m.do(doLease{m.Seq})
 	case m.Phase == settling, m.Phase == checking, m.Phase == leasing, m.Phase == authoring, m.Phase == confirming:
-		if e.Done {
-			m.do(doTell{What: newsForeign})
-		}
 		m.idle(reasonBusy)
 	}
+}
+
+// foreign: a person, the host itself, or another watcher, which may have died
+// over it. Whoever has a packet to it hands it over within a moment.
+func (m *machine) foreign(e foreign) {
+	if e.Turn == m.ours() || m.Phase.underWay() {
+		return
+	}
+	m.do(doTell{What: newsForeign})
+	m.idle("")
+	if e.Packet.ID == "" {
+		m.do(doLease{m.Seq})
+		return
+	}
+	m.enter(noting)
+	m.Foreign = e
+	m.do(doAfter{m.Seq, m.w.Debounce})
+}
+
+// userSpoke: what a user says while our packet waits its turn makes it stale.
+func (m *machine) userSpoke(e itemSeen) {
+	ours := strings.HasPrefix(e.ClientID, host.PacketPrefix)
+	switch {
+	case m.Phase == noting && ours:
+		m.idle("")
+	case m.Phase == delivering && !ours && !m.Record.Quiet && m.Sent && m.Abandon == "" && e.Turn != m.Trigger:
+		m.withdraw(reasonSuperseded)
+	}
+}
+
+// cutOff: the message is handed back, after the packet or without one.
+func (m *machine) cutOff(e cut) {
+	m.do(doTell{What: newsCut, Record: m.Record})
+	if len(e.Input) == 0 {
+		return // the host has dropped it without a trace
+	}
+	back := &session.CutMessage{ID: putBackPrefix + e.Turn, Input: e.Input}
+	if !m.Phase.underWay() {
+		m.do(doPutBack{*back})
+		return
+	}
+	m.Record.Cut = back
+	m.do(doSave{Record: m.Record})
+	if m.Phase == delivering {
+		m.putBack()
+	}
+}
+
+// putBackPrefix is how the ids of users' messages begin that we queue again.
+const putBackPrefix = "overtone-again-"
+
+// putBack hands a cut message to the queue, once.
+func (m *machine) putBack() {
+	c := m.Record.Cut
+	if c == nil || c.Back {
+		return
+	}
+	again := *c
+	again.Back = true
+	m.Record.Cut = &again
+	m.do(doSave{Record: m.Record}, doPutBack{again})
 }
 
 // compacted hands the packet over at once, while the compaction's turn is
@@ -331,6 +399,7 @@ func (m *machine) compaction(e itemSeen) {
 func (m *machine) compacted() {
 	if m.deliver() {
 		m.offer()
+		m.putBack()
 		m.do(doSave{Record: m.Record}, doTell{What: newsCompacted, Record: m.Record})
 	}
 }
@@ -339,11 +408,11 @@ func (m *machine) compacted() {
 func (m *machine) deliver() bool {
 	m.step(compact.Finished{Compaction: m.ours()})
 	m.step(compact.Missing{ID: m.Record.Receipt.ID})
-	if m.Record.Wait {
-		m.leave()
-		return false
+	via := compact.ViaQueue
+	if m.Record.Quiet {
+		via = compact.ViaHistory
 	}
-	if !m.step(compact.Opening{Via: compact.ViaQueue}) {
+	if !m.step(compact.Opening{Via: via}) {
 		m.void(reasonExpired)
 		return false
 	}
@@ -351,23 +420,15 @@ func (m *machine) deliver() bool {
 	return true
 }
 
-// leave: where there is nothing to carry on with, a packet must not open a turn.
-// It waits for the user's next message.
-func (m *machine) leave() {
-	text := m.Record.Receipt.Text
-	if !m.step(compact.Opening{Via: compact.ViaPrompt}) {
-		m.void(reasonExpired)
-		return
-	}
-	m.do(doTell{What: newsCompacted, Record: m.Record}, doLeave{text})
-	m.step(compact.Arrived{ID: m.Record.Receipt.ID})
-	m.do(doSave{Record: m.Record})
-	m.finish(newsLeft, "")
-}
-
 // offer sends the packet and watches over it.
 func (m *machine) offer() {
 	m.Sent = false
+	if m.Record.Quiet {
+		m.Adds++
+		m.Sent = true
+		m.do(doInject{m.Record.Receipt.ID, m.Record.Receipt.Text}, doAfter{m.Seq, m.w.Look})
+		return
+	}
 	if m.NoQueue {
 		if m.TurnStatus == turnCompleted {
 			m.do(doCheck{m.Seq})
@@ -394,7 +455,7 @@ func (m *machine) elapsed(e elapsed) {
 		m.do(doCheck{m.Seq})
 	case compacting, delivering, recovering:
 		m.look()
-	case watching:
+	case watching, noting:
 		m.do(doLease{m.Seq})
 	}
 }
@@ -465,6 +526,20 @@ func (m *machine) leased(e leased) {
 		return
 	}
 	switch {
+	case m.Phase == noting && (!e.OK || e.Record.Trigger == m.Foreign.Turn && !e.Record.Open()):
+		if e.OK {
+			m.do(doRelease{})
+		}
+		m.idle("")
+	case m.Phase == noting && !e.Record.Open():
+		m.Trigger = m.Foreign.Turn
+		m.Record = session.Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(m.Foreign.Packet), Quiet: true}
+		m.step(compact.Started{Compaction: m.Foreign.Turn})
+		m.do(doSave{Record: m.Record})
+		if m.deliver() {
+			m.do(doSave{Record: m.Record})
+			m.offer()
+		}
 	case m.Phase == leasing && !e.OK:
 		m.idle(reasonOther)
 	case m.Phase == leasing && !e.Record.Open() && e.Record.Trigger == m.Trigger:
@@ -473,7 +548,7 @@ func (m *machine) leased(e leased) {
 	case m.Phase == leasing && !e.Record.Open():
 		m.enter(authoring)
 		m.do(doAuthor{m.Seq, m.Trigger})
-	case m.Phase == leasing, m.Phase == watching && e.OK && e.Record.Open():
+	case m.Phase == leasing, (m.Phase == watching || m.Phase == noting) && e.OK && e.Record.Open():
 		m.Record, m.Trigger, m.Adopted = e.Record, e.Record.Trigger, true
 		m.enter(recovering)
 		m.do(doTell{What: newsAdopted, Record: m.Record}, doLook{m.Seq})
@@ -489,7 +564,7 @@ func (m *machine) authored(e authored) {
 	if m.Phase != authoring || e.Seq != m.Seq {
 		return
 	}
-	m.Record = session.Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet), Wait: e.Packet.Wait}
+	m.Record = session.Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet), Quiet: e.Quiet}
 	m.enter(confirming)
 	m.do(doCheck{m.Seq})
 }
@@ -499,6 +574,11 @@ func (m *machine) added(e added) {
 		return
 	}
 	switch {
+	case m.Record.Quiet && e.Unclear:
+	case m.Record.Quiet && (e.Refused || e.Unsupported):
+		m.void(reasonUndelivered)
+	case m.Record.Quiet:
+		m.delivered()
 	case e.Unsupported:
 		m.NoQueue, m.Sent = true, false
 		switch {
@@ -548,6 +628,12 @@ func (m *machine) looked(e looked) {
 		return
 	}
 	f := find(e.View, m.Record)
+	if f.found == foundFailed && f.reason == reasonInterrupted && m.ours() == "" && !m.Doubt {
+		// The compaction begins within milliseconds after the turn that it cut.
+		m.Doubt = true
+		m.do(doAfter{m.Seq, m.w.Debounce})
+		return
+	}
 	if f.turn != "" {
 		m.step(compact.Started{Compaction: f.turn})
 	}

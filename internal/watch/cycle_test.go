@@ -52,6 +52,10 @@ func (p *play) act(a action) {
 		p.did = append(p.did, "add "+a.Packet)
 	case doStartTurn:
 		p.did = append(p.did, "start "+a.Packet)
+	case doInject:
+		p.did = append(p.did, "inject "+a.Packet)
+	case doPutBack:
+		p.did = append(p.did, "again "+string(a.Input))
 	case doRemove:
 		p.did = append(p.did, "remove "+a.Submission)
 	}
@@ -127,6 +131,11 @@ func TestAdvance(t *testing.T) {
 			"compact, add p1, start p1", "compact, compacted, delivered", compact.Delivered,
 		},
 		{
+			"a turn that was cut before its message was recorded",
+			[]event{turnBegan{"u"}, turnOver{Turn: "u", Status: turnInterrupted}, looked{Seq: startCompaction().c.Seq + 1, View: view{Turns: []turnView{{ID: "u", Status: turnInterrupted}, {ID: "work", Status: turnCompleted, Clients: []string{""}}}}}, turnBegan{"c"}, compactionItem(false), compactionItem(true), ended(turnCompleted), packet},
+			"compact, add p1", "compact, compacted, delivered", compact.Delivered,
+		},
+		{
 			"another's packet is not ours",
 			[]event{compactionItem(false), compactionItem(true), itemSeen{Turn: "x", Type: host.CodexUserMessage, ClientID: "p2", Done: true}},
 			"compact, add p1", "compact, compacted", compact.Delivering,
@@ -158,7 +167,7 @@ func TestAdvanceBeforeItActs(t *testing.T) {
 		told   string
 	}{
 		{"next turn begins", func(*play) []event { return []event{turnBegan{"u"}} }, "held busy"},
-		{"foreign compaction", func(*play) []event { return []event{compactionItem(true)} }, "foreign, held busy"},
+		{"foreign compaction", func(*play) []event { return []event{compactionItem(true), foreign{Turn: "c"}} }, "held busy, foreign"},
 		{"line lost", func(*play) []event { return []event{lost{}} }, ""},
 		{"not idle", func(p *play) []event { return []event{elapsed{Seq: p.c.Seq}, checked{Seq: p.c.Seq + 1}} }, "held busy"},
 		{"queued", func(p *play) []event {
@@ -206,6 +215,7 @@ func TestFind(t *testing.T) {
 		{"interrupted", view{Turns: []turnView{{ID: "c", Status: turnInterrupted}, work}}, finding{found: foundFailed, turn: "c", reason: reasonInterrupted}},
 		{"done", view{Turns: []turnView{done, work}}, finding{found: foundCompacted, turn: "c"}},
 		{"done, after a turn it cut short", view{Turns: []turnView{done, user(turnInterrupted), work}}, finding{found: foundCompacted, turn: "c"}},
+		{"done, after a turn it cut before its message was recorded", view{Turns: []turnView{done, {ID: "u", Status: turnInterrupted}, work}}, finding{found: foundCompacted, turn: "c"}},
 		{"delivered", view{Turns: []turnView{packet, done, work}}, finding{found: foundDelivered}},
 		{"queued", view{Turns: []turnView{done, work}, Queue: queued}, finding{found: foundQueued, turn: "c", submission: "q"}},
 		{"queued, but failed", view{Turns: []turnView{{ID: "c", Status: turnFailed}, work}, Queue: queued}, finding{found: foundQueued, turn: "c", submission: "q", reason: reasonFailed}},

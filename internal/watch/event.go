@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -47,10 +48,23 @@ type (
 		OK     bool
 		Record session.Record
 	}
-	// authored answers doAuthor.
+	// authored answers doAuthor. Quiet is set where nobody has to go on now: the
+	// agent waits for an answer, or all is done.
 	authored struct {
 		Seq    int
 		Packet compact.Packet
+		Quiet  bool
+	}
+	// foreign: somebody else has compacted. Packet is what would be handed over,
+	// without an id where others see to that.
+	foreign struct {
+		Turn   string
+		Packet compact.Packet
+	}
+	// cut: the host has interrupted a user's turn for our compaction.
+	cut struct {
+		Turn  string
+		Input json.RawMessage
 	}
 	// compactRefused: the server refused to compact.
 	compactRefused struct{ Seq int }
@@ -82,6 +96,8 @@ func (elapsed) event()        {}
 func (checked) event()        {}
 func (leased) event()         {}
 func (authored) event()       {}
+func (foreign) event()        {}
+func (cut) event()            {}
 func (compactRefused) event() {}
 func (added) event()          {}
 func (looked) event()         {}
@@ -120,12 +136,17 @@ type (
 	doCompact struct{ Seq int }
 	// doAdd puts the packet into the thread's queue.
 	doAdd struct{ Packet, Text string }
-	// doLeave leaves the packet for the user's next message.
-	doLeave struct{ Text string }
 	// doStartTurn opens a turn with the packet.
 	doStartTurn struct{ Packet, Text string }
+	// doInject puts the packet into the thread without opening a turn.
+	doInject struct{ Packet, Text string }
+	// doPutBack queues a user's message again.
+	doPutBack struct{ session.CutMessage }
 	// doRemove takes the packet out of the queue.
 	doRemove struct{ Submission string }
+	// doTidy takes what is left of a delivered packet out of the queue: a watcher
+	// with another home gives the same compaction the same packet.
+	doTidy struct{ Packet string }
 	// doLook asks for the thread's newest turns and its queue.
 	doLook struct{ Seq int }
 	// doTell reports a step to people and to the timeline.
@@ -144,9 +165,11 @@ func (doAuthor) action()    {}
 func (doSave) action()      {}
 func (doCompact) action()   {}
 func (doAdd) action()       {}
-func (doLeave) action()     {}
 func (doStartTurn) action() {}
+func (doInject) action()    {}
+func (doPutBack) action()   {}
 func (doRemove) action()    {}
+func (doTidy) action()      {}
 func (doLook) action()      {}
 func (doTell) action()      {}
 
@@ -158,10 +181,10 @@ const (
 	newsCompact   news = "compact"   // a compaction was asked for
 	newsCompacted news = "compacted" // it is done
 	newsDelivered news = "delivered"
-	newsLeft      news = "left"
 	newsVoid      news = "void"
 	newsForeign   news = "foreign" // somebody else compacted
 	newsAdopted   news = "adopted" // a predecessor's record is continued
+	newsCut       news = "cut"     // a user's message was cut off
 )
 
 // reason says why a packet does not go out, or why nothing was done.
@@ -182,6 +205,7 @@ const (
 	reasonNotStarted  reason = "not-started"
 	reasonDisk        reason = "not-saved"
 	reasonUndelivered reason = "not-accepted"
+	reasonRests       reason = "failed-before"
 )
 
 const (

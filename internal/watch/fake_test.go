@@ -40,6 +40,14 @@ type fakeServer struct {
 	silent     string // a method that is never answered
 	resumable  bool
 	unloaded   bool // the thread is not in the list of loaded ones
+	goal       obj  // the thread's goal
+	stamp      int  // of the goal
+	onTurnEnd  func()
+	onCompact  func() // before a compaction begins
+	hold       bool   // the queue does not move
+	unknown    bool   // there is no such thread
+
+	afterCompact func()
 }
 
 type fakePost struct {
@@ -151,6 +159,9 @@ func (f *fakeServer) answer(method string, p obj) (result any, rpc *rpcError, af
 		}
 		return obj{"data": []any{fakeThread}}, nil, nil
 	case "thread/read":
+		if f.unknown {
+			return nil, &rpcError{-32600, "thread not loaded"}, nil
+		}
 		return obj{"thread": f.thread}, nil, nil
 	case "thread/resume":
 		if !f.resumable {
@@ -188,7 +199,23 @@ func (f *fakeServer) answer(method string, p obj) (result any, rpc *rpcError, af
 		q := obj{"id": "q1", "clientUserMessageId": p["clientUserMessageId"]}
 		return obj{"queuedSubmission": q}, nil, func() {
 			f.queue = append(f.queue, q)
-			f.dispatch()
+			if !f.hold {
+				f.dispatch()
+			}
+		}
+	case "thread/inject_items":
+		return obj{}, nil, nil
+	case "thread/goal/get":
+		return obj{"goal": f.goal}, nil, nil
+	case "thread/goal/set":
+		f.stamp++
+		f.goal = obj{"objective": f.goal["objective"], "status": p["status"], "updatedAt": f.stamp}
+		goal := f.goal
+		return obj{"goal": goal}, nil, func() {
+			f.note("thread/goal/updated", obj{"goal": goal})
+			if p["status"] == goalActive && f.onTurnEnd != nil && f.thread["status"].(obj)["type"] == "idle" {
+				f.onTurnEnd()
+			}
 		}
 	case "thread/start":
 		return obj{"thread": f.thread}, nil, nil
@@ -241,6 +268,9 @@ func (f *fakeServer) end(t *fakeTurn, s turnStatus) {
 }
 
 func (f *fakeServer) compactNow() {
+	if f.onCompact != nil {
+		f.onCompact()
+	}
 	t := f.begin()
 	f.note("item/started", obj{"turnId": t.id, "item": obj{"type": host.CodexCompaction, "id": "c"}})
 	f.tokens(t, 70_000)
@@ -301,8 +331,11 @@ func (f *fakeServer) posted() string {
 	var out []string
 	for _, p := range f.posts {
 		switch p.Method {
-		case "thread/compact/start", "thread/queue/add", "thread/queue/delete", "turn/start", "thread/sample", "thread/sample/cancel", "turn/interrupt", "turn/steer":
+		case "thread/compact/start", "thread/queue/add", "thread/queue/delete", "thread/queue/reorder", "turn/start", "thread/sample", "thread/sample/cancel", "turn/interrupt", "turn/steer",
+			"thread/inject_items", "thread/unsubscribe":
 			out = append(out, p.Method)
+		case "thread/goal/set":
+			out = append(out, "goal:"+p.Params["status"].(string))
 		}
 	}
 	return strings.Join(out, " ")
@@ -342,7 +375,7 @@ func newWatcher(t *testing.T, home *store.Home, set func(*compact.Settings)) *wa
 			defer w.mu.Unlock()
 			w.reports = append(w.reports, r)
 		},
-	}, threads: map[string]*thread{}, ignored: map[string]bool{}}
+	}, threads: map[string]*thread{}, ignored: map[string]bool{}, agents: map[string]*agent{}}
 	return w
 }
 
@@ -362,7 +395,7 @@ func (w *watcher) connect(t *testing.T, f *fakeServer) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		c := newClient(ctx, f)
+		c := newClient(context.WithoutCancel(ctx), f)
 		err := w.serve(ctx, c)
 		_ = c.Close()
 		w.lost()

@@ -13,6 +13,8 @@ type view struct {
 	Turns  []turnView
 	Queue  []queuedMessage
 	Cutoff bool // there are older turns than these
+	// Injected is the packet that was looked for and stands in the thread's file.
+	Injected string
 }
 
 // turnView is one turn of a view.
@@ -61,6 +63,9 @@ func find(v view, r session.Record) finding {
 			return finding{found: foundDelivered, turn: r.Receipt.Compaction}
 		}
 	}
+	if v.Injected != "" && v.Injected == r.Receipt.ID {
+		return finding{found: foundDelivered, turn: r.Receipt.Compaction}
+	}
 	f := outcome(newer, r.Receipt.Compaction)
 	if !known && v.Cutoff {
 		f = finding{found: foundSuperseded}
@@ -84,6 +89,10 @@ func outcome(newer []turnView, turn string) finding {
 	for n > 0 && len(newer[n-1].Clients) > 0 && newer[n-1].Status == turnInterrupted {
 		n--
 	}
+	// The host may have cut a user's turn before it knew what was said in it.
+	for turn == "" && n > 1 && newer[n-1].Status == turnInterrupted && !newer[n-1].Compact {
+		n--
+	}
 	if n == 0 {
 		return finding{found: foundNothing}
 	}
@@ -93,7 +102,7 @@ func outcome(newer []turnView, turn string) finding {
 		return finding{found: foundSuperseded}
 	case t.Status == turnRunning:
 		return finding{found: foundRunning}
-	case t.Status != turnCompleted:
+	case t.Status != turnCompleted && !t.Compact:
 		return finding{found: foundFailed, turn: t.ID, reason: endReason(t.Status)}
 	case !t.Compact:
 		return finding{found: foundUnclear}

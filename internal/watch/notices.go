@@ -1,7 +1,13 @@
 package watch
 
 import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 // begin starts a turn's account, once.
@@ -19,10 +25,17 @@ func (w *Codex) notice(t *thread, method string, n notice) {
 	if n.TurnID != "" && n.TurnID != t.ended {
 		t.begin(n.TurnID)
 	}
+	t.rest = w.Now().Add(linger)
 	switch {
 	case method == "turn/started" && n.Turn != nil:
 		t.begin(n.Turn.ID)
 		w.feed(t, turnBegan{n.Turn.ID})
+	case method == "thread/goal/updated":
+		t.goal = n.Goal
+	case method == "thread/goal/cleared":
+		t.goal = nil
+	case method == "thread/queue/changed":
+		w.queueChanged(t)
 	case method == "turn/completed" && n.Turn != nil:
 		w.turnEnded(t, *n.Turn)
 	case method == "item/started" && n.Item != nil:
@@ -42,11 +55,33 @@ func (w *Codex) notice(t *thread, method string, n notice) {
 			t.observe(e)
 		}
 	}
+	if t.cycle.Turn != "" {
+		w.pauseGoal(t)
+	}
+}
+
+// queueChanged remembers what waits while we compact: our packet goes before it.
+func (w *Codex) queueChanged(t *thread) {
+	if t.cycle.Phase != compacting && t.cycle.Phase != delivering {
+		return
+	}
+	w.post("thread/queue/list", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
+		var q wireQueue
+		if err != nil || json.Unmarshal(raw, &q) != nil {
+			return
+		}
+		t.queued = nil
+		for _, x := range q.Data {
+			if !strings.HasPrefix(x.ClientID, host.PacketPrefix) {
+				t.queued = append(t.queued, x.ID)
+			}
+		}
+	})
 }
 
 func (w *Codex) itemStarted(t *thread, turn string, it host.CodexItem) {
 	if it.Type == host.CodexCompaction && t.shrinking != turn {
-		t.shrinking, t.shrunk = turn, host.UsageSeen{Used: -1}
+		t.shrinking, t.shrunk, t.began = turn, host.UsageSeen{Used: -1}, w.Now()
 	}
 	w.feed(t, itemSeen{Turn: turn, Type: it.Type, ClientID: it.ClientID})
 }
@@ -88,6 +123,14 @@ func (w *Codex) compacted(t *thread, turn string, late bool) {
 	}
 	// The packet first: whoever waits for the disk here comes too late.
 	w.feed(t, e)
+	if !mine && turn != t.cycle.ours() {
+		// What is to survive is known only until the compaction is counted.
+		f := foreign{Turn: turn}
+		if !late && t.thread.Compaction != turn && t.wantsPacket() {
+			f.Packet = t.packet("")
+		}
+		defer w.feed(t, f)
+	}
 	t.conversation.compacted(turn, mine)
 	if size.Used >= 0 {
 		t.observe(size)
@@ -98,14 +141,57 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 	if t.ended == turn.ID {
 		return
 	}
-	t.ended = turn.ID
+	t.ended, t.seen = turn.ID, true
 	if w.prompter.turn == turn.ID {
 		w.prompter.turn = ""
 	}
+	compaction := t.shrinking == turn.ID
 	t.shrinking = "" // a compaction that came to nothing, and the sizes it told
+	t.endedHow = turn.Status
+	if turn.Status == turnInterrupted && t.cycle.Phase == compacting && turn.ID != t.cycle.ours() && turn.ID != t.cycle.Trigger && !compaction {
+		w.cutOff(t, turn.ID)
+	}
 	act := false
 	if turn.Status == turnCompleted && turn.ID != t.thread.Compaction {
 		act = t.conversation.turnEnded()
 	}
 	w.feed(t, turnOver{Turn: turn.ID, Status: turn.Status, Act: act})
+}
+
+// cutOff: there is no way to compact only if the thread is still idle, so a turn
+// that begins in that instant is interrupted by the host. What its user said is
+// in the thread, or gone without a trace.
+func (w *Codex) cutOff(t *thread, turn string) {
+	params := map[string]any{"threadId": t.info.ID, "turnId": turn, "limit": 5}
+	w.post("thread/items/list", params, callTimeout, func(raw json.RawMessage, err error) {
+		var r struct {
+			Data []struct {
+				Item struct {
+					host.CodexItem
+					Content json.RawMessage `json:"content"`
+				} `json:"item"`
+			} `json:"data"`
+		}
+		e := cut{Turn: turn}
+		if err == nil && json.Unmarshal(raw, &r) == nil {
+			for _, x := range r.Data {
+				if x.Item.Type == host.CodexUserMessage && !x.Item.Ours() {
+					e.Input = x.Item.Content
+				}
+			}
+		}
+		if e.Input == nil && t.goal.open() {
+			return // a turn of the goal's own, which it will begin again
+		}
+		w.feed(t, e)
+	})
+}
+
+// wantsPacket says that a compaction of somebody else's has nobody else to hand
+// over what must survive it: no hook has seen it coming.
+func (t *thread) wantsPacket() bool {
+	if t.opts.DryRun || t.settings.Mode == compact.ModeOff || t.thread.Empty() {
+		return false
+	}
+	return !session.HooksCompact(t.sess, t.began.Add(-time.Minute))
 }

@@ -18,6 +18,7 @@ type (
 		Status     *wireStatus      `json:"status"`
 		TokenUsage *host.CodexUsage `json:"tokenUsage"`
 		Plan       host.CodexPlan   `json:"plan"`
+		Goal       *wireGoal        `json:"goal"`
 	}
 	wireThread struct {
 		ID        string     `json:"id"`

@@ -194,6 +194,8 @@ func (w *world) serve(x *simWatcher, drop, swapped bool) {
 			return q.Submission == a.Submission
 		})
 		w.logf("server: removed %d", n-len(w.queue))
+	case doTidy:
+		w.queue = slices.DeleteFunc(w.queue, func(q queuedMessage) bool { return q.ClientID == a.Packet })
 	case doLook:
 		answer = looked{Seq: a.Seq, View: w.view(), Unknown: drop}
 		drop = false

@@ -18,35 +18,35 @@ func TestPacketAfterTheCompaction(t *testing.T) {
 	for name, wait := range map[string]bool{"work is open": false, "the user is asked": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := cycle{Phase: compacting, Seq: 3, Record: session.Record{Trigger: "t", Receipt: receipt, Wait: wait}}
+			c := cycle{Phase: compacting, Seq: 3, Record: session.Record{Trigger: "t", Receipt: receipt, Quiet: wait}}
 			done := itemSeen{Turn: "c", Type: host.CodexCompaction, Done: true, Text: "new", Basis: compact.BasisSummary}
 			c, actions := advance(c, DefaultWaits(), now, done)
-			var added, left []string
+			var added, injected []string
 			for _, a := range actions {
 				switch a := a.(type) {
 				case doAdd:
 					added = append(added, a.Text)
-				case doLeave:
-					left = append(left, a.Text)
+				case doInject:
+					injected = append(injected, a.Text)
 				}
 			}
 			if wait {
-				if len(added) != 0 || len(left) != 1 || left[0] != "new" || c.Phase != watching || c.Record.Receipt.State != compact.Delivered || c.Record.Receipt.Via != compact.ViaPrompt {
-					t.Errorf("added %q, left %q, %+v", added, left, c)
+				if len(added) != 0 || len(injected) != 1 || injected[0] != "new" || c.Phase != delivering || c.Record.Receipt.Via != compact.ViaHistory {
+					t.Errorf("added %q, injected %q, %+v", added, injected, c)
 				}
 				// What is told again changes nothing.
 				if _, again := advance(c, DefaultWaits(), now, done); len(again) > 0 {
 					for _, a := range again {
 						switch a.(type) {
-						case doAdd, doLeave, doStartTurn:
+						case doAdd, doInject, doStartTurn:
 							t.Errorf("handed out again: %+v", a)
 						}
 					}
 				}
 				return
 			}
-			if len(left) != 0 || len(added) != 1 || added[0] != "new" || c.Phase != delivering || c.Record.Receipt.Basis != compact.BasisSummary {
-				t.Errorf("added %q, left %q, %+v", added, left, c)
+			if len(injected) != 0 || len(added) != 1 || added[0] != "new" || c.Phase != delivering || c.Record.Receipt.Basis != compact.BasisSummary {
+				t.Errorf("added %q, injected %q, %+v", added, injected, c)
 			}
 		})
 	}

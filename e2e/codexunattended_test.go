@@ -1,0 +1,254 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/e2e/codexmock"
+)
+
+// goal is how Codex asks for the next turn of a goal.
+const goalMark = `source="goal"`
+
+// TestCodexRow4Goal: turns of a goal follow each other without a pause. The watcher
+// lets the goal rest, compacts between two of them, and the packet is what the next
+// one begins with; the goal goes on until it is reached.
+func TestCodexRow4Goal(t *testing.T) {
+	t.Parallel()
+	const turns = 12
+	var (
+		mu    sync.Mutex
+		count int
+		used  = 10_000
+	)
+	w := NewCodexWorld(t, func(r codexmock.Request) codexmock.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		text, step := r.LastUser()
+		switch {
+		case r.Compaction:
+			used = 10_000
+			return codexmock.Reply{Message: "SUMMARY", Tokens: 3000}
+		case !strings.Contains(text, goalMark) && !strings.Contains(text, packetMark):
+			return codexmock.Reply{Message: "Noted.", Tokens: 2000}
+		case step == 0 && count < turns:
+			used += 9_000
+			args := map[string]any{"cmd": "date +%N >> a && git add a && git commit -m 'make a slice'"}
+			return codexmock.Reply{Calls: []codexmock.Call{{Name: "exec_command", Args: args}}, Tokens: used}
+		case step == 0:
+			return codexmock.Reply{Calls: []codexmock.Call{{Name: "update_goal", Args: map[string]any{"status": "complete"}}}, Tokens: used}
+		}
+		count++
+		return codexmock.Reply{Message: fmt.Sprintf("Part %d is in place.", count), Tokens: used}
+	}, Unattended)
+	w.Ready()
+	w.Watch()
+	u := w.User()
+	u.AwaitTurn(u.Say("hello"))
+	u.call("thread/goal/set", map[string]any{"threadId": u.Thread, "objective": "PORT THE WHOLE PARSER", "origin": "user"}, nil)
+	deadline := time.Now().Add(2 * codexWait)
+	var r struct{ Goal struct{ Status string } }
+	for r.Goal.Status != "complete" {
+		if time.Now().After(deadline) {
+			t.Fatalf("the goal is %s after %s", r.Goal.Status, w.kinds(0))
+		}
+		time.Sleep(100 * time.Millisecond)
+		u.call("thread/goal/get", map[string]any{"threadId": u.Thread}, &r)
+	}
+	rs := w.Model.Requests()
+	compactions := 0
+	for i, q := range rs {
+		if !q.Compaction {
+			continue
+		}
+		compactions++
+		// Between two turns: the request before ended a turn, the one after is
+		// the packet with the goal in it.
+		if _, step := rs[i-1].LastUser(); step == 0 {
+			t.Errorf("compaction %d fell into a turn", compactions)
+		}
+		if i+1 < len(rs) {
+			if text, _ := rs[i+1].LastUser(); !strings.Contains(text, packetMark) || !strings.Contains(text, "PORT THE WHOLE PARSER") {
+				t.Errorf("after compaction %d: %.200s", compactions, text)
+			}
+		}
+	}
+	if compactions < 2 {
+		t.Errorf("%d compactions in %d turns: %s", compactions, turns, w.kinds(0))
+	}
+	t.Logf("%d compactions in %d turns of a goal", compactions, turns)
+}
+
+// TestCodexRow2OpenQuestion: no turn is opened; the packet stands before the answer.
+func TestCodexRow2OpenQuestion(t *testing.T) {
+	t.Parallel()
+	m := mind{said: "The slice is committed. Shall I run it against production now?"}
+	w := NewCodexWorld(t, m.script, Unattended)
+	w.Ready()
+	p := w.Watch()
+	u := w.User()
+	u.AwaitTurn(u.Say("[work] slice"))
+	p.await(t, told("delivered"))
+	time.Sleep(time.Second) // what should not happen would happen now
+	w.want(0, "work0 work0 compaction0")
+	u.AwaitTurn(u.Say("yes, do"))
+	w.want(0, "work0 work0 compaction0 user1")
+	rs := w.Model.Requests()
+	var order []string
+	for _, it := range rs[len(rs)-1].Input {
+		switch {
+		case strings.Contains(it.Text, packetMark):
+			order = append(order, it.Role+" packet")
+		case it.Text == "yes, do":
+			order = append(order, "answer")
+		}
+	}
+	if got := strings.Join(order, ", "); got != "developer packet, answer" {
+		t.Errorf("the model saw %s", got)
+	}
+}
+
+// TestCodexRow6CutMessage aims at the instant of the compaction. Whatever the host
+// cuts is said; what it has recorded comes back and is answered, after the packet.
+func TestCodexRow6CutMessage(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.Ready()
+	fire := make(chan struct{}, 1)
+	tap := w.Tap(func(out bool, m WireMessage) bool {
+		if out && m.Method == "thread/compact/start" {
+			select {
+			case fire <- struct{}{}:
+			default:
+			}
+			time.Sleep(30 * time.Millisecond)
+		}
+		return false
+	})
+	p := w.Watch("--socket", tap.Socket)
+	shots, back, gone := 6, 0, 0
+	for i := range shots {
+		u := w.User()
+		from := len(w.Model.Requests())
+		u.AwaitTurn(u.Say("[work] slice"))
+		<-fire
+		text := fmt.Sprintf("CUT ME %d", i)
+		_ = u.Call(context.Background(), "turn/start", map[string]any{"threadId": u.Thread, "input": input(text)}, nil)
+		u.AwaitPacket()
+		deadline := time.Now().Add(5 * time.Second)
+		answered := func() bool {
+			for _, q := range w.Model.Requests()[from:] {
+				if last, _ := q.LastUser(); last == text && !q.Compaction {
+					return true
+				}
+			}
+			return false
+		}
+		for !answered() && time.Now().Before(deadline) {
+			time.Sleep(50 * time.Millisecond)
+		}
+		if answered() {
+			back++
+		} else {
+			gone++
+		}
+	}
+	said := strings.Count(p.output(), told("cut"))
+	t.Logf("%d shots: %d answered, %d dropped by the host without a trace, %d reported as cut", shots, back, gone, said)
+	if gone > said {
+		t.Errorf("%d messages are gone, %d were reported", gone, said)
+	}
+}
+
+// TestCodexRow8QueuedMeanwhile: a message queued during the compaction runs after
+// the packet, or the packet does not run at all.
+func TestCodexRow8QueuedMeanwhile(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	hold := make(chan struct{})
+	m := mind{compaction: func(codexmock.Request) codexmock.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		return codexmock.Reply{Message: "SUMMARY", Tokens: 3000, Wait: hold}
+	}}
+	w := NewCodexWorld(t, m.script, Unattended)
+	w.Ready()
+	w.Watch()
+	first := 0
+	const runs = 5
+	for range runs {
+		u := w.User()
+		from := len(w.Model.Requests())
+		u.AwaitTurn(u.Say("[work] slice"))
+		u.Await("the compaction", func(n note) bool { return n.Method == "item/started" && n.Item.Type == "contextCompaction" })
+		u.call("thread/queue/add", map[string]any{"threadId": u.Thread, "clientUserMessageId": "mine", "input": input("QUEUED")}, nil)
+		time.Sleep(200 * time.Millisecond)
+		mu.Lock()
+		close(hold)
+		hold = make(chan struct{})
+		mu.Unlock()
+		n := u.Await("the queued message", func(n note) bool {
+			return n.Method == "item/completed" && n.Item.Type == "userMessage" && n.Item.ClientID == "mine"
+		})
+		u.AwaitTurn(n.TurnID)
+		time.Sleep(500 * time.Millisecond)
+		switch got := w.kinds(from); got {
+		case "work0 work0 compaction0 packet1 user1":
+			first++
+		case "work0 work0 compaction0 user0": // dropped as stale
+		default:
+			t.Errorf("the model was asked %s", got)
+		}
+	}
+	t.Logf("the packet came first in %d of %d runs, else it was dropped", first, runs)
+}
+
+// TestCodexRow14Thread: a thread that is not there is an error; a newborn one is there.
+func TestCodexRow14Thread(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.Ready()
+	p := w.overtone("watch", "codex", "--thread", "01a1dcd2-c159-7253-aaf4-47a046f30755")
+	<-p.done
+	if p.cmd.ProcessState.Success() || !strings.Contains(p.output(), "there is no thread") {
+		t.Errorf("%v: %s", p.cmd.ProcessState, p.output())
+	}
+	// A new thread without a turn is there, although it has no file yet.
+	u := w.User()
+	q := w.Watch("--thread", u.Thread)
+	u.AwaitTurn(u.Say("[work] slice"))
+	q.await(t, told("delivered"))
+}
+
+// TestCodexRow14TwoHomes: watchers that do not know of each other interrupt each
+// other's compactions; the agent has a packet all the same, and one only.
+func TestCodexRow14TwoHomes(t *testing.T) {
+	t.Parallel()
+	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.Ready()
+	bin, err := buildOvertone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, home := range []string{w.State, w.State + "2"} {
+		p := w.startEnv([]string{"OVERTONE_HOME=" + home}, bin+"/overtone", "watch", "codex", "--mode", "auto", "--debounce", "200ms", "--json")
+		p.await(t, told("connected"))
+	}
+	for range 4 {
+		u := w.User()
+		from := len(w.Model.Requests())
+		u.AwaitTurn(u.Say("[work] slice"))
+		time.Sleep(4 * time.Second)
+		u.AwaitTurn(u.Say("and then?"))
+		rs := w.Model.Requests()
+		if n := rs[len(rs)-1].Count(packetMark); n != 1 {
+			t.Errorf("%d packets: %s", n, w.kinds(from))
+		}
+	}
+}

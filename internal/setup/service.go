@@ -1,0 +1,189 @@
+package setup
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Service keeps a watcher running: a unit of the user's systemd, or an agent of
+// launchd.
+type Service struct {
+	Path string
+	// Start and Stop are what the service manager is told, in order.
+	Start, Stop [][]string
+
+	text []byte
+}
+
+// watchVars are what a watcher must see as its user's shell does: a service
+// manager starts with next to nothing.
+var watchVars = []string{"PATH", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "OVERTONE_HOME", "OVERTONE_LANG", "LANG", "LC_ALL"}
+
+const (
+	watchUnit  = "overtone-watch-codex.service"
+	watchLabel = "overtone.watch.codex"
+)
+
+// WatchService is the service that runs the program with these arguments on a
+// system of that name.
+func (e Env) WatchService(system, program string, args ...string) (Service, error) {
+	command := append([]string{program}, args...)
+	var vars [][2]string
+	for _, name := range watchVars {
+		if v := e.Getenv(name); v != "" {
+			vars = append(vars, [2]string{name, v})
+		}
+	}
+	switch system {
+	case "linux":
+		dir := e.Getenv("XDG_CONFIG_HOME")
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(e.Folders.User, ".config")
+		}
+		user := []string{"systemctl", "--user"}
+		return Service{
+			Path: filepath.Join(dir, "systemd", "user", watchUnit), text: systemdUnit(command, vars),
+			Start: [][]string{append(user[:2:2], "daemon-reload"), append(user[:2:2], "enable", "--now", watchUnit)},
+			Stop:  [][]string{append(user[:2:2], "disable", "--now", watchUnit), append(user[:2:2], "daemon-reload")},
+		}, nil
+	case "darwin":
+		path := filepath.Join(e.Folders.User, "Library", "LaunchAgents", watchLabel+".plist")
+		domain := fmt.Sprintf("gui/%d", os.Getuid())
+		return Service{
+			Path: path, text: launchAgent(command, vars),
+			Start: [][]string{{"launchctl", "bootstrap", domain, path}},
+			Stop:  [][]string{{"launchctl", "bootout", domain + "/" + watchLabel}},
+		}, nil
+	}
+	return Service{}, message.WithHint(message.Fail(message.ServiceNone, system), message.HintService)
+}
+
+func systemdUnit(command []string, vars [][2]string) []byte {
+	var b strings.Builder
+	b.WriteString("[Unit]\nDescription=Overtone: compacts Codex at natural boundaries\n\n[Service]\nExecStart=")
+	for i, word := range command {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		// In a command line $ would be expanded, too.
+		b.WriteString(strings.ReplaceAll(systemdQuote(word), "$", "$$"))
+	}
+	b.WriteString("\nRestart=always\nRestartSec=5\n")
+	for _, v := range vars {
+		b.WriteString("Environment=" + systemdQuote(v[0]+"="+v[1]) + "\n")
+	}
+	b.WriteString("\n[Install]\nWantedBy=default.target\n")
+	return []byte(b.String())
+}
+
+// systemdQuote: quotes and backslashes are C's, and % would be expanded.
+func systemdQuote(word string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "%", "%%").Replace(word) + `"`
+}
+
+func launchAgent(command []string, vars [][2]string) []byte {
+	var b bytes.Buffer
+	text := func(tag, value string) {
+		b.WriteString("<" + tag + ">")
+		_ = xml.EscapeText(&b, []byte(value)) // a buffer takes everything
+		b.WriteString("</" + tag + ">\n")
+	}
+	b.WriteString(xml.Header + `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` + "\n<plist version=\"1.0\">\n<dict>\n")
+	text("key", "Label")
+	text("string", watchLabel)
+	text("key", "ProgramArguments")
+	b.WriteString("<array>\n")
+	for _, word := range command {
+		text("string", word)
+	}
+	b.WriteString("</array>\n")
+	text("key", "EnvironmentVariables")
+	b.WriteString("<dict>\n")
+	for _, v := range vars {
+		text("key", v[0])
+		text("string", v[1])
+	}
+	b.WriteString("</dict>\n")
+	for _, key := range []string{"RunAtLoad", "KeepAlive"} {
+		text("key", key)
+		b.WriteString("<true/>\n")
+	}
+	b.WriteString("</dict>\n</plist>\n")
+	return b.Bytes()
+}
+
+// PlanService says what would change; with remove the service goes.
+func (e Env) PlanService(s Service, remove bool) (*ServiceChange, error) {
+	c := &ServiceChange{change: newChange(e, nil), service: s, remove: remove}
+	f, err := host.Open(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	if remove {
+		f.After, f.Gone = nil, f.Exists
+	} else {
+		f.After = s.text
+	}
+	c.settings = []*host.File{&f}
+	c.describe()
+	return c, nil
+}
+
+// ServiceChange is a service that comes or goes.
+type ServiceChange struct {
+	change
+	service Service
+	remove  bool
+}
+
+// Apply writes the file, or removes it, and tells the service manager. Where there
+// is none, or it refuses, the file stands and a warning says what to run.
+func (c *ServiceChange) Apply(ctx context.Context) error {
+	f := c.settings[0]
+	if c.remove && f.Exists {
+		c.tell(ctx, c.service.Stop[:1])
+	}
+	if err := write(f); err != nil {
+		return err
+	}
+	switch {
+	case !c.remove:
+		c.tell(ctx, c.service.Start)
+	case f.Exists:
+		c.tell(ctx, c.service.Stop[1:])
+	}
+	return nil
+}
+
+func (c *ServiceChange) tell(ctx context.Context, commands [][]string) {
+	for i, words := range commands {
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+		cmd.Env, cmd.WaitDelay = c.env.Environ(), time.Second
+		out, err := cmd.CombinedOutput()
+		cancel()
+		if err == nil {
+			continue
+		}
+		var rest []string
+		for _, w := range commands[i:] {
+			rest = append(rest, strings.Join(w, " "))
+		}
+		why := err.Error()
+		if text := strings.TrimSpace(string(out)); text != "" {
+			why += ": " + text
+		}
+		c.warn(message.ServiceByHand, why, strings.Join(rest, " && "))
+		return
+	}
+}

@@ -1,0 +1,224 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// A thread with a goal starts its next turn as soon as one has ended, so there is
+// no moment in which it could be compacted. A goal that is paused while its turn
+// runs does not disturb that turn, not even the agent's word that the goal is
+// reached; it only keeps the next one from starting. So the goal rests from the
+// moment in which the policy wants to compact until the packet is delivered, or
+// until it turns out that nothing is compacted after all.
+//
+// That the goal rests is on disk before it does: whoever comes after a crash sets
+// it going again.
+
+// wireGoal is a thread's goal.
+type wireGoal struct {
+	Objective string `json:"objective"`
+	Status    string `json:"status"`
+	Updated   int64  `json:"updatedAt"`
+}
+
+const (
+	goalActive  = "active"
+	goalPaused  = "paused"
+	goalBlocked = "blocked"
+)
+
+// open says that the goal is still to be reached.
+func (g *wireGoal) open() bool { return g != nil && (g.Status == goalActive || g.Status == goalPaused) }
+
+// askGoal finds out whether the thread has a goal.
+func (w *Codex) askGoal(t *thread, then func(known bool)) {
+	w.post("thread/goal/get", map[string]any{"threadId": t.info.ID}, callTimeout, func(raw json.RawMessage, err error) {
+		var n notice
+		known := err == nil && json.Unmarshal(raw, &n) == nil
+		if known {
+			t.goal = n.Goal
+		}
+		then(known)
+	})
+}
+
+// pauseGoal lets the goal rest when the running turn is to be the last one before
+// a compaction.
+func (w *Codex) pauseGoal(t *thread) {
+	if t.goal == nil || t.goal.Status != goalActive || t.own.Goal != nil || t.resuming || w.DryRun || t.cycle.Phase != watching {
+		return
+	}
+	if d := t.thread.Decide(w.Now(), t.settings); d.Verdict != compact.DoCompact || t.rests() {
+		return
+	}
+	if ok, err := t.lease(); err != nil || !ok {
+		return // another watcher sees to it
+	}
+	if t.keepGoal(&session.PausedGoal{}) != nil {
+		t.giveBack()
+		return
+	}
+	t.report("paused", message.WatchGoalPaused)
+	w.setGoal(t, goalPaused, func(g *wireGoal, err error) {
+		var rpc *rpcError
+		switch {
+		case errors.As(err, &rpc):
+			w.problem(err)
+			w.forgetGoal(t)
+		case g != nil && t.own.Goal != nil:
+			t.goal = g
+			_ = t.keepGoal(&session.PausedGoal{Updated: g.Updated})
+		}
+	})
+}
+
+// resumeGoal sets a goal going that rests because of us, once nothing is left to
+// wait for: the packet is in the thread, or nothing is compacted. What somebody
+// else has decided about the goal meanwhile holds.
+func (w *Codex) resumeGoal(t *thread) {
+	own := t.own.Goal
+	if own == nil || t.resuming || !t.subscribed || t.cycle.Phase != watching {
+		return
+	}
+	if t.cycle.Turn != "" && !t.thread.State.Synthetic {
+		return // at its end the policy is asked again
+	}
+	if ok, err := t.lease(); err != nil || !ok {
+		return
+	}
+	t.resuming = true
+	done := func() {
+		t.resuming = false
+		w.forgetGoal(t)
+	}
+	w.askGoal(t, func(known bool) {
+		g := t.goal
+		switch {
+		case !known:
+			t.resuming = false
+			return
+		case !rests(own, g):
+			done()
+			return
+		}
+		status := goalActive
+		switch t.endedHow {
+		case turnInterrupted:
+			// After an interruption a goal goes on only when its user says so.
+			t.report("paused", message.WatchGoalLeft)
+			done()
+			return
+		case turnFailed:
+			status = goalBlocked // as the host does it
+		}
+		w.setGoal(t, status, func(g *wireGoal, err error) {
+			var rpc *rpcError
+			switch {
+			case err == nil && g != nil:
+				t.goal = g
+				t.report("resumed", message.WatchGoalResumed)
+			case !errors.As(err, &rpc):
+				t.resuming = false // the line is down; after that we try again
+				return
+			}
+			w.problem(err)
+			done()
+		})
+	})
+}
+
+// letGo sets resting goals going before the watch ends.
+func (w *Codex) letGo() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	for _, t := range w.threads {
+		if t.conversation == nil || t.own.Goal == nil {
+			continue
+		}
+		var n notice
+		err := w.client.Call(ctx, "thread/goal/get", map[string]any{"threadId": t.id}, &n)
+		if err == nil && rests(t.own.Goal, n.Goal) {
+			err = w.client.Call(ctx, "thread/goal/set", map[string]any{"threadId": t.id, "status": goalActive, "origin": "automatic"}, nil)
+		}
+		if err == nil {
+			_ = t.keepGoal(nil)
+		}
+	}
+}
+
+// rests says that a goal rests because of us: nobody has decided about it since.
+func rests(own *session.PausedGoal, g *wireGoal) bool {
+	return g != nil && g.Status == goalPaused && (own.Updated == 0 || g.Updated == own.Updated)
+}
+
+func (w *Codex) setGoal(t *thread, status string, then func(*wireGoal, error)) {
+	params := map[string]any{"threadId": t.id, "status": status, "origin": "automatic"}
+	w.post("thread/goal/set", params, callTimeout, func(raw json.RawMessage, err error) {
+		var n notice
+		if err == nil {
+			err = json.Unmarshal(raw, &n)
+		}
+		then(n.Goal, err)
+	})
+}
+
+func (w *Codex) forgetGoal(t *thread) {
+	_ = t.keepGoal(nil)
+	if !t.cycle.Phase.underWay() {
+		t.giveBack()
+	}
+}
+
+// keepGoal writes down that the goal rests because of us, or no longer does.
+func (s *conversation) keepGoal(g *session.PausedGoal) error {
+	s.own.Goal = g
+	return s.update(false, func(w *session.Watched, _ *compact.Thread) []store.Event {
+		w.Goal = g
+		return nil
+	})
+}
+
+// goals sets going what rests for no reason any more.
+func (w *Codex) goals() {
+	for _, t := range w.threads {
+		if t.conversation != nil {
+			w.resumeGoal(t)
+		}
+	}
+}
+
+// quiet says that nobody has to go on after a compaction now: the agent waits for
+// an answer, or it has done what it was asked to do.
+func (t *thread) quiet(p compact.Packet) bool {
+	s := t.thread.State
+	switch {
+	case t.goal.open():
+		return false
+	case p.Wait, asks(s.Slice.Last):
+		return true
+	}
+	return s.Said.Has(compact.AgentDone) && len(t.facts().Next) == 0
+}
+
+// more are the goal and the sub-agents that are still at work.
+func (w *Codex) more(t *thread) (goal string, steps []string) {
+	if t.goal.open() {
+		goal = t.goal.Objective
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.agents)) {
+		if a := w.agents[id]; a.parent == t.id && a.active {
+			steps = append(steps, message.WatchAgentRuns.Format(w.Lang, id))
+		}
+	}
+	return goal, steps
+}

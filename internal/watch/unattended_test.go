@@ -1,0 +1,494 @@
+package watch
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// Each test is a row of what an adversarial run against the real host found.
+
+// watchFake runs a test against a fake server.
+func watchFake(t *testing.T, set func(*compact.Settings), test func(t *testing.T, f *fakeServer, w *watcher)) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t)
+		w := newWatcher(t, testHome(t), set)
+		defer w.connect(t, f)()
+		synctest.Wait()
+		test(t, f, w)
+	})
+}
+
+func (f *fakeServer) locked(do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	do()
+}
+
+// turn is a turn without a commit, whose user says and is answered something.
+func (f *fakeServer) turnOf(client, text, answer string, tokens int, items ...obj) *fakeTurn {
+	t := f.begin()
+	if text != "" {
+		f.item(t, obj{"type": host.CodexUserMessage, "clientId": client, "content": []any{obj{"type": "text", "text": text}}})
+	}
+	for _, it := range items {
+		f.item(t, it)
+	}
+	f.item(t, obj{"type": "agentMessage", "text": answer})
+	f.tokens(t, tokens)
+	f.end(t, turnCompleted)
+	return t
+}
+
+func commitItem() obj {
+	return obj{
+		"type": "commandExecution", "command": `/bin/bash -lc "git commit -m 'the slice'"`, "cwd": "/nowhere",
+		"status": "completed", "exitCode": 0, "aggregatedOutput": "[main 1a2b3c4] the slice\n 1 file changed\n",
+	}
+}
+
+func packetText(o obj) string { return o["input"].([]any)[0].(obj)["text"].(string) }
+
+func injected(o obj) string {
+	return o["items"].([]any)[0].(obj)["content"].([]any)[0].(obj)["text"].(string)
+}
+
+func TestRow2NoTurnForAnOpenQuestion(t *testing.T) {
+	for _, row := range []struct{ name, said string }{
+		{"open question", "The slice is committed. Shall I run it against production now?"},
+		{"all done", "All tasks are done."},
+		{"question in bold", "Committed.\n\n**Do you want me to push it?**"},
+		{"質問", "已提交。要現在部署嗎？"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+				f.locked(func() { f.turnOf("", "make it", row.said, 70_000, commitItem()) })
+				settle()
+				if got, want := f.posted(), "thread/compact/start thread/inject_items"; got != want {
+					t.Fatalf("posted %q, want %q", got, want)
+				}
+				if text := injected(f.find("thread/inject_items")[0]); !strings.Contains(text, "1a2b3c4") {
+					t.Errorf("packet: %s", text)
+				}
+				r := savedRecord(t, w.Home)
+				if r.Receipt.State != compact.Delivered || r.Receipt.Via != compact.ViaHistory {
+					t.Errorf("receipt = %s", r.Receipt)
+				}
+			})
+		})
+	}
+}
+
+// With steps left the agent's "done" is one step's.
+func TestRow2OpenWorkGoesOn(t *testing.T) {
+	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+		f.locked(func() {
+			x := f.begin()
+			f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"text": "port it"}}})
+			f.note("turn/plan/updated", obj{"turnId": x.id, "plan": []any{
+				obj{"step": "parser", "status": "completed"}, obj{"step": "printer", "status": "pending"},
+			}})
+			f.item(x, commitItem())
+			f.item(x, obj{"type": "agentMessage", "text": "All tasks are done."})
+			f.tokens(x, 70_000)
+			f.end(x, turnCompleted)
+		})
+		settle()
+		if got, want := f.posted(), "thread/compact/start thread/queue/add"; got != want {
+			t.Errorf("posted %q, want %q", got, want)
+		}
+	})
+}
+
+func TestRow3DeadWatcherReleasesTheHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		home, f := testHome(t), newFake(t)
+		w := newWatcher(t, home, nil)
+		stop := w.connect(t, f)
+		synctest.Wait()
+		f.silent = "thread/queue/add"
+		f.work(turnCompleted)
+		time.Sleep(3 * time.Second)
+		stop()
+		s, _ := home.Session(fakeThread)
+		if r := savedRecord(t, home); !r.Open() {
+			t.Fatalf("record = %+v", r)
+		}
+		if !session.WatcherOwns(s, time.Now()) {
+			t.Error("a successor may still come")
+		}
+		if session.WatcherOwns(s, time.Now().Add(11*time.Minute)) {
+			t.Error("nobody came, and the hooks are still mute")
+		}
+	})
+}
+
+// chain makes the fake's goal start a turn whenever one has ended, as Codex does.
+func (f *fakeServer) chain(turns int, tokens func(n int) int) *int {
+	n := 0
+	f.goal = obj{"objective": "Port the whole parser", "status": goalActive, "updatedAt": 1}
+	f.onTurnEnd = func() {
+		if n == turns || f.goal["status"] != goalActive {
+			return
+		}
+		n++
+		id := n
+		go func() {
+			f.locked(func() {
+				if f.goal["status"] != goalActive || f.thread["status"].(obj)["type"] != "idle" {
+					n--
+					return
+				}
+				x := f.begin()
+				f.item(x, commitItem())
+				f.mu.Unlock()
+				time.Sleep(200 * time.Millisecond) // a turn takes its time
+				f.mu.Lock()
+				f.item(x, obj{"type": "agentMessage", "text": fmt.Sprintf("Part %d is committed.", id)})
+				f.tokens(x, tokens(id))
+				f.end(x, turnCompleted)
+				f.onTurnEnd()
+			})
+		}()
+	}
+	return &n
+}
+
+func TestRow4GoalTurnsAreCompacted(t *testing.T) {
+	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+		done := 0
+		f.locked(func() {
+			turns := f.chain(6, func(n int) int {
+				if n < 3 {
+					return 10_000
+				}
+				return 70_000
+			})
+			f.turnOf("", "hello", "Hello.", 5000)
+			f.note("thread/goal/updated", obj{"goal": f.goal})
+			f.onTurnEnd()
+			done = *turns
+		})
+		settle()
+		_ = done
+		got := f.posted()
+		if want := "goal:paused thread/compact/start thread/queue/add goal:active"; !strings.HasPrefix(got, want) {
+			t.Fatalf("posted %q, want first %q", got, want)
+		}
+		if text := packetText(f.find("thread/queue/add")[0]); !strings.Contains(text, "Port the whole parser") {
+			t.Errorf("the objective is not in the packet:\n%s", text)
+		}
+		if f.goal["status"] != goalActive {
+			t.Errorf("goal = %v", f.goal)
+		}
+		s, _ := w.Home.Session(fakeThread)
+		if m, _, err := session.ReadWatched(s); err != nil || m.Goal != nil {
+			t.Errorf("watched = %+v, %v", m, err)
+		}
+		if _, ok, _ := s.TryLease(store.WatchLease); !ok {
+			t.Error("the lease was kept")
+		}
+	})
+}
+
+// What its user decides about a goal holds, and a goal that rests because of a
+// watcher that died is set going by the next one.
+func TestRow4GoalOfOthers(t *testing.T) {
+	paused := obj{"objective": "x", "status": goalPaused, "updatedAt": 7}
+	for _, row := range []struct {
+		name string
+		own  session.PausedGoal
+		goal obj
+		want string
+	}{
+		{"left by a predecessor", session.PausedGoal{Updated: 7}, paused, "goal:active"},
+		{"left before the answer came", session.PausedGoal{}, paused, "goal:active"},
+		{"paused by its user since", session.PausedGoal{Updated: 5}, paused, ""},
+		{"reached", session.PausedGoal{Updated: 7}, obj{"objective": "x", "status": "complete", "updatedAt": 8}, ""},
+		{"cleared", session.PausedGoal{Updated: 7}, nil, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				home, f := testHome(t), newFake(t)
+				f.goal = row.goal
+				s, _ := home.Session(fakeThread)
+				if _, _, err := session.UpdateWatched(s, false, func(m *session.Watched, _ *compact.Thread) []store.Event {
+					m.Goal = &row.own
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				w := newWatcher(t, home, nil)
+				defer w.connect(t, f)()
+				settle()
+				if got := f.posted(); got != row.want {
+					t.Errorf("posted %q, want %q", got, row.want)
+				}
+				if m, _, _ := session.ReadWatched(s); m.Goal != nil {
+					t.Errorf("still remembered: %+v", m.Goal)
+				}
+			})
+		})
+	}
+}
+
+// A watcher that is told to stop leaves no goal behind.
+func TestRow4GoalGoesOnAfterTheWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		home, f := testHome(t), newFake(t)
+		f.goal = obj{"objective": "x", "status": goalActive, "updatedAt": 1}
+		w := newWatcher(t, home, nil)
+		stop := w.connect(t, f)
+		synctest.Wait()
+		f.locked(func() {
+			x := f.begin()
+			f.item(x, commitItem())
+			f.tokens(x, 70_000)
+		})
+		time.Sleep(time.Second)
+		if got := f.posted(); got != "goal:paused" {
+			t.Fatalf("posted %q", got)
+		}
+		stop()
+		if got := f.posted(); got != "goal:paused goal:active" {
+			t.Errorf("posted %q", got)
+		}
+	})
+}
+
+func TestRow5PacketTurnCounts(t *testing.T) {
+	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+		f.work(turnCompleted)
+		settle()
+		f.locked(func() { f.turnOf("ovt-someone-9", "packet", "And another slice.", 88_000, commitItem()) })
+		settle()
+		if n := len(f.find("thread/compact/start")); n != 2 {
+			t.Errorf("%d compactions, want 2: %s", n, f.posted())
+		}
+	})
+}
+
+func TestRow6CutMessageComesBack(t *testing.T) {
+	for _, row := range []struct {
+		name, text, want string
+		end              turnStatus
+	}{
+		{"recorded by the host", "and the printer", "thread/compact/start thread/queue/add thread/queue/add", ""},
+		{"dropped by the host", "", "thread/compact/start thread/queue/add", ""},
+		{"the compaction fails", "and the printer", "thread/compact/start thread/queue/add", turnFailed},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+				f.locked(func() {
+					f.compaction = row.end
+					f.onCompact = func() {
+						f.onCompact = nil
+						x := f.begin()
+						if row.text != "" {
+							f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"type": "text", "text": row.text}}})
+						}
+						f.end(x, turnInterrupted)
+					}
+				})
+				f.work(turnCompleted)
+				settle()
+				if got := f.posted(); got != row.want {
+					t.Fatalf("posted %q, want %q", got, row.want)
+				}
+				if !strings.Contains(w.news(), "cut") {
+					t.Errorf("not said: %s", w.news())
+				}
+				adds := f.find("thread/queue/add")
+				last := adds[len(adds)-1]
+				if row.text != "" && (packetText(last) != row.text || strings.HasPrefix(last["clientUserMessageId"].(string), host.PacketPrefix)) {
+					t.Errorf("put back: %v", last)
+				}
+				if n := strings.Count(strings.Join(timeline(t, w.Home), " "), message.EventMessageCut); n != 1 {
+					t.Errorf("%d entries on the timeline", n)
+				}
+			})
+		})
+	}
+}
+
+func TestRow8QueuedMessages(t *testing.T) {
+	t.Run("come after the packet", func(t *testing.T) {
+		watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+			f.hold = true
+			f.locked(func() {
+				f.onCompact = func() {
+					f.queue = append(f.queue, obj{"id": "u1", "clientUserMessageId": "user"})
+					f.note("thread/queue/changed", obj{})
+				}
+			})
+			f.work(turnCompleted)
+			time.Sleep(3 * time.Second)
+			if got, want := f.posted(), "thread/compact/start thread/queue/add thread/queue/reorder"; got != want {
+				t.Fatalf("posted %q, want %q", got, want)
+			}
+			if got := fmt.Sprint(f.find("thread/queue/reorder")[0]["queuedSubmissionIds"]); got != "[q1 u1]" {
+				t.Errorf("order %s", got)
+			}
+		})
+	})
+	t.Run("or the packet is stale", func(t *testing.T) {
+		watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+			f.hold = true
+			f.work(turnCompleted)
+			time.Sleep(3 * time.Second)
+			f.locked(func() { f.turnOf("user", "something else", "ok", 9000) })
+			settle()
+			if got, want := f.posted(), "thread/compact/start thread/queue/add thread/queue/delete"; got != want {
+				t.Errorf("posted %q, want %q", got, want)
+			}
+			if r := savedRecord(t, w.Home).Receipt; r.State != compact.Dropped || r.Reason != string(reasonSuperseded) {
+				t.Errorf("receipt = %s", r)
+			}
+		})
+	})
+}
+
+func TestRow12RunningSubAgentIsInThePacket(t *testing.T) {
+	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+		f.locked(func() {
+			f.push(obj{"method": "thread/started", "params": obj{"thread": obj{"id": "agent-7", "parentThreadId": fakeThread, "status": obj{"type": "active"}}}})
+			f.push(obj{"method": "thread/started", "params": obj{"thread": obj{"id": "agent-8", "parentThreadId": fakeThread, "status": obj{"type": "idle"}}}})
+		})
+		f.work(turnCompleted)
+		settle()
+		text := packetText(f.find("thread/queue/add")[0])
+		if !strings.Contains(text, "agent-7") || strings.Contains(text, "agent-8") {
+			t.Errorf("packet: %s", text)
+		}
+	})
+}
+
+func TestRow14FailingCompactionRests(t *testing.T) {
+	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+		f.compaction = turnFailed
+		f.rollout(t, 70_000)
+		for range 4 {
+			f.work(turnCompleted)
+			time.Sleep(30 * time.Second)
+		}
+		if n := len(f.find("thread/compact/start")); n != 1 {
+			t.Errorf("%d attempts within two minutes", n)
+		}
+		time.Sleep(5 * time.Minute)
+		f.work(turnCompleted)
+		time.Sleep(30 * time.Second)
+		if n := len(f.find("thread/compact/start")); n != 2 {
+			t.Errorf("%d attempts after a rest", n)
+		}
+	})
+}
+
+func TestRow14QuietThreadIsLetGo(t *testing.T) {
+	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+		f.locked(func() { f.turnOf("", "hello", "Hello.", 5000) })
+		time.Sleep(linger + time.Second)
+		if got := f.posted(); got != "thread/unsubscribe" {
+			t.Fatalf("posted %q", got)
+		}
+		// An unload is no reason to load it again; a new turn is one to listen.
+		before := len(f.find("thread/resume"))
+		f.locked(func() { f.note("thread/status/changed", obj{"status": obj{"type": "notLoaded"}}) })
+		synctest.Wait()
+		if n := len(f.find("thread/resume")); n != before {
+			t.Error("loaded again")
+		}
+		f.rollout(t, 70_000)
+		f.work(turnCompleted)
+		settle()
+		if got, want := f.posted(), "thread/unsubscribe thread/compact/start thread/queue/add"; got != want {
+			t.Errorf("posted %q, want %q: %s", got, want, w.news())
+		}
+	})
+}
+
+func TestRow14UnknownThreadIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t)
+		f.resumable, f.unknown = false, true
+		w := newWatcher(t, testHome(t), nil)
+		w.Thread = "01a1dcd2-0000-7253-aaf4-47a046f30755"
+		c := newClient(t.Context(), f)
+		defer c.Close()
+		if err := w.serve(t.Context(), c); err != errDone || w.err == nil || !strings.Contains(w.err.Error(), w.Thread) {
+			t.Errorf("serve = %v, %v", err, w.err)
+		}
+		w.giveUp()
+	})
+}
+
+// A daemon that dies between a compaction and the end of its turn shows that turn
+// as interrupted; the compaction holds all the same.
+func TestRow14CompactedInATurnThatWasCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		home, f := testHome(t), newFake(t)
+		w := newWatcher(t, home, nil)
+		stop := w.connect(t, f)
+		synctest.Wait()
+		f.silent = "thread/compact/start"
+		f.work(turnCompleted)
+		time.Sleep(3 * time.Second)
+		stop()
+
+		g := newFake(t)
+		g.turns = f.turns
+		g.compactNow()
+		g.turns[len(g.turns)-1].status = turnInterrupted
+		for len(g.out) > 0 {
+			<-g.out
+		}
+		second := newWatcher(t, home, nil)
+		defer second.connect(t, g)()
+		settle()
+		if got := g.posted(); got != "thread/queue/add" {
+			t.Errorf("posted %q", got)
+		}
+		if r := savedRecord(t, home).Receipt; r.State != compact.Delivered {
+			t.Errorf("receipt = %s", r)
+		}
+	})
+}
+
+// A foreign compaction that a hook has seen coming is the hooks' business, and one
+// that has a packet of another watcher's is that one's.
+func TestForeignCompactionOfOthers(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		other func(f *fakeServer, home *store.Home, id string)
+	}{
+		{"hooks", func(f *fakeServer, home *store.Home, id string) {
+			storyHooks(f.t, home, host.Codex, id, [2]string{"pre-compact", `"trigger":"manual"`})
+		}},
+		{"another watcher", func(f *fakeServer, _ *store.Home, _ string) { f.afterCompact = func() { f.packetTurn("ovt-other-1") } }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+				f.locked(func() { f.turnOf("", "hello", "Hello.", 5000) })
+				settle()
+				row.other(f, w.Home, fakeThread)
+				f.locked(func() {
+					f.compactNow()
+					if f.afterCompact != nil {
+						f.afterCompact()
+					}
+				})
+				settle()
+				if got := f.posted(); got != "" {
+					t.Errorf("posted %q", got)
+				}
+			})
+		})
+	}
+}
