@@ -326,7 +326,7 @@ func TestCodexForeignCompaction(t *testing.T) {
 	w.Ready()
 	p := w.Watch()
 	u := w.User()
-	u.AwaitTurn(u.Say("hello"))
+	u.AwaitTurn(u.Say("port the parser to the new lexer"))
 	u.call("thread/compact/start", map[string]any{"threadId": u.Thread}, nil)
 	u.AwaitTurn(u.Await("the compaction", isCompaction).TurnID)
 	p.await(t, told("foreign"))

@@ -520,7 +520,8 @@ func TestHostWithoutBinary(t *testing.T) {
 		t.Errorf("result %+v", r)
 	}
 	for _, r := range w.API.Requests() {
-		if r.Has("not found in") {
+		// Of the tools that could not be connected the host tells by itself.
+		if r.Has("not found in") && !r.Has("MCP servers are configured but failed to connect") {
 			t.Errorf("the model reads of the missing binary: %s", r.Last())
 		}
 	}

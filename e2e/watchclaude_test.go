@@ -175,9 +175,10 @@ func TestWatchClaudeKilled(t *testing.T) {
 			<-reached
 			_ = p.cmd.Process.Kill()
 			close(release)
-			// Claude Code, which shares the error stream, ends by itself once
-			// its input is gone.
 			<-p.done
+			// Claude Code ends by itself, once it has done what it was at and its
+			// input is gone.
+			w.settle(id)
 
 			w.driveClaude([]string{"and then?"}, "--resume", id).finish(t)
 			rs := w.API.Requests()
@@ -185,5 +186,23 @@ func TestWatchClaudeKilled(t *testing.T) {
 				t.Errorf("%d packets in the last request", got)
 			}
 		})
+	}
+}
+
+// settle waits until nobody writes to a session's file any more.
+func (w *World) settle(id string) {
+	var before int64
+	for quiet := 0; quiet < 10; quiet++ {
+		var size int64
+		files, _ := filepath.Glob(filepath.Join(w.Config, "projects", "*", id+".jsonl"))
+		for _, f := range files {
+			if info, err := os.Stat(f); err == nil {
+				size += info.Size()
+			}
+		}
+		if size != before {
+			before, quiet = size, 0
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 }

@@ -40,17 +40,18 @@ func main() {
 func run() error {
 	dir := os.Getenv("RECORDER_DIR")
 	c := call{Time: time.Now(), Args: os.Args[1:]}
-	if len(c.Args) > 1 && c.Args[0] == "hook" {
-		c.Event = c.Args[1]
-		stdin, err := io.ReadAll(os.Stdin)
-		if err != nil {
-			return err
-		}
-		if !json.Valid(stdin) {
-			return fmt.Errorf("%s: stdin is not JSON: %q", c.Event, stdin)
-		}
-		c.Stdin = stdin
+	if len(c.Args) < 2 || c.Args[0] != "hook" {
+		return fmt.Errorf("%q is not for a recorder", c.Args)
 	}
+	c.Event = c.Args[1]
+	stdin, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	if !json.Valid(stdin) {
+		return fmt.Errorf("%s: stdin is not JSON: %q", c.Event, stdin)
+	}
+	c.Stdin = stdin
 	for _, e := range os.Environ() {
 		if strings.HasPrefix(e, "CLAUDE") {
 			c.Env = append(c.Env, e)

@@ -63,11 +63,11 @@ func (c *call) asks(tx *session.Tx) string {
 // gate answers the host's question whether it may compact now. Anything it does
 // not know opens it: a gate that never opens would end the session.
 func (c *call) gate(tx *session.Tx, set compact.Settings) compact.Answer {
-	decision, err := tx.Decide(set)
+	a, err := tx.Gate(set)
 	if err != nil {
 		c.complain("timeline", err)
 	}
-	return tx.Gate(set, decision)
+	return a
 }
 
 // beginCompaction records the attempt with what is to survive it, and returns

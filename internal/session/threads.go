@@ -150,13 +150,35 @@ func (tx *Tx) grown() compact.Usage {
 	return tx.Memory.Thread.Usage.Grown(size)
 }
 
+// settled waits for the last large round of tools to stand in the transcript, and
+// with it the size that the model told when it asked for them: a step may weigh
+// more than the gate's margin.
+func (tx *Tx) settled() bool {
+	t := tx.Memory.Threads
+	if t.Batch.Last == "" {
+		return true
+	}
+	for range 20 {
+		if _, seen := transcript.Growth(tx.Memory.Thread.Transcript, t.Batch.Last); seen {
+			return true
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return false
+}
+
 // Gate answers the main thread's question whether it may be compacted now, and
 // remembers a refusal.
-func (tx *Tx) Gate(set compact.Settings, d compact.Decision) compact.Answer {
+func (tx *Tx) Gate(set compact.Settings) (compact.Answer, error) {
 	t := &tx.Memory.Threads
+	settled := tx.settled()
+	d, err := tx.Decide(set)
 	u := tx.Memory.Thread.Weigh(tx.o.Now, set).Usage
 	grown := tx.grown()
 	grown.Window = u.Window
+	if !settled {
+		grown = compact.Usage{Used: -1}
+	}
 	a := compact.Gate(compact.Ask{
 		Settings: set, Decision: d, Main: true, Usage: grown,
 		Again: t.Refused != 0 && t.Refused == u.Used+1,
@@ -165,7 +187,7 @@ func (tx *Tx) Gate(set compact.Settings, d compact.Decision) compact.Answer {
 	if !a.Open {
 		t.Refused = u.Used + 1
 	}
-	return a
+	return a, err
 }
 
 // BeginAgentCompaction records that a sub-agent compacts: what follows is not the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // WatchFile is the watcher's memory of a session.
@@ -89,4 +90,23 @@ func TryLock(path string) (release func(), ok bool, err error) {
 		return nil, false, err
 	}
 	return func() { f.Close() }, true, nil
+}
+
+// Claim marks a file of a host's as ours to act upon, for as long as this process
+// wants: it says so to our own processes, whatever homes they have, and changes
+// nothing. Where files cannot be claimed by readers, everybody may act.
+func Claim(path string) (release func(), ok bool) {
+	free := func() {}
+	if path == "" || runtime.GOOS == "windows" { // a lock there would keep the host from writing
+		return free, true
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return free, true
+	}
+	if ok, err = tryLock(f); ok {
+		return func() { f.Close() }, true
+	}
+	f.Close()
+	return free, err != nil
 }

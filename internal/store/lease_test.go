@@ -1,6 +1,9 @@
 package store
 
 import (
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -39,5 +42,29 @@ func TestLease(t *testing.T) {
 	again()
 	if _, _, err := a.TryLease("../x"); err == nil {
 		t.Error("a lease outside the session's folder")
+	}
+}
+
+// A host's file is claimed once, changed never, and free again afterwards.
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "rollout.jsonl")
+	if err := os.WriteFile(path, []byte("{}\n"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	release, ok := Claim(path)
+	if !ok {
+		t.Fatal("not free")
+	}
+	if _, again := Claim(path); again && runtime.GOOS != "windows" {
+		t.Error("claimed twice")
+	}
+	release()
+	if release, ok = Claim(path); !ok {
+		t.Error("still taken")
+	}
+	release()
+	if _, ok := Claim(filepath.Join(filepath.Dir(path), "none")); !ok {
+		t.Error("no file, and nobody may act")
 	}
 }

@@ -391,10 +391,17 @@ func (s *conversation) lease() (bool, error) {
 		return true, nil
 	}
 	release, ok, err := s.sess.TryLease(store.WatchLease)
-	if ok {
-		s.release = release
+	if !ok || err != nil {
+		return false, err
 	}
-	return ok, err
+	// A watcher with another home knows nothing of the lease.
+	unclaim, ok := store.Claim(s.thread.Transcript)
+	if !ok {
+		release()
+		return false, nil
+	}
+	s.release = func() { unclaim(); release() }
+	return true, nil
 }
 
 // giveBack ends the lease.
