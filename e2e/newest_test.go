@@ -85,12 +85,15 @@ func TestNewest_CancelIsToldAlone(t *testing.T) {
 	})
 }
 
-// runs is how often a test that races is run; OVERTONE_E2E_SOAK asks for more.
-func runs(t *testing.T) int {
-	if n, err := strconv.Atoi(os.Getenv("OVERTONE_E2E_SOAK")); err == nil && n > 0 {
-		return n
-	}
-	return 1
+// often runs a test that races, on every version; OVERTONE_E2E_SOAK says how many
+// times.
+func often(t *testing.T, f func(t *testing.T, v Version)) {
+	n, _ := strconv.Atoi(os.Getenv("OVERTONE_E2E_SOAK"))
+	onEach(t, func(t *testing.T, v Version) {
+		for i := range max(n, 1) {
+			t.Run(strconv.Itoa(i), func(t *testing.T) { f(t, v) })
+		}
+	})
 }
 
 // busy is a sub-agent that works in small steps until it is told to end.
@@ -125,30 +128,28 @@ func packetsOf(w *World, n int) (main []int, agents int) {
 // and doctor knows of it.
 func TestNewest_Row1_ManualCompactWithBusyAgent(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, v Version) {
-		for range runs(t) {
-			done := make(chan struct{})
-			step := busy(done)
-			p := &Play{
-				Main:   []Step{gateStep("echo a", 10_000), gateStep("echo b", 10_000), call(mockapi.Background("overtone:planner", "look around"))},
-				Agents: map[string][]Step{"planner": slices.Repeat([]Step{step}, 500)},
-			}
-			w := NewWorld(t, Overtone, p.Handle, v)
-			s := w.Start()
-			res := s.Ask("MARK-GOAL")
-			s.Send("/compact")
-			s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
-			s.Result()
-			s.Ask("go on")
-			close(done)
-			s.Close()
-			main, agents := packetsOf(w, 0)
-			if len(main) == 0 || slices.ContainsFunc(main, func(n int) bool { return n != 1 }) || agents != 0 {
-				t.Errorf("packets in main's requests %v, in the agent's %d", main, agents)
-			}
-			if out := w.Exec("overtone", "doctor", "--session", res.SessionID); !strings.Contains(out, "compact") || strings.Contains(out, "was not compacted yet") {
-				t.Errorf("doctor says:\n%s", out)
-			}
+	often(t, func(t *testing.T, v Version) {
+		done := make(chan struct{})
+		step := busy(done)
+		p := &Play{
+			Main:   []Step{gateStep("echo a", 10_000), gateStep("echo b", 10_000), call(mockapi.Background("overtone:planner", "look around"))},
+			Agents: map[string][]Step{"planner": slices.Repeat([]Step{step}, 500)},
+		}
+		w := NewWorld(t, Overtone, p.Handle, v)
+		s := w.Start()
+		res := s.Ask("MARK-GOAL")
+		s.Send("/compact")
+		s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+		s.Result()
+		s.Ask("go on")
+		close(done)
+		s.Close()
+		main, agents := packetsOf(w, 0)
+		if len(main) == 0 || slices.ContainsFunc(main, func(n int) bool { return n != 1 }) || agents != 0 {
+			t.Errorf("packets in main's requests %v, in the agent's %d", main, agents)
+		}
+		if out := w.Exec("overtone", "doctor", "--session", res.SessionID); !strings.Contains(out, "compact") || strings.Contains(out, "was not compacted yet") {
+			t.Errorf("doctor says:\n%s", out)
 		}
 	})
 }
@@ -157,28 +158,26 @@ func TestNewest_Row1_ManualCompactWithBusyAgent(t *testing.T) {
 // the time: the last thread that was seen is mostly the agent's.
 func TestNewest_Row1_AutoCompactWithBusyAgent(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, v Version) {
-		for range runs(t) {
-			done := make(chan struct{})
-			step := busy(done)
-			p := &Play{
-				Main: []Step{
-					gateStep("echo a", 10_000), gateStep("echo b", 10_000), call(mockapi.Background("overtone:planner", "look around")),
-					gateStep("sleep 0.3", 10_000), gateStep("sleep 0.3", 80_000), gateStep("sleep 0.3", 80_000), gateStep("echo on", 10_000),
-					func(*mockapi.Request) mockapi.Reply { close(done); return mockapi.Text("DONE") },
-				},
-				Agents: map[string][]Step{"planner": slices.Repeat([]Step{step}, 500)},
-			}
-			w := NewWorld(t, Overtone, p.Handle, v)
-			w.Settings(map[string]any{"autoCompactWindow": 100_000})
-			w.Prompt("MARK-GOAL").Result()
-			if n := len(summaries(w)); n != 1 {
-				t.Fatalf("%d compactions", n)
-			}
-			main, agents := packetsOf(w, 0)
-			if len(main) == 0 || slices.ContainsFunc(main, func(n int) bool { return n != 1 }) || agents != 0 {
-				t.Errorf("packets in main's requests %v, in the agent's %d", main, agents)
-			}
+	often(t, func(t *testing.T, v Version) {
+		done := make(chan struct{})
+		step := busy(done)
+		p := &Play{
+			Main: []Step{
+				gateStep("echo a", 10_000), gateStep("echo b", 10_000), call(mockapi.Background("overtone:planner", "look around")),
+				gateStep("sleep 0.3", 10_000), gateStep("sleep 0.3", 80_000), gateStep("sleep 0.3", 80_000), gateStep("echo on", 10_000),
+				func(*mockapi.Request) mockapi.Reply { close(done); return mockapi.Text("DONE") },
+			},
+			Agents: map[string][]Step{"planner": slices.Repeat([]Step{step}, 500)},
+		}
+		w := NewWorld(t, Overtone, p.Handle, v)
+		w.Settings(map[string]any{"autoCompactWindow": 100_000})
+		w.Prompt("MARK-GOAL").Result()
+		if n := len(summaries(w)); n != 1 {
+			t.Fatalf("%d compactions", n)
+		}
+		main, agents := packetsOf(w, 0)
+		if len(main) == 0 || slices.ContainsFunc(main, func(n int) bool { return n != 1 }) || agents != 0 {
+			t.Errorf("packets in main's requests %v, in the agent's %d", main, agents)
 		}
 	})
 }
