@@ -10,6 +10,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,18 +41,20 @@ func main() {
 func run() error {
 	dir := os.Getenv("RECORDER_DIR")
 	c := call{Time: time.Now(), Args: os.Args[1:]}
-	if len(c.Args) < 2 || c.Args[0] != "hook" {
-		return fmt.Errorf("%q is not for a recorder", c.Args)
+	if len(c.Args) > 0 && c.Args[0] == "mcp" {
+		return errors.New("a recorder has no tools")
 	}
-	c.Event = c.Args[1]
-	stdin, err := io.ReadAll(os.Stdin)
-	if err != nil {
-		return err
+	if len(c.Args) > 1 && c.Args[0] == "hook" {
+		c.Event = c.Args[1]
+		stdin, err := io.ReadAll(os.Stdin)
+		if err != nil {
+			return err
+		}
+		if !json.Valid(stdin) {
+			return fmt.Errorf("%s: stdin is not JSON: %q", c.Event, stdin)
+		}
+		c.Stdin = stdin
 	}
-	if !json.Valid(stdin) {
-		return fmt.Errorf("%s: stdin is not JSON: %q", c.Event, stdin)
-	}
-	c.Stdin = stdin
 	for _, e := range os.Environ() {
 		if strings.HasPrefix(e, "CLAUDE") {
 			c.Env = append(c.Env, e)
