@@ -11,6 +11,7 @@ LINT_VERSION := v2.14.0
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/overtone
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/overtone-team ./cmd/overtone-team
 
 demo: build
 	@$(BIN) demo

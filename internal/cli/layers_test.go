@@ -9,9 +9,10 @@ import (
 
 // layers, from the top. A package imports only what stands on a lower line.
 var layers = [][]string{
+	{"teamcli"},
 	{"cli"},
 	{"demo"},
-	{"hook", "watch", "setup", "mcp", "web", "audit"},
+	{"hook", "watch", "setup", "mcp", "web", "audit", "team"},
 	{"session"},
 	{"compact", "compress", "workflow"},
 	{"recall"},
@@ -26,7 +27,9 @@ var owners = map[string][]string{
 	"github.com/goccy/go-yaml":                   {"config"},
 	"mvdan.cc/sh":                                {"shellcmd"},
 	"github.com/coder/websocket":                 {"watch"},
-	"github.com/spf13/cobra":                     {"cli"},
+	"github.com/spf13/cobra":                     {"cli", "teamcli"},
+	"github.com/nats-io":                         {"team"},
+	"filippo.io/age":                             {"team"},
 	"github.com/rogpeppe/go-internal/lockedfile": {"store"},
 }
 
@@ -61,6 +64,23 @@ func TestImportsPointDown(t *testing.T) {
 				if strings.HasPrefix(imp, lib) && !slices.Contains(may, pkg) {
 					t.Errorf("%s imports %s, which belongs to %v", pkg, imp, may)
 				}
+			}
+		}
+	}
+}
+
+// TestHooksCarryNoNetwork: what the team's program is built on is paid by every
+// call of a hook as soon as overtone links it.
+func TestHooksCarryNoNetwork(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", "github.com/seed-6d03985f/overtone/cmd/overtone").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range strings.Lines(string(out)) {
+		for _, lib := range []string{"github.com/nats-io/", "filippo.io/", "go.opentelemetry.io/", "overtone/internal/team"} {
+			if strings.Contains(pkg, lib) {
+				t.Errorf("overtone links %s", strings.TrimSpace(pkg))
 			}
 		}
 	}

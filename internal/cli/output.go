@@ -61,7 +61,7 @@ func (a *app) exit(err error) int {
 	if errors.As(err, &u) {
 		text = u.Reason.In(a.lang)
 	}
-	fmt.Fprintln(a.env.Stderr, "overtone: "+text)
+	fmt.Fprintln(a.env.Stderr, a.program()+": "+text)
 	var h message.Hinted
 	if errors.As(err, &h) {
 		fmt.Fprintln(a.env.Stderr, "hint: "+h.Hint.In(a.lang))

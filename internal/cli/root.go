@@ -25,6 +25,7 @@ type app struct {
 	env  Env
 	lang message.Lang
 	json bool
+	name string // of the program, where it is not overtone
 }
 
 // Main runs the program and returns its exit code.
@@ -64,25 +65,7 @@ func Main(args []string, env Env) int {
 }
 
 func (a *app) root() *cobra.Command {
-	root := &cobra.Command{
-		Use:           "overtone",
-		Short:         message.HelpRoot.In(a.lang),
-		Long:          message.HelpRootLong.In(a.lang),
-		Version:       version(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cmd.Help()
-		},
-		Args: usageArgs(cobra.NoArgs),
-	}
-	root.SetIn(a.env.Stdin)
-	root.SetOut(a.env.Stdout)
-	root.SetErr(a.env.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
-	})
-	root.PersistentFlags().BoolVar(&a.json, "json", false, message.HelpJSON.In(a.lang))
+	root := a.newRoot("overtone", message.HelpRoot, message.HelpRootLong)
 	for _, c := range []*cobra.Command{
 		a.demoCmd(),
 		a.initCmd(),
@@ -104,6 +87,30 @@ func (a *app) root() *cobra.Command {
 		root.AddCommand(c)
 	}
 	addExamples(root)
+	return root
+}
+
+// newRoot is a program without its commands.
+func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
+	root := &cobra.Command{
+		Use:           name,
+		Short:         short.In(a.lang),
+		Long:          long.In(a.lang),
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cmd.Help()
+		},
+		Args: usageArgs(cobra.NoArgs),
+	}
+	root.SetIn(a.env.Stdin)
+	root.SetOut(a.env.Stdout)
+	root.SetErr(a.env.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
+	})
+	root.PersistentFlags().BoolVar(&a.json, "json", false, message.HelpJSON.In(a.lang))
 	return root
 }
 

@@ -91,19 +91,24 @@ func (a *app) printEvent(e store.Entry) {
 		fmt.Fprintf(a.env.Stdout, "{\"schema\":1,%s\n", bytes.TrimPrefix(bytes.TrimSpace(e.Raw), []byte("{")))
 		return
 	}
-	var detail []string
-	for _, f := range e.Data() {
-		detail = append(detail, fmt.Sprintf("%s=%s", f.Key, strings.Trim(fmt.Sprintf("%s", f.Value), `"`)))
-	}
 	when := e.TS
 	if t := e.Time(); !t.IsZero() {
 		when = t.Local().Format("01-02 15:04:05")
+	}
+	fmt.Fprintln(a.env.Stdout, when+"  "+a.eventText(e))
+}
+
+// eventText is an event without its time.
+func (a *app) eventText(e store.Entry) string {
+	var detail []string
+	for _, f := range e.Data() {
+		detail = append(detail, fmt.Sprintf("%s=%s", f.Key, strings.Trim(fmt.Sprintf("%s", f.Value), `"`)))
 	}
 	label := e.Type
 	if text, ok := message.EventLabel(e.Type); ok {
 		label = text.In(a.lang)
 	}
-	fmt.Fprintf(a.env.Stdout, "%s  %s%s  %s\n", when, label, strings.Repeat(" ", max(0, 16-columns(label))), strings.Join(detail, " "))
+	return fmt.Sprintf("%s%s  %s", label, strings.Repeat(" ", max(0, 16-columns(label))), strings.Join(detail, " "))
 }
 
 func (a *app) cleanupCmd() *cobra.Command {

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/setup"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/watch"
 )
@@ -123,7 +124,12 @@ func (a *app) watchService(ctx context.Context, cmd *cobra.Command, dry, remove 
 			args = append(args, "--"+name, f.Value.String())
 		}
 	}
-	service, err := a.setup().WatchService(runtime.GOOS, program, args...)
+	return a.changeService(ctx, func(e setup.Env) (setup.Service, error) { return e.WatchService(runtime.GOOS, program, args...) }, dry, remove)
+}
+
+// changeService shows and carries out what makes a service, or takes it back.
+func (a *app) changeService(ctx context.Context, make func(setup.Env) (setup.Service, error), dry, remove bool) error {
+	service, err := make(a.setup())
 	if err != nil {
 		return err
 	}
@@ -144,7 +150,7 @@ func (a *app) watchService(ctx context.Context, cmd *cobra.Command, dry, remove 
 	case remove:
 		a.say(message.ServiceRemoved)
 	default:
-		a.say(message.ServiceInstalled)
+		a.say(message.ServiceInstalled, service.Runs)
 	}
 	return nil
 }

@@ -73,10 +73,10 @@ var (
 	HelpWatchInstall  = Text{ZH: "安裝成服務：登入後自動執行，中斷會重啟（systemd user unit 或 launchd agent）", EN: "install it as a service that starts with your session and again when it ends (systemd user unit or launchd agent)"}
 	HelpWatchRemove   = Text{ZH: "移除服務", EN: "remove the service"}
 	ServiceNone       = Text{ZH: "不知道如何在 %s 上安裝服務", EN: "no service is known for %s"}
-	HintService       = Text{ZH: "請用你的服務管理工具執行：overtone watch codex", EN: "have your service manager run: overtone watch codex"}
+	HintService       = Text{ZH: "請用你的服務管理工具執行：%s", EN: "have your service manager run: %s"}
 	ServiceByHand     = Text{ZH: "服務管理工具沒有照做（%s）；請自行執行：%s", EN: "the service manager did not do it (%s); run it yourself: %s"}
 	ServiceNothing    = Text{ZH: "沒有需要變更的項目", EN: "nothing to change"}
-	ServiceInstalled  = Text{ZH: "服務已安裝：overtone watch codex 會一直執行", EN: "the service is installed: overtone watch codex is kept running"}
+	ServiceInstalled  = Text{ZH: "服務已安裝：%s 會一直執行", EN: "the service is installed: %s is kept running"}
 	ServiceRemoved    = Text{ZH: "服務已移除", EN: "the service is removed"}
 	HelpWatchBin      = Text{ZH: "%s 的執行檔", EN: "the %s program"}
 	WatchBadMode      = Text{ZH: "沒有名為 %s 的模式", EN: "there is no mode named %s"}

@@ -15,10 +15,11 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// Service keeps a watcher running: a unit of the user's systemd, or an agent of
+// Service keeps a program running: a unit of the user's systemd, or an agent of
 // launchd.
 type Service struct {
 	Path string
+	Runs string // the command that it keeps running, for people
 	// Start and Stop are what the service manager is told, in order.
 	Start, Stop [][]string
 
@@ -29,15 +30,19 @@ type Service struct {
 // manager starts with next to nothing.
 var watchVars = []string{"PATH", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "OVERTONE_HOME", "OVERTONE_LANG", "LANG", "LC_ALL"}
 
-const (
-	watchUnit  = "overtone-watch-codex.service"
-	watchLabel = "overtone.watch.codex"
-)
-
-// WatchService is the service that runs the program with these arguments on a
+// WatchService is the service that runs the watcher with these arguments on a
 // system of that name.
 func (e Env) WatchService(system, program string, args ...string) (Service, error) {
-	command := append([]string{program}, args...)
+	return e.service(system, "overtone-watch-codex", "overtone watch codex", "Overtone: compacts Codex at natural boundaries", append([]string{program}, args...))
+}
+
+// ShipService is the service that ships this machine's timelines.
+func (e Env) ShipService(system, program string, args ...string) (Service, error) {
+	return e.service(system, "overtone-team-ship", "overtone-team ship", "Overtone: ships timelines to the team's hub", append([]string{program}, args...))
+}
+
+func (e Env) service(system, name, runs, description string, command []string) (Service, error) {
+	unit, label := name+".service", strings.ReplaceAll(name, "-", ".")
 	var vars [][2]string
 	for _, name := range watchVars {
 		if v := e.Getenv(name); v != "" {
@@ -52,25 +57,25 @@ func (e Env) WatchService(system, program string, args ...string) (Service, erro
 		}
 		user := []string{"systemctl", "--user"}
 		return Service{
-			Path: filepath.Join(dir, "systemd", "user", watchUnit), text: systemdUnit(command, vars),
-			Start: [][]string{append(user[:2:2], "daemon-reload"), append(user[:2:2], "enable", "--now", watchUnit)},
-			Stop:  [][]string{append(user[:2:2], "disable", "--now", watchUnit), append(user[:2:2], "daemon-reload")},
+			Runs: runs, Path: filepath.Join(dir, "systemd", "user", unit), text: systemdUnit(description, command, vars),
+			Start: [][]string{append(user[:2:2], "daemon-reload"), append(user[:2:2], "enable", "--now", unit)},
+			Stop:  [][]string{append(user[:2:2], "disable", "--now", unit), append(user[:2:2], "daemon-reload")},
 		}, nil
 	case "darwin":
-		path := filepath.Join(e.Folders.User, "Library", "LaunchAgents", watchLabel+".plist")
+		path := filepath.Join(e.Folders.User, "Library", "LaunchAgents", label+".plist")
 		domain := fmt.Sprintf("gui/%d", os.Getuid())
 		return Service{
-			Path: path, text: launchAgent(command, vars),
+			Runs: runs, Path: path, text: launchAgent(label, command, vars),
 			Start: [][]string{{"launchctl", "bootstrap", domain, path}},
-			Stop:  [][]string{{"launchctl", "bootout", domain + "/" + watchLabel}},
+			Stop:  [][]string{{"launchctl", "bootout", domain + "/" + label}},
 		}, nil
 	}
-	return Service{}, message.WithHint(message.Fail(message.ServiceNone, system), message.HintService)
+	return Service{}, message.WithHint(message.Fail(message.ServiceNone, system), message.HintService, runs)
 }
 
-func systemdUnit(command []string, vars [][2]string) []byte {
+func systemdUnit(description string, command []string, vars [][2]string) []byte {
 	var b strings.Builder
-	b.WriteString("[Unit]\nDescription=Overtone: compacts Codex at natural boundaries\n\n[Service]\nExecStart=")
+	b.WriteString("[Unit]\nDescription=" + description + "\n\n[Service]\nExecStart=")
 	for i, word := range command {
 		if i > 0 {
 			b.WriteByte(' ')
@@ -91,7 +96,7 @@ func systemdQuote(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "%", "%%").Replace(word) + `"`
 }
 
-func launchAgent(command []string, vars [][2]string) []byte {
+func launchAgent(label string, command []string, vars [][2]string) []byte {
 	var b bytes.Buffer
 	text := func(tag, value string) {
 		b.WriteString("<" + tag + ">")
@@ -100,7 +105,7 @@ func launchAgent(command []string, vars [][2]string) []byte {
 	}
 	b.WriteString(xml.Header + `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` + "\n<plist version=\"1.0\">\n<dict>\n")
 	text("key", "Label")
-	text("string", watchLabel)
+	text("string", label)
 	text("key", "ProgramArguments")
 	b.WriteString("<array>\n")
 	for _, word := range command {

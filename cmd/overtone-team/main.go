@@ -1,0 +1,13 @@
+// Command overtone-team joins several machines: one timeline, who runs what,
+// sessions that move. It is a program of its own because every hook call pays for
+// what `overtone` links.
+package main
+
+import (
+	"os"
+
+	"github.com/seed-6d03985f/overtone/internal/cli"
+	"github.com/seed-6d03985f/overtone/internal/teamcli"
+)
+
+func main() { os.Exit(teamcli.Main(os.Args[1:], cli.OSEnv())) }

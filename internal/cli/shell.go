@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/setup"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// Shell lets another program of ours speak as this one does: flags, --json, help,
+// errors, exit codes.
+type Shell struct{ app *app }
+
+// RunProgram runs a program whose commands build makes.
+func RunProgram(name string, short, long message.Text, args []string, env Env, build func(*Shell) []*cobra.Command) int {
+	a := &app{env: env, lang: env.lang(), name: name}
+	if env.home() == "" && env.Getenv("OVERTONE_HOME") == "" {
+		return a.exit(message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	root := a.newRoot(name, short, long)
+	root.AddCommand(build(&Shell{a})...)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = message.Fail(message.Interrupted)
+	}
+	return a.exit(err)
+}
+
+// program is the name in error messages.
+func (a *app) program() string { return cmp.Or(a.name, "overtone") }
+
+// Env is the world.
+func (s *Shell) Env() Env { return s.app.env }
+
+// Lang is the language of the command line.
+func (s *Shell) Lang() message.Lang { return s.app.lang }
+
+// JSON reports whether --json was given.
+func (s *Shell) JSON() bool { return s.app.json }
+
+// Say prints a text to stdout, Note one to stderr.
+func (s *Shell) Say(t message.Text, args ...any) { s.app.say(t, args...) }
+
+// Note prints a text to stderr.
+func (s *Shell) Note(t message.Text, args ...any) { s.app.note(t, args...) }
+
+// PrintJSON prints an object.
+func (s *Shell) PrintJSON(v any) error { return s.app.printJSON(v) }
+
+// Table prints rows in columns.
+func (s *Shell) Table(rows [][]string) { table(s.app.env.Stdout, rows) }
+
+// Usage makes an error one of usage: exit code 2.
+func (s *Shell) Usage(err error) error { return usageError{err} }
+
+// Args makes a wrong number of arguments an error of usage.
+func (s *Shell) Args(check cobra.PositionalArgs) cobra.PositionalArgs { return usageArgs(check) }
+
+// Home is the store of this user.
+func (s *Shell) Home() *store.Home { return s.app.env.store() }
+
+// HostDir is the folder of a host's own files.
+func (s *Shell) HostDir(h *host.Host) string { return s.app.env.hostDir(h) }
+
+// Event is an event of a timeline in one line, without its time.
+func (s *Shell) Event(e store.Entry) string { return s.app.eventText(e) }
+
+// EventFilter reads a list of event types.
+func (s *Shell) EventFilter(types string) (store.Filter, error) { return eventFilter(types) }
+
+// Service makes a service, or takes one back, showing what it does.
+func (s *Shell) Service(ctx context.Context, make func(setup.Env) (setup.Service, error), dry, remove bool) error {
+	return s.app.changeService(ctx, make, dry, remove)
+}
+
+// FindHint says what to do about a session that cannot be found.
+func (s *Shell) FindHint(err error) error { return s.app.findHint(err) }

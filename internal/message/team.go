@@ -1,0 +1,124 @@
+package message
+
+// What overtone-team says.
+var (
+	TeamNone        = Text{ZH: "這台機器還沒有加入任何 hub", EN: "this machine belongs to no hub"}
+	HintTeamNone    = Text{ZH: "在 hub 上執行 overtone-team invite 名稱 > FILE，然後在這裡 overtone-team join FILE；或在這裡用 overtone-team up 建立 hub", EN: "run `overtone-team invite NAME > FILE` on the hub and `overtone-team join FILE` here, or make this machine a hub with `overtone-team up`"}
+	TeamBadMachine  = Text{ZH: "機器名稱 %q 不能使用", EN: "%q is no name for a machine"}
+	HintTeamMachine = Text{
+		ZH: "使用 1 到 63 個英文字母、數字、- 或 _",
+		EN: "use 1 to 63 letters, digits, - or _",
+	}
+	TeamNoHub        = Text{ZH: "設定裡沒有 hub 的位址", EN: "the settings name no hub"}
+	HintTeamHub      = Text{ZH: "hub 在執行嗎？（overtone-team up）用 overtone-team doctor 檢查", EN: "is the hub running (overtone-team up)? `overtone-team doctor` looks closer"}
+	HintTeamStreams  = Text{ZH: "overtone-team up 會建立它；在別人的 hub 上用 overtone-team up --hub URL", EN: "`overtone-team up` makes it; on somebody else's hub, `overtone-team up --hub URL`"}
+	TeamHubStuck     = Text{ZH: "hub 無法在 %s 開始服務", EN: "the hub does not come up at %s"}
+	HintTeamHubStuck = Text{ZH: "位址可能被占用；見 %s", EN: "perhaps the address is taken; see %s"}
+	HintTeamCA       = Text{ZH: "從第一個節點複製整個 hub 資料夾", EN: "copy the whole hub folder from the first node"}
+	TeamUp           = Text{ZH: "hub 在 %s 執行中（租戶 %s）。邀請其他機器：overtone-team invite 名稱", EN: "the hub is up at %s (tenant %s). To let another machine in: overtone-team invite NAME"}
+	TeamPrepared     = Text{ZH: "hub %s 已備妥；這台機器叫 %s", EN: "hub %s is ready; this machine is %s"}
+	TeamJoined       = Text{ZH: "已加入：這台機器叫 %s。開始送出：overtone-team ship --install", EN: "joined: this machine is %s. To start shipping: overtone-team ship --install"}
+	TeamJoinedOther  = Text{ZH: "這台機器已經以 %s 的名字屬於一個 hub", EN: "this machine already belongs to a hub, as %s"}
+	HintTeamJoined   = Text{ZH: "用 --force 換過去", EN: "--force moves it"}
+	TeamNoNode       = Text{ZH: "這台機器上沒有 hub", EN: "there is no hub on this machine"}
+	HintTeamNoNode   = Text{ZH: "在執行 overtone-team up 的機器上邀請", EN: "invite on the machine that runs `overtone-team up`"}
+	TeamInvited      = Text{ZH: "%s 的邀請含有金鑰：用安全的方式傳過去，然後刪除", EN: "the invitation of %s holds keys: hand it over safely, then delete it"}
+
+	TeamConnected     = Text{ZH: "已連上 %s", EN: "connected to %s"}
+	TeamOffline       = Text{ZH: "hub 暫時不在：%s", EN: "the hub is away: %s"}
+	TeamShipped       = Text{ZH: "已送出 %d 個事件（%d 個 session）", EN: "shipped %d events of %d sessions"}
+	TeamLost          = Text{ZH: "session %s 的時間線在送出前已被修剪：較舊的事件不在檔案裡了", EN: "the timeline of session %s was trimmed before it was shipped: older events are no longer in the file"}
+	TeamTaken         = Text{ZH: "session %s 現在由 %s 繼續", EN: "session %s goes on at %s now"}
+	TeamShipTwice     = Text{ZH: "這台機器已經有一個 shipper 在執行", EN: "a shipper is running on this machine already"}
+	HintTeamShipTwice = Text{ZH: "一台機器一個就夠了；停止它：overtone-team ship --uninstall 或結束那個程序", EN: "one is enough; to stop it: `overtone-team ship --uninstall`, or end its process"}
+	TeamRefused       = Text{ZH: "hub 不允許這台機器寫入 %s", EN: "the hub does not let this machine write to %s"}
+	HintTeamRefused   = Text{ZH: "機器只能以自己的名字發布；權限見 docs/team.md", EN: "a machine publishes under its own name only; for the permissions see docs/team.md"}
+	TeamLeased        = Text{ZH: "session %s 由 %s 持有（到 %s）", EN: "session %s is held by %s (until %s)"}
+	HintTeamLeased    = Text{ZH: "在 %s 上執行 overtone-team handoff push", EN: "run `overtone-team handoff push` on %s first"}
+	TeamNobody        = Text{ZH: "hub 上還沒有任何機器", EN: "no machine has shipped anything yet"}
+	TeamNoEvents      = Text{ZH: "沒有事件", EN: "no events"}
+	TeamSharing       = Text{ZH: "內容會離開這台機器的資料夾：", EN: "folders whose content leaves this machine:"}
+	TeamSharesNone    = Text{ZH: "沒有任何資料夾的內容會離開這台機器（只有事件）", EN: "no content leaves this machine (events only)"}
+)
+
+// The columns of fleet.
+var (
+	FleetMachine = Text{ZH: "機器", EN: "MACHINE"}
+	FleetSeen    = Text{ZH: "最後出現", EN: "SEEN"}
+	FleetSession = Text{ZH: "session", EN: "SESSION"}
+	FleetProject = Text{ZH: "專案", EN: "PROJECT"}
+	FleetStage   = Text{ZH: "階段", EN: "STAGE"}
+	FleetLeft    = Text{ZH: "剩餘 context", EN: "CONTEXT LEFT"}
+	FleetPacket  = Text{ZH: "最近的封包", EN: "LAST PACKET"}
+	FleetLast    = Text{ZH: "最後事件", EN: "LAST EVENT"}
+	FleetHolder  = Text{ZH: "持有者", EN: "HOLDER"}
+)
+
+// doctor of the hub.
+var (
+	TeamCheckReach       = Text{ZH: "hub 可連線：%s（%s）", EN: "hub reachable: %s (%s)"}
+	TeamCheckSkew        = Text{ZH: "時鐘相差 %s", EN: "clocks differ by %s"}
+	TeamCheckSkewBad     = Text{ZH: "時鐘相差 %s：租約的到期時間不可信", EN: "clocks differ by %s: the end of a lease cannot be trusted"}
+	TeamCheckStream      = Text{ZH: "事件：%d 筆，%s，副本 %d，保留 %s", EN: "events: %d, %s, replicas %d, kept for %s"}
+	TeamCheckMemory      = Text{ZH: "事件串流不在磁碟上", EN: "the stream of events is not kept on disk"}
+	TeamCheckTTL         = Text{ZH: "租約不會自行到期：hub 太舊或設定不對", EN: "leases do not end by themselves: the hub is too old, or set up otherwise"}
+	TeamCheckShipper     = Text{ZH: "shipper 執行中", EN: "the shipper is running"}
+	TeamCheckNoShip      = Text{ZH: "shipper 沒有執行：事件留在本機", EN: "no shipper runs: events stay on this machine"}
+	TeamCheckLag         = Text{ZH: "尚未送出的事件：%d", EN: "events not shipped yet: %d"}
+	TeamCheckWhole       = Text{ZH: "hub 有這台機器的 %d 個事件，沒有遺失；重複 %d 筆（讀取時略過）", EN: "the hub has %d events of this machine, none missing; %d repeated (readers drop them)"}
+	TeamCheckLost        = Text{ZH: "hub 有這台機器的 %d 個事件，缺 %d 個；重複 %d 筆（讀取時略過）", EN: "the hub has %d events of this machine, %d are missing; %d repeated (readers drop them)"}
+	TeamCheckForeign     = Text{ZH: "%d 筆訊息的識別碼與名字不符，讀取時略過", EN: "%d messages whose id does not fit their name; readers drop them"}
+	TeamCheckOwn         = Text{ZH: "只能以自己的名字發布", EN: "publishes under its own name only"}
+	TeamCheckOpen        = Text{ZH: "這台機器可以用別人的名字發布：hub 沒有設定權限", EN: "this machine can publish under any name: the hub has no permissions set"}
+	TeamCheckKey         = Text{ZH: "可以讀取團隊的加密內容", EN: "can read what is encrypted for the team"}
+	TeamCheckNoKey       = Text{ZH: "沒有團隊的金鑰：交接與共享的內容無法讀取", EN: "has no key of the team: hand-overs and shared content cannot be read"}
+	HintTeamShip         = Text{ZH: "overtone-team ship --install", EN: "overtone-team ship --install"}
+	HintTeamClock        = Text{ZH: "讓兩邊的時鐘同步（NTP）", EN: "let both keep time by NTP"}
+	HintTeamOld          = Text{ZH: "需要 nats-server 2.11 以上，然後執行 overtone-team up --hub URL", EN: "nats-server 2.11 or newer is needed; then run `overtone-team up --hub URL`"}
+	HintTeamOpen         = Text{ZH: "docs/team.md 列出每台機器的權限", EN: "docs/team.md lists the permissions of a machine"}
+	HintTeamMissing      = Text{ZH: "時間線只留最新的 2,000 行：shipper 離線太久就補不回來", EN: "a timeline keeps its newest 2,000 lines: what a shipper misses for longer is gone"}
+	TeamDoctorFailed     = Text{ZH: "hub 有 %d 個問題", EN: "%d problems with the hub"}
+	HintTeamDoctorFailed = Text{ZH: "每個問題後面都寫了做法", EN: "what to do stands below each"}
+)
+
+// The command line of overtone-team.
+var (
+	HelpTeam     = Text{ZH: "多台機器：一條時間線、誰在做什麼、把 session 移到別台機器", EN: "many machines: one timeline, who runs what, sessions that move"}
+	HelpTeamLong = Text{
+		ZH: "本機的檔案是唯一的事實；hook 不等網路。shipper 把時間線送到 NATS JetStream，\n預設只送事件；內容要依專案同意，先遮蔽機密再以 age 加密。見 docs/team.md。",
+		EN: "The files of each machine are the truth, and hooks never wait for a network. A shipper sends\ntimelines to NATS JetStream: events only, unless a project is shared; content is redacted, then\nencrypted with age. See docs/team.md.",
+	}
+	HelpTeamUp     = Text{ZH: "執行 hub，或備妥別人的 hub", EN: "run a hub, or prepare somebody else's"}
+	HelpTeamUpLong = Text{
+		ZH: "在前景執行內嵌的 nats-server：檔案儲存、TLS、每個租戶一個帳戶、每次確認前都寫入磁碟。\n三個節點：每台用 --node、--cluster、--route 執行，並先複製第一台的 hub 資料夾。",
+		EN: "Runs an embedded nats-server in the foreground: file store, TLS, an account for each tenant, on disk\nbefore anything is acknowledged. For three nodes run it on each with --node, --cluster and --route,\nafter copying the hub folder of the first.",
+	}
+	HelpTeamListen   = Text{ZH: "機器連線的位址", EN: "address for machines"}
+	HelpTeamNames    = Text{ZH: "機器用來連線的名稱或 IP（可多個）", EN: "names or addresses by which machines reach it"}
+	HelpTeamTenant   = Text{ZH: "租戶（帳戶）", EN: "the tenant (account)"}
+	HelpTeamHub      = Text{ZH: "使用現有叢集的位址，而不是自己執行", EN: "use an existing cluster instead of running one"}
+	HelpTeamCreds    = Text{ZH: "該叢集的憑證檔", EN: "credentials file for that cluster"}
+	HelpTeamCA       = Text{ZH: "該叢集的 CA 憑證檔（PEM）", EN: "CA certificate of that cluster (PEM file)"}
+	HelpTeamMachine  = Text{ZH: "這台機器的名稱（預設：主機名稱）", EN: "name of this machine (default: the host name)"}
+	HelpTeamNode     = Text{ZH: "叢集節點的名稱", EN: "name of this node in a cluster"}
+	HelpTeamCluster  = Text{ZH: "給其他節點的位址；有它就是叢集", EN: "address for the other nodes; makes it a cluster"}
+	HelpTeamRoutes   = Text{ZH: "其他節點的位址", EN: "addresses of the other nodes"}
+	HelpTeamReplicas = Text{ZH: "每個串流的副本數（預設 1，叢集 3）", EN: "nodes that keep each stream (default 1, in a cluster 3)"}
+	HelpTeamKeep     = Text{ZH: "保留多久", EN: "how long events are kept"}
+	HelpTeamInvite   = Text{ZH: "讓一台機器加入：印出它的邀請", EN: "let a machine in: prints its invitation"}
+	HelpTeamJoin     = Text{ZH: "用邀請加入 hub（- 為 stdin）", EN: "join a hub with an invitation (- for stdin)"}
+	HelpTeamForce    = Text{ZH: "即使已屬於別的 hub", EN: "even if it belongs to a hub"}
+	HelpTeamShare    = Text{ZH: "哪些專案的內容可以離開這台機器", EN: "whose content may leave this machine"}
+	HelpTeamShareRm  = Text{ZH: "不再分享", EN: "no longer"}
+	HelpTeamShip     = Text{ZH: "把這台機器的時間線送到 hub", EN: "ship this machine's timelines to the hub"}
+	HelpTeamShipOnce = Text{ZH: "送完就結束", EN: "end when everything is shipped"}
+	HelpTeamInstall  = Text{ZH: "裝成使用者服務（systemd 或 launchd）", EN: "install it as a user service (systemd or launchd)"}
+	HelpTeamRemove   = Text{ZH: "移除服務", EN: "remove the service"}
+	HelpTeamTimeline = Text{ZH: "所有機器的時間線", EN: "the timeline of all machines"}
+	HelpTeamMachineF = Text{ZH: "只看這台機器", EN: "of this machine only"}
+	HelpTeamSessionF = Text{ZH: "只看這個 session", EN: "of this session only"}
+	HelpTeamSince    = Text{ZH: "從多久以前", EN: "how far back"}
+	HelpTeamFleet    = Text{ZH: "誰在做什麼：階段、剩餘 context、最近的封包", EN: "who runs what: stage, context left, last packet"}
+	HelpTeamAll      = Text{ZH: "包括已結束的 session", EN: "sessions that ended as well"}
+	HelpTeamDoctor   = Text{ZH: "檢查 hub：可達、時鐘、落後、遺失、權限", EN: "look the hub over: reachable, clocks, lag, losses, permissions"}
+)

@@ -1,0 +1,216 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Mark is a place in a timeline that outlives trims and restarts: after the
+// entry with this number. The zero mark stands before the first one.
+//
+// Entries are numbered from 1 in the order of the file, bad lines left out. A
+// timeline has no numbers of its own, so the mark remembers what its entry looks
+// like: its line, and that line with the one before it, as one line alone may
+// well stand there twice. Without a line it stands at the file's beginning.
+type Mark struct {
+	Seq  uint64 `json:"seq"`
+	Off  int64  `json:"off"`
+	Line string `json:"line,omitempty"`
+	Pair string `json:"pair,omitempty"`
+}
+
+// Outgoing is an entry of a timeline on its way to somebody.
+type Outgoing struct {
+	Entry
+	Mark Mark // behind it
+}
+
+// After returns the entries that follow a mark, at most limit of them and about
+// maxBytes together. lost is set where the marked entry is no longer in the file:
+// it was trimmed away, and perhaps others with it; the numbers then leave one out,
+// so that the gap can be seen. It takes no lock; a line without its end is left
+// for the next call.
+func (s *Session) After(m Mark, limit int, maxBytes int64) (list []Outgoing, lost bool, err error) {
+	f, size, err := s.openTimeline()
+	if f == nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	if m.Line == "" {
+		return s.entriesFrom(f, 0, size, m, limit, maxBytes)
+	}
+	if at, ok := m.standsAt(f, size); ok {
+		return s.entriesFrom(f, at, size, m, limit, maxBytes)
+	}
+	found, err := m.find(f, size)
+	if err != nil {
+		return nil, false, err
+	}
+	if found.Off > 0 {
+		return s.entriesFrom(f, found.Off, size, found, limit, maxBytes)
+	}
+	list, _, err = s.entriesFrom(f, 0, size, Mark{Seq: m.Seq + 1}, limit, maxBytes)
+	return list, true, err
+}
+
+// First is the mark before the oldest entry in the file, given that of an entry
+// which was read before: from there everything can be told again under the same
+// numbers. ok is false where the marked entry is gone.
+func (s *Session) First(m Mark) (first Mark, ok bool, err error) {
+	f, size, err := s.openTimeline()
+	if f == nil || m.Seq == 0 {
+		return Mark{}, f == nil || m.Seq == 0, err
+	}
+	defer f.Close()
+	n, hit := uint64(0), uint64(0)
+	err = walkEntries(f, 0, size, Mark{}, func(o Outgoing) bool {
+		if n++; o.Mark.Pair == m.Pair || n == 1 && o.Mark.Line == m.Line {
+			hit = n
+		}
+		return true
+	})
+	if err != nil || hit == 0 || hit > m.Seq {
+		return Mark{}, false, err
+	}
+	return Mark{Seq: m.Seq - hit}, true, nil
+}
+
+// Grown tells, without opening it, whether a timeline may hold something new: a
+// stamp that differs from the one before.
+func (s *Session) Grown() (stamp [2]int64, ok bool) {
+	info, err := os.Lstat(s.path(TimelineFile))
+	if err != nil || !info.Mode().IsRegular() {
+		return stamp, false
+	}
+	return [2]int64{info.Size(), info.ModTime().UnixNano()}, true
+}
+
+// standsAt reports whether the marked entry still stands where it stood.
+func (m Mark) standsAt(f io.ReaderAt, size int64) (int64, bool) {
+	if m.Off <= 0 || m.Off > size {
+		return 0, false
+	}
+	const look = 4 << 10
+	for span := int64(look); ; span *= 8 {
+		from := max(0, m.Off-span)
+		data, err := readRange(f, from, m.Off)
+		if err != nil || len(data) == 0 || data[len(data)-1] != '\n' {
+			return 0, false
+		}
+		lines := bytes.Split(bytes.TrimRight(data, "\n"), []byte{'\n'})
+		// The first of the lines may be cut, and the one before the last may be
+		// bad; then more is looked at.
+		var last, before []byte
+		for i := len(lines) - 1; i >= 0 && before == nil; i-- {
+			if i == 0 && from > 0 {
+				break
+			}
+			line := bytes.TrimSpace(lines[i])
+			if _, ok := parseEntry(line); !ok || len(line) > maxLine {
+				continue
+			}
+			if last == nil {
+				last = line
+			} else {
+				before = line
+			}
+		}
+		if last != nil && (before != nil || from == 0) {
+			return m.Off, pairHash(before, last) == m.Pair || before == nil && lineHash(last) == m.Line
+		}
+		if from == 0 || span > 4*maxLine {
+			return 0, false
+		}
+	}
+}
+
+// find looks for the marked entry in the whole file: the last that looks like it.
+func (m Mark) find(f io.ReaderAt, size int64) (found Mark, err error) {
+	first := true
+	err = walkEntries(f, 0, size, Mark{}, func(o Outgoing) bool {
+		if o.Mark.Pair == m.Pair || first && o.Mark.Line == m.Line {
+			found = o.Mark
+			found.Seq, found.Pair = m.Seq, m.Pair
+		}
+		first = false
+		return true
+	})
+	return found, err
+}
+
+func (s *Session) entriesFrom(f io.ReaderAt, at, size int64, m Mark, limit int, maxBytes int64) (list []Outgoing, lost bool, err error) {
+	total := int64(0)
+	err = walkEntries(f, at, size, m, func(o Outgoing) bool {
+		o.Raw = bytes.Clone(o.Raw)
+		list = append(list, o)
+		total += int64(len(o.Raw))
+		return len(list) < limit && total < maxBytes
+	})
+	return list, false, err
+}
+
+// walkEntries hands on the entries from off on, which is a line's beginning.
+// prev is the mark of the entry before it.
+func walkEntries(f io.ReaderAt, off, size int64, prev Mark, yield func(Outgoing) bool) error {
+	var before []byte
+	known := prev.Line
+	buf := make([]byte, maxChunk)
+	var part []byte
+	tooLong, seq := false, prev.Seq
+	for at := off; at < size; {
+		n, err := f.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
+		if n == 0 {
+			if err == nil || errors.Is(err, io.EOF) || errors.Is(err, fs.ErrClosed) {
+				return nil
+			}
+			return err
+		}
+		chunk := buf[:n]
+		at += int64(n)
+		for {
+			i := bytes.IndexByte(chunk, '\n')
+			if i < 0 {
+				break
+			}
+			part = append(part, chunk[:i]...)
+			chunk = chunk[i+1:]
+			line := bytes.TrimSpace(part)
+			if e, ok := parseEntry(line); ok && !tooLong && len(line) <= maxLine {
+				seq++
+				m := Mark{Seq: seq, Off: at - int64(len(chunk)), Line: lineHash(line)}
+				if before != nil {
+					known = lineHash(before)
+				}
+				m.Pair = joinHash(known, m.Line)
+				if !yield(Outgoing{e, m}) {
+					return nil
+				}
+				before = append(before[:0], line...)
+			}
+			part, tooLong = part[:0], false
+		}
+		if part = append(part, chunk...); len(part) > maxLine {
+			part, tooLong = part[:0], true
+		}
+	}
+	return nil
+}
+
+func lineHash(line []byte) string {
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:8])
+}
+
+func pairHash(before, line []byte) string {
+	if before == nil {
+		return joinHash("", lineHash(line))
+	}
+	return joinHash(lineHash(before), lineHash(line))
+}
+
+func joinHash(before, line string) string { return lineHash([]byte(before + "\n" + line)) }

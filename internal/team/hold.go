@@ -1,0 +1,61 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// holdEvery is how often the shipper looks after the leases of this machine.
+const holdEvery = 15 * time.Second
+
+// keepLeases renews what this machine holds, and writes down what it lost: the
+// hooks of a session that goes on elsewhere say so.
+func (s *Shipper) keepLeases(ctx context.Context, sessions []store.SessionInfo) error {
+	for _, info := range sessions {
+		sess, err := s.Home.Session(info.ID)
+		if err != nil {
+			continue
+		}
+		m := session.ReadMoved(sess)
+		if m == nil || m.Machine != s.Set.Machine || m.Holder != s.Set.Machine {
+			continue
+		}
+		cur, err := s.hub.Lease(ctx, info.ID)
+		if err != nil {
+			return err
+		}
+		switch {
+		case cur.Holder == s.Set.Machine && cur.Token == m.Token && cur.Phase == Held && m.Phase == string(Held):
+			if cur.Expires.Sub(s.Now()) > heldFor*2/3 {
+				continue
+			}
+			l, err := s.hub.Renew(ctx, cur, Held, heldFor, s.Now)
+			if errors.Is(err, ErrLeaseLost) {
+				continue // seen next time
+			}
+			if err != nil {
+				return err
+			}
+			if err := writeMoved(sess, s.Set.Machine, l, s.Now()); err != nil {
+				return err
+			}
+		case cur.Holder != "" && cur.Holder != s.Set.Machine && cur.Token > m.Token && cur.Phase == Held:
+			if err := writeMoved(sess, s.Set.Machine, cur, s.Now()); err != nil {
+				return err
+			}
+			s.report("lease", Report{Text: message.Because(message.TeamTaken, info.ID, cur.Holder)})
+		}
+	}
+	return nil
+}
+
+func writeMoved(sess *store.Session, machine string, l Lease, now time.Time) error {
+	return session.WriteMoved(sess, session.Moved{
+		Machine: machine, Holder: l.Holder, Token: l.Token, Phase: string(l.Phase), Expires: l.Expires, At: now.UTC(),
+	})
+}

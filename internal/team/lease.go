@@ -1,0 +1,175 @@
+package team
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Lease says which machine may go on with a session that moves.
+//
+// Its token is the place of the message that took it in the hub's stream, so it
+// only grows, whoever takes it and whatever was forgotten in between: a holder
+// with a smaller one is a former holder. Every step names the message that it
+// replaces, so of two that step at once one fails.
+//
+// It ends at a time that stands in the value, and its message goes by itself at
+// about the same time (a plain update would drop that; each step gives it anew).
+// A holder counts from before its request, the hub from after it: so the holder
+// is the first to know that the lease is over.
+type Lease struct {
+	Session string    `json:"session"`
+	Holder  string    `json:"holder"`
+	Token   uint64    `json:"token,omitempty"` // 0 in the message that takes it
+	Phase   Phase     `json:"phase"`
+	Expires time.Time `json:"expires"`
+	Nonce   string    `json:"nonce"` // tells a writer that did not hear an answer whether it was heard
+
+	rev uint64
+}
+
+// Phase is what a holder does with its lease.
+type Phase string
+
+const (
+	Offered Phase = "offered" // pushed, and waits for who pulls it
+	Taking  Phase = "taking"  // somebody is about to move it
+	Held    Phase = "held"    // it goes on there
+)
+
+// How long each lasts.
+const (
+	offeredFor = 7 * 24 * time.Hour
+	takingFor  = 2 * time.Minute
+	heldFor    = 24 * time.Hour
+	// skew is by how much clocks may differ before an end in the value is believed.
+	skew = time.Minute
+)
+
+// ErrLeaseLost is the error of a former holder.
+var ErrLeaseLost = errors.New("the lease belongs to somebody else by now")
+
+func parseLease(m stored) (Lease, bool) {
+	var l Lease
+	if m.Seq == 0 || m.marker() || m.relayed() || json.Unmarshal(m.Data, &l) != nil || leasePrefix+l.Session != m.Subject {
+		return Lease{}, false
+	}
+	l.rev = m.Seq
+	if l.Token == 0 {
+		l.Token = m.Seq
+	}
+	return l, true
+}
+
+// Lease is the lease of a session; the zero lease where nobody has it.
+func (h *Hub) Lease(ctx context.Context, session string) (Lease, error) {
+	m, err := h.last(ctx, leaseStream, leasePrefix+session)
+	if err != nil {
+		return Lease{}, err
+	}
+	l, _ := parseLease(m)
+	if l.Holder == "" {
+		l.rev = m.Seq // of a message that stands for one that is gone
+	}
+	return l, nil
+}
+
+// free reports whether a machine may take a lease: nobody has it, it does itself,
+// its holder offers it, or it is over.
+func (l Lease) free(machine string, now time.Time) bool {
+	return l.Holder == "" || l.Holder == machine || l.Phase == Offered || now.After(l.Expires.Add(skew))
+}
+
+// Take takes the lease of a session, with a new token. Where another machine has
+// it, the error says which.
+func (h *Hub) Take(ctx context.Context, session string, p Phase, ttl time.Duration, now func() time.Time) (Lease, error) {
+	for tries := 0; ; tries++ {
+		cur, err := h.Lease(ctx, session)
+		if err != nil {
+			return Lease{}, err
+		}
+		if !cur.free(h.set.Machine, now()) {
+			return Lease{}, message.WithHint(message.Fail(message.TeamLeased, session, cur.Holder, cur.Expires.Local().Format(time.DateTime)), message.HintTeamLeased, cur.Holder)
+		}
+		l, err := h.step(ctx, Lease{Session: session, Holder: h.set.Machine, Phase: p}, cur.rev, ttl, now)
+		if !errors.Is(err, ErrLeaseLost) || tries == 4 {
+			return l, err
+		}
+	}
+}
+
+// Renew goes on with a lease, in the same or another phase. [ErrLeaseLost] where
+// somebody else has taken it: what was meant to be done with it must not be done.
+func (h *Hub) Renew(ctx context.Context, l Lease, p Phase, ttl time.Duration, now func() time.Time) (Lease, error) {
+	if !now().Before(l.Expires) {
+		return l, fmt.Errorf("%w (it ended at %s)", ErrLeaseLost, l.Expires.UTC().Format(time.RFC3339))
+	}
+	l.Phase = p
+	return h.step(ctx, l, l.rev, ttl, now)
+}
+
+// step writes the lease in the place of the message rev.
+func (h *Hub) step(ctx context.Context, l Lease, rev uint64, ttl time.Duration, now func() time.Time) (Lease, error) {
+	l.Nonce, l.Expires = rand.Text(), now().Add(ttl).UTC()
+	data, err := json.Marshal(l)
+	if err != nil {
+		return l, err
+	}
+	m := nats.NewMsg(leasePrefix + l.Session)
+	m.Data = data
+	for tries := 0; ; tries++ {
+		wait, cancel := context.WithTimeout(ctx, dialTimeout)
+		ack, err := h.js.PublishMsg(wait, m, jetstream.WithExpectStream(leaseStream),
+			jetstream.WithExpectLastSequencePerSubject(rev), jetstream.WithMsgTTL(max(time.Second, ttl.Round(time.Second))))
+		cancel()
+		if err == nil {
+			l.rev = ack.Sequence
+			if l.Token == 0 {
+				l.Token = ack.Sequence
+			}
+			return l, nil
+		}
+		if ctx.Err() != nil {
+			return l, ctx.Err()
+		}
+		if h.wasRefused(m.Subject) {
+			return l, message.WithHint(message.Fail(message.TeamRefused, m.Subject), message.HintTeamRefused)
+		}
+		// It may have arrived all the same, also when the hub says that another
+		// message stands there: an attempt before this one.
+		cur, lerr := h.Lease(ctx, l.Session)
+		switch {
+		case lerr == nil && cur.Nonce == l.Nonce:
+			return cur, nil
+		case lerr == nil && cur.rev != rev:
+			return l, ErrLeaseLost
+		case tries == 4:
+			return l, fmt.Errorf("%w: lease of %s: %w", errNotAcknowledged, l.Session, err)
+		}
+		if !now().Before(l.Expires) {
+			return l, fmt.Errorf("%w: lease of %s: %w", errNotAcknowledged, l.Session, err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// Release gives the lease back.
+func (h *Hub) Release(ctx context.Context, l Lease, now func() time.Time) error {
+	_, err := h.step(ctx, Lease{Session: l.Session, Phase: Offered, Holder: l.Holder, Token: l.Token}, l.rev, time.Second, now)
+	if errors.Is(err, ErrLeaseLost) {
+		return nil
+	}
+	return err
+}
+
+// sessionOf is the session that a subject of the bucket is about.
+func sessionOf(subject string) string { return strings.TrimPrefix(subject, leasePrefix) }

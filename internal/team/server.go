@@ -1,0 +1,578 @@
+package team
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// Node is a hub of our own: one server for a person or a small team, or one of
+// the nodes of a cluster.
+type Node struct {
+	// Dir holds its keys, its users and its streams.
+	Dir    string
+	Listen string // host:port
+	// Names are what machines call it; its certificate holds for them.
+	Names  []string
+	Tenant string
+	// Name, Cluster and Routes make it a node of a cluster: the address for the
+	// other nodes, and theirs.
+	Name    string
+	Cluster string
+	Routes  []string
+	// Replicas is how many nodes keep each stream, Keep how long events are kept,
+	// MaxBytes how much of the disk they may take.
+	Replicas int
+	Keep     time.Duration
+	MaxBytes int64
+	Now      func() time.Time
+}
+
+// user is a machine that may connect.
+type user struct {
+	Machine string `json:"machine"`
+	Tenant  string `json:"tenant"`
+	Key     string `json:"key"` // public
+}
+
+// users is the hub's list: public keys, and the team's recipients.
+type users struct {
+	Schema     int      `json:"schema"`
+	Users      []user   `json:"users"`
+	Recipients []string `json:"recipients"`
+}
+
+const (
+	usersFile    = "users.json"
+	adminSeed    = "admin.seed"
+	identityFile = "identity.txt"
+	adminName    = "overtone-admin"
+)
+
+func (n Node) path(name string) string { return filepath.Join(n.Dir, name) }
+
+// NodeDir is where the hub of a home lies.
+func NodeDir(root string) string { return filepath.Join(folder(root), "hub") }
+
+// Serve runs the node until the context ends. ready is told once machines can
+// connect and the streams are there.
+func (n Node) Serve(ctx context.Context, ready func(url string)) error {
+	if err := n.prepare(); err != nil {
+		return err
+	}
+	conf, err := n.writeConfig()
+	if err != nil {
+		return err
+	}
+	opts, err := server.ProcessConfigFile(conf)
+	if err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	opts.NoSigs = true
+	srv, err := server.NewServer(opts)
+	if err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	srv.ConfigureLogger()
+	srv.Start()
+	defer func() {
+		srv.Shutdown()
+		srv.WaitForShutdown()
+	}()
+	if !srv.ReadyForConnections(20 * time.Second) {
+		return message.WithHint(message.Fail(message.TeamHubStuck, n.Listen), message.HintTeamHubStuck, n.path("hub.log"))
+	}
+	url := "tls://" + srv.Addr().String()
+	admin, err := n.admin(srv)
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+	for {
+		// In a cluster the first leader takes a while to be elected.
+		list, err := n.users()
+		if err != nil {
+			return err
+		}
+		wait, cancel := context.WithTimeout(ctx, 10*time.Second)
+		err = admin.ensure(wait, n.Replicas, n.Keep, n.machines(list))
+		cancel()
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if n.Cluster == "" {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+	if ready != nil {
+		ready(url)
+	}
+	return n.tend(ctx, srv, admin)
+}
+
+// tend takes new machines in while the node runs.
+func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub) error {
+	stamp := func() (t time.Time) {
+		if info, err := os.Stat(n.path(usersFile)); err == nil {
+			t = info.ModTime()
+		}
+		return t
+	}
+	last := stamp()
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		now := stamp()
+		if now.Equal(last) {
+			continue
+		}
+		list, err := n.users()
+		if err != nil {
+			continue // half of an edit by hand; the next look finds it whole
+		}
+		if _, err := n.writeConfig(); err != nil {
+			return err
+		}
+		if err := srv.Reload(); err != nil {
+			return fmt.Errorf("hub: %w", err)
+		}
+		wait, cancel := context.WithTimeout(ctx, 10*time.Second)
+		err = admin.ensure(wait, n.Replicas, n.Keep, n.machines(list))
+		cancel()
+		if err == nil {
+			last = now
+		}
+	}
+}
+
+func (n Node) machines(list users) (names []string) {
+	for _, u := range list.Users {
+		if u.Tenant == n.Tenant {
+			names = append(names, u.Machine)
+		}
+	}
+	return names
+}
+
+// admin is a connection that may make streams. It never leaves the process.
+func (n Node) admin(srv *server.Server) (*Hub, error) {
+	seed, err := os.ReadFile(n.path(adminSeed))
+	if err != nil {
+		return nil, err
+	}
+	ca, err := os.ReadFile(n.path("ca.pem"))
+	if err != nil {
+		return nil, err
+	}
+	return Dial(Settings{Machine: adminName, Hub: []string{"tls://" + n.Listen}, CA: string(ca), Seed: strings.TrimSpace(string(seed))},
+		Dialing{extra: []nats.Option{nats.InProcessServer(srv)}})
+}
+
+// ensure makes the streams and buckets, or brings them up to date.
+func (h *Hub) ensure(ctx context.Context, replicas int, keep time.Duration, machines []string) error {
+	replicas = max(1, replicas)
+	_, err := h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: eventStream, Description: "what happened, by machine, session and type", Subjects: []string{eventPrefix + ">"},
+		Retention: jetstream.LimitsPolicy, MaxAge: keep, Storage: jetstream.FileStorage, Compression: jetstream.S2Compression,
+		Duplicates: 2 * time.Minute, Replicas: replicas, AllowDirect: true, DenyDelete: true, Discard: jetstream.DiscardOld,
+	})
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", eventStream, err)
+	}
+	for _, kv := range []jetstream.KeyValueConfig{
+		{Bucket: stateBucket, Description: "the state of each session", TTL: keep},
+		{Bucket: leaseBucket, Description: "who may go on with a session", LimitMarkerTTL: time.Hour},
+	} {
+		kv.History, kv.Storage, kv.Replicas = 1, jetstream.FileStorage, replicas
+		if _, err := h.js.CreateOrUpdateKeyValue(ctx, kv); err != nil {
+			return fmt.Errorf("bucket %s: %w", kv.Bucket, err)
+		}
+	}
+	for _, m := range machines {
+		if err := h.ensureObjects(ctx, m, replicas, keep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *Hub) ensureObjects(ctx context.Context, machine string, replicas int, keep time.Duration) error {
+	_, err := h.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+		Bucket: objectBucket(machine), Description: "sealed sessions, packets and reports of " + machine, TTL: keep,
+		Storage: jetstream.FileStorage, Replicas: max(1, replicas),
+	})
+	if err != nil {
+		return fmt.Errorf("bucket %s: %w", objectBucket(machine), err)
+	}
+	return nil
+}
+
+// Prepare makes streams and buckets on a hub of somebody else's, with the rights
+// that the settings have there.
+func Prepare(ctx context.Context, s Settings, keep time.Duration, machines ...string) error {
+	h, err := Dial(s, Dialing{})
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return h.ensure(ctx, s.Replicas, keep, machines)
+}
+
+// Invite lets a machine in and returns its settings there; with an old name, a
+// new key. The node need not run.
+func (n Node) Invite(machine string) (Settings, error) {
+	if !ValidMachine(machine) || machine == adminName {
+		return Settings{}, message.WithHint(message.Fail(message.TeamBadMachine, machine), message.HintTeamMachine)
+	}
+	if err := n.prepare(); err != nil {
+		return Settings{}, err
+	}
+	list, err := n.users()
+	if err != nil {
+		return Settings{}, err
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return Settings{}, err
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return Settings{}, err
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return Settings{}, err
+	}
+	list.Users = slices.DeleteFunc(list.Users, func(u user) bool { return u.Machine == machine && u.Tenant == n.Tenant })
+	list.Users = append(list.Users, user{machine, n.Tenant, public})
+	if err := n.saveUsers(list); err != nil {
+		return Settings{}, err
+	}
+	ca, err := os.ReadFile(n.path("ca.pem"))
+	if err != nil {
+		return Settings{}, err
+	}
+	identity, err := os.ReadFile(n.path(identityFile))
+	if err != nil {
+		return Settings{}, err
+	}
+	s := Settings{Schema: settingsSchema, Machine: machine, Tenant: n.Tenant, CA: string(ca), Seed: string(seed),
+		Identity: strings.TrimSpace(string(identity)), Recipients: list.Recipients, Replicas: n.Replicas}
+	_, port, err := net.SplitHostPort(n.Listen)
+	if err != nil {
+		return Settings{}, err
+	}
+	for _, name := range n.names() {
+		s.Hub = append(s.Hub, "tls://"+net.JoinHostPort(name, port))
+	}
+	return s, nil
+}
+
+// names are where machines reach the node.
+func (n Node) names() []string {
+	if len(n.Names) > 0 {
+		return n.Names
+	}
+	host, _, _ := net.SplitHostPort(n.Listen)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			return []string{name}
+		}
+		return []string{"127.0.0.1"}
+	}
+	return []string{host}
+}
+
+// prepare makes the keys that are missing.
+func (n Node) prepare() error {
+	if err := os.MkdirAll(n.Dir, 0o700); err != nil {
+		return err
+	}
+	if _, err := os.Stat(n.path("ca.pem")); errors.Is(err, fs.ErrNotExist) {
+		if err := n.makeCA(); err != nil {
+			return err
+		}
+	}
+	if err := n.makeCertificate(); err != nil {
+		return err
+	}
+	if _, err := os.Stat(n.path(adminSeed)); errors.Is(err, fs.ErrNotExist) {
+		pair, err := nkeys.CreateUser()
+		if err != nil {
+			return err
+		}
+		seed, err := pair.Seed()
+		if err != nil {
+			return err
+		}
+		if err := store.AtomicWrite(n.path(adminSeed), append(seed, '\n'), 0o600); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Stat(n.path(usersFile)); errors.Is(err, fs.ErrNotExist) {
+		identity, recipient, err := NewIdentity()
+		if err != nil {
+			return err
+		}
+		if err := store.AtomicWrite(n.path(identityFile), []byte(identity+"\n"), 0o600); err != nil {
+			return err
+		}
+		return n.saveUsers(users{Recipients: []string{recipient}})
+	}
+	return nil
+}
+
+func (n Node) users() (users, error) {
+	var list users
+	data, err := os.ReadFile(n.path(usersFile))
+	if err != nil {
+		return list, err
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return list, fmt.Errorf("read %s: %w", n.path(usersFile), err)
+	}
+	if list.Schema > 1 {
+		return list, fmt.Errorf("read %s: written by a newer version (schema %d)", n.path(usersFile), list.Schema)
+	}
+	for _, u := range list.Users {
+		if !ValidMachine(u.Machine) || !ValidMachine(u.Tenant) || !nkeys.IsValidPublicUserKey(u.Key) {
+			return list, fmt.Errorf("read %s: user %q is not valid", n.path(usersFile), u.Machine)
+		}
+	}
+	return list, nil
+}
+
+func (n Node) saveUsers(list users) error {
+	list.Schema = 1
+	data, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return err
+	}
+	return store.AtomicWrite(n.path(usersFile), append(data, '\n'), 0o600)
+}
+
+// writeConfig writes the server's configuration. It is a file, and not values in
+// memory, so that a stock nats-server can be started with it as well.
+func (n Node) writeConfig() (string, error) {
+	list, err := n.users()
+	if err != nil {
+		return "", err
+	}
+	seed, err := os.ReadFile(n.path(adminSeed))
+	if err != nil {
+		return "", err
+	}
+	pair, err := nkeys.FromSeed([]byte(strings.TrimSpace(string(seed))))
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", n.path(adminSeed), err)
+	}
+	adminKey, err := pair.PublicKey()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	q := confQuote
+	tls := fmt.Sprintf("cert_file: %s, key_file: %s, ca_file: %s, timeout: 5", q(n.path("server.pem")), q(n.path("server-key.pem")), q(n.path("ca.pem")))
+	name := n.Name
+	if name == "" {
+		name = "overtone"
+	}
+	fmt.Fprintf(&b, "# Written by overtone-team up.\nserver_name: %s\nlisten: %s\nmax_payload: 8MB\nlog_file: %s\nlogfile_size_limit: 16MB\n",
+		q(name), q(n.Listen), q(n.path("hub.log")))
+	fmt.Fprintf(&b, "tls { %s }\n", tls)
+	fmt.Fprintf(&b, "jetstream {\n  store_dir: %s\n  # An acknowledged event is on the disk.\n  sync_interval: always\n  max_memory_store: 67108864\n", q(n.path("streams")))
+	if n.MaxBytes > 0 {
+		fmt.Fprintf(&b, "  max_file_store: %d\n", n.MaxBytes)
+	}
+	b.WriteString("}\nsystem_account: SYS\naccounts {\n  SYS {}\n")
+	tenants := []string{n.Tenant}
+	for _, u := range list.Users {
+		if !slices.Contains(tenants, u.Tenant) {
+			tenants = append(tenants, u.Tenant)
+		}
+	}
+	for _, tenant := range tenants {
+		fmt.Fprintf(&b, "  %s {\n    jetstream: enabled\n    users: [\n", q(tenant))
+		if tenant == n.Tenant {
+			fmt.Fprintf(&b, "      { nkey: %s }\n", adminKey)
+		}
+		for _, u := range list.Users {
+			if u.Tenant != tenant {
+				continue
+			}
+			publish, subscribe := Permissions(u.Machine)
+			fmt.Fprintf(&b, "      { nkey: %s, permissions: { publish: { allow: %s }, subscribe: { allow: %s } } } # %s\n",
+				u.Key, confList(publish), confList(subscribe), u.Machine)
+		}
+		b.WriteString("    ]\n  }\n")
+	}
+	b.WriteString("}\n")
+	if n.Cluster != "" {
+		routes := confList(n.Routes)
+		fmt.Fprintf(&b, "cluster {\n  name: overtone\n  listen: %s\n  routes: %s\n  tls { %s, verify: true }\n}\n", q(n.Cluster), routes, tls)
+	}
+	path := n.path("server.conf")
+	return path, store.AtomicWrite(path, []byte(b.String()), 0o600)
+}
+
+// confQuote quotes as the server's configuration does: few escapes, no others.
+func confQuote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
+
+func confList(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = confQuote(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+func (n Node) makeCA() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	now := n.Now()
+	t := &x509.Certificate{
+		SerialNumber: serial(), Subject: pkix.Name{CommonName: "overtone hub"}, NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(10, 0, 0),
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, t, t, &key.PublicKey, key)
+	if err != nil {
+		return err
+	}
+	if err := writeKey(n.path("ca-key.pem"), key); err != nil {
+		return err
+	}
+	return writePEM(n.path("ca.pem"), "CERTIFICATE", der, 0o644)
+}
+
+// makeCertificate makes a certificate for the node's names, unless there is one
+// that holds for them and for another month.
+func (n Node) makeCertificate() error {
+	names := append(n.names(), "localhost", "127.0.0.1", "::1")
+	if n.Cluster != "" {
+		if host, _, err := net.SplitHostPort(n.Cluster); err == nil && host != "" {
+			names = append(names, host)
+		}
+	}
+	if old, err := readCertificate(n.path("server.pem")); err == nil && old.NotAfter.After(n.Now().AddDate(0, 1, 0)) {
+		if !slices.ContainsFunc(names, func(name string) bool { return old.VerifyHostname(name) != nil }) {
+			return nil
+		}
+	}
+	ca, err := readCertificate(n.path("ca.pem"))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", n.path("ca.pem"), err)
+	}
+	caKey, err := readKey(n.path("ca-key.pem"))
+	if err != nil {
+		return message.WithHint(fmt.Errorf("read %s: %w", n.path("ca-key.pem"), err), message.HintTeamCA)
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	now := n.Now()
+	t := &x509.Certificate{
+		SerialNumber: serial(), Subject: pkix.Name{CommonName: n.names()[0]}, NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(2, 0, 0),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, name := range names {
+		if ip := net.ParseIP(name); ip != nil {
+			t.IPAddresses = append(t.IPAddresses, ip)
+		} else {
+			t.DNSNames = append(t.DNSNames, name)
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, t, ca, &key.PublicKey, caKey)
+	if err != nil {
+		return err
+	}
+	if err := writeKey(n.path("server-key.pem"), key); err != nil {
+		return err
+	}
+	return writePEM(n.path("server.pem"), "CERTIFICATE", der, 0o644)
+}
+
+func serial() *big.Int {
+	n, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)) // crypto/rand never fails
+	return n
+}
+
+func writePEM(path, typ string, der []byte, perm fs.FileMode) error {
+	return store.AtomicWrite(path, pem.EncodeToMemory(&pem.Block{Type: typ, Bytes: der}), perm)
+}
+
+func writeKey(path string, key *ecdsa.PrivateKey) error {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	return writePEM(path, "PRIVATE KEY", der, 0o600)
+}
+
+func readCertificate(path string) (*x509.Certificate, error) {
+	der, err := readPEM(path)
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParseCertificate(der)
+}
+
+func readKey(path string) (any, error) {
+	der, err := readPEM(path)
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParsePKCS8PrivateKey(der)
+}
+
+func readPEM(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return nil, errors.New("no PEM block")
+	}
+	return block.Bytes, nil
+}

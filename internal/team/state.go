@@ -1,0 +1,302 @@
+package team
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// State is what the team sees of one session. It holds no words of anybody.
+type State struct {
+	Schema  int    `json:"schema"`
+	Machine string `json:"machine"`
+	Session string `json:"session"`
+	Host    string `json:"host,omitempty"`
+	Project string `json:"project,omitempty"` // the last part of the folder's path
+	// Workflow, Phase, Stage, Done and Total are the workflow's; empty without one.
+	Workflow string `json:"workflow,omitempty"`
+	Phase    string `json:"phase,omitempty"`
+	Stage    string `json:"stage,omitempty"`
+	Done     int    `json:"done,omitempty"`
+	Total    int    `json:"total,omitempty"`
+	Model    string `json:"model,omitempty"`
+	// Left is the free share of the context in percent; -1 when it is not known.
+	Left        int    `json:"left"`
+	Compactions int    `json:"compactions,omitempty"`
+	Packet      string `json:"packet,omitempty"` // the newest
+	PacketState string `json:"packetState,omitempty"`
+	// Events is the number of the session's last event, Last when it was.
+	Events uint64 `json:"events"`
+	Last   string `json:"last,omitempty"`
+	Ended  bool   `json:"ended,omitempty"`
+}
+
+// Beat is a machine's sign of life.
+type Beat struct {
+	Schema  int       `json:"schema"`
+	Machine string    `json:"machine"`
+	Version string    `json:"version"`
+	At      time.Time `json:"at"`
+	Shipped uint64    `json:"shipped"` // events, since the shipper began
+	Lost    int       `json:"lost,omitempty"`
+}
+
+// beatEvery is how often a machine says that it is there.
+const beatEvery = 30 * time.Second
+
+// states publishes what changed of the sessions.
+type states struct {
+	s       *Shipper
+	known   map[string]published
+	origins map[string]origin
+	beat    time.Time
+	held    time.Time
+}
+
+type published struct {
+	stamp [2]int64
+	value []byte
+	rev   uint64
+}
+
+func newStates(s *Shipper) states {
+	return states{s: s, known: map[string]published{}, origins: map[string]origin{}}
+}
+
+// origin is where a session runs. What is not known yet is looked for again.
+func (st *states) origin(sess *store.Session) origin {
+	o, ok := st.origins[sess.ID()]
+	if ok && o.Project != "" {
+		return o
+	}
+	p := findPlace(sess, st.s.Dir)
+	o = origin{Host: string(p.Host), Project: shownProject(p.Cwd), Shared: st.s.Set.shares(p.Cwd)}
+	st.origins[sess.ID()] = o
+	return o
+}
+
+func shownProject(cwd string) string {
+	if cwd == "" {
+		return ""
+	}
+	return clean(filepath.Base(cwd))
+}
+
+// place is where a session's conversation lies.
+type place struct {
+	Host       host.Name
+	Transcript string
+	Cwd        string
+}
+
+// findPlace finds a session's file, by what its hooks were told, and the folder
+// that it was started in.
+func findPlace(sess *store.Session, dir func(*host.Host) string) place {
+	var p place
+	if m, err := session.Read(sess); err == nil {
+		p.Transcript = m.Thread.Transcript
+	}
+	for _, h := range host.All() {
+		root := filepath.Join(dir(h), h.Sessions.Dir)
+		if rel, err := filepath.Rel(root, p.Transcript); p.Transcript != "" && err == nil && filepath.IsLocal(rel) {
+			p.Host = h.Name
+		}
+	}
+	if p.Transcript != "" {
+		p.Cwd = firstCwd(p.Transcript)
+	}
+	return p
+}
+
+// firstCwd reads the folder that a session was started in off the head of its file.
+func firstCwd(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	head, _ := io.ReadAll(io.LimitReader(f, 1<<20))
+	for line := range bytes.Lines(head) {
+		if !bytes.Contains(line, []byte(`"cwd"`)) || !store.ValidJSON(line) {
+			continue
+		}
+		for _, key := range []string{"cwd", "payload.cwd"} {
+			if v := gjson.GetBytes(line, key); v.Type == gjson.String && v.Str != "" {
+				return v.Str
+			}
+		}
+	}
+	return ""
+}
+
+// read is a session as the team sees it.
+func (st *states) read(sess *store.Session) (State, error) {
+	o := st.origin(sess)
+	v := State{Schema: 1, Machine: st.s.Set.Machine, Session: sess.ID(), Host: o.Host, Project: o.Project, Left: -1}
+	wf, err := session.Peek(sess)
+	if err != nil {
+		return v, err
+	}
+	if wf != nil {
+		v.Workflow, v.Phase, v.Stage = wf.WorkflowType, wf.Phase(), wf.CurrentStage
+		v.Done, v.Total = wf.Progress()
+	}
+	m, err := session.Read(sess)
+	if err != nil {
+		return v, err
+	}
+	v.Left, v.Compactions = m.Thread.Usage.Remaining(), m.Compactions
+	if plainName(m.Thread.Model) {
+		v.Model = m.Thread.Model
+	}
+	if k := m.Compaction; k != nil && k.Receipt != nil {
+		v.Packet, v.PacketState = k.Receipt.ID, string(k.Receipt.State)
+	}
+	v.Events = st.s.cur.Sessions[sess.ID()].Seq
+	for e, err := range sess.Newest(store.Filter{}) {
+		if err == nil {
+			v.Last, v.Ended = e.TS, e.Type == message.EventSessionEnd
+		}
+		break
+	}
+	return v, nil
+}
+
+// publish writes the states that changed, and the machine's sign of life.
+func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) error {
+	for _, info := range sessions {
+		sess, err := st.s.Home.Session(info.ID)
+		if err != nil {
+			continue
+		}
+		stamp, ok := sess.Grown()
+		old := st.known[info.ID]
+		if !ok || old.stamp == stamp {
+			continue
+		}
+		v, err := st.read(sess)
+		if err != nil {
+			continue // a state that cannot be read is for `overtone doctor`
+		}
+		data, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(data, old.value) {
+			if old.rev, err = st.s.hub.put(ctx, stateStream, statePrefix+st.s.Set.Machine+"."+info.ID, data, old.rev); err != nil {
+				return err
+			}
+		}
+		st.known[info.ID] = published{stamp, data, old.rev}
+	}
+	now := st.s.Now()
+	if now.Sub(st.held).Abs() >= holdEvery {
+		if err := st.s.keepLeases(ctx, sessions); err != nil {
+			return err
+		}
+		st.held = now
+	}
+	if now.Sub(st.beat).Abs() < beatEvery {
+		return nil
+	}
+	data, err := json.Marshal(Beat{1, st.s.Set.Machine, st.s.Version, now.UTC(), st.s.total, st.s.cur.Lost})
+	if err != nil {
+		return err
+	}
+	if _, err := st.s.hub.put(ctx, stateStream, statePrefix+st.s.Set.Machine, data, 0); err != nil {
+		return err
+	}
+	st.beat = now
+	return nil
+}
+
+// put writes a key of ours, compare and set by revision: of two writers under one
+// name, which a copied home makes, none overwrites unseen. Who comes second takes
+// the new revision and writes again.
+func (h *Hub) put(ctx context.Context, stream, subject string, data []byte, rev uint64) (uint64, error) {
+	for range 5 {
+		wait, cancel := context.WithTimeout(ctx, ackTimeout)
+		ack, err := h.js.Publish(wait, subject, data, jetstream.WithExpectStream(stream), jetstream.WithExpectLastSequencePerSubject(rev))
+		cancel()
+		switch {
+		case err == nil:
+			return ack.Sequence, nil
+		case ctx.Err() != nil:
+			return rev, ctx.Err()
+		case h.wasRefused(subject):
+			return rev, message.WithHint(message.Fail(message.TeamRefused, subject), message.HintTeamRefused)
+		case !wrongRevision(err):
+			return rev, fmt.Errorf("%w: %s: %w", errNotAcknowledged, strings.TrimPrefix(subject, "$KV."), err)
+		}
+		m, err := h.last(ctx, stream, subject)
+		if err != nil {
+			return rev, err
+		}
+		if rev = m.Seq; bytes.Equal(m.Data, data) {
+			return rev, nil
+		}
+	}
+	return rev, fmt.Errorf("%w: %s is written by somebody else", errNotAcknowledged, subject)
+}
+
+func wrongRevision(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == 10164)
+}
+
+// Fleet is the machines and what runs on them.
+type Fleet struct {
+	Beats  []Beat
+	States []State
+	Leases map[string]Lease
+}
+
+// Fleet asks the hub who runs what.
+func (h *Hub) Fleet(ctx context.Context) (Fleet, error) {
+	f := Fleet{Leases: map[string]Lease{}}
+	_, err := h.each(ctx, stateStream, statePrefix+">", 1, time.Time{}, func(m stored) error {
+		if m.marker() || m.relayed() {
+			return nil
+		}
+		machine, id, isSession := strings.Cut(strings.TrimPrefix(m.Subject, statePrefix), ".")
+		var (
+			v State
+			b Beat
+		)
+		switch {
+		case isSession && json.Unmarshal(m.Data, &v) == nil && v.Machine == machine && v.Session == id:
+			f.States = append(f.States, v)
+		case !isSession && json.Unmarshal(m.Data, &b) == nil && b.Machine == machine:
+			f.Beats = append(f.Beats, b)
+		}
+		return nil
+	})
+	if err != nil {
+		return f, err
+	}
+	_, err = h.each(ctx, leaseStream, leasePrefix+">", 1, time.Time{}, func(m stored) error {
+		if l, ok := parseLease(m); ok {
+			f.Leases[l.Session] = l
+		}
+		return nil
+	})
+	return f, err
+}

@@ -1,0 +1,496 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// fastDir is a folder in memory where the system has one: the hub flushes for
+// every event, and the tests are not about the disk.
+func fastDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "overtone-team-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// freePort is an address on loopback that nobody listens on.
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// startNode runs a hub of its own in a folder of its own.
+func startNode(t testing.TB) Node {
+	t.Helper()
+	n := Node{Dir: fastDir(t), Listen: freePort(t), Tenant: "team", Keep: 24 * time.Hour, Now: time.Now}
+	runNode(t, n)
+	return n
+}
+
+func runNode(t testing.TB, n Node) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- n.Serve(ctx, func(string) { close(ready) }) }()
+	stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		done <- nil
+	}
+	t.Cleanup(stop)
+	select {
+	case <-ready:
+	case err := <-done:
+		done <- nil
+		t.Fatalf("hub: %v", err)
+	case <-time.After(30 * time.Second):
+		t.Fatal("the hub does not come up")
+	}
+	return stop
+}
+
+// machine is a home with a place on a hub.
+type machine struct {
+	t    testing.TB
+	set  Settings
+	home *store.Home
+	dir  string
+}
+
+func (n Node) machine(t testing.TB, name string) *machine {
+	t.Helper()
+	set, err := n.Invite(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &machine{t: t, set: set, dir: t.TempDir()}
+	m.home = store.New(filepath.Join(m.dir, "overtone"), filepath.Join(m.dir, "claude"), time.Now)
+	if err := set.Save(m.home.Root()); err != nil {
+		t.Fatal(err)
+	}
+	// The node takes new users in within a second.
+	deadline := time.Now().Add(15 * time.Second)
+	for {
+		h, err := Dial(set, Dialing{})
+		if err == nil {
+			_, err = h.info(context.Background(), "OBJ_"+objectBucket(name))
+			h.Close()
+			if err == nil {
+				return m
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is not let in: %v", name, err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func (m *machine) hostDir(h *host.Host) string {
+	return filepath.Join(m.dir, strings.TrimSuffix(string(h.Name), "-code"))
+}
+
+func (m *machine) shipper() *Shipper {
+	return &Shipper{Home: m.home, Set: m.set, Dir: m.hostDir, Version: "test", Every: 20 * time.Millisecond, Once: true, Now: time.Now}
+}
+
+func (m *machine) ship() {
+	m.t.Helper()
+	if err := m.shipper().Run(context.Background()); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *machine) dial() *Hub {
+	m.t.Helper()
+	h, err := Dial(m.set, Dialing{})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(h.Close)
+	return h
+}
+
+// emit writes n events to a session's timeline, numbered from first.
+func (m *machine) emit(id string, first, n int) {
+	m.t.Helper()
+	s, err := m.home.Session(id)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	err = s.Update(func(tx *store.Tx) error {
+		var events []store.Event
+		for i := first; i < first+n; i++ {
+			events = append(events, store.On(message.EventStageComplete, "stage", "DEV", "iteration", i, "reason", "free text "+fmt.Sprint(i)))
+		}
+		return tx.Emit(events...)
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// all reads every event as a reader does, and checks that the iterations of each
+// session are 1…n in the order of its numbers.
+func all(t testing.TB, h *Hub) map[string]int {
+	t.Helper()
+	got := map[string]map[uint64]string{}
+	_, err := h.Events(context.Background(), Query{}, 0, Seen{}, func(e Event) error {
+		key := e.Machine + "/" + e.Session
+		if got[key] == nil {
+			got[key] = map[uint64]string{}
+		}
+		if _, twice := got[key][e.Seq]; twice {
+			t.Errorf("%s came twice", e.ID())
+		}
+		got[key][e.Seq] = e.Shown().Text("iteration")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for key, events := range got {
+		counts[key] = len(events)
+		for seq, iteration := range events {
+			if fmt.Sprint(seq) != iteration {
+				t.Errorf("%s/%d is iteration %s", key, seq, iteration)
+			}
+		}
+	}
+	return counts
+}
+
+func TestShip(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a, b := n.machine(t, "alpha"), n.machine(t, "beta")
+	a.emit("s1", 1, 700)
+	a.emit("s2", 1, 3)
+	b.emit("s1", 1, 5)
+	a.ship()
+	b.ship()
+	h := a.dial()
+	want := map[string]int{"alpha/s1": 700, "alpha/s2": 3, "beta/s1": 5}
+	check := func(when string) {
+		t.Helper()
+		if got := all(t, h); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("%s: %v, want %v", when, got, want)
+		}
+	}
+	check("at first")
+
+	// Nothing new: nothing goes out.
+	a.ship()
+	check("again")
+
+	// More than the timeline keeps: it is trimmed while it is shipped.
+	for i := range 30 {
+		a.emit("s1", 701+100*i, 100)
+		if i%5 == 4 {
+			a.ship()
+		}
+	}
+	want["alpha/s1"] = 3700
+	check("after trims")
+
+	// A lost cursor is found again on the hub.
+	if err := os.Remove(cursorFile(a.home.Root())); err != nil {
+		t.Fatal(err)
+	}
+	a.emit("s1", 3701, 10)
+	a.ship()
+	want["alpha/s1"] = 3710
+	check("without a cursor")
+
+	// So is an old one.
+	old, err := os.ReadFile(cursorFile(a.home.Root()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.emit("s1", 3711, 400)
+	a.ship()
+	if err := os.WriteFile(cursorFile(a.home.Root()), old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.emit("s1", 4111, 5)
+	a.ship()
+	want["alpha/s1"] = 4115
+	check("with an old cursor")
+
+	f, err := h.Fleet(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Beats) != 2 || len(f.States) != 3 {
+		t.Errorf("fleet: %+v", f)
+	}
+	v, err := h.Doctor(context.Background(), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Events != 4118 || v.Missing != 0 || v.Repeated != 0 || v.Foreign != 0 || !v.OwnNameOnly || !v.CanRead || !v.LeaseOK || v.Skew > time.Second || !v.Stream.OnDisk {
+		t.Errorf("doctor: %+v", v)
+	}
+}
+
+// TestRebuild: a hub that lost everything is made again from the files, under the
+// same ids; what the files no longer hold is seen as missing.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := n.machine(t, "alpha")
+	for i := range 24 {
+		a.emit("s1", 1+100*i, 100)
+		a.ship()
+	}
+	before := map[string]string{}
+	collect := func(h *Hub) map[string]string {
+		got := map[string]string{}
+		if _, err := h.Events(context.Background(), Query{}, 0, Seen{}, func(e Event) error {
+			got[e.ID()] = e.Shown().Text("iteration")
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	before = collect(a.dial())
+	other := Node{Dir: fastDir(t), Listen: freePort(t), Tenant: "team", Keep: time.Hour, Now: time.Now}
+	runNode(t, other)
+	b := other.machine(t, "alpha")
+	b.home = a.home
+	a.emit("s1", 2401, 7)
+	b.ship()
+	after := collect(b.dial())
+	if len(before) != 2400 || len(after) < 2007 || len(after) > 2207 {
+		t.Fatalf("%d before, %d after", len(before), len(after))
+	}
+	for id, iteration := range after {
+		if old, ok := before[id]; ok && old != iteration {
+			t.Fatalf("%s was %s and is %s", id, old, iteration)
+		}
+	}
+	if after["alpha/s1/2407"] != "2407" {
+		t.Error("the newest event has another number")
+	}
+}
+
+func TestWhatLeaves(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a, b := n.machine(t, "alpha"), n.machine(t, "beta")
+	const secret = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
+	write := func(id, cwd string) {
+		dir := filepath.Join(a.hostDir(host.Of(host.ClaudeCode)), "projects", "p")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, id+".jsonl")
+		if err := os.WriteFile(path, []byte(`{"type":"user","cwd":"`+cwd+`","sessionId":"`+id+`"}`+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, _ := a.home.Session(id)
+		if _, err := session.UpdateThread(s, func(th *compact.Thread) { th.Transcript = path }); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Update(func(tx *store.Tx) error {
+			return tx.Emit(store.On(message.EventToolFailure, "toolName", "Bash", "error", "token "+secret+" was refused", "stage", secret, "agent", "/home/me/secret-project"))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("open", "/work/open")
+	write("shared", "/work/shared/sub")
+	a.set.Share = []string{"/work/shared"}
+	a.ship()
+	list, _, err := b.dial().Recent(context.Background(), Query{}, Seen{})
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%d events, %v", len(list), err)
+	}
+	for _, e := range list {
+		if got := string(e.Line); strings.Contains(got, "refused") || strings.Contains(got, secret) || strings.Contains(got, "/home") || strings.Contains(got, "/work") {
+			t.Errorf("in the open: %s", got)
+		}
+		if e.Shown().Text("toolName") != "Bash" {
+			t.Errorf("lost: %s", e.Line)
+		}
+		switch e.Session {
+		case "open":
+			if e.Full != nil {
+				t.Errorf("content of a project that is not shared: %s", e.Full)
+			}
+		case "shared":
+			if got := string(e.Full); !strings.Contains(got, "was refused") || strings.Contains(got, secret) {
+				t.Errorf("shared content: %s", got)
+			}
+		}
+	}
+	// The hub itself cannot read it, nor can a machine without the key.
+	b.set.Identity = ""
+	list, _, err = b.dial().Recent(context.Background(), Query{Session: "shared"}, Seen{})
+	if err != nil || len(list) != 1 || list[0].Full != nil {
+		t.Errorf("without the key: %v %v", list, err)
+	}
+}
+
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a, b := n.machine(t, "alpha"), n.machine(t, "beta")
+	h := b.dial()
+	for _, subject := range []string{
+		"ovt.ev.alpha.s1.stage:complete", "$KV.ovt_state.alpha", "$KV.ovt_state.alpha.s1", "$O.ovt_obj_alpha.C.x",
+		"$JS.API.STREAM.DELETE.OVT_EV", "$JS.API.STREAM.PURGE.OVT_EV", "$JS.API.STREAM.MSG.DELETE.OVT_EV", "$JS.API.STREAM.UPDATE.OVT_EV",
+		"$JS.API.CONSUMER.CREATE.OVT_EV", "$JS.API.CONSUMER.CREATE.OVT_EV.c", "$SYS.REQ.SERVER.PING",
+	} {
+		if !h.refuses(context.Background(), subject, []byte("{}")) {
+			t.Errorf("beta may write to %s", subject)
+		}
+	}
+	if _, err := h.nc.SubscribeSync("_INBOX_alpha.>"); err == nil {
+		if err := h.nc.Flush(); err == nil && h.nc.LastError() == nil {
+			t.Error("beta listens to alpha's answers")
+		}
+	}
+
+	// Permissions say nothing about where an answer goes. What beta has the hub
+	// send into alpha's name is not believed.
+	a.emit("s1", 1, 1)
+	a.ship()
+	m := nats.NewMsg("$O.ovt_obj_beta.C.trick")
+	m.Header.Set(idHeader, "alpha/s1/2")
+	m.Header.Set(markHeader, "a.b")
+	m.Data = []byte(`{"type":"stage:complete","iteration":2}`)
+	if _, err := h.js.PublishMsg(context.Background(), m); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.nc.PublishRequest("$JS.API.DIRECT.GET.OBJ_ovt_obj_beta", "ovt.ev.alpha.s1.stage:complete", []byte(`{"last_by_subj":"$O.ovt_obj_beta.C.trick"}`)); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		v, err := a.dial().Doctor(context.Background(), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Foreign == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the message did not arrive, so the test shows nothing: %+v", v)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if got := all(t, a.dial()); got["alpha/s1"] != 1 {
+		t.Errorf("a forged event is believed: %v", got)
+	}
+	a.emit("s1", 2, 1)
+	a.ship()
+	if got := all(t, a.dial()); got["alpha/s1"] != 2 {
+		t.Errorf("the true event is lost: %v", got)
+	}
+
+	// Nobody comes in without a key, or in the clear.
+	for _, set := range []Settings{{Machine: "alpha", Hub: a.set.Hub, CA: a.set.CA}, {Machine: "alpha", Hub: a.set.Hub, Seed: a.set.Seed}} {
+		if h, err := Dial(set, Dialing{}); err == nil {
+			h.Close()
+			t.Error("let in")
+		}
+	}
+}
+
+func TestLease(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a, b := n.machine(t, "alpha").dial(), n.machine(t, "beta").dial()
+	ctx := context.Background()
+	la, err := a.Take(ctx, "s1", Held, time.Minute, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Take(ctx, "s1", Taking, time.Minute, time.Now); err == nil {
+		t.Fatal("held by two")
+	}
+	if la, err = a.Renew(ctx, la, Offered, time.Minute, time.Now); err != nil {
+		t.Fatal(err)
+	}
+	lb, err := b.Take(ctx, "s1", Taking, time.Minute, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lb.Token <= la.Token {
+		t.Errorf("tokens %d, then %d", la.Token, lb.Token)
+	}
+	if _, err := a.Renew(ctx, la, Held, time.Minute, time.Now); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("a former holder goes on: %v", err)
+	}
+	token := lb.Token
+	for range 3 {
+		if lb, err = b.Renew(ctx, lb, Held, 2*time.Second, time.Now); err != nil || lb.Token != token {
+			t.Fatalf("%+v %v", lb, err)
+		}
+	}
+	// Over: its message goes by itself, and a third token is larger than all.
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		l, err := a.Take(ctx, "s1", Held, time.Minute, time.Now)
+		if err == nil {
+			if l.Token <= token || time.Now().Before(lb.Expires) {
+				t.Errorf("token %d after %d, %s before the end", l.Token, token, time.Until(lb.Expires))
+			}
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a lease that is over is never free")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if _, err := b.Renew(ctx, lb, Held, time.Minute, time.Now); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("a former holder goes on: %v", err)
+	}
+	late := func() time.Time { return time.Now().Add(time.Hour) }
+	if _, err := a.Renew(ctx, Lease{Session: "s1", Expires: time.Now()}, Held, time.Minute, late); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("a lease that is over is renewed: %v", err)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	var n numbers
+	for _, x := range []uint64{5, 1, 2, 9, 3, 4, 8, 8, 1, 7} {
+		was := n.has(x)
+		if n.add(x) == was {
+			t.Errorf("add %d", x)
+		}
+	}
+	if fmt.Sprint(n) != "[{1 5} {7 9}]" || n.missing() != 1 || n.count() != 8 {
+		t.Errorf("%v %d %d", n, n.missing(), n.count())
+	}
+}

@@ -1,0 +1,541 @@
+// Package teamcli is the command line of overtone-team. It speaks as package cli
+// does, by its [cli.Shell]; what the commands do is in package team.
+package teamcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/cli"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/setup"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/team"
+)
+
+// Main runs the program and returns its exit code.
+func Main(args []string, env cli.Env) int {
+	return cli.RunProgram("overtone-team", message.HelpTeam, message.HelpTeamLong, args, env, func(sh *cli.Shell) []*cobra.Command {
+		p := &program{sh}
+		return []*cobra.Command{p.up(), p.invite(), p.join(), p.share(), p.ship(), p.timeline(), p.fleet(), p.doctor()}
+	})
+}
+
+type program struct{ *cli.Shell }
+
+func (p *program) in(t message.Text) string { return t.In(p.Lang()) }
+
+// hub connects with this machine's settings.
+func (p *program) hub() (*team.Hub, error) {
+	s, err := team.Load(p.Home().Root())
+	if err != nil {
+		return nil, err
+	}
+	return team.Dial(s, team.Dialing{})
+}
+
+func (p *program) up() *cobra.Command {
+	var (
+		n       team.Node
+		hub     []string
+		creds   string
+		caFile  string
+		machine string
+	)
+	cmd := &cobra.Command{
+		Use: "up", Short: p.in(message.HelpTeamUp), Long: p.in(message.HelpTeamUpLong), Args: p.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if machine == "" {
+				name, _ := os.Hostname()
+				machine = team.MachineName(name)
+			}
+			if n.Replicas == 0 {
+				n.Replicas = 1
+				if n.Cluster != "" {
+					n.Replicas = 3
+				}
+			}
+			if !team.ValidMachine(n.Tenant) {
+				return p.Usage(message.WithHint(message.Fail(message.TeamBadMachine, n.Tenant), message.HintTeamMachine))
+			}
+			if len(hub) > 0 {
+				return p.prepare(cmd.Context(), hub, creds, caFile, machine, n)
+			}
+			if _, _, err := net.SplitHostPort(n.Listen); err != nil {
+				return p.Usage(err)
+			}
+			n.Dir, n.Now = team.NodeDir(p.Home().Root()), p.Env().Now
+			// The machine that runs the hub is one of the team.
+			if !team.Joined(p.Home().Root()) {
+				s, err := n.Invite(machine)
+				if err != nil {
+					return err
+				}
+				if err := s.Save(p.Home().Root()); err != nil {
+					return err
+				}
+			}
+			return n.Serve(cmd.Context(), func(url string) {
+				if p.JSON() {
+					_ = p.PrintJSON(struct {
+						Schema int    `json:"schema"`
+						URL    string `json:"url"`
+						Tenant string `json:"tenant"`
+					}{1, url, n.Tenant})
+					return
+				}
+				p.Say(message.TeamUp, url, n.Tenant)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&n.Listen, "listen", "127.0.0.1:4222", p.in(message.HelpTeamListen))
+	f.StringSliceVar(&n.Names, "name", nil, p.in(message.HelpTeamNames))
+	f.StringVar(&n.Tenant, "tenant", "team", p.in(message.HelpTeamTenant))
+	f.StringSliceVar(&hub, "hub", nil, p.in(message.HelpTeamHub))
+	f.StringVar(&creds, "creds", "", p.in(message.HelpTeamCreds))
+	f.StringVar(&caFile, "ca", "", p.in(message.HelpTeamCA))
+	f.StringVar(&machine, "machine", "", p.in(message.HelpTeamMachine))
+	f.StringVar(&n.Name, "node", "", p.in(message.HelpTeamNode))
+	f.StringVar(&n.Cluster, "cluster", "", p.in(message.HelpTeamCluster))
+	f.StringSliceVar(&n.Routes, "route", nil, p.in(message.HelpTeamRoutes))
+	f.IntVar(&n.Replicas, "replicas", 0, p.in(message.HelpTeamReplicas))
+	f.DurationVar(&n.Keep, "keep", 30*24*time.Hour, p.in(message.HelpTeamKeep))
+	return cmd
+}
+
+// prepare uses a cluster that is there: streams and buckets are made, and this
+// machine is the first of its team.
+func (p *program) prepare(ctx context.Context, hub []string, creds, caFile, machine string, n team.Node) error {
+	root := p.Home().Root()
+	s, err := team.Load(root)
+	if err != nil {
+		identity, recipient, err := team.NewIdentity()
+		if err != nil {
+			return err
+		}
+		s = team.Settings{Machine: machine, Identity: identity, Recipients: []string{recipient}}
+	}
+	s.Hub, s.Tenant, s.Replicas = hub, n.Tenant, n.Replicas
+	if creds != "" {
+		if s.Creds, err = filepath.Abs(creds); err != nil {
+			return err
+		}
+	}
+	if caFile != "" {
+		ca, err := os.ReadFile(caFile)
+		if err != nil {
+			return err
+		}
+		s.CA = string(ca)
+	}
+	if err := team.Prepare(ctx, s, n.Keep, s.Machine); err != nil {
+		return err
+	}
+	if err := s.Save(root); err != nil {
+		return err
+	}
+	if p.JSON() {
+		return p.PrintJSON(struct {
+			Schema  int      `json:"schema"`
+			Hub     []string `json:"hub"`
+			Machine string   `json:"machine"`
+		}{1, hub, s.Machine})
+	}
+	p.Say(message.TeamPrepared, strings.Join(hub, ", "), s.Machine)
+	return nil
+}
+
+func (p *program) invite() *cobra.Command {
+	var (
+		names  []string
+		listen string
+		tenant string
+		keep   time.Duration
+	)
+	cmd := &cobra.Command{
+		Use: "invite MACHINE", Short: p.in(message.HelpTeamInvite), Args: p.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := p.Home().Root()
+			own, err := team.Load(root)
+			if err != nil {
+				return err
+			}
+			var s team.Settings
+			if _, err := os.Stat(team.NodeDir(root)); err == nil {
+				n := team.Node{Dir: team.NodeDir(root), Names: names, Listen: listen, Tenant: tenant, Replicas: own.Replicas, Now: p.Env().Now}
+				if s, err = n.Invite(args[0]); err != nil {
+					return err
+				}
+				if !cmd.Flags().Changed("listen") && len(names) == 0 {
+					s.Hub = own.Hub
+				}
+			} else {
+				// On somebody else's hub its keys are its owner's affair.
+				if own.Seed != "" {
+					return message.WithHint(message.Fail(message.TeamNoNode), message.HintTeamNoNode)
+				}
+				s = own
+				s.Machine, s.Creds, s.Share = args[0], "", nil
+				if !team.ValidMachine(s.Machine) {
+					return p.Usage(message.WithHint(message.Fail(message.TeamBadMachine, s.Machine), message.HintTeamMachine))
+				}
+				if err := team.Prepare(cmd.Context(), own, keep, own.Machine, s.Machine); err != nil {
+					return err
+				}
+			}
+			p.Note(message.TeamInvited, s.Machine)
+			_, err = p.Env().Stdout.Write(s.Encode())
+			return err
+		},
+	}
+	cmd.Flags().StringSliceVar(&names, "name", nil, p.in(message.HelpTeamNames))
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:4222", p.in(message.HelpTeamListen))
+	cmd.Flags().StringVar(&tenant, "tenant", "team", p.in(message.HelpTeamTenant))
+	cmd.Flags().DurationVar(&keep, "keep", 30*24*time.Hour, p.in(message.HelpTeamKeep))
+	return cmd
+}
+
+func (p *program) join() *cobra.Command {
+	var (
+		force bool
+		creds string
+	)
+	cmd := &cobra.Command{
+		Use: "join FILE", Short: p.in(message.HelpTeamJoin), Args: p.Args(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			root := p.Home().Root()
+			if old, err := team.Load(root); err == nil && !force {
+				return message.WithHint(message.Fail(message.TeamJoinedOther, old.Machine), message.HintTeamJoined)
+			}
+			var (
+				data []byte
+				err  error
+			)
+			if args[0] == "-" {
+				data, err = io.ReadAll(io.LimitReader(p.Env().Stdin, 1<<20))
+			} else {
+				data, err = os.ReadFile(args[0])
+			}
+			if err != nil {
+				return err
+			}
+			s, err := team.Parse(data)
+			if err != nil {
+				return fmt.Errorf("read invitation: %w", err)
+			}
+			s.Share = nil // is for the person here to say
+			if creds != "" {
+				if s.Creds, err = filepath.Abs(creds); err != nil {
+					return err
+				}
+			}
+			h, err := team.Dial(s, team.Dialing{})
+			if err != nil {
+				return err
+			}
+			h.Close()
+			if err := s.Save(root); err != nil {
+				return err
+			}
+			if p.JSON() {
+				return p.PrintJSON(struct {
+					Schema  int      `json:"schema"`
+					Machine string   `json:"machine"`
+					Hub     []string `json:"hub"`
+				}{1, s.Machine, s.Hub})
+			}
+			p.Say(message.TeamJoined, s.Machine)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, p.in(message.HelpTeamForce))
+	cmd.Flags().StringVar(&creds, "creds", "", p.in(message.HelpTeamCreds))
+	return cmd
+}
+
+func (p *program) share() *cobra.Command {
+	var remove bool
+	cmd := &cobra.Command{
+		Use: "share [FOLDER]", Short: p.in(message.HelpTeamShare), Args: p.Args(cobra.MaximumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			root := p.Home().Root()
+			s, err := team.Load(root)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				dir := args[0]
+				if !filepath.IsAbs(dir) {
+					dir = filepath.Join(p.Env().Dir, dir)
+				}
+				s.Share = slices.DeleteFunc(s.Share, func(d string) bool { return d == dir })
+				if !remove {
+					s.Share = append(s.Share, dir)
+				}
+				if err := s.Save(root); err != nil {
+					return err
+				}
+			}
+			if p.JSON() {
+				return p.PrintJSON(struct {
+					Schema int      `json:"schema"`
+					Share  []string `json:"share"`
+				}{1, append([]string{}, s.Share...)})
+			}
+			if len(s.Share) == 0 {
+				p.Say(message.TeamSharesNone)
+				return nil
+			}
+			p.Say(message.TeamSharing)
+			for _, dir := range s.Share {
+				fmt.Fprintln(p.Env().Stdout, "  "+dir)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&remove, "remove", false, p.in(message.HelpTeamShareRm))
+	return cmd
+}
+
+func (p *program) ship() *cobra.Command {
+	var (
+		once, install, remove, dry bool
+		every                      time.Duration
+	)
+	cmd := &cobra.Command{
+		Use: "ship", Short: p.in(message.HelpTeamShip), Args: p.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := team.Load(p.Home().Root())
+			if err != nil {
+				return err
+			}
+			if install || remove {
+				program, err := os.Executable()
+				if err != nil {
+					return err
+				}
+				return p.Service(cmd.Context(), func(e setup.Env) (setup.Service, error) { return e.ShipService(runtime.GOOS, program, "ship") }, dry, remove)
+			}
+			sh := &team.Shipper{
+				Home: p.Home(), Set: s, Dir: p.HostDir, Version: cli.Version, Every: every, Once: once, Now: p.Env().Now, Report: p.report,
+			}
+			if err := sh.Run(cmd.Context()); !errors.Is(err, context.Canceled) {
+				return err
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&once, "once", false, p.in(message.HelpTeamShipOnce))
+	cmd.Flags().DurationVar(&every, "every", time.Second, p.in(message.HelpWatchDebounce))
+	cmd.Flags().BoolVar(&install, "install", false, p.in(message.HelpTeamInstall))
+	cmd.Flags().BoolVar(&remove, "uninstall", false, p.in(message.HelpTeamRemove))
+	cmd.Flags().BoolVar(&dry, "dry-run", false, p.in(message.HelpDryRun))
+	cmd.MarkFlagsMutuallyExclusive("install", "uninstall")
+	return cmd
+}
+
+// report prints what a shipper says: with --json as a result, else as a note.
+func (p *program) report(r team.Report) {
+	if p.JSON() {
+		_ = p.PrintJSON(struct {
+			Schema   int    `json:"schema"`
+			TS       string `json:"ts"`
+			What     string `json:"what"`
+			Text     string `json:"text"`
+			Events   int    `json:"events,omitempty"`
+			Sessions int    `json:"sessions,omitempty"`
+		}{1, r.At.UTC().Format(time.RFC3339Nano), r.What, r.Text.In(p.Lang()), r.Events, r.Sessions})
+		return
+	}
+	fmt.Fprintf(p.Env().Stderr, "%s  %s\n", r.At.Local().Format(time.TimeOnly), r.Text.In(p.Lang()))
+}
+
+func (p *program) timeline() *cobra.Command {
+	var (
+		q      team.Query
+		types  string
+		since  time.Duration
+		follow bool
+	)
+	cmd := &cobra.Command{
+		Use: "timeline", Short: p.in(message.HelpTeamTimeline), Args: p.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			filter, err := p.EventFilter(types)
+			if err != nil {
+				return err
+			}
+			for _, name := range []string{q.Machine, q.Session} {
+				if name != "" && !team.ValidToken(name) {
+					return p.Usage(message.Fail(message.TeamBadMachine, name))
+				}
+			}
+			if q.Last < 1 {
+				return p.Usage(message.WithHint(message.Fail(message.LastBelowOne, q.Last), message.HintHelp, cmd.CommandPath()))
+			}
+			h, err := p.hub()
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			q.Types, q.Since = filter.Types, p.Env().Now().Add(-since)
+			seen := team.Seen{}
+			list, next, err := h.Recent(cmd.Context(), q, seen)
+			if err != nil {
+				return err
+			}
+			for _, e := range list {
+				p.printEvent(e)
+			}
+			for follow {
+				select {
+				case <-cmd.Context().Done():
+					return nil
+				case <-time.After(250 * time.Millisecond):
+				}
+				next, err = h.Events(cmd.Context(), q, next, seen, func(e team.Event) error {
+					p.printEvent(e)
+					return nil
+				})
+				if err != nil && cmd.Context().Err() == nil {
+					p.Note(message.TeamOffline, err.Error())
+				}
+			}
+			if len(list) == 0 && !p.JSON() {
+				p.Note(message.TeamNoEvents)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&q.Machine, "machine", "", p.in(message.HelpTeamMachineF))
+	cmd.Flags().StringVar(&q.Session, "session", "", p.in(message.HelpTeamSessionF))
+	cmd.Flags().StringVar(&types, "type", "", p.in(message.HelpType))
+	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, p.in(message.HelpTeamSince))
+	cmd.Flags().IntVar(&q.Last, "last", 50, p.in(message.HelpLast))
+	cmd.Flags().BoolVar(&follow, "follow", false, p.in(message.HelpFollow))
+	return cmd
+}
+
+func (p *program) printEvent(e team.Event) {
+	shown := e.Shown()
+	if p.JSON() {
+		raw := strings.TrimPrefix(strings.TrimSpace(string(shown.Raw)), "{")
+		fmt.Fprintf(p.Env().Stdout, "{\"schema\":1,\"machine\":%q,\"session\":%q,\"seq\":%d,%s\n", e.Machine, e.Session, e.Seq, raw)
+		return
+	}
+	when := shown.TS
+	if t := e.Time(); !t.IsZero() {
+		when = t.Local().Format("01-02 15:04:05")
+	}
+	fmt.Fprintf(p.Env().Stdout, "%s  %s/%s  %s\n", when, e.Machine, short(e.Session), p.Event(withoutSealed(shown)))
+}
+
+// withoutSealed leaves out what nobody can read.
+func withoutSealed(e store.Entry) store.Entry {
+	e.Raw = team.Readable(e.Raw)
+	return e
+}
+
+func short(id string) string { return id[:min(8, len(id))] }
+
+func (p *program) fleet() *cobra.Command {
+	var everything bool
+	cmd := &cobra.Command{
+		Use: "fleet", Short: p.in(message.HelpTeamFleet), Args: p.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := p.hub()
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			f, err := h.Fleet(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if !everything {
+				f.States = slices.DeleteFunc(f.States, func(v team.State) bool { return v.Ended && v.Phase != "DELEGATING" })
+			}
+			slices.SortFunc(f.States, func(a, b team.State) int { return strings.Compare(b.Last+a.Session, a.Last+b.Session) })
+			slices.SortFunc(f.Beats, func(a, b team.Beat) int { return strings.Compare(a.Machine, b.Machine) })
+			if p.JSON() {
+				return p.PrintJSON(struct {
+					Schema   int                   `json:"schema"`
+					Machines []team.Beat           `json:"machines"`
+					Sessions []team.State          `json:"sessions"`
+					Leases   map[string]team.Lease `json:"leases"`
+				}{1, append([]team.Beat{}, f.Beats...), append([]team.State{}, f.States...), f.Leases})
+			}
+			if len(f.Beats)+len(f.States) == 0 {
+				p.Say(message.TeamNobody)
+				return nil
+			}
+			p.printFleet(f)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&everything, "all", false, p.in(message.HelpTeamAll))
+	return cmd
+}
+
+func (p *program) printFleet(f team.Fleet) {
+	rows := [][]string{{p.in(message.FleetMachine), p.in(message.FleetSeen)}}
+	for _, b := range f.Beats {
+		rows = append(rows, []string{b.Machine, p.ago(b.At)})
+	}
+	p.Table(rows)
+	if len(f.States) == 0 {
+		return
+	}
+	fmt.Fprintln(p.Env().Stdout)
+	rows = [][]string{{
+		p.in(message.FleetMachine), p.in(message.FleetSession), p.in(message.FleetProject), p.in(message.FleetStage),
+		p.in(message.FleetLeft), p.in(message.FleetPacket), p.in(message.FleetLast), p.in(message.FleetHolder),
+	}}
+	for _, v := range f.States {
+		stage := "-"
+		if v.Workflow != "" {
+			stage = fmt.Sprintf("%s %s %d/%d", v.Workflow, v.Stage, v.Done, v.Total)
+		}
+		left, packet, holder := "-", "-", ""
+		if v.Left >= 0 {
+			left = fmt.Sprintf("%d%%", v.Left)
+		}
+		if v.Packet != "" {
+			packet = v.Packet + " " + v.PacketState
+		}
+		if l, ok := f.Leases[v.Session]; ok {
+			holder = l.Holder + " (" + string(l.Phase) + ")"
+		}
+		last, _ := time.Parse(time.RFC3339, v.Last)
+		rows = append(rows, []string{v.Machine, short(v.Session), v.Project, stage, left, packet, p.ago(last), holder})
+	}
+	p.Table(rows)
+}
+
+// ago is how long ago something was.
+func (p *program) ago(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	d := p.Env().Now().Sub(t)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", max(0, int(d.Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
