@@ -18,8 +18,8 @@ var layers = [][]string{
 	{"recall"},
 	{"transcript"},
 	{"host"},
-	{"extract", "llm", "prompt", "redact", "shellcmd", "store"},
-	{"config", "message"},
+	{"extract", "llm", "prompt", "shellcmd", "store"},
+	{"config", "message", "redact"},
 }
 
 // owners are the packages that may import a library; the others ask them.

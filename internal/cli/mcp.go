@@ -38,7 +38,7 @@ func (a *app) mcpServer() mcp.Server {
 	b := *a
 	b.lang, b.json = message.Lang(cfg.Language), true // json: no progress, no notes
 	return mcp.Server{
-		Name: "overtone", Version: Version, Instructions: message.MCPInstructions.In(b.lang),
+		Name: "overtone", Version: Version, Instructions: message.MCPInstructions.In(b.lang), Clean: b.toolText,
 		Tools: []mcp.Tool{
 			{Name: "recall", Description: message.MCPRecall.In(b.lang), Call: b.mcpRecall, Schema: schema(
 				property{"query", "string", message.MCPRecallQuery.In(b.lang)}, property{"ref", "string", message.MCPRecallRef.In(b.lang)},
@@ -84,7 +84,7 @@ func (a *app) mcpRecall(ctx context.Context, args json.RawMessage) (string, erro
 		if err != nil {
 			return "", err
 		}
-		return message.MCPData.In(a.lang) + "\n\n" + a.toolText(o.Text), nil
+		return message.MCPData.In(a.lang) + "\n\n" + o.Text, nil
 	case strings.TrimSpace(in.Query) == "":
 		return "", message.Fail(message.MCPNeedsQuery)
 	}
@@ -114,11 +114,11 @@ func (a *app) mcpRecall(ctx context.Context, args json.RawMessage) (string, erro
 	if n := res.Total - len(res.Hits); n > 0 {
 		b.WriteString("\n" + message.MCPMore.Format(a.lang, n) + "\n")
 	}
-	return a.toolText(b.String()), nil
+	return b.String(), nil
 }
 
-// toolText bounds a text from the records. It leaves the machine with the model's
-// next request, so secrets of other sessions are taken out.
+// toolText bounds what a tool says. It leaves the machine with the model's next
+// request, so secrets are taken out.
 func (a *app) toolText(text string) string {
 	text, _ = redact.Text(text)
 	n := message.Units(text)

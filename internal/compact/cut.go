@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
 // oneLine folds a text into one line without control characters.
@@ -33,6 +34,12 @@ func tailRunes(s string, n int) string {
 	}
 	return strings.TrimLeftFunc(s[at:], func(r rune) bool { return unicode.Is(unicode.M, r) || r == '\u200d' })
 }
+
+// cleanHead and cleanTail keep so much of a text from outside without its secrets.
+// What is cut first may hold a part of one, which nobody recognises any more.
+func cleanHead(s string, n int) string { return headRunes(redact.Start(s, 4*n), n) }
+
+func cleanTail(s string, n int) string { return tailRunes(redact.End(s, 4*n), n) }
 
 // tailUTF16 keeps the end of s within n UTF-16 units.
 func tailUTF16(s string, n int) string {

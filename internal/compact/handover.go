@@ -253,7 +253,7 @@ func (w *handoverWriter) now() []string {
 			out = append(out, message.HandoverLastStep.Format(w.Lang, what))
 		}
 	}
-	if said := lastSentence(r.said); said != "" && !w.stated.says(said) && r.ended != transcript.UserPiece {
+	if said := lastSentence(cleanTail(r.said, 2000)); said != "" && !w.stated.says(said) && r.ended != transcript.UserPiece {
 		out = append(out, message.HandoverSaid.Format(w.Lang, quoted(said, 200)))
 	}
 	return out

@@ -75,7 +75,7 @@ func (r *Record) ranked(stated func(string) bool, all bool) []candidate {
 	for i := range r.names.list {
 		e := &r.names.list[i]
 		// A folder or package counts only where somebody used it.
-		if e.part && (len(e.text) <= minPart || e.typed == 0 && e.home < 0) {
+		if e.secret || e.part && (len(e.text) <= minPart || e.typed == 0 && e.home < 0) {
 			continue
 		}
 		c := candidate{nameStat: e, worth: r.worth(e), cost: float64(len(e.text)) + costName}

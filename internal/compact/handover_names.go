@@ -2,9 +2,11 @@ package compact
 
 import (
 	"bytes"
+	"sort"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
 // use says where a name was met. What an agent wrote itself into a tool is what
@@ -28,6 +30,7 @@ type nameStat struct {
 	home   int32  // the file it belongs to, -1 for none
 	homing uint8  // how sure that is
 	path   bool   // of a file
+	secret bool   // or a part of one
 	part   bool   // the last part of a path that is no file's: a folder, a package
 }
 
@@ -49,14 +52,14 @@ type nameTable struct {
 // maxNames bounds the table; a slice with more names than that is data.
 const maxNames = 200_000
 
-func (t *nameTable) entry(base []byte) *nameStat {
+func (t *nameTable) entry(base []byte, secret func([]byte) bool) *nameStat {
 	if i, ok := t.at[string(base)]; ok {
 		return &t.list[i]
 	}
 	if len(t.list) == maxNames {
 		return nil
 	}
-	n := nameStat{text: string(base), home: -1, piece: -1}
+	n := nameStat{text: string(base), home: -1, piece: -1, secret: secret(base)}
 	t.at[n.text] = int32(len(t.list))
 	t.list = append(t.list, n)
 	return &t.list[len(t.list)-1]
@@ -67,12 +70,13 @@ func (t *nameTable) entry(base []byte) *nameStat {
 func (r *Record) count(text []byte, escaped bool, u use, file int32) {
 	s := extract.NameScan{Text: text, Escaped: escaped}
 	line, lineFile := -1, int32(-1)
+	secrets := secretsOf{text: text}
 	for {
 		n, ok := s.Next()
 		if !ok {
 			return
 		}
-		e := r.names.entry(n.Base)
+		e := r.names.entry(n.Base, secrets.hold)
 		if e == nil {
 			continue
 		}
@@ -115,6 +119,49 @@ func (r *Record) count(text []byte, escaped bool, u use, file int32) {
 			e.home, e.homing = home, homing
 		}
 	}
+}
+
+// secretsOf finds out which names of a text are secrets, or parts of them: torn out
+// of its surroundings a password looks like a name. Only the surroundings of names
+// that may be one are looked at, once.
+type secretsOf struct {
+	text     []byte
+	from, to int // what was looked at
+	spans    []redact.Span
+}
+
+const (
+	secretBefore = 4 << 10
+	secretAfter  = 16 << 10
+)
+
+func (s *secretsOf) hold(name []byte) bool {
+	if !mixes(name) {
+		return false
+	}
+	at := cap(s.text) - cap(name) // a name is a part of its text
+	end := at + len(name)
+	if s.to == 0 || end+secretBefore > s.to && s.to < len(s.text) {
+		s.from, s.to = max(0, at-secretBefore), min(len(s.text), at+secretAfter)
+		s.spans = redact.Spans(string(s.text[s.from:s.to]))
+	}
+	i := sort.Search(len(s.spans), func(i int) bool { return s.from+s.spans[i].End > at })
+	return i < len(s.spans) && s.from+s.spans[i].Start < end
+}
+
+// mixes reports a word of letters and digits that is no number.
+func mixes(word []byte) bool {
+	letters, digits, hex := 0, 0, true
+	for _, c := range word {
+		switch low := c | 0x20; {
+		case '0' <= c && c <= '9':
+			digits++
+		case 'a' <= low && low <= 'z':
+			letters++
+			hex = hex && low <= 'f'
+		}
+	}
+	return len(word) >= 20 || digits > 0 && letters > 0 && !hex
 }
 
 // tidyPath makes paths of one file equal: below the working folder without it.

@@ -99,7 +99,7 @@ func (r *Record) Add(p *transcript.Piece, off int64) {
 		text := p.Text()
 		r.Words = r.Words.Answered(text)
 		if strings.TrimSpace(text) != "" {
-			r.said = tailRunes(text, 2000)
+			r.said = text[max(0, len(text)-maxSaidEnd):]
 		}
 		r.count([]byte(text), false, heard, -1)
 	default:
@@ -108,6 +108,10 @@ func (r *Record) Add(p *transcript.Piece, off int64) {
 	}
 	r.ended = p.Kind
 }
+
+// maxSaidEnd is how much of the agent's last text is kept, in bytes: enough to take
+// the secrets out of what is told of it.
+const maxSaidEnd = 16 << 10
 
 // Listen takes a piece from before the slice: of that only the user's words and
 // the plan still matter.
@@ -146,7 +150,7 @@ func (r *Record) answer(c call, p *transcript.Piece) {
 		r.open = ""
 		if !p.Failed {
 			// The user's choice among the agent's own options.
-			r.Words = r.Words.since(Reply{To: oneLine(c.deed.Question), Text: headRunes(oneLine(answerOf(p.Text())), maxSinceLen)})
+			r.Words = r.Words.since(Reply{To: oneLine(c.deed.Question), Text: headRunes(oneLine(cleanHead(answerOf(p.Text()), 4*maxSinceLen)), maxSinceLen)})
 		}
 	case c.input != nil:
 		r.planned(host.Created(c.input, p.Text()))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
-	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
 
@@ -98,7 +97,6 @@ const (
 	maxPlans    = 16
 	maxPlan     = 100  // steps of a plan that are looked at
 	maxRequest  = 2000 // characters of a request
-	maxSecret   = 500  // characters in which a secret that begins there ends
 	maxHistory  = 20   // the policy looks at the last few
 	maxMarks    = 8
 	maxStep     = 500 // characters of a step's text
@@ -194,9 +192,7 @@ func (t *Thread) asked(e host.UserMessage) {
 		t.State.Synthetic = true
 		return
 	}
-	// A secret may straddle the cut, so some of what is cut off is looked at.
-	text, _ := redact.Text(headRunes(e.Text, maxRequest+maxSecret))
-	text = headRunes(text, maxRequest)
+	text := cleanHead(e.Text, maxRequest)
 	// A nudge, a greeting, a command or a hook's text asks for nothing.
 	if said, _ := extract.Request(text); said == extract.Requested {
 		t.First, t.Latest = cmp.Or(t.First, text), text
@@ -211,7 +207,7 @@ func (t *Thread) answered(e host.AgentMessage, set Settings) {
 	}
 	s.Said = markersIn(e.Text, set.Markers)
 	if strings.TrimSpace(e.Text) != "" {
-		s.Slice.Last = tailRunes(e.Text, maxLast)
+		s.Slice.Last = cleanTail(e.Text, maxLast)
 	}
 }
 
@@ -264,16 +260,16 @@ func (t *Thread) ran(e host.CommandFinished) {
 		return
 	}
 	// The same command failing again is one finding, with the newest words.
-	line := headRunes(oneLine(o.Line), 300)
+	line := headRunes(oneLine(cleanHead(o.Line, 600)), 300)
 	s.Slice.Failures = slices.DeleteFunc(s.Slice.Failures, func(f Failure) bool { return f.Line == line })
 	if *o.Exit != 0 {
-		f := Failure{Line: line, Said: tailRunes(oneLine(tailRunes(o.Output, 2000)), 300)}
+		f := Failure{Line: line, Said: tailRunes(oneLine(cleanTail(o.Output, 2000)), 300)}
 		s.Slice.Failures = newest(append(s.Slice.Failures, f), maxFailures)
 	}
 }
 
 func (s *state) changed(file string) {
-	if file = headRunes(oneLine(file), 400); file == "" {
+	if file = headRunes(oneLine(cleanHead(file, 800)), 400); file == "" {
 		return
 	}
 	s.Slice.Files = slices.DeleteFunc(s.Slice.Files, func(f string) bool { return f == file })
@@ -468,7 +464,7 @@ func (s *state) planned(e host.PlanWritten) {
 func normal(list []host.Step) []host.Step {
 	var out []host.Step
 	for _, st := range list {
-		st.Text = headRunes(oneLine(st.Text), maxStep)
+		st.Text = headRunes(oneLine(cleanHead(st.Text, 2*maxStep)), maxStep)
 		if st.Text == "" && st.ID == "" {
 			continue
 		}

@@ -47,10 +47,12 @@ type Held struct {
 }
 
 const (
-	maxGoal     = 1200 // UTF-16 units
+	maxHeard    = 16 << 10 // characters of a message that are listened to
+	maxGoal     = 1200     // UTF-16 units
 	maxHeld     = 14
 	maxRules    = 8 // of them, kept even when newer wishes come
 	maxHeldLen  = 220
+	maxSaid     = 1000 // characters of an agent's sentence that are looked at
 	maxSince    = 4
 	maxSinceLen = 400
 	maxOption   = 100
@@ -61,7 +63,8 @@ const (
 
 // Hear takes a message that stands as the user's.
 func (w Words) Hear(text string) Words {
-	said, own := extract.Request(text)
+	// What is pasted may be a part of a secret; without it the rest looks like none.
+	said, own := extract.Request(cleanHead(text, maxHeard))
 	if said == extract.NotSaid {
 		return w
 	}
@@ -141,17 +144,20 @@ func (w Words) Answered(text string) Words {
 	if strings.TrimSpace(text) == "" {
 		return w
 	}
-	w.Asked = message.Cut(unmarked(extract.OpenQuestion(text)), maxHeldLen)
-	w.Said = message.Cut(unmarked(lastSentence(text)), maxHeldLen)
+	w.Asked = message.Cut(unmarked(cleanHead(extract.OpenQuestion(text), maxSaid)), maxHeldLen)
+	w.Said = message.Cut(unmarked(cleanHead(lastSentence(text), maxSaid)), maxHeldLen)
 	w.Options = nil
 	if w.Asked != "" {
 		w.Options = extract.Options(text)
+		for k, o := range w.Options {
+			w.Options[k] = cleanHead(o, maxSaid)
+		}
 	}
 	for line, own := range extract.OwnLines(text) {
 		if !own || !settles(line) {
 			continue
 		}
-		line = message.Cut(oneLine(strings.TrimLeft(line, "-*• ")), maxHeldLen)
+		line = message.Cut(oneLine(cleanHead(strings.TrimLeft(line, "-*• "), maxSaid)), maxHeldLen)
 		w.Decided = slices.DeleteFunc(slices.Clone(w.Decided), func(o string) bool { return o == line })
 		w.Decided = newest(append(w.Decided, line), maxDecided)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -155,12 +156,25 @@ func (c *call) print(r host.Reply) bool {
 		return false
 	}
 	c.in.Event = c.event
+	for _, text := range []*string{&r.Result, &r.System, &r.Context, &r.Person, &r.Deny, &r.Block, &r.Answer} {
+		*text = clean(*text)
+	}
 	out := c.host.Encode(&c.in, r)
 	if len(out) == 0 {
 		return true
 	}
 	n, err := c.env.Stdout.Write(out)
 	return err == nil && n == len(out)
+}
+
+// clean is a text of ours without the secrets of others: it goes to a model's
+// service, and into the host's records.
+func clean(text string) string {
+	if text == "" {
+		return ""
+	}
+	text, _ = redact.Text(text)
+	return text
 }
 
 // update changes the session under its lock.

@@ -195,6 +195,6 @@ func (c *call) complain(where string, err error) {
 // speakUp prints the complaint, at the end of a call.
 func (c *call) speakUp() {
 	if c.complaint != "" {
-		fmt.Fprintln(c.env.Stderr, c.complaint)
+		fmt.Fprintln(c.env.Stderr, clean(c.complaint))
 	}
 }

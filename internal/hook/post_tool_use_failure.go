@@ -3,6 +3,7 @@ package hook
 import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -27,6 +28,6 @@ func (c *call) postToolUseFailure() (host.Reply, error) {
 		if !tx.Active() {
 			return nil
 		}
-		return tx.Emit(store.On(message.EventToolFailure, "toolName", tool.Name, "error", cut(c.in.Tool.Error, 120)))
+		return tx.Emit(store.On(message.EventToolFailure, "toolName", tool.Name, "error", cut(redact.Start(c.in.Tool.Error, 120), 120)))
 	}, s != nil && s.Active || tool.Signals())
 }

@@ -132,7 +132,8 @@ func (c *call) brief(tx *session.Tx, stage string) string {
 			parts = append(parts, message.BriefFile.Format(c.lang, rc.ReflectionFile)+"\n"+fence(cut(string(data), 4000)))
 		}
 	}
-	return strings.Join(parts, "\n\n") + "\n\n---\n\n" + c.in.Tool.Agent.Prompt
+	// What the main agent asks goes on as it is: it is the host's, not ours.
+	return clean(strings.Join(parts, "\n\n")) + "\n\n---\n\n" + c.in.Tool.Agent.Prompt
 }
 
 // fence sets a text off from our own words: whatever it says, it is data. No line

@@ -158,6 +158,7 @@ func (done completion) route() *workflow.Route {
 	if !ok {
 		return nil
 	}
+	r.Hint = clean(r.Hint) // before it is cut
 	return &r
 }
 

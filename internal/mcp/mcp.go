@@ -36,6 +36,8 @@ type Server struct {
 	// Instructions tell a model what the tools are for.
 	Instructions string
 	Tools        []Tool
+	// Clean goes over all that a tool says, if it is set: answers and errors.
+	Clean func(string) string
 }
 
 // protocols are the versions that are spoken; what differs between them does not
@@ -210,6 +212,9 @@ func (s Server) callTool(ctx context.Context, params json.RawMessage) (any, erro
 	if err != nil {
 		// The model is to read what went wrong, not its host.
 		text = err.Error()
+	}
+	if s.Clean != nil {
+		text = s.Clean(text)
 	}
 	return map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}, "isError": err != nil}, nil
 }

@@ -3,6 +3,7 @@ package redact_test
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -154,5 +155,32 @@ func TestEval(t *testing.T) {
 			line += fmt.Sprintf(" of %d look-alikes", s.looks)
 		}
 		fmt.Println(line)
+	}
+}
+
+// A document is redacted as its strings are, stays one, and what is known already
+// is left alone.
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	for _, s := range wholeCorpus() {
+		want, _ := redact.Text(s.text)
+		doc, err := json.Marshal(map[string]any{"id": "0b7c2f9e-3d51-4c58-9a35-6f1f0d3c2b1a", "at": "2026-03-01T09:30:00.120Z", "said": []string{s.text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ Said []string }
+		clean := redact.JSON(doc, nil)
+		if err := json.Unmarshal(clean, &got); err != nil {
+			t.Fatalf("%v: %s", err, clean)
+		}
+		if got.Said[0] != want {
+			t.Errorf("%q: %q, as a text %q", s.text, got.Said[0], want)
+		}
+		if again := redact.JSON(clean, nil); string(again) != string(clean) {
+			t.Errorf("%s: again %s", clean, again)
+		}
+		if same := redact.JSON(doc, doc); string(same) != string(doc) {
+			t.Errorf("%s: known, and %s", doc, same)
+		}
 	}
 }

@@ -282,7 +282,7 @@ func (s *scanner) foreign(end int, how strength) (Span, bool) {
 
 // command finds the secret among the arguments of a program.
 func (s *scanner) command(start, end int, c *command) (Span, bool) {
-	if s.is(start-1, word|dot) || s.is(end, urlSafe) && s.text[end-1] != ':' || end >= len(s.text) {
+	if s.is(start-1, word|dot) && !s.escape(start) || s.is(end, urlSafe) && s.text[end-1] != ':' || end >= len(s.text) {
 		return Span{}, false
 	}
 	const most, longest = 24, 320

@@ -167,10 +167,12 @@ type trigger struct {
 
 // entry is what may begin with one pair of bytes, longer words first.
 type entry struct {
-	third    [256]bool // bytes that may come next
+	third    [4]uint64 // bytes that may come next, a bit each
 	rules    []rule
 	triggers []trigger
 }
+
+func (e *entry) goesOn(c byte) bool { return e.third[c>>6]>>(c&63)&1 != 0 }
 
 // rules is the tables in the form that the scanner uses.
 type rules struct {
@@ -192,11 +194,11 @@ func (r *rules) entry(word string) *entry {
 	}
 	e := &r.entries[*g]
 	if len(word) > 2 {
-		e.third[word[2]] = true
+		e.third[word[2]>>6] |= 1 << (word[2] & 63)
 		return e
 	}
-	for b := range e.third {
-		e.third[b] = true
+	for i := range e.third {
+		e.third[i] = ^uint64(0)
 	}
 	return e
 }

@@ -23,7 +23,7 @@ func (s *scanner) run() {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		if i+2 < len(text) {
-			if g := r.groups[pair(c, text[i+1])]; g != 0 && r.entries[g].third[text[i+2]] {
+			if g := r.groups[pair(c, text[i+1])]; g != 0 && r.entries[g].goesOn(text[i+2]) {
 				if sp, ok := s.word(i, &r.entries[g]); ok {
 					i = s.add(sp)
 					continue
@@ -148,7 +148,7 @@ func (s *scanner) starts(i int, opt option) bool {
 	}
 	t := s.text
 	switch {
-	case i >= 2 && t[i-2] == '\\' && strings.IndexByte("nrtbf", t[i-1]) >= 0:
+	case s.escape(i):
 		return true
 	case i >= 3 && t[i-3] == '%' && s.is(i-2, anyHex) && s.is(i-1, anyHex):
 		return true
@@ -160,6 +160,11 @@ func (s *scanner) starts(i int, opt option) bool {
 		return j > 0 && t[j-1] == '['
 	}
 	return false
+}
+
+// escape says whether an escape ends at i, as in text that is JSON.
+func (s *scanner) escape(i int) bool {
+	return i >= 2 && s.text[i-2] == '\\' && strings.IndexByte("nrtbf", s.text[i-1]) >= 0
 }
 
 // prefixed finds the tokens of the table.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -97,9 +98,12 @@ func SliceStart(path string) int64 {
 // at most; beyond, it is taken from the beginning of the file.
 const maxSearch = 8 << 20
 
+// maxSummary is far more than a model writes.
+const maxSummary = 1 << 20
+
 // KeepSummary remembers what the host told of its summary.
 func (tx *Tx) KeepSummary(text string) error {
-	data, err := json.Marshal(Summary{N: tx.Memory.Compaction.N, Text: text})
+	data, err := json.Marshal(Summary{N: tx.Memory.Compaction.N, Text: redact.Start(text, maxSummary)})
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func step(tx *store.Tx, rules workflow.Rules, lang message.Lang, project string,
 	if next == nil || next == s {
 		return s, out, nil
 	}
-	data := next.Encode()
+	data := tx.Clean(store.WorkflowFile, next.Encode()) // as it will be read
 	todo, err := followUp(tx, lang, project, next, out, data)
 	if err != nil {
 		return s, out, err

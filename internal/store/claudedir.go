@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
 // Names of the files in the Claude folder. Agents are told the paths, so the
@@ -111,7 +113,7 @@ func (tx *Tx) ReadContext(path string) ([]byte, error) {
 
 // WriteContext replaces the report of a stage.
 func (tx *Tx) WriteContext(stage string, data []byte) error {
-	return tx.writeClaude(tx.s.ContextPath(stage), data)
+	return tx.writeText(tx.s.ContextPath(stage), data)
 }
 
 // RemoveContext deletes the report of a stage, if there is one.
@@ -124,7 +126,7 @@ func (tx *Tx) Reflection(stage string) ([]byte, error) {
 
 // WriteReflection replaces the remembered rounds of a stage.
 func (tx *Tx) WriteReflection(stage string, data []byte) error {
-	return tx.writeClaude(tx.s.reflectionPath(stage), data)
+	return tx.writeText(tx.s.reflectionPath(stage), data)
 }
 
 // RemoveReflection deletes the remembered rounds of a stage, if there are any.
@@ -137,7 +139,9 @@ func (tx *Tx) Barrier() ([]byte, error) { return tx.readDerived(tx.s.barrierPath
 
 // WriteBarrier replaces the barrier state. It can be derived from the workflow
 // state, so it is not flushed.
-func (tx *Tx) WriteBarrier(data []byte) error { return tx.writeClaude(tx.s.barrierPath(), data) }
+func (tx *Tx) WriteBarrier(data []byte) error {
+	return tx.writeClaude(tx.s.barrierPath(), redact.JSON(data, nil))
+}
 
 // LegacyState returns the state that an earlier version left; none is
 // [fs.ErrNotExist]. It is never written or removed, so it needs no lock.
@@ -161,6 +165,15 @@ func (tx *Tx) readDerived(path string, limit int64) ([]byte, error) {
 		return nil, errTxDone
 	}
 	return tx.s.home.readDerived(path, limit)
+}
+
+// writeText writes what agents have said. More than could be read again is cut.
+func (tx *Tx) writeText(path string, data []byte) error {
+	text := redact.Start(string(data), maxContext)
+	if len(text) > maxContext {
+		text = strings.ToValidUTF8(text[:maxContext], "")
+	}
+	return tx.writeClaude(path, []byte(text))
 }
 
 func (tx *Tx) writeClaude(path string, data []byte) error {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
 // What could not be recorded because the lock was held is put off: one file for
@@ -27,6 +29,7 @@ func (s *Session) Defer(note []byte) error {
 	if len(note) > maxNote {
 		return fmt.Errorf("put off: larger than %d bytes", maxNote)
 	}
+	note = redact.JSON(note, nil)
 	if err := s.checkDir(); err != nil {
 		return err
 	}
@@ -75,7 +78,7 @@ func (s *Session) TakeDeferred(name string) ([]byte, bool) {
 		return nil, false
 	}
 	path := filepath.Join(s.deferredDir(), name)
-	data, err := readFile(path, maxNote)
+	data, err := readFile(path, 2*maxNote) // a mark may be longer than its secret
 	if removed := os.Remove(path); err != nil || removed != nil {
 		return nil, false
 	}

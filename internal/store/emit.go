@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
 // unknownEvent is the error for an event type that [message.EventTypes] does not
@@ -88,7 +89,7 @@ func (tx *Tx) Lines(events ...Event) ([]byte, error) {
 			return nil, fmt.Errorf("emit %s: event larger than %d bytes", e.Type, maxLine)
 		}
 	}
-	return lines.Bytes(), nil
+	return redact.JSON(lines.Bytes(), nil), nil
 }
 
 // EmitLines appends lines of [Tx.Lines].

@@ -29,7 +29,7 @@ func (tx *Tx) AppendVersion(name string, doc []byte) error {
 		return errors.New("a version must be one line")
 	}
 	path := tx.s.path(name)
-	line := append(bytes.Clone(doc), '\n')
+	line := append(bytes.Clone(tx.Clean(name, doc)), '\n')
 	f, info, err := tx.s.home.openDerived(path)
 	if err != nil {
 		return err
@@ -62,7 +62,11 @@ func (tx *Tx) Version(name string) ([]byte, error) {
 	if err := tx.check(name); err != nil {
 		return nil, err
 	}
-	return lastVersion(tx.s.home.readDerived(tx.s.path(name), maxFile))
+	data, err := lastVersion(tx.s.home.readDerived(tx.s.path(name), maxFile))
+	if err == nil {
+		tx.know(name, data)
+	}
+	return data, err
 }
 
 // Version returns the newest version in a journal without taking the lock; none

@@ -1,12 +1,15 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
 // The files of a session folder that have a meaning of their own.
@@ -80,8 +83,9 @@ func (s *Session) Update(fn func(tx *Tx) error) error {
 // Tx is what may be done to a session while its lock is held: inside
 // [Session.Update], and no longer.
 type Tx struct {
-	s    *Session
-	done bool
+	s     *Session
+	done  bool
+	known map[string][]byte // files as they were read or are to be written
 }
 
 var errTxDone = errors.New("session is no longer locked")
@@ -94,7 +98,30 @@ func (tx *Tx) Read(name string) ([]byte, error) {
 	if err := tx.check(name); err != nil {
 		return nil, err
 	}
-	return readFile(tx.s.path(name), maxFile)
+	data, err := readFile(tx.s.path(name), maxFile)
+	if err == nil {
+		tx.know(name, data)
+	}
+	return data, err
+}
+
+// Clean is a document as it will be in the file of that name: nothing is written
+// with secrets in it. What the file holds already is not looked at again.
+func (tx *Tx) Clean(name string, doc []byte) []byte {
+	known := tx.known[name]
+	if bytes.Equal(doc, known) {
+		return doc
+	}
+	doc = redact.JSON(doc, known)
+	tx.know(name, doc)
+	return doc
+}
+
+func (tx *Tx) know(name string, data []byte) {
+	if tx.known == nil {
+		tx.known = map[string][]byte{}
+	}
+	tx.known[name] = data
 }
 
 // Write replaces a file of the session and flushes it to disk before the old
@@ -103,7 +130,7 @@ func (tx *Tx) Write(name string, data []byte) error {
 	if err := tx.checkWritable(name); err != nil {
 		return err
 	}
-	return replace(tx.s.path(name), true, writeAll(data))
+	return replace(tx.s.path(name), true, writeAll(tx.Clean(name, data)))
 }
 
 // WriteLoose replaces a file of the session without waiting for the disk. A
@@ -113,7 +140,7 @@ func (tx *Tx) WriteLoose(name string, data []byte) error {
 	if err := tx.checkWritable(name); err != nil {
 		return err
 	}
-	return writeLoose(tx.s.path(name), data)
+	return writeLoose(tx.s.path(name), tx.Clean(name, data))
 }
 
 func writeLoose(path string, data []byte) error {

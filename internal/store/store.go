@@ -28,6 +28,8 @@
 //     against an allow-list, file names hold no separators, and no symbolic
 //     link below a root is followed. The roots themselves may be links, as
 //     people keep them in dotfile repositories.
+//   - Whatever of a session is written goes through package redact first: events,
+//     states, reports, calls that are put off. Only what is new is looked at.
 //   - Files have mode 0600, folders 0700.
 //   - No cost grows with the size of a timeline or the number of sessions,
 //     except for [Home.Sessions] and [Home.Cleanup], which list folders.

@@ -1,0 +1,142 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// JSON takes the secrets out of the strings of a JSON document. Strings that known
+// holds, too, an earlier version that is clean, are not looked at again. A document
+// without secrets is returned as it is.
+func JSON(doc, known []byte) []byte {
+	var (
+		out  []byte
+		at   int
+		seen map[string]struct{}
+	)
+	literals(doc, func(start, end int) {
+		raw := doc[start:end]
+		if isPlain(raw) {
+			return
+		}
+		if seen == nil {
+			seen = map[string]struct{}{}
+			literals(known, func(start, end int) { seen[view(known[start:end])] = struct{}{} })
+		}
+		if _, ok := seen[view(raw)]; ok {
+			return
+		}
+		text := view(raw)
+		if bytes.IndexByte(raw, '\\') >= 0 {
+			if json.Unmarshal(doc[start-1:end+1], &text) != nil {
+				return
+			}
+		}
+		clean, found := Text(text)
+		if len(found) == 0 {
+			return
+		}
+		out = append(append(out, doc[at:start]...), quoted(clean)...)
+		at = end
+	})
+	if out == nil {
+		return doc
+	}
+	return append(out, doc[at:]...)
+}
+
+// literals hands over where the insides of a document's strings begin and end.
+func literals(doc []byte, yield func(start, end int)) {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(doc[i:], '"')
+		if n < 0 {
+			return
+		}
+		start := i + n + 1
+		for i = start; i < len(doc) && doc[i] != '"'; i++ {
+			if doc[i] == '\\' {
+				i++
+			}
+		}
+		if i >= len(doc) {
+			return
+		}
+		yield(start, i)
+	}
+}
+
+// quoted is the inside of a string's literal.
+func quoted(text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a string can be encoded
+	return b.Bytes()[1 : b.Len()-2]
+}
+
+// isPlain says, without the rules, that a text holds no secret: a word, a number,
+// a time, a UUID. It spares most documents that are only that the rules' making.
+func isPlain(text []byte) bool {
+	const shortest = 15 // of a token that needs no label
+	if len(text) < 5 {
+		return true
+	}
+	hex, word := true, len(text) < shortest
+	for _, c := range text {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'
+		number := '0' <= c && c <= '9' || c == '-'
+		if !number && (c < 'a' || c > 'f') && c != '.' && c != ':' && c != 'T' && c != 'Z' {
+			hex = false
+		}
+		if !number && !letter {
+			word = false
+		}
+		if !hex && !word {
+			return false
+		}
+	}
+	return true
+}
+
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// margin is how much more of a long text is looked at than is wanted of it: a secret
+// that the cut goes through ends there, a private key of the usual sizes included.
+const margin = 4 << 10
+
+// Start is the beginning of a text without its secrets, for who keeps n bytes of it
+// or less: some more than that, but no more than is needed to know what the cut will
+// go through.
+func Start(text string, n int) string {
+	if end := n + margin; end < len(text) {
+		for !utf8.RuneStart(text[end]) {
+			end--
+		}
+		// Of a word that goes on, nobody knows what it is.
+		for end > 0 && inToken(text[end]) && inToken(text[end-1]) {
+			end--
+		}
+		text = text[:end]
+	}
+	text, _ = Text(text)
+	return text
+}
+
+// End is the end of a text, as [Start] is its beginning.
+func End(text string, n int) string {
+	if start := len(text) - n - margin; start > 0 {
+		for start < len(text) && (!utf8.RuneStart(text[start]) || inToken(text[start-1]) && inToken(text[start])) {
+			start++
+		}
+		text = text[start:]
+	}
+	text, _ = Text(text)
+	return text
+}
+
+func inToken(c byte) bool {
+	return c > ' ' && c < utf8.RuneSelf && strings.IndexByte("\"'`,;()[]{}<>&|\\", c) < 0
+}
