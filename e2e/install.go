@@ -22,14 +22,32 @@ import (
 // Version is one of the versions of Claude Code that the tests run.
 type Version string
 
-// claudes are the versions of Claude Code that the tests run, the newest first:
-// those that doctor calls verified, or the one that OVERTONE_E2E_CLAUDE names
-// ("latest" is what the registry calls so).
-var claudes = sync.OnceValues(func() ([]Version, error) {
-	switch v := os.Getenv("OVERTONE_E2E_CLAUDE"); v {
+// claudes are the versions of Claude Code that the tests run, the newest first.
+var claudes = sync.OnceValues(func() ([]Version, error) { return underTest(host.ClaudeCode) })
+
+// codexes are those of Codex, of which the tests run the newest.
+var codexes = sync.OnceValues(func() ([]Version, error) { return underTest(host.Codex) })
+
+// packages are the hosts' names in the registry.
+var packages = map[host.Name]string{
+	host.ClaudeCode: "@anthropic-ai/claude-code",
+	host.Codex:      "@openai/codex",
+}
+
+// asked is the version of a host that the environment asks for: OVERTONE_E2E_CLAUDE,
+// OVERTONE_E2E_CODEX.
+func asked(h host.Name) string {
+	name, _, _ := strings.Cut(string(h), "-")
+	return os.Getenv("OVERTONE_E2E_" + strings.ToUpper(name))
+}
+
+// underTest are the versions that doctor calls verified, the newest first, or the
+// one that the environment asks for ("latest" is what the registry calls so).
+func underTest(h host.Name) ([]Version, error) {
+	switch v := asked(h); v {
 	case "":
 	case "latest":
-		out, err := exec.Command("npm", "view", "@anthropic-ai/claude-code", "version").Output()
+		out, err := exec.Command("npm", "view", packages[h], "version").Output()
 		if err != nil {
 			return nil, fmt.Errorf("ask the registry for the latest version: %w", err)
 		}
@@ -38,14 +56,11 @@ var claudes = sync.OnceValues(func() ([]Version, error) {
 		return []Version{Version(v)}, nil
 	}
 	var list []Version
-	for _, v := range slices.Backward(host.Of(host.ClaudeCode).Verified) {
+	for _, v := range slices.Backward(host.Of(h).Verified) {
 		list = append(list, Version(v.String()))
 	}
 	return list, nil
-})
-
-// codexVersion is the version of Codex whose behaviour the hooks rely on.
-const codexVersion = "0.166.0"
+}
 
 // Newest is the newest version of Claude Code under test: what a user gets who
 // installs it today.
@@ -83,10 +98,8 @@ type agent struct {
 
 func claudeAgent(v Version) agent {
 	// It needs a newer node than distributions have.
-	return agent{"claude-" + string(v), "claude", []string{"@anthropic-ai/claude-code@" + string(v), "node@24"}}
+	return agent{"claude-" + string(v), "claude", []string{packages[host.ClaudeCode] + "@" + string(v), "node@24"}}
 }
-
-var codexAgent = agent{"codex-" + codexVersion, "codex", []string{"@openai/codex@" + codexVersion}}
 
 // Claude returns the path of Claude Code, the newest one.
 func Claude(t testing.TB) string { return Newest(t).Claude(t) }
@@ -96,7 +109,15 @@ func Claude(t testing.TB) string { return Newest(t).Claude(t) }
 func (v Version) Claude(t testing.TB) string { return claudeAgent(v).path(t) }
 
 // Codex returns the path of the installed Codex CLI.
-func Codex(t testing.TB) string { return codexAgent.path(t) }
+func Codex(t testing.TB) string {
+	t.Helper()
+	list, err := codexes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := string(list[0])
+	return agent{"codex-" + v, "codex", []string{packages[host.Codex] + "@" + v}}.path(t)
+}
 
 func (a agent) path(t testing.TB) string {
 	t.Helper()

@@ -5,18 +5,36 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 func TestMain(m *testing.M) {
-	if list, err := claudes(); err == nil && os.Getenv("OVERTONE_E2E_CLAUDE") != "" {
-		fmt.Printf("Claude Code %s (verified: %v)\n", list[0], host.Of(host.ClaudeCode).Verified)
+	for _, h := range host.All() {
+		if asked(h.Name) != "" {
+			tellVersion(h)
+		}
 	}
 	code := m.Run()
 	if dir, err := binDir(); err == nil {
 		os.RemoveAll(dir)
 	}
 	os.Exit(code)
+}
+
+// tellVersion says what the version under test is to those that were verified;
+// `make e2e-latest` shows it.
+func tellVersion(h *host.Host) {
+	list, err := underTest(h.Name)
+	if err != nil {
+		fmt.Printf("host %s: %v\n", h.Name, err)
+		return
+	}
+	verdict := "not in the list of verified versions"
+	if slices.ContainsFunc(h.Verified, func(v host.Version) bool { return v.String() == string(list[0]) }) {
+		verdict = "in the list of verified versions"
+	}
+	fmt.Printf("host %s: %s, %s %v\n", h.Name, list[0], verdict, h.Verified)
 }

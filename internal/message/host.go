@@ -119,7 +119,8 @@ var (
 	DoctorClaude    = Text{ZH: "Claude Code %s", EN: "Claude Code %s"}
 	DoctorNewer     = Text{ZH: "%s：比已驗證的版本（到 %s 為止）還新", EN: "%s: newer than the versions that were verified, up to %s"}
 	HintNewer       = Text{ZH: "多半照常運作；有異狀時先以 %s 對照", EN: "it most likely works; if something looks odd, compare with %s"}
-	DoctorBetween   = Text{ZH: "%s：已驗證的是 %s", EN: "%s: verified are %s"}
+	DoctorVerified  = Text{ZH: "%s：已驗證", EN: "%s: verified"}
+	DoctorBetween   = Text{ZH: "%s：未驗證，介於已驗證的版本之間：%s", EN: "%s: not verified, between those that are: %s"}
 	DoctorWatching  = Text{ZH: "Codex 的觀察者正在執行", EN: "a watcher of Codex is running"}
 	DoctorNoWatcher = Text{ZH: "Codex 的觀察者沒有執行：模式 %s 不會自動壓縮 Codex", EN: "no watcher of Codex is running: in mode %s nothing is compacted there"}
 	DoctorIdleUnit  = Text{ZH: "Codex 觀察者的服務已安裝，但沒有執行", EN: "the service of Codex's watcher is installed, but does not run"}

@@ -251,9 +251,9 @@ func (d *doctor) checkVersion(ctx context.Context, h *host.Host) {
 		newest := h.Verified[len(h.Verified)-1]
 		d.add(id, host.Note, message.DoctorNewer, h.Texts.Found.Format(d.Lang, v), newest).advise(d, message.HintNewer, newest)
 	case len(h.Verified) > 0 && !slices.Contains(h.Verified, v):
-		d.add(id, host.Fine, message.DoctorBetween, h.Texts.Found.Format(d.Lang, v), versions(h.Verified))
+		d.add(id, host.Note, message.DoctorBetween, h.Texts.Found.Format(d.Lang, v), versions(h.Verified))
 	default:
-		d.add(id, host.Fine, h.Texts.Found, v)
+		d.add(id, host.Fine, message.DoctorVerified, h.Texts.Found.Format(d.Lang, v))
 	}
 }
 
