@@ -39,6 +39,7 @@ type World struct {
 	Plugin  string // the plugin's folder
 	Version Version
 	Allow   string // tools that need no permission; there is nobody to ask
+	Model   string // "" = the host's own choice
 
 	t      *testing.T
 	env    map[string]string
@@ -85,6 +86,7 @@ func NewWorld(t *testing.T, b Binary, h mockapi.Handler, on ...Version) *World {
 		Project: filepath.Join(base, "proj"),
 		Plugin:  PluginDir(),
 		Allow:   "Bash",
+		Model:   Model,
 		Version: v,
 		claude:  agent,
 		bin:     bin,
@@ -203,8 +205,11 @@ func (w *World) command(name string, args ...string) *exec.Cmd {
 
 func (w *World) claudeArgs(args []string) []string {
 	out := []string{
-		"-p", "--plugin-dir", w.Plugin, "--model", Model, "--permission-mode", "acceptEdits",
+		"-p", "--plugin-dir", w.Plugin, "--permission-mode", "acceptEdits",
 		"--output-format", "stream-json", "--verbose",
+	}
+	if w.Model != "" {
+		out = append(out, "--model", w.Model)
 	}
 	if w.Allow != "" {
 		out = append(out, "--allowedTools="+w.Allow)

@@ -19,7 +19,7 @@ const goalMark = `source="goal"`
 // TestCodexRow4Goal: turns of a goal follow each other without a pause. The watcher
 // lets the goal rest, compacts between two of them, and the packet is what the next
 // one begins with; the goal goes on until it is reached.
-func TestCodexRow4Goal(t *testing.T) {
+func TestCodexRow4_Goal(t *testing.T) {
 	t.Parallel()
 	const turns = 12
 	var (
@@ -86,7 +86,7 @@ func TestCodexRow4Goal(t *testing.T) {
 }
 
 // TestCodexRow2OpenQuestion: no turn is opened; the packet stands before the answer.
-func TestCodexRow2OpenQuestion(t *testing.T) {
+func TestCodexRow2_OpenQuestion(t *testing.T) {
 	t.Parallel()
 	m := mind{said: "The slice is committed. Shall I run it against production now?"}
 	w := NewCodexWorld(t, m.script, Unattended)
@@ -116,7 +116,7 @@ func TestCodexRow2OpenQuestion(t *testing.T) {
 
 // TestCodexRow6CutMessage aims at the instant of the compaction. Whatever the host
 // cuts is said; what it has recorded comes back and is answered, after the packet.
-func TestCodexRow6CutMessage(t *testing.T) {
+func TestCodexRow6_CutMessage(t *testing.T) {
 	t.Parallel()
 	w := NewCodexWorld(t, mind{}.script, Unattended)
 	w.Ready()
@@ -168,7 +168,7 @@ func TestCodexRow6CutMessage(t *testing.T) {
 
 // TestCodexRow8QueuedMeanwhile: a message queued during the compaction runs after
 // the packet, or the packet does not run at all.
-func TestCodexRow8QueuedMeanwhile(t *testing.T) {
+func TestCodexRow8_QueuedMeanwhile(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	hold := make(chan struct{})
@@ -210,7 +210,7 @@ func TestCodexRow8QueuedMeanwhile(t *testing.T) {
 }
 
 // TestCodexRow14Thread: a thread that is not there is an error; a newborn one is there.
-func TestCodexRow14Thread(t *testing.T) {
+func TestCodexRow14_Thread(t *testing.T) {
 	t.Parallel()
 	w := NewCodexWorld(t, mind{}.script, Unattended)
 	w.Ready()
@@ -228,7 +228,7 @@ func TestCodexRow14Thread(t *testing.T) {
 
 // TestCodexRow14TwoHomes: watchers that do not know of each other interrupt each
 // other's compactions; the agent has a packet all the same, and one only.
-func TestCodexRow14TwoHomes(t *testing.T) {
+func TestCodexRow14_TwoHomes(t *testing.T) {
 	t.Parallel()
 	w := NewCodexWorld(t, mind{}.script, Unattended)
 	w.Ready()

@@ -345,6 +345,10 @@ func testCompactSubagent(t *testing.T, v Version) {
 	if len(sums) != 2 || sums[0].Agent != "developer" || sums[1].Agent != "" {
 		t.Fatalf("compactions: %v", sums)
 	}
+	// It is told for what it is.
+	if out := w.Exec("overtone", "timeline", "--session", r.SessionID, "--type", "agent:compact", "--json"); strings.Count(out, "\n") != 1 {
+		t.Errorf("the agent's compaction in the timeline: %s", out)
+	}
 	for _, r := range w.API.Requests() {
 		want := 0
 		if r.Kind == mockapi.Main && r.Seq > sums[1].Seq {

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -246,6 +247,95 @@ func TestNewest_Row2_GateLetsTheRescueThrough(t *testing.T) {
 		s.Close()
 		if r.Text != "SAVED" {
 			t.Errorf("result %+v", r)
+		}
+	})
+}
+
+// The model that a user gets who names none: its window is known without a status
+// line, what hooks say reaches it (as messages of their own where the host does
+// so), and it is not told to use tools that it does not have.
+func TestNewest_DefaultModel(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		p := &Play{Main: []Step{gateStep("echo a", 150_000), say("DONE")}}
+		w := NewWorld(t, Overtone, p.Handle, v)
+		w.Model = ""
+		w.Write("specs/features/in-progress/flag/tasks.md", "---\nfeature: flag\n---\n\n## Tasks\n\n- [ ] MARK-TASK\n")
+		r := w.Prompt("go on").Result()
+		var explained struct {
+			Window int64 `json:"window"`
+		}
+		if err := json.Unmarshal([]byte(w.Exec("overtone", "compact", "explain", "--session", r.SessionID, "--json")), &explained); err != nil {
+			t.Fatal(err)
+		}
+		main := mains(w)
+		if explained.Window != 1_000_000 {
+			t.Errorf("the window of %s is taken for %d", main[0].Model, explained.Window)
+		}
+		if !main[0].Has("MARK-TASK") {
+			t.Errorf("what SessionStart said is not in the request: %s", main[0])
+		}
+		for _, m := range main {
+			if !slices.Contains(m.Tools, "TaskCreate") && m.Has("TaskCreate") && !strings.Contains(m.System, "TaskCreate") {
+				t.Errorf("told to use a tool that it does not have: %s", m)
+			}
+		}
+	})
+}
+
+// The point from which the host asks to compact is where it was: 67,000 of a
+// window of 100,000, or the percentage that is set.
+func TestNewest_ThresholdsUnchanged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		tokens, compactions int
+		percent             string
+	}{
+		"below":             {60_000, 0, ""},
+		"above":             {72_000, 1, ""},
+		"below 60 per cent": {42_000, 0, "60"},
+		"above 60 per cent": {54_000, 1, "60"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onEach(t, func(t *testing.T, v Version) {
+				p := &Play{Main: []Step{gateStep("echo a", 5_000), gateStep("echo b", 5_000), gateStep("echo c", c.tokens), gateStep("echo d", c.tokens)}}
+				w := NewWorld(t, Overtone, p.Handle, v)
+				settings := map[string]any{"autoCompactWindow": 100_000}
+				if c.percent != "" {
+					settings["env"] = map[string]string{"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": c.percent}
+				}
+				w.Settings(settings)
+				w.Prompt("go on").Result()
+				if n := len(summaries(w)); n != c.compactions {
+					t.Errorf("%d compactions at %d, want %d", n, c.tokens, c.compactions)
+				}
+			})
+		})
+	}
+}
+
+// A fork has a name of its own and leaves the original's workflow as it is.
+func TestNewest_Row5_ForkLeavesTheOriginal(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		p := &Relay{Before: func(*mockapi.Request, int) *mockapi.Reply {
+			reply := mockapi.Text("No.")
+			return &reply
+		}}
+		w := NewWorld(t, Overtone, p.Handle, v)
+		r := w.Prompt("[workflow:quick] add a flag").Result()
+		before := w.status(r.SessionID)
+		fork := w.Prompt("and now?", "--resume", r.SessionID, "--fork-session").Result()
+		if fork.SessionID == r.SessionID {
+			t.Fatalf("the fork is called like the original: %s", fork.SessionID)
+		}
+		after := w.status(r.SessionID)
+		if before.Phase != after.Phase || !slices.Equal(before.Ready, after.Ready) {
+			t.Errorf("the original was %+v and is %+v", before, after)
+		}
+		if _, err := os.Stat(filepath.Join(w.Home, ".overtone", "sessions", fork.SessionID, "workflow.json")); err == nil {
+			t.Error("the fork has a workflow that nobody started")
 		}
 	})
 }

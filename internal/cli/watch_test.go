@@ -12,7 +12,7 @@ import (
 
 // Row 14 of the Codex findings: who has never been asked for a language gets
 // packets in that of his locale; who has been, in the one he chose.
-func TestRow14PacketsFollowTheLocale(t *testing.T) {
+func TestCodexRow14_PacketsFollowTheLocale(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		locale, config, variable string

@@ -188,7 +188,7 @@ func Test004_AgentDoneNeedsWorkAndNoDoubt(t *testing.T) {
 }
 
 // Row 9 of the Codex findings: how agents really close.
-func TestRow9TypicalClosers(t *testing.T) {
+func TestCodexRow9_TypicalClosers(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"Done.", "All done.", "Done! The parser reads both forms now.", "Implemented the retry, all tests pass.", "Fixed.",

@@ -213,7 +213,7 @@ func TestHandoverReadsTheRollout(t *testing.T) {
 }
 
 // Words and compactions of sub-agents are never the main thread's, on any host.
-func TestSubagentsWordsAreNotTheUsers(t *testing.T) {
+func TestCodexRow1_SubagentsWordsAreNotTheUsers(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"claude-code", "codex"} {
 		t.Run(name, func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestSubagentsWordsAreNotTheUsers(t *testing.T) {
 }
 
 // A manual compaction is the main thread's, whoever works behind it.
-func TestManualCompactionIsTheMainThreads(t *testing.T) {
+func TestNewest_Row1_ManualCompactionIsTheMainThreads(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.tale(claudeTale())
@@ -297,5 +297,37 @@ func TestHandoverFallsBack(t *testing.T) {
 				t.Errorf("%s", out)
 			}
 		})
+	}
+}
+
+// What PreCompact prints would stand in the summariser's instructions, and make the
+// host throw away the summary that it has prepared. It prints nothing, whatever the
+// state, beside the refusal in mode auto.
+func TestNewest_PreCompactSaysNothing(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(p *place){
+		"nothing known":  func(*place) {},
+		"a conversation": func(p *place) { p.tale(claudeTale()) },
+		"a workflow":     func(p *place) { p.call("user-prompt-submit", "claude-code", start) },
+		"a stage at work": func(p *place) {
+			p.call("user-prompt-submit", "claude-code", start)
+			p.call("pre-tool-use", "claude-code", hireDev)
+		},
+		"a compaction that nobody followed": func(p *place) { p.call("pre-compact", "claude-code", `"trigger":"auto"`) },
+		"a broken memory":                   func(p *place) { p.write(".overtone/sessions/s1/hooks.jsonl", "{{{\n") },
+		"a broken workflow":                 func(p *place) { p.write(".overtone/sessions/s1/workflow.json", "{{{") },
+		"a newer workflow":                  func(p *place) { p.write(".overtone/sessions/s1/workflow.json", `{"version":99}`) },
+		"broken settings":                   func(p *place) { p.write(".overtone/config.yaml", ": : :") },
+	} {
+		for _, trigger := range []string{"manual", "auto", "", "never-heard-of"} {
+			t.Run(name+"/"+trigger, func(t *testing.T) {
+				t.Parallel()
+				p := newPlace(t)
+				prepare(p)
+				if out, _ := p.call("pre-compact", "claude-code", onTranscript+`,"trigger":"`+trigger+`","custom_instructions":null`); out != "" {
+					t.Errorf("prints %s", out)
+				}
+			})
+		}
 	}
 }

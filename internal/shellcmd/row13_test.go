@@ -4,7 +4,7 @@ import "testing"
 
 // Row 13 of the Codex findings: a pull request that is there already is no
 // checkpoint, whether or not the host tells how the command ended.
-func TestRow13ExistingPullRequest(t *testing.T) {
+func TestCodexRow13_ExistingPullRequest(t *testing.T) {
 	t.Parallel()
 	const out = "a pull request for branch \"x\" into branch \"main\" already exists:\nhttps://example.test/o/r/pull/7\n"
 	one := 1

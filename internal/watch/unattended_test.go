@@ -61,7 +61,7 @@ func injected(o obj) string {
 	return o["items"].([]any)[0].(obj)["content"].([]any)[0].(obj)["text"].(string)
 }
 
-func TestRow2NoTurnForAnOpenQuestion(t *testing.T) {
+func TestCodexRow2_NoTurnForAnOpenQuestion(t *testing.T) {
 	for _, row := range []struct{ name, said string }{
 		{"open question", "The slice is committed. Shall I run it against production now?"},
 		{"all done", "All tasks are done."},
@@ -88,7 +88,7 @@ func TestRow2NoTurnForAnOpenQuestion(t *testing.T) {
 }
 
 // With steps left the agent's "done" is one step's.
-func TestRow2OpenWorkGoesOn(t *testing.T) {
+func TestCodexRow2_OpenWorkGoesOn(t *testing.T) {
 	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
 		f.locked(func() {
 			x := f.begin()
@@ -108,7 +108,7 @@ func TestRow2OpenWorkGoesOn(t *testing.T) {
 	})
 }
 
-func TestRow3DeadWatcherReleasesTheHooks(t *testing.T) {
+func TestCodexRow3_DeadWatcherReleasesTheHooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		home, f := testHome(t), newFake(t)
 		w := newWatcher(t, home, nil)
@@ -162,7 +162,7 @@ func (f *fakeServer) chain(turns int, tokens func(n int) int) *int {
 	return &n
 }
 
-func TestRow4GoalTurnsAreCompacted(t *testing.T) {
+func TestCodexRow4_GoalTurnsAreCompacted(t *testing.T) {
 	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
 		done := 0
 		f.locked(func() {
@@ -201,7 +201,7 @@ func TestRow4GoalTurnsAreCompacted(t *testing.T) {
 
 // What its user decides about a goal holds, and a goal that rests because of a
 // watcher that died is set going by the next one.
-func TestRow4GoalOfOthers(t *testing.T) {
+func TestCodexRow4_GoalOfOthers(t *testing.T) {
 	paused := obj{"objective": "x", "status": goalPaused, "updatedAt": 7}
 	for _, row := range []struct {
 		name string
@@ -241,7 +241,7 @@ func TestRow4GoalOfOthers(t *testing.T) {
 }
 
 // A watcher that is told to stop leaves no goal behind.
-func TestRow4GoalGoesOnAfterTheWatch(t *testing.T) {
+func TestCodexRow4_GoalGoesOnAfterTheWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		home, f := testHome(t), newFake(t)
 		f.goal = obj{"objective": "x", "status": goalActive, "updatedAt": 1}
@@ -264,7 +264,7 @@ func TestRow4GoalGoesOnAfterTheWatch(t *testing.T) {
 	})
 }
 
-func TestRow5PacketTurnCounts(t *testing.T) {
+func TestCodexRow5_PacketTurnCounts(t *testing.T) {
 	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
 		f.work(turnCompleted)
 		settle()
@@ -276,7 +276,7 @@ func TestRow5PacketTurnCounts(t *testing.T) {
 	})
 }
 
-func TestRow6CutMessageComesBack(t *testing.T) {
+func TestCodexRow6_CutMessageComesBack(t *testing.T) {
 	for _, row := range []struct {
 		name, text, want string
 		end              turnStatus
@@ -319,7 +319,7 @@ func TestRow6CutMessageComesBack(t *testing.T) {
 	}
 }
 
-func TestRow8QueuedMessages(t *testing.T) {
+func TestCodexRow8_QueuedMessages(t *testing.T) {
 	t.Run("come after the packet", func(t *testing.T) {
 		watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
 			f.hold = true
@@ -356,7 +356,7 @@ func TestRow8QueuedMessages(t *testing.T) {
 	})
 }
 
-func TestRow12RunningSubAgentIsInThePacket(t *testing.T) {
+func TestCodexRow12_RunningSubAgentIsInThePacket(t *testing.T) {
 	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
 		f.locked(func() {
 			f.push(obj{"method": "thread/started", "params": obj{"thread": obj{"id": "agent-7", "parentThreadId": fakeThread, "status": obj{"type": "active"}}}})
@@ -371,7 +371,7 @@ func TestRow12RunningSubAgentIsInThePacket(t *testing.T) {
 	})
 }
 
-func TestRow14FailingCompactionRests(t *testing.T) {
+func TestCodexRow14_FailingCompactionRests(t *testing.T) {
 	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
 		f.compaction = turnFailed
 		f.rollout(t, 70_000)
@@ -391,7 +391,7 @@ func TestRow14FailingCompactionRests(t *testing.T) {
 	})
 }
 
-func TestRow14QuietThreadIsLetGo(t *testing.T) {
+func TestCodexRow14_QuietThreadIsLetGo(t *testing.T) {
 	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
 		f.locked(func() { f.turnOf("", "hello", "Hello.", 5000) })
 		time.Sleep(linger + time.Second)
@@ -414,7 +414,7 @@ func TestRow14QuietThreadIsLetGo(t *testing.T) {
 	})
 }
 
-func TestRow14UnknownThreadIsAnError(t *testing.T) {
+func TestCodexRow14_UnknownThreadIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t)
 		f.resumable, f.unknown = false, true
@@ -431,7 +431,7 @@ func TestRow14UnknownThreadIsAnError(t *testing.T) {
 
 // A daemon that dies between a compaction and the end of its turn shows that turn
 // as interrupted; the compaction holds all the same.
-func TestRow14CompactedInATurnThatWasCut(t *testing.T) {
+func TestCodexRow14_CompactedInATurnThatWasCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		home, f := testHome(t), newFake(t)
 		w := newWatcher(t, home, nil)
