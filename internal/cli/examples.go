@@ -30,6 +30,7 @@ func addExamples(root *cobra.Command) {
 		"watch codex":      {"overtone watch codex --mode auto", "overtone watch codex --remote ws://127.0.0.1:4500 --dry-run", "overtone watch codex --mode auto 'first task' 'second task'"},
 		"watch claude":     {"overtone watch claude --mode auto 'first task' 'second task' -- --model sonnet", "overtone watch claude < tasks.txt"},
 		"sessions":         {"overtone sessions -n 50 --project shop", "overtone sessions --json"},
+		"dashboard":        {"overtone dashboard --open", "overtone dashboard --port 7680"},
 		"sessions rm":      {"overtone sessions rm 3f2a"},
 		"statusline":       {`echo '{"session_id":"s1"}' | overtone statusline`},
 		"cleanup":          {"overtone cleanup --dry-run"},

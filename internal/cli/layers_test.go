@@ -12,7 +12,7 @@ var layers = [][]string{
 	{"teamcli"},
 	{"cli"},
 	{"demo"},
-	{"hook", "watch", "setup", "mcp", "web", "audit", "team"},
+	{"hook", "watch", "setup", "mcp", "dashboard", "audit", "team"},
 	{"session"},
 	{"compact", "compress", "workflow"},
 	{"recall"},

@@ -79,6 +79,7 @@ func (a *app) root() *cobra.Command {
 		a.compressCmd(),
 		a.recallCmd(),
 		a.sessionsCmd(),
+		a.dashboardCmd(),
 		a.watchCmd(),
 		a.statuslineCmd(),
 		a.cleanupCmd(),

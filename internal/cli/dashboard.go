@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/dashboard"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+func (a *app) dashboardCmd() *cobra.Command {
+	var port uint16
+	var open bool
+	cmd := &cobra.Command{
+		Use: "dashboard", Short: message.HelpDashboard.In(a.lang), Long: message.HelpDashboardLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context(), port, open) },
+	}
+	cmd.Flags().Uint16Var(&port, "port", 0, message.HelpPort.In(a.lang))
+	cmd.Flags().BoolVar(&open, "open", false, message.HelpOpen.In(a.lang))
+	return cmd
+}
+
+func (a *app) dashboard(ctx context.Context, port uint16, open bool) error {
+	// Loopback, and nothing else, whatever a flag may say.
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
+	if err != nil {
+		return message.WithHint(message.Fail(message.DashboardPort, port), message.HintPort)
+	}
+	s := dashboard.New(a.dashboardOptions())
+	url := s.URL(l.Addr())
+	if a.json {
+		err = a.printJSON(struct {
+			Schema int    `json:"schema"`
+			URL    string `json:"url"`
+			Token  string `json:"token"`
+		}{1, url, s.Token()})
+		if err != nil {
+			return err
+		}
+	} else {
+		a.say(message.DashboardAt, url)
+		a.note(message.DashboardStop)
+	}
+	if open {
+		if err := openBrowser(ctx, url); err != nil {
+			a.note(message.DashboardNoOpen, err)
+		}
+	}
+	return s.Serve(ctx, l)
+}
+
+func (a *app) dashboardOptions() dashboard.Options {
+	quiet := *a
+	quiet.json = true // no progress: nobody looks at the terminal
+	return dashboard.Options{
+		Store: a.env.store(), Now: a.env.Now, Lang: a.lang, Version: version(),
+		Config: func() config.Config {
+			cfg, _ := a.env.config() // `overtone config` tells its problems
+			return cfg
+		},
+		Sessions: quiet.dashboardSessions,
+		Index: func() *recall.Index {
+			x, _ := quiet.index()
+			return x
+		},
+		Shown: a.env.folders().Short,
+	}
+}
+
+// dashboardSessions is the list of `overtone sessions`, all of it.
+func (a *app) dashboardSessions(ctx context.Context) ([]dashboard.Row, error) {
+	infos, _, err := a.newestSessions(ctx, 1<<30, sessionFilter{})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]dashboard.Row, len(infos))
+	for i, info := range infos {
+		at, _ := time.Parse(time.RFC3339, info.Modified)
+		info.AgeSeconds = 0 // it would be another row every second
+		info.Title = message.Short(message.OneLine(info.Title), 300)
+		info.Path = ""
+		rows[i] = dashboard.Row{
+			File: transcript.File{Path: infos[i].Path, Host: host.Name(info.Host), ID: info.ID, Size: info.Size, ModTime: at},
+			Info: info,
+		}
+	}
+	return rows, nil
+}
+
+// openBrowser asks the system to show a page. Nothing of the address comes from
+// outside, and no shell reads it.
+func openBrowser(ctx context.Context, url string) error {
+	program := map[string][]string{
+		"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"},
+	}[runtime.GOOS]
+	if program == nil {
+		program = []string{"xdg-open"}
+	}
+	c := exec.CommandContext(ctx, program[0], append(program[1:], url)...)
+	if err := c.Start(); err != nil {
+		return cmp.Or(err, context.Cause(ctx))
+	}
+	go func() { _ = c.Wait() }() // it may stay as long as the browser
+	return nil
+}

@@ -1,0 +1,514 @@
+package dashboard
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// served is a dashboard over a home of its own.
+type served struct {
+	*Server
+	t    *testing.T
+	base string
+	home *store.Home
+	dir  string // of session files
+}
+
+func serve(t *testing.T) *served {
+	t.Helper()
+	dir := t.TempDir()
+	home := store.New(filepath.Join(dir, "overtone"), filepath.Join(dir, "claude"), time.Now)
+	v := &served{t: t, home: home, dir: filepath.Join(dir, "files")}
+	if err := os.MkdirAll(v.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	v.Server = New(Options{
+		Store: home, Now: time.Now, Lang: message.EN, Version: "test", Config: config.Defaults,
+		Sessions: v.rows, Index: func() *recall.Index { return recall.Open(recall.Options{Root: home.Root()}) }, Shown: func(p string) string { return p },
+	})
+	v.every = 20 * time.Millisecond
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.base = "http://" + l.Addr().String()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- v.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return v
+}
+
+func (v *served) rows(context.Context) ([]Row, error) {
+	files, err := os.ReadDir(v.dir)
+	var rows []Row
+	for _, e := range files {
+		info, ierr := e.Info()
+		if ierr != nil {
+			return nil, ierr
+		}
+		id := strings.TrimSuffix(e.Name(), ".jsonl")
+		f := transcript.File{Path: filepath.Join(v.dir, e.Name()), Host: transcript.Claude, ID: id, Size: info.Size(), ModTime: info.ModTime()}
+		rows = append(rows, Row{File: f, Info: map[string]any{"id": id, "size": info.Size()}})
+	}
+	return rows, err
+}
+
+func (v *served) write(id string, lines ...string) {
+	v.t.Helper()
+	if err := os.WriteFile(filepath.Join(v.dir, id+".jsonl"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// ask sends a request with the token, changed by edit.
+func (v *served) ask(path string, edit func(*http.Request)) (int, []byte, http.Header) {
+	v.t.Helper()
+	r, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, v.base+path, nil)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+v.Token())
+	if edit != nil {
+		edit(r)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return res.StatusCode, body, res.Header
+}
+
+func (v *served) get(path string, into any) {
+	v.t.Helper()
+	status, body, _ := v.ask(path, nil)
+	if status != http.StatusOK {
+		v.t.Fatalf("%s: %d %s", path, status, body)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// TestGuard: who does not know the token, or comes from elsewhere, learns nothing.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	port := v.base[strings.LastIndexByte(v.base, ':')+1:]
+	for name, c := range map[string]struct {
+		path string
+		edit func(*http.Request)
+		want int
+	}{
+		"as it should be":       {"/api/sessions", nil, 200},
+		"by name":               {"/api/sessions", func(r *http.Request) { r.Host = "localhost:" + port }, 200},
+		"own origin":            {"/api/sessions", func(r *http.Request) { r.Header.Set("Origin", v.base) }, 200},
+		"no token":              {"/api/sessions", func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"wrong token":           {"/api/sessions", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+v.Token()[1:]+"x") }, 401},
+		"token in the address":  {"/api/sessions?token=" + v.Token(), func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"stream without token":  {"/api/live", func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"foreign host":          {"/api/sessions", func(r *http.Request) { r.Host = "evil.example:" + port }, 421},
+		"foreign host, page":    {"/", func(r *http.Request) { r.Host = "evil.example:" + port }, 421},
+		"host without port":     {"/api/sessions", func(r *http.Request) { r.Host = "127.0.0.1" }, 421},
+		"foreign origin":        {"/api/sessions", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403},
+		"other port":            {"/api/sessions", func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") }, 403},
+		"secure origin":         {"/api/sessions", func(r *http.Request) { r.Header.Set("Origin", "https://127.0.0.1:"+port) }, 403},
+		"null origin":           {"/api/sessions", func(r *http.Request) { r.Header.Set("Origin", "null") }, 403},
+		"other site":            {"/api/sessions", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
+		"same site, other port": {"/api/sessions", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, 403},
+		"write":                 {"/api/sessions", func(r *http.Request) { r.Method = http.MethodPost }, 405},
+		"preflight":             {"/api/sessions", func(r *http.Request) { r.Method = http.MethodOptions }, 405},
+		"unknown session":       {"/api/session?id=../../etc/passwd", nil, 404},
+		"unknown packet":        {"/api/packet?id=nobody&n=1", nil, 404},
+		"no such file":          {"/../dashboard.go", nil, 404},
+		"page without a token":  {"/", func(r *http.Request) { r.Header.Del("Authorization") }, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, body, header := v.ask(c.path, c.edit)
+			if status != c.want {
+				t.Errorf("status %d, want %d: %s", status, c.want, body)
+			}
+			csp := header.Get("Content-Security-Policy")
+			if !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+				t.Errorf("policy: %q", csp)
+			}
+			for name := range header {
+				if strings.HasPrefix(name, "Access-Control-") {
+					t.Errorf("%s: %s", name, header.Get(name))
+				}
+			}
+		})
+	}
+}
+
+// TestStaticFiles: nothing runs that is written into the page, nothing is loaded
+// from elsewhere, and what others wrote is what they published.
+func TestStaticFiles(t *testing.T) {
+	t.Parallel()
+	sums := map[string]string{}
+	data, err := fs.ReadFile(static, "static/vendor/sums.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		f := strings.Fields(line)
+		sums[f[1]] = f[0]
+	}
+	err = fs.WalkDir(static, "static", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(static, path)
+		if err != nil {
+			return err
+		}
+		if name, vendored := strings.CutPrefix(path, "static/vendor/"); vendored {
+			sum := sha256.Sum256(data)
+			if want, ok := sums[name]; ok && want != hex.EncodeToString(sum[:]) {
+				t.Errorf("%s is not what was published", path)
+			} else if !ok && name != "sums.txt" && name != "README.md" {
+				t.Errorf("%s has no sum", path)
+			}
+			return nil
+		}
+		text := string(data)
+		for _, bad := range []string{"innerHTML", "dangerouslySetInnerHTML", "eval(", "new Function", " style=\"", "onclick=\"", "javascript:"} {
+			if strings.Contains(text, bad) {
+				t.Errorf("%s: %s", path, bad)
+			}
+		}
+		if m := regexp.MustCompile(`(?:src|href)="(?:https?:)?//[^"]*"`).FindString(text); m != "" {
+			t.Errorf("%s loads %s", path, m)
+		}
+		if strings.HasSuffix(path, ".html") && regexp.MustCompile(`<script(?:[^>]*)>[^<]`).MatchString(text) {
+			t.Errorf("%s: a script in the page", path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTexts: every word that the page asks for is there, and every word there is
+// asked for.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	words := message.DashboardTexts(message.EN)
+	used := map[string]bool{}
+	prefixes := []string{}
+	files, err := fs.Glob(static, "static/*.js")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		data, err := fs.ReadFile(static, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`'([a-zA-Z.]+)'`).FindAllStringSubmatch(string(data), -1) {
+			if strings.HasSuffix(m[1], ".") {
+				prefixes = append(prefixes, m[1])
+			}
+			used[m[1]] = true
+		}
+		for _, m := range regexp.MustCompile(`\bt\('([a-zA-Z.]+)'[,)]`).FindAllStringSubmatch(string(data), -1) {
+			if _, ok := words[m[1]]; !ok {
+				t.Errorf("%s asks for %q", f, m[1])
+			}
+		}
+	}
+	for k := range words {
+		if !used[k] && !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(k, p) }) {
+			t.Errorf("nobody asks for %q", k)
+		}
+	}
+	for _, k := range []string{"compact", "suggest", "tag", "wait", "held", "stopped", "off"} {
+		if words["verdict."+k] == "" {
+			t.Errorf("no word for the verdict %s", k)
+		}
+	}
+}
+
+// TestLayout: no two nodes overlap, edges lead on, and all lies within the picture.
+func TestLayout(t *testing.T) {
+	t.Parallel()
+	rules := workflow.Rules{MaxRetries: 3}
+	for _, tpl := range workflow.Templates() {
+		dag, err := rules.TemplateToDAG(tpl.Name, tpl.Stages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, down := range []bool{false, true} {
+			g := layout(dag, down)
+			if len(g.Nodes) != dag.Len() {
+				t.Errorf("%s: %d nodes of %d", tpl.Name, len(g.Nodes), dag.Len())
+			}
+			at := map[string]graphNode{}
+			for i, a := range g.Nodes {
+				at[a.Key] = a
+				if a.X < 0 || a.Y < 0 || a.X+a.W > g.Width || a.Y+a.H > g.Height {
+					t.Errorf("%s: %s is outside", tpl.Name, a.Key)
+				}
+				for _, b := range g.Nodes[:i] {
+					if a.X < b.X+b.W && b.X < a.X+a.W && a.Y < b.Y+b.H && b.Y < a.Y+a.H {
+						t.Errorf("%s: %s lies on %s", tpl.Name, a.Key, b.Key)
+					}
+				}
+			}
+			for _, e := range g.Edges {
+				from, to := at[e.From].X, at[e.To].X
+				if down {
+					from, to = at[e.From].Y, at[e.To].Y
+				}
+				if (from < to) == e.Back {
+					t.Errorf("%s: %s → %s leads the wrong way", tpl.Name, e.From, e.To)
+				}
+			}
+		}
+	}
+	if g := layout(workflow.DAG{}, false); len(g.Nodes) != 0 || g.Nodes == nil {
+		t.Errorf("an empty graph: %+v", g)
+	}
+}
+
+const (
+	boundaryLine = `{"type":"system","subtype":"compact_boundary","uuid":"b%d","parentUuid":null,"timestamp":"2026-01-01T00:%02d:00.000Z","compactMetadata":{"trigger":"auto","preTokens":170000}}`
+	answerLine   = `{"type":"assistant","uuid":"a%d","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:%02d:30.000Z","message":{"id":"m%d","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":%q}],"usage":{"input_tokens":%d,"cache_creation_input_tokens":1000,"cache_read_input_tokens":2000,"output_tokens":5}}}`
+)
+
+func answer(n int, text string, input int) string {
+	return fmt.Sprintf(answerLine, n, n, n, text, input)
+}
+
+// TestSession: context, compactions with their receipts, decisions and workflow
+// of one session, as its files tell them.
+func TestSession(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	id := "5e550000-0000-4000-8000-000000000001"
+	packet := "ovt-" + shortHash(id) + "-1"
+	v.write(id,
+		answer(1, "one", 100), answer(1, "one, again", 100), answer(2, "two", 50_000),
+		fmt.Sprintf(boundaryLine, 1, 3),
+		`{"type":"attachment","uuid":"x","parentUuid":"b1","timestamp":"2026-01-01T00:03:01.000Z","attachment":{"content":"<overtone-packet id=\"`+packet+`\">\nknow"}}`,
+		answer(4, "three", 700))
+	sess, err := v.home.Session(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := session.Rules(config.Defaults(), "~/.claude")
+	err = session.Update(sess, session.Options{Rules: rules, Lang: message.EN, Now: time.Now()}, func(tx *session.Tx) error {
+		for _, ev := range []workflow.Event{
+			workflow.Start{SessionID: id, WorkflowID: "w", Type: "quick", Stages: []string{"DEV", "REVIEW", "TEST", "RETRO"}, At: time.Now()},
+			workflow.Delegate{ID: "d1", Agent: "developer", At: time.Now()},
+		} {
+			if _, err := tx.Apply(ev); err != nil {
+				return err
+			}
+		}
+		return tx.Emit(
+			store.On(message.EventPacketCreated, "id", packet, "n", 1, "chars", 5),
+			store.On(message.EventPacketDelivered, "id", packet, "n", 1, "via", "session-start"),
+			store.On(message.EventCompactDecision, "verdict", "wait", "cause", "boundary-too-small", "tier", "early", "percentRemaining", 80, "signals", []string{"plan_update"}, "reason", "too small"),
+			store.On(message.EventCompactDecision, "verdict", "wait", "cause", "no-boundary", "signals", []string{}, "reason", "none"),
+			store.On(message.EventCompactDecision, "verdict", "compact", "cause", "boundary", "tier", "asap", "percentRemaining", 20, "signals", []string{"commit"}, "reason", "a commit"),
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d detail
+	v.get("/api/session?id="+id, &d)
+	if len(d.Problems) > 0 {
+		t.Errorf("problems: %q", d.Problems)
+	}
+	if got := fmt.Sprint(d.Context.Tokens); got != "[3105 53005 3705]" || d.Context.Window != 200_000 {
+		t.Errorf("context: %s of %d", got, d.Context.Window)
+	}
+	if len(d.Compactions) != 1 {
+		t.Fatalf("compactions: %+v", d.Compactions)
+	}
+	c := d.Compactions[0]
+	if c.Before != 170_000 || c.After != 3705 || c.Wrote != 1000 || c.Read != 2000 || c.Trigger != "auto" {
+		t.Errorf("compaction: %+v", c)
+	}
+	if c.Packet == nil || !c.Packet.Seen || c.Packet.State != "delivered" || c.Packet.Via != "session-start" {
+		t.Errorf("receipt: %+v", c.Packet)
+	}
+	var outcomes []string
+	for _, b := range d.Boundaries {
+		outcomes = append(outcomes, b.Outcome)
+	}
+	if got := strings.Join(outcomes, " "); got != "taken seen refused" {
+		t.Errorf("boundaries, the newest first: %s", got)
+	}
+	if d.Work == nil || !d.Work.Active || len(d.Work.Agents) != 1 || d.Work.Agents[0].Stage != "DEV" || len(d.Work.Wide.Nodes) != 4 {
+		t.Errorf("workflow: %+v", d.Work)
+	}
+	if d.Census.Started != 1 || d.Census.Finished != 0 {
+		t.Errorf("census: %+v", d.Census)
+	}
+	var tl struct {
+		Total  int
+		Events []shownEvent
+	}
+	v.get("/api/timeline?id="+id+"&category=packet", &tl)
+	if tl.Total != 2 || tl.Events[0].Type != message.EventPacketDelivered || tl.Events[0].Label != "Continuation packet delivered" {
+		t.Errorf("timeline: %+v", tl)
+	}
+	v.get("/api/timeline?lang=zh-TW&q=plan_update&id="+id, &tl)
+	if tl.Total != 1 || tl.Events[0].Label != "壓縮決策" {
+		t.Errorf("timeline in Chinese: %+v", tl)
+	}
+	var s survey
+	v.get("/api/packet?n=1&id="+id, &s)
+	if s.N != 1 || s.Kept == nil || s.Lost == nil {
+		t.Errorf("survey: %+v", s)
+	}
+}
+
+func shortHash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:4])
+}
+
+// TestHostileSession: what a session holds is data, however large and strange.
+func TestHostileSession(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	v.write("evil", answer(1, "<script>alert(1)</script>\x1b[2J", 10), `{"type":"user","uuid":"u","message":{"content":"`+strings.Repeat("x", 10<<20)+`"}}`, "not json", "\x00\x00", `{"type":"assistant"`)
+	sess, err := v.home.Session("evil")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sess.Update(func(tx *store.Tx) error {
+		return tx.Emit(store.On(message.EventToolFailure, "error", strings.Repeat("<img src=x onerror=alert(1)>", 1000), "nested", map[string]any{"a": []int{1}}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/api/session?id=evil", "/api/timeline?id=evil", "/api/packet?id=evil&n=0", "/api/sessions"} {
+		status, body, header := v.ask(path, nil)
+		if status != 200 || header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d, %s", path, status, header.Get("Content-Type"))
+		}
+		if len(body) > 300_000 || strings.Contains(string(body), "<script") || strings.Contains(string(body), "<img") {
+			t.Errorf("%s: %d bytes", path, len(body))
+		}
+	}
+}
+
+// TestLive: a page that looks at a session learns what happens to it, and of new
+// sessions, without asking again.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	v.write("one", answer(1, "hello", 10))
+	var list struct{ Version int }
+	v.get("/api/sessions", &list)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s/api/live?session=one&since=%d", v.base, list.Version), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+v.Token())
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	events := bufio.NewScanner(res.Body)
+	events.Buffer(nil, 1<<20)
+	next := func(want string) (data string) {
+		t.Helper()
+		name := ""
+		for events.Scan() {
+			if n, ok := strings.CutPrefix(events.Text(), "event: "); ok {
+				name = n
+			}
+			if d, ok := strings.CutPrefix(events.Text(), "data: "); ok && name == want {
+				return d
+			}
+		}
+		t.Fatalf("the stream ended: %v", events.Err())
+		return ""
+	}
+	if d := next("session"); !strings.Contains(d, `"tokens":[3015]`) {
+		t.Errorf("first: %.300s", d)
+	}
+	v.write("one", answer(1, "hello", 10), answer(2, "more", 20))
+	if d := next("session"); !strings.Contains(d, `"tokens":[3015,3025]`) {
+		t.Errorf("then: %.300s", d)
+	}
+	v.write("two", answer(1, "another", 10))
+	for !strings.Contains(next("sessions"), `"id":"two"`) {
+	}
+	if err := os.Remove(filepath.Join(v.dir, "two.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	for !strings.Contains(next("sessions"), `"gone":["two"]`) {
+	}
+}
+
+// TestManySessions: a list of thousands costs a page one answer, and a stream
+// nothing while nothing happens.
+func TestManySessions(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	rows := make([]Row, 3000)
+	for i := range rows {
+		id := fmt.Sprintf("s%04d", i)
+		rows[i] = Row{File: transcript.File{ID: id, ModTime: time.Unix(int64(i), 0)}, Info: map[string]any{"id": id, "title": strings.Repeat("t", 80)}}
+	}
+	v.Sessions = func(context.Context) ([]Row, error) { return rows, nil }
+	var list struct {
+		Version  int
+		Sessions []struct{ ID string }
+	}
+	begin := time.Now()
+	v.get("/api/sessions", &list)
+	if len(list.Sessions) != 3000 || list.Sessions[0].ID != "s2999" {
+		t.Errorf("%d sessions", len(list.Sessions))
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+	v.list.at = time.Time{}
+	changed, gone, version, err := v.list.since(t.Context(), list.Version)
+	if err != nil || len(changed) != 0 || len(gone) != 0 || version != list.Version {
+		t.Errorf("%d changed, %d gone, version %d: %v", len(changed), len(gone), version, err)
+	}
+}

@@ -1,0 +1,161 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// shownEvent is a line of the timeline.
+type shownEvent struct {
+	Time     string       `json:"ts"`
+	Type     string       `json:"type"`
+	Category string       `json:"category"`
+	Label    string       `json:"label"`
+	Data     []shownField `json:"data"`
+}
+
+type shownField struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// maxField bounds a member of an event: they are read in a table.
+const maxField = 600
+
+// timeline is the newest events that a filter takes, the newest first.
+func (s *Server) timeline(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	sub, err := s.find(r.Context(), q.Get("id"))
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Schema int          `json:"schema"`
+		Events []shownEvent `json:"events"`
+		Total  int          `json:"total"` // that the filter takes
+		Bad    int          `json:"bad"`
+	}{Schema: 1, Events: []shownEvent{}}
+	if sub.sess == nil {
+		return out, nil
+	}
+	entries, stats, err := sub.sess.Last(1<<20, store.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	out.Bad = stats.Bad
+	categories := strings.FieldsFunc(q.Get("category"), func(c rune) bool { return c == ',' })
+	word := strings.ToLower(q.Get("q"))
+	for _, e := range slices.Backward(entries) {
+		v := eventOf(e, s.lang(r))
+		if len(categories) > 0 && !slices.Contains(categories, v.Category) || !v.has(word) {
+			continue
+		}
+		out.Total++
+		if len(out.Events) < 400 {
+			out.Events = append(out.Events, v)
+		}
+	}
+	return out, nil
+}
+
+func eventOf(e store.Entry, lang message.Lang) shownEvent {
+	v := shownEvent{Time: e.TS, Type: message.Short(e.Type, 80), Category: message.Short(message.EventCategory(e.Type), 40), Label: message.Short(e.Type, 80), Data: []shownField{}}
+	if text, ok := message.EventLabel(e.Type); ok {
+		v.Label = text.In(lang)
+	}
+	for _, f := range e.Data() {
+		raw, _ := f.Value.(json.RawMessage)
+		text := string(raw)
+		var plain string
+		if json.Unmarshal(raw, &plain) == nil {
+			text = plain
+		}
+		v.Data = append(v.Data, shownField{message.Short(f.Key, 80), message.Short(text, maxField)})
+	}
+	return v
+}
+
+func (v shownEvent) has(word string) bool {
+	if word == "" || strings.Contains(strings.ToLower(v.Type+" "+v.Label), word) {
+		return true
+	}
+	return slices.ContainsFunc(v.Data, func(f shownField) bool { return strings.Contains(strings.ToLower(f.Key+"="+f.Value), word) })
+}
+
+// recall searches everything that was said and done.
+func (s *Server) recall(r *http.Request) (any, error) {
+	p := r.URL.Query()
+	q := recall.Query{Text: strings.TrimSpace(p.Get("q")), Limit: 30, Host: p.Get("host"), Project: p.Get("project"), Session: p.Get("session")}
+	type hit struct {
+		recall.Hit
+		Path string `json:"path"` // as people are shown it
+		// Parts are the snippet, every second one a match.
+		Parts []string `json:"parts"`
+	}
+	out := struct {
+		Schema int   `json:"schema"`
+		Total  int   `json:"total"`
+		Hits   []hit `json:"hits"`
+	}{Schema: 1, Hits: []hit{}}
+	if q.Text == "" {
+		return out, nil
+	}
+	s.index.Lock()
+	defer s.index.Unlock()
+	res, err := s.Index().Search(r.Context(), q)
+	if err != nil {
+		return nil, err
+	}
+	out.Total = res.Total
+	for _, h := range res.Hits {
+		v := hit{Hit: h, Path: s.Shown(h.Path)}
+		at := 0
+		for _, m := range h.Marks {
+			if m[0] < at || m[1] < m[0] || m[1] > len(h.Snippet) {
+				continue
+			}
+			v.Parts = append(v.Parts, h.Snippet[at:m[0]], h.Snippet[m[0]:m[1]])
+			at = m[1]
+		}
+		v.Parts = append(v.Parts, h.Snippet[at:])
+		out.Hits = append(out.Hits, v)
+	}
+	return out, nil
+}
+
+// original is the exact text behind a reference.
+func (s *Server) original(r *http.Request) (any, error) {
+	ref := r.URL.Query().Get("ref")
+	s.index.Lock()
+	defer s.index.Unlock()
+	o, err := s.Index().Exact(r.Context(), ref)
+	if errors.Is(err, recall.ErrNoRef) {
+		return nil, statusError{http.StatusNotFound, err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Schema int    `json:"schema"`
+		Ref    string `json:"ref"`
+		Path   string `json:"path"`
+		Line   int    `json:"line"`
+		Text   string `json:"text"`
+		Units  int    `json:"characters"`
+		Cut    bool   `json:"cut"`
+	}{1, o.Ref, s.Shown(o.Path), o.Line, message.Cut(o.Text, maxShown), message.Units(o.Text), message.Units(o.Text) > maxShown}, nil
+}
+
+func (s *Server) audit(r *http.Request) (any, error) {
+	if s.Audit == nil {
+		return nil, statusError{http.StatusNotFound, errors.New("no audit")}
+	}
+	return s.Audit(r.Context(), r.URL.Query().Get("since"))
+}

@@ -1,0 +1,73 @@
+// How the page speaks to the program. The token comes in the address's fragment,
+// which browsers send to nobody; it is kept for this tab only.
+
+const kept = (() => {
+  const m = location.hash.match(/token=([\w-]+)/)
+  if (m) {
+    try { sessionStorage.setItem('overtone.token', m[1]) } catch { /* storage may be off */ }
+    history.replaceState(null, '', location.pathname + '#/')
+    return m[1]
+  }
+  try { return sessionStorage.getItem('overtone.token') || '' } catch { return '' }
+})()
+
+let lang = (() => { try { return localStorage.getItem('overtone.lang') || '' } catch { return '' } })()
+export const language = () => lang
+export function speak(l) {
+  lang = l
+  try { localStorage.setItem('overtone.lang', l) } catch { /* storage may be off */ }
+}
+
+const address = (path, query) => {
+  const q = new URLSearchParams()
+  if (lang) q.set('lang', lang)
+  for (const [k, v] of Object.entries(query || {})) if (v !== '' && v != null) q.set(k, v)
+  return `api/${path}?${q}`
+}
+const options = signal => ({ headers: { Authorization: 'Bearer ' + kept }, cache: 'no-store', signal })
+
+export class Refused extends Error {
+  constructor(status, text) { super(text); this.status = status }
+}
+
+export async function get(path, query, signal) {
+  const r = await fetch(address(path, query), options(signal))
+  const body = await r.json()
+  if (!r.ok) throw new Refused(r.status, body.error)
+  return body
+}
+
+// live reads the stream of changes until it is stopped, and comes back when the
+// connection breaks.
+export function live(query, on, state) {
+  const stop = new AbortController()
+  const run = async () => {
+    for (let wait = 500; !stop.signal.aborted; wait = Math.min(wait * 2, 8000)) {
+      try {
+        const r = await fetch(address('live', query()), options(stop.signal))
+        if (!r.ok) throw new Refused(r.status, r.statusText)
+        state('live')
+        wait = 500
+        const reader = r.body.pipeThrough(new TextDecoderStream()).getReader()
+        let text = ''
+        for (;;) {
+          const { value, done } = await reader.read()
+          if (done) break
+          text += value
+          for (let i; (i = text.indexOf('\n\n')) >= 0; text = text.slice(i + 2)) {
+            const m = text.slice(0, i).match(/^event: (.*)\ndata: (.*)$/s)
+            if (m) on(m[1], JSON.parse(m[2]))
+          }
+        }
+      } catch (e) {
+        if (stop.signal.aborted) return
+        if (e.status === 401) return state('refused')
+      }
+      if (stop.signal.aborted) return
+      state('lost')
+      await new Promise(next => setTimeout(next, wait))
+    }
+  }
+  run()
+  return () => stop.abort()
+}

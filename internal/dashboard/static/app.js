@@ -1,0 +1,173 @@
+// The page: list, route, connection, language and theme.
+import { html, render, useEffect, useMemo, useRef, useState } from './vendor/htm-preact.js'
+import { get, language, live, speak } from './api.js'
+import { Recall } from './recall.js'
+import { Session } from './session.js'
+import { ago, Badge, bytes, Empty, learn, number, project, short, t, tokens, useTick } from './ui.js'
+
+const route = () => {
+  const [, page, id] = location.hash.match(/^#\/?(\w*)\/?(.*)$/) || []
+  return { page: page === 's' && id ? 'session' : page || 'sessions', id: page === 's' ? decodeURIComponent(id) : '' }
+}
+function useRoute() {
+  const [r, set] = useState(route)
+  useEffect(() => { const on = () => set(route()); addEventListener('hashchange', on); return () => removeEventListener('hashchange', on) }, [])
+  return r
+}
+
+const order = (a, b) => ((b.work && b.work.active ? 1 : 0) - (a.work && a.work.active ? 1 : 0)) || (stamp(b) > stamp(a) ? 1 : stamp(b) < stamp(a) ? -1 : 0)
+const stamp = r => r.info ? r.info.modified : ''
+
+function App() {
+  const here = useRoute()
+  const [state, setState] = useState(null), [rows, setRows] = useState(null), [detail, setDetail] = useState(null)
+  const [link, setLink] = useState('lost'), [error, setError] = useState(''), [spoken, setSpoken] = useState(language())
+  const version = useRef(0)
+
+  useEffect(() => {
+    get('state').then(s => {
+      learn(s.texts)
+      document.documentElement.lang = s.lang
+      setState(s)
+    }, e => setError(e.status === 401 ? 'token' : e.message))
+  }, [spoken])
+
+  // One list and one stream; what the stream tells is new against this list.
+  useEffect(() => {
+    if (!state || rows) return
+    get('sessions').then(x => { version.current = x.version; setRows(x.sessions) }, e => setError(e.message))
+  }, [state])
+  const ready = state != null && rows != null
+  useEffect(() => {
+    if (!ready) return
+    setDetail(null)
+    return live(() => ({ session: here.id, since: version.current }), (event, data) => {
+      if (event === 'session') setDetail(data)
+      if (event === 'sessions') {
+        version.current = data.version
+        setRows(old => {
+          const map = new Map(old.map(r => [r.id, r]))
+          for (const id of data.gone) map.delete(id)
+          for (const r of data.changed) map.set(r.id, r)
+          return [...map.values()].sort(order)
+        })
+      }
+    }, setLink)
+  }, [ready, here.id, spoken])
+
+  // Whoever follows a link with the keyboard or by ear lands on the new heading.
+  const shown = here.page + here.id + (detail ? detail.id : '')
+  const first = useRef(true)
+  useEffect(() => {
+    if (first.current) { first.current = !ready; return }
+    if (here.page === 'session') { const h = document.getElementById('title'); h && h.focus({ preventScroll: false }) }
+  }, [shown])
+  useEffect(() => { document.title = (detail && here.id ? ((detail.info || {}).title || here.id) + ' · ' : '') + 'Overtone' }, [detail, here.id])
+  useEffect(() => {
+    const on = e => {
+      if (e.key !== '/' || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return
+      const box = document.querySelector('input[type=search]')
+      if (box) { e.preventDefault(); box.focus() }
+    }
+    addEventListener('keydown', on)
+    return () => removeEventListener('keydown', on)
+  }, [])
+
+  if (error) return html`<main class="lonely"><h1>Overtone</h1><p role="alert">${error === 'token'
+    ? 'This page needs the link that “overtone dashboard” printed in the terminal. · 請使用 overtone dashboard 在終端機印出的連結開啟此頁。' : error}</p></main>`
+  if (!ready) return html`<main class="lonely"><h1>Overtone</h1><p role="status">…</p></main>`
+  const hosts = [...new Set(rows.map(r => r.info && r.info.host).filter(Boolean))].sort()
+  const list = here.page === 'sessions' || here.page === 'session'
+  return html`
+    <a class="skip" href="#main" onClick=${e => { e.preventDefault(); document.getElementById('main').focus() }}>${t('skip')}</a>
+    <${Top} here=${here} state=${state} link=${link} say=${l => { speak(l); setSpoken(l) }} />
+    <div class="frame ${list ? 'two' : 'one'} ${here.id ? 'looking' : ''}">
+      ${list && html`<${List} rows=${rows} hosts=${hosts} id=${here.id} />`}
+      <main id="main" tabindex="-1">
+        ${here.page === 'recall' && html`<${Recall} hosts=${hosts} />`}
+        ${here.page === 'session' && (detail && detail.id === here.id ? html`<${Session} detail=${detail} state=${state} />`
+          : html`<p class="quiet pad" role="status">${rows.some(r => r.id === here.id) ? t('loading') : t('noSuchSession')}</p>`)}
+        ${here.page === 'sessions' && html`<${Welcome} rows=${rows} />`}
+      </main>
+    </div>`
+}
+
+function Top({ here, state, link, say }) {
+  const [theme, setTheme] = useState(document.documentElement.dataset.theme || 'auto')
+  const turn = next => {
+    setTheme(next)
+    if (next === 'auto') delete document.documentElement.dataset.theme
+    else document.documentElement.dataset.theme = next
+    try { next === 'auto' ? localStorage.removeItem('overtone.theme') : localStorage.setItem('overtone.theme', next) } catch { /* storage may be off */ }
+    dispatchEvent(new Event('overtone-theme'))
+  }
+  const item = (page, href) => html`<a href=${href} aria-current=${here.page === page || page === 'sessions' && here.page === 'session' ? 'page' : undefined}>${t('nav.' + page)}</a>`
+  return html`<header class="top">
+    <h1><img src="icon.svg" alt="" width="22" height="22" /> Overtone</h1>
+    <nav aria-label=${t('nav')}>${item('sessions', '#/')}${item('recall', '#/recall')}</nav>
+    <p class="link ${link}" role="status"><span class="pulse" aria-hidden="true"></span>${t('link.' + link)}</p>
+    <div class="choices">
+      <label><span class="hidden">${t('language')}</span><select value=${state.lang} onChange=${e => say(e.currentTarget.value)}><option value="en">English</option><option value="zh-TW">繁體中文</option></select></label>
+      <label><span class="hidden">${t('theme')}</span><select value=${theme} onChange=${e => turn(e.currentTarget.value)}>${['auto', 'light', 'dark'].map(k => html`<option key=${k} value=${k}>${t('theme.' + k)}</option>`)}</select></label>
+    </div>
+  </header>`
+}
+
+const page = 80
+
+function List({ rows, hosts, id }) {
+  useTick(30000)
+  const [q, setQ] = useState(''), [host, setHost] = useState(''), [only, setOnly] = useState(''), [shown, setShown] = useState(page)
+  const text = useMemo(() => new Map(rows.map(r => [r, `${r.id} ${r.info ? r.info.title + ' ' + r.info.project : ''} ${r.work ? r.work.type : ''}`.toLowerCase()])), [rows])
+  const found = useMemo(() => {
+    const words = q.toLowerCase().split(/\s+/).filter(Boolean)
+    return rows.filter(r => (!host || r.info && r.info.host === host) && (!only || (only === 'active' ? r.work && r.work.active : only === 'work' ? r.work : r.info && r.info.compactions > 0)) && words.every(w => text.get(r).includes(w)))
+  }, [rows, q, host, only])
+  useEffect(() => setShown(page), [q, host, only])
+  const move = e => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[e.key]
+    if (!step) return
+    const all = [...e.currentTarget.querySelectorAll('a')], i = all.indexOf(document.activeElement)
+    if (i >= 0 && all[i + step]) { e.preventDefault(); all[i + step].focus() }
+  }
+  return html`<aside class="list" aria-label=${t('nav.sessions')}>
+    <div class="filters">
+      <label class="grow"><span class="hidden">${t('filterSessions')}</span><input type="search" placeholder=${t('filterSessions')} value=${q} onInput=${e => setQ(e.currentTarget.value)} /></label>
+      <label><span class="hidden">${t('host')}</span><select value=${host} onChange=${e => setHost(e.currentTarget.value)}><option value="">${t('allHosts')}</option>${hosts.map(h => html`<option key=${h} value=${h}>${h}</option>`)}</select></label>
+      <label><span class="hidden">${t('which')}</span><select value=${only} onChange=${e => setOnly(e.currentTarget.value)}>${['', 'active', 'work', 'compacted'].map(k => html`<option key=${k} value=${k}>${t('which.' + (k || 'all'))}</option>`)}</select></label>
+    </div>
+    <p class="quiet count" role="status">${t('sessionsN', number(found.length), number(rows.length))}</p>
+    ${found.length === 0 && html`<${Empty}>${t(rows.length ? 'noMatch' : 'noSessions')}</>`}
+    <ul onKeyDown=${move}>${found.slice(0, shown).map(r => html`<${Item} key=${r.id} r=${r} on=${r.id === id} />`)}</ul>
+    ${found.length > shown && html`<button type="button" onClick=${() => setShown(n => n + page)}>${t('showMore', number(found.length - shown))}</button>`}
+  </aside>`
+}
+
+function Item({ r, on }) {
+  const i = r.info || {}, w = r.work
+  return html`<li><a href=${'#/s/' + encodeURIComponent(r.id)} aria-current=${on ? 'true' : undefined}>
+    <span class="name">${w && w.active && html`<span class="pulse" role="img" aria-label=${t('which.active')}></span>`}${i.title ? short(i.title, 120) : short(r.id, 40)}</span>
+    <span class="meta"><${Badge} kind="host">${i.host || t('oursOnly')}</>${i.project && html`<span class="project">${project(i.project)}</span>`}${i.modified && html`<span>${ago(i.modified)}</span>`}</span>
+    <span class="meta">${i.liveTokens > 0 && html`<span>${i.estimated ? '~' : ''}${t('tokensN', tokens(i.liveTokens))}</span>`}${i.compactions > 0 && html`<span>${t('compactedN', i.compactions)}</span>`}${i.size > 0 && html`<span>${bytes(i.size)}</span>`}${i.cloneOf && html`<${Badge}>${t('clone')}</>`}</span>
+    ${w && html`<span class="meta"><span class="bar" aria-hidden="true"><svg viewBox="0 0 100 4" preserveAspectRatio="none"><rect width="100" height="4" class="room" /><rect width=${w.total ? 100 * w.done / w.total : 0} height="4" class=${w.failed ? 'warned' : 'done'} /></svg></span><span>${w.type} ${w.done}/${w.total}${w.active && w.stage ? ' · ' + w.stage : ''}</span>${w.unverified > 0 && html`<${Badge} kind="warn">${t('unverifiedN', w.unverified)}</>`}</span>`}
+  </a></li>`
+}
+
+function Welcome({ rows }) {
+  const active = rows.filter(r => r.work && r.work.active).length
+  const compactions = rows.reduce((n, r) => n + (r.info ? r.info.compactions : 0), 0)
+  const size = rows.reduce((n, r) => n + (r.info ? r.info.size : 0), 0)
+  return html`<section class="card page welcome" aria-labelledby="title">
+    <h2 id="title" tabindex="-1">${t('welcome')}</h2>
+    <dl class="tiles">
+      <div><dt>${t('nav.sessions')}</dt><dd>${number(rows.length)}</dd></div>
+      <div><dt>${t('which.active')}</dt><dd>${number(active)}</dd></div>
+      <div><dt>${t('compactions')}</dt><dd>${number(compactions)}</dd></div>
+      <div><dt>${t('onDisk')}</dt><dd>${bytes(size)}</dd></div>
+    </dl>
+    <p>${t(rows.length ? 'pickOne' : 'noSessions')}</p>
+    <p class="quiet">${t('keys')}</p>
+  </section>`
+}
+
+render(html`<${App} />`, document.getElementById('app'))

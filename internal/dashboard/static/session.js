@@ -1,0 +1,183 @@
+// One session: what is decided about it, its workflow, its context, what its
+// compactions kept, its timeline.
+import { html, useEffect, useState } from './vendor/htm-preact.js'
+import { get } from './api.js'
+import { Context } from './chart.js'
+import { Graph } from './graph.js'
+import { Badge, clock, Empty, mark, number, project, Section, short, span, stateClass, stateText, t, tokens, useTick, when } from './ui.js'
+
+export function Session({ detail, state }) {
+  useTick(1000)
+  const d = detail, i = d.info || {}
+  return html`
+    <header class="head">
+      <a class="back" href="#/">‹ ${t('nav.sessions')}</a>
+      <h2 id="title" tabindex="-1">${i.title ? short(i.title, 160) : d.id}</h2>
+      <p class="chips">
+        <${Badge} kind="host">${i.host || t('oursOnly')}</>
+        ${i.project && html`<span title=${i.project}>${project(i.project)}</span>`}
+        ${d.context.model && html`<span>${d.context.model}</span>`}
+        ${i.cloneOf && html`<${Badge} kind="warn">${t('cloneOf', short(i.cloneOf, 13))}</>`}
+        ${i.unreadableLines > 0 && html`<${Badge} kind="warn">${t('unreadable', number(i.unreadableLines))}</>`}
+      </p>
+      <p class="path"><code>${d.id}</code>${d.path && html`<br /><code>${d.path}</code>`}</p>
+      ${d.problems.length > 0 && html`<ul class="problems" role="alert">${d.problems.map(p => html`<li>${short(p, 300)}</li>`)}</ul>`}
+    </header>
+    <${Now} d=${d} tiers=${state.tiers} />
+    <${Work} d=${d} />
+    <${Section} id="s-context" title=${t('context')}>
+      <${Context} context=${d.context} tiers=${state.tiers} compactions=${d.compactions} boundaries=${d.boundaries} />
+    </>
+    <${Compactions} key=${d.id} d=${d} />
+    <${Boundaries} d=${d} />
+    <${Timeline} key=${'t' + d.id} d=${d} state=${state} />`
+}
+
+function Now({ d, tiers }) {
+  const x = d.decision
+  if (!x) return null
+  const known = x.window > 0 && x.percentRemaining >= 0
+  return html`<${Section} id="s-now" title=${t('now')}>
+    ${known && html`<div class="gauge" role="meter" aria-label=${t('contextUsed')} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${100 - x.percentRemaining} aria-valuetext=${t('used', number(x.used), number(x.window), x.percentRemaining)}>
+      <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="room" width="100" height="8" /><rect class="tier-${x.tier}" width=${Math.min(100, 100 - x.percentRemaining)} height="8" />
+        ${tiers.map(k => html`<rect key=${k.name} class="stop" x=${100 - k.remaining} width="0.4" height="8" />`)}
+      </svg></div>`}
+    <p><${Badge} kind=${x.verdict}>${t('verdict.' + x.verdict)}</> ${x.reason}</p>
+    <dl class="facts">
+      <div><dt>${t('contextUsed')}</dt><dd>${known ? t('used', number(x.used), number(x.window), x.percentRemaining) : t('unknown')}</dd></div>
+      <div><dt>${t('tier')}</dt><dd>${t('tier.' + x.tier)}</dd></div>
+      <div><dt>${t('signals')}</dt><dd>${x.signals.join(', ') || t('none')}</dd></div>
+      <div><dt>${t('allowed')}</dt><dd>${x.allowed.join(', ') || t('none')}</dd></div>
+      <div><dt>${t('mode')}</dt><dd>${x.mode}</dd></div>
+      ${x.packet && html`<div><dt>${t('lastPacket')}</dt><dd>${x.packet}</dd></div>`}
+    </dl>
+  </>`
+}
+
+const seconds = (from, to) => (new Date(to || Date.now()) - new Date(from)) / 1000
+
+function Work({ d }) {
+  const w = d.work
+  if (!w) return html`<${Section} id="s-work" title=${t('workflow')}><${Empty}>${t('noWorkflow')} <code>overtone workflow start standard</code></></>`
+  const c = d.census
+  const census = [['started', c.started], ['finished', c.finished], ['died', c.died], ['silent', c.silent], ['cleared', c.cleared],
+    ['retried', c.retried], ['refused', c.refused], ['corrected', c.corrected], ['unverified', w.unverified]]
+  return html`<${Section} id="s-work" title=${t('workflow')} note=${w.type + (w.feature ? ' · ' + w.feature : '')}>
+    <p class="chips" aria-live="polite">
+      <${Badge} kind=${w.active ? 'live' : ''}>${t('phase.' + w.phase)}</>
+      <span>${t('stagesDone', w.done, w.total)}</span>
+      ${w.failCount + w.rejectCount > 0 && html`<${Badge} kind="bad">${t('failedRejected', w.failCount, w.rejectCount)}</>`}
+      ${w.unverified > 0 && html`<${Badge} kind="warn">${t('unverifiedN', w.unverified)}</>`}
+      ${w.next && html`<span>${t('next')}: ${w.next}</span>`}
+    </p>
+    <${Graph} work=${w} />
+    <h4>${t('running')}</h4>
+    ${w.running.length === 0 ? html`<${Empty}>${t('noAgents')}</>` : html`<ul class="agents">
+      ${w.running.map(a => html`<li key=${a.name}><span class="pulse" aria-hidden="true"></span><b>${a.name}</b> ${a.stage}${a.started && html` · ${span(seconds(a.started))}`}</li>`)}
+    </ul>`}
+    ${w.barriers.length > 0 && html`<h4>${t('barriers')}</h4><ul class="agents">
+      ${w.barriers.map(b => html`<li key=${b.group}><b>${b.group}</b> ${t('votes', b.voted, b.total)}${!b.done && b.missing.length > 0 && html` · ${t('waitsFor', b.missing.join(', '))}`}</li>`)}</ul>`}
+    <h4>${t('census')}</h4>
+    <dl class="tiles">${census.map(([k, n]) => html`<div key=${k} class=${n > 0 && ['died', 'silent', 'unverified', 'refused'].includes(k) ? 'hot' : ''}><dt>${t('census.' + k)}</dt><dd>${number(n)}</dd></div>`)}</dl>
+    <details><summary>${t('stageTable')}</summary>
+      <div class="scroll" tabindex="0" role="region" aria-label=${t('stageTable')}><table>
+        <thead><tr><th scope="col">${t('stage')}</th><th scope="col">${t('status')}</th><th scope="col">${t('agent')}</th><th scope="col">${t('took')}</th><th scope="col">${t('notes')}</th></tr></thead>
+        <tbody>${w.stages.map(s => html`<tr key=${s.key}>
+          <th scope="row"><span class="dot ${stateClass(s)}" aria-hidden="true">${mark(s)}</span> ${s.key} <small>${s.label}</small></th>
+          <td>${stateText(s)}</td><td>${s.agent || ''}</td>
+          <td>${s.started ? span(seconds(s.started, s.completed || (s.status === 'active' ? null : s.started))) : ''}</td>
+          <td>${s.reason || ''}${(s.rounds || []).map(r => html`<div key=${r.round} class="quiet">${t('round', r.round)}: ${r.verdict} ${r.severity || ''} ${short(r.hint || '', 200)}</div>`)}</td>
+        </tr>`)}</tbody></table></div>
+    </details>
+  </>`
+}
+
+function Compactions({ d }) {
+  return html`<${Section} id="s-compactions" title=${t('compactions')} note=${number(d.compactions.length)}>
+    ${d.compactions.length === 0 && html`<${Empty}>${t('noCompactions')}</>`}
+    <ul class="compactions">${d.compactions.map(c => html`<${Compaction} key=${c.n} id=${d.id} c=${c} />`)}</ul>
+    ${d.readable && html`<${Preview} id=${d.id} />`}
+  </>`
+}
+
+function Compaction({ id, c }) {
+  const p = c.packet
+  return html`<li><${Lazy} id=${id} n=${c.n} given=${p != null} summary=${html`
+    <b>#${c.n}</b> ${c.ts ? when(c.ts) : ''} ${c.trigger && html`<${Badge}>${t('trigger.' + c.trigger)}</>`}
+    <span class="sizes">${c.before ? tokens(c.before) : '?'} → ${c.after ? tokens(c.after) : '?'}</span>
+    ${p ? html`<${Badge} kind=${p.seen ? 'good' : p.state === 'delivered' ? '' : 'warn'}>${t(p.seen ? 'packetSeen' : 'packet.' + p.state)}</>` : html`<${Badge}>${t('noPacket')}</>`}`}>
+    <dl class="facts">
+      <div><dt>${t('cost')}</dt><dd>${c.after ? t('costWords', number(c.wrote), number(c.read)) : t('unknown')}</dd></div>
+      ${p && html`<div><dt>${t('receipt')}</dt><dd><code>${p.id}</code> ${t('packet.' + p.state)}${p.via && ` · ${t('via')} ${p.via}`} · ${t(p.seen ? 'seenYes' : 'seenNo')}</dd></div>`}
+    </dl>
+  </></li>`
+}
+
+const Preview = ({ id }) => html`<${Lazy} id=${id} n=${0} summary=${t('packetNow')} />`
+
+// Lazy loads what a compaction kept when somebody wants to know.
+function Lazy({ id, n, given, summary, children }) {
+  const [open, setOpen] = useState(false)
+  const [found, setFound] = useState(null), [error, setError] = useState('')
+  useEffect(() => {
+    if (!open) return
+    const stop = new AbortController()
+    setError('')
+    get('packet', { id, n }, stop.signal).then(setFound, e => stop.signal.aborted || setError(e.message))
+    return () => stop.abort()
+  }, [open, id, n])
+  const list = (title, kind, names) => html`<div class="names ${kind}"><h5>${title} <small>${names.length}</small></h5>
+    ${names.length === 0 ? html`<p class="quiet">${t('none')}</p>` : html`<ul>${names.map(x => html`<li key=${x}><code>${short(x, 120)}</code></li>`)}</ul>`}</div>`
+  return html`<details onToggle=${e => setOpen(e.currentTarget.open)}><summary>${summary}</summary>
+    ${open && html`${children}
+      ${error && html`<p role="alert" class="problems">${error}</p>`}
+      ${!found && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
+      ${found && html`${n > 0 && html`<div class="kept">${list(t('kept'), 'good', found.kept)}${list(t(given ? 'handed' : 'wouldHand'), 'mid', found.handed)}${list(t('lost'), 'bad', found.lost)}</div>`}
+        <h5>${t(given ? 'handover' : 'wouldHandover')}</h5><pre tabindex="0">${found.text || t('none')}</pre>
+        ${found.summary && html`<h5>${t('summary')}</h5><pre tabindex="0">${found.summary}</pre>`}`}`}
+  </details>`
+}
+
+function Boundaries({ d }) {
+  const [only, setOnly] = useState('')
+  const count = k => d.boundaries.filter(b => b.outcome === k).length
+  const list = d.boundaries.filter(b => !only || b.outcome === only)
+  return html`<${Section} id="s-boundaries" title=${t('boundaries')} note=${number(d.boundaries.length)}>
+    ${d.boundaries.length === 0 ? html`<${Empty}>${t('noBoundaries')}</>` : html`
+    <fieldset class="pick"><legend class="hidden">${t('filter')}</legend>
+      ${['', 'taken', 'refused', 'seen'].map(k => html`<label key=${k}><input type="radio" name="outcome" value=${k} checked=${only === k} onChange=${() => setOnly(k)} /><span>${t(k ? 'outcome.' + k : 'all')} ${k ? count(k) : d.boundaries.length}</span></label>`)}
+    </fieldset>
+    <ul class="boundaries">${list.slice(0, 100).map((b, i) => html`<li key=${b.ts + i}>
+      <time datetime=${b.ts}>${when(b.ts)}</time>
+      <${Badge} kind=${b.outcome === 'taken' ? 'good' : b.outcome === 'refused' ? 'bad' : ''}>${t('outcome.' + b.outcome)} · ${t('verdict.' + b.verdict)}</>
+      ${b.tier && html`<${Badge} kind="tier-${b.tier}">${t('tier.' + b.tier)}${b.percentRemaining != null ? ' · ' + t('free', b.percentRemaining) : ''}</>`}
+      ${b.signals.map(s => html`<code key=${s}>${short(s, 40)}</code>`)}
+      <span class="reason">${b.reason}</span></li>`)}</ul>
+    ${list.length > 100 && html`<p class="quiet">${t('more', number(list.length - 100))}</p>`}`}
+  </>`
+}
+
+function Timeline({ d, state }) {
+  const [category, setCategory] = useState(''), [q, setQ] = useState('')
+  const [found, setFound] = useState(null), [error, setError] = useState('')
+  useEffect(() => {
+    const stop = new AbortController()
+    const wait = setTimeout(() => get('timeline', { id: d.id, category, q }, stop.signal).then(x => { setFound(x); setError('') }, e => stop.signal.aborted || setError(e.message)), q ? 200 : 0)
+    return () => { clearTimeout(wait); stop.abort() }
+  }, [d, category, q])
+  const categories = [...new Set(state.events.map(e => e.category))]
+  return html`<${Section} id="s-timeline" title=${t('timeline')} note=${found ? number(found.total) : ''}>
+    <div class="filters">
+      <label>${t('category')} <select value=${category} onChange=${e => setCategory(e.currentTarget.value)}><option value="">${t('all')}</option>${categories.map(c => html`<option key=${c} value=${c}>${c}</option>`)}</select></label>
+      <label>${t('contains')} <input type="search" value=${q} onInput=${e => setQ(e.currentTarget.value)} /></label>
+    </div>
+    ${error && html`<p role="alert" class="problems">${error}</p>`}
+    ${found && found.events.length === 0 && html`<${Empty}>${t(category || q ? 'noMatch' : 'noEvents')}</>`}
+    ${found && html`<ol class="events">${found.events.map((e, i) => html`<li key=${e.ts + e.type + i}>
+      <time datetime=${e.ts} title=${when(e.ts)}>${clock(e.ts)}</time><span class="label" title=${e.type}>${e.label}</span>
+      <span class="data">${e.data.map(f => html`<span key=${f.key}><i>${f.key}</i> ${f.value}</span>`)}</span></li>`)}</ol>`}
+    ${found && found.total > found.events.length && html`<p class="quiet">${t('more', number(found.total - found.events.length))}</p>`}
+    ${found && found.bad > 0 && html`<p class="quiet">${t('badLines', found.bad)}</p>`}
+  </>`
+}

@@ -1,0 +1,68 @@
+// Small things that every view uses: words, numbers, times, states.
+import { html, useEffect, useState } from './vendor/htm-preact.js'
+
+let texts = {}
+export const learn = t => { texts = t }
+export const t = (key, ...args) => (texts[key] || key).replace(/\{(\d)\}/g, (_, i) => args[i])
+
+const locale = () => document.documentElement.lang || 'en'
+export const number = n => new Intl.NumberFormat(locale()).format(n)
+export const tokens = n => n >= 1e6 ? (n / 1e6).toFixed(2) + 'M' : n >= 1e3 ? (n / 1e3).toFixed(n >= 1e5 ? 0 : 1) + 'k' : String(n)
+export const bytes = n => n >= 1e9 ? (n / 1e9).toFixed(1) + ' GB' : n >= 1e6 ? (n / 1e6).toFixed(1) + ' MB' : n >= 1e3 ? (n / 1e3).toFixed(0) + ' kB' : n + ' B'
+export const when = ts => {
+  const d = new Date(ts)
+  return isNaN(d) ? String(ts) : new Intl.DateTimeFormat(locale(), { dateStyle: 'short', timeStyle: 'medium' }).format(d)
+}
+export const clock = ts => {
+  const d = new Date(ts)
+  return isNaN(d) ? '' : new Intl.DateTimeFormat(locale(), { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false }).format(d)
+}
+export const span = seconds => {
+  const s = Math.max(0, Math.round(seconds))
+  if (s < 60) return t('seconds', s)
+  if (s < 3600) return t('minutes', Math.floor(s / 60))
+  if (s < 172800) return t('hours', Math.floor(s / 3600))
+  return t('days', Math.floor(s / 86400))
+}
+export const ago = ts => { const d = new Date(ts); return isNaN(d) ? '' : span((Date.now() - d) / 1000) }
+export const short = (s, n) => s.length > n ? s.slice(0, n - 1) + '…' : s
+export const project = p => { const parts = (p || '').split(/[\\/]/).filter(Boolean); return parts.slice(-2).join('/') || p || '' }
+
+// A tick that makes ages and running times go on.
+export function useTick(ms) {
+  const [, set] = useState(0)
+  useEffect(() => { const i = setInterval(() => set(n => n + 1), ms); return () => clearInterval(i) }, [ms])
+}
+
+export const Badge = ({ kind, children }) => html`<span class="badge ${kind || ''}">${children}</span>`
+
+// What a stage has come to: never told by colour alone.
+export const mark = s => {
+  if (s.unverified) return '?'
+  if (s.status === 'active') return '▶'
+  if (s.status === 'skipped') return '⤼'
+  if (s.status === 'failed') return '✕'
+  if (s.status !== 'completed') return '○'
+  return s.result === 'fail' || s.result === 'reject' ? '✕' : s.result === 'issues' ? '!' : '✓'
+}
+export const stateClass = s => s.unverified ? 'unverified'
+  : s.status === 'completed' ? (s.result === 'fail' || s.result === 'reject' ? 'failed' : s.result === 'issues' ? 'issues' : 'passed')
+    : s.status
+export const stateText = s => {
+  const list = [t('status.' + s.status)]
+  if (s.result) list.push(t('result.' + s.result))
+  if (s.unverified) list.push(t('unverified'))
+  if (s.forced) list.push(t('forced'))
+  if (s.skipWanted) list.push(t('skipWanted'))
+  if (s.retries) list.push(t('retriesOf', s.retries, s.maxRetries))
+  if (s.crashes) list.push(t('crashes', s.crashes))
+  return list.join(' · ')
+}
+
+export const Empty = ({ children }) => html`<p class="empty">${children}</p>`
+
+export const Section = ({ id, title, note, children }) => html`
+  <section class="card" aria-labelledby=${id}>
+    <h3 id=${id}>${title}${note && html` <small>${note}</small>`}</h3>
+    ${children}
+  </section>`
