@@ -55,8 +55,8 @@ var dashboardTexts = [...]struct {
 
 	{"now", Text{ZH: "現在", EN: "Now"}},
 	{"contextUsed", Text{ZH: "已用 context", EN: "Context used"}},
-	{"used", Text{ZH: "{0} / {1} tokens，剩 {2}%", EN: "{0} of {1} tokens, {2}% free"}},
-	{"free", Text{ZH: "剩 {0}%", EN: "{0}% free"}},
+	{"used", Text{ZH: "{0} / {1} tokens，剩 {2}%", EN: "{0} of {1} tokens, free: {2}%"}},
+	{"free", Text{ZH: "剩 {0}%", EN: "free {0}%"}},
 	{"tier", Text{ZH: "層級", EN: "Tier"}},
 	{"tier.none", Text{ZH: "充足", EN: "room enough"}},
 	{"tier.early", Text{ZH: "early", EN: "early"}},
