@@ -25,6 +25,10 @@
 // nothing but the routing texts of the hooks: a workflow that ends under it was
 // told every step.
 //
+// The dashboard is looked at with a real browser (package browser): Debian's
+// chromium, or the one that OVERTONE_E2E_CHROMIUM names. Without one those tests are
+// skipped and say so.
+//
 // At most two agents run at a time. A test takes seconds; none may sleep to wait
 // for the agent, it waits for an event of the stream or for a request.
 package e2e

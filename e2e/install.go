@@ -149,6 +149,14 @@ func (a agent) install(dir string) error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
+	if err := a.fetch(dir); err != nil {
+		return err
+	}
+	return a.runs(dir)
+}
+
+// fetch brings the packages into dir, which is there, unless it has them.
+func (a agent) fetch(dir string) error {
 	missing := false
 	for _, p := range a.packages {
 		at := strings.LastIndex(p, "@")
@@ -166,7 +174,7 @@ func (a agent) install(dir string) error {
 			return fmt.Errorf("install %v into %s: %w\n%s", a.packages, dir, err, out)
 		}
 	}
-	return a.runs(dir)
+	return nil
 }
 
 // runs starts the program once: npm reports success even when the platform's

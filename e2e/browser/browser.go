@@ -51,7 +51,9 @@ func Start(ctx context.Context, dir string) (context.Context, func(), error) {
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.Flag("lang", "en-US"),
-		chromedp.Flag("font-render-hinting", "none"), chromedp.Flag("disable-dev-shm-usage", true))
+		chromedp.Flag("font-render-hinting", "none"),
+		// A name that somebody made to point here.
+		chromedp.Flag("host-resolver-rules", "MAP rebound.test 127.0.0.1"), chromedp.Flag("disable-dev-shm-usage", true))
 	alloc, stopAlloc := chromedp.NewExecAllocator(ctx, opts...)
 	b, stop := chromedp.NewContext(alloc)
 	if err := chromedp.Run(b); err != nil {
@@ -132,4 +134,17 @@ func Picture(out *[]byte, whole bool) chromedp.Action {
 		*out = data
 		return err
 	})
+}
+
+// Element is a PNG of one element.
+func Element(selector string, out *[]byte) chromedp.Action {
+	var box struct{ X, Y, Width, Height float64 }
+	return chromedp.Tasks{
+		chromedp.Evaluate(fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().toJSON()`, selector), &box),
+		chromedp.ActionFunc(func(ctx context.Context) (err error) {
+			*out, err = page.CaptureScreenshot().WithFormat(page.CaptureScreenshotFormatPng).WithCaptureBeyondViewport(true).
+				WithClip(&page.Viewport{X: box.X, Y: box.Y, Width: box.Width, Height: box.Height, Scale: 1}).Do(ctx)
+			return err
+		}),
+	}
 }

@@ -245,6 +245,9 @@ func TestTexts(t *testing.T) {
 			}
 			used[m[1]] = true
 		}
+		for _, m := range regexp.MustCompile(`\bword\('([a-z]+)'`).FindAllStringSubmatch(string(data), -1) {
+			prefixes = append(prefixes, m[1]+".")
+		}
 		for _, m := range regexp.MustCompile(`\bt\('([a-zA-Z.]+)'[,)]`).FindAllStringSubmatch(string(data), -1) {
 			if _, ok := words[m[1]]; !ok {
 				t.Errorf("%s asks for %q", f, m[1])

@@ -1,7 +1,7 @@
 // The search over everything that was said and done.
 import { html, useEffect, useRef, useState } from './vendor/htm-preact.js'
 import { get } from './api.js'
-import { Badge, Empty, number, project, short, t, when } from './ui.js'
+import { Badge, Empty, number, project, short, t, when, word } from './ui.js'
 
 export function Recall({ hosts }) {
   const [q, setQ] = useState(''), [host, setHost] = useState(''), [where, setWhere] = useState('')
@@ -44,7 +44,7 @@ function Hit({ h }) {
     return () => stop.abort()
   }, [open])
   return html`<li>
-    <p class="chips"><${Badge} kind="host">${h.host}</><${Badge}>${t('role.' + h.role)}</>
+    <p class="chips"><${Badge} kind="host">${h.host}</><${Badge}>${word('role', h.role)}</>
       ${h.removed && html`<${Badge} kind="warn">${t('removed')}</>`}${h.copies > 0 && html`<${Badge}>${t('copies', h.copies)}</>`}
       ${h.time && html`<time datetime=${h.time}>${when(h.time)}</time>`}<span title=${h.project}>${project(h.project)}</span>
       <a href=${'#/s/' + encodeURIComponent(h.session)}>${t('openSession')}</a></p>

@@ -4,7 +4,7 @@ import { html, useEffect, useState } from './vendor/htm-preact.js'
 import { get } from './api.js'
 import { Context } from './chart.js'
 import { Graph } from './graph.js'
-import { Badge, clock, Empty, mark, number, project, Section, short, span, stateClass, stateText, t, tokens, useTick, when } from './ui.js'
+import { Badge, clock, Empty, mark, number, project, Section, short, span, stateClass, stateText, t, tokens, useTick, when, word } from './ui.js'
 
 export function Session({ detail, state }) {
   useTick(1000)
@@ -43,10 +43,10 @@ function Now({ d, tiers }) {
         <rect class="room" width="100" height="8" /><rect class="tier-${x.tier}" width=${Math.min(100, 100 - x.percentRemaining)} height="8" />
         ${tiers.map(k => html`<rect key=${k.name} class="stop" x=${100 - k.remaining} width="0.4" height="8" />`)}
       </svg></div>`}
-    <p><${Badge} kind=${x.verdict}>${t('verdict.' + x.verdict)}</> ${x.reason}</p>
+    <p><${Badge} kind=${x.verdict}>${word('verdict', x.verdict)}</> ${x.reason}</p>
     <dl class="facts">
       <div><dt>${t('contextUsed')}</dt><dd>${known ? t('used', number(x.used), number(x.window), x.percentRemaining) : t('unknown')}</dd></div>
-      <div><dt>${t('tier')}</dt><dd>${t('tier.' + x.tier)}</dd></div>
+      <div><dt>${t('tier')}</dt><dd>${word('tier', x.tier)}</dd></div>
       <div><dt>${t('signals')}</dt><dd>${x.signals.join(', ') || t('none')}</dd></div>
       <div><dt>${t('allowed')}</dt><dd>${x.allowed.join(', ') || t('none')}</dd></div>
       <div><dt>${t('mode')}</dt><dd>${x.mode}</dd></div>
@@ -65,7 +65,7 @@ function Work({ d }) {
     ['retried', c.retried], ['refused', c.refused], ['corrected', c.corrected], ['unverified', w.unverified]]
   return html`<${Section} id="s-work" title=${t('workflow')} note=${w.type + (w.feature ? ' · ' + w.feature : '')}>
     <p class="chips" aria-live="polite">
-      <${Badge} kind=${w.active ? 'live' : ''}>${t('phase.' + w.phase)}</>
+      <${Badge} kind=${w.active ? 'live' : ''}>${word('phase', w.phase)}</>
       <span>${t('stagesDone', w.done, w.total)}</span>
       ${w.failCount + w.rejectCount > 0 && html`<${Badge} kind="bad">${t('failedRejected', w.failCount, w.rejectCount)}</>`}
       ${w.unverified > 0 && html`<${Badge} kind="warn">${t('unverifiedN', w.unverified)}</>`}
@@ -104,7 +104,7 @@ function Compactions({ d }) {
 function Compaction({ id, c }) {
   const p = c.packet
   return html`<li><${Lazy} id=${id} n=${c.n} given=${p != null} summary=${html`
-    <b>#${c.n}</b> ${c.ts ? when(c.ts) : ''} ${c.trigger && html`<${Badge}>${t('trigger.' + c.trigger)}</>`}
+    <b>#${c.n}</b> ${c.ts ? when(c.ts) : ''} ${c.trigger && html`<${Badge}>${word('trigger', c.trigger)}</>`}
     <span class="sizes">${c.before ? tokens(c.before) : '?'} → ${c.after ? tokens(c.after) : '?'}</span>
     ${p ? html`<${Badge} kind=${p.seen ? 'good' : p.state === 'delivered' ? '' : 'warn'}>${t(p.seen ? 'packetSeen' : 'packet.' + p.state)}</>` : html`<${Badge}>${t('noPacket')}</>`}`}>
     <dl class="facts">
@@ -128,7 +128,7 @@ function Lazy({ id, n, given, summary, children }) {
     return () => stop.abort()
   }, [open, id, n])
   const list = (title, kind, names) => html`<div class="names ${kind}"><h5>${title} <small>${names.length}</small></h5>
-    ${names.length === 0 ? html`<p class="quiet">${t('none')}</p>` : html`<ul>${names.map(x => html`<li key=${x}><code>${short(x, 120)}</code></li>`)}</ul>`}</div>`
+    ${names.length === 0 ? html`<p class="quiet">${t('none')}</p>` : html`<ul tabindex="0" aria-label=${title}>${names.map(x => html`<li key=${x}><code>${short(x, 120)}</code></li>`)}</ul>`}</div>`
   return html`<details onToggle=${e => setOpen(e.currentTarget.open)}><summary>${summary}</summary>
     ${open && html`${children}
       ${error && html`<p role="alert" class="problems">${error}</p>`}
@@ -150,8 +150,8 @@ function Boundaries({ d }) {
     </fieldset>
     <ul class="boundaries">${list.slice(0, 100).map((b, i) => html`<li key=${b.ts + i}>
       <time datetime=${b.ts}>${when(b.ts)}</time>
-      <${Badge} kind=${b.outcome === 'taken' ? 'good' : b.outcome === 'refused' ? 'bad' : ''}>${t('outcome.' + b.outcome)} · ${t('verdict.' + b.verdict)}</>
-      ${b.tier && html`<${Badge} kind="tier-${b.tier}">${t('tier.' + b.tier)}${b.percentRemaining != null ? ' · ' + t('free', b.percentRemaining) : ''}</>`}
+      <${Badge} kind=${b.outcome === 'taken' ? 'good' : b.outcome === 'refused' ? 'bad' : ''}>${t('outcome.' + b.outcome)} · ${word('verdict', b.verdict)}</>
+      ${b.tier && html`<${Badge} kind="tier-${b.tier}">${word('tier', b.tier)}${b.percentRemaining != null ? ' · ' + t('free', b.percentRemaining) : ''}</>`}
       ${b.signals.map(s => html`<code key=${s}>${short(s, 40)}</code>`)}
       <span class="reason">${b.reason}</span></li>`)}</ul>
     ${list.length > 100 && html`<p class="quiet">${t('more', number(list.length - 100))}</p>`}`}
@@ -174,7 +174,7 @@ function Timeline({ d, state }) {
     </div>
     ${error && html`<p role="alert" class="problems">${error}</p>`}
     ${found && found.events.length === 0 && html`<${Empty}>${t(category || q ? 'noMatch' : 'noEvents')}</>`}
-    ${found && html`<ol class="events">${found.events.map((e, i) => html`<li key=${e.ts + e.type + i}>
+    ${found && html`<ol class="events" tabindex="0" aria-label=${t('timeline')}>${found.events.map((e, i) => html`<li key=${e.ts + e.type + i}>
       <time datetime=${e.ts} title=${when(e.ts)}>${clock(e.ts)}</time><span class="label" title=${e.type}>${e.label}</span>
       <span class="data">${e.data.map(f => html`<span key=${f.key}><i>${f.key}</i> ${f.value}</span>`)}</span></li>`)}</ol>`}
     ${found && found.total > found.events.length && html`<p class="quiet">${t('more', number(found.total - found.events.length))}</p>`}

@@ -5,6 +5,9 @@ let texts = {}
 export const learn = t => { texts = t }
 export const t = (key, ...args) => (texts[key] || key).replace(/\{(\d)\}/g, (_, i) => args[i])
 
+// The word for a value, or the value itself where it is not one that we know.
+export const word = (kind, value) => texts[`${kind}.${value}`] || short(String(value), 40)
+
 const locale = () => document.documentElement.lang || 'en'
 export const number = n => new Intl.NumberFormat(locale()).format(n)
 export const tokens = n => n >= 1e6 ? (n / 1e6).toFixed(2) + 'M' : n >= 1e3 ? (n / 1e3).toFixed(n >= 1e5 ? 0 : 1) + 'k' : String(n)
@@ -49,8 +52,8 @@ export const stateClass = s => s.unverified ? 'unverified'
   : s.status === 'completed' ? (s.result === 'fail' || s.result === 'reject' ? 'failed' : s.result === 'issues' ? 'issues' : 'passed')
     : s.status
 export const stateText = s => {
-  const list = [t('status.' + s.status)]
-  if (s.result) list.push(t('result.' + s.result))
+  const list = [word('status', s.status)]
+  if (s.result) list.push(word('result', s.result))
   if (s.unverified) list.push(t('unverified'))
   if (s.forced) list.push(t('forced'))
   if (s.skipWanted) list.push(t('skipWanted'))

@@ -1,0 +1,296 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/seed-6d03985f/overtone/e2e/browser"
+)
+
+// axe judges pages as people meet them who do not see or point.
+var axe = agent{dir: "axe-4.14.0", packages: []string{"axe-core@4.14.0"}}
+
+var axeSource = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(root(), ".e2e", axe.dir)
+	if d := os.Getenv("OVERTONE_E2E_DIR"); d != "" {
+		dir = filepath.Join(d, axe.dir)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	if err := axe.fetch(dir); err != nil {
+		return "", err
+	}
+	source, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	return string(source), err
+})
+
+// chromium opens a browser, or says why there is none. CI installs one.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	b, stop, err := browser.Start(t.Context(), t.TempDir())
+	if errors.Is(err, browser.ErrNone) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return b
+}
+
+// tab opens a tab; at the test's end it must have had nothing to complain about.
+func tab(t *testing.T, b context.Context) *browser.Tab {
+	t.Helper()
+	p, stop, err := browser.Open(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return p
+}
+
+func do(t *testing.T, p *browser.Tab, what string, actions ...chromedp.Action) {
+	t.Helper()
+	if err := p.Do(40*time.Second, actions...); err != nil {
+		var text string
+		_ = p.Do(5*time.Second, chromedp.Evaluate(`document.body.innerText`, &text))
+		t.Fatalf("%s: %v\nconsole: %q\npage: %.2000s", what, err, p.Errors(), text)
+	}
+}
+
+// serveDashboard starts the dashboard of a world and returns its link.
+func serveDashboard(w *World) string {
+	w.t.Helper()
+	cmd := w.command("overtone", "dashboard", "--json")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		if err := cmd.Wait(); err != nil {
+			w.t.Errorf("the dashboard's end: %v", err)
+		}
+	})
+	var link struct{ URL string }
+	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&link); err != nil {
+		w.t.Fatal(err)
+	}
+	return link.URL
+}
+
+// judge runs axe on the page as it is.
+func judge(t *testing.T, p *browser.Tab, where string) {
+	t.Helper()
+	source, err := axeSource()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []struct {
+		ID, Impact, Help string
+		Nodes            []struct{ HTML, FailureSummary string }
+	}
+	do(t, p, "axe on "+where,
+		chromedp.Evaluate(source+";0", nil),
+		chromedp.Evaluate(`axe.run().then(r => r.violations)`, &found, awaitPromise))
+	for _, v := range found {
+		if v.Impact == "serious" || v.Impact == "critical" {
+			for _, n := range v.Nodes {
+				t.Errorf("%s: %s: %s: %.300s\n%s", where, v.ID, v.Help, n.HTML, n.FailureSummary)
+			}
+		}
+	}
+}
+
+// A real workflow appears on the page and moves, without the page being loaded
+// again: the agent at work, the review that sends it back, the end.
+func TestDashboardWorkflow(t *testing.T) {
+	t.Parallel()
+	b := chromium(t)
+	held := make(chan struct{})
+	p := &Relay{Agents: map[string][]Step{
+		"developer":     {Step(pass).until(held)},
+		"code-reviewer": {failing("CRITICAL", "")},
+	}}
+	w := NewWorld(t, Overtone, p.Handle)
+	page := tab(t, b)
+	do(t, page, "open", browser.Size(1440, 900, "light"), chromedp.Navigate(serveDashboard(w)),
+		chromedp.WaitVisible(`.link.live`), chromedp.Evaluate(`window.loadedOnce = true`, nil))
+
+	ended := make(chan Result, 1)
+	go func() { ended <- w.Prompt("/overtone:quick add a flag").Result() }()
+	do(t, page, "the session appears", chromedp.WaitVisible(`.list li .pulse`), chromedp.Click(`.list li a`))
+	do(t, page, "the developer is at work", chromedp.WaitVisible(`.node.active`), chromedp.WaitVisible(`.agents .pulse`))
+	var text string
+	do(t, page, "read", chromedp.Evaluate(`document.querySelector('.node.active').textContent`, &text))
+	if !strings.Contains(text, "DEV") {
+		t.Errorf("at work: %q", text)
+	}
+	judge(t, page, "a running workflow")
+	close(held)
+	do(t, page, "the end", chromedp.Poll(`document.querySelectorAll('.node.passed').length === 5 && /retry 1/.test(document.querySelector('.graph').textContent)`, nil, chromedp.WithPollingTimeout(40*time.Second)))
+	r := <-ended
+	var state struct {
+		Same    bool
+		Title   string
+		Events  int
+		Retries string
+	}
+	do(t, page, "look", chromedp.Evaluate(`({same: window.loadedOnce === true, title: document.querySelector('h2').textContent,
+		events: document.querySelectorAll('.events li').length, retries: document.querySelector('.tiles').textContent})`, &state))
+	if !state.Same || state.Events < 10 || !strings.Contains(state.Retries, "retries") {
+		t.Errorf("session %s: %+v", r.SessionID, state)
+	}
+	judge(t, page, "a finished workflow")
+	if e := page.Errors(); len(e) > 0 {
+		t.Errorf("console: %q", e)
+	}
+}
+
+// What a session says is text on the page, however it is meant: markup, terminal
+// escapes, a line of ten megabytes. The page stays usable on a telephone, in both
+// languages and themes, and with the keyboard.
+func TestDashboardHostile(t *testing.T) {
+	t.Parallel()
+	b := chromium(t)
+	w := NewWorld(t, Overtone, (&Play{}).Handle)
+	const id = "bad00000-0000-4000-8000-000000000001"
+	evil := `<script>window.owned=1</script><img src=x onerror=window.owned=1>\u001b[2J\u202ereversed`
+	line := func(uuid, kind, text string) string {
+		return fmt.Sprintf(`{"type":"%s","uuid":"%s","parentUuid":null,"sessionId":"%s","cwd":"/<b>x</b>","timestamp":"2026-01-01T00:00:0%d.000Z","message":{"id":"m%s","role":"%s","model":"claude-sonnet-4-5","content":"%s","usage":{"input_tokens":5,"output_tokens":9000}}}`,
+			kind, uuid, id, len(uuid)%9, uuid, kind, text)
+	}
+	dir := filepath.Join(w.Config, "projects", "-evil")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	data := strings.Join([]string{
+		line("u1", "user", evil), line("a1", "assistant", evil), line("u22", "user", strings.Repeat("<i>x", 5<<19)),
+		`{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"timestamp":"2026-01-01T00:00:05.000Z","compactMetadata":{"trigger":"<script>","preTokens":9000}}`,
+		line("a2222", "assistant", "after "+evil), "not json", "",
+	}, "\n")
+	if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.Exec("overtone", "workflow", "start", "standard", "--session", id, "--feature", `<img src=x onerror=window.owned=1>`)
+	page := tab(t, b)
+	link := serveDashboard(w)
+	base := link[:strings.Index(link, "#")]
+	do(t, page, "open", browser.Size(1440, 900, "light"), chromedp.Navigate(link), chromedp.WaitVisible(`.list li a`), chromedp.Click(`.list li a`),
+		chromedp.WaitVisible(`.uplot canvas`), chromedp.Click(`.compactions summary`), chromedp.WaitVisible(`.kept`))
+	var text string
+	do(t, page, "read", chromedp.Text(`#app`, &text))
+	if !strings.Contains(text, "<script>window.owned=1</script>") {
+		t.Errorf("the title is not shown as it is: %.500s", text)
+	}
+	for _, v := range []struct {
+		width int64
+		theme string
+		lang  string
+		hash  string
+		ready string
+	}{
+		{1440, "light", "en", "#/s/" + id, ".uplot canvas"}, {1440, "dark", "zh-TW", "#/s/" + id, ".uplot canvas"},
+		{360, "light", "zh-TW", "#/s/" + id, ".uplot canvas"}, {360, "dark", "en", "#/s/" + id, ".uplot canvas"},
+		{1440, "dark", "en", "#/", ".welcome"}, {360, "light", "en", "#/", ".list li"},
+		{1440, "light", "en", "#/recall", "form"}, {360, "dark", "zh-TW", "#/recall", "form"},
+	} {
+		name := fmt.Sprintf("%s at %d, %s, %s", v.hash, v.width, v.theme, v.lang)
+		do(t, page, name, browser.Size(v.width, 900, v.theme), chromedp.Evaluate(`location.hash = '`+v.hash+`'`, nil),
+			chromedp.Evaluate(`{ const s = document.querySelector('.choices select'); s.value = '`+v.lang+`'; s.dispatchEvent(new Event('change')) }`, nil),
+			chromedp.Poll(`document.documentElement.lang === '`+v.lang+`'`, nil), chromedp.WaitVisible(v.ready))
+		var wide float64
+		do(t, page, name, chromedp.Evaluate(`document.documentElement.scrollWidth - innerWidth`, &wide))
+		if wide > 0 {
+			t.Errorf("%s: %v pixels too wide", name, wide)
+		}
+		judge(t, page, name)
+	}
+	// The search finds it, and shows it as it is.
+	do(t, page, "recall", browser.Size(1440, 900, "light"), chromedp.SendKeys(`form input[type=search]`, "reversed\r"), chromedp.WaitVisible(`.hits li`))
+	judge(t, page, "hits")
+	var owned bool
+	do(t, page, "owned", chromedp.Evaluate(`window.owned === 1`, &owned))
+	if owned {
+		t.Error("a session's text ran as a script")
+	}
+	if e := page.Errors(); len(e) > 0 {
+		t.Errorf("console: %q", e)
+	}
+
+	t.Run("keyboard", func(t *testing.T) {
+		k := tab(t, b)
+		var at string
+		do(t, k, "keys", browser.Size(1440, 900, "light"), chromedp.Navigate(link), chromedp.WaitVisible(`.list li a`), chromedp.KeyEvent("/"),
+			chromedp.Evaluate(`document.activeElement.type`, &at))
+		if at != "search" {
+			t.Errorf("after / the focus is on %q", at)
+		}
+		do(t, k, "to the list", chromedp.Focus(`.list li a`), chromedp.KeyEvent("\r"), chromedp.WaitVisible(`#s-now`),
+			chromedp.Evaluate(`document.activeElement.id`, &at))
+		if at != "title" {
+			t.Errorf("after Enter the focus is on %q", at)
+		}
+	})
+	t.Run("wrong token", func(t *testing.T) {
+		k := tab(t, b)
+		var said string
+		do(t, k, "open", chromedp.Navigate(base+"#token=wrong"), chromedp.WaitVisible(`[role=alert]`), chromedp.Text(`[role=alert]`, &said))
+		if !strings.Contains(said, "overtone dashboard") {
+			t.Errorf("it says %q", said)
+		}
+	})
+	t.Run("foreign page", func(t *testing.T) {
+		// A page of another origin that has even got hold of the token.
+		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<!doctype html><title>other</title>")
+		}))
+		defer other.Close()
+		token := link[strings.Index(link, "=")+1:]
+		k := tab(t, b)
+		var got string
+		do(t, k, "ask from elsewhere", chromedp.Navigate(other.URL), chromedp.Evaluate(fmt.Sprintf(
+			`fetch(%q, {headers: {Authorization: 'Bearer %s'}}).then(r => r.text(), e => 'refused')`, base+"api/sessions", token), &got, awaitPromise))
+		if got != "refused" {
+			t.Errorf("another origin reads %.200s", got)
+		}
+		var framed bool
+		do(t, k, "frame", chromedp.Evaluate(fmt.Sprintf(`new Promise(done => { const f = document.createElement('iframe'); f.onload = () => { try { done(f.contentDocument !== null && f.contentDocument.title === 'Overtone') } catch { done(false) } }; f.src = %q; document.body.append(f) })`, base), &framed, awaitPromise))
+		if framed {
+			t.Error("another page may frame it")
+		}
+	})
+	t.Run("rebound name", func(t *testing.T) {
+		k := tab(t, b)
+		var body string
+		do(t, k, "by another name", chromedp.Navigate(strings.Replace(base, "127.0.0.1", "rebound.test", 1)), chromedp.Text(`body`, &body))
+		if !strings.Contains(body, "not this host") {
+			t.Errorf("by another name it says %.200s", body)
+		}
+	})
+}
+
+// awaitPromise waits for what an expression promises.
+func awaitPromise(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
