@@ -14,6 +14,7 @@ var layers = [][]string{
 	{"demo"},
 	{"hook", "watch", "setup", "mcp", "dashboard", "audit", "team"},
 	{"session"},
+	{"blueprint"},
 	{"compact", "compress", "workflow"},
 	{"recall"},
 	{"transcript"},

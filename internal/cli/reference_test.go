@@ -81,6 +81,7 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 	home := tmp
 	run := func(stdin string, args ...string) gjson.Result {
 		env := cli.OSEnv()
+		env.Dir = tmp
 		var stdout, stderr bytes.Buffer
 		vars := map[string]string{"HOME": home, "TMPDIR": tmp, "LANG": "C"}
 		env.Getenv = func(k string) string { return vars[k] }
@@ -132,6 +133,11 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 	check("workflow list", run("", "workflow", "list"))
 	check("workflow show", run("", "workflow", "show", "full"))
 	check("workflow status", run("", "workflow", "status"))
+	check("workflow schema", run("", "workflow", "schema"))
+	check("workflow new", run("", "workflow", "new", "mine", "--stages", "CHECK,DOCS", "--run", "CHECK=true"))
+	check("workflow check", run("", "workflow", "check", "mine"))
+	check("workflow list", run("", "workflow", "list"))
+	check("workflow show", run("", "workflow", "show", "mine"))
 	check("workflow start", run("", "workflow", "start", "quick", "--session", "s2"))
 	check("workflow skip", run("", "workflow", "skip", "DOCS", "--session", "s2"))
 	check("workflow restart", run("", "workflow", "restart", "DEV", "--session", "s2"))

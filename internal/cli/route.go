@@ -27,12 +27,12 @@ func (a *app) routeCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			stages, err := a.stagesOf(template, "")
+			f, err := a.named(template, "")
 			if err != nil {
 				return err
 			}
 			rules, _ := a.rules()
-			s, _ := rules.Apply(nil, workflow.Start{Type: template, Stages: stages, At: a.env.Now()})
+			s, _ := rules.Apply(nil, workflow.Start{Type: template, Plan: a.library().Plan(f), At: a.env.Now()})
 			if s == nil {
 				s = &workflow.State{}
 			}
@@ -42,7 +42,7 @@ func (a *app) routeCmd() *cobra.Command {
 					stage = s.DAG.Keys()[0]
 				}
 			}
-			if _, ok := workflow.Lookup(stage); !ok {
+			if _, ok := s.DAG.Info(stage); !ok {
 				return usageError{message.WithHint(message.Fail(message.BadStage, stage), message.HintStages, strings.Join(s.DAG.Keys(), ", "))}
 			}
 			return a.checkRoute(text, stage, rules, s)
@@ -50,7 +50,7 @@ func (a *app) routeCmd() *cobra.Command {
 	}
 	check.Flags().StringVar(&stage, "stage", "", message.HelpRouteStg.In(a.lang))
 	check.Flags().StringVar(&template, "template", "standard", message.HelpRouteTpl.In(a.lang))
-	_ = check.RegisterFlagCompletionFunc("template", templateArg)
+	_ = check.RegisterFlagCompletionFunc("template", a.templateArg)
 	cmd.AddCommand(check)
 	return cmd
 }
@@ -92,7 +92,7 @@ func (a *app) checkRoute(text, stage string, rules workflow.Rules, s *workflow.S
 	out := result{Schema: 1, Stage: stage, Found: ok, Warnings: []string{}}
 	if !ok {
 		text := message.RouteNoneImpl.In(a.lang)
-		if workflow.Quality(stage) {
+		if s.Quality(stage) {
 			text = message.RouteNoneQual.Format(a.lang, stage)
 		}
 		out.Meaning = text

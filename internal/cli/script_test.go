@@ -44,7 +44,8 @@ import (
 //
 // Each script has a home of its own ($HOME). $S is the folder of session s1, $C
 // the Claude folder, $PASS and $FAIL are markers. $CLOCK moves the program's
-// clock ahead, $PANIC makes it panic: both exist only in this test binary.
+// clock ahead, $PANIC makes it panic, $TTY a terminal: they exist only in this test
+// binary.
 
 func TestMain(m *testing.M) {
 	// With the race detector each child would sleep for a second at its end.
@@ -59,6 +60,9 @@ func scriptEnv() cli.Env {
 	env := cli.OSEnv()
 	if d, err := time.ParseDuration(os.Getenv("CLOCK")); err == nil {
 		env.Now = func() time.Time { return time.Now().Add(d) }
+	}
+	if os.Getenv("TTY") != "" {
+		env.IsTTY = func(uintptr) bool { return true }
 	}
 	if os.Getenv("OVERFLOW") != "" {
 		debug.SetMaxStack(1 << 20)

@@ -3,10 +3,12 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -17,7 +19,8 @@ func (a *app) workflowCmd() *cobra.Command {
 	var id string
 	cmd := &cobra.Command{Use: "workflow", Short: message.HelpWorkflow.In(a.lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	a.sessionFlag(cmd, &id)
-	cmd.AddCommand(a.workflowList(), a.workflowShow(), a.workflowStart(&id), a.workflowStatus(&id))
+	cmd.AddCommand(a.workflowList(), a.workflowShow(), a.workflowStart(&id), a.workflowStatus(&id),
+		a.workflowCheck(), a.workflowNew(), a.workflowSchema(), a.workflowTrust(), a.workflowRun(&id))
 
 	var reason string
 	cancel := a.step("cancel", message.HelpWorkflowCancel, cobra.NoArgs, &id, func([]string) workflow.Event {
@@ -48,19 +51,20 @@ func (a *app) workflowCmd() *cobra.Command {
 			return workflow.Skip{Stage: args[0], At: a.env.Now()}
 		}),
 		a.step("restart STAGE", message.HelpWorkflowRestart, cobra.ExactArgs(1), &id, func(args []string) workflow.Event {
-			return workflow.Restart{Stage: args[0]}
+			return workflow.Restart{Stage: args[0], At: a.env.Now()}
 		}),
 	)
 	return cmd
 }
 
-// templateArg completes template names.
-func templateArg(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, t := range workflow.Templates() {
-		names = append(names, t.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+// library is where workflows are looked for from here.
+func (a *app) library() blueprint.Library {
+	return blueprint.Library{Dir: a.env.Dir, Home: a.env.store().Root()}
+}
+
+// templateArg completes the names of workflows.
+func (a *app) templateArg(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return a.library().Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
 func (a *app) workflowList() *cobra.Command {
@@ -68,19 +72,35 @@ func (a *app) workflowList() *cobra.Command {
 		Use: "list", Short: message.HelpWorkflowList.In(a.lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			type row struct {
-				Name   string   `json:"name"`
-				Label  string   `json:"label"`
-				Stages []string `json:"stages"`
+				Name     string   `json:"name"`
+				Label    string   `json:"label"`
+				Stages   []string `json:"stages"`
+				File     *string  `json:"file"`
+				Problems []string `json:"problems,omitempty"`
+				Hidden   bool     `json:"hidden,omitempty"`
 			}
 			out := struct {
 				Schema    int   `json:"schema"`
 				Templates []row `json:"templates"`
 			}{Schema: 1}
 			rows := [][]string{{message.ColTemplate.In(a.lang), message.ColLabel.In(a.lang), message.ColStages.In(a.lang)}}
-			for _, t := range workflow.Templates() {
-				keys := workflow.StageKeys(t.Name, t.Stages)
-				out.Templates = append(out.Templates, row{t.Name, t.Label.In(a.lang), keys})
-				rows = append(rows, []string{t.Name, t.Label.In(a.lang), strings.Join(keys, " → ")})
+			for _, e := range a.library().List() {
+				r := row{Name: e.Name, Label: e.Label.In(a.lang), Stages: list(e.DAG.Keys()), Hidden: e.Hidden}
+				text := strings.Join(r.Stages, " → ")
+				if e.Path != "" {
+					r.File = &e.Path
+				}
+				for _, p := range e.Problems {
+					r.Problems = append(r.Problems, p.In(a.lang))
+				}
+				switch {
+				case len(e.Problems) > 0:
+					text = "⚠ " + e.Problems[0].In(a.lang)
+				case e.Hidden:
+					text += message.ListHidden.In(a.lang)
+				}
+				out.Templates = append(out.Templates, r)
+				rows = append(rows, []string{e.Name, e.Label.In(a.lang), text})
 			}
 			if a.json {
 				return a.printJSON(out)
@@ -91,25 +111,64 @@ func (a *app) workflowList() *cobra.Command {
 	}
 }
 
-// stagesOf is a template's stage list, or the one given by --stages.
-func (a *app) stagesOf(name, custom string) ([]string, error) {
+// named reads the workflow of a name, or makes one of the stages given by --stages.
+func (a *app) named(name, custom string) (blueprint.File, error) {
 	if custom != "" {
-		var stages []string
-		for _, s := range strings.Split(custom, ",") {
-			s = strings.ToUpper(strings.TrimSpace(s))
-			if _, ok := workflow.Lookup(s); !ok {
-				return nil, usageError{message.WithHint(message.Fail(message.BadStage, s), message.HintStages, strings.Join(stageNames(), ", "))}
-			}
-			stages = append(stages, s)
+		stages, err := parseStages(custom)
+		if err != nil {
+			return blueprint.File{}, err
 		}
-		return stages, nil
+		var keys []string
+		for _, s := range stages {
+			if _, ok := workflow.Lookup(s.Key); !ok && s.Spec.Agent == "" {
+				return blueprint.File{}, usageError{message.WithHint(message.Fail(message.BadStage, s.Key), message.HintStages, strings.Join(stageNames(), ", "))}
+			}
+			keys = append(keys, s.Key)
+		}
+		// A list of known stages is as it has always been: what the registry says of
+		// them is enough.
+		if plainStages(stages) {
+			rules, _ := a.rules()
+			dag, err := rules.TemplateToDAG(name, keys)
+			if err != nil {
+				return blueprint.File{}, usageError{err}
+			}
+			return blueprint.File{Name: name, Label: message.Text{ZH: name, EN: name}, Stages: stages, DAG: dag}, nil
+		}
+		f, problems := blueprint.Parse(name, "", blueprint.Encode(message.Text{}, "", stages))
+		return f, a.broken(name, problems)
 	}
-	t, ok := workflow.FindTemplate(name)
+	lib := a.library()
+	f, problems, ok := lib.Find(name)
 	if !ok {
-		names, _ := templateArg(nil, nil, "")
-		return nil, usageError{message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintTemplates, strings.Join(names, ", "))}
+		return f, a.noWorkflow(name, lib.Names())
 	}
-	return t.Stages, nil
+	return f, a.broken(name, problems)
+}
+
+// noWorkflow is the answer to a name that nothing has.
+func (a *app) noWorkflow(name string, known []string) error {
+	if near := workflow.Nearest(name, known); len(near) > 0 {
+		return usageError{message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintNearAll, strings.Join(near, ", "), strings.Join(known, ", "))}
+	}
+	return usageError{message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintTemplates, strings.Join(known, ", "))}
+}
+
+// broken is the answer to a file that cannot be run.
+func (a *app) broken(name string, problems []blueprint.Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	p := problems[0]
+	err := message.Fail(message.Verbatim, p.In(a.lang))
+	if p.File == "" {
+		return usageError{err}
+	}
+	return message.WithHint(err, message.HintCheckFile, p.File)
+}
+
+func plainStages(stages []workflow.Draft) bool {
+	return !slices.ContainsFunc(stages, func(s workflow.Draft) bool { return s.Spec.Agent != "" || s.Barrier != "" })
 }
 
 func stageNames() []string {
@@ -122,57 +181,99 @@ func stageNames() []string {
 
 func (a *app) workflowShow() *cobra.Command {
 	var custom string
+	var yaml, mermaid, dot bool
 	cmd := &cobra.Command{
-		Use: "show TEMPLATE", Short: message.HelpWorkflowShow.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
-		Example:           "  overtone workflow show standard\n  overtone workflow show mine --stages DEV,REVIEW,TEST,DOCS",
-		ValidArgsFunction: templateArg,
+		Use: "show NAME", Short: message.HelpWorkflowShow.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
+		Example:           "  overtone workflow show standard\n  overtone workflow show standard --yaml\n  overtone workflow show mine --stages DEV,REVIEW,TEST,DOCS",
+		ValidArgsFunction: a.templateArg,
 		RunE: func(_ *cobra.Command, args []string) error {
-			stages, err := a.stagesOf(args[0], custom)
+			f, err := a.named(args[0], custom)
 			if err != nil {
 				return err
 			}
-			rules, _ := a.rules()
-			dag, err := rules.TemplateToDAG(args[0], stages)
-			if err != nil {
-				return usageError{err}
+			switch {
+			case a.json:
+				err = a.printDAG(f)
+			case yaml && f.Source != nil:
+				_, err = a.env.Stdout.Write(f.Source)
+			case yaml:
+				_, err = a.env.Stdout.Write(blueprint.Encode(f.Label, f.About, f.Stages))
+			case mermaid:
+				fmt.Fprint(a.env.Stdout, blueprint.Mermaid(f.DAG, a.lang))
+			case dot:
+				fmt.Fprint(a.env.Stdout, blueprint.Dot(f.Name, f.DAG, a.lang))
+			default:
+				err = a.printDAG(f)
 			}
-			return a.printDAG(args[0], dag)
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&custom, "stages", "", message.HelpStages.In(a.lang))
+	cmd.Flags().BoolVar(&yaml, "yaml", false, message.HelpShowYAML.In(a.lang))
+	cmd.Flags().BoolVar(&mermaid, "mermaid", false, message.HelpShowMermaid.In(a.lang))
+	cmd.Flags().BoolVar(&dot, "dot", false, message.HelpShowDot.In(a.lang))
+	cmd.MarkFlagsMutuallyExclusive("yaml", "mermaid", "dot")
 	return cmd
 }
 
-func (a *app) printDAG(name string, dag workflow.DAG) error {
+func (a *app) printDAG(f blueprint.File) error {
 	type barrier struct {
 		Group    string   `json:"group"`
 		Total    int      `json:"total"`
 		Siblings []string `json:"siblings"`
 		Next     *string  `json:"next"`
+		Timeout  string   `json:"timeout,omitempty"`
 	}
 	type node struct {
 		Stage      string   `json:"stage"`
+		Label      string   `json:"label"`
+		Agent      *string  `json:"agent"`
+		Judges     bool     `json:"judges"`
 		Deps       []string `json:"deps"`
 		Next       []string `json:"next"`
 		OnFail     *string  `json:"onFail"`
 		MaxRetries *int     `json:"maxRetries"`
 		Barrier    *barrier `json:"barrier"`
+		Run        string   `json:"run,omitempty"`
+		Context    []string `json:"context,omitempty"`
+		When       []string `json:"when,omitempty"`
 	}
 	out := struct {
-		Schema int    `json:"schema"`
-		Name   string `json:"name"`
-		Nodes  []node `json:"nodes"`
-	}{Schema: 1, Name: name, Nodes: []node{}}
+		Schema int     `json:"schema"`
+		Name   string  `json:"name"`
+		Label  string  `json:"label"`
+		File   *string `json:"file"`
+		Nodes  []node  `json:"nodes"`
+	}{Schema: 1, Name: f.Name, Label: f.Label.In(a.lang), Nodes: []node{}}
+	if f.Path != "" {
+		out.File = &f.Path
+	}
+	rules, _ := a.rules()
+	s, _ := rules.Apply(nil, workflow.Start{Type: f.Name, Plan: &workflow.Plan{DAG: f.DAG}, At: a.env.Now()})
+	if s == nil {
+		s = &workflow.State{}
+	}
 	rows := [][]string{{message.ColStage.In(a.lang), message.ColDeps.In(a.lang), message.ColNext.In(a.lang), message.ColOnFail.In(a.lang), message.ColBarrier.In(a.lang), message.ColAgent.In(a.lang)}}
-	for k, n := range dag.All() {
-		o := node{Stage: k, Deps: list(n.Deps), Next: list(n.Next)}
-		row := []string{k, dash(n.Deps), dash(n.Next), "—", "—", workflow.AgentOf(k)}
+	for k, n := range s.DAG.All() {
+		info, _ := s.DAG.Info(k)
+		spec := s.DAG.Spec(k)
+		o := node{Stage: k, Label: info.Label.In(a.lang), Judges: s.Quality(k), Deps: list(n.Deps), Next: list(n.Next), Run: spec.Run, Context: spec.Context, When: spec.When}
+		row := []string{k, dash(n.Deps), dash(n.Next), "—", "—", s.DAG.AgentOf(k)}
+		if agent := s.DAG.AgentOf(k); agent != "" {
+			o.Agent = &agent
+		}
+		if spec.Run != "" {
+			row[5] = "$ " + short(spec.Run)
+		}
 		if n.OnFail != "" {
 			o.OnFail, o.MaxRetries = &n.OnFail, &n.MaxRetries
 			row[3] = fmt.Sprintf("%s ×%d", n.OnFail, n.MaxRetries)
 		}
 		if b := n.Barrier; b != nil {
-			o.Barrier = &barrier{b.Group, b.Total, list(b.Siblings), nil}
+			o.Barrier = &barrier{Group: b.Group, Total: b.Total, Siblings: list(b.Siblings)}
+			if b.Timeout > 0 {
+				o.Barrier.Timeout = b.Timeout.String()
+			}
 			if b.Next != "" {
 				o.Barrier.Next = &b.Next
 			}
@@ -184,9 +285,12 @@ func (a *app) printDAG(name string, dag workflow.DAG) error {
 	if a.json {
 		return a.printJSON(out)
 	}
+	fmt.Fprintln(a.env.Stdout, blueprint.Draw(s.DAG, a.lang))
 	table(a.env.Stdout, rows)
 	return nil
 }
+
+func short(s string) string { return message.Cut(strings.Join(strings.Fields(s), " "), 60) }
 
 // list is l, never null in JSON.
 func list[T any](l []T) []T {
@@ -214,31 +318,56 @@ func (a *app) rules() (workflow.Rules, message.Lang) {
 
 func (a *app) workflowStart(id *string) *cobra.Command {
 	var custom, feature string
+	var force bool
 	cmd := &cobra.Command{
-		Use: "start TEMPLATE", Short: message.HelpWorkflowStart.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
+		Use: "start NAME", Short: message.HelpWorkflowStart.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
 		Example:           "  overtone workflow start quick --session 4619580b-78d8-4c54-b553-d75ffcda094f",
-		ValidArgsFunction: templateArg,
+		ValidArgsFunction: a.templateArg,
 		RunE: func(_ *cobra.Command, args []string) error {
-			stages, err := a.stagesOf(args[0], custom)
+			f, err := a.named(args[0], custom)
 			if err != nil {
 				return err
 			}
-			if len(stages) == 0 {
+			if f.DAG.Len() == 0 {
 				return usageError{message.Fail(message.NoneTemplate)}
 			}
 			s, err := a.session(*id, false)
 			if err != nil {
 				return err
 			}
+			if force {
+				if err := a.moveAside(s); err != nil {
+					return err
+				}
+			}
+			if f.Runs() && !blueprint.IsTrusted(a.env.store().Root(), f) {
+				a.note(message.NotTrusted, f.Path, f.Name)
+			}
 			return a.apply(s, workflow.Start{
-				SessionID: s.ID(), WorkflowID: session.NewWorkflowID(a.env.Now()), Type: args[0], Stages: stages,
+				SessionID: s.ID(), WorkflowID: session.NewWorkflowID(a.env.Now()), Type: args[0], Plan: a.library().Plan(f),
 				Feature: feature, Environment: session.DetectEnvironment(a.env.Dir), At: a.env.Now(),
 			}, false)
 		},
 	}
 	cmd.Flags().StringVar(&custom, "stages", "", message.HelpStages.In(a.lang))
 	cmd.Flags().StringVar(&feature, "feature", "", message.HelpFeature.In(a.lang))
+	cmd.Flags().BoolVar(&force, "force", false, message.HelpForce.In(a.lang))
 	return cmd
+}
+
+// moveAside makes room for a new run: a state that nobody can read is kept under
+// another name, one that is at work is not touched.
+func (a *app) moveAside(s *store.Session) error {
+	if _, err := session.Peek(s); err == nil {
+		return nil
+	}
+	return s.Update(func(tx *store.Tx) error {
+		name, err := tx.MoveAside(store.WorkflowFile, a.env.Now())
+		if err == nil {
+			a.note(message.MovedAside, name)
+		}
+		return err
+	})
 }
 
 // step is a command that applies one event to the session's workflow.
@@ -274,7 +403,7 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must bool) error {
 		if err != nil {
 			return err
 		}
-		s, out, err = session.Step(tx, rules, lang, old, ev)
+		s, out, err = session.Step(tx, rules, lang, old, ev, a.env.Now())
 		return err
 	})
 	if err != nil {
@@ -384,9 +513,10 @@ func (a *app) printStatus(sid string, s *workflow.State) {
 		add(st.Forced, message.NoteForced)
 		add(st.Unverified, message.NoteUnverif)
 		add(st.SkipWanted, message.NoteSkip)
+		add(st.Sifted(), message.NoteSifted)
 		add(s.Retries[k] > 0, message.NoteRetries, s.Retries[k])
 		add(s.Crashes[k] > 0, message.NoteCrashes, s.Crashes[k])
-		rows = append(rows, []string{workflow.Describe(k, a.lang) + " " + k, st.Status, dash(nonEmpty(st.Result)), strings.Join(notes, ", ")})
+		rows = append(rows, []string{s.Describe(k, a.lang) + " " + k, st.Status, dash(nonEmpty(st.Result)), strings.Join(notes, ", ")})
 	}
 	table(a.env.Stdout, rows)
 	a.say(message.StatusCounts, s.FailCount, s.RejectCount, s.Unverified())

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -746,7 +747,7 @@ func runExplicit(t *testing.T, c pipelineCase) {
 	var in struct{ Prompt string }
 	input(t, c, &in)
 	var got any
-	if name, ok := workflow.ExplicitTemplate(in.Prompt); ok {
+	if name, ok := workflow.Tag(in.Prompt); ok && blueprint.Builtin(name) {
 		got = name
 	}
 	if want := decode(t, c.Check); got != want {

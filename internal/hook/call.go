@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -239,6 +240,9 @@ func (c *call) node(tx *session.Tx, stage string) workflow.NodeContext {
 	return c.rules.BuildNodeContext(tx.Workflow, stage, workflow.NodeOptions{
 		SessionID: c.sess.ID(), Lang: c.lang,
 		Exists: func(path string) bool {
+			if o := tx.Workflow.Origin; o != nil && slices.Contains(tx.Workflow.DAG.Spec(stage).Context, path) {
+				return blueprint.Inside(o.Root, path)
+			}
 			_, err := tx.ReadContext(path)
 			return err == nil
 		},

@@ -89,8 +89,7 @@ func (c *call) agentReturned() (host.Reply, error) {
 	if ended.Launched {
 		return c.applyAndFlush(workflow.Bind{ID: id, Agent: agent, AgentID: agentID, Async: true})
 	}
-	stage := workflow.StageOfAgent(agent)
-	if stage == "" {
+	if !s.Follows(agent) {
 		return c.flush(nil, false)
 	}
 	var r host.Reply
@@ -98,7 +97,7 @@ func (c *call) agentReturned() (host.Reply, error) {
 		if tx.Workflow == nil {
 			return nil
 		}
-		key := stageOf(tx.Workflow, id, agentID, stage)
+		key := tx.Workflow.StageOf(workflow.Completion{ID: id, AgentID: agentID, Agent: agent})
 		if agentID != "" {
 			if _, err := tx.Apply(workflow.Bind{ID: id, Agent: agent, AgentID: agentID}); err != nil {
 				return err
@@ -108,7 +107,7 @@ func (c *call) agentReturned() (host.Reply, error) {
 		if _, err := c.complete(tx, done); err != nil {
 			return err
 		}
-		if workflow.Quality(stage) && !ended.Died {
+		if tx.Workflow.Quality(key) && !ended.Died {
 			// The report stays out of the main agent's context.
 			r.Answer = c.oneLine(tx, key, ended.Text)
 		}
@@ -117,16 +116,6 @@ func (c *call) agentReturned() (host.Reply, error) {
 		return nil
 	})
 	return r, err
-}
-
-// stageOf is the stage key of a hand-over.
-func stageOf(s *workflow.State, id, agentID, base string) string {
-	for _, del := range s.Delegations {
-		if id != "" && del.ID == id || agentID != "" && del.AgentID == agentID {
-			return del.Stage
-		}
-	}
-	return base
 }
 
 // oneLine is all the main agent is told of a report.

@@ -172,7 +172,7 @@ func (c *call) recoveryText(tx *session.Tx, wait bool) string {
 		MaxRetries: c.cfg.Workflow.MaxRetries, Wait: wait,
 	}
 	if at := s.Running(); at != "" {
-		rec.Stage = workflow.Describe(at, c.lang)
+		rec.Stage = s.Describe(at, c.lang)
 	}
 	for k, a := range s.ActiveAgents.All() {
 		name, _, _ := strings.Cut(k, "#")

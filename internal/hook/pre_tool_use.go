@@ -17,6 +17,9 @@ import (
 func (c *call) preToolUse() (host.Reply, error) {
 	tool := c.in.Tool
 	switch {
+	case tool.Kind == host.ShellTool && shellcmd.Trusts(tool.Command):
+		// Whoever asks, and whatever runs: only a person trusts a file.
+		return host.Reply{Deny: message.TrustDenied.In(c.lang)}, nil
 	case !c.in.Main():
 		if tool.Kind == host.WriteTool {
 			return c.saveReport()
@@ -76,10 +79,7 @@ func (c *call) markRepos() error {
 
 func (c *call) delegate() (host.Reply, error) {
 	agent := c.in.Tool.Agent.Type
-	if workflow.StageOfAgent(agent) == "" {
-		return host.Reply{}, errQuiet
-	}
-	if s, err := session.Peek(c.sess); err != nil || s == nil || !s.Active {
+	if s, err := session.Peek(c.sess); err != nil || s == nil || !s.Active || !s.Follows(agent) {
 		return host.Reply{}, err
 	}
 	var r host.Reply
@@ -91,7 +91,7 @@ func (c *call) delegate() (host.Reply, error) {
 			return err
 		}
 		out, err := tx.Apply(workflow.Delegate{
-			ID: c.in.Tool.ID, Agent: agent,
+			ID: c.in.Tool.ID, Agent: agent, Task: c.in.Tool.Agent.Prompt,
 			Async: c.in.Tool.Agent.Async, At: c.now,
 		})
 		if err != nil {
@@ -116,8 +116,12 @@ const briefReport = 12_000
 func (c *call) brief(tx *session.Tx, stage string) string {
 	nc := c.node(tx, stage)
 	parts := []string{nc.Comment()}
-	if workflow.Quality(stage) {
+	if tx.Workflow.Quality(stage) {
 		parts = append(parts, message.BriefQuality.Format(c.lang, nc.Report))
+	}
+	if a := tx.Workflow.DAG.Spec(stage).Agent; a != "" && !strings.HasPrefix(a, workflow.AgentPrefix) {
+		// An agent of the user's has not been told how to answer.
+		parts = append(parts, message.BriefMarker.In(c.lang))
 	}
 	room := briefReport
 	for _, path := range nc.ContextFiles {
@@ -161,9 +165,9 @@ func (c *call) saveReport() (host.Reply, error) {
 	if !strings.Contains(path, "pipeline-context-") {
 		return host.Reply{}, errQuiet
 	}
-	stage := workflow.StageOfAgent(c.in.AgentType)
+	agent := c.in.AgentType
 	resolved, err := c.sess.ResolveContext(path)
-	if err != nil || stage == "" {
+	if err != nil || agent == "" {
 		return host.Reply{}, errQuiet
 	}
 	var r host.Reply
@@ -172,7 +176,7 @@ func (c *call) saveReport() (host.Reply, error) {
 			return nil
 		}
 		for _, key := range tx.Workflow.ActiveStages {
-			if workflow.Base(key) == stage && c.sess.ContextPath(key) == resolved {
+			if tx.Workflow.WorksOn(agent, key) && c.sess.ContextPath(key) == resolved {
 				r.Deny = message.ReportSaved.Format(c.lang, path)
 				return tx.WriteContext(key, []byte(c.in.Tool.Content))
 			}

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
-	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 // StatusLine is the host's status line: where the workflow stands and how full
@@ -31,7 +30,7 @@ func StatusLine(env Env) (line string) {
 		done, total := s.Progress()
 		part := fmt.Sprintf("🎵 %s %d/%d", s.WorkflowType, done, total)
 		if at := s.Running(); at != "" {
-			part += " " + strings.TrimSpace(workflow.Describe(at, c.lang))
+			part += " " + strings.TrimSpace(s.Describe(at, c.lang))
 		}
 		if n := s.Unverified(); n > 0 {
 			part += " " + message.RouteUnverifN.Format(c.lang, n)

@@ -81,11 +81,14 @@ func (c *call) dropDeadAgents(tx *session.Tx) error {
 	if _, err := tx.Apply(workflow.Recover{}); err != nil {
 		return err
 	}
+	if err := tx.DropDeadRuns(); err != nil {
+		return err
+	}
 	if !c.in.Lists {
 		return nil
 	}
 	for _, del := range tx.Workflow.Delegations {
-		if del.Open && del.Async && del.AgentID != "" && !slices.Contains(c.in.Background, del.AgentID) {
+		if _, ours := session.RunBy(del.AgentID); !ours && del.Open && del.Async && del.AgentID != "" && !slices.Contains(c.in.Background, del.AgentID) {
 			if _, err := tx.Apply(workflow.Drop{AgentID: del.AgentID}); err != nil {
 				return err
 			}
@@ -171,7 +174,7 @@ func (c *call) tellEnd(tx *session.Tx, r *host.Reply) error {
 	*l = session.Loop{Workflow: s.WorkflowID, Iteration: l.Iteration, LetGo: true}
 	lines := []string{message.LoopDone.Format(c.lang, s.WorkflowType), ""}
 	for k, st := range s.Stages.All() {
-		lines = append(lines, message.LoopStage.Format(c.lang, stageMark(st), workflow.Describe(k, c.lang)))
+		lines = append(lines, message.LoopStage.Format(c.lang, stageMark(st), s.Describe(k, c.lang)))
 	}
 	lines = append(lines, "")
 	if s.FailCount > 0 {

@@ -18,10 +18,10 @@ func (c *call) subagentStart() (host.Reply, error) {
 // that is active; any other is none of our business.
 func (c *call) forStage(f func(tx *session.Tx, agent, id string) error) (host.Reply, error) {
 	agent, id := c.in.AgentType, c.in.AgentID
-	if id == "" || workflow.StageOfAgent(agent) == "" {
+	if id == "" || agent == "" {
 		return host.Reply{}, errQuiet
 	}
-	if s, err := session.Peek(c.sess); err != nil || s == nil || !s.Active {
+	if s, err := session.Peek(c.sess); err != nil || s == nil || !s.Active || !s.Follows(agent) {
 		return host.Reply{}, err
 	}
 	return host.Reply{}, c.update(func(tx *session.Tx) error {

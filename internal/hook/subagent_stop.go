@@ -28,10 +28,7 @@ func (c *call) subagentStop() (host.Reply, error) {
 	if err := c.agentEnded(); err != nil {
 		return host.Reply{}, err
 	}
-	if workflow.StageOfAgent(agent) == "" {
-		return host.Reply{}, errQuiet
-	}
-	if s, err := session.Peek(c.sess); err != nil || s == nil {
+	if s, err := session.Peek(c.sess); err != nil || s == nil || !s.Follows(agent) {
 		return host.Reply{}, err
 	}
 	done := completion{
@@ -95,20 +92,19 @@ func (c *call) summarised() error {
 // crashed; and a background agent's report in one line, because the host hands
 // its last message to the main model as it is.
 func (c *call) ask(tx *session.Tx, done completion) string {
-	base := workflow.StageOfAgent(done.Agent)
-	if !tx.Workflow.Active || !workflow.Quality(base) || done.AgentID == "" || c.in.Again {
+	if !tx.Workflow.Active || done.AgentID == "" || c.in.Again {
 		return ""
 	}
 	key, async := "", false
 	for _, del := range tx.Workflow.Delegations {
-		if del.Open && (del.AgentID == done.AgentID || del.AgentID == "" && workflow.Base(del.Stage) == base) {
+		if del.Open && (del.AgentID == done.AgentID || del.AgentID == "" && tx.Workflow.WorksOn(done.Agent, del.Stage)) {
 			if del.Asked {
 				return ""
 			}
 			key, async = del.Stage, del.Async
 		}
 	}
-	if key == "" {
+	if key == "" || !tx.Workflow.Quality(key) {
 		return ""
 	}
 	missing := done.route() == nil
@@ -171,9 +167,8 @@ type ending struct {
 // complete applies a completion and leaves the routing text for the main model.
 func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 	route := done.route()
-	base := workflow.StageOfAgent(done.Agent)
 	key := tx.Workflow.StageOf(workflow.Completion{ID: done.ID, AgentID: done.AgentID, Agent: done.Agent})
-	if workflow.Quality(base) && !done.Died {
+	if tx.Workflow.Quality(key) && !done.Died {
 		if done.HasText {
 			if err := c.keepReport(tx, key, done.Text); err != nil {
 				c.complain("context", err)

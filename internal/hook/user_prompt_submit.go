@@ -3,6 +3,7 @@ package hook
 import (
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -19,9 +20,9 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 	}
 	text := c.in.Prompt
 	note := c.in.Note
-	template, asked := "", false
+	name, asked := "", false
 	if !note {
-		template, asked = requested(text)
+		name, asked = requested(text)
 	}
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
@@ -35,18 +36,21 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 			if _, err := tx.Apply(workflow.Recover{Background: first}); err != nil {
 				return err
 			}
+			if err := tx.DropDeadRuns(); err != nil {
+				return err
+			}
 		}
 		if err := c.tickBarriers(tx); err != nil {
 			return err
 		}
 		c.collect(tx, &r)
 		switch {
-		case asked && template != "none" && c.host.NoStages && !tx.Active():
+		case asked && name != "none" && c.host.NoStages && !tx.Active():
 			// A state that nothing could move would only be in the way.
 			text := message.NoStages.In(c.lang)
 			r.Context, r.Person = joinLines(r.Context, text), joinLines(r.Person, text)
-		case asked && template != "none":
-			if err := c.startWorkflow(tx, template, &r); err != nil {
+		case asked && name != "none":
+			if err := c.startWorkflow(tx, name, &r); err != nil {
 				return err
 			}
 		case ownCommand(text):
@@ -64,10 +68,10 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 	return r, err
 }
 
-// requested is the template a prompt names: by a tag, or by a command of the
+// requested is the workflow a prompt names: by a tag, or by a command of the
 // plugin, which the hook sees as it was typed.
 func requested(text string) (string, bool) {
-	if name, ok := workflow.ExplicitTemplate(text); ok {
+	if name, ok := workflow.Tag(text); ok {
 		return name, true
 	}
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/"+workflow.AgentPrefix)
@@ -76,8 +80,7 @@ func requested(text string) (string, bool) {
 	}
 	name, _, _ := strings.Cut(rest, " ")
 	name, _, _ = strings.Cut(name, "\n")
-	_, known := workflow.FindTemplate(name)
-	return name, known
+	return name, blueprint.Builtin(name)
 }
 
 // ownCommand reports whether a prompt is a command of the plugin.
@@ -86,16 +89,28 @@ func ownCommand(text string) bool {
 }
 
 // startWorkflow starts a workflow and tells the model where to begin.
-func (c *call) startWorkflow(tx *session.Tx, template string, r *host.Reply) error {
-	if tx.Active() {
-		_, out := c.rules.Apply(tx.Workflow, workflow.Start{Type: template})
+func (c *call) startWorkflow(tx *session.Tx, name string, r *host.Reply) error {
+	lib := blueprint.Library{Dir: c.projectRoot(), Home: c.home.Root()}
+	file, problems, there := lib.Find(name)
+	tell := func(text string) {
+		r.Context, r.Person = joinLines(r.Context, text), joinLines(r.Person, text)
+	}
+	switch {
+	case !there:
+		tell(unknownWorkflow(name, lib.Names(), c.lang))
+		return nil
+	case len(problems) > 0:
+		tell(message.WorkflowBroken.Format(c.lang, name, problems[0].In(c.lang), file.Path))
+		return nil
+	case tx.Active():
+		_, out := c.rules.Apply(tx.Workflow, workflow.Start{Type: name})
 		r.Context = joinLines(r.Context, workflow.Instruction(tx.Workflow, out, c.lang))
 		r.Person = joinLines(r.Person, out.Reason.In(c.lang))
 		return nil
 	}
 	feature, _ := c.tasks(nil, message.PendingTasks)
 	out, err := tx.Apply(workflow.Start{
-		SessionID: c.sess.ID(), WorkflowID: session.NewWorkflowID(c.now), Type: template, Feature: feature,
+		SessionID: c.sess.ID(), WorkflowID: session.NewWorkflowID(c.now), Type: name, Plan: lib.Plan(file), Feature: feature,
 		Environment: session.DetectEnvironment(c.projectRoot()), At: c.now,
 	})
 	if err != nil {
@@ -103,7 +118,18 @@ func (c *call) startWorkflow(tx *session.Tx, template string, r *host.Reply) err
 	}
 	tx.Memory.Loop = session.Loop{}
 	r.Context = joinLines(r.Context, workflow.Instruction(tx.Workflow, out, c.lang))
+	if file.Runs() && !blueprint.IsTrusted(c.home.Root(), file) {
+		tell(message.NotTrusted.Format(c.lang, file.Path, name))
+	}
 	return nil
+}
+
+// unknownWorkflow answers a name that nothing has, with those that it may mean.
+func unknownWorkflow(name string, known []string, lang message.Lang) string {
+	if near := workflow.Nearest(name, known); len(near) > 0 {
+		return message.WorkflowNear.Format(lang, name, strings.Join(near, ", "))
+	}
+	return message.WorkflowNone.Format(lang, name)
 }
 
 // seePrompt starts a turn. What the host itself sends is no request.

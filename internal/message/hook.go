@@ -28,6 +28,7 @@ var (
 	ReportNone    = Text{ZH: "%s 完成：%s（沒有報告檔）", EN: "%s done: %s (there is no report file)"}
 	ReportLine    = Text{ZH: "%s 完成：%s。完整報告：%s（由後續階段讀取，不需在此閱讀）", EN: "%s done: %s. Full report: %s (for the next stage; no need to read it here)"}
 	NoVerdict     = Text{ZH: "無結論", EN: "no verdict"}
+	BriefMarker   = Text{ZH: "你的回應最後一行必須是 <!-- PIPELINE_ROUTE: {\"verdict\":\"PASS\",\"route\":\"NEXT\"} -->；未通過則為 <!-- PIPELINE_ROUTE: {\"verdict\":\"FAIL\",\"route\":\"DEV\",\"severity\":\"CRITICAL/HIGH/MEDIUM/LOW\",\"hint\":\"一句話\"} -->。", EN: "The last line of your answer must be <!-- PIPELINE_ROUTE: {\"verdict\":\"PASS\",\"route\":\"NEXT\"} -->, or, where it did not pass, <!-- PIPELINE_ROUTE: {\"verdict\":\"FAIL\",\"route\":\"DEV\",\"severity\":\"CRITICAL/HIGH/MEDIUM/LOW\",\"hint\":\"one sentence\"} -->."}
 	AskMarker     = Text{ZH: "請以一行結論結束 %s，並在最後一行附上 <!-- PIPELINE_ROUTE: {\"verdict\":\"PASS 或 FAIL\",\"route\":\"NEXT 或 DEV\",\"severity\":\"FAIL 時填 CRITICAL/HIGH/MEDIUM/LOW\",\"hint\":\"一句話\"} -->。不要重複報告內容。", EN: "End %s with one line, and as the last line <!-- PIPELINE_ROUTE: {\"verdict\":\"PASS or FAIL\",\"route\":\"NEXT or DEV\",\"severity\":\"CRITICAL/HIGH/MEDIUM/LOW on a FAIL\",\"hint\":\"one sentence\"} -->. Do not repeat the report."}
 	MergedHeading = Text{ZH: "## %s 結果", EN: "## Result of %s"}
 	MergedMissing = Text{ZH: "（報告檔不存在）", EN: "(there is no report file)"}

@@ -5,6 +5,10 @@ var (
 	Verbatim        = Text{ZH: "%s", EN: "%s"}
 	WorkflowRunning = Text{ZH: "工作流 %s 進行中，不能啟動 %s。請先完成，或以 /overtone:cancel 取消。", EN: "workflow %s is running, %s cannot be started. Finish it first, or cancel it with /overtone:cancel."}
 	UnknownTemplate = Text{ZH: "沒有名為 %s 的工作流", EN: "there is no workflow named %s"}
+	WorkflowNear    = Text{ZH: "⚠️ 沒有名為 %s 的工作流，沒有啟動任何工作流。是指 %s 嗎？（overtone workflow list）", EN: "⚠️ There is no workflow named %s; none was started. Did you mean %s? (overtone workflow list)"}
+	WorkflowNone    = Text{ZH: "⚠️ 沒有名為 %s 的工作流，沒有啟動任何工作流。清單：overtone workflow list", EN: "⚠️ There is no workflow named %s; none was started. See overtone workflow list"}
+	WorkflowBroken  = Text{ZH: "⚠️ 工作流 %s 的檔案有誤，沒有啟動：%s\n全部問題：overtone workflow check %s", EN: "⚠️ Workflow %s was not started, its file is wrong: %s\nAll of it: overtone workflow check %s"}
+	NotTrusted      = Text{ZH: "⚠️ %s 會執行指令，尚未信任。請使用者在終端機執行：overtone workflow trust %s", EN: "⚠️ %s runs commands and is not trusted yet. The user has to run in a terminal: overtone workflow trust %s"}
 	BadStages       = Text{ZH: "階段清單有誤：%s", EN: "the stage list is wrong: %s"}
 	DeniedDeps      = Text{ZH: "%s 的前置階段尚未完成", EN: "stages before %s are not done"}
 	DeniedDone      = Text{ZH: "%[1]s 已完成。要重做請執行 overtone workflow restart %[1]s", EN: "%[1]s is done. To do it again: overtone workflow restart %[1]s"}
@@ -60,6 +64,9 @@ var (
 	RouteRefused   = Text{ZH: "⚠️ %s", EN: "⚠️ %s"}
 	RouteCancelled = Text{ZH: "🛑 Pipeline [%s] 已取消。", EN: "🛑 Pipeline [%s] was cancelled."}
 	RouteSkip      = Text{ZH: "⏭️ 已跳過 %s。", EN: "⏭️ %s will be skipped."}
+	RouteRun       = Text{ZH: "➡️ 執行 %s", EN: "➡️ Run %s"}
+	RouteRunOne    = Text{ZH: "`%s`", EN: "`%s`"}
+	RouteSifted    = Text{ZH: "⏭️ 跳過 %s：沒有相關檔案變更", EN: "⏭️ Left out %s: no file that matters to it was changed"}
 	RouteRestart   = Text{ZH: "🔁 從 %s 重新開始。", EN: "🔁 Starting again from %s."}
 	DenySkip       = Text{ZH: "⛔ 不可跳過必要階段！\n目標：%s\n尚未完成的前置階段：\n%s\n\n請先完成前置階段再繼續。", EN: "⛔ Required stages cannot be skipped.\nTarget: %s\nNot done yet:\n%s\n\nFinish these first."}
 	DenyStage      = Text{ZH: "  - %s（%s）", EN: "  - %s (%s)"}
@@ -74,6 +81,7 @@ var (
 	GuardProgram   = Text{ZH: "%s 不是已知只讀取的程式。請改用唯讀的指令，或交給該階段的 agent。", EN: "%s is not known to only read. Use a command that does, or leave it to the stage's agent."}
 	GuardOption    = Text{ZH: "「%s」可能寫入檔案或執行程式。請用較簡單的寫法，或交給該階段的 agent。", EN: "“%s” may write or run something. Use a plainer form, or leave it to the stage's agent."}
 	GuardDynamic   = Text{ZH: "%s 的一個引數執行時才知道，可能變成選項。請加引號並在前面加 --，或直接寫出值。", EN: "an argument of %s is only known when it runs and could become an option. Quote it and put -- in front, or write the value."}
+	TrustDenied    = Text{ZH: "⛔ overtone workflow trust 由使用者自己決定，請使用者在自己的終端機執行。", EN: "⛔ overtone workflow trust is for the user to decide, in a terminal of their own."}
 	GuardOwn       = Text{ZH: "%s 由使用者自己決定。", EN: "%s is for the user to decide."}
 )
 
@@ -94,5 +102,6 @@ var (
 	ResultWaiting   = Text{ZH: "等待並行 agent 完成：%s", EN: "wait for the parallel agents: %s"}
 	ResultParallel  = Text{ZH: "並行委派 %s", EN: "delegate in parallel %s"}
 	ResultDelegate  = Text{ZH: "委派 %s %s（%s）", EN: "delegate %s %s (%s)"}
+	ResultRun       = Text{ZH: "執行 %s %s（%s）", EN: "run %s %s (%s)"}
 	ResultCrash     = Text{ZH: "⚠️ %s未回報結論（%d/%d），重新委派", EN: "⚠️ %s gave no verdict (%d/%d); delegate it again"}
 )

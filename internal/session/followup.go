@@ -61,7 +61,7 @@ func followUp(tx *store.Tx, lang message.Lang, project string, s *workflow.State
 	if out.Merged != nil {
 		t.Merge = out.Merged.Sources
 	}
-	if out.Kind == workflow.Delegated && workflow.Quality(out.Stage) {
+	if out.Kind == workflow.Delegated && s.Quality(out.Stage) {
 		t.Report = out.Stage
 	}
 	if project != "" && s.FeatureName != "" && (out.Result == "pass" || out.Result == "issues") {

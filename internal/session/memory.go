@@ -7,7 +7,9 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -74,8 +76,44 @@ func printing(by int, at, now time.Time) bool {
 	if by == os.Getpid() || now.Sub(at).Abs() > printTime {
 		return false
 	}
-	p, err := os.FindProcess(by)
+	return Alive(by)
+}
+
+// Alive reports whether a process is there.
+func Alive(pid int) bool {
+	p, err := os.FindProcess(pid)
 	return err == nil && p.Signal(syscall.Signal(0)) == nil
+}
+
+// runnerPrefix marks a hand-over to a process of ours, which runs a stage's command.
+const runnerPrefix = "pid:"
+
+// RunnerID stands in the place of an agent's id where a process runs a stage.
+func RunnerID(pid int) string { return runnerPrefix + strconv.Itoa(pid) }
+
+// RunBy is the process behind such an id.
+func RunBy(agentID string) (pid int, ok bool) {
+	rest, ok := strings.CutPrefix(agentID, runnerPrefix)
+	if !ok {
+		return 0, false
+	}
+	pid, err := strconv.Atoi(rest)
+	return pid, err == nil && pid > 0
+}
+
+// DropDeadRuns frees the stages of commands whose process is gone.
+func (tx *Tx) DropDeadRuns() error {
+	if !tx.Active() {
+		return nil
+	}
+	for _, d := range slices.Clone(tx.Workflow.Delegations) {
+		if pid, ok := RunBy(d.AgentID); ok && d.Open && !Alive(pid) {
+			if _, err := tx.Apply(workflow.Drop{ID: d.ID}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Loop is how often the Stop hook has kept a workflow going.

@@ -184,7 +184,7 @@ func TestCompactionIsHandedOverOnce(t *testing.T) {
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
-	start := workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "quick", At: noon}
+	start := workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "quick", Stages: []string{"DEV", "REVIEW", "TEST", "RETRO", "DOCS"}, At: noon}
 	update(t, s, func(tx *Tx) error {
 		_, err := tx.Apply(start)
 		return err
@@ -227,7 +227,7 @@ func TestMessagesInDoubt(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	update(t, s, func(tx *Tx) error {
-		_, err := tx.Apply(workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "quick", At: noon})
+		_, err := tx.Apply(workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "quick", Stages: []string{"DEV", "REVIEW", "TEST", "RETRO", "DOCS"}, At: noon})
 		tx.Post(Message{Model: "one"})
 		return err
 	})

@@ -77,7 +77,7 @@ func changeMemory(tx *store.Tx, m *Memory, f func() error) error {
 
 // Apply steps the workflow.
 func (tx *Tx) Apply(ev workflow.Event) (workflow.Outcome, error) {
-	s, out, err := step(tx.Tx, tx.o.Rules, tx.o.Lang, tx.o.Project, tx.Workflow, ev)
+	s, out, err := step(tx.Tx, tx.o.Rules, tx.o.Lang, tx.o.Project, tx.Workflow, ev, tx.o.Now)
 	tx.Workflow = s
 	var (
 		derived derivedError

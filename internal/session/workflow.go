@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -76,15 +77,18 @@ func Peek(s *store.Session) (*workflow.State, error) {
 // Step applies an event to a session's workflow and does what follows from it:
 // state, barriers, reflections, the merged report, the timeline. The state is
 // written before everything that can be derived from it.
-func Step(tx *store.Tx, rules workflow.Rules, lang message.Lang, s *workflow.State, ev workflow.Event) (*workflow.State, workflow.Outcome, error) {
-	return step(tx, rules, lang, "", s, ev)
+func Step(tx *store.Tx, rules workflow.Rules, lang message.Lang, s *workflow.State, ev workflow.Event, now time.Time) (*workflow.State, workflow.Outcome, error) {
+	return step(tx, rules, lang, "", s, ev, now)
 }
 
 // step is [Step] in a project, whose task list follows the workflow.
-func step(tx *store.Tx, rules workflow.Rules, lang message.Lang, project string, s *workflow.State, ev workflow.Event) (*workflow.State, workflow.Outcome, error) {
+func step(tx *store.Tx, rules workflow.Rules, lang message.Lang, project string, s *workflow.State, ev workflow.Event, now time.Time) (*workflow.State, workflow.Outcome, error) {
 	next, out := rules.Apply(s, ev)
 	if next == nil || next == s {
 		return s, out, nil
+	}
+	if len(out.Next) > 0 && next.Asks() {
+		next, out = sift(rules, next, out, now)
 	}
 	data := tx.Clean(store.WorkflowFile, next.Encode()) // as it will be read
 	todo, err := followUp(tx, lang, project, next, out, data)
@@ -99,6 +103,23 @@ func step(tx *store.Tx, rules workflow.Rules, lang message.Lang, project string,
 		return next, out, derivedError{err}
 	}
 	return next, out, nil
+}
+
+// sift leaves out the stages that nothing was changed for. It is asked only of
+// workflows that say so, when such a stage is next; where it cannot be found out
+// what was changed, the stage is done.
+func sift(rules workflow.Rules, s *workflow.State, out workflow.Outcome, now time.Time) (*workflow.State, workflow.Outcome) {
+	files, known := blueprint.Changed(s.Origin)
+	for known && s.Asks() {
+		unwanted := s.Unwanted(files)
+		if len(unwanted) == 0 {
+			break
+		}
+		var more workflow.Outcome
+		s, more = rules.Apply(s, workflow.Sift{Unwanted: unwanted, At: now})
+		out = out.Then(more)
+	}
+	return s, out
 }
 
 // derivedError says that the state is written but something that follows from

@@ -32,6 +32,16 @@ func ReadOnly(line string) (bool, Refusal) {
 	return !g.denied, g.why
 }
 
+// Trusts reports whether a line may make overtone trust a file. It looks at the
+// words: what only reads them, such as a search, does not.
+func Trusts(line string) bool {
+	if !strings.Contains(line, "overtone") || !strings.Contains(line, "trust") {
+		return false
+	}
+	reads, _ := ReadOnly(line)
+	return !reads && matches(`\bovertone\b[^;&|\n]*\btrust\b`, line)
+}
+
 type guard struct {
 	vars   map[string]class
 	depth  int

@@ -35,24 +35,13 @@ func (t *transition) find(ev Completion) (key string, ok bool) {
 			return key, open
 		}
 	}
-	base := ev.Stage
-	if base == "" {
-		base = StageOfAgent(ev.Agent)
-	}
-	if base == "" {
-		return "", false
-	}
+	base, keys := t.meant(ev.Stage, ev.Agent)
 	if _, open := by(func(d delegation) bool {
-		return d.Open && (d.Stage == base || Base(d.Stage) == base) && (ev.AgentID == "" || d.AgentID == "")
+		return d.Open && (d.Stage == base || slices.Contains(keys, d.Stage)) && (ev.AgentID == "" || d.AgentID == "")
 	}); open {
 		return key, true
 	}
-	if s.DAG.Has(base) && base != Base(base) {
-		key = base
-	} else {
-		key = t.choose(base)
-	}
-	if key == "" {
+	if key = t.choose(keys, ""); key == "" {
 		return base, false
 	}
 	// Nobody saw the hand-over: count the answer if the stage could have run.
@@ -70,7 +59,7 @@ func (ev Completion) apply(t *transition) {
 	s := t.s
 	t.running = ev.Running
 	key, open := t.find(ev)
-	t.out.Stage, t.out.Agent = key, plainAgent(key)
+	t.out.Stage, t.out.Agent = key, s.plainAgent(key)
 	switch {
 	case !open && t.counted(ev):
 		t.out.Kind = Duplicate
@@ -113,7 +102,7 @@ func (t *transition) late(key string, ev Completion) (group string, ok bool) {
 	}
 	route := t.EnforcePolicy(ValidateRoute(*ev.Route), t.s, key)
 	t.update(key, func(st *StageState) {
-		st.Verdict, st.Result, st.CompletedAt = &route, resultOf(key, route.Verdict), Stamp(ev.At)
+		st.Verdict, st.Result, st.CompletedAt = &route, t.s.resultOf(key, route.Verdict), Stamp(ev.At)
 	})
 	return node.Barrier.Group, true
 }
@@ -129,14 +118,14 @@ func (t *transition) answer(key string, ev Completion) {
 		}
 	}
 	// A report belongs into its file: an answer this long carries it along.
-	if Quality(key) && ev.Length > leakLength {
+	if s.Quality(key) && ev.Length > leakLength {
 		t.out.emit(message.EventSafetyTranscriptLeak, "stage", key, "responseLength", ev.Length)
 	}
 	if ev.Route == nil && t.crashed(key, ev.Died) {
 		return
 	}
 	route := t.verdict(key, ev.Route)
-	t.out.Route, t.out.Unverified, t.out.Result = &route, route.Unverified, resultOf(key, route.Verdict)
+	t.out.Route, t.out.Unverified, t.out.Result = &route, route.Unverified, s.resultOf(key, route.Verdict)
 	t.close(key)
 	t.update(key, func(st *StageState) {
 		st.Verdict, st.Unverified, st.Forced, st.Reason = &route, route.Unverified, false, ""
@@ -148,13 +137,13 @@ func (t *transition) answer(key string, ev Completion) {
 	switch t.out.Result {
 	case resultFail:
 		s.FailCount++
-		t.out.emit(message.EventAgentError, "agent", plainAgent(key), "stage", key, "reason", "agent 回報 fail")
+		t.out.emit(message.EventAgentError, "agent", s.plainAgent(key), "stage", key, "reason", "agent 回報 fail")
 	case resultReject:
 		s.RejectCount++
 	case resultIssues:
 		s.RetroCount++
 	}
-	t.out.emit(message.EventAgentComplete, "agent", plainAgent(key), "stage", key, "result", t.out.Result)
+	t.out.emit(message.EventAgentComplete, "agent", s.plainAgent(key), "stage", key, "result", t.out.Result)
 	t.out.emit(message.EventStageComplete, "stage", key, "result", t.out.Result)
 	t.decide(key, route, ev.At)
 }
@@ -163,12 +152,12 @@ func (t *transition) answer(key string, ev Completion) {
 // done again: work that was never done is not done by default, only a verdict is
 // given up on.
 func (t *transition) crashed(key string, died bool) bool {
-	if !Quality(key) && !died {
+	if !t.s.Quality(key) && !died {
 		return false
 	}
 	t.s.Crashes[key]++
 	n := t.s.Crashes[key]
-	again := n < t.MaxCrashes || !Quality(key)
+	again := n < t.MaxCrashes || !t.s.Quality(key)
 	what := message.EventAgentCrash
 	if died {
 		what = message.EventAgentDied

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Node is a stage's place in the graph.
@@ -14,6 +15,7 @@ type Node struct {
 	OnFail     string // "" = nowhere
 	MaxRetries int    // how often it may send the work back; unsaid until the rules fill it in
 	Barrier    *barrierRef
+	Spec       *Spec // what the workflow's file says of the stage; nil = nothing
 
 	raw object
 }
@@ -26,7 +28,8 @@ type barrierRef struct {
 	Group    string
 	Total    int
 	Siblings []string
-	Next     string // "" = the workflow ends behind it
+	Next     string        // "" = the workflow ends behind it
+	Timeout  time.Duration // 0 = the rules' one
 }
 
 // DAG is the graph of a workflow, in the order of the work.
@@ -84,9 +87,7 @@ func dagOf(keys []string, maxRetries int) DAG {
 		name := block.group
 		if name != "" {
 			used[name]++
-			if n := used[name]; n > 1 {
-				name += ":" + strconv.Itoa(n)
-			}
+			name = numbered(name, used[name])
 		}
 		for _, k := range block.keys {
 			n := Node{Deps: slices.Clone(prev), Next: slices.Clone(next), MaxRetries: maxRetries}
@@ -104,6 +105,14 @@ func dagOf(keys []string, maxRetries int) DAG {
 		prev = block.keys
 	}
 	return dag
+}
+
+// numbered is the name of the n-th of several.
+func numbered(name string, n int) string {
+	if n > 1 {
+		name += ":" + strconv.Itoa(n)
+	}
+	return name
 }
 
 type block struct {
@@ -181,14 +190,33 @@ func (d DAG) downstream(key string) []string {
 	return slices.DeleteFunc(slices.Clone(d.Keys()), func(k string) bool { return !reach[k] })
 }
 
+// leads reports whether key depends on from, over any number of stages, or is it.
+func (d DAG) leads(from, key string) bool {
+	seen := map[string]bool{}
+	var walk func(k string) bool
+	walk = func(k string) bool {
+		if k == from {
+			return true
+		}
+		if seen[k] {
+			return false
+		}
+		seen[k] = true
+		n, _ := d.Get(k)
+		return slices.ContainsFunc(n.Deps, walk)
+	}
+	return walk(key)
+}
+
 // Rework is where a FAIL of key goes back to: its onFail, itself for a DEV, else
-// the nearest DEV it depends on; "" when there is none.
+// the nearest DEV it depends on; "" when there is none. What does not lead to key
+// is no way back: key would never be done again.
 func (d DAG) Rework(key string) string {
 	n, ok := d.Get(key)
-	if !ok {
+	if !ok || n.Spec != nil && n.Spec.NoRework {
 		return ""
 	}
-	if n.OnFail != "" && d.Has(n.OnFail) {
+	if n.OnFail != "" && d.Has(n.OnFail) && d.leads(n.OnFail, key) {
 		return n.OnFail
 	}
 	if Base(key) == "DEV" {
@@ -196,7 +224,7 @@ func (d DAG) Rework(key string) string {
 	}
 	keys := d.Keys()
 	for i := slices.Index(keys, key) - 1; i >= 0; i-- {
-		if Base(keys[i]) == "DEV" && slices.Contains(d.downstream(keys[i]), key) {
+		if Base(keys[i]) == "DEV" && d.leads(keys[i], key) {
 			return keys[i]
 		}
 	}

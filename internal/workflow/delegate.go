@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
@@ -14,7 +15,7 @@ func (ev Delegate) apply(t *transition) {
 		t.out.Kind = Untracked
 		return
 	}
-	t.out.Stage, t.out.Agent = key, plainAgent(key)
+	t.out.Stage, t.out.Agent = key, t.s.plainAgent(key)
 	if !t.denied(key) {
 		t.handOver(key, ev)
 	}
@@ -31,13 +32,33 @@ func (t *transition) target(ev Delegate) string {
 		}
 		return ""
 	}
-	if key == "" {
-		key = StageOfAgent(ev.Agent)
-	}
-	if key == "" || t.s.DAG.Has(key) && ev.Stage != "" || key != Base(key) {
+	if key != "" && (t.s.DAG.Has(key) || key != Base(key)) {
 		return key
 	}
-	return t.choose(key)
+	_, keys := t.meant(key, ev.Agent)
+	return t.choose(keys, ev.Task)
+}
+
+// meant is the stages that a stage's name, or an agent's type, may stand for; base
+// is what to call them where there are none.
+func (t *transition) meant(stage, agent string) (base string, keys []string) {
+	switch {
+	case stage == "":
+		base, keys = StageOfAgent(agent), t.s.keysOf(agent)
+		if base == "" && len(keys) > 0 {
+			base = Base(keys[0])
+		}
+	case t.s.DAG.Has(stage) && stage != Base(stage):
+		base, keys = stage, []string{stage}
+	default:
+		base = stage
+		for _, k := range t.s.DAG.Keys() {
+			if Base(k) == stage {
+				keys = append(keys, k)
+			}
+		}
+	}
+	return base, keys
 }
 
 // denied refuses a hand-over whose turn it is not, and says so.
@@ -68,7 +89,7 @@ func (t *transition) denied(key string) bool {
 
 // handOver makes a stage active and its agent one at work.
 func (t *transition) handOver(key string, ev Delegate) {
-	s, agent := t.s, plainAgent(key)
+	s, agent := t.s, t.s.plainAgent(key)
 	if s.stage(key).Status == Active {
 		t.close(key)
 	}
@@ -101,17 +122,13 @@ func (t *transition) handOver(key string, ev Delegate) {
 	t.out.emit(message.EventAgentDelegate, "agent", agent, "stage", key)
 }
 
-// choose picks the key that an agent of a base stage is meant for: one that may
-// start, else one that runs, else the first that is not done, else any.
-func (t *transition) choose(base string) string {
-	var keys []string
-	for _, k := range t.s.DAG.Keys() {
-		if Base(k) == base {
-			keys = append(keys, k)
-		}
-	}
+// choose picks the key that an agent is meant for: one that may start, first of all
+// one that its task names, else one that runs, else the first that is not done,
+// else any.
+func (t *transition) choose(keys []string, task string) string {
 	ready := t.s.Ready()
 	for _, fits := range []func(string) bool{
+		func(k string) bool { return slices.Contains(ready, k) && names(task, k) },
 		func(k string) bool { return slices.Contains(ready, k) },
 		func(k string) bool { return t.s.stage(k).Status == Active },
 		func(k string) bool { return t.s.stage(k).Status == Failed },
@@ -123,6 +140,33 @@ func (t *transition) choose(base string) string {
 		}
 	}
 	return ""
+}
+
+// names reports whether a text holds a stage's key as a word of its own.
+func names(text, key string) bool {
+	for i := 0; ; {
+		j := strings.Index(text[i:], key)
+		if j < 0 {
+			return false
+		}
+		i += j + len(key)
+		if !partOfKey(text[:i-len(key)], true) && !partOfKey(text[i:], false) {
+			return true
+		}
+	}
+}
+
+// partOfKey reports whether the character where a text ends, or begins, could
+// belong to a key.
+func partOfKey(text string, end bool) bool {
+	if text == "" {
+		return false
+	}
+	c := text[0]
+	if end {
+		c = text[len(text)-1]
+	}
+	return c == '-' || c == '_' || c == ':' && !end && len(text) > 1 && text[1] > ' ' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
 // close ends the open hand-overs of a stage: what they report later is stale.
@@ -149,7 +193,6 @@ func (ev Bind) apply(t *transition) {
 	if ev.AgentID == "" {
 		return
 	}
-	base := StageOfAgent(ev.Agent)
 	if ev.ID == "" {
 		for _, d := range t.s.Delegations {
 			if d.Open && d.AgentID == ev.AgentID {
@@ -163,7 +206,7 @@ func (ev Bind) apply(t *transition) {
 			d.AgentID, d.Async = ev.AgentID, d.Async || ev.Async
 			return
 		}
-		if ev.ID == "" && d.Open && d.AgentID == "" && base != "" && Base(d.Stage) == base {
+		if ev.ID == "" && d.Open && d.AgentID == "" && t.s.WorksOn(ev.Agent, d.Stage) {
 			d.AgentID = ev.AgentID
 			return
 		}

@@ -40,29 +40,26 @@ func (ev Start) apply(t *transition) {
 		t.refuse(Refused, message.WorkflowRunning, t.s.WorkflowType, ev.Type)
 		return
 	}
-	stages := ev.Stages
-	if stages == nil {
-		tpl, ok := FindTemplate(ev.Type)
-		if !ok {
-			t.refuse(Refused, message.UnknownTemplate, ev.Type)
+	plan := ev.Plan
+	if plan == nil {
+		dag, err := t.TemplateToDAG(ev.Type, ev.Stages)
+		if err != nil {
+			t.refuse(Refused, message.BadStages, err.Error())
 			return
 		}
-		stages = tpl.Stages
+		plan = &Plan{DAG: dag}
 	}
-	if len(stages) == 0 {
-		return
-	}
-	dag, err := t.TemplateToDAG(ev.Type, stages)
-	if err != nil {
-		t.refuse(Refused, message.BadStages, err.Error())
+	dag := DAG{plan.DAG.clone(same)}
+	if dag.Len() == 0 {
 		return
 	}
 	t.untouched = false
 	t.s = &State{
 		SessionID: ev.SessionID, WorkflowID: ev.WorkflowID, WorkflowType: ev.Type, CreatedAt: Stamp(ev.At),
 		Active: true, DAG: dag, FeatureName: ev.Feature, Environment: ev.Environment,
-		Retries: map[string]int{}, Crashes: map[string]int{},
+		Retries: map[string]int{}, Crashes: map[string]int{}, Origin: plan.Origin,
 	}
+	t.fillIn(t.s)
 	for k := range dag.All() {
 		st := StageState{Status: Pending}
 		if Base(k) == "TEST" {

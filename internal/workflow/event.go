@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"slices"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -15,7 +16,8 @@ type Event interface{ apply(t *transition) }
 // Start begins a run.
 type Start struct {
 	SessionID, WorkflowID, Type string
-	Stages                      []string // nil = the catalogue's list of Type
+	Stages                      []string // of the registry, in order
+	Plan                        *Plan    // or a graph that is made already
 	Feature                     string
 	Environment                 Environment
 	At                          time.Time
@@ -27,6 +29,7 @@ type Delegate struct {
 	Agent   string // agent type; its stage is looked up
 	Stage   string // or the stage key itself
 	AgentID string // when an agent that is known is spoken to again
+	Task    string // what it is asked: among stages of one agent, it may name one
 	Async   bool
 	At      time.Time
 }
@@ -75,8 +78,17 @@ type Skip struct {
 	At    time.Time
 }
 
+// Sift leaves out stages that nothing was changed for; see [State.Unwanted].
+type Sift struct {
+	Unwanted []string
+	At       time.Time
+}
+
 // Restart does a stage and everything behind it again, with fresh retries.
-type Restart struct{ Stage string }
+type Restart struct {
+	Stage string
+	At    time.Time
+}
 
 // Recover takes agents that cannot be alive any more off their stages.
 type Recover struct {
@@ -127,6 +139,7 @@ type Outcome struct {
 	Late       string   // the verdict of one who votes now; it moves nothing
 	waitingFor []string // who still has to vote
 	Merged     *Merged  // reports to join
+	Sifted     []string // left out because nothing was changed for them
 	Stop       Stop     // what ShouldStop observed
 	Reason     message.Reason
 	exhausted  []string // stages whose retries are spent
@@ -135,6 +148,27 @@ type Outcome struct {
 	Reflect []Reflection  // rounds to remember
 	Forget  []string      // stages whose reflections go
 	Events  []store.Event // for the timeline
+}
+
+// Then is what two events came to that are told as one: what happened is the
+// first's, where the work stands is the second's.
+func (o Outcome) Then(next Outcome) Outcome {
+	if next.Kind == Nothing {
+		return o
+	}
+	if next.Kind == Finished || next.Kind == RolledBack || o.Kind == Nothing || o.Kind == Waiting {
+		o.Kind = next.Kind
+	}
+	o.Next, o.waitingFor, o.Sifted = next.Next, next.waitingFor, append(slices.Clone(o.Sifted), next.Sifted...)
+	if next.Group != "" {
+		o.Group, o.Failed, o.Merged, o.Target, o.Round, o.Max = next.Group, next.Failed, next.Merged, next.Target, next.Round, next.Max
+		o.Forced = o.Forced || next.Forced
+	}
+	o.exhausted = append(slices.Clone(o.exhausted), next.exhausted...)
+	o.Reflect = append(slices.Clone(o.Reflect), next.Reflect...)
+	o.Forget = append(slices.Clone(o.Forget), next.Forget...)
+	o.Events = append(slices.Clone(o.Events), next.Events...)
+	return o
 }
 
 func (o *Outcome) emit(typ string, pairs ...any) {

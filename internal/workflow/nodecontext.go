@@ -108,7 +108,10 @@ func (r Rules) BuildNodeContext(s *State, stage string, o NodeOptions) NodeConte
 			add(file)
 		}
 	}
-	if Quality(stage) {
+	for _, file := range s.DAG.Spec(stage).Context {
+		add(file)
+	}
+	if s.Quality(stage) {
 		nc.Report = r.contextPath(store.ContextName(o.SessionID, stage))
 	}
 	if e := s.Environment; e.Language != "" || e.Framework != "" || e.Frontend {

@@ -1,15 +1,14 @@
 package workflow
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // Stage is an entry of the stage registry: all that differs between stages. A
-// new one is a row here, its agent's file in the plugin, and a template that
-// lists it.
+// new one is a row here, its agent's file in the plugin, and a workflow that
+// lists it. A workflow's file may bring stages of its own; see [Spec].
 type Stage struct {
 	Key   string
 	Label message.Text
@@ -109,12 +108,6 @@ func unprefixed(agentType string) string {
 	return agentType
 }
 
-// plainAgent is the agent of a stage key, without the plugin's name.
-func plainAgent(key string) string {
-	s, _ := Lookup(key)
-	return s.Agent
-}
-
 // AgentOf is the agent type that the host starts for a stage key.
 func AgentOf(key string) string {
 	if s, ok := Lookup(key); ok {
@@ -130,76 +123,9 @@ func Quality(key string) bool {
 	return s.quality
 }
 
-// resultOf is the stored result of a verdict: pass, or fail under the name that
-// belongs to the stage.
-func resultOf(key, verdict string) string {
-	if s, ok := Lookup(key); ok && verdict == Fail {
-		return s.failure
-	}
-	if verdict == Fail {
-		return resultFail
-	}
-	return resultPass
-}
-
-// Template is an entry of the catalogue of workflows.
-type Template struct {
-	Name   string
-	Label  message.Text
-	Stages []string
-}
-
-// Templates returns the catalogue: the union of both origins; a name that both
-// have keeps the first one's stages.
-func Templates() []Template {
-	standard := []string{"PLAN", "ARCH", "TEST", "DEV", "REVIEW", "TEST", "RETRO", "DOCS"}
-	full := []string{"PLAN", "ARCH", "DESIGN", "TEST", "DEV", "REVIEW", "TEST", "QA", "E2E", "RETRO", "DOCS"}
-	t := func(name, zh, en string, stages ...string) Template {
-		return Template{Name: name, Label: message.Text{ZH: zh, EN: en}, Stages: stages}
-	}
-	return []Template{
-		t("single", "單步修改", "Single step", "DEV"),
-		t("quick", "快速開發", "Quick", "DEV", "REVIEW", "TEST", "RETRO", "DOCS"),
-		t("standard", "標準功能", "Standard feature", standard...),
-		t("full", "完整功能", "Full feature", full...),
-		t("secure", "高風險", "High risk", "PLAN", "ARCH", "TEST", "DEV", "REVIEW", "TEST", "SECURITY", "RETRO", "DOCS"),
-		t("tdd", "測試驅動", "Test driven", "TEST", "DEV", "TEST"),
-		t("debug", "除錯", "Debug", "DEBUG", "DEV", "TEST"),
-		t("refactor", "重構", "Refactor", "ARCH", "TEST", "DEV", "REVIEW", "TEST"),
-		t("review-only", "純審查", "Review only", "REVIEW"),
-		t("security-only", "安全掃描", "Security scan", "SECURITY"),
-		t("build-fix", "修構建", "Build fix", "BUILD-FIX"),
-		t("e2e-only", "E2E 測試", "E2E tests", "E2E"),
-		t("diagnose", "診斷", "Diagnose", "DEBUG"),
-		t("clean", "重構清理", "Clean-up", "REFACTOR"),
-		t("db-review", "DB審查", "DB review", "DB-REVIEW"),
-		t("product", "產品功能", "Product feature", slices.Concat([]string{"PM"}, standard)...),
-		t("product-full", "產品完整", "Full product", slices.Concat([]string{"PM"}, full)...),
-		t("discovery", "產品探索", "Discovery", "PM"),
-		t("quick-dev", "快速修改", "Quick dev", "DEV", "REVIEW", "TEST"),
-		t("fix", "快速修復", "Fix", "DEV"),
-		t("test-first", "測試先行", "Test first", "TEST", "DEV", "TEST"),
-		t("ui-only", "介面", "UI only", "DESIGN", "DEV", "QA"),
-		t("docs-only", "純文件", "Docs only", "DOCS"),
-		t("security", "安全修復", "Security fix", "DEV", "REVIEW", "TEST"),
-		t("none", "不使用工作流", "No workflow"),
-	}
-}
-
-// FindTemplate looks a template up by name.
-func FindTemplate(name string) (Template, bool) {
-	for _, t := range Templates() {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return Template{}, false
-}
-
-// ExplicitTemplate is the template that a prompt asks for by [workflow:x] or
-// [pipeline:x]: the first tag in the text, in any case, if the catalogue has
-// its name.
-func ExplicitTemplate(prompt string) (string, bool) {
+// Tag is the name in the first [workflow:NAME] or [pipeline:NAME] of a prompt, in
+// any case. Whether there is such a workflow is not asked here.
+func Tag(prompt string) (string, bool) {
 	lower := strings.ToLower(prompt)
 	for i := 0; i < len(lower); {
 		j := strings.IndexByte(lower[i:], '[')
@@ -213,15 +139,18 @@ func ExplicitTemplate(prompt string) (string, bool) {
 				continue
 			}
 			name, _, closed := strings.Cut(rest, "]")
-			if !closed || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-				continue
+			if closed && ValidName(name) {
+				return name, true
 			}
-			_, known := FindTemplate(name)
-			if !known {
-				return "", false
-			}
-			return name, true
 		}
 	}
 	return "", false
 }
+
+// ValidName reports whether a workflow may be called so: its name is a file's, and
+// stands in a tag.
+func ValidName(name string) bool {
+	return name != "" && len(name) <= maxName && name[0] != '-' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+const maxName = 64

@@ -52,6 +52,7 @@ type State struct {
 	FeatureName  string
 	Environment  Environment
 	Delegations  []delegation
+	Origin       *Origin // the user's file that the graph was read from; nil = a built-in one
 	// Ended says why an inactive run is over: complete, aborted, cancelled.
 	Ended string
 	// Barriers is kept in a file of its own, derived from the rest.
@@ -220,6 +221,7 @@ func decodeState(o object) (*State, error) {
 		}
 	}
 	s.Environment = decodeEnvironment(o.member("environment"))
+	s.Origin = decodeOrigin(o.member("origin"))
 	if d := o.member("delegations"); d.IsArray() {
 		if json.Unmarshal([]byte(d.Raw), &s.Delegations) != nil {
 			s.Delegations = nil
@@ -237,7 +239,7 @@ func decodeDAG(r gjson.Result) DAG {
 		return d
 	}
 	r.ForEach(func(k, v gjson.Result) bool {
-		n := Node{Deps: stringList(v.Get("deps")), Next: stringList(v.Get("next")), raw: objectOf(v)}
+		n := Node{Deps: stringList(v.Get("deps")), Next: stringList(v.Get("next")), Spec: decodeSpec(v.Get("stage")), raw: objectOf(v)}
 		if f := v.Get("onFail"); f.Type == gjson.String {
 			n.OnFail = f.String()
 		}
@@ -250,6 +252,7 @@ func decodeDAG(r gjson.Result) DAG {
 			if next := b.Get("next"); next.Type == gjson.String {
 				n.Barrier.Next = next.String()
 			}
+			n.Barrier.Timeout = time.Duration(count(b.Get("timeoutMs"))) * time.Millisecond
 		}
 		d.Set(k.String(), n)
 		return true
@@ -364,6 +367,9 @@ func (s *State) Encode() []byte {
 	o.put("retryHistory", history)
 	o.put("pendingRetry", s.PendingRetry)
 	o.put("environment", s.Environment.object())
+	if s.Origin != nil {
+		o.put("origin", s.Origin.object(objectOf(o.member("origin"))))
+	}
 	o.put("dag", s.DAG.object())
 	o.put("delegations", emptyList(s.Delegations))
 
@@ -411,9 +417,13 @@ func (d DAG) object() object {
 			bo.put("total", b.Total)
 			bo.put("siblings", emptyList(b.Siblings))
 			bo.put("next", orNull(b.Next))
+			bo.putUnless(b.Timeout == 0, "timeoutMs", b.Timeout.Milliseconds())
 			no.put("barrier", bo)
 		} else {
 			no.put("barrier", nil)
+		}
+		if n.Spec != nil {
+			no.put("stage", n.Spec.object(objectOf(no.member("stage"))))
 		}
 		o.put(k, no)
 	}

@@ -26,9 +26,10 @@ func Instruction(s *State, o Outcome, lang message.Lang) string {
 	if !t.happened() {
 		return ""
 	}
-	if len(o.Next) > 0 {
-		t.say(message.RouteDelegate, delegations(o.Next, lang))
+	if len(o.Sifted) > 0 {
+		t.say(message.RouteSifted, strings.Join(o.Sifted, ", "))
 	}
+	t.lines = append(t.lines, delegations(s, o.Next, lang)...)
 	if file := reportOf(o); o.Kind == RolledBack && file != "" {
 		t.say(message.RouteReport, file)
 	}
@@ -106,7 +107,7 @@ func (t *routingText) passed() {
 	switch {
 	case o.Kind == Finished:
 		t.lines = append(t.lines, completeText(t.s, t.lang)...)
-	case len(o.Next) == 0 && len(o.waitingFor) > 0:
+	case len(o.Next) == 0 && len(o.waitingFor) > 0 && o.Stage != "":
 		t.say(message.RouteWait, o.Stage, strings.Join(o.waitingFor, ", "))
 	}
 }
@@ -147,12 +148,37 @@ func joined(parts []string, lang message.Lang) string {
 	return text
 }
 
-func delegations(keys []string, lang message.Lang) string {
-	parts := make([]string, len(keys))
-	for i, k := range keys {
-		parts[i] = message.RouteAgent.Format(lang, AgentOf(k), k)
+// delegations says who is to be handed a stage, and which commands to run.
+func delegations(s *State, keys []string, lang message.Lang) []string {
+	var agents, runs, lines []string
+	for _, k := range keys {
+		if s.DAG.Spec(k).Run != "" {
+			runs = append(runs, message.RouteRunOne.Format(lang, RunCommand(s, k)))
+		} else {
+			agents = append(agents, message.RouteAgent.Format(lang, s.DAG.AgentOf(k), k))
+		}
 	}
-	return joined(parts, lang)
+	if len(agents) > 0 {
+		lines = append(lines, message.RouteDelegate.Format(lang, joined(agents, lang)))
+	}
+	if len(runs) > 0 {
+		line := message.RouteRun.Format(lang, strings.Join(runs, ", "))
+		if len(keys) > 1 {
+			line += message.RouteParallel.In(lang)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// RunCommand is the line that runs a stage's command: hosts do not all tell the
+// programs they start whose session it is.
+func RunCommand(s *State, key string) string {
+	line := "overtone workflow run " + key
+	if s.SessionID != "" {
+		line += " --session " + s.SessionID
+	}
+	return line
 }
 
 // DelegateLine names the agents to be handed the stages that may start now; ""
@@ -162,7 +188,7 @@ func DelegateLine(s *State, lang message.Lang) string {
 	if len(ready) == 0 {
 		return ""
 	}
-	return message.RouteDelegate.Format(lang, delegations(ready, lang))
+	return strings.Join(delegations(s, ready, lang), "\n")
 }
 
 func completeText(s *State, lang message.Lang) []string {
@@ -205,9 +231,9 @@ func DenyText(s *State, o Outcome, lang message.Lang) string {
 	}
 	lines := make([]string, len(o.Missing))
 	for i, k := range o.Missing {
-		lines[i] = message.DenyStage.Format(lang, Describe(k, lang), k)
+		lines[i] = message.DenyStage.Format(lang, s.Describe(k, lang), k)
 	}
-	return message.DenySkip.Format(lang, Describe(o.Stage, lang), strings.Join(lines, "\n"))
+	return message.DenySkip.Format(lang, s.Describe(o.Stage, lang), strings.Join(lines, "\n"))
 }
 
 // Result is 000's text of a completion: lines for the person and the model.
@@ -216,8 +242,8 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 	if o.Kind == Nothing || o.Kind == Refused || o.Kind == Duplicate || o.Kind == Untracked {
 		return nil
 	}
-	label := Describe(o.Stage, lang)
-	st, _ := Lookup(o.Stage)
+	label := s.Describe(o.Stage, lang)
+	st, _ := s.DAG.Info(o.Stage)
 	var lines []string
 	say := func(t message.Text, args ...any) { lines = append(lines, t.Format(lang, args...)) }
 	switch {
@@ -228,6 +254,8 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 		switch {
 		case len(o.exhausted) > 0:
 			say(message.ResultLimit, s.maxRetries(o.Stage))
+		case o.Kind == RolledBack && s.Origin != nil:
+			say(message.ResultNext, NextStep(s, lang))
 		case o.Kind == RolledBack:
 			say(message.ResultFixFail)
 		}
@@ -236,6 +264,8 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 		switch {
 		case len(o.exhausted) > 0:
 			say(message.ResultLimitRej, s.maxRetries(o.Stage))
+		case o.Kind == RolledBack && s.Origin != nil:
+			say(message.ResultNext, NextStep(s, lang))
 		case o.Kind == RolledBack:
 			say(message.ResultFixReject)
 		}
@@ -283,13 +313,16 @@ func NextStep(s *State, lang message.Lang) string {
 	if len(ready) > 1 {
 		parts := make([]string, len(ready))
 		for i, k := range ready {
-			parts[i] = Describe(k, lang)
+			parts[i] = s.Describe(k, lang)
 		}
 		return message.ResultParallel.Format(lang, strings.Join(parts, " + "))
 	}
-	st, ok := Lookup(ready[0])
+	st, ok := s.DAG.Info(ready[0])
 	if !ok {
 		return ready[0]
+	}
+	if s.DAG.Spec(ready[0]).Run != "" {
+		return message.ResultRun.Format(lang, st.Emoji, RunCommand(s, ready[0]), st.Label.In(lang))
 	}
 	return message.ResultDelegate.Format(lang, st.Emoji, st.Agent, st.Label.In(lang))
 }
@@ -314,7 +347,7 @@ func Bar(s *State) string {
 		default:
 			b.WriteString("⬜")
 		}
-		if st, ok := Lookup(k); ok {
+		if st, ok := s.DAG.Info(k); ok {
 			b.WriteString(st.Emoji)
 		}
 	}

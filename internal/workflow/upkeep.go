@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"slices"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -43,11 +44,37 @@ func (ev Skip) apply(t *transition) {
 	}
 }
 
+// sifted is why a stage was left out that nothing was changed for.
+const sifted = "when"
+
+// Sifted reports whether a stage was left out because nothing was changed for it.
+func (st StageState) Sifted() bool { return st.Status == Skipped && st.Reason == sifted }
+
+func (ev Sift) apply(t *transition) {
+	if !t.s.Active {
+		return
+	}
+	ready := t.s.Ready()
+	for _, k := range ev.Unwanted {
+		if slices.Contains(ready, k) && len(t.s.DAG.Spec(k).When) > 0 {
+			t.update(k, func(st *StageState) { st.SkipWanted, st.Reason = true, sifted })
+			t.out.Sifted = append(t.out.Sifted, k)
+		}
+	}
+	if len(t.out.Sifted) > 0 {
+		t.advance(ev.At)
+	}
+}
+
 // leaveOut skips a stage. It reports whether that decided the barrier the stage
 // should have voted in.
 func (t *transition) leaveOut(key string, at time.Time) (decided bool) {
 	t.update(key, func(st *StageState) { st.Status, st.SkipWanted, st.CompletedAt = Skipped, false, Stamp(at) })
-	t.out.emit(message.EventStageSkip, "stage", key)
+	skip := []any{"stage", key}
+	if why := t.s.stage(key).Reason; why != "" {
+		skip = append(skip, "reason", why)
+	}
+	t.out.emit(message.EventStageSkip, skip...)
 	node, _ := t.s.DAG.Get(key)
 	if node.Barrier == nil {
 		return false
@@ -74,23 +101,26 @@ func (ev Restart) apply(t *transition) {
 		return
 	}
 	keys := t.s.DAG.downstream(ev.Stage)
-	t.reset(keys)
 	for _, k := range keys {
 		delete(t.s.Retries, k)
 		delete(t.s.Crashes, k)
 		t.s.RetryHistory.Delete(k)
 		t.out.Forget = append(t.out.Forget, k)
+		// Who left a stage out wants it left out of the next round, too, unless it is
+		// the one to be done again. It votes again before it is left out again.
 		t.update(k, func(st *StageState) {
+			st.SkipWanted = k != ev.Stage && (st.SkipWanted || st.Status == Skipped && !st.Forced && st.Reason != sifted)
 			if st.Status == Skipped {
 				st.Status = Pending
 			}
-			st.SkipWanted = false
 		})
 	}
+	t.reset(keys)
 	t.s.PendingRetry = nil
 	t.s.Active, t.s.Ended = true, ""
-	t.out.Kind, t.out.Stage, t.out.Next = Restarted, ev.Stage, t.s.Ready()
 	t.out.emit(message.EventWorkflowRestart, "stage", ev.Stage, "stages", keys)
+	t.advance(ev.At)
+	t.out.Kind, t.out.Stage = Restarted, ev.Stage
 }
 
 // apply frees stages whose agents ended without a word.
@@ -109,7 +139,7 @@ func (ev Recover) apply(t *transition) {
 			continue
 		}
 		t.free(k)
-		t.out.emit(message.EventAgentOrphanCleanup, "stage", k, "agent", plainAgent(k))
+		t.out.emit(message.EventAgentOrphanCleanup, "stage", k, "agent", t.s.plainAgent(k))
 	}
 	t.out.Next = t.s.Ready()
 }

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -93,12 +94,9 @@ func (t *transition) rollback(failed []string, at time.Time) {
 		t.advance(at)
 		return
 	}
-	target := s.DAG.Rework(again[0])
+	targets := t.targets(again)
 	pending := &pendingRetry{}
 	for _, k := range again {
-		if d := s.DAG.Rework(k); slices.Index(s.DAG.Keys(), d) < slices.Index(s.DAG.Keys(), target) {
-			target = d
-		}
 		st := s.stage(k)
 		s.Retries[k]++
 		rounds, _ := s.RetryHistory.Get(k)
@@ -122,10 +120,26 @@ func (t *transition) rollback(failed []string, at time.Time) {
 		pending.ContextFile = t.out.Merged.ContextFile
 	}
 	s.PendingRetry = pending
-	t.reset(s.DAG.downstream(target))
-	t.out.Kind, t.out.Target, t.out.Failed = RolledBack, target, failed
+	for _, target := range targets {
+		t.reset(s.DAG.downstream(target))
+	}
+	t.out.Kind, t.out.Target, t.out.Failed = RolledBack, targets[0], failed
 	t.out.Round, t.out.Max = s.Retries[again[0]], s.maxRetries(again[0])
-	t.out.Next = []string{target}
+	t.out.Next = targets
+}
+
+// targets is where the work of failed stages goes back to, in the order of the
+// work: one of them is done again by itself where another that leads to it is.
+func (t *transition) targets(failed []string) []string {
+	var all []string
+	for _, k := range t.s.DAG.Keys() {
+		if slices.ContainsFunc(failed, func(f string) bool { return t.s.DAG.Rework(f) == k }) {
+			all = append(all, k)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(k string) bool {
+		return slices.ContainsFunc(all, func(o string) bool { return o != k && t.s.DAG.leads(o, k) })
+	})
 }
 
 // reset makes stages pending again and forgets the votes of their barriers. A
@@ -135,7 +149,7 @@ func (t *transition) reset(keys []string) {
 	for _, k := range keys {
 		t.close(k)
 		t.update(k, func(st *StageState) {
-			if st.Status == Skipped && !st.Forced {
+			if st.Status == Skipped && !st.Forced && st.Reason != sifted {
 				return
 			}
 			st.Status, st.Result, st.Verdict, st.Reason = Pending, "", nil, ""
@@ -179,13 +193,25 @@ func (t *transition) atWork(g Group, missing []string, now time.Time) bool {
 	})
 }
 
+// patience is how long a barrier waits: as long as the file of one of its stages
+// says, else as the rules do.
+func (t *transition) patience(g Group) time.Duration {
+	wait := time.Duration(0)
+	for _, k := range g.Siblings {
+		if n, _ := t.s.DAG.Get(k); n.Barrier != nil {
+			wait = max(wait, n.Barrier.Timeout)
+		}
+	}
+	return cmp.Or(wait, t.BarrierTimeout)
+}
+
 // expire decides a barrier whose time is up: a FAIL that was cast sends the
 // work back, else it goes on without the missing votes, and says so. A stage
 // that was never handed over is not late: it has only to be handed over.
 func (t *transition) expire(name string, at time.Time) bool {
 	s := t.s
 	g, ok := s.Barriers.Get(name)
-	if !ok || !g.TimedOut(at, t.BarrierTimeout) {
+	if !ok || !g.TimedOut(at, t.patience(g)) {
 		return false
 	}
 	missing := g.Missing()

@@ -1,0 +1,224 @@
+// Package blueprint reads workflows that are files: the built-in ones, which are
+// part of the program, a project's (.overtone/workflows/NAME.yaml) and the user's
+// own (workflows/NAME.yaml in Overtone's folder). A project's wins over the
+// user's; a built-in name cannot be taken.
+//
+// A file is read whole or not at all: what is wrong with it is a list of [Problem]s
+// with line and hint, and costs nobody else anything. Reading finds one file by
+// its name; only a list, or a name that nobody has, looks at the others.
+//
+// The package draws and writes workflows, too, and knows which files the user
+// trusts to run commands. What a graph means is package workflow's business.
+package blueprint
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+//go:embed builtin/*.yaml
+var builtin embed.FS
+
+// builtinNames is the order that people see them in.
+var builtinNames = [...]string{
+	"single", "quick", "standard", "full", "secure", "tdd", "debug", "refactor", "review-only", "security-only", "build-fix", "e2e-only",
+	"diagnose", "clean", "db-review", "product", "product-full", "discovery", "quick-dev", "fix", "test-first", "ui-only", "docs-only", "security", "none",
+}
+
+// Builtin reports whether a name is a built-in workflow's.
+func Builtin(name string) bool { return slices.Contains(builtinNames[:], name) }
+
+// File is a workflow that was read.
+type File struct {
+	Name   string
+	Path   string // "" = built in
+	Label  message.Text
+	About  string // what it is for
+	Stages []workflow.Draft
+	DAG    workflow.DAG
+	Source []byte
+
+	lines []map[string]int // of each stage, and of each of its keys
+}
+
+// maxFile bounds a workflow's file.
+const maxFile = 64 << 10
+
+// Suffix is how the files are called.
+const Suffix = ".yaml"
+
+// Library is where workflows are looked for.
+type Library struct {
+	Dir  string // where somebody works; its project is found from there
+	Home string // Overtone's folder
+}
+
+// Folder is where a project, or a home, keeps its workflows.
+func Folder(root string, home bool) string {
+	if home {
+		return filepath.Join(root, "workflows")
+	}
+	return filepath.Join(root, ".overtone", "workflows")
+}
+
+// Project is the folder of the project that Dir lies in: the nearest one with
+// workflows, else with a repository, else Dir itself.
+func (l Library) Project() string {
+	dir := filepath.Clean(l.Dir)
+	root := ""
+	for range 64 {
+		if info, err := os.Stat(Folder(dir, false)); err == nil && info.IsDir() && Folder(dir, false) != Folder(l.Home, true) {
+			return dir
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			root = dir
+			break
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+	}
+	if root == "" {
+		return filepath.Clean(l.Dir)
+	}
+	return root
+}
+
+// folders are searched in this order.
+func (l Library) folders() []string {
+	var list []string
+	if l.Dir != "" {
+		list = append(list, Folder(l.Project(), false))
+	}
+	if l.Home != "" {
+		list = append(list, Folder(l.Home, true))
+	}
+	return slices.Compact(list)
+}
+
+// Find reads the workflow of a name. It is not there if ok is false; with problems,
+// it is there and cannot be run.
+func (l Library) Find(name string) (f File, problems []Problem, ok bool) {
+	if data, err := fs.ReadFile(builtin, "builtin/"+name+Suffix); err == nil {
+		f, problems = Parse(name, "", data)
+		return f, problems, true
+	}
+	if !workflow.ValidName(name) {
+		return f, nil, false
+	}
+	for _, dir := range l.folders() {
+		path := filepath.Join(dir, name+Suffix)
+		data, err := config.ReadFile(path, maxFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return File{Name: name, Path: path}, []Problem{{File: path, Text: message.Because(message.Verbatim, err.Error())}}, true
+		}
+		f, problems = Parse(name, path, data)
+		return f, problems, true
+	}
+	return f, nil, false
+}
+
+// Entry is a workflow in a list.
+type Entry struct {
+	File
+	Problems []Problem
+	Hidden   bool // a file of the home that the project's covers
+}
+
+// List reads all workflows, the built-in ones first.
+func (l Library) List() []Entry {
+	var list []Entry
+	for _, name := range builtinNames {
+		f, problems, _ := l.Find(name)
+		list = append(list, Entry{f, problems, false})
+	}
+	return append(list, l.Own()...)
+}
+
+// Own reads the workflows that are not built in.
+func (l Library) Own() []Entry {
+	var list []Entry
+	for _, dir := range l.folders() {
+		for _, name := range names(dir) {
+			path := filepath.Join(dir, name+Suffix)
+			e := Entry{File: File{Name: name, Path: path}}
+			data, err := config.ReadFile(path, maxFile)
+			if err != nil {
+				e.Problems = []Problem{{File: path, Text: message.Because(message.Verbatim, err.Error())}}
+			} else {
+				e.File, e.Problems = Parse(name, path, data)
+			}
+			e.Hidden = slices.ContainsFunc(list, func(o Entry) bool { return o.Name == name })
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// Names are the workflows that can be started, without a look into their files.
+func (l Library) Names() []string {
+	list := slices.Clone(builtinNames[:])
+	for _, dir := range l.folders() {
+		for _, name := range names(dir) {
+			if !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
+}
+
+// names are the workflows in a folder.
+func names(dir string) []string {
+	entries, _ := os.ReadDir(dir) // a missing folder has none
+	var list []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), Suffix); ok && !e.IsDir() {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// Plan is what a run of the workflow begins with.
+func (l Library) Plan(f File) *workflow.Plan {
+	p := &workflow.Plan{DAG: f.DAG}
+	if f.Path == "" {
+		return p
+	}
+	p.Origin = &workflow.Origin{Path: f.Path, Hash: Hash(f.Source), Root: l.Project()}
+	if slices.ContainsFunc(f.Stages, func(d workflow.Draft) bool { return len(d.Spec.When) > 0 }) {
+		if head, err := shellcmd.ReadHead(p.Origin.Root); err == nil {
+			p.Origin.Commit = head.Hash
+		}
+	}
+	return p
+}
+
+// Runs reports whether a workflow has commands of its own.
+func (f File) Runs() bool {
+	return slices.ContainsFunc(f.Stages, func(d workflow.Draft) bool { return d.Spec.Run != "" })
+}
+
+// Hash names the content of a file.
+func Hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

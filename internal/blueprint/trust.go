@@ -1,0 +1,115 @@
+package blueprint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// trustFile holds which files may run which commands. A file is trusted as it was
+// when the user read it: who changes it asks again.
+const trustFile = "trusted.json"
+
+// Trusted is a file that the user has read and lets run its commands.
+type Trusted struct {
+	Path     string            `json:"path"`
+	Hash     string            `json:"hash"`
+	At       time.Time         `json:"at"`
+	Commands map[string]string `json:"commands"` // by stage
+}
+
+type trustList struct {
+	Version int       `json:"version"`
+	Files   []Trusted `json:"files"`
+}
+
+func readTrust(home string) (trustList, error) {
+	var list trustList
+	data, err := config.ReadFile(filepath.Join(home, trustFile), 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return list, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &list)
+	}
+	if err != nil {
+		return list, fmt.Errorf("read %s: %w", filepath.Join(home, trustFile), err)
+	}
+	return list, nil
+}
+
+// Trust remembers that the user trusts a file as it is. What was trusted of it
+// before is forgotten.
+func Trust(home string, f File, now time.Time) error {
+	list, err := readTrust(home)
+	if err != nil {
+		return err
+	}
+	list.Version = 1
+	list.Files = slices.DeleteFunc(list.Files, func(t Trusted) bool { return t.Path == f.Path })
+	list.Files = append(list.Files, Trusted{f.Path, Hash(f.Source), now.UTC(), f.Commands()})
+	return writeTrust(home, list)
+}
+
+// Distrust forgets a file; it reports whether it was trusted.
+func Distrust(home, path string) (bool, error) {
+	list, err := readTrust(home)
+	if err != nil {
+		return false, err
+	}
+	n := len(list.Files)
+	list.Files = slices.DeleteFunc(list.Files, func(t Trusted) bool { return t.Path == path })
+	if len(list.Files) == n {
+		return false, nil
+	}
+	return true, writeTrust(home, list)
+}
+
+func writeTrust(home string, list trustList) error {
+	data, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	return store.AtomicWrite(filepath.Join(home, trustFile), append(data, '\n'), 0o600)
+}
+
+// Commands are the commands of a workflow, by stage.
+func (f File) Commands() map[string]string {
+	commands := map[string]string{}
+	for _, k := range f.DAG.Keys() {
+		if run := f.DAG.Spec(k).Run; run != "" {
+			commands[k] = run
+		}
+	}
+	return commands
+}
+
+// MayRun reports whether the user trusts the file that a run began with to run
+// this command in this stage.
+func MayRun(home string, origin *workflow.Origin, stage, command string) (bool, error) {
+	list, err := readTrust(home)
+	if err != nil || origin == nil {
+		return false, err
+	}
+	return slices.ContainsFunc(list.Files, func(t Trusted) bool {
+		return t.Path == origin.Path && t.Hash == origin.Hash && t.Commands[stage] == command
+	}), nil
+}
+
+// IsTrusted reports whether the user trusts a file as it is.
+func IsTrusted(home string, f File) bool {
+	list, err := readTrust(home)
+	return err == nil && slices.ContainsFunc(list.Files, func(t Trusted) bool { return t.Path == f.Path && t.Hash == Hash(f.Source) })
+}

@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+func (a *app) workflowRun(id *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "run STAGE", Short: message.HelpWorkflowRun.In(a.lang), Long: message.HelpWorkflowRunLong.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sess, err := a.session(*id, false)
+			if err != nil {
+				return err
+			}
+			return a.runStage(cmd.Context(), sess, args[0])
+		},
+	}
+}
+
+// stageRun is one run of a stage's command.
+type stageRun struct {
+	*app
+	sess  *store.Session
+	opts  session.Options
+	stage string
+	id    string // of the hand-over
+	spec  workflow.Spec
+	root  string // where it is run
+	dir   string // of reports, as models are told it
+}
+
+// runStage runs the command of a stage whose turn it is: hands the stage over to
+// this process, runs, and completes it with what came of it.
+func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) error {
+	s, err := session.Peek(sess)
+	switch {
+	case err != nil:
+		return err
+	case s == nil:
+		return message.WithHint(message.Fail(message.NoWorkflow, sess.ID()), message.HintStart)
+	case !s.Active:
+		return message.Fail(message.NotRunning, s.WorkflowType)
+	}
+	stage = strings.TrimSpace(stage)
+	spec := s.DAG.Spec(stage)
+	if spec.Run == "" {
+		var there []string
+		for _, k := range s.DAG.Keys() {
+			if s.DAG.Spec(k).Run != "" {
+				there = append(there, k)
+			}
+		}
+		return usageError{message.WithHint(message.Fail(message.RunNoCommand, stage), message.HintRunStages, dash(there))}
+	}
+	may, err := blueprint.MayRun(a.env.store().Root(), s.Origin, stage, spec.Run)
+	if err != nil {
+		return err
+	}
+	if !may {
+		return message.WithHint(message.Fail(message.RunUntrusted, s.Origin.Path), message.HintRunUntrusted, s.WorkflowType)
+	}
+	rules, lang := a.rules()
+	r := &stageRun{
+		app: a, sess: sess, stage: stage, spec: spec, root: s.Origin.Root, dir: rules.ContextDir,
+		id: fmt.Sprintf("run-%d-%d", os.Getpid(), a.env.Now().UnixNano()),
+		opts: session.Options{Rules: rules, Lang: lang, Now: a.env.Now(), Warn: func(err error) {
+			fmt.Fprintln(a.env.Stderr, "overtone: "+err.Error())
+		}},
+	}
+	if err := r.begin(); err != nil {
+		return err
+	}
+	var live io.Writer
+	if f, ok := a.env.Stderr.(*os.File); ok && a.env.IsTTY(f.Fd()) {
+		live = f
+	}
+	env := append(a.env.Environ(), "OVERTONE_STAGE="+stage, "OVERTONE_SESSION="+sess.ID())
+	ran := blueprint.Run(ctx, spec.Run, r.root, env, spec.RunTimeout, live, a.env.Now)
+	if ctx.Err() != nil && !ran.TimedOut {
+		return r.drop()
+	}
+	return r.end(ran)
+}
+
+func (r *stageRun) update(f func(tx *session.Tx) error) error {
+	r.opts.Now = r.env.Now()
+	return session.Update(r.sess, r.opts, f)
+}
+
+// begin hands the stage over to this process.
+func (r *stageRun) begin() error {
+	return r.update(func(tx *session.Tx) error {
+		if tx.Workflow == nil {
+			return message.Fail(message.NoWorkflow, r.sess.ID())
+		}
+		for _, d := range tx.Workflow.Delegations {
+			if pid, ok := session.RunBy(d.AgentID); ok && d.Open && d.Stage == r.stage && session.Alive(pid) {
+				return message.Fail(message.RunBusy, r.stage, pid)
+			}
+		}
+		out, err := tx.Apply(workflow.Delegate{
+			ID: r.id, Stage: r.stage, AgentID: session.RunnerID(os.Getpid()), Async: true, At: r.opts.Now,
+		})
+		if err != nil {
+			return err
+		}
+		if out.Kind != workflow.Delegated {
+			return message.Fail(message.Verbatim, strings.Join(strings.Fields(workflow.DenyText(tx.Workflow, out, r.lang)), " "))
+		}
+		return nil
+	})
+}
+
+// drop gives the stage back: whoever stopped the command has not judged the work.
+func (r *stageRun) drop() error {
+	err := r.update(func(tx *session.Tx) error {
+		_, err := tx.Apply(workflow.Drop{ID: r.id})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return message.Fail(message.Interrupted)
+}
+
+// end writes the report and completes the stage.
+func (r *stageRun) end(ran blueprint.Ran) error {
+	how := r.how(ran)
+	route := workflow.Route{Verdict: workflow.Pass, Route: workflow.Next}
+	if ran.Exit != 0 {
+		route = workflow.Route{Verdict: workflow.Fail, Route: workflow.Dev, Severity: "HIGH", Hint: hintOf(how, ran.Output)}
+	}
+	var (
+		s   *workflow.State
+		out workflow.Outcome
+	)
+	err := r.update(func(tx *session.Tx) error {
+		if tx.Workflow == nil {
+			return message.Fail(message.NoWorkflow, r.sess.ID())
+		}
+		report := message.RunReport.Format(r.opts.Lang, r.stage, short(r.spec.Run), how, ran.Took.Round(time.Millisecond), strings.ReplaceAll(strings.TrimRight(ran.Output, "\n"), "```", "'''"))
+		if err := tx.WriteContext(r.stage, []byte(report)); err != nil {
+			return err
+		}
+		route.ContextFile = r.dir + "/" + store.ContextName(r.sess.ID(), r.stage)
+		if n, _ := tx.Workflow.DAG.Get(r.stage); n.Barrier != nil {
+			route.Route, route.BarrierGroup = workflow.Barrier, n.Barrier.Group
+		}
+		var err error
+		out, err = tx.Apply(workflow.Completion{ID: r.id, Stage: r.stage, Route: &route, At: r.opts.Now})
+		if err != nil {
+			return err
+		}
+		if out.Kind == workflow.Refused || out.Kind == workflow.Duplicate {
+			return message.Fail(message.RunLate, out.Reason.In(r.lang))
+		}
+		s = tx.Workflow
+		tx.Observe(host.StageCompleted{Stage: r.stage}, compact.Settings{})
+		// The main agent reads what this prints: nothing is left to say.
+		tx.Post(session.Message{})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.tell(s, out, route, ran, how)
+}
+
+// how says how the command ended.
+func (r *stageRun) how(ran blueprint.Ran) string {
+	switch {
+	case ran.Err != nil:
+		return message.RunNoStart.Format(r.opts.Lang, ran.Err)
+	case ran.TimedOut:
+		limit := r.spec.RunTimeout
+		if limit == 0 {
+			limit = blueprint.RunTimeout
+		}
+		return message.RunTime.Format(r.opts.Lang, limit)
+	}
+	return message.RunExit.Format(r.opts.Lang, ran.Exit)
+}
+
+// hintOf is how it ended, and the last line that it printed.
+func hintOf(how, output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	return message.Cut(strings.TrimSpace(how+" "+lines[len(lines)-1]), 180)
+}
+
+func (r *stageRun) tell(s *workflow.State, out workflow.Outcome, route workflow.Route, ran blueprint.Ran, how string) error {
+	took := ran.Took.Round(time.Millisecond)
+	if r.json {
+		return r.printJSON(struct {
+			Schema   int            `json:"schema"`
+			Stage    string         `json:"stage"`
+			Verdict  string         `json:"verdict"`
+			Exit     int            `json:"exit"`
+			TimedOut bool           `json:"timedOut"`
+			TookMS   int64          `json:"tookMs"`
+			Report   string         `json:"report"`
+			Next     []string       `json:"next"`
+			Workflow workflowStatus `json:"workflow"`
+		}{1, r.stage, route.Verdict, ran.Exit, ran.TimedOut, took.Milliseconds(), route.ContextFile, list(out.Next), statusOf(s)})
+	}
+	if route.Verdict == workflow.Pass {
+		fmt.Fprintln(r.env.Stdout, message.RunPassed.Format(r.opts.Lang, r.stage, took))
+	} else {
+		fmt.Fprintln(r.env.Stdout, message.RunFailed.Format(r.opts.Lang, r.stage, how, took))
+	}
+	if text := workflow.Instruction(s, out, r.opts.Lang); text != "" {
+		fmt.Fprintln(r.env.Stdout, text)
+	}
+	return nil
+}

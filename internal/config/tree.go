@@ -1,0 +1,106 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Kind is what a [Node] is.
+type Kind uint8
+
+const (
+	Null Kind = iota
+	Scalar
+	List
+	Map
+	Other // an anchor, alias or tag
+)
+
+// Node is a value of a YAML text, for readers whose files are no settings: it
+// knows its place, and is not judged here.
+type Node struct {
+	Kind    Kind
+	Text    string // a scalar, as text
+	Quoted  bool   // it is text for certain, not a number or a switch
+	Line    int
+	Items   []Node   // of a list
+	Members []Member // of a map, in order
+}
+
+// Member is an entry of a map.
+type Member struct {
+	Key   string
+	Line  int
+	Value Node
+}
+
+// ParseYAML reads the first document of a text. Unlike settings, it is read whole or
+// not at all.
+func ParseYAML(src []byte, file string) (Node, *Problem) {
+	text := strings.TrimPrefix(string(src), "\ufeff")
+	switch {
+	case len(src) > maxSource:
+		return Node{}, &Problem{File: file, Line: 1, Msg: fmt.Sprintf("larger than %d KiB", maxSource>>10)}
+	case strings.Count(text, "\n") > maxLines:
+		return Node{}, &Problem{File: file, Line: 1, Msg: fmt.Sprintf("more than %d lines", maxLines)}
+	}
+	parsed, bad := parseYAML(text)
+	if bad != nil {
+		return Node{}, &Problem{File: file, Line: bad.line, Column: bad.col, Msg: bad.msg}
+	}
+	for _, doc := range parsed.Docs {
+		switch doc.Body.(type) {
+		case nil, *ast.NullNode, *ast.DirectiveNode, *ast.CommentGroupNode:
+		default:
+			return tree(doc.Body), nil
+		}
+	}
+	return Node{Line: 1}, nil
+}
+
+func tree(n ast.Node) Node {
+	line, _ := position(n)
+	out := Node{Kind: Other, Line: line}
+	switch n := n.(type) {
+	case nil, *ast.NullNode:
+		out.Kind = Null
+	case *ast.MappingNode:
+		out.Kind = Map
+		for i, kv := range n.Values {
+			name, ok := keyName(kv.Key)
+			if !ok {
+				name = strings.TrimSpace(kv.Key.String())
+			}
+			at, _ := position(kv.Key)
+			if i == 0 {
+				out.Line = at
+			}
+			out.Members = append(out.Members, Member{name, at, tree(kv.Value)})
+		}
+	case *ast.SequenceNode:
+		out.Kind = List
+		for _, item := range n.Values {
+			out.Items = append(out.Items, tree(item))
+		}
+	case *ast.StringNode:
+		out.Kind, out.Text = Scalar, n.Value
+		out.Quoted = n.GetToken() != nil && n.GetToken().Value != "" && (strings.HasPrefix(n.String(), `"`) || strings.HasPrefix(n.String(), "'"))
+	case *ast.LiteralNode:
+		out.Kind, out.Text, out.Quoted = Scalar, n.Value.Value, true
+	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		out.Kind, out.Text = Scalar, n.GetToken().Value
+	}
+	return out
+}
+
+// Get is the value of a map's key.
+func (n Node) Get(key string) (Node, bool) {
+	for _, m := range n.Members {
+		if m.Key == key {
+			return m.Value, true
+		}
+	}
+	return Node{}, false
+}
