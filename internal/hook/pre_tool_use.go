@@ -16,10 +16,14 @@ import (
 // reports of quality agents, which the host would not let them write.
 func (c *call) preToolUse() (host.Reply, error) {
 	tool := c.in.Tool
+	// Whoever asks, and whatever runs: only a person trusts a file.
+	rest := host.Reply{}
+	if tool.Kind == host.ShellTool && shellcmd.Trusts(tool.Command) {
+		rest.Deny = message.TrustDenied.In(c.lang)
+	}
 	switch {
-	case tool.Kind == host.ShellTool && shellcmd.Trusts(tool.Command):
-		// Whoever asks, and whatever runs: only a person trusts a file.
-		return host.Reply{Deny: message.TrustDenied.In(c.lang)}, nil
+	case !c.in.Main() && rest.Deny != "":
+		return rest, nil
 	case !c.in.Main():
 		if tool.Kind == host.WriteTool {
 			return c.saveReport()
@@ -34,11 +38,11 @@ func (c *call) preToolUse() (host.Reply, error) {
 		}
 	}
 	if !c.cfg.Workflow.Guard {
-		return host.Reply{}, errQuiet
+		return rest, nil
 	}
 	s, err := session.Peek(c.sess)
 	if err != nil || s == nil {
-		return host.Reply{}, err
+		return rest, err
 	}
 	reason := ""
 	readOnly := func(line string) bool {
@@ -49,7 +53,7 @@ func (c *call) preToolUse() (host.Reply, error) {
 		return ok
 	}
 	if c.late && !c.denied || !c.late && workflow.Guard(s, tool.Kind.Edits(), tool.Command, readOnly) {
-		return host.Reply{}, errQuiet
+		return rest, nil
 	}
 	c.denied = true
 	err = c.update(func(tx *session.Tx) error {

@@ -38,7 +38,7 @@ func TestJumpOfTheClock(t *testing.T) {
 			}
 			change(func(tx *Tx) error {
 				for _, ev := range []workflow.Event{
-					workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "quick", At: noon},
+					workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "quick", Stages: []string{"DEV", "REVIEW", "TEST", "RETRO", "DOCS"}, At: noon},
 					workflow.Completion{Agent: "developer", AgentID: "a", At: noon, Route: &workflow.Route{Verdict: "PASS", Route: "NEXT"}},
 					workflow.Delegate{ID: "t1", Agent: "code-reviewer", At: noon},
 					workflow.Delegate{ID: "t2", Agent: "tester", At: noon},

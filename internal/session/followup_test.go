@@ -40,7 +40,7 @@ func TestKilledBeforeWhatFollows(t *testing.T) {
 			s, _ := open(t)
 			root, tasks := project(t, "DEV")
 			update(t, s, func(tx *Tx) error {
-				if _, err := tx.Apply(workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "single", Feature: "f", At: noon}); err != nil {
+				if _, err := tx.Apply(workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "single", Stages: []string{"DEV"}, Feature: "f", At: noon}); err != nil {
 					return err
 				}
 				// All that a process which dies at the rename, or after it, has done.
@@ -122,7 +122,7 @@ func TestTickThatFails(t *testing.T) {
 	var warned []error
 	o := Options{Rules: workflow.Rules{MaxRetries: 3, MaxCrashes: 3}, Lang: message.EN, Now: noon, Project: root, Warn: func(err error) { warned = append(warned, err) }}
 	err = Update(s, o, func(tx *Tx) error {
-		_, err := tx.Apply(workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "single", Feature: "f", At: noon})
+		_, err := tx.Apply(workflow.Start{SessionID: "s1", WorkflowID: "w", Type: "single", Stages: []string{"DEV"}, Feature: "f", At: noon})
 		if err == nil {
 			_, err = tx.Apply(workflow.Completion{Agent: "developer", AgentID: "a", At: noon, Route: &workflow.Route{Verdict: "PASS", Route: "NEXT"}})
 		}

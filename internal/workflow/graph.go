@@ -253,6 +253,8 @@ func (g *grapher) build() {
 		n := Node{Deps: g.deps[i], MaxRetries: d.Retries}
 		if d.Retries < 0 {
 			n.MaxRetries = unsaid
+		} else {
+			n.raw.put("maxRetries", d.Retries) // what the file says is kept, whatever else it says
 		}
 		if d.OnFail != Nowhere {
 			n.OnFail = d.OnFail

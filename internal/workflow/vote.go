@@ -121,6 +121,12 @@ func (t *transition) rollback(failed []string, at time.Time) {
 	}
 	s.PendingRetry = pending
 	for _, target := range targets {
+		// Somebody has to mend it, though it was left out before.
+		t.update(target, func(st *StageState) {
+			if st.SkipWanted = false; st.Status == Skipped {
+				st.Status = Pending
+			}
+		})
 		t.reset(s.DAG.downstream(target))
 	}
 	t.out.Kind, t.out.Target, t.out.Failed = RolledBack, targets[0], failed
