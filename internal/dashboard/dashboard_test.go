@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
@@ -269,12 +270,8 @@ func TestTexts(t *testing.T) {
 // TestLayout: no two nodes overlap, edges lead on, and all lies within the picture.
 func TestLayout(t *testing.T) {
 	t.Parallel()
-	rules := workflow.Rules{MaxRetries: 3}
-	for _, tpl := range workflow.Templates() {
-		dag, err := rules.TemplateToDAG(tpl.Name, tpl.Stages)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, tpl := range (blueprint.Library{}).List() {
+		dag := tpl.DAG
 		for _, down := range []bool{false, true} {
 			g := layout(dag, down)
 			if len(g.Nodes) != dag.Len() {

@@ -198,7 +198,7 @@ func workOf(s *workflow.State, lang message.Lang) *work {
 			SkipWanted: st.SkipWanted, Retries: s.Retries[k], Crashes: s.Crashes[k], Started: st.StartedAt, Completed: st.CompletedAt,
 			Reason: message.Short(st.Reason, 400),
 		}
-		if known, ok := workflow.Lookup(k); ok {
+		if known, ok := s.DAG.Info(k); ok {
 			v.Label, v.Emoji = known.Label.In(lang), known.Emoji
 			v.Agent = cmp.Or(v.Agent, known.Agent)
 		}
