@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -81,14 +82,21 @@ func (d Dir) Put(key string, r Record) error {
 // Original finds the text whose SHA-256 begins with the given digits, at least
 // eight of them. Two texts with the same digits are no answer.
 func (d Dir) Original(digits string) (string, bool) {
-	if len(digits) < 8 {
+	if len(digits) < 8 || strings.Trim(digits, "0123456789abcdef") != "" {
 		return "", false
 	}
-	found, err := filepath.Glob(d.path(digits+"*", ".org"))
-	if err != nil || len(found) != 1 {
+	// Not a glob: a home may have brackets in its name.
+	files, err := os.ReadDir(filepath.Join(string(d), digits[:2]))
+	if err != nil {
 		return "", false
 	}
-	key, err := os.ReadFile(found[0])
+	found := slices.DeleteFunc(files, func(f os.DirEntry) bool {
+		return !strings.HasPrefix(f.Name(), digits) || filepath.Ext(f.Name()) != ".org"
+	})
+	if len(found) != 1 {
+		return "", false
+	}
+	key, err := os.ReadFile(filepath.Join(string(d), digits[:2], found[0].Name()))
 	if err != nil || len(key) != 2*sha256.Size {
 		return "", false
 	}

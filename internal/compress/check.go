@@ -69,8 +69,8 @@ func checkResult(original, result string, keepFacts bool) (lost []extract.Fact, 
 	if bare := extract.Undenied(original, result); len(bare) > 0 {
 		return nil, &refusedError{reason: reasonUndenied, Detail: message.Head(message.OneLine(bare[0]), 100)}
 	}
-	if extract.Claims(result) && !extract.Claims(original) {
-		return nil, &refusedError{reason: reasonClaim}
+	if claims := extract.Unearned(original, result); len(claims) > 0 {
+		return nil, &refusedError{reason: reasonClaim, Detail: message.Head(message.OneLine(claims[0]), 100)}
 	}
 	lost = extract.Lost(before, after)
 	if keepFacts {

@@ -319,6 +319,11 @@ func (r *run) ask(ctx context.Context, a *attempt, req Request) {
 		a.err = errWhole
 		return
 	}
+	if r.Redact != nil {
+		// A model may write what it was never sent: what it finds where it runs, or
+		// knows from elsewhere. The clone and the cache shall not hold it.
+		reply.Text, _ = r.Redact(reply.Text)
+	}
 	a.out.Text = reply.Text
 	if a.out.Lost, a.err = r.check(req.Text, reply.Text); a.err != nil {
 		a.final = r.once

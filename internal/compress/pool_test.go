@@ -3,6 +3,7 @@ package compress
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -443,6 +444,7 @@ func TestCheck(t *testing.T) {
 		{"invented hash", "Commit deadbeef1 broke internal/store/lock.go.", false, reasonInvented},
 		{"invented url", "See https://example.com/x for lock.go.", false, reasonInvented},
 		{"lost facts", "The build failed.", false, ""},
+		{"claims a success", "The build works in internal/store/lock.go.", false, reasonClaim},
 		{"lost facts must not", "The build failed.", true, reasonLost},
 	}
 	for _, tt := range tests {
@@ -459,6 +461,54 @@ func TestCheck(t *testing.T) {
 				t.Error("the loss was not counted")
 			}
 		})
+	}
+}
+
+// A model that keeps a statement and loses its denial, or reports a success that
+// was none, is asked again; an honest answer is taken.
+func TestUntrueAnswersAreRefused(t *testing.T) {
+	t.Parallel()
+	text := "The cache must not be shared between the workers of one host. Lint passes. The integration tests failed twice in the same place, and nobody knows why yet."
+	for answer, why := range map[string]reason{
+		"The cache must be shared between the workers of one host.":  reasonUndenied,
+		"Integration tests passed; lint passes.":                     reasonClaim,
+		"Cache must not be shared between workers. Lint passes.":     "",
+		"Integration tests failed twice, nobody knows why. Lint ok.": "",
+	} {
+		f := &fake{do: func(context.Context, int, Request) (Reply, error) { return Reply{Text: answer}, nil }}
+		var out outcome
+		err := poolOf(func(p *Pool) { p.MaxAttempts = 2 }).work(t.Context(), f, []job{{Level: Compress, Tokens: 40}}, func(int) (string, error) { return text, nil }, func(o outcome) error {
+			out = o
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r *refusedError
+		switch errors.As(out.Err, &r); {
+		case why == "" && out.Status != Success:
+			t.Errorf("%q: %v", answer, out.Err)
+		case why != "" && (r == nil || r.reason != why || len(f.calls) != 2):
+			t.Errorf("%q: %v after %d calls", answer, out.Err, len(f.calls))
+		}
+	}
+}
+
+// Homes have brackets, stars and question marks in their names.
+func TestOriginalInAnOddFolder(t *testing.T) {
+	t.Parallel()
+	d := Dir(filepath.Join(t.TempDir(), "h[o]me", "a*b?"))
+	text := "what was said"
+	if err := d.Put(textHash("key"), Record{Original: text, Result: "said"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := d.Original(textHash(text)[:8]); !ok || got != text {
+		t.Errorf("%q, %v", got, ok)
+	}
+	for _, bad := range []string{"", textHash(text)[:7], "????????", "../../..", textHash("other")[:8]} {
+		if got, ok := d.Original(bad); ok {
+			t.Errorf("%s: %q", bad, got)
+		}
 	}
 }
 
@@ -511,6 +561,18 @@ func TestRedactedBeforeItLeaves(t *testing.T) {
 	})
 	if err != nil || out.Status != Success {
 		t.Fatalf("%+v, %v", out, err)
+	}
+	// What it writes by itself is cleaned before it is kept.
+	p.Cache = Dir(t.TempDir())
+	f.do = func(context.Context, int, Request) (Reply, error) { return Reply{Text: "the key is hunter2"}, nil }
+	if err := p.work(t.Context(), f, []job{{Level: Compress, Tokens: 40}}, func(int) (string, error) { return text, nil }, func(o outcome) error {
+		out = o
+		return nil
+	}); err != nil || out.Text != "the key is [REDACTED]" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if _, ok := p.Cache.Made("the key is [REDACTED]"); !ok {
+		t.Error("the cache has another text")
 	}
 	if strings.Contains(f.calls[0].Text, "hunter2") || !slices.Equal(out.Redacted, []string{"password"}) {
 		t.Errorf("sent %q, redacted %v", f.calls[0].Text, out.Redacted)

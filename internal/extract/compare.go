@@ -120,14 +120,56 @@ var successWords = []string{
 	"通過", "通过", "成功", "修好", "修復", "修复", "完成", "解決", "解决", "完了", "成功し", "통과", "성공", "완료", "해결", "успешно", "исправлено", "готово", "прошли",
 }
 
-// Claims reports whether a text says, without a denial in the same sentence, that
-// something succeeded.
-func Claims(text string) bool {
-	for _, u := range Units(text) {
-		t := text[u.Start:u.End]
-		if u.Cues&Denied == 0 && u.Kind != CodeLine && Mentions(fold(t), successWords) {
-			return true
+// Unearned lists the sentences of a result that claim a success which the
+// original does not: nothing succeeded there, or something else did ("lint passes,
+// the tests failed" becomes "tests pass").
+func Unearned(original, result string) []string {
+	var claims []string
+	for _, u := range Units(result) {
+		t := result[u.Start:u.End]
+		if u.Kind == CodeLine || strings.Contains(original, t) {
+			continue
+		}
+		for _, c := range clauses(t) {
+			if claim(c) {
+				claims = append(claims, c)
+			}
 		}
 	}
-	return false
+	if len(claims) == 0 {
+		return nil
+	}
+	var earned, others []map[string]bool
+	for _, u := range Units(original) {
+		for _, c := range clauses(original[u.Start:u.End]) {
+			if u.Kind != CodeLine && claim(c) {
+				earned = append(earned, wordsOf(c))
+			} else {
+				others = append(others, wordsOf(c))
+			}
+		}
+	}
+	var out []string
+	for _, t := range claims {
+		set := wordsOf(t)
+		for w := range set {
+			if Mentions(w, successWords) {
+				delete(set, w)
+			}
+		}
+		if len(earned) == 0 || overlap(set, earned) == 0 && overlap(set, others) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// claim reports whether a clause says, without a denial, that something succeeded.
+func claim(t string) bool { return cuesOf(t)&Denied == 0 && Mentions(fold(t), successWords) }
+
+// clauses cuts a sentence where another statement may begin.
+func clauses(t string) []string {
+	return strings.FieldsFunc(strings.NewReplacer(" and ", ";", " but ", ";", " while ", ";", ", ", ";").Replace(t), func(r rune) bool {
+		return strings.ContainsRune(";；，、", r)
+	})
 }

@@ -85,7 +85,26 @@ func TestUndenied(t *testing.T) {
 			t.Errorf("%s: %q", result, got)
 		}
 	}
-	if Claims("Tests do not pass yet.") || !Claims("All 12 tests pass.") || !Claims("測試全部通過。") {
-		t.Error("claims of success")
+}
+
+func TestUnearned(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		original, result string
+		bad              bool
+	}{
+		{"The tests fail on line 12.", "Tests pass.", true},
+		{"Tests do not pass yet, I stopped there.", "The tests pass.", true},
+		{"Lint passes. The tests failed with two errors.", "Lint passes, tests failed.", false},
+		{"Lint passes. The tests failed with two errors.", "The tests passed.", true},
+		{"All 12 tests pass now, and the linter is clean.", "12 tests pass.", false},
+		{"I have fixed the parser, and everything works again.", "Done.", false},
+		{"測試還沒有通過。", "測試通過。", true},
+		{"測試全部通過。接著要更新文件。", "測試通過。", false},
+		{"The report is written.", "Report written.", false},
+	} {
+		if got := Unearned(c.original, c.result); (len(got) > 0) != c.bad {
+			t.Errorf("%q → %q: %q", c.original, c.result, got)
+		}
 	}
 }
