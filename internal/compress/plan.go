@@ -21,8 +21,9 @@ type Options struct {
 	// NoUsers and NoAssistants leave that side's messages alone.
 	NoUsers      bool
 	NoAssistants bool
-	// Newest turns at the end stay as they are, when there are more. In a session
-	// of fewer turns the messages stay, and of the tools the last calls.
+	// Newest turns at the end stay as they are. Where most of what tools said lies
+	// in them, as in a session of few turns, their messages stay, and of their tools
+	// the last calls.
 	Newest int
 	// Whole counts positions over the whole file instead of the live context.
 	Whole     bool
@@ -183,16 +184,37 @@ func (p *Plan) mapTurns(bands []Band) []Mapping {
 	return m
 }
 
-// mapTools is mapTurns for tools and thinking. In a session of few turns most of
-// what can be saved lies in the newest one.
+// mapTools is mapTurns for tools and thinking. Where the newest turns hold most of
+// what can be saved, they are no exception.
 func (p *Plan) mapTools(bands []Band) []Mapping {
-	if len(p.Turns) <= p.Options.Newest {
+	if p.newestHoldMost() {
 		return MapTurns(p.Turns, bands)
 	}
 	return p.mapTurns(bands)
 }
 
-// newestCalls is how many calls a session of few turns keeps at its end.
+// newestHoldMost reports whether most of what tools said lies in the newest turns.
+func (p *Plan) newestHoldMost() bool {
+	if len(p.Turns) <= p.Options.Newest {
+		return true
+	}
+	first := p.Turns[len(p.Turns)-p.Options.Newest:]
+	if len(first) == 0 {
+		return false
+	}
+	old, newest := 0, 0
+	for n, i := range p.View {
+		if n < first[0].Start {
+			old += int(p.Session.Entries[i].Tool)
+		} else {
+			newest += int(p.Session.Entries[i].Tool)
+		}
+	}
+	return newest > old
+}
+
+// newestCalls is how many calls stay at the end where the newest turns are no
+// exception.
 const newestCalls = 8
 
 // Few reports that positions mean little: there are hardly any turns.
@@ -305,7 +327,7 @@ func (p *Plan) planCalls(turnOf []int32, edits map[int32]bool) {
 	}
 	ranges := p.mapTools(p.Options.Tools)
 	pairs := p.Session.Pairs(p.View)
-	if len(p.Turns) <= p.Options.Newest {
+	if p.newestHoldMost() {
 		pairs = pairs[:max(0, len(pairs)-newestCalls)]
 	}
 	cut := map[int32]bool{} // entries with a call that is cut short

@@ -37,7 +37,8 @@ var (
 			"不給範圍時使用 --preset routine。每個 preset 都不動使用者的話與最新幾輪：\n" +
 			"  routine    移除前半的工具呼叫、截短其餘，移除思考；文字不動；保留最新 3 輪\n" +
 			"  heavy      移除前五分之四的工具呼叫、截短其餘，移除思考；前半的回答壓到約三成五；保留最新 2 輪\n" +
-			"  emergency  移除所有工具呼叫與思考；前半的回答壓到約一成，其餘三成五；保留最新 1 輪\n\n" +
+			"  emergency  移除所有工具呼叫與思考；前半的回答壓到約一成，其餘三成五；保留最新 1 輪\n" +
+			"若工具輸出大多在最新幾輪（例如只有幾輪的 session），那幾輪的文字不動，工具只保留最後 8 次呼叫。\n\n" +
 			"預設的 builtin 不使用網路。其他 provider 的金鑰只從環境變數讀取，送出前會先遮蔽機密。",
 		EN: "Compress the older part of a session by position (0 to 100 %), as a clone that resumes; the source is never changed.\n" +
 			"SESSION is an id, the unique beginning of one, or a path; without it a list is offered.\n\n" +
@@ -46,7 +47,8 @@ var (
 			"Without ranges it is --preset routine. No preset touches what users said or the newest turns:\n" +
 			"  routine    calls of the first half removed, later ones cut short, thinking removed; prose stays; newest 3 turns\n" +
 			"  heavy      calls of the first four fifths removed, later ones cut short, thinking removed; answers of the first half to about 35 percent; newest 2 turns\n" +
-			"  emergency  all calls and thinking removed; answers of the first half to about 10 percent, later ones to 35; newest turn\n\n" +
+			"  emergency  all calls and thinking removed; answers of the first half to about 10 percent, later ones to 35; newest turn\n" +
+			"Where the newest turns hold most of what tools said, as in a session of few turns, their messages stay, and of their tools the last 8 calls.\n\n" +
 			"The builtin provider, the default, uses no network. Other providers take their key from the environment only, and secrets are redacted before any text leaves the machine.",
 	}
 	HelpBands      = Text{ZH: "分段，例如 0-50:heavy-compress,50-80:compress", EN: "bands, such as 0-50:heavy-compress,50-80:compress"}
