@@ -24,6 +24,7 @@ const (
 	Narration                 // begins like talk about what comes next
 	Argued                    // weighs one thing against another, or says when
 	Question
+	Past // tells how things were
 )
 
 // cueWords are the lists: one line for each cue and language. A word that ends in
@@ -79,14 +80,19 @@ denied: 않, 없, 못, 아니, 말고, 마세요, 말 것, 제외, 안
 denied: не, нет, ни, без, нельзя, кроме, никогда, никак*, ничего, никто
 contrast: but, however, except, unless, instead, though, although, yet, nevertheless, nonetheless, still, otherwise, not, no, nor, only, even so, that said, on the other hand, conversely, rather, yes, alas
 contrast: 但, 不過, 不过, 然而, 除非, 除了, 否則, 否则, 可是, 卻, 却, 而不是, 反而, 只有, 只是, 不, 沒, 没
-contrast: しかし, ただし, でも, ただ, 一方, とはいえ, いいえ, けれど, もっとも, なお
-contrast: 하지만, 그러나, 다만, 단,, 그런데, 아니, 반면, 그래도
-contrast: но, однако, кроме, иначе, зато, нет, хотя, впрочем, а не, только, если не
-argued: so, but, than, would, could, will, if, whether, while, yet, though, although, either, alternative*, option, options, question, want, once, until, already, rather, too, enough, actually
-argued: 如果, 若, 會, 会, 可以, 比, 更, 雖然, 虽然, 還是, 还是, 或者, 需要, 是否, 但
-argued: もし, なら, より, かどうか, または, けど, まだ, すでに
-argued: 만약, 보다, 또는, 아직, 이미, 지만, 으면
-argued: если, чем, можно, либо, уже, пока, хотя, бы
+contrast: なぜなら, というのも, しかし, ただし, でも, ただ, 一方, とはいえ, いいえ, けれど, もっとも, なお
+contrast: 왜냐하면, 하지만, 그러나, 다만, 단,, 그런데, 아니, 반면, 그래도
+contrast: потому, но, однако, кроме, иначе, зато, нет, хотя, впрочем, а не, только, если не
+argued: which, when, where, that, as, be, being, so, but, than, would, could, will, if, whether, while, yet, though, although, either, alternative*, option, options, question, want, once, until, already, rather, too, enough, actually
+argued: 當, 当, 時, 时, 因而, 這樣, 这样, 如果, 若, 會, 会, 可以, 比, 更, 雖然, 虽然, 還是, 还是, 或者, 需要, 是否, 但
+argued: とき, 場合, ため, もし, なら, より, かどうか, または, けど, まだ, すでに
+argued: 경우, 때, 만약, 보다, 또는, 아직, 이미, 지만, 으면
+argued: котор*, когда, что, если, чем, можно, либо, уже, пока, хотя, бы
+past: was, were, had, wasn't, weren't
+past: 原來, 原来, 當時, 当时, 之前, 以前, 本來, 本来
+past: でした, だった, ました, ていた
+past: 었다, 였다, 했다, 었습, 했습, 이었
+past: был, была, было, были, стал*
 narration: let me, i'll, i will, now i, now let, let's, i'm going, i am going, next, great, perfect, good, okay, ok, sure, alright, looking at, i see, now, first, excellent, thanks, thank you, absolutely, i understand, i can see, here's, here is, here are, starting, got it, of course, certainly, i'm now, time to, sorry
 narration: 讓我, 让我, 我來, 我来, 我先, 現在, 现在, 接下來, 接下来, 好的, 沒問題, 没问题, 首先, 我會, 我会, 收到, 明白, 了解, 我正在
 narration: それでは, では, 次に, まず, はい, わかりました, 了解, これから
@@ -111,7 +117,7 @@ const atStart = Contrast | Narration
 
 var cueNames = map[string]Cue{
 	"decided": Decided, "rule": Rule, "duty": Duty, "choice": Choice, "reason": Reason, "asked": Asked, "done": Done,
-	"trouble": Trouble, "denied": Denied, "contrast": Contrast, "narration": Narration, "argued": Argued,
+	"trouble": Trouble, "denied": Denied, "contrast": Contrast, "narration": Narration, "argued": Argued, "past": Past,
 }
 
 // Hooks ask for decisions only, and each of them is a process: the whole table

@@ -244,12 +244,18 @@ func (s *splitter) sentences(a, b int, kind UnitKind) {
 		if x == y {
 			continue
 		}
-		if n := len(s.units); n > first && y-s.units[n-1].Start <= maxJoined && limits(s.text[x:y]) {
+		if n := len(s.units); n > first && y-s.units[n-1].Start <= maxJoined && limits(s.text[x:y]) && !interjection(s.text[s.units[n-1].Start:s.units[n-1].End]) {
 			s.units[n-1].End = y
 			continue
 		}
 		s.add(x, y, kind)
 	}
+}
+
+// interjection reports whether a sentence is a word or two of talk that nothing
+// can limit: "Great!", "Good point."
+func interjection(t string) bool {
+	return len(t) < 24 && strings.Count(t, " ") < 3 && cuesOf(t)&Narration != 0 && cuesOf(t)&Denied == 0
 }
 
 // limits reports whether a sentence denies, excepts or answers the one before.
@@ -328,7 +334,10 @@ func abbreviation(t string) bool {
 	case "e.g", "i.e", "vs", "etc", "cf", "approx", "resp", "mr", "dr", "fig", "incl", "т.е", "т.к", "т.д", "напр", "см":
 		return true
 	}
-	// "3. Title" behind a heading's mark or emphasis.
+	// "3. Title" behind a heading's mark or emphasis, not "instead of 11."
+	if strings.Trim(w, "0123456789") == "" {
+		return strings.Trim(t, "#*_> 0123456789") == ""
+	}
 	return utf8.RuneCountInString(w) == 1 || strings.Trim(w, "#*_0123456789") == ""
 }
 
