@@ -1,11 +1,8 @@
 package shrink
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,75 +15,11 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// corpus is some sessions, each compressed as one band.
-type corpus struct {
-	name  string
-	files []string
-}
-
-// corpora are the recorded sessions: half A, on which the compressor was tuned,
-// and half B, which it was not. Without them, sessions are generated.
-func corpora(t *testing.T) []corpus {
-	dir := os.Getenv("OVERTONE_SAMPLES")
-	if dir != "" && !filepath.IsAbs(dir) {
-		dir = filepath.Join("..", "..", "..", dir)
-	}
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "shared", "samples")
-	}
-	found, err := filepath.Glob(filepath.Join(dir, "real", "*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) == 0 {
-		t.Logf("no recorded sessions in %s: the numbers below are of generated ones", dir)
-		return []corpus{{"generated", generatedFiles(t)}}
-	}
-	more, err := filepath.Glob(filepath.Join(dir, "compactions", "*.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := []corpus{{name: "half A (tuned on)"}, {name: "half B"}}
-	for _, list := range [][]string{found, more} {
-		for i, f := range list {
-			out[i%2].files = append(out[i%2].files, f)
-		}
-	}
-	return out
-}
-
-func generatedFiles(t *testing.T) []string {
-	var files []string
-	for i, tg := range []tongue{english, chinese} {
-		var lines []string
-		parent := "null"
-		for n, m := range generateSession(uint64(i+1), tg) {
-			typ, content := "assistant", fmt.Sprintf(`[{"type":"text","text":%s}]`, quote(m))
-			if n%4 == 0 {
-				typ, content = "user", quote(m)
-			}
-			id := fmt.Sprintf("%08d-0000-4000-8000-%012d", n, i)
-			lines = append(lines, fmt.Sprintf(`{"parentUuid":%s,"type":%q,"uuid":%q,"sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":%q,"model":"m","content":%s}}`, parent, typ, id, typ, content))
-			parent = `"` + id + `"`
-		}
-		path := filepath.Join(t.TempDir(), fmt.Sprintf("generated-%d.jsonl", i))
-		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, path)
-	}
-	return files
-}
-
-func quote(s string) string {
-	b, _ := json.Marshal(s)
-	return string(b)
-}
-
 // pair is a message before and after.
 type pair struct {
 	before, after string
 	user          bool
+	turn          int32
 	file          string
 }
 
@@ -138,7 +71,7 @@ func compressed(t *testing.T, file string, level compress.Level) []pair {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, pair{transcript.Text(x), transcript.Text(y), it.User, filepath.Base(file)})
+		out = append(out, pair{transcript.Text(x), transcript.Text(y), it.User, it.Turn, filepath.Base(file)})
 	}
 	return out
 }
@@ -159,30 +92,6 @@ func openFile(t *testing.T, path string) *os.File {
 		t.Fatal(err)
 	}
 	return f
-}
-
-func copied(t *testing.T, file string) string {
-	t.Helper()
-	f := openFile(t, file)
-	defer f.Close()
-	var r io.Reader = f
-	name := filepath.Base(file)
-	if strings.HasSuffix(name, ".gz") {
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, name = z, strings.TrimSuffix(name, ".gz")
-	}
-	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // score is what one method kept.
@@ -230,8 +139,9 @@ func (s *score) share(want func(kind) bool) float64 {
 	return 100 * float64(kept) / float64(all)
 }
 
-func hard(k kind) bool { return !k.soft }
+func hard(k kind) bool { return !k.soft && k.read == 0 }
 func soft(k kind) bool { return k.soft }
+func told(k kind) bool { return k.read != 0 }
 
 func percent(a, b int) float64 {
 	if b == 0 {
@@ -269,6 +179,17 @@ func measure(t *testing.T, c corpus, level compress.Level) []*score {
 		}
 		out = append(out, s)
 	}
+	limit := fresh("oracle")
+	for from := 0; from < len(pairs); {
+		to := from
+		for to < len(pairs) && pairs[to].file == pairs[from].file {
+			to++
+		}
+		for i, text := range oracle(pairs[from:to]) {
+			limit.add(pairs[from+i], text)
+		}
+		from = to
+	}
 	if dump := os.Getenv("OVERTONE_EVAL_DUMP"); dump != "" {
 		f, err := os.OpenFile(dump, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -294,13 +215,13 @@ func measure(t *testing.T, c corpus, level compress.Level) []*score {
 	for _, k := range kinds {
 		fmt.Fprintf(&b, " %9s", k.name)
 	}
-	fmt.Fprintf(&b, " %7s %7s %7s %8s %4s\n", "HARD", "SOFT", "denial", "remnant", "cut")
-	for _, s := range out {
+	fmt.Fprintf(&b, " %6s %6s %6s %7s %8s %4s\n", "HARD", "SOFT", "READ", "denial", "remnant", "cut")
+	for _, s := range append(slices.Clone(out), limit) {
 		fmt.Fprintf(&b, "  %-9s %5.1f%%", s.name, percent(s.chars, total))
 		for i := range kinds {
 			fmt.Fprintf(&b, " %9.1f", percent(s.kept[i], s.all[i]))
 		}
-		fmt.Fprintf(&b, " %7.1f %7.1f %6.1f%% %7.1f%% %4d\n", s.share(hard), s.share(soft), percent(s.lost, s.denied), percent(s.rest, s.pieces), s.cut)
+		fmt.Fprintf(&b, " %6.1f %6.1f %6.1f %6.1f%% %7.1f%% %4d\n", s.share(hard), s.share(soft), s.share(told), percent(s.lost, s.denied), percent(s.rest, s.pieces), s.cut)
 	}
 	fmt.Fprintf(&b, "  %-9s %6s", "facts", "")
 	for i := range kinds {
@@ -313,7 +234,7 @@ func measure(t *testing.T, c corpus, level compress.Level) []*score {
 		}
 		return m
 	}
-	fmt.Fprintf(&b, "\n  against the best baseline: hard ×%.2f, soft ×%.2f", ours.share(hard)/best(hard), ours.share(soft)/best(soft))
+	fmt.Fprintf(&b, "\n  against the best baseline: hard ×%.2f, soft ×%.2f, read ×%.2f", ours.share(hard)/best(hard), ours.share(soft)/best(soft), ours.share(told)/best(told))
 	for _, name := range []string{"quantity", "error"} {
 		only := func(k kind) bool { return k.name == name }
 		fmt.Fprintf(&b, ", %s ×%.2f", name, ours.share(only)/best(only))

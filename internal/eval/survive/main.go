@@ -86,7 +86,7 @@ func run(show string) error {
 		return nil
 	}
 	report(list, cuts)
-	return nil
+	return shrinking(list)
 }
 
 // show is the hand-over of one compaction with what it misses.
