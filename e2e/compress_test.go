@@ -126,11 +126,15 @@ func holds(t *testing.T, r *mockapi.Request, texts []string) {
 
 func TestCompressedCloneResumes(t *testing.T) {
 	t.Parallel()
+	onEach(t, cloneResumes)
+}
+
+func cloneResumes(t *testing.T, v Version) {
 	p := &Play{Main: []Step{
 		call(bash("echo TOOL-OUTPUT-ONE")), say(essay("store")),
 		call(bash("echo TOOL-OUTPUT-TWO")), say(essay("hook")),
 	}}
-	w := NewWorld(t, Overtone, p.Handle)
+	w := NewWorld(t, Overtone, p.Handle, v)
 	w.Allow = "Bash"
 	id := w.Prompt("FIRST " + essay("cli")).Result().SessionID
 	w.Prompt("SECOND "+essay("watch"), "--resume", id)
@@ -217,6 +221,69 @@ func TestRecordedClonesResume(t *testing.T) {
 	}
 }
 
+// command runs a program in the world's project.
+func (w *CodexWorld) command(name string, args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = w.Project, w.environ()
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		w.t.Fatalf("%s %v: %v\n%s%s", name, args, err, out, errs.String())
+	}
+	return string(out)
+}
+
+func overtoneBinary(t *testing.T) string {
+	t.Helper()
+	dir, err := buildOvertone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "overtone")
+}
+
+// A rollout's last count of tokens is what codex goes by when it resumes: a
+// session near its limit is compacted before anything else, its clone is not.
+func TestCompressedRolloutIsNotCompacted(t *testing.T) {
+	t.Parallel()
+	w := newCodexWorld(t, func(r codexmock.Request) codexmock.Reply {
+		if r.Compaction {
+			return codexmock.Reply{Message: "A summary.", Tokens: 2000}
+		}
+		if text, _ := r.LastUser(); strings.HasPrefix(text, "PROBE") {
+			return codexmock.Reply{Message: "Here.", Tokens: 3000}
+		}
+		return codexmock.Reply{Message: essay("store"), Tokens: 80000}
+	}, "model_auto_compact_token_limit = 70000\n"+Unattended)
+	bin := overtoneBinary(t)
+	w.command(w.server, "exec", "FIRST "+essay("cli"))
+	files, _ := filepath.Glob(filepath.Join(w.Codex, "sessions", "*", "*", "*", "rollout-*.jsonl"))
+	if len(files) != 1 {
+		t.Fatalf("rollouts %v", files)
+	}
+	out := w.command(bin, "compress", files[0], "--json", "--bands", "0-100:compress")
+	compactions := func(id string) (n, of int) {
+		from := len(w.Model.Requests())
+		w.command(w.server, "exec", "resume", id, "PROBE")
+		for _, r := range w.Model.Requests()[from:] {
+			of++
+			if r.Compaction {
+				n++
+			}
+		}
+		return n, of
+	}
+	if n, of := compactions(gjson.Get(out, "result.id").String()); n != 0 || of == 0 {
+		t.Errorf("%d of %d requests of the clone compact it", n, of)
+	}
+	name := strings.TrimSuffix(filepath.Base(files[0]), ".jsonl")
+	if n, _ := compactions(name[len(name)-36:]); n == 0 {
+		t.Error("the source is not compacted either: this test shows nothing")
+	}
+}
+
 // The same bands on a rollout, which codex resumes.
 func TestCompressedRolloutResumes(t *testing.T) {
 	t.Parallel()
@@ -226,23 +293,8 @@ func TestCompressedRolloutResumes(t *testing.T) {
 		}
 		return codexmock.Reply{Message: essay("store"), Tokens: 1000}
 	}, Unattended)
-	bin, err := buildOvertone()
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := func(name string, args ...string) string {
-		t.Helper()
-		cmd := exec.Command(name, args...)
-		cmd.Dir, cmd.Env = w.Project, w.environ()
-		var errs bytes.Buffer
-		cmd.Stderr = &errs
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s %v: %v\n%s%s", name, args, err, out, errs.String())
-		}
-		return string(out)
-	}
-	bin = filepath.Join(bin, "overtone")
+	run := w.command
+	bin := overtoneBinary(t)
 	run(w.server, "exec", "FIRST "+essay("cli"))
 	files, _ := filepath.Glob(filepath.Join(w.Codex, "sessions", "*", "*", "*", "rollout-*.jsonl"))
 	if len(files) != 1 {
