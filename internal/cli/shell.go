@@ -21,6 +21,9 @@ type Shell struct{ app *app }
 
 // RunProgram runs a program whose commands build makes.
 func RunProgram(name string, short, long message.Text, args []string, env Env, build func(*Shell) []*cobra.Command) int {
+	env.Stdout, env.Stderr = newScreen(env.Stdout), newScreen(env.Stderr)
+	defer flush(env.Stdout)
+	defer flush(env.Stderr)
 	a := &app{env: env, lang: env.lang(), name: name}
 	if env.home() == "" && env.Getenv("OVERTONE_HOME") == "" {
 		return a.exit(message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet))

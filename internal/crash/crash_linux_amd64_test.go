@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -235,13 +236,32 @@ func (w world) print() string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-func build(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "overtone")
-	cmd := exec.Command("go", "build", "-o", program, "../../cmd/overtone")
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "overtone-crash-*")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-o", dir, "../../cmd/overtone")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return filepath.Join(dir, "overtone"), nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if program, err := built(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(program)) // a temporary folder
+	}
+	os.Exit(code)
+}
+
+func build(t *testing.T) string {
+	t.Helper()
+	program, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }
@@ -296,7 +316,7 @@ func TestKilledAnywhere(t *testing.T) {
 			}
 			for n := 1 + i%stride; ; n += stride {
 				w := before.copyTo(scratch)
-				last, killed := w.kill(s, target{n, all})
+				last, killed := w.kill(s, target{n: n, every: all})
 				points++
 				id := w.print()
 				if !seen[id] {

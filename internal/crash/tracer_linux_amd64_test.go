@@ -18,12 +18,20 @@ var changes = map[uint64]string{
 
 const copyFileRange = 326
 
+// reads are the calls, beside those that change something, that may fail.
+var reads = map[uint64]string{
+	syscall.SYS_OPENAT: "open", syscall.SYS_READ: "read", syscall.SYS_PREAD64: "pread", syscall.SYS_FSTAT: "fstat",
+	262: "stat", syscall.SYS_GETDENTS64: "getdents", syscall.SYS_LSEEK: "lseek",
+}
+
 // target says where a process is killed: before the nth system call, counted over
 // all its threads; of those that change something only, where every is false. With
-// n 0 it lives.
+// n 0 it lives. With an error the process lives, and that call fails; of those that
+// deal with files all count.
 type target struct {
 	n     int
 	every bool
+	fails syscall.Errno
 }
 
 // trace runs a program and kills it. It returns how many calls there were, the one
@@ -50,6 +58,7 @@ func trace(path string, args []string, attr *os.ProcAttr, at target) (calls int,
 	}
 	inside := map[int]bool{}
 	killed := false
+	failing := 0 // the thread whose call is to fail
 	for {
 		pid, err := syscall.Wait4(-1, &ws, syscall.WALL, nil)
 		if errors.Is(err, syscall.EINTR) {
@@ -68,16 +77,29 @@ func trace(path string, args []string, attr *os.ProcAttr, at target) (calls int,
 		switch sig := ws.StopSignal(); {
 		case sig == syscall.SIGTRAP|0x80:
 			inside[pid] = !inside[pid]
+			var regs syscall.PtraceRegs
+			if !inside[pid] && pid == failing {
+				if failing = 0; syscall.PtraceGetRegs(pid, &regs) == nil {
+					regs.Rax = -uint64(at.fails)
+					_ = syscall.PtraceSetRegs(pid, &regs) // it is stopped
+				}
+			}
 			if !inside[pid] || killed {
 				break
 			}
-			var regs syscall.PtraceRegs
 			if err := syscall.PtraceGetRegs(pid, &regs); err != nil {
 				break // gone
 			}
 			name, counts := changes[regs.Orig_rax]
 			if regs.Orig_rax == syscall.SYS_OPENAT && regs.Rdx&syscall.O_CREAT != 0 {
 				name, counts = "create", true
+			}
+			if !counts && at.fails != 0 {
+				name, counts = reads[regs.Orig_rax]
+			}
+			// An exit cannot fail, and what the runtime does before main is its own.
+			if at.fails != 0 && regs.Orig_rax == syscall.SYS_EXIT_GROUP {
+				counts = false
 			}
 			if !counts && at.every {
 				name, counts = fmt.Sprintf("call %d", regs.Orig_rax), true
@@ -87,6 +109,12 @@ func trace(path string, args []string, attr *os.ProcAttr, at target) (calls int,
 			}
 			if calls++; calls == at.n {
 				last, killed = name, true
+				if at.fails != 0 {
+					failing, last = pid, fmt.Sprintf("%s(%d)", name, int32(regs.Rdi))
+					regs.Orig_rax = ^uint64(0)
+					_ = syscall.PtraceSetRegs(pid, &regs) // it is stopped
+					break
+				}
 				_ = syscall.Kill(p.Pid, syscall.SIGKILL) // it is there: we have stopped it
 			}
 		case sig == syscall.SIGTRAP, sig == syscall.SIGSTOP:

@@ -1,7 +1,11 @@
 package hook
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -200,5 +204,43 @@ func TestManyWritersAndAHeldLock(t *testing.T) {
 		if n := seen[fmt.Sprintf("r%d", i)]; n != 1 {
 			t.Errorf("call %d is there %d times", i, n)
 		}
+	}
+}
+
+// A report of an earlier round does not stand behind a new verdict.
+func TestReportOfAnEarlierRoundIsGone(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	hire := func(id, kind string) {
+		p.call("pre-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"`+id+`","tool_input":{"subagent_type":"overtone:`+kind+`","prompt":"go"}`)
+	}
+	stop := func(id, kind, text string) {
+		p.call("subagent-stop", "claude-code", `"agent_id":"`+id+`","agent_type":"overtone:`+kind+`","last_assistant_message":"`+text+`"`)
+	}
+	const pass = `fine <!-- PIPELINE_ROUTE: {\"verdict\":\"PASS\",\"route\":\"NEXT\"} -->`
+	const fail = `# Broken\n\nthe map\n<!-- PIPELINE_ROUTE: {\"verdict\":\"FAIL\",\"route\":\"DEV\",\"severity\":\"HIGH\"} -->`
+	report := filepath.Join(p.dir, ".claude", "pipeline-context-s1-TEST.md")
+	p.call("user-prompt-submit", "claude-code", `"prompt":"[workflow:quick] x"`)
+	hire("t1", "developer")
+	stop("a1", "developer", pass)
+	hire("t2", "code-reviewer")
+	hire("t3", "tester")
+	stop("a2", "code-reviewer", pass)
+	stop("a3", "tester", fail)
+	if data, err := os.ReadFile(report); err != nil || !strings.Contains(string(data), "the map") {
+		t.Fatalf("no report: %q, %v", data, err)
+	}
+	hire("t4", "developer")
+	stop("a4", "developer", pass)
+	hire("t5", "tester")
+	if _, err := os.Stat(report); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("the report of the first round is there: %v", err)
+	}
+	stop("a5", "tester", pass)
+	if st, _ := p.workflow().Stages.Get("TEST"); st.Result != "pass" {
+		t.Errorf("TEST: %+v", st)
+	}
+	if _, err := os.Stat(report); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a report that nobody wrote: %v", err)
 	}
 }

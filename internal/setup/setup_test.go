@@ -151,3 +151,49 @@ func TestExamineNothing(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A link in the place of a folder of ours is not followed: what would be written
+// there is somebody else's.
+func TestInstallFollowsNoLinks(t *testing.T) {
+	ctx := context.Background()
+	h := host.All()[0]
+	e := newEnv(t)
+	plan, err := e.PlanInstall(ctx, options(h, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Apply(ctx); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(e.Home.Root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := 0
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			continue
+		}
+		folders++
+		e := newEnv(t)
+		elsewhere := t.TempDir()
+		if err := os.MkdirAll(e.Home.Root(), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(elsewhere, filepath.Join(e.Home.Root(), entry.Name())); err != nil {
+			t.Fatal(err)
+		}
+		if plan, err := e.PlanInstall(ctx, options(h, "")); err == nil {
+			err = plan.Apply(ctx)
+			if err == nil {
+				t.Errorf("%s: a link, and all is well", entry.Name())
+			}
+		}
+		if list, err := os.ReadDir(elsewhere); err != nil || len(list) > 0 {
+			t.Errorf("%s: %v, %v in somebody else's folder", entry.Name(), list, err)
+		}
+	}
+	if folders < 2 {
+		t.Errorf("%d folders", folders)
+	}
+}
