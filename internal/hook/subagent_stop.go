@@ -112,9 +112,7 @@ func (c *call) ask(tx *session.Tx, done completion) string {
 	if !missing && !long {
 		return ""
 	}
-	if err := c.keepReport(tx, key, done.Text); err != nil {
-		return ""
-	}
+	keepReport(tx, key, done.Text)
 	if _, err := tx.Apply(workflow.Bind{Agent: done.Agent, AgentID: done.AgentID}); err != nil {
 		return ""
 	}
@@ -170,9 +168,7 @@ func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 	key := tx.Workflow.StageOf(workflow.Completion{ID: done.ID, AgentID: done.AgentID, Agent: done.Agent})
 	if tx.Workflow.Quality(key) && !done.Died {
 		if done.HasText {
-			if err := c.keepReport(tx, key, done.Text); err != nil {
-				c.complain("context", err)
-			}
+			keepReport(tx, key, done.Text)
 		}
 		if route != nil {
 			c.correctReport(tx, key, route)
@@ -255,20 +251,17 @@ func (c *call) seeStage(tx *session.Tx, out workflow.Outcome) {
 }
 
 // keepReport saves an answer as the stage's report unless the agent wrote one.
-func (c *call) keepReport(tx *session.Tx, key, text string) error {
+func keepReport(tx *session.Tx, key, text string) {
 	report := text
 	if i := strings.LastIndex(text, "<!-- PIPELINE_ROUTE"); i >= 0 {
 		report = text[:i]
 	}
 	report = strings.TrimSpace(report)
 	// One line and the marker is what was asked for: no report.
-	if report == "" || !strings.Contains(report, "\n") && len(report) < 400 {
-		return nil
+	if report == "" || !strings.Contains(report, "\n") && len(report) < 400 || tx.Reported(key) {
+		return
 	}
-	if _, err := tx.ReadContext(c.sess.ContextPath(key)); err == nil {
-		return nil
-	}
-	return tx.WriteContext(key, []byte(report+"\n"))
+	tx.Report(key, report+"\n")
 }
 
 // correctReport corrects the context_file of an answer: only a report of this
@@ -280,7 +273,7 @@ func (c *call) correctReport(tx *session.Tx, key string, route *workflow.Route) 
 		}
 		route.ContextFile = ""
 	}
-	if _, err := tx.ReadContext(c.sess.ContextPath(key)); err == nil {
+	if tx.Reported(key) {
 		route.ContextFile = c.shownPath(c.sess.ContextPath(key))
 	}
 }

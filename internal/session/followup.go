@@ -28,6 +28,7 @@ type todo struct {
 	Barrier string            `json:"barrier,omitempty"`
 	Reflect map[string]string `json:"reflect,omitempty"`
 	Forget  []string          `json:"forget,omitempty"`
+	Keep    map[string]string `json:"keep,omitempty"` // reports, by stage
 	Merge   []workflow.Source `json:"merge,omitempty"`
 	Report  string            `json:"report,omitempty"` // the stage whose report is of an earlier round
 	Project string            `json:"project,omitempty"`
@@ -84,6 +85,9 @@ func (t todo) do(tx *store.Tx, emit func([]byte) error) error {
 	var errs []error
 	if t.Barrier != "" {
 		errs = append(errs, tx.WriteBarrier([]byte(t.Barrier)))
+	}
+	for stage, text := range t.Keep {
+		errs = append(errs, tx.WriteContext(stage, []byte(text)))
 	}
 	for stage, text := range t.Reflect {
 		errs = append(errs, tx.WriteReflection(stage, []byte(text)))

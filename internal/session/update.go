@@ -38,7 +38,8 @@ type Tx struct {
 	// Unticked is why the last step could not be ticked in the task list.
 	Unticked error
 
-	o Options
+	o       Options
+	reports map[string]string // to be written with the next step
 }
 
 // Update changes a session. What f does to the memory is written even if f fails:
@@ -75,9 +76,27 @@ func changeMemory(tx *store.Tx, m *Memory, f func() error) error {
 	return errors.Join(ferr, err)
 }
 
+// Report hands in what an agent said of a stage. It is written with the next step,
+// not before it: killed between the two, there would be a report of nothing.
+func (tx *Tx) Report(stage, text string) {
+	tx.reports = map[string]string{stage: text}
+}
+
+// Reported says whether there is a report of a stage, or will be.
+func (tx *Tx) Reported(stage string) bool {
+	if _, ok := tx.reports[stage]; ok {
+		return true
+	}
+	_, err := tx.ReadContext(tx.Session().ContextPath(stage))
+	return err == nil
+}
+
 // Apply steps the workflow.
 func (tx *Tx) Apply(ev workflow.Event) (workflow.Outcome, error) {
-	s, out, err := step(tx.Tx, tx.o.Rules, tx.o.Lang, tx.o.Project, tx.Workflow, ev, tx.o.Now)
+	s, out, err := step(tx.Tx, tx.o.Rules, tx.o.Lang, tx.o.Project, tx.reports, tx.Workflow, ev, tx.o.Now)
+	if s != tx.Workflow {
+		tx.reports = nil
+	}
 	tx.Workflow = s
 	var (
 		derived derivedError

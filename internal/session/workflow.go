@@ -78,11 +78,12 @@ func Peek(s *store.Session) (*workflow.State, error) {
 // state, barriers, reflections, the merged report, the timeline. The state is
 // written before everything that can be derived from it.
 func Step(tx *store.Tx, rules workflow.Rules, lang message.Lang, s *workflow.State, ev workflow.Event, now time.Time) (*workflow.State, workflow.Outcome, error) {
-	return step(tx, rules, lang, "", s, ev, now)
+	return step(tx, rules, lang, "", nil, s, ev, now)
 }
 
-// step is [Step] in a project, whose task list follows the workflow.
-func step(tx *store.Tx, rules workflow.Rules, lang message.Lang, project string, s *workflow.State, ev workflow.Event, now time.Time) (*workflow.State, workflow.Outcome, error) {
+// step is [Step] in a project, whose task list follows the workflow, with the
+// reports that come with the event.
+func step(tx *store.Tx, rules workflow.Rules, lang message.Lang, project string, reports map[string]string, s *workflow.State, ev workflow.Event, now time.Time) (*workflow.State, workflow.Outcome, error) {
 	next, out := rules.Apply(s, ev)
 	if next == nil || next == s {
 		return s, out, nil
@@ -95,6 +96,7 @@ func step(tx *store.Tx, rules workflow.Rules, lang message.Lang, project string,
 	if err != nil {
 		return s, out, err
 	}
+	todo.Keep = reports
 	intended := todo.intend(tx)
 	if err := tx.Write(store.WorkflowFile, data); err != nil {
 		return s, out, err
