@@ -370,3 +370,29 @@ func (r *Record) Empty() bool { return r.piece == 0 }
 func (r *Record) Work() Work {
 	return Work{Commits: r.plan.Slice.Commits, Steps: r.plan.Slice.Steps, Next: r.plan.Plan.open(), Words: r.Words}
 }
+
+// What an audit asks of a record: whether something that an agent used after a
+// compaction had been met before it.
+
+// Name is the number of a name that the slice holds, -1 for one that it does not.
+func (r *Record) Name(base []byte) int {
+	if i, ok := r.names.at[string(base)]; ok {
+		return int(i)
+	}
+	return -1
+}
+
+// Names is how many names there are.
+func (r *Record) Names() int { return len(r.names.list) }
+
+// HasRead reports whether a file was read.
+func (r *Record) HasRead(path string) bool {
+	i := r.known(path)
+	return i >= 0 && r.files[i].reads > 0
+}
+
+// HasRun reports whether a command line was run, in the words of [TidyCommand].
+func (r *Record) HasRun(line string) bool {
+	_, ok := r.runAt[line]
+	return ok
+}

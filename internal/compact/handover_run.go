@@ -300,3 +300,19 @@ func (r *Record) commands(stated func(string) bool) (works, fails []executed) {
 	}
 	return works, fails
 }
+
+// TidyCommand writes a command as one short line that compares, "" for one that
+// only looks around or is not typed twice.
+func TidyCommand(line, cwd string) string {
+	line = tidyCommand(line, cwd)
+	if commandKey(line) == "" {
+		return ""
+	}
+	return line
+}
+
+// FileRead is the file that a command prints, "" for none or several.
+func FileRead(line string) string { return readByCommand(line) }
+
+// Changes reports whether a command names files that it changes.
+func Changes(line string) bool { return len(changedByCommand(line)) > 0 }

@@ -480,3 +480,16 @@ func Holds(path, word string) bool {
 	})
 	return found && err == nil
 }
+
+// TimeBefore is the time of the last message before an offset, 0 where it is not
+// known.
+func TimeBefore(f io.ReaderAt, off int64, h Host) (ms int64) {
+	var r record
+	_ = backwardIn(f, off, tailBound, func(line []byte) bool { // what cannot be read is not known
+		if r.parse(line, h) && !r.has(Sidechain) && (r.kind != Other || h == Codex) {
+			ms = parseTime(r.timestamp)
+		}
+		return ms == 0
+	})
+	return ms
+}

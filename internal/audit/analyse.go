@@ -1,0 +1,530 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// traced is a file with its trace.
+type traced struct {
+	file transcript.File
+	*trace
+}
+
+// bucket adds up requests under one name.
+type bucket struct {
+	Bucket
+	usd      float64
+	sessions map[string]bool
+}
+
+type buckets map[string]*bucket
+
+func (b buckets) at(name string) *bucket {
+	k := b[name]
+	if k == nil {
+		k = &bucket{sessions: map[string]bool{}}
+		k.Name = name
+		b[name] = k
+	}
+	return k
+}
+
+func (b *bucket) add(session string, t Tokens, usd float64, priced bool) {
+	b.sessions[session] = true
+	b.Requests++
+	b.Tokens.add(t)
+	if priced {
+		b.usd += usd
+	} else {
+		b.Unpriced += t.Total()
+	}
+}
+
+func (b *bucket) done() Bucket {
+	b.Sessions = len(b.sessions)
+	if b.Unpriced == 0 {
+		b.USD = &b.usd
+	}
+	return b.Bucket
+}
+
+func (b buckets) list(order func(a, b Bucket) int) []Bucket {
+	out := make([]Bucket, 0, len(b))
+	for _, k := range b {
+		out = append(out, k.done())
+	}
+	slices.SortFunc(out, func(a, b Bucket) int { return cmp.Or(order(a, b), strings.Compare(a.Name, b.Name)) })
+	return out
+}
+
+// analysis is the state of one run over all traces.
+type analysis struct {
+	Options
+	from     int64 // Unix milliseconds
+	seen     map[uint64]bool
+	days     buckets
+	projects buckets
+	models   buckets
+	total    bucket
+	after    int64 // the usual size after a compaction
+	dayEnd   int64 // the day that was asked for last
+	dayStart int64
+	day      string
+}
+
+// analyse makes the report. Traces are in order of time, so that of a request
+// that several files hold the first one's counts.
+func analyse(list []traced, o Options) *Report {
+	a := &analysis{Options: o, seen: map[uint64]bool{}, days: buckets{}, projects: buckets{}, models: buckets{}}
+	a.total.sessions = map[string]bool{}
+	if !o.Since.IsZero() {
+		a.from = o.Since.UnixMilli()
+	}
+	slices.SortStableFunc(list, func(x, y traced) int { return cmp.Compare(x.First, y.First) })
+	a.after = usualSize(list)
+	r := &Report{
+		Schema: 1, Project: o.Project, Host: o.Host, Made: o.Now.UTC().Format(time.RFC3339), Prices: prices().PriceSource,
+		Policy: policyOf(o), Sessions: []Session{},
+	}
+	if !o.Since.IsZero() {
+		r.Since = o.Since.UTC().Format(time.RFC3339)
+	}
+	sessions := map[string]int{}
+	var payback []float64
+	var toEdit []float64
+	// Main threads first: a sub-agent's file belongs to one of them.
+	for _, agents := range [...]bool{false, true} {
+		for i := range list {
+			t := &list[i]
+			if t.file.Agent != agents || !a.takes(t, sessions) {
+				continue
+			}
+			r.Files++
+			r.Bytes += t.file.Size
+			r.Unreadable += t.Unreadable
+			id := t.file.ID
+			if agents {
+				id = cmp.Or(t.file.Parent, id)
+			}
+			at, ok := sessions[id]
+			if !ok {
+				at = len(r.Sessions)
+				sessions[id] = at
+				r.Sessions = append(r.Sessions, a.session(t, id))
+			}
+			s := &r.Sessions[at]
+			if agents && ok {
+				s.Agents++
+			}
+			a.requests(t, s)
+			if !agents {
+				a.compactions(t, s, &r.Totals, &payback, &toEdit)
+			}
+		}
+	}
+	slices.SortStableFunc(r.Sessions, func(x, y Session) int { return cmp.Or(strings.Compare(y.End, x.End), strings.Compare(x.ID, y.ID)) })
+	for i := range r.Sessions {
+		r.Totals.Cache.add(r.Sessions[i].Cache)
+	}
+	byTokens := func(x, y Bucket) int { return cmp.Compare(y.Tokens.Total(), x.Tokens.Total()) }
+	r.Days = a.days.list(func(x, y Bucket) int { return strings.Compare(x.Name, y.Name) })
+	r.Projects, r.Models = a.projects.list(byTokens), a.models.list(byTokens)
+	compactions := r.Totals.Compactions
+	r.Totals.Bucket = a.total.done()
+	r.Totals.Sessions, r.Totals.Compactions = len(r.Sessions), compactions
+	r.Totals.Payback = median(payback)
+	if m := median(toEdit); m != nil {
+		n := int(*m)
+		r.Totals.Lost.ToEdit = &n
+	}
+	return r
+}
+
+// takes is the filter.
+func (a *analysis) takes(t *traced, sessions map[string]int) bool {
+	if a.Host != "" && string(t.file.Host) != a.Host || t.Last > 0 && t.Last < a.from {
+		return false
+	}
+	if a.Project == "" {
+		return true
+	}
+	if _, ok := sessions[t.file.Parent]; ok && t.file.Agent {
+		return true
+	}
+	return strings.Contains(strings.ToLower(projectOf(t)), strings.ToLower(a.Project))
+}
+
+func projectOf(t *traced) string { return cmp.Or(t.CWD, t.file.Folder) }
+
+func (a *analysis) session(t *traced, id string) Session {
+	s := Session{
+		ID: id, Host: string(t.file.Host), Project: projectOf(t), Title: t.Title, Path: t.file.Path,
+		Start: stamp(t.First), End: stamp(t.Last), Models: []string{}, Context: []Point{}, Boundaries: map[string]int{},
+		Compactions: []Compaction{}, Planned: []Planned{},
+	}
+	if !t.file.Agent {
+		s.Turns, s.Actions = t.Turns, t.Actions
+		s.Window = windowOf(t.trace, a.Window)
+		s.Context, s.Peak = contextOf(t.trace, a.from)
+		for _, m := range t.marks {
+			for _, b := range m.signals.List() {
+				s.Boundaries[string(b)]++
+			}
+		}
+	}
+	return s
+}
+
+// requests adds up what a file used.
+func (a *analysis) requests(t *traced, s *Session) {
+	table := prices()
+	var last *request
+	first := -1 // the request after the last compaction
+	events := t.Compacted
+	costs := make([]*price, len(t.Models))
+	for i, m := range t.Models {
+		costs[i] = table.of(m)
+	}
+	var usd float64
+	for i := range t.requests {
+		r := &t.requests[i]
+		for len(events) > 0 && events[0].At <= i {
+			first, events = i, events[1:]
+		}
+		before := last
+		if !r.side || t.file.Agent {
+			last = r
+		}
+		if r.key != 0 {
+			if a.seen[r.key] {
+				continue
+			}
+			a.seen[r.key] = true
+		}
+		if r.time < a.from {
+			continue
+		}
+		p, cost := costs[r.model], 0.0
+		if p != nil {
+			cost = p.usd(r.tokens)
+			usd += cost
+		} else {
+			s.Unpriced += r.tokens.Total()
+		}
+		model := t.Models[r.model]
+		if !slices.Contains(s.Models, model) {
+			s.Models = append(s.Models, model)
+		}
+		s.Requests++
+		s.Tokens.add(r.tokens)
+		cache := Cache{Written: r.tokens.CacheWrite, Read: r.tokens.CacheRead}
+		switch {
+		case first >= 0 && !r.side:
+			cache.ByCompaction, first = r.tokens.CacheWrite, -1
+		case before != nil && (!r.side || t.file.Agent):
+			if n, ok := expired(before, r); ok {
+				cache.ByExpiry, cache.Expired = n, 1
+			}
+		}
+		s.Cache.add(cache)
+		a.total.add(s.ID, r.tokens, cost, p != nil)
+		a.days.at(a.dayOf(r.time)).add(s.ID, r.tokens, cost, p != nil)
+		a.projects.at(s.Project).add(s.ID, r.tokens, cost, p != nil)
+		a.models.at(cmp.Or(model, "unknown")).add(s.ID, r.tokens, cost, p != nil)
+	}
+	if s.USD != nil {
+		usd += *s.USD
+	}
+	if s.USD = &usd; s.Unpriced > 0 {
+		s.USD = nil
+	}
+}
+
+// dayOf is the local day. Requests come in order, so the day is nearly always the
+// one before's.
+func (a *analysis) dayOf(ms int64) string {
+	if ms >= a.dayStart && ms < a.dayEnd {
+		return a.day
+	}
+	t := time.UnixMilli(ms).In(a.Loc)
+	start := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, a.Loc)
+	a.dayStart, a.dayEnd, a.day = start.UnixMilli(), start.AddDate(0, 0, 1).UnixMilli(), t.Format(time.DateOnly)
+	return a.day
+}
+
+// maxWait is the longest pause that is taken for a compaction; a longer one is a
+// person who was away.
+const maxWait = 10 * 60_000
+
+func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEdit *[]float64) {
+	for _, f := range t.Failed {
+		if f.Time >= a.from {
+			s.Failed = append(s.Failed, Failure{stamp(f.Time), f.Said})
+			sum.Failed++
+		}
+	}
+	var planned []Planned
+	if s.Window > 0 {
+		after := a.after
+		if own := sizesAfter(t.trace); len(own) > 0 {
+			after = int64(*median(own))
+		}
+		planned = play(t.trace, a.Settings, s.Window, after)
+	}
+	for _, p := range planned {
+		if p.Time < a.from {
+			continue
+		}
+		s.Planned = append(s.Planned, p)
+		if len(p.Boundary) > 0 {
+			s.WhatIf.Boundary++
+		} else {
+			s.WhatIf.Forced++
+		}
+	}
+	since := int64(0)
+	for i := range t.Compacted {
+		e := &t.Compacted[i]
+		verdict := "unknown"
+		if s.Window > 0 && mainBefore(t.requests, e.At) != nil {
+			next := t.Last + 1
+			if i+1 < len(t.Compacted) {
+				next = t.Compacted[i+1].Time
+			}
+			verdict = verdictOf(planned, since, e.Time, next)
+		}
+		since = e.Time
+		if e.Time < a.from {
+			continue
+		}
+		c := a.compaction(t, i)
+		c.N, c.WhatIf = i+1, verdict
+		s.Compactions = append(s.Compactions, c)
+		sum.Compactions++
+		a.days.at(a.dayOf(e.Time)).Compactions++
+		a.projects.at(s.Project).Compactions++
+		if e.At > 0 && e.At <= len(t.requests) {
+			a.models.at(cmp.Or(t.Models[t.requests[e.At-1].model], "unknown")).Compactions++
+		}
+		switch c.Trigger {
+		case "auto":
+			sum.Auto++
+		case "manual":
+			sum.Manual++
+		}
+		if c.MidWork {
+			sum.MidWork++
+		}
+		if len(c.At) > 0 {
+			sum.AtBoundary++
+		}
+		if c.WaitMS != nil {
+			sum.WaitMS += *c.WaitMS
+			sum.WaitKnown++
+		}
+		if c.Loss != nil {
+			sum.Lost.add(*c.Loss)
+			if c.Loss.ToEdit != nil {
+				*toEdit = append(*toEdit, float64(*c.Loss.ToEdit))
+			}
+		}
+		if p := c.Payback; p != nil && p.N > 0 {
+			*payback = append(*payback, p.N)
+			sum.RepaidKnown++
+			if float64(p.Followed) >= p.N {
+				sum.Repaid++
+			}
+		}
+		switch verdict {
+		case "unknown":
+			s.WhatIf.Unknown++
+		case "not-needed":
+			s.WhatIf.NotNeeded++
+			s.WhatIf.Happened++
+		default:
+			s.WhatIf.Happened++
+		}
+	}
+	sum.WhatIf.add(s.WhatIf)
+}
+
+// verdictOf says what the policy did instead of a compaction: before it, else
+// until the next one.
+func verdictOf(planned []Planned, from, at, next int64) string {
+	verdict := "not-needed"
+	for _, p := range planned {
+		switch {
+		case p.Time <= from || p.Time > at && verdict != "not-needed" || p.Time > next:
+		case len(p.Boundary) > 0:
+			return "boundary"
+		default:
+			verdict = "forced"
+		}
+	}
+	return verdict
+}
+
+// nearby is how many actions away a boundary may be for a compaction to have come
+// at it: the one that made it, and one more.
+const nearby = 1
+
+// natural are the boundaries that a person would call one.
+func natural(s compact.Signals) []compact.Boundary {
+	return slices.DeleteFunc(s.List(), func(b compact.Boundary) bool { return b == compact.PlanUpdate })
+}
+
+func (a *analysis) compaction(t *traced, i int) Compaction {
+	e := &t.Compacted[i]
+	c := Compaction{Time: stamp(e.Time), Trigger: cmp.Or(e.Trigger, "unknown"), Before: e.Pre, After: e.Post, MidWork: e.MidWork, At: []string{}, Loss: e.Loss}
+	switch {
+	case e.TookMS > 0:
+		c.WaitMS = &e.TookMS
+	case e.GapMS > 0 && e.GapMS <= maxWait && e.Trigger != "manual":
+		c.WaitMS, c.WaitEstimated = &e.GapMS, true
+	}
+	for j := range t.marks {
+		m := &t.marks[j]
+		list := natural(m.signals)
+		if len(list) == 0 {
+			continue
+		}
+		near := &Near{Boundary: string(list[0])}
+		if m.at < e.At || m.at == e.At && m.time <= e.Time {
+			near.Actions, near.Seconds = e.Actions-m.actions, (e.Time-m.time)/1000
+			c.Earlier = near
+			if near.Actions <= nearby {
+				for _, b := range list {
+					c.At = append(c.At, string(b))
+				}
+			}
+			continue
+		}
+		near.Actions, near.Seconds = m.actions-e.Actions, (m.time-e.Time)/1000
+		c.Later = near
+		break
+	}
+	before, first := mainBefore(t.requests, e.At), mainAfter(t.requests, e.At)
+	if before != nil && c.Before == 0 {
+		c.Before = before.tokens.Context() + before.tokens.Output
+	}
+	if first != nil {
+		if c.After == 0 {
+			c.After = first.tokens.Context()
+		}
+		end := len(t.requests)
+		if i+1 < len(t.Compacted) {
+			end = t.Compacted[i+1].At
+		}
+		p := repay(prices().ratios(t.Models[first.model]), int64(e.Summary/charsPerToken), first.tokens, c.Before, first.tokens.Context())
+		for j := e.At; j < end; j++ {
+			if !t.requests[j].side {
+				p.Followed++
+			}
+		}
+		// Without the size before it there is nothing to compare.
+		if c.Before > 0 {
+			c.Payback = &p
+		}
+	}
+	return c
+}
+
+func mainBefore(list []request, at int) *request {
+	for i := min(at, len(list)) - 1; i >= 0; i-- {
+		if !list[i].side {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+func mainAfter(list []request, at int) *request {
+	for i := at; i < len(list); i++ {
+		if !list[i].side {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// sizesAfter are the contexts after a trace's compactions.
+func sizesAfter(t *trace) []float64 {
+	var out []float64
+	for i := range t.Compacted {
+		if r := mainAfter(t.requests, t.Compacted[i].At); r != nil {
+			out = append(out, float64(r.tokens.Context()))
+		}
+	}
+	return out
+}
+
+func usualSize(list []traced) int64 {
+	var all []float64
+	for i := range list {
+		if !list[i].file.Agent {
+			all = append(all, sizesAfter(list[i].trace)...)
+		}
+	}
+	if m := median(all); m != nil {
+		return int64(*m)
+	}
+	return usualAfter
+}
+
+// maxPoints is what a picture of a session can show.
+const maxPoints = 160
+
+// contextOf is the main thread's size over time. Of each stretch the largest and
+// what follows a compaction stay, so that a thinned out line keeps its shape.
+func contextOf(t *trace, from int64) ([]Point, int64) {
+	var all []Point
+	peak := int64(0)
+	for i := range t.requests {
+		r := &t.requests[i]
+		if r.side || r.time < from {
+			continue
+		}
+		n := r.tokens.Context() + r.tokens.Output
+		all = append(all, Point{r.time, n})
+		peak = max(peak, n)
+	}
+	if len(all) <= maxPoints {
+		return slices.Clip(append([]Point{}, all...)), peak
+	}
+	out := make([]Point, 0, maxPoints)
+	step := float64(len(all)) / (maxPoints / 2)
+	for k := range maxPoints / 2 {
+		part := all[int(float64(k)*step):min(len(all), int(float64(k+1)*step))]
+		if len(part) == 0 {
+			continue
+		}
+		lo, hi := 0, 0
+		for i := range part {
+			if part[i].Tokens < part[lo].Tokens {
+				lo = i
+			}
+			if part[i].Tokens >= part[hi].Tokens {
+				hi = i
+			}
+		}
+		out = append(out, part[min(lo, hi)])
+		if lo != hi {
+			out = append(out, part[max(lo, hi)])
+		}
+	}
+	return out, peak
+}
+
+func policyOf(o Options) Policy {
+	t := o.Settings.Trigger
+	return Policy{
+		File: o.PolicyFile, Early: t.EarlyPercentRemainingLT, Ready: t.ReadyPercentRemainingLT, Asap: t.AsapPercentRemainingLT,
+		Emergency: t.EmergencyPercentRemainingLT, Counts: slices.Clone(t.AutoRequiresAnyBoundary),
+	}
+}

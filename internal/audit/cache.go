@@ -1,0 +1,260 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// The cache is one file with the traces of all sessions, each under its path,
+// size and time of change. It is made anew and put in place by a rename whenever
+// a trace was added; two audits at once overwrite each other, and either result
+// is whole. It can be thrown away at any time.
+//
+//	magic, then for each file: length, checksum, body
+//	body: path, size, mtime, head as JSON, requests, marks
+
+// cacheVersion changes with the reader: what an older one left out is read anew.
+const cacheVersion = 1
+
+type cache struct {
+	path  string
+	magic []byte
+	data  []byte
+	at    map[string]entry
+	fresh atomic.Bool
+}
+
+type entry struct {
+	size, mtime int64
+	body        []byte // behind the key
+	whole       []byte
+}
+
+// openCache reads the cache; what is damaged or of another version is empty.
+func openCache(path string, set compact.Settings) *cache {
+	c := &cache{path: path, at: map[string]entry{}}
+	// The words that make a boundary are part of what was read.
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%q", set.Markers)
+	c.magic = fmt.Appendf(nil, "overtone audit %d %016x\n", cacheVersion, h.Sum64())
+	if path == "" {
+		return c
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || !bytes.HasPrefix(data, c.magic) {
+		return c
+	}
+	c.data = data
+	rest := data[len(c.magic):]
+	for len(rest) >= 8 {
+		n, sum := int(binary.LittleEndian.Uint32(rest)), binary.LittleEndian.Uint32(rest[4:])
+		if n > len(rest)-8 || crc32.ChecksumIEEE(rest[8:8+n]) != sum {
+			break
+		}
+		d := decoder{b: rest[8 : 8+n]}
+		name, size, mtime := d.text(), d.int(), d.int()
+		if !d.bad {
+			c.at[name] = entry{size, mtime, d.b, rest[:8+n]}
+		}
+		rest = rest[8+n:]
+	}
+	return c
+}
+
+func (c *cache) find(f transcript.File) *trace {
+	e, ok := c.at[f.Path]
+	if !ok || e.size != f.Size || e.mtime != f.ModTime.UnixNano() {
+		return nil
+	}
+	t, err := decode(e.body)
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+func (c *cache) made(int) { c.fresh.Store(true) }
+
+// save writes the cache where something was read. Of files that were not looked
+// at now the old traces stay, as long as they exist.
+func (c *cache) save(all []transcript.File, list []traced) error {
+	if c.path == "" || !c.fresh.Load() {
+		return nil
+	}
+	now := make(map[string]*traced, len(list))
+	for i := range list {
+		now[list[i].file.Path] = &list[i]
+	}
+	out := bytes.Clone(c.magic)
+	for i := range all {
+		f := &all[i]
+		e, ok := c.at[f.Path]
+		switch t := now[f.Path]; {
+		case ok && e.size == f.Size && e.mtime == f.ModTime.UnixNano():
+			out = append(out, e.whole...)
+		case t != nil:
+			out = appendTrace(out, t)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
+		return err
+	}
+	return store.LooseWrite(c.path, out, 0o600)
+}
+
+func appendTrace(out []byte, t *traced) []byte {
+	body := appendText(nil, t.file.Path)
+	body = binary.AppendVarint(body, t.file.Size)
+	body = binary.AppendVarint(body, t.file.ModTime.UnixNano())
+	body = t.encode(body)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(body)))
+	out = binary.LittleEndian.AppendUint32(out, crc32.ChecksumIEEE(body))
+	return append(out, body...)
+}
+
+func appendText(b []byte, s string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	return append(b, s...)
+}
+
+// encode writes numbers as varints and times as differences: thirty bytes for a
+// request, of which eight tell it from others.
+func (t *trace) encode(b []byte) []byte {
+	h, err := json.Marshal(t.head)
+	if err != nil {
+		h = []byte("{}") // numbers and strings
+	}
+	b = appendText(b, string(h))
+	b = binary.AppendUvarint(b, uint64(len(t.requests)))
+	clock := int64(0)
+	for i := range t.requests {
+		r := &t.requests[i]
+		b = binary.LittleEndian.AppendUint64(b, r.key)
+		b = binary.AppendVarint(b, r.time-clock)
+		clock = r.time
+		side := uint64(0)
+		if r.side {
+			side = 1
+		}
+		b = binary.AppendUvarint(b, uint64(r.model)<<1|side)
+		for _, n := range [...]int64{r.tokens.Input, r.tokens.Output, r.tokens.CacheWrite, r.tokens.CacheHour, r.tokens.CacheRead} {
+			b = binary.AppendVarint(b, n)
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(t.marks)))
+	for i := range t.marks {
+		m := &t.marks[i]
+		turn := uint64(0)
+		if m.turn {
+			turn = 1
+		}
+		b = binary.AppendUvarint(b, uint64(m.at))
+		b = binary.AppendUvarint(b, uint64(m.actions))
+		b = binary.AppendVarint(b, m.time)
+		b = binary.AppendUvarint(b, uint64(m.signals)<<1|turn)
+	}
+	return b
+}
+
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) uint() uint64 {
+	n, k := binary.Uvarint(d.b)
+	if k <= 0 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[k:]
+	return n
+}
+
+func (d *decoder) int() int64 {
+	n, k := binary.Varint(d.b)
+	if k <= 0 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[k:]
+	return n
+}
+
+func (d *decoder) text() string {
+	n := d.uint()
+	if n > uint64(len(d.b)) {
+		d.bad, d.b = true, nil
+		return ""
+	}
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}
+
+func (d *decoder) key() uint64 {
+	if len(d.b) < 8 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	n := binary.LittleEndian.Uint64(d.b)
+	d.b = d.b[8:]
+	return n
+}
+
+// count is the length of a list whose items take at least that many bytes.
+func (d *decoder) count(least int) int {
+	n := d.uint()
+	if n > uint64(len(d.b)/least) {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+func decode(b []byte) (*trace, error) {
+	d := decoder{b: b}
+	t := &trace{}
+	h := d.text()
+	if err := json.Unmarshal([]byte(h), &t.head); err != nil {
+		return nil, err
+	}
+	t.requests = make([]request, d.count(15))
+	clock := int64(0)
+	for i := range t.requests {
+		r := &t.requests[i]
+		r.key = d.key()
+		clock += d.int()
+		r.time = clock
+		m := d.uint()
+		r.model, r.side = int(m>>1), m&1 != 0
+		if r.model >= len(t.Models) {
+			d.bad = true
+			break
+		}
+		r.tokens = Tokens{d.int(), d.int(), d.int(), d.int(), d.int()}
+	}
+	t.marks = make([]mark, d.count(4))
+	for i := range t.marks {
+		m := &t.marks[i]
+		m.at, m.actions, m.time = int(d.uint()), int(d.uint()), d.int()
+		s := d.uint()
+		m.signals, m.turn = compact.Signals(s>>1), s&1 != 0
+	}
+	if d.bad {
+		return nil, errors.New("damaged")
+	}
+	return t, nil
+}

@@ -1,0 +1,318 @@
+// Package audit says what the sessions on this machine went through: how full
+// their contexts were, when they were compacted and what that cost and lost, and
+// what the policy would have done instead. It only reads, and needs no hook to
+// have seen anything.
+//
+// It has three parts. The reader (trace.go, loss.go) makes one pass over a file
+// and leaves a trace: a row for each request and a mark for each turn, boundary
+// and compaction, no texts. Traces are kept beside our other files (cache.go), so
+// only what has changed is read again. The rest is a pure function of traces,
+// policy and prices (analyse.go, whatif.go, cost.go): asking what another policy
+// would have done reads nothing.
+//
+// Where a file does not say something the report says that it is not known:
+// numbers that may be absent are pointers.
+package audit
+
+import "time"
+
+// Report is the answer, as it is printed as JSON.
+type Report struct {
+	Schema int `json:"schema"`
+	// Since is where the audit begins; empty for everything.
+	Since   string `json:"since,omitempty"`
+	Project string `json:"project,omitempty"`
+	Host    string `json:"host,omitempty"`
+	Made    string `json:"made"`
+
+	Files      int   `json:"files"`
+	Bytes      int64 `json:"bytes"`
+	Unreadable int   `json:"unreadableLines"`
+	// Failed are files that could not be read.
+	Failed []string `json:"unreadableFiles,omitempty"`
+
+	Totals   Totals    `json:"totals"`
+	Days     []Bucket  `json:"days"`
+	Projects []Bucket  `json:"projects"`
+	Models   []Bucket  `json:"models"`
+	Sessions []Session `json:"sessions"`
+
+	Policy Policy      `json:"policy"`
+	Prices PriceSource `json:"prices"`
+}
+
+// Tokens are what requests sent and got. Rows of one message count once.
+type Tokens struct {
+	Input      int64 `json:"input"`
+	Output     int64 `json:"output"`
+	CacheWrite int64 `json:"cacheWrite"` // five minutes and one hour together
+	CacheHour  int64 `json:"cacheWriteHour"`
+	CacheRead  int64 `json:"cacheRead"`
+}
+
+// Total is all of them.
+func (t Tokens) Total() int64 { return t.Input + t.Output + t.CacheWrite + t.CacheRead }
+
+// Context is what a request sent: all but the answer.
+func (t Tokens) Context() int64 { return t.Input + t.CacheWrite + t.CacheRead }
+
+func (t *Tokens) add(o Tokens) {
+	t.Input += o.Input
+	t.Output += o.Output
+	t.CacheWrite += o.CacheWrite
+	t.CacheHour += o.CacheHour
+	t.CacheRead += o.CacheRead
+}
+
+// Bucket is a day, a project or a model.
+type Bucket struct {
+	Name        string `json:"name"`
+	Sessions    int    `json:"sessions"`
+	Requests    int    `json:"requests"`
+	Compactions int    `json:"compactions"`
+	Tokens      Tokens `json:"tokens"`
+	// USD is at list prices; nil where the price of one of its models is not
+	// known. Unpriced are the tokens without a price.
+	USD      *float64 `json:"usd"`
+	Unpriced int64    `json:"unpricedTokens"`
+}
+
+// Totals add up the sessions.
+type Totals struct {
+	Bucket
+	Auto   int `json:"automatic"`
+	Manual int `json:"manual"`
+	Failed int `json:"failed"`
+	// MidWork struck while the agent was at work, AtBoundary at the end of a
+	// piece of work.
+	MidWork    int `json:"midWork"`
+	AtBoundary int `json:"atBoundary"`
+	// WaitMS is how long people waited for compactions; WaitKnown says for how
+	// many of them that is known.
+	WaitMS    int64 `json:"waitMs"`
+	WaitKnown int   `json:"waitKnown"`
+	// Lost adds up what was needed after compactions.
+	Lost Loss `json:"lost"`
+	// Cache is what became of the prompt cache.
+	Cache Cache `json:"cache"`
+	// WhatIf is what the policy would have done.
+	WhatIf WhatIf `json:"whatIf"`
+	// Payback is the middle one of the compactions' break-evens, in requests.
+	Payback *float64 `json:"requestsToRepay"`
+	// Repaid counts the compactions after which that many requests followed, of
+	// those whose break-even is known.
+	Repaid      int `json:"repaid"`
+	RepaidKnown int `json:"repaidKnown"`
+}
+
+// Cache is what became of the prompt cache, in tokens written.
+type Cache struct {
+	Written int64 `json:"written"`
+	Read    int64 `json:"read"`
+	// ByCompaction was written by the first request after a compaction.
+	ByCompaction int64 `json:"writtenAfterCompaction"`
+	// ByExpiry was written again because the cache had expired, in that many
+	// requests.
+	ByExpiry int64 `json:"writtenAfterExpiry"`
+	Expired  int   `json:"expired"`
+}
+
+func (c *Cache) add(o Cache) {
+	c.Written += o.Written
+	c.Read += o.Read
+	c.ByCompaction += o.ByCompaction
+	c.ByExpiry += o.ByExpiry
+	c.Expired += o.Expired
+}
+
+// Session is one conversation with its sub-agents.
+type Session struct {
+	ID      string   `json:"id"`
+	Host    string   `json:"host"`
+	Project string   `json:"project"`
+	Title   string   `json:"title"`
+	Path    string   `json:"path"`
+	Start   string   `json:"start,omitempty"`
+	End     string   `json:"end,omitempty"`
+	Models  []string `json:"models"`
+	// Agents is the number of sub-agents' files; their tokens are the session's.
+	Agents   int      `json:"agents"`
+	Turns    int      `json:"turns"`
+	Actions  int      `json:"actions"`
+	Requests int      `json:"requests"`
+	Tokens   Tokens   `json:"tokens"`
+	Cache    Cache    `json:"cache"`
+	USD      *float64 `json:"usd"`
+	Unpriced int64    `json:"unpricedTokens"`
+
+	// Window is 0 where it is not known.
+	Window int64 `json:"window"`
+	Peak   int64 `json:"peak"`
+	// Context is the size over time, thinned out to what a picture shows.
+	Context     []Point        `json:"context"`
+	Boundaries  map[string]int `json:"boundaries"`
+	Compactions []Compaction   `json:"compactions"`
+	Failed      []Failure      `json:"failed,omitempty"`
+	WhatIf      WhatIf         `json:"whatIf"`
+	// Planned are the compactions that the policy would have made.
+	Planned []Planned `json:"planned"`
+}
+
+// Point is the size of a context at a time.
+type Point struct {
+	Time   int64 `json:"t"` // Unix milliseconds
+	Tokens int64 `json:"tokens"`
+}
+
+// Compaction is one that worked.
+type Compaction struct {
+	N       int    `json:"n"`
+	Time    string `json:"time,omitempty"`
+	Trigger string `json:"trigger"` // auto, manual, or unknown
+	Before  int64  `json:"before"`
+	After   int64  `json:"after"`
+	// WaitMS is how long it took; WaitEstimated when that is the time between
+	// the lines around it and not what the host says.
+	WaitMS        *int64 `json:"waitMs"`
+	WaitEstimated bool   `json:"waitEstimated,omitempty"`
+	MidWork       bool   `json:"midWork"`
+	// At are the boundaries of the turn it came in.
+	At      []string `json:"at"`
+	Earlier *Near    `json:"boundaryBefore"`
+	Later   *Near    `json:"boundaryAfter"`
+	Loss    *Loss    `json:"loss"`
+	Payback *Payback `json:"payback"`
+	// WhatIf says what the policy would have done since the compaction before:
+	// boundary, forced, or not-needed; unknown without the window's size.
+	WhatIf string `json:"whatIf"`
+}
+
+// Near is the nearest boundary on one side of a compaction.
+type Near struct {
+	Boundary string `json:"boundary"`
+	Actions  int    `json:"actions"` // tool calls in between
+	Seconds  int64  `json:"seconds"`
+}
+
+// Failure is a compaction that did not happen.
+type Failure struct {
+	Time string `json:"time,omitempty"`
+	Said string `json:"said"`
+}
+
+// Loss is what the agent needed after a compaction and what it did to find it
+// again.
+type Loss struct {
+	Names    Kept `json:"names"`
+	Commands Kept `json:"commands"`
+	Numbers  Kept `json:"numbers"`
+	// Handover is the length of ours, in characters; Summary that of the host's.
+	Handover int `json:"handoverCharacters"`
+	Summary  int `json:"summaryCharacters"`
+	// ReadAgain are files that had been read before, RunAgain command lines that
+	// had been run before.
+	ReadAgain int `json:"filesReadAgain"`
+	RunAgain  int `json:"commandsRunAgain"`
+	// ToEdit is how many tool calls it took to the first edit; nil where there
+	// was none.
+	ToEdit *int `json:"actionsToFirstEdit"`
+	// Compactions is how many are added up here; Unreadable those whose summary
+	// cannot be read.
+	Compactions int `json:"compactions"`
+	Unreadable  int `json:"unreadableSummaries"`
+	// Files and Missing are the first of them by name.
+	Files   []string  `json:"files,omitempty"`
+	Missing []Missing `json:"missing,omitempty"`
+}
+
+// Kept counts what was needed and who states it.
+type Kept struct {
+	Needed   int `json:"needed"`
+	Summary  int `json:"inSummary"`
+	Handover int `json:"inSummaryOrHandover"`
+}
+
+func (k *Kept) add(o Kept) {
+	k.Needed += o.Needed
+	k.Summary += o.Summary
+	k.Handover += o.Handover
+}
+
+// Missing is something that the summary did not state.
+type Missing struct {
+	Text     string `json:"text"`
+	Kind     string `json:"kind"` // name, command, number
+	Handover bool   `json:"inHandover"`
+}
+
+// Payback is after how many requests a compaction is cheaper than none:
+//
+//	N* = 1 + (o·S + r·R′ + w·I) / (r·(C − C′))
+//
+// with S tokens of summary, R′ read and I written by the first request after it,
+// C and C′ the contexts, and prices relative to input.
+type Payback struct {
+	Summary int64 `json:"summaryTokens"` // estimated from its length
+	Read    int64 `json:"read"`
+	Written int64 `json:"written"`
+	Before  int64 `json:"contextBefore"`
+	After   int64 `json:"contextAfter"`
+	// N is the number of requests; 0 when it never pays: the context has not
+	// become smaller.
+	N float64 `json:"requests"`
+	// Followed is how many there were until the next compaction or the end.
+	Followed int `json:"followed"`
+}
+
+// WhatIf compares what happened with what the policy would have done.
+type WhatIf struct {
+	// Compactions that happened, in sessions whose window is known.
+	Happened int `json:"happened"`
+	// Boundary and Forced are the policy's: at a boundary, and in an emergency.
+	Boundary int `json:"atBoundary"`
+	Forced   int `json:"forced"`
+	// NotNeeded are those that happened where the policy had none.
+	NotNeeded int `json:"notNeeded"`
+	// Unknown are compactions in sessions whose window is not known.
+	Unknown int `json:"unknown"`
+}
+
+func (w *WhatIf) add(o WhatIf) {
+	w.Happened += o.Happened
+	w.Boundary += o.Boundary
+	w.Forced += o.Forced
+	w.NotNeeded += o.NotNeeded
+	w.Unknown += o.Unknown
+}
+
+// Planned is a compaction of the policy's.
+type Planned struct {
+	Time     int64    `json:"t"`
+	Tokens   int64    `json:"tokens"`
+	Tier     string   `json:"tier"`
+	Boundary []string `json:"boundary"`
+}
+
+// Policy says which one was asked.
+type Policy struct {
+	// File is empty for the settings in force.
+	File      string   `json:"file,omitempty"`
+	Early     float64  `json:"earlyPercentRemaining"`
+	Ready     float64  `json:"readyPercentRemaining"`
+	Asap      float64  `json:"asapPercentRemaining"`
+	Emergency float64  `json:"emergencyPercentRemaining"`
+	Counts    []string `json:"boundaries"`
+}
+
+// PriceSource says where the prices are from.
+type PriceSource struct {
+	Date   string `json:"date"`
+	Source string `json:"source"`
+}
+
+func stamp(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return time.UnixMilli(ms).UTC().Format(time.RFC3339)
+}

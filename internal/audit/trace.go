@@ -1,0 +1,373 @@
+package audit
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// trace is what one pass leaves of a file. It holds no text of the conversation
+// but its title and the names that compactions lost.
+type trace struct {
+	head
+	requests []request
+	marks    []mark
+}
+
+// head is the part of a trace that is small; it is stored as JSON.
+type head struct {
+	CWD        string   `json:"cwd,omitempty"`
+	Title      string   `json:"title,omitempty"`
+	Version    string   `json:"version,omitempty"`
+	Models     []string `json:"models,omitempty"`
+	Window     int64    `json:"window,omitempty"` // as the host told it last
+	Turns      int      `json:"turns,omitempty"`
+	Actions    int      `json:"actions,omitempty"`
+	Unreadable int      `json:"unreadable,omitempty"`
+	First      int64    `json:"first,omitempty"`
+	Last       int64    `json:"last,omitempty"`
+	Compacted  []event  `json:"compacted,omitempty"`
+	Failed     []failed `json:"failed,omitempty"`
+}
+
+// request is one answer of a model.
+type request struct {
+	key    uint64 // 0 where it cannot be told from others
+	time   int64
+	model  int
+	side   bool
+	tokens Tokens
+}
+
+// mark is a turn's begin or a boundary, before the request with the number at.
+type mark struct {
+	at, actions int
+	time        int64
+	turn        bool
+	signals     compact.Signals
+}
+
+// event is a compaction.
+type event struct {
+	At      int    `json:"at"` // requests before it
+	Actions int    `json:"actions"`
+	Time    int64  `json:"time"`
+	Trigger string `json:"trigger,omitempty"`
+	Pre     int64  `json:"pre,omitempty"`
+	Post    int64  `json:"post,omitempty"`
+	TookMS  int64  `json:"took,omitempty"`
+	GapMS   int64  `json:"gap,omitempty"` // since the line before it
+	MidWork bool   `json:"mid,omitempty"`
+	Summary int    `json:"summary,omitempty"` // characters, 0 where it cannot be read
+	Loss    *Loss  `json:"loss,omitempty"`
+
+	off, end int64
+}
+
+type failed struct {
+	Time int64  `json:"time"`
+	Said string `json:"said"`
+}
+
+// tracer follows one file.
+type tracer struct {
+	trace
+	h       transcript.Host
+	file    io.ReaderAt
+	set     compact.Settings
+	thread  compact.Thread
+	seen    map[uint64]int // request → its row
+	models  map[string]int
+	waiting map[transcript.CallID]host.Deed
+	created map[transcript.CallID][]byte
+	said    []byte // the agent's last text of the turn
+	saidAt  mark
+	last    transcript.StepKind
+	clock   int64
+	title   int  // rank of the title
+	closed  bool // the last step was a compaction: its summary follows
+	asked   bool // /compact was typed and has not answered
+}
+
+func newTracer(h transcript.Host, f io.ReaderAt, set compact.Settings) *tracer {
+	return &tracer{
+		h: h, file: f, set: set, seen: map[uint64]int{}, models: map[string]int{},
+		waiting: map[transcript.CallID]host.Deed{}, created: map[transcript.CallID][]byte{},
+	}
+}
+
+// read makes the trace of a file.
+func read(ctx context.Context, file transcript.File, set compact.Settings) (*trace, error) {
+	f, err := os.Open(file.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t := newTracer(file.Host, f, set)
+	r := io.NewSectionReader(f, 0, file.Size)
+	t.Unreadable, err = transcript.Walk(ctx, r, file.Host, t.waits, t.step)
+	if err != nil {
+		return nil, err
+	}
+	t.turnEnds()
+	if len(t.Compacted) > 0 && !file.Agent {
+		if err := t.losses(ctx, f, file); err != nil {
+			return nil, err
+		}
+	}
+	return &t.trace, nil
+}
+
+// waits: most results say nothing that is asked here.
+func (t *tracer) waits() bool { return len(t.waiting)+len(t.created) > 0 }
+
+func (t *tracer) step(s *transcript.Step) {
+	if s.Time > 0 {
+		t.clock = s.Time
+		if t.First == 0 {
+			t.First = s.Time
+		}
+		t.Last = max(t.Last, s.Time)
+	}
+	if t.CWD == "" && len(s.CWD) > 0 {
+		t.CWD = transcript.Unescape(s.CWD)
+	}
+	if len(s.Version) > 0 && string(s.Version) != t.Version {
+		t.Version = string(s.Version)
+	}
+	switch s.Kind {
+	case transcript.RequestStep:
+		t.request(s)
+		return
+	case transcript.AboutStep:
+		if s.TitleRank >= t.title && len(s.Title) > 0 {
+			t.Title, t.title = short(transcript.Unescape(s.Title)), s.TitleRank
+		}
+		return
+	}
+	if s.Side {
+		if s.Kind == transcript.CallStep {
+			t.Actions++
+		}
+		return
+	}
+	closed := t.closed
+	t.closed = false
+	switch s.Kind {
+	case transcript.CompactStep:
+		t.compacted(s)
+		t.closed = true
+	case transcript.SummaryStep:
+		// The first versions that compacted wrote only this.
+		if !closed {
+			t.compacted(s)
+		}
+		t.Compacted[len(t.Compacted)-1].Summary = message.Units(s.Text())
+	case transcript.PromptStep:
+		t.prompt(s)
+	case transcript.HostStep:
+		t.host(s)
+		t.closed = closed
+		return
+	case transcript.SaidStep:
+		t.said = append(t.said[:0], s.Raw...)
+		t.saidAt = t.here()
+	case transcript.CallStep:
+		t.call(s)
+	case transcript.ResultStep:
+		t.result(s)
+	}
+	if s.Kind != transcript.SummaryStep {
+		t.last = s.Kind
+	}
+}
+
+func (t *tracer) here() mark { return mark{at: len(t.requests), actions: t.Actions, time: t.clock} }
+
+// request counts the rows of one answer once. Rows of older versions differ: the
+// answer grows, and the last one has it all.
+func (t *tracer) request(s *transcript.Step) {
+	if s.Usage.Window > 0 {
+		t.Window = s.Usage.Window
+	}
+	u := Tokens{Input: s.Usage.Input, Output: s.Usage.Output, CacheWrite: s.Usage.CacheCreation, CacheHour: s.Hour, CacheRead: s.Usage.CacheRead}
+	if u.Total() == 0 {
+		if n := len(t.Compacted); s.Post > 0 && n > 0 && t.Compacted[n-1].Post == 0 {
+			t.Compacted[n-1].Post = s.Post
+		}
+		return
+	}
+	if i, ok := t.seen[s.Key]; ok && s.Key != 0 {
+		r := &t.requests[i].tokens
+		r.Output = max(r.Output, u.Output)
+		r.Input, r.CacheRead = max(r.Input, u.Input), max(r.CacheRead, u.CacheRead)
+		r.CacheWrite, r.CacheHour = max(r.CacheWrite, u.CacheWrite), max(r.CacheHour, u.CacheHour)
+		return
+	}
+	m, ok := t.models[s.Usage.Model]
+	if !ok {
+		m = len(t.Models)
+		t.models[s.Usage.Model] = m
+		t.Models = append(t.Models, s.Usage.Model)
+	}
+	t.seen[s.Key] = len(t.requests)
+	t.requests = append(t.requests, request{key: s.Key, time: s.Time, model: m, side: s.Side, tokens: u})
+}
+
+func short(text string) string {
+	text = message.OneLine(text[:min(len(text), 2000)])
+	if cut := message.Head(text, 100); cut != text {
+		return cut + "…"
+	}
+	return text
+}
+
+func (t *tracer) prompt(s *transcript.Step) {
+	t.turnEnds()
+	text := s.Text()
+	if strings.HasPrefix(text, "<command-") {
+		t.asked = strings.Contains(text, "<command-name>/compact<")
+	} else if t.title == 0 {
+		t.Title, t.title = short(text), 1
+	}
+	t.Turns++
+	m := t.here()
+	m.turn = true
+	t.marks = append(t.marks, m)
+	t.thread = t.thread.Apply(host.TurnStarted{At: transcript.Time(s.Time)}, t.set)
+	// What we hand over ourselves opens no turn of the user's.
+	if strings.Contains(text, "<overtone-packet") {
+		t.thread.State.Synthetic = true
+	}
+}
+
+// host looks for the answer to a /compact that did not work.
+func (t *tracer) host(s *transcript.Step) {
+	text := s.Text()
+	if strings.Contains(text, "<command-name>/compact<") {
+		t.asked = true
+		return
+	}
+	if t.asked && strings.HasPrefix(text, "<local-command-std") {
+		t.asked = false
+		_, said, _ := strings.Cut(text, ">")
+		said, _, _ = strings.Cut(said, "</")
+		if compactFailed(said) {
+			t.Failed = append(t.Failed, failed{Time: s.Time, Said: short(said)})
+		}
+	}
+}
+
+// compactFailed knows the words of Claude Code's refusals.
+func compactFailed(said string) bool {
+	low := strings.ToLower(said)
+	for _, w := range [...]string{"not enough messages", "error", "failed", "canceled", "cancelled", "interrupted", "blocked"} {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// turnEnds takes what the agent said last: only that is a signal.
+func (t *tracer) turnEnds() {
+	if len(t.said) == 0 {
+		return
+	}
+	p := transcript.Step{Raw: t.said}
+	t.thread = t.thread.Apply(host.AgentMessage{Text: tail(p.Text())}, t.set)
+	at := t.saidAt
+	t.said = t.said[:0]
+	if said := t.thread.State.Said; t.thread.State.Worked && !t.thread.State.Synthetic && said != 0 {
+		at.signals = said
+		t.marks = append(t.marks, at)
+	}
+}
+
+// tail bounds a text; agents say that they are done at its end.
+func tail(s string) string {
+	const most = 32 << 10
+	if len(s) > most {
+		return strings.ToValidUTF8(s[len(s)-most:], "")
+	}
+	return s
+}
+
+func (t *tracer) call(s *transcript.Step) {
+	t.Actions++
+	t.thread.State.Worked = true
+	d := host.Recorded(s.Tool, s.Raw)
+	switch {
+	case s.Tool == "TaskCreate":
+		t.created[s.ID] = append([]byte(nil), s.Raw...)
+	case d.Kind == host.RunDeed && mayMatter(d.Command):
+		if len(t.waiting) > 64 {
+			clear(t.waiting) // whose answers never came
+		}
+		t.waiting[s.ID] = d
+	}
+	for _, e := range d.Done {
+		t.thread = t.thread.Apply(e, t.set)
+	}
+	t.signalled()
+}
+
+// mayMatter: only these can be a commit or a pull request.
+func mayMatter(line string) bool {
+	return strings.Contains(line, "commit") || strings.Contains(line, "gh ") || strings.Contains(line, "git ") && strings.ContainsAny(line, "ma")
+}
+
+const maxOutput = 64 << 10
+
+func (t *tracer) result(s *transcript.Step) {
+	if input, ok := t.created[s.ID]; ok {
+		delete(t.created, s.ID)
+		t.thread = t.thread.Apply(host.Created(input, s.Text()), t.set)
+		t.signalled()
+	}
+	d, ok := t.waiting[s.ID]
+	if !ok {
+		return
+	}
+	delete(t.waiting, s.ID)
+	output, exit := host.Ended(s.Raw, s.Tail(maxOutput), s.Failed)
+	t.thread = t.thread.Apply(host.CommandFinished{Observation: shellcmd.Observation{Line: d.Command, Output: output, Exit: exit}}, t.set)
+	t.signalled()
+}
+
+// signalled notes the signals that the last event brought.
+func (t *tracer) signalled() {
+	s := &t.thread.State
+	if s.Seen != 0 && !s.Synthetic {
+		m := t.here()
+		m.signals = s.Seen
+		t.marks = append(t.marks, m)
+	}
+	s.Seen = 0
+}
+
+func (t *tracer) compacted(s *transcript.Step) {
+	mid := t.last == transcript.CallStep || t.last == transcript.ResultStep
+	if !mid {
+		t.turnEnds()
+	}
+	t.said = t.said[:0]
+	t.asked = false
+	e := event{
+		At: len(t.requests), Actions: t.Actions, Time: s.Time, Trigger: s.Trigger, Pre: s.Pre, Post: s.Post, TookMS: s.TookMS, MidWork: mid,
+		off: s.Off, end: s.End,
+	}
+	if before := transcript.TimeBefore(t.file, s.Off, t.h); before > 0 && s.Time > before {
+		e.GapMS = s.Time - before
+	}
+	t.Compacted = append(t.Compacted, e)
+	t.thread = t.thread.Apply(host.Compacted{At: time.UnixMilli(s.Time), After: -1}, t.set)
+}

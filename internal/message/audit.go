@@ -1,0 +1,111 @@
+package message
+
+// The audit of past sessions.
+var (
+	HelpAudit     = Text{ZH: "檢視過去的 session：壓縮、代價、遺失的內容，以及政策會怎麼做", EN: "look back: compactions, what they cost and lost, and what the policy would have done"}
+	HelpAuditLong = Text{
+		ZH: "只讀取 Claude Code 與 Codex 自己的 session 檔，不需安裝、不改任何東西。\n\n  overtone audit --since 30d\n  overtone audit --project shop --html audit.html\n  overtone audit --policy other.yaml",
+		EN: "Reads the session files of Claude Code and Codex, changes nothing and needs no set-up.\n\n  overtone audit --since 30d\n  overtone audit --project shop --html audit.html\n  overtone audit --policy other.yaml",
+	}
+	HelpAuditSince  = Text{ZH: "從何時起：30d、12h，或日期 2026-01-31", EN: "from when on: 30d, 12h, or a date such as 2026-01-31"}
+	HelpAuditHTML   = Text{ZH: "另存為一個 HTML 檔", EN: "also write a page to this file"}
+	HelpAuditPolicy = Text{ZH: "以這個檔案的政策來比較（設定檔，或 auto-compact.md）", EN: "compare with the policy in this file (settings, or an auto-compact.md)"}
+	HelpAuditAll    = Text{ZH: "列出每一次壓縮與每一天", EN: "list every compaction and every day"}
+	BadSince        = Text{ZH: "--since 無法理解：%s", EN: "--since: cannot read %q"}
+	HintSince       = Text{ZH: "例如 30d、12h、2026-01-31", EN: "for example 30d, 12h, 2026-01-31"}
+	BadPolicy       = Text{ZH: "--policy：%s", EN: "--policy: %s"}
+	AuditReading    = Text{ZH: "讀取 session", EN: "reading sessions"}
+	AuditNone       = Text{ZH: "找不到任何 session。", EN: "There are no sessions here."}
+	AuditNoneMatch  = Text{ZH: "沒有符合條件的 session。", EN: "No session matches."}
+	AuditTryDemo    = Text{ZH: "想先看看 Overtone 做什麼：overtone demo", EN: "To see what Overtone does, run: overtone demo"}
+	AuditWrote      = Text{ZH: "已寫入 %s", EN: "wrote %s"}
+	AuditNotKept    = Text{ZH: "結果無法留給下次使用：%v", EN: "nothing could be kept for the next time: %v"}
+	AuditUnread     = Text{ZH: "%d 個檔案無法讀取", EN: "%d files could not be read"}
+
+	AuditHead     = Text{ZH: "%s 個 session，%s 個檔案（%s），%s 至 %s", EN: "%s sessions in %s files (%s), %s to %s"}
+	AuditTokens   = Text{ZH: "token", EN: "tokens"}
+	AuditTokensOf = Text{ZH: "%s：輸入 %s · 輸出 %s · 寫入快取 %s · 讀取快取 %s", EN: "%s: input %s · output %s · cache written %s · cache read %s"}
+	AuditCost     = Text{ZH: "費用", EN: "cost"}
+	AuditCostOf   = Text{ZH: "%s（%s 的定價）", EN: "%s at list prices of %s"}
+	AuditUnpriced = Text{ZH: "；另有 %s token 的價格未知", EN: "; the price of %s tokens is unknown"}
+	AuditUnknown  = Text{ZH: "未知", EN: "unknown"}
+
+	AuditCompactions = Text{ZH: "壓縮", EN: "COMPACTIONS"}
+	AuditNoCompact   = Text{ZH: "這段時間沒有壓縮。", EN: "Nothing was compacted in this time."}
+	AuditCount       = Text{ZH: "次數", EN: "how many"}
+	AuditCountOf     = Text{ZH: "%d：自動 %d · 手動 %d · 未註明 %d；失敗 %d", EN: "%d: automatic %d · manual %d · not said %d; failed %d"}
+	AuditMid         = Text{ZH: "發生於", EN: "struck"}
+	AuditMidOf       = Text{ZH: "工作進行中 %d · 自然邊界 %d", EN: "in mid-work %d · at a natural boundary %d"}
+	AuditWait        = Text{ZH: "等待", EN: "waited"}
+	AuditWaitOf      = Text{ZH: "%s（%d 次中已知 %d 次）", EN: "%s (known for %[3]d of %[2]d)"}
+	AuditNeeded      = Text{ZH: "之後用到", EN: "needed after"}
+	AuditKept        = Text{ZH: "%s %d：摘要寫到 %s，加上 Overtone 的交接為 %s", EN: "%s %d: the summary states %s, with Overtone's hand-over %s"}
+	AuditNames       = Text{ZH: "名稱", EN: "names"}
+	AuditCommands    = Text{ZH: "指令", EN: "commands"}
+	AuditNumbers     = Text{ZH: "數字", EN: "numbers"}
+	AuditAgain       = Text{ZH: "重做", EN: "done again"}
+	AuditAgainOf     = Text{ZH: "%d 個檔案重讀、%d 個指令重跑；到第一次編輯的動作數（中位數）：%s", EN: "%d files read again, %d commands run again; actions to the first edit (median): %s"}
+	AuditNoSummary   = Text{ZH: "%d 份摘要無法讀取（已加密）", EN: "%d summaries cannot be read (encrypted)"}
+
+	AuditWhatIf      = Text{ZH: "如果由政策決定", EN: "WHAT IF THE POLICY HAD DECIDED"}
+	AuditWhatIfFile  = Text{ZH: "政策：%s", EN: "policy: %s"}
+	AuditHappened    = Text{ZH: "實際", EN: "HAPPENED"}
+	AuditByPolicy    = Text{ZH: "政策", EN: "POLICY"}
+	AuditAll         = Text{ZH: "壓縮次數", EN: "compactions"}
+	AuditAtBoundary  = Text{ZH: "在自然邊界", EN: "at a boundary"}
+	AuditForced      = Text{ZH: "工作中／不得已", EN: "mid-work / forced"}
+	AuditNotNeeded   = Text{ZH: "其實不需要", EN: "not needed"}
+	AuditWindowUnk   = Text{ZH: "%d 次壓縮未列入：檔案沒有視窗大小或壓縮前的內容", EN: "%d left out: the file does not show the window's size or what came before"}
+	AuditCacheTitle  = Text{ZH: "快取", EN: "CACHE"}
+	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again after %d expired caches %s (%s)"}
+	AuditRepaid      = Text{ZH: "一次壓縮約 %s 個請求後回本（中位數）；%d 次中有 %d 次回本", EN: "a compaction is repaid after %s requests (median); %[3]d of %[2]d were"}
+	AuditNeverRepaid = Text{ZH: "沒有一次壓縮能算出何時回本", EN: "for no compaction it can be told when it is repaid"}
+
+	AuditNewest   = Text{ZH: "最近的壓縮", EN: "NEWEST COMPACTIONS"}
+	AuditByDay    = Text{ZH: "每日", EN: "BY DAY"}
+	AuditByProj   = Text{ZH: "依專案", EN: "BY PROJECT"}
+	AuditByModel  = Text{ZH: "依模型", EN: "BY MODEL"}
+	AuditMore     = Text{ZH: "還有 %d 筆（--all 全部列出）", EN: "%d more (--all lists them)"}
+	ColWhen       = Text{ZH: "時間", EN: "WHEN"}
+	ColTrigger    = Text{ZH: "觸發", EN: "TRIGGER"}
+	ColFromTo     = Text{ZH: "TOKEN", EN: "TOKENS"}
+	ColWait       = Text{ZH: "等待", EN: "WAIT"}
+	ColMid        = Text{ZH: "工作中", EN: "MID-WORK"}
+	ColBefore     = Text{ZH: "前一個邊界", EN: "BOUNDARY BEFORE"}
+	ColAfter      = Text{ZH: "後一個邊界", EN: "BOUNDARY AFTER"}
+	ColLost       = Text{ZH: "名稱：需要／摘要／交接", EN: "NAMES NEEDED/SUMMARY/+OURS"}
+	ColRepay      = Text{ZH: "回本", EN: "REPAID AFTER"}
+	ColWhatIf     = Text{ZH: "政策", EN: "POLICY"}
+	ColDay        = Text{ZH: "日期", EN: "DAY"}
+	ColModel      = Text{ZH: "模型", EN: "MODEL"}
+	ColSessions   = Text{ZH: "SESSION", EN: "SESSIONS"}
+	ColRequests   = Text{ZH: "請求", EN: "REQUESTS"}
+	ColInput      = Text{ZH: "輸入", EN: "INPUT"}
+	ColOutput     = Text{ZH: "輸出", EN: "OUTPUT"}
+	ColWritten    = Text{ZH: "寫快取", EN: "CACHE+"}
+	ColRead       = Text{ZH: "讀快取", EN: "CACHE"}
+	ColUSD        = Text{ZH: "美元", EN: "USD"}
+	AuditTotal    = Text{ZH: "合計", EN: "total"}
+	AuditYes      = Text{ZH: "是", EN: "yes"}
+	AuditNo       = Text{ZH: "否", EN: "no"}
+	AuditNear     = Text{ZH: "%s，%d 步", EN: "%s, %d actions"}
+	AuditTrigAuto = Text{ZH: "自動", EN: "auto"}
+	AuditTrigMan  = Text{ZH: "手動", EN: "manual"}
+	WhatBoundary  = Text{ZH: "在邊界", EN: "at a boundary"}
+	WhatForced    = Text{ZH: "不得已", EN: "forced"}
+	WhatNotNeeded = Text{ZH: "不需要", EN: "not needed"}
+
+	PageTitle       = Text{ZH: "Overtone：過去的 session", EN: "Overtone: past sessions"}
+	PageFooter      = Text{ZH: "產生於 %s。價格：%s（%s）。未知的數字標示為未知。", EN: "Made at %s. Prices: %s (%s). What is not known is called unknown."}
+	PageContext     = Text{ZH: "context 大小隨時間的變化", EN: "Context over time"}
+	PageSize        = Text{ZH: "context（token）", EN: "context, in tokens"}
+	PageHappened    = Text{ZH: "實際發生的壓縮", EN: "compacted"}
+	PagePlanned     = Text{ZH: "政策會做的壓縮", EN: "where the policy would have compacted"}
+	PageMissing     = Text{ZH: "之後用到、但摘要沒寫：", EN: "Needed afterwards, not stated by the summary:"}
+	PageRead        = Text{ZH: "讀取快取", EN: "cache read"}
+	PageWritten     = Text{ZH: "寫入快取", EN: "cache written"}
+	PageInput       = Text{ZH: "輸入", EN: "input"}
+	PageOutput      = Text{ZH: "輸出", EN: "output"}
+	ColTokensBefore = Text{ZH: "壓縮前", EN: "BEFORE"}
+	ColTokensAfter  = Text{ZH: "壓縮後", EN: "AFTER"}
+)
