@@ -282,12 +282,14 @@ func (t *tracer) turnEnds() {
 	if len(t.said) == 0 {
 		return
 	}
-	p := transcript.Step{Raw: t.said}
-	t.thread = t.thread.Apply(host.AgentMessage{Text: tail(p.Text())}, t.set)
-	at := t.saidAt
+	said, state := t.said, &t.thread.State
 	t.said = t.said[:0]
-	if said := t.thread.State.Said; t.thread.State.Worked && !t.thread.State.Synthetic && said != 0 {
-		at.signals = said
+	if !state.Worked || state.Synthetic {
+		return
+	}
+	at := t.saidAt
+	p := transcript.Step{Raw: said}
+	if at.signals = compact.SignalsIn(tail(p.Text()), t.set.Markers); at.signals != 0 {
 		t.marks = append(t.marks, at)
 	}
 }

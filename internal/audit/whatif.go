@@ -2,6 +2,7 @@ package audit
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -21,6 +22,7 @@ type player struct {
 	window  int64
 	after   int64
 	used    int64 // the played context
+	clock   int64
 	turn    compact.Signals
 	before  compact.Signals
 	worked  bool
@@ -49,7 +51,8 @@ func play(t *trace, set compact.Settings, window, after int64) []Planned {
 		if r.side {
 			continue
 		}
-		p.weigh(r.time)
+		p.weigh()
+		p.clock = r.time
 		used := r.tokens.Context() + r.tokens.Output
 		switch grown := used - recorded; {
 		case recorded == 0:
@@ -60,10 +63,7 @@ func play(t *trace, set compact.Settings, window, after int64) []Planned {
 		}
 		recorded, compacted, p.worked = used, false, true
 	}
-	for i := range marks {
-		p.mark(&marks[i])
-	}
-	p.weigh(t.Last)
+	// Behind the last request nothing is left to compact for.
 	return p.planned
 }
 
@@ -75,6 +75,7 @@ func b2i(b bool) int64 {
 }
 
 func (p *player) mark(m *mark) {
+	p.clock = max(p.clock, m.time)
 	if m.turn {
 		p.before, p.turn, p.worked = p.turn, 0, false
 		return
@@ -84,7 +85,7 @@ func (p *player) mark(m *mark) {
 
 // weigh asks the policy. It says nothing while there is room, and nothing without
 // a boundary unless it is an emergency: those are most of the cases.
-func (p *player) weigh(now int64) {
+func (p *player) weigh() {
 	signals := p.turn
 	if !p.worked && signals == 0 {
 		signals = p.before
@@ -97,19 +98,19 @@ func (p *player) weigh(now int64) {
 	if free(max(t.EarlyPercentRemainingLT, t.EmergencyPercentRemainingLT)) || signals == 0 && free(t.EmergencyPercentRemainingLT) {
 		return
 	}
-	at := time.UnixMilli(now)
+	at := time.UnixMilli(p.clock)
 	d := compact.Decide(compact.Input{Settings: p.set, Usage: u, Signals: signals, History: p.history, Now: at})
 	if d.Verdict != compact.DoCompact {
 		return
 	}
+	// An emergency that meets a boundary is one, too.
 	names := []string{}
-	for _, b := range d.Met {
-		names = append(names, string(b))
+	for _, b := range signals.List() {
+		if slices.Contains(t.AutoRequiresAnyBoundary, string(b)) {
+			names = append(names, string(b))
+		}
 	}
-	if string(d.Cause) != "boundary" {
-		names = []string{}
-	}
-	p.planned = append(p.planned, Planned{Time: now, Tokens: p.used, Tier: string(d.Tier), Boundary: names})
+	p.planned = append(p.planned, Planned{Time: p.clock, Tokens: p.used, Tier: string(d.Tier), Boundary: names})
 	after := min(p.after, p.used*9/10)
 	p.history = append(p.history[max(0, len(p.history)-8):], compact.Compaction{At: at, Before: p.used, After: after})
 	p.used, p.turn, p.before = after, 0, 0

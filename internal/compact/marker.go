@@ -50,6 +50,9 @@ func anchored(phrases []string) (opens, within []string) {
 	return opens, within
 }
 
+// SignalsIn is the signals of what an agent said last in a turn.
+func SignalsIn(text string, m config.Markers) Signals { return markersIn(text, m) }
+
 // spoken is what the agent says itself: without code, quotations and our own
 // packets.
 func spoken(text string) string { return extract.Spoken(dropPackets(text)) }

@@ -3,6 +3,7 @@ package extract
 import (
 	"iter"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -90,8 +91,23 @@ func closing(open rune) (rune, bool) {
 // fold makes texts comparable: lower case, straight apostrophes, no emphasis,
 // single blanks.
 func fold(text string) string {
-	text = strings.NewReplacer("’", "'", "*", "", "__", "").Replace(strings.ToLower(text))
-	return strings.Join(strings.Fields(text), " ")
+	if folded(text) {
+		return text
+	}
+	return strings.Join(strings.Fields(emphasis().Replace(strings.ToLower(text))), " ")
+}
+
+var emphasis = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("’", "'", "*", "", "__", "") })
+
+// folded reports short texts of plain small letters, which most phrases are.
+func folded(text string) bool {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == ' ' && (i == 0 || i == len(text)-1 || text[i-1] == ' ') || c != ' ' && c != '\'' && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
 }
 
 // Mentions reports whether one of the phrases stands in the folded text. Where a

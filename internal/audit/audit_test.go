@@ -1,0 +1,538 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// writer makes up a session of Claude Code, line by line.
+type writer struct {
+	out   bytes.Buffer
+	clock time.Time
+	n     int
+	id    string
+	side  bool
+}
+
+func newWriter(id string) *writer {
+	return &writer{clock: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), id: id}
+}
+
+func (w *writer) at(clock string) *writer {
+	t, err := time.Parse(time.TimeOnly, clock)
+	if err != nil {
+		panic(err)
+	}
+	w.clock = time.Date(2026, 3, w.clock.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+	return w
+}
+
+func (w *writer) line(fields map[string]any) {
+	w.n++
+	l := map[string]any{
+		"uuid": fmt.Sprintf("00000000-0000-4000-8000-%012d", w.n), "sessionId": w.id, "cwd": "/work/shop", "version": "2.1.197",
+		"isSidechain": w.side, "timestamp": w.clock.Format("2006-01-02T15:04:05.000Z"),
+	}
+	for k, v := range fields {
+		l[k] = v
+	}
+	e := json.NewEncoder(&w.out)
+	e.SetEscapeHTML(false) // as the host writes
+	if err := e.Encode(l); err != nil {
+		panic(err)
+	}
+}
+
+func (w *writer) prompt(text string) {
+	w.line(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": text}})
+}
+
+// usage is input, written for five minutes, written for an hour, read, output.
+type usage [5]int64
+
+func (u usage) json() map[string]any {
+	return map[string]any{
+		"input_tokens": u[0], "cache_creation_input_tokens": u[1] + u[2], "cache_read_input_tokens": u[3], "output_tokens": u[4],
+		"cache_creation": map[string]any{"ephemeral_5m_input_tokens": u[1], "ephemeral_1h_input_tokens": u[2]},
+	}
+}
+
+func (w *writer) answer(msg, model string, u usage, block map[string]any) {
+	w.line(map[string]any{"type": "assistant", "requestId": "req_" + msg, "message": map[string]any{
+		"role": "assistant", "id": "msg_" + msg, "model": model, "usage": u.json(), "content": []any{block},
+	}})
+}
+
+func text(s string) map[string]any { return map[string]any{"type": "text", "text": s} }
+
+func (w *writer) call(msg, model string, u usage, tool string, input map[string]any, result string) {
+	id := "toolu_" + msg + tool
+	w.answer(msg, model, u, map[string]any{"type": "tool_use", "id": id, "name": tool, "input": input})
+	w.clock = w.clock.Add(time.Second)
+	w.line(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{
+		map[string]any{"type": "tool_result", "tool_use_id": id, "content": result},
+	}}, "toolUseResult": map[string]any{"stdout": result}})
+}
+
+const opus = "claude-opus-4-5-20251101"
+
+// known is the corpus whose answers are known: one session of Claude Code with
+// a sub-agent, a copy of its beginning, and one of Codex.
+func known(t testing.TB) (dir func(*host.Host) string, root string) {
+	root = t.TempDir()
+	main := newWriter("11111111-1111-4111-8111-111111111111")
+	main.prompt("Please make the totals strict.")
+	main.at("09:00:10").answer("1", opus, usage{10, 20_000, 0, 0, 5}, text("I will look."))
+	// The same message again, with the rest of its answer.
+	main.call("1", opus, usage{10, 20_000, 0, 0, 120}, "Read", map[string]any{"file_path": "/work/shop/cart.py"}, "def loadCartTotals(value):\ndef applyPriceRules(value):")
+	main.at("09:01:00").call("2", opus, usage{5, 30_000, 0, 20_010, 200}, "Bash", map[string]any{"command": "pytest tests/test_cart.py -q"}, "12 passed in 0.4s, port 48123")
+	main.at("09:02:00").call("3", opus, usage{5, 40_000, 0, 50_015, 100}, "Bash", map[string]any{"command": `git commit -am "strict totals"`}, "[main abc1234] strict totals\n 1 file changed, 2 insertions(+)")
+	// Eighteen minutes later the cache is gone.
+	main.at("09:20:00").call("4", opus, usage{5, 120_015, 0, 0, 300}, "Edit", map[string]any{"file_path": "/work/shop/cart.py", "old_string": "a", "new_string": "b"}, "updated")
+	main.at("09:21:00").line(map[string]any{"type": "system", "subtype": "compact_boundary", "compactMetadata": map[string]any{"trigger": "auto", "preTokens": 150_000, "durationMs": 42_000}})
+	main.line(map[string]any{"type": "user", "isCompactSummary": true, "message": map[string]any{"role": "user", "content": strings.Repeat("In cart.py loadCartTotals is strict now. ", 100)}})
+	main.at("09:21:10").call("5", opus, usage{3, 5_000, 20_000, 15_000, 50}, "Read", map[string]any{"file_path": "/work/shop/cart.py"}, "nothing of note")
+	main.at("09:21:20").call("6", opus, usage{3, 100, 0, 40_003, 50}, "Edit", map[string]any{"file_path": "/work/shop/cart.py", "old_string": "applyPriceRules(x)", "new_string": "loadCartTotals(y, 48123)"}, "updated")
+	main.at("09:21:30").call("7", opus, usage{3, 100, 0, 40_106, 50}, "Bash", map[string]any{"command": "pytest tests/test_cart.py -q"}, "12 passed")
+	main.at("09:22:00").prompt("<command-name>/compact</command-name>\n<command-args></command-args>")
+	main.prompt("<local-command-stderr>Error: Not enough messages to compact.</local-command-stderr>")
+	main.at("09:23:00").call("8", opus, usage{3, 100, 0, 40_209, 50}, "Bash", map[string]any{"command": `git commit -am more`}, "[main abc1235] more\n 1 file changed")
+	write(t, root, ".claude/projects/-work-shop/"+main.id+".jsonl", main.out.Bytes())
+
+	agent := newWriter(main.id)
+	agent.side = true
+	agent.at("09:10:00").answer("a1", "claude-haiku-4-5-20251001", usage{100, 1_000, 0, 0, 10}, text("found"))
+	write(t, root, ".claude/projects/-work-shop/"+main.id+"/subagents/agent-a1.jsonl", agent.out.Bytes())
+
+	// A fork begins with a copy of what was said before it.
+	fork := newWriter("22222222-2222-4222-8222-222222222222")
+	fork.at("09:00:10").answer("1", opus, usage{10, 20_000, 0, 0, 120}, text("I will look."))
+	fork.clock = fork.clock.AddDate(0, 0, 1)
+	fork.at("10:00:00").answer("f1", "glm-4.7", usage{7, 0, 0, 0, 3}, text("another way"))
+	write(t, root, ".claude/projects/-work-shop/"+fork.id+".jsonl", fork.out.Bytes())
+
+	write(t, root, ".codex/sessions/2026/03/02/rollout-2026-03-02T09-00-00-33333333-3333-4333-8333-333333333333.jsonl", []byte(codexKnown))
+	return func(h *host.Host) string {
+		if h.Name == host.Codex {
+			return filepath.Join(root, ".codex")
+		}
+		return filepath.Join(root, ".claude")
+	}, root
+}
+
+const codexKnown = `{"timestamp":"2026-03-02T09:00:00.000Z","type":"session_meta","payload":{"id":"33333333-3333-4333-8333-333333333333","cwd":"/work/other","cli_version":"0.166.0"}}
+{"timestamp":"2026-03-02T09:00:00.000Z","type":"turn_context","payload":{"cwd":"/work/other","model":"gpt-9"}}
+{"timestamp":"2026-03-02T09:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Fix the parser."}]}}
+{"timestamp":"2026-03-02T09:00:05.000Z","type":"response_item","payload":{"type":"function_call","name":"exec_command","call_id":"c1","arguments":"{\"cmd\":\"git commit -am parser\"}"}}
+{"timestamp":"2026-03-02T09:00:06.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Process exited with code 0\n[main abc1236] parser\n 1 file changed"}}
+{"timestamp":"2026-03-02T09:00:07.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":90000,"cached_input_tokens":0,"output_tokens":500,"total_tokens":90500},"last_token_usage":{"input_tokens":90000,"cached_input_tokens":0,"output_tokens":500,"total_tokens":90500},"model_context_window":100000}}}
+{"timestamp":"2026-03-02T09:00:08.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":90000,"cached_input_tokens":0,"output_tokens":500,"total_tokens":90500},"last_token_usage":{"input_tokens":90000,"cached_input_tokens":0,"output_tokens":500,"total_tokens":90500},"model_context_window":100000}}}
+{"timestamp":"2026-03-02T09:00:28.000Z","type":"compacted","payload":{"message":"","replacement_history":[]}}
+{"timestamp":"2026-03-02T09:00:29.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":90000,"cached_input_tokens":0,"output_tokens":500,"total_tokens":90500},"last_token_usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"total_tokens":9000},"model_context_window":100000}}}
+{"timestamp":"2026-03-02T09:00:40.000Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":102000,"cached_input_tokens":8000,"output_tokens":600,"total_tokens":102600},"last_token_usage":{"input_tokens":12000,"cached_input_tokens":8000,"output_tokens":100,"total_tokens":12100},"model_context_window":100000}}}
+`
+
+func write(t testing.TB, root, name string, data []byte) {
+	t.Helper()
+	path := filepath.Join(root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func options(t testing.TB, dir func(*host.Host) string, cache string) Options {
+	t.Helper()
+	files, err := transcript.Everything(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{
+		Files: files, Now: time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC), Loc: time.UTC, Settings: config.Defaults().Compact, Cache: cache, Workers: 2,
+	}
+}
+
+func run(t testing.TB, o Options) *Report {
+	t.Helper()
+	r, kept, err := Run(context.Background(), o)
+	if err != nil || kept != nil {
+		t.Fatal(err, kept)
+	}
+	return r
+}
+
+func session(t testing.TB, r *Report, prefix string) *Session {
+	t.Helper()
+	for i := range r.Sessions {
+		if strings.HasPrefix(r.Sessions[i].ID, prefix) {
+			return &r.Sessions[i]
+		}
+	}
+	t.Fatalf("no session %s", prefix)
+	return nil
+}
+
+func equal(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+func near(t testing.TB, what string, got *float64, want float64) {
+	t.Helper()
+	if got == nil || math.Abs(*got-want) > 1e-6 {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// TestKnownAnswers: every number of the report on a corpus whose answers were
+// reckoned by hand.
+func TestKnownAnswers(t *testing.T) {
+	t.Parallel()
+	dir, _ := known(t)
+	r := run(t, options(t, dir, ""))
+
+	equal(t, "files", r.Files, 4)
+	equal(t, "sessions", len(r.Sessions), 3)
+	s := session(t, r, "1111")
+	// The sub-agent's request and tokens are the session's.
+	equal(t, "tokens", s.Tokens, Tokens{Input: 10 + 5 + 5 + 5 + 3 + 3 + 3 + 3 + 100, Output: 120 + 200 + 100 + 300 + 4*50 + 10,
+		CacheWrite: 20_000 + 30_000 + 40_000 + 120_015 + 25_000 + 300 + 1_000, CacheHour: 20_000, CacheRead: 20_010 + 50_015 + 15_000 + 40_003 + 40_106 + 40_209})
+	equal(t, "requests", s.Requests, 9)
+	equal(t, "agents", s.Agents, 1)
+	equal(t, "turns", s.Turns, 2)
+	equal(t, "actions", s.Actions, 8)
+	equal(t, "models", s.Models, []string{opus, "claude-haiku-4-5-20251001"})
+	equal(t, "window", s.Window, int64(200_000))
+	equal(t, "peak", s.Peak, int64(120_020+300))
+	equal(t, "boundaries", s.Boundaries, map[string]int{"commit": 2})
+	equal(t, "cache", s.Cache, Cache{
+		Written: 236_315, Read: 205_343, ByCompaction: 25_000,
+		// 120,015 written, of which the context had grown by 120,020 − 90,020.
+		ByExpiry: 90_015, Expired: 1,
+	})
+	// Opus 4.5: 5 in, 25 out, 6.25 and 10 written, 0.5 read; Haiku 4.5: 1, 5, 1.25.
+	near(t, "cost", s.USD, (37*5+920*25+(235_315-20_000)*6.25+20_000*10+205_343*0.5+100*1+10*5+1_000*1.25)/1e6)
+	equal(t, "failed", s.Failed, []Failure{{"2026-03-01T09:22:00Z", "Error: Not enough messages to compact."}})
+	equal(t, "points", len(s.Context), 8)
+	equal(t, "point", s.Context[3], Point{time.Date(2026, 3, 1, 9, 20, 0, 0, time.UTC).UnixMilli(), 120_320})
+
+	if len(s.Compactions) != 1 {
+		t.Fatal(len(s.Compactions))
+	}
+	c := s.Compactions[0]
+	loss, payback := c.Loss, c.Payback
+	c.Loss, c.Payback = nil, nil
+	equal(t, "compaction", c, Compaction{
+		N: 1, Time: "2026-03-01T09:21:00Z", Trigger: "auto", Before: 150_000, After: 40_003, WaitMS: ptr(int64(42_000)), MidWork: true, At: []string{"commit"},
+		Earlier: &Near{"commit", 1, 1139}, Later: &Near{"commit", 4, 121}, WhatIf: "boundary",
+	})
+	equal(t, "loss", loss, &Loss{
+		// cart.py and applyPriceRules and loadCartTotals, and the test's file in
+		// the command; cart.py and loadCartTotals stand in the summary.
+		Names: Kept{4, 2, 4}, Commands: Kept{1, 0, 1}, Numbers: Kept{1, 0, 1}, Handover: loss.Handover, Summary: 4100,
+		ReadAgain: 1, RunAgain: 1, ToEdit: ptr(1), Compactions: 1, Files: []string{"/work/shop/cart.py"},
+		Missing: []Missing{{"applyPriceRules", "name", true}, {"test_cart.py", "name", true}, {"pytest tests/test_cart.py -q", "command", true}, {"48123", "number", true}},
+	})
+	// 1 + (5·1025 + 0.1·15,000 + 1.25·5,000 + 2·20,000 + 3) / (0.1·(150,000 − 40,003))
+	want := 1 + (5*1025+0.1*15_000+1.25*5_000+2*20_000+3)/(0.1*(150_000-40_003))
+	near(t, "break-even", &payback.N, want)
+	equal(t, "followed", payback.Followed, 4)
+
+	// Without our packets it is unknown what glm costs.
+	fork := session(t, r, "2222")
+	equal(t, "fork", fork.Tokens, Tokens{Input: 7, Output: 3})
+	equal(t, "fork's price", fork.USD, (*float64)(nil))
+	equal(t, "fork's window", fork.Window, int64(200_000))
+
+	x := session(t, r, "3333")
+	equal(t, "codex", x.Tokens, Tokens{Input: 94_000, Output: 600, CacheRead: 8_000})
+	equal(t, "codex requests", x.Requests, 2)
+	equal(t, "codex compactions", len(x.Compactions), 1)
+	xc := x.Compactions[0]
+	equal(t, "codex sizes", []int64{xc.Before, xc.After, *xc.WaitMS}, []int64{90_500, 9_000, 20_000})
+	equal(t, "codex mid-work", []bool{xc.MidWork, xc.WaitEstimated}, []bool{true, true})
+	equal(t, "codex summary", xc.Loss.Unreadable, 1)
+	equal(t, "codex boundary", xc.At, []string{"commit"})
+
+	tot := r.Totals
+	equal(t, "totals", []int{tot.Sessions, tot.Requests, tot.Compactions, tot.Auto, tot.Manual, tot.Failed, tot.MidWork, tot.AtBoundary, tot.WaitKnown}, []int{3, 12, 2, 1, 0, 1, 2, 2, 2})
+	equal(t, "wait", tot.WaitMS, int64(62_000))
+	equal(t, "total tokens", tot.Tokens.Total(), s.Tokens.Total()+fork.Tokens.Total()+x.Tokens.Total())
+	equal(t, "unpriced", tot.Unpriced, fork.Tokens.Total()+x.Tokens.Total())
+	equal(t, "lost", []Kept{tot.Lost.Names, tot.Lost.Commands}, []Kept{{4, 2, 4}, {1, 0, 1}})
+	equal(t, "what if", tot.WhatIf, WhatIf{Happened: 2, Boundary: 2})
+	equal(t, "planned", s.Planned, []Planned{{time.Date(2026, 3, 1, 9, 2, 1, 0, time.UTC).UnixMilli(), 90_120, "asap", []string{"commit"}}})
+
+	names := func(list []Bucket) (out []string) {
+		for _, b := range list {
+			out = append(out, fmt.Sprintf("%s %d %d %d", b.Name, b.Sessions, b.Requests, b.Compactions))
+		}
+		return out
+	}
+	equal(t, "days", names(r.Days), []string{"2026-03-01 1 9 1", "2026-03-02 2 3 1"})
+	equal(t, "projects", names(r.Projects), []string{"/work/shop 2 10 1", "/work/other 1 2 1"})
+	equal(t, "models", names(r.Models), []string{opus + " 1 8 1", "gpt-9 1 2 1", "claude-haiku-4-5-20251001 1 1 0", "glm-4.7 1 1 0"})
+	for _, list := range [][]Bucket{r.Days, r.Projects, r.Models} {
+		sum := Tokens{}
+		for _, b := range list {
+			sum.add(b.Tokens)
+		}
+		equal(t, "sum", sum, tot.Tokens)
+	}
+}
+
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	dir, root := known(t)
+	o := options(t, dir, filepath.Join(root, "audit.cache"))
+	o.Host = "codex"
+	equal(t, "host", len(run(t, o).Sessions), 1)
+	o.Host, o.Project = "", "SHOP"
+	r := run(t, o)
+	equal(t, "project", len(r.Sessions), 2)
+	equal(t, "its agent", session(t, r, "1111").Agents, 1)
+	o.Project, o.Since = "", time.Date(2026, 3, 1, 9, 21, 5, 0, time.UTC)
+	r = run(t, o)
+	equal(t, "since", []int{r.Totals.Requests, r.Totals.Compactions, r.Totals.Failed}, []int{7, 1, 1})
+	o.Since = time.Date(2026, 3, 1, 9, 20, 30, 0, time.UTC)
+	equal(t, "since before it", run(t, o).Totals.Compactions, 2)
+	o.Since = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	equal(t, "nothing", len(run(t, o).Sessions), 0)
+}
+
+// TestAnotherPolicy: what another policy would have done is played from the same
+// traces.
+func TestAnotherPolicy(t *testing.T) {
+	t.Parallel()
+	dir, root := known(t)
+	o := options(t, dir, filepath.Join(root, "audit.cache"))
+	run(t, o)
+	o.Settings.Trigger.AutoRequiresAnyBoundary = []string{"pr_checkpoint"}
+	w := run(t, o).Totals.WhatIf
+	// Without a boundary that counts, only Codex's full window is an emergency.
+	equal(t, "no boundary", w, WhatIf{Happened: 2, Forced: 1, NotNeeded: 1})
+	o.Settings.Trigger.EmergencyPercentRemainingLT = 70
+	equal(t, "emergency at 30 %", run(t, o).Totals.WhatIf.Forced > 1, true)
+}
+
+// TestCache: what is found in the cache is what would be read; anything that is
+// wrong with it means reading again.
+func TestCache(t *testing.T) {
+	t.Parallel()
+	dir, root := known(t)
+	path := filepath.Join(root, "home", "audit.cache")
+	o := options(t, dir, path)
+	first := run(t, o)
+	kept, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range o.Files {
+		if c := openCache(path, o.Settings); c.find(f) == nil {
+			t.Errorf("%s is not kept", f.Path)
+		}
+	}
+	equal(t, "warm", run(t, o), first)
+	for name, data := range map[string][]byte{"empty": nil, "garbage": []byte("garbage"), "cut": kept[:len(kept)/2], "flipped": flip(kept)} {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, name, run(t, o), first)
+	}
+	// A session that went on is read again, the others are not.
+	f, err := os.OpenFile(session(t, first, "2222").Path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := newWriter("22222222-2222-4222-8222-222222222222")
+	more.answer("f2", "glm-4.7", usage{1000, 0, 0, 0, 1}, text("more"))
+	if _, err := f.Write(more.out.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	o = options(t, dir, path)
+	equal(t, "went on", session(t, run(t, o), "2222").Tokens.Input, int64(1007))
+	// Two at once, and a place that cannot be written.
+	done := make(chan *Report)
+	for range 2 {
+		go func() {
+			r, _, _ := Run(context.Background(), o)
+			done <- r
+		}()
+	}
+	equal(t, "at once", <-done, <-done)
+	o.Cache = filepath.Join(path, "not a folder")
+	r, notKept, err := Run(context.Background(), o)
+	if err != nil || notKept == nil || len(r.Sessions) != 3 {
+		t.Error(err, notKept)
+	}
+}
+
+func flip(b []byte) []byte {
+	b = bytes.Clone(b)
+	b[len(b)/2] ^= 0x40
+	return b
+}
+
+// TestHostile: files that are no sessions, cannot be read or end in the middle.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	dir, root := known(t)
+	write(t, root, ".claude/projects/x/44444444-4444-4444-8444-444444444444.jsonl", []byte("{\"type\":\"user\n\x00\x00\n[]\n{}{\n"+strings.Repeat("{\"a\":", 20_000)))
+	write(t, root, ".claude/projects/x/55555555-5555-4555-8555-555555555555.jsonl", nil)
+	w := newWriter("66666666-6666-4666-8666-666666666666")
+	w.prompt("</title><script>alert(1)</script>\x1b[31m\u202e")
+	w.at("09:00:10").answer("s", "<b>model</b>", usage{-5, 1 << 40, 0, 0, 1}, text("x"))
+	w.at("09:00:20").answer("s2", "<b>model</b>", usage{5, 1, 0, 0, 1}, text("x"))
+	w.line(map[string]any{"type": "system", "subtype": "compact_boundary", "compactMetadata": "none"})
+	w.line(map[string]any{"type": "assistant", "message": map[string]any{"usage": "none", "content": map[string]any{"a": 1}}})
+	write(t, root, ".claude/projects/x/"+w.id+".jsonl", w.out.Bytes())
+	r := run(t, options(t, dir, ""))
+	equal(t, "sessions", len(r.Sessions), 6)
+	if r.Unreadable == 0 {
+		t.Error("no line was called unreadable")
+	}
+	for _, l := range []message.Lang{message.EN, message.ZH} {
+		page := string(Page(r, l))
+		for _, bad := range []string{"<script", "<b>", "\x1b", "\u202e"} {
+			if strings.Contains(page, bad) {
+				t.Errorf("%s: the page holds %q", l, bad)
+			}
+		}
+		if !strings.Contains(page, "&lt;script&gt;alert(1)") {
+			t.Errorf("%s: the title is not shown as text", l)
+		}
+	}
+}
+
+// TestGone: a file that is gone when it is read is no failure, one that cannot be
+// read is named.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	dir, root := known(t)
+	o := options(t, dir, "")
+	o.Files = append(o.Files, transcript.File{Path: filepath.Join(root, "gone.jsonl"), Host: transcript.Claude, ID: "gone"},
+		transcript.File{Path: root, Host: transcript.Claude, ID: "folder", Size: 10})
+	equal(t, "failed", run(t, o).Failed, []string{root})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := Run(ctx, o); err == nil {
+		t.Error("a cancelled run has a result")
+	}
+}
+
+// TestNumbers: what counts as a number.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	var got []string
+	eachNumber([]byte(`port 8080, v1.25.3 x86_64 at\n10:30 and 41,250 or 12 abc123 0x1f 3.14159`), func(n []byte) { got = append(got, string(n)) })
+	equal(t, "numbers", got, []string{"8080", "10:30", "41,250", "3.14159"})
+}
+
+// naive adds up usage the slow way: every row of every line, the largest of the
+// rows of one message.
+func naive(t *testing.T, path string) (sum, first Tokens) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Type, RequestID string
+		IsAPIError      bool `json:"isApiErrorMessage"`
+		Message         struct {
+			ID, Model string
+			Usage     *struct {
+				Input  int64 `json:"input_tokens"`
+				Output int64 `json:"output_tokens"`
+				Write  int64 `json:"cache_creation_input_tokens"`
+				Read   int64 `json:"cache_read_input_tokens"`
+			}
+		}
+	}
+	type key struct{ id, request string }
+	most, seen := map[key]Tokens{}, map[key]bool{}
+	var objects []json.RawMessage
+	for line := range bytes.Lines(data) {
+		// Two objects may stand on one line, and the last one may be cut off.
+		for dec := json.NewDecoder(bytes.NewReader(line)); ; {
+			var raw json.RawMessage
+			if err := dec.Decode(&raw); err != nil {
+				break
+			}
+			objects = append(objects, raw)
+		}
+	}
+	for _, raw := range objects {
+		var r row
+		_ = json.Unmarshal(raw, &r) // fields of other shapes
+		u := r.Message.Usage
+		if r.Type != "assistant" || u == nil || r.Message.Model == "<synthetic>" || r.IsAPIError {
+			continue
+		}
+		now := Tokens{Input: u.Input, Output: u.Output, CacheWrite: u.Write, CacheRead: u.Read}
+		k := key{r.Message.ID, r.RequestID}
+		if k.id == "" {
+			sum.add(now)
+			first.add(now)
+			continue
+		}
+		if !seen[k] {
+			seen[k] = true
+			first.add(now)
+		}
+		m := most[k]
+		most[k] = Tokens{Input: max(m.Input, now.Input), Output: max(m.Output, now.Output), CacheWrite: max(m.CacheWrite, now.CacheWrite), CacheRead: max(m.CacheRead, now.CacheRead)}
+	}
+	for _, m := range most {
+		sum.add(m)
+	}
+	return sum, first
+}
+
+// TestRecorded: the totals of recorded sessions are those of a slow reader, and
+// what compactions lost is what the evaluation measures (facts/survival.md).
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	files, _ := filepath.Glob("../../../shared/samples/real/claude_*.jsonl")
+	if len(files) == 0 {
+		t.Skip("no recorded sessions")
+	}
+	for _, path := range files {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, Options{Files: []transcript.File{{Path: path, Host: transcript.Claude, ID: "s", Size: info.Size(), ModTime: info.ModTime()}}, Settings: config.Defaults().Compact, Loc: time.UTC})
+		want, _ := naive(t, path)
+		got := r.Totals.Tokens
+		got.CacheHour = 0
+		equal(t, filepath.Base(path), got, want)
+		for _, c := range r.Sessions[0].Compactions {
+			if c.Loss != nil && strings.Contains(path, "claude_03") {
+				equal(t, "names", c.Loss.Names, Kept{5, 1, 5})
+			}
+		}
+	}
+}
