@@ -130,6 +130,7 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 	check("recall", run("", "recall", "importer"))
 	check("sessions", run("", "sessions"))
 	check("sessions rm", run("", "sessions", "rm", clone.Get("result.id").String(), "--yes"))
+	check("audit", run("", "audit"))
 	check("workflow list", run("", "workflow", "list"))
 	check("workflow show", run("", "workflow", "show", "full"))
 	check("workflow status", run("", "workflow", "status"))

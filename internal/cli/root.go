@@ -67,6 +67,7 @@ func Main(args []string, env Env) int {
 func (a *app) root() *cobra.Command {
 	root := a.newRoot("overtone", message.HelpRoot, message.HelpRootLong)
 	for _, c := range []*cobra.Command{
+		a.auditCmd(),
 		a.demoCmd(),
 		a.initCmd(),
 		a.uninstallCmd(),
@@ -112,28 +113,6 @@ func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
 		return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
 	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, message.HelpJSON.In(a.lang))
-	for _, c := range []*cobra.Command{
-		a.auditCmd(),
-		a.demoCmd(),
-		a.initCmd(),
-		a.uninstallCmd(),
-		a.doctorCmd(),
-		a.workflowCmd(),
-		a.routeCmd(),
-		a.compactCmd(),
-		a.mcpCmd(),
-		a.timelineCmd(),
-		a.compressCmd(),
-		a.recallCmd(),
-		a.sessionsCmd(),
-		a.watchCmd(),
-		a.statuslineCmd(),
-		a.cleanupCmd(),
-		a.hookHelpCmd(),
-	} {
-		root.AddCommand(c)
-	}
-	addExamples(root)
 	return root
 }
 
