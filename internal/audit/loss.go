@@ -268,7 +268,10 @@ func (n *needs) loss() *Loss {
 	text := h.Text()
 	l := &Loss{
 		Handover: message.Units(text), Summary: message.Units(n.summary), ReadAgain: len(n.files), RunAgain: len(n.commands),
-		Compactions: 1, Files: n.files[:min(len(n.files), maxListed)],
+		Compactions: 1,
+	}
+	for _, f := range n.files[:min(len(n.files), maxListed)] {
+		l.Files = append(l.Files, safe(f))
 	}
 	if n.toEdit >= 0 {
 		l.ToEdit = &n.toEdit
@@ -283,7 +286,7 @@ func (n *needs) loss() *Loss {
 			if inSummary {
 				k.Summary++
 			} else if room := maxListed - count(l.Missing, kind); room > 0 {
-				l.Missing = append(l.Missing, Missing{what, kind, inOurs})
+				l.Missing = append(l.Missing, Missing{safe(what), kind, inOurs})
 			}
 			if inSummary || inOurs {
 				k.Handover++

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -222,11 +223,17 @@ func (t *tracer) request(s *transcript.Step) {
 	t.requests = append(t.requests, request{key: s.Key, time: s.Time, model: m, side: s.Side, tokens: u})
 }
 
+// short is the beginning of a text, without secrets: it is kept and shown.
 func short(text string) string {
-	text = message.OneLine(text[:min(len(text), 2000)])
+	text = message.OneLine(safe(strings.ToValidUTF8(text[:min(len(text), 2000)], "")))
 	if cut := message.Head(text, 100); cut != text {
 		return cut + "…"
 	}
+	return text
+}
+
+func safe(text string) string {
+	text, _ = redact.Text(text)
 	return text
 }
 

@@ -11,7 +11,7 @@ var (
 	HelpAuditHTML   = Text{ZH: "另存為一個 HTML 檔", EN: "also write a page to this file"}
 	HelpAuditPolicy = Text{ZH: "以這個檔案的政策來比較（設定檔，或 auto-compact.md）", EN: "compare with the policy in this file (settings, or an auto-compact.md)"}
 	HelpAuditAll    = Text{ZH: "列出每一次壓縮與每一天", EN: "list every compaction and every day"}
-	BadSince        = Text{ZH: "--since 無法理解：%s", EN: "--since: cannot read %q"}
+	BadSince        = Text{ZH: "--since 無法理解：%q", EN: "--since: cannot read %q"}
 	HintSince       = Text{ZH: "例如 30d、12h、2026-01-31", EN: "for example 30d, 12h, 2026-01-31"}
 	BadPolicy       = Text{ZH: "--policy：%s", EN: "--policy: %s"}
 	AuditReading    = Text{ZH: "讀取 session", EN: "reading sessions"}
@@ -37,7 +37,7 @@ var (
 	AuditMid         = Text{ZH: "發生於", EN: "struck"}
 	AuditMidOf       = Text{ZH: "工作進行中 %d · 自然邊界 %d", EN: "in mid-work %d · at a natural boundary %d"}
 	AuditWait        = Text{ZH: "等待", EN: "waited"}
-	AuditWaitOf      = Text{ZH: "%s（%d 次中已知 %d 次）", EN: "%s (known for %[3]d of %[2]d)"}
+	AuditWaitOf      = Text{ZH: "%s（%[2]d 次中已知 %[3]d 次）", EN: "%s (known for %[3]d of %[2]d)"}
 	AuditNeeded      = Text{ZH: "之後用到", EN: "needed after"}
 	AuditKept        = Text{ZH: "%s %d：摘要寫到 %s，加上 Overtone 的交接為 %s", EN: "%s %d: the summary states %s, with Overtone's hand-over %s"}
 	AuditNames       = Text{ZH: "名稱", EN: "names"}
@@ -58,7 +58,7 @@ var (
 	AuditWindowUnk   = Text{ZH: "%d 次壓縮未列入：檔案沒有視窗大小或壓縮前的內容", EN: "%d left out: the file does not show the window's size or what came before"}
 	AuditCacheTitle  = Text{ZH: "快取", EN: "CACHE"}
 	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again after %d expired caches %s (%s)"}
-	AuditRepaid      = Text{ZH: "一次壓縮約 %s 個請求後回本（中位數）；%d 次中有 %d 次回本", EN: "a compaction is repaid after %s requests (median); %[3]d of %[2]d were"}
+	AuditRepaid      = Text{ZH: "一次壓縮約 %s 個請求後回本（中位數）；%[2]d 次中有 %[3]d 次回本", EN: "a compaction is repaid after %s requests (median); %[3]d of %[2]d were"}
 	AuditNeverRepaid = Text{ZH: "沒有一次壓縮能算出何時回本", EN: "for no compaction it can be told when it is repaid"}
 
 	AuditNewest   = Text{ZH: "最近的壓縮", EN: "NEWEST COMPACTIONS"}
