@@ -1,10 +1,21 @@
 package compress
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // BenchmarkPool runs 500 tasks of 200 ms, ten at a time, and reports how many
@@ -24,4 +35,100 @@ func BenchmarkPool(b *testing.B) {
 		worst = max(worst, time.Since(begin))
 	}
 	b.ReportMetric(worst.Seconds()/10, "×ideal")
+}
+
+// benchSession writes a session of OVERTONE_BENCH_MB megabytes, 64 by default:
+// most bytes in tool results, as in real ones, and texts that name other things
+// in each turn.
+func benchSession(b *testing.B) (path string, size int64) {
+	mb, _ := strconv.Atoi(os.Getenv("OVERTONE_BENCH_MB"))
+	if mb == 0 {
+		mb = 64
+	}
+	path = filepath.Join(b.TempDir(), "00000000-0000-4000-8000-000000000000.jsonl")
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	code := strings.Repeat(`func (s *Store) Append(e Event) error {\n\tif err := s.lock(); err != nil {\n\t\treturn err\n\t}\n`, 40)
+	parent := "null"
+	line := func(n int, typ, content, more string) {
+		id := fmt.Sprintf("%08x-1111-4222-8333-%012x", n, n)
+		k, _ := fmt.Fprintf(w, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"role":%q,"model":"m","content":%s},"uuid":%q,"timestamp":"2026-01-01T00:00:00.000Z"%s,"cwd":"/w","sessionId":"00000000-0000-4000-8000-000000000000","version":"2.1.197"}`+"\n", parent, typ, typ, content, id, more)
+		size += int64(k)
+		parent = `"` + id + `"`
+	}
+	for n := 0; size < int64(mb)<<20; n += 4 {
+		name := fmt.Sprintf("pkg%d/part%d.go", n%977, n%7919)
+		line(n, "user", fmt.Sprintf(`"Please look at internal/%s and tell me why load%dRow fails in line %d. Do not change the tests. It was fine before commit %07x, and nobody touched it since then, as far as I know."`, name, n, n%900, n*2654435761%(1<<28)), "")
+		line(n+1, "assistant", fmt.Sprintf(`[{"type":"tool_use","id":"toolu_%d","name":"Read","input":{"file_path":"/w/internal/%s"}}]`, n, name), "")
+		line(n+2, "user", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"toolu_%d","content":"%s"}]`, n, code), fmt.Sprintf(`,"toolUseResult":{"file":{"content":"%s"}}`, code))
+		line(n+3, "assistant", fmt.Sprintf(`[{"type":"text","text":"I looked at it for a while. The cause is that load%dRow returns nil when the row is empty, and internal/%s treats nil as the end of the table. I decided to return an error instead, because %d callers already check for one.\n\n- internal/%s: load%dRow returns errEmpty%d\n- all %d tests pass now\n\nShall I commit it?"}]`, n, name, n%40, name, n, n, n%300), "")
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	return path, size
+}
+
+// BenchmarkRun is what a user waits for: the plan of a long session, and its clone
+// with every message compressed, read back and checked.
+func BenchmarkRun(b *testing.B) {
+	path, size := benchSession(b)
+	var p *Plan
+	b.Run("plan", func(b *testing.B) {
+		b.SetBytes(size)
+		peak, cpu := watchMemory(), cpuTime()
+		for b.Loop() {
+			s, err := transcript.Read(b.Context(), path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			bands, err := ParseBands("0-50:heavy-compress,50-100:compress")
+			if err != nil {
+				b.Fatal(err)
+			}
+			if p, err = NewPlan(s, Options{Bands: bands, MinTokens: config.Defaults().Compress.MinTokens, Pool: defaultPool()}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(size>>20)*float64(b.N)/(cpuTime()-cpu).Seconds(), "MB/cpu-s")
+		b.ReportMetric(float64(peak())/(1<<20), "peakMB")
+	})
+	b.Run("clone", func(b *testing.B) {
+		b.SetBytes(size)
+		peak, cpu := watchMemory(), cpuTime()
+		for b.Loop() {
+			res, err := p.Run(b.Context(), Builtin{}, RunOptions{ID: transcript.NewID(p.Session.Host, time.Now()), Now: time.Now()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			os.Remove(res.Clone.Path)
+		}
+		b.ReportMetric(float64(size>>20)*float64(b.N)/(cpuTime()-cpu).Seconds(), "MB/cpu-s")
+		b.ReportMetric(float64(peak())/(1<<20), "peakMB")
+	})
+}
+
+// watchMemory samples what the runtime holds from the system.
+func watchMemory() (peak func() uint64) {
+	debug.FreeOSMemory()
+	stop, done := make(chan struct{}), make(chan uint64)
+	go func() {
+		var top uint64
+		var m runtime.MemStats
+		for {
+			runtime.ReadMemStats(&m)
+			top = max(top, m.Sys-m.HeapReleased)
+			select {
+			case <-stop:
+				done <- top
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	return func() uint64 { close(stop); return <-done }
 }

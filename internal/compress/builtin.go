@@ -69,7 +69,7 @@ func (c *chosen) Compress(ctx context.Context, r Request) (Reply, error) {
 	case len(kept) == 0:
 		return Reply{Text: Mark(r.Text)}, nil
 	}
-	return Reply{Text: write(r.Text, extract.Units(r.Text), kept)}, nil
+	return Reply{Text: write(r.Text, extract.Split(r.Text), kept)}, nil
 }
 
 // write joins the kept units: by what stood between them where they follow each

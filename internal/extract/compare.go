@@ -22,15 +22,17 @@ func (l *Losses) Add(m Losses) {
 // Missing counts the units of a text that a result does not hold. Requests are a
 // user's.
 func Missing(original, result string, user bool) (l Losses) {
-	for _, u := range Units(original) {
-		if u.Kind == CodeLine || u.Kind == Lead || strings.Contains(result, original[u.Start:u.End]) {
+	for _, u := range Split(original) {
+		t := original[u.Start:u.End]
+		if u.Kind == CodeLine || u.Kind == Lead || strings.Contains(result, t) {
 			continue
 		}
 		l.Sentences++
+		c := cuesOf(t)
 		switch {
-		case user && u.Cues&(Asked|Question|Rule) != 0:
+		case user && c&(Asked|Question|Rule) != 0:
 			l.Requests++
-		case u.Cues&(Decided|Rule) != 0:
+		case c&(Decided|Rule) != 0:
 			l.Decisions++
 		}
 	}
@@ -41,24 +43,28 @@ func Missing(original, result string, user bool) (l Losses) {
 // most of their words stand in a sentence with a denial, they have none, and no
 // sentence of the original says the same without one.
 func Undenied(original, result string) []string {
-	var plain, denied []map[string]bool
-	for _, u := range Units(original) {
-		set := wordsOf(original[u.Start:u.End])
-		if u.Cues&Denied != 0 {
-			denied = append(denied, set)
-		} else {
-			plain = append(plain, set)
+	var bare []string
+	for _, u := range Split(result) {
+		// What is quoted word for word is most of what builtin writes.
+		t := result[u.Start:u.End]
+		if u.Kind != CodeLine && !strings.Contains(original, t) && cuesOf(t)&Denied == 0 {
+			bare = append(bare, t)
 		}
 	}
-	if len(denied) == 0 {
+	if len(bare) == 0 {
 		return nil
 	}
-	var out []string
-	for _, u := range Units(result) {
-		t := result[u.Start:u.End]
-		if u.Cues&Denied != 0 || u.Kind == CodeLine || strings.Contains(original, t) {
-			continue
+	var plain, denied []map[string]bool
+	for _, u := range Split(original) {
+		t := original[u.Start:u.End]
+		if cuesOf(t)&Denied != 0 {
+			denied = append(denied, wordsOf(t))
+		} else {
+			plain = append(plain, wordsOf(t))
 		}
+	}
+	var out []string
+	for _, t := range bare {
 		set := wordsOf(t)
 		if len(set) < 3 {
 			continue
@@ -125,7 +131,7 @@ var successWords = []string{
 // the tests failed" becomes "tests pass").
 func Unearned(original, result string) []string {
 	var claims []string
-	for _, u := range Units(result) {
+	for _, u := range Split(result) {
 		t := result[u.Start:u.End]
 		if u.Kind == CodeLine || strings.Contains(original, t) {
 			continue
@@ -140,7 +146,7 @@ func Unearned(original, result string) []string {
 		return nil
 	}
 	var earned, others []map[string]bool
-	for _, u := range Units(original) {
+	for _, u := range Split(original) {
 		for _, c := range clauses(original[u.Start:u.End]) {
 			if u.Kind != CodeLine && claim(c) {
 				earned = append(earned, wordsOf(c))

@@ -52,15 +52,21 @@ const (
 // Units splits a text. Nothing of it is left out except blank lines, fences and
 // rulers; offsets never fall inside a word.
 func Units(text string) []Unit {
-	s := splitter{text: text, lead: -1}
-	for at := 0; at < len(text); {
-		at = s.line(at)
-	}
-	for i := range s.units {
-		u := &s.units[i]
+	units := Split(text)
+	for i := range units {
+		u := &units[i]
 		t := text[u.Start:u.End]
 		u.Cues |= cuesOf(t)
 		u.read(t)
+	}
+	return units
+}
+
+// Split is Units without cues and facts, for who knows what he wants of them.
+func Split(text string) []Unit {
+	s := splitter{text: text, lead: -1}
+	for at := 0; at < len(text); {
+		at = s.line(at)
 	}
 	return s.units
 }

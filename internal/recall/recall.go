@@ -17,10 +17,10 @@
 // version. A reader needs no lock.
 //
 // The engine is our own because it has to live in the program that hosts call on
-// every tool use: it has no init work and adds some 100 kB, where SQLite's FTS5
-// costs every call a quarter of a millisecond and 7 MB, and bleve, with its
-// registries of analysers, more than that. What is needed is small, too: BM25
-// over segments that are read at the place they are needed.
+// every tool use: it has no init work and adds half a megabyte, where SQLite's
+// FTS5 costs every call a quarter of a millisecond and 7 MB, bleve six and 18 MB
+// (docs/dependencies.md). What is needed is small, too: BM25 over segments that
+// are read at the place they are needed.
 //
 // Ranking: BM25 over English stems, and over pairs of characters in Chinese,
 // Japanese and Korean; a word that nobody wrote stands for those within two
