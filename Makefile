@@ -6,7 +6,7 @@ BIN := bin/overtone
 TOOLS := .tools
 LINT_VERSION := v2.14.0
 
-.PHONY: build demo test e2e e2e-latest lint bench eval fuzz crash clean
+.PHONY: build demo test e2e e2e-latest lint bench eval fuzz race crash clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
@@ -55,6 +55,7 @@ bin/bench.txt: build
 		echo "== $$dir"; \
 		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
 	done | tee $@
+	@$(GO) run ./internal/eval/survive -bench | grep -E '^(==|Benchmark)' | tee -a $@
 	@echo "== on the host"; OVERTONE_BENCH_HOST=$${OVERTONE_BENCH_HOST:-3} $(GO) test -tags e2e -count=1 -v -run TestCostOfABashCall ./e2e/ | grep '^Claude Code' | tee -a $@
 
 # What a hand-over keeps across a compaction, and what compression keeps, on
@@ -72,6 +73,11 @@ fuzz:
 			echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 60s $$pkg || exit 1; \
 		done; \
 	done
+
+# The race detector over everything. The programs that tests start are built without
+# it: under it each would sleep for a second at its end.
+race:
+	$(GO) test -race -timeout 40m ./...
 
 # Kills every hook of a story before each of its system calls, and lets each call that
 # deals with files fail (Linux), some minutes.

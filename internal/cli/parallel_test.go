@@ -250,8 +250,54 @@ func TestParallelStops(t *testing.T) {
 	}
 }
 
+// BenchmarkExactlyOnce counts: the ends of two agents, each told by two hooks, all
+// four at once, in so many sessions.
+func BenchmarkExactlyOnce(b *testing.B) {
+	home, env := newHome(b)
+	if _, err := atOnce(env, home, []call{agentStop("s1", "developer", "a0", passed)}); err != nil {
+		b.Fatal(err)
+	}
+	const runs = 50
+	lost, doubled := 0, 0
+	count := func(got, want int) {
+		lost += max(0, want-got)
+		doubled += max(0, got-want)
+	}
+	for n := range runs {
+		sid := fmt.Sprintf("once%d", n)
+		copySession(b, home, "s1", sid)
+		var texts []string
+		for _, step := range [][]call{
+			{preTool(sid, "code-reviewer", "t1", false), preTool(sid, "tester", "t2", false)},
+			{
+				agentStop(sid, "code-reviewer", "a1", passed), agentStop(sid, "tester", "a2", passed),
+				postTool(sid, "code-reviewer", "t1", "a1", passed), postTool(sid, "tester", "t2", "a2", passed),
+			},
+			{{"post-tool-batch", fields{"session_id": sid, "tool_calls": []any{}}}},
+		} {
+			told, err := atOnce(env, home, step)
+			if err != nil {
+				b.Fatal(err)
+			}
+			texts = append(texts, told...)
+		}
+		timeline, err := os.ReadFile(filepath.Join(home, ".overtone", "sessions", sid, "timeline.jsonl"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		count(bytes.Count(timeline, []byte(`"stage:complete"`)), 3)
+		count(strings.Count(strings.Join(texts, "\n"), "overtone:retrospective（RETRO）"), 1)
+	}
+	for b.Loop() {
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(2*runs, "completions")
+	b.ReportMetric(float64(lost), "lost")
+	b.ReportMetric(float64(doubled), "doubled")
+}
+
 // copySession makes a session that stands where another one does.
-func copySession(t *testing.T, home, from, to string) {
+func copySession(t testing.TB, home, from, to string) {
 	t.Helper()
 	src, dst := filepath.Join(home, ".overtone", "sessions", from), filepath.Join(home, ".overtone", "sessions", to)
 	if err := os.Mkdir(dst, 0o700); err != nil {

@@ -85,7 +85,7 @@ func recorded(t *testing.T) map[string][]string {
 }
 
 // newHome is a home with a workflow in mid-work, as the environment of a process.
-func newHome(t *testing.T) (home string, env []string) {
+func newHome(t testing.TB) (home string, env []string) {
 	t.Helper()
 	home = filepath.Join(t.TempDir(), "home")
 	if err := os.Mkdir(home, 0o700); err != nil {

@@ -51,7 +51,7 @@ func (w world) fault(s step, at target) (last, stdout, stderr string, status sys
 // its host understands; and what then is not as it should be, said or on disk, is
 // told in a line on stderr. `make test` takes a sample.
 func TestErrorsAreTold(t *testing.T) {
-	every, _ := strconv.Atoi(os.Getenv("OVERTONE_CRASH")) // each one, or every fifth
+	every, _ := strconv.Atoi(os.Getenv("OVERTONE_CRASH")) // call, or every so manieth
 	all := every > 0
 	program := build(t)
 	points, told, silent := 0, 0, 0

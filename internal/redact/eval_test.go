@@ -158,6 +158,22 @@ func TestEval(t *testing.T) {
 	}
 }
 
+// BenchmarkQuality is how good the rules are on the half that they were not made on.
+func BenchmarkQuality(b *testing.B) {
+	var sum score
+	for _, s := range wholeCorpus() {
+		if s.half == 1 {
+			sc, _ := judge(s)
+			sum.add(sc)
+		}
+	}
+	for b.Loop() {
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(sum.recall(), "recall")
+	b.ReportMetric(sum.precision(), "precision")
+}
+
 // A document is redacted as its strings are, stays one, and what is known already
 // is left alone.
 func TestJSON(t *testing.T) {

@@ -1,6 +1,7 @@
 // Command benchtab makes the page of benchmarks from what `go test -bench` prints,
 // or compares a run with that page: a ratio that has become worse by more than a
-// quarter is an error. Only ratios are compared; machines differ in everything else.
+// quarter is an error. Only ratios and counts of what must not happen are compared;
+// machines differ in everything else.
 package main
 
 import (
@@ -93,10 +94,14 @@ func compare(old, now []row) (problems []string) {
 		have[r.key()] = r.Value
 	}
 	for _, r := range old {
-		if !strings.Contains(r.Unit, "ratio") {
+		less, more := smaller(r.Unit), larger(r.Unit)
+		if !less && !more {
 			continue
 		}
 		switch v, ok := have[r.key()]; {
+		case ok && more && v < r.Value/worse:
+			problems = append(problems, fmt.Sprintf("%s %s: %s is %.3g, was %.3g", r.Package, r.Name, r.Unit, v, r.Value))
+		case ok && more:
 		case !ok:
 			problems = append(problems, fmt.Sprintf("%s %s: %s is no longer measured", r.Package, r.Name, r.Unit))
 		case v > r.Value*worse:
@@ -104,6 +109,17 @@ func compare(old, now []row) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// smaller says that less of it is better: how many times something else it takes,
+// and what must not happen at all.
+func smaller(unit string) bool {
+	return strings.Contains(unit, "ratio") || strings.HasPrefix(unit, "x-") || unit == "×ideal" || unit == "lost" || unit == "doubled"
+}
+
+// larger says that more of it is better.
+func larger(unit string) bool {
+	return unit == "×gjson" || unit == "recall" || unit == "precision" || strings.HasSuffix(unit, "-stated")
 }
 
 func main() {

@@ -12,6 +12,23 @@ BenchmarkLatest-2      	     200	         0 ns/op	        12.50 µs-1000	       
 BenchmarkUpdate/emit-2 	     200	     15000 ns/op
 `
 
+// Every kind of ratio is compared, each in its own direction.
+func TestWhatIsWorse(t *testing.T) {
+	t.Parallel()
+	for unit, value := range map[string]float64{"ratio": 1.3, "x-floor": 1.3, "x-large-home": 1.3, "×ideal": 1.3, "lost": 1.3, "×gjson": 0.7, "recall": 0.7, "needed-stated": 0.7} {
+		old, now := []row{{"p", "B", unit, 1}}, []row{{"p", "B", unit, value}}
+		if p := compare(old, now); len(p) != 1 {
+			t.Errorf("%s: %q", unit, p)
+		}
+		if p := compare(now, old); len(p) != 0 && unit != "lost" {
+			t.Errorf("%s the other way: %q", unit, p)
+		}
+	}
+	if p := compare([]row{{"p", "B", "lost", 0}}, []row{{"p", "B", "lost", 1}}); len(p) != 1 {
+		t.Errorf("one lost: %q", p)
+	}
+}
+
 func TestPageIsReadBack(t *testing.T) {
 	t.Parallel()
 	rows, err := parse(strings.NewReader(printed))

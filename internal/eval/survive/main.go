@@ -28,14 +28,15 @@ import (
 
 func main() {
 	show := flag.String("show", "", "print the hand-overs of the sessions whose names begin with this, and what they miss")
+	bench := flag.Bool("bench", false, "print the sums as benchmarks, for the page of numbers")
 	flag.Parse()
-	if err := run(*show); err != nil {
+	if err := run(*show, *bench); err != nil {
 		fmt.Fprintln(os.Stderr, "eval:", err)
 		os.Exit(1)
 	}
 }
 
-func run(show string) error {
+func run(show string, bench bool) error {
 	root := os.Getenv("OVERTONE_SAMPLES")
 	if root == "" {
 		root = filepath.Join("..", "shared", "samples")
@@ -76,6 +77,10 @@ func run(show string) error {
 		if err := add(name, data); err != nil {
 			fmt.Fprintf(os.Stderr, "eval: left out %s: %v\n", filepath.Base(f), err)
 		}
+	}
+	if bench {
+		sums(list, len(files) > 0)
+		return nil
 	}
 	if show != "" {
 		for _, c := range append(list, cuts...) {

@@ -76,6 +76,18 @@ func report(list, cuts []*compaction) {
 	}
 }
 
+// sums prints what counts as lines of a benchmark.
+func sums(list []*compaction, real bool) {
+	name := "Generated"
+	if real {
+		name = "Recorded"
+	}
+	ours := func(c *compaction) string { return c.handover(0).Text() }
+	fmt.Printf("== internal/eval/survive\nBenchmarkSurvive/%s 1 %d compactions %.3f summary-stated %.3f handover-stated %d characters\n", name, len(list),
+		share(list, nil, func(c *compaction) []string { return []string{c.summary} }),
+		share(list, nil, func(c *compaction) []string { return []string{c.summary, ours(c)} }), meanUnits(list, ours))
+}
+
 func table(list []*compaction) {
 	sets := []struct {
 		name string
