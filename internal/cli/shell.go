@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/setup"
@@ -89,3 +90,9 @@ func (s *Shell) Service(ctx context.Context, make func(setup.Env) (setup.Service
 
 // FindHint says what to do about a session that cannot be found.
 func (s *Shell) FindHint(err error) error { return s.app.findHint(err) }
+
+// Config is the user's settings.
+func (s *Shell) Config() (config.Config, []config.Problem) { return s.app.env.config() }
+
+// Quote is a word as a shell reads it.
+func (s *Shell) Quote(word string) string { return shellQuote(word) }

@@ -57,6 +57,9 @@ func (c *call) sessionStart() (host.Reply, error) {
 		}
 		r.System = tasks
 		r.Context = joinLines(r.Context, tasks)
+		if text := c.movedAway(); text != "" {
+			r.Context, r.Person = text, text
+		}
 		if source == "fork" && tx.Workflow == nil && c.elsewhere() {
 			note := message.ForkAlone.In(c.lang)
 			r.Context, r.Person = joinLines(r.Context, note), joinLines(r.Person, note)

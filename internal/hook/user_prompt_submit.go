@@ -18,6 +18,9 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 	if !c.in.Main() {
 		return host.Reply{}, errQuiet
 	}
+	if text := c.movedAway(); text != "" {
+		return host.Reply{Block: text}, nil
+	}
 	text := c.in.Prompt
 	note := c.in.Note
 	name, asked := "", false

@@ -50,6 +50,7 @@ const (
 	EventSessionCompactFailed  = "session:compact-failed"
 	EventSessionCompactSuggest = "session:compact-suggestion"
 	EventSessionEnd            = "session:end"
+	EventSessionMoved          = "session:moved"
 	EventSessionRecovery       = "session:recovery-delivered"
 	EventSessionStart          = "session:start"
 	EventStageComplete         = "stage:complete"
@@ -117,6 +118,7 @@ var events = [...]eventLabel{
 	{EventSessionCompactFailed, Text{ZH: "Context 壓縮失敗", EN: "Context compaction failed"}},
 	{EventSessionCompactSuggest, Text{ZH: "Compact 建議", EN: "Compaction suggested"}},
 	{EventSessionEnd, Text{ZH: "工作階段結束", EN: "Session ended"}},
+	{EventSessionMoved, Text{ZH: "工作階段移動", EN: "Session moved"}},
 	{EventSessionRecovery, Text{ZH: "狀態恢復送達", EN: "Recovery delivered"}},
 	{EventSessionStart, Text{ZH: "工作階段開始", EN: "Session started"}},
 	{EventStageComplete, Text{ZH: "階段完成", EN: "Stage finished"}},

@@ -122,3 +122,66 @@ var (
 	HelpTeamAll      = Text{ZH: "包括已結束的 session", EN: "sessions that ended as well"}
 	HelpTeamDoctor   = Text{ZH: "檢查 hub：可達、時鐘、落後、遺失、權限", EN: "look the hub over: reachable, clocks, lag, losses, permissions"}
 )
+
+// Sessions that move.
+var (
+	TeamNotShared      = Text{ZH: "%s 的內容不分享", EN: "the content of %s is not shared"}
+	HintTeamNotShared  = Text{ZH: "交接會送出對話（遮蔽機密並加密）；同意的話：overtone-team share %s", EN: "a hand-over sends the conversation, redacted and encrypted; to agree: overtone-team share %s"}
+	TeamTooLarge       = Text{ZH: "session 檔案有 %s，太大了", EN: "the session's file is %s: too large"}
+	HintTeamTooLarge   = Text{ZH: "先 overtone compress %s，再交接那個 clone", EN: "make a clone with `overtone compress %s` and push that"}
+	TeamAtWork         = Text{ZH: "session %s 還在工作", EN: "session %s is still at work"}
+	HintTeamAtWork     = Text{ZH: "等它停下來再交接；--force 會送出目前為止的部分", EN: "push when it has stopped; --force sends what there is so far"}
+	TeamNotOffered     = Text{ZH: "沒有人交出 session %s", EN: "nobody has pushed session %s"}
+	HintTeamNotOffered = Text{ZH: "在原本的機器上執行 overtone-team handoff push；overtone-team fleet 列出 session", EN: "run `overtone-team handoff push` on its machine; `overtone-team fleet` lists sessions"}
+	TeamCommit         = Text{ZH: "%s 上是 commit %s（%s），%s 卻在 %s", EN: "%s was at commit %s (%s), and %s is at %s"}
+	HintTeamCommit     = Text{ZH: "git -C %s checkout %s（必要時先 fetch），或 --anyway", EN: "git -C %s checkout %s (fetch first where it is missing), or --anyway"}
+	TeamNoFolder       = Text{ZH: "這裡沒有資料夾 %s", EN: "there is no folder %s here"}
+	HintTeamFolder     = Text{ZH: "在專案資料夾裡執行，或用 --dir 指定", EN: "run it in the project's folder, or name it with --dir"}
+	TeamPushed         = Text{ZH: "session %s 已交出（%s）。在另一台機器上：overtone-team handoff pull %s", EN: "session %s is offered (%s). On the other machine: overtone-team handoff pull %s"}
+	TeamPushedDirty    = Text{ZH: "注意：有 %d 個檔案尚未 commit，不會跟著過去", EN: "note: %d files are not committed; they do not travel"}
+	TeamPulled         = Text{ZH: "session %s 從 %s 移到這裡", EN: "session %s came over from %s"}
+	TeamPulledBack     = Text{ZH: "session %s 收回了，在這裡繼續", EN: "session %s is taken back and goes on here"}
+	TeamBackup         = Text{ZH: "先前的檔案留在 %s", EN: "the file that was here before is kept at %s"}
+	TeamMovedNote      = Text{ZH: "[Overtone] 這個工作階段從機器 %s 移到了 %s，現在在這裡繼續。", EN: "[Overtone] This session has moved from machine %s to %s and goes on here."}
+	TeamMovedFolder    = Text{ZH: "專案資料夾原本是 %s，現在是 %s；先前提到的路徑請對應過來。", EN: "The project's folder was %s and is %s now; paths mentioned before are to be read accordingly."}
+	TeamMovedDirty     = Text{ZH: "原機器上有 %d 個檔案尚未 commit，這裡沒有。", EN: "%d files were not committed on the other machine and are missing here."}
+
+	HelpTeamHandoff = Text{ZH: "把 session 移到另一台機器", EN: "move a session to another machine"}
+	HelpTeamPush    = Text{ZH: "交出一個 session：它不再於這裡繼續", EN: "offer a session: it does not go on here any more"}
+	HelpTeamPushF   = Text{ZH: "即使還在工作", EN: "even while it is at work"}
+	HelpTeamPull    = Text{ZH: "接手一個 session，並印出繼續的命令", EN: "take a session over and print the command that goes on"}
+	HelpTeamDir     = Text{ZH: "在這個資料夾繼續", EN: "go on in this folder"}
+	HelpTeamAnyway  = Text{ZH: "即使 commit 不同", EN: "although the folder stands at another commit"}
+
+	// What the hooks of a session that is elsewhere say.
+	SessionElsewhere = Text{ZH: "[Overtone] 這個工作階段已交給機器 %s（%s），不能在這裡繼續，否則兩台機器會做同一件事。要拿回來：在那裡 overtone-team handoff push %s，然後在這裡 overtone-team handoff pull %[3]s。", EN: "[Overtone] This session was handed over to machine %s (%s) and must not go on here, or two machines would do the same work. To take it back: run overtone-team handoff push %s there, then overtone-team handoff pull %[3]s here."}
+	SessionOffered   = Text{ZH: "[Overtone] 這個工作階段已交出，等待另一台機器接手，不能在這裡繼續。要收回：overtone-team handoff pull %s", EN: "[Overtone] This session is offered to another machine and must not go on here. To take it back: overtone-team handoff pull %s"}
+	SessionUnleased  = Text{ZH: "[Overtone] 這台機器對這個工作階段的租約在 %s 到期而未更新，別台機器可能已經接手。執行 overtone-team ship，或 overtone-team handoff pull %s。", EN: "[Overtone] This machine's lease of the session ended at %s without being renewed; another machine may have taken it over. Run overtone-team ship, or overtone-team handoff pull %s."}
+)
+
+// The export to a collector.
+var (
+	HelpTeamExport     = Text{ZH: "把事件送到 OpenTelemetry collector", EN: "send events to an OpenTelemetry collector"}
+	HelpTeamExportLong = Text{
+		ZH: "OTLP/HTTP 的 JSON：事件是 logs，艦隊的狀態是 metrics；帶有 session.id、gen_ai.conversation.id 等\n主機也會輸出的識別碼，因此可以在 collector 裡合併。送出過的位置會記住；每筆帶有事件的 id。",
+		EN: "OTLP over HTTP in JSON: events as logs, the fleet as metrics, with the ids that hosts export\n(session.id, gen_ai.conversation.id, …), so that they join in any collector. It remembers what\nwas sent; every record carries the event's id.",
+	}
+	HelpTeamOTLP       = Text{ZH: "collector 的位址，例如 http://localhost:4318", EN: "the collector, such as http://localhost:4318"}
+	HelpTeamHeader     = Text{ZH: "額外的標頭 KEY=VALUE", EN: "a further header, KEY=VALUE"}
+	HelpTeamContent    = Text{ZH: "也送出分享的專案的內容", EN: "content of shared projects as well"}
+	HelpTeamExportOnce = Text{ZH: "送完就結束", EN: "end when everything is sent"}
+	HelpTeamEvery      = Text{ZH: "多久看一次", EN: "how often to look"}
+	HelpTeamMetrics    = Text{ZH: "多久送一次 metrics", EN: "how often metrics go out"}
+	TeamBadURL         = Text{ZH: "%q 不是 collector 的位址", EN: "%q is no address of a collector"}
+	HintTeamURL        = Text{ZH: "例如 --otlp http://localhost:4318", EN: "such as --otlp http://localhost:4318"}
+	TeamBadHeader      = Text{ZH: "標頭 %q 不是 KEY=VALUE", EN: "header %q is not KEY=VALUE"}
+	TeamExported       = Text{ZH: "已送出 %d 個事件到 %s", EN: "sent %d events to %s"}
+	TeamExportAway     = Text{ZH: "collector 暫時不在：%s", EN: "the collector is away: %s"}
+	TeamRejected       = Text{ZH: "collector 拒收 %d 筆：%s", EN: "the collector rejected %d: %s"}
+)
+
+// Searching what the team has shared.
+var (
+	HelpTeamRecall = Text{ZH: "搜尋團隊分享過的內容", EN: "search what the team has shared"}
+	HintTeamRecall = Text{ZH: "搜尋了 %d 個分享過的 session；內容要 handoff push 過才會在這裡", EN: "%d shared sessions were searched; content is here once it was pushed (overtone-team handoff push)"}
+)

@@ -2,9 +2,12 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 // MovedFile says which machine may go on with a session that a team moves. It is
@@ -44,6 +47,78 @@ func (m *Moved) Away(now time.Time) bool {
 	return m != nil && (m.Holder != m.Machine || m.Phase != "held" || now.After(m.Expires))
 }
 
+// Parcel is a session as it travels to another machine.
+type Parcel struct {
+	Workflow []byte            // workflow.json; nil for none
+	Memory   []byte            // the newest version of [MemoryFile]; nil for none
+	Reports  map[string][]byte // see [store.Session.Reports]
+}
+
+// Pack reads a session for its journey.
+func Pack(s *store.Session) (p Parcel, err error) {
+	if p.Workflow, err = s.Read(store.WorkflowFile); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return p, err
+	}
+	if p.Memory, err = s.Version(MemoryFile); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return p, err
+	}
+	p.Reports, err = s.Reports()
+	return p, err
+}
+
+// Unpack makes the session here what it was there. transcript is where its
+// conversation lies now; note waits for the next prompt, to be said once.
+func Unpack(s *store.Session, p Parcel, o Options, transcript, note string, events ...store.Event) error {
+	return s.Update(func(raw *store.Tx) error {
+		if p.Workflow != nil {
+			st, err := workflow.Load(p.Workflow)
+			if err != nil {
+				return err
+			}
+			st.SessionID = s.ID()
+			if err := raw.Write(store.WorkflowFile, st.Encode()); err != nil {
+				return err
+			}
+		}
+		for name, data := range p.Reports {
+			if err := raw.WriteReport(name, data); err != nil {
+				return err
+			}
+		}
+		m, err := decodeMemory(p.Memory, nil)
+		if p.Memory == nil {
+			m, err = Memory{}, nil
+		}
+		if err != nil {
+			return err
+		}
+		// Of the other machine's processes nothing is left, and its files lie
+		// elsewhere. A compaction that was not over there never will be.
+		m.Printing, m.Offset, m.Searched, m.Noise, m.Threads = nil, 0, false, Noise{}, Threads{}
+		if k := m.Compaction; k != nil && !k.settled() {
+			m.Compaction = nil
+		}
+		m.Thread.Transcript, m.Thread.Marks = transcript, nil
+		if note != "" {
+			m.Outbox = append(m.Outbox, Message{Model: note, At: workflow.Stamp(o.Now)})
+		}
+		data, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		if err := raw.AppendVersion(MemoryFile, data); err != nil {
+			return err
+		}
+		return raw.Emit(events...)
+	})
+}
+
 // WriteMoved writes it down.
 func WriteMoved(s *store.Session, m Moved) error {
 	m.Schema = 1
@@ -52,4 +127,9 @@ func WriteMoved(s *store.Session, m Moved) error {
 		return err
 	}
 	return s.Update(func(tx *store.Tx) error { return tx.Write(MovedFile, append(data, '\n')) })
+}
+
+// ForgetMoved makes a session one that never moved.
+func ForgetMoved(s *store.Session) error {
+	return s.Update(func(tx *store.Tx) error { return tx.Remove(MovedFile) })
 }

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 )
 
 // Mark is a place in a timeline that outlives trims and restarts: after the
@@ -214,3 +216,59 @@ func pairHash(before, line []byte) string {
 }
 
 func joinHash(before, line string) string { return lineHash([]byte(before + "\n" + line)) }
+
+// Reports reads the session's files in the Claude folder: reports of stages, what
+// is remembered of their failures, barriers. The names are without the session's
+// id, so that [Tx.WriteReport] can give them to another session.
+func (s *Session) Reports() (map[string][]byte, error) {
+	found := map[string][]byte{}
+	entries, err := os.ReadDir(s.home.claude)
+	if errors.Is(err, fs.ErrNotExist) {
+		return found, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		for _, prefix := range reportPrefixes {
+			rest, ok := strings.CutPrefix(e.Name(), prefix+s.id)
+			if !ok || !e.Type().IsRegular() || !reportRest(prefix, rest) {
+				continue
+			}
+			data, err := readFile(s.claudePath(e.Name()), maxContext)
+			if err == nil {
+				found[prefix+rest] = data
+			}
+		}
+	}
+	return found, nil
+}
+
+var reportPrefixes = [...]string{contextPrefix, reflectionPrefix, barrierPrefix}
+
+// reportRest accepts what may follow the id in the name of such a file.
+func reportRest(prefix, rest string) bool {
+	if prefix == barrierPrefix {
+		return rest == ".json"
+	}
+	stage, ok := strings.CutSuffix(strings.TrimPrefix(rest, "-"), ".md")
+	return ok && strings.HasPrefix(rest, "-") && stage != "" && len(stage) <= 64 && plainBytes(stage)
+}
+
+// WriteReport writes a file that [Session.Reports] has read elsewhere.
+func (tx *Tx) WriteReport(name string, data []byte) error {
+	for _, prefix := range reportPrefixes {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && reportRest(prefix, rest) && len(data) <= maxContext {
+			return tx.writeClaude(tx.s.claudePath(prefix+tx.s.id+rest), data)
+		}
+	}
+	return fmt.Errorf("%w: %q", errContextFile, name)
+}
+
+// Remove deletes a file of the session, if there is one.
+func (tx *Tx) Remove(name string) error {
+	if err := tx.checkWritable(name); err != nil {
+		return err
+	}
+	return remove(tx.s.path(name))
+}

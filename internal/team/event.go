@@ -68,7 +68,7 @@ var openFields = []string{
 	"stages", "failCount", "rejectCount", "crashCount", "willRetry", "barrierGroup", "group", "completedCount", "totalCount",
 	"next", "severity", "missing", "members", "retryCount", "completedStages", "toolName", "responseLength", "clone", "provider",
 	"messagesCompressed", "messagesFailed", "tokensRemoved", "iteration", "progress", "agentId", "agent_id", "toolUseId", "tool_use_id",
-	"promptId", "prompt_id",
+	"promptId", "prompt_id", "from", "to", "token",
 }
 
 // openValue reports whether a value may leave in the open: a number, a flag, a

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -162,14 +161,58 @@ func (h *Hub) step(ctx context.Context, l Lease, rev uint64, ttl time.Duration, 
 	}
 }
 
-// Release gives the lease back.
-func (h *Hub) Release(ctx context.Context, l Lease, now func() time.Time) error {
-	_, err := h.step(ctx, Lease{Session: l.Session, Phase: Offered, Holder: l.Holder, Token: l.Token}, l.rev, time.Second, now)
-	if errors.Is(err, ErrLeaseLost) {
-		return nil
-	}
-	return err
+// Bundle says where what was pushed of a session lies. It outlives leases, which
+// go by themselves: whoever comes after a machine that died in the middle of a
+// pull must still find it.
+type Bundle struct {
+	Session string `json:"session"`
+	Machine string `json:"machine"` // that pushed it
+	Token   uint64 `json:"token"`   // that it had
 }
 
-// sessionOf is the session that a subject of the bucket is about.
-func sessionOf(subject string) string { return strings.TrimPrefix(subject, leasePrefix) }
+func bundleKey(session string) string { return leasePrefix + session + ".bundle" }
+
+func (h *Hub) bundle(ctx context.Context, session string) (b Bundle, rev uint64, err error) {
+	m, err := h.last(ctx, leaseStream, bundleKey(session))
+	if err != nil || m.Seq == 0 || m.marker() || m.relayed() {
+		return Bundle{}, m.Seq, err
+	}
+	if json.Unmarshal(m.Data, &b) != nil || b.Session != session || !ValidMachine(b.Machine) {
+		return Bundle{}, m.Seq, nil
+	}
+	return b, m.Seq, nil
+}
+
+// announce tells where a session's bundle lies. One with a larger token stays:
+// then we are a former holder.
+func (h *Hub) announce(ctx context.Context, b Bundle) error {
+	data, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	for range 5 {
+		old, rev, err := h.bundle(ctx, b.Session)
+		if err != nil {
+			return err
+		}
+		switch {
+		case old == b:
+			return nil
+		case old.Token >= b.Token:
+			return ErrLeaseLost
+		}
+		wait, cancel := context.WithTimeout(ctx, dialTimeout)
+		_, err = h.js.Publish(wait, bundleKey(b.Session), data, jetstream.WithExpectStream(leaseStream), jetstream.WithExpectLastSequencePerSubject(rev))
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !wrongRevision(err) {
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	return fmt.Errorf("%w: bundle of %s", errNotAcknowledged, b.Session)
+}

@@ -43,6 +43,8 @@ type Node struct {
 	Name    string
 	Cluster string
 	Routes  []string
+	// Advertise is the cluster address that the others are told; "" for Cluster.
+	Advertise string
 	// Replicas is how many nodes keep each stream, Keep how long events are kept,
 	// MaxBytes how much of the disk they may take.
 	Replicas int
@@ -445,7 +447,13 @@ func (n Node) writeConfig() (string, error) {
 	b.WriteString("}\n")
 	if n.Cluster != "" {
 		routes := confList(n.Routes)
-		fmt.Fprintf(&b, "cluster {\n  name: overtone\n  listen: %s\n  routes: %s\n  tls { %s, verify: true }\n}\n", q(n.Cluster), routes, tls)
+		// Machines know the nodes from their settings, by names that certificates
+		// hold for; addresses that nodes hear of each other are none of these.
+		fmt.Fprintf(&b, "cluster {\n  name: overtone\n  listen: %s\n  routes: %s\n  no_advertise: true\n  tls { %s, verify: true }\n", q(n.Cluster), routes, tls)
+		if n.Advertise != "" {
+			fmt.Fprintf(&b, "  advertise: %s\n", q(n.Advertise))
+		}
+		b.WriteString("}\n")
 	}
 	path := n.path("server.conf")
 	return path, store.AtomicWrite(path, []byte(b.String()), 0o600)

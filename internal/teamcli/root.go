@@ -28,7 +28,7 @@ import (
 func Main(args []string, env cli.Env) int {
 	return cli.RunProgram("overtone-team", message.HelpTeam, message.HelpTeamLong, args, env, func(sh *cli.Shell) []*cobra.Command {
 		p := &program{sh}
-		return []*cobra.Command{p.up(), p.invite(), p.join(), p.share(), p.ship(), p.timeline(), p.fleet(), p.doctor()}
+		return []*cobra.Command{p.up(), p.invite(), p.join(), p.share(), p.ship(), p.handoff(), p.timeline(), p.fleet(), p.recall(), p.export(), p.doctor()}
 	})
 }
 
@@ -338,7 +338,7 @@ func (p *program) ship() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&once, "once", false, p.in(message.HelpTeamShipOnce))
-	cmd.Flags().DurationVar(&every, "every", time.Second, p.in(message.HelpWatchDebounce))
+	cmd.Flags().DurationVar(&every, "every", time.Second, p.in(message.HelpTeamEvery))
 	cmd.Flags().BoolVar(&install, "install", false, p.in(message.HelpTeamInstall))
 	cmd.Flags().BoolVar(&remove, "uninstall", false, p.in(message.HelpTeamRemove))
 	cmd.Flags().BoolVar(&dry, "dry-run", false, p.in(message.HelpDryRun))

@@ -1,0 +1,31 @@
+package host
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// SessionPath is where the host looks for a session that was started in a folder:
+// dir is the host's own folder, name that of the session's file elsewhere.
+func (h *Host) SessionPath(dir, folder, name string) string {
+	if h.Sessions.Prefix == "" {
+		return filepath.Join(dir, h.Sessions.Dir, projectFolder(folder), name)
+	}
+	// rollout-2006-01-02T15-04-05-<id>.jsonl lies in the folder of its day.
+	day := strings.TrimPrefix(name, h.Sessions.Prefix)
+	if len(day) < 10 || strings.Trim(day[:10], "0123456789-") != "" || day[4] != '-' || day[7] != '-' {
+		day = "1970-01-01"
+	}
+	return filepath.Join(dir, h.Sessions.Dir, day[:4], day[5:7], day[8:10], name)
+}
+
+// projectFolder is Claude Code's name for a folder: every byte that is neither a
+// letter nor a digit becomes a hyphen.
+func projectFolder(folder string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, folder)
+}

@@ -1,0 +1,347 @@
+package team
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+func (m *machine) mover() *Mover {
+	return &Mover{Home: m.home, Set: m.set, Hub: m.dial(), Dir: m.hostDir, Lang: message.EN, Now: time.Now, Environ: os.Environ(), Settings: compact.Settings{}}
+}
+
+// project makes a folder with one commit, the same on every machine.
+func project(t testing.TB, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"commit", "-q", "--allow-empty", "-m", "first"}} {
+		git(t, dir, args...)
+	}
+	return dir
+}
+
+func git(t testing.TB, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b", "GIT_CONFIG_GLOBAL=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// call runs a hook of the machine and returns what it prints.
+func (m *machine) call(event string, h host.Name, input map[string]any) string {
+	m.t.Helper()
+	data, err := json.Marshal(input)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	var out, stderr bytes.Buffer
+	env := map[string]string{"HOME": m.dir, "OVERTONE_HOME": m.home.Root(), "CLAUDE_CONFIG_DIR": m.home.ClaudeDir(), "OVERTONE_LANG": "en"}
+	hook.Main([]string{event, "--host", string(h)}, hook.Env{
+		Stdin: bytes.NewReader(data), Stdout: &out, Stderr: &stderr, Getenv: func(k string) string { return env[k] }, Dir: m.dir, Now: time.Now, Version: "test",
+	})
+	if stderr.Len() > 0 {
+		m.t.Errorf("%s: %s", event, stderr.String())
+	}
+	return out.String()
+}
+
+const (
+	claudeID = "11111111-2222-4333-8444-555555555555"
+	codexID  = "019a2222-2222-7333-8444-555555555555"
+	planted  = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
+)
+
+func writeClaude(t testing.TB, m *machine, cwd string) string {
+	t.Helper()
+	path := host.Of(host.ClaudeCode).SessionPath(m.hostDir(host.Of(host.ClaudeCode)), cwd, claudeID+".jsonl")
+	var b strings.Builder
+	line := func(v map[string]any) {
+		v["sessionId"], v["cwd"], v["timestamp"] = claudeID, cwd, "2026-01-01T00:00:00Z"
+		data, _ := json.Marshal(v)
+		b.Write(append(data, '\n'))
+	}
+	line(map[string]any{"type": "user", "uuid": "u1", "parentUuid": nil, "message": map[string]any{"role": "user", "content": "Build the parser with token " + planted}})
+	line(map[string]any{"type": "assistant", "uuid": "a1", "parentUuid": "u1", "message": map[string]any{"role": "assistant", "id": "msg_1", "content": []any{
+		map[string]any{"type": "thinking", "thinking": "the token is " + planted, "signature": "c2lnbmF0dXJl"},
+		map[string]any{"type": "text", "text": "Looking at " + cwd + "/main.go"},
+	}}})
+	line(map[string]any{"type": "user", "uuid": "u2", "parentUuid": "a1", "message": map[string]any{"role": "user", "content": "Go on"}})
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestHandoffClaude(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	n := startNode(t)
+	a, b := n.machine(t, "alpha"), n.machine(t, "beta")
+	dirA, dirB := project(t, "parser"), project(t, "parser")
+	path := writeClaude(t, a, dirA)
+	call := func(m *machine, event, dir string, more ...string) string {
+		in := map[string]any{"session_id": claudeID, "transcript_path": path, "cwd": dir}
+		for i := 0; i < len(more); i += 2 {
+			in[more[i]] = more[i+1]
+		}
+		return m.call(event, host.ClaudeCode, in)
+	}
+	call(a, "session-start", dirA, "source", "startup")
+	call(a, "user-prompt-submit", dirA, "prompt", "[workflow:quick] Build the parser")
+	sa, _ := a.home.Session(claudeID)
+	if err := sa.Update(func(tx *store.Tx) error { return tx.WriteContext("REVIEW", []byte("found "+planted)) }); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := a.mover().Push(ctx, claudeID, false); err == nil || !strings.Contains(err.Error(), "not shared") {
+		t.Fatalf("pushed without consent: %v", err)
+	}
+	a.set.Share = []string{dirA}
+	if _, err := b.mover().Pull(ctx, claudeID, PullOptions{Cwd: dirB}); err == nil {
+		t.Fatal("pulled what nobody pushed")
+	}
+	if got := call(a, "user-prompt-submit", dirA, "prompt", "still here"); strings.Contains(got, `"block"`) {
+		t.Fatalf("refused before it was pushed: %s", got)
+	}
+	if _, err := a.mover().Push(ctx, claudeID[:8], false); err != nil {
+		t.Fatal(err)
+	}
+	if got := call(a, "user-prompt-submit", dirA, "prompt", "go on"); !strings.Contains(got, `"block"`) || !strings.Contains(got, "offered") {
+		t.Errorf("an offered session goes on: %s", got)
+	}
+
+	// Taken back before anybody came, it goes on; offered again, it does not.
+	back, err := a.mover().Pull(ctx, claudeID, PullOptions{})
+	if err != nil || !back.Back {
+		t.Fatalf("%+v %v", back, err)
+	}
+	if got := call(a, "user-prompt-submit", dirA, "prompt", "go on"); strings.Contains(got, `"block"`) {
+		t.Errorf("refused after it was taken back: %s", got)
+	}
+	pushed, err := a.mover().Push(ctx, claudeID, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	// Another commit is refused, and leaves the offer as it was.
+	git(t, dirB, "commit", "-q", "--allow-empty", "-m", "second")
+	if _, err := b.mover().Pull(ctx, claudeID, PullOptions{Folder: dirB}); !errors.Is(err, ErrGit) {
+		t.Fatalf("another commit: %v", err)
+	}
+	git(t, dirB, "reset", "-q", "--hard", "HEAD~1")
+	got, err := b.mover().Pull(ctx, claudeID, PullOptions{Folder: dirB})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Lease.Token <= pushed.Lease.Token || got.Resume != "claude --resume "+claudeID || got.Folder != dirB {
+		t.Errorf("%+v", got)
+	}
+	if _, err := a.mover().Pull(ctx, claudeID, PullOptions{}); err == nil {
+		t.Error("held by two")
+	}
+
+	// The file: readable, without secrets, in the folder of this machine.
+	data, err := os.ReadFile(got.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(data), planted) {
+		t.Errorf("a secret travelled: %s", data)
+	}
+	if strings.Contains(string(data), `"thinking":"`) || !strings.Contains(string(data), "[REDACTED:thinking]") {
+		t.Errorf("a signed thought was changed: %s", data)
+	}
+	if !strings.Contains(string(data), "Looking at "+dirA) {
+		t.Error("what was said has changed")
+	}
+	for line := range bytes.Lines(data) {
+		if cwd := gjson.GetBytes(line, "cwd").String(); cwd != dirB {
+			t.Errorf("cwd %s", cwd)
+		}
+	}
+	rep, err := transcript.Verify(ctx, got.Path)
+	if err != nil || rep.Unreadable+len(rep.Dangling)+len(rep.Empty)+len(rep.Duplicate) > 0 || rep.Lines != 3 {
+		t.Errorf("%+v %v", rep, err)
+	}
+
+	// The workflow goes on, the packet is said once.
+	sb, _ := b.home.Session(claudeID)
+	wf, err := session.Peek(sb)
+	if err != nil || wf == nil || !wf.Active || wf.WorkflowType != "quick" {
+		t.Fatalf("workflow: %+v %v", wf, err)
+	}
+	reports, err := sb.Reports()
+	if err != nil || len(reports) != 1 || strings.Contains(fmt.Sprintf("%s", reports), planted) {
+		t.Errorf("reports: %s %v", reports, err)
+	}
+	path = got.Path
+	call(b, "session-start", dirB, "source", "resume")
+	first := call(b, "user-prompt-submit", dirB, "prompt", "go on")
+	if strings.Contains(first, `"block"`) || strings.Count(first, "overtone-packet id=") != 1 || !strings.Contains(first, "has moved from machine alpha to beta") || !strings.Contains(first, dirB) {
+		t.Errorf("first prompt: %s", first)
+	}
+	if again := call(b, "user-prompt-submit", dirB, "prompt", "go on"); strings.Contains(again, "overtone-packet") || strings.Contains(again, "has moved") {
+		t.Errorf("said twice: %s", again)
+	}
+
+	// A hears who has it.
+	sh := a.shipper()
+	if err := sh.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := call(a, "user-prompt-submit", dirA, "prompt", "me again"); !strings.Contains(got, `"block"`) || !strings.Contains(got, "machine beta") {
+		t.Errorf("A goes on: %s", got)
+	}
+	if got := call(a, "session-start", dirA, "source", "resume"); !strings.Contains(got, "machine beta") {
+		t.Errorf("A is not told: %s", got)
+	}
+
+	// And back, with what was added: the old file is kept.
+	f, err := os.OpenFile(got.Path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(f, `{"type":"user","uuid":"u3","parentUuid":"u2","cwd":%q,"sessionId":%q,"message":{"role":"user","content":"said at B"}}`+"\n", dirB, claudeID)
+	f.Close()
+	b.set.Share = []string{dirB}
+	if _, err := b.mover().Push(ctx, claudeID, false); err != nil {
+		t.Fatal(err)
+	}
+	home, err := a.mover().Pull(ctx, claudeID, PullOptions{Folder: dirA})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err = os.ReadFile(home.Path)
+	if err != nil || !strings.Contains(string(data), "said at B") || home.Backup == "" {
+		t.Errorf("%s %v %+v", data, err, home)
+	}
+	if got := call(a, "user-prompt-submit", dirA, "prompt", "at last"); strings.Contains(got, `"block"`) {
+		t.Errorf("refused at home: %s", got)
+	}
+	if got := call(b, "user-prompt-submit", dirB, "prompt", "and I?"); !strings.Contains(got, `"block"`) {
+		t.Errorf("B goes on: %s", got)
+	}
+}
+
+func TestHandoffCodex(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	n := startNode(t)
+	a, b := n.machine(t, "alpha"), n.machine(t, "beta")
+	dirA, dirB := project(t, "parser"), project(t, "parser")
+	codex := host.Of(host.Codex)
+	path := codex.SessionPath(a.hostDir(codex), dirA, "rollout-2026-01-02T03-04-05-"+codexID+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rollout := `{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","payload":{"id":"` + codexID + `","timestamp":"2026-01-02T03:04:05Z","cwd":"` + dirA + `","originator":"codex","cli_version":"0.166.0"}}
+{"timestamp":"2026-01-02T03:04:06Z","type":"turn_context","payload":{"cwd":"` + dirA + `/sub","model":"gpt"}}
+{"timestamp":"2026-01-02T03:04:07Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"token ` + planted + `"}]}}
+`
+	if err := os.WriteFile(path, []byte(rollout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.call("user-prompt-submit", host.Codex, map[string]any{"session_id": codexID, "transcript_path": path, "cwd": dirA, "prompt": "Build the parser", "turn_id": "1"})
+	a.set.Share = []string{filepath.Dir(dirA)}
+	if _, err := a.mover().Push(ctx, path, false); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.mover().Pull(ctx, codexID, PullOptions{Folder: dirB})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(b.hostDir(codex), "sessions", "2026", "01", "02", filepath.Base(path))
+	if got.Path != want || got.Resume != "codex resume "+codexID {
+		t.Errorf("%+v", got)
+	}
+	data, err := os.ReadFile(got.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(data), "\n")
+	if gjson.Get(lines[0], "payload.cwd").String() != dirB || gjson.Get(lines[1], "payload.cwd").String() != filepath.Join(dirB, "sub") || strings.Contains(string(data), planted) {
+		t.Errorf("%s", data)
+	}
+	first := b.call("user-prompt-submit", host.Codex, map[string]any{"session_id": codexID, "transcript_path": got.Path, "cwd": dirB, "prompt": "go on", "turn_id": "2"})
+	if strings.Count(first, "overtone-packet id=") != 1 {
+		t.Errorf("first prompt: %s", first)
+	}
+	if got := a.call("user-prompt-submit", host.Codex, map[string]any{"session_id": codexID, "transcript_path": path, "cwd": dirA, "prompt": "go on", "turn_id": "2"}); !strings.Contains(got, `"block"`) {
+		t.Errorf("A goes on: %s", got)
+	}
+}
+
+// TestFenced: who was stopped in the middle of a pull, for longer than its lease,
+// changes nothing when it wakes.
+func TestFenced(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	n := startNode(t)
+	a, b, c := n.machine(t, "alpha"), n.machine(t, "beta"), n.machine(t, "gamma")
+	dir := project(t, "parser")
+	writeClaude(t, a, dir)
+	a.set.Share = []string{dir}
+	if _, err := a.mover().Push(ctx, claudeID, false); err != nil {
+		t.Fatal(err)
+	}
+	// B takes the lease and stops there.
+	stale, err := b.dial().Take(ctx, claudeID, Taking, time.Second, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.mover().Pull(ctx, claudeID, PullOptions{Folder: dir}); err == nil {
+		t.Fatal("held by two")
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		if _, err = c.mover().Pull(ctx, claudeID, PullOptions{Folder: dir}); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	if _, err := b.dial().Renew(ctx, stale, Held, time.Minute, time.Now); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("a stale holder takes it: %v", err)
+	}
+	// Nor does it when its own clock says that all is well.
+	stopped := func() time.Time { return stale.Expires.Add(-time.Second) }
+	if _, err := b.dial().Renew(ctx, stale, Held, time.Minute, stopped); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("a stale holder with a stopped clock takes it: %v", err)
+	}
+	if err := b.dial().announce(ctx, Bundle{claudeID, "beta", 1}); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("a stale holder's bundle counts: %v", err)
+	}
+}

@@ -1,0 +1,54 @@
+package teamcli
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/cli"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/team"
+)
+
+func (p *program) export() *cobra.Command {
+	x := team.Exporter{Version: cli.Version, Report: p.report}
+	var headers []string
+	cmd := &cobra.Command{
+		Use: "export --otlp URL", Short: p.in(message.HelpTeamExport), Long: p.in(message.HelpTeamExportLong), Args: p.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if x.URL == "" {
+				return p.Usage(message.WithHint(message.Fail(message.TeamBadURL, x.URL), message.HintTeamURL))
+			}
+			x.Header = http.Header{}
+			for _, h := range headers {
+				key, value, ok := strings.Cut(h, "=")
+				if !ok || key == "" {
+					return p.Usage(message.Fail(message.TeamBadHeader, h))
+				}
+				x.Header.Add(key, value)
+			}
+			h, err := p.hub()
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			x.Hub, x.Root, x.Now = h, p.Home().Root(), p.Env().Now
+			if err := x.Run(cmd.Context()); !errors.Is(err, context.Canceled) {
+				return err
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&x.URL, "otlp", "", p.in(message.HelpTeamOTLP))
+	f.StringArrayVar(&headers, "header", nil, p.in(message.HelpTeamHeader))
+	f.BoolVar(&x.Content, "content", false, p.in(message.HelpTeamContent))
+	f.BoolVar(&x.Once, "once", false, p.in(message.HelpTeamExportOnce))
+	f.DurationVar(&x.Every, "every", time.Second, p.in(message.HelpTeamEvery))
+	f.DurationVar(&x.MetricsEvery, "metrics-every", time.Minute, p.in(message.HelpTeamMetrics))
+	return cmd
+}

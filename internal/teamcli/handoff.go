@@ -1,0 +1,118 @@
+package teamcli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/team"
+)
+
+func (p *program) handoff() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "handoff", Short: p.in(message.HelpTeamHandoff), Args: p.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(p.push(), p.pull())
+	return cmd
+}
+
+// mover is what moves sessions; it ends with its connection.
+func (p *program) mover() (*team.Mover, error) {
+	s, err := team.Load(p.Home().Root())
+	if err != nil {
+		return nil, err
+	}
+	h, err := team.Dial(s, team.Dialing{})
+	if err != nil {
+		return nil, err
+	}
+	cfg, _ := p.Config()
+	set, _ := session.Settings(p.Home(), cfg.Compact) // what is wrong in it, `overtone config` says
+	return &team.Mover{
+		Home: p.Home(), Set: s, Hub: h, Dir: p.HostDir, Settings: set, Lang: message.Lang(cfg.Language), Now: p.Env().Now, Environ: p.Env().Environ(),
+	}, nil
+}
+
+func (p *program) push() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use: "push SESSION", Short: p.in(message.HelpTeamPush), Args: p.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := p.mover()
+			if err != nil {
+				return err
+			}
+			defer m.Hub.Close()
+			out, err := m.Push(cmd.Context(), args[0], force)
+			if err != nil {
+				return p.FindHint(err)
+			}
+			man := out.Manifest
+			if p.JSON() {
+				return p.PrintJSON(struct {
+					Schema  int      `json:"schema"`
+					Session string   `json:"session"`
+					Host    string   `json:"host"`
+					Folder  string   `json:"folder"`
+					Bytes   int64    `json:"bytes"`
+					Git     team.Git `json:"git"`
+					Token   uint64   `json:"token"`
+				}{1, man.Session, string(man.Host), man.Folder, out.Bytes, man.Git, out.Lease.Token})
+			}
+			p.Say(message.TeamPushed, man.Session, message.Bytes(out.Bytes), man.Session)
+			if man.Git.Dirty > 0 {
+				p.Note(message.TeamPushedDirty, man.Git.Dirty)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, p.in(message.HelpTeamPushF))
+	return cmd
+}
+
+func (p *program) pull() *cobra.Command {
+	var o team.PullOptions
+	cmd := &cobra.Command{
+		Use: "pull SESSION", Short: p.in(message.HelpTeamPull), Args: p.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := p.mover()
+			if err != nil {
+				return err
+			}
+			defer m.Hub.Close()
+			o.Cwd = p.Env().Dir
+			out, err := m.Pull(cmd.Context(), args[0], o)
+			if err != nil {
+				return err
+			}
+			if p.JSON() {
+				return p.PrintJSON(struct {
+					Schema  int    `json:"schema"`
+					Session string `json:"session"`
+					From    string `json:"from"`
+					Folder  string `json:"folder"`
+					Path    string `json:"path"`
+					Backup  string `json:"backup,omitempty"`
+					Resume  string `json:"resume"`
+					Token   uint64 `json:"token"`
+				}{1, out.Manifest.Session, out.Manifest.Machine, out.Folder, out.Path, out.Backup, out.Resume, out.Lease.Token})
+			}
+			if out.Back {
+				p.Note(message.TeamPulledBack, args[0])
+			} else {
+				p.Note(message.TeamPulled, args[0], out.Manifest.Machine)
+			}
+			if out.Backup != "" {
+				p.Note(message.TeamBackup, out.Backup)
+			}
+			fmt.Fprintf(p.Env().Stdout, "cd %s && %s\n", p.Quote(out.Folder), out.Resume)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&o.Folder, "dir", "", p.in(message.HelpTeamDir))
+	cmd.Flags().BoolVar(&o.Anyway, "anyway", false, p.in(message.HelpTeamAnyway))
+	return cmd
+}

@@ -1,0 +1,84 @@
+package teamcli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/team"
+)
+
+func (p *program) recall() *cobra.Command {
+	q := recall.Query{Limit: 10}
+	var machine string
+	cmd := &cobra.Command{
+		Use: "recall QUERY", Short: p.in(message.HelpTeamRecall), Args: p.Args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := p.hub()
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			lib := team.Library{Hub: h, Root: p.Home().Root()}
+			sessions, problems, err := lib.Update(cmd.Context())
+			if err != nil {
+				return err
+			}
+			for _, problem := range problems {
+				fmt.Fprintln(p.Env().Stderr, "overtone-team: "+problem.Error())
+			}
+			q.Text = strings.Join(args, " ")
+			list, total, err := lib.Search(cmd.Context(), q, machine)
+			if err != nil {
+				return err
+			}
+			slices.SortStableFunc(list, func(a, b team.Found) int { return cmp.Compare(b.Score, a.Score) })
+			if len(list) > q.Limit {
+				list = list[:q.Limit]
+			}
+			if p.JSON() {
+				type hit struct {
+					Machine string `json:"machine"`
+					recall.Hit
+				}
+				hits := []hit{}
+				for _, f := range list {
+					hits = append(hits, hit{f.Machine, f.Hit})
+				}
+				if err := p.PrintJSON(struct {
+					Schema   int    `json:"schema"`
+					Query    string `json:"query"`
+					Sessions int    `json:"sessions"`
+					Total    int    `json:"total"`
+					Hits     []hit  `json:"hits"`
+				}{1, q.Text, sessions, total, hits}); err != nil {
+					return err
+				}
+			}
+			if total == 0 {
+				return message.WithHint(message.Fail(message.RecallNone, q.Text), message.HintTeamRecall, sessions)
+			}
+			if p.JSON() {
+				return nil
+			}
+			for _, f := range list {
+				head := []string{f.Machine, f.Ref}
+				if t, err := time.Parse(time.RFC3339, f.Time); err == nil {
+					head = append(head, t.Local().Format(time.DateTime))
+				}
+				fmt.Fprintf(p.Env().Stdout, "%s\n    %s\n", strings.Join(append(head, f.Role), "  "), f.Snippet)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&machine, "machine", "", p.in(message.HelpTeamMachineF))
+	cmd.Flags().StringVar(&q.Session, "session", "", p.in(message.HelpTeamSessionF))
+	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, p.in(message.HelpLimit))
+	return cmd
+}
