@@ -65,6 +65,12 @@ eval:
 	@$(GO) run ./internal/eval/survive
 	$(GO) test -count=1 -timeout 30m -v -run Eval ./internal/redact ./internal/eval/...
 
+# A million events of 20 machines on three nodes, while nodes and shippers are
+# killed and wires are cut.
+team-proof: export OVERTONE_TEAM_PROOF := 1
+team-proof:
+	$(GO) test -count=1 -timeout 60m -v -run '^TestProof$$' ./internal/team
+
 # A minute for every fuzz target, and the guard against a real shell.
 fuzz:
 	OVERTONE_FUZZ_LINES=20000 OVERTONE_FUZZ_SEED=$$RANDOM $(GO) test -count=1 -timeout 30m -v -run '^TestGuardAgainstRealShell$$' ./internal/shellcmd

@@ -1,0 +1,579 @@
+package team
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// The test's own program stands for nodes and shippers, so that they are
+// processes which can be killed.
+const (
+	roleVar = "OVERTONE_TEAM_TEST_ROLE"
+	argsVar = "OVERTONE_TEAM_TEST_ARGS"
+)
+
+type processArgs struct {
+	Dir, Listen, Name, Cluster, Advertise string
+	Routes                                []string
+}
+
+func TestMain(m *testing.M) {
+	var a processArgs
+	_ = json.Unmarshal([]byte(os.Getenv(argsVar)), &a)
+	var err error
+	switch os.Getenv(roleVar) {
+	case "node":
+		n := Node{Dir: a.Dir, Listen: a.Listen, Name: a.Name, Cluster: a.Cluster, Advertise: a.Advertise, Routes: a.Routes, Tenant: "team", Replicas: 3, Keep: 24 * time.Hour, Now: time.Now}
+		err = n.Serve(context.Background(), nil)
+	case "shipper":
+		mach := &machine{dir: a.Dir}
+		mach.home = store.New(filepath.Join(a.Dir, "overtone"), filepath.Join(a.Dir, "claude"), time.Now)
+		if mach.set, err = Load(mach.home.Root()); err == nil {
+			s := mach.shipper()
+			s.Once = false
+			err = s.Run(context.Background())
+		}
+	default:
+		os.Exit(m.Run())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// process is one of these, and can be started again.
+type process struct {
+	t    testing.TB
+	role string
+	args processArgs
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+	peak int // resident memory, in kB
+}
+
+func (p *process) start() {
+	data, err := json.Marshal(p.args)
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleVar+"="+p.role, argsVar+"="+string(data), "GOMAXPROCS=2")
+	log, err := os.OpenFile(filepath.Join(p.args.Dir, p.role+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	defer log.Close()
+	cmd.Stderr = log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		p.t.Error(err)
+		return
+	}
+	p.cmd = cmd
+}
+
+// kill ends it as a power cut would end it.
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return
+	}
+	if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid)); err == nil {
+		for line := range strings.Lines(string(data)) {
+			if f := strings.Fields(line); len(f) > 1 && f[0] == "VmHWM:" {
+				n, _ := strconv.Atoi(f[1])
+				p.peak = max(p.peak, n)
+			}
+		}
+	}
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+	p.cmd = nil
+}
+
+// proxy is a wire that can be cut.
+type proxy struct {
+	l      net.Listener
+	target string
+	mu     sync.Mutex
+	cutOff bool
+	conns  map[net.Conn]bool
+}
+
+func newProxy(t testing.TB, target string) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{l: l, target: target, conns: map[net.Conn]bool{}}
+	t.Cleanup(func() { l.Close(); p.cut(true) })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go p.serve(c)
+		}
+	}()
+	return p
+}
+
+func (p *proxy) addr() string { return p.l.Addr().String() }
+
+func (p *proxy) add(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cutOff {
+		c.Close()
+		return false
+	}
+	p.conns[c] = true
+	return true
+}
+
+func (p *proxy) serve(c net.Conn) {
+	defer c.Close()
+	if !p.add(c) {
+		return
+	}
+	d, err := net.Dial("tcp", p.target)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	if !p.add(d) {
+		return
+	}
+	done := make(chan struct{}, 2)
+	for _, pair := range [][2]net.Conn{{c, d}, {d, c}} {
+		go func() {
+			_, _ = io.Copy(pair[0], pair[1])
+			done <- struct{}{}
+		}()
+	}
+	<-done
+	p.mu.Lock()
+	delete(p.conns, c)
+	delete(p.conns, d)
+	p.mu.Unlock()
+}
+
+func (p *proxy) cut(off bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cutOff = off
+	if off {
+		for c := range p.conns {
+			c.Close()
+		}
+		clear(p.conns)
+	}
+}
+
+// cluster is three nodes, every wire of which can be cut.
+type cluster struct {
+	nodes   []*process
+	clients []*proxy   // to each node
+	between [][]*proxy // that touch each node
+	sets    map[string]Settings
+}
+
+func startCluster(t testing.TB, machines []string) *cluster {
+	t.Helper()
+	const size = 3
+	base := fastDir(t)
+	c := &cluster{sets: map[string]Settings{}, between: make([][]*proxy, size)}
+	var args [size]processArgs
+	for i := range size {
+		args[i] = processArgs{Dir: filepath.Join(base, fmt.Sprint("n", i)), Listen: freePort(t), Cluster: freePort(t), Name: fmt.Sprint("n", i)}
+		c.clients = append(c.clients, newProxy(t, args[i].Listen))
+		own := newProxy(t, args[i].Cluster)
+		args[i].Advertise = own.addr()
+		c.between[i] = append(c.between[i], own)
+	}
+	for i := range size {
+		for j := range i {
+			p := newProxy(t, args[j].Cluster)
+			args[i].Routes = append(args[i].Routes, "tls://"+p.addr())
+			c.between[i], c.between[j] = append(c.between[i], p), append(c.between[j], p)
+		}
+	}
+	first := Node{Dir: args[0].Dir, Listen: args[0].Listen, Tenant: "team", Replicas: size, Keep: time.Hour, Now: time.Now}
+	for _, m := range machines {
+		s, err := first.Invite(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Hub = nil
+		for _, p := range c.clients {
+			s.Hub = append(s.Hub, "tls://"+p.addr())
+		}
+		c.sets[m] = s
+	}
+	for i := 1; i < size; i++ {
+		if err := os.CopyFS(args[i].Dir, os.DirFS(args[0].Dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range size {
+		p := &process{t: t, role: "node", args: args[i]}
+		c.nodes = append(c.nodes, p)
+		p.start()
+		t.Cleanup(p.kill)
+	}
+	deadline := time.Now().Add(2 * time.Minute)
+	for {
+		h, err := Dial(c.sets[machines[0]], Dialing{})
+		if err == nil {
+			for _, m := range machines {
+				if _, err = h.info(context.Background(), "OBJ_"+objectBucket(m)); err != nil {
+					break
+				}
+			}
+			h.Close()
+			if err == nil {
+				return c
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the cluster does not come up: %v", err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// harm does something to one node at a time, and mends it; with two of three
+// nothing may be lost and nothing may stop for long.
+func (c *cluster) harm(ctx context.Context, r *rand.Rand, every time.Duration) (kills, cuts int) {
+	pause := func(d time.Duration) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(d):
+		}
+	}
+	for ctx.Err() == nil {
+		i := r.IntN(len(c.nodes))
+		switch r.IntN(3) {
+		case 0:
+			c.nodes[i].kill()
+			pause(every / 2)
+			c.nodes[i].start()
+			kills++
+		case 1:
+			for _, p := range c.between[i] {
+				p.cut(true)
+			}
+			pause(every / 2)
+			for _, p := range c.between[i] {
+				p.cut(false)
+			}
+			cuts++
+		case 2:
+			c.clients[i].cut(true)
+			pause(every / 2)
+			c.clients[i].cut(false)
+			cuts++
+		}
+		pause(every)
+	}
+	return kills, cuts
+}
+
+// hold is a time in which somebody believed to have the lease.
+type hold struct {
+	who         string
+	token       uint64
+	since, till time.Time
+}
+
+// contend takes, renews and loses a lease until the context ends, and writes down
+// when it believed to have it.
+func contend(ctx context.Context, t testing.TB, set Settings, r *rand.Rand, told func(hold), fence func(token uint64) bool) {
+	h, err := Dial(set, Dialing{Wait: true})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer h.Close()
+	const ttl = 2 * time.Second
+	for ctx.Err() == nil {
+		l, err := h.Take(ctx, "the-lease", Taking, ttl, time.Now)
+		if err != nil {
+			time.Sleep(time.Duration(50+r.IntN(100)) * time.Millisecond)
+			continue
+		}
+		held := hold{set.Machine, l.Token, time.Now(), l.Expires}
+		fence(l.Token)
+		for n := r.IntN(3); n > 0 && ctx.Err() == nil; n-- {
+			time.Sleep(time.Duration(r.IntN(500)) * time.Millisecond)
+			next, err := h.Renew(ctx, l, Held, ttl, time.Now)
+			if err != nil {
+				break
+			}
+			if next.Token != l.Token {
+				t.Errorf("token %d became %d", l.Token, next.Token)
+			}
+			l, held.till = next, next.Expires
+		}
+		// Now and then a holder sleeps past its end: what it does then with its old
+		// token must not count where somebody else has been since.
+		if r.IntN(4) == 0 {
+			time.Sleep(time.Until(l.Expires) + ttl)
+			fence(l.Token)
+			if cur, err := h.Lease(ctx, "the-lease"); err == nil && cur.Token > l.Token {
+				asleep := func() time.Time { return l.Expires.Add(-time.Millisecond) }
+				if _, err := h.Renew(ctx, l, Held, ttl, asleep); err == nil {
+					t.Errorf("%s goes on with token %d after %s took %d", set.Machine, l.Token, cur.Holder, cur.Token)
+				}
+			}
+		} else {
+			held.till = time.Now() // it is over as soon as the hub hears of it
+			_, _ = h.Renew(ctx, l, Offered, ttl, time.Now)
+		}
+		told(held)
+	}
+}
+
+func checkHolds(t testing.TB, list []hold) {
+	slices.SortFunc(list, func(a, b hold) int { return int(int64(a.token) - int64(b.token)) })
+	for i := 1; i < len(list); i++ {
+		a, b := list[i-1], list[i]
+		if a.token == b.token {
+			t.Errorf("token %d was given to %s and to %s", a.token, a.who, b.who)
+		}
+		if a.who != b.who && b.since.Before(a.till) && a.since.Before(b.since) {
+			t.Errorf("held by two: %s until %s, %s since %s (%s)", a.who, a.till.Format(time.StampMicro), b.who, b.since.Format(time.StampMicro), a.till.Sub(b.since))
+		}
+	}
+}
+
+// size is how large the proof is.
+type proofSize struct {
+	machines, sessions, events int
+	every                      time.Duration // between two things that go wrong
+	limit                      time.Duration
+}
+
+func TestCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("three processes")
+	}
+	t.Parallel()
+	prove(t, proofSize{machines: 4, sessions: 2, events: 200, every: 1500 * time.Millisecond, limit: 4 * time.Minute})
+}
+
+// TestProof is `make team-proof`: a million events.
+func TestProof(t *testing.T) {
+	if os.Getenv("OVERTONE_TEAM_PROOF") == "" {
+		t.Skip("OVERTONE_TEAM_PROOF is not set")
+	}
+	prove(t, proofSize{machines: 20, sessions: 25, events: 2000, every: 8 * time.Second, limit: 40 * time.Minute})
+}
+
+func prove(t *testing.T, size proofSize) {
+	begin := time.Now()
+	seed := uint64(begin.UnixNano())
+	t.Logf("seed %d", seed)
+	random := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
+	var names []string
+	for i := range size.machines {
+		names = append(names, fmt.Sprintf("m%02d", i))
+	}
+	c := startCluster(t, names)
+	t.Logf("cluster up after %s", time.Since(begin).Round(time.Millisecond))
+	ctx, cancel := context.WithTimeout(context.Background(), size.limit)
+	defer cancel()
+
+	base := fastDir(t)
+	var machines []*machine
+	var shippers []*process
+	var writers sync.WaitGroup
+	start := time.Now()
+	for _, name := range names {
+		m := &machine{t: t, set: c.sets[name], dir: filepath.Join(base, name)}
+		m.home = store.New(filepath.Join(m.dir, "overtone"), filepath.Join(m.dir, "claude"), time.Now)
+		if err := m.set.Save(m.home.Root()); err != nil {
+			t.Fatal(err)
+		}
+		machines = append(machines, m)
+		writers.Add(1)
+		go func() {
+			defer writers.Done()
+			for at := 0; at < size.events; at += 50 {
+				for s := range size.sessions {
+					m.emit(fmt.Sprint("s", s), at+1, min(50, size.events-at))
+				}
+			}
+		}()
+		p := &process{t: t, role: "shipper", args: processArgs{Dir: m.dir}}
+		p.start()
+		t.Cleanup(p.kill)
+		shippers = append(shippers, p)
+	}
+
+	chaos, calm := context.WithCancel(ctx)
+	var harm sync.WaitGroup
+	var kills, cuts, shot int
+	harm.Add(1)
+	go func() {
+		defer harm.Done()
+		kills, cuts = c.harm(chaos, random(1), size.every)
+	}()
+	harm.Add(1)
+	go func() {
+		defer harm.Done()
+		r := random(2)
+		for chaos.Err() == nil {
+			p := shippers[r.IntN(len(shippers))]
+			p.kill()
+			p.start()
+			shot++
+			select {
+			case <-chaos.Done():
+			case <-time.After(size.every / 2):
+			}
+		}
+	}()
+	var (
+		mu     sync.Mutex
+		holds  []hold
+		newest uint64
+		fenced int
+	)
+	for i := range min(4, len(names)) {
+		harm.Add(1)
+		go func() {
+			defer harm.Done()
+			contend(chaos, t, c.sets[names[i]], random(uint64(10+i)), func(h hold) {
+				mu.Lock()
+				defer mu.Unlock()
+				holds = append(holds, h)
+			}, func(token uint64) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				if token < newest {
+					fenced++
+					return false
+				}
+				newest = token
+				return true
+			})
+		}()
+	}
+
+	writers.Wait()
+	waiting := func() (n uint64) {
+		for _, m := range machines {
+			w, err := m.shipper().Waiting()
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += w
+		}
+		return n
+	}
+	// Things go wrong until everything is out, and at least a few times.
+	for round := 0; ; round++ {
+		left := waiting()
+		if left == 0 && time.Since(start) > 5*size.every || ctx.Err() != nil {
+			break
+		}
+		if round%20 == 19 {
+			t.Logf("%s: %d events wait", time.Since(start).Round(time.Second), left)
+		}
+		time.Sleep(min(size.every, 2*time.Second))
+	}
+	took := time.Since(start)
+	calm()
+	harm.Wait()
+	for ctx.Err() == nil && waiting() > 0 {
+		time.Sleep(200 * time.Millisecond)
+	}
+	for _, p := range shippers {
+		p.kill()
+	}
+	total := uint64(size.machines * size.sessions * size.events)
+	if n := waiting(); n > 0 {
+		t.Fatalf("%d of %d events were not shipped within %s", n, total, size.limit)
+	}
+
+	// What readers see: every event once, with its content.
+	h, err := Dial(c.sets[names[0]], Dialing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	seen, wrong, repeated, raw := Seen{}, 0, uint64(0), uint64(0)
+	for tries := 0; ; tries++ {
+		clear(seen)
+		wrong, repeated, raw = 0, 0, 0
+		_, err := h.each(context.Background(), eventStream, eventPrefix+">", 1, time.Time{}, func(m stored) error {
+			raw++
+			e, ok := h.set.inbound(m)
+			switch {
+			case !ok || e.Shown().Text("iteration") != fmt.Sprint(e.Seq):
+				wrong++
+			case !seen.Add(e):
+				repeated++
+			}
+			return nil
+		})
+		if err == nil {
+			break
+		}
+		if tries == 20 || !errors.Is(err, errHubSilent) {
+			t.Fatal(err)
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	got := uint64(0)
+	for _, name := range names {
+		for s := range size.sessions {
+			n := seen[name+"/"+fmt.Sprint("s", s)]
+			if n == nil || n.count() != uint64(size.events) || len(*n) != 1 || (*n)[0].lo != 1 {
+				t.Errorf("%s/s%d: %v", name, s, n)
+				continue
+			}
+			got += n.count()
+		}
+	}
+	if got != total || wrong > 0 {
+		t.Errorf("%d of %d events, %d wrong", got, total, wrong)
+	}
+	checkHolds(t, holds)
+	peak := 0
+	for _, p := range shippers {
+		peak = max(peak, p.peak)
+	}
+	if peak > 256<<10 {
+		t.Errorf("a shipper took %d kB", peak)
+	}
+	t.Logf("%d events of %d machines in %s (%.0f/s) under %d kills of nodes, %d cut wires, %d kills of shippers; %d messages, %d of them repeats; %d holds of the lease, %d late tokens fenced; largest shipper %d MB",
+		got, size.machines, took.Round(time.Second), float64(got)/took.Seconds(), kills, cuts, shot, raw, repeated, len(holds), fenced, peak>>10)
+	if kills+cuts < 2 || shot < 2 || len(holds) < 2 {
+		t.Errorf("too little went wrong to show anything")
+	}
+}
