@@ -14,6 +14,8 @@ var (
 	HintTeamStreams  = Text{ZH: "overtone-team up 會建立它；在別人的 hub 上用 overtone-team up --hub URL", EN: "`overtone-team up` makes it; on somebody else's hub, `overtone-team up --hub URL`"}
 	TeamHubStuck     = Text{ZH: "hub 無法在 %s 開始服務", EN: "the hub does not come up at %s"}
 	HintTeamHubStuck = Text{ZH: "位址可能被占用；見 %s", EN: "perhaps the address is taken; see %s"}
+	TeamNoRoutes     = Text{ZH: "叢集的節點要知道其他節點的位址", EN: "a node of a cluster has to know the others"}
+	HintTeamRoutes   = Text{ZH: "--route tls://其他節點:6222，每個節點一個", EN: "--route tls://OTHER:6222, one for each"}
 	HintTeamCA       = Text{ZH: "從第一個節點複製整個 hub 資料夾", EN: "copy the whole hub folder from the first node"}
 	TeamUp           = Text{ZH: "hub 在 %s 執行中（租戶 %s）。邀請其他機器：overtone-team invite 名稱", EN: "the hub is up at %s (tenant %s). To let another machine in: overtone-team invite NAME"}
 	TeamPrepared     = Text{ZH: "hub %s 已備妥；這台機器叫 %s", EN: "hub %s is ready; this machine is %s"}

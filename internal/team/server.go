@@ -82,6 +82,9 @@ func NodeDir(root string) string { return filepath.Join(folder(root), "hub") }
 // Serve runs the node until the context ends. ready is told once machines can
 // connect and the streams are there.
 func (n Node) Serve(ctx context.Context, ready func(url string)) error {
+	if n.Cluster != "" && len(n.Routes) == 0 {
+		return message.WithHint(message.Fail(message.TeamNoRoutes), message.HintTeamRoutes)
+	}
 	if err := n.prepare(); err != nil {
 		return err
 	}
