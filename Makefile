@@ -6,7 +6,7 @@ BIN := bin/overtone
 TOOLS := .tools
 LINT_VERSION := v2.14.0
 
-.PHONY: build demo test e2e e2e-latest lint bench eval fuzz race crash clean
+.PHONY: build demo test e2e e2e-latest lint bench eval fuzz race crash pictures release-snapshot release-npm clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
@@ -91,5 +91,19 @@ crash: export OVERTONE_CRASH := 1
 crash:
 	$(GO) test -count=1 -timeout 60m -v -run "Killed|Errors" ./internal/crash/
 
+# The README's pictures, taken of the real program: terminal and dashboard, light
+# and dark. Needs Chromium.
+pictures: build
+	$(GO) run -tags e2e ./e2e/pictures docs/pictures
+
+# What a release consists of, built here and published nowhere: archives with
+# completions, checksums, the Homebrew formula, npm packages, all in dist/.
+release-snapshot:
+	sh release/snapshot.sh $(PLATFORMS)
+
+# The npm packages of what goreleaser has built, on CI.
+release-npm:
+	node release/npm.mjs $(VERSION) dist/npm dist
+
 clean:
-	rm -rf bin $(TOOLS) .e2e .e2e-latest.log
+	rm -rf bin dist $(TOOLS) .e2e .e2e-latest.log

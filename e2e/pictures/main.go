@@ -66,6 +66,7 @@ func run(out string) error {
 		return err
 	}
 	defer end()
+	var failed []error
 	for _, theme := range []string{"light", "dark"} {
 		for name, take := range map[string]func(*browser.Tab, string) ([]byte, error){
 			"terminal":  s.terminal,
@@ -81,7 +82,8 @@ func run(out string) error {
 			}
 			closeTab()
 			if err != nil {
-				return fmt.Errorf("%s, %s: %w", name, theme, err)
+				failed = append(failed, fmt.Errorf("%s, %s: %w %q", name, theme, err, tab.Errors()))
+				continue
 			}
 			file := filepath.Join(out, name+"-"+theme+".png")
 			if err := os.WriteFile(file, png, 0o644); err != nil {
@@ -90,12 +92,12 @@ func run(out string) error {
 			fmt.Println(file)
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // page is the dashboard with the session at work.
 func page(t *browser.Tab, theme, link string) (png []byte, err error) {
-	err = t.Do(time.Minute, browser.Size(1280, 1150, theme), chromedp.Navigate(link), chromedp.WaitVisible(`.list li a`),
+	err = t.Do(4*time.Minute, browser.Size(1440, 1330, theme), chromedp.Navigate(link), chromedp.WaitVisible(`.list li a`),
 		chromedp.Evaluate(`location.hash = '#/s/`+mainSession+`'`, nil), chromedp.WaitVisible(`.uplot canvas`), chromedp.WaitVisible(`.node.active`),
 		chromedp.Sleep(1500*time.Millisecond), chromedp.Evaluate(`scrollTo(0, 0); document.activeElement.blur()`, nil), browser.Picture(&png, false))
 	return png, err

@@ -22,9 +22,8 @@ const mainSession = "7c1f3b52-0d0e-4b6e-9a41-5f2f6d0c9a10"
 
 // terminalCommands are what the terminal's picture shows.
 var terminalCommands = []string{
-	"overtone workflow status --session 7c1f3b52-0d0e-4b6e-9a41-5f2f6d0c9a10",
-	"overtone compact explain --session 7c1f3b52-0d0e-4b6e-9a41-5f2f6d0c9a10",
-	"overtone recall -n 2 retry budget",
+	"overtone audit --since 30d",
+	"overtone workflow status --session " + mainSession,
 }
 
 // stage is a home with something to see in it.
@@ -191,8 +190,12 @@ func (s stage) work() error {
 		now = now.Add(time.Duration(minutes) * time.Minute)
 		return session.Update(sess, session.Options{Rules: rules, Lang: message.EN, Now: now, Warn: func(error) {}}, func(tx *session.Tx) error {
 			for _, ev := range list {
-				if _, err := tx.Apply(ev); err != nil {
+				out, err := tx.Apply(ev)
+				if err != nil {
 					return err
+				}
+				if out.Kind == workflow.Refused || out.Kind == workflow.Denied {
+					return fmt.Errorf("%T is refused: %s", ev, out.Reason.In(message.EN))
 				}
 			}
 			return tx.Emit(events...)
@@ -216,7 +219,7 @@ func (s stage) work() error {
 	packet := compact.PacketID(mainSession, 1)
 	for _, f := range []func() error{
 		func() error {
-			return step(0, nil, workflow.Start{SessionID: mainSession, WorkflowID: "w1", Type: "standard", Feature: "rate-limit", At: now})
+			return step(0, nil, workflow.Start{SessionID: mainSession, WorkflowID: "w1", Type: "standard", Stages: []string{"PLAN", "ARCH", "TEST", "DEV", "REVIEW", "TEST", "RETRO", "DOCS"}, Feature: "rate-limit", At: now})
 		},
 		func() error { return step(1, nil, give("planner", "PLAN")) },
 		func() error { return step(4, nil, take("planner", "PLAN", "PASS", "NEXT", "")) },

@@ -6,11 +6,13 @@ import (
 	"net"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/audit"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/dashboard"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -74,6 +76,7 @@ func (a *app) dashboardOptions() dashboard.Options {
 			x, _ := quiet.index()
 			return x
 		},
+		Audit: quiet.dashboardAudit,
 		Shown: a.env.folders().Short,
 	}
 }
@@ -96,6 +99,34 @@ func (a *app) dashboardSessions(ctx context.Context) ([]dashboard.Row, error) {
 		}
 	}
 	return rows, nil
+}
+
+// dashboardAudit is the report of `overtone audit`, without what the page does not
+// draw: of thousands of sessions that would be most of it.
+func (a *app) dashboardAudit(ctx context.Context, since string) (any, error) {
+	o := a.auditOptions()
+	var err error
+	if o.Since, err = sinceTime(since, o.Now); err != nil {
+		return nil, err
+	}
+	if o.Files, err = transcript.Everything(a.env.hostDir); err != nil && len(o.Files) == 0 {
+		return nil, err
+	}
+	r, _, err := audit.Run(ctx, o) // a cache that cannot be kept is no news here
+	if err != nil {
+		return nil, err
+	}
+	r.Sessions = slices.DeleteFunc(r.Sessions, func(s audit.Session) bool { return len(s.Compactions) == 0 })
+	slices.SortStableFunc(r.Sessions, func(x, y audit.Session) int { return len(y.Compactions) - len(x.Compactions) })
+	r.Sessions = r.Sessions[:min(50, len(r.Sessions))]
+	for i := range r.Sessions {
+		s := &r.Sessions[i]
+		s.Context, s.Planned, s.Path = nil, nil, ""
+		for k := range s.Compactions {
+			s.Compactions[k].Loss = nil
+		}
+	}
+	return r, nil
 }
 
 // openBrowser asks the system to show a page. Nothing of the address comes from

@@ -42,6 +42,8 @@ export function Context({ context, tiers, compactions, boundaries }) {
       c.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height)
       c.clip()
       c.font = `${11 * r}px ${colour('--font')}`
+      c.textAlign = 'left'
+      c.textBaseline = 'alphabetic'
       if (context.window) for (const tier of tiers) {
         const y = u.valToPos(context.window * (1 - tier.remaining / 100), 'y', true)
         c.strokeStyle = colour('--tier-' + tier.name)

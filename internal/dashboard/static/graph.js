@@ -34,7 +34,7 @@ export function Graph({ work }) {
       ${g.nodes.map(n => {
         const s = stages[n.key] || { key: n.key, status: 'pending' }
         const a = agents[n.key]
-        const under = a ? `${short(a.name, 12)} ${a.started ? span((Date.now() - new Date(a.started)) / 1000) : ''}`
+        const under = a ? (a.started ? span((Date.now() - new Date(a.started)) / 1000) : short(a.name, 14))
           : s.retries ? t('retriesOf', s.retries, s.maxRetries) : s.label
         return html`<g key=${n.key} class="node ${stateClass(s)}" transform="translate(${n.x} ${n.y})">
           <title>${n.key} · ${s.label} · ${stateText(s)}${s.reason ? ' · ' + s.reason : ''}</title>

@@ -11,7 +11,7 @@ export function Session({ detail, state }) {
   const d = detail, i = d.info || {}
   return html`
     <header class="head">
-      <a class="back" href="#/">‹ ${t('nav.sessions')}</a>
+      <a class="up" href="#/">‹ ${t('nav.sessions')}</a>
       <h2 id="title" tabindex="-1">${i.title ? short(i.title, 160) : d.id}</h2>
       <p class="chips">
         <${Badge} kind="host">${i.host || t('oursOnly')}</>

@@ -1,0 +1,103 @@
+// What past sessions went through, as `overtone audit` tells it.
+import { html, useEffect, useRef, useState } from './vendor/htm-preact.js'
+import { get } from './api.js'
+import { Badge, Empty, number, project, Section, short, span, t, tokens, when } from './ui.js'
+
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+const money = n => n == null ? t('unknown') : new Intl.NumberFormat(document.documentElement.lang, { style: 'currency', currency: 'USD', maximumFractionDigits: 2 }).format(n)
+
+export function Audit() {
+  const [since, setSince] = useState('30d'), [r, setReport] = useState(null), [error, setError] = useState('')
+  useEffect(() => {
+    const stop = new AbortController()
+    setReport(null)
+    setError('')
+    get('audit', { since }, stop.signal).then(setReport, e => stop.signal.aborted || setError(e.message))
+    return () => stop.abort()
+  }, [since])
+  const x = r && r.totals
+  const tile = (key, value, hot) => html`<div class=${hot ? 'hot' : ''}><dt>${t(key)}</dt><dd>${value}</dd></div>`
+  return html`<section class="card page" aria-labelledby="title">
+      <h2 id="title" tabindex="-1">${t('nav.audit')}</h2>
+      <p class="quiet">${t('auditAbout')}</p>
+      <fieldset class="pick"><legend class="hidden">${t('period')}</legend>
+        ${['7d', '30d', '90d', ''].map(k => html`<label key=${k}><input type="radio" name="since" value=${k} checked=${since === k} onChange=${() => setSince(k)} /><span>${k ? t('lastDays', parseInt(k)) : t('all')}</span></label>`)}
+      </fieldset>
+      ${error && html`<p role="alert" class="problems">${error}</p>`}
+      ${!r && !error && html`<p class="quiet" role="status">${t('auditing')}</p>`}
+      ${x && html`<dl class="tiles">
+        ${tile('nav.sessions', number(x.sessions))}${tile('requests', number(x.requests))}${tile('compactions', number(x.compactions))}
+        ${tile('midWork', number(x.midWork), x.midWork > 0)}${tile('atBoundary', number(x.atBoundary))}
+        ${tile('waited', x.waitKnown ? span(x.waitMs / 1000) : t('unknown'))}
+        ${tile('toRepay', x.requestsToRepay == null ? t('unknown') : x.requestsToRepay.toFixed(1))}${tile('listPrice', money(x.usd))}
+      </dl>`}
+    </section>
+    ${x && x.sessions > 0 && html`
+      <${Section} id="a-lost" title=${t('needed')} note=${t('neededNote', number(x.lost.compactions))}><${Lost} lost=${x.lost} /></>
+      <${Section} id="a-whatif" title=${t('whatIf')}><${WhatIf} w=${x.whatIf} /></>
+      <${Section} id="a-days" title=${t('byDay')}><${Days} days=${r.days || []} /></>
+      <${Section} id="a-sessions" title=${t('mostCompacted')}><${Sessions} list=${r.sessions || []} /></>
+      <p class="quiet">${t('pricesFrom', r.prices.date, r.prices.source)}</p>`}
+    ${x && x.sessions === 0 && html`<${Empty}>${t('noSessions')}</>`}`
+}
+
+// Of what was needed, what the summary stated, and what it states with our hand-over.
+function Lost({ lost }) {
+  const rows = [['names', lost.names], ['commands', lost.commands], ['numbers', lost.numbers]].filter(([, k]) => k.needed > 0)
+  if (rows.length === 0) return html`<${Empty}>${t('nothingNeeded')}</>`
+  const bar = (n, of, kind, label) => html`<div class="measure"><span class="what">${label}</span>
+    <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="room" width="100" height="6" /><rect class=${kind} width=${100 * n / of} height="6" /></svg>
+    <span class="sizes">${Math.round(100 * n / of)}% (${number(n)} / ${number(of)})</span></div>`
+  return html`${rows.map(([key, k]) => html`<div key=${key}><h4>${t('need.' + key)}</h4>
+      ${bar(k.inSummary, k.needed, 'warned', t('inSummary'))}${bar(k.inSummaryOrHandover, k.needed, 'done', t('withHandover'))}</div>`)}
+    <p class="quiet">${t('again', number(lost.filesReadAgain), number(lost.commandsRunAgain))}</p>`
+}
+
+function WhatIf({ w }) {
+  const all = Math.max(1, w.happened, w.atBoundary + w.forced)
+  const bar = (label, parts) => html`<div class="measure"><span class="what">${label}</span>
+    <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="room" width="100" height="6" />${parts.map(([n, kind], i) => html`<rect class=${kind} x=${100 * parts.slice(0, i).reduce((s, p) => s + p[0], 0) / all} width=${100 * n / all} height="6" />`)}</svg>
+    <span class="sizes">${number(parts.reduce((s, p) => s + p[0], 0))}</span></div>`
+  return html`${bar(t('happened'), [[w.happened, 'warned']])}${bar(t('policyWould'), [[w.atBoundary, 'done'], [w.forced, 'tier-emergency']])}
+    <p class="quiet">${t('whatIfWords', number(w.atBoundary), number(w.forced), number(w.notNeeded), number(w.unknown))}</p>`
+}
+
+// Tokens by day; the number of compactions stands in the table below.
+function Days({ days }) {
+  const box = useRef(null)
+  const list = days.slice(-120)
+  useEffect(() => {
+    if (!box.current || list.length === 0) return
+    const xs = list.map(d => Date.parse(d.name + 'T12:00:00') / 1000)
+    const width = () => Math.max(240, box.current.clientWidth)
+    const axis = { stroke: colour('--ink-2'), font: '12px ' + colour('--font'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 } }
+    const parts = [['cacheRead', '--accent-2'], ['cacheWrite', '--tier-ready'], ['input', '--good'], ['output', '--bad']]
+    // Stacked: each series is drawn over the sum of those before it.
+    let under = list.map(() => 0)
+    const sums = parts.map(([k]) => (under = list.map((d, i) => under[i] + d.tokens[k])))
+    const u = new uPlot({
+      width: width(), height: 220, legend: { show: false }, cursor: { show: false }, scales: { x: { time: true }, y: { range: (_, lo, hi) => [0, hi * 1.05 || 1] } },
+      axes: [axis, { ...axis, size: 56, values: (_, v) => v.map(tokens) }],
+      series: [{}, ...parts.map(([, c]) => ({ stroke: colour(c), fill: colour(c), paths: uPlot.paths.bars({ size: [0.7, 40] }), points: { show: false } })).reverse()],
+    }, [xs, ...sums.reverse()], box.current)
+    const size = new ResizeObserver(() => u.setSize({ width: width(), height: 220 }))
+    size.observe(box.current)
+    return () => { size.disconnect(); u.destroy() }
+  }, [days])
+  if (list.length === 0) return html`<${Empty}>${t('none')}</>`
+  return html`<div class="chart low" ref=${box} role="img" aria-label=${t('byDay')}></div>
+    <ul class="legend"><li><i class="block c1"></i>${t('tok.cacheRead')}</li><li><i class="block c2"></i>${t('tok.cacheWrite')}</li><li><i class="block c3"></i>${t('tok.input')}</li><li><i class="block c4"></i>${t('tok.output')}</li></ul>
+    <details><summary>${t('asTable')}</summary><div class="scroll" tabindex="0" role="region" aria-label=${t('byDay')}><table>
+      <thead><tr><th scope="col">${t('day')}</th><th scope="col">${t('nav.sessions')}</th><th scope="col">${t('compactions')}</th><th scope="col">${t('tok.cacheRead')}</th><th scope="col">${t('tok.cacheWrite')}</th><th scope="col">${t('tok.input')}</th><th scope="col">${t('tok.output')}</th><th scope="col">${t('listPrice')}</th></tr></thead>
+      <tbody>${[...list].reverse().map(d => html`<tr key=${d.name}><th scope="row">${d.name}</th><td>${number(d.sessions)}</td><td>${number(d.compactions)}</td><td>${tokens(d.tokens.cacheRead)}</td><td>${tokens(d.tokens.cacheWrite)}</td><td>${tokens(d.tokens.input)}</td><td>${tokens(d.tokens.output)}</td><td>${money(d.usd)}</td></tr>`)}</tbody></table></div></details>`
+}
+
+function Sessions({ list }) {
+  if (list.length === 0) return html`<${Empty}>${t('noCompactions')}</>`
+  return html`<ul class="boundaries">${list.map(s => html`<li key=${s.id}>
+    <a href=${'#/s/' + encodeURIComponent(s.id)}>${short(s.title || s.id, 100)}</a>
+    <${Badge} kind="host">${s.host}</><span title=${s.project}>${project(s.project)}</span>
+    <span>${t('compactedN', s.compactions.length)}</span><span>${t('peak', tokens(s.peak))}</span><span>${money(s.usd)}</span>
+    ${s.start && html`<time datetime=${s.start}>${when(s.start)}</time>`}
+    ${s.compactions.some(c => c.midWork) && html`<${Badge} kind="warn">${t('midWorkN', s.compactions.filter(c => c.midWork).length)}</>`}</li>`)}</ul>`
+}
