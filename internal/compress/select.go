@@ -135,6 +135,8 @@ type unitUse struct {
 	text        uint64 // hash
 	kind        extract.UnitKind
 	governs     bool // a lead that its list cannot do without
+	bare        bool // a name or two, which mean nothing without their lead
+	loud        bool // a line of code that reports an error
 	idle        bool // says nothing by itself
 	kept, ready bool
 }
@@ -167,12 +169,15 @@ func (s *selection) read(n int, text string) {
 		slices.Sort(own)
 		s.ids = s.ids[:int(use.ids[0])+len(slices.Compact(own))]
 		use.ids[1] = int32(len(s.ids))
-		user := s.jobs[n].Role == "user"
+		// What a user quotes is not what he says.
+		user := s.jobs[n].Role == "user" && !strings.HasPrefix(t, ">")
 		use.plain = int32(plainWorth(list, i, text, user, opening && user))
 		if i == closing {
 			use.plain += int32(worth.closing)
 		}
-		use.idle = idle(u, t)
+		use.bare = u.Kind == extract.Item && contentWords(t) < 3
+		use.idle = idle(u, t, user) || use.bare && u.Lead < 0
+		use.loud = slices.ContainsFunc(u.Facts, func(f extract.Span) bool { return f.Kind == extract.ErrorLine })
 		use.text = hashOf(0, t)
 		if u.Kind != extract.CodeLine && u.Kind != extract.Lead {
 			opening = false
@@ -186,7 +191,7 @@ const substance = extract.Decided | extract.Rule | extract.Duty | extract.Choice
 
 // idle reports whether a unit says nothing by itself: filler, a bare number, a
 // row or a line of code without a name.
-func idle(u extract.Unit, t string) bool {
+func idle(u extract.Unit, t string, user bool) bool {
 	names, facts := 0, len(u.Facts)
 	words := contentWords(t)
 	for _, f := range u.Facts {
@@ -207,7 +212,10 @@ func idle(u extract.Unit, t string) bool {
 	case u.Cues&(extract.Decided|extract.Rule) != 0:
 		return false // "Never push to main."
 	}
-	return facts == 0 && words < worth.least
+	if user {
+		return facts == 0 && words < worth.least
+	}
+	return facts == 0 && words <= worth.least // "This confirms the root cause."
 }
 
 // lastProse is the last sentence or item of a longer text: where agents say what
@@ -393,8 +401,15 @@ func (s *selection) spend(jobs []int) {
 		// Every message costs at least its mark; the first unit that is kept of it
 		// takes the mark's place.
 		left += s.size[n]*s.percent(s.jobs[n])/100 - markUnits
+		// A line of code alone tells little: it waits until something is said.
+		spoken := false
 		for i := s.first[n]; i < s.first[n+1]; i++ {
-			if s.units[i].kind != extract.Lead {
+			if u := &s.units[i]; u.kind != extract.Lead && u.kind != extract.CodeLine && !u.idle {
+				spoken = true
+			}
+		}
+		for i := s.first[n]; i < s.first[n+1]; i++ {
+			if u := &s.units[i]; u.kind != extract.Lead && (u.kind != extract.CodeLine || u.loud || !spoken) {
 				s.push(q, i)
 			}
 		}
@@ -418,7 +433,16 @@ func (s *selection) spend(jobs []int) {
 			continue
 		}
 		left -= cost
+		fresh := !s.open[u.job]
 		s.keep(c.unit)
+		for i := s.first[u.job]; fresh && i < s.first[u.job+1]; i++ {
+			if s.units[i].kind != extract.CodeLine {
+				continue
+			}
+			if d := s.density(i); d > 0 && !s.units[i].kept {
+				heap.Push(q, candidate{i, d})
+			}
+		}
 		if u.lead >= 0 && !s.units[u.lead].kept && !s.units[u.lead].ready {
 			// What introduces a kept unit may follow it.
 			s.units[u.lead].ready = true
@@ -443,7 +467,7 @@ func (s *selection) cost(i int32) int {
 	if !s.open[u.job] {
 		cost -= markUnits + 1
 	}
-	if u.lead >= 0 && s.units[u.lead].governs && !s.units[u.lead].kept {
+	if s.needsLead(u) {
 		cost += int(s.units[u.lead].cost)
 	}
 	return cost
@@ -494,9 +518,14 @@ func (s *selection) keep(i int32) {
 		s.facts[id].band = band
 		s.told[told{u.job, id}] = true
 	}
-	if u.lead >= 0 && s.units[u.lead].governs && !s.units[u.lead].kept {
+	if s.needsLead(u) {
 		s.keep(u.lead)
 	}
+}
+
+// needsLead reports whether a unit's lead has to be kept with it, and is not yet.
+func (s *selection) needsLead(u *unitUse) bool {
+	return u.lead >= 0 && (u.bare || s.units[u.lead].governs) && !s.units[u.lead].kept
 }
 
 // queue holds candidates, the densest first; of equals the one that stands first
