@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,11 +43,36 @@ func (a *app) session(id string, recent bool) (*store.Session, error) {
 		}
 		return nil, usageError{message.WithHint(message.Fail(message.NoSession), message.HintSession, strings.Join(list, ", "))}
 	}
-	s, err := a.env.store().Session(id)
+	full, err := a.fullID(id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.env.store().Session(full)
 	if err != nil {
 		return nil, usageError{err}
 	}
 	return s, nil
+}
+
+// fullID completes an id that was shortened. One that no session begins with is
+// taken as it is: it may be a session's that is new to us.
+func (a *app) fullID(id string) (string, error) {
+	var found []string
+	for _, known := range a.recentSessions(math.MaxInt) {
+		if known == id {
+			return id, nil
+		}
+		if strings.HasPrefix(known, id) {
+			found = append(found, known)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return id, nil
+	case 1:
+		return found[0], nil
+	}
+	return "", usageError{message.WithHint(message.Fail(message.AmbiguousID, id), message.HintSession, strings.Join(found[:min(5, len(found))], ", "))}
 }
 
 func (a *app) recentSessions(n int) []string {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -358,8 +359,9 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 // moveAside makes room for a new run: a state that nobody can read is kept under
 // another name, one that is at work is not touched.
 func (a *app) moveAside(s *store.Session) error {
-	if _, err := session.Peek(s); err == nil {
-		return nil
+	// What a newer version wrote is not damaged.
+	if _, err := session.Peek(s); err == nil || errors.Is(err, workflow.ErrNewer) {
+		return err
 	}
 	return s.Update(func(tx *store.Tx) error {
 		name, err := tx.MoveAside(store.WorkflowFile, a.env.Now())
@@ -469,6 +471,7 @@ type workflowStatus struct {
 	WorkflowType string        `json:"workflowType"`
 	Phase        string        `json:"phase"`
 	Ended        string        `json:"ended,omitempty"`
+	EndReason    string        `json:"endReason,omitempty"`
 	CurrentStage *string       `json:"currentStage"`
 	Stages       []stageStatus `json:"stages"`
 	Ready        []string      `json:"ready"`
@@ -480,7 +483,7 @@ type workflowStatus struct {
 
 func statusOf(s *workflow.State) workflowStatus {
 	out := workflowStatus{
-		Schema: 1, SessionID: s.SessionID, WorkflowID: s.WorkflowID, WorkflowType: s.WorkflowType, Phase: s.Phase(), Ended: s.Ended,
+		Schema: 1, SessionID: s.SessionID, WorkflowID: s.WorkflowID, WorkflowType: s.WorkflowType, Phase: s.Phase(), Ended: s.Ended, EndReason: s.EndReason,
 		Stages: []stageStatus{}, Ready: []string{}, FailCount: s.FailCount, RejectCount: s.RejectCount,
 		Unverified: s.Unverified(), FeatureName: s.FeatureName,
 	}
@@ -514,11 +517,16 @@ func (a *app) printStatus(sid string, s *workflow.State) {
 		add(st.Unverified, message.NoteUnverif)
 		add(st.SkipWanted, message.NoteSkip)
 		add(st.Sifted(), message.NoteSifted)
+		add(s.Broken() && st.Status == workflow.Pending && st.Reason == "", message.NoteNotBegun)
+		add(s.Broken() && st.Status == workflow.Pending && st.Reason != "", message.NoteCutOff)
 		add(s.Retries[k] > 0, message.NoteRetries, s.Retries[k])
 		add(s.Crashes[k] > 0, message.NoteCrashes, s.Crashes[k])
 		rows = append(rows, []string{s.Describe(k, a.lang) + " " + k, st.Status, dash(nonEmpty(st.Result)), strings.Join(notes, ", ")})
 	}
 	table(a.env.Stdout, rows)
+	if s.EndReason != "" {
+		a.say(message.LoopReason, s.EndReason)
+	}
 	a.say(message.StatusCounts, s.FailCount, s.RejectCount, s.Unverified())
 	if hint := workflow.NextStep(s, a.lang); hint != "" && s.Active {
 		a.say(message.StatusNext, hint)

@@ -26,7 +26,12 @@ func StatusLine(env Env) (line string) {
 		return ""
 	}
 	var parts []string
-	if s, err := session.Peek(c.sess); err == nil && s != nil && s.Active {
+	s, err := session.Peek(c.sess)
+	switch {
+	case err != nil || s == nil:
+	case s.Broken():
+		parts = append(parts, fmt.Sprintf("🎵 %s %s", s.WorkflowType, message.Ended(s.Ended).In(c.lang)))
+	case s.Active:
 		done, total := s.Progress()
 		part := fmt.Sprintf("🎵 %s %d/%d", s.WorkflowType, done, total)
 		if at := s.Running(); at != "" {

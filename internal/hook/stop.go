@@ -168,11 +168,17 @@ func signature(s *workflow.State) string {
 func (c *call) tellEnd(tx *session.Tx, r *host.Reply) error {
 	s := tx.Workflow
 	l := &tx.Memory.Loop
-	if s.Ended != "complete" && s.Ended != "" || !s.Done() || l.Workflow == s.WorkflowID && l.LetGo {
+	if !s.Broken() && !s.Done() || l.Workflow == s.WorkflowID && l.LetGo {
 		return nil
 	}
 	*l = session.Loop{Workflow: s.WorkflowID, Iteration: l.Iteration, LetGo: true}
 	lines := []string{message.LoopDone.Format(c.lang, s.WorkflowType), ""}
+	if s.Broken() {
+		lines = []string{message.LoopBroken.Format(c.lang, s.WorkflowType, message.Ended(s.Ended).In(c.lang)), ""}
+		if s.EndReason != "" {
+			lines = []string{lines[0], message.LoopReason.Format(c.lang, s.EndReason), ""}
+		}
+	}
 	for k, st := range s.Stages.All() {
 		lines = append(lines, message.LoopStage.Format(c.lang, stageMark(st), s.Describe(k, c.lang)))
 	}

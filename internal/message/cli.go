@@ -118,6 +118,9 @@ var (
 	NoteRetries   = Text{ZH: "重試 %d", EN: "retries %d"}
 	NoteCrashes   = Text{ZH: "crash %d", EN: "crashes %d"}
 	NoteSifted    = Text{ZH: "沒有相關檔案變更", EN: "no file that matters was changed"}
+	NoteNotBegun  = Text{ZH: "沒有開始", EN: "not begun"}
+	NoteCutOff    = Text{ZH: "做到一半", EN: "cut off"}
+	AmbiguousID   = Text{ZH: "%s 符合多個 session", EN: "%s may be several sessions"}
 	NoteSkip      = Text{ZH: "將跳過", EN: "to be skipped"}
 	NoneTemplate  = Text{ZH: "模板 none 不會啟動任何工作流", EN: "the template none starts no workflow"}
 	HelpRoute     = Text{ZH: "檢查 PIPELINE_ROUTE 路由指令", EN: "look into PIPELINE_ROUTE answers"}

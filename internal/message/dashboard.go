@@ -80,6 +80,8 @@ var dashboardTexts = [...]struct {
 	{"phase.IDLE", Text{ZH: "閒置", EN: "idle"}},
 	{"phase.CLASSIFIED", Text{ZH: "已分類", EN: "classified"}},
 	{"phase.DELEGATING", Text{ZH: "委派中", EN: "delegating"}},
+	{"phase.CANCELLED", Text{ZH: "已取消", EN: "cancelled"}},
+	{"phase.ABORTED", Text{ZH: "已中止", EN: "aborted"}},
 	{"phase.RETRYING", Text{ZH: "重試中", EN: "retrying"}},
 	{"phase.COMPLETE", Text{ZH: "完成", EN: "complete"}},
 	{"stagesDone", Text{ZH: "{0} / {1} 個階段", EN: "{0} of {1} stages"}},

@@ -47,9 +47,24 @@ var (
 	LateFail     = Text{ZH: "⚠️ %s 在 barrier 逾時之後才回報 FAIL：工作流已繼續，結果不變。請查看它的報告，需要時以 overtone workflow restart 重做該階段。", EN: "⚠️ %s reported FAIL after its barrier had given up: the workflow has gone on and nothing moves. Look at its report; overtone workflow restart does the stage again."}
 	LoopStuck    = Text{ZH: "⏸️ 連續 %d 次沒有進展，暫停自動推進。輸入任何訊息繼續，或以 /overtone:cancel 取消。", EN: "⏸️ No progress in %d attempts; pausing. Send any message to go on, or /overtone:cancel."}
 	LoopDone     = Text{ZH: "🎉 工作流完成！（%s）", EN: "🎉 Workflow complete (%s)"}
+	LoopBroken   = Text{ZH: "⛔ 工作流 %s %s", EN: "⛔ Workflow %s was %s"}
+	LoopReason   = Text{ZH: "原因：%s", EN: "Reason: %s"}
 	LoopStage    = Text{ZH: "  %s %s", EN: "  %s %s"}
 	LoopFails    = Text{ZH: "⚠️ 失敗重試：%d 次", EN: "⚠️ Failures: %d"}
 	LoopRejects  = Text{ZH: "⚠️ 審查拒絕：%d 次", EN: "⚠️ Rejections: %d"}
 	LoopUnverif  = Text{ZH: "⚠️ 未驗證：%d 個", EN: "⚠️ Unverified: %d"}
 	LoopDuration = Text{ZH: "⏱️ 耗時：%s", EN: "⏱️ Duration: %s"}
 )
+
+var (
+	endedAborted   = Text{ZH: "⛔ 已中止", EN: "⛔ aborted"}
+	endedCancelled = Text{ZH: "🛑 已取消", EN: "🛑 cancelled"}
+)
+
+// Ended names how a run was stopped before its end.
+func Ended(how string) Text {
+	if how == "aborted" {
+		return endedAborted
+	}
+	return endedCancelled
+}

@@ -163,7 +163,7 @@ var (
 	DoctorBadLines  = Text{ZH: "session %s 的時間軸有 %d 行損壞", EN: "the timeline of session %s has damaged lines: %d"}
 	HintBadLines    = Text{ZH: "損壞的行會被略過；在它們被淘汰前不會提出 compact 建議", EN: "they are passed over; until they age out no compaction is suggested"}
 	DoctorUnread    = Text{ZH: "session %[1]s 的 %[2]s 無法讀取：%[3]s", EN: "%[2]s of session %[1]s cannot be read: %[3]s"}
-	HintUnread      = Text{ZH: "以 overtone workflow start 重新開始，或刪除該檔案", EN: "start again with overtone workflow start, or delete the file"}
+	HintUnread      = Text{ZH: "以 overtone workflow start NAME --force --session %s 重新開始：損壞的檔案會移到一旁", EN: "start again with overtone workflow start NAME --force --session %s, which moves the damaged file aside"}
 	DoctorState     = Text{ZH: "工作流狀態可讀", EN: "the workflow's state is readable"}
 	DoctorNoCompact = Text{ZH: "session %s 還沒有 compact 過", EN: "session %s was not compacted yet"}
 	DoctorUnknown   = Text{ZH: "第 %d 次 compact（%s）：交接內容是否送達不明，沒有重送", EN: "compaction %d (%s): whether the hand-over arrived is not known; it was not sent again"}

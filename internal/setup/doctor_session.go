@@ -29,7 +29,7 @@ func (d *doctor) checkSession(s *store.Session) {
 	}
 	switch state, err := session.Peek(s); {
 	case err != nil:
-		d.add("workflow", host.Broken, message.DoctorUnread, s.ID(), store.WorkflowFile, err.Error()).advise(d, message.HintUnread)
+		d.add("workflow", host.Broken, message.DoctorUnread, s.ID(), store.WorkflowFile, err.Error()).advise(d, message.HintUnread, s.ID())
 	case state != nil:
 		d.add("workflow", host.Fine, message.DoctorState)
 	}

@@ -215,7 +215,7 @@ func (t *transition) decide(key string, route Route, at time.Time) {
 	switch {
 	case route.Route == Abort:
 		t.update(key, func(st *StageState) { st.Status, st.Reason = Failed, route.Hint })
-		t.end("aborted")
+		t.end(endAborted, route.Hint)
 		t.out.Kind, t.out.Reason = Aborted, message.Because(message.Verbatim, route.Hint)
 		t.out.emit(message.EventPipelineAborted, "stage", key, "reason", route.Hint)
 		t.out.emit(message.EventWorkflowAbort, "workflowType", s.WorkflowType, "failCount", s.FailCount, "rejectCount", s.RejectCount)
@@ -284,7 +284,7 @@ func (t *transition) advance(at time.Time) {
 		}
 	}
 	if s.Done() {
-		t.end("complete")
+		t.end(endComplete, "")
 		t.out.Kind = Finished
 		t.out.emit(message.EventWorkflowComplete, "workflowType", s.WorkflowType, "failCount", s.FailCount,
 			"rejectCount", s.RejectCount, "unverified", s.Unverified(), "duration", t.duration(at))
@@ -303,13 +303,13 @@ func (t *transition) duration(at time.Time) int64 {
 	return 0
 }
 
-func (t *transition) end(why string) {
-	t.s.Active, t.s.Ended = false, why
+func (t *transition) end(how, reason string) {
+	t.s.Active, t.s.Ended, t.s.EndReason = false, how, reason
 	t.s.PendingRetry = nil
 	for i := range t.s.Delegations {
 		t.s.Delegations[i].Open = false
 	}
 	for _, k := range t.s.stagesWith(Active) {
-		t.update(k, func(st *StageState) { st.Status = Pending })
+		t.update(k, func(st *StageState) { st.Status, st.Reason = Pending, how })
 	}
 }

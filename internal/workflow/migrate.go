@@ -15,7 +15,7 @@ func EnsureV4(data []byte) ([]byte, error) {
 	case v.Type == gjson.Null, v.Type == gjson.Number && v.Num == version:
 		return data, nil
 	case v.Type == gjson.Number && v.Num > version:
-		return nil, fmt.Errorf("%w (version %s, this one knows %d)", errNewer, v.Raw, version)
+		return nil, fmt.Errorf("%w (version %s, this one knows %d)", ErrNewer, v.Raw, version)
 	case v.Type != gjson.Number || v.Num != 3:
 		return nil, fmt.Errorf("%w: version %s", errNotState, v.Raw)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -25,7 +26,7 @@ const (
 
 // Errors of Load. A file of a newer version is refused, never rewritten.
 var (
-	errNewer    = errors.New("state was written by a newer version")
+	ErrNewer    = errors.New("state was written by a newer version")
 	errNotState = errors.New("not a workflow state")
 )
 
@@ -55,6 +56,9 @@ type State struct {
 	Origin       *Origin // the user's file that the graph was read from; nil = a built-in one
 	// Ended says why an inactive run is over: complete, aborted, cancelled.
 	Ended string
+	// EndReason is what was said about that: by whoever cancelled it, or by the
+	// stage that gave up.
+	EndReason string
 	// Barriers is kept in a file of its own, derived from the rest.
 	Barriers Barriers
 
@@ -184,6 +188,7 @@ func decodeState(o object) (*State, error) {
 	}
 	s.SessionID, s.WorkflowID, s.WorkflowType = str("sessionId"), str("workflowId"), str("workflowType")
 	s.CreatedAt, s.CurrentStage, s.FeatureName, s.Ended = str("createdAt"), str("currentStage"), str("featureName"), str("ended")
+	s.EndReason = str("endReason")
 	if s.WorkflowType == "" {
 		s.WorkflowType = o.member("classification").Get("pipelineId").String()
 	}
@@ -336,6 +341,7 @@ func (s *State) Encode() []byte {
 	o.put("currentStage", orNull(s.CurrentStage))
 	o.put("pipelineActive", s.Active)
 	o.putUnless(s.Ended == "", "ended", s.Ended)
+	o.putUnless(s.EndReason == "", "endReason", s.EndReason)
 
 	var stages object
 	for k, st := range s.Stages.All() {
@@ -570,14 +576,30 @@ func (s *State) Ready() []string {
 	return ready
 }
 
+// How a run ended.
+const (
+	endComplete  = "complete"
+	endAborted   = "aborted"
+	endCancelled = "cancelled"
+)
+
+// Broken reports whether a run was stopped before its end: cancelled by a person or
+// given up by a stage.
+func (s *State) Broken() bool {
+	return !s.Active && (s.Ended == endAborted || s.Ended == endCancelled)
+}
+
 // Phase is where the run stands, for people to see: IDLE, CLASSIFIED,
-// DELEGATING, RETRYING or COMPLETE. Nothing routes by it.
+// DELEGATING, RETRYING, COMPLETE, or how it was stopped: CANCELLED, ABORTED.
+// Nothing routes by it.
 func (s *State) Phase() string {
 	switch {
 	case s == nil:
 		return "IDLE"
 	case !s.Active && len(s.keys()) > 0 && s.Done():
 		return "COMPLETE"
+	case s.Broken():
+		return strings.ToUpper(s.Ended)
 	case !s.Active:
 		return "IDLE"
 	case s.DAG.Len() == 0:

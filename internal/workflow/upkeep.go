@@ -12,7 +12,7 @@ func (ev Cancel) apply(t *transition) {
 		t.refuse(Refused, message.NotRunning, t.s.WorkflowType)
 		return
 	}
-	t.end("cancelled")
+	t.end(endCancelled, ev.Reason)
 	t.out.Kind = Cancelled
 	var done []string
 	for k, st := range t.s.Stages.All() {
@@ -117,7 +117,7 @@ func (ev Restart) apply(t *transition) {
 	}
 	t.reset(keys)
 	t.s.PendingRetry = nil
-	t.s.Active, t.s.Ended = true, ""
+	t.s.Active, t.s.Ended, t.s.EndReason = true, "", ""
 	t.out.emit(message.EventWorkflowRestart, "stage", ev.Stage, "stages", keys)
 	t.advance(ev.At)
 	t.out.Kind, t.out.Stage = Restarted, ev.Stage
