@@ -168,7 +168,8 @@ func signature(s *workflow.State) string {
 func (c *call) tellEnd(tx *session.Tx, r *host.Reply) error {
 	s := tx.Workflow
 	l := &tx.Memory.Loop
-	if !s.Broken() && !s.Done() || l.Workflow == s.WorkflowID && l.LetGo {
+	// Who cancelled it knows.
+	if s.Ended == "cancelled" || !s.Broken() && !s.Done() || l.Workflow == s.WorkflowID && l.LetGo {
 		return nil
 	}
 	*l = session.Loop{Workflow: s.WorkflowID, Iteration: l.Iteration, LetGo: true}
