@@ -32,10 +32,11 @@ var codexes = sync.OnceValues(func() ([]Version, error) { return underTest(host.
 var packages = map[host.Name]string{
 	host.ClaudeCode: "@anthropic-ai/claude-code",
 	host.Codex:      "@openai/codex",
+	host.Copilot:    "@github/copilot",
 }
 
 // asked is the version of a host that the environment asks for: OVERTONE_E2E_CLAUDE,
-// OVERTONE_E2E_CODEX.
+// OVERTONE_E2E_CODEX, OVERTONE_E2E_COPILOT.
 func asked(h host.Name) string {
 	name, _, _ := strings.Cut(string(h), "-")
 	return os.Getenv("OVERTONE_E2E_" + strings.ToUpper(name))

@@ -151,7 +151,14 @@ func (c *call) run() (r host.Reply) {
 	}
 	c.home.MarkFired(string(c.host.Name), c.event)
 	c.catchUpLate()
-	r, err := handler(c.event)(c)
+	told, err := c.noticed()
+	if err == nil {
+		r, err = handler(c.event)(c)
+	}
+	r.Context = joinLines(told.Context, r.Context)
+	if errors.Is(err, errQuiet) && r.Context != "" {
+		err = nil
+	}
 	if c.busy {
 		if err != nil {
 			r, c.failed = c.withoutLock(), true

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -136,12 +137,35 @@ func (c *call) afterCompact() (host.Reply, error) {
 		if c.late {
 			return nil // the next prompt carries it
 		}
-		text, err := tx.Deliver(compact.ViaSessionStart)
+		via := compact.ViaSessionStart
+		if c.event != "session-start" {
+			via = compact.ViaPrompt
+		}
+		text, err := tx.Deliver(via)
 		c.took = text != ""
 		r.Context, r.System = text, text
 		return err
 	})
 	return r, err
+}
+
+// noticed hands over after a compaction of which only the session's file tells:
+// with the first call that a model reads.
+func (c *call) noticed() (host.Reply, error) {
+	if !c.host.FileTells || !c.in.Main() || c.event != "user-prompt-submit" && c.event != "post-tool-use" {
+		return host.Reply{}, nil
+	}
+	m, err := session.Read(c.sess)
+	if err != nil || !m.Compaction.Summarised() {
+		return host.Reply{}, err
+	}
+	if c.in.Transcript == "" {
+		c.in.Transcript = m.Thread.Transcript
+	}
+	if at := transcript.CompactedAt(c.in.Transcript); at.IsZero() || at.Before(m.Compaction.At.Truncate(time.Millisecond)) {
+		return host.Reply{}, nil
+	}
+	return c.afterCompact()
 }
 
 // nameFeature names the feature in progress in a workflow that has none yet.

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -39,6 +40,10 @@ func (c *call) stop() (host.Reply, error) {
 		if err := c.turnEnded(tx, &r); err != nil {
 			c.complain("signals", err)
 		}
+		if c.host.NoPerson && r.Person != "" {
+			tx.Leave(session.Message{Model: message.TellUser.Format(c.lang, r.Person)})
+			r.Person = ""
+		}
 		if tx.Workflow == nil || !c.host.Loops {
 			return nil
 		}
@@ -62,6 +67,11 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	set := c.settings()
 	w := &tx.Memory.Thread
 	c.seeSession(tx)
+	if c.in.Answer == "" && c.host.FileTells {
+		if said, err := transcript.LastAssistantTexts(c.in.Transcript, 30); err == nil && len(said) > 0 {
+			c.in.Answer = said[len(said)-1]
+		}
+	}
 	tx.Observe(host.AgentMessage{Text: c.in.Answer}, set)
 	tx.Observe(host.TurnEnded{}, set)
 	dec, err := tx.Decide(set)

@@ -42,7 +42,7 @@ const (
 // give to tasks; nil where it is not known yet.
 func Recorded(tool string, input []byte) Deed {
 	switch tool {
-	case "Bash", "shell", "shell_command", "exec_command", "local_shell", "container.exec":
+	case "Bash", "bash", "shell", "shell_command", "exec_command", "local_shell", "container.exec":
 		d := Deed{Kind: RunDeed, Command: commandOf(input)}
 		if d.Files = patchedFiles(d.Command); d.Files != nil {
 			d.Kind = EditDeed
@@ -56,13 +56,13 @@ func Recorded(tool string, input []byte) Deed {
 			text = text.Get("input")
 		}
 		return Deed{Kind: EditDeed, Files: patchedFiles(text.String())}
-	case "Read", "NotebookRead":
+	case "Read", "NotebookRead", "view":
 		return Deed{Kind: ReadDeed, Files: fileOf(input)}
-	case "Edit", "MultiEdit", "NotebookEdit":
+	case "Edit", "MultiEdit", "NotebookEdit", "edit":
 		return Deed{Kind: EditDeed, Files: fileOf(input)}
-	case "Write":
+	case "Write", "create":
 		return Deed{Kind: CreateDeed, Files: fileOf(input)}
-	case "Grep", "Glob", "LS":
+	case "Grep", "Glob", "LS", "grep", "glob":
 		return Deed{Kind: SearchDeed}
 	case "TodoWrite", "TaskUpdate":
 		return Deed{Kind: PlanDeed, Done: claudeChanges(tool, gjson.ParseBytes(input), gjson.Result{})}
@@ -72,7 +72,7 @@ func Recorded(tool string, input []byte) Deed {
 		return Deed{Kind: PlanDeed, Done: codexDone(Tool{Name: tool, Input: json.RawMessage(input)})}
 	case "AskUserQuestion", "request_user_input":
 		return Deed{Kind: AskDeed, Question: gjson.GetBytes(input, "questions.0.question").String()}
-	case "Task", "Agent", "spawn_agent":
+	case "Task", "Agent", "spawn_agent", "task":
 		return Deed{Kind: DelegateDeed}
 	}
 	return Deed{}
@@ -86,7 +86,7 @@ func Created(input []byte, answer string) Event {
 }
 
 func fileOf(input []byte) []string {
-	for _, key := range [...]string{"file_path", "notebook_path"} {
+	for _, key := range [...]string{"file_path", "notebook_path", "path"} {
 		if v := gjson.GetBytes(input, key); v.Type == gjson.String && v.Str != "" {
 			return []string{v.Str}
 		}

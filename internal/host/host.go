@@ -32,6 +32,7 @@ type Name string
 const (
 	ClaudeCode Name = "claude-code"
 	Codex      Name = "codex"
+	Copilot    Name = "copilot"
 )
 
 // Host is one agent, and all that differs between it and the others. Each has a
@@ -74,6 +75,12 @@ type Host struct {
 	ForksAsResumed bool
 	// NoStages: it has no agents that could be stages of a workflow.
 	NoStages bool
+	// FileTells: no hook tells that a compaction is over, or what the agent said
+	// last; the session's file does.
+	FileTells bool
+	// NoPerson: what a hook says to the person is not shown; the model has to
+	// pass it on.
+	NoPerson bool
 	// Watched: a watcher may drive its threads and hand over packets of its own.
 	Watched bool
 
@@ -115,7 +122,7 @@ func (s SessionFiles) Match(name string) bool {
 }
 
 // All are the hosts, the usual one first.
-func All() []*Host { return []*Host{&claudeHost, &codexHost} }
+func All() []*Host { return []*Host{&claudeHost, &codexHost, &copilotHost} }
 
 // Names are those of the hosts, in the same order.
 func Names() []string {
@@ -188,10 +195,10 @@ func (h *Host) TellsWhose(version string) bool {
 }
 
 // parseVersion finds the version in what a program prints for --version:
-// "2.1.197 (Claude Code)", "codex-cli 0.166.0".
+// "2.1.197 (Claude Code)", "codex-cli 0.166.0", "GitHub Copilot CLI 1.0.102.".
 func parseVersion(text string) (Version, bool) {
 	for _, word := range strings.Fields(text) {
-		word, _, _ = strings.Cut(strings.TrimPrefix(word, "v"), "-")
+		word, _, _ = strings.Cut(strings.TrimSuffix(strings.TrimPrefix(word, "v"), "."), "-")
 		word, _, _ = strings.Cut(word, "+")
 		parts := strings.Split(word, ".")
 		if len(parts) != 3 {

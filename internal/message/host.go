@@ -2,7 +2,7 @@ package message
 
 // Setting up, taking back, and checking an installation.
 var (
-	HelpInit     = Text{ZH: "安裝到 Claude Code 或 Codex（先顯示差異，並備份）", EN: "install into Claude Code or Codex (shows the diff, keeps a backup)"}
+	HelpInit     = Text{ZH: "安裝到 Claude Code、Codex 或 Copilot CLI（先顯示差異，並備份）", EN: "install into Claude Code, Codex or Copilot CLI (shows the diff, keeps a backup)"}
 	HelpInitLong = Text{
 		ZH: "把 Overtone 裝進 host：Claude Code 是 plugin 與 settings.json 的幾個 key，Codex 是 hooks.json。\n" +
 			"原檔會先備份到 $OVERTONE_HOME/backup，overtone uninstall 可逐位元組還原。重複執行不會改變任何東西。\n\n" +
@@ -27,7 +27,7 @@ var (
 		ZH: "檢查執行檔、版本、plugin、設定、各 hook 是否觸發、最近一次 compact 的收據、權限、鎖與設定檔。\n沒有 ✗ 時以 0 結束，否則為 1。什麼都不會被修改。",
 		EN: "Checks the binary, versions, plugin, settings, which hooks have fired, the receipt of the last\ncompaction, permissions, locks and configuration. Exits 0 without a ✗, else 1. Changes nothing.",
 	}
-	HelpHost        = Text{ZH: "claude-code 或 codex", EN: "claude-code or codex"}
+	HelpHost        = Text{ZH: "claude-code、codex 或 copilot", EN: "claude-code, codex or copilot"}
 	HelpHostAll     = Text{ZH: "只處理此 host（預設全部）", EN: "only this host (default: all)"}
 	HelpMode        = Text{ZH: "到達邊界時：tag、suggest 或 auto（預設依設定檔）", EN: "at a boundary: tag, suggest or auto (default: as configured)"}
 	HelpLang        = Text{ZH: "hook 訊息的語言：zh-TW 或 en（預設依 locale）", EN: "language of what hooks print: zh-TW or en (default: the locale's)"}
@@ -37,7 +37,7 @@ var (
 	HelpPurge       = Text{ZH: "連同 session、設定與備份一併刪除", EN: "delete sessions, configuration and backups, too"}
 	HelpInitDryRun  = Text{ZH: "只顯示差異，不寫入", EN: "show the diff, write nothing"}
 	BadHost         = Text{ZH: "不認識的 host：%s", EN: "unknown host: %s"}
-	HintHosts       = Text{ZH: "可用：claude-code、codex", EN: "there are: claude-code, codex"}
+	HintHosts       = Text{ZH: "可用：claude-code、codex、copilot", EN: "there are: claude-code, codex, copilot"}
 	BadLang         = Text{ZH: "不認識的語言：%s", EN: "unknown language: %s"}
 	HintLangs       = Text{ZH: "可用：zh-TW、en", EN: "there are: zh-TW, en"}
 	HintBrokenJSON  = Text{ZH: "請先修正 %s，沒有寫入任何東西", EN: "repair %s first; nothing was written"}
@@ -116,47 +116,56 @@ var (
 	DoctorPrompt   = Text{ZH: "提示檔沒有問題：%s", EN: "the prompt file is fine: %s"}
 	DoctorNoPrompt = Text{ZH: "沒有提示檔，使用內建的：%s", EN: "there is no prompt file, the built-in one holds: %s"}
 
-	DoctorClaude    = Text{ZH: "Claude Code %s", EN: "Claude Code %s"}
-	DoctorNewer     = Text{ZH: "%s：比已驗證的版本（到 %s 為止）還新", EN: "%s: newer than the versions that were verified, up to %s"}
-	HintNewer       = Text{ZH: "多半照常運作；有異狀時先以 %s 對照", EN: "it most likely works; if something looks odd, compare with %s"}
-	DoctorVerified  = Text{ZH: "%s：已驗證", EN: "%s: verified"}
-	DoctorBetween   = Text{ZH: "%s：未驗證，介於已驗證的版本之間：%s", EN: "%s: not verified, between those that are: %s"}
-	DoctorWatching  = Text{ZH: "Codex 的觀察者正在執行", EN: "a watcher of Codex is running"}
-	DoctorNoWatcher = Text{ZH: "Codex 的觀察者沒有執行：模式 %s 不會自動壓縮 Codex", EN: "no watcher of Codex is running: in mode %s nothing is compacted there"}
-	DoctorIdleUnit  = Text{ZH: "Codex 觀察者的服務已安裝，但沒有執行", EN: "the service of Codex's watcher is installed, but does not run"}
-	HintWatcher     = Text{ZH: "執行 overtone watch codex，或 overtone watch codex --install", EN: "run: overtone watch codex, or: overtone watch codex --install"}
-	HintWatchUnit   = Text{ZH: "查看 %s 的狀態", EN: "look at the state of %s"}
-	DoctorNoPlan    = Text{ZH: "Codex 的 update_plan 工具未啟用：不會有計畫邊界", EN: "Codex's update_plan tool is off: there will be no plan boundaries"}
-	HintPlan        = Text{ZH: "在 Codex 的 config.toml 加上 [tools.update_plan] 與 enabled = true", EN: "add to Codex's config.toml: [tools.update_plan] with enabled = true"}
-	NoStages        = Text{ZH: "這個 agent 沒有階段代理，[workflow:…] 標籤在此無效", EN: "this agent has no agents for stages: the [workflow:…] tag does nothing here"}
-	DoctorCodex     = Text{ZH: "Codex %s", EN: "Codex %s"}
-	HintUpgrade     = Text{ZH: "請升級 %s", EN: "upgrade %s"}
-	DoctorNoCodex   = Text{ZH: "找不到 codex 程式", EN: "there is no codex program"}
-	DoctorNoClaude  = Text{ZH: "Claude Code：沒有安裝", EN: "Claude Code: not installed"}
-	DoctorNotCodex  = Text{ZH: "Codex：沒有安裝", EN: "Codex: not installed"}
-	DoctorNowhere   = Text{ZH: "沒有安裝到任何 host", EN: "not installed in any host"}
-	DoctorPlugin    = Text{ZH: "plugin 的 %d 個檔案完整", EN: "the plugin's %d files are intact"}
-	DoctorNoPlugin  = Text{ZH: "plugin 不完整：缺 %d、被改 %d、多餘 %d 個檔案", EN: "the plugin's files are not intact: missing %d, changed %d, foreign %d"}
-	DoctorSettings  = Text{ZH: "設定已就緒：%s", EN: "the settings are in place: %s"}
-	DoctorBadJSON   = Text{ZH: "無法讀取 %s：%s", EN: "%s cannot be read: %s"}
-	DoctorNoKeys    = Text{ZH: "%s 缺少 %s", EN: "%s lacks %s"}
-	DoctorOff       = Text{ZH: "plugin 在 %s 中被停用", EN: "the plugin is switched off in %s"}
-	HintOn          = Text{ZH: "在 Claude Code 輸入 /plugin，或執行 overtone init", EN: "switch it on by /plugin in Claude Code, or run: overtone init"}
-	DoctorNoHooks   = Text{ZH: "%s 的 disableAllHooks 關閉了所有 hook", EN: "disableAllHooks in %s turns every hook off"}
-	HintNoHooks     = Text{ZH: "移除 disableAllHooks", EN: "remove disableAllHooks"}
-	DoctorMode      = Text{ZH: "模式 %s，與 Claude Code 的設定一致", EN: "mode %s, and Claude Code's settings agree"}
-	DoctorNoWindow  = Text{ZH: "模式是 auto，但 %s 沒有對應的 %s", EN: "the mode is auto, but %s does not have the %s for it"}
-	DoctorHasWindow = Text{ZH: "模式是 %s，但 %s 仍有 auto 的 %s", EN: "the mode is %s, but %s still has the %s of auto"}
-	HintInitMode    = Text{ZH: "執行 overtone init --mode %s", EN: "run: overtone init --mode %s"}
-	DoctorFired     = Text{ZH: "%s 的 hook 已觸發 %d／%d 種，最近：%s", EN: "%s: %d of %d hooks have fired, the last %s"}
-	DoctorNotYet    = Text{ZH: "尚未：%s", EN: "not yet: %s"}
-	DoctorNoFire    = Text{ZH: "%s 的 hook 從未觸發", EN: "%s: no hook has fired yet"}
-	HintFire        = Text{ZH: "開一個新的 session 試試；仍然沒有時，在 Claude Code 輸入 /hooks 查看", EN: "start a new session; if nothing changes, look at /hooks in Claude Code"}
-	HintFireCodex   = Text{ZH: "在 Codex 輸入 /hooks 核准，然後送出一個提示", EN: "approve them by /hooks in Codex, then send a prompt"}
-	DoctorCore      = Text{ZH: "%s 的 %s 從未觸發，其他的卻有", EN: "%s: %s never fired, though others did"}
-	DoctorApproved  = Text{ZH: "Codex 的 %d 個 hook 已審核", EN: "the %d hooks of Codex are reviewed"}
-	DoctorPending   = Text{ZH: "Codex 的 hook 有 %d／%d 個等待審核", EN: "%d of %d hooks wait for your review in Codex"}
-	HintApprove     = Text{ZH: "在 Codex 輸入 /hooks", EN: "use /hooks in Codex"}
+	DoctorClaude     = Text{ZH: "Claude Code %s", EN: "Claude Code %s"}
+	DoctorNewer      = Text{ZH: "%s：比已驗證的版本（到 %s 為止）還新", EN: "%s: newer than the versions that were verified, up to %s"}
+	HintNewer        = Text{ZH: "多半照常運作；有異狀時先以 %s 對照", EN: "it most likely works; if something looks odd, compare with %s"}
+	DoctorVerified   = Text{ZH: "%s：已驗證", EN: "%s: verified"}
+	DoctorBetween    = Text{ZH: "%s：未驗證，介於已驗證的版本之間：%s", EN: "%s: not verified, between those that are: %s"}
+	DoctorCopilot    = Text{ZH: "Copilot CLI %s", EN: "Copilot CLI %s"}
+	DoctorNoCopilot  = Text{ZH: "找不到 copilot 程式", EN: "there is no copilot program"}
+	DoctorNotCopilot = Text{ZH: "Copilot CLI：沒有安裝", EN: "Copilot CLI: not installed"}
+	WarnOldCopilot   = Text{ZH: "Copilot CLI %s 比已驗證的版本 %s 還舊", EN: "Copilot CLI %s is older than %s, the oldest known to work"}
+	HintInitCopilot  = Text{ZH: "執行 overtone init --host copilot", EN: "run: overtone init --host copilot"}
+	HintFireCopilot  = Text{ZH: "開啟新的 Copilot CLI session；hook 在 ~/.copilot/hooks/overtone.json", EN: "start a new session of Copilot CLI; the hooks are in ~/.copilot/hooks/overtone.json"}
+	InitCopilot      = Text{ZH: "開啟新的 Copilot CLI session，之後以 overtone doctor 確認。壓縮由你執行（/compact）：hook 無法代勞", EN: "start a new session of Copilot CLI, then look with: overtone doctor. Compacting is up to you (/compact): no hook can do it there"}
+	InitAlsoCopilot  = Text{ZH: "也找到 Copilot CLI：overtone init --host copilot", EN: "Copilot CLI is here, too: overtone init --host copilot"}
+	TellUser         = Text{ZH: "[Overtone] 請在這次回答的開頭原樣轉告使用者這一行（使用者看不到 hook 的訊息）：\n%s", EN: "[Overtone] Please begin this answer by passing this line on to the user, as it stands (the user cannot see what hooks say):\n%s"}
+	DoctorWatching   = Text{ZH: "Codex 的觀察者正在執行", EN: "a watcher of Codex is running"}
+	DoctorNoWatcher  = Text{ZH: "Codex 的觀察者沒有執行：模式 %s 不會自動壓縮 Codex", EN: "no watcher of Codex is running: in mode %s nothing is compacted there"}
+	DoctorIdleUnit   = Text{ZH: "Codex 觀察者的服務已安裝，但沒有執行", EN: "the service of Codex's watcher is installed, but does not run"}
+	HintWatcher      = Text{ZH: "執行 overtone watch codex，或 overtone watch codex --install", EN: "run: overtone watch codex, or: overtone watch codex --install"}
+	HintWatchUnit    = Text{ZH: "查看 %s 的狀態", EN: "look at the state of %s"}
+	DoctorNoPlan     = Text{ZH: "Codex 的 update_plan 工具未啟用：不會有計畫邊界", EN: "Codex's update_plan tool is off: there will be no plan boundaries"}
+	HintPlan         = Text{ZH: "在 Codex 的 config.toml 加上 [tools.update_plan] 與 enabled = true", EN: "add to Codex's config.toml: [tools.update_plan] with enabled = true"}
+	NoStages         = Text{ZH: "這個 agent 沒有階段代理，[workflow:…] 標籤在此無效", EN: "this agent has no agents for stages: the [workflow:…] tag does nothing here"}
+	DoctorCodex      = Text{ZH: "Codex %s", EN: "Codex %s"}
+	HintUpgrade      = Text{ZH: "請升級 %s", EN: "upgrade %s"}
+	DoctorNoCodex    = Text{ZH: "找不到 codex 程式", EN: "there is no codex program"}
+	DoctorNoClaude   = Text{ZH: "Claude Code：沒有安裝", EN: "Claude Code: not installed"}
+	DoctorNotCodex   = Text{ZH: "Codex：沒有安裝", EN: "Codex: not installed"}
+	DoctorNowhere    = Text{ZH: "沒有安裝到任何 host", EN: "not installed in any host"}
+	DoctorPlugin     = Text{ZH: "plugin 的 %d 個檔案完整", EN: "the plugin's %d files are intact"}
+	DoctorNoPlugin   = Text{ZH: "plugin 不完整：缺 %d、被改 %d、多餘 %d 個檔案", EN: "the plugin's files are not intact: missing %d, changed %d, foreign %d"}
+	DoctorSettings   = Text{ZH: "設定已就緒：%s", EN: "the settings are in place: %s"}
+	DoctorBadJSON    = Text{ZH: "無法讀取 %s：%s", EN: "%s cannot be read: %s"}
+	DoctorNoKeys     = Text{ZH: "%s 缺少 %s", EN: "%s lacks %s"}
+	DoctorOff        = Text{ZH: "plugin 在 %s 中被停用", EN: "the plugin is switched off in %s"}
+	HintOn           = Text{ZH: "在 Claude Code 輸入 /plugin，或執行 overtone init", EN: "switch it on by /plugin in Claude Code, or run: overtone init"}
+	DoctorNoHooks    = Text{ZH: "%s 的 disableAllHooks 關閉了所有 hook", EN: "disableAllHooks in %s turns every hook off"}
+	HintNoHooks      = Text{ZH: "移除 disableAllHooks", EN: "remove disableAllHooks"}
+	DoctorMode       = Text{ZH: "模式 %s，與 Claude Code 的設定一致", EN: "mode %s, and Claude Code's settings agree"}
+	DoctorNoWindow   = Text{ZH: "模式是 auto，但 %s 沒有對應的 %s", EN: "the mode is auto, but %s does not have the %s for it"}
+	DoctorHasWindow  = Text{ZH: "模式是 %s，但 %s 仍有 auto 的 %s", EN: "the mode is %s, but %s still has the %s of auto"}
+	HintInitMode     = Text{ZH: "執行 overtone init --mode %s", EN: "run: overtone init --mode %s"}
+	DoctorFired      = Text{ZH: "%s 的 hook 已觸發 %d／%d 種，最近：%s", EN: "%s: %d of %d hooks have fired, the last %s"}
+	DoctorNotYet     = Text{ZH: "尚未：%s", EN: "not yet: %s"}
+	DoctorNoFire     = Text{ZH: "%s 的 hook 從未觸發", EN: "%s: no hook has fired yet"}
+	HintFire         = Text{ZH: "開一個新的 session 試試；仍然沒有時，在 Claude Code 輸入 /hooks 查看", EN: "start a new session; if nothing changes, look at /hooks in Claude Code"}
+	HintFireCodex    = Text{ZH: "在 Codex 輸入 /hooks 核准，然後送出一個提示", EN: "approve them by /hooks in Codex, then send a prompt"}
+	DoctorCore       = Text{ZH: "%s 的 %s 從未觸發，其他的卻有", EN: "%s: %s never fired, though others did"}
+	DoctorApproved   = Text{ZH: "Codex 的 %d 個 hook 已審核", EN: "the %d hooks of Codex are reviewed"}
+	DoctorPending    = Text{ZH: "Codex 的 hook 有 %d／%d 個等待審核", EN: "%d of %d hooks wait for your review in Codex"}
+	HintApprove      = Text{ZH: "在 Codex 輸入 /hooks", EN: "use /hooks in Codex"}
 
 	DoctorNoSession = Text{ZH: "還沒有任何 session", EN: "there is no session yet"}
 	DoctorTimeline  = Text{ZH: "session %s 的時間軸可讀（%d 行）", EN: "the timeline of session %s is readable (lines: %d)"}

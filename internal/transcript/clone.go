@@ -60,11 +60,17 @@ func NewID(h Host, now time.Time) string {
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 }
 
+// ErrFolder is the error of a session that is more than its file.
+var ErrFolder = errors.New("such a session is a folder with a database, of which a copy of the file is no session")
+
 // Clone writes a copy of the session beside it, under a new id. The file
 // appears under its name only after it was written, synced and verified; on
 // any error, a cancelled context included, nothing remains. The source is only
 // read, and only as far as it was indexed.
 func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
+	if s.Host == Copilot {
+		return Cloned{}, fmt.Errorf("clone %s: %w", s.Path, ErrFolder)
+	}
 	name := ch.ID + ".jsonl"
 	if s.Host == Codex {
 		name = "rollout-" + ch.Now.Format("2006-01-02T15-04-05") + "-" + ch.ID + ".jsonl"

@@ -32,10 +32,10 @@ type liveChain struct {
 }
 
 func (s *Session) resolveLive() liveChain {
-	if s.Host == Codex {
-		return liveChain{list: s.liveCodex()}
+	if s.Host == Claude {
+		return s.liveClaude()
 	}
-	return s.liveClaude()
+	return liveChain{list: s.liveCodex()}
 }
 
 // rescueWindow is how far before an entry with a lost parent Claude Code looks
@@ -453,7 +453,7 @@ func (s *Session) Turns(view []int32) []Turn {
 	turns := []Turn{}
 	for n, i := range view {
 		// A rollout that was compacted in mid-turn goes on without a prompt.
-		resumed := s.Host == Codex && n == 1 && s.Entries[view[0]].Kind == Boundary
+		resumed := s.Host != Claude && n == 1 && s.Entries[view[0]].Kind == Boundary
 		if s.Entries[i].Has(TurnStart) || resumed {
 			if len(turns) > 0 {
 				turns[len(turns)-1].End = n - 1

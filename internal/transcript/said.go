@@ -67,11 +67,7 @@ func Say(line []byte, h Host, buf []byte) (s Saying, size int, ok bool) {
 		return s, 0, false
 	}
 	r := sayer{Saying: Saying{Text: buf[:0]}}
-	if h == Codex {
-		r.codex(&c)
-	} else {
-		r.claude(&c)
-	}
+	r.sayAs(&c, h)
 	return r.Saying, c.i, !c.bad
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -231,11 +230,7 @@ func (s *Session) line(rec *record, ln line) {
 		c := cursor{b: b, i: i}
 		if c.open('{') {
 			rec.reset()
-			if s.Host == Codex {
-				rec.parseCodex(&c)
-			} else {
-				rec.parseClaude(&c)
-			}
+			rec.parseAs(&c, s.Host)
 		} else {
 			c.bad = true
 		}
@@ -278,11 +273,7 @@ func (s *Session) add(r *record, obj []byte, off, next int64) {
 		tool0: int32(len(s.tools)),
 	}
 	s.tools = append(s.tools, r.tools...)
-	if s.Host == Codex {
-		s.addCodex(r, &e, n, obj, next)
-	} else {
-		s.addClaude(r, &e, n, obj, next)
-	}
+	s.addAs(r, &e, n, obj, next)
 	s.Entries = append(s.Entries, e)
 }
 
@@ -455,7 +446,7 @@ func (s *Session) usage(r *record) {
 	}
 	l := &s.lastUsage
 	l.hasUsage, l.kind = true, r.kind
-	l.usage = append(l.usage[:0], r.usage...)
+	l.usage, l.typ = append(l.usage[:0], r.usage...), append(l.typ[:0], r.typ...)
 	if r.kind == Assistant {
 		l.model = append(l.model[:0], r.model...)
 	}
@@ -465,11 +456,11 @@ func (s *Session) usage(r *record) {
 // someTokens reports whether one of the counts is not zero.
 func someTokens(usage []byte) bool {
 	for {
-		i := bytes.Index(usage, []byte(`_tokens":`))
+		i := bytes.Index(usage, []byte(`okens":`))
 		if i < 0 {
 			return false
 		}
-		usage = usage[i+len(`_tokens":`):]
+		usage = usage[i+len(`okens":`):]
 		if j := space(usage, 0); j < len(usage) && usage[j] >= '1' && usage[j] <= '9' {
 			return true
 		}
@@ -631,19 +622,6 @@ func (s *Session) markKept() {
 	}
 }
 
-// idFromName takes the id from a file's name: <id>.jsonl, or
-// rollout-<time>-<id>.jsonl.
-func idFromName(path string, h Host) string {
-	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
-	if h == Codex {
-		if !strings.HasPrefix(name, "rollout-") || len(name) < 36 {
-			return ""
-		}
-		return name[len(name)-36:]
-	}
-	return name
-}
-
 // Raw reads the bytes of one entry.
 func (s *Session) Raw(r io.ReaderAt, i int) ([]byte, error) {
 	e := &s.Entries[i]
@@ -665,4 +643,4 @@ func (s *Session) toolsOf(i int) []toolRef {
 
 // Itemised reports whether tool calls and their answers are lines of their own,
 // not blocks of a message.
-func (s *Session) Itemised() bool { return s.Host == Codex }
+func (s *Session) Itemised() bool { return s.Host != Claude }

@@ -123,11 +123,7 @@ func Pieces(ctx context.Context, r io.Reader, off int64, h Host, fn func(*Piece)
 				break
 			}
 			p := Piece{Off: ln.off}
-			if h == Codex {
-				codexPieces(&c, &p, fn)
-			} else {
-				claudePieces(&c, &p, fn)
-			}
+			piecesAs(&c, &p, h, fn)
 			if c.bad {
 				break
 			}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -89,11 +90,7 @@ func (r *record) parse(line []byte, h Host) bool {
 		return false
 	}
 	r.reset()
-	if h == Codex {
-		r.parseCodex(&c)
-	} else {
-		r.parseClaude(&c)
-	}
+	r.parseAs(&c, h)
 	return !c.bad && space(line, c.i) == len(line)
 }
 
@@ -218,8 +215,27 @@ func Version(path string) (version string) {
 	return version
 }
 
+// CompactedAt is when the last compaction of the main thread was over, as the end of
+// its file tells; the zero time where it tells of none.
+func CompactedAt(path string) (at time.Time) {
+	var r record
+	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
+		if compactLine(line) && r.parse(line, "") && r.kind == Boundary && !r.has(Sidechain) {
+			at = Time(parseTime(r.timestamp))
+			return false
+		}
+		return true
+	})
+	return at
+}
+
 func compactLine(line []byte) bool {
-	return bytes.Contains(line, []byte(`"compact_boundary"`)) || bytes.Contains(line, []byte(`"compacted"`))
+	for _, word := range boundaries {
+		if bytes.Contains(line, []byte(word)) {
+			return true
+		}
+	}
+	return false
 }
 
 // usageValue decodes the record's usage when it tells the size of the main
@@ -230,13 +246,7 @@ func (r *record) usageValue() (Usage, bool) {
 	}
 	c := cursor{b: r.usage}
 	c.open('{')
-	var u Usage
-	if r.kind == Assistant {
-		u = readUsage(&c)
-		u.Model = unescape(r.model)
-	} else {
-		u = readTokenCount(&c)
-	}
+	u := r.usageAs(&c)
 	return u, !c.bad && u.Tokens() > 0
 }
 
@@ -323,7 +333,7 @@ func BytesSinceCompaction(path string, within int64) (Since, error) {
 	since := Since{Bytes: size}
 	const (
 		block   = 256 << 10 // fits a cache
-		overlap = 32        // longer than either word
+		overlap = 32        // longer than any of the words
 	)
 	end := size
 	buf := make([]byte, block+overlap)
@@ -349,18 +359,21 @@ func BytesSinceCompaction(path string, within int64) (Since, error) {
 }
 
 // compactWords lists where a compaction's word stands. It looks forward, with
-// one word for both hosts, because that is fifty times as fast as
+// what the words of all hosts have in common, because that is fifty times as fast as
 // [bytes.LastIndex] for each.
 func compactWords(b []byte) []int {
 	var at []int
 	for i := 0; ; i++ {
-		j := bytes.Index(b[i:], []byte(`"compact`))
+		j := bytes.Index(b[i:], []byte("compact"))
 		if j < 0 {
 			return at
 		}
 		i += j
-		if compactLine(b[i:min(len(b), i+len(`"compact_boundary"`))]) {
-			at = append(at, i)
+		for _, word := range boundaries {
+			k := i - strings.Index(word, "compact")
+			if k >= 0 && k+len(word) <= len(b) && string(b[k:k+len(word)]) == word {
+				at = append(at, i)
+			}
 		}
 	}
 }
@@ -455,7 +468,7 @@ func AssistantTexts(f io.ReaderAt, size int64, lines int) ([]string, error) {
 		if lines--; lines < 0 {
 			return false
 		}
-		if bytes.Contains(line, []byte(`"assistant"`)) && r.parse(line, "") && r.kind == Assistant && r.text > 0 {
+		if bytes.Contains(line, []byte(`"assistant`)) && r.parse(line, "") && r.kind == Assistant && r.text > 0 {
 			if t := Text(line); t != "" {
 				texts = append(texts, t)
 			}

@@ -17,7 +17,7 @@ func contentSpan(entry []byte) (start, end int, h Host, ok bool) {
 	h = Codex
 	for first := true; c.more('}', &first); {
 		switch k := string(c.key()); k {
-		case "message", "payload":
+		case "message", "payload", "data":
 			if !c.open('{') {
 				c.value()
 				continue

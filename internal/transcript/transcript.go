@@ -17,6 +17,8 @@ package transcript
 
 import (
 	"bytes"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -26,11 +28,95 @@ import (
 type Host = host.Name
 
 const (
-	Claude Host = host.ClaudeCode
-	Codex  Host = host.Codex
+	Claude  Host = host.ClaudeCode
+	Codex   Host = host.Codex
+	Copilot Host = host.Copilot
 )
 
-// Kind is what an entry is, for both hosts.
+// What follows is all that tells the formats apart for the rest of the package. A
+// switch, not a table: a call through a table would put every line's cursor on the
+// heap.
+
+// boundaries are the words by which a line can tell of a compaction.
+var boundaries = [...]string{`"compact_boundary"`, `"compacted"`, `"` + copilotCompacted + `"`}
+
+func (r *record) parseAs(c *cursor, h Host) {
+	switch h {
+	case Codex:
+		r.parseCodex(c)
+	case Copilot:
+		r.parseCopilot(c)
+	default:
+		r.parseClaude(c)
+	}
+}
+
+func (s *Session) addAs(r *record, e *Entry, n int32, obj []byte, next int64) {
+	switch s.Host {
+	case Codex:
+		s.addCodex(r, e, n, obj, next)
+	case Copilot:
+		s.addCopilot(r, e, n, next)
+	default:
+		s.addClaude(r, e, n, obj, next)
+	}
+}
+
+func (s *sayer) sayAs(c *cursor, h Host) {
+	switch h {
+	case Codex:
+		s.codex(c)
+	case Copilot:
+		s.copilot(c)
+	default:
+		s.claude(c)
+	}
+}
+
+func piecesAs(c *cursor, p *Piece, h Host, fn func(*Piece)) {
+	switch h {
+	case Codex:
+		codexPieces(c, p, fn)
+	case Copilot:
+		copilotPieces(c, p, fn)
+	default:
+		claudePieces(c, p, fn)
+	}
+}
+
+// usageAs reads the usage of a line; an assistant's message with one is Claude
+// Code's.
+func (r *record) usageAs(c *cursor) (u Usage) {
+	switch {
+	case r.kind == Assistant:
+		u = readUsage(c)
+		u.Model = unescape(r.model)
+	case string(r.typ) == "session.usage_record":
+		u = readCopilotUsage(c)
+	default:
+		u = readTokenCount(c)
+	}
+	return u
+}
+
+// idFromName takes the id from a file's name: <id>.jsonl,
+// rollout-<time>-<id>.jsonl, or <id>/events.jsonl.
+func idFromName(path string, h Host) string {
+	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	switch h {
+	case Codex:
+		if !strings.HasPrefix(name, "rollout-") || len(name) < 36 {
+			return ""
+		}
+		return name[len(name)-36:]
+	case Copilot:
+		return filepath.Base(filepath.Dir(path))
+	default:
+		return name
+	}
+}
+
+// Kind is what an entry is, for all hosts.
 type Kind uint8
 
 const (
@@ -199,13 +285,16 @@ func detectLine(line []byte) (Host, bool) {
 		return "", false
 	}
 	var typ []byte
-	var payload, uuid, sid, id, timestamp bool
+	var payload, data, uuid, sid, id, timestamp bool
 	for first := true; c.more('}', &first); {
 		switch string(c.key()) {
 		case "type":
 			typ, _ = c.str()
 		case "payload":
 			payload = c.peek() == '{'
+			c.value()
+		case "data":
+			data = c.peek() == '{'
 			c.value()
 		case "uuid", "leafUuid", "parentUuid", "messageId":
 			uuid = true
@@ -232,6 +321,8 @@ func detectLine(line []byte) (Host, bool) {
 	switch {
 	case uuid || sid:
 		return Claude, true
+	case data && bytes.IndexByte(typ, '.') > 0:
+		return Copilot, true
 	case payload && typ != nil:
 		return Codex, true
 	case typ == nil && id && timestamp:

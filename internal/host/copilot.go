@@ -1,0 +1,129 @@
+package host
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// copilotHost is GitHub Copilot CLI. Its hooks come in Claude Code's form where
+// their names do, but they answer in a form of their own, and none of them tells
+// when a compaction is over.
+var copilotHost = Host{
+	Name: Copilot, Program: "copilot", Floor: Version{1, 0, 102}, Verified: []Version{{1, 0, 102}},
+	Events:     []string{"session-start", "user-prompt-submit", "post-tool-use", "pre-compact", "stop"},
+	Core:       []string{"user-prompt-submit"},
+	ProjectEnv: []string{"COPILOT_PROJECT_DIR"},
+	Delivers:   true, NoStages: true, FileTells: true, NoPerson: true,
+	Resume: func(session string) string { return "copilot --resume=" + session },
+	Decode: decodeCopilot, Encode: encodeCopilot,
+	Sessions: SessionFiles{Dir: "session-state", Depth: 1, Prefix: "events"},
+
+	SettingsCheck: "copilot-hooks",
+	Texts: Texts{
+		Found: message.DoctorCopilot, Missing: message.DoctorNoCopilot, Old: message.WarnOldCopilot, NotInstalled: message.DoctorNotCopilot,
+		Fire: message.HintFireCopilot, Next: message.InitCopilot, Also: message.InitAlsoCopilot,
+	},
+	dirVar: "COPILOT_HOME", dirName: ".copilot", setup: setupCopilot,
+}
+
+// copilotHooks: a compaction from its beginning to the packet, and the tools whose
+// results are boundaries.
+var copilotHooks = [...]struct{ event, command string }{
+	{"SessionStart", "session-start"},
+	{"UserPromptSubmit", "user-prompt-submit"},
+	{"PostToolUse", "post-tool-use"},
+	{"PreCompact", "pre-compact"},
+	{"Stop", "stop"},
+}
+
+// setupCopilot: every file in its folder of hooks counts, so ours is one of our own.
+func setupCopilot(p Place) Setup {
+	edits := []Edit{{Path: []string{"version"}, Value: "1", Own: true}}
+	for _, h := range copilotHooks {
+		command := "overtone hook " + h.command + " --host copilot"
+		edits = append(edits, Edit{
+			Path: []string{"hooks", h.event}, Append: true, Mark: command,
+			Value: fmt.Sprintf(`{"type":"command","command":%s,"timeout":10}`, quote(command)),
+		})
+	}
+	return Setup{
+		Settings: filepath.Join(p.Dir, "hooks", "overtone.json"), Edits: edits,
+		present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
+		check: func(f File, path string) []Finding {
+			if lacks := lacking(f.Before, edits); len(lacks) > 0 {
+				return []Finding{found("copilot-hooks", Broken, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitCopilot)}
+			}
+			return []Finding{found("copilot-hooks", Fine, message.DoctorSettings, path)}
+		},
+	}
+}
+
+func copilotTool(name string) Kind {
+	switch name {
+	case "Bash", "bash":
+		return ShellTool
+	case "Edit", "edit", "str_replace_editor", "apply_patch":
+		return EditTool
+	case "Write", "create":
+		return WriteTool
+	}
+	return otherTool
+}
+
+// decodeCopilot: a sub-agent calls under a session of its own and names the one
+// that it works for.
+func decodeCopilot(event string, data []byte) Call {
+	p := readPayload(event, data, copilotTool)
+	c := &p.call
+	if parent := text(gjson.GetBytes(data, "parent_agent_id")); parent != "" && c.AgentID != "" {
+		c.Session = parent
+	}
+	t := &c.Tool
+	switch {
+	case t.Kind == ShellTool:
+		t.Output, t.Exit = copilotEnd(text(gjson.GetBytes(data, "tool_result.text_result_for_llm")))
+	case t.Kind.Edits():
+		if t.File == "" {
+			t.File = text(p.input.Get("path"))
+		}
+		t.Done = []Event{ToolActivity{}}
+		if t.File != "" {
+			t.Done = append(t.Done, FileChanged{File: t.File})
+		}
+	}
+	return p.call
+}
+
+// copilotEnd takes the exit status off a command's output, which stands in its
+// last line: "<shellId: 0 completed with exit code 1>".
+func copilotEnd(output string) (string, *int) {
+	i := strings.LastIndex(output, "<shellId: ")
+	if i < 0 {
+		return output, nil
+	}
+	_, code, ok := strings.Cut(output[i:], " completed with exit code ")
+	code, _, _ = strings.Cut(code, ">")
+	n, err := strconv.Atoi(code)
+	if !ok || err != nil {
+		return output, nil
+	}
+	return strings.TrimSuffix(output[:i], "\n"), &n
+}
+
+// encodeCopilot: what the model is to read stands at the top; only these events
+// hand it on.
+func encodeCopilot(in *Call, r Reply) []byte {
+	switch in.Event {
+	case "session-start", "user-prompt-submit", "post-tool-use":
+		if r.Context != "" {
+			return encode(fields{{"additionalContext", r.Context}})
+		}
+	}
+	return nil
+}

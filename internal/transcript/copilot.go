@@ -1,0 +1,286 @@
+package transcript
+
+// Copilot CLI's events.jsonl: {type, data, id, timestamp, parentId}, and agentId on
+// what belongs to a sub-agent. One event follows the other; there is no tree to
+// speak of. Everything that was said stands in few of the many types.
+
+const copilotCompacted = "session.compaction_complete"
+
+// copilotEvent is an event before its data is looked at.
+type copilotEvent struct {
+	typ, timestamp, data []byte
+	agent                bool
+}
+
+func readCopilot(c *cursor) (e copilotEvent) {
+	for first := true; c.more('}', &first); {
+		switch string(c.key()) {
+		case "type":
+			e.typ, _ = c.str()
+		case "timestamp":
+			e.timestamp, _ = c.str()
+		case "agentId":
+			id, _ := c.str()
+			e.agent = len(id) > 0
+		case "data":
+			e.data = c.raw()
+		default:
+			c.value()
+		}
+	}
+	return e
+}
+
+// copilotData is what is of use in the data of events.
+type copilotData struct {
+	content, summary, calls, result, usage, context []byte // raw values
+	id, version, model, call                        []byte
+	success, failed                                 bool
+	trigger                                         []byte
+	before                                          int64
+}
+
+func (e copilotEvent) read() (d copilotData) {
+	c := cursor{b: e.data}
+	if !c.open('{') {
+		return d
+	}
+	for first := true; c.more('}', &first); {
+		switch string(c.key()) {
+		case "content":
+			d.content = c.raw()
+		case "summaryContent":
+			d.summary = c.raw()
+		case "toolRequests":
+			d.calls = c.raw()
+		case "result":
+			d.result = c.raw()
+		case "usage":
+			d.usage = c.raw()
+		case "context":
+			d.context = c.raw()
+		case "sessionId":
+			d.id, _ = c.str()
+		case "copilotVersion":
+			d.version, _ = c.str()
+		case "selectedModel", "newModel", "model":
+			d.model, _ = c.str()
+		case "toolCallId":
+			d.call, _ = c.str()
+		case "success":
+			d.success = c.isTrue()
+			d.failed = !d.success
+		case "shellExecution":
+			code := cursor{b: field(c.raw(), "exitCode")}
+			d.failed = d.failed || len(code.b) > 0 && code.integer() != 0
+		case "trigger":
+			d.trigger, _ = c.str()
+		case "preCompactionTokens":
+			d.before = c.integer()
+		default:
+			c.value()
+		}
+	}
+	return d
+}
+
+// eachCall calls fn for every tool that a message asks for.
+func (d copilotData) eachCall(fn func(id, name, arguments []byte)) {
+	c := cursor{b: d.calls}
+	if !c.open('[') {
+		return
+	}
+	for first := true; c.more(']', &first); {
+		if !c.open('{') {
+			c.value()
+			continue
+		}
+		var id, name, arguments []byte
+		for first := true; c.more('}', &first); {
+			switch string(c.key()) {
+			case "toolCallId":
+				id, _ = c.str()
+			case "name":
+				name, _ = c.str()
+			case "arguments":
+				arguments = c.raw()
+			default:
+				c.value()
+			}
+		}
+		if !c.bad {
+			fn(id, name, arguments)
+		}
+	}
+}
+
+func (r *record) parseCopilot(c *cursor) {
+	e := readCopilot(c)
+	r.typ, r.timestamp = e.typ, e.timestamp
+	r.mark(Sidechain, e.agent)
+	d := e.read()
+	switch string(e.typ) {
+	case "session.start", "session.resume":
+		r.sid, r.version, r.model = d.id, d.version, d.model
+		r.cwd, _ = content(field(d.context, "cwd"))
+	case "session.model_change":
+		r.model = d.model
+	case "user.message":
+		r.kind = User
+		r.prompt, r.stringContent = content(d.content)
+		r.text = units(r.prompt)
+		if commandText(r.prompt) {
+			r.flags |= Command | Meta
+		} else {
+			r.flags |= TurnStart
+		}
+	case "assistant.message":
+		r.kind, r.model = Assistant, d.model
+		text, _ := content(d.content)
+		r.text = units(text)
+		d.eachCall(func(id, _, arguments []byte) {
+			r.flags |= ToolUse
+			r.tool += len(arguments)
+			r.tools = append(r.tools, toolRef{id: keyOf(id)})
+		})
+	case "tool.execution_complete":
+		r.kind, r.tool = Output, len(d.result)
+		r.flags |= ToolResult
+		r.tools = append(r.tools, toolRef{id: keyOf(d.call), result: true})
+	case "session.usage_record":
+		r.usage, r.hasUsage = d.usage, len(d.usage) > 0 && d.usage[0] == '{'
+	case copilotCompacted:
+		if d.success {
+			r.kind, r.compact = Boundary, e.data
+		}
+	}
+}
+
+func (s *Session) addCopilot(r *record, e *Entry, n int32, next int64) {
+	if e.Has(Sidechain) {
+		return
+	}
+	if s.CWD == "" && len(r.cwd) > 0 {
+		s.CWD = unescape(r.cwd)
+	}
+	if len(r.version) > 0 {
+		s.Version = string(r.version)
+	}
+	switch {
+	case e.Kind == Boundary:
+		d := copilotEvent{data: r.compact}.read()
+		s.compacted(Compaction{Entry: int(n), Line: s.Lines, Time: e.Time, End: next, Trigger: unescape(d.trigger), PreTokens: d.before})
+	case r.hasUsage:
+		s.usage(r)
+		s.counts = append(s.counts, n)
+	case len(r.model) > 0:
+		s.Model = unescape(r.model)
+	}
+	if e.Has(TurnStart) && s.titleRank == 0 {
+		s.setTitle(r.prompt, 1)
+	}
+}
+
+// readCopilotUsage reads the usage of one request. What was read from a cache is
+// part of the input there.
+func readCopilotUsage(c *cursor) (u Usage) {
+	for first := true; c.more('}', &first); {
+		switch string(c.key()) {
+		case "inputTokens":
+			u.Input = c.integer()
+		case "cacheReadTokens":
+			u.CacheRead = c.integer()
+		case "cacheWriteTokens":
+			u.CacheCreation = c.integer()
+		case "outputTokens":
+			u.Output = c.integer()
+		case "maxPromptTokens":
+			u.Window = c.integer()
+		case "model":
+			m, _ := c.str()
+			u.Model = unescape(m)
+		default:
+			c.value()
+		}
+	}
+	cached := min(u.Input, u.CacheRead+u.CacheCreation)
+	u.CacheRead = min(u.CacheRead, cached)
+	u.CacheCreation = cached - u.CacheRead
+	u.Input -= cached
+	return u
+}
+
+func (s *sayer) copilot(c *cursor) {
+	e := readCopilot(c)
+	if c.bad {
+		return
+	}
+	s.Time = parseTime(e.timestamp)
+	d := e.read()
+	switch string(e.typ) {
+	case "session.start":
+		s.Session = d.id
+		s.CWD, _ = content(field(d.context, "cwd"))
+	case "user.message", "assistant.message":
+		s.content(d.content)
+		d.eachCall(func(_, name, arguments []byte) {
+			s.tool = true
+			s.add(name)
+			s.strings(arguments, nil, 0)
+		})
+		s.settle(string(e.typ) == "user.message")
+	case "tool.execution_complete":
+		s.tool = true
+		s.strings(field(d.result, "content"), nil, 0)
+		s.settle(false)
+	case copilotCompacted:
+		if !d.success {
+			return
+		}
+		s.Boundary = !e.agent
+		if text, ok := content(d.summary); ok {
+			s.summary = true
+			s.add(text)
+			s.Message = len(s.Text)
+			s.settle(true)
+		}
+	}
+}
+
+func copilotPieces(c *cursor, p *Piece, fn func(*Piece)) {
+	e := readCopilot(c)
+	if c.bad || e.agent {
+		return
+	}
+	p.Time = parseTime(e.timestamp)
+	d := e.read()
+	text := func(kind PieceKind, raw []byte) {
+		if s, ok := content(raw); ok && len(s) > 0 {
+			p.Kind, p.Raw, p.Tool, p.ID = kind, raw, "", CallID{}
+			p.emit(fn)
+		}
+	}
+	switch string(e.typ) {
+	case "user.message":
+		text(UserPiece, d.content)
+	case "assistant.message":
+		text(AgentPiece, d.content)
+		d.eachCall(func(id, name, arguments []byte) {
+			p.Kind, p.Raw, p.Tool, p.ID = CallPiece, arguments, unescape(name), CallID{keyOf(id)}
+			fn(p)
+		})
+	case "tool.execution_complete":
+		if raw := field(d.result, "content"); raw != nil {
+			p.Kind, p.Raw, p.ID, p.Failed = ResultPiece, raw, CallID{keyOf(d.call)}, d.failed
+			fn(p)
+		}
+	case copilotCompacted:
+		if d.success {
+			p.Kind, p.Raw = BoundaryPiece, d.summary
+			if p.Raw == nil {
+				p.Raw = []byte(`""`)
+			}
+			fn(p)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// copilotFile is a session as Copilot CLI 1.0.102 writes it, without what does not
+// matter here.
+const copilotFile = `{"type":"session.start","data":{"sessionId":"s-1","copilotVersion":"1.0.102","selectedModel":"claude-sonnet-4-5","context":{"cwd":"/w/proj"}},"id":"1","timestamp":"2026-11-15T13:00:00.000Z","parentId":null}
+{"type":"hook.start","data":{"hookType":"userPromptSubmitted","input":{"prompt":"not this"}},"id":"2","timestamp":"2026-11-15T13:00:01.000Z","parentId":"1"}
+{"type":"user.message","data":{"content":"Please port the parser.","transformedContent":"<x>Please port the parser.</x>"},"id":"3","timestamp":"2026-11-15T13:00:02.000Z","parentId":"2"}
+{"type":"session.usage_record","data":{"usage":{"model":"claude-sonnet-4-5","inputTokens":9000,"outputTokens":10,"cacheReadTokens":8000,"cacheWriteTokens":0,"maxPromptTokens":128000}},"id":"4","timestamp":"2026-11-15T13:00:03.000Z","parentId":"3"}
+{"type":"assistant.message","data":{"model":"claude-sonnet-4-5","content":"I look.","toolRequests":[{"toolCallId":"t1","name":"bash","arguments":{"command":"go test ./..."}}]},"id":"5","timestamp":"2026-11-15T13:00:04.000Z","parentId":"4"}
+{"type":"tool.execution_complete","data":{"toolCallId":"t1","success":true,"shellExecution":{"exitCode":1},"result":{"content":"FAIL parser"}},"id":"6","timestamp":"2026-11-15T13:00:05.000Z","parentId":"5"}
+{"type":"user.message","agentId":"a1","data":{"content":"Explore. Never edit."},"id":"7","timestamp":"2026-11-15T13:00:06.000Z","parentId":"6"}
+{"type":"session.usage_record","agentId":"a1","data":{"usage":{"inputTokens":77,"outputTokens":1,"maxPromptTokens":128000}},"id":"8","timestamp":"2026-11-15T13:00:07.000Z","parentId":"7"}
+`
+
+const copilotBoundary = `{"type":"session.compaction_complete","data":{"success":true,"preCompactionTokens":9010,"trigger":"manual","summaryContent":"The parser is half ported."},"id":"9","timestamp":"2026-11-15T13:00:08.000Z","parentId":"8"}
+`
+
+func copilotSession(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s-1", "events.jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCopilotSession(t *testing.T) {
+	t.Parallel()
+	path := copilotSession(t, copilotFile)
+	s, err := Read(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Host != Copilot || s.ID != "s-1" || s.CWD != "/w/proj" || s.Title != "Please port the parser." || s.Version != "1.0.102" || s.Problems.Unreadable() != 0 {
+		t.Errorf("%s %s %s %q %s %+v", s.Host, s.ID, s.CWD, s.Title, s.Version, s.Problems)
+	}
+	want := Usage{Input: 1000, CacheRead: 8000, Output: 10, Window: 128_000, Model: "claude-sonnet-4-5", Line: 4}
+	if !s.HasUsage || s.Usage != want {
+		t.Errorf("usage %+v", s.Usage)
+	}
+	want.Line = 0
+	if u, ok := TailUsage(path); !ok || u != want {
+		t.Errorf("tail %+v", u)
+	}
+	if at := CompactedAt(path); !at.IsZero() {
+		t.Errorf("compacted at %s", at)
+	}
+	if said, err := LastAssistantTexts(path, 30); err != nil || len(said) != 1 || said[0] != "I look." {
+		t.Errorf("said %q, %v", said, err)
+	}
+	if _, err := Clone(context.Background(), s, Change{ID: "x", Now: time.Now()}); err == nil {
+		t.Error("a clone of a file is no session, and was made")
+	}
+}
+
+func TestCopilotCompaction(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		line string
+		n    int
+	}{
+		"done":       {copilotBoundary, 1},
+		"failed":     {strings.Replace(copilotBoundary, `"success":true`, `"success":false`, 1), 0},
+		"an agent's": {strings.Replace(copilotBoundary, `"data"`, `"agentId":"a1","data"`, 1), 0},
+		"quoted":     {`{"type":"user.message","data":{"content":"what is \"session.compaction_complete\"?"},"id":"9","timestamp":"2026-11-15T13:00:08.000Z"}` + "\n", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := copilotSession(t, copilotFile+c.line)
+			s, err := Read(context.Background(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			since, err := BytesSinceCompaction(path, 1<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Compactions) != c.n || since.Compacted != (c.n == 1) || CompactedAt(path).IsZero() != (c.n == 0) || s.HasUsage != (c.n == 0) {
+				t.Errorf("%d compactions, %+v, %s, usage %v", len(s.Compactions), since, CompactedAt(path), s.HasUsage)
+			}
+			if c.n == 1 && (s.Compactions[0].Trigger != "manual" || s.Compactions[0].PreTokens != 9010 || since.Bytes != 0) {
+				t.Errorf("%+v, %+v", s.Compactions[0], since)
+			}
+		})
+	}
+}
+
+func TestPiecesOfCopilot(t *testing.T) {
+	t.Parallel()
+	var got []string
+	err := Pieces(context.Background(), bytes.NewReader([]byte(copilotFile+copilotBoundary)), 0, Copilot, func(p *Piece) {
+		got = append(got, strings.Join([]string{[...]string{"", "user", "host", "summary", "agent", "call", "result", "boundary"}[p.Kind], p.Tool, p.Text()}, "|"))
+		if p.Kind == ResultPiece && !p.Failed {
+			t.Error("a command that failed is taken for one that did not")
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"user||Please port the parser.", "agent||I look.", "call|bash|go test ./...", "result||FAIL parser", "boundary||The parser is half ported."}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestSayOfCopilot(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for line := range strings.Lines(copilotFile + copilotBoundary) {
+		s, _, ok := Say([]byte(line), Copilot, nil)
+		if !ok {
+			t.Fatalf("cannot read %s", line)
+		}
+		if s.Role != SaidNothing {
+			got = append(got, s.Role.String()+": "+string(s.Text))
+		}
+	}
+	want := []string{"user: Please port the parser.", "assistant: I look.\nbash\ngo test ./...", "tool: FAIL parser", "user: Explore. Never edit.", "summary: The parser is half ported."}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
