@@ -13,22 +13,16 @@ import (
 )
 
 // What a Bash call costs on the real host, with our hooks, with hooks that end at
-// once (OVERTONE_DISABLE), and without any: the best of some runs of 70 calls, as
-// the machine is never quiet. `make bench` asks for it.
+// once (OVERTONE_DISABLE), with one hook that is an empty program, and without any:
+// the best of some runs of 70 calls, as the machine is never quiet. `make bench`
+// asks for it.
 func TestCostOfABashCall(t *testing.T) {
 	rounds, _ := strconv.Atoi(os.Getenv("OVERTONE_BENCH_HOST"))
 	if rounds == 0 {
 		t.Skip("OVERTONE_BENCH_HOST is the number of runs")
 	}
 	const calls = 70
-	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.MkdirAll(filepath.Join(empty, ".claude-plugin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(empty, ".claude-plugin", "plugin.json"), []byte(`{"name":"empty","version":"0.1.0","description":"nothing"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	names := []string{"without hooks", "hooks that do nothing", "with hooks"}
+	names := []string{"without hooks", "one empty program", "hooks that do nothing", "with hooks"}
 	best := map[string]time.Duration{}
 	for range rounds {
 		for _, name := range names {
@@ -37,7 +31,9 @@ func TestCostOfABashCall(t *testing.T) {
 				w := NewWorld(t, Overtone, p.Handle)
 				switch name {
 				case "without hooks":
-					w.Plugin = empty
+					w.Plugin = costPlugin(t, `{}`)
+				case "one empty program":
+					w.Plugin = costPlugin(t, `{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"true","args":[],"timeout":10}]}]}`)
 				case "hooks that do nothing":
 					w.Setenv("OVERTONE_DISABLE", "1")
 				}
@@ -52,8 +48,29 @@ func TestCostOfABashCall(t *testing.T) {
 			})
 		}
 	}
+	added := func(name string) float64 { return float64((best[name] - best[names[0]]).Microseconds()) / 1000 }
 	for _, name := range names {
 		fmt.Printf("Claude Code %s, %d Bash calls, %-22s %6.1f ms a call, %+.1f\n", Newest(t), calls, name+":",
-			float64(best[name].Microseconds())/1000, float64((best[name]-best[names[0]]).Microseconds())/1000)
+			float64(best[name].Microseconds())/1000, added(name))
 	}
+	fmt.Printf("Claude Code %s, %d Bash calls, hooks in empty programs: %.2f\n", Newest(t), calls, added("with hooks")/added("one empty program"))
+}
+
+// costPlugin is a plugin that has these hooks and nothing else.
+func costPlugin(t *testing.T, hooks string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		".claude-plugin/plugin.json": `{"name":"empty","version":"0.1.0","description":"nothing"}`,
+		"hooks/hooks.json":           `{"hooks":` + hooks + `}`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }

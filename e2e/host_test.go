@@ -368,7 +368,7 @@ func TestHostBackgroundAgent(t *testing.T) {
 	want := []string{
 		"user-prompt-submit", "pre-tool-use Agent", "subagent-start [overtone:developer]", "post-tool-use Agent", "stop",
 		"subagent-stop [overtone:developer]", "user-prompt-submit",
-		"pre-tool-use SendMessage", "post-tool-use SendMessage", "subagent-start [overtone:developer]",
+		"post-tool-use SendMessage", "subagent-start [overtone:developer]",
 	}
 	if len(got) < len(want) {
 		t.Fatalf("calls %v", got)

@@ -265,6 +265,15 @@ func TestHooks(t *testing.T) {
 			{event: "post-compact", then: happened(message.EventSessionCompactConfirm, 1)},
 			{event: "session-start", in: `"source":"compact"`, says: []string{`"additionalContext"`, "add a flag", "b.go"}},
 		}},
+		{"another host, whose file tells what its hooks do not", "copilot", []step{
+			{event: "session-start", in: `"source":"new"`},
+			{event: "user-prompt-submit", in: `"prompt":"[workflow:quick] add a flag"`, says: []string{`{"additionalContext":`}, never: "hookSpecificOutput"},
+			{event: "post-tool-use", in: `"tool_name":"create","tool_input":{"path":"b.go"}`, then: files("b.go")},
+			{event: "post-tool-use", in: `"tool_name":"Bash","tool_input":{"command":"make"},"tool_result":{"text_result_for_llm":"ok\n<shellId: 0 completed with exit code 0>"}`},
+			{event: "stop"},
+			{event: "pre-compact", in: `"trigger":"auto"`, then: happened(message.EventPacketCreated, 1)},
+			{event: "user-prompt-submit", in: `"prompt":"and now?"`, then: happened(message.EventPacketDelivered, 0)},
+		}},
 		{"the specifications' output", "", []step{
 			{event: "session-start", says: []string{`{"result":""}`}},
 			{event: "user-prompt-submit", in: start, says: []string{`"systemMessage"`, `"result":""`}},
