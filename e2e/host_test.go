@@ -377,8 +377,8 @@ func TestHostBackgroundAgent(t *testing.T) {
 	if got[2] == want[3] {
 		got[2], got[3] = got[3], got[2]
 	}
-	if got[8] == want[9] {
-		got[8], got[9] = got[9], got[8]
+	if got[7] == want[8] {
+		got[7], got[8] = got[8], got[7]
 	}
 	if diff := cmp.Diff(want, got[:len(want)]); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
