@@ -72,11 +72,13 @@ team-proof:
 	$(GO) test -count=1 -timeout 60m -v -run '^TestProof$$' ./internal/team
 
 # A minute for every fuzz target, and the guard against a real shell.
+fuzz: FUZZTIME ?= 60s
+fuzz: export OVERTONE_FUZZ_LINES ?= 20000
 fuzz:
-	OVERTONE_FUZZ_LINES=20000 OVERTONE_FUZZ_SEED=$$RANDOM $(GO) test -count=1 -timeout 30m -v -run '^TestGuardAgainstRealShell$$' ./internal/shellcmd
+	OVERTONE_FUZZ_SEED=$$RANDOM $(GO) test -count=1 -timeout 30m -v -run '^TestGuardAgainstRealShell$$' ./internal/shellcmd
 	@for pkg in $$($(GO) list ./internal/...); do \
 		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-			echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 60s $$pkg || exit 1; \
+			echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 		done; \
 	done
 

@@ -156,6 +156,9 @@ func (c *call) openTasks(tx *session.Tx) []string {
 		return nil // they stand in the recovery text
 	}
 	f, ok, err := prompt.ActiveFeature(c.projectRoot(), "")
+	if err != nil {
+		c.complain("tasks", err)
+	}
 	if err != nil || !ok {
 		return nil
 	}

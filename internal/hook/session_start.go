@@ -184,6 +184,9 @@ func (c *call) tasks(s *workflow.State, header message.Text) (feature, text stri
 		prefer = s.FeatureName
 	}
 	f, ok, err := prompt.ActiveFeature(c.projectRoot(), prefer)
+	if err != nil {
+		c.complain("tasks", err)
+	}
 	if err != nil || !ok {
 		return "", ""
 	}

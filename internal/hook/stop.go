@@ -146,7 +146,11 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 		c.complain("stop", err)
 	}
 	lines := []string{message.LoopTitle.Format(c.lang, l.Iteration, limit), message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
-	if f, ok, err := prompt.ActiveFeature(c.projectRoot(), s.FeatureName); err == nil && ok && f.Total > 0 {
+	f, ok, err := prompt.ActiveFeature(c.projectRoot(), s.FeatureName)
+	if err != nil {
+		c.complain("tasks", err)
+	}
+	if ok && f.Total > 0 {
 		lines = append(lines, message.LoopTasks.Format(c.lang, f.Checked, f.Total))
 	}
 	if hint := workflow.NextStep(s, c.lang); hint != "" {

@@ -77,24 +77,28 @@ func quoted(text string) []byte {
 	return b.Bytes()[1 : b.Len()-2]
 }
 
-// isPlain says, without the rules, that a text holds no secret: a word, a number,
-// a time, a UUID. It spares most documents that are only that the rules' making.
+// isPlain says, without the rules, that a text holds no secret: a number, a time, a
+// UUID, or a name or path whose parts are short or lower case words. To make the
+// rules costs more than most hooks' texts are worth.
 func isPlain(text []byte) bool {
 	const shortest = 15 // of a token that needs no label
-	if len(text) < 5 {
-		return true
-	}
-	hex, word := true, len(text) < shortest
+	hex, path := true, true
+	run, low := 0, true // the part of the path
 	for _, c := range text {
-		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'
-		number := '0' <= c && c <= '9' || c == '-'
-		if !number && (c < 'a' || c > 'f') && c != '.' && c != ':' && c != 'T' && c != 'Z' {
+		switch lower, number := 'a' <= c && c <= 'z' || c == '_' || c == '-', '0' <= c && c <= '9'; {
+		case c == '/' || c == '.':
+			run, low = 0, true
+		case lower || number || 'A' <= c && c <= 'Z':
+			run++
+			low = low && lower
+			path = path && (low || run < shortest)
+		default:
+			path = false
+		}
+		if (c < '0' || c > ':') && (c < 'a' || c > 'f') && c != '.' && c != '-' && c != 'T' && c != 'Z' {
 			hex = false
 		}
-		if !number && !letter {
-			word = false
-		}
-		if !hex && !word {
+		if !hex && !path {
 			return false
 		}
 	}

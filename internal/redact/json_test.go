@@ -10,7 +10,7 @@ import (
 // What the rules are not asked about holds nothing that they would find.
 func TestPlainHasNoSecret(t *testing.T) {
 	t.Parallel()
-	words := rapid.OneOf(rapid.StringMatching(`[0-9a-f.:TZ-]{1,80}`), rapid.StringMatching(`[A-Za-z0-9_-]{1,15}`), rapid.StringMatching(`(sk_|xoxb-|AKIA|ghp_|pass|key-us|s\.|[0-9]{8}:A)[A-Za-z0-9_.-]{0,12}`))
+	words := rapid.OneOf(rapid.StringMatching(`[0-9a-f.:TZ-]{1,80}`), rapid.StringMatching(`[A-Za-z0-9_-]{1,15}`), rapid.StringMatching(`(/?([a-z_-]{1,40}|[A-Za-z0-9_-]{1,14})[./]){1,6}[a-z]{0,30}`), rapid.StringMatching(`(sk_|xoxb-|AKIA|ghp_|pass|key-us|s\.|[0-9]{8}:A)[A-Za-z0-9_.-]{0,12}`))
 	rapid.Check(t, func(t *rapid.T) {
 		text := words.Draw(t, "text")
 		if spans := Spans(text); isPlain([]byte(text)) && len(spans) > 0 {

@@ -72,7 +72,7 @@ var statements = [...]string{"ENV ", "setenv ", "set -x ", "set -gx ", "config s
 
 // triggers lists the words that begin a phrase.
 func triggers() []trigger {
-	var all []trigger
+	all := make([]trigger, 0, 512)
 	for _, l := range labels {
 		for w := range strings.FieldsSeq(l.words) {
 			found := func(s *scanner, start, end int) (Span, bool) { return s.spoken(start, end, l.strength) }

@@ -1,6 +1,11 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +31,34 @@ func TestWhatIsWorse(t *testing.T) {
 	}
 	if p := compare([]row{{"p", "B", "lost", 0}}, []row{{"p", "B", "lost", 1}}); len(p) != 1 {
 		t.Errorf("one lost: %q", p)
+	}
+}
+
+// A number elsewhere that points to a row points to one that is there.
+func TestNumbersHaveTheirRows(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..", "..")
+	table, err := os.ReadFile(filepath.Join(root, "docs", "benchmarks.md"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("no page yet: make bench")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(docs, filepath.Join(root, "README.md")) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`benchmarks\.md#([^)\s]+)`).FindAllStringSubmatch(string(text), -1) {
+			if !strings.Contains(string(table), `<a id="`+m[1]+`"></a>`) {
+				t.Errorf("%s points to %s, which is not on the page", filepath.Base(path), m[1])
+			}
+		}
 	}
 }
 
