@@ -69,7 +69,7 @@ func tab(t *testing.T, b context.Context) *browser.Tab {
 
 func do(t *testing.T, p *browser.Tab, what string, actions ...chromedp.Action) {
 	t.Helper()
-	if err := p.Do(40*time.Second, actions...); err != nil {
+	if err := p.Do(90*time.Second, actions...); err != nil {
 		var text string
 		_ = p.Do(5*time.Second, chromedp.Evaluate(`document.body.innerText`, &text))
 		t.Fatalf("%s: %v\nconsole: %q\npage: %.2000s", what, err, p.Errors(), text)
@@ -129,6 +129,8 @@ func TestDashboardWorkflow(t *testing.T) {
 	t.Parallel()
 	b := chromium(t)
 	held := make(chan struct{})
+	letGo := sync.OnceFunc(func() { close(held) })
+	t.Cleanup(letGo)
 	p := &Relay{Agents: map[string][]Step{
 		"developer":     {Step(pass).until(held)},
 		"code-reviewer": {failing("CRITICAL", "")},
@@ -138,8 +140,8 @@ func TestDashboardWorkflow(t *testing.T) {
 	do(t, page, "open", browser.Size(1440, 900, "light"), chromedp.Navigate(serveDashboard(w)),
 		chromedp.WaitVisible(`.link.live`), chromedp.Evaluate(`window.loadedOnce = true`, nil))
 
-	ended := make(chan Result, 1)
-	go func() { ended <- w.Prompt("/overtone:quick add a flag").Result() }()
+	s := w.Start()
+	s.Send("/overtone:quick add a flag")
 	do(t, page, "the session appears", chromedp.WaitVisible(`.list li .pulse`), chromedp.Click(`.list li a`))
 	do(t, page, "the developer is at work", chromedp.WaitVisible(`.node.active`), chromedp.WaitVisible(`.agents .pulse`))
 	var text string
@@ -148,9 +150,9 @@ func TestDashboardWorkflow(t *testing.T) {
 		t.Errorf("at work: %q", text)
 	}
 	judge(t, page, "a running workflow")
-	close(held)
-	do(t, page, "the end", chromedp.Poll(`document.querySelectorAll('.node.passed').length === 5 && /retry 1/.test(document.querySelector('.graph').textContent)`, nil, chromedp.WithPollingTimeout(40*time.Second)))
-	r := <-ended
+	letGo()
+	do(t, page, "the end", chromedp.Poll(`document.querySelectorAll('.node.passed').length === 5 && /retry 1/.test(document.querySelector('.graph').textContent)`, nil, chromedp.WithPollingTimeout(80*time.Second)))
+	r := s.Result()
 	var state struct {
 		Same    bool
 		Title   string

@@ -74,7 +74,7 @@ func (t *talk) step(grow int, said, tool string, input fields, result string) {
 	t.used += grow
 	call := fmt.Sprintf("toolu_%06d", t.n)
 	t.line("assistant", fields{"message": fields{
-		"id": fmt.Sprintf("msg_%06d", t.n), "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
+		"id": fmt.Sprintf("msg_%s_%06d", t.id[:8], t.n), "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
 		"content": []fields{{"type": "text", "text": said}, {"type": "tool_use", "id": call, "name": tool, "input": input}},
 		"usage":   fields{"input_tokens": 4, "cache_creation_input_tokens": grow, "cache_read_input_tokens": t.used - grow, "output_tokens": 320},
 	}})
