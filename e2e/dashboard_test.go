@@ -179,9 +179,10 @@ func TestDashboardHostile(t *testing.T) {
 	w := NewWorld(t, Overtone, (&Play{}).Handle)
 	const id = "bad00000-0000-4000-8000-000000000001"
 	evil := `<script>window.owned=1</script><img src=x onerror=window.owned=1>\u001b[2J\u202ereversed`
+	minute := time.Now().UTC().Add(-time.Hour).Format("2006-01-02T15:04:0") // the audit looks at the last weeks
 	line := func(uuid, kind, text string) string {
-		return fmt.Sprintf(`{"type":"%s","uuid":"%s","parentUuid":null,"sessionId":"%s","cwd":"/<b>x</b>","timestamp":"2026-01-01T00:00:0%d.000Z","message":{"id":"m%s","role":"%s","model":"claude-sonnet-4-5","content":"%s","usage":{"input_tokens":5,"output_tokens":9000}}}`,
-			kind, uuid, id, len(uuid)%9, uuid, kind, text)
+		return fmt.Sprintf(`{"type":"%s","uuid":"%s","parentUuid":null,"sessionId":"%s","cwd":"/<b>x</b>","timestamp":"%s%d.000Z","message":{"id":"m%s","role":"%s","model":"claude-sonnet-4-5","content":"%s","usage":{"input_tokens":5,"output_tokens":9000}}}`,
+			kind, uuid, id, minute, len(uuid)%9, uuid, kind, text)
 	}
 	dir := filepath.Join(w.Config, "projects", "-evil")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -189,7 +190,7 @@ func TestDashboardHostile(t *testing.T) {
 	}
 	data := strings.Join([]string{
 		line("u1", "user", evil), line("a1", "assistant", evil), line("u22", "user", strings.Repeat("<i>x", 5<<19)),
-		`{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"timestamp":"2026-01-01T00:00:05.000Z","compactMetadata":{"trigger":"<script>","preTokens":9000}}`,
+		`{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"timestamp":"` + minute + `5.000Z","compactMetadata":{"trigger":"<script>","preTokens":9000}}`,
 		line("a2222", "assistant", "after "+evil), "not json", "",
 	}, "\n")
 	if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(data), 0o600); err != nil {

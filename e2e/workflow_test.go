@@ -463,7 +463,7 @@ func TestWorkflowCommands(t *testing.T) {
 		t.Errorf("a second workflow replaced the first: %+v", st)
 	}
 	s.Ask("/overtone:cancel")
-	if st := w.status(res.SessionID); st.Phase != "IDLE" {
+	if st := w.status(res.SessionID); st.Phase != "CANCELLED" {
 		t.Errorf("after cancel: %+v", st)
 	}
 	n = len(mains(w))
