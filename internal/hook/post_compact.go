@@ -10,7 +10,7 @@ import (
 // not told in time, it is told here, and what depends on it follows.
 func (c *call) postCompact() (host.Reply, error) {
 	m, err := session.Read(c.sess)
-	if err != nil || m.Compaction == nil && len(m.Threads.Compacting) == 0 && c.in.Main() {
+	if err != nil || !m.Unread() && m.Compaction == nil && len(m.Threads.Compacting) == 0 && c.in.Main() {
 		return host.Reply{}, err
 	}
 	var past session.Past

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"errors"
+	"io/fs"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -129,19 +131,28 @@ func (c *call) brief(tx *session.Tx, stage string) string {
 	}
 	room := briefReport
 	for _, path := range nc.ContextFiles {
-		if data, err := tx.ReadContext(path); err == nil {
+		data, err := tx.ReadContext(path)
+		if c.unread(err); err == nil {
 			text := cut(string(data), room)
 			room -= len(text)
 			parts = append(parts, message.BriefFile.Format(c.lang, path)+"\n"+fence(text))
 		}
 	}
 	if rc := nc.RetryContext; rc != nil {
-		if data, err := tx.Reflection(rc.FailedStage); err == nil {
+		data, err := tx.Reflection(rc.FailedStage)
+		if c.unread(err); err == nil {
 			parts = append(parts, message.BriefFile.Format(c.lang, rc.ReflectionFile)+"\n"+fence(cut(string(data), 4000)))
 		}
 	}
 	// What the main agent asks goes on as it is: it is the host's, not ours.
 	return clean(strings.Join(parts, "\n\n")) + "\n\n---\n\n" + c.in.Tool.Agent.Prompt
+}
+
+// unread tells of a report that is there and cannot be read.
+func (c *call) unread(err error) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.complain("context", err)
+	}
 }
 
 // fence sets a text off from our own words: whatever it says, it is data. No line

@@ -77,11 +77,12 @@ func (c *call) agentEnded() error {
 func (c *call) summarised() error {
 	m, err := session.Read(c.sess)
 	// While a sub-agent is compacted, too, nothing says whose summary this is.
-	if err != nil || !m.Compaction.Summarised() || len(m.Threads.Compacting) > 0 {
+	ours := func(m *session.Memory) bool { return m.Compaction.Summarised() && len(m.Threads.Compacting) == 0 }
+	if err != nil || !ours(&m) && !m.Unread() {
 		return err
 	}
 	return c.update(func(tx *session.Tx) error {
-		if !tx.Memory.Compaction.Summarised() {
+		if !ours(&tx.Memory) {
 			return nil
 		}
 		return tx.KeepSummary(c.in.Summary)

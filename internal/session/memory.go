@@ -45,6 +45,8 @@ type Memory struct {
 	Seen time.Time `json:"seen,omitzero"`
 	// Thread is the conversation, as hooks and watchers have seen it.
 	Thread compact.Thread `json:"watch,omitzero"`
+
+	unread bool // it could not be read just now
 }
 
 // Noise is what a transcript holds beside the conversation.
@@ -126,11 +128,12 @@ type Loop struct {
 }
 
 // Read is what is remembered of a session, without the lock.
-// One that cannot be read is empty: the next change sets it aside.
+// One that cannot be read is empty, and something may wait in it: whoever asks goes
+// on to a change, which reads it once more or sets it aside.
 func Read(s *store.Session) (Memory, error) {
 	m, err := decodeMemory(s.Version(MemoryFile))
 	if err != nil {
-		return Memory{}, nil //nolint:nilerr // see above
+		return Memory{unread: true}, nil //nolint:nilerr // see above
 	}
 	return m, nil
 }
@@ -150,9 +153,12 @@ func decodeMemory(data []byte, err error) (Memory, error) {
 	return m, nil
 }
 
+// Unread reports that the memory could not be read: what it holds is not known.
+func (m *Memory) Unread() bool { return m.unread }
+
 // Waits reports whether the next hook of the main thread has something to do.
 func (m *Memory) Waits() bool {
-	return len(m.Outbox) > 0 || len(m.Printing) > 0 || m.Compaction != nil && !m.Compaction.settled() || m.Threads.Refused != 0
+	return m.unread || len(m.Outbox) > 0 || len(m.Printing) > 0 || m.Compaction != nil && !m.Compaction.settled() || m.Threads.Refused != 0
 }
 
 // Idle reports whether a command that ended well, and committed nothing, leaves
