@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"github.com/seed-6d03985f/overtone/internal/redact"
 )
@@ -22,6 +23,10 @@ const (
 	maxNote     = 1 << 20
 )
 
+// deferred tells the notes of one process apart where its clock does not: one that
+// takes several and cannot act on them puts all of them off again.
+var deferred atomic.Int64
+
 func (s *Session) deferredDir() string { return s.path("deferred") }
 
 // Defer leaves a note for whoever next gets the lock.
@@ -36,7 +41,7 @@ func (s *Session) Defer(note []byte) error {
 	if len(s.Deferred()) >= maxDeferred {
 		return errors.New("put off: too much waits already")
 	}
-	path := filepath.Join(s.deferredDir(), fmt.Sprintf("%020d-%d", s.home.now().UnixNano(), os.Getpid()))
+	path := filepath.Join(s.deferredDir(), fmt.Sprintf("%020d-%d-%d", s.home.now().UnixNano(), os.Getpid(), deferred.Add(1)))
 	err := LooseWrite(path, note, filePerm)
 	// Whoever took the last note removes the folder.
 	for range lockTries {
