@@ -41,7 +41,7 @@ func (s *Session) Defer(note []byte) error {
 	if len(s.Deferred()) >= maxDeferred {
 		return errors.New("put off: too much waits already")
 	}
-	path := filepath.Join(s.deferredDir(), fmt.Sprintf("%020d-%d-%d", s.home.now().UnixNano(), os.Getpid(), deferred.Add(1)))
+	path := filepath.Join(s.deferredDir(), fmt.Sprintf("%020d-%d-%04d", s.home.now().UnixNano(), os.Getpid(), deferred.Add(1)))
 	err := LooseWrite(path, note, filePerm)
 	// Whoever took the last note removes the folder.
 	for range lockTries {
