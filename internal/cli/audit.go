@@ -176,7 +176,7 @@ func (a *app) printAudit(r *audit.Report, nothing, all bool) {
 		{message.AuditTokens.In(a.lang), message.AuditTokensOf.Format(a.lang, big(t.Tokens.Total()), big(t.Tokens.Input), big(t.Tokens.Output), big(t.Tokens.CacheWrite), big(t.Tokens.CacheRead))},
 		{message.AuditCost.In(a.lang), a.cost(r)},
 	}
-	table(w, rows)
+	a.pairs(w, rows)
 	if len(r.Failed) > 0 {
 		a.note(message.AuditUnread, len(r.Failed))
 	}
@@ -191,7 +191,7 @@ func (a *app) printAudit(r *audit.Report, nothing, all bool) {
 
 func (a *app) heading(t message.Text) {
 	fmt.Fprintln(a.env.Stdout)
-	a.say(t)
+	a.bold(a.env.Stdout, t.In(a.lang))
 }
 
 // day is the local day of a time.
@@ -281,7 +281,7 @@ func (a *app) auditCompactions(r *audit.Report) {
 			rows = append(rows, []string{"", message.AuditNoSummary.Format(a.lang, t.Lost.Unreadable)})
 		}
 	}
-	table(a.env.Stdout, rows)
+	a.pairs(a.env.Stdout, rows)
 }
 
 func wait(ms int64) string {
@@ -306,7 +306,7 @@ func (a *app) auditWhatIf(r *audit.Report) {
 	}
 	at, mid := audit.Struck(r)
 	n := strconv.Itoa
-	table(a.env.Stdout, [][]string{
+	a.table(a.env.Stdout, [][]string{
 		{"", message.AuditHappened.In(a.lang), message.AuditByPolicy.In(a.lang)},
 		{message.AuditAll.In(a.lang), n(t.WhatIf.Happened), n(t.WhatIf.Boundary + t.WhatIf.Forced)},
 		{message.AuditAtBoundary.In(a.lang), n(at), n(t.WhatIf.Boundary)},
@@ -355,20 +355,38 @@ func (a *app) auditNewest(r *audit.Report, all bool) {
 	for _, t := range []message.Text{message.ColWhen, message.ColID, message.ColTrigger, message.ColFromTo, message.ColWait, message.ColMid, message.ColBefore, message.ColAfter, message.ColLost, message.ColRepay, message.ColWhatIf} {
 		head = append(head, t.In(a.lang))
 	}
-	out := [][]string{head}
+	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	if a.narrow() {
+		columns = []int{0, 1, 3, 4, 5, 6, 10} // the rest is in --json and --html
+	}
+	out := [][]string{pick(head, columns)}
 	more := 0
 	for i, x := range rows {
 		if i >= listedCompactions && !all {
 			more = len(rows) - i
 			break
 		}
-		out = append(out, x.cells)
+		out = append(out, pick(x.cells, columns))
 	}
 	a.heading(message.AuditNewest)
-	table(a.env.Stdout, out)
+	a.table(a.env.Stdout, out)
 	if more > 0 {
 		a.say(message.AuditMore, more)
 	}
+}
+
+// narrow: a terminal of eighty columns has room for what matters most.
+func (a *app) narrow() bool {
+	n := a.width(a.env.Stdout)
+	return n > 0 && n < 110
+}
+
+func pick(row []string, columns []int) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = row[c]
+	}
+	return out
 }
 
 func (a *app) compactionRow(s *audit.Session, c *audit.Compaction) []string {
@@ -432,19 +450,23 @@ func (a *app) auditBuckets(title, name message.Text, list []audit.Bucket, all bo
 	for _, t := range []message.Text{name, message.ColSessions, message.ColRequests, message.ColInput, message.ColOutput, message.ColWritten, message.ColRead, message.ColCompacted, message.ColUSD} {
 		head = append(head, t.In(a.lang))
 	}
-	rows := [][]string{head}
+	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}
+	if a.narrow() {
+		columns = []int{0, 1, 4, 5, 6, 7, 8}
+	}
+	rows := [][]string{pick(head, columns)}
 	for _, b := range list {
 		usd := message.AuditUnknown.In(a.lang)
 		if b.USD != nil {
 			usd = dollars(*b.USD)
 		}
-		rows = append(rows, []string{
+		rows = append(rows, pick([]string{
 			a.homePath(b.Name, 40), message.Thousands(b.Sessions), message.Thousands(b.Requests), big(b.Tokens.Input), big(b.Tokens.Output),
 			big(b.Tokens.CacheWrite), big(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), usd,
-		})
+		}, columns))
 	}
 	a.heading(title)
-	table(a.env.Stdout, rows)
+	a.table(a.env.Stdout, rows)
 	if more > 0 {
 		a.say(message.AuditMore, more)
 	}

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/audit"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -17,30 +21,33 @@ func (a *app) compactCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "compact", Short: message.HelpCompact.In(a.lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	a.sessionFlag(cmd, &id)
 	cmd.PersistentFlags().StringVar(&path, "transcript", "", message.HelpTranscript.In(a.lang))
-	insight := func() (session.Insight, error) {
-		sess, err := a.session(id, true)
+	var moment audit.Moment
+	insight := func(ctx context.Context) (session.Insight, error) {
+		sess, file, err := a.look(id)
 		if err != nil {
 			return session.Insight{}, err
 		}
 		cfg, _ := a.env.config() // `overtone config` tells its problems
-		return session.Explain(a.env.store(), sess, cfg.Compact, a.env.Now(), path)
+		return session.ExplainFile(a.env.store(), sess, cfg.Compact, a.env.Now(), path, file.Path, func(path string, in *compact.Input) {
+			moment = a.moment(ctx, path, in)
+		})
 	}
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "explain", Short: message.HelpCompactExplain.In(a.lang), Args: usageArgs(cobra.NoArgs),
 			Example: "  overtone compact explain --session ID\n  overtone compact explain --session ID --json",
-			RunE: func(*cobra.Command, []string) error {
-				in, err := insight()
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				in, err := insight(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return a.printDecision(in)
+				return a.printDecision(in, moment)
 			},
 		},
 		&cobra.Command{
 			Use: "check", Short: message.HelpCompactCheck.In(a.lang), Args: usageArgs(cobra.NoArgs),
-			RunE: func(*cobra.Command, []string) error {
-				in, err := insight()
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				in, err := insight(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -53,6 +60,47 @@ func (a *app) compactCmd() *cobra.Command {
 		a.packetCmd(&id),
 	)
 	return cmd
+}
+
+// moment reads where a session stands from its file, and fills in what no hook
+// has observed.
+func (a *app) moment(ctx context.Context, path string, in *compact.Input) audit.Moment {
+	file, err := transcript.Resolve(path, a.env.hostDir)
+	if path == "" || err != nil {
+		return audit.Moment{}
+	}
+	m, err := audit.Now(ctx, file, in.Settings, a.env.store().Window)
+	if err != nil {
+		return audit.Moment{}
+	}
+	if !in.Usage.Known() && m.Context > 0 {
+		in.Usage = compact.Usage{Used: m.Context, Window: cmp.Or(int64(in.Settings.ContextWindow), m.Window)}
+	}
+	if in.Signals == 0 && len(in.History) == 0 {
+		in.Signals, in.History = m.Signals, m.Compactions
+	}
+	return m
+}
+
+// priceLine says what the cache means for a compaction now. It never decides:
+// between two boundaries it is the cheaper one's argument.
+func (a *app) priceLine(m audit.Moment) string {
+	if m.Last.IsZero() {
+		return message.ExplainCacheUnknown.In(a.lang)
+	}
+	text := message.ExplainCacheNone.In(a.lang)
+	if !m.Expires.IsZero() {
+		left := m.Expires.Sub(a.env.Now())
+		if left > 0 {
+			text = message.ExplainCacheWarm.Format(a.lang, m.Expires.Local().Format(time.TimeOnly), wait(left.Milliseconds()))
+		} else {
+			text = message.ExplainCacheCold.Format(a.lang, wait(-left.Milliseconds()))
+		}
+	}
+	if m.Repaid > 0 {
+		return text + message.ExplainRepaid.Format(a.lang, m.Repaid)
+	}
+	return text + message.ExplainNotRepaid.In(a.lang)
 }
 
 // packetCmd shows what a compaction hands over, beside what its summary states.
@@ -132,14 +180,14 @@ func (a *app) printSurvey(file transcript.File, s session.Survey) error {
 			rows = append(rows, row)
 		}
 		fmt.Fprintln(a.env.Stdout)
-		table(a.env.Stdout, rows)
+		a.table(a.env.Stdout, rows)
 	}
 	fmt.Fprintln(a.env.Stdout)
 	fmt.Fprintln(a.env.Stdout, s.Text)
 	return nil
 }
 
-func (a *app) printDecision(in session.Insight) error {
+func (a *app) printDecision(in session.Insight, m audit.Moment) error {
 	d := in.Decision
 	if a.json {
 		out := struct {
@@ -156,9 +204,10 @@ func (a *app) printDecision(in session.Insight) error {
 			Cause            compact.Cause      `json:"cause"`
 			Reason           string             `json:"reason"`
 			Packet           *string            `json:"lastPacket"`
+			Cache            any                `json:"cache"`
 		}{
 			1, in.Input.Settings.Mode, d.Tier, d.PercentRemaining, in.Input.Usage.Used, in.Input.Usage.Window,
-			list(d.Signals), list(d.Allowed), list(d.Met), d.Verdict, d.Cause, d.Reason.In(a.lang), nil,
+			list(d.Signals), list(d.Allowed), list(d.Met), d.Verdict, d.Cause, d.Reason.In(a.lang), nil, a.cacheState(m),
 		}
 		if in.Receipt != nil {
 			text := in.Receipt.String()
@@ -167,6 +216,7 @@ func (a *app) printDecision(in session.Insight) error {
 		return a.printJSON(out)
 	}
 	fmt.Fprintln(a.env.Stdout, compact.Explain(in.Input, d, a.lang))
+	fmt.Fprintln(a.env.Stdout, a.priceLine(m))
 	if in.Receipt != nil {
 		a.say(message.LastPacket, in.Receipt.String())
 		if in.Receipt.State == compact.Unknown {
@@ -178,6 +228,27 @@ func (a *app) printDecision(in session.Insight) error {
 		return a.printSuggestion(in.Suggest)
 	}
 	return nil
+}
+
+// cacheState is priceLine for programs; nil where nothing is known.
+func (a *app) cacheState(m audit.Moment) any {
+	if m.Last.IsZero() {
+		return nil
+	}
+	out := struct {
+		Last    string   `json:"lastRequest"`
+		Expires *string  `json:"expires"`
+		Warm    *bool    `json:"warm"`
+		Repaid  *float64 `json:"requestsToRepay"`
+	}{Last: m.Last.UTC().Format(time.RFC3339)}
+	if !m.Expires.IsZero() {
+		at, warm := m.Expires.UTC().Format(time.RFC3339), m.Expires.After(a.env.Now())
+		out.Expires, out.Warm = &at, &warm
+	}
+	if m.Repaid > 0 {
+		out.Repaid = &m.Repaid
+	}
+	return out
 }
 
 // printSuggestion shows each condition of the stage suggestion with its value.
@@ -199,7 +270,7 @@ func (a *app) printSuggestion(s compact.Suggestion) error {
 		}
 		rows = append(rows, []string{mark, c.Name, c.Value, c.Want})
 	}
-	table(a.env.Stdout, rows)
+	a.table(a.env.Stdout, rows)
 	text := message.SuggestNo
 	if s.Suggest {
 		text = message.SuggestYes

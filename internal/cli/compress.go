@@ -42,7 +42,7 @@ func (a *app) compressCmd() *cobra.Command {
 	var f compressFlags
 	cmd := &cobra.Command{
 		Use: "compress [SESSION]", Short: message.HelpCompress.In(a.lang), Long: message.HelpCompressLong.In(a.lang),
-		Args: usageArgs(cobra.MaximumNArgs(1)),
+		Args: usageArgs(cobra.MaximumNArgs(1)), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.compress(cmd.Context(), f, args, cmd.Flags().Changed)
 		},
@@ -63,6 +63,9 @@ func (a *app) compressCmd() *cobra.Command {
 	fl.BoolVar(&f.keepFacts, "keep-facts", false, message.HelpKeepFacts.In(a.lang))
 	fl.BoolVar(&f.whole, "whole-file", false, message.HelpWholeFile.In(a.lang))
 	fl.BoolVar(&f.noCache, "no-cache", false, message.HelpNoCache.In(a.lang))
+	complete(cmd, "provider", llm.Names())
+	complete(cmd, "preset", compress.PresetNames())
+	complete(cmd, "users", []string{"on", "off"})
 	return cmd
 }
 
@@ -270,6 +273,13 @@ func resumeCommand(s *transcript.Session, id string) string {
 // resolve finds a session and says what to do when it cannot.
 func (a *app) resolve(ref string) (transcript.File, error) {
 	file, err := transcript.Resolve(ref, a.env.hostDir)
+	if errors.Is(err, transcript.ErrNotFound) {
+		err := message.Fail(message.NoSuchSession, ref)
+		if near := nearest(ref, a.sessionNames()); near != "" {
+			return file, message.WithHint(err, message.HintDidYouMean, near)
+		}
+		return file, message.WithHint(err, message.HintSessions)
+	}
 	return file, a.findHint(err)
 }
 
@@ -384,7 +394,7 @@ func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
 		for _, b := range p.Bands {
 			rows = append(rows, []string{b.Band.String(), fmt.Sprint(b.Turns), fmt.Sprint(b.Messages), message.Thousands(b.Tokens), message.Thousands(b.Target)})
 		}
-		table(w, rows)
+		a.table(w, rows)
 	}
 	if t := p.Tools; t.Removed+t.Truncated+t.Thinking > 0 {
 		line(message.PlanTools, t.Removed, t.Truncated, t.Thinking, message.Thousands(t.Tokens))

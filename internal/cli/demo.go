@@ -163,17 +163,3 @@ func (p demoPrinter) quote(text string) {
 		p.Line("      │ " + message.DemoMore.Format(p.lang, rest))
 	}
 }
-
-// wrap breaks a line after so many columns.
-func wrap(s string, n int) []string {
-	var lines []string
-	from, used := 0, 0
-	for i, r := range s {
-		c := columns(string(r))
-		if used+c > n {
-			lines, from, used = append(lines, s[from:i]), i, 0
-		}
-		used += c
-	}
-	return append(lines, s[from:])
-}

@@ -10,6 +10,10 @@ import (
 // command line reads the same in every language.
 func addExamples(root *cobra.Command) {
 	for path, lines := range map[string][]string{
+		"audit":            {"overtone audit --since 30d", "overtone audit --html audit.html"},
+		"config":           {"overtone config --changed"},
+		"version":          {"overtone version"},
+		"completion":       {"overtone completion bash"},
 		"demo":             {"overtone demo"},
 		"uninstall":        {"overtone uninstall --dry-run", "overtone uninstall --host codex"},
 		"doctor":           {"overtone doctor", "overtone doctor --json"},

@@ -25,8 +25,12 @@ func TestHelpHasExamples(t *testing.T) {
 		var walk func(path []string)
 		walk = func(path []string) {
 			text := help(path...)
-			before, list, more := strings.Cut(text, "Available Commands:\n")
-			_, usage, _ := strings.Cut(before, "Usage:\n")
+			commands, title := "\nCommands:\n", "Usage:\n"
+			if lang != "C" {
+				commands, title = "\n指令：\n", "用法：\n"
+			}
+			before, list, more := strings.Cut(text, commands)
+			_, usage, _ := strings.Cut(before, title)
 			examples := strings.Count(before, "  overtone ") + strings.Count(before, "| overtone ") - strings.Count(strings.Split(usage, "\n\n")[0], "  overtone ")
 			if examples < 1 {
 				t.Errorf("overtone %s --help (%s) shows no example:\n%s", strings.Join(path, " "), lang, text)

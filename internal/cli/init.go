@@ -33,6 +33,9 @@ func (a *app) initCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if f.probe && f.doNotProbe {
+				return oneOf(cmd, "--probe", "--no-probe")
+			}
 			if f.mode != "" && !slices.Contains(modes, f.mode) {
 				return usageError{message.WithHint(message.Fail(message.WatchBadMode, f.mode), message.HintModes)}
 			}
@@ -49,7 +52,6 @@ func (a *app) initCmd() *cobra.Command {
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.lang))
 	cmd.Flags().BoolVar(&f.probe, "probe", false, message.HelpProbe.In(a.lang))
 	cmd.Flags().BoolVar(&f.doNotProbe, "no-probe", false, message.HelpNoProbe.In(a.lang))
-	cmd.MarkFlagsMutuallyExclusive("probe", "no-probe")
 	for flag, words := range map[string][]string{"host": host.Names(), "mode": modes, "lang": {"zh-TW", "en"}} {
 		complete(cmd, flag, words)
 	}
@@ -80,6 +82,11 @@ func (a *app) uninstallCmd() *cobra.Command {
 	return cmd
 }
 
+// oneOf refuses two flags that exclude each other.
+func oneOf(cmd *cobra.Command, x, y string) error {
+	return usageError{message.WithHint(message.Fail(message.FlagsExclude, x, y), message.HintHelp, cmd.CommandPath())}
+}
+
 // complete offers words for a flag.
 func complete(cmd *cobra.Command, flag string, words []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
@@ -88,6 +95,9 @@ func complete(cmd *cobra.Command, flag string, words []string) {
 func namedHost(name string) (*host.Host, error) {
 	h, ok := host.Named(name)
 	if !ok {
+		if near := nearest(name, host.Names()); near != "" {
+			return nil, usageError{message.WithHint(message.Fail(message.BadHost, name), message.HintDidYouMean, near)}
+		}
 		return nil, usageError{message.WithHint(message.Fail(message.BadHost, name), message.HintHosts)}
 	}
 	return h, nil

@@ -16,8 +16,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"golang.org/x/term"
 	"golang.org/x/text/width"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -73,8 +76,41 @@ func (a *app) exit(err error) int {
 	return 1
 }
 
-// table prints rows in columns; wide characters count as two.
-func table(w io.Writer, rows [][]string) {
+// width is how many columns there are to write to, 0 where nobody says: $COLUMNS,
+// else the terminal's.
+func (a *app) width(w io.Writer) int {
+	if n, err := strconv.Atoi(a.env.Getenv("COLUMNS")); err == nil && n > 0 {
+		return max(n, 20)
+	}
+	if f, ok := file(w); ok && a.env.IsTTY(f.Fd()) {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return max(n, 20)
+		}
+	}
+	return 0
+}
+
+// bold writes a text in bold where that is seen.
+func (a *app) bold(w io.Writer, text string) {
+	if !a.tty(w) {
+		fmt.Fprintln(w, text)
+		return
+	}
+	// Only the program's own marks go around the screen.
+	fmt.Fprint(raw(w), "\x1b[1m")
+	fmt.Fprint(w, text)
+	fmt.Fprint(raw(w), "\x1b[0m")
+	fmt.Fprintln(w)
+}
+
+// table prints a head and rows in columns that fit: cells are cut, the last one is
+// broken into lines, and where that leaves too little each row becomes a list.
+func (a *app) table(w io.Writer, rows [][]string) { a.columns(w, rows, true) }
+
+// pairs prints names and what they are, without a head.
+func (a *app) pairs(w io.Writer, rows [][]string) { a.columns(w, rows, false) }
+
+func (a *app) columns(w io.Writer, rows [][]string, head bool) {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
@@ -86,16 +122,137 @@ func table(w io.Writer, rows [][]string) {
 			widths[i] = max(widths[i], columns(cell))
 		}
 	}
-	for _, row := range rows {
-		var b strings.Builder
-		for i, cell := range row {
-			b.WriteString(cell)
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-columns(cell)+2))
+	if room := a.width(w); room > 0 && !fit(widths, room) {
+		a.stack(w, rows, head, room)
+		return
+	}
+	for n, row := range rows {
+		for _, line := range layOut(row, widths) {
+			if head && n == 0 {
+				a.bold(w, line)
+			} else {
+				fmt.Fprintln(w, line)
 			}
 		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 	}
+}
+
+const (
+	gap       = 2
+	leastCell = 8  // a column is not made narrower than this
+	leastLast = 20 // nor the last one, which is broken into lines
+)
+
+// fit narrows the widest columns until the table has room; false when it cannot.
+func fit(widths []int, room int) bool {
+	total := gap * (len(widths) - 1)
+	for _, n := range widths {
+		total += n
+	}
+	for total > room {
+		widest := -1
+		for i, n := range widths {
+			least := leastCell
+			if i == len(widths)-1 {
+				least = leastLast
+			}
+			if n > least && (widest < 0 || n > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return false
+		}
+		widths[widest]--
+		total--
+	}
+	return true
+}
+
+// layOut is a row as lines: cells are cut to their columns, the last one goes on
+// below itself.
+func layOut(row []string, widths []int) []string {
+	var b strings.Builder
+	indent := 0
+	for i, cell := range row[:len(row)-1] {
+		cell = cut(cell, widths[i])
+		b.WriteString(cell)
+		b.WriteString(strings.Repeat(" ", widths[i]-columns(cell)+gap))
+		indent += widths[i] + gap
+	}
+	parts := wrap(row[len(row)-1], max(widths[len(row)-1], 1))
+	lines := []string{strings.TrimRight(b.String()+parts[0], " ")}
+	for _, p := range parts[1:] {
+		lines = append(lines, strings.Repeat(" ", indent)+p)
+	}
+	return lines
+}
+
+// stack prints each row as a list, for terminals too narrow for columns.
+func (a *app) stack(w io.Writer, rows [][]string, head bool, room int) {
+	var names []string
+	if head {
+		names, rows = rows[0], rows[1:]
+	}
+	for _, row := range rows {
+		for i, cell := range row {
+			switch {
+			case cell == "":
+			case i == 0:
+				for _, line := range wrap(cell, room) {
+					a.bold(w, line)
+				}
+			default:
+				if i < len(names) && names[i] != "" {
+					cell = names[i] + ": " + cell
+				}
+				for _, line := range wrap(cell, room-gap) {
+					fmt.Fprintln(w, "  "+line)
+				}
+			}
+		}
+	}
+}
+
+// cut shortens a text to so many columns.
+func cut(s string, most int) string {
+	if columns(s) <= most {
+		return s
+	}
+	n := 0
+	for i, r := range s {
+		if n += columns(string(r)); n > most-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// wrap breaks a text into lines, between words where it can.
+func wrap(s string, most int) []string {
+	var lines []string
+	for columns(s) > most {
+		n, at, space := 0, len(s), -1
+		for i, r := range s {
+			if n += columns(string(r)); n > most {
+				at = i
+				break
+			}
+			if r == ' ' {
+				space = i
+			}
+		}
+		switch {
+		case at < len(s) && s[at] == ' ':
+		case space > 0:
+			at = space
+		case at == 0: // one character that is wider than the room
+			_, at = utf8.DecodeRuneInString(s)
+		}
+		lines = append(lines, strings.TrimRight(s[:at], " "))
+		s = strings.TrimLeft(s[at:], " ")
+	}
+	return append(lines, s)
 }
 
 // oneLine is a cell as it is printed, so that its width is the one it will have.

@@ -44,7 +44,7 @@ func (a *app) recallCmd() *cobra.Command {
 	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, message.HelpLimit.In(a.lang))
 	complete(cmd, "host", host.Names())
 	_ = cmd.RegisterFlagCompletionFunc("session", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return a.recentSessions(50), cobra.ShellCompDirectiveNoFileComp
+		return a.offered(), cobra.ShellCompDirectiveNoFileComp
 	})
 	return cmd
 }
@@ -159,23 +159,28 @@ func (a *app) printHit(h *recall.Hit) {
 	if h.Copies > 0 {
 		head = append(head, message.RecallCopies.Format(a.lang, h.Copies))
 	}
-	text := h.Snippet
-	if a.tty(a.env.Stdout) {
-		var b strings.Builder
-		at := 0
+	w := a.env.Stdout
+	fmt.Fprintf(w, "%s\n    %s:%d\n    ", strings.Join(head, "  "), a.homePath(h.Path, 1<<10), h.Line)
+	at := 0
+	if a.tty(w) {
 		for _, m := range h.Marks {
-			b.WriteString(text[at:m[0]] + "\x1b[1m" + text[m[0]:m[1]] + "\x1b[22m")
+			fmt.Fprint(w, h.Snippet[at:m[0]])
+			fmt.Fprint(raw(w), "\x1b[1m")
+			fmt.Fprint(w, h.Snippet[m[0]:m[1]])
+			fmt.Fprint(raw(w), "\x1b[22m")
 			at = m[1]
 		}
-		text = b.String() + text[at:]
 	}
-	fmt.Fprintf(a.env.Stdout, "%s\n    %s:%d\n    %s\n", strings.Join(head, "  "), a.homePath(h.Path, 1<<10), h.Line, text)
+	fmt.Fprintln(w, h.Snippet[at:])
 }
 
 // findHint says what to do about a session that cannot be found.
 func (a *app) findHint(err error) error {
 	var many *transcript.Ambiguous
-	if errors.Is(err, transcript.ErrNotFound) || errors.As(err, &many) {
+	switch {
+	case errors.As(err, &many):
+		return message.WithHint(message.Fail(message.ManySessions, many.Prefix, len(many.IDs), strings.Join(many.IDs[:min(4, len(many.IDs))], ", ")), message.HintSessions)
+	case errors.Is(err, transcript.ErrNotFound):
 		return message.WithHint(err, message.HintSessions)
 	}
 	return err

@@ -131,6 +131,8 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 	check("sessions", run("", "sessions"))
 	check("sessions rm", run("", "sessions", "rm", clone.Get("result.id").String(), "--yes"))
 	check("audit", run("", "audit"))
+	check("config", run("", "config"))
+	check("version", run("", "version"))
 	check("workflow list", run("", "workflow", "list"))
 	check("workflow show", run("", "workflow", "show", "full"))
 	check("workflow status", run("", "workflow", "status"))

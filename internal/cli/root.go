@@ -58,6 +58,10 @@ func Main(args []string, env Env) int {
 		err = message.Fail(message.Interrupted)
 	}
 	code := a.exit(err)
+	// What could not be written was not said: a full disk is no success.
+	if failed := writeError(env.Stdout); failed != nil && code == 0 {
+		code = a.exit(message.Fail(message.NotWritten, failed))
+	}
 	if hosted {
 		code = min(code, 1)
 	}
@@ -84,11 +88,15 @@ func (a *app) root() *cobra.Command {
 		a.watchCmd(),
 		a.statuslineCmd(),
 		a.cleanupCmd(),
+		a.configCmd(),
+		a.completionCmd(),
+		a.versionCmd(),
 		a.hookHelpCmd(),
 	} {
 		root.AddCommand(c)
 	}
 	addExamples(root)
+	a.speak(root)
 	return root
 }
 
@@ -109,9 +117,6 @@ func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
 	root.SetIn(a.env.Stdin)
 	root.SetOut(a.env.Stdout)
 	root.SetErr(a.env.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
-	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, message.HelpJSON.In(a.lang))
 	return root
 }
@@ -124,26 +129,4 @@ func (a *app) hookHelpCmd() *cobra.Command {
 		Long:  message.HelpHookLong.In(a.lang),
 		Run:   func(*cobra.Command, []string) {},
 	}
-}
-
-// usageArgs makes a wrong number of arguments a usage error.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
-		}
-		return nil
-	}
-}
-
-func version() string {
-	v := Version
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 7 {
-				v += " (" + s.Value[:7] + ")"
-			}
-		}
-	}
-	return v
 }

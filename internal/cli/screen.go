@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"unicode/utf8"
@@ -17,6 +20,7 @@ type screen struct {
 	mu   sync.Mutex
 	w    io.Writer
 	part []byte // the beginning of a character whose end is not written yet
+	err  error  // the first that writing met
 }
 
 func newScreen(w io.Writer) io.Writer {
@@ -36,9 +40,26 @@ func (s *screen) Write(p []byte) (int, error) {
 	n := whole(text)
 	s.part = append([]byte(nil), text[n:]...)
 	if _, err := s.w.Write(appendSafe(nil, text[:n])); err != nil {
+		s.err = cmp.Or(s.err, err)
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// writeError is what went wrong while a screen was written to, in the system's
+// words alone.
+func writeError(w io.Writer) error {
+	s, ok := w.(*screen)
+	if !ok {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var path *fs.PathError
+	if errors.As(s.err, &path) {
+		return path.Err
+	}
+	return s.err
 }
 
 // whole is how much of a text ends with a complete character. A carriage return

@@ -61,7 +61,8 @@ func FuzzScreen(f *testing.F) {
 func TestTableOfHostileCells(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	table(&out, [][]string{{"one\ntwo", "x"}, {hostile, "y"}})
+	a := &app{env: Env{Getenv: func(string) string { return "" }}}
+	a.table(&out, [][]string{{"one\ntwo", "x"}, {hostile, "y"}})
 	if n := strings.Count(out.String(), "\n"); n != 2 {
 		t.Errorf("%d lines: %q", n, out.String())
 	}

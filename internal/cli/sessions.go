@@ -189,7 +189,7 @@ func (a *app) sessionTable(rows []sessionInfo, numbered bool) {
 	if numbered {
 		w = a.env.Stderr
 	}
-	table(w, out)
+	a.table(w, out)
 }
 
 // removed is a clone that `sessions rm` took away.

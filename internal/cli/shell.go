@@ -33,6 +33,7 @@ func RunProgram(name string, short, long message.Text, args []string, env Env, b
 	defer stop()
 	root := a.newRoot(name, short, long)
 	root.AddCommand(build(&Shell{a})...)
+	a.speak(root)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -63,7 +64,7 @@ func (s *Shell) Note(t message.Text, args ...any) { s.app.note(t, args...) }
 func (s *Shell) PrintJSON(v any) error { return s.app.printJSON(v) }
 
 // Table prints rows in columns.
-func (s *Shell) Table(rows [][]string) { table(s.app.env.Stdout, rows) }
+func (s *Shell) Table(rows [][]string) { s.app.table(s.app.env.Stdout, rows) }
 
 // Usage makes an error one of usage: exit code 2.
 func (s *Shell) Usage(err error) error { return usageError{err} }

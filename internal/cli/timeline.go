@@ -34,7 +34,7 @@ func (a *app) timelineCmd() *cobra.Command {
 			if last < 1 {
 				return usageError{message.WithHint(message.Fail(message.LastBelowOne, last), message.HintHelp, cmd.CommandPath())}
 			}
-			s, err := a.session(id, true)
+			s, _, err := a.look(id)
 			if err != nil {
 				return err
 			}
@@ -54,6 +54,9 @@ func (a *app) timelineCmd() *cobra.Command {
 			}
 			for _, e := range entries {
 				a.printEvent(e)
+			}
+			if len(entries) == 0 && !a.json {
+				a.note(message.TimelineEmpty, s.ID())
 			}
 			if stats.Bad > 0 {
 				a.note(message.BadLines, stats.Bad)

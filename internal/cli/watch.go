@@ -64,6 +64,9 @@ func (a *app) watchCodexCmd() *cobra.Command {
 			if remote != "" && socket != "" {
 				return usageError{message.Fail(message.WatchBothAddress)}
 			}
+			if install && remove {
+				return oneOf(cmd, "--install", "--uninstall")
+			}
 			if install || remove {
 				return a.watchService(cmd.Context(), cmd, f.dryRun, remove)
 			}
@@ -107,7 +110,6 @@ func (a *app) watchCodexCmd() *cobra.Command {
 	cmd.Flags().StringVar(&id, "thread", "", message.HelpWatchThread.In(a.lang))
 	cmd.Flags().BoolVar(&install, "install", false, message.HelpWatchInstall.In(a.lang))
 	cmd.Flags().BoolVar(&remove, "uninstall", false, message.HelpWatchRemove.In(a.lang))
-	cmd.MarkFlagsMutuallyExclusive("install", "uninstall")
 	return cmd
 }
 

@@ -106,7 +106,7 @@ func (a *app) workflowList() *cobra.Command {
 			if a.json {
 				return a.printJSON(out)
 			}
-			table(a.env.Stdout, rows)
+			a.table(a.env.Stdout, rows)
 			return nil
 		},
 	}
@@ -287,7 +287,7 @@ func (a *app) printDAG(f blueprint.File) error {
 		return a.printJSON(out)
 	}
 	fmt.Fprintln(a.env.Stdout, blueprint.Draw(s.DAG, a.lang))
-	table(a.env.Stdout, rows)
+	a.table(a.env.Stdout, rows)
 	return nil
 }
 
@@ -425,7 +425,7 @@ func (a *app) workflowStatus(id *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: message.HelpWorkflowStatus.In(a.lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			sess, err := a.session(*id, true)
+			sess, _, err := a.look(*id)
 			if err != nil {
 				return err
 			}
@@ -523,7 +523,7 @@ func (a *app) printStatus(sid string, s *workflow.State) {
 		add(s.Crashes[k] > 0, message.NoteCrashes, s.Crashes[k])
 		rows = append(rows, []string{s.Describe(k, a.lang) + " " + k, st.Status, dash(nonEmpty(st.Result)), strings.Join(notes, ", ")})
 	}
-	table(a.env.Stdout, rows)
+	a.table(a.env.Stdout, rows)
 	if s.EndReason != "" {
 		a.say(message.LoopReason, s.EndReason)
 	}

@@ -41,3 +41,12 @@ func ParseThinking(s string) ([]Band, error) {
 	}
 	return parseRanges(s, "thinking range", removeTools)
 }
+
+// PresetNames are the names of the presets, from gentle to harsh.
+func PresetNames() []string {
+	var names []string
+	for _, p := range presets() {
+		names = append(names, p.Name)
+	}
+	return names
+}

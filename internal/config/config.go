@@ -217,7 +217,18 @@ func (p Problem) Error() string {
 // Load reads the settings file and applies the environment on top. A missing
 // file is no problem. Either argument may be empty (nil).
 func Load(path string, getenv func(string) string) (Config, []Problem) {
+	c, _, problems := LoadFrom(path, getenv)
+	return c, problems
+}
+
+// FromFile is the origin of a key that the settings file sets.
+const FromFile = "file"
+
+// LoadFrom is [Load] with the origin of each key that has no default value:
+// FromFile, or the name of the variable.
+func LoadFrom(path string, getenv func(string) string) (Config, map[string]string, []Problem) {
 	c := Defaults()
+	origins := map[string]string{}
 	var problems []Problem
 	if path != "" {
 		src, err := ReadFile(path, maxSource)
@@ -229,6 +240,7 @@ func Load(path string, getenv func(string) string) (Config, []Problem) {
 			d := decodeYAML(src, path, 1, &c)
 			problems = d.problems
 			for _, key := range d.set {
+				origins[key] = FromFile
 				if key, ok := strings.CutPrefix(key, "compact."); ok {
 					c.Compact.Set = append(c.Compact.Set, key)
 				}
@@ -236,9 +248,9 @@ func Load(path string, getenv func(string) string) (Config, []Problem) {
 		}
 	}
 	if getenv != nil {
-		problems = append(problems, applyEnv(&c, getenv)...)
+		problems = append(problems, applyEnv(&c, getenv, origins)...)
 	}
-	return c, problems
+	return c, origins, problems
 }
 
 // ReadFile returns the content of a regular file of at most limit bytes. Other

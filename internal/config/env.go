@@ -51,7 +51,7 @@ var environment = []struct {
 	}},
 }
 
-func applyEnv(c *Config, getenv func(string) string) []Problem {
+func applyEnv(c *Config, getenv func(string) string, origins map[string]string) []Problem {
 	var problems []Problem
 	for _, e := range environment {
 		v := strings.TrimSpace(getenv(e.name))
@@ -60,7 +60,9 @@ func applyEnv(c *Config, getenv func(string) string) []Problem {
 		}
 		if err := e.apply(c, v); err != nil {
 			problems = append(problems, Problem{Key: e.name, Msg: fmt.Sprintf("%v, got %s", err, quote(v))})
+			continue
 		}
+		origins[e.key] = e.name
 	}
 	return problems
 }

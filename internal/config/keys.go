@@ -42,6 +42,13 @@ func Keys() []KeyDoc {
 	return keys
 }
 
+// Values are a configuration's values as they would stand in the file.
+func Values(c Config) map[string]string {
+	values := map[string]string{}
+	walkKeys(reflect.ValueOf(c), "", func(key string, v reflect.Value, _ reflect.StructTag) { values[key] = show(v) })
+	return values
+}
+
 func walkKeys(v reflect.Value, path string, visit func(string, reflect.Value, reflect.StructTag)) {
 	t := v.Type()
 	for i := range t.NumField() {

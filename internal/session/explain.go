@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -16,14 +17,14 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// promptFile is the user's copy of the auto-compact prompt.
-func promptFile(home *store.Home) string { return filepath.Join(home.Root(), "auto-compact.md") }
+// PromptFile is the user's copy of the auto-compact prompt.
+func PromptFile(home *store.Home) string { return filepath.Join(home.Root(), "auto-compact.md") }
 
 // Settings reads the prompt file, which rules when to compact and what is handed
 // over. It is asked at the end of a turn and before a compaction, never on a
 // tool's way.
 func Settings(home *store.Home, cfg config.Compact) (compact.Settings, []config.Problem) {
-	return prompt.LoadAutoCompact(promptFile(home), cfg)
+	return prompt.LoadAutoCompact(PromptFile(home), cfg)
 }
 
 // Insight is what `overtone compact explain` shows of a session.
@@ -38,6 +39,12 @@ type Insight struct {
 // Explain decides as the hooks would, or as the watcher that has seen the
 // session, changing nothing. Without a path the transcript is the one last seen.
 func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Time, path string) (Insight, error) {
+	return ExplainFile(home, s, cfg, now, path, "", nil)
+}
+
+// ExplainFile is [Explain] for a session that nobody may have observed: its file
+// is the one that is known otherwise, and fill tells what stands in it.
+func ExplainFile(home *store.Home, s *store.Session, cfg config.Compact, now time.Time, path, otherwise string, fill func(path string, in *compact.Input)) (Insight, error) {
 	m, err := Read(s)
 	if err != nil {
 		return Insight{}, err
@@ -50,14 +57,15 @@ func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Ti
 	if err != nil {
 		return Insight{}, err
 	}
-	if path == "" {
-		path = thread.Transcript
-	}
+	path = cmp.Or(path, thread.Transcript, otherwise)
 	set, _ := Settings(home, cfg) // what is wrong in it, `overtone config` says
 	if watched.Host == "" || !thread.Usage.Known() {
 		thread = thread.Apply(usageSeen(transcript.TailUsage(path)), set)
 	}
 	in := thread.Weigh(now, set)
+	if fill != nil {
+		fill(path, &in)
+	}
 	out := Insight{Input: in, Decision: compact.Decide(in), Workflow: state != nil}
 	if watched.Record.Receipt.ID != "" {
 		out.Receipt = &watched.Record.Receipt

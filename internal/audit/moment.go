@@ -1,0 +1,114 @@
+package audit
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// Moment is where a session stands, as its file alone tells.
+type Moment struct {
+	// Model is the last one; Context is what it was sent and said.
+	Model   string
+	Context int64
+	Window  int64 // 0 where nobody knows
+	// Signals are those of the last turn.
+	Signals compact.Signals
+	// Last is the last request, Expires when what it cached is gone; both zero
+	// where there was none, Expires also where the host does not tell.
+	Last, Expires time.Time
+	// Repaid is after how many requests a compaction now would be cheaper than
+	// none; 0 when it would not make the context smaller.
+	Repaid float64
+	// Compactions are those that happened.
+	Compactions []compact.Compaction
+}
+
+// What a compaction leaves where a session has had none: measured on recorded
+// ones.
+const (
+	usualSummary = 2_900
+	usualRead    = 15_000
+)
+
+// Now reads a session's file.
+func Now(ctx context.Context, file transcript.File, set compact.Settings, known func(model string) int64) (Moment, error) {
+	t, err := read(ctx, file, set)
+	if err != nil {
+		return Moment{}, err
+	}
+	m := Moment{Window: windowOf(t, known)}
+	for i := range t.marks {
+		if t.marks[i].turn {
+			m.Signals = 0
+		}
+		m.Signals |= t.marks[i].signals
+	}
+	for i := range t.Compacted {
+		e := &t.Compacted[i]
+		k := compact.Compaction{At: time.UnixMilli(e.Time), Before: e.Pre, After: -1, Foreign: true}
+		if r := mainAfter(t.requests, e.At); r != nil {
+			k.After = r.tokens.Context()
+		}
+		m.Compactions = append(m.Compactions, k)
+		if i == len(t.Compacted)-1 && mainAfter(t.requests, e.At) == nil {
+			return m, nil // nothing was asked since
+		}
+	}
+	last := mainBefore(t.requests, len(t.requests))
+	if last == nil {
+		return m, nil
+	}
+	m.Model, m.Context = t.Models[last.model], last.tokens.Context()+last.tokens.Output
+	m.Last = time.UnixMilli(last.time)
+	// A host that does not tell what it writes does not tell for how long either.
+	if wrote, hour := lastWrite(t); wrote {
+		life := fiveMinutes
+		if hour {
+			life = oneHour
+		}
+		m.Expires = m.Last.Add(time.Duration(life) * time.Millisecond)
+	}
+	m.Repaid = repaidNow(t, last, m.Context)
+	return m, nil
+}
+
+// lastWrite reports whether a request wrote to the cache, and whether the last one
+// that did wrote for an hour.
+func lastWrite(t *trace) (wrote, hour bool) {
+	for i := len(t.requests) - 1; i >= 0; i-- {
+		if r := &t.requests[i]; !r.side && r.tokens.CacheWrite > 0 {
+			return true, r.tokens.CacheHour > 0
+		}
+	}
+	return false, false
+}
+
+// repaidNow reckons with what earlier compactions of the session left.
+func repaidNow(t *trace, last *request, used int64) float64 {
+	after, readAgain, summary := []float64{}, []float64{}, []float64{}
+	for i := range t.Compacted {
+		e := &t.Compacted[i]
+		if r := mainAfter(t.requests, e.At); r != nil {
+			after, readAgain = append(after, float64(r.tokens.Context())), append(readAgain, float64(r.tokens.CacheRead))
+		}
+		if e.Summary > 0 {
+			summary = append(summary, float64(e.Summary)/charsPerToken)
+		}
+	}
+	middle := func(list []float64, usual float64) int64 {
+		if m := median(list); m != nil {
+			return int64(*m)
+		}
+		return int64(usual)
+	}
+	size, cached := middle(after, usualAfter), middle(readAgain, usualRead)
+	cached = min(cached, size)
+	first := Tokens{CacheRead: cached, CacheWrite: size - cached}
+	if _, hour := lastWrite(t); hour {
+		first.CacheHour = first.CacheWrite
+	}
+	return repay(prices().ratios(t.Models[last.model]), middle(summary, usualSummary), first, used, size).N
+}

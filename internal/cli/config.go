@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+)
+
+// setting is a key with what holds and where that comes from.
+type setting struct {
+	Key     string `json:"key"`
+	Value   string `json:"value"`
+	Default string `json:"default"`
+	// Origin is default, file, prompt or environment; From is the file or the
+	// variable.
+	Origin string `json:"origin"`
+	From   string `json:"from"`
+	Help   string `json:"help"`
+}
+
+func (a *app) configCmd() *cobra.Command {
+	var changed bool
+	cmd := &cobra.Command{
+		Use: "config", Short: message.HelpConfig.In(a.lang), Long: message.HelpConfigLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			list, problems := a.settings()
+			shown := []setting{}
+			for _, s := range list {
+				if !changed || s.Origin != "default" {
+					shown = append(shown, s)
+				}
+			}
+			return a.printSettings(shown, problems)
+		},
+	}
+	cmd.Flags().BoolVar(&changed, "changed", false, message.HelpConfigChanged.In(a.lang))
+	return cmd
+}
+
+// settings are all of them, in the order of the file.
+func (a *app) settings() ([]setting, []config.Problem) {
+	home := a.env.store()
+	cfg, origins, problems := config.LoadFrom(home.ConfigFile(), a.env.Getenv)
+	set, more := session.Settings(home, cfg.Compact)
+	problems = append(problems, more...)
+	cfg.Compact = set
+	values := config.Values(cfg)
+	var list []setting
+	for _, k := range config.Keys() {
+		s := setting{Key: k.Key, Value: values[k.Key], Default: k.Default, Origin: "default", Help: k.EN}
+		if a.lang == message.ZH {
+			s.Help = k.ZH
+		}
+		switch from, ok := origins[k.Key]; {
+		case ok && from == config.FromFile:
+			s.Origin, s.From = "file", a.short(home.ConfigFile())
+		case ok:
+			s.Origin, s.From = "environment", from
+		case k.Prompt != "" && s.Value != s.Default:
+			s.Origin, s.From = "prompt", a.short(session.PromptFile(home))
+		}
+		list = append(list, s)
+	}
+	return list, problems
+}
+
+func (a *app) printSettings(list []setting, problems []config.Problem) error {
+	if a.json {
+		texts := []string{}
+		for _, p := range problems {
+			texts = append(texts, p.Error())
+		}
+		return a.printJSON(struct {
+			Schema   int       `json:"schema"`
+			File     string    `json:"file"`
+			Settings []setting `json:"settings"`
+			Problems []string  `json:"problems"`
+		}{1, a.env.store().ConfigFile(), list, texts})
+	}
+	rows := [][]string{{message.ColKey.In(a.lang), message.ColValue.In(a.lang), message.ColOrigin.In(a.lang)}}
+	for _, s := range list {
+		from := s.From
+		if s.Origin == "default" {
+			from = message.OriginDefault.In(a.lang)
+		}
+		rows = append(rows, []string{s.Key, message.Short(s.Value, 60), from})
+	}
+	if len(list) > 0 {
+		a.table(a.env.Stdout, rows)
+	} else {
+		a.say(message.ConfigAllDefault)
+	}
+	for _, p := range problems {
+		fmt.Fprintln(a.env.Stderr, "⚠ "+p.Error())
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// The library's own words are English only, and some are Go's; here they are
+// said in the language of the locale.
+
+// speak makes a command and those below it speak for themselves.
+func (a *app) speak(root *cobra.Command) {
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(&cobra.Command{
+		Use: "help [COMMAND]", Short: message.HelpHelp.In(a.lang),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			c, _, err := root.Find(args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return commandNames(c), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(root, strings.Join(args, " "))
+			}
+			return c.Help()
+		},
+	})
+	root.InitDefaultHelpCmd()
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Flags().Lookup("help") == nil {
+			c.Flags().BoolP("help", "h", false, message.HelpFlag.In(a.lang))
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+	root.Flags().BoolP("version", "v", false, message.HelpVersion.In(a.lang))
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		if text := strings.TrimSpace(orElse(c.Long, c.Short)); text != "" {
+			for line := range strings.SplitSeq(text, "\n") {
+				fmt.Fprintln(c.OutOrStdout(), strings.Join(a.fold(c.OutOrStdout(), line), "\n"))
+			}
+			fmt.Fprintln(c.OutOrStdout())
+		}
+		a.usage(c.OutOrStdout(), c)
+	})
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		a.usage(c.OutOrStderr(), c)
+		return nil
+	})
+	root.SetFlagErrorFunc(a.flagError)
+}
+
+// fold breaks a line that is too wide; one that is laid out stays.
+func (a *app) fold(w io.Writer, line string) []string {
+	room := a.width(w)
+	if room == 0 || strings.HasPrefix(line, " ") {
+		return []string{line}
+	}
+	return wrap(line, room)
+}
+
+func orElse(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func commandNames(c *cobra.Command) []string {
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
+}
+
+// usage is how a command is called.
+func (a *app) usage(w io.Writer, c *cobra.Command) {
+	in := func(t message.Text) string { return t.In(a.lang) }
+	a.bold(w, in(message.UsageTitle))
+	if c.Runnable() {
+		fmt.Fprintln(w, "  "+strings.TrimSuffix(c.UseLine(), " [flags]")+" ["+in(message.UsageFlag)+"]")
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintln(w, "  "+c.CommandPath()+" ["+in(message.UsageCommand)+"]")
+	}
+	if c.Example != "" {
+		fmt.Fprintln(w)
+		a.bold(w, in(message.UsageExamples))
+		fmt.Fprintln(w, strings.TrimRight(c.Example, "\n"))
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintln(w)
+		a.bold(w, in(message.UsageCommands))
+		var rows [][]string
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				rows = append(rows, []string{"  " + sub.Name(), sub.Short})
+			}
+		}
+		a.pairs(w, rows)
+	}
+	a.flagTable(w, message.UsageFlags, c.LocalFlags())
+	a.flagTable(w, message.UsageGlobal, c.InheritedFlags())
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintln(w)
+		fmt.Fprintln(w, message.UsageMore.Format(a.lang, c.CommandPath()))
+	}
+}
+
+func (a *app) flagTable(w io.Writer, title message.Text, flags *pflag.FlagSet) {
+	var rows [][]string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		name := "      --" + f.Name
+		if f.Shorthand != "" {
+			name = "  -" + f.Shorthand + ", --" + f.Name
+		}
+		kind := map[string]string{"bool": "", "int": " N", "float64": " N", "duration": " TIME"}
+		if k, ok := kind[f.Value.Type()]; ok {
+			name += k
+		} else {
+			name += " " + strings.ToUpper(valueName(f))
+		}
+		text := f.Usage
+		if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "[]" && d != "0s" {
+			text += message.UsageDefault.Format(a.lang, d)
+		}
+		rows = append(rows, []string{name, text})
+	})
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	a.bold(w, title.In(a.lang))
+	a.pairs(w, rows)
+}
+
+// valueName is what a flag's value is called.
+func valueName(f *pflag.Flag) string {
+	switch f.Name {
+	case "session", "transcript", "policy", "html":
+		if f.Name == "session" {
+			return "id"
+		}
+		return "file"
+	case "host", "mode", "lang", "preset", "provider", "model", "template", "stage", "project", "title", "feature", "type", "bands", "stages", "reason":
+		return f.Name
+	}
+	return "text"
+}
+
+// flagError says what is wrong with a flag.
+func (a *app) flagError(cmd *cobra.Command, err error) error {
+	var (
+		unknown *pflag.NotExistError
+		missing *pflag.ValueRequiredError
+		invalid *pflag.InvalidValueError
+		syntax  *pflag.InvalidSyntaxError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		name := "--" + unknown.GetSpecifiedName()
+		if s := unknown.GetSpecifiedShortnames(); s != "" {
+			name = "-" + unknown.GetSpecifiedName()
+		}
+		return unknownWord(message.Fail(message.UnknownFlag, name), unknown.GetSpecifiedName(), flagNames(cmd), "--", cmd)
+	case errors.As(err, &missing):
+		err = message.Fail(message.FlagNeedsValue, "--"+missing.GetFlag().Name)
+	case errors.As(err, &invalid):
+		want := message.FlagText
+		switch invalid.GetFlag().Value.Type() {
+		case "int", "float64":
+			want = message.FlagNumber
+		case "bool":
+			want = message.FlagBool
+		case "duration":
+			want = message.FlagDuration
+		}
+		err = message.Fail(message.FlagBadValue, "--"+invalid.GetFlag().Name, invalid.GetValue(), want.In(a.lang))
+	case errors.As(err, &syntax):
+		err = message.Fail(message.FlagBadSyntax, syntax.GetSpecifiedFlag())
+	}
+	return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
+}
+
+func flagNames(cmd *cobra.Command) []string {
+	var names []string
+	for _, set := range []*pflag.FlagSet{cmd.Flags(), cmd.InheritedFlags()} {
+		set.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	}
+	return names
+}
+
+// unknownWord is a wrong word, with the one that may have been meant.
+func unknownWord(err error, word string, words []string, prefix string, cmd *cobra.Command) error {
+	if near := nearest(word, words); near != "" {
+		return usageError{message.WithHint(err, message.HintDidYouMean, prefix+near)}
+	}
+	return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
+}
+
+func unknownCommand(cmd *cobra.Command, word string) error {
+	return unknownWord(message.Fail(message.UnknownCommand, word, cmd.CommandPath()), word, commandNames(cmd), cmd.CommandPath()+" ", cmd)
+}
+
+// usageArgs makes a wrong number of arguments a usage error that names them.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if check(cmd, args) == nil {
+			return nil
+		}
+		if cmd.HasSubCommands() && len(args) > 0 {
+			return unknownCommand(cmd, args[0])
+		}
+		names := strings.Fields(cmd.Use)[1:]
+		err := message.Fail(message.MissingArg, "")
+		switch {
+		case len(args) < len(names):
+			err = message.Fail(message.MissingArg, strings.Trim(names[len(args)], "[]."))
+		case len(args) > len(names):
+			err = message.Fail(message.ExtraArg, args[len(names)])
+		}
+		return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
+	}
+}
+
+// completionCmd prints what makes a shell complete.
+func (a *app) completionCmd() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use: "completion SHELL", Short: message.HelpCompletion.In(a.lang), Long: message.HelpCompletionLong.In(a.lang),
+		Args: usageArgs(cobra.ExactArgs(1)), ValidArgs: shells,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, out := cmd.Root(), raw(a.env.Stdout)
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(out, true)
+			case "zsh":
+				return root.GenZshCompletion(out)
+			case "fish":
+				return root.GenFishCompletion(out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(out)
+			}
+			return unknownWord(message.Fail(message.UnknownShell, args[0], strings.Join(shells, ", ")), args[0], shells, "", cmd)
+		},
+	}
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// TestTablesFit: whatever the cells hold, no line is wider than the terminal,
+// and no cell is lost altogether.
+func TestTablesFit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.SampledFrom([]int{20, 40, 80, 120}).Draw(t, "width")
+		a := &app{env: Env{Getenv: func(k string) string {
+			return map[string]string{"COLUMNS": map[int]string{20: "20", 40: "40", 80: "80", 120: "120"}[width]}[k]
+		}}}
+		n := rapid.IntRange(1, 9).Draw(t, "columns")
+		cell := rapid.StringMatching(`[a-z測 /.]{0,60}`)
+		rows := [][]string{}
+		for range rapid.IntRange(1, 5).Draw(t, "rows") {
+			row := make([]string, n)
+			for i := range row {
+				row[i] = cell.Draw(t, "cell")
+			}
+			rows = append(rows, row)
+		}
+		var out strings.Builder
+		a.columns(&out, rows, rapid.Bool().Draw(t, "head"))
+		for line := range strings.Lines(out.String()) {
+			if got := columns(strings.TrimSuffix(line, "\n")); got > width {
+				t.Fatalf("%d columns of %d: %q", got, width, line)
+			}
+		}
+	})
+}
+
+// TestColour: marks of the program's own only on a terminal, and never with
+// NO_COLOR.
+func TestColour(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		tty  bool
+		vars map[string]string
+		want bool
+	}{
+		"terminal":  {true, nil, true},
+		"file":      {false, nil, false},
+		"no colour": {true, map[string]string{"NO_COLOR": "1"}, false},
+		"dumb":      {true, map[string]string{"TERM": "dumb"}, false},
+	} {
+		f, err := os.Create(t.TempDir() + "/out")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &app{lang: message.EN, env: Env{Getenv: func(k string) string { return c.vars[k] }, IsTTY: func(uintptr) bool { return c.tty }}}
+		a.table(newScreen(f), [][]string{{"HEAD", "B"}, {"cell", "b"}})
+		f.Close()
+		data, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(data), "\x1b[1mHEAD"); got != c.want || strings.Contains(string(data), "\x1b[1mcell") {
+			t.Errorf("%s: %q", name, data)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package message
+
+// What a command line says of itself: help, usage, sessions, settings, versions.
+var (
+	HelpHelp           = Text{ZH: "說明某個指令", EN: "help about a command"}
+	HelpFlag           = Text{ZH: "顯示說明", EN: "show this help"}
+	HelpVersion        = Text{ZH: "顯示版本、commit，以及是否有修改", EN: "the version, its commit, and whether it was modified"}
+	UsageTitle         = Text{ZH: "用法：", EN: "Usage:"}
+	UsageFlag          = Text{ZH: "選項", EN: "flags"}
+	UsageCommand       = Text{ZH: "指令", EN: "command"}
+	UsageCommands      = Text{ZH: "指令：", EN: "Commands:"}
+	UsageExamples      = Text{ZH: "範例：", EN: "Examples:"}
+	UsageFlags         = Text{ZH: "選項：", EN: "Flags:"}
+	UsageGlobal        = Text{ZH: "共用選項：", EN: "Global flags:"}
+	UsageDefault       = Text{ZH: "（預設 %s）", EN: " (default %s)"}
+	UsageMore          = Text{ZH: "各指令的說明：%s 指令 --help", EN: "More about a command: %s COMMAND --help"}
+	UnknownFlag        = Text{ZH: "沒有這個選項：%s", EN: "unknown flag: %s"}
+	FlagNeedsValue     = Text{ZH: "%s 需要一個值", EN: "%s needs a value"}
+	FlagBadValue       = Text{ZH: "%s：%q 不是%s", EN: "%s: %q is not %s"}
+	FlagBadSyntax      = Text{ZH: "無法理解的選項：%s", EN: "cannot read the flag %s"}
+	FlagsExclude       = Text{ZH: "%s 與 %s 不能並用", EN: "%s and %s exclude each other"}
+	FlagNumber         = Text{ZH: "數字", EN: "a number"}
+	FlagBool           = Text{ZH: " true 或 false", EN: "true or false"}
+	FlagDuration       = Text{ZH: "時間長度（例如 90s、5m）", EN: "a length of time such as 90s or 5m"}
+	FlagText           = Text{ZH: "可用的值", EN: "a value it takes"}
+	UnknownCommand     = Text{ZH: "%[2]q 沒有 %[1]q 這個指令", EN: "unknown command %[1]q for %[2]q"}
+	MissingArg         = Text{ZH: "缺少參數 %s", EN: "missing argument %s"}
+	ExtraArg           = Text{ZH: "多餘的參數 %q", EN: "unexpected argument %q"}
+	UnknownShell       = Text{ZH: "沒有 %s 的補全；可用：%s", EN: "no completion for %s; there are: %s"}
+	NotWritten         = Text{ZH: "輸出無法寫出：%v", EN: "write output: %v"}
+	ManySessions       = Text{ZH: "%q 符合 %d 個 session：%s", EN: "%q matches %d sessions: %s"}
+	HelpCompletion     = Text{ZH: "shell 的自動補全", EN: "completion for your shell"}
+	HelpCompletionLong = Text{
+		ZH: "印出讓 shell 補全指令、session、預設組合、服務與工作流的腳本。\n\n  source <(overtone completion bash)\n  overtone completion zsh > \"${fpath[1]}/_overtone\"\n  overtone completion fish > ~/.config/fish/completions/overtone.fish",
+		EN: "Prints what makes a shell complete commands, sessions, presets, providers and workflows.\n\n  source <(overtone completion bash)\n  overtone completion zsh > \"${fpath[1]}/_overtone\"\n  overtone completion fish > ~/.config/fish/completions/overtone.fish",
+	}
+	VersionCommit   = Text{ZH: "commit", EN: "commit"}
+	VersionClean    = Text{ZH: "（未修改）", EN: "(unmodified)"}
+	VersionModified = Text{ZH: "（有修改）", EN: "(modified)"}
+	VersionUnknown  = Text{ZH: "未知", EN: "unknown"}
+	HelpConfig      = Text{ZH: "目前生效的設定，以及各自的來源", EN: "the settings in force and where each comes from"}
+	HelpConfigLong  = Text{
+		ZH: "每個設定的值與來源：預設值、設定檔、auto-compact.md 或環境變數；也列出設定中的問題。",
+		EN: "Each setting with its value and origin: the default, the settings file, auto-compact.md or a variable; what is wrong in them is said, too.",
+	}
+	HelpConfigChanged   = Text{ZH: "只列出非預設的設定", EN: "only what is not the default"}
+	ColKey              = Text{ZH: "設定", EN: "KEY"}
+	ColOrigin           = Text{ZH: "來源", EN: "FROM"}
+	OriginDefault       = Text{ZH: "預設值", EN: "default"}
+	ConfigAllDefault    = Text{ZH: "所有設定都是預設值", EN: "every setting is the default"}
+	NoSuchSession       = Text{ZH: "沒有名為 %s 的 session", EN: "there is no session %s"}
+	HintDidYouMean      = Text{ZH: "您是指 %s 嗎？", EN: "did you mean %s?"}
+	TimelineEmpty       = Text{ZH: "session %s 沒有事件", EN: "session %s has no events"}
+	ExplainCacheWarm    = Text{ZH: "快取：仍有效，%s 過期（還有 %s）", EN: "cache: warm until %s (%s left)"}
+	ExplainCacheCold    = Text{ZH: "快取：%s 前已過期，此刻壓縮不會多花重寫的錢", EN: "cache: expired %s ago, so the next request writes all of it again anyway"}
+	ExplainCacheNone    = Text{ZH: "快取：host 沒有說明", EN: "cache: the host does not say"}
+	ExplainCacheUnknown = Text{ZH: "快取：沒有可讀的請求", EN: "cache: no request to go by"}
+	ExplainRepaid       = Text{ZH: "；現在壓縮約 %.1f 個請求後回本（價格只在兩個邊界之間取捨，不單獨決定）", EN: "; a compaction now is repaid after %.1f requests (price breaks ties, it never decides)"}
+	ExplainNotRepaid    = Text{ZH: "；現在壓縮不會讓 context 變小", EN: "; a compaction now would not make the context smaller"}
+)
