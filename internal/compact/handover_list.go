@@ -201,13 +201,15 @@ func (r *Record) layOut(chosen []candidate, l message.Lang) string {
 		}
 		return f
 	}
-	var loose []string
+	var files, names []string // that have no line of their own
 	for _, c := range chosen {
 		switch {
 		case c.path != "":
 			open(c.path, r.known(c.path)).own = true
-		case c.nameStat.path || c.home < 0 || far(r.files[c.home].path):
-			loose = append(loose, c.text)
+		case c.nameStat.path:
+			files = append(files, c.text)
+		case c.home < 0 || far(r.files[c.home].path):
+			names = append(names, c.text)
 		default:
 			f := open(r.files[c.home].path, c.home)
 			f.names = append(f.names, c.text)
@@ -217,15 +219,18 @@ func (r *Record) layOut(chosen []candidate, l message.Lang) string {
 	for _, f := range order {
 		// A line that only says where a single name stands is dearer than it.
 		if !f.own && len(f.names) < 2 {
-			loose = append(loose, f.names...)
+			names = append(names, f.names...)
 			continue
 		}
 		root.add(f)
 	}
 	var b strings.Builder
 	r.writeFolder(&b, root, "", "", l)
-	if len(loose) > 0 {
-		b.WriteString(message.HandoverElsewhere.In(l) + strings.Join(loose, " "))
+	if len(files) > 0 {
+		b.WriteString(message.HandoverOtherFiles.In(l) + strings.Join(files, " ") + "\n")
+	}
+	if len(names) > 0 {
+		b.WriteString(message.HandoverOtherNames.In(l) + strings.Join(names, " "))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

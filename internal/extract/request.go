@@ -231,7 +231,8 @@ func Tasks(own string) bool {
 	low := " " + strings.ToLower(strings.ReplaceAll(own, "’", "'")) + " "
 	plain := strings.NewReplacer(",", " ", ".", " ", ":", " ", "!", " ", "?", " ", "\n", " ").Replace(low)
 	if len(words) > 0 && len(words) < 12 && continues(words[0]) {
-		return mentions(low, " let's ", "請", "幫我")
+		// After "好，幫我" a verb alone names nothing to work on.
+		return mentions(low, " let's ") || mentions(low, "請", "请", "幫我", "帮我") && wideRunes(own)-wideRunes(words[0]) >= 6
 	}
 	return mentions(plain, " can you ", " could you ", " can we ", " could we ", " let's ", " lets ", " please ", " i want ", " i'd like ", " i would like ", " i need ", " we need to ", " we should ", " would you ", " help me ", " your task ", " implement", " address ", " i would suggest ",
 		"請", "请", "幫", "帮", "我要", "我想", "實作", "实现", "加上", "新增", "修正", "修复", "檢查", "检查", "改成", "重構", "寫一", "写一") ||
@@ -241,7 +242,8 @@ func Tasks(own string) bool {
 // continues reports a first word that answers what was said before.
 func continues(w string) bool {
 	switch w {
-	case "yes", "y", "yep", "yeah", "ok", "okay", "sure", "no", "nope", "but", "hmm", "and", "right", "correct", "good", "great", "nice", "perfect", "cool", "thanks", "exactly", "also":
+	case "yes", "y", "yep", "yeah", "ok", "okay", "sure", "no", "nope", "but", "hmm", "and", "right", "correct", "good", "great", "nice", "perfect", "cool", "thanks", "exactly", "also",
+		"可以", "好", "好的", "好啊", "行", "嗯", "對", "对", "是", "是的", "沒錯", "没错", "不錯", "不错", "沒問題", "没问题":
 		return true
 	}
 	return false

@@ -64,6 +64,8 @@ func TestTasks(t *testing.T) {
 		"we have an import cycle now":                      false,
 		"but the ids are only used in relation to storage": false,
 		"hmm but could it not diff against the base?":      false,
+		"可以，帮我补充":                                          false,
+		"好的，幫我重構登入模組":                                      true,
 	} {
 		if got := extract.Tasks(text); got != want {
 			t.Errorf("%q: %v", text, got)
