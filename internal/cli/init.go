@@ -230,6 +230,11 @@ func (a *app) short(path string) string { return a.env.folders().Short(path) }
 // confirm asks before anything is written, and once more before sessions go.
 func (s *installer) confirm(r *setup.Report) error {
 	if !s.interactive() {
+		// Nobody can be asked: what changes the host, or takes sessions away, has to
+		// be wanted in so many words.
+		if !s.yes && r.Changed && (s.purge || r.Mode != "") {
+			return usageError{message.WithHint(message.Fail(message.RmNeedYes), message.HintRmNeedYes)}
+		}
 		return nil
 	}
 	if r.Changed {

@@ -32,7 +32,7 @@ func TestInitAsks(t *testing.T) {
 		"no":                   {{"init --host codex", "\nn\n", 1, "Apply", ""}},
 		"end of input":         {{"init --host codex", "\n", 1, "Apply", ""}},
 		"--yes asks nothing":   {{"init --host codex --yes", "", 0, "installed", "language: en"}},
-		"--json asks nothing":  {{"init --host codex --json", "", 0, `"schema": 1`, "language: en"}},
+		"--json asks nothing":  {{"init --host codex --json --yes", "", 0, `"schema": 1`, "language: en"}},
 		"a preview, neither":   {{"init --host codex --dry-run", "", 0, "preview", ""}},
 		"--lang: no question":  {{"init --host codex --lang zh-TW", "y\n", 0, "Apply", "language: zh-TW"}},
 		"nothing to do, quiet": {{"init --host codex --yes", "", 0, "", "language: en"}, {"init --host codex", "", 0, "nothing to change", "language: en"}},

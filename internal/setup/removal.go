@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
@@ -22,6 +23,28 @@ type Removal struct {
 	folder string          // removed as a whole
 	// service keeps a watcher running; nil without one.
 	service *ServiceChange
+}
+
+// planMode forgets mode auto: whoever installs again later has not asked for it.
+// Settings that cannot be edited keep nobody from uninstalling.
+func (r *Removal) planMode(hosts []*host.Host) {
+	if !slices.ContainsFunc(hosts, func(h *host.Host) bool { return h.Probe != nil }) {
+		return
+	}
+	f, err := host.Open(r.env.Home.ConfigFile())
+	if err == nil && f.Exists {
+		// The file's word alone counts: a variable of the environment is not ours to
+		// take back.
+		if cfg, _ := config.Load(f.Path, func(string) string { return "" }); cfg.Compact.Mode != "auto" {
+			return
+		}
+		if f.After, err = config.Set(f.After, "compact.mode", "suggest"); err == nil {
+			r.own = append(r.own, &f)
+		}
+	}
+	if err != nil {
+		r.warn(message.WarnConfig, err.Error())
+	}
 }
 
 // planService takes a watcher's service back, too.
@@ -57,6 +80,9 @@ func (e Env) PlanRemoval(hosts []*host.Host, purge bool) (*Removal, error) {
 		if _, err := os.Lstat(s.Plugin.Dir); s.Plugin.Dir != "" && err == nil {
 			r.folder = s.Plugin.Dir
 		}
+	}
+	if !purge {
+		r.planMode(hosts)
 	}
 	r.describe()
 	if r.service != nil {
@@ -124,6 +150,11 @@ func (r *Removal) Apply(ctx context.Context) error {
 			return err
 		}
 		f.Tidy()
+	}
+	for _, f := range r.own {
+		if err := write(f); err != nil {
+			return err
+		}
 	}
 	for _, s := range r.setups {
 		bin, err := exec.LookPath(s.Program)

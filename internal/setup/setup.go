@@ -90,7 +90,7 @@ type change struct {
 	Report
 	env      Env
 	settings []*host.File // the host's, undone by uninstall
-	own      []*host.File // ours, left alone by it
+	own      []*host.File // ours, of which it takes back mode auto alone
 }
 
 func newChange(e Env, h *host.Host) change {
