@@ -491,5 +491,6 @@ func agentMarks(t testing.TB) map[string]string {
 		mark, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
 		marks[strings.TrimSuffix(filepath.Base(f), ".md")] = mark
 	}
+	marks["stylist"] = stylistMark
 	return marks
 }

@@ -68,6 +68,9 @@ func (p *Relay) relay(r *mockapi.Request, n int) mockapi.Reply {
 			blocks = append(blocks, mockapi.Delegate(d.agent, "do "+d.stage))
 		}
 	}
+	for _, line := range runRE.FindAllStringSubmatch(r.Last(), -1) {
+		blocks = append(blocks, bash(line[1]))
+	}
 	if blocks == nil {
 		return mockapi.Text("RELAY-IDLE")
 	}
@@ -90,7 +93,10 @@ func (p *Relay) agent(r *mockapi.Request) mockapi.Reply {
 
 type delegation struct{ agent, stage string }
 
-var delegateRE = regexp.MustCompile(`(overtone:[a-z0-9-]+)（([A-Z0-9:a-z-]+)）`)
+var (
+	delegateRE = regexp.MustCompile(`([a-z][a-z0-9:-]+)（([A-Z0-9:a-z-]+)）`)
+	runRE      = regexp.MustCompile("➡️ 執行 `(overtone workflow run [^`]+)`")
+)
 
 // delegations finds what the routing lines of a text ask for, each stage once.
 func delegations(text string) []delegation {

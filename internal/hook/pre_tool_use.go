@@ -107,7 +107,10 @@ func (c *call) delegate() (host.Reply, error) {
 		case workflow.Denied:
 			r.Deny = workflow.DenyText(tx.Workflow, out, c.lang)
 		case workflow.Delegated:
-			r.Prompt = c.brief(tx, out.Stage)
+			if !c.host.BriefsAtStart {
+				// What the main agent asks goes on as it is: it is the host's, not ours.
+				r.Prompt = c.brief(tx, out.Stage) + "\n\n---\n\n" + c.in.Tool.Agent.Prompt
+			}
 		}
 		return err
 	})
@@ -117,8 +120,8 @@ func (c *call) delegate() (host.Reply, error) {
 // briefReport bounds the reports that are handed to an agent with its prompt.
 const briefReport = 12_000
 
-// brief is an agent's prompt with the node context in front. What the stage has
-// to read goes along: hosts refuse agents the folder it lies in.
+// brief is what an agent is told beside its task: the node context, and what the
+// stage has to read: hosts refuse agents the folder it lies in.
 func (c *call) brief(tx *session.Tx, stage string) string {
 	nc := c.node(tx, stage)
 	parts := []string{nc.Comment()}
@@ -144,8 +147,7 @@ func (c *call) brief(tx *session.Tx, stage string) string {
 			parts = append(parts, message.BriefFile.Format(c.lang, rc.ReflectionFile)+"\n"+fence(cut(string(data), 4000)))
 		}
 	}
-	// What the main agent asks goes on as it is: it is the host's, not ours.
-	return clean(strings.Join(parts, "\n\n")) + "\n\n---\n\n" + c.in.Tool.Agent.Prompt
+	return clean(strings.Join(parts, "\n\n"))
 }
 
 // unread tells of a report that is there and cannot be read.

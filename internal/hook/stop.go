@@ -114,7 +114,7 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	if l.Workflow != s.WorkflowID {
 		*l = session.Loop{Workflow: s.WorkflowID}
 	}
-	if len(s.ActiveStages) > 0 || len(c.in.Background) > 0 {
+	if (len(s.ActiveStages) > 0 || len(c.in.Background) > 0) && !c.mustWait(s) {
 		// What waits for the model keeps waiting: text here would start a turn.
 		return nil
 	}
@@ -153,6 +153,9 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	if ok && f.Total > 0 {
 		lines = append(lines, message.LoopTasks.Format(c.lang, f.Checked, f.Total))
 	}
+	if c.mustWait(s) {
+		lines = append(lines, message.LoopAwait.Format(c.lang, c.host.WaitTool, strings.Join(atWork(s), ", ")))
+	}
 	if hint := workflow.NextStep(s, c.lang); hint != "" {
 		lines = append(lines, message.LoopNext.Format(c.lang, hint))
 	} else {
@@ -167,6 +170,21 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	r.Block = joinLines(waiting.Context, strings.Join(lines, "\n"))
 	tx.Prompted()
 	return nil
+}
+
+// mustWait reports whether the main agent has to wait for agents itself: nothing
+// would wake it when they end.
+func (c *call) mustWait(s *workflow.State) bool { return c.host.WaitTool != "" && len(atWork(s)) > 0 }
+
+// atWork are the agents of stages that run.
+func atWork(s *workflow.State) []string {
+	var ids []string
+	for _, d := range s.Delegations {
+		if _, ours := session.RunBy(d.AgentID); d.Open && d.AgentID != "" && !ours {
+			ids = append(ids, d.AgentID)
+		}
+	}
+	return ids
 }
 
 // signature is what counts as progress.

@@ -6,12 +6,21 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// subagentStart ties an agent to its hand-over.
-func (c *call) subagentStart() (host.Reply, error) {
-	return c.forStage(func(tx *session.Tx, agent, id string) error {
-		_, err := tx.Apply(workflow.Bind{Agent: agent, AgentID: id})
-		return err
+// subagentStart ties an agent to its hand-over, and briefs it where its prompt could
+// not be.
+func (c *call) subagentStart() (r host.Reply, err error) {
+	_, err = c.forStage(func(tx *session.Tx, agent, id string) error {
+		if _, err := tx.Apply(workflow.Bind{Agent: agent, AgentID: id}); err != nil {
+			return err
+		}
+		for _, d := range tx.Workflow.Delegations {
+			if c.host.BriefsAtStart && d.Open && d.AgentID == id {
+				r.Context = c.brief(tx, d.Stage)
+			}
+		}
+		return nil
 	})
+	return r, err
 }
 
 // forStage runs f for an event of a sub-agent that works on a stage of a workflow

@@ -3,7 +3,9 @@ package host
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -11,15 +13,19 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/plugin"
 )
 
 // codexHost is Codex CLI. Its sub-agents are threads of their own.
 var codexHost = Host{
 	Name: Codex, Program: "codex", Floor: Version{0, 166, 0}, Verified: []Version{{0, 166, 0}},
-	Events: []string{"session-start", "user-prompt-submit", "post-tool-use", "pre-compact", "post-compact", "stop"},
-	Core:   []string{"user-prompt-submit"},
+	Events: []string{
+		"session-start", "user-prompt-submit", "pre-tool-use", "post-tool-use", "subagent-start", "subagent-stop", "pre-compact", "post-compact", "stop",
+	},
+	SessionEnv: []string{"CODEX_SESSION_ID", "CODEX_THREAD_ID"},
+	Core:       []string{"user-prompt-submit"},
 	// It cuts what hooks say at 2,500 tokens; names take one for three letters.
-	Delivers: true, Watched: true, NoStages: true, Room: 4600,
+	Delivers: true, Watched: true, AsksAgents: true, Loops: true, BriefsAtStart: true, WaitTool: "wait_agent", Room: 4600,
 	Resume: func(session string) string { return "codex resume " + session },
 	Decode: decodeCodex, Encode: encodeHooks,
 	Sessions: SessionFiles{Dir: "sessions", Depth: 3, Prefix: "rollout-"},
@@ -42,6 +48,7 @@ func setupCodex(p Place) Setup {
 	edits := codexEdits()
 	return Setup{
 		Settings: filepath.Join(p.Dir, "hooks.json"), Edits: edits,
+		Plugin:  Plugin{filepath.Join(p.Dir, "agents", pluginName), codexAgents},
 		Blocks:  []Block{{Path: filepath.Join(p.Dir, "config.toml"), Text: codexTools, Taken: "[mcp_servers.overtone]"}},
 		present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
 		check: func(f File, path string) []Finding {
@@ -103,16 +110,59 @@ type codexHook struct {
 	speaks                  bool
 }
 
-// codexHooks: a compaction from its beginning to the packet, and the tools whose
-// results are boundaries. Sessions otherwise start and end unreported.
+// codexHooks: a compaction from its beginning to the packet, the tools whose
+// results are boundaries, and what stages of a workflow are handed over and end by.
+// Sessions otherwise start and end unreported.
 var codexHooks = [...]codexHook{
-	{"SessionStart", "session-start", "compact", true},
+	{"SessionStart", "session-start", "compact|resume", true},
 	{"UserPromptSubmit", "user-prompt-submit", "", true},
-	{"PostToolUse", "post-tool-use", "Bash|apply_patch|update_plan", false},
+	{"PreToolUse", "pre-tool-use", "Bash|apply_patch|spawn_agent", false},
+	{"PostToolUse", "post-tool-use", "Bash|apply_patch|update_plan|spawn_agent|.*wait_agent|.*send_input|.*close_agent", true},
+	{"SubagentStart", "subagent-start", "", true},
+	{"SubagentStop", "subagent-stop", "", false},
 	{"PreCompact", "pre-compact", "", false},
 	{"PostCompact", "post-compact", "", false},
 	{"Stop", "stop", "", false},
 }
+
+// codexAgents are the plugin's agents in Codex's own form.
+func codexAgents() ([]PluginFile, error) {
+	names, err := fs.Glob(plugin.FS, "agents/*.md")
+	if err != nil {
+		return nil, err
+	}
+	var list []PluginFile
+	for _, name := range names {
+		data, err := fs.ReadFile(plugin.FS, name)
+		if err != nil {
+			return nil, err
+		}
+		base := strings.TrimSuffix(path.Base(name), ".md")
+		list = append(list, PluginFile{base + ".toml", codexAgent(base, string(data))})
+	}
+	return list, nil
+}
+
+// codexAgent writes an agent's file: its description, and its instructions with what
+// is different there.
+func codexAgent(name, md string) []byte {
+	_, rest, _ := strings.Cut(md, "---\n")
+	head, body, _ := strings.Cut(rest, "\n---\n")
+	about := ""
+	for line := range strings.Lines(head) {
+		if text, ok := strings.CutPrefix(line, "description:"); ok {
+			about = strings.Trim(strings.TrimSpace(text), `"`)
+		}
+	}
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	return []byte("name = " + quote(pluginName+":"+name) + "\ndescription = " + quote(about) + "\ndeveloper_instructions = \"\"\"\n" +
+		quoted.Replace(strings.TrimSpace(body)+"\n\n"+codexNote) + "\n\"\"\"\n")
+}
+
+// codexNote is what the agents are told there.
+const codexNote = `## In Codex
+
+The Node Context stands in a message of its own before your task. There is no Write tool: put the report into your last message, above the conclusion and the marker; it is saved for you, and you may be asked to repeat the conclusion alone.`
 
 // codexEdits add the hooks to hooks.json. Each goes to the end of its event:
 // Codex remembers the user's approval of a hook by its place in the list.

@@ -8,11 +8,18 @@ import (
 
 // codexTool tells Codex's tools apart.
 func codexTool(name string) Kind {
-	switch name {
-	case "Bash":
+	switch {
+	case name == "Bash":
 		return ShellTool
-	case "apply_patch":
+	case name == "apply_patch":
 		return EditTool
+	// Some come with the name of their group in front.
+	case strings.HasSuffix(name, "spawn_agent"):
+		return AgentTool
+	case strings.HasSuffix(name, "send_input"):
+		return MessageTool
+	case strings.HasSuffix(name, "close_agent"):
+		return HaltTool
 	}
 	return otherTool
 }
@@ -22,8 +29,15 @@ func codexTool(name string) Kind {
 func decodeCodex(event string, data []byte) Call {
 	p := readPayload(event, data, codexTool)
 	t := &p.call.Tool
-	if t.Kind == ShellTool {
+	switch t.Kind {
+	case ShellTool:
 		t.Output = shellOutput(p.response)
+	case AgentTool:
+		// Its answer is JSON in a text. All work in the background.
+		id := gjson.Get(text(p.response), "agent_id").String()
+		t.Agent = Agent{Type: text(p.input.Get("agent_type")), Prompt: text(p.input.Get("message")), Async: true, ID: id, Launched: id != ""}
+	case MessageTool, HaltTool:
+		t.Agent.ID = text(p.input.Get("target"))
 	}
 	t.Done = codexDone(*t)
 	return p.call

@@ -81,6 +81,12 @@ type Host struct {
 	// NoPerson: what a hook says to the person is not shown; the model has to
 	// pass it on.
 	NoPerson bool
+	// BriefsAtStart: what a sub-agent has to know goes to it as it begins; its prompt
+	// cannot be changed without answering for the person.
+	BriefsAtStart bool
+	// WaitTool is how the main agent waits for sub-agents, where their end does not
+	// wake it; "" where it does.
+	WaitTool string
 	// Watched: a watcher may drive its threads and hand over packets of its own.
 	Watched bool
 

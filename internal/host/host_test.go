@@ -117,8 +117,8 @@ func TestClaudeEdits(t *testing.T) {
 func TestPluginFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "plugin")
-	p := Plugin{dir, fstest.MapFS{
-		".claude-plugin/plugin.json": {Data: []byte("{}")}, "agents/a.md": {Data: []byte("a")},
+	p := Plugin{dir, func() ([]PluginFile, error) {
+		return pluginFiles(fstest.MapFS{".claude-plugin/plugin.json": {Data: []byte("{}")}, "agents/a.md": {Data: []byte("a")}})
 	}}
 	files, err := p.Files()
 	if err != nil || len(files) != 3 {

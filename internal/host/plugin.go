@@ -13,16 +13,16 @@ import (
 
 // Plugin is a folder that a host loads, and what belongs into it.
 type Plugin struct {
-	Dir string
-	fs  fs.FS // nil: there is none
+	Dir   string
+	files func() ([]PluginFile, error) // nil: there is none
 }
 
 // Files are the files below the folder.
 func (p Plugin) Files() ([]PluginFile, error) {
-	if p.fs == nil {
+	if p.files == nil {
 		return nil, nil
 	}
-	return pluginFiles(p.fs)
+	return p.files()
 }
 
 // PluginFile is one file below the plugin's folder.
@@ -61,7 +61,7 @@ func (s PluginState) Intact() bool { return len(s.Missing)+len(s.Changed)+len(s.
 // Compare looks at the folder.
 func (p Plugin) Compare(files []PluginFile) (PluginState, error) {
 	var s PluginState
-	if p.fs == nil {
+	if p.files == nil {
 		return s, nil
 	}
 	dir := p.Dir

@@ -21,6 +21,7 @@ type Removal struct {
 	setups []host.Setup
 	open   []host.Manifest // the runs that are taken back
 	folder string          // removed as a whole
+	inside []string        // folders of ours in those of hosts, removed as a whole
 	// service keeps a watcher running; nil without one.
 	service *ServiceChange
 }
@@ -77,8 +78,12 @@ func (e Env) PlanRemoval(hosts []*host.Host, purge bool) (*Removal, error) {
 		if h.Watched {
 			r.planService()
 		}
-		if _, err := os.Lstat(s.Plugin.Dir); s.Plugin.Dir != "" && err == nil {
+		switch _, err := os.Lstat(s.Plugin.Dir); {
+		case s.Plugin.Dir == "" || err != nil:
+		case holds(root, s.Plugin.Dir):
 			r.folder = s.Plugin.Dir
+		default:
+			r.inside = append(r.inside, s.Plugin.Dir)
 		}
 	}
 	if !purge {
@@ -90,6 +95,9 @@ func (e Env) PlanRemoval(hosts []*host.Host, purge bool) (*Removal, error) {
 	}
 	if _, err := os.Lstat(root); purge && err == nil {
 		r.folder = root
+	}
+	for _, dir := range r.inside {
+		r.Files, r.Changed = append(r.Files, FileReport{Path: dir, Action: Remove}), true
 	}
 	if r.folder != "" {
 		r.Files, r.Changed = append(r.Files, FileReport{Path: r.folder, Action: Remove}), true
@@ -145,6 +153,13 @@ func (r *Removal) planUndo(s host.Setup, runs []host.Manifest) error {
 
 // Apply gives the files back, has the hosts forget us, and removes our folders.
 func (r *Removal) Apply(ctx context.Context) error {
+	// First, so that a folder which is given back can go when it is empty.
+	for _, dir := range r.inside {
+		if err := removeFolder(dir); err != nil {
+			return err
+		}
+		_ = os.Remove(filepath.Dir(dir)) // only if nothing else is in it
+	}
 	for _, f := range r.settings {
 		if err := write(f); err != nil {
 			return err
