@@ -92,9 +92,12 @@ type codexRelay struct {
 	stages []string // that sub-agents were asked for, in order
 	seen   []string // what the main agent was shown
 	mended []string // what a sub-agent at DEV was told
+	closed map[string]bool
 	tried  bool
 	failed bool
 }
+
+var closeRE = regexp.MustCompile(`done with close_agent: ([0-9a-f, -]+)`)
 
 var codexDelegateRE = regexp.MustCompile(`(overtone:[a-z0-9-]+) \(([A-Z0-9:a-z-]+)\)`)
 
@@ -132,10 +135,20 @@ func (c *codexRelay) answer(r codexmock.Request) codexmock.Reply {
 		reply.Calls = append(reply.Calls, codexmock.Call{Name: "exec_command", Args: map[string]any{"cmd": "touch evil.txt"}})
 		return reply
 	}
+	spawned := false
 	for line := range strings.Lines(text) {
-		if !strings.Contains(line, "➡️") || len(reply.Calls) > 0 {
+		if m := closeRE.FindStringSubmatch(line); m != nil && !spawned {
+			for _, id := range strings.Split(m[1], ", ") {
+				if !c.closed[id] {
+					c.closed[id] = true
+					reply.Calls = append(reply.Calls, codexmock.Call{Name: "close_agent", Namespace: "multi_agent_v1", Args: map[string]any{"target": id}})
+				}
+			}
+		}
+		if !strings.Contains(line, "➡️") || spawned {
 			continue
 		}
+		spawned = true
 		for _, m := range codexDelegateRE.FindAllStringSubmatch(line, -1) {
 			reply.Calls = append(reply.Calls, codexmock.Call{Name: "spawn_agent", Namespace: "multi_agent_v1", Args: map[string]any{"agent_type": m[1], "message": "do " + m[2]}})
 		}
@@ -183,7 +196,7 @@ func (c *codexRelay) stage(r codexmock.Request, raw, told string) codexmock.Repl
 // a turn that goes on until all is done.
 func TestCodexWorkflow(t *testing.T) {
 	t.Parallel()
-	c := &codexRelay{}
+	c := &codexRelay{closed: map[string]bool{}}
 	w := newHookedCodex(t, c.answer, "", "suggest")
 	if err := os.MkdirAll(filepath.Join(w.Project, ".overtone", "workflows"), 0o755); err != nil {
 		t.Fatal(err)

@@ -118,7 +118,7 @@ func TestCodexOutputFitsItsSchemas(t *testing.T) {
 				{"user-prompt-submit", input(path, "prompt", "go on")},
 			}
 		}},
-		{"a workflow", []string{"user-prompt-submit", "user-prompt-submit", "session-start"}, func(path string) []step {
+		{"a workflow", []string{"user-prompt-submit", "user-prompt-submit", "stop", "session-start", "stop"}, func(path string) []step {
 			return []step{
 				{"user-prompt-submit", input(path, "prompt", "[workflow:quick] port the parser")},
 				{"user-prompt-submit", input(path, "prompt", "[workflow:full] again")},

@@ -94,6 +94,14 @@ func (c *call) dropDeadAgents(tx *session.Tx) error {
 	if err := tx.DropDeadRuns(); err != nil {
 		return err
 	}
+	// Who was handed a stage and has no id by now was never started.
+	for _, del := range tx.Workflow.Delegations {
+		if c.host.WaitTool != "" && del.Open && del.Async && del.AgentID == "" {
+			if _, err := tx.Apply(workflow.Drop{ID: del.ID}); err != nil {
+				return err
+			}
+		}
+	}
 	if !c.in.Lists {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -215,8 +216,22 @@ func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 			end.system = joinLine(end.system, c.node(tx, next).Comment())
 		}
 	}
+	if c.host.CloseTool != "" && done.AgentID != "" && instruction != "" {
+		instruction = joinLine(message.CloseAgent.Format(c.lang, c.host.CloseTool, strings.Join(doneAgents(tx.Workflow), ", ")), instruction)
+	}
 	tx.Post(session.Message{Model: instruction, Person: joinLines(warning, suggestion)})
 	return end, nil
+}
+
+// doneAgents are agents whose work is taken, newest first, as many as may count.
+func doneAgents(s *workflow.State) []string {
+	var ids []string
+	for _, d := range slices.Backward(s.Delegations) {
+		if d.Done && d.AgentID != "" && !slices.Contains(ids, d.AgentID) && len(ids) < 4 {
+			ids = append(ids, d.AgentID)
+		}
+	}
+	return ids
 }
 
 // suggest is 000's suggestion: after a PASS, and at most every few stages.

@@ -87,6 +87,9 @@ type Host struct {
 	// WaitTool is how the main agent waits for sub-agents, where their end does not
 	// wake it; "" where it does.
 	WaitTool string
+	// CloseTool ends a sub-agent that is done, where it would count as one at work
+	// until then.
+	CloseTool string
 	// Watched: a watcher may drive its threads and hand over packets of its own.
 	Watched bool
 

@@ -40,6 +40,7 @@ var (
 	LoopTitle    = Text{ZH: "[Overtone Loop %d/%d]", EN: "[Overtone loop %d/%d]"}
 	LoopTasks    = Text{ZH: "📋 Tasks：%d/%d 完成", EN: "📋 Tasks: %d/%d done"}
 	LoopNext     = Text{ZH: "⏭️ 繼續：%s", EN: "⏭️ Go on: %s"}
+	CloseAgent   = Text{ZH: "🧹 以 %s 關閉已完成的代理：%s", EN: "🧹 Close the agents that are done with %s: %s"}
 	LoopAwait    = Text{ZH: "⏳ 階段的代理仍在執行：以 %s 等待（targets：%s；timeout_ms 600000）。", EN: "⏳ Agents of stages are at work: wait for them with %s (targets: %s; timeout_ms 600000)."}
 	LoopNextAny  = Text{ZH: "⏭️ 繼續執行下一步", EN: "⏭️ Go on with the next step"}
 	LoopNoAsk    = Text{ZH: "⛔ 禁止詢問使用者，直接繼續執行。", EN: "⛔ Do not ask the user; go on."}
