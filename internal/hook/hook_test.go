@@ -265,6 +265,15 @@ func TestHooks(t *testing.T) {
 			{event: "post-compact", then: happened(message.EventSessionCompactConfirm, 1)},
 			{event: "session-start", in: `"source":"compact"`, says: []string{`"additionalContext"`, "add a flag", "b.go"}},
 		}},
+		{"Codex routes: an agent is briefed as it begins, and waited for", codex, []step{
+			{event: "user-prompt-submit", in: start, says: []string{"overtone:developer"}},
+			{event: "pre-tool-use", in: `"tool_name":"apply_patch","tool_input":{"command":"x"}`, says: []string{`"permissionDecision":"deny"`}},
+			{event: "pre-tool-use", in: `"tool_name":"spawn_agent","tool_use_id":"c1","tool_input":{"agent_type":"overtone:developer","message":"build"}`},
+			{event: "subagent-start", in: `"agent_id":"a1","agent_type":"overtone:developer"`, says: []string{"NODE_CONTEXT", "DEV"}},
+			{event: "stop", says: []string{`"decision":"block"`, "wait_agent", "a1"}},
+			{event: "subagent-stop", in: `"agent_id":"a1","agent_type":"overtone:developer","last_assistant_message":"<!-- PIPELINE_ROUTE: {\"verdict\":\"PASS\",\"route\":\"NEXT\"} -->"`},
+			{event: "post-tool-use", in: `"tool_name":"multi_agent_v1wait_agent","tool_use_id":"c2"`, says: []string{"close_agent", "a1", "REVIEW"}},
+		}},
 		{"another host, whose file tells what its hooks do not", "copilot", []step{
 			{event: "session-start", in: `"source":"new"`},
 			{event: "user-prompt-submit", in: `"prompt":"[workflow:quick] add a flag"`, says: []string{`{"additionalContext":`}, never: "hookSpecificOutput"},
