@@ -57,7 +57,7 @@ func setupClaude(p Place) Setup {
 	c := claude{dir: p.Dir, home: p.User, plugin: filepath.Join(p.Root, "plugin")}
 	return Setup{
 		Settings: c.settings(), Edits: c.edits(), Auto: autoEdits(p.Window, p.Percent),
-		Plugin:  Plugin{c.plugin, func() ([]PluginFile, error) { return pluginFiles(plugin.FS) }},
+		Plugin:  Plugin{Dir: c.plugin, files: func() ([]PluginFile, error) { return pluginFiles(plugin.FS) }},
 		present: func(settings []byte) bool { return enabled(settings).Exists() },
 		check:   c.check, register: c.register, unregister: c.unregister,
 	}

@@ -48,7 +48,7 @@ func setupCodex(p Place) Setup {
 	edits := codexEdits()
 	return Setup{
 		Settings: filepath.Join(p.Dir, "hooks.json"), Edits: edits,
-		Plugin:  Plugin{filepath.Join(p.Dir, "agents", pluginName), codexAgents},
+		Plugin:  Plugin{Dir: filepath.Join(p.Dir, "agents", pluginName), files: codexAgents, Shared: true},
 		Blocks:  []Block{{Path: filepath.Join(p.Dir, "config.toml"), Text: codexTools, Taken: "[mcp_servers.overtone]"}},
 		present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
 		check: func(f File, path string) []Finding {
@@ -72,7 +72,7 @@ func checkCodex(f File, path string, configTOML []byte) []Finding {
 	if lacks := lacking(f.Before, codexEdits()); len(lacks) > 0 {
 		hooks = found("codex-hooks", Broken, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitCodex)
 	}
-	findings := []Finding{hooks}
+	findings := []Finding{hooks, found("codex-route", Note, message.DoctorCodexRoute)}
 	if !codexPlans(configTOML) {
 		findings = append(findings, found("codex-plan", Note, message.DoctorNoPlan).advise(message.HintPlan))
 	}

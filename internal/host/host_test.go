@@ -117,7 +117,7 @@ func TestClaudeEdits(t *testing.T) {
 func TestPluginFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "plugin")
-	p := Plugin{dir, func() ([]PluginFile, error) {
+	p := Plugin{Dir: dir, files: func() ([]PluginFile, error) {
 		return pluginFiles(fstest.MapFS{".claude-plugin/plugin.json": {Data: []byte("{}")}, "agents/a.md": {Data: []byte("a")}})
 	}}
 	files, err := p.Files()

@@ -15,6 +15,9 @@ import (
 type Plugin struct {
 	Dir   string
 	files func() ([]PluginFile, error) // nil: there is none
+	// Shared: the folder lies among the host's own. What else is in it is the
+	// user's, and stays.
+	Shared bool
 }
 
 // Files are the files below the folder.
@@ -76,6 +79,9 @@ func (p Plugin) Compare(files []PluginFile) (PluginState, error) {
 			s.Changed = append(s.Changed, f.Name)
 		}
 	}
+	if p.Shared {
+		return s, nil
+	}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
@@ -119,6 +125,34 @@ func (p Plugin) Write(files []PluginFile, s PluginState) error {
 		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// There reports whether any of the files is.
+func (p Plugin) There() bool {
+	files, _ := p.Files() // without files there is nothing
+	return slices.ContainsFunc(files, func(f PluginFile) bool {
+		_, err := os.Lstat(filepath.Join(p.Dir, filepath.FromSlash(f.Name)))
+		return err == nil
+	})
+}
+
+// Remove takes the files out of a shared folder, and the folder, with the one it
+// lies in, where nothing else is left there.
+func (p Plugin) Remove() error {
+	files, err := p.Files()
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := os.Remove(filepath.Join(p.Dir, filepath.FromSlash(f.Name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	// Neither goes while something is in it.
+	if os.Remove(p.Dir) == nil {
+		_ = os.Remove(filepath.Dir(p.Dir))
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type Removal struct {
 	setups []host.Setup
 	open   []host.Manifest // the runs that are taken back
 	folder string          // removed as a whole
-	inside []string        // folders of ours in those of hosts, removed as a whole
+	inside []host.Plugin   // folders of ours among those of hosts
 	// service keeps a watcher running; nil without one.
 	service *ServiceChange
 }
@@ -80,10 +80,12 @@ func (e Env) PlanRemoval(hosts []*host.Host, purge bool) (*Removal, error) {
 		}
 		switch _, err := os.Lstat(s.Plugin.Dir); {
 		case s.Plugin.Dir == "" || err != nil:
-		case holds(root, s.Plugin.Dir):
-			r.folder = s.Plugin.Dir
+		case s.Plugin.Shared:
+			if s.Plugin.There() {
+				r.inside = append(r.inside, s.Plugin)
+			}
 		default:
-			r.inside = append(r.inside, s.Plugin.Dir)
+			r.folder = s.Plugin.Dir
 		}
 	}
 	if !purge {
@@ -96,8 +98,8 @@ func (e Env) PlanRemoval(hosts []*host.Host, purge bool) (*Removal, error) {
 	if _, err := os.Lstat(root); purge && err == nil {
 		r.folder = root
 	}
-	for _, dir := range r.inside {
-		r.Files, r.Changed = append(r.Files, FileReport{Path: dir, Action: Remove}), true
+	for _, p := range r.inside {
+		r.Files, r.Changed = append(r.Files, FileReport{Path: p.Dir, Action: Remove}), true
 	}
 	if r.folder != "" {
 		r.Files, r.Changed = append(r.Files, FileReport{Path: r.folder, Action: Remove}), true
@@ -154,11 +156,10 @@ func (r *Removal) planUndo(s host.Setup, runs []host.Manifest) error {
 // Apply gives the files back, has the hosts forget us, and removes our folders.
 func (r *Removal) Apply(ctx context.Context) error {
 	// First, so that a folder which is given back can go when it is empty.
-	for _, dir := range r.inside {
-		if err := removeFolder(dir); err != nil {
+	for _, p := range r.inside {
+		if err := p.Remove(); err != nil {
 			return err
 		}
-		_ = os.Remove(filepath.Dir(dir)) // only if nothing else is in it
 	}
 	for _, f := range r.settings {
 		if err := write(f); err != nil {
