@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// trustFile holds which files may run which commands. A file is trusted as it was
+// TrustFile holds which files may run which commands. A file is trusted as it was
 // when the user read it: who changes it asks again.
-const trustFile = "trusted.json"
+const TrustFile = "trusted.json"
 
 // Trusted is a file that the user has read and lets run its commands.
 type Trusted struct {
@@ -34,7 +35,7 @@ type trustList struct {
 
 func readTrust(home string) (trustList, error) {
 	var list trustList
-	data, err := config.ReadFile(filepath.Join(home, trustFile), 1<<20)
+	data, err := config.ReadFile(filepath.Join(home, TrustFile), 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return list, nil
 	}
@@ -42,7 +43,7 @@ func readTrust(home string) (trustList, error) {
 		err = json.Unmarshal(data, &list)
 	}
 	if err != nil {
-		return list, fmt.Errorf("read %s: %w", filepath.Join(home, trustFile), err)
+		return list, fmt.Errorf("read %s: %w", filepath.Join(home, TrustFile), err)
 	}
 	return list, nil
 }
@@ -82,7 +83,7 @@ func writeTrust(home string, list trustList) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
-	return store.AtomicWrite(filepath.Join(home, trustFile), append(data, '\n'), 0o600)
+	return store.AtomicWrite(filepath.Join(home, TrustFile), append(data, '\n'), 0o600)
 }
 
 // Commands are the commands of a workflow, by stage.
@@ -96,16 +97,30 @@ func (f File) Commands() map[string]string {
 	return commands
 }
 
-// MayRun reports whether the user trusts the file that a run began with to run
-// this command in this stage.
-func MayRun(home string, origin *workflow.Origin, stage, command string) (bool, error) {
+// Command is the command that the user trusts a stage of a run to run: the one of
+// the file that the run began with, as the user read it. said is what the run knows
+// of it, which may lack a secret: a session's files hold none.
+func Command(home string, origin *workflow.Origin, stage, said string) (command string, trusted bool, err error) {
 	list, err := readTrust(home)
 	if err != nil || origin == nil {
-		return false, err
+		return "", false, err
 	}
-	return slices.ContainsFunc(list.Files, func(t Trusted) bool {
-		return t.Path == origin.Path && t.Hash == origin.Hash && t.Commands[stage] == command
-	}), nil
+	for _, t := range list.Files {
+		run := t.Commands[stage]
+		if run != "" && t.Hash == origin.Hash && same(t.Path, origin.Path) && same(run, said) {
+			return run, true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// same reports whether a text is what is said of it, secrets aside.
+func same(text, said string) bool {
+	if text == said {
+		return true
+	}
+	clean, found := redact.Text(text)
+	return len(found) > 0 && clean == said
 }
 
 // IsTrusted reports whether the user trusts a file as it is.

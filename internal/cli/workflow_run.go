@@ -67,11 +67,11 @@ func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) e
 		}
 		return usageError{message.WithHint(message.Fail(message.RunNoCommand, stage), message.HintRunStages, dash(there))}
 	}
-	may, err := blueprint.MayRun(a.env.store().Root(), s.Origin, stage, spec.Run)
+	command, trusted, err := blueprint.Command(a.env.store().Root(), s.Origin, stage, spec.Run)
 	if err != nil {
 		return err
 	}
-	if !may {
+	if !trusted {
 		return message.WithHint(message.Fail(message.RunUntrusted, s.Origin.Path), message.HintRunUntrusted, s.WorkflowType)
 	}
 	rules, lang := a.rules()
@@ -90,7 +90,7 @@ func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) e
 		live = f
 	}
 	env := append(a.env.Environ(), "OVERTONE_STAGE="+stage, "OVERTONE_SESSION="+sess.ID())
-	ran := blueprint.Run(ctx, spec.Run, r.root, env, spec.RunTimeout, live, a.env.Now)
+	ran := blueprint.Run(ctx, command, r.root, env, spec.RunTimeout, live, a.env.Now)
 	if ctx.Err() != nil && !ran.TimedOut {
 		return r.drop()
 	}

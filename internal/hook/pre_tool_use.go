@@ -1,10 +1,13 @@
 package hook
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -18,10 +21,15 @@ import (
 // reports of quality agents, which the host would not let them write.
 func (c *call) preToolUse() (host.Reply, error) {
 	tool := c.in.Tool
-	// Whoever asks, and whatever runs: only a person trusts a file.
+	// Whoever asks, and whatever runs: only a person trusts a file, and sets up what
+	// keeps agents to their roles.
 	rest := host.Reply{}
-	if tool.Kind == host.ShellTool && shellcmd.Trusts(tool.Command) {
-		rest.Deny = message.TrustDenied.In(c.lang)
+	if tool.Kind == host.ShellTool {
+		if own := shellcmd.Personal(tool.Command); own != "" {
+			rest.Deny = message.PersonalDenied.Format(c.lang, own)
+		}
+	} else if tool.Kind.Edits() && c.editsTrust(tool) {
+		rest.Deny = message.PersonalDenied.Format(c.lang, "overtone workflow trust")
 	}
 	switch {
 	case !c.in.Main() && rest.Deny != "":
@@ -65,6 +73,13 @@ func (c *call) preToolUse() (host.Reply, error) {
 		c.complain("timeline", err)
 	}
 	return host.Reply{Deny: workflow.GuardText(s, tool.Name, reason, c.lang)}, nil
+}
+
+// editsTrust reports whether a tool writes the file that says which files may run
+// commands. A patch names it in its text.
+func (c *call) editsTrust(tool host.Tool) bool {
+	path := filepath.Join(c.home.Root(), blueprint.TrustFile)
+	return filepath.Clean(tool.File) == path || tool.File == "" && bytes.Contains(tool.Input, []byte(path))
 }
 
 // markRepos remembers the repositories before a command that may commit.

@@ -81,7 +81,7 @@ var (
 	GuardProgram   = Text{ZH: "%s 不是已知只讀取的程式。請改用唯讀的指令，或交給該階段的 agent。", EN: "%s is not known to only read. Use a command that does, or leave it to the stage's agent."}
 	GuardOption    = Text{ZH: "「%s」可能寫入檔案或執行程式。請用較簡單的寫法，或交給該階段的 agent。", EN: "“%s” may write or run something. Use a plainer form, or leave it to the stage's agent."}
 	GuardDynamic   = Text{ZH: "%s 的一個引數執行時才知道，可能變成選項。請加引號並在前面加 --，或直接寫出值。", EN: "an argument of %s is only known when it runs and could become an option. Quote it and put -- in front, or write the value."}
-	TrustDenied    = Text{ZH: "⛔ overtone workflow trust 由使用者自己決定，請使用者在自己的終端機執行。", EN: "⛔ overtone workflow trust is for the user to decide, in a terminal of their own."}
+	PersonalDenied = Text{ZH: "⛔ %s 由使用者自己決定，請使用者在自己的終端機執行。", EN: "⛔ %s is for the user to decide, in a terminal of their own."}
 	GuardOwn       = Text{ZH: "%s 由使用者自己決定。", EN: "%s is for the user to decide."}
 )
 

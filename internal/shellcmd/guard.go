@@ -32,14 +32,45 @@ func ReadOnly(line string) (bool, Refusal) {
 	return !g.denied, g.why
 }
 
-// Trusts reports whether a line may make overtone trust a file. It looks at the
-// words: what only reads them, such as a search, does not.
-func Trusts(line string) bool {
-	if !strings.Contains(line, "overtone") || !strings.Contains(line, "trust") {
-		return false
+// Personal is the command of overtone that a line would run and that only a person
+// runs: trust, init, uninstall, config; "" if there is none. Programs are told by
+// the tree, so that a message or a path with these words in it passes. Of trust the
+// words are enough: it lets files run commands.
+func Personal(line string) string {
+	if !strings.Contains(line, "overtone") || !slices.ContainsFunc(slices.Concat(personal, []string{"trust"}), func(v string) bool { return strings.Contains(line, v) }) {
+		return ""
 	}
-	reads, _ := ReadOnly(line)
-	return !reads && matches(`\bovertone\b[^;&|\n]*\btrust\b`, line)
+	if reads, _ := ReadOnly(line); reads {
+		return ""
+	}
+	if matches(`\bovertone\b[^;&|\n]*\btrust(ed\.json)?\b`, line) {
+		return "overtone workflow trust"
+	}
+	cmds, err := parse(line)
+	for _, verb := range personal {
+		// What the parser does not understand, a shell may.
+		if err != nil && matches(`\bovertone\s+(-\S+\s+)*`+verb+`\b`, line) ||
+			slices.ContainsFunc(cmds, func(c command) bool { return c.name() == "overtone" && verbOf(c) == verb }) {
+			return "overtone " + verb
+		}
+	}
+	return ""
+}
+
+var personal = []string{"init", "uninstall", "config"}
+
+// verbOf is the first word behind a program that is no option; "" where only help
+// is asked for.
+func verbOf(c command) (verb string) {
+	for _, a := range c.Args[1:] {
+		switch {
+		case a.Text == "--help" || a.Text == "-h":
+			return ""
+		case verb == "" && !strings.HasPrefix(a.Text, "-"):
+			verb = a.Text
+		}
+	}
+	return verb
 }
 
 type guard struct {

@@ -59,3 +59,39 @@ func TestReadOnly(t *testing.T) {
 		}
 	}
 }
+
+// Some commands of overtone are a person's, however an agent wraps them; the words
+// alone are nobody's.
+func TestPersonal(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`overtone workflow trust release`:                      "overtone workflow trust",
+		`script -qc "overtone workflow trust release"`:         "overtone workflow trust",
+		`yes release | overtone workflow trust release`:        "overtone workflow trust",
+		`echo '{}' > ~/.overtone/trusted.json`:                 "overtone workflow trust",
+		`overtone init --yes`:                                  "overtone init",
+		`cd /tmp && overtone --json uninstall`:                 "overtone uninstall",
+		`sudo -u me /usr/local/bin/overtone uninstall --purge`: "overtone uninstall",
+		`bash -c 'overtone config set workflow.guard false'`:   "overtone config",
+		`env OVERTONE_HOME=/x timeout 5 overtone config edit`:  "overtone config",
+		`x=$(overtone init --yes)`:                             "overtone init",
+		`ov=overtone; $ov uninstall`:                           "overtone uninstall",
+		`overtone config ((`:                                   "overtone config",
+		`overtone init --help`:                                 "",
+		`overtone workflow status`:                             "",
+		`overtone workflow new config --stages DEV`:            "",
+		// Of trust the words are enough.
+		`git commit -m "overtone: trust, init and config" -m x`: "overtone workflow trust",
+		`git commit -m "overtone config: mend"`:                 "",
+		`cd overtone && git init`:                               "",
+		`go test ./overtone/internal/config`:                    "",
+		`sed -i s/a/b/ ~/.overtone/config.yaml`:                 "",
+		`grep -rn "overtone uninstall" docs`:                    "",
+		`make install`:                                          "",
+		`cat ~/.overtone/trusted.json`:                          "",
+	} {
+		if got := Personal(line); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
