@@ -214,11 +214,16 @@ func TestDashboardHostile(t *testing.T) {
 		hash  string
 		ready string
 	}{
-		{1440, "light", "en", "#/s/" + id, ".uplot canvas"}, {1440, "dark", "zh-TW", "#/s/" + id, ".uplot canvas"},
-		{360, "light", "zh-TW", "#/s/" + id, ".uplot canvas"}, {360, "dark", "en", "#/s/" + id, ".uplot canvas"},
-		{1440, "dark", "en", "#/", ".welcome"}, {360, "light", "en", "#/", ".list li"},
-		{1440, "light", "en", "#/audit", "#a-days"}, {360, "dark", "zh-TW", "#/audit", "#a-days"},
-		{1440, "light", "en", "#/recall", "form"}, {360, "dark", "zh-TW", "#/recall", "form"},
+		{1440, "light", "en", "#/s/" + id, ".uplot canvas"},
+		{1440, "dark", "zh-TW", "#/s/" + id, ".uplot canvas"},
+		{360, "light", "zh-TW", "#/s/" + id, ".uplot canvas"},
+		{360, "dark", "en", "#/s/" + id, ".uplot canvas"},
+		{1440, "dark", "en", "#/", ".welcome"},
+		{360, "light", "en", "#/", ".list li"},
+		{1440, "light", "en", "#/audit", "#a-days"},
+		{360, "dark", "zh-TW", "#/audit", "#a-days"},
+		{1440, "light", "en", "#/recall", "form"},
+		{360, "dark", "zh-TW", "#/recall", "form"},
 	} {
 		name := fmt.Sprintf("%s at %d, %s, %s", v.hash, v.width, v.theme, v.lang)
 		do(t, page, name, browser.Size(v.width, 900, v.theme), chromedp.Evaluate(`location.hash = '`+v.hash+`'`, nil),

@@ -216,8 +216,10 @@ func TestKnownAnswers(t *testing.T) {
 	equal(t, "sessions", len(r.Sessions), 3)
 	s := session(t, r, "1111")
 	// The sub-agent's request and tokens are the session's.
-	equal(t, "tokens", s.Tokens, Tokens{Input: 10 + 5 + 5 + 5 + 3 + 3 + 3 + 3 + 100, Output: 120 + 200 + 100 + 300 + 4*50 + 10,
-		CacheWrite: 20_000 + 30_000 + 40_000 + 120_015 + 25_000 + 300 + 1_000, CacheHour: 20_000, CacheRead: 20_010 + 50_015 + 15_000 + 40_003 + 40_106 + 40_209})
+	equal(t, "tokens", s.Tokens, Tokens{
+		Input: 10 + 5 + 5 + 5 + 3 + 3 + 3 + 3 + 100, Output: 120 + 200 + 100 + 300 + 4*50 + 10,
+		CacheWrite: 20_000 + 30_000 + 40_000 + 120_015 + 25_000 + 300 + 1_000, CacheHour: 20_000, CacheRead: 20_010 + 50_015 + 15_000 + 40_003 + 40_106 + 40_209,
+	})
 	equal(t, "requests", s.Requests, 9)
 	equal(t, "agents", s.Agents, 1)
 	equal(t, "turns", s.Turns, 2)

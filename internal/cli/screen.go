@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"unicode/utf8"
 )
@@ -35,7 +36,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	text := p
 	if len(s.part) > 0 {
-		text = append(s.part, p...)
+		text = slices.Concat(s.part, p)
 	}
 	n := whole(text)
 	s.part = append([]byte(nil), text[n:]...)

@@ -75,7 +75,7 @@ func scriptEnv() cli.Env {
 }
 
 // deep never returns.
-func deep(n int) time.Time { return deep(n + 1).Add(time.Duration(n)) }
+func deep(n int) time.Time { return deep(n + 1).Add(time.Duration(n)) } //nolint:staticcheck // that is its use
 
 func TestScripts(t *testing.T) {
 	t.Parallel()

@@ -61,8 +61,17 @@ func TestCommandsKeepNoSecret(t *testing.T) {
 	calls := tool("recall", `{"query":"importer"}`) + tool("recall", `{"ref":"`+id+`#u1"}`) + tool("recall", `{"ref":`+quote(secrets[1])+`}`) + tool("recall", `{"query":`+quote(text)+`}`) +
 		tool("packet", `{"session":"`+id+`"}`) + tool("status", `{"session":"`+id+`"}`) + tool("packet", `{"session":`+quote(secrets[1])+`}`)
 	for _, args := range [][]string{
-		{"compact", "packet", "--session", id}, {"compact", "packet", "--session", id, "--compaction", "1"}, {"recall", "importer"}, {"recall", "importer", "keeps"}, {"recall", "password"},
-		{"sessions"}, {"mcp"}, {"compact", "explain", "--session", id}, {"compress", id, "--dry-run"}, {"compress", id, "--bands", "0-100:compress"}, {"audit"},
+		{"compact", "packet", "--session", id},
+		{"compact", "packet", "--session", id, "--compaction", "1"},
+		{"recall", "importer"},
+		{"recall", "importer", "keeps"},
+		{"recall", "password"},
+		{"sessions"},
+		{"mcp"},
+		{"compact", "explain", "--session", id},
+		{"compress", id, "--dry-run"},
+		{"compress", id, "--bands", "0-100:compress"},
+		{"audit"},
 	} {
 		for _, extra := range [][]string{nil, {"--json"}} {
 			var stdout, stderr bytes.Buffer

@@ -1,7 +1,6 @@
 package compact
 
 import (
-	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -56,7 +55,3 @@ func SignalsIn(text string, m config.Markers) Signals { return markersIn(text, m
 // spoken is what the agent says itself: without code, quotations and our own
 // packets.
 func spoken(text string) string { return extract.Spoken(dropPackets(text)) }
-
-// ownLines are the lines of a text that its writer says himself: no packet of
-// ours among them.
-func ownLines(text string) iter.Seq2[string, bool] { return extract.OwnLines(dropPackets(text)) }

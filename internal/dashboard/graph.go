@@ -144,7 +144,7 @@ func backEdges(dag workflow.DAG, ranks map[string]int) []graphEdge {
 		e := graphEdge{From: k, To: n.OnFail, Back: true}
 		id := fmt.Sprint(ranks[k], " ", n.OnFail)
 		if i, ok := seen[id]; ok {
-			e.Also = append(list[i].Also, list[i].From)
+			e.Also = append(slices.Clip(list[i].Also), list[i].From)
 			list[i] = e
 			continue
 		}

@@ -239,8 +239,10 @@ type tier struct {
 
 func tiers(t config.Trigger) []tier {
 	return []tier{
-		{"early", t.EarlyPercentRemainingLT}, {"ready", t.ReadyPercentRemainingLT},
-		{"asap", t.AsapPercentRemainingLT}, {"emergency", t.EmergencyPercentRemainingLT},
+		{"early", t.EarlyPercentRemainingLT},
+		{"ready", t.ReadyPercentRemainingLT},
+		{"asap", t.AsapPercentRemainingLT},
+		{"emergency", t.EmergencyPercentRemainingLT},
 	}
 }
 

@@ -174,7 +174,6 @@ type segmentWriter struct {
 	w     *bufio.Writer
 	foot  footer
 	terms []byte
-	block []byte
 	index []byte
 	prev  string
 	post  []byte

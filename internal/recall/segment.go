@@ -373,7 +373,7 @@ func (r *reader) shared(prev []byte) []byte {
 		r.b, r.bad = nil, true
 		return nil
 	}
-	name := append(prev[:n], r.b[:k]...)
+	name := append(prev[:n], r.b[:k]...) //nolint:gocritic // the name before is done with
 	r.b = r.b[k:]
 	return name
 }

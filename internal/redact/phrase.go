@@ -127,7 +127,9 @@ func (s *scanner) spoken(start, end int, how strength) (Span, bool) {
 	// setPassword("…"), find("password").fill("…")
 	open := at
 	if strings.HasPrefix(s.text[at:], ".") {
-		if end := s.runOf(at+1, 16, word); strings.Contains(" fill type send_keys sendKeys setValue set val input ", " "+s.text[at+1:end]+" ") {
+		end := s.runOf(at+1, 16, word)
+		switch s.text[at+1 : end] {
+		case "fill", "type", "send_keys", "sendKeys", "setValue", "set", "val", "input":
 			open = end
 		}
 	}

@@ -76,9 +76,9 @@ func (s *Session) lock(create bool, wait lockWait) (unlock func(), err error) {
 			current, err = os.Lstat(path)
 		}
 		if err == nil && os.SameFile(mine, current) {
-			return func() { f.Close() }, nil
+			return func() { _ = f.Close() }, nil
 		}
-		f.Close()
+		_ = f.Close()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}

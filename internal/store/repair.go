@@ -162,7 +162,7 @@ func LockFolder(path string) (unlock func(), err error) {
 	for left := time.Second; ; left -= step {
 		ok, err := tryLock(f)
 		if ok || err != nil {
-			return func() { f.Close() }, nil
+			return func() { f.Close() }, nil //nolint:nilerr // see above
 		}
 		if left <= 0 {
 			f.Close()

@@ -38,7 +38,7 @@ func loadCursor(root string) (cursor, error) {
 	}
 	var old cursor
 	if json.Unmarshal(data, &old) != nil || old.Sessions == nil {
-		return c, nil // damaged: as good as lost
+		return c, nil //nolint:nilerr // damaged: as good as lost
 	}
 	if old.Schema > 1 {
 		return c, fmt.Errorf("read %s: written by a newer version (schema %d)", cursorFile(root), old.Schema)

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -187,7 +188,7 @@ func (m *Mover) git(ctx context.Context, dir string) (Git, error) {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-		cmd.Env = append(m.Environ, "GIT_OPTIONAL_LOCKS=0")
+		cmd.Env = append(slices.Clip(m.Environ), "GIT_OPTIONAL_LOCKS=0")
 		out, err := cmd.Output()
 		return strings.TrimSpace(string(out)), err
 	}

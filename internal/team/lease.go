@@ -178,7 +178,7 @@ func (h *Hub) bundle(ctx context.Context, session string) (b Bundle, rev uint64,
 		return Bundle{}, m.Seq, err
 	}
 	if json.Unmarshal(m.Data, &b) != nil || b.Session != session || !ValidMachine(b.Machine) {
-		return Bundle{}, m.Seq, nil
+		return Bundle{}, m.Seq, nil //nolint:nilerr // nothing that can be taken over
 	}
 	return b, m.Seq, nil
 }

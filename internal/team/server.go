@@ -297,8 +297,10 @@ func (n Node) Invite(machine string) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	s := Settings{Schema: settingsSchema, Machine: machine, Tenant: n.Tenant, CA: string(ca), Seed: string(seed),
-		Identity: strings.TrimSpace(string(identity)), Recipients: list.Recipients, Replicas: n.Replicas}
+	s := Settings{
+		Schema: settingsSchema, Machine: machine, Tenant: n.Tenant, CA: string(ca), Seed: string(seed),
+		Identity: strings.TrimSpace(string(identity)), Recipients: list.Recipients, Replicas: n.Replicas,
+	}
 	_, port, err := net.SplitHostPort(n.Listen)
 	if err != nil {
 		return Settings{}, err

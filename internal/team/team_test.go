@@ -270,7 +270,6 @@ func TestRebuild(t *testing.T) {
 		a.emit("s1", 1+100*i, 100)
 		a.ship()
 	}
-	before := map[string]string{}
 	collect := func(h *Hub) map[string]string {
 		got := map[string]string{}
 		if _, err := h.Events(context.Background(), Query{}, 0, Seen{}, func(e Event) error {
@@ -281,7 +280,7 @@ func TestRebuild(t *testing.T) {
 		}
 		return got
 	}
-	before = collect(a.dial())
+	before := collect(a.dial())
 	other := Node{Dir: fastDir(t), Listen: freePort(t), Tenant: "team", Keep: time.Hour, Now: time.Now}
 	runNode(t, other)
 	b := other.machine(t, "alpha")

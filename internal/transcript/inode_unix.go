@@ -9,7 +9,7 @@ import (
 
 func inode(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(s.Ino)
+		return uint64(s.Ino) //nolint:unconvert // 32 bits on some systems
 	}
 	return 0
 }

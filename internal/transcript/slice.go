@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"math"
 	"strings"
@@ -475,7 +476,7 @@ func readPart(ctx context.Context, path string, from, most int64, fn func(*Piece
 	defer f.Close()
 	head := make([]byte, min(size, 64<<10))
 	n, err := f.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	h, ok := detect(head[:n])
