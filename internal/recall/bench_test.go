@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -126,4 +127,66 @@ func BenchmarkSessions5000(b *testing.B) {
 		list()
 	}
 	b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(b.N)/1000, "cpu-ms/op")
+}
+
+// The worst text for an index: names that all differ, as a dump of a heap or of a
+// lock file has them. Each is three words: the whole, and its parts.
+func BenchmarkDistinctNames(b *testing.B) {
+	const names, perLine = 900_000, 100
+	c := newCorpus(b, b.TempDir())
+	path := filepath.Join(c.home, ".claude", "projects", "-w-p", sessionID(1)+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		b.Fatal(err)
+	}
+	var text strings.Builder
+	name := func(i int) string {
+		var w [7]byte
+		for k, x := 0, uint64(i)*2654435761%8031810176; k < len(w); k++ {
+			w[k] = byte('a' + x%26)
+			x /= 26
+		}
+		return "load" + strings.ToUpper(string(w[:1])) + string(w[1:]) + "Row" + strconv.Itoa(i)
+	}
+	for i := range names {
+		if i%perLine == 0 {
+			fmt.Fprintf(&text, `{"type":"user","uuid":"%08d-0000-4000-8000-000000000000","message":{"role":"user","content":"`, i)
+		}
+		text.WriteString(name(i) + " ")
+		if i%perLine == perLine-1 {
+			text.WriteString("\"}}\n")
+		}
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	ask := func(x *Index, q string) int {
+		res, err := x.Search(context.Background(), Query{Text: q})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return res.Total
+	}
+	cpu, start := cpuTime(), time.Now()
+	if ask(c.open(), name(123_456)) != 1 {
+		b.Fatal("a name is not found")
+	}
+	took, used := time.Since(start), cpuTime()-cpu
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			time.Sleep(time.Nanosecond) // measured above, once
+		}
+		b.ReportMetric(took.Seconds(), "s")
+		b.ReportMetric(used.Seconds(), "cpu-s")
+		b.ReportMetric(float64(text.Len()>>20)/used.Seconds(), "MB/cpu-s")
+	})
+	b.Run("warm", func(b *testing.B) {
+		for b.Loop() {
+			ask(c.open(), name(654_321))
+		}
+	})
+	b.Run("typo", func(b *testing.B) {
+		for b.Loop() {
+			ask(c.open(), "x"+name(654_321)[1:])
+		}
+	})
 }

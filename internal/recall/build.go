@@ -2,9 +2,12 @@ package recall
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"hash/maphash"
 	"io"
+	"iter"
 	"math"
 	"math/bits"
 	"os"
@@ -16,11 +19,11 @@ type builder struct {
 	scan *scanner
 	// forms maps a word as it stands in texts to its term, so that a stem is
 	// worked out once per form.
-	forms map[string]uint32
-	terms map[string]uint32
-	names []string // of the terms
-	last  []uint32 // of each term: its latest posting in log, plus one
-	count []uint32 // of each term: its postings
+	forms table
+	terms table
+	names arena     // of the terms
+	typed arena     // the forms that someone may mistype
+	use   []termUse // of each term
 	log   []posting
 	docs  []doc
 	norms []byte
@@ -28,6 +31,10 @@ type builder struct {
 	words uint64 // of all documents
 	stem  [64]byte
 }
+
+// termUse is how often a term was logged, and where last: the posting, and the
+// document, plus one, so that the posting need not be looked at for another one.
+type termUse struct{ last, doc, count uint32 }
 
 // posting says that a term stands in a document. It fits in eight bytes: a
 // segment holds at most 2^24 documents.
@@ -61,11 +68,12 @@ const (
 )
 
 func newBuilder() *builder {
-	return &builder{scan: newScanner(), forms: map[string]uint32{}, terms: map[string]uint32{}}
+	seed := maphash.MakeSeed()
+	return &builder{scan: newScanner(), forms: table{seed: seed}, terms: table{seed: seed}}
 }
 
 func (b *builder) full() bool {
-	return len(b.log) > maxPostings || len(b.forms) > maxForms || len(b.docs) == maxDocs
+	return len(b.log) > maxPostings || b.forms.used > maxForms || len(b.docs) == maxDocs
 }
 
 // begin says that the following documents belong to a file.
@@ -92,34 +100,139 @@ func (b *builder) add(d doc, texts ...[]byte) {
 }
 
 func (b *builder) word(w []byte, n uint32) {
-	t, ok := b.forms[string(w)]
-	if !ok {
-		t = b.termOf(append(b.stem[:0], w...))
-		b.forms[string(w)] = t
+	v := b.forms.at(w)
+	if *v == 0 {
+		t := b.termOf(append(b.stem[:0], w...))
+		*v = t + 1
+		if wordy(w) {
+			b.typed.add(w)
+		}
 	}
-	if at := b.last[t]; at > 0 && b.log[at-1].doc>>8 == n {
-		if p := &b.log[at-1]; p.doc&0xff != 0xff {
+	t := *v - 1
+	u := &b.use[t]
+	if u.doc == n+1 {
+		if p := &b.log[u.last]; p.doc&0xff != 0xff {
 			p.doc++
 		}
 		return
 	}
+	*u = termUse{uint32(len(b.log)), n + 1, u.count + 1}
 	b.log = append(b.log, posting{t, n<<8 | 1})
-	b.last[t] = uint32(len(b.log))
-	b.count[t]++
 }
 
 func (b *builder) termOf(w []byte) uint32 {
+	form := len(w)
 	w = term(w)
-	if t, ok := b.terms[string(w)]; ok {
-		return t
+	// Stems are letters, and cut hashes are of one length: no other form has a term
+	// like that of a name with a digit, of which there are most.
+	if len(w) == form && form != hashKept && !plain(w) {
+		return b.newTerm(w)
 	}
-	t := uint32(len(b.names))
-	name := string(w)
-	b.terms[name] = t
-	b.names = append(b.names, name)
-	b.last = append(b.last, 0)
-	b.count = append(b.count, 0)
-	return t
+	v := b.terms.at(w)
+	if *v == 0 {
+		*v = b.newTerm(w) + 1
+	}
+	return *v - 1
+}
+
+func (b *builder) newTerm(w []byte) uint32 {
+	b.names.add(w)
+	b.use = append(b.use, termUse{})
+	return uint32(len(b.use) - 1)
+}
+
+// table maps words to numbers above zero by their hashes alone: of a million
+// words two share one of 64 bits once in many million segments, and then one of
+// them finds the other's places, where it is not seen in the text. A map of
+// strings is asked for half as many words a second.
+type table struct {
+	seed  maphash.Seed
+	slots []slot // a power of two of them
+	used  int
+}
+
+type slot struct {
+	hash  uint64
+	value uint32
+}
+
+// at is the value of a word, to be set where it is 0; it holds until the next
+// call.
+func (t *table) at(w []byte) *uint32 {
+	if 4*t.used >= 3*len(t.slots) {
+		t.grow()
+	}
+	h := maphash.Bytes(t.seed, w) | 1 // 0 is a free slot
+	s := t.slot(h)
+	if s.hash == 0 {
+		s.hash = h
+		t.used++
+	}
+	return &s.value
+}
+
+func (t *table) slot(h uint64) *slot {
+	mask := uint64(len(t.slots) - 1)
+	for i := h >> 32 & mask; ; i = (i + 1) & mask {
+		if s := &t.slots[i]; s.hash == h || s.hash == 0 {
+			return s
+		}
+	}
+}
+
+func (t *table) grow() {
+	old := t.slots
+	t.slots = make([]slot, max(1<<12, 2*len(old)))
+	for _, s := range old {
+		if s.hash != 0 {
+			*t.slot(s.hash) = s
+		}
+	}
+}
+
+// arena is a list of words in one piece of memory.
+type arena struct {
+	text []byte
+	ends []uint32
+}
+
+func (a *arena) add(w []byte) {
+	a.text = append(a.text, w...)
+	a.ends = append(a.ends, uint32(len(a.text)))
+}
+
+func (a *arena) word(i uint32) []byte {
+	from := uint32(0)
+	if i > 0 {
+		from = a.ends[i-1]
+	}
+	return a.text[from:a.ends[i]]
+}
+
+// sorted lists the words in their order. Most comparisons are of the first eight
+// bytes, which are kept beside the number.
+func (a *arena) sorted() []sortKey {
+	keys := make([]sortKey, len(a.ends))
+	for i := range keys {
+		var head [8]byte
+		copy(head[:], a.word(uint32(i)))
+		keys[i] = sortKey{binary.BigEndian.Uint64(head[:]), uint32(i)}
+	}
+	slices.SortFunc(keys, func(x, y sortKey) int {
+		switch {
+		case x.head < y.head:
+			return -1
+		case x.head > y.head:
+			return 1
+		}
+		return bytes.Compare(a.word(x.word), a.word(y.word))
+	})
+	return keys
+}
+
+type sortKey struct {
+	head uint64
+	word uint32
 }
 
 // norm keeps a length in a byte, an eighth of a doubling at a time.
@@ -175,7 +288,7 @@ type segmentWriter struct {
 	foot  footer
 	terms []byte
 	index []byte
-	prev  string
+	prev  []byte
 	post  []byte
 }
 
@@ -190,7 +303,7 @@ func createSegment(path string) (*segmentWriter, error) {
 }
 
 // term adds a term; terms come in order, and each with its documents in order.
-func (s *segmentWriter) term(name string, docs []uint32) error {
+func (s *segmentWriter) term(name []byte, docs []uint32) error {
 	s.post = s.post[:0]
 	prev := uint32(0)
 	for _, d := range docs {
@@ -206,7 +319,7 @@ func (s *segmentWriter) term(name string, docs []uint32) error {
 	}
 	if s.foot.terms%blockTerms == 0 {
 		s.index = binary.LittleEndian.AppendUint32(s.index, uint32(len(s.terms)))
-		s.prev = ""
+		s.prev = s.prev[:0]
 	}
 	s.terms = appendShared(s.terms, s.prev, name)
 	if s.foot.terms%blockTerms == 0 {
@@ -214,7 +327,7 @@ func (s *segmentWriter) term(name string, docs []uint32) error {
 	}
 	s.terms = binary.AppendUvarint(s.terms, uint64(len(docs)))
 	s.terms = binary.AppendUvarint(s.terms, uint64(len(s.post)))
-	s.prev = name
+	s.prev = append(s.prev[:0], name...)
 	s.foot.terms++
 	s.foot.size[secPostings] += uint64(len(s.post))
 	_, err := s.w.Write(s.post)
@@ -222,7 +335,7 @@ func (s *segmentWriter) term(name string, docs []uint32) error {
 }
 
 // appendShared writes a name as what it does not share with the one before.
-func appendShared(dst []byte, prev, name string) []byte {
+func appendShared[T string | []byte](dst []byte, prev, name T) []byte {
 	n := 0
 	for n < len(prev) && n < len(name) && prev[n] == name[n] {
 		n++
@@ -238,19 +351,20 @@ func (s *segmentWriter) section(n int, b []byte) error {
 	return err
 }
 
-// finish writes everything but the postings.
-func (s *segmentWriter) finish(forms []string, docs []doc, norms []byte, spans []fileSpan, words uint64) (size int64, err error) {
+// finish writes everything but the postings. The forms come in order.
+func (s *segmentWriter) finish(forms iter.Seq[[]byte], docs []doc, norms []byte, spans []fileSpan, words uint64) (size int64, err error) {
 	defer s.f.Close()
-	var list, index, sigs []byte
-	prev := ""
-	for i, f := range forms {
-		if i%blockTerms == 0 {
+	var list, index, sigs, prev []byte
+	count := 0
+	for f := range forms {
+		if count%blockTerms == 0 {
 			index = binary.LittleEndian.AppendUint32(index, uint32(len(list)))
-			prev = ""
+			prev = prev[:0]
 		}
 		list = appendShared(list, prev, f)
-		prev = f
-		sigs = binary.LittleEndian.AppendUint64(sigs, signature([]byte(f)))
+		prev = append(prev[:0], f...)
+		sigs = binary.LittleEndian.AppendUint64(sigs, signature(f))
+		count++
 	}
 	table := make([]byte, 0, docSize*len(docs))
 	for i := range docs {
@@ -269,7 +383,7 @@ func (s *segmentWriter) finish(forms []string, docs []doc, norms []byte, spans [
 			return 0, err
 		}
 	}
-	s.foot.docs, s.foot.forms, s.foot.words = uint64(len(docs)), uint64(len(forms)), words
+	s.foot.docs, s.foot.forms, s.foot.words = uint64(len(docs)), uint64(count), words
 	if _, err := s.w.Write(s.foot.append(nil)); err != nil {
 		return 0, err
 	}
@@ -316,41 +430,30 @@ func (b *builder) write(path string) (int64, error) {
 	}
 	// Postings were logged document by document; a counting sort by term keeps
 	// that order within each.
-	starts := make([]uint32, len(b.names)+1)
-	for t, n := range b.count {
-		starts[t+1] = starts[t] + n
+	starts := make([]uint32, len(b.use)+1)
+	for t, u := range b.use {
+		starts[t+1] = starts[t] + u.count
 	}
 	sorted := make([]uint32, len(b.log))
-	at := slices.Clone(starts[:len(b.names)])
+	at := slices.Clone(starts[:len(b.use)])
 	for _, p := range b.log {
 		sorted[at[p.term]] = p.doc
 		at[p.term]++
 	}
-	b.log = nil
-	order := make([]uint32, len(b.names))
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(x, y uint32) int {
-		if b.names[x] < b.names[y] {
-			return -1
-		}
-		return 1
-	})
-	for _, t := range order {
-		if err := s.term(b.names[t], sorted[starts[t]:starts[t+1]]); err != nil {
+	b.log, b.forms.slots, b.terms.slots = nil, nil, nil
+	for _, k := range b.names.sorted() {
+		if err := s.term(b.names.word(k.word), sorted[starts[k.word]:starts[k.word+1]]); err != nil {
 			s.f.Close()
 			return 0, err
 		}
 	}
-	forms := make([]string, 0, len(b.forms)/2)
-	for f := range b.forms {
-		if wordy([]byte(f)) {
-			forms = append(forms, f)
+	return s.finish(func(yield func([]byte) bool) {
+		for _, k := range b.typed.sorted() {
+			if !yield(b.typed.word(k.word)) {
+				return
+			}
 		}
-	}
-	slices.Sort(forms)
-	return s.finish(forms, b.docs, b.norms, b.spans, b.words)
+	}, b.docs, b.norms, b.spans, b.words)
 }
 
 // signature tells which letters a word has, up to two of each, and in the top

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -447,6 +446,7 @@ func merge(path string, segs []*segment, live func(file uint32) bool) (int64, er
 		}
 	}
 	var docs []uint32
+	var term []byte
 	for {
 		// Few segments are merged at a time: looking at each is cheap enough.
 		var name []byte
@@ -458,10 +458,10 @@ func merge(path string, segs []*segment, live func(file uint32) bool) (int64, er
 		if name == nil {
 			break
 		}
-		term := string(name)
+		term = append(term[:0], name...)
 		docs = docs[:0]
 		for i, k := range walks {
-			if k.done || string(k.cur.name) != term {
+			if k.done || !bytes.Equal(k.cur.name, term) {
 				continue
 			}
 			err := k.s.postings(&k.cur, func(d, tf uint32) {
@@ -486,7 +486,11 @@ func merge(path string, segs []*segment, live func(file uint32) bool) (int64, er
 	if err != nil {
 		return 0, err
 	}
-	return w.finish(forms, all.docs, all.norms, all.spans, all.words)
+	size, err := w.finish(forms.all, all.docs, all.norms, all.spans, all.words)
+	if forms.bad() {
+		return 0, errDamaged
+	}
+	return size, err
 }
 
 type mergedDocs struct {
@@ -552,26 +556,66 @@ func (k *walk) next() error {
 	return nil
 }
 
-// allForms are the written words of several segments.
-func allForms(segs []*segment) ([]string, error) {
-	var all []string
-	for _, s := range segs {
+// formMerge is the written words of several segments.
+type formMerge []formList
+
+func allForms(segs []*segment) (formMerge, error) {
+	lists := make(formMerge, len(segs))
+	for i, s := range segs {
 		b, err := s.section(secForms)
 		if err != nil {
 			return nil, err
 		}
-		r := reader{b: b}
-		var name []byte
-		for i := 0; len(r.b) > 0; i++ {
-			if i%blockTerms == 0 {
-				name = name[:0]
+		lists[i].r.b = b
+		lists[i].next()
+	}
+	return lists, nil
+}
+
+// all tells the words in order, each once.
+func (m formMerge) all(yield func([]byte) bool) {
+	var name []byte
+	for {
+		least := -1
+		for i := range m {
+			if !m[i].done && (least < 0 || bytes.Compare(m[i].name, m[least].name) < 0) {
+				least = i
 			}
-			if name = r.shared(name); r.bad {
-				return nil, errDamaged
+		}
+		if least < 0 {
+			return
+		}
+		name = append(name[:0], m[least].name...)
+		for i := range m {
+			if !m[i].done && bytes.Equal(m[i].name, name) {
+				m[i].next()
 			}
-			all = append(all, string(name))
+		}
+		if !yield(name) {
+			return
 		}
 	}
-	slices.SortFunc(all, cmp.Compare[string])
-	return slices.Compact(all), nil
+}
+
+// bad says that one of the lists cannot be read to its end.
+func (m formMerge) bad() bool { return slices.ContainsFunc(m, func(l formList) bool { return l.r.bad }) }
+
+// formList reads the written words of a segment one by one.
+type formList struct {
+	r    reader
+	n    int
+	name []byte
+	done bool
+}
+
+func (l *formList) next() {
+	if l.done = len(l.r.b) == 0; l.done {
+		return
+	}
+	if l.n%blockTerms == 0 {
+		l.name = l.name[:0]
+	}
+	l.n++
+	l.name = l.r.shared(l.name)
+	l.done = l.r.bad
 }

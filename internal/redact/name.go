@@ -29,7 +29,7 @@ func (s *scanner) meaningOf(name string) meaning {
 	}
 	known := false
 	m.strength, known = s.rules.strengthOf(name)
-	m.telling = m.strength != nothing || !known && telling(name)
+	m.telling = m.strength != nothing || !known && s.rules.telling(name)
 	if s.names == nil {
 		s.names = map[string]meaning{}
 	}
@@ -65,20 +65,44 @@ func (r *rules) strengthOf(name string) (how strength, known bool) {
 
 // telling says whether a name contains the name of a service that issues keys
 // without a form of their own, or a word for secrets.
-func telling(name string) bool {
+func (r *rules) telling(name string) bool {
 	low := strings.ToLower(name)
-	for _, w := range vendors {
-		if hasWord(name, low, w) {
-			return true
-		}
+	if len(low) != len(name) {
+		name = low // letters outside ASCII change their size, and have no parts
 	}
-	for _, w := range [...]string{"secret", "token", "apikey", "api_key", "credential"} {
-		// Not the tokenizer.
-		if _, after, _ := strings.Cut(low, w); hasWord(name, low, w) && (after == "" || after[0] < 'a' || name[len(name)-len(after)] < 'a') {
-			return true
+	for i := range len(low) {
+		if words := r.telltale[low[i]]; words != nil && wordStart(name, low, i) {
+			for _, w := range words {
+				if strings.HasPrefix(low[i:], w.name) && (w.vendor || !goesOn(name, low, w.name)) {
+					return true
+				}
+			}
 		}
 	}
 	return false
+}
+
+// goesOn says that the word for a secret is only the beginning of a longer one,
+// as in tokenizer.
+func goesOn(name, low, word string) bool {
+	_, after, _ := strings.Cut(low, word)
+	return after != "" && after[0] >= 'a' && name[len(name)-len(after)] >= 'a'
+}
+
+// telltale is a word that a name may contain.
+type telltale struct {
+	name   string
+	vendor bool
+}
+
+func telltales() (t [256][]telltale) {
+	for _, w := range vendors {
+		t[w[0]] = append(t[w[0]], telltale{w, true})
+	}
+	for _, w := range [...]string{"secret", "token", "apikey", "api_key", "credential"} {
+		t[w[0]] = append(t[w[0]], telltale{w, false})
+	}
+	return t
 }
 
 // hasWord says whether a name contains word as a word: OKTA_ID and myOktaId, not
@@ -90,10 +114,15 @@ func hasWord(name, low, word string) bool {
 			return false
 		}
 		at += i
-		if at == 0 || low[at-1] < 'a' || low[at-1] > 'z' || name[at] != low[at] && name[at-1] == low[at-1] {
+		if wordStart(name, low, at) {
 			return true
 		}
 	}
+}
+
+// wordStart says whether a word of a name begins at this place.
+func wordStart(name, low string, at int) bool {
+	return at == 0 || low[at-1] < 'a' || low[at-1] > 'z' || name[at] != low[at] && name[at-1] == low[at-1]
 }
 
 // ending is what the end of a name tells.

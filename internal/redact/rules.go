@@ -176,14 +176,15 @@ func (e *entry) goesOn(c byte) bool { return e.third[c>>6]>>(c&63)&1 != 0 }
 
 // rules is the tables in the form that the scanner uses.
 type rules struct {
-	classes [256]class
-	groups  [1 << 16]uint8 // by the first two bytes of a word, 0: none
-	entries []entry
-	special [256]bool     // bytes that other detectors look at
-	bare    [256]bool     // bytes of a value without quotes
-	between [256]bool     // bytes that may stand between a name and its sign
-	endings [256][]ending // by their last byte
-	joined  *strings.Replacer
+	classes  [256]class
+	groups   [1 << 16]uint8 // by the first two bytes of a word, 0: none
+	entries  []entry
+	special  [256]bool       // bytes that other detectors look at
+	bare     [256]bool       // bytes of a value without quotes
+	between  [256]bool       // bytes that may stand between a name and its sign
+	endings  [256][]ending   // by their last byte
+	telltale [256][]telltale // by their first byte
+	joined   *strings.Replacer
 }
 
 func (r *rules) entry(word string) *entry {
@@ -206,7 +207,7 @@ func (r *rules) entry(word string) *entry {
 var compiled = sync.OnceValue(compile)
 
 func compile() *rules {
-	r := &rules{entries: make([]entry, 1, 256), joined: strings.NewReplacer("_", "", "-", "", ".", "", "$", "", " ", "", "/", "")}
+	r := &rules{entries: make([]entry, 1, 256), telltale: telltales(), joined: strings.NewReplacer("_", "", "-", "", ".", "", "$", "", " ", "", "/", "")}
 	span := func(from, to byte, c class) {
 		for b := from; b <= to; b++ {
 			r.classes[b] = c
