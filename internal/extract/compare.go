@@ -28,7 +28,10 @@ func Missing(original, result string, user bool) (l Losses) {
 			continue
 		}
 		l.Sentences++
-		c := cuesOf(t)
+		c := u.Cues
+		if !u.cued {
+			c = cuesOf(t)
+		}
 		switch {
 		case user && c&(Asked|Question|Rule) != 0:
 			l.Requests++

@@ -105,7 +105,13 @@ type cueTable struct {
 	words   map[string]Cue // words, and pairs of words
 	stems   map[string]Cue
 	phrases []cuePhrase // found anywhere
+	// Nearly no word begins like a stem, or is the first of a pair.
+	heads  map[string]bool // the first bytes of the stems
+	firsts map[string]bool // the first words of the pairs
 }
+
+// shortStem is how long a stem is at least, in bytes.
+const shortStem = 4
 
 type cuePhrase struct {
 	text string
@@ -128,7 +134,7 @@ var (
 )
 
 func newCueTable(want Cue) *cueTable {
-	t := &cueTable{words: map[string]Cue{}, stems: map[string]Cue{}}
+	t := &cueTable{words: map[string]Cue{}, stems: map[string]Cue{}, heads: map[string]bool{}, firsts: map[string]bool{}}
 	for line := range strings.Lines(cueWords) {
 		name, list, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		if !ok {
@@ -144,8 +150,12 @@ func newCueTable(want Cue) *cueTable {
 				t.phrases = append(t.phrases, cuePhrase{w, cue})
 			case strings.HasSuffix(w, "*"):
 				t.stems[strings.TrimSuffix(w, "*")] |= cue
+				t.heads[w[:shortStem]] = true
 			default:
 				t.words[w] |= cue
+				if first, _, pair := strings.Cut(w, " "); pair {
+					t.firsts[first] = true
+				}
 			}
 		}
 	}
@@ -189,15 +199,19 @@ func (t *cueTable) of(sentence string) Cue {
 		if j < len(sentence) && sentence[j] == ':' {
 			c |= t.words[w+":"]
 		}
+		pair := Cue(0)
 		if prev != "" {
-			c |= t.words[prev+" "+w]
+			pair = t.words[prev+" "+w]
+			c |= pair
 		}
 		// The first words may stand behind a list mark or emphasis.
-		if n > 1 || n == 1 && t.words[prev+" "+w]&atStart == 0 {
+		if n > 1 || n == 1 && pair&atStart == 0 {
 			c &^= atStart
 		}
 		found |= c
-		prev = w
+		if prev = ""; t.firsts[w] {
+			prev = w
+		}
 		n++
 		i = j
 	}
@@ -231,7 +245,10 @@ func (t *cueTable) word(w string) Cue {
 	if strings.HasSuffix(w, "n't") {
 		c |= Denied
 	}
-	for k := min(len(w), 12); k >= 4; k-- {
+	if len(w) < shortStem || !t.heads[w[:shortStem]] {
+		return c
+	}
+	for k := min(len(w), 12); k >= shortStem; k-- {
 		if s, ok := t.stems[w[:k]]; ok {
 			return c | s
 		}

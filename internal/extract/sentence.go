@@ -29,6 +29,7 @@ type Unit struct {
 	Lead  int
 	Cues  Cue
 	Facts []Span
+	cued  bool // Cues are those of its text
 }
 
 // Span is a fact where it stands, as offsets in the unit's text.
@@ -56,7 +57,9 @@ func Units(text string) []Unit {
 	for i := range units {
 		u := &units[i]
 		t := text[u.Start:u.End]
-		u.Cues |= cuesOf(t)
+		if !u.cued {
+			u.Cues |= cuesOf(t)
+		}
 		u.read(t)
 	}
 	return units
@@ -250,11 +253,18 @@ func (s *splitter) sentences(a, b int, kind UnitKind) {
 		if x == y {
 			continue
 		}
-		if n := len(s.units); n > first && y-s.units[n-1].Start <= maxJoined && limits(s.text[x:y]) && !interjection(s.text[s.units[n-1].Start:s.units[n-1].End]) {
-			s.units[n-1].End = y
+		n := len(s.units)
+		if n == first || y-s.units[n-1].Start > maxJoined {
+			s.add(x, y, kind)
+			continue
+		}
+		c := cuesOf(s.text[x:y])
+		if last := &s.units[n-1]; limits(s.text[x:y], c) && !interjection(s.text[last.Start:last.End]) {
+			last.End, last.Cues, last.cued = y, 0, false
 			continue
 		}
 		s.add(x, y, kind)
+		s.units[n].Cues, s.units[n].cued = c, true
 	}
 }
 
@@ -265,8 +275,7 @@ func interjection(t string) bool {
 }
 
 // limits reports whether a sentence denies, excepts or answers the one before.
-func limits(t string) bool {
-	c := cuesOf(t)
+func limits(t string, c Cue) bool {
 	if c&Contrast != 0 {
 		return true
 	}

@@ -598,7 +598,9 @@ func (m formMerge) all(yield func([]byte) bool) {
 }
 
 // bad says that one of the lists cannot be read to its end.
-func (m formMerge) bad() bool { return slices.ContainsFunc(m, func(l formList) bool { return l.r.bad }) }
+func (m formMerge) bad() bool {
+	return slices.ContainsFunc(m, func(l formList) bool { return l.r.bad })
+}
 
 // formList reads the written words of a segment one by one.
 type formList struct {
