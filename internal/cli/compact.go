@@ -114,7 +114,7 @@ func (a *app) packetCmd(id *string) *cobra.Command {
 				return err
 			}
 			cfg, _ := a.env.config() // `overtone config` tells its problems
-			s, err := session.NewSurvey(cmd.Context(), file, n, message.Lang(cfg.Language))
+			s, err := session.NewSurvey(cmd.Context(), file, n, a.chosen(cfg))
 			if err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ type setting struct {
 	Key     string `json:"key"`
 	Value   string `json:"value"`
 	Default string `json:"default"`
-	// Origin is default, file, prompt or environment; From is the file or the
+	// Origin is default, locale, file, prompt or environment; From is the file or the
 	// variable.
 	Origin string `json:"origin"`
 	From   string `json:"from"`
@@ -55,6 +55,9 @@ func (a *app) settings() ([]setting, []config.Problem) {
 		if a.lang == message.ZH {
 			s.Help = k.ZH
 		}
+		if _, named := message.Locale(a.env.Getenv); k.Key == "language" && !cfg.Chosen && named {
+			s.Value, s.Origin = string(a.lang), "locale"
+		}
 		switch from, ok := origins[k.Key]; {
 		case ok && from == config.FromFile:
 			s.Origin, s.From = "file", a.short(home.ConfigFile())
@@ -84,8 +87,11 @@ func (a *app) printSettings(list []setting, problems []config.Problem) error {
 	rows := [][]string{{message.ColKey.In(a.lang), message.ColValue.In(a.lang), message.ColOrigin.In(a.lang)}}
 	for _, s := range list {
 		from := s.From
-		if s.Origin == "default" {
+		switch s.Origin {
+		case "default":
 			from = message.OriginDefault.In(a.lang)
+		case "locale":
+			from = message.OriginLocale.In(a.lang)
 		}
 		rows = append(rows, []string{s.Key, message.Short(s.Value, 60), from})
 	}

@@ -66,12 +66,20 @@ func (e Env) config() (config.Config, []config.Problem) {
 	return config.Load(e.store().ConfigFile(), e.Getenv)
 }
 
+// chosen is the language of what is handed over: the user's choice, and of one who
+// has never been asked, that of the command line.
+func (a *app) chosen(cfg config.Config) message.Lang {
+	if cfg.Chosen {
+		return message.Lang(cfg.Language)
+	}
+	return a.lang
+}
+
 // lang is the language of the command line: the locale's.
 func (e Env) lang() message.Lang {
-	for _, key := range []string{"OVERTONE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"} {
-		if l, ok := message.Parse(e.Getenv(key)); ok {
-			return l
-		}
+	if l, ok := message.Parse(e.Getenv("OVERTONE_LANG")); ok {
+		return l
 	}
-	return message.EN
+	l, _ := message.Locale(e.Getenv)
+	return l
 }

@@ -22,6 +22,7 @@ var modes = []string{"tag", "suggest", "auto"}
 type initFlags struct {
 	host, mode, language               string
 	dry, yes, probe, doNotProbe, purge bool
+	status                             bool
 }
 
 func (a *app) initCmd() *cobra.Command {
@@ -32,6 +33,9 @@ func (a *app) initCmd() *cobra.Command {
 			h, err := namedHost(f.host)
 			if err != nil {
 				return err
+			}
+			if f.status && h.Setup(host.Place{}).Status == nil {
+				return usageError{message.WithHint(message.Fail(message.NoStatusLine, h.Title), message.HintNoStatus)}
 			}
 			if f.probe && f.doNotProbe {
 				return oneOf(cmd, "--probe", "--no-probe")
@@ -49,6 +53,7 @@ func (a *app) initCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.lang))
 	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpMode.In(a.lang))
 	cmd.Flags().StringVar(&f.language, "lang", "", message.HelpLang.In(a.lang))
+	cmd.Flags().BoolVar(&f.status, "statusline", false, message.HelpStatusFlag.In(a.lang))
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.lang))
 	cmd.Flags().BoolVar(&f.probe, "probe", false, message.HelpProbe.In(a.lang))
 	cmd.Flags().BoolVar(&f.doNotProbe, "no-probe", false, message.HelpNoProbe.In(a.lang))
@@ -123,7 +128,7 @@ func (s *installer) install(ctx context.Context, h *host.Host) error {
 		return message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet)
 	}
 	plan, err := s.setup().PlanInstall(ctx, setup.Options{
-		Host: h, Mode: s.mode, Language: s.language, DryRun: s.dry, Probe: s.probe, NoProbe: s.doNotProbe,
+		Host: h, Mode: s.mode, Language: s.language, DryRun: s.dry, StatusLine: s.status, Probe: s.probe, NoProbe: s.doNotProbe,
 		Tell: s.progress, AskLanguage: s.askLanguage,
 	})
 	if err != nil {

@@ -36,7 +36,7 @@ func (a *app) mcpServer() mcp.Server {
 	// A model reads what hooks print, in their language.
 	cfg, _ := a.env.config()
 	b := *a
-	b.lang, b.json = message.Lang(cfg.Language), true // json: no progress, no notes
+	b.lang, b.json = message.Spoken(message.Lang(cfg.Language), cfg.Chosen, a.env.Getenv), true // json: no progress, no notes
 	return mcp.Server{
 		Name: "overtone", Version: Version, Instructions: message.MCPInstructions.In(b.lang), Clean: b.toolText,
 		Tools: []mcp.Tool{

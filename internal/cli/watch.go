@@ -231,14 +231,10 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 	if mode := settings().Mode; mode != compact.ModeAuto && !a.json {
 		a.note(message.WatchSuggestMode, mode)
 	}
-	lang := a.lang // of one who has never been asked
-	if _, err := os.Stat(a.env.store().ConfigFile()); err == nil || a.env.Getenv("OVERTONE_LANG") != "" {
-		lang, _ = message.Parse(string(cfg.Language))
-	}
 	waits := watch.DefaultWaits()
 	waits.Debounce = f.debounce
 	return watch.Options{
-		Home: a.env.store(), UserHome: a.env.home(), Getenv: a.env.Getenv, Settings: settings, Lang: lang, Words: a.lang,
+		Home: a.env.store(), UserHome: a.env.home(), Getenv: a.env.Getenv, Settings: settings, Lang: a.chosen(cfg), Words: a.lang,
 		Waits: waits, DryRun: f.dryRun, Once: f.once,
 		Now: a.env.Now, Report: a.watchReport,
 	}, nil

@@ -314,7 +314,7 @@ func (a *app) rules() (workflow.Rules, message.Lang) {
 	for _, p := range problems {
 		fmt.Fprintln(a.env.Stderr, "overtone: "+p.Error())
 	}
-	return session.Rules(cfg, a.env.folders().ShownClaude), message.Lang(cfg.Language)
+	return session.Rules(cfg, a.env.folders().ShownClaude), message.Spoken(message.Lang(cfg.Language), cfg.Chosen, a.env.Getenv)
 }
 
 func (a *app) workflowStart(id *string) *cobra.Command {

@@ -32,6 +32,10 @@ type Config struct {
 	Compact  Compact  `yaml:"compact"`
 	Compress Compress `yaml:"compress"`
 	Cleanup  Cleanup  `yaml:"cleanup"`
+
+	// Chosen: the user has settings, or a variable that names a language. Where
+	// not, Language is only the default.
+	Chosen bool `yaml:"-"`
 }
 
 // Workflow sets the limits of the engine.
@@ -237,6 +241,7 @@ func LoadFrom(path string, getenv func(string) string) (Config, map[string]strin
 		case err != nil:
 			problems = append(problems, Problem{File: path, Msg: err.Error()})
 		default:
+			c.Chosen = true
 			d := decodeYAML(src, path, 1, &c)
 			problems = d.problems
 			for _, key := range d.set {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -190,6 +191,7 @@ func TestLoad(t *testing.T) {
 			t.Parallel()
 			got, problems := Load(write(t, tc.file), env(tc.env...))
 			got.Compact.Set = nil // see TestSetKeys
+			got.Chosen = false    // see TestChosen
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("config (-want +got):\n%s", diff)
 			}
@@ -273,13 +275,17 @@ func TestHostileTextIsCheap(t *testing.T) {
 			n = min(n, maxLines/strings.Count(unit, "\n"))
 		}
 		src := strings.Repeat(unit, n)
-		start := time.Now()
-		c := Defaults()
-		DecodeYAML([]byte(src), "f", 1, &c)
-		if took := time.Since(start); took > 2*time.Second {
-			t.Errorf("%q repeated: %v", unit, took)
-		} else if took > 200*time.Millisecond {
-			t.Logf("%q repeated: %v", unit, took)
+		// The best of some: the machine may be busy with something else. What grows
+		// with the square of the text takes minutes.
+		best := time.Duration(math.MaxInt64)
+		for try := 0; try < 5 && best > 2*time.Second; try++ {
+			start := time.Now()
+			c := Defaults()
+			DecodeYAML([]byte(src), "f", 1, &c)
+			best = min(best, time.Since(start))
+		}
+		if best > 10*time.Second {
+			t.Errorf("%q repeated: %v", unit, best)
 		}
 	}
 }
@@ -293,5 +299,24 @@ func TestFirstLineShiftsPositions(t *testing.T) {
 	want := []Problem{{File: "p.md", Line: 3, Column: 4, Key: "n", Msg: `want a whole number, got "x"`}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Who has a file, or says it in a variable, has chosen a language.
+func TestChosen(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		path, variable string
+		want           bool
+	}{
+		{"", "", false},
+		{filepath.Join(t.TempDir(), "missing.yaml"), "", false},
+		{"", "en", true},
+		{"", "de", false},
+		{write(t, ""), "", true},
+	} {
+		if c, _ := Load(row.path, env("OVERTONE_LANG", row.variable)); c.Chosen != row.want {
+			t.Errorf("%+v: %v", row, c.Chosen)
+		}
 	}
 }

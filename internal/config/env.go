@@ -14,7 +14,9 @@ var environment = []struct {
 	apply     func(c *Config, v string) error
 }{
 	{"OVERTONE_LANG", "language", func(c *Config, v string) error {
-		return c.Language.UnmarshalText([]byte(v))
+		err := c.Language.UnmarshalText([]byte(v))
+		c.Chosen = c.Chosen || err == nil
+		return err
 	}},
 	{"OVERTONE_STRICT", "strict", func(c *Config, v string) error {
 		on, ok := parseBool(v)

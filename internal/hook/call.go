@@ -96,6 +96,10 @@ func (c *call) loadConfig(contextDir string) {
 		c.complain("config", problems[0])
 	}
 	c.lang = message.Lang(c.cfg.Language)
+	if c.host.Name != "" {
+		// A call by no host prints the specifications' words, whatever the locale.
+		c.lang = message.Spoken(c.lang, c.cfg.Chosen, c.env.Getenv)
+	}
 	c.rules = session.Rules(c.cfg, contextDir)
 }
 

@@ -21,7 +21,7 @@ import (
 
 // claudeHost is Claude Code.
 var claudeHost = Host{
-	Name: ClaudeCode, Program: "claude", Floor: Version{2, 1, 197}, NeedsFloor: true,
+	Name: ClaudeCode, Title: "Claude Code", Program: "claude", Floor: Version{2, 1, 197}, NeedsFloor: true,
 	Verified: []Version{{2, 1, 197}, {2, 1, 325}},
 	Events: []string{
 		"session-start", "user-prompt-submit", "pre-tool-use", "post-tool-use", "post-tool-use-failure",
@@ -42,8 +42,7 @@ var claudeHost = Host{
 
 	Probe: probeClaude, SettingsCheck: "settings",
 	Texts: Texts{
-		Found: message.DoctorClaude, Missing: message.WarnNoClaude, Old: message.WarnOldClaude, NoGate: message.ProbeNoClaude,
-		NotInstalled: message.DoctorNoClaude, Fire: message.HintFire, Next: message.InitNext,
+		Old: message.WarnOldClaude, NoGate: message.ProbeNoClaude, Fire: message.HintFire, Next: message.InitNext,
 	},
 	dirVar: "CLAUDE_CONFIG_DIR", dirName: ".claude",
 	autoKeys: []string{"autoCompactWindow", "env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "precomputeCompactionEnabled"},
@@ -56,7 +55,7 @@ const pluginName = "overtone"
 func setupClaude(p Place) Setup {
 	c := claude{dir: p.Dir, home: p.User, plugin: filepath.Join(p.Root, "plugin")}
 	return Setup{
-		Settings: c.settings(), Edits: c.edits(), Auto: autoEdits(p.Window, p.Percent),
+		Settings: c.settings(), Edits: c.edits(), Auto: autoEdits(p.Window, p.Percent), Status: &statusLine,
 		Plugin:  Plugin{Dir: c.plugin, files: func() ([]PluginFile, error) { return pluginFiles(plugin.FS) }},
 		present: func(settings []byte) bool { return enabled(settings).Exists() },
 		check:   c.check, register: c.register, unregister: c.unregister,
@@ -89,6 +88,9 @@ func (c claude) edits() []Edit {
 	}
 	return edits
 }
+
+// statusLine has Claude Code show our line. There is room for one program only.
+var statusLine = Edit{Path: []string{"statusLine"}, Value: `{"type":"command","command":"overtone statusline"}`}
 
 // precomputed is the window from which Claude Code may prepare a compaction
 // ahead of time and put it in place unasked, past the hook.

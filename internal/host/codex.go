@@ -18,7 +18,7 @@ import (
 
 // codexHost is Codex CLI. Its sub-agents are threads of their own.
 var codexHost = Host{
-	Name: Codex, Program: "codex", Floor: Version{0, 166, 0}, Verified: []Version{{0, 166, 0}},
+	Name: Codex, Title: "Codex", Program: "codex", Floor: Version{0, 166, 0}, Verified: []Version{{0, 166, 0}},
 	Events: []string{
 		"session-start", "user-prompt-submit", "pre-tool-use", "post-tool-use", "subagent-start", "subagent-stop", "pre-compact", "post-compact", "stop",
 	},
@@ -32,8 +32,7 @@ var codexHost = Host{
 
 	SettingsCheck: "codex-hooks",
 	Texts: Texts{
-		Found: message.DoctorCodex, Missing: message.DoctorNoCodex, Old: message.WarnOldCodex, NotInstalled: message.DoctorNotCodex,
-		Fire: message.HintFireCodex, Next: message.InitCodex, NextAuto: message.InitCodexRun, Also: message.InitAlso,
+		Old: message.WarnOldCodex, Fire: message.HintFireCodex, Next: message.InitCodex, NextAuto: message.InitCodexRun, Also: message.InitAlso,
 	},
 	dirVar: "CODEX_HOME", dirName: ".codex", setup: setupCodex,
 }

@@ -15,7 +15,7 @@ import (
 // their names do, but they answer in a form of their own, and none of them tells
 // when a compaction is over.
 var copilotHost = Host{
-	Name: Copilot, Program: "copilot", Floor: Version{1, 0, 102}, Verified: []Version{{1, 0, 102}},
+	Name: Copilot, Title: "Copilot CLI", Program: "copilot", Floor: Version{1, 0, 102}, Verified: []Version{{1, 0, 102}},
 	Events:     []string{"session-start", "user-prompt-submit", "post-tool-use", "pre-compact", "stop"},
 	Core:       []string{"user-prompt-submit"},
 	ProjectEnv: []string{"COPILOT_PROJECT_DIR"},
@@ -26,8 +26,7 @@ var copilotHost = Host{
 
 	SettingsCheck: "copilot-hooks",
 	Texts: Texts{
-		Found: message.DoctorCopilot, Missing: message.DoctorNoCopilot, Old: message.WarnOldCopilot, NotInstalled: message.DoctorNotCopilot,
-		Fire: message.HintFireCopilot, Next: message.InitCopilot, Also: message.InitAlsoCopilot,
+		Old: message.WarnOldCopilot, Fire: message.HintFireCopilot, Next: message.InitCopilot, Also: message.InitAlsoCopilot,
 	},
 	dirVar: "COPILOT_HOME", dirName: ".copilot", setup: setupCopilot,
 }

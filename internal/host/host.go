@@ -39,6 +39,8 @@ const (
 // file of its own.
 type Host struct {
 	Name Name
+	// Title is its name as people write it.
+	Title string
 	// Program is what the user starts.
 	Program string
 	// Floor is the oldest version whose hooks are known to behave. Below it they

@@ -10,15 +10,12 @@ import (
 // Texts are what people are told about a host while Overtone is installed in it
 // or looked after.
 type Texts struct {
-	Found        message.Text // the program and its version
-	Missing      message.Text // there is no such program
-	Old          message.Text // its version, and the oldest that will do
-	NoGate       message.Text // why mode auto is given up without the program
-	NotInstalled message.Text
-	Fire         message.Text // hint: no hook was called
-	Next         message.Text // after installing
-	NextAuto     message.Text // the same, in mode auto only
-	Also         message.Text // the program is there, Overtone was installed elsewhere
+	Old      message.Text // its version, and the oldest that will do
+	NoGate   message.Text // why mode auto is given up without the program
+	Fire     message.Text // hint: no hook was called
+	Next     message.Text // after installing
+	NextAuto message.Text // the same, in mode auto only
+	Also     message.Text // the program is there, Overtone was installed elsewhere
 }
 
 // Place is where an installation goes.
@@ -38,6 +35,7 @@ type Setup struct {
 	Settings string // the file that is edited
 	Edits    []Edit // what installs the hooks
 	Auto     []Edit // what mode auto adds
+	Status   *Edit  // what shows our status line; nil where the host has none
 	Blocks   []Block
 	// Plugin is the folder of files that the host loads, with its content; none
 	// where hooks are only named in the settings.
@@ -60,6 +58,19 @@ func (h *Host) HasAuto() bool { return len(h.autoKeys) > 0 }
 
 // IsAuto reports whether an edit belongs to mode auto.
 func (h *Host) IsAuto(e Edit) bool { return slices.Contains(h.autoKeys, e.Key()) }
+
+// StatusLine tells whose status line settings hold: ours, another one's, or nobody's.
+func (s Setup) StatusLine(settings []byte) (ours, taken bool) {
+	if s.Status == nil {
+		return false, false
+	}
+	d, err := parse(settings)
+	if err != nil {
+		return false, false
+	}
+	_, n := d.locate(s.Status.Path)
+	return Holds(settings, *s.Status), n == len(s.Status.Path)
+}
 
 // Present reports whether settings show signs of an installation.
 func (s Setup) Present(settings []byte) bool { return s.present(settings) }

@@ -169,8 +169,8 @@ var (
 
 	HelpStatusline   = Text{ZH: "給 host 狀態列的一行", EN: "one line for the host's status line"}
 	HelpStatuslineLo = Text{
-		ZH: "從 stdin 讀取 Claude Code 的狀態列 JSON。在 settings.json 加入：\n  \"statusLine\": {\"type\": \"command\", \"command\": \"overtone statusline\"}",
-		EN: "Reads Claude Code's status line JSON from stdin. In settings.json:\n  \"statusLine\": {\"type\": \"command\", \"command\": \"overtone statusline\"}",
+		ZH: "從 stdin 讀取 Claude Code 的狀態列 JSON。由 overtone init --statusline 設定，uninstall 會移除。",
+		EN: "Reads Claude Code's status line JSON from stdin. Put into its settings by\novertone init --statusline, and taken out by uninstall.",
 	}
 	HelpTimeline   = Text{ZH: "事件時間軸", EN: "what happened, in order"}
 	HelpTimelineLo = Text{

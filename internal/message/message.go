@@ -33,6 +33,34 @@ func Parse(name string) (Lang, bool) {
 	return ZH, false
 }
 
+// Locale is the language of the user's locale: Chinese for zh*, else English. The
+// first variable that is set decides, as everywhere. named is false where the
+// locale names no language (C, POSIX, or nothing at all).
+func Locale(getenv func(string) string) (l Lang, named bool) {
+	for _, key := range [...]string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		name := getenv(key)
+		if name == "" {
+			continue
+		}
+		if l, ok := Parse(name); ok && l == ZH {
+			return ZH, true
+		}
+		base, _, _ := strings.Cut(name, ".")
+		return EN, !strings.EqualFold(base, "C") && !strings.EqualFold(base, "POSIX")
+	}
+	return EN, false
+}
+
+// Spoken is the language of what hosts and models are told: the configured one,
+// and of a user who never chose, the locale's where it names one. Where it does
+// not, the contract's default holds.
+func Spoken(configured Lang, chosen bool, getenv func(string) string) Lang {
+	if l, named := Locale(getenv); named && !chosen {
+		return l
+	}
+	return configured
+}
+
 // Text is one text in both languages. It may hold fmt verbs, the same ones in
 // the same order in both (or indexed verbs where the order differs).
 type Text struct{ ZH, EN string }

@@ -105,3 +105,33 @@ func TestParse(t *testing.T) {
 		t.Error("an empty name is no language")
 	}
 }
+
+func TestLocale(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		all, messages, lang string
+		want                Lang
+		named               bool
+	}{
+		{"", "", "", EN, false},
+		{"", "", "C", EN, false},
+		{"", "", "C.UTF-8", EN, false},
+		{"", "POSIX", "zh_TW.UTF-8", EN, false},
+		{"", "", "en_US.UTF-8", EN, true},
+		{"", "", "zh_TW.UTF-8", ZH, true},
+		{"", "", "zh_CN", ZH, true},
+		{"de_DE.UTF-8", "zh_TW", "zh_TW", EN, true},
+		{"", "zh_TW", "en_US", ZH, true},
+	} {
+		getenv := func(k string) string {
+			return map[string]string{"LC_ALL": row.all, "LC_MESSAGES": row.messages, "LANG": row.lang}[k]
+		}
+		if l, named := Locale(getenv); l != row.want || named != row.named {
+			t.Errorf("%+v: %s %v", row, l, named)
+		}
+		// A choice holds whatever the locale says.
+		if l := Spoken(ZH, true, getenv); l != ZH {
+			t.Errorf("%+v: the choice gives way to %s", row, l)
+		}
+	}
+}

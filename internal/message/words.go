@@ -47,6 +47,7 @@ var (
 	ColKey              = Text{ZH: "設定", EN: "KEY"}
 	ColOrigin           = Text{ZH: "來源", EN: "FROM"}
 	OriginDefault       = Text{ZH: "預設值", EN: "default"}
+	OriginLocale        = Text{ZH: "locale", EN: "the locale"}
 	ConfigAllDefault    = Text{ZH: "所有設定都是預設值", EN: "every setting is the default"}
 	NoSuchSession       = Text{ZH: "沒有名為 %s 的 session", EN: "there is no session %s"}
 	HintDidYouMean      = Text{ZH: "您是指 %s 嗎？", EN: "did you mean %s?"}

@@ -187,7 +187,11 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 		return true
 	}
 	if len(runs) == 0 && !s.Present(f.Before) {
-		d.add(string(h.Name), host.Note, h.Texts.NotInstalled)
+		if bin, err := exec.LookPath(h.Program); err == nil {
+			d.add(string(h.Name), host.Note, message.DoctorHere, h.Title, d.short(bin)).advise(d, message.HintInitHost, h.Name)
+		} else {
+			d.add(string(h.Name), host.Note, message.DoctorAway, h.Title)
+		}
 		return false
 	}
 	d.checkVersion(ctx, h)
@@ -202,6 +206,7 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 	if s.HasAuto() {
 		d.checkMode(s, cfg.Mode, f, runs)
 	}
+	d.checkStatusLine(s, f)
 	d.checkFired(h)
 	if h.Watched {
 		d.checkWatcher(cfg.Mode)
@@ -235,7 +240,7 @@ func (d *doctor) checkVersion(ctx context.Context, h *host.Host) {
 	id := string(h.Name)
 	bin, err := exec.LookPath(h.Program)
 	if err != nil {
-		d.add(id, host.Warn, h.Texts.Missing)
+		d.add(id, host.Warn, message.WarnNoProgram, h.Title, h.Program)
 		return
 	}
 	switch v, err := host.Ask(ctx, bin, d.Environ()); {
@@ -249,11 +254,11 @@ func (d *doctor) checkVersion(ctx context.Context, h *host.Host) {
 		d.add(id, status, h.Texts.Old, v, h.Floor).advise(d, message.HintUpgrade, h.Program)
 	case h.Newer(v):
 		newest := h.Verified[len(h.Verified)-1]
-		d.add(id, host.Note, message.DoctorNewer, h.Texts.Found.Format(d.Lang, v), newest).advise(d, message.HintNewer, newest)
+		d.add(id, host.Note, message.DoctorNewer, h.Title+" "+v.String(), newest).advise(d, message.HintNewer, newest)
 	case len(h.Verified) > 0 && !slices.Contains(h.Verified, v):
-		d.add(id, host.Note, message.DoctorBetween, h.Texts.Found.Format(d.Lang, v), versions(h.Verified))
+		d.add(id, host.Note, message.DoctorBetween, h.Title+" "+v.String(), versions(h.Verified))
 	default:
-		d.add(id, host.Fine, message.DoctorVerified, h.Texts.Found.Format(d.Lang, v))
+		d.add(id, host.Fine, message.DoctorVerified, h.Title+" "+v.String())
 	}
 }
 
@@ -306,6 +311,19 @@ func (d *doctor) checkMode(s host.Setup, mode string, f host.File, runs []host.M
 		d.add("mode", host.Warn, message.DoctorNoWindow, path, keys).advise(d, message.HintInitMode, mode)
 	default:
 		d.add("mode", host.Warn, message.DoctorHasWindow, mode, path, keys).advise(d, message.HintInitMode, mode)
+	}
+}
+
+// checkStatusLine: a status line is nice to have, and there is room for one.
+func (d *doctor) checkStatusLine(s host.Setup, f host.File) {
+	switch ours, taken := s.StatusLine(f.Before); {
+	case s.Status == nil:
+	case ours:
+		d.add("statusline", host.Fine, message.DoctorStatusOurs)
+	case taken:
+		d.add("statusline", host.Note, message.DoctorStatusKept)
+	default:
+		d.add("statusline", host.Note, message.DoctorStatusNone).advise(d, message.HintStatusLine)
 	}
 }
 

@@ -18,6 +18,7 @@ type Options struct {
 	Host           *host.Host
 	Mode, Language string // "" where nothing was asked
 	DryRun         bool
+	StatusLine     bool // show our status line, where there is none yet
 	// Probe tries the host's program, NoProbe never does; else it is tried where
 	// mode auto was asked for.
 	Probe, NoProbe bool
@@ -52,7 +53,7 @@ func (e Env) PlanInstall(ctx context.Context, o Options) (*Installation, error) 
 	if err := i.planOwn(o, cfg); err != nil {
 		return nil, err
 	}
-	if err := i.planSettings(); err != nil {
+	if err := i.planSettings(o.StatusLine); err != nil {
 		return nil, err
 	}
 	i.describePlugin()
@@ -81,9 +82,7 @@ func (i *Installation) checkHost(ctx context.Context, o Options) {
 	auto := gated && o.Mode == "auto"
 	bin, err := exec.LookPath(h.Program)
 	if err != nil {
-		if gated {
-			i.warn(h.Texts.Missing)
-		}
+		i.warn(message.WarnNoProgram, h.Title, h.Program)
 		if auto {
 			i.suggest(h.Texts.NoGate)
 		}
@@ -176,7 +175,7 @@ func (i *Installation) set(f *host.File, key, value string) error {
 	return nil
 }
 
-func (i *Installation) planSettings() error {
+func (i *Installation) planSettings(status bool) error {
 	s := i.setup
 	f, err := host.Open(s.Settings)
 	if err != nil {
@@ -190,6 +189,13 @@ func (i *Installation) planSettings() error {
 		earlier := host.Edits(i.runs(s.Name), f.Path)
 		if _, err := f.Drop(slices.DeleteFunc(earlier, func(e host.Edit) bool { return !s.IsAuto(e) })); err != nil {
 			return i.jsonHint(err, f.Path)
+		}
+	}
+	if ours, taken := s.StatusLine(f.Before); status && s.Status != nil && !ours {
+		if taken {
+			i.warn(message.WarnStatusKept, i.env.Folders.Short(f.Path))
+		} else {
+			edits = append(edits, *s.Status)
 		}
 	}
 	if err := f.Edit(edits); err != nil {

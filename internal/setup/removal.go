@@ -135,7 +135,11 @@ func (r *Removal) planUndo(s host.Setup, runs []host.Manifest) error {
 		kept, err := f.Undo(runs)
 		if err == nil && len(host.Edits(runs, path)) == 0 {
 			if path == s.Settings {
-				kept, err = f.DropOwn(s.Edits)
+				own := s.Edits
+				if ours, _ := s.StatusLine(f.Before); ours {
+					own = append(own, *s.Status)
+				}
+				kept, err = f.DropOwn(own)
 			} else {
 				f.DropBlock()
 			}

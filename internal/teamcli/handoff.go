@@ -32,7 +32,7 @@ func (p *program) mover() (*team.Mover, error) {
 	cfg, _ := p.Config()
 	set, _ := session.Settings(p.Home(), cfg.Compact) // what is wrong in it, `overtone config` says
 	return &team.Mover{
-		Home: p.Home(), Set: s, Hub: h, Dir: p.HostDir, Settings: set, Lang: message.Lang(cfg.Language), Now: p.Env().Now, Environ: p.Env().Environ(),
+		Home: p.Home(), Set: s, Hub: h, Dir: p.HostDir, Settings: set, Lang: message.Spoken(message.Lang(cfg.Language), cfg.Chosen, p.Env().Getenv), Now: p.Env().Now, Environ: p.Env().Environ(),
 	}, nil
 }
 
