@@ -43,7 +43,7 @@ func (h *Home) lease(name string, flags int) (release func(), ok bool, err error
 		f.Close()
 		return nil, false, err
 	}
-	return func() { f.Close() }, true, nil
+	return func() { free(f) }, true, nil
 }
 
 // TryLease claims a named job on the session for this process, for as long as
@@ -74,7 +74,7 @@ func (s *Session) TryLease(name string) (release func(), ok bool, err error) {
 		}
 		return nil, false, err
 	}
-	return func() { f.Close() }, true, nil
+	return func() { free(f) }, true, nil
 }
 
 // TryLock claims the file at path, which is made where it is missing and stays
@@ -89,24 +89,24 @@ func TryLock(path string) (release func(), ok bool, err error) {
 		f.Close()
 		return nil, false, err
 	}
-	return func() { f.Close() }, true, nil
+	return func() { free(f) }, true, nil
 }
 
 // Claim marks a file of a host's as ours to act upon, for as long as this process
 // wants: it says so to our own processes, whatever homes they have, and changes
 // nothing. Where files cannot be claimed by readers, everybody may act.
 func Claim(path string) (release func(), ok bool) {
-	free := func() {}
+	nothing := func() {}
 	if path == "" || runtime.GOOS == "windows" { // a lock there would keep the host from writing
-		return free, true
+		return nothing, true
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
 	if err != nil {
-		return free, true
+		return nothing, true
 	}
 	if ok, err = tryLock(f); ok {
-		return func() { f.Close() }, true
+		return func() { free(f) }, true
 	}
 	f.Close()
-	return free, err != nil
+	return nothing, err != nil
 }

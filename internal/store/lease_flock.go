@@ -20,3 +20,11 @@ func tryLock(f *os.File) (bool, error) {
 		}
 	}
 }
+
+// free gives the lock back and closes the file. Closing alone would do so only
+// when nobody else has the file open, and a process that is being started has,
+// from fork to exec: then the next one would find the job still taken.
+func free(f *os.File) {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+	f.Close()
+}

@@ -8,3 +8,5 @@ import (
 )
 
 func tryLock(*os.File) (bool, error) { return false, errors.ErrUnsupported }
+
+func free(f *os.File) { f.Close() }

@@ -15,3 +15,5 @@ func tryLock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
+
+func free(f *os.File) { f.Close() }

@@ -5,9 +5,13 @@ package store
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func init() { fullDisk = emitOnFullDisk }
@@ -63,4 +67,38 @@ func emitOnFullDisk(s *Session) error {
 		}
 		return nil
 	})
+}
+
+// A process that is being started has our files open until it runs its program:
+// what we give back meanwhile is free all the same.
+func TestLeaseOutlivesNoFork(t *testing.T) {
+	t.Parallel()
+	h := New(t.TempDir(), t.TempDir(), time.Now)
+	release, ok, err := h.TryLease("job.lease")
+	if err != nil || !ok {
+		t.Fatalf("%v, %v", ok, err)
+	}
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("no list of open files")
+	}
+	for _, e := range list {
+		if at, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && at == filepath.Join(h.Root(), "job.lease") {
+			fd, err := strconv.Atoi(e.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			child, err := syscall.Dup(fd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = syscall.Close(child) }()
+		}
+	}
+	release()
+	again, ok, err := h.TryLease("job.lease")
+	if err != nil || !ok {
+		t.Fatalf("still taken: %v", err)
+	}
+	again()
 }

@@ -316,14 +316,17 @@ func TestFenced(t *testing.T) {
 		t.Fatal(err)
 	}
 	// B takes the lease and stops there.
-	stale, err := b.dial().Take(ctx, claudeID, Taking, time.Second, time.Now)
+	stale, err := b.dial().Take(ctx, claudeID, Taking, time.Hour, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.mover().Pull(ctx, claudeID, PullOptions{Folder: dir}); err == nil {
 		t.Fatal("held by two")
 	}
-	deadline := time.Now().Add(20 * time.Second)
+	if stale, err = b.dial().Renew(ctx, stale, Taking, time.Second, time.Now); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(patience)
 	for {
 		if _, err = c.mover().Pull(ctx, claudeID, PullOptions{Folder: dir}); err == nil {
 			break

@@ -353,7 +353,7 @@ func (h *Hub) api(ctx context.Context, name string, req, resp any) error {
 		}
 	}
 	for tries := 0; ; tries++ {
-		wait, cancel := context.WithTimeout(ctx, dialTimeout)
+		wait, cancel := context.WithTimeout(ctx, min(time.Second<<tries, dialTimeout))
 		m, err := h.nc.RequestWithContext(wait, "$JS.API."+name, body)
 		cancel()
 		if err == nil {
@@ -365,7 +365,7 @@ func (h *Hub) api(ctx context.Context, name string, req, resp any) error {
 		if h.wasRefused("$JS.API." + name) {
 			return fmt.Errorf("the hub does not allow %s", name)
 		}
-		if tries == 2 {
+		if tries == 4 {
 			return fmt.Errorf("%w: %s: %w", errHubSilent, name, err)
 		}
 		time.Sleep(200 * time.Millisecond)

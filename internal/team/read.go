@@ -185,7 +185,7 @@ func (h *Hub) refuses(ctx context.Context, subject string, data []byte) bool {
 	if h.nc.FlushWithContext(wait) != nil {
 		return false
 	}
-	for range 20 { // until it has come through to us
+	for range 200 { // until it has come through to us
 		if h.wasRefused(subject) {
 			return true
 		}

@@ -1,6 +1,7 @@
 package team
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -88,6 +89,12 @@ func (n Node) Serve(ctx context.Context, ready func(url string)) error {
 	if err := n.prepare(); err != nil {
 		return err
 	}
+	// Read before the configuration is made of it: a machine that is let in while
+	// the node starts is one that tend finds.
+	known, err := os.ReadFile(n.path(usersFile))
+	if err != nil {
+		return err
+	}
 	conf, err := n.writeConfig()
 	if err != nil {
 		return err
@@ -117,14 +124,7 @@ func (n Node) Serve(ctx context.Context, ready func(url string)) error {
 	}
 	defer admin.Close()
 	for {
-		// In a cluster the first leader takes a while to be elected.
-		list, err := n.users()
-		if err != nil {
-			return err
-		}
-		wait, cancel := context.WithTimeout(ctx, 10*time.Second)
-		err = admin.ensure(wait, n.Replicas, n.Keep, n.machines(list))
-		cancel()
+		err := n.settle(ctx, srv, admin)
 		if err == nil {
 			break
 		}
@@ -134,27 +134,57 @@ func (n Node) Serve(ctx context.Context, ready func(url string)) error {
 		if n.Cluster == "" {
 			return err
 		}
+		// Nodes that come up hear of each other one by one: a leader may not know
+		// yet who could keep a stream.
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(time.Second):
+		case <-time.After(settlePause):
 		}
 	}
 	if ready != nil {
 		ready(url)
 	}
-	return n.tend(ctx, srv, admin)
+	return n.tend(ctx, srv, admin, known)
 }
 
-// tend takes new machines in while the node runs.
-func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub) error {
-	stamp := func() (t time.Time) {
-		if info, err := os.Stat(n.path(usersFile)); err == nil {
-			t = info.ModTime()
-		}
-		return t
+// How often, and how many times, to look at a cluster that is coming up.
+const (
+	settlePause = 200 * time.Millisecond
+	settleLooks = 25
+)
+
+// settle makes what is missing on the hub. In a cluster it waits for the nodes to
+// elect who decides, because what is asked of them before has no answer, ever; and
+// it leaves the work to that node for a while: of two that make the same stream at
+// once, one never hears that it is made.
+func (n Node) settle(ctx context.Context, srv *server.Server, admin *Hub) error {
+	list, err := n.users()
+	if err != nil {
+		return err
 	}
-	last := stamp()
+	wants := admin.wants(n.Replicas, n.Keep, n.machines(list))
+	for looks := 0; n.Cluster != "" && looks < settleLooks && !srv.JetStreamIsLeader(); {
+		if info, err := srv.Jsz(nil); err == nil && info.Meta != nil && info.Meta.Leader != "" {
+			if admin.has(ctx, wants) {
+				return nil
+			}
+			looks++
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(settlePause):
+		}
+	}
+	wait, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return admin.ensure(wait, wants)
+}
+
+// tend takes new machines in while the node runs; known is the list that it
+// started with.
+func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []byte) error {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -163,12 +193,11 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub) error {
 			return nil
 		case <-tick.C:
 		}
-		now := stamp()
-		if now.Equal(last) {
+		now, err := os.ReadFile(n.path(usersFile))
+		if err != nil || bytes.Equal(now, known) {
 			continue
 		}
-		list, err := n.users()
-		if err != nil {
+		if _, err := n.users(); err != nil {
 			continue // half of an edit by hand; the next look finds it whole
 		}
 		if _, err := n.writeConfig(); err != nil {
@@ -177,11 +206,8 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub) error {
 		if err := srv.Reload(); err != nil {
 			return fmt.Errorf("hub: %w", err)
 		}
-		wait, cancel := context.WithTimeout(ctx, 10*time.Second)
-		err = admin.ensure(wait, n.Replicas, n.Keep, n.machines(list))
-		cancel()
-		if err == nil {
-			last = now
+		if err := n.settle(ctx, srv, admin); err == nil {
+			known = now
 		}
 	}
 }
@@ -209,41 +235,76 @@ func (n Node) admin(srv *server.Server) (*Hub, error) {
 		Dialing{extra: []nats.Option{nats.InProcessServer(srv)}})
 }
 
-// ensure makes the streams and buckets, or brings them up to date.
-func (h *Hub) ensure(ctx context.Context, replicas int, keep time.Duration, machines []string) error {
+// want is a stream of the hub: what is compared, and what makes it or brings it
+// up to date.
+type want struct {
+	stream   string
+	replicas int
+	keep     time.Duration
+	make     func(context.Context) error
+}
+
+// wants are the streams and buckets of a hub with these machines.
+func (h *Hub) wants(replicas int, keep time.Duration, machines []string) []want {
 	replicas = max(1, replicas)
-	_, err := h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: eventStream, Description: "what happened, by machine, session and type", Subjects: []string{eventPrefix + ">"},
-		Retention: jetstream.LimitsPolicy, MaxAge: keep, Storage: jetstream.FileStorage, Compression: jetstream.S2Compression,
-		Duplicates: 2 * time.Minute, Replicas: replicas, AllowDirect: true, DenyDelete: true, Discard: jetstream.DiscardOld,
-	})
-	if err != nil {
-		return fmt.Errorf("stream %s: %w", eventStream, err)
-	}
+	list := []want{{eventStream, replicas, keep, func(ctx context.Context) error {
+		_, err := h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+			Name: eventStream, Description: "what happened, by machine, session and type", Subjects: []string{eventPrefix + ">"},
+			Retention: jetstream.LimitsPolicy, MaxAge: keep, Storage: jetstream.FileStorage, Compression: jetstream.S2Compression,
+			Duplicates: 2 * time.Minute, Replicas: replicas, AllowDirect: true, DenyDelete: true, Discard: jetstream.DiscardOld,
+		})
+		return err
+	}}}
 	for _, kv := range []jetstream.KeyValueConfig{
 		{Bucket: stateBucket, Description: "the state of each session", TTL: keep},
 		{Bucket: leaseBucket, Description: "who may go on with a session", LimitMarkerTTL: time.Hour},
 	} {
 		kv.History, kv.Storage, kv.Replicas = 1, jetstream.FileStorage, replicas
-		if _, err := h.js.CreateOrUpdateKeyValue(ctx, kv); err != nil {
-			return fmt.Errorf("bucket %s: %w", kv.Bucket, err)
-		}
+		list = append(list, want{"KV_" + kv.Bucket, replicas, kv.TTL, func(ctx context.Context) error {
+			_, err := h.js.CreateOrUpdateKeyValue(ctx, kv)
+			return err
+		}})
 	}
 	for _, m := range machines {
-		if err := h.ensureObjects(ctx, m, replicas, keep); err != nil {
+		list = append(list, want{"OBJ_" + objectBucket(m), replicas, keep, func(ctx context.Context) error {
+			_, err := h.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+				Bucket: objectBucket(m), Description: "sealed sessions, packets and reports of " + m, TTL: keep,
+				Storage: jetstream.FileStorage, Replicas: replicas,
+			})
 			return err
-		}
+		}})
 	}
-	return nil
+	return list
 }
 
-func (h *Hub) ensureObjects(ctx context.Context, machine string, replicas int, keep time.Duration) error {
-	_, err := h.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-		Bucket: objectBucket(machine), Description: "sealed sessions, packets and reports of " + machine, TTL: keep,
-		Storage: jetstream.FileStorage, Replicas: max(1, replicas),
-	})
-	if err != nil {
-		return fmt.Errorf("bucket %s: %w", objectBucket(machine), err)
+// has reports whether everything is there as wanted.
+func (h *Hub) has(ctx context.Context, list []want) bool {
+	for _, w := range list {
+		got, err := h.info(ctx, w.stream)
+		if err != nil || got.Config.Replicas != w.replicas || got.Config.MaxAge != w.keep {
+			return false
+		}
+	}
+	return true
+}
+
+// ensure makes the streams and buckets, or brings them up to date. In a cluster a
+// request that comes upon an election is dropped, so it is made again, and waited
+// for longer each time: a slow disk should not look like silence.
+func (h *Hub) ensure(ctx context.Context, list []want) error {
+	for _, w := range list {
+		for wait := time.Second; ; wait *= 2 {
+			try, cancel := context.WithTimeout(ctx, wait)
+			err := w.make(try)
+			silent := try.Err() != nil
+			cancel()
+			if err == nil {
+				break
+			}
+			if ctx.Err() != nil || !silent {
+				return fmt.Errorf("stream %s: %w", w.stream, err)
+			}
+		}
 	}
 	return nil
 }
@@ -256,7 +317,9 @@ func Prepare(ctx context.Context, s Settings, keep time.Duration, machines ...st
 		return err
 	}
 	defer h.Close()
-	return h.ensure(ctx, s.Replicas, keep, machines)
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return h.ensure(ctx, h.wants(s.Replicas, keep, machines))
 }
 
 // Invite lets a machine in and returns its settings there; with an old name, a
@@ -420,7 +483,7 @@ func (n Node) writeConfig() (string, error) {
 	if name == "" {
 		name = "overtone"
 	}
-	fmt.Fprintf(&b, "# Written by overtone-team up.\nserver_name: %s\nlisten: %s\nmax_payload: 8MB\nlog_file: %s\nlogfile_size_limit: 16MB\n",
+	fmt.Fprintf(&b, "# Written by overtone-team up.\nserver_name: %s\nlisten: %s\nmax_payload: 8MB\nlog_file: %s\nlogfile_size_limit: 16MB\nlogtime: true\n",
 		q(name), q(n.Listen), q(n.path("hub.log")))
 	fmt.Fprintf(&b, "tls { %s }\n", tls)
 	fmt.Fprintf(&b, "jetstream {\n  store_dir: %s\n  # An acknowledged event is on the disk.\n  sync_interval: always\n  max_memory_store: 67108864\n", q(n.path("streams")))

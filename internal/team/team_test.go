@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,15 +35,31 @@ func fastDir(t testing.TB) string {
 	return dir
 }
 
-// freePort is an address on loopback that nobody listens on.
+// patience is how long a test waits for what must come: only a broken hub is
+// slower, not a busy machine.
+const patience = 2 * time.Minute
+
+var takenPorts sync.Map
+
+// freePort is an address on loopback that nobody listens on. It lies below those
+// that systems give to connections and to listeners without a wish, so nobody
+// takes it while a node that is killed is away.
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := 10000 + rand.IntN(20000)
+		if _, taken := takenPorts.LoadOrStore(port, true); taken {
+			continue
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		defer l.Close()
+		return l.Addr().String()
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // startNode runs a hub of its own in a folder of its own.
@@ -69,7 +88,7 @@ func runNode(t testing.TB, n Node) (stop func()) {
 	case err := <-done:
 		done <- nil
 		t.Fatalf("hub: %v", err)
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the hub does not come up")
 	}
 	return stop
@@ -94,19 +113,25 @@ func (n Node) machine(t testing.TB, name string) *machine {
 	if err := set.Save(m.home.Root()); err != nil {
 		t.Fatal(err)
 	}
-	// The node takes new users in within a second.
-	deadline := time.Now().Add(15 * time.Second)
+	m.letIn()
+	return m
+}
+
+// letIn waits for the node to take the machine in, within a second or so.
+func (m *machine) letIn() {
+	m.t.Helper()
+	deadline := time.Now().Add(patience)
 	for {
-		h, err := Dial(set, Dialing{})
+		h, err := Dial(m.set, Dialing{})
 		if err == nil {
-			_, err = h.info(context.Background(), "OBJ_"+objectBucket(name))
+			_, err = h.info(context.Background(), "OBJ_"+objectBucket(m.set.Machine))
 			h.Close()
 			if err == nil {
-				return m
+				return
 			}
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s is not let in: %v", name, err)
+			m.t.Fatalf("%s is not let in: %v", m.set.Machine, err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -393,7 +418,7 @@ func TestPermissions(t *testing.T) {
 	if err := h.nc.PublishRequest("$JS.API.DIRECT.GET.OBJ_ovt_obj_beta", "ovt.ev.alpha.s1.stage:complete", []byte(`{"last_by_subj":"$O.ovt_obj_beta.C.trick"}`)); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		v, err := a.dial().Doctor(context.Background(), time.Now)
 		if err != nil {
@@ -451,13 +476,13 @@ func TestLease(t *testing.T) {
 		t.Errorf("a former holder goes on: %v", err)
 	}
 	token := lb.Token
-	for range 3 {
-		if lb, err = b.Renew(ctx, lb, Held, 2*time.Second, time.Now); err != nil || lb.Token != token {
+	for _, ttl := range []time.Duration{time.Hour, time.Hour, 2 * time.Second} {
+		if lb, err = b.Renew(ctx, lb, Held, ttl, time.Now); err != nil || lb.Token != token {
 			t.Fatalf("%+v %v", lb, err)
 		}
 	}
 	// Over: its message goes by itself, and a third token is larger than all.
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		l, err := a.Take(ctx, "s1", Held, time.Minute, time.Now)
 		if err == nil {
@@ -491,5 +516,29 @@ func TestNumbers(t *testing.T) {
 	}
 	if fmt.Sprint(n) != "[{1 5} {7 9}]" || n.missing() != 1 || n.count() != 8 {
 		t.Errorf("%v %d %d", n, n.missing(), n.count())
+	}
+}
+
+// TestInviteAtStart: a machine that is let in at the very moment in which the hub
+// comes up is let in.
+func TestInviteAtStart(t *testing.T) {
+	t.Parallel()
+	n := Node{Dir: fastDir(t), Listen: freePort(t), Tenant: "team", Keep: time.Hour, Now: time.Now}
+	ctx, cancel := context.WithCancel(context.Background())
+	invited, done := make(chan Settings, 1), make(chan error, 1)
+	go func() {
+		done <- n.Serve(ctx, func(string) {
+			set, err := n.Invite("alpha")
+			if err != nil {
+				t.Error(err)
+			}
+			invited <- set
+		})
+	}()
+	m := &machine{t: t, set: <-invited}
+	m.letIn()
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
