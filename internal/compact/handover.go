@@ -107,19 +107,18 @@ func (h Handover) Parts() []Part {
 	return append(parts, Part{"recall", recall}, Part{"directive", last})
 }
 
-// Names is the section of names alone: what depends on the summary most.
-func (h Handover) Names(room int) string {
+// Names is the section of names alone, which depends on the summary most, without
+// what was handed over before.
+func (h Handover) Names(handed string, room int) string {
 	h.Record.rebase()
-	w := handoverWriter{Handover: h, stated: newStated(h.Summary)}
+	w := handoverWriter{Handover: h, stated: newStated(h.Summary + "\n" + handed)}
 	return w.names(room)
 }
 
 // Later is what follows a packet that was handed over before the summary was
 // known: the names that neither of them states.
 func (h Handover) Later(handed string) string {
-	h.Record.rebase()
-	w := handoverWriter{Handover: h, stated: newStated(h.Summary + "\n" + handed)}
-	names := w.names(cmp.Or(h.Room, handoverRoom) - message.Units(handed))
+	names := h.Names(handed, cmp.Or(h.Room, handoverRoom)-message.Units(handed))
 	if names == "" {
 		return ""
 	}

@@ -94,13 +94,3 @@ func tree(n ast.Node) Node {
 	}
 	return out
 }
-
-// Get is the value of a map's key.
-func (n Node) Get(key string) (Node, bool) {
-	for _, m := range n.Members {
-		if m.Key == key {
-			return m.Value, true
-		}
-	}
-	return Node{}, false
-}

@@ -276,6 +276,3 @@ func foldWord(w string) string {
 	}
 	return w
 }
-
-// Decision reports whether a line states a decision or an invariant.
-func Decision(line string) bool { return decisions().of(line)&(Decided|Rule) != 0 }

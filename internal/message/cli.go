@@ -4,8 +4,8 @@ package message
 var (
 	HelpRoot     = Text{ZH: "讓長時間的 coding agent 工作保持連貫", EN: "Keep long coding-agent work coherent"}
 	HelpRootLong = Text{
-		ZH: "Overtone 陪在 Claude Code 與 Codex 旁邊：依階段路由工作、在自然邊界壓縮 context、\n讓狀態安全跨過壓縮，並解釋每一個決定。\n\n先試試：\n  overtone demo\n  overtone workflow list",
-		EN: "Overtone sits beside Claude Code and Codex: it routes work through stages, compacts at\nnatural boundaries, carries state across a compaction, and explains every decision.\n\nStart with:\n  overtone demo\n  overtone workflow list",
+		ZH: "Overtone 陪在 Claude Code 與 Codex 旁邊：依階段路由工作、在自然邊界壓縮 context、\n讓狀態安全跨過壓縮，並解釋每一個決定。\n\n先試試：\n  overtone audit   這台機器上的 session：壓縮失去了什麼、花了多少\n  overtone demo    在暫時的家目錄演一遍，不需網路\n  overtone init    裝進 Claude Code、Codex 或 Copilot CLI",
+		EN: "Overtone sits beside Claude Code and Codex: it routes work through stages, compacts at\nnatural boundaries, carries state across a compaction, and explains every decision.\n\nStart with:\n  overtone audit   what compactions lost and cost in the sessions on this machine\n  overtone demo    a whole story in a throw-away home, no network\n  overtone init    install into Claude Code, Codex or Copilot CLI",
 	}
 	HelpJSON     = Text{ZH: "以 JSON 輸出", EN: "print JSON"}
 	HelpSession  = Text{ZH: "session id（預設取自環境變數）", EN: "session id (default: from the environment)"}

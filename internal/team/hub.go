@@ -150,9 +150,6 @@ func shownHubs(list []string) string {
 // Close ends the connection.
 func (h *Hub) Close() { h.nc.Close() }
 
-// Machine is who we are on the hub.
-func (h *Hub) Machine() string { return h.set.Machine }
-
 // noteRefused remembers what the hub does not let us publish to: such a message
 // has no answer, and whoever waits for one should hear why.
 func (h *Hub) noteRefused(err error) {

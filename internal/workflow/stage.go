@@ -78,16 +78,6 @@ func Lookup(key string) (Stage, bool) {
 	return Stage{}, false
 }
 
-// Describe is "emoji label" of a stage key in lang, or " key" for an unknown
-// stage, as the recovery text has always shown it.
-func Describe(key string, lang message.Lang) string {
-	s, ok := Lookup(key)
-	if !ok {
-		return " " + key
-	}
-	return s.Emoji + " " + s.Label.In(lang)
-}
-
 // StageOfAgent maps an agent type (with or without a plugin prefix) to the base
 // stage it works on; "" for agents that have none.
 func StageOfAgent(agentType string) string {

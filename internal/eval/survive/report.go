@@ -146,7 +146,7 @@ func curve(title string, list []*compaction) {
 		fmt.Printf("%-10d  %6.2f  %6.2f  %6.2f  %9.2f  %6.2f  %6.2f\n", n,
 			share(list, nil, with(func(c *compaction) string { return c.floor(n) })),
 			share(list, nil, with(func(c *compaction) string { return c.crudeList(n) })),
-			share(list, nil, with(func(c *compaction) string { return c.handover(0).Names(n) })),
+			share(list, nil, with(func(c *compaction) string { return c.handover(0).Names("", n) })),
 			share(list, nil, whole), share(half(list, 0), nil, whole), share(half(list, 1), nil, whole))
 	}
 }
