@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // Model is the model the tests ask for: its window is 200k, so compaction
@@ -152,6 +153,28 @@ func (w *World) Settings(v any) {
 	}
 }
 
+// rounds reports whether init would add the hook at the end of a round of tools.
+// The recorder has it always: it shows what the host does.
+func (w *World) rounds() bool {
+	config, err := os.ReadFile(filepath.Join(w.Home, ".overtone", "config.yaml"))
+	auto := err == nil && bytes.Contains(config, []byte("mode: auto")) || w.env["OVERTONE_COMPACT_MODE"] == "auto"
+	return w.Records != "" || auto || !host.Of(host.ClaudeCode).TellsWhose(string(w.Version))
+}
+
+// roundHooks are the settings that init adds for it.
+func roundHooks(t testing.TB) map[string]any {
+	t.Helper()
+	hooks := map[string]any{}
+	for _, e := range host.Of(host.ClaudeCode).Setup(host.Place{}).Rounds {
+		var v any
+		if err := json.Unmarshal([]byte(e.Value), &v); err != nil {
+			t.Fatal(err)
+		}
+		hooks[e.Path[1]] = []any{v}
+	}
+	return hooks
+}
+
 // Configure writes Overtone's settings.
 func (w *World) Configure(yaml string) {
 	w.t.Helper()
@@ -213,6 +236,13 @@ func (w *World) claudeArgs(args []string) []string {
 	}
 	if w.Allow != "" {
 		out = append(out, "--allowedTools="+w.Allow)
+	}
+	if w.rounds() {
+		settings, err := json.Marshal(map[string]any{"hooks": roundHooks(w.t)})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		out = append(out, "--settings", string(settings))
 	}
 	return append(out, args...)
 }

@@ -139,7 +139,13 @@ func testHostFiresEveryEvent(t *testing.T, v Version) {
 			t.Errorf("%s: %s = %q, want %q", c.event, c.path, got, c.want)
 		}
 	}
-	post := gjson.GetBytes(w.CallsOf("post-tool-use")[1].Stdin, "tool_response")
+	// Of the end of a command the host does not wait to hear.
+	ends := w.CallsOf("post-tool-use")
+	agent := slices.IndexFunc(ends, func(c Call) bool { return c.Input.ToolName == "Agent" })
+	if agent < 0 {
+		t.Fatalf("no PostToolUse(Agent) in %v", got)
+	}
+	post := gjson.GetBytes(ends[agent].Stdin, "tool_response")
 	stop := w.CallsOf("subagent-stop")[0].Input
 	if post.Get("agentId").String() != stop.AgentID || !strings.Contains(post.Get("content.#.text").String(), "SUB-ANSWER") {
 		t.Errorf("PostToolUse(Agent) %s does not belong to SubagentStop of %s", post, stop.AgentID)
@@ -279,6 +285,50 @@ func TestHostSubagentStopBlock(t *testing.T) {
 	}
 	if reqs[3].Has("SUB-ONE") || !reqs[3].Has("SUB-TWO") {
 		t.Errorf("main got %s", reqs[3].Last())
+	}
+}
+
+// A process that the host need not wait for: the next request goes out while it
+// still runs. What PreToolUse says reaches the model.
+func TestHostDoesNotWaitAside(t *testing.T) { t.Parallel(); onEach(t, testHostDoesNotWaitAside) }
+
+func testHostDoesNotWaitAside(t *testing.T, v Version) {
+	dir := t.TempDir()
+	began, go1, ended := filepath.Join(dir, "began"), filepath.Join(dir, "go"), filepath.Join(dir, "ended")
+	script := filepath.Join(dir, "hook.sh")
+	text := fmt.Sprintf("cat >/dev/null; : >'%s'; while [ ! -e '%s' ]; do sleep 0.05; done; : >'%s'\n", began, go1, ended)
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	await := func(path string) bool {
+		for end := time.Now().Add(turnLimit / 2); !exists(path) && time.Now().Before(end); {
+			time.Sleep(20 * time.Millisecond)
+		}
+		return exists(path)
+	}
+	p := &Play{Main: []Step{
+		call(bash("echo one")),
+		func(r *mockapi.Request) mockapi.Reply {
+			if !await(began) || exists(ended) {
+				t.Errorf("the host has waited: began %v, ended %v", exists(began), exists(ended))
+			}
+			if r.Count("BEFORE-THE-TOOL") != 1 {
+				t.Errorf("the model reads PreToolUse's words %d times", r.Count("BEFORE-THE-TOOL"))
+			}
+			if err := os.WriteFile(go1, nil, 0o600); err != nil {
+				t.Error(err)
+			}
+			await(ended)
+			return mockapi.Text("DONE")
+		},
+	}}
+	w := NewWorld(t, Recorder, p.Handle, v)
+	w.Answer("pre-tool-use", specific("PreToolUse", map[string]any{"additionalContext": "BEFORE-THE-TOOL"}))
+	w.Plugin = costPlugin(t, `{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"overtone","args":["hook","pre-tool-use","--host","claude-code"],"timeout":10}]}],`+
+		`"PostToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"sh","args":["`+script+`"],"timeout":60,"async":true}]}]}`)
+	if r := w.Prompt("go").Result(); r.Text != "DONE" {
+		t.Errorf("result %+v", r)
 	}
 }
 
@@ -583,7 +633,7 @@ func TestHostCompaction(t *testing.T) {
 		w.Settings(map[string]any{"autoCompactWindow": 100_000})
 		w.Answer("session-start.2", packet)
 		w.Prompt("go")
-		got := names(w.Calls())
+		got := slices.DeleteFunc(names(w.Calls()), func(name string) bool { return name == "post-tool-use Bash" })
 		i := slices.Index(got, "pre-compact")
 		if i < 0 || len(got) < i+4 {
 			t.Fatalf("calls %v", got)

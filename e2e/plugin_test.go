@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -191,7 +192,10 @@ func TestPluginFiles(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(hookEvents, got); diff != "" {
+	// The end of a round of tools is for those who need it: init adds it.
+	want := maps.Clone(hookEvents)
+	delete(want, "PostToolBatch")
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("hooks (-want +got):\n%s", diff)
 	}
 }

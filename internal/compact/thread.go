@@ -32,8 +32,13 @@ type Thread struct {
 	// Turn is when the turn began, TurnID the host's name for it.
 	Turn   time.Time `json:"turn,omitzero"`
 	TurnID string    `json:"turnId,omitempty"`
-	// Marks are the repositories before a command that may commit, by its id.
-	Marks map[string][]shellcmd.Mark `json:"marks,omitempty"`
+	// Prompt is the host's name for what began the turn.
+	Prompt string `json:"prompt,omitempty"`
+	// Started are the commands under way whose end may tell where the work
+	// stands, by their ids; Ended are the newest of those that were told: however
+	// many tell an end, it counts once.
+	Started map[string]Command `json:"started,omitempty"`
+	Ended   []string           `json:"ended,omitempty"`
 	// Transcript, Model and Window are the host's, as last told.
 	Transcript string `json:"transcript,omitempty"`
 	Model      string `json:"model,omitempty"`
@@ -81,6 +86,14 @@ type Slice struct {
 	Last     string          `json:"last,omitempty"`
 }
 
+// Command is one before it ran.
+type Command struct {
+	Line  string          `json:"line,omitempty"`
+	Cwd   string          `json:"cwd,omitempty"`
+	At    time.Time       `json:"at,omitzero"`
+	Marks []shellcmd.Mark `json:"marks,omitempty"` // the repositories in which it may commit
+}
+
 // Failure is a command that did not work.
 type Failure struct {
 	Line string `json:"line"`
@@ -98,8 +111,10 @@ const (
 	maxPlan     = 100  // steps of a plan that are looked at
 	maxRequest  = 2000 // characters of a request
 	maxHistory  = 20   // the policy looks at the last few
-	maxMarks    = 8
-	maxStep     = 500 // characters of a step's text
+	maxStarted  = 8
+	maxEnded    = 16
+	maxLine     = 16 << 10 // bytes of a command that are kept while it runs
+	maxStep     = 500      // characters of a step's text
 )
 
 // Apply returns the thread after an event. The thread it is given is not changed.
@@ -118,7 +133,7 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	case host.AgentMessage:
 		t.answered(e, set)
 	case host.CommandStarted:
-		t.mark(e)
+		t.starts(e)
 	case host.CommandFinished:
 		t.ran(e)
 	case host.PlanWritten:
@@ -182,7 +197,7 @@ func (t *Thread) turnStarted(e host.TurnStarted) {
 	s := &t.State
 	s.Before = s.signals()
 	s.Seen, s.Said, s.Worked, s.Synthetic = 0, 0, false, false
-	t.TurnID, t.Turn = e.ID, e.At
+	t.TurnID, t.Prompt, t.Turn = e.ID, e.Prompt, e.At
 }
 
 // asked takes a request. What we wrote ourselves is none, and makes the turn
@@ -211,18 +226,22 @@ func (t *Thread) answered(e host.AgentMessage, set Settings) {
 	}
 }
 
-// mark remembers the repositories before a command that may commit.
-func (t *Thread) mark(e host.CommandStarted) {
-	if e.ID == "" || len(e.Before) == 0 {
+// starts remembers a command whose end may tell where the work stands.
+func (t *Thread) starts(e host.CommandStarted) {
+	if e.ID == "" {
 		return
 	}
-	marks := map[string][]shellcmd.Mark{}
+	started := map[string]Command{}
 	// Commands whose end was never told must not pile up.
-	if len(t.Marks) < maxMarks {
-		maps.Copy(marks, t.Marks)
+	if len(t.Started) < maxStarted {
+		maps.Copy(started, t.Started)
 	}
-	marks[e.ID] = e.Before
-	t.Marks = marks
+	c := Command{Line: e.Line, Cwd: e.Cwd, At: e.Started, Marks: e.Before}
+	if len(c.Line) > maxLine {
+		c.Line = "" // its end is told by who hears it, or not at all
+	}
+	started[e.ID] = c
+	t.Started = started
 }
 
 // Observed completes what a host tells of a finished command with what was seen
@@ -232,17 +251,27 @@ func (t Thread) Observed(e host.CommandFinished) shellcmd.Observation {
 	if o.Started.IsZero() {
 		o.Started = t.Turn
 	}
-	if marks, ok := t.Marks[e.ID]; ok {
-		o.Before = marks
+	if c, ok := t.Started[e.ID]; ok {
+		o.Before = c.Marks
 	}
 	return o
 }
 
+// Forget lets go of a command whose end nobody will tell.
+func (t Thread) Forget(id string) Thread {
+	t.Started = maps.Clone(t.Started)
+	delete(t.Started, id)
+	t.Ended = newest(append(slices.Clone(t.Ended), id), maxEnded)
+	return t
+}
+
 func (t *Thread) ran(e host.CommandFinished) {
+	if e.ID != "" && slices.Contains(t.Ended, e.ID) {
+		return
+	}
 	s, o := &t.State, t.Observed(e)
-	if _, ok := t.Marks[e.ID]; ok {
-		t.Marks = maps.Clone(t.Marks)
-		delete(t.Marks, e.ID)
+	if _, ok := t.Started[e.ID]; ok {
+		*t = t.Forget(e.ID)
 	}
 	s.Worked = true
 	if v := shellcmd.Committed(o); v.Committed {

@@ -21,6 +21,8 @@ func (c *call) postToolUse() (host.Reply, error) {
 		return c.agentWoken()
 	case kind == host.HaltTool:
 		return c.applyAndFlush(workflow.Drop{AgentID: c.in.Tool.Agent.ID})
+	case c.host.Aside(kind):
+		return host.Reply{}, c.record()
 	case kind == host.ShellTool && c.idle():
 		return host.Reply{}, errQuiet
 	}
@@ -33,11 +35,11 @@ func (c *call) postToolUse() (host.Reply, error) {
 // idle reports whether a finished command changes nothing that is remembered and
 // nothing waits for the main thread, as is usual.
 func (c *call) idle() bool {
-	turn, ok := session.Idle(c.sess, c.in.Transcript, c.in.Model)
-	if !ok {
+	g, ok := session.Look(c.sess)
+	if !ok || !g.Idle(c.in.Transcript, c.in.Model) {
 		return false
 	}
-	o := compact.Thread{Turn: turn}.Observed(c.commandFinished())
+	o := compact.Thread{Turn: g.Turn}.Observed(c.commandFinished())
 	return !shellcmd.Checkpointed(o) && !shellcmd.Committed(o).Committed
 }
 
@@ -45,6 +47,11 @@ func (c *call) idle() bool {
 func (c *call) seeTool(tx *session.Tx) {
 	c.seeSession(tx)
 	tx.Works()
+	c.observeTool(tx)
+}
+
+// observeTool takes the events of a finished tool.
+func (c *call) observeTool(tx *session.Tx) {
 	if c.in.Tool.Kind == host.ShellTool {
 		tx.Observe(c.commandFinished(), compact.Settings{})
 	}

@@ -17,6 +17,9 @@ func (c *call) postToolUseFailure() (host.Reply, error) {
 	if !c.in.Main() {
 		return host.Reply{}, errQuiet
 	}
+	if c.host.Aside(tool.Kind) {
+		return host.Reply{}, c.record()
+	}
 	s, err := session.Peek(c.sess)
 	if err != nil {
 		return host.Reply{}, err
@@ -25,9 +28,14 @@ func (c *call) postToolUseFailure() (host.Reply, error) {
 		if tool.Signals() {
 			c.seeTool(tx)
 		}
-		if !tx.Active() {
-			return nil
-		}
-		return tx.Emit(store.On(message.EventToolFailure, "toolName", tool.Name, "error", cut(redact.Start(c.in.Tool.Error, 120), 120)))
+		return c.tellFailure(tx)
 	}, s != nil && s.Active || tool.Signals())
+}
+
+// tellFailure leaves a line on the timeline of a workflow.
+func (c *call) tellFailure(tx *session.Tx) error {
+	if !tx.Active() {
+		return nil
+	}
+	return tx.Emit(store.On(message.EventToolFailure, "toolName", c.in.Tool.Name, "error", cut(redact.Start(c.in.Tool.Error, 120), 120)))
 }

@@ -42,11 +42,22 @@ func (c *call) preToolUse() (host.Reply, error) {
 	case c.in.Tool.Kind == host.AgentTool:
 		return c.delegate()
 	}
-	if !c.late {
+	aside := c.host.Aside(tool.Kind)
+	if !c.late && !aside {
 		if err := c.markRepos(); err != nil {
 			c.complain("signals", err)
 		}
 	}
+	r, err := c.guard(rest)
+	if err != nil || r.Deny != "" || !aside {
+		return r, err
+	}
+	return c.begin()
+}
+
+// guard keeps the main agent a relay while a workflow runs.
+func (c *call) guard(rest host.Reply) (host.Reply, error) {
+	tool := c.in.Tool
 	if !c.cfg.Workflow.Guard {
 		return rest, nil
 	}

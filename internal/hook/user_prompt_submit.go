@@ -64,6 +64,7 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		case note:
 			c.catchUp(tx, &r)
 		}
+		c.endCommands(tx, true)
 		c.seePrompt(tx, text, note)
 		return nil
 	})
@@ -138,7 +139,7 @@ func unknownWorkflow(name string, known []string, lang message.Lang) string {
 // seePrompt starts a turn. What the host itself sends is no request.
 func (c *call) seePrompt(tx *session.Tx, text string, note bool) {
 	c.seeSession(tx)
-	tx.Observe(host.TurnStarted{ID: c.in.Turn, At: c.now}, compact.Settings{})
+	tx.Observe(host.TurnStarted{ID: c.in.Turn, Prompt: c.in.PromptID, At: c.now}, compact.Settings{})
 	if !note {
 		tx.Observe(host.UserMessage{Text: text}, compact.Settings{})
 	}

@@ -19,6 +19,7 @@ type Call struct {
 	Transcript string
 	Model      string
 	Turn       string // the host's name for the turn
+	PromptID   string // and for the prompt that began it
 	// AgentID is set on calls from inside a sub-agent; AgentType is what kind of
 	// agent began or ended.
 	AgentID, AgentType string
@@ -198,6 +199,8 @@ func (c *Call) field(key string) *string {
 		return &c.Model
 	case "turn_id":
 		return &c.Turn
+	case "prompt_id":
+		return &c.PromptID
 	case "agent_id":
 		return &c.AgentID
 	case "agent_type":

@@ -31,7 +31,7 @@ var claudeHost = Host{
 	Core:       []string{"session-start", "user-prompt-submit"},
 	SessionEnv: []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"},
 	ProjectEnv: []string{"CLAUDE_PROJECT_ROOT", "CLAUDE_PROJECT_DIR"},
-	Delivers:   true, Gates: true, AsksAgents: true, Loops: true, AgentsCompact: true, NamesAgents: Version{2, 1, 325}, ForksAsResumed: true,
+	Delivers:   true, Gates: true, AsksAgents: true, Loops: true, CommandEnd: claudeEnd, AgentsCompact: true, NamesAgents: Version{2, 1, 325}, ForksAsResumed: true,
 	Resume: func(session string) string { return "claude --resume " + session },
 	Decode: decodeClaude, Encode: encodeHooks,
 	// Sub-agents' files lie deeper, or beside the sessions under a name of theirs.
@@ -55,7 +55,7 @@ const pluginName = "overtone"
 func setupClaude(p Place) Setup {
 	c := claude{dir: p.Dir, home: p.User, plugin: filepath.Join(p.Root, "plugin")}
 	return Setup{
-		Settings: c.settings(), Edits: c.edits(), Auto: autoEdits(p.Window, p.Percent), Status: &statusLine,
+		Settings: c.settings(), Edits: c.edits(), Auto: autoEdits(p.Window, p.Percent), Rounds: claudeRounds(), Status: &statusLine,
 		Plugin:  Plugin{Dir: c.plugin, files: func() ([]PluginFile, error) { return pluginFiles(plugin.FS) }},
 		present: func(settings []byte) bool { return enabled(settings).Exists() },
 		check:   c.check, register: c.register, unregister: c.unregister,
@@ -110,6 +110,13 @@ func autoEdits(window, percent int) []Edit {
 		edits = append(edits, Edit{Path: []string{"precomputeCompactionEnabled"}, Value: "false"})
 	}
 	return edits
+}
+
+// claudeRounds registers PostToolBatch. It stands in the settings and not in the
+// plugin, which is the same for everybody.
+func claudeRounds() []Edit {
+	hook := `{"hooks":[{"type":"command","command":"overtone","args":["hook","post-tool-batch","--host","claude-code"],"timeout":10}]}`
+	return []Edit{{Path: []string{"hooks", "PostToolBatch"}, Value: hook, Append: true}}
 }
 
 // enabled is the switch of the plugin in settings.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -101,6 +102,19 @@ func claudeExit(said string, failed bool, result gjson.Result) *int {
 		return nil
 	}
 	return &code
+}
+
+// claudeEnd is how a command ended, by its line in the session's file. What has no
+// exit status was refused or broken off.
+func claudeEnd(said string, failed bool, result json.RawMessage) (string, *int) {
+	resp := gjson.ParseBytes(result)
+	switch {
+	case failed && !strings.HasPrefix(said, "Exit code "):
+		return said, nil
+	case failed || !resp.IsObject():
+		return said, claudeExit(said, failed, resp)
+	}
+	return shellOutput(resp), claudeExit(said, false, resp)
 }
 
 // summaryText is a summary without its writer's notes to himself.

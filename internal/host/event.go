@@ -23,9 +23,12 @@ type (
 	}
 	// TurnStarted: a turn begins. ID is the host's name for it, "" where it has
 	// none; At is zero where it is not known.
+	//
+	// Prompt is the host's name for what began it, where every call of the turn has it.
 	TurnStarted struct {
-		ID string
-		At time.Time
+		ID     string
+		Prompt string
+		At     time.Time
 	}
 	// TurnEnded: the turn is over.
 	TurnEnded struct{}
@@ -37,8 +40,8 @@ type (
 	}
 	// AgentMessage: the agent said something to the user.
 	AgentMessage struct{ Text string }
-	// CommandStarted: a shell command is about to run. Before holds the
-	// repositories in which it may commit.
+	// CommandStarted: a shell command is about to run whose end may tell where
+	// the work stands. Before holds the repositories in which it may commit.
 	CommandStarted struct {
 		ID string
 		shellcmd.Observation

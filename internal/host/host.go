@@ -19,6 +19,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os/exec"
 	"strconv"
@@ -69,6 +70,11 @@ type Host struct {
 	// thread's, without a sign of whose it is in versions before NamesAgents.
 	AgentsCompact bool
 	NamesAgents   Version
+	// CommandEnd reads how a command ended from what the session's file has of its
+	// answer, where the end of a command or an edit is told aside: by a process that
+	// the host does not wait for. It may come late, out of order, after its turn, or
+	// be killed, and nobody hears what it says.
+	CommandEnd func(text string, failed bool, result json.RawMessage) (output string, exit *int)
 	// Room is how long a hand-over may be, in UTF-16 units; 0 leaves it to its
 	// writer.
 	Room int
@@ -199,10 +205,22 @@ func (h *Host) Newer(v Version) bool {
 	return len(h.Verified) > 0 && h.Verified[len(h.Verified)-1].Less(v)
 }
 
+// Aside reports whether the end of such a tool is told aside.
+func (h *Host) Aside(k Kind) bool {
+	return h.CommandEnd != nil && (k == ShellTool || k.Edits())
+}
+
 // TellsWhose reports whether a version says whose a compaction is.
 func (h *Host) TellsWhose(version string) bool {
 	v, ok := parseVersion(version)
 	return ok && h.AgentsCompact && !v.Less(h.NamesAgents)
+}
+
+// NeedsRounds reports whether the end of every round of tools has to be told: to
+// the gate of mode auto, which weighs what a round has brought, and in a version
+// that does not say whose a compaction is. One that is not known is the newest.
+func (h *Host) NeedsRounds(mode string, v Version) bool {
+	return h.Gates && mode == "auto" || h.AgentsCompact && v != Version{} && v.Less(h.NamesAgents)
 }
 
 // parseVersion finds the version in what a program prints for --version:

@@ -36,7 +36,10 @@ type Setup struct {
 	Edits    []Edit // what installs the hooks
 	Auto     []Edit // what mode auto adds
 	Status   *Edit  // what shows our status line; nil where the host has none
-	Blocks   []Block
+	// Rounds is what adds the hook at the end of every round of tools, a process
+	// more for each; see [Host.NeedsRounds].
+	Rounds []Edit
+	Blocks []Block
 	// Plugin is the folder of files that the host loads, with its content; none
 	// where hooks are only named in the settings.
 	Plugin Plugin
@@ -70,6 +73,11 @@ func (s Setup) StatusLine(settings []byte) (ours, taken bool) {
 	}
 	_, n := d.locate(s.Status.Path)
 	return Holds(settings, *s.Status), n == len(s.Status.Path)
+}
+
+// IsRounds reports whether an edit adds the hook at the end of a round of tools.
+func (s Setup) IsRounds(e Edit) bool {
+	return slices.ContainsFunc(s.Rounds, func(r Edit) bool { return r.Key() == e.Key() })
 }
 
 // Present reports whether settings show signs of an installation.

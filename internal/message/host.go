@@ -163,6 +163,7 @@ var (
 	DoctorMode       = Text{ZH: "模式 %s，與 Claude Code 的設定一致", EN: "mode %s, and Claude Code's settings agree"}
 	DoctorNoWindow   = Text{ZH: "模式是 auto，但 %s 沒有對應的 %s", EN: "the mode is auto, but %s does not have the %s for it"}
 	DoctorHasWindow  = Text{ZH: "模式是 %s，但 %s 仍有 auto 的 %s", EN: "the mode is %s, but %s still has the %s of auto"}
+	DoctorNoRounds   = Text{ZH: "%s 不說壓縮屬於誰，需要 %s，但 %s 沒有", EN: "%s does not say whose a compaction is and needs %s, which %s does not have"}
 	HintInitMode     = Text{ZH: "執行 overtone init --mode %s", EN: "run: overtone init --mode %s"}
 	DoctorFired      = Text{ZH: "%s 的 hook 已觸發 %d／%d 種，最近：%s", EN: "%s: %d of %d hooks have fired, the last %s"}
 	DoctorNotYet     = Text{ZH: "尚未：%s", EN: "not yet: %s"}

@@ -161,26 +161,56 @@ func (m *Memory) Waits() bool {
 	return m.unread || len(m.Outbox) > 0 || len(m.Printing) > 0 || m.Compaction != nil && !m.Compaction.settled() || m.Threads.Refused != 0
 }
 
-// Idle reports whether a command that ended well, and committed nothing, leaves
-// all as it is and nothing waits for the main thread, as is usual; turn is when
-// the turn began. It looks into the memory without decoding it: that, and the
-// lock, would cost such a call more than all else it does.
-func Idle(s *store.Session, transcript, model string) (turn time.Time, ok bool) {
+// Glance is what a call needs to know before it decides whether it has anything to
+// do. It is read without decoding the memory: that, and the lock, would cost such a
+// call more than all else it does.
+type Glance struct {
+	Waits    bool      // see [Memory.Waits]
+	Resting  bool      // the main thread's turn is over
+	Worked   bool      // the turn has run a tool
+	Failures bool      // a command has failed since the last compaction
+	Turn     time.Time // when the turn began
+
+	transcript, model string
+	started           gjson.Result
+}
+
+// Look glances at a session; ok is false where nothing is remembered of it.
+func Look(s *store.Session) (g Glance, ok bool) {
 	data, err := s.Version(MemoryFile)
 	if err != nil || !store.ValidJSON(data) {
-		return turn, false
+		return g, false
 	}
 	m := gjson.ParseBytes(data)
-	w := m.Get("watch")
-	same := func(v, known string) bool { return v == "" || v == w.Get(known).String() }
-	k := m.Get("compaction")
+	w, k := m.Get("watch"), m.Get("compaction")
 	settled := !k.Exists() || k.Get("status").String() == Failed ||
 		k.Get("status").String() == done && (!k.Get("receipt").Exists() || compact.ReceiptState(k.Get("receipt.state").String()).Final())
-	if !settled || m.Get("outbox").Exists() || m.Get("printing").Exists() || m.Get("threads.refused").Exists() || w.Get("marks").Exists() ||
-		!w.Get("state.worked").Bool() || w.Get("state.slice.failures").Exists() || !same(transcript, "transcript") || !same(model, "model") {
-		return turn, false
+	return Glance{
+		Waits:   !settled || m.Get("outbox").Exists() || m.Get("printing").Exists() || m.Get("threads.refused").Exists(),
+		Resting: m.Get("threads.resting").Bool(), Worked: w.Get("state.worked").Bool(),
+		Failures: w.Get("state.slice.failures").Exists(), Turn: w.Get("turn").Time(),
+		transcript: w.Get("transcript").String(), model: w.Get("model").String(), started: w.Get("started"),
+	}, true
+}
+
+// Started reports whether the end of a command is waited for; "" stands for any.
+func (g Glance) Started(id string) bool {
+	if id == "" {
+		return g.started.Exists()
 	}
-	return w.Get("turn").Time(), true
+	return g.started.Get(gjson.Escape(id)).Exists()
+}
+
+// Knows reports whether where the session is, and its model, are known already.
+func (g Glance) Knows(transcript, model string) bool {
+	same := func(v, known string) bool { return v == "" || v == known }
+	return same(transcript, g.transcript) && same(model, g.model)
+}
+
+// Idle reports whether a command that ended well, and committed nothing, leaves
+// all as it is and nothing waits for the main thread, as is usual.
+func (g Glance) Idle(transcript, model string) bool {
+	return !g.Waits && !g.Started("") && g.Worked && !g.Failures && g.Knows(transcript, model)
 }
 
 // milestone is how far the work has come, whoever is at it.

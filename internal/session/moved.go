@@ -104,7 +104,7 @@ func Unpack(s *store.Session, p Parcel, o Options, transcript, note string, even
 		if k := m.Compaction; k != nil && !k.settled() {
 			m.Compaction = nil
 		}
-		m.Thread.Transcript, m.Thread.Marks = transcript, nil
+		m.Thread.Transcript, m.Thread.Started = transcript, nil
 		if note != "" {
 			m.Outbox = append(m.Outbox, Message{Model: note, At: workflow.Stamp(o.Now)})
 		}

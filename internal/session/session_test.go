@@ -99,14 +99,18 @@ func TestIdleAgreesWithWaits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			turn, idle := Idle(s, "/t", "m")
+			g, _ := Look(s)
+			turn, idle := g.Turn, g.Idle("/t", "m")
 			if idle == m.Waits() {
 				t.Errorf("idle %v, waits %v", idle, m.Waits())
 			}
 			if idle && !turn.Equal(noon) {
 				t.Errorf("turn: %v", turn)
 			}
-			if _, idle := Idle(s, "/t", "another"); idle {
+			if g.Waits != m.Waits() {
+				t.Errorf("a glance says that something waits: %v; %v", g.Waits, m.Waits())
+			}
+			if g.Idle("/t", "another") {
 				t.Error("idle, though the model has changed")
 			}
 		})

@@ -194,7 +194,7 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 		}
 		return false
 	}
-	d.checkVersion(ctx, h)
+	version := d.checkVersion(ctx, h)
 	d.checkPlugin(s)
 	if _, _, err := host.Apply(f.Before, nil); err != nil {
 		d.add(h.SettingsCheck, host.Broken, message.DoctorBadJSON, path, err.Error()).advise(d, message.HintBrokenJSON, path)
@@ -204,7 +204,7 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 		d.findings = append(d.findings, Finding{ID: one.ID, Status: one.Status, Text: one.Text.In(d.Lang), Hint: one.Hint.In(d.Lang)})
 	}
 	if s.HasAuto() {
-		d.checkMode(s, cfg.Mode, f, runs)
+		d.checkMode(s, cfg.Mode, version, f, runs)
 	}
 	d.checkStatusLine(s, f)
 	d.checkFired(h)
@@ -236,14 +236,15 @@ func (d *doctor) checkWatcher(mode string) {
 
 // checkVersion asks the host's program for its version. Without the program there
 // is nothing that could be broken.
-func (d *doctor) checkVersion(ctx context.Context, h *host.Host) {
+func (d *doctor) checkVersion(ctx context.Context, h *host.Host) host.Version {
 	id := string(h.Name)
 	bin, err := exec.LookPath(h.Program)
 	if err != nil {
 		d.add(id, host.Warn, message.WarnNoProgram, h.Title, h.Program)
-		return
+		return host.Version{}
 	}
-	switch v, err := host.Ask(ctx, bin, d.Environ()); {
+	v, err := host.Ask(ctx, bin, d.Environ())
+	switch {
 	case err != nil:
 		d.add(id, host.Warn, message.WarnAskVersion, err.Error())
 	case v.Less(h.Floor):
@@ -260,6 +261,7 @@ func (d *doctor) checkVersion(ctx context.Context, h *host.Host) {
 	default:
 		d.add(id, host.Fine, message.DoctorVerified, h.Title+" "+v.String())
 	}
+	return v
 }
 
 func versions(list []host.Version) string {
@@ -291,12 +293,23 @@ func (d *doctor) checkPlugin(s host.Setup) {
 }
 
 // checkMode: the gate of mode auto works only below a lowered window, and a
-// lowered window without the gate compacts early and anywhere.
-func (d *doctor) checkMode(s host.Setup, mode string, f host.File, runs []host.Manifest) {
+// lowered window without the gate compacts early and anywhere. Both the gate and an
+// older host need the hook at the end of a round of tools.
+func (d *doctor) checkMode(s host.Setup, mode string, v host.Version, f host.File, runs []host.Manifest) {
 	var odd []string
 	for _, e := range s.Auto {
 		if mode == "auto" && !host.Holds(f.Before, e) {
 			odd = append(odd, e.Key())
+		}
+	}
+	for _, e := range s.Rounds {
+		switch {
+		case !s.NeedsRounds(mode, v) || host.Holds(f.Before, e):
+		case mode == "auto":
+			odd = append(odd, e.Key())
+		default:
+			d.add("mode", host.Warn, message.DoctorNoRounds, v, e.Key(), d.short(f.Path)).advise(d, message.HintInit)
+			return
 		}
 	}
 	for _, e := range host.Edits(runs, f.Path) {

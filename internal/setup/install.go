@@ -32,6 +32,7 @@ type Options struct {
 type Installation struct {
 	change
 	setup  host.Setup
+	host   host.Version // the program's, zero where it is not known
 	plugin host.PluginState
 	files  []host.PluginFile
 }
@@ -89,6 +90,7 @@ func (i *Installation) checkHost(ctx context.Context, o Options) {
 		return
 	}
 	v, err := host.Ask(ctx, bin, i.env.Environ())
+	i.host = v
 	switch {
 	case err != nil && gated:
 		i.warn(message.WarnAskVersion, err.Error())
@@ -182,14 +184,19 @@ func (i *Installation) planSettings(status bool) error {
 		return err
 	}
 	edits := s.Edits
-	if i.Mode == "auto" && len(s.Auto) > 0 {
+	auto, rounds := i.Mode == "auto" && len(s.Auto) > 0, s.NeedsRounds(i.Mode, i.host)
+	if auto {
 		edits = append(edits, s.Auto...)
-	} else if s.HasAuto() {
-		// An earlier run in mode auto is taken back to here.
-		earlier := host.Edits(i.runs(s.Name), f.Path)
-		if _, err := f.Drop(slices.DeleteFunc(earlier, func(e host.Edit) bool { return !s.IsAuto(e) })); err != nil {
-			return i.jsonHint(err, f.Path)
-		}
+	}
+	if rounds {
+		edits = append(edits, s.Rounds...)
+	}
+	// What an earlier run needed, in mode auto or for an older host, is taken back.
+	spare := slices.DeleteFunc(host.Edits(i.runs(s.Name), f.Path), func(e host.Edit) bool {
+		return (auto || !s.IsAuto(e)) && (rounds || !s.IsRounds(e))
+	})
+	if _, err := f.Drop(spare); err != nil {
+		return i.jsonHint(err, f.Path)
 	}
 	if ours, taken := s.StatusLine(f.Before); status && s.Status != nil && !ours {
 		if taken {

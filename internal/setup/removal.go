@@ -135,7 +135,7 @@ func (r *Removal) planUndo(s host.Setup, runs []host.Manifest) error {
 		kept, err := f.Undo(runs)
 		if err == nil && len(host.Edits(runs, path)) == 0 {
 			if path == s.Settings {
-				own := s.Edits
+				own := append(slices.Clone(s.Edits), s.Rounds...)
 				if ours, _ := s.StatusLine(f.Before); ours {
 					own = append(own, *s.Status)
 				}

@@ -7,6 +7,16 @@ import (
 	"sync"
 )
 
+// Publishes reports whether the line has to do with a pull request at all.
+func Publishes(line string) bool {
+	cmds, err := parse(line)
+	if err != nil {
+		return false
+	}
+	_, _, ok := prCommand(cmds)
+	return ok
+}
+
 // Checkpointed reports whether the line opened, published, merged, closed,
 // reopened or reviewed a pull request with gh or Graphite's gt, and it worked.
 // Asking for help, a dry run and opening a browser do not count, nor does git

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -202,6 +203,42 @@ func Calling(path string) (since time.Time, ok bool) {
 		return false
 	})
 	return since, ok
+}
+
+// ToolAnswer is what a tool answered, as the end of a session's file tells it.
+type ToolAnswer struct {
+	Text   string
+	Failed bool
+	Result json.RawMessage // in the host's own form; nil where the file has none
+}
+
+// AnswerOf finds the answer to one use of a tool.
+func AnswerOf(path, id string) (a ToolAnswer, ok bool) {
+	if id == "" {
+		return a, false
+	}
+	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
+		if !bytes.Contains(line, []byte(id)) || gjson.GetBytes(line, "type").String() != "user" {
+			return true
+		}
+		gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
+			if b.Get("type").String() != "tool_result" || b.Get("tool_use_id").String() != id {
+				return true
+			}
+			a.Failed, ok = b.Get("is_error").Bool(), true
+			if c := b.Get("content"); c.Type == gjson.String {
+				a.Text = c.Str
+			} else {
+				a.Text = c.Get(`#(type=="text").text`).String()
+			}
+			if r := gjson.GetBytes(line, "toolUseResult"); r.IsObject() {
+				a.Result = json.RawMessage(r.Raw)
+			}
+			return false
+		})
+		return !ok
+	})
+	return a, ok
 }
 
 // Version is the host's, as its newest lines tell it; "" where they do not.

@@ -1,0 +1,209 @@
+package hook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/session"
+)
+
+// asideTurn plays a turn in which an agent commits, opens a pull request, edits and
+// fails, and then one in which it only talks. The processes that tell the ends of its
+// tools come when the test says.
+type asideTurn struct {
+	*place
+	log   string // the session's file so far
+	moves string // the repository's log
+	ended []func()
+	said  strings.Builder // by processes that nobody waits for
+}
+
+const (
+	asideCommit = "4444444444444444444444444444444444444444"
+	asideZero   = "1111111111111111111111111111111111111111"
+)
+
+func newAsideTurn(t *testing.T) *asideTurn {
+	p := &asideTurn{place: newPlace(t)}
+	p.head(asideZero, asideZero, "start")
+	return p
+}
+
+// head is what git leaves of a commit.
+func (p *asideTurn) head(before, hash, subject string) {
+	p.write("project/.git/HEAD", "ref: refs/heads/main\n")
+	p.write("project/.git/objects/x", "")
+	p.write("project/.git/refs/heads/main", hash+"\n")
+	p.moves += fmt.Sprintf("%s %s a <a@x> %d +0000\tcommit: %s\n", before, hash, p.now.Unix(), subject)
+	p.write("project/.git/logs/HEAD", p.moves)
+}
+
+func (p *asideTurn) hook(event, in string) (stdout string) {
+	p.t.Helper()
+	out, errs := p.call(event, "claude-code", `"transcript_path":"$DIR/t.jsonl",`+in)
+	if errs != "" {
+		p.t.Errorf("%s: %s", event, errs)
+	}
+	return out
+}
+
+// tool is one call: what it does, what the file gets, and the process that tells.
+func (p *asideTurn) tool(id, name, input, result string, failed bool, do func()) {
+	use := fmt.Sprintf(`"prompt_id":"p1","tool_name":%q,"tool_input":%s,"tool_use_id":%q`, name, input, id)
+	p.hook("pre-tool-use", use)
+	if do != nil {
+		do()
+	}
+	response, event, answer := `"tool_response":`+result, "post-tool-use", `"content":"ok"`
+	own := `,"toolUseResult":` + result
+	if failed {
+		response, event, answer, own = `"error":`+result, "post-tool-use-failure", `"is_error":true,"content":`+result, ""
+	}
+	p.log += fmt.Sprintf(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,%s}]}%s}`, id, answer, own) + "\n"
+	p.write("t.jsonl", p.log)
+	p.ended = append(p.ended, func() { p.said.WriteString(p.hook(event, use+","+response)) })
+}
+
+func (p *asideTurn) thread() compact.Thread { return p.memory().Thread }
+
+// When the ends of tools are told, in what order, how often, and whether at all,
+// changes nothing that counts: what the turn has reached is known when it ends, once,
+// it is not the next turn's, and an open question stays open.
+func TestNewest_Row7_EndsMayBeToldAnyTime(t *testing.T) {
+	t.Parallel()
+	const never = 0
+	for when := never; when < 1<<4; when++ {
+		for _, backwards := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%04b/%v", when, backwards), func(t *testing.T) {
+				t.Parallel()
+				p := newAsideTurn(t)
+				tell := func(slot int) {
+					if when&(1<<slot) == 0 {
+						return
+					}
+					list := slices.Clone(p.ended)
+					if backwards {
+						slices.Reverse(list)
+					}
+					for _, f := range list {
+						f()
+					}
+				}
+				p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Publish the parser."`)
+				p.tool("t1", "Bash", `{"command":"git commit -qm parser"}`, `{"stdout":"","stderr":""}`, false, func() {
+					p.head(asideZero, asideCommit, "parser")
+				})
+				p.tool("t2", "Bash", `{"command":"gh pr create --fill"}`, `{"stdout":"https://x.example/o/r/pull/7\n","stderr":""}`, false, nil)
+				p.tool("t3", "Edit", `{"file_path":"/w/a.go"}`, `{}`, false, nil)
+				p.tool("t4", "Bash", `{"command":"make check"}`, `"Exit code 2\nno rule"`, true, nil)
+
+				tell(0)
+				p.hook("stop", `"prompt_id":"p1","last_assistant_message":"It is published. Shall I delete the old branch?"`)
+				tell(1)
+				th := p.thread()
+				if got := th.Boundary(); !got.Has(compact.Commit) || !got.Has(compact.PRCheckpoint) {
+					t.Errorf("at the end of the turn: %v", got)
+				}
+				if th.Words.Asked == "" {
+					t.Error("the agent's question is forgotten")
+				}
+				p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"What is a parser?"`)
+				tell(2)
+				p.hook("stop", `"prompt_id":"p2","last_assistant_message":"A program that reads. Done."`)
+				tell(3)
+
+				th = p.thread()
+				if th.State.Worked || th.State.Seen != 0 {
+					t.Errorf("the second turn: worked %v, %v", th.State.Worked, th.State.Seen)
+				}
+				var commits []string
+				for _, c := range th.State.Slice.Commits {
+					commits = append(commits, c.Hash)
+				}
+				if !slices.Equal(commits, []string{asideCommit}) {
+					t.Errorf("commits: %q", commits)
+				}
+				if when != never && (!slices.Equal(th.State.Slice.Files, []string{"/w/a.go"}) || len(th.State.Slice.Failures) != 1) {
+					t.Errorf("what the tools told is lost: %+v", th.State.Slice)
+				}
+				if len(th.Started) > 0 {
+					t.Errorf("still waited for: %v", th.Started)
+				}
+				if p.said.Len() > 0 {
+					t.Errorf("a process that nobody hears says %s", p.said.String())
+				}
+			})
+		}
+	}
+}
+
+// What waits for the main thread is handed over before its next tool, once, not by
+// the process that nobody hears; and a call that is refused does not take it.
+func TestNewest_Row7_OutboxGoesBeforeTheNextTool(t *testing.T) {
+	t.Parallel()
+	p := newAsideTurn(t)
+	p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Go."`)
+	err := session.Update(p.session(), session.Options{Now: p.now, Warn: func(err error) { t.Error(err) }}, func(tx *session.Tx) error {
+		tx.Leave(session.Message{Model: "ROUTE"})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bash := `"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"ls"}`
+	if out := p.hook("post-tool-use", bash+`,"tool_response":{"stdout":"a"}`); out != "" {
+		t.Errorf("aside: %s", out)
+	}
+	if out := p.hook("pre-tool-use", `"tool_name":"Bash","tool_use_id":"t2","tool_input":{"command":"overtone workflow trust x"}`); strings.Contains(out, "ROUTE") || !strings.Contains(out, "deny") {
+		t.Errorf("refused: %s", out)
+	}
+	if out := p.hook("pre-tool-use", bash); !strings.Contains(out, `"additionalContext":"ROUTE"`) || strings.Contains(out, "permissionDecision") {
+		t.Errorf("before: %s", out)
+	}
+	if out := p.hook("pre-tool-use", bash); out != "" {
+		t.Errorf("again: %s", out)
+	}
+}
+
+// A gate that has refused is not made to refuse again by the late end of a tool
+// from before: that would hide that the turn does not get on.
+func TestNewest_Row7_LateEndLeavesTheGate(t *testing.T) {
+	t.Parallel()
+	p := newAsideTurn(t)
+	p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Go."`)
+	p.tool("t1", "Bash", `{"command":"make"}`, `{"stdout":"","stderr":""}`, false, nil)
+	err := session.Update(p.session(), session.Options{Now: p.now, Warn: func(err error) { t.Error(err) }}, func(tx *session.Tx) error {
+		tx.Memory.Threads.Refused, tx.Memory.Threads.Asked = 100, true
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.ended[0]()
+	if th := p.memory().Threads; th.Refused != 100 || !th.Asked {
+		t.Errorf("refused %d, asked %v", th.Refused, th.Asked)
+	}
+	p.hook("pre-tool-use", `"tool_name":"Bash","tool_use_id":"t2","tool_input":{"command":"ls"}`)
+	if th := p.memory().Threads; th.Refused != 0 {
+		t.Error("the next tool does not say that the turn goes on")
+	}
+}
+
+// The plugin has the host wait for a tool's end exactly where it is not told aside.
+func TestNewest_Row7_PlainHookIsAsItWas(t *testing.T) {
+	t.Parallel()
+	for _, h := range []*host.Host{host.Plain(), host.Of(host.Codex), host.Of(host.Copilot)} {
+		if h.Aside(host.ShellTool) {
+			t.Errorf("%q tells the ends of commands aside", h.Name)
+		}
+	}
+	p := newPlace(t)
+	out, _ := p.call("post-tool-use", "", `"tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":""}`)
+	if out != `{"result":""}` && strings.TrimSpace(out) != `{"result":""}` {
+		t.Errorf("plain: %q", out)
+	}
+}
