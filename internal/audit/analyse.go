@@ -269,26 +269,19 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 			sum.Failed++
 		}
 	}
-	var planned []Planned
+	var played player
 	if s.Window > 0 {
 		after := a.after
 		if own := sizesAfter(t.trace); len(own) > 0 {
 			after = int64(*median(own))
 		}
-		planned = play(t.trace, a.Settings, s.Window, after)
+		played = play(t.trace, rulesOf(t.file.Host, t.trace, a.Settings, s.Window, after))
+		s.WhatIf.compare(t.trace, &played)
 	}
-	for _, p := range planned {
-		if p.Time < a.from {
-			continue
-		}
-		s.Planned = append(s.Planned, p)
-		if len(p.Boundary) > 0 {
-			s.WhatIf.Boundary++
-		} else {
-			s.WhatIf.Forced++
-		}
-	}
-	since := int64(0)
+	s.Planned = append(s.Planned, since(played.planned, a.from)...)
+	s.WhatIf.Boundary, s.WhatIf.Forced = placed(s.Planned)
+	s.WhatIf.LateBoundary, s.WhatIf.LateForced = placed(since(played.late.plan, a.from))
+	before := int64(0)
 	for i := range t.Compacted {
 		e := &t.Compacted[i]
 		verdict := "unknown"
@@ -297,9 +290,9 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 			if i+1 < len(t.Compacted) {
 				next = t.Compacted[i+1].Time
 			}
-			verdict = verdictOf(planned, since, e.Time, next)
+			verdict = played.verdict(before, e.Time, next)
 		}
-		since = e.Time
+		before = e.Time
 		if e.Time < a.from {
 			continue
 		}
@@ -352,22 +345,6 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		}
 	}
 	sum.WhatIf.add(s.WhatIf)
-}
-
-// verdictOf says what the policy did instead of a compaction: before it, else
-// until the next one.
-func verdictOf(planned []Planned, from, at, next int64) string {
-	verdict := "not-needed"
-	for _, p := range planned {
-		switch {
-		case p.Time <= from || p.Time > at && verdict != "not-needed" || p.Time > next:
-		case len(p.Boundary) > 0:
-			return "boundary"
-		default:
-			verdict = "forced"
-		}
-	}
-	return verdict
 }
 
 // nearby is how many actions away a boundary may be for a compaction to have come

@@ -283,7 +283,14 @@ func TestKnownAnswers(t *testing.T) {
 	equal(t, "total tokens", tot.Tokens.Total(), s.Tokens.Total()+fork.Tokens.Total()+x.Tokens.Total())
 	equal(t, "unpriced", tot.Unpriced, fork.Tokens.Total()+x.Tokens.Total())
 	equal(t, "lost", []Kept{tot.Lost.Names, tot.Lost.Commands}, []Kept{{4, 2, 4}, {1, 0, 1}})
-	equal(t, "what if", tot.WhatIf, WhatIf{Happened: 2, Boundary: 2})
+	// By the policy the first session is compacted at its commit, and again never;
+	// Codex's window is full within a turn, where nobody can act.
+	equal(t, "what if", tot.WhatIf, WhatIf{
+		Happened: 2, Boundary: 1, Forced: 1, LateBoundary: 1, LateForced: 1, Requests: 12,
+		Sent:       20_130 + 50_215 + 90_120 + 120_320 + 40_053 + 40_156 + 40_259 + 40_362 + 20_130 + 10 + 90_500 + 12_100,
+		PolicySent: 20_130 + 50_215 + 90_120 + 70_203 + 99_883 + 99_986 + 100_089 + 100_192 + 20_130 + 10 + 90_500 + 12_000,
+		LateSent:   20_130 + 50_215 + 90_120 + 120_320 + 99_883 + 99_986 + 100_089 + 100_192 + 20_130 + 10 + 90_500 + 12_000,
+	})
 	equal(t, "planned", s.Planned, []Planned{{time.Date(2026, 3, 1, 9, 2, 1, 0, time.UTC).UnixMilli(), 90_120, "asap", []string{"commit"}}})
 
 	names := func(list []Bucket) (out []string) {
@@ -332,8 +339,8 @@ func TestAnotherPolicy(t *testing.T) {
 	run(t, o)
 	o.Settings.Trigger.AutoRequiresAnyBoundary = []string{"pr_checkpoint"}
 	w := run(t, o).Totals.WhatIf
-	// Without a boundary that counts, only Codex's full window is an emergency.
-	equal(t, "no boundary", w, WhatIf{Happened: 2, Forced: 1, NotNeeded: 1})
+	// Without a boundary that counts, it is compacted where the window is full.
+	equal(t, "no boundary", []int{w.Happened, w.Boundary, w.Forced, w.LateBoundary, w.LateForced, w.NotNeeded}, []int{2, 0, 2, 0, 2, 0})
 	o.Settings.Trigger.EmergencyPercentRemainingLT = 70
 	equal(t, "emergency at 30 %", run(t, o).Totals.WhatIf.Forced > 1, true)
 }

@@ -138,19 +138,12 @@ func (p *page) head(r *Report) {
 	p.pair(message.AuditCost, text)
 	c := t.Cache
 	if c.Written > 0 {
-		p.pair(message.AuditCacheTitle, message.AuditCacheOf.Format(p.l, thousands(c.Written), thousands(c.ByCompaction), percent(c.ByCompaction, c.Written), c.Expired, thousands(c.ByExpiry), percent(c.ByExpiry, c.Written)))
+		p.pair(message.AuditCacheTitle, message.AuditCacheOf.Format(p.l, thousands(c.Written), thousands(c.ByCompaction), message.Percent(c.ByCompaction, c.Written), c.Expired, thousands(c.ByExpiry), message.Percent(c.ByExpiry, c.Written)))
 	}
 	p.put("</dl>\n")
 }
 
 func thousands(n int64) string { return message.Thousands(int(n)) }
-
-func percent(n, of int64) string {
-	if of == 0 {
-		return "–"
-	}
-	return strconv.FormatInt((n*200+of)/(2*of), 10) + " %"
-}
 
 func (p *page) compactions(r *Report) {
 	t := &r.Totals
@@ -168,7 +161,7 @@ func (p *page) compactions(r *Report) {
 			what message.Text
 			Kept
 		}{{message.AuditNames, lost.Names}, {message.AuditCommands, lost.Commands}, {message.AuditNumbers, lost.Numbers}} {
-			p.pair(message.AuditNeeded, message.AuditKept.Format(p.l, k.what.In(p.l), k.Needed, percent(int64(k.Summary), int64(k.Needed)), percent(int64(k.Handover), int64(k.Needed))))
+			p.pair(message.AuditNeeded, message.AuditKept.Format(p.l, k.what.In(p.l), k.Needed, message.Percent(int64(k.Summary), int64(k.Needed)), message.Percent(int64(k.Handover), int64(k.Needed))))
 		}
 		edit := "–"
 		if lost.ToEdit != nil {
@@ -211,35 +204,16 @@ func (p *page) whatIf(r *Report) {
 		return
 	}
 	p.title(message.AuditWhatIf)
-	at, mid := Struck(r)
-	n := strconv.Itoa
-	in := func(t message.Text) string { return t.In(p.l) }
-	p.table([]message.Text{{}, message.AuditHappened, message.AuditByPolicy}, [][]string{
-		{in(message.AuditAll), n(w.Happened), n(w.Boundary + w.Forced)},
-		{in(message.AuditAtBoundary), n(at), n(w.Boundary)},
-		{in(message.AuditForced), n(mid), n(w.Forced)},
-		{in(message.AuditNotNeeded), n(w.NotNeeded), "–"},
-	})
+	rows := r.WhatIfTable(p.l)
+	head := make([]message.Text, len(rows[0]))
+	for i, h := range rows[0] {
+		head[i] = message.Text{ZH: h, EN: h}
+	}
+	p.table(head, rows[1:])
+	p.put(`<p class="dim">`, esc(message.AuditWhatIfNote.Format(p.l, r.Policy.From())), "</p>\n")
 	if w.Unknown > 0 {
 		p.put(`<p class="dim">`, esc(message.AuditWindowUnk.Format(p.l, w.Unknown)), "</p>\n")
 	}
-}
-
-// Struck counts the compactions that the what-if compares: those at a boundary,
-// and the others that came in mid-work.
-func Struck(r *Report) (at, mid int) {
-	for i := range r.Sessions {
-		for _, c := range r.Sessions[i].Compactions {
-			switch {
-			case c.WhatIf == "unknown":
-			case len(c.At) > 0:
-				at++
-			case c.MidWork:
-				mid++
-			}
-		}
-	}
-	return at, mid
 }
 
 const (

@@ -183,7 +183,8 @@ type Compaction struct {
 	Loss    *Loss    `json:"loss"`
 	Payback *Payback `json:"payback"`
 	// WhatIf says what the policy would have done since the compaction before:
-	// boundary, forced, or not-needed; unknown without the window's size.
+	// boundary or forced; not-needed where the window was not full; unknown without
+	// its size.
 	WhatIf string `json:"whatIf"`
 }
 
@@ -271,8 +272,18 @@ type WhatIf struct {
 	// Boundary and Forced are the policy's: at a boundary, and in an emergency.
 	Boundary int `json:"atBoundary"`
 	Forced   int `json:"forced"`
-	// NotNeeded are those that happened where the policy had none.
+	// LateBoundary and LateForced are those that had to be: as late as the window
+	// allows, at the last boundary before that or, without one, anywhere.
+	LateBoundary int `json:"lateAtBoundary"`
+	LateForced   int `json:"lateForced"`
+	// NotNeeded are those that happened while the window was not full.
 	NotNeeded int `json:"notNeeded"`
+	// Requests of main threads, and what they sent in all: as it was, by the policy,
+	// and as late as possible.
+	Requests   int   `json:"requests"`
+	Sent       int64 `json:"sent"`
+	PolicySent int64 `json:"sentByPolicy"`
+	LateSent   int64 `json:"sentLate"`
 	// Unknown are compactions in sessions whose window is not known.
 	Unknown int `json:"unknown"`
 }
@@ -281,7 +292,13 @@ func (w *WhatIf) add(o WhatIf) {
 	w.Happened += o.Happened
 	w.Boundary += o.Boundary
 	w.Forced += o.Forced
+	w.LateBoundary += o.LateBoundary
+	w.LateForced += o.LateForced
 	w.NotNeeded += o.NotNeeded
+	w.Requests += o.Requests
+	w.Sent += o.Sent
+	w.PolicySent += o.PolicySent
+	w.LateSent += o.LateSent
 	w.Unknown += o.Unknown
 }
 

@@ -3,24 +3,71 @@ package audit
 import (
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // The policy is played over a trace: the context grows by what the recorded one
-// grew, the policy is asked before each request as the hooks ask it, and what it
-// compacts falls to the size that compactions of this session had. What the host
-// compacted does not happen.
+// grew, the policy is asked when the host would ask it, and what it compacts falls
+// to the size that compactions of this session had. What the host compacted does
+// not happen.
+//
+// Beside it the opposite is played: a context is compacted only when its window is
+// full, and then, with hindsight, at the last boundary before that. The policy's
+// tiers begin long before the window is full, so it compacts more often than it
+// must; the two together say how much of that is choice.
 
 // usualAfter is the size after a compaction where nothing tells.
 const usualAfter = 40_000
 
+// rules are what is played by.
+type rules struct {
+	set    compact.Settings // in mode auto
+	window int64
+	after  int64 // the size of a compacted context
+	asks   int64 // from where on the host asks
+	full   int64 // from where on it is compacted, boundary or not
+	room   int64 // the same without us: where the host did so by itself
+	idle   bool  // only between turns
+}
+
+// rulesOf are those of a host. Claude Code asks before each request from the point
+// that mode auto sets; a watcher of Codex can only act between turns, within one
+// Codex compacts by itself.
+func rulesOf(h transcript.Host, t *trace, set compact.Settings, window, after int64) rules {
+	set.Mode = compact.ModeAuto
+	if set.ContextWindow > 0 {
+		window = int64(set.ContextWindow)
+	}
+	r := rules{set: set, window: window, after: after, full: window / 10 * 9, idle: true}
+	if h == transcript.Claude {
+		native := min(int64(set.NativeWindow), window)
+		r.asks = min((native-20_000)*int64(set.NativePercent)/100, native-33_000)
+		r.idle = false
+		if n := compact.Ceiling(set, window); n > 0 {
+			r.full = n
+		}
+	}
+	r.room = r.full
+	var own []float64
+	for i := range t.Compacted {
+		if e := &t.Compacted[i]; e.Trigger == "auto" && e.Pre > 0 {
+			own = append(own, float64(e.Pre))
+		}
+	}
+	if m := median(own); m != nil {
+		r.room = max(r.room, int64(*m))
+	}
+	return r
+}
+
 type player struct {
-	set     compact.Settings
-	window  int64
-	after   int64
+	rules
 	used    int64 // the played context
 	clock   int64
 	turn    compact.Signals
@@ -28,15 +75,14 @@ type player struct {
 	worked  bool
 	history []compact.Compaction
 	planned []Planned
+	sent    int64 // what the requests sent, together
+	late    late
 }
 
-// play returns the policy's compactions; what happened is compared with them.
-func play(t *trace, set compact.Settings, window, after int64) []Planned {
-	set.Mode = compact.ModeAuto
-	if set.ContextWindow > 0 {
-		window = int64(set.ContextWindow)
-	}
-	p := player{set: set, window: window, after: after}
+// play returns the policy's compactions and those as late as possible; what
+// happened is compared with them.
+func play(t *trace, r rules) player {
+	p := player{rules: r, late: late{rules: r}}
 	marks, events := t.marks, t.Compacted
 	recorded, compacted := int64(0), false
 	for i := range t.requests {
@@ -45,6 +91,12 @@ func play(t *trace, set compact.Settings, window, after int64) []Planned {
 			marks = marks[1:]
 		}
 		for len(events) > 0 && events[0].At <= i {
+			// What came after the last request was there when it was compacted.
+			if e := &events[0]; recorded > 0 && e.Pre > recorded && !compacted {
+				p.clock = max(p.clock, e.Time)
+				p.grow(e.Pre-recorded, 0)
+				p.late.fill(p.clock)
+			}
 			events, compacted = events[1:], true
 		}
 		r := &t.requests[i]
@@ -52,68 +104,221 @@ func play(t *trace, set compact.Settings, window, after int64) []Planned {
 			continue
 		}
 		p.weigh()
+		p.late.fill(p.clock)
 		p.clock = r.time
 		used := r.tokens.Context() + r.tokens.Output
-		switch grown := used - recorded; {
+		switch {
 		case recorded == 0:
-			p.used = used
-		case compacted:
+			p.used, p.late.used = used, used
+		case compacted: // how it grew is not known
 		default:
-			p.used = max(used*b2i(grown < 0), p.used+grown)
+			p.grow(used-recorded, used)
 		}
+		p.sent += p.used
+		p.late.sent += p.late.used
 		recorded, compacted, p.worked = used, false, true
 	}
 	// Behind the last request nothing is left to compact for.
-	return p.planned
+	return p
 }
 
-func b2i(b bool) int64 {
-	if b {
-		return 1
+// grow adds what the recorded context grew by. Where it shrank without a
+// compaction, so do the played ones, but not below it.
+func (p *player) grow(by, recorded int64) {
+	p.used = grown(p.used, by, recorded)
+	p.late.used = grown(p.late.used, by, recorded)
+}
+
+func grown(used, by, recorded int64) int64 {
+	if by < 0 {
+		return max(recorded, used+by)
 	}
-	return 0
+	return used + by
 }
 
 func (p *player) mark(m *mark) {
 	p.clock = max(p.clock, m.time)
 	if m.turn {
+		if p.idle {
+			p.late.boundary(p.clock, p.counted(p.turn))
+		}
 		p.before, p.turn, p.worked = p.turn, 0, false
 		return
 	}
+	if !p.idle {
+		p.late.boundary(p.clock, p.counted(m.signals))
+	}
 	p.turn |= m.signals
+}
+
+// counted are the signals that the policy takes for a boundary.
+func (p *player) counted(signals compact.Signals) []string {
+	names := []string{}
+	for _, b := range signals.List() {
+		if slices.Contains(p.set.Trigger.AutoRequiresAnyBoundary, string(b)) {
+			names = append(names, string(b))
+		}
+	}
+	return names
 }
 
 // weigh asks the policy. It says nothing while there is room, and nothing without
 // a boundary unless it is an emergency: those are most of the cases.
 func (p *player) weigh() {
+	if p.used < p.asks {
+		return
+	}
 	signals := p.turn
 	if !p.worked && signals == 0 {
 		signals = p.before
+	}
+	if p.idle && p.worked {
+		signals = 0 // nobody can act on them yet
 	}
 	u := compact.Usage{Used: p.used, Window: p.window}
 	free := func(percent float64) bool {
 		return max(0, u.Window-u.Used)*10_000 >= int64(math.Round(percent*100))*u.Window
 	}
 	t := p.set.Trigger
-	if free(max(t.EarlyPercentRemainingLT, t.EmergencyPercentRemainingLT)) || signals == 0 && free(t.EmergencyPercentRemainingLT) {
+	full := p.used >= p.full
+	if !full && (free(max(t.EarlyPercentRemainingLT, t.EmergencyPercentRemainingLT)) || signals == 0 && free(t.EmergencyPercentRemainingLT)) {
 		return
 	}
 	at := time.UnixMilli(p.clock)
 	d := compact.Decide(compact.Input{Settings: p.set, Usage: u, Signals: signals, History: p.history, Now: at})
-	if d.Verdict != compact.DoCompact {
+	if d.Verdict != compact.DoCompact && !full {
 		return
 	}
 	// An emergency that meets a boundary is one, too.
-	names := []string{}
-	for _, b := range signals.List() {
-		if slices.Contains(t.AutoRequiresAnyBoundary, string(b)) {
-			names = append(names, string(b))
-		}
-	}
-	p.planned = append(p.planned, Planned{Time: p.clock, Tokens: p.used, Tier: string(d.Tier), Boundary: names})
+	p.planned = append(p.planned, Planned{Time: p.clock, Tokens: p.used, Tier: string(d.Tier), Boundary: p.counted(signals)})
 	after := min(p.after, p.used*9/10)
 	p.history = append(p.history[max(0, len(p.history)-8):], compact.Compaction{At: at, Before: p.used, After: after})
 	p.used, p.turn, p.before = after, 0, 0
+}
+
+// late compacts as late as it can.
+type late struct {
+	rules
+	used int64
+	sent int64
+	last *Planned // the last boundary at which it would have helped
+	plan []Planned
+	need []int64 // when the window was full
+}
+
+func (l *late) boundary(clock int64, names []string) {
+	if len(names) > 0 && l.after < l.used*9/10 {
+		l.last = &Planned{Time: clock, Tokens: l.used, Boundary: names}
+	}
+}
+
+// fill looks whether the window is full.
+func (l *late) fill(clock int64) {
+	if l.used < l.room {
+		return
+	}
+	l.need = append(l.need, clock)
+	if l.last != nil {
+		l.used -= l.last.Tokens - l.after
+		l.plan = append(l.plan, *l.last)
+	}
+	if l.last == nil || l.used >= l.room {
+		l.plan = append(l.plan, Planned{Time: clock, Tokens: l.used, Boundary: []string{}})
+		l.used = min(l.after, l.used*9/10)
+	}
+	l.last = nil
+}
+
+// WhatIfTable is the comparison, with a row of headings: what happened, what the
+// policy would have done, and as late as possible.
+func (r *Report) WhatIfTable(l message.Lang) [][]string {
+	w := &r.Totals.WhatIf
+	at, mid := r.struck()
+	n := strconv.Itoa
+	mean := func(sum int64) string {
+		if w.Requests == 0 {
+			return "–"
+		}
+		return message.Rounded(sum / int64(w.Requests))
+	}
+	return [][]string{
+		{"", message.AuditHappened.In(l), message.AuditByPolicy.In(l), message.AuditLate.In(l)},
+		{message.AuditAll.In(l), n(w.Happened), n(w.Boundary + w.Forced), n(w.LateBoundary + w.LateForced)},
+		{message.AuditAtBoundary.In(l), n(at), n(w.Boundary), n(w.LateBoundary)},
+		{message.AuditForced.In(l), n(mid), n(w.Forced), n(w.LateForced)},
+		{message.AuditNotNeeded.In(l), n(w.NotNeeded), "–", "–"},
+		{message.AuditMean.In(l), mean(w.Sent), mean(w.PolicySent), mean(w.LateSent)},
+	}
+}
+
+// From is where the policy's tiers begin.
+func (p *Policy) From() string { return strconv.FormatFloat(p.Early, 'g', -1, 64) + " %" }
+
+// struck counts the compactions that the what-if compares: those at a boundary,
+// and the others that came in mid-work.
+func (r *Report) struck() (at, mid int) {
+	for i := range r.Sessions {
+		for _, c := range r.Sessions[i].Compactions {
+			switch {
+			case c.WhatIf == "unknown":
+			case len(c.At) > 0:
+				at++
+			case c.MidWork:
+				mid++
+			}
+		}
+	}
+	return at, mid
+}
+
+// since leaves out what was planned for before.
+func since(list []Planned, from int64) []Planned {
+	return slices.DeleteFunc(slices.Clone(list), func(p Planned) bool { return p.Time < from })
+}
+
+func placed(list []Planned) (at, forced int) {
+	for _, p := range list {
+		if len(p.Boundary) > 0 {
+			at++
+		} else {
+			forced++
+		}
+	}
+	return at, forced
+}
+
+// compare adds up what the main thread's requests sent, and would have.
+func (w *WhatIf) compare(t *trace, p *player) {
+	for i := range t.requests {
+		if r := &t.requests[i]; !r.side {
+			w.Requests++
+			w.Sent += r.tokens.Context() + r.tokens.Output
+		}
+	}
+	w.PolicySent, w.LateSent = p.sent, p.late.sent
+}
+
+// verdict says what the policy did instead of a compaction, before it or else until
+// the next one; and whether there had to be one at all.
+func (p *player) verdict(from, at, next int64) string {
+	if !slices.ContainsFunc(p.late.need, func(t int64) bool { return t > from && t <= next }) {
+		return "not-needed"
+	}
+	for _, span := range [...][2]int64{{from, at}, {at, next}} {
+		verdict := ""
+		for _, pl := range p.planned {
+			if pl.Time > span[0] && pl.Time <= span[1] && verdict != "boundary" {
+				verdict = "forced"
+				if len(pl.Boundary) > 0 {
+					verdict = "boundary"
+				}
+			}
+		}
+		if verdict != "" {
+			return verdict
+		}
+	}
+	return "forced"
 }
 
 // windowOf is the size of a trace's window: what the host tells, else the

@@ -154,11 +154,11 @@ const (
 func (a *app) printAudit(r *audit.Report, nothing, all bool) {
 	if len(r.Sessions) == 0 {
 		if nothing {
-			a.say(message.AuditNone)
+			a.tell(message.AuditNone)
 		} else {
-			a.say(message.AuditNoneMatch)
+			a.tell(message.AuditNoneMatch)
 		}
-		a.say(message.AuditTryDemo)
+		a.tell(message.AuditTryDemo)
 		return
 	}
 	w := a.env.Stdout
@@ -171,9 +171,9 @@ func (a *app) printAudit(r *audit.Report, nothing, all bool) {
 		}
 		last = max(last, s.End)
 	}
-	a.say(message.AuditHead, message.Thousands(t.Sessions), message.Thousands(r.Files), message.Bytes(r.Bytes), a.day(first), a.day(last))
+	a.tell(message.AuditHead, message.Thousands(t.Sessions), message.Thousands(r.Files), message.Bytes(r.Bytes), a.day(first), a.day(last))
 	rows := [][]string{
-		{message.AuditTokens.In(a.lang), message.AuditTokensOf.Format(a.lang, big(t.Tokens.Total()), big(t.Tokens.Input), big(t.Tokens.Output), big(t.Tokens.CacheWrite), big(t.Tokens.CacheRead))},
+		{message.AuditTokens.In(a.lang), message.AuditTokensOf.Format(a.lang, message.Rounded(t.Tokens.Total()), message.Rounded(t.Tokens.Input), message.Rounded(t.Tokens.Output), message.Rounded(t.Tokens.CacheWrite), message.Rounded(t.Tokens.CacheRead))},
 		{message.AuditCost.In(a.lang), a.cost(r)},
 	}
 	a.pairs(w, rows)
@@ -218,7 +218,7 @@ func (a *app) cost(r *audit.Report) string {
 	}
 	text = message.AuditCostOf.Format(a.lang, text, r.Prices.Date)
 	if n := r.Totals.Unpriced; n > 0 {
-		text += message.AuditUnpriced.Format(a.lang, big(n))
+		text += message.AuditUnpriced.Format(a.lang, message.Rounded(n))
 	}
 	return text
 }
@@ -230,31 +230,11 @@ func dollars(usd float64) string {
 	return "$" + message.Thousands(i) + "." + cents
 }
 
-// big is a number of tokens as people read it.
-func big(n int64) string {
-	switch {
-	case n >= 1_000_000_000:
-		return fmt.Sprintf("%.1fG", float64(n)/1e9)
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	case n >= 10_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	}
-	return message.Thousands(int(n))
-}
-
-func share(n, of int64) string {
-	if of == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%d %%", (n*200+of)/(2*of))
-}
-
 func (a *app) auditCompactions(r *audit.Report) {
 	t := &r.Totals
 	a.heading(message.AuditCompactions)
 	if t.Compactions+t.Failed == 0 {
-		a.say(message.AuditNoCompact)
+		a.tell(message.AuditNoCompact)
 		return
 	}
 	row := func(name message.Text, text string) []string { return []string{name.In(a.lang), text} }
@@ -269,7 +249,7 @@ func (a *app) auditCompactions(r *audit.Report) {
 			what message.Text
 			audit.Kept
 		}{{message.AuditNames, t.Lost.Names}, {message.AuditCommands, t.Lost.Commands}, {message.AuditNumbers, t.Lost.Numbers}} {
-			rows = append(rows, []string{name, message.AuditKept.Format(a.lang, k.what.In(a.lang), k.Needed, share(int64(k.Summary), int64(k.Needed)), share(int64(k.Handover), int64(k.Needed)))})
+			rows = append(rows, []string{name, message.AuditKept.Format(a.lang, k.what.In(a.lang), k.Needed, message.Percent(int64(k.Summary), int64(k.Needed)), message.Percent(int64(k.Handover), int64(k.Needed)))})
 			name = ""
 		}
 		edit := "–"
@@ -302,19 +282,12 @@ func (a *app) auditWhatIf(r *audit.Report) {
 	}
 	a.heading(message.AuditWhatIf)
 	if r.Policy.File != "" {
-		a.say(message.AuditWhatIfFile, r.Policy.File)
+		a.tell(message.AuditWhatIfFile, r.Policy.File)
 	}
-	at, mid := audit.Struck(r)
-	n := strconv.Itoa
-	a.table(a.env.Stdout, [][]string{
-		{"", message.AuditHappened.In(a.lang), message.AuditByPolicy.In(a.lang)},
-		{message.AuditAll.In(a.lang), n(t.WhatIf.Happened), n(t.WhatIf.Boundary + t.WhatIf.Forced)},
-		{message.AuditAtBoundary.In(a.lang), n(at), n(t.WhatIf.Boundary)},
-		{message.AuditForced.In(a.lang), n(mid), n(t.WhatIf.Forced)},
-		{message.AuditNotNeeded.In(a.lang), n(t.WhatIf.NotNeeded), "–"},
-	})
+	a.table(a.env.Stdout, r.WhatIfTable(a.lang))
+	a.tell(message.AuditWhatIfNote, r.Policy.From())
 	if t.WhatIf.Unknown > 0 {
-		a.say(message.AuditWindowUnk, t.WhatIf.Unknown)
+		a.tell(message.AuditWindowUnk, t.WhatIf.Unknown)
 	}
 }
 
@@ -325,12 +298,12 @@ func (a *app) auditCache(r *audit.Report) {
 		return
 	}
 	a.heading(message.AuditCacheTitle)
-	a.say(message.AuditCacheOf, big(c.Written), big(c.ByCompaction), share(c.ByCompaction, c.Written), c.Expired, big(c.ByExpiry), share(c.ByExpiry, c.Written))
+	a.tell(message.AuditCacheOf, message.Rounded(c.Written), message.Rounded(c.ByCompaction), message.Percent(c.ByCompaction, c.Written), c.Expired, message.Rounded(c.ByExpiry), message.Percent(c.ByExpiry, c.Written))
 	switch {
 	case t.Payback != nil:
-		a.say(message.AuditRepaid, strconv.FormatFloat(*t.Payback, 'f', 1, 64), t.RepaidKnown, t.Repaid)
+		a.tell(message.AuditRepaid, strconv.FormatFloat(*t.Payback, 'f', 1, 64), t.RepaidKnown, t.Repaid)
 	case t.Compactions > 0:
-		a.say(message.AuditNeverRepaid)
+		a.tell(message.AuditNeverRepaid)
 	}
 }
 
@@ -371,7 +344,7 @@ func (a *app) auditNewest(r *audit.Report, all bool) {
 	a.heading(message.AuditNewest)
 	a.table(a.env.Stdout, out)
 	if more > 0 {
-		a.say(message.AuditMore, more)
+		a.tell(message.AuditMore, more)
 	}
 }
 
@@ -428,7 +401,7 @@ func (a *app) compactionRow(s *audit.Session, c *audit.Compaction) []string {
 	}
 	whatIf := map[string]message.Text{"boundary": message.WhatBoundary, "forced": message.WhatForced, "not-needed": message.WhatNotNeeded, "unknown": message.AuditUnknown}[c.WhatIf]
 	return []string{
-		when, message.Short(s.ID, 9), trigger.In(a.lang), big(c.Before) + "→" + big(c.After), waited, mid.In(a.lang),
+		when, message.Short(s.ID, 9), trigger.In(a.lang), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, mid.In(a.lang),
 		near(c.Earlier), near(c.Later), lost, repaid, whatIf.In(a.lang),
 	}
 }
@@ -461,13 +434,13 @@ func (a *app) auditBuckets(title, name message.Text, list []audit.Bucket, all bo
 			usd = dollars(*b.USD)
 		}
 		rows = append(rows, pick([]string{
-			a.homePath(b.Name, 40), message.Thousands(b.Sessions), message.Thousands(b.Requests), big(b.Tokens.Input), big(b.Tokens.Output),
-			big(b.Tokens.CacheWrite), big(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), usd,
+			a.homePath(b.Name, 40), message.Thousands(b.Sessions), message.Thousands(b.Requests), message.Rounded(b.Tokens.Input), message.Rounded(b.Tokens.Output),
+			message.Rounded(b.Tokens.CacheWrite), message.Rounded(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), usd,
 		}, columns))
 	}
 	a.heading(title)
 	a.table(a.env.Stdout, rows)
 	if more > 0 {
-		a.say(message.AuditMore, more)
+		a.tell(message.AuditMore, more)
 	}
 }

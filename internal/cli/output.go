@@ -29,6 +29,20 @@ import (
 // say prints a text to stdout.
 func (a *app) say(t message.Text, args ...any) { fmt.Fprintln(a.env.Stdout, t.Format(a.lang, args...)) }
 
+// tell is say for prose, which is broken into lines that fit. What people copy is
+// left as it is.
+func (a *app) tell(t message.Text, args ...any) {
+	text := t.Format(a.lang, args...)
+	room := a.width(a.env.Stdout)
+	if room == 0 {
+		fmt.Fprintln(a.env.Stdout, text)
+		return
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintln(a.env.Stdout, strings.Join(wrap(line, room), "\n"))
+	}
+}
+
 // note prints a text to stderr.
 func (a *app) note(t message.Text, args ...any) {
 	fmt.Fprintln(a.env.Stderr, t.Format(a.lang, args...))
@@ -234,6 +248,11 @@ func wrap(s string, most int) []string {
 	for columns(s) > most {
 		n, at, space := 0, len(s), -1
 		for i, r := range s {
+			// Between Chinese characters there may be a break, but not before what
+			// closes a phrase.
+			if wide := columns(string(r)) == 2; wide && i > 0 && !strings.ContainsRune("，。、；：）」！？", r) {
+				space = i
+			}
 			if n += columns(string(r)); n > most {
 				at = i
 				break

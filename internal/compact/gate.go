@@ -6,10 +6,10 @@ import "github.com/seed-6d03985f/overtone/internal/message"
 // refuses requests altogether.
 const hostReserve = 23_000
 
-// ceiling is the size from which a host's own compaction must not be held back
+// Ceiling is the size from which a host's own compaction must not be held back
 // any longer. Below what the host keeps free, 27,000 tokens leave room for an
 // answer that the transcript does not show yet. A lower one may be configured.
-func ceiling(s Settings, window int64) int64 {
+func Ceiling(s Settings, window int64) int64 {
 	own := max(window-hostReserve-27_000, 0)
 	if s.CeilingTokens > 0 {
 		return min(int64(s.CeilingTokens), own)
@@ -66,8 +66,8 @@ func Gate(a Ask) Answer {
 		return Answer{Open: true, Packet: true, Reason: message.Because(message.GateAgain)}
 	case a.Decision.Verdict == DoCompact:
 		return Answer{Open: true, Packet: true, Reason: a.Decision.Reason}
-	case a.Usage.Used >= ceiling(a.Settings, a.Usage.Window):
-		return Answer{Open: true, Packet: true, Reason: message.Because(message.GateCeiling, a.Usage.Used, ceiling(a.Settings, a.Usage.Window))}
+	case a.Usage.Used >= Ceiling(a.Settings, a.Usage.Window):
+		return Answer{Open: true, Packet: true, Reason: message.Because(message.GateCeiling, a.Usage.Used, Ceiling(a.Settings, a.Usage.Window))}
 	}
 	return Answer{Reason: a.Decision.Reason}
 }

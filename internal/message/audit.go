@@ -47,14 +47,20 @@ var (
 	AuditAgainOf     = Text{ZH: "%d 個檔案重讀、%d 個指令重跑；到第一次編輯的動作數（中位數）：%s", EN: "%d files read again, %d commands run again; actions to the first edit (median): %s"}
 	AuditNoSummary   = Text{ZH: "%d 份摘要無法讀取（已加密）", EN: "%d summaries cannot be read (encrypted)"}
 
-	AuditWhatIf      = Text{ZH: "如果由政策決定", EN: "WHAT IF THE POLICY HAD DECIDED"}
-	AuditWhatIfFile  = Text{ZH: "政策：%s", EN: "policy: %s"}
-	AuditHappened    = Text{ZH: "實際", EN: "HAPPENED"}
-	AuditByPolicy    = Text{ZH: "政策", EN: "POLICY"}
-	AuditAll         = Text{ZH: "壓縮次數", EN: "compactions"}
-	AuditAtBoundary  = Text{ZH: "在自然邊界", EN: "at a boundary"}
-	AuditForced      = Text{ZH: "工作中／不得已", EN: "mid-work / forced"}
-	AuditNotNeeded   = Text{ZH: "其實不需要", EN: "not needed"}
+	AuditWhatIf     = Text{ZH: "如果由政策決定", EN: "WHAT IF THE POLICY HAD DECIDED"}
+	AuditWhatIfFile = Text{ZH: "政策：%s", EN: "policy: %s"}
+	AuditHappened   = Text{ZH: "實際", EN: "HAPPENED"}
+	AuditByPolicy   = Text{ZH: "政策", EN: "POLICY"}
+	AuditAll        = Text{ZH: "壓縮次數", EN: "compactions"}
+	AuditAtBoundary = Text{ZH: "在自然邊界", EN: "at a boundary"}
+	AuditForced     = Text{ZH: "工作中／不得已", EN: "mid-work / forced"}
+	AuditNotNeeded  = Text{ZH: "其實不需要", EN: "not needed"}
+	AuditLate       = Text{ZH: "盡量晚", EN: "LATE"}
+	AuditMean       = Text{ZH: "平均 context", EN: "mean context"}
+	AuditWhatIfNote = Text{
+		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：視窗滿了才壓縮，取之前最後一個邊界（事後才知道）。",
+		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE waits until the window is full and takes the last boundary before, with hindsight.",
+	}
 	AuditWindowUnk   = Text{ZH: "%d 次壓縮未列入：檔案沒有視窗大小或壓縮前的內容", EN: "%d left out: the file does not show the window's size or what came before"}
 	AuditCacheTitle  = Text{ZH: "快取", EN: "CACHE"}
 	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again after %d expired caches %s (%s)"}

@@ -217,6 +217,8 @@ var dashboardTexts = [...]struct {
 	{"whatIf", Text{ZH: "政策會怎麼做", EN: "What the policy would have done"}},
 	{"happened", Text{ZH: "實際發生", EN: "happened"}},
 	{"policyWould", Text{ZH: "依政策", EN: "by the policy"}},
+	{"asLate", Text{ZH: "盡量晚", EN: "as late as possible"}},
+	{"asLateWords", Text{ZH: "政策以 auto 模式計；suggest 模式在同樣的地方只是建議。「盡量晚」是視窗滿了才壓縮，取之前最後一個邊界。", EN: "The policy is taken in mode auto; in mode suggest these are suggestions. As late as possible: none before the window is full, and then at the last boundary before."}},
 	{"whatIfWords", Text{ZH: "邊界 {0} 次、緊急 {1} 次；{2} 次原本不需要；{3} 次視窗未知", EN: "{0} at a boundary, {1} in an emergency; {2} were not needed; of {3} the window is not known"}},
 	{"byDay", Text{ZH: "每日 token", EN: "Tokens by day"}},
 	{"day", Text{ZH: "日期", EN: "Day"}},

@@ -25,3 +25,24 @@ func Thousands(n int) string {
 	}
 	return s
 }
+
+// Rounded is a large number as people read it.
+func Rounded(n int64) string {
+	switch {
+	case n >= 1_000_000_000:
+		return fmt.Sprintf("%.1fG", float64(n)/1e9)
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return Thousands(int(n))
+}
+
+// Percent is a share in whole percent, a dash of nothing.
+func Percent(n, of int64) string {
+	if of == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d %%", (n*200+of)/(2*of))
+}

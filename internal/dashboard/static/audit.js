@@ -54,12 +54,12 @@ function Lost({ lost }) {
 }
 
 function WhatIf({ w }) {
-  const all = Math.max(1, w.happened, w.atBoundary + w.forced)
+  const all = Math.max(1, w.happened, w.atBoundary + w.forced, w.lateAtBoundary + w.lateForced)
   const bar = (label, parts) => html`<div class="measure"><span class="what">${label}</span>
     <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="room" width="100" height="6" />${parts.map(([n, kind], i) => html`<rect class=${kind} x=${100 * parts.slice(0, i).reduce((s, p) => s + p[0], 0) / all} width=${100 * n / all} height="6" />`)}</svg>
     <span class="sizes">${number(parts.reduce((s, p) => s + p[0], 0))}</span></div>`
-  return html`${bar(t('happened'), [[w.happened, 'warned']])}${bar(t('policyWould'), [[w.atBoundary, 'done'], [w.forced, 'tier-emergency']])}
-    <p class="quiet">${t('whatIfWords', number(w.atBoundary), number(w.forced), number(w.notNeeded), number(w.unknown))}</p>`
+  return html`${bar(t('happened'), [[w.happened, 'warned']])}${bar(t('policyWould'), [[w.atBoundary, 'done'], [w.forced, 'tier-emergency']])}${bar(t('asLate'), [[w.lateAtBoundary, 'done'], [w.lateForced, 'tier-emergency']])}
+    <p class="quiet">${t('whatIfWords', number(w.atBoundary), number(w.forced), number(w.notNeeded), number(w.unknown))} ${t('asLateWords')}</p>`
 }
 
 // Tokens by day; the number of compactions stands in the table below.
