@@ -76,6 +76,7 @@ func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	words := compact.NewMarks(o.Settings.Markers)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	var told sync.Mutex
@@ -88,7 +89,7 @@ func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (
 				}
 				i := todo[n]
 				if out[i] = c.find(files[i]); out[i] == nil {
-					out[i], errs[i] = read(ctx, files[i], o.Settings)
+					out[i], errs[i] = read(ctx, files[i], o.Settings, words)
 					c.made(i)
 				}
 				now := done.Add(files[i].Size)

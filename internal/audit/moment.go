@@ -35,7 +35,7 @@ const (
 
 // Now reads a session's file.
 func Now(ctx context.Context, file transcript.File, set compact.Settings, known func(model string) int64) (Moment, error) {
-	t, err := read(ctx, file, set)
+	t, err := read(ctx, file, set, compact.NewMarks(set.Markers))
 	if err != nil {
 		return Moment{}, err
 	}

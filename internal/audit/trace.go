@@ -84,6 +84,7 @@ type tracer struct {
 	h       transcript.Host
 	file    io.ReaderAt
 	set     compact.Settings
+	words   *compact.Marks
 	thread  compact.Thread
 	seen    map[uint64]int // request → its row
 	models  map[string]int
@@ -98,21 +99,21 @@ type tracer struct {
 	asked   bool // /compact was typed and has not answered
 }
 
-func newTracer(h transcript.Host, f io.ReaderAt, set compact.Settings) *tracer {
+func newTracer(h transcript.Host, f io.ReaderAt, set compact.Settings, words *compact.Marks) *tracer {
 	return &tracer{
-		h: h, file: f, set: set, seen: map[uint64]int{}, models: map[string]int{},
+		h: h, file: f, set: set, words: words, seen: map[uint64]int{}, models: map[string]int{},
 		waiting: map[transcript.CallID]host.Deed{}, created: map[transcript.CallID][]byte{},
 	}
 }
 
 // read makes the trace of a file.
-func read(ctx context.Context, file transcript.File, set compact.Settings) (*trace, error) {
+func read(ctx context.Context, file transcript.File, set compact.Settings, words *compact.Marks) (*trace, error) {
 	f, err := os.Open(file.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	t := newTracer(file.Host, f, set)
+	t := newTracer(file.Host, f, set, words)
 	r := io.NewSectionReader(f, 0, file.Size)
 	t.Unreadable, err = transcript.Walk(ctx, r, file.Host, t.waits, t.step)
 	if err != nil {
@@ -296,7 +297,7 @@ func (t *tracer) turnEnds() {
 	}
 	at := t.saidAt
 	p := transcript.Step{Raw: said}
-	if at.signals = compact.SignalsIn(tail(p.Text()), t.set.Markers); at.signals != 0 {
+	if at.signals = t.words.In(tail(p.Text())); at.signals != 0 {
 		t.marks = append(t.marks, at)
 	}
 }

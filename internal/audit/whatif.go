@@ -36,16 +36,16 @@ type rules struct {
 	idle   bool  // only between turns
 }
 
-// rulesOf are those of a host. Claude Code asks before each request from the point
-// that mode auto sets; a watcher of Codex can only act between turns, within one
-// Codex compacts by itself.
-func rulesOf(h transcript.Host, t *trace, set compact.Settings, window, after int64) rules {
+// rulesOf are those of a host. One that can be refused asks before each request,
+// from the point that mode auto sets. Elsewhere nobody can act but between turns;
+// within one the host compacts by itself.
+func rulesOf(name transcript.Host, t *trace, set compact.Settings, window, after int64) rules {
 	set.Mode = compact.ModeAuto
 	if set.ContextWindow > 0 {
 		window = int64(set.ContextWindow)
 	}
 	r := rules{set: set, window: window, after: after, full: window / 10 * 9, idle: true}
-	if h == transcript.Claude {
+	if h, ok := host.Named(string(name)); ok && h.Gates {
 		native := min(int64(set.NativeWindow), window)
 		r.asks = min((native-20_000)*int64(set.NativePercent)/100, native-33_000)
 		r.idle = false

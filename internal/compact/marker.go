@@ -12,25 +12,38 @@ import (
 // end, where agents say that they are done.
 const maxMessage = 16 << 10
 
-// markersIn finds the signals of an agent's message.
-func markersIn(text string, m config.Markers) Signals {
+// Marks are the phrases that make an agent's message a signal, ready to be looked
+// for.
+type Marks struct{ opens, done, notDone, shift, conclusion *extract.Phrases }
+
+// NewMarks prepares them, for those who read many messages.
+func NewMarks(m config.Markers) *Marks {
+	opens, within := anchored(m.AgentDone)
+	return &Marks{
+		opens: extract.NewPhrases(opens), done: extract.NewPhrases(within), notDone: extract.NewPhrases(m.AgentDoneNegative),
+		shift: extract.NewPhrases(m.TopicShift), conclusion: extract.NewPhrases(m.ConcludingThought),
+	}
+}
+
+// In is the signals of what an agent said last in a turn.
+func (m *Marks) In(text string) Signals {
 	if len(text) > maxMessage {
 		text = text[len(text)-maxMessage:]
 		for len(text) > 0 && !utf8.RuneStart(text[0]) {
 			text = text[1:]
 		}
 	}
-	opens, within := anchored(m.AgentDone)
-	begins := extract.Opens(dropPackets(text), opens)
-	text = spoken(text)
+	text = dropPackets(text)
+	begins := m.opens.Open(text)
+	text = extract.Spoken(text)
 	var s Signals
-	if (begins || extract.Mentions(text, within)) && !extract.Mentions(text, m.AgentDoneNegative) {
+	if (begins || m.done.In(text)) && !m.notDone.In(text) {
 		s |= setOf(AgentDone)
 	}
-	if extract.Mentions(text, m.TopicShift) {
+	if m.shift.In(text) {
 		s |= setOf(TopicShift)
 	}
-	if extract.Mentions(text, m.ConcludingThought) {
+	if m.conclusion.In(text) {
 		s |= setOf(ConcludingThought)
 	}
 	return s
@@ -48,10 +61,3 @@ func anchored(phrases []string) (opens, within []string) {
 	}
 	return opens, within
 }
-
-// SignalsIn is the signals of what an agent said last in a turn.
-func SignalsIn(text string, m config.Markers) Signals { return markersIn(text, m) }
-
-// spoken is what the agent says itself: without code, quotations and our own
-// packets.
-func spoken(text string) string { return extract.Spoken(dropPackets(text)) }

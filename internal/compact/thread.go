@@ -220,7 +220,7 @@ func (t *Thread) answered(e host.AgentMessage, set Settings) {
 	if !s.Synthetic {
 		t.Words = t.Words.Answered(dropPackets(e.Text))
 	}
-	s.Said = markersIn(e.Text, set.Markers)
+	s.Said = NewMarks(set.Markers).In(e.Text)
 	if strings.TrimSpace(e.Text) != "" {
 		s.Slice.Last = cleanTail(e.Text, maxLast)
 	}

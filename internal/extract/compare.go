@@ -2,6 +2,7 @@ package extract
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -124,10 +125,12 @@ func wordsOf(t string) map[string]bool {
 
 // successWords claim that something works now. Few and plain: a wrong refusal
 // costs a request, a false success the user's trust.
-var successWords = []string{
-	"passed", "passes", "pass", "succeeded", "successful", "successfully", "fixed", "works", "working", "resolved", "done", "completed", "complete",
-	"通過", "通过", "成功", "修好", "修復", "修复", "完成", "解決", "解决", "完了", "成功し", "통과", "성공", "완료", "해결", "успешно", "исправлено", "готово", "прошли",
-}
+var successWords = sync.OnceValue(func() *Phrases {
+	return NewPhrases([]string{
+		"passed", "passes", "pass", "succeeded", "successful", "successfully", "fixed", "works", "working", "resolved", "done", "completed", "complete",
+		"通過", "通过", "成功", "修好", "修復", "修复", "完成", "解決", "解决", "完了", "成功し", "통과", "성공", "완료", "해결", "успешно", "исправлено", "готово", "прошли",
+	})
+})
 
 // Unearned lists the sentences of a result that claim a success which the
 // original does not: nothing succeeded there, or something else did ("lint passes,
@@ -162,7 +165,7 @@ func Unearned(original, result string) []string {
 	for _, t := range claims {
 		set := wordsOf(t)
 		for w := range set {
-			if Mentions(w, successWords) {
+			if successWords().In(w) {
 				delete(set, w)
 			}
 		}
@@ -174,7 +177,7 @@ func Unearned(original, result string) []string {
 }
 
 // claim reports whether a clause says, without a denial, that something succeeded.
-func claim(t string) bool { return cuesOf(t)&Denied == 0 && Mentions(fold(t), successWords) }
+func claim(t string) bool { return cuesOf(t)&Denied == 0 && successWords().In(fold(t)) }
 
 // clauses cuts a sentence where another statement may begin.
 func clauses(t string) []string {

@@ -3,7 +3,6 @@ package extract
 import (
 	"iter"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -12,6 +11,7 @@ import (
 // quotations, folded to lower case with single blanks, ready for Mentions.
 func Spoken(text string) string {
 	var b strings.Builder
+	b.Grow(len(text) + 1)
 	for line, own := range OwnLines(text) {
 		if own {
 			b.WriteString(dropQuoted(line))
@@ -56,6 +56,9 @@ func fenceOf(line string) string {
 // dropQuoted removes inline code and quoted words from a line. Single quotes
 // stay: they are apostrophes more often than quotes.
 func dropQuoted(line string) string {
+	if !quoted(line) {
+		return line
+	}
 	var b strings.Builder
 	for len(line) > 0 {
 		r, n := utf8.DecodeRuneInString(line)
@@ -70,6 +73,23 @@ func dropQuoted(line string) string {
 		line = line[n:]
 	}
 	return b.String()
+}
+
+// quoted reports whether a quotation may begin in a line: most have none.
+func quoted(line string) bool {
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '`' || c == '"':
+			return true
+		case c < utf8.RuneSelf:
+		default:
+			r, _ := utf8.DecodeRuneInString(line[i:])
+			if _, ok := closing(r); ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func closing(open rune) (rune, bool) {
@@ -91,55 +111,123 @@ func closing(open rune) (rune, bool) {
 // fold makes texts comparable: lower case, straight apostrophes, no emphasis,
 // single blanks.
 func fold(text string) string {
-	if folded(text) {
-		return text
+	b := make([]byte, 0, len(text))
+	blank := false // one is due before the next character
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(text[i:])
+			i += n
+			if unicode.IsSpace(r) {
+				blank = true
+				continue
+			}
+			if blank && len(b) > 0 {
+				b = append(b, ' ')
+			}
+			blank = false
+			if r == '’' {
+				b = append(b, '\'')
+			} else {
+				b = utf8.AppendRune(b, unicode.ToLower(r))
+			}
+			continue
+		}
+		i++
+		switch {
+		case c == ' ' || c >= '\t' && c <= '\r':
+			blank = true
+			continue
+		case c == '*':
+			continue
+		case c == '_' && i < len(text) && text[i] == '_':
+			i++
+			continue
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		if blank && len(b) > 0 {
+			b = append(b, ' ')
+		}
+		blank = false
+		b = append(b, c)
 	}
-	return strings.Join(strings.Fields(emphasis().Replace(strings.ToLower(text))), " ")
+	return string(b)
 }
 
-var emphasis = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("’", "'", "*", "", "__", "") })
+// Phrases are looked for together: a text is read once, however many there are.
+type Phrases struct {
+	folded []string
+	// at holds the phrases by their first two bytes; starts is the set of those.
+	at     map[uint16][]string
+	starts [1 << 10]uint64
+	short  []string // of one byte
+}
 
-// folded reports short texts of plain small letters, which most phrases are.
-func folded(text string) bool {
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c == ' ' && (i == 0 || i == len(text)-1 || text[i-1] == ' ') || c != ' ' && c != '\'' && (c < 'a' || c > 'z') {
-			return false
+// NewPhrases prepares phrases. Empty ones are left out.
+func NewPhrases(list []string) *Phrases {
+	p := &Phrases{at: map[uint16][]string{}}
+	for _, s := range list {
+		s = fold(s)
+		switch {
+		case s == "":
+			continue
+		case len(s) == 1:
+			p.short = append(p.short, s)
+		default:
+			k := uint16(s[0])<<8 | uint16(s[1])
+			p.at[k] = append(p.at[k], s)
+			p.starts[k>>6] |= 1 << (k & 63)
+		}
+		p.folded = append(p.folded, s)
+	}
+	return p
+}
+
+// In reports whether one of the phrases stands in the folded text. Where a phrase
+// begins or ends with a letter of a script that separates words, the text must
+// have a word's edge there; Chinese and its like are found anywhere.
+func (p *Phrases) In(text string) bool {
+	for _, s := range p.short {
+		if contains(text, s) {
+			return true
 		}
 	}
-	return true
-}
-
-// Mentions reports whether one of the phrases stands in the folded text. Where a
-// phrase begins or ends with a letter of a script that separates words, the text
-// must have a word's edge there; Chinese and its like are found anywhere.
-func Mentions(text string, phrases []string) bool {
-	for _, p := range phrases {
-		if p = fold(p); p != "" && contains(text, p) {
-			return true
+	for i := 0; i+1 < len(text); i++ {
+		k := uint16(text[i])<<8 | uint16(text[i+1])
+		if p.starts[k>>6]&(1<<(k&63)) == 0 {
+			continue
+		}
+		for _, s := range p.at[k] {
+			if strings.HasPrefix(text[i:], s) && standsAt(text, i, s) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
 func contains(text, phrase string) bool {
-	first, _ := utf8.DecodeRuneInString(phrase)
-	last, _ := utf8.DecodeLastRuneInString(phrase)
 	for from := 0; ; {
 		i := strings.Index(text[from:], phrase)
 		if i < 0 {
 			return false
 		}
 		i += from
-		before, _ := utf8.DecodeLastRuneInString(text[:i])
-		after, _ := utf8.DecodeRuneInString(text[i+len(phrase):])
-		inside := spaced(first) && spaced(before) || spaced(last) && spaced(after)
-		if !inside {
+		if standsAt(text, i, phrase) {
 			return true
 		}
-		_, n := utf8.DecodeRuneInString(text[i:])
-		from = i + n
+		from = i + 1
 	}
+}
+
+// standsAt reports whether the phrase found there is no part of a longer word.
+func standsAt(text string, i int, phrase string) bool {
+	first, _ := utf8.DecodeRuneInString(phrase)
+	last, _ := utf8.DecodeLastRuneInString(phrase)
+	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	after, _ := utf8.DecodeRuneInString(text[i+len(phrase):])
+	return !(spaced(first) && spaced(before) || spaced(last) && spaced(after))
 }
 
 // spaced reports whether r is a letter or digit of a script that puts blanks
@@ -155,9 +243,9 @@ func spaced(r rune) bool {
 // before they say what they did.
 const opening = 2
 
-// Opens reports whether one of the phrases begins a sentence with which the
-// writer of a text opens it. What he asks is not said.
-func Opens(text string, phrases []string) bool {
+// Open reports whether one of the phrases begins a sentence with which the writer
+// of a text opens it. What he asks is not said.
+func (p *Phrases) Open(text string) bool {
 	n := 0
 	for line, own := range OwnLines(text) {
 		if !own {
@@ -168,7 +256,7 @@ func Opens(text string, phrases []string) bool {
 			if s == "" {
 				continue
 			}
-			if !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, "？") && beginsWith(s, phrases) {
+			if !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, "？") && p.begin(s) {
 				return true
 			}
 			if n++; n == opening {
@@ -179,14 +267,15 @@ func Opens(text string, phrases []string) bool {
 	return false
 }
 
-func beginsWith(s string, phrases []string) bool {
-	for _, p := range phrases {
-		if p = fold(p); p == "" || !strings.HasPrefix(s, p) {
+// begin reports whether a folded sentence begins with one of them.
+func (p *Phrases) begin(s string) bool {
+	for _, phrase := range p.folded {
+		if !strings.HasPrefix(s, phrase) {
 			continue
 		}
-		last, _ := utf8.DecodeLastRuneInString(p)
-		after, _ := utf8.DecodeRuneInString(s[len(p):])
-		if len(s) == len(p) || !spaced(last) || !spaced(after) {
+		last, _ := utf8.DecodeLastRuneInString(phrase)
+		after, _ := utf8.DecodeRuneInString(s[len(phrase):])
+		if len(s) == len(phrase) || !spaced(last) || !spaced(after) {
 			return true
 		}
 	}
