@@ -67,7 +67,8 @@ eval:
 
 # A million events of 20 machines on three nodes, while nodes and shippers are
 # killed and wires are cut.
-team-proof: export OVERTONE_TEAM_PROOF := 1
+team-proof: export OVERTONE_TEAM_PROOF ?= 1000000
+team-proof: export OVERTONE_TEAM_RECORD ?= $(CURDIR)/docs/team.md
 team-proof:
 	$(GO) test -count=1 -timeout 60m -v -run '^TestProof$$' ./internal/team
 

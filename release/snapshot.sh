@@ -22,8 +22,10 @@ for p in $all; do
 	[ "$os" != windows ] || exe=.exe
 	dir=dist/${os}_$arch
 	mkdir -p "$dir/completions"
-	CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath \
-		-ldflags "-s -w -X github.com/seed-6d03985f/overtone/internal/cli.Version=$version" -o "$dir/overtone$exe" ./cmd/overtone
+	for program in overtone overtone-team; do
+		CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath \
+			-ldflags "-s -w -X github.com/seed-6d03985f/overtone/internal/cli.Version=$version" -o "$dir/$program$exe" ./cmd/$program
+	done
 	cp LICENSE README.md CHANGELOG.md "$dir"
 	cp dist/completions/* "$dir/completions"
 	name=overtone_${version}_${os}_$arch
@@ -56,7 +58,7 @@ RUBY
 	done
 	cat <<'RUBY'
   def install
-    bin.install "overtone"
+    bin.install "overtone", "overtone-team"
     bash_completion.install "completions/overtone.bash" => "overtone"
     zsh_completion.install "completions/_overtone"
     fish_completion.install "completions/overtone.fish"

@@ -257,8 +257,8 @@ func TestRelease(t *testing.T) {
 	for file, parts := range map[string][]string{
 		"../../release/npm.mjs":               {"const name = 'overtone-cli'"},
 		"../../release/overtone.js":           {"overtone-cli-${process.platform}-${process.arch}"},
-		"../../release/snapshot.sh":           {"overtone_${version}_${os}_$arch", "internal/cli.Version=", "-trimpath", "SHA256SUMS", "LICENSE README.md CHANGELOG.md"},
-		"../../.goreleaser.yaml":              {"overtone_{{ .Version }}_{{ .Os }}_{{ .Arch }}", "internal/cli.Version=", "-trimpath", "SHA256SUMS", "goos: [linux, darwin, windows]", "goarch: [amd64, arm64]", "owner: seed-6d03985f", "name: homebrew-tap", "- CHANGELOG.md"},
+		"../../release/snapshot.sh":           {"overtone_${version}_${os}_$arch", "internal/cli.Version=", "-trimpath", "SHA256SUMS", "LICENSE README.md CHANGELOG.md", "for program in overtone overtone-team"},
+		"../../.goreleaser.yaml":              {"overtone_{{ .Version }}_{{ .Os }}_{{ .Arch }}", "internal/cli.Version=", "-trimpath", "SHA256SUMS", "goos: [linux, darwin, windows]", "goarch: [amd64, arm64]", "owner: seed-6d03985f", "main: ./cmd/overtone-team", "name: homebrew-tap", "- CHANGELOG.md"},
 		"../../.github/workflows/test.yml":    {"ubuntu-latest, macos-latest, windows-latest", "make e2e"},
 		"../../.github/workflows/release.yml": {"goreleaser-action", "make release-npm"},
 		"../../CHANGELOG.md":                  {"## Unreleased"},

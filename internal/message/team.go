@@ -95,34 +95,42 @@ var (
 		ZH: "在前景執行內嵌的 nats-server：檔案儲存、TLS、每個租戶一個帳戶、每次確認前都寫入磁碟。\n三個節點：每台用 --node、--cluster、--route 執行，並先複製第一台的 hub 資料夾。",
 		EN: "Runs an embedded nats-server in the foreground: file store, TLS, an account for each tenant, on disk\nbefore anything is acknowledged. For three nodes run it on each with --node, --cluster and --route,\nafter copying the hub folder of the first.",
 	}
-	HelpTeamListen   = Text{ZH: "機器連線的位址", EN: "address for machines"}
-	HelpTeamNames    = Text{ZH: "機器用來連線的名稱或 IP（可多個）", EN: "names or addresses by which machines reach it"}
-	HelpTeamTenant   = Text{ZH: "租戶（帳戶）", EN: "the tenant (account)"}
-	HelpTeamHub      = Text{ZH: "使用現有叢集的位址，而不是自己執行", EN: "use an existing cluster instead of running one"}
-	HelpTeamCreds    = Text{ZH: "該叢集的憑證檔", EN: "credentials file for that cluster"}
-	HelpTeamCA       = Text{ZH: "該叢集的 CA 憑證檔（PEM）", EN: "CA certificate of that cluster (PEM file)"}
-	HelpTeamMachine  = Text{ZH: "這台機器的名稱（預設：主機名稱）", EN: "name of this machine (default: the host name)"}
-	HelpTeamNode     = Text{ZH: "叢集節點的名稱", EN: "name of this node in a cluster"}
-	HelpTeamCluster  = Text{ZH: "給其他節點的位址；有它就是叢集", EN: "address for the other nodes; makes it a cluster"}
-	HelpTeamRoutes   = Text{ZH: "其他節點的位址", EN: "addresses of the other nodes"}
-	HelpTeamReplicas = Text{ZH: "每個串流的副本數（預設 1，叢集 3）", EN: "nodes that keep each stream (default 1, in a cluster 3)"}
-	HelpTeamKeep     = Text{ZH: "保留多久", EN: "how long events are kept"}
-	HelpTeamInvite   = Text{ZH: "讓一台機器加入：印出它的邀請", EN: "let a machine in: prints its invitation"}
-	HelpTeamJoin     = Text{ZH: "用邀請加入 hub（- 為 stdin）", EN: "join a hub with an invitation (- for stdin)"}
-	HelpTeamForce    = Text{ZH: "即使已屬於別的 hub", EN: "even if it belongs to a hub"}
-	HelpTeamShare    = Text{ZH: "哪些專案的內容可以離開這台機器", EN: "whose content may leave this machine"}
-	HelpTeamShareRm  = Text{ZH: "不再分享", EN: "no longer"}
-	HelpTeamShip     = Text{ZH: "把這台機器的時間線送到 hub", EN: "ship this machine's timelines to the hub"}
-	HelpTeamShipOnce = Text{ZH: "送完就結束", EN: "end when everything is shipped"}
-	HelpTeamInstall  = Text{ZH: "裝成使用者服務（systemd 或 launchd）", EN: "install it as a user service (systemd or launchd)"}
-	HelpTeamRemove   = Text{ZH: "移除服務", EN: "remove the service"}
-	HelpTeamTimeline = Text{ZH: "所有機器的時間線", EN: "the timeline of all machines"}
-	HelpTeamMachineF = Text{ZH: "只看這台機器", EN: "of this machine only"}
-	HelpTeamSessionF = Text{ZH: "只看這個 session", EN: "of this session only"}
-	HelpTeamSince    = Text{ZH: "從多久以前", EN: "how far back"}
-	HelpTeamFleet    = Text{ZH: "誰在做什麼：階段、剩餘 context、最近的封包", EN: "who runs what: stage, context left, last packet"}
-	HelpTeamAll      = Text{ZH: "包括已結束的 session", EN: "sessions that ended as well"}
-	HelpTeamDoctor   = Text{ZH: "檢查 hub：可達、時鐘、落後、遺失、權限", EN: "look the hub over: reachable, clocks, lag, losses, permissions"}
+	HelpTeamListen    = Text{ZH: "機器連線的位址", EN: "address for machines"}
+	HelpTeamNames     = Text{ZH: "機器用來連線的名稱或 IP（可多個）", EN: "names or addresses by which machines reach it"}
+	HelpTeamTenant    = Text{ZH: "租戶（帳戶）", EN: "the tenant (account)"}
+	HelpTeamHub       = Text{ZH: "使用現有叢集的位址，而不是自己執行", EN: "use an existing cluster instead of running one"}
+	HelpTeamCreds     = Text{ZH: "該叢集的憑證檔", EN: "credentials file for that cluster"}
+	HelpTeamCA        = Text{ZH: "該叢集的 CA 憑證檔（PEM）", EN: "CA certificate of that cluster (PEM file)"}
+	HelpTeamMachine   = Text{ZH: "這台機器的名稱（預設：主機名稱）", EN: "name of this machine (default: the host name)"}
+	HelpTeamNode      = Text{ZH: "叢集節點的名稱", EN: "name of this node in a cluster"}
+	HelpTeamCluster   = Text{ZH: "給其他節點的位址；有它就是叢集", EN: "address for the other nodes; makes it a cluster"}
+	HelpTeamRoutes    = Text{ZH: "其他節點的位址", EN: "addresses of the other nodes"}
+	HelpTeamReplicas  = Text{ZH: "每個串流的副本數（預設 1，叢集 3）", EN: "nodes that keep each stream (default 1, in a cluster 3)"}
+	HelpTeamKeep      = Text{ZH: "保留多久", EN: "how long events are kept"}
+	HelpTeamInvite    = Text{ZH: "讓一台機器加入：印出它的邀請", EN: "let a machine in: prints its invitation"}
+	HelpTeamJoin      = Text{ZH: "用邀請加入 hub（- 為 stdin）", EN: "join a hub with an invitation (- for stdin)"}
+	HelpTeamForce     = Text{ZH: "即使已屬於別的 hub", EN: "even if it belongs to a hub"}
+	HelpTeamShare     = Text{ZH: "哪些專案的內容可以離開這台機器", EN: "whose content may leave this machine"}
+	HelpTeamShareRm   = Text{ZH: "不再分享", EN: "no longer"}
+	HelpTeamShip      = Text{ZH: "把這台機器的時間線送到 hub", EN: "ship this machine's timelines to the hub"}
+	HelpTeamShipOnce  = Text{ZH: "送完就結束", EN: "end when everything is shipped"}
+	HelpTeamInstall   = Text{ZH: "裝成使用者服務（systemd 或 launchd）", EN: "install it as a user service (systemd or launchd)"}
+	HelpTeamRemove    = Text{ZH: "移除服務", EN: "remove the service"}
+	HelpTeamTimeline  = Text{ZH: "所有機器的時間線", EN: "the timeline of all machines"}
+	HelpTeamMachineF  = Text{ZH: "只看這台機器", EN: "of this machine only"}
+	HelpTeamSessionF  = Text{ZH: "只看這個 session", EN: "of this session only"}
+	HelpTeamSince     = Text{ZH: "從多久以前", EN: "how far back"}
+	HelpTeamShow      = Text{ZH: "某個工作階段做到哪裡：封包與工作流程（分享的專案）", EN: "where a session's work stands: its packet and workflow, of a project that is shared"}
+	TeamShown         = Text{ZH: "%s 上的 %s（%s），%s：", EN: "%s has %s (%s), as of %s:"}
+	TeamShownStage    = Text{ZH: "工作流程 %s：%s，%d/%d", EN: "workflow %s: %s, %d of %d"}
+	TeamManySessions  = Text{ZH: "不只一個工作階段以 %s 開頭", EN: "more than one session begins with %s"}
+	TeamNoSession     = Text{ZH: "hub 上沒有工作階段 %s", EN: "the hub knows no session %s"}
+	HintTeamNoSession = Text{ZH: "overtone-team fleet --all 列出有哪些", EN: "`overtone-team fleet --all` lists them"}
+	TeamNoWork        = Text{ZH: "%s（在 %s 上）的內容沒有分享", EN: "the content of %s, on %s, is not shared"}
+	HintTeamNoWork    = Text{ZH: "在那台機器上：overtone-team share 資料夾，並執行 overtone-team ship", EN: "on that machine: overtone-team share FOLDER, with `overtone-team ship` running"}
+	HelpTeamFleet     = Text{ZH: "誰在做什麼：階段、剩餘 context、最近的封包", EN: "who runs what: stage, context left, last packet"}
+	HelpTeamAll       = Text{ZH: "包括已結束的 session", EN: "sessions that ended as well"}
+	HelpTeamDoctor    = Text{ZH: "檢查 hub：可達、時鐘、落後、遺失、權限", EN: "look the hub over: reachable, clocks, lag, losses, permissions"}
 )
 
 // Sessions that move.

@@ -140,13 +140,28 @@ func (t *follower) drain() error {
 	if info.Size() == t.pos {
 		return nil
 	}
+	return completeLines(t.f, t.pos, info.Size(), func(line []byte, end int64) error {
+		t.pos = end
+		if e, ok := parseEntry(line); ok && t.filter.match(e) {
+			e.Raw = bytes.Clone(line)
+			return t.fn(e)
+		}
+		return nil
+	})
+}
+
+// completeLines hands on the lines of f from at, a line's beginning, to size,
+// without the space around them, and where each ends in the file. A line that is
+// too long comes as an empty one; one without its end, which is being written,
+// does not come. The line is good until fn returns.
+func completeLines(f io.ReaderAt, at, size int64, fn func(line []byte, end int64) error) error {
 	var part []byte
 	tooLong := false
 	buf := make([]byte, maxChunk)
-	for at := t.pos; at < info.Size(); {
-		n, err := t.f.ReadAt(buf[:min(int64(len(buf)), info.Size()-at)], at)
-		if n == 0 && err != nil {
-			if errors.Is(err, io.EOF) {
+	for at < size {
+		n, err := f.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
+		if n == 0 {
+			if err == nil || errors.Is(err, io.EOF) {
 				return nil
 			}
 			return err
@@ -161,12 +176,11 @@ func (t *follower) drain() error {
 			part = append(part, chunk[:i]...)
 			chunk = chunk[i+1:]
 			line := bytes.TrimSpace(part)
-			t.pos = at - int64(len(chunk))
-			if e, ok := parseEntry(line); ok && !tooLong && len(line) <= maxLine && t.filter.match(e) {
-				e.Raw = bytes.Clone(line)
-				if err := t.fn(e); err != nil {
-					return err
-				}
+			if tooLong || len(line) > maxLine {
+				line = nil
+			}
+			if err := fn(line, at-int64(len(chunk))); err != nil {
+				return err
 			}
 			part, tooLong = part[:0], false
 		}

@@ -156,51 +156,34 @@ func (s *Session) entriesFrom(f io.ReaderAt, at, size int64, m Mark, limit int, 
 	return list, false, err
 }
 
+var errEnough = errors.New("enough")
+
 // walkEntries hands on the entries from off on, which is a line's beginning.
 // prev is the mark of the entry before it.
 func walkEntries(f io.ReaderAt, off, size int64, prev Mark, yield func(Outgoing) bool) error {
 	var before []byte
-	known := prev.Line
-	buf := make([]byte, maxChunk)
-	var part []byte
-	tooLong, seq := false, prev.Seq
-	for at := off; at < size; {
-		n, err := f.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
-		if n == 0 {
-			if err == nil || errors.Is(err, io.EOF) || errors.Is(err, fs.ErrClosed) {
-				return nil
-			}
-			return err
+	known, seq := prev.Line, prev.Seq
+	err := completeLines(f, off, size, func(line []byte, end int64) error {
+		e, ok := parseEntry(line)
+		if !ok {
+			return nil
 		}
-		chunk := buf[:n]
-		at += int64(n)
-		for {
-			i := bytes.IndexByte(chunk, '\n')
-			if i < 0 {
-				break
-			}
-			part = append(part, chunk[:i]...)
-			chunk = chunk[i+1:]
-			line := bytes.TrimSpace(part)
-			if e, ok := parseEntry(line); ok && !tooLong && len(line) <= maxLine {
-				seq++
-				m := Mark{Seq: seq, Off: at - int64(len(chunk)), Line: lineHash(line)}
-				if before != nil {
-					known = lineHash(before)
-				}
-				m.Pair = joinHash(known, m.Line)
-				if !yield(Outgoing{e, m}) {
-					return nil
-				}
-				before = append(before[:0], line...)
-			}
-			part, tooLong = part[:0], false
+		seq++
+		m := Mark{Seq: seq, Off: end, Line: lineHash(line)}
+		if before != nil {
+			known = lineHash(before)
 		}
-		if part = append(part, chunk...); len(part) > maxLine {
-			part, tooLong = part[:0], true
+		m.Pair = joinHash(known, m.Line)
+		if !yield(Outgoing{e, m}) {
+			return errEnough
 		}
+		before = append(before[:0], line...)
+		return nil
+	})
+	if errors.Is(err, errEnough) || errors.Is(err, fs.ErrClosed) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 func lineHash(line []byte) string {

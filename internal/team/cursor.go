@@ -21,6 +21,8 @@ type cursor struct {
 	// acknowledged.
 	Pos      uint64                `json:"pos"`
 	Sessions map[string]store.Mark `json:"sessions"`
+	// Work is a digest of what the hub has of where each shared session stands.
+	Work map[string]string `json:"work,omitempty"`
 	// Lost counts how often a timeline had been trimmed past what was shipped.
 	Lost int `json:"lost,omitempty"`
 }

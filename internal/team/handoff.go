@@ -27,7 +27,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
-	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 // Mover moves sessions between machines.
@@ -114,7 +113,7 @@ func (m *Mover) Push(ctx context.Context, ref string, force bool) (Pushed, error
 	}
 	out.Manifest = Manifest{
 		Schema: 1, Session: file.ID, Host: file.Host, Machine: m.Set.Machine, Token: lease.Token, At: m.Now().UTC(),
-		Folder: folder, File: filepath.Base(file.Path), Git: git, Packet: m.packet(from, file.ID),
+		Folder: folder, File: filepath.Base(file.Path), Git: git, Packet: packetNow(from, m.Settings, m.Lang, m.Now()),
 	}
 	out.Bytes = file.Size
 	upload := func(w io.Writer) error { return writeBundle(w, out.Manifest, file.Path, file.Size, parcel) }
@@ -162,25 +161,6 @@ func (m *Mover) Push(ctx context.Context, ref string, force bool) (Pushed, error
 
 func bundleName(id string, token uint64) string { return fmt.Sprintf("session/%s/%d", id, token) }
 
-// packet is what the session would be told after a compaction: where the work
-// stands, and what is next.
-func (m *Mover) packet(s *store.Session, id string) string {
-	mem, err := session.Read(s)
-	if err != nil {
-		return ""
-	}
-	var next []string
-	if wf, err := session.Peek(s); err == nil && wf != nil && wf.Active {
-		if step := workflow.NextStep(wf, m.Lang); step != "" {
-			next = append(next, step)
-		}
-	}
-	if mem.Thread.Empty() && len(next) == 0 {
-		return ""
-	}
-	return compact.Write(mem.Thread.Facts(id+"/moved", mem.Compactions+1, m.Now(), next...), m.Settings, m.Lang).Text
-}
-
 // git tells where a folder stands.
 func (m *Mover) git(ctx context.Context, dir string) (Git, error) {
 	var g Git
@@ -211,7 +191,7 @@ func (m *Mover) git(ctx context.Context, dir string) (Git, error) {
 }
 
 // writeBundle writes a session as one stream: the manifest first, then its state,
-// then its file, without secrets.
+// then its file (path "" for none), without secrets.
 func writeBundle(w io.Writer, man Manifest, path string, size int64, p session.Parcel) error {
 	zip := gzip.NewWriter(w)
 	out := tar.NewWriter(zip)
@@ -243,7 +223,9 @@ func writeBundle(w io.Writer, man Manifest, path string, size int64, p session.P
 		}
 	}
 	// A tar needs sizes ahead, and redaction changes them: the file goes in parts.
-	err = eachLine(path, size, func(part []byte) error { return add("transcript", part) })
+	if path != "" {
+		err = eachLine(path, size, func(part []byte) error { return add("transcript", part) })
+	}
 	return errors.Join(err, out.Close(), zip.Close())
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 func (m *machine) mover() *Mover {
@@ -346,5 +347,67 @@ func TestFenced(t *testing.T) {
 	}
 	if err := b.dial().announce(ctx, Bundle{claudeID, "beta", 1}); !errors.Is(err, ErrLeaseLost) {
 		t.Errorf("a stale holder's bundle counts: %v", err)
+	}
+}
+
+// TestWork: where the work stands leaves the machine for a project that is shared,
+// without secrets and readable to the team alone, from the moment it is shared to
+// the moment it is not.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	n := startNode(t)
+	a, b := n.machine(t, "alpha"), n.machine(t, "beta")
+	dir := project(t, "parser")
+	path := writeClaude(t, a, dir)
+	a.call("user-prompt-submit", host.ClaudeCode, map[string]any{"session_id": claudeID, "transcript_path": path, "cwd": dir, "prompt": "[workflow:quick] build the parser with " + planted})
+	done := make(chan error, 1)
+	go func() {
+		s := a.shipper()
+		s.Once = false
+		done <- s.Run(ctx)
+	}()
+	h := b.dial()
+	until := func(what string, ok func(Work, error) bool) Work {
+		t.Helper()
+		for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+			w, err := h.Work(ctx, claudeID[:8], "")
+			if ok(w, err) {
+				return w
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %+v %v", what, w, err)
+			}
+		}
+	}
+	until("not shared", func(_ Work, err error) bool { return err != nil && strings.Contains(err.Error(), "alpha") })
+
+	a.set.Share = []string{dir}
+	if err := a.set.Save(a.home.Root()); err != nil {
+		t.Fatal(err)
+	}
+	w := until("shared", func(_ Work, err error) bool { return err == nil })
+	st, err := workflow.Load(w.Workflow)
+	if err != nil || st.WorkflowType != "quick" || !strings.Contains(w.Packet, "parser") || w.Folder != dir || w.Machine != "alpha" {
+		t.Errorf("%+v %v", w, err)
+	}
+	if all := fmt.Sprint(w.Packet, string(w.Workflow), string(w.Memory)); strings.Contains(all, planted) {
+		t.Errorf("a secret left: %s", all)
+	}
+	key := b.set.Identity
+	b.set.Identity = ""
+	if w, err := b.dial().Work(ctx, claudeID, "alpha"); err == nil {
+		t.Errorf("read without the key: %+v", w)
+	}
+	b.set.Identity = key
+
+	a.set.Share = nil
+	if err := a.set.Save(a.home.Root()); err != nil {
+		t.Fatal(err)
+	}
+	until("no longer shared", func(_ Work, err error) bool { return err != nil })
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -37,6 +38,18 @@ func (h *Hub) putObject(ctx context.Context, name string, fill func(io.Writer) e
 	defer r.Close() // ends the writer where the hub refuses
 	if _, err := bucket.Put(ctx, jetstream.ObjectMeta{Name: name}, fullReader{r}); err != nil {
 		return fmt.Errorf("write object %s: %w", name, err)
+	}
+	return nil
+}
+
+// dropObject takes an object of this machine back.
+func (h *Hub) dropObject(ctx context.Context, name string) error {
+	bucket, err := h.js.ObjectStore(ctx, objectBucket(h.set.Machine))
+	if err != nil {
+		return fmt.Errorf("bucket %s: %w", objectBucket(h.set.Machine), err)
+	}
+	if err := bucket.Delete(ctx, name); err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		return fmt.Errorf("delete object %s: %w", name, err)
 	}
 	return nil
 }

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -40,6 +42,9 @@ type Shipper struct {
 	Once   bool
 	Now    func() time.Time
 	Report func(Report)
+	// Settings and Lang are those of packets.
+	Settings compact.Settings
+	Lang     message.Lang
 
 	hub     *Hub
 	cur     cursor
@@ -50,6 +55,7 @@ type Shipper struct {
 	states  states
 	up      chan bool
 	total   uint64
+	set     os.FileInfo // of the settings that are in force
 }
 
 // Report is something that a shipper has to say.
@@ -135,8 +141,23 @@ func transient(err error) bool {
 
 var errNotAcknowledged = errors.New("not acknowledged")
 
+// reload takes over what was shared, or no longer, since the shipper began.
+func (s *Shipper) reload() {
+	info, err := os.Stat(settingsFile(s.Home.Root()))
+	if err != nil || s.set != nil && os.SameFile(info, s.set) && info.ModTime().Equal(s.set.ModTime()) {
+		return
+	}
+	first := s.set == nil
+	s.set = info
+	if now, err := Load(s.Home.Root()); err == nil && !first && now.Machine == s.Set.Machine {
+		s.Set.Share, s.Set.Recipients = now.Share, now.Recipients
+		s.states.again()
+	}
+}
+
 // round publishes a window of events; more says that there are others.
 func (s *Shipper) round(ctx context.Context) (more bool, err error) {
+	s.reload()
 	if !s.synced {
 		if err := s.sync(ctx); err != nil {
 			return false, err
@@ -332,8 +353,9 @@ func (s *Shipper) sync(ctx context.Context) error {
 				}
 			}
 		}
-		s.cur.Hub, s.cur.Pos = made, 0
+		s.cur.Hub, s.cur.Pos, s.cur.Work = made, 0, nil
 		clear(s.stamps)
+		s.states.again()
 	}
 	_, err = s.hub.each(ctx, eventStream, eventPrefix+s.Set.Machine+".>", s.cur.Pos+1, time.Time{}, func(m stored) error {
 		if e, ok := (Settings{}).inbound(m); ok {

@@ -72,10 +72,18 @@ type published struct {
 	stamp [2]int64
 	value []byte
 	rev   uint64
+	work  [2]int64  // the stamp at which its work was published
+	at    time.Time // when
 }
 
 func newStates(s *Shipper) states {
 	return states{s: s, known: map[string]published{}, origins: map[string]origin{}}
+}
+
+// again looks at every session anew: the hub is another, or other folders are shared.
+func (st *states) again() {
+	clear(st.known)
+	clear(st.origins)
 }
 
 // origin is where a session runs. What is not known yet is looked for again.
@@ -182,6 +190,8 @@ func (st *states) read(sess *store.Session) (State, error) {
 
 // publish writes the states that changed, and the machine's sign of life.
 func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) error {
+	now := st.s.Now()
+	var problem error
 	for _, info := range sessions {
 		sess, err := st.s.Home.Session(info.ID)
 		if err != nil {
@@ -189,7 +199,28 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 		}
 		stamp, ok := sess.Grown()
 		old := st.known[info.ID]
-		if !ok || old.stamp == stamp {
+		if !ok {
+			continue
+		}
+		// What of it fails is tried again later; the rest goes on.
+		if old.work != stamp && (st.s.Once || now.Sub(old.at).Abs() >= workEvery) {
+			switch shared := st.origin(sess).Shared && len(st.s.Set.Recipients) > 0; {
+			case shared:
+				err = st.s.work(ctx, sess)
+			default:
+				err = st.s.unshare(ctx, info.ID)
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if old.at = now; err == nil {
+				old.work = stamp
+			} else {
+				problem = err
+			}
+			st.known[info.ID] = old
+		}
+		if old.stamp == stamp {
 			continue
 		}
 		v, err := st.read(sess)
@@ -205,9 +236,9 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 				return err
 			}
 		}
-		st.known[info.ID] = published{stamp, data, old.rev}
+		old.stamp, old.value = stamp, data
+		st.known[info.ID] = old
 	}
-	now := st.s.Now()
 	if now.Sub(st.held).Abs() >= holdEvery {
 		if err := st.s.keepLeases(ctx, sessions); err != nil {
 			return err
@@ -215,7 +246,7 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 		st.held = now
 	}
 	if now.Sub(st.beat).Abs() < beatEvery {
-		return nil
+		return problem
 	}
 	data, err := json.Marshal(Beat{1, st.s.Set.Machine, st.s.Version, now.UTC(), st.s.total, st.s.cur.Lost})
 	if err != nil {
@@ -225,7 +256,7 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 		return err
 	}
 	st.beat = now
-	return nil
+	return problem
 }
 
 // put writes a key of ours, compare and set by revision: of two writers under one

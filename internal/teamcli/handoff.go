@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/team"
@@ -29,11 +30,15 @@ func (p *program) mover() (*team.Mover, error) {
 	if err != nil {
 		return nil, err
 	}
+	set, lang := p.packets()
+	return &team.Mover{Home: p.Home(), Set: s, Hub: h, Dir: p.HostDir, Settings: set, Lang: lang, Now: p.Env().Now, Environ: p.Env().Environ()}, nil
+}
+
+// packets is how packets are written here, and in which language.
+func (p *program) packets() (compact.Settings, message.Lang) {
 	cfg, _ := p.Config()
 	set, _ := session.Settings(p.Home(), cfg.Compact) // what is wrong in it, `overtone config` says
-	return &team.Mover{
-		Home: p.Home(), Set: s, Hub: h, Dir: p.HostDir, Settings: set, Lang: message.Spoken(message.Lang(cfg.Language), cfg.Chosen, p.Env().Getenv), Now: p.Env().Now, Environ: p.Env().Environ(),
-	}, nil
+	return set, message.Spoken(message.Lang(cfg.Language), cfg.Chosen, p.Env().Getenv)
 }
 
 func (p *program) push() *cobra.Command {

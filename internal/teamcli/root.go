@@ -28,7 +28,7 @@ import (
 func Main(args []string, env cli.Env) int {
 	return cli.RunProgram("overtone-team", message.HelpTeam, message.HelpTeamLong, args, env, func(sh *cli.Shell) []*cobra.Command {
 		p := &program{sh}
-		return []*cobra.Command{p.up(), p.invite(), p.join(), p.share(), p.ship(), p.handoff(), p.timeline(), p.fleet(), p.recall(), p.export(), p.doctor()}
+		return []*cobra.Command{p.up(), p.invite(), p.join(), p.share(), p.ship(), p.handoff(), p.timeline(), p.fleet(), p.show(), p.recall(), p.export(), p.doctor()}
 	})
 }
 
@@ -328,8 +328,10 @@ func (p *program) ship() *cobra.Command {
 				}
 				return p.Service(cmd.Context(), func(e setup.Env) (setup.Service, error) { return e.ShipService(runtime.GOOS, program, "ship") }, dry, remove)
 			}
+			set, lang := p.packets()
 			sh := &team.Shipper{
 				Home: p.Home(), Set: s, Dir: p.HostDir, Version: cli.Version, Every: every, Once: once, Now: p.Env().Now, Report: p.report,
+				Settings: set, Lang: lang,
 			}
 			if err := sh.Run(cmd.Context()); !errors.Is(err, context.Canceled) {
 				return err

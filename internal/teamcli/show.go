@@ -1,0 +1,68 @@
+package teamcli
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/team"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+func (p *program) show() *cobra.Command {
+	var machine string
+	cmd := &cobra.Command{
+		Use: "show SESSION", Short: p.in(message.HelpTeamShow), Args: p.Args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, name := range []string{args[0], machine} {
+				if name != "" && !team.ValidToken(name) || args[0] == "" {
+					return p.Usage(message.Fail(message.TeamBadMachine, name))
+				}
+			}
+			h, err := p.hub()
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			w, err := h.Work(cmd.Context(), args[0], machine)
+			if err != nil {
+				return err
+			}
+			if p.JSON() {
+				reports := map[string]string{}
+				for name, data := range w.Reports {
+					reports[name] = string(data)
+				}
+				return p.PrintJSON(struct {
+					Schema   int               `json:"schema"`
+					Machine  string            `json:"machine"`
+					Session  string            `json:"session"`
+					Host     string            `json:"host"`
+					Folder   string            `json:"folder"`
+					At       time.Time         `json:"at"`
+					Packet   string            `json:"packet"`
+					Workflow json.RawMessage   `json:"workflow,omitempty"`
+					Reports  map[string]string `json:"reports"`
+				}{1, w.Machine, w.Session, string(w.Host), w.Folder, w.At, w.Packet, w.Workflow, reports})
+			}
+			p.Say(message.TeamShown, w.Machine, w.Session, filepath.Base(w.Folder), w.At.Local().Format(time.DateTime))
+			if w.Workflow != nil {
+				if st, err := workflow.Load(w.Workflow); err == nil {
+					done, total := st.Progress()
+					p.Say(message.TeamShownStage, st.WorkflowType, st.CurrentStage, done, total)
+				}
+			}
+			if w.Packet != "" {
+				fmt.Fprintln(p.Env().Stdout, "\n"+strings.TrimSpace(w.Packet))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&machine, "machine", "", p.in(message.HelpTeamMachineF))
+	return cmd
+}
