@@ -58,6 +58,10 @@ func (s *NameScan) Next() (Name, bool) {
 		var prev uint8
 		for i < len(b) {
 			k := nameClass[b[i]]
+			if k == nameLower && prev == nameLower {
+				i++ // nearly all there is
+				continue
+			}
 			if k == 0 {
 				break
 			}
