@@ -197,6 +197,20 @@ func TestDashboardHostile(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Exec("overtone", "workflow", "start", "standard", "--session", id, "--feature", `<img src=x onerror=window.owned=1>`)
+	// Nor does what another machine says of itself.
+	team := filepath.Join(w.Home, ".overtone", "team")
+	if err := os.MkdirAll(team, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	bad := `<img src=x onerror=window.owned=1>` + strings.Repeat("W", 300)
+	for name, data := range map[string]string{
+		"team.json":  "{}",
+		"fleet.json": fmt.Sprintf(`{"schema":1,"at":"2026-01-01T00:00:00Z","machine":"a","machines":[{"machine":%[1]q,"version":%[1]q,"at":%[1]q,"lost":3},{"machine":"a","version":"1","at":"2026-01-01T00:00:00Z"}],"sessions":[{"machine":%[1]q,"session":%[1]q,"project":%[1]q,"workflow":%[1]q,"stage":%[1]q,"packet":%[1]q,"packetState":%[1]q,"last":%[1]q,"left":50,"ended":true}],"leases":{%[1]q:{"holder":%[1]q,"phase":%[1]q}}}`, bad),
+	} {
+		if err := os.WriteFile(filepath.Join(team, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	page := tab(t, b)
 	link := serveDashboard(w)
 	base := link[:strings.Index(link, "#")]
@@ -222,6 +236,8 @@ func TestDashboardHostile(t *testing.T) {
 		{360, "light", "en", "#/", ".list li"},
 		{1440, "light", "en", "#/audit", "#a-days"},
 		{360, "dark", "zh-TW", "#/audit", "#a-days"},
+		{1440, "light", "en", "#/fleet", "#f-sessions"},
+		{360, "dark", "zh-TW", "#/fleet", "#f-sessions"},
 		{1440, "light", "en", "#/recall", "form"},
 		{360, "dark", "zh-TW", "#/recall", "form"},
 	} {

@@ -145,6 +145,7 @@ func (s *Server) handler() http.Handler {
 	api("recall", s.recall)
 	api("original", s.original)
 	api("audit", s.audit)
+	api("fleet", s.fleet)
 	mux.Handle("GET /api/live", s.secret(http.HandlerFunc(s.live)))
 	return s.guard(mux)
 }

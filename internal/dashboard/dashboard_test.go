@@ -512,3 +512,48 @@ func TestManySessions(t *testing.T) {
 		t.Errorf("%d changed, %d gone, version %d: %v", len(changed), len(gone), version, err)
 	}
 }
+
+// The fleet is there for a machine that belongs to a hub, from the file that
+// overtone-team writes; a broken one is an error, not a crash.
+func TestFleet(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	if _, err := v.fleet(nil); err == nil {
+		t.Error("a fleet without a hub")
+	}
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(v.home.Root(), "team"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(v.home.Root(), "team", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("team.json", "{}")
+	got := func() string {
+		t.Helper()
+		x, err := v.fleet(nil)
+		if err != nil {
+			return err.Error()
+		}
+		data, err := json.Marshal(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if want := `{"schema":1,"machine":"","machines":[],"sessions":[],"leases":null}`; got() != want {
+		t.Errorf("before any news: %s", got())
+	}
+	put("fleet.json", `{"schema":1,"at":"2026-01-02T03:04:05Z","machine":"a","machines":[{"machine":"b","at":"2026-01-02T03:04:00Z","version":"1"}],
+		"sessions":[{"machine":"b","session":"s1","workflow":"quick","stage":"DEV","done":1,"total":2,"left":40,"secret":"x"}],"leases":{"s1":{"holder":"b","phase":"held","nonce":"x"}}}`)
+	if text := got(); !strings.Contains(text, `"stage":"DEV","done":1,"total":2,"left":40`) || !strings.Contains(text, `"leases":{"s1":{"holder":"b","phase":"held"}}`) || strings.Contains(text, `"x"`) {
+		t.Errorf("fleet: %s", text)
+	}
+	for _, bad := range []string{"{", `{"schema":9}`, "[]", strings.Repeat(" ", 2<<20)} {
+		if put("fleet.json", bad); strings.HasPrefix(got(), "{") {
+			t.Errorf("%.20q is shown as %s", bad, got())
+		}
+	}
+}

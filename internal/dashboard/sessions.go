@@ -228,7 +228,8 @@ func (s *Server) state(r *http.Request) (any, error) {
 		Tiers   []tier            `json:"tiers"`
 		Mode    string            `json:"mode"`
 		Audit   bool              `json:"audit"`
-	}{1, s.Version, lang, message.DashboardTexts(lang), events, tiers(set.Trigger), set.Mode, s.Audit != nil}, nil
+		Fleet   bool              `json:"fleet"`
+	}{1, s.Version, lang, message.DashboardTexts(lang), events, tiers(set.Trigger), set.Mode, s.Audit != nil, s.hasFleet()}, nil
 }
 
 // tier is where a tier of urgency begins.

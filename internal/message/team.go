@@ -22,6 +22,10 @@ var (
 	TeamJoined       = Text{ZH: "已加入：這台機器叫 %s。開始送出：overtone-team ship --install", EN: "joined: this machine is %s. To start shipping: overtone-team ship --install"}
 	TeamJoinedOther  = Text{ZH: "這台機器已經以 %s 的名字屬於一個 hub", EN: "this machine already belongs to a hub, as %s"}
 	HintTeamJoined   = Text{ZH: "用 --force 換過去", EN: "--force moves it"}
+	TeamUpTwice      = Text{ZH: "%s 的 hub 已經在執行", EN: "the hub of %s is running already"}
+	HintTeamUpTwice  = Text{ZH: "先停止另一個 overtone-team up", EN: "end the other `overtone-team up` first"}
+	HintTeamListen   = Text{ZH: "用 --listen（叢集則是 --cluster）選擇別的位址", EN: "choose another address with --listen, or --cluster"}
+	HintTeamKey      = Text{ZH: "hub 不認得這台機器的金鑰（可能有新的邀請取代了它）：在 hub 上執行 overtone-team invite %s，再在這裡 join --force", EN: "the hub does not know this machine's key; a later invitation may have replaced it: run `overtone-team invite %s` there, then `join --force` here"}
 	TeamNoNode       = Text{ZH: "這台機器上沒有 hub", EN: "there is no hub on this machine"}
 	HintTeamNoNode   = Text{ZH: "在執行 overtone-team up 的機器上邀請", EN: "invite on the machine that runs `overtone-team up`"}
 	TeamInvited      = Text{ZH: "%s 的邀請含有金鑰：用安全的方式傳過去，然後刪除", EN: "the invitation of %s holds keys: hand it over safely, then delete it"}
@@ -112,7 +116,7 @@ var (
 	HelpTeamForce     = Text{ZH: "即使已屬於別的 hub", EN: "even if it belongs to a hub"}
 	HelpTeamShare     = Text{ZH: "哪些專案的內容可以離開這台機器", EN: "whose content may leave this machine"}
 	HelpTeamShareRm   = Text{ZH: "不再分享", EN: "no longer"}
-	HelpTeamShip      = Text{ZH: "把這台機器的時間線送到 hub", EN: "ship this machine's timelines to the hub"}
+	HelpTeamShip      = Text{ZH: "把這台機器的時間線、狀態與分享的工作送到 hub", EN: "ship this machine's timelines, states and shared work to the hub"}
 	HelpTeamShipOnce  = Text{ZH: "送完就結束", EN: "end when everything is shipped"}
 	HelpTeamInstall   = Text{ZH: "裝成使用者服務（systemd 或 launchd）", EN: "install it as a user service (systemd or launchd)"}
 	HelpTeamRemove    = Text{ZH: "移除服務", EN: "remove the service"}

@@ -335,8 +335,14 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	if bundle.Token == 0 {
 		return out, message.WithHint(message.Fail(message.TeamNotOffered, id), message.HintTeamNotOffered)
 	}
-	if bundle.Machine == m.Set.Machine && cur.free(m.Set.Machine, m.Now()) {
-		return m.takeBack(ctx, sess)
+	if bundle.Machine == m.Set.Machine {
+		free, err := m.Hub.free(ctx, cur)
+		if err != nil {
+			return out, err
+		}
+		if free {
+			return m.takeBack(ctx, sess)
+		}
 	}
 	lease, err := m.Hub.Take(ctx, id, Taking, takingFor, m.Now)
 	if err != nil {

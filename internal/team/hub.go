@@ -109,6 +109,9 @@ func Dial(s Settings, d Dialing) (*Hub, error) {
 		opts = append(opts, opt)
 	}
 	nc, err := nats.Connect(strings.Join(s.Hub, ","), append(opts, d.extra...)...)
+	if errors.Is(err, nats.ErrAuthorization) {
+		return nil, message.WithHint(fmt.Errorf("connect to the hub at %s: %w", shownHubs(s.Hub), err), message.HintTeamKey, s.Machine)
+	}
 	if err != nil {
 		return nil, message.WithHint(fmt.Errorf("connect to the hub at %s: %w", shownHubs(s.Hub), err), message.HintTeamHub)
 	}

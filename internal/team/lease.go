@@ -33,7 +33,8 @@ type Lease struct {
 	Expires time.Time `json:"expires"`
 	Nonce   string    `json:"nonce"` // tells a writer that did not hear an answer whether it was heard
 
-	rev uint64
+	rev  uint64
+	ends time.Time // by the hub's clock
 }
 
 // Phase is what a holder does with its lease.
@@ -50,7 +51,7 @@ const (
 	offeredFor = 7 * 24 * time.Hour
 	takingFor  = 2 * time.Minute
 	heldFor    = 24 * time.Hour
-	// skew is by how much clocks may differ before an end in the value is believed.
+	// skew is how long after its end a lease that is still there is believed.
 	skew = time.Minute
 )
 
@@ -62,7 +63,10 @@ func parseLease(m stored) (Lease, bool) {
 	if m.Seq == 0 || m.marker() || m.relayed() || json.Unmarshal(m.Data, &l) != nil || leasePrefix+l.Session != m.Subject {
 		return Lease{}, false
 	}
-	l.rev = m.Seq
+	l.rev, l.ends = m.Seq, l.Expires
+	if ttl, err := time.ParseDuration(m.Header.Get(jetstream.MsgTTLHeader)); err == nil && !m.Time.IsZero() {
+		l.ends = m.Time.Add(ttl)
+	}
 	if l.Token == 0 {
 		l.Token = m.Seq
 	}
@@ -83,9 +87,14 @@ func (h *Hub) Lease(ctx context.Context, session string) (Lease, error) {
 }
 
 // free reports whether a machine may take a lease: nobody has it, it does itself,
-// its holder offers it, or it is over.
-func (l Lease) free(machine string, now time.Time) bool {
-	return l.Holder == "" || l.Holder == machine || l.Phase == Offered || now.After(l.Expires.Add(skew))
+// its holder offers it, or it is over. Whether it is over, the hub's clock alone
+// says: the holder's and ours may be a day apart.
+func (h *Hub) free(ctx context.Context, l Lease) (bool, error) {
+	if l.Holder == "" || l.Holder == h.set.Machine || l.Phase == Offered {
+		return true, nil
+	}
+	info, err := h.info(ctx, leaseStream)
+	return err == nil && info.Now.After(l.ends.Add(skew)), err
 }
 
 // Take takes the lease of a session, with a new token. Where another machine has
@@ -96,8 +105,12 @@ func (h *Hub) Take(ctx context.Context, session string, p Phase, ttl time.Durati
 		if err != nil {
 			return Lease{}, err
 		}
-		if !cur.free(h.set.Machine, now()) {
-			return Lease{}, message.WithHint(message.Fail(message.TeamLeased, session, cur.Holder, cur.Expires.Local().Format(time.DateTime)), message.HintTeamLeased, cur.Holder)
+		free, err := h.free(ctx, cur)
+		if err != nil {
+			return Lease{}, err
+		}
+		if !free {
+			return Lease{}, message.WithHint(message.Fail(message.TeamLeased, session, cur.Holder, cur.ends.Local().Format(time.DateTime)), message.HintTeamLeased, cur.Holder)
 		}
 		l, err := h.step(ctx, Lease{Session: session, Holder: h.set.Machine, Phase: p}, cur.rev, ttl, now)
 		if !errors.Is(err, ErrLeaseLost) || tries == 4 {

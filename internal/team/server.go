@@ -89,6 +89,25 @@ func (n Node) Serve(ctx context.Context, ready func(url string)) error {
 	if err := n.prepare(); err != nil {
 		return err
 	}
+	release, ok, err := store.TryLock(n.path("hub.lock"))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return message.WithHint(message.Fail(message.TeamUpTwice, n.Dir), message.HintTeamUpTwice)
+	}
+	defer release()
+	// A server that cannot listen ends the program without a word.
+	for _, addr := range []string{n.Listen, n.Cluster} {
+		if addr == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			return message.WithHint(fmt.Errorf("hub: %w", err), message.HintTeamListen)
+		}
+		l.Close()
+	}
 	// Read before the configuration is made of it: a machine that is let in while
 	// the node starts is one that tend finds.
 	known, err := os.ReadFile(n.path(usersFile))

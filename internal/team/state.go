@@ -2,6 +2,7 @@ package team
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +58,13 @@ type Beat struct {
 	Lost    int       `json:"lost,omitempty"`
 }
 
+// How long a state may be, and how many are listened to: a machine that says more
+// must not fill the memory of the others.
+const (
+	maxState  = 4 << 10
+	maxStates = 20000
+)
+
 // beatEvery is how often a machine says that it is there.
 const beatEvery = 30 * time.Second
 
@@ -66,6 +75,7 @@ type states struct {
 	origins map[string]origin
 	beat    time.Time
 	held    time.Time
+	fleet   time.Time
 }
 
 type published struct {
@@ -245,6 +255,16 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 		}
 		st.held = now
 	}
+	if !st.s.Once && now.Sub(st.fleet).Abs() >= fleetEvery {
+		f, err := st.s.hub.Fleet(ctx)
+		if err == nil {
+			err = st.s.hub.SaveFleet(f, st.s.Home.Root(), now)
+		}
+		if err != nil {
+			problem = err
+		}
+		st.fleet = now
+	}
 	if now.Sub(st.beat).Abs() < beatEvery {
 		return problem
 	}
@@ -307,13 +327,16 @@ func (h *Hub) Fleet(ctx context.Context) (Fleet, error) {
 		if m.marker() || m.relayed() {
 			return nil
 		}
+		if len(m.Data) > maxState {
+			return nil // nobody's state is as long
+		}
 		machine, id, isSession := strings.Cut(strings.TrimPrefix(m.Subject, statePrefix), ".")
 		var (
 			v State
 			b Beat
 		)
 		switch {
-		case isSession && json.Unmarshal(m.Data, &v) == nil && v.Machine == machine && v.Session == id:
+		case isSession && len(f.States) < maxStates && json.Unmarshal(m.Data, &v) == nil && v.Machine == machine && v.Session == id:
 			f.States = append(f.States, v)
 		case !isSession && json.Unmarshal(m.Data, &b) == nil && b.Machine == machine:
 			f.Beats = append(f.Beats, b)
@@ -324,10 +347,57 @@ func (h *Hub) Fleet(ctx context.Context) (Fleet, error) {
 		return f, err
 	}
 	_, err = h.each(ctx, leaseStream, leasePrefix+">", 1, time.Time{}, func(m stored) error {
-		if l, ok := parseLease(m); ok {
+		if l, ok := parseLease(m); ok && len(m.Data) <= maxState && len(f.Leases) < maxStates {
 			f.Leases[l.Session] = l
 		}
 		return nil
 	})
 	return f, err
+}
+
+// fleetEvery is how often the shipper asks what the others do; fleetSessions how
+// many sessions it writes down.
+const (
+	fleetEvery    = 15 * time.Second
+	fleetSessions = 300
+)
+
+// Sort puts the machines in the order of their names, and the sessions that went
+// on last first, those that ended after those that did not.
+func (f *Fleet) Sort() {
+	slices.SortFunc(f.Beats, func(a, b Beat) int { return strings.Compare(a.Machine, b.Machine) })
+	slices.SortFunc(f.States, func(a, b State) int {
+		if a.Ended != b.Ended {
+			if a.Ended {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(strings.Compare(b.Last, a.Last), strings.Compare(a.Session, b.Session))
+	})
+}
+
+// SaveFleet writes down what the hub said, for the dashboard, which asks no network.
+func (h *Hub) SaveFleet(f Fleet, root string, now time.Time) error {
+	f.Sort()
+	f.States = f.States[:min(len(f.States), fleetSessions)]
+	f.Beats = f.Beats[:min(len(f.Beats), fleetSessions)]
+	leases := map[string]Lease{}
+	for _, v := range f.States {
+		if l, ok := f.Leases[v.Session]; ok {
+			leases[v.Session] = l
+		}
+	}
+	data, err := json.Marshal(struct {
+		Schema   int              `json:"schema"`
+		At       time.Time        `json:"at"`
+		Machine  string           `json:"machine"`
+		Machines []Beat           `json:"machines"`
+		Sessions []State          `json:"sessions"`
+		Leases   map[string]Lease `json:"leases"`
+	}{1, now.UTC(), h.set.Machine, append([]Beat{}, f.Beats...), append([]State{}, f.States...), leases})
+	if err != nil {
+		return err
+	}
+	return store.LooseWrite(filepath.Join(folder(root), "fleet.json"), data, 0o600)
 }

@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -276,6 +277,29 @@ func TestShip(t *testing.T) {
 	if len(f.Beats) != 2 || len(f.States) != 3 {
 		t.Errorf("fleet: %+v", f)
 	}
+	// For the dashboard: the newest sessions and their leases, no more than it needs.
+	for i := range 2 * fleetSessions {
+		f.States = append(f.States, State{Machine: "gamma", Session: fmt.Sprint("old", i), Last: "2020-01-01T00:00:00Z"})
+	}
+	f.Leases = map[string]Lease{"s1": {Session: "s1", Holder: "beta"}, "gone": {Session: "gone", Holder: "beta"}}
+	if err := h.SaveFleet(f, a.home.Root(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	var saved struct {
+		Machine            string
+		Machines, Sessions []struct{ Machine, Session, Last string }
+		Leases             map[string]Lease
+	}
+	data, err := os.ReadFile(filepath.Join(folder(a.home.Root()), "fleet.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &saved); err != nil {
+		t.Fatal(err)
+	}
+	if len(saved.Sessions) != fleetSessions || saved.Sessions[0].Machine == "gamma" || len(saved.Machines) != 2 || saved.Machine != "alpha" || len(saved.Leases) != 1 || saved.Leases["s1"].Holder != "beta" {
+		t.Errorf("fleet.json: %d sessions, first %+v, %+v, %+v", len(saved.Sessions), saved.Sessions[0], saved.Machines, saved.Leases)
+	}
 	v, err := h.Doctor(context.Background(), time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -455,12 +479,24 @@ func TestLease(t *testing.T) {
 	n := startNode(t)
 	a, b := n.machine(t, "alpha").dial(), n.machine(t, "beta").dial()
 	ctx := context.Background()
-	la, err := a.Take(ctx, "s1", Held, time.Minute, time.Now)
+	la, err := a.Take(ctx, "s1", Held, time.Hour, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Take(ctx, "s1", Taking, time.Minute, time.Now); err == nil {
 		t.Fatal("held by two")
+	}
+	// Not by a clock that is wrong either, here or there.
+	ahead := func() time.Time { return time.Now().Add(25 * time.Hour) }
+	behind := func() time.Time { return time.Now().Add(-25 * time.Hour) }
+	if _, err := b.Take(ctx, "s1", Taking, time.Hour, ahead); err == nil {
+		t.Fatal("held by two: a clock is ahead")
+	}
+	if _, err := a.Take(ctx, "s2", Held, time.Hour, behind); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Take(ctx, "s2", Taking, time.Hour, time.Now); err == nil {
+		t.Fatal("held by two: the holder's clock is behind")
 	}
 	if la, err = a.Renew(ctx, la, Offered, time.Minute, time.Now); err != nil {
 		t.Fatal(err)
@@ -540,5 +576,25 @@ func TestInviteAtStart(t *testing.T) {
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestUpTwice: a hub that cannot run says so; a folder has one.
+func TestUpTwice(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	if err := n.Serve(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "running already") {
+		t.Errorf("the same folder twice: %v", err)
+	}
+	other := n
+	other.Dir = fastDir(t)
+	if err := other.Serve(t.Context(), nil); err == nil || strings.Contains(err.Error(), "running already") {
+		t.Errorf("the same address twice: %v", err)
+	}
+	// A key that another invitation replaced is one that the hub does not know.
+	a := n.machine(t, "alpha")
+	n.machine(t, "alpha")
+	if _, err := Dial(a.set, Dialing{}); !errors.Is(err, nats.ErrAuthorization) {
+		t.Errorf("a replaced key: %v", err)
 	}
 }

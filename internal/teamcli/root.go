@@ -465,11 +465,11 @@ func (p *program) fleet() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			_ = h.SaveFleet(f, p.Home().Root(), p.Env().Now()) // for the dashboard; a full disk is no reason to say nothing here
+			f.Sort()
 			if !everything {
 				f.States = slices.DeleteFunc(f.States, func(v team.State) bool { return v.Ended && v.Phase != "DELEGATING" })
 			}
-			slices.SortFunc(f.States, func(a, b team.State) int { return strings.Compare(b.Last+a.Session, a.Last+b.Session) })
-			slices.SortFunc(f.Beats, func(a, b team.Beat) int { return strings.Compare(a.Machine, b.Machine) })
 			if p.JSON() {
 				return p.PrintJSON(struct {
 					Schema   int                   `json:"schema"`

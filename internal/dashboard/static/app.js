@@ -2,6 +2,7 @@
 import { html, render, useEffect, useMemo, useRef, useState } from './vendor/htm-preact.js'
 import { get, language, live, speak } from './api.js'
 import { Audit } from './audit.js'
+import { Fleet } from './fleet.js'
 import { Recall } from './recall.js'
 import { Session } from './session.js'
 import { ago, Badge, bytes, Empty, learn, number, project, short, t, tokens, useTick } from './ui.js'
@@ -87,6 +88,7 @@ function App() {
       <main id="main" tabindex="-1">
         ${here.page === 'recall' && html`<${Recall} hosts=${hosts} />`}
         ${here.page === 'audit' && state.audit && html`<${Audit} />`}
+        ${here.page === 'fleet' && state.fleet && html`<${Fleet} />`}
         ${here.page === 'session' && (detail && detail.id === here.id ? html`<${Session} detail=${detail} state=${state} />`
           : html`<p class="quiet pad" role="status">${rows.some(r => r.id === here.id) ? t('loading') : t('noSuchSession')}</p>`)}
         ${here.page === 'sessions' && html`<${Welcome} rows=${rows} />`}
@@ -106,7 +108,7 @@ function Top({ here, state, link, say }) {
   const item = (page, href) => html`<a href=${href} aria-current=${here.page === page || page === 'sessions' && here.page === 'session' ? 'page' : undefined}>${t('nav.' + page)}</a>`
   return html`<header class="top">
     <h1><img src="icon.svg" alt="" width="22" height="22" /> Overtone</h1>
-    <nav aria-label=${t('nav')}>${item('sessions', '#/')}${item('recall', '#/recall')}${state.audit && item('audit', '#/audit')}</nav>
+    <nav aria-label=${t('nav')}>${item('sessions', '#/')}${item('recall', '#/recall')}${state.audit && item('audit', '#/audit')}${state.fleet && item('fleet', '#/fleet')}</nav>
     <p class="link ${link}" role="status"><span class="pulse" aria-hidden="true"></span>${t('link.' + link)}</p>
     <div class="choices">
       <label><span class="hidden">${t('language')}</span><select value=${state.lang} onChange=${e => say(e.currentTarget.value)}><option value="en">English</option><option value="zh-TW">繁體中文</option></select></label>
