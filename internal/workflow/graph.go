@@ -287,10 +287,12 @@ func (g *grapher) build() {
 // waits for another: a FAIL of the first would keep the second from ever voting.
 func (g *grapher) acyclic() {
 	done := map[string]bool{}
-	for range g.keys {
-		for k, n := range g.dag.All() {
-			if !slices.ContainsFunc(n.Deps, func(d string) bool { return !done[d] }) {
-				done[k] = true
+	// Files list stages in their order, more or less: one round finds most of them.
+	for more := true; more; {
+		more = false
+		for i, k := range g.keys {
+			if !done[k] && !slices.ContainsFunc(g.deps[i], func(d string) bool { return !done[d] }) {
+				done[k], more = true, true
 			}
 		}
 	}
