@@ -2,11 +2,13 @@ package blueprint
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -170,6 +172,25 @@ func TestLibrary(t *testing.T) {
 	own := l.Own()
 	if len(own) != 6 || !own[len(own)-2].Hidden || own[len(own)-1].Hidden {
 		t.Errorf("own: %+v", own)
+	}
+}
+
+// Many processes that trust at once lose nothing of each other.
+func TestTrustAtOnce(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	var wg sync.WaitGroup
+	for i := range 12 {
+		wg.Go(func() {
+			f, _ := Parse("mine", fmt.Sprintf("/p%d/mine.yaml", i), []byte("stages:\n  - {stage: CHECK, run: make, on_fail: none}"))
+			if err := Trust(home, f, time.Now()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if list, err := readTrust(home); err != nil || len(list.Files) != 12 {
+		t.Errorf("%d files, %v", len(list.Files), err)
 	}
 }
 

@@ -51,39 +51,44 @@ func readTrust(home string) (trustList, error) {
 // Trust remembers that the user trusts a file as it is. What was trusted of it
 // before is forgotten.
 func Trust(home string, f File, now time.Time) error {
-	list, err := readTrust(home)
-	if err != nil {
-		return err
-	}
-	list.Version = 1
-	list.Files = slices.DeleteFunc(list.Files, func(t Trusted) bool { return t.Path == f.Path })
-	list.Files = append(list.Files, Trusted{f.Path, Hash(f.Source), now.UTC(), f.Commands()})
-	return writeTrust(home, list)
+	_, err := changeTrust(home, func(list *trustList) bool {
+		list.Files = slices.DeleteFunc(list.Files, func(t Trusted) bool { return t.Path == f.Path })
+		list.Files = append(list.Files, Trusted{f.Path, Hash(f.Source), now.UTC(), f.Commands()})
+		return true
+	})
+	return err
 }
 
 // Distrust forgets a file; it reports whether it was trusted.
 func Distrust(home, path string) (bool, error) {
-	list, err := readTrust(home)
+	return changeTrust(home, func(list *trustList) bool {
+		n := len(list.Files)
+		list.Files = slices.DeleteFunc(list.Files, func(t Trusted) bool { return t.Path == path })
+		return len(list.Files) < n
+	})
+}
+
+// changeTrust changes the list, one process after the other, and writes it if f says
+// that it did.
+func changeTrust(home string, f func(*trustList) bool) (bool, error) {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return false, err
+	}
+	unlock, err := store.LockFolder(home)
 	if err != nil {
 		return false, err
 	}
-	n := len(list.Files)
-	list.Files = slices.DeleteFunc(list.Files, func(t Trusted) bool { return t.Path == path })
-	if len(list.Files) == n {
-		return false, nil
+	defer unlock()
+	list, err := readTrust(home)
+	if err != nil || !f(&list) {
+		return false, err
 	}
-	return true, writeTrust(home, list)
-}
-
-func writeTrust(home string, list trustList) error {
+	list.Version = 1
 	data, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {
-		return err
+		return false, err
 	}
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return err
-	}
-	return store.AtomicWrite(filepath.Join(home, TrustFile), append(data, '\n'), 0o600)
+	return true, store.AtomicWrite(filepath.Join(home, TrustFile), append(data, '\n'), 0o600)
 }
 
 // Commands are the commands of a workflow, by stage.

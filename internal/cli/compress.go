@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -317,11 +316,23 @@ func readLine(ctx context.Context, r io.Reader) (string, error) {
 	}
 	got := make(chan answer, 1)
 	go func() {
-		line, err := bufio.NewReader(r).ReadString('\n')
-		if err == io.EOF {
-			err = nil
+		var line []byte
+		// Byte by byte: a buffer would swallow the next answer.
+		for b := make([]byte, 1); ; {
+			n, err := r.Read(b)
+			switch {
+			case n > 0 && b[0] != '\n':
+				line = append(line, b[0])
+				continue
+			case n == 0 && err == nil:
+				continue
+			case n == 0 && len(line) == 0: // the end of the input, and no answer
+				got <- answer{err: message.Fail(message.Interrupted)}
+				return
+			}
+			got <- answer{line: strings.TrimSpace(string(line))}
+			return
 		}
-		got <- answer{strings.TrimSpace(line), err}
 	}()
 	select {
 	case a := <-got:

@@ -46,7 +46,7 @@ func (a *app) initCmd() *cobra.Command {
 			if _, ok := message.Parse(f.language); f.language != "" && !ok {
 				return usageError{message.WithHint(message.Fail(message.BadLang, f.language), message.HintLangs)}
 			}
-			return (&installer{a, f}).install(cmd.Context(), h)
+			return (&installer{a, f, cmd.Context()}).install(cmd.Context(), h)
 		},
 	}
 	cmd.Flags().StringVar(&f.host, "host", host.Names()[0], message.HelpHost.In(a.lang))
@@ -76,7 +76,7 @@ func (a *app) uninstallCmd() *cobra.Command {
 				}
 				hosts = []*host.Host{h}
 			}
-			return (&installer{a, f}).uninstall(cmd.Context(), hosts)
+			return (&installer{a, f, cmd.Context()}).uninstall(cmd.Context(), hosts)
 		},
 	}
 	cmd.Flags().StringVar(&f.host, "host", "", message.HelpHostAll.In(a.lang))
@@ -121,6 +121,7 @@ func (a *app) setup() setup.Env {
 type installer struct {
 	*app
 	initFlags
+	ctx context.Context //nolint:containedctx // a question is given up with it
 }
 
 func (s *installer) install(ctx context.Context, h *host.Host) error {
@@ -274,18 +275,8 @@ func (s *installer) interactive() bool {
 
 func (s *installer) ask(question string) (string, error) {
 	fmt.Fprint(s.env.Stdout, question)
-	var line []byte
-	// Byte by byte: a buffer would swallow the next answer.
-	for b := make([]byte, 1); ; {
-		n, err := s.env.Stdin.Read(b)
-		if n == 0 && err != nil {
-			return "", message.Fail(message.Interrupted)
-		}
-		if n > 0 && b[0] == '\n' {
-			return strings.ToLower(strings.TrimSpace(string(line))), nil
-		}
-		line = append(line, b[:n]...)
-	}
+	line, err := readLine(s.ctx, s.env.Stdin)
+	return strings.ToLower(line), err
 }
 
 func (s *installer) yesOrNo(question string, byDefault bool) (bool, error) {

@@ -139,6 +139,7 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 	check("workflow schema", run("", "workflow", "schema"))
 	check("workflow new", run("", "workflow", "new", "mine", "--stages", "CHECK,DOCS", "--run", "CHECK=true"))
 	check("workflow check", run("", "workflow", "check", "mine"))
+	check("workflow trust", run("", "workflow", "trust", "quick"))
 	check("workflow list", run("", "workflow", "list"))
 	check("workflow show", run("", "workflow", "show", "mine"))
 	check("workflow start", run("", "workflow", "start", "quick", "--session", "s2"))

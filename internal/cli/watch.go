@@ -140,7 +140,7 @@ func (a *app) changeService(ctx context.Context, make func(setup.Env) (setup.Ser
 		return err
 	}
 	plan.DryRun = dry
-	s := &installer{a, initFlags{dry: dry, yes: true}}
+	s := &installer{a, initFlags{dry: dry, yes: true}, ctx}
 	if err := s.carryOut(ctx, &plan.Report, plan.Apply); err != nil || a.json {
 		return err
 	}

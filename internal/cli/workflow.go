@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func (a *app) workflowCmd() *cobra.Command {
 			return err
 		}
 		// Nothing to cancel is what was wanted.
-		if s, err := session.Peek(sess); err != nil || s == nil || !s.Active {
+		if s, err := a.peek(sess); err != nil || s == nil || !s.Active {
 			if err == nil && a.json {
 				return a.printJSON(statusOf(cmp.Or(s, &workflow.State{SessionID: sess.ID()})))
 			}
@@ -347,7 +348,7 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 			return a.apply(s, workflow.Start{
 				SessionID: s.ID(), WorkflowID: session.NewWorkflowID(a.env.Now()), Type: args[0], Plan: a.library().Plan(f),
 				Feature: feature, Environment: session.DetectEnvironment(a.env.Dir), At: a.env.Now(),
-			}, false)
+			}, false, force)
 		},
 	}
 	cmd.Flags().StringVar(&custom, "stages", "", message.HelpStages.In(a.lang))
@@ -361,15 +362,37 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 func (a *app) moveAside(s *store.Session) error {
 	// What a newer version wrote is not damaged.
 	if _, err := session.Peek(s); err == nil || errors.Is(err, workflow.ErrNewer) {
-		return err
+		return unread(s, err)
 	}
 	return s.Update(func(tx *store.Tx) error {
 		name, err := tx.MoveAside(store.WorkflowFile, a.env.Now())
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // an older one, in the host's folder, which the new one hides
+		}
 		if err == nil {
 			a.note(message.MovedAside, name)
 		}
 		return err
 	})
+}
+
+// peek reads a session's workflow; what cannot be read comes with a way out.
+func (a *app) peek(s *store.Session) (*workflow.State, error) {
+	state, err := session.Peek(s)
+	if err != nil {
+		err = fmt.Errorf("read workflow of session %s: %w", s.ID(), err)
+	}
+	return state, unread(s, err)
+}
+
+func unread(s *store.Session, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, workflow.ErrNewer):
+		return message.WithHint(err, message.HintUpgrade, "overtone")
+	}
+	return message.WithHint(err, message.HintUnread, s.ID())
 }
 
 // step is a command that applies one event to the session's workflow.
@@ -381,20 +404,45 @@ func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id
 			if err != nil {
 				return err
 			}
-			return a.apply(s, ev(args), true)
+			if len(args) > 0 {
+				if state, err := a.peek(s); err == nil && state != nil {
+					if args[0], err = stageArg(state, args[0]); err != nil {
+						return err
+					}
+				}
+			}
+			return a.apply(s, ev(args), true, false)
 		},
 	}
 }
 
-// apply steps a workflow from the command line and shows what came of it.
-func (a *app) apply(sess *store.Session, ev workflow.Event, must bool) error {
+// stageArg is the stage of a run that a person means.
+func stageArg(s *workflow.State, arg string) (string, error) {
+	arg = strings.TrimSpace(arg)
+	keys := s.Stages.Keys()
+	if slices.Contains(keys, arg) {
+		return arg, nil
+	}
+	if i := slices.IndexFunc(keys, func(k string) bool { return strings.EqualFold(k, arg) }); i >= 0 {
+		return keys[i], nil
+	}
+	err := message.Fail(message.RefusedOutside, arg)
+	if near := workflow.Nearest(arg, keys); len(near) > 0 {
+		return "", usageError{message.WithHint(err, message.HintFlawNear, strings.Join(near, ", "))}
+	}
+	return "", usageError{message.WithHint(err, message.HintStages, dash(keys))}
+}
+
+// apply steps a workflow from the command line and shows what came of it. There must
+// be one, or one that cannot be read counts as none.
+func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) error {
 	rules, lang := a.rules()
 	var (
 		s   *workflow.State
 		out workflow.Outcome
 	)
 	if must {
-		if old, err := session.Peek(sess); err != nil {
+		if old, err := a.peek(sess); err != nil {
 			return err
 		} else if old == nil {
 			return message.WithHint(message.Fail(message.NoWorkflow, sess.ID()), message.HintStart)
@@ -402,8 +450,11 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must bool) error {
 	}
 	err := sess.Update(func(tx *store.Tx) error {
 		old, err := session.Load(tx)
+		if err != nil && anew && !errors.Is(err, workflow.ErrNewer) {
+			old, err = nil, nil
+		}
 		if err != nil {
-			return err
+			return unread(sess, err)
 		}
 		s, out, err = session.Step(tx, rules, lang, old, ev, a.env.Now())
 		return err
@@ -429,7 +480,7 @@ func (a *app) workflowStatus(id *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := session.Peek(sess)
+			s, err := a.peek(sess)
 			if err != nil {
 				return err
 			}
@@ -521,7 +572,11 @@ func (a *app) printStatus(sid string, s *workflow.State) {
 		add(s.Broken() && st.Status == workflow.Pending && st.Reason != "", message.NoteCutOff)
 		add(s.Retries[k] > 0, message.NoteRetries, s.Retries[k])
 		add(s.Crashes[k] > 0, message.NoteCrashes, s.Crashes[k])
-		rows = append(rows, []string{s.Describe(k, a.lang) + " " + k, st.Status, dash(nonEmpty(st.Result)), strings.Join(notes, ", ")})
+		name := s.Describe(k, a.lang)
+		if !strings.HasSuffix(name, " "+k) { // a stage without a label is called by its key
+			name += " " + k
+		}
+		rows = append(rows, []string{name, st.Status, dash(nonEmpty(st.Result)), strings.Join(notes, ", ")})
 	}
 	a.table(a.env.Stdout, rows)
 	if s.EndReason != "" {

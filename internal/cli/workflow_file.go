@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +17,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 	schemas "github.com/seed-6d03985f/overtone/schema"
 )
@@ -181,9 +180,9 @@ func (a *app) workflowNew() *cobra.Command {
 	var home bool
 	cmd := &cobra.Command{
 		Use: "new NAME", Short: message.HelpWorkflowNew.In(a.lang), Long: message.HelpWorkflowNewLong.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if stages == "" {
-				answer, err := a.ask(message.AskStages.Format(a.lang, strings.Join(stageNames(), " ")), message.NewNoStages)
+				answer, err := a.ask(cmd.Context(), message.AskStages.Format(a.lang, strings.Join(stageNames(), " ")), message.NewNoStages)
 				if err != nil {
 					return err
 				}
@@ -236,14 +235,14 @@ func (a *app) newWorkflow(name, list, label string, runs []string, home bool) er
 		p := problems[0]
 		return usageError{message.Hinted{Err: message.Fail(message.Verbatim, p.Text.In(a.lang)), Hint: p.Hint}}
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return message.WithHint(message.Fail(message.NewThere, a.shortPath(path)), message.HintNewThere)
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	head := message.NewHead.Format(a.lang, name)
-	if err := store.AtomicWrite(path, append([]byte(head), f.Source...), 0o644); err != nil {
+	err = writeNew(path, append([]byte(message.NewHead.Format(a.lang, name)), f.Source...))
+	if errors.Is(err, fs.ErrExist) {
+		return message.WithHint(message.Fail(message.NewThere, a.shortPath(path)), message.HintNewThere)
+	}
+	if err != nil {
 		return err
 	}
 	if a.json {
@@ -263,18 +262,27 @@ func (a *app) newWorkflow(name, list, label string, runs []string, home bool) er
 	return nil
 }
 
+// writeNew writes a file that must not be there yet, whoever else writes it now.
+func writeNew(path string, data []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Close()); err != nil {
+		_ = os.Remove(path) // half a file is none
+	}
+	return err
+}
+
 // ask reads an answer from a person at a terminal.
-func (a *app) ask(question string, nobody message.Text) (string, error) {
+func (a *app) ask(ctx context.Context, question string, nobody message.Text) (string, error) {
 	in, ok := a.env.Stdin.(*os.File)
 	if !ok || !a.env.IsTTY(in.Fd()) {
 		return "", usageError{message.Fail(nobody)}
 	}
 	fmt.Fprint(a.env.Stderr, question+" ")
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil && strings.TrimSpace(line) == "" {
-		return "", message.Fail(message.Interrupted)
-	}
-	return strings.TrimSpace(line), nil
+	return readLine(ctx, in)
 }
 
 func (a *app) workflowTrust() *cobra.Command {
@@ -282,7 +290,7 @@ func (a *app) workflowTrust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "trust NAME", Short: message.HelpWorkflowTrust.In(a.lang), Long: message.HelpWorkflowTrustLong.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
 		ValidArgsFunction: a.templateArg,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := a.named(args[0], "")
 			if err != nil {
 				return err
@@ -293,12 +301,12 @@ func (a *app) workflowTrust() *cobra.Command {
 				if err == nil && !was {
 					err = message.Fail(message.TrustNot, f.Name)
 				}
-				if err == nil {
-					a.say(message.TrustRevoked, f.Path)
+				if err != nil {
+					return err
 				}
-				return err
+				return a.trusted(root, f, message.TrustRevoked, f.Path)
 			}
-			return a.trust(root, f)
+			return a.trust(cmd.Context(), root, f)
 		},
 	}
 	cmd.Flags().BoolVar(&revoke, "revoke", false, message.HelpTrustRevoke.In(a.lang))
@@ -307,14 +315,12 @@ func (a *app) workflowTrust() *cobra.Command {
 
 // trust shows what a file runs and asks a person for it. The answer is typed: a key
 // pressed by mistake is none.
-func (a *app) trust(root string, f blueprint.File) error {
+func (a *app) trust(ctx context.Context, root string, f blueprint.File) error {
 	switch {
 	case f.Path == "" || !f.Runs():
-		a.say(message.TrustNothing, f.Name)
-		return nil
+		return a.trusted(root, f, message.TrustNothing, f.Name)
 	case blueprint.IsTrusted(root, f):
-		a.say(message.TrustAlready, f.Path)
-		return nil
+		return a.trusted(root, f, message.TrustAlready, f.Path)
 	}
 	fmt.Fprintln(a.env.Stderr, message.TrustShow.Format(a.lang, f.Path))
 	for _, k := range f.DAG.Keys() {
@@ -322,7 +328,7 @@ func (a *app) trust(root string, f blueprint.File) error {
 			fmt.Fprintf(a.env.Stderr, "  %s: %s\n", k, strings.ReplaceAll(visible(run), "\n", "\n      "))
 		}
 	}
-	answer, err := a.ask(message.TrustAsk.Format(a.lang, f.Name), message.TrustNobody)
+	answer, err := a.ask(ctx, message.TrustAsk.Format(a.lang, f.Name), message.TrustNobody)
 	if err != nil {
 		return err
 	}
@@ -333,8 +339,26 @@ func (a *app) trust(root string, f blueprint.File) error {
 	if err := blueprint.Trust(root, f, a.env.Now()); err != nil {
 		return err
 	}
-	a.say(message.TrustDone, f.Path)
-	return nil
+	return a.trusted(root, f, message.TrustDone, f.Path)
+}
+
+// trusted tells how a file stands now.
+func (a *app) trusted(root string, f blueprint.File, t message.Text, args ...any) error {
+	if !a.json {
+		a.say(t, args...)
+		return nil
+	}
+	out := struct {
+		Schema   int               `json:"schema"`
+		Name     string            `json:"name"`
+		File     *string           `json:"file"`
+		Trusted  bool              `json:"trusted"`
+		Commands map[string]string `json:"commands"`
+	}{Schema: 1, Name: f.Name, Trusted: blueprint.IsTrusted(root, f), Commands: f.Commands()}
+	if f.Path != "" {
+		out.File = &f.Path
+	}
+	return a.printJSON(out)
 }
 
 // visible makes control characters seen: a command must not hide from whoever

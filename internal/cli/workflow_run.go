@@ -47,7 +47,7 @@ type stageRun struct {
 // runStage runs the command of a stage whose turn it is: hands the stage over to
 // this process, runs, and completes it with what came of it.
 func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) error {
-	s, err := session.Peek(sess)
+	s, err := a.peek(sess)
 	switch {
 	case err != nil:
 		return err
@@ -56,7 +56,9 @@ func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) e
 	case !s.Active:
 		return message.Fail(message.NotRunning, s.WorkflowType)
 	}
-	stage = strings.TrimSpace(stage)
+	if stage, err = stageArg(s, stage); err != nil {
+		return err
+	}
 	spec := s.DAG.Spec(stage)
 	if spec.Run == "" {
 		var there []string
@@ -86,7 +88,7 @@ func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) e
 		return err
 	}
 	var live io.Writer
-	if f, ok := a.env.Stderr.(*os.File); ok && a.env.IsTTY(f.Fd()) {
+	if f, ok := file(a.env.Stderr); ok && a.env.IsTTY(f.Fd()) {
 		live = f
 	}
 	env := append(a.env.Environ(), "OVERTONE_STAGE="+stage, "OVERTONE_SESSION="+sess.ID())

@@ -112,6 +112,25 @@ func mustJSON(t *testing.T, s string) []byte {
 	return []byte(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`)
 }
 
+// A workflow that could not be written down is not said to run, and not passed over
+// in silence either.
+func TestWorkflowThatIsNotStartedIsTold(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]string{"a state that nobody can read": ".overtone/sessions/s1/workflow.json", "no place for sessions": ".overtone/sessions"} {
+		p := newPlace(t)
+		p.write(damage, "{broken")
+		for _, h := range []string{"claude-code", "codex"} {
+			out, errs := p.call("user-prompt-submit", h, start)
+			if !strings.Contains(out, `"systemMessage":"⚠️ Workflow quick was not started: `) || !strings.Contains(out, `"additionalContext":"⚠️ Workflow quick was not started: `) || errs == "" {
+				t.Errorf("%s, %s: %s%s", name, h, out, errs)
+			}
+			if out, _ := p.call("user-prompt-submit", h, `"prompt":"go on"`); out != "" {
+				t.Errorf("%s, %s: %s", name, h, out)
+			}
+		}
+	}
+}
+
 // step is one call of a story: what it must say (nothing at all where nothing is
 // listed), and what is then true.
 type step struct {

@@ -172,7 +172,7 @@ func (c *call) run() (r host.Reply) {
 	case err != nil:
 		c.complain("safeRun", err)
 		c.failed = true
-		return host.Reply{}
+		return c.notStarted(err)
 	}
 	return r
 }

@@ -72,6 +72,17 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 	return r, err
 }
 
+// notStarted is the answer to a prompt whose workflow could not be written down: a
+// disk that is full must not look like a workflow that runs.
+func (c *call) notStarted(err error) host.Reply {
+	name, asked := requested(c.in.Prompt)
+	if c.event != "user-prompt-submit" || !asked || name == "none" || c.in.Note || !c.in.Main() {
+		return host.Reply{}
+	}
+	text := message.WorkflowUnsaved.Format(c.lang, name, strings.ReplaceAll(err.Error(), "\n", " "))
+	return host.Reply{Context: text, Person: text, System: text}
+}
+
 // requested is the workflow a prompt names: by a tag, or by a command of the
 // plugin, which the hook sees as it was typed.
 func requested(text string) (string, bool) {

@@ -7,6 +7,7 @@ var (
 	UnknownTemplate = Text{ZH: "沒有名為 %s 的工作流", EN: "there is no workflow named %s"}
 	WorkflowNear    = Text{ZH: "⚠️ 沒有名為 %s 的工作流，沒有啟動任何工作流。是指 %s 嗎？（overtone workflow list）", EN: "⚠️ There is no workflow named %s; none was started. Did you mean %s? (overtone workflow list)"}
 	WorkflowNone    = Text{ZH: "⚠️ 沒有名為 %s 的工作流，沒有啟動任何工作流。清單：overtone workflow list", EN: "⚠️ There is no workflow named %s; none was started. See overtone workflow list"}
+	WorkflowUnsaved = Text{ZH: "⚠️ 工作流 %s 沒有啟動：%s", EN: "⚠️ Workflow %s was not started: %s"}
 	WorkflowBroken  = Text{ZH: "⚠️ 工作流 %s 的檔案有誤，沒有啟動：%s\n全部問題：overtone workflow check %s", EN: "⚠️ Workflow %s was not started, its file is wrong: %s\nAll of it: overtone workflow check %s"}
 	NotTrusted      = Text{ZH: "⚠️ %s 會執行指令，尚未信任。請使用者在終端機執行：overtone workflow trust %s", EN: "⚠️ %s runs commands and is not trusted yet. The user has to run in a terminal: overtone workflow trust %s"}
 	BadStages       = Text{ZH: "階段清單有誤：%s", EN: "the stage list is wrong: %s"}

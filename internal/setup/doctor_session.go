@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"errors"
 	"math"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 // checkSession looks at one session.
@@ -28,6 +30,8 @@ func (d *doctor) checkSession(s *store.Session) {
 		d.add("timeline", host.Fine, message.DoctorTimeline, s.ID(), stats.Lines)
 	}
 	switch state, err := session.Peek(s); {
+	case errors.Is(err, workflow.ErrNewer):
+		d.add("workflow", host.Broken, message.DoctorUnread, s.ID(), store.WorkflowFile, err.Error()).advise(d, message.HintUpgrade, "overtone")
 	case err != nil:
 		d.add("workflow", host.Broken, message.DoctorUnread, s.ID(), store.WorkflowFile, err.Error()).advise(d, message.HintUnread, s.ID())
 	case state != nil:

@@ -151,7 +151,14 @@ func (tx *Tx) MoveAside(name string, now time.Time) (string, error) {
 		return "", err
 	}
 	to := tx.s.path(name + ".damaged-" + now.UTC().Format("20060102-150405"))
-	return to, os.Rename(tx.s.path(name), to)
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			return to, os.Rename(tx.s.path(name), to)
+		} else if err != nil {
+			return "", err
+		}
+		to = tx.s.path(fmt.Sprintf("%s.damaged-%s-%d", name, now.UTC().Format("20060102-150405"), i))
+	}
 }
 
 func writeLoose(path string, data []byte) error {
