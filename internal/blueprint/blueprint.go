@@ -177,7 +177,7 @@ func (l Library) Names() []string {
 	list := slices.Clone(builtinNames[:])
 	for _, dir := range l.folders() {
 		for _, name := range names(dir) {
-			if !slices.Contains(list, name) {
+			if workflow.ValidName(name) && !slices.Contains(list, name) {
 				list = append(list, name)
 			}
 		}

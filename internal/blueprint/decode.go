@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -212,9 +213,9 @@ func (d *decoder) field(s *workflow.Draft, key string, m config.Member) {
 	case "stage":
 		s.Key = d.text(key, m, maxLabel)
 	case "agent":
-		s.Spec.Agent = d.text(key, m, maxAgent)
+		s.Spec.Agent = d.agent(key, m)
 	case "run":
-		s.Spec.Run = strings.TrimSpace(d.lines(key, m, maxRun))
+		s.Spec.Run = d.command(key, m)
 	case "run_timeout":
 		s.Spec.RunTimeout = d.duration(key, m, time.Second, 2*time.Hour)
 	case "label":
@@ -251,7 +252,7 @@ func (d *decoder) when(s *workflow.Draft, m config.Member) {
 			d.add(m.Line, message.FlawLong, "when.paths", maxPatterns)
 		}
 		for _, p := range s.Spec.When {
-			if len(p) > 200 || strings.Count(p, "**") > 4 || strings.Count(p, "/") > 32 || strings.Trim(p, "!/") == "" {
+			if len(p) > 200 || strings.Count(p, "**") > 4 || strings.Count(p, "/") > 32 || strings.Trim(p, "!/") == "" || slices.Contains(strings.Split(strings.TrimPrefix(p, "!"), "/"), "..") {
 				d.add(m.Line, message.FlawPattern, p).Hint = message.Because(message.HintFlawPattern)
 			}
 		}
@@ -275,10 +276,40 @@ func (d *decoder) context(key string, m config.Member) []string {
 	return list
 }
 
+// agent is the name of an agent, which stands in texts for models: a word.
+func (d *decoder) agent(key string, m config.Member) string {
+	name := d.text(key, m, maxAgent)
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.:/@", r)
+	}) {
+		d.want(m.Line, key, message.WantAgent)
+		return ""
+	}
+	return name
+}
+
+// command is what a shell is to run. Who trusts it must have seen all of it, in the
+// order in which it runs.
+func (d *decoder) command(key string, m config.Member) string {
+	m.Value.Text = strings.ReplaceAll(m.Value.Text, "\r\n", "\n")
+	s := strings.TrimSpace(d.lines(key, m, maxRun))
+	if strings.ContainsFunc(s, Hidden) {
+		d.want(m.Line, key, message.WantVisible)
+		return ""
+	}
+	return s
+}
+
+// Hidden reports whether a character of a command does not show itself, or changes
+// how others are shown. What joins emoji may stay.
+func Hidden(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) && r != 0x200d
+}
+
 // text is one line of text.
 func (d *decoder) text(key string, m config.Member, most int) string {
 	s := d.lines(key, m, most)
-	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if strings.ContainsFunc(s, func(r rune) bool { return Hidden(r) || r == '\n' || r == '\t' }) {
 		d.want(m.Line, key, message.WantText)
 		return ""
 	}

@@ -365,8 +365,8 @@ func (a *app) trusted(root string, f blueprint.File, t message.Text, args ...any
 // reads it.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || 0x80 <= r && r < 0xa0 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 || r == 0x200b {
-			return '�'
+		if blueprint.Hidden(r) {
+			return '\uFFFD'
 		}
 		return r
 	}, s)

@@ -36,7 +36,7 @@ type Member struct {
 	Value Node
 }
 
-// ParseYAML reads the first document of a text. Unlike settings, it is read whole or
+// ParseYAML reads the one document of a text. Unlike settings, it is read whole or
 // not at all.
 func ParseYAML(src []byte, file string) (Node, *Problem) {
 	text := strings.TrimPrefix(string(src), "\ufeff")
@@ -50,14 +50,19 @@ func ParseYAML(src []byte, file string) (Node, *Problem) {
 	if bad != nil {
 		return Node{}, &Problem{File: file, Line: bad.line, Column: bad.col, Msg: bad.msg}
 	}
+	root, found := Node{Line: 1}, false
 	for _, doc := range parsed.Docs {
 		switch doc.Body.(type) {
 		case nil, *ast.NullNode, *ast.DirectiveNode, *ast.CommentGroupNode:
 		default:
-			return tree(doc.Body), nil
+			if found {
+				line, _ := position(doc.Body)
+				return Node{}, &Problem{File: file, Line: line, Msg: "a second YAML document"}
+			}
+			root, found = tree(doc.Body), true
 		}
 	}
-	return Node{Line: 1}, nil
+	return root, nil
 }
 
 func tree(n ast.Node) Node {

@@ -27,7 +27,7 @@ var (
 	FlawRange   = Text{ZH: "%s：應介於 %s 與 %s 之間", EN: "%s: want something from %s to %s"}
 	FlawPath    = Text{ZH: "context：%s 不在專案之內", EN: "context: %s is not inside the project"}
 	FlawNoFile  = Text{ZH: "context：沒有檔案 %s", EN: "context: there is no file %s"}
-	FlawPattern = Text{ZH: "when.paths：樣式 %s 太長或太複雜", EN: "when.paths: pattern %s is too long or too complex"}
+	FlawPattern = Text{ZH: "when.paths：樣式 %s 太長、太複雜或離開專案", EN: "when.paths: pattern %s is too long, too complex or leaves the project"}
 	FlawLong    = Text{ZH: "%s 太長（上限 %d）", EN: "%s is too long (at most %d)"}
 	FlawRunOnly = Text{ZH: "%s 只用於有 run 的階段", EN: "%s belongs to a stage with a command"}
 	FlawMore    = Text{ZH: "另有 %d 個問題", EN: "and %d more"}
@@ -54,6 +54,8 @@ var (
 	HintFlawPath      = Text{ZH: "寫專案之內的相對路徑", EN: "write a path below the project's folder"}
 	HintFlawPattern   = Text{ZH: "最多四個 **，例如 src/**/*.go", EN: "at most four **, such as src/**/*.go"}
 
+	WantAgent    = Text{ZH: "%s：應為 agent 的名稱：字母、數字與 - _ . : / @", EN: "%s: want an agent's name: letters, digits and - _ . : / @"}
+	WantVisible  = Text{ZH: "%s：含有看不見的字元", EN: "%s: has characters that cannot be seen"}
 	WantText     = Text{ZH: "%s：應為文字", EN: "%s: want text"}
 	WantLabel    = Text{ZH: "%s：應為文字，或 {zh: …, en: …}", EN: "%s: want text, or {zh: …, en: …}"}
 	WantList     = Text{ZH: "%s：應為清單", EN: "%s: want a list"}
