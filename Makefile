@@ -51,7 +51,7 @@ bin/bench.txt: export OVERTONE_BENCH_MB ?= 1024
 bin/bench.txt: build
 	@set -o pipefail; mkdir -p bin; \
 	for dir in $$(grep -rl --include='*_test.go' '^func Benchmark' internal | xargs -n1 dirname | sort -u); do \
-		case $$dir in internal/cli|internal/compress) n=1x;; internal/transcript|internal/compact) n=3x;; internal/recall) n=50x;; *) n=200x;; esac; \
+		case $$dir in internal/cli|internal/compress) n=1x;; internal/transcript|internal/compact|internal/audit) n=3x;; internal/recall) n=50x;; *) n=200x;; esac; \
 		echo "== $$dir"; \
 		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
 	done | tee $@

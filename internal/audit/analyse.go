@@ -19,7 +19,6 @@ type traced struct {
 // bucket adds up requests under one name.
 type bucket struct {
 	Bucket
-	usd      float64
 	sessions map[string]bool
 }
 
@@ -35,22 +34,14 @@ func (b buckets) at(name string) *bucket {
 	return k
 }
 
-func (b *bucket) add(session string, t Tokens, usd float64, priced bool) {
+func (b *bucket) add(session string, t Tokens, p *price) {
 	b.sessions[session] = true
-	b.Requests++
-	b.Tokens.add(t)
-	if priced {
-		b.usd += usd
-	} else {
-		b.Unpriced += t.Total()
-	}
+	b.spend(t, p)
 }
 
 func (b *bucket) done() Bucket {
 	b.Sessions = len(b.sessions)
-	if b.Unpriced == 0 {
-		b.USD = &b.usd
-	}
+	b.priced()
 	return b.Bucket
 }
 
@@ -191,7 +182,6 @@ func (a *analysis) requests(t *traced, s *Session) {
 	for i, m := range t.Models {
 		costs[i] = table.of(m)
 	}
-	var usd float64
 	for i := range t.requests {
 		r := &t.requests[i]
 		for len(events) > 0 && events[0].At <= i {
@@ -210,19 +200,12 @@ func (a *analysis) requests(t *traced, s *Session) {
 		if r.time < a.from {
 			continue
 		}
-		p, cost := costs[r.model], 0.0
-		if p != nil {
-			cost = p.usd(r.tokens)
-			usd += cost
-		} else {
-			s.Unpriced += r.tokens.Total()
-		}
+		p := costs[r.model]
 		model := t.Models[r.model]
 		if !slices.Contains(s.Models, model) {
 			s.Models = append(s.Models, model)
 		}
-		s.Requests++
-		s.Tokens.add(r.tokens)
+		s.spend(r.tokens, p)
 		cache := Cache{Written: r.tokens.CacheWrite, Read: r.tokens.CacheRead}
 		switch {
 		case first >= 0 && !r.side:
@@ -233,17 +216,12 @@ func (a *analysis) requests(t *traced, s *Session) {
 			}
 		}
 		s.Cache.add(cache)
-		a.total.add(s.ID, r.tokens, cost, p != nil)
-		a.days.at(a.dayOf(r.time)).add(s.ID, r.tokens, cost, p != nil)
-		a.projects.at(s.Project).add(s.ID, r.tokens, cost, p != nil)
-		a.models.at(cmp.Or(model, "unknown")).add(s.ID, r.tokens, cost, p != nil)
+		a.total.add(s.ID, r.tokens, p)
+		a.days.at(a.dayOf(r.time)).add(s.ID, r.tokens, p)
+		a.projects.at(s.Project).add(s.ID, r.tokens, p)
+		a.models.at(cmp.Or(model, "unknown")).add(s.ID, r.tokens, p)
 	}
-	if s.USD != nil {
-		usd += *s.USD
-	}
-	if s.USD = &usd; s.Unpriced > 0 {
-		s.USD = nil
-	}
+	s.priced()
 }
 
 // dayOf is the local day. Requests come in order, so the day is nearly always the

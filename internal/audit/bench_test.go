@@ -119,8 +119,8 @@ func gjsonPass(b *testing.B, files []transcript.File) {
 	}
 }
 
-// BenchmarkCold reads everything on one core: MB/s is the core's.
-func BenchmarkCold(b *testing.B) {
+// BenchmarkAuditCold reads everything on one core: MB/s is the core's.
+func BenchmarkAuditCold(b *testing.B) {
 	files, size := benchFiles(b)
 	o := Options{Files: files, Now: time.Unix(1790000000, 0), Loc: time.UTC, Settings: config.Defaults().Compact, Workers: 1}
 	b.SetBytes(size)
@@ -142,8 +142,8 @@ func BenchmarkCold(b *testing.B) {
 	b.ReportMetric(float64(peak())/1e6, "peakMB")
 }
 
-// BenchmarkWarm asks again when nothing has changed, and for another policy.
-func BenchmarkWarm(b *testing.B) {
+// BenchmarkAuditWarm asks again when nothing has changed, and for another policy.
+func BenchmarkAuditWarm(b *testing.B) {
 	files, size := benchFiles(b)
 	o := Options{Files: files, Now: time.Unix(1790000000, 0), Loc: time.UTC, Settings: config.Defaults().Compact, Cache: filepath.Join(b.TempDir(), "audit.cache")}
 	begin := time.Now()

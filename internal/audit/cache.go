@@ -63,10 +63,10 @@ func openCache(path string, set compact.Settings) *cache {
 		if n > len(rest)-8 || crc32.ChecksumIEEE(rest[8:8+n]) != sum {
 			break
 		}
-		d := decoder{b: rest[8 : 8+n]}
-		name, size, mtime := d.text(), d.int(), d.int()
-		if !d.bad {
-			c.at[name] = entry{size, mtime, d.b, rest[:8+n]}
+		d := decoder{store.Decoder{B: rest[8 : 8+n]}}
+		name, size, mtime := d.text(), d.Varint(), d.Varint()
+		if !d.Bad {
+			c.at[name] = entry{size, mtime, d.B, rest[:8+n]}
 		}
 		rest = rest[8+n:]
 	}
@@ -168,64 +168,31 @@ func (t *trace) encode(b []byte) []byte {
 	return b
 }
 
-type decoder struct {
-	b   []byte
-	bad bool
-}
+// decoder adds what traces are made of.
+type decoder struct{ store.Decoder }
 
-func (d *decoder) uint() uint64 {
-	n, k := binary.Uvarint(d.b)
-	if k <= 0 {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[k:]
-	return n
-}
-
-func (d *decoder) int() int64 {
-	n, k := binary.Varint(d.b)
-	if k <= 0 {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[k:]
-	return n
-}
-
-func (d *decoder) text() string {
-	n := d.uint()
-	if n > uint64(len(d.b)) {
-		d.bad, d.b = true, nil
-		return ""
-	}
-	s := string(d.b[:n])
-	d.b = d.b[n:]
-	return s
-}
+func (d *decoder) text() string { return string(d.Take(d.Uvarint())) }
 
 func (d *decoder) key() uint64 {
-	if len(d.b) < 8 {
-		d.bad, d.b = true, nil
+	b := d.Take(8)
+	if b == nil {
 		return 0
 	}
-	n := binary.LittleEndian.Uint64(d.b)
-	d.b = d.b[8:]
-	return n
+	return binary.LittleEndian.Uint64(b)
 }
 
 // count is the length of a list whose items take at least that many bytes.
 func (d *decoder) count(least int) int {
-	n := d.uint()
-	if n > uint64(len(d.b)/least) {
-		d.bad, d.b = true, nil
+	n := d.Uvarint()
+	if n > uint64(len(d.B)/least) {
+		d.Bad = true
 		return 0
 	}
 	return int(n)
 }
 
 func decode(b []byte) (*trace, error) {
-	d := decoder{b: b}
+	d := decoder{store.Decoder{B: b}}
 	t := &trace{}
 	h := d.text()
 	if err := json.Unmarshal([]byte(h), &t.head); err != nil {
@@ -236,24 +203,24 @@ func decode(b []byte) (*trace, error) {
 	for i := range t.requests {
 		r := &t.requests[i]
 		r.key = d.key()
-		clock += d.int()
+		clock += d.Varint()
 		r.time = clock
-		m := d.uint()
+		m := d.Uvarint()
 		r.model, r.side = int(m>>1), m&1 != 0
 		if r.model >= len(t.Models) {
-			d.bad = true
+			d.Bad = true
 			break
 		}
-		r.tokens = Tokens{d.int(), d.int(), d.int(), d.int(), d.int()}
+		r.tokens = Tokens{d.Varint(), d.Varint(), d.Varint(), d.Varint(), d.Varint()}
 	}
 	t.marks = make([]mark, d.count(4))
 	for i := range t.marks {
 		m := &t.marks[i]
-		m.at, m.actions, m.time = int(d.uint()), int(d.uint()), d.int()
-		s := d.uint()
+		m.at, m.actions, m.time = int(d.Uvarint()), int(d.Uvarint()), d.Varint()
+		s := d.Uvarint()
 		m.signals, m.turn = compact.Signals(s>>1), s&1 != 0
 	}
-	if d.bad {
+	if d.Bad {
 		return nil, errors.New("damaged")
 	}
 	return t, nil

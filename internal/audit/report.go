@@ -64,17 +64,46 @@ func (t *Tokens) add(o Tokens) {
 	t.CacheRead += o.CacheRead
 }
 
-// Bucket is a day, a project or a model.
-type Bucket struct {
-	Name        string `json:"name"`
-	Sessions    int    `json:"sessions"`
-	Requests    int    `json:"requests"`
-	Compactions int    `json:"compactions"`
-	Tokens      Tokens `json:"tokens"`
+// Spent is what requests used.
+type Spent struct {
+	Requests int    `json:"requests"`
+	Tokens   Tokens `json:"tokens"`
 	// USD is at list prices; nil where the price of one of its models is not
 	// known. Unpriced are the tokens without a price.
 	USD      *float64 `json:"usd"`
 	Unpriced int64    `json:"unpricedTokens"`
+}
+
+// spend adds a request; without a price p it has none.
+func (s *Spent) spend(t Tokens, p *price) {
+	s.Requests++
+	s.Tokens.add(t)
+	switch {
+	case p == nil:
+		s.Unpriced += t.Total()
+		s.USD = nil
+	case s.Unpriced > 0:
+	case s.USD == nil:
+		usd := p.usd(t)
+		s.USD = &usd
+	default:
+		*s.USD += p.usd(t)
+	}
+}
+
+// priced: nothing costs nothing.
+func (s *Spent) priced() {
+	if s.USD == nil && s.Unpriced == 0 {
+		s.USD = new(float64)
+	}
+}
+
+// Bucket is a day, a project or a model.
+type Bucket struct {
+	Name        string `json:"name"`
+	Sessions    int    `json:"sessions"`
+	Compactions int    `json:"compactions"`
+	Spent
 }
 
 // Totals add up the sessions.
@@ -136,14 +165,11 @@ type Session struct {
 	End     string   `json:"end,omitempty"`
 	Models  []string `json:"models"`
 	// Agents is the number of sub-agents' files; their tokens are the session's.
-	Agents   int      `json:"agents"`
-	Turns    int      `json:"turns"`
-	Actions  int      `json:"actions"`
-	Requests int      `json:"requests"`
-	Tokens   Tokens   `json:"tokens"`
-	Cache    Cache    `json:"cache"`
-	USD      *float64 `json:"usd"`
-	Unpriced int64    `json:"unpricedTokens"`
+	Agents  int `json:"agents"`
+	Turns   int `json:"turns"`
+	Actions int `json:"actions"`
+	Spent
+	Cache Cache `json:"cache"`
 
 	// Window is 0 where it is not known.
 	Window int64 `json:"window"`

@@ -92,15 +92,15 @@ func decodeManifest(b []byte) (*manifest, error) {
 	if n < len(manifestMagic) || string(b[:len(manifestMagic)]) != manifestMagic || crc32.ChecksumIEEE(b[:n]) != binary.LittleEndian.Uint32(b[n:]) {
 		return nil, errDamaged
 	}
-	r := reader{b: b[len(manifestMagic):n]}
-	m := &manifest{complete: r.uvarint() != 0, next: uint32(r.uvarint()), nextSeg: r.uvarint()}
-	for range r.uvarint() {
-		m.segments = append(m.segments, segmentInfo{r.uvarint(), r.uvarint(), r.uvarint()})
-		if r.bad {
+	r := reader{store.Decoder{B: b[len(manifestMagic):n]}}
+	m := &manifest{complete: r.Uvarint() != 0, next: uint32(r.Uvarint()), nextSeg: r.Uvarint()}
+	for range r.Uvarint() {
+		m.segments = append(m.segments, segmentInfo{r.Uvarint(), r.Uvarint(), r.Uvarint()})
+		if r.Bad {
 			return nil, errDamaged
 		}
 	}
-	count := r.uvarint()
+	count := r.Uvarint()
 	if count > uint64(n) {
 		return nil, errDamaged
 	}
@@ -113,11 +113,11 @@ func decodeManifest(b []byte) (*manifest, error) {
 		for _, s := range [...]*string{&f.host, &f.id, &f.folder, &f.parent, &f.cwd, &f.source} {
 			*s = string(r.shared(nil))
 		}
-		f.agent = r.uvarint() != 0
-		f.number, f.size, f.mtime, f.inode = uint32(r.uvarint()), int64(r.uvarint()), int64(r.uvarint()), r.uvarint()
-		f.done, f.lines, f.tail, f.boundary = int64(r.uvarint()), uint32(r.uvarint()), uint32(r.uvarint()), int64(r.uvarint())
+		f.agent = r.Uvarint() != 0
+		f.number, f.size, f.mtime, f.inode = uint32(r.Uvarint()), int64(r.Uvarint()), int64(r.Uvarint()), r.Uvarint()
+		f.done, f.lines, f.tail, f.boundary = int64(r.Uvarint()), uint32(r.Uvarint()), uint32(r.Uvarint()), int64(r.Uvarint())
 	}
-	if r.bad {
+	if r.Bad {
 		return nil, errDamaged
 	}
 	return m, nil

@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"sort"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // errDamaged is the error of a file of ours that cannot be what we wrote. The
@@ -160,17 +162,17 @@ func (s *segment) block(n int, fn func(*entry) bool) error {
 	if err != nil {
 		return err
 	}
-	r := reader{b: b}
+	r := reader{store.Decoder{B: b}}
 	var e entry
-	for i := 0; len(r.b) > 0; i++ {
+	for i := 0; len(r.B) > 0; i++ {
 		e.name = r.shared(e.name)
 		if i == 0 {
-			e.off = r.uvarint()
+			e.off = r.Uvarint()
 		} else {
 			e.off += e.size
 		}
-		e.docs, e.size = r.uvarint(), r.uvarint()
-		if r.bad || e.off+e.size > s.foot.size[secPostings] {
+		e.docs, e.size = r.Uvarint(), r.Uvarint()
+		if r.Bad || e.off+e.size > s.foot.size[secPostings] {
 			return errDamaged
 		}
 		if !fn(&e) {
@@ -205,9 +207,9 @@ func (s *segment) head(index []byte, n, sec int, buf []byte) ([]byte, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	r := reader{b: b[:k]}
+	r := reader{store.Decoder{B: b[:k]}}
 	name := r.shared(nil)
-	if r.bad {
+	if r.Bad {
 		return nil, errDamaged
 	}
 	return name, nil
@@ -325,10 +327,10 @@ func (s *segment) similar(w []byte, limit int, fn func(form []byte, edits int)) 
 		if err != nil {
 			return err
 		}
-		r := reader{b: b}
+		r := reader{store.Decoder{B: b}}
 		var name []byte
-		for j := n * blockTerms; len(r.b) > 0; j++ {
-			if name = r.shared(name); r.bad {
+		for j := n * blockTerms; len(r.B) > 0; j++ {
+			if name = r.shared(name); r.Bad {
 				return errDamaged
 			}
 			if 8*j >= i && 8*j+8 <= len(sigs) && near(binary.LittleEndian.Uint64(sigs[8*j:]), want, limit, bytes) {
@@ -349,32 +351,18 @@ func (s *segment) loadForms() (err error) {
 	return err
 }
 
-// reader decodes varints and names.
-type reader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.b, r.bad = nil, true
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
+// reader decodes names, too.
+type reader struct{ store.Decoder }
 
 // shared reads a name that shares its beginning with the one before, in place.
 func (r *reader) shared(prev []byte) []byte {
-	n, k := r.uvarint(), r.uvarint()
-	if r.bad || n > uint64(len(prev)) || k > uint64(len(r.b)) {
-		r.b, r.bad = nil, true
+	n := r.Uvarint()
+	rest := r.Take(r.Uvarint())
+	if r.Bad || n > uint64(len(prev)) {
+		r.Bad = true
 		return nil
 	}
-	name := append(prev[:n], r.b[:k]...) //nolint:gocritic // the name before is done with
-	r.b = r.b[k:]
-	return name
+	return append(prev[:n], rest...) // the name before is done with
 }
 
 // meter counts edits: letters put in, left out, changed, or swapped with the next.
@@ -566,7 +554,7 @@ func allForms(segs []*segment) (formMerge, error) {
 		if err != nil {
 			return nil, err
 		}
-		lists[i].r.b = b
+		lists[i].r.B = b
 		lists[i].next()
 	}
 	return lists, nil
@@ -599,7 +587,7 @@ func (m formMerge) all(yield func([]byte) bool) {
 
 // bad says that one of the lists cannot be read to its end.
 func (m formMerge) bad() bool {
-	return slices.ContainsFunc(m, func(l formList) bool { return l.r.bad })
+	return slices.ContainsFunc(m, func(l formList) bool { return l.r.Bad })
 }
 
 // formList reads the written words of a segment one by one.
@@ -611,7 +599,7 @@ type formList struct {
 }
 
 func (l *formList) next() {
-	if l.done = len(l.r.b) == 0; l.done {
+	if l.done = len(l.r.B) == 0; l.done {
 		return
 	}
 	if l.n%blockTerms == 0 {
@@ -619,5 +607,5 @@ func (l *formList) next() {
 	}
 	l.n++
 	l.name = l.r.shared(l.name)
-	l.done = l.r.bad
+	l.done = l.r.Bad
 }

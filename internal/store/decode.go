@@ -1,0 +1,45 @@
+package store
+
+import "encoding/binary"
+
+// Decoder reads the fields of a binary record one after the other. Bad is set once
+// the record ends in the middle of one; what is read from then on is zero.
+type Decoder struct {
+	B   []byte
+	Bad bool
+}
+
+func (d *Decoder) fail() { d.B, d.Bad = nil, true }
+
+// Uvarint reads a number without a sign.
+func (d *Decoder) Uvarint() uint64 {
+	v, n := binary.Uvarint(d.B)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.B = d.B[n:]
+	return v
+}
+
+// Varint reads a number.
+func (d *Decoder) Varint() int64 {
+	v, n := binary.Varint(d.B)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.B = d.B[n:]
+	return v
+}
+
+// Take reads n bytes, in place.
+func (d *Decoder) Take(n uint64) []byte {
+	if n > uint64(len(d.B)) {
+		d.fail()
+		return nil
+	}
+	b := d.B[:n:n]
+	d.B = d.B[n:]
+	return b
+}
