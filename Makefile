@@ -10,8 +10,8 @@ LINT_VERSION := v2.14.0
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/overtone
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/overtone-team ./cmd/overtone-team
+	CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -o $(BIN) ./cmd/overtone
+	CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -o bin/overtone-team ./cmd/overtone-team
 
 demo: build
 	@$(BIN) demo

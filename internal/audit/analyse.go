@@ -64,6 +64,7 @@ type analysis struct {
 	models   buckets
 	total    bucket
 	after    int64 // the usual size after a compaction
+	room     room
 	dayEnd   int64 // the day that was asked for last
 	dayStart int64
 	day      string
@@ -78,7 +79,7 @@ func analyse(list []traced, o Options) *Report {
 		a.from = o.Since.UnixMilli()
 	}
 	slices.SortStableFunc(list, func(x, y traced) int { return cmp.Compare(x.First, y.First) })
-	a.after = usualSize(list)
+	a.after = usualSize(list, &a.room)
 	r := &Report{
 		Schema: 1, Project: o.Project, Host: o.Host, Made: o.Now.UTC().Format(time.RFC3339), Prices: prices().PriceSource,
 		Policy: policyOf(o), Sessions: []Session{},
@@ -96,6 +97,7 @@ func analyse(list []traced, o Options) *Report {
 			if t.file.Agent != agents || !a.takes(t, sessions) {
 				continue
 			}
+			t.unpack(&a.room)
 			r.Files++
 			r.Bytes += t.file.Size
 			r.Unreadable += t.Unreadable
@@ -117,6 +119,7 @@ func analyse(list []traced, o Options) *Report {
 			if !agents {
 				a.compactions(t, s, &r.Totals, &payback, &toEdit)
 			}
+			t.leave()
 		}
 	}
 	slices.SortStableFunc(r.Sessions, func(x, y Session) int { return cmp.Or(strings.Compare(y.End, x.End), strings.Compare(x.ID, y.ID)) })
@@ -419,11 +422,13 @@ func sizesAfter(t *trace) []float64 {
 	return out
 }
 
-func usualSize(list []traced) int64 {
+func usualSize(list []traced, r *room) int64 {
 	var all []float64
 	for i := range list {
-		if !list[i].file.Agent {
-			all = append(all, sizesAfter(list[i].trace)...)
+		if t := &list[i]; !t.file.Agent && len(t.Compacted) > 0 {
+			t.unpack(r)
+			all = append(all, sizesAfter(t.trace)...)
+			t.leave()
 		}
 	}
 	if m := median(all); m != nil {

@@ -89,8 +89,10 @@ func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (
 				}
 				i := todo[n]
 				if out[i] = c.find(files[i]); out[i] == nil {
-					out[i], errs[i] = read(ctx, files[i], o.Settings, words)
-					c.made(i)
+					if out[i], errs[i] = read(ctx, files[i], o.Settings, words); out[i] != nil {
+						out[i].pack()
+					}
+					c.fresh.Store(true)
 				}
 				now := done.Add(files[i].Size)
 				if o.Progress != nil {

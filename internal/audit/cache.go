@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -78,14 +78,18 @@ func (c *cache) find(f transcript.File) *trace {
 	if !ok || e.size != f.Size || e.mtime != f.ModTime.UnixNano() {
 		return nil
 	}
-	t, err := decode(e.body)
-	if err != nil {
+	d := decoder{store.Decoder{B: e.body}}
+	t := &trace{packed: e.body}
+	if err := json.Unmarshal([]byte(d.text()), &t.head); err != nil {
 		return nil
 	}
 	return t
 }
 
-func (c *cache) made(int) { c.fresh.Store(true) }
+func (t *trace) pack() {
+	t.packed = t.encode(nil)
+	t.leave()
+}
 
 // save writes the cache where something was read. Of files that were not looked
 // at now the old traces stay, as long as they exist.
@@ -118,7 +122,7 @@ func appendTrace(out []byte, t *traced) []byte {
 	body := appendText(nil, t.file.Path)
 	body = binary.AppendVarint(body, t.file.Size)
 	body = binary.AppendVarint(body, t.file.ModTime.UnixNano())
-	body = t.encode(body)
+	body = append(body, t.packed...)
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(body)))
 	out = binary.LittleEndian.AppendUint32(out, crc32.ChecksumIEEE(body))
 	return append(out, body...)
@@ -191,37 +195,44 @@ func (d *decoder) count(least int) int {
 	return int(n)
 }
 
-func decode(b []byte) (*trace, error) {
-	d := decoder{store.Decoder{B: b}}
-	t := &trace{}
-	h := d.text()
-	if err := json.Unmarshal([]byte(h), &t.head); err != nil {
-		return nil, err
-	}
-	t.requests = make([]request, d.count(15))
+// room is memory for one unpacked trace after the other.
+type room struct {
+	requests []request
+	marks    []mark
+}
+
+// unpack makes the requests and the marks, until the next trace takes the room. A
+// record that is not what it says has none.
+func (t *trace) unpack(r *room) {
+	d := decoder{store.Decoder{B: t.packed}}
+	d.Take(d.Uvarint()) // the head
+	n := d.count(15)
+	r.requests = slices.Grow(r.requests[:0], n)[:n]
 	clock := int64(0)
-	for i := range t.requests {
-		r := &t.requests[i]
-		r.key = d.key()
+	for i := range r.requests {
+		key := d.key()
 		clock += d.Varint()
-		r.time = clock
 		m := d.Uvarint()
-		r.model, r.side = int(m>>1), m&1 != 0
-		if r.model >= len(t.Models) {
+		if m>>1 >= uint64(len(t.Models)) {
 			d.Bad = true
 			break
 		}
-		r.tokens = Tokens{d.Varint(), d.Varint(), d.Varint(), d.Varint(), d.Varint()}
+		r.requests[i] = request{
+			key: key, time: clock, model: int(m >> 1), side: m&1 != 0,
+			tokens: Tokens{d.Varint(), d.Varint(), d.Varint(), d.Varint(), d.Varint()},
+		}
 	}
-	t.marks = make([]mark, d.count(4))
-	for i := range t.marks {
-		m := &t.marks[i]
-		m.at, m.actions, m.time = int(d.Uvarint()), int(d.Uvarint()), d.Varint()
+	n = d.count(4)
+	r.marks = slices.Grow(r.marks[:0], n)[:n]
+	for i := range r.marks {
+		m := mark{at: int(d.Uvarint()), actions: int(d.Uvarint()), time: d.Varint()}
 		s := d.Uvarint()
 		m.signals, m.turn = compact.Signals(s>>1), s&1 != 0
+		r.marks[i] = m
 	}
-	if d.Bad {
-		return nil, errors.New("damaged")
+	if !d.Bad {
+		t.requests, t.marks = r.requests, r.marks
 	}
-	return t, nil
 }
+
+func (t *trace) leave() { t.requests, t.marks = nil, nil }

@@ -51,7 +51,7 @@ const style = `
 body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif}
 main{max-width:1100px;margin:0 auto;padding:1rem}
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.5rem 0 .25rem;overflow-wrap:anywhere}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:0}dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:0}dt{color:var(--dim);text-transform:lowercase}dd{margin:0;overflow-wrap:anywhere}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{text-align:left;padding:.2rem .8rem .2rem 0;border-bottom:1px solid var(--line);white-space:nowrap}th{font-weight:600;color:var(--dim)}
 td.n,th.n{text-align:right}
@@ -62,7 +62,8 @@ svg{width:100%;height:auto;display:block}
 .key span{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em;vertical-align:baseline}
 code{font:13px ui-monospace,monospace;overflow-wrap:anywhere;white-space:normal}
 footer,.dim{color:var(--dim);font-size:.9rem}footer{margin-top:2rem}
-@media(max-width:480px){dl{grid-template-columns:1fr}dt{margin-top:.4rem}}
+@media(max-width:640px){svg{min-width:36rem}}
+@media(max-width:480px){dl{grid-template-columns:1fr}dt{margin-top:.4rem}th,td{padding-right:.45rem}th:first-child,td:first-child{white-space:normal}}
 `
 
 type page struct {
@@ -161,6 +162,9 @@ func (p *page) compactions(r *Report) {
 			what message.Text
 			Kept
 		}{{message.AuditNames, lost.Names}, {message.AuditCommands, lost.Commands}, {message.AuditNumbers, lost.Numbers}} {
+			if k.Needed == 0 {
+				continue
+			}
 			p.pair(message.AuditNeeded, message.AuditKept.Format(p.l, k.what.In(p.l), k.Needed, message.Percent(int64(k.Summary), int64(k.Needed)), message.Percent(int64(k.Handover), int64(k.Needed))))
 		}
 		edit := "–"
@@ -259,12 +263,12 @@ func (p *page) days(r *Report) {
 		p.put("</g>\n")
 	}
 	p.ends(days[0].Name, days[len(days)-1].Name)
-	p.put("</svg>\n")
+	p.put("</svg></div>\n")
 	p.buckets(message.Text{}, message.ColDay, slices.Clone(r.Days), 400)
 }
 
 func (p *page) svg(label string) {
-	fmt.Fprintf(&p.b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`+"\n", chartWidth, chartHeight, esc(label))
+	fmt.Fprintf(&p.b, `<div class="wide"><svg viewBox="0 0 %d %d" role="img" aria-label="%s">`+"\n", chartWidth, chartHeight, esc(label))
 }
 
 func (p *page) axis(top int64) {
@@ -359,7 +363,7 @@ func (p *page) session(s *Session) {
 			esc(fmt.Sprintf("%s: %s → %s", c.Trigger, thousands(c.Before), thousands(c.After))))
 	}
 	p.ends(stamp(first), stamp(last))
-	p.put("</svg>\n")
+	p.put("</svg></div>\n")
 	p.lost(s)
 }
 

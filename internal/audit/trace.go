@@ -21,6 +21,9 @@ type trace struct {
 	head
 	requests []request
 	marks    []mark
+	// packed is all of it as the cache holds it. Months of sessions have millions
+	// of requests: they are unpacked while they are looked at, one after the other.
+	packed []byte
 }
 
 // head is the part of a trace that is small; it is stored as JSON.

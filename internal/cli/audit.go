@@ -249,6 +249,9 @@ func (a *app) auditCompactions(r *audit.Report) {
 			what message.Text
 			audit.Kept
 		}{{message.AuditNames, t.Lost.Names}, {message.AuditCommands, t.Lost.Commands}, {message.AuditNumbers, t.Lost.Numbers}} {
+			if k.Needed == 0 {
+				continue
+			}
 			rows = append(rows, []string{name, message.AuditKept.Format(a.lang, k.what.In(a.lang), k.Needed, message.Percent(int64(k.Summary), int64(k.Needed)), message.Percent(int64(k.Handover), int64(k.Needed)))})
 			name = ""
 		}
@@ -267,6 +270,8 @@ func (a *app) auditCompactions(r *audit.Report) {
 func wait(ms int64) string {
 	d := (time.Duration(ms) * time.Millisecond).Round(time.Second)
 	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
 	case d >= time.Hour:
 		return fmt.Sprintf("%dh %02dm", int(d.Hours()), int(d.Minutes())%60)
 	case d >= time.Minute:

@@ -51,8 +51,8 @@ func (a *app) compactCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if !in.Workflow {
-					return message.WithHint(message.Fail(message.NoWorkflowHere), message.HintStart)
+				if !in.Workflow && !a.json {
+					a.note(message.NoWorkflowHere) // nothing can be pending
 				}
 				return a.printSuggestion(in.Suggest)
 			},

@@ -73,20 +73,19 @@ func ExplainFile(home *store.Home, s *store.Session, cfg config.Compact, now tim
 	if k := m.Compaction; k != nil && k.Receipt != nil && (out.Receipt == nil || k.Receipt.Created.After(out.Receipt.Created)) {
 		out.Receipt = k.Receipt
 	}
-	if state != nil {
-		si, err := m.SuggestInput(s, state, cfg, path)
-		if err != nil {
-			return out, err
-		}
-		out.Suggest = compact.Suggest(si)
+	si, err := m.SuggestInput(s, state, cfg, path)
+	if err != nil {
+		return out, err
 	}
+	out.Suggest = compact.Suggest(si)
 	return out, nil
 }
 
-// SuggestInput is what 000's suggestion to compact depends on.
+// SuggestInput is what 000's suggestion to compact depends on. Without a workflow,
+// nothing is pending.
 func (m *Memory) SuggestInput(s *store.Session, state *workflow.State, cfg config.Compact, path string) (compact.SuggestInput, error) {
 	in := compact.SuggestInput{
-		ThresholdBytes: cfg.ThresholdBytes, MinStages: cfg.MinStagesSinceCompact, Pending: state.HasPending(),
+		ThresholdBytes: cfg.ThresholdBytes, MinStages: cfg.MinStagesSinceCompact, Pending: state != nil && state.HasPending(),
 	}
 	in.Size, in.SizeKnown = m.size(path, cfg.ThresholdBytes)
 	if err := countStages(s, &in); err != nil || !compact.Suggest(in).Suggest {

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"io"
+	"sync"
 )
 
 // maxLine bounds the memory one line may take. Real lines reach a few
@@ -32,7 +33,18 @@ type line struct {
 }
 
 func newLineReader(r io.Reader) *lineReader {
-	return &lineReader{r: r, buf: make([]byte, 256<<10), max: maxLine}
+	return &lineReader{r: r, buf: make([]byte, lineBuffer), max: maxLine}
+}
+
+const lineBuffer = 256 << 10
+
+// lineBuffers are for those who read many files. What grew for a long line is not
+// kept.
+var lineBuffers = sync.Pool{New: func() any { return new([lineBuffer]byte) }}
+
+func pooledLineReader(r io.Reader) (l *lineReader, done func()) {
+	b := lineBuffers.Get().(*[lineBuffer]byte)
+	return &lineReader{r: r, buf: b[:], max: maxLine}, func() { lineBuffers.Put(b) }
 }
 
 func (l *lineReader) fill() {

@@ -102,13 +102,14 @@ func eachString(v []byte, blocks bool, fn func(string, []byte)) {
 // whole lines that begins at off in its file. Lines that cannot be read are
 // passed over, as everywhere; sub-agents' lines do not count.
 func Pieces(ctx context.Context, r io.Reader, off int64, h Host, fn func(*Piece)) error {
+	lr, done := pooledLineReader(r)
+	defer done()
+	lr.off = off
 	if h == Codex {
 		held := &summariser{fn: fn}
 		fn = held.take
 		defer held.flush()
 	}
-	lr := newLineReader(r)
-	lr.off = off
 	for n := 0; ; n++ {
 		if n&1023 == 0 && ctx.Err() != nil {
 			return ctx.Err()

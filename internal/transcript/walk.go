@@ -69,7 +69,8 @@ func (s *Step) Tail(n int) string {
 // is read are not checked. waits says whether results are wanted now; while it is
 // false they are passed over.
 func Walk(ctx context.Context, r io.Reader, h Host, waits func() bool, fn func(*Step)) (bad int, err error) {
-	lr := newLineReader(r)
+	lr, done := pooledLineReader(r)
+	defer done()
 	w := walker{waits: waits, fn: fn}
 	for n := 0; ; n++ {
 		if n&255 == 0 && ctx.Err() != nil {
