@@ -6,7 +6,7 @@ BIN := bin/overtone
 TOOLS := .tools
 LINT_VERSION := v2.14.0
 
-.PHONY: build demo test e2e e2e-latest lint bench eval fuzz race crash pictures release-snapshot release-npm clean
+.PHONY: build demo test e2e e2e-latest e2e-soak lint bench eval fuzz race crash pictures release-snapshot release-npm clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
@@ -29,6 +29,11 @@ e2e: build
 # scheduled job: says which versions are new, and which tests the host broke.
 e2e-latest: build
 	@$(GO) run -tags e2e ./e2e/latest
+
+# What races on the host, twenty times on each version: packets beside a busy agent.
+e2e-soak: export OVERTONE_E2E_SOAK := 20
+e2e-soak: build
+	$(GO) test -tags e2e -count=1 -timeout 60m -v -run '^TestNewest_Row1_' ./e2e/ | grep -E '^(ok|FAIL|---| +---)'
 
 lint: $(TOOLS)/golangci-lint
 	$(TOOLS)/golangci-lint run ./...
