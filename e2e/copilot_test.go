@@ -175,6 +175,19 @@ func TestCopilot(t *testing.T) {
 	if out := c.exec("overtone", "recall", "lexer", "scanToken"); !strings.Contains(out, id) {
 		t.Errorf("recall finds\n%s", out)
 	}
+	var audit struct {
+		Sessions []struct {
+			ID, Host    string
+			Requests    int
+			Compactions []json.RawMessage
+		}
+	}
+	if err := json.Unmarshal([]byte(c.exec("overtone", "audit", "--json")), &audit); err != nil {
+		t.Fatal(err)
+	}
+	if len(audit.Sessions) != 1 || audit.Sessions[0].Host != "copilot" || audit.Sessions[0].Requests == 0 || len(audit.Sessions[0].Compactions) != 1 {
+		t.Errorf("audit: %+v", audit)
+	}
 	if out := c.exec("overtone", "timeline", "--session", id); !strings.Contains(out, "Continuation packet delivered") || strings.Contains(out, "delivery unknown") {
 		t.Errorf("timeline\n%s", out)
 	}

@@ -44,8 +44,7 @@ func Run(ctx context.Context, o Options) (*Report, error, error) {
 		o.Loc = time.Local
 	}
 	files := slices.DeleteFunc(slices.Clone(o.Files), func(f transcript.File) bool {
-		// Of Copilot's files nothing is known here yet; silence beats zeros.
-		return f.Host == transcript.Copilot || o.Host != "" && string(f.Host) != o.Host || !o.Since.IsZero() && f.ModTime.Before(o.Since)
+		return o.Host != "" && string(f.Host) != o.Host || !o.Since.IsZero() && f.ModTime.Before(o.Since)
 	})
 	c := openCache(o.Cache, o.Settings)
 	list, failed, err := traces(ctx, files, c, o)

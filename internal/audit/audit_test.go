@@ -404,6 +404,47 @@ func flip(b []byte) []byte {
 	return b
 }
 
+// Copilot CLI's sessions: what sub-agents used counts, what they did is no boundary.
+func TestCopilotIsAudited(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	write(t, root, ".copilot/session-state/5555-s/events.jsonl", []byte(`{"type":"session.start","data":{"sessionId":"5555-s","copilotVersion":"1.0.102","context":{"cwd":"/work/lexer"}},"timestamp":"2026-03-01T09:00:00.000Z"}
+{"type":"user.message","data":{"content":"Please write a lexer."},"timestamp":"2026-03-01T09:00:01.000Z"}
+{"type":"session.usage_record","data":{"usage":{"model":"claude-sonnet-4-5","inputTokens":9000,"outputTokens":10,"cacheReadTokens":8000,"cacheWriteTokens":0,"maxPromptTokens":128000}},"timestamp":"2026-03-01T09:00:02.000Z"}
+{"type":"assistant.message","data":{"content":"I commit.","toolRequests":[{"toolCallId":"t1","name":"bash","arguments":{"command":"git commit -am lexer"}}]},"timestamp":"2026-03-01T09:00:03.000Z"}
+{"type":"tool.execution_complete","data":{"toolCallId":"t1","success":true,"result":{"content":"[main abc1234] lexer\n 1 file changed"}},"timestamp":"2026-03-01T09:00:04.000Z"}
+{"type":"assistant.message","agentId":"a1","data":{"content":"","toolRequests":[{"toolCallId":"t2","name":"bash","arguments":{"command":"git commit -am theirs"}}]},"timestamp":"2026-03-01T09:00:05.000Z"}
+{"type":"session.usage_record","agentId":"a1","data":{"usage":{"model":"claude-sonnet-4-5","inputTokens":77,"outputTokens":1,"maxPromptTokens":128000}},"timestamp":"2026-03-01T09:00:06.000Z"}
+{"type":"session.compaction_complete","data":{"success":false},"timestamp":"2026-03-01T09:00:07.000Z"}
+{"type":"session.compaction_complete","data":{"success":true,"preCompactionTokens":9010,"trigger":"manual","summaryContent":"The lexer is committed."},"timestamp":"2026-03-01T09:00:08.000Z"}
+{"type":"session.usage_record","data":{"usage":{"model":"claude-sonnet-4-5","inputTokens":3000,"outputTokens":5,"maxPromptTokens":128000}},"timestamp":"2026-03-01T09:00:09.000Z"}
+`))
+	dir := func(h *host.Host) string {
+		return h.Dir(func(_, usual string) string { return filepath.Join(root, usual) })
+	}
+	r := run(t, options(t, dir, ""))
+	if len(r.Sessions) != 1 {
+		t.Fatalf("%d sessions", len(r.Sessions))
+	}
+	s := r.Sessions[0]
+	equal(t, "id", s.ID, "5555-s")
+	equal(t, "host", s.Host, "copilot")
+	equal(t, "project", s.Project, "/work/lexer")
+	equal(t, "title", s.Title, "Please write a lexer.")
+	equal(t, "turns", s.Turns, 1)
+	equal(t, "requests", s.Requests, 3)
+	equal(t, "input", s.Tokens.Input, int64(1000+77+3000))
+	equal(t, "read from the cache", s.Tokens.CacheRead, int64(8000))
+	equal(t, "window", s.Window, int64(128_000))
+	equal(t, "boundaries", s.Boundaries, map[string]int{"commit": 1})
+	equal(t, "compactions", len(s.Compactions), 1)
+	equal(t, "trigger", s.Compactions[0].Trigger, "manual")
+	equal(t, "before", s.Compactions[0].Before, int64(9010))
+	if o := options(t, dir, ""); len(run(t, Options{Files: o.Files, Now: o.Now, Loc: o.Loc, Settings: o.Settings, Host: "codex"}).Sessions) != 0 {
+		t.Error("another host's")
+	}
+}
+
 // TestHostile: files that are no sessions, cannot be read or end in the middle.
 func TestHostile(t *testing.T) {
 	t.Parallel()

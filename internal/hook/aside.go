@@ -62,6 +62,9 @@ func (c *call) record() error {
 // over what waits, and remembers what the end alone cannot be trusted with.
 func (c *call) begin() (host.Reply, error) {
 	var r host.Reply
+	if c.late { // the tool has long begun, and much may have happened since
+		return r, nil
+	}
 	g, ok := session.Look(c.sess)
 	start, notable := c.starts()
 	if ok && g.Worked && !g.Resting && !g.Waits && !notable {
@@ -88,7 +91,7 @@ func (c *call) begin() (host.Reply, error) {
 // stands: it may commit, or has to do with a pull request.
 func (c *call) starts() (host.CommandStarted, bool) {
 	tool := c.in.Tool
-	if tool.Kind != host.ShellTool || tool.ID == "" || c.late {
+	if tool.Kind != host.ShellTool || tool.ID == "" {
 		return host.CommandStarted{}, false
 	}
 	o := c.command()

@@ -284,3 +284,61 @@ func copilotPieces(c *cursor, p *Piece, fn func(*Piece)) {
 		}
 	}
 }
+
+// copilot reads one event. What a sub-agent said stands in the same file.
+func (w *walker) copilot(c *cursor) bool {
+	e := readCopilot(c)
+	if c.bad {
+		return true
+	}
+	s := &w.step
+	*s = w.base
+	s.Time, s.Side = parseTime(e.timestamp), e.agent
+	d := e.read()
+	switch string(e.typ) {
+	case "session.start", "session.resume":
+		s.CWD, _ = content(field(d.context, "cwd"))
+		s.Version = d.version
+		w.emit(AboutStep)
+	case "session.usage_record":
+		u := cursor{b: d.usage}
+		if u.open('{') {
+			if s.Usage = readCopilotUsage(&u); !u.bad {
+				w.emit(RequestStep)
+			}
+		}
+	case "user.message":
+		if text, ok := content(d.content); ok && len(text) > 0 {
+			s.Raw = d.content
+			if commandText(text) {
+				w.emit(HostStep)
+			} else {
+				w.emit(PromptStep)
+			}
+		}
+	case "assistant.message":
+		if text, ok := content(d.content); ok && len(text) > 0 {
+			s.Raw = d.content
+			w.emit(SaidStep)
+		}
+		d.eachCall(func(id, name, arguments []byte) {
+			s.Raw, s.Tool, s.ID = arguments, unescape(name), CallID{keyOf(id)}
+			w.emit(CallStep)
+		})
+	case "tool.execution_complete":
+		if raw := field(d.result, "content"); raw != nil && w.waits() {
+			s.Raw, s.ID, s.Failed = raw, CallID{keyOf(d.call)}, d.failed
+			w.emit(ResultStep)
+		}
+	case copilotCompacted:
+		if d.success {
+			s.Trigger, s.Pre = unescape(d.trigger), d.before
+			w.emit(CompactStep)
+			if len(d.summary) > 2 {
+				s.Raw = d.summary
+				w.emit(SummaryStep)
+			}
+		}
+	}
+	return true
+}

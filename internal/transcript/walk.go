@@ -93,9 +93,12 @@ func Walk(ctx context.Context, r io.Reader, h Host, waits func() bool, fn func(*
 			}
 			w.base = Step{Off: ln.off, End: ln.off + ln.size}
 			var whole bool
-			if h == Codex {
+			switch h {
+			case Codex:
 				whole = w.codex(&c)
-			} else {
+			case Copilot:
+				whole = w.copilot(&c)
+			default:
 				whole = w.claude(&c)
 			}
 			if !whole {
