@@ -43,7 +43,8 @@ $(TOOLS)/golangci-lint:
 
 # What it costs, as ratios wherever there is something to compare with: machines
 # are noisy, ratios less so. How often each package's benchmarks run depends on
-# how long one takes. OVERTONE_BENCH_MB is the size of the generated session.
+# how long one takes. OVERTONE_BENCH_MB is the size of the generated session, PKGS
+# the packages (make bin/bench.txt PKGS=internal/recall writes no page).
 bench: bin/bench.txt
 	@$(GO) run ./internal/eval/benchtab < bin/bench.txt > bin/benchmarks.md && mv bin/benchmarks.md docs/benchmarks.md
 
@@ -53,9 +54,10 @@ bench-check: bin/bench.txt
 
 .PHONY: bin/bench.txt bench-check
 bin/bench.txt: export OVERTONE_BENCH_MB ?= 1024
+bin/bench.txt: export PKGS ?=
 bin/bench.txt: build
 	@set -o pipefail; mkdir -p bin; \
-	for dir in $$(grep -rl --include='*_test.go' '^func Benchmark' internal | xargs -n1 dirname | sort -u); do \
+	for dir in $${PKGS:-$$(grep -rl --include='*_test.go' '^func Benchmark' internal | xargs -n1 dirname | sort -u)}; do \
 		case $$dir in internal/cli|internal/compress) n=1x;; internal/transcript|internal/compact|internal/audit) n=3x;; internal/recall) n=50x;; *) n=200x;; esac; \
 		echo "== $$dir"; \
 		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \

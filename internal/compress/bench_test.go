@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/eval/cost"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -80,7 +79,7 @@ func BenchmarkRun(b *testing.B) {
 	var p *Plan
 	b.Run("plan", func(b *testing.B) {
 		b.SetBytes(size)
-		peak, cpu := watchMemory(), cpuTime()
+		peak, cpu := cost.Memory(), cost.CPU()
 		for b.Loop() {
 			s, err := transcript.Read(b.Context(), path)
 			if err != nil {
@@ -94,12 +93,12 @@ func BenchmarkRun(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64(size>>20)*float64(b.N)/(cpuTime()-cpu).Seconds(), "MB/cpu-s")
+		b.ReportMetric(float64(size>>20)*float64(b.N)/(cost.CPU()-cpu).Seconds(), "MB/cpu-s")
 		b.ReportMetric(float64(peak())/(1<<20), "peakMB")
 	})
 	b.Run("clone", func(b *testing.B) {
 		b.SetBytes(size)
-		peak, cpu := watchMemory(), cpuTime()
+		peak, cpu := cost.Memory(), cost.CPU()
 		for b.Loop() {
 			res, err := p.Run(b.Context(), Builtin{}, RunOptions{ID: transcript.NewID(p.Session.Host, time.Now()), Now: time.Now()})
 			if err != nil {
@@ -107,28 +106,7 @@ func BenchmarkRun(b *testing.B) {
 			}
 			os.Remove(res.Clone.Path)
 		}
-		b.ReportMetric(float64(size>>20)*float64(b.N)/(cpuTime()-cpu).Seconds(), "MB/cpu-s")
+		b.ReportMetric(float64(size>>20)*float64(b.N)/(cost.CPU()-cpu).Seconds(), "MB/cpu-s")
 		b.ReportMetric(float64(peak())/(1<<20), "peakMB")
 	})
-}
-
-// watchMemory samples what the runtime holds from the system.
-func watchMemory() (peak func() uint64) {
-	debug.FreeOSMemory()
-	stop, done := make(chan struct{}), make(chan uint64)
-	go func() {
-		var top uint64
-		var m runtime.MemStats
-		for {
-			runtime.ReadMemStats(&m)
-			top = max(top, m.Sys-m.HeapReleased)
-			select {
-			case <-stop:
-				done <- top
-				return
-			case <-time.After(20 * time.Millisecond):
-			}
-		}
-	}()
-	return func() uint64 { close(stop); return <-done }
 }

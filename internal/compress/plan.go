@@ -193,7 +193,7 @@ func (p *Plan) mapTools(bands []Band) []Mapping {
 	return p.mapTurns(bands)
 }
 
-// newestHoldMost reports whether most of what tools said lies in the newest turns.
+// newestHoldMost reports whether half or more of what tools said lies in the newest turns.
 func (p *Plan) newestHoldMost() bool {
 	if len(p.Turns) <= p.Options.Newest {
 		return true
@@ -210,7 +210,7 @@ func (p *Plan) newestHoldMost() bool {
 			newest += int(p.Session.Entries[i].Tool)
 		}
 	}
-	return newest > old
+	return newest > 0 && newest >= old
 }
 
 // newestCalls is how many calls stay at the end where the newest turns are no

@@ -2,6 +2,7 @@ package compress
 
 import (
 	"container/heap"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,6 +16,9 @@ import (
 var worth = struct {
 	fact                                        [8]int // by extract.Kind
 	quantity, digit                             int    // a number with a unit; a single digit, in percent
+	quoted, place                               int    // a path that is written as code, in percent; a line of a file
+	word, version, inCode                       int    // a name of one word; a number that is quoted; one in a line of code
+	talk, thin                                  int    // where little is kept, in percent: what is said besides facts; facts in lines of code
 	decision                                    int    // a sentence that is certain to be one
 	user, rate, opening, asked, ask             int    // the user's sentences, and by length; his first, his requests and questions
 	closing, trouble, done, wordShare, wordMost int
@@ -22,14 +26,16 @@ var worth = struct {
 	floor, lead, least, room                    int
 }{
 	fact: [8]int{
-		extract.Path: 64, extract.URL: 56, extract.Hash: 50, extract.Number: 14, extract.Identifier: 38,
-		extract.Code: 32, extract.ErrorLine: 70,
+		extract.Path: 48, extract.URL: 80, extract.Hash: 40, extract.Number: 11, extract.Identifier: 48,
+		extract.Code: 46, extract.ErrorLine: 70,
 	},
-	quantity: 45, digit: 33,
-	decision: 140,
-	user:     44, rate: 18, opening: 40, asked: 34, ask: 28,
-	closing: 10, trouble: 30, done: 8, wordShare: 15, wordMost: 20,
-	again: 73, later: 135, code: 75,
+	quantity: 52, digit: 33,
+	quoted: 200, place: 40, talk: 115, thin: 70,
+	word: 10, version: 75, inCode: 0,
+	decision: 120,
+	user:     42, rate: 15, opening: 40, asked: 34, ask: 30,
+	closing: 10, trouble: 30, done: 6, wordShare: 13, wordMost: 20,
+	again: 73, later: 135, code: 90,
 	floor: 20, lead: 14, least: 4, room: 6,
 }
 
@@ -163,7 +169,13 @@ func (s *selection) read(n int, text string) {
 		use.governs = u.Kind == extract.Lead && (u.Cues&extract.Denied != 0 || t[0] == '|')
 		use.ids[0] = int32(len(s.ids))
 		for _, f := range u.Facts {
-			s.fact(n, f.Kind, t[f.Start:f.End], f.Kind == extract.Number && measured(t[f.End:]))
+			s.fact(n, f.Kind, t[f.Start:f.End], worthOf(f, u, t))
+			if end := lineNumber(f, t); end > f.End && worth.place > 0 {
+				s.fact(n, extract.URL, t[f.Start:end], worth.place)
+			}
+		}
+		for a, b := range quotes(t, u.Facts) {
+			s.fact(n, extract.Code, t[a:b], worth.fact[extract.Code])
 		}
 		own := s.ids[use.ids[0]:]
 		slices.Sort(own)
@@ -202,7 +214,7 @@ func idle(u extract.Unit, t string, user bool) bool {
 	}
 	switch {
 	case u.Kind == extract.CodeLine:
-		return words < 2 && names < 2
+		return words < 2 && names < 2 || breaksOff(t)
 	case u.Kind == extract.Row:
 		return names == 0 && words < 6
 	case names == 0 && words < 2:
@@ -218,6 +230,16 @@ func idle(u extract.Unit, t string, user bool) bool {
 	return facts == 0 && words <= worth.least // "This confirms the root cause."
 }
 
+// breaksOff reports whether a line of code is half of a statement.
+func breaksOff(t string) bool {
+	for _, end := range [...]string{"&&", "||", "(", "=", "+", "\\"} {
+		if strings.HasSuffix(t, end) {
+			return true
+		}
+	}
+	return false
+}
+
 // lastProse is the last sentence or item of a longer text: where agents say what
 // came out and ask what is next. It is -1 for a text of a sentence or two.
 func lastProse(units []extract.Unit) int {
@@ -229,26 +251,103 @@ func lastProse(units []extract.Unit) int {
 	return -1
 }
 
-// fact notes that a job states a fact.
-func (s *selection) fact(n int, k extract.Kind, t string, counted bool) {
+// worthOf is what a fact of a unit is worth. A writer who quotes a path or a
+// version as code means exactly that one.
+func worthOf(f extract.Span, u extract.Unit, t string) int {
+	w := worth.fact[f.Kind]
+	quoted := f.Start > 0 && t[f.Start-1] == '`'
+	switch f.Kind {
+	case extract.Number:
+		switch {
+		case quoted:
+			return worth.version
+		case measured(t[f.End:]):
+			return worth.quantity
+		case u.Kind == extract.CodeLine:
+			return worth.inCode
+		case f.End-f.Start == 1:
+			return w * worth.digit / 100
+		}
+	case extract.Identifier:
+		if !quoted && !hump(t[f.Start:f.End]) {
+			return worth.word
+		}
+	case extract.Path, extract.Hash:
+		if quoted {
+			return w * worth.quoted / 100
+		}
+	}
+	return w
+}
+
+// hump reports whether a name is made of several words, which nobody writes by
+// chance: loadRow, load_row; not JSON or P1.
+func hump(w string) bool {
+	for i := 1; i < len(w); i++ {
+		if w[i] == '_' || w[i] >= 'A' && w[i] <= 'Z' && w[i-1] >= 'a' && w[i-1] <= 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+// quotes tells what a text quotes as code that is no fact by itself: `src/`,
+// `*bool`.
+func quotes(t string, facts []extract.Span) iter.Seq2[int, int] {
+	return func(yield func(a, b int) bool) {
+		for at := 0; ; {
+			i := strings.IndexByte(t[at:], '`')
+			if i < 0 {
+				return
+			}
+			a := at + i + 1
+			n := strings.IndexByte(t[a:], '`')
+			if n < 0 {
+				return
+			}
+			at = a + n + 1
+			inside := func(f extract.Span) bool { return f.Start >= a-1 && f.End <= at && f.Kind != extract.ErrorLine }
+			if n >= shortQuote && n <= longQuote && !slices.ContainsFunc(facts, inside) && !yield(a, a+n) {
+				return
+			}
+		}
+	}
+}
+
+// Lengths of a quotation that is a name: a shorter one is a sign, a longer one
+// lost its other tick.
+const shortQuote, longQuote = 3, 80
+
+// lineNumber is where the number of a line behind a path ends.
+func lineNumber(f extract.Span, t string) int {
+	if f.Kind != extract.Path || !strings.HasPrefix(t[f.End:], ":") {
+		return f.End
+	}
+	end := f.End + 1
+	for end < len(t) && t[end] >= '0' && t[end] <= '9' {
+		end++
+	}
+	if end == f.End+1 {
+		return f.End
+	}
+	return end
+}
+
+// fact notes that a job states a fact. It is worth what it is where it is worth
+// most.
+func (s *selection) fact(n int, k extract.Kind, t string, w int) {
 	h := hashOf(k, t)
-	if counted {
+	if k == extract.Number && w == worth.quantity {
 		h++ // 5 seconds are not section 5
 	}
 	id, ok := s.known[h]
 	if !ok {
 		id = int32(len(s.facts))
 		s.known[h] = id
-		w := worth.fact[k]
-		switch {
-		case counted:
-			w = worth.quantity
-		case k == extract.Number && len(t) == 1:
-			w = w * worth.digit / 100
-		}
-		s.facts = append(s.facts, factUse{worth: int32(w)})
+		s.facts = append(s.facts, factUse{})
 	}
-	s.facts[id].last = int32(n)
+	f := &s.facts[id]
+	f.worth, f.last = max(f.worth, int32(w)), int32(n)
 	s.ids = append(s.ids, id)
 }
 
@@ -409,7 +508,7 @@ func (s *selection) spend(jobs []int) {
 			}
 		}
 		for i := s.first[n]; i < s.first[n+1]; i++ {
-			if u := &s.units[i]; u.kind != extract.Lead && (u.kind != extract.CodeLine || u.loud || !spoken) {
+			if u := &s.units[i]; u.kind != extract.Lead && (u.kind != extract.CodeLine || u.loud || !spoken || s.named(u)) {
 				s.push(q, i)
 			}
 		}
@@ -429,12 +528,18 @@ func (s *selection) spend(jobs []int) {
 			continue
 		}
 		cost := s.cost(c.unit)
-		if cost > left {
+		_, joined := s.joint(c.unit, s.value(c.unit), cost)
+		if joined && cost+int(s.units[u.lead].cost) <= left {
+			left -= int(s.units[u.lead].cost)
+		} else if joined = false; cost > left {
 			continue
 		}
 		left -= cost
 		fresh := !s.open[u.job]
 		s.keep(c.unit)
+		if joined {
+			s.keep(u.lead)
+		}
 		for i := s.first[u.job]; fresh && i < s.first[u.job+1]; i++ {
 			if s.units[i].kind != extract.CodeLine {
 				continue
@@ -473,39 +578,91 @@ func (s *selection) cost(i int32) int {
 	return cost
 }
 
-// density is what a unit is worth per character, 0 when it is not worth keeping
-// at all.
+// density is what a unit is worth per character, alone or with what introduces
+// it; 0 when it is not worth keeping at all.
 func (s *selection) density(i int32) int {
 	u := &s.units[i]
-	band := s.jobs[u.job].band + 1
-	if u.kind != extract.Lead && (u.idle || s.said[u.text] == band) {
+	if u.kind != extract.Lead && (u.idle || s.said[u.text] == s.jobs[u.job].band+1) {
 		return 0
 	}
+	w := s.value(i)
+	if w < worth.floor && u.kind != extract.Lead {
+		return 0
+	}
+	d, _ := s.joint(i, w, s.cost(i))
+	return d
+}
+
+// scarce reports whether so little of a unit's band is kept that a line of code
+// takes a sentence's place.
+func (s *selection) scarce(u *unitUse) bool { return s.percent(s.jobs[u.job]) < 20 }
+
+// value is what a unit is worth, given what is kept already.
+func (s *selection) value(i int32) int {
+	u := &s.units[i]
 	w := int(u.plain)
+	if s.scarce(u) {
+		w = w * worth.talk / 100
+	}
 	if u.kind == extract.Lead {
 		w = worth.lead
 	}
 	for _, id := range s.ids[u.ids[0]:u.ids[1]] {
-		f := &s.facts[id]
-		v := int(f.worth)
-		if f.last > u.job {
-			v = v * worth.later / 100
-		}
-		switch {
-		case s.told[told{u.job, id}]:
-			v = 0
-		case f.band == band:
-			v = v * worth.again / 100
-		}
-		if u.kind == extract.CodeLine {
-			v = v * worth.code / 100
-		}
-		w += v
+		w += s.factValue(u, id)
 	}
-	if w < worth.floor && u.kind != extract.Lead {
+	return w
+}
+
+func (s *selection) factValue(u *unitUse, id int32) int {
+	f := &s.facts[id]
+	v := int(f.worth)
+	if f.last > u.job {
+		v = v * worth.later / 100
+	}
+	switch {
+	case s.told[told{u.job, id}]:
 		return 0
+	case f.band == s.jobs[u.job].band+1:
+		v = v * worth.again / 100
 	}
-	return w << 10 / (max(s.cost(i), 1) + worth.room)
+	if u.kind == extract.CodeLine {
+		v = v * worth.code / 100
+		if s.scarce(u) {
+			v = v * worth.thin / 100
+		}
+	}
+	return v
+}
+
+// joint is the density of a unit of this worth and cost, and whether it is
+// higher with its lead: "In `+"`data.go`"+` there is a limit:" brings the line below it
+// along.
+func (s *selection) joint(i int32, w, cost int) (density int, joined bool) {
+	u := &s.units[i]
+	density = w << 10 / (max(cost, 1) + worth.room)
+	if u.lead < 0 || s.units[u.lead].kept || s.needsLead(u) {
+		return density, false
+	}
+	l := &s.units[u.lead]
+	if s.needsLead(l) {
+		return density, false // it would bring a third along
+	}
+	w += worth.lead
+	own := s.ids[u.ids[0]:u.ids[1]]
+	for _, id := range s.ids[l.ids[0]:l.ids[1]] {
+		if _, both := slices.BinarySearch(own, id); !both {
+			w += s.factValue(l, id)
+		}
+	}
+	if with := w << 10 / (max(cost+int(l.cost), 1) + worth.room); with > density {
+		return with, true
+	}
+	return density, false
+}
+
+// named reports whether a unit's lead states facts.
+func (s *selection) named(u *unitUse) bool {
+	return u.lead >= 0 && s.units[u.lead].ids[1] > s.units[u.lead].ids[0]
 }
 
 // keep marks a unit and the lead that governs it as kept.

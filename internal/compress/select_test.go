@@ -66,6 +66,38 @@ func TestGoverningLeadStays(t *testing.T) {
 	}
 }
 
+// What names the file of a line comes with the line.
+func TestLeadWithNamesStays(t *testing.T) {
+	t.Parallel()
+	talk := strings.Repeat("It was a long and winding afternoon with much talk about nothing. ", 10)
+	got := band(t, 20, "x", talk+"\n\nThe limit in `internal/cfg/load.go:42` and `maxRows`:\n\n```\nconst maxRows = 20 // was loadLimit\n```\n")[1]
+	if !strings.Contains(got, "internal/cfg/load.go:42") || !strings.Contains(got, "const maxRows") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestHalfAStatementIsNotKept(t *testing.T) {
+	t.Parallel()
+	got := band(t, 60, "x", "The check in `load_row` is wrong because it compares too early.\n\n```\nif state.SessionID != currentSessionID &&\n\tstate.CheckpointCount > minCheckpoints {\n```\n")[1]
+	if strings.Contains(got, "&&") {
+		t.Errorf("%q", got)
+	}
+}
+
+// A name that is made of words is needed word for word; an acronym is not, and
+// what is quoted is meant.
+func TestNamesBeforeAcronyms(t *testing.T) {
+	t.Parallel()
+	got := band(t, 60, "x", "The JSON and the TOML of the CLI go through the API of the TUI here. The rows of loadRow go through save_row and parseKey over here.")[1]
+	if !strings.Contains(got, "loadRow") || strings.Contains(got, "TOML") {
+		t.Errorf("%q", got)
+	}
+	got = band(t, 60, "x", "The folder that is meant here is the one that is called `src/` today. The folder that is meant here is the one that is called src now.")[1]
+	if !strings.Contains(got, "`src/`") {
+		t.Errorf("%q", got)
+	}
+}
+
 // Whatever the texts: the band keeps its budget, every result is a mark or whole
 // units of its text in order, and a second run says the same.
 func TestBandProperties(t *testing.T) {

@@ -398,6 +398,10 @@ func output(t string) bool {
 	if len(t) >= 2 && (t[0] == '+' || t[0] == '-') && t[1] != ' ' && t[1] != '-' || strings.HasPrefix(t, "@@ ") || strings.HasPrefix(t, "at ") && strings.IndexByte(t, '(') > 0 {
 		return true
 	}
+	// Trees, tables and frames are drawn.
+	if r, _ := utf8.DecodeRuneInString(t); r >= 0x2500 && r <= 0x257F {
+		return true
+	}
 	signs, letters := 0, 0
 	for i := 0; i < len(t); i++ {
 		switch c := t[i]; {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/eval/cost"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -34,12 +35,12 @@ func benchCorpus(b *testing.B) (*corpus, int64) {
 // machine, so the processor's time is told as well.
 func BenchmarkSearch(b *testing.B) {
 	c, size := benchCorpus(b)
-	cpu, start := cpuTime(), time.Now()
+	cpu, start := cost.CPU(), time.Now()
 	x := c.open()
 	if err := x.Update(context.Background(), nil); err != nil {
 		b.Fatal(err)
 	}
-	took, used := time.Since(start), cpuTime()-cpu
+	took, used := time.Since(start), cost.CPU()-cpu
 	entries, _ := os.ReadDir(filepath.Join(c.home, ".overtone", Folder))
 	bytes := int64(0)
 	for _, e := range entries {
@@ -58,13 +59,13 @@ func BenchmarkSearch(b *testing.B) {
 	})
 	// Nothing changed, so nothing but names and times of files is looked at.
 	b.Run("again", func(b *testing.B) {
-		cpu, read := cpuTime(), bytesRead()
+		cpu, read := cost.CPU(), bytesRead()
 		for b.Loop() {
 			if err := c.open().Update(context.Background(), nil); err != nil {
 				b.Fatal(err)
 			}
 		}
-		b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(b.N)/1000, "cpu-ms/op")
+		b.ReportMetric(float64((cost.CPU()-cpu).Microseconds())/float64(b.N)/1000, "cpu-ms/op")
 		if read >= 0 {
 			b.ReportMetric(float64(bytesRead()-read)/float64(b.N)/1024, "kB-read/op")
 		}
@@ -75,7 +76,7 @@ func BenchmarkSearch(b *testing.B) {
 		"typo":   c.words[5000] + " x" + c.words[9000][1:] + " " + c.words[300],
 	} {
 		b.Run(name, func(b *testing.B) {
-			cpu := cpuTime()
+			cpu := cost.CPU()
 			hits := 0
 			for b.Loop() {
 				res, err := c.open().Search(context.Background(), Query{Text: text})
@@ -84,7 +85,7 @@ func BenchmarkSearch(b *testing.B) {
 				}
 				hits = res.Total
 			}
-			b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(b.N)/1000, "cpu-ms/op")
+			b.ReportMetric(float64((cost.CPU()-cpu).Microseconds())/float64(b.N)/1000, "cpu-ms/op")
 			b.ReportMetric(float64(hits), "hits")
 		})
 	}
@@ -122,11 +123,11 @@ func BenchmarkSessions5000(b *testing.B) {
 		}
 	}
 	list()
-	cpu := cpuTime()
+	cpu := cost.CPU()
 	for b.Loop() {
 		list()
 	}
-	b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(b.N)/1000, "cpu-ms/op")
+	b.ReportMetric(float64((cost.CPU()-cpu).Microseconds())/float64(b.N)/1000, "cpu-ms/op")
 }
 
 // The worst text for an index: names that all differ, as a dump of a heap or of a
@@ -166,11 +167,11 @@ func BenchmarkDistinctNames(b *testing.B) {
 		}
 		return res.Total
 	}
-	cpu, start := cpuTime(), time.Now()
+	cpu, start := cost.CPU(), time.Now()
 	if ask(c.open(), name(123_456)) != 1 {
 		b.Fatal("a name is not found")
 	}
-	took, used := time.Since(start), cpuTime()-cpu
+	took, used := time.Since(start), cost.CPU()-cpu
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
 			time.Sleep(time.Nanosecond) // measured above, once

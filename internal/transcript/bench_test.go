@@ -8,13 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/eval/cost"
 )
 
 // benchSize is 64 MB, or OVERTONE_BENCH_MB: the full measurement takes 1024.
@@ -105,7 +106,7 @@ func gjsonPass(b *testing.B, path string) {
 func compare(b *testing.B, work func(path string)) {
 	path, _ := benchFile(b)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	peak := watchMemory()
+	peak := cost.Memory()
 	best := [2]time.Duration{time.Hour, time.Hour}
 	for b.Loop() {
 		begin := time.Now()
@@ -158,26 +159,4 @@ func BenchmarkClone(b *testing.B) {
 		}
 		os.Remove(c.Path)
 	})
-}
-
-// watchMemory samples what the runtime holds from the system, as the process's
-// own size would show.
-func watchMemory() (peak func() uint64) {
-	debug.FreeOSMemory()
-	stop, done := make(chan struct{}), make(chan uint64)
-	go func() {
-		var top uint64
-		var m runtime.MemStats
-		for {
-			runtime.ReadMemStats(&m)
-			top = max(top, m.Sys-m.HeapReleased)
-			select {
-			case <-stop:
-				done <- top
-				return
-			case <-time.After(20 * time.Millisecond):
-			}
-		}
-	}()
-	return func() uint64 { close(stop); return <-done }
 }

@@ -288,21 +288,8 @@ func (r *record) usageValue() (Usage, bool) {
 }
 
 // readUsage reads Claude Code's message.usage.
-func readUsage(c *cursor) (u Usage) {
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "input_tokens":
-			u.Input = c.integer()
-		case "cache_creation_input_tokens":
-			u.CacheCreation = c.integer()
-		case "cache_read_input_tokens":
-			u.CacheRead = c.integer()
-		case "output_tokens":
-			u.Output = c.integer()
-		default:
-			c.value()
-		}
-	}
+func readUsage(c *cursor) Usage {
+	u, _ := readClaudeUsage(c)
 	return u
 }
 

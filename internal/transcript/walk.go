@@ -367,7 +367,7 @@ func (w *walker) compactMetadata(raw []byte) {
 	}
 }
 
-// readClaudeUsage is readUsage with what was written for an hour.
+// readClaudeUsage reads message.usage, and what of it was written for an hour.
 func readClaudeUsage(c *cursor) (u Usage, hour int64) {
 	for first := true; c.more('}', &first); {
 		switch string(c.key()) {

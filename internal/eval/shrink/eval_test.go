@@ -150,8 +150,9 @@ func percent(a, b int) float64 {
 	return 100 * float64(a) / float64(b)
 }
 
-// measure scores the product and the baselines of the same size.
-func measure(t *testing.T, c corpus, level compress.Level) []*score {
+// measure scores the product and the baselines of the same size, and returns the
+// row of the summary.
+func measure(t *testing.T, c corpus, level compress.Level) string {
 	var pairs []pair
 	for _, f := range c.files {
 		pairs = append(pairs, compressed(t, f, level)...)
@@ -234,13 +235,13 @@ func measure(t *testing.T, c corpus, level compress.Level) []*score {
 		}
 		return m
 	}
-	fmt.Fprintf(&b, "\n  against the best baseline: hard ×%.2f, soft ×%.2f, read ×%.2f", ours.share(hard)/best(hard), ours.share(soft)/best(soft), ours.share(told)/best(told))
-	for _, name := range []string{"quantity", "error"} {
-		only := func(k kind) bool { return k.name == name }
-		fmt.Fprintf(&b, ", %s ×%.2f", name, ours.share(only)/best(only))
-	}
 	t.Log("\n" + b.String())
-	return out
+	row := fmt.Sprintf("%-9s %-15s %5.1f%%", c.name, level, percent(ours.chars, total))
+	only := func(name string) func(kind) bool { return func(k kind) bool { return k.name == name } }
+	for _, want := range []func(kind) bool{hard, soft, told, only("quantity"), only("error")} {
+		row += fmt.Sprintf("  %4.1f/%4.1f ×%.2f", ours.share(want), best(want), ours.share(want)/best(want))
+	}
+	return row + fmt.Sprintf("  %4.1f%%  %4.1f%%  %d", percent(ours.lost, ours.denied), percent(ours.rest, ours.pieces), ours.cut)
 }
 
 func TestEval(t *testing.T) {
@@ -248,13 +249,16 @@ func TestEval(t *testing.T) {
 		t.Skip("make eval runs this")
 	}
 	only := os.Getenv("OVERTONE_EVAL_ONLY")
+	var rows []string
 	for _, c := range corpora(t) {
 		if only != "" && !strings.Contains(c.name, only) {
 			continue
 		}
 		slices.Sort(c.files)
 		for _, l := range []compress.Level{compress.Compress, compress.HeavyCompress} {
-			measure(t, c, l)
+			rows = append(rows, measure(t, c, l))
 		}
 	}
+	t.Logf("kept in percent / best baseline of this run, and their ratio; denials lost, remnants, cut tokens\n  %-9s %-15s %6s  %-15s  %-15s  %-15s  %-15s  %-15s  %6s %6s  %s\n  %s",
+		"", "", "size", "hard facts", "soft", "soft, as read", "quantity", "error", "denial", "remn.", "cut", strings.Join(rows, "\n  "))
 }

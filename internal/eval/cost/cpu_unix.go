@@ -1,15 +1,15 @@
 //go:build unix
 
-package compress
+package cost
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime is what this process has used: unlike the clock it says the same on a
+// CPU is what this process has used: unlike the clock it says the same on a
 // busy machine.
-func cpuTime() time.Duration {
+func CPU() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
