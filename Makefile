@@ -77,7 +77,7 @@ eval:
 team-proof: export OVERTONE_TEAM_PROOF ?= 1000000
 team-proof: export OVERTONE_TEAM_RECORD ?= $(CURDIR)/docs/team.md
 team-proof:
-	$(GO) test -count=1 -timeout 60m -v -run '^TestProof$$' ./internal/team
+	$(GO) test -count=1 -timeout 60m -v -run '^(TestCluster|TestProof)$$' ./internal/team
 
 # A minute for every fuzz target, and the guard against a real shell.
 fuzz: FUZZTIME ?= 60s
