@@ -248,6 +248,7 @@ func (c *call) node(tx *session.Tx, stage string) workflow.NodeContext {
 				return blueprint.Inside(o.Root, path)
 			}
 			_, err := tx.ReadContext(path)
+			c.unread(err)
 			return err == nil
 		},
 	})

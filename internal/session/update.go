@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -88,6 +89,9 @@ func (tx *Tx) Reported(stage string) bool {
 		return true
 	}
 	_, err := tx.ReadContext(tx.Session().ContextPath(stage))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		tx.o.Warn(err)
+	}
 	return err == nil
 }
 

@@ -136,7 +136,10 @@ const mergedMax = 64 << 10
 // writeMerged joins the reports of the stages that failed in a barrier. A report
 // that is not there, or is not one of ours, is named and left out.
 func writeMerged(tx *store.Tx, lang message.Lang, sources []workflow.Source) error {
-	var b strings.Builder
+	var (
+		b      strings.Builder
+		unread []error
+	)
 	for i, src := range sources {
 		if i > 0 {
 			b.WriteString("\n\n---\n\n")
@@ -146,13 +149,16 @@ func writeMerged(tx *store.Tx, lang message.Lang, sources []workflow.Source) err
 		switch {
 		case err != nil:
 			b.WriteString(message.MergedMissing.In(lang) + "\n")
+			if !errors.Is(err, fs.ErrNotExist) {
+				unread = append(unread, err)
+			}
 		case len(data) > mergedMax:
 			b.WriteString(strings.ToValidUTF8(string(data[:mergedMax]), "") + "\n\n" + message.MergedCut.In(lang))
 		default:
 			b.Write(data)
 		}
 	}
-	return tx.WriteContext(workflow.MergedContext, []byte(b.String()))
+	return errors.Join(append(unread, tx.WriteContext(workflow.MergedContext, []byte(b.String())))...)
 }
 
 // Rules are the engine's settings of a configuration.
