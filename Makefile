@@ -4,14 +4,17 @@ SHELL := bash
 GO ?= go
 BIN := bin/overtone
 TOOLS := .tools
+# The commit goes into the programs where git can tell it; a checkout of somebody
+# else's would fail the build otherwise.
+VCS = $(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
 LINT_VERSION := v2.14.0
 
 .PHONY: build demo test e2e e2e-latest e2e-soak lint bench eval fuzz race crash pictures release-snapshot release-npm clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
-	CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -o $(BIN) ./cmd/overtone
-	CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -o bin/overtone-team ./cmd/overtone-team
+	CGO_ENABLED=0 $(GO) build -buildvcs=$(VCS) -trimpath -o $(BIN) ./cmd/overtone
+	CGO_ENABLED=0 $(GO) build -buildvcs=$(VCS) -trimpath -o bin/overtone-team ./cmd/overtone-team
 
 demo: build
 	@$(BIN) demo

@@ -8,6 +8,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^var Version = "\(.*\)"/\1/p' internal/cli/root.go)-snapshot
+vcs=$(git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
 rm -rf dist
 mkdir -p dist/homebrew/Formula
 sh release/completions.sh dist/completions
@@ -23,7 +24,7 @@ for p in $all; do
 	dir=dist/${os}_$arch
 	mkdir -p "$dir/completions"
 	for program in overtone overtone-team; do
-		CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath \
+		CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -buildvcs="$vcs" -trimpath \
 			-ldflags "-s -w -X github.com/seed-6d03985f/overtone/internal/cli.Version=$version" -o "$dir/$program$exe" ./cmd/$program
 	done
 	cp LICENSE README.md CHANGELOG.md "$dir"
