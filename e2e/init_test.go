@@ -144,7 +144,7 @@ func TestInitCodex(t *testing.T) {
 		}
 	}
 	slices.Sort(ours)
-	want := []string{"postCompact ", "postToolUse Bash|apply_patch|update_plan", "preCompact ", "sessionStart compact", "stop ", "userPromptSubmit "}
+	want := []string{"postCompact ", "postToolUse Bash|apply_patch|update_plan|spawn_agent|.*wait_agent|.*send_input|.*close_agent", "preCompact ", "preToolUse Bash|apply_patch|spawn_agent", "sessionStart compact|resume", "stop ", "subagentStart ", "subagentStop ", "userPromptSubmit "}
 	if !slices.Equal(ours, want) || len(got.Get("hooks").Array()) != len(want)+1 {
 		t.Errorf("hooks %v, want %v and one more:\n%s", ours, want, got.Raw)
 	}

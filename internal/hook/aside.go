@@ -122,6 +122,7 @@ func (c *call) endCommands(tx *session.Tx, over bool) {
 const (
 	lagWait  = 20 * time.Millisecond
 	lagTries = 10
+	lagTurn  = 25 // of a whole turn
 )
 
 // ended is how a command ended, by the session's file.

@@ -31,6 +31,10 @@ func (c *call) stop() (host.Reply, error) {
 			return host.Reply{}, err
 		}
 	}
+	// Without the lock, and once a turn: the file is the only one that tells.
+	for n := 0; c.host.FileTells && n < lagTurn && !transcript.Ends(c.in.Transcript); n++ {
+		time.Sleep(lagWait)
+	}
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
 		tx.Rested(c.in.Background, c.in.Lists)

@@ -205,6 +205,22 @@ func Calling(path string) (since time.Time, ok bool) {
 	return since, ok
 }
 
+// Ends reports whether the end of the newest turn stands in the file, of a host that
+// writes down its own hooks behind what they are told of (Copilot CLI).
+func Ends(path string) (ends bool) {
+	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
+		switch gjson.GetBytes(line, "type").String() {
+		case "hook.start":
+			ends = gjson.GetBytes(line, "data.hookType").String() == "agentStop"
+			return !ends
+		case "user.message":
+			return false
+		}
+		return true
+	})
+	return ends
+}
+
 // ToolAnswer is what a tool answered, as the end of a session's file tells it.
 type ToolAnswer struct {
 	Text   string

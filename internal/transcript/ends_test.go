@@ -1,0 +1,43 @@
+package transcript_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// TestEnds: the end of a turn is in the file once the hook that is told of it is.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	const (
+		asked   = `{"type":"user.message","data":{"content":"go on"}}`
+		said    = `{"type":"assistant.message","data":{"content":"done"}}`
+		told    = `{"type":"hook.start","data":{"hookType":"agentStop"}}`
+		another = `{"type":"hook.start","data":{"hookType":"postToolUse"}}`
+	)
+	for _, c := range []struct {
+		lines []string
+		want  bool
+	}{
+		{nil, false},
+		{[]string{asked, said}, false},
+		{[]string{asked, another, said}, false},
+		{[]string{asked, said, told}, true},
+		{[]string{asked, said, told, `{"type":"hook.end"}`}, true},
+		{[]string{asked, said, told, asked, said}, false},
+	} {
+		path := filepath.Join(t.TempDir(), "events.jsonl")
+		if err := os.WriteFile(path, []byte(strings.Join(c.lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := transcript.Ends(path); got != c.want {
+			t.Errorf("%v: %v", c.lines, got)
+		}
+	}
+	if transcript.Ends(filepath.Join(t.TempDir(), "none")) {
+		t.Error("a file that is not there has no end")
+	}
+}
