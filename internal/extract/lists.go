@@ -126,14 +126,9 @@ var cueNames = map[string]Cue{
 	"trouble": Trouble, "denied": Denied, "contrast": Contrast, "narration": Narration, "argued": Argued, "past": Past,
 }
 
-// Hooks ask for decisions only, and each of them is a process: the whole table
-// would cost it half a millisecond, the two lists a tenth of that.
-var (
-	cues      = sync.OnceValue(func() *cueTable { return newCueTable(^Cue(0)) })
-	decisions = sync.OnceValue(func() *cueTable { return newCueTable(Decided | Rule) })
-)
+var cues = sync.OnceValue(newCueTable)
 
-func newCueTable(want Cue) *cueTable {
+func newCueTable() *cueTable {
 	t := &cueTable{words: map[string]Cue{}, stems: map[string]Cue{}, heads: map[string]bool{}, firsts: map[string]bool{}}
 	for line := range strings.Lines(cueWords) {
 		name, list, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
@@ -141,9 +136,6 @@ func newCueTable(want Cue) *cueTable {
 			continue
 		}
 		cue := cueNames[name]
-		if cue&want == 0 {
-			continue
-		}
 		for w := range strings.SplitSeq(list, ", ") {
 			switch first, _ := utf8.DecodeRuneInString(w); {
 			case unspaced(first):

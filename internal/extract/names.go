@@ -91,37 +91,45 @@ func (s *NameScan) Next() (Name, bool) {
 				continue
 			}
 		}
+		if shape&^(nameLower|nameUpper|nameDigit|nameUnder|nameHump) == 0 {
+			if n, ok := s.identifier(word, shape&nameHump != 0); ok {
+				return n, true
+			}
+			continue
+		}
 		s.start, s.end = start, i
 	}
 }
 
 // skip moves to the next byte of a word and keeps count of the lines.
 func (s *NameScan) skip() bool {
-	b := s.Text
-	for s.at < len(b) {
-		c := b[s.at]
+	b, i := s.Text, s.at
+	for i < len(b) {
+		c := b[i]
 		if nameClass[c] != 0 {
+			s.at = i
 			return true
 		}
-		s.at++
+		i++
 		if c == '\n' {
 			s.newline()
-		} else if c == '\\' && s.Escaped && s.at < len(b) {
-			switch b[s.at] {
+		} else if c == '\\' && s.Escaped && i < len(b) {
+			switch b[i] {
 			case 'n':
 				s.newline()
 			case 'u':
-				s.at = min(len(b), s.at+4)
+				i = min(len(b), i+4)
 			case '\\':
 				// A line end inside a string that was quoted twice.
-				if s.at+2 < len(b) && b[s.at+1] == 'n' && nameClass[b[s.at+2]]&nameLower == 0 {
-					s.at++
+				if i+2 < len(b) && b[i+1] == 'n' && nameClass[b[i+2]]&nameLower == 0 {
+					i++
 					s.newline()
 				}
 			}
-			s.at++
+			i++
 		}
 	}
+	s.at = i
 	return false
 }
 
@@ -209,8 +217,13 @@ func (s *NameScan) part() (Name, bool) {
 		j++
 	}
 	s.start = j
-	w := b[i:j]
-	if len(w) < minIdentifier || len(w) > maxName || !identifier(w) || !nameable(w) {
+	return s.identifier(b[i:j], false)
+}
+
+// identifier takes a word as a name if it is written like one; humped says that it
+// has a hump for certain.
+func (s *NameScan) identifier(w []byte, humped bool) (Name, bool) {
+	if len(w) < minIdentifier || len(w) > maxName || !(humped && nameClass[w[0]]&nameDigit == 0 || identifier(w)) || !nameable(w) {
 		s.plain(w)
 		return Name{}, false
 	}
@@ -247,11 +260,12 @@ func nameable(w []byte) bool {
 		if k&(nameLower|nameUpper|nameDigit) == 0 {
 			continue
 		}
+		if class[c]&isHex == 0 { // a letter, and no hash
+			letter, hex = true, 0
+			break
+		}
 		letter = letter || k&nameDigit == 0
 		digit = digit || k&nameDigit != 0
-		if class[c]&isHex == 0 {
-			hex = -len(w) // no hash
-		}
 		hex++
 	}
 	if !letter || digit && hex >= minHash {

@@ -106,7 +106,7 @@ func (n Node) Serve(ctx context.Context, ready func(url string)) error {
 		if err != nil {
 			return message.WithHint(fmt.Errorf("hub: %w", err), message.HintTeamListen)
 		}
-		l.Close()
+		_ = l.Close()
 	}
 	// Read before the configuration is made of it: a machine that is let in while
 	// the node starts is one that tend finds.
