@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -37,10 +38,16 @@ func parse(in io.Reader) (rows []row, err error) {
 			pkg = fields[1]
 			continue
 		}
+		if what, cost, ok := strings.Cut(scan.Text(), ": "); ok && strings.HasPrefix(what, "Claude Code ") {
+			if r, ok := onHost(what, strings.Fields(cost)); ok {
+				rows = append(rows, r)
+			}
+			continue
+		}
 		if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") {
 			continue
 		}
-		name, _, _ := strings.Cut(strings.TrimPrefix(fields[0], "Benchmark"), "-")
+		name := procs.ReplaceAllString(strings.TrimPrefix(fields[0], "Benchmark"), "")
 		for i := 2; i+1 < len(fields); i += 2 {
 			v, err := strconv.ParseFloat(fields[i], 64)
 			if err != nil {
@@ -55,19 +62,52 @@ func parse(in io.Reader) (rows []row, err error) {
 	return rows, scan.Err()
 }
 
+// procs is how many processors a benchmark had, behind its name.
+var procs = regexp.MustCompile(`-[0-9]+$`)
+
+// onHost is a line of what calls cost on the real host.
+func onHost(what string, cost []string) (row, bool) {
+	if len(cost) == 0 {
+		return row{}, false
+	}
+	v, err := strconv.ParseFloat(cost[0], 64)
+	unit := "× one empty program"
+	if len(cost) > 1 {
+		unit = "ms a call"
+	}
+	return row{"on the host", what, unit, v}, err == nil
+}
+
+// shown is a value as people write it.
+func shown(r row) string {
+	if r.Unit == "ns/op" {
+		d := time.Duration(r.Value)
+		for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
+			if d >= unit {
+				return d.Round(unit / 100).String()
+			}
+		}
+		return d.String()
+	}
+	if r.Value >= 1000 {
+		return strconv.FormatFloat(r.Value, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(r.Value, 'g', 4, 64)
+}
+
 // page is the table, with an anchor for each row that a number elsewhere can point to.
 func page(rows []row, machine string, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench` on %s, %s. `make bench-check` fails where a ratio has become worse by more than 25 %%.\n\n", now.UTC().Format(time.DateOnly), machine)
 	b.WriteString("| Package | Benchmark | Measure | Value |\n|---|---|---|---:|\n")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | <a id=\"%s\"></a>%s | %s | %s |\n", r.Package, anchor(r), r.Name, r.Unit, strconv.FormatFloat(r.Value, 'g', 6, 64))
+		fmt.Fprintf(&b, "| %s | <a id=\"%s\"></a>%s | %s | %s |\n", r.Package, anchor(r), r.Name, strings.Replace(r.Unit, "ns/op", "time", 1), shown(r))
 	}
 	return b.String()
 }
 
 func anchor(r row) string {
-	return strings.ToLower(strings.NewReplacer("/", "-", " ", "-", "µ", "u", "%", "pct").Replace(r.Name + "-" + r.Unit))
+	return strings.ToLower(strings.NewReplacer("/", "-", " ", "-", "µ", "u", "%", "pct", ",", "").Replace(r.Name + "-" + r.Unit))
 }
 
 // read takes the rows of a page back.
