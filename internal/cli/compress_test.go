@@ -68,6 +68,13 @@ type service struct {
 	reply  func(n int, w http.ResponseWriter) bool // true when it answered itself
 }
 
+// calls is how often it was asked; one that was broken off may still be counted.
+func (s *service) calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.bodies)
+}
+
 func (s *service) start(t *testing.T) string {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
@@ -117,12 +124,12 @@ func TestCompressThroughAService(t *testing.T) {
 	}
 	// A second run finds everything in the cache, and asks nobody.
 	out.Reset()
-	calls := len(s.bodies)
+	calls := s.calls()
 	if code := cli.Main([]string{"compress", serviceSession, "--bands", "0-100:compress", "--provider", "openai", "--model", "m1", "--base-url", url, "--json"}, env); code != 0 {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	if len(s.bodies) != calls || gjson.Get(out.String(), "result.cached").Int() != 2 {
-		t.Errorf("%d more calls, cached %s", len(s.bodies)-calls, gjson.Get(out.String(), "result.cached"))
+	if s.calls() != calls || gjson.Get(out.String(), "result.cached").Int() != 2 {
+		t.Errorf("%d more calls, cached %s", s.calls()-calls, gjson.Get(out.String(), "result.cached"))
 	}
 }
 
@@ -137,8 +144,8 @@ func TestCompressRefusedKey(t *testing.T) {
 	url := s.start(t)
 	env, _, errs := compressWorld(t, map[string]string{"OPENROUTER_API_KEY": "k-456"})
 	code := cli.Main([]string{"compress", serviceSession, "--bands", "0-100:compress", "--provider", "openrouter", "--base-url", url}, env)
-	if code != 1 || !strings.Contains(errs.String(), "no such key") || len(s.bodies) > 2 {
-		t.Errorf("exit %d after %d calls: %s", code, len(s.bodies), errs)
+	if code != 1 || !strings.Contains(errs.String(), "no such key") || s.calls() > 2 {
+		t.Errorf("exit %d after %d calls: %s", code, s.calls(), errs)
 	}
 	files, _ := filepath.Glob(filepath.Join(env.Dir, ".claude", "projects", "-w", "*"))
 	if len(files) != 1 {
