@@ -18,6 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/eval/cost"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -124,11 +125,11 @@ func BenchmarkAuditCold(b *testing.B) {
 	files, size := benchFiles(b)
 	o := Options{Files: files, Now: time.Unix(1790000000, 0), Loc: time.UTC, Settings: config.Defaults().Compact, Workers: 1}
 	b.SetBytes(size)
-	begin := cpuTime()
+	begin := cost.CPU()
 	gjsonPass(b, files)
-	yard := cpuTime() - begin
+	yard := cost.CPU() - begin
 	peak := watchHeap()
-	begin = cpuTime()
+	begin = cost.CPU()
 	b.ResetTimer()
 	for b.Loop() {
 		if r := run(b, o); r.Totals.Compactions == 0 {
@@ -136,7 +137,7 @@ func BenchmarkAuditCold(b *testing.B) {
 		}
 	}
 	b.StopTimer()
-	used := (cpuTime() - begin) / time.Duration(b.N)
+	used := (cost.CPU() - begin) / time.Duration(b.N)
 	b.ReportMetric(float64(size)/1e6/used.Seconds(), "MB/cpu-s")
 	b.ReportMetric(float64(yard)/float64(used), "×gjson")
 	b.ReportMetric(float64(peak())/1e6, "peakMB")

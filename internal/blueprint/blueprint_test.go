@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-6d03985f/overtone/internal/eval/cost"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 	"github.com/seed-6d03985f/overtone/schema"
@@ -323,7 +324,7 @@ func BenchmarkStart(b *testing.B) {
 				}
 			}
 			l := Library{Dir: dir, Home: filepath.Join(dir, "home")}
-			begin := cpuTime()
+			begin := cost.CPU()
 			for b.Loop() {
 				f, problems, _ := l.Find("mine")
 				if len(problems) > 0 {
@@ -331,7 +332,7 @@ func BenchmarkStart(b *testing.B) {
 				}
 				l.Plan(f)
 			}
-			b.ReportMetric(float64(cpuTime()-begin)/float64(b.N)/1e6, "cpu-ms/op")
+			b.ReportMetric(float64(cost.CPU()-begin)/float64(b.N)/1e6, "cpu-ms/op")
 		})
 	}
 }
