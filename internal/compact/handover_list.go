@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
 )
@@ -206,7 +207,7 @@ func (r *Record) layOut(chosen []candidate, l message.Lang) string {
 		switch {
 		case c.path != "":
 			open(c.path, r.known(c.path)).own = true
-		case c.nameStat.path:
+		case c.nameStat.path && extract.FileName(c.text):
 			files = append(files, c.text)
 		case c.home < 0 || far(r.files[c.home].path):
 			names = append(names, c.text)

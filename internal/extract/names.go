@@ -52,16 +52,22 @@ func (s *NameScan) Next() (Name, bool) {
 		if !s.skip() {
 			return Name{}, false
 		}
-		start, shape := s.at, uint8(0)
-		b := s.Text
+		b, start := s.Text, s.at
 		i := start
-		var prev uint8
+		for i < len(b) && nameClass[b[i]] == nameLower {
+			i++ // nearly all there is
+		}
+		if i == len(b) || nameClass[b[i]] == 0 {
+			s.at = i
+			s.plain(b[start:i])
+			continue
+		}
+		var shape, prev uint8
+		if i > start {
+			shape, prev = nameLower, nameLower
+		}
 		for i < len(b) {
 			k := nameClass[b[i]]
-			if k == nameLower && prev == nameLower {
-				i++ // nearly all there is
-				continue
-			}
 			if k == 0 {
 				break
 			}
@@ -95,6 +101,10 @@ func (s *NameScan) Next() (Name, bool) {
 			if n, ok := s.identifier(word, shape&nameHump != 0); ok {
 				return n, true
 			}
+			continue
+		}
+		if shape&(nameHump|nameUnder) == 0 {
+			s.plain(word) // none of its parts can be written like a name
 			continue
 		}
 		s.start, s.end = start, i
@@ -199,6 +209,9 @@ func contextLine(w []byte) []byte {
 	}
 	return w
 }
+
+// FileName reports whether a word ends like the name of a file.
+func FileName(w string) bool { return fileName([]byte(w)) }
 
 func fileName(w []byte) bool {
 	dot := bytes.LastIndexByte(w, '.')
