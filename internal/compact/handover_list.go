@@ -209,7 +209,7 @@ func (r *Record) layOut(chosen []candidate, l message.Lang) string {
 			open(c.path, r.known(c.path)).own = true
 		case c.nameStat.path && extract.FileName(c.text):
 			files = append(files, c.text)
-		case c.home < 0 || far(r.files[c.home].path):
+		case c.nameStat.path || c.home < 0 || far(r.files[c.home].path):
 			names = append(names, c.text)
 		default:
 			f := open(r.files[c.home].path, c.home)
@@ -227,11 +227,8 @@ func (r *Record) layOut(chosen []candidate, l message.Lang) string {
 	}
 	var b strings.Builder
 	r.writeFolder(&b, root, "", "", l)
-	if len(files) > 0 {
-		b.WriteString(message.HandoverOtherFiles.In(l) + strings.Join(files, " ") + "\n")
-	}
-	if len(names) > 0 {
-		b.WriteString(message.HandoverOtherNames.In(l) + strings.Join(names, " "))
+	if others := append(files, names...); len(others) > 0 {
+		b.WriteString(message.HandoverOthers.In(l) + strings.Join(others, " "))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -160,32 +160,83 @@ func choiceWord(w string) bool {
 }
 
 // unpasted is a text without what was pasted into it: fences, diffs, logs,
-// output of programs. Where lines were left out, one mark stands.
+// output of programs. Where lines were left out, one mark stands; behind a colon
+// it holds how they began, for without that the words before it ask nothing.
 func unpasted(text string) string {
 	var kept []string
 	gap, prose := false, 0
-	for line, own := range OwnLines(text) {
-		if line == "" {
-			continue
+	leave := func(line string) {
+		if len(kept) == 0 || fenceOf(line) != "" {
+			return
 		}
-		if !own || foreign(line) {
-			if !gap && len(kept) > 0 {
-				kept = append(kept, "[…]")
-			}
-			gap = true
-			continue
+		led := prose > 0 && strings.HasSuffix(strings.ReplaceAll(kept[len(kept)-1], "：", ":"), ":")
+		switch {
+		case led:
+			kept = append(kept, pastedMark(line))
+		case !gap:
+			kept = append(kept, pastedMark(""))
 		}
-		gap = false
-		prose++
-		kept = append(kept, line)
+		gap = true
+	}
+	for line, own := range OwnLines(onOwnLine(text)) {
+		switch {
+		case line == "":
+		case !own || foreign(line):
+			leave(line)
+		default:
+			gap = false
+			prose++
+			kept = append(kept, line)
+		}
 	}
 	if prose == 0 {
 		return ""
 	}
-	for len(kept) > 0 && kept[len(kept)-1] == "[…]" {
+	for len(kept) > 0 && kept[len(kept)-1] == pastedMark("") {
 		kept = kept[:len(kept)-1]
 	}
 	return strings.Join(kept, "\n")
+}
+
+// maxPastedHead is how much is told of what was pasted, in runes.
+const maxPastedHead = 80
+
+// pastedMark stands for lines that were left out.
+func pastedMark(first string) string {
+	if first != "" {
+		if r := []rune(first); len(r) > maxPastedHead {
+			first = string(r[:maxPastedHead])
+		}
+		first = strings.TrimSpace(first) + " "
+	}
+	return "[" + first + "…]"
+}
+
+func isPastedMark(line string) bool {
+	return strings.HasPrefix(line, "[") && strings.HasSuffix(line, "…]")
+}
+
+// onOwnLine fences a screen that was pasted behind a colon in mid-line: what
+// follows the colon after several blanks, and the indented lines below it.
+func onOwnLine(text string) string {
+	for at := 0; ; {
+		i := strings.Index(text[at:], ":  ")
+		if i < 0 {
+			return text
+		}
+		at += i + 1
+		first, rest, _ := strings.Cut(text[at:], "\n")
+		n := 0
+		for line := range strings.Lines(rest) {
+			if t := strings.TrimSpace(line); t == "" || !strings.HasPrefix(line, "  ") && !foreign(t) {
+				break
+			}
+			n += len(line)
+		}
+		if n > 0 && strings.TrimSpace(first) != "" {
+			return text[:at] + "\n```\n" + strings.TrimSpace(first) + "\n" + strings.TrimSuffix(rest[:n], "\n") + "\n```\n" + rest[n:]
+		}
+	}
 }
 
 // foreign reports a line that people paste rather than write.
@@ -295,12 +346,15 @@ func Sentences(text string) []string {
 	var out []string
 	add := func(s string) {
 		s = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(s), "-*•> "))
-		if s != "" && s != "[…]" {
+		if s != "" {
 			out = append(out, s)
 		}
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
+		if isPastedMark(line) {
+			continue
+		}
 		start := 0
 		for i, r := range line {
 			end := i + utf8.RuneLen(r)

@@ -42,7 +42,11 @@ func TestRequest(t *testing.T) {
 		{"<system-reminder>be kind</system-reminder>\nRename the flag, please.", extract.Requested, "Rename the flag, please."},
 		{"+\tx := 1\n+\ty := 2\n@@ -1 +1 @@", extract.Pasted, ""},
 		{"```\npanic: nil\n```", extract.Pasted, ""},
-		{"it fails:\n```\npanic: nil\n```\ncan you look?", extract.Requested, "it fails:\n[…]\ncan you look?"},
+		{"it fails:\n```\npanic: nil\n```\ncan you look?", extract.Requested, "it fails:\n[panic: nil …]\ncan you look?"},
+		{"it fails, see\n```\npanic: nil\n```\ncan you look?", extract.Requested, "it fails, see\n[…]\ncan you look?"},
+		{"why such a number:   v topic *  [4 items]\n   v * ok, please never push\n>  - [ NEW ] Ok", extract.Requested, "why such a number:\n[v topic *  [4 items] …]"},
+		{"note this:  never push\nand go on with the parser", extract.Requested, "note this:  never push\nand go on with the parser"},
+		{"explain this line:\n\n   > │ - 5952698 fixed it\n   > ╰ - a917ebd and that", extract.Requested, "explain this line:\n[> │ - 5952698 fixed it …]"},
 		{"why is this?\n12:30:01 started\n12:30:02 failed", extract.Requested, "why is this?"},
 	} {
 		said, own := extract.Request(c.text)
