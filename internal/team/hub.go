@@ -125,6 +125,25 @@ func Dial(s Settings, d Dialing) (*Hub, error) {
 	return h, nil
 }
 
+// DialNew connects as a machine that has just been invited. Its hub looks for new
+// machines every half second, so a key that it does not know yet is tried again
+// for a while.
+func DialNew(ctx context.Context, s Settings, patience time.Duration) (*Hub, error) {
+	wait, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		h, err := Dial(s, Dialing{})
+		if err == nil || !errors.Is(err, nats.ErrAuthorization) {
+			return h, err
+		}
+		select {
+		case <-wait.Done():
+			return nil, err
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+}
+
 func nkeyOption(seed string) (nats.Option, error) {
 	pair, err := nkeys.FromSeed([]byte(seed))
 	if err != nil {
@@ -382,6 +401,8 @@ type streamInfo struct {
 		Duplicate time.Duration `json:"duplicate_window"`
 		MsgTTL    bool          `json:"allow_msg_ttl"`
 		Direct    bool          `json:"allow_direct"`
+		// Compression is "s2" on hubs of earlier versions.
+		Compression string `json:"compression"`
 	} `json:"config"`
 	State struct {
 		Messages uint64 `json:"messages"`

@@ -240,7 +240,9 @@ func (n Node) machines(list users) (names []string) {
 	return names
 }
 
-// admin is a connection that may make streams. It never leaves the process.
+// admin is a connection that may make streams. It never leaves the process, but
+// TLS wants a name that the certificate holds for: loopback's always does, the
+// address that it listens on (0.0.0.0) need not.
 func (n Node) admin(srv *server.Server) (*Hub, error) {
 	seed, err := os.ReadFile(n.path(adminSeed))
 	if err != nil {
@@ -250,7 +252,7 @@ func (n Node) admin(srv *server.Server) (*Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Dial(Settings{Machine: adminName, Hub: []string{"tls://" + n.Listen}, CA: string(ca), Seed: strings.TrimSpace(string(seed))},
+	return Dial(Settings{Machine: adminName, Hub: []string{"tls://127.0.0.1"}, CA: string(ca), Seed: strings.TrimSpace(string(seed))},
 		Dialing{extra: []nats.Option{nats.InProcessServer(srv)}})
 }
 
@@ -266,10 +268,13 @@ type want struct {
 // wants are the streams and buckets of a hub with these machines.
 func (h *Hub) wants(replicas int, keep time.Duration, machines []string) []want {
 	replicas = max(1, replicas)
+	// Blocks are not compressed: of compressed ones, nats-server 2.15.2 could not
+	// read those that a kill had left unfinished, on one node after the other, and
+	// then dropped the whole stream.
 	list := []want{{eventStream, replicas, keep, func(ctx context.Context) error {
 		_, err := h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 			Name: eventStream, Description: "what happened, by machine, session and type", Subjects: []string{eventPrefix + ">"},
-			Retention: jetstream.LimitsPolicy, MaxAge: keep, Storage: jetstream.FileStorage, Compression: jetstream.S2Compression,
+			Retention: jetstream.LimitsPolicy, MaxAge: keep, Storage: jetstream.FileStorage, Compression: jetstream.NoCompression,
 			Duplicates: 2 * time.Minute, Replicas: replicas, AllowDirect: true, DenyDelete: true, Discard: jetstream.DiscardOld,
 		})
 		return err
@@ -300,7 +305,7 @@ func (h *Hub) wants(replicas int, keep time.Duration, machines []string) []want 
 func (h *Hub) has(ctx context.Context, list []want) bool {
 	for _, w := range list {
 		got, err := h.info(ctx, w.stream)
-		if err != nil || got.Config.Replicas != w.replicas || got.Config.MaxAge != w.keep {
+		if err != nil || got.Config.Replicas != w.replicas || got.Config.MaxAge != w.keep || got.Config.Compression == "s2" {
 			return false
 		}
 	}

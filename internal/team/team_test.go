@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -69,6 +71,49 @@ func startNode(t testing.TB) Node {
 	n := Node{Dir: fastDir(t), Listen: freePort(t), Tenant: "team", Keep: 24 * time.Hour, Now: time.Now}
 	runNode(t, n)
 	return n
+}
+
+// A hub listens on every address, or on one that its certificate does not hold
+// for, as docs/team.md starts it; its own work needs a name that it does hold for.
+func TestHubOnEveryAddress(t *testing.T) {
+	t.Parallel()
+	_, port, err := net.SplitHostPort(freePort(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := Node{Dir: fastDir(t), Listen: "0.0.0.0:" + port, Names: []string{"localhost", "hub.example.org"}, Tenant: "team", Keep: time.Hour, Now: time.Now}
+	runNode(t, n)
+	set, err := n.Invite("laptop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"tls://localhost:" + port, "tls://hub.example.org:" + port}; !slices.Equal(set.Hub, want) {
+		t.Errorf("invited to %v, want %v", set.Hub, want)
+	}
+	// A script joins at once, before the hub has seen its new list.
+	set.Hub = set.Hub[:1]
+	h, err := DialNew(t.Context(), set, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Close()
+	set.Seed = strangerSeed(t)
+	if _, err := DialNew(t.Context(), set, time.Second); err == nil {
+		t.Error("a stranger was let in")
+	}
+}
+
+func strangerSeed(t testing.TB) string {
+	t.Helper()
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(seed)
 }
 
 func runNode(t testing.TB, n Node) (stop func()) {

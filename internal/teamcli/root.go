@@ -73,7 +73,7 @@ func (p *program) up() *cobra.Command {
 				return p.prepare(cmd.Context(), hub, creds, caFile, machine, n)
 			}
 			if _, _, err := net.SplitHostPort(n.Listen); err != nil {
-				return p.Usage(err)
+				return p.Usage(message.WithHint(fmt.Errorf("--listen: %w", err), message.HintHelp, cmd.CommandPath()))
 			}
 			n.Dir, n.Now = team.NodeDir(p.Home().Root()), p.Env().Now
 			// The machine that runs the hub is one of the team.
@@ -207,6 +207,9 @@ func (p *program) invite() *cobra.Command {
 	return cmd
 }
 
+// joinPatience is how long a hub may take to hear of a machine that was invited.
+const joinPatience = 5 * time.Second
+
 func (p *program) join() *cobra.Command {
 	var (
 		force bool
@@ -214,7 +217,7 @@ func (p *program) join() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use: "join FILE", Short: p.in(message.HelpTeamJoin), Args: p.Args(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			root := p.Home().Root()
 			if old, err := team.Load(root); err == nil && !force {
 				return message.WithHint(message.Fail(message.TeamJoinedOther, old.Machine), message.HintTeamJoined)
@@ -241,7 +244,7 @@ func (p *program) join() *cobra.Command {
 					return err
 				}
 			}
-			h, err := team.Dial(s, team.Dialing{})
+			h, err := team.DialNew(cmd.Context(), s, joinPatience)
 			if err != nil {
 				return err
 			}
