@@ -26,7 +26,7 @@ func (a *app) auditCmd() *cobra.Command {
 	var since, project, hostName, html, policy string
 	var all bool
 	cmd := &cobra.Command{
-		Use: "audit", Short: message.HelpAudit.In(a.lang), Long: message.HelpAuditLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "audit", Short: message.HelpAudit.In(a.Lang), Long: message.HelpAuditLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if hostName != "" {
 				if _, err := namedHost(hostName); err != nil {
@@ -45,7 +45,7 @@ func (a *app) auditCmd() *cobra.Command {
 				}
 				o.PolicyFile = policy
 			}
-			if o.Files, err = transcript.Everything(a.env.hostDir); err != nil && len(o.Files) == 0 {
+			if o.Files, err = transcript.Everything(a.hostDir); err != nil && len(o.Files) == 0 {
 				return err
 			}
 			progress, clear := a.byteBar(message.AuditReading)
@@ -56,48 +56,48 @@ func (a *app) auditCmd() *cobra.Command {
 				return err
 			}
 			if kept != nil {
-				a.note(message.AuditNotKept, kept)
+				a.Note(message.AuditNotKept, kept)
 			}
 			if html != "" {
 				if err := a.auditPage(html, r); err != nil {
 					return err
 				}
 			}
-			if a.json {
-				return a.printJSON(r)
+			if a.JSON {
+				return a.PrintJSON(r)
 			}
 			a.printAudit(r, len(o.Files) == 0, all)
 			return nil
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&since, "since", "", message.HelpAuditSince.In(a.lang))
-	f.StringVar(&project, "project", "", message.HelpProjectFilter.In(a.lang))
-	f.StringVar(&hostName, "host", "", message.HelpHostFilter.In(a.lang))
-	f.StringVar(&html, "html", "", message.HelpAuditHTML.In(a.lang))
-	f.StringVar(&policy, "policy", "", message.HelpAuditPolicy.In(a.lang))
-	f.BoolVar(&all, "all", false, message.HelpAuditAll.In(a.lang))
+	f.StringVar(&since, "since", "", message.HelpAuditSince.In(a.Lang))
+	f.StringVar(&project, "project", "", message.HelpProjectFilter.In(a.Lang))
+	f.StringVar(&hostName, "host", "", message.HelpHostFilter.In(a.Lang))
+	f.StringVar(&html, "html", "", message.HelpAuditHTML.In(a.Lang))
+	f.StringVar(&policy, "policy", "", message.HelpAuditPolicy.In(a.Lang))
+	f.BoolVar(&all, "all", false, message.HelpAuditAll.In(a.Lang))
 	complete(cmd, "host", host.Names())
 	return cmd
 }
 
 // auditOptions are those of an audit of everything under the settings in force.
 func (a *app) auditOptions() audit.Options {
-	home := a.env.store()
-	cfg, _ := a.env.config() // `overtone config` tells its problems
+	home := a.store()
+	cfg, _ := a.config() // `overtone config` tells its problems
 	set, _ := session.Settings(home, cfg.Compact)
 	return audit.Options{
-		Now: a.env.Now(), Loc: time.Local, Settings: set, Window: home.Window,
+		Now: a.Now(), Loc: time.Local, Settings: set, Window: home.Window,
 		Cache: filepath.Join(home.Root(), "audit.cache"),
 	}
 }
 
 func (a *app) auditPage(path string, r *audit.Report) error {
-	if err := store.AtomicWrite(path, audit.Page(r, a.lang), 0o644); err != nil {
+	if err := store.AtomicWrite(path, audit.Page(r, a.Lang), 0o644); err != nil {
 		return err
 	}
-	if !a.json {
-		a.note(message.AuditWrote, path)
+	if !a.JSON {
+		a.Note(message.AuditWrote, path)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func sinceTime(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usageError{message.WithHint(message.Fail(message.BadSince, text), message.HintSince)}
+	return time.Time{}, message.Misuse{Err: message.WithHint(message.Fail(message.BadSince, text), message.HintSince)}
 }
 
 // policyFile reads a policy: settings, or a prompt file with front matter.
@@ -154,14 +154,14 @@ const (
 func (a *app) printAudit(r *audit.Report, nothing, all bool) {
 	if len(r.Sessions) == 0 {
 		if nothing {
-			a.tell(message.AuditNone)
+			a.Tell(message.AuditNone)
 		} else {
-			a.tell(message.AuditNoneMatch)
+			a.Tell(message.AuditNoneMatch)
 		}
-		a.tell(message.AuditTryDemo)
+		a.Tell(message.AuditTryDemo)
 		return
 	}
-	w := a.env.Stdout
+	w := a.Stdout
 	t := &r.Totals
 	first, last := "", ""
 	for i := range r.Sessions {
@@ -171,14 +171,14 @@ func (a *app) printAudit(r *audit.Report, nothing, all bool) {
 		}
 		last = max(last, s.End)
 	}
-	a.tell(message.AuditHead, message.Thousands(t.Sessions), message.Thousands(r.Files), message.Bytes(r.Bytes), a.day(first), a.day(last))
+	a.Tell(message.AuditHead, message.Thousands(t.Sessions), message.Thousands(r.Files), message.Bytes(r.Bytes), a.day(first), a.day(last))
 	rows := [][]string{
-		{message.AuditTokens.In(a.lang), message.AuditTokensOf.Format(a.lang, message.Rounded(t.Tokens.Total()), message.Rounded(t.Tokens.Input), message.Rounded(t.Tokens.Output), message.Rounded(t.Tokens.CacheWrite), message.Rounded(t.Tokens.CacheRead))},
-		{message.AuditCost.In(a.lang), a.cost(r)},
+		{message.AuditTokens.In(a.Lang), message.AuditTokensOf.Format(a.Lang, message.Rounded(t.Tokens.Total()), message.Rounded(t.Tokens.Input), message.Rounded(t.Tokens.Output), message.Rounded(t.Tokens.CacheWrite), message.Rounded(t.Tokens.CacheRead))},
+		{message.AuditCost.In(a.Lang), a.cost(r)},
 	}
-	a.pairs(w, rows)
+	a.Pairs(w, rows)
 	if len(r.Failed) > 0 {
-		a.note(message.AuditUnread, len(r.Failed))
+		a.Note(message.AuditUnread, len(r.Failed))
 	}
 	a.auditCompactions(r)
 	a.auditWhatIf(r)
@@ -189,16 +189,11 @@ func (a *app) printAudit(r *audit.Report, nothing, all bool) {
 	a.auditBuckets(message.AuditByModel, message.ColModel, r.Models, all, listedProjects, false)
 }
 
-func (a *app) heading(t message.Text) {
-	fmt.Fprintln(a.env.Stdout)
-	a.bold(a.env.Stdout, t.In(a.lang))
-}
-
 // day is the local day of a time.
 func (a *app) day(stamp string) string {
 	t, err := time.Parse(time.RFC3339, stamp)
 	if err != nil {
-		return message.AuditUnknown.In(a.lang)
+		return message.AuditUnknown.In(a.Lang)
 	}
 	return t.Local().Format(time.DateOnly)
 }
@@ -212,13 +207,13 @@ func (a *app) cost(r *audit.Report) string {
 			known = known || m.Tokens.Total() > 0
 		}
 	}
-	text := message.AuditUnknown.In(a.lang)
+	text := message.AuditUnknown.In(a.Lang)
 	if known {
 		text = dollars(usd)
 	}
-	text = message.AuditCostOf.Format(a.lang, text, r.Prices.Date)
+	text = message.AuditCostOf.Format(a.Lang, text, r.Prices.Date)
 	if n := r.Totals.Unpriced; n > 0 {
-		text += message.AuditUnpriced.Format(a.lang, message.Rounded(n))
+		text += message.AuditUnpriced.Format(a.Lang, message.Rounded(n))
 	}
 	return text
 }
@@ -232,19 +227,19 @@ func dollars(usd float64) string {
 
 func (a *app) auditCompactions(r *audit.Report) {
 	t := &r.Totals
-	a.heading(message.AuditCompactions)
+	a.Heading(message.AuditCompactions)
 	if t.Compactions+t.Failed == 0 {
-		a.tell(message.AuditNoCompact)
+		a.Tell(message.AuditNoCompact)
 		return
 	}
-	row := func(name message.Text, text string) []string { return []string{name.In(a.lang), text} }
+	row := func(name message.Text, text string) []string { return []string{name.In(a.Lang), text} }
 	rows := [][]string{
-		row(message.AuditCount, message.AuditCountOf.Format(a.lang, t.Compactions, t.Auto, t.Manual, t.Compactions-t.Auto-t.Manual, t.Failed)),
-		row(message.AuditMid, message.AuditMidOf.Format(a.lang, t.MidWork, t.AtBoundary)),
-		row(message.AuditWait, message.AuditWaitOf.Format(a.lang, wait(t.WaitMS), t.Compactions, t.WaitKnown)),
+		row(message.AuditCount, message.AuditCountOf.Format(a.Lang, t.Compactions, t.Auto, t.Manual, t.Compactions-t.Auto-t.Manual, t.Failed)),
+		row(message.AuditMid, message.AuditMidOf.Format(a.Lang, t.MidWork, t.AtBoundary)),
+		row(message.AuditWait, message.AuditWaitOf.Format(a.Lang, wait(t.WaitMS), t.Compactions, t.WaitKnown)),
 	}
 	if t.Lost.Compactions > 0 {
-		name := message.AuditNeeded.In(a.lang)
+		name := message.AuditNeeded.In(a.Lang)
 		for _, k := range []struct {
 			what message.Text
 			audit.Kept
@@ -252,19 +247,19 @@ func (a *app) auditCompactions(r *audit.Report) {
 			if k.Needed == 0 {
 				continue
 			}
-			rows = append(rows, []string{name, message.AuditKept.Format(a.lang, k.what.In(a.lang), k.Needed, message.Percent(int64(k.Summary), int64(k.Needed)), message.Percent(int64(k.Handover), int64(k.Needed)))})
+			rows = append(rows, []string{name, message.AuditKept.Format(a.Lang, k.what.In(a.Lang), k.Needed, message.Percent(int64(k.Summary), int64(k.Needed)), message.Percent(int64(k.Handover), int64(k.Needed)))})
 			name = ""
 		}
 		edit := "–"
 		if t.Lost.ToEdit != nil {
 			edit = strconv.Itoa(*t.Lost.ToEdit)
 		}
-		rows = append(rows, row(message.AuditAgain, message.AuditAgainOf.Format(a.lang, t.Lost.ReadAgain, t.Lost.RunAgain, edit)))
+		rows = append(rows, row(message.AuditAgain, message.AuditAgainOf.Format(a.Lang, t.Lost.ReadAgain, t.Lost.RunAgain, edit)))
 		if t.Lost.Unreadable > 0 {
-			rows = append(rows, []string{"", message.AuditNoSummary.Format(a.lang, t.Lost.Unreadable)})
+			rows = append(rows, []string{"", message.AuditNoSummary.Format(a.Lang, t.Lost.Unreadable)})
 		}
 	}
-	a.pairs(a.env.Stdout, rows)
+	a.Pairs(a.Stdout, rows)
 }
 
 func wait(ms int64) string {
@@ -285,14 +280,14 @@ func (a *app) auditWhatIf(r *audit.Report) {
 	if t.Compactions+t.WhatIf.Boundary+t.WhatIf.Forced == 0 {
 		return
 	}
-	a.heading(message.AuditWhatIf)
+	a.Heading(message.AuditWhatIf)
 	if r.Policy.File != "" {
-		a.tell(message.AuditWhatIfFile, r.Policy.File)
+		a.Tell(message.AuditWhatIfFile, r.Policy.File)
 	}
-	a.table(a.env.Stdout, r.WhatIfTable(a.lang))
-	a.tell(message.AuditWhatIfNote, r.Policy.From())
+	a.Table(a.Stdout, r.WhatIfTable(a.Lang))
+	a.Tell(message.AuditWhatIfNote, r.Policy.From())
 	if t.WhatIf.Unknown > 0 {
-		a.tell(message.AuditWindowUnk, t.WhatIf.Unknown)
+		a.Tell(message.AuditWindowUnk, t.WhatIf.Unknown)
 	}
 }
 
@@ -302,13 +297,13 @@ func (a *app) auditCache(r *audit.Report) {
 	if c.Written == 0 {
 		return
 	}
-	a.heading(message.AuditCacheTitle)
-	a.tell(message.AuditCacheOf, message.Rounded(c.Written), message.Rounded(c.ByCompaction), message.Percent(c.ByCompaction, c.Written), c.Expired, message.Rounded(c.ByExpiry), message.Percent(c.ByExpiry, c.Written))
+	a.Heading(message.AuditCacheTitle)
+	a.Tell(message.AuditCacheOf, message.Rounded(c.Written), message.Rounded(c.ByCompaction), message.Percent(c.ByCompaction, c.Written), c.Expired, message.Rounded(c.ByExpiry), message.Percent(c.ByExpiry, c.Written))
 	switch {
 	case t.Payback != nil:
-		a.tell(message.AuditRepaid, strconv.FormatFloat(*t.Payback, 'f', 1, 64), t.RepaidKnown, t.Repaid)
+		a.Tell(message.AuditRepaid, strconv.FormatFloat(*t.Payback, 'f', 1, 64), t.RepaidKnown, t.Repaid)
 	case t.Compactions > 0:
-		a.tell(message.AuditNeverRepaid)
+		a.Tell(message.AuditNeverRepaid)
 	}
 }
 
@@ -331,10 +326,10 @@ func (a *app) auditNewest(r *audit.Report, all bool) {
 	slices.SortStableFunc(rows, func(x, y row) int { return strings.Compare(y.time, x.time) })
 	head := []string{}
 	for _, t := range []message.Text{message.ColWhen, message.ColID, message.ColTrigger, message.ColFromTo, message.ColWait, message.ColMid, message.ColBefore, message.ColAfter, message.ColLost, message.ColRepay, message.ColWhatIf} {
-		head = append(head, t.In(a.lang))
+		head = append(head, t.In(a.Lang))
 	}
 	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	if a.narrow() {
+	if a.Narrow() {
 		columns = []int{0, 1, 3, 4, 5, 6, 10} // the rest is in --json and --html
 	}
 	out := [][]string{pick(head, columns)}
@@ -346,17 +341,11 @@ func (a *app) auditNewest(r *audit.Report, all bool) {
 		}
 		out = append(out, pick(x.cells, columns))
 	}
-	a.heading(message.AuditNewest)
-	a.table(a.env.Stdout, out)
+	a.Heading(message.AuditNewest)
+	a.Table(a.Stdout, out)
 	if more > 0 {
-		a.tell(message.AuditMore, more)
+		a.Tell(message.AuditMore, more)
 	}
-}
-
-// narrow: a terminal of eighty columns has room for what matters most.
-func (a *app) narrow() bool {
-	n := a.width(a.env.Stdout)
-	return n > 0 && n < 110
 }
 
 func pick(row []string, columns []int) []string {
@@ -394,7 +383,7 @@ func (a *app) compactionRow(s *audit.Session, c *audit.Compaction) []string {
 		if n == nil {
 			return "–"
 		}
-		return message.AuditNear.Format(a.lang, n.Boundary, n.Actions)
+		return message.AuditNear.Format(a.Lang, n.Boundary, n.Actions)
 	}
 	lost := "–"
 	if c.Loss != nil {
@@ -406,8 +395,8 @@ func (a *app) compactionRow(s *audit.Session, c *audit.Compaction) []string {
 	}
 	whatIf := map[string]message.Text{"boundary": message.WhatBoundary, "forced": message.WhatForced, "not-needed": message.WhatNotNeeded, "unknown": message.AuditUnknown}[c.WhatIf]
 	return []string{
-		when, message.Short(s.ID, 9), trigger.In(a.lang), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, mid.In(a.lang),
-		near(c.Earlier), near(c.Later), lost, repaid, whatIf.In(a.lang),
+		when, message.Short(s.ID, 9), trigger.In(a.Lang), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, mid.In(a.Lang),
+		near(c.Earlier), near(c.Later), lost, repaid, whatIf.In(a.Lang),
 	}
 }
 
@@ -426,15 +415,15 @@ func (a *app) auditBuckets(title, name message.Text, list []audit.Bucket, all bo
 	}
 	head := []string{}
 	for _, t := range []message.Text{name, message.ColSessions, message.ColRequests, message.ColInput, message.ColOutput, message.ColWritten, message.ColRead, message.ColCompacted, message.ColUSD} {
-		head = append(head, t.In(a.lang))
+		head = append(head, t.In(a.Lang))
 	}
 	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}
-	if a.narrow() {
+	if a.Narrow() {
 		columns = []int{0, 1, 4, 5, 6, 7, 8}
 	}
 	rows := [][]string{pick(head, columns)}
 	for _, b := range list {
-		usd := message.AuditUnknown.In(a.lang)
+		usd := message.AuditUnknown.In(a.Lang)
 		if b.USD != nil {
 			usd = dollars(*b.USD)
 		}
@@ -443,9 +432,9 @@ func (a *app) auditBuckets(title, name message.Text, list []audit.Bucket, all bo
 			message.Rounded(b.Tokens.CacheWrite), message.Rounded(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), usd,
 		}, columns))
 	}
-	a.heading(title)
-	a.table(a.env.Stdout, rows)
+	a.Heading(title)
+	a.Table(a.Stdout, rows)
 	if more > 0 {
-		a.tell(message.AuditMore, more)
+		a.Tell(message.AuditMore, more)
 	}
 }

@@ -18,23 +18,23 @@ import (
 
 func (a *app) compactCmd() *cobra.Command {
 	var id, path string
-	cmd := &cobra.Command{Use: "compact", Short: message.HelpCompact.In(a.lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{Use: "compact", Short: message.HelpCompact.In(a.Lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	a.sessionFlag(cmd, &id)
-	cmd.PersistentFlags().StringVar(&path, "transcript", "", message.HelpTranscript.In(a.lang))
+	cmd.PersistentFlags().StringVar(&path, "transcript", "", message.HelpTranscript.In(a.Lang))
 	var moment audit.Moment
 	insight := func(ctx context.Context) (session.Insight, error) {
 		sess, file, err := a.look(id)
 		if err != nil {
 			return session.Insight{}, err
 		}
-		cfg, _ := a.env.config() // `overtone config` tells its problems
-		return session.ExplainFile(a.env.store(), sess, cfg.Compact, a.env.Now(), path, file.Path, func(path string, in *compact.Input) {
+		cfg, _ := a.config() // `overtone config` tells its problems
+		return session.ExplainFile(a.store(), sess, cfg.Compact, a.Now(), path, file.Path, func(path string, in *compact.Input) {
 			moment = a.moment(ctx, path, in)
 		})
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "explain", Short: message.HelpCompactExplain.In(a.lang), Args: usageArgs(cobra.NoArgs),
+			Use: "explain", Short: message.HelpCompactExplain.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 			Example: "  overtone compact explain --session ID\n  overtone compact explain --session ID --json",
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				in, err := insight(cmd.Context())
@@ -45,14 +45,14 @@ func (a *app) compactCmd() *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "check", Short: message.HelpCompactCheck.In(a.lang), Args: usageArgs(cobra.NoArgs),
+			Use: "check", Short: message.HelpCompactCheck.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				in, err := insight(cmd.Context())
 				if err != nil {
 					return err
 				}
-				if !in.Workflow && !a.json {
-					a.note(message.NoWorkflowHere) // nothing can be pending
+				if !in.Workflow && !a.JSON {
+					a.Note(message.NoWorkflowHere) // nothing can be pending
 				}
 				return a.printSuggestion(in.Suggest)
 			},
@@ -65,11 +65,11 @@ func (a *app) compactCmd() *cobra.Command {
 // moment reads where a session stands from its file, and fills in what no hook
 // has observed.
 func (a *app) moment(ctx context.Context, path string, in *compact.Input) audit.Moment {
-	file, err := transcript.Resolve(path, a.env.hostDir)
+	file, err := transcript.Resolve(path, a.hostDir)
 	if path == "" || err != nil {
 		return audit.Moment{}
 	}
-	m, err := audit.Now(ctx, file, in.Settings, a.env.store().Window)
+	m, err := audit.Now(ctx, file, in.Settings, a.store().Window)
 	if err != nil {
 		return audit.Moment{}
 	}
@@ -86,34 +86,34 @@ func (a *app) moment(ctx context.Context, path string, in *compact.Input) audit.
 // between two boundaries it is the cheaper one's argument.
 func (a *app) priceLine(m audit.Moment) string {
 	if m.Last.IsZero() {
-		return message.ExplainCacheUnknown.In(a.lang)
+		return message.ExplainCacheUnknown.In(a.Lang)
 	}
-	text := message.ExplainCacheNone.In(a.lang)
+	text := message.ExplainCacheNone.In(a.Lang)
 	if !m.Expires.IsZero() {
-		left := m.Expires.Sub(a.env.Now())
+		left := m.Expires.Sub(a.Now())
 		if left > 0 {
-			text = message.ExplainCacheWarm.Format(a.lang, m.Expires.Local().Format(time.TimeOnly), wait(left.Milliseconds()))
+			text = message.ExplainCacheWarm.Format(a.Lang, m.Expires.Local().Format(time.TimeOnly), wait(left.Milliseconds()))
 		} else {
-			text = message.ExplainCacheCold.Format(a.lang, wait(-left.Milliseconds()))
+			text = message.ExplainCacheCold.Format(a.Lang, wait(-left.Milliseconds()))
 		}
 	}
 	if m.Repaid > 0 {
-		return text + message.ExplainRepaid.Format(a.lang, m.Repaid)
+		return text + message.ExplainRepaid.Format(a.Lang, m.Repaid)
 	}
-	return text + message.ExplainNotRepaid.In(a.lang)
+	return text + message.ExplainNotRepaid.In(a.Lang)
 }
 
 // packetCmd shows what a compaction hands over, beside what its summary states.
 func (a *app) packetCmd(id *string) *cobra.Command {
 	n := 0
 	cmd := &cobra.Command{
-		Use: "packet", Short: message.HelpPacket.In(a.lang), Long: message.HelpPacketLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "packet", Short: message.HelpPacket.In(a.Lang), Long: message.HelpPacketLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			file, err := a.sessionFile(*id)
 			if err != nil {
 				return err
 			}
-			cfg, _ := a.env.config() // `overtone config` tells its problems
+			cfg, _ := a.config() // `overtone config` tells its problems
 			s, err := session.NewSurvey(cmd.Context(), file, n, a.chosen(cfg))
 			if err != nil {
 				return err
@@ -121,7 +121,7 @@ func (a *app) packetCmd(id *string) *cobra.Command {
 			return a.printSurvey(file, s)
 		},
 	}
-	cmd.Flags().IntVar(&n, "compaction", 0, message.HelpPacketN.In(a.lang))
+	cmd.Flags().IntVar(&n, "compaction", 0, message.HelpPacketN.In(a.Lang))
 	return cmd
 }
 
@@ -129,27 +129,27 @@ func (a *app) packetCmd(id *string) *cobra.Command {
 // environment, or the newest.
 func (a *app) sessionFile(id string) (transcript.File, error) {
 	if id == "" {
-		id = host.SessionFrom(a.env.Getenv)
+		id = host.SessionFrom(a.Getenv)
 	}
 	if id != "" {
 		return a.resolve(id)
 	}
-	list, err := transcript.List(a.env.hostDir)
+	list, err := transcript.List(a.hostDir)
 	if len(list) == 0 {
 		if err != nil {
 			return transcript.File{}, err
 		}
-		return transcript.File{}, usageError{message.WithHint(message.Fail(message.NoSession), message.HintSessions)}
+		return transcript.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintSessions)}
 	}
-	if !a.json {
-		a.note(message.UsingSession, list[0].ID)
+	if !a.JSON {
+		a.Note(message.UsingSession, list[0].ID)
 	}
 	return list[0], nil
 }
 
 func (a *app) printSurvey(file transcript.File, s session.Survey) error {
-	if a.json {
-		return a.printJSON(struct {
+	if a.JSON {
+		return a.PrintJSON(struct {
 			Schema      int      `json:"schema"`
 			Session     string   `json:"session"`
 			Compaction  int      `json:"compaction"`
@@ -163,12 +163,12 @@ func (a *app) printSurvey(file transcript.File, s session.Survey) error {
 	}
 	switch {
 	case s.N == 0:
-		a.say(message.PacketIfNow, file.ID, s.Total)
+		a.Say(message.PacketIfNow, file.ID, s.Total)
 	case s.Summary == "":
-		a.say(message.PacketNoSummary, file.ID, s.N, s.Total)
+		a.Say(message.PacketNoSummary, file.ID, s.N, s.Total)
 	default:
-		a.say(message.PacketOf, file.ID, s.N, s.Total, message.Units(s.Summary), message.Units(s.Text))
-		rows := [][]string{{message.ColStates.In(a.lang), message.ColLacks.In(a.lang)}}
+		a.Say(message.PacketOf, file.ID, s.N, s.Total, message.Units(s.Summary), message.Units(s.Text))
+		rows := [][]string{{message.ColStates.In(a.Lang), message.ColLacks.In(a.Lang)}}
 		for i := range max(len(s.States), len(s.Lacks)) {
 			row := []string{"", ""}
 			if i < len(s.States) {
@@ -179,17 +179,17 @@ func (a *app) printSurvey(file transcript.File, s session.Survey) error {
 			}
 			rows = append(rows, row)
 		}
-		fmt.Fprintln(a.env.Stdout)
-		a.table(a.env.Stdout, rows)
+		fmt.Fprintln(a.Stdout)
+		a.Table(a.Stdout, rows)
 	}
-	fmt.Fprintln(a.env.Stdout)
-	fmt.Fprintln(a.env.Stdout, s.Text)
+	fmt.Fprintln(a.Stdout)
+	fmt.Fprintln(a.Stdout, s.Text)
 	return nil
 }
 
 func (a *app) printDecision(in session.Insight, m audit.Moment) error {
 	d := in.Decision
-	if a.json {
+	if a.JSON {
 		out := struct {
 			Schema           int                `json:"schema"`
 			Mode             compact.Mode       `json:"mode"`
@@ -207,24 +207,24 @@ func (a *app) printDecision(in session.Insight, m audit.Moment) error {
 			Cache            any                `json:"cache"`
 		}{
 			1, in.Input.Settings.Mode, d.Tier, d.PercentRemaining, in.Input.Usage.Used, in.Input.Usage.Window,
-			list(d.Signals), list(d.Allowed), list(d.Met), d.Verdict, d.Cause, d.Reason.In(a.lang), nil, a.cacheState(m),
+			list(d.Signals), list(d.Allowed), list(d.Met), d.Verdict, d.Cause, d.Reason.In(a.Lang), nil, a.cacheState(m),
 		}
 		if in.Receipt != nil {
 			text := in.Receipt.String()
 			out.Packet = &text
 		}
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
-	fmt.Fprintln(a.env.Stdout, compact.Explain(in.Input, d, a.lang))
-	fmt.Fprintln(a.env.Stdout, a.priceLine(m))
+	fmt.Fprintln(a.Stdout, compact.Explain(in.Input, d, a.Lang))
+	fmt.Fprintln(a.Stdout, a.priceLine(m))
 	if in.Receipt != nil {
-		a.say(message.LastPacket, in.Receipt.String())
+		a.Say(message.LastPacket, in.Receipt.String())
 		if in.Receipt.State == compact.Unknown {
-			fmt.Fprintln(a.env.Stdout, in.Receipt.Text)
+			fmt.Fprintln(a.Stdout, in.Receipt.Text)
 		}
 	}
 	if in.Workflow {
-		fmt.Fprintln(a.env.Stdout)
+		fmt.Fprintln(a.Stdout)
 		return a.printSuggestion(in.Suggest)
 	}
 	return nil
@@ -242,7 +242,7 @@ func (a *app) cacheState(m audit.Moment) any {
 		Repaid  *float64 `json:"requestsToRepay"`
 	}{Last: m.Last.UTC().Format(time.RFC3339)}
 	if !m.Expires.IsZero() {
-		at, warm := m.Expires.UTC().Format(time.RFC3339), m.Expires.After(a.env.Now())
+		at, warm := m.Expires.UTC().Format(time.RFC3339), m.Expires.After(a.Now())
 		out.Expires, out.Warm = &at, &warm
 	}
 	if m.Repaid > 0 {
@@ -253,8 +253,8 @@ func (a *app) cacheState(m audit.Moment) any {
 
 // printSuggestion shows each condition of the stage suggestion with its value.
 func (a *app) printSuggestion(s compact.Suggestion) error {
-	if a.json {
-		return a.printJSON(struct {
+	if a.JSON {
+		return a.PrintJSON(struct {
 			Schema     int                 `json:"schema"`
 			Suggest    bool                `json:"suggest"`
 			Reason     string              `json:"reason"`
@@ -262,7 +262,7 @@ func (a *app) printSuggestion(s compact.Suggestion) error {
 			Conditions []compact.Condition `json:"conditions"`
 		}{1, s.Suggest, s.Reason, s.Size, s.Conditions})
 	}
-	rows := [][]string{{"", message.ColCondition.In(a.lang), message.ColValue.In(a.lang), message.ColWant.In(a.lang)}}
+	rows := [][]string{{"", message.ColCondition.In(a.Lang), message.ColValue.In(a.Lang), message.ColWant.In(a.Lang)}}
 	for _, c := range s.Conditions {
 		mark := "✗"
 		if c.OK {
@@ -270,11 +270,11 @@ func (a *app) printSuggestion(s compact.Suggestion) error {
 		}
 		rows = append(rows, []string{mark, c.Name, c.Value, c.Want})
 	}
-	a.table(a.env.Stdout, rows)
+	a.Table(a.Stdout, rows)
 	text := message.SuggestNo
 	if s.Suggest {
 		text = message.SuggestYes
 	}
-	a.say(text)
+	a.Say(text)
 	return nil
 }

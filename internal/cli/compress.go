@@ -24,6 +24,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/llm"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -40,28 +41,28 @@ type compressFlags struct {
 func (a *app) compressCmd() *cobra.Command {
 	var f compressFlags
 	cmd := &cobra.Command{
-		Use: "compress [SESSION]", Short: message.HelpCompress.In(a.lang), Long: message.HelpCompressLong.In(a.lang),
+		Use: "compress [SESSION]", Short: message.HelpCompress.In(a.Lang), Long: message.HelpCompressLong.In(a.Lang),
 		Args: usageArgs(cobra.MaximumNArgs(1)), ValidArgsFunction: a.completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.compress(cmd.Context(), f, args, cmd.Flags().Changed)
 		},
 	}
 	fl := cmd.Flags()
-	str := func(p *string, name, def string, help message.Text) { fl.StringVar(p, name, def, help.In(a.lang)) }
+	str := func(p *string, name, def string, help message.Text) { fl.StringVar(p, name, def, help.In(a.Lang)) }
 	str(&f.bands, "bands", "", message.HelpBands)
 	str(&f.tools, "tools", "", message.HelpTools)
 	str(&f.thinking, "thinking", "", message.HelpThinking)
 	str(&f.preset, "preset", "", message.HelpPreset)
 	str(&f.users, "users", "on", message.HelpUsers)
-	fl.StringVar(&f.provider, "provider", "", message.HelpProvider.Format(a.lang, strings.Join(llm.Names(), ", ")))
+	fl.StringVar(&f.provider, "provider", "", message.HelpProvider.Format(a.Lang, strings.Join(llm.Names(), ", ")))
 	str(&f.model, "model", "", message.HelpModel)
 	str(&f.baseURL, "base-url", "", message.HelpBaseURL)
 	str(&f.title, "title", "", message.HelpTitle)
-	fl.IntVar(&f.minTokens, "min-tokens", 0, message.HelpMinTokens.In(a.lang))
-	fl.BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.lang))
-	fl.BoolVar(&f.keepFacts, "keep-facts", false, message.HelpKeepFacts.In(a.lang))
-	fl.BoolVar(&f.whole, "whole-file", false, message.HelpWholeFile.In(a.lang))
-	fl.BoolVar(&f.noCache, "no-cache", false, message.HelpNoCache.In(a.lang))
+	fl.IntVar(&f.minTokens, "min-tokens", 0, message.HelpMinTokens.In(a.Lang))
+	fl.BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.Lang))
+	fl.BoolVar(&f.keepFacts, "keep-facts", false, message.HelpKeepFacts.In(a.Lang))
+	fl.BoolVar(&f.whole, "whole-file", false, message.HelpWholeFile.In(a.Lang))
+	fl.BoolVar(&f.noCache, "no-cache", false, message.HelpNoCache.In(a.Lang))
 	complete(cmd, "provider", llm.Names())
 	complete(cmd, "preset", compress.PresetNames())
 	complete(cmd, "users", []string{"on", "off"})
@@ -71,9 +72,9 @@ func (a *app) compressCmd() *cobra.Command {
 func (a *app) compress(ctx context.Context, f compressFlags, args []string, changed func(string) bool) error {
 	// A session may have a gigabyte: its index should not cost twice its size.
 	defer debug.SetGCPercent(debug.SetGCPercent(40))
-	cfg, problems := a.env.config()
+	cfg, problems := a.config()
 	for _, p := range problems {
-		a.note(message.ConfigProblem, p)
+		a.Note(message.ConfigProblem, p)
 	}
 	opts, err := a.compressOptions(f, cfg.Compress, changed)
 	if err != nil {
@@ -90,24 +91,24 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	}
 	plan, err := compress.NewPlan(s, opts)
 	if err != nil {
-		return usageError{err}
+		return message.Misuse{Err: err}
 	}
 	if opts.Newest > 0 && plan.Few() {
-		a.note(message.FewTurns, len(plan.Turns))
+		a.Note(message.FewTurns, len(plan.Turns))
 	}
 	doc := a.compressDoc(plan, prov, f.dryRun)
 	if f.dryRun {
-		if a.json {
-			return a.printJSON(doc)
+		if a.JSON {
+			return a.PrintJSON(doc)
 		}
-		a.printPlan(a.env.Stdout, plan, prov)
+		a.printPlan(a.Stdout, plan, prov)
 		return nil
 	}
 	if plan.Nothing() {
 		return message.WithHint(message.Fail(message.NothingToDo), message.HintNothing)
 	}
-	if !a.json {
-		a.printPlan(a.env.Stderr, plan, prov)
+	if !a.JSON {
+		a.printPlan(a.Stderr, plan, prov)
 	}
 	return a.runPlan(ctx, plan, prov, f, doc)
 }
@@ -131,26 +132,26 @@ func (a *app) compressed(ctx context.Context, args []string) (_ *transcript.Sess
 // cannot be resumed a text to start with.
 func (a *app) runPlan(ctx context.Context, plan *compress.Plan, prov provider, f compressFlags, doc compressJSON) error {
 	s := plan.Session
-	bar := a.newBar()
-	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.env.Now()), Title: a.cloneTitle(f, s), Now: a.env.Now(), Progress: bar.update, Refs: a.json}
+	update, clear := a.progress()
+	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.Now()), Title: a.cloneTitle(f, s), Now: a.Now(), Progress: update, Refs: a.JSON}
 	a.record(s.ID, store.On(message.EventCompressStart, "clone", run.ID, "provider", prov.Name()))
 	if s.Legacy {
 		packet, res, err := plan.Packet(ctx, prov.Provider, run)
-		bar.clear()
+		clear()
 		a.recordEnd(s.ID, res, err)
 		if err != nil {
 			return err
 		}
-		if a.json {
+		if a.JSON {
 			doc.Result, doc.Packet = resultDoc(res), packet
-			return a.printJSON(doc)
+			return a.PrintJSON(doc)
 		}
-		a.note(message.LegacyPacket)
-		_, err = fmt.Fprint(a.env.Stdout, packet)
+		a.Note(message.LegacyPacket)
+		_, err = fmt.Fprint(a.Stdout, packet)
 		return err
 	}
 	res, err := plan.Run(ctx, prov.Provider, run)
-	bar.clear()
+	clear()
 	a.recordEnd(s.ID, res, err)
 	switch {
 	case errors.Is(err, compress.ErrNothing):
@@ -159,10 +160,10 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, prov provider, f
 		return err
 	}
 	a.rememberClone(s, res)
-	if a.json {
+	if a.JSON {
 		doc.Result = resultDoc(res)
 		doc.Resume, doc.CWD = resumeCommand(s, res.Clone.ID), s.CWD
-		return a.printJSON(doc)
+		return a.PrintJSON(doc)
 	}
 	a.printResult(plan, res, prov)
 	return nil
@@ -173,10 +174,10 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, prov provider, f
 func (a *app) rememberClone(s *transcript.Session, res *compress.Result) {
 	err := a.clones().Add(compress.CloneRecord{
 		ID: res.Clone.ID, Source: s.ID, Host: string(s.Host), Path: res.Clone.Path, Size: res.Clone.Bytes,
-		Created: a.env.Now().UTC().Format(time.RFC3339),
+		Created: a.Now().UTC().Format(time.RFC3339),
 	})
 	if err != nil {
-		a.note(message.ClonesProblem, err)
+		a.Note(message.ClonesProblem, err)
 	}
 }
 
@@ -194,12 +195,12 @@ func (a *app) recordEnd(id string, res *compress.Result, err error) {
 // they have not gets no folder for it: a session's folder is what makes it the
 // one used last. Losing the event is no failure of the command.
 func (a *app) record(id string, e store.Event) {
-	s, err := a.env.store().Session(id)
+	s, err := a.store().Session(id)
 	if err == nil {
 		err = s.Record(e)
 	}
 	if err != nil {
-		a.note(message.TimelineProblem, err)
+		a.Note(message.TimelineProblem, err)
 	}
 }
 
@@ -216,7 +217,7 @@ func (a *app) compressOptions(f compressFlags, c config.Compress, changed func(s
 	case "off":
 		o.NoUsers = true
 	default:
-		return o, usageError{message.Fail(message.BadOnOff)}
+		return o, message.Misuse{Err: message.Fail(message.BadOnOff)}
 	}
 	if f.preset == "" && f.bands == "" && f.tools == "" && f.thinking == "" {
 		f.preset = compress.DefaultPreset
@@ -224,20 +225,20 @@ func (a *app) compressOptions(f compressFlags, c config.Compress, changed func(s
 	if f.preset != "" {
 		p, err := compress.PresetNamed(f.preset)
 		if err != nil {
-			return o, usageError{err}
+			return o, message.Misuse{Err: err}
 		}
 		o.Newest, o.NoUsers = p.Newest, o.NoUsers || !changed("users")
 		f.bands, f.tools, f.thinking = cmp.Or(f.bands, p.Bands), cmp.Or(f.tools, p.Tools), cmp.Or(f.thinking, p.Thinking)
 	}
 	var err error
 	if o.Bands, err = compress.ParseBands(f.bands); err != nil {
-		return o, usageError{err}
+		return o, message.Misuse{Err: err}
 	}
 	if o.Tools, err = compress.ParseTools(f.tools); err != nil {
-		return o, usageError{err}
+		return o, message.Misuse{Err: err}
 	}
 	if o.Thinking, err = compress.ParseThinking(f.thinking); err != nil {
-		return o, usageError{err}
+		return o, message.Misuse{Err: err}
 	}
 	return o, nil
 }
@@ -255,14 +256,14 @@ func (a *app) pool(f compressFlags, c config.Compress, prov provider) compress.P
 }
 
 func (a *app) compressCache() compress.Dir {
-	return compress.Dir(filepath.Join(a.env.store().Root(), "compress"))
+	return compress.Dir(filepath.Join(a.store().Root(), "compress"))
 }
 
 func (a *app) cloneTitle(f compressFlags, s *transcript.Session) string {
 	if f.title != "" {
 		return f.title
 	}
-	return message.CloneTitle.Format(a.lang, cmp.Or(s.Title, s.ID))
+	return message.CloneTitle.Format(a.Lang, cmp.Or(s.Title, s.ID))
 }
 
 func resumeCommand(s *transcript.Session, id string) string {
@@ -271,7 +272,7 @@ func resumeCommand(s *transcript.Session, id string) string {
 
 // resolve finds a session and says what to do when it cannot.
 func (a *app) resolve(ref string) (transcript.File, error) {
-	file, err := transcript.Resolve(ref, a.env.hostDir)
+	file, err := transcript.Resolve(ref, a.hostDir)
 	if errors.Is(err, transcript.ErrNotFound) {
 		err := message.Fail(message.NoSuchSession, ref)
 		if near := nearest(ref, a.sessionNames()); near != "" {
@@ -284,9 +285,9 @@ func (a *app) resolve(ref string) (transcript.File, error) {
 
 // pickSession asks on a terminal; elsewhere the session has to be named.
 func (a *app) pickSession(ctx context.Context) (string, error) {
-	in, ok := a.env.Stdin.(*os.File)
-	if !ok || !a.env.IsTTY(in.Fd()) || a.json {
-		return "", usageError{message.WithHint(message.Fail(message.NeedSession), message.HintSessions)}
+	in, ok := a.Stdin.(*os.File)
+	if !ok || !a.IsTTY(in.Fd()) || a.JSON {
+		return "", message.Misuse{Err: message.WithHint(message.Fail(message.NeedSession), message.HintSessions)}
 	}
 	rows, _, err := a.newestSessions(ctx, 10, sessionFilter{})
 	if err != nil {
@@ -296,96 +297,34 @@ func (a *app) pickSession(ctx context.Context) (string, error) {
 		return "", message.Fail(message.NoSessions)
 	}
 	a.sessionTable(rows, true)
-	fmt.Fprint(a.env.Stderr, message.PickSession.Format(a.lang, len(rows)))
-	line, err := readLine(ctx, in)
+	fmt.Fprint(a.Stderr, message.PickSession.Format(a.Lang, len(rows)))
+	line, err := terminal.ReadLine(ctx, in)
 	if err != nil {
 		return "", err
 	}
 	n, err := strconv.Atoi(line)
 	if err != nil || n < 1 || n > len(rows) {
-		return "", usageError{message.Fail(message.BadChoice, line)}
+		return "", message.Misuse{Err: message.Fail(message.BadChoice, line)}
 	}
 	return rows[n-1].Path, nil
 }
 
-// readLine waits for a line or for the end of ctx: Ctrl-C must work at a prompt.
-func readLine(ctx context.Context, r io.Reader) (string, error) {
-	type answer struct {
-		line string
-		err  error
-	}
-	got := make(chan answer, 1)
-	go func() {
-		var line []byte
-		// Byte by byte: a buffer would swallow the next answer.
-		for b := make([]byte, 1); ; {
-			n, err := r.Read(b)
-			switch {
-			case n > 0 && b[0] != '\n':
-				line = append(line, b[0])
-				continue
-			case n == 0 && err == nil:
-				continue
-			case n == 0 && len(line) == 0: // the end of the input, and no answer
-				got <- answer{err: message.Fail(message.Interrupted)}
-				return
+// progress is a line over messages. Time follows the text, not their number.
+func (a *app) progress() (update func(compress.Progress), clear func()) {
+	bar := a.NewBar(0)
+	return func(p compress.Progress) {
+		bar.Update(int64(p.Done), int64(p.Total), func(drawn string, took time.Duration) string {
+			left := "…"
+			if p.Tokens > 0 {
+				left = time.Duration(float64(took) * float64(p.TotalTokens-p.Tokens) / float64(p.Tokens)).Round(time.Second).String()
 			}
-			got <- answer{line: strings.TrimSpace(string(line))}
-			return
-		}
-	}()
-	select {
-	case a := <-got:
-		return a.line, a.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
-}
-
-// bar is the progress line; without a terminal it is silent.
-type bar struct {
-	a     *app
-	on    bool
-	begin time.Time
-	last  time.Time
-	width int
-}
-
-func (a *app) newBar() *bar {
-	return &bar{a: a, on: !a.json && a.tty(a.env.Stderr), begin: a.env.Now()}
-}
-
-func (b *bar) update(p compress.Progress) {
-	if !b.on || p.Total == 0 {
-		return
-	}
-	now := b.a.env.Now()
-	if p.Done < p.Total && now.Sub(b.last) < 100*time.Millisecond {
-		return
-	}
-	b.last = now
-	const cells = 24
-	full := cells * p.Done / p.Total
-	left := "…"
-	if p.Tokens > 0 {
-		// Time follows the text, not the number of messages.
-		rest := time.Duration(float64(now.Sub(b.begin)) * float64(p.TotalTokens-p.Tokens) / float64(p.Tokens))
-		left = rest.Round(time.Second).String()
-	}
-	line := message.ProgressBar.Format(b.a.lang, "["+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+"]", p.Done, p.Total, p.Failed, left)
-	pad := max(0, b.width-columns(line))
-	b.width = columns(line)
-	fmt.Fprint(raw(b.a.env.Stderr), "\r"+oneLine(line)+strings.Repeat(" ", pad))
-}
-
-func (b *bar) clear() {
-	if b.on && b.width > 0 {
-		fmt.Fprint(raw(b.a.env.Stderr), "\r"+strings.Repeat(" ", b.width)+"\r")
-	}
+			return a.Format(message.ProgressBar, drawn, p.Done, p.Total, p.Failed, left)
+		})
+	}, bar.Clear
 }
 
 func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
-	line := func(t message.Text, args ...any) { fmt.Fprintln(w, t.Format(a.lang, args...)) }
+	line := func(t message.Text, args ...any) { fmt.Fprintln(w, t.Format(a.Lang, args...)) }
 	s := p.Session
 	line(message.PlanHead, s.ID, s.Host, len(p.Turns), message.Thousands(p.Tokens))
 	if s.HasUsage {
@@ -400,12 +339,12 @@ func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
 	if len(p.Bands) > 0 {
 		rows := [][]string{{}}
 		for _, t := range []message.Text{message.ColBand, message.ColTurns, message.ColMessages, message.ColTokens, message.ColTarget} {
-			rows[0] = append(rows[0], t.In(a.lang))
+			rows[0] = append(rows[0], t.In(a.Lang))
 		}
 		for _, b := range p.Bands {
 			rows = append(rows, []string{b.Band.String(), fmt.Sprint(b.Turns), fmt.Sprint(b.Messages), message.Thousands(b.Tokens), message.Thousands(b.Target)})
 		}
-		a.table(w, rows)
+		a.Table(w, rows)
 	}
 	if t := p.Tools; t.Removed+t.Truncated+t.Thinking > 0 {
 		line(message.PlanTools, t.Removed, t.Truncated, t.Thinking, message.Thousands(t.Tokens))
@@ -426,54 +365,54 @@ func (a *app) printPlan(w io.Writer, p *compress.Plan, prov provider) {
 		line(message.PlanLocal, prov.label())
 		return
 	}
-	cost := message.CostUnknown.In(a.lang)
+	cost := message.CostUnknown.In(a.Lang)
 	if usd, known := prov.cost(p); known {
-		cost = message.CostAbout.Format(a.lang, usd)
+		cost = message.CostAbout.Format(a.Lang, usd)
 	}
 	line(message.PlanCost, prov.label(), message.Thousands(p.Small.Input+p.Large.Input), message.Thousands(p.Small.Output+p.Large.Output), cost)
 }
 
 func (a *app) printResult(p *compress.Plan, r *compress.Result, prov provider) {
-	a.say(message.DoneCounts, r.Stats.MessagesCompressed, r.Stats.MessagesFailed, r.Stats.MessagesSkipped, r.Cached)
-	a.say(message.DoneContext, message.Thousands(r.Before), message.Thousands(r.After), percentLess(r.Before, r.After))
-	a.say(message.DoneTokens, message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
+	a.Say(message.DoneCounts, r.Stats.MessagesCompressed, r.Stats.MessagesFailed, r.Stats.MessagesSkipped, r.Cached)
+	a.Say(message.DoneContext, message.Thousands(r.Before), message.Thousands(r.After), percentLess(r.Before, r.After))
+	a.Say(message.DoneTokens, message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
 	if t := r.Tools; t.Removed+t.Truncated+t.Thinking > 0 {
-		a.say(message.PlanTools, t.Removed, t.Truncated, t.Thinking, message.Thousands(t.Tokens))
+		a.Say(message.PlanTools, t.Removed, t.Truncated, t.Thinking, message.Thousands(t.Tokens))
 	}
 	if text := lostText(r.Lost); text != "" {
-		a.say(message.DoneLost, text)
+		a.Say(message.DoneLost, text)
 	}
 	if g := r.Gone; g.Sentences > 0 {
-		a.say(message.DoneGone, g.Sentences, g.Requests, g.Decisions)
+		a.Say(message.DoneGone, g.Sentences, g.Requests, g.Decisions)
 	}
 	if len(r.Redacted) > 0 {
 		var parts []string
 		for _, k := range slices.Sorted(maps.Keys(r.Redacted)) {
 			parts = append(parts, fmt.Sprintf("%s %d", k, r.Redacted[k]))
 		}
-		a.say(message.DoneRedacted, strings.Join(parts, ", "))
+		a.Say(message.DoneRedacted, strings.Join(parts, ", "))
 	}
 	if r.InputTokens+r.OutputTokens > 0 {
-		a.say(message.DoneSpent, r.InputTokens, r.OutputTokens)
+		a.Say(message.DoneSpent, r.InputTokens, r.OutputTokens)
 	}
 	shown := 0
 	for _, m := range r.Messages {
 		if m.Status == compress.Failed && shown < 5 {
-			a.note(message.DoneFailure, m.Line, m.Error)
+			a.Note(message.DoneFailure, m.Line, m.Error)
 			shown++
 		}
 	}
 	if rest := r.Stats.MessagesFailed - shown; rest > 0 {
-		a.note(message.DoneMore, rest)
+		a.Note(message.DoneMore, rest)
 	}
-	a.say(message.DoneClone, r.Clone.Path)
+	a.Say(message.DoneClone, r.Clone.Path)
 	command := resumeCommand(p.Session, r.Clone.ID)
-	if cwd := p.Session.CWD; cwd != "" && cwd != a.env.Dir {
+	if cwd := p.Session.CWD; cwd != "" && cwd != a.Dir {
 		command = "cd " + shellQuote(cwd) + " && " + command
 	}
-	a.say(message.DoneResume, command)
+	a.Say(message.DoneResume, command)
 	if r.Stats.MessagesCompressed > 0 {
-		a.say(message.DoneRecall, r.Clone.ID)
+		a.Say(message.DoneRecall, r.Clone.ID)
 	}
 }
 

@@ -25,7 +25,7 @@ type setting struct {
 func (a *app) configCmd() *cobra.Command {
 	var changed bool
 	cmd := &cobra.Command{
-		Use: "config", Short: message.HelpConfig.In(a.lang), Long: message.HelpConfigLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "config", Short: message.HelpConfig.In(a.Lang), Long: message.HelpConfigLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			list, problems := a.settings()
 			shown := []setting{}
@@ -37,14 +37,14 @@ func (a *app) configCmd() *cobra.Command {
 			return a.printSettings(shown, problems)
 		},
 	}
-	cmd.Flags().BoolVar(&changed, "changed", false, message.HelpConfigChanged.In(a.lang))
+	cmd.Flags().BoolVar(&changed, "changed", false, message.HelpConfigChanged.In(a.Lang))
 	return cmd
 }
 
 // settings are all of them, in the order of the file.
 func (a *app) settings() ([]setting, []config.Problem) {
-	home := a.env.store()
-	cfg, origins, problems := config.LoadFrom(home.ConfigFile(), a.env.Getenv)
+	home := a.store()
+	cfg, origins, problems := config.LoadFrom(home.ConfigFile(), a.Getenv)
 	set, more := session.Settings(home, cfg.Compact)
 	problems = append(problems, more...)
 	cfg.Compact = set
@@ -52,11 +52,11 @@ func (a *app) settings() ([]setting, []config.Problem) {
 	var list []setting
 	for _, k := range config.Keys() {
 		s := setting{Key: k.Key, Value: values[k.Key], Default: k.Default, Origin: "default", Help: k.EN}
-		if a.lang == message.ZH {
+		if a.Lang == message.ZH {
 			s.Help = k.ZH
 		}
-		if _, named := message.Locale(a.env.Getenv); k.Key == "language" && !cfg.Chosen && named {
-			s.Value, s.Origin = string(a.lang), "locale"
+		if _, named := message.Locale(a.Getenv); k.Key == "language" && !cfg.Chosen && named {
+			s.Value, s.Origin = string(a.Lang), "locale"
 		}
 		switch from, ok := origins[k.Key]; {
 		case ok && from == config.FromFile:
@@ -72,36 +72,36 @@ func (a *app) settings() ([]setting, []config.Problem) {
 }
 
 func (a *app) printSettings(list []setting, problems []config.Problem) error {
-	if a.json {
+	if a.JSON {
 		texts := []string{}
 		for _, p := range problems {
 			texts = append(texts, p.Error())
 		}
-		return a.printJSON(struct {
+		return a.PrintJSON(struct {
 			Schema   int       `json:"schema"`
 			File     string    `json:"file"`
 			Settings []setting `json:"settings"`
 			Problems []string  `json:"problems"`
-		}{1, a.env.store().ConfigFile(), list, texts})
+		}{1, a.store().ConfigFile(), list, texts})
 	}
-	rows := [][]string{{message.ColKey.In(a.lang), message.ColValue.In(a.lang), message.ColOrigin.In(a.lang)}}
+	rows := [][]string{{message.ColKey.In(a.Lang), message.ColValue.In(a.Lang), message.ColOrigin.In(a.Lang)}}
 	for _, s := range list {
 		from := s.From
 		switch s.Origin {
 		case "default":
-			from = message.OriginDefault.In(a.lang)
+			from = message.OriginDefault.In(a.Lang)
 		case "locale":
-			from = message.OriginLocale.In(a.lang)
+			from = message.OriginLocale.In(a.Lang)
 		}
 		rows = append(rows, []string{s.Key, message.Short(s.Value, 60), from})
 	}
 	if len(list) > 0 {
-		a.table(a.env.Stdout, rows)
+		a.Table(a.Stdout, rows)
 	} else {
-		a.say(message.ConfigAllDefault)
+		a.Say(message.ConfigAllDefault)
 	}
 	for _, p := range problems {
-		fmt.Fprintln(a.env.Stderr, "⚠ "+p.Error())
+		fmt.Fprintln(a.Stderr, "⚠ "+p.Error())
 	}
 	return nil
 }

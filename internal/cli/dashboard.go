@@ -25,11 +25,11 @@ func (a *app) dashboardCmd() *cobra.Command {
 	var port uint16
 	var open bool
 	cmd := &cobra.Command{
-		Use: "dashboard", Short: message.HelpDashboard.In(a.lang), Long: message.HelpDashboardLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "dashboard", Short: message.HelpDashboard.In(a.Lang), Long: message.HelpDashboardLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context(), port, open) },
 	}
-	cmd.Flags().Uint16Var(&port, "port", 0, message.HelpPort.In(a.lang))
-	cmd.Flags().BoolVar(&open, "open", false, message.HelpOpen.In(a.lang))
+	cmd.Flags().Uint16Var(&port, "port", 0, message.HelpPort.In(a.Lang))
+	cmd.Flags().BoolVar(&open, "open", false, message.HelpOpen.In(a.Lang))
 	return cmd
 }
 
@@ -41,8 +41,8 @@ func (a *app) dashboard(ctx context.Context, port uint16, open bool) error {
 	}
 	s := dashboard.New(a.dashboardOptions())
 	url := s.URL(l.Addr())
-	if a.json {
-		err = a.printJSON(struct {
+	if a.JSON {
+		err = a.PrintJSON(struct {
 			Schema int    `json:"schema"`
 			URL    string `json:"url"`
 			Token  string `json:"token"`
@@ -51,12 +51,12 @@ func (a *app) dashboard(ctx context.Context, port uint16, open bool) error {
 			return err
 		}
 	} else {
-		a.say(message.DashboardAt, url)
-		a.note(message.DashboardStop)
+		a.Say(message.DashboardAt, url)
+		a.Note(message.DashboardStop)
 	}
 	if open {
 		if err := openBrowser(ctx, url); err != nil {
-			a.note(message.DashboardNoOpen, err)
+			a.Note(message.DashboardNoOpen, err)
 		}
 	}
 	return s.Serve(ctx, l)
@@ -64,11 +64,11 @@ func (a *app) dashboard(ctx context.Context, port uint16, open bool) error {
 
 func (a *app) dashboardOptions() dashboard.Options {
 	quiet := *a
-	quiet.json = true // no progress: nobody looks at the terminal
+	quiet.JSON = true // no progress: nobody looks at the terminal
 	return dashboard.Options{
-		Store: a.env.store(), Now: a.env.Now, Lang: a.lang, Version: version(),
+		Store: a.store(), Now: a.Now, Lang: a.Lang, Version: version(),
 		Config: func() config.Config {
-			cfg, _ := a.env.config() // `overtone config` tells its problems
+			cfg, _ := a.config() // `overtone config` tells its problems
 			return cfg
 		},
 		Sessions: quiet.dashboardSessions,
@@ -77,7 +77,7 @@ func (a *app) dashboardOptions() dashboard.Options {
 			return x
 		},
 		Audit: quiet.dashboardAudit,
-		Shown: a.env.folders().Short,
+		Shown: a.folders().Short,
 	}
 }
 
@@ -109,7 +109,7 @@ func (a *app) dashboardAudit(ctx context.Context, since string) (any, error) {
 	if o.Since, err = sinceTime(since, o.Now); err != nil {
 		return nil, err
 	}
-	if o.Files, err = transcript.Everything(a.env.hostDir); err != nil && len(o.Files) == 0 {
+	if o.Files, err = transcript.Everything(a.hostDir); err != nil && len(o.Files) == 0 {
 		return nil, err
 	}
 	r, _, err := audit.Run(ctx, o) // a cache that cannot be kept is no news here

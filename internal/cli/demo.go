@@ -15,15 +15,16 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/demo"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 func (a *app) demoCmd() *cobra.Command {
 	var keep bool
 	cmd := &cobra.Command{
-		Use: "demo", Short: message.HelpDemo.In(a.lang), Long: message.HelpDemoLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "demo", Short: message.HelpDemo.In(a.Lang), Long: message.HelpDemoLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep) },
 	}
-	cmd.Flags().BoolVar(&keep, "keep", false, message.HelpKeep.In(a.lang))
+	cmd.Flags().BoolVar(&keep, "keep", false, message.HelpKeep.In(a.Lang))
 	return cmd
 }
 
@@ -32,8 +33,8 @@ func (a *app) demoCmd() *cobra.Command {
 func (a *app) demo(ctx context.Context, keep bool) (err error) {
 	// A reader that goes away (demo | head) must not keep the folder from being removed.
 	signal.Ignore(syscall.SIGPIPE)
-	begin := a.env.Now()
-	temp := a.env.Getenv("TMPDIR")
+	begin := a.Now()
+	temp := a.Getenv("TMPDIR")
 	dir, err := os.MkdirTemp(temp, "overtone-demo-")
 	if err != nil {
 		return err
@@ -43,17 +44,17 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	if !a.json {
-		a.say(message.DemoIntro)
+	if !a.JSON {
+		a.Say(message.DemoIntro)
 	}
 	report, err := demo.Play(ctx, demo.Options{
-		Dir: dir, Lang: a.lang, Now: a.env.Now, Version: Version, TempDir: temp, Command: a.demoCommand, Audience: demoPrinter{a},
+		Dir: dir, Lang: a.Lang, Now: a.Now, Version: Version, TempDir: temp, Command: a.demoCommand, Audience: demoPrinter{a},
 	})
 	if err != nil {
 		return err
 	}
-	took := a.env.Now().Sub(begin)
-	if a.json {
+	took := a.Now().Sub(begin)
+	if a.JSON {
 		out := struct {
 			Schema int `json:"schema"`
 			demo.Report
@@ -63,26 +64,26 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 		if keep {
 			out.Home = dir
 		}
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
-	fmt.Fprintln(a.env.Stdout)
-	a.say(message.DemoEnd, len(report.Steps), len(report.Claims), took.Round(10*time.Millisecond))
+	fmt.Fprintln(a.Stdout)
+	a.Say(message.DemoEnd, len(report.Steps), len(report.Claims), took.Round(10*time.Millisecond))
 	if keep {
-		a.say(message.DemoKept, dir)
+		a.Say(message.DemoKept, dir)
 	} else {
-		a.say(message.DemoGone)
+		a.Say(message.DemoGone)
 	}
-	a.say(message.DemoNext)
+	a.Say(message.DemoNext)
 	return nil
 }
 
 // demoCommand runs a command of ours in the demo's home.
 func (a *app) demoCommand(ctx context.Context, home demo.Home, args ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
-	sub := &app{env: a.env, lang: a.lang}
-	sub.env.Stdin, sub.env.Stdout, sub.env.Stderr = strings.NewReader(""), &stdout, &stderr
-	sub.env.Getenv, sub.env.Dir = home.Getenv, home.Dir
-	sub.env.Environ = func() []string { return nil }
+	sub := &app{a.Terminal}
+	sub.Stdin, sub.Stdout, sub.Stderr = strings.NewReader(""), &stdout, &stderr
+	sub.Getenv, sub.Dir = home.Getenv, home.Dir
+	sub.Environ = func() []string { return nil }
 	root := sub.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -93,13 +94,13 @@ func (a *app) demoCommand(ctx context.Context, home demo.Home, args ...string) (
 type demoPrinter struct{ *app }
 
 func (p demoPrinter) Act(n int, title string) {
-	line := message.DemoAct.Format(p.lang, n, title)
-	p.Line(fmt.Sprintf("\n━━ %s %s", line, strings.Repeat("━", max(0, 76-columns(line)))))
+	line := message.DemoAct.Format(p.Lang, n, title)
+	p.Line(fmt.Sprintf("\n━━ %s %s", line, strings.Repeat("━", max(0, 76-terminal.Columns(line)))))
 }
 
 func (p demoPrinter) Line(text string) {
-	if !p.json {
-		fmt.Fprintln(p.env.Stdout, text)
+	if !p.JSON {
+		fmt.Fprintln(p.Stdout, text)
 	}
 }
 
@@ -107,7 +108,7 @@ func (p demoPrinter) Line(text string) {
 func (p demoPrinter) Step(s demo.Step) {
 	silent := ""
 	if s.Output == nil {
-		silent = "   " + message.DemoSilent.In(p.lang)
+		silent = "   " + message.DemoSilent.In(p.Lang)
 	}
 	p.Line(fmt.Sprintf("\n %2d ← %s  %s%s", s.N, demo.EventName(s.Event), s.Subject, silent))
 	for _, part := range []struct {
@@ -122,19 +123,19 @@ func (p demoPrinter) Step(s demo.Step) {
 		{message.DemoPerson, s.Person},
 	} {
 		if part.text != "" {
-			p.Line("    " + part.to.In(p.lang))
+			p.Line("    " + part.to.In(p.Lang))
 			p.quote(part.text)
 		}
 	}
 	show := func(t message.Text, parts []string, between string) {
 		if text := strings.Join(parts, between); text != "" {
-			p.Line("    " + t.Format(p.lang, text))
+			p.Line("    " + t.Format(p.Lang, text))
 		}
 	}
 	var labels, files []string
 	for _, typ := range s.Events {
 		if label, ok := message.EventLabel(typ); ok {
-			labels = append(labels, label.In(p.lang))
+			labels = append(labels, label.In(p.Lang))
 		}
 	}
 	for _, f := range s.Files {
@@ -153,13 +154,13 @@ func (p demoPrinter) quote(text string) {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.TrimSpace(line) != "" {
-			lines = append(lines, wrap(line, width)...)
+			lines = append(lines, terminal.Wrap(line, width)...)
 		}
 	}
 	for _, line := range lines[:min(most, len(lines))] {
 		p.Line("      │ " + line)
 	}
 	if rest := len(lines) - most; rest > 0 {
-		p.Line("      │ " + message.DemoMore.Format(p.lang, rest))
+		p.Line("      │ " + message.DemoMore.Format(p.Lang, rest))
 	}
 }

@@ -14,12 +14,12 @@ import (
 func (a *app) doctorCmd() *cobra.Command {
 	var id string
 	cmd := &cobra.Command{
-		Use: "doctor", Short: message.HelpDoctor.In(a.lang), Long: message.HelpDoctorLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "doctor", Short: message.HelpDoctor.In(a.Lang), Long: message.HelpDoctorLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var session *store.Session // the one named, else the last one
 			if id != "" || len(a.recentSessions(1)) > 0 {
 				quiet := *a
-				quiet.json = true // the session is named in the findings
+				quiet.JSON = true // the session is named in the findings
 				var err error
 				if session, err = quiet.session(id, true); err != nil {
 					return err
@@ -38,8 +38,8 @@ func (a *app) printFindings(findings []setup.Finding) error {
 		count[f.Status]++
 	}
 	broken := count[host.Broken]
-	if a.json {
-		err := a.printJSON(struct {
+	if a.JSON {
+		err := a.PrintJSON(struct {
 			Schema int             `json:"schema"`
 			OK     bool            `json:"ok"`
 			Checks []setup.Finding `json:"checks"`
@@ -50,20 +50,20 @@ func (a *app) printFindings(findings []setup.Finding) error {
 	} else {
 		marks := map[host.Health]string{host.Fine: "✓", host.Note: "·", host.Warn: "⚠", host.Broken: "✗"}
 		for _, f := range findings {
-			fmt.Fprintln(a.env.Stdout, marks[f.Status]+" "+f.Text)
+			fmt.Fprintln(a.Stdout, marks[f.Status]+" "+f.Text)
 			if f.Hint != "" {
-				fmt.Fprintln(a.env.Stdout, "  → "+f.Hint)
+				fmt.Fprintln(a.Stdout, "  → "+f.Hint)
 			}
 		}
 	}
 	switch {
 	case broken > 0:
 		return message.Fail(message.DoctorBroken, broken)
-	case a.json:
+	case a.JSON:
 	case count[host.Warn] > 0:
-		a.say(message.DoctorWarned, count[host.Warn])
+		a.Say(message.DoctorWarned, count[host.Warn])
 	default:
-		a.say(message.DoctorFine)
+		a.Say(message.DoctorFine)
 	}
 	return nil
 }

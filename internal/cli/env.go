@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"os"
 	"time"
 
@@ -12,19 +11,11 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
-// Env is the world as the program sees it. It is made once, in main; everything
-// below is given what it needs of it.
-type Env struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	Getenv         func(string) string
-	Environ        func() []string
-	Dir            string // working directory
-	Now            func() time.Time
-	IsTTY          func(fd uintptr) bool
-}
+// Env is the world as the program sees it.
+type Env = terminal.Env
 
 // OSEnv is the real world.
 func OSEnv() Env {
@@ -37,33 +28,33 @@ func OSEnv() Env {
 }
 
 // home is the user's home folder.
-func (e Env) home() string { return e.folders().User }
+func (a *app) home() string { return a.folders().User }
 
 // folders is where the user's files lie. Without a home the one we are in
 // stands for it.
-func (e Env) folders() store.Folders {
-	f, _ := store.FindFolders(e.Getenv)
+func (a *app) folders() store.Folders {
+	f, _ := store.FindFolders(a.Getenv)
 	return f
 }
 
 // hostDir is the folder of a host's own files.
-func (e Env) hostDir(h *host.Host) string { return h.Dir(e.folders().Find) }
+func (a *app) hostDir(h *host.Host) string { return h.Dir(a.folders().Find) }
 
-func (e Env) store() *store.Home {
-	f := e.folders()
-	return store.New(f.Root, f.Claude, e.Now)
+func (a *app) store() *store.Home {
+	f := a.folders()
+	return store.New(f.Root, f.Claude, a.Now)
 }
 
 // hook is what a hook call sees of it.
-func (e Env) hook() hook.Env {
+func (a *app) hook() hook.Env {
 	return hook.Env{
-		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr,
-		Getenv: e.Getenv, Dir: e.Dir, Now: e.Now, Version: Version,
+		Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr,
+		Getenv: a.Getenv, Dir: a.Dir, Now: a.Now, Version: Version,
 	}
 }
 
-func (e Env) config() (config.Config, []config.Problem) {
-	return config.Load(e.store().ConfigFile(), e.Getenv)
+func (a *app) config() (config.Config, []config.Problem) {
+	return config.Load(a.store().ConfigFile(), a.Getenv)
 }
 
 // chosen is the language of what is handed over: the user's choice, and of one who
@@ -72,14 +63,26 @@ func (a *app) chosen(cfg config.Config) message.Lang {
 	if cfg.Chosen {
 		return message.Lang(cfg.Language)
 	}
-	return a.lang
+	return a.Lang
 }
 
-// lang is the language of the command line: the locale's.
-func (e Env) lang() message.Lang {
-	if l, ok := message.Parse(e.Getenv("OVERTONE_LANG")); ok {
+// language is that of the command line: the locale's.
+func language(getenv func(string) string) message.Lang {
+	if l, ok := message.Parse(getenv("OVERTONE_LANG")); ok {
 		return l
 	}
-	l, _ := message.Locale(e.Getenv)
+	l, _ := message.Locale(getenv)
 	return l
+}
+
+// newApp is a program in its world. Nothing is printed but through a screen.
+func newApp(name string, env Env) *app {
+	env.Stdout, env.Stderr = terminal.NewScreen(env.Stdout), terminal.NewScreen(env.Stderr)
+	return &app{terminal.Terminal{Env: env, Lang: language(env.Getenv), Program: name}}
+}
+
+// close writes what is left.
+func (a *app) close() {
+	terminal.Flush(a.Stdout)
+	terminal.Flush(a.Stderr)
 }

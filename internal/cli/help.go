@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 // The library's own words are English only, and some are Go's; here they are
@@ -19,7 +20,7 @@ import (
 func (a *app) speak(root *cobra.Command) {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{
-		Use: "help [COMMAND]", Short: message.HelpHelp.In(a.lang),
+		Use: "help [COMMAND]", Short: message.HelpHelp.In(a.Lang),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			c, _, err := root.Find(args)
 			if err != nil {
@@ -39,19 +40,17 @@ func (a *app) speak(root *cobra.Command) {
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		if c.Flags().Lookup("help") == nil {
-			c.Flags().BoolP("help", "h", false, message.HelpFlag.In(a.lang))
+			c.Flags().BoolP("help", "h", false, message.HelpFlag.In(a.Lang))
 		}
 		for _, sub := range c.Commands() {
 			walk(sub)
 		}
 	}
 	walk(root)
-	root.Flags().BoolP("version", "v", false, message.HelpVersion.In(a.lang))
+	root.Flags().BoolP("version", "v", false, message.HelpVersion.In(a.Lang))
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		if text := strings.TrimSpace(orElse(c.Long, c.Short)); text != "" {
-			for line := range strings.SplitSeq(text, "\n") {
-				fmt.Fprintln(c.OutOrStdout(), strings.Join(a.fold(c.OutOrStdout(), line), "\n"))
-			}
+			a.Prose(c.OutOrStdout(), text)
 			fmt.Fprintln(c.OutOrStdout())
 		}
 		a.usage(c.OutOrStdout(), c)
@@ -61,15 +60,6 @@ func (a *app) speak(root *cobra.Command) {
 		return nil
 	})
 	root.SetFlagErrorFunc(a.flagError)
-}
-
-// fold breaks a line that is too wide; one that is laid out stays.
-func (a *app) fold(w io.Writer, line string) []string {
-	room := a.width(w)
-	if room == 0 || strings.HasPrefix(line, " ") {
-		return []string{line}
-	}
-	return wrap(line, room)
 }
 
 func orElse(a, b string) string {
@@ -91,8 +81,8 @@ func commandNames(c *cobra.Command) []string {
 
 // usage is how a command is called.
 func (a *app) usage(w io.Writer, c *cobra.Command) {
-	in := func(t message.Text) string { return t.In(a.lang) }
-	a.bold(w, in(message.UsageTitle))
+	in := func(t message.Text) string { return t.In(a.Lang) }
+	a.Bold(w, in(message.UsageTitle))
 	if c.Runnable() {
 		fmt.Fprintln(w, "  "+strings.TrimSuffix(c.UseLine(), " [flags]")+" ["+in(message.UsageFlag)+"]")
 	}
@@ -101,25 +91,25 @@ func (a *app) usage(w io.Writer, c *cobra.Command) {
 	}
 	if c.Example != "" {
 		fmt.Fprintln(w)
-		a.bold(w, in(message.UsageExamples))
+		a.Bold(w, in(message.UsageExamples))
 		fmt.Fprintln(w, strings.TrimRight(c.Example, "\n"))
 	}
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintln(w)
-		a.bold(w, in(message.UsageCommands))
+		a.Bold(w, in(message.UsageCommands))
 		var rows [][]string
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() || sub.Name() == "help" {
 				rows = append(rows, []string{"  " + sub.Name(), sub.Short})
 			}
 		}
-		a.pairs(w, rows)
+		a.Pairs(w, rows)
 	}
 	a.flagTable(w, message.UsageFlags, c.LocalFlags())
 	a.flagTable(w, message.UsageGlobal, c.InheritedFlags())
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintln(w)
-		fmt.Fprintln(w, message.UsageMore.Format(a.lang, c.CommandPath()))
+		fmt.Fprintln(w, message.UsageMore.Format(a.Lang, c.CommandPath()))
 	}
 }
 
@@ -141,7 +131,7 @@ func (a *app) flagTable(w io.Writer, title message.Text, flags *pflag.FlagSet) {
 		}
 		text := f.Usage
 		if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "[]" && d != "0s" {
-			text += message.UsageDefault.Format(a.lang, d)
+			text += message.UsageDefault.Format(a.Lang, d)
 		}
 		rows = append(rows, []string{name, text})
 	})
@@ -149,8 +139,8 @@ func (a *app) flagTable(w io.Writer, title message.Text, flags *pflag.FlagSet) {
 		return
 	}
 	fmt.Fprintln(w)
-	a.bold(w, title.In(a.lang))
-	a.pairs(w, rows)
+	a.Bold(w, title.In(a.Lang))
+	a.Pairs(w, rows)
 }
 
 // valueName is what a flag's value is called.
@@ -194,11 +184,11 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 		case "duration":
 			want = message.FlagDuration
 		}
-		err = message.Fail(message.FlagBadValue, "--"+invalid.GetFlag().Name, invalid.GetValue(), want.In(a.lang))
+		err = message.Fail(message.FlagBadValue, "--"+invalid.GetFlag().Name, invalid.GetValue(), want.In(a.Lang))
 	case errors.As(err, &syntax):
 		err = message.Fail(message.FlagBadSyntax, syntax.GetSpecifiedFlag())
 	}
-	return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
+	return message.Misuse{Err: message.WithHint(err, message.HintHelp, cmd.CommandPath())}
 }
 
 func flagNames(cmd *cobra.Command) []string {
@@ -212,9 +202,9 @@ func flagNames(cmd *cobra.Command) []string {
 // unknownWord is a wrong word, with the one that may have been meant.
 func unknownWord(err error, word string, words []string, prefix string, cmd *cobra.Command) error {
 	if near := nearest(word, words); near != "" {
-		return usageError{message.WithHint(err, message.HintDidYouMean, prefix+near)}
+		return message.Misuse{Err: message.WithHint(err, message.HintDidYouMean, prefix+near)}
 	}
-	return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
+	return message.Misuse{Err: message.WithHint(err, message.HintHelp, cmd.CommandPath())}
 }
 
 func unknownCommand(cmd *cobra.Command, word string) error {
@@ -238,7 +228,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		case len(args) > len(names):
 			err = message.Fail(message.ExtraArg, args[len(names)])
 		}
-		return usageError{message.WithHint(err, message.HintHelp, cmd.CommandPath())}
+		return message.Misuse{Err: message.WithHint(err, message.HintHelp, cmd.CommandPath())}
 	}
 }
 
@@ -246,10 +236,10 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 func (a *app) completionCmd() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
-		Use: "completion SHELL", Short: message.HelpCompletion.In(a.lang), Long: message.HelpCompletionLong.In(a.lang),
+		Use: "completion SHELL", Short: message.HelpCompletion.In(a.Lang), Long: message.HelpCompletionLong.In(a.Lang),
 		Args: usageArgs(cobra.ExactArgs(1)), ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root, out := cmd.Root(), raw(a.env.Stdout)
+			root, out := cmd.Root(), terminal.Raw(a.Stdout)
 			switch args[0] {
 			case "bash":
 				return root.GenBashCompletionV2(out, true)

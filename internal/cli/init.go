@@ -14,6 +14,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/setup"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 // modes are what --mode takes.
@@ -28,35 +29,35 @@ type initFlags struct {
 func (a *app) initCmd() *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
-		Use: "init", Short: message.HelpInit.In(a.lang), Long: message.HelpInitLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "init", Short: message.HelpInit.In(a.Lang), Long: message.HelpInitLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := namedHost(f.host)
 			if err != nil {
 				return err
 			}
 			if f.status && h.Setup(host.Place{}).Status == nil {
-				return usageError{message.WithHint(message.Fail(message.NoStatusLine, h.Title), message.HintNoStatus)}
+				return message.Misuse{Err: message.WithHint(message.Fail(message.NoStatusLine, h.Title), message.HintNoStatus)}
 			}
 			if f.probe && f.doNotProbe {
 				return oneOf(cmd, "--probe", "--no-probe")
 			}
 			if f.mode != "" && !slices.Contains(modes, f.mode) {
-				return usageError{message.WithHint(message.Fail(message.WatchBadMode, f.mode), message.HintModes)}
+				return message.Misuse{Err: message.WithHint(message.Fail(message.WatchBadMode, f.mode), message.HintModes)}
 			}
 			if _, ok := message.Parse(f.language); f.language != "" && !ok {
-				return usageError{message.WithHint(message.Fail(message.BadLang, f.language), message.HintLangs)}
+				return message.Misuse{Err: message.WithHint(message.Fail(message.BadLang, f.language), message.HintLangs)}
 			}
 			return (&installer{a, f, cmd.Context()}).install(cmd.Context(), h)
 		},
 	}
-	cmd.Flags().StringVar(&f.host, "host", host.Names()[0], message.HelpHost.In(a.lang))
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.lang))
-	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpMode.In(a.lang))
-	cmd.Flags().StringVar(&f.language, "lang", "", message.HelpLang.In(a.lang))
-	cmd.Flags().BoolVar(&f.status, "statusline", false, message.HelpStatusFlag.In(a.lang))
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.lang))
-	cmd.Flags().BoolVar(&f.probe, "probe", false, message.HelpProbe.In(a.lang))
-	cmd.Flags().BoolVar(&f.doNotProbe, "no-probe", false, message.HelpNoProbe.In(a.lang))
+	cmd.Flags().StringVar(&f.host, "host", host.Names()[0], message.HelpHost.In(a.Lang))
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.Lang))
+	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpMode.In(a.Lang))
+	cmd.Flags().StringVar(&f.language, "lang", "", message.HelpLang.In(a.Lang))
+	cmd.Flags().BoolVar(&f.status, "statusline", false, message.HelpStatusFlag.In(a.Lang))
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.Lang))
+	cmd.Flags().BoolVar(&f.probe, "probe", false, message.HelpProbe.In(a.Lang))
+	cmd.Flags().BoolVar(&f.doNotProbe, "no-probe", false, message.HelpNoProbe.In(a.Lang))
 	for flag, words := range map[string][]string{"host": host.Names(), "mode": modes, "lang": {"zh-TW", "en"}} {
 		complete(cmd, flag, words)
 	}
@@ -66,7 +67,7 @@ func (a *app) initCmd() *cobra.Command {
 func (a *app) uninstallCmd() *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
-		Use: "uninstall", Short: message.HelpUninstall.In(a.lang), Long: message.HelpUninstallLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "uninstall", Short: message.HelpUninstall.In(a.Lang), Long: message.HelpUninstallLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			hosts := host.All()
 			if f.host != "" {
@@ -79,17 +80,17 @@ func (a *app) uninstallCmd() *cobra.Command {
 			return (&installer{a, f, cmd.Context()}).uninstall(cmd.Context(), hosts)
 		},
 	}
-	cmd.Flags().StringVar(&f.host, "host", "", message.HelpHostAll.In(a.lang))
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.lang))
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.lang))
-	cmd.Flags().BoolVar(&f.purge, "purge", false, message.HelpPurge.In(a.lang))
+	cmd.Flags().StringVar(&f.host, "host", "", message.HelpHostAll.In(a.Lang))
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.Lang))
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.Lang))
+	cmd.Flags().BoolVar(&f.purge, "purge", false, message.HelpPurge.In(a.Lang))
 	complete(cmd, "host", host.Names())
 	return cmd
 }
 
 // oneOf refuses two flags that exclude each other.
 func oneOf(cmd *cobra.Command, x, y string) error {
-	return usageError{message.WithHint(message.Fail(message.FlagsExclude, x, y), message.HintHelp, cmd.CommandPath())}
+	return message.Misuse{Err: message.WithHint(message.Fail(message.FlagsExclude, x, y), message.HintHelp, cmd.CommandPath())}
 }
 
 // complete offers words for a flag.
@@ -101,9 +102,9 @@ func namedHost(name string) (*host.Host, error) {
 	h, ok := host.Named(name)
 	if !ok {
 		if near := nearest(name, host.Names()); near != "" {
-			return nil, usageError{message.WithHint(message.Fail(message.BadHost, name), message.HintDidYouMean, near)}
+			return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadHost, name), message.HintDidYouMean, near)}
 		}
-		return nil, usageError{message.WithHint(message.Fail(message.BadHost, name), message.HintHosts)}
+		return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadHost, name), message.HintHosts)}
 	}
 	return h, nil
 }
@@ -111,8 +112,8 @@ func namedHost(name string) (*host.Host, error) {
 // setup is what installing sees of the world.
 func (a *app) setup() setup.Env {
 	return setup.Env{
-		Folders: a.env.folders(), Home: a.env.store(), Dir: a.env.Dir, Getenv: a.env.Getenv, Environ: a.env.Environ,
-		Now: a.env.Now, Version: Version, Build: version(), Lang: a.lang,
+		Folders: a.folders(), Home: a.store(), Dir: a.Dir, Getenv: a.Getenv, Environ: a.Environ,
+		Now: a.Now, Version: Version, Build: version(), Lang: a.Lang,
 	}
 }
 
@@ -125,7 +126,7 @@ type installer struct {
 }
 
 func (s *installer) install(ctx context.Context, h *host.Host) error {
-	if s.env.home() == "" {
+	if s.home() == "" {
 		return message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet)
 	}
 	plan, err := s.setup().PlanInstall(ctx, setup.Options{
@@ -135,28 +136,28 @@ func (s *installer) install(ctx context.Context, h *host.Host) error {
 	if err != nil {
 		return err
 	}
-	if err := s.carryOut(ctx, &plan.Report, plan.Apply); err != nil || s.json {
+	if err := s.carryOut(ctx, &plan.Report, plan.Apply); err != nil || s.JSON {
 		return err
 	}
 	switch {
 	case !plan.Changed:
-		s.say(message.InitNothing)
+		s.Say(message.InitNothing)
 	case s.dry:
-		s.say(message.InitDry)
+		s.Say(message.InitDry)
 	default:
 		if plan.Backup != "" {
-			s.say(message.InitBackup, s.short(plan.Backup))
+			s.Say(message.InitBackup, s.short(plan.Backup))
 		}
-		s.say(message.InitDone, plan.Host, plan.Mode, plan.Language)
+		s.Say(message.InitDone, plan.Host, plan.Mode, plan.Language)
 		for _, t := range plan.Next() {
-			s.say(t)
+			s.Say(t)
 		}
 	}
 	return nil
 }
 
 func (s *installer) uninstall(ctx context.Context, hosts []*host.Host) error {
-	if s.env.home() == "" {
+	if s.home() == "" {
 		return message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet)
 	}
 	plan, err := s.setup().PlanRemoval(hosts, s.purge)
@@ -164,19 +165,19 @@ func (s *installer) uninstall(ctx context.Context, hosts []*host.Host) error {
 		return err
 	}
 	plan.Host, plan.DryRun = s.host, s.dry
-	root := s.short(s.env.store().Root())
-	if err := s.carryOut(ctx, &plan.Report, plan.Apply); err != nil || s.json {
+	root := s.short(s.store().Root())
+	if err := s.carryOut(ctx, &plan.Report, plan.Apply); err != nil || s.JSON {
 		return err
 	}
 	switch {
 	case !plan.Changed:
-		s.say(message.UninstallNothing)
+		s.Say(message.UninstallNothing)
 	case s.dry:
-		s.say(message.InitDry)
+		s.Say(message.InitDry)
 	case s.purge:
-		s.say(message.UninstallPurged, root)
+		s.Say(message.UninstallPurged, root)
 	default:
-		s.say(message.UninstallDone, root)
+		s.Say(message.UninstallDone, root)
 	}
 	return nil
 }
@@ -193,8 +194,8 @@ func (s *installer) carryOut(ctx context.Context, r *setup.Report, apply func(co
 			return err
 		}
 	}
-	if s.json {
-		return s.printJSON(r)
+	if s.JSON {
+		return s.PrintJSON(r)
 	}
 	s.warnings(r)
 	return nil
@@ -202,19 +203,19 @@ func (s *installer) carryOut(ctx context.Context, r *setup.Report, apply func(co
 
 // progress is said while the work goes on.
 func (s *installer) progress(t message.Text, args ...any) {
-	if !s.json {
-		s.note(t, args...)
+	if !s.JSON {
+		s.Note(t, args...)
 	}
 }
 
 // show prints, for people, what would change: the difference of each file that
 // is edited, one line for every file.
 func (s *installer) show(r *setup.Report) {
-	if s.json {
+	if s.JSON {
 		return
 	}
 	for _, f := range r.Files {
-		fmt.Fprint(s.env.Stdout, f.Diff)
+		fmt.Fprint(s.Stdout, f.Diff)
 	}
 	if !r.Changed {
 		return
@@ -222,16 +223,16 @@ func (s *installer) show(r *setup.Report) {
 	for _, f := range r.Files {
 		path := s.short(f.Path)
 		if f.Count > 0 {
-			path = message.InitPlugin.Format(s.lang, path, f.Count)
+			path = message.InitPlugin.Format(s.Lang, path, f.Count)
 		}
-		s.say(map[setup.Action]message.Text{
+		s.Say(map[setup.Action]message.Text{
 			setup.Create: message.InitCreate, setup.Edit: message.InitEdit, setup.Remove: message.InitRemove, setup.Keep: message.InitKeep,
 		}[f.Action], path)
 	}
 }
 
 // short shows a path below the home with ~.
-func (a *app) short(path string) string { return a.env.folders().Short(path) }
+func (a *app) short(path string) string { return a.folders().Short(path) }
 
 // confirm asks before anything is written, and once more before sessions go.
 func (s *installer) confirm(r *setup.Report) error {
@@ -239,19 +240,19 @@ func (s *installer) confirm(r *setup.Report) error {
 		// Nobody can be asked: what changes the host, or takes sessions away, has to
 		// be wanted in so many words.
 		if !s.yes && r.Changed && (s.purge || r.Mode != "") {
-			return usageError{message.WithHint(message.Fail(message.RmNeedYes), message.HintRmNeedYes)}
+			return message.Misuse{Err: message.WithHint(message.Fail(message.RmNeedYes), message.HintRmNeedYes)}
 		}
 		return nil
 	}
 	if r.Changed {
 		s.warnings(r)
-		if yes, err := s.yesOrNo(message.AskApply.In(s.lang), true); err != nil || !yes {
+		if yes, err := s.yesOrNo(message.AskApply.In(s.Lang), true); err != nil || !yes {
 			return cmp.Or(err, message.Fail(message.NotApplied))
 		}
 	}
 	if s.purge {
-		root := s.short(s.env.store().Root())
-		if yes, err := s.yesOrNo(message.AskPurge.Format(s.lang, root), false); err != nil || !yes {
+		root := s.short(s.store().Root())
+		if yes, err := s.yesOrNo(message.AskPurge.Format(s.Lang, root), false); err != nil || !yes {
 			return errors.Join(err, message.Fail(message.NotApplied))
 		}
 	}
@@ -261,21 +262,21 @@ func (s *installer) confirm(r *setup.Report) error {
 // warnings are printed once.
 func (s *installer) warnings(r *setup.Report) {
 	for _, w := range r.Warnings {
-		fmt.Fprintln(s.env.Stderr, "⚠ "+w)
+		fmt.Fprintln(s.Stderr, "⚠ "+w)
 	}
 	r.Warnings = nil
 }
 
 // interactive reports whether somebody can be asked.
 func (s *installer) interactive() bool {
-	in, ok1 := s.env.Stdin.(*os.File)
-	out, ok2 := file(s.env.Stdout)
-	return !s.yes && !s.json && ok1 && ok2 && s.env.IsTTY(in.Fd()) && s.env.IsTTY(out.Fd())
+	in, ok1 := s.Stdin.(*os.File)
+	out, ok2 := terminal.File(s.Stdout)
+	return !s.yes && !s.JSON && ok1 && ok2 && s.IsTTY(in.Fd()) && s.IsTTY(out.Fd())
 }
 
 func (s *installer) ask(question string) (string, error) {
-	fmt.Fprint(s.env.Stdout, question)
-	line, err := readLine(s.ctx, s.env.Stdin)
+	fmt.Fprint(s.Stdout, question)
+	line, err := terminal.ReadLine(s.ctx, s.Stdin)
 	return strings.ToLower(line), err
 }
 
@@ -293,13 +294,13 @@ func (s *installer) yesOrNo(question string, byDefault bool) (bool, error) {
 // askLanguage is the language of the hooks: the user's answer, else the
 // locale's.
 func (s *installer) askLanguage() (message.Lang, error) {
-	lang := s.env.lang()
+	lang := language(s.Getenv)
 	if !s.interactive() || s.dry {
 		return lang, nil
 	}
 	number := map[message.Lang]string{message.ZH: "1", message.EN: "2"}
 	for range 3 {
-		answer, err := s.ask(message.AskLanguage.Format(s.lang, number[lang]))
+		answer, err := s.ask(message.AskLanguage.Format(s.Lang, number[lang]))
 		if err != nil {
 			return lang, err
 		}

@@ -19,7 +19,7 @@ var layers = [][]string{
 	{"recall"},
 	{"transcript"},
 	{"host"},
-	{"extract", "llm", "prompt", "shellcmd", "store"},
+	{"extract", "llm", "prompt", "shellcmd", "store", "terminal"},
 	{"config", "message", "redact"},
 }
 

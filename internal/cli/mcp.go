@@ -21,9 +21,9 @@ import (
 // mcpCmd serves recall, packet and status to a model.
 func (a *app) mcpCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "mcp", Short: message.HelpMCP.In(a.lang), Long: message.HelpMCPLong.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "mcp", Short: message.HelpMCP.In(a.Lang), Long: message.HelpMCPLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := a.mcpServer().Serve(cmd.Context(), a.env.Stdin, a.env.Stdout)
+			err := a.mcpServer().Serve(cmd.Context(), a.Stdin, a.Stdout)
 			if errors.Is(err, context.Canceled) {
 				return nil // the host has ended it
 			}
@@ -34,17 +34,17 @@ func (a *app) mcpCmd() *cobra.Command {
 
 func (a *app) mcpServer() mcp.Server {
 	// A model reads what hooks print, in their language.
-	cfg, _ := a.env.config()
+	cfg, _ := a.config()
 	b := *a
-	b.lang, b.json = message.Spoken(message.Lang(cfg.Language), cfg.Chosen, a.env.Getenv), true // json: no progress, no notes
+	b.Lang, b.JSON = message.Spoken(message.Lang(cfg.Language), cfg.Chosen, a.Getenv), true // json: no progress, no notes
 	return mcp.Server{
-		Name: "overtone", Version: Version, Instructions: message.MCPInstructions.In(b.lang), Clean: b.toolText,
+		Name: "overtone", Version: Version, Instructions: message.MCPInstructions.In(b.Lang), Clean: b.toolText,
 		Tools: []mcp.Tool{
-			{Name: "recall", Description: message.MCPRecall.In(b.lang), Call: b.mcpRecall, Schema: schema(
-				property{"query", "string", message.MCPRecallQuery.In(b.lang)}, property{"ref", "string", message.MCPRecallRef.In(b.lang)},
-				property{"session", "string", message.MCPRecallAll.In(b.lang)}, property{"limit", "integer", message.MCPLimit.In(b.lang)})},
-			{Name: "packet", Description: message.MCPPacket.In(b.lang), Call: b.mcpPacket, Schema: schema(property{"session", "string", message.MCPSession.In(b.lang)})},
-			{Name: "status", Description: message.MCPStatus.In(b.lang), Call: b.mcpStatus, Schema: schema(property{"session", "string", message.MCPSession.In(b.lang)})},
+			{Name: "recall", Description: message.MCPRecall.In(b.Lang), Call: b.mcpRecall, Schema: schema(
+				property{"query", "string", message.MCPRecallQuery.In(b.Lang)}, property{"ref", "string", message.MCPRecallRef.In(b.Lang)},
+				property{"session", "string", message.MCPRecallAll.In(b.Lang)}, property{"limit", "integer", message.MCPLimit.In(b.Lang)})},
+			{Name: "packet", Description: message.MCPPacket.In(b.Lang), Call: b.mcpPacket, Schema: schema(property{"session", "string", message.MCPSession.In(b.Lang)})},
+			{Name: "status", Description: message.MCPStatus.In(b.Lang), Call: b.mcpStatus, Schema: schema(property{"session", "string", message.MCPSession.In(b.Lang)})},
 		},
 	}
 }
@@ -84,7 +84,7 @@ func (a *app) mcpRecall(ctx context.Context, args json.RawMessage) (string, erro
 		if err != nil {
 			return "", err
 		}
-		return message.MCPData.In(a.lang) + "\n\n" + o.Text, nil
+		return message.MCPData.In(a.Lang) + "\n\n" + o.Text, nil
 	case strings.TrimSpace(in.Query) == "":
 		return "", message.Fail(message.MCPNeedsQuery)
 	}
@@ -104,15 +104,15 @@ func (a *app) mcpRecall(ctx context.Context, args json.RawMessage) (string, erro
 		return "", err
 	}
 	if res.Total == 0 {
-		return message.MCPNothing.Format(a.lang, in.Query), nil
+		return message.MCPNothing.Format(a.Lang, in.Query), nil
 	}
 	var b strings.Builder
-	b.WriteString(message.MCPData.In(a.lang) + "\n")
+	b.WriteString(message.MCPData.In(a.Lang) + "\n")
 	for _, h := range res.Hits {
 		fmt.Fprintf(&b, "\n%s  %s  %s\n%s\n", h.Ref, h.Role, h.Time, h.Snippet)
 	}
 	if n := res.Total - len(res.Hits); n > 0 {
-		b.WriteString("\n" + message.MCPMore.Format(a.lang, n) + "\n")
+		b.WriteString("\n" + message.MCPMore.Format(a.Lang, n) + "\n")
 	}
 	return b.String(), nil
 }
@@ -125,7 +125,7 @@ func (a *app) toolText(text string) string {
 	if n <= maxToolAnswer {
 		return text
 	}
-	return message.Cut(text, maxToolAnswer) + message.MCPCut.Format(a.lang, n)
+	return message.Cut(text, maxToolAnswer) + message.MCPCut.Format(a.Lang, n)
 }
 
 // mcpSession is the session that a tool is about.
@@ -142,12 +142,12 @@ func (a *app) mcpPacket(ctx context.Context, args json.RawMessage) (string, erro
 	if err != nil {
 		return "", err
 	}
-	if s, err := a.env.store().Session(file.ID); err == nil {
+	if s, err := a.store().Session(file.ID); err == nil {
 		if handed, ok := session.ReadHanded(s); ok {
 			return strings.TrimSpace(handed.Text + "\n\n" + handed.Later), nil
 		}
 	}
-	survey, err := session.NewSurvey(ctx, file, 0, a.lang)
+	survey, err := session.NewSurvey(ctx, file, 0, a.Lang)
 	return survey.Text, err
 }
 
@@ -156,7 +156,7 @@ func (a *app) mcpStatus(_ context.Context, args json.RawMessage) (string, error)
 	if err != nil {
 		return "", err
 	}
-	s, err := a.env.store().Session(file.ID)
+	s, err := a.store().Session(file.ID)
 	if err != nil {
 		return "", err
 	}
@@ -166,20 +166,20 @@ func (a *app) mcpStatus(_ context.Context, args json.RawMessage) (string, error)
 	case err != nil:
 		return "", err
 	case state == nil:
-		lines = append(lines, message.MCPNoWorkflow.In(a.lang))
+		lines = append(lines, message.MCPNoWorkflow.In(a.Lang))
 	default:
-		lines = append(lines, message.MCPWorkflow.Format(a.lang, state.WorkflowType, workflow.Bar(state), state.CurrentStage))
-		if next := workflow.NextStep(state, a.lang); next != "" {
-			lines = append(lines, message.MCPNext.Format(a.lang, next))
+		lines = append(lines, message.MCPWorkflow.Format(a.Lang, state.WorkflowType, workflow.Bar(state), state.CurrentStage))
+		if next := workflow.NextStep(state, a.Lang); next != "" {
+			lines = append(lines, message.MCPNext.Format(a.Lang, next))
 		}
 	}
 	m, err := session.Read(s)
 	if err != nil {
 		return "", err
 	}
-	lines = append(lines, message.MCPCompactions.Format(a.lang, m.Compactions))
+	lines = append(lines, message.MCPCompactions.Format(a.Lang, m.Compactions))
 	if k := m.Compaction; k != nil && k.Receipt != nil {
-		lines = append(lines, message.MCPLast.Format(a.lang, k.Receipt.String()))
+		lines = append(lines, message.MCPLast.Format(a.Lang, k.Receipt.String()))
 	}
 	return strings.Join(lines, "\n"), nil
 }

@@ -61,9 +61,9 @@ func (a *app) provider(f compressFlags, c config.Compress) (provider, error) {
 	}
 	service, ok := llm.ByName(name)
 	if !ok {
-		return provider{}, usageError{message.Fail(message.BadProvider, name)}
+		return provider{}, message.Misuse{Err: message.Fail(message.BadProvider, name)}
 	}
-	key, err := service.Key(a.env.Getenv)
+	key, err := service.Key(a.Getenv)
 	var missing *llm.MissingKey
 	// A server on this machine often wants none, and a plan asks nobody.
 	if errors.As(err, &missing) && !loopback(base) && !f.dryRun {
@@ -72,7 +72,7 @@ func (a *app) provider(f compressFlags, c config.Compress) (provider, error) {
 	small, large := cmp.Or(model, service.Small), cmp.Or(model, service.Large)
 	p := provider{model: model, small: small, large: large, slow: service.Slow, redact: redactText}
 	p.Provider = compress.Model(name, func(ctx context.Context, prompt string, r compress.Request) (compress.Reply, error) {
-		s := llm.Service{URL: base, Model: small, Key: key, Now: a.env.Now, Env: a.env.Environ()}
+		s := llm.Service{URL: base, Model: small, Key: key, Now: a.Now, Env: a.Environ()}
 		if r.Large {
 			s.Model = large
 		}

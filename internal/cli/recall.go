@@ -20,7 +20,7 @@ import (
 func (a *app) recallCmd() *cobra.Command {
 	q := recall.Query{Limit: 10}
 	cmd := &cobra.Command{
-		Use: "recall REF|QUERY", Short: message.HelpRecall.In(a.lang), Long: message.HelpRecallLong.In(a.lang),
+		Use: "recall REF|QUERY", Short: message.HelpRecall.In(a.Lang), Long: message.HelpRecallLong.In(a.Lang),
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Host != "" {
@@ -38,10 +38,10 @@ func (a *app) recallCmd() *cobra.Command {
 			return a.recallQuery(cmd.Context(), q)
 		},
 	}
-	cmd.Flags().StringVar(&q.Session, "session", "", message.HelpRecallSession.In(a.lang))
-	cmd.Flags().StringVar(&q.Host, "host", "", message.HelpHostFilter.In(a.lang))
-	cmd.Flags().StringVar(&q.Project, "project", "", message.HelpProjectFilter.In(a.lang))
-	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, message.HelpLimit.In(a.lang))
+	cmd.Flags().StringVar(&q.Session, "session", "", message.HelpRecallSession.In(a.Lang))
+	cmd.Flags().StringVar(&q.Host, "host", "", message.HelpHostFilter.In(a.Lang))
+	cmd.Flags().StringVar(&q.Project, "project", "", message.HelpProjectFilter.In(a.Lang))
+	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, message.HelpLimit.In(a.Lang))
 	complete(cmd, "host", host.Names())
 	_ = cmd.RegisterFlagCompletionFunc("session", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return a.offered(), cobra.ShellCompDirectiveNoFileComp
@@ -54,13 +54,13 @@ func (a *app) index() (x *recall.Index, clear func()) {
 	progress, clear := a.byteBar(message.Indexing)
 	clones := a.clones().All()
 	return recall.Open(recall.Options{
-		Root: a.env.store().Root(), Dir: a.env.hostDir, Original: a.originalOf, Progress: progress,
+		Root: a.store().Root(), Dir: a.hostDir, Original: a.originalOf, Progress: progress,
 		Clone: func(id string) string { return clones[id].Source },
 	}), clear
 }
 
 func (a *app) clones() compress.Clones {
-	return compress.Clones(filepath.Join(a.env.store().Root(), "clones"))
+	return compress.Clones(filepath.Join(a.store().Root(), "clones"))
 }
 
 // originalOf asks what compressions keep. Records of earlier versions are found
@@ -85,8 +85,8 @@ func (a *app) recallRef(ctx context.Context, ref string) error {
 	if err != nil {
 		return a.findHint(err)
 	}
-	if a.json {
-		return a.printJSON(struct {
+	if a.JSON {
+		return a.PrintJSON(struct {
 			Schema int    `json:"schema"`
 			Ref    string `json:"ref"`
 			Source string `json:"source"`
@@ -96,10 +96,10 @@ func (a *app) recallRef(ctx context.Context, ref string) error {
 		}{1, ref, o.Ref, o.Path, o.Line, o.Text})
 	}
 	// Exactly the text: only a terminal gets a newline that is not part of it.
-	if a.tty(a.env.Stdout) && !strings.HasSuffix(o.Text, "\n") {
+	if a.Decorated(a.Stdout) && !strings.HasSuffix(o.Text, "\n") {
 		o.Text += "\n"
 	}
-	_, err = fmt.Fprint(a.env.Stdout, o.Text)
+	_, err = fmt.Fprint(a.Stdout, o.Text)
 	return err
 }
 
@@ -119,11 +119,11 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if a.JSON {
 		if res.Hits == nil {
 			res.Hits = []recall.Hit{}
 		}
-		if err := a.printJSON(struct {
+		if err := a.PrintJSON(struct {
 			Schema int          `json:"schema"`
 			Query  string       `json:"query"`
 			Total  int          `json:"total"`
@@ -135,14 +135,14 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 	if res.Total == 0 {
 		return message.WithHint(message.Fail(message.RecallNone, q.Text), message.HintRecallNone)
 	}
-	if a.json {
+	if a.JSON {
 		return nil
 	}
 	for i := range res.Hits {
 		a.printHit(&res.Hits[i])
 	}
 	if n := res.Total - len(res.Hits); n > 0 {
-		a.note(message.RecallMore, n)
+		a.Note(message.RecallMore, n)
 	}
 	return nil
 }
@@ -154,22 +154,18 @@ func (a *app) printHit(h *recall.Hit) {
 	}
 	head = append(head, h.Role)
 	if h.Removed {
-		head = append(head, message.RecallRemoved.In(a.lang))
+		head = append(head, message.RecallRemoved.In(a.Lang))
 	}
 	if h.Copies > 0 {
-		head = append(head, message.RecallCopies.Format(a.lang, h.Copies))
+		head = append(head, message.RecallCopies.Format(a.Lang, h.Copies))
 	}
-	w := a.env.Stdout
+	w := a.Stdout
 	fmt.Fprintf(w, "%s\n    %s:%d\n    ", strings.Join(head, "  "), a.homePath(h.Path, 1<<10), h.Line)
 	at := 0
-	if a.tty(w) {
-		for _, m := range h.Marks {
-			fmt.Fprint(w, h.Snippet[at:m[0]])
-			fmt.Fprint(raw(w), "\x1b[1m")
-			fmt.Fprint(w, h.Snippet[m[0]:m[1]])
-			fmt.Fprint(raw(w), "\x1b[22m")
-			at = m[1]
-		}
+	for _, m := range h.Marks {
+		fmt.Fprint(w, h.Snippet[at:m[0]])
+		a.Mark(w, h.Snippet[m[0]:m[1]])
+		at = m[1]
 	}
 	fmt.Fprintln(w, h.Snippet[at:])
 }
@@ -186,30 +182,13 @@ func (a *app) findHint(err error) error {
 	return err
 }
 
-// byteBar is a progress line over bytes of session files; without a terminal it
-// is silent. It shows only when there is time to read it.
+// byteBar is a progress line over bytes of session files. It shows only when
+// there is time to read it.
 func (a *app) byteBar(text message.Text) (progress func(done, total int64), clear func()) {
-	if a.json || !a.tty(a.env.Stderr) {
-		return nil, func() {}
-	}
-	begin, last := a.env.Now(), time.Time{}
-	width := 0
-	progress = func(done, total int64) {
-		now := a.env.Now()
-		if total == 0 || now.Sub(begin) < 300*time.Millisecond || now.Sub(last) < 100*time.Millisecond {
-			return
-		}
-		last = now
-		const cells = 24
-		full := int(min(cells, cells*done/total))
-		line := text.Format(a.lang, "["+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+"]", message.Bytes(done), message.Bytes(total))
-		pad := max(0, width-columns(line))
-		width = columns(line)
-		fmt.Fprint(a.env.Stderr, "\r"+line+strings.Repeat(" ", pad))
-	}
-	return progress, func() {
-		if width > 0 {
-			fmt.Fprint(a.env.Stderr, "\r"+strings.Repeat(" ", width)+"\r")
-		}
-	}
+	bar := a.NewBar(300 * time.Millisecond)
+	return func(done, total int64) {
+		bar.Update(done, total, func(drawn string, _ time.Duration) string {
+			return a.Format(text, drawn, message.Bytes(done), message.Bytes(total))
+		})
+	}, bar.Clear
 }

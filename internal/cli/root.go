@@ -1,7 +1,6 @@
-// Package cli is the command line: commands, flags, help, tables, progress. It
-// is the only package that prints and the only one that decides an exit code
-// (0 done, 1 failed, 2 wrong usage). `overtone hook` is dispatched before the
-// command tree is built: hosts call it on every tool use, and it always exits 0.
+// Package cli is the command line: commands, flags, help. Exit codes are 0 done,
+// 1 failed, 2 wrong usage. `overtone hook` is dispatched before the command tree is
+// built: hosts call it on every tool use, and it always exits 0.
 package cli
 
 import (
@@ -16,23 +15,18 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 // Version is the product's version; releases set it at link time.
 var Version = "0.1.0"
 
-type app struct {
-	env  Env
-	lang message.Lang
-	json bool
-	name string // of the program, where it is not overtone
-}
+type app struct{ terminal.Terminal }
 
 // Main runs the program and returns its exit code.
 func Main(args []string, env Env) int {
-	env.Stdout, env.Stderr = newScreen(env.Stdout), newScreen(env.Stderr)
-	defer flush(env.Stdout)
-	defer flush(env.Stderr)
+	a := newApp("overtone", env)
+	defer a.close()
 	hosted := len(args) > 0 && (args[0] == "hook" || args[0] == "statusline")
 	if hosted {
 		// What no recover stops (a stack overflow, no memory, no thread) would end
@@ -43,11 +37,10 @@ func Main(args []string, env Env) int {
 		}
 	}
 	if len(args) > 0 && args[0] == "hook" && !slices.Contains(args, "--help") {
-		return hook.Main(args[1:], env.hook())
+		return hook.Main(args[1:], a.hook())
 	}
-	a := &app{env: env, lang: env.lang()}
-	if env.home() == "" && env.Getenv("OVERTONE_HOME") == "" {
-		return a.exit(message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet))
+	if a.home() == "" && a.Getenv("OVERTONE_HOME") == "" {
+		return a.Exit(message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -57,10 +50,10 @@ func Main(args []string, env Env) int {
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = message.Fail(message.Interrupted)
 	}
-	code := a.exit(err)
+	code := a.Exit(err)
 	// What could not be written was not said: a full disk is no success.
-	if failed := writeError(env.Stdout); failed != nil && code == 0 {
-		code = a.exit(message.Fail(message.NotWritten, failed))
+	if failed := terminal.WriteError(a.Stdout); failed != nil && code == 0 {
+		code = a.Exit(message.Fail(message.NotWritten, failed))
 	}
 	if hosted {
 		code = min(code, 1)
@@ -104,8 +97,8 @@ func (a *app) root() *cobra.Command {
 func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
 	root := &cobra.Command{
 		Use:           name,
-		Short:         short.In(a.lang),
-		Long:          long.In(a.lang),
+		Short:         short.In(a.Lang),
+		Long:          long.In(a.Lang),
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -114,10 +107,10 @@ func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
 		},
 		Args: usageArgs(cobra.NoArgs),
 	}
-	root.SetIn(a.env.Stdin)
-	root.SetOut(a.env.Stdout)
-	root.SetErr(a.env.Stderr)
-	root.PersistentFlags().BoolVar(&a.json, "json", false, message.HelpJSON.In(a.lang))
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.PersistentFlags().BoolVar(&a.JSON, "json", false, message.HelpJSON.In(a.Lang))
 	return root
 }
 
@@ -125,8 +118,8 @@ func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
 func (a *app) hookHelpCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook EVENT [--host claude-code|codex]",
-		Short: message.HelpHook.In(a.lang),
-		Long:  message.HelpHookLong.In(a.lang),
+		Short: message.HelpHook.In(a.Lang),
+		Long:  message.HelpHookLong.In(a.Lang),
 		Run:   func(*cobra.Command, []string) {},
 	}
 }

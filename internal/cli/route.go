@@ -18,10 +18,10 @@ import (
 const maxAnswer = 64 << 20
 
 func (a *app) routeCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "route", Short: message.HelpRoute.In(a.lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{Use: "route", Short: message.HelpRoute.In(a.Lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	var stage, template string
 	check := &cobra.Command{
-		Use: "check [FILE]", Short: message.HelpRouteChk.In(a.lang), Long: message.HelpRouteLong.In(a.lang), Args: usageArgs(cobra.MaximumNArgs(1)),
+		Use: "check [FILE]", Short: message.HelpRouteChk.In(a.Lang), Long: message.HelpRouteLong.In(a.Lang), Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, err := a.readText(args)
 			if err != nil {
@@ -32,7 +32,7 @@ func (a *app) routeCmd() *cobra.Command {
 				return err
 			}
 			rules, _ := a.rules()
-			s, _ := rules.Apply(nil, workflow.Start{Type: template, Plan: a.library().Plan(f), At: a.env.Now()})
+			s, _ := rules.Apply(nil, workflow.Start{Type: template, Plan: a.library().Plan(f), At: a.Now()})
 			if s == nil {
 				s = &workflow.State{}
 			}
@@ -43,20 +43,20 @@ func (a *app) routeCmd() *cobra.Command {
 				}
 			}
 			if _, ok := s.DAG.Info(stage); !ok {
-				return usageError{message.WithHint(message.Fail(message.BadStage, stage), message.HintStages, strings.Join(s.DAG.Keys(), ", "))}
+				return message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, stage), message.HintStages, strings.Join(s.DAG.Keys(), ", "))}
 			}
 			return a.checkRoute(text, stage, rules, s)
 		},
 	}
-	check.Flags().StringVar(&stage, "stage", "", message.HelpRouteStg.In(a.lang))
-	check.Flags().StringVar(&template, "template", "standard", message.HelpRouteTpl.In(a.lang))
+	check.Flags().StringVar(&stage, "stage", "", message.HelpRouteStg.In(a.Lang))
+	check.Flags().StringVar(&template, "template", "standard", message.HelpRouteTpl.In(a.Lang))
 	_ = check.RegisterFlagCompletionFunc("template", a.templateArg)
 	cmd.AddCommand(check)
 	return cmd
 }
 
 func (a *app) readText(args []string) (string, error) {
-	in := a.env.Stdin
+	in := a.Stdin
 	if len(args) == 1 && args[0] != "-" {
 		f, err := os.Open(args[0])
 		if err != nil {
@@ -91,16 +91,16 @@ func (a *app) checkRoute(text, stage string, rules workflow.Rules, s *workflow.S
 	}
 	out := result{Schema: 1, Stage: stage, Found: ok, Warnings: []string{}}
 	if !ok {
-		text := message.RouteNoneImpl.In(a.lang)
+		text := message.RouteNoneImpl.In(a.Lang)
 		if s.Quality(stage) {
-			text = message.RouteNoneQual.Format(a.lang, stage)
+			text = message.RouteNoneQual.Format(a.Lang, stage)
 		}
 		out.Meaning = text
-		if a.json {
-			return a.printJSON(out)
+		if a.JSON {
+			return a.PrintJSON(out)
 		}
-		a.say(message.RouteNone)
-		fmt.Fprintln(a.env.Stdout, text)
+		a.Say(message.RouteNone)
+		fmt.Fprintln(a.Stdout, text)
 		return nil
 	}
 	parsed, err := json.Marshal(r)
@@ -115,8 +115,8 @@ func (a *app) checkRoute(text, stage string, rules workflow.Rules, s *workflow.S
 		out.Warnings = strings.Split(p.Warning, "; ")
 	}
 	out.Meaning = a.meaning(p, s, stage)
-	if a.json {
-		return a.printJSON(out)
+	if a.JSON {
+		return a.PrintJSON(out)
 	}
 	show := func(t message.Text, r workflow.Route) {
 		parts := []string{r.Verdict, r.Route}
@@ -125,30 +125,30 @@ func (a *app) checkRoute(text, stage string, rules workflow.Rules, s *workflow.S
 				parts = append(parts, f)
 			}
 		}
-		a.say(t, strings.Join(parts, " "))
+		a.Say(t, strings.Join(parts, " "))
 	}
 	show(message.RouteParsed, r)
 	show(message.RouteValidated, v)
 	show(message.RoutePolicy, p)
 	for _, w := range out.Warnings {
-		a.say(message.RouteFix, w)
+		a.Say(message.RouteFix, w)
 	}
-	a.say(message.RouteMeaning, out.Meaning)
+	a.Say(message.RouteMeaning, out.Meaning)
 	return nil
 }
 
 func (a *app) meaning(r workflow.Route, s *workflow.State, stage string) string {
 	switch {
 	case r.Route == workflow.Abort:
-		return message.MeansAbort.In(a.lang)
+		return message.MeansAbort.In(a.Lang)
 	case r.Route == workflow.Barrier && r.BarrierGroup != "":
-		return message.MeansVote.Format(a.lang, r.BarrierGroup, r.Verdict)
+		return message.MeansVote.Format(a.Lang, r.BarrierGroup, r.Verdict)
 	case r.Route == workflow.Dev:
-		return message.MeansBack.Format(a.lang, s.DAG.Rework(stage))
+		return message.MeansBack.Format(a.Lang, s.DAG.Rework(stage))
 	case r.Verdict == workflow.Fail:
-		return message.MeansForced.In(a.lang)
+		return message.MeansForced.In(a.Lang)
 	case len(s.DAG.NextOf(stage)) == 0:
-		return message.MeansEnd.In(a.lang)
+		return message.MeansEnd.In(a.Lang)
 	}
-	return message.MeansNext.In(a.lang)
+	return message.MeansNext.In(a.Lang)
 }

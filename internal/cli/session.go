@@ -20,7 +20,7 @@ import (
 
 // sessionFlag adds --session to a command.
 func (a *app) sessionFlag(cmd *cobra.Command, id *string) {
-	cmd.PersistentFlags().StringVar(id, "session", "", message.HelpSession.In(a.lang))
+	cmd.PersistentFlags().StringVar(id, "session", "", message.HelpSession.In(a.Lang))
 	_ = cmd.RegisterFlagCompletionFunc("session", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return a.offered(), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -54,19 +54,19 @@ func (a *app) find(id string, recent, must bool) (*store.Session, transcript.Fil
 	none := transcript.File{}
 	named := id != ""
 	if !named {
-		id = host.SessionFrom(a.env.Getenv)
+		id = host.SessionFrom(a.Getenv)
 	}
 	if id == "" && recent {
-		if id = a.lastUsed(); id != "" && !a.json {
-			a.note(message.UsingSession, id)
+		if id = a.lastUsed(); id != "" && !a.JSON {
+			a.Note(message.UsingSession, id)
 		}
 	}
 	if id == "" {
 		list := a.recentSessions(3)
 		if len(list) == 0 {
-			return nil, none, usageError{message.WithHint(message.Fail(message.NoSession), message.HintNoSession)}
+			return nil, none, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintNoSession)}
 		}
-		return nil, none, usageError{message.WithHint(message.Fail(message.NoSession), message.HintSession, strings.Join(list, ", "))}
+		return nil, none, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintSession, strings.Join(list, ", "))}
 	}
 	file := none
 	if named {
@@ -74,12 +74,12 @@ func (a *app) find(id string, recent, must bool) (*store.Session, transcript.Fil
 		if id, file, err = a.whole(id, must); err != nil {
 			return nil, none, err
 		}
-	} else if f, err := transcript.Resolve(id, a.env.hostDir); err == nil {
+	} else if f, err := transcript.Resolve(id, a.hostDir); err == nil {
 		file = f
 	}
-	s, err := a.env.store().Session(id)
+	s, err := a.store().Session(id)
 	if err != nil {
-		return nil, none, usageError{err}
+		return nil, none, message.Misuse{Err: err}
 	}
 	return s, file, nil
 }
@@ -90,13 +90,13 @@ func (a *app) whole(id string, must bool) (string, transcript.File, error) {
 	for _, known := range a.recentSessions(math.MaxInt) {
 		switch {
 		case known == id:
-			f, _ := transcript.Resolve(id, a.env.hostDir) // the host may have removed it
+			f, _ := transcript.Resolve(id, a.hostDir) // the host may have removed it
 			return id, f, nil
 		case strings.HasPrefix(known, id):
 			found = append(found, known)
 		}
 	}
-	f, err := transcript.Resolve(id, a.env.hostDir)
+	f, err := transcript.Resolve(id, a.hostDir)
 	var many *transcript.Ambiguous
 	switch {
 	case err == nil && f.ID != "":
@@ -104,36 +104,36 @@ func (a *app) whole(id string, must bool) (string, transcript.File, error) {
 			found = append(found, f.ID)
 		}
 	case errors.As(err, &many):
-		return "", f, usageError{a.findHint(err)}
+		return "", f, message.Misuse{Err: a.findHint(err)}
 	}
 	switch {
 	case len(found) == 1:
 		return found[0], f, nil
 	case len(found) > 1:
-		return "", f, usageError{message.WithHint(message.Fail(message.AmbiguousID, id), message.HintSession, strings.Join(found[:min(5, len(found))], ", "))}
+		return "", f, message.Misuse{Err: message.WithHint(message.Fail(message.AmbiguousID, id), message.HintSession, strings.Join(found[:min(5, len(found))], ", "))}
 	case !must:
 		return id, transcript.File{}, nil
 	}
 	// State of an older version may be all there is.
-	if s, err := a.env.store().Session(id); err != nil {
-		return "", f, usageError{err}
+	if s, err := a.store().Session(id); err != nil {
+		return "", f, message.Misuse{Err: err}
 	} else if state, err := session.Peek(s); state != nil || err != nil {
 		return id, transcript.File{}, nil //nolint:nilerr // whoever reads it tells
 	}
 	hint := message.HintSessions
 	if near := nearest(id, a.sessionNames()); near != "" {
-		return "", f, usageError{message.WithHint(message.Fail(message.NoSuchSession, id), message.HintDidYouMean, near)}
+		return "", f, message.Misuse{Err: message.WithHint(message.Fail(message.NoSuchSession, id), message.HintDidYouMean, near)}
 	}
-	return "", f, usageError{message.WithHint(message.Fail(message.NoSuchSession, id), hint)}
+	return "", f, message.Misuse{Err: message.WithHint(message.Fail(message.NoSuchSession, id), hint)}
 }
 
 // lastUsed is the session used last, whoever knows it.
 func (a *app) lastUsed() string {
 	id, when := "", time.Time{}
-	if list, err := a.env.store().Sessions(); err == nil && len(list) > 0 {
+	if list, err := a.store().Sessions(); err == nil && len(list) > 0 {
 		id, when = list[0].ID, list[0].Modified
 	}
-	if files, err := transcript.List(a.env.hostDir); err == nil && len(files) > 0 && files[0].ModTime.After(when) {
+	if files, err := transcript.List(a.hostDir); err == nil && len(files) > 0 && files[0].ModTime.After(when) {
 		id = cmp.Or(files[0].ID, id)
 	}
 	return id
@@ -142,7 +142,7 @@ func (a *app) lastUsed() string {
 // sessionNames are all sessions that can be named, newest first.
 func (a *app) sessionNames() []string {
 	names := a.recentSessions(math.MaxInt)
-	files, _ := transcript.List(a.env.hostDir) // what cannot be listed is not offered
+	files, _ := transcript.List(a.hostDir) // what cannot be listed is not offered
 	for _, f := range files {
 		if f.ID != "" && !slices.Contains(names, f.ID) {
 			names = append(names, f.ID)
@@ -152,7 +152,7 @@ func (a *app) sessionNames() []string {
 }
 
 func (a *app) recentSessions(n int) []string {
-	list, err := a.env.store().Sessions()
+	list, err := a.store().Sessions()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

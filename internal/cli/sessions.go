@@ -19,6 +19,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -48,7 +49,7 @@ func (a *app) sessionsCmd() *cobra.Command {
 	limit := 20
 	var filter sessionFilter
 	cmd := &cobra.Command{
-		Use: "sessions", Short: message.HelpSessions.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "sessions", Short: message.HelpSessions.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if filter.host != "" {
 				if _, err := namedHost(filter.host); err != nil {
@@ -59,8 +60,8 @@ func (a *app) sessionsCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(struct {
+			if a.JSON {
+				return a.PrintJSON(struct {
 					Schema   int           `json:"schema"`
 					Sessions []sessionInfo `json:"sessions"`
 					More     int           `json:"more"`
@@ -70,19 +71,19 @@ func (a *app) sessionsCmd() *cobra.Command {
 			case len(rows)+more > 0:
 				a.sessionTable(rows, false)
 			case filter != sessionFilter{}:
-				a.note(message.SessionsNone)
+				a.Note(message.SessionsNone)
 			default:
-				a.note(message.NoSessions)
+				a.Note(message.NoSessions)
 			}
 			if more > 0 {
-				a.note(message.SessionsMore, more)
+				a.Note(message.SessionsMore, more)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().IntVarP(&limit, "limit", "n", limit, message.HelpLimit.In(a.lang))
-	cmd.Flags().StringVar(&filter.host, "host", "", message.HelpHostFilter.In(a.lang))
-	cmd.Flags().StringVar(&filter.project, "project", "", message.HelpProjectFilter.In(a.lang))
+	cmd.Flags().IntVarP(&limit, "limit", "n", limit, message.HelpLimit.In(a.Lang))
+	cmd.Flags().StringVar(&filter.host, "host", "", message.HelpHostFilter.In(a.Lang))
+	cmd.Flags().StringVar(&filter.project, "project", "", message.HelpProjectFilter.In(a.Lang))
 	complete(cmd, "host", host.Names())
 	cmd.AddCommand(a.sessionsRmCmd())
 	return cmd
@@ -91,7 +92,7 @@ func (a *app) sessionsCmd() *cobra.Command {
 // newestSessions are the hosts' sessions, at most limit of those that the filter
 // takes, and how many more there are.
 func (a *app) newestSessions(ctx context.Context, limit int, filter sessionFilter) ([]sessionInfo, int, error) {
-	files, err := transcript.List(a.env.hostDir)
+	files, err := transcript.List(a.hostDir)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -128,7 +129,7 @@ func (a *app) newestSessions(ctx context.Context, limit int, filter sessionFilte
 // sessionInfo makes a row. A session that cannot be read is listed by what its
 // file shows.
 func (a *app) sessionInfo(f *transcript.File, fact *recall.Fact, clones map[string]compress.CloneRecord) sessionInfo {
-	age := a.env.Now().Sub(f.ModTime)
+	age := a.Now().Sub(f.ModTime)
 	info := sessionInfo{
 		ID: cmp.Or(fact.ID, f.ID), Host: string(f.Host), Path: f.Path, Project: cmp.Or(fact.CWD, f.Folder), Size: f.Size,
 		Modified: f.ModTime.UTC().Format(time.RFC3339), AgeSeconds: int64(max(0, age).Seconds()),
@@ -167,7 +168,7 @@ func (a *app) sessionTable(rows []sessionInfo, numbered bool) {
 		cols = append(cols, message.ColClone)
 	}
 	for _, t := range append(cols, message.ColTitle) {
-		head = append(head, t.In(a.lang))
+		head = append(head, t.In(a.Lang))
 	}
 	out := [][]string{head}
 	for i, r := range rows {
@@ -185,11 +186,11 @@ func (a *app) sessionTable(rows []sessionInfo, numbered bool) {
 		}
 		out = append(out, append(row, message.Short(r.Title, 48)))
 	}
-	w := a.env.Stdout
+	w := a.Stdout
 	if numbered {
-		w = a.env.Stderr
+		w = a.Stderr
 	}
-	a.table(w, out)
+	a.Table(w, out)
 }
 
 // removed is a clone that `sessions rm` took away.
@@ -204,15 +205,15 @@ type removed struct {
 func (a *app) sessionsRmCmd() *cobra.Command {
 	var yes, force bool
 	cmd := &cobra.Command{
-		Use: "rm CLONE...", Short: message.HelpSessionsRm.In(a.lang), Long: message.HelpSessionsRmLong.In(a.lang),
+		Use: "rm CLONE...", Short: message.HelpSessionsRm.In(a.Lang), Long: message.HelpSessionsRmLong.In(a.Lang),
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.removeClones(cmd.Context(), args, yes, force) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return slices.Sorted(maps.Keys(a.clones().All())), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, message.HelpYes.In(a.lang))
-	cmd.Flags().BoolVar(&force, "force", false, message.HelpForceRm.In(a.lang))
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, message.HelpYes.In(a.Lang))
+	cmd.Flags().BoolVar(&force, "force", false, message.HelpForceRm.In(a.Lang))
 	return cmd
 }
 
@@ -234,20 +235,19 @@ func (a *app) removeClones(ctx context.Context, refs []string, yes, force bool) 
 		}
 		gone = append(gone, removed{f.ID, c.Source, string(f.Host), f.Path, f.Size})
 	}
-	in, terminal := a.env.Stdin.(*os.File)
-	if terminal = terminal && a.env.IsTTY(in.Fd()) && !a.json; !terminal && !yes {
-		return usageError{message.WithHint(message.Fail(message.RmNeedYes), message.HintRmNeedYes)}
+	if !yes && (a.JSON || !a.Listening()) {
+		return message.Misuse{Err: message.WithHint(message.Fail(message.RmNeedYes), message.HintRmNeedYes)}
 	}
 	done := gone[:0]
 	for _, r := range gone {
 		if !yes {
-			fmt.Fprint(a.env.Stderr, message.AskRm.Format(a.lang, r.ID, message.Bytes(r.Size), a.homePath(r.Path, 1<<10)))
-			line, err := readLine(ctx, in)
+			fmt.Fprint(a.Stderr, message.AskRm.Format(a.Lang, r.ID, message.Bytes(r.Size), a.homePath(r.Path, 1<<10)))
+			line, err := terminal.ReadLine(ctx, a.Stdin)
 			if err != nil {
 				return err
 			}
 			if l := strings.ToLower(line); l != "y" && l != "yes" {
-				a.note(message.RmKept, r.ID)
+				a.Note(message.RmKept, r.ID)
 				continue
 			}
 		}
@@ -257,12 +257,12 @@ func (a *app) removeClones(ctx context.Context, refs []string, yes, force bool) 
 		if err := a.clones().Forget(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if done = append(done, r); !a.json {
-			a.say(message.RmDone, r.ID, message.Bytes(r.Size))
+		if done = append(done, r); !a.JSON {
+			a.Say(message.RmDone, r.ID, message.Bytes(r.Size))
 		}
 	}
-	if a.json {
-		return a.printJSON(struct {
+	if a.JSON {
+		return a.PrintJSON(struct {
 			Schema  int       `json:"schema"`
 			Removed []removed `json:"removed"`
 		}{1, done})
@@ -273,7 +273,7 @@ func (a *app) removeClones(ctx context.Context, refs []string, yes, force bool) 
 // homePath shortens a path for a table: the home folder as ~, the end of what
 // is too long.
 func (a *app) homePath(p string, limit int) string {
-	if rest, ok := strings.CutPrefix(p, a.env.home()+string(filepath.Separator)); ok && a.env.home() != "" {
+	if rest, ok := strings.CutPrefix(p, a.home()+string(filepath.Separator)); ok && a.home() != "" {
 		p = filepath.Join("~", rest)
 	}
 	if r := []rune(p); len(r) > limit {

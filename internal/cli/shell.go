@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os/signal"
@@ -22,12 +21,10 @@ type Shell struct{ app *app }
 
 // RunProgram runs a program whose commands build makes.
 func RunProgram(name string, short, long message.Text, args []string, env Env, build func(*Shell) []*cobra.Command) int {
-	env.Stdout, env.Stderr = newScreen(env.Stdout), newScreen(env.Stderr)
-	defer flush(env.Stdout)
-	defer flush(env.Stderr)
-	a := &app{env: env, lang: env.lang(), name: name}
-	if env.home() == "" && env.Getenv("OVERTONE_HOME") == "" {
-		return a.exit(message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet))
+	a := newApp(name, env)
+	defer a.close()
+	if a.home() == "" && a.Getenv("OVERTONE_HOME") == "" {
+		return a.Exit(message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -39,44 +36,41 @@ func RunProgram(name string, short, long message.Text, args []string, env Env, b
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = message.Fail(message.Interrupted)
 	}
-	return a.exit(err)
+	return a.Exit(err)
 }
 
-// program is the name in error messages.
-func (a *app) program() string { return cmp.Or(a.name, "overtone") }
-
 // Env is the world.
-func (s *Shell) Env() Env { return s.app.env }
+func (s *Shell) Env() Env { return s.app.Env }
 
 // Lang is the language of the command line.
-func (s *Shell) Lang() message.Lang { return s.app.lang }
+func (s *Shell) Lang() message.Lang { return s.app.Lang }
 
 // JSON reports whether --json was given.
-func (s *Shell) JSON() bool { return s.app.json }
+func (s *Shell) JSON() bool { return s.app.JSON }
 
 // Say prints a text to stdout, Note one to stderr.
-func (s *Shell) Say(t message.Text, args ...any) { s.app.say(t, args...) }
+func (s *Shell) Say(t message.Text, args ...any) { s.app.Say(t, args...) }
 
 // Note prints a text to stderr.
-func (s *Shell) Note(t message.Text, args ...any) { s.app.note(t, args...) }
+func (s *Shell) Note(t message.Text, args ...any) { s.app.Note(t, args...) }
 
 // PrintJSON prints an object.
-func (s *Shell) PrintJSON(v any) error { return s.app.printJSON(v) }
+func (s *Shell) PrintJSON(v any) error { return s.app.PrintJSON(v) }
 
 // Table prints rows in columns.
-func (s *Shell) Table(rows [][]string) { s.app.table(s.app.env.Stdout, rows) }
+func (s *Shell) Table(rows [][]string) { s.app.Table(s.app.Stdout, rows) }
 
 // Usage makes an error one of usage: exit code 2.
-func (s *Shell) Usage(err error) error { return usageError{err} }
+func (s *Shell) Usage(err error) error { return message.Misuse{Err: err} }
 
 // Args makes a wrong number of arguments an error of usage.
 func (s *Shell) Args(check cobra.PositionalArgs) cobra.PositionalArgs { return usageArgs(check) }
 
 // Home is the store of this user.
-func (s *Shell) Home() *store.Home { return s.app.env.store() }
+func (s *Shell) Home() *store.Home { return s.app.store() }
 
 // HostDir is the folder of a host's own files.
-func (s *Shell) HostDir(h *host.Host) string { return s.app.env.hostDir(h) }
+func (s *Shell) HostDir(h *host.Host) string { return s.app.hostDir(h) }
 
 // Event is an event of a timeline in one line, without its time.
 func (s *Shell) Event(e store.Entry) string { return s.app.eventText(e) }
@@ -93,7 +87,7 @@ func (s *Shell) Service(ctx context.Context, make func(setup.Env) (setup.Service
 func (s *Shell) FindHint(err error) error { return s.app.findHint(err) }
 
 // Config is the user's settings.
-func (s *Shell) Config() (config.Config, []config.Problem) { return s.app.env.config() }
+func (s *Shell) Config() (config.Config, []config.Problem) { return s.app.config() }
 
 // Quote is a word as a shell reads it.
 func (s *Shell) Quote(word string) string { return shellQuote(word) }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 func (a *app) timelineCmd() *cobra.Command {
@@ -25,14 +26,14 @@ func (a *app) timelineCmd() *cobra.Command {
 		follow bool
 	)
 	cmd := &cobra.Command{
-		Use: "timeline", Short: message.HelpTimeline.In(a.lang), Long: message.HelpTimelineLo.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "timeline", Short: message.HelpTimeline.In(a.Lang), Long: message.HelpTimelineLo.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter, err := eventFilter(types)
 			if err != nil {
 				return err
 			}
 			if last < 1 {
-				return usageError{message.WithHint(message.Fail(message.LastBelowOne, last), message.HintHelp, cmd.CommandPath())}
+				return message.Misuse{Err: message.WithHint(message.Fail(message.LastBelowOne, last), message.HintHelp, cmd.CommandPath())}
 			}
 			s, _, err := a.look(id)
 			if err != nil {
@@ -55,19 +56,19 @@ func (a *app) timelineCmd() *cobra.Command {
 			for _, e := range entries {
 				a.printEvent(e)
 			}
-			if len(entries) == 0 && !a.json {
-				a.note(message.TimelineEmpty, s.ID())
+			if len(entries) == 0 && !a.JSON {
+				a.Note(message.TimelineEmpty, s.ID())
 			}
 			if stats.Bad > 0 {
-				a.note(message.BadLines, stats.Bad)
+				a.Note(message.BadLines, stats.Bad)
 			}
 			return nil
 		},
 	}
 	a.sessionFlag(cmd, &id)
-	cmd.Flags().StringVar(&types, "type", "", message.HelpType.In(a.lang))
-	cmd.Flags().IntVar(&last, "last", 50, message.HelpLast.In(a.lang))
-	cmd.Flags().BoolVar(&follow, "follow", false, message.HelpFollow.In(a.lang))
+	cmd.Flags().StringVar(&types, "type", "", message.HelpType.In(a.Lang))
+	cmd.Flags().IntVar(&last, "last", 50, message.HelpLast.In(a.Lang))
+	cmd.Flags().BoolVar(&follow, "follow", false, message.HelpFollow.In(a.Lang))
 	_ = cmd.RegisterFlagCompletionFunc("type", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return message.EventTypes(), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -82,7 +83,7 @@ func eventFilter(types string) (store.Filter, error) {
 	for _, t := range strings.Split(types, ",") {
 		t = strings.TrimSpace(t)
 		if !slices.Contains(message.EventTypes(), t) {
-			return f, usageError{message.WithHint(message.Fail(message.UnknownEvent, t), message.HintEvents, strings.Join(message.EventTypes(), ", "))}
+			return f, message.Misuse{Err: message.WithHint(message.Fail(message.UnknownEvent, t), message.HintEvents, strings.Join(message.EventTypes(), ", "))}
 		}
 		f.Types = append(f.Types, t)
 	}
@@ -90,15 +91,15 @@ func eventFilter(types string) (store.Filter, error) {
 }
 
 func (a *app) printEvent(e store.Entry) {
-	if a.json {
-		fmt.Fprintf(a.env.Stdout, "{\"schema\":1,%s\n", bytes.TrimPrefix(bytes.TrimSpace(e.Raw), []byte("{")))
+	if a.JSON {
+		fmt.Fprintf(a.Stdout, "{\"schema\":1,%s\n", bytes.TrimPrefix(bytes.TrimSpace(e.Raw), []byte("{")))
 		return
 	}
 	when := e.TS
 	if t := e.Time(); !t.IsZero() {
 		when = t.Local().Format("01-02 15:04:05")
 	}
-	fmt.Fprintln(a.env.Stdout, when+"  "+a.eventText(e))
+	fmt.Fprintln(a.Stdout, when+"  "+a.eventText(e))
 }
 
 // eventText is an event without its time.
@@ -109,29 +110,29 @@ func (a *app) eventText(e store.Entry) string {
 	}
 	label := e.Type
 	if text, ok := message.EventLabel(e.Type); ok {
-		label = text.In(a.lang)
+		label = text.In(a.Lang)
 	}
-	return fmt.Sprintf("%s%s  %s", label, strings.Repeat(" ", max(0, 16-columns(label))), strings.Join(detail, " "))
+	return fmt.Sprintf("%s%s  %s", label, strings.Repeat(" ", max(0, 16-terminal.Columns(label))), strings.Join(detail, " "))
 }
 
 func (a *app) cleanupCmd() *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "cleanup", Short: message.HelpCleanup.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "cleanup", Short: message.HelpCleanup.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			cfg, _ := a.env.config()
-			rep, err := a.env.store().Cleanup(store.CleanupOptions{
+			cfg, _ := a.config()
+			rep, err := a.store().Cleanup(store.CleanupOptions{
 				MaxAge: time.Duration(cfg.Cleanup.AfterDays) * 24 * time.Hour, DryRun: dry, Active: session.ActiveWorkflow,
 			})
 			if err != nil {
 				return err
 			}
-			if a.json {
+			if a.JSON {
 				var failed []string
 				for _, e := range rep.Failed {
 					failed = append(failed, e.Error())
 				}
-				return a.printJSON(struct {
+				return a.PrintJSON(struct {
 					Schema   int      `json:"schema"`
 					DryRun   bool     `json:"dryRun"`
 					Files    []string `json:"files"`
@@ -145,14 +146,14 @@ func (a *app) cleanupCmd() *cobra.Command {
 				text = message.CleanupWould
 			}
 			for _, f := range append(rep.Files, rep.Sessions...) {
-				fmt.Fprintln(a.env.Stdout, "  "+f)
+				fmt.Fprintln(a.Stdout, "  "+f)
 			}
-			a.say(text, len(rep.Files), len(rep.Sessions))
+			a.Say(text, len(rep.Files), len(rep.Sessions))
 			if n := len(rep.Spared); n > 0 {
-				a.say(message.CleanupSpared, n)
+				a.Say(message.CleanupSpared, n)
 			}
 			for _, e := range rep.Failed {
-				fmt.Fprintln(a.env.Stderr, "overtone: "+e.Error())
+				fmt.Fprintln(a.Stderr, "overtone: "+e.Error())
 			}
 			if n := len(rep.Failed); n > 0 {
 				return message.Fail(message.CleanupFailed, n)
@@ -160,23 +161,23 @@ func (a *app) cleanupCmd() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, message.HelpDryRun.In(a.lang))
+	cmd.Flags().BoolVar(&dry, "dry-run", false, message.HelpDryRun.In(a.Lang))
 	return cmd
 }
 
 // statuslineCmd is for the host's settings; it prints one line.
 func (a *app) statuslineCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "statusline", Short: message.HelpStatusline.In(a.lang), Long: message.HelpStatuslineLo.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "statusline", Short: message.HelpStatusline.In(a.Lang), Long: message.HelpStatuslineLo.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			line := hook.StatusLine(a.env.hook())
-			if a.json {
-				return a.printJSON(struct {
+			line := hook.StatusLine(a.hook())
+			if a.JSON {
+				return a.PrintJSON(struct {
 					Schema int    `json:"schema"`
 					Text   string `json:"text"`
 				}{1, line})
 			}
-			fmt.Fprintln(a.env.Stdout, line)
+			fmt.Fprintln(a.Stdout, line)
 			return nil
 		},
 	}

@@ -55,11 +55,11 @@ func version() string {
 
 func (a *app) versionCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: message.HelpVersion.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "version", Short: message.HelpVersion.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			b := build()
-			if a.json {
-				return a.printJSON(struct {
+			if a.JSON {
+				return a.PrintJSON(struct {
 					Schema int `json:"schema"`
 					built
 				}{1, b})
@@ -71,9 +71,9 @@ func (a *app) versionCmd() *cobra.Command {
 			case b.Modified:
 				state = message.VersionModified
 			}
-			a.pairs(a.env.Stdout, [][]string{
+			a.Pairs(a.Stdout, [][]string{
 				{"overtone", b.Version},
-				{message.VersionCommit.In(a.lang), message.OneLine(b.Commit + " " + b.Date + " " + state.In(a.lang))},
+				{message.VersionCommit.In(a.Lang), message.OneLine(b.Commit + " " + b.Date + " " + state.In(a.Lang))},
 				{"go", b.Go + " " + b.Platform},
 			})
 			return nil

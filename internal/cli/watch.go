@@ -35,7 +35,7 @@ type watchFlags struct {
 
 func (a *app) watchCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "watch", Short: message.HelpWatch.In(a.lang), Long: message.HelpWatchLong.In(a.lang),
+		Use: "watch", Short: message.HelpWatch.In(a.Lang), Long: message.HelpWatchLong.In(a.Lang),
 		Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.watchCodexCmd(), a.watchClaudeCmd())
@@ -43,11 +43,11 @@ func (a *app) watchCmd() *cobra.Command {
 }
 
 func (a *app) watchFlags(cmd *cobra.Command, f *watchFlags, program string) {
-	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpWatchMode.In(a.lang))
-	cmd.Flags().BoolVar(&f.once, "once", false, message.HelpWatchOnce.In(a.lang))
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.lang))
-	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultWaits().Debounce, message.HelpWatchDebounce.In(a.lang))
-	cmd.Flags().StringVar(&f.bin, "bin", program, message.HelpWatchBin.Format(a.lang, program))
+	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpWatchMode.In(a.Lang))
+	cmd.Flags().BoolVar(&f.once, "once", false, message.HelpWatchOnce.In(a.Lang))
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.Lang))
+	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultWaits().Debounce, message.HelpWatchDebounce.In(a.Lang))
+	cmd.Flags().StringVar(&f.bin, "bin", program, message.HelpWatchBin.Format(a.Lang, program))
 	complete(cmd, "mode", modes)
 }
 
@@ -58,11 +58,11 @@ func (a *app) watchCodexCmd() *cobra.Command {
 		install, remove           bool
 	)
 	cmd := &cobra.Command{
-		Use: "codex [PROMPT...]", Short: message.HelpWatchCodex.In(a.lang), Long: message.HelpWatchCodexLong.In(a.lang),
+		Use: "codex [PROMPT...]", Short: message.HelpWatchCodex.In(a.Lang), Long: message.HelpWatchCodexLong.In(a.Lang),
 		Args: usageArgs(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, prompts []string) error {
 			if remote != "" && socket != "" {
-				return usageError{message.Fail(message.WatchBothAddress)}
+				return message.Misuse{Err: message.Fail(message.WatchBothAddress)}
 			}
 			if install && remove {
 				return oneOf(cmd, "--install", "--uninstall")
@@ -76,40 +76,40 @@ func (a *app) watchCodexCmd() *cobra.Command {
 			}
 			if !f.dryRun && len(prompts) == 0 {
 				// By this doctor knows that we run.
-				if release, ok, err := a.env.store().TryLease(store.WatcherLease); err == nil && ok {
+				if release, ok, err := a.store().TryLease(store.WatcherLease); err == nil && ok {
 					defer release()
 				}
 			}
-			w := &watch.Codex{Options: opts, Version: Version, Thread: id, Prompts: prompts, Dir: a.env.Dir}
+			w := &watch.Codex{Options: opts, Version: Version, Thread: id, Prompts: prompts, Dir: a.Dir}
 			switch {
 			case len(prompts) > 0 && remote == "" && socket == "":
 				server := exec.Command(f.bin, "app-server")
-				server.Stderr = a.env.Stderr
-				server.Env = append(a.env.Environ(), "OVERTONE_DISABLE=1")
+				server.Stderr = a.Stderr
+				server.Env = append(a.Environ(), "OVERTONE_DISABLE=1")
 				w.At.Command = server
 			case remote != "":
 				w.At.URL = remote
 				if token != "" {
-					w.At.Token = a.env.Getenv(token)
+					w.At.Token = a.Getenv(token)
 				}
 			case socket != "":
 				w.At.Socket = socket
 			default:
-				w.At.Socket = host.CodexSocket(a.env.hostDir(host.Of(host.Codex)))
+				w.At.Socket = host.CodexSocket(a.hostDir(host.Of(host.Codex)))
 			}
 			if err := w.At.Check(); err != nil {
-				return usageError{err}
+				return message.Misuse{Err: err}
 			}
 			return watched(w.Run(cmd.Context()))
 		},
 	}
 	a.watchFlags(cmd, &f, "codex")
-	cmd.Flags().StringVar(&remote, "remote", "", message.HelpWatchRemote.In(a.lang))
-	cmd.Flags().StringVar(&socket, "socket", "", message.HelpWatchSocket.In(a.lang))
-	cmd.Flags().StringVar(&token, "remote-auth-token-env", "", message.HelpWatchToken.In(a.lang))
-	cmd.Flags().StringVar(&id, "thread", "", message.HelpWatchThread.In(a.lang))
-	cmd.Flags().BoolVar(&install, "install", false, message.HelpWatchInstall.In(a.lang))
-	cmd.Flags().BoolVar(&remove, "uninstall", false, message.HelpWatchRemove.In(a.lang))
+	cmd.Flags().StringVar(&remote, "remote", "", message.HelpWatchRemote.In(a.Lang))
+	cmd.Flags().StringVar(&socket, "socket", "", message.HelpWatchSocket.In(a.Lang))
+	cmd.Flags().StringVar(&token, "remote-auth-token-env", "", message.HelpWatchToken.In(a.Lang))
+	cmd.Flags().StringVar(&id, "thread", "", message.HelpWatchThread.In(a.Lang))
+	cmd.Flags().BoolVar(&install, "install", false, message.HelpWatchInstall.In(a.Lang))
+	cmd.Flags().BoolVar(&remove, "uninstall", false, message.HelpWatchRemove.In(a.Lang))
 	return cmd
 }
 
@@ -141,18 +141,18 @@ func (a *app) changeService(ctx context.Context, make func(setup.Env) (setup.Ser
 	}
 	plan.DryRun = dry
 	s := &installer{a, initFlags{dry: dry, yes: true}, ctx}
-	if err := s.carryOut(ctx, &plan.Report, plan.Apply); err != nil || a.json {
+	if err := s.carryOut(ctx, &plan.Report, plan.Apply); err != nil || a.JSON {
 		return err
 	}
 	switch {
 	case !plan.Changed:
-		a.say(message.ServiceNothing)
+		a.Say(message.ServiceNothing)
 	case dry:
-		a.say(message.InitDry)
+		a.Say(message.InitDry)
 	case remove:
-		a.say(message.ServiceRemoved)
+		a.Say(message.ServiceRemoved)
 	default:
-		a.say(message.ServiceInstalled, service.Runs)
+		a.Say(message.ServiceInstalled, service.Runs)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (a *app) changeService(ctx context.Context, make func(setup.Env) (setup.Ser
 func (a *app) watchClaudeCmd() *cobra.Command {
 	var f watchFlags
 	cmd := &cobra.Command{
-		Use: "claude [PROMPT...] [-- CLAUDE-ARG...]", Short: message.HelpWatchClaude.In(a.lang), Long: message.HelpWatchClaudeLong.In(a.lang),
+		Use: "claude [PROMPT...] [-- CLAUDE-ARG...]", Short: message.HelpWatchClaude.In(a.Lang), Long: message.HelpWatchClaudeLong.In(a.Lang),
 		Args: usageArgs(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			prompts, own := args, []string(nil)
@@ -172,12 +172,12 @@ func (a *app) watchClaudeCmd() *cobra.Command {
 				return err
 			}
 			claude := exec.Command(f.bin, host.HeadlessClaude(own)...)
-			claude.Dir, claude.Stderr = a.env.Dir, a.env.Stderr
-			claude.Env = append(a.env.Environ(), "OVERTONE_DISABLE=1")
+			claude.Dir, claude.Stderr = a.Dir, a.Stderr
+			claude.Env = append(a.Environ(), "OVERTONE_DISABLE=1")
 			w := &watch.Claude{
 				Options: opts, Command: claude,
 				Prompts: a.prompts(cmd.Context(), prompts), Session: host.ResumedClaude(own),
-				Transcript: func(id string) string { return host.ClaudeSession(a.env.folders().Claude, id) },
+				Transcript: func(id string) string { return host.ClaudeSession(a.folders().Claude, id) },
 			}
 			return watched(w.Run(cmd.Context()))
 		},
@@ -194,7 +194,7 @@ func (a *app) prompts(ctx context.Context, args []string) <-chan string {
 		next := slices.Values(args)
 		if len(args) == 0 {
 			next = func(yield func(string) bool) {
-				in := bufio.NewScanner(a.env.Stdin)
+				in := bufio.NewScanner(a.Stdin)
 				in.Buffer(nil, 1<<20)
 				for in.Scan() && yield(in.Text()) {
 				}
@@ -224,19 +224,19 @@ func watched(err error) error {
 
 func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 	if f.mode != "" && !slices.Contains(modes, f.mode) {
-		return watch.Options{}, usageError{message.WithHint(message.Fail(message.WatchBadMode, f.mode), message.HintModes)}
+		return watch.Options{}, message.Misuse{Err: message.WithHint(message.Fail(message.WatchBadMode, f.mode), message.HintModes)}
 	}
-	cfg, _ := a.env.config()
+	cfg, _ := a.config()
 	settings := a.policy(f.mode)
-	if mode := settings().Mode; mode != compact.ModeAuto && !a.json {
-		a.note(message.WatchSuggestMode, mode)
+	if mode := settings().Mode; mode != compact.ModeAuto && !a.JSON {
+		a.Note(message.WatchSuggestMode, mode)
 	}
 	waits := watch.DefaultWaits()
 	waits.Debounce = f.debounce
 	return watch.Options{
-		Home: a.env.store(), UserHome: a.env.home(), Getenv: a.env.Getenv, Settings: settings, Lang: a.chosen(cfg), Words: a.lang,
+		Home: a.store(), UserHome: a.home(), Getenv: a.Getenv, Settings: settings, Lang: a.chosen(cfg), Words: a.Lang,
 		Waits: waits, DryRun: f.dryRun, Once: f.once,
-		Now: a.env.Now, Report: a.watchReport,
+		Now: a.Now, Report: a.watchReport,
 	}, nil
 }
 
@@ -245,11 +245,11 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 func (a *app) policy(mode string) func() compact.Settings {
 	said := ""
 	return func() compact.Settings {
-		cfg, problems := a.env.config()
+		cfg, problems := a.config()
 		if mode != "" {
 			cfg.Compact.Mode = mode
 		}
-		set, more := session.Settings(a.env.store(), cfg.Compact)
+		set, more := session.Settings(a.store(), cfg.Compact)
 		var lines []string
 		for _, p := range append(problems, more...) {
 			lines = append(lines, p.Error())
@@ -257,7 +257,7 @@ func (a *app) policy(mode string) func() compact.Settings {
 		if text := strings.Join(lines, "\n"); text != said {
 			said = text
 			for _, l := range lines {
-				fmt.Fprintln(a.env.Stderr, "[overtone/config] "+l)
+				fmt.Fprintln(a.Stderr, "[overtone/config] "+l)
 			}
 		}
 		return set
@@ -267,7 +267,7 @@ func (a *app) policy(mode string) func() compact.Settings {
 // watchReport prints one line per report. Only what a driven agent says is a
 // result; with --json every report is one.
 func (a *app) watchReport(r watch.Report) {
-	if a.json {
+	if a.JSON {
 		line := struct {
 			Schema  int              `json:"schema"`
 			TS      string           `json:"ts"`
@@ -276,24 +276,24 @@ func (a *app) watchReport(r watch.Report) {
 			Text    string           `json:"text,omitempty"`
 			Output  string           `json:"output,omitempty"`
 			Explain *decisionSummary `json:"decision,omitempty"`
-		}{1, r.At.UTC().Format(time.RFC3339Nano), r.Session, r.What, r.Text.In(a.lang), r.Output, nil}
+		}{1, r.At.UTC().Format(time.RFC3339Nano), r.Session, r.What, r.Text.In(a.Lang), r.Output, nil}
 		if d := r.Decision; d != nil {
 			line.Explain = &decisionSummary{d.Tier, d.PercentRemaining, d.Signals, d.Allowed, d.Verdict, d.Cause}
 		}
-		e := json.NewEncoder(a.env.Stdout)
+		e := json.NewEncoder(a.Stdout)
 		e.SetEscapeHTML(false)
 		_ = e.Encode(line)
 		return
 	}
 	if r.What == "output" {
-		fmt.Fprintln(a.env.Stdout, r.Output)
+		fmt.Fprintln(a.Stdout, r.Output)
 		return
 	}
 	id := ""
 	if r.Session != "" {
 		id = r.Session[max(0, len(r.Session)-8):] + "  "
 	}
-	fmt.Fprintf(a.env.Stderr, "%s  %s%s\n", r.At.Local().Format(time.TimeOnly), id, r.Text.In(a.lang))
+	fmt.Fprintf(a.Stderr, "%s  %s%s\n", r.At.Local().Format(time.TimeOnly), id, r.Text.In(a.Lang))
 }
 
 type decisionSummary struct {

@@ -32,7 +32,7 @@ func TestCodexRow14_PacketsFollowTheLocale(t *testing.T) {
 		}
 		vars := map[string]string{"HOME": home, "OVERTONE_HOME": home, "LANG": row.locale, "OVERTONE_LANG": row.variable}
 		env := Env{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(k string) string { return vars[k] }, Now: time.Now, Dir: home}
-		o, err := (&app{env: env, lang: env.lang()}).watchOptions(watchFlags{})
+		o, err := newApp("overtone", env).watchOptions(watchFlags{})
 		if err != nil || o.Lang != row.want {
 			t.Errorf("%+v: %s, %v", row, o.Lang, err)
 		}

@@ -19,7 +19,7 @@ import (
 
 func (a *app) workflowCmd() *cobra.Command {
 	var id string
-	cmd := &cobra.Command{Use: "workflow", Short: message.HelpWorkflow.In(a.lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{Use: "workflow", Short: message.HelpWorkflow.In(a.Lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	a.sessionFlag(cmd, &id)
 	cmd.AddCommand(a.workflowList(), a.workflowShow(), a.workflowStart(&id), a.workflowStatus(&id),
 		a.workflowCheck(), a.workflowNew(), a.workflowSchema(), a.workflowTrust(), a.workflowRun(&id))
@@ -36,24 +36,24 @@ func (a *app) workflowCmd() *cobra.Command {
 		}
 		// Nothing to cancel is what was wanted.
 		if s, err := a.peek(sess); err != nil || s == nil || !s.Active {
-			if err == nil && a.json {
-				return a.printJSON(statusOf(cmp.Or(s, &workflow.State{SessionID: sess.ID()})))
+			if err == nil && a.JSON {
+				return a.PrintJSON(statusOf(cmp.Or(s, &workflow.State{SessionID: sess.ID()})))
 			}
 			if err == nil {
-				a.say(message.NothingRuns, sess.ID())
+				a.Say(message.NothingRuns, sess.ID())
 			}
 			return err
 		}
 		return stop(cmd, args)
 	}
-	cancel.Flags().StringVar(&reason, "reason", "", message.HelpReason.In(a.lang))
+	cancel.Flags().StringVar(&reason, "reason", "", message.HelpReason.In(a.Lang))
 	cmd.AddCommand(
 		cancel,
 		a.step("skip STAGE", message.HelpWorkflowSkip, cobra.ExactArgs(1), &id, func(args []string) workflow.Event {
-			return workflow.Skip{Stage: args[0], At: a.env.Now()}
+			return workflow.Skip{Stage: args[0], At: a.Now()}
 		}),
 		a.step("restart STAGE", message.HelpWorkflowRestart, cobra.ExactArgs(1), &id, func(args []string) workflow.Event {
-			return workflow.Restart{Stage: args[0], At: a.env.Now()}
+			return workflow.Restart{Stage: args[0], At: a.Now()}
 		}),
 	)
 	return cmd
@@ -61,7 +61,7 @@ func (a *app) workflowCmd() *cobra.Command {
 
 // library is where workflows are looked for from here.
 func (a *app) library() blueprint.Library {
-	return blueprint.Library{Dir: a.env.Dir, Home: a.env.store().Root()}
+	return blueprint.Library{Dir: a.Dir, Home: a.store().Root()}
 }
 
 // templateArg completes the names of workflows.
@@ -71,7 +71,7 @@ func (a *app) templateArg(*cobra.Command, []string, string) ([]string, cobra.She
 
 func (a *app) workflowList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: message.HelpWorkflowList.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "list", Short: message.HelpWorkflowList.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			type row struct {
 				Name     string   `json:"name"`
@@ -85,29 +85,29 @@ func (a *app) workflowList() *cobra.Command {
 				Schema    int   `json:"schema"`
 				Templates []row `json:"templates"`
 			}{Schema: 1}
-			rows := [][]string{{message.ColTemplate.In(a.lang), message.ColLabel.In(a.lang), message.ColStages.In(a.lang)}}
+			rows := [][]string{{message.ColTemplate.In(a.Lang), message.ColLabel.In(a.Lang), message.ColStages.In(a.Lang)}}
 			for _, e := range a.library().List() {
-				r := row{Name: e.Name, Label: e.Label.In(a.lang), Stages: list(e.DAG.Keys()), Hidden: e.Hidden}
+				r := row{Name: e.Name, Label: e.Label.In(a.Lang), Stages: list(e.DAG.Keys()), Hidden: e.Hidden}
 				text := strings.Join(r.Stages, " → ")
 				if e.Path != "" {
 					r.File = &e.Path
 				}
 				for _, p := range e.Problems {
-					r.Problems = append(r.Problems, p.In(a.lang))
+					r.Problems = append(r.Problems, p.In(a.Lang))
 				}
 				switch {
 				case len(e.Problems) > 0:
-					text = "⚠ " + e.Problems[0].In(a.lang)
+					text = "⚠ " + e.Problems[0].In(a.Lang)
 				case e.Hidden:
-					text += message.ListHidden.In(a.lang)
+					text += message.ListHidden.In(a.Lang)
 				}
 				out.Templates = append(out.Templates, r)
-				rows = append(rows, []string{e.Name, e.Label.In(a.lang), text})
+				rows = append(rows, []string{e.Name, e.Label.In(a.Lang), text})
 			}
-			if a.json {
-				return a.printJSON(out)
+			if a.JSON {
+				return a.PrintJSON(out)
 			}
-			a.table(a.env.Stdout, rows)
+			a.Table(a.Stdout, rows)
 			return nil
 		},
 	}
@@ -123,7 +123,7 @@ func (a *app) named(name, custom string) (blueprint.File, error) {
 		var keys []string
 		for _, s := range stages {
 			if _, ok := workflow.Lookup(s.Key); !ok && s.Spec.Agent == "" {
-				return blueprint.File{}, usageError{message.WithHint(message.Fail(message.BadStage, s.Key), message.HintStages, strings.Join(stageNames(), ", "))}
+				return blueprint.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, s.Key), message.HintStages, strings.Join(stageNames(), ", "))}
 			}
 			keys = append(keys, s.Key)
 		}
@@ -133,7 +133,7 @@ func (a *app) named(name, custom string) (blueprint.File, error) {
 			rules, _ := a.rules()
 			dag, err := rules.TemplateToDAG(name, keys)
 			if err != nil {
-				return blueprint.File{}, usageError{err}
+				return blueprint.File{}, message.Misuse{Err: err}
 			}
 			return blueprint.File{Name: name, Label: message.Text{ZH: name, EN: name}, Stages: stages, DAG: dag}, nil
 		}
@@ -151,9 +151,9 @@ func (a *app) named(name, custom string) (blueprint.File, error) {
 // noWorkflow is the answer to a name that nothing has.
 func (a *app) noWorkflow(name string, known []string) error {
 	if near := workflow.Nearest(name, known); len(near) > 0 {
-		return usageError{message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintNearAll, strings.Join(near, ", "), strings.Join(known, ", "))}
+		return message.Misuse{Err: message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintNearAll, strings.Join(near, ", "), strings.Join(known, ", "))}
 	}
-	return usageError{message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintTemplates, strings.Join(known, ", "))}
+	return message.Misuse{Err: message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintTemplates, strings.Join(known, ", "))}
 }
 
 // broken is the answer to a file that cannot be run.
@@ -162,9 +162,9 @@ func (a *app) broken(name string, problems []blueprint.Problem) error {
 		return nil
 	}
 	p := problems[0]
-	err := message.Fail(message.Verbatim, p.In(a.lang))
+	err := message.Fail(message.Verbatim, p.In(a.Lang))
 	if p.File == "" {
-		return usageError{err}
+		return message.Misuse{Err: err}
 	}
 	return message.WithHint(err, message.HintCheckFile, p.File)
 }
@@ -185,7 +185,7 @@ func (a *app) workflowShow() *cobra.Command {
 	var custom string
 	var yaml, mermaid, dot bool
 	cmd := &cobra.Command{
-		Use: "show NAME", Short: message.HelpWorkflowShow.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
+		Use: "show NAME", Short: message.HelpWorkflowShow.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
 		Example:           "  overtone workflow show standard\n  overtone workflow show standard --yaml\n  overtone workflow show mine --stages DEV,REVIEW,TEST,DOCS",
 		ValidArgsFunction: a.templateArg,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -194,26 +194,26 @@ func (a *app) workflowShow() *cobra.Command {
 				return err
 			}
 			switch {
-			case a.json:
+			case a.JSON:
 				err = a.printDAG(f)
 			case yaml && f.Source != nil:
-				_, err = a.env.Stdout.Write(f.Source)
+				_, err = a.Stdout.Write(f.Source)
 			case yaml:
-				_, err = a.env.Stdout.Write(blueprint.Encode(f.Label, f.About, f.Stages))
+				_, err = a.Stdout.Write(blueprint.Encode(f.Label, f.About, f.Stages))
 			case mermaid:
-				fmt.Fprint(a.env.Stdout, blueprint.Mermaid(f.DAG, a.lang))
+				fmt.Fprint(a.Stdout, blueprint.Mermaid(f.DAG, a.Lang))
 			case dot:
-				fmt.Fprint(a.env.Stdout, blueprint.Dot(f.Name, f.DAG, a.lang))
+				fmt.Fprint(a.Stdout, blueprint.Dot(f.Name, f.DAG, a.Lang))
 			default:
 				err = a.printDAG(f)
 			}
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&custom, "stages", "", message.HelpStages.In(a.lang))
-	cmd.Flags().BoolVar(&yaml, "yaml", false, message.HelpShowYAML.In(a.lang))
-	cmd.Flags().BoolVar(&mermaid, "mermaid", false, message.HelpShowMermaid.In(a.lang))
-	cmd.Flags().BoolVar(&dot, "dot", false, message.HelpShowDot.In(a.lang))
+	cmd.Flags().StringVar(&custom, "stages", "", message.HelpStages.In(a.Lang))
+	cmd.Flags().BoolVar(&yaml, "yaml", false, message.HelpShowYAML.In(a.Lang))
+	cmd.Flags().BoolVar(&mermaid, "mermaid", false, message.HelpShowMermaid.In(a.Lang))
+	cmd.Flags().BoolVar(&dot, "dot", false, message.HelpShowDot.In(a.Lang))
 	cmd.MarkFlagsMutuallyExclusive("yaml", "mermaid", "dot")
 	return cmd
 }
@@ -246,20 +246,20 @@ func (a *app) printDAG(f blueprint.File) error {
 		Label  string  `json:"label"`
 		File   *string `json:"file"`
 		Nodes  []node  `json:"nodes"`
-	}{Schema: 1, Name: f.Name, Label: f.Label.In(a.lang), Nodes: []node{}}
+	}{Schema: 1, Name: f.Name, Label: f.Label.In(a.Lang), Nodes: []node{}}
 	if f.Path != "" {
 		out.File = &f.Path
 	}
 	rules, _ := a.rules()
-	s, _ := rules.Apply(nil, workflow.Start{Type: f.Name, Plan: &workflow.Plan{DAG: f.DAG}, At: a.env.Now()})
+	s, _ := rules.Apply(nil, workflow.Start{Type: f.Name, Plan: &workflow.Plan{DAG: f.DAG}, At: a.Now()})
 	if s == nil {
 		s = &workflow.State{}
 	}
-	rows := [][]string{{message.ColStage.In(a.lang), message.ColDeps.In(a.lang), message.ColNext.In(a.lang), message.ColOnFail.In(a.lang), message.ColBarrier.In(a.lang), message.ColAgent.In(a.lang)}}
+	rows := [][]string{{message.ColStage.In(a.Lang), message.ColDeps.In(a.Lang), message.ColNext.In(a.Lang), message.ColOnFail.In(a.Lang), message.ColBarrier.In(a.Lang), message.ColAgent.In(a.Lang)}}
 	for k, n := range s.DAG.All() {
 		info, _ := s.DAG.Info(k)
 		spec := s.DAG.Spec(k)
-		o := node{Stage: k, Label: info.Label.In(a.lang), Judges: s.Quality(k), Deps: list(n.Deps), Next: list(n.Next), Run: spec.Run, Context: spec.Context, When: spec.When}
+		o := node{Stage: k, Label: info.Label.In(a.Lang), Judges: s.Quality(k), Deps: list(n.Deps), Next: list(n.Next), Run: spec.Run, Context: spec.Context, When: spec.When}
 		row := []string{k, dash(n.Deps), dash(n.Next), "—", "—", s.DAG.AgentOf(k)}
 		if agent := s.DAG.AgentOf(k); agent != "" {
 			o.Agent = &agent
@@ -284,11 +284,11 @@ func (a *app) printDAG(f blueprint.File) error {
 		out.Nodes = append(out.Nodes, o)
 		rows = append(rows, row)
 	}
-	if a.json {
-		return a.printJSON(out)
+	if a.JSON {
+		return a.PrintJSON(out)
 	}
-	fmt.Fprintln(a.env.Stdout, blueprint.Draw(s.DAG, a.lang))
-	a.table(a.env.Stdout, rows)
+	fmt.Fprintln(a.Stdout, blueprint.Draw(s.DAG, a.Lang))
+	a.Table(a.Stdout, rows)
 	return nil
 }
 
@@ -311,18 +311,18 @@ func dash(l []string) string {
 
 // rules are the engine's settings here.
 func (a *app) rules() (workflow.Rules, message.Lang) {
-	cfg, problems := a.env.config()
+	cfg, problems := a.config()
 	for _, p := range problems {
-		fmt.Fprintln(a.env.Stderr, "overtone: "+p.Error())
+		fmt.Fprintln(a.Stderr, "overtone: "+p.Error())
 	}
-	return session.Rules(cfg, a.env.folders().ShownClaude), message.Spoken(message.Lang(cfg.Language), cfg.Chosen, a.env.Getenv)
+	return session.Rules(cfg, a.folders().ShownClaude), message.Spoken(message.Lang(cfg.Language), cfg.Chosen, a.Getenv)
 }
 
 func (a *app) workflowStart(id *string) *cobra.Command {
 	var custom, feature string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "start NAME", Short: message.HelpWorkflowStart.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
+		Use: "start NAME", Short: message.HelpWorkflowStart.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
 		Example:           "  overtone workflow start quick --session 4619580b-78d8-4c54-b553-d75ffcda094f",
 		ValidArgsFunction: a.templateArg,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -331,7 +331,7 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 				return err
 			}
 			if f.DAG.Len() == 0 {
-				return usageError{message.Fail(message.NoneTemplate)}
+				return message.Misuse{Err: message.Fail(message.NoneTemplate)}
 			}
 			s, err := a.session(*id, false)
 			if err != nil {
@@ -342,18 +342,18 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 					return err
 				}
 			}
-			if f.Runs() && !blueprint.IsTrusted(a.env.store().Root(), f) {
-				a.note(message.NotTrusted, f.Path, f.Name)
+			if f.Runs() && !blueprint.IsTrusted(a.store().Root(), f) {
+				a.Note(message.NotTrusted, f.Path, f.Name)
 			}
 			return a.apply(s, workflow.Start{
-				SessionID: s.ID(), WorkflowID: session.NewWorkflowID(a.env.Now()), Type: args[0], Plan: a.library().Plan(f),
-				Feature: feature, Environment: session.DetectEnvironment(a.env.Dir), At: a.env.Now(),
+				SessionID: s.ID(), WorkflowID: session.NewWorkflowID(a.Now()), Type: args[0], Plan: a.library().Plan(f),
+				Feature: feature, Environment: session.DetectEnvironment(a.Dir), At: a.Now(),
 			}, false, force)
 		},
 	}
-	cmd.Flags().StringVar(&custom, "stages", "", message.HelpStages.In(a.lang))
-	cmd.Flags().StringVar(&feature, "feature", "", message.HelpFeature.In(a.lang))
-	cmd.Flags().BoolVar(&force, "force", false, message.HelpForce.In(a.lang))
+	cmd.Flags().StringVar(&custom, "stages", "", message.HelpStages.In(a.Lang))
+	cmd.Flags().StringVar(&feature, "feature", "", message.HelpFeature.In(a.Lang))
+	cmd.Flags().BoolVar(&force, "force", false, message.HelpForce.In(a.Lang))
 	return cmd
 }
 
@@ -365,12 +365,12 @@ func (a *app) moveAside(s *store.Session) error {
 		return unread(s, err)
 	}
 	return s.Update(func(tx *store.Tx) error {
-		name, err := tx.MoveAside(store.WorkflowFile, a.env.Now())
+		name, err := tx.MoveAside(store.WorkflowFile, a.Now())
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // an older one, in the host's folder, which the new one hides
 		}
 		if err == nil {
-			a.note(message.MovedAside, name)
+			a.Note(message.MovedAside, name)
 		}
 		return err
 	})
@@ -398,7 +398,7 @@ func unread(s *store.Session, err error) error {
 // step is a command that applies one event to the session's workflow.
 func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id *string, ev func([]string) workflow.Event) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short.In(a.lang), Args: usageArgs(args),
+		Use: use, Short: short.In(a.Lang), Args: usageArgs(args),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := a.session(*id, false)
 			if err != nil {
@@ -428,9 +428,9 @@ func stageArg(s *workflow.State, arg string) (string, error) {
 	}
 	err := message.Fail(message.RefusedOutside, arg)
 	if near := workflow.Nearest(arg, keys); len(near) > 0 {
-		return "", usageError{message.WithHint(err, message.HintFlawNear, strings.Join(near, ", "))}
+		return "", message.Misuse{Err: message.WithHint(err, message.HintFlawNear, strings.Join(near, ", "))}
 	}
-	return "", usageError{message.WithHint(err, message.HintStages, dash(keys))}
+	return "", message.Misuse{Err: message.WithHint(err, message.HintStages, dash(keys))}
 }
 
 // apply steps a workflow from the command line and shows what came of it. There must
@@ -456,7 +456,7 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) err
 		if err != nil {
 			return unread(sess, err)
 		}
-		s, out, err = session.Step(tx, rules, lang, old, ev, a.env.Now())
+		s, out, err = session.Step(tx, rules, lang, old, ev, a.Now())
 		return err
 	})
 	if err != nil {
@@ -465,16 +465,16 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) err
 	if out.Kind == workflow.Refused {
 		return message.Error{Reason: out.Reason}
 	}
-	if a.json {
-		return a.printJSON(statusOf(s))
+	if a.JSON {
+		return a.PrintJSON(statusOf(s))
 	}
-	fmt.Fprintln(a.env.Stdout, workflow.Instruction(s, out, a.lang))
+	fmt.Fprintln(a.Stdout, workflow.Instruction(s, out, a.Lang))
 	return nil
 }
 
 func (a *app) workflowStatus(id *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: message.HelpWorkflowStatus.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "status", Short: message.HelpWorkflowStatus.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			sess, _, err := a.look(*id)
 			if err != nil {
@@ -489,12 +489,12 @@ func (a *app) workflowStatus(id *string) *cobra.Command {
 			if s == nil {
 				s = &workflow.State{SessionID: sess.ID()}
 			}
-			if a.json {
-				return a.printJSON(statusOf(s))
+			if a.JSON {
+				return a.PrintJSON(statusOf(s))
 			}
 			if s.WorkflowType == "" {
-				a.say(message.NoWorkflow, sess.ID())
-				a.note(message.HintStart)
+				a.Say(message.NoWorkflow, sess.ID())
+				a.Note(message.HintStart)
 				return nil
 			}
 			a.printStatus(sess.ID(), s)
@@ -554,14 +554,14 @@ func statusOf(s *workflow.State) workflowStatus {
 }
 
 func (a *app) printStatus(sid string, s *workflow.State) {
-	a.say(message.StatusHead, s.WorkflowType, s.Phase(), sid)
-	fmt.Fprintln(a.env.Stdout, workflow.Bar(s))
-	rows := [][]string{{message.ColStage.In(a.lang), message.ColStatus.In(a.lang), message.ColResult.In(a.lang), message.ColNotes.In(a.lang)}}
+	a.Say(message.StatusHead, s.WorkflowType, s.Phase(), sid)
+	fmt.Fprintln(a.Stdout, workflow.Bar(s))
+	rows := [][]string{{message.ColStage.In(a.Lang), message.ColStatus.In(a.Lang), message.ColResult.In(a.Lang), message.ColNotes.In(a.Lang)}}
 	for k, st := range s.Stages.All() {
 		var notes []string
 		add := func(when bool, t message.Text, args ...any) {
 			if when {
-				notes = append(notes, t.Format(a.lang, args...))
+				notes = append(notes, t.Format(a.Lang, args...))
 			}
 		}
 		add(st.Forced, message.NoteForced)
@@ -572,19 +572,19 @@ func (a *app) printStatus(sid string, s *workflow.State) {
 		add(s.Broken() && st.Status == workflow.Pending && st.Reason != "", message.NoteCutOff)
 		add(s.Retries[k] > 0, message.NoteRetries, s.Retries[k])
 		add(s.Crashes[k] > 0, message.NoteCrashes, s.Crashes[k])
-		name := s.Describe(k, a.lang)
+		name := s.Describe(k, a.Lang)
 		if !strings.HasSuffix(name, " "+k) { // a stage without a label is called by its key
 			name += " " + k
 		}
 		rows = append(rows, []string{name, st.Status, dash(nonEmpty(st.Result)), strings.Join(notes, ", ")})
 	}
-	a.table(a.env.Stdout, rows)
+	a.Table(a.Stdout, rows)
 	if s.EndReason != "" {
-		a.say(message.LoopReason, s.EndReason)
+		a.Say(message.LoopReason, s.EndReason)
 	}
-	a.say(message.StatusCounts, s.FailCount, s.RejectCount, s.Unverified())
-	if hint := workflow.NextStep(s, a.lang); hint != "" && s.Active {
-		a.say(message.StatusNext, hint)
+	a.Say(message.StatusCounts, s.FailCount, s.RejectCount, s.Unverified())
+	if hint := workflow.NextStep(s, a.Lang); hint != "" && s.Active {
+		a.Say(message.StatusNext, hint)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 
 func (a *app) workflowCheck() *cobra.Command {
 	return &cobra.Command{
-		Use: "check [FILE|NAME]", Short: message.HelpWorkflowCheck.In(a.lang), Args: usageArgs(cobra.MaximumNArgs(1)),
+		Use: "check [FILE|NAME]", Short: message.HelpWorkflowCheck.In(a.Lang), Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			entries, err := a.toCheck(args)
 			if err != nil {
@@ -44,7 +44,7 @@ func (a *app) toCheck(args []string) ([]blueprint.Entry, error) {
 	arg := args[0]
 	data, err := config.ReadFile(arg, 1<<20)
 	if err == nil {
-		path, err := filepath.Abs(filepath.Join(a.env.Dir, arg))
+		path, err := filepath.Abs(filepath.Join(a.Dir, arg))
 		if filepath.IsAbs(arg) {
 			path, err = arg, nil
 		}
@@ -83,29 +83,29 @@ func (a *app) check(entries []blueprint.Entry) error {
 		}
 		out.Checked = append(out.Checked, name)
 		for _, p := range blueprint.Check(e.File, e.Problems, root, agents) {
-			out.Problems = append(out.Problems, problem{p.File, p.Line, p.Text.In(a.lang), p.Hint.In(a.lang)})
-			if !a.json {
+			out.Problems = append(out.Problems, problem{p.File, p.Line, p.Text.In(a.Lang), p.Hint.In(a.Lang)})
+			if !a.JSON {
 				p.File = a.shortPath(p.File)
-				fmt.Fprintln(a.env.Stdout, p.In(a.lang))
-				if hint := p.Hint.In(a.lang); hint != "" {
-					fmt.Fprintln(a.env.Stdout, "  hint: "+hint)
+				fmt.Fprintln(a.Stdout, p.In(a.Lang))
+				if hint := p.Hint.In(a.Lang); hint != "" {
+					fmt.Fprintln(a.Stdout, "  hint: "+hint)
 				}
 			}
 		}
 	}
-	if a.json {
-		if err := a.printJSON(out); err != nil {
+	if a.JSON {
+		if err := a.PrintJSON(out); err != nil {
 			return err
 		}
 	}
 	switch {
 	case len(out.Problems) > 0:
 		return message.Fail(message.CheckFound, len(out.Problems), len(out.Checked))
-	case a.json:
+	case a.JSON:
 	case len(out.Checked) == 0:
-		a.say(message.CheckNone, a.shortPath(blueprint.Folder(root, false)))
+		a.Say(message.CheckNone, a.shortPath(blueprint.Folder(root, false)))
 	default:
-		a.say(message.CheckFine, len(out.Checked))
+		a.Say(message.CheckFine, len(out.Checked))
 	}
 	return nil
 }
@@ -115,14 +115,14 @@ func (a *app) agentFolders() []string {
 	root := a.library().Project()
 	var list []string
 	for _, h := range host.All() {
-		list = append(list, filepath.Join(root, "."+h.Program, "agents"), filepath.Join(a.env.hostDir(h), "agents"))
+		list = append(list, filepath.Join(root, "."+h.Program, "agents"), filepath.Join(a.hostDir(h), "agents"))
 	}
 	return list
 }
 
 // shortPath is a path as seen from here.
 func (a *app) shortPath(path string) string {
-	if rel, err := filepath.Rel(a.env.Dir, path); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(a.Dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
 	return path
@@ -130,13 +130,13 @@ func (a *app) shortPath(path string) string {
 
 func (a *app) workflowSchema() *cobra.Command {
 	return &cobra.Command{
-		Use: "schema", Short: message.HelpWorkflowSchema.In(a.lang), Args: usageArgs(cobra.NoArgs),
+		Use: "schema", Short: message.HelpWorkflowSchema.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			if !a.json {
-				_, err := a.env.Stdout.Write(schemas.Workflow)
+			if !a.JSON {
+				_, err := a.Stdout.Write(schemas.Workflow)
 				return err
 			}
-			return a.printJSON(struct {
+			return a.PrintJSON(struct {
 				Schema   int             `json:"schema"`
 				Workflow json.RawMessage `json:"workflow"`
 			}{1, schemas.Workflow})
@@ -162,7 +162,7 @@ func parseStages(text string) ([]workflow.Draft, error) {
 				key += ":" + suffix
 			}
 			if key == "" {
-				return nil, usageError{message.WithHint(message.Fail(message.BadStage, strings.TrimSpace(text)), message.HintStages, strings.Join(stageNames(), ", "))}
+				return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, strings.TrimSpace(text)), message.HintStages, strings.Join(stageNames(), ", "))}
 			}
 			s := workflow.Draft{Key: key, Retries: -1, Spec: workflow.Spec{Agent: strings.TrimSpace(agent)}}
 			if len(members) > 1 {
@@ -179,10 +179,10 @@ func (a *app) workflowNew() *cobra.Command {
 	var runs []string
 	var home bool
 	cmd := &cobra.Command{
-		Use: "new NAME", Short: message.HelpWorkflowNew.In(a.lang), Long: message.HelpWorkflowNewLong.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
+		Use: "new NAME", Short: message.HelpWorkflowNew.In(a.Lang), Long: message.HelpWorkflowNewLong.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if stages == "" {
-				answer, err := a.ask(cmd.Context(), message.AskStages.Format(a.lang, strings.Join(stageNames(), " ")), message.NewNoStages)
+				answer, err := a.Ask(cmd.Context(), message.AskStages.Format(a.Lang, strings.Join(stageNames(), " ")), message.NewNoStages)
 				if err != nil {
 					return err
 				}
@@ -191,10 +191,10 @@ func (a *app) workflowNew() *cobra.Command {
 			return a.newWorkflow(args[0], stages, label, runs, home)
 		},
 	}
-	cmd.Flags().StringVar(&stages, "stages", "", message.HelpNewStages.In(a.lang))
-	cmd.Flags().StringArrayVar(&runs, "run", nil, message.HelpNewRun.In(a.lang))
-	cmd.Flags().StringVar(&label, "label", "", message.HelpNewLabel.In(a.lang))
-	cmd.Flags().BoolVar(&home, "home", false, message.HelpNewHome.In(a.lang))
+	cmd.Flags().StringVar(&stages, "stages", "", message.HelpNewStages.In(a.Lang))
+	cmd.Flags().StringArrayVar(&runs, "run", nil, message.HelpNewRun.In(a.Lang))
+	cmd.Flags().StringVar(&label, "label", "", message.HelpNewLabel.In(a.Lang))
+	cmd.Flags().BoolVar(&home, "home", false, message.HelpNewHome.In(a.Lang))
 	return cmd
 }
 
@@ -207,7 +207,7 @@ func (a *app) newWorkflow(name, list, label string, runs []string, home bool) er
 		key, command, ok := strings.Cut(r, "=")
 		at := slices.IndexFunc(stages, func(s workflow.Draft) bool { return s.Key == strings.ToUpper(strings.TrimSpace(key)) })
 		if !ok || at < 0 {
-			return usageError{message.WithHint(message.Fail(message.NewBadRun, r), message.HintNewRun)}
+			return message.Misuse{Err: message.WithHint(message.Fail(message.NewBadRun, r), message.HintNewRun)}
 		}
 		stages[at].Spec.Run = strings.TrimSpace(command)
 	}
@@ -233,31 +233,31 @@ func (a *app) newWorkflow(name, list, label string, runs []string, home bool) er
 	}
 	if len(problems) > 0 {
 		p := problems[0]
-		return usageError{message.Hinted{Err: message.Fail(message.Verbatim, p.Text.In(a.lang)), Hint: p.Hint}}
+		return message.Misuse{Err: message.Hinted{Err: message.Fail(message.Verbatim, p.Text.In(a.Lang)), Hint: p.Hint}}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	err = writeNew(path, append([]byte(message.NewHead.Format(a.lang, name)), f.Source...))
+	err = writeNew(path, append([]byte(message.NewHead.Format(a.Lang, name)), f.Source...))
 	if errors.Is(err, fs.ErrExist) {
 		return message.WithHint(message.Fail(message.NewThere, a.shortPath(path)), message.HintNewThere)
 	}
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(struct {
+	if a.JSON {
+		return a.PrintJSON(struct {
 			Schema int      `json:"schema"`
 			Name   string   `json:"name"`
 			File   string   `json:"file"`
 			Stages []string `json:"stages"`
 		}{1, name, path, f.DAG.Keys()})
 	}
-	a.say(message.NewWritten, a.shortPath(path))
-	fmt.Fprint(a.env.Stdout, blueprint.Draw(f.DAG, a.lang))
-	a.say(message.NewNext, a.shortPath(path), name)
+	a.Say(message.NewWritten, a.shortPath(path))
+	fmt.Fprint(a.Stdout, blueprint.Draw(f.DAG, a.Lang))
+	a.Say(message.NewNext, a.shortPath(path), name)
 	if f.Runs() {
-		a.say(message.NewTrust, name)
+		a.Say(message.NewTrust, name)
 	}
 	return nil
 }
@@ -275,27 +275,17 @@ func writeNew(path string, data []byte) error {
 	return err
 }
 
-// ask reads an answer from a person at a terminal.
-func (a *app) ask(ctx context.Context, question string, nobody message.Text) (string, error) {
-	in, ok := a.env.Stdin.(*os.File)
-	if !ok || !a.env.IsTTY(in.Fd()) {
-		return "", usageError{message.Fail(nobody)}
-	}
-	fmt.Fprint(a.env.Stderr, question+" ")
-	return readLine(ctx, in)
-}
-
 func (a *app) workflowTrust() *cobra.Command {
 	var revoke bool
 	cmd := &cobra.Command{
-		Use: "trust NAME", Short: message.HelpWorkflowTrust.In(a.lang), Long: message.HelpWorkflowTrustLong.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
+		Use: "trust NAME", Short: message.HelpWorkflowTrust.In(a.Lang), Long: message.HelpWorkflowTrustLong.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
 		ValidArgsFunction: a.templateArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := a.named(args[0], "")
 			if err != nil {
 				return err
 			}
-			root := a.env.store().Root()
+			root := a.store().Root()
 			if revoke {
 				was, err := blueprint.Distrust(root, f.Path)
 				if err == nil && !was {
@@ -309,7 +299,7 @@ func (a *app) workflowTrust() *cobra.Command {
 			return a.trust(cmd.Context(), root, f)
 		},
 	}
-	cmd.Flags().BoolVar(&revoke, "revoke", false, message.HelpTrustRevoke.In(a.lang))
+	cmd.Flags().BoolVar(&revoke, "revoke", false, message.HelpTrustRevoke.In(a.Lang))
 	return cmd
 }
 
@@ -322,13 +312,13 @@ func (a *app) trust(ctx context.Context, root string, f blueprint.File) error {
 	case blueprint.IsTrusted(root, f):
 		return a.trusted(root, f, message.TrustAlready, f.Path)
 	}
-	fmt.Fprintln(a.env.Stderr, message.TrustShow.Format(a.lang, f.Path))
+	fmt.Fprintln(a.Stderr, message.TrustShow.Format(a.Lang, f.Path))
 	for _, k := range f.DAG.Keys() {
 		if run := f.DAG.Spec(k).Run; run != "" {
-			fmt.Fprintf(a.env.Stderr, "  %s: %s\n", k, strings.ReplaceAll(visible(run), "\n", "\n      "))
+			fmt.Fprintf(a.Stderr, "  %s: %s\n", k, strings.ReplaceAll(visible(run), "\n", "\n      "))
 		}
 	}
-	answer, err := a.ask(ctx, message.TrustAsk.Format(a.lang, f.Name), message.TrustNobody)
+	answer, err := a.Ask(ctx, message.TrustAsk.Format(a.Lang, f.Name), message.TrustNobody)
 	if err != nil {
 		return err
 	}
@@ -336,7 +326,7 @@ func (a *app) trust(ctx context.Context, root string, f blueprint.File) error {
 		return message.Fail(message.TrustNo, f.Name)
 	}
 	// What was shown is what is trusted, though the file may have changed meanwhile.
-	if err := blueprint.Trust(root, f, a.env.Now()); err != nil {
+	if err := blueprint.Trust(root, f, a.Now()); err != nil {
 		return err
 	}
 	return a.trusted(root, f, message.TrustDone, f.Path)
@@ -344,8 +334,8 @@ func (a *app) trust(ctx context.Context, root string, f blueprint.File) error {
 
 // trusted tells how a file stands now.
 func (a *app) trusted(root string, f blueprint.File, t message.Text, args ...any) error {
-	if !a.json {
-		a.say(t, args...)
+	if !a.JSON {
+		a.Say(t, args...)
 		return nil
 	}
 	out := struct {
@@ -358,7 +348,7 @@ func (a *app) trusted(root string, f blueprint.File, t message.Text, args ...any
 	if f.Path != "" {
 		out.File = &f.Path
 	}
-	return a.printJSON(out)
+	return a.PrintJSON(out)
 }
 
 // visible makes control characters seen: a command must not hide from whoever

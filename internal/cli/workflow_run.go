@@ -16,12 +16,13 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 func (a *app) workflowRun(id *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "run STAGE", Short: message.HelpWorkflowRun.In(a.lang), Long: message.HelpWorkflowRunLong.In(a.lang), Args: usageArgs(cobra.ExactArgs(1)),
+		Use: "run STAGE", Short: message.HelpWorkflowRun.In(a.Lang), Long: message.HelpWorkflowRunLong.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sess, err := a.session(*id, false)
 			if err != nil {
@@ -67,9 +68,9 @@ func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) e
 				there = append(there, k)
 			}
 		}
-		return usageError{message.WithHint(message.Fail(message.RunNoCommand, stage), message.HintRunStages, dash(there))}
+		return message.Misuse{Err: message.WithHint(message.Fail(message.RunNoCommand, stage), message.HintRunStages, dash(there))}
 	}
-	command, trusted, err := blueprint.Command(a.env.store().Root(), s.Origin, stage, spec.Run)
+	command, trusted, err := blueprint.Command(a.store().Root(), s.Origin, stage, spec.Run)
 	if err != nil {
 		return err
 	}
@@ -79,20 +80,20 @@ func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) e
 	rules, lang := a.rules()
 	r := &stageRun{
 		app: a, sess: sess, stage: stage, spec: spec, root: s.Origin.Root, dir: rules.ContextDir,
-		id: fmt.Sprintf("run-%d-%d", os.Getpid(), a.env.Now().UnixNano()),
-		opts: session.Options{Rules: rules, Lang: lang, Now: a.env.Now(), Warn: func(err error) {
-			fmt.Fprintln(a.env.Stderr, "overtone: "+err.Error())
+		id: fmt.Sprintf("run-%d-%d", os.Getpid(), a.Now().UnixNano()),
+		opts: session.Options{Rules: rules, Lang: lang, Now: a.Now(), Warn: func(err error) {
+			fmt.Fprintln(a.Stderr, "overtone: "+err.Error())
 		}},
 	}
 	if err := r.begin(); err != nil {
 		return err
 	}
 	var live io.Writer
-	if f, ok := file(a.env.Stderr); ok && a.env.IsTTY(f.Fd()) {
+	if f, ok := terminal.File(a.Stderr); ok && a.IsTTY(f.Fd()) {
 		live = f
 	}
-	env := append(a.env.Environ(), "OVERTONE_STAGE="+stage, "OVERTONE_SESSION="+sess.ID())
-	ran := blueprint.Run(ctx, command, r.root, env, spec.RunTimeout, live, a.env.Now)
+	env := append(a.Environ(), "OVERTONE_STAGE="+stage, "OVERTONE_SESSION="+sess.ID())
+	ran := blueprint.Run(ctx, command, r.root, env, spec.RunTimeout, live, a.Now)
 	if ctx.Err() != nil && !ran.TimedOut {
 		return r.drop()
 	}
@@ -100,7 +101,7 @@ func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) e
 }
 
 func (r *stageRun) update(f func(tx *session.Tx) error) error {
-	r.opts.Now = r.env.Now()
+	r.opts.Now = r.Now()
 	return session.Update(r.sess, r.opts, f)
 }
 
@@ -122,7 +123,7 @@ func (r *stageRun) begin() error {
 			return err
 		}
 		if out.Kind != workflow.Delegated {
-			return message.Fail(message.Verbatim, strings.Join(strings.Fields(workflow.DenyText(tx.Workflow, out, r.lang)), " "))
+			return message.Fail(message.Verbatim, strings.Join(strings.Fields(workflow.DenyText(tx.Workflow, out, r.Lang)), " "))
 		}
 		return nil
 	})
@@ -169,7 +170,7 @@ func (r *stageRun) end(ran blueprint.Ran) error {
 			return err
 		}
 		if out.Kind == workflow.Refused || out.Kind == workflow.Duplicate {
-			return message.Fail(message.RunLate, out.Reason.In(r.lang))
+			return message.Fail(message.RunLate, out.Reason.In(r.Lang))
 		}
 		s = tx.Workflow
 		tx.Observe(host.StageCompleted{Stage: r.stage}, compact.Settings{})
@@ -206,8 +207,8 @@ func hintOf(how, output string) string {
 
 func (r *stageRun) tell(s *workflow.State, out workflow.Outcome, route workflow.Route, ran blueprint.Ran, how string) error {
 	took := ran.Took.Round(time.Millisecond)
-	if r.json {
-		return r.printJSON(struct {
+	if r.JSON {
+		return r.PrintJSON(struct {
 			Schema   int            `json:"schema"`
 			Stage    string         `json:"stage"`
 			Verdict  string         `json:"verdict"`
@@ -220,12 +221,12 @@ func (r *stageRun) tell(s *workflow.State, out workflow.Outcome, route workflow.
 		}{1, r.stage, route.Verdict, ran.Exit, ran.TimedOut, took.Milliseconds(), route.ContextFile, list(out.Next), statusOf(s)})
 	}
 	if route.Verdict == workflow.Pass {
-		fmt.Fprintln(r.env.Stdout, message.RunPassed.Format(r.opts.Lang, r.stage, took))
+		fmt.Fprintln(r.Stdout, message.RunPassed.Format(r.opts.Lang, r.stage, took))
 	} else {
-		fmt.Fprintln(r.env.Stdout, message.RunFailed.Format(r.opts.Lang, r.stage, how, took))
+		fmt.Fprintln(r.Stdout, message.RunFailed.Format(r.opts.Lang, r.stage, how, took))
 	}
 	if text := workflow.Instruction(s, out, r.opts.Lang); text != "" {
-		fmt.Fprintln(r.env.Stdout, text)
+		fmt.Fprintln(r.Stdout, text)
 	}
 	return nil
 }

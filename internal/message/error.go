@@ -20,3 +20,9 @@ func (h Hinted) Unwrap() error { return h.Err }
 
 // WithHint adds advice to an error.
 func WithHint(err error, t Text, args ...any) error { return Hinted{err, Because(t, args...)} }
+
+// Misuse is a wrong call of a command, not a failure: exit code 2.
+type Misuse struct{ Err error }
+
+func (m Misuse) Error() string { return m.Err.Error() }
+func (m Misuse) Unwrap() error { return m.Err }

@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"bytes"
@@ -18,21 +18,21 @@ func FuzzScreen(f *testing.F) {
 	f.Add([]byte{0x9b, '3', '1', 'm', 0xc2, 0x9b, 0xe2, 0x80}, 5)
 	f.Fuzz(func(t *testing.T, in []byte, cut int) {
 		var out, parts bytes.Buffer
-		one, many := newScreen(&out), newScreen(&parts)
+		one, many := NewScreen(&out), NewScreen(&parts)
 		write := func(w interface{ Write([]byte) (int, error) }, p []byte) {
 			if n, err := w.Write(p); n != len(p) || err != nil {
 				t.Fatalf("wrote %d of %d: %v", n, len(p), err)
 			}
 		}
 		write(one, in)
-		flush(one)
+		Flush(one)
 		at := 0
 		if len(in) > 0 {
 			at = (cut%len(in) + len(in)) % len(in)
 		}
 		write(many, in[:at])
 		write(many, in[at:])
-		flush(many)
+		Flush(many)
 		if !bytes.Equal(out.Bytes(), parts.Bytes()) {
 			t.Fatalf("cut at %d: %q, else %q", at, parts.String(), out.String())
 		}
@@ -61,8 +61,8 @@ func FuzzScreen(f *testing.F) {
 func TestTableOfHostileCells(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	a := &app{env: Env{Getenv: func(string) string { return "" }}}
-	a.table(&out, [][]string{{"one\ntwo", "x"}, {hostile, "y"}})
+	a := &Terminal{Env: Env{Getenv: func(string) string { return "" }}}
+	a.Table(&out, [][]string{{"one\ntwo", "x"}, {hostile, "y"}})
 	if n := strings.Count(out.String(), "\n"); n != 2 {
 		t.Errorf("%d lines: %q", n, out.String())
 	}

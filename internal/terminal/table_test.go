@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"os"
@@ -16,7 +16,7 @@ func TestTablesFit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.SampledFrom([]int{20, 40, 80, 120}).Draw(t, "width")
-		a := &app{env: Env{Getenv: func(k string) string {
+		a := &Terminal{Env: Env{Getenv: func(k string) string {
 			return map[string]string{"COLUMNS": map[int]string{20: "20", 40: "40", 80: "80", 120: "120"}[width]}[k]
 		}}}
 		n := rapid.IntRange(1, 9).Draw(t, "columns")
@@ -32,7 +32,7 @@ func TestTablesFit(t *testing.T) {
 		var out strings.Builder
 		a.columns(&out, rows, rapid.Bool().Draw(t, "head"))
 		for line := range strings.Lines(out.String()) {
-			if got := columns(strings.TrimSuffix(line, "\n")); got > width {
+			if got := Columns(strings.TrimSuffix(line, "\n")); got > width {
 				t.Fatalf("%d columns of %d: %q", got, width, line)
 			}
 		}
@@ -57,8 +57,8 @@ func TestColour(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := &app{lang: message.EN, env: Env{Getenv: func(k string) string { return c.vars[k] }, IsTTY: func(uintptr) bool { return c.tty }}}
-		a.table(newScreen(f), [][]string{{"HEAD", "B"}, {"cell", "b"}})
+		a := &Terminal{Lang: message.EN, Env: Env{Getenv: func(k string) string { return c.vars[k] }, IsTTY: func(uintptr) bool { return c.tty }}}
+		a.Table(NewScreen(f), [][]string{{"HEAD", "B"}, {"cell", "b"}})
 		f.Close()
 		data, err := os.ReadFile(f.Name())
 		if err != nil {

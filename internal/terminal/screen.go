@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"cmp"
@@ -24,7 +24,8 @@ type screen struct {
 	err  error  // the first that writing met
 }
 
-func newScreen(w io.Writer) io.Writer {
+// NewScreen makes a screen of a standard file.
+func NewScreen(w io.Writer) io.Writer {
 	if _, ok := w.(*screen); ok {
 		return w
 	}
@@ -47,9 +48,9 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writeError is what went wrong while a screen was written to, in the system's
+// WriteError is what went wrong while a screen was written to, in the system's
 // words alone.
-func writeError(w io.Writer) error {
+func WriteError(w io.Writer) error {
 	s, ok := w.(*screen)
 	if !ok {
 		return nil
@@ -81,8 +82,8 @@ func whole(text []byte) int {
 	return n
 }
 
-// flush writes what is left at the end.
-func flush(w io.Writer) {
+// Flush writes what is left at the end.
+func Flush(w io.Writer) {
 	s, ok := w.(*screen)
 	if !ok {
 		return
@@ -95,17 +96,17 @@ func flush(w io.Writer) {
 	}
 }
 
-// raw is the file behind a screen, for what the program itself draws.
-func raw(w io.Writer) io.Writer {
+// Raw is the file behind a screen, for what the program itself draws.
+func Raw(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
 		return s.w
 	}
 	return w
 }
 
-// file is the standard file behind a screen, where it is one.
-func file(w io.Writer) (*os.File, bool) {
-	f, ok := raw(w).(*os.File)
+// File is the standard file behind a screen, where it is one.
+func File(w io.Writer) (*os.File, bool) {
+	f, ok := Raw(w).(*os.File)
 	return f, ok
 }
 

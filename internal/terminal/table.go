@@ -1,0 +1,201 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Head is the names of a table's columns.
+func (t *Terminal) Head(names ...message.Text) []string {
+	row := make([]string, len(names))
+	for i, n := range names {
+		row[i] = t.In(n)
+	}
+	return row
+}
+
+// Table prints a head and rows in columns that fit: cells are cut, the last one is
+// broken into lines, and where that leaves too little each row becomes a list.
+func (t *Terminal) Table(w io.Writer, rows [][]string) { t.columns(w, rows, true) }
+
+// Pairs prints names and what they are, without a head.
+func (t *Terminal) Pairs(w io.Writer, rows [][]string) { t.columns(w, rows, false) }
+
+func (t *Terminal) columns(w io.Writer, rows [][]string, head bool) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			cell = oneLine(cell)
+			row[i] = cell
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], Columns(cell))
+		}
+	}
+	if room := t.Width(w); room > 0 && !fit(widths, room) {
+		t.stack(w, rows, head, room)
+		return
+	}
+	for n, row := range rows {
+		for _, line := range layOut(row, widths) {
+			if head && n == 0 {
+				t.Bold(w, line)
+			} else {
+				fmt.Fprintln(w, line)
+			}
+		}
+	}
+}
+
+const (
+	gap       = 2
+	leastCell = 8  // a column is not made narrower than this
+	leastLast = 20 // nor the last one, which is broken into lines
+)
+
+// fit narrows the widest columns until the table has room; false when it cannot.
+func fit(widths []int, room int) bool {
+	total := gap * (len(widths) - 1)
+	for _, n := range widths {
+		total += n
+	}
+	for total > room {
+		widest := -1
+		for i, n := range widths {
+			least := leastCell
+			if i == len(widths)-1 {
+				least = leastLast
+			}
+			if n > least && (widest < 0 || n > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return false
+		}
+		widths[widest]--
+		total--
+	}
+	return true
+}
+
+// layOut is a row as lines: cells are cut to their columns, the last one goes on
+// below itself.
+func layOut(row []string, widths []int) []string {
+	var b strings.Builder
+	indent := 0
+	for i, cell := range row[:len(row)-1] {
+		cell = cut(cell, widths[i])
+		b.WriteString(cell)
+		b.WriteString(strings.Repeat(" ", widths[i]-Columns(cell)+gap))
+		indent += widths[i] + gap
+	}
+	parts := Wrap(row[len(row)-1], max(widths[len(row)-1], 1))
+	lines := []string{strings.TrimRight(b.String()+parts[0], " ")}
+	for _, p := range parts[1:] {
+		lines = append(lines, strings.Repeat(" ", indent)+p)
+	}
+	return lines
+}
+
+// stack prints each row as a list, for terminals too narrow for columns.
+func (t *Terminal) stack(w io.Writer, rows [][]string, head bool, room int) {
+	var names []string
+	if head {
+		names, rows = rows[0], rows[1:]
+	}
+	for _, row := range rows {
+		for i, cell := range row {
+			switch {
+			case cell == "":
+			case i == 0:
+				for _, line := range Wrap(cell, room) {
+					t.Bold(w, line)
+				}
+			default:
+				if i < len(names) && names[i] != "" {
+					cell = names[i] + ": " + cell
+				}
+				for _, line := range Wrap(cell, room-gap) {
+					fmt.Fprintln(w, "  "+line)
+				}
+			}
+		}
+	}
+}
+
+// cut shortens a text to so many columns.
+func cut(s string, most int) string {
+	if Columns(s) <= most {
+		return s
+	}
+	n := 0
+	for i, r := range s {
+		if n += Columns(string(r)); n > most-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// Wrap breaks a text into lines, between words where it can.
+func Wrap(s string, most int) []string {
+	var lines []string
+	for Columns(s) > most {
+		n, at, space := 0, len(s), -1
+		for i, r := range s {
+			// Between Chinese characters there may be a break, but not before what
+			// closes a phrase.
+			if wide := Columns(string(r)) == 2; wide && i > 0 && !strings.ContainsRune("，。、；：）」！？", r) {
+				space = i
+			}
+			if n += Columns(string(r)); n > most {
+				at = i
+				break
+			}
+			if r == ' ' {
+				space = i
+			}
+		}
+		switch {
+		case at < len(s) && s[at] == ' ':
+		case space > 0:
+			at = space
+		case at == 0: // one character that is wider than the room
+			_, at = utf8.DecodeRuneInString(s)
+		}
+		lines = append(lines, strings.TrimRight(s[:at], " "))
+		s = strings.TrimLeft(s[at:], " ")
+	}
+	return append(lines, s)
+}
+
+// oneLine is a cell as it is printed, so that its width is the one it will have.
+func oneLine(cell string) string {
+	return string(appendSafe(nil, []byte(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(cell))))
+}
+
+// Columns is how many cells of a terminal a text takes.
+func Columns(s string) int {
+	n := 0
+	for _, r := range s {
+		switch {
+		case r == 0xFE0F || r == 0x200D:
+		case r >= 0x1F300 && r <= 0x1FAFF:
+			n += 2
+		default:
+			if k := width.LookupRune(r).Kind(); k == width.EastAsianWide || k == width.EastAsianFullwidth {
+				n++
+			}
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,174 @@
+// Package terminal is how our programs speak to people: every text goes through a
+// [Terminal], in one language, at a width that fits.
+//
+//   - Everything goes through a screen, which lets nothing from outside steer the
+//     terminal.
+//   - Results go to stdout, everything else (progress, notes, errors) to stderr.
+//   - An error is one line, "overtone: what was being done: what went wrong",
+//     and, where there is something to do about it, a line "hint: …".
+//   - --json prints one JSON object with "schema": 1, and nothing else on stdout.
+//   - Colour and progress bars only on a terminal, and never with NO_COLOR.
+//   - Times are stored in UTC and shown in local time.
+//
+// Packages that own a noun print it with what they are handed; commands decide what
+// is printed, and when.
+package terminal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Env is the world as a program sees it. It is made once, in main; everything
+// below is given what it needs of it.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Environ        func() []string
+	Dir            string // working directory
+	Now            func() time.Time
+	IsTTY          func(fd uintptr) bool
+}
+
+// Terminal is where a program speaks and listens, and how.
+type Terminal struct {
+	Env
+	Lang    message.Lang
+	JSON    bool   // results are for programs: no notes, no progress
+	Program string // its name in error messages
+}
+
+// In is a text in the terminal's language.
+func (t *Terminal) In(text message.Text) string { return text.In(t.Lang) }
+
+// Format is a text in the terminal's language, with its values.
+func (t *Terminal) Format(text message.Text, args ...any) string { return text.Format(t.Lang, args...) }
+
+// Say prints a text to stdout.
+func (t *Terminal) Say(text message.Text, args ...any) {
+	fmt.Fprintln(t.Stdout, t.Format(text, args...))
+}
+
+// Tell is Say for prose, which is broken into lines that fit. What people copy is
+// left as it is.
+func (t *Terminal) Tell(text message.Text, args ...any) {
+	for line := range strings.SplitSeq(t.Format(text, args...), "\n") {
+		t.fold(t.Stdout, line)
+	}
+}
+
+// Prose prints text that is broken into lines that fit; a line that is laid out
+// stays.
+func (t *Terminal) Prose(w io.Writer, text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(line, " ") {
+			fmt.Fprintln(w, line)
+		} else {
+			t.fold(w, line)
+		}
+	}
+}
+
+func (t *Terminal) fold(w io.Writer, line string) {
+	if room := t.Width(w); room > 0 {
+		line = strings.Join(Wrap(line, room), "\n")
+	}
+	fmt.Fprintln(w, line)
+}
+
+// Note prints a text to stderr.
+func (t *Terminal) Note(text message.Text, args ...any) {
+	fmt.Fprintln(t.Stderr, t.Format(text, args...))
+}
+
+// PrintJSON prints v, which must be an object, indented.
+func (t *Terminal) PrintJSON(v any) error {
+	e := json.NewEncoder(t.Stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// Decorated reports whether w is a terminal that may be decorated.
+func (t *Terminal) Decorated(w io.Writer) bool {
+	f, ok := File(w)
+	return ok && t.IsTTY(f.Fd()) && t.Getenv("NO_COLOR") == "" && t.Getenv("TERM") != "dumb"
+}
+
+// Exit prints an error and gives the exit code: the only place that decides it.
+func (t *Terminal) Exit(err error) int {
+	if err == nil {
+		return 0
+	}
+	text := err.Error()
+	var u message.Error
+	if errors.As(err, &u) {
+		text = u.Reason.In(t.Lang)
+	}
+	fmt.Fprintln(t.Stderr, t.Program+": "+text)
+	var h message.Hinted
+	if errors.As(err, &h) {
+		fmt.Fprintln(t.Stderr, "hint: "+h.Hint.In(t.Lang))
+	}
+	var misuse message.Misuse
+	if errors.As(err, &misuse) {
+		return 2
+	}
+	return 1
+}
+
+// Width is how many columns there are to write to, 0 where nobody says: $COLUMNS,
+// else the terminal's.
+func (t *Terminal) Width(w io.Writer) int {
+	if n, err := strconv.Atoi(t.Getenv("COLUMNS")); err == nil && n > 0 {
+		return max(n, 20)
+	}
+	if f, ok := File(w); ok && t.IsTTY(f.Fd()) {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return max(n, 20)
+		}
+	}
+	return 0
+}
+
+// Narrow: a terminal of eighty columns has room for what matters most.
+func (t *Terminal) Narrow() bool {
+	n := t.Width(t.Stdout)
+	return n > 0 && n < 110
+}
+
+// Bold writes a text in bold where that is seen.
+func (t *Terminal) Bold(w io.Writer, text string) {
+	t.mark(w, text, "\x1b[0m")
+	fmt.Fprintln(w)
+}
+
+// Mark writes a word in bold within a line.
+func (t *Terminal) Mark(w io.Writer, word string) { t.mark(w, word, "\x1b[22m") }
+
+func (t *Terminal) mark(w io.Writer, text, end string) {
+	if !t.Decorated(w) {
+		fmt.Fprint(w, text)
+		return
+	}
+	// Only the program's own marks go around the screen.
+	fmt.Fprint(Raw(w), "\x1b[1m")
+	fmt.Fprint(w, text)
+	fmt.Fprint(Raw(w), end)
+}
+
+// Heading begins a part of a longer output.
+func (t *Terminal) Heading(text message.Text) {
+	fmt.Fprintln(t.Stdout)
+	t.Bold(t.Stdout, t.In(text))
+}
