@@ -92,9 +92,9 @@ func (a *app) priceLine(m audit.Moment) string {
 	if !m.Expires.IsZero() {
 		left := m.Expires.Sub(a.Now())
 		if left > 0 {
-			text = message.ExplainCacheWarm.Format(a.Lang, m.Expires.Local().Format(time.TimeOnly), wait(left.Milliseconds()))
+			text = message.ExplainCacheWarm.Format(a.Lang, m.Expires.Local().Format(time.TimeOnly), message.Span(left))
 		} else {
-			text = message.ExplainCacheCold.Format(a.Lang, wait(-left.Milliseconds()))
+			text = message.ExplainCacheCold.Format(a.Lang, message.Span(-left))
 		}
 	}
 	if m.Repaid > 0 {

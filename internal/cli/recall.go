@@ -160,7 +160,7 @@ func (a *app) printHit(h *recall.Hit) {
 		head = append(head, message.RecallCopies.Format(a.Lang, h.Copies))
 	}
 	w := a.Stdout
-	fmt.Fprintf(w, "%s\n    %s:%d\n    ", strings.Join(head, "  "), a.homePath(h.Path, 1<<10), h.Line)
+	fmt.Fprintf(w, "%s\n    %s:%d\n    ", strings.Join(head, "  "), a.short(h.Path), h.Line)
 	at := 0
 	for _, m := range h.Marks {
 		fmt.Fprint(w, h.Snippet[at:m[0]])

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -180,7 +179,7 @@ func (a *app) sessionTable(rows []sessionInfo, numbered bool) {
 		if r.Estimated {
 			tokens = "~" + tokens
 		}
-		row = append(row, message.Short(r.ID, 13), r.Host, a.homePath(r.Project, 32), age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), message.Bytes(r.Size))
+		row = append(row, message.Short(r.ID, 13), r.Host, message.Tail(a.short(r.Project), 32), age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), message.Bytes(r.Size))
 		if cloned {
 			row = append(row, message.Short(r.CloneOf, 13))
 		}
@@ -241,7 +240,7 @@ func (a *app) removeClones(ctx context.Context, refs []string, yes, force bool) 
 	done := gone[:0]
 	for _, r := range gone {
 		if !yes {
-			fmt.Fprint(a.Stderr, message.AskRm.Format(a.Lang, r.ID, message.Bytes(r.Size), a.homePath(r.Path, 1<<10)))
+			fmt.Fprint(a.Stderr, message.AskRm.Format(a.Lang, r.ID, message.Bytes(r.Size), a.short(r.Path)))
 			line, err := terminal.ReadLine(ctx, a.Stdin)
 			if err != nil {
 				return err
@@ -268,18 +267,6 @@ func (a *app) removeClones(ctx context.Context, refs []string, yes, force bool) 
 		}{1, done})
 	}
 	return nil
-}
-
-// homePath shortens a path for a table: the home folder as ~, the end of what
-// is too long.
-func (a *app) homePath(p string, limit int) string {
-	if rest, ok := strings.CutPrefix(p, a.home()+string(filepath.Separator)); ok && a.home() != "" {
-		p = filepath.Join("~", rest)
-	}
-	if r := []rune(p); len(r) > limit {
-		return "…" + string(r[len(r)-limit+1:])
-	}
-	return p
 }
 
 func age(d time.Duration) string {

@@ -52,3 +52,11 @@ func Short(s string, n int) string {
 	}
 	return Head(s, n-1) + "…"
 }
+
+// Tail is the end of a text, at most n characters.
+func Tail(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return "…" + string(r[len(r)-n+1:])
+	}
+	return s
+}

@@ -1,6 +1,11 @@
 package message
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Bytes is a size as people read it, in decimal units.
 func Bytes(n int64) string {
@@ -45,4 +50,25 @@ func Percent(n, of int64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%d %%", (n*200+of)/(2*of))
+}
+
+// Dollars is a sum of money.
+func Dollars(usd float64) string {
+	n, cents, _ := strings.Cut(strconv.FormatFloat(usd, 'f', 2, 64), ".")
+	i, _ := strconv.Atoi(n)
+	return "$" + Thousands(i) + "." + cents
+}
+
+// Span is how long something took, in its two largest units.
+func Span(d time.Duration) string {
+	d = d.Round(time.Second)
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh %02dm", int(d.Hours()), int(d.Minutes())%60)
+	case d >= time.Minute:
+		return fmt.Sprintf("%dm %02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%ds", int(d.Seconds()))
 }

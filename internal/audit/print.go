@@ -1,0 +1,288 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
+)
+
+// listed is how many rows of a list are shown at first.
+const (
+	listedCompactions = 10
+	listedDays        = 14
+	listedProjects    = 8
+)
+
+// printer shows a report to a person.
+type printer struct {
+	*terminal.Terminal
+	*Report
+	short func(path string) string
+	all   bool
+}
+
+// Print shows a report: all of it, or what fits. Short makes paths shorter.
+func (r *Report) Print(t *terminal.Terminal, short func(path string) string, all bool) {
+	if len(r.Sessions) == 0 {
+		t.Tell(message.AuditNoneMatch)
+		t.Tell(message.AuditTryDemo)
+		return
+	}
+	printer{t, r, short, all}.print()
+}
+
+func (p printer) print() {
+	t := &p.Totals
+	first, last := "", ""
+	for i := range p.Sessions {
+		s := &p.Sessions[i]
+		if s.Start != "" && (first == "" || s.Start < first) {
+			first = s.Start
+		}
+		last = max(last, s.End)
+	}
+	p.Tell(message.AuditHead, message.Thousands(t.Sessions), message.Thousands(p.Files), message.Bytes(p.Bytes), p.day(first), p.day(last))
+	p.Pairs(p.Stdout, [][]string{
+		{p.In(message.AuditTokens), p.Format(message.AuditTokensOf, message.Rounded(t.Tokens.Total()), message.Rounded(t.Tokens.Input), message.Rounded(t.Tokens.Output), message.Rounded(t.Tokens.CacheWrite), message.Rounded(t.Tokens.CacheRead))},
+		{p.In(message.AuditCost), p.cost()},
+	})
+	if len(p.Failed) > 0 {
+		p.Note(message.AuditUnread, len(p.Failed))
+	}
+	p.compactions()
+	p.whatIf()
+	p.cache()
+	p.newest()
+	p.buckets(message.AuditByDay, message.ColDay, p.Days, listedDays, true)
+	p.buckets(message.AuditByProj, message.ColProject, p.Projects, listedProjects, false)
+	p.buckets(message.AuditByModel, message.ColModel, p.Models, listedProjects, false)
+}
+
+// day is the local day of a time.
+func (p printer) day(stamp string) string {
+	t, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		return p.In(message.AuditUnknown)
+	}
+	return t.Local().Format(time.DateOnly)
+}
+
+func (p printer) cost() string {
+	usd := 0.0
+	known := false
+	for _, m := range p.Models {
+		if m.USD != nil {
+			usd += *m.USD
+			known = known || m.Tokens.Total() > 0
+		}
+	}
+	text := p.In(message.AuditUnknown)
+	if known {
+		text = message.Dollars(usd)
+	}
+	text = p.Format(message.AuditCostOf, text, p.Prices.Date)
+	if n := p.Totals.Unpriced; n > 0 {
+		text += p.Format(message.AuditUnpriced, message.Rounded(n))
+	}
+	return text
+}
+
+func (p printer) compactions() {
+	t := &p.Totals
+	p.Heading(message.AuditCompactions)
+	if t.Compactions+t.Failed == 0 {
+		p.Tell(message.AuditNoCompact)
+		return
+	}
+	row := func(name message.Text, text string) []string { return []string{p.In(name), text} }
+	rows := [][]string{
+		row(message.AuditCount, p.Format(message.AuditCountOf, t.Compactions, t.Auto, t.Manual, t.Compactions-t.Auto-t.Manual, t.Failed)),
+		row(message.AuditMid, p.Format(message.AuditMidOf, t.MidWork, t.AtBoundary)),
+		row(message.AuditWait, p.Format(message.AuditWaitOf, message.Span(time.Duration(t.WaitMS)*time.Millisecond), t.Compactions, t.WaitKnown)),
+	}
+	if t.Lost.Compactions > 0 {
+		name := p.In(message.AuditNeeded)
+		for _, k := range []struct {
+			what message.Text
+			Kept
+		}{{message.AuditNames, t.Lost.Names}, {message.AuditCommands, t.Lost.Commands}, {message.AuditNumbers, t.Lost.Numbers}} {
+			if k.Needed == 0 {
+				continue
+			}
+			rows = append(rows, []string{name, p.Format(message.AuditKept, p.In(k.what), k.Needed, message.Percent(int64(k.Summary), int64(k.Needed)), message.Percent(int64(k.Handover), int64(k.Needed)))})
+			name = ""
+		}
+		edit := "–"
+		if t.Lost.ToEdit != nil {
+			edit = strconv.Itoa(*t.Lost.ToEdit)
+		}
+		rows = append(rows, row(message.AuditAgain, p.Format(message.AuditAgainOf, t.Lost.ReadAgain, t.Lost.RunAgain, edit)))
+		if t.Lost.Unreadable > 0 {
+			rows = append(rows, []string{"", p.Format(message.AuditNoSummary, t.Lost.Unreadable)})
+		}
+	}
+	p.Pairs(p.Stdout, rows)
+}
+
+func (p printer) whatIf() {
+	t := &p.Totals
+	if t.Compactions+t.WhatIf.Boundary+t.WhatIf.Forced == 0 {
+		return
+	}
+	p.Heading(message.AuditWhatIf)
+	if p.Policy.File != "" {
+		p.Tell(message.AuditWhatIfFile, p.Policy.File)
+	}
+	p.Table(p.Stdout, p.WhatIfTable(p.Lang))
+	p.Tell(message.AuditWhatIfNote, p.Policy.From())
+	if t.WhatIf.Unknown > 0 {
+		p.Tell(message.AuditWindowUnk, t.WhatIf.Unknown)
+	}
+}
+
+func (p printer) cache() {
+	t := &p.Totals
+	c := t.Cache
+	if c.Written == 0 {
+		return
+	}
+	p.Heading(message.AuditCacheTitle)
+	p.Tell(message.AuditCacheOf, message.Rounded(c.Written), message.Rounded(c.ByCompaction), message.Percent(c.ByCompaction, c.Written), c.Expired, message.Rounded(c.ByExpiry), message.Percent(c.ByExpiry, c.Written))
+	switch {
+	case t.Payback != nil:
+		p.Tell(message.AuditRepaid, strconv.FormatFloat(*t.Payback, 'f', 1, 64), t.RepaidKnown, t.Repaid)
+	case t.Compactions > 0:
+		p.Tell(message.AuditNeverRepaid)
+	}
+}
+
+func (p printer) newest() {
+	type row struct {
+		time  string
+		cells []string
+	}
+	var rows []row
+	for i := range p.Sessions {
+		s := &p.Sessions[i]
+		for j := range s.Compactions {
+			c := &s.Compactions[j]
+			rows = append(rows, row{c.Time, p.compactionRow(s, c)})
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	slices.SortStableFunc(rows, func(x, y row) int { return strings.Compare(y.time, x.time) })
+	head := p.Head(message.ColWhen, message.ColID, message.ColTrigger, message.ColFromTo, message.ColWait, message.ColMid, message.ColBefore, message.ColAfter, message.ColLost, message.ColRepay, message.ColWhatIf)
+	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	if p.Narrow() {
+		columns = []int{0, 1, 3, 4, 5, 6, 10} // the rest is in --json and --html
+	}
+	out := [][]string{pick(head, columns)}
+	more := 0
+	for i, x := range rows {
+		if i >= listedCompactions && !p.all {
+			more = len(rows) - i
+			break
+		}
+		out = append(out, pick(x.cells, columns))
+	}
+	p.Heading(message.AuditNewest)
+	p.Table(p.Stdout, out)
+	if more > 0 {
+		p.Tell(message.AuditMore, more)
+	}
+}
+
+func pick(row []string, columns []int) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = row[c]
+	}
+	return out
+}
+
+func (p printer) compactionRow(s *Session, c *Compaction) []string {
+	when := "–"
+	if t, err := time.Parse(time.RFC3339, c.Time); err == nil {
+		when = t.Local().Format("2006-01-02 15:04")
+	}
+	trigger := message.AuditUnknown
+	switch c.Trigger {
+	case "auto":
+		trigger = message.AuditTrigAuto
+	case "manual":
+		trigger = message.AuditTrigMan
+	}
+	waited := "–"
+	if c.WaitMS != nil {
+		waited = message.Span(time.Duration(*c.WaitMS) * time.Millisecond)
+		if c.WaitEstimated {
+			waited = "~" + waited
+		}
+	}
+	mid := message.AuditNo
+	if c.MidWork {
+		mid = message.AuditYes
+	}
+	near := func(n *Near) string {
+		if n == nil {
+			return "–"
+		}
+		return p.Format(message.AuditNear, n.Boundary, n.Actions)
+	}
+	lost := "–"
+	if c.Loss != nil {
+		lost = fmt.Sprintf("%d/%d/%d", c.Loss.Names.Needed, c.Loss.Names.Summary, c.Loss.Names.Handover)
+	}
+	repaid := "–"
+	if c.Payback != nil && c.Payback.N > 0 {
+		repaid = strconv.FormatFloat(c.Payback.N, 'f', 1, 64)
+	}
+	whatIf := map[string]message.Text{"boundary": message.WhatBoundary, "forced": message.WhatForced, "not-needed": message.WhatNotNeeded, "unknown": message.AuditUnknown}[c.WhatIf]
+	return []string{
+		when, message.Short(s.ID, 9), p.In(trigger), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, p.In(mid),
+		near(c.Earlier), near(c.Later), lost, repaid, p.In(whatIf),
+	}
+}
+
+func (p printer) buckets(title, name message.Text, list []Bucket, most int, newest bool) {
+	if len(list) == 0 {
+		return
+	}
+	more := 0
+	if len(list) > most && !p.all {
+		more = len(list) - most
+		if newest {
+			list = list[more:]
+		} else {
+			list = list[:most]
+		}
+	}
+	head := p.Head(name, message.ColSessions, message.ColRequests, message.ColInput, message.ColOutput, message.ColWritten, message.ColRead, message.ColCompacted, message.ColUSD)
+	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}
+	if p.Narrow() {
+		columns = []int{0, 1, 4, 5, 6, 7, 8}
+	}
+	rows := [][]string{pick(head, columns)}
+	for _, b := range list {
+		usd := p.In(message.AuditUnknown)
+		if b.USD != nil {
+			usd = message.Dollars(*b.USD)
+		}
+		rows = append(rows, pick([]string{
+			message.Tail(p.short(b.Name), 40), message.Thousands(b.Sessions), message.Thousands(b.Requests), message.Rounded(b.Tokens.Input), message.Rounded(b.Tokens.Output),
+			message.Rounded(b.Tokens.CacheWrite), message.Rounded(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), usd,
+		}, columns))
+	}
+	p.Heading(title)
+	p.Table(p.Stdout, rows)
+	if more > 0 {
+		p.Tell(message.AuditMore, more)
+	}
+}
