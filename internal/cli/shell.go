@@ -80,7 +80,12 @@ func (s *Shell) EventFilter(types string) (store.Filter, error) { return eventFi
 
 // Service makes a service, or takes one back, showing what it does.
 func (s *Shell) Service(ctx context.Context, make func(setup.Env) (setup.Service, error), dry, remove bool) error {
-	return s.app.changeService(ctx, make, dry, remove)
+	e := s.app.setup()
+	service, err := make(e)
+	if err != nil {
+		return err
+	}
+	return e.ChangeService(ctx, &s.app.Terminal, service, dry, remove)
 }
 
 // FindHint says what to do about a session that cannot be found.

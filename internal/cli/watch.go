@@ -19,7 +19,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
-	"github.com/seed-6d03985f/overtone/internal/setup"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/watch"
 )
@@ -126,35 +125,12 @@ func (a *app) watchService(ctx context.Context, cmd *cobra.Command, dry, remove 
 			args = append(args, "--"+name, f.Value.String())
 		}
 	}
-	return a.changeService(ctx, func(e setup.Env) (setup.Service, error) { return e.WatchService(runtime.GOOS, program, args...) }, dry, remove)
-}
-
-// changeService shows and carries out what makes a service, or takes it back.
-func (a *app) changeService(ctx context.Context, make func(setup.Env) (setup.Service, error), dry, remove bool) error {
-	service, err := make(a.setup())
+	e := a.setup()
+	service, err := e.WatchService(runtime.GOOS, program, args...)
 	if err != nil {
 		return err
 	}
-	plan, err := a.setup().PlanService(service, remove)
-	if err != nil {
-		return err
-	}
-	plan.DryRun = dry
-	s := &installer{a, initFlags{dry: dry, yes: true}, ctx}
-	if err := s.carryOut(ctx, &plan.Report, plan.Apply); err != nil || a.JSON {
-		return err
-	}
-	switch {
-	case !plan.Changed:
-		a.Say(message.ServiceNothing)
-	case dry:
-		a.Say(message.InitDry)
-	case remove:
-		a.Say(message.ServiceRemoved)
-	default:
-		a.Say(message.ServiceInstalled, service.Runs)
-	}
-	return nil
+	return e.ChangeService(ctx, &a.Terminal, service, dry, remove)
 }
 
 func (a *app) watchClaudeCmd() *cobra.Command {

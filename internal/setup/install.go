@@ -17,15 +17,15 @@ import (
 type Options struct {
 	Host           *host.Host
 	Mode, Language string // "" where nothing was asked
-	DryRun         bool
+	DryRun, Yes    bool
 	StatusLine     bool // show our status line, where there is none yet
 	// Probe tries the host's program, NoProbe never does; else it is tried where
 	// mode auto was asked for.
 	Probe, NoProbe bool
-	// Tell is told what takes its time.
-	Tell func(t message.Text, args ...any)
-	// AskLanguage is asked where there is no configuration and no word about it.
-	AskLanguage func() (message.Lang, error)
+	// tell is told what takes its time.
+	tell func(t message.Text, args ...any)
+	// askLanguage is asked where there is no configuration and no word about it.
+	askLanguage func() (message.Lang, error)
 }
 
 // Installation is a run of init.
@@ -37,8 +37,8 @@ type Installation struct {
 	files  []host.PluginFile
 }
 
-// PlanInstall looks at the host and at the files, and says what would change.
-func (e Env) PlanInstall(ctx context.Context, o Options) (*Installation, error) {
+// planInstall looks at the host and at the files, and says what would change.
+func (e Env) planInstall(ctx context.Context, o Options) (*Installation, error) {
 	i := &Installation{change: newChange(e, o.Host)}
 	i.DryRun = o.DryRun
 	cfg, problems := e.config()
@@ -105,17 +105,17 @@ func (i *Installation) checkHost(ctx context.Context, o Options) {
 		return
 	}
 	if o.DryRun {
-		o.Tell(message.InitWouldTry)
+		o.tell(message.InitWouldTry)
 		return
 	}
-	o.Tell(message.InitProbing)
+	o.tell(message.InitProbing)
 	switch ok, err := h.Probe(ctx, bin, i.env.Getenv("PATH")); {
 	case err != nil:
 		i.suggest(message.ProbeFailed, err.Error())
 	case !ok:
 		i.suggest(message.ProbeRefused)
 	default:
-		o.Tell(message.InitProbed, v)
+		o.tell(message.InitProbed, v)
 	}
 }
 
@@ -140,7 +140,7 @@ func (i *Installation) planOwn(o Options, cfg config.Config) error {
 	switch {
 	case !conf.Exists:
 		if o.Language == "" {
-			if lang, err = o.AskLanguage(); err != nil {
+			if lang, err = o.askLanguage(); err != nil {
 				return err
 			}
 		}

@@ -54,14 +54,21 @@ func (r *Removal) planService() {
 	if err != nil {
 		return // none is known here, so none was installed
 	}
-	if c, err := r.env.PlanService(s, true); err == nil && c.Changed {
+	if c, err := r.env.planService(s, true); err == nil && c.Changed {
 		r.service = c
 	}
 }
 
-// PlanRemoval says what would be taken back from the hosts; with purge,
+// RemovalOptions are what uninstall was asked for.
+type RemovalOptions struct {
+	Hosts              []*host.Host
+	Host               string // as it was named, "" for all
+	DryRun, Yes, Purge bool
+}
+
+// planRemoval says what would be taken back from the hosts; with purge,
 // Overtone's own folder goes too.
-func (e Env) PlanRemoval(hosts []*host.Host, purge bool) (*Removal, error) {
+func (e Env) planRemoval(hosts []*host.Host, purge bool) (*Removal, error) {
 	r := &Removal{change: newChange(e, nil)}
 	root := e.Home.Root()
 	if purge && (holds(root, e.Folders.User) || holds(root, e.Dir)) {

@@ -127,8 +127,8 @@ func launchAgent(label string, command []string, vars [][2]string) []byte {
 	return b.Bytes()
 }
 
-// PlanService says what would change; with remove the service goes.
-func (e Env) PlanService(s Service, remove bool) (*ServiceChange, error) {
+// planService says what would change; with remove the service goes.
+func (e Env) planService(s Service, remove bool) (*ServiceChange, error) {
 	c := &ServiceChange{change: newChange(e, nil), service: s, remove: remove}
 	f, err := host.Open(s.Path)
 	if err != nil {

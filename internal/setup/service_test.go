@@ -46,7 +46,7 @@ func TestWatchService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := e.PlanService(s, false)
+	p, err := e.planService(s, false)
 	if err != nil || !p.Changed {
 		t.Fatalf("plan = %+v, %v", p.Report, err)
 	}
@@ -74,11 +74,11 @@ func TestWatchService(t *testing.T) {
 	if got, want := log(), "systemctl --user daemon-reload\nsystemctl --user enable --now overtone-watch-codex.service\n"; got != want {
 		t.Errorf("ran\n%s", got)
 	}
-	if again, err := e.PlanService(s, false); err != nil || again.Changed {
+	if again, err := e.planService(s, false); err != nil || again.Changed {
 		t.Errorf("a second time: %+v, %v", again, err)
 	}
 
-	gone, err := e.PlanService(s, true)
+	gone, err := e.planService(s, true)
 	if err != nil || !gone.Changed {
 		t.Fatal(gone, err)
 	}
@@ -88,7 +88,7 @@ func TestWatchService(t *testing.T) {
 	if _, err := os.Stat(s.Path); err == nil || !strings.Contains(log(), "disable --now") {
 		t.Errorf("still there: %s", log())
 	}
-	if none, err := e.PlanService(s, true); err != nil || none.Changed {
+	if none, err := e.planService(s, true); err != nil || none.Changed {
 		t.Errorf("nothing to remove: %+v, %v", none, err)
 	}
 }
@@ -97,7 +97,7 @@ func TestWatchServiceWithoutManager(t *testing.T) {
 	managers(t, "1")
 	e := serviceEnv(t, nil)
 	s, _ := e.WatchService("linux", "/opt/overtone", "watch", "codex")
-	p, err := e.PlanService(s, false)
+	p, err := e.planService(s, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestWatchServiceOfLaunchd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := e.PlanService(s, false)
+	p, err := e.planService(s, false)
 	if err != nil {
 		t.Fatal(err)
 	}

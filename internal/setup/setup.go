@@ -1,10 +1,9 @@
 // Package setup installs Overtone in its hosts, takes it out again, and looks
 // after it: init, uninstall, doctor.
 //
-// It looks first and writes nothing before it is told to: [Env.PlanInstall] and
-// [Env.PlanRemoval] return what would change as a [Report], to be shown and
-// agreed to, and Apply makes it so. What differs between hosts is asked of the
-// host. The package prints nothing.
+// It looks first and writes nothing before it is told to: a plan is a [Report] of
+// what would change, which is shown on a terminal and agreed to, and Apply makes it
+// so. What differs between hosts is asked of the host.
 package setup
 
 import (

@@ -33,8 +33,8 @@ func newEnv(t *testing.T) Env {
 
 func options(h *host.Host, mode string) Options {
 	return Options{
-		Host: h, Mode: mode, NoProbe: true, Tell: func(message.Text, ...any) {},
-		AskLanguage: func() (message.Lang, error) { return message.EN, nil },
+		Host: h, Mode: mode, NoProbe: true, tell: func(message.Text, ...any) {},
+		askLanguage: func() (message.Lang, error) { return message.EN, nil },
 	}
 }
 
@@ -62,7 +62,7 @@ func TestInstallAndRemove(t *testing.T) {
 			if err := os.WriteFile(path, []byte(mine), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			plan, err := e.PlanInstall(ctx, options(h, ""))
+			plan, err := e.planInstall(ctx, options(h, ""))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func TestInstallAndRemove(t *testing.T) {
 			if plan.Backup == "" || len(plan.Next()) == 0 {
 				t.Errorf("backup %q, next %v", plan.Backup, plan.Next())
 			}
-			again, err := e.PlanInstall(ctx, options(h, ""))
+			again, err := e.planInstall(ctx, options(h, ""))
 			if err != nil || again.Changed {
 				t.Errorf("again: %v, %+v", err, again.Files)
 			}
@@ -88,7 +88,7 @@ func TestInstallAndRemove(t *testing.T) {
 			if !slices.Equal(health, []host.Health{host.Fine}) {
 				t.Errorf("doctor on the settings: %v", health)
 			}
-			gone, err := e.PlanRemoval([]*host.Host{h}, false)
+			gone, err := e.planRemoval([]*host.Host{h}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestInstallAndRemove(t *testing.T) {
 			if diff := cmp.Diff(mine, string(data)); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
-			if nothing, err := e.PlanRemoval(host.All(), false); err != nil || nothing.Changed {
+			if nothing, err := e.planRemoval(host.All(), false); err != nil || nothing.Changed {
 				t.Errorf("removed twice: %v, %+v", err, nothing.Files)
 			}
 		})
@@ -110,7 +110,7 @@ func TestInstallAndRemove(t *testing.T) {
 func TestAutoIsGivenUp(t *testing.T) {
 	for _, h := range host.All() {
 		e := newEnv(t)
-		plan, err := e.PlanInstall(context.Background(), options(h, "auto"))
+		plan, err := e.planInstall(context.Background(), options(h, "auto"))
 		want := "auto"
 		if h.Probe != nil {
 			want = "suggest"
@@ -125,12 +125,12 @@ func TestAutoIsGivenUp(t *testing.T) {
 func TestPurgeIsRefused(t *testing.T) {
 	e := newEnv(t)
 	e.Dir = filepath.Join(e.Home.Root(), "below")
-	if _, err := e.PlanRemoval(host.All(), true); err == nil {
+	if _, err := e.planRemoval(host.All(), true); err == nil {
 		t.Error("the folder that one is in")
 	}
 	e = newEnv(t)
 	e.Folders.User = e.Home.Root()
-	if _, err := e.PlanRemoval(host.All(), true); err == nil {
+	if _, err := e.planRemoval(host.All(), true); err == nil {
 		t.Error("the home")
 	}
 }
@@ -158,7 +158,7 @@ func TestInstallFollowsNoLinks(t *testing.T) {
 	ctx := context.Background()
 	h := host.All()[0]
 	e := newEnv(t)
-	plan, err := e.PlanInstall(ctx, options(h, ""))
+	plan, err := e.planInstall(ctx, options(h, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestInstallFollowsNoLinks(t *testing.T) {
 		if err := os.Symlink(elsewhere, filepath.Join(e.Home.Root(), entry.Name())); err != nil {
 			t.Fatal(err)
 		}
-		if plan, err := e.PlanInstall(ctx, options(h, "")); err == nil {
+		if plan, err := e.planInstall(ctx, options(h, "")); err == nil {
 			err = plan.Apply(ctx)
 			if err == nil {
 				t.Errorf("%s: a link, and all is well", entry.Name())
