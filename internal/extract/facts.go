@@ -53,19 +53,36 @@ type Fact struct {
 type FactSet struct {
 	text  string
 	list  []Fact
-	index map[Fact]struct{}
+	index map[Fact]struct{} // of a long list
 }
+
+// longList is from where on a table is faster than a look at each.
+const longList = 16
 
 // Facts reads the facts of text in one pass.
 func Facts(text string) FactSet {
-	s := FactSet{text: text, index: map[Fact]struct{}{}}
-	for _, sp := range scanFacts(nil, text) {
+	s := FactSet{text: text}
+	var room [32]span
+	found := scanFacts(room[:0], text)
+	if len(found) == 0 {
+		return s
+	}
+	s.list = make([]Fact, 0, len(found))
+	for _, sp := range found {
 		f := Fact{sp.kind, sp.key(text)}
-		if _, ok := s.index[f]; ok || f.Text == "" {
+		if f.Text == "" || s.Has(f) {
 			continue
 		}
-		s.index[f] = struct{}{}
 		s.list = append(s.list, f)
+		switch {
+		case s.index != nil:
+			s.index[f] = struct{}{}
+		case len(s.list) == longList:
+			s.index = make(map[Fact]struct{}, len(found))
+			for _, f := range s.list {
+				s.index[f] = struct{}{}
+			}
+		}
 	}
 	return s
 }
@@ -75,6 +92,9 @@ func (s FactSet) Total() int { return len(s.list) }
 
 // Has reports whether the text states the fact in the given form.
 func (s FactSet) Has(f Fact) bool {
+	if s.index == nil {
+		return slices.Contains(s.list, f)
+	}
 	_, ok := s.index[f]
 	return ok
 }
@@ -84,6 +104,10 @@ func (s FactSet) Has(f Fact) bool {
 // are still there: quoting, fences and indentation may go.
 func Lost(orig, result FactSet) []Fact {
 	words := sync.OnceValue(func() map[string]struct{} { return wordSet(result.text) })
+	has := func(text string) bool { return hasWords(words(), text) }
+	if len(result.text) < shortText {
+		has = func(text string) bool { return holdsWords(result.text, text) }
+	}
 	var lost []Fact
 	for _, f := range orig.list {
 		if result.Has(f) {
@@ -91,7 +115,7 @@ func Lost(orig, result FactSet) []Fact {
 		}
 		switch f.Kind {
 		case Identifier, ErrorLine, Code:
-			if hasWords(words(), f.Text) {
+			if has(f.Text) {
 				continue
 			}
 		case Hash:
@@ -103,6 +127,9 @@ func Lost(orig, result FactSet) []Fact {
 	}
 	return lost
 }
+
+// shortText is up to where looking for a word is faster than a table of all.
+const shortText = 2 << 10
 
 // Invented returns the paths, URLs, hashes and numbers of result that orig does
 // not have. Shorter forms of something that orig does have are not invented: the

@@ -102,12 +102,42 @@ narration: давайте, теперь, хорошо, сначала, поня�
 
 // cueTable is cueWords ready to be asked.
 type cueTable struct {
-	words   map[string]Cue // words, and pairs of words
+	words   map[string]cueWord
+	pairs   map[string]Cue // two words with a blank between them
 	stems   map[string]Cue
 	phrases []cuePhrase // found anywhere
-	// Nearly no word begins like a stem, or is the first of a pair.
-	heads  map[string]bool // the first bytes of the stems
-	firsts map[string]bool // the first words of the pairs
+	// Nearly no word is in the table or begins like a stem: bits of its length and
+	// first letters tell so without a look into it.
+	maybe, heads [filterBits / 64]uint64
+}
+
+// cueWord is what one word tells.
+type cueWord struct {
+	cue, colon Cue    // by itself; with a colon behind it
+	first      string // the word itself where it begins a pair
+}
+
+const filterBits = 1 << 12
+
+// filterBit is where a word of this length that begins so stands in a filter.
+func filterBit(a, b, c byte, n int) (at int, bit uint64) {
+	h := (uint32(a) | uint32(b)<<8 | uint32(c)<<16 | uint32(n)<<24) * 2654435761 >> 20
+	return int(h / 64), 1 << (h % 64)
+}
+
+func wordBit[T string | []byte](w T) (int, uint64) {
+	var b, c byte
+	if len(w) > 1 {
+		b = w[1]
+	}
+	if len(w) > 2 {
+		c = w[2]
+	}
+	return filterBit(w[0], b, c, len(w))
+}
+
+func headBit[T string | []byte](w T) (int, uint64) {
+	return filterBit(w[0], w[1], w[2], int(w[3]))
 }
 
 // shortStem is how long a stem is at least, in bytes.
@@ -129,7 +159,7 @@ var cueNames = map[string]Cue{
 var cues = sync.OnceValue(newCueTable)
 
 func newCueTable() *cueTable {
-	t := &cueTable{words: map[string]Cue{}, stems: map[string]Cue{}, heads: map[string]bool{}, firsts: map[string]bool{}}
+	t := &cueTable{words: map[string]cueWord{}, pairs: map[string]Cue{}, stems: map[string]Cue{}}
 	for line := range strings.Lines(cueWords) {
 		name, list, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		if !ok {
@@ -142,16 +172,32 @@ func newCueTable() *cueTable {
 				t.phrases = append(t.phrases, cuePhrase{w, cue})
 			case strings.HasSuffix(w, "*"):
 				t.stems[strings.TrimSuffix(w, "*")] |= cue
-				t.heads[w[:shortStem]] = true
+				at, bit := headBit(w)
+				t.heads[at] |= bit
 			default:
-				t.words[w] |= cue
-				if first, _, pair := strings.Cut(w, " "); pair {
-					t.firsts[first] = true
-				}
+				t.add(w, cue)
 			}
 		}
 	}
 	return t
+}
+
+func (t *cueTable) add(w string, cue Cue) {
+	own, _, pair := strings.Cut(w, " ")
+	own, colon := strings.CutSuffix(own, ":")
+	e := t.words[own]
+	switch {
+	case pair:
+		t.pairs[w] |= cue
+		e.first = own
+	case colon:
+		e.colon |= cue
+	default:
+		e.cue |= cue
+	}
+	t.words[own] = e
+	at, bit := wordBit(own)
+	t.maybe[at] |= bit
 }
 
 // unspaced reports whether words of r's script are found anywhere in a text:
@@ -163,47 +209,56 @@ func cuesOf(sentence string) Cue { return cues().of(sentence) }
 
 func (t *cueTable) of(sentence string) Cue {
 	var found Cue
+	var room [2*maxName + 1]byte
 	n, prev := 0, ""
 	wide := false
 	for i := 0; i < len(sentence); {
-		r, size := utf8.DecodeRuneInString(sentence[i:])
-		if r >= utf8.RuneSelf && unspaced(r) {
-			wide = true
-		}
-		if !cueLetter(r) {
-			i += size
+		c := sentence[i]
+		if c < utf8.RuneSelf && class[c]&isAlnum == 0 && c != '_' {
+			i++
 			continue
 		}
-		j := i + size
-		for j < len(sentence) {
-			r, size := utf8.DecodeRuneInString(sentence[j:])
-			if !cueLetter(r) && !joinsWord(r, sentence[j+size:]) {
-				break
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(sentence[i:])
+			wide = wide || unspaced(r)
+			if !cueLetter(r) {
+				i += size
+				continue
 			}
-			j += size
 		}
+		j, plain := cueWordEnd(sentence, i)
 		if j-i > maxName {
 			i, prev = j, ""
 			continue
 		}
-		w := foldWord(sentence[i:j])
-		c := t.word(w)
+		// Behind what may be the first of a pair, so that both are looked up as one.
+		w := append(append(room[:0], prev...), ' ')
+		at := len(w)
+		if plain {
+			for _, c := range []byte(sentence[i:j]) {
+				if c >= 'A' && c <= 'Z' {
+					c += 'a' - 'A'
+				}
+				w = append(w, c)
+			}
+		} else {
+			w = append(w, foldWord(sentence[i:j])...)
+		}
+		e, tells := t.word(w[at:])
 		if j < len(sentence) && sentence[j] == ':' {
-			c |= t.words[w+":"]
+			tells |= e.colon
 		}
 		pair := Cue(0)
 		if prev != "" {
-			pair = t.words[prev+" "+w]
-			c |= pair
+			pair = t.pairs[string(w)]
+			tells |= pair
 		}
 		// The first words may stand behind a list mark or emphasis.
 		if n > 1 || n == 1 && pair&atStart == 0 {
-			c &^= atStart
+			tells &^= atStart
 		}
-		found |= c
-		if prev = ""; t.firsts[w] {
-			prev = w
-		}
+		found |= tells
+		prev = e.first
 		n++
 		i = j
 	}
@@ -214,6 +269,28 @@ func (t *cueTable) of(sentence string) Cue {
 		found |= Question
 	}
 	return found
+}
+
+// cueWordEnd is where the word at i ends, and whether all of it is ASCII.
+func cueWordEnd(t string, i int) (end int, plain bool) {
+	plain = true
+	for i < len(t) {
+		c := t[i]
+		if class[c]&isAlnum != 0 || c == '_' {
+			i++
+			continue
+		}
+		if c < utf8.RuneSelf && c != '\'' && c != '-' {
+			break
+		}
+		r, size := utf8.DecodeRuneInString(t[i:])
+		if !cueLetter(r) && !joinsWord(r, t[i+size:]) {
+			break
+		}
+		plain = plain && c < utf8.RuneSelf
+		i += size
+	}
+	return i, plain
 }
 
 // wide finds the phrases of scripts without blanks. What counts at the start is
@@ -232,20 +309,27 @@ func (t *cueTable) wide(sentence string) Cue {
 	return found
 }
 
-func (t *cueTable) word(w string) Cue {
-	c := t.words[w]
-	if strings.HasSuffix(w, "n't") {
-		c |= Denied
+// word looks a folded word up, and tells its own cues with those of its stem.
+func (t *cueTable) word(w []byte) (e cueWord, tells Cue) {
+	if at, bit := wordBit(w); t.maybe[at]&bit != 0 {
+		e = t.words[string(w)]
+		tells = e.cue
 	}
-	if len(w) < shortStem || !t.heads[w[:shortStem]] {
-		return c
+	if n := len(w); n > 2 && w[n-1] == 't' && w[n-2] == '\'' && w[n-3] == 'n' {
+		tells |= Denied
+	}
+	if len(w) < shortStem {
+		return e, tells
+	}
+	if at, bit := headBit(w); t.heads[at]&bit == 0 {
+		return e, tells
 	}
 	for k := min(len(w), 12); k >= shortStem; k-- {
-		if s, ok := t.stems[w[:k]]; ok {
-			return c | s
+		if s, ok := t.stems[string(w[:k])]; ok {
+			return e, tells | s
 		}
 	}
-	return c
+	return e, tells
 }
 
 func cueLetter(r rune) bool {

@@ -41,6 +41,7 @@ const (
 	isJoin // . / - _ ~ $ inside a word
 	isHex
 	isURL
+	isSign  // what code has more of than prose
 	isWord  = isLower | isUpper | isDigit | isJoin
 	isAlnum = isLower | isUpper | isDigit
 )
@@ -66,9 +67,11 @@ var class = [256]uint8{
 	'6': isDigit | isHex | isURL, '7': isDigit | isHex | isURL, '8': isDigit | isHex | isURL,
 	'9': isDigit | isHex | isURL,
 	'_': isJoin | isURL, '.': isJoin | isURL, '/': isJoin | isURL, '-': isJoin | isURL,
-	'~': isJoin | isURL, '$': isJoin | isURL,
-	':': isURL, '?': isURL, '#': isURL, '@': isURL, '!': isURL, '&': isURL, '*': isURL,
-	'+': isURL, ',': isURL, ';': isURL, '=': isURL, '%': isURL,
+	'~': isJoin | isURL, '$': isJoin | isURL | isSign,
+	':': isURL | isSign, '?': isURL, '#': isURL, '@': isURL, '!': isURL, '&': isURL | isSign, '*': isURL,
+	'+': isURL | isSign, ',': isURL, ';': isURL | isSign, '=': isURL | isSign, '%': isURL,
+	'{': isSign, '}': isSign, '(': isSign, ')': isSign, '[': isSign, ']': isSign, '<': isSign, '>': isSign,
+	'|': isSign, '\\': isSign, '"': isSign,
 }
 
 // scanner walks a text once. Facts are found inside words only, never across a

@@ -54,38 +54,44 @@ const (
 // rulers; offsets never fall inside a word.
 func Units(text string) []Unit {
 	units := Split(text)
+	var found []span
+	var facts []Span
 	for i := range units {
 		u := &units[i]
 		t := text[u.Start:u.End]
 		if !u.cued {
 			u.Cues |= cuesOf(t)
 		}
-		u.read(t)
+		found = scanFacts(found[:0], t)
+		from := len(facts)
+		facts = u.read(t, found, facts)
+		u.Facts = facts[from:len(facts):len(facts)]
 	}
 	return units
 }
 
 // Split is Units without cues and facts, for who knows what he wants of them.
 func Split(text string) []Unit {
-	s := splitter{text: text, lead: -1}
+	s := splitter{text: text, lead: -1, units: make([]Unit, 0, 2+len(text)/96)}
 	for at := 0; at < len(text); {
 		at = s.line(at)
 	}
 	return s.units
 }
 
-// read takes the facts of the unit's text.
-func (u *Unit) read(t string) {
-	for _, sp := range scanFacts(nil, t) {
+// read takes the facts that were found in the unit's text.
+func (u *Unit) read(t string, found []span, facts []Span) []Span {
+	for _, sp := range found {
 		if sp.kind == ErrorLine {
 			if sp.grade == report || u.Kind == CodeLine {
 				u.Cues |= Trouble
-				u.Facts = append(u.Facts, Span{0, len(t), ErrorLine})
+				facts = append(facts, Span{0, len(t), ErrorLine})
 			}
 			continue
 		}
-		u.Facts = append(u.Facts, Span{int(sp.start), int(sp.end), sp.kind})
+		facts = append(facts, Span{int(sp.start), int(sp.end), sp.kind})
 	}
+	return facts
 }
 
 type splitter struct {
@@ -293,6 +299,10 @@ func sentenceEnd(t string, a, b int) int {
 	i := a + listMark(t[a:b])
 	depth, opened := 0, 0
 	for i < b {
+		if c := t[i]; c == ' ' || class[c]&isAlnum != 0 {
+			i++
+			continue
+		}
 		r, n := utf8.DecodeRuneInString(t[i:])
 		switch r {
 		case '`':
@@ -413,7 +423,7 @@ func output(t string) bool {
 			}
 		case class[c]&isAlnum != 0:
 			letters++
-		case strings.IndexByte("{}()[]<>=;&|+\\\"$:", c) >= 0:
+		case class[c]&isSign != 0:
 			signs++
 		case c >= utf8.RuneSelf:
 			letters++

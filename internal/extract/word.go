@@ -614,3 +614,38 @@ func hasWords(set map[string]struct{}, text string) bool {
 	})
 	return all
 }
+
+// holdsWords is hasWords for a text that is searched for each word.
+func holdsWords(text, sought string) bool {
+	all := true
+	words(sought, func(w string) { all = all && holdsWord(text, w) })
+	return all
+}
+
+// holdsWord reports whether w, as words yields it, is one of the words of text.
+func holdsWord(text, w string) bool {
+	if r, _ := utf8.DecodeRuneInString(w); ideograph(r) {
+		return strings.Contains(text, w)
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], w)
+		if i < 0 {
+			return false
+		}
+		i += from
+		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i == 0 || !inWords(before) {
+			if after, _ := utf8.DecodeRuneInString(text[i+len(w):]); i+len(w) == len(text) || !inWords(after) {
+				return true
+			}
+		}
+		from = i + 1
+	}
+}
+
+// inWords reports whether words yields r together with its neighbours.
+func inWords(r rune) bool {
+	if r < utf8.RuneSelf {
+		return class[r]&isAlnum != 0 || r == '_'
+	}
+	return !ideograph(r)
+}
