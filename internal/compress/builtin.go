@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -41,13 +40,26 @@ func (Builtin) prepare(ctx context.Context, jobs []job, percent func(job) int, l
 		if err != nil {
 			return nil, err
 		}
-		s.read(n, text)
+		s.read(n, text, extract.Units(text))
 	}
-	return &chosen{kept: s.choose()}, nil
+	return s.choose(), nil
 }
 
 // chosen writes what a selection kept.
-type chosen struct{ kept [][]int32 } // by job: its units, ascending
+type chosen struct {
+	pieces []piece // of all jobs, one job after another
+	first  []int32 // by job: its first piece; one more at the end
+	gone   []extract.Losses
+}
+
+// piece is a unit that is kept, and what joins it to the one before.
+type piece struct {
+	start, end int32
+	join       byte
+}
+
+// asItStood joins two neighbours by what stood between them.
+const asItStood = '='
 
 func (*chosen) Name() string { return Builtin{}.Name() }
 
@@ -62,36 +74,38 @@ func (c *chosen) Compress(ctx context.Context, r Request) (Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return Reply{}, err
 	}
-	kept := c.kept[r.job]
+	kept := c.pieces[c.first[r.job]:c.first[r.job+1]]
+	reply := Reply{gone: &c.gone[r.job]}
 	switch {
-	case len(kept) == 0 && message.Units(r.Text) <= markUnits:
-		return Reply{Text: r.Text}, nil
-	case len(kept) == 0:
-		return Reply{Text: Mark(r.Text)}, nil
+	case len(kept) > 0:
+		reply.Text = write(r.Text, kept)
+	case message.Units(r.Text) <= markUnits:
+		reply.Text = r.Text
+	default:
+		reply.Text = Mark(r.Text)
 	}
-	return Reply{Text: write(r.Text, extract.Split(r.Text), kept)}, nil
+	return reply, nil
 }
 
 // write joins the kept units: by what stood between them where they follow each
 // other in a line, else by a blank or a new line.
-func write(text string, units []extract.Unit, kept []int32) string {
-	var b strings.Builder
-	for n, i := range kept {
-		u := units[i]
-		if n > 0 {
-			last := units[kept[n-1]]
-			switch {
-			case last.Line != u.Line:
-				b.WriteByte('\n')
-			case kept[n-1] == i-1:
-				b.WriteString(text[last.End:u.Start])
-			default:
-				b.WriteByte(' ')
-			}
-		}
-		b.WriteString(text[u.Start:u.End])
+func write(text string, kept []piece) string {
+	n := 0
+	for _, p := range kept {
+		n += int(p.end-p.start) + 1
 	}
-	return b.String()
+	b := make([]byte, 0, n)
+	for i, p := range kept {
+		switch p.join {
+		case 0:
+		case asItStood:
+			b = append(b, text[kept[i-1].end:p.start]...)
+		default:
+			b = append(b, p.join)
+		}
+		b = append(b, text[p.start:p.end]...)
+	}
+	return string(b)
 }
 
 // Mark stands for a message of which nothing was kept: the first eight digits of
@@ -99,8 +113,10 @@ func write(text string, units []extract.Unit, kept []int32) string {
 // mark of 36 characters instead of 18 costs a quarter of what could be kept.
 func Mark(text string) string {
 	h := sha256.Sum256([]byte(text))
-	return "…#" + hex.EncodeToString(h[:4])
+	return markSign + hex.EncodeToString(h[:4])
 }
+
+const markSign = "…#"
 
 // markUnits is the length of a mark.
 const markUnits = 10

@@ -49,8 +49,8 @@ func (e *refusedError) Error() string {
 
 // checkResult decides whether a result may stand for its original, and lists the
 // paths, numbers, code and other facts it lost. A loss alone refuses a result
-// only with keepFacts.
-func checkResult(original, result string, keepFacts bool) (lost []extract.Fact, err error) {
+// only with keepFacts. What is quoted word for word can turn nothing round.
+func checkResult(original, result string, keepFacts, quoted bool) (lost []extract.Fact, err error) {
 	if strings.TrimSpace(result) == "" {
 		return nil, &refusedError{reason: reasonEmpty}
 	}
@@ -58,7 +58,7 @@ func checkResult(original, result string, keepFacts bool) (lost []extract.Fact, 
 		return nil, &refusedError{reason: reasonLonger}
 	}
 	before := extract.Facts(original)
-	if result == Mark(original) {
+	if strings.HasPrefix(result, markSign) && result == Mark(original) {
 		// Its digits stand in no text; that is what they are for.
 		result = ""
 	}
@@ -66,11 +66,13 @@ func checkResult(original, result string, keepFacts bool) (lost []extract.Fact, 
 	if made := extract.Invented(before, after); len(made) > 0 {
 		return nil, &refusedError{reason: reasonInvented, Facts: made}
 	}
-	if bare := extract.Undenied(original, result); len(bare) > 0 {
-		return nil, &refusedError{reason: reasonUndenied, Detail: message.Head(message.OneLine(bare[0]), 100)}
-	}
-	if claims := extract.Unearned(original, result); len(claims) > 0 {
-		return nil, &refusedError{reason: reasonClaim, Detail: message.Head(message.OneLine(claims[0]), 100)}
+	if !quoted {
+		if bare := extract.Undenied(original, result); len(bare) > 0 {
+			return nil, &refusedError{reason: reasonUndenied, Detail: message.Head(message.OneLine(bare[0]), 100)}
+		}
+		if claims := extract.Unearned(original, result); len(claims) > 0 {
+			return nil, &refusedError{reason: reasonClaim, Detail: message.Head(message.OneLine(claims[0]), 100)}
+		}
 	}
 	lost = extract.Lost(before, after)
 	if keepFacts {
@@ -88,6 +90,6 @@ func checkResult(original, result string, keepFacts bool) (lost []extract.Fact, 
 	return lost, nil
 }
 
-func (p Pool) check(original, result string) ([]extract.Fact, error) {
-	return checkResult(original, result, p.KeepFacts)
+func (p Pool) check(original, result string, quoted bool) ([]extract.Fact, error) {
+	return checkResult(original, result, p.KeepFacts, quoted)
 }

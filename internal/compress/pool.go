@@ -84,8 +84,10 @@ type outcome struct {
 	Cached         bool
 	InputTokens    int
 	OutputTokens   int
-	// Lost are the facts that the result no longer states.
+	// Lost are the facts that the result no longer states; gone what else is lost,
+	// where the provider knows.
 	Lost     []extract.Fact
+	gone     *extract.Losses
 	Redacted []string
 }
 
@@ -112,13 +114,13 @@ var (
 func (p Pool) work(ctx context.Context, prov Provider, jobs []job, load func(job int) (string, error), done func(outcome) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := &run{Pool: p, prov: prov, jobs: jobs, load: load, results: make(chan attempt, p.Concurrency), due: make(chan turn)}
+	r := &run{Pool: p, prov: prov, jobs: jobs, load: load, results: make(chan []attempt, p.Concurrency), batch: 1, due: make(chan turn)}
 	if pr, ok := prov.(preparer); ok {
 		var err error
 		if r.prov, err = pr.prepare(ctx, jobs, func(j job) int { return p.Target(j.Level) }, load); err != nil {
 			return err
 		}
-		r.once = true
+		r.once, r.batch = true, batch
 	}
 	r.ready = make([]turn, len(jobs))
 	for i := range jobs {
@@ -130,19 +132,28 @@ func (p Pool) work(ctx context.Context, prov Provider, jobs []job, load func(job
 			failure = ctx.Err()
 		}
 		for failure == nil && r.running < p.Concurrency && len(r.ready) > 0 {
-			t := r.ready[0]
-			r.ready = r.ready[1:]
+			n := min(r.batch, len(r.ready))
+			turns := r.ready[:n:n]
+			r.ready = r.ready[n:]
 			r.running++
-			go func() { r.results <- r.try(ctx, t) }()
+			go func() {
+				list := make([]attempt, len(turns))
+				for i, t := range turns {
+					list[i] = r.try(ctx, t)
+				}
+				r.results <- list
+			}()
 		}
 		if r.running == 0 && (failure != nil || len(r.ready)+r.waiting == 0) {
 			return failure
 		}
 		select {
-		case a := <-r.results:
+		case list := <-r.results:
 			r.running--
-			if failure == nil {
-				failure = r.settle(ctx, a, done)
+			for _, a := range list {
+				if failure == nil {
+					failure = r.settle(ctx, a, done)
+				}
 			}
 			if failure != nil {
 				cancel()
@@ -172,9 +183,14 @@ type run struct {
 	waiting int // turns that wait out a pause
 	due     chan turn
 	running int
-	results chan attempt
+	results chan []attempt
 	once    bool // the provider decided on all results beforehand
+	batch   int  // turns that are taken at once
 }
+
+// batch is how many messages are written at once when all is decided: one takes
+// less time than a goroutine.
+const batch = 32
 
 // turn is a job's place in the queue; n counts the attempts that failed.
 type turn struct{ job, n int32 }
@@ -291,7 +307,7 @@ func (r *run) known(a *attempt, key string, req Request) bool {
 	if !ok {
 		return false
 	}
-	lost, err := r.check(req.Text, rec.Result)
+	lost, err := r.check(req.Text, rec.Result, false)
 	if err != nil {
 		return false
 	}
@@ -301,9 +317,12 @@ func (r *run) known(a *attempt, key string, req Request) bool {
 
 // ask sends one request with its own time limit and checks the answer.
 func (r *run) ask(ctx context.Context, a *attempt, req Request) {
-	limit := Timeout(a.n, r.TimeoutInitial, r.TimeoutIncrement)
-	tctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
-	defer cancel()
+	limit, tctx := Timeout(a.n, r.TimeoutInitial, r.TimeoutIncrement), ctx
+	if !r.once {
+		var cancel context.CancelFunc
+		tctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeout)
+		defer cancel()
+	}
 	reply, err := r.prov.Compress(tctx, req)
 	a.out.InputTokens, a.out.OutputTokens = reply.InputTokens, reply.OutputTokens
 	var rejected *rejectedError
@@ -324,8 +343,8 @@ func (r *run) ask(ctx context.Context, a *attempt, req Request) {
 		// knows from elsewhere. The clone and the cache shall not hold it.
 		reply.Text, _ = r.Redact(reply.Text)
 	}
-	a.out.Text = reply.Text
-	if a.out.Lost, a.err = r.check(req.Text, reply.Text); a.err != nil {
+	a.out.Text, a.out.gone = reply.Text, reply.gone
+	if a.out.Lost, a.err = r.check(req.Text, reply.Text, reply.gone != nil); a.err != nil {
 		a.final = r.once
 	}
 }

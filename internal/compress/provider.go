@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -41,6 +42,10 @@ type Reply struct {
 	Text         string
 	InputTokens  int
 	OutputTokens int
+
+	// gone is what is lost, where the provider knows: its result consists of
+	// units of the text, word for word and in their order.
+	gone *extract.Losses
 }
 
 // Provider shortens one text. Compress must return when ctx ends, and must be

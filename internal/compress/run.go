@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -86,6 +87,9 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 		return nil, err
 	}
 	defer src.Close()
+	// What is held is small things by the hundred thousand. To let as much garbage
+	// pile up would double what the process takes.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	res := &Result{Lost: map[extract.Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items)), Tools: p.Tools}
 	kept := &results{}
 	defer kept.Close()
@@ -207,7 +211,11 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 			for _, f := range out.Lost {
 				res.Lost[f.Kind]++
 			}
-			res.Gone.Add(extract.Missing(out.Original, out.Text, it.User))
+			if out.gone != nil {
+				res.Gone.Add(*out.gone)
+			} else {
+				res.Gone.Add(extract.Missing(out.Original, out.Text, it.User))
+			}
 			if out.Cached {
 				res.Cached++
 				prog.Cached++

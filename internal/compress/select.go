@@ -60,8 +60,9 @@ var signs = [...]struct {
 	{extract.Question, -19},
 }
 
-// decides is how likely unit i of a text is a decision, in percent.
-func decides(units []extract.Unit, i int, text string) int {
+// decides is how likely unit i of a text is a decision, in percent; n is its
+// length.
+func decides(units []extract.Unit, i, n int) int {
 	u := units[i]
 	z := -22
 	for _, s := range signs {
@@ -91,7 +92,6 @@ func decides(units []extract.Unit, i int, text string) int {
 		}
 	}
 	// Ten for each e-fold of length: 55 characters are neither long nor short.
-	n := message.Units(text[u.Start:u.End])
 	for at := 60; n > at && at < 400; at = at * 11 / 9 {
 		z += 2
 	}
@@ -106,40 +106,40 @@ func decides(units []extract.Unit, i int, text string) int {
 var logistic = [...]int{2, 3, 4, 6, 8, 12, 17, 23, 31, 40, 50, 60, 69, 77, 83, 88, 92, 94, 96, 97, 98}
 
 // selection decides what is kept of the texts of a run. It holds no text: some
-// forty bytes for each unit and eight for each fact.
+// fifty bytes for each unit and eight for each fact that it states.
 type selection struct {
-	jobs    []job
-	percent func(job) int
-	known   map[uint64]int32 // fact → its number
-	facts   []factUse
-	ids     []int32 // facts of all units, one unit after another
-	units   []unitUse
-	said    map[uint64]int32 // text of a kept unit → its band + 1
-	told    map[told]bool
-	open    []bool  // by job: something of it is kept
-	first   []int32 // by job: its first unit; one more at the end
-	size    []int   // by job: UTF-16 units of its text
+	jobs     []job
+	percent  func(job) int
+	known    map[uint64]int32 // fact → its number
+	facts    []factUse
+	mentions []int32 // facts of all jobs, one job after another, each once; ^fact when a kept unit of the job states it
+	ids      []int32 // mentions of all units, one unit after another
+	units    []unitUse
+	said     map[uint64]int32 // text of a kept unit → its band + 1
+	open     []bool           // by job: something of it is kept
+	first    []int32          // by job: its first unit; one more at the end
+	size     []int32          // by job: UTF-16 units of its text
 }
 
 // factUse is one distinct fact of a run.
 type factUse struct {
-	worth int32
-	last  int32 // job that states it last
-	band  int32 // band of a kept unit that states it, + 1
+	worth   int32
+	last    int32 // job that states it last
+	band    int32 // band of a kept unit that states it, + 1
+	mention int32 // of the last job
 }
-
-// told is a fact that a kept unit of a job states.
-type told struct{ job, fact int32 }
 
 // unitUse is what is known of a unit without its text.
 type unitUse struct {
-	job, index  int32
-	ids         [2]int32 // range in selection.ids
+	job, line   int32
+	start, end  int32
+	ids         int32 // in selection.ids, up to the next unit's
 	cost        int32
 	plain       int32  // worth besides its facts
 	lead        int32  // in selection.units, or -1
 	text        uint64 // hash
 	kind        extract.UnitKind
+	loss        loss
 	governs     bool // a lead that its list cannot do without
 	bare        bool // a name or two, which mean nothing without their lead
 	loud        bool // a line of code that reports an error
@@ -147,27 +147,48 @@ type unitUse struct {
 	kept, ready bool
 }
 
+// loss is what a report counts a unit as when it is not kept.
+type loss uint8
+
+const (
+	lostNothing loss = iota
+	lostSentence
+	lostRequest
+	lostDecision
+)
+
 func newSelection(jobs []job, percent func(job) int) *selection {
-	return &selection{jobs: jobs, percent: percent, known: map[uint64]int32{}, said: map[uint64]int32{}, told: map[told]bool{}, open: make([]bool, len(jobs))}
+	n := 0
+	for _, j := range jobs {
+		n += j.Tokens
+	}
+	return &selection{
+		jobs: jobs, percent: percent, known: map[uint64]int32{}, said: map[uint64]int32{}, open: make([]bool, len(jobs)),
+		// A unit has some twenty tokens: growing on the way would hold everything twice.
+		units: make([]unitUse, 0, n/17), first: make([]int32, 0, len(jobs)+1), size: make([]int32, 0, len(jobs)),
+	}
 }
 
 // read takes the units of one text, in the order of the jobs.
-func (s *selection) read(n int, text string) {
+func (s *selection) read(n int, text string, list []extract.Unit) {
 	s.first = append(s.first, int32(len(s.units)))
-	s.size = append(s.size, message.Units(text))
+	s.size = append(s.size, int32(message.Units(text)))
 	base := int32(len(s.units))
 	opening := true
-	list := extract.Units(text)
 	closing := lastProse(list)
+	asker := s.jobs[n].Role == "user"
 	for i, u := range list {
 		t := text[u.Start:u.End]
-		use := unitUse{job: int32(n), index: int32(i), cost: int32(message.Units(t)) + 1, lead: -1, kind: u.Kind}
+		length, words := message.Units(t), contentWords(t)
+		use := unitUse{
+			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End),
+			ids: int32(len(s.ids)), cost: int32(length) + 1, lead: -1, kind: u.Kind,
+		}
 		if u.Lead >= 0 {
 			use.lead = base + int32(u.Lead)
 		}
 		// Numbers of a table mean nothing without its header.
 		use.governs = u.Kind == extract.Lead && (u.Cues&extract.Denied != 0 || t[0] == '|')
-		use.ids[0] = int32(len(s.ids))
 		for _, f := range u.Facts {
 			s.fact(n, f.Kind, t[f.Start:f.End], worthOf(f, u, t))
 			if end := lineNumber(f, t); end > f.End && worth.place > 0 {
@@ -177,20 +198,20 @@ func (s *selection) read(n int, text string) {
 		for a, b := range quotes(t, u.Facts) {
 			s.fact(n, extract.Code, t[a:b], worth.fact[extract.Code])
 		}
-		own := s.ids[use.ids[0]:]
+		own := s.ids[use.ids:]
 		slices.Sort(own)
-		s.ids = s.ids[:int(use.ids[0])+len(slices.Compact(own))]
-		use.ids[1] = int32(len(s.ids))
+		s.ids = s.ids[:int(use.ids)+len(slices.Compact(own))]
 		// What a user quotes is not what he says.
-		user := s.jobs[n].Role == "user" && !strings.HasPrefix(t, ">")
-		use.plain = int32(plainWorth(list, i, text, user, opening && user))
+		user := asker && !strings.HasPrefix(t, ">")
+		use.plain = int32(plainWorth(list, i, t, length, words, user, opening && user))
 		if i == closing {
 			use.plain += int32(worth.closing)
 		}
-		use.bare = u.Kind == extract.Item && contentWords(t) < 3
-		use.idle = idle(u, t, user) || use.bare && u.Lead < 0
+		use.bare = u.Kind == extract.Item && words < 3
+		use.idle = idle(u, t, words, user) || use.bare && u.Lead < 0
 		use.loud = slices.ContainsFunc(u.Facts, func(f extract.Span) bool { return f.Kind == extract.ErrorLine })
 		use.text = hashOf(0, t)
+		use.loss = lossOf(u, asker)
 		if u.Kind != extract.CodeLine && u.Kind != extract.Lead {
 			opening = false
 		}
@@ -203,9 +224,8 @@ const substance = extract.Decided | extract.Rule | extract.Duty | extract.Choice
 
 // idle reports whether a unit says nothing by itself: filler, a bare number, a
 // row or a line of code without a name.
-func idle(u extract.Unit, t string, user bool) bool {
+func idle(u extract.Unit, t string, words int, user bool) bool {
 	names, facts := 0, len(u.Facts)
-	words := contentWords(t)
 	for _, f := range u.Facts {
 		// A hash needs a word about it.
 		if f.Kind != extract.Number && (f.Kind != extract.Hash || words > 0) {
@@ -344,11 +364,28 @@ func (s *selection) fact(n int, k extract.Kind, t string, w int) {
 	if !ok {
 		id = int32(len(s.facts))
 		s.known[h] = id
-		s.facts = append(s.facts, factUse{})
+		s.facts = append(s.facts, factUse{last: -1})
 	}
 	f := &s.facts[id]
-	f.worth, f.last = max(f.worth, int32(w)), int32(n)
-	s.ids = append(s.ids, id)
+	if f.last != int32(n) {
+		f.last, f.mention = int32(n), int32(len(s.mentions))
+		s.mentions = append(s.mentions, id)
+	}
+	f.worth = max(f.worth, int32(w))
+	s.ids = append(s.ids, f.mention)
+}
+
+// lossOf says what is lost with a unit, as extract.Missing counts it.
+func lossOf(u extract.Unit, user bool) loss {
+	switch {
+	case u.Kind == extract.CodeLine || u.Kind == extract.Lead:
+		return lostNothing
+	case user && u.Cues&(extract.Asked|extract.Question|extract.Rule) != 0:
+		return lostRequest
+	case u.Cues&(extract.Decided|extract.Rule) != 0:
+		return lostDecision
+	}
+	return lostSentence
 }
 
 // hashOf is FNV-1a over a fact: 64 bits are enough not to mix two of them up, and
@@ -362,14 +399,13 @@ func hashOf(k extract.Kind, t string) uint64 {
 }
 
 // plainWorth is what a unit is worth besides its facts.
-func plainWorth(units []extract.Unit, i int, text string, user, opening bool) int {
+func plainWorth(units []extract.Unit, i int, t string, length, words int, user, opening bool) int {
 	u := units[i]
-	t := text[u.Start:u.End]
-	w := min(contentWords(t)*worth.wordShare/2, worth.wordMost)
+	w := min(words*worth.wordShare/2, worth.wordMost)
 	if u.Kind == extract.CodeLine {
 		return w / 2
 	}
-	w += worth.decision * decides(units, i, text) / 100
+	w += worth.decision * decides(units, i, length) / 100
 	if u.Cues&extract.Trouble != 0 {
 		w += worth.trouble
 	}
@@ -377,7 +413,7 @@ func plainWorth(units []extract.Unit, i int, text string, user, opening bool) in
 		w += worth.done
 	}
 	if user {
-		w += worth.user + min(message.Units(t), 120)*worth.rate/100
+		w += worth.user + min(length, 120)*worth.rate/100
 		// What a user denies is a correction or a limit.
 		if u.Cues&(extract.Asked|extract.Rule|extract.Duty|extract.Decided|extract.Denied) != 0 || commands(t) {
 			w += worth.asked
@@ -466,8 +502,8 @@ func contentWords(t string) int {
 	return words + wide/2
 }
 
-// choose spends each band's budget and returns the kept units of each job.
-func (s *selection) choose() [][]int32 {
+// choose spends each band's budget and tells what is kept of each job.
+func (s *selection) choose() *chosen {
 	s.first = append(s.first, int32(len(s.units)))
 	bands := map[int32][]int{}
 	var order []int32
@@ -480,15 +516,63 @@ func (s *selection) choose() [][]int32 {
 	for _, b := range order {
 		s.spend(bands[b])
 	}
-	kept := make([][]int32, len(s.jobs))
-	for n := range s.jobs {
-		for _, u := range s.units[s.first[n]:s.first[n+1]] {
-			if u.kept {
-				kept[n] = append(kept[n], u.index)
-			}
+	kept := 0
+	for i := range s.units {
+		if s.units[i].kept {
+			kept++
 		}
 	}
-	return kept
+	c := &chosen{pieces: make([]piece, 0, kept), first: make([]int32, 0, len(s.jobs)+1), gone: make([]extract.Losses, len(s.jobs))}
+	var said []uint64
+	for n := range s.jobs {
+		c.first = append(c.first, int32(len(c.pieces)))
+		said = s.pieces(n, c, said[:0])
+	}
+	c.first = append(c.first, int32(len(c.pieces)))
+	return c
+}
+
+// pieces adds what is kept of a job to c, and counts what is not; said is room.
+func (s *selection) pieces(n int, c *chosen, said []uint64) []uint64 {
+	units := s.units[s.first[n]:s.first[n+1]]
+	last := -1
+	for i := range units {
+		u := &units[i]
+		if !u.kept {
+			continue
+		}
+		p := piece{start: u.start, end: u.end, join: ' '}
+		switch {
+		case last < 0:
+			p.join = 0
+		case units[last].line != u.line:
+			p.join = '\n'
+		case last == i-1:
+			p.join = asItStood
+		}
+		c.pieces = append(c.pieces, p)
+		said = append(said, u.text)
+		last = i
+	}
+	slices.Sort(said)
+	for i := range units {
+		u := &units[i]
+		if u.kept || u.loss == lostNothing {
+			continue
+		}
+		if _, again := slices.BinarySearch(said, u.text); again {
+			continue
+		}
+		g := &c.gone[n]
+		g.Sentences++
+		switch u.loss {
+		case lostRequest:
+			g.Requests++
+		case lostDecision:
+			g.Decisions++
+		}
+	}
+	return said
 }
 
 // spend keeps units of one band's jobs, best worth per character first, until
@@ -499,7 +583,7 @@ func (s *selection) spend(jobs []int) {
 	for _, n := range jobs {
 		// Every message costs at least its mark; the first unit that is kept of it
 		// takes the mark's place.
-		left += s.size[n]*s.percent(s.jobs[n])/100 - markUnits
+		left += int(s.size[n])*s.percent(s.jobs[n])/100 - markUnits
 		// A line of code alone tells little: it waits until something is said.
 		spoken := false
 		for i := s.first[n]; i < s.first[n+1]; i++ {
@@ -607,22 +691,32 @@ func (s *selection) value(i int32) int {
 	if u.kind == extract.Lead {
 		w = worth.lead
 	}
-	for _, id := range s.ids[u.ids[0]:u.ids[1]] {
-		w += s.factValue(u, id)
+	for _, m := range s.stated(i) {
+		w += s.factValue(u, m)
 	}
 	return w
 }
 
-func (s *selection) factValue(u *unitUse, id int32) int {
+// stated are the mentions of a unit.
+func (s *selection) stated(i int32) []int32 {
+	end := int32(len(s.ids))
+	if int(i)+1 < len(s.units) {
+		end = s.units[i+1].ids
+	}
+	return s.ids[s.units[i].ids:end]
+}
+
+func (s *selection) factValue(u *unitUse, mention int32) int {
+	id := s.mentions[mention]
+	if id < 0 {
+		return 0 // told already
+	}
 	f := &s.facts[id]
 	v := int(f.worth)
 	if f.last > u.job {
 		v = v * worth.later / 100
 	}
-	switch {
-	case s.told[told{u.job, id}]:
-		return 0
-	case f.band == s.jobs[u.job].band+1:
+	if f.band == s.jobs[u.job].band+1 {
 		v = v * worth.again / 100
 	}
 	if u.kind == extract.CodeLine {
@@ -648,10 +742,10 @@ func (s *selection) joint(i int32, w, cost int) (density int, joined bool) {
 		return density, false // it would bring a third along
 	}
 	w += worth.lead
-	own := s.ids[u.ids[0]:u.ids[1]]
-	for _, id := range s.ids[l.ids[0]:l.ids[1]] {
-		if _, both := slices.BinarySearch(own, id); !both {
-			w += s.factValue(l, id)
+	own := s.stated(i)
+	for _, m := range s.stated(u.lead) {
+		if _, both := slices.BinarySearch(own, m); !both {
+			w += s.factValue(l, m)
 		}
 	}
 	if with := w << 10 / (max(cost+int(l.cost), 1) + worth.room); with > density {
@@ -662,7 +756,7 @@ func (s *selection) joint(i int32, w, cost int) (density int, joined bool) {
 
 // named reports whether a unit's lead states facts.
 func (s *selection) named(u *unitUse) bool {
-	return u.lead >= 0 && s.units[u.lead].ids[1] > s.units[u.lead].ids[0]
+	return u.lead >= 0 && len(s.stated(u.lead)) > 0
 }
 
 // keep marks a unit and the lead that governs it as kept.
@@ -671,9 +765,11 @@ func (s *selection) keep(i int32) {
 	u.kept, s.open[u.job] = true, true
 	band := s.jobs[u.job].band + 1
 	s.said[u.text] = band
-	for _, id := range s.ids[u.ids[0]:u.ids[1]] {
-		s.facts[id].band = band
-		s.told[told{u.job, id}] = true
+	for _, m := range s.stated(i) {
+		if id := s.mentions[m]; id >= 0 {
+			s.facts[id].band = band
+			s.mentions[m] = ^id
+		}
 	}
 	if s.needsLead(u) {
 		s.keep(u.lead)

@@ -110,7 +110,13 @@ func TestBandProperties(t *testing.T) {
 		for n, text := range texts {
 			budget += max(message.Units(text)*percent/100, markUnits)
 			used += message.Units(got[n])
-			if got[n] == Mark(text) || got[n] == text {
+			if got[n] == text {
+				continue
+			}
+			if _, err := checkResult(text, got[n], false, true); err != nil {
+				t.Fatalf("%q of %q: %v", got[n], text, err)
+			}
+			if got[n] == Mark(text) {
 				continue
 			}
 			// One unit may be the beginning of the next, so every way to take
@@ -142,10 +148,10 @@ func TestMark(t *testing.T) {
 	if message.Units(m) != markUnits {
 		t.Errorf("%q has %d units", m, message.Units(m))
 	}
-	if lost, err := checkResult("see internal/a/b.go for the 42 reasons", Mark("see internal/a/b.go for the 42 reasons"), false); err != nil || len(lost) == 0 {
+	if lost, err := checkResult("see internal/a/b.go for the 42 reasons", Mark("see internal/a/b.go for the 42 reasons"), false, false); err != nil || len(lost) == 0 {
 		t.Errorf("a mark is refused: %v, lost %v", err, lost)
 	}
-	if _, err := checkResult("see internal/a/b.go for the 42 reasons", Mark("another"), false); err == nil {
+	if _, err := checkResult("see internal/a/b.go for the 42 reasons", Mark("another"), false, false); err == nil {
 		t.Error("another text's mark is taken")
 	}
 }
