@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/audit"
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -23,7 +22,7 @@ func (a *app) compactCmd() *cobra.Command {
 	cmd.PersistentFlags().StringVar(&path, "transcript", "", message.HelpTranscript.In(a.Lang))
 	var moment audit.Moment
 	insight := func(ctx context.Context) (session.Insight, error) {
-		sess, file, err := a.look(id)
+		sess, file, err := a.finder().Look(id)
 		if err != nil {
 			return session.Insight{}, err
 		}
@@ -109,7 +108,7 @@ func (a *app) packetCmd(id *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "packet", Short: message.HelpPacket.In(a.Lang), Long: message.HelpPacketLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			file, err := a.sessionFile(*id)
+			file, err := a.finder().File(*id)
 			if err != nil {
 				return err
 			}
@@ -123,28 +122,6 @@ func (a *app) packetCmd(id *string) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&n, "compaction", 0, message.HelpPacketN.In(a.Lang))
 	return cmd
-}
-
-// sessionFile finds the file of a session: by name, by what the host says in the
-// environment, or the newest.
-func (a *app) sessionFile(id string) (transcript.File, error) {
-	if id == "" {
-		id = host.SessionFrom(a.Getenv)
-	}
-	if id != "" {
-		return a.resolve(id)
-	}
-	list, err := transcript.List(a.hostDir)
-	if len(list) == 0 {
-		if err != nil {
-			return transcript.File{}, err
-		}
-		return transcript.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintSessions)}
-	}
-	if !a.JSON {
-		a.Note(message.UsingSession, list[0].ID)
-	}
-	return list[0], nil
 }
 
 func (a *app) printSurvey(file transcript.File, s session.Survey) error {

@@ -23,6 +23,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/llm"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -121,7 +123,7 @@ func (a *app) compressed(ctx context.Context, args []string) (_ *transcript.Sess
 	} else if ref, err = a.pickSession(ctx); err != nil {
 		return nil, err
 	}
-	file, err := a.resolve(ref)
+	file, err := a.finder().Resolve(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +174,7 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, prov provider, f
 // rememberClone puts a clone on the list of those that may be removed again.
 // Losing that is no failure of the command.
 func (a *app) rememberClone(s *transcript.Session, res *compress.Result) {
-	err := a.clones().Add(compress.CloneRecord{
+	err := compress.ClonesIn(a.store().Root()).Add(compress.CloneRecord{
 		ID: res.Clone.ID, Source: s.ID, Host: string(s.Host), Path: res.Clone.Path, Size: res.Clone.Bytes,
 		Created: a.Now().UTC().Format(time.RFC3339),
 	})
@@ -270,33 +272,20 @@ func resumeCommand(s *transcript.Session, id string) string {
 	return host.Of(s.Host).Resume(id)
 }
 
-// resolve finds a session and says what to do when it cannot.
-func (a *app) resolve(ref string) (transcript.File, error) {
-	file, err := transcript.Resolve(ref, a.hostDir)
-	if errors.Is(err, transcript.ErrNotFound) {
-		err := message.Fail(message.NoSuchSession, ref)
-		if near := nearest(ref, a.sessionNames()); near != "" {
-			return file, message.WithHint(err, message.HintDidYouMean, near)
-		}
-		return file, message.WithHint(err, message.HintSessions)
-	}
-	return file, a.findHint(err)
-}
-
 // pickSession asks on a terminal; elsewhere the session has to be named.
 func (a *app) pickSession(ctx context.Context) (string, error) {
 	in, ok := a.Stdin.(*os.File)
 	if !ok || !a.IsTTY(in.Fd()) || a.JSON {
 		return "", message.Misuse{Err: message.WithHint(message.Fail(message.NeedSession), message.HintSessions)}
 	}
-	rows, _, err := a.newestSessions(ctx, 10, sessionFilter{})
+	rows, _, err := a.newestSessions(ctx, 10, session.Filter{})
 	if err != nil {
 		return "", err
 	}
 	if len(rows) == 0 {
 		return "", message.Fail(message.NoSessions)
 	}
-	a.sessionTable(rows, true)
+	session.PrintRows(&a.Terminal, rows, true, a.short)
 	fmt.Fprint(a.Stderr, message.PickSession.Format(a.Lang, len(rows)))
 	line, err := terminal.ReadLine(ctx, in)
 	if err != nil {
@@ -515,7 +504,10 @@ func toolDoc(t compress.ToolPlan) toolsJSON {
 
 func (a *app) compressDoc(p *compress.Plan, prov provider, dry bool) compressJSON {
 	s := p.Session
-	live, _ := liveTokens(s)
+	live := recall.Estimate(s)
+	if s.HasUsage {
+		live = s.Usage.Tokens()
+	}
 	d := compressJSON{
 		Schema: 1, DryRun: dry,
 		Source: sourceJSON{s.ID, string(s.Host), s.Path, s.Lines, live, s.Problems.Counts},

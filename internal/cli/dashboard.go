@@ -18,6 +18,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -83,7 +84,7 @@ func (a *app) dashboardOptions() dashboard.Options {
 
 // dashboardSessions is the list of `overtone sessions`, all of it.
 func (a *app) dashboardSessions(ctx context.Context) ([]dashboard.Row, error) {
-	infos, _, err := a.newestSessions(ctx, 1<<30, sessionFilter{})
+	infos, _, err := a.newestSessions(ctx, 1<<30, session.Filter{})
 	if err != nil {
 		return nil, err
 	}

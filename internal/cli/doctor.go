@@ -17,11 +17,11 @@ func (a *app) doctorCmd() *cobra.Command {
 		Use: "doctor", Short: message.HelpDoctor.In(a.Lang), Long: message.HelpDoctorLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var session *store.Session // the one named, else the last one
-			if id != "" || len(a.recentSessions(1)) > 0 {
+			if id != "" || len(a.finder().Recent(1)) > 0 {
 				quiet := *a
 				quiet.JSON = true // the session is named in the findings
 				var err error
-				if session, err = quiet.session(id, true); err != nil {
+				if session, err = quiet.finder().Session(id, true); err != nil {
 					return err
 				}
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 // The library's own words are English only, and some are Go's; here they are
@@ -201,7 +202,7 @@ func flagNames(cmd *cobra.Command) []string {
 
 // unknownWord is a wrong word, with the one that may have been meant.
 func unknownWord(err error, word string, words []string, prefix string, cmd *cobra.Command) error {
-	if near := nearest(word, words); near != "" {
+	if near := workflow.Closest(word, words); near != "" {
 		return message.Misuse{Err: message.WithHint(err, message.HintDidYouMean, prefix+near)}
 	}
 	return message.Misuse{Err: message.WithHint(err, message.HintHelp, cmd.CommandPath())}

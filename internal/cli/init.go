@@ -8,6 +8,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/setup"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 // modes are what --mode takes.
@@ -98,7 +99,7 @@ func complete(cmd *cobra.Command, flag string, words []string) {
 func namedHost(name string) (*host.Host, error) {
 	h, ok := host.Named(name)
 	if !ok {
-		if near := nearest(name, host.Names()); near != "" {
+		if near := workflow.Closest(name, host.Names()); near != "" {
 			return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadHost, name), message.HintDidYouMean, near)}
 		}
 		return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadHost, name), message.HintHosts)}

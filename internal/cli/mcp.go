@@ -93,7 +93,7 @@ func (a *app) mcpRecall(ctx context.Context, args json.RawMessage) (string, erro
 		q.Limit = 8
 	}
 	if in.Session != "" {
-		f, err := a.resolve(in.Session)
+		f, err := a.finder().Resolve(in.Session)
 		if err != nil {
 			return "", err
 		}
@@ -134,7 +134,7 @@ func (a *app) mcpSession(args json.RawMessage) (transcript.File, error) {
 	if err := json.Unmarshal(args, &in); err != nil {
 		return transcript.File{}, err
 	}
-	return a.sessionFile(in.Session)
+	return a.finder().File(in.Session)
 }
 
 func (a *app) mcpPacket(ctx context.Context, args json.RawMessage) (string, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
-	"github.com/seed-6d03985f/overtone/internal/transcript"
+	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 func (a *app) recallCmd() *cobra.Command {
@@ -52,15 +51,11 @@ func (a *app) recallCmd() *cobra.Command {
 // index is what was said and done on this machine.
 func (a *app) index() (x *recall.Index, clear func()) {
 	progress, clear := a.byteBar(message.Indexing)
-	clones := a.clones().All()
+	clones := compress.ClonesIn(a.store().Root()).All()
 	return recall.Open(recall.Options{
 		Root: a.store().Root(), Dir: a.hostDir, Original: a.originalOf, Progress: progress,
 		Clone: func(id string) string { return clones[id].Source },
 	}), clear
-}
-
-func (a *app) clones() compress.Clones {
-	return compress.Clones(filepath.Join(a.store().Root(), "clones"))
 }
 
 // originalOf asks what compressions keep. Records of earlier versions are found
@@ -83,7 +78,7 @@ func (a *app) recallRef(ctx context.Context, ref string) error {
 	o, err := x.Exact(ctx, ref)
 	clear()
 	if err != nil {
-		return a.findHint(err)
+		return session.FindHint(err)
 	}
 	if a.JSON {
 		return a.PrintJSON(struct {
@@ -107,7 +102,7 @@ func (a *app) recallRef(ctx context.Context, ref string) error {
 // form of output.
 func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 	if q.Session != "" && !strings.HasPrefix(q.Session, "agent-") {
-		f, err := a.resolve(q.Session)
+		f, err := a.finder().Resolve(q.Session)
 		if err != nil {
 			return err
 		}
@@ -168,18 +163,6 @@ func (a *app) printHit(h *recall.Hit) {
 		at = m[1]
 	}
 	fmt.Fprintln(w, h.Snippet[at:])
-}
-
-// findHint says what to do about a session that cannot be found.
-func (a *app) findHint(err error) error {
-	var many *transcript.Ambiguous
-	switch {
-	case errors.As(err, &many):
-		return message.WithHint(message.Fail(message.ManySessions, many.Prefix, len(many.IDs), strings.Join(many.IDs[:min(4, len(many.IDs))], ", ")), message.HintSessions)
-	case errors.Is(err, transcript.ErrNotFound):
-		return message.WithHint(err, message.HintSessions)
-	}
-	return err
 }
 
 // byteBar is a progress line over bytes of session files. It shows only when

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/setup"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -89,7 +90,7 @@ func (s *Shell) Service(ctx context.Context, make func(setup.Env) (setup.Service
 }
 
 // FindHint says what to do about a session that cannot be found.
-func (s *Shell) FindHint(err error) error { return s.app.findHint(err) }
+func (s *Shell) FindHint(err error) error { return session.FindHint(err) }
 
 // Config is the user's settings.
 func (s *Shell) Config() (config.Config, []config.Problem) { return s.app.config() }

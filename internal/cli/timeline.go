@@ -35,7 +35,7 @@ func (a *app) timelineCmd() *cobra.Command {
 			if last < 1 {
 				return message.Misuse{Err: message.WithHint(message.Fail(message.LastBelowOne, last), message.HintHelp, cmd.CommandPath())}
 			}
-			s, _, err := a.look(id)
+			s, _, err := a.finder().Look(id)
 			if err != nil {
 				return err
 			}

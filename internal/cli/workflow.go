@@ -30,7 +30,7 @@ func (a *app) workflowCmd() *cobra.Command {
 	})
 	stop := cancel.RunE
 	cancel.RunE = func(cmd *cobra.Command, args []string) error {
-		sess, err := a.session(id, false)
+		sess, err := a.finder().Session(id, false)
 		if err != nil {
 			return err
 		}
@@ -333,7 +333,7 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 			if f.DAG.Len() == 0 {
 				return message.Misuse{Err: message.Fail(message.NoneTemplate)}
 			}
-			s, err := a.session(*id, false)
+			s, err := a.finder().Session(*id, false)
 			if err != nil {
 				return err
 			}
@@ -400,7 +400,7 @@ func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id
 	return &cobra.Command{
 		Use: use, Short: short.In(a.Lang), Args: usageArgs(args),
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := a.session(*id, false)
+			s, err := a.finder().Session(*id, false)
 			if err != nil {
 				return err
 			}
@@ -476,7 +476,7 @@ func (a *app) workflowStatus(id *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: message.HelpWorkflowStatus.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			sess, _, err := a.look(*id)
+			sess, _, err := a.finder().Look(*id)
 			if err != nil {
 				return err
 			}

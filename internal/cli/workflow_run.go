@@ -24,7 +24,7 @@ func (a *app) workflowRun(id *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "run STAGE", Short: message.HelpWorkflowRun.In(a.Lang), Long: message.HelpWorkflowRunLong.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sess, err := a.session(*id, false)
+			sess, err := a.finder().Session(*id, false)
 			if err != nil {
 				return err
 			}

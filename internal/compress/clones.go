@@ -24,6 +24,9 @@ type CloneRecord struct {
 // Clones is the folder with a file for each clone.
 type Clones string
 
+// ClonesIn is the list of clones below our folder.
+func ClonesIn(root string) Clones { return Clones(filepath.Join(root, "clones")) }
+
 // Add remembers a clone.
 func (d Clones) Add(c CloneRecord) error {
 	c.Schema = 1

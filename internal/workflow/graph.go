@@ -391,6 +391,14 @@ func Nearest(name string, known []string) []string {
 	return names
 }
 
+// Closest is the one that a mistyped name most likely means, "" when none is close.
+func Closest(name string, known []string) string {
+	if near := Nearest(name, known); len(near) > 0 {
+		return near[0]
+	}
+	return ""
+}
+
 // distance counts the letters to insert, leave out, change or swap with the next.
 func distance(a, b string) int {
 	if len(a) > 2*maxName || len(b) > 2*maxName {

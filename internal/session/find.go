@@ -1,0 +1,207 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
+)
+
+// Finder finds the session that a command is about.
+type Finder struct {
+	Home   *store.Home
+	Dir    func(*host.Host) string // of a host's own files
+	Getenv func(string) string
+	// Chosen is told which session was taken where none was named; it may be nil.
+	Chosen func(id string)
+}
+
+// Session finds the session that a command changes: by flag, or by what the host
+// puts into the environment of its tools. One that nobody knows yet may be meant
+// by its whole name; with recent, the session used last may be.
+func (f Finder) Session(id string, recent bool) (*store.Session, error) {
+	s, _, err := f.find(id, recent, false)
+	return s, err
+}
+
+// Look finds the session that a command shows. Any session that is listed will do,
+// also one that no hook has seen, and a beginning of its name; one that is not
+// there is an error. The file is empty where the host has none.
+func (f Finder) Look(id string) (*store.Session, transcript.File, error) {
+	return f.find(id, true, true)
+}
+
+func (f Finder) chose(id string) {
+	if f.Chosen != nil {
+		f.Chosen(id)
+	}
+}
+
+func (f Finder) find(id string, recent, must bool) (*store.Session, transcript.File, error) {
+	none := transcript.File{}
+	named := id != ""
+	if !named {
+		id = host.SessionFrom(f.Getenv)
+	}
+	if id == "" && recent {
+		if id = f.lastUsed(); id != "" {
+			f.chose(id)
+		}
+	}
+	if id == "" {
+		list := f.Recent(3)
+		if len(list) == 0 {
+			return nil, none, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintNoSession)}
+		}
+		return nil, none, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintSession, strings.Join(list, ", "))}
+	}
+	file := none
+	if named {
+		var err error
+		if id, file, err = f.whole(id, must); err != nil {
+			return nil, none, err
+		}
+	} else if known, err := transcript.Resolve(id, f.Dir); err == nil {
+		file = known
+	}
+	s, err := f.Home.Session(id)
+	if err != nil {
+		return nil, none, message.Misuse{Err: err}
+	}
+	return s, file, nil
+}
+
+// whole completes the beginning of a session's name.
+func (f Finder) whole(id string, must bool) (string, transcript.File, error) {
+	var found []string
+	for _, known := range f.Recent(math.MaxInt) {
+		switch {
+		case known == id:
+			file, _ := transcript.Resolve(id, f.Dir) // the host may have removed it
+			return id, file, nil
+		case strings.HasPrefix(known, id):
+			found = append(found, known)
+		}
+	}
+	file, err := transcript.Resolve(id, f.Dir)
+	var many *transcript.Ambiguous
+	switch {
+	case err == nil && file.ID != "":
+		if !slices.Contains(found, file.ID) {
+			found = append(found, file.ID)
+		}
+	case errors.As(err, &many):
+		return "", file, message.Misuse{Err: FindHint(err)}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], file, nil
+	case len(found) > 1:
+		return "", file, message.Misuse{Err: message.WithHint(message.Fail(message.AmbiguousID, id), message.HintSession, strings.Join(found[:min(5, len(found))], ", "))}
+	case !must:
+		return id, transcript.File{}, nil
+	}
+	// State of an older version may be all there is.
+	if s, err := f.Home.Session(id); err != nil {
+		return "", file, message.Misuse{Err: err}
+	} else if state, err := Peek(s); state != nil || err != nil {
+		return id, transcript.File{}, nil //nolint:nilerr // whoever reads it tells
+	}
+	return "", file, message.Misuse{Err: f.unknown(id)}
+}
+
+// unknown is the answer to a name that no session has.
+func (f Finder) unknown(id string) error {
+	err := message.Fail(message.NoSuchSession, id)
+	if near := workflow.Closest(id, f.Names()); near != "" {
+		return message.WithHint(err, message.HintDidYouMean, near)
+	}
+	return message.WithHint(err, message.HintSessions)
+}
+
+// lastUsed is the session used last, whoever knows it.
+func (f Finder) lastUsed() string {
+	id, when := "", time.Time{}
+	if list, err := f.Home.Sessions(); err == nil && len(list) > 0 {
+		id, when = list[0].ID, list[0].Modified
+	}
+	if files, err := transcript.List(f.Dir); err == nil && len(files) > 0 && files[0].ModTime.After(when) {
+		id = cmp.Or(files[0].ID, id)
+	}
+	return id
+}
+
+// Names are all sessions that can be named, newest first.
+func (f Finder) Names() []string {
+	names := f.Recent(math.MaxInt)
+	files, _ := transcript.List(f.Dir) // what cannot be listed is not offered
+	for _, file := range files {
+		if file.ID != "" && !slices.Contains(names, file.ID) {
+			names = append(names, file.ID)
+		}
+	}
+	return names
+}
+
+// Recent are the sessions that hooks have seen, newest first, at most n.
+func (f Finder) Recent(n int) []string {
+	list, err := f.Home.Sessions()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var ids []string
+	for _, s := range list[:min(n, len(list))] {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+// Resolve finds a session and says what to do when it cannot.
+func (f Finder) Resolve(ref string) (transcript.File, error) {
+	file, err := transcript.Resolve(ref, f.Dir)
+	if errors.Is(err, transcript.ErrNotFound) {
+		return file, f.unknown(ref)
+	}
+	return file, FindHint(err)
+}
+
+// File finds the file of a session: by name, by what the host says in the
+// environment, or the newest.
+func (f Finder) File(id string) (transcript.File, error) {
+	if id == "" {
+		id = host.SessionFrom(f.Getenv)
+	}
+	if id != "" {
+		return f.Resolve(id)
+	}
+	list, err := transcript.List(f.Dir)
+	if len(list) == 0 {
+		if err != nil {
+			return transcript.File{}, err
+		}
+		return transcript.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintSessions)}
+	}
+	f.chose(list[0].ID)
+	return list[0], nil
+}
+
+// FindHint says what to do about a session that cannot be found.
+func FindHint(err error) error {
+	var many *transcript.Ambiguous
+	switch {
+	case errors.As(err, &many):
+		return message.WithHint(message.Fail(message.ManySessions, many.Prefix, len(many.IDs), strings.Join(many.IDs[:min(4, len(many.IDs))], ", ")), message.HintSessions)
+	case errors.Is(err, transcript.ErrNotFound):
+		return message.WithHint(err, message.HintSessions)
+	}
+	return err
+}
