@@ -9,26 +9,31 @@ var (
 		ZH: "使用 1 到 63 個英文字母、數字、- 或 _",
 		EN: "use 1 to 63 letters, digits, - or _",
 	}
-	TeamNoHub        = Text{ZH: "設定裡沒有 hub 的位址", EN: "the settings name no hub"}
-	HintTeamHub      = Text{ZH: "hub 在執行嗎？（overtone-team up）用 overtone-team doctor 檢查", EN: "is the hub running (overtone-team up)? `overtone-team doctor` looks closer"}
-	HintTeamStreams  = Text{ZH: "overtone-team up 會建立它；在別人的 hub 上用 overtone-team up --hub URL", EN: "`overtone-team up` makes it; on somebody else's hub, `overtone-team up --hub URL`"}
-	TeamHubStuck     = Text{ZH: "hub 無法在 %s 開始服務", EN: "the hub does not come up at %s"}
-	HintTeamHubStuck = Text{ZH: "位址可能被占用；見 %s", EN: "perhaps the address is taken; see %s"}
-	TeamNoRoutes     = Text{ZH: "叢集的節點要知道其他節點的位址", EN: "a node of a cluster has to know the others"}
-	HintTeamRoutes   = Text{ZH: "--route tls://其他節點:6222，每個節點一個", EN: "--route tls://OTHER:6222, one for each"}
-	HintTeamCA       = Text{ZH: "從第一個節點複製整個 hub 資料夾", EN: "copy the whole hub folder from the first node"}
-	TeamUp           = Text{ZH: "hub 在 %s 執行中（租戶 %s）。邀請其他機器：overtone-team invite 名稱", EN: "the hub is up at %s (tenant %s). To let another machine in: overtone-team invite NAME"}
-	TeamPrepared     = Text{ZH: "hub %s 已備妥；這台機器叫 %s", EN: "hub %s is ready; this machine is %s"}
-	TeamJoined       = Text{ZH: "已加入：這台機器叫 %s。開始送出：overtone-team ship --install", EN: "joined: this machine is %s. To start shipping: overtone-team ship --install"}
-	TeamJoinedOther  = Text{ZH: "這台機器已經以 %s 的名字屬於一個 hub", EN: "this machine already belongs to a hub, as %s"}
-	HintTeamJoined   = Text{ZH: "用 --force 換過去", EN: "--force moves it"}
-	TeamUpTwice      = Text{ZH: "%s 的 hub 已經在執行", EN: "the hub of %s is running already"}
-	HintTeamUpTwice  = Text{ZH: "先停止另一個 overtone-team up", EN: "end the other `overtone-team up` first"}
-	HintTeamListen   = Text{ZH: "用 --listen（叢集則是 --cluster）選擇別的位址", EN: "choose another address with --listen, or --cluster"}
-	HintTeamKey      = Text{ZH: "hub 不認得這台機器的金鑰（可能有新的邀請取代了它）：在 hub 上執行 overtone-team invite %s，再在這裡 join --force", EN: "the hub does not know this machine's key; a later invitation may have replaced it: run `overtone-team invite %s` there, then `join --force` here"}
-	TeamNoNode       = Text{ZH: "這台機器上沒有 hub", EN: "there is no hub on this machine"}
-	HintTeamNoNode   = Text{ZH: "在執行 overtone-team up 的機器上邀請", EN: "invite on the machine that runs `overtone-team up`"}
-	TeamInvited      = Text{ZH: "%s 的邀請含有金鑰：用安全的方式傳過去，然後刪除", EN: "the invitation of %s holds keys: hand it over safely, then delete it"}
+	TeamNoHub              = Text{ZH: "設定裡沒有 hub 的位址", EN: "the settings name no hub"}
+	HintTeamHub            = Text{ZH: "hub 在執行嗎（overtone-team up）？這個名稱與埠從這裡連得到嗎？", EN: "is the hub running there (overtone-team up), and can its name and port be reached from here?"}
+	HintTeamTLS            = Text{ZH: "憑證要對得上名稱、時間與這個團隊的 CA：兩邊的時鐘對嗎？hub 啟動時用 --name 給了這個名稱嗎？它的憑證每次啟動時檢查並更新", EN: "its certificate has to fit the name, the time and this team's CA: are both clocks right, was the hub started with that --name? It looks at its certificate, and renews it, at each start"}
+	HintTeamStreams        = Text{ZH: "overtone-team up 會建立它；在別人的 hub 上用 overtone-team up --hub URL", EN: "`overtone-team up` makes it; on somebody else's hub, `overtone-team up --hub URL`"}
+	TeamHubStuck           = Text{ZH: "hub 無法在 %s 開始服務", EN: "the hub does not come up at %s"}
+	HintTeamHubStuck       = Text{ZH: "位址可能被占用；見 %s", EN: "perhaps the address is taken; see %s"}
+	TeamNoRoutes           = Text{ZH: "叢集的節點要知道其他節點的位址", EN: "a node of a cluster has to know the others"}
+	HintTeamRoutes         = Text{ZH: "--route tls://其他節點:6222，每個節點一個", EN: "--route tls://OTHER:6222, one for each"}
+	HintTeamCA             = Text{ZH: "從第一個節點複製整個 hub 資料夾", EN: "copy the whole hub folder from the first node"}
+	TeamUp                 = Text{ZH: "hub 在 %s 執行中（租戶 %s）。邀請其他機器：overtone-team invite 名稱", EN: "the hub is up at %s (tenant %s). To let another machine in: overtone-team invite NAME"}
+	TeamPrepared           = Text{ZH: "hub %s 已備妥；這台機器叫 %s", EN: "hub %s is ready; this machine is %s"}
+	TeamJoined             = Text{ZH: "已加入：這台機器叫 %s。開始送出：overtone-team ship --install", EN: "joined: this machine is %s. To start shipping: overtone-team ship --install"}
+	TeamJoinedOther        = Text{ZH: "這台機器已經以 %s 的名字屬於一個 hub", EN: "this machine already belongs to a hub, as %s"}
+	HintTeamJoined         = Text{ZH: "用 --force 換過去", EN: "--force moves it"}
+	TeamUpTwice            = Text{ZH: "%s 的 hub 已經在執行", EN: "the hub of %s is running already"}
+	HintTeamUpTwice        = Text{ZH: "先停止另一個 overtone-team up", EN: "end the other `overtone-team up` first"}
+	HintTeamListen         = Text{ZH: "用 --listen（叢集則是 --cluster）選擇別的位址", EN: "choose another address with --listen, or --cluster"}
+	HintTeamKey            = Text{ZH: "hub 不認得這台機器的金鑰（可能有新的邀請取代了它）：在 hub 上執行 overtone-team invite %s，再在這裡 join --force", EN: "the hub does not know this machine's key; a later invitation may have replaced it: run `overtone-team invite %s` there, then `join --force` here"}
+	TeamNoNode             = Text{ZH: "這台機器上沒有 hub", EN: "there is no hub on this machine"}
+	HintTeamNoNode         = Text{ZH: "在執行 overtone-team up 的機器上邀請", EN: "invite on the machine that runs `overtone-team up`"}
+	TeamUnknownMachine     = Text{ZH: "hub 不認得機器 %s", EN: "the hub knows no machine %s"}
+	HintTeamUnknownMachine = Text{ZH: "它認得的有：%s", EN: "it knows: %s"}
+	TeamRevoked            = Text{ZH: "%s 不能再連線了；團隊的金鑰它還有，要換金鑰見 docs/team.md", EN: "%s cannot connect any more; it still has the team's key: docs/team.md says how to change that"}
+	HelpTeamRevoke         = Text{ZH: "反過來：不再讓它連線", EN: "the opposite: it cannot connect any more"}
+	TeamInvited            = Text{ZH: "%s 的邀請含有金鑰：用安全的方式傳過去，然後刪除", EN: "the invitation of %s holds keys: hand it over safely, then delete it"}
 
 	TeamConnected     = Text{ZH: "已連上 %s", EN: "connected to %s"}
 	TeamOffline       = Text{ZH: "hub 暫時不在：%s", EN: "the hub is away: %s"}
@@ -44,6 +49,9 @@ var (
 	TeamNobody        = Text{ZH: "hub 上還沒有任何機器", EN: "no machine has shipped anything yet"}
 	TeamNoEvents      = Text{ZH: "沒有事件", EN: "no events"}
 	TeamSharing       = Text{ZH: "內容會離開這台機器的資料夾：", EN: "folders whose content leaves this machine:"}
+	TeamNotAFolder    = Text{ZH: "%s 不是這裡的資料夾", EN: "%s is no folder here"}
+	HintTeamNotFolder = Text{ZH: "寫出專案所在的資料夾，例如 overtone-team share .", EN: "name the folder that a project is in, such as overtone-team share ."}
+	TeamNeverShared   = Text{ZH: "%s 本來就沒有分享", EN: "%s was not shared"}
 	TeamSharesNone    = Text{ZH: "沒有任何資料夾的內容會離開這台機器（只有事件）", EN: "no content leaves this machine (events only)"}
 )
 
@@ -83,7 +91,7 @@ var (
 	HintTeamOld          = Text{ZH: "需要 nats-server 2.11 以上，然後執行 overtone-team up --hub URL", EN: "nats-server 2.11 or newer is needed; then run `overtone-team up --hub URL`"}
 	HintTeamOpen         = Text{ZH: "docs/team.md 列出每台機器的權限", EN: "docs/team.md lists the permissions of a machine"}
 	HintTeamMissing      = Text{ZH: "時間線只留最新的 2,000 行：shipper 離線太久就補不回來", EN: "a timeline keeps its newest 2,000 lines: what a shipper misses for longer is gone"}
-	TeamDoctorFailed     = Text{ZH: "hub 有 %d 個問題", EN: "%d problems with the hub"}
+	TeamDoctorFailed     = Text{ZH: "hub 有 %d 個問題", EN: "problems with the hub: %d"}
 	HintTeamDoctorFailed = Text{ZH: "每個問題後面都寫了做法", EN: "what to do stands below each"}
 )
 
@@ -96,8 +104,8 @@ var (
 	}
 	HelpTeamUp     = Text{ZH: "執行 hub，或備妥別人的 hub", EN: "run a hub, or prepare somebody else's"}
 	HelpTeamUpLong = Text{
-		ZH: "在前景執行內嵌的 nats-server：檔案儲存、TLS、每個租戶一個帳戶、每次確認前都寫入磁碟。\n三個節點：每台用 --node、--cluster、--route 執行，並先複製第一台的 hub 資料夾。",
-		EN: "Runs an embedded nats-server in the foreground: file store, TLS, an account for each tenant, on disk\nbefore anything is acknowledged. For three nodes run it on each with --node, --cluster and --route,\nafter copying the hub folder of the first.",
+		ZH: "在前景執行內嵌的 nats-server：檔案儲存、TLS、每個租戶一個帳戶、每次確認前都寫入磁碟。\n三個節點：每台用 --node、--cluster、--route 執行，並先複製第一台的 hub 資料夾（見 docs/team.md）；\n之後在任何一個節點上邀請的機器，三個節點都認得。",
+		EN: "Runs an embedded nats-server in the foreground: file store, TLS, an account for each tenant, on disk\nbefore anything is acknowledged. For three nodes run it on each with --node, --cluster and --route,\nafter copying the hub folder of the first (see docs/team.md); a machine that is invited on one of\nthem is known to all.",
 	}
 	HelpTeamListen    = Text{ZH: "機器連線的位址", EN: "address for machines"}
 	HelpTeamNames     = Text{ZH: "機器用來連線的名稱或 IP（可多個）", EN: "names or addresses by which machines reach it"}

@@ -207,6 +207,7 @@ func (p *proxy) cut(off bool) {
 // cluster is three nodes, every wire of which can be cut.
 type cluster struct {
 	nodes   []*process
+	args    []processArgs
 	clients []*proxy   // to each node
 	between [][]*proxy // that touch each node
 	sets    map[string]Settings
@@ -254,6 +255,7 @@ func startCluster(t testing.TB, machines []string) *cluster {
 	}
 	for i := range size {
 		p := &process{t: t, role: "node", args: args[i]}
+		c.args = append(c.args, args[i])
 		c.nodes = append(c.nodes, p)
 		p.start()
 		t.Cleanup(p.kill)
@@ -276,6 +278,24 @@ func startCluster(t testing.TB, machines []string) *cluster {
 			t.Fatalf("the cluster does not come up: %v", err)
 		}
 		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// invite lets a machine in on the last node, and waits until each of them knows it.
+func (c *cluster) invite(t testing.TB, machine string) {
+	t.Helper()
+	a := c.args[len(c.args)-1]
+	set, err := Node{Dir: a.Dir, Listen: a.Listen, Tenant: "team", Replicas: len(c.args), Now: time.Now}.Invite(machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range c.args {
+		set.Hub = []string{"tls://" + a.Listen}
+		h, err := DialNew(t.Context(), set, patience)
+		if err != nil {
+			t.Fatalf("node %d does not know %s: %v", i, machine, err)
+		}
+		h.Close()
 	}
 }
 
@@ -449,6 +469,7 @@ func prove(t *testing.T, size proofSize) string {
 		names = append(names, fmt.Sprintf("m%02d", i))
 	}
 	c := startCluster(t, names)
+	c.invite(t, "latecomer")
 	t.Logf("cluster up after %s", time.Since(begin).Round(time.Millisecond))
 	ctx, cancel := context.WithTimeout(context.Background(), size.limit)
 	defer cancel()

@@ -113,7 +113,12 @@ func Dial(s Settings, d Dialing) (*Hub, error) {
 		return nil, message.WithHint(fmt.Errorf("connect to the hub at %s: %w", shownHubs(s.Hub), err), message.HintTeamKey, s.Machine)
 	}
 	if err != nil {
-		return nil, message.WithHint(fmt.Errorf("connect to the hub at %s: %w", shownHubs(s.Hub), err), message.HintTeamHub)
+		hint := message.HintTeamHub
+		var cert *tls.CertificateVerificationError
+		if errors.As(err, &cert) {
+			hint = message.HintTeamTLS
+		}
+		return nil, message.WithHint(fmt.Errorf("connect to the hub at %s: %w", shownHubs(s.Hub), err), hint)
 	}
 	h.nc = nc
 	// A window of publications that wait for the hub's word is all that is ever

@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -54,22 +53,7 @@ type Node struct {
 	Now      func() time.Time
 }
 
-// user is a machine that may connect.
-type user struct {
-	Machine string `json:"machine"`
-	Tenant  string `json:"tenant"`
-	Key     string `json:"key"` // public
-}
-
-// users is the hub's list: public keys, and the team's recipients.
-type users struct {
-	Schema     int      `json:"schema"`
-	Users      []user   `json:"users"`
-	Recipients []string `json:"recipients"`
-}
-
 const (
-	usersFile    = "users.json"
 	adminSeed    = "admin.seed"
 	identityFile = "identity.txt"
 	adminName    = "overtone-admin"
@@ -136,7 +120,10 @@ func (n Node) Serve(ctx context.Context, ready func(url string)) error {
 	if !srv.ReadyForConnections(20 * time.Second) {
 		return message.WithHint(message.Fail(message.TeamHubStuck, n.Listen), message.HintTeamHubStuck, n.path("hub.log"))
 	}
-	url := "tls://" + srv.Addr().String()
+	_, port, err := net.SplitHostPort(srv.Addr().String())
+	if err != nil {
+		return err
+	}
 	admin, err := n.admin(srv)
 	if err != nil {
 		return err
@@ -162,7 +149,7 @@ func (n Node) Serve(ctx context.Context, ready func(url string)) error {
 		}
 	}
 	if ready != nil {
-		ready(url)
+		ready(strings.Join(n.urls(port), ", "))
 	}
 	return n.tend(ctx, srv, admin, known)
 }
@@ -182,7 +169,10 @@ func (n Node) settle(ctx context.Context, srv *server.Server, admin *Hub) error 
 	if err != nil {
 		return err
 	}
-	wants := admin.wants(n.Replicas, n.Keep, n.machines(list))
+	wants := admin.wants(n.Replicas, n.Keep, list.machines(n.Tenant))
+	if n.Cluster != "" {
+		wants = append(wants, admin.wantsUsers(n.Replicas))
+	}
 	for looks := 0; n.Cluster != "" && looks < settleLooks && !srv.JetStreamIsLeader(); {
 		if info, err := srv.Jsz(nil); err == nil && info.Meta != nil && info.Meta.Leader != "" {
 			if admin.has(ctx, wants) {
@@ -201,8 +191,8 @@ func (n Node) settle(ctx context.Context, srv *server.Server, admin *Hub) error 
 	return admin.ensure(wait, wants)
 }
 
-// tend takes new machines in while the node runs; known is the list that it
-// started with.
+// tend takes new machines in while the node runs, wherever in the cluster they
+// were invited; known is the list that it started with.
 func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []byte) error {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
@@ -211,6 +201,10 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		}
+		if n.Cluster != "" {
+			// A hub without a leader says nothing; the next look finds it.
+			_ = n.exchange(ctx, admin)
 		}
 		now, err := os.ReadFile(n.path(usersFile))
 		if err != nil || bytes.Equal(now, known) {
@@ -229,15 +223,6 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []
 			known = now
 		}
 	}
-}
-
-func (n Node) machines(list users) (names []string) {
-	for _, u := range list.Users {
-		if u.Tenant == n.Tenant {
-			names = append(names, u.Machine)
-		}
-	}
-	return names
 }
 
 // admin is a connection that may make streams. It never leaves the process, but
@@ -355,10 +340,6 @@ func (n Node) Invite(machine string) (Settings, error) {
 	if err := n.prepare(); err != nil {
 		return Settings{}, err
 	}
-	list, err := n.users()
-	if err != nil {
-		return Settings{}, err
-	}
 	pair, err := nkeys.CreateUser()
 	if err != nil {
 		return Settings{}, err
@@ -371,9 +352,11 @@ func (n Node) Invite(machine string) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	list.Users = slices.DeleteFunc(list.Users, func(u user) bool { return u.Machine == machine && u.Tenant == n.Tenant })
-	list.Users = append(list.Users, user{machine, n.Tenant, public})
-	if err := n.saveUsers(list); err != nil {
+	list, err := n.updateUsers(func(list *users) error {
+		list.say(user{Machine: machine, Tenant: n.Tenant, Key: public}, n.Now())
+		return nil
+	})
+	if err != nil {
 		return Settings{}, err
 	}
 	ca, err := os.ReadFile(n.path("ca.pem"))
@@ -392,14 +375,46 @@ func (n Node) Invite(machine string) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	for _, name := range n.names() {
-		s.Hub = append(s.Hub, "tls://"+net.JoinHostPort(name, port))
-	}
+	s.Hub = n.urls(port)
 	return s, nil
 }
 
-// names are where machines reach the node.
-func (n Node) names() []string {
+// Revoke shuts a machine out: its key is worth nothing any more.
+func (n Node) Revoke(machine string) error {
+	_, err := n.updateUsers(func(list *users) error {
+		if !slices.Contains(list.machines(n.Tenant), machine) {
+			return message.WithHint(message.Fail(message.TeamUnknownMachine, machine), message.HintTeamUnknownMachine, strings.Join(list.machines(n.Tenant), ", "))
+		}
+		list.say(user{Machine: machine, Tenant: n.Tenant, Gone: true}, n.Now())
+		return nil
+	})
+	return err
+}
+
+// urls are where machines reach the node, or its cluster.
+func (n Node) urls(port string) (list []string) {
+	for _, name := range n.addresses() {
+		if _, _, err := net.SplitHostPort(name); err != nil {
+			name = net.JoinHostPort(name, port)
+		}
+		list = append(list, "tls://"+name)
+	}
+	return list
+}
+
+// names are the addresses without their ports.
+func (n Node) names() (list []string) {
+	for _, name := range n.addresses() {
+		if host, _, err := net.SplitHostPort(name); err == nil {
+			name = host
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// addresses are where machines reach the node: names, some with a port.
+func (n Node) addresses() []string {
 	if len(n.Names) > 0 {
 		return n.Names
 	}
@@ -439,46 +454,8 @@ func (n Node) prepare() error {
 			return err
 		}
 	}
-	if _, err := os.Stat(n.path(usersFile)); errors.Is(err, fs.ErrNotExist) {
-		identity, recipient, err := NewIdentity()
-		if err != nil {
-			return err
-		}
-		if err := store.AtomicWrite(n.path(identityFile), []byte(identity+"\n"), 0o600); err != nil {
-			return err
-		}
-		return n.saveUsers(users{Recipients: []string{recipient}})
-	}
-	return nil
-}
-
-func (n Node) users() (users, error) {
-	var list users
-	data, err := os.ReadFile(n.path(usersFile))
-	if err != nil {
-		return list, err
-	}
-	if err := json.Unmarshal(data, &list); err != nil {
-		return list, fmt.Errorf("read %s: %w", n.path(usersFile), err)
-	}
-	if list.Schema > 1 {
-		return list, fmt.Errorf("read %s: written by a newer version (schema %d)", n.path(usersFile), list.Schema)
-	}
-	for _, u := range list.Users {
-		if !ValidMachine(u.Machine) || !ValidMachine(u.Tenant) || !nkeys.IsValidPublicUserKey(u.Key) {
-			return list, fmt.Errorf("read %s: user %q is not valid", n.path(usersFile), u.Machine)
-		}
-	}
-	return list, nil
-}
-
-func (n Node) saveUsers(list users) error {
-	list.Schema = 1
-	data, err := json.MarshalIndent(list, "", "  ")
-	if err != nil {
-		return err
-	}
-	return store.AtomicWrite(n.path(usersFile), append(data, '\n'), 0o600)
+	_, err := n.updateUsers(func(*users) error { return nil })
+	return err
 }
 
 // writeConfig writes the server's configuration. It is a file, and not values in
@@ -527,7 +504,7 @@ func (n Node) writeConfig() (string, error) {
 			fmt.Fprintf(&b, "      { nkey: %s }\n", adminKey)
 		}
 		for _, u := range list.Users {
-			if u.Tenant != tenant {
+			if u.Tenant != tenant || u.Gone {
 				continue
 			}
 			publish, subscribe := Permissions(u.Machine)
@@ -593,10 +570,17 @@ func (n Node) makeCertificate() error {
 			names = append(names, host)
 		}
 	}
-	if old, err := readCertificate(n.path("server.pem")); err == nil && old.NotAfter.After(n.Now().AddDate(0, 1, 0)) {
-		if !slices.ContainsFunc(names, func(name string) bool { return old.VerifyHostname(name) != nil }) {
+	if old, err := readCertificate(n.path("server.pem")); err == nil {
+		if old.NotAfter.After(n.Now().AddDate(0, 1, 0)) && !slices.ContainsFunc(names, func(name string) bool { return old.VerifyHostname(name) != nil }) {
 			return nil
 		}
+		// Machines that were invited by another name still come by that one.
+		names = append(names, old.DNSNames...)
+		for _, ip := range old.IPAddresses {
+			names = append(names, ip.String())
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
 	}
 	ca, err := readCertificate(n.path("ca.pem"))
 	if err != nil {

@@ -3,6 +3,7 @@
 package teamcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -163,6 +164,7 @@ func (p *program) invite() *cobra.Command {
 		listen string
 		tenant string
 		keep   time.Duration
+		revoke bool
 	)
 	cmd := &cobra.Command{
 		Use: "invite MACHINE", Short: p.in(message.HelpTeamInvite), Args: p.Args(cobra.ExactArgs(1)),
@@ -175,6 +177,13 @@ func (p *program) invite() *cobra.Command {
 			var s team.Settings
 			if _, err := os.Stat(team.NodeDir(root)); err == nil {
 				n := team.Node{Dir: team.NodeDir(root), Names: names, Listen: listen, Tenant: tenant, Replicas: own.Replicas, Now: p.Env().Now}
+				if revoke {
+					if err := n.Revoke(args[0]); err != nil {
+						return err
+					}
+					p.Note(message.TeamRevoked, args[0])
+					return nil
+				}
 				if s, err = n.Invite(args[0]); err != nil {
 					return err
 				}
@@ -183,7 +192,7 @@ func (p *program) invite() *cobra.Command {
 				}
 			} else {
 				// On somebody else's hub its keys are its owner's affair.
-				if own.Seed != "" {
+				if own.Seed != "" || revoke {
 					return message.WithHint(message.Fail(message.TeamNoNode), message.HintTeamNoNode)
 				}
 				s = own
@@ -200,6 +209,7 @@ func (p *program) invite() *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&revoke, "revoke", false, p.in(message.HelpTeamRevoke))
 	cmd.Flags().StringSliceVar(&names, "name", nil, p.in(message.HelpTeamNames))
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:4222", p.in(message.HelpTeamListen))
 	cmd.Flags().StringVar(&tenant, "tenant", "team", p.in(message.HelpTeamTenant))
@@ -279,13 +289,8 @@ func (p *program) share() *cobra.Command {
 				return err
 			}
 			if len(args) == 1 {
-				dir := args[0]
-				if !filepath.IsAbs(dir) {
-					dir = filepath.Join(p.Env().Dir, dir)
-				}
-				s.Share = slices.DeleteFunc(s.Share, func(d string) bool { return d == dir })
-				if !remove {
-					s.Share = append(s.Share, dir)
+				if s.Share, err = p.shared(s.Share, args[0], remove); err != nil {
+					return err
 				}
 				if err := s.Save(root); err != nil {
 					return err
@@ -310,6 +315,32 @@ func (p *program) share() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&remove, "remove", false, p.in(message.HelpTeamShareRm))
 	return cmd
+}
+
+// shared is the list with a folder more, or less. Hosts know folders by their real
+// path, so that is what is entered; one that is not there would be shared in
+// name only.
+func (p *program) shared(list []string, folder string, remove bool) ([]string, error) {
+	dir := folder
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.Env().Dir, dir)
+	}
+	dir = filepath.Clean(dir)
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		real = dir
+	}
+	left := slices.DeleteFunc(slices.Clone(list), func(d string) bool { return d == dir || d == real })
+	if remove {
+		if len(left) == len(list) {
+			return nil, message.Fail(message.TeamNeverShared, dir)
+		}
+		return left, nil
+	}
+	if info, err := os.Stat(real); folder == "" || err != nil || !info.IsDir() {
+		return nil, p.Usage(message.WithHint(message.Fail(message.TeamNotAFolder, cmp.Or(folder, `""`)), message.HintTeamNotFolder))
+	}
+	return append(left, real), nil
 }
 
 func (p *program) ship() *cobra.Command {

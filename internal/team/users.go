@@ -1,0 +1,283 @@
+package team
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"filippo.io/age"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// user is a machine that may connect, or one that may no longer.
+type user struct {
+	Machine string    `json:"machine"`
+	Tenant  string    `json:"tenant"`
+	Key     string    `json:"key,omitempty"` // public
+	At      time.Time `json:"at,omitzero"`
+	Gone    bool      `json:"gone,omitempty"`
+}
+
+// users is a node's list: public keys, and the team's recipients. Of two lists
+// there is one that both become, whoever looks first: see [users.merge].
+type users struct {
+	Schema     int       `json:"schema"`
+	Users      []user    `json:"users"`
+	Recipients []string  `json:"recipients"`
+	KeyAt      time.Time `json:"keyAt,omitzero"` // when the recipients were chosen
+}
+
+const usersFile = "users.json"
+
+// say enters what is said of a machine now: later than all that was said before,
+// whatever the clock shows.
+func (l *users) say(u user, now time.Time) {
+	u.At = now.UTC()
+	if u.At.Before(l.KeyAt) {
+		u.At = l.KeyAt
+	}
+	for _, old := range l.Users {
+		if old.Machine == u.Machine && old.Tenant == u.Tenant && !u.At.After(old.At) {
+			u.At = old.At.Add(1)
+		}
+	}
+	l.put(u)
+}
+
+// put enters a machine in the place of its former self.
+func (l *users) put(u user) {
+	l.Users = slices.DeleteFunc(l.Users, func(old user) bool { return old.Machine == u.Machine && old.Tenant == u.Tenant })
+	l.Users = append(l.Users, u)
+	slices.SortFunc(l.Users, func(a, b user) int {
+		return cmp.Or(strings.Compare(a.Tenant, b.Tenant), strings.Compare(a.Machine, b.Machine))
+	})
+}
+
+// machines are those of a tenant that may connect.
+func (l users) machines(tenant string) (names []string) {
+	for _, u := range l.Users {
+		if u.Tenant == tenant && !u.Gone {
+			names = append(names, u.Machine)
+		}
+	}
+	return names
+}
+
+// merge makes one list of two: of each machine what was said of it last. Whoever
+// was invited before the team got another key holds the old one, and is out.
+func (l users) merge(other users) users {
+	out := users{Schema: 1, Recipients: l.Recipients, KeyAt: l.KeyAt}
+	if other.KeyAt.After(l.KeyAt) {
+		out.Recipients, out.KeyAt = other.Recipients, other.KeyAt
+	}
+	newest := map[[2]string]user{}
+	for _, u := range slices.Concat(l.Users, other.Users) {
+		old, ok := newest[[2]string{u.Tenant, u.Machine}]
+		if !u.At.Before(out.KeyAt) && (!ok || u.At.After(old.At) || u.At.Equal(old.At) && u.Key > old.Key) {
+			newest[[2]string{u.Tenant, u.Machine}] = u
+		}
+	}
+	for _, u := range newest {
+		out.put(u)
+	}
+	return out
+}
+
+func (l users) check() error {
+	if l.Schema > 1 {
+		return fmt.Errorf("written by a newer version (schema %d)", l.Schema)
+	}
+	for _, u := range l.Users {
+		if !ValidMachine(u.Machine) || !ValidMachine(u.Tenant) || !u.Gone && !nkeys.IsValidPublicUserKey(u.Key) {
+			return fmt.Errorf("user %q is not valid", u.Machine)
+		}
+	}
+	return nil
+}
+
+func (n Node) users() (users, error) {
+	var list users
+	data, err := os.ReadFile(n.path(usersFile))
+	if err != nil {
+		return list, err
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return list, fmt.Errorf("read %s: %w", n.path(usersFile), err)
+	}
+	if err := list.check(); err != nil {
+		return list, fmt.Errorf("read %s: %w", n.path(usersFile), err)
+	}
+	return list, nil
+}
+
+// updateUsers changes the list under its lock: `invite` is one process, the node
+// that hears of other nodes' machines another. Where there is none, it makes one,
+// with a key for the team.
+func (n Node) updateUsers(change func(*users) error) (users, error) {
+	unlock, err := store.LockFolder(n.Dir)
+	if err != nil {
+		return users{}, err
+	}
+	defer unlock()
+	list, err := n.users()
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return list, err
+	}
+	if missing {
+		identity, recipient, err := NewIdentity()
+		if err != nil {
+			return list, err
+		}
+		if err := store.AtomicWrite(n.path(identityFile), []byte(identity+"\n"), 0o600); err != nil {
+			return list, err
+		}
+		list = users{Recipients: []string{recipient}, KeyAt: n.Now().UTC()}
+	}
+	before := list
+	before.Users = slices.Clone(list.Users)
+	if err := change(&list); err != nil {
+		return list, err
+	}
+	if !missing && reflect.DeepEqual(before, list) {
+		return list, nil
+	}
+	list.Schema = 1
+	data, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return list, err
+	}
+	return list, store.AtomicWrite(n.path(usersFile), append(data, '\n'), 0o600)
+}
+
+// The nodes of a cluster tell each other who may connect through the hub itself:
+// one key of a bucket holds the list, encrypted with what only nodes have, the
+// admin's seed. Machines may read the ciphertext, and nobody else can make one.
+const (
+	nodeBucket = "ovt_nodes"
+	nodeStream = "KV_" + nodeBucket
+	nodeKey    = "$KV." + nodeBucket + ".users"
+)
+
+func (h *Hub) wantsUsers(replicas int) want {
+	return want{nodeStream, max(1, replicas), 0, func(ctx context.Context) error {
+		_, err := h.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: nodeBucket, Description: "who may connect, for the nodes", History: 1, Storage: jetstream.FileStorage, Replicas: max(1, replicas),
+		})
+		return err
+	}}
+}
+
+// told is what nodes tell each other.
+type told struct {
+	users
+	Identity string `json:"identity"`
+}
+
+// exchange takes over what other nodes know of machines, and tells them what they
+// do not know.
+func (n Node) exchange(ctx context.Context, admin *Hub) error {
+	seed, err := os.ReadFile(n.path(adminSeed))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	m, err := admin.last(ctx, nodeStream, nodeKey)
+	if err != nil {
+		return err
+	}
+	var hub told
+	if m.Seq > 0 {
+		// What cannot be read is by nobody who may say anything, and is replaced.
+		if plain, err := openForNodes(seed, m.Data); err == nil && json.Unmarshal(plain, &hub) != nil || hub.check() != nil {
+			hub = told{}
+		}
+	}
+	list, err := n.updateUsers(func(l *users) error {
+		if hub.KeyAt.After(l.KeyAt) && hub.Identity != "" {
+			if err := store.AtomicWrite(n.path(identityFile), []byte(hub.Identity+"\n"), 0o600); err != nil {
+				return err
+			}
+		}
+		if merged := l.merge(hub.users); !sameUsers(merged, *l) {
+			*l = merged
+		}
+		return nil
+	})
+	if err != nil || sameUsers(list, hub.users) {
+		return err
+	}
+	identity, err := os.ReadFile(n.path(identityFile))
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(told{list, strings.TrimSpace(string(identity))})
+	if err != nil {
+		return err
+	}
+	sealed, err := sealForNodes(seed, data)
+	if err != nil {
+		return err
+	}
+	// Of two nodes that write at once one fails, and merges the next time.
+	_, err = admin.js.Publish(ctx, nodeKey, sealed, jetstream.WithExpectStream(nodeStream), jetstream.WithExpectLastSequencePerSubject(m.Seq))
+	return err
+}
+
+func sameUsers(a, b users) bool {
+	key := func(l users) string {
+		text, _ := json.Marshal(users{1, append([]user{}, l.Users...), append([]string{}, l.Recipients...), l.KeyAt}) // strings and times
+		return string(text)
+	}
+	return key(a) == key(b)
+}
+
+// nodeWork is scrypt's factor: the seed is random already, and needs no stretching.
+const nodeWork = 4
+
+func sealForNodes(seed, data []byte) ([]byte, error) {
+	r, err := age.NewScryptRecipient(strings.TrimSpace(string(seed)))
+	if err != nil {
+		return nil, err
+	}
+	r.SetWorkFactor(nodeWork)
+	var b bytes.Buffer
+	w, err := age.Encrypt(&b, r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(data); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func openForNodes(seed, sealed []byte) ([]byte, error) {
+	id, err := age.NewScryptIdentity(strings.TrimSpace(string(seed)))
+	if err != nil {
+		return nil, err
+	}
+	id.SetMaxWorkFactor(nodeWork)
+	r, err := age.Decrypt(bytes.NewReader(sealed), id)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(r, 8<<20))
+}
