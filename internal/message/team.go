@@ -46,6 +46,7 @@ var (
 	HintTeamRefused   = Text{ZH: "機器只能以自己的名字發布；權限見 docs/team.md", EN: "a machine publishes under its own name only; for the permissions see docs/team.md"}
 	TeamLeased        = Text{ZH: "session %s 由 %s 持有（到 %s）", EN: "session %s is held by %s (until %s)"}
 	HintTeamLeased    = Text{ZH: "在 %s 上執行 overtone-team handoff push", EN: "run `overtone-team handoff push` on %s first"}
+	HintTeamWentOn    = Text{ZH: "它在 %s 上繼續過：在那裡 handoff push，或在這裡先 overtone-team handoff pull %s", EN: "it went on at %s: push it there, or `overtone-team handoff pull %s` here first"}
 	TeamNobody        = Text{ZH: "hub 上還沒有任何機器", EN: "no machine has shipped anything yet"}
 	TeamNoEvents      = Text{ZH: "沒有事件", EN: "no events"}
 	TeamSharing       = Text{ZH: "內容會離開這台機器的資料夾：", EN: "folders whose content leaves this machine:"}
@@ -162,7 +163,9 @@ var (
 	TeamPushed         = Text{ZH: "session %s 已交出（%s）。在另一台機器上：overtone-team handoff pull %s", EN: "session %s is offered (%s). On the other machine: overtone-team handoff pull %s"}
 	TeamPushedDirty    = Text{ZH: "注意：有 %d 個檔案尚未 commit，不會跟著過去", EN: "note: %d files are not committed; they do not travel"}
 	TeamPulled         = Text{ZH: "session %s 從 %s 移到這裡", EN: "session %s came over from %s"}
-	TeamPulledBack     = Text{ZH: "session %s 收回了，在這裡繼續", EN: "session %s is taken back and goes on here"}
+	TeamPulledBack     = Text{ZH: "session %s 就在這裡，在這裡繼續", EN: "session %s is here, and goes on here"}
+	TeamHere           = Text{ZH: "session %s 已經在這裡的 %s 繼續", EN: "session %s goes on here already, in %s"}
+	HintTeamHere       = Text{ZH: "要換資料夾：先 overtone-team handoff push %s，再 pull --dir", EN: "for another folder: `overtone-team handoff push %s` first, then pull --dir"}
 	TeamBackup         = Text{ZH: "先前的檔案留在 %s", EN: "the file that was here before is kept at %s"}
 	TeamMovedNote      = Text{ZH: "[Overtone] 這個工作階段從機器 %s 移到了 %s，現在在這裡繼續。", EN: "[Overtone] This session has moved from machine %s to %s and goes on here."}
 	TeamMovedFolder    = Text{ZH: "專案資料夾原本是 %s，現在是 %s；先前提到的路徑請對應過來。", EN: "The project's folder was %s and is %s now; paths mentioned before are to be read accordingly."}
@@ -205,5 +208,5 @@ var (
 // Searching what the team has shared.
 var (
 	HelpTeamRecall = Text{ZH: "搜尋團隊分享過的內容", EN: "search what the team has shared"}
-	HintTeamRecall = Text{ZH: "搜尋了 %d 個分享過的 session；內容要 handoff push 過才會在這裡", EN: "%d shared sessions were searched; content is here once it was pushed (overtone-team handoff push)"}
+	HintTeamRecall = Text{ZH: "搜尋了 %d 個分享過的 session；分享的資料夾裡的工作由 ship 送出，對話要 handoff push 過才會在這裡", EN: "%d shared sessions were searched; `ship` sends the work of folders that are shared, conversations are here once they were pushed (overtone-team handoff push)"}
 )

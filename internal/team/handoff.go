@@ -99,6 +99,9 @@ func (m *Mover) Push(ctx context.Context, ref string, force bool) (Pushed, error
 		return out, message.WithHint(message.Fail(message.TeamTooLarge, message.Bytes(file.Size)), message.HintTeamTooLarge, file.ID)
 	}
 	before := session.ReadMoved(sess)
+	if err := m.mayOffer(ctx, file.ID, before); err != nil {
+		return out, err
+	}
 	lease, err := m.Hub.Take(ctx, file.ID, Taking, takingFor, m.Now)
 	if err != nil {
 		return out, err
@@ -137,7 +140,7 @@ func (m *Mover) Push(ctx context.Context, ref string, force bool) (Pushed, error
 		restore()
 		return out, message.WithHint(message.Fail(message.TeamAtWork, file.ID), message.HintTeamAtWork)
 	}
-	err = m.Hub.announce(ctx, Bundle{file.ID, m.Set.Machine, lease.Token})
+	err = m.Hub.announce(ctx, Bundle{Session: file.ID, Machine: m.Set.Machine, Token: lease.Token})
 	if err == nil {
 		out.Lease, err = m.Hub.Renew(ctx, lease, Offered, offeredFor, m.Now)
 	}
@@ -157,6 +160,23 @@ func (m *Mover) Push(ctx context.Context, ref string, force bool) (Pushed, error
 		}
 	}
 	return out, from.Record(store.On(message.EventSessionMoved, "from", m.Set.Machine, "token", lease.Token))
+}
+
+// mayOffer refuses what went on elsewhere since it was here, by what this machine
+// knows or by what the hub does: either may have forgotten. A pull comes first.
+func (m *Mover) mayOffer(ctx context.Context, id string, before *session.Moved) error {
+	if before == nil || before.Machine != m.Set.Machine {
+		return nil
+	}
+	holder, until := before.Holder, before.Expires
+	if holder == m.Set.Machine {
+		b, _, err := m.Hub.bundle(ctx, id)
+		if err != nil || b.Held <= before.Token || b.Holder == m.Set.Machine {
+			return err
+		}
+		holder = b.Holder
+	}
+	return message.WithHint(message.Fail(message.TeamLeased, id, holder, until.Local().Format(time.DateTime)), message.HintTeamWentOn, holder, id)
 }
 
 func bundleName(id string, token uint64) string { return fmt.Sprintf("session/%s/%d", id, token) }
@@ -317,9 +337,18 @@ type PullOptions struct {
 	Anyway bool   // although the folder stands at another commit
 }
 
-// Pull takes a session over: it goes on here, and nowhere else.
+// Pull takes a session over: it goes on here, and nowhere else. The id may be the
+// beginning of one.
 func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, error) {
 	var out Pulled
+	if !ValidToken(id) {
+		return out, message.WithHint(message.Fail(message.TeamNotOffered, id), message.HintTeamNotOffered)
+	}
+	if found, err := m.Hub.offered(ctx, id); err != nil {
+		return out, err
+	} else if found != "" {
+		id = found
+	}
 	sess, err := m.Home.Session(id)
 	if err != nil {
 		return out, err
@@ -335,13 +364,19 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	if bundle.Token == 0 {
 		return out, message.WithHint(message.Fail(message.TeamNotOffered, id), message.HintTeamNotOffered)
 	}
-	if bundle.Machine == m.Set.Machine {
+	// What is here already is not fetched: what was pushed is older than what was
+	// done here since, or it is the same.
+	went := session.ReadMoved(sess)
+	if bundle.Machine == m.Set.Machine || bundle.wentOnAt(went, m.Set.Machine) {
 		free, err := m.Hub.free(ctx, cur)
 		if err != nil {
 			return out, err
 		}
 		if free {
-			return m.takeBack(ctx, sess)
+			back, err := m.takeBack(ctx, sess, o)
+			if err != nil || back.Back {
+				return back, err
+			}
 		}
 	}
 	lease, err := m.Hub.Take(ctx, id, Taking, takingFor, m.Now)
@@ -409,6 +444,9 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	if out.Lease, err = m.Hub.Renew(ctx, lease, Held, heldFor, m.Now); err != nil {
 		return out, err
 	}
+	// From here on it is done to its end, whoever interrupts.
+	ctx = context.WithoutCancel(ctx)
+	_ = m.Hub.holds(ctx, out.Lease) // without it a lease that ends is taken anew by hand
 	if out.Backup, err = m.putInPlace(placed, out.Path); err != nil {
 		return out, err
 	}
@@ -432,20 +470,42 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	return out, nil
 }
 
-// takeBack ends an offer that nobody has taken: all is here still.
-func (m *Mover) takeBack(ctx context.Context, sess *store.Session) (Pulled, error) {
-	out := Pulled{Back: true}
+// wentOnAt reports whether a session went on at this machine last, as far as the
+// machine and the hub know: nobody had it since.
+func (b Bundle) wentOnAt(m *session.Moved, machine string) bool {
+	return m != nil && m.Machine == machine && m.Holder == machine && m.Phase == string(Held) && b.Token <= m.Token && b.Held <= m.Token
+}
+
+// takeBack goes on with what is here: of an offer that nobody has taken, or of a
+// session that is here already. Back is false where it is wanted in another
+// folder, and can be fetched there.
+func (m *Mover) takeBack(ctx context.Context, sess *store.Session, o PullOptions) (Pulled, error) {
+	var out Pulled
 	file, err := transcript.Resolve(sess.ID(), m.Dir)
 	if err != nil {
 		return out, err
 	}
+	here := firstCwd(file.Path)
+	if o.Folder != "" {
+		want, err := m.folder(Manifest{}, o)
+		if err != nil {
+			return out, err
+		}
+		if went := session.ReadMoved(sess); want != here && went != nil && went.Phase == string(Held) {
+			return out, message.WithHint(message.Fail(message.TeamHere, sess.ID(), here), message.HintTeamHere, sess.ID())
+		} else if want != here {
+			return out, nil
+		}
+	}
 	if out.Lease, err = m.Hub.Take(ctx, sess.ID(), Held, heldFor, m.Now); err != nil {
 		return out, err
 	}
+	out.Back = true
+	_ = m.Hub.holds(ctx, out.Lease)
 	if err := writeMoved(sess, m.Set.Machine, out.Lease, m.Now()); err != nil {
 		return out, err
 	}
-	out.Path, out.Folder, out.Resume = file.Path, firstCwd(file.Path), host.Of(file.Host).Resume(sess.ID())
+	out.Path, out.Folder, out.Resume = file.Path, here, host.Of(file.Host).Resume(sess.ID())
 	out.Manifest = Manifest{Session: sess.ID(), Host: file.Host, Machine: m.Set.Machine, Folder: out.Folder}
 	return out, nil
 }

@@ -345,8 +345,116 @@ func TestFenced(t *testing.T) {
 	if _, err := b.dial().Renew(ctx, stale, Held, time.Minute, stopped); !errors.Is(err, ErrLeaseLost) {
 		t.Errorf("a stale holder with a stopped clock takes it: %v", err)
 	}
-	if err := b.dial().announce(ctx, Bundle{claudeID, "beta", 1}); !errors.Is(err, ErrLeaseLost) {
+	if err := b.dial().announce(ctx, Bundle{Session: claudeID, Machine: "beta", Token: 1}); !errors.Is(err, ErrLeaseLost) {
 		t.Errorf("a stale holder's bundle counts: %v", err)
+	}
+}
+
+// TestHereAlready: what was pushed never replaces what was done since at the
+// machine that has it. Its lease ended while it slept, and nobody had it since: its
+// shipper gets it back, and so does a pull; a machine that was somewhere else all
+// the time does not get in between.
+func TestHereAlready(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	n := startNode(t)
+	a, b := n.machine(t, "alpha"), n.machine(t, "beta")
+	dirA, dirB := project(t, "parser"), project(t, "parser")
+	writeClaude(t, a, dirA)
+	a.set.Share = []string{dirA}
+	if _, err := a.mover().Push(ctx, claudeID, false); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.mover().Pull(ctx, claudeID[:8], PullOptions{Folder: dirB, Anyway: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const later = `{"type":"user","uuid":"later","cwd":"x","message":{"role":"user","content":"done at beta"}}` + "\n"
+	f, err := os.OpenFile(got.Path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(later); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	kept := func(what string) {
+		t.Helper()
+		if data, err := os.ReadFile(got.Path); err != nil || !strings.HasSuffix(string(data), later) {
+			t.Errorf("%s: what was done here is gone: %v", what, err)
+		}
+		sess, err := b.home.Session(claudeID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := session.ReadMoved(sess); m.Away(time.Now()) {
+			t.Errorf("%s: it does not go on: %+v", what, m)
+		}
+	}
+	again, err := b.mover().Pull(ctx, claudeID, PullOptions{})
+	if err != nil || !again.Back || again.Resume != got.Resume || again.Folder != got.Folder {
+		t.Errorf("pulled twice: %+v %v", again, err)
+	}
+	kept("pulled twice")
+	if _, err := b.mover().Pull(ctx, claudeID, PullOptions{Folder: dirA, Anyway: true}); err == nil {
+		t.Error("pulled over what was done here")
+	}
+	kept("pulled into another folder")
+
+	// The lease ends, as it does while a machine sleeps.
+	sleep := func() {
+		t.Helper()
+		sess, err := b.home.Session(claudeID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := b.dial()
+		cur, err := h.Lease(ctx, claudeID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cur, err = h.Renew(ctx, cur, Held, time.Second, time.Now); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeMoved(sess, "beta", cur, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+			if cur, err = h.Lease(ctx, claudeID); err == nil && cur.Holder == "" && session.ReadMoved(sess).Away(time.Now()) {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("the lease does not end: %+v %v", cur, err)
+			}
+		}
+	}
+	sleep()
+	b.ship()
+	kept("after sleep, shipped")
+	sleep()
+	if again, err := b.mover().Pull(ctx, claudeID, PullOptions{}); err != nil || !again.Back {
+		t.Errorf("pulled after sleep: %+v %v", again, err)
+	}
+	kept("after sleep, pulled")
+
+	// Alpha, which handed it over, cannot offer it again, even to a hub that has
+	// forgotten; but it can have it back after beta's lease has ended.
+	sleep()
+	a.ship()
+	if _, err := a.mover().Push(ctx, claudeID, false); err == nil {
+		sess, _ := a.home.Session(claudeID)
+		t.Errorf("alpha offers what beta has: %+v", session.ReadMoved(sess))
+	}
+	if _, err := a.mover().Pull(ctx, claudeID, PullOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.ship()
+	sess, err := b.home.Session(claudeID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := session.ReadMoved(sess); !m.Away(time.Now()) || m.Holder != "alpha" {
+		t.Errorf("beta goes on: %+v", m)
 	}
 }
 

@@ -44,6 +44,27 @@ func (s *Shipper) keepLeases(ctx context.Context, sessions []store.SessionInfo) 
 			if err := writeMoved(sess, s.Set.Machine, l, s.Now()); err != nil {
 				return err
 			}
+		case cur.Holder == "" && m.Phase == string(Held):
+			// It ended while this machine slept, or the hub was made anew. Nobody had
+			// it since: then it is ours again.
+			b, _, err := s.hub.bundle(ctx, info.ID)
+			if err != nil {
+				return err
+			}
+			if !b.wentOnAt(m, s.Set.Machine) {
+				continue
+			}
+			l, err := s.hub.Take(ctx, info.ID, Held, heldFor, s.Now)
+			if errors.Is(err, errNotAcknowledged) || errors.Is(err, errHubSilent) {
+				return err
+			}
+			if err != nil {
+				continue // somebody was faster; seen next time
+			}
+			_ = s.hub.holds(ctx, l)
+			if err := writeMoved(sess, s.Set.Machine, l, s.Now()); err != nil {
+				return err
+			}
 		case cur.Holder != "" && cur.Holder != s.Set.Machine && cur.Token > m.Token && cur.Phase == Held:
 			if err := writeMoved(sess, s.Set.Machine, cur, s.Now()); err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -182,6 +183,10 @@ type Bundle struct {
 	Session string `json:"session"`
 	Machine string `json:"machine"` // that pushed it
 	Token   uint64 `json:"token"`   // that it had
+	// Holder is the last machine that the session went on at, Held its token: who
+	// has it still, and lost its lease by sleeping too long, may have it again.
+	Holder string `json:"holder,omitempty"`
+	Held   uint64 `json:"held,omitempty"`
 }
 
 func bundleKey(session string) string { return leasePrefix + session + ".bundle" }
@@ -200,20 +205,38 @@ func (h *Hub) bundle(ctx context.Context, session string) (b Bundle, rev uint64,
 // announce tells where a session's bundle lies. One with a larger token stays:
 // then we are a former holder.
 func (h *Hub) announce(ctx context.Context, b Bundle) error {
-	data, err := json.Marshal(b)
-	if err != nil {
-		return err
-	}
+	return h.changeBundle(ctx, b.Session, func(old Bundle) (Bundle, error) {
+		b.Holder, b.Held = old.Holder, old.Held
+		if old.Token >= b.Token && old != b {
+			return old, ErrLeaseLost
+		}
+		return b, nil
+	})
+}
+
+// holds tells that a session goes on here.
+func (h *Hub) holds(ctx context.Context, l Lease) error {
+	return h.changeBundle(ctx, l.Session, func(old Bundle) (Bundle, error) {
+		if l.Token > old.Held {
+			old.Holder, old.Held = l.Holder, l.Token
+		}
+		return old, nil
+	})
+}
+
+func (h *Hub) changeBundle(ctx context.Context, session string, change func(Bundle) (Bundle, error)) error {
 	for range 5 {
-		old, rev, err := h.bundle(ctx, b.Session)
+		old, rev, err := h.bundle(ctx, session)
 		if err != nil {
 			return err
 		}
-		switch {
-		case old == b:
-			return nil
-		case old.Token >= b.Token:
-			return ErrLeaseLost
+		b, err := change(old)
+		if err != nil || b == old {
+			return err
+		}
+		data, err := json.Marshal(b)
+		if err != nil {
+			return err
 		}
 		wait, cancel := context.WithTimeout(ctx, dialTimeout)
 		_, err = h.js.Publish(wait, bundleKey(b.Session), data, jetstream.WithExpectStream(leaseStream), jetstream.WithExpectLastSequencePerSubject(rev))
@@ -228,5 +251,22 @@ func (h *Hub) announce(ctx context.Context, b Bundle) error {
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
-	return fmt.Errorf("%w: bundle of %s", errNotAcknowledged, b.Session)
+	return fmt.Errorf("%w: bundle of %s", errNotAcknowledged, session)
+}
+
+// offered finds a session that was pushed, by its id or the beginning of one.
+func (h *Hub) offered(ctx context.Context, ref string) (string, error) {
+	found := ""
+	_, err := h.each(ctx, leaseStream, bundleKey("*"), 1, time.Time{}, func(m stored) error {
+		id := strings.TrimSuffix(strings.TrimPrefix(m.Subject, leasePrefix), ".bundle")
+		switch {
+		case m.marker() || m.relayed() || !strings.HasPrefix(id, ref) || found == ref:
+		case id == ref || found == "" || found == id:
+			found = id
+		default:
+			return message.Fail(message.TeamManySessions, ref)
+		}
+		return nil
+	})
+	return found, err
 }
