@@ -208,5 +208,6 @@ var (
 // Searching what the team has shared.
 var (
 	HelpTeamRecall = Text{ZH: "搜尋團隊分享過的內容", EN: "search what the team has shared"}
+	TeamBadQuery   = Text{ZH: "要找什麼，要列出幾個（至少一個）？", EN: "what is to be looked for, and how many (at least one) are to be shown?"}
 	HintTeamRecall = Text{ZH: "搜尋了 %d 個分享過的 session；分享的資料夾裡的工作由 ship 送出，對話要 handoff push 過才會在這裡", EN: "%d shared sessions were searched; `ship` sends the work of folders that are shared, conversations are here once they were pushed (overtone-team handoff push)"}
 )

@@ -9,16 +9,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -455,6 +458,72 @@ func TestHereAlready(t *testing.T) {
 	}
 	if m := session.ReadMoved(sess); !m.Away(time.Now()) || m.Holder != "alpha" {
 		t.Errorf("beta goes on: %+v", m)
+	}
+}
+
+// TestRecallShared: a search finds whatever content was shared, conversations and
+// work, without secrets, and no longer what was taken back.
+func TestRecallShared(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	n := startNode(t)
+	a, b := n.machine(t, "alpha"), n.machine(t, "beta")
+	dir := project(t, "parser")
+	path := writeClaude(t, a, dir)
+	a.call("user-prompt-submit", host.ClaudeCode, map[string]any{"session_id": claudeID, "transcript_path": path, "cwd": dir, "prompt": "[workflow:quick] teach it zebras"})
+	sess, err := a.home.Session(claudeID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sess.Update(func(tx *store.Tx) error {
+		return tx.WriteContext("REVIEW", []byte("the tokenizer forgets quaggas; key "+planted))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	search := func(words string) (refs []string) {
+		t.Helper()
+		lib := Library{Hub: b.dial(), Root: b.home.Root()}
+		if _, problems, err := lib.Update(ctx); err != nil || len(problems) > 0 {
+			t.Fatal(err, problems)
+		}
+		list, total, err := lib.Search(ctx, recall.Query{Text: words, Limit: 10}, "")
+		if err != nil || total < len(list) {
+			t.Fatal(total, err)
+		}
+		for _, f := range list {
+			if f.Machine != "alpha" || f.Session != claudeID || strings.Contains(f.Snippet, planted) {
+				t.Errorf("%q: %+v", words, f)
+			}
+			refs = append(refs, fmt.Sprint(f.Ref[len(claudeID):], " ", f.Work))
+		}
+		slices.Sort(refs)
+		return refs
+	}
+	a.ship()
+	if got := search("quaggas"); got != nil {
+		t.Errorf("found before it was shared: %v", got)
+	}
+	a.set.Share = []string{dir}
+	a.ship()
+	if diff := cmp.Diff([]string{"#pipeline-context-REVIEW true"}, search("quaggas")); diff != "" {
+		t.Errorf("report (-want +got)\n%s", diff)
+	}
+	if got := search("zebras"); !slices.Contains(got, "#packet true") {
+		t.Errorf("packet: %v", got)
+	}
+	if got := search("Looking"); got != nil {
+		t.Errorf("a conversation that was not pushed: %v", got)
+	}
+	if _, err := a.mover().Push(ctx, claudeID, false); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"#a1 false"}, search("Looking")); diff != "" {
+		t.Errorf("conversation (-want +got)\n%s", diff)
+	}
+	a.set.Share = nil
+	a.ship()
+	if got := search("quaggas"); got != nil {
+		t.Errorf("found after it was taken back: %v", got)
 	}
 }
 

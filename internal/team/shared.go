@@ -1,23 +1,29 @@
 package team
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
-// Library is what the team has shared, on this machine: pushed sessions, decrypted,
-// in folders like the hosts' own, with an index over them. All of it can be made
-// again from the hub, for as long as the hub keeps it.
+// Library is what the team has shared, on this machine: pushed sessions and the
+// work of shared projects, decrypted, in folders like the hosts' own, with an index
+// over each. All of it can be made again from the hub, for as long as the hub
+// keeps it.
 type Library struct {
 	Hub  *Hub
 	Root string // $OVERTONE_HOME
@@ -42,15 +48,24 @@ func (l Library) Update(ctx context.Context) (n int, problems []error, err error
 			problems = append(problems, err)
 			continue
 		}
-		for id, info := range newestBundles(list) {
-			path, err := l.fetch(ctx, b.Machine, id, info)
+		sessions := map[string]bool{}
+		fetch := func(id string, info objectInfo, get func(context.Context, string, string, objectInfo) (string, error)) {
+			path, err := get(ctx, b.Machine, id, info)
 			if err != nil {
 				problems = append(problems, err)
-				continue
+				return
 			}
-			keep[path] = true
-			n++
+			keep[path], sessions[id] = true, true
 		}
+		for id, info := range newestBundles(list) {
+			fetch(id, info, l.fetch)
+		}
+		for _, info := range list {
+			if id, ok := strings.CutPrefix(info.Name, workName("")); ok && ValidToken(id) {
+				fetch(id, info, l.fetchWork)
+			}
+		}
+		n += len(sessions)
 	}
 	err = filepath.WalkDir(l.dir(), func(path string, e os.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() && filepath.Ext(path) == ".jsonl" && !keep[path] && len(problems) == 0 {
@@ -120,13 +135,59 @@ func (l Library) fetch(ctx context.Context, machine, id string, info objectInfo)
 	return path, store.LooseWrite(path+".digest", []byte(info.Digest), 0o600)
 }
 
+// fetchWork puts where a session's work stands in a file of its own, as a session
+// whose messages are its packet, its reports and its workflow.
+func (l Library) fetchWork(ctx context.Context, machine, id string, info objectInfo) (string, error) {
+	h := host.Of(host.ClaudeCode) // as an index reads it; the session may be of any host
+	path := h.SessionPath(filepath.Join(l.workDir(machine), string(h.Name)), "/"+machine, h.Sessions.Prefix+id+".jsonl")
+	if digest, err := os.ReadFile(path + ".digest"); err == nil && string(digest) == info.Digest {
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	w, err := l.Hub.readWork(ctx, info)
+	if err != nil {
+		return "", err
+	}
+	if w.Manifest.Session != id || w.Manifest.Machine != machine {
+		return "", fmt.Errorf("object %s of %s is not what it says", info.Name, machine)
+	}
+	var b bytes.Buffer
+	add := func(name, text string) {
+		if strings.TrimSpace(text) == "" {
+			return
+		}
+		line, _ := json.Marshal(map[string]any{ // strings
+			"type": "assistant", "uuid": name, "sessionId": id, "cwd": w.Folder, "timestamp": w.At.UTC().Format(time.RFC3339Nano),
+			"message": map[string]any{"role": "assistant", "content": []map[string]string{{"type": "text", "text": text}}},
+		})
+		b.Write(append(line, '\n'))
+	}
+	add("packet", w.Packet)
+	for _, name := range slices.Sorted(maps.Keys(w.Reports)) {
+		add(strings.TrimSuffix(strings.ReplaceAll(name, "--", "-"), ".md"), string(w.Reports[name]))
+	}
+	add("workflow", string(w.Workflow))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	if err := store.LooseWrite(path, b.Bytes(), 0o600); err != nil {
+		return "", err
+	}
+	return path, store.LooseWrite(path+".digest", []byte(info.Digest), 0o600)
+}
+
+func (l Library) workDir(machine string) string { return filepath.Join(l.dir(), machine, "work") }
+
 func (l Library) hostDir(machine string, h *host.Host) string {
 	return filepath.Join(l.dir(), machine, string(h.Name))
 }
 
-// Found is what a search found on one machine.
+// Found is what a search found on one machine: in a conversation, or in where the
+// work of a session stands.
 type Found struct {
 	Machine string
+	Work    bool
 	recall.Hit
 }
 
@@ -143,20 +204,28 @@ func (l Library) Search(ctx context.Context, q recall.Query, machine string) (li
 		if !e.IsDir() || !ValidMachine(e.Name()) || machine != "" && machine != e.Name() {
 			continue
 		}
-		res, err := l.index(e.Name()).Search(ctx, q)
-		if err != nil {
-			return nil, 0, err
-		}
-		total += res.Total
-		for _, hit := range res.Hits {
-			list = append(list, Found{e.Name(), hit})
+		for _, work := range []bool{false, true} {
+			res, err := l.index(e.Name(), work).Search(ctx, q)
+			if err != nil {
+				return nil, 0, err
+			}
+			total += res.Total
+			for _, hit := range res.Hits {
+				if work {
+					_, hit.Role, _ = strings.Cut(hit.Ref, "#")
+				}
+				list = append(list, Found{e.Name(), work, hit})
+			}
 		}
 	}
 	return list, total, nil
 }
 
-func (l Library) index(machine string) *recall.Index {
-	return recall.Open(recall.Options{
-		Root: filepath.Join(l.dir(), machine), Dir: func(h *host.Host) string { return l.hostDir(machine, h) },
-	})
+func (l Library) index(machine string, work bool) *recall.Index {
+	o := recall.Options{Root: filepath.Join(l.dir(), machine), Dir: func(h *host.Host) string { return l.hostDir(machine, h) }}
+	if work {
+		o.Root = l.workDir(machine)
+		o.Dir = func(h *host.Host) string { return filepath.Join(o.Root, string(h.Name)) }
+	}
+	return recall.Open(o)
 }

@@ -128,11 +128,7 @@ func (h *Hub) Work(ctx context.Context, ref, machine string) (Work, error) {
 		if !ok {
 			continue
 		}
-		var w Work
-		err = h.readObject(ctx, info, func(r io.Reader) error {
-			w.Manifest, w.Parcel, err = readBundle(r, io.Discard)
-			return err
-		})
+		w, err := h.readWork(ctx, info)
 		if err == nil && (w.Manifest.Session != v.Session || w.Manifest.Machine != v.Machine) {
 			err = fmt.Errorf("object %s of %s is not what it says", info.Name, v.Machine)
 		}
@@ -142,4 +138,12 @@ func (h *Hub) Work(ctx context.Context, ref, machine string) (Work, error) {
 		return Work{}, message.WithHint(message.Fail(message.TeamNoSession, ref), message.HintTeamNoSession)
 	}
 	return Work{}, message.WithHint(message.Fail(message.TeamNoWork, found[0].Session, found[0].Machine), message.HintTeamNoWork)
+}
+
+func (h *Hub) readWork(ctx context.Context, info objectInfo) (w Work, err error) {
+	err = h.readObject(ctx, info, func(r io.Reader) (err error) {
+		w.Manifest, w.Parcel, err = readBundle(r, io.Discard)
+		return err
+	})
+	return w, err
 }

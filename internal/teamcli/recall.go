@@ -20,6 +20,10 @@ func (p *program) recall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "recall QUERY", Short: p.in(message.HelpTeamRecall), Args: p.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			q.Text = strings.TrimSpace(strings.Join(args, " "))
+			if q.Text == "" || q.Limit < 1 {
+				return p.Usage(message.WithHint(message.Fail(message.TeamBadQuery), message.HintHelp, cmd.CommandPath()))
+			}
 			h, err := p.hub()
 			if err != nil {
 				return err
@@ -33,7 +37,6 @@ func (p *program) recall() *cobra.Command {
 			for _, problem := range problems {
 				fmt.Fprintln(p.Env().Stderr, "overtone-team: "+problem.Error())
 			}
-			q.Text = strings.Join(args, " ")
 			list, total, err := lib.Search(cmd.Context(), q, machine)
 			if err != nil {
 				return err
@@ -45,11 +48,12 @@ func (p *program) recall() *cobra.Command {
 			if p.JSON() {
 				type hit struct {
 					Machine string `json:"machine"`
+					Work    bool   `json:"work"` // not said, but where the work stands
 					recall.Hit
 				}
 				hits := []hit{}
 				for _, f := range list {
-					hits = append(hits, hit{f.Machine, f.Hit})
+					hits = append(hits, hit(f))
 				}
 				if err := p.PrintJSON(struct {
 					Schema   int    `json:"schema"`
@@ -72,7 +76,11 @@ func (p *program) recall() *cobra.Command {
 				if t, err := time.Parse(time.RFC3339, f.Time); err == nil {
 					head = append(head, t.Local().Format(time.DateTime))
 				}
-				fmt.Fprintf(p.Env().Stdout, "%s\n    %s\n", strings.Join(append(head, f.Role), "  "), f.Snippet)
+				head = append(head, f.Role)
+				if f.Copies > 0 {
+					head = append(head, message.RecallCopies.Format(p.Lang(), f.Copies))
+				}
+				fmt.Fprintf(p.Env().Stdout, "%s\n    %s\n", strings.Join(head, "  "), f.Snippet)
 			}
 			return nil
 		},
