@@ -14,6 +14,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/setup"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 // Shell lets another program of ours speak as this one does: flags, --json, help,
@@ -96,4 +97,4 @@ func (s *Shell) FindHint(err error) error { return session.FindHint(err) }
 func (s *Shell) Config() (config.Config, []config.Problem) { return s.app.config() }
 
 // Quote is a word as a shell reads it.
-func (s *Shell) Quote(word string) string { return shellQuote(word) }
+func (s *Shell) Quote(word string) string { return terminal.Quote(word) }

@@ -172,3 +172,14 @@ func (t *Terminal) Heading(text message.Text) {
 	fmt.Fprintln(t.Stdout)
 	t.Bold(t.Stdout, t.In(text))
 }
+
+// Quote is a word as a shell reads it, for commands that people copy.
+func Quote(s string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-~", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

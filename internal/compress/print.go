@@ -1,0 +1,218 @@
+package compress
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// Print shows what would be done, and what it would cost.
+func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
+	line := func(text message.Text, args ...any) { fmt.Fprintln(w, t.Format(text, args...)) }
+	s := p.Session
+	line(message.PlanHead, s.ID, s.Host, len(p.Turns), message.Thousands(p.Tokens))
+	if s.HasUsage {
+		line(message.PlanUsage, message.Thousands(int(s.Usage.Tokens())))
+	}
+	if dead := len(s.Entries) - len(p.View); dead > 0 {
+		line(message.PlanDead, dead)
+	}
+	if n := s.Problems.Unreadable(); n > 0 {
+		line(message.PlanProblems, n)
+	}
+	if len(p.Bands) > 0 {
+		rows := [][]string{t.Head(message.ColBand, message.ColTurns, message.ColMessages, message.ColTokens, message.ColTarget)}
+		for _, b := range p.Bands {
+			rows = append(rows, []string{b.Band.String(), fmt.Sprint(b.Turns), fmt.Sprint(b.Messages), message.Thousands(b.Tokens), message.Thousands(b.Target)})
+		}
+		t.Table(w, rows)
+	}
+	if g := p.Tools; g.Removed+g.Truncated+g.Thinking > 0 {
+		line(message.PlanTools, g.Removed, g.Truncated, g.Thinking, message.Thousands(g.Tokens))
+	}
+	if len(p.Skipped) > 0 {
+		line(message.PlanSkipped, counts(p.Skipped))
+	}
+	line(message.PlanTarget, message.Thousands(p.Target), percentLess(p.Tokens, p.Target))
+	if back.free() {
+		line(message.PlanLocal, back.label())
+		return
+	}
+	cost := t.In(message.CostUnknown)
+	if usd, known := back.cost(p); known {
+		cost = t.Format(message.CostAbout, usd)
+	}
+	line(message.PlanCost, back.label(), message.Thousands(p.Small.Input+p.Large.Input), message.Thousands(p.Small.Output+p.Large.Output), cost)
+}
+
+// PrintResult shows what came of it, and how to go on with the clone.
+func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
+	t.Say(message.DoneCounts, r.Stats.MessagesCompressed, r.Stats.MessagesFailed, r.Stats.MessagesSkipped, r.Cached)
+	t.Say(message.DoneContext, message.Thousands(r.Before), message.Thousands(r.After), percentLess(r.Before, r.After))
+	t.Say(message.DoneTokens, message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
+	if g := r.Tools; g.Removed+g.Truncated+g.Thinking > 0 {
+		t.Say(message.PlanTools, g.Removed, g.Truncated, g.Thinking, message.Thousands(g.Tokens))
+	}
+	if len(r.Lost) > 0 {
+		t.Say(message.DoneLost, counts(r.Lost))
+	}
+	if g := r.Gone; g.Sentences > 0 {
+		t.Say(message.DoneGone, g.Sentences, g.Requests, g.Decisions)
+	}
+	if len(r.Redacted) > 0 {
+		t.Say(message.DoneRedacted, counts(r.Redacted))
+	}
+	if r.InputTokens+r.OutputTokens > 0 {
+		t.Say(message.DoneSpent, r.InputTokens, r.OutputTokens)
+	}
+	shown := 0
+	for _, m := range r.Messages {
+		if m.Status == Failed && shown < 5 {
+			t.Note(message.DoneFailure, m.Line, m.Error)
+			shown++
+		}
+	}
+	if rest := r.Stats.MessagesFailed - shown; rest > 0 {
+		t.Note(message.DoneMore, rest)
+	}
+	t.Say(message.DoneClone, r.Clone.Path)
+	command := host.Of(p.Session.Host).Resume(r.Clone.ID)
+	if cwd := p.Session.CWD; cwd != "" && cwd != t.Dir {
+		command = "cd " + terminal.Quote(cwd) + " && " + command
+	}
+	t.Say(message.DoneResume, command)
+	if r.Stats.MessagesCompressed > 0 {
+		t.Say(message.DoneRecall, r.Clone.ID)
+	}
+}
+
+func percentLess(before, after int) int {
+	if before == 0 {
+		return 0
+	}
+	return 100 * (before - after) / before
+}
+
+// counts is how many of each kind there are.
+func counts[K cmp.Ordered](of map[K]int) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(of)) {
+		parts = append(parts, fmt.Sprintf("%v %d", k, of[k]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Document is the output of --json.
+type Document struct {
+	Schema int         `json:"schema"`
+	DryRun bool        `json:"dryRun"`
+	Source sourceJSON  `json:"source"`
+	Plan   planJSON    `json:"plan"`
+	Result *resultJSON `json:"result,omitempty"`
+	Resume string      `json:"resume,omitempty"`
+	CWD    string      `json:"cwd,omitempty"`
+	Packet string      `json:"packet,omitempty"`
+}
+
+type sourceJSON struct {
+	ID         string                         `json:"id"`
+	Host       string                         `json:"host"`
+	Path       string                         `json:"path"`
+	Lines      int                            `json:"lines"`
+	LiveTokens int64                          `json:"liveTokens"`
+	Problems   map[transcript.ProblemKind]int `json:"problems,omitempty"`
+}
+
+type planJSON struct {
+	Provider     string       `json:"provider"`
+	Model        string       `json:"model,omitempty"`
+	Turns        int          `json:"turns"`
+	Tokens       int          `json:"tokens"`
+	TargetTokens int          `json:"targetTokens"`
+	InputTokens  int          `json:"inputTokens"`
+	OutputTokens int          `json:"outputTokens"`
+	CostUSD      *float64     `json:"costUSD"`
+	Bands        []bandJSON   `json:"bands"`
+	Tools        toolsJSON    `json:"tools"`
+	Skipped      map[Skip]int `json:"skipped"`
+}
+
+type bandJSON struct {
+	Band
+	Turns        int `json:"turns"`
+	Messages     int `json:"messages"`
+	Tokens       int `json:"tokens"`
+	TargetTokens int `json:"targetTokens"`
+}
+
+type toolsJSON struct {
+	Removed   int `json:"removed"`
+	Truncated int `json:"truncated"`
+	Kept      int `json:"kept"`
+	Thinking  int `json:"thinking"`
+	Tokens    int `json:"tokens"`
+}
+
+type resultJSON struct {
+	ID       string         `json:"id"`
+	Path     string         `json:"path"`
+	Bytes    int64          `json:"bytes"`
+	Stats    Stats          `json:"stats"`
+	Cached   int            `json:"cached"`
+	Lost     map[string]int `json:"lostFacts"`
+	Redacted map[string]int `json:"redacted"`
+	Input    int            `json:"inputTokens"`
+	Output   int            `json:"outputTokens"`
+	Removed  int            `json:"removedLines"`
+	Before   int            `json:"contextTokensBefore"`
+	After    int            `json:"contextTokensAfter"`
+	Gone     extract.Losses `json:"gone"`
+	Messages []Message      `json:"messages"`
+}
+
+func toolDoc(t ToolPlan) toolsJSON {
+	return toolsJSON{t.Removed, t.Truncated, t.Kept, t.Thinking, t.Tokens}
+}
+
+// Document is the plan for programs.
+func (p *Plan) Document(back Backend, dry bool) Document {
+	s := p.Session
+	live := recall.Estimate(s)
+	if s.HasUsage {
+		live = s.Usage.Tokens()
+	}
+	d := Document{
+		Schema: 1, DryRun: dry,
+		Source: sourceJSON{s.ID, string(s.Host), s.Path, s.Lines, live, s.Problems.Counts},
+		Plan: planJSON{
+			Provider: back.Name(), Model: back.model, Turns: len(p.Turns), Tokens: p.Tokens, TargetTokens: p.Target,
+			InputTokens: p.Small.Input + p.Large.Input, OutputTokens: p.Small.Output + p.Large.Output, Bands: []bandJSON{}, Tools: toolDoc(p.Tools), Skipped: p.Skipped,
+		},
+	}
+	if usd, known := back.cost(p); known {
+		d.Plan.CostUSD = &usd
+	}
+	for _, b := range p.Bands {
+		d.Plan.Bands = append(d.Plan.Bands, bandJSON{b.Band, b.Turns, b.Messages, b.Tokens, b.Target})
+	}
+	return d
+}
+
+// Document is the result for programs.
+func (r *Result) Document() *resultJSON {
+	lost := map[string]int{}
+	for k, n := range r.Lost {
+		lost[k.String()] = n
+	}
+	return &resultJSON{r.Clone.ID, r.Clone.Path, r.Clone.Bytes, r.Stats, r.Cached, lost, r.Redacted, r.InputTokens, r.OutputTokens, r.RemovedEntries, r.Before, r.After, r.Gone, r.Messages}
+}
