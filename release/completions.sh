@@ -3,12 +3,11 @@
 set -eu
 dir=$1
 mkdir -p "$dir"
-HOME=$(mktemp -d)
-export HOME LANG=C
-bin=$HOME/overtone
-CGO_ENABLED=0 GOOS= GOARCH= GOFLAGS=-modcacherw GOPATH=${GOPATH:-$(go env GOPATH)} go build -o "$bin" ./cmd/overtone
-"$bin" completion bash >"$dir/overtone.bash"
-"$bin" completion zsh >"$dir/_overtone"
-"$bin" completion fish >"$dir/overtone.fish"
-"$bin" completion powershell >"$dir/overtone.ps1"
-rm -rf "$HOME"
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
+# Built with the caches at hand; only the program itself runs in a home of its own.
+CGO_ENABLED=0 GOOS= GOARCH= go build -o "$home/overtone" ./cmd/overtone
+for shell in bash zsh fish powershell; do
+	case $shell in bash) file=overtone.bash ;; zsh) file=_overtone ;; fish) file=overtone.fish ;; *) file=overtone.ps1 ;; esac
+	HOME=$home LANG=C "$home/overtone" completion $shell >"$dir/$file"
+done
