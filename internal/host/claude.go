@@ -35,7 +35,7 @@ var claudeHost = Host{
 	Resume: func(session string) string { return "claude --resume " + session },
 	Decode: decodeClaude, Encode: encodeHooks,
 	// Sub-agents' files lie deeper, or beside the sessions under a name of theirs.
-	Sessions: SessionFiles{Dir: "projects", Depth: 1, Except: "agent-"},
+	Sessions: SessionFiles{Dir: "projects", Depth: 1, ByProject: true, Except: "agent-"},
 	AgentTranscript: func(transcript, agent string) string {
 		return filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "subagents", "agent-"+filepath.Base(agent)+".jsonl")
 	},

@@ -127,10 +127,11 @@ type Host struct {
 
 // SessionFiles tells a host's session files from the others in its folder.
 type SessionFiles struct {
-	Dir    string // below the host's own folder
-	Depth  int    // how many folders stand between it and the files, at most
-	Prefix string // of the files' names
-	Except string // a prefix of files that are not sessions; "" = none
+	Dir       string // below the host's own folder
+	Depth     int    // how many folders stand between it and the files, at most
+	Prefix    string // of the files' names
+	ByProject bool   // the first folder is named after the project
+	Except    string // a prefix of files that are not sessions; "" = none
 }
 
 // Match reports whether a file is called like a session.

@@ -20,7 +20,7 @@ type File struct {
 	Path    string
 	Host    Host
 	ID      string
-	Folder  string // Claude Code: the project's folder name; Codex: the day
+	Folder  string // the project's, where the host sorts by projects
 	Size    int64
 	ModTime time.Time
 	Inode   uint64 // 0 where the system has none
@@ -51,7 +51,11 @@ func List(dir func(*host.Host) string) ([]File, error) {
 			case e.IsDir() && rel != "." && strings.Count(rel, "/") >= h.Sessions.Depth:
 				return fs.SkipDir
 			case !e.IsDir() && h.Sessions.Match(e.Name()):
-				files = appendFile(files, path, h.Name, pathpkg.Dir(rel), e)
+				folder := ""
+				if h.Sessions.ByProject {
+					folder = pathpkg.Dir(rel)
+				}
+				files = appendFile(files, path, h.Name, folder, e)
 			}
 			return nil
 		}))

@@ -475,7 +475,7 @@ func (s *Session) setTitle(raw []byte, rank int) {
 }
 
 // maxTitle bounds what a list shows of a prompt.
-const maxTitle = 100
+const maxTitle = 200
 
 // titleOf is the first words of a text, on one line. Prompts may be megabytes of
 // pasted output: only their front is looked at.
