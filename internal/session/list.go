@@ -115,13 +115,20 @@ func PrintRows(t *terminal.Terminal, rows []Row, numbered bool, short func(path 
 		if r.Estimated {
 			tokens = "~" + tokens
 		}
-		row = append(row, message.Short(r.ID, 13), r.Host, message.Tail(short(r.Project), 32), age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), message.Bytes(r.Size))
+		row = append(row, message.Short(r.ID, 13), r.Host, message.Tail(short(r.Project), 60), age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), message.Bytes(r.Size))
 		if cloned {
 			row = append(row, message.Short(r.CloneOf, 13))
 		}
-		out = append(out, append(row, message.Short(r.Title, 48)))
+		out = append(out, append(row, r.Title))
 	}
-	t.Table(w, out)
+	// Of what there is no room for, the size goes first: a session is known by its
+	// title and its age.
+	id := len(head)
+	host, project, age, tokens, compacted, size := id+1, id+2, id+3, id+4, id+5, id+6
+	t.Rows(w, out, terminal.Plan{
+		Cut: []int{len(out[0]) - 1}, Paths: []int{project}, Right: []int{age, tokens, compacted, size},
+		Drop: []int{size, compacted, project, host, tokens},
+	})
 }
 
 func age(d time.Duration) string {

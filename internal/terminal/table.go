@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,7 +28,73 @@ func (t *Terminal) Table(w io.Writer, rows [][]string) { t.columns(w, rows, true
 // Pairs prints names and what they are, without a head.
 func (t *Terminal) Pairs(w io.Writer, rows [][]string) { t.columns(w, rows, false) }
 
-func (t *Terminal) columns(w io.Writer, rows [][]string, head bool) {
+// Plan says what a table of many columns does where there is little room. A date or
+// a number that is cut tells nothing, so only the columns named here are.
+type Plan struct {
+	Cut   []int // may be cut at their end
+	Paths []int // may be cut at their beginning, as a path's end says most
+	Drop  []int // left out when that does not do, the first one first
+	Right []int // numbers: their ends stand below each other
+}
+
+// Rows prints a table of one line for each row, by a plan.
+func (t *Terminal) Rows(w io.Writer, rows [][]string, p Plan) {
+	widths := measure(rows)
+	for _, row := range rows {
+		for _, i := range p.Right {
+			row[i] = strings.Repeat(" ", widths[i]-Columns(row[i])) + row[i]
+		}
+	}
+	if room := t.Width(w); room > 0 {
+		columns, ok := p.choose(widths, room)
+		if !ok {
+			t.stack(w, rows, true, room)
+			return
+		}
+		for n, row := range rows {
+			kept := make([]string, len(columns))
+			for k, i := range columns {
+				if kept[k] = cut(row[i], widths[i]); slices.Contains(p.Paths, i) {
+					kept[k] = cutFront(row[i], widths[i])
+				}
+			}
+			rows[n] = kept
+		}
+		widths = measure(rows)
+	}
+	t.lines(w, rows, widths, true)
+}
+
+// choose says which columns there is room for, and narrows widths. Rather than cut
+// a name so that nobody knows it, a column is left out; only where none is left to
+// leave out names become that short.
+func (p Plan) choose(widths []int, room int) (columns []int, ok bool) {
+	for _, short := range []int{leastName, leastCut} {
+		for dropped := range len(p.Drop) + 1 {
+			var had, least []int
+			columns = columns[:0]
+			for i, n := range widths {
+				if slices.Contains(p.Drop[:dropped], i) {
+					continue
+				}
+				columns, had, least = append(columns, i), append(had, n), append(least, n)
+				if slices.Contains(p.Cut, i) || slices.Contains(p.Paths, i) {
+					least[len(least)-1] = min(short, n)
+				}
+			}
+			if narrow(had, least, room) {
+				for k, i := range columns {
+					widths[i] = had[k]
+				}
+				return columns, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// measure is how wide each column is.
+func measure(rows [][]string) []int {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
@@ -39,10 +106,19 @@ func (t *Terminal) columns(w io.Writer, rows [][]string, head bool) {
 			widths[i] = max(widths[i], Columns(cell))
 		}
 	}
+	return widths
+}
+
+func (t *Terminal) columns(w io.Writer, rows [][]string, head bool) {
+	widths := measure(rows)
 	if room := t.Width(w); room > 0 && !fit(widths, room) {
 		t.stack(w, rows, head, room)
 		return
 	}
+	t.lines(w, rows, widths, head)
+}
+
+func (t *Terminal) lines(w io.Writer, rows [][]string, widths []int, head bool) {
 	for n, row := range rows {
 		for _, line := range layOut(row, widths) {
 			if head && n == 0 {
@@ -58,10 +134,21 @@ const (
 	gap       = 2
 	leastCell = 8  // a column is not made narrower than this
 	leastLast = 20 // nor the last one, which is broken into lines
+	leastName = 24 // nor one that a plan cuts, while others can be left out
+	leastCut  = 14 // nor then
 )
 
 // fit narrows the widest columns until the table has room; false when it cannot.
 func fit(widths []int, room int) bool {
+	least := make([]int, len(widths))
+	for i := range least {
+		least[i] = leastCell
+	}
+	least[len(least)-1] = leastLast
+	return narrow(widths, least, room)
+}
+
+func narrow(widths, least []int, room int) bool {
 	total := gap * (len(widths) - 1)
 	for _, n := range widths {
 		total += n
@@ -69,11 +156,7 @@ func fit(widths []int, room int) bool {
 	for total > room {
 		widest := -1
 		for i, n := range widths {
-			least := leastCell
-			if i == len(widths)-1 {
-				least = leastLast
-			}
-			if n > least && (widest < 0 || n > widths[widest]) {
+			if n > least[i] && (widest < 0 || n > widths[widest]) {
 				widest = i
 			}
 		}
@@ -114,14 +197,15 @@ func (t *Terminal) stack(w io.Writer, rows [][]string, head bool, room int) {
 	for _, row := range rows {
 		for i, cell := range row {
 			switch {
-			case cell == "":
+			case strings.TrimSpace(cell) == "":
 			case i == 0:
 				for _, line := range Wrap(cell, room) {
 					t.Bold(w, line)
 				}
 			default:
+				cell = strings.TrimSpace(cell)
 				if i < len(names) && names[i] != "" {
-					cell = names[i] + ": " + cell
+					cell = strings.TrimSpace(names[i]) + ": " + cell
 				}
 				for _, line := range Wrap(cell, room-gap) {
 					fmt.Fprintln(w, "  "+line)
@@ -145,6 +229,22 @@ func cut(s string, most int) string {
 	return s
 }
 
+// cutFront keeps the end.
+func cutFront(s string, most int) string {
+	over := Columns(s) - most
+	if over <= 0 {
+		return s
+	}
+	n := 0
+	for i, r := range s {
+		if n > over {
+			return "…" + s[i:]
+		}
+		n += Columns(string(r))
+	}
+	return s
+}
+
 // Wrap breaks a text into lines, between words where it can.
 func Wrap(s string, most int) []string {
 	var lines []string
@@ -160,12 +260,13 @@ func Wrap(s string, most int) []string {
 				at = i
 				break
 			}
-			if r == ' ' {
+			// A number and its sign stay together.
+			if r == ' ' && !strings.HasPrefix(s[i:], " %") {
 				space = i
 			}
 		}
 		switch {
-		case at < len(s) && s[at] == ' ':
+		case at < len(s) && s[at] == ' ' && !strings.HasPrefix(s[at:], " %"):
 		case space > 0:
 			at = space
 		case at == 0: // one character that is wider than the room

@@ -69,3 +69,48 @@ func TestColour(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsFit: each row is one line that fits, a cell that may not be cut is whole
+// or not there, and what is left out is what the plan names first.
+func TestRowsFit(t *testing.T) {
+	t.Parallel()
+	print := func(width string) string {
+		var out strings.Builder
+		a := &Terminal{Env: Env{Getenv: func(k string) string { return map[string]string{"COLUMNS": width}[k] }}}
+		a.Rows(&out, [][]string{
+			{"WHEN", "PROJECT", "TOKENS", "SIZE", "TITLE"},
+			{"2026-11-15", "/home/mei/a/folder/of/projects/shop-api", "114,424", "88 kB", "加上公開 API 的速率限制，每分鐘六十次"},
+			{"2026-11-14", "~/x", "9", "1 B", "short"},
+		}, Plan{Cut: []int{4}, Paths: []int{1}, Drop: []int{3, 1, 2}, Right: []int{2, 3}})
+		return out.String()
+	}
+	for width, want := range map[string]string{
+		"": `WHEN        PROJECT                                   TOKENS   SIZE  TITLE
+2026-11-15  /home/mei/a/folder/of/projects/shop-api  114,424  88 kB  加上公開 API 的速率限制，每分鐘六十次
+2026-11-14  ~/x                                            9    1 B  short
+`,
+		"80": `WHEN        PROJECT                     TOKENS   SIZE  TITLE
+2026-11-15  …der/of/projects/shop-api  114,424  88 kB  加上公開 API 的速率限制…
+2026-11-14  ~/x                              9    1 B  short
+`,
+		"40": `WHEN        TITLE
+2026-11-15  加上公開 API 的速率限制，每…
+2026-11-14  short
+`,
+		"20": `2026-11-15
+`,
+	} {
+		got := print(width)
+		if width == "20" {
+			got = got[:len("2026-11-15\n")]
+		}
+		for line := range strings.Lines(got) {
+			if n := Columns(strings.TrimSuffix(line, "\n")); width == "80" && n > 80 || width == "40" && n > 40 {
+				t.Errorf("%d columns: %q", n, line)
+			}
+		}
+		if got != want {
+			t.Errorf("at %q:\n%s\nwant:\n%s", width, got, want)
+		}
+	}
+}
