@@ -72,14 +72,27 @@ func eventOf(e store.Entry, lang message.Lang) shownEvent {
 	}
 	for _, f := range e.Data() {
 		raw, _ := f.Value.(json.RawMessage)
-		text := string(raw)
-		var plain string
-		if json.Unmarshal(raw, &plain) == nil {
-			text = plain
+		text := plain(raw)
+		if text == "" {
+			continue // nothing is told by it
 		}
 		v.Data = append(v.Data, shownField{message.Short(f.Key, 80), message.Short(text, maxField)})
 	}
 	return v
+}
+
+// plain is a value as people read it: a string without its quotes, a list of
+// strings with commas.
+func plain(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		return strings.Join(list, ", ")
+	}
+	return string(raw)
 }
 
 func (v shownEvent) has(word string) bool {

@@ -1,11 +1,13 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"hash/fnv"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,8 +47,15 @@ func progressOf(s *workflow.State) *progress {
 		return nil
 	}
 	done, total := s.Progress()
+	// Where agents are at work, that is where it stands, not at the stage after them.
+	var at []string
+	for _, a := range s.ActiveAgents.All() {
+		if a.Stage != "" && !slices.Contains(at, a.Stage) {
+			at = append(at, a.Stage)
+		}
+	}
 	return &progress{
-		s.WorkflowType, s.Phase(), s.CurrentStage, s.Active, done, total, s.ActiveAgents.Len(), s.Unverified(), s.FailCount + s.RejectCount,
+		s.WorkflowType, s.Phase(), cmp.Or(strings.Join(at, " ∥ "), s.CurrentStage), s.Active, done, total, s.ActiveAgents.Len(), s.Unverified(), s.FailCount + s.RejectCount,
 	}
 }
 

@@ -5,7 +5,7 @@ import { Audit } from './audit.js'
 import { Fleet } from './fleet.js'
 import { Recall } from './recall.js'
 import { Session } from './session.js'
-import { ago, Badge, bytes, Empty, learn, number, project, short, t, tokens, useTick } from './ui.js'
+import { ago, Badge, bytes, Empty, learn, number, project, Section, short, span, t, tokens, useTick } from './ui.js'
 
 const route = () => {
   const [, page, id] = location.hash.match(/^#\/?(\w*)\/?(.*)$/) || []
@@ -79,7 +79,7 @@ function App() {
     ? 'This page needs the link that “overtone dashboard” printed in the terminal. · 請使用 overtone dashboard 在終端機印出的連結開啟此頁。' : error}</p></main>`
   if (!ready) return html`<main class="lonely"><h1>Overtone</h1><p role="status">…</p></main>`
   const hosts = [...new Set(rows.map(r => r.info && r.info.host).filter(Boolean))].sort()
-  const list = here.page === 'sessions' || here.page === 'session'
+  const list = !['recall', 'audit', 'fleet'].includes(here.page)
   return html`
     <a class="skip" href="#main" onClick=${e => { e.preventDefault(); document.getElementById('main').focus() }}>${t('skip')}</a>
     <${Top} here=${here} state=${state} link=${link} say=${l => { speak(l); setSpoken(l) }} />
@@ -91,7 +91,7 @@ function App() {
         ${here.page === 'fleet' && state.fleet && html`<${Fleet} />`}
         ${here.page === 'session' && (detail && detail.id === here.id ? html`<${Session} detail=${detail} state=${state} />`
           : html`<p class="quiet pad" role="status">${rows.some(r => r.id === here.id) ? t('loading') : t('noSuchSession')}</p>`)}
-        ${here.page === 'sessions' && html`<${Welcome} rows=${rows} />`}
+        ${(here.page === 'sessions' || !pages.has(here.page) || here.page === 'fleet' && !state.fleet || here.page === 'audit' && !state.audit) && html`<${Welcome} rows=${rows} state=${state} />`}
       </main>
     </div>`
 }
@@ -117,6 +117,7 @@ function Top({ here, state, link, say }) {
   </header>`
 }
 
+const pages = new Set(['session', 'sessions', 'recall', 'audit', 'fleet'])
 const page = 80
 
 function List({ rows, hosts, id }) {
@@ -157,8 +158,8 @@ function Item({ r, on }) {
   </a></li>`
 }
 
-function Welcome({ rows }) {
-  const active = rows.filter(r => r.work && r.work.active).length
+function Welcome({ rows, state }) {
+  const working = rows.filter(r => r.work && r.work.active), active = working.length
   const compactions = rows.reduce((n, r) => n + (r.info ? r.info.compactions : 0), 0)
   const size = rows.reduce((n, r) => n + (r.info ? r.info.size : 0), 0)
   return html`<section class="card page welcome" aria-labelledby="title">
@@ -171,7 +172,32 @@ function Welcome({ rows }) {
     </dl>
     <p>${t(rows.length ? 'pickOne' : 'noSessions')}</p>
     <p class="quiet">${t('keys')}</p>
-  </section>`
+  </section>
+  ${rows.length > 0 && html`<${Section} id="w-work" title=${t('atWork')} note=${active > 0 ? number(active) : ''}>
+    ${active === 0 ? html`<${Empty}>${t('nothingAtWork')}</>` : html`<ul class="boundaries">${working.slice(0, 8).map(r => html`<li key=${r.id}>
+      <span class="pulse" aria-hidden="true"></span><a href=${'#/s/' + encodeURIComponent(r.id)}>${short((r.info || {}).title || r.id, 100)}</a>
+      <span>${r.work.type} ${r.work.done}/${r.work.total}</span>${r.work.stage && html`<${Badge} kind="live">${r.work.stage}</>`}
+      ${r.work.unverified > 0 && html`<${Badge} kind="warn">${t('unverifiedN', r.work.unverified)}</>`}</li>`)}</ul>`}
+  </>`}
+  ${state.audit && rows.length > 0 && html`<${Short} />`}`
+}
+
+// Short is the audit in two sentences, for those who have not asked for it yet.
+function Short() {
+  const [r, setReport] = useState(null)
+  useEffect(() => {
+    const stop = new AbortController()
+    get('audit', { since: '30d' }, stop.signal).then(setReport, () => { /* the audit's own page tells why */ })
+    return () => stop.abort()
+  }, [])
+  const x = r && r.totals
+  const sum = k => x.lost.names[k] + x.lost.commands[k] + x.lost.numbers[k]
+  return html`<${Section} id="w-short" title=${t('inShort')}>
+    ${!x ? html`<p class="quiet" role="status">${t('auditing')}</p>` : html`
+      ${x.compactions === 0 ? html`<p>${t('short.none')}</p>` : html`<p>${t('short.mid', number(x.midWork), number(x.compactions), x.waitKnown ? span(x.waitMs / 1000) : t('unknown'))}</p>`}
+      ${x.compactions > 0 && sum('needed') > 0 && html`<p>${t('short.needed', number(sum('needed')), Math.round(100 * sum('inSummary') / sum('needed')), Math.round(100 * sum('inSummaryOrHandover') / sum('needed')))}</p>`}
+      <p><a href="#/audit">${t('short.more')}</a></p>`}
+  </>`
 }
 
 render(html`<${App} />`, document.getElementById('app'))

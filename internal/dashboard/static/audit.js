@@ -16,6 +16,7 @@ export function Audit() {
     return () => stop.abort()
   }, [since])
   const x = r && r.totals
+  const known = r ? (r.models || []).reduce((s, m) => s + (m.usd || 0), 0) : 0
   const tile = (key, value, hot) => html`<div class=${hot ? 'hot' : ''}><dt>${t(key)}</dt><dd>${value}</dd></div>`
   return html`<section class="card page" aria-labelledby="title">
       <h2 id="title" tabindex="-1">${t('nav.audit')}</h2>
@@ -29,7 +30,7 @@ export function Audit() {
         ${tile('nav.sessions', number(x.sessions))}${tile('requests', number(x.requests))}${tile('compactions', number(x.compactions))}
         ${tile('midWork', number(x.midWork), x.midWork > 0)}${tile('atBoundary', number(x.atBoundary))}
         ${tile('waited', x.waitKnown ? span(x.waitMs / 1000) : t('unknown'))}
-        ${tile('toRepay', x.requestsToRepay == null ? t('unknown') : x.requestsToRepay.toFixed(1))}${tile('listPrice', money(x.usd))}
+        ${tile('toRepay', x.requestsToRepay == null ? t('unknown') : number(+x.requestsToRepay.toFixed(x.requestsToRepay < 100 ? 1 : 0)))}${x.usd == null && known > 0 ? html`<div><dt>${t('listPriceKnown', tokens(x.unpricedTokens))}</dt><dd>${money(known)}</dd></div>` : tile('listPrice', money(x.usd))}
       </dl>`}
     </section>
     ${x && x.sessions > 0 && html`
@@ -55,11 +56,18 @@ function Lost({ lost }) {
 
 function WhatIf({ w }) {
   const all = Math.max(1, w.happened, w.atBoundary + w.forced, w.lateAtBoundary + w.lateForced)
-  const bar = (label, parts) => html`<div class="measure"><span class="what">${label}</span>
-    <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="room" width="100" height="6" />${parts.map(([n, kind], i) => html`<rect class=${kind} x=${100 * parts.slice(0, i).reduce((s, p) => s + p[0], 0) / all} width=${100 * n / all} height="6" />`)}</svg>
-    <span class="sizes">${number(parts.reduce((s, p) => s + p[0], 0))}</span></div>`
-  return html`${bar(t('happened'), [[w.happened, 'warned']])}${bar(t('policyWould'), [[w.atBoundary, 'done'], [w.forced, 'tier-emergency']])}${bar(t('asLate'), [[w.lateAtBoundary, 'done'], [w.lateForced, 'tier-emergency']])}
-    <p class="quiet">${t('whatIfWords', number(w.atBoundary), number(w.forced), number(w.notNeeded), number(w.unknown))} ${t('asLateWords')}</p>`
+  // Colour never tells alone: each bar's parts stand beside it in words.
+  const kinds = { boundary: 'done', forced: 'tier-emergency', mid: 'tier-emergency', between: 'between' }
+  const bar = (label, parts) => {
+    const seen = parts.filter(([n]) => n > 0)
+    return html`<div class="measure wide"><span class="what">${label}</span>
+      <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="room" width="100" height="6" />${seen.map(([n, kind], i) => html`<rect class=${kinds[kind]} x=${100 * seen.slice(0, i).reduce((s, p) => s + p[0], 0) / all} width=${100 * n / all} height="6" />`)}</svg>
+      <span class="sizes"><b>${number(parts.reduce((s, p) => s + p[0], 0))}</b> ${seen.map(([n, kind]) => t('if.' + kind, number(n))).join(' · ')}</span></div>`
+  }
+  return html`${bar(t('happened'), [[w.happenedAtBoundary, 'boundary'], [w.happenedMidWork, 'mid'], [w.happened - w.happenedAtBoundary - w.happenedMidWork, 'between']])}
+    ${bar(t('policyWould'), [[w.atBoundary, 'boundary'], [w.forced, 'forced']])}${bar(t('asLate'), [[w.lateAtBoundary, 'boundary'], [w.lateForced, 'forced']])}
+    <ul class="legend"><li><i class="block good"></i>${t('if.legend.boundary')}</li><li><i class="block bad"></i>${t('if.legend.forced')}</li><li><i class="block between"></i>${t('if.legend.between')}</li></ul>
+    <p class="quiet gap">${w.notNeeded > 0 ? t('ifNotNeeded', number(w.notNeeded)) + ' ' : ''}${t('asLateWords')}${w.unknown > 0 ? ' ' + t('ifUnknown', number(w.unknown)) : ''}</p>`
 }
 
 // Tokens by day; the number of compactions stands in the table below.
@@ -68,7 +76,10 @@ function Days({ days }) {
   const list = days.slice(-120)
   useEffect(() => {
     if (!box.current || list.length === 0) return
-    const xs = list.map(d => Date.parse(d.name + 'T12:00:00') / 1000)
+    // Days on which nothing happened keep their place, and the outer ones their whole width.
+    const day = d => Math.round(Date.parse(d.name + 'T12:00:00Z') / 864e5)
+    const xs = list.map(day)
+    const name = n => new Intl.DateTimeFormat(document.documentElement.lang, { month: 'numeric', day: 'numeric', timeZone: 'UTC' }).format(n * 864e5)
     const width = () => Math.max(240, box.current.clientWidth)
     const axis = { stroke: colour('--ink-2'), font: '12px ' + colour('--font'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 } }
     const parts = [['cacheRead', '--accent-2'], ['cacheWrite', '--tier-ready'], ['input', '--good'], ['output', '--bad']]
@@ -76,8 +87,8 @@ function Days({ days }) {
     let under = list.map(() => 0)
     const sums = parts.map(([k]) => (under = list.map((d, i) => under[i] + d.tokens[k])))
     const u = new uPlot({
-      width: width(), height: 220, legend: { show: false }, cursor: { show: false }, scales: { x: { time: true }, y: { range: (_, lo, hi) => [0, hi * 1.05 || 1] } },
-      axes: [axis, { ...axis, size: 56, values: (_, v) => v.map(tokens) }],
+      width: width(), height: 220, legend: { show: false }, cursor: { show: false }, scales: { x: { time: false, range: (_, lo, hi) => [lo - 0.6, hi + 0.6] }, y: { range: (_, lo, hi) => [0, hi * 1.05 || 1] } },
+      axes: [{ ...axis, grid: { show: false }, incrs: [1, 2, 5, 7, 14, 30, 60], values: (_, v) => v.map(n => Number.isInteger(n) ? name(n) : '') }, { ...axis, size: 56, values: (_, v) => v.map(tokens) }],
       series: [{}, ...parts.map(([, c]) => ({ stroke: colour(c), fill: colour(c), paths: uPlot.paths.bars({ size: [0.7, 40] }), points: { show: false } })).reverse()],
     }, [xs, ...sums.reverse()], box.current)
     const size = new ResizeObserver(() => u.setSize({ width: width(), height: 220 }))

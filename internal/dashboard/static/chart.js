@@ -3,6 +3,16 @@
 import { html, useEffect, useRef, useState } from './vendor/htm-preact.js'
 import { number, t, tokens } from './ui.js'
 
+// A label of the axis in the page's language; the day stands where it changes.
+function moment(v, byTime, incr, before) {
+  if (!byTime) return Number.isInteger(v) ? number(v) : ''
+  const show = o => new Intl.DateTimeFormat(document.documentElement.lang, { hour12: false, ...o }).format(v * 1000)
+  const day = show({ month: 'numeric', day: 'numeric' })
+  if (incr >= 86400) return day
+  const clock = show({ hour: '2-digit', minute: '2-digit', ...(incr < 60 ? { second: '2-digit' } : {}) })
+  return before == null || new Date(before * 1000).toDateString() !== new Date(v * 1000).toDateString() ? clock + '\n' + day : clock
+}
+
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 export function Context({ context, tiers, compactions, boundaries }) {
@@ -57,9 +67,9 @@ export function Context({ context, tiers, compactions, boundaries }) {
       for (const k of compactions) {
         if (!k.ts) continue
         const x = u.valToPos(at(k.ts), 'x', true)
-        c.strokeStyle = colour('--accent'); c.lineWidth = 1.5 * r
+        c.strokeStyle = colour('--ink'); c.lineWidth = 1.5 * r
         c.beginPath(); c.moveTo(x, u.bbox.top); c.lineTo(x, u.bbox.top + u.bbox.height); c.stroke()
-        c.fillStyle = colour('--accent')
+        c.fillStyle = colour('--ink')
         c.fillText('#' + k.n, x + 4 * r, u.bbox.top + 12 * r)
       }
       for (const b of boundaries) {
@@ -77,7 +87,7 @@ export function Context({ context, tiers, compactions, boundaries }) {
     const u = new uPlot({
       width: width(), height: 260, legend: { show: false }, cursor: { y: false, points: { size: 6 } },
       scales: { x: { time: byTime }, y: { range: [0, top] } },
-      axes: [{ ...axis }, { ...axis, size: 52, values: (_, list) => list.map(tokens) }],
+      axes: [{ ...axis, values: (_, list, i, space, incr) => list.map((v, k) => moment(v, byTime, incr, list[k - 1])) }, { ...axis, size: 52, values: (_, list) => list.map(tokens) }],
       series: [{}, { stroke: colour('--accent-2'), width: 2, fill: colour('--fill'), points: { show: n < 60, size: 4 }, paths: uPlot.paths.linear() }],
       hooks: {
         draw: [marks],
@@ -104,7 +114,8 @@ export function Context({ context, tiers, compactions, boundaries }) {
     <div class="chart" ref=${box} role="img" aria-label=${words}></div>
     <p class="quiet at" ref=${plot} aria-hidden="true"></p>
     <ul class="legend" aria-label=${t('legend')}>
-      <li><i class="swatch accent"></i>${t('legend.compaction')}</li>
+      <li><i class="swatch"></i>${t('legend.context')}</li>
+      <li><i class="swatch up-down"></i>${t('legend.compaction')}</li>
       <li><span class="good" aria-hidden="true">▲</span> ${t('legend.taken')}</li>
       <li><span class="bad" aria-hidden="true">✕</span> ${t('legend.refused')}</li>
       ${context.window ? html`<li><i class="swatch dash"></i>${t('legend.tiers')}</li>` : html`<li>${t('windowUnknown')}</li>`}

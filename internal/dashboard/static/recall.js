@@ -28,6 +28,7 @@ export function Recall({ hosts }) {
     </form>
     <div aria-live="polite">
       ${asked && !found && !error && html`<p class="quiet" role="status">${t('searching')}</p>`}
+      ${!asked && html`<p class="quiet">${t('recallHint')}</p>`}
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${found && (found.total === 0 ? html`<${Empty}>${t('noMatch')}</>` : html`<p class="quiet">${t('hits', number(found.hits.length), number(found.total))}</p>`)}
     </div>

@@ -12,7 +12,7 @@ export function Session({ detail, state }) {
   return html`
     <header class="head">
       <a class="up" href="#/">‹ ${t('nav.sessions')}</a>
-      <h2 id="title" tabindex="-1">${i.title ? short(i.title, 160) : d.id}</h2>
+      <h2 id="title" tabindex="-1">${i.title ? short(i.title, 240) : d.id}</h2>
       <p class="chips">
         <${Badge} kind="host">${i.host || t('oursOnly')}</>
         ${i.project && html`<span title=${i.project}>${project(i.project)}</span>`}
@@ -139,6 +139,10 @@ function Lazy({ id, n, given, summary, children }) {
   </details>`
 }
 
+// The reason was written in the language of that day; in another one the page has
+// words for its kind.
+const told = b => /[\u3400-\u9fff]/.test(b.reason || '') === (document.documentElement.lang !== 'en') ? b.reason : word('cause', b.cause || '') || b.reason
+
 function Boundaries({ d }) {
   const [only, setOnly] = useState('')
   const count = k => d.boundaries.filter(b => b.outcome === k).length
@@ -153,7 +157,7 @@ function Boundaries({ d }) {
       <${Badge} kind=${b.outcome === 'taken' ? 'good' : b.outcome === 'refused' ? 'bad' : ''}>${t('outcome.' + b.outcome)} · ${word('verdict', b.verdict)}</>
       ${b.tier && html`<${Badge} kind="tier-${b.tier}">${word('tier', b.tier)}${b.percentRemaining != null ? ' · ' + t('free', b.percentRemaining) : ''}</>`}
       ${b.signals.map(s => html`<code key=${s}>${short(s, 40)}</code>`)}
-      <span class="reason">${b.reason}</span></li>`)}</ul>
+      <span class="reason" title=${b.reason}>${told(b)}</span></li>`)}</ul>
     ${list.length > 100 && html`<p class="quiet">${t('more', number(list.length - 100))}</p>`}`}
   </>`
 }
@@ -169,7 +173,7 @@ function Timeline({ d, state }) {
   const categories = [...new Set(state.events.map(e => e.category))]
   return html`<${Section} id="s-timeline" title=${t('timeline')} note=${found ? number(found.total) : ''}>
     <div class="filters">
-      <label>${t('category')} <select value=${category} onChange=${e => setCategory(e.currentTarget.value)}><option value="">${t('all')}</option>${categories.map(c => html`<option key=${c} value=${c}>${c}</option>`)}</select></label>
+      <label>${t('category')} <select value=${category} onChange=${e => setCategory(e.currentTarget.value)}><option value="">${t('all')}</option>${categories.map(c => html`<option key=${c} value=${c}>${word('category', c)}</option>`)}</select></label>
       <label>${t('contains')} <input type="search" value=${q} onInput=${e => setQ(e.currentTarget.value)} /></label>
     </div>
     ${error && html`<p role="alert" class="problems">${error}</p>`}

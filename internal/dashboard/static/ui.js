@@ -10,7 +10,7 @@ export const word = (kind, value) => texts[`${kind}.${value}`] || short(String(v
 
 const locale = () => document.documentElement.lang || 'en'
 export const number = n => new Intl.NumberFormat(locale()).format(n)
-export const tokens = n => n >= 1e6 ? (n / 1e6).toFixed(2) + 'M' : n >= 1e3 ? (n / 1e3).toFixed(n >= 1e5 ? 0 : 1) + 'k' : String(n)
+export const tokens = n => n >= 1e6 ? (n / 1e6).toFixed(n >= 1e8 ? 0 : n >= 1e7 ? 1 : 2) + 'M' : n >= 1e3 ? (n / 1e3).toFixed(n >= 1e5 ? 0 : 1) + 'k' : String(n)
 export const bytes = n => n >= 1e9 ? (n / 1e9).toFixed(1) + ' GB' : n >= 1e6 ? (n / 1e6).toFixed(1) + ' MB' : n >= 1e3 ? (n / 1e3).toFixed(0) + ' kB' : n + ' B'
 export const when = ts => {
   const d = new Date(ts)
