@@ -315,14 +315,20 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 				sum.Repaid++
 			}
 		}
-		switch verdict {
-		case "unknown":
-			s.WhatIf.Unknown++
-		case "not-needed":
-			s.WhatIf.NotNeeded++
-			s.WhatIf.Happened++
-		default:
-			s.WhatIf.Happened++
+		w := &s.WhatIf
+		if verdict == "unknown" {
+			w.Unknown++
+			continue
+		}
+		w.Happened++
+		switch {
+		case len(c.At) > 0:
+			w.HappenedBoundary++
+		case c.MidWork:
+			w.HappenedMid++
+		}
+		if verdict == "not-needed" {
+			w.NotNeeded++
 		}
 	}
 	sum.WhatIf.add(s.WhatIf)

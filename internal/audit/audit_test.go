@@ -286,7 +286,7 @@ func TestKnownAnswers(t *testing.T) {
 	// By the policy the first session is compacted at its commit, and again never;
 	// Codex's window is full within a turn, where nobody can act.
 	equal(t, "what if", tot.WhatIf, WhatIf{
-		Happened: 2, Boundary: 1, Forced: 1, LateBoundary: 1, LateForced: 1, Requests: 12,
+		Happened: 2, HappenedBoundary: 2, Boundary: 1, Forced: 1, LateBoundary: 1, LateForced: 1, Requests: 12,
 		Sent:       20_130 + 50_215 + 90_120 + 120_320 + 40_053 + 40_156 + 40_259 + 40_362 + 20_130 + 10 + 90_500 + 12_100,
 		PolicySent: 20_130 + 50_215 + 90_120 + 70_203 + 99_883 + 99_986 + 100_089 + 100_192 + 20_130 + 10 + 90_500 + 12_000,
 		LateSent:   20_130 + 50_215 + 90_120 + 120_320 + 99_883 + 99_986 + 100_089 + 100_192 + 20_130 + 10 + 90_500 + 12_000,

@@ -61,7 +61,7 @@ svg{width:100%;height:auto;display:block}
 .read{fill:var(--a)}.written{fill:var(--b)}.in{fill:var(--c)}.out{fill:var(--d)}
 .key span{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em;vertical-align:baseline}
 code{font:13px ui-monospace,monospace;overflow-wrap:anywhere;white-space:normal}
-footer,.dim{color:var(--dim);font-size:.9rem}footer{margin-top:2rem}
+.short{font-size:1.15rem;margin:.3rem 0}footer,.dim{color:var(--dim);font-size:.9rem}footer{margin-top:2rem}
 @media(max-width:640px){svg{min-width:36rem}}
 @media(max-width:480px){dl{grid-template-columns:1fr}dt{margin-top:.4rem}th,td{padding-right:.45rem}th:first-child,td:first-child{white-space:normal}}
 `
@@ -119,7 +119,11 @@ func (p *page) head(r *Report) {
 		to = max(to, s.End)
 	}
 	day := func(s string) string { return s[:min(10, len(s))] }
-	p.put("<p>", esc(message.AuditHead.Format(p.l, message.Thousands(t.Sessions), message.Thousands(r.Files), message.Bytes(r.Bytes), day(from), day(to))), "</p>\n<dl>\n")
+	p.put("<p>", esc(message.AuditHead.Format(p.l, message.Thousands(t.Sessions), message.Thousands(r.Files), message.Bytes(r.Bytes), day(from), day(to))), "</p>\n")
+	for _, line := range r.Short(p.l) {
+		p.put(`<p class="short">`, esc(line), "</p>\n")
+	}
+	p.put("<dl>\n")
 	p.pair(message.AuditTokens, message.AuditTokensOf.Format(p.l, thousands(t.Tokens.Total()), thousands(t.Tokens.Input), thousands(t.Tokens.Output), thousands(t.Tokens.CacheWrite), thousands(t.Tokens.CacheRead)))
 	usd, known := 0.0, false
 	for _, m := range r.Models {
@@ -130,7 +134,7 @@ func (p *page) head(r *Report) {
 	}
 	text := message.AuditUnknown.In(p.l)
 	if known {
-		text = fmt.Sprintf("$%.2f", usd)
+		text = message.Dollars(usd)
 	}
 	text = message.AuditCostOf.Format(p.l, text, r.Prices.Date)
 	if t.Unpriced > 0 {
@@ -156,7 +160,7 @@ func (p *page) compactions(r *Report) {
 	p.put("<dl>\n")
 	p.pair(message.AuditCount, message.AuditCountOf.Format(p.l, t.Compactions, t.Auto, t.Manual, t.Compactions-t.Auto-t.Manual, t.Failed))
 	p.pair(message.AuditMid, message.AuditMidOf.Format(p.l, t.MidWork, t.AtBoundary))
-	p.pair(message.AuditWait, message.AuditWaitOf.Format(p.l, (time.Duration(t.WaitMS)*time.Millisecond).Round(time.Second).String(), t.Compactions, t.WaitKnown))
+	p.pair(message.AuditWait, message.AuditWaitOf.Format(p.l, message.Span(time.Duration(t.WaitMS)*time.Millisecond), t.Compactions, t.WaitKnown))
 	if lost := t.Lost; lost.Compactions > 0 {
 		for _, k := range []struct {
 			what message.Text
@@ -174,7 +178,7 @@ func (p *page) compactions(r *Report) {
 		p.pair(message.AuditAgain, message.AuditAgainOf.Format(p.l, lost.ReadAgain, lost.RunAgain, edit))
 	}
 	if t.Payback != nil {
-		p.pair(message.ColRepay, message.AuditRepaid.Format(p.l, strconv.FormatFloat(*t.Payback, 'f', 1, 64), t.RepaidKnown, t.Repaid))
+		p.pair(message.ColRepay, message.AuditRepaid.Format(p.l, message.Decimal(*t.Payback), t.RepaidKnown, t.Repaid))
 	}
 	p.put("</dl>\n")
 }

@@ -47,6 +47,9 @@ func (p printer) print() {
 		last = max(last, s.End)
 	}
 	p.Tell(message.AuditHead, message.Thousands(t.Sessions), message.Thousands(p.Files), message.Bytes(p.Bytes), p.day(first), p.day(last))
+	for _, line := range p.Short(p.Lang) {
+		p.Prose(p.Stdout, line)
+	}
 	p.Pairs(p.Stdout, [][]string{
 		{p.In(message.AuditTokens), p.Format(message.AuditTokensOf, message.Rounded(t.Tokens.Total()), message.Rounded(t.Tokens.Input), message.Rounded(t.Tokens.Output), message.Rounded(t.Tokens.CacheWrite), message.Rounded(t.Tokens.CacheRead))},
 		{p.In(message.AuditCost), p.cost()},
@@ -155,7 +158,7 @@ func (p printer) cache() {
 	p.Tell(message.AuditCacheOf, message.Rounded(c.Written), message.Rounded(c.ByCompaction), message.Percent(c.ByCompaction, c.Written), c.Expired, message.Rounded(c.ByExpiry), message.Percent(c.ByExpiry, c.Written))
 	switch {
 	case t.Payback != nil:
-		p.Tell(message.AuditRepaid, strconv.FormatFloat(*t.Payback, 'f', 1, 64), t.RepaidKnown, t.Repaid)
+		p.Tell(message.AuditRepaid, message.Decimal(*t.Payback), t.RepaidKnown, t.Repaid)
 	case t.Compactions > 0:
 		p.Tell(message.AuditNeverRepaid)
 	}
@@ -179,38 +182,31 @@ func (p printer) newest() {
 	}
 	slices.SortStableFunc(rows, func(x, y row) int { return strings.Compare(y.time, x.time) })
 	head := p.Head(message.ColWhen, message.ColID, message.ColTrigger, message.ColFromTo, message.ColWait, message.ColMid, message.ColBefore, message.ColAfter, message.ColLost, message.ColRepay, message.ColWhatIf)
-	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	if p.Narrow() {
-		columns = []int{0, 1, 3, 4, 5, 6, 10} // the rest is in --json and --html
-	}
-	out := [][]string{pick(head, columns)}
+	out := [][]string{head}
 	more := 0
 	for i, x := range rows {
 		if i >= listedCompactions && !p.all {
 			more = len(rows) - i
 			break
 		}
-		out = append(out, pick(x.cells, columns))
+		out = append(out, x.cells)
 	}
 	p.Heading(message.AuditNewest)
-	p.Table(p.Stdout, out)
+	// What there is no room for is in --json and --html.
+	p.Rows(p.Stdout, out, terminal.Plan{Cut: []int{6, 7}, Drop: []int{7, 9, 2, 8, 6, 1, 4, 10}, Right: []int{4, 9}})
 	if more > 0 {
 		p.Tell(message.AuditMore, more)
 	}
 }
 
-func pick(row []string, columns []int) []string {
-	out := make([]string, len(columns))
-	for i, c := range columns {
-		out[i] = row[c]
-	}
-	return out
-}
-
 func (p printer) compactionRow(s *Session, c *Compaction) []string {
 	when := "–"
 	if t, err := time.Parse(time.RFC3339, c.Time); err == nil {
-		when = t.Local().Format("2006-01-02 15:04")
+		layout := "2006-01-02 15:04"
+		if n := p.Width(p.Stdout); n > 0 && n < 60 {
+			layout = "01-02 15:04"
+		}
+		when = t.Local().Format(layout)
 	}
 	trigger := message.AuditUnknown
 	switch c.Trigger {
@@ -242,7 +238,7 @@ func (p printer) compactionRow(s *Session, c *Compaction) []string {
 	}
 	repaid := "–"
 	if c.Payback != nil && c.Payback.N > 0 {
-		repaid = strconv.FormatFloat(c.Payback.N, 'f', 1, 64)
+		repaid = message.Decimal(c.Payback.N)
 	}
 	whatIf := map[string]message.Text{"boundary": message.WhatBoundary, "forced": message.WhatForced, "not-needed": message.WhatNotNeeded, "unknown": message.AuditUnknown}[c.WhatIf]
 	return []string{
@@ -265,23 +261,19 @@ func (p printer) buckets(title, name message.Text, list []Bucket, most int, newe
 		}
 	}
 	head := p.Head(name, message.ColSessions, message.ColRequests, message.ColInput, message.ColOutput, message.ColWritten, message.ColRead, message.ColCompacted, message.ColUSD)
-	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8}
-	if p.Narrow() {
-		columns = []int{0, 1, 4, 5, 6, 7, 8}
-	}
-	rows := [][]string{pick(head, columns)}
+	rows := [][]string{head}
 	for _, b := range list {
 		usd := p.In(message.AuditUnknown)
 		if b.USD != nil {
 			usd = message.Dollars(*b.USD)
 		}
-		rows = append(rows, pick([]string{
-			message.Tail(p.short(b.Name), 40), message.Thousands(b.Sessions), message.Thousands(b.Requests), message.Rounded(b.Tokens.Input), message.Rounded(b.Tokens.Output),
+		rows = append(rows, []string{
+			p.short(b.Name), message.Thousands(b.Sessions), message.Thousands(b.Requests), message.Rounded(b.Tokens.Input), message.Rounded(b.Tokens.Output),
 			message.Rounded(b.Tokens.CacheWrite), message.Rounded(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), usd,
-		}, columns))
+		})
 	}
 	p.Heading(title)
-	p.Table(p.Stdout, rows)
+	p.Rows(p.Stdout, rows, terminal.Plan{Paths: []int{0}, Drop: []int{3, 2, 5, 4, 1, 6}, Right: []int{1, 2, 3, 4, 5, 6, 7, 8}})
 	if more > 0 {
 		p.Tell(message.AuditMore, more)
 	}

@@ -14,7 +14,11 @@
 // numbers that may be absent are pointers.
 package audit
 
-import "time"
+import (
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
 
 // Report is the answer, as it is printed as JSON.
 type Report struct {
@@ -295,6 +299,10 @@ type Payback struct {
 type WhatIf struct {
 	// Compactions that happened, in sessions whose window is known.
 	Happened int `json:"happened"`
+	// HappenedBoundary and HappenedMid are those of them that came at a boundary,
+	// and the others that came in mid-work.
+	HappenedBoundary int `json:"happenedAtBoundary"`
+	HappenedMid      int `json:"happenedMidWork"`
 	// Boundary and Forced are the policy's: at a boundary, and in an emergency.
 	Boundary int `json:"atBoundary"`
 	Forced   int `json:"forced"`
@@ -316,6 +324,8 @@ type WhatIf struct {
 
 func (w *WhatIf) add(o WhatIf) {
 	w.Happened += o.Happened
+	w.HappenedBoundary += o.HappenedBoundary
+	w.HappenedMid += o.HappenedMid
 	w.Boundary += o.Boundary
 	w.Forced += o.Forced
 	w.LateBoundary += o.LateBoundary
@@ -326,6 +336,29 @@ func (w *WhatIf) add(o WhatIf) {
 	w.PolicySent += o.PolicySent
 	w.LateSent += o.LateSent
 	w.Unknown += o.Unknown
+}
+
+// Short is the report in a few sentences: what compactions did to the work.
+func (r *Report) Short(l message.Lang) []string {
+	t := &r.Totals
+	if t.Compactions == 0 {
+		return nil
+	}
+	waited := message.AuditUnknown.In(l)
+	if t.WaitKnown > 0 {
+		waited = message.Span(time.Duration(t.WaitMS) * time.Millisecond)
+	}
+	lines := []string{message.AuditShortMid.Format(l, t.MidWork, t.Compactions, waited)}
+	var all Kept
+	for _, k := range []Kept{t.Lost.Names, t.Lost.Commands, t.Lost.Numbers} {
+		all.Needed += k.Needed
+		all.Summary += k.Summary
+		all.Handover += k.Handover
+	}
+	if all.Needed > 0 {
+		lines = append(lines, message.AuditShortLost.Format(l, all.Needed, message.Percent(int64(all.Summary), int64(all.Needed)), message.Percent(int64(all.Handover), int64(all.Needed))))
+	}
+	return lines
 }
 
 // Planned is a compaction of the policy's.

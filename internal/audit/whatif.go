@@ -233,7 +233,6 @@ func (l *late) fill(clock int64) {
 // policy would have done, and as late as possible.
 func (r *Report) WhatIfTable(l message.Lang) [][]string {
 	w := &r.Totals.WhatIf
-	at, mid := r.struck()
 	n := strconv.Itoa
 	mean := func(sum int64) string {
 		if w.Requests == 0 {
@@ -244,8 +243,8 @@ func (r *Report) WhatIfTable(l message.Lang) [][]string {
 	return [][]string{
 		{"", message.AuditHappened.In(l), message.AuditByPolicy.In(l), message.AuditLate.In(l)},
 		{message.AuditAll.In(l), n(w.Happened), n(w.Boundary + w.Forced), n(w.LateBoundary + w.LateForced)},
-		{message.AuditAtBoundary.In(l), n(at), n(w.Boundary), n(w.LateBoundary)},
-		{message.AuditForced.In(l), n(mid), n(w.Forced), n(w.LateForced)},
+		{message.AuditAtBoundary.In(l), n(w.HappenedBoundary), n(w.Boundary), n(w.LateBoundary)},
+		{message.AuditForced.In(l), n(w.HappenedMid), n(w.Forced), n(w.LateForced)},
 		{message.AuditNotNeeded.In(l), n(w.NotNeeded), "–", "–"},
 		{message.AuditMean.In(l), mean(w.Sent), mean(w.PolicySent), mean(w.LateSent)},
 	}
@@ -253,23 +252,6 @@ func (r *Report) WhatIfTable(l message.Lang) [][]string {
 
 // From is where the policy's tiers begin.
 func (p *Policy) From() string { return strconv.FormatFloat(p.Early, 'g', -1, 64) + " %" }
-
-// struck counts the compactions that the what-if compares: those at a boundary,
-// and the others that came in mid-work.
-func (r *Report) struck() (at, mid int) {
-	for i := range r.Sessions {
-		for _, c := range r.Sessions[i].Compactions {
-			switch {
-			case c.WhatIf == "unknown":
-			case len(c.At) > 0:
-				at++
-			case c.MidWork:
-				mid++
-			}
-		}
-	}
-	return at, mid
-}
 
 // since leaves out what was planned for before.
 func since(list []Planned, from int64) []Planned {

@@ -22,13 +22,15 @@ var (
 	AuditNotKept    = Text{ZH: "結果無法留給下次使用：%v", EN: "nothing could be kept for the next time: %v"}
 	AuditUnread     = Text{ZH: "%d 個檔案無法讀取", EN: "%d files could not be read"}
 
-	AuditHead     = Text{ZH: "%s 個 session，%s 個檔案（%s），%s 至 %s", EN: "%s sessions in %s files (%s), %s to %s"}
-	AuditTokens   = Text{ZH: "token", EN: "tokens"}
-	AuditTokensOf = Text{ZH: "%s：輸入 %s · 輸出 %s · 寫入快取 %s · 讀取快取 %s", EN: "%s: input %s · output %s · cache written %s · cache read %s"}
-	AuditCost     = Text{ZH: "費用", EN: "cost"}
-	AuditCostOf   = Text{ZH: "%s（%s 的定價）", EN: "%s at list prices of %s"}
-	AuditUnpriced = Text{ZH: "；另有 %s token 的價格未知", EN: "; the price of %s tokens is unknown"}
-	AuditUnknown  = Text{ZH: "未知", EN: "unknown"}
+	AuditHead      = Text{ZH: "%s 個 session，%s 個檔案（%s），%s 至 %s", EN: "%s sessions in %s files (%s), %s to %s"}
+	AuditShortMid  = Text{ZH: "%[2]d 次壓縮中有 %[1]d 次打在工作途中；共等待 %[3]s。", EN: "Struck in mid-work: %[1]d of %[2]d compactions. Waited for them: %[3]s."}
+	AuditShortLost = Text{ZH: "之後用到的 %d 個名稱、指令與數字，摘要寫到 %s；加上 Overtone 的交接為 %s。", EN: "Of %d names, commands and numbers needed afterwards the summaries stated %s; with Overtone's hand-over it would have been %s."}
+	AuditTokens    = Text{ZH: "token", EN: "tokens"}
+	AuditTokensOf  = Text{ZH: "%s：輸入 %s · 輸出 %s · 寫入快取 %s · 讀取快取 %s", EN: "%s: input %s · output %s · cache written %s · cache read %s"}
+	AuditCost      = Text{ZH: "費用", EN: "cost"}
+	AuditCostOf    = Text{ZH: "%s（%s 的定價）", EN: "%s at list prices of %s"}
+	AuditUnpriced  = Text{ZH: "；另有 %s token 的價格未知", EN: "; the price of %s tokens is unknown"}
+	AuditUnknown   = Text{ZH: "未知", EN: "unknown"}
 
 	AuditCompactions = Text{ZH: "壓縮", EN: "COMPACTIONS"}
 	AuditNoCompact   = Text{ZH: "這段時間沒有壓縮。", EN: "Nothing was compacted in this time."}
@@ -44,8 +46,8 @@ var (
 	AuditCommands    = Text{ZH: "指令", EN: "commands"}
 	AuditNumbers     = Text{ZH: "數字", EN: "numbers"}
 	AuditAgain       = Text{ZH: "重做", EN: "done again"}
-	AuditAgainOf     = Text{ZH: "%d 個檔案重讀、%d 個指令重跑；到第一次編輯的動作數（中位數）：%s", EN: "%d files read again, %d commands run again; actions to the first edit (median): %s"}
-	AuditNoSummary   = Text{ZH: "%d 份摘要無法讀取（已加密）", EN: "%d summaries cannot be read (encrypted)"}
+	AuditAgainOf     = Text{ZH: "%d 個檔案重讀、%d 個指令重跑；到第一次編輯的動作數（中位數）：%s", EN: "files read %d · commands run %d · actions to the first edit (median) %s"}
+	AuditNoSummary   = Text{ZH: "%d 份摘要無法讀取（已加密）", EN: "summaries that cannot be read (encrypted): %d"}
 
 	AuditWhatIf     = Text{ZH: "如果由政策決定", EN: "WHAT IF THE POLICY HAD DECIDED"}
 	AuditWhatIfFile = Text{ZH: "政策：%s", EN: "policy: %s"}
@@ -63,7 +65,7 @@ var (
 	}
 	AuditWindowUnk   = Text{ZH: "%d 次壓縮未列入：檔案沒有視窗大小或壓縮前的內容", EN: "%d left out: the file does not show the window's size or what came before"}
 	AuditCacheTitle  = Text{ZH: "快取", EN: "CACHE"}
-	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again after %d expired caches %s (%s)"}
+	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again after %d expiries %s (%s)"}
 	AuditRepaid      = Text{ZH: "一次壓縮約 %s 個請求後回本（中位數）；%[2]d 次中有 %[3]d 次回本", EN: "a compaction is repaid after %s requests (median); %[3]d of %[2]d were"}
 	AuditNeverRepaid = Text{ZH: "沒有一次壓縮能算出何時回本", EN: "for no compaction it can be told when it is repaid"}
 
@@ -71,15 +73,15 @@ var (
 	AuditByDay    = Text{ZH: "每日", EN: "BY DAY"}
 	AuditByProj   = Text{ZH: "依專案", EN: "BY PROJECT"}
 	AuditByModel  = Text{ZH: "依模型", EN: "BY MODEL"}
-	AuditMore     = Text{ZH: "還有 %d 筆（--all 全部列出）", EN: "%d more (--all lists them)"}
+	AuditMore     = Text{ZH: "還有 %d 筆（--all 全部列出）", EN: "%d more (--all shows all)"}
 	ColWhen       = Text{ZH: "時間", EN: "WHEN"}
 	ColTrigger    = Text{ZH: "觸發", EN: "TRIGGER"}
 	ColFromTo     = Text{ZH: "TOKEN", EN: "TOKENS"}
 	ColWait       = Text{ZH: "等待", EN: "WAIT"}
 	ColMid        = Text{ZH: "工作中", EN: "MID-WORK"}
-	ColBefore     = Text{ZH: "前一個邊界", EN: "BOUNDARY BEFORE"}
-	ColAfter      = Text{ZH: "後一個邊界", EN: "BOUNDARY AFTER"}
-	ColLost       = Text{ZH: "名稱：需要／摘要／交接", EN: "NAMES NEEDED/SUMMARY/+OURS"}
+	ColBefore     = Text{ZH: "前一個邊界 · 步", EN: "BOUNDARY BEFORE · ACTIONS"}
+	ColAfter      = Text{ZH: "後一個邊界 · 步", EN: "BOUNDARY AFTER · ACTIONS"}
+	ColLost       = Text{ZH: "名稱：需要／摘要／交接", EN: "NAMES/IN SUMMARY/+OURS"}
 	ColRepay      = Text{ZH: "回本", EN: "REPAID AFTER"}
 	ColWhatIf     = Text{ZH: "政策", EN: "POLICY"}
 	ColDay        = Text{ZH: "日期", EN: "DAY"}
@@ -94,7 +96,7 @@ var (
 	AuditTotal    = Text{ZH: "合計", EN: "total"}
 	AuditYes      = Text{ZH: "是", EN: "yes"}
 	AuditNo       = Text{ZH: "否", EN: "no"}
-	AuditNear     = Text{ZH: "%s，%d 步", EN: "%s, %d actions"}
+	AuditNear     = Text{ZH: "%s · %d", EN: "%s · %d"}
 	AuditTrigAuto = Text{ZH: "自動", EN: "auto"}
 	AuditTrigMan  = Text{ZH: "手動", EN: "manual"}
 	WhatBoundary  = Text{ZH: "在邊界", EN: "at a boundary"}
@@ -102,7 +104,7 @@ var (
 	WhatNotNeeded = Text{ZH: "不需要", EN: "not needed"}
 
 	PageTitle       = Text{ZH: "Overtone：過去的 session", EN: "Overtone: past sessions"}
-	PageFooter      = Text{ZH: "產生於 %s。價格：%s（%s）。未知的數字標示為未知。", EN: "Made at %s. Prices: %s (%s). What is not known is called unknown."}
+	PageFooter      = Text{ZH: "產生於 %s。定價取自 %s 的模型表（%s，美元）。未知的數字標示為未知。", EN: "Made at %s. List prices in US dollars from the table of models in %s (%s). What is not known is called unknown."}
 	PageContext     = Text{ZH: "context 大小隨時間的變化", EN: "Context over time"}
 	PageSize        = Text{ZH: "context（token）", EN: "context, in tokens"}
 	PageHappened    = Text{ZH: "實際發生的壓縮", EN: "compacted"}

@@ -44,6 +44,14 @@ func Rounded(n int64) string {
 	return Thousands(int(n))
 }
 
+// Decimal is a number with one decimal where that says something.
+func Decimal(n float64) string {
+	if n >= 100 {
+		return Thousands(int(n + 0.5))
+	}
+	return strconv.FormatFloat(n, 'f', 1, 64)
+}
+
 // Percent is a share in whole percent, a dash of nothing.
 func Percent(n, of int64) string {
 	if of == 0 {
