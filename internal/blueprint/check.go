@@ -1,12 +1,17 @@
 package blueprint
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -102,4 +107,84 @@ func Inside(root, file string) bool {
 	defer r.Close()
 	info, err := r.Stat(filepath.FromSlash(file))
 	return err == nil && info.Mode().IsRegular()
+}
+
+// Meant reads the file that is meant, by path or by name.
+func (l Library) Meant(arg string) ([]Entry, error) {
+	data, err := config.ReadFile(arg, 1<<20)
+	if err == nil {
+		path, err := filepath.Abs(filepath.Join(l.Dir, arg))
+		if filepath.IsAbs(arg) {
+			path, err = arg, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		f, problems := Parse(strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg)), path, data)
+		return []Entry{{File: f, Problems: problems}}, nil
+	}
+	if f, problems, ok := l.Find(arg); ok {
+		return []Entry{{File: f, Problems: problems}}, nil
+	}
+	if strings.ContainsRune(arg, filepath.Separator) || filepath.Ext(arg) != "" || !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read %s: %w", arg, err)
+	}
+	return nil, l.unknown(arg)
+}
+
+// Check tells what is wrong with workflows; folders hold the agents that
+// people made themselves.
+func (l Library) Check(t *terminal.Terminal, entries []Entry, folders []string) error {
+	type problem struct {
+		File    string `json:"file"`
+		Line    int    `json:"line"`
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+	}
+	out := struct {
+		Schema   int       `json:"schema"`
+		Checked  []string  `json:"checked"`
+		Problems []problem `json:"problems"`
+	}{1, []string{}, []problem{}}
+	root, agents := l.Project(), Agents(folders)
+	for _, e := range entries {
+		name := e.Path
+		if name == "" {
+			name = e.Name
+		}
+		out.Checked = append(out.Checked, name)
+		for _, p := range Check(e.File, e.Problems, root, agents) {
+			out.Problems = append(out.Problems, problem{p.File, p.Line, p.Text.In(t.Lang), p.Hint.In(t.Lang)})
+			if !t.JSON {
+				p.File = l.seen(p.File)
+				fmt.Fprintln(t.Stdout, p.In(t.Lang))
+				if hint := p.Hint.In(t.Lang); hint != "" {
+					fmt.Fprintln(t.Stdout, "  hint: "+hint)
+				}
+			}
+		}
+	}
+	if t.JSON {
+		if err := t.PrintJSON(out); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(out.Problems) > 0:
+		return message.Fail(message.CheckFound, len(out.Problems), len(out.Checked))
+	case t.JSON:
+	case len(out.Checked) == 0:
+		t.Say(message.CheckNone, l.seen(Folder(root, false)))
+	default:
+		t.Say(message.CheckFine, len(out.Checked))
+	}
+	return nil
+}
+
+// seen is a path as seen from where somebody works.
+func (l Library) seen(path string) string {
+	if rel, err := filepath.Rel(l.Dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
 }

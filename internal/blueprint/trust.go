@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,11 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -132,4 +136,75 @@ func same(text, said string) bool {
 func IsTrusted(home string, f File) bool {
 	list, err := readTrust(home)
 	return err == nil && slices.ContainsFunc(list.Files, func(t Trusted) bool { return t.Path == f.Path && t.Hash == Hash(f.Source) })
+}
+
+// Revoke takes the trust in a file back.
+func (f File) Revoke(t *terminal.Terminal, root string) error {
+	was, err := Distrust(root, f.Path)
+	if err == nil && !was {
+		err = message.Fail(message.TrustNot, f.Name)
+	}
+	if err != nil {
+		return err
+	}
+	return f.tellTrust(t, root, message.TrustRevoked, f.Path)
+}
+
+// AskTrust shows what a file runs and asks a person for it. The answer is typed: a key
+// pressed by mistake is none.
+func (f File) AskTrust(ctx context.Context, t *terminal.Terminal, root string) error {
+	switch {
+	case f.Path == "" || !f.Runs():
+		return f.tellTrust(t, root, message.TrustNothing, f.Name)
+	case IsTrusted(root, f):
+		return f.tellTrust(t, root, message.TrustAlready, f.Path)
+	}
+	fmt.Fprintln(t.Stderr, message.TrustShow.Format(t.Lang, f.Path))
+	for _, k := range f.DAG.Keys() {
+		if run := f.DAG.Spec(k).Run; run != "" {
+			fmt.Fprintf(t.Stderr, "  %s: %s\n", k, strings.ReplaceAll(visible(run), "\n", "\n      "))
+		}
+	}
+	answer, err := t.Ask(ctx, message.TrustAsk.Format(t.Lang, f.Name), message.TrustNobody)
+	if err != nil {
+		return err
+	}
+	if answer != f.Name {
+		return message.Fail(message.TrustNo, f.Name)
+	}
+	// What was shown is what is trusted, though the file may have changed meanwhile.
+	if err := Trust(root, f, t.Now()); err != nil {
+		return err
+	}
+	return f.tellTrust(t, root, message.TrustDone, f.Path)
+}
+
+// tellTrust tells how a file stands now.
+func (f File) tellTrust(t *terminal.Terminal, root string, text message.Text, args ...any) error {
+	if !t.JSON {
+		t.Say(text, args...)
+		return nil
+	}
+	out := struct {
+		Schema   int               `json:"schema"`
+		Name     string            `json:"name"`
+		File     *string           `json:"file"`
+		Trusted  bool              `json:"trusted"`
+		Commands map[string]string `json:"commands"`
+	}{Schema: 1, Name: f.Name, Trusted: IsTrusted(root, f), Commands: f.Commands()}
+	if f.Path != "" {
+		out.File = &f.Path
+	}
+	return t.PrintJSON(out)
+}
+
+// visible makes control characters seen: a command must not hide from whoever
+// reads it.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if Hidden(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
 }

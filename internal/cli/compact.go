@@ -12,6 +12,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -136,7 +137,7 @@ func (a *app) printSurvey(file transcript.File, s session.Survey) error {
 			States      []string `json:"summaryStates"`
 			Lacks       []string `json:"summaryLacks"`
 			Text        string   `json:"text"`
-		}{1, file.ID, s.N, s.Total, message.Units(s.Summary), message.Units(s.Text), list(s.States), list(s.Lacks), s.Text})
+		}{1, file.ID, s.N, s.Total, message.Units(s.Summary), message.Units(s.Text), terminal.List(s.States), terminal.List(s.Lacks), s.Text})
 	}
 	switch {
 	case s.N == 0:
@@ -184,7 +185,7 @@ func (a *app) printDecision(in session.Insight, m audit.Moment) error {
 			Cache            any                `json:"cache"`
 		}{
 			1, in.Input.Settings.Mode, d.Tier, d.PercentRemaining, in.Input.Usage.Used, in.Input.Usage.Window,
-			list(d.Signals), list(d.Allowed), list(d.Met), d.Verdict, d.Cause, d.Reason.In(a.Lang), nil, a.cacheState(m),
+			terminal.List(d.Signals), terminal.List(d.Allowed), terminal.List(d.Met), d.Verdict, d.Cause, d.Reason.In(a.Lang), nil, a.cacheState(m),
 		}
 		if in.Receipt != nil {
 			text := in.Receipt.String()

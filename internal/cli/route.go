@@ -32,10 +32,7 @@ func (a *app) routeCmd() *cobra.Command {
 				return err
 			}
 			rules, _ := a.rules()
-			s, _ := rules.Apply(nil, workflow.Start{Type: template, Plan: a.library().Plan(f), At: a.Now()})
-			if s == nil {
-				s = &workflow.State{}
-			}
+			s := a.fresh(f)
 			if stage == "" {
 				stage = "DEV"
 				if !s.DAG.Has(stage) && s.DAG.Len() > 0 {

@@ -139,7 +139,7 @@ func (a *app) cleanupCmd() *cobra.Command {
 					Sessions []string `json:"sessions"`
 					Spared   []string `json:"spared"`
 					Failed   []string `json:"failed"`
-				}{1, dry, list(rep.Files), list(rep.Sessions), list(rep.Spared), list(failed)})
+				}{1, dry, terminal.List(rep.Files), terminal.List(rep.Sessions), terminal.List(rep.Spared), terminal.List(failed)})
 			}
 			text := message.CleanupDone
 			if dry {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,9 +33,9 @@ func (a *app) workflowCmd() *cobra.Command {
 			return err
 		}
 		// Nothing to cancel is what was wanted.
-		if s, err := a.peek(sess); err != nil || s == nil || !s.Active {
+		if s, err := session.State(sess); err != nil || s == nil || !s.Active {
 			if err == nil && a.JSON {
-				return a.PrintJSON(statusOf(cmp.Or(s, &workflow.State{SessionID: sess.ID()})))
+				return a.PrintJSON(workflow.StatusOf(cmp.Or(s, &workflow.State{SessionID: sess.ID()})))
 			}
 			if err == nil {
 				a.Say(message.NothingRuns, sess.ID())
@@ -73,112 +71,9 @@ func (a *app) workflowList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: message.HelpWorkflowList.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			type row struct {
-				Name     string   `json:"name"`
-				Label    string   `json:"label"`
-				Stages   []string `json:"stages"`
-				File     *string  `json:"file"`
-				Problems []string `json:"problems,omitempty"`
-				Hidden   bool     `json:"hidden,omitempty"`
-			}
-			out := struct {
-				Schema    int   `json:"schema"`
-				Templates []row `json:"templates"`
-			}{Schema: 1}
-			rows := [][]string{{message.ColTemplate.In(a.Lang), message.ColLabel.In(a.Lang), message.ColStages.In(a.Lang)}}
-			for _, e := range a.library().List() {
-				r := row{Name: e.Name, Label: e.Label.In(a.Lang), Stages: list(e.DAG.Keys()), Hidden: e.Hidden}
-				text := strings.Join(r.Stages, " → ")
-				if e.Path != "" {
-					r.File = &e.Path
-				}
-				for _, p := range e.Problems {
-					r.Problems = append(r.Problems, p.In(a.Lang))
-				}
-				switch {
-				case len(e.Problems) > 0:
-					text = "⚠ " + e.Problems[0].In(a.Lang)
-				case e.Hidden:
-					text += message.ListHidden.In(a.Lang)
-				}
-				out.Templates = append(out.Templates, r)
-				rows = append(rows, []string{e.Name, e.Label.In(a.Lang), text})
-			}
-			if a.JSON {
-				return a.PrintJSON(out)
-			}
-			a.Table(a.Stdout, rows)
-			return nil
+			return a.library().Print(&a.Terminal)
 		},
 	}
-}
-
-// named reads the workflow of a name, or makes one of the stages given by --stages.
-func (a *app) named(name, custom string) (blueprint.File, error) {
-	if custom != "" {
-		stages, err := parseStages(custom)
-		if err != nil {
-			return blueprint.File{}, err
-		}
-		var keys []string
-		for _, s := range stages {
-			if _, ok := workflow.Lookup(s.Key); !ok && s.Spec.Agent == "" {
-				return blueprint.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, s.Key), message.HintStages, strings.Join(stageNames(), ", "))}
-			}
-			keys = append(keys, s.Key)
-		}
-		// A list of known stages is as it has always been: what the registry says of
-		// them is enough.
-		if plainStages(stages) {
-			rules, _ := a.rules()
-			dag, err := rules.TemplateToDAG(name, keys)
-			if err != nil {
-				return blueprint.File{}, message.Misuse{Err: err}
-			}
-			return blueprint.File{Name: name, Label: message.Text{ZH: name, EN: name}, Stages: stages, DAG: dag}, nil
-		}
-		f, problems := blueprint.Parse(name, "", blueprint.Encode(message.Text{}, "", stages))
-		return f, a.broken(name, problems)
-	}
-	lib := a.library()
-	f, problems, ok := lib.Find(name)
-	if !ok {
-		return f, a.noWorkflow(name, lib.Names())
-	}
-	return f, a.broken(name, problems)
-}
-
-// noWorkflow is the answer to a name that nothing has.
-func (a *app) noWorkflow(name string, known []string) error {
-	if near := workflow.Nearest(name, known); len(near) > 0 {
-		return message.Misuse{Err: message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintNearAll, strings.Join(near, ", "), strings.Join(known, ", "))}
-	}
-	return message.Misuse{Err: message.WithHint(message.Fail(message.UnknownTemplate, name), message.HintTemplates, strings.Join(known, ", "))}
-}
-
-// broken is the answer to a file that cannot be run.
-func (a *app) broken(name string, problems []blueprint.Problem) error {
-	if len(problems) == 0 {
-		return nil
-	}
-	p := problems[0]
-	err := message.Fail(message.Verbatim, p.In(a.Lang))
-	if p.File == "" {
-		return message.Misuse{Err: err}
-	}
-	return message.WithHint(err, message.HintCheckFile, p.File)
-}
-
-func plainStages(stages []workflow.Draft) bool {
-	return !slices.ContainsFunc(stages, func(s workflow.Draft) bool { return s.Spec.Agent != "" || s.Barrier != "" })
-}
-
-func stageNames() []string {
-	var names []string
-	for _, s := range workflow.Stages() {
-		names = append(names, s.Key)
-	}
-	return names
 }
 
 func (a *app) workflowShow() *cobra.Command {
@@ -195,7 +90,7 @@ func (a *app) workflowShow() *cobra.Command {
 			}
 			switch {
 			case a.JSON:
-				err = a.printDAG(f)
+				err = f.Print(&a.Terminal, a.fresh(f))
 			case yaml && f.Source != nil:
 				_, err = a.Stdout.Write(f.Source)
 			case yaml:
@@ -205,7 +100,7 @@ func (a *app) workflowShow() *cobra.Command {
 			case dot:
 				fmt.Fprint(a.Stdout, blueprint.Dot(f.Name, f.DAG, a.Lang))
 			default:
-				err = a.printDAG(f)
+				err = f.Print(&a.Terminal, a.fresh(f))
 			}
 			return err
 		},
@@ -218,95 +113,17 @@ func (a *app) workflowShow() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printDAG(f blueprint.File) error {
-	type barrier struct {
-		Group    string   `json:"group"`
-		Total    int      `json:"total"`
-		Siblings []string `json:"siblings"`
-		Next     *string  `json:"next"`
-		Timeout  string   `json:"timeout,omitempty"`
-	}
-	type node struct {
-		Stage      string   `json:"stage"`
-		Label      string   `json:"label"`
-		Agent      *string  `json:"agent"`
-		Judges     bool     `json:"judges"`
-		Deps       []string `json:"deps"`
-		Next       []string `json:"next"`
-		OnFail     *string  `json:"onFail"`
-		MaxRetries *int     `json:"maxRetries"`
-		Barrier    *barrier `json:"barrier"`
-		Run        string   `json:"run,omitempty"`
-		Context    []string `json:"context,omitempty"`
-		When       []string `json:"when,omitempty"`
-	}
-	out := struct {
-		Schema int     `json:"schema"`
-		Name   string  `json:"name"`
-		Label  string  `json:"label"`
-		File   *string `json:"file"`
-		Nodes  []node  `json:"nodes"`
-	}{Schema: 1, Name: f.Name, Label: f.Label.In(a.Lang), Nodes: []node{}}
-	if f.Path != "" {
-		out.File = &f.Path
-	}
+// fresh is a run of a workflow that has not begun.
+func (a *app) fresh(f blueprint.File) *workflow.State {
 	rules, _ := a.rules()
-	s, _ := rules.Apply(nil, workflow.Start{Type: f.Name, Plan: &workflow.Plan{DAG: f.DAG}, At: a.Now()})
-	if s == nil {
-		s = &workflow.State{}
-	}
-	rows := [][]string{{message.ColStage.In(a.Lang), message.ColDeps.In(a.Lang), message.ColNext.In(a.Lang), message.ColOnFail.In(a.Lang), message.ColBarrier.In(a.Lang), message.ColAgent.In(a.Lang)}}
-	for k, n := range s.DAG.All() {
-		info, _ := s.DAG.Info(k)
-		spec := s.DAG.Spec(k)
-		o := node{Stage: k, Label: info.Label.In(a.Lang), Judges: s.Quality(k), Deps: list(n.Deps), Next: list(n.Next), Run: spec.Run, Context: spec.Context, When: spec.When}
-		row := []string{k, dash(n.Deps), dash(n.Next), "—", "—", s.DAG.AgentOf(k)}
-		if agent := s.DAG.AgentOf(k); agent != "" {
-			o.Agent = &agent
-		}
-		if spec.Run != "" {
-			row[5] = "$ " + short(spec.Run)
-		}
-		if n.OnFail != "" {
-			o.OnFail, o.MaxRetries = &n.OnFail, &n.MaxRetries
-			row[3] = fmt.Sprintf("%s ×%d", n.OnFail, n.MaxRetries)
-		}
-		if b := n.Barrier; b != nil {
-			o.Barrier = &barrier{Group: b.Group, Total: b.Total, Siblings: list(b.Siblings)}
-			if b.Timeout > 0 {
-				o.Barrier.Timeout = b.Timeout.String()
-			}
-			if b.Next != "" {
-				o.Barrier.Next = &b.Next
-			}
-			row[4] = b.Group
-		}
-		out.Nodes = append(out.Nodes, o)
-		rows = append(rows, row)
-	}
-	if a.JSON {
-		return a.PrintJSON(out)
-	}
-	fmt.Fprintln(a.Stdout, blueprint.Draw(s.DAG, a.Lang))
-	a.Table(a.Stdout, rows)
-	return nil
+	s, _ := rules.Apply(nil, workflow.Start{Type: f.Name, Plan: a.library().Plan(f), At: a.Now()})
+	return cmp.Or(s, &workflow.State{})
 }
 
-func short(s string) string { return message.Cut(strings.Join(strings.Fields(s), " "), 60) }
-
-// list is l, never null in JSON.
-func list[T any](l []T) []T {
-	if l == nil {
-		return []T{}
-	}
-	return l
-}
-
-func dash(l []string) string {
-	if len(l) == 0 {
-		return "—"
-	}
-	return strings.Join(l, ", ")
+// named is the workflow of a name, or of the stages given in its place.
+func (a *app) named(name, custom string) (blueprint.File, error) {
+	cfg, _ := a.config() // whoever runs it tells the problems
+	return a.library().Named(name, custom, session.Rules(cfg, a.folders().ShownClaude), a.Lang)
 }
 
 // rules are the engine's settings here.
@@ -316,6 +133,22 @@ func (a *app) rules() (workflow.Rules, message.Lang) {
 		fmt.Fprintln(a.Stderr, "overtone: "+p.Error())
 	}
 	return session.Rules(cfg, a.folders().ShownClaude), message.Spoken(message.Lang(cfg.Language), cfg.Chosen, a.Getenv)
+}
+
+func (a *app) workflowRun(id *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "run STAGE", Short: message.HelpWorkflowRun.In(a.Lang), Long: message.HelpWorkflowRunLong.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sess, err := a.finder().Session(*id, false)
+			if err != nil {
+				return err
+			}
+			rules, lang := a.rules()
+			return session.RunStage(cmd.Context(), &a.Terminal, a.store().Root(), sess, args[0], session.Options{Rules: rules, Lang: lang, Warn: func(err error) {
+				fmt.Fprintln(a.Stderr, "overtone: "+err.Error())
+			}})
+		},
+	}
 }
 
 func (a *app) workflowStart(id *string) *cobra.Command {
@@ -362,7 +195,7 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 func (a *app) moveAside(s *store.Session) error {
 	// What a newer version wrote is not damaged.
 	if _, err := session.Peek(s); err == nil || errors.Is(err, workflow.ErrNewer) {
-		return unread(s, err)
+		return session.Unread(s, err)
 	}
 	return s.Update(func(tx *store.Tx) error {
 		name, err := tx.MoveAside(store.WorkflowFile, a.Now())
@@ -376,25 +209,6 @@ func (a *app) moveAside(s *store.Session) error {
 	})
 }
 
-// peek reads a session's workflow; what cannot be read comes with a way out.
-func (a *app) peek(s *store.Session) (*workflow.State, error) {
-	state, err := session.Peek(s)
-	if err != nil {
-		err = fmt.Errorf("read workflow of session %s: %w", s.ID(), err)
-	}
-	return state, unread(s, err)
-}
-
-func unread(s *store.Session, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, workflow.ErrNewer):
-		return message.WithHint(err, message.HintUpgrade, "overtone")
-	}
-	return message.WithHint(err, message.HintUnread, s.ID())
-}
-
 // step is a command that applies one event to the session's workflow.
 func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id *string, ev func([]string) workflow.Event) *cobra.Command {
 	return &cobra.Command{
@@ -405,8 +219,8 @@ func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id
 				return err
 			}
 			if len(args) > 0 {
-				if state, err := a.peek(s); err == nil && state != nil {
-					if args[0], err = stageArg(state, args[0]); err != nil {
+				if state, err := session.State(s); err == nil && state != nil {
+					if args[0], err = state.StageNamed(args[0]); err != nil {
 						return err
 					}
 				}
@@ -414,23 +228,6 @@ func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id
 			return a.apply(s, ev(args), true, false)
 		},
 	}
-}
-
-// stageArg is the stage of a run that a person means.
-func stageArg(s *workflow.State, arg string) (string, error) {
-	arg = strings.TrimSpace(arg)
-	keys := s.Stages.Keys()
-	if slices.Contains(keys, arg) {
-		return arg, nil
-	}
-	if i := slices.IndexFunc(keys, func(k string) bool { return strings.EqualFold(k, arg) }); i >= 0 {
-		return keys[i], nil
-	}
-	err := message.Fail(message.RefusedOutside, arg)
-	if near := workflow.Nearest(arg, keys); len(near) > 0 {
-		return "", message.Misuse{Err: message.WithHint(err, message.HintFlawNear, strings.Join(near, ", "))}
-	}
-	return "", message.Misuse{Err: message.WithHint(err, message.HintStages, dash(keys))}
 }
 
 // apply steps a workflow from the command line and shows what came of it. There must
@@ -442,7 +239,7 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) err
 		out workflow.Outcome
 	)
 	if must {
-		if old, err := a.peek(sess); err != nil {
+		if old, err := session.State(sess); err != nil {
 			return err
 		} else if old == nil {
 			return message.WithHint(message.Fail(message.NoWorkflow, sess.ID()), message.HintStart)
@@ -454,7 +251,7 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) err
 			old, err = nil, nil
 		}
 		if err != nil {
-			return unread(sess, err)
+			return session.Unread(sess, err)
 		}
 		s, out, err = session.Step(tx, rules, lang, old, ev, a.Now())
 		return err
@@ -466,7 +263,7 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) err
 		return message.Error{Reason: out.Reason}
 	}
 	if a.JSON {
-		return a.PrintJSON(statusOf(s))
+		return a.PrintJSON(workflow.StatusOf(s))
 	}
 	fmt.Fprintln(a.Stdout, workflow.Instruction(s, out, a.Lang))
 	return nil
@@ -480,7 +277,7 @@ func (a *app) workflowStatus(id *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.peek(sess)
+			s, err := session.State(sess)
 			if err != nil {
 				return err
 			}
@@ -490,7 +287,7 @@ func (a *app) workflowStatus(id *string) *cobra.Command {
 				s = &workflow.State{SessionID: sess.ID()}
 			}
 			if a.JSON {
-				return a.PrintJSON(statusOf(s))
+				return a.PrintJSON(workflow.StatusOf(s))
 			}
 			if s.WorkflowType == "" {
 				a.Say(message.NoWorkflow, sess.ID())
@@ -503,82 +300,10 @@ func (a *app) workflowStatus(id *string) *cobra.Command {
 	}
 }
 
-type stageStatus struct {
-	Stage      string `json:"stage"`
-	Status     string `json:"status"`
-	Result     string `json:"result,omitempty"`
-	Agent      string `json:"agent,omitempty"`
-	Retries    int    `json:"retries"`
-	Crashes    int    `json:"crashes"`
-	Forced     bool   `json:"forced,omitempty"`
-	Unverified bool   `json:"unverified,omitempty"`
-	Skip       bool   `json:"skipWanted,omitempty"`
-}
-
-type workflowStatus struct {
-	Schema       int           `json:"schema"`
-	SessionID    string        `json:"sessionId"`
-	WorkflowID   string        `json:"workflowId"`
-	WorkflowType string        `json:"workflowType"`
-	Phase        string        `json:"phase"`
-	Ended        string        `json:"ended,omitempty"`
-	EndReason    string        `json:"endReason,omitempty"`
-	CurrentStage *string       `json:"currentStage"`
-	Stages       []stageStatus `json:"stages"`
-	Ready        []string      `json:"ready"`
-	FailCount    int           `json:"failCount"`
-	RejectCount  int           `json:"rejectCount"`
-	Unverified   int           `json:"unverified"`
-	FeatureName  string        `json:"featureName,omitempty"`
-}
-
-func statusOf(s *workflow.State) workflowStatus {
-	out := workflowStatus{
-		Schema: 1, SessionID: s.SessionID, WorkflowID: s.WorkflowID, WorkflowType: s.WorkflowType, Phase: s.Phase(), Ended: s.Ended, EndReason: s.EndReason,
-		Stages: []stageStatus{}, Ready: []string{}, FailCount: s.FailCount, RejectCount: s.RejectCount,
-		Unverified: s.Unverified(), FeatureName: s.FeatureName,
-	}
-	if s.CurrentStage != "" {
-		out.CurrentStage = &s.CurrentStage
-	}
-	if s.Active {
-		out.Ready = list(s.Ready())
-	}
-	for k, st := range s.Stages.All() {
-		out.Stages = append(out.Stages, stageStatus{
-			Stage: k, Status: st.Status, Result: st.Result, Agent: st.Agent, Retries: s.Retries[k], Crashes: s.Crashes[k],
-			Forced: st.Forced, Unverified: st.Unverified, Skip: st.SkipWanted,
-		})
-	}
-	return out
-}
-
 func (a *app) printStatus(sid string, s *workflow.State) {
 	a.Say(message.StatusHead, s.WorkflowType, s.Phase(), sid)
 	fmt.Fprintln(a.Stdout, workflow.Bar(s))
-	rows := [][]string{{message.ColStage.In(a.Lang), message.ColStatus.In(a.Lang), message.ColResult.In(a.Lang), message.ColNotes.In(a.Lang)}}
-	for k, st := range s.Stages.All() {
-		var notes []string
-		add := func(when bool, t message.Text, args ...any) {
-			if when {
-				notes = append(notes, t.Format(a.Lang, args...))
-			}
-		}
-		add(st.Forced, message.NoteForced)
-		add(st.Unverified, message.NoteUnverif)
-		add(st.SkipWanted, message.NoteSkip)
-		add(st.Sifted(), message.NoteSifted)
-		add(s.Broken() && st.Status == workflow.Pending && st.Reason == "", message.NoteNotBegun)
-		add(s.Broken() && st.Status == workflow.Pending && st.Reason != "", message.NoteCutOff)
-		add(s.Retries[k] > 0, message.NoteRetries, s.Retries[k])
-		add(s.Crashes[k] > 0, message.NoteCrashes, s.Crashes[k])
-		name := s.Describe(k, a.Lang)
-		if !strings.HasSuffix(name, " "+k) { // a stage without a label is called by its key
-			name += " " + k
-		}
-		rows = append(rows, []string{name, st.Status, dash(nonEmpty(st.Result)), strings.Join(notes, ", ")})
-	}
-	a.Table(a.Stdout, rows)
+	a.Table(a.Stdout, workflow.StatusTable(s, a.Lang))
 	if s.EndReason != "" {
 		a.Say(message.LoopReason, s.EndReason)
 	}
@@ -586,11 +311,4 @@ func (a *app) printStatus(sid string, s *workflow.State) {
 	if hint := workflow.NextStep(s, a.Lang); hint != "" && s.Active {
 		a.Say(message.StatusNext, hint)
 	}
-}
-
-func nonEmpty(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return []string{s}
 }

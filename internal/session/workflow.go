@@ -197,3 +197,23 @@ func DetectEnvironment(root string) workflow.Environment {
 		return string(data), err == nil
 	})
 }
+
+// State reads a session's workflow; what cannot be read comes with a way out.
+func State(s *store.Session) (*workflow.State, error) {
+	state, err := Peek(s)
+	if err != nil {
+		err = fmt.Errorf("read workflow of session %s: %w", s.ID(), err)
+	}
+	return state, Unread(s, err)
+}
+
+// Unread is the answer to a workflow that cannot be read.
+func Unread(s *store.Session, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, workflow.ErrNewer):
+		return message.WithHint(err, message.HintUpgrade, "overtone")
+	}
+	return message.WithHint(err, message.HintUnread, s.ID())
+}

@@ -183,3 +183,19 @@ func Quote(s string) string {
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
+
+// List is l, never null in JSON.
+func List[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
+
+// Dash is a list in a cell of a table.
+func Dash(l []string) string {
+	if len(l) == 0 {
+		return "—"
+	}
+	return strings.Join(l, ", ")
+}

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -8,36 +8,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-func (a *app) workflowRun(id *string) *cobra.Command {
-	return &cobra.Command{
-		Use: "run STAGE", Short: message.HelpWorkflowRun.In(a.Lang), Long: message.HelpWorkflowRunLong.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sess, err := a.finder().Session(*id, false)
-			if err != nil {
-				return err
-			}
-			return a.runStage(cmd.Context(), sess, args[0])
-		},
-	}
-}
-
 // stageRun is one run of a stage's command.
 type stageRun struct {
-	*app
+	*terminal.Terminal
 	sess  *store.Session
-	opts  session.Options
+	opts  Options
 	stage string
 	id    string // of the hand-over
 	spec  workflow.Spec
@@ -45,10 +29,11 @@ type stageRun struct {
 	dir   string // of reports, as models are told it
 }
 
-// runStage runs the command of a stage whose turn it is: hands the stage over to
-// this process, runs, and completes it with what came of it.
-func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) error {
-	s, err := a.peek(sess)
+// RunStage runs the command of a stage whose turn it is: hands the stage over to
+// this process, runs, and completes it with what came of it. Home is where trust is
+// kept.
+func RunStage(ctx context.Context, t *terminal.Terminal, home string, sess *store.Session, stage string, o Options) error {
+	s, err := State(sess)
 	switch {
 	case err != nil:
 		return err
@@ -57,7 +42,7 @@ func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) e
 	case !s.Active:
 		return message.Fail(message.NotRunning, s.WorkflowType)
 	}
-	if stage, err = stageArg(s, stage); err != nil {
+	if stage, err = s.StageNamed(stage); err != nil {
 		return err
 	}
 	spec := s.DAG.Spec(stage)
@@ -68,56 +53,52 @@ func (a *app) runStage(ctx context.Context, sess *store.Session, stage string) e
 				there = append(there, k)
 			}
 		}
-		return message.Misuse{Err: message.WithHint(message.Fail(message.RunNoCommand, stage), message.HintRunStages, dash(there))}
+		return message.Misuse{Err: message.WithHint(message.Fail(message.RunNoCommand, stage), message.HintRunStages, terminal.Dash(there))}
 	}
-	command, trusted, err := blueprint.Command(a.store().Root(), s.Origin, stage, spec.Run)
+	command, trusted, err := blueprint.Command(home, s.Origin, stage, spec.Run)
 	if err != nil {
 		return err
 	}
 	if !trusted {
 		return message.WithHint(message.Fail(message.RunUntrusted, s.Origin.Path), message.HintRunUntrusted, s.WorkflowType)
 	}
-	rules, lang := a.rules()
 	r := &stageRun{
-		app: a, sess: sess, stage: stage, spec: spec, root: s.Origin.Root, dir: rules.ContextDir,
-		id: fmt.Sprintf("run-%d-%d", os.Getpid(), a.Now().UnixNano()),
-		opts: session.Options{Rules: rules, Lang: lang, Now: a.Now(), Warn: func(err error) {
-			fmt.Fprintln(a.Stderr, "overtone: "+err.Error())
-		}},
+		Terminal: t, sess: sess, opts: o, stage: stage, spec: spec, root: s.Origin.Root, dir: o.Rules.ContextDir,
+		id: fmt.Sprintf("run-%d-%d", os.Getpid(), t.Now().UnixNano()),
 	}
 	if err := r.begin(); err != nil {
 		return err
 	}
 	var live io.Writer
-	if f, ok := terminal.File(a.Stderr); ok && a.IsTTY(f.Fd()) {
+	if f, ok := terminal.File(t.Stderr); ok && t.IsTTY(f.Fd()) {
 		live = f
 	}
-	env := append(a.Environ(), "OVERTONE_STAGE="+stage, "OVERTONE_SESSION="+sess.ID())
-	ran := blueprint.Run(ctx, command, r.root, env, spec.RunTimeout, live, a.Now)
+	env := append(t.Environ(), "OVERTONE_STAGE="+stage, "OVERTONE_SESSION="+sess.ID())
+	ran := blueprint.Run(ctx, command, r.root, env, spec.RunTimeout, live, t.Now)
 	if ctx.Err() != nil && !ran.TimedOut {
 		return r.drop()
 	}
 	return r.end(ran)
 }
 
-func (r *stageRun) update(f func(tx *session.Tx) error) error {
+func (r *stageRun) update(f func(tx *Tx) error) error {
 	r.opts.Now = r.Now()
-	return session.Update(r.sess, r.opts, f)
+	return Update(r.sess, r.opts, f)
 }
 
 // begin hands the stage over to this process.
 func (r *stageRun) begin() error {
-	return r.update(func(tx *session.Tx) error {
+	return r.update(func(tx *Tx) error {
 		if tx.Workflow == nil {
 			return message.Fail(message.NoWorkflow, r.sess.ID())
 		}
 		for _, d := range tx.Workflow.Delegations {
-			if pid, ok := session.RunBy(d.AgentID); ok && d.Open && d.Stage == r.stage && session.Alive(pid) {
+			if pid, ok := RunBy(d.AgentID); ok && d.Open && d.Stage == r.stage && Alive(pid) {
 				return message.Fail(message.RunBusy, r.stage, pid)
 			}
 		}
 		out, err := tx.Apply(workflow.Delegate{
-			ID: r.id, Stage: r.stage, AgentID: session.RunnerID(os.Getpid()), Async: true, At: r.opts.Now,
+			ID: r.id, Stage: r.stage, AgentID: RunnerID(os.Getpid()), Async: true, At: r.opts.Now,
 		})
 		if err != nil {
 			return err
@@ -131,7 +112,7 @@ func (r *stageRun) begin() error {
 
 // drop gives the stage back: whoever stopped the command has not judged the work.
 func (r *stageRun) drop() error {
-	err := r.update(func(tx *session.Tx) error {
+	err := r.update(func(tx *Tx) error {
 		_, err := tx.Apply(workflow.Drop{ID: r.id})
 		return err
 	})
@@ -152,11 +133,11 @@ func (r *stageRun) end(ran blueprint.Ran) error {
 		s   *workflow.State
 		out workflow.Outcome
 	)
-	err := r.update(func(tx *session.Tx) error {
+	err := r.update(func(tx *Tx) error {
 		if tx.Workflow == nil {
 			return message.Fail(message.NoWorkflow, r.sess.ID())
 		}
-		report := message.RunReport.Format(r.opts.Lang, r.stage, short(r.spec.Run), how, ran.Took.Round(time.Millisecond), strings.ReplaceAll(strings.TrimRight(ran.Output, "\n"), "```", "'''"))
+		report := message.RunReport.Format(r.opts.Lang, r.stage, message.Cut(message.OneLine(r.spec.Run), 60), how, ran.Took.Round(time.Millisecond), strings.ReplaceAll(strings.TrimRight(ran.Output, "\n"), "```", "'''"))
 		if err := tx.WriteContext(r.stage, []byte(report)); err != nil {
 			return err
 		}
@@ -175,7 +156,7 @@ func (r *stageRun) end(ran blueprint.Ran) error {
 		s = tx.Workflow
 		tx.Observe(host.StageCompleted{Stage: r.stage}, compact.Settings{})
 		// The main agent reads what this prints: nothing is left to say.
-		tx.Post(session.Message{})
+		tx.Post(Message{})
 		return nil
 	})
 	if err != nil {
@@ -209,16 +190,16 @@ func (r *stageRun) tell(s *workflow.State, out workflow.Outcome, route workflow.
 	took := ran.Took.Round(time.Millisecond)
 	if r.JSON {
 		return r.PrintJSON(struct {
-			Schema   int            `json:"schema"`
-			Stage    string         `json:"stage"`
-			Verdict  string         `json:"verdict"`
-			Exit     int            `json:"exit"`
-			TimedOut bool           `json:"timedOut"`
-			TookMS   int64          `json:"tookMs"`
-			Report   string         `json:"report"`
-			Next     []string       `json:"next"`
-			Workflow workflowStatus `json:"workflow"`
-		}{1, r.stage, route.Verdict, ran.Exit, ran.TimedOut, took.Milliseconds(), route.ContextFile, list(out.Next), statusOf(s)})
+			Schema   int             `json:"schema"`
+			Stage    string          `json:"stage"`
+			Verdict  string          `json:"verdict"`
+			Exit     int             `json:"exit"`
+			TimedOut bool            `json:"timedOut"`
+			TookMS   int64           `json:"tookMs"`
+			Report   string          `json:"report"`
+			Next     []string        `json:"next"`
+			Workflow workflow.Status `json:"workflow"`
+		}{1, r.stage, route.Verdict, ran.Exit, ran.TimedOut, took.Milliseconds(), route.ContextFile, terminal.List(out.Next), workflow.StatusOf(s)})
 	}
 	if route.Verdict == workflow.Pass {
 		fmt.Fprintln(r.Stdout, message.RunPassed.Format(r.opts.Lang, r.stage, took))

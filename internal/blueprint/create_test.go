@@ -1,4 +1,4 @@
-package cli
+package blueprint
 
 import (
 	"path/filepath"
