@@ -30,11 +30,11 @@ var worth = struct {
 		extract.Code: 46, extract.ErrorLine: 70,
 	},
 	quantity: 52, digit: 33,
-	quoted: 200, place: 40, talk: 115, thin: 70,
+	quoted: 200, place: 40, talk: 115, thin: 90,
 	word: 10, version: 75, inCode: 0,
-	decision: 120,
+	decision: 105,
 	user:     42, rate: 15, opening: 40, asked: 34, ask: 30,
-	closing: 10, trouble: 30, done: 6, wordShare: 13, wordMost: 20,
+	closing: 5, trouble: 30, done: 6, wordShare: 13, wordMost: 20,
 	again: 73, later: 135, code: 90,
 	floor: 20, lead: 14, least: 4, room: 6,
 }
@@ -142,6 +142,7 @@ type unitUse struct {
 	loss        loss
 	governs     bool // a lead that its list cannot do without
 	bare        bool // a name or two, which mean nothing without their lead
+	back        bool // points at the unit before, which is its lead
 	loud        bool // a line of code that reports an error
 	idle        bool // says nothing by itself
 	kept, ready bool
@@ -180,12 +181,17 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	for i, u := range list {
 		t := text[u.Start:u.End]
 		length, words := message.Units(t), contentWords(t)
+		names := namesIn(u, t, words)
 		use := unitUse{
 			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End),
 			ids: int32(len(s.ids)), cost: int32(length) + 1, lead: -1, kind: u.Kind,
 		}
 		if u.Lead >= 0 {
 			use.lead = base + int32(u.Lead)
+		}
+		if u.Cues&extract.Back != 0 && u.Kind == extract.Sentence && i > 0 && list[i-1].Kind == extract.Sentence && list[i-1].Line == u.Line && !s.units[len(s.units)-1].idle {
+			// "This is why it fails." tells what only with the sentence before it.
+			use.lead, use.back = base+int32(i)-1, true
 		}
 		// Numbers of a table mean nothing without its header.
 		use.governs = u.Kind == extract.Lead && (u.Cues&extract.Denied != 0 || t[0] == '|')
@@ -207,8 +213,9 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		if i == closing {
 			use.plain += int32(worth.closing)
 		}
-		use.bare = u.Kind == extract.Item && words < 3
-		use.idle = idle(u, t, words, user) || use.bare && u.Lead < 0
+		// An item of a list, or the answer below the heading of a form.
+		use.bare = u.Kind == extract.Item && words < 3 || u.Kind == extract.Sentence && words < 2 && names == 0
+		use.idle = idle(u, t, words, names, user) || use.bare && u.Lead < 0
 		use.loud = slices.ContainsFunc(u.Facts, func(f extract.Span) bool { return f.Kind == extract.ErrorLine })
 		use.text = hashOf(0, t)
 		use.loss = lossOf(u, asker)
@@ -222,16 +229,32 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 // substance are the cues of a sentence that says more than what comes next.
 const substance = extract.Decided | extract.Rule | extract.Duty | extract.Choice | extract.Reason | extract.Denied | extract.Question
 
-// idle reports whether a unit says nothing by itself: filler, a bare number, a
-// row or a line of code without a name.
-func idle(u extract.Unit, t string, words int, user bool) bool {
-	names, facts := 0, len(u.Facts)
+// namesIn counts the facts of a unit that tell what it is about.
+func namesIn(u extract.Unit, t string, words int) (n int) {
 	for _, f := range u.Facts {
-		// A hash needs a word about it.
-		if f.Kind != extract.Number && (f.Kind != extract.Hash || words > 0) {
-			names++
+		switch f.Kind {
+		case extract.Number:
+		case extract.Hash:
+			// It needs a word about it.
+			if words > 0 {
+				n++
+			}
+		case extract.Identifier:
+			// JSON and CLI are words.
+			if u.Kind == extract.CodeLine || worthOf(f, u, t) > worth.word {
+				n++
+			}
+		default:
+			n++
 		}
 	}
+	return n
+}
+
+// idle reports whether a unit says nothing by itself: filler, a bare number, a
+// row or a line of code without a name.
+func idle(u extract.Unit, t string, words, names int, user bool) bool {
+	facts := len(u.Facts)
 	switch {
 	case u.Kind == extract.CodeLine:
 		return words < 2 && names < 2 || breaksOff(t)
@@ -239,6 +262,9 @@ func idle(u extract.Unit, t string, words int, user bool) bool {
 		return names == 0 && words < 6
 	case names == 0 && words < 2:
 		return !(u.Cues&extract.Rule != 0 && words > 0)
+	case u.Cues&extract.Intent != 0 && names == 0 && !user:
+		// "Let me make sure that nothing is broken." denies nothing.
+		return u.Cues&(substance&^extract.Denied) == 0
 	case u.Cues&extract.Narration != 0 && names == 0:
 		return u.Cues&substance == 0
 	case u.Cues&(extract.Decided|extract.Rule) != 0:
@@ -257,7 +283,8 @@ func breaksOff(t string) bool {
 			return true
 		}
 	}
-	return false
+	// "It fails because:", not "class Store:".
+	return strings.HasSuffix(t, ":") && contentWords(t) > 3
 }
 
 // lastProse is the last sentence or item of a longer text: where agents say what
@@ -303,6 +330,7 @@ func worthOf(f extract.Span, u extract.Unit, t string) int {
 // hump reports whether a name is made of several words, which nobody writes by
 // chance: loadRow, load_row; not JSON or P1.
 func hump(w string) bool {
+	w = strings.Trim(w, "_") // emphasis
 	for i := 1; i < len(w); i++ {
 		if w[i] == '_' || w[i] >= 'A' && w[i] <= 'Z' && w[i-1] >= 'a' && w[i-1] <= 'z' {
 			return true
@@ -656,8 +684,9 @@ func (s *selection) cost(i int32) int {
 	if !s.open[u.job] {
 		cost -= markUnits + 1
 	}
-	if s.needsLead(u) {
-		cost += int(s.units[u.lead].cost)
+	for s.needsLead(u) {
+		u = &s.units[u.lead]
+		cost += int(u.cost)
 	}
 	return cost
 }
@@ -673,6 +702,9 @@ func (s *selection) density(i int32) int {
 	if w < worth.floor && u.kind != extract.Lead {
 		return 0
 	}
+	if u.back && s.needsLead(u) {
+		w += s.besides(u.lead, i)
+	}
 	d, _ := s.joint(i, w, s.cost(i))
 	return d
 }
@@ -684,17 +716,22 @@ func (s *selection) scarce(u *unitUse) bool { return s.percent(s.jobs[u.job]) < 
 // value is what a unit is worth, given what is kept already.
 func (s *selection) value(i int32) int {
 	u := &s.units[i]
-	w := int(u.plain)
-	if s.scarce(u) {
-		w = w * worth.talk / 100
-	}
-	if u.kind == extract.Lead {
-		w = worth.lead
-	}
+	w := s.plain(u)
 	for _, m := range s.stated(i) {
 		w += s.factValue(u, m)
 	}
 	return w
+}
+
+// plain is what a unit is worth besides its facts.
+func (s *selection) plain(u *unitUse) int {
+	switch {
+	case u.kind == extract.Lead:
+		return worth.lead
+	case s.scarce(u):
+		return int(u.plain) * worth.talk / 100
+	}
+	return int(u.plain)
 }
 
 // stated are the mentions of a unit.
@@ -741,17 +778,24 @@ func (s *selection) joint(i int32, w, cost int) (density int, joined bool) {
 	if s.needsLead(l) {
 		return density, false // it would bring a third along
 	}
-	w += worth.lead
-	own := s.stated(i)
-	for _, m := range s.stated(u.lead) {
-		if _, both := slices.BinarySearch(own, m); !both {
-			w += s.factValue(l, m)
-		}
-	}
+	w += s.besides(u.lead, i)
 	if with := w << 10 / (max(cost+int(l.cost), 1) + worth.room); with > density {
 		return with, true
 	}
 	return density, false
+}
+
+// besides is what unit i is worth where unit j is kept.
+func (s *selection) besides(i, j int32) int {
+	u := &s.units[i]
+	w := s.plain(u)
+	own := s.stated(j)
+	for _, m := range s.stated(i) {
+		if _, both := slices.BinarySearch(own, m); !both {
+			w += s.factValue(u, m)
+		}
+	}
+	return w
 }
 
 // named reports whether a unit's lead states facts.
@@ -778,7 +822,7 @@ func (s *selection) keep(i int32) {
 
 // needsLead reports whether a unit's lead has to be kept with it, and is not yet.
 func (s *selection) needsLead(u *unitUse) bool {
-	return u.lead >= 0 && (u.bare || s.units[u.lead].governs) && !s.units[u.lead].kept
+	return u.lead >= 0 && (u.bare || u.back || s.units[u.lead].governs) && !s.units[u.lead].kept
 }
 
 // queue holds candidates, the densest first; of equals the one that stands first

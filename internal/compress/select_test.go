@@ -84,6 +84,39 @@ func TestHalfAStatementIsNotKept(t *testing.T) {
 	}
 }
 
+// What points back says nothing alone.
+func TestPointingSentenceBringsItsReference(t *testing.T) {
+	t.Parallel()
+	talk := strings.Repeat("It was a long and winding afternoon with much talk about nothing. ", 10)
+	for _, percent := range []int{10, 20, 35} {
+		got := band(t, percent, "x", "The merge order changes with the locale of whoever runs it. This breaks `load_row` in internal/cfg/load.go because rows come unsorted.\n\n"+talk)[1]
+		if strings.Contains(got, "This breaks") && !strings.Contains(got, "The merge order") {
+			t.Errorf("%d: %q", percent, got)
+		}
+	}
+}
+
+// The answer below a heading of a form is kept with it or not at all, an acronym
+// makes no statement of talk, and what an agent does next is no result.
+func TestRemnants(t *testing.T) {
+	t.Parallel()
+	form := "### Which model were you using?\n\ngpt-4.1\n\n### What is the expected behavior?\n\n_No response_\n\nThe key in .bash_profile is ignored by load_config since version 0.12.0.\n"
+	for _, percent := range []int{10, 35, 60, 90} {
+		got := band(t, percent, form)[0]
+		if strings.Contains(got, "gpt-4.1") && !strings.Contains(got, "Which model") || strings.Contains(got, "_No response_") && !strings.Contains(got, "expected behavior") {
+			t.Errorf("%d: %q", percent, got)
+		}
+	}
+	got := band(t, 60, "x", "Good, the JSON output works. The tests in internal/cfg/load_test.go pass now. Let me run all of them to make sure nothing is broken.")[1]
+	if strings.Contains(got, "Good,") || strings.Contains(got, "Let me") || !strings.Contains(got, "load_test.go") {
+		t.Errorf("%q", got)
+	}
+	got = band(t, 90, "x", "The comparison in `load_row` is wrong.\n\n```\nThe comparison rowSet[state.BaseCommit] fails because:\n  - rowSet contains key 163270c\nclass RowStore:\n```\n")[1]
+	if strings.Contains(got, "because:") || !strings.Contains(got, "class RowStore:") {
+		t.Errorf("%q", got)
+	}
+}
+
 // A name that is made of words is needed word for word; an acronym is not, and
 // what is quoted is meant.
 func TestNamesBeforeAcronyms(t *testing.T) {

@@ -24,7 +24,9 @@ const (
 	Narration                 // begins like talk about what comes next
 	Argued                    // weighs one thing against another, or says when
 	Question
-	Past // tells how things were
+	Past   // tells how things were
+	Intent // begins by telling what the writer does next
+	Back   // begins with a word that stands for what was said before
 )
 
 // cueWords are the lists: one line for each cue and language. A word that ends in
@@ -93,10 +95,20 @@ past: 原來, 原来, 當時, 当时, 之前, 以前, 本來, 本来
 past: でした, だった, ました, ていた
 past: 었다, 였다, 했다, 었습, 했습, 이었
 past: был, была, было, были, стал*
+back: this, that, that's, these, those, it, it's, they, hence, therefore, thus, consequently, so, such, same
+back: 這, 这, 那, 它, 此, 該, 该, 因此, 所以, 於是, 于是, 故
+back: これ, それ, そのため, その, この, したがって, だから
+back: 이것, 그것, 이는, 이를, 따라서, 그래서
+back: это, этот, эта, эти, он, она, они, поэтому, такой, такая
 narration: let me, i'll, i will, now i, now let, let's, i'm going, i am going, next, great, perfect, good, okay, ok, sure, alright, looking at, i see, now, first, excellent, thanks, thank you, absolutely, i understand, i can see, here's, here is, here are, starting, got it, of course, certainly, i'm now, time to, sorry
 narration: 讓我, 让我, 我來, 我来, 我先, 現在, 现在, 接下來, 接下来, 好的, 沒問題, 没问题, 首先, 我會, 我会, 收到, 明白, 了解, 我正在
 narration: それでは, では, 次に, まず, はい, わかりました, 了解, これから
 narration: 이제, 먼저, 네, 알겠습니다, 다음으로, 그럼
+intent: let me, let us, i'll, i will, now let, let's, i'm going, i am going, i'm now, proceeding, continuing, moving on
+intent: 讓我, 让我, 我來, 我来, 我先, 接下來, 接下来, 我正在
+intent: それでは, 次に, これから
+intent: 다음으로
+intent: давайте, сейчас
 narration: давайте, теперь, хорошо, сначала, понятно, отлично, сейчас, итак, ладно, конечно
 `
 
@@ -149,11 +161,11 @@ type cuePhrase struct {
 }
 
 // atStart are the cues that count at the beginning of a sentence only.
-const atStart = Contrast | Narration
+const atStart = Contrast | Narration | Intent | Back
 
 var cueNames = map[string]Cue{
 	"decided": Decided, "rule": Rule, "duty": Duty, "choice": Choice, "reason": Reason, "asked": Asked, "done": Done,
-	"trouble": Trouble, "denied": Denied, "contrast": Contrast, "narration": Narration, "argued": Argued, "past": Past,
+	"trouble": Trouble, "denied": Denied, "contrast": Contrast, "narration": Narration, "argued": Argued, "past": Past, "intent": Intent, "back": Back,
 }
 
 var cues = sync.OnceValue(newCueTable)
