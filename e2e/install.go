@@ -235,6 +235,7 @@ func build(pkg string) func() (string, error) {
 		dir := filepath.Join(base, filepath.Base(pkg))
 		cmd := exec.Command("go", "build", "-tags", "e2e", "-o", filepath.Join(dir, "overtone"), pkg)
 		cmd.Dir = root()
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as `make build` does
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
 		}

@@ -91,7 +91,9 @@ type Command struct {
 	Line  string          `json:"line,omitempty"`
 	Cwd   string          `json:"cwd,omitempty"`
 	At    time.Time       `json:"at,omitzero"`
+	File  int64           `json:"file,omitempty"`  // how long the session's file was
 	Marks []shellcmd.Mark `json:"marks,omitempty"` // the repositories in which it may commit
+	Stale bool            `json:"stale,omitempty"` // a prompt has come since
 }
 
 // Failure is a command that did not work.
@@ -111,9 +113,9 @@ const (
 	maxPlan     = 100  // steps of a plan that are looked at
 	maxRequest  = 2000 // characters of a request
 	maxHistory  = 20   // the policy looks at the last few
-	maxStarted  = 8
-	maxEnded    = 16
-	maxLine     = 16 << 10 // bytes of a command that are kept while it runs
+	maxStarted  = 16
+	maxEnded    = 32
+	maxLine     = 64 << 10 // bytes of a command that are kept while it runs
 	maxStep     = 500      // characters of a step's text
 )
 
@@ -232,13 +234,15 @@ func (t *Thread) starts(e host.CommandStarted) {
 		return
 	}
 	started := map[string]Command{}
-	// Commands whose end was never told must not pile up.
-	if len(t.Started) < maxStarted {
-		maps.Copy(started, t.Started)
+	maps.Copy(started, t.Started)
+	// Commands whose end was never told must not pile up: the oldest goes.
+	for len(started) >= maxStarted {
+		ids := slices.Sorted(maps.Keys(started))
+		delete(started, slices.MinFunc(ids, func(a, b string) int { return started[a].At.Compare(started[b].At) }))
 	}
-	c := Command{Line: e.Line, Cwd: e.Cwd, At: e.Started, Marks: e.Before}
+	c := Command{Line: e.Line, Cwd: e.Cwd, At: e.Started, File: e.File, Marks: e.Before}
 	if len(c.Line) > maxLine {
-		c.Line = "" // its end is told by who hears it, or not at all
+		c.Line = "sh" // what is not kept may do anything
 	}
 	started[e.ID] = c
 	t.Started = started
@@ -255,6 +259,19 @@ func (t Thread) Observed(e host.CommandFinished) shellcmd.Observation {
 		o.Before = c.Marks
 	}
 	return o
+}
+
+// Outlived remembers that a prompt has come before the end of a command, which then
+// runs beside it, or has died with its host: after the next one nobody asks any more.
+func (t Thread) Outlived(id string) Thread {
+	c := t.Started[id]
+	if c.Stale {
+		return t.Forget(id)
+	}
+	c.Stale = true
+	t.Started = maps.Clone(t.Started)
+	t.Started[id] = c
+	return t
 }
 
 // Forget lets go of a command whose end nobody will tell.
@@ -289,13 +306,16 @@ func (t *Thread) ran(e host.CommandFinished) {
 		return
 	}
 	// The same command failing again is one finding, with the newest words.
-	line := headRunes(oneLine(cleanHead(o.Line, 600)), 300)
+	line := FailureLine(o.Line)
 	s.Slice.Failures = slices.DeleteFunc(s.Slice.Failures, func(f Failure) bool { return f.Line == line })
 	if *o.Exit != 0 {
 		f := Failure{Line: line, Said: tailRunes(oneLine(cleanTail(o.Output, 2000)), 300)}
 		s.Slice.Failures = newest(append(s.Slice.Failures, f), maxFailures)
 	}
 }
+
+// FailureLine is how a command that failed is remembered.
+func FailureLine(line string) string { return headRunes(oneLine(cleanHead(line, 600)), 300) }
 
 func (s *state) changed(file string) {
 	if file = headRunes(oneLine(cleanHead(file, 800)), 400); file == "" {

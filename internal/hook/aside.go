@@ -1,7 +1,9 @@
 package hook
 
 import (
+	"cmp"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -12,17 +14,18 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// Where a host waits for no process at the end of a command or an edit, that
-// process only records, and whatever must not be missed rests on calls that are
-// waited for:
+// Where a host waits for no process at the end of a command or an edit, it starts
+// none for a command that ended well: to start one costs it more than all that we
+// do. Whatever must not be missed rests on calls that are waited for:
 //
 //   - before a tool: that the turn works, which command may commit or publish, and
 //     what waits for the main thread ([call.begin]);
-//   - at the end of a turn, before a compaction and with the next prompt: how such
-//     a command ended, from the session's file and the repository, if its own
-//     process has not told yet ([call.endCommands]).
+//   - before the next tool, at the end of a turn, before a compaction and with the
+//     next prompt: how such a command ended, from the session's file and the
+//     repository ([call.endCommands]).
 //
-// So the end of a command may be told late, twice or never. What it told counts
+// Failures and edits are told by processes that nobody waits for, late, twice or
+// never; so are commands where an older plugin is installed. What they tell counts
 // once, by the command's id, and for the turn that ran it.
 
 // record takes what the end of a tool tells, and says nothing.
@@ -37,25 +40,31 @@ func (c *call) record() error {
 	}
 	return c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
-		t := &tx.Memory.Thread
-		before := *t
-		c.observeTool(tx)
-		another := c.in.PromptID != "" && before.Prompt != "" && c.in.PromptID != before.Prompt
-		if another || tx.Memory.Threads.Resting {
-			// The turn is over. What the agent asked at its end is still open, and a
-			// new turn has not worked because an old one had.
-			now := *t
-			*t = before
-			t.Started, t.Ended, t.State.Slice = now.Started, now.Ended, now.State.Slice
-			if !another {
-				t.State.Seen = now.State.Seen
-			}
-		}
+		was := tx.Memory.Thread.Prompt
+		another := c.in.PromptID != "" && was != "" && c.in.PromptID != was
+		observeLate(tx, another, another || tx.Memory.Threads.Resting, func() { c.observeTool(tx) })
 		if !failed {
 			return nil
 		}
 		return c.tellFailure(tx)
 	})
+}
+
+// observeLate takes what is told when its turn may be over, or another's: what the
+// agent asked at its end is still open, and a new turn has not worked, or reached
+// anything, because an old one had.
+func observeLate(tx *session.Tx, another, over bool, observe func()) {
+	t := &tx.Memory.Thread
+	before := *t
+	if observe(); !over {
+		return
+	}
+	now := *t
+	*t = before
+	t.Started, t.Ended, t.State.Slice = now.Started, now.Ended, now.State.Slice
+	if !another {
+		t.State.Seen = now.State.Seen
+	}
 }
 
 // begin runs before a tool of the main thread whose end is told aside: it hands
@@ -66,8 +75,8 @@ func (c *call) begin() (host.Reply, error) {
 		return r, nil
 	}
 	g, ok := session.Look(c.sess)
-	start, notable := c.starts()
-	if ok && g.Worked && !g.Resting && !g.Waits && !notable {
+	start, notable := c.starts(g)
+	if ok && g.Worked && !g.Resting && !g.Waits && !g.Started("") && !notable {
 		return r, nil
 	}
 	return r, c.update(func(tx *session.Tx) error {
@@ -77,6 +86,7 @@ func (c *call) begin() (host.Reply, error) {
 			}
 			c.collect(tx, &r)
 		}
+		c.endCommands(tx, beside)
 		tx.Memory.Threads.Resting = false
 		tx.Works()
 		tx.Observe(host.ToolActivity{}, compact.Settings{})
@@ -88,32 +98,58 @@ func (c *call) begin() (host.Reply, error) {
 }
 
 // starts is the command that is about to run, if its end may tell where the work
-// stands: it may commit, or has to do with a pull request.
-func (c *call) starts() (host.CommandStarted, bool) {
+// stands: it may commit, has to do with a pull request, or has failed before.
+func (c *call) starts(g session.Glance) (host.CommandStarted, bool) {
 	tool := c.in.Tool
 	if tool.Kind != host.ShellTool || tool.ID == "" {
 		return host.CommandStarted{}, false
 	}
 	o := c.command()
 	o.Before, o.Started = shellcmd.Snapshot(o), c.now
-	return host.CommandStarted{ID: tool.ID, Observation: o}, len(o.Before) > 0 || shellcmd.Publishes(tool.Command)
+	start := host.CommandStarted{ID: tool.ID, Observation: o}
+	if len(o.Before) == 0 && !shellcmd.Publishes(tool.Command) && !g.Failed(tool.Command) {
+		return start, false
+	}
+	if info, err := os.Stat(c.in.Transcript); err == nil {
+		start.File = info.Size()
+	}
+	return start, true
 }
 
-// endCommands takes the ends of commands that nobody has told yet. Before the turn
-// is over one may still be told; with the next prompt, over says that none will.
-func (c *call) endCommands(tx *session.Tx, over bool) {
+// moment is where a turn stands when the ends of its commands are asked for.
+type moment int
+
+const (
+	beside moment = iota // others may still run
+	ended                // none runs any more: the turn is over, or waits for a compaction
+	next                 // another turn begins
+)
+
+// endCommands takes the ends of commands that nobody has told yet, as the session's
+// file tells them. Where it does not, though none runs any more, the repository may.
+func (c *call) endCommands(tx *session.Tx, at moment) {
 	if c.host.CommandEnd == nil {
 		return
 	}
 	t := &tx.Memory.Thread
+	patience := 0
+	if at == ended {
+		patience = lagTries
+	}
 	for _, id := range slices.Sorted(maps.Keys(t.Started)) {
 		s := t.Started[id]
-		end, told := c.ended(tx, id, s)
+		end, told := c.ended(tx, id, s, &patience)
 		switch {
-		case s.Line != "" && (told || !over && shellcmd.Committed(t.Observed(end)).Committed):
-			tx.Observe(end, compact.Settings{})
-		case over:
+		case s.Line == "" && at == next:
 			*t = t.Forget(id)
+		case s.Line == "":
+		case told:
+			late := s.Stale && !end.Until.After(t.Turn)
+			observeLate(tx, late, late, func() { tx.Observe(end, compact.Settings{}) })
+		case at == ended && !s.Stale && shellcmd.Committed(t.Observed(end)).Committed:
+			tx.Observe(end, compact.Settings{})
+		case at == next:
+			*t = t.Outlived(id)
 		}
 	}
 }
@@ -126,19 +162,23 @@ const (
 )
 
 // ended is how a command ended, by the session's file.
-func (c *call) ended(tx *session.Tx, id string, s compact.Command) (host.CommandFinished, bool) {
-	file := tx.Memory.Thread.Transcript
-	a, ok := transcript.AnswerOf(file, id)
-	for n := 0; !ok && len(s.Marks) == 0 && n < lagTries && c.event == "stop"; n++ {
+func (c *call) ended(tx *session.Tx, id string, s compact.Command, patience *int) (host.CommandFinished, bool) {
+	file := cmp.Or(c.in.Transcript, tx.Memory.Thread.Transcript)
+	a, ok := transcript.AnswerOf(file, id, s.File)
+	for ; !ok && *patience > 0 && !s.Stale; *patience-- {
 		time.Sleep(lagWait)
-		a, ok = transcript.AnswerOf(file, id)
+		a, ok = transcript.AnswerOf(file, id, s.File)
 	}
 	o := shellcmd.Observation{
 		Line: s.Line, Cwd: s.Cwd, Home: c.env.Getenv("HOME"), Head: shellcmd.ReadHead,
-		Aliases: shellcmd.UserAliases(s.Cwd, c.env.Getenv("HOME"), c.env.Getenv), Started: s.At, Ended: c.now,
+		Aliases: shellcmd.UserAliases(s.Cwd, c.env.Getenv("HOME"), c.env.Getenv), Started: s.At, Ended: c.now, Unheard: !ok,
 	}
 	if ok {
 		o.Output, o.Exit = c.host.CommandEnd(a.Text, a.Failed, a.Result)
+		o.Unheard = a.Failed && o.Exit == nil // it was refused, or broken off
+		if !a.At.IsZero() {
+			o.Ended, o.Until = a.At, a.At
+		}
 	}
 	return host.CommandFinished{ID: id, Observation: o}, ok
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -63,7 +64,7 @@ func (p *asideTurn) tool(id, name, input, result string, failed bool, do func())
 	if failed {
 		response, event, answer, own = `"error":`+result, "post-tool-use-failure", `"is_error":true,"content":`+result, ""
 	}
-	p.log += fmt.Sprintf(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,%s}]}%s}`, id, answer, own) + "\n"
+	p.log += fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,%s}]}%s}`, p.now.Format(time.RFC3339Nano), id, answer, own) + "\n"
 	p.write("t.jsonl", p.log)
 	p.ended = append(p.ended, func() { p.said.WriteString(p.hook(event, use+","+response)) })
 }
@@ -138,6 +139,141 @@ func TestNewest_Row7_EndsMayBeToldAnyTime(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Where no process tells that a command ended well, the next one that is waited for
+// reads it: the next tool knows of the commit, and the log's later entries, which are
+// another session's in the same folder, are nobody's here.
+func TestNewest_Row7_NextToolLearnsTheEnd(t *testing.T) {
+	t.Parallel()
+	const theirs = "5555555555555555555555555555555555555555"
+	p := newAsideTurn(t)
+	p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Go."`)
+	p.tool("t1", "Bash", `{"command":"./release.sh"}`, `{"stdout":"v2","stderr":""}`, false, func() {
+		p.head(asideZero, asideCommit, "release 2")
+	})
+	p.now = p.now.Add(time.Minute)
+	p.head(asideCommit, theirs, "theirs")
+	p.now = p.now.Add(time.Minute)
+	p.hook("pre-tool-use", `"tool_name":"Edit","tool_use_id":"t2","tool_input":{"file_path":"/w/a.go"}`)
+	th := p.thread()
+	if c := th.State.Slice.Commits; len(c) != 1 || c[0].Hash != asideCommit || !th.Boundary().Has(compact.Commit) || len(th.Started) > 0 {
+		t.Errorf("commits %v, %v, still waited for: %v", c, th.Boundary(), th.Started)
+	}
+}
+
+// Two sessions work in one folder, one commits: the other, whose own command did not,
+// or was refused, or of whose end nothing is known, does not take it for its own.
+func TestNewest_Row7_AnotherSessionsCommit(t *testing.T) {
+	t.Parallel()
+	const theirs = "5555555555555555555555555555555555555555"
+	for name, c := range map[string]struct {
+		line, result string
+		failed, lost bool
+		mine         bool
+	}{
+		"nothing to commit":           {line: "git commit -m mine", result: `"Exit code 1\nnothing to commit, working tree clean"`, failed: true},
+		"masked":                      {line: "git commit -m \"$M\" || true", result: `{"stdout":"nothing to commit, working tree clean\n","stderr":""}`},
+		"a hook says no":              {line: "git commit -F msg", result: `"Exit code 1\nlint: 3 errors"`, failed: true},
+		"refused":                     {line: "git commit -F msg", result: `"The user does not want to proceed with this tool use."`, failed: true},
+		"a refused script":            {line: "./release.sh", result: `"The user does not want to proceed with this tool use."`, failed: true},
+		"quiet, with another message": {line: "git commit -qm mine; true", result: `{"stdout":"","stderr":""}`, mine: true},
+		"end lost, message":           {line: "git commit -m mine", lost: true},
+		"end lost, none":              {line: "git commit -F msg", lost: true},
+		"end lost, script":            {line: "./release.sh", lost: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newAsideTurn(t)
+			p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Go."`)
+			input := `{"command":` + string(mustJSON(t, c.line)) + `}`
+			commit := func() { p.head(asideZero, theirs, "theirs") }
+			if c.lost {
+				p.hook("pre-tool-use", `"prompt_id":"p1","tool_name":"Bash","tool_use_id":"t1","tool_input":`+input)
+				commit()
+			} else {
+				p.tool("t1", "Bash", input, c.result, c.failed, commit)
+			}
+			p.hook("stop", `"prompt_id":"p1","last_assistant_message":"So."`)
+			if th := p.thread(); len(th.State.Slice.Commits) > 0 || th.Boundary().Has(compact.Commit) {
+				t.Errorf("%v, %v", th.State.Slice.Commits, th.Boundary())
+			}
+			// The same with a commit of its own is its own.
+			p = newAsideTurn(t)
+			p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Go."`)
+			if c.mine {
+				p.tool("t1", "Bash", input, c.result, c.failed, func() { p.head(asideZero, asideCommit, "mine") })
+				p.hook("stop", `"prompt_id":"p1","last_assistant_message":"So."`)
+				if th := p.thread(); len(th.State.Slice.Commits) != 1 {
+					t.Errorf("its own: %v", th.State.Slice.Commits)
+				}
+			}
+		})
+	}
+}
+
+// A prompt that comes while a command runs does not lose its end; one whose host has
+// died is asked for once more, and then let go.
+func TestNewest_Row7_PromptBesideACommand(t *testing.T) {
+	t.Parallel()
+	p := newAsideTurn(t)
+	p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Publish the parser."`)
+	use := `"tool_name":"Bash","tool_input":{"command":"git commit -qF msg"},`
+	p.hook("pre-tool-use", use+`"tool_use_id":"dead"`)
+	p.tool("t1", "Bash", `{"command":"git commit -qF msg"}`, `{"stdout":"","stderr":""}`, false, func() {
+		p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"And the lexer."`)
+		p.head(asideZero, asideCommit, "parser")
+		p.now = p.now.Add(time.Second)
+	})
+	p.hook("stop", `"prompt_id":"p2","last_assistant_message":"Both."`)
+	if th := p.thread(); !th.Boundary().Has(compact.Commit) || len(th.State.Slice.Commits) != 1 {
+		t.Errorf("the turn goes on: %v, %v", th.Boundary(), th.State.Slice.Commits)
+	}
+	p.hook("user-prompt-submit", `"prompt_id":"p3","prompt":"What is a lexer?"`)
+	if th := p.thread(); len(th.Started) > 0 {
+		t.Errorf("still waited for: %v", th.Started)
+	}
+}
+
+// A command that has failed and works now is no failure any more.
+func TestNewest_Row7_FailureIsMended(t *testing.T) {
+	t.Parallel()
+	p := newAsideTurn(t)
+	p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Go."`)
+	p.tool("t1", "Bash", `{"command":"grep -c x a.txt"}`, `"Exit code 2\nno such file"`, true, nil)
+	p.ended[0]()
+	p.tool("t2", "Bash", `{"command":"ls"}`, `{"stdout":"a.txt","stderr":""}`, false, nil)
+	if th := p.thread(); len(th.State.Slice.Failures) != 1 || len(th.Started) > 0 {
+		t.Fatalf("%+v, %v", th.State.Slice.Failures, th.Started)
+	}
+	p.tool("t3", "Bash", `{"command":"grep -c x a.txt"}`, `{"stdout":"1","stderr":""}`, false, nil)
+	p.hook("stop", `"prompt_id":"p1","last_assistant_message":"So."`)
+	if th := p.thread(); len(th.State.Slice.Failures) > 0 {
+		t.Errorf("%+v", th.State.Slice.Failures)
+	}
+}
+
+// However many commands run side by side, the end of each is learned.
+func TestNewest_Row7_SideBySide(t *testing.T) {
+	t.Parallel()
+	p := newAsideTurn(t)
+	p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Go."`)
+	for i := range 12 {
+		p.hook("pre-tool-use", fmt.Sprintf(`"tool_name":"Bash","tool_use_id":"t%d","tool_input":{"command":"./job.sh %d"}`, i, i))
+	}
+	p.head(asideZero, asideCommit, "job 0")
+	for i := range 12 {
+		out := ""
+		if i == 0 {
+			out = "[main 44444444] job 0"
+		}
+		p.log += fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":"ok"}]},"toolUseResult":{"stdout":%q}}`, p.now.Format(time.RFC3339Nano), i, out) + "\n"
+	}
+	p.write("t.jsonl", p.log)
+	p.hook("stop", `"prompt_id":"p1","last_assistant_message":"So."`)
+	if th := p.thread(); len(th.State.Slice.Commits) != 1 || len(th.Started) > 0 {
+		t.Errorf("%v, still waited for: %v", th.State.Slice.Commits, th.Started)
 	}
 }
 

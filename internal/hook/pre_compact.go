@@ -28,7 +28,7 @@ func (c *call) preCompact() (host.Reply, error) {
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
-		c.endCommands(tx, false)
+		c.endCommands(tx, ended)
 		set := c.settings()
 		if agent := c.asks(tx); agent != "" {
 			tx.BeginAgentCompaction(agent)

@@ -32,7 +32,7 @@ func (c *call) stop() (host.Reply, error) {
 		}
 	}
 	// Without the lock, and once a turn: the file is the only one that tells.
-	for n := 0; c.host.FileTells && n < lagTurn && !transcript.Ends(c.in.Transcript); n++ {
+	for n := 0; c.host.TurnOver != nil && n < lagTurn && !transcript.Newest(c.in.Transcript, c.host.TurnOver); n++ {
 		time.Sleep(lagWait)
 	}
 	var r host.Reply
@@ -71,7 +71,7 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	set := c.settings()
 	w := &tx.Memory.Thread
 	c.seeSession(tx)
-	c.endCommands(tx, false)
+	c.endCommands(tx, ended)
 	if c.in.Answer == "" && c.host.FileTells {
 		if said, err := transcript.LastAssistantTexts(c.in.Transcript, 30); err == nil && len(said) > 0 {
 			c.in.Answer = said[len(said)-1]

@@ -64,7 +64,7 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		case note:
 			c.catchUp(tx, &r)
 		}
-		c.endCommands(tx, true)
+		c.endCommands(tx, next)
 		c.seePrompt(tx, text, note)
 		return nil
 	})

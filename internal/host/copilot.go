@@ -21,7 +21,7 @@ var copilotHost = Host{
 	ProjectEnv: []string{"COPILOT_PROJECT_DIR"},
 	Delivers:   true, NoStages: true, FileTells: true, NoPerson: true,
 	Resume: func(session string) string { return "copilot --resume=" + session },
-	Decode: decodeCopilot, Encode: encodeCopilot,
+	Decode: decodeCopilot, Encode: encodeCopilot, TurnOver: copilotOver,
 	Sessions: SessionFiles{Dir: "session-state", Depth: 1, Prefix: "events"},
 
 	SettingsCheck: "copilot-hooks",
@@ -61,6 +61,18 @@ func setupCopilot(p Place) Setup {
 			return []Finding{found("copilot-hooks", Fine, message.DoctorSettings, path)}
 		},
 	}
+}
+
+// copilotOver: the host writes its own hooks down, behind what they are told of.
+func copilotOver(line []byte) (over, told bool) {
+	switch gjson.GetBytes(line, "type").String() {
+	case "hook.start":
+		over = gjson.GetBytes(line, "data.hookType").String() == "agentStop"
+		return over, over
+	case "user.message":
+		return false, true
+	}
+	return false, false
 }
 
 func copilotTool(name string) Kind {

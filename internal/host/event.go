@@ -42,8 +42,10 @@ type (
 	AgentMessage struct{ Text string }
 	// CommandStarted: a shell command is about to run whose end may tell where
 	// the work stands. Before holds the repositories in which it may commit.
+	// File is how long the session's file is by now.
 	CommandStarted struct {
-		ID string
+		ID   string
+		File int64
 		shellcmd.Observation
 	}
 	// CommandFinished: a shell command ended. ID is that of its start. Without a

@@ -71,9 +71,10 @@ type Host struct {
 	AgentsCompact bool
 	NamesAgents   Version
 	// CommandEnd reads how a command ended from what the session's file has of its
-	// answer, where the end of a command or an edit is told aside: by a process that
-	// the host does not wait for. It may come late, out of order, after its turn, or
-	// be killed, and nobody hears what it says.
+	// answer, where the host waits for no process at the end of a command or an edit:
+	// that a command ended well is told by the file alone, that it failed, and an
+	// edit, by a process of its own, which may come late, out of order, after its
+	// turn, or be killed, and nobody hears what it says.
 	CommandEnd func(text string, failed bool, result json.RawMessage) (output string, exit *int)
 	// Room is how long a hand-over may be, in UTF-16 units; 0 leaves it to its
 	// writer.
@@ -86,6 +87,9 @@ type Host struct {
 	// FileTells: no hook tells that a compaction is over, or what the agent said
 	// last; the session's file does.
 	FileTells bool
+	// TurnOver reads, where FileTells, whether a line of the session's file says that
+	// the newest turn is over; told is false for a line that says nothing of it.
+	TurnOver func(line []byte) (over, told bool)
 	// NoPerson: what a hook says to the person is not shown; the model has to
 	// pass it on.
 	NoPerson bool
@@ -206,7 +210,7 @@ func (h *Host) Newer(v Version) bool {
 	return len(h.Verified) > 0 && h.Verified[len(h.Verified)-1].Less(v)
 }
 
-// Aside reports whether the end of such a tool is told aside.
+// Aside reports whether nobody waits for who tells the end of such a tool.
 func (h *Host) Aside(k Kind) bool {
 	return h.CommandEnd != nil && (k == ShellTool || k.Edits())
 }

@@ -168,11 +168,11 @@ type Glance struct {
 	Waits    bool      // see [Memory.Waits]
 	Resting  bool      // the main thread's turn is over
 	Worked   bool      // the turn has run a tool
-	Failures bool      // a command has failed since the last compaction
+	Failures bool      // a command has failed since the last compaction; see [Glance.Failed]
 	Turn     time.Time // when the turn began
 
 	transcript, model string
-	started           gjson.Result
+	started, failures gjson.Result
 }
 
 // Look glances at a session; ok is false where nothing is remembered of it.
@@ -189,8 +189,21 @@ func Look(s *store.Session) (g Glance, ok bool) {
 		Waits:   !settled || m.Get("outbox").Exists() || m.Get("printing").Exists() || m.Get("threads.refused").Exists(),
 		Resting: m.Get("threads.resting").Bool(), Worked: w.Get("state.worked").Bool(),
 		Failures: w.Get("state.slice.failures").Exists(), Turn: w.Get("turn").Time(),
-		transcript: w.Get("transcript").String(), model: w.Get("model").String(), started: w.Get("started"),
+		transcript: w.Get("transcript").String(), model: w.Get("model").String(), started: w.Get("started"), failures: w.Get("state.slice.failures"),
 	}, true
+}
+
+// Failed reports whether this very command has failed, and not worked since.
+func (g Glance) Failed(line string) (failed bool) {
+	if !g.Failures {
+		return false
+	}
+	line = compact.FailureLine(line)
+	g.failures.ForEach(func(_, f gjson.Result) bool {
+		failed = f.Get("line").String() == line
+		return !failed
+	})
+	return failed
 }
 
 // Started reports whether the end of a command is waited for; "" stands for any.

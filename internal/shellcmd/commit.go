@@ -21,6 +21,13 @@ type Observation struct {
 	Exit *int
 	// Started and Ended are the host's times.
 	Started, Ended time.Time
+	// Until is when the line was over, where its repositories are looked at
+	// later: what came after is somebody else's.
+	Until time.Time
+	// Unheard says that how the line ended is not known, or that it may not have
+	// run at all: of what is new in a log only a commit with the line's own
+	// message is taken for its own.
+	Unheard bool
 	// Before holds the repositories as they were before the line ran.
 	Before []Mark
 	// Head reads a repository as it is now, usually ReadHead. Nil means that
@@ -114,17 +121,17 @@ func Committed(o Observation) Verdict {
 	repos := o.inspect(commits)
 	settled := len(repos.seen) > 0 && !repos.missing
 	for _, r := range repos.seen {
-		if made := r.made(o, printed); len(made) > 0 {
+		if made := o.own(r.made(o, printed), commits, opaque, printed); len(made) > 0 {
 			return Verdict{Committed: true, Commits: made}
 		}
 		if r.marked && !r.logged {
-			if len(commits) > 0 && r.head.Hash != r.mark.Hash {
+			if len(commits) > 0 && r.head.Hash != r.mark.Hash && !o.Unheard {
 				return Verdict{Committed: true, Commits: []Made{{Hash: r.head.Hash}}}
 			}
 			settled = settled && r.head.Hash == r.mark.Hash
 			continue
 		}
-		settled = settled && r.logged && (r.marked || !o.Started.IsZero() && !slices.ContainsFunc(commits, func(c gitCommit) bool { return c.Dated }))
+		settled = settled && r.logged && (r.marked || !o.Started.IsZero() && !r.dated)
 	}
 	if settled {
 		return Verdict{}
@@ -150,6 +157,7 @@ type repoState struct {
 	mark   Mark
 	marked bool
 	logged bool
+	dated  bool // the line sets the time of its commits
 }
 
 type repoStates struct {
@@ -172,7 +180,7 @@ func (o Observation) inspect(commits []gitCommit) repoStates {
 		if slices.ContainsFunc(out.seen, func(r repoState) bool { return r.head.GitDir == h.GitDir }) {
 			return
 		}
-		r := repoState{head: h, logged: len(h.Log) > 0}
+		r := repoState{head: h, logged: len(h.Log) > 0, dated: slices.ContainsFunc(commits, func(c gitCommit) bool { return c.Dated })}
 		if i := slices.IndexFunc(o.Before, func(m Mark) bool { return m.GitDir == h.GitDir }); i >= 0 {
 			r.mark, r.marked = o.Before[i], true
 			// A log that shrank was rewritten: its offsets mean nothing.
@@ -206,7 +214,7 @@ func (r repoState) made(o Observation, printed []Made) []Made {
 		mine := false
 		switch {
 		case r.marked:
-			mine = e.Offset >= r.mark.LogSize
+			mine = e.Offset >= r.mark.LogSize && (o.Until.IsZero() || !e.Time.After(o.Until) || r.dated)
 		case !o.Started.IsZero():
 			// The log has whole seconds, of a clock that may be a tick behind.
 			mine = !e.Time.Before(o.Started.Add(-clockTick).Truncate(time.Second)) && (o.Ended.IsZero() || !e.Time.After(o.Ended))
@@ -218,6 +226,45 @@ func (r repoState) made(o Observation, printed []Made) []Made {
 		}
 	}
 	return out
+}
+
+// own are those of a log's new commits that can be the line's. Others work in the
+// same folder, and commit while it runs: what git printed names them, a message in
+// the line tells them apart, and a commit that says that it failed made none.
+func (o Observation) own(made []Made, commits []gitCommit, opaque bool, printed []Made) []Made {
+	named := func(m Made) bool {
+		return slices.ContainsFunc(printed, func(p Made) bool { return strings.HasPrefix(m.Hash, p.Hash) })
+	}
+	failed := o.Exit != nil && len(o.Output) < outputKept && (*o.Exit != 0 || nothingCommitted(o.Output))
+	worked := false // what the log says of it, the line does not
+	mine := slices.DeleteFunc(slices.Clone(made), func(m Made) bool {
+		if named(m) || opaque && !o.Unheard && len(commits)+len(printed) == 0 {
+			return false
+		}
+		return !slices.ContainsFunc(commits, func(c gitCommit) bool {
+			switch {
+			case failed && !c.Quiet:
+				return false
+			case c.Subject == "":
+				return !o.Unheard
+			}
+			worked = worked || c.Decides && o.Exit != nil && *o.Exit == 0
+			return strings.Contains(m.Subject, c.Subject)
+		})
+	})
+	if len(mine) == 0 && worked { // a hook of the repository has written another message
+		return made
+	}
+	return mine
+}
+
+// outputKept is how much output a host keeps whole, of all that are known.
+const outputKept = 10_000
+
+// nothingCommitted reports whether git commit says so.
+func nothingCommitted(output string) bool {
+	return strings.Contains(output, "nothing to commit") || strings.Contains(output, "no changes added to commit") ||
+		strings.Contains(output, "nothing added to commit")
 }
 
 // clockTick is how far git's clock may lag: it asks the kernel for seconds, and

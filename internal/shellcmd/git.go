@@ -17,6 +17,8 @@ type gitCommit struct {
 	GitDir string
 	// Quiet says that a successful commit prints nothing the line shows.
 	Quiet bool
+	// Subject is the first line of the message where the line tells it.
+	Subject string
 	// Amend says that the last commit is replaced.
 	Amend bool
 	// Alias is the alias that stood for commit, if any.
@@ -90,7 +92,7 @@ func (g *gitFinder) call(c command, call gitCall, alias string, depth int) {
 		}
 		g.commits = append(g.commits, gitCommit{
 			Args: call.args, Dir: call.dir, DirKnown: call.dirKnown, GitDir: call.gitDir,
-			Quiet: o.quiet || c.Hidden, Amend: o.amend, Alias: alias, Decides: c.Decides,
+			Quiet: o.quiet || c.Hidden, Subject: o.subject, Amend: o.amend, Alias: alias, Decides: c.Decides,
 			Dated: slices.ContainsFunc(c.Env, func(a assign) bool { return a.Name == "GIT_COMMITTER_DATE" }),
 		})
 	case call.sub == "config":
@@ -233,19 +235,41 @@ func parseGit(c command) gitCall {
 	return call
 }
 
-type commitOptions struct{ never, quiet, amend bool }
+type commitOptions struct {
+	never, quiet, amend bool
+	subject             string
+}
 
 // parseCommitOptions reads the options of git commit far enough to tell a
 // message that says --dry-run from the option.
 func parseCommitOptions(args []arg) commitOptions {
 	var o commitOptions
+	messages := 0
+	message := func(value string, dynamic bool) {
+		if messages++; messages == 1 && !dynamic {
+			o.subject, _, _ = strings.Cut(strings.TrimSpace(value), "\n")
+			o.subject = strings.TrimSpace(o.subject)
+		}
+	}
+	next := func(i int) {
+		if i+1 < len(args) {
+			message(args[i+1].Text, args[i+1].Dynamic)
+		}
+	}
 	for i := 0; i < len(args); i++ {
 		a := args[i].Text
 		if a == "--" {
 			break
 		}
 		if name, ok := strings.CutPrefix(a, "--"); ok {
-			name, _, attached := strings.Cut(name, "=")
+			name, value, attached := strings.Cut(name, "=")
+			if commitMessage(name) {
+				if attached {
+					message(value, args[i].Dynamic)
+				} else {
+					next(i)
+				}
+			}
 			switch {
 			case abbreviates(name, "dry-run", 2), abbreviates(name, "porcelain", 2), abbreviates(name, "short", 2),
 				abbreviates(name, "long", 1), abbreviates(name, "null", 2), abbreviates(name, "help", 1):
@@ -270,6 +294,13 @@ func parseCommitOptions(args []arg) commitOptions {
 			case 'q':
 				o.quiet = true
 			case 'm', 'F', 'C', 'c', 't':
+				switch {
+				case a[j] != 'm':
+				case j+1 == len(a):
+					next(i)
+				default:
+					message(a[j+1:], args[i].Dynamic)
+				}
 				if j+1 == len(a) {
 					i++
 				}
@@ -281,6 +312,9 @@ func parseCommitOptions(args []arg) commitOptions {
 	}
 	return o
 }
+
+// commitMessage reports whether an option of git commit is followed by its message.
+func commitMessage(name string) bool { return abbreviates(name, "message", 1) }
 
 // commitValue reports whether an option of git commit takes the next word. The
 // number is how far the name may be shortened.

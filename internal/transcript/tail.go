@@ -205,37 +205,45 @@ func Calling(path string) (since time.Time, ok bool) {
 	return since, ok
 }
 
-// Ends reports whether the end of the newest turn stands in the file, of a host that
-// writes down its own hooks behind what they are told of (Copilot CLI).
-func Ends(path string) (ends bool) {
-	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
-		switch gjson.GetBytes(line, "type").String() {
-		case "hook.start":
-			ends = gjson.GetBytes(line, "data.hookType").String() == "agentStop"
-			return !ends
-		case "user.message":
-			return false
-		}
-		return true
+// Newest asks the lines of a file, from the last on, until one tells.
+func Newest(path string, tells func(line []byte) (yes, told bool)) (yes bool) {
+	_ = backward(path, tailBound, func(line []byte) (more bool) { // what cannot be read is not known
+		var told bool
+		yes, told = tells(line)
+		return !told
 	})
-	return ends
+	return yes
 }
 
-// ToolAnswer is what a tool answered, as the end of a session's file tells it.
+// ToolAnswer is what a tool answered, as a session's file tells it.
 type ToolAnswer struct {
 	Text   string
 	Failed bool
 	Result json.RawMessage // in the host's own form; nil where the file has none
+	At     time.Time       // when it was written down; zero where the file does not tell
 }
 
-// AnswerOf finds the answer to one use of a tool.
-func AnswerOf(path, id string) (a ToolAnswer, ok bool) {
+// AnswerOf finds the answer to one use of a tool, which began when the file had that
+// size. It stands among the next few lines, whatever came after.
+func AnswerOf(path, id string, from int64) (a ToolAnswer, ok bool) {
 	if id == "" {
 		return a, false
 	}
-	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
-		if !bytes.Contains(line, []byte(id)) || gjson.GetBytes(line, "type").String() != "user" {
-			return true
+	f, size, err := open(path)
+	if err != nil {
+		return a, false
+	}
+	defer f.Close()
+	if from > size {
+		from = 0 // another file, or written anew
+	}
+	data := make([]byte, min(size-from, tailBound))
+	if _, err := f.ReadAt(data, from); err != nil && !errors.Is(err, io.EOF) {
+		return a, false
+	}
+	for line := range bytes.Lines(data) {
+		if !bytes.Contains(line, []byte(id)) || gjson.GetBytes(line, "type").String() != "user" || !gjson.ValidBytes(line) {
+			continue
 		}
 		gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
 			if b.Get("type").String() != "tool_result" || b.Get("tool_use_id").String() != id {
@@ -250,10 +258,13 @@ func AnswerOf(path, id string) (a ToolAnswer, ok bool) {
 			if r := gjson.GetBytes(line, "toolUseResult"); r.IsObject() {
 				a.Result = json.RawMessage(r.Raw)
 			}
+			a.At = gjson.GetBytes(line, "timestamp").Time()
 			return false
 		})
-		return !ok
-	})
+		if ok {
+			break
+		}
+	}
 	return a, ok
 }
 

@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// TestEnds: the end of a turn is in the file once the hook that is told of it is.
-func TestEnds(t *testing.T) {
+// The end of a turn is in the file once the hook that is told of it is.
+func TestNewest(t *testing.T) {
 	t.Parallel()
 	const (
 		asked   = `{"type":"user.message","data":{"content":"go on"}}`
@@ -33,11 +34,11 @@ func TestEnds(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Join(c.lines, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := transcript.Ends(path); got != c.want {
+		if got := transcript.Newest(path, host.Of(host.Copilot).TurnOver); got != c.want {
 			t.Errorf("%v: %v", c.lines, got)
 		}
 	}
-	if transcript.Ends(filepath.Join(t.TempDir(), "none")) {
+	if transcript.Newest(filepath.Join(t.TempDir(), "none"), host.Of(host.Copilot).TurnOver) {
 		t.Error("a file that is not there has no end")
 	}
 }
