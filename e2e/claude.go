@@ -5,6 +5,7 @@ package e2e
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,8 +40,9 @@ type World struct {
 	Records string // the recorder's folder; "" when the real binary is used
 	Plugin  string // the plugin's folder
 	Version Version
-	Allow   string // tools that need no permission; there is nobody to ask
-	Model   string // "" = the host's own choice
+	Allow   string        // tools that need no permission; there is nobody to ask
+	Model   string        // "" = the host's own choice
+	Limit   time.Duration // of one Prompt; 0 = turnLimit
 
 	t      *testing.T
 	env    map[string]string
@@ -280,7 +282,7 @@ func (w *World) Prompt(text string, args ...string) Stream {
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	timer := time.AfterFunc(turnLimit, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	timer := time.AfterFunc(cmp.Or(w.Limit, turnLimit), func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	err := cmd.Wait()
 	timedOut := !timer.Stop()
 	st := Stream{t: w.t, Events: events(w.t, &out), Stderr: errs.String()}

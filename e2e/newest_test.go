@@ -339,3 +339,28 @@ func TestNewest_Row5_ForkLeavesTheOriginal(t *testing.T) {
 		}
 	})
 }
+
+// What hooks say in the way of the model, the newest calls an error, in its own words,
+// and the text of a turn that is kept going comes twice. Ours read well so: they say
+// what to do next, and saying it twice asks for nothing else.
+func TestNewest_WordsOfRefusals(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		p := &Play{Main: []Step{call(bash("echo hi")), say("FIRST"), say("SECOND")}}
+		w := NewWorld(t, Recorder, p.Handle, v)
+		w.Answer("pre-tool-use", specific("PreToolUse", map[string]any{"permissionDecision": "deny", "permissionDecisionReason": "DENIED"}))
+		w.Answer("stop.1", map[string]any{"decision": "block", "reason": "KEEP-GOING"})
+		w.Prompt("go")
+		reqs := mains(w)
+		want, times := "PreToolUse:Bash hook error: DENIED", 2
+		if v == Floor(t) {
+			want, times = "DENIED", 1
+		}
+		if got := reqs[1].Results()[0].Text; !strings.HasPrefix(got, want) {
+			t.Errorf("a denial reads %q", got)
+		}
+		if n := reqs[2].Count("KEEP-GOING"); n != times || !strings.HasSuffix(reqs[2].Last(), "Stop hook feedback:\nKEEP-GOING") {
+			t.Errorf("the text that keeps a turn going comes %d times: %q", n, reqs[2].Last())
+		}
+	})
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // The end of a turn is in the file once the hook that is told of it is.
-func TestNewest(t *testing.T) {
+func TestNewestTells(t *testing.T) {
 	t.Parallel()
 	const (
 		asked   = `{"type":"user.message","data":{"content":"go on"}}`

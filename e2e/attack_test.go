@@ -1,0 +1,215 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+)
+
+// What happens to a person who does two things at once, on each version: two
+// sessions in one folder, a message at the wrong instant, a host that is killed.
+
+// remembered is what Overtone knows of a session.
+func remembered(t *testing.T, w *World, session string) gjson.Result {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.Home, ".overtone", "sessions", session, "hooks.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
+	return gjson.ParseBytes(lines[len(lines)-1]).Get("watch")
+}
+
+// subjects are the commits that a session takes for its own.
+func subjects(t *testing.T, w *World, session string) (list []string) {
+	t.Helper()
+	for _, c := range remembered(t, w, session).Get("state.slice.commits").Array() {
+		list = append(list, c.Get("subject").String())
+	}
+	return list
+}
+
+// A command that ends well starts one process, one that fails another beside it.
+func TestNewest_Row7_OneProcessPerCommand(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		p := &Play{Main: []Step{call(bash("true")), call(bash("true"), bash("true")), call(bash("false"))}}
+		w := NewWorld(t, Recorder, p.Handle, v)
+		w.Prompt("go")
+		if pre, post, failed := len(w.CallsOf("pre-tool-use")), len(w.CallsOf("post-tool-use")), len(w.CallsOf("post-tool-use-failure")); pre != 4 || post != 0 || failed != 1 {
+			t.Errorf("before: %d, after: %d, failed: %d", pre, post, failed)
+		}
+	})
+}
+
+// Two sessions work in one folder at once. Each has its own commits, though the log
+// of the repository has both's: also who fails to commit, and who runs a script.
+func TestAttack_TwoSessionsInOneFolder(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		const await = `await() { until [ -e "$1" ]; do sleep 0.02; done; }; `
+		scripts := map[string]*Play{
+			"SESSION-A": {Main: []Step{
+				call(bash(await + `await b1; echo a > a.txt; git add a.txt; git commit -m 'of A' && touch a1`)),
+				call(bash("true")),
+				call(bash(await + `await b2; echo aa > a.txt; git add a.txt; git commit -qm 'of A, too' && touch a2`)),
+			}},
+			"SESSION-B": {Main: []Step{
+				call(bash(await + `touch b1; await a1; git commit -m 'of B'`)), // nothing to commit
+				call(bash("true")),
+				call(bash(await + `touch b2; await a2; echo b > b.txt; git add b.txt; git commit -q -m 'of B'`)),
+			}},
+		}
+		w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+			for mark, p := range scripts {
+				if r.Has(mark) {
+					return p.Handle(r)
+				}
+			}
+			return mockapi.Text("?")
+		}, v)
+		w.Write(".gitignore", "a1\na2\nb1\nb2\n")
+		w.Exec("git", "add", ".")
+		w.Exec("git", "commit", "-qm", "ignore")
+		ids := map[string]string{}
+		var mu sync.Mutex
+		var both sync.WaitGroup
+		for mark := range scripts {
+			both.Go(func() {
+				r := w.Prompt("go on with " + mark).Result()
+				mu.Lock()
+				defer mu.Unlock()
+				if ids[mark] = r.SessionID; r.Text != "DONE" {
+					t.Errorf("%s: %+v", mark, r)
+				}
+			})
+		}
+		both.Wait()
+		for mark, want := range map[string]string{"SESSION-A": "of A|of A, too", "SESSION-B": "of B"} {
+			if got := strings.Join(subjects(t, w, ids[mark]), "|"); got != want {
+				t.Errorf("%s has %q, want %q", mark, got, want)
+			}
+		}
+	})
+}
+
+// A message that is typed while a command runs, as its turn ends, and while the host
+// compacts: nothing is lost, and nothing comes twice.
+func TestAttack_TypingMeanwhile(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		var s *Session
+		running := make(chan struct{})
+		p := &Play{Main: []Step{
+			func(*mockapi.Request) mockapi.Reply {
+				close(running)
+				return mockapi.Calls(bash("until [ -e typed ]; do sleep 0.02; done; echo a > a.txt; git add a.txt; git commit -m 'the slice'"))
+			},
+			say("COMMITTED"),
+		}}
+		var once sync.Once
+		compacting := func(r *mockapi.Request) mockapi.Reply {
+			if r.Kind == mockapi.Summary {
+				once.Do(func() { s.Send("TYPED-3") })
+			}
+			return p.Handle(r)
+		}
+		w := NewWorld(t, Overtone, compacting, v)
+		s = w.Start()
+		s.Send("MARK-GOAL: commit the slice")
+		<-running
+		s.Send("TYPED-1")
+		s.Control(map[string]any{"subtype": "get_context_usage"}) // answered after the message was read
+		w.Write("typed", "")
+		id := s.Result().SessionID
+		s.Send("TYPED-2")
+		s.Result()
+		for range 3 {
+			s.Ask("and so on")
+		}
+		if got := strings.Join(subjects(t, w, id), "|"); got != "the slice" {
+			t.Errorf("commits %q", got)
+		}
+		if left := remembered(t, w, id).Get("started"); left.Exists() && left.Raw != "{}" {
+			t.Errorf("still waited for: %s", left.Raw)
+		}
+		s.Send("/compact")
+		s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+		s.Result()
+		s.Result() // of what was typed meanwhile
+		s.Ask("still there?")
+		s.Close()
+		sums := summaries(w)
+		if len(sums) != 1 {
+			t.Fatalf("%d compactions", len(sums))
+		}
+		last := mains(w)[len(mains(w))-1]
+		for _, text := range []string{"TYPED-3", "still there?"} {
+			if last.Count(text) == 0 {
+				t.Errorf("%s is lost", text)
+			}
+		}
+		for _, r := range mains(w) {
+			if r.Seq > sums[0].Seq {
+				if packets := hookTextsOf(r, "SessionStart"); len(packets) != 1 || !strings.Contains(packets[0], "MARK-GOAL") {
+					t.Errorf("request %d has %d packets: %q", r.Seq, len(packets), packets)
+				}
+			}
+		}
+	})
+}
+
+// The host is killed while a command runs that has just committed. Who resumes goes
+// on; what was under way is let go, and the next commit is known.
+func TestAttack_KilledInACommand(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		p := &Play{Main: []Step{
+			call(bash("echo a > a.txt; git add a.txt; git commit -qm 'before the end'; touch committed; sleep 30")),
+			say("RESUMED"),
+			call(bash("echo b > b.txt; git add b.txt; git commit -m 'after it'")),
+		}}
+		w := NewWorld(t, Overtone, p.Handle, v)
+		s := w.Start()
+		s.Send("commit")
+		var init struct {
+			SessionID string `json:"session_id"`
+		}
+		s.Wait("its beginning", func(e Event) bool { return e.Subtype == "init" }).Decode(t, &init)
+		waitFor(t, filepath.Join(w.Project, "committed"))
+		s.Kill()
+		for _, prompt := range []string{"what happened?", "commit again"} {
+			w.Prompt(prompt, "--resume", init.SessionID)
+		}
+		got := subjects(t, w, init.SessionID)
+		if len(got) == 0 || got[len(got)-1] != "after it" {
+			t.Errorf("commits %q", got)
+		}
+		if left := remembered(t, w, init.SessionID).Get("started"); left.Exists() && left.Raw != "{}" {
+			t.Errorf("still waited for: %s", left.Raw)
+		}
+	})
+}
+
+// waitFor waits for a file.
+func waitFor(t *testing.T, path string) {
+	t.Helper()
+	for end := time.Now().Add(turnLimit); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no %s in %v", path, turnLimit)
+		}
+	}
+}
