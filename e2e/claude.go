@@ -295,7 +295,8 @@ func (w *World) Prompt(text string, args ...string) Stream {
 	return st
 }
 
-const turnLimit = 60 * time.Second
+// turnLimit is far longer than any turn takes: a machine may be busy.
+const turnLimit = 3 * time.Minute
 
 // Stream is the output of a finished run.
 type Stream struct {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,6 +75,13 @@ func newCopilot(t *testing.T, h mockapi.Handler) *copilot {
 
 func (c *copilot) exec(name string, args ...string) string {
 	c.t.Helper()
+	return c.execUntil(nil, name, args...)
+}
+
+// execUntil runs a program to its end, or until over says that it has done its work:
+// then it has a moment to end by itself.
+func (c *copilot) execUntil(over func() bool, name string, args ...string) string {
+	c.t.Helper()
 	for _, dir := range strings.Split(strings.TrimPrefix(c.env[0], "PATH="), string(os.PathListSeparator)) {
 		if path := filepath.Join(dir, name); !filepath.IsAbs(name) && exec.Command("test", "-x", path).Run() == nil {
 			name = path
@@ -90,10 +98,42 @@ func (c *copilot) exec(name string, args ...string) string {
 	}
 	timer := time.AfterFunc(3*time.Minute, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	defer timer.Stop()
-	if err := cmd.Wait(); err != nil {
-		c.t.Fatalf("%s %v: %v\n%s", name, args, err, out.String())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				c.t.Fatalf("%s %v: %v\n%s", name, args, err, out.String())
+			}
+			return out.String()
+		case <-time.After(100 * time.Millisecond):
+			if over == nil || !over() {
+				continue
+			}
+		}
+		select {
+		case <-ended:
+		case <-time.After(3 * time.Second):
+			cmd.Process.Signal(syscall.SIGTERM)
+			<-ended
+		}
+		return out.String()
 	}
-	return out.String()
+}
+
+// compact asks for a compaction. Now and then the host has long done it and waits a
+// minute for its own events ("the event poll loop may be wedged", 1.0.102), as a
+// person would not.
+func (c *copilot) compact() {
+	c.t.Helper()
+	c.execUntil(func() bool {
+		files, _ := filepath.Glob(filepath.Join(c.home, ".copilot", "session-state", "*", "events.jsonl"))
+		return slices.ContainsFunc(files, func(f string) bool {
+			data, err := os.ReadFile(f)
+			return err == nil && strings.Contains(string(data), `"session.compaction_complete"`)
+		})
+	}, c.program, "--allow-all-tools", "-p", "/compact", "--continue")
 }
 
 func (c *copilot) ask(text string, args ...string) string {
@@ -139,7 +179,7 @@ func TestCopilot(t *testing.T) {
 		t.Errorf("%d requests tell of the suggestion", n)
 	}
 
-	c.ask("/compact", "--continue")
+	c.compact()
 	if !compacted {
 		t.Fatal("nothing was compacted")
 	}

@@ -101,7 +101,7 @@ func testHostFiresEveryEvent(t *testing.T, v Version) {
 		"session-start startup",
 		"pre-tool-use Agent", "pre-tool-use Bash",
 		"subagent-start [overtone:developer]",
-		"pre-tool-use Bash [overtone:developer]", "post-tool-use Bash [overtone:developer]", "post-tool-batch [overtone:developer]",
+		"pre-tool-use Bash [overtone:developer]", "post-tool-batch [overtone:developer]",
 		"subagent-stop [overtone:developer]",
 		"post-tool-use-failure Bash", "post-tool-use-failure Agent",
 		"post-tool-use Agent", "post-tool-batch", "stop",
