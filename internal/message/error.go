@@ -1,5 +1,7 @@
 package message
 
+import "errors"
+
 // Error is an error whose text is in the catalogue: whoever prints it chooses
 // the language.
 type Error struct{ Reason Reason }
@@ -20,6 +22,15 @@ func (h Hinted) Unwrap() error { return h.Err }
 
 // WithHint adds advice to an error.
 func WithHint(err error, t Text, args ...any) error { return Hinted{err, Because(t, args...)} }
+
+// HintOf is the advice that an error carries; "" for none.
+func HintOf(err error, l Lang) string {
+	var h Hinted
+	if !errors.As(err, &h) {
+		return ""
+	}
+	return h.Hint.In(l)
+}
 
 // Misuse is a wrong call of a command, not a failure: exit code 2.
 type Misuse struct{ Err error }

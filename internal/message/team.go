@@ -11,7 +11,7 @@ var (
 	}
 	TeamNoHub              = Text{ZH: "設定裡沒有 hub 的位址", EN: "the settings name no hub"}
 	HintTeamHub            = Text{ZH: "hub 在執行嗎（overtone-team up）？這個名稱與埠從這裡連得到嗎？", EN: "is the hub running there (overtone-team up), and can its name and port be reached from here?"}
-	HintTeamTLS            = Text{ZH: "憑證要對得上名稱、時間與這個團隊的 CA：兩邊的時鐘對嗎？hub 啟動時用 --name 給了這個名稱嗎？它的憑證每次啟動時檢查並更新", EN: "its certificate has to fit the name, the time and this team's CA: are both clocks right, was the hub started with that --name? It looks at its certificate, and renews it, at each start"}
+	HintTeamTLS            = Text{ZH: "憑證要對得上名稱、時間與這個團隊的 CA：兩邊的時鐘對嗎？hub 啟動時用 --name 給了這個名稱嗎？它會在到期前一個月自行更新憑證", EN: "its certificate has to fit the name, the time and this team's CA: are both clocks right, was the hub started with that --name? It renews its certificate by itself, a month before the end"}
 	HintTeamStreams        = Text{ZH: "overtone-team up 會建立它；在別人的 hub 上用 overtone-team up --hub URL", EN: "`overtone-team up` makes it; on somebody else's hub, `overtone-team up --hub URL`"}
 	TeamHubStuck           = Text{ZH: "hub 無法在 %s 開始服務", EN: "the hub does not come up at %s"}
 	HintTeamHubStuck       = Text{ZH: "位址可能被占用；見 %s", EN: "perhaps the address is taken; see %s"}

@@ -57,6 +57,7 @@ type Hub struct {
 
 	mu      sync.Mutex
 	refused map[string]bool // subjects that the hub does not let us publish to
+	failed  error           // of the last attempt to connect
 }
 
 // Dialing are the ways to connect.
@@ -88,7 +89,8 @@ func Dial(s Settings, d Dialing) (*Hub, error) {
 		nats.RetryOnFailedConnect(d.Wait),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { h.noteRefused(err) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { tell(false, err) }),
-		nats.ReconnectHandler(func(*nats.Conn) { tell(true, nil) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { h.noteFailed(err) }),
+		nats.ReconnectHandler(func(*nats.Conn) { h.noteFailed(nil); tell(true, nil) }),
 		nats.ConnectHandler(func(*nats.Conn) { tell(true, nil) }),
 	}
 	if s.CA != "" {
@@ -109,16 +111,8 @@ func Dial(s Settings, d Dialing) (*Hub, error) {
 		opts = append(opts, opt)
 	}
 	nc, err := nats.Connect(strings.Join(s.Hub, ","), append(opts, d.extra...)...)
-	if errors.Is(err, nats.ErrAuthorization) {
-		return nil, message.WithHint(fmt.Errorf("connect to the hub at %s: %w", shownHubs(s.Hub), err), message.HintTeamKey, s.Machine)
-	}
 	if err != nil {
-		hint := message.HintTeamHub
-		var cert *tls.CertificateVerificationError
-		if errors.As(err, &cert) {
-			hint = message.HintTeamTLS
-		}
-		return nil, message.WithHint(fmt.Errorf("connect to the hub at %s: %w", shownHubs(s.Hub), err), hint)
+		return nil, s.notConnected(err)
 	}
 	h.nc = nc
 	// A window of publications that wait for the hub's word is all that is ever
@@ -128,6 +122,36 @@ func Dial(s Settings, d Dialing) (*Hub, error) {
 		return nil, err
 	}
 	return h, nil
+}
+
+// notConnected says why, and what to do.
+func (s Settings) notConnected(err error) error {
+	out := fmt.Errorf("connect to the hub at %s: %w", shownHubs(s.Hub), err)
+	var cert *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, nats.ErrAuthorization):
+		return message.WithHint(out, message.HintTeamKey, s.Machine)
+	case errors.As(err, &cert):
+		return message.WithHint(out, message.HintTeamTLS)
+	}
+	return message.WithHint(out, message.HintTeamHub)
+}
+
+func (h *Hub) noteFailed(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failed = err
+}
+
+// why is the error of somebody who asked a hub that is not there: that there is no
+// connection, and why, says more than that there was no answer.
+func (h *Hub) why(err error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.failed == nil || h.nc.IsConnected() {
+		return err
+	}
+	return h.set.notConnected(h.failed)
 }
 
 // DialNew connects as a machine that has just been invited. Its hub looks for new

@@ -67,17 +67,6 @@ type (
 		Name    string `json:"name"`
 		Version string `json:"version,omitempty"`
 	}
-	otlpLogs struct {
-		Resources []otlpResourceLogs `json:"resourceLogs"`
-	}
-	otlpResourceLogs struct {
-		Resource otlpResource    `json:"resource"`
-		Scopes   []otlpScopeLogs `json:"scopeLogs"`
-	}
-	otlpScopeLogs struct {
-		Scope   otlpScope    `json:"scope"`
-		Records []otlpRecord `json:"logRecords"`
-	}
 	otlpRecord struct {
 		Time       string     `json:"timeUnixNano,omitempty"`
 		Observed   string     `json:"observedTimeUnixNano"`
@@ -86,17 +75,6 @@ type (
 		Body       otlpValue  `json:"body"`
 		Attributes []otlpAttr `json:"attributes"`
 		Event      string     `json:"eventName"`
-	}
-	otlpMetrics struct {
-		Resources []otlpResourceMetrics `json:"resourceMetrics"`
-	}
-	otlpResourceMetrics struct {
-		Resource otlpResource       `json:"resource"`
-		Scopes   []otlpScopeMetrics `json:"scopeMetrics"`
-	}
-	otlpScopeMetrics struct {
-		Scope   otlpScope    `json:"scope"`
-		Metrics []otlpMetric `json:"metrics"`
 	}
 	otlpMetric struct {
 		Name        string      `json:"name"`
@@ -120,6 +98,24 @@ type (
 		Int        string     `json:"asInt"`
 	}
 )
+
+// otlpGroup is what one machine has to say: log records, or metrics.
+type otlpGroup struct {
+	machine string
+	items   any
+}
+
+// otlpRequest is the body of a request. Logs and metrics are wrapped alike, by
+// resource and by scope, under names that differ: "resourceLogs" and "scopeLogs"
+// hold "logRecords", "resourceMetrics" and "scopeMetrics" hold "metrics".
+func (x *Exporter) otlpRequest(kind, items string, list []otlpGroup) any {
+	resources := make([]any, 0, len(list))
+	for _, g := range list {
+		scope := map[string]any{"scope": otlpScope{"overtone-team", x.Version}, items: g.items}
+		resources = append(resources, map[string]any{"resource": resource(g.machine), "scope" + kind: []any{scope}})
+	}
+	return map[string]any{"resource" + kind: resources}
+}
 
 func text(s string) otlpValue         { return otlpValue{String: &s} }
 func attr(key, value string) otlpAttr { return otlpAttr{key, text(value)} }
@@ -198,10 +194,8 @@ func resource(machine string) otlpResource {
 	return otlpResource{[]otlpAttr{attr("service.name", "overtone"), attr("host.name", machine), attr("service.instance.id", machine)}}
 }
 
-func (x *Exporter) scope() otlpScope { return otlpScope{"overtone-team", x.Version} }
-
 // logs groups events by machine.
-func (x *Exporter) logs(list []Event) otlpLogs {
+func (x *Exporter) logs(list []Event) any {
 	byMachine := map[string][]otlpRecord{}
 	var names []string
 	for _, e := range list {
@@ -210,16 +204,16 @@ func (x *Exporter) logs(list []Event) otlpLogs {
 		}
 		byMachine[e.Machine] = append(byMachine[e.Machine], x.record(e))
 	}
-	var out otlpLogs
+	var groups []otlpGroup
 	for _, m := range names {
-		out.Resources = append(out.Resources, otlpResourceLogs{resource(m), []otlpScopeLogs{{x.scope(), byMachine[m]}}})
+		groups = append(groups, otlpGroup{m, byMachine[m]})
 	}
-	return out
+	return x.otlpRequest("Logs", "logRecords", groups)
 }
 
-// metrics are the fleet as numbers.
-func (x *Exporter) metrics(f Fleet, start, now time.Time) otlpMetrics {
-	var out otlpMetrics
+// metrics are the fleet as numbers; nil where there is nobody.
+func (x *Exporter) metrics(f Fleet, start, now time.Time) any {
+	var groups []otlpGroup
 	machines := map[string][]State{}
 	for _, b := range f.Beats {
 		machines[b.Machine] = nil
@@ -269,9 +263,12 @@ func (x *Exporter) metrics(f Fleet, start, now time.Time) otlpMetrics {
 		if events != nil {
 			list = append(list, otlpMetric{Name: "overtone.events", Description: "events of the session", Unit: "{event}", Sum: &otlpSum{events, 2, true}})
 		}
-		out.Resources = append(out.Resources, otlpResourceMetrics{resource(m), []otlpScopeMetrics{{x.scope(), list}}})
+		groups = append(groups, otlpGroup{m, list})
 	}
-	return out
+	if groups == nil {
+		return nil
+	}
+	return x.otlpRequest("Metrics", "metrics", groups)
 }
 
 // exportCursor is how far a collector has been told, by its address.
@@ -319,7 +316,7 @@ func (x *Exporter) Run(ctx context.Context) error {
 		if err == nil && x.Now().Sub(told).Abs() >= x.MetricsEvery {
 			var f Fleet
 			if f, err = x.Hub.Fleet(ctx); err == nil {
-				if m := x.metrics(f, start, x.Now()); len(m.Resources) > 0 {
+				if m := x.metrics(f, start, x.Now()); m != nil {
 					err = x.post(ctx, base, "v1/metrics", m)
 				}
 				told = x.Now()

@@ -194,12 +194,21 @@ func (n Node) settle(ctx context.Context, srv *server.Server, admin *Hub) error 
 // tend takes new machines in while the node runs, wherever in the cluster they
 // were invited; known is the list that it started with.
 func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []byte) error {
-	tick := time.NewTicker(500 * time.Millisecond)
+	tick, hour := time.NewTicker(500*time.Millisecond), time.NewTicker(time.Hour)
 	defer tick.Stop()
+	defer hour.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-hour.C:
+			// A hub may run for longer than its certificate holds.
+			if renewed, err := n.renewCertificate(); err == nil && renewed {
+				if err := srv.Reload(); err != nil {
+					return fmt.Errorf("hub: %w", err)
+				}
+			}
+			continue
 		case <-tick.C:
 		}
 		if n.Cluster != "" {
@@ -559,6 +568,19 @@ func (n Node) makeCA() error {
 		return err
 	}
 	return writePEM(n.path("ca.pem"), "CERTIFICATE", der, 0o644)
+}
+
+// renewCertificate makes a new one where the old one ends soon.
+func (n Node) renewCertificate() (renewed bool, err error) {
+	before, err := os.ReadFile(n.path("server.pem"))
+	if err != nil {
+		return false, err
+	}
+	if err := n.makeCertificate(); err != nil {
+		return false, err
+	}
+	after, err := os.ReadFile(n.path("server.pem"))
+	return !bytes.Equal(before, after), err
 }
 
 // makeCertificate makes a certificate for the node's names, unless there is one

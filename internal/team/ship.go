@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -55,7 +56,8 @@ type Shipper struct {
 	states  states
 	up      chan bool
 	total   uint64
-	set     os.FileInfo // of the settings that are in force
+	told    atomic.Pointer[string] // why the hub is away
+	set     os.FileInfo            // of the settings that are in force
 }
 
 // Report is something that a shipper has to say.
@@ -71,6 +73,17 @@ func (s *Shipper) report(what string, r Report) {
 	if s.Report != nil {
 		r.At, r.What = s.Now(), what
 		s.Report(r)
+	}
+}
+
+// away says that the hub is, and why: once, not every few seconds for days.
+func (s *Shipper) away(err error) {
+	text := err.Error()
+	if hint := message.HintOf(err, s.Lang); hint != "" {
+		text += " (" + hint + ")"
+	}
+	if old := s.told.Swap(&text); old == nil || *old != text {
+		s.report("offline", Report{Text: message.Because(message.TeamOffline, text)})
 	}
 }
 
@@ -94,9 +107,10 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 		default:
 		}
 		if up {
+			s.told.Store(nil)
 			s.report("connected", Report{Text: message.Because(message.TeamConnected, shownHubs(s.Set.Hub))})
 		} else if err != nil {
-			s.report("offline", Report{Text: message.Because(message.TeamOffline, err.Error())})
+			s.away(err)
 		}
 	}})
 	if err != nil {
@@ -117,7 +131,7 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 			// Whatever was under way may have arrived or not: ask before the next.
 			s.synced = false
 			pause = min(max(2*pause, 250*time.Millisecond), 5*time.Second)
-			s.report("offline", Report{Text: message.Because(message.TeamOffline, err.Error())})
+			s.away(s.hub.why(err))
 		case more:
 			pause = 0
 			continue

@@ -103,6 +103,50 @@ func TestHubOnEveryAddress(t *testing.T) {
 	}
 }
 
+// A shipper that a hub does not let in, or that finds none, says why, once.
+func TestShipperSaysWhy(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	m := n.machine(t, "laptop")
+	other, err := Node{Dir: t.TempDir(), Listen: freePort(t), Tenant: "team", Now: time.Now}.Invite("laptop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Settings){
+		"Authorization": func(s *Settings) { s.Seed = other.Seed },
+		"refused":       func(s *Settings) { s.Hub = other.Hub },
+		"certificate":   func(s *Settings) { s.CA = other.CA },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := m.shipper()
+			change(&s.Set)
+			s.Home = store.New(t.TempDir(), t.TempDir(), time.Now)
+			s.Once, s.Every, s.Lang = false, time.Millisecond, message.EN
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			var mu sync.Mutex
+			var said []string
+			s.Report = func(r Report) {
+				mu.Lock()
+				defer mu.Unlock()
+				said = append(said, r.Text.In(message.EN))
+				if strings.Contains(said[len(said)-1], name) {
+					time.AfterFunc(time.Second, cancel)
+				}
+			}
+			if err := s.Run(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("%v: %q", err, said)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if len(said) > 3 {
+				t.Errorf("%d times: %q", len(said), said)
+			}
+		})
+	}
+}
+
 func strangerSeed(t testing.TB) string {
 	t.Helper()
 	pair, err := nkeys.CreateUser()

@@ -1,6 +1,7 @@
 package teamcli
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -29,19 +30,10 @@ func (p *program) doctor() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, err := team.Dial(s, team.Dialing{})
+			list, err := p.examine(cmd.Context(), s)
 			if err != nil {
 				return err
 			}
-			defer h.Close()
-			v, err := h.Doctor(cmd.Context(), p.Env().Now)
-			if err != nil {
-				return err
-			}
-			if v.Waiting, err = (&team.Shipper{Home: p.Home()}).Waiting(); err != nil {
-				return err
-			}
-			list := p.findings(s, v)
 			bad := 0
 			for _, f := range list {
 				if !f.OK {
@@ -74,6 +66,26 @@ func (p *program) doctor() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// examine asks the hub. One that cannot be reached is a finding like the others.
+func (p *program) examine(ctx context.Context, s team.Settings) ([]finding, error) {
+	away := func(err error) []finding {
+		return []finding{{Name: "reachable", Text: err.Error(), Hint: message.HintOf(err, p.Lang())}}
+	}
+	h, err := team.Dial(s, team.Dialing{})
+	if err != nil {
+		return away(err), nil
+	}
+	defer h.Close()
+	v, err := h.Doctor(ctx, p.Env().Now)
+	if err != nil {
+		return away(err), ctx.Err()
+	}
+	if v.Waiting, err = (&team.Shipper{Home: p.Home()}).Waiting(); err != nil {
+		return nil, err
+	}
+	return p.findings(s, v), nil
 }
 
 func (p *program) findings(s team.Settings, v team.Health) (list []finding) {

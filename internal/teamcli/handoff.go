@@ -106,9 +106,9 @@ func (p *program) pull() *cobra.Command {
 				}{1, out.Manifest.Session, out.Manifest.Machine, out.Folder, out.Path, out.Backup, out.Resume, out.Lease.Token})
 			}
 			if out.Back {
-				p.Note(message.TeamPulledBack, args[0])
+				p.Note(message.TeamPulledBack, out.Manifest.Session)
 			} else {
-				p.Note(message.TeamPulled, args[0], out.Manifest.Machine)
+				p.Note(message.TeamPulled, out.Manifest.Session, out.Manifest.Machine)
 			}
 			if out.Backup != "" {
 				p.Note(message.TeamBackup, out.Backup)
