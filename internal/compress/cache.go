@@ -85,6 +85,22 @@ func (d Dir) Original(digits string) (string, bool) {
 	if len(digits) < 8 || strings.Trim(digits, "0123456789abcdef") != "" {
 		return "", false
 	}
+	text, kept, several := d.original(digits)
+	if several {
+		return "", false
+	}
+	cached, ok := d.cached(digits)
+	switch {
+	case ok && kept:
+		return text, cached == text
+	case ok:
+		return cached, true
+	}
+	return text, kept
+}
+
+// cached is Original among the results of models.
+func (d Dir) cached(digits string) (string, bool) {
 	// Not a glob: a home may have brackets in its name.
 	files, err := os.ReadDir(filepath.Join(string(d), digits[:2]))
 	if err != nil {

@@ -2,6 +2,8 @@ package compress
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -88,6 +90,7 @@ type outcome struct {
 	// where the provider knows.
 	Lost     []extract.Fact
 	gone     *extract.Losses
+	hash     [sha256.Size]byte // of Original
 	Redacted []string
 }
 
@@ -121,6 +124,9 @@ func (p Pool) work(ctx context.Context, prov Provider, jobs []job, load func(job
 			return err
 		}
 		r.once, r.batch = true, batch
+		if d, ok := p.Cache.(Dir); ok {
+			r.made = d.results()
+		}
 	}
 	r.ready = make([]turn, len(jobs))
 	for i := range jobs {
@@ -184,8 +190,9 @@ type run struct {
 	due     chan turn
 	running int
 	results chan []attempt
-	once    bool // the provider decided on all results beforehand
-	batch   int  // turns that are taken at once
+	once    bool                // the provider decided on all results beforehand
+	batch   int                 // turns that are taken at once
+	made    map[uint64]struct{} // known results, for a provider that decided beforehand
 }
 
 // batch is how many messages are written at once when all is decided: one takes
@@ -269,10 +276,18 @@ func (r *run) try(ctx context.Context, t turn) attempt {
 		a.err, a.final = err, true
 		return a
 	}
-	a.out.Original = text
+	a.out.Original, a.out.hash = text, sha256.Sum256([]byte(text))
 	req := r.request(a, text)
 	if r.Redact != nil {
 		req.Text, a.out.Redacted = r.Redact(text)
+	}
+	if r.once {
+		if _, made := r.made[binary.BigEndian.Uint64(a.out.hash[:])]; made {
+			a.err = errMade
+			return a
+		}
+		r.ask(ctx, &a, req)
+		return a
 	}
 	key := ""
 	if r.Cache != nil {
@@ -281,7 +296,7 @@ func (r *run) try(ctx context.Context, t turn) attempt {
 			return a
 		}
 		key = cacheKey(r.prov.Name(), req)
-		if !r.once && r.known(&a, key, req) {
+		if r.known(&a, key, req) {
 			return a
 		}
 	}

@@ -13,6 +13,8 @@ type results struct {
 	buf  []byte
 	file *os.File
 	base int64 // bytes in the file
+	// originals is where the texts they stand for are kept; nil where they are not.
+	originals *originalFile
 }
 
 type textSpan struct {

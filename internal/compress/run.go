@@ -1,8 +1,8 @@
 package compress
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"os"
@@ -96,6 +96,12 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {
 		return nil, err
 	}
+	done := false
+	defer func() {
+		if !done {
+			kept.originals.drop()
+		}
+	}()
 	if len(p.Items) > 0 && res.Stats.MessagesCompressed == 0 && len(p.edits) == 0 {
 		if res.Stats.MessagesFailed == 0 {
 			return nil, ErrNothing
@@ -106,9 +112,11 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	if err != nil {
 		return nil, err
 	}
+	kept.originals.done()
 	if res.Clone, err = transcript.Clone(ctx, p.Session, ch); err != nil {
 		return nil, err
 	}
+	done = true
 	res.Before = p.Tokens
 	clone, err := transcript.Read(ctx, res.Clone.Path)
 	if err != nil {
@@ -133,6 +141,7 @@ func (p *Plan) Packet(ctx context.Context, prov Provider, o RunOptions) (string,
 	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {
 		return "", nil, err
 	}
+	kept.originals.done()
 	items := map[int32]int{}
 	for n := range p.Items {
 		if kept.has(n) {
@@ -191,6 +200,11 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 	if o.Progress != nil {
 		o.Progress(prog)
 	}
+	if d, ok := p.Options.Pool.Cache.(Dir); ok {
+		if _, ok := prov.(preparer); ok {
+			kept.originals = d.keep(cmp.Or(o.ID, transcript.NewID(p.Session.Host, o.Now)))
+		}
+	}
 	stats := &res.Stats
 	stats.MessagesSkipped = p.Skipped[skipShort]
 	err := p.Options.Pool.work(ctx, prov, jobs, load, func(out outcome) error {
@@ -223,9 +237,10 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 			stats.MessagesCompressed++
 			stats.OriginalTokens += m.Before
 			stats.CompressedTokens += m.After
-			if err := kept.put(out.job, len(p.Items), out.Text, sha256.Sum256([]byte(out.Original))); err != nil {
+			if err := kept.put(out.job, len(p.Items), out.Text, out.hash); err != nil {
 				return err
 			}
+			kept.originals.add(out.Original, out.hash, out.Text)
 		case Skipped:
 			stats.MessagesSkipped++
 		default:
@@ -241,6 +256,9 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 		return nil
 	})
 	stats.finish()
+	if err != nil {
+		kept.originals.drop()
+	}
 	return err
 }
 

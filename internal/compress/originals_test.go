@@ -1,0 +1,156 @@
+package compress
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// talkative is a session of which builtin keeps some and marks some.
+func talkative(t *testing.T) *transcript.Session {
+	var c chat
+	c.user("Please make the parser in internal/cfg/parse.go refuse empty keys, and never push to main. " + long("question"))
+	c.blocks(textBlock(strings.Repeat("Looking at this from several sides was quite pleasant for everybody around. ", 8)))
+	c.user(long("another"))
+	c.blocks(textBlock("We decided to keep version 3 because 14 users still have it. " + long("answer")))
+	return c.write(t)
+}
+
+// What builtin replaced is found by the digits of its mark when the source is gone,
+// and lies in one file for each run.
+func TestOriginalsOutliveTheSource(t *testing.T) {
+	t.Parallel()
+	d := Dir(filepath.Join(t.TempDir(), "compress"))
+	s := talkative(t)
+	o := Options{Bands: bands(t, "0-100:compress"), Pool: poolOf(func(p *Pool) { p.Cache = d })}
+	_, clone := runPlan(t, plan(t, s, o), Builtin{})
+	if err := os.Remove(s.Path); err != nil {
+		t.Fatal(err)
+	}
+	after := messages(t, clone)
+	marks, refs := 0, 0
+	raw, _ := os.ReadFile(clone.Path)
+	for line := range strings.Lines(string(raw)) {
+		m, ok := transcript.MarkerOf([]byte(line))
+		if !ok {
+			continue
+		}
+		refs++
+		text, found := d.Original(m.Hash)
+		if !found || textHash(text) != m.Hash {
+			t.Errorf("%s: %q", m.Hash, text)
+		}
+		if got := transcript.Text([]byte(line)); strings.HasPrefix(got, markSign) {
+			marks++
+			if byMark, ok := d.Original(strings.TrimPrefix(got, markSign)); !ok || byMark != text {
+				t.Errorf("%s: %q, %v", got, byMark, ok)
+			}
+		}
+	}
+	if marks == 0 || refs < 3 || len(after) != 4 {
+		t.Fatalf("%d marks, %d compressed, %d messages", marks, refs, len(after))
+	}
+	if files := tree(t, string(d)); len(files) != 1 {
+		t.Errorf("files %q", files)
+	}
+}
+
+func tree(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	_ = filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files
+}
+
+// Two runs may keep the same text. Two texts with the same digits are no answer.
+func TestOriginalsOfTwoRuns(t *testing.T) {
+	t.Parallel()
+	d := Dir(t.TempDir())
+	s := talkative(t)
+	o := Options{Bands: bands(t, "0-100:heavy-compress"), Pool: poolOf(func(p *Pool) { p.Cache = d })}
+	runPlan(t, plan(t, s, o), Builtin{})
+	runPlan(t, plan(t, s, o), Builtin{})
+	text := strings.TrimSpace(strings.Repeat("Looking at this from several sides was quite pleasant for everybody around. ", 8))
+	digits := textHash(text + " ")[:8]
+	if got, ok := d.Original(digits); !ok || strings.TrimSpace(got) != text {
+		t.Fatalf("%q, %v", got, ok)
+	}
+	other := digits + strings.Repeat("0", 56)
+	line := originalKey + other + resultKey + other + `","text":"x"}` + "\n"
+	if err := os.WriteFile(filepath.Join(d.originals(), "a.jsonl"), []byte("garbage\n"+strings.Repeat("g", 300)+"\n"+line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := d.Original(digits); ok {
+		t.Errorf("one of two: %q", got)
+	}
+	if got, ok := d.Original(textHash(text + " ")); !ok {
+		t.Errorf("all digits: %q", got)
+	}
+}
+
+// A copy that lost its marks is not compressed again.
+func TestBuiltinKnowsItsResults(t *testing.T) {
+	t.Parallel()
+	d := Dir(t.TempDir())
+	o := Options{Bands: bands(t, "0-100:compress"), Pool: poolOf(func(p *Pool) { p.Cache = d })}
+	_, clone := runPlan(t, plan(t, talkative(t), o), Builtin{})
+	raw, _ := os.ReadFile(clone.Path)
+	var bare []string
+	for l := range strings.Lines(strings.TrimSpace(string(raw))) {
+		l = strings.TrimSuffix(l, "\n")
+		if i := strings.Index(l, `,"overtone":`); i >= 0 {
+			l = l[:i] + "}"
+		}
+		bare = append(bare, l)
+	}
+	again := plan(t, (&chat{lines: bare}).write(t), o)
+	if len(again.Items) == 0 {
+		t.Fatal("nothing to compress")
+	}
+	if _, err := again.Run(t.Context(), Builtin{}, RunOptions{ID: "x", Now: time.Unix(0, 0)}); !errors.Is(err, ErrNothing) {
+		t.Errorf("compressed again: %v", err)
+	}
+}
+
+// A run that fails, and one that is interrupted, leaves nothing.
+func TestFailedRunKeepsNoOriginals(t *testing.T) {
+	t.Parallel()
+	d := Dir(t.TempDir())
+	s := talkative(t)
+	o := Options{Bands: bands(t, "0-100:compress"), Pool: poolOf(func(p *Pool) { p.Cache = d })}
+	ctx, cancel := context.WithCancel(t.Context())
+	p := plan(t, s, o)
+	_, err := p.Run(ctx, Builtin{}, RunOptions{ID: "x", Now: time.Unix(0, 0), Progress: func(p Progress) {
+		if p.Done == p.Total {
+			cancel() // what follows is the clone
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v", err)
+	}
+	if files := tree(t, string(d)); len(files) != 0 {
+		t.Errorf("left %q", files)
+	}
+	if files := tree(t, filepath.Dir(s.Path)); len(files) != 1 {
+		t.Errorf("left %q", files)
+	}
+	// Where nothing can be kept the run succeeds all the same.
+	full := filepath.Join(t.TempDir(), "compress")
+	if err := os.WriteFile(full, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Options.Pool.Cache = Dir(full)
+	if _, err := p.Run(t.Context(), Builtin{}, RunOptions{ID: "x", Now: time.Unix(0, 0)}); err != nil {
+		t.Error(err)
+	}
+}
