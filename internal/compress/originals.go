@@ -152,16 +152,16 @@ func readOriginals(path string, want func(original, result []byte) bool, take fu
 func (d Dir) original(digits string) (text string, found, several bool) {
 	hash := ""
 	d.eachOriginal(func(original, _ []byte) bool {
-		if !bytes.HasPrefix(original, []byte(digits)) || string(original) == hash {
-			return false
-		}
-		several = several || hash != ""
-		return hash == ""
+		return bytes.HasPrefix(original, []byte(digits)) && string(original) != hash
 	}, func(line []byte) {
 		var r struct{ Text string }
-		if json.Unmarshal(line, &r) == nil && strings.HasPrefix(textHash(r.Text), digits) {
+		if json.Unmarshal(line, &r) != nil || !strings.HasPrefix(textHash(r.Text), digits) {
+			return // damaged
+		}
+		if !found {
 			text, hash, found = r.Text, textHash(r.Text), true
 		}
+		several = several || textHash(r.Text) != hash
 	})
 	return text, found, several
 }

@@ -2,7 +2,9 @@ package compress
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,29 +74,48 @@ func tree(t *testing.T, dir string) (files []string) {
 	return files
 }
 
-// Two runs may keep the same text. Two texts with the same digits are no answer.
+// Two runs may keep the same text. Two texts with the same digits are no answer,
+// and a damaged line is none.
 func TestOriginalsOfTwoRuns(t *testing.T) {
 	t.Parallel()
 	d := Dir(t.TempDir())
-	s := talkative(t)
-	o := Options{Bands: bands(t, "0-100:heavy-compress"), Pool: poolOf(func(p *Pool) { p.Cache = d })}
-	runPlan(t, plan(t, s, o), Builtin{})
-	runPlan(t, plan(t, s, o), Builtin{})
-	text := strings.TrimSpace(strings.Repeat("Looking at this from several sides was quite pleasant for everybody around. ", 8))
-	digits := textHash(text + " ")[:8]
-	if got, ok := d.Original(digits); !ok || strings.TrimSpace(got) != text {
-		t.Fatalf("%q, %v", got, ok)
+	write := func(id string, texts ...string) {
+		o := d.keep(id)
+		for _, text := range texts {
+			o.add(text, sha256.Sum256([]byte(text)), "result")
+		}
+		o.done()
 	}
-	other := digits + strings.Repeat("0", 56)
-	line := originalKey + other + resultKey + other + `","text":"x"}` + "\n"
-	if err := os.WriteFile(filepath.Join(d.originals(), "a.jsonl"), []byte("garbage\n"+strings.Repeat("g", 300)+"\n"+line), 0o600); err != nil {
-		t.Fatal(err)
+	first := map[string]string{}
+	var a, b string
+	for n := 0; b == ""; n++ {
+		text := fmt.Sprint("text ", n)
+		h := textHash(text)[:8]
+		if other, ok := first[h]; ok {
+			a, b = other, text
+		}
+		first[h] = text
 	}
+	digits := textHash(a)[:8]
+	write("2", "something else", a)
+	write("3", a)
+	damaged := originalKey + digits + strings.Repeat("0", 56) + resultKey + strings.Repeat("0", 64) + `","text":"x"}` + "\n"
+	for _, name := range []string{"1.jsonl", "4.jsonl"} {
+		if err := os.WriteFile(filepath.Join(d.originals(), name), []byte("garbage\n"+strings.Repeat("g", 300)+"\n"+damaged+damaged[:160]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, ok := d.Original(digits); !ok || got != a {
+		t.Errorf("%q, %v", got, ok)
+	}
+	write("5", b)
 	if got, ok := d.Original(digits); ok {
 		t.Errorf("one of two: %q", got)
 	}
-	if got, ok := d.Original(textHash(text + " ")); !ok {
-		t.Errorf("all digits: %q", got)
+	for _, text := range []string{a, b} {
+		if got, ok := d.Original(textHash(text)); !ok || got != text {
+			t.Errorf("all digits: %q", got)
+		}
 	}
 }
 
