@@ -46,6 +46,11 @@ var (
 	HintTeamRefused   = Text{ZH: "機器只能以自己的名字發布；權限見 docs/team.md", EN: "a machine publishes under its own name only; for the permissions see docs/team.md"}
 	TeamLeased        = Text{ZH: "session %s 由 %s 持有（到 %s）", EN: "session %s is held by %s (until %s)"}
 	HintTeamLeased    = Text{ZH: "在 %s 上執行 overtone-team handoff push", EN: "run `overtone-team handoff push` on %s first"}
+	TeamTaking        = Text{ZH: "%s 正在移動 session %s（最晚到 %s）", EN: "%s is moving session %s just now (until %s at the latest)"}
+	TeamShipTrouble   = Text{ZH: "暫時送不出去：%s", EN: "nothing can be shipped for now: %s"}
+	TeamTwin          = Text{ZH: "另一台機器也以 %s 的名字送出：是不是複製了家目錄？在 hub 上 overtone-team invite 另一個名字，再在其中一台 join --force", EN: "another machine ships under the name %s: was the home copied? On the hub: overtone-team invite OTHERNAME, then join --force on one of the two"}
+	TeamCheckTwin     = Text{ZH: "另一台機器也以這個名字送出：同一個 session 的事件會被當成重複而略過", EN: "another machine ships under this name: events of the same session count as repeats"}
+	HintTeamTwin      = Text{ZH: "是不是複製了家目錄？在 hub 上 overtone-team invite 另一個名字，再在其中一台 join --force", EN: "was the home copied? On the hub: overtone-team invite OTHERNAME, then join --force on one of the two"}
 	HintTeamWentOn    = Text{ZH: "它在 %s 上繼續過：在那裡 handoff push，或在這裡先 overtone-team handoff pull %s", EN: "it went on at %s: push it there, or `overtone-team handoff pull %s` here first"}
 	TeamNobody        = Text{ZH: "hub 上還沒有任何機器", EN: "no machine has shipped anything yet"}
 	TeamNoEvents      = Text{ZH: "沒有事件", EN: "no events"}

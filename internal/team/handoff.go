@@ -123,7 +123,12 @@ func (m *Mover) Push(ctx context.Context, ref string, force bool) (Pushed, error
 	if err := m.Hub.putObject(ctx, bundleName(file.ID, lease.Token), upload); err != nil {
 		return out, err
 	}
-	// What is offered must not go on here: first our own hooks, then the others.
+	// What is offered must not go on here: first our own hooks, then the others. Who
+	// interrupts here would leave it offered to nobody.
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	ctx = context.WithoutCancel(ctx)
 	mark := lease
 	mark.Phase = Offered
 	if err := writeMoved(sess, m.Set.Machine, mark, m.Now()); err != nil {
@@ -361,23 +366,29 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	if err != nil {
 		return out, err
 	}
-	if bundle.Token == 0 {
-		return out, message.WithHint(message.Fail(message.TeamNotOffered, id), message.HintTeamNotOffered)
-	}
 	// What is here already is not fetched: what was pushed is older than what was
 	// done here since, or it is the same.
-	went := session.ReadMoved(sess)
-	if bundle.Machine == m.Set.Machine || bundle.wentOnAt(went, m.Set.Machine) {
+	if went := session.ReadMoved(sess); bundle.Machine == m.Set.Machine || bundle.lastAt(went, m.Set.Machine) {
 		free, err := m.Hub.free(ctx, cur)
 		if err != nil {
 			return out, err
 		}
-		if free {
+		// A hub that was made anew does not know who took what we had offered.
+		forgot := false
+		if bundle.Token == 0 && went != nil && went.Phase == string(Offered) {
+			if forgot, err = m.Hub.forgot(ctx, went.Token); err != nil {
+				return out, err
+			}
+		}
+		if free && (!forgot || o.Anyway) {
 			back, err := m.takeBack(ctx, sess, o)
 			if err != nil || back.Back {
 				return back, err
 			}
 		}
+	}
+	if bundle.Token == 0 {
+		return out, message.WithHint(message.Fail(message.TeamNotOffered, id), message.HintTeamNotOffered)
 	}
 	lease, err := m.Hub.Take(ctx, id, Taking, takingFor, m.Now)
 	if err != nil {
@@ -440,12 +451,14 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	}
 	defer os.Remove(placed)
 	// The one step that decides: from here on the session is ours, or this fails
-	// and nothing was changed.
+	// and nothing was changed. It is done to its end, whoever interrupts.
+	if err := ctx.Err(); err != nil {
+		return offerAgain(err)
+	}
+	ctx = context.WithoutCancel(ctx)
 	if out.Lease, err = m.Hub.Renew(ctx, lease, Held, heldFor, m.Now); err != nil {
 		return out, err
 	}
-	// From here on it is done to its end, whoever interrupts.
-	ctx = context.WithoutCancel(ctx)
 	_ = m.Hub.holds(ctx, out.Lease) // without it a lease that ends is taken anew by hand
 	if out.Backup, err = m.putInPlace(placed, out.Path); err != nil {
 		return out, err
@@ -470,10 +483,10 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	return out, nil
 }
 
-// wentOnAt reports whether a session went on at this machine last, as far as the
-// machine and the hub know: nobody had it since.
-func (b Bundle) wentOnAt(m *session.Moved, machine string) bool {
-	return m != nil && m.Machine == machine && m.Holder == machine && m.Phase == string(Held) && b.Token <= m.Token && b.Held <= m.Token
+// lastAt reports whether a session was at this machine last, as far as the machine
+// and the hub know: nobody had it since.
+func (b Bundle) lastAt(m *session.Moved, machine string) bool {
+	return m != nil && m.Machine == machine && m.Holder == machine && b.Token <= m.Token && b.Held <= m.Token
 }
 
 // takeBack goes on with what is here: of an offer that nobody has taken, or of a

@@ -461,6 +461,52 @@ func TestHereAlready(t *testing.T) {
 	}
 }
 
+// TestHalfOffered: a machine that died after it had told its own hooks, and before
+// it had told the hub, gets its session back; not so from a hub that was made anew,
+// which cannot know whether somebody took it.
+func TestHalfOffered(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	n := startNode(t)
+	a := n.machine(t, "alpha")
+	dir := project(t, "parser")
+	writeClaude(t, a, dir)
+	sess, err := a.home.Session(claudeID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := a.dial()
+	lease, err := h.Take(ctx, claudeID, Taking, takingFor, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease.Phase = Offered
+	if err := writeMoved(sess, "alpha", lease, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := a.mover().Pull(ctx, claudeID, PullOptions{}); err != nil || !got.Back || session.ReadMoved(sess).Away(time.Now()) {
+		t.Errorf("%+v %v", got, err)
+	}
+	lease.Token += 1000
+	if err := writeMoved(sess, "alpha", lease, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := a.mover().Pull(ctx, claudeID, PullOptions{}); err == nil {
+		t.Errorf("a hub that was made anew gives it back: %+v", got)
+	}
+	if got, err := a.mover().Pull(ctx, claudeID, PullOptions{Anyway: true}); err != nil || !got.Back {
+		t.Errorf("anyway: %+v %v", got, err)
+	}
+
+	// Who is interrupted leaves nothing half done.
+	a.set.Share = []string{dir}
+	stop, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := a.mover().Push(stop, claudeID, false); err == nil || session.ReadMoved(sess).Away(time.Now()) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
 // TestRecallShared: a search finds whatever content was shared, conversations and
 // work, without secrets, and no longer what was taken back.
 func TestRecallShared(t *testing.T) {

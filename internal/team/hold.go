@@ -51,7 +51,7 @@ func (s *Shipper) keepLeases(ctx context.Context, sessions []store.SessionInfo) 
 			if err != nil {
 				return err
 			}
-			if !b.wentOnAt(m, s.Set.Machine) {
+			if !b.lastAt(m, s.Set.Machine) {
 				continue
 			}
 			l, err := s.hub.Take(ctx, info.ID, Held, heldFor, s.Now)
@@ -65,7 +65,16 @@ func (s *Shipper) keepLeases(ctx context.Context, sessions []store.SessionInfo) 
 			if err := writeMoved(sess, s.Set.Machine, l, s.Now()); err != nil {
 				return err
 			}
-		case cur.Holder != "" && cur.Holder != s.Set.Machine && cur.Token > m.Token && cur.Phase == Held:
+		case cur.Holder != "" && cur.Holder != s.Set.Machine && cur.Phase == Held:
+			// Tokens only grow, except on a hub that was made anew.
+			if cur.Token <= m.Token {
+				if forgot, err := s.hub.forgot(ctx, m.Token); err != nil || !forgot {
+					if err != nil {
+						return err
+					}
+					continue
+				}
+			}
 			if err := writeMoved(sess, s.Set.Machine, cur, s.Now()); err != nil {
 				return err
 			}

@@ -98,6 +98,12 @@ func (h *Hub) free(ctx context.Context, l Lease) (bool, error) {
 	return err == nil && info.Now.After(l.ends.Add(skew)), err
 }
 
+// forgot reports whether the hub is another than the one that gave this token.
+func (h *Hub) forgot(ctx context.Context, token uint64) (bool, error) {
+	info, err := h.info(ctx, leaseStream)
+	return err == nil && info.State.Last < token, err
+}
+
 // Take takes the lease of a session, with a new token. Where another machine has
 // it, the error says which.
 func (h *Hub) Take(ctx context.Context, session string, p Phase, ttl time.Duration, now func() time.Time) (Lease, error) {
@@ -109,6 +115,9 @@ func (h *Hub) Take(ctx context.Context, session string, p Phase, ttl time.Durati
 		free, err := h.free(ctx, cur)
 		if err != nil {
 			return Lease{}, err
+		}
+		if !free && cur.Phase == Taking {
+			return Lease{}, message.Fail(message.TeamTaking, cur.Holder, session, cur.ends.Local().Format(time.DateTime))
 		}
 		if !free {
 			return Lease{}, message.WithHint(message.Fail(message.TeamLeased, session, cur.Holder, cur.ends.Local().Format(time.DateTime)), message.HintTeamLeased, cur.Holder)

@@ -101,6 +101,8 @@ type Health struct {
 	// OwnNameOnly: the hub refuses other names.
 	OwnNameOnly bool
 	CanRead     bool // the team's content
+	// Twin: another home ships under the same name.
+	Twin bool
 }
 
 // Stream is how the events are kept.
@@ -111,9 +113,9 @@ type Stream struct {
 	Keep            time.Duration
 }
 
-// Doctor looks the hub over. now is this machine's clock; waiting what is still to
-// be shipped.
-func (h *Hub) Doctor(ctx context.Context, now func() time.Time) (Health, error) {
+// Doctor looks the hub over, from the machine whose $OVERTONE_HOME is root and
+// whose clock is now.
+func (h *Hub) Doctor(ctx context.Context, root string, now func() time.Time) (Health, error) {
 	v := Health{Server: h.nc.ConnectedServerName() + " " + h.nc.ConnectedServerVersion()}
 	var err error
 	if v.RTT, err = h.nc.RTT(); err != nil {
@@ -158,6 +160,9 @@ func (h *Hub) Doctor(ctx context.Context, now func() time.Time) (Health, error) 
 		v.Missing += n.missing()
 	}
 	v.OwnNameOnly = h.foreignRefused(ctx)
+	if v.Twin, err = h.twin(ctx, root, now()); err != nil {
+		return v, err
+	}
 	if sealed, err := h.set.sealBytes([]byte("x")); err == nil {
 		_, err = h.set.unsealBytes(sealed, 16)
 		v.CanRead = err == nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -83,7 +84,12 @@ func (s *Shipper) away(err error) {
 		text += " (" + hint + ")"
 	}
 	if old := s.told.Swap(&text); old == nil || *old != text {
-		s.report("offline", Report{Text: message.Because(message.TeamOffline, text)})
+		what := message.TeamOffline
+		var local *fs.PathError
+		if errors.As(err, &local) {
+			what = message.TeamShipTrouble // a full disk here is not the hub's fault
+		}
+		s.report("offline", Report{Text: message.Because(what, text)})
 	}
 }
 

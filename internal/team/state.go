@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,6 +58,28 @@ type Beat struct {
 	At      time.Time `json:"at"`
 	Shipped uint64    `json:"shipped"` // events, since the shipper began
 	Lost    int       `json:"lost,omitempty"`
+	// Place tells homes apart, in case one was copied.
+	Place string `json:"place,omitempty"`
+}
+
+// place is a digest of where this home lies; it says nothing to others.
+func homePlace(set Settings, root string) string {
+	host, _ := os.Hostname()
+	sum := sha256.Sum256([]byte(set.Seed + "\n" + host + "\n" + root))
+	return base64.RawURLEncoding.EncodeToString(sum[:9])
+}
+
+// twin reports whether another home shipped under the machine's name lately.
+func (h *Hub) twin(ctx context.Context, root string, now time.Time) (bool, error) {
+	m, err := h.last(ctx, stateStream, statePrefix+h.set.Machine)
+	if err != nil || m.Seq == 0 || m.marker() {
+		return false, err
+	}
+	var b Beat
+	if json.Unmarshal(m.Data, &b) != nil {
+		return false, nil //nolint:nilerr // by nobody we know
+	}
+	return b.Place != "" && b.Place != homePlace(h.set, root) && now.Sub(b.At).Abs() < 3*beatEvery, nil
 }
 
 // How long a state may be, and how many are listened to: a machine that says more
@@ -268,7 +292,12 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 	if now.Sub(st.beat).Abs() < beatEvery {
 		return problem
 	}
-	data, err := json.Marshal(Beat{1, st.s.Set.Machine, st.s.Version, now.UTC(), st.s.total, st.s.cur.Lost})
+	if twin, err := st.s.hub.twin(ctx, st.s.Home.Root(), now); err != nil {
+		return err
+	} else if twin {
+		st.s.report("twin", Report{Text: message.Because(message.TeamTwin, st.s.Set.Machine)})
+	}
+	data, err := json.Marshal(Beat{1, st.s.Set.Machine, st.s.Version, now.UTC(), st.s.total, st.s.cur.Lost, homePlace(st.s.Set, st.s.Home.Root())})
 	if err != nil {
 		return err
 	}

@@ -147,6 +147,42 @@ func TestShipperSaysWhy(t *testing.T) {
 	}
 }
 
+// A home that was copied to a second machine ships under the same name; both are
+// told, and nobody else is suspected.
+func TestCopiedHome(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	m := n.machine(t, "laptop")
+	twin := *m
+	twin.home = store.New(filepath.Join(t.TempDir(), "overtone"), t.TempDir(), time.Now)
+	told := func(m *machine) (n int) {
+		t.Helper()
+		s := m.shipper()
+		s.Report = func(r Report) {
+			if r.What == "twin" {
+				n++
+			}
+		}
+		if err := s.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if told(m)+told(m) != 0 {
+		t.Error("a machine is taken for its own twin")
+	}
+	if told(&twin) != 1 || told(m) != 1 {
+		t.Error("two homes under one name go unseen")
+	}
+	h := m.dial()
+	if v, err := h.Doctor(t.Context(), twin.home.Root(), time.Now); err != nil || !v.Twin {
+		t.Errorf("doctor: %+v %v", v, err)
+	}
+	if v, err := h.Doctor(t.Context(), m.home.Root(), time.Now); err != nil || v.Twin {
+		t.Errorf("doctor, after its own sign of life: %+v %v", v, err)
+	}
+}
+
 func strangerSeed(t testing.TB) string {
 	t.Helper()
 	pair, err := nkeys.CreateUser()
@@ -389,7 +425,7 @@ func TestShip(t *testing.T) {
 	if len(saved.Sessions) != fleetSessions || saved.Sessions[0].Machine == "gamma" || len(saved.Machines) != 2 || saved.Machine != "alpha" || len(saved.Leases) != 1 || saved.Leases["s1"].Holder != "beta" {
 		t.Errorf("fleet.json: %d sessions, first %+v, %+v, %+v", len(saved.Sessions), saved.Sessions[0], saved.Machines, saved.Leases)
 	}
-	v, err := h.Doctor(context.Background(), time.Now)
+	v, err := h.Doctor(context.Background(), t.TempDir(), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -533,7 +569,7 @@ func TestPermissions(t *testing.T) {
 	}
 	deadline := time.Now().Add(patience)
 	for {
-		v, err := a.dial().Doctor(context.Background(), time.Now)
+		v, err := a.dial().Doctor(context.Background(), a.home.Root(), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,7 +78,7 @@ func (p *program) examine(ctx context.Context, s team.Settings) ([]finding, erro
 		return away(err), nil
 	}
 	defer h.Close()
-	v, err := h.Doctor(ctx, p.Env().Now)
+	v, err := h.Doctor(ctx, p.Home().Root(), p.Env().Now)
 	if err != nil {
 		return away(err), ctx.Err()
 	}
@@ -122,6 +122,9 @@ func (p *program) findings(s team.Settings, v team.Health) (list []finding) {
 	}
 	if v.Foreign > 0 {
 		add("foreign", false, message.HintTeamOpen, message.TeamCheckForeign, v.Foreign)
+	}
+	if v.Twin {
+		add("twin", false, message.HintTeamTwin, message.TeamCheckTwin)
 	}
 	if v.OwnNameOnly {
 		add("permissions", true, message.Text{}, message.TeamCheckOwn)
