@@ -60,11 +60,15 @@ func TestAttack_TwoSessionsInOneFolder(t *testing.T) {
 		const await = `await() { until [ -e "$1" ]; do sleep 0.02; done; }; `
 		scripts := map[string]*Play{
 			"SESSION-A": {Main: []Step{
+				call(bash(await + `await b0; echo 0 > a.txt; git add a.txt; git commit -qm 'of A, first' && touch a0`)),
+				call(bash("true")),
 				call(bash(await + `await b1; echo a > a.txt; git add a.txt; git commit -m 'of A' && touch a1`)),
 				call(bash("true")),
 				call(bash(await + `await b2; echo aa > a.txt; git add a.txt; git commit -qm 'of A, too' && touch a2`)),
 			}},
 			"SESSION-B": {Main: []Step{
+				call(bash("sh wait.sh")),
+				call(bash("true")),
 				call(bash(await + `touch b1; await a1; git commit -m 'of B'`)), // nothing to commit
 				call(bash("true")),
 				call(bash(await + `touch b2; await a2; echo b > b.txt; git add b.txt; git commit -q -m 'of B'`)),
@@ -78,7 +82,8 @@ func TestAttack_TwoSessionsInOneFolder(t *testing.T) {
 			}
 			return mockapi.Text("?")
 		}, v)
-		w.Write(".gitignore", "a1\na2\nb1\nb2\n")
+		w.Write(".gitignore", "a?\nb?\n")
+		w.Write("wait.sh", "touch b0; until [ -e a0 ]; do sleep 0.02; done\n")
 		w.Exec("git", "add", ".")
 		w.Exec("git", "commit", "-qm", "ignore")
 		ids := map[string]string{}
@@ -95,7 +100,7 @@ func TestAttack_TwoSessionsInOneFolder(t *testing.T) {
 			})
 		}
 		both.Wait()
-		for mark, want := range map[string]string{"SESSION-A": "of A|of A, too", "SESSION-B": "of B"} {
+		for mark, want := range map[string]string{"SESSION-A": "of A, first|of A|of A, too", "SESSION-B": "of B"} {
 			if got := strings.Join(subjects(t, w, ids[mark]), "|"); got != want {
 				t.Errorf("%s has %q, want %q", mark, got, want)
 			}

@@ -5,12 +5,14 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -113,7 +115,33 @@ func (c *call) starts(g session.Glance) (host.CommandStarted, bool) {
 	if info, err := os.Stat(c.in.Transcript); err == nil {
 		start.File = info.Size()
 	}
+	c.announce(o)
 	return start, true
+}
+
+// announce tells other sessions in the same folder which commits are this one's.
+func (c *call) announce(o shellcmd.Observation) {
+	var list []store.Commit
+	for _, a := range shellcmd.Asks(o) {
+		list = append(list, store.Commit{Session: c.sess.ID(), GitDir: a.GitDir, Subject: a.Subject, At: c.now})
+	}
+	if len(list) == 0 {
+		return
+	}
+	if err := c.home.Announce(list...); err != nil {
+		c.complain("signals", err)
+	}
+}
+
+// announced is how long a command may take from its beginning to its commit.
+const announced = 10 * time.Minute
+
+// taken reports whether another session has announced a commit.
+func (c *call) taken(gitDir, subject string, at time.Time) bool {
+	return slices.ContainsFunc(c.home.Announced(gitDir), func(a store.Commit) bool {
+		// Git's clock has whole seconds.
+		return a.Session != c.sess.ID() && strings.Contains(subject, a.Subject) && a.At.Before(at.Add(time.Second)) && at.Sub(a.At) < announced
+	})
 }
 
 // moment is where a turn stands when the ends of its commands are asked for.
@@ -171,7 +199,7 @@ func (c *call) ended(tx *session.Tx, id string, s compact.Command, patience *int
 	}
 	o := shellcmd.Observation{
 		Line: s.Line, Cwd: s.Cwd, Home: c.env.Getenv("HOME"), Head: shellcmd.ReadHead,
-		Aliases: shellcmd.UserAliases(s.Cwd, c.env.Getenv("HOME"), c.env.Getenv), Started: s.At, Ended: c.now, Unheard: !ok,
+		Aliases: shellcmd.UserAliases(s.Cwd, c.env.Getenv("HOME"), c.env.Getenv), Started: s.At, Ended: c.now, Unheard: !ok, Taken: c.taken,
 	}
 	if ok {
 		o.Output, o.Exit = c.host.CommandEnd(a.Text, a.Failed, a.Result)

@@ -213,6 +213,47 @@ func TestNewest_Row7_AnotherSessionsCommit(t *testing.T) {
 	}
 }
 
+// A script that runs while another session commits does not take that commit for its
+// own: whoever commits has said so before. A commit that nobody has announced is the
+// script's.
+func TestNewest_Row7_AnnouncedCommit(t *testing.T) {
+	t.Parallel()
+	const theirs = "5555555555555555555555555555555555555555"
+	for name, c := range map[string]struct {
+		announced string
+		want      int
+	}{
+		"announced":          {`git commit -qm theirs`, 1},
+		"message not known":  {`git commit -qF msg`, 0},
+		"another announced":  {`git commit -qm other`, 2},
+		"in another folder":  {`git -C /elsewhere commit -qm theirs`, 2},
+		"nothing was said":   {`ls`, 2},
+		"too long ago to be": {``, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newAsideTurn(t)
+			p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Go."`)
+			p.tool("t1", "Bash", `{"command":"./release.sh"}`, `{"stdout":"","stderr":""}`, false, func() {
+				line := c.announced
+				if line == "" {
+					line = "git commit -qm theirs"
+				}
+				p.call("pre-tool-use", "claude-code", `"session_id":"s2","tool_name":"Bash","tool_use_id":"x1","tool_input":{"command":"`+line+`"}`)
+				if c.announced == "" {
+					p.now = p.now.Add(time.Hour)
+				}
+				p.head(asideZero, theirs, "theirs")
+				p.head(theirs, asideCommit, "release 2")
+			})
+			p.hook("stop", `"prompt_id":"p1","last_assistant_message":"So."`)
+			if th := p.thread(); len(th.State.Slice.Commits) != c.want {
+				t.Errorf("%v, want %d", th.State.Slice.Commits, c.want)
+			}
+		})
+	}
+}
+
 // A prompt that comes while a command runs does not lose its end; one whose host has
 // died is asked for once more, and then let go.
 func TestNewest_Row7_PromptBesideACommand(t *testing.T) {

@@ -223,7 +223,7 @@ func (c *call) command() shellcmd.Observation {
 	cwd := c.in.Cwd
 	return shellcmd.Observation{
 		Line: c.in.Tool.Command, Cwd: cwd, Home: c.env.Getenv("HOME"), Head: shellcmd.ReadHead,
-		Aliases: shellcmd.UserAliases(cwd, c.env.Getenv("HOME"), c.env.Getenv),
+		Aliases: shellcmd.UserAliases(cwd, c.env.Getenv("HOME"), c.env.Getenv), Taken: c.taken,
 	}
 }
 

@@ -98,11 +98,13 @@ func (c *call) markRepos() error {
 	if c.in.Tool.Kind != host.ShellTool {
 		return nil
 	}
-	marks := shellcmd.Snapshot(c.command())
+	o := c.command()
+	marks := shellcmd.Snapshot(o)
 	id := c.in.Tool.ID
 	if len(marks) == 0 || id == "" {
 		return nil
 	}
+	c.announce(o)
 	return c.update(func(tx *session.Tx) error {
 		tx.Observe(host.CommandStarted{ID: id, Observation: shellcmd.Observation{Before: marks}}, compact.Settings{})
 		return nil

@@ -33,6 +33,10 @@ type Observation struct {
 	// Head reads a repository as it is now, usually ReadHead. Nil means that
 	// no repository may be read.
 	Head func(dir string) (Head, error)
+	// Taken reports whether somebody else has said that he makes such a commit; nil
+	// means that nobody has. It is asked of commits that nothing but the time ties
+	// to the line.
+	Taken func(gitDir, subject string, at time.Time) bool
 	// Aliases gives git aliases; nil means none.
 	Aliases func(name string) (string, bool)
 }
@@ -66,6 +70,31 @@ func dirs(o Observation) []string {
 		}
 	}
 	return dirs
+}
+
+// Asked is a commit that a line asks git for in so many words.
+type Asked struct {
+	GitDir  string
+	Subject string // "" where the line does not tell
+}
+
+// Asks lists the commits that the line asks for.
+func Asks(o Observation) (list []Asked) {
+	cmds, err := parse(o.Line)
+	if err != nil {
+		return nil
+	}
+	commits, _ := gitCommits(cmds, o.Aliases)
+	for _, c := range commits {
+		dir, ok := c.repo(o)
+		if !ok {
+			continue
+		}
+		if gitDir, err := findGitDir(dir); err == nil {
+			list = append(list, Asked{GitDir: gitDir, Subject: c.Subject})
+		}
+	}
+	return list
 }
 
 // Snapshot reads the marks of the repositories in which the line may commit.
@@ -120,6 +149,9 @@ func Committed(o Observation) Verdict {
 	printed := printedCommits(o)
 	repos := o.inspect(commits)
 	settled := len(repos.seen) > 0 && !repos.missing
+	if len(commits)+len(printed) > 0 {
+		o.Taken = nil
+	}
 	for _, r := range repos.seen {
 		if made := o.own(r.made(o, printed), commits, opaque, printed); len(made) > 0 {
 			return Verdict{Committed: true, Commits: made}
@@ -221,7 +253,7 @@ func (r repoState) made(o Observation, printed []Made) []Made {
 		default:
 			mine = slices.ContainsFunc(printed, func(m Made) bool { return strings.HasPrefix(e.New, m.Hash) })
 		}
-		if mine {
+		if mine && (o.Taken == nil || !o.Taken(r.head.GitDir, e.Subject, e.Time)) {
 			out = append(out, Made{Hash: e.New, Subject: e.Subject})
 		}
 	}
@@ -235,7 +267,8 @@ func (o Observation) own(made []Made, commits []gitCommit, opaque bool, printed 
 	named := func(m Made) bool {
 		return slices.ContainsFunc(printed, func(p Made) bool { return strings.HasPrefix(m.Hash, p.Hash) })
 	}
-	failed := o.Exit != nil && len(o.Output) < outputKept && (*o.Exit != 0 || nothingCommitted(o.Output))
+	whole := len(o.Output) < outputKept
+	failed := o.Exit != nil && whole && (*o.Exit != 0 || nothingCommitted(o.Output))
 	worked := false // what the log says of it, the line does not
 	mine := slices.DeleteFunc(slices.Clone(made), func(m Made) bool {
 		if named(m) || opaque && !o.Unheard && len(commits)+len(printed) == 0 {
@@ -243,7 +276,7 @@ func (o Observation) own(made []Made, commits []gitCommit, opaque bool, printed 
 		}
 		return !slices.ContainsFunc(commits, func(c gitCommit) bool {
 			switch {
-			case failed && !c.Quiet:
+			case !c.Quiet && (failed || whole && len(printed) > 0):
 				return false
 			case c.Subject == "":
 				return !o.Unheard
