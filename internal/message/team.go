@@ -27,6 +27,8 @@ var (
 	HintTeamUpTwice        = Text{ZH: "先停止另一個 overtone-team up", EN: "end the other `overtone-team up` first"}
 	HintTeamListen         = Text{ZH: "用 --listen（叢集則是 --cluster）選擇別的位址", EN: "choose another address with --listen, or --cluster"}
 	HintTeamKey            = Text{ZH: "hub 不認得這台機器的金鑰（可能有新的邀請取代了它）：在 hub 上執行 overtone-team invite %s，再在這裡 join --force", EN: "the hub does not know this machine's key; a later invitation may have replaced it: run `overtone-team invite %s` there, then `join --force` here"}
+	HintTeamLogin          = Text{ZH: "這個叢集不認得這台機器：用 --creds FILE，或把名字與密碼寫進 --hub tls://名字:密碼@主機:4222", EN: "the cluster does not know this machine: --creds FILE, or its name and password in --hub tls://NAME:PASSWORD@HOST:4222"}
+	HelpTeamJoinHub        = Text{ZH: "用這個位址，而不是邀請裡的（可含名字與密碼）", EN: "this address instead of the invitation's, also with a name and a password"}
 	TeamNoNode             = Text{ZH: "這台機器上沒有 hub", EN: "there is no hub on this machine"}
 	HintTeamNoNode         = Text{ZH: "在執行 overtone-team up 的機器上邀請", EN: "invite on the machine that runs `overtone-team up`"}
 	TeamUnknownMachine     = Text{ZH: "hub 不認得機器 %s", EN: "the hub knows no machine %s"}

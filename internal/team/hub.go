@@ -129,6 +129,8 @@ func (s Settings) notConnected(err error) error {
 	out := fmt.Errorf("connect to the hub at %s: %w", shownHubs(s.Hub), err)
 	var cert *tls.CertificateVerificationError
 	switch {
+	case errors.Is(err, nats.ErrAuthorization) && s.Seed == "":
+		return message.WithHint(out, message.HintTeamLogin)
 	case errors.Is(err, nats.ErrAuthorization):
 		return message.WithHint(out, message.HintTeamKey, s.Machine)
 	case errors.As(err, &cert):
@@ -185,18 +187,20 @@ func nkeyOption(seed string) (nats.Option, error) {
 	return nats.Nkey(public, pair.Sign), nil
 }
 
-// shownHubs is the addresses without passwords.
-func shownHubs(list []string) string {
-	shown := make([]string, len(list))
+// OpenHubs is the addresses without the names and passwords in them.
+func OpenHubs(list []string) []string {
+	open := make([]string, len(list))
 	for i, u := range list {
 		if at := strings.LastIndexByte(u, '@'); at >= 0 {
 			scheme, _, _ := strings.Cut(u, "://")
 			u = scheme + "://" + u[at+1:]
 		}
-		shown[i] = u
+		open[i] = u
 	}
-	return strings.Join(shown, ", ")
+	return open
 }
+
+func shownHubs(list []string) string { return strings.Join(OpenHubs(list), ", ") }
 
 // Close ends the connection.
 func (h *Hub) Close() { h.nc.Close() }

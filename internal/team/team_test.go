@@ -183,6 +183,15 @@ func TestCopiedHome(t *testing.T) {
 	}
 }
 
+// What is shown and what is given away of a hub's addresses holds no password.
+func TestOpenHubs(t *testing.T) {
+	t.Parallel()
+	got := OpenHubs([]string{"tls://boss:p@ss@hub.example.org:4222", "nats://token@h:1", "tls://h", "h:4222"})
+	if want := []string{"tls://hub.example.org:4222", "nats://h:1", "tls://h", "h:4222"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func strangerSeed(t testing.TB) string {
 	t.Helper()
 	pair, err := nkeys.CreateUser()

@@ -152,9 +152,9 @@ func (p *program) prepare(ctx context.Context, hub []string, creds, caFile, mach
 			Schema  int      `json:"schema"`
 			Hub     []string `json:"hub"`
 			Machine string   `json:"machine"`
-		}{1, hub, s.Machine})
+		}{1, team.OpenHubs(hub), s.Machine})
 	}
-	p.Say(message.TeamPrepared, strings.Join(hub, ", "), s.Machine)
+	p.Say(message.TeamPrepared, strings.Join(team.OpenHubs(hub), ", "), s.Machine)
 	return nil
 }
 
@@ -196,7 +196,7 @@ func (p *program) invite() *cobra.Command {
 					return message.WithHint(message.Fail(message.TeamNoNode), message.HintTeamNoNode)
 				}
 				s = own
-				s.Machine, s.Creds, s.Share = args[0], "", nil
+				s.Machine, s.Creds, s.Share, s.Hub = args[0], "", nil, team.OpenHubs(own.Hub)
 				if !team.ValidMachine(s.Machine) {
 					return p.Usage(message.WithHint(message.Fail(message.TeamBadMachine, s.Machine), message.HintTeamMachine))
 				}
@@ -224,6 +224,7 @@ func (p *program) join() *cobra.Command {
 	var (
 		force bool
 		creds string
+		hub   []string
 	)
 	cmd := &cobra.Command{
 		Use: "join FILE", Short: p.in(message.HelpTeamJoin), Args: p.Args(cobra.ExactArgs(1)),
@@ -254,6 +255,9 @@ func (p *program) join() *cobra.Command {
 					return err
 				}
 			}
+			if len(hub) > 0 {
+				s.Hub = hub
+			}
 			h, err := team.DialNew(cmd.Context(), s, joinPatience)
 			if err != nil {
 				return err
@@ -267,7 +271,7 @@ func (p *program) join() *cobra.Command {
 					Schema  int      `json:"schema"`
 					Machine string   `json:"machine"`
 					Hub     []string `json:"hub"`
-				}{1, s.Machine, s.Hub})
+				}{1, s.Machine, team.OpenHubs(s.Hub)})
 			}
 			p.Say(message.TeamJoined, s.Machine)
 			return nil
@@ -275,6 +279,7 @@ func (p *program) join() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&force, "force", false, p.in(message.HelpTeamForce))
 	cmd.Flags().StringVar(&creds, "creds", "", p.in(message.HelpTeamCreds))
+	cmd.Flags().StringSliceVar(&hub, "hub", nil, p.in(message.HelpTeamJoinHub))
 	return cmd
 }
 
