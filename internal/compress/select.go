@@ -214,7 +214,7 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 			use.plain += int32(worth.closing)
 		}
 		// An item of a list, or the answer below the heading of a form.
-		use.bare = u.Kind == extract.Item && words < 3 || u.Kind == extract.Sentence && words < 2 && names == 0
+		use.bare = u.Kind == extract.Item && words < 3 && names < 2 || u.Kind == extract.Sentence && words < 2 && names == 0
 		use.idle = idle(u, t, words, names, user) || use.bare && u.Lead < 0
 		use.loud = slices.ContainsFunc(u.Facts, func(f extract.Span) bool { return f.Kind == extract.ErrorLine })
 		use.text = hashOf(0, t)
