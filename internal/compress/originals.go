@@ -11,6 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // A provider that decides on all texts at once needs no cache: asking it again
@@ -34,10 +37,11 @@ type originalFile struct {
 
 // keep begins the file of a run. What cannot be written is no failure of the run:
 // it costs an answer once the source is gone.
-func (d Dir) keep(id string) *originalFile {
+func (d Dir) keep(id string, now time.Time) *originalFile {
+	store.SweepTemp(d.originals(), now)
 	o := &originalFile{path: filepath.Join(d.originals(), filepath.Base(id)+".jsonl")}
 	if o.err = os.MkdirAll(d.originals(), 0o700); o.err == nil {
-		// The name is one that a clean-up knows as left over.
+		// SweepTemp knows the name as one that was left over.
 		o.file, o.err = os.CreateTemp(d.originals(), "."+filepath.Base(o.path)+".overtone-*")
 	}
 	if o.err == nil {

@@ -80,7 +80,7 @@ func TestOriginalsOfTwoRuns(t *testing.T) {
 	t.Parallel()
 	d := Dir(t.TempDir())
 	write := func(id string, texts ...string) {
-		o := d.keep(id)
+		o := d.keep(id, time.Unix(0, 0))
 		for _, text := range texts {
 			o.add(text, sha256.Sum256([]byte(text)), "result")
 		}
@@ -140,6 +140,57 @@ func TestBuiltinKnowsItsResults(t *testing.T) {
 	}
 	if _, err := again.Run(t.Context(), Builtin{}, RunOptions{ID: "x", Now: time.Unix(0, 0)}); !errors.Is(err, ErrNothing) {
 		t.Errorf("compressed again: %v", err)
+	}
+}
+
+// untilNamed is a context that ends as soon as a file has a name.
+type untilNamed struct {
+	context.Context
+	path string
+}
+
+func (c untilNamed) Err() error {
+	if _, err := os.Lstat(c.path); err == nil {
+		return context.Canceled
+	}
+	return c.Context.Err()
+}
+
+// Ctrl-C while a clone that is finished is measured: it goes too, nobody was told
+// of it.
+func TestInterruptedAfterTheClone(t *testing.T) {
+	t.Parallel()
+	var c chat
+	c.user(long("question"))
+	for range 1100 {
+		c.blocks(textBlock("short"))
+	}
+	c.blocks(textBlock(long("answer")))
+	s := c.write(t)
+	d := Dir(t.TempDir())
+	p := plan(t, s, Options{Bands: bands(t, "0-100:compress"), MinTokens: 20, Pool: poolOf(func(p *Pool) { p.Cache = d })})
+	ctx := untilNamed{t.Context(), filepath.Join(filepath.Dir(s.Path), "clone.jsonl")}
+	if _, err := p.Run(ctx, Builtin{}, RunOptions{ID: "clone", Now: time.Unix(0, 0)}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if files := append(tree(t, filepath.Dir(s.Path)), tree(t, string(d))...); len(files) != 1 {
+		t.Errorf("left %q", files)
+	}
+}
+
+// What a killed run left is removed by a later one.
+func TestOriginalsLeftBehindAreSwept(t *testing.T) {
+	t.Parallel()
+	d := Dir(t.TempDir())
+	now := time.Now()
+	d.keep("killed", now)
+	if len(tree(t, string(d))) != 1 {
+		t.Fatal("nothing begun")
+	}
+	o := d.keep("next", now.Add(2*time.Hour))
+	o.done()
+	if files := tree(t, string(d)); len(files) != 1 || filepath.Base(files[0]) != "next.jsonl" {
+		t.Errorf("left %q", files)
 	}
 }
 

@@ -100,6 +100,9 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	defer func() {
 		if !done {
 			kept.originals.drop()
+			if res.Clone.Path != "" {
+				_ = os.Remove(res.Clone.Path)
+			}
 		}
 	}()
 	if len(p.Items) > 0 && res.Stats.MessagesCompressed == 0 && len(p.edits) == 0 {
@@ -116,13 +119,13 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	if res.Clone, err = transcript.Clone(ctx, p.Session, ch); err != nil {
 		return nil, err
 	}
-	done = true
 	res.Before = p.Tokens
 	clone, err := transcript.Read(ctx, res.Clone.Path)
 	if err != nil {
 		return nil, err
 	}
 	res.After = contextTokens(clone, p.Options.Whole)
+	done = true
 	return res, nil
 }
 
@@ -202,7 +205,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 	}
 	if d, ok := p.Options.Pool.Cache.(Dir); ok {
 		if _, ok := prov.(preparer); ok {
-			kept.originals = d.keep(cmp.Or(o.ID, transcript.NewID(p.Session.Host, o.Now)))
+			kept.originals = d.keep(cmp.Or(o.ID, transcript.NewID(p.Session.Host, o.Now)), o.Now)
 		}
 	}
 	stats := &res.Stats
