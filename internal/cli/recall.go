@@ -53,23 +53,25 @@ func (a *app) index() (x *recall.Index, clear func()) {
 	progress, clear := a.byteBar(message.Indexing)
 	clones := compress.ClonesIn(a.store().Root()).All()
 	return recall.Open(recall.Options{
-		Root: a.store().Root(), Dir: a.hostDir, Original: a.originalOf, Progress: progress,
+		Root: a.store().Root(), Dir: a.hostDir, Original: originalIn(a.compressCache()), Progress: progress,
 		Clone: func(id string) string { return clones[id].Source },
 	}), clear
 }
 
-// originalOf asks what compressions keep. Records of earlier versions are found
+// originalIn asks what compressions keep. Records of earlier versions are found
 // by the result alone, which two originals may share.
-func (a *app) originalOf(hash, made string) (string, bool) {
-	cache := a.compressCache()
-	if text, ok := cache.Original(hash); ok {
-		return text, true
+func originalIn(cache compress.Dir) func(hash, made string) (string, bool) {
+	originals := cache.Originals()
+	return func(hash, made string) (string, bool) {
+		if text, ok := originals.Find(hash); ok {
+			return text, true
+		}
+		if made == "" {
+			return "", false
+		}
+		rec, ok := cache.Made(made)
+		return rec.Original, ok && recall.Hash(rec.Original) == hash
 	}
-	if made == "" {
-		return "", false
-	}
-	rec, ok := cache.Made(made)
-	return rec.Original, ok && recall.Hash(rec.Original) == hash
 }
 
 // recallRef prints the original of one message.

@@ -79,27 +79,7 @@ func (d Dir) Put(key string, r Record) error {
 	return nil
 }
 
-// Original finds the text whose SHA-256 begins with the given digits, at least
-// eight of them. Two texts with the same digits are no answer.
-func (d Dir) Original(digits string) (string, bool) {
-	if len(digits) < 8 || strings.Trim(digits, "0123456789abcdef") != "" {
-		return "", false
-	}
-	text, kept, several := d.original(digits)
-	if several {
-		return "", false
-	}
-	cached, ok := d.cached(digits)
-	switch {
-	case ok && kept:
-		return text, cached == text
-	case ok:
-		return cached, true
-	}
-	return text, kept
-}
-
-// cached is Original among the results of models.
+// cached finds the original of a model's result by the first digits of its hash.
 func (d Dir) cached(digits string) (string, bool) {
 	// Not a glob: a home may have brackets in its name.
 	files, err := os.ReadDir(filepath.Join(string(d), digits[:2]))

@@ -3,14 +3,17 @@ package compress
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -104,81 +107,158 @@ func (o *originalFile) drop() {
 	_ = os.Remove(o.path)
 }
 
-// eachOriginal reads the lines of all runs whose hashes the caller wants: the rest
-// of a line is read when want says so.
-func (d Dir) eachOriginal(want func(original, result []byte) bool, take func(line []byte)) {
-	files, err := os.ReadDir(d.originals())
-	if err != nil {
-		return
+// Originals finds what compressions replaced by the hash of its text. What the
+// files hold is read when it is first asked for, and again when there are others.
+type Originals struct {
+	dir   Dir
+	mu    sync.Mutex
+	files []string
+	at    []originalAt // by hash
+}
+
+// originalAt is where the line of a text stands.
+type originalAt struct {
+	hash uint64 // its first digits
+	off  int64
+	len  int32
+	file int32
+}
+
+// Originals are the texts that are kept in the folder.
+func (d Dir) Originals() *Originals { return &Originals{dir: d} }
+
+// Original is Find for who asks once.
+func (d Dir) Original(digits string) (string, bool) { return d.Originals().Find(digits) }
+
+// Find gives the text whose SHA-256 begins with the given digits, at least eight
+// of them. Two texts with the same digits are no answer.
+func (o *Originals) Find(digits string) (string, bool) {
+	if len(digits) < 8 || strings.Trim(digits, "0123456789abcdef") != "" {
+		return "", false
 	}
-	for _, f := range files {
-		if filepath.Ext(f.Name()) == ".jsonl" && !strings.HasPrefix(f.Name(), ".") {
-			readOriginals(filepath.Join(d.originals(), f.Name()), want, take)
+	text, kept, several := o.kept(digits)
+	if several {
+		return "", false
+	}
+	cached, ok := o.dir.cached(digits)
+	switch {
+	case ok && kept:
+		return text, cached == text
+	case ok:
+		return cached, true
+	}
+	return text, kept
+}
+
+// kept is Find among the files of runs; several says that there are two texts.
+func (o *Originals) kept(digits string) (text string, found, several bool) {
+	for _, at := range o.places(digits) {
+		b := make([]byte, at.len)
+		f, err := os.Open(o.files[at.file])
+		if err != nil {
+			continue
 		}
+		_, err = f.ReadAt(b, at.off)
+		f.Close()
+		var r struct{ Text string }
+		if err != nil || json.Unmarshal(b, &r) != nil || !strings.HasPrefix(textHash(r.Text), digits) {
+			continue // damaged
+		}
+		several = several || found && r.Text != text
+		text, found = r.Text, true
+	}
+	return text, found, several
+}
+
+// places lists the lines whose hash begins with the digits. The files never change,
+// so that only who finds nothing has to look whether there are others.
+func (o *Originals) places(digits string) []originalAt {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	least, most := hashRange(digits)
+	for {
+		from, _ := slices.BinarySearchFunc(o.at, least, func(a originalAt, h uint64) int { return cmp.Compare(a.hash, h) })
+		to := from
+		for to < len(o.at) && o.at[to].hash <= most {
+			to++
+		}
+		if to > from {
+			return o.at[from:to]
+		}
+		files := o.dir.originalFiles()
+		if slices.Equal(files, o.files) {
+			return nil
+		}
+		o.files, o.at = files, nil
+		for n, f := range files {
+			readOriginals(f, func(original, _ []byte, off int64, size int) {
+				h, _ := hashRange(string(original))
+				o.at = append(o.at, originalAt{h, off, int32(size), int32(n)})
+			})
+		}
+		slices.SortFunc(o.at, func(a, b originalAt) int {
+			return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.file, b.file), cmp.Compare(a.off, b.off))
+		})
 	}
 }
 
-func readOriginals(path string, want func(original, result []byte) bool, take func(line []byte)) {
+// hashRange are the least and the most that the first 16 digits of a hash can be
+// which begins so.
+func hashRange(digits string) (least, most uint64) {
+	digits = digits[:min(len(digits), 16)]
+	least, _ = strconv.ParseUint(digits+"0000000000000000"[len(digits):], 16, 64)
+	most, _ = strconv.ParseUint(digits+"ffffffffffffffff"[len(digits):], 16, 64)
+	return least, most
+}
+
+// originalFiles are the files of finished runs.
+func (d Dir) originalFiles() (files []string) {
+	list, _ := os.ReadDir(d.originals())
+	for _, f := range list {
+		if filepath.Ext(f.Name()) == ".jsonl" && !strings.HasPrefix(f.Name(), ".") {
+			files = append(files, filepath.Join(d.originals(), f.Name()))
+		}
+	}
+	return files
+}
+
+// readOriginals tells the hashes of each line and where it stands.
+func readOriginals(path string, tell func(original, result []byte, off int64, size int)) {
 	f, err := os.Open(path)
 	if err != nil {
 		return
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 256<<10)
-	for {
-		head, err := r.Peek(hashesEnd)
-		if err != nil {
-			return
-		}
-		whole := bytes.HasPrefix(head, []byte(originalKey)) && bytes.HasPrefix(head[len(originalKey)+hexHash:], []byte(resultKey)) &&
-			want(head[len(originalKey):][:hexHash], head[hashesEnd-hexHash:])
-		var line []byte
+	var hashes [hashesEnd]byte
+	for off := int64(0); ; {
+		head, _ := r.Peek(hashesEnd)
+		whole := copy(hashes[:], head) == hashesEnd && bytes.HasPrefix(head, []byte(originalKey)) && bytes.HasPrefix(head[len(originalKey)+hexHash:], []byte(resultKey))
+		size := 0
 		for {
 			part, err := r.ReadSlice('\n')
-			if whole {
-				line = append(line, part...)
-			}
+			size += len(part)
 			if err == nil {
 				break
 			}
 			if !errors.Is(err, bufio.ErrBufferFull) {
-				return
+				return // what has no end was not finished
 			}
 		}
 		if whole {
-			take(line)
+			tell(hashes[len(originalKey):][:hexHash], hashes[hashesEnd-hexHash:], off, size)
 		}
+		off += int64(size)
 	}
-}
-
-// original finds the text of one run whose hash begins with the given digits, and
-// whether another text's does too.
-func (d Dir) original(digits string) (text string, found, several bool) {
-	hash := ""
-	d.eachOriginal(func(original, _ []byte) bool {
-		return bytes.HasPrefix(original, []byte(digits)) && string(original) != hash
-	}, func(line []byte) {
-		var r struct{ Text string }
-		if json.Unmarshal(line, &r) != nil || !strings.HasPrefix(textHash(r.Text), digits) {
-			return // damaged
-		}
-		if !found {
-			text, hash, found = r.Text, textHash(r.Text), true
-		}
-		several = several || textHash(r.Text) != hash
-	})
-	return text, found, several
 }
 
 // results are the beginnings of the hashes of all results that are known: a copy
 // of one that lost its mark is not compressed again.
 func (d Dir) results() map[uint64]struct{} {
 	known := map[uint64]struct{}{}
-	add := func(digits []byte) {
-		var h [8]byte
-		if n, err := hex.Decode(h[:], digits[:16]); err == nil && n == 8 {
-			known[binary.BigEndian.Uint64(h[:])] = struct{}{}
-		}
+	add := func(digits string) {
+		h, _ := hashRange(digits)
+		known[h] = struct{}{}
 	}
 	folders, _ := os.ReadDir(string(d))
 	for _, f := range folders {
@@ -188,10 +268,12 @@ func (d Dir) results() map[uint64]struct{} {
 		files, _ := os.ReadDir(filepath.Join(string(d), f.Name()))
 		for _, f := range files {
 			if filepath.Ext(f.Name()) == ".ref" && len(f.Name()) == hexHash+len(".ref") {
-				add([]byte(f.Name()))
+				add(f.Name())
 			}
 		}
 	}
-	d.eachOriginal(func(_, result []byte) bool { add(result); return false }, nil)
+	for _, f := range d.originalFiles() {
+		readOriginals(f, func(_, result []byte, _ int64, _ int) { add(string(result)) })
+	}
 	return known
 }

@@ -108,9 +108,16 @@ func TestOriginalsOfTwoRuns(t *testing.T) {
 	if got, ok := d.Original(digits); !ok || got != a {
 		t.Errorf("%q, %v", got, ok)
 	}
+	known := d.Originals()
+	if _, ok := known.Find(textHash(b)); ok {
+		t.Error("found before it is there")
+	}
 	write("5", b)
 	if got, ok := d.Original(digits); ok {
 		t.Errorf("one of two: %q", got)
+	}
+	if got, ok := known.Find(textHash(b)); !ok || got != b {
+		t.Errorf("not found after it came: %q", got)
 	}
 	for _, text := range []string{a, b} {
 		if got, ok := d.Original(textHash(text)); !ok || got != text {

@@ -1,0 +1,100 @@
+package compress
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+func presetPlan(t *testing.T, s *transcript.Session, name string) *Plan {
+	t.Helper()
+	p, err := PresetNamed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan(t, s, Options{
+		Bands: ranges(t, ParseBands, p.Bands), Tools: ranges(t, ParseTools, p.Tools), Thinking: ranges(t, ParseThinking, p.Thinking),
+		NoUsers: true, Newest: p.Newest,
+	})
+}
+
+// What each preset does to a session of ten turns with a call in each: tools and
+// thinking first, users never, the newest turns not.
+func TestPresets(t *testing.T) {
+	t.Parallel()
+	var c chat
+	for n := range 10 {
+		c.user(long("question"))
+		c.blocks(thinking, toolUse(fmt.Sprint("t", n), strings.Repeat("echo something ", 30)))
+		c.result(fmt.Sprint("t", n), long("output"))
+		c.blocks(textBlock(long("answer")))
+	}
+	s := c.write(t)
+	for name, want := range map[string]struct{ removed, cut, texts, heavy int }{
+		"routine":   {5, 2, 0, 0}, // the newest three are spared
+		"heavy":     {8, 0, 5, 0}, // of the last two none is left to cut
+		"emergency": {9, 0, 9, 5},
+	} {
+		p := presetPlan(t, s, name)
+		heavy, users := 0, 0
+		for _, it := range p.Items {
+			if it.Level == HeavyCompress {
+				heavy++
+			}
+			if it.User {
+				users++
+			}
+			if int(it.Turn) >= len(p.Turns)-p.Options.Newest {
+				t.Errorf("%s: a message of turn %d is compressed", name, it.Turn)
+			}
+		}
+		got := struct{ removed, cut, texts, heavy int }{p.Tools.Removed, p.Tools.Truncated, len(p.Items), heavy}
+		if got != want || users > 0 {
+			t.Errorf("%s: %+v with %d of users, want %+v", name, got, users, want)
+		}
+		if _, clone := runPlan(t, p, Builtin{}); len(clone.Turns(clone.Live())) != 10 {
+			t.Errorf("%s: the clone has %d turns", name, len(clone.Turns(clone.Live())))
+		}
+	}
+}
+
+// Where the newest turns hold most of what tools said, as a session of one turn
+// does, they are no refuge: their messages stay, and of their calls the last eight.
+func TestPresetsOnOneTurn(t *testing.T) {
+	t.Parallel()
+	var c chat
+	c.user(long("question"))
+	for n := range 20 {
+		c.blocks(thinking, toolUse(fmt.Sprint("t", n), strings.Repeat("echo something ", 30)))
+		c.result(fmt.Sprint("t", n), long("output"))
+	}
+	c.blocks(textBlock(long("answer")))
+	s := c.write(t)
+	for _, name := range PresetNames() {
+		p := presetPlan(t, s, name)
+		if len(p.Items) != 0 {
+			t.Errorf("%s: %d messages of the only turn are compressed", name, len(p.Items))
+		}
+		if got := p.Tools.Removed + p.Tools.Truncated; got != 20-newestCalls {
+			t.Errorf("%s: %d calls, want %d", name, got, 20-newestCalls)
+		}
+		if name == "emergency" && p.Tools.Truncated != 0 {
+			t.Errorf("%s cuts %d calls short, it removes", name, p.Tools.Truncated)
+		}
+	}
+	if p := presetPlan(t, s, "emergency"); !p.Few() {
+		t.Error("no warning that there are few turns")
+	}
+	// Of a turn that holds little of it nothing goes.
+	c = chat{}
+	for n := range 4 {
+		c.user("go")
+		c.blocks(toolUse(fmt.Sprint("t", n), "ls"))
+		c.result(fmt.Sprint("t", n), strings.Repeat("x", 4000>>n))
+	}
+	if p := presetPlan(t, c.write(t), "emergency"); p.Tools.Removed != 3 {
+		t.Errorf("%d calls removed, want the three of older turns", p.Tools.Removed)
+	}
+}
