@@ -3,11 +3,15 @@
 package e2e
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,18 +60,8 @@ func TestAuditAgreesWithCcusage(t *testing.T) {
 	write(fork+".jsonl", row(1, 1, false), row(1, 2, false), row(2, 4, false))
 	write(main+"/subagents/agent-a.jsonl", row(2, 5, true), row(2, 5, true))
 
-	run := func(name string, args ...string) gjson.Result {
-		t.Helper()
-		cmd := exec.Command(name, args...)
-		cmd.Env = []string{"HOME=" + home, "TZ=UTC", "LANG=C", "NO_COLOR=1", "PATH=" + os.Getenv("PATH")}
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
-		}
-		return gjson.ParseBytes(out)
-	}
-	theirs := run(bin, "daily", "--offline", "--json")
-	ours := run(overtoneBinary(t), "audit", "--json")
+	theirs := counts(t, home, bin, "daily", "--offline", "--json")
+	ours := counts(t, home, overtoneBinary(t), "audit", "--json")
 	for _, keys := range [][2]string{{"inputTokens", "input"}, {"outputTokens", "output"}, {"cacheCreationTokens", "cacheWrite"}, {"cacheReadTokens", "cacheRead"}} {
 		if x, y := theirs.Get("totals."+keys[0]).Int(), ours.Get("totals.tokens."+keys[1]).Int(); x != y || x == 0 {
 			t.Errorf("%s: ccusage has %d, the audit %d", keys[0], x, y)
@@ -77,6 +71,104 @@ func TestAuditAgreesWithCcusage(t *testing.T) {
 		if x, y := day.Get("totalTokens").Int(), ours.Get(fmt.Sprintf("days.%d.tokens", i)); day.Get("date").String() != ours.Get(fmt.Sprintf("days.%d.name", i)).String() ||
 			x != y.Get("input").Int()+y.Get("output").Int()+y.Get("cacheWrite").Int()+y.Get("cacheRead").Int() {
 			t.Errorf("%s: ccusage has %d, the audit %s", day.Get("date"), x, y)
+		}
+	}
+}
+
+// counts runs a program in a home and reads what it prints.
+func counts(t *testing.T, home, name string, args ...string) gjson.Result {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = []string{"HOME=" + home, "TZ=UTC", "LANG=C", "NO_COLOR=1", "PATH=" + os.Getenv("PATH")}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return gjson.ParseBytes(out)
+}
+
+// TestAuditAgreesWithCcusageOnRecordedSessions: on sessions that people recorded,
+// input and cache agree on every day. Output does not, and it is known why: the rows
+// of one message repeat its usage while it is being written, with the output so far.
+// ccusage 18 takes the first of them, the audit the largest. Both are counted here a
+// third time, from the rows themselves.
+func TestAuditAgreesWithCcusageOnRecordedSessions(t *testing.T) {
+	t.Parallel()
+	samples := os.Getenv("OVERTONE_SAMPLES")
+	if samples == "" {
+		samples = filepath.Join(root(), "..", "shared", "samples")
+	}
+	plain, _ := filepath.Glob(filepath.Join(samples, "real", "claude_*.jsonl"))
+	packed, _ := filepath.Glob(filepath.Join(samples, "compactions", "*.jsonl.gz"))
+	if len(plain)+len(packed) == 0 {
+		t.Skip("no recorded sessions")
+	}
+	bin := ccusage.path(t)
+	home := t.TempDir()
+	dir := filepath.Join(home, ".claude", "projects", "-work")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	type day struct{ first, largest int64 }
+	type row struct {
+		day            string
+		first, largest int64
+	}
+	rows := map[string]*row{}
+	for i, path := range slices.Concat(plain, packed) {
+		data, err := os.ReadFile(path)
+		if err == nil && strings.HasSuffix(path, ".gz") {
+			var z *gzip.Reader
+			if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+				data, err = io.ReadAll(z)
+			}
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%08d-0000-4000-8000-000000000000.jsonl", i)), data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(data) {
+			v := gjson.ParseBytes(line)
+			usage := v.Get("message.usage")
+			if !gjson.ValidBytes(line) || v.Get("type").String() != "assistant" || !usage.Exists() {
+				continue
+			}
+			id, n := v.Get("message.id").String()+" "+v.Get("requestId").String(), usage.Get("output_tokens").Int()
+			if r, ok := rows[id]; ok {
+				r.largest = max(r.largest, n)
+			} else {
+				rows[id] = &row{v.Get("timestamp").String()[:10], n, n}
+			}
+		}
+	}
+	days := map[string]day{}
+	for _, r := range rows {
+		d := days[r.day]
+		days[r.day] = day{d.first + r.first, d.largest + r.largest}
+	}
+	theirs := map[string]gjson.Result{}
+	for _, d := range counts(t, home, bin, "daily", "--offline", "--json").Get("daily").Array() {
+		theirs[d.Get("date").String()] = d
+	}
+	ours := counts(t, home, overtoneBinary(t), "audit", "--json").Get("days").Array()
+	if len(ours) != len(theirs) || len(ours) < 10 {
+		t.Errorf("ccusage has %d days, the audit %d", len(theirs), len(ours))
+	}
+	for _, d := range ours {
+		name, tokens := d.Get("name").String(), d.Get("tokens")
+		other := theirs[name]
+		for _, keys := range [][2]string{{"inputTokens", "input"}, {"cacheCreationTokens", "cacheWrite"}, {"cacheReadTokens", "cacheRead"}} {
+			if x, y := other.Get(keys[0]).Int(), tokens.Get(keys[1]).Int(); x != y {
+				t.Errorf("%s, %s: ccusage has %d, the audit %d", name, keys[0], x, y)
+			}
+		}
+		if x := other.Get("outputTokens").Int(); x != days[name].first {
+			t.Errorf("%s, output: ccusage has %d, the first rows %d", name, x, days[name].first)
+		}
+		if x := tokens.Get("output").Int(); x != days[name].largest {
+			t.Errorf("%s, output: the audit has %d, the largest rows %d", name, x, days[name].largest)
 		}
 	}
 }
