@@ -59,11 +59,11 @@ svg{width:100%;height:auto;display:block}
 .axis{stroke:var(--line)}.label{fill:var(--dim);font-size:11px}.ctx{fill:none;stroke:var(--a);stroke-width:1.5}.limit{stroke:var(--dim);stroke-dasharray:4 4}
 .happened{stroke:var(--b);stroke-width:1.5}.planned{stroke:var(--c);stroke-width:1.5;stroke-dasharray:3 3}
 .read{fill:var(--a)}.written{fill:var(--b)}.in{fill:var(--c)}.out{fill:var(--d)}
-.key span{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em;vertical-align:baseline}
+.key i{font-style:normal;white-space:nowrap;margin-right:1em}.key span{display:inline-block;width:.8em;height:.8em;margin-right:.3em;vertical-align:baseline}
 code{font:13px ui-monospace,monospace;overflow-wrap:anywhere;white-space:normal}
-.short{font-size:1.15rem;margin:.3rem 0}footer,.dim{color:var(--dim);font-size:.9rem}footer{margin-top:2rem}
+.short{font-size:1.15rem;margin:.3rem 0}.short+dl{margin-top:1rem}footer,.dim{color:var(--dim);font-size:.9rem}footer{margin-top:2rem}
 @media(max-width:640px){svg{min-width:36rem}}
-@media(max-width:480px){dl{grid-template-columns:1fr}dt{margin-top:.4rem}th,td{padding-right:.45rem}th:first-child,td:first-child{white-space:normal}}
+@media(max-width:480px){dl{grid-template-columns:1fr}dt{margin-top:.4rem}th,td{padding-right:.45rem}td.long{white-space:normal;overflow-wrap:anywhere;min-width:9rem}}
 `
 
 type page struct {
@@ -192,7 +192,11 @@ func (p *page) table(head []message.Text, rows [][]string) {
 	for _, row := range rows {
 		p.put("<tr>")
 		for i, c := range row {
-			p.put(cell("td", i), esc(c), "</td>")
+			tag := cell("td", i)
+			if i == 0 && len(c) > 16 {
+				tag = `<td class="long">` // a project, a model; a date stays on its line
+			}
+			p.put(tag, esc(c), "</td>")
 		}
 		p.put("</tr>\n")
 	}
@@ -246,7 +250,7 @@ func (p *page) days(r *Report) {
 		class, colour string
 		t             message.Text
 	}{{"read", "--a", message.PageRead}, {"written", "--b", message.PageWritten}, {"in", "--c", message.PageInput}, {"out", "--d", message.PageOutput}} {
-		p.put(`<span style="background:var(`, k.colour, `)"></span>`, esc(k.t.In(p.l)))
+		p.key(k.colour, k.t)
 	}
 	p.put("</p>\n")
 	p.svg(message.AuditByDay.In(p.l))
@@ -269,6 +273,11 @@ func (p *page) days(r *Report) {
 	p.ends(days[0].Name, days[len(days)-1].Name)
 	p.put("</svg></div>\n")
 	p.buckets(message.Text{}, message.ColDay, slices.Clone(r.Days), 400)
+}
+
+// key is an entry of a legend; it is not torn from its colour.
+func (p *page) key(colour string, t message.Text) {
+	p.put(`<i><span style="background:var(`, colour, `)"></span>`, esc(t.In(p.l)), "</i> ")
 }
 
 func (p *page) svg(label string) {
@@ -314,9 +323,11 @@ func (p *page) sessions(r *Report) {
 		return
 	}
 	p.title(message.PageContext)
-	p.put(`<p class="key dim"><span style="background:var(--a)"></span>`, esc(message.PageSize.In(p.l)),
-		`<span style="background:var(--b)"></span>`, esc(message.PageHappened.In(p.l)),
-		`<span style="background:var(--c)"></span>`, esc(message.PagePlanned.In(p.l)), "</p>\n")
+	p.put(`<p class="key dim">`)
+	p.key("--a", message.PageSize)
+	p.key("--b", message.PageHappened)
+	p.key("--c", message.PagePlanned)
+	p.put("</p>\n")
 	for _, s := range list[:min(len(list), pageSessions)] {
 		p.session(s)
 	}
@@ -364,9 +375,9 @@ func (p *page) session(s *Session) {
 			continue
 		}
 		fmt.Fprintf(&p.b, `<line class="happened" x1="%.1f" y1="8" x2="%.1f" y2="%d"><title>%s</title></line>`+"\n", x(at.UnixMilli()), x(at.UnixMilli()), chartHeight-chartBottom,
-			esc(fmt.Sprintf("%s: %s → %s", c.Trigger, thousands(c.Before), thousands(c.After))))
+			esc(fmt.Sprintf("%s: %s → %s", triggerText(c.Trigger).In(p.l), thousands(c.Before), thousands(c.After))))
 	}
-	p.ends(stamp(first), stamp(last))
+	p.ends(local(first), local(last))
 	p.put("</svg></div>\n")
 	p.lost(s)
 }
@@ -376,15 +387,15 @@ func (p *page) lost(s *Session) {
 	rows := [][]string{}
 	for i := range s.Compactions {
 		c := &s.Compactions[i]
-		row := []string{stamp(parse(c.Time)), c.Trigger, thousands(c.Before), thousands(c.After), "–", p.near(c.Earlier), p.near(c.Later), "–", "–"}
+		row := []string{local(parse(c.Time)), triggerText(c.Trigger).In(p.l), thousands(c.Before), thousands(c.After), "–", p.near(c.Earlier), p.near(c.Later), "–", "–"}
 		if c.WaitMS != nil {
-			row[4] = (time.Duration(*c.WaitMS) * time.Millisecond).Round(time.Second).String()
+			row[4] = message.Span(time.Duration(*c.WaitMS) * time.Millisecond)
 		}
 		if c.Loss != nil {
 			row[7] = fmt.Sprintf("%d/%d/%d", c.Loss.Names.Needed, c.Loss.Names.Summary, c.Loss.Names.Handover)
 		}
 		if c.Payback != nil && c.Payback.N > 0 {
-			row[8] = strconv.FormatFloat(c.Payback.N, 'f', 1, 64)
+			row[8] = message.Decimal(c.Payback.N)
 		}
 		rows = append(rows, row)
 	}
@@ -396,7 +407,9 @@ func (p *page) lost(s *Session) {
 	for i := range s.Compactions {
 		if l := s.Compactions[i].Loss; l != nil {
 			for _, m := range l.Missing {
-				missing = append(missing, "<code>"+esc(m.Text)+"</code>")
+				if name := "<code>" + esc(m.Text) + "</code>"; !slices.Contains(missing, name) {
+					missing = append(missing, name)
+				}
 			}
 		}
 	}
@@ -411,6 +424,14 @@ func parse(s string) int64 {
 		return 0
 	}
 	return t.UnixMilli()
+}
+
+// local is a time as people read it.
+func local(ms int64) string {
+	if ms == 0 {
+		return "–"
+	}
+	return time.UnixMilli(ms).Format("2006-01-02 15:04")
 }
 
 func (p *page) near(n *Near) string {
@@ -434,7 +455,7 @@ func (p *page) buckets(title, name message.Text, list []Bucket, most int) {
 	for _, b := range list[:min(most, len(list))] {
 		usd := message.AuditUnknown.In(p.l)
 		if b.USD != nil {
-			usd = fmt.Sprintf("$%.2f", *b.USD)
+			usd = message.Dollars(*b.USD)
 		}
 		rows = append(rows, []string{
 			b.Name, strconv.Itoa(b.Sessions), strconv.Itoa(b.Requests), thousands(b.Tokens.Input), thousands(b.Tokens.Output),

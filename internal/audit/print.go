@@ -199,6 +199,16 @@ func (p printer) newest() {
 	}
 }
 
+func triggerText(trigger string) message.Text {
+	switch trigger {
+	case "auto":
+		return message.AuditTrigAuto
+	case "manual":
+		return message.AuditTrigMan
+	}
+	return message.AuditUnknown
+}
+
 func (p printer) compactionRow(s *Session, c *Compaction) []string {
 	when := "–"
 	if t, err := time.Parse(time.RFC3339, c.Time); err == nil {
@@ -207,13 +217,6 @@ func (p printer) compactionRow(s *Session, c *Compaction) []string {
 			layout = "01-02 15:04"
 		}
 		when = t.Local().Format(layout)
-	}
-	trigger := message.AuditUnknown
-	switch c.Trigger {
-	case "auto":
-		trigger = message.AuditTrigAuto
-	case "manual":
-		trigger = message.AuditTrigMan
 	}
 	waited := "–"
 	if c.WaitMS != nil {
@@ -242,7 +245,7 @@ func (p printer) compactionRow(s *Session, c *Compaction) []string {
 	}
 	whatIf := map[string]message.Text{"boundary": message.WhatBoundary, "forced": message.WhatForced, "not-needed": message.WhatNotNeeded, "unknown": message.AuditUnknown}[c.WhatIf]
 	return []string{
-		when, message.Short(s.ID, 9), p.In(trigger), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, p.In(mid),
+		when, message.Short(s.ID, 9), p.In(triggerText(c.Trigger)), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, p.In(mid),
 		near(c.Earlier), near(c.Later), lost, repaid, p.In(whatIf),
 	}
 }
