@@ -193,8 +193,8 @@ func (a *app) printDecision(in session.Insight, m audit.Moment) error {
 		}
 		return a.PrintJSON(out)
 	}
-	fmt.Fprintln(a.Stdout, compact.Explain(in.Input, d, a.Lang))
-	fmt.Fprintln(a.Stdout, a.priceLine(m))
+	a.Prose(a.Stdout, compact.Explain(in.Input, d, a.Lang))
+	a.Prose(a.Stdout, a.priceLine(m))
 	if in.Receipt != nil {
 		a.Say(message.LastPacket, in.Receipt.String())
 		if in.Receipt.State == compact.Unknown {

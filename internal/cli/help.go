@@ -73,7 +73,8 @@ func orElse(a, b string) string {
 func commandNames(c *cobra.Command) []string {
 	var names []string
 	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() || sub.Name() == "help" {
+		// Nobody means the one that only hosts call.
+		if sub.Name() != "hook" && sub.IsAvailableCommand() || sub.Name() == "help" {
 			names = append(names, sub.Name())
 		}
 	}
