@@ -133,19 +133,27 @@ func (s stage) dashboard() (link string, end func(), err error) {
 // terminal runs commands in a terminal and draws what it shows.
 func (s stage) terminal(t *browser.Tab, theme string) (png []byte, err error) {
 	var b strings.Builder
-	for _, line := range terminalCommands {
-		cmd := exec.Command("script", "-qec", "stty cols 100 rows 60; "+line, "/dev/null")
+	for _, c := range terminalCommands {
+		line := c.line
+		cmd := exec.Command("script", "-qec", "stty cols 96 rows 60; "+line, "/dev/null")
 		cmd.Env, cmd.Dir = s.env(), s.home
 		out, err := cmd.Output()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w\n%s", line, err, out)
 		}
-		fmt.Fprintf(&b, "<b class=p>$</b> <b>%s</b>\n%s\n", html.EscapeString(line), sgr(strings.TrimRight(strings.ReplaceAll(string(out), "\r\n", "\n"), "\n")+"\n"))
+		text := strings.TrimRight(strings.ReplaceAll(string(out), "\r\n", "\n"), "\n") + "\n"
+		for _, mark := range []string{"\n\x1b[1m", "\n"} {
+			if at := strings.Index(text, mark+c.until); c.until != "" && at >= 0 {
+				text = text[:at] + "\n…\n"
+				break
+			}
+		}
+		fmt.Fprintf(&b, "<b class=p>$</b> <b>%s</b>\n%s\n", html.EscapeString(line), sgr(text))
 	}
 	colours := map[string]string{"light": "background:#fff;color:#1b1f2b;--p:#3b4cca;--c1:#b3261e;--c2:#14713d;--c3:#7a4d00;--c4:#1a5fa8;--c5:#7b2fa6;--c6:#0b6d75;--dim:#616980;--edge:#d5d9e6", "dark": "background:#12141d;color:#e6e9f5;--p:#98a5ff;--c1:#ff9a90;--c2:#6fd79b;--c3:#f2c265;--c4:#8cc0ff;--c5:#d4a5ff;--c6:#74d7df;--dim:#98a0b8;--edge:#2b3042"}[theme]
 	doc := `<!doctype html><meta charset="utf-8"><style>
 body{margin:0;background:transparent}
-#t{display:inline-block;margin:0;padding:14px 22px 20px;border:1px solid var(--edge);border-radius:12px;font:14px/1.42 "DejaVu Sans Mono","Noto Sans Mono",monospace;white-space:pre;` + colours + `}
+#t{display:inline-block;margin:0;padding:14px 22px 20px;border:1px solid var(--edge);border-radius:12px;font:14px/1.42 "DejaVu Sans Mono","Noto Sans Mono",monospace;white-space:pre-wrap;max-width:98ch;` + colours + `}
 #t::before{content:"● ● ●";display:block;color:var(--edge);letter-spacing:2px;margin-bottom:8px}
 .p{color:var(--p)}.b{font-weight:700}.d{color:var(--dim)}.c1,.c9{color:var(--c1)}.c2,.c10{color:var(--c2)}.c3,.c11{color:var(--c3)}.c4,.c12{color:var(--c4)}.c5,.c13{color:var(--c5)}.c6,.c14{color:var(--c6)}.c0,.c8{color:var(--dim)}</style><div id="t">` + b.String() + `</div>`
 	file := filepath.Join(filepath.Dir(s.home), "terminal-"+theme+".html")

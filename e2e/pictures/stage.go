@@ -20,10 +20,11 @@ import (
 
 const mainSession = "7c1f3b52-0d0e-4b6e-9a41-5f2f6d0c9a10"
 
-// terminalCommands are what the terminal's picture shows.
-var terminalCommands = []string{
-	"overtone audit --since 30d",
-	"overtone workflow status --session " + mainSession,
+// terminalCommands are what the terminal's picture shows, each up to a line that
+// begins so: the rest is more of the same.
+var terminalCommands = []struct{ line, until string }{
+	{"overtone audit", "WHAT IF"},
+	{"overtone compact packet --session 7c1f --compaction 1", "## Commands"},
 }
 
 // stage is a home with something to see in it.
@@ -59,8 +60,11 @@ func (t *talk) line(typ string, more fields) {
 	for k, x := range more {
 		v[k] = x
 	}
-	data, _ := json.Marshal(v) // maps of strings
-	t.lines, t.parent = append(t.lines, string(data)), id
+	var data strings.Builder
+	e := json.NewEncoder(&data)
+	e.SetEscapeHTML(false) // nor does the host
+	_ = e.Encode(v)        // maps of strings
+	t.lines, t.parent = append(t.lines, strings.TrimSuffix(data.String(), "\n")), id
 }
 
 func (t *talk) user(text string) {
@@ -93,56 +97,70 @@ func (s stage) save(dir, id string, lines []string, at time.Time) error {
 	return os.Chtimes(path, at, at)
 }
 
+// work is so many steps on some files, with a commit now and then.
+func (t *talk) work(files []string, from, n, grow int) {
+	for i := from; i < from+n; i++ {
+		f := files[i%len(files)]
+		name := strings.TrimSuffix(filepath.Base(f), filepath.Ext(f))
+		switch {
+		case i%13 == 12:
+			t.step(700, "That part is done.", "Bash", fields{"command": "git commit -am '" + name + ": as agreed'"}, fmt.Sprintf("[main %07x] %s: as agreed\n 2 files changed, %d insertions(+), 8 deletions(-)", 0x3a41b7+i*7919, name, 20+i))
+		case i%3 == 0:
+			t.step(grow, "Reading "+f+" to see how keys are counted.", "Read", fields{"file_path": t.cwd + "/" + f}, "func (b *Bucket) Take(key string) (wait time.Duration, ok bool)\n// refillRate tokens a second, burstSize at most")
+		case i%3 == 1:
+			t.step(grow+900, "The bucket must refill by elapsed time, not by ticks.", "Edit", fields{"file_path": t.cwd + "/" + f, "old_string": "ticks", "new_string": "elapsed"}, "edited")
+		default:
+			t.step(grow+400, "Running the tests.", "Bash", fields{"command": "go test ./" + filepath.Dir(files[0]) + " -run TestBucketRefill -count=1"}, "ok  \tshop/internal/limit\t0.21s\nRetryAfterSeconds=7 burstSize=60")
+		}
+	}
+}
+
+// compacted is a compaction by the host, wherever the work stands.
+func (t *talk) compacted(took time.Duration, summary string, left int) {
+	t.at = t.at.Add(took)
+	t.parent = nil
+	t.line("system", fields{"subtype": "compact_boundary", "content": "Conversation compacted", "compactMetadata": fields{"trigger": "auto", "preTokens": t.used, "durationMs": took.Milliseconds()}})
+	t.line("user", fields{"isCompactSummary": true, "message": fields{"role": "user", "content": "This session is being continued from a previous conversation. " + summary}})
+	t.used = left
+}
+
 // main is the session that the pictures look at.
 func (s stage) main() error {
 	t := &talk{id: mainSession, cwd: "/home/mei/shop-api", at: s.now.Add(-98 * time.Minute), used: 21_000}
 	t.user("[workflow:standard] Add a rate limit to the public API: 60 requests a minute for each key, 429 with Retry-After beyond. Keep the retry budget of the worker at 3.")
 	files := []string{"internal/limit/bucket.go", "internal/limit/bucket_test.go", "cmd/api/server.go", "internal/limit/store.go", "docs/limits.md", "internal/worker/retry.go"}
-	work := func(from, n, grow int) {
-		for i := from; i < from+n; i++ {
-			f := files[i%len(files)]
-			switch i % 3 {
-			case 0:
-				t.step(grow, "Reading "+f+" to see how keys are counted.", "Read", fields{"file_path": t.cwd + "/" + f}, "func (b *Bucket) Take(key string) (wait time.Duration, ok bool)\n// refillRate tokens a second, burstSize at most")
-			case 1:
-				t.step(grow+900, "The bucket must refill by elapsed time, not by ticks.", "Edit", fields{"file_path": t.cwd + "/" + f, "old_string": "ticks", "new_string": "elapsed"}, "edited")
-			default:
-				t.step(grow+400, "Running the tests of the limiter.", "Bash", fields{"command": "go test ./internal/limit -run TestBucketRefill -count=1"}, "ok  \tshop/internal/limit\t0.21s\nRetryAfterSeconds=7 burstSize=60")
-			}
-		}
-	}
-	work(0, 41, 2_700)
-	t.at = t.at.Add(20 * time.Second)
-	t.parent = nil
-	t.line("system", fields{"subtype": "compact_boundary", "content": "Conversation compacted", "compactMetadata": fields{"trigger": "auto", "preTokens": t.used, "durationMs": 24_100}})
-	t.line("user", fields{"isCompactSummary": true, "message": fields{"role": "user", "content": "This session is being continued from a previous conversation. The user wants a rate limit on the public API. bucket.go and server.go were changed; TestBucketRefill passes."}})
-	packet := compact.PacketID(mainSession, 1)
-	t.line("attachment", fields{"attachment": fields{"type": "hook_additional_context", "content": `<overtone-packet id="` + packet + `">` + "\nretry budget stays 3 (internal/worker/retry.go)\n</overtone-packet>"}})
-	t.used = 38_000
-	work(41, 27, 2_100)
+	t.work(files, 0, 44, 2_700)
+	t.compacted(24*time.Second, "The user wants a rate limit on the public API. bucket.go and server.go were changed; TestBucketRefill passes.", 38_000)
+	t.line("attachment", fields{"attachment": fields{"type": "hook_additional_context", "content": []string{`<overtone-packet id="` + compact.PacketID(mainSession, 1) + `">` + "\nretry budget stays 3 (internal/worker/retry.go)\n</overtone-packet>"}}})
+	t.work(files, 44, 27, 2_100)
 	t.user("Good. The 429 needs a Retry-After header in whole seconds.")
-	work(68, 4, 1_500)
+	t.work(files, 71, 4, 1_500)
 	return s.save(".claude/projects/-home-mei-shop-api", mainSession, t.lines, s.now)
 }
 
 // others are more sessions for the list.
 func (s stage) others() error {
 	for i, o := range []struct {
-		title, cwd string
-		hours      int
+		title, cwd   string
+		hours, steps int
+		files        []string
 	}{
-		{"Move the importer to streaming reads", "/home/mei/importer", 3},
-		{"Why does the nightly build fail on arm64?", "/home/mei/build", 7},
-		{"Sketch the billing export", "/home/mei/shop-api", 26},
-		{"Replace the date picker", "/home/mei/shop-web", 50},
-		{"Upgrade to the new session format", "/home/mei/importer", 75},
+		{"Move the importer to streaming reads", "/home/mei/importer", 3, 62, []string{"reader/stream.go", "reader/stream_test.go", "cmd/import/main.go", "reader/limits.go", "docs/import.md"}},
+		{"Why does the nightly build fail on arm64?", "/home/mei/build", 7, 16, []string{"ci/nightly.yaml", "tools/cross.go"}},
+		{"Sketch the billing export", "/home/mei/shop-api", 26, 71, []string{"billing/export.go", "billing/export_test.go", "billing/ledger.go", "api/invoices.go"}},
+		{"Replace the date picker", "/home/mei/shop-web", 50, 30, []string{"src/picker/calendar.ts", "src/picker/input.ts", "src/form.ts"}},
+		{"Upgrade to the new session format", "/home/mei/importer", 75, 88, []string{"format/v2.go", "format/v2_test.go", "format/migrate.go", "cmd/import/flags.go", "docs/format.md"}},
 	} {
 		at := s.now.Add(-time.Duration(o.hours) * time.Hour)
 		id := fmt.Sprintf("51a%05d-0000-4000-8000-0000000000%02d", i, i)
-		t := &talk{id: id, cwd: o.cwd, at: at.Add(-time.Hour), used: 18_000}
+		t := &talk{id: id, cwd: o.cwd, at: at.Add(-2 * time.Hour), used: 18_000}
 		t.user(o.title)
-		for k := range 9 + 7*i {
-			t.step(3_100+200*i, "Looking at it.", "Read", fields{"file_path": o.cwd + "/main.go"}, fmt.Sprintf("line %d", k))
+		// The host compacts when the window is full, which is where it is.
+		done := min(o.steps, 47)
+		t.work(o.files, 0, done, 2_900)
+		if done < o.steps {
+			t.compacted(time.Duration(31+9*i)*time.Second, o.title+". "+filepath.Base(o.files[0])+" was changed and its tests pass.", 41_000)
+			t.work(o.files, done, o.steps-done, 2_400)
 		}
 		if err := s.save(".claude/projects/"+strings.ReplaceAll(o.cwd, "/", "-"), id, t.lines, at); err != nil {
 			return err
