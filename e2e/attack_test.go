@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -108,9 +109,9 @@ func TestAttack_TwoSessionsInOneFolder(t *testing.T) {
 	})
 }
 
-// A message that is typed while a command runs, as its turn ends, and while the host
-// compacts: nothing is lost, and nothing comes twice.
-func TestAttack_TypingMeanwhile(t *testing.T) {
+// A message that is typed while a command runs, and another as its turn ends: both
+// reach the model, and the command's commit is known, once.
+func TestAttack_TypingBesideACommand(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, v Version) {
 		var s *Session
@@ -120,33 +121,52 @@ func TestAttack_TypingMeanwhile(t *testing.T) {
 				close(running)
 				return mockapi.Calls(bash("until [ -e typed ]; do sleep 0.02; done; echo a > a.txt; git add a.txt; git commit -m 'the slice'"))
 			},
-			say("COMMITTED"),
+			func(*mockapi.Request) mockapi.Reply {
+				s.Send("TYPED-2")
+				return mockapi.Text("COMMITTED")
+			},
 		}}
-		var once sync.Once
-		compacting := func(r *mockapi.Request) mockapi.Reply {
-			if r.Kind == mockapi.Summary {
-				once.Do(func() { s.Send("TYPED-3") })
-			}
-			return p.Handle(r)
-		}
-		w := NewWorld(t, Overtone, compacting, v)
+		w := NewWorld(t, Overtone, p.Handle, v)
 		s = w.Start()
-		s.Send("MARK-GOAL: commit the slice")
+		s.Send("commit the slice")
 		<-running
 		s.Send("TYPED-1")
 		s.Control(map[string]any{"subtype": "get_context_usage"}) // answered after the message was read
 		w.Write("typed", "")
 		id := s.Result().SessionID
-		s.Send("TYPED-2")
-		s.Result()
-		for range 3 {
-			s.Ask("and so on")
+		for _, text := range []string{"TYPED-1", "TYPED-2"} {
+			await(t, text+" in a request", func() bool {
+				return slices.ContainsFunc(mains(w), func(r *mockapi.Request) bool { return r.Has(text) })
+			})
 		}
+		s.Close()
 		if got := strings.Join(subjects(t, w, id), "|"); got != "the slice" {
 			t.Errorf("commits %q", got)
 		}
 		if left := remembered(t, w, id).Get("started"); left.Exists() && left.Raw != "{}" {
 			t.Errorf("still waited for: %s", left.Raw)
+		}
+	})
+}
+
+// A message that is typed while the host compacts is not lost, and the packet is in
+// every request after it, once.
+func TestAttack_TypingBesideACompaction(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		var s *Session
+		var once sync.Once
+		p := &Play{}
+		w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+			if r.Kind == mockapi.Summary {
+				once.Do(func() { s.Send("TYPED-3") })
+			}
+			return p.Handle(r)
+		}, v)
+		s = w.Start()
+		s.Ask("MARK-GOAL: write the slice")
+		for range 3 {
+			s.Ask("and so on")
 		}
 		s.Send("/compact")
 		s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
@@ -191,7 +211,7 @@ func TestAttack_KilledInACommand(t *testing.T) {
 			SessionID string `json:"session_id"`
 		}
 		s.Wait("its beginning", func(e Event) bool { return e.Subtype == "init" }).Decode(t, &init)
-		waitFor(t, filepath.Join(w.Project, "committed"))
+		await(t, "commit", func() bool { _, err := os.Stat(filepath.Join(w.Project, "committed")); return err == nil })
 		s.Kill()
 		for _, prompt := range []string{"what happened?", "commit again"} {
 			w.Prompt(prompt, "--resume", init.SessionID)
@@ -206,15 +226,58 @@ func TestAttack_KilledInACommand(t *testing.T) {
 	})
 }
 
-// waitFor waits for a file.
-func waitFor(t *testing.T, path string) {
-	t.Helper()
-	for end := time.Now().Add(turnLimit); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
-			return
+// The host is killed while it compacts. Nothing was compacted, so nothing is handed
+// over; the next compaction is, once.
+func TestAttack_KilledInACompaction(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		p, asked, never := &Play{}, make(chan struct{}), make(chan struct{})
+		defer close(never)
+		var once sync.Once
+		w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+			first := false
+			if r.Kind == mockapi.Summary {
+				once.Do(func() { first = true; close(asked) })
+			}
+			if first {
+				return mockapi.Text(SummaryText).Until(never)
+			}
+			return p.Handle(r)
+		}, v)
+		s := w.Start()
+		id := s.Ask("MARK-GOAL: write the slice").SessionID
+		for range 3 {
+			s.Ask("and so on")
 		}
+		s.Send("/compact")
+		<-asked
+		s.Kill()
+		before := len(mains(w))
+		s = w.Start("--resume", id)
+		s.Ask("go on")
+		for _, r := range mains(w)[before:] {
+			if n := len(hookTextsOf(r, "SessionStart")); n != 0 {
+				t.Errorf("request %d has %d packets of a compaction that never was", r.Seq, n)
+			}
+		}
+		s.Send("/compact")
+		s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+		s.Result()
+		s.Ask("still there?")
+		s.Close()
+		last := mains(w)[len(mains(w))-1]
+		if packets := hookTextsOf(last, "SessionStart"); len(packets) != 1 || !strings.Contains(packets[0], "MARK-GOAL") {
+			t.Errorf("%d packets: %q", len(packets), packets)
+		}
+	})
+}
+
+// await waits for what will happen.
+func await(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	for end := time.Now().Add(turnLimit); !happened(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("no %s in %v", path, turnLimit)
+			t.Fatalf("no %s in %v", what, turnLimit)
 		}
 	}
 }
