@@ -498,6 +498,14 @@ func TestHalfOffered(t *testing.T) {
 		t.Errorf("anyway: %+v %v", got, err)
 	}
 
+	// That it goes on here, a hub knows of which nothing was pushed to.
+	if b, _, err := h.bundle(ctx, claudeID); err != nil || b.Holder != "alpha" || b.Held == 0 || b.Token != 0 {
+		t.Errorf("%+v %v", b, err)
+	}
+	if got, err := a.mover().Pull(ctx, claudeID[:8], PullOptions{}); err != nil || !got.Back {
+		t.Errorf("by the beginning of its id: %+v %v", got, err)
+	}
+
 	// Who is interrupted leaves nothing half done.
 	a.set.Share = []string{dir}
 	stop, cancel := context.WithCancel(ctx)

@@ -205,8 +205,11 @@ func (h *Hub) bundle(ctx context.Context, session string) (b Bundle, rev uint64,
 	if err != nil || m.Seq == 0 || m.marker() || m.relayed() {
 		return Bundle{}, m.Seq, err
 	}
-	if json.Unmarshal(m.Data, &b) != nil || b.Session != session || !ValidMachine(b.Machine) {
-		return Bundle{}, m.Seq, nil //nolint:nilerr // nothing that can be taken over
+	if json.Unmarshal(m.Data, &b) != nil || b.Session != session {
+		return Bundle{}, m.Seq, nil //nolint:nilerr // by nobody we know
+	}
+	if !ValidMachine(b.Machine) {
+		b.Machine, b.Token = "", 0 // nothing that can be taken over
 	}
 	return b, m.Seq, nil
 }
@@ -227,7 +230,7 @@ func (h *Hub) announce(ctx context.Context, b Bundle) error {
 func (h *Hub) holds(ctx context.Context, l Lease) error {
 	return h.changeBundle(ctx, l.Session, func(old Bundle) (Bundle, error) {
 		if l.Token > old.Held {
-			old.Holder, old.Held = l.Holder, l.Token
+			old.Session, old.Holder, old.Held = l.Session, l.Holder, l.Token
 		}
 		return old, nil
 	})
@@ -248,7 +251,7 @@ func (h *Hub) changeBundle(ctx context.Context, session string, change func(Bund
 			return err
 		}
 		wait, cancel := context.WithTimeout(ctx, dialTimeout)
-		_, err = h.js.Publish(wait, bundleKey(b.Session), data, jetstream.WithExpectStream(leaseStream), jetstream.WithExpectLastSequencePerSubject(rev))
+		_, err = h.js.Publish(wait, bundleKey(session), data, jetstream.WithExpectStream(leaseStream), jetstream.WithExpectLastSequencePerSubject(rev))
 		cancel()
 		if err == nil {
 			return nil
