@@ -2,6 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -97,7 +100,12 @@ func (a *app) auditOptions() audit.Options {
 
 func (a *app) auditPage(path string, r *audit.Report) error {
 	if err := store.AtomicWrite(path, audit.Page(r, a.Lang), 0o644); err != nil {
-		return err
+		// The file that it is written to first is nobody's business.
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if !a.JSON {
 		a.Note(message.AuditWrote, path)

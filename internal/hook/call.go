@@ -108,17 +108,17 @@ func checkInput(data []byte) ([]byte, error) {
 	data = trimBOM(data)
 	switch {
 	case len(strings.TrimSpace(string(data[:min(len(data), 64)]))) == 0 && len(data) <= 64:
-		return nil, errors.New("stdin 為空")
+		return nil, message.Fail(message.StdinEmpty)
 	case len(data) > maxInput:
-		return nil, fmt.Errorf("stdin 讀取或解析失敗：over %d MiB", maxInput>>20)
+		return nil, message.Fail(message.StdinTooLong, maxInput>>20)
 	case !utf8.Valid(data):
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}
 	if !store.ValidJSON(data) {
-		return nil, errors.New("stdin 讀取或解析失敗：not valid JSON")
+		return nil, message.Fail(message.StdinNotJSON)
 	}
 	if data = bytes.TrimSpace(data); data[0] != '{' {
-		return nil, errors.New("stdin 讀取或解析失敗：not a JSON object")
+		return nil, message.Fail(message.StdinNoObject)
 	}
 	return data, nil
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
@@ -196,7 +197,12 @@ func (c *call) complain(where string, err error) {
 	if c.complaint != "" && where != "safeRun" {
 		return
 	}
-	c.complaint = fmt.Sprintf("[overtone/%s] %s", where, strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " "))
+	text := err.Error()
+	var told message.Error
+	if errors.As(err, &told) {
+		text = told.Reason.In(c.lang)
+	}
+	c.complaint = fmt.Sprintf("[overtone/%s] %s", where, strings.ReplaceAll(strings.TrimSpace(text), "\n", " "))
 }
 
 // speakUp prints the complaint, at the end of a call.

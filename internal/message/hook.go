@@ -70,3 +70,11 @@ func Ended(how string) Text {
 	}
 	return endedCancelled
 }
+
+// What is wrong with a hook's input; the Chinese is the specification's.
+var (
+	StdinEmpty    = Text{ZH: "stdin 為空", EN: "stdin is empty"}
+	StdinTooLong  = Text{ZH: "stdin 讀取或解析失敗：超過 %d MiB", EN: "stdin cannot be read: over %d MiB"}
+	StdinNotJSON  = Text{ZH: "stdin 讀取或解析失敗：不是 JSON", EN: "stdin cannot be read: not valid JSON"}
+	StdinNoObject = Text{ZH: "stdin 讀取或解析失敗：不是 JSON 物件", EN: "stdin cannot be read: not a JSON object"}
+)
