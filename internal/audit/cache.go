@@ -31,7 +31,6 @@ const cacheVersion = 1
 type cache struct {
 	path  string
 	magic []byte
-	data  []byte
 	at    map[string]entry
 	fresh atomic.Bool
 }
@@ -56,7 +55,6 @@ func openCache(path string, set compact.Settings) *cache {
 	if err != nil || !bytes.HasPrefix(data, c.magic) {
 		return c
 	}
-	c.data = data
 	rest := data[len(c.magic):]
 	for len(rest) >= 8 {
 		n, sum := int(binary.LittleEndian.Uint32(rest)), binary.LittleEndian.Uint32(rest[4:])

@@ -10,8 +10,7 @@ import (
 
 // Moment is where a session stands, as its file alone tells.
 type Moment struct {
-	// Model is the last one; Context is what it was sent and said.
-	Model   string
+	// Context is what the last model was sent and said.
 	Context int64
 	Window  int64 // 0 where nobody knows
 	// Signals are those of the last turn.
@@ -61,7 +60,7 @@ func Now(ctx context.Context, file transcript.File, set compact.Settings, known 
 	if last == nil {
 		return m, nil
 	}
-	m.Model, m.Context = t.Models[last.model], last.tokens.Context()+last.tokens.Output
+	m.Context = last.tokens.Context() + last.tokens.Output
 	m.Last = time.UnixMilli(last.time)
 	// A host that does not tell what it writes does not tell for how long either.
 	if wrote, hour := lastWrite(t); wrote {

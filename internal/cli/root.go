@@ -39,12 +39,20 @@ func Main(args []string, env Env) int {
 	if len(args) > 0 && args[0] == "hook" && !slices.Contains(args, "--help") {
 		return hook.Main(args[1:], a.hook())
 	}
+	code := a.run(a.root(), args)
+	if hosted {
+		code = min(code, 1)
+	}
+	return code
+}
+
+// run runs a command and gives the exit code.
+func (a *app) run(root *cobra.Command, args []string) int {
 	if a.home() == "" && a.Getenv("OVERTONE_HOME") == "" {
 		return a.Exit(message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -54,9 +62,6 @@ func Main(args []string, env Env) int {
 	// What could not be written was not said: a full disk is no success.
 	if failed := terminal.WriteError(a.Stdout); failed != nil && code == 0 {
 		code = a.Exit(message.Fail(message.NotWritten, failed))
-	}
-	if hosted {
-		code = min(code, 1)
 	}
 	return code
 }

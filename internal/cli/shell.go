@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -25,20 +22,10 @@ type Shell struct{ app *app }
 func RunProgram(name string, short, long message.Text, args []string, env Env, build func(*Shell) []*cobra.Command) int {
 	a := newApp(name, env)
 	defer a.close()
-	if a.home() == "" && a.Getenv("OVERTONE_HOME") == "" {
-		return a.Exit(message.WithHint(message.Fail(message.HomeUnset), message.HintHomeSet))
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	root := a.newRoot(name, short, long)
 	root.AddCommand(build(&Shell{a})...)
 	a.speak(root)
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = message.Fail(message.Interrupted)
-	}
-	return a.Exit(err)
+	return a.run(root, args)
 }
 
 // Env is the world.

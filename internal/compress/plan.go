@@ -57,20 +57,20 @@ type Item struct {
 
 // bandPlan is what one band holds.
 type bandPlan struct {
-	Band     Band
-	Turns    int
-	Messages int
-	Tokens   int // before
-	Target   int // after, when every result meets its target
+	Band
+	Turns    int `json:"turns"`
+	Messages int `json:"messages"`
+	Tokens   int `json:"tokens"`       // before
+	Target   int `json:"targetTokens"` // after, when every result meets its target
 }
 
 // ToolPlan is what happens to tool calls and thinking.
 type ToolPlan struct {
-	Removed   int // calls
-	Truncated int
-	Kept      int // calls in a range that a compaction pins down
-	Thinking  int // entries that lose thinking
-	Tokens    int // estimate of what goes
+	Removed   int `json:"removed"` // calls
+	Truncated int `json:"truncated"`
+	Kept      int `json:"kept"`     // calls in a range that a compaction pins down
+	Thinking  int `json:"thinking"` // entries that lose thinking
+	Tokens    int `json:"tokens"`   // estimate of what goes
 }
 
 // Load is what a model would have to read and write, in tokens.

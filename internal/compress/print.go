@@ -142,25 +142,9 @@ type planJSON struct {
 	InputTokens  int          `json:"inputTokens"`
 	OutputTokens int          `json:"outputTokens"`
 	CostUSD      *float64     `json:"costUSD"`
-	Bands        []bandJSON   `json:"bands"`
-	Tools        toolsJSON    `json:"tools"`
+	Bands        []bandPlan   `json:"bands"`
+	Tools        ToolPlan     `json:"tools"`
 	Skipped      map[Skip]int `json:"skipped"`
-}
-
-type bandJSON struct {
-	Band
-	Turns        int `json:"turns"`
-	Messages     int `json:"messages"`
-	Tokens       int `json:"tokens"`
-	TargetTokens int `json:"targetTokens"`
-}
-
-type toolsJSON struct {
-	Removed   int `json:"removed"`
-	Truncated int `json:"truncated"`
-	Kept      int `json:"kept"`
-	Thinking  int `json:"thinking"`
-	Tokens    int `json:"tokens"`
 }
 
 type resultJSON struct {
@@ -180,10 +164,6 @@ type resultJSON struct {
 	Messages []Message      `json:"messages"`
 }
 
-func toolDoc(t ToolPlan) toolsJSON {
-	return toolsJSON{t.Removed, t.Truncated, t.Kept, t.Thinking, t.Tokens}
-}
-
 // Document is the plan for programs.
 func (p *Plan) Document(back Backend, dry bool) Document {
 	s := p.Session
@@ -196,14 +176,11 @@ func (p *Plan) Document(back Backend, dry bool) Document {
 		Source: sourceJSON{s.ID, string(s.Host), s.Path, s.Lines, live, s.Problems.Counts},
 		Plan: planJSON{
 			Provider: back.Name(), Model: back.model, Turns: len(p.Turns), Tokens: p.Tokens, TargetTokens: p.Target,
-			InputTokens: p.Small.Input + p.Large.Input, OutputTokens: p.Small.Output + p.Large.Output, Bands: []bandJSON{}, Tools: toolDoc(p.Tools), Skipped: p.Skipped,
+			InputTokens: p.Small.Input + p.Large.Input, OutputTokens: p.Small.Output + p.Large.Output, Bands: terminal.List(p.Bands), Tools: p.Tools, Skipped: p.Skipped,
 		},
 	}
 	if usd, known := back.cost(p); known {
 		d.Plan.CostUSD = &usd
-	}
-	for _, b := range p.Bands {
-		d.Plan.Bands = append(d.Plan.Bands, bandJSON{b.Band, b.Turns, b.Messages, b.Tokens, b.Target})
 	}
 	return d
 }

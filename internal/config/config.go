@@ -195,11 +195,10 @@ func (l *Language) UnmarshalText(b []byte) error {
 // Problem is one thing in the settings that could not be used. It is an error so
 // that it can be printed like one; it never stops anything.
 type Problem struct {
-	File   string // as given by the caller; empty for an environment variable
-	Line   int    // from 1; 0 when the file as a whole is meant
-	Column int    // from 1; 0 when unknown
-	Key    string // dotted key, or the name of the variable
-	Msg    string
+	File string // as given by the caller; empty for an environment variable
+	Line int    // from 1; 0 when the file as a whole is meant
+	Key  string // dotted key, or the name of the variable
+	Msg  string
 }
 
 func (p Problem) Error() string {

@@ -54,15 +54,14 @@ type decoder struct {
 // maxProblems keeps a file that is no settings file at all from filling a screen.
 const maxProblems = 20
 
-func (d *decoder) add(line, col int, key, msg string) {
+func (d *decoder) add(line int, key, msg string) {
 	if len(d.problems) < maxProblems {
-		d.problems = append(d.problems, Problem{d.file, line + d.offset, col, key, msg})
+		d.problems = append(d.problems, Problem{d.file, line + d.offset, key, msg})
 	}
 }
 
 func (d *decoder) report(n ast.Node, key, format string, args ...any) {
-	line, col := position(n)
-	d.add(line, col, key, fmt.Sprintf(format, args...))
+	d.add(position(n), key, fmt.Sprintf(format, args...))
 }
 
 func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string) {
@@ -78,7 +77,7 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 			d.report(kv.Key, key, "unknown key%s", suggest(name, keyNames(v.Type())))
 			continue
 		}
-		line, _ := position(kv.Key)
+		line := position(kv.Key)
 		first, again := d.seen[key]
 		d.seen[key] = line
 		if isSection(f.value.Type()) {
@@ -357,11 +356,11 @@ func keyName(k ast.MapKeyNode) (string, bool) {
 	return "", false
 }
 
-func position(n ast.Node) (line, col int) {
+func position(n ast.Node) (line int) {
 	if tk := n.GetToken(); tk != nil && tk.Position != nil {
-		return tk.Position.Line, tk.Position.Column
+		return tk.Position.Line
 	}
-	return 0, 0
+	return 0
 }
 
 func describe(n ast.Node) string {

@@ -25,19 +25,19 @@ const (
 
 // syntaxError is a place where the text stops being YAML.
 type syntaxError struct {
-	line, col int
-	msg       string
+	line int
+	msg  string
 }
 
 // parse returns the body of the first document. Around what is not YAML it keeps
 // every entry that can be read alone, and reports the others.
 func (d *decoder) parse(src []byte) ast.Node {
 	if len(src) > maxSource {
-		d.add(1, 0, "", fmt.Sprintf("larger than %d KiB", maxSource>>10))
+		d.add(1, "", fmt.Sprintf("larger than %d KiB", maxSource>>10))
 		return nil
 	}
 	if bytes.Count(src, []byte("\n")) > maxLines {
-		d.add(1, 0, "", fmt.Sprintf("more than %d lines", maxLines))
+		d.add(1, "", fmt.Sprintf("more than %d lines", maxLines))
 		return nil
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
@@ -45,7 +45,7 @@ func (d *decoder) parse(src []byte) ast.Node {
 	if bad != nil {
 		file, bad = parseYAML(d.salvage(splitLines(string(src)), 0, "", maxSalvage))
 		if bad != nil {
-			d.add(bad.line, bad.col, "", bad.msg)
+			d.add(bad.line, "", bad.msg)
 			return nil
 		}
 	}
@@ -71,7 +71,7 @@ func parseYAML(src string) (file *ast.File, bad *syntaxError) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			file, bad = nil, &syntaxError{1, 0, "not readable as YAML"}
+			file, bad = nil, &syntaxError{1, "not readable as YAML"}
 		}
 	}()
 	file, err := parser.ParseBytes([]byte(src), 0, parser.AllowDuplicateMapKey())
@@ -86,7 +86,7 @@ func parseYAML(src string) (file *ast.File, bad *syntaxError) {
 	if errors.As(err, &at) {
 		bad.msg = at.GetMessage()
 		if tk := at.GetToken(); tk != nil && tk.Position != nil {
-			bad.line, bad.col = tk.Position.Line, tk.Position.Column
+			bad.line = tk.Position.Line
 		}
 	}
 	bad.msg = strings.Join(strings.Fields(bad.msg), " ")
@@ -100,15 +100,15 @@ func screen(src string) *syntaxError {
 		line++
 		switch {
 		case !utf8.ValidString(text):
-			return &syntaxError{line, 0, "not valid UTF-8"}
+			return &syntaxError{line, "not valid UTF-8"}
 		case strings.ContainsRune(text, 0):
-			return &syntaxError{line, 0, "contains a NUL character"}
+			return &syntaxError{line, "contains a NUL character"}
 		case len(text) > maxLine:
-			return &syntaxError{line, 0, fmt.Sprintf("line is longer than %d KiB", maxLine>>10)}
+			return &syntaxError{line, fmt.Sprintf("line is longer than %d KiB", maxLine>>10)}
 		}
 		open += strings.Count(text, "[") + strings.Count(text, "{")
 		if open > maxOpen {
-			return &syntaxError{line, 0, "nested too deeply"}
+			return &syntaxError{line, "nested too deeply"}
 		}
 		open = max(0, open-strings.Count(text, "]")-strings.Count(text, "}"))
 	}
@@ -127,7 +127,7 @@ func (d *decoder) salvage(lines []string, first int, path string, depth int) str
 		text := strings.Join(entry, "")
 		file, bad := parseYAML(text)
 		if bad == nil && !isEntry(file) {
-			bad = &syntaxError{1 + leading(entry), 0, "want \"key: value\""}
+			bad = &syntaxError{1 + leading(entry), "want \"key: value\""}
 		}
 		if bad != nil {
 			text = d.salvageEntry(entry, bad, first+start, path, depth)
@@ -151,7 +151,7 @@ func (d *decoder) salvageEntry(entry []string, bad *syntaxError, first int, path
 		}
 		d.problems = d.problems[:before]
 	}
-	d.add(first+bad.line, bad.col, strings.Trim(join(path, key), "."), bad.msg)
+	d.add(first+bad.line, strings.Trim(join(path, key), "."), bad.msg)
 	return strings.Repeat("\n", len(entry))
 }
 

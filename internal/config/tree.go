@@ -48,7 +48,7 @@ func ParseYAML(src []byte, file string) (Node, *Problem) {
 	}
 	parsed, bad := parseYAML(text)
 	if bad != nil {
-		return Node{}, &Problem{File: file, Line: bad.line, Column: bad.col, Msg: bad.msg}
+		return Node{}, &Problem{File: file, Line: bad.line, Msg: bad.msg}
 	}
 	root, found := Node{Line: 1}, false
 	for _, doc := range parsed.Docs {
@@ -56,7 +56,7 @@ func ParseYAML(src []byte, file string) (Node, *Problem) {
 		case nil, *ast.NullNode, *ast.DirectiveNode, *ast.CommentGroupNode:
 		default:
 			if found {
-				line, _ := position(doc.Body)
+				line := position(doc.Body)
 				return Node{}, &Problem{File: file, Line: line, Msg: "a second YAML document"}
 			}
 			root, found = tree(doc.Body), true
@@ -66,7 +66,7 @@ func ParseYAML(src []byte, file string) (Node, *Problem) {
 }
 
 func tree(n ast.Node) Node {
-	line, _ := position(n)
+	line := position(n)
 	out := Node{Kind: Other, Line: line}
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
@@ -78,7 +78,7 @@ func tree(n ast.Node) Node {
 			if !ok {
 				name = strings.TrimSpace(kv.Key.String())
 			}
-			at, _ := position(kv.Key)
+			at := position(kv.Key)
 			if i == 0 {
 				out.Line = at
 			}

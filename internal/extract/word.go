@@ -16,18 +16,13 @@ type shape struct {
 	letters, upper, lower, digits       int
 	slashes, dots, hyphens, underscores int
 	colons, dollars, wide, humps        int
-	hexOnly                             bool
 }
 
 func shapeOf(w string) (h shape) {
-	h.hexOnly = true
 	var prev uint8
 	for i := 0; i < len(w); i++ {
 		c := w[i]
 		k := class[c]
-		if k&isHex == 0 {
-			h.hexOnly = false
-		}
 		switch {
 		case k&isLower != 0:
 			h.letters++

@@ -9,10 +9,7 @@ import (
 // Price is in US dollars per million tokens.
 type Price struct{ Input, Output float64 }
 
-// PriceDate says how old the table is.
-const PriceDate = "2025-11"
-
-// prices are list prices without discounts for caching or batches.
+// prices are list prices of November 2025, without discounts for caching or batches.
 var prices = [...]struct {
 	model string
 	Price

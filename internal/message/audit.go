@@ -93,7 +93,6 @@ var (
 	ColWritten    = Text{ZH: "寫快取", EN: "CACHE+"}
 	ColRead       = Text{ZH: "讀快取", EN: "CACHE"}
 	ColUSD        = Text{ZH: "美元", EN: "USD"}
-	AuditTotal    = Text{ZH: "合計", EN: "total"}
 	AuditYes      = Text{ZH: "是", EN: "yes"}
 	AuditNo       = Text{ZH: "否", EN: "no"}
 	AuditNear     = Text{ZH: "%s · %d", EN: "%s · %d"}

@@ -30,7 +30,6 @@ var (
 	FlawPattern = Text{ZH: "when.paths：樣式 %s 太長、太複雜或離開專案", EN: "when.paths: pattern %s is too long, too complex or leaves the project"}
 	FlawLong    = Text{ZH: "%s 太長（上限 %d）", EN: "%s is too long (at most %d)"}
 	FlawRunOnly = Text{ZH: "%s 只用於有 run 的階段", EN: "%s belongs to a stage with a command"}
-	FlawMore    = Text{ZH: "另有 %d 個問題", EN: "and %d more"}
 
 	HintFlawKey       = Text{ZH: "用大寫字母、數字與連字號，例如 LINT 或 LINT:fast", EN: "use capitals, digits and hyphens, such as LINT or LINT:fast"}
 	HintFlawTwice     = Text{ZH: "重複的階段不加編號，會自動成為 X、X:2、X:3", EN: "list it without a number: a repeated stage becomes X, X:2, X:3 by itself"}

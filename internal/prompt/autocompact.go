@@ -83,7 +83,7 @@ func ParseAutoCompact(src []byte, file string) (config.Compact, []config.Problem
 	case ok:
 		return parse(c, front, line, file)
 	case line > 0:
-		return c, []config.Problem{{File: file, Line: line, Column: 1, Msg: "front matter is not closed by a line \"---\""}}
+		return c, []config.Problem{{File: file, Line: line, Msg: "front matter is not closed by a line \"---\""}}
 	}
 	return c, nil
 }

@@ -199,7 +199,6 @@ func (w *asked) widen(segs []*segment) error {
 
 // candidate is a document that may be a hit.
 type candidate struct {
-	seg    *segment
 	n      uint32
 	doc    doc
 	file   *file
@@ -317,7 +316,7 @@ func score(ctx context.Context, segs []*segment, words []asked, files map[uint32
 		if err != nil {
 			return nil, err
 		}
-		found[i] = candidate{seg: v.seg, n: v.n, doc: d, file: v.file, score: v.score * prior(transcript.Role(d.role))}
+		found[i] = candidate{n: v.n, doc: d, file: v.file, score: v.score * prior(transcript.Role(d.role))}
 	}
 	return best(found, len(found)), nil
 }

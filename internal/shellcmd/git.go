@@ -1,14 +1,13 @@
 package shellcmd
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
 
 // gitCommit is one run of git commit that a line asks for.
 type gitCommit struct {
-	// Args is what follows the word commit.
-	Args []arg
 	// Dir is the directory git works in, as command.Dir; DirKnown is false
 	// when the line does not tell.
 	Dir      string
@@ -19,10 +18,6 @@ type gitCommit struct {
 	Quiet bool
 	// Subject is the first line of the message where the line tells it.
 	Subject string
-	// Amend says that the last commit is replaced.
-	Amend bool
-	// Alias is the alias that stood for commit, if any.
-	Alias string
 	// Decides is as in command.
 	Decides bool
 	// Dated says that the committer date was set, so the reflog's time is
@@ -74,13 +69,11 @@ func (g *gitFinder) command(c command, depth int) {
 		return
 	}
 	call := parseGit(c)
-	for name, value := range call.aliases {
-		g.local[name] = value
-	}
-	g.call(c, call, "", depth)
+	maps.Copy(g.local, call.aliases)
+	g.call(c, call, depth)
 }
 
-func (g *gitFinder) call(c command, call gitCall, alias string, depth int) {
+func (g *gitFinder) call(c command, call gitCall, depth int) {
 	switch {
 	case call.none:
 	case call.sub == "" || depth > 5:
@@ -91,8 +84,8 @@ func (g *gitFinder) call(c command, call gitCall, alias string, depth int) {
 			return
 		}
 		g.commits = append(g.commits, gitCommit{
-			Args: call.args, Dir: call.dir, DirKnown: call.dirKnown, GitDir: call.gitDir,
-			Quiet: o.quiet || c.Hidden, Subject: o.subject, Amend: o.amend, Alias: alias, Decides: c.Decides,
+			Dir: call.dir, DirKnown: call.dirKnown, GitDir: call.gitDir,
+			Quiet: o.quiet || c.Hidden, Subject: o.subject, Decides: c.Decides,
 			Dated: slices.ContainsFunc(c.Env, func(a assign) bool { return a.Name == "GIT_COMMITTER_DATE" }),
 		})
 	case call.sub == "config":
@@ -132,11 +125,7 @@ func (g *gitFinder) viaAlias(c command, call gitCall, depth int) {
 				i.Dir = within(call.dir, i.Dir)
 				i.DirKnown = i.DirKnown && call.dirKnown
 			}
-			before := len(g.commits)
 			g.command(i, depth+1)
-			for k := before; k < len(g.commits); k++ {
-				g.commits[k].Alias = call.sub
-			}
 		}
 		return
 	}
@@ -151,7 +140,7 @@ func (g *gitFinder) viaAlias(c command, call gitCall, depth int) {
 	if again.gitDir == "" {
 		again.gitDir = call.gitDir
 	}
-	g.call(c, again, call.sub, depth+1)
+	g.call(c, again, depth+1)
 }
 
 // gitCall is a git command line taken apart.
@@ -163,7 +152,6 @@ type gitCall struct {
 	gitDir   string
 	config   []string // values of -c
 	aliases  map[string]string
-	exec     bool // --exec-path=… or --config-env: not what it seems
 	none     bool // --version, --help: nothing else is run
 }
 
@@ -220,9 +208,7 @@ func parseGit(c command) gitCall {
 			value(attached, has)
 		case "--config-env":
 			value(attached, has)
-			call.exec = true
 		case "--exec-path":
-			call.exec = has
 			call.none = !has
 		case "--version", "-v", "--help", "-h", "--html-path", "--man-path", "--info-path":
 			call.none = true
@@ -236,8 +222,8 @@ func parseGit(c command) gitCall {
 }
 
 type commitOptions struct {
-	never, quiet, amend bool
-	subject             string
+	never, quiet bool
+	subject      string
 }
 
 // parseCommitOptions reads the options of git commit far enough to tell a
@@ -276,8 +262,6 @@ func parseCommitOptions(args []arg) commitOptions {
 				o.never = true
 			case abbreviates(name, "quiet", 1):
 				o.quiet = true
-			case abbreviates(name, "amend", 2):
-				o.amend = true
 			case !attached && commitValue(name):
 				i++
 			}

@@ -38,11 +38,11 @@ type Head struct {
 
 // logEntry is one line of HEAD's reflog.
 type logEntry struct {
-	Offset   int64 // of its line in the file
-	Old, New string
-	Time     time.Time
-	Action   string // "commit (amend)", "checkout", …
-	Subject  string
+	Offset  int64 // of its line in the file
+	New     string
+	Time    time.Time
+	Action  string // "commit (amend)", "checkout", …
+	Subject string
 }
 
 // isCommit reports whether git commit wrote the entry.
@@ -249,7 +249,7 @@ func parseLogLine(line string) (logEntry, bool) {
 	if err != nil {
 		return logEntry{}, false
 	}
-	e := logEntry{Old: f[0], New: f[1], Time: time.Unix(secs, 0)}
+	e := logEntry{New: f[1], Time: time.Unix(secs, 0)}
 	e.Action, e.Subject, _ = strings.Cut(msg, ": ")
 	return e, true
 }

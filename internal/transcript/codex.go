@@ -5,7 +5,7 @@ package transcript
 func (r *record) parseCodex(c *cursor) {
 	var p payload
 	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
+		switch key := string(c.key()); key {
 		case "type":
 			r.typ, _ = c.str()
 		case "timestamp":
@@ -23,18 +23,8 @@ func (r *record) parseCodex(c *cursor) {
 			} else {
 				c.value()
 			}
-		case "role":
-			p.role, _ = c.str()
-		case "content":
-			r.parseItems(c)
-		case "call_id":
-			p.call, _ = c.str()
-		case "arguments", "input", "output", "action":
-			p.tool += len(c.raw())
-		case "encrypted_content":
-			p.think += len(c.raw())
-		case "id":
-			p.id, _ = c.str()
+		case "role", "content", "call_id", "arguments", "input", "output", "action", "encrypted_content", "id":
+			p.field(c, r, key) // the first versions wrote items bare
 		default:
 			c.value()
 		}

@@ -169,12 +169,10 @@ func (s *Session) addCopilot(r *record, e *Entry, n int32, next int64) {
 	switch {
 	case e.Kind == Boundary:
 		d := copilotEvent{data: r.compact}.read()
-		s.compacted(Compaction{Entry: int(n), Line: s.Lines, Time: e.Time, End: next, Trigger: unescape(d.trigger), PreTokens: d.before})
+		s.compacted(Compaction{Entry: int(n), Time: e.Time, End: next, Trigger: unescape(d.trigger), PreTokens: d.before})
 	case r.hasUsage:
 		s.usage(r)
 		s.counts = append(s.counts, n)
-	case len(r.model) > 0:
-		s.Model = unescape(r.model)
 	}
 	if e.Has(TurnStart) && s.titleRank == 0 {
 		s.setTitle(r.prompt, 1)

@@ -27,7 +27,6 @@ type Session struct {
 	// open any more.
 	Legacy  bool
 	Version string
-	Model   string
 
 	Entries     []Entry
 	Problems    Problems
@@ -103,20 +102,8 @@ const (
 	CyclicRef     ProblemKind = "cyclic-parent"
 )
 
-// Problem is one finding.
-type Problem struct {
-	Line   int         `json:"line"`
-	Kind   ProblemKind `json:"kind"`
-	Detail string      `json:"detail,omitempty"`
-}
-
-// maxProblems bounds what is kept of a file that is not a session at all; the
-// counts stay exact.
-const maxProblems = 1000
-
 // Problems are the findings of one pass.
 type Problems struct {
-	List   []Problem
 	Counts map[ProblemKind]int
 	// What is harmless but has to survive in a clone.
 	BOM            bool
@@ -125,14 +112,11 @@ type Problems struct {
 	Blank          int
 }
 
-func (p *Problems) add(line int, k ProblemKind, detail string) {
+func (p *Problems) add(k ProblemKind) {
 	if p.Counts == nil {
 		p.Counts = map[ProblemKind]int{}
 	}
 	p.Counts[k]++
-	if len(p.List) < maxProblems {
-		p.List = append(p.List, Problem{line, k, detail})
-	}
 }
 
 // Unreadable is the number of lines of which nothing could be read.
@@ -210,7 +194,7 @@ func (s *Session) line(rec *record, ln line) {
 		s.Problems.NoFinalNewline = true
 	}
 	if ln.huge {
-		s.Problems.add(s.Lines, HugeLine, fmt.Sprintf("%d bytes", ln.size))
+		s.Problems.add(HugeLine)
 		return
 	}
 	b := ln.b
@@ -247,21 +231,20 @@ func (s *Session) line(rec *record, ln line) {
 		s.Problems.Blank++
 	case 1:
 	default:
-		s.Problems.add(s.Lines, GluedLine, fmt.Sprintf("%d objects", objects))
+		s.Problems.add(GluedLine)
 	}
 }
 
 func (s *Session) bad(b []byte, newline bool, objects int) {
-	kind, detail := BadLine, ""
+	kind := BadLine
 	switch {
-	case objects > 0:
-		detail = fmt.Sprintf("garbage after %d objects", objects)
+	case objects > 0: // and garbage after them
 	case len(bytes.Trim(b, "\x00 \r")) == 0:
 		kind = NULLine
 	case !newline:
 		kind = TornLine
 	}
-	s.Problems.add(s.Lines, kind, detail)
+	s.Problems.add(kind)
 }
 
 func (s *Session) add(r *record, obj []byte, off, next int64) {
@@ -291,7 +274,7 @@ func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64
 	}
 	switch {
 	case e.Kind == Boundary && !e.Has(Sidechain):
-		c := Compaction{Entry: int(n), Line: s.Lines, Time: e.Time, End: next}
+		c := Compaction{Entry: int(n), Time: e.Time, End: next}
 		s.preserved = preservedSegment{boundary: n, any: s.preserved.any}
 		s.leaf = leafHint{}
 		readCompactMetadata(r.compact, &c, &s.preserved)
@@ -300,7 +283,7 @@ func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64
 	case e.Kind == User && e.Has(Summary) && !e.Has(Sidechain) && len(r.parent) == 0:
 		// The first versions that compacted wrote no boundary, only a summary
 		// that starts a new chain.
-		s.compacted(Compaction{Entry: int(n), Line: s.Lines, Time: e.Time, End: next})
+		s.compacted(Compaction{Entry: int(n), Time: e.Time, End: next})
 	case r.hasUsage:
 		s.usage(r)
 	}
@@ -329,7 +312,7 @@ func (s *Session) link(r *record, e *Entry, n int32) {
 	}
 	if r.has(Node) {
 		if u, dup := s.uuids.add(keyOf(r.uuid)); dup {
-			s.Problems.add(s.Lines, DuplicateUUID, string(r.uuid))
+			s.Problems.add(DuplicateUUID)
 			s.supersede(s.nodes[u], n)
 			s.nodes[u] = n
 		} else {
@@ -345,13 +328,13 @@ func (s *Session) link(r *record, e *Entry, n int32) {
 // checkMessage notes what the host will stumble over.
 func (s *Session) checkMessage(r *record, e *Entry) {
 	if !e.Has(Node) {
-		s.Problems.add(s.Lines, NoUUID, "")
+		s.Problems.add(NoUUID)
 	}
 	if len(r.timestamp) == 0 {
-		s.Problems.add(s.Lines, NoTimestamp, "")
+		s.Problems.add(NoTimestamp)
 	}
 	if e.Kind == Assistant && len(r.model) == 0 {
-		s.Problems.add(s.Lines, NoModel, "")
+		s.Problems.add(NoModel)
 	}
 }
 
@@ -389,14 +372,12 @@ func (s *Session) addCodex(r *record, e *Entry, n int32, obj []byte, next int64)
 		}
 		s.Legacy = s.Legacy || len(r.typ) == 0
 	case e.Kind == Boundary:
-		s.compacted(Compaction{Entry: int(n), Line: s.Lines, Time: e.Time, End: next})
+		s.compacted(Compaction{Entry: int(n), Time: e.Time, End: next})
 	case r.rollback > 0:
 		s.rolled = append(s.rolled, rollback{n, r.rollback})
 	case r.hasUsage:
 		s.usage(r)
 		s.counts = append(s.counts, n)
-	case len(r.model) > 0:
-		s.Model = unescape(r.model)
 	}
 	if e.Has(TurnStart) && s.titleRank == 0 {
 		s.setTitle(r.prompt, 1)
@@ -559,13 +540,10 @@ func (s *Session) finish() {
 		u.Line = s.usageLine
 		s.Usage, s.HasUsage = u, true
 	}
-	if len(s.lastUsage.model) > 0 {
-		s.Model = unescape(s.lastUsage.model)
-	}
 	s.markKept()
 	s.live = s.resolveLive()
-	for _, i := range s.live.cycles {
-		s.Problems.add(int(s.Entries[i].Line), CyclicRef, "")
+	for range s.live.cycles {
+		s.Problems.add(CyclicRef)
 	}
 }
 
@@ -577,9 +555,9 @@ func (s *Session) linkParents() {
 		e := &s.Entries[p.entry]
 		switch i := s.at(p.id); {
 		case i == p.entry:
-			s.Problems.add(int(e.Line), CyclicRef, "its own parent")
+			s.Problems.add(CyclicRef) // its own parent
 		case i < 0:
-			s.Problems.add(int(e.Line), DanglingRef, "")
+			s.Problems.add(DanglingRef)
 		default:
 			e.Parent = i
 		}

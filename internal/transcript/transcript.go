@@ -196,8 +196,7 @@ func (u Usage) Tokens() int64 { return u.Input + u.CacheCreation + u.CacheRead +
 
 // Compaction is one boundary of the file.
 type Compaction struct {
-	Entry     int // index into Entries
-	Line      int
+	Entry     int    // index into Entries
 	Trigger   string // manual, auto, or empty where the host does not say
 	PreTokens int64
 	Time      int64
