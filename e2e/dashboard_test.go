@@ -238,8 +238,8 @@ func TestDashboardHostile(t *testing.T) {
 		{360, "dark", "zh-TW", "#/audit", "#a-days"},
 		{1440, "light", "en", "#/fleet", "#f-sessions"},
 		{360, "dark", "zh-TW", "#/fleet", "#f-sessions"},
-		{1440, "light", "en", "#/recall", "form"},
-		{360, "dark", "zh-TW", "#/recall", "form"},
+		{1440, "light", "en", "#/recall", "form.filters"},
+		{360, "dark", "zh-TW", "#/recall", "form.filters"},
 	} {
 		name := fmt.Sprintf("%s at %d, %s, %s", v.hash, v.width, v.theme, v.lang)
 		do(t, page, name, browser.Size(v.width, 900, v.theme), chromedp.Evaluate(`location.hash = '`+v.hash+`'`, nil),

@@ -286,7 +286,7 @@ var dashboardTexts = [...]struct {
 	{"short.mid", Text{ZH: "{1} 次壓縮中有 {0} 次打在工作途中，共等待 {2}。", EN: "Struck in mid-work: {0} of {1} compactions. Waited for them: {2}."}},
 	{"short.needed", Text{ZH: "之後用到的 {0} 個名稱、指令與數字，摘要寫到 {1}%，加上 Overtone 的交接為 {2}%。", EN: "Of {0} names, commands and numbers needed afterwards the summaries stated {1}%; with Overtone's hand-over it is {2}%."}},
 	{"short.more", Text{ZH: "完整稽核", EN: "The whole audit"}},
-	{"recallHint", Text{ZH: "例如一個檔名、錯誤訊息中的字、一個決定。詞形不同或打錯一個字也找得到。", EN: "For example a file's name, words of an error, a decision. Other forms of a word and one mistyped word are found, too."}},
+	{"recallHint", Text{ZH: "例如一個檔名、錯誤訊息中的字、一個決定。詞形不同或打錯一個字也找得到。", EN: "For example a file's name, words of an error, a decision. Other endings and one mistyped word are found, too."}},
 	{"cause.boundary", Text{ZH: "這一輪有足夠的邊界", EN: "the turn has shown a boundary that will do"}},
 	{"cause.emergency", Text{ZH: "context 快滿了，不再等邊界", EN: "the context is nearly full: no boundary is waited for"}},
 	{"cause.off", Text{ZH: "已關閉", EN: "switched off"}},
