@@ -227,7 +227,7 @@ func (r *Record) layOut(chosen []candidate, l message.Lang) string {
 	}
 	var b strings.Builder
 	r.writeFolder(&b, root, "", "", l)
-	if others := append(files, names...); len(others) > 0 {
+	if others := slices.Concat(files, names); len(others) > 0 {
 		b.WriteString(message.HandoverOthers.In(l) + strings.Join(others, " "))
 	}
 	return strings.TrimSuffix(b.String(), "\n")

@@ -65,7 +65,8 @@ func (o *originalFile) add(original string, hash [sha256.Size]byte, result strin
 		return
 	}
 	made := sha256.Sum256([]byte(result))
-	b := append(o.line[:0], originalKey...)
+	b := o.line[:0]
+	b = append(b, originalKey...)
 	b = hex.AppendEncode(b, hash[:])
 	b = append(b, resultKey...)
 	b = hex.AppendEncode(b, made[:])
