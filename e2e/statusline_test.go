@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,7 +51,7 @@ func TestStatusline(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its own group
+		endTerminal(t, cmd.Process.Pid)
 		_ = cmd.Wait()
 	})
 	escapes := regexp.MustCompile(`\x1b(\[[0-9;?>]*[a-zA-Z]|\][^\x07]*\x07|[()][A-Z0-9])`)
@@ -76,4 +77,40 @@ func TestStatusline(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait("25%contextleft")
+}
+
+// endTerminal ends all that runs in the terminal of script(1), which is a session of
+// its own, and then script itself. What is left alive would write into a folder that
+// is being removed.
+func endTerminal(t *testing.T, script int) {
+	t.Helper()
+	sessions := map[string]bool{}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		alive := 0
+		stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+		for _, name := range stats {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				continue // it is gone
+			}
+			// pid (name) state parent group session …
+			_, rest, _ := strings.Cut(string(data), ") ")
+			f := strings.Fields(rest)
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			if err != nil || len(f) < 4 || f[0] == "Z" {
+				continue
+			}
+			if f[1] == strconv.Itoa(script) && f[3] == strconv.Itoa(pid) {
+				sessions[f[3]] = true
+			}
+			if sessions[f[3]] && pid != script {
+				alive++
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		if alive == 0 || time.Now().After(end) {
+			break
+		}
+	}
+	_ = syscall.Kill(script, syscall.SIGKILL)
 }
