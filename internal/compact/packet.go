@@ -34,6 +34,15 @@ type Facts struct {
 	Decisions []string
 	// Decision is why the context is compacted; the zero value says nothing.
 	Decision Decision
+	// Moved says that nothing was compacted: the session goes on elsewhere.
+	Moved bool
+}
+
+func (f Facts) header(l message.Lang) string {
+	if f.Moved {
+		return message.PacketHeaderMoved.In(l)
+	}
+	return message.PacketHeader.In(l)
 }
 
 // Packet is a continuation packet.
@@ -67,7 +76,8 @@ func Write(f Facts, s Settings, l message.Lang) Packet {
 	w := packetWriter{lang: l}
 	w.facts(f, s)
 	id := PacketID(f.Session, f.Ordinal)
-	return Packet{ID: id, Text: wrap(id, w.render(id, packetMax), l), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}
+	room := packetMax - message.Units(wrap(id, f.header(l), ""))
+	return Packet{ID: id, Text: wrap(id, f.header(l), w.render(room)), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}
 }
 
 // Adopt makes a packet of a text that the agent wrote, with the same marks and
@@ -78,18 +88,18 @@ func Adopt(text string, f Facts, s Settings, l message.Lang) (Packet, bool) {
 		return Packet{}, false
 	}
 	id := PacketID(f.Session, f.Ordinal)
-	room := packetMax - message.Units(wrap(id, "", l))
+	room := packetMax - message.Units(wrap(id, f.header(l), ""))
 	if message.Units(text) > room {
 		// The end holds the next step and the directive.
 		text = message.Cut(text, room/2-1) + "…\n" + tailUTF16(text, room-room/2-1)
 	}
-	return Packet{ID: id, Text: wrap(id, text, l), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}, true
+	return Packet{ID: id, Text: wrap(id, f.header(l), text), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}, true
 }
 
 // wrap marks a text as a note by a machine. A model must be able to tell it from
 // its user's words, and our own reader from its agent's.
-func wrap(id, body string, l message.Lang) string {
-	return packetOpen + ` id="` + id + "\">\n" + message.PacketHeader.In(l) + "\n\n" + body + "\n" + packetClose
+func wrap(id, header, body string) string {
+	return packetOpen + ` id="` + id + "\">\n" + header + "\n\n" + body + "\n" + packetClose
 }
 
 // dropPackets removes packets that an agent repeats.
@@ -204,11 +214,11 @@ func (w *packetWriter) list(title message.Text, items []string) {
 	}
 }
 
-// render lays the sections out within the bound. Where there is not room for
+// render lays the sections out within the room. Where there is not room for
 // all, each gets the same share and what short ones leave goes to the long ones.
-func (w *packetWriter) render(id string, most int) string {
+func (w *packetWriter) render(room int) string {
 	directive := message.PacketDirective.In(w.lang)
-	room := most - message.Units(wrap(id, directive, w.lang))
+	room -= message.Units(directive)
 	want := make([]int, len(w.sections))
 	for i, s := range w.sections {
 		room -= message.Units("## " + s.title + "\n" + "\n\n")

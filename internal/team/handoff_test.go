@@ -622,6 +622,9 @@ func TestWork(t *testing.T) {
 	if err != nil || st.WorkflowType != "quick" || !strings.Contains(w.Packet, "parser") || w.Folder != dir || w.Machine != "alpha" {
 		t.Errorf("%+v %v", w, err)
 	}
+	if strings.Contains(w.Packet, "compacted") || strings.Contains(w.Packet, "壓縮") {
+		t.Errorf("nothing was compacted:\n%s", w.Packet)
+	}
 	if all := fmt.Sprint(w.Packet, string(w.Workflow), string(w.Memory)); strings.Contains(all, planted) {
 		t.Errorf("a secret left: %s", all)
 	}

@@ -98,7 +98,9 @@ func packetNow(s *store.Session, set compact.Settings, lang message.Lang, now ti
 	if mem.Thread.Empty() && len(next) == 0 {
 		return ""
 	}
-	return compact.Write(mem.Thread.Facts(s.ID()+"/moved", mem.Compactions+1, now, next...), set, lang).Text
+	facts := mem.Thread.Facts(s.ID()+"/moved", mem.Compactions+1, now, next...)
+	facts.Moved = true
+	return compact.Write(facts, set, lang).Text
 }
 
 // Work asks where a session stands, by its id or the beginning of one; machine ""
