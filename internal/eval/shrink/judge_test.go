@@ -211,11 +211,17 @@ func runBytes(s string, runes int) int {
 }
 
 // denials counts the denied sentences of which most words are still there, and
-// those of them whose denial is gone.
+// those of them whose denial is gone. What stands word for word in the text is
+// itself, however many words it shares with another.
 func denials(text, result string) (kept, lost int) {
+	own := map[string]bool{}
+	for _, s := range sentences(text) {
+		own[strings.TrimSpace(s)] = true
+	}
 	var outs []map[string]bool
 	var denied []bool
-	for _, s := range sentences(result) {
+	results := sentences(result)
+	for _, s := range results {
 		set := map[string]bool{}
 		for _, w := range words(s) {
 			set[w] = true
@@ -239,7 +245,7 @@ func denials(text, result string) (kept, lost int) {
 				best, at = hit, n
 			}
 		}
-		if at < 0 || best*10 < len(ws)*6 {
+		if at < 0 || best*10 < len(ws)*6 || !denied[at] && own[strings.TrimSpace(results[at])] {
 			continue
 		}
 		kept++
