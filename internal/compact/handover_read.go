@@ -109,6 +109,15 @@ func (r *Record) Add(p *transcript.Piece, off int64) {
 	r.ended = p.Kind
 }
 
+// Rested takes how the turn ended, as the host told it: its file may lag behind.
+func (r *Record) Rested(said string) {
+	if r.ended == transcript.AgentPiece || strings.TrimSpace(said) == "" {
+		return
+	}
+	r.Words = r.Words.Answered(said)
+	r.said, r.ended = said, transcript.AgentPiece
+}
+
 // maxSaidEnd is how much of the agent's last text is kept, in bytes: enough to take
 // the secrets out of what is told of it.
 const maxSaidEnd = 16 << 10

@@ -227,8 +227,10 @@ func changedByCommand(line string) []string {
 			continue
 		}
 		writes := false
+		from, to := 0, 0 // where a program stands among the words
 		switch words[0] {
 		case "sed", "perl":
+			from, to = scriptAt(words)
 			writes = slices.ContainsFunc(words[1:], func(w string) bool {
 				return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "-pi") || w == "--in-place"
 			})
@@ -246,12 +248,37 @@ func changedByCommand(line string) []string {
 				w = target
 			}
 			w = strings.Trim(w, `"'`)
+			if i+1 >= from && i+1 < to {
+				continue
+			}
 			if (writes || redirected) && w != "" && w[0] != '-' && !strings.ContainsAny(w, "*$(){},=") && !strings.HasPrefix(w, "/dev/") && pathLike(w) {
 				files = append(files, w)
 			}
 		}
 	}
 	return files
+}
+
+// scriptAt is where the program of sed or perl stands among the words of its line,
+// which are cut at blanks, quoted or not.
+func scriptAt(words []string) (from, to int) {
+	from = 1 + slices.IndexFunc(words[1:], func(w string) bool { return w[0] != '-' })
+	for i, w := range words[1:] {
+		if strings.HasPrefix(w, "-") && strings.HasSuffix(w, "e") || w == "--expression" {
+			from = i + 2
+			break
+		}
+	}
+	if from == 0 || from >= len(words) {
+		return 0, 0
+	}
+	to = from + 1
+	if q := words[from][0]; q == '\'' || q == '"' {
+		for w := words[from][1:]; to < len(words) && (w == "" || w[len(w)-1] != q); to++ {
+			w = words[to]
+		}
+	}
+	return from, to
 }
 
 // commands are the lines of the section: what works here, what failed and why.

@@ -46,6 +46,9 @@ func (c *call) past(k *session.Compaction) session.Past {
 // handover is what a hand-over is written from, beside the slice and its summary.
 func (c *call) handover(tx *session.Tx, k *session.Compaction, past session.Past) compact.Handover {
 	id := c.packetSession()
+	if t := &tx.Memory.Thread; tx.Memory.Threads.Resting {
+		past.Record.Rested(t.State.Slice.Last)
+	}
 	h := compact.Handover{
 		ID: compact.PacketID(id, k.N), Session: c.sess.ID(), Room: c.host.Room, Lang: c.lang,
 		Work: tx.Memory.Thread.Work(past.Record, c.nextSteps(tx, c.openTasks(tx))...),
