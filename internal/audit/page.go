@@ -110,14 +110,7 @@ func (p *page) pair(name message.Text, text string) {
 
 func (p *page) head(r *Report) {
 	t := &r.Totals
-	from, to := "", ""
-	for i := range r.Sessions {
-		s := &r.Sessions[i]
-		if s.Start != "" && (from == "" || s.Start < from) {
-			from = s.Start
-		}
-		to = max(to, s.End)
-	}
+	from, to := r.span()
 	day := func(s string) string { return s[:min(10, len(s))] }
 	p.put("<p>", esc(message.AuditHead.Format(p.l, message.Thousands(t.Sessions), message.Thousands(r.Files), message.Bytes(r.Bytes), day(from), day(to))), "</p>\n")
 	for _, line := range r.Short(p.l) {

@@ -36,16 +36,21 @@ func (r *Report) Print(t *terminal.Terminal, short func(path string) string, all
 	printer{t, r, short, all}.print()
 }
 
-func (p printer) print() {
-	t := &p.Totals
-	first, last := "", ""
-	for i := range p.Sessions {
-		s := &p.Sessions[i]
+// span is from when to when the sessions lasted, as their files write it.
+func (r *Report) span() (first, last string) {
+	for i := range r.Sessions {
+		s := &r.Sessions[i]
 		if s.Start != "" && (first == "" || s.Start < first) {
 			first = s.Start
 		}
 		last = max(last, s.End)
 	}
+	return first, last
+}
+
+func (p printer) print() {
+	t := &p.Totals
+	first, last := p.span()
 	p.Tell(message.AuditHead, message.Thousands(t.Sessions), message.Thousands(p.Files), message.Bytes(p.Bytes), p.day(first), p.day(last))
 	for _, line := range p.Short(p.Lang) {
 		p.Prose(p.Stdout, line)
