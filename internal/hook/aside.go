@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -123,7 +124,8 @@ func (c *call) starts(g session.Glance) (host.CommandStarted, bool) {
 func (c *call) announce(o shellcmd.Observation) {
 	var list []store.Commit
 	for _, a := range shellcmd.Asks(o) {
-		list = append(list, store.Commit{Session: c.sess.ID(), GitDir: a.GitDir, Subject: a.Subject, At: c.now})
+		subject, _ := redact.Text(a.Subject)
+		list = append(list, store.Commit{Session: c.sess.ID(), GitDir: a.GitDir, Subject: subject, At: c.now})
 	}
 	if len(list) == 0 {
 		return
@@ -138,6 +140,7 @@ const announced = 10 * time.Minute
 
 // taken reports whether another session has announced a commit.
 func (c *call) taken(gitDir, subject string, at time.Time) bool {
+	subject, _ = redact.Text(subject) // as it was announced
 	return slices.ContainsFunc(c.home.Announced(gitDir), func(a store.Commit) bool {
 		// Git's clock has whole seconds.
 		return a.Session != c.sess.ID() && strings.Contains(subject, a.Subject) && a.At.Before(at.Add(time.Second)) && at.Sub(a.At) < announced

@@ -1,7 +1,10 @@
 package hook
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -251,6 +254,18 @@ func TestNewest_Row7_AnnouncedCommit(t *testing.T) {
 				t.Errorf("%v, want %d", th.State.Slice.Commits, c.want)
 			}
 		})
+	}
+}
+
+// What is announced is stored, so it holds no secret.
+func TestAnnouncedHoldsNoSecret(t *testing.T) {
+	t.Parallel()
+	p := newAsideTurn(t)
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	p.hook("pre-tool-use", `"tool_name":"Bash","tool_use_id":"x1","tool_input":{"command":"git commit -qm 'use `+secret+`'"}`)
+	data, err := os.ReadFile(filepath.Join(p.dir, ".overtone", "commits.jsonl"))
+	if err != nil || bytes.Contains(data, []byte(secret)) || !bytes.Contains(data, []byte("use ")) {
+		t.Errorf("announced %q, %v", data, err)
 	}
 }
 
