@@ -126,7 +126,7 @@ func analyse(list []traced, o Options) *Report {
 	for i := range r.Sessions {
 		r.Totals.Cache.add(r.Sessions[i].Cache)
 	}
-	byTokens := func(x, y Bucket) int { return cmp.Compare(y.Tokens.Total(), x.Tokens.Total()) }
+	byTokens := func(x, y Bucket) int { return cmp.Compare(y.Tokens.total(), x.Tokens.total()) }
 	r.Days = a.days.list(func(x, y Bucket) int { return strings.Compare(x.Name, y.Name) })
 	r.Projects, r.Models = a.projects.list(byTokens), a.models.list(byTokens)
 	compactions := r.Totals.Compactions
@@ -375,17 +375,17 @@ func (a *analysis) compaction(t *traced, i int) Compaction {
 	}
 	before, first := mainBefore(t.requests, e.At), mainAfter(t.requests, e.At)
 	if before != nil && c.Before == 0 {
-		c.Before = before.tokens.Context() + before.tokens.Output
+		c.Before = before.tokens.context() + before.tokens.Output
 	}
 	if first != nil {
 		if c.After == 0 {
-			c.After = first.tokens.Context()
+			c.After = first.tokens.context()
 		}
 		end := len(t.requests)
 		if i+1 < len(t.Compacted) {
 			end = t.Compacted[i+1].At
 		}
-		p := repay(prices().ratios(t.Models[first.model]), int64(e.Summary/charsPerToken), first.tokens, c.Before, first.tokens.Context())
+		p := repay(prices().ratios(t.Models[first.model]), int64(e.Summary/charsPerToken), first.tokens, c.Before, first.tokens.context())
 		for j := e.At; j < end; j++ {
 			if !t.requests[j].side {
 				p.Followed++
@@ -422,7 +422,7 @@ func sizesAfter(t *trace) []float64 {
 	var out []float64
 	for i := range t.Compacted {
 		if r := mainAfter(t.requests, t.Compacted[i].At); r != nil {
-			out = append(out, float64(r.tokens.Context()))
+			out = append(out, float64(r.tokens.context()))
 		}
 	}
 	return out
@@ -456,7 +456,7 @@ func contextOf(t *trace, from int64) ([]Point, int64) {
 		if r.side || r.time < from {
 			continue
 		}
-		n := r.tokens.Context() + r.tokens.Output
+		n := r.tokens.context() + r.tokens.Output
 		all = append(all, Point{r.time, n})
 		peak = max(peak, n)
 	}

@@ -280,8 +280,8 @@ func TestKnownAnswers(t *testing.T) {
 	tot := r.Totals
 	equal(t, "totals", []int{tot.Sessions, tot.Requests, tot.Compactions, tot.Auto, tot.Manual, tot.Failed, tot.MidWork, tot.AtBoundary, tot.WaitKnown}, []int{3, 12, 2, 1, 0, 1, 2, 2, 2})
 	equal(t, "wait", tot.WaitMS, int64(62_000))
-	equal(t, "total tokens", tot.Tokens.Total(), s.Tokens.Total()+fork.Tokens.Total()+x.Tokens.Total())
-	equal(t, "unpriced", tot.Unpriced, fork.Tokens.Total()+x.Tokens.Total())
+	equal(t, "total tokens", tot.Tokens.total(), s.Tokens.total()+fork.Tokens.total()+x.Tokens.total())
+	equal(t, "unpriced", tot.Unpriced, fork.Tokens.total()+x.Tokens.total())
 	equal(t, "lost", []Kept{tot.Lost.Names, tot.Lost.Commands}, []Kept{{4, 2, 4}, {1, 0, 1}})
 	// By the policy the first session is compacted at its commit, and again never;
 	// Codex's window is full within a turn, where nobody can act.

@@ -44,7 +44,7 @@ func (t *priceTable) of(model string) *price { return t.Tiers[t.Models[host.Mode
 
 // usd is what a request costs.
 func (p *price) usd(t Tokens) float64 {
-	if p.Long != nil && t.Context() > p.Above {
+	if p.Long != nil && t.context() > p.Above {
 		p = p.Long
 	}
 	five := t.CacheWrite - t.CacheHour
@@ -98,10 +98,10 @@ func expired(before, now *request) (int64, bool) {
 	if before.tokens.CacheHour > 0 {
 		life = oneHour
 	}
-	had := before.tokens.Context()
+	had := before.tokens.context()
 	if before.time == 0 || now.time-before.time <= life || now.tokens.CacheRead*2 >= had || now.tokens.CacheWrite == 0 {
 		return 0, false
 	}
-	grown := max(0, now.tokens.Context()-had)
+	grown := max(0, now.tokens.context()-had)
 	return max(0, now.tokens.CacheWrite-grown), true
 }

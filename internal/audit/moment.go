@@ -49,7 +49,7 @@ func Now(ctx context.Context, file transcript.File, set compact.Settings, known 
 		e := &t.Compacted[i]
 		k := compact.Compaction{At: time.UnixMilli(e.Time), Before: e.Pre, After: -1, Foreign: true}
 		if r := mainAfter(t.requests, e.At); r != nil {
-			k.After = r.tokens.Context()
+			k.After = r.tokens.context()
 		}
 		m.Compactions = append(m.Compactions, k)
 		if i == len(t.Compacted)-1 && mainAfter(t.requests, e.At) == nil {
@@ -60,7 +60,7 @@ func Now(ctx context.Context, file transcript.File, set compact.Settings, known 
 	if last == nil {
 		return m, nil
 	}
-	m.Context = last.tokens.Context() + last.tokens.Output
+	m.Context = last.tokens.context() + last.tokens.Output
 	m.Last = time.UnixMilli(last.time)
 	// A host that does not tell what it writes does not tell for how long either.
 	if wrote, hour := lastWrite(t); wrote {
@@ -91,7 +91,7 @@ func repaidNow(t *trace, last *request, used int64) float64 {
 	for i := range t.Compacted {
 		e := &t.Compacted[i]
 		if r := mainAfter(t.requests, e.At); r != nil {
-			after, readAgain = append(after, float64(r.tokens.Context())), append(readAgain, float64(r.tokens.CacheRead))
+			after, readAgain = append(after, float64(r.tokens.context())), append(readAgain, float64(r.tokens.CacheRead))
 		}
 		if e.Summary > 0 {
 			summary = append(summary, float64(e.Summary)/charsPerToken)

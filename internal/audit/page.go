@@ -113,16 +113,16 @@ func (p *page) head(r *Report) {
 	from, to := r.span()
 	day := func(s string) string { return s[:min(10, len(s))] }
 	p.put("<p>", esc(message.AuditHead.Format(p.l, message.Thousands(t.Sessions), message.Thousands(r.Files), message.Bytes(r.Bytes), day(from), day(to))), "</p>\n")
-	for _, line := range r.Short(p.l) {
+	for _, line := range r.shortLines(p.l) {
 		p.put(`<p class="short">`, esc(line), "</p>\n")
 	}
 	p.put("<dl>\n")
-	p.pair(message.AuditTokens, message.AuditTokensOf.Format(p.l, thousands(t.Tokens.Total()), thousands(t.Tokens.Input), thousands(t.Tokens.Output), thousands(t.Tokens.CacheWrite), thousands(t.Tokens.CacheRead)))
+	p.pair(message.AuditTokens, message.AuditTokensOf.Format(p.l, thousands(t.Tokens.total()), thousands(t.Tokens.Input), thousands(t.Tokens.Output), thousands(t.Tokens.CacheWrite), thousands(t.Tokens.CacheRead)))
 	usd, known := 0.0, false
 	for _, m := range r.Models {
 		if m.USD != nil {
 			usd += *m.USD
-			known = known || m.Tokens.Total() > 0
+			known = known || m.Tokens.total() > 0
 		}
 	}
 	text := message.AuditUnknown.In(p.l)
@@ -209,13 +209,13 @@ func (p *page) whatIf(r *Report) {
 		return
 	}
 	p.title(message.AuditWhatIf)
-	rows := r.WhatIfTable(p.l)
+	rows := r.whatIfTable(p.l)
 	head := make([]message.Text, len(rows[0]))
 	for i, h := range rows[0] {
 		head[i] = message.Text{ZH: h, EN: h}
 	}
 	p.table(head, rows[1:])
-	p.put(`<p class="dim">`, esc(message.AuditWhatIfNote.Format(p.l, r.Policy.From())), "</p>\n")
+	p.put(`<p class="dim">`, esc(message.AuditWhatIfNote.Format(p.l, r.Policy.from())), "</p>\n")
 	if w.Unknown > 0 {
 		p.put(`<p class="dim">`, esc(message.AuditWindowUnk.Format(p.l, w.Unknown)), "</p>\n")
 	}
@@ -236,7 +236,7 @@ func (p *page) days(r *Report) {
 	p.title(message.AuditByDay)
 	top := int64(1)
 	for _, d := range days {
-		top = max(top, d.Tokens.Total())
+		top = max(top, d.Tokens.total())
 	}
 	p.put(`<p class="key dim">`)
 	for _, k := range []struct {
@@ -252,7 +252,7 @@ func (p *page) days(r *Report) {
 	for i, d := range days {
 		x := chartLeft + float64(i)*width
 		y := float64(chartHeight - chartBottom)
-		p.put("<g><title>", esc(fmt.Sprintf("%s: %s", d.Name, thousands(d.Tokens.Total()))), "</title>")
+		p.put("<g><title>", esc(fmt.Sprintf("%s: %s", d.Name, thousands(d.Tokens.total()))), "</title>")
 		for _, part := range []struct {
 			class string
 			n     int64

@@ -52,11 +52,11 @@ func (p printer) print() {
 	t := &p.Totals
 	first, last := p.span()
 	p.Tell(message.AuditHead, message.Thousands(t.Sessions), message.Thousands(p.Files), message.Bytes(p.Bytes), p.day(first), p.day(last))
-	for _, line := range p.Short(p.Lang) {
+	for _, line := range p.shortLines(p.Lang) {
 		p.Prose(p.Stdout, line)
 	}
 	p.Pairs(p.Stdout, [][]string{
-		{p.In(message.AuditTokens), p.Format(message.AuditTokensOf, message.Rounded(t.Tokens.Total()), message.Rounded(t.Tokens.Input), message.Rounded(t.Tokens.Output), message.Rounded(t.Tokens.CacheWrite), message.Rounded(t.Tokens.CacheRead))},
+		{p.In(message.AuditTokens), p.Format(message.AuditTokensOf, message.Rounded(t.Tokens.total()), message.Rounded(t.Tokens.Input), message.Rounded(t.Tokens.Output), message.Rounded(t.Tokens.CacheWrite), message.Rounded(t.Tokens.CacheRead))},
 		{p.In(message.AuditCost), p.cost()},
 	})
 	if len(p.Failed) > 0 {
@@ -86,7 +86,7 @@ func (p printer) cost() string {
 	for _, m := range p.Models {
 		if m.USD != nil {
 			usd += *m.USD
-			known = known || m.Tokens.Total() > 0
+			known = known || m.Tokens.total() > 0
 		}
 	}
 	text := p.In(message.AuditUnknown)
@@ -146,8 +146,8 @@ func (p printer) whatIf() {
 	if p.Policy.File != "" {
 		p.Tell(message.AuditWhatIfFile, p.Policy.File)
 	}
-	p.Table(p.Stdout, p.WhatIfTable(p.Lang))
-	p.Tell(message.AuditWhatIfNote, p.Policy.From())
+	p.Table(p.Stdout, p.whatIfTable(p.Lang))
+	p.Tell(message.AuditWhatIfNote, p.Policy.from())
 	if t.WhatIf.Unknown > 0 {
 		p.Tell(message.AuditWindowUnk, t.WhatIf.Unknown)
 	}

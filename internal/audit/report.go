@@ -54,11 +54,11 @@ type Tokens struct {
 	CacheRead  int64 `json:"cacheRead"`
 }
 
-// Total is all of them.
-func (t Tokens) Total() int64 { return t.Input + t.Output + t.CacheWrite + t.CacheRead }
+// total is all of them.
+func (t Tokens) total() int64 { return t.Input + t.Output + t.CacheWrite + t.CacheRead }
 
-// Context is what a request sent: all but the answer.
-func (t Tokens) Context() int64 { return t.Input + t.CacheWrite + t.CacheRead }
+// context is what a request sent: all but the answer.
+func (t Tokens) context() int64 { return t.Input + t.CacheWrite + t.CacheRead }
 
 func (t *Tokens) add(o Tokens) {
 	t.Input += o.Input
@@ -84,7 +84,7 @@ func (s *Spent) spend(t Tokens, p *price) {
 	s.Tokens.add(t)
 	switch {
 	case p == nil:
-		s.Unpriced += t.Total()
+		s.Unpriced += t.total()
 		s.USD = nil
 	case s.Unpriced > 0:
 	case s.USD == nil:
@@ -338,8 +338,8 @@ func (w *WhatIf) add(o WhatIf) {
 	w.Unknown += o.Unknown
 }
 
-// Short is the report in a few sentences: what compactions did to the work.
-func (r *Report) Short(l message.Lang) []string {
+// shortLines is the report in a few sentences: what compactions did to the work.
+func (r *Report) shortLines(l message.Lang) []string {
 	t := &r.Totals
 	if t.Compactions == 0 {
 		return nil

@@ -204,7 +204,7 @@ func (t *tracer) request(s *transcript.Step) {
 		t.Window = s.Usage.Window
 	}
 	u := Tokens{Input: s.Usage.Input, Output: s.Usage.Output, CacheWrite: s.Usage.CacheCreation, CacheHour: s.Hour, CacheRead: s.Usage.CacheRead}
-	if u.Total() == 0 {
+	if u.total() == 0 {
 		if n := len(t.Compacted); s.Post > 0 && n > 0 && t.Compacted[n-1].Post == 0 {
 			t.Compacted[n-1].Post = s.Post
 		}

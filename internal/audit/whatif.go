@@ -106,7 +106,7 @@ func play(t *trace, r rules) player {
 		p.weigh()
 		p.late.fill(p.clock)
 		p.clock = r.time
-		used := r.tokens.Context() + r.tokens.Output
+		used := r.tokens.context() + r.tokens.Output
 		switch {
 		case recorded == 0:
 			p.used, p.late.used = used, used
@@ -229,9 +229,9 @@ func (l *late) fill(clock int64) {
 	l.last = nil
 }
 
-// WhatIfTable is the comparison, with a row of headings: what happened, what the
+// whatIfTable is the comparison, with a row of headings: what happened, what the
 // policy would have done, and as late as possible.
-func (r *Report) WhatIfTable(l message.Lang) [][]string {
+func (r *Report) whatIfTable(l message.Lang) [][]string {
 	w := &r.Totals.WhatIf
 	n := strconv.Itoa
 	mean := func(sum int64) string {
@@ -250,8 +250,8 @@ func (r *Report) WhatIfTable(l message.Lang) [][]string {
 	}
 }
 
-// From is where the policy's tiers begin.
-func (p *Policy) From() string { return strconv.FormatFloat(p.Early, 'g', -1, 64) + " %" }
+// from is where the policy's tiers begin.
+func (p *Policy) from() string { return strconv.FormatFloat(p.Early, 'g', -1, 64) + " %" }
 
 // since leaves out what was planned for before.
 func since(list []Planned, from int64) []Planned {
@@ -274,7 +274,7 @@ func (w *WhatIf) compare(t *trace, p *player) {
 	for i := range t.requests {
 		if r := &t.requests[i]; !r.side {
 			w.Requests++
-			w.Sent += r.tokens.Context() + r.tokens.Output
+			w.Sent += r.tokens.context() + r.tokens.Output
 		}
 	}
 	w.PolicySent, w.LateSent = p.sent, p.late.sent
@@ -313,7 +313,7 @@ func windowOf(t *trace, known func(model string) int64) int64 {
 		if r.side {
 			continue
 		}
-		peak = max(peak, r.tokens.Context())
+		peak = max(peak, r.tokens.context())
 	}
 	for _, m := range t.Models {
 		if t.Window > 0 {

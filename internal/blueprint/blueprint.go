@@ -56,8 +56,8 @@ type File struct {
 // maxFile bounds a workflow's file.
 const maxFile = 64 << 10
 
-// Suffix is how the files are called.
-const Suffix = ".yaml"
+// suffix is how the files are called.
+const suffix = ".yaml"
 
 // Library is where workflows are looked for.
 type Library struct {
@@ -65,8 +65,8 @@ type Library struct {
 	Home string // Overtone's folder
 }
 
-// Folder is where a project, or a home, keeps its workflows.
-func Folder(root string, home bool) string {
+// folder is where a project, or a home, keeps its workflows.
+func folder(root string, home bool) string {
 	if home {
 		return filepath.Join(root, "workflows")
 	}
@@ -79,7 +79,7 @@ func (l Library) Project() string {
 	dir := filepath.Clean(l.Dir)
 	root := ""
 	for range 64 {
-		if info, err := os.Stat(Folder(dir, false)); err == nil && info.IsDir() && Folder(dir, false) != Folder(l.Home, true) {
+		if info, err := os.Stat(folder(dir, false)); err == nil && info.IsDir() && folder(dir, false) != folder(l.Home, true) {
 			return dir
 		}
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -102,10 +102,10 @@ func (l Library) Project() string {
 func (l Library) folders() []string {
 	var list []string
 	if l.Dir != "" {
-		list = append(list, Folder(l.Project(), false))
+		list = append(list, folder(l.Project(), false))
 	}
 	if l.Home != "" {
-		list = append(list, Folder(l.Home, true))
+		list = append(list, folder(l.Home, true))
 	}
 	return slices.Compact(list)
 }
@@ -113,15 +113,15 @@ func (l Library) folders() []string {
 // Find reads the workflow of a name. It is not there if ok is false; with problems,
 // it is there and cannot be run.
 func (l Library) Find(name string) (f File, problems []Problem, ok bool) {
-	if data, err := fs.ReadFile(builtin, "builtin/"+name+Suffix); err == nil {
-		f, problems = Parse(name, "", data)
+	if data, err := fs.ReadFile(builtin, "builtin/"+name+suffix); err == nil {
+		f, problems = parse(name, "", data)
 		return f, problems, true
 	}
 	if !workflow.ValidName(name) {
 		return f, nil, false
 	}
 	for _, dir := range l.folders() {
-		path := filepath.Join(dir, name+Suffix)
+		path := filepath.Join(dir, name+suffix)
 		data, err := config.ReadFile(path, maxFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -129,7 +129,7 @@ func (l Library) Find(name string) (f File, problems []Problem, ok bool) {
 		if err != nil {
 			return File{Name: name, Path: path}, []Problem{{File: path, Text: message.Because(message.Verbatim, err.Error())}}, true
 		}
-		f, problems = Parse(name, path, data)
+		f, problems = parse(name, path, data)
 		return f, problems, true
 	}
 	return f, nil, false
@@ -157,13 +157,13 @@ func (l Library) Own() []Entry {
 	var list []Entry
 	for _, dir := range l.folders() {
 		for _, name := range names(dir) {
-			path := filepath.Join(dir, name+Suffix)
+			path := filepath.Join(dir, name+suffix)
 			e := Entry{File: File{Name: name, Path: path}}
 			data, err := config.ReadFile(path, maxFile)
 			if err != nil {
 				e.Problems = []Problem{{File: path, Text: message.Because(message.Verbatim, err.Error())}}
 			} else {
-				e.File, e.Problems = Parse(name, path, data)
+				e.File, e.Problems = parse(name, path, data)
 			}
 			e.Hidden = slices.ContainsFunc(list, func(o Entry) bool { return o.Name == name })
 			list = append(list, e)
@@ -190,7 +190,7 @@ func names(dir string) []string {
 	entries, _ := os.ReadDir(dir) // a missing folder has none
 	var list []string
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), Suffix); ok && !e.IsDir() {
+		if name, ok := strings.CutSuffix(e.Name(), suffix); ok && !e.IsDir() {
 			list = append(list, name)
 		}
 	}
@@ -203,7 +203,7 @@ func (l Library) Plan(f File) *workflow.Plan {
 	if f.Path == "" {
 		return p
 	}
-	p.Origin = &workflow.Origin{Path: f.Path, Hash: Hash(f.Source), Root: l.Project()}
+	p.Origin = &workflow.Origin{Path: f.Path, Hash: hash(f.Source), Root: l.Project()}
 	if slices.ContainsFunc(f.Stages, func(d workflow.Draft) bool { return len(d.Spec.When) > 0 }) {
 		if head, err := shellcmd.ReadHead(p.Origin.Root); err == nil {
 			p.Origin.Commit = head.Hash
@@ -217,8 +217,8 @@ func (f File) Runs() bool {
 	return slices.ContainsFunc(f.Stages, func(d workflow.Draft) bool { return d.Spec.Run != "" })
 }
 
-// Hash names the content of a file.
-func Hash(data []byte) string {
+// hash names the content of a file.
+func hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -28,10 +28,10 @@ func TestBuiltin(t *testing.T) {
 	if err != nil || len(files) != len(builtinNames) {
 		t.Fatalf("%d files, %d names, %v", len(files), len(builtinNames), err)
 	}
-	agents := Agents(nil)
+	agents := agents(nil)
 	for _, name := range builtinNames {
 		f, problems, ok := Library{}.Find(name)
-		if !ok || len(Check(f, problems, "", agents)) > 0 {
+		if !ok || len(check(f, problems, "", agents)) > 0 {
 			t.Errorf("%s: %v %v", name, ok, problems)
 			continue
 		}
@@ -111,7 +111,7 @@ func TestProblems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, problems := Parse("mine", "f.yaml", []byte(row.yaml))
+			_, problems := parse("mine", "f.yaml", []byte(row.yaml))
 			var got []string
 			for _, p := range problems {
 				text := p.In(message.EN)
@@ -128,7 +128,7 @@ func TestProblems(t *testing.T) {
 			}
 		})
 	}
-	if _, problems := Parse("quick", "quick.yaml", []byte("stages: [DEV]")); len(problems) != 1 || problems[0].Text.Text != message.FlawShadow {
+	if _, problems := parse("quick", "quick.yaml", []byte("stages: [DEV]")); len(problems) != 1 || problems[0].Text.Text != message.FlawShadow {
 		t.Errorf("a built-in name: %v", problems)
 	}
 }
@@ -196,7 +196,7 @@ func TestTrustAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 12 {
 		wg.Go(func() {
-			f, _ := Parse("mine", fmt.Sprintf("/p%d/mine.yaml", i), []byte("stages:\n  - {stage: CHECK, run: make, on_fail: none}"))
+			f, _ := parse("mine", fmt.Sprintf("/p%d/mine.yaml", i), []byte("stages:\n  - {stage: CHECK, run: make, on_fail: none}"))
 			if err := Trust(home, f, time.Now()); err != nil {
 				t.Error(err)
 			}
@@ -220,7 +220,7 @@ func TestEncode(t *testing.T) {
 		{Key: "READ", After: []string{"DEV"}, Retries: -1, Barrier: "checks", Spec: workflow.Spec{Agent: "true", Judges: true, When: []string{"**/*.go", "!vendor"}}},
 		{Key: "DOCS", Retries: -1, After: []string{}},
 	}
-	f, problems := Parse("mine", "f.yaml", Encode(message.Text{ZH: "我", EN: "mine"}, "what: it is", stages))
+	f, problems := parse("mine", "f.yaml", Encode(message.Text{ZH: "我", EN: "mine"}, "what: it is", stages))
 	if len(problems) > 0 {
 		t.Fatal(problems[0].In(message.EN))
 	}
@@ -269,7 +269,7 @@ func TestSchema(t *testing.T) {
 	}
 	key := regexp.MustCompile(s.Defs["key"].Pattern)
 	for name, ok := range map[string]bool{"DEV": true, "TEST:write": true, "dev": false, "A B": false, "A:": false} {
-		_, problems := Parse("mine", "f.yaml", Encode(message.Text{}, "", []workflow.Draft{{Key: name, Retries: -1, OnFail: "none", Spec: workflow.Spec{Agent: "Explore"}}}))
+		_, problems := parse("mine", "f.yaml", Encode(message.Text{}, "", []workflow.Draft{{Key: name, Retries: -1, OnFail: "none", Spec: workflow.Spec{Agent: "Explore"}}}))
 		if key.MatchString(name) != ok || (len(problems) == 0) != ok {
 			t.Errorf("%q: schema %v, reader %v", name, key.MatchString(name), problems)
 		}
@@ -278,12 +278,12 @@ func TestSchema(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, name := range builtinNames {
-		data, _ := builtin.ReadFile("builtin/" + name + Suffix)
+		data, _ := builtin.ReadFile("builtin/" + name + suffix)
 		f.Add(data)
 	}
 	f.Add([]byte("stages:\n  - stage: A\n    agent: x\n    after: [B]\n  - {stage: B, run: 'x', when: {paths: a}, barrier: q}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file, problems := Parse("mine", "f.yaml", data)
+		file, problems := parse("mine", "f.yaml", data)
 		if len(problems) > 0 {
 			if problems[0].In(message.EN) == "" {
 				t.Error("a problem without a text")
@@ -314,12 +314,12 @@ func BenchmarkStart(b *testing.B) {
 	for _, row := range []struct{ name, text string }{{"usual", usual}, {"48_stages", large.String()}} {
 		b.Run(row.name, func(b *testing.B) {
 			dir := b.TempDir()
-			folder := Folder(dir, false)
+			folder := folder(dir, false)
 			if err := os.MkdirAll(folder, 0o700); err != nil {
 				b.Fatal(err)
 			}
 			for _, name := range []string{"mine", "other", "third"} {
-				if err := os.WriteFile(filepath.Join(folder, name+Suffix), []byte(row.text), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(folder, name+suffix), []byte(row.text), 0o600); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -18,10 +18,10 @@ import (
 // hostAgents are the agent types that hosts bring along.
 var hostAgents = []string{"general-purpose", "Explore", "Plan", "claude", "default", "worker", "explorer"}
 
-// Agents are the agent types that a workflow may name here: ours, the hosts' own,
+// agents are the agent types that a workflow may name here: ours, the hosts' own,
 // and those in the folders of the project and the user. A name with a plugin's in
 // front cannot be checked, and passes.
-func Agents(folders []string) []string {
+func agents(folders []string) []string {
 	var list []string
 	for _, s := range workflow.Stages() {
 		list = append(list, workflow.AgentPrefix+s.Agent)
@@ -64,9 +64,9 @@ func agentName(path, usual string) string {
 	return usual
 }
 
-// Check finds what is wrong with a file in its place, beside what is wrong with it
+// check finds what is wrong with a file in its place, beside what is wrong with it
 // anywhere: agents that are not there, files that are not there.
-func Check(f File, problems []Problem, root string, agents []string) []Problem {
+func check(f File, problems []Problem, root string, agents []string) []Problem {
 	for i, s := range f.Stages {
 		at := func(field string) int {
 			if n, ok := f.lines[i][field]; ok {
@@ -120,7 +120,7 @@ func (l Library) Meant(arg string) ([]Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, problems := Parse(strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg)), path, data)
+		f, problems := parse(strings.TrimSuffix(filepath.Base(arg), filepath.Ext(arg)), path, data)
 		return []Entry{{File: f, Problems: problems}}, nil
 	}
 	if f, problems, ok := l.Find(arg); ok {
@@ -146,14 +146,14 @@ func (l Library) Check(t *terminal.Terminal, entries []Entry, folders []string) 
 		Checked  []string  `json:"checked"`
 		Problems []problem `json:"problems"`
 	}{1, []string{}, []problem{}}
-	root, agents := l.Project(), Agents(folders)
+	root, agents := l.Project(), agents(folders)
 	for _, e := range entries {
 		name := e.Path
 		if name == "" {
 			name = e.Name
 		}
 		out.Checked = append(out.Checked, name)
-		for _, p := range Check(e.File, e.Problems, root, agents) {
+		for _, p := range check(e.File, e.Problems, root, agents) {
 			out.Problems = append(out.Problems, problem{p.File, p.Line, p.Text.In(t.Lang), p.Hint.In(t.Lang)})
 			if !t.JSON {
 				p.File = l.seen(p.File)
@@ -174,7 +174,7 @@ func (l Library) Check(t *terminal.Terminal, entries []Entry, folders []string) 
 		return message.Fail(message.CheckFound, len(out.Problems), len(out.Checked))
 	case t.JSON:
 	case len(out.Checked) == 0:
-		t.Say(message.CheckNone, l.seen(Folder(root, false)))
+		t.Say(message.CheckNone, l.seen(folder(root, false)))
 	default:
 		t.Say(message.CheckFine, len(out.Checked))
 	}

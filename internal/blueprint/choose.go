@@ -33,7 +33,7 @@ func (l Library) Named(name, custom string, rules workflow.Rules, lang message.L
 			}
 			return File{Name: name, Label: message.Text{ZH: name, EN: name}, Stages: stages, DAG: dag}, nil
 		}
-		f, problems := Parse(name, "", Encode(message.Text{}, "", stages))
+		f, problems := parse(name, "", Encode(message.Text{}, "", stages))
 		return f, broken(problems, lang)
 	}
 	f, problems, ok := l.Find(name)

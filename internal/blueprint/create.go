@@ -32,20 +32,20 @@ func (l Library) Create(t *terminal.Terminal, name, list, label string, runs []s
 	if label != "" {
 		text = message.Text{ZH: label, EN: label}
 	}
-	path := filepath.Join(Folder(l.Project(), false), name+Suffix)
+	path := filepath.Join(folder(l.Project(), false), name+suffix)
 	if home {
-		path = filepath.Join(Folder(l.Home, true), name+Suffix)
+		path = filepath.Join(folder(l.Home, true), name+suffix)
 	}
-	f, problems := Parse(name, path, Encode(text, "", stages))
+	f, problems := parse(name, path, Encode(text, "", stages))
 	// A stage that judges and has nowhere to go back to says so, instead of failing
 	// the check.
 	if len(problems) > 0 {
 		for i := range stages {
-			if stages[i].OnFail == "" && slices.ContainsFunc(problems, func(p Problem) bool { return p.Nowhere(i, f) }) {
+			if stages[i].OnFail == "" && slices.ContainsFunc(problems, func(p Problem) bool { return p.nowhere(i, f) }) {
 				stages[i].OnFail = workflow.Nowhere
 			}
 		}
-		f, problems = Parse(name, path, Encode(text, "", stages))
+		f, problems = parse(name, path, Encode(text, "", stages))
 	}
 	if len(problems) > 0 {
 		p := problems[0]
@@ -70,7 +70,7 @@ func (l Library) Create(t *terminal.Terminal, name, list, label string, runs []s
 		}{1, name, path, f.DAG.Keys()})
 	}
 	t.Say(message.NewWritten, l.seen(path))
-	fmt.Fprint(t.Stdout, Draw(f.DAG, t.Lang))
+	fmt.Fprint(t.Stdout, draw(f.DAG, t.Lang))
 	t.Say(message.NewNext, l.seen(path), name)
 	if f.Runs() {
 		t.Say(message.NewTrust, name)

@@ -34,8 +34,8 @@ func (p Problem) In(lang message.Lang) string {
 	return p.File + ":" + strconv.Itoa(p.Line) + ": " + text
 }
 
-// Nowhere reports whether it is that a FAIL of the i-th stage goes nowhere.
-func (p Problem) Nowhere(i int, f File) bool {
+// nowhere reports whether it is that a FAIL of the i-th stage goes nowhere.
+func (p Problem) nowhere(i int, f File) bool {
 	return p.Text.Text == message.FlawNowhere && i < len(f.lines) && p.Line == f.lines[i]["stage"]
 }
 
@@ -57,9 +57,9 @@ const (
 	maxRetries  = 20
 )
 
-// Parse reads a workflow. path is for the problems, and tells a built-in one from
+// parse reads a workflow. path is for the problems, and tells a built-in one from
 // others.
-func Parse(name, path string, data []byte) (File, []Problem) {
+func parse(name, path string, data []byte) (File, []Problem) {
 	d := decoder{f: File{Name: name, Path: path, Source: data, Label: message.Text{ZH: name, EN: name}}}
 	root, bad := config.ParseYAML(data, path)
 	switch {
@@ -293,23 +293,23 @@ func (d *decoder) agent(key string, m config.Member) string {
 func (d *decoder) command(key string, m config.Member) string {
 	m.Value.Text = strings.ReplaceAll(m.Value.Text, "\r\n", "\n")
 	s := strings.TrimSpace(d.lines(key, m, maxRun))
-	if strings.ContainsFunc(s, Hidden) {
+	if strings.ContainsFunc(s, hidden) {
 		d.want(m.Line, key, message.WantVisible)
 		return ""
 	}
 	return s
 }
 
-// Hidden reports whether a character of a command does not show itself, or changes
+// hidden reports whether a character of a command does not show itself, or changes
 // how others are shown. What joins emoji may stay.
-func Hidden(r rune) bool {
+func hidden(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) && r != 0x200d
 }
 
 // text is one line of text.
 func (d *decoder) text(key string, m config.Member, most int) string {
 	s := d.lines(key, m, most)
-	if strings.ContainsFunc(s, func(r rune) bool { return Hidden(r) || r == '\n' || r == '\t' }) {
+	if strings.ContainsFunc(s, func(r rune) bool { return hidden(r) || r == '\n' || r == '\t' }) {
 		d.want(m.Line, key, message.WantText)
 		return ""
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// Draw is the graph as a person reads it: what runs side by side on one line, from
+// draw is the graph as a person reads it: what runs side by side on one line, from
 // the first to the last.
-func Draw(dag workflow.DAG, lang message.Lang) string {
+func draw(dag workflow.DAG, lang message.Lang) string {
 	var b strings.Builder
 	for i, row := range rows(dag) {
 		if i > 0 {

@@ -58,14 +58,14 @@ func genFile(t *rapid.T) File {
 			}
 			stages, keys = append(stages, s), append(keys, s.Key)
 		}
-		f, problems := Parse("mine", "mine.yaml", Encode(message.Text{}, "", stages))
+		f, problems := parse("mine", "mine.yaml", Encode(message.Text{}, "", stages))
 		if len(problems) > 0 {
 			// Most often a FAIL that goes nowhere, or a barrier of one: set right, the
 			// shape stays.
 			for i := range stages {
 				for _, p := range problems {
 					switch {
-					case p.Nowhere(i, f):
+					case p.nowhere(i, f):
 						stages[i].OnFail = workflow.Nowhere
 					case p.Text.Text == message.FlawAlone:
 						if p.Line == f.lines[i]["barrier"] {
@@ -76,7 +76,7 @@ func genFile(t *rapid.T) File {
 					}
 				}
 			}
-			f, problems = Parse("mine", "mine.yaml", Encode(message.Text{}, "", stages))
+			f, problems = parse("mine", "mine.yaml", Encode(message.Text{}, "", stages))
 		}
 		if len(problems) > 0 {
 			f.Stages = nil

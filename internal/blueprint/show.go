@@ -114,7 +114,7 @@ func (f File) Print(t *terminal.Terminal, s *workflow.State) error {
 	if t.JSON {
 		return t.PrintJSON(out)
 	}
-	fmt.Fprintln(t.Stdout, Draw(s.DAG, t.Lang))
+	fmt.Fprintln(t.Stdout, draw(s.DAG, t.Lang))
 	t.Table(t.Stdout, rows)
 	return nil
 }

@@ -24,8 +24,8 @@ import (
 // when the user read it: who changes it asks again.
 const TrustFile = "trusted.json"
 
-// Trusted is a file that the user has read and lets run its commands.
-type Trusted struct {
+// trusted is a file that the user has read and lets run its commands.
+type trusted struct {
 	Path     string            `json:"path"`
 	Hash     string            `json:"hash"`
 	At       time.Time         `json:"at"`
@@ -34,7 +34,7 @@ type Trusted struct {
 
 type trustList struct {
 	Version int       `json:"version"`
-	Files   []Trusted `json:"files"`
+	Files   []trusted `json:"files"`
 }
 
 func readTrust(home string) (trustList, error) {
@@ -56,18 +56,18 @@ func readTrust(home string) (trustList, error) {
 // before is forgotten.
 func Trust(home string, f File, now time.Time) error {
 	_, err := changeTrust(home, func(list *trustList) bool {
-		list.Files = slices.DeleteFunc(list.Files, func(t Trusted) bool { return t.Path == f.Path })
-		list.Files = append(list.Files, Trusted{f.Path, Hash(f.Source), now.UTC(), f.Commands()})
+		list.Files = slices.DeleteFunc(list.Files, func(t trusted) bool { return t.Path == f.Path })
+		list.Files = append(list.Files, trusted{f.Path, hash(f.Source), now.UTC(), f.commands()})
 		return true
 	})
 	return err
 }
 
-// Distrust forgets a file; it reports whether it was trusted.
-func Distrust(home, path string) (bool, error) {
+// distrust forgets a file; it reports whether it was trusted.
+func distrust(home, path string) (bool, error) {
 	return changeTrust(home, func(list *trustList) bool {
 		n := len(list.Files)
-		list.Files = slices.DeleteFunc(list.Files, func(t Trusted) bool { return t.Path == path })
+		list.Files = slices.DeleteFunc(list.Files, func(t trusted) bool { return t.Path == path })
 		return len(list.Files) < n
 	})
 }
@@ -95,8 +95,8 @@ func changeTrust(home string, f func(*trustList) bool) (bool, error) {
 	return true, store.AtomicWrite(filepath.Join(home, TrustFile), append(data, '\n'), 0o600)
 }
 
-// Commands are the commands of a workflow, by stage.
-func (f File) Commands() map[string]string {
+// commands are the commands of a workflow, by stage.
+func (f File) commands() map[string]string {
 	commands := map[string]string{}
 	for _, k := range f.DAG.Keys() {
 		if run := f.DAG.Spec(k).Run; run != "" {
@@ -135,12 +135,12 @@ func same(text, said string) bool {
 // IsTrusted reports whether the user trusts a file as it is.
 func IsTrusted(home string, f File) bool {
 	list, err := readTrust(home)
-	return err == nil && slices.ContainsFunc(list.Files, func(t Trusted) bool { return t.Path == f.Path && t.Hash == Hash(f.Source) })
+	return err == nil && slices.ContainsFunc(list.Files, func(t trusted) bool { return t.Path == f.Path && t.Hash == hash(f.Source) })
 }
 
 // Revoke takes the trust in a file back.
 func (f File) Revoke(t *terminal.Terminal, root string) error {
-	was, err := Distrust(root, f.Path)
+	was, err := distrust(root, f.Path)
 	if err == nil && !was {
 		err = message.Fail(message.TrustNot, f.Name)
 	}
@@ -191,7 +191,7 @@ func (f File) tellTrust(t *terminal.Terminal, root string, text message.Text, ar
 		File     *string           `json:"file"`
 		Trusted  bool              `json:"trusted"`
 		Commands map[string]string `json:"commands"`
-	}{Schema: 1, Name: f.Name, Trusted: IsTrusted(root, f), Commands: f.Commands()}
+	}{Schema: 1, Name: f.Name, Trusted: IsTrusted(root, f), Commands: f.commands()}
 	if f.Path != "" {
 		out.File = &f.Path
 	}
@@ -202,7 +202,7 @@ func (f File) tellTrust(t *terminal.Terminal, root string, text message.Text, ar
 // reads it.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if Hidden(r) {
+		if hidden(r) {
 			return '\uFFFD'
 		}
 		return r

@@ -92,12 +92,12 @@ func (r *Record) Add(p *transcript.Piece, off int64) {
 		r.result(p)
 	case transcript.UserPiece:
 		text := p.Text()
-		r.Words = r.Words.Hear(text)
+		r.Words = r.Words.hear(text)
 		r.said = ""
 		r.count([]byte(text), false, heard, -1)
 	case transcript.AgentPiece:
 		text := p.Text()
-		r.Words = r.Words.Answered(text)
+		r.Words = r.Words.answered(text)
 		if strings.TrimSpace(text) != "" {
 			r.said = text[max(0, len(text)-maxSaidEnd):]
 		}
@@ -114,7 +114,7 @@ func (r *Record) Rested(said string) {
 	if r.ended == transcript.AgentPiece || strings.TrimSpace(said) == "" {
 		return
 	}
-	r.Words = r.Words.Answered(said)
+	r.Words = r.Words.answered(said)
 	r.said, r.ended = said, transcript.AgentPiece
 }
 
@@ -127,11 +127,11 @@ const maxSaidEnd = 16 << 10
 func (r *Record) Listen(p *transcript.Piece) {
 	switch p.Kind {
 	case transcript.UserPiece:
-		r.Words = r.Words.Hear(p.Text())
+		r.Words = r.Words.hear(p.Text())
 	case transcript.AgentPiece:
-		r.Words = r.Words.Answered(p.Text())
+		r.Words = r.Words.answered(p.Text())
 	case transcript.CallPiece:
-		r.Words = r.Words.Worked()
+		r.Words = r.Words.worked()
 		c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw)}
 		switch {
 		case c.tool == "TaskCreate":
@@ -167,7 +167,7 @@ func (r *Record) answer(c call, p *transcript.Piece) {
 }
 
 func (r *Record) call(p *transcript.Piece) {
-	r.Words = r.Words.Worked()
+	r.Words = r.Words.worked()
 	c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw), file: -1}
 	d := c.deed
 	if p.Tool == "TaskCreate" {

@@ -167,7 +167,7 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 func (t *Thread) goesOn(e host.Event) {
 	switch e.(type) {
 	case host.CommandStarted, host.CommandFinished, host.FileChanged, host.ToolActivity, host.PlanWritten, host.TaskCreated, host.TaskUpdated:
-		t.Words = t.Words.Worked()
+		t.Words = t.Words.worked()
 	}
 }
 
@@ -214,13 +214,13 @@ func (t *Thread) asked(e host.UserMessage) {
 	if said, _ := extract.Request(text); said == extract.Requested {
 		t.First, t.Latest = cmp.Or(t.First, text), text
 	}
-	t.Words = t.Words.Hear(text)
+	t.Words = t.Words.hear(text)
 }
 
 func (t *Thread) answered(e host.AgentMessage, set Settings) {
 	s := &t.State
 	if !s.Synthetic {
-		t.Words = t.Words.Answered(dropPackets(e.Text))
+		t.Words = t.Words.answered(dropPackets(e.Text))
 	}
 	s.Said = NewMarks(set.Markers).In(e.Text)
 	if strings.TrimSpace(e.Text) != "" {

@@ -61,15 +61,15 @@ const (
 	wishLife = 3
 )
 
-// Hear takes a message that stands as the user's.
-func (w Words) Hear(text string) Words {
+// hear takes a message that stands as the user's.
+func (w Words) hear(text string) Words {
 	// What is pasted may be a part of a secret; without it the rest looks like none.
 	said, own := extract.Request(cleanHead(text, maxHeard))
 	if said == extract.NotSaid {
 		return w
 	}
 	to, options := cmp.Or(w.Asked, w.Said), w.Options
-	w = w.Worked()
+	w = w.worked()
 	switch said {
 	case extract.Pasted:
 		return w
@@ -139,8 +139,8 @@ func (w Words) oldest() int {
 	return max(i, 0)
 }
 
-// Answered takes a message of the agent's to its user.
-func (w Words) Answered(text string) Words {
+// answered takes a message of the agent's to its user.
+func (w Words) answered(text string) Words {
 	if strings.TrimSpace(text) == "" {
 		return w
 	}
@@ -183,8 +183,8 @@ func (w Words) lines() []string {
 	return append(out, w.Decided...)
 }
 
-// Worked: the agent used a tool, so it did not wait for an answer.
-func (w Words) Worked() Words {
+// worked: the agent used a tool, so it did not wait for an answer.
+func (w Words) worked() Words {
 	w.Asked, w.Said, w.Options = "", "", nil
 	return w
 }

@@ -42,8 +42,8 @@ type chatReply struct {
 	Error *chatError `json:"error"`
 }
 
-// Chat asks an OpenAI-compatible service.
-func (s Service) Chat(ctx context.Context, p Prompt) (Answer, error) {
+// chat asks an OpenAI-compatible service.
+func (s Service) chat(ctx context.Context, p Prompt) (Answer, error) {
 	body := chatRequest{Model: s.Model, MaxTokens: s.MaxTokens}
 	if p.System != "" {
 		body.Messages = append(body.Messages, chatMessage{"system", p.System})

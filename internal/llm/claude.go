@@ -13,10 +13,10 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// CLI asks through the claude program in print mode, with the user's own login.
+// cli asks through the claude program in print mode, with the user's own login.
 // It runs in an empty folder, without tools, servers, skills or a saved session,
 // and with our own hooks switched off: the text is only read.
-type CLI struct {
+type cli struct {
 	// Path is the program; empty means claude from PATH.
 	Path string
 	// Model is an alias or name that the program knows; empty is its default.
@@ -24,11 +24,11 @@ type CLI struct {
 	// Env is the environment to start from.
 	Env []string
 	// Run runs a command; nil means Exec.
-	Run func(context.Context, Command) (Output, error)
+	Run func(context.Context, command) (output, error)
 }
 
-// Command is one run of a program.
-type Command struct {
+// command is one run of a program.
+type command struct {
 	Path  string
 	Args  []string
 	Env   []string
@@ -36,8 +36,8 @@ type Command struct {
 	Stdin string
 }
 
-// Output is what a program printed and how it ended.
-type Output struct {
+// output is what a program printed and how it ended.
+type output struct {
 	Stdout, Stderr []byte
 	Code           int
 }
@@ -60,8 +60,8 @@ type cliResult struct {
 	} `json:"usage"`
 }
 
-// Ask runs the program once.
-func (c CLI) Ask(ctx context.Context, p Prompt) (Answer, error) {
+// ask runs the program once.
+func (c cli) ask(ctx context.Context, p Prompt) (Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return Answer{}, transportError(ctx, err)
 	}
@@ -72,7 +72,7 @@ func (c CLI) Ask(ctx context.Context, p Prompt) (Answer, error) {
 	defer os.RemoveAll(dir)
 	run := c.Run
 	if run == nil {
-		run = Exec
+		run = execute
 	}
 	out, err := run(ctx, c.command(dir, p))
 	switch {
@@ -86,8 +86,8 @@ func (c CLI) Ask(ctx context.Context, p Prompt) (Answer, error) {
 	return readResult(out)
 }
 
-func (c CLI) command(dir string, p Prompt) Command {
-	cmd := Command{Path: c.Path, Dir: dir, Stdin: p.User}
+func (c cli) command(dir string, p Prompt) command {
+	cmd := command{Path: c.Path, Dir: dir, Stdin: p.User}
 	if cmd.Path == "" {
 		cmd.Path = "claude"
 	}
@@ -116,7 +116,7 @@ next:
 
 // readResult finds the result in what the program printed: one object, or the
 // list of all events when the user's settings make it verbose.
-func readResult(out Output) (Answer, error) {
+func readResult(out output) (Answer, error) {
 	if len(out.Stdout) > maxReply {
 		return Answer{}, &Error{Kind: BadReply, Err: errTooLong}
 	}

@@ -22,15 +22,15 @@ const cliOK = `{"type":"result","subtype":"success","is_error":false,"result":"s
 
 func TestCLICommand(t *testing.T) {
 	t.Parallel()
-	var got Command
-	c := CLI{Model: "haiku", Env: []string{"HOME=/h", "CLAUDECODE=1", "OVERTONE_DISABLE=0"}, Run: func(_ context.Context, c Command) (Output, error) {
+	var got command
+	c := cli{Model: "haiku", Env: []string{"HOME=/h", "CLAUDECODE=1", "OVERTONE_DISABLE=0"}, Run: func(_ context.Context, c command) (output, error) {
 		got = c
 		if fs, err := os.ReadDir(c.Dir); err != nil || len(fs) != 0 {
 			t.Errorf("folder %s: %v, %v", c.Dir, fs, err)
 		}
-		return Output{Stdout: []byte(cliOK)}, nil
+		return output{Stdout: []byte(cliOK)}, nil
 	}}
-	a, err := c.Ask(t.Context(), Prompt{"be short", "text"})
+	a, err := c.ask(t.Context(), Prompt{"be short", "text"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestCLICommand(t *testing.T) {
 		t.Errorf("the folder is still there: %v", err)
 	}
 	got.Dir = ""
-	want := Command{
+	want := command{
 		Path: "claude", Stdin: "text", Env: []string{"HOME=/h", "OVERTONE_DISABLE=1"},
 		Args: []string{"-p", "--output-format", "json", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", "", "--model", "haiku", "--system-prompt", "be short"},
 	}
@@ -55,31 +55,31 @@ func TestCLIOutputs(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
-		out  Output
+		out  output
 		err  error
 		text string
 		kind Kind
 	}{
-		{"verbose list", Output{Stdout: []byte(`[{"type":"system"},` + cliOK + "]\n")}, nil, "short", ""},
-		{"logged out", Output{Code: 1, Stdout: []byte(`{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key · Please run /login"}`)}, nil, "Invalid API key · Please run /login", Auth},
-		{"limit by status", Output{Code: 1, Stdout: []byte(`{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"API Error"}`)}, nil, "API Error", RateLimited},
-		{"limit by words", Output{Stdout: []byte(`{"type":"result","is_error":true,"result":"Claude usage limit reached"}`)}, nil, "Claude usage limit reached", RateLimited},
-		{"too long", Output{Stdout: []byte(`{"type":"result","is_error":true,"result":"Prompt is too long"}`)}, nil, "Prompt is too long", BadRequest},
-		{"ran out of turns", Output{Stdout: []byte(`{"type":"result","subtype":"error_max_turns"}`)}, nil, "", Server},
-		{"old version", Output{Code: 1, Stderr: []byte("error: unknown option '--tools'")}, nil, "", Missing},
-		{"crash", Output{Code: 139}, nil, "", Server},
-		{"nothing", Output{}, nil, "", BadReply},
-		{"no JSON", Output{Stdout: []byte("hello")}, nil, "", BadReply},
-		{"no text", Output{Stdout: []byte(`{"type":"result","subtype":"success"}`)}, nil, "", BadReply},
-		{"endless", Output{Stdout: make([]byte, maxReply+1)}, nil, "", BadReply},
-		{"not installed", Output{}, &exec.Error{Name: "claude", Err: exec.ErrNotFound}, "", Missing},
-		{"cannot run", Output{}, errors.New("fork failed"), "", Network},
+		{"verbose list", output{Stdout: []byte(`[{"type":"system"},` + cliOK + "]\n")}, nil, "short", ""},
+		{"logged out", output{Code: 1, Stdout: []byte(`{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key · Please run /login"}`)}, nil, "Invalid API key · Please run /login", Auth},
+		{"limit by status", output{Code: 1, Stdout: []byte(`{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"API Error"}`)}, nil, "API Error", RateLimited},
+		{"limit by words", output{Stdout: []byte(`{"type":"result","is_error":true,"result":"Claude usage limit reached"}`)}, nil, "Claude usage limit reached", RateLimited},
+		{"too long", output{Stdout: []byte(`{"type":"result","is_error":true,"result":"Prompt is too long"}`)}, nil, "Prompt is too long", BadRequest},
+		{"ran out of turns", output{Stdout: []byte(`{"type":"result","subtype":"error_max_turns"}`)}, nil, "", Server},
+		{"old version", output{Code: 1, Stderr: []byte("error: unknown option '--tools'")}, nil, "", Missing},
+		{"crash", output{Code: 139}, nil, "", Server},
+		{"nothing", output{}, nil, "", BadReply},
+		{"no JSON", output{Stdout: []byte("hello")}, nil, "", BadReply},
+		{"no text", output{Stdout: []byte(`{"type":"result","subtype":"success"}`)}, nil, "", BadReply},
+		{"endless", output{Stdout: make([]byte, maxReply+1)}, nil, "", BadReply},
+		{"not installed", output{}, &exec.Error{Name: "claude", Err: exec.ErrNotFound}, "", Missing},
+		{"cannot run", output{}, errors.New("fork failed"), "", Network},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := CLI{Run: func(context.Context, Command) (Output, error) { return tt.out, tt.err }}
-			a, err := c.Ask(t.Context(), Prompt{User: "x"})
+			c := cli{Run: func(context.Context, command) (output, error) { return tt.out, tt.err }}
+			a, err := c.ask(t.Context(), Prompt{User: "x"})
 			if a.Text != tt.text {
 				t.Errorf("text %q, want %q", a.Text, tt.text)
 			}
@@ -105,7 +105,7 @@ func TestCLIRunsAProgram(t *testing.T) {
 echo noise >&2
 echo '`+cliOK+`'
 `)
-	a, err := CLI{Path: path, Env: os.Environ()}.Ask(t.Context(), Prompt{User: "from stdin"})
+	a, err := cli{Path: path, Env: os.Environ()}.ask(t.Context(), Prompt{User: "from stdin"})
 	if err != nil || a.Text != "short" {
 		t.Fatalf("got %+v, %v", a, err)
 	}
@@ -117,7 +117,7 @@ echo '`+cliOK+`'
 	if lines[0] != "1" || lines[1] != "10" || !strings.Contains(lines[2], "overtone-claude-") || lines[3] != "from stdin" {
 		t.Errorf("the program saw %q", lines)
 	}
-	_, err = CLI{Path: filepath.Join(t.TempDir(), "claude")}.Ask(t.Context(), Prompt{User: "x"})
+	_, err = cli{Path: filepath.Join(t.TempDir(), "claude")}.ask(t.Context(), Prompt{User: "x"})
 	checkKind(t, err, Missing)
 }
 
@@ -134,7 +134,7 @@ func TestCLICancelKillsTheGroup(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := CLI{Path: path, Env: os.Environ()}.Ask(ctx, Prompt{User: "x"})
+		_, err := cli{Path: path, Env: os.Environ()}.ask(ctx, Prompt{User: "x"})
 		done <- err
 	}()
 	data, err := os.ReadFile(pids)

@@ -65,8 +65,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Retry reports whether the same request may succeed later.
-func (e *Error) Retry() bool {
+// retry reports whether the same request may succeed later.
+func (e *Error) retry() bool {
 	switch e.Kind {
 	case RateLimited, Server, Timeout, Network, BadReply:
 		return true

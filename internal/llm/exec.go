@@ -12,9 +12,9 @@ import (
 // How long a killed program's children may hold its pipes open.
 const waitDelay = 2 * time.Second
 
-// Exec runs a command. When ctx ends, the program and everything it started are
+// execute runs a command. When ctx ends, the program and everything it started are
 // killed. A program that ran and failed is no error here.
-func Exec(ctx context.Context, c Command) (Output, error) {
+func execute(ctx context.Context, c command) (output, error) {
 	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	cmd.Stdin = strings.NewReader(c.Stdin)
@@ -23,7 +23,7 @@ func Exec(ctx context.Context, c Command) (Output, error) {
 	cmd.WaitDelay = waitDelay
 	ownGroup(cmd)
 	err := cmd.Run()
-	out := Output{Stdout: stdout.buf.Bytes(), Stderr: stderr.buf.Bytes()}
+	out := output{Stdout: stdout.buf.Bytes(), Stderr: stderr.buf.Bytes()}
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):

@@ -21,7 +21,7 @@ var noon = time.Date(2025, 11, 20, 12, 0, 0, 0, time.UTC)
 
 type ask func(Service, context.Context, Prompt) (Answer, error)
 
-var asks = map[string]ask{"chat": Service.Chat, "messages": Service.Messages}
+var asks = map[string]ask{"chat": Service.chat, "messages": Service.messages}
 
 const (
 	chatOK     = `{"choices":[{"message":{"role":"assistant","content":"short"},"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":3}}`
@@ -128,7 +128,7 @@ func TestBaseURL(t *testing.T) {
 		}
 	}
 	var e *Error
-	if _, err := (Service{URL: "nonsense"}).Chat(t.Context(), Prompt{}); !errors.As(err, &e) || e.Kind != BadRequest {
+	if _, err := (Service{URL: "nonsense"}).chat(t.Context(), Prompt{}); !errors.As(err, &e) || e.Kind != BadRequest {
 		t.Errorf("bad address: %v", err)
 	}
 }
@@ -196,8 +196,8 @@ func TestErrorClasses(t *testing.T) {
 				if strings.Contains(err.Error(), secret) {
 					t.Errorf("the key is in %q", err)
 				}
-				if got.Retry() == (want.Kind == Auth || want.Kind == BadRequest || want.Kind == Missing) {
-					t.Errorf("%v: retry is %v", got.Kind, got.Retry())
+				if got.retry() == (want.Kind == Auth || want.Kind == BadRequest || want.Kind == Missing) {
+					t.Errorf("%v: retry is %v", got.Kind, got.retry())
 				}
 			})
 		}
@@ -227,7 +227,7 @@ func TestChatReplies(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, tt.body) })
-			got, err := s.Chat(t.Context(), Prompt{User: "x"})
+			got, err := s.chat(t.Context(), Prompt{User: "x"})
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
@@ -253,7 +253,7 @@ func TestMessagesStops(t *testing.T) {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, `{"content":[{"type":"text","text":"x"}],"stop_reason":%q}`, reason)
 		})
-		_, err := s.Messages(t.Context(), Prompt{User: "x"})
+		_, err := s.messages(t.Context(), Prompt{User: "x"})
 		checkKind(t, err, kind)
 	}
 }
@@ -264,7 +264,7 @@ func TestTruncatedBody(t *testing.T) {
 		w.Header().Set("Content-Length", "1000")
 		io.WriteString(w, chatOK)
 	})
-	_, err := s.Chat(t.Context(), Prompt{User: "x"})
+	_, err := s.chat(t.Context(), Prompt{User: "x"})
 	checkKind(t, err, BadReply)
 }
 
@@ -281,7 +281,7 @@ func TestHugeReplyIsBounded(t *testing.T) {
 		}
 		written <- n
 	})
-	_, err := s.Chat(t.Context(), Prompt{User: "x"})
+	_, err := s.chat(t.Context(), Prompt{User: "x"})
 	checkKind(t, err, BadReply)
 	if !errors.Is(err, errTooLong) {
 		t.Errorf("got %v", err)
@@ -330,7 +330,7 @@ func TestCancelAbortsTheRequest(t *testing.T) {
 				}()
 			}
 			defer cancel()
-			_, err := s.Chat(ctx, Prompt{User: "x"})
+			_, err := s.chat(ctx, Prompt{User: "x"})
 			checkKind(t, err, tt.kind)
 			if !errors.Is(err, tt.is) {
 				t.Errorf("%v is not %v", err, tt.is)
@@ -345,7 +345,7 @@ func TestCancelledBeforeItBegins(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") })
-	_, err := s.Chat(ctx, Prompt{User: "x"})
+	_, err := s.chat(ctx, Prompt{User: "x"})
 	checkKind(t, err, Canceled)
 }
 
@@ -354,7 +354,7 @@ func TestNobodyListens(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	address := "http://user:" + secret + "@" + strings.TrimPrefix(srv.URL, "http://")
 	srv.Close()
-	_, err := Service{URL: address, Key: secret}.Chat(t.Context(), Prompt{User: "x"})
+	_, err := Service{URL: address, Key: secret}.chat(t.Context(), Prompt{User: "x"})
 	checkKind(t, err, Network)
 	if strings.Contains(err.Error(), secret) {
 		t.Errorf("the key is in %q", err)
@@ -370,7 +370,7 @@ func TestOpenRouterIsAskedForThePrice(t *testing.T) {
 		}
 		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(chatOK))}, nil
 	})}
-	if _, err := s.Chat(t.Context(), Prompt{User: "x"}); err != nil {
+	if _, err := s.chat(t.Context(), Prompt{User: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(map[string]any{"include": true}, body["usage"]); d != "" {

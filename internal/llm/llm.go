@@ -1,6 +1,6 @@
 // Package llm asks a language model one question and returns its answer: over
 // HTTP from any OpenAI-compatible service (Chat) or from Anthropic (Messages),
-// or through the claude program in print mode (CLI).
+// or through the claude program in print mode (cli).
 //
 // One call is one request. There is no retry, no rate limit and no prompt here:
 // errors carry a Kind and, where the service named one, the time to wait, and the

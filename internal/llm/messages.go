@@ -26,8 +26,8 @@ type messagesReply struct {
 	} `json:"usage"`
 }
 
-// Messages asks Anthropic.
-func (s Service) Messages(ctx context.Context, p Prompt) (Answer, error) {
+// messages asks Anthropic.
+func (s Service) messages(ctx context.Context, p Prompt) (Answer, error) {
 	body := messagesRequest{Model: s.Model, MaxTokens: s.MaxTokens, System: p.System, Messages: []chatMessage{{"user", p.User}}}
 	if body.MaxTokens == 0 {
 		body.MaxTokens = defaultMaxTokens

@@ -27,11 +27,11 @@ type Named struct {
 // when it speaks a protocol of its own.
 func named() []Named {
 	return []Named{
-		{Name: "openrouter", Env: "OPENROUTER_API_KEY", Small: "google/gemini-2.5-flash", Large: "google/gemini-2.5-pro", url: "https://openrouter.ai/api/v1", ask: Service.Chat},
-		{Name: "openai", Env: "OPENAI_API_KEY", Small: "gpt-5-mini", Large: "gpt-5", url: "https://api.openai.com/v1", ask: Service.Chat},
-		{Name: "anthropic", Env: "ANTHROPIC_API_KEY", Small: "claude-haiku-4-5", Large: "claude-sonnet-4-5", url: "https://api.anthropic.com/v1", ask: Service.Messages},
+		{Name: "openrouter", Env: "OPENROUTER_API_KEY", Small: "google/gemini-2.5-flash", Large: "google/gemini-2.5-pro", url: "https://openrouter.ai/api/v1", ask: Service.chat},
+		{Name: "openai", Env: "OPENAI_API_KEY", Small: "gpt-5-mini", Large: "gpt-5", url: "https://api.openai.com/v1", ask: Service.chat},
+		{Name: "anthropic", Env: "ANTHROPIC_API_KEY", Small: "claude-haiku-4-5", Large: "claude-sonnet-4-5", url: "https://api.anthropic.com/v1", ask: Service.messages},
 		{Name: "claude", Slow: true, ask: func(s Service, ctx context.Context, p Prompt) (Answer, error) {
-			return CLI{Model: s.Model, Env: s.Env}.Ask(ctx, p)
+			return cli{Model: s.Model, Env: s.Env}.ask(ctx, p)
 		}},
 	}
 }

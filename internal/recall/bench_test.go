@@ -37,11 +37,11 @@ func BenchmarkSearch(b *testing.B) {
 	c, size := benchCorpus(b)
 	cpu, start := cost.CPU(), time.Now()
 	x := c.open()
-	if err := x.Update(context.Background(), nil); err != nil {
+	if err := x.refresh(context.Background(), nil); err != nil {
 		b.Fatal(err)
 	}
 	took, used := time.Since(start), cost.CPU()-cpu
-	entries, _ := os.ReadDir(filepath.Join(c.home, ".overtone", Folder))
+	entries, _ := os.ReadDir(filepath.Join(c.home, ".overtone", folder))
 	bytes := int64(0)
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil {
@@ -61,7 +61,7 @@ func BenchmarkSearch(b *testing.B) {
 	b.Run("again", func(b *testing.B) {
 		cpu, read := cost.CPU(), bytesRead()
 		for b.Loop() {
-			if err := c.open().Update(context.Background(), nil); err != nil {
+			if err := c.open().refresh(context.Background(), nil); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -246,7 +246,7 @@ func (x *Index) marked(ctx context.Context, digits string) (Original, error) {
 			return Original{Ref: digits, Text: text}, nil
 		}
 	}
-	if err := x.Update(ctx, x.opts.Progress); err != nil {
+	if err := x.refresh(ctx, x.opts.Progress); err != nil {
 		return Original{}, err
 	}
 	c, err := x.byHash(digits)

@@ -65,11 +65,11 @@ type Index struct {
 	man  *manifest
 }
 
-// Folder is the name of the index's folder.
-const Folder = "index"
+// folder is the name of the index's folder.
+const folder = "index"
 
 // Open returns the index, which need not exist.
-func Open(o Options) *Index { return &Index{opts: o, dir: filepath.Join(o.Root, Folder)} }
+func Open(o Options) *Index { return &Index{opts: o, dir: filepath.Join(o.Root, folder)} }
 
 // Query is what is asked for.
 type Query struct {
@@ -125,18 +125,18 @@ func (x *Index) Search(ctx context.Context, q Query) (res Result, err error) {
 		return res, nil
 	}
 	for try := 0; ; try++ {
-		if err = x.Update(ctx, x.opts.Progress); err == nil {
+		if err = x.refresh(ctx, x.opts.Progress); err == nil {
 			res, err = x.ask(ctx, q)
 		}
 		if !errors.Is(err, errDamaged) || try > 0 {
 			return res, err
 		}
-		x.Forget()
+		x.forget()
 	}
 }
 
-// Forget removes the index; the next search makes it anew.
-func (x *Index) Forget() {
+// forget removes the index; the next search makes it anew.
+func (x *Index) forget() {
 	x.man = nil
 	os.Remove(filepath.Join(x.dir, manifestFile))
 	x.sweep(&manifest{})

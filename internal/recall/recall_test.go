@@ -238,7 +238,7 @@ func TestManySmallUpdates(t *testing.T) {
 	}
 	fresh := newCorpus(t, c.home)
 	y := fresh.open()
-	y.dir = filepath.Join(t.TempDir(), Folder)
+	y.dir = filepath.Join(t.TempDir(), folder)
 	for _, ask := range []string{"pelican", "pelican pier3", "late pelican", "pelicans flying over piers", "number57"} {
 		a, b := search(t, x, ask), search(t, y, ask)
 		refs := func(res Result) (list []string) {
@@ -264,7 +264,7 @@ func TestInterrupted(t *testing.T) {
 	x := c.open()
 	for range 3 {
 		ctx, cancel := context.WithCancel(context.Background())
-		err := x.Update(ctx, func(done, total int64) {
+		err := x.refresh(ctx, func(done, total int64) {
 			if done > total/4 {
 				cancel()
 			}
@@ -275,7 +275,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	search(t, x, "tare")
 	y := c.open()
-	y.dir = filepath.Join(t.TempDir(), Folder)
+	y.dir = filepath.Join(t.TempDir(), folder)
 	search(t, y, "tare")
 	count := func(x *Index) (n uint64) {
 		for _, s := range x.man.segments {
@@ -322,7 +322,7 @@ func TestDamage(t *testing.T) {
 	want := plant(t, c, 1, "the cormorant dries its wings")
 	c.file(t, 2, 200<<10)
 	search(t, c.open(), "cormorant")
-	dir := filepath.Join(c.home, ".overtone", Folder)
+	dir := filepath.Join(c.home, ".overtone", folder)
 	for _, pattern := range []string{manifestFile, "*.seg"} {
 		for _, how := range []string{"empty", "half", "zeros", "older", "gone"} {
 			files, _ := filepath.Glob(filepath.Join(dir, pattern))

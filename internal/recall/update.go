@@ -35,11 +35,11 @@ type work struct {
 	mtime int64
 }
 
-// Update brings the index up to date with the session files. Files of the same
+// refresh brings the index up to date with the session files. Files of the same
 // size, time and inode are not opened; of those that grew, only the new lines
 // are read. When another process is at it, what is there has to do, unless that
 // process makes the index for the first time: then it waits.
-func (x *Index) Update(ctx context.Context, progress Progress) error {
+func (x *Index) refresh(ctx context.Context, progress Progress) error {
 	files, err := transcript.Everything(x.opts.Dir)
 	if err != nil && len(files) == 0 {
 		return err

@@ -104,7 +104,7 @@ func (t todo) do(tx *store.Tx, emit func([]byte) error) error {
 	errs = append(errs, emit([]byte(t.Lines)))
 	if t.Stage != "" {
 		if err := t.tick(); err != nil {
-			errs = append(errs, TickError{err})
+			errs = append(errs, tickError{err})
 			if errors.Is(err, store.ErrBusy) {
 				return errors.Join(errs...) // the next call ticks it
 			}
@@ -113,10 +113,10 @@ func (t todo) do(tx *store.Tx, emit func([]byte) error) error {
 	return errors.Join(append(errs, tx.AppendVersion(followUpFile, []byte("{}")))...)
 }
 
-// TickError says that a task could not be ticked.
-type TickError struct{ error }
+// tickError says that a task could not be ticked.
+type tickError struct{ error }
 
-func (e TickError) Unwrap() error { return e.error }
+func (e tickError) Unwrap() error { return e.error }
 
 // tick ticks the stage in the feature's task list. The list belongs to the project,
 // not to the session, so it has a lock of its own.

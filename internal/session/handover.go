@@ -18,12 +18,12 @@ const (
 	summaryFile = "summary.json"
 	// wordsFile is what the user had said up to the last compaction.
 	wordsFile = "words.json"
-	// HandedFile is what was handed over last.
-	HandedFile = "handover.json"
+	// handedFile is what was handed over last.
+	handedFile = "handover.json"
 )
 
-// Summary is what the host's model made of a slice.
-type Summary struct {
+// summary is what the host's model made of a slice.
+type summary struct {
 	N    int    `json:"n"` // the compaction
 	Text string `json:"text"`
 }
@@ -103,7 +103,7 @@ const maxSummary = 1 << 20
 
 // KeepSummary remembers what the host told of its summary.
 func (tx *Tx) KeepSummary(text string) error {
-	data, err := json.Marshal(Summary{N: tx.Memory.Compaction.N, Text: redact.Start(text, maxSummary)})
+	data, err := json.Marshal(summary{N: tx.Memory.Compaction.N, Text: redact.Start(text, maxSummary)})
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (tx *Tx) KeepSummary(text string) error {
 
 // summary is the one of the compaction under way, if it was told.
 func (tx *Tx) summary() string {
-	var s Summary
+	var s summary
 	data, err := tx.Read(summaryFile)
 	if err != nil || json.Unmarshal(data, &s) != nil || s.N != tx.Memory.Compaction.N {
 		return ""
@@ -167,13 +167,13 @@ func (tx *Tx) keepHanded(h Handed) error {
 	if err != nil {
 		return err
 	}
-	return tx.Write(HandedFile, data)
+	return tx.Write(handedFile, data)
 }
 
 // ReadHanded is what was handed over last; false where nothing was.
 func ReadHanded(s *store.Session) (Handed, bool) {
 	var h Handed
-	data, err := s.Read(HandedFile)
+	data, err := s.Read(handedFile)
 	return h, err == nil && json.Unmarshal(data, &h) == nil
 }
 
@@ -181,7 +181,7 @@ func ReadHanded(s *store.Session) (Handed, bool) {
 // summary is told.
 func (tx *Tx) HandLater(past Past, h compact.Handover) error {
 	handed, ok := Handed{}, false
-	if data, err := tx.Read(HandedFile); err == nil {
+	if data, err := tx.Read(handedFile); err == nil {
 		ok = json.Unmarshal(data, &handed) == nil && handed.ID == h.ID
 	}
 	if !ok || !handed.Saved() || handed.Later != "" || past.Record.Empty() {

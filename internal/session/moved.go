@@ -10,9 +10,9 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// MovedFile says which machine may go on with a session that a team moves. It is
+// movedFile says which machine may go on with a session that a team moves. It is
 // written by `overtone-team` and read by hooks, which ask no network.
-const MovedFile = "team.json"
+const movedFile = "team.json"
 
 // Moved is a session's lease, as this machine knows it.
 type Moved struct {
@@ -28,7 +28,7 @@ type Moved struct {
 // ReadMoved is what is known of a session's lease; nil for one that never moved,
 // which is nearly all of them and costs one look.
 func ReadMoved(s *store.Session) *Moved {
-	data, err := s.Read(MovedFile)
+	data, err := s.Read(movedFile)
 	if err != nil {
 		return nil
 	}
@@ -126,10 +126,10 @@ func WriteMoved(s *store.Session, m Moved) error {
 	if err != nil {
 		return err
 	}
-	return s.Update(func(tx *store.Tx) error { return tx.Write(MovedFile, append(data, '\n')) })
+	return s.Update(func(tx *store.Tx) error { return tx.Write(movedFile, append(data, '\n')) })
 }
 
 // ForgetMoved makes a session one that never moved.
 func ForgetMoved(s *store.Session) error {
-	return s.Update(func(tx *store.Tx) error { return tx.Remove(MovedFile) })
+	return s.Update(func(tx *store.Tx) error { return tx.Remove(movedFile) })
 }

@@ -93,12 +93,12 @@ func (r *stageRun) begin() error {
 			return message.Fail(message.NoWorkflow, r.sess.ID())
 		}
 		for _, d := range tx.Workflow.Delegations {
-			if pid, ok := RunBy(d.AgentID); ok && d.Open && d.Stage == r.stage && Alive(pid) {
+			if pid, ok := RunBy(d.AgentID); ok && d.Open && d.Stage == r.stage && alive(pid) {
 				return message.Fail(message.RunBusy, r.stage, pid)
 			}
 		}
 		out, err := tx.Apply(workflow.Delegate{
-			ID: r.id, Stage: r.stage, AgentID: RunnerID(os.Getpid()), Async: true, At: r.opts.Now,
+			ID: r.id, Stage: r.stage, AgentID: runnerID(os.Getpid()), Async: true, At: r.opts.Now,
 		})
 		if err != nil {
 			return err

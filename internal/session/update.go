@@ -104,7 +104,7 @@ func (tx *Tx) Apply(ev workflow.Event) (workflow.Outcome, error) {
 	tx.Workflow = s
 	var (
 		derived derivedError
-		tick    TickError
+		tick    tickError
 	)
 	if tx.Unticked = nil; errors.As(err, &tick) {
 		tx.Unticked = tick
@@ -137,9 +137,9 @@ func usageSeen(u transcript.Usage, ok bool) host.UsageSeen {
 	return host.UsageSeen{Used: u.Tokens(), Window: u.Window, Model: u.Model}
 }
 
-// AgentUsage is how full the context of a sub-agent is, read from its own
+// agentUsage is how full the context of a sub-agent is, read from its own
 // transcript.
-func (tx *Tx) AgentUsage(path string, set compact.Settings) compact.Usage {
+func (tx *Tx) agentUsage(path string, set compact.Settings) compact.Usage {
 	return tx.Memory.Thread.Measure(usageSeen(transcript.TailAgentUsage(path)), set)
 }
 

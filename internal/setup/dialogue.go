@@ -31,7 +31,7 @@ func (e Env) Install(ctx context.Context, t *terminal.Terminal, o Options) error
 	if err != nil {
 		return err
 	}
-	if err := d.carryOut(&plan.Report, plan.Apply); err != nil || d.JSON {
+	if err := d.carryOut(&plan.Report, plan.apply); err != nil || d.JSON {
 		return err
 	}
 	switch {
@@ -44,7 +44,7 @@ func (e Env) Install(ctx context.Context, t *terminal.Terminal, o Options) error
 			d.Say(message.InitBackup, e.Folders.Short(plan.Backup))
 		}
 		d.Say(message.InitDone, plan.Host, plan.Mode, plan.Language)
-		for _, t := range plan.Next() {
+		for _, t := range plan.next() {
 			d.Say(t)
 		}
 	}
@@ -63,7 +63,7 @@ func (e Env) Uninstall(ctx context.Context, t *terminal.Terminal, o RemovalOptio
 	}
 	plan.Host, plan.DryRun = o.Host, o.DryRun
 	root := d.root()
-	if err := d.carryOut(&plan.Report, plan.Apply); err != nil || d.JSON {
+	if err := d.carryOut(&plan.Report, plan.apply); err != nil || d.JSON {
 		return err
 	}
 	switch {
@@ -122,8 +122,8 @@ func (d *dialogue) show(r *Report) {
 		if f.Count > 0 {
 			path = message.InitPlugin.Format(d.Lang, path, f.Count)
 		}
-		d.Say(map[Action]message.Text{
-			Create: message.InitCreate, Edit: message.InitEdit, Remove: message.InitRemove, Keep: message.InitKeep,
+		d.Say(map[action]message.Text{
+			create: message.InitCreate, edit: message.InitEdit, remove: message.InitRemove, keep: message.InitKeep,
 		}[f.Action], path)
 	}
 }
@@ -222,7 +222,7 @@ func (e Env) ChangeService(ctx context.Context, t *terminal.Terminal, s Service,
 	}
 	plan.DryRun = dry
 	d := &dialogue{Terminal: t, env: e, dry: dry, yes: true, ctx: ctx}
-	if err := d.carryOut(&plan.Report, plan.Apply); err != nil || t.JSON {
+	if err := d.carryOut(&plan.Report, plan.apply); err != nil || t.JSON {
 		return err
 	}
 	switch {

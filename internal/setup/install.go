@@ -28,8 +28,8 @@ type Options struct {
 	askLanguage func() (message.Lang, error)
 }
 
-// Installation is a run of init.
-type Installation struct {
+// installation is a run of init.
+type installation struct {
 	change
 	setup  host.Setup
 	host   host.Version // the program's, zero where it is not known
@@ -38,8 +38,8 @@ type Installation struct {
 }
 
 // planInstall looks at the host and at the files, and says what would change.
-func (e Env) planInstall(ctx context.Context, o Options) (*Installation, error) {
-	i := &Installation{change: newChange(e, o.Host)}
+func (e Env) planInstall(ctx context.Context, o Options) (*installation, error) {
+	i := &installation{change: newChange(e, o.Host)}
 	i.DryRun = o.DryRun
 	cfg, problems := e.config()
 	for _, p := range problems {
@@ -63,7 +63,7 @@ func (e Env) planInstall(ctx context.Context, o Options) (*Installation, error) 
 }
 
 // checkPath warns about hooks that will not find this program.
-func (i *Installation) checkPath() {
+func (i *installation) checkPath() {
 	switch path, found, same := self(); {
 	case path == "":
 	case found == "":
@@ -77,7 +77,7 @@ func (i *Installation) checkPath() {
 // checkHost looks at the host's program. Mode auto is given up when it cannot be
 // relied upon; where it does not depend on the program, only an old one is worth
 // a word.
-func (i *Installation) checkHost(ctx context.Context, o Options) {
+func (i *installation) checkHost(ctx context.Context, o Options) {
 	h := o.Host
 	gated := h.Probe != nil
 	auto := gated && o.Mode == "auto"
@@ -121,7 +121,7 @@ func (i *Installation) checkHost(ctx context.Context, o Options) {
 
 // suggest gives mode auto up; in any other mode it is only said why auto would
 // not do.
-func (i *Installation) suggest(why message.Text, args ...any) {
+func (i *installation) suggest(why message.Text, args ...any) {
 	if i.Mode == "auto" {
 		i.Mode = "suggest"
 	}
@@ -130,7 +130,7 @@ func (i *Installation) suggest(why message.Text, args ...any) {
 
 // planOwn seeds the configuration and the prompt file, and sets in an existing
 // configuration what was asked for.
-func (i *Installation) planOwn(o Options, cfg config.Config) error {
+func (i *installation) planOwn(o Options, cfg config.Config) error {
 	conf, err := host.Open(i.env.Home.ConfigFile())
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func (i *Installation) planOwn(o Options, cfg config.Config) error {
 	return nil
 }
 
-func (i *Installation) set(f *host.File, key, value string) error {
+func (i *installation) set(f *host.File, key, value string) error {
 	after, err := config.Set(f.After, key, value)
 	if err != nil {
 		return message.WithHint(fmt.Errorf("edit %s: %w", f.Path, err), message.HintEditConfig, i.env.Folders.Short(f.Path), key, value)
@@ -177,7 +177,7 @@ func (i *Installation) set(f *host.File, key, value string) error {
 	return nil
 }
 
-func (i *Installation) planSettings(status bool) error {
+func (i *installation) planSettings(status bool) error {
 	s := i.setup
 	f, err := host.Open(s.Settings)
 	if err != nil {
@@ -225,24 +225,24 @@ func (i *Installation) planSettings(status bool) error {
 	return err
 }
 
-func (i *Installation) describePlugin() {
+func (i *installation) describePlugin() {
 	n := len(i.files)
 	if n == 0 {
 		return
 	}
-	r := FileReport{Path: i.setup.Plugin.Dir, Action: Keep, Count: n}
+	r := fileReport{Path: i.setup.Plugin.Dir, Action: keep, Count: n}
 	switch {
 	case len(i.plugin.Missing) == n:
-		r.Action = Create
+		r.Action = create
 	case !i.plugin.Intact():
-		r.Action = Edit
+		r.Action = edit
 	}
 	i.Files = append(i.Files, r)
 }
 
-// Apply keeps backups and writes. The settings come last: they switch on what
+// apply keeps backups and writes. The settings come last: they switch on what
 // the other files hold.
-func (i *Installation) Apply(ctx context.Context) error {
+func (i *installation) apply(ctx context.Context) error {
 	var changed, kept []*host.File
 	for _, f := range i.settings {
 		if f.Changed() {
@@ -279,8 +279,8 @@ func (i *Installation) Apply(ctx context.Context) error {
 	return nil
 }
 
-// Next is what to do after installing.
-func (i *Installation) Next() []message.Text {
+// next is what to do after installing.
+func (i *installation) next() []message.Text {
 	t := i.setup.Texts
 	next := []message.Text{t.Next}
 	if (i.Mode == "auto" || i.setup.Watched) && t.NextAuto != (message.Text{}) {

@@ -15,20 +15,20 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// Removal is a run of uninstall.
-type Removal struct {
+// removal is a run of uninstall.
+type removal struct {
 	change
 	setups []host.Setup
 	open   []host.Manifest // the runs that are taken back
 	folder string          // removed as a whole
 	inside []host.Plugin   // folders of ours among those of hosts
 	// service keeps a watcher running; nil without one.
-	service *ServiceChange
+	service *serviceChange
 }
 
 // planMode forgets mode auto: whoever installs again later has not asked for it.
 // Settings that cannot be edited keep nobody from uninstalling.
-func (r *Removal) planMode(hosts []*host.Host) {
+func (r *removal) planMode(hosts []*host.Host) {
 	if !slices.ContainsFunc(hosts, func(h *host.Host) bool { return h.Probe != nil }) {
 		return
 	}
@@ -49,7 +49,7 @@ func (r *Removal) planMode(hosts []*host.Host) {
 }
 
 // planService takes a watcher's service back, too.
-func (r *Removal) planService() {
+func (r *removal) planService() {
 	s, err := r.env.WatchService(runtime.GOOS, "")
 	if err != nil {
 		return // none is known here, so none was installed
@@ -68,8 +68,8 @@ type RemovalOptions struct {
 
 // planRemoval says what would be taken back from the hosts; with purge,
 // Overtone's own folder goes too.
-func (e Env) planRemoval(hosts []*host.Host, purge bool) (*Removal, error) {
-	r := &Removal{change: newChange(e, nil)}
+func (e Env) planRemoval(hosts []*host.Host, purge bool) (*removal, error) {
+	r := &removal{change: newChange(e, nil)}
 	root := e.Home.Root()
 	if purge && (holds(root, e.Folders.User) || holds(root, e.Dir)) {
 		return nil, message.WithHint(message.Fail(message.PurgeRefused, root), message.HintPurge)
@@ -106,10 +106,10 @@ func (e Env) planRemoval(hosts []*host.Host, purge bool) (*Removal, error) {
 		r.folder = root
 	}
 	for _, p := range r.inside {
-		r.Files, r.Changed = append(r.Files, FileReport{Path: p.Dir, Action: Remove}), true
+		r.Files, r.Changed = append(r.Files, fileReport{Path: p.Dir, Action: remove}), true
 	}
 	if r.folder != "" {
-		r.Files, r.Changed = append(r.Files, FileReport{Path: r.folder, Action: Remove}), true
+		r.Files, r.Changed = append(r.Files, fileReport{Path: r.folder, Action: remove}), true
 	}
 	return r, nil
 }
@@ -122,7 +122,7 @@ func holds(folder, dir string) bool {
 
 // planUndo takes back what the runs changed, in every file they changed. A file
 // that no run is known for is rid of what bears our name.
-func (r *Removal) planUndo(s host.Setup, runs []host.Manifest) error {
+func (r *removal) planUndo(s host.Setup, runs []host.Manifest) error {
 	paths := []string{s.Settings}
 	for _, b := range s.Blocks {
 		paths = append(paths, b.Path)
@@ -164,8 +164,8 @@ func (r *Removal) planUndo(s host.Setup, runs []host.Manifest) error {
 	return nil
 }
 
-// Apply gives the files back, has the hosts forget us, and removes our folders.
-func (r *Removal) Apply(ctx context.Context) error {
+// apply gives the files back, has the hosts forget us, and removes our folders.
+func (r *removal) apply(ctx context.Context) error {
 	// First, so that a folder which is given back can go when it is empty.
 	for _, p := range r.inside {
 		if err := p.Remove(); err != nil {
@@ -193,7 +193,7 @@ func (r *Removal) Apply(ctx context.Context) error {
 		}
 	}
 	if r.service != nil {
-		if err := r.service.Apply(ctx); err != nil {
+		if err := r.service.apply(ctx); err != nil {
 			return err
 		}
 		r.Warnings = append(r.Warnings, r.service.Warnings...)

@@ -128,8 +128,8 @@ func launchAgent(label string, command []string, vars [][2]string) []byte {
 }
 
 // planService says what would change; with remove the service goes.
-func (e Env) planService(s Service, remove bool) (*ServiceChange, error) {
-	c := &ServiceChange{change: newChange(e, nil), service: s, remove: remove}
+func (e Env) planService(s Service, remove bool) (*serviceChange, error) {
+	c := &serviceChange{change: newChange(e, nil), service: s, remove: remove}
 	f, err := host.Open(s.Path)
 	if err != nil {
 		return nil, err
@@ -144,16 +144,16 @@ func (e Env) planService(s Service, remove bool) (*ServiceChange, error) {
 	return c, nil
 }
 
-// ServiceChange is a service that comes or goes.
-type ServiceChange struct {
+// serviceChange is a service that comes or goes.
+type serviceChange struct {
 	change
 	service Service
 	remove  bool
 }
 
-// Apply writes the file, or removes it, and tells the service manager. Where there
+// apply writes the file, or removes it, and tells the service manager. Where there
 // is none, or it refuses, the file stands and a warning says what to run.
-func (c *ServiceChange) Apply(ctx context.Context) error {
+func (c *serviceChange) apply(ctx context.Context) error {
 	f := c.settings[0]
 	if c.remove && f.Exists {
 		c.tell(ctx, c.service.Stop[:1])
@@ -170,7 +170,7 @@ func (c *ServiceChange) Apply(ctx context.Context) error {
 	return nil
 }
 
-func (c *ServiceChange) tell(ctx context.Context, commands [][]string) {
+func (c *serviceChange) tell(ctx context.Context, commands [][]string) {
 	for i, words := range commands {
 		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 		cmd := exec.CommandContext(ctx, words[0], words[1:]...)

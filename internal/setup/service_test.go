@@ -53,7 +53,7 @@ func TestWatchService(t *testing.T) {
 	if _, err := os.Stat(s.Path); err == nil {
 		t.Fatal("a plan wrote something")
 	}
-	if err := p.Apply(t.Context()); err != nil || len(p.Warnings) > 0 {
+	if err := p.apply(t.Context()); err != nil || len(p.Warnings) > 0 {
 		t.Fatal(err, p.Warnings)
 	}
 	unit, err := os.ReadFile(s.Path)
@@ -82,7 +82,7 @@ func TestWatchService(t *testing.T) {
 	if err != nil || !gone.Changed {
 		t.Fatal(gone, err)
 	}
-	if err := gone.Apply(t.Context()); err != nil {
+	if err := gone.apply(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.Path); err == nil || !strings.Contains(log(), "disable --now") {
@@ -101,7 +101,7 @@ func TestWatchServiceWithoutManager(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Apply(t.Context()); err != nil {
+	if err := p.apply(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.Path); err != nil || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "systemctl --user daemon-reload && systemctl --user enable") {
@@ -120,7 +120,7 @@ func TestWatchServiceOfLaunchd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Apply(t.Context()); err != nil {
+	if err := p.apply(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	plist, _ := os.ReadFile(s.Path)

@@ -61,25 +61,25 @@ type Report struct {
 	Changed  bool         `json:"changed"`
 	Mode     string       `json:"mode,omitempty"`
 	Language string       `json:"language,omitempty"`
-	Files    []FileReport `json:"files"`
+	Files    []fileReport `json:"files"`
 	Backup   string       `json:"backup,omitempty"`
 	Warnings []string     `json:"warnings"`
 }
 
-// Action is what becomes of a file.
-type Action string
+// action is what becomes of a file.
+type action string
 
 const (
-	Create Action = "create"
-	Edit   Action = "edit"
-	Remove Action = "remove"
-	Keep   Action = "keep"
+	create action = "create"
+	edit   action = "edit"
+	remove action = "remove"
+	keep   action = "keep"
 )
 
-// FileReport is one file, or one folder.
-type FileReport struct {
+// fileReport is one file, or one folder.
+type fileReport struct {
 	Path   string `json:"path"`
-	Action Action `json:"action"`
+	Action action `json:"action"`
 	Diff   string `json:"diff,omitempty"`
 	Count  int    `json:"count,omitempty"` // files below the plugin's folder
 }
@@ -93,7 +93,7 @@ type change struct {
 }
 
 func newChange(e Env, h *host.Host) change {
-	c := change{env: e, Report: Report{Schema: 1, Files: []FileReport{}, Warnings: []string{}}}
+	c := change{env: e, Report: Report{Schema: 1, Files: []fileReport{}, Warnings: []string{}}}
 	if h != nil {
 		c.Host = string(h.Name)
 	}
@@ -120,22 +120,22 @@ func (c *change) jsonHint(err error, path string) error {
 // describe puts what would change into the report.
 func (c *change) describe() {
 	for _, f := range append(slices.Clone(c.own), c.settings...) {
-		r := FileReport{Path: f.Path, Action: Keep}
+		r := fileReport{Path: f.Path, Action: keep}
 		switch {
 		case !f.Changed():
 		case f.Gone:
-			r.Action = Remove
+			r.Action = remove
 		case !f.Exists:
-			r.Action = Create
+			r.Action = create
 		default:
-			r.Action = Edit
+			r.Action = edit
 		}
 		if f.Changed() && (f.Exists || slices.Contains(c.settings, f)) {
 			r.Diff = c.diff(f)
 		}
 		c.Files = append(c.Files, r)
 	}
-	c.Changed = slices.ContainsFunc(c.Files, func(r FileReport) bool { return r.Action != Keep })
+	c.Changed = slices.ContainsFunc(c.Files, func(r fileReport) bool { return r.Action != keep })
 }
 
 func (c *change) diff(f *host.File) string {

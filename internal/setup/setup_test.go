@@ -38,8 +38,8 @@ func options(h *host.Host, mode string) Options {
 	}
 }
 
-func actions(r Report) map[Action]int {
-	n := map[Action]int{}
+func actions(r Report) map[action]int {
+	n := map[action]int{}
 	for _, f := range r.Files {
 		n[f.Action]++
 	}
@@ -66,14 +66,14 @@ func TestInstallAndRemove(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := os.Stat(e.Home.Root()); err == nil || !plan.Changed || actions(plan.Report)[Edit] != 1 {
+			if _, err := os.Stat(e.Home.Root()); err == nil || !plan.Changed || actions(plan.Report)[edit] != 1 {
 				t.Errorf("plan: %v, %+v", err, plan.Files)
 			}
-			if err := plan.Apply(ctx); err != nil {
+			if err := plan.apply(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if plan.Backup == "" || len(plan.Next()) == 0 {
-				t.Errorf("backup %q, next %v", plan.Backup, plan.Next())
+			if plan.Backup == "" || len(plan.next()) == 0 {
+				t.Errorf("backup %q, next %v", plan.Backup, plan.next())
 			}
 			again, err := e.planInstall(ctx, options(h, ""))
 			if err != nil || again.Changed {
@@ -92,7 +92,7 @@ func TestInstallAndRemove(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := gone.Apply(ctx); err != nil {
+			if err := gone.apply(ctx); err != nil {
 				t.Fatal(err)
 			}
 			data, err := os.ReadFile(path)
@@ -162,7 +162,7 @@ func TestInstallFollowsNoLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := plan.Apply(ctx); err != nil {
+	if err := plan.apply(ctx); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(e.Home.Root())
@@ -184,7 +184,7 @@ func TestInstallFollowsNoLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if plan, err := e.planInstall(ctx, options(h, "")); err == nil {
-			err = plan.Apply(ctx)
+			err = plan.apply(ctx)
 			if err == nil {
 				t.Errorf("%s: a link, and all is well", entry.Name())
 			}

@@ -358,7 +358,7 @@ func contend(ctx context.Context, t testing.TB, set Settings, r *rand.Rand, told
 	defer h.Close()
 	const ttl = 2 * time.Second
 	for ctx.Err() == nil {
-		l, err := h.Take(ctx, "the-lease", Taking, ttl, time.Now)
+		l, err := h.take(ctx, "the-lease", phaseTaking, ttl, time.Now)
 		if err != nil {
 			time.Sleep(time.Duration(50+r.IntN(100)) * time.Millisecond)
 			continue
@@ -367,7 +367,7 @@ func contend(ctx context.Context, t testing.TB, set Settings, r *rand.Rand, told
 		fence(l.Token)
 		for n := r.IntN(3); n > 0 && ctx.Err() == nil; n-- {
 			time.Sleep(time.Duration(r.IntN(500)) * time.Millisecond)
-			next, err := h.Renew(ctx, l, Held, ttl, time.Now)
+			next, err := h.renew(ctx, l, phaseHeld, ttl, time.Now)
 			if err != nil {
 				break
 			}
@@ -381,9 +381,9 @@ func contend(ctx context.Context, t testing.TB, set Settings, r *rand.Rand, told
 		if r.IntN(4) == 0 {
 			time.Sleep(time.Until(l.Expires) + ttl)
 			fence(l.Token)
-			if cur, err := h.Lease(ctx, "the-lease"); err == nil && cur.Token > l.Token {
+			if cur, err := h.lease(ctx, "the-lease"); err == nil && cur.Token > l.Token {
 				asleep := func() time.Time { return l.Expires.Add(-time.Millisecond) }
-				if _, err := h.Renew(ctx, l, Held, ttl, asleep); err == nil {
+				if _, err := h.renew(ctx, l, phaseHeld, ttl, asleep); err == nil {
 					t.Errorf("%s goes on with token %d after %s took %d", set.Machine, l.Token, cur.Holder, cur.Token)
 				}
 			}
@@ -393,7 +393,7 @@ func contend(ctx context.Context, t testing.TB, set Settings, r *rand.Rand, told
 			if now := time.Now(); now.Before(held.till) {
 				held.till = now
 			}
-			_, _ = h.Renew(ctx, l, Offered, ttl, time.Now)
+			_, _ = h.renew(ctx, l, phaseOffered, ttl, time.Now)
 		}
 		told(held)
 	}
@@ -624,7 +624,7 @@ func prove(t *testing.T, size proofSize) string {
 			switch {
 			case !ok || e.Shown().Text("iteration") != fmt.Sprint(e.Seq):
 				wrong++
-			case !seen.Add(e):
+			case !seen.add(e):
 				repeated++
 			}
 			return nil

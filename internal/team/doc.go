@@ -18,7 +18,7 @@
 //     once and counted once, whatever dies in between: the hub drops repeats it
 //     remembers, the shipper asks the hub what it has before it repeats anything,
 //     and every reader drops ids that it has seen.
-//   - A machine can write under its own name only; see [Permissions]. Nothing
+//   - A machine can write under its own name only; see [permissions]. Nothing
 //     here makes consumers on the hub: they could be told to deliver into the
 //     name of somebody else.
 //   - A lease has one holder. Its token only grows, every step is a compare and

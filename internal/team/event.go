@@ -37,8 +37,8 @@ type Event struct {
 	mark string
 }
 
-// ID is the event's name, the same each time it is published.
-func (e Event) ID() string { return eventID(e.Machine, e.Session, e.Seq) }
+// id is the event's name, the same each time it is published.
+func (e Event) id() string { return eventID(e.Machine, e.Session, e.Seq) }
 
 func eventID(machine, session string, seq uint64) string {
 	return machine + "/" + session + "/" + strconv.FormatUint(seq, 10)

@@ -102,7 +102,7 @@ func (m *Mover) Push(ctx context.Context, ref string, force bool) (Pushed, error
 	if err := m.mayOffer(ctx, file.ID, before); err != nil {
 		return out, err
 	}
-	lease, err := m.Hub.Take(ctx, file.ID, Taking, takingFor, m.Now)
+	lease, err := m.Hub.take(ctx, file.ID, phaseTaking, takingFor, m.Now)
 	if err != nil {
 		return out, err
 	}
@@ -130,7 +130,7 @@ func (m *Mover) Push(ctx context.Context, ref string, force bool) (Pushed, error
 	}
 	ctx = context.WithoutCancel(ctx)
 	mark := lease
-	mark.Phase = Offered
+	mark.Phase = phaseOffered
 	if err := writeMoved(sess, m.Set.Machine, mark, m.Now()); err != nil {
 		return out, err
 	}
@@ -145,12 +145,12 @@ func (m *Mover) Push(ctx context.Context, ref string, force bool) (Pushed, error
 		restore()
 		return out, message.WithHint(message.Fail(message.TeamAtWork, file.ID), message.HintTeamAtWork)
 	}
-	err = m.Hub.announce(ctx, Bundle{Session: file.ID, Machine: m.Set.Machine, Token: lease.Token})
+	err = m.Hub.announce(ctx, bundle{Session: file.ID, Machine: m.Set.Machine, Token: lease.Token})
 	if err == nil {
-		out.Lease, err = m.Hub.Renew(ctx, lease, Offered, offeredFor, m.Now)
+		out.Lease, err = m.Hub.renew(ctx, lease, phaseOffered, offeredFor, m.Now)
 	}
 	if err != nil {
-		if errors.Is(err, ErrLeaseLost) {
+		if errors.Is(err, errLeaseLost) {
 			restore()
 		}
 		return out, err
@@ -332,8 +332,8 @@ type Pulled struct {
 	Back     bool // it had not left: the offer was taken back
 }
 
-// ErrGit is the error of a folder that stands elsewhere than the session's.
-var ErrGit = errors.New("another commit")
+// errGit is the error of a folder that stands elsewhere than the session's.
+var errGit = errors.New("another commit")
 
 // PullOptions say how.
 type PullOptions struct {
@@ -358,7 +358,7 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	if err != nil {
 		return out, err
 	}
-	cur, err := m.Hub.Lease(ctx, id)
+	cur, err := m.Hub.lease(ctx, id)
 	if err != nil {
 		return out, err
 	}
@@ -375,7 +375,7 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 		}
 		// A hub that was made anew does not know who took what we had offered.
 		forgot := false
-		if bundle.Token == 0 && went != nil && went.Phase == string(Offered) {
+		if bundle.Token == 0 && went != nil && went.Phase == string(phaseOffered) {
 			if forgot, err = m.Hub.forgot(ctx, went.Token); err != nil {
 				return out, err
 			}
@@ -390,7 +390,7 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	if bundle.Token == 0 {
 		return out, message.WithHint(message.Fail(message.TeamNotOffered, id), message.HintTeamNotOffered)
 	}
-	lease, err := m.Hub.Take(ctx, id, Taking, takingFor, m.Now)
+	lease, err := m.Hub.take(ctx, id, phaseTaking, takingFor, m.Now)
 	if err != nil {
 		return out, err
 	}
@@ -402,7 +402,7 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	offerAgain := func(err error) (Pulled, error) {
 		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
 		defer cancel()
-		_, _ = m.Hub.Renew(undo, lease, Offered, offeredFor, m.Now)
+		_, _ = m.Hub.renew(undo, lease, phaseOffered, offeredFor, m.Now)
 		return out, err
 	}
 	info, ok, err := m.Hub.object(ctx, bundle.Machine, bundleName(id, bundle.Token))
@@ -441,7 +441,7 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 		return offerAgain(err)
 	}
 	if man.Git.Commit != "" && out.Here.Commit != man.Git.Commit && !o.Anyway {
-		err := fmt.Errorf("%w: %w", ErrGit, message.Fail(message.TeamCommit, man.Machine, short(man.Git.Commit), man.Git.Branch, out.Folder, short(cmp.Or(out.Here.Commit, "-"))))
+		err := fmt.Errorf("%w: %w", errGit, message.Fail(message.TeamCommit, man.Machine, short(man.Git.Commit), man.Git.Branch, out.Folder, short(cmp.Or(out.Here.Commit, "-"))))
 		return offerAgain(message.WithHint(err, message.HintTeamCommit, out.Folder, man.Git.Commit))
 	}
 	out.Path = h.SessionPath(m.Dir(h), out.Folder, man.File)
@@ -456,7 +456,7 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 		return offerAgain(err)
 	}
 	ctx = context.WithoutCancel(ctx)
-	if out.Lease, err = m.Hub.Renew(ctx, lease, Held, heldFor, m.Now); err != nil {
+	if out.Lease, err = m.Hub.renew(ctx, lease, phaseHeld, heldFor, m.Now); err != nil {
 		return out, err
 	}
 	_ = m.Hub.holds(ctx, out.Lease) // without it a lease that ends is taken anew by hand
@@ -485,7 +485,7 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 
 // lastAt reports whether a session was at this machine last, as far as the machine
 // and the hub know: nobody had it since.
-func (b Bundle) lastAt(m *session.Moved, machine string) bool {
+func (b bundle) lastAt(m *session.Moved, machine string) bool {
 	return m != nil && m.Machine == machine && m.Holder == machine && b.Token <= m.Token && b.Held <= m.Token
 }
 
@@ -504,13 +504,13 @@ func (m *Mover) takeBack(ctx context.Context, sess *store.Session, o PullOptions
 		if err != nil {
 			return out, err
 		}
-		if went := session.ReadMoved(sess); want != here && went != nil && went.Phase == string(Held) {
+		if went := session.ReadMoved(sess); want != here && went != nil && went.Phase == string(phaseHeld) {
 			return out, message.WithHint(message.Fail(message.TeamHere, sess.ID(), here), message.HintTeamHere, sess.ID())
 		} else if want != here {
 			return out, nil
 		}
 	}
-	if out.Lease, err = m.Hub.Take(ctx, sess.ID(), Held, heldFor, m.Now); err != nil {
+	if out.Lease, err = m.Hub.take(ctx, sess.ID(), phaseHeld, heldFor, m.Now); err != nil {
 		return out, err
 	}
 	out.Back = true

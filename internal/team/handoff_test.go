@@ -160,7 +160,7 @@ func TestHandoffClaude(t *testing.T) {
 
 	// Another commit is refused, and leaves the offer as it was.
 	git(t, dirB, "commit", "-q", "--allow-empty", "-m", "second")
-	if _, err := b.mover().Pull(ctx, claudeID, PullOptions{Folder: dirB}); !errors.Is(err, ErrGit) {
+	if _, err := b.mover().Pull(ctx, claudeID, PullOptions{Folder: dirB}); !errors.Is(err, errGit) {
 		t.Fatalf("another commit: %v", err)
 	}
 	git(t, dirB, "reset", "-q", "--hard", "HEAD~1")
@@ -320,14 +320,14 @@ func TestFenced(t *testing.T) {
 		t.Fatal(err)
 	}
 	// B takes the lease and stops there.
-	stale, err := b.dial().Take(ctx, claudeID, Taking, time.Hour, time.Now)
+	stale, err := b.dial().take(ctx, claudeID, phaseTaking, time.Hour, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.mover().Pull(ctx, claudeID, PullOptions{Folder: dir}); err == nil {
 		t.Fatal("held by two")
 	}
-	if stale, err = b.dial().Renew(ctx, stale, Taking, time.Second, time.Now); err != nil {
+	if stale, err = b.dial().renew(ctx, stale, phaseTaking, time.Second, time.Now); err != nil {
 		t.Fatal(err)
 	}
 	deadline := time.Now().Add(patience)
@@ -340,15 +340,15 @@ func TestFenced(t *testing.T) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	if _, err := b.dial().Renew(ctx, stale, Held, time.Minute, time.Now); !errors.Is(err, ErrLeaseLost) {
+	if _, err := b.dial().renew(ctx, stale, phaseHeld, time.Minute, time.Now); !errors.Is(err, errLeaseLost) {
 		t.Errorf("a stale holder takes it: %v", err)
 	}
 	// Nor does it when its own clock says that all is well.
 	stopped := func() time.Time { return stale.Expires.Add(-time.Second) }
-	if _, err := b.dial().Renew(ctx, stale, Held, time.Minute, stopped); !errors.Is(err, ErrLeaseLost) {
+	if _, err := b.dial().renew(ctx, stale, phaseHeld, time.Minute, stopped); !errors.Is(err, errLeaseLost) {
 		t.Errorf("a stale holder with a stopped clock takes it: %v", err)
 	}
-	if err := b.dial().announce(ctx, Bundle{Session: claudeID, Machine: "beta", Token: 1}); !errors.Is(err, ErrLeaseLost) {
+	if err := b.dial().announce(ctx, bundle{Session: claudeID, Machine: "beta", Token: 1}); !errors.Is(err, errLeaseLost) {
 		t.Errorf("a stale holder's bundle counts: %v", err)
 	}
 }
@@ -412,18 +412,18 @@ func TestHereAlready(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := b.dial()
-		cur, err := h.Lease(ctx, claudeID)
+		cur, err := h.lease(ctx, claudeID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cur, err = h.Renew(ctx, cur, Held, time.Second, time.Now); err != nil {
+		if cur, err = h.renew(ctx, cur, phaseHeld, time.Second, time.Now); err != nil {
 			t.Fatal(err)
 		}
 		if err := writeMoved(sess, "beta", cur, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-			if cur, err = h.Lease(ctx, claudeID); err == nil && cur.Holder == "" && session.ReadMoved(sess).Away(time.Now()) {
+			if cur, err = h.lease(ctx, claudeID); err == nil && cur.Holder == "" && session.ReadMoved(sess).Away(time.Now()) {
 				return
 			}
 			if time.Now().After(deadline) {
@@ -476,11 +476,11 @@ func TestHalfOffered(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := a.dial()
-	lease, err := h.Take(ctx, claudeID, Taking, takingFor, time.Now)
+	lease, err := h.take(ctx, claudeID, phaseTaking, takingFor, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease.Phase = Offered
+	lease.Phase = phaseOffered
 	if err := writeMoved(sess, "alpha", lease, time.Now()); err != nil {
 		t.Fatal(err)
 	}

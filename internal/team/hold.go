@@ -25,17 +25,17 @@ func (s *Shipper) keepLeases(ctx context.Context, sessions []store.SessionInfo) 
 		if m == nil || m.Machine != s.Set.Machine || m.Holder != s.Set.Machine {
 			continue
 		}
-		cur, err := s.hub.Lease(ctx, info.ID)
+		cur, err := s.hub.lease(ctx, info.ID)
 		if err != nil {
 			return err
 		}
 		switch {
-		case cur.Holder == s.Set.Machine && cur.Token == m.Token && cur.Phase == Held && m.Phase == string(Held):
+		case cur.Holder == s.Set.Machine && cur.Token == m.Token && cur.Phase == phaseHeld && m.Phase == string(phaseHeld):
 			if cur.Expires.Sub(s.Now()) > heldFor*2/3 {
 				continue
 			}
-			l, err := s.hub.Renew(ctx, cur, Held, heldFor, s.Now)
-			if errors.Is(err, ErrLeaseLost) {
+			l, err := s.hub.renew(ctx, cur, phaseHeld, heldFor, s.Now)
+			if errors.Is(err, errLeaseLost) {
 				continue // seen next time
 			}
 			if err != nil {
@@ -44,7 +44,7 @@ func (s *Shipper) keepLeases(ctx context.Context, sessions []store.SessionInfo) 
 			if err := writeMoved(sess, s.Set.Machine, l, s.Now()); err != nil {
 				return err
 			}
-		case cur.Holder == "" && m.Phase == string(Held):
+		case cur.Holder == "" && m.Phase == string(phaseHeld):
 			// It ended while this machine slept, or the hub was made anew. Nobody had
 			// it since: then it is ours again.
 			b, _, err := s.hub.bundle(ctx, info.ID)
@@ -54,7 +54,7 @@ func (s *Shipper) keepLeases(ctx context.Context, sessions []store.SessionInfo) 
 			if !b.lastAt(m, s.Set.Machine) {
 				continue
 			}
-			l, err := s.hub.Take(ctx, info.ID, Held, heldFor, s.Now)
+			l, err := s.hub.take(ctx, info.ID, phaseHeld, heldFor, s.Now)
 			if errors.Is(err, errNotAcknowledged) || errors.Is(err, errHubSilent) {
 				return err
 			}
@@ -65,7 +65,7 @@ func (s *Shipper) keepLeases(ctx context.Context, sessions []store.SessionInfo) 
 			if err := writeMoved(sess, s.Set.Machine, l, s.Now()); err != nil {
 				return err
 			}
-		case cur.Holder != "" && cur.Holder != s.Set.Machine && cur.Phase == Held:
+		case cur.Holder != "" && cur.Holder != s.Set.Machine && cur.Phase == phaseHeld:
 			// Tokens only grow, except on a hub that was made anew.
 			if cur.Token <= m.Token {
 				if forgot, err := s.hub.forgot(ctx, m.Token); err != nil || !forgot {

@@ -33,8 +33,8 @@ const (
 
 func objectBucket(machine string) string { return "ovt_obj_" + machine }
 
-// Permissions are the subjects that a machine may publish to and subscribe to.
-func Permissions(machine string) (publish, subscribe []string) {
+// permissions are the subjects that a machine may publish to and subscribe to.
+func permissions(machine string) (publish, subscribe []string) {
 	publish = []string{
 		eventPrefix + machine + ".>",
 		statePrefix + machine, statePrefix + machine + ".>",

@@ -42,9 +42,9 @@ type Lease struct {
 type Phase string
 
 const (
-	Offered Phase = "offered" // pushed, and waits for who pulls it
-	Taking  Phase = "taking"  // somebody is about to move it
-	Held    Phase = "held"    // it goes on there
+	phaseOffered Phase = "offered" // pushed, and waits for who pulls it
+	phaseTaking  Phase = "taking"  // somebody is about to move it
+	phaseHeld    Phase = "held"    // it goes on there
 )
 
 // How long each lasts.
@@ -56,8 +56,8 @@ const (
 	skew = time.Minute
 )
 
-// ErrLeaseLost is the error of a former holder.
-var ErrLeaseLost = errors.New("the lease belongs to somebody else by now")
+// errLeaseLost is the error of a former holder.
+var errLeaseLost = errors.New("the lease belongs to somebody else by now")
 
 func parseLease(m stored) (Lease, bool) {
 	var l Lease
@@ -74,8 +74,8 @@ func parseLease(m stored) (Lease, bool) {
 	return l, true
 }
 
-// Lease is the lease of a session; the zero lease where nobody has it.
-func (h *Hub) Lease(ctx context.Context, session string) (Lease, error) {
+// lease is the lease of a session; the zero lease where nobody has it.
+func (h *Hub) lease(ctx context.Context, session string) (Lease, error) {
 	m, err := h.last(ctx, leaseStream, leasePrefix+session)
 	if err != nil {
 		return Lease{}, err
@@ -91,7 +91,7 @@ func (h *Hub) Lease(ctx context.Context, session string) (Lease, error) {
 // its holder offers it, or it is over. Whether it is over, the hub's clock alone
 // says: the holder's and ours may be a day apart.
 func (h *Hub) free(ctx context.Context, l Lease) (bool, error) {
-	if l.Holder == "" || l.Holder == h.set.Machine || l.Phase == Offered {
+	if l.Holder == "" || l.Holder == h.set.Machine || l.Phase == phaseOffered {
 		return true, nil
 	}
 	info, err := h.info(ctx, leaseStream)
@@ -104,11 +104,11 @@ func (h *Hub) forgot(ctx context.Context, token uint64) (bool, error) {
 	return err == nil && info.State.Last < token, err
 }
 
-// Take takes the lease of a session, with a new token. Where another machine has
+// take takes the lease of a session, with a new token. Where another machine has
 // it, the error says which.
-func (h *Hub) Take(ctx context.Context, session string, p Phase, ttl time.Duration, now func() time.Time) (Lease, error) {
+func (h *Hub) take(ctx context.Context, session string, p Phase, ttl time.Duration, now func() time.Time) (Lease, error) {
 	for tries := 0; ; tries++ {
-		cur, err := h.Lease(ctx, session)
+		cur, err := h.lease(ctx, session)
 		if err != nil {
 			return Lease{}, err
 		}
@@ -116,24 +116,24 @@ func (h *Hub) Take(ctx context.Context, session string, p Phase, ttl time.Durati
 		if err != nil {
 			return Lease{}, err
 		}
-		if !free && cur.Phase == Taking {
+		if !free && cur.Phase == phaseTaking {
 			return Lease{}, message.Fail(message.TeamTaking, cur.Holder, session, cur.ends.Local().Format(time.DateTime))
 		}
 		if !free {
 			return Lease{}, message.WithHint(message.Fail(message.TeamLeased, session, cur.Holder, cur.ends.Local().Format(time.DateTime)), message.HintTeamLeased, cur.Holder)
 		}
 		l, err := h.step(ctx, Lease{Session: session, Holder: h.set.Machine, Phase: p}, cur.rev, ttl, now)
-		if !errors.Is(err, ErrLeaseLost) || tries == 4 {
+		if !errors.Is(err, errLeaseLost) || tries == 4 {
 			return l, err
 		}
 	}
 }
 
-// Renew goes on with a lease, in the same or another phase. [ErrLeaseLost] where
+// renew goes on with a lease, in the same or another phase. [errLeaseLost] where
 // somebody else has taken it: what was meant to be done with it must not be done.
-func (h *Hub) Renew(ctx context.Context, l Lease, p Phase, ttl time.Duration, now func() time.Time) (Lease, error) {
+func (h *Hub) renew(ctx context.Context, l Lease, p Phase, ttl time.Duration, now func() time.Time) (Lease, error) {
 	if !now().Before(l.Expires) {
-		return l, fmt.Errorf("%w (it ended at %s)", ErrLeaseLost, l.Expires.UTC().Format(time.RFC3339))
+		return l, fmt.Errorf("%w (it ended at %s)", errLeaseLost, l.Expires.UTC().Format(time.RFC3339))
 	}
 	l.Phase = p
 	return h.step(ctx, l, l.rev, ttl, now)
@@ -169,12 +169,12 @@ func (h *Hub) step(ctx context.Context, l Lease, rev uint64, ttl time.Duration, 
 		}
 		// It may have arrived all the same, also when the hub says that another
 		// message stands there: an attempt before this one.
-		cur, lerr := h.Lease(ctx, l.Session)
+		cur, lerr := h.lease(ctx, l.Session)
 		switch {
 		case lerr == nil && cur.Nonce == l.Nonce:
 			return cur, nil
 		case lerr == nil && cur.rev != rev:
-			return l, ErrLeaseLost
+			return l, errLeaseLost
 		case tries == 4:
 			return l, fmt.Errorf("%w: lease of %s: %w", errNotAcknowledged, l.Session, err)
 		}
@@ -185,10 +185,10 @@ func (h *Hub) step(ctx context.Context, l Lease, rev uint64, ttl time.Duration, 
 	}
 }
 
-// Bundle says where what was pushed of a session lies. It outlives leases, which
+// bundle says where what was pushed of a session lies. It outlives leases, which
 // go by themselves: whoever comes after a machine that died in the middle of a
 // pull must still find it.
-type Bundle struct {
+type bundle struct {
 	Session string `json:"session"`
 	Machine string `json:"machine"` // that pushed it
 	Token   uint64 `json:"token"`   // that it had
@@ -200,13 +200,13 @@ type Bundle struct {
 
 func bundleKey(session string) string { return leasePrefix + session + ".bundle" }
 
-func (h *Hub) bundle(ctx context.Context, session string) (b Bundle, rev uint64, err error) {
+func (h *Hub) bundle(ctx context.Context, session string) (b bundle, rev uint64, err error) {
 	m, err := h.last(ctx, leaseStream, bundleKey(session))
 	if err != nil || m.Seq == 0 || m.marker() || m.relayed() {
-		return Bundle{}, m.Seq, err
+		return bundle{}, m.Seq, err
 	}
 	if json.Unmarshal(m.Data, &b) != nil || b.Session != session {
-		return Bundle{}, m.Seq, nil //nolint:nilerr // by nobody we know
+		return bundle{}, m.Seq, nil //nolint:nilerr // by nobody we know
 	}
 	if !ValidMachine(b.Machine) {
 		b.Machine, b.Token = "", 0 // nothing that can be taken over
@@ -216,11 +216,11 @@ func (h *Hub) bundle(ctx context.Context, session string) (b Bundle, rev uint64,
 
 // announce tells where a session's bundle lies. One with a larger token stays:
 // then we are a former holder.
-func (h *Hub) announce(ctx context.Context, b Bundle) error {
-	return h.changeBundle(ctx, b.Session, func(old Bundle) (Bundle, error) {
+func (h *Hub) announce(ctx context.Context, b bundle) error {
+	return h.changeBundle(ctx, b.Session, func(old bundle) (bundle, error) {
 		b.Holder, b.Held = old.Holder, old.Held
 		if old.Token >= b.Token && old != b {
-			return old, ErrLeaseLost
+			return old, errLeaseLost
 		}
 		return b, nil
 	})
@@ -228,7 +228,7 @@ func (h *Hub) announce(ctx context.Context, b Bundle) error {
 
 // holds tells that a session goes on here.
 func (h *Hub) holds(ctx context.Context, l Lease) error {
-	return h.changeBundle(ctx, l.Session, func(old Bundle) (Bundle, error) {
+	return h.changeBundle(ctx, l.Session, func(old bundle) (bundle, error) {
 		if l.Token > old.Held {
 			old.Session, old.Holder, old.Held = l.Session, l.Holder, l.Token
 		}
@@ -236,7 +236,7 @@ func (h *Hub) holds(ctx context.Context, l Lease) error {
 	})
 }
 
-func (h *Hub) changeBundle(ctx context.Context, session string, change func(Bundle) (Bundle, error)) error {
+func (h *Hub) changeBundle(ctx context.Context, session string, change func(bundle) (bundle, error)) error {
 	for range 5 {
 		old, rev, err := h.bundle(ctx, session)
 		if err != nil {

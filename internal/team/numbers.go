@@ -71,8 +71,8 @@ func (n numbers) count() (count uint64) {
 // Seen is the ids that a reader has had.
 type Seen map[string]*numbers
 
-// Add reports whether the event is new.
-func (s Seen) Add(e Event) bool {
+// add reports whether the event is new.
+func (s Seen) add(e Event) bool {
 	key := e.Machine + "/" + e.Session
 	n := s[key]
 	if n == nil {

@@ -173,7 +173,7 @@ func (x *Exporter) record(e Event) otlpRecord {
 	}
 	r.Attributes = []otlpAttr{
 		attr("session.id", e.Session), attr("gen_ai.conversation.id", e.Session), attr("event.name", e.Type),
-		attr("overtone.event.id", e.ID()),
+		attr("overtone.event.id", e.id()),
 		{"overtone.event.seq", otlpValueOf(gjson.Parse(strconv.FormatUint(e.Seq, 10)))},
 	}
 	gjson.ParseBytes(line).ForEach(func(k, v gjson.Result) bool {

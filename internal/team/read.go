@@ -47,7 +47,7 @@ func (h *Hub) Events(ctx context.Context, q Query, from uint64, seen Seen, fn fu
 	}
 	return h.each(ctx, eventStream, q.subject(), max(from, 1), since, func(m stored) error {
 		e, ok := h.set.inbound(m)
-		if !ok || !q.takes(e) || !seen.Add(e) {
+		if !ok || !q.takes(e) || !seen.add(e) {
 			return nil
 		}
 		return fn(e)
@@ -147,7 +147,7 @@ func (h *Hub) Doctor(ctx context.Context, root string, now func() time.Time) (He
 		switch {
 		case !ok:
 			v.Foreign++
-		case !seen.Add(e):
+		case !seen.add(e):
 			v.Repeated++
 		}
 		return nil

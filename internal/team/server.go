@@ -516,7 +516,7 @@ func (n Node) writeConfig() (string, error) {
 			if u.Tenant != tenant || u.Gone {
 				continue
 			}
-			publish, subscribe := Permissions(u.Machine)
+			publish, subscribe := permissions(u.Machine)
 			fmt.Fprintf(&b, "      { nkey: %s, permissions: { publish: { allow: %s }, subscribe: { allow: %s } } } # %s\n",
 				u.Key, confList(publish), confList(subscribe), u.Machine)
 		}

@@ -327,7 +327,7 @@ func all(t testing.TB, h *Hub) map[string]int {
 			got[key] = map[uint64]string{}
 		}
 		if _, twice := got[key][e.Seq]; twice {
-			t.Errorf("%s came twice", e.ID())
+			t.Errorf("%s came twice", e.id())
 		}
 		got[key][e.Seq] = e.Shown().Text("iteration")
 		return nil
@@ -456,7 +456,7 @@ func TestRebuild(t *testing.T) {
 	collect := func(h *Hub) map[string]string {
 		got := map[string]string{}
 		if _, err := h.Events(context.Background(), Query{}, 0, Seen{}, func(e Event) error {
-			got[e.ID()] = e.Shown().Text("iteration")
+			got[e.id()] = e.Shown().Text("iteration")
 			return nil
 		}); err != nil {
 			t.Fatal(err)
@@ -613,48 +613,48 @@ func TestLease(t *testing.T) {
 	n := startNode(t)
 	a, b := n.machine(t, "alpha").dial(), n.machine(t, "beta").dial()
 	ctx := context.Background()
-	la, err := a.Take(ctx, "s1", Held, time.Hour, time.Now)
+	la, err := a.take(ctx, "s1", phaseHeld, time.Hour, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Take(ctx, "s1", Taking, time.Minute, time.Now); err == nil {
+	if _, err := b.take(ctx, "s1", phaseTaking, time.Minute, time.Now); err == nil {
 		t.Fatal("held by two")
 	}
 	// Not by a clock that is wrong either, here or there.
 	ahead := func() time.Time { return time.Now().Add(25 * time.Hour) }
 	behind := func() time.Time { return time.Now().Add(-25 * time.Hour) }
-	if _, err := b.Take(ctx, "s1", Taking, time.Hour, ahead); err == nil {
+	if _, err := b.take(ctx, "s1", phaseTaking, time.Hour, ahead); err == nil {
 		t.Fatal("held by two: a clock is ahead")
 	}
-	if _, err := a.Take(ctx, "s2", Held, time.Hour, behind); err != nil {
+	if _, err := a.take(ctx, "s2", phaseHeld, time.Hour, behind); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Take(ctx, "s2", Taking, time.Hour, time.Now); err == nil {
+	if _, err := b.take(ctx, "s2", phaseTaking, time.Hour, time.Now); err == nil {
 		t.Fatal("held by two: the holder's clock is behind")
 	}
-	if la, err = a.Renew(ctx, la, Offered, time.Minute, time.Now); err != nil {
+	if la, err = a.renew(ctx, la, phaseOffered, time.Minute, time.Now); err != nil {
 		t.Fatal(err)
 	}
-	lb, err := b.Take(ctx, "s1", Taking, time.Minute, time.Now)
+	lb, err := b.take(ctx, "s1", phaseTaking, time.Minute, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if lb.Token <= la.Token {
 		t.Errorf("tokens %d, then %d", la.Token, lb.Token)
 	}
-	if _, err := a.Renew(ctx, la, Held, time.Minute, time.Now); !errors.Is(err, ErrLeaseLost) {
+	if _, err := a.renew(ctx, la, phaseHeld, time.Minute, time.Now); !errors.Is(err, errLeaseLost) {
 		t.Errorf("a former holder goes on: %v", err)
 	}
 	token := lb.Token
 	for _, ttl := range []time.Duration{time.Hour, time.Hour, 2 * time.Second} {
-		if lb, err = b.Renew(ctx, lb, Held, ttl, time.Now); err != nil || lb.Token != token {
+		if lb, err = b.renew(ctx, lb, phaseHeld, ttl, time.Now); err != nil || lb.Token != token {
 			t.Fatalf("%+v %v", lb, err)
 		}
 	}
 	// Over: its message goes by itself, and a third token is larger than all.
 	deadline := time.Now().Add(patience)
 	for {
-		l, err := a.Take(ctx, "s1", Held, time.Minute, time.Now)
+		l, err := a.take(ctx, "s1", phaseHeld, time.Minute, time.Now)
 		if err == nil {
 			if l.Token <= token || time.Now().Before(lb.Expires) {
 				t.Errorf("token %d after %d, %s before the end", l.Token, token, time.Until(lb.Expires))
@@ -666,11 +666,11 @@ func TestLease(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	if _, err := b.Renew(ctx, lb, Held, time.Minute, time.Now); !errors.Is(err, ErrLeaseLost) {
+	if _, err := b.renew(ctx, lb, phaseHeld, time.Minute, time.Now); !errors.Is(err, errLeaseLost) {
 		t.Errorf("a former holder goes on: %v", err)
 	}
 	late := func() time.Time { return time.Now().Add(time.Hour) }
-	if _, err := a.Renew(ctx, Lease{Session: "s1", Expires: time.Now()}, Held, time.Minute, late); !errors.Is(err, ErrLeaseLost) {
+	if _, err := a.renew(ctx, Lease{Session: "s1", Expires: time.Now()}, phaseHeld, time.Minute, late); !errors.Is(err, errLeaseLost) {
 		t.Errorf("a lease that is over is renewed: %v", err)
 	}
 }

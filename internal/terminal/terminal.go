@@ -141,8 +141,8 @@ func (t *Terminal) Width(w io.Writer) int {
 	return 0
 }
 
-// Narrow: a terminal of eighty columns has room for what matters most.
-func (t *Terminal) Narrow() bool {
+// narrow: a terminal of eighty columns has room for what matters most.
+func (t *Terminal) narrow() bool {
 	n := t.Width(t.Stdout)
 	return n > 0 && n < 110
 }

@@ -60,8 +60,8 @@ func NewID(h Host, now time.Time) string {
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 }
 
-// ErrFolder is the error of a session that is more than its file.
-var ErrFolder = errors.New("such a session is a folder with a database, of which a copy of the file is no session")
+// errFolder is the error of a session that is more than its file.
+var errFolder = errors.New("such a session is a folder with a database, of which a copy of the file is no session")
 
 // Clone writes a copy of the session beside it, under a new id. The file
 // appears under its name only after it was written, synced and verified; on
@@ -69,7 +69,7 @@ var ErrFolder = errors.New("such a session is a folder with a database, of which
 // read, and only as far as it was indexed.
 func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 	if s.Host == Copilot {
-		return Cloned{}, fmt.Errorf("clone %s: %w", s.Path, ErrFolder)
+		return Cloned{}, fmt.Errorf("clone %s: %w", s.Path, errFolder)
 	}
 	name := ch.ID + ".jsonl"
 	if s.Host == Codex {

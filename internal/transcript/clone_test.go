@@ -397,7 +397,7 @@ func TestAnyCloneVerifies(t *testing.T) {
 		if len(left) == 0 && len(ch.Removed) > 0 {
 			return // nothing to go on from; the host picks what it likes
 		}
-		if len(ch.Removed) > 0 && (s.Problems.Counts[DanglingRef] > 0 || s.Problems.Counts[CyclicRef] > 0) {
+		if len(ch.Removed) > 0 && (s.Problems.Counts[danglingRef] > 0 || s.Problems.Counts[cyclicRef] > 0) {
 			return // a guess by time among entries that share a second is no chain to keep
 		}
 		if d := cmp.Diff(left, liveMessages(after, nil)); d != "" {

@@ -43,7 +43,7 @@ func FuzzIndex(f *testing.F) {
 				if !json.Valid(raw) || raw[0] != '{' {
 					t.Fatalf("entry %d is %q", i, raw)
 				}
-				if e.Parent >= int32(len(s.Entries)) || e.Parent < Dangling {
+				if e.Parent >= int32(len(s.Entries)) || e.Parent < dangling {
 					t.Fatalf("entry %d has parent %d", i, e.Parent)
 				}
 				if want := Text(raw); e.Kind == User && host == Claude && (want != "") != (e.Text > 0) {

@@ -63,7 +63,7 @@ func (s *Session) liveClaude() liveChain {
 			break
 		}
 		p := w.parent(i)
-		if p == Dangling || p >= 0 && seen[p] {
+		if p == dangling || p >= 0 && seen[p] {
 			if p >= 0 {
 				c.cycles = append(c.cycles, i)
 			}
@@ -116,7 +116,7 @@ func (s *Session) newWalk() *walk {
 	w.links = map[int32]int32{}
 	last := s.at(p.anchor)
 	if last < 0 {
-		last = Dangling
+		last = dangling
 	}
 	for _, i := range list {
 		w.links[i] = last
@@ -165,7 +165,7 @@ func (w *walk) raw(i int32) int32 {
 	p := w.s.Entries[i].Parent
 	for steps := 0; p >= 0 && w.s.Entries[p].Kind == Progress; steps++ {
 		if steps > len(w.s.Entries) {
-			return Dangling
+			return dangling
 		}
 		p = w.s.Entries[p].Parent
 	}
@@ -182,7 +182,7 @@ func (w *walk) parent(i int32) int32 {
 	if k := w.s.Entries[i].Kind; w.tail >= 0 && (k == User || k == Assistant) {
 		return w.tail
 	}
-	return Dangling
+	return dangling
 }
 
 func (w *walk) node(i int32) bool {
@@ -262,7 +262,7 @@ func (w *walk) rescue(i int32, seen []bool) int32 {
 	s := w.s
 	t := s.Entries[i].Time
 	if t == 0 {
-		return NoParent
+		return noParent
 	}
 	if w.byTime == nil {
 		for j := range s.Entries {
@@ -273,7 +273,7 @@ func (w *walk) rescue(i int32, seen []bool) int32 {
 		slices.SortStableFunc(w.byTime, func(a, b int32) int { return cmp.Compare(s.Entries[a].Time, s.Entries[b].Time) })
 	}
 	n, _ := slices.BinarySearchFunc(w.byTime, t+1, func(j int32, t int64) int { return cmp.Compare(s.Entries[j].Time, t) })
-	best := int32(NoParent)
+	best := int32(noParent)
 	for n--; n >= 0; n-- {
 		j := w.byTime[n]
 		e := &s.Entries[j]

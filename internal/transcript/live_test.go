@@ -154,7 +154,7 @@ func TestProblems(t *testing.T) {
 	ok := node("user", "u1", "", 1, say("a"))
 	path := write(t, "\xef\xbb\xbf"+ok+"\r", "", "not json", ok[:20]+"\x00", ok+`{"type":"mode","sessionId":"s"}`, "\x00\x00", `{"type":"user","message":{"content":"x"}}`, ok+" trailing", ok[:30])
 	s := mustRead(t, path)
-	want := map[ProblemKind]int{BadLine: 3, GluedLine: 1, NULLine: 1, TornLine: 1, NoUUID: 1, NoTimestamp: 1, DuplicateUUID: 2}
+	want := map[ProblemKind]int{badLine: 3, gluedLine: 1, nulLine: 1, tornLine: 1, noUUID: 1, noTimestamp: 1, duplicateUUID: 2}
 	if d := cmp.Diff(want, s.Problems.Counts); d != "" {
 		t.Error(d)
 	}

@@ -79,7 +79,7 @@ func (m *mender) heir(i int32) ([]byte, error) {
 	for i >= 0 && m.gone[i] && m.heirs[i] == nil {
 		trail = append(trail, i)
 		if i = m.parent(i); len(trail) > len(m.s.Entries) {
-			i = NoParent // a cycle of removed entries
+			i = noParent // a cycle of removed entries
 		}
 	}
 	v := m.heirs[i]
@@ -104,7 +104,7 @@ func (m *mender) reparent() (err error) {
 			continue
 		}
 		p := m.parent(i)
-		if m.gone[m.s.Entries[i].Parent] || m.gone[p] && tree.raw(i) == Dangling {
+		if m.gone[m.s.Entries[i].Parent] || m.gone[p] && tree.raw(i) == dangling {
 			if m.fix.parents[i], err = m.heir(p); err != nil {
 				return err
 			}

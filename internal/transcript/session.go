@@ -89,17 +89,17 @@ type (
 type ProblemKind string
 
 const (
-	BadLine       ProblemKind = "bad-json"       // skipped
-	GluedLine     ProblemKind = "glued"          // several objects on one line, all read
-	TornLine      ProblemKind = "torn"           // the last line, cut off
-	NULLine       ProblemKind = "nul"            // zero bytes after a crash
-	HugeLine      ProblemKind = "oversized"      // beyond maxLine
-	NoTimestamp   ProblemKind = "no-timestamp"   // a message the host will not resume from
-	NoUUID        ProblemKind = "no-uuid"        // a message outside the tree
-	NoModel       ProblemKind = "no-model"       // an assistant message without a model
-	DuplicateUUID ProblemKind = "duplicate-uuid" // the last one counts
-	DanglingRef   ProblemKind = "dangling-parent"
-	CyclicRef     ProblemKind = "cyclic-parent"
+	badLine       ProblemKind = "bad-json"       // skipped
+	gluedLine     ProblemKind = "glued"          // several objects on one line, all read
+	tornLine      ProblemKind = "torn"           // the last line, cut off
+	nulLine       ProblemKind = "nul"            // zero bytes after a crash
+	hugeLine      ProblemKind = "oversized"      // beyond maxLine
+	noTimestamp   ProblemKind = "no-timestamp"   // a message the host will not resume from
+	noUUID        ProblemKind = "no-uuid"        // a message outside the tree
+	noModel       ProblemKind = "no-model"       // an assistant message without a model
+	duplicateUUID ProblemKind = "duplicate-uuid" // the last one counts
+	danglingRef   ProblemKind = "dangling-parent"
+	cyclicRef     ProblemKind = "cyclic-parent"
 )
 
 // Problems are the findings of one pass.
@@ -121,7 +121,7 @@ func (p *Problems) add(k ProblemKind) {
 
 // Unreadable is the number of lines of which nothing could be read.
 func (p *Problems) Unreadable() int {
-	return p.Counts[BadLine] + p.Counts[TornLine] + p.Counts[NULLine] + p.Counts[HugeLine]
+	return p.Counts[badLine] + p.Counts[tornLine] + p.Counts[nulLine] + p.Counts[hugeLine]
 }
 
 // Read indexes a session file. It reads what is there at the time of the call;
@@ -194,7 +194,7 @@ func (s *Session) line(rec *record, ln line) {
 		s.Problems.NoFinalNewline = true
 	}
 	if ln.huge {
-		s.Problems.add(HugeLine)
+		s.Problems.add(hugeLine)
 		return
 	}
 	b := ln.b
@@ -231,18 +231,18 @@ func (s *Session) line(rec *record, ln line) {
 		s.Problems.Blank++
 	case 1:
 	default:
-		s.Problems.add(GluedLine)
+		s.Problems.add(gluedLine)
 	}
 }
 
 func (s *Session) bad(b []byte, newline bool, objects int) {
-	kind := BadLine
+	kind := badLine
 	switch {
 	case objects > 0: // and garbage after them
 	case len(bytes.Trim(b, "\x00 \r")) == 0:
-		kind = NULLine
+		kind = nulLine
 	case !newline:
-		kind = TornLine
+		kind = tornLine
 	}
 	s.Problems.add(kind)
 }
@@ -250,7 +250,7 @@ func (s *Session) bad(b []byte, newline bool, objects int) {
 func (s *Session) add(r *record, obj []byte, off, next int64) {
 	n := int32(len(s.Entries))
 	e := Entry{
-		Off: off, Len: int32(len(obj)), Line: int32(s.Lines), Parent: NoParent,
+		Off: off, Len: int32(len(obj)), Line: int32(s.Lines), Parent: noParent,
 		Kind: r.kind, Flags: r.flags, Time: parseTime(r.timestamp),
 		Text: int32(r.text), Tool: int32(r.tool), Think: int32(r.think),
 		tool0: int32(len(s.tools)),
@@ -306,13 +306,13 @@ func (s *Session) link(r *record, e *Entry, n int32) {
 		if p := s.at(k); p >= 0 && p != n {
 			e.Parent = p
 		} else {
-			e.Parent = Dangling
+			e.Parent = dangling
 			s.pending = append(s.pending, pendingParent{n, k})
 		}
 	}
 	if r.has(Node) {
 		if u, dup := s.uuids.add(keyOf(r.uuid)); dup {
-			s.Problems.add(DuplicateUUID)
+			s.Problems.add(duplicateUUID)
 			s.supersede(s.nodes[u], n)
 			s.nodes[u] = n
 		} else {
@@ -328,13 +328,13 @@ func (s *Session) link(r *record, e *Entry, n int32) {
 // checkMessage notes what the host will stumble over.
 func (s *Session) checkMessage(r *record, e *Entry) {
 	if !e.Has(Node) {
-		s.Problems.add(NoUUID)
+		s.Problems.add(noUUID)
 	}
 	if len(r.timestamp) == 0 {
-		s.Problems.add(NoTimestamp)
+		s.Problems.add(noTimestamp)
 	}
 	if e.Kind == Assistant && len(r.model) == 0 {
-		s.Problems.add(NoModel)
+		s.Problems.add(noModel)
 	}
 }
 
@@ -543,7 +543,7 @@ func (s *Session) finish() {
 	s.markKept()
 	s.live = s.resolveLive()
 	for range s.live.cycles {
-		s.Problems.add(CyclicRef)
+		s.Problems.add(cyclicRef)
 	}
 }
 
@@ -555,9 +555,9 @@ func (s *Session) linkParents() {
 		e := &s.Entries[p.entry]
 		switch i := s.at(p.id); {
 		case i == p.entry:
-			s.Problems.add(CyclicRef) // its own parent
+			s.Problems.add(cyclicRef) // its own parent
 		case i < 0:
-			s.Problems.add(DanglingRef)
+			s.Problems.add(danglingRef)
 		default:
 			e.Parent = i
 		}

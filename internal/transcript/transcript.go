@@ -161,7 +161,7 @@ type Entry struct {
 	Time   int64 // Unix milliseconds, 0 when absent
 	Len    int32
 	Line   int32 // 1-based; two entries of one glued line share it
-	Parent int32 // index of the parent entry, or NoParent or Dangling
+	Parent int32 // index of the parent entry, or noParent or Dangling
 	Text   int32 // UTF-16 units of the message text, blocks joined by newlines
 	Tool   int32 // bytes of tool input and output
 	Think  int32 // bytes of thinking
@@ -174,8 +174,8 @@ type Entry struct {
 }
 
 const (
-	NoParent = -1
-	Dangling = -2
+	noParent = -1
+	dangling = -2
 )
 
 // Has reports whether all marks of f are set.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Node is a stage's place in the graph.
-type Node struct {
+// node is a stage's place in the graph.
+type node struct {
 	Deps       []string
 	Next       []string
 	OnFail     string // "" = nowhere
@@ -33,11 +33,11 @@ type barrierRef struct {
 }
 
 // DAG is the graph of a workflow, in the order of the work.
-type DAG struct{ orderedMap[Node] }
+type DAG struct{ orderedMap[node] }
 
-// StageKeys names the stages of a list: a repeated one becomes X:2, X:3; the
+// listKeys names the stages of a list: a repeated one becomes X:2, X:3; the
 // template test-first calls its two tests TEST:write and TEST:verify.
-func StageKeys(template string, stages []string) []string {
+func listKeys(template string, stages []string) []string {
 	total, seen := map[string]int{}, map[string]int{}
 	for _, s := range stages {
 		total[s]++
@@ -69,7 +69,7 @@ func (r Rules) TemplateToDAG(template string, stages []string) (DAG, error) {
 			return DAG{}, fmt.Errorf("unknown stage %q", s)
 		}
 	}
-	return dagOf(StageKeys(template, stages), r.MaxRetries), nil
+	return dagOf(listKeys(template, stages), r.MaxRetries), nil
 }
 
 func dagOf(keys []string, maxRetries int) DAG {
@@ -90,7 +90,7 @@ func dagOf(keys []string, maxRetries int) DAG {
 			name = numbered(name, used[name])
 		}
 		for _, k := range block.keys {
-			n := Node{Deps: slices.Clone(prev), Next: slices.Clone(next), MaxRetries: maxRetries}
+			n := node{Deps: slices.Clone(prev), Next: slices.Clone(next), MaxRetries: maxRetries}
 			if Quality(k) {
 				n.OnFail = devBefore(keys, k)
 			}

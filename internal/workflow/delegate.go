@@ -44,7 +44,7 @@ func (t *transition) target(ev Delegate) string {
 func (t *transition) meant(stage, agent string) (base string, keys []string) {
 	switch {
 	case stage == "":
-		base, keys = StageOfAgent(agent), t.s.keysOf(agent)
+		base, keys = stageOfAgent(agent), t.s.keysOf(agent)
 		if base == "" && len(keys) > 0 {
 			base = Base(keys[0])
 		}

@@ -89,7 +89,7 @@ func (g *grapher) name() {
 	for i, d := range g.drafts {
 		list[i] = d.Key
 	}
-	g.keys = StageKeys("", list)
+	g.keys = listKeys("", list)
 	files := map[string]bool{} // a key is part of its report's name
 	for i, k := range g.keys {
 		d := g.drafts[i]
@@ -250,7 +250,7 @@ func (g *grapher) unknown(stage int, field string, t message.Text, key string) {
 func (g *grapher) build() {
 	for i, k := range g.keys {
 		d := g.drafts[i]
-		n := Node{Deps: g.deps[i], MaxRetries: d.Retries}
+		n := node{Deps: g.deps[i], MaxRetries: d.Retries}
 		if d.Retries < 0 {
 			n.MaxRetries = unsaid
 		} else {

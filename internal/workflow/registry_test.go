@@ -22,7 +22,7 @@ func TestStageRegistry(t *testing.T) {
 		if s.group != "" && !s.quality {
 			t.Errorf("%s has a barrier and does not judge", s.Key)
 		}
-		if StageOfAgent(AgentOf(s.Key)) != s.Key {
+		if stageOfAgent(AgentOf(s.Key)) != s.Key {
 			t.Errorf("%s is not found by its agent", s.Key)
 		}
 	}

@@ -181,7 +181,7 @@ func (s *State) resultOf(key, verdict string) string {
 // Follows reports whether an agent type works on a stage of this workflow, or on
 // one of the registry's.
 func (s *State) Follows(agentType string) bool {
-	return agentType != "" && (StageOfAgent(agentType) != "" || len(s.keysOf(agentType)) > 0)
+	return agentType != "" && (stageOfAgent(agentType) != "" || len(s.keysOf(agentType)) > 0)
 }
 
 // keysOf is the stages that an agent type works on.
@@ -234,17 +234,17 @@ func matchAny(patterns []string, file string) bool {
 	found := false
 	for _, p := range patterns {
 		if rest, not := strings.CutPrefix(p, "!"); not {
-			found = found && !MatchPath(rest, file)
+			found = found && !matchPath(rest, file)
 		} else {
-			found = found || MatchPath(p, file)
+			found = found || matchPath(p, file)
 		}
 	}
 	return found
 }
 
-// MatchPath reports whether a path matches a pattern: * and ? within a name, ** for
+// matchPath reports whether a path matches a pattern: * and ? within a name, ** for
 // any number of folders, a folder for all that is in it.
-func MatchPath(pattern, file string) bool {
+func matchPath(pattern, file string) bool {
 	return matchParts(strings.Split(strings.Trim(pattern, "/"), "/"), strings.Split(file, "/"))
 }
 

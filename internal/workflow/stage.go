@@ -78,9 +78,9 @@ func Lookup(key string) (Stage, bool) {
 	return Stage{}, false
 }
 
-// StageOfAgent maps an agent type (with or without a plugin prefix) to the base
+// stageOfAgent maps an agent type (with or without a plugin prefix) to the base
 // stage it works on; "" for agents that have none.
-func StageOfAgent(agentType string) string {
+func stageOfAgent(agentType string) string {
 	name := unprefixed(agentType)
 	for _, s := range registry {
 		if s.Agent == name {

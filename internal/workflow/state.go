@@ -244,7 +244,7 @@ func decodeDAG(r gjson.Result) DAG {
 		return d
 	}
 	r.ForEach(func(k, v gjson.Result) bool {
-		n := Node{Deps: stringList(v.Get("deps")), Next: stringList(v.Get("next")), Spec: decodeSpec(v.Get("stage")), raw: objectOf(v)}
+		n := node{Deps: stringList(v.Get("deps")), Next: stringList(v.Get("next")), Spec: decodeSpec(v.Get("stage")), raw: objectOf(v)}
 		if f := v.Get("onFail"); f.Type == gjson.String {
 			n.OnFail = f.String()
 		}
@@ -618,7 +618,7 @@ func (s *State) Phase() string {
 }
 
 // limit is how often a stage may send the work back.
-func (r Rules) limit(n Node) int {
+func (r Rules) limit(n node) int {
 	if n.MaxRetries == unsaid {
 		return r.MaxRetries
 	}

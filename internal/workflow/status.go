@@ -74,7 +74,7 @@ func StatusTable(s *State, lang message.Lang) [][]string {
 		add(st.Forced, message.NoteForced)
 		add(st.Unverified, message.NoteUnverif)
 		add(st.SkipWanted, message.NoteSkip)
-		add(st.Sifted(), message.NoteSifted)
+		add(st.sifted(), message.NoteSifted)
 		add(s.Broken() && st.Status == Pending && st.Reason == "", message.NoteNotBegun)
 		add(s.Broken() && st.Status == Pending && st.Reason != "", message.NoteCutOff)
 		add(s.Retries[k] > 0, message.NoteRetries, s.Retries[k])

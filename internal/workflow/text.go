@@ -153,7 +153,7 @@ func delegations(s *State, keys []string, lang message.Lang) []string {
 	var agents, runs, lines []string
 	for _, k := range keys {
 		if s.DAG.Spec(k).Run != "" {
-			runs = append(runs, message.RouteRunOne.Format(lang, RunCommand(s, k)))
+			runs = append(runs, message.RouteRunOne.Format(lang, runCommand(s, k)))
 		} else {
 			agents = append(agents, message.RouteAgent.Format(lang, s.DAG.AgentOf(k), k))
 		}
@@ -171,9 +171,9 @@ func delegations(s *State, keys []string, lang message.Lang) []string {
 	return lines
 }
 
-// RunCommand is the line that runs a stage's command: hosts do not all tell the
+// runCommand is the line that runs a stage's command: hosts do not all tell the
 // programs they start whose session it is.
-func RunCommand(s *State, key string) string {
+func runCommand(s *State, key string) string {
 	line := "overtone workflow run " + key
 	if s.SessionID != "" {
 		line += " --session " + s.SessionID
@@ -322,7 +322,7 @@ func NextStep(s *State, lang message.Lang) string {
 		return ready[0]
 	}
 	if s.DAG.Spec(ready[0]).Run != "" {
-		return message.ResultRun.Format(lang, st.Emoji, RunCommand(s, ready[0]), st.Label.In(lang))
+		return message.ResultRun.Format(lang, st.Emoji, runCommand(s, ready[0]), st.Label.In(lang))
 	}
 	return message.ResultDelegate.Format(lang, st.Emoji, st.Agent, st.Label.In(lang))
 }

@@ -47,8 +47,8 @@ func (ev Skip) apply(t *transition) {
 // sifted is why a stage was left out that nothing was changed for.
 const sifted = "when"
 
-// Sifted reports whether a stage was left out because nothing was changed for it.
-func (st StageState) Sifted() bool { return st.Status == Skipped && st.Reason == sifted }
+// sifted reports whether a stage was left out because nothing was changed for it.
+func (st StageState) sifted() bool { return st.Status == Skipped && st.Reason == sifted }
 
 func (ev Sift) apply(t *transition) {
 	if !t.s.Active {
