@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,6 +107,89 @@ func TestAttack_TwoSessionsInOneFolder(t *testing.T) {
 			if got := strings.Join(subjects(t, w, ids[mark]), "|"); got != want {
 				t.Errorf("%s has %q, want %q", mark, got, want)
 			}
+		}
+	})
+}
+
+// Commands that run on in the background, by themselves or because they took too long,
+// commit when the turn is long over: each commit is known, once, as a boundary of the
+// turn that hears of it. A server that runs beside all of it has none of them when it is
+// stopped.
+func TestNewest_Row7_CommitInTheBackground(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		behind := func(line string) mockapi.Block {
+			return tool("Bash", map[string]any{"command": line, "run_in_background": true})
+		}
+		const wait = `until [ -e %s ]; do sleep 0.02; done; `
+		slow := tool("Bash", map[string]any{"command": strings.ReplaceAll(wait, "%s", "go3") + `git commit --allow-empty -qm 'took too long'`, "timeout": 1000})
+		var server string
+		p := &Play{Main: []Step{
+			call(behind("sh serve.sh")),
+			func(r *mockapi.Request) mockapi.Reply {
+				_, rest, _ := strings.Cut(r.Last(), "running in background with ID: ")
+				server, _, _ = strings.Cut(rest, ".")
+				return mockapi.Calls(bash("git commit --allow-empty -m 'in front'"))
+			},
+			say("READY"),
+			call(behind(strings.ReplaceAll(wait, "%s", "go1") + `git commit --allow-empty -m 'in the background'`)),
+			say("WAITING"), say("HEARD"),
+			call(behind("sh script.sh")),
+			say("WAITING"), say("HEARD"),
+			call(slow),
+			func(r *mockapi.Request) mockapi.Reply {
+				if !strings.Contains(r.Last(), "moved to the background") {
+					return mockapi.Text("BROKEN OFF") // as the floor does
+				}
+				return mockapi.Text("WAITING")
+			},
+			say("HEARD"),
+			func(*mockapi.Request) mockapi.Reply {
+				return mockapi.Calls(tool("TaskStop", map[string]any{"task_id": server}))
+			},
+			say("STOPPED"),
+		}}
+		w := NewWorld(t, Overtone, p.Handle, v)
+		w.Write("serve.sh", "while :; do sleep 0.1; done\n")
+		w.Write("script.sh", "until [ -e go2 ]; do sleep 0.02; done; git commit --allow-empty -qm 'by a script'\n")
+		s := w.Start()
+		id := s.Ask("serve").SessionID
+		boundary := func(when, subject string) {
+			t.Helper()
+			list := subjects(t, w, id)
+			if n := len(list); n == 0 || list[n-1] != subject {
+				t.Errorf("%s: commits %q", when, list)
+			}
+			var explained struct{ Signals []string }
+			if err := json.Unmarshal([]byte(w.Exec("overtone", "compact", "explain", "--session", id, "--json")), &explained); err != nil || !slices.Contains(explained.Signals, "commit") {
+				t.Errorf("%s: signals %v, %v", when, explained.Signals, err)
+			}
+		}
+		boundary("in front", "in front")
+		want := "in front"
+		for i, subject := range []string{"in the background", "by a script", "took too long"} {
+			ask := s.Ask("commit")
+			if ask.Text == "BROKEN OFF" {
+				s.Ask("so it is")
+				break
+			}
+			if got := strings.Join(subjects(t, w, id), "|"); ask.Text != "WAITING" || got != want {
+				t.Errorf("before: %q, %q, want %q", ask.Text, got, want)
+			}
+			w.Write(fmt.Sprintf("go%d", i+1), "")
+			if heard := s.Result(); heard.Text != "HEARD" {
+				t.Errorf("the turn that hears of it: %+v", heard)
+			}
+			boundary("heard", subject)
+			want += "|" + subject
+		}
+		s.Ask("stop the server")
+		s.Close()
+		if got := strings.Join(subjects(t, w, id), "|"); got != want {
+			t.Errorf("commits %q, want %q", got, want)
+		}
+		if left := remembered(t, w, id).Get("behind"); left.Exists() && left.Raw != "{}" {
+			t.Errorf("still waited for: %s", left.Raw)
 		}
 	})
 }

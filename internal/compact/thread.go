@@ -39,6 +39,8 @@ type Thread struct {
 	// many tell an end, it counts once.
 	Started map[string]Command `json:"started,omitempty"`
 	Ended   []string           `json:"ended,omitempty"`
+	// Behind are those of them that run on in the background.
+	Behind map[string]Command `json:"behind,omitempty"`
 	// Transcript, Model and Window are the host's, as last told.
 	Transcript string `json:"transcript,omitempty"`
 	Model      string `json:"model,omitempty"`
@@ -94,6 +96,7 @@ type Command struct {
 	File  int64           `json:"file,omitempty"`  // how long the session's file was
 	Marks []shellcmd.Mark `json:"marks,omitempty"` // the repositories in which it may commit
 	Stale bool            `json:"stale,omitempty"` // a prompt has come since
+	Task  string          `json:"task,omitempty"`  // the host's name for it in the background
 }
 
 // Failure is a command that did not work.
@@ -233,19 +236,34 @@ func (t *Thread) starts(e host.CommandStarted) {
 	if e.ID == "" {
 		return
 	}
-	started := map[string]Command{}
-	maps.Copy(started, t.Started)
-	// Commands whose end was never told must not pile up: the oldest goes.
-	for len(started) >= maxStarted {
-		ids := slices.Sorted(maps.Keys(started))
-		delete(started, slices.MinFunc(ids, func(a, b string) int { return started[a].At.Compare(started[b].At) }))
-	}
 	c := Command{Line: e.Line, Cwd: e.Cwd, At: e.Started, File: e.File, Marks: e.Before}
 	if len(c.Line) > maxLine {
 		c.Line = "sh" // what is not kept may do anything
 	}
-	started[e.ID] = c
-	t.Started = started
+	t.Started = with(t.Started, e.ID, c)
+}
+
+// with is the list with one more. Commands whose end was never told must not pile up:
+// the oldest goes.
+func with(list map[string]Command, id string, c Command) map[string]Command {
+	out := map[string]Command{}
+	maps.Copy(out, list)
+	for _, known := out[id]; !known && len(out) >= maxStarted; {
+		ids := slices.Sorted(maps.Keys(out))
+		delete(out, slices.MinFunc(ids, func(a, b string) int { return out[a].At.Compare(out[b].At) }))
+	}
+	out[id] = c
+	return out
+}
+
+// Backgrounded remembers that a command runs on in the background, under the host's
+// name for it there.
+func (t Thread) Backgrounded(id string, c Command, task string) Thread {
+	c.Task, c.Stale = task, false
+	t.Started = maps.Clone(t.Started)
+	delete(t.Started, id)
+	t.Behind = with(t.Behind, id, c)
+	return t
 }
 
 // Observed completes what a host tells of a finished command with what was seen
@@ -256,6 +274,8 @@ func (t Thread) Observed(e host.CommandFinished) shellcmd.Observation {
 		o.Started = t.Turn
 	}
 	if c, ok := t.Started[e.ID]; ok {
+		o.Before = c.Marks
+	} else if c, ok := t.Behind[e.ID]; ok {
 		o.Before = c.Marks
 	}
 	return o
@@ -276,8 +296,9 @@ func (t Thread) Outlived(id string) Thread {
 
 // Forget lets go of a command whose end nobody will tell.
 func (t Thread) Forget(id string) Thread {
-	t.Started = maps.Clone(t.Started)
+	t.Started, t.Behind = maps.Clone(t.Started), maps.Clone(t.Behind)
 	delete(t.Started, id)
+	delete(t.Behind, id)
 	t.Ended = newest(append(slices.Clone(t.Ended), id), maxEnded)
 	return t
 }
@@ -287,11 +308,19 @@ func (t *Thread) ran(e host.CommandFinished) {
 		return
 	}
 	s, o := &t.State, t.Observed(e)
-	if _, ok := t.Started[e.ID]; ok {
+	v := e.Judged
+	if v == nil {
+		judged := shellcmd.Committed(o)
+		v = &judged
+	}
+	if c, ok := t.Behind[e.ID]; ok && e.Running {
+		c.Marks = shellcmd.Snapshot(o) // what it has done by now counts once
+		t.Behind = with(t.Behind, e.ID, c)
+	} else if _, under := t.Started[e.ID]; ok || under {
 		*t = t.Forget(e.ID)
 	}
 	s.Worked = true
-	if v := shellcmd.Committed(o); v.Committed {
+	if v.Committed {
 		s.Seen |= setOf(Commit)
 		// Within a second, or a turn, a log does not tell which line made which.
 		for _, c := range v.Commits {
@@ -302,7 +331,7 @@ func (t *Thread) ran(e host.CommandFinished) {
 	if shellcmd.Checkpointed(o) {
 		s.Seen |= setOf(PRCheckpoint)
 	}
-	if o.Exit == nil {
+	if o.Exit == nil || e.Running {
 		return
 	}
 	// The same command failing again is one finding, with the newest words.

@@ -25,7 +25,8 @@ import (
 //     what waits for the main thread ([call.begin]);
 //   - before the next tool, at the end of a turn, before a compaction and with the
 //     next prompt: how such a command ended, from the session's file and the
-//     repository ([call.endCommands]).
+//     repository ([call.endCommands]); how one ended that ran on in the background,
+//     at all of these but the first ([call.endBehind]).
 //
 // Failures and edits are told by processes that nobody waits for, late, twice or
 // never; so are commands where an older plugin is installed. What they tell counts
@@ -33,6 +34,9 @@ import (
 
 // record takes what the end of a tool tells, and says nothing.
 func (c *call) record() error {
+	if c.in.Tool.Behind {
+		return errQuiet // it has only begun
+	}
 	failed := c.event == "post-tool-use-failure"
 	g, ok := session.Look(c.sess)
 	if ok && !failed && c.in.Tool.Kind == host.ShellTool && !g.Failures && g.Worked && !g.Started(c.in.Tool.ID) && g.Knows(c.in.Transcript, c.in.Model) {
@@ -64,7 +68,7 @@ func observeLate(tx *session.Tx, another, over bool, observe func()) {
 	}
 	now := *t
 	*t = before
-	t.Started, t.Ended, t.State.Slice = now.Started, now.Ended, now.State.Slice
+	t.Started, t.Behind, t.Ended, t.State.Slice = now.Started, now.Behind, now.Ended, now.State.Slice
 	if !another {
 		t.State.Seen = now.State.Seen
 	}
@@ -125,7 +129,7 @@ func (c *call) announce(o shellcmd.Observation) {
 	var list []store.Commit
 	for _, a := range shellcmd.Asks(o) {
 		subject, _ := redact.Text(a.Subject)
-		list = append(list, store.Commit{Session: c.sess.ID(), GitDir: a.GitDir, Subject: subject, At: c.now})
+		list = append(list, store.Commit{Session: c.sess.ID(), Command: c.in.Tool.ID, GitDir: a.GitDir, Subject: subject, At: c.now})
 	}
 	if len(list) == 0 {
 		return
@@ -145,6 +149,29 @@ func (c *call) taken(gitDir, subject string, at time.Time) bool {
 		// Git's clock has whole seconds.
 		return a.Session != c.sess.ID() && strings.Contains(subject, a.Subject) && a.At.Before(at.Add(time.Second)) && at.Sub(a.At) < announced
 	})
+}
+
+// judged settles what a command has committed: each commit is one command's, of one
+// session, and the first to claim it has it.
+func (c *call) judged(t *compact.Thread, e host.CommandFinished) host.CommandFinished {
+	v := shellcmd.Committed(t.Observed(e))
+	e.Judged = &v
+	claim := store.Commit{Session: c.sess.ID(), Command: e.ID, At: c.now, Over: !e.Running}
+	for _, m := range v.Commits {
+		claim.Hashes = append(claim.Hashes, m.Hash)
+	}
+	if len(claim.Hashes) == 0 && (e.Running || len(t.Observed(e).Before) == 0) {
+		return e // it had nothing to commit to
+	}
+	mine, err := c.home.Claim(claim)
+	if err != nil {
+		c.complain("signals", err)
+	}
+	if len(mine) < len(claim.Hashes) {
+		v.Commits = slices.DeleteFunc(slices.Clone(v.Commits), func(m shellcmd.Made) bool { return !slices.Contains(mine, m.Hash) })
+		v.Committed = len(v.Commits) > 0
+	}
+	return e
 }
 
 // moment is where a turn stands when the ends of its commands are asked for.
@@ -169,20 +196,67 @@ func (c *call) endCommands(tx *session.Tx, at moment) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.Started)) {
 		s := t.Started[id]
-		end, told := c.ended(tx, id, s, &patience)
+		end, task, told := c.ended(tx, id, s, &patience)
 		switch {
 		case s.Line == "" && at == next:
 			*t = t.Forget(id)
 		case s.Line == "":
+		case task != "":
+			*t = t.Backgrounded(id, s, task)
 		case told:
 			late := s.Stale && !end.Until.After(t.Turn)
-			observeLate(tx, late, late, func() { tx.Observe(end, compact.Settings{}) })
-		case at == ended && !s.Stale && shellcmd.Committed(t.Observed(end)).Committed:
-			tx.Observe(end, compact.Settings{})
+			observeLate(tx, late, late, func() { tx.Observe(c.judged(t, end), compact.Settings{}) })
+		case at == ended && !s.Stale:
+			if e := c.judged(t, end); e.Judged.Committed {
+				tx.Observe(e, compact.Settings{})
+			}
 		case at == next:
 			*t = t.Outlived(id)
 		}
 	}
+}
+
+// endBehind takes the ends of commands that ran on in the background: the host's file
+// tells them, and a list at the end of a turn what still runs; who is not on it was
+// stopped. What one has committed so far counts when the turn ends, not when it does.
+// In a new process of the host, gone says, none runs any more.
+func (c *call) endBehind(tx *session.Tx, gone bool) {
+	t := &tx.Memory.Thread
+	file := cmp.Or(c.in.Transcript, t.Transcript)
+	for _, id := range slices.Sorted(maps.Keys(t.Behind)) {
+		s := t.Behind[id]
+		note, at, read := transcript.NoteOf(file, id, s.File)
+		if note == "" && c.in.Note && transcript.IsNoteOf(c.in.Prompt, id) {
+			note, at = c.in.Prompt, c.now // the file does not have it yet
+		}
+		end := c.finished(id, s)
+		end.Running = note == "" && !gone && (!c.in.Lists || slices.Contains(c.in.Shells, s.Task))
+		switch {
+		case note != "":
+			end.Output, end.Exit = c.host.BehindEnd(note)
+			end.Ended, end.Until = at, at
+		case end.Running || gone:
+			end.Unheard = true
+		}
+		if end = c.judged(t, end); end.Running && !end.Judged.Committed {
+			if s.File != read {
+				s.File = read
+				*t = t.Backgrounded(id, s, s.Task)
+			}
+			continue
+		}
+		// The turn has not worked by it, and what was asked is still open.
+		observeLate(tx, false, true, func() { tx.Observe(end, compact.Settings{}) })
+	}
+}
+
+// finished is a command as it was remembered, when it is over.
+func (c *call) finished(id string, s compact.Command) host.CommandFinished {
+	home := c.env.Getenv("HOME")
+	return host.CommandFinished{ID: id, Observation: shellcmd.Observation{
+		Line: s.Line, Cwd: s.Cwd, Home: home, Head: shellcmd.ReadHead, Aliases: shellcmd.UserAliases(s.Cwd, home, c.env.Getenv),
+		Started: s.At, Ended: c.now, Taken: c.taken,
+	}}
 }
 
 // The host writes its file a little late.
@@ -192,24 +266,23 @@ const (
 	lagTurn  = 25 // of a whole turn
 )
 
-// ended is how a command ended, by the session's file.
-func (c *call) ended(tx *session.Tx, id string, s compact.Command, patience *int) (host.CommandFinished, bool) {
+// ended is how a command ended, by the session's file; task is its name where it runs on
+// in the background.
+func (c *call) ended(tx *session.Tx, id string, s compact.Command, patience *int) (end host.CommandFinished, task string, ok bool) {
 	file := cmp.Or(c.in.Transcript, tx.Memory.Thread.Transcript)
 	a, ok := transcript.AnswerOf(file, id, s.File)
 	for ; !ok && *patience > 0 && !s.Stale; *patience-- {
 		time.Sleep(lagWait)
 		a, ok = transcript.AnswerOf(file, id, s.File)
 	}
-	o := shellcmd.Observation{
-		Line: s.Line, Cwd: s.Cwd, Home: c.env.Getenv("HOME"), Head: shellcmd.ReadHead,
-		Aliases: shellcmd.UserAliases(s.Cwd, c.env.Getenv("HOME"), c.env.Getenv), Started: s.At, Ended: c.now, Unheard: !ok, Taken: c.taken,
-	}
-	if ok {
-		o.Output, o.Exit = c.host.CommandEnd(a.Text, a.Failed, a.Result)
-		o.Unheard = a.Failed && o.Exit == nil // it was refused, or broken off
+	end = c.finished(id, s)
+	if end.Unheard = !ok; ok {
+		task = c.host.CommandBehind(a.Result)
+		end.Output, end.Exit = c.host.CommandEnd(a.Text, a.Failed, a.Result)
+		end.Unheard = a.Failed && end.Exit == nil // it was refused, or broken off
 		if !a.At.IsZero() {
-			o.Ended, o.Until = a.At, a.At
+			end.Ended, end.Until = a.At, a.At
 		}
 	}
-	return host.CommandFinished{ID: id, Observation: o}, ok
+	return end, task, ok
 }

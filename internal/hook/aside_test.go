@@ -399,3 +399,211 @@ func TestNewest_Row7_PlainHookIsAsItWas(t *testing.T) {
 		t.Errorf("plain: %q", out)
 	}
 }
+
+// behind is a command that runs on in the background: the file says so at once.
+func (p *asideTurn) behind(id, line, task string) {
+	p.hook("pre-tool-use", fmt.Sprintf(`"prompt_id":"p1","tool_name":"Bash","tool_use_id":%q,"tool_input":{"command":%q,"run_in_background":true}`, id, line))
+	p.log += fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"Command running in background with ID: %s."}]},"toolUseResult":{"stdout":"","backgroundTaskId":%q}}`, p.now.Format(time.RFC3339Nano), id, task, task) + "\n"
+	p.write("t.jsonl", p.log)
+}
+
+// note is what the host queues when such a command is over.
+func (p *asideTurn) note(id, task, summary, output string) string {
+	file := p.write(task+".output", output)
+	note := fmt.Sprintf("<task-notification>\n<task-id>%s</task-id>\n<tool-use-id>%s</tool-use-id>\n<output-file>%s</output-file>\n<status>completed</status>\n<summary>Background command \"x\" %s</summary>\n</task-notification>", task, id, file, summary)
+	p.log += fmt.Sprintf(`{"type":"queue-operation","operation":"enqueue","timestamp":%q,"content":%s}`, p.now.Format(time.RFC3339Nano), mustJSON(p.t, note)) + "\n"
+	return note
+}
+
+// A command that runs on in the background commits when it does, in a turn, between
+// two or in a later one, and is over, is stopped or dies: the commit counts once, for the
+// turn that hears of it, and an open question stays open.
+func TestNewest_Row7_BehindCommits(t *testing.T) {
+	t.Parallel()
+	stop := func(p *asideTurn, prompt, said string, shells ...string) {
+		list := []string{}
+		for _, id := range shells {
+			list = append(list, fmt.Sprintf(`{"id":%q,"type":"shell","status":"running"}`, id))
+		}
+		p.hook("stop", fmt.Sprintf(`"prompt_id":%q,"last_assistant_message":%q,"background_tasks":[%s]`, prompt, said, strings.Join(list, ",")))
+	}
+	const open = "Shall I go on meanwhile?"
+	for name, c := range map[string]struct {
+		line string
+		// heard plays from the end of the first turn on.
+		heard   func(p *asideTurn)
+		want    string
+		working bool // it is still waited for
+	}{
+		"a note opens a turn": {"sleep 9; git commit -m mine", func(p *asideTurn) {
+			p.head(asideZero, asideCommit, "mine")
+			note := p.note("b1", "t1", "completed (exit code 0)", "[main 4444444] mine\n")
+			p.write("t.jsonl", p.log)
+			p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":`+string(mustJSON(p.t, note)))
+			if p.thread().Words.Asked == "" {
+				p.t.Error("the question is forgotten")
+			}
+			p.hook("pre-tool-use", `"prompt_id":"p2","tool_name":"Bash","tool_use_id":"x","tool_input":{"command":"ls"}`)
+			stop(p, "p2", "Committed.")
+		}, "mine", false},
+		"the file does not have it yet": {"./job.sh", func(p *asideTurn) {
+			p.head(asideZero, asideCommit, "mine")
+			note := p.note("b1", "t1", "completed (exit code 0)", "")
+			p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":`+string(mustJSON(p.t, note)))
+			stop(p, "p2", "Committed.")
+		}, "mine", false},
+		"a note in the turn": {"git commit -qF msg", func(p *asideTurn) {
+			p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"Yes, go on."`)
+			p.head(asideZero, asideCommit, "mine")
+			p.note("b1", "t1", "completed (exit code 0)", "")
+			p.write("t.jsonl", p.log)
+			stop(p, "p2", "Committed.")
+		}, "mine", false},
+		"it says that it failed": {"git commit -m mine", func(p *asideTurn) {
+			p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"Yes, go on."`)
+			p.head(asideZero, asideCommit, "theirs")
+			p.note("b1", "t1", "failed with exit code 1", "nothing to commit, working tree clean\n")
+			p.write("t.jsonl", p.log)
+			stop(p, "p2", "It failed.")
+		}, "", false},
+		"stopped": {"./job.sh", func(p *asideTurn) {
+			p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"Stop it."`)
+			p.head(asideZero, asideCommit, "mine")
+			stop(p, "p2", "Stopped.")
+		}, "mine", false},
+		"so far": {"git commit -m mine && ./deploy.sh", func(p *asideTurn) {
+			p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"Yes, go on."`)
+			p.head(asideZero, asideCommit, "mine")
+			stop(p, "p2", "It deploys.", "t1")
+		}, "mine", true},
+		"it runs on": {"./serve.sh", func(p *asideTurn) {
+			for i := 2; i < 6; i++ {
+				p.hook("user-prompt-submit", fmt.Sprintf(`"prompt_id":"p%d","prompt":"And?"`, i))
+				stop(p, fmt.Sprint("p", i), "It serves.", "t1")
+			}
+		}, "", true},
+		"its host has died": {"./serve.sh", func(p *asideTurn) {
+			p.hook("session-start", `"source":"resume"`)
+			p.head(asideZero, asideCommit, "of who knows whom")
+			p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"And?"`)
+			stop(p, "p2", "Gone.")
+		}, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newAsideTurn(t)
+			p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Go."`)
+			p.behind("b1", c.line, "t1")
+			p.now = p.now.Add(time.Second)
+			stop(p, "p1", open, "t1")
+			if th := p.thread(); th.Boundary().Has(compact.Commit) || len(th.Started) > 0 || len(th.Behind) != 1 {
+				t.Fatalf("at first: %v, %v, %v", th.Boundary(), th.Started, th.Behind)
+			}
+			p.now = p.now.Add(time.Minute)
+			c.heard(p)
+			check := func(when string, boundary bool) {
+				t.Helper()
+				th := p.thread()
+				var subjects []string
+				for _, m := range th.State.Slice.Commits {
+					subjects = append(subjects, m.Subject)
+				}
+				if got := strings.Join(subjects, "|"); got != c.want || th.Boundary().Has(compact.Commit) != boundary || (len(th.Behind) > 0) != c.working {
+					t.Errorf("%s: %q, %v, still waited for: %v", when, got, th.Boundary(), th.Behind)
+				}
+			}
+			check("heard", c.want != "")
+			for _, prompt := range []string{"p8", "p9"} { // the next turn's it is not
+				p.now = p.now.Add(time.Minute)
+				p.hook("user-prompt-submit", fmt.Sprintf(`"prompt_id":%q,"prompt":"What is a parser?"`, prompt))
+				p.hook("pre-tool-use", `"tool_name":"Bash","tool_use_id":"l","tool_input":{"command":"ls"}`)
+				var shells []string
+				if c.working {
+					shells = []string{"t1"}
+				}
+				stop(p, prompt, "It reads.", shells...)
+				check(prompt, false)
+			}
+		})
+	}
+}
+
+// What a server that runs on does not take, when it is over: the commits that others of
+// the same session have made meanwhile.
+func TestNewest_Row7_BehindTakesNothingTwice(t *testing.T) {
+	t.Parallel()
+	p := newAsideTurn(t)
+	p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Go."`)
+	p.behind("b1", "./serve.sh", "t1")
+	p.tool("t1", "Bash", `{"command":"./release.sh"}`, `{"stdout":"","stderr":""}`, false, func() { p.head(asideZero, asideCommit, "release") })
+	p.hook("stop", `"prompt_id":"p1","last_assistant_message":"Released.","background_tasks":[{"id":"t1","type":"shell","status":"running"}]`)
+	p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"Stop the server."`)
+	p.hook("pre-tool-use", `"prompt_id":"p2","tool_name":"Bash","tool_use_id":"x","tool_input":{"command":"ls"}`)
+	p.hook("stop", `"prompt_id":"p2","last_assistant_message":"Stopped.","background_tasks":[]`)
+	if th := p.thread(); len(th.State.Slice.Commits) != 1 || th.Boundary().Has(compact.Commit) || len(th.Behind) > 0 {
+		t.Errorf("%v, %v, %v", th.State.Slice.Commits, th.Boundary(), th.Behind)
+	}
+}
+
+// Two silent scripts run in two sessions of one repository, and it has a new commit: one
+// of them has it, whichever asks first, and however often; a session that is alone has
+// its own, whatever was announced before and is over.
+func TestNewest_Row7_OneCommitOneSession(t *testing.T) {
+	t.Parallel()
+	script := func(p *asideTurn, of, id string) {
+		p.call("pre-tool-use", "claude-code", fmt.Sprintf(`"session_id":%q,"transcript_path":"$DIR/%s.jsonl","tool_name":"Bash","tool_use_id":%q,"tool_input":{"command":"./job.sh"}`, of, of, id))
+	}
+	over := func(p *asideTurn, of, id string) (commits int) {
+		p.write(of+".jsonl", fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"ok"}]},"toolUseResult":{"stdout":""}}`, p.now.Format(time.RFC3339Nano), id)+"\n")
+		for range 2 {
+			p.call("stop", "claude-code", fmt.Sprintf(`"session_id":%q,"transcript_path":"$DIR/%s.jsonl","last_assistant_message":"So."`, of, of))
+		}
+		m, err := session.Read(p.sessionOf(of))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return len(m.Thread.State.Slice.Commits)
+	}
+	for name, order := range map[string][]string{"first": {"s2", "s3"}, "second": {"s3", "s2"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newAsideTurn(t)
+			script(p, "s2", "of s2")
+			script(p, "s3", "of s3")
+			p.head(asideZero, asideCommit, "of one of them")
+			first, second := over(p, order[0], "of "+order[0]), over(p, order[1], "of "+order[1])
+			if first != 1 || second != 0 {
+				t.Errorf("%d and %d", first, second)
+			}
+		})
+	}
+	t.Run("alone", func(t *testing.T) {
+		t.Parallel()
+		p := newAsideTurn(t)
+		// Another has said that it commits, with what message it did not say; it is over.
+		p.call("pre-tool-use", "claude-code", `"session_id":"s2","transcript_path":"$DIR/s2.jsonl","tool_name":"Bash","tool_use_id":"a","tool_input":{"command":"git commit -qF msg"}`)
+		if n := over(p, "s2", "a"); n != 0 {
+			t.Fatalf("%d commits", n)
+		}
+		p.now = p.now.Add(time.Second)
+		script(p, "s3", "b")
+		p.head(asideZero, asideCommit, "mine")
+		if n := over(p, "s3", "b"); n != 1 {
+			t.Errorf("%d commits of the one that runs", n)
+		}
+	})
+}
+
+// A command in the background wakes nobody who waits for a stage: it does not keep a
+// workflow from going on, as an agent there does.
+func TestNewest_Row7_BehindHoldsNoWorkflow(t *testing.T) {
+	t.Parallel()
+	for typ, goes := range map[string]bool{"shell": true, "subagent": false} {
+		p := newAsideTurn(t)
+		p.hook("user-prompt-submit", start)
+		out := p.hook("stop", `"last_assistant_message":"So.","background_tasks":[{"id":"b1","type":"`+typ+`","status":"running"}]`)
+		if strings.Contains(out, `"block"`) != goes {
+			t.Errorf("%s: %s", typ, out)
+		}
+	}
+}

@@ -80,9 +80,11 @@ func (p *place) raw(event, name, stdin string) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-func (p *place) session() *store.Session {
+func (p *place) session() *store.Session { return p.sessionOf("s1") }
+
+func (p *place) sessionOf(id string) *store.Session {
 	p.t.Helper()
-	s, err := store.New(filepath.Join(p.dir, ".overtone"), filepath.Join(p.dir, ".claude"), time.Now).Session("s1")
+	s, err := store.New(filepath.Join(p.dir, ".overtone"), filepath.Join(p.dir, ".claude"), time.Now).Session(id)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -109,7 +111,7 @@ func (p *place) workflow() *workflow.State {
 
 func mustJSON(t *testing.T, s string) []byte {
 	t.Helper()
-	return []byte(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`)
+	return []byte(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`)
 }
 
 // A workflow that could not be written down is not said to run, and not passed over

@@ -53,7 +53,7 @@ func (c *call) seeTool(tx *session.Tx) {
 // observeTool takes the events of a finished tool.
 func (c *call) observeTool(tx *session.Tx) {
 	if c.in.Tool.Kind == host.ShellTool {
-		tx.Observe(c.commandFinished(), compact.Settings{})
+		tx.Observe(c.judged(&tx.Memory.Thread, c.commandFinished()), compact.Settings{})
 	}
 	for _, e := range c.in.Tool.Done {
 		tx.Observe(e, compact.Settings{})

@@ -29,6 +29,7 @@ func (c *call) preCompact() (host.Reply, error) {
 	err := c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
 		c.endCommands(tx, ended)
+		c.endBehind(tx, false)
 		set := c.settings()
 		if agent := c.asks(tx); agent != "" {
 			tx.BeginAgentCompaction(agent)

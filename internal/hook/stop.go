@@ -72,6 +72,7 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	w := &tx.Memory.Thread
 	c.seeSession(tx)
 	c.endCommands(tx, ended)
+	c.endBehind(tx, false)
 	if c.in.Answer == "" && c.host.FileTells {
 		if said, err := transcript.LastAssistantTexts(c.in.Transcript, 30); err == nil && len(said) > 0 {
 			c.in.Answer = said[len(said)-1]

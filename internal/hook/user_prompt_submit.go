@@ -65,7 +65,13 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 			c.catchUp(tx, &r)
 		}
 		c.endCommands(tx, next)
+		if !note {
+			c.endBehind(tx, first)
+		}
 		c.seePrompt(tx, text, note)
+		if note { // the turn is about what was done in the background
+			c.endBehind(tx, first)
+		}
 		return nil
 	})
 	r.System = r.Context

@@ -42,6 +42,8 @@ type Call struct {
 	// lists them.
 	Background []string
 	Lists      bool
+	// Shells are the commands that run behind it, if the host lists them.
+	Shells []string
 	// Batch is the tools that have ended together.
 	Batch Batch
 	// Used and Window are the context's, in tokens.
@@ -74,6 +76,8 @@ type Tool struct {
 	Exit   *int
 	Took   time.Duration
 	Timed  bool
+	// Behind: a command runs on in the background, and has not ended.
+	Behind bool
 	// Error is what a tool said that failed.
 	Error string
 	Agent Agent
@@ -131,8 +135,12 @@ func readPayload(event string, data []byte, tool func(string) Kind) payload {
 		case "background_tasks":
 			c.Lists = true
 			v.ForEach(func(_, t gjson.Result) bool {
-				if t.Get("status").String() == "running" {
-					c.Background = append(c.Background, t.Get("id").String())
+				switch id := t.Get("id").String(); {
+				case t.Get("status").String() != "running":
+				case t.Get("type").String() == "shell":
+					c.Shells = append(c.Shells, id)
+				default:
+					c.Background = append(c.Background, id)
 				}
 				return true
 			})

@@ -49,9 +49,13 @@ type (
 		shellcmd.Observation
 	}
 	// CommandFinished: a shell command ended. ID is that of its start. Without a
-	// time of its start, the beginning of the turn stands in.
+	// time of its start, the beginning of the turn stands in. Running says that it
+	// goes on in the background, and this is what it has done so far. Judged is
+	// what it has committed, where that is known already.
 	CommandFinished struct {
-		ID string
+		ID      string
+		Running bool
+		Judged  *shellcmd.Verdict
 		shellcmd.Observation
 	}
 	// PlanWritten: the agent wrote its plan anew. Plan tells plans apart where

@@ -76,6 +76,11 @@ type Host struct {
 	// edit, by a process of its own, which may come late, out of order, after its
 	// turn, or be killed, and nobody hears what it says.
 	CommandEnd func(text string, failed bool, result json.RawMessage) (output string, exit *int)
+	// CommandBehind reads, from the same answer, under which name the command runs on
+	// in the background; "" where it is over. BehindEnd reads how it ended from what
+	// the host writes to the model then.
+	CommandBehind func(result json.RawMessage) (task string)
+	BehindEnd     func(note string) (output string, exit *int)
 	// Room is how long a hand-over may be, in UTF-16 units; 0 leaves it to its
 	// writer.
 	Room int

@@ -3,30 +3,93 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 )
 
-// commitsFile keeps which session was about to commit where: several may work in
-// one folder, and the repository's log does not say who made a commit.
+// commitsFile keeps which session was about to commit where, and whose each commit
+// is: several may work in one folder, and the repository's log does not say who made
+// a commit.
 const commitsFile = "commits.jsonl"
 
 // maxCommitsFile bounds it. What is lost with the old half is hours old.
 const maxCommitsFile = 64 << 10
 
-// Commit is one that a session is about to make.
+// Commit is a line of it: what a session's command is about to commit, or, once Over,
+// what it has.
 type Commit struct {
 	Session string    `json:"session"`
-	GitDir  string    `json:"gitDir"`
+	Command string    `json:"command,omitempty"` // the host's name for that use of the shell
+	GitDir  string    `json:"gitDir,omitempty"`
 	Subject string    `json:"subject,omitempty"` // "" where it is not known yet
 	At      time.Time `json:"at"`
+	Over    bool      `json:"over,omitempty"`
+	Hashes  []string  `json:"hashes,omitempty"`
+}
+
+func (c Commit) same(o Commit) bool { return c.Session == o.Session && c.Command == o.Command }
+
+// has reports whether the commit is among those of a line. What git prints is the
+// head of a hash.
+func (c Commit) has(hash string) bool {
+	return slices.ContainsFunc(c.Hashes, func(h string) bool { return strings.HasPrefix(h, hash) || strings.HasPrefix(hash, h) })
 }
 
 // Announce says that a session is about to commit, before it does.
 func (h *Home) Announce(list ...Commit) error {
+	unlock, err := h.lockCommits()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return h.appendCommits(list...)
+}
+
+// Claim says that a command is over, or has come this far, and which commits are its
+// own. Each is the first one's who claims it, and stays his; what is left is mine. Where
+// that cannot be written down, all is: a commit counted twice is better than none.
+func (h *Home) Claim(c Commit) (mine []string, err error) {
+	mine = c.Hashes
+	unlock, err := h.lockCommits()
+	if err != nil {
+		return mine, err
+	}
+	defer unlock()
+	open, told := false, 0
+	for _, o := range h.commits() {
+		if !o.same(c) {
+			mine = slices.DeleteFunc(slices.Clone(mine), o.has)
+			continue
+		}
+		open = !o.Over && (open || len(o.Hashes) == 0)
+		told += len(o.Hashes)
+	}
+	if told >= len(mine) && !(open && c.Over) {
+		return mine, nil
+	}
+	c.Hashes = mine
+	return mine, h.appendCommits(c)
+}
+
+// lockCommits waits for the file's lock.
+func (h *Home) lockCommits() (unlock func(), err error) {
+	if err := os.MkdirAll(h.root, dirPerm); err != nil {
+		return nil, err
+	}
+	f, err := h.openLocked(filepath.Join(h.root, commitsFile+".lock"), blocking)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+func (h *Home) appendCommits(list ...Commit) error {
 	var lines []byte
 	for _, c := range list {
 		data, err := json.Marshal(c)
@@ -37,22 +100,15 @@ func (h *Home) Announce(list ...Commit) error {
 	}
 	path := filepath.Join(h.root, commitsFile)
 	if info, err := os.Lstat(path); err == nil && (!info.Mode().IsRegular() || info.Size() > maxCommitsFile) {
-		// Two at once lose a line that nobody may ever ask for.
 		old, _ := config.ReadFile(path, 2*maxCommitsFile)
 		return AtomicWrite(path, append(newerHalf(old), lines...), 0o600)
-	}
-	if err := os.MkdirAll(h.root, dirPerm); err != nil {
-		return err
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|openFlags, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(lines)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return err
+	return errors.Join(err, f.Close())
 }
 
 func newerHalf(data []byte) []byte {
@@ -60,15 +116,28 @@ func newerHalf(data []byte) []byte {
 	return rest
 }
 
-// Announced are the commits that sessions were about to make in a repository.
+// Announced are the commits that sessions are about to make in a repository: those
+// whose commands are over are not among them.
 func (h *Home) Announced(gitDir string) (list []Commit) {
+	for _, c := range h.commits() {
+		switch {
+		case c.Over:
+			list = slices.DeleteFunc(list, c.same)
+		case c.GitDir == gitDir && len(c.Hashes) == 0:
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func (h *Home) commits() (list []Commit) {
 	data, err := config.ReadFile(filepath.Join(h.root, commitsFile), 2*maxCommitsFile)
 	if err != nil {
 		return nil // then nobody has said anything
 	}
 	for line := range bytes.Lines(data) {
 		var c Commit
-		if json.Unmarshal(line, &c) == nil && c.GitDir == gitDir {
+		if json.Unmarshal(line, &c) == nil {
 			list = append(list, c)
 		}
 	}

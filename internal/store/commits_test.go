@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -71,5 +72,77 @@ func TestAnnounceFollowsNoLink(t *testing.T) {
 	}
 	if n := len(h.Announced("/a/.git")); n != 1 {
 		t.Errorf("%d are known", n)
+	}
+}
+
+// Each commit is the first one's who claims it, of however many at once; asking again
+// changes nothing, and what is over is no longer announced.
+func TestClaimCommits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	h := New(dir, dir, time.Now)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	winners := map[string][]string{}
+	for i := range 12 {
+		all.Go(func() {
+			id := fmt.Sprint("s", i)
+			if err := h.Announce(Commit{Session: id, Command: "c", GitDir: "/a/.git"}); err != nil {
+				t.Error(err)
+			}
+			for range 2 {
+				mine, err := New(dir, dir, time.Now).Claim(Commit{Session: id, Command: "c", Over: true, Hashes: []string{"1111111111", "2222222222", fmt.Sprint("33333333", i+10)}})
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				for _, hash := range mine {
+					winners[hash] = append(winners[hash], id)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if len(winners) != 14 {
+		t.Errorf("%d commits are somebody's", len(winners))
+	}
+	for hash, ids := range winners {
+		if len(ids) != 2 || ids[0] != ids[1] {
+			t.Errorf("%s is claimed by %q", hash, ids)
+		}
+	}
+	if list := h.Announced("/a/.git"); len(list) != 0 {
+		t.Errorf("still announced: %v", list)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, commitsFile))
+	if n := bytes.Count(data, []byte("\n")); err != nil || n != 24 {
+		t.Errorf("%d lines, %v", n, err)
+	}
+	// What git prints is the head of a hash.
+	if mine, err := h.Claim(Commit{Session: "x", Command: "y", Over: true, Hashes: []string{"1111111"}}); err != nil || len(mine) != 0 {
+		t.Errorf("%v, %v", mine, err)
+	}
+	// A command that goes on is still announced.
+	if err := h.Announce(Commit{Session: "x", Command: "z", GitDir: "/a/.git"}); err != nil {
+		t.Fatal(err)
+	}
+	if mine, err := h.Claim(Commit{Session: "x", Command: "z", Hashes: []string{"4444444"}}); err != nil || len(mine) != 1 || len(h.Announced("/a/.git")) != 1 {
+		t.Errorf("%v, %v", mine, err)
+	}
+	if mine, err := h.Claim(Commit{Session: "x", Command: "z", Over: true}); err != nil || len(mine) != 0 || len(h.Announced("/a/.git")) != 0 {
+		t.Errorf("%v, %v", mine, err)
+	}
+}
+
+// Where nothing can be written down, a commit is its maker's all the same.
+func TestClaimWithoutADisk(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "home")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if mine, err := New(file, file, time.Now).Claim(Commit{Session: "s", Hashes: []string{"1111111"}}); err == nil || len(mine) != 1 {
+		t.Errorf("%v, %v", mine, err)
 	}
 }

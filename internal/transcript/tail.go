@@ -229,19 +229,7 @@ func AnswerOf(path, id string, from int64) (a ToolAnswer, ok bool) {
 	if id == "" {
 		return a, false
 	}
-	f, size, err := open(path)
-	if err != nil {
-		return a, false
-	}
-	defer f.Close()
-	if from > size {
-		from = 0 // another file, or written anew
-	}
-	data := make([]byte, min(size-from, tailBound))
-	if _, err := f.ReadAt(data, from); err != nil && !errors.Is(err, io.EOF) {
-		return a, false
-	}
-	for line := range bytes.Lines(data) {
+	for line := range bytes.Lines(forward(path, &from)) {
 		if !bytes.Contains(line, []byte(id)) || gjson.GetBytes(line, "type").String() != "user" || !gjson.ValidBytes(line) {
 			continue
 		}
@@ -266,6 +254,56 @@ func AnswerOf(path, id string, from int64) (a ToolAnswer, ok bool) {
 		}
 	}
 	return a, ok
+}
+
+// NoteOf finds what the host wrote to the model when a command that a use of a tool had
+// left in the background was over, and when. It looks at what the file has gained since
+// it had that size, and says how far it came.
+func NoteOf(path, id string, from int64) (note string, at time.Time, read int64) {
+	data := forward(path, &from)
+	for line := range bytes.Lines(data) {
+		if !bytes.HasSuffix(line, []byte("\n")) {
+			break // the writer is not done with it
+		}
+		from += int64(len(line))
+		if !bytes.Contains(line, []byte("<task-notification>")) || !bytes.Contains(line, []byte(id)) || !gjson.ValidBytes(line) {
+			continue
+		}
+		// It is queued first, and then said, in one of two ways.
+		for _, key := range []string{"content", "message.content", "attachment.prompt"} {
+			text := gjson.GetBytes(line, key)
+			if text.Type == gjson.String && IsNoteOf(text.Str, id) {
+				return text.Str, gjson.GetBytes(line, "timestamp").Time(), from
+			}
+		}
+	}
+	if len(data) >= tailBound && bytes.IndexByte(data, '\n') < 0 {
+		from += int64(len(data)) // a line that no call would get past
+	}
+	return "", time.Time{}, from
+}
+
+// IsNoteOf reports whether a text is the host's note on that use of a tool.
+func IsNoteOf(text, id string) bool {
+	return strings.HasPrefix(strings.TrimSpace(text), "<task-notification>") && strings.Contains(text, "<tool-use-id>"+id+"</tool-use-id>")
+}
+
+// forward reads a file from where it had that size, within bounds. A shorter one is
+// another, or was written anew.
+func forward(path string, from *int64) []byte {
+	f, size, err := open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if *from > size {
+		*from = 0
+	}
+	data := make([]byte, min(size-*from, tailBound))
+	if _, err := f.ReadAt(data, *from); err != nil && !errors.Is(err, io.EOF) {
+		return nil
+	}
+	return data
 }
 
 // Version is the host's, as its newest lines tell it; "" where they do not.

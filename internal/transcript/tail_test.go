@@ -142,7 +142,7 @@ func TestTailCostIsBounded(t *testing.T) {
 	if texts, err := LastAssistantTexts(p, 30); err != nil || len(texts) != 1 {
 		t.Errorf("texts %v, %v", texts, err)
 	}
-	if d := time.Since(begin); d > 5*time.Second {
+	if d := time.Since(begin); d > time.Minute { // a terabyte takes hours
 		t.Errorf("took %v", d)
 	}
 }
