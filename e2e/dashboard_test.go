@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -196,6 +198,11 @@ func TestDashboardHostile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(data), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	const single = "bad00000-0000-4000-8000-000000000002"
+	one := strings.ReplaceAll(line("a1", "assistant", "one"), id, single) + "\n"
+	if err := os.WriteFile(filepath.Join(dir, single+".jsonl"), []byte(one), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	w.Exec("overtone", "workflow", "start", "standard", "--session", id, "--feature", `<img src=x onerror=window.owned=1>`)
 	// Nor does what another machine says of itself.
 	team := filepath.Join(w.Home, ".overtone", "team")
@@ -214,7 +221,7 @@ func TestDashboardHostile(t *testing.T) {
 	page := tab(t, b)
 	link := serveDashboard(w)
 	base := link[:strings.Index(link, "#")]
-	do(t, page, "open", browser.Size(1440, 900, "light"), chromedp.Navigate(link), chromedp.WaitVisible(`.list li a`), chromedp.Click(`.list li a`),
+	do(t, page, "open", browser.Size(1440, 900, "light"), chromedp.Navigate(link), chromedp.WaitVisible(`.list li a`), chromedp.Click(`.list li a[href*="`+id+`"]`),
 		chromedp.WaitVisible(`.uplot canvas`), chromedp.Click(`.compactions summary`), chromedp.WaitVisible(`.kept`))
 	var text string
 	do(t, page, "read", chromedp.Text(`#app`, &text))
@@ -250,8 +257,37 @@ func TestDashboardHostile(t *testing.T) {
 		if wide > 0 {
 			t.Errorf("%s: %v pixels too wide", name, wide)
 		}
+		// Nor does a table need to be pushed about on a telephone.
+		do(t, page, name, chromedp.Evaluate(`document.querySelectorAll('details').forEach(d => { d.open = true });
+			innerWidth > 500 ? 0 : Math.max(0, ...[...document.querySelectorAll('.scroll')].map(e => e.scrollWidth - e.clientWidth))`, &wide))
+		if wide > 0 {
+			t.Errorf("%s: a table is %v pixels too wide", name, wide)
+		}
 		judge(t, page, name)
 	}
+	// One request has one moment, and the axis says each only once.
+	var labels []string
+	do(t, page, "one request", chromedp.Evaluate(`window.drawn = []; { const p = CanvasRenderingContext2D.prototype, { clearRect, fillText } = p
+		p.clearRect = function (...at) { window.drawn = []; return clearRect.apply(this, at) }
+		p.fillText = function (...what) { window.drawn.push(what[0]); return fillText.apply(this, what) } }; location.hash = '#/s/`+single+`'`, nil),
+		chromedp.Poll(`window.drawn.some(s => /\d:\d/.test(s))`, nil), chromedp.Evaluate(`window.drawn`, &labels))
+	moments := map[string]int{}
+	for _, l := range labels {
+		if strings.ContainsAny(l, ":/") {
+			moments[l]++
+		}
+	}
+	if len(moments) < 3 || slices.Max(slices.Collect(maps.Values(moments))) > 1 {
+		t.Errorf("moments on the axis: %q", labels)
+	}
+	// The newest day of the table is the last one of the chart.
+	var newest string
+	do(t, page, "days", chromedp.Evaluate(`window.drawn = []; location.hash = '#/audit'`, nil), chromedp.Poll(`window.drawn.some(s => s.includes('/'))`, nil),
+		chromedp.Evaluate(`window.drawn.filter(s => s.includes('/'))`, &labels), chromedp.Evaluate(`document.querySelector('tbody th').textContent`, &newest))
+	if day, err := time.Parse(time.DateOnly, newest); err != nil || labels[len(labels)-1] != day.Format("1/2") {
+		t.Errorf("the chart of days ends at %q, the table at %s", labels, newest)
+	}
+	do(t, page, "back", chromedp.Evaluate(`location.hash = '#/recall'`, nil), chromedp.WaitVisible(`form input[type=search]`))
 	// The search finds it, and shows it as it is.
 	do(t, page, "recall", browser.Size(1440, 900, "light"), chromedp.SendKeys(`form input[type=search]`, "reversed\r"), chromedp.WaitVisible(`.hits li`))
 	judge(t, page, "hits")
@@ -284,6 +320,21 @@ func TestDashboardHostile(t *testing.T) {
 		do(t, k, "open", chromedp.Navigate(base+"#token=wrong"), chromedp.WaitVisible(`[role=alert]`), chromedp.Text(`[role=alert]`, &said))
 		if !strings.Contains(said, "overtone dashboard") {
 			t.Errorf("it says %q", said)
+		}
+	})
+	t.Run("asked wrongly", func(t *testing.T) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"api/audit?since=garbage", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+link[strings.Index(link, "=")+1:])
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusBadRequest {
+			t.Errorf("since=garbage is answered %s", res.Status)
 		}
 	})
 	t.Run("foreign page", func(t *testing.T) {

@@ -586,3 +586,29 @@ func TestRecorded(t *testing.T) {
 		}
 	}
 }
+
+// A reader who sees more compactions by the policy is told what to compare, and that
+// their number is meant; nothing of it where it is not so.
+func TestWhatIfWords(t *testing.T) {
+	t.Parallel()
+	r := &Report{Policy: Policy{Early: 85}}
+	r.Totals.WhatIf = WhatIf{Happened: 15, HappenedMid: 10, HappenedBoundary: 2, Boundary: 65, Forced: 2, Requests: 10, Sent: 1_050_000, PolicySent: 870_000}
+	for l, want := range map[message.Lang][]string{
+		message.EN: {"10 of 15 as it was, 2 of 67 with the policy", "more of them is meant", "87.0k (as it was: 105.0k)", "--policy FILE"},
+		message.ZH: {"實際 15 次中有 10 次，依政策 67 次中有 2 次", "合計較多是刻意的", "87.0k（實際 105.0k）", "--policy"},
+	} {
+		text := strings.Join(r.whatIfWords(l), "\n")
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%v: %q is missing in\n%s", l, w, text)
+			}
+		}
+	}
+	r.Totals.WhatIf.Boundary = 3
+	if text := strings.Join(r.whatIfWords(message.EN), "\n"); strings.Contains(text, "more of them") {
+		t.Errorf("5 for 15 are more:\n%s", text)
+	}
+	if got := r.whatIfTable(message.EN)[1]; got[0] != message.AuditForced.EN || got[1] != "10" || got[2] != "2" {
+		t.Errorf("first row: %q", got)
+	}
+}

@@ -215,9 +215,8 @@ func (p *page) whatIf(r *Report) {
 		head[i] = message.Text{ZH: h, EN: h}
 	}
 	p.table(head, rows[1:])
-	p.put(`<p class="dim">`, esc(message.AuditWhatIfNote.Format(p.l, r.Policy.from())), "</p>\n")
-	if w.Unknown > 0 {
-		p.put(`<p class="dim">`, esc(message.AuditWindowUnk.Format(p.l, w.Unknown)), "</p>\n")
+	for _, line := range r.whatIfWords(p.l) {
+		p.put(`<p class="dim">`, esc(line), "</p>\n")
 	}
 }
 

@@ -147,9 +147,8 @@ func (p printer) whatIf() {
 		p.Tell(message.AuditWhatIfFile, p.Policy.File)
 	}
 	p.Table(p.Stdout, p.whatIfTable(p.Lang))
-	p.Tell(message.AuditWhatIfNote, p.Policy.from())
-	if t.WhatIf.Unknown > 0 {
-		p.Tell(message.AuditWindowUnk, t.WhatIf.Unknown)
+	for _, line := range p.whatIfWords(p.Lang) {
+		p.Prose(p.Stdout, line)
 	}
 }
 

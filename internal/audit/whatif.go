@@ -229,22 +229,42 @@ func (l *late) fill(clock int64) {
 	l.last = nil
 }
 
+// mean is a request's share of a sum.
+func (w *WhatIf) mean(sum int64) string {
+	if w.Requests == 0 {
+		return "–"
+	}
+	return message.Rounded(sum / int64(w.Requests))
+}
+
+// whatIfWords say how the table is to be read.
+func (r *Report) whatIfWords(l message.Lang) []string {
+	w := &r.Totals.WhatIf
+	var words []string
+	policy := w.Boundary + w.Forced
+	if w.Happened > 0 {
+		words = append(words, message.AuditWhatIfMid.Format(l, w.HappenedMid, w.Happened, w.Forced, policy))
+	}
+	if policy > w.Happened {
+		words = append(words, message.AuditWhatIfMore.Format(l, w.mean(w.PolicySent), w.mean(w.Sent)))
+	}
+	words = append(words, message.AuditWhatIfNote.Format(l, r.Policy.from()))
+	if w.Unknown > 0 {
+		words = append(words, message.AuditWindowUnk.Format(l, w.Unknown))
+	}
+	return words
+}
+
 // whatIfTable is the comparison, with a row of headings: what happened, what the
-// policy would have done, and as late as possible.
+// policy would have done, and as late as possible. What it is about comes first.
 func (r *Report) whatIfTable(l message.Lang) [][]string {
 	w := &r.Totals.WhatIf
-	n := strconv.Itoa
-	mean := func(sum int64) string {
-		if w.Requests == 0 {
-			return "–"
-		}
-		return message.Rounded(sum / int64(w.Requests))
-	}
+	n, mean := strconv.Itoa, w.mean
 	return [][]string{
 		{"", message.AuditHappened.In(l), message.AuditByPolicy.In(l), message.AuditLate.In(l)},
-		{message.AuditAll.In(l), n(w.Happened), n(w.Boundary + w.Forced), n(w.LateBoundary + w.LateForced)},
-		{message.AuditAtBoundary.In(l), n(w.HappenedBoundary), n(w.Boundary), n(w.LateBoundary)},
 		{message.AuditForced.In(l), n(w.HappenedMid), n(w.Forced), n(w.LateForced)},
+		{message.AuditAtBoundary.In(l), n(w.HappenedBoundary), n(w.Boundary), n(w.LateBoundary)},
+		{message.AuditAll.In(l), n(w.Happened), n(w.Boundary + w.Forced), n(w.LateBoundary + w.LateForced)},
 		{message.AuditNotNeeded.In(l), n(w.NotNeeded), "–", "–"},
 		{message.AuditMean.In(l), mean(w.Sent), mean(w.PolicySent), mean(w.LateSent)},
 	}

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -510,6 +511,28 @@ func TestManySessions(t *testing.T) {
 	changed, gone, version, err := v.list.since(t.Context(), list.Version)
 	if err != nil || len(changed) != 0 || len(gone) != 0 || version != list.Version {
 		t.Errorf("%d changed, %d gone, version %d: %v", len(changed), len(gone), version, err)
+	}
+}
+
+// What was asked wrongly is told so, in the reader's language and with advice: it is
+// no failure of the program.
+func TestAskedWrongly(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	bad := v.json(func(*http.Request) (any, error) {
+		return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadSince, "garbage"), message.HintSince)}
+	})
+	for lang, want := range map[string]string{"en": `--since: cannot read "garbage"`, "zh-TW": `--since 無法理解："garbage"`} {
+		w := httptest.NewRecorder()
+		bad.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/audit?since=garbage&lang="+lang, nil))
+		var body struct{ Error string }
+		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+			t.Fatal(err)
+		}
+		text, hint, _ := strings.Cut(body.Error, "\nhint: ")
+		if w.Code != http.StatusBadRequest || text != want || !strings.Contains(hint, "30d") {
+			t.Errorf("%s: %d %q", lang, w.Code, body.Error)
+		}
 	}
 }
 

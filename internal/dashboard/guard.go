@@ -94,16 +94,21 @@ func (s *Server) json(answer func(*http.Request) (any, error)) http.Handler {
 		status := http.StatusInternalServerError
 		if e := (statusError{}); errors.As(err, &e) {
 			status = e.status
+		} else if errors.As(err, new(message.Misuse)) {
+			status = http.StatusBadRequest
 		}
 		refuse(w, status, s.words(err, r))
 	})
 }
 
-// words is an error in the reader's language.
+// words is an error in the reader's language, with its advice.
 func (s *Server) words(err error, r *http.Request) string {
-	var u message.Error
-	if errors.As(err, &u) {
-		return u.Reason.In(s.lang(r))
+	text := err.Error()
+	if u := (message.Error{}); errors.As(err, &u) {
+		text = u.Reason.In(s.lang(r))
 	}
-	return err.Error()
+	if hint := message.HintOf(err, s.lang(r)); hint != "" {
+		text += "\nhint: " + hint
+	}
+	return text
 }

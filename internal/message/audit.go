@@ -53,15 +53,23 @@ var (
 	AuditWhatIfFile = Text{ZH: "政策：%s", EN: "policy: %s"}
 	AuditHappened   = Text{ZH: "實際", EN: "HAPPENED"}
 	AuditByPolicy   = Text{ZH: "政策", EN: "POLICY"}
-	AuditAll        = Text{ZH: "壓縮次數", EN: "compactions"}
+	AuditForced     = Text{ZH: "工作途中／不得已", EN: "in mid-work or forced"}
 	AuditAtBoundary = Text{ZH: "在自然邊界", EN: "at a boundary"}
-	AuditForced     = Text{ZH: "工作中／不得已", EN: "mid-work / forced"}
-	AuditNotNeeded  = Text{ZH: "其實不需要", EN: "not needed"}
+	AuditAll        = Text{ZH: "合計", EN: "compactions in all"}
+	AuditNotNeeded  = Text{ZH: "視窗未滿就壓縮", EN: "with room left"}
 	AuditLate       = Text{ZH: "盡量晚", EN: "LATE"}
 	AuditMean       = Text{ZH: "平均 context", EN: "mean context"}
+	AuditWhatIfMid  = Text{
+		ZH: "要比的是第一列：會打斷工作的壓縮，實際 %[2]d 次中有 %[1]d 次，依政策 %[4]d 次中有 %[3]d 次。",
+		EN: "Compare the first row, compactions that interrupt work: %[1]d of %[2]d as it was, %[3]d of %[4]d with the policy.",
+	}
+	AuditWhatIfMore = Text{
+		ZH: "政策的合計較多是刻意的，不代表更好或更壞：它趁還有空間，在做完一步時就壓縮，平均 context 為 %s（實際 %s）。想要少一點：調低 compact.trigger 的百分比，先用 --policy 檔案試算。",
+		EN: "That the policy has more of them is meant, and by itself neither good nor bad: it compacts at finished steps while there is room, with a mean context of %s (as it was: %s). For fewer, lower the percentages of compact.trigger, and try them first with --policy FILE.",
+	}
 	AuditWhatIfNote = Text{
-		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：視窗滿了才壓縮，取之前最後一個邊界（事後才知道）。",
-		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE waits until the window is full and takes the last boundary before, with hindsight.",
+		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。",
+		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance.",
 	}
 	AuditWindowUnk   = Text{ZH: "%d 次壓縮未列入：檔案沒有視窗大小或壓縮前的內容", EN: "%d left out: the file does not show the window's size or what came before"}
 	AuditCacheTitle  = Text{ZH: "快取", EN: "CACHE"}

@@ -1,7 +1,7 @@
 // What past sessions went through, as `overtone audit` tells it.
 import { html, useEffect, useRef, useState } from './vendor/htm-preact.js'
 import { get } from './api.js'
-import { Badge, Empty, number, project, Section, short, span, t, tokens, when } from './ui.js'
+import { Badge, Empty, number, project, Section, short, span, t, Table, tokens, when } from './ui.js'
 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 const money = n => n == null ? t('unknown') : new Intl.NumberFormat(document.documentElement.lang, { style: 'currency', currency: 'USD', maximumFractionDigits: 2 }).format(n)
@@ -55,7 +55,8 @@ function Lost({ lost }) {
 }
 
 function WhatIf({ w }) {
-  const all = Math.max(1, w.happened, w.atBoundary + w.forced, w.lateAtBoundary + w.lateForced)
+  const policy = w.atBoundary + w.forced
+  const all = Math.max(1, w.happened, policy, w.lateAtBoundary + w.lateForced)
   // Colour never tells alone: each bar's parts stand beside it in words.
   const kinds = { boundary: 'done', forced: 'tier-emergency', mid: 'tier-emergency', between: 'between' }
   const bar = (label, parts) => {
@@ -67,6 +68,7 @@ function WhatIf({ w }) {
   return html`${bar(t('happened'), [[w.happenedAtBoundary, 'boundary'], [w.happenedMidWork, 'mid'], [w.happened - w.happenedAtBoundary - w.happenedMidWork, 'between']])}
     ${bar(t('policyWould'), [[w.atBoundary, 'boundary'], [w.forced, 'forced']])}${bar(t('asLate'), [[w.lateAtBoundary, 'boundary'], [w.lateForced, 'forced']])}
     <ul class="legend"><li><i class="block good"></i>${t('if.legend.boundary')}</li><li><i class="block bad"></i>${t('if.legend.forced')}</li><li><i class="block between"></i>${t('if.legend.between')}</li></ul>
+    ${w.happened > 0 && html`<p class="gap">${t('ifMid', number(w.happenedMidWork), number(w.happened), number(w.forced), number(policy))}${policy > w.happened && w.requests > 0 ? ' ' + t('ifMore', tokens(Math.round(w.sentByPolicy / w.requests)), tokens(Math.round(w.sent / w.requests))) : ''}</p>`}
     <p class="quiet gap">${w.notNeeded > 0 ? t('ifNotNeeded', number(w.notNeeded)) + ' ' : ''}${t('asLateWords')}${w.unknown > 0 ? ' ' + t('ifUnknown', number(w.unknown)) : ''}</p>`
 }
 
@@ -77,10 +79,15 @@ function Days({ days }) {
   useEffect(() => {
     if (!box.current || list.length === 0) return
     // Days on which nothing happened keep their place, and the outer ones their whole width.
-    const day = d => Math.round(Date.parse(d.name + 'T12:00:00Z') / 864e5)
+    const day = d => Math.round(Date.parse(d.name + 'T00:00:00Z') / 864e5)
     const xs = list.map(day)
     const name = n => new Intl.DateTimeFormat(document.documentElement.lang, { month: 'numeric', day: 'numeric', timeZone: 'UTC' }).format(n * 864e5)
     const width = () => Math.max(240, box.current.clientWidth)
+    // A label at every so many days, counted from the newest: there is room for one in 56 pixels.
+    const whole = u => {
+      const first = xs[0], last = xs[xs.length - 1], step = Math.max(1, Math.ceil((last - first + 1) * 56 / u.width))
+      return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => last - i * step).reverse()
+    }
     const axis = { stroke: colour('--ink-2'), font: '12px ' + colour('--font'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 } }
     const parts = [['cacheRead', '--accent-2'], ['cacheWrite', '--tier-ready'], ['input', '--good'], ['output', '--bad']]
     // Stacked: each series is drawn over the sum of those before it.
@@ -88,7 +95,7 @@ function Days({ days }) {
     const sums = parts.map(([k]) => (under = list.map((d, i) => under[i] + d.tokens[k])))
     const u = new uPlot({
       width: width(), height: 220, legend: { show: false }, cursor: { show: false }, scales: { x: { time: false, range: (_, lo, hi) => [lo - 0.6, hi + 0.6] }, y: { range: (_, lo, hi) => [0, hi * 1.05 || 1] } },
-      axes: [{ ...axis, grid: { show: false }, incrs: [1, 2, 5, 7, 14, 30, 60], values: (_, v) => v.map(n => Number.isInteger(n) ? name(n) : '') }, { ...axis, size: 56, values: (_, v) => v.map(tokens) }],
+      axes: [{ ...axis, grid: { show: false }, splits: whole, values: (_, v) => v.map(name) }, { ...axis, size: 56, values: (_, v) => v.map(tokens) }],
       series: [{}, ...parts.map(([, c]) => ({ stroke: colour(c), fill: colour(c), paths: uPlot.paths.bars({ size: [0.7, 40] }), points: { show: false } })).reverse()],
     }, [xs, ...sums.reverse()], box.current)
     const size = new ResizeObserver(() => u.setSize({ width: width(), height: 220 }))
@@ -98,9 +105,8 @@ function Days({ days }) {
   if (list.length === 0) return html`<${Empty}>${t('none')}</>`
   return html`<div class="chart low" ref=${box} role="img" aria-label=${t('byDay')}></div>
     <ul class="legend"><li><i class="block c1"></i>${t('tok.cacheRead')}</li><li><i class="block c2"></i>${t('tok.cacheWrite')}</li><li><i class="block c3"></i>${t('tok.input')}</li><li><i class="block c4"></i>${t('tok.output')}</li></ul>
-    <details><summary>${t('asTable')}</summary><div class="scroll" tabindex="0" role="region" aria-label=${t('byDay')}><table>
-      <thead><tr><th scope="col">${t('day')}</th><th scope="col">${t('nav.sessions')}</th><th scope="col">${t('compactions')}</th><th scope="col">${t('tok.cacheRead')}</th><th scope="col">${t('tok.cacheWrite')}</th><th scope="col">${t('tok.input')}</th><th scope="col">${t('tok.output')}</th><th scope="col">${t('listPrice')}</th></tr></thead>
-      <tbody>${[...list].reverse().map(d => html`<tr key=${d.name}><th scope="row">${d.name}</th><td>${number(d.sessions)}</td><td>${number(d.compactions)}</td><td>${tokens(d.tokens.cacheRead)}</td><td>${tokens(d.tokens.cacheWrite)}</td><td>${tokens(d.tokens.input)}</td><td>${tokens(d.tokens.output)}</td><td>${money(d.usd)}</td></tr>`)}</tbody></table></div></details>`
+    <details><summary>${t('asTable')}</summary><${Table} label="a-days" head=${[t('day'), t('nav.sessions'), t('compactions'), t('tok.cacheRead'), t('tok.cacheWrite'), t('tok.input'), t('tok.output'), t('listPrice')]}
+      rows=${[...list].reverse().map(d => [d.name, d.name, number(d.sessions), number(d.compactions), tokens(d.tokens.cacheRead), tokens(d.tokens.cacheWrite), tokens(d.tokens.input), tokens(d.tokens.output), money(d.usd)])} /></details>`
 }
 
 function Sessions({ list }) {

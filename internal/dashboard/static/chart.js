@@ -13,6 +13,13 @@ function moment(v, byTime, incr, before) {
   return before == null || new Date(before * 1000).toDateString() !== new Date(v * 1000).toDateString() ? clock + '\n' + day : clock
 }
 
+// A single moment stands in the middle of some minutes: left to itself the chart
+// spans years behind it, each labelled with its first of January.
+const around = (xs, byTime) => (_, lo, hi) => {
+  if (xs[0] < xs[xs.length - 1]) return [lo, hi]
+  return byTime ? [xs[0] - 300, xs[0] + 300] : [0, 2]
+}
+
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 export function Context({ context, tiers, compactions, boundaries }) {
@@ -86,7 +93,7 @@ export function Context({ context, tiers, compactions, boundaries }) {
     const axis = { stroke: ink, font, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }
     const u = new uPlot({
       width: width(), height: 260, legend: { show: false }, cursor: { y: false, points: { size: 6 } },
-      scales: { x: { time: byTime }, y: { range: [0, top] } },
+      scales: { x: { time: byTime, range: around(xs, byTime) }, y: { range: [0, top] } },
       axes: [{ ...axis, values: (_, list, i, space, incr) => list.map((v, k) => moment(v, byTime, incr, list[k - 1])) }, { ...axis, size: 52, values: (_, list) => list.map(tokens) }],
       series: [{}, { stroke: colour('--accent-2'), width: 2, fill: colour('--fill'), points: { show: n < 60, size: 4 }, paths: uPlot.paths.linear() }],
       hooks: {

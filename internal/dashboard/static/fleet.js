@@ -1,7 +1,7 @@
 // Who runs what on the machines of the team, as `overtone-team` last heard it.
 import { html, useEffect, useState } from './vendor/htm-preact.js'
 import { get } from './api.js'
-import { ago, Badge, Empty, number, Section, short, t, useTick, when, word } from './ui.js'
+import { ago, Badge, Empty, number, Section, short, t, Table, useTick, when, word } from './ui.js'
 
 export function Fleet() {
   const [r, setFleet] = useState(null), [error, setError] = useState('')
@@ -42,11 +42,9 @@ function Sessions({ r }) {
   const head = ['machine', 'session', 'project', 'fleetStage', 'fleetLeft', 'fleetPacket', 'fleetLast', 'fleetHolder']
   const name = v => v.machine === r.machine ? html`<a href=${'#/s/' + encodeURIComponent(v.session)}>${short(v.session, 9)}</a>` : html`<span title=${v.session}>${short(v.session, 9)}</span>`
   const holder = l => l ? `${short(l.holder, 63)} (${word('lease', l.phase)})` : ''
-  return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="f-sessions"><table>
-    <thead><tr>${head.map(k => html`<th key=${k} scope="col">${t(k)}</th>`)}</tr></thead>
-    <tbody>${r.sessions.map(v => html`<tr key=${v.machine + '/' + v.session}>
-      <th scope="row">${short(v.machine, 63)}</th><td>${name(v)}${v.ended && html` <${Badge}>${t('ended')}</>`}</td><td>${short(v.project || '', 40)}</td>
-      <td>${v.workflow ? `${short(v.workflow, 30)} ${short(v.stage || '', 30)} ${v.done || 0}/${v.total || 0}` : ''}</td>
-      <td>${v.left >= 0 ? v.left + '%' : ''}</td><td>${v.packet ? `${short(v.packet, 24)} ${word('packet', v.packetState || '')}` : ''}</td>
-      <td>${v.last && html`<time datetime=${v.last} title=${when(v.last)}>${ago(v.last)}</time>`}</td><td>${holder((r.leases || {})[v.session])}</td></tr>`)}</tbody></table></div>`
+  return html`<${Table} label="f-sessions" head=${head.map(k => t(k))} rows=${r.sessions.map(v => [v.machine + '/' + v.session,
+    short(v.machine, 63), html`<span>${name(v)}${v.ended && html` <${Badge}>${t('ended')}</>`}</span>`, short(v.project || '', 40),
+    v.workflow ? `${short(v.workflow, 30)} ${short(v.stage || '', 30)} ${v.done || 0}/${v.total || 0}` : '',
+    v.left >= 0 ? v.left + '%' : '', v.packet ? `${short(v.packet, 24)} ${word('packet', v.packetState || '')}` : '',
+    v.last && html`<time datetime=${v.last} title=${when(v.last)}>${ago(v.last)}</time>`, holder((r.leases || {})[v.session])])} />`
 }

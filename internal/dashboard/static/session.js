@@ -4,7 +4,7 @@ import { html, useEffect, useState } from './vendor/htm-preact.js'
 import { get } from './api.js'
 import { Context } from './chart.js'
 import { Graph } from './graph.js'
-import { Badge, clock, Empty, mark, number, project, Section, short, span, stateClass, stateText, t, tokens, useTick, when, word } from './ui.js'
+import { Badge, clock, Empty, mark, number, project, Section, short, span, stateClass, stateText, t, Table, tokens, useTick, when, word } from './ui.js'
 
 export function Session({ detail, state }) {
   useTick(1000)
@@ -80,15 +80,12 @@ function Work({ d }) {
       ${w.barriers.map(b => html`<li key=${b.group}><b>${b.group}</b> ${t('votes', b.voted, b.total)}${!b.done && b.missing.length > 0 && html` · ${t('waitsFor', b.missing.join(', '))}`}</li>`)}</ul>`}
     <h4>${t('census')}</h4>
     <dl class="tiles">${census.map(([k, n]) => html`<div key=${k} class=${n > 0 && ['died', 'silent', 'unverified', 'refused'].includes(k) ? 'hot' : ''}><dt>${t('census.' + k)}</dt><dd>${number(n)}</dd></div>`)}</dl>
-    <details><summary>${t('stageTable')}</summary>
-      <div class="scroll" tabindex="0" role="region" aria-label=${t('stageTable')}><table>
-        <thead><tr><th scope="col">${t('stage')}</th><th scope="col">${t('status')}</th><th scope="col">${t('agent')}</th><th scope="col">${t('took')}</th><th scope="col">${t('notes')}</th></tr></thead>
-        <tbody>${w.stages.map(s => html`<tr key=${s.key}>
-          <th scope="row"><span class="dot ${stateClass(s)}" aria-hidden="true">${mark(s)}</span> ${s.key} <small>${s.label}</small></th>
-          <td>${stateText(s)}</td><td>${s.agent || ''}</td>
-          <td>${s.started ? span(seconds(s.started, s.completed || (s.status === 'active' ? null : s.started))) : ''}</td>
-          <td>${s.reason || ''}${(s.rounds || []).map(r => html`<div key=${r.round} class="quiet">${t('round', r.round)}: ${r.verdict} ${r.severity || ''} ${short(r.hint || '', 200)}</div>`)}</td>
-        </tr>`)}</tbody></table></div>
+    <details><summary id="s-stages">${t('stageTable')}</summary>
+      <${Table} label="s-stages" head=${['stage', 'status', 'agent', 'took', 'notes'].map(k => t(k))} rows=${w.stages.map(s => [s.key,
+        html`<span class="dot ${stateClass(s)}" aria-hidden="true">${mark(s)}</span> ${s.key} <small>${s.label}</small>`,
+        stateText(s), s.agent || '',
+        s.started ? span(seconds(s.started, s.completed || (s.status === 'active' ? null : s.started))) : '',
+        s.reason || (s.rounds || []).length > 0 ? html`<div>${s.reason || ''}${(s.rounds || []).map(r => html`<div key=${r.round} class="quiet">${t('round', r.round)}: ${r.verdict} ${r.severity || ''} ${short(r.hint || '', 200)}</div>`)}</div>` : ''])} />
     </details>
   </>`
 }

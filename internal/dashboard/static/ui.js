@@ -69,3 +69,10 @@ export const Section = ({ id, title, note, children }) => html`
     <h3 id=${id}>${title}${note && html` <small>${note}</small>`}</h3>
     ${children}
   </section>`
+
+// A table of rows [key, head, cell…]. On a narrow page each row is a card, its cells
+// under their names; the roles say that it still is a table, which browsers forget then.
+export const Table = ({ label, head, rows }) => html`<div class="scroll" tabindex="0" role="region" aria-labelledby=${label}><table role="table">
+    <thead role="rowgroup"><tr role="row">${head.map(h => html`<th key=${h} role="columnheader" scope="col">${h}</th>`)}</tr></thead>
+    <tbody role="rowgroup">${rows.map(([key, first, ...cells]) => html`<tr key=${key} role="row"><th role="rowheader" scope="row">${first}</th>
+      ${cells.map((c, i) => html`<td key=${i} role="cell" data-name=${head[i + 1]} class=${c === '' || c == null ? 'none' : ''}>${c}</td>`)}</tr>`)}</tbody></table></div>`
