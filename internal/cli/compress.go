@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -125,7 +124,7 @@ func (a *app) compressed(ctx context.Context, args []string) (_ *transcript.Sess
 func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Backend, f compressFlags, doc compress.Document) error {
 	s := plan.Session
 	update, clear := a.progress()
-	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.Now()), Title: a.cloneTitle(f, s), Now: a.Now(), Progress: update, Refs: a.JSON}
+	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.Now()), Title: a.cloneTitle(f, s), Now: a.Now(), Progress: update, Refs: a.JSON, Clones: compress.ClonesIn(a.store().Root())}
 	a.record(s.ID, store.On(message.EventCompressStart, "clone", run.ID, "provider", back.Name()))
 	if s.Legacy {
 		packet, res, err := plan.Packet(ctx, back.Provider, run)
@@ -151,7 +150,10 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Ba
 	case err != nil:
 		return err
 	}
-	a.rememberClone(s, res)
+	// What clones left that are gone meanwhile. That is no business of this one.
+	if _, err := a.finder().TidyClones(ctx, nil, a.Now()); err != nil {
+		a.Note(message.ClonesProblem, err)
+	}
 	if a.JSON {
 		doc.Result = res.Document()
 		doc.Resume, doc.CWD = host.Of(s.Host).Resume(res.Clone.ID), s.CWD
@@ -159,18 +161,6 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Ba
 	}
 	plan.PrintResult(&a.Terminal, res)
 	return nil
-}
-
-// rememberClone puts a clone on the list of those that may be removed again.
-// Losing that is no failure of the command.
-func (a *app) rememberClone(s *transcript.Session, res *compress.Result) {
-	err := compress.ClonesIn(a.store().Root()).Add(compress.CloneRecord{
-		ID: res.Clone.ID, Source: s.ID, Host: string(s.Host), Path: res.Clone.Path, Size: res.Clone.Bytes,
-		Created: a.Now().UTC().Format(time.RFC3339),
-	})
-	if err != nil {
-		a.Note(message.ClonesProblem, err)
-	}
 }
 
 // recordEnd tells a session's timeline how its compression ended.
@@ -197,7 +187,7 @@ func (a *app) record(id string, e store.Event) {
 }
 
 func (a *app) compressCache() compress.Dir {
-	return compress.Dir(filepath.Join(a.store().Root(), "compress"))
+	return compress.CacheIn(a.store().Root())
 }
 
 func (a *app) cloneTitle(f compressFlags, s *transcript.Session) string {

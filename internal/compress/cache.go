@@ -53,6 +53,9 @@ func textHash(text string) string {
 // pointer per result. Files appear whole or not at all.
 type Dir string
 
+// CacheIn is the cache below our folder.
+func CacheIn(root string) Dir { return Dir(filepath.Join(root, "compress")) }
+
 func (d Dir) Get(key string) (Record, bool) {
 	var r Record
 	b, err := os.ReadFile(d.path(key, ".json"))

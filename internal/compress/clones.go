@@ -15,10 +15,13 @@ type CloneRecord struct {
 	Schema  int    `json:"schema"`
 	ID      string `json:"id"`
 	Source  string `json:"source"` // id of the session it was made from
+	From    string `json:"sourcePath,omitempty"`
 	Host    string `json:"host"`
 	Path    string `json:"path"`
 	Size    int64  `json:"size"` // as it was made; a larger file was used since
 	Created string `json:"created"`
+	// Removed says that the clone is gone and its originals are not.
+	Removed bool `json:"removed,omitempty"`
 }
 
 // Clones is the folder with a file for each clone.
@@ -37,7 +40,7 @@ func (d Clones) Add(c CloneRecord) error {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return err
 	}
-	return store.LooseWrite(d.path(c.ID), append(b, '\n'), 0o600)
+	return store.AtomicWrite(d.path(c.ID), append(b, '\n'), 0o600)
 }
 
 // All are the clones that were made here, by id. Some may be gone.

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,11 +20,9 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
-// A provider that decides on all texts at once needs no cache: asking it again
-// costs nothing, and its results depend on each other. What must outlive the source
-// are the originals. They lie in one file for each run, as three files for each
-// message would take longer to write than the clone, and half a million of them
-// for a gigabyte of session.
+// What must outlive the source are the originals. They lie in one file for each run,
+// as three files for each message, as a cache of results has them, would take longer
+// to write than the clone, and be half a million for a gigabyte of session.
 
 // originals is the folder of those files.
 func (d Dir) originals() string { return filepath.Join(string(d), "originals") }
@@ -35,22 +34,28 @@ type originalFile struct {
 	w    *bufio.Writer
 	path string
 	line []byte
-	err  error
 }
 
-// keep begins the file of a run. What cannot be written is no failure of the run:
-// it costs an answer once the source is gone.
-func (d Dir) keep(id string, now time.Time) *originalFile {
+// keep begins the file of a run. A run that cannot write it fails: the references
+// in its clone would lead nowhere once the source is gone.
+func (d Dir) keep(id string, now time.Time) (*originalFile, error) {
 	store.SweepTemp(d.originals(), now)
-	o := &originalFile{path: filepath.Join(d.originals(), filepath.Base(id)+".jsonl")}
-	if o.err = os.MkdirAll(d.originals(), 0o700); o.err == nil {
-		// SweepTemp knows the name as one that was left over.
-		o.file, o.err = os.CreateTemp(d.originals(), "."+filepath.Base(o.path)+".overtone-*")
+	o := &originalFile{path: d.originalsOf(id)}
+	if err := os.MkdirAll(d.originals(), 0o700); err != nil {
+		return nil, fmt.Errorf("keep originals: %w", err)
 	}
-	if o.err == nil {
-		o.w = bufio.NewWriterSize(o.file, 64<<10)
+	// SweepTemp knows the name as one that was left over.
+	f, err := os.CreateTemp(d.originals(), "."+filepath.Base(o.path)+".overtone-*")
+	if err != nil {
+		return nil, fmt.Errorf("keep originals: %w", err)
 	}
-	return o
+	o.file, o.w = f, bufio.NewWriterSize(f, 64<<10)
+	return o, nil
+}
+
+// originalsOf is the file of one run.
+func (d Dir) originalsOf(id string) string {
+	return filepath.Join(d.originals(), filepath.Base(id)+".jsonl")
 }
 
 const (
@@ -60,9 +65,9 @@ const (
 	hashesEnd   = len(originalKey) + hexHash + len(resultKey) + hexHash
 )
 
-func (o *originalFile) add(original string, hash [sha256.Size]byte, result string) {
-	if o == nil || o.err != nil {
-		return
+func (o *originalFile) add(original string, hash [sha256.Size]byte, result string) error {
+	if o == nil {
+		return nil
 	}
 	made := sha256.Sum256([]byte(result))
 	b := o.line[:0]
@@ -73,34 +78,38 @@ func (o *originalFile) add(original string, hash [sha256.Size]byte, result strin
 	b = append(b, `","text":`...)
 	text, err := json.Marshal(original)
 	if err != nil {
-		o.err = err
-		return
+		return err
 	}
 	b = append(append(b, text...), "}\n"...)
 	o.line = b
-	_, o.err = o.w.Write(b)
+	if _, err = o.w.Write(b); err != nil {
+		return fmt.Errorf("keep originals: %w", err)
+	}
+	return nil
 }
 
 // done gives the file its name, before the clone that needs it has one.
-func (o *originalFile) done() {
-	if o == nil || o.file == nil {
-		return
+func (o *originalFile) done() error {
+	if o == nil {
+		return nil
 	}
-	if o.err == nil {
-		o.err = o.w.Flush()
+	err := o.w.Flush()
+	if err == nil {
+		err = o.file.Sync()
 	}
-	o.err = errors.Join(o.err, o.file.Close())
-	if o.err == nil {
-		o.err = os.Rename(o.file.Name(), o.path)
+	if err = errors.Join(err, o.file.Close()); err == nil {
+		err = os.Rename(o.file.Name(), o.path)
 	}
-	if o.err != nil {
+	if err != nil {
 		_ = os.Remove(o.file.Name())
+		return fmt.Errorf("keep originals: %w", err)
 	}
+	return nil
 }
 
 // drop removes the file of a run that failed.
 func (o *originalFile) drop() {
-	if o == nil || o.file == nil {
+	if o == nil {
 		return
 	}
 	o.file.Close()

@@ -80,11 +80,13 @@ func TestOriginalsOfTwoRuns(t *testing.T) {
 	t.Parallel()
 	d := Dir(t.TempDir())
 	write := func(id string, texts ...string) {
-		o := d.keep(id, time.Unix(0, 0))
+		o, err := d.keep(id, time.Unix(0, 0))
 		for _, text := range texts {
-			o.add(text, sha256.Sum256([]byte(text)), "result")
+			err = errors.Join(err, o.add(text, sha256.Sum256([]byte(text)), "result"))
 		}
-		o.done()
+		if err = errors.Join(err, o.done()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	first := map[string]string{}
 	var a, b string
@@ -190,12 +192,16 @@ func TestOriginalsLeftBehindAreSwept(t *testing.T) {
 	t.Parallel()
 	d := Dir(t.TempDir())
 	now := time.Now()
-	d.keep("killed", now)
+	if _, err := d.keep("killed", now); err != nil {
+		t.Fatal(err)
+	}
 	if len(tree(t, string(d))) != 1 {
 		t.Fatal("nothing begun")
 	}
-	o := d.keep("next", now.Add(2*time.Hour))
-	o.done()
+	o, err := d.keep("next", now.Add(2*time.Hour))
+	if err = errors.Join(err, o.done()); err != nil {
+		t.Fatal(err)
+	}
 	if files := tree(t, string(d)); len(files) != 1 || filepath.Base(files[0]) != "next.jsonl" {
 		t.Errorf("left %q", files)
 	}
@@ -223,13 +229,16 @@ func TestFailedRunKeepsNoOriginals(t *testing.T) {
 	if files := tree(t, filepath.Dir(s.Path)); len(files) != 1 {
 		t.Errorf("left %q", files)
 	}
-	// Where nothing can be kept the run succeeds all the same.
+	// Where nothing can be kept there is no clone: its references would lead nowhere.
 	full := filepath.Join(t.TempDir(), "compress")
 	if err := os.WriteFile(full, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.Options.Pool.Cache = Dir(full)
-	if _, err := p.Run(t.Context(), Builtin{}, RunOptions{ID: "x", Now: time.Unix(0, 0)}); err != nil {
+	if _, err := p.Run(t.Context(), Builtin{}, RunOptions{ID: "x", Now: time.Unix(0, 0)}); err == nil || !strings.Contains(err.Error(), "keep originals") {
 		t.Error(err)
+	}
+	if files := tree(t, filepath.Dir(s.Path)); len(files) != 1 {
+		t.Errorf("left %q", files)
 	}
 }

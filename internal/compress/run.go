@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +29,8 @@ type RunOptions struct {
 	Title    string
 	Now      time.Time
 	Progress func(Progress)
+	// Clones is the list that the clone is put on; "" for none.
+	Clones Clones
 	// Refs fills in each message's reference in the report.
 	Refs bool
 }
@@ -87,9 +88,6 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 		return nil, err
 	}
 	defer src.Close()
-	// What is held is small things by the hundred thousand. To let as much garbage
-	// pile up would double what the process takes.
-	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	res := &Result{Lost: map[extract.Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items)), Tools: p.Tools}
 	kept := &results{}
 	defer kept.Close()
@@ -99,9 +97,12 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	done := false
 	defer func() {
 		if !done {
-			kept.originals.drop()
 			if res.Clone.Path != "" {
 				_ = os.Remove(res.Clone.Path)
+			}
+			kept.originals.drop()
+			if o.Clones != "" {
+				_ = o.Clones.Forget(o.ID) // where it came so far
 			}
 		}
 	}()
@@ -115,7 +116,7 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	kept.originals.done()
+	ch.Ready = func(c transcript.Cloned) error { return p.register(c, o, kept) }
 	if res.Clone, err = transcript.Clone(ctx, p.Session, ch); err != nil {
 		return nil, err
 	}
@@ -127,6 +128,28 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	res.After = contextTokens(clone, p.Options.Whole)
 	done = true
 	return res, nil
+}
+
+// register makes a clone known that is whole but has no name yet. This is the
+// order in which nothing is lost, whenever the process ends: a record without its
+// clone is swept, a clone without its record would be taken for somebody's session.
+func (p *Plan) register(c transcript.Cloned, o RunOptions, kept *results) error {
+	if o.Clones != "" {
+		err := o.Clones.Add(CloneRecord{
+			ID: c.ID, Source: p.Session.ID, From: p.Session.Path, Host: string(p.Session.Host), Path: c.Path, Size: c.Bytes,
+			Created: o.Now.UTC().Format(time.RFC3339),
+		})
+		if err != nil {
+			return fmt.Errorf("list the clone: %w", err)
+		}
+	}
+	if err := kept.originals.done(); err != nil {
+		return err
+	}
+	// Who removes a clone removes its file, then asks the list who needs what it
+	// leaves. We are on the list by now: one of the two sees the other.
+	_, err := os.Stat(p.Session.Path)
+	return err
 }
 
 // Packet compresses the plan's messages and returns the history as a text, for
@@ -144,7 +167,9 @@ func (p *Plan) Packet(ctx context.Context, prov Provider, o RunOptions) (string,
 	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {
 		return "", nil, err
 	}
-	kept.originals.done()
+	if err := kept.originals.done(); err != nil {
+		return "", nil, err
+	}
 	items := map[int32]int{}
 	for n := range p.Items {
 		if kept.has(n) {
@@ -204,8 +229,9 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 		o.Progress(prog)
 	}
 	if d, ok := p.Options.Pool.Cache.(Dir); ok {
-		if _, ok := prov.(preparer); ok {
-			kept.originals = d.keep(cmp.Or(o.ID, transcript.NewID(p.Session.Host, o.Now)), o.Now)
+		var err error
+		if kept.originals, err = d.keep(cmp.Or(o.ID, transcript.NewID(p.Session.Host, o.Now)), o.Now); err != nil {
+			return err
 		}
 	}
 	stats := &res.Stats
@@ -243,7 +269,9 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 			if err := kept.put(out.job, len(p.Items), out.Text, out.hash); err != nil {
 				return err
 			}
-			kept.originals.add(out.Original, out.hash, out.Text)
+			if err := kept.originals.add(out.Original, out.hash, out.Text); err != nil {
+				return err
+			}
 		case Skipped:
 			stats.MessagesSkipped++
 		default:

@@ -11,6 +11,8 @@ var (
 	HelpSession  = Text{ZH: "session id（預設取自環境變數）", EN: "session id (default: from the environment)"}
 	HelpDryRun   = Text{ZH: "只顯示會做什麼", EN: "show what would be done, do nothing"}
 	HintHelp     = Text{ZH: "用法請見 %s --help", EN: "see %s --help"}
+	HintFull     = Text{ZH: "磁碟空間不足：騰出空間後再執行一次", EN: "the disk is full: make room, then run it again"}
+	HintClosed   = Text{ZH: "檢查擁有者、權限，以及磁碟是否以唯讀掛載", EN: "look at its owner and mode, and whether the disk is mounted read-only"}
 	Interrupted  = Text{ZH: "已中斷", EN: "interrupted"}
 	HelpHook     = Text{ZH: "由 host 呼叫的 hook（不需自行執行）", EN: "what hosts call (not for you to run)"}
 	HelpHookLong = Text{

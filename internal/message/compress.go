@@ -63,7 +63,7 @@ var (
 	HelpWholeFile  = Text{ZH: "位置以整個檔案計算，而非目前的 context", EN: "count positions over the whole file, not the live context"}
 	HelpMinTokens  = Text{ZH: "低於此 token 數的訊息不壓縮", EN: "leave messages below this many tokens alone"}
 	HelpTitle      = Text{ZH: "副本的標題", EN: "title of the clone"}
-	HelpNoCache    = Text{ZH: "不使用先前的結果", EN: "do not reuse earlier results"}
+	HelpNoCache    = Text{ZH: "不使用先前的結果，也不保留結果與原文：原文只在來源中", EN: "neither reuse nor keep results and originals: those are in the source only"}
 	HelpRecall     = Text{ZH: "搜尋這台機器上說過、做過的一切，或取回一則訊息的原文", EN: "search everything said and done on this machine, or get the exact text of a message"}
 	HelpRecallLong = Text{
 		ZH: "REF 是 session#uuid（兩者都可以只寫開頭，uuid 至少四個字元）、session#L 加行號，或壓縮副本中 …# 後面的八位碼：印出原文，一字不差。\n" +
@@ -79,19 +79,25 @@ var (
 	HelpLimit          = Text{ZH: "最多顯示幾筆", EN: "show at most this many"}
 	HelpSessionsRm     = Text{ZH: "移除由 compress 建立的副本", EN: "remove clones that compress made"}
 	HelpSessionsRmLong = Text{
-		ZH: "只移除由 overtone compress 建立、之後沒有被使用過的副本；來源與其他 session 一律拒絕。",
-		EN: "Only clones that overtone compress made and nobody used since are removed; sources and all other sessions are refused.",
+		ZH: "只移除由 overtone compress 建立、之後沒有被使用過的副本；來源與其他 session 一律拒絕。\n" +
+			"為副本保留的原文隨它一起移除，除非另一個 session 仍引用它們，例如副本的副本或分支：那時會說明留下多少、為誰留下。",
+		EN: "Only clones that overtone compress made and nobody used since are removed; sources and all other sessions are refused.\n" +
+			"The originals that were kept for a clone go with it, unless another session still refers to them, as a clone's clone or a fork of it does: then it is said how much stays, and for whom.",
 	}
-	HelpForceRm   = Text{ZH: "也移除建立後曾被使用的副本", EN: "also remove a clone that was used since it was made"}
+	HelpForceRm   = Text{ZH: "也移除建立後曾被使用、或來源已不存在的副本", EN: "also remove a clone that was used since it was made, or whose source is gone"}
 	RmNoClone     = Text{ZH: "%s 不是由 overtone 建立的副本", EN: "%s is not a clone that overtone made"}
 	HintRmNoClone = Text{ZH: "overtone sessions 以「副本」欄標出它們", EN: "overtone sessions marks clones in the column CLONE OF"}
 	RmUsed        = Text{ZH: "副本 %s 建立後曾被使用：現在 %s，建立時 %s", EN: "the clone %s was used since it was made: %s now, %s then"}
 	HintRmUsed    = Text{ZH: "若仍要移除，加上 --force", EN: "--force removes it all the same"}
+	RmLast        = Text{ZH: "副本 %s 的來源 %s 已不存在：副本與它的原文可能是最後的一份", EN: "the source of the clone %s is gone (%s): the clone and its originals may be all that is left of it"}
+	RmFreed       = Text{ZH: "為副本保留的原文也已移除：%s", EN: "originals that were kept for clones are gone, too: %s"}
+	RmStays       = Text{ZH: "%s 的原文（%s）留下：session %s 仍引用它們", EN: "originals of %s stay (%s): session %s still refers to them"}
+	RmBusy        = Text{ZH: "原文暫時留下：正在建立另一個副本；下次 compress 或 sessions rm 會處理", EN: "originals stay for now: another clone is being made; the next compress or sessions rm sees to them"}
 	RmNeedYes     = Text{ZH: "沒有終端機可以確認", EN: "there is no terminal to confirm on"}
 	HintRmNeedYes = Text{ZH: "加上 --yes", EN: "add --yes"}
 	AskRm         = Text{ZH: "移除副本 %s（%s，%s）？[y/N] ", EN: "remove the clone %s (%s, %s)? [y/N] "}
 	RmDone        = Text{ZH: "已移除 %s（%s）", EN: "removed %s (%s)"}
-	ClonesProblem = Text{ZH: "副本清單：%s", EN: "list of clones: %s"}
+	ClonesProblem = Text{ZH: "整理副本的原文：%s", EN: "tidying the originals of clones: %s"}
 	RmKept        = Text{ZH: "保留 %s", EN: "kept %s"}
 	SessionsMore  = Text{ZH: "另有 %d 個；用 -n 顯示更多", EN: "%d more; -n shows them"}
 	SessionsNone  = Text{ZH: "沒有符合條件的 session", EN: "no session matches"}

@@ -1,6 +1,10 @@
 package message
 
-import "errors"
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+)
 
 // Error is an error whose text is in the catalogue: whoever prints it chooses
 // the language.
@@ -23,13 +27,19 @@ func (h Hinted) Unwrap() error { return h.Err }
 // WithHint adds advice to an error.
 func WithHint(err error, t Text, args ...any) error { return Hinted{err, Because(t, args...)} }
 
-// HintOf is the advice that an error carries; "" for none.
+// HintOf is the advice that an error carries, or what there is to say about a disk
+// that is full or may not be written; "" for none.
 func HintOf(err error, l Lang) string {
 	var h Hinted
-	if !errors.As(err, &h) {
-		return ""
+	switch {
+	case errors.As(err, &h):
+		return h.Hint.In(l)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return HintFull.In(l)
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return HintClosed.In(l)
 	}
-	return h.Hint.In(l)
+	return ""
 }
 
 // Misuse is a wrong call of a command, not a failure: exit code 2.

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // removed is a clone that RemoveClones took away.
@@ -25,8 +26,7 @@ type removed struct {
 // RemoveClones takes clones away that were made here. All of them are checked before
 // the first one goes.
 func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short func(path string) string, refs []string, yes, force bool) error {
-	list := compress.ClonesIn(f.Home.Root())
-	clones := list.All()
+	clones := compress.ClonesIn(f.Home.Root()).All()
 	gone := []removed{}
 	for _, ref := range refs {
 		file, err := f.Resolve(ref)
@@ -39,6 +39,8 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short fu
 			return message.WithHint(message.Fail(message.RmNoClone, file.ID), message.HintRmNoClone)
 		case file.Size != c.Size && !force:
 			return message.WithHint(message.Fail(message.RmUsed, file.ID, message.Bytes(file.Size), message.Bytes(c.Size)), message.HintRmUsed)
+		case !force && f.isGone(c):
+			return message.WithHint(message.Fail(message.RmLast, file.ID, c.Source), message.HintRmUsed)
 		}
 		gone = append(gone, removed{file.ID, c.Source, string(file.Host), file.Path, file.Size})
 	}
@@ -61,18 +63,59 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short fu
 		if err := os.Remove(r.Path); err != nil {
 			return err
 		}
-		if err := list.Forget(r.ID); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
 		if done = append(done, r); !t.JSON {
 			t.Say(message.RmDone, r.ID, message.Bytes(r.Size))
 		}
 	}
+	if len(done) == 0 && !t.JSON {
+		return nil
+	}
+	ids := make([]string, len(done))
+	for i, r := range done {
+		ids[i] = r.ID
+	}
+	// The clones are gone: that something of ours is left is no failure of the
+	// command, and the next one tries again.
+	left, err := f.TidyClones(ctx, ids, t.Now())
+	if err != nil {
+		t.Note(message.ClonesProblem, err)
+	}
 	if t.JSON {
 		return t.PrintJSON(struct {
-			Schema  int       `json:"schema"`
-			Removed []removed `json:"removed"`
-		}{1, done})
+			Schema  int             `json:"schema"`
+			Removed []removed       `json:"removed"`
+			Freed   int64           `json:"freed"`
+			Stays   []compress.Stay `json:"stays"`
+		}{1, done, left.Freed, terminal.List(left.Stays)})
+	}
+	if left.Freed > 0 {
+		t.Say(message.RmFreed, message.Bytes(left.Freed))
+	}
+	for _, s := range left.Stays {
+		t.Say(message.RmStays, s.Clone, message.Bytes(s.Size), s.For)
+	}
+	if left.Busy {
+		t.Note(message.RmBusy)
 	}
 	return nil
+}
+
+// TidyClones forgets clones whose files are gone, and removes the originals that
+// nobody refers to any more.
+func (f Finder) TidyClones(ctx context.Context, removed []string, now time.Time) (compress.Tidied, error) {
+	files, err := transcript.Everything(f.Dir)
+	if err != nil {
+		return compress.Tidied{}, err // who cannot be seen may need them
+	}
+	root := f.Home.Root()
+	return compress.Tidy(ctx, compress.ClonesIn(root), compress.CacheIn(root), files, removed, now)
+}
+
+// isGone says that the session is gone that a clone was made from.
+func (f Finder) isGone(c compress.CloneRecord) bool {
+	if _, err := os.Stat(c.From); err == nil {
+		return false
+	}
+	_, err := transcript.Resolve(c.Source, f.Dir)
+	return errors.Is(err, transcript.ErrNotFound)
 }

@@ -116,9 +116,8 @@ func (t *Terminal) Exit(err error) int {
 		text = u.Reason.In(t.Lang)
 	}
 	fmt.Fprintln(t.Stderr, t.Program+": "+text)
-	var h message.Hinted
-	if errors.As(err, &h) {
-		fmt.Fprintln(t.Stderr, "hint: "+h.Hint.In(t.Lang))
+	if hint := message.HintOf(err, t.Lang); hint != "" {
+		fmt.Fprintln(t.Stderr, "hint: "+hint)
 	}
 	var misuse message.Misuse
 	if errors.As(err, &misuse) {

@@ -31,6 +31,9 @@ type Change struct {
 	Removed []int32
 	// Now names a Codex rollout.
 	Now time.Time
+	// Ready, when set, is told of the clone when it is written and verified, before
+	// it has its name; with an error it gets none.
+	Ready func(Cloned) error
 	// Progress, when set, is told how many bytes of the source are done.
 	Progress func(done int64)
 }
@@ -103,6 +106,10 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 	if err == nil {
 		err = verifyClone(ctx, s.Path, s.Size, tmp.Name(), ch.ID)
 	}
+	made := Cloned{Path: path, ID: ch.ID, Bytes: n}
+	if err == nil && ch.Ready != nil {
+		err = ch.Ready(made)
+	}
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)
 	}
@@ -114,7 +121,7 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 		_ = d.Sync()
 		d.Close()
 	}
-	return Cloned{Path: path, ID: ch.ID, Bytes: n}, nil
+	return made, nil
 }
 
 const tempPattern = ".overtone-clone-*.tmp"
