@@ -1,5 +1,5 @@
-// The runtime would look for the container's CPU limit before anything else runs,
-// which costs a hook more than reading its state; nothing here is that parallel.
+// The runtime would follow the container's CPU limit as long as it runs; nothing here is
+// that parallel.
 //
 //go:debug containermaxprocs=0
 //go:debug updatemaxprocs=0

@@ -21,7 +21,7 @@ const (
 	maxWait       = 24 * time.Hour
 )
 
-var errTooLong = fmt.Errorf("the answer is longer than %d bytes", maxReply)
+var errTooLong = errors.New("the answer is longer than " + strconv.Itoa(maxReply) + " bytes")
 
 // post sends body as JSON and decodes the answer into reply.
 func (s Service) post(ctx context.Context, endpoint string, header map[string]string, body, reply any) error {

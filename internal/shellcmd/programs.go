@@ -25,23 +25,29 @@ type rule struct {
 	most                       int
 }
 
-// entries are the table's rules by program, not yet taken apart: a hook asks for
-// one or two of them and then ends.
-var entries = sync.OnceValue(func() map[string][]string {
-	out := map[string][]string{}
+// entries are the table's rules for a program, not yet taken apart: a hook asks for one
+// or two programs and then ends, and a map of all costs it more than to look.
+func entries(program string) (list []string) {
 	for line := range strings.Lines(table) {
-		if names, text, ok := strings.Cut(line, " | "); ok && line[0] != '#' {
-			for name := range strings.FieldsSeq(names) {
-				out[name] = append(out[name], strings.TrimSpace(text))
+		if !strings.Contains(line, program) {
+			continue
+		}
+		names, text, ok := strings.Cut(line, " | ")
+		if !ok || line[0] == '#' {
+			continue
+		}
+		for name := range strings.FieldsSeq(names) {
+			if name == program {
+				list = append(list, strings.TrimSpace(text))
 			}
 		}
 	}
-	return out
-})
+	return list
+}
 
 func rules(name string) []rule {
 	var out []rule
-	for _, text := range entries()[name] {
+	for _, text := range entries(name) {
 		r := rule{most: -1}
 		if pattern, ok := strings.CutPrefix(text, "~"); ok {
 			r.pattern, r.not, _ = strings.Cut(pattern, " ¬")
@@ -136,7 +142,7 @@ func (g *guard) exec(args []word) {
 			text = message.GuardOwn
 		case !bad.static:
 			text = message.GuardDynamic
-		case bad.text == "" && entries()[name] == nil:
+		case bad.text == "" && entries(name) == nil:
 			text = message.GuardProgram
 		}
 		g.refuse(text, strings.TrimSpace(name+" "+bad.text))
@@ -146,7 +152,7 @@ func (g *guard) exec(args []word) {
 // program looks a program up in the table.
 func (g *guard) program(name string, args []word) (bad word, ok bool) {
 	bad = word{static: true}
-	if line, ok := joined(args); ok && entries()[name] != nil && matches(`^(--version|--help)¦$`, line) {
+	if line, ok := joined(args); ok && entries(name) != nil && (line == "--version¦" || line == "--help¦") {
 		return bad, true
 	}
 	for _, r := range rules(name) {
@@ -459,7 +465,7 @@ func (g *guard) git(_ string, args []word) (word, bool) {
 	if bad, ok := (rule{harmful: true, most: -1, long: strings.Fields("output ext-diff exec upload-pack open-files-in-pager")}).check(args[i+1:]); !ok {
 		return bad, false
 	}
-	if !args[i].static || entries()["git/"+args[i].text] == nil {
+	if !args[i].static || entries("git/"+args[i].text) == nil {
 		return args[i], false
 	}
 	bad, ok := g.program("git/"+args[i].text, args[i+1:])

@@ -67,7 +67,7 @@ func knownProgram(words []string) bool {
 		return false
 	}
 	name := base(words[0])
-	return name == "git" || name == "gt" || isShell(name) || entries()[name] != nil || wrappers[name] != "" || strings.Contains(carriers, " "+name+" ")
+	return name == "git" || name == "gt" || isShell(name) || entries(name) != nil || wrappers[name] != "" || strings.Contains(carriers, " "+name+" ")
 }
 
 func isShell(name string) bool {

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -127,24 +126,6 @@ func regular(f *os.File) (fs.FileInfo, error) {
 		return nil, &fs.PathError{Op: "open", Path: f.Name(), Err: errNotRegular}
 	}
 	return info, nil
-}
-
-// readFile reads a plain file of at most limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
-	f, info, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info.Size() > limit {
-		return nil, fmt.Errorf("read %s: %w: over %d bytes", path, errTooLarge, limit)
-	}
-	data := make([]byte, info.Size())
-	n, err := io.ReadFull(f, data)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	return data[:n], nil
 }
 
 // realDir says whether path is a folder and not a link to one.
