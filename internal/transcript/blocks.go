@@ -45,26 +45,11 @@ func EditBlocks(entry []byte, fn func(Block) []byte) (out []byte, empty bool) {
 	return append(out, entry[end:]...), n > 0 && kept == 0
 }
 
-func parseBlock(raw []byte) Block {
-	b := Block{Raw: raw}
-	c := cursor{b: raw}
-	if !c.open('{') {
-		return b
-	}
-	var id, use []byte
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			t, _ := c.str()
-			b.Type = unescape(t)
-		case "id":
-			id, _ = c.str()
-		case "tool_use_id":
-			use, _ = c.str()
-		default:
-			c.value()
-		}
-	}
+func parseBlock(block []byte) Block {
+	b := Block{Raw: block}
+	var typ, id, use []byte
+	readObject(block, str("type", &typ), str("id", &id), str("tool_use_id", &use))
+	b.Type = unescape(typ)
 	switch b.Type {
 	case "tool_use":
 		b.ID = CallID{keyOf(id)}

@@ -123,22 +123,12 @@ func (r *record) parseItems(c *cursor) {
 			continue
 		}
 		c.open('{')
-		var typ, text []byte
-		var isText bool
-		for first := true; c.more('}', &first); {
-			switch string(c.key()) {
-			case "type":
-				typ, _ = c.str()
-			case "text":
-				text, isText = c.str()
-			default:
-				c.value()
-			}
-		}
+		var typ, value []byte
+		c.read(str("type", &typ), raw("text", &value))
 		switch string(typ) {
 		case "input_text", "output_text", "text":
 			r.textBlocks++
-			if isText {
+			if text, ok := content(value); ok {
 				joined++
 				r.text += units(text)
 				if r.prompt == nil {

@@ -13,21 +13,9 @@ type copilotEvent struct {
 }
 
 func readCopilot(c *cursor) (e copilotEvent) {
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			e.typ, _ = c.str()
-		case "timestamp":
-			e.timestamp, _ = c.str()
-		case "agentId":
-			id, _ := c.str()
-			e.agent = len(id) > 0
-		case "data":
-			e.data = c.raw()
-		default:
-			c.value()
-		}
-	}
+	var agent []byte
+	c.read(str("type", &e.typ), str("timestamp", &e.timestamp), str("agentId", &agent), raw("data", &e.data))
+	e.agent = len(agent) > 0
 	return e
 }
 
@@ -41,46 +29,14 @@ type copilotData struct {
 }
 
 func (e copilotEvent) read() (d copilotData) {
-	c := cursor{b: e.data}
-	if !c.open('{') {
-		return d
-	}
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "content":
-			d.content = c.raw()
-		case "summaryContent":
-			d.summary = c.raw()
-		case "toolRequests":
-			d.calls = c.raw()
-		case "result":
-			d.result = c.raw()
-		case "usage":
-			d.usage = c.raw()
-		case "context":
-			d.context = c.raw()
-		case "sessionId":
-			d.id, _ = c.str()
-		case "copilotVersion":
-			d.version, _ = c.str()
-		case "selectedModel", "newModel", "model":
-			d.model, _ = c.str()
-		case "toolCallId":
-			d.call, _ = c.str()
-		case "success":
-			d.success = c.isTrue()
-			d.failed = !d.success
-		case "shellExecution":
-			code := cursor{b: field(c.raw(), "exitCode")}
-			d.failed = d.failed || len(code.b) > 0 && code.integer() != 0
-		case "trigger":
-			d.trigger, _ = c.str()
-		case "preCompactionTokens":
-			d.before = c.integer()
-		default:
-			c.value()
-		}
-	}
+	var success, shell []byte
+	readObject(e.data, raw("content", &d.content), raw("summaryContent", &d.summary), raw("toolRequests", &d.calls), raw("result", &d.result),
+		raw("usage", &d.usage), raw("context", &d.context), str("sessionId", &d.id), str("copilotVersion", &d.version),
+		str("selectedModel", &d.model), str("newModel", &d.model), str("model", &d.model), str("toolCallId", &d.call),
+		raw("success", &success), raw("shellExecution", &shell), str("trigger", &d.trigger), count("preCompactionTokens", &d.before))
+	d.success = string(success) == "true"
+	code := cursor{b: field(shell, "exitCode")}
+	d.failed = success != nil && !d.success || len(code.b) > 0 && code.integer() != 0
 	return d
 }
 
@@ -96,18 +52,7 @@ func (d copilotData) eachCall(fn func(id, name, arguments []byte)) {
 			continue
 		}
 		var id, name, arguments []byte
-		for first := true; c.more('}', &first); {
-			switch string(c.key()) {
-			case "toolCallId":
-				id, _ = c.str()
-			case "name":
-				name, _ = c.str()
-			case "arguments":
-				arguments = c.raw()
-			default:
-				c.value()
-			}
-		}
+		c.read(str("toolCallId", &id), str("name", &name), raw("arguments", &arguments))
 		if !c.bad {
 			fn(id, name, arguments)
 		}
@@ -182,25 +127,10 @@ func (s *Session) addCopilot(r *record, e *Entry, n int32, next int64) {
 // readCopilotUsage reads the usage of one request. What was read from a cache is
 // part of the input there.
 func readCopilotUsage(c *cursor) (u Usage) {
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "inputTokens":
-			u.Input = c.integer()
-		case "cacheReadTokens":
-			u.CacheRead = c.integer()
-		case "cacheWriteTokens":
-			u.CacheCreation = c.integer()
-		case "outputTokens":
-			u.Output = c.integer()
-		case "maxPromptTokens":
-			u.Window = c.integer()
-		case "model":
-			m, _ := c.str()
-			u.Model = unescape(m)
-		default:
-			c.value()
-		}
-	}
+	var model []byte
+	c.read(count("inputTokens", &u.Input), count("cacheReadTokens", &u.CacheRead), count("cacheWriteTokens", &u.CacheCreation),
+		count("outputTokens", &u.Output), count("maxPromptTokens", &u.Window), str("model", &model))
+	u.Model = unescape(model)
 	cached := min(u.Input, u.CacheRead+u.CacheCreation)
 	u.CacheRead = min(u.CacheRead, cached)
 	u.CacheCreation = cached - u.CacheRead
@@ -284,10 +214,10 @@ func copilotPieces(c *cursor, p *Piece, fn func(*Piece)) {
 }
 
 // copilot reads one event. What a sub-agent said stands in the same file.
-func (w *walker) copilot(c *cursor) bool {
+func (w *walker) copilot(c *cursor) {
 	e := readCopilot(c)
 	if c.bad {
-		return true
+		return
 	}
 	s := &w.step
 	*s = w.base
@@ -338,5 +268,4 @@ func (w *walker) copilot(c *cursor) bool {
 			}
 		}
 	}
-	return true
 }

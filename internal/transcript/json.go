@@ -278,6 +278,55 @@ func (c *cursor) more(closing byte, first *bool) bool {
 	return true
 }
 
+// member is a member of an object that is of use, and where its value goes.
+type member struct {
+	name string
+	str  *[]byte // what stands between the quotes; nil where it is no string
+	raw  *[]byte // the value as it stands
+	flag *bool
+	n    *int64
+}
+
+func str(name string, to *[]byte) member  { return member{name: name, str: to} }
+func raw(name string, to *[]byte) member  { return member{name: name, raw: to} }
+func flag(name string, to *bool) member   { return member{name: name, flag: to} }
+func count(name string, to *int64) member { return member{name: name, n: to} }
+
+// read takes these members of the object whose brace is consumed, and passes over
+// the others. Where a name comes twice, the last one counts.
+func (c *cursor) read(members ...member) {
+next:
+	for first := true; c.more('}', &first); {
+		k := c.key()
+		for i := range members {
+			if m := &members[i]; string(k) == m.name {
+				switch {
+				case m.str != nil:
+					*m.str, _ = c.str()
+				case m.raw != nil:
+					*m.raw = c.raw()
+				case m.flag != nil:
+					*m.flag = c.isTrue()
+				default:
+					*m.n = c.integer()
+				}
+				continue next
+			}
+		}
+		c.value()
+	}
+}
+
+// readObject reads members of a value; it reports whether that is a whole object.
+func readObject(v []byte, members ...member) bool {
+	c := cursor{b: v}
+	if !c.open('{') {
+		return false
+	}
+	c.read(members...)
+	return !c.bad
+}
+
 // key consumes a member's name and its colon. Names with escapes are decoded.
 func (c *cursor) key() []byte {
 	if c.i = space(c.b, c.i); c.i >= len(c.b) || c.b[c.i] != '"' {

@@ -39,45 +39,17 @@ func Mark(entry []byte, m Marker) []byte {
 
 // MarkerOf reads an entry's marker.
 func MarkerOf(entry []byte) (Marker, bool) {
-	var m Marker
-	v := field(entry, markerKey)
-	c := cursor{b: v}
-	if !c.open('{') {
-		return m, false
+	var source, uuid, level, hash []byte
+	if !readObject(field(entry, markerKey), str("source", &source), str("uuid", &uuid), str("level", &level), str("sha256", &hash)) {
+		return Marker{}, false
 	}
-	for first := true; c.more('}', &first); {
-		to := (*string)(nil)
-		switch string(c.key()) {
-		case "source":
-			to = &m.Source
-		case "uuid":
-			to = &m.UUID
-		case "level":
-			to = &m.Level
-		case "sha256":
-			to = &m.Hash
-		}
-		if s, ok := c.str(); ok && to != nil {
-			*to = unescape(s)
-		}
-	}
-	return m, !c.bad
+	return Marker{unescape(source), unescape(uuid), unescape(level), unescape(hash)}, true
 }
 
 // field is the raw value of a top-level member, nil when absent.
 func field(entry []byte, name string) []byte {
-	c := cursor{b: entry}
-	if !c.open('{') {
-		return nil
-	}
 	var v []byte
-	for first := true; c.more('}', &first); {
-		if string(c.key()) == name {
-			v = c.raw()
-			continue
-		}
-		c.value()
-	}
+	readObject(entry, raw(name, &v))
 	return v
 }
 

@@ -54,9 +54,9 @@ func (n *naive) objects(t testing.TB, path string) (objs []object, lineOf []int)
 	return objs, lineOf
 }
 
-func str(o object, k string) string { s, _ := o[k].(string); return s }
-func yes(o object, k string) bool   { b, _ := o[k].(bool); return b }
-func sub(o object, k string) object { m, _ := o[k].(object); return m }
+func strOf(o object, k string) string { s, _ := o[k].(string); return s }
+func yes(o object, k string) bool     { b, _ := o[k].(bool); return b }
+func sub(o object, k string) object   { m, _ := o[k].(object); return m }
 
 func blocks(o object) []object {
 	list, _ := sub(o, "message")["content"].([]any)
@@ -70,7 +70,7 @@ func blocks(o object) []object {
 }
 
 func startsTurn(o object) bool {
-	if str(o, "type") != "user" || yes(o, "isMeta") {
+	if strOf(o, "type") != "user" || yes(o, "isMeta") {
 		return false
 	}
 	if _, ok := sub(o, "message")["content"].(string); ok {
@@ -78,14 +78,14 @@ func startsTurn(o object) bool {
 	}
 	text, result := false, false
 	for _, b := range blocks(o) {
-		text = text || str(b, "type") == "text"
-		result = result || str(b, "type") == "tool_result"
+		text = text || strOf(b, "type") == "text"
+		result = result || strOf(b, "type") == "tool_result"
 	}
 	return text && !result
 }
 
 func millis(o object) (int64, bool) {
-	t, err := time.Parse(time.RFC3339Nano, str(o, "timestamp"))
+	t, err := time.Parse(time.RFC3339Nano, strOf(o, "timestamp"))
 	return t.UnixMilli(), err == nil
 }
 
@@ -102,29 +102,29 @@ func readNaiveClaude(t testing.TB, path string) naive {
 		if startsTurn(o) {
 			n.allTurns++
 		}
-		id := str(o, "uuid")
-		typ := str(o, "type")
+		id := strOf(o, "uuid")
+		typ := strOf(o, "type")
 		main := !yes(o, "isSidechain")
 		switch typ {
 		case "progress":
-			p := str(o, "parentUuid")
+			p := strOf(o, "parentUuid")
 			if b, ok := bridge[p]; ok {
 				p = b
 			}
 			bridge[id] = p
 			continue
 		case "last-prompt":
-			if l := str(o, "leafUuid"); l != "" {
+			if l := strOf(o, "leafUuid"); l != "" {
 				explicit = yes(o, "explicit") || explicit && l == noted
 				noted = l
 			}
 		}
-		if main && typ == "system" && str(o, "subtype") == "compact_boundary" ||
+		if main && typ == "system" && strOf(o, "subtype") == "compact_boundary" ||
 			main && typ == "user" && yes(o, "isCompactSummary") && o["parentUuid"] == nil {
 			n.compactions++
 			n.tokens = 0
 		}
-		if u := sub(sub(o, "message"), "usage"); u != nil && typ == "assistant" && main && !yes(o, "isApiErrorMessage") && str(sub(o, "message"), "model") != "<synthetic>" {
+		if u := sub(sub(o, "message"), "usage"); u != nil && typ == "assistant" && main && !yes(o, "isApiErrorMessage") && strOf(sub(o, "message"), "model") != "<synthetic>" {
 			sum := 0.0
 			for _, k := range []string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"} {
 				v, _ := u[k].(float64)
@@ -137,7 +137,7 @@ func readNaiveClaude(t testing.TB, path string) naive {
 		if id == "" || typ != "user" && typ != "assistant" && typ != "attachment" && typ != "system" {
 			continue
 		}
-		if b, ok := bridge[str(o, "parentUuid")]; ok {
+		if b, ok := bridge[strOf(o, "parentUuid")]; ok {
 			o["parentUuid"] = b
 		}
 		if _, ok := nodes[id]; !ok {
@@ -147,21 +147,21 @@ func readNaiveClaude(t testing.TB, path string) naive {
 		if main {
 			last, explicit = id, false
 		}
-		if str(o, "subtype") == "compact_boundary" {
+		if strOf(o, "subtype") == "compact_boundary" {
 			noted = ""
 		}
 	}
 	relinked := n.relink(nodes, order)
-	isMsg := func(o object) bool { return str(o, "type") == "user" || str(o, "type") == "assistant" }
+	isMsg := func(o object) bool { return strOf(o, "type") == "user" || strOf(o, "type") == "assistant" }
 	leaf := last
 	if _, ok := nodes[noted]; ok && !explicit {
 		found := false
-		for id, seen := last, map[string]bool{}; id != "" && !seen[id]; id = str(nodes[id], "parentUuid") {
+		for id, seen := last, map[string]bool{}; id != "" && !seen[id]; id = strOf(nodes[id], "parentUuid") {
 			seen[id] = true
 			found = found || id == noted
 		}
 		for _, c := range nodes {
-			found = found || relinked && str(c, "parentUuid") == noted && isMsg(c)
+			found = found || relinked && strOf(c, "parentUuid") == noted && isMsg(c)
 		}
 		if !found {
 			leaf = noted
@@ -171,7 +171,7 @@ func readNaiveClaude(t testing.TB, path string) naive {
 	}
 	message := func(id string) string {
 		for id != "" && !isMsg(nodes[id]) {
-			id = str(nodes[id], "parentUuid")
+			id = strOf(nodes[id], "parentUuid")
 		}
 		return id
 	}
@@ -184,7 +184,7 @@ func readNaiveClaude(t testing.TB, path string) naive {
 	for id := leaf; id != ""; {
 		seen[id] = true
 		chain = append([]string{id}, chain...)
-		p := str(nodes[id], "parentUuid")
+		p := strOf(nodes[id], "parentUuid")
 		if _, ok := nodes[p]; p != "" && (!ok || seen[p]) {
 			p = ""
 			best := int64(5001)
@@ -203,22 +203,22 @@ func readNaiveClaude(t testing.TB, path string) naive {
 	}
 	msgs := map[string]bool{}
 	for _, id := range chain {
-		if m := str(sub(nodes[id], "message"), "id"); m != "" && str(nodes[id], "type") == "assistant" {
+		if m := strOf(sub(nodes[id], "message"), "id"); m != "" && strOf(nodes[id], "type") == "assistant" {
 			msgs[m] = true
 		}
 	}
 	var parts []string
 	for _, id := range order {
-		if o := nodes[id]; o != nil && str(o, "type") == "assistant" && msgs[str(sub(o, "message"), "id")] {
+		if o := nodes[id]; o != nil && strOf(o, "type") == "assistant" && msgs[strOf(sub(o, "message"), "id")] {
 			parts = append(parts, id)
 			seen[id] = true
 		}
 	}
 	for _, p := range parts {
 		for _, id := range order {
-			if o := nodes[id]; o != nil && str(o, "parentUuid") == p && str(o, "type") == "user" {
+			if o := nodes[id]; o != nil && strOf(o, "parentUuid") == p && strOf(o, "type") == "user" {
 				for _, b := range blocks(o) {
-					seen[id] = seen[id] || str(b, "type") == "tool_result"
+					seen[id] = seen[id] || strOf(b, "type") == "tool_result"
 				}
 			}
 		}
@@ -227,22 +227,22 @@ func readNaiveClaude(t testing.TB, path string) naive {
 	calls := map[string]bool{}
 	for _, id := range order {
 		for _, b := range blocks(nodes[id]) {
-			if seen[id] && str(b, "type") == "tool_use" && str(sub(nodes[id], "message"), "id") != "" {
-				calls[str(b, "id")] = true
+			if seen[id] && strOf(b, "type") == "tool_use" && strOf(sub(nodes[id], "message"), "id") != "" {
+				calls[strOf(b, "id")] = true
 			}
 		}
 	}
 	for _, id := range order {
 		for _, b := range blocks(nodes[id]) {
-			if seen[id] && str(b, "type") == "tool_result" {
-				delete(calls, str(b, "tool_use_id"))
+			if seen[id] && strOf(b, "type") == "tool_result" {
+				delete(calls, strOf(b, "tool_use_id"))
 			}
 		}
 	}
 	for _, id := range order {
 		for _, b := range blocks(nodes[id]) {
-			if str(b, "type") == "tool_result" && calls[str(b, "tool_use_id")] && !yes(nodes[id], "isSidechain") {
-				delete(calls, str(b, "tool_use_id"))
+			if strOf(b, "type") == "tool_result" && calls[strOf(b, "tool_use_id")] && !yes(nodes[id], "isSidechain") {
+				delete(calls, strOf(b, "tool_use_id"))
 				seen[id] = true
 			}
 		}
@@ -262,7 +262,7 @@ func (n *naive) relink(nodes map[string]object, order []string) bool {
 	var boundary string
 	some := false
 	for _, id := range order {
-		if o := nodes[id]; str(o, "subtype") == "compact_boundary" {
+		if o := nodes[id]; strOf(o, "subtype") == "compact_boundary" {
 			boundary = id
 			m := sub(o, "compactMetadata")
 			some = some || m["preservedMessages"] != nil || m["preservedSegment"] != nil
@@ -276,7 +276,7 @@ func (n *naive) relink(nodes map[string]object, order []string) bool {
 	tail := ""
 	if list := sub(meta, "preservedMessages"); list != nil {
 		ids, _ := list["uuids"].([]any)
-		anchor := str(list, "anchorUuid")
+		anchor := strOf(list, "anchorUuid")
 		for _, v := range ids {
 			if nodes[v.(string)] == nil {
 				return false
@@ -290,7 +290,7 @@ func (n *naive) relink(nodes map[string]object, order []string) bool {
 		}
 		tail = p
 		for id, o := range nodes {
-			if str(o, "parentUuid") == anchor && id != ids[0] {
+			if strOf(o, "parentUuid") == anchor && id != ids[0] {
 				o["parentUuid"] = tail
 			}
 		}
@@ -309,7 +309,7 @@ func (n *naive) relink(nodes map[string]object, order []string) bool {
 	}
 	if tail != "" {
 		for _, o := range nodes {
-			if t := str(o, "type"); gone[str(o, "parentUuid")] && (t == "user" || t == "assistant") {
+			if t := strOf(o, "type"); gone[strOf(o, "parentUuid")] && (t == "user" || t == "assistant") {
 				o["parentUuid"] = tail
 			}
 		}
@@ -322,7 +322,7 @@ func readNaiveCodex(t testing.TB, path string) naive {
 	objs, lineOf := n.objects(t, path)
 	for i, o := range objs {
 		item := o
-		typ := str(o, "type")
+		typ := strOf(o, "type")
 		switch {
 		case typ == "compacted":
 			n.compactions++
@@ -339,17 +339,17 @@ func readNaiveCodex(t testing.TB, path string) naive {
 		case o["payload"] != nil:
 			continue
 		}
-		switch str(item, "type") {
+		switch strOf(item, "type") {
 		case "message":
 			first := ""
 			list, _ := item["content"].([]any)
 			for _, b := range list {
-				if s := str(b.(object), "text"); s != "" && first == "" {
+				if s := strOf(b.(object), "text"); s != "" && first == "" {
 					first = s
 				}
 			}
 			injected := strings.HasPrefix(first, "<") || strings.HasPrefix(first, "# AGENTS.md")
-			if str(item, "role") == "user" && !injected {
+			if strOf(item, "role") == "user" && !injected {
 				n.turns++
 				n.allTurns++
 			}

@@ -165,31 +165,14 @@ func (r *record) parseContent(c *cursor) {
 }
 
 func (r *record) parseBlock(c *cursor, joined *int) {
-	var typ, text, id, useID []byte
-	var isText bool
-	var tool, think int
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			typ, _ = c.str()
-		case "text":
-			text, isText = c.str()
-		case "id":
-			id, _ = c.str()
-		case "tool_use_id":
-			useID, _ = c.str()
-		case "input", "content":
-			tool += len(c.raw())
-		case "thinking":
-			think += len(c.raw())
-		default:
-			c.value()
-		}
-	}
+	var typ, text, id, useID, input, output, think []byte
+	c.read(str("type", &typ), raw("text", &text), str("id", &id), str("tool_use_id", &useID),
+		raw("input", &input), raw("content", &output), raw("thinking", &think))
+	tool := len(input) + len(output)
 	switch string(typ) {
 	case "text":
 		r.textBlocks++
-		if isText {
+		if text, ok := content(text); ok {
 			*joined++
 			r.text += units(text)
 			if r.prompt == nil {
@@ -206,7 +189,7 @@ func (r *record) parseBlock(c *cursor, joined *int) {
 		r.tools = append(r.tools, toolRef{id: keyOf(useID), result: true})
 	case "thinking":
 		r.flags |= Thinking
-		r.think += think
+		r.think += len(think)
 	case "image":
 		r.flags |= Image
 	}

@@ -165,28 +165,9 @@ func (s *sayer) content(v []byte) {
 	}
 }
 
-func (s *sayer) block(raw []byte, texts bool) {
-	c := cursor{b: raw}
-	if !c.open('{') {
-		return
-	}
+func (s *sayer) block(block []byte, texts bool) {
 	var typ, text, value, name, thinking []byte
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			typ, _ = c.str()
-		case "text":
-			text, _ = c.str()
-		case "name":
-			name, _ = c.str()
-		case "thinking":
-			thinking, _ = c.str()
-		case "input", "content":
-			value = c.raw()
-		default:
-			c.value()
-		}
-	}
+	readObject(block, str("type", &typ), str("text", &text), str("name", &name), str("thinking", &thinking), raw("input", &value), raw("content", &value))
 	switch string(typ) {
 	case "text", "input_text", "output_text":
 		if texts {
@@ -238,24 +219,10 @@ func (s *sayer) settle(user bool) {
 }
 
 func (s *sayer) codex(c *cursor) {
-	var payload []byte
+	var payload, at, marker []byte
 	start := c.i
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			s.typ, _ = c.str()
-		case "timestamp":
-			t, _ := c.str()
-			s.Time = parseTime(t)
-		case markerKey:
-			s.Marked = true
-			c.value()
-		case "payload":
-			payload = c.raw()
-		default:
-			c.value()
-		}
-	}
+	c.read(str("type", &s.typ), str("timestamp", &at), raw(markerKey, &marker), raw("payload", &payload))
+	s.Time, s.Marked = parseTime(at), marker != nil
 	if c.bad {
 		return
 	}
@@ -283,36 +250,10 @@ func (s *sayer) codex(c *cursor) {
 
 // item reads one thing that was sent to the model or came from it.
 func (s *sayer) item(v []byte) {
-	c := cursor{b: v}
-	if !c.open('{') {
-		return
-	}
 	var typ, role, body, name, summary []byte
 	var tool [4][]byte
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			typ, _ = c.str()
-		case "role":
-			role, _ = c.str()
-		case "name":
-			name, _ = c.str()
-		case "content":
-			body = c.raw()
-		case "summary":
-			summary = c.raw()
-		case "arguments":
-			tool[0] = c.raw()
-		case "input":
-			tool[1] = c.raw()
-		case "action":
-			tool[2] = c.raw()
-		case "output":
-			tool[3] = c.raw()
-		default:
-			c.value()
-		}
-	}
+	readObject(v, str("type", &typ), str("role", &role), str("name", &name), raw("content", &body), raw("summary", &summary),
+		raw("arguments", &tool[0]), raw("input", &tool[1]), raw("action", &tool[2]), raw("output", &tool[3]))
 	switch string(typ) {
 	case "message":
 		if r := string(role); r == "user" || r == "assistant" {
@@ -478,12 +419,6 @@ func Name(line []byte) (size int, uuid []byte, ok bool) {
 	if !c.open('{') {
 		return 0, nil, false
 	}
-	for first := true; c.more('}', &first); {
-		if string(c.key()) == "uuid" {
-			uuid, _ = c.str()
-		} else {
-			c.value()
-		}
-	}
+	c.read(str("uuid", &uuid))
 	return c.i, uuid, !c.bad
 }

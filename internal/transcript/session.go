@@ -479,55 +479,35 @@ func (s *Session) sidSpan(obj, sid []byte, off int64) (uint32, uint8) {
 	return uint32(offsetIn(obj, sid)), uint8(len(sid))
 }
 
-func readCompactMetadata(raw []byte, out *Compaction, p *preservedSegment) {
-	c := cursor{b: raw}
-	if !c.open('{') {
-		return
-	}
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "trigger":
-			t, _ := c.str()
-			out.Trigger = unescape(t)
-		case "preTokens":
-			out.PreTokens = c.integer()
-		case "preservedSegment", "preservedMessages":
-			p.read(&c)
-		default:
-			c.value()
-		}
-	}
+func readCompactMetadata(meta []byte, out *Compaction, p *preservedSegment) {
+	var trigger, segment, messages []byte
+	readObject(meta, str("trigger", &trigger), count("preTokens", &out.PreTokens), raw("preservedSegment", &segment), raw("preservedMessages", &messages))
+	out.Trigger = unescape(trigger)
+	p.read(segment)
+	p.read(messages)
 	p.any = p.any || p.set
 }
 
 // read takes what a compaction kept: older versions name the ends of a segment,
 // newer ones list every message.
-func (p *preservedSegment) read(c *cursor) {
-	if !c.open('{') {
-		c.value()
+func (p *preservedSegment) read(kept []byte) {
+	var head, anchor, tail, uuids []byte
+	readObject(kept, str("headUuid", &head), str("anchorUuid", &anchor), str("tailUuid", &tail), raw("uuids", &uuids))
+	keep := func(to *key, id []byte) {
+		if id != nil {
+			*to, p.set = keyOf(id), true
+		}
+	}
+	keep(&p.head, head)
+	keep(&p.anchor, anchor)
+	keep(&p.tail, tail)
+	c := cursor{b: uuids}
+	if !c.open('[') {
 		return
 	}
-	for first := true; c.more('}', &first); {
-		name := string(c.key())
-		if name == "uuids" && c.open('[') {
-			for first := true; c.more(']', &first); {
-				if id, ok := c.str(); ok {
-					p.keys, p.set = append(p.keys, keyOf(id)), true
-				}
-			}
-			continue
-		}
-		id, ok := c.str()
-		if !ok {
-			continue
-		}
-		switch name {
-		case "headUuid":
-			p.head, p.set = keyOf(id), true
-		case "anchorUuid":
-			p.anchor, p.set = keyOf(id), true
-		case "tailUuid":
-			p.tail, p.set = keyOf(id), true
+	for first := true; c.more(']', &first); {
+		if id, ok := c.str(); ok {
+			p.keys, p.set = append(p.keys, keyOf(id)), true
 		}
 	}
 }

@@ -135,29 +135,11 @@ func Pieces(ctx context.Context, r io.Reader, off int64, h Host, fn func(*Piece)
 }
 
 func claudePieces(c *cursor, p *Piece, fn func(*Piece)) {
-	var typ, subtype, message []byte
+	var typ, subtype, at, message []byte
 	var side, meta, summary bool
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			typ, _ = c.str()
-		case "subtype":
-			subtype, _ = c.str()
-		case "isSidechain":
-			side = c.isTrue()
-		case "isMeta":
-			meta = c.isTrue()
-		case "isCompactSummary":
-			summary = c.isTrue()
-		case "timestamp":
-			t, _ := c.str()
-			p.Time = parseTime(t)
-		case "message":
-			message = c.raw()
-		default:
-			c.value()
-		}
-	}
+	c.read(str("type", &typ), str("subtype", &subtype), str("timestamp", &at), raw("message", &message),
+		flag("isSidechain", &side), flag("isMeta", &meta), flag("isCompactSummary", &summary))
+	p.Time = parseTime(at)
 	if !c.bad && !side && string(subtype) == "compact_boundary" {
 		p.Kind, p.Raw = BoundaryPiece, []byte(`""`)
 		fn(p)
@@ -230,24 +212,8 @@ func hostText(raw []byte) bool {
 func claudeBlock(m *cursor, p *Piece, text PieceKind, fn func(*Piece)) {
 	var typ, id, use, name, value []byte
 	p.Failed = false
-	for first := true; m.more('}', &first); {
-		switch string(m.key()) {
-		case "type":
-			typ, _ = m.str()
-		case "id":
-			id, _ = m.str()
-		case "tool_use_id":
-			use, _ = m.str()
-		case "name":
-			name, _ = m.str()
-		case "is_error":
-			p.Failed = m.isTrue()
-		case "text", "input", "content":
-			value = m.raw()
-		default:
-			m.value()
-		}
-	}
+	m.read(str("type", &typ), str("id", &id), str("tool_use_id", &use), str("name", &name), flag("is_error", &p.Failed),
+		raw("text", &value), raw("input", &value), raw("content", &value))
 	if m.bad || value == nil {
 		return
 	}
@@ -266,21 +232,10 @@ func claudeBlock(m *cursor, p *Piece, text PieceKind, fn func(*Piece)) {
 }
 
 func codexPieces(c *cursor, p *Piece, fn func(*Piece)) {
-	var typ, payload []byte
+	var typ, at, payload []byte
 	line := c.b[c.i-1:]
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			typ, _ = c.str()
-		case "timestamp":
-			t, _ := c.str()
-			p.Time = parseTime(t)
-		case "payload":
-			payload = c.raw()
-		default:
-			c.value()
-		}
-	}
+	c.read(str("type", &typ), str("timestamp", &at), raw("payload", &payload))
+	p.Time = parseTime(at)
 	switch {
 	case c.bad:
 		return
@@ -299,27 +254,9 @@ func codexPieces(c *cursor, p *Piece, fn func(*Piece)) {
 
 func codexItem(item []byte, p *Piece, fn func(*Piece)) {
 	var typ, role, call, name, value []byte
-	c := cursor{b: item}
-	if !c.open('{') {
-		return
-	}
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			typ, _ = c.str()
-		case "role":
-			role, _ = c.str()
-		case "call_id":
-			call, _ = c.str()
-		case "name":
-			name, _ = c.str()
-		case "content", "arguments", "input", "output", "action":
-			value = c.raw()
-		default:
-			c.value()
-		}
-	}
-	if c.bad || value == nil {
+	whole := readObject(item, str("type", &typ), str("role", &role), str("call_id", &call), str("name", &name),
+		raw("content", &value), raw("arguments", &value), raw("input", &value), raw("output", &value), raw("action", &value))
+	if !whole || value == nil {
 		return
 	}
 	p.Raw, p.Tool, p.ID = value, unescape(name), CallID{keyOf(call)}

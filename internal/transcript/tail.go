@@ -36,22 +36,22 @@ func open(path string) (*os.File, int64, error) {
 }
 
 // backward calls fn with the file's lines from the last to the first, until fn
-// returns false or bound bytes were seen. Only whole lines are passed; the last
+// returns false or [tailBound] bytes were seen. Only whole lines are passed; the last
 // one may lack its newline.
-func backward(path string, bound int64, fn func(line []byte) bool) error {
+func backward(path string, fn func(line []byte) bool) error {
 	f, size, err := open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return backwardIn(f, size, bound, fn)
+	return backwardIn(f, size, fn)
 }
 
-func backwardIn(f io.ReaderAt, size, bound int64, fn func(line []byte) bool) error {
+func backwardIn(f io.ReaderAt, size int64, fn func(line []byte) bool) error {
 	var rest []byte // what precedes the first newline of the block read before
 	var read int64
-	for block := int64(64 << 10); size > 0 && read < bound; block = min(block*4, 1<<20) {
-		block = min(block, size, bound-read)
+	for block := int64(64 << 10); size > 0 && read < tailBound; block = min(block*4, 1<<20) {
+		block = min(block, size, tailBound-read)
 		buf := make([]byte, block, int(block)+len(rest))
 		if _, err := f.ReadAt(buf, size-block); err != nil && err != io.EOF {
 			return err
@@ -108,7 +108,7 @@ func tailUsage(path string, agent bool) (Usage, bool) {
 	var u Usage
 	var found bool
 	var r record
-	err := backward(path, tailBound, func(line []byte) bool {
+	err := backward(path, func(line []byte) bool {
 		// Both hosts: anything without these words cannot matter, and most lines lack them.
 		if !bytes.Contains(line, []byte(`"usage"`)) && !bytes.Contains(line, []byte(`"token_count"`)) && !compactLine(line) {
 			return true
@@ -137,7 +137,7 @@ func tailUsage(path string, agent bool) (Usage, bool) {
 // named last is among it: the host writes its files a little late.
 func Growth(path, last string) (size int64, seen bool) {
 	var r record
-	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
+	_ = backward(path, func(line []byte) bool { // what cannot be read is not known
 		if bytes.Contains(line, []byte(`"usage"`)) && r.parse(line, Claude) {
 			if _, ok := r.usageValue(); ok {
 				return false
@@ -192,7 +192,7 @@ func contentSize(v gjson.Result) int64 {
 // Calling reports whether the newest message of the main thread asks for tools
 // that have not answered yet, and since when.
 func Calling(path string) (since time.Time, ok bool) {
-	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
+	_ = backward(path, func(line []byte) bool { // what cannot be read is not known
 		kind := gjson.GetBytes(line, "type").String()
 		if kind != "user" && kind != "assistant" || gjson.GetBytes(line, "isSidechain").Bool() {
 			return true
@@ -207,7 +207,7 @@ func Calling(path string) (since time.Time, ok bool) {
 
 // Newest asks the lines of a file, from the last on, until one tells.
 func Newest(path string, tells func(line []byte) (yes, told bool)) (yes bool) {
-	_ = backward(path, tailBound, func(line []byte) (more bool) { // what cannot be read is not known
+	_ = backward(path, func(line []byte) (more bool) { // what cannot be read is not known
 		var told bool
 		yes, told = tells(line)
 		return !told
@@ -308,7 +308,7 @@ func forward(path string, from *int64) []byte {
 
 // Version is the host's, as its newest lines tell it; "" where they do not.
 func Version(path string) (version string) {
-	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
+	_ = backward(path, func(line []byte) bool { // what cannot be read is not known
 		if bytes.Contains(line, []byte(`"version":"`)) {
 			version = gjson.GetBytes(line, "version").String()
 		}
@@ -321,7 +321,7 @@ func Version(path string) (version string) {
 // its file tells; the zero time where it tells of none.
 func CompactedAt(path string) (at time.Time) {
 	var r record
-	_ = backward(path, tailBound, func(line []byte) bool { // what cannot be read is not known
+	_ = backward(path, func(line []byte) bool { // what cannot be read is not known
 		if compactLine(line) && r.parse(line, "") && r.kind == Boundary && !r.has(Sidechain) {
 			at = Time(parseTime(r.timestamp))
 			return false
@@ -352,52 +352,16 @@ func (r *record) usageValue() (Usage, bool) {
 	return u, !c.bad && u.Tokens() > 0
 }
 
-// readUsage reads Claude Code's message.usage.
-func readUsage(c *cursor) Usage {
-	u, _ := readClaudeUsage(c)
-	return u
-}
-
 // readTokenCount reads the info of Codex's token_count event.
 func readTokenCount(c *cursor) (u Usage) {
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "last_token_usage":
-			u = readLastUsage(c, u)
-		case "model_context_window":
-			u.Window = c.integer()
-		default:
-			c.value()
-		}
-	}
-	return u
-}
-
-func readLastUsage(c *cursor, u Usage) Usage {
-	if !c.open('{') {
-		c.value()
-		return u
-	}
-	var total int64
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "input_tokens":
-			u.Input = c.integer()
-		case "cached_input_tokens":
-			u.CacheRead = c.integer()
-		case "output_tokens":
-			u.Output = c.integer()
-		case "total_tokens":
-			total = c.integer()
-		default:
-			c.value()
-		}
-	}
+	var latest []byte
+	c.read(raw("last_token_usage", &latest), count("model_context_window", &u.Window))
+	last := codexUsage(latest)
 	// Codex counts cached tokens as part of the input, and reasoning in the total
 	// only.
-	u.CacheRead = min(u.CacheRead, u.Input)
-	u.Input -= u.CacheRead
-	if total > 0 {
+	u.CacheRead = min(last[0], last[1])
+	u.Input, u.Output = last[0]-u.CacheRead, last[2]
+	if total := last[3]; total > 0 {
 		u.Output = max(0, total-u.Input-u.CacheRead)
 	}
 	return u
@@ -550,7 +514,7 @@ func LastAssistantTexts(path string, lines int) ([]string, error) {
 func AssistantTexts(f io.ReaderAt, size int64, lines int) ([]string, error) {
 	var texts []string
 	var r record
-	err := backwardIn(f, size, tailBound, func(line []byte) bool {
+	err := backwardIn(f, size, func(line []byte) bool {
 		if len(bytes.TrimSpace(line)) == 0 {
 			return true
 		}
@@ -567,16 +531,14 @@ func AssistantTexts(f io.ReaderAt, size int64, lines int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, j := 0, len(texts)-1; i < j; i, j = i+1, j-1 {
-		texts[i], texts[j] = texts[j], texts[i]
-	}
+	slices.Reverse(texts)
 	return texts, nil
 }
 
 // Holds reports whether a word stands near the end of a session's file.
 func Holds(path, word string) bool {
 	found := false
-	err := backward(path, tailBound, func(line []byte) bool {
+	err := backward(path, func(line []byte) bool {
 		found = bytes.Contains(line, []byte(word))
 		return !found
 	})
@@ -587,7 +549,7 @@ func Holds(path, word string) bool {
 // known.
 func TimeBefore(f io.ReaderAt, off int64, h Host) (ms int64) {
 	var r record
-	_ = backwardIn(f, off, tailBound, func(line []byte) bool { // what cannot be read is not known
+	_ = backwardIn(f, off, func(line []byte) bool { // what cannot be read is not known
 		if r.parse(line, h) && !r.has(Sidechain) && (r.kind != Other || h == Codex) {
 			ms = parseTime(r.timestamp)
 		}

@@ -53,18 +53,7 @@ func contentSpan(entry []byte) (start, end int, h Host, ok bool) {
 // (a queue operation, a system line).
 func topLevelItem(entry []byte) bool {
 	var typ, role []byte
-	c := cursor{b: entry}
-	c.open('{')
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			typ, _ = c.str()
-		case "role":
-			role, _ = c.str()
-		default:
-			c.value()
-		}
-	}
+	readObject(entry, str("type", &typ), str("role", &role))
 	return string(typ) == "message" && len(role) > 0
 }
 
@@ -105,26 +94,9 @@ func Text(entry []byte) string {
 // textBlock reports whether block is a text block, and its raw text; nil when
 // the text is missing or no string.
 func textBlock(block []byte, h Host) (text []byte, ok bool) {
-	c := cursor{b: block}
-	if !c.open('{') {
-		return nil, false
-	}
-	var typ []byte
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			typ, _ = c.str()
-		case "text":
-			if s, is := c.str(); is {
-				text = s
-				if text == nil {
-					text = []byte{}
-				}
-			}
-		default:
-			c.value()
-		}
-	}
+	var typ, value []byte
+	readObject(block, str("type", &typ), raw("text", &value))
+	text, _ = content(value)
 	return text, textType(typ, h)
 }
 
@@ -164,7 +136,7 @@ func replaceText(v []byte, text string, h Host) ([]byte, bool) {
 			if at < 0 {
 				at = len(kept)
 				kept = append(kept, nil)
-				typ = string(blockType(b))
+				typ = string(field(b, "type"))
 			}
 			continue
 		}
@@ -191,35 +163,9 @@ func replaceText(v []byte, text string, h Host) ([]byte, bool) {
 	return append(out, ']'), true
 }
 
-// blockType is the raw type value of a block, quotes included.
-func blockType(block []byte) []byte {
-	c := cursor{b: block}
-	c.open('{')
-	var typ []byte
-	for first := true; c.more('}', &first); {
-		if string(c.key()) == "type" {
-			typ = c.raw()
-			continue
-		}
-		c.value()
-	}
-	return typ
-}
-
 // EntryType is an entry's type, empty when it has none.
 func EntryType(entry []byte) string {
-	c := cursor{b: entry}
-	if !c.open('{') {
-		return ""
-	}
-	var typ []byte
-	for first := true; c.more('}', &first); {
-		if string(c.key()) == "type" {
-			typ, _ = c.str()
-			continue
-		}
-		c.value()
-	}
+	typ, _ := content(field(entry, "type"))
 	return unescape(typ)
 }
 

@@ -89,7 +89,7 @@ func piecesAs(c *cursor, p *Piece, h Host, fn func(*Piece)) {
 func (r *record) usageAs(c *cursor) (u Usage) {
 	switch {
 	case r.kind == Assistant:
-		u = readUsage(c)
+		u, _ = readClaudeUsage(c)
 		u.Model = unescape(r.model)
 	case string(r.typ) == "session.usage_record":
 		u = readCopilotUsage(c)

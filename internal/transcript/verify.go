@@ -196,29 +196,15 @@ func (m *checked) readContent(cur *cursor) {
 
 func (m *checked) readBlock(cur *cursor) {
 	var typ, id, use, text []byte
-	hasText := false
 	cur.open('{')
-	for first := true; cur.more('}', &first); {
-		switch string(cur.key()) {
-		case "type":
-			typ, _ = cur.str()
-		case "id":
-			id, _ = cur.str()
-		case "tool_use_id":
-			use, _ = cur.str()
-		case "text":
-			text, hasText = cur.str()
-		default:
-			cur.value()
-		}
-	}
+	cur.read(str("type", &typ), str("id", &id), str("tool_use_id", &use), raw("text", &text))
 	switch string(typ) {
 	case "tool_use":
 		m.calls = append(m.calls, id)
 	case "tool_result":
 		m.results = append(m.results, use)
 	case "text":
-		m.empty = m.empty || hasText && len(text) == 0
+		m.empty = m.empty || string(text) == `""`
 	}
 }
 

@@ -92,12 +92,12 @@ func Walk(ctx context.Context, r io.Reader, h Host, waits func() bool, fn func(*
 				break
 			}
 			w.base = Step{Off: ln.off, End: ln.off + ln.size}
-			var whole bool
+			whole := true
 			switch h {
 			case Codex:
 				whole = w.codex(&c)
 			case Copilot:
-				whole = w.copilot(&c)
+				w.copilot(&c)
 			default:
 				whole = w.claude(&c)
 			}
@@ -345,56 +345,18 @@ func (w *walker) name(raw []byte) string {
 	return w.model
 }
 
-func (w *walker) compactMetadata(raw []byte) {
-	c := cursor{b: raw}
-	if !c.open('{') {
-		return
-	}
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "trigger":
-			t, _ := c.str()
-			w.step.Trigger = unescape(t)
-		case "preTokens":
-			w.step.Pre = c.integer()
-		case "postTokens":
-			w.step.Post = c.integer()
-		case "durationMs":
-			w.step.TookMS = c.integer()
-		default:
-			c.value()
-		}
-	}
+func (w *walker) compactMetadata(meta []byte) {
+	var trigger []byte
+	readObject(meta, str("trigger", &trigger), count("preTokens", &w.step.Pre), count("postTokens", &w.step.Post), count("durationMs", &w.step.TookMS))
+	w.step.Trigger = unescape(trigger)
 }
 
 // readClaudeUsage reads message.usage, and what of it was written for an hour.
 func readClaudeUsage(c *cursor) (u Usage, hour int64) {
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "input_tokens":
-			u.Input = c.integer()
-		case "cache_creation_input_tokens":
-			u.CacheCreation = c.integer()
-		case "cache_read_input_tokens":
-			u.CacheRead = c.integer()
-		case "output_tokens":
-			u.Output = c.integer()
-		case "cache_creation":
-			if !c.open('{') {
-				c.value()
-				continue
-			}
-			for first := true; c.more('}', &first); {
-				if string(c.key()) == "ephemeral_1h_input_tokens" {
-					hour = c.integer()
-				} else {
-					c.value()
-				}
-			}
-		default:
-			c.value()
-		}
-	}
+	var creation []byte
+	c.read(count("input_tokens", &u.Input), count("cache_creation_input_tokens", &u.CacheCreation), count("cache_read_input_tokens", &u.CacheRead),
+		count("output_tokens", &u.Output), raw("cache_creation", &creation))
+	readObject(creation, count("ephemeral_1h_input_tokens", &hour))
 	return u, min(hour, u.CacheCreation)
 }
 
@@ -492,29 +454,18 @@ func (w *walker) codexPiece(p *Piece) {
 // apart, and what the last one did. Right after a compaction it tells the new
 // size only.
 func (w *walker) codexCount(payload []byte) {
-	c := cursor{b: field(payload, "info")}
-	if !c.open('{') {
-		return
-	}
 	s := &w.step
-	sum := w.thread
-	var last [4]int64
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "total_token_usage":
-			for _, n := range codexUsage(&c) {
-				sum = fold(sum^uint64(n), mix3) + mix1
-			}
-		case "last_token_usage":
-			last = codexUsage(&c)
-		case "model_context_window":
-			s.Usage.Window = c.integer()
-		default:
-			c.value()
-		}
-	}
-	if c.bad || last == ([4]int64{}) {
+	var totals, latest []byte
+	if !readObject(field(payload, "info"), raw("total_token_usage", &totals), raw("last_token_usage", &latest), count("model_context_window", &s.Usage.Window)) {
 		return
+	}
+	last := codexUsage(latest)
+	if last == ([4]int64{}) {
+		return
+	}
+	sum := w.thread
+	for _, n := range codexUsage(totals) {
+		sum = fold(sum^uint64(n), mix3) + mix1
 	}
 	s.Usage.Input, s.Usage.CacheRead, s.Usage.Output = last[0]-min(last[0], last[1]), min(last[0], last[1]), last[2]
 	s.Usage.Model, s.Key = w.model, sum|1
@@ -525,25 +476,8 @@ func (w *walker) codexCount(payload []byte) {
 }
 
 // codexUsage reads input, the cached part of it, output and their sum.
-func codexUsage(c *cursor) (n [4]int64) {
-	if !c.open('{') {
-		c.value()
-		return n
-	}
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "input_tokens":
-			n[0] = c.integer()
-		case "cached_input_tokens":
-			n[1] = c.integer()
-		case "output_tokens":
-			n[2] = c.integer()
-		case "total_tokens":
-			n[3] = c.integer()
-		default:
-			c.value()
-		}
-	}
+func codexUsage(v []byte) (n [4]int64) {
+	readObject(v, count("input_tokens", &n[0]), count("cached_input_tokens", &n[1]), count("output_tokens", &n[2]), count("total_tokens", &n[3]))
 	return n
 }
 
