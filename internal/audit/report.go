@@ -351,9 +351,7 @@ func (r *Report) shortLines(l message.Lang) []string {
 	lines := []string{message.AuditShortMid.Format(l, t.MidWork, t.Compactions, waited)}
 	var all Kept
 	for _, k := range []Kept{t.Lost.Names, t.Lost.Commands, t.Lost.Numbers} {
-		all.Needed += k.Needed
-		all.Summary += k.Summary
-		all.Handover += k.Handover
+		all.add(k)
 	}
 	if all.Needed > 0 {
 		lines = append(lines, message.AuditShortLost.Format(l, all.Needed, message.Percent(int64(all.Summary), int64(all.Needed)), message.Percent(int64(all.Handover), int64(all.Needed))))

@@ -62,12 +62,7 @@ func (l Library) Create(t *terminal.Terminal, name, list, label string, runs []s
 		return err
 	}
 	if t.JSON {
-		return t.PrintJSON(struct {
-			Schema int      `json:"schema"`
-			Name   string   `json:"name"`
-			File   string   `json:"file"`
-			Stages []string `json:"stages"`
-		}{1, name, path, f.DAG.Keys()})
+		return t.PrintObject("name", name, "file", path, "stages", f.DAG.Keys())
 	}
 	t.Say(message.NewWritten, l.seen(path))
 	fmt.Fprint(t.Stdout, draw(f.DAG, t.Lang))

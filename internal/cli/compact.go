@@ -127,17 +127,8 @@ func (a *app) packetCmd(id *string) *cobra.Command {
 
 func (a *app) printSurvey(file transcript.File, s session.Survey) error {
 	if a.JSON {
-		return a.PrintJSON(struct {
-			Schema      int      `json:"schema"`
-			Session     string   `json:"session"`
-			Compaction  int      `json:"compaction"`
-			Compactions int      `json:"compactions"`
-			Summary     int      `json:"summaryCharacters"`
-			Characters  int      `json:"characters"`
-			States      []string `json:"summaryStates"`
-			Lacks       []string `json:"summaryLacks"`
-			Text        string   `json:"text"`
-		}{1, file.ID, s.N, s.Total, message.Units(s.Summary), message.Units(s.Text), terminal.List(s.States), terminal.List(s.Lacks), s.Text})
+		return a.PrintObject("session", file.ID, "compaction", s.N, "compactions", s.Total, "summaryCharacters", message.Units(s.Summary),
+			"characters", message.Units(s.Text), "summaryStates", terminal.List(s.States), "summaryLacks", terminal.List(s.Lacks), "text", s.Text)
 	}
 	switch {
 	case s.N == 0:
@@ -232,13 +223,7 @@ func (a *app) cacheState(m audit.Moment) any {
 // printSuggestion shows each condition of the stage suggestion with its value.
 func (a *app) printSuggestion(s compact.Suggestion) error {
 	if a.JSON {
-		return a.PrintJSON(struct {
-			Schema     int                 `json:"schema"`
-			Suggest    bool                `json:"suggest"`
-			Reason     string              `json:"reason"`
-			Size       int64               `json:"transcriptSize"`
-			Conditions []compact.Condition `json:"conditions"`
-		}{1, s.Suggest, s.Reason, s.Size, s.Conditions})
+		return a.PrintObject("suggest", s.Suggest, "reason", s.Reason, "transcriptSize", s.Size, "conditions", s.Conditions)
 	}
 	rows := [][]string{{"", message.ColCondition.In(a.Lang), message.ColValue.In(a.Lang), message.ColWant.In(a.Lang)}}
 	for _, c := range s.Conditions {

@@ -77,12 +77,7 @@ func (a *app) printSettings(list []setting, problems []config.Problem) error {
 		for _, p := range problems {
 			texts = append(texts, p.Error())
 		}
-		return a.PrintJSON(struct {
-			Schema   int       `json:"schema"`
-			File     string    `json:"file"`
-			Settings []setting `json:"settings"`
-			Problems []string  `json:"problems"`
-		}{1, a.store().ConfigFile(), list, texts})
+		return a.PrintObject("file", a.store().ConfigFile(), "settings", list, "problems", texts)
 	}
 	rows := [][]string{{message.ColKey.In(a.Lang), message.ColValue.In(a.Lang), message.ColOrigin.In(a.Lang)}}
 	for _, s := range list {

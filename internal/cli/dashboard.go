@@ -43,11 +43,7 @@ func (a *app) dashboard(ctx context.Context, port uint16, open bool) error {
 	s := dashboard.New(a.dashboardOptions())
 	url := s.URL(l.Addr())
 	if a.JSON {
-		err = a.PrintJSON(struct {
-			Schema int    `json:"schema"`
-			URL    string `json:"url"`
-			Token  string `json:"token"`
-		}{1, url, s.Token()})
+		err = a.PrintObject("url", url, "token", s.Token())
 		if err != nil {
 			return err
 		}

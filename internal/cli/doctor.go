@@ -39,11 +39,7 @@ func (a *app) printFindings(findings []setup.Finding) error {
 	}
 	broken := count[host.Broken]
 	if a.JSON {
-		err := a.PrintJSON(struct {
-			Schema int             `json:"schema"`
-			OK     bool            `json:"ok"`
-			Checks []setup.Finding `json:"checks"`
-		}{1, broken == 0, findings})
+		err := a.PrintObject("ok", broken == 0, "checks", findings)
 		if err != nil {
 			return err
 		}

@@ -120,12 +120,7 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 		if res.Hits == nil {
 			res.Hits = []recall.Hit{}
 		}
-		if err := a.PrintJSON(struct {
-			Schema int          `json:"schema"`
-			Query  string       `json:"query"`
-			Total  int          `json:"total"`
-			Hits   []recall.Hit `json:"hits"`
-		}{1, q.Text, res.Total, res.Hits}); err != nil {
+		if err := a.PrintObject("query", q.Text, "total", res.Total, "hits", res.Hits); err != nil {
 			return err
 		}
 	}

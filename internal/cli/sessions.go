@@ -29,11 +29,7 @@ func (a *app) sessionsCmd() *cobra.Command {
 				return err
 			}
 			if a.JSON {
-				return a.PrintJSON(struct {
-					Schema   int           `json:"schema"`
-					Sessions []session.Row `json:"sessions"`
-					More     int           `json:"more"`
-				}{1, rows, more})
+				return a.PrintObject("sessions", rows, "more", more)
 			}
 			switch {
 			case len(rows)+more > 0:

@@ -132,14 +132,8 @@ func (a *app) cleanupCmd() *cobra.Command {
 				for _, e := range rep.Failed {
 					failed = append(failed, e.Error())
 				}
-				return a.PrintJSON(struct {
-					Schema   int      `json:"schema"`
-					DryRun   bool     `json:"dryRun"`
-					Files    []string `json:"files"`
-					Sessions []string `json:"sessions"`
-					Spared   []string `json:"spared"`
-					Failed   []string `json:"failed"`
-				}{1, dry, terminal.List(rep.Files), terminal.List(rep.Sessions), terminal.List(rep.Spared), terminal.List(failed)})
+				return a.PrintObject("dryRun", dry, "files", terminal.List(rep.Files), "sessions", terminal.List(rep.Sessions),
+					"spared", terminal.List(rep.Spared), "failed", terminal.List(failed))
 			}
 			text := message.CleanupDone
 			if dry {
@@ -172,10 +166,7 @@ func (a *app) statuslineCmd() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			line := hook.StatusLine(a.hook())
 			if a.JSON {
-				return a.PrintJSON(struct {
-					Schema int    `json:"schema"`
-					Text   string `json:"text"`
-				}{1, line})
+				return a.PrintObject("text", line)
 			}
 			fmt.Fprintln(a.Stdout, line)
 			return nil

@@ -48,10 +48,7 @@ func (a *app) workflowSchema() *cobra.Command {
 				_, err := a.Stdout.Write(schemas.Workflow)
 				return err
 			}
-			return a.PrintJSON(struct {
-				Schema   int             `json:"schema"`
-				Workflow json.RawMessage `json:"workflow"`
-			}{1, schemas.Workflow})
+			return a.PrintObject("workflow", json.RawMessage(schemas.Workflow))
 		},
 	}
 }

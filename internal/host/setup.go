@@ -127,8 +127,8 @@ func found(id string, status Health, t message.Text, args ...any) Finding {
 	return Finding{ID: id, Status: status, Text: message.Because(t, args...)}
 }
 
-func (f Finding) advise(t message.Text, args ...any) Finding {
-	f.Hint = message.Because(t, args...)
+func (f Finding) advise(t message.Text) Finding {
+	f.Hint = message.Because(t)
 	return f
 }
 

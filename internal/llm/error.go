@@ -65,15 +65,6 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// retry reports whether the same request may succeed later.
-func (e *Error) retry() bool {
-	switch e.Kind {
-	case RateLimited, Server, Timeout, Network, BadReply:
-		return true
-	}
-	return false
-}
-
 // statusKind maps an HTTP status that is not 200.
 func statusKind(status int) Kind {
 	switch {

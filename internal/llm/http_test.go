@@ -196,9 +196,6 @@ func TestErrorClasses(t *testing.T) {
 				if strings.Contains(err.Error(), secret) {
 					t.Errorf("the key is in %q", err)
 				}
-				if got.retry() == (want.Kind == Auth || want.Kind == BadRequest || want.Kind == Missing) {
-					t.Errorf("%v: retry is %v", got.Kind, got.retry())
-				}
 			})
 		}
 	}

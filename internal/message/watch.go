@@ -77,7 +77,6 @@ var (
 	ServiceByHand     = Text{ZH: "服務管理工具沒有照做（%s）；請自行執行：%s", EN: "the service manager did not do it (%s); run it yourself: %s"}
 	ServiceNothing    = Text{ZH: "沒有需要變更的項目", EN: "nothing to change"}
 	ServiceInstalled  = Text{ZH: "服務已安裝：%s 會一直執行", EN: "the service is installed: %s is kept running"}
-	serviceWritten    = Text{ZH: "服務已寫好，但還沒有啟動", EN: "the service is written down, but does not run yet"}
 	ServiceRemoved    = Text{ZH: "服務已移除", EN: "the service is removed"}
 	HelpWatchBin      = Text{ZH: "%s 的執行檔", EN: "the %s program"}
 	WatchBadMode      = Text{ZH: "沒有名為 %s 的模式", EN: "there is no mode named %s"}

@@ -81,12 +81,7 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short fu
 		t.Note(message.ClonesProblem, err)
 	}
 	if t.JSON {
-		return t.PrintJSON(struct {
-			Schema  int             `json:"schema"`
-			Removed []removed       `json:"removed"`
-			Freed   int64           `json:"freed"`
-			Stays   []compress.Stay `json:"stays"`
-		}{1, done, left.Freed, terminal.List(left.Stays)})
+		return t.PrintObject("removed", done, "freed", left.Freed, "stays", terminal.List(left.Stays))
 	}
 	if left.Freed > 0 {
 		t.Say(message.RmFreed, message.Bytes(left.Freed))

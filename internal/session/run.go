@@ -189,17 +189,8 @@ func hintOf(how, output string) string {
 func (r *stageRun) tell(s *workflow.State, out workflow.Outcome, route workflow.Route, ran blueprint.Ran, how string) error {
 	took := ran.Took.Round(time.Millisecond)
 	if r.JSON {
-		return r.PrintJSON(struct {
-			Schema   int             `json:"schema"`
-			Stage    string          `json:"stage"`
-			Verdict  string          `json:"verdict"`
-			Exit     int             `json:"exit"`
-			TimedOut bool            `json:"timedOut"`
-			TookMS   int64           `json:"tookMs"`
-			Report   string          `json:"report"`
-			Next     []string        `json:"next"`
-			Workflow workflow.Status `json:"workflow"`
-		}{1, r.stage, route.Verdict, ran.Exit, ran.TimedOut, took.Milliseconds(), route.ContextFile, terminal.List(out.Next), workflow.StatusOf(s)})
+		return r.PrintObject("stage", r.stage, "verdict", route.Verdict, "exit", ran.Exit, "timedOut", ran.TimedOut,
+			"tookMs", took.Milliseconds(), "report", route.ContextFile, "next", terminal.List(out.Next), "workflow", workflow.StatusOf(s))
 	}
 	if route.Verdict == workflow.Pass {
 		fmt.Fprintln(r.Stdout, message.RunPassed.Format(r.opts.Lang, r.stage, took))

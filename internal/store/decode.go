@@ -22,15 +22,10 @@ func (d *Decoder) Uvarint() uint64 {
 	return v
 }
 
-// Varint reads a number.
+// Varint reads a number; its sign is the lowest bit, as in [binary.PutVarint].
 func (d *Decoder) Varint() int64 {
-	v, n := binary.Varint(d.B)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.B = d.B[n:]
-	return v
+	v := d.Uvarint()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 // Take reads n bytes, in place.

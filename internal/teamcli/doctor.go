@@ -24,7 +24,7 @@ const maxSkew = 30 * time.Second
 
 func (p *program) doctor() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: p.in(message.HelpTeamDoctor), Args: p.Args(cobra.NoArgs),
+		Use: "doctor", Short: p.In(message.HelpTeamDoctor), Args: p.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := team.Load(p.Home().Root())
 			if err != nil {
@@ -40,12 +40,8 @@ func (p *program) doctor() *cobra.Command {
 					bad++
 				}
 			}
-			if p.JSON() {
-				if err := p.PrintJSON(struct {
-					Schema int       `json:"schema"`
-					OK     bool      `json:"ok"`
-					Checks []finding `json:"checks"`
-				}{1, bad == 0, list}); err != nil {
+			if p.JSON {
+				if err := p.PrintObject("ok", bad == 0, "checks", list); err != nil {
 					return err
 				}
 			} else {
@@ -54,9 +50,9 @@ func (p *program) doctor() *cobra.Command {
 					if !f.OK {
 						mark = "✗"
 					}
-					fmt.Fprintln(p.Env().Stdout, mark+" "+f.Text)
+					fmt.Fprintln(p.Stdout, mark+" "+f.Text)
 					if f.Hint != "" {
-						fmt.Fprintln(p.Env().Stdout, "  hint: "+f.Hint)
+						fmt.Fprintln(p.Stdout, "  hint: "+f.Hint)
 					}
 				}
 			}
@@ -71,28 +67,28 @@ func (p *program) doctor() *cobra.Command {
 // examine asks the hub. One that cannot be reached is a finding like the others.
 func (p *program) examine(ctx context.Context, s team.Settings) ([]finding, error) {
 	away := func(err error) []finding {
-		return []finding{{Name: "reachable", Text: err.Error(), Hint: message.HintOf(err, p.Lang())}}
+		return []finding{{Name: "reachable", Text: err.Error(), Hint: message.HintOf(err, p.Lang)}}
 	}
 	h, err := team.Dial(s, team.Dialing{})
 	if err != nil {
 		return away(err), nil
 	}
 	defer h.Close()
-	v, err := h.Doctor(ctx, p.Home().Root(), p.Env().Now)
+	v, err := h.Doctor(ctx, p.Home().Root(), p.Now)
 	if err != nil {
 		return away(err), ctx.Err()
 	}
 	if v.Waiting, err = (&team.Shipper{Home: p.Home()}).Waiting(); err != nil {
 		return nil, err
 	}
-	return p.findings(s, v), nil
+	return p.findings(v), nil
 }
 
-func (p *program) findings(s team.Settings, v team.Health) (list []finding) {
+func (p *program) findings(v team.Health) (list []finding) {
 	add := func(name string, ok bool, hint message.Text, t message.Text, args ...any) {
-		f := finding{OK: ok, Name: name, Text: t.Format(p.Lang(), args...)}
+		f := finding{OK: ok, Name: name, Text: t.Format(p.Lang, args...)}
 		if !ok {
-			f.Hint = p.in(hint)
+			f.Hint = p.In(hint)
 		}
 		list = append(list, f)
 	}

@@ -18,16 +18,16 @@ func (p *program) export() *cobra.Command {
 	x := team.Exporter{Version: cli.Version, Report: p.report}
 	var headers []string
 	cmd := &cobra.Command{
-		Use: "export --otlp URL", Short: p.in(message.HelpTeamExport), Long: p.in(message.HelpTeamExportLong), Args: p.Args(cobra.NoArgs),
+		Use: "export --otlp URL", Short: p.In(message.HelpTeamExport), Long: p.In(message.HelpTeamExportLong), Args: p.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if x.URL == "" {
-				return p.Usage(message.WithHint(message.Fail(message.TeamBadURL, x.URL), message.HintTeamURL))
+				return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadURL, x.URL), message.HintTeamURL)}
 			}
 			x.Header = http.Header{}
 			for _, h := range headers {
 				key, value, ok := strings.Cut(h, "=")
 				if !ok || key == "" {
-					return p.Usage(message.Fail(message.TeamBadHeader, h))
+					return message.Misuse{Err: message.Fail(message.TeamBadHeader, h)}
 				}
 				x.Header.Add(key, value)
 			}
@@ -36,7 +36,7 @@ func (p *program) export() *cobra.Command {
 				return err
 			}
 			defer h.Close()
-			x.Hub, x.Root, x.Now = h, p.Home().Root(), p.Env().Now
+			x.Hub, x.Root, x.Now = h, p.Home().Root(), p.Now
 			if err := x.Run(cmd.Context()); !errors.Is(err, context.Canceled) {
 				return err
 			}
@@ -44,11 +44,11 @@ func (p *program) export() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&x.URL, "otlp", "", p.in(message.HelpTeamOTLP))
-	f.StringArrayVar(&headers, "header", nil, p.in(message.HelpTeamHeader))
-	f.BoolVar(&x.Content, "content", false, p.in(message.HelpTeamContent))
-	f.BoolVar(&x.Once, "once", false, p.in(message.HelpTeamExportOnce))
-	f.DurationVar(&x.Every, "every", time.Second, p.in(message.HelpTeamEvery))
-	f.DurationVar(&x.MetricsEvery, "metrics-every", time.Minute, p.in(message.HelpTeamMetrics))
+	f.StringVar(&x.URL, "otlp", "", p.In(message.HelpTeamOTLP))
+	f.StringArrayVar(&headers, "header", nil, p.In(message.HelpTeamHeader))
+	f.BoolVar(&x.Content, "content", false, p.In(message.HelpTeamContent))
+	f.BoolVar(&x.Once, "once", false, p.In(message.HelpTeamExportOnce))
+	f.DurationVar(&x.Every, "every", time.Second, p.In(message.HelpTeamEvery))
+	f.DurationVar(&x.MetricsEvery, "metrics-every", time.Minute, p.In(message.HelpTeamMetrics))
 	return cmd
 }

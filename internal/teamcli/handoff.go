@@ -9,11 +9,12 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/team"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 func (p *program) handoff() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "handoff", Short: p.in(message.HelpTeamHandoff), Args: p.Args(cobra.NoArgs),
+		Use: "handoff", Short: p.In(message.HelpTeamHandoff), Args: p.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(p.push(), p.pull())
@@ -31,20 +32,20 @@ func (p *program) mover() (*team.Mover, error) {
 		return nil, err
 	}
 	set, lang := p.packets()
-	return &team.Mover{Home: p.Home(), Set: s, Hub: h, Dir: p.HostDir, Settings: set, Lang: lang, Now: p.Env().Now, Environ: p.Env().Environ()}, nil
+	return &team.Mover{Home: p.Home(), Set: s, Hub: h, Dir: p.HostDir, Settings: set, Lang: lang, Now: p.Now, Environ: p.Environ()}, nil
 }
 
 // packets is how packets are written here, and in which language.
 func (p *program) packets() (compact.Settings, message.Lang) {
 	cfg, _ := p.Config()
 	set, _ := session.Settings(p.Home(), cfg.Compact) // what is wrong in it, `overtone config` says
-	return set, message.Spoken(message.Lang(cfg.Language), cfg.Chosen, p.Env().Getenv)
+	return set, message.Spoken(message.Lang(cfg.Language), cfg.Chosen, p.Getenv)
 }
 
 func (p *program) push() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "push SESSION", Short: p.in(message.HelpTeamPush), Args: p.Args(cobra.ExactArgs(1)),
+		Use: "push SESSION", Short: p.In(message.HelpTeamPush), Args: p.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := p.mover()
 			if err != nil {
@@ -53,19 +54,11 @@ func (p *program) push() *cobra.Command {
 			defer m.Hub.Close()
 			out, err := m.Push(cmd.Context(), args[0], force)
 			if err != nil {
-				return p.FindHint(err)
+				return session.FindHint(err)
 			}
 			man := out.Manifest
-			if p.JSON() {
-				return p.PrintJSON(struct {
-					Schema  int      `json:"schema"`
-					Session string   `json:"session"`
-					Host    string   `json:"host"`
-					Folder  string   `json:"folder"`
-					Bytes   int64    `json:"bytes"`
-					Git     team.Git `json:"git"`
-					Token   uint64   `json:"token"`
-				}{1, man.Session, string(man.Host), man.Folder, out.Bytes, man.Git, out.Lease.Token})
+			if p.JSON {
+				return p.PrintObject("session", man.Session, "host", string(man.Host), "folder", man.Folder, "bytes", out.Bytes, "git", man.Git, "token", out.Lease.Token)
 			}
 			p.Say(message.TeamPushed, man.Session, message.Bytes(out.Bytes), man.Session)
 			if man.Git.Dirty > 0 {
@@ -74,26 +67,26 @@ func (p *program) push() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, p.in(message.HelpTeamPushF))
+	cmd.Flags().BoolVar(&force, "force", false, p.In(message.HelpTeamPushF))
 	return cmd
 }
 
 func (p *program) pull() *cobra.Command {
 	var o team.PullOptions
 	cmd := &cobra.Command{
-		Use: "pull SESSION", Short: p.in(message.HelpTeamPull), Args: p.Args(cobra.ExactArgs(1)),
+		Use: "pull SESSION", Short: p.In(message.HelpTeamPull), Args: p.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := p.mover()
 			if err != nil {
 				return err
 			}
 			defer m.Hub.Close()
-			o.Cwd = p.Env().Dir
+			o.Cwd = p.Dir
 			out, err := m.Pull(cmd.Context(), args[0], o)
 			if err != nil {
 				return err
 			}
-			if p.JSON() {
+			if p.JSON {
 				return p.PrintJSON(struct {
 					Schema  int    `json:"schema"`
 					Session string `json:"session"`
@@ -113,11 +106,11 @@ func (p *program) pull() *cobra.Command {
 			if out.Backup != "" {
 				p.Note(message.TeamBackup, out.Backup)
 			}
-			fmt.Fprintf(p.Env().Stdout, "cd %s && %s\n", p.Quote(out.Folder), out.Resume)
+			fmt.Fprintf(p.Stdout, "cd %s && %s\n", terminal.Quote(out.Folder), out.Resume)
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&o.Folder, "dir", "", p.in(message.HelpTeamDir))
-	cmd.Flags().BoolVar(&o.Anyway, "anyway", false, p.in(message.HelpTeamAnyway))
+	cmd.Flags().StringVar(&o.Folder, "dir", "", p.In(message.HelpTeamDir))
+	cmd.Flags().BoolVar(&o.Anyway, "anyway", false, p.In(message.HelpTeamAnyway))
 	return cmd
 }

@@ -18,11 +18,11 @@ func (p *program) recall() *cobra.Command {
 	q := recall.Query{Limit: 10}
 	var machine string
 	cmd := &cobra.Command{
-		Use: "recall QUERY", Short: p.in(message.HelpTeamRecall), Args: p.Args(cobra.MinimumNArgs(1)),
+		Use: "recall QUERY", Short: p.In(message.HelpTeamRecall), Args: p.Args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Text = strings.TrimSpace(strings.Join(args, " "))
 			if q.Text == "" || q.Limit < 1 {
-				return p.Usage(message.WithHint(message.Fail(message.TeamBadQuery), message.HintHelp, cmd.CommandPath()))
+				return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadQuery), message.HintHelp, cmd.CommandPath())}
 			}
 			h, err := p.hub()
 			if err != nil {
@@ -35,7 +35,7 @@ func (p *program) recall() *cobra.Command {
 				return err
 			}
 			for _, problem := range problems {
-				fmt.Fprintln(p.Env().Stderr, "overtone-team: "+problem.Error())
+				fmt.Fprintln(p.Stderr, "overtone-team: "+problem.Error())
 			}
 			list, total, err := lib.Search(cmd.Context(), q, machine)
 			if err != nil {
@@ -45,7 +45,7 @@ func (p *program) recall() *cobra.Command {
 			if len(list) > q.Limit {
 				list = list[:q.Limit]
 			}
-			if p.JSON() {
+			if p.JSON {
 				type hit struct {
 					Machine string `json:"machine"`
 					Work    bool   `json:"work"` // not said, but where the work stands
@@ -55,20 +55,14 @@ func (p *program) recall() *cobra.Command {
 				for _, f := range list {
 					hits = append(hits, hit(f))
 				}
-				if err := p.PrintJSON(struct {
-					Schema   int    `json:"schema"`
-					Query    string `json:"query"`
-					Sessions int    `json:"sessions"`
-					Total    int    `json:"total"`
-					Hits     []hit  `json:"hits"`
-				}{1, q.Text, sessions, total, hits}); err != nil {
+				if err := p.PrintObject("query", q.Text, "sessions", sessions, "total", total, "hits", hits); err != nil {
 					return err
 				}
 			}
 			if total == 0 {
 				return message.WithHint(message.Fail(message.RecallNone, q.Text), message.HintTeamRecall, sessions)
 			}
-			if p.JSON() {
+			if p.JSON {
 				return nil
 			}
 			for _, f := range list {
@@ -78,15 +72,15 @@ func (p *program) recall() *cobra.Command {
 				}
 				head = append(head, f.Role)
 				if f.Copies > 0 {
-					head = append(head, message.RecallCopies.Format(p.Lang(), f.Copies))
+					head = append(head, message.RecallCopies.Format(p.Lang, f.Copies))
 				}
-				fmt.Fprintf(p.Env().Stdout, "%s\n    %s\n", strings.Join(head, "  "), f.Snippet)
+				fmt.Fprintf(p.Stdout, "%s\n    %s\n", strings.Join(head, "  "), f.Snippet)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&machine, "machine", "", p.in(message.HelpTeamMachineF))
-	cmd.Flags().StringVar(&q.Session, "session", "", p.in(message.HelpTeamSessionF))
-	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, p.in(message.HelpLimit))
+	cmd.Flags().StringVar(&machine, "machine", "", p.In(message.HelpTeamMachineF))
+	cmd.Flags().StringVar(&q.Session, "session", "", p.In(message.HelpTeamSessionF))
+	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, p.In(message.HelpLimit))
 	return cmd
 }

@@ -35,8 +35,6 @@ func Main(args []string, env cli.Env) int {
 
 type program struct{ *cli.Shell }
 
-func (p *program) in(t message.Text) string { return t.In(p.Lang()) }
-
 // hub connects with this machine's settings.
 func (p *program) hub() (*team.Hub, error) {
 	s, err := team.Load(p.Home().Root())
@@ -55,7 +53,7 @@ func (p *program) up() *cobra.Command {
 		machine string
 	)
 	cmd := &cobra.Command{
-		Use: "up", Short: p.in(message.HelpTeamUp), Long: p.in(message.HelpTeamUpLong), Args: p.Args(cobra.NoArgs),
+		Use: "up", Short: p.In(message.HelpTeamUp), Long: p.In(message.HelpTeamUpLong), Args: p.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if machine == "" {
 				name, _ := os.Hostname()
@@ -68,15 +66,15 @@ func (p *program) up() *cobra.Command {
 				}
 			}
 			if !team.ValidMachine(n.Tenant) {
-				return p.Usage(message.WithHint(message.Fail(message.TeamBadMachine, n.Tenant), message.HintTeamMachine))
+				return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadMachine, n.Tenant), message.HintTeamMachine)}
 			}
 			if len(hub) > 0 {
 				return p.prepare(cmd.Context(), hub, creds, caFile, machine, n)
 			}
 			if _, _, err := net.SplitHostPort(n.Listen); err != nil {
-				return p.Usage(message.WithHint(fmt.Errorf("--listen: %w", err), message.HintHelp, cmd.CommandPath()))
+				return message.Misuse{Err: message.WithHint(fmt.Errorf("--listen: %w", err), message.HintHelp, cmd.CommandPath())}
 			}
-			n.Dir, n.Now = team.NodeDir(p.Home().Root()), p.Env().Now
+			n.Dir, n.Now = team.NodeDir(p.Home().Root()), p.Now
 			// The machine that runs the hub is one of the team.
 			if !team.Joined(p.Home().Root()) {
 				s, err := n.Invite(machine)
@@ -88,12 +86,8 @@ func (p *program) up() *cobra.Command {
 				}
 			}
 			return n.Serve(cmd.Context(), func(url string) {
-				if p.JSON() {
-					_ = p.PrintJSON(struct {
-						Schema int    `json:"schema"`
-						URL    string `json:"url"`
-						Tenant string `json:"tenant"`
-					}{1, url, n.Tenant})
+				if p.JSON {
+					_ = p.PrintObject("url", url, "tenant", n.Tenant)
 					return
 				}
 				p.Say(message.TeamUp, url, n.Tenant)
@@ -101,18 +95,18 @@ func (p *program) up() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&n.Listen, "listen", "127.0.0.1:4222", p.in(message.HelpTeamListen))
-	f.StringSliceVar(&n.Names, "name", nil, p.in(message.HelpTeamNames))
-	f.StringVar(&n.Tenant, "tenant", "team", p.in(message.HelpTeamTenant))
-	f.StringSliceVar(&hub, "hub", nil, p.in(message.HelpTeamHub))
-	f.StringVar(&creds, "creds", "", p.in(message.HelpTeamCreds))
-	f.StringVar(&caFile, "ca", "", p.in(message.HelpTeamCA))
-	f.StringVar(&machine, "machine", "", p.in(message.HelpTeamMachine))
-	f.StringVar(&n.Name, "node", "", p.in(message.HelpTeamNode))
-	f.StringVar(&n.Cluster, "cluster", "", p.in(message.HelpTeamCluster))
-	f.StringSliceVar(&n.Routes, "route", nil, p.in(message.HelpTeamRoutes))
-	f.IntVar(&n.Replicas, "replicas", 0, p.in(message.HelpTeamReplicas))
-	f.DurationVar(&n.Keep, "keep", 30*24*time.Hour, p.in(message.HelpTeamKeep))
+	f.StringVar(&n.Listen, "listen", "127.0.0.1:4222", p.In(message.HelpTeamListen))
+	f.StringSliceVar(&n.Names, "name", nil, p.In(message.HelpTeamNames))
+	f.StringVar(&n.Tenant, "tenant", "team", p.In(message.HelpTeamTenant))
+	f.StringSliceVar(&hub, "hub", nil, p.In(message.HelpTeamHub))
+	f.StringVar(&creds, "creds", "", p.In(message.HelpTeamCreds))
+	f.StringVar(&caFile, "ca", "", p.In(message.HelpTeamCA))
+	f.StringVar(&machine, "machine", "", p.In(message.HelpTeamMachine))
+	f.StringVar(&n.Name, "node", "", p.In(message.HelpTeamNode))
+	f.StringVar(&n.Cluster, "cluster", "", p.In(message.HelpTeamCluster))
+	f.StringSliceVar(&n.Routes, "route", nil, p.In(message.HelpTeamRoutes))
+	f.IntVar(&n.Replicas, "replicas", 0, p.In(message.HelpTeamReplicas))
+	f.DurationVar(&n.Keep, "keep", 30*24*time.Hour, p.In(message.HelpTeamKeep))
 	return cmd
 }
 
@@ -147,12 +141,8 @@ func (p *program) prepare(ctx context.Context, hub []string, creds, caFile, mach
 	if err := s.Save(root); err != nil {
 		return err
 	}
-	if p.JSON() {
-		return p.PrintJSON(struct {
-			Schema  int      `json:"schema"`
-			Hub     []string `json:"hub"`
-			Machine string   `json:"machine"`
-		}{1, team.OpenHubs(hub), s.Machine})
+	if p.JSON {
+		return p.PrintObject("hub", team.OpenHubs(hub), "machine", s.Machine)
 	}
 	p.Say(message.TeamPrepared, strings.Join(team.OpenHubs(hub), ", "), s.Machine)
 	return nil
@@ -167,7 +157,7 @@ func (p *program) invite() *cobra.Command {
 		revoke bool
 	)
 	cmd := &cobra.Command{
-		Use: "invite MACHINE", Short: p.in(message.HelpTeamInvite), Args: p.Args(cobra.ExactArgs(1)),
+		Use: "invite MACHINE", Short: p.In(message.HelpTeamInvite), Args: p.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := p.Home().Root()
 			own, err := team.Load(root)
@@ -176,7 +166,7 @@ func (p *program) invite() *cobra.Command {
 			}
 			var s team.Settings
 			if _, err := os.Stat(team.NodeDir(root)); err == nil {
-				n := team.Node{Dir: team.NodeDir(root), Names: names, Listen: listen, Tenant: tenant, Replicas: own.Replicas, Now: p.Env().Now}
+				n := team.Node{Dir: team.NodeDir(root), Names: names, Listen: listen, Tenant: tenant, Replicas: own.Replicas, Now: p.Now}
 				if revoke {
 					if err := n.Revoke(args[0]); err != nil {
 						return err
@@ -198,22 +188,22 @@ func (p *program) invite() *cobra.Command {
 				s = own
 				s.Machine, s.Creds, s.Share, s.Hub = args[0], "", nil, team.OpenHubs(own.Hub)
 				if !team.ValidMachine(s.Machine) {
-					return p.Usage(message.WithHint(message.Fail(message.TeamBadMachine, s.Machine), message.HintTeamMachine))
+					return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadMachine, s.Machine), message.HintTeamMachine)}
 				}
 				if err := team.Prepare(cmd.Context(), own, keep, own.Machine, s.Machine); err != nil {
 					return err
 				}
 			}
 			p.Note(message.TeamInvited, s.Machine)
-			_, err = p.Env().Stdout.Write(s.Encode())
+			_, err = p.Stdout.Write(s.Encode())
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&revoke, "revoke", false, p.in(message.HelpTeamRevoke))
-	cmd.Flags().StringSliceVar(&names, "name", nil, p.in(message.HelpTeamNames))
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:4222", p.in(message.HelpTeamListen))
-	cmd.Flags().StringVar(&tenant, "tenant", "team", p.in(message.HelpTeamTenant))
-	cmd.Flags().DurationVar(&keep, "keep", 30*24*time.Hour, p.in(message.HelpTeamKeep))
+	cmd.Flags().BoolVar(&revoke, "revoke", false, p.In(message.HelpTeamRevoke))
+	cmd.Flags().StringSliceVar(&names, "name", nil, p.In(message.HelpTeamNames))
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:4222", p.In(message.HelpTeamListen))
+	cmd.Flags().StringVar(&tenant, "tenant", "team", p.In(message.HelpTeamTenant))
+	cmd.Flags().DurationVar(&keep, "keep", 30*24*time.Hour, p.In(message.HelpTeamKeep))
 	return cmd
 }
 
@@ -227,7 +217,7 @@ func (p *program) join() *cobra.Command {
 		hub   []string
 	)
 	cmd := &cobra.Command{
-		Use: "join FILE", Short: p.in(message.HelpTeamJoin), Args: p.Args(cobra.ExactArgs(1)),
+		Use: "join FILE", Short: p.In(message.HelpTeamJoin), Args: p.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := p.Home().Root()
 			if old, err := team.Load(root); err == nil && !force {
@@ -238,7 +228,7 @@ func (p *program) join() *cobra.Command {
 				err  error
 			)
 			if args[0] == "-" {
-				data, err = io.ReadAll(io.LimitReader(p.Env().Stdin, 1<<20))
+				data, err = io.ReadAll(io.LimitReader(p.Stdin, 1<<20))
 			} else {
 				data, err = os.ReadFile(args[0])
 			}
@@ -266,27 +256,23 @@ func (p *program) join() *cobra.Command {
 			if err := s.Save(root); err != nil {
 				return err
 			}
-			if p.JSON() {
-				return p.PrintJSON(struct {
-					Schema  int      `json:"schema"`
-					Machine string   `json:"machine"`
-					Hub     []string `json:"hub"`
-				}{1, s.Machine, team.OpenHubs(s.Hub)})
+			if p.JSON {
+				return p.PrintObject("machine", s.Machine, "hub", team.OpenHubs(s.Hub))
 			}
 			p.Say(message.TeamJoined, s.Machine)
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, p.in(message.HelpTeamForce))
-	cmd.Flags().StringVar(&creds, "creds", "", p.in(message.HelpTeamCreds))
-	cmd.Flags().StringSliceVar(&hub, "hub", nil, p.in(message.HelpTeamJoinHub))
+	cmd.Flags().BoolVar(&force, "force", false, p.In(message.HelpTeamForce))
+	cmd.Flags().StringVar(&creds, "creds", "", p.In(message.HelpTeamCreds))
+	cmd.Flags().StringSliceVar(&hub, "hub", nil, p.In(message.HelpTeamJoinHub))
 	return cmd
 }
 
 func (p *program) share() *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
-		Use: "share [FOLDER]", Short: p.in(message.HelpTeamShare), Args: p.Args(cobra.MaximumNArgs(1)),
+		Use: "share [FOLDER]", Short: p.In(message.HelpTeamShare), Args: p.Args(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			root := p.Home().Root()
 			s, err := team.Load(root)
@@ -301,11 +287,8 @@ func (p *program) share() *cobra.Command {
 					return err
 				}
 			}
-			if p.JSON() {
-				return p.PrintJSON(struct {
-					Schema int      `json:"schema"`
-					Share  []string `json:"share"`
-				}{1, append([]string{}, s.Share...)})
+			if p.JSON {
+				return p.PrintObject("share", append([]string{}, s.Share...))
 			}
 			if len(s.Share) == 0 {
 				p.Say(message.TeamSharesNone)
@@ -313,12 +296,12 @@ func (p *program) share() *cobra.Command {
 			}
 			p.Say(message.TeamSharing)
 			for _, dir := range s.Share {
-				fmt.Fprintln(p.Env().Stdout, "  "+dir)
+				fmt.Fprintln(p.Stdout, "  "+dir)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&remove, "remove", false, p.in(message.HelpTeamShareRm))
+	cmd.Flags().BoolVar(&remove, "remove", false, p.In(message.HelpTeamShareRm))
 	return cmd
 }
 
@@ -328,7 +311,7 @@ func (p *program) share() *cobra.Command {
 func (p *program) shared(list []string, folder string, remove bool) ([]string, error) {
 	dir := folder
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(p.Env().Dir, dir)
+		dir = filepath.Join(p.Dir, dir)
 	}
 	dir = filepath.Clean(dir)
 	real, err := filepath.EvalSymlinks(dir)
@@ -343,7 +326,7 @@ func (p *program) shared(list []string, folder string, remove bool) ([]string, e
 		return left, nil
 	}
 	if info, err := os.Stat(real); folder == "" || err != nil || !info.IsDir() {
-		return nil, p.Usage(message.WithHint(message.Fail(message.TeamNotAFolder, cmp.Or(folder, `""`)), message.HintTeamNotFolder))
+		return nil, message.Misuse{Err: message.WithHint(message.Fail(message.TeamNotAFolder, cmp.Or(folder, `""`)), message.HintTeamNotFolder)}
 	}
 	return append(left, real), nil
 }
@@ -354,7 +337,7 @@ func (p *program) ship() *cobra.Command {
 		every                      time.Duration
 	)
 	cmd := &cobra.Command{
-		Use: "ship", Short: p.in(message.HelpTeamShip), Args: p.Args(cobra.NoArgs),
+		Use: "ship", Short: p.In(message.HelpTeamShip), Args: p.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := team.Load(p.Home().Root())
 			if err != nil {
@@ -369,7 +352,7 @@ func (p *program) ship() *cobra.Command {
 			}
 			set, lang := p.packets()
 			sh := &team.Shipper{
-				Home: p.Home(), Set: s, Dir: p.HostDir, Version: cli.Version, Every: every, Once: once, Now: p.Env().Now, Report: p.report,
+				Home: p.Home(), Set: s, Dir: p.HostDir, Version: cli.Version, Every: every, Once: once, Now: p.Now, Report: p.report,
 				Settings: set, Lang: lang,
 			}
 			if err := sh.Run(cmd.Context()); !errors.Is(err, context.Canceled) {
@@ -378,18 +361,18 @@ func (p *program) ship() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, p.in(message.HelpTeamShipOnce))
-	cmd.Flags().DurationVar(&every, "every", time.Second, p.in(message.HelpTeamEvery))
-	cmd.Flags().BoolVar(&install, "install", false, p.in(message.HelpTeamInstall))
-	cmd.Flags().BoolVar(&remove, "uninstall", false, p.in(message.HelpTeamRemove))
-	cmd.Flags().BoolVar(&dry, "dry-run", false, p.in(message.HelpDryRun))
+	cmd.Flags().BoolVar(&once, "once", false, p.In(message.HelpTeamShipOnce))
+	cmd.Flags().DurationVar(&every, "every", time.Second, p.In(message.HelpTeamEvery))
+	cmd.Flags().BoolVar(&install, "install", false, p.In(message.HelpTeamInstall))
+	cmd.Flags().BoolVar(&remove, "uninstall", false, p.In(message.HelpTeamRemove))
+	cmd.Flags().BoolVar(&dry, "dry-run", false, p.In(message.HelpDryRun))
 	cmd.MarkFlagsMutuallyExclusive("install", "uninstall")
 	return cmd
 }
 
 // report prints what a shipper says: with --json as a result, else as a note.
 func (p *program) report(r team.Report) {
-	if p.JSON() {
+	if p.JSON {
 		_ = p.PrintJSON(struct {
 			Schema   int    `json:"schema"`
 			TS       string `json:"ts"`
@@ -397,10 +380,10 @@ func (p *program) report(r team.Report) {
 			Text     string `json:"text"`
 			Events   int    `json:"events,omitempty"`
 			Sessions int    `json:"sessions,omitempty"`
-		}{1, r.At.UTC().Format(time.RFC3339Nano), r.What, r.Text.In(p.Lang()), r.Events, r.Sessions})
+		}{1, r.At.UTC().Format(time.RFC3339Nano), r.What, r.Text.In(p.Lang), r.Events, r.Sessions})
 		return
 	}
-	fmt.Fprintf(p.Env().Stderr, "%s  %s\n", r.At.Local().Format(time.TimeOnly), r.Text.In(p.Lang()))
+	fmt.Fprintf(p.Stderr, "%s  %s\n", r.At.Local().Format(time.TimeOnly), r.Text.In(p.Lang))
 }
 
 func (p *program) timeline() *cobra.Command {
@@ -411,7 +394,7 @@ func (p *program) timeline() *cobra.Command {
 		follow bool
 	)
 	cmd := &cobra.Command{
-		Use: "timeline", Short: p.in(message.HelpTeamTimeline), Args: p.Args(cobra.NoArgs),
+		Use: "timeline", Short: p.In(message.HelpTeamTimeline), Args: p.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter, err := p.EventFilter(types)
 			if err != nil {
@@ -419,18 +402,18 @@ func (p *program) timeline() *cobra.Command {
 			}
 			for _, name := range []string{q.Machine, q.Session} {
 				if name != "" && !team.ValidToken(name) {
-					return p.Usage(message.Fail(message.TeamBadMachine, name))
+					return message.Misuse{Err: message.Fail(message.TeamBadMachine, name)}
 				}
 			}
 			if q.Last < 1 {
-				return p.Usage(message.WithHint(message.Fail(message.LastBelowOne, q.Last), message.HintHelp, cmd.CommandPath()))
+				return message.Misuse{Err: message.WithHint(message.Fail(message.LastBelowOne, q.Last), message.HintHelp, cmd.CommandPath())}
 			}
 			h, err := p.hub()
 			if err != nil {
 				return err
 			}
 			defer h.Close()
-			q.Types, q.Since = filter.Types, p.Env().Now().Add(-since)
+			q.Types, q.Since = filter.Types, p.Now().Add(-since)
 			seen := team.Seen{}
 			list, next, err := h.Recent(cmd.Context(), q, seen)
 			if err != nil {
@@ -453,33 +436,33 @@ func (p *program) timeline() *cobra.Command {
 					p.Note(message.TeamOffline, err.Error())
 				}
 			}
-			if len(list) == 0 && !p.JSON() {
+			if len(list) == 0 && !p.JSON {
 				p.Note(message.TeamNoEvents)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&q.Machine, "machine", "", p.in(message.HelpTeamMachineF))
-	cmd.Flags().StringVar(&q.Session, "session", "", p.in(message.HelpTeamSessionF))
-	cmd.Flags().StringVar(&types, "type", "", p.in(message.HelpType))
-	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, p.in(message.HelpTeamSince))
-	cmd.Flags().IntVar(&q.Last, "last", 50, p.in(message.HelpLast))
-	cmd.Flags().BoolVar(&follow, "follow", false, p.in(message.HelpFollow))
+	cmd.Flags().StringVar(&q.Machine, "machine", "", p.In(message.HelpTeamMachineF))
+	cmd.Flags().StringVar(&q.Session, "session", "", p.In(message.HelpTeamSessionF))
+	cmd.Flags().StringVar(&types, "type", "", p.In(message.HelpType))
+	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, p.In(message.HelpTeamSince))
+	cmd.Flags().IntVar(&q.Last, "last", 50, p.In(message.HelpLast))
+	cmd.Flags().BoolVar(&follow, "follow", false, p.In(message.HelpFollow))
 	return cmd
 }
 
 func (p *program) printEvent(e team.Event) {
 	shown := e.Shown()
-	if p.JSON() {
+	if p.JSON {
 		raw := strings.TrimPrefix(strings.TrimSpace(string(shown.Raw)), "{")
-		fmt.Fprintf(p.Env().Stdout, "{\"schema\":1,\"machine\":%q,\"session\":%q,\"seq\":%d,%s\n", e.Machine, e.Session, e.Seq, raw)
+		fmt.Fprintf(p.Stdout, "{\"schema\":1,\"machine\":%q,\"session\":%q,\"seq\":%d,%s\n", e.Machine, e.Session, e.Seq, raw)
 		return
 	}
 	when := shown.TS
 	if t := e.Time(); !t.IsZero() {
 		when = t.Local().Format("01-02 15:04:05")
 	}
-	fmt.Fprintf(p.Env().Stdout, "%s  %s/%s  %s\n", when, e.Machine, short(e.Session), p.Event(withoutSealed(shown)))
+	fmt.Fprintf(p.Stdout, "%s  %s/%s  %s\n", when, e.Machine, short(e.Session), p.Event(withoutSealed(shown)))
 }
 
 // withoutSealed leaves out what nobody can read.
@@ -493,7 +476,7 @@ func short(id string) string { return id[:min(8, len(id))] }
 func (p *program) fleet() *cobra.Command {
 	var everything bool
 	cmd := &cobra.Command{
-		Use: "fleet", Short: p.in(message.HelpTeamFleet), Args: p.Args(cobra.NoArgs),
+		Use: "fleet", Short: p.In(message.HelpTeamFleet), Args: p.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := p.hub()
 			if err != nil {
@@ -504,18 +487,13 @@ func (p *program) fleet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_ = h.SaveFleet(f, p.Home().Root(), p.Env().Now()) // for the dashboard; a full disk is no reason to say nothing here
+			_ = h.SaveFleet(f, p.Home().Root(), p.Now()) // for the dashboard; a full disk is no reason to say nothing here
 			f.Sort()
 			if !everything {
 				f.States = slices.DeleteFunc(f.States, func(v team.State) bool { return v.Ended && v.Phase != "DELEGATING" })
 			}
-			if p.JSON() {
-				return p.PrintJSON(struct {
-					Schema   int                   `json:"schema"`
-					Machines []team.Beat           `json:"machines"`
-					Sessions []team.State          `json:"sessions"`
-					Leases   map[string]team.Lease `json:"leases"`
-				}{1, append([]team.Beat{}, f.Beats...), append([]team.State{}, f.States...), f.Leases})
+			if p.JSON {
+				return p.PrintObject("machines", append([]team.Beat{}, f.Beats...), "sessions", append([]team.State{}, f.States...), "leases", f.Leases)
 			}
 			if len(f.Beats)+len(f.States) == 0 {
 				p.Say(message.TeamNobody)
@@ -525,23 +503,23 @@ func (p *program) fleet() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&everything, "all", false, p.in(message.HelpTeamAll))
+	cmd.Flags().BoolVar(&everything, "all", false, p.In(message.HelpTeamAll))
 	return cmd
 }
 
 func (p *program) printFleet(f team.Fleet) {
-	rows := [][]string{{p.in(message.FleetMachine), p.in(message.FleetSeen)}}
+	rows := [][]string{{p.In(message.FleetMachine), p.In(message.FleetSeen)}}
 	for _, b := range f.Beats {
 		rows = append(rows, []string{b.Machine, p.ago(b.At)})
 	}
-	p.Table(rows)
+	p.Table(p.Stdout, rows)
 	if len(f.States) == 0 {
 		return
 	}
-	fmt.Fprintln(p.Env().Stdout)
+	fmt.Fprintln(p.Stdout)
 	rows = [][]string{{
-		p.in(message.FleetMachine), p.in(message.FleetSession), p.in(message.FleetProject), p.in(message.FleetStage),
-		p.in(message.FleetLeft), p.in(message.FleetPacket), p.in(message.FleetLast), p.in(message.FleetHolder),
+		p.In(message.FleetMachine), p.In(message.FleetSession), p.In(message.FleetProject), p.In(message.FleetStage),
+		p.In(message.FleetLeft), p.In(message.FleetPacket), p.In(message.FleetLast), p.In(message.FleetHolder),
 	}}
 	for _, v := range f.States {
 		stage := "-"
@@ -561,7 +539,7 @@ func (p *program) printFleet(f team.Fleet) {
 		last, _ := time.Parse(time.RFC3339, v.Last)
 		rows = append(rows, []string{v.Machine, short(v.Session), v.Project, stage, left, packet, p.ago(last), holder})
 	}
-	p.Table(rows)
+	p.Table(p.Stdout, rows)
 }
 
 // ago is how long ago something was.
@@ -569,7 +547,7 @@ func (p *program) ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	d := p.Env().Now().Sub(t)
+	d := p.Now().Sub(t)
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", max(0, int(d.Seconds())))

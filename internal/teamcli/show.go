@@ -17,11 +17,11 @@ import (
 func (p *program) show() *cobra.Command {
 	var machine string
 	cmd := &cobra.Command{
-		Use: "show SESSION", Short: p.in(message.HelpTeamShow), Args: p.Args(cobra.ExactArgs(1)),
+		Use: "show SESSION", Short: p.In(message.HelpTeamShow), Args: p.Args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, name := range []string{args[0], machine} {
 				if name != "" && !team.ValidToken(name) || args[0] == "" {
-					return p.Usage(message.Fail(message.TeamBadMachine, name))
+					return message.Misuse{Err: message.Fail(message.TeamBadMachine, name)}
 				}
 			}
 			h, err := p.hub()
@@ -33,7 +33,7 @@ func (p *program) show() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if p.JSON() {
+			if p.JSON {
 				reports := map[string]string{}
 				for name, data := range w.Reports {
 					reports[name] = string(data)
@@ -58,11 +58,11 @@ func (p *program) show() *cobra.Command {
 				}
 			}
 			if w.Packet != "" {
-				fmt.Fprintln(p.Env().Stdout, "\n"+strings.TrimSpace(w.Packet))
+				fmt.Fprintln(p.Stdout, "\n"+strings.TrimSpace(w.Packet))
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&machine, "machine", "", p.in(message.HelpTeamMachineF))
+	cmd.Flags().StringVar(&machine, "machine", "", p.In(message.HelpTeamMachineF))
 	return cmd
 }

@@ -15,6 +15,7 @@
 package terminal
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,6 +100,27 @@ func (t *Terminal) PrintJSON(v any) error {
 	return e.Encode(v)
 }
 
+// PrintObject prints an object of names and their values, one after the other; the
+// number of its schema stands before them.
+func (t *Terminal) PrintObject(members ...any) error {
+	var b, out bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	b.WriteString(`{"schema":1`)
+	for i, m := range members {
+		b.WriteByte(",:"[i%2])
+		if err := e.Encode(m); err != nil {
+			return err
+		}
+	}
+	b.WriteByte('}')
+	if err := json.Indent(&out, b.Bytes(), "", "  "); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(t.Stdout, out.String())
+	return err
+}
+
 // Decorated reports whether w is a terminal that may be decorated.
 func (t *Terminal) Decorated(w io.Writer) bool {
 	f, ok := File(w)
@@ -138,12 +160,6 @@ func (t *Terminal) Width(w io.Writer) int {
 		}
 	}
 	return 0
-}
-
-// narrow: a terminal of eighty columns has room for what matters most.
-func (t *Terminal) narrow() bool {
-	n := t.Width(t.Stdout)
-	return n > 0 && n < 110
 }
 
 // Bold writes a text in bold where that is seen.

@@ -45,8 +45,7 @@ type Session struct {
 	preserved  preservedSegment
 	named      []key // by any compaction
 	extraSIDs  []span
-	lastUsage  record // only its usage and model
-	usageLine  int
+	lastUsage  record  // only its usage and model
 	counts     []int32 // Codex: the entries that report usage
 	rolled     []rollback
 	leaf       leafHint
@@ -431,7 +430,6 @@ func (s *Session) usage(r *record) {
 	if r.kind == Assistant {
 		l.model = append(l.model[:0], r.model...)
 	}
-	s.usageLine = s.Lines
 }
 
 // someTokens reports whether one of the counts is not zero.
@@ -517,7 +515,6 @@ func (p *preservedSegment) read(kept []byte) {
 func (s *Session) finish() {
 	s.linkParents()
 	if u, ok := s.lastUsage.usageValue(); ok {
-		u.Line = s.usageLine
 		s.Usage, s.HasUsage = u, true
 	}
 	s.markKept()

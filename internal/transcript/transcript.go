@@ -187,8 +187,6 @@ type Usage struct {
 	// Window is the model's context window where the file says it (Codex).
 	Window int64
 	Model  string
-	// Line is 0 when the value was read from the end of a file.
-	Line int
 }
 
 // Tokens is the context size after that request.

@@ -53,7 +53,7 @@ func (w *Codex) feed(t *thread, e event) {
 		case doPutBack:
 			w.putBack(t, a)
 		case doRemove:
-			w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": a.Submission}, callTimeout, func(json.RawMessage, error) {})
+			w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": a.Submission}, func(json.RawMessage, error) {})
 		case doTidy:
 			w.tidy(t, a)
 		case doLook:
@@ -83,7 +83,7 @@ func (w *Codex) lease(t *thread, a doLease) {
 
 func (w *Codex) check(t *thread, a doCheck) {
 	e := checked{Seq: a.Seq}
-	w.post("thread/read", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/read", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
 		var n notice
 		if err != nil || json.Unmarshal(raw, &n) != nil || n.Thread == nil {
 			e.Unknown = true
@@ -91,7 +91,7 @@ func (w *Codex) check(t *thread, a doCheck) {
 		}
 		e.Idle = n.Thread.Status.idle()
 	})
-	w.post("thread/queue/list", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/queue/list", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
 		var q wireQueue
 		var rpc *rpcError
 		switch {
@@ -125,7 +125,7 @@ func (w *Codex) author(t *thread, a doAuthor) {
 		}
 		if errors.Is(err, errTimeout) {
 			// It reads the whole context and is paid for.
-			w.post("thread/sample/cancel", map[string]any{"requestId": id}, callTimeout, func(json.RawMessage, error) {})
+			w.post("thread/sample/cancel", map[string]any{"requestId": id}, func(json.RawMessage, error) {})
 		}
 		if err == nil {
 			err = json.Unmarshal(raw, &r)
@@ -141,7 +141,7 @@ func (w *Codex) author(t *thread, a doAuthor) {
 }
 
 func (w *Codex) compact(t *thread, a doCompact) {
-	w.post("thread/compact/start", map[string]any{"threadId": t.id}, callTimeout, func(_ json.RawMessage, err error) {
+	w.post("thread/compact/start", map[string]any{"threadId": t.id}, func(_ json.RawMessage, err error) {
 		var rpc *rpcError
 		if errors.As(err, &rpc) {
 			w.problem(err)
@@ -152,7 +152,7 @@ func (w *Codex) compact(t *thread, a doCompact) {
 
 func (w *Codex) add(t *thread, a doAdd) {
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.Packet, "input": textInput(a.Text)}
-	w.post("thread/queue/add", params, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/queue/add", params, func(raw json.RawMessage, err error) {
 		var r struct {
 			Queued struct {
 				ID string `json:"id"`
@@ -171,21 +171,21 @@ func (w *Codex) add(t *thread, a doAdd) {
 		e.Submission = r.Queued.ID
 		if e.Submission != "" && len(t.queued) > 0 {
 			order := append([]string{e.Submission}, t.queued...)
-			w.post("thread/queue/reorder", map[string]any{"threadId": t.id, "queuedSubmissionIds": order}, callTimeout, func(json.RawMessage, error) {})
+			w.post("thread/queue/reorder", map[string]any{"threadId": t.id, "queuedSubmissionIds": order}, func(json.RawMessage, error) {})
 		}
 		w.feed(t, e)
 	})
 }
 
 func (w *Codex) tidy(t *thread, a doTidy) {
-	w.post("thread/queue/list", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/queue/list", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
 		var q wireQueue
 		if err != nil || json.Unmarshal(raw, &q) != nil {
 			return
 		}
 		for _, x := range q.Data {
 			if x.ClientID == a.Packet {
-				w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": x.ID}, callTimeout, func(json.RawMessage, error) {})
+				w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": x.ID}, func(json.RawMessage, error) {})
 			}
 		}
 	})
@@ -195,7 +195,7 @@ func (w *Codex) tidy(t *thread, a doTidy) {
 func (w *Codex) inject(t *thread, a doInject) {
 	content, _ := json.Marshal([]any{map[string]any{"type": "input_text", "text": a.Text}}) // strings can be written
 	item := json.RawMessage(`{"type":"message","role":"developer","content":` + string(content) + `}`)
-	w.post("thread/inject_items", map[string]any{"threadId": t.id, "items": []any{item}}, callTimeout, func(_ json.RawMessage, err error) {
+	w.post("thread/inject_items", map[string]any{"threadId": t.id, "items": []any{item}}, func(_ json.RawMessage, err error) {
 		e := added{Packet: a.Packet, Unclear: err != nil}
 		var rpc *rpcError
 		if errors.As(err, &rpc) {
@@ -209,7 +209,7 @@ func (w *Codex) inject(t *thread, a doInject) {
 // putBack queues a user's message again that the host has cut off.
 func (w *Codex) putBack(t *thread, a doPutBack) {
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.ID, "input": a.Input}
-	w.post("thread/queue/add", params, callTimeout, func(_ json.RawMessage, err error) { w.problem(err) })
+	w.post("thread/queue/add", params, func(_ json.RawMessage, err error) { w.problem(err) })
 }
 
 // unsupported tells a method that the server does not have from one that it
@@ -220,7 +220,7 @@ func unsupported(err *rpcError) bool {
 
 func (w *Codex) startTurn(t *thread, a doStartTurn) {
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.Packet, "input": textInput(a.Text)}
-	w.post("turn/start", params, callTimeout, func(_ json.RawMessage, err error) {
+	w.post("turn/start", params, func(_ json.RawMessage, err error) {
 		e := added{Packet: a.Packet, Unclear: err != nil}
 		var rpc *rpcError
 		if errors.As(err, &rpc) {
@@ -240,7 +240,7 @@ const viewTurns = 8
 // turns could exceed what one message may hold.
 func (w *Codex) view(t *thread, a doLook) {
 	e := looked{Seq: a.Seq}
-	w.post("thread/queue/list", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/queue/list", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
 		var q wireQueue
 		var rpc *rpcError
 		switch {
@@ -253,7 +253,7 @@ func (w *Codex) view(t *thread, a doLook) {
 		}
 	})
 	params := map[string]any{"threadId": t.id, "limit": viewTurns, "itemsView": "summary"}
-	w.post("thread/turns/list", params, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/turns/list", params, func(raw json.RawMessage, err error) {
 		var r wireTurns
 		if err != nil || json.Unmarshal(raw, &r) != nil {
 			e.Unknown = true
@@ -271,7 +271,7 @@ func (w *Codex) view(t *thread, a doLook) {
 				w.isCompaction(t, &e, i)
 			}
 		}
-		w.post("thread/read", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
+		w.post("thread/read", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
 			var n notice
 			if err != nil || json.Unmarshal(raw, &n) != nil || n.Thread == nil {
 				e.Unknown = true
@@ -288,7 +288,7 @@ func (w *Codex) view(t *thread, a doLook) {
 
 func (w *Codex) isCompaction(t *thread, e *looked, i int) {
 	params := map[string]any{"threadId": t.id, "turnId": e.View.Turns[i].ID, "limit": 5}
-	w.post("thread/items/list", params, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/items/list", params, func(raw json.RawMessage, err error) {
 		var r wireItems
 		if err != nil || json.Unmarshal(raw, &r) != nil {
 			e.Unknown = true

@@ -24,7 +24,7 @@ func (w *Codex) open() {
 		}
 		w.subscribe(t)
 	default:
-		w.post("thread/loaded/list", map[string]any{}, callTimeout, func(raw json.RawMessage, err error) {
+		w.post("thread/loaded/list", map[string]any{}, func(raw json.RawMessage, err error) {
 			var r struct {
 				Data []string `json:"data"`
 			}
@@ -47,7 +47,7 @@ func (w *Codex) problem(err error) {
 
 // look asks what kind of thread an id names.
 func (w *Codex) look(id string) {
-	w.post("thread/read", map[string]any{"threadId": id}, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/read", map[string]any{"threadId": id}, func(raw json.RawMessage, err error) {
 		var n notice
 		if err == nil && json.Unmarshal(raw, &n) == nil && n.Thread != nil {
 			w.meet(*n.Thread, false)
@@ -82,7 +82,7 @@ func (w *Codex) subscribe(t *thread) {
 	}
 	t.asked, t.retry = true, time.Time{}
 	params := map[string]any{"threadId": t.info.ID, "excludeTurns": true}
-	w.post("thread/resume", params, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/resume", params, func(raw json.RawMessage, err error) {
 		t.asked = false
 		var n notice
 		if err == nil {
@@ -108,11 +108,11 @@ func (w *Codex) subscribe(t *thread) {
 // known by being loaded.
 func (w *Codex) exists(t *thread) {
 	known := false
-	w.post("thread/read", map[string]any{"threadId": t.info.ID}, callTimeout, func(_ json.RawMessage, err error) {
+	w.post("thread/read", map[string]any{"threadId": t.info.ID}, func(_ json.RawMessage, err error) {
 		var rpc *rpcError
 		known = !errors.As(err, &rpc) || unsupported(rpc)
 	})
-	w.post("thread/loaded/list", map[string]any{}, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/loaded/list", map[string]any{}, func(raw json.RawMessage, err error) {
 		var r struct {
 			Data []string `json:"data"`
 		}
@@ -135,7 +135,7 @@ func (w *Codex) unsubscribe(t *thread) {
 		return
 	}
 	t.subscribed = false
-	w.post("thread/unsubscribe", map[string]any{"threadId": t.id}, callTimeout, func(json.RawMessage, error) {})
+	w.post("thread/unsubscribe", map[string]any{"threadId": t.id}, func(json.RawMessage, error) {})
 }
 
 func (w *Codex) subscribedTo(t *thread, info wireThread) {
@@ -176,7 +176,7 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 // catchUp finds out what happened while we were not listening.
 func (w *Codex) catchUp(t *thread) {
 	params := map[string]any{"threadId": t.info.ID, "limit": 2, "itemsView": "summary"}
-	w.post("thread/turns/list", params, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/turns/list", params, func(raw json.RawMessage, err error) {
 		var r wireTurns
 		if err != nil || json.Unmarshal(raw, &r) != nil || len(r.Data) == 0 {
 			w.feed(t, attached{})
@@ -222,7 +222,7 @@ func (w *Codex) hydrate(t *thread, turn wireTurn, cursor string, missed bool) {
 	if cursor != "" {
 		params["cursor"] = cursor
 	}
-	w.post("thread/items/list", params, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/items/list", params, func(raw json.RawMessage, err error) {
 		var r wireItems
 		if err == nil && json.Unmarshal(raw, &r) == nil {
 			for _, e := range r.Data {

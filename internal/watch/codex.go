@@ -165,8 +165,8 @@ func (w *Codex) serve(ctx context.Context, c *Client) error {
 }
 
 // post sends a request; then runs when its answer comes.
-func (w *Codex) post(method string, params map[string]any, timeout time.Duration, then func(json.RawMessage, error)) {
-	w.client.post(method, params, then, timeout)
+func (w *Codex) post(method string, params map[string]any, then func(json.RawMessage, error)) {
+	w.client.post(method, params, then, callTimeout)
 }
 
 func (w *Codex) handle(in Inbound) {

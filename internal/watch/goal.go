@@ -42,7 +42,7 @@ func (g *wireGoal) open() bool { return g != nil && (g.Status == goalActive || g
 
 // askGoal finds out whether the thread has a goal.
 func (w *Codex) askGoal(t *thread, then func(known bool)) {
-	w.post("thread/goal/get", map[string]any{"threadId": t.info.ID}, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/goal/get", map[string]any{"threadId": t.info.ID}, func(raw json.RawMessage, err error) {
 		var n notice
 		known := err == nil && json.Unmarshal(raw, &n) == nil
 		if known {
@@ -163,7 +163,7 @@ func rests(own *session.PausedGoal, g *wireGoal) bool {
 
 func (w *Codex) setGoal(t *thread, status string, then func(*wireGoal, error)) {
 	params := map[string]any{"threadId": t.id, "status": status, "origin": "automatic"}
-	w.post("thread/goal/set", params, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/goal/set", params, func(raw json.RawMessage, err error) {
 		var n notice
 		if err == nil {
 			err = json.Unmarshal(raw, &n)

@@ -65,7 +65,7 @@ func (w *Codex) queueChanged(t *thread) {
 	if t.cycle.Phase != compacting && t.cycle.Phase != delivering {
 		return
 	}
-	w.post("thread/queue/list", map[string]any{"threadId": t.id}, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/queue/list", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
 		var q wireQueue
 		if err != nil || json.Unmarshal(raw, &q) != nil {
 			return
@@ -163,7 +163,7 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 // in the thread, or gone without a trace.
 func (w *Codex) cutOff(t *thread, turn string) {
 	params := map[string]any{"threadId": t.info.ID, "turnId": turn, "limit": 5}
-	w.post("thread/items/list", params, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/items/list", params, func(raw json.RawMessage, err error) {
 		var r struct {
 			Data []struct {
 				Item struct {

@@ -24,7 +24,7 @@ func (f *prompter) begin(w *Codex) bool {
 		return false
 	}
 	params := map[string]any{"cwd": w.Dir, "approvalPolicy": "never"}
-	w.post("thread/start", params, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("thread/start", params, func(raw json.RawMessage, err error) {
 		var n notice
 		if err == nil {
 			err = json.Unmarshal(raw, &n)
@@ -67,7 +67,7 @@ func (w *Codex) drive() {
 	f.waiting = true
 	params := map[string]any{"threadId": t.id, "input": textInput(w.Prompts[f.sent])}
 	f.sent++
-	w.post("turn/start", params, callTimeout, func(raw json.RawMessage, err error) {
+	w.post("turn/start", params, func(raw json.RawMessage, err error) {
 		f.waiting = false
 		f.next = w.Now().Add(w.Waits.Debounce)
 		var n notice
