@@ -116,6 +116,9 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 	if err != nil {
 		return err
 	}
+	if res.Behind != nil {
+		a.Note(message.RecallBehind, res.Behind)
+	}
 	if a.JSON {
 		if res.Hits == nil {
 			res.Hits = []recall.Hit{}

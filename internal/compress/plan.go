@@ -96,6 +96,7 @@ type Plan struct {
 
 	removed   map[transcript.CallID]bool
 	truncated map[transcript.CallID]bool
+	lastCalls bool    // of tools the last calls stay, not the newest turns
 	toolTurns []bool  // by turn: calls are removed in it
 	edits     []int32 // entries with blocks to remove or cut, ascending
 	thinking  map[int32]bool
@@ -135,16 +136,13 @@ func view(s *transcript.Session, whole bool) []int32 {
 func contextTokens(s *transcript.Session, whole bool) int {
 	n := 0
 	for _, i := range view(s, whole) {
-		n += entryTokens(&s.Entries[i])
+		e := &s.Entries[i]
+		// Of a compaction Codex writes down what remains, Claude Code only that it was.
+		if e.Kind != transcript.Boundary || s.Itemised() {
+			n += message.Tokens(int(e.Text)) + message.Tokens(int(e.Tool)) + message.Tokens(int(e.Think))
+		}
 	}
 	return n
-}
-
-func entryTokens(e *transcript.Entry) int {
-	if e.Kind == transcript.Boundary {
-		return 0
-	}
-	return message.Tokens(int(e.Text)) + message.Tokens(int(e.Tool)) + message.Tokens(int(e.Think))
 }
 
 // Select lists the messages that the mapped turns of a view ask to compress,
@@ -187,30 +185,41 @@ func (p *Plan) mapTurns(bands []Band) []Mapping {
 // mapTools is mapTurns for tools and thinking. Where the newest turns hold most of
 // what can be saved, they are no exception.
 func (p *Plan) mapTools(bands []Band) []Mapping {
-	if p.newestHoldMost() {
+	if p.lastCalls {
 		return MapTurns(p.Turns, bands)
 	}
 	return p.mapTurns(bands)
 }
 
-// newestHoldMost reports whether half or more of what tools said lies in the newest turns.
-func (p *Plan) newestHoldMost() bool {
-	if len(p.Turns) <= p.Options.Newest {
-		return true
+// onlyLastCalls decides whether of what tools said the last calls are spared in
+// place of the newest turns: where these hold half of it or more, and the calls are
+// less. How many turns hold most is judged alike for all presets, or a harsher one,
+// which spares fewer of them, might leave more.
+func (p *Plan) onlyLastCalls(pairs []transcript.Pair) bool {
+	newest := p.Options.Newest
+	if newest == 0 || len(p.Turns) == 0 {
+		return len(p.Turns) <= newest
 	}
-	first := p.Turns[len(p.Turns)-p.Options.Newest:]
-	if len(first) == 0 {
+	said := func(turns int) (n int) {
+		start := p.Turns[max(0, len(p.Turns)-turns)].Start
+		for _, i := range p.View[start:] {
+			n += int(p.Session.Entries[i].Tool)
+		}
+		return n
+	}
+	if most := max(newest, presets()[0].Newest); len(p.Turns) > most && (said(most) == 0 || 2*said(most) < said(len(p.Turns))) {
 		return false
 	}
-	old, newest := 0, 0
-	for n, i := range p.View {
-		if n < first[0].Start {
-			old += int(p.Session.Entries[i].Tool)
-		} else {
-			newest += int(p.Session.Entries[i].Tool)
+	seen, last := map[int32]bool{}, 0
+	for _, pair := range pairs[max(0, len(pairs)-newestCalls):] {
+		for _, i := range pair.Entries {
+			if !seen[i] {
+				last += int(p.Session.Entries[i].Tool)
+			}
+			seen[i] = true
 		}
 	}
-	return newest > 0 && newest >= old
+	return last <= said(newest)
 }
 
 // newestCalls is how many calls stay at the end where the newest turns are no
@@ -316,18 +325,19 @@ func (p *Plan) planTools() {
 	p.thinking = map[int32]bool{}
 	p.toolTurns = make([]bool, len(p.Turns))
 	edits := map[int32]bool{}
-	p.planCalls(turnOf, edits)
+	pairs := p.Session.Pairs(p.View)
+	p.lastCalls = p.onlyLastCalls(pairs)
+	p.planCalls(pairs, turnOf, edits)
 	p.planThinking(turnOf, edits)
 	p.edits = slices.Sorted(maps.Keys(edits))
 }
 
-func (p *Plan) planCalls(turnOf []int32, edits map[int32]bool) {
+func (p *Plan) planCalls(pairs []transcript.Pair, turnOf []int32, edits map[int32]bool) {
 	if len(p.Options.Tools) == 0 {
 		return
 	}
 	ranges := p.mapTools(p.Options.Tools)
-	pairs := p.Session.Pairs(p.View)
-	if p.newestHoldMost() {
+	if p.lastCalls {
 		pairs = pairs[:max(0, len(pairs)-newestCalls)]
 	}
 	cut := map[int32]bool{} // entries with a call that is cut short

@@ -41,7 +41,7 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 		line(message.PlanTools, g.Removed, g.Truncated, g.Thinking, message.Thousands(g.Tokens))
 	}
 	if len(p.Skipped) > 0 {
-		line(message.PlanSkipped, counts(p.Skipped))
+		line(message.PlanSkipped, counts(t, p.Skipped))
 	}
 	line(message.PlanTarget, message.Thousands(p.Target), percentLess(p.Tokens, p.Target))
 	if back.free() {
@@ -57,23 +57,31 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 
 // PrintResult shows what came of it, and how to go on with the clone.
 func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
-	t.Say(message.DoneCounts, r.Stats.MessagesCompressed, r.Stats.MessagesFailed, r.Stats.MessagesSkipped, r.Cached)
 	t.Say(message.DoneContext, message.Thousands(r.Before), message.Thousands(r.After), percentLess(r.Before, r.After))
-	t.Say(message.DoneTokens, message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
 	if g := r.Tools; g.Removed+g.Truncated+g.Thinking > 0 {
 		t.Say(message.PlanTools, g.Removed, g.Truncated, g.Thinking, message.Thousands(g.Tokens))
 	}
+	// What did not happen is not worth a line.
+	if len(r.Messages) > 0 {
+		t.Say(message.DoneCounts, r.Stats.MessagesCompressed, r.Stats.MessagesSkipped, message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
+	}
+	if r.Cached > 0 {
+		t.Say(message.DoneCached, r.Cached)
+	}
 	if len(r.Lost) > 0 {
-		t.Say(message.DoneLost, counts(r.Lost))
+		t.Say(message.DoneLost, counts(t, r.Lost))
 	}
 	if g := r.Gone; g.Sentences > 0 {
 		t.Say(message.DoneGone, g.Sentences, g.Requests, g.Decisions)
 	}
 	if len(r.Redacted) > 0 {
-		t.Say(message.DoneRedacted, counts(r.Redacted))
+		t.Say(message.DoneRedacted, counts(t, r.Redacted))
 	}
 	if r.InputTokens+r.OutputTokens > 0 {
 		t.Say(message.DoneSpent, r.InputTokens, r.OutputTokens)
+	}
+	if r.Stats.MessagesFailed > 0 {
+		t.Say(message.DoneFailed, r.Stats.MessagesFailed)
 	}
 	shown := 0
 	for _, m := range r.Messages {
@@ -91,8 +99,11 @@ func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 		command = "cd " + terminal.Quote(cwd) + " && " + command
 	}
 	t.Say(message.DoneResume, command)
-	if r.Stats.MessagesCompressed > 0 {
-		t.Say(message.DoneRecall, r.Clone.ID)
+	if r.Example != "" {
+		t.Say(message.DoneRecall, r.Example)
+	}
+	if r.Tools.Removed+r.Tools.Truncated > 0 {
+		t.Say(message.DoneSearch)
 	}
 }
 
@@ -104,10 +115,14 @@ func percentLess(before, after int) int {
 }
 
 // counts is how many of each kind there are.
-func counts[K cmp.Ordered](of map[K]int) string {
+func counts[K cmp.Ordered](t *terminal.Terminal, of map[K]int) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(of)) {
-		parts = append(parts, fmt.Sprintf("%v %d", k, of[k]))
+		name := fmt.Sprint(k)
+		if text := message.Counted(name); text != (message.Text{}) {
+			name = t.In(text)
+		}
+		parts = append(parts, fmt.Sprintf("%s %d", name, of[k]))
 	}
 	return strings.Join(parts, ", ")
 }

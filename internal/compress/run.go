@@ -64,6 +64,8 @@ type Result struct {
 	// Before and After are the tokens of the whole context, counted alike on the
 	// source and on the clone.
 	Before, After int
+	// Example is a reference that recall takes, "" where no message was compressed.
+	Example string
 	// Gone counts what no longer stands in the texts word for word.
 	Gone extract.Losses
 }
@@ -334,6 +336,9 @@ func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (t
 			return nil, err
 		}
 		ref := p.Session.Ref(i, entry)
+		if res.Example == "" {
+			res.Example = o.ID + "#" + ref
+		}
 		if o.Refs {
 			res.Messages[n].Ref = o.ID + "#" + ref
 		}

@@ -119,8 +119,8 @@ var (
 	TimelineProblem = Text{ZH: "timeline：%s", EN: "timeline: %s"}
 	ConfigProblem   = Text{ZH: "設定：%s", EN: "configuration: %s"}
 
-	PlanHead     = Text{ZH: "%[2]s · %[1]s · %[3]d 輪 · context 約 %[4]s tokens", EN: "%[2]s · %[1]s · %[3]d turns · context about %[4]s tokens"}
-	PlanUsage    = Text{ZH: "上次請求回報 %s tokens", EN: "last request reported %s tokens"}
+	PlanHead     = Text{ZH: "%[2]s · %[1]s · %[3]d 輪 · context 約 %[4]s tokens", EN: "%[2]s · %[1]s · turns: %[3]d · context about %[4]s tokens"}
+	PlanUsage    = Text{ZH: "上次請求回報 %s tokens，含 host 的指示與工具定義", EN: "last request reported %s tokens, with the host's instructions and tools"}
 	PlanDead     = Text{ZH: "%d 行不在目前的 context 中，照抄", EN: "%d lines are not in the live context and are copied as they are"}
 	PlanProblems = Text{ZH: "%d 行無法讀取，照抄", EN: "%d lines cannot be read and are copied as they are"}
 	PlanTools    = Text{ZH: "工具：移除 %d 次呼叫、截短 %d 次；思考：移除 %d 處；約 %s tokens", EN: "tools: %d calls removed, %d cut short; thinking: %d removed; about %s tokens"}
@@ -143,12 +143,14 @@ var (
 	ColTitle     = Text{ZH: "標題", EN: "TITLE"}
 
 	ProgressBar  = Text{ZH: "%s %d/%d · 失敗 %d · 剩餘 %s", EN: "%s %d/%d · %d failed · %s left"}
-	DoneCounts   = Text{ZH: "壓縮 %d 則、失敗 %d 則（保留原文）、略過 %d 則；其中 %d 則取自先前結果", EN: "%d messages compressed, %d failed (left as they were), %d left alone; %d from earlier results"}
+	DoneCounts   = Text{ZH: "訊息：壓縮 %d 則、略過 %d 則；%s → %s tokens（−%d%%）", EN: "messages: %d compressed, %d left alone; %s → %s tokens (−%d%%)"}
+	DoneCached   = Text{ZH: "取自先前結果：%d 則", EN: "taken from earlier results: %d"}
+	DoneFailed   = Text{ZH: "失敗、保留原文：%d 則", EN: "failed, and left as they were: %d"}
 	DoneContext  = Text{ZH: "整個 context：%s → %s tokens（−%d%%，在副本上量得）", EN: "whole context: %s → %s tokens (−%d%%, measured on the clone)"}
-	DoneTokens   = Text{ZH: "訊息：%s → %s tokens（−%d%%）", EN: "messages: %s → %s tokens (−%d%%)"}
 	DoneGone     = Text{ZH: "不再逐字出現的句子：%d（其中使用者的要求 %d、決定 %d）", EN: "sentences no longer stated: %d (users' requests %d, decisions %d)"}
-	DoneRecall   = Text{ZH: "原文：overtone recall %s#UUID，或 overtone recall 加上 …# 後面的八位碼", EN: "originals: overtone recall %s#UUID, or overtone recall and the eight digits behind …#"}
-	FewTurns     = Text{ZH: "只有 %d 輪：以位置分段的意義不大", EN: "only %d turns: positions mean little here"}
+	DoneRecall   = Text{ZH: "原文：例如 overtone recall %s；訊息若只剩 …# 與八位碼，overtone recall 加上那八位碼", EN: "originals: overtone recall %s, for example; of a message that is …# and eight digits by now, overtone recall and these digits"}
+	DoneSearch   = Text{ZH: "移除或截短的工具內容仍在來源中：overtone recall 加上幾個詞就找得到", EN: "what tools said is still in the source: overtone recall and a few words find it"}
+	FewTurns     = Text{ZH: "只有 %d 輪：以百分比分段會很粗略", EN: "few turns here (%d): ranges in percent are coarse"}
 	DoneLost     = Text{ZH: "不再逐字出現：%s", EN: "no longer stated word for word: %s"}
 	DoneRedacted = Text{ZH: "送出前遮蔽：%s", EN: "redacted before sending: %s"}
 	DoneSpent    = Text{ZH: "用量：送出 %d、收回 %d tokens", EN: "used: %d tokens out, %d back"}
@@ -169,5 +171,47 @@ var (
 	RecallRemoved   = Text{ZH: "已移出 context", EN: "no longer in context"}
 	RecallCopies    = Text{ZH: "另有 %d 份相同", EN: "%d more copies"}
 	Indexing        = Text{ZH: "讀取 session %s %s / %s", EN: "reading sessions %s %s of %s"}
+	HintRecallNoRef = Text{ZH: "uuid 至少寫四個字元，行號寫成 L12；其他文字會當成查詢：overtone recall 加上幾個詞", EN: "a uuid needs four characters at least, a line is written L12; overtone recall and a few words search instead"}
+	RecallNoMark    = Text{ZH: "沒有以 %s 為代碼的原文", EN: "there is no original with the digits %s"}
+	HintRecallMark  = Text{ZH: "它的來源與副本可能都已移除", EN: "its source and its clone may both have been removed"}
+	RecallBehind    = Text{ZH: "索引無法更新，最新的內容可能不在結果中：%s", EN: "the index could not be brought up to date, the newest lines may be missing: %s"}
 	RecallMore      = Text{ZH: "另有 %d 筆；用 --limit 顯示更多", EN: "%d more; --limit shows them"}
 )
+
+// Counted is the name of what is counted in a list, such as messages that were
+// left alone and facts that were lost; none for names of somebody else's.
+func Counted(name string) Text {
+	switch name {
+	case "short":
+		return Text{ZH: "太短", EN: "too short"}
+	case "compressed":
+		return Text{ZH: "已壓縮過", EN: "compressed before"}
+	case "user":
+		return Text{ZH: "使用者的", EN: "of users"}
+	case "assistant":
+		return Text{ZH: "助理的", EN: "of the assistant"}
+	case "command":
+		return Text{ZH: "指令", EN: "commands"}
+	case "summary":
+		return Text{ZH: "compaction 摘要", EN: "summaries"}
+	case "meta":
+		return Text{ZH: "host 寫入的", EN: "written by the host"}
+	case "error":
+		return Text{ZH: "API 錯誤", EN: "API errors"}
+	case "path":
+		return Text{ZH: "路徑", EN: "paths"}
+	case "url":
+		return Text{ZH: "網址", EN: "addresses"}
+	case "hash":
+		return Text{ZH: "雜湊", EN: "hashes"}
+	case "number":
+		return Text{ZH: "數字", EN: "numbers"}
+	case "identifier":
+		return Text{ZH: "識別字", EN: "identifiers"}
+	case "error line":
+		return Text{ZH: "錯誤行", EN: "error lines"}
+	case "code":
+		return Text{ZH: "程式碼", EN: "code"}
+	}
+	return Text{}
+}

@@ -36,7 +36,12 @@ var ErrNoRef = errors.New("not a reference")
 // which a compression kept nothing.
 func (x *Index) Exact(ctx context.Context, ref string) (Original, error) {
 	if digits, ok := mark(ref); ok {
-		return x.marked(ctx, digits)
+		o, err := x.marked(ctx, digits)
+		// Eight digits alone may be a word to look for.
+		if errors.Is(err, ErrNoRef) && strings.ContainsAny(ref, "…#") {
+			err = message.WithHint(message.Fail(message.RecallNoMark, digits), message.HintRecallMark)
+		}
+		return o, err
 	}
 	session, id, ok := strings.Cut(ref, "#")
 	if !ok || session == "" || id == "" || strings.ContainsAny(ref, " \t\n") {
@@ -136,7 +141,7 @@ func lineOf(ctx context.Context, files []transcript.File, id string) (line, erro
 			return last, nil
 		}
 	}
-	return line{}, message.Fail(message.RecallNoRef, files[0].ID, id)
+	return line{}, message.WithHint(message.Fail(message.RecallNoRef, files[0].ID, id), message.HintRecallNoRef)
 }
 
 // lines calls fn for each entry of a file until it returns false.

@@ -33,8 +33,10 @@ package recall
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -105,6 +107,8 @@ type Hit struct {
 type Result struct {
 	Hits  []Hit
 	Total int
+	// Behind is why the index could not be brought up to date, nil where it was.
+	Behind error
 }
 
 // Search asks the index, brought up to date. Nearly always it is already: so it
@@ -127,12 +131,31 @@ func (x *Index) Search(ctx context.Context, q Query) (res Result, err error) {
 	for try := 0; ; try++ {
 		if err = x.refresh(ctx, x.opts.Progress); err == nil {
 			res, err = x.ask(ctx, q)
+		} else if unwritable(err) {
+			return x.asItIs(ctx, q, err)
 		}
 		if !errors.Is(err, errDamaged) || try > 0 {
 			return res, err
 		}
 		x.forget()
 	}
+}
+
+// unwritable says that a disk is full or closed to us.
+func unwritable(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)
+}
+
+// asItIs asks an index that cannot be brought up to date, if there is one.
+func (x *Index) asItIs(ctx context.Context, q Query, why error) (res Result, err error) {
+	if x.man, err = x.load(); err != nil || !x.man.complete {
+		return res, why
+	}
+	if res, err = x.ask(ctx, q); err != nil {
+		return res, why
+	}
+	res.Behind = why
+	return res, nil
 }
 
 // forget removes the index; the next search makes it anew.

@@ -26,7 +26,8 @@ type removed struct {
 // RemoveClones takes clones away that were made here. All of them are checked before
 // the first one goes.
 func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short func(path string) string, refs []string, yes, force bool) error {
-	clones := compress.ClonesIn(f.Home.Root()).All()
+	list := compress.ClonesIn(f.Home.Root())
+	clones := list.All()
 	gone := []removed{}
 	for _, ref := range refs {
 		file, err := f.Resolve(ref)
@@ -60,6 +61,11 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short fu
 				continue
 			}
 		}
+		// Who tidies at the same time need not wait for a clone that will not come.
+		// A full disk is no reason to keep one.
+		c := clones[r.ID]
+		c.Removed = true
+		_ = list.Add(c)
 		if err := os.Remove(r.Path); err != nil {
 			return err
 		}

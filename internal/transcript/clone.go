@@ -90,7 +90,7 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 	sweep(filepath.Dir(path), ch.Now)
 	tmp, err := os.CreateTemp(filepath.Dir(path), tempPattern)
 	if err != nil {
-		return Cloned{}, err
+		return Cloned{}, fmt.Errorf("clone %s: %w", s.Path, err)
 	}
 	defer func() {
 		tmp.Close()

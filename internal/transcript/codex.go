@@ -33,7 +33,8 @@ func (r *record) parseCodex(c *cursor) {
 	case "response_item":
 		r.item(&p, string(p.typ))
 	case "compacted":
-		r.kind = Boundary
+		// What takes the place of the history is in the context from then on.
+		r.kind, r.text = Boundary, p.history
 	case "session_meta":
 		r.ids = append(r.ids, p.id)
 		r.sid, r.cwd, r.version = p.id, p.cwd, p.version
@@ -63,7 +64,7 @@ func (r *record) parseCodex(c *cursor) {
 type payload struct {
 	typ, role, call, id, session, info, cwd, version, model []byte
 	turns                                                   int64
-	tool, think                                             int
+	tool, think, history                                    int
 	seen                                                    bool
 }
 
@@ -87,6 +88,12 @@ func (p *payload) field(c *cursor, r *record, name string) {
 		p.call, _ = c.str()
 	case "arguments", "input", "output", "action":
 		p.tool += len(c.raw())
+	case "replacement_history":
+		p.history += len(c.raw())
+	case "message":
+		if s, ok := c.str(); ok {
+			p.history += units(s)
+		}
 	case "encrypted_content":
 		p.think += len(c.raw())
 	case "info":
