@@ -71,7 +71,7 @@ func onHost(what string, cost []string) (row, bool) {
 		return row{}, false
 	}
 	v, err := strconv.ParseFloat(cost[0], 64)
-	unit := "× one empty program"
+	unit := "×"
 	if len(cost) > 1 {
 		unit = "ms a call"
 	}
