@@ -15,28 +15,31 @@ import (
 // some of the recorded sessions and measured on others (make eval).
 var worth = struct {
 	fact                                        [8]int // by extract.Kind
-	quantity, digit                             int    // a number with a unit; a single digit, in percent
+	quantity, listed, digit                     int    // a number with a unit; one in a line of code; a single digit, in percent
 	quoted, place                               int    // a path that is written as code, in percent; a line of a file
 	word, version, inCode                       int    // a name of one word; a number that is quoted; one in a line of code
-	talk, thin                                  int    // where little is kept, in percent: what is said besides facts; facts in lines of code
+	talk, plea                                  int    // where little is kept, in percent: what an agent says besides facts, what a user says
 	decision                                    int    // a sentence that is certain to be one
-	user, rate, opening, asked, ask             int    // the user's sentences, and by length; his first, his requests and questions
+	user, rate, opening, goal                   int    // the user's sentences, and by length; the first of a message, of all
+	asked, limit, ask                           int    // his requests, what he rules out, his questions
 	closing, trouble, done, wordShare, wordMost int
 	again, later, code                          int // percent
 	floor, lead, least, room                    int
+	crux, sure                                  int // what a text leads up to, and how likely a unit has to be it, in percent
 }{
 	fact: [8]int{
 		extract.Path: 48, extract.URL: 80, extract.Hash: 40, extract.Number: 11, extract.Identifier: 48,
 		extract.Code: 46, extract.ErrorLine: 70,
 	},
-	quantity: 52, digit: 33,
-	quoted: 200, place: 40, talk: 115, thin: 90,
+	quantity: 65, listed: 15, digit: 33,
+	quoted: 200, place: 40, talk: 125, plea: 105,
 	word: 10, version: 75, inCode: 0,
 	decision: 105,
-	user:     42, rate: 15, opening: 40, asked: 34, ask: 30,
-	closing: 5, trouble: 30, done: 6, wordShare: 13, wordMost: 20,
+	user:     42, rate: 15, opening: 40, goal: 50, asked: 48, limit: 25, ask: 30,
+	closing: 5, trouble: 30, done: 12, wordShare: 13, wordMost: 20,
 	again: 73, later: 135, code: 90,
 	floor: 20, lead: 14, least: 4, room: 6,
+	crux: 70, sure: 30,
 }
 
 // signs are what speaks for and against a sentence being a decision, a rule or a
@@ -95,7 +98,8 @@ func decides(units []extract.Unit, i, n int) int {
 	for at := 60; n > at && at < 400; at = at * 11 / 9 {
 		z += 2
 	}
-	for at := 50; n < at && at > 10; at = at * 9 / 11 {
+	// A verdict is short.
+	for at := 50; n < at && at > 10 && u.Cues&extract.Decided == 0; at = at * 9 / 11 {
 		z -= 2
 	}
 	return logistic[min(max(z+40, 0), 80)/4]
@@ -117,6 +121,7 @@ type selection struct {
 	units    []unitUse
 	said     map[uint64]int32 // text of a kept unit → its band + 1
 	open     []bool           // by job: something of it is kept
+	begun    bool             // the user's first sentence was read: what all this is for
 	first    []int32          // by job: its first unit; one more at the end
 	size     []int32          // by job: UTF-16 units of its text
 }
@@ -178,6 +183,7 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	opening := true
 	closing := lastProse(list)
 	asker := s.jobs[n].Role == "user"
+	crux, surest := -1, worth.sure // what the text leads up to: what was found, decided or is wrong
 	for i, u := range list {
 		t := text[u.Start:u.End]
 		length, words := message.Units(t), contentWords(t)
@@ -193,8 +199,9 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 			// "This is why it fails." tells what only with the sentence before it.
 			use.lead, use.back = base+int32(i)-1, true
 		}
-		// Numbers of a table mean nothing without its header.
-		use.governs = u.Kind == extract.Lead && (u.Cues&extract.Denied != 0 || t[0] == '|')
+		// Numbers of a table mean nothing without its header, nor reasons without what
+		// they speak for: "I would take the first, because:".
+		use.governs = u.Kind == extract.Lead && (u.Cues&extract.Denied != 0 || t[0] == '|' || !asker && words > 1 && u.Cues&(extract.Reason|extract.Decided) != 0)
 		for _, f := range u.Facts {
 			s.fact(n, f.Kind, t[f.Start:f.End], worthOf(f, u, t))
 			if end := lineNumber(f, t); end > f.End && worth.place > 0 {
@@ -209,12 +216,20 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		s.ids = s.ids[:int(use.ids)+len(slices.Compact(own))]
 		// What a user quotes is not what he says.
 		user := asker && !strings.HasPrefix(t, ">")
-		use.plain = int32(plainWorth(list, i, t, length, words, user, opening && user))
+		likely := decides(list, i, length+wide(t))
+		if likely >= surest && u.Kind != extract.Lead {
+			crux, surest = len(s.units), likely
+		}
+		use.plain = int32(plainWorth(u, t, length, words, likely, user, opening && user))
 		if i == closing {
 			use.plain += int32(worth.closing)
 		}
+		if user && opening && !s.begun {
+			use.plain += int32(worth.goal)
+			s.begun = true
+		}
 		// An item of a list, or the answer below the heading of a form.
-		use.bare = u.Kind == extract.Item && words < 3 && names < 2 || u.Kind == extract.Sentence && words < 2 && names == 0
+		use.bare = u.Kind == extract.Item && words < 3 && names < 2 || u.Kind == extract.Sentence && words < 2 && names == 0 && u.Cues&extract.Decided == 0
 		use.idle = idle(u, t, words, names, user) || use.bare && u.Lead < 0
 		use.loud = slices.ContainsFunc(u.Facts, func(f extract.Span) bool { return f.Kind == extract.ErrorLine })
 		use.text = hashOf(0, t)
@@ -223,6 +238,10 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 			opening = false
 		}
 		s.units = append(s.units, use)
+	}
+	// Where names alone are counted, a list of them outlives the sentence that says why.
+	if crux >= 0 && len(list) > 1 && !asker {
+		s.units[crux].plain += int32(worth.crux)
 	}
 }
 
@@ -257,11 +276,11 @@ func idle(u extract.Unit, t string, words, names int, user bool) bool {
 	facts := len(u.Facts)
 	switch {
 	case u.Kind == extract.CodeLine:
-		return words < 2 && names < 2 || breaksOff(t)
+		return words < 2 && names < 2 || breaksOff(t) || strings.HasPrefix(t, "::") // what Codex tells its window
 	case u.Kind == extract.Row:
 		return names == 0 && words < 6
 	case names == 0 && words < 2:
-		return !(u.Cues&extract.Rule != 0 && words > 0)
+		return u.Cues&(extract.Rule|extract.Decided) == 0 || words == 0 // "**APPROVED**"
 	case u.Cues&extract.Intent != 0 && names == 0 && !user:
 		// "Let me make sure that nothing is broken." denies nothing.
 		return u.Cues&(substance&^extract.Denied) == 0
@@ -308,10 +327,13 @@ func worthOf(f extract.Span, u extract.Unit, t string) int {
 		switch {
 		case quoted:
 			return worth.version
+		case u.Kind == extract.CodeLine:
+			if measured(t[f.End:]) {
+				return worth.listed
+			}
+			return worth.inCode
 		case measured(t[f.End:]):
 			return worth.quantity
-		case u.Kind == extract.CodeLine:
-			return worth.inCode
 		case f.End-f.Start == 1:
 			return w * worth.digit / 100
 		}
@@ -426,14 +448,14 @@ func hashOf(k extract.Kind, t string) uint64 {
 	return h
 }
 
-// plainWorth is what a unit is worth besides its facts.
-func plainWorth(units []extract.Unit, i int, t string, length, words int, user, opening bool) int {
-	u := units[i]
+// plainWorth is what a unit is worth besides its facts; likely is how likely it is
+// a decision.
+func plainWorth(u extract.Unit, t string, length, words, likely int, user, opening bool) int {
 	w := min(words*worth.wordShare/2, worth.wordMost)
 	if u.Kind == extract.CodeLine {
 		return w / 2
 	}
-	w += worth.decision * decides(units, i, length) / 100
+	w += worth.decision * likely / 100
 	if u.Cues&extract.Trouble != 0 {
 		w += worth.trouble
 	}
@@ -442,9 +464,12 @@ func plainWorth(units []extract.Unit, i int, t string, length, words int, user, 
 	}
 	if user {
 		w += worth.user + min(length, 120)*worth.rate/100
-		// What a user denies is a correction or a limit.
 		if u.Cues&(extract.Asked|extract.Rule|extract.Duty|extract.Decided|extract.Denied) != 0 || commands(t) {
 			w += worth.asked
+		}
+		// What a user denies is a correction or a limit.
+		if u.Cues&(extract.Rule|extract.Denied) != 0 {
+			w += worth.limit
 		}
 		if u.Cues&extract.Question != 0 {
 			w += worth.ask
@@ -506,6 +531,17 @@ func unit(w string) bool {
 		return true
 	}
 	return false
+}
+
+// wide is how much longer a text would be in letters: a character of a script
+// without blanks says what two or three of them do.
+func wide(t string) (n int) {
+	for _, r := range t {
+		if r >= 0x2E80 {
+			n++
+		}
+	}
+	return n * 3 / 2
 }
 
 // contentWords counts words of four letters or more; two characters of a script
@@ -709,8 +745,8 @@ func (s *selection) density(i int32) int {
 	return d
 }
 
-// scarce reports whether so little of a unit's band is kept that a line of code
-// takes a sentence's place.
+// scarce reports whether so little of a unit's band is kept that names take the
+// place of sentences.
 func (s *selection) scarce(u *unitUse) bool { return s.percent(s.jobs[u.job]) < 20 }
 
 // value is what a unit is worth, given what is kept already.
@@ -728,6 +764,8 @@ func (s *selection) plain(u *unitUse) int {
 	switch {
 	case u.kind == extract.Lead:
 		return worth.lead
+	case s.scarce(u) && s.jobs[u.job].Role == "user":
+		return int(u.plain) * worth.plea / 100
 	case s.scarce(u):
 		return int(u.plain) * worth.talk / 100
 	}
@@ -756,11 +794,8 @@ func (s *selection) factValue(u *unitUse, mention int32) int {
 	if f.band == s.jobs[u.job].band+1 {
 		v = v * worth.again / 100
 	}
-	if u.kind == extract.CodeLine {
+	if u.kind == extract.CodeLine && !u.loud {
 		v = v * worth.code / 100
-		if s.scarce(u) {
-			v = v * worth.thin / 100
-		}
 	}
 	return v
 }

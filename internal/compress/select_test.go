@@ -84,6 +84,23 @@ func TestHalfAStatementIsNotKept(t *testing.T) {
 	}
 }
 
+// The sentence that a message leads up to outlives the names above it, and a
+// verdict the reasons for it.
+func TestWhatItLeadsUpToStays(t *testing.T) {
+	t.Parallel()
+	names := "Each run goes through these:\n1. `OpenStore()` makes a session and takes its lock\n2. `ReadIndex()` reads what the last run left behind\n3. `WriteRows()` compares the rows with what was read\n4. `CloseStore()` writes the rest and lets the lock go\n\n"
+	for _, tt := range []struct{ text, want string }{
+		{names + "Given that no process outlives its run, the report of a stale cache cannot be right.", "cannot be right."},
+		{"## Review\n\n" + names + "### Assessment\n\n**APPROVED**", "**APPROVED**"},
+		{names + "I would take `ReadIndex()` because:\n- it is the only one that `maxRows` knows", "I would take"},
+	} {
+		got := band(t, 45, "x", tt.text)[1]
+		if !strings.Contains(got, tt.want) || len(got) > len(tt.text)/2 {
+			t.Errorf("%q lacks %q", got, tt.want)
+		}
+	}
+}
+
 // What points back says nothing alone.
 func TestPointingSentenceBringsItsReference(t *testing.T) {
 	t.Parallel()

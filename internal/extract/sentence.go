@@ -48,6 +48,8 @@ const (
 	wrapped = 60
 	// Two sentences that belong together are not joined beyond this.
 	maxJoined = 600
+	// A longer one says something by itself.
+	maxLabel = 40
 )
 
 // Units splits a text. Nothing of it is left out except blank lines, fences and
@@ -265,13 +267,20 @@ func (s *splitter) sentences(a, b int, kind UnitKind) {
 			continue
 		}
 		c := cuesOf(s.text[x:y])
-		if last := &s.units[n-1]; limits(s.text[x:y], c) && !interjection(s.text[last.Start:last.End]) {
+		before := s.text[s.units[n-1].Start:s.units[n-1].End]
+		if last := &s.units[n-1]; label(before) || limits(s.text[x:y], c) && !interjection(before) {
 			last.End, last.Cues, last.cued = y, 0, false
 			continue
 		}
 		s.add(x, y, kind)
 		s.units[n].Cues, s.units[n].cued = c, true
 	}
+}
+
+// label reports whether a sentence is a heading that runs into its paragraph:
+// "**The bug.**"
+func label(t string) bool {
+	return len(t) < maxLabel && strings.HasPrefix(t, "**") && strings.HasSuffix(t, "**") && len(t) > len("****")
 }
 
 // interjection reports whether a sentence is a word or two of talk that nothing

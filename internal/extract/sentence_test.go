@@ -26,6 +26,7 @@ func TestUnits(t *testing.T) {
 		{"a denial stays with what it limits", "Use the pool. But not in tests. Then run it.", []string{"Use the pool. But not in tests.", "Then run it."}},
 		{"an answer stays with its question", "Shall we keep it? No. The rest is fine.", []string{"Shall we keep it? No.", "The rest is fine."}},
 		{"what is replaced", "We do not call the API. Read the file instead.", []string{"We do not call the API. Read the file instead."}},
+		{"a label runs into its sentence", "**The bug.** Rows are read twice. They are many.", []string{"**The bug.** Rows are read twice.", "They are many."}},
 		{"lower case", "it hangs. i want the log", []string{"it hangs.", "i want the log"}},
 		{"list", "Steps:\n- one thing\n  goes on\n- another", []string{"Steps:", "- one thing\n  goes on", "- another"}},
 		{"code and fence", "Run:\n```sh\ngo test ./...\n```\nok?", []string{"Run:", "go test ./...", "ok?"}},
