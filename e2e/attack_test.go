@@ -357,6 +357,39 @@ func TestAttack_KilledInACompaction(t *testing.T) {
 	})
 }
 
+// A session in a folder below the project is gone on with there, and then copied: the
+// commits of each are its own, and a copy changes nothing of the original.
+func TestAttack_ContinueAndForkBelow(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		commit := func(subject string) Step {
+			return call(bash("git commit --allow-empty -m '" + subject + "'"))
+		}
+		p := &Play{Main: []Step{commit("first"), say("OK"), commit("second"), say("OK"), commit("of the copy"), say("OK"), commit("third"), say("OK")}}
+		w := NewWorld(t, Overtone, p.Handle, v)
+		w.Write("below/x.txt", "")
+		w.Project = filepath.Join(w.Project, "below")
+		first := w.Prompt("commit").Result().SessionID
+		if again := w.Prompt("commit again", "--continue").Result().SessionID; again != first {
+			t.Fatalf("another session goes on: %s, not %s", again, first)
+		}
+		before := remembered(t, w, first).Raw
+		copied := w.Prompt("commit in a copy", "--continue", "--fork-session").Result().SessionID
+		if copied == first {
+			t.Fatal("not copied")
+		}
+		if after := remembered(t, w, first).Raw; after != before {
+			t.Errorf("the copy has changed the original:\n%s\n%s", before, after)
+		}
+		w.Prompt("and once more", "--resume", first)
+		for id, want := range map[string]string{first: "first|second|third", copied: "of the copy"} {
+			if got := strings.Join(subjects(t, w, id), "|"); got != want {
+				t.Errorf("commits %q, want %q", got, want)
+			}
+		}
+	})
+}
+
 // await waits for what will happen.
 func await(t *testing.T, what string, happened func() bool) {
 	t.Helper()

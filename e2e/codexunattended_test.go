@@ -16,12 +16,10 @@ import (
 // goal is how Codex asks for the next turn of a goal.
 const goalMark = `source="goal"`
 
-// TestCodexRow4Goal: turns of a goal follow each other without a pause. The watcher
-// lets the goal rest, compacts between two of them, and the packet is what the next
-// one begins with; the goal goes on until it is reached.
-func TestCodexRow4_Goal(t *testing.T) {
-	t.Parallel()
-	const turns = 12
+// goalWorld is a model that commits in each of so many turns, and then says that its goal
+// is reached.
+func goalWorld(t *testing.T, turns int) (*CodexWorld, *User) {
+	t.Helper()
 	var (
 		mu    sync.Mutex
 		count int
@@ -48,19 +46,68 @@ func TestCodexRow4_Goal(t *testing.T) {
 		return codexmock.Reply{Message: fmt.Sprintf("Part %d is in place.", count), Tokens: used}
 	}, Unattended)
 	w.Ready()
-	w.Watch()
-	u := w.User()
+	return w, w.User()
+}
+
+// pursue gives the thread its goal.
+func (u *User) pursue() {
+	u.w.t.Helper()
 	u.AwaitTurn(u.Say("hello"))
 	u.call("thread/goal/set", map[string]any{"threadId": u.Thread, "objective": "PORT THE WHOLE PARSER", "origin": "user"}, nil)
+}
+
+// goal waits until the goal has a status.
+func (u *User) goal(status string) {
+	u.w.t.Helper()
 	deadline := time.Now().Add(2 * codexWait)
 	var r struct{ Goal struct{ Status string } }
-	for r.Goal.Status != "complete" {
+	for r.Goal.Status != status {
 		if time.Now().After(deadline) {
-			t.Fatalf("the goal is %s after %s", r.Goal.Status, w.kinds(0))
+			u.w.t.Fatalf("the goal is %s after %s", r.Goal.Status, u.w.kinds(0))
 		}
 		time.Sleep(100 * time.Millisecond)
 		u.call("thread/goal/get", map[string]any{"threadId": u.Thread}, &r)
 	}
+}
+
+func (u *User) reached() { u.w.t.Helper(); u.goal("complete") }
+
+// The watcher is killed after it has paused the goal, between two of its turns: the next
+// watcher sets it going, and compacts.
+func TestCodexRow4_GoalOfAKilledWatcher(t *testing.T) {
+	t.Parallel()
+	w, u := goalWorld(t, 8)
+	paused := make(chan struct{})
+	var once sync.Once
+	tap := w.Tap(func(out bool, m WireMessage) bool {
+		if out && m.Method == "thread/goal/set" {
+			once.Do(func() { close(paused) })
+		}
+		return false
+	})
+	p := w.Watch("--socket", tap.Socket)
+	u.pursue()
+	<-paused
+	p.kill()
+	u.goal("paused")
+	second := w.Watch()
+	second.await(t, told("resumed"))
+	u.reached()
+	if !strings.Contains(w.kinds(0), "compaction") {
+		t.Errorf("nothing was compacted: %s", w.kinds(0))
+	}
+}
+
+// TestCodexRow4Goal: turns of a goal follow each other without a pause. The watcher
+// lets the goal rest, compacts between two of them, and the packet is what the next
+// one begins with; the goal goes on until it is reached.
+func TestCodexRow4_Goal(t *testing.T) {
+	t.Parallel()
+	const turns = 12
+	w, u := goalWorld(t, turns)
+	w.Watch()
+	u.pursue()
+	u.reached()
 	rs := w.Model.Requests()
 	compactions := 0
 	for i, q := range rs {

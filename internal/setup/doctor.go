@@ -17,6 +17,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -232,6 +233,28 @@ func (d *doctor) checkWatcher(mode string) {
 	default:
 		d.add("watcher", status, message.DoctorNoWatcher, mode).advise(d, message.HintWatcher)
 	}
+	if id := d.restingGoal(); id != "" && !d.Home.Leased(store.WatcherLease) {
+		d.add("watcher", host.Warn, message.DoctorGoalRests, id).advise(d, message.HintWatcher)
+	}
+}
+
+// restingGoal is a session whose goal a watcher has paused that died before it could set
+// it going: nobody works on it, and the host does not say why.
+func (d *doctor) restingGoal() string {
+	list, err := d.Home.Sessions()
+	if err != nil {
+		return ""
+	}
+	for _, one := range list[:min(len(list), 50)] {
+		s, err := d.Home.Session(one.ID)
+		if err != nil {
+			continue
+		}
+		if w, _, err := session.ReadWatched(s); err == nil && w.Goal != nil {
+			return one.ID
+		}
+	}
+	return ""
 }
 
 // checkVersion asks the host's program for its version. Without the program there

@@ -30,10 +30,14 @@ func TestAnnounce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, append(data, "{torn\n"...), 0o600); err != nil {
+	// A torn line, as of a hook that was killed, costs itself alone.
+	if err := os.WriteFile(path, append(data, "{torn\n{\"session\":\"to"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(h.Announced("/a/.git")); n != 20 {
+	if err := h.Announce(Commit{Session: "after", GitDir: "/a/.git", At: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(h.Announced("/a/.git")); n != 21 {
 		t.Errorf("%d are known", n)
 	}
 	for i := range 2000 {
