@@ -234,6 +234,38 @@ func TestAttack_TypingBesideACommand(t *testing.T) {
 	})
 }
 
+// A message that is typed while the agent of a stage works, in the foreground, takes
+// nothing from it: each stage is worked on once, and the model reads what was typed.
+func TestAttack_TypingBesideAStage(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, v Version) {
+		working, typed := make(chan struct{}), make(chan struct{})
+		p := &Relay{Agents: map[string][]Step{"developer": {func(r *mockapi.Request) mockapi.Reply {
+			close(working)
+			return pass(r).Until(typed)
+		}}}}
+		w := NewWorld(t, Overtone, p.Handle, v)
+		s := w.Start()
+		s.Send("[workflow:quick-dev] fix it")
+		<-working
+		s.Send("TYPED-4")
+		s.Control(map[string]any{"subtype": "get_context_usage"}) // answered after the message was read
+		close(typed)
+		id := s.Result().SessionID
+		s.untilComplete(id)
+		s.Close()
+		finished(t, w, id)
+		for agent, n := range p.used {
+			if n != 1 {
+				t.Errorf("%s has worked %d times", agent, n)
+			}
+		}
+		if !slices.ContainsFunc(mains(w), func(r *mockapi.Request) bool { return r.Has("TYPED-4") }) {
+			t.Error("what was typed is lost")
+		}
+	})
+}
+
 // A message that is typed while the host compacts is not lost, and the packet is in
 // every request after it, once.
 func TestAttack_TypingBesideACompaction(t *testing.T) {

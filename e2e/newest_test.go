@@ -353,7 +353,7 @@ func TestNewest_WordsOfRefusals(t *testing.T) {
 		w.Prompt("go")
 		reqs := mains(w)
 		want, times := "PreToolUse:Bash hook error: DENIED", 2
-		if v == Floor(t) {
+		if v.floor() {
 			want, times = "DENIED", 1
 		}
 		if got := reqs[1].Results()[0].Text; !strings.HasPrefix(got, want) {

@@ -199,6 +199,9 @@ func (t *Thread) turnStarted(e host.TurnStarted) {
 		}
 		return
 	}
+	if e.ID == "" && e.Prompt != "" && e.Prompt == t.Prompt {
+		return // typed into the turn that runs, which goes on
+	}
 	s := &t.State
 	s.Before = s.signals()
 	s.Seen, s.Said, s.Worked, s.Synthetic = 0, 0, false, false

@@ -607,3 +607,24 @@ func TestNewest_Row7_BehindHoldsNoWorkflow(t *testing.T) {
 		}
 	}
 }
+
+// What is typed into a turn that runs has that turn's name, and does not end it: what the
+// turn has reached still counts when it ends, and the words are the user's.
+func TestNewest_Row7_TypedIntoTheTurn(t *testing.T) {
+	t.Parallel()
+	p := newAsideTurn(t)
+	p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Publish the parser."`)
+	p.tool("t1", "Bash", `{"command":"git commit -qm parser"}`, `{"stdout":"","stderr":""}`, false, func() { p.head(asideZero, asideCommit, "parser") })
+	p.hook("user-prompt-submit", `"prompt_id":"p1","prompt":"Write the notes, too, please."`)
+	p.tool("t2", "Bash", `{"command":"ls"}`, `{"stdout":"a","stderr":""}`, false, nil)
+	p.hook("stop", `"prompt_id":"p1","last_assistant_message":"Both."`)
+	if th := p.thread(); !th.Boundary().Has(compact.Commit) || !th.State.Worked || th.Latest != "Write the notes, too, please." {
+		t.Errorf("%v, worked %v, %q", th.Boundary(), th.State.Worked, th.Latest)
+	}
+	p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"What is a parser?"`)
+	p.tool("t3", "Bash", `{"command":"ls"}`, `{"stdout":"a","stderr":""}`, false, nil)
+	p.hook("stop", `"prompt_id":"p2","last_assistant_message":"It reads."`)
+	if th := p.thread(); th.Boundary().Has(compact.Commit) {
+		t.Errorf("the next turn: %v", th.Boundary())
+	}
+}
