@@ -151,7 +151,7 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Ba
 		return err
 	}
 	// What clones left that are gone meanwhile. That is no business of this one.
-	if _, err := a.finder().TidyClones(ctx, nil, a.Now()); err != nil {
+	if _, err := a.finder().TidyClones(ctx, nil, a.Now()); err != nil && ctx.Err() == nil {
 		a.Note(message.ClonesProblem, err)
 	}
 	if a.JSON {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,6 +98,7 @@ func BenchmarkRun(b *testing.B) {
 		b.ReportMetric(float64(peak())/(1<<20), "peakMB")
 	})
 	b.Run("clone", func(b *testing.B) {
+		defer debug.SetGCPercent(debug.SetGCPercent(40)) // as the command has it
 		b.SetBytes(size)
 		peak, cpu := cost.Memory(), cost.CPU()
 		for b.Loop() {

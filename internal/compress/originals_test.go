@@ -152,21 +152,25 @@ func TestBuiltinKnowsItsResults(t *testing.T) {
 	}
 }
 
-// untilNamed is a context that ends as soon as a file has a name.
-type untilNamed struct {
+// untilWritten is a context that ends as soon as a clone is written.
+type untilWritten struct {
 	context.Context
-	path string
+	dir  string
+	size int64
 }
 
-func (c untilNamed) Err() error {
-	if _, err := os.Lstat(c.path); err == nil {
-		return context.Canceled
+func (c untilWritten) Err() error {
+	left, _ := filepath.Glob(filepath.Join(c.dir, ".overtone-clone-*.tmp"))
+	for _, path := range left {
+		if info, err := os.Lstat(path); err == nil && info.Size() > c.size/2 {
+			return context.Canceled
+		}
 	}
 	return c.Context.Err()
 }
 
-// Ctrl-C while a clone that is finished is measured: it goes too, nobody was told
-// of it.
+// Ctrl-C while a clone that is written is verified and measured: it goes, nobody was
+// told of it.
 func TestInterruptedAfterTheClone(t *testing.T) {
 	t.Parallel()
 	var c chat
@@ -178,7 +182,7 @@ func TestInterruptedAfterTheClone(t *testing.T) {
 	s := c.write(t)
 	d := Dir(t.TempDir())
 	p := plan(t, s, Options{Bands: bands(t, "0-100:compress"), MinTokens: 20, Pool: poolOf(func(p *Pool) { p.Cache = d })})
-	ctx := untilNamed{t.Context(), filepath.Join(filepath.Dir(s.Path), "clone.jsonl")}
+	ctx := untilWritten{t.Context(), filepath.Dir(s.Path), s.Size}
 	if _, err := p.Run(ctx, Builtin{}, RunOptions{ID: "clone", Now: time.Unix(0, 0)}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}

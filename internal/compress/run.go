@@ -99,9 +99,6 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	done := false
 	defer func() {
 		if !done {
-			if res.Clone.Path != "" {
-				_ = os.Remove(res.Clone.Path)
-			}
 			kept.originals.drop()
 			if o.Clones != "" {
 				_ = o.Clones.Forget(o.ID) // where it came so far
@@ -118,16 +115,17 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	if err != nil {
 		return nil, err
 	}
+	ch.Measure = func(path string) error {
+		clone, err := transcript.Read(ctx, path)
+		if err == nil {
+			res.Before, res.After = p.Tokens, contextTokens(clone, p.Options.Whole)
+		}
+		return err
+	}
 	ch.Ready = func(c transcript.Cloned) error { return p.register(c, o, kept) }
 	if res.Clone, err = transcript.Clone(ctx, p.Session, ch); err != nil {
 		return nil, err
 	}
-	res.Before = p.Tokens
-	clone, err := transcript.Read(ctx, res.Clone.Path)
-	if err != nil {
-		return nil, err
-	}
-	res.After = contextTokens(clone, p.Options.Whole)
 	done = true
 	return res, nil
 }

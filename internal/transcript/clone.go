@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -31,6 +32,9 @@ type Change struct {
 	Removed []int32
 	// Now names a Codex rollout.
 	Now time.Time
+	// Measure, when set, is given the written file while it is verified, under the
+	// name that it has by then.
+	Measure func(path string) error
 	// Ready, when set, is told of the clone when it is written and verified, before
 	// it has its name; with an error it gets none.
 	Ready func(Cloned) error
@@ -98,13 +102,22 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 	}()
 	n, err := s.write(ctx, src, tmp, &ch)
 	if err == nil {
-		err = tmp.Sync()
+		// The disk need not wait for the readers, nor they for each other.
+		others := []func() error{tmp.Sync}
+		if ch.Measure != nil {
+			others = append(others, func() error { return ch.Measure(tmp.Name()) })
+		}
+		errs := make(chan error, len(others))
+		for _, do := range others {
+			go func() { errs <- do() }()
+		}
+		err = verifyClone(ctx, s.Path, s.Size, tmp.Name(), ch.ID)
+		for range others {
+			err = cmp.Or(err, <-errs)
+		}
 	}
 	if err == nil {
 		err = tmp.Close()
-	}
-	if err == nil {
-		err = verifyClone(ctx, s.Path, s.Size, tmp.Name(), ch.ID)
 	}
 	made := Cloned{Path: path, ID: ch.ID, Bytes: n}
 	if err == nil && ch.Ready != nil {
