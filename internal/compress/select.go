@@ -25,6 +25,7 @@ var worth = struct {
 	closing, trouble, done, wordShare, wordMost int
 	again, later, code                          int // percent
 	floor, lead, least, room                    int
+	headline                                    int // what was done, before it is told how
 	crux, sure                                  int // what a text leads up to, and how likely a unit has to be it, in percent
 }{
 	fact: [8]int{
@@ -39,7 +40,7 @@ var worth = struct {
 	closing: 5, trouble: 30, done: 12, wordShare: 13, wordMost: 20,
 	again: 73, later: 135, code: 90,
 	floor: 20, lead: 14, least: 4, room: 6,
-	crux: 70, sure: 30,
+	headline: 80, crux: 70, sure: 30,
 }
 
 // signs are what speaks for and against a sentence being a decision, a rule or a
@@ -183,6 +184,7 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	opening := true
 	closing := lastProse(list)
 	asker := s.jobs[n].Role == "user"
+	headline := -1                 // what was done, in one of the first sentences
 	crux, surest := -1, worth.sure // what the text leads up to: what was found, decided or is wrong
 	for i, u := range list {
 		t := text[u.Start:u.End]
@@ -220,6 +222,9 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		if likely >= surest && u.Kind != extract.Lead {
 			crux, surest = len(s.units), likely
 		}
+		if headline < 0 && i < headlines && u.Kind == extract.Sentence && names > 0 && u.Cues&extract.Done != 0 {
+			headline = len(s.units)
+		}
 		use.plain = int32(plainWorth(u, t, length, words, likely, user, opening && user))
 		if i == closing {
 			use.plain += int32(worth.closing)
@@ -239,11 +244,17 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		}
 		s.units = append(s.units, use)
 	}
+	if headline >= 0 && len(list) > 2 && !asker {
+		s.units[headline].plain += int32(worth.headline)
+	}
 	// Where names alone are counted, a list of them outlives the sentence that says why.
 	if crux >= 0 && len(list) > 1 && !asker {
 		s.units[crux].plain += int32(worth.crux)
 	}
 }
+
+// headlines is how many units a report may begin with before it tells details.
+const headlines = 4
 
 // substance are the cues of a sentence that says more than what comes next.
 const substance = extract.Decided | extract.Rule | extract.Duty | extract.Choice | extract.Reason | extract.Denied | extract.Question

@@ -65,7 +65,7 @@ asked: 請, 请, 幫, 帮, 麻煩, 麻烦, 能不能, 可以嗎, 可以吗, 我�
 asked: ください, お願い, してほしい, できますか, 欲しい, どう, なぜ
 asked: 해줘, 해 줘, 주세요, 부탁, 원해, 싶, 어떻게, 왜
 asked: пожалуйста, можешь, можно, нужно, надо, хочу, сделай, добавь, исправь, почему, помоги, проверь
-done: passed, passes, succeeded, succeeds, fixed, implemented, completed, created, added, removed, renamed, merged, committed, verified, confirmed, now works, tests pass, updated, found, deployed, released, refactored, result:, results:, status:, summary:
+done: passed, passes, succeeded, succeeds, moved, opened, pushed, changed, extracted, fixed, implemented, completed, created, added, removed, renamed, merged, committed, verified, confirmed, now works, tests pass, updated, found, deployed, released, refactored, result:, results:, status:, summary:
 done: 完成, 通過, 通过, 成功, 修好, 修正, 修復, 修复, 新增, 刪除, 删除, 已經, 已经, 結果, 结果, 發現, 发现, 驗證, 验证
 done: 完了, 成功, 修正し, 追加し, 削除し, 結果, 確認し, 通り
 done: 완료, 성공, 수정했, 추가했, 삭제했, 결과, 확인했, 통과
