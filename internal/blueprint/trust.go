@@ -166,6 +166,9 @@ func (f File) AskTrust(ctx context.Context, t *terminal.Terminal, root string) e
 		}
 	}
 	answer, err := t.Ask(ctx, message.TrustAsk.Format(t.Lang, f.Name), message.TrustNobody)
+	if errors.As(err, new(message.Misuse)) {
+		return message.WithHint(err, message.HintTrustNobody, f.Name)
+	}
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/audit"
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -72,6 +74,12 @@ func (a *app) moment(ctx context.Context, path string, in *compact.Input) audit.
 	m, err := audit.Now(ctx, file, in.Settings, a.store().Window)
 	if err != nil {
 		return audit.Moment{}
+	}
+	// What a clone's last request reported is its source's, until it is used.
+	if made, ok := compress.ClonesIn(a.store().Root()).All()[file.ID]; ok && made.Size == file.Size {
+		if s, err := transcript.Read(ctx, file.Path); err == nil {
+			m = audit.Moment{Context: recall.Estimate(s), Window: m.Window}
+		}
 	}
 	if !in.Usage.Known() && m.Context > 0 {
 		in.Usage = compact.Usage{Used: m.Context, Window: cmp.Or(int64(in.Settings.ContextWindow), m.Window)}
@@ -193,7 +201,7 @@ func (a *app) printDecision(in session.Insight, m audit.Moment) error {
 		}
 	}
 	if in.Workflow {
-		fmt.Fprintln(a.Stdout)
+		a.Heading(message.SuggestTitle)
 		return a.printSuggestion(in.Suggest)
 	}
 	return nil
@@ -231,7 +239,7 @@ func (a *app) printSuggestion(s compact.Suggestion) error {
 		if c.OK {
 			mark = "✓"
 		}
-		rows = append(rows, []string{mark, c.Name, c.Value, c.Want})
+		rows = append(rows, []string{mark, message.ConditionName(c.Name).In(a.Lang), c.Value, c.Want})
 	}
 	a.Table(a.Stdout, rows)
 	text := message.SuggestNo

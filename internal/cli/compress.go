@@ -116,7 +116,8 @@ func (a *app) compressed(ctx context.Context, args []string) (_ *transcript.Sess
 	if err != nil {
 		return nil, err
 	}
-	return transcript.Read(ctx, file.Path)
+	s, err := transcript.Read(ctx, file.Path)
+	return s, session.ReadHint(file.Path, err)
 }
 
 // runPlan compresses and shows what came of it: a clone, or for a format that

@@ -10,10 +10,14 @@ import (
 // command line reads the same in every language.
 func addExamples(root *cobra.Command) {
 	for path, lines := range map[string][]string{
-		"audit":            {"overtone audit --since 30d", "overtone audit --html audit.html"},
+		"audit":            {"overtone audit --since 30d", "overtone audit --project shop --html audit.html", "overtone audit --policy other.yaml"},
 		"config":           {"overtone config --changed"},
 		"version":          {"overtone version"},
-		"completion":       {"overtone completion bash"},
+		"completion":       {"source <(overtone completion bash)", `overtone completion zsh > "${fpath[1]}/_overtone"`, "overtone completion fish > ~/.config/fish/completions/overtone.fish"},
+		"init":             {"overtone init --dry-run", "overtone init --host codex", "overtone init --mode auto --yes"},
+		"timeline":         {"overtone timeline --session ID --last 20", "overtone timeline --follow --type stage:complete"},
+		"compress":         {"overtone compress 3f2a --preset heavy --dry-run", "overtone compress 3f2a --bands 0-50:heavy-compress,50-80:compress"},
+		"route check":      {"overtone route check --stage REVIEW --template standard answer.txt", "pbpaste | overtone route check"},
 		"demo":             {"overtone demo"},
 		"uninstall":        {"overtone uninstall --dry-run", "overtone uninstall --host codex"},
 		"doctor":           {"overtone doctor", "overtone doctor --json"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -51,6 +52,9 @@ func (a *app) speak(root *cobra.Command) {
 	root.Flags().BoolP("version", "v", false, message.HelpVersion.In(a.Lang))
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		if text := strings.TrimSpace(orElse(c.Long, c.Short)); text != "" {
+			if a.Width(c.OutOrStdout()) > 0 {
+				text = paragraphs(text)
+			}
 			a.Prose(c.OutOrStdout(), text)
 			fmt.Fprintln(c.OutOrStdout())
 		}
@@ -61,6 +65,27 @@ func (a *app) speak(root *cobra.Command) {
 		return nil
 	})
 	root.SetFlagErrorFunc(a.flagError)
+}
+
+// paragraphs joins what was broken into lines for no terminal in particular: a line
+// that goes on in the next one. What is laid out, and what ends a sentence, stays.
+func paragraphs(text string) string {
+	lines := strings.Split(text, "\n")
+	out := lines[:1]
+	for _, line := range lines[1:] {
+		last := out[len(out)-1]
+		end, _ := utf8.DecodeLastRuneInString(last)
+		begin, _ := utf8.DecodeRuneInString(line)
+		switch {
+		case line == "" || last == "" || line[0] == ' ' || last[0] == ' ' || strings.ContainsRune(".:。：", end):
+			out = append(out, line)
+		case terminal.Columns(string(end)) == 2 || terminal.Columns(string(begin)) == 2:
+			out[len(out)-1] = last + line // Chinese has no spaces
+		default:
+			out[len(out)-1] = last + " " + line
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 func orElse(a, b string) string {
@@ -125,7 +150,7 @@ func (a *app) flagTable(w io.Writer, title message.Text, flags *pflag.FlagSet) {
 		if f.Shorthand != "" {
 			name = "  -" + f.Shorthand + ", --" + f.Name
 		}
-		kind := map[string]string{"bool": "", "int": " N", "float64": " N", "duration": " TIME"}
+		kind := map[string]string{"bool": "", "int": " N", "uint16": " N", "float64": " N", "duration": " TIME"}
 		if k, ok := kind[f.Value.Type()]; ok {
 			name += k
 		} else {
@@ -179,6 +204,8 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &invalid):
 		want := message.FlagText
 		switch invalid.GetFlag().Value.Type() {
+		case "uint16":
+			want = message.FlagPort
 		case "int", "float64":
 			want = message.FlagNumber
 		case "bool":

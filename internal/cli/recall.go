@@ -14,6 +14,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 func (a *app) recallCmd() *cobra.Command {
@@ -26,6 +27,9 @@ func (a *app) recallCmd() *cobra.Command {
 				if _, err := namedHost(q.Host); err != nil {
 					return err
 				}
+			}
+			if q.Limit < 1 {
+				return tooFew(cmd, q.Limit)
 			}
 			q.Text = strings.Join(args, " ")
 			if len(args) == 1 {
@@ -79,6 +83,9 @@ func (a *app) recallRef(ctx context.Context, ref string) error {
 	x, clear := a.index()
 	o, err := x.Exact(ctx, ref)
 	clear()
+	if name, _, _ := strings.Cut(ref, "#"); errors.Is(err, transcript.ErrNotFound) {
+		return message.WithHint(message.Fail(message.NoSuchSession, name), message.HintSessions)
+	}
 	if err != nil {
 		return session.FindHint(err)
 	}

@@ -122,7 +122,7 @@ func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
 // hookHelpCmd only documents `overtone hook`, which never gets here.
 func (a *app) hookHelpCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:   "hook EVENT [--host claude-code|codex]",
+		Use:   "hook EVENT [--host claude-code|codex|copilot]",
 		Short: message.HelpHook.In(a.Lang),
 		Long:  message.HelpHookLong.In(a.Lang),
 		Run:   func(*cobra.Command, []string) {},

@@ -24,6 +24,9 @@ func (a *app) sessionsCmd() *cobra.Command {
 					return err
 				}
 			}
+			if limit < 1 {
+				return tooFew(cmd, limit)
+			}
 			rows, more, err := a.newestSessions(cmd.Context(), limit, filter)
 			if err != nil {
 				return err
@@ -51,6 +54,11 @@ func (a *app) sessionsCmd() *cobra.Command {
 	complete(cmd, "host", host.Names())
 	cmd.AddCommand(a.sessionsRmCmd())
 	return cmd
+}
+
+// tooFew is the answer to a list of none.
+func tooFew(cmd *cobra.Command, n int) error {
+	return message.Misuse{Err: message.WithHint(message.Fail(message.AtLeastOne, "--limit", n), message.HintHelp, cmd.CommandPath())}
 }
 
 // newestSessions are the hosts' sessions, with how many more there are.

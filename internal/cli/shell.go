@@ -40,7 +40,7 @@ func (s *Shell) Home() *store.Home { return s.app.store() }
 func (s *Shell) HostDir(h *host.Host) string { return s.app.hostDir(h) }
 
 // Event is an event of a timeline in one line, without its time.
-func (s *Shell) Event(e store.Entry) string { return s.app.eventText(e) }
+func (s *Shell) Event(e store.Entry) string { return s.app.eventText(e, 0) }
 
 // EventFilter reads a list of event types.
 func (s *Shell) EventFilter(types string) (store.Filter, error) { return eventFilter(types) }

@@ -33,7 +33,7 @@ func (a *app) timelineCmd() *cobra.Command {
 				return err
 			}
 			if last < 1 {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.LastBelowOne, last), message.HintHelp, cmd.CommandPath())}
+				return message.Misuse{Err: message.WithHint(message.Fail(message.AtLeastOne, "--last", last), message.HintHelp, cmd.CommandPath())}
 			}
 			s, _, err := a.finder().Look(id)
 			if err != nil {
@@ -41,7 +41,7 @@ func (a *app) timelineCmd() *cobra.Command {
 			}
 			if follow {
 				err := s.Follow(cmd.Context(), store.FollowOptions{Last: last, Filter: filter, Every: 250 * time.Millisecond}, func(e store.Entry) error {
-					a.printEvent(e)
+					a.printEvent(e, 0)
 					return nil
 				})
 				if errors.Is(err, context.Canceled) {
@@ -53,8 +53,12 @@ func (a *app) timelineCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			wide := 0
 			for _, e := range entries {
-				a.printEvent(e)
+				wide = max(wide, terminal.Columns(a.eventLabel(e)))
+			}
+			for _, e := range entries {
+				a.printEvent(e, wide)
 			}
 			if len(entries) == 0 && !a.JSON {
 				a.Note(message.TimelineEmpty, s.ID())
@@ -90,7 +94,8 @@ func eventFilter(types string) (store.Filter, error) {
 	return f, nil
 }
 
-func (a *app) printEvent(e store.Entry) {
+// printEvent prints an event; wide is the room for its name, where others are known.
+func (a *app) printEvent(e store.Entry, wide int) {
 	if a.JSON {
 		fmt.Fprintf(a.Stdout, "{\"schema\":1,%s\n", bytes.TrimPrefix(bytes.TrimSpace(e.Raw), []byte("{")))
 		return
@@ -99,20 +104,25 @@ func (a *app) printEvent(e store.Entry) {
 	if t := e.Time(); !t.IsZero() {
 		when = t.Local().Format("01-02 15:04:05")
 	}
-	fmt.Fprintln(a.Stdout, when+"  "+a.eventText(e))
+	fmt.Fprintln(a.Stdout, when+"  "+a.eventText(e, wide))
+}
+
+// eventLabel is what an event is called.
+func (a *app) eventLabel(e store.Entry) string {
+	if text, ok := message.EventLabel(e.Type); ok {
+		return text.In(a.Lang)
+	}
+	return e.Type
 }
 
 // eventText is an event without its time.
-func (a *app) eventText(e store.Entry) string {
+func (a *app) eventText(e store.Entry, wide int) string {
 	var detail []string
 	for _, f := range e.Data() {
 		detail = append(detail, fmt.Sprintf("%s=%s", f.Key, strings.Trim(fmt.Sprintf("%s", f.Value), `"`)))
 	}
-	label := e.Type
-	if text, ok := message.EventLabel(e.Type); ok {
-		label = text.In(a.Lang)
-	}
-	return fmt.Sprintf("%s%s  %s", label, strings.Repeat(" ", max(0, 16-terminal.Columns(label))), strings.Join(detail, " "))
+	label := a.eventLabel(e)
+	return fmt.Sprintf("%s%s  %s", label, strings.Repeat(" ", max(0, max(16, wide)-terminal.Columns(label))), strings.Join(detail, " "))
 }
 
 func (a *app) cleanupCmd() *cobra.Command {

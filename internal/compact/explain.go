@@ -13,7 +13,7 @@ func Explain(in Input, d Decision, l message.Lang) string {
 	s, t := in.Settings, in.Settings.Trigger
 	lines := []string{message.ExplainVerdict.Format(l, string(d.Verdict), d.Reason.In(l))}
 	if in.Usage.Known() {
-		lines = append(lines, message.ExplainUsage.Format(l, d.PercentRemaining, in.Usage.Used, in.Usage.Window))
+		lines = append(lines, message.ExplainUsage.Format(l, d.PercentRemaining, message.Thousands(int(in.Usage.Used)), message.Thousands(int(in.Usage.Window))))
 	} else {
 		lines = append(lines, message.ExplainUsageUnknown.In(l))
 	}

@@ -356,7 +356,7 @@ func TestExplainSaysWhatDecideSaw(t *testing.T) {
 	in.Settings.Trigger.EarlyPercentRemainingLT = 87.5
 	got := Explain(in, Decide(in), message.EN)
 	want := `verdict: wait (the context has to grow by 900 more tokens since the last compaction)
-free: 34% (used 62000 of a window of 95000 tokens)
+free: 34% (used 62,000 of a window of 95,000 tokens)
 tier: asap (early < 87.5%, ready < 75%, asap < 65%, emergency < 15%)
 signals in this turn: commit, plan_update
 enough in this tier: commit, pr_checkpoint, plan_checkpoint, agent_done, stage_complete

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -122,11 +123,11 @@ const (
 
 // ParseBands reads a list such as 0-50:heavy-compress,50-80:compress. An empty
 // list is no bands.
-func ParseBands(s string) ([]Band, error) { return parseRanges(s, "band", Compress, HeavyCompress) }
+func ParseBands(s string) ([]Band, error) { return parseRanges(s, "--bands", Compress, HeavyCompress) }
 
 // ParseTools reads a list such as 0-50:remove,50-80:truncate.
 func ParseTools(s string) ([]Band, error) {
-	return parseRanges(s, "tool range", removeTools, truncateTools)
+	return parseRanges(s, "--tools", removeTools, truncateTools)
 }
 
 func parseRanges(s, what string, levels ...Level) ([]Band, error) {
@@ -139,20 +140,28 @@ func parseRanges(s, what string, levels ...Level) ([]Band, error) {
 		span, level, ok := strings.Cut(part, ":")
 		start, end, ok2 := strings.Cut(span, "-")
 		if !ok || !ok2 {
-			return nil, fmt.Errorf("%s %q: want START-END:LEVEL, such as 0-50:%s", what, part, levels[len(levels)-1])
+			return nil, message.Fail(message.BadRange, what, part, levels[len(levels)-1])
 		}
 		var b Band
 		var err error
 		if b.Start, err = parsePercent(strings.TrimSpace(start)); err != nil {
-			return nil, fmt.Errorf("%s %q: start %w", what, part, err)
+			return nil, message.Fail(message.BadRangeStart, what, part, start)
 		}
 		if b.End, err = parsePercent(strings.TrimSpace(end)); err != nil {
-			return nil, fmt.Errorf("%s %q: end %w", what, part, err)
+			return nil, message.Fail(message.BadRangeEnd, what, part, end)
 		}
 		b.Level = Level(strings.TrimSpace(level))
 		bands = append(bands, b)
 	}
 	return bands, validateRanges(bands, what, levels...)
+}
+
+func names[S ~string](list []S) string {
+	text := make([]string, len(list))
+	for i, s := range list {
+		text[i] = string(s)
+	}
+	return strings.Join(text, ", ")
 }
 
 // validateRanges checks that each range lies within 0 to 100 with its start
@@ -162,21 +171,21 @@ func validateRanges(bands []Band, what string, levels ...Level) error {
 	for _, b := range bands {
 		switch {
 		case b.Start.cmp(percent{}) < 0 || b.End.cmp(hundred) > 0 || b.End.cmp(percent{}) < 0 || b.Start.cmp(hundred) > 0:
-			return fmt.Errorf("%s %s: bounds must be between 0 and 100", what, b)
+			return message.Fail(message.BadRangeBounds, what, b)
 		case b.Start.cmp(b.End) >= 0:
-			return fmt.Errorf("%s %s: start must be less than end", what, b)
+			return message.Fail(message.BadRangeOrder, what, b)
 		case !slices.Contains(levels, b.Level):
-			return fmt.Errorf("%s %s: level must be one of %v", what, b, levels)
+			return message.Fail(message.BadRangeLevel, what, b, names(levels))
 		}
 	}
 	sorted := slices.Clone(bands)
 	slices.SortStableFunc(sorted, func(a, b Band) int { return a.Start.cmp(b.Start) })
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i].Start.cmp(sorted[i-1].End) < 0 {
-			if what == "band" {
-				return fmt.Errorf("compression bands must not overlap: %s and %s", sorted[i-1], sorted[i])
+			if what == "--bands" {
+				return message.Fail(message.BandsOverlap, sorted[i-1], sorted[i])
 			}
-			return fmt.Errorf("%ss must not overlap: %s and %s", what, sorted[i-1], sorted[i])
+			return message.Fail(message.RangesOverlap, what, sorted[i-1], sorted[i])
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func TestTC11Overlap(t *testing.T) {
 		{"50-50:compress", "start must be less than end"},
 		{"60-50:compress", "start must be less than end"},
 		{"0-101:compress", "between 0 and 100"},
-		{"0-50:hard", "level must be one of [compress heavy-compress]"},
+		{"0-50:hard", "level must be one of compress, heavy-compress"},
 		{"0-50", "want START-END:LEVEL"},
 		{"x-50:compress", `start "x" is not a number`},
 		{"0-1e9:compress", `end "1e9" is not a number`},

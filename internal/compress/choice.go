@@ -122,7 +122,7 @@ func (f Choice) Backend(c config.Compress, env terminal.Env, asked bool) (Backen
 	}
 	service, ok := llm.ByName(name)
 	if !ok {
-		return Backend{}, message.Misuse{Err: message.Fail(message.BadProvider, name)}
+		return Backend{}, message.Misuse{Err: message.WithHint(message.Fail(message.BadProvider, name), message.HintThereAre, names(append([]string{"builtin"}, llm.Names()...)))}
 	}
 	key, err := service.Key(env.Getenv)
 	var missing *llm.MissingKey

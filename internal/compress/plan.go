@@ -104,13 +104,13 @@ type Plan struct {
 
 // NewPlan decides what will be done to a session.
 func NewPlan(s *transcript.Session, o Options) (*Plan, error) {
-	if err := validateRanges(o.Bands, "band", Compress, HeavyCompress); err != nil {
+	if err := validateRanges(o.Bands, "--bands", Compress, HeavyCompress); err != nil {
 		return nil, err
 	}
-	if err := validateRanges(o.Tools, "tool range", removeTools, truncateTools); err != nil {
+	if err := validateRanges(o.Tools, "--tools", removeTools, truncateTools); err != nil {
 		return nil, err
 	}
-	if err := validateRanges(o.Thinking, "thinking range", removeTools); err != nil {
+	if err := validateRanges(o.Thinking, "--thinking", removeTools); err != nil {
 		return nil, err
 	}
 	p := &Plan{Session: s, Options: o}

@@ -1,6 +1,6 @@
 package compress
 
-import "fmt"
+import "github.com/seed-6d03985f/overtone/internal/message"
 
 // Preset is a named choice of options. Tools and thinking come first: they are
 // four fifths of what can be saved on typical sessions, and the agent can look
@@ -24,14 +24,12 @@ func presets() []Preset {
 
 // PresetNamed finds a preset.
 func PresetNamed(name string) (Preset, error) {
-	var names []string
 	for _, p := range presets() {
 		if p.Name == name {
 			return p, nil
 		}
-		names = append(names, p.Name)
 	}
-	return Preset{}, fmt.Errorf("unknown preset %q: want one of %v", name, names)
+	return Preset{}, message.WithHint(message.Fail(message.BadPreset, name), message.HintThereAre, names(PresetNames()))
 }
 
 // ParseThinking reads "remove" for all of it, or ranges such as 0-80:remove.
@@ -39,7 +37,7 @@ func ParseThinking(s string) ([]Band, error) {
 	if s == "remove" {
 		s = "0-100:remove"
 	}
-	return parseRanges(s, "thinking range", removeTools)
+	return parseRanges(s, "--thinking", removeTools)
 }
 
 // PresetNames are the names of the presets, from gentle to harsh.

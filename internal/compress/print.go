@@ -105,6 +105,7 @@ func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 	if r.Tools.Removed+r.Tools.Truncated > 0 {
 		t.Say(message.DoneSearch)
 	}
+	t.Say(message.DoneUndo, r.Clone.ID)
 }
 
 func percentLess(before, after int) int {

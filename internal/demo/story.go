@@ -90,8 +90,23 @@ func pass() workflow.Route { return workflow.Route{Verdict: workflow.Pass, Route
 func (d *play) delegate(h hand) (Step, error) {
 	return d.call("pre-tool-use", "Agent "+h.agent, fields{
 		"tool_name": "Agent", "tool_use_id": h.tool,
-		"tool_input": fields{"subagent_type": h.agent, "description": h.agent, "prompt": message.DemoTask.In(d.Lang)},
+		"tool_input": fields{"subagent_type": h.agent, "description": h.agent, "prompt": h.task().In(d.Lang)},
 	})
+}
+
+// task is what the main agent asks for.
+func (h hand) task() message.Text {
+	switch strings.TrimPrefix(h.agent, "overtone:") {
+	case "tester":
+		return message.DemoTaskTest
+	case "code-reviewer":
+		return message.DemoTaskReview
+	case "retrospective":
+		return message.DemoTaskRetro
+	case "doc-updater":
+		return message.DemoTaskDocs
+	}
+	return message.DemoTask
 }
 
 // work is the sub-agent's life: it starts, writes its report and answers.

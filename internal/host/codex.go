@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -71,8 +72,12 @@ func checkCodex(f File, path string, configTOML []byte) []Finding {
 	if lacks := lacking(f.Before, codexEdits()); len(lacks) > 0 {
 		hooks = found("codex-hooks", Broken, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitCodex)
 	}
-	findings := []Finding{hooks, found("codex-route", Note, message.DoctorCodexRoute)}
-	if !codexPlans(configTOML) {
+	findings := []Finding{hooks}
+	if codexSays(configTOML, "features.hooks=false") {
+		findings = append(findings, found("codex-off", Warn, message.DoctorHooksOff).advise(message.HintHooksOff))
+	}
+	findings = append(findings, found("codex-route", Note, message.DoctorCodexRoute))
+	if !codexSays(configTOML, "tools.update_plan.enabled=true", "tools.update_plan={enabled=true}") {
 		findings = append(findings, found("codex-plan", Note, message.DoctorNoPlan).advise(message.HintPlan))
 	}
 	switch approved, total := codexApproved(f.Path, f.Before, configTOML); {
@@ -84,8 +89,9 @@ func checkCodex(f File, path string, configTOML []byte) []Finding {
 	return findings
 }
 
-// codexPlans says that the tool is on with which the agent writes its plan.
-func codexPlans(configTOML []byte) bool {
+// codexSays tells whether Codex's settings have one of these lines, each with the
+// name of its table before it and without spaces.
+func codexSays(configTOML []byte, lines ...string) bool {
 	table := ""
 	for line := range strings.Lines(string(configTOML)) {
 		line, _, _ = strings.Cut(line, "#")
@@ -94,8 +100,7 @@ func codexPlans(configTOML []byte) bool {
 			table = strings.Trim(line, "[]") + "."
 			continue
 		}
-		switch table + line {
-		case "tools.update_plan.enabled=true", "tools.update_plan={enabled=true}":
+		if slices.Contains(lines, table+line) {
 			return true
 		}
 	}

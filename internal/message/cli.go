@@ -72,6 +72,7 @@ var (
 	NewTrust              = Text{ZH: "它會執行指令：overtone workflow trust %s", EN: "it runs commands: overtone workflow trust %s"}
 	TrustShow             = Text{ZH: "%s 會執行：", EN: "%s runs:"}
 	TrustAsk              = Text{ZH: "要信任它，請輸入工作流的名稱（%s）：", EN: "to trust it, type the workflow's name (%s):"}
+	HintTrustNobody       = Text{ZH: "請自己在終端機執行：overtone workflow trust %s", EN: "run it yourself in a terminal: overtone workflow trust %s"}
 	TrustNobody           = Text{ZH: "信任需要使用者本人在終端機上回答", EN: "trusting needs a person at a terminal"}
 	TrustNo               = Text{ZH: "沒有信任 %s", EN: "%s is not trusted"}
 	TrustNot              = Text{ZH: "%s 本來就沒有被信任", EN: "%s was not trusted"}
@@ -130,8 +131,8 @@ var (
 	HelpRouteStg  = Text{ZH: "回答的階段", EN: "the stage that answered"}
 	HelpRouteTpl  = Text{ZH: "所屬模板", EN: "the template it belongs to"}
 	HelpRouteLong = Text{
-		ZH: "讀取檔案（或 stdin）：agent 的文字，或其 transcript（JSONL）。\n\n例：\n  overtone route check --stage REVIEW --template standard answer.txt\n  pbpaste | overtone route check",
-		EN: "Reads a file (or stdin): an agent's text, or its transcript (JSONL).\n\nExamples:\n  overtone route check --stage REVIEW --template standard answer.txt\n  pbpaste | overtone route check",
+		ZH: "讀取檔案（或 stdin）：agent 的文字，或其 transcript（JSONL）。",
+		EN: "Reads a file (or stdin): an agent's text, or its transcript (JSONL).",
 	}
 	RouteNone      = Text{ZH: "找不到有效的 PIPELINE_ROUTE 標記", EN: "there is no valid PIPELINE_ROUTE marker"}
 	RouteNoneQual  = Text{ZH: "%s 是品質階段：會重新委派，第 3 次起以未驗證的 PASS 計", EN: "%s is a quality stage: it is delegated again; from the 3rd time on it is an unverified PASS"}
@@ -155,6 +156,9 @@ var (
 	HelpPacket         = Text{ZH: "壓縮時會交接什麼，以及摘要寫了什麼、缺了什麼", EN: "what a compaction hands over, beside what its summary states and lacks"}
 	HelpPacketLong     = Text{ZH: "顯示現在壓縮時會交接給模型的內容；用 --compaction 看紀錄中的某一次，並與摘要並列：最可能再用到的名稱，摘要寫了哪些、缺了哪些。\n\n只讀 session 檔，沒有安裝 hook 的 session 也可以用。", EN: "Shows what would be handed to the model if the session were compacted now; --compaction shows one in the record beside its summary: of the names most likely to be needed again, which the summary states and which it lacks.\n\nOnly the session's file is read, so it works for sessions that no hook has seen."}
 	HelpPacketN        = Text{ZH: "第幾次壓縮（從 1 起；-1 為最後一次；0 為現在）", EN: "which compaction, from 1; -1 for the last, 0 for one that happened now"}
+	NeverCompacted     = Text{ZH: "這個 session 還沒有壓縮過", EN: "the session was never compacted"}
+	HintPacketNow      = Text{ZH: "不加 --compaction，看現在壓縮會交接什麼", EN: "without --compaction it shows what would be handed over now"}
+	NotASession        = Text{ZH: "%s 不是 Claude Code、Codex 或 Copilot CLI 的 session 檔", EN: "%s is no session of Claude Code, Codex or Copilot CLI"}
 	NoCompaction       = Text{ZH: "沒有第 %d 次壓縮，這個 session 有 %d 次", EN: "there is no compaction %d, the session has %d"}
 	PacketIfNow        = Text{ZH: "session %s，已壓縮 %d 次：現在壓縮時會交接", EN: "session %s, compacted %d times: handed over if it were compacted now"}
 	PacketNoSummary    = Text{ZH: "session %s，第 %d／%d 次壓縮：讀不到摘要，交接內容不依賴摘要", EN: "session %s, compaction %d of %d: its summary cannot be read, so the hand-over is written without"}
@@ -176,15 +180,15 @@ var (
 	}
 	HelpTimeline   = Text{ZH: "事件時間軸", EN: "what happened, in order"}
 	HelpTimelineLo = Text{
-		ZH: "例：\n  overtone timeline --session ID --last 20\n  overtone timeline --follow --type stage:complete\n\n--json 輸出 JSONL。",
-		EN: "Examples:\n  overtone timeline --session ID --last 20\n  overtone timeline --follow --type stage:complete\n\n--json prints JSONL.",
+		ZH: "hook 記下的事件，依時間排列：階段、委派、邊界、壓縮、交接。--json 輸出 JSONL。",
+		EN: "What the hooks have recorded, in order: stages, delegations, boundaries, compactions, hand-overs. --json prints JSONL.",
 	}
-	HelpFollow   = Text{ZH: "持續顯示新事件", EN: "go on with new events"}
-	HelpType     = Text{ZH: "只顯示這些類型（可用逗號分隔）", EN: "only these types (separated by commas)"}
-	HelpLast     = Text{ZH: "最近幾筆", EN: "how many"}
-	LastBelowOne = Text{ZH: "--last 至少為 1，不能是 %d", EN: "--last is at least 1, not %d"}
-	BadLines     = Text{ZH: "略過 %d 行無法解析的內容", EN: "%d lines could not be read and were left out"}
-	HintEvents   = Text{ZH: "可用的類型：%s", EN: "there are: %s"}
+	HelpFollow = Text{ZH: "持續顯示新事件", EN: "go on with new events"}
+	HelpType   = Text{ZH: "只顯示這些類型（可用逗號分隔）", EN: "only these types (separated by commas)"}
+	HelpLast   = Text{ZH: "最近幾筆", EN: "how many"}
+	AtLeastOne = Text{ZH: "%s 至少為 1，不能是 %d", EN: "%s is at least 1, not %d"}
+	BadLines   = Text{ZH: "略過 %d 行無法解析的內容", EN: "%d lines could not be read and were left out"}
+	HintEvents = Text{ZH: "可用的類型：%s", EN: "there are: %s"}
 
 	HelpCleanup   = Text{ZH: "清除 3 天前的殘留檔案（不動進行中的工作流）", EN: "remove what work older than 3 days left (active workflows are spared)"}
 	CleanupDone   = Text{ZH: "已移除 %d 個檔案、%d 個 session", EN: "removed %d files and %d sessions"}

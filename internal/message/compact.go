@@ -22,7 +22,7 @@ var (
 // Lines of compact explain.
 var (
 	ExplainVerdict      = Text{ZH: "結論：%s（%s）", EN: "verdict: %s (%s)"}
-	ExplainUsage        = Text{ZH: "剩餘：%d%%（已用 %d／視窗 %d tokens）", EN: "free: %d%% (used %d of a window of %d tokens)"}
+	ExplainUsage        = Text{ZH: "剩餘：%d%%（已用 %s／視窗 %s tokens）", EN: "free: %d%% (used %s of a window of %s tokens)"}
 	ExplainUsageUnknown = Text{ZH: "剩餘：未知", EN: "free: not known"}
 	ExplainTier         = Text{ZH: "層級：%s（early < %s%%、ready < %s%%、asap < %s%%、emergency < %s%%）", EN: "tier: %s (early < %s%%, ready < %s%%, asap < %s%%, emergency < %s%%)"}
 	ExplainSignals      = Text{ZH: "本輪訊號：%s", EN: "signals in this turn: %s"}
@@ -32,6 +32,25 @@ var (
 	ExplainMode         = Text{ZH: "模式：%s", EN: "mode: %s"}
 	ExplainNone         = Text{ZH: "（無）", EN: "(none)"}
 )
+
+// SuggestTitle stands over the conditions of the suggestion after a stage.
+var SuggestTitle = Text{ZH: "階段完成後的 /compact 建議", EN: "/COMPACT SUGGESTED AFTER A STAGE"}
+
+// ConditionName is what a condition of that suggestion is called; one that is not
+// known keeps its name.
+func ConditionName(name string) Text {
+	switch name {
+	case "transcriptSize":
+		return Text{ZH: "對話紀錄的大小（上次壓縮後）", EN: "transcript since the last compaction"}
+	case "pendingStages":
+		return Text{ZH: "還有未完成的階段", EN: "stages are left"}
+	case "stagesSinceCompact":
+		return Text{ZH: "上次壓縮後完成的階段", EN: "stages done since the last compaction"}
+	case "stagesSinceSuggestion":
+		return Text{ZH: "上次建議後完成的階段", EN: "stages done since the last suggestion"}
+	}
+	return Text{ZH: name, EN: name}
+}
 
 // Parts of a continuation packet.
 var (

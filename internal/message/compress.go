@@ -32,8 +32,6 @@ var (
 	HelpCompressLong = Text{
 		ZH: "把 session 較舊的部分依位置（0 到 100 %）分段壓縮，寫成可以 resume 的副本；原檔不會被更動。\n" +
 			"SESSION 是 id、唯一的 id 開頭或路徑；省略時從清單選擇。\n\n" +
-			"  overtone compress 3f2a --bands 0-50:heavy-compress,50-80:compress\n" +
-			"  overtone compress 3f2a --preset heavy --dry-run\n\n" +
 			"不給範圍時使用 --preset routine。每個 preset 都不動使用者的話與最新幾輪：\n" +
 			"  routine    移除前半的工具呼叫、截短其餘，移除思考；文字不動；保留最新 3 輪\n" +
 			"  heavy      移除前五分之四的工具呼叫、截短其餘，移除思考；前半的回答壓到約三成五；保留最新 2 輪\n" +
@@ -42,8 +40,6 @@ var (
 			"預設的 builtin 不使用網路。其他 provider 的金鑰只從環境變數讀取，送出前會先遮蔽機密。",
 		EN: "Compress the older part of a session by position (0 to 100 %), as a clone that resumes; the source is never changed.\n" +
 			"SESSION is an id, the unique beginning of one, or a path; without it a list is offered.\n\n" +
-			"  overtone compress 3f2a --bands 0-50:heavy-compress,50-80:compress\n" +
-			"  overtone compress 3f2a --preset heavy --dry-run\n\n" +
 			"Without ranges it is --preset routine. No preset touches what users said or the newest turns:\n" +
 			"  routine    calls of the first half removed, later ones cut short, thinking removed; prose stays; newest 3 turns\n" +
 			"  heavy      calls of the first four fifths removed, later ones cut short, thinking removed; answers of the first half to about 35 percent; newest 2 turns\n" +
@@ -67,10 +63,10 @@ var (
 	HelpRecall     = Text{ZH: "搜尋這台機器上說過、做過的一切，或取回一則訊息的原文", EN: "search everything said and done on this machine, or get the exact text of a message"}
 	HelpRecallLong = Text{
 		ZH: "REF 是 session#uuid（兩者都可以只寫開頭，uuid 至少四個字元）、session#L 加行號，或壓縮副本中 …# 後面的八位碼：印出原文，一字不差。\n" +
-			"其他文字視為查詢：搜尋兩個 host 的所有 session 與 sub-agent，包括仍在 context 中的、被 compaction 移出的、被 compress 移除的，以及工具的呼叫與結果，最相關的在前。" +
+			"其他文字視為查詢：搜尋所有 host 的 session 與 sub-agent，包括仍在 context 中的、被 compaction 移出的、被 compress 移除的，以及工具的呼叫與結果，最相關的在前。" +
 			"詞形不同、打錯一個字或少一個字也找得到。索引在第一次搜尋時建立，之後只讀新增的部分；機密不會寫入索引。",
 		EN: "REF is session#uuid (both may be cut short, the uuid to no less than four characters), session#L and a line's number, or the eight digits behind …# in a compressed clone: its exact text is printed.\n" +
-			"Anything else is a query over all sessions and sub-agents of both hosts: what is still in a context, what compactions or compress took out, tool calls and their results; the best first. " +
+			"Anything else is a query over all sessions and sub-agents of all hosts: what is still in a context, what compactions or compress took out, tool calls and their results; the best first. " +
 			"Other forms of a word, one mistyped or missing word still find it. The index is built by the first search and reads only what is new afterwards; secrets do not enter it.",
 	}
 	HelpRecallSession  = Text{ZH: "只搜尋這個 session", EN: "search this session only"}
@@ -111,6 +107,16 @@ var (
 	PickSession     = Text{ZH: "選擇 session（1-%d）：", EN: "session (1-%d): "}
 	BadChoice       = Text{ZH: "%q 不在清單中", EN: "%q is not in the list"}
 	BadOnOff        = Text{ZH: "--users 必須是 on 或 off", EN: "--users must be on or off"}
+	BadPreset       = Text{ZH: "沒有名為 %q 的預設組合", EN: "unknown preset %q"}
+	HintThereAre    = Text{ZH: "可用：%s", EN: "there are: %s"}
+	BadRange        = Text{ZH: "%s %q：格式是 START-END:LEVEL，例如 0-50:%s", EN: "%s %q: want START-END:LEVEL, such as 0-50:%s"}
+	BadRangeStart   = Text{ZH: "%s %q：起點 %q 不是數字", EN: "%s %q: start %q is not a number"}
+	BadRangeEnd     = Text{ZH: "%s %q：終點 %q 不是數字", EN: "%s %q: end %q is not a number"}
+	BadRangeBounds  = Text{ZH: "%s %s：範圍必須在 0 到 100 之間", EN: "%s %s: bounds must be between 0 and 100"}
+	BadRangeOrder   = Text{ZH: "%s %s：起點必須小於終點", EN: "%s %s: start must be less than end"}
+	BadRangeLevel   = Text{ZH: "%s %s：程度必須是其中之一：%s", EN: "%s %s: level must be one of %s"}
+	BandsOverlap    = Text{ZH: "分段不可重疊：%s 與 %s", EN: "compression bands must not overlap: %s and %s"}
+	RangesOverlap   = Text{ZH: "%s 的範圍不可重疊：%s 與 %s", EN: "%s: ranges must not overlap: %s and %s"}
 	BadProvider     = Text{ZH: "沒有名為 %q 的 provider", EN: "there is no provider named %q"}
 	MissingKeyText  = Text{ZH: "provider %s 需要環境變數 %s", EN: "provider %s needs %s in the environment"}
 	HintKey         = Text{ZH: "設定它，或使用不需要金鑰的 --provider builtin", EN: "set it, or use --provider builtin, which needs none"}
@@ -158,6 +164,7 @@ var (
 	DoneMore     = Text{ZH: "……還有 %d 則", EN: "… and %d more"}
 	DoneClone    = Text{ZH: "副本：%s", EN: "clone: %s"}
 	LegacyPacket = Text{ZH: "這是最早期的 rollout 格式，目前的 codex 無法開啟；壓縮後的對話改以文字輸出", EN: "this rollout has the format of the first versions, which codex no longer opens; the compressed history is printed as text instead"}
+	DoneUndo     = Text{ZH: "不要它了：overtone sessions rm %s（原 session 不受影響）", EN: "undo: overtone sessions rm %s (the source stays as it is)"}
 	DoneResume   = Text{ZH: "接續：%s", EN: "resume: %s"}
 	CloneTitle   = Text{ZH: "%s（壓縮；原文：overtone recall）", EN: "%s (compressed; originals: overtone recall)"}
 
@@ -169,7 +176,7 @@ var (
 	RecallNone      = Text{ZH: "找不到 %q", EN: "nothing found for %q"}
 	HintRecallNone  = Text{ZH: "試試較少或不同的詞；overtone sessions 列出有哪些 session", EN: "try fewer or other words; overtone sessions lists what there is"}
 	RecallRemoved   = Text{ZH: "已移出 context", EN: "no longer in context"}
-	RecallCopies    = Text{ZH: "另有 %d 份相同", EN: "%d more copies"}
+	RecallCopies    = Text{ZH: "另有 %d 份相同", EN: "copies elsewhere: %d"}
 	Indexing        = Text{ZH: "讀取 session %s %s / %s", EN: "reading sessions %s %s of %s"}
 	HintRecallNoRef = Text{ZH: "uuid 至少寫四個字元，行號寫成 L12；其他文字會當成查詢：overtone recall 加上幾個詞", EN: "a uuid needs four characters at least, a line is written L12; overtone recall and a few words search instead"}
 	RecallNoMark    = Text{ZH: "沒有以 %s 為代碼的原文", EN: "there is no original with the digits %s"}

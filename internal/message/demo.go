@@ -27,7 +27,7 @@ var (
 	DemoFiles    = Text{ZH: "✎ 檔案 %s", EN: "✎ files %s"}
 	DemoHolds    = Text{ZH: "✔ %s", EN: "✔ %s"}
 	DemoFailed   = Text{ZH: "第 %d 步之後不成立：%s", EN: "after step %d this does not hold: %s"}
-	DemoKept     = Text{ZH: "保留在 %s", EN: "kept in %s"}
+	DemoKept     = Text{ZH: "保留在 %[1]s；進去看看：HOME=%[1]s overtone sessions", EN: "kept in %[1]s; to look around: HOME=%[1]s overtone sessions"}
 	DemoEnd      = Text{ZH: "%d 次 hook 呼叫，%d 個宣稱成立，耗時 %s；沒有使用網路。", EN: "%d hook calls, %d claims checked, %s; no network was used."}
 	DemoGone     = Text{ZH: "拋棄式的 home 已刪除。", EN: "The throw-away home is gone."}
 	DemoNext     = Text{ZH: "接著：overtone init --dry-run", EN: "Next: overtone init --dry-run"}
@@ -50,6 +50,10 @@ var (
 var (
 	DemoPrompt       = Text{ZH: "[workflow:quick] 為 API 加上每個使用者的速率限制", EN: "[workflow:quick] add a rate limit per user to the API"}
 	DemoTask         = Text{ZH: "完成速率限制", EN: "implement the rate limit"}
+	DemoTaskTest     = Text{ZH: "測試速率限制", EN: "test the rate limit"}
+	DemoTaskReview   = Text{ZH: "審查速率限制", EN: "review the rate limit"}
+	DemoTaskRetro    = Text{ZH: "回顧這次的工作", EN: "look back at this piece of work"}
+	DemoTaskDocs     = Text{ZH: "更新速率限制的文件", EN: "document the rate limit"}
 	DemoDevDone      = Text{ZH: "已在 internal/limit/bucket.go 實作令牌桶，並接到 middleware。", EN: "The token bucket is in internal/limit/bucket.go and wired into the middleware."}
 	DemoDevAgain     = Text{ZH: "已加鎖並補上競態測試。", EN: "The map is guarded now, with a test under the race detector."}
 	DemoTestDone     = Text{ZH: "41 個測試全部通過。", EN: "All 41 tests pass."}

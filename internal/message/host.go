@@ -4,18 +4,16 @@ package message
 var (
 	HelpInit     = Text{ZH: "安裝到 Claude Code、Codex 或 Copilot CLI（先顯示差異，並備份）", EN: "install into Claude Code, Codex or Copilot CLI (shows the diff, keeps a backup)"}
 	HelpInitLong = Text{
-		ZH: "把 Overtone 裝進 host：Claude Code 是 plugin 與 settings.json 的幾個 key，Codex 是 hooks.json。\n" +
+		ZH: "把 Overtone 裝進 host：Claude Code 是 plugin 與 settings.json 的幾個 key，Codex 是 hooks.json 與 config.toml 的一段，Copilot CLI 是一個 hook 檔。\n" +
 			"原檔會先備份到 $OVERTONE_HOME/backup，overtone uninstall 可逐位元組還原。重複執行不會改變任何東西。\n\n" +
 			"--mode auto 會降低 Claude Code 自動 compact 的門檻，並由 hook 擋到自然邊界為止；\n" +
-			"啟用前會在本機以假模型實測一次（不連網路、不動你的資料），以 --no-probe 略過。\n\n" +
-			"例：\n  overtone init --dry-run\n  overtone init --host codex\n  overtone init --mode auto --yes",
+			"啟用前會在本機以假模型實測一次（不連網路、不動你的資料），以 --no-probe 略過。",
 		EN: "Puts Overtone into a host: for Claude Code a plugin and a few keys of settings.json, for Codex\n" +
-			"hooks.json. The files are backed up to $OVERTONE_HOME/backup first; overtone uninstall gives them back\n" +
+			"hooks.json and a block of config.toml, for Copilot CLI a file of hooks. The files are backed up to $OVERTONE_HOME/backup first; overtone uninstall gives them back\n" +
 			"byte for byte. Running it again changes nothing.\n\n" +
 			"--mode auto lowers the point where Claude Code compacts by itself, and the hook holds it off until a\n" +
 			"natural boundary. Before that is relied upon it is tried once against a model on this machine (no\n" +
-			"network, none of your data); --no-probe leaves that out.\n\n" +
-			"Examples:\n  overtone init --dry-run\n  overtone init --host codex\n  overtone init --mode auto --yes",
+			"network, none of your data); --no-probe leaves that out.",
 	}
 	HelpUninstall     = Text{ZH: "移除安裝，設定逐位元組還原", EN: "take the installation back; settings become what they were"}
 	HelpUninstallLong = Text{
@@ -173,6 +171,8 @@ var (
 	HintFireCodex    = Text{ZH: "在 Codex 輸入 /hooks 核准，然後送出一個提示", EN: "approve them by /hooks in Codex, then send a prompt"}
 	DoctorCore       = Text{ZH: "%s 的 %s 從未觸發，其他的卻有", EN: "%s: %s never fired, though others did"}
 	DoctorApproved   = Text{ZH: "Codex 的 %d 個 hook 已審核", EN: "the %d hooks of Codex are reviewed"}
+	DoctorHooksOff   = Text{ZH: "Codex 的 hook 功能已關閉（[features] hooks = false）：沒有一個會執行", EN: "hooks are switched off in Codex ([features] hooks = false): none of them runs"}
+	HintHooksOff     = Text{ZH: "在 Codex 的 config.toml 移除那一行", EN: "take that line out of Codex's config.toml"}
 	DoctorPending    = Text{ZH: "Codex 的 hook 有 %d／%d 個等待審核", EN: "%d of %d hooks wait for your review in Codex"}
 	HintApprove      = Text{ZH: "在 Codex 輸入 /hooks", EN: "use /hooks in Codex"}
 

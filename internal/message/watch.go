@@ -3,6 +3,9 @@ package message
 // What the watcher reports, one line each.
 var (
 	WatchConnected    = Text{ZH: "已連上 %s", EN: "connected to %s"}
+	NoProgram         = Text{ZH: "找不到程式 %s", EN: "there is no program %s"}
+	HintNoProgram     = Text{ZH: "安裝 %s，或用 --bin 指出它在哪裡", EN: "install %s, or say where it is with --bin"}
+	WatchNoDaemon     = Text{ZH: "等待 %s：Codex 還沒有在執行；開啟 codex 就會接上", EN: "waiting for %s: no Codex is running yet; start codex, and it is found"}
 	WatchWaiting      = Text{ZH: "等待 %s（%s）", EN: "waiting for %s (%s)"}
 	WatchAttached     = Text{ZH: "開始觀察：%s", EN: "watching: %s"}
 	WatchDetached     = Text{ZH: "不再觀察", EN: "no longer watching"}

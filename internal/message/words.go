@@ -19,6 +19,7 @@ var (
 	FlagBadValue       = Text{ZH: "%s：%q 不是%s", EN: "%s: %q is not %s"}
 	FlagBadSyntax      = Text{ZH: "無法理解的選項：%s", EN: "cannot read the flag %s"}
 	FlagsExclude       = Text{ZH: "%s 與 %s 不能並用", EN: "%s and %s exclude each other"}
+	FlagPort           = Text{ZH: "0 到 65535 的數字", EN: "a number from 0 to 65535"}
 	FlagNumber         = Text{ZH: "數字", EN: "a number"}
 	FlagBool           = Text{ZH: " true 或 false", EN: "true or false"}
 	FlagDuration       = Text{ZH: "時間長度（例如 90s、5m）", EN: "a length of time such as 90s or 5m"}
@@ -31,8 +32,8 @@ var (
 	ManySessions       = Text{ZH: "%q 符合 %d 個 session：%s", EN: "%q matches %d sessions: %s"}
 	HelpCompletion     = Text{ZH: "shell 的自動補全", EN: "completion for your shell"}
 	HelpCompletionLong = Text{
-		ZH: "印出讓 shell 補全指令、session、預設組合、服務與工作流的腳本。\n\n  source <(overtone completion bash)\n  overtone completion zsh > \"${fpath[1]}/_overtone\"\n  overtone completion fish > ~/.config/fish/completions/overtone.fish",
-		EN: "Prints what makes a shell complete commands, sessions, presets, providers and workflows.\n\n  source <(overtone completion bash)\n  overtone completion zsh > \"${fpath[1]}/_overtone\"\n  overtone completion fish > ~/.config/fish/completions/overtone.fish",
+		ZH: "印出讓 shell 補全指令、session、預設組合、服務與工作流的腳本。",
+		EN: "Prints what makes a shell complete commands, sessions, presets, providers and workflows.",
 	}
 	VersionCommit   = Text{ZH: "commit", EN: "commit"}
 	VersionClean    = Text{ZH: "（未修改）", EN: "(unmodified)"}

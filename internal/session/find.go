@@ -171,7 +171,7 @@ func (f Finder) Resolve(ref string) (transcript.File, error) {
 	if errors.Is(err, transcript.ErrNotFound) {
 		return file, f.unknown(ref)
 	}
-	return file, FindHint(err)
+	return file, ReadHint(ref, FindHint(err))
 }
 
 // File finds the file of a session: by name, by what the host says in the
@@ -192,6 +192,14 @@ func (f Finder) File(id string) (transcript.File, error) {
 	}
 	f.chose(list[0].ID)
 	return list[0], nil
+}
+
+// ReadHint says what to do about a file that no host has written.
+func ReadHint(path string, err error) error {
+	if errors.Is(err, transcript.ErrUnknown) {
+		return message.WithHint(message.Fail(message.NotASession, path), message.HintSessions)
+	}
+	return err
 }
 
 // FindHint says what to do about a session that cannot be found.

@@ -40,7 +40,7 @@ func RunStage(ctx context.Context, t *terminal.Terminal, home string, sess *stor
 	case s == nil:
 		return message.WithHint(message.Fail(message.NoWorkflow, sess.ID()), message.HintStart)
 	case !s.Active:
-		return message.Fail(message.NotRunning, s.WorkflowType)
+		return message.WithHint(message.Fail(message.NotRunning, s.WorkflowType), message.HintStart)
 	}
 	if stage, err = s.StageNamed(stage); err != nil {
 		return err

@@ -31,7 +31,7 @@ const surveyed = 40
 func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.Lang) (Survey, error) {
 	index, err := transcript.Open(ctx, file.Path)
 	if err != nil {
-		return Survey{}, err
+		return Survey{}, ReadHint(file.Path, err)
 	}
 	cwd := index.CWD
 	index.Close()
@@ -44,11 +44,13 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.La
 	if err != nil {
 		return Survey{}, err
 	}
-	if s.N < 0 {
-		s.N = s.Total
-	}
-	if s.N > s.Total {
+	switch {
+	case s.Total == 0 && s.N != 0:
+		return Survey{}, message.WithHint(message.Fail(message.NeverCompacted), message.HintPacketNow)
+	case s.N > s.Total:
 		return Survey{}, message.Fail(message.NoCompaction, s.N, s.Total)
+	case s.N < 0:
+		s.N = s.Total
 	}
 	// The slice before the nth compaction is the nth; the one that goes on now
 	// comes after all of them.

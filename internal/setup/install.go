@@ -290,6 +290,9 @@ func (i *installation) next() []message.Text {
 		if h == i.setup.Host || h.Texts.Also == (message.Text{}) {
 			continue
 		}
+		if runs, err := i.env.backups().Open(h.Name); err == nil && len(runs) > 0 {
+			continue // installed already
+		}
 		if _, err := exec.LookPath(h.Program); err == nil {
 			next = append(next, h.Texts.Also)
 		}

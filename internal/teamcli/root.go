@@ -406,7 +406,7 @@ func (p *program) timeline() *cobra.Command {
 				}
 			}
 			if q.Last < 1 {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.LastBelowOne, q.Last), message.HintHelp, cmd.CommandPath())}
+				return message.Misuse{Err: message.WithHint(message.Fail(message.AtLeastOne, "--last", q.Last), message.HintHelp, cmd.CommandPath())}
 			}
 			h, err := p.hub()
 			if err != nil {

@@ -69,15 +69,36 @@ func (t *Terminal) Tell(text message.Text, args ...any) {
 }
 
 // Prose prints text that is broken into lines that fit; a line that is laid out
-// stays.
+// stays, but for what stands in a second column, which is broken within it.
 func (t *Terminal) Prose(w io.Writer, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		if strings.HasPrefix(line, " ") {
-			fmt.Fprintln(w, line)
-		} else {
+		switch at := secondColumn(line); {
+		case !strings.HasPrefix(line, " "):
 			t.fold(w, line)
+		case at > 0 && t.Width(w) >= at+20:
+			for i, part := range Wrap(line[at:], t.Width(w)-at) {
+				if i == 0 {
+					part = line[:at] + part
+				} else {
+					part = strings.Repeat(" ", at) + part
+				}
+				fmt.Fprintln(w, part)
+			}
+		default:
+			fmt.Fprintln(w, line)
 		}
 	}
+}
+
+// secondColumn is where the second column of an indented line begins, 0 for none:
+// behind its first two spaces in a row, as long as all before it is ASCII.
+func secondColumn(line string) int {
+	text := strings.TrimLeft(line, " ")
+	name, rest, ok := strings.Cut(text, "  ")
+	if !ok || len(name) != Columns(name) {
+		return 0
+	}
+	return len(line) - len(strings.TrimLeft(rest, " "))
 }
 
 func (t *Terminal) fold(w io.Writer, line string) {

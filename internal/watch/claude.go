@@ -60,7 +60,7 @@ var errClaudeEnded = errors.New("claude ended before its turn was over")
 func (w *Claude) Run(ctx context.Context) error {
 	proc, err := startProcess(w.Command)
 	if err != nil {
-		return fmt.Errorf("start claude: %w", err)
+		return err
 	}
 	w.conn, w.lines = proc, make(chan []byte)
 	rctx, cancel := context.WithCancel(ctx)

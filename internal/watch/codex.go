@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -111,7 +112,11 @@ func (w *Codex) Run(ctx context.Context) error {
 		}
 		if text := err.Error(); text != waiting {
 			waiting = text
-			w.say("waiting", message.WatchWaiting, w.At.String(), text)
+			if errors.Is(err, fs.ErrNotExist) {
+				w.say("waiting", message.WatchNoDaemon, w.At.String())
+			} else {
+				w.say("waiting", message.WatchWaiting, w.At.String(), cause(err))
+			}
 		}
 		t := time.NewTimer(pause.NextBackOff())
 		select {
@@ -120,6 +125,17 @@ func (w *Codex) Run(ctx context.Context) error {
 			t.Stop()
 			return ctx.Err()
 		}
+	}
+}
+
+// cause is what is at the bottom of an error: all above it says how we came there.
+func cause(err error) string {
+	for {
+		under := errors.Unwrap(err)
+		if under == nil {
+			return err.Error()
+		}
+		err = under
 	}
 }
 

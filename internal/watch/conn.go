@@ -6,15 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // conn carries whole messages to and from an app-server.
@@ -128,16 +132,19 @@ type procConn struct {
 }
 
 func startProcess(cmd *exec.Cmd) (*procConn, error) {
+	name := filepath.Base(cmd.Path)
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("start app-server: %w", err)
+		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("start app-server: %w", err)
+		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start app-server: %w", err)
+	if err := cmd.Start(); errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return nil, message.WithHint(message.Fail(message.NoProgram, cmd.Path), message.HintNoProgram, name)
+	} else if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	return &procConn{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 64<<10)}, nil
 }
