@@ -423,7 +423,7 @@ func TestAttack_ContinueAndForkBelow(t *testing.T) {
 }
 
 // await waits for what will happen.
-func await(t *testing.T, what string, happened func() bool) {
+func await(t testing.TB, what string, happened func() bool) {
 	t.Helper()
 	for end := time.Now().Add(turnLimit); !happened(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -189,9 +190,17 @@ func TestWatchClaudeKilled(t *testing.T) {
 	}
 }
 
-// settle waits until nobody writes to a session's file any more.
+// settle waits until nobody works in the project any more, and writes to a session's file.
 func (w *World) settle(id string) {
-	var before int64
+	w.t.Helper()
+	await(w.t, "end of the agent", func() bool {
+		dirs, _ := filepath.Glob("/proc/[0-9]*/cwd")
+		return !slices.ContainsFunc(dirs, func(dir string) bool {
+			at, err := os.Readlink(dir)
+			return err == nil && at == w.Project
+		})
+	})
+	var before int64 // where processes do not tell
 	for quiet := 0; quiet < 10; quiet++ {
 		var size int64
 		files, _ := filepath.Glob(filepath.Join(w.Config, "projects", "*", id+".jsonl"))

@@ -1,12 +1,14 @@
 package hook
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // learn takes the window's size from an error: "prompt is too long: 210000 tokens >
@@ -22,11 +24,15 @@ func (c *call) learn() {
 	}
 	err := c.update(func(tx *session.Tx) error {
 		tx.Observe(host.SessionSeen{Window: window}, compact.Settings{})
-		model := host.ModelID(tx.Memory.Thread.Model)
+		model := tx.Memory.Thread.Model
+		if model == "" { // the file names it, where no hook does
+			u, _ := transcript.TailUsage(cmp.Or(c.in.Transcript, tx.Memory.Thread.Transcript))
+			model = u.Model
+		}
 		if host.ModelWindow(model) != 0 {
 			return nil
 		}
-		return c.home.LearnWindow(model, window)
+		return c.home.LearnWindow(host.ModelID(model), window)
 	})
 	if err != nil {
 		c.complain("window", err)

@@ -60,7 +60,7 @@ func ExplainFile(home *store.Home, s *store.Session, cfg config.Compact, now tim
 	path = cmp.Or(path, thread.Transcript, otherwise)
 	set, _ := Settings(home, cfg) // what is wrong in it, `overtone config` says
 	if watched.Host == "" || !thread.Usage.Known() {
-		thread = thread.Apply(usageSeen(transcript.TailUsage(path)), set)
+		thread = thread.Apply(usageSeen(s, thread, transcript.TailUsage, path), set)
 	}
 	in := thread.Weigh(now, set)
 	if fill != nil {

@@ -127,20 +127,29 @@ func (tx *Tx) Observe(e host.Event, set compact.Settings) {
 
 // Measure takes the size of the context from the transcript.
 func (tx *Tx) Measure() {
-	tx.Observe(usageSeen(transcript.TailUsage(tx.Memory.Thread.Transcript)), compact.Settings{})
+	t := tx.Memory.Thread
+	tx.Observe(usageSeen(tx.Session(), t, transcript.TailUsage, t.Transcript), compact.Settings{})
 }
 
-func usageSeen(u transcript.Usage, ok bool) host.UsageSeen {
+// usageSeen is how full a context is by its transcript. Some hosts name the model there
+// only: a window that no table knows may have been told in another session.
+func usageSeen(s *store.Session, t compact.Thread, tail func(path string) (transcript.Usage, bool), path string) host.UsageSeen {
+	u, ok := tail(path)
 	if !ok {
 		return host.UsageSeen{Used: -1}
 	}
-	return host.UsageSeen{Used: u.Tokens(), Window: u.Window, Model: u.Model}
+	e := host.UsageSeen{Used: u.Tokens(), Window: u.Window, Model: u.Model}
+	if e.Window == 0 && t.Window == 0 && e.Model != "" && host.ModelWindow(t.Model, e.Model) == 0 {
+		e.Window = s.Window(host.ModelID(e.Model))
+	}
+	return e
 }
 
 // agentUsage is how full the context of a sub-agent is, read from its own
 // transcript.
 func (tx *Tx) agentUsage(path string, set compact.Settings) compact.Usage {
-	return tx.Memory.Thread.Measure(usageSeen(transcript.TailAgentUsage(path)), set)
+	t := tx.Memory.Thread
+	return t.Measure(usageSeen(tx.Session(), t, transcript.TailAgentUsage, path), set)
 }
 
 // Decide weighs the turn, and leaves a line on the timeline when its outcome

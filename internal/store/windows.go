@@ -21,6 +21,9 @@ func (h *Home) Window(model string) int64 {
 	return windows[model]
 }
 
+// Window is [Home.Window].
+func (s *Session) Window(model string) int64 { return s.home.Window(model) }
+
 // maxWindows bounds the models that are remembered.
 const maxWindows = 200
 
