@@ -20,8 +20,10 @@ type CloneRecord struct {
 	Path    string `json:"path"`
 	Size    int64  `json:"size"` // as it was made; a larger file was used since
 	Created string `json:"created"`
-	// Removed says that the clone is gone and its originals are not.
-	Removed bool `json:"removed,omitempty"`
+	// Removed says that the clone is gone and its originals are not, NeededBy for
+	// which session they stay.
+	Removed  bool   `json:"removed,omitempty"`
+	NeededBy string `json:"neededBy,omitempty"`
 }
 
 // Clones is the folder with a file for each clone.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -86,4 +87,46 @@ func TestHarsherPresetsLeaveLess(t *testing.T) {
 			left = p.Target
 		}
 	}
+}
+
+// What is counted as gone is what a reader of the clone misses.
+func TestGoneIsHonest(t *testing.T) {
+	t.Parallel()
+	var c chat
+	for n := range 6 {
+		c.user(fmt.Sprintf("Please make the parser in internal/cfg/part%d.go refuse empty keys. Never push to main. It was a pleasant day for all of us. %s", n, long("question")))
+		c.blocks(textBlock(fmt.Sprintf("We decided to keep version %d because 14 users still have it. Looking at it was quite pleasant. The weather was fine as well. %s", n, long("answer"))))
+	}
+	s := c.write(t)
+	for _, b := range []string{"0-100:compress", "0-100:heavy-compress"} {
+		res, clone := runPlan(t, plan(t, s, Options{Bands: bands(t, b)}), Builtin{})
+		before, after := texts(t, s), texts(t, clone)
+		if len(before) != 12 || len(after) != 12 {
+			t.Fatalf("%d messages, %d in the clone", len(before), len(after))
+		}
+		var want extract.Losses
+		for i := range before {
+			want.Add(extract.Missing(before[i], after[i], i%2 == 0))
+		}
+		if res.Gone != want || want.Sentences == 0 {
+			t.Errorf("%s: %+v, counted on the clone %+v", b, res.Gone, want)
+		}
+	}
+}
+
+func texts(t *testing.T, s *transcript.Session) (list []string) {
+	t.Helper()
+	f, err := os.Open(s.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, i := range s.Live() {
+		raw, err := s.Raw(f, int(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, transcript.Text(raw))
+	}
+	return list
 }

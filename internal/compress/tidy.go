@@ -46,6 +46,7 @@ const unnamed = time.Hour
 func Tidy(ctx context.Context, list Clones, kept Dir, files []transcript.File, removed []string, now time.Time) (Tidied, error) {
 	var out Tidied
 	var gone []CloneRecord
+	files = slices.Clone(files)
 	store.SweepTemp(string(list), now)
 	store.SweepTemp(kept.originals(), now)
 	all := list.All()
@@ -76,6 +77,10 @@ func Tidy(ctx context.Context, list Clones, kept Dir, files []transcript.File, r
 		info, err := os.Stat(path)
 		if err == nil {
 			var by string
+			// Most likely it is the one that needed them before.
+			if i := slices.IndexFunc(files, func(f transcript.File) bool { return f.ID == c.NeededBy }); i > 0 {
+				files[0], files[i] = files[i], files[0]
+			}
 			if by, err = neededBy(ctx, path, also, info.ModTime(), files); err != nil {
 				return out, err
 			}
@@ -83,8 +88,8 @@ func Tidy(ctx context.Context, list Clones, kept Dir, files []transcript.File, r
 				hashesIn(path, also)
 				// Its record stays with them, so that they are found again.
 				out.Stays = append(out.Stays, Stay{c.ID, info.Size(), by})
-				if !c.Removed {
-					c.Removed = true
+				if !c.Removed || c.NeededBy != by {
+					c.Removed, c.NeededBy = true, by
 					failed = errors.Join(failed, list.Add(c))
 				}
 				continue
