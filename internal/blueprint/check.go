@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -148,10 +149,7 @@ func (l Library) Check(t *terminal.Terminal, entries []Entry, folders []string) 
 	}{1, []string{}, []problem{}}
 	root, agents := l.Project(), agents(folders)
 	for _, e := range entries {
-		name := e.Path
-		if name == "" {
-			name = e.Name
-		}
+		name := cmp.Or(e.Path, e.Name)
 		out.Checked = append(out.Checked, name)
 		for _, p := range check(e.File, e.Problems, root, agents) {
 			out.Problems = append(out.Problems, problem{p.File, p.Line, p.Text.In(t.Lang), p.Hint.In(t.Lang)})

@@ -74,7 +74,7 @@ func plainStages(stages []workflow.Draft) bool {
 func parseStages(text string) ([]workflow.Draft, error) {
 	var list []workflow.Draft
 	groups := 0
-	for _, part := range strings.Split(text, ",") {
+	for part := range strings.SplitSeq(text, ",") {
 		members := strings.Split(part, "+")
 		if len(members) > 1 {
 			groups++

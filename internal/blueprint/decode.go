@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"slices"
@@ -96,9 +97,7 @@ func (d *decoder) add(line int, t message.Text, args ...any) *Problem {
 }
 
 func (d *decoder) want(line int, key string, what message.Text) {
-	if key == "" {
-		key = d.f.Name
-	}
+	key = cmp.Or(key, d.f.Name)
 	d.add(line, what, key)
 }
 
@@ -345,12 +344,8 @@ func (d *decoder) label(m config.Member) (t message.Text) {
 			t.EN = s
 		}
 	})
-	if t.ZH == "" {
-		t.ZH = t.EN
-	}
-	if t.EN == "" {
-		t.EN = t.ZH
-	}
+	t.ZH = cmp.Or(t.ZH, t.EN)
+	t.EN = cmp.Or(t.EN, t.ZH)
 	return t
 }
 

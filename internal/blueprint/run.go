@@ -2,6 +2,7 @@ package blueprint
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,9 +32,7 @@ type Ran struct {
 // Run runs a command line with the shell, in a folder. What it prints goes to live,
 // too. A command that does not end in time is ended with all that it started.
 func Run(ctx context.Context, line, dir string, env []string, limit time.Duration, live io.Writer, now func() time.Time) Ran {
-	if limit == 0 {
-		limit = RunTimeout
-	}
+	limit = cmp.Or(limit, RunTimeout)
 	begin := now()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTime)
 	defer cancel()

@@ -101,8 +101,7 @@ func (a *app) auditOptions() audit.Options {
 func (a *app) auditPage(path string, r *audit.Report) error {
 	if err := store.AtomicWrite(path, audit.Page(r, a.Lang), 0o644); err != nil {
 		// The file that it is written to first is nobody's business.
-		var at *fs.PathError
-		if errors.As(err, &at) {
+		if at, ok := errors.AsType[*fs.PathError](err); ok {
 			err = at.Err
 		}
 		return fmt.Errorf("write %s: %w", path, err)

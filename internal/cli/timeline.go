@@ -84,7 +84,7 @@ func eventFilter(types string) (store.Filter, error) {
 	if types == "" {
 		return f, nil
 	}
-	for _, t := range strings.Split(types, ",") {
+	for t := range strings.SplitSeq(types, ",") {
 		t = strings.TrimSpace(t)
 		if !slices.Contains(message.EventTypes(), t) {
 			return f, message.Misuse{Err: message.WithHint(message.Fail(message.UnknownEvent, t), message.HintEvents, strings.Join(message.EventTypes(), ", "))}

@@ -452,7 +452,7 @@ func blunt(text string) string {
 		return text
 	}
 	var b strings.Builder
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		if text[i] == '<' && i+1 < len(text) && (text[i+1] == '/' || text[i+1] == '!' || text[i+1] == '?' || frameTag(text[i+1:])) {
 			b.WriteString("‹")
 			continue

@@ -161,9 +161,7 @@ func (r Receipt) foreign(compaction string) bool {
 }
 
 func (r Receipt) named(compaction string) Receipt {
-	if r.Compaction == "" {
-		r.Compaction = compaction
-	}
+	r.Compaction = cmp.Or(r.Compaction, compaction)
 	return r
 }
 

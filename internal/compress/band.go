@@ -135,7 +135,7 @@ func parseRanges(s, what string, levels ...Level) ([]Band, error) {
 	if strings.TrimSpace(s) == "" {
 		return bands, nil
 	}
-	for _, part := range strings.Split(s, ",") {
+	for part := range strings.SplitSeq(s, ",") {
 		part = strings.TrimSpace(part)
 		span, level, ok := strings.Cut(part, ":")
 		start, end, ok2 := strings.Cut(span, "-")

@@ -221,8 +221,7 @@ func (r *run) settle(ctx context.Context, a attempt, done func(outcome) error) e
 		a.out.job, a.out.Status, a.out.Attempts = a.job, Success, a.n
 		return done(a.out)
 	}
-	var fatal *fatalError
-	if errors.As(a.err, &fatal) {
+	if _, ok := errors.AsType[*fatalError](a.err); ok {
 		return a.err
 	}
 	a.n++
@@ -261,8 +260,7 @@ func (r *run) pause(a attempt) time.Duration {
 	}
 	d := 500 * time.Millisecond << min(a.n-1, 4)
 	d += time.Duration(a.job%10) * d / 50
-	var limited *rateLimitError
-	if errors.As(a.err, &limited) {
+	if limited, ok := errors.AsType[*rateLimitError](a.err); ok {
 		d = max(d, limited.RetryAfter)
 	}
 	return min(d, maxPause)

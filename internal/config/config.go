@@ -284,8 +284,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 }
 
 func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
 	return err

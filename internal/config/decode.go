@@ -105,8 +105,7 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 		}
 		if err := setLeaf(f.value, kv.Value, f.tag); err != nil {
 			at := kv.Value
-			var item *itemError
-			if errors.As(err, &item) {
+			if item, ok := errors.AsType[*itemError](err); ok {
 				at = item.node
 			}
 			d.report(at, key, "%v, got %s", err, describe(at))
@@ -140,11 +139,11 @@ func fieldByKey(v, base reflect.Value, name string) (field, bool) {
 
 func keyNames(t reflect.Type) []string {
 	var names []string
-	for i := range t.NumField() {
-		key, inline := tagName(t.Field(i))
+	for field := range t.Fields() {
+		key, inline := tagName(field)
 		switch {
 		case inline:
-			names = append(names, keyNames(t.Field(i).Type)...)
+			names = append(names, keyNames(field.Type)...)
 		case key != "":
 			names = append(names, key)
 		}

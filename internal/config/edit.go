@@ -92,8 +92,8 @@ func orTwo(pad string) string {
 
 // comment is the comment at the end of a line, with the space before it.
 func comment(line string) string {
-	if i := strings.Index(line, " #"); i >= 0 {
-		return strings.TrimRight(line[len(strings.TrimRight(line[:i], " ")):], "\r\n")
+	if before, _, ok := strings.Cut(line, " #"); ok {
+		return strings.TrimRight(line[len(strings.TrimRight(before, " ")):], "\r\n")
 	}
 	return ""
 }

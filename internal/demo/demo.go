@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,9 +161,7 @@ func (d *play) call(event, subject string, in fields) (Step, error) {
 		"session_id": sessionID, "transcript_path": d.transcript, "cwd": d.project,
 		"hook_event_name": EventName(event), "permission_mode": "default",
 	}
-	for k, v := range in {
-		input[k] = v
-	}
+	maps.Copy(input, in)
 	raw, err := json.Marshal(input)
 	if err != nil {
 		return Step{}, err

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -78,9 +79,7 @@ func (c *call) open() error {
 	}
 	id := strings.TrimSpace(c.in.Session)
 	for _, key := range c.host.SessionEnv {
-		if id == "" {
-			id = strings.TrimSpace(c.env.Getenv(key))
-		}
+		id = cmp.Or(id, strings.TrimSpace(c.env.Getenv(key)))
 	}
 	if id == "" {
 		return errQuiet

@@ -198,8 +198,7 @@ func (c *call) complain(where string, err error) {
 		return
 	}
 	text := err.Error()
-	var told message.Error
-	if errors.As(err, &told) {
+	if told, ok := errors.AsType[message.Error](err); ok {
 		text = told.Reason.In(c.lang)
 	}
 	c.complaint = fmt.Sprintf("[overtone/%s] %s", where, strings.ReplaceAll(strings.TrimSpace(text), "\n", " "))

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -162,9 +163,7 @@ func (c *call) noticed() (host.Reply, error) {
 	if err != nil || !m.Compaction.Summarised() {
 		return host.Reply{}, err
 	}
-	if c.in.Transcript == "" {
-		c.in.Transcript = m.Thread.Transcript
-	}
+	c.in.Transcript = cmp.Or(c.in.Transcript, m.Thread.Transcript)
 	if at := transcript.CompactedAt(c.in.Transcript); at.IsZero() || at.Before(m.Compaction.At.Truncate(time.Millisecond)) {
 		return host.Reply{}, nil
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -155,9 +156,7 @@ func readPayload(event string, data []byte, tool func(string) Kind) payload {
 		}
 		return true
 	})
-	if c.Prompt == "" {
-		c.Prompt = older
-	}
+	c.Prompt = cmp.Or(c.Prompt, older)
 	t := &c.Tool
 	t.Kind = tool(t.Name)
 	t.Input, t.Response = raw(p.input), raw(p.response)

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -179,10 +180,7 @@ func claudeChanges(name string, input, result gjson.Result) []Event {
 	case "TodoWrite":
 		return []Event{PlanWritten{Steps: steps(input.Get("todos"), "content")}}
 	case "TaskCreate":
-		id := text(result.Get("task.id"))
-		if id == "" {
-			id = result.Get("id").String()
-		}
+		id := cmp.Or(text(result.Get("task.id")), result.Get("id").String())
 		return []Event{TaskCreated{ID: id, Text: text(input.Get("subject"))}}
 	case "TaskUpdate":
 		status := text(input.Get("status"))
@@ -190,10 +188,7 @@ func claudeChanges(name string, input, result gjson.Result) []Event {
 			ID: input.Get("taskId").String(), Text: text(input.Get("subject")), Status: Status(status), Deleted: status == "deleted",
 		}}
 	case "Write", "Edit", "MultiEdit", "NotebookEdit":
-		file := text(input.Get("file_path"))
-		if file == "" {
-			file = text(input.Get("notebook_path"))
-		}
+		file := cmp.Or(text(input.Get("file_path")), text(input.Get("notebook_path")))
 		return []Event{FileChanged{File: file}}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -100,9 +101,7 @@ func decodeCopilot(event string, data []byte) Call {
 	case t.Kind == ShellTool:
 		t.Output, t.Exit = copilotEnd(text(gjson.GetBytes(data, "tool_result.text_result_for_llm")))
 	case t.Kind.Edits():
-		if t.File == "" {
-			t.File = text(p.input.Get("path"))
-		}
+		t.File = cmp.Or(t.File, text(p.input.Get("path")))
 		t.Done = []Event{ToolActivity{}}
 		if t.File != "" {
 			t.Done = append(t.Done, FileChanged{File: t.File})

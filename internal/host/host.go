@@ -236,7 +236,7 @@ func (h *Host) NeedsRounds(mode string, v Version) bool {
 // parseVersion finds the version in what a program prints for --version:
 // "2.1.197 (Claude Code)", "codex-cli 0.166.0", "GitHub Copilot CLI 1.0.102.".
 func parseVersion(text string) (Version, bool) {
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		word, _, _ = strings.Cut(strings.TrimSuffix(strings.TrimPrefix(word, "v"), "."), "-")
 		word, _, _ = strings.Cut(word, "+")
 		parts := strings.Split(word, ".")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -81,9 +82,9 @@ func revert(data []byte, edits []Edit) (after []byte, kept []Edit, err error) {
 		return nil, nil, err
 	}
 	before := string(d.text)
-	for i := len(edits) - 1; i >= 0; i-- {
-		if !d.revert(edits[i]) {
-			kept = append(kept, edits[i])
+	for _, edit := range slices.Backward(edits) {
+		if !d.revert(edit) {
+			kept = append(kept, edit)
 		}
 	}
 	if string(d.text) == before {
@@ -492,10 +493,7 @@ func quote(s string) string {
 
 // same reports whether two JSON texts mean the same.
 func same(a, b string) bool {
-	if a == b {
-		return true
-	}
-	return reflect.DeepEqual(decode(a), decode(b))
+	return a == b || reflect.DeepEqual(decode(a), decode(b))
 }
 
 func decode(s string) any {

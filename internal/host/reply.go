@@ -164,7 +164,7 @@ func encode(v any) []byte {
 func hookName(event string) string {
 	var b []byte
 	up := true
-	for i := 0; i < len(event); i++ {
+	for i := range len(event) {
 		ch := event[i]
 		if ch == '-' {
 			up = true

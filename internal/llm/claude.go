@@ -2,12 +2,14 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -88,9 +90,7 @@ func (c cli) ask(ctx context.Context, p Prompt) (Answer, error) {
 
 func (c cli) command(dir string, p Prompt) command {
 	cmd := command{Path: c.Path, Dir: dir, Stdin: p.User}
-	if cmd.Path == "" {
-		cmd.Path = "claude"
-	}
+	cmd.Path = cmp.Or(cmd.Path, "claude")
 	cmd.Args = []string{"-p", "--output-format", "json", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", ""}
 	if c.Model != "" {
 		cmd.Args = append(cmd.Args, "--model", c.Model)
@@ -147,10 +147,7 @@ func readResult(out output) (Answer, error) {
 	}}
 	switch {
 	case r.IsError || r.Subtype != "success" && r.Subtype != "":
-		text := r.Result
-		if text == "" {
-			text = r.Subtype
-		}
+		text := cmp.Or(r.Result, r.Subtype)
 		return a, &Error{Kind: cliKind(r.Status, text), Status: r.Status, Message: oneLine(text, "")}
 	case a.Text == "":
 		return a, &Error{Kind: BadReply, Message: "no text"}
@@ -166,12 +163,7 @@ func cliKind(status int, text string) Kind {
 	}
 	t := strings.ToLower(text)
 	has := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(t, w) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(t, w) })
 	}
 	switch {
 	case has("/login", "invalid api key", "authentication", "credit balance", "401", "403"):

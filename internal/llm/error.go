@@ -86,8 +86,7 @@ func statusKind(status int) Kind {
 // was read.
 func transportError(ctx context.Context, err error) *Error {
 	// The URL in it may hold a password, and says nothing the user did not.
-	var ue *url.Error
-	if errors.As(err, &ue) {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err
 	}
 	var ne net.Error

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 )
@@ -29,9 +30,7 @@ type messagesReply struct {
 // messages asks Anthropic.
 func (s Service) messages(ctx context.Context, p Prompt) (Answer, error) {
 	body := messagesRequest{Model: s.Model, MaxTokens: s.MaxTokens, System: p.System, Messages: []chatMessage{{"user", p.User}}}
-	if body.MaxTokens == 0 {
-		body.MaxTokens = defaultMaxTokens
-	}
+	body.MaxTokens = cmp.Or(body.MaxTokens, defaultMaxTokens)
 	header := map[string]string{"anthropic-version": "2023-06-01"}
 	if k := s.key(); k != "" {
 		header["x-api-key"] = k

@@ -177,9 +177,7 @@ func (f Finder) Resolve(ref string) (transcript.File, error) {
 // File finds the file of a session: by name, by what the host says in the
 // environment, or the newest.
 func (f Finder) File(id string) (transcript.File, error) {
-	if id == "" {
-		id = host.SessionFrom(f.Getenv)
-	}
+	id = cmp.Or(id, host.SessionFrom(f.Getenv))
 	if id != "" {
 		return f.Resolve(id)
 	}

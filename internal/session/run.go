@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -171,10 +172,7 @@ func (r *stageRun) how(ran blueprint.Ran) string {
 	case ran.Err != nil:
 		return message.RunNoStart.Format(r.opts.Lang, ran.Err)
 	case ran.TimedOut:
-		limit := r.spec.RunTimeout
-		if limit == 0 {
-			limit = blueprint.RunTimeout
-		}
+		limit := cmp.Or(r.spec.RunTimeout, blueprint.RunTimeout)
 		return message.RunTime.Format(r.opts.Lang, limit)
 	}
 	return message.RunExit.Format(r.opts.Lang, ran.Exit)

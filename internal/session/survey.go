@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -54,10 +55,7 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.La
 	}
 	// The slice before the nth compaction is the nth; the one that goes on now
 	// comes after all of them.
-	want := s.N
-	if want == 0 {
-		want = s.Total + 1
-	}
+	want := cmp.Or(s.N, s.Total+1)
 	record, slice, from := compact.NewRecord(cwd), 1, int64(0)
 	err = transcript.ReadWhole(ctx, file.Path, func(p *transcript.Piece) {
 		switch {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -22,8 +23,7 @@ import (
 // undone is done.
 func Load(tx *store.Tx) (*workflow.State, error) {
 	s, err := load(tx)
-	var derived derivedError
-	if errors.As(err, &derived) {
+	if _, ok := errors.AsType[derivedError](err); ok {
 		err = nil // the state is there, and the next call tries again
 	}
 	return s, err
@@ -43,9 +43,7 @@ func load(tx *store.Tx) (*workflow.State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read workflow of session %s: %w", tx.Session().ID(), err)
 	}
-	if s.SessionID == "" {
-		s.SessionID = tx.Session().ID()
-	}
+	s.SessionID = cmp.Or(s.SessionID, tx.Session().ID())
 	unfinished := finish(tx, data)
 	barriers, err := tx.Barrier()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

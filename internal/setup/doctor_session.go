@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"time"
@@ -53,9 +54,7 @@ func (d *doctor) checkReceipt(s *store.Session) {
 		return
 	}
 	n, trigger := k.Get("n").Int(), k.Get("trigger").String()
-	if trigger == "" {
-		trigger = "?"
-	}
+	trigger = cmp.Or(trigger, "?")
 	receipt := k.Get("receipt")
 	state := receipt.Get("state").String()
 	const id = "receipt"
@@ -75,10 +74,7 @@ func (d *doctor) checkReceipt(s *store.Session) {
 	case state == "delivering":
 		d.add(id, host.Fine, message.DoctorHanded, n, trigger, receipt.Get("via").String())
 	case state == "expired", state == "dropped":
-		why := receipt.Get("reason").String()
-		if why == "" {
-			why = state
-		}
+		why := cmp.Or(receipt.Get("reason").String(), state)
 		d.add(id, host.Warn, message.DoctorLost, n, trigger, why).advise(d, message.HintLost, s.ID())
 	default:
 		d.add(id, host.Warn, message.DoctorWaiting, n, trigger).advise(d, message.HintWaiting)

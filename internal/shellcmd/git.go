@@ -1,6 +1,7 @@
 package shellcmd
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -137,9 +138,7 @@ func (g *gitFinder) viaAlias(c command, call gitCall, depth int) {
 	}
 	next.Args = append(next.Args, call.args...)
 	again := parseGit(next)
-	if again.gitDir == "" {
-		again.gitDir = call.gitDir
-	}
+	again.gitDir = cmp.Or(again.gitDir, call.gitDir)
 	g.call(c, again, depth+1)
 }
 
@@ -303,7 +302,7 @@ func commitMessage(name string) bool { return abbreviates(name, "message", 1) }
 // commitValue reports whether an option of git commit takes the next word. The
 // number is how far the name may be shortened.
 func commitValue(name string) bool {
-	for _, o := range strings.Fields("1message 3file 3reuse-message 3reedit-message 3fixup 2squash 2author 2date 2template 2trailer 1cleanup 9pathspec-from-file") {
+	for o := range strings.FieldsSeq("1message 3file 3reuse-message 3reedit-message 3fixup 2squash 2author 2date 2template 2trailer 1cleanup 9pathspec-from-file") {
 		if abbreviates(name, o[1:], int(o[0]-'0')) {
 			return true
 		}

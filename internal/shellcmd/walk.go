@@ -94,7 +94,7 @@ func (w *walker) script(text string, zsh bool, s *scope) {
 // nesting is an upper bound for how deep the parser will recurse.
 func nesting(text string) int {
 	depth, most := 0, 0
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		switch text[i] {
 		case '(', '{', '[', '`':
 			depth++

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
@@ -193,12 +194,7 @@ func reserved(key string) bool {
 
 // repeated makes the last of several fields with one key win.
 func repeated(key string, later []Field) bool {
-	for _, f := range later {
-		if f.Key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(later, func(f Field) bool { return f.Key == key })
 }
 
 func (tx *Tx) appendLines(lines []byte) error {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 )
@@ -20,10 +21,7 @@ type Folders struct {
 
 // Find is the folder that a variable names, else the usual one below the home.
 func (f Folders) Find(variable, usual string) string {
-	dir := f.getenv(variable)
-	if dir == "" {
-		dir = filepath.Join(f.User, usual)
-	}
+	dir := cmp.Or(f.getenv(variable), filepath.Join(f.User, usual))
 	return absolute(dir)
 }
 
@@ -42,10 +40,7 @@ const usualClaude = "~/.claude"
 // folders that hooks write to are named: whatever folder we are in is not a
 // place for our files.
 func FindFolders(getenv func(string) string) (Folders, error) {
-	user := getenv("HOME")
-	if user == "" {
-		user = getenv("USERPROFILE")
-	}
+	user := cmp.Or(getenv("HOME"), getenv("USERPROFILE"))
 	f := Folders{User: user, ShownClaude: usualClaude, getenv: getenv}
 	f.Root, f.Claude = f.Find("OVERTONE_HOME", ".overtone"), f.Find("CLAUDE_CONFIG_DIR", ".claude")
 	if f.Claude != absolute(filepath.Join(user, ".claude")) {

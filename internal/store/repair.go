@@ -139,7 +139,7 @@ func RealFolder(root, path string) error {
 		return fmt.Errorf("%s is not below %s", path, root)
 	}
 	at := root
-	for _, part := range strings.Split(rel, string(filepath.Separator)) {
+	for part := range strings.SplitSeq(rel, string(filepath.Separator)) {
 		at = filepath.Join(at, part)
 		if err := realDir(at); errors.Is(err, fs.ErrNotExist) {
 			return nil

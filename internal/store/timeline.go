@@ -61,12 +61,7 @@ func (f Filter) mayMatch(line []byte) bool {
 	if len(f.Types) == 0 || bytes.IndexByte(line, '\\') >= 0 {
 		return true
 	}
-	for _, t := range f.Types {
-		if bytes.Contains(line, []byte(t)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Types, func(t string) bool { return bytes.Contains(line, []byte(t)) })
 }
 
 // ReadStats tells how much of a timeline was looked at.

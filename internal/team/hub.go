@@ -167,10 +167,8 @@ func DialNew(ctx context.Context, s Settings, patience time.Duration) (*Hub, err
 		if err == nil || !errors.Is(err, nats.ErrAuthorization) {
 			return h, err
 		}
-		select {
-		case <-wait.Done():
+		if pause(wait, 250*time.Millisecond) != nil {
 			return nil, err
-		case <-time.After(250 * time.Millisecond):
 		}
 	}
 }
@@ -434,8 +432,6 @@ type streamInfo struct {
 		Duplicate time.Duration `json:"duplicate_window"`
 		MsgTTL    bool          `json:"allow_msg_ttl"`
 		Direct    bool          `json:"allow_direct"`
-		// Compression is "s2" on hubs of earlier versions.
-		Compression string `json:"compression"`
 	} `json:"config"`
 	State struct {
 		Messages uint64 `json:"messages"`

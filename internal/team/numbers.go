@@ -45,12 +45,7 @@ func (n *numbers) add(x uint64) bool {
 }
 
 func (n numbers) has(x uint64) bool {
-	for _, r := range n {
-		if r.lo <= x && x <= r.hi {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n, func(r run) bool { return r.lo <= x && x <= r.hi })
 }
 
 // missing counts the numbers between the first and the last that are not there.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -221,18 +222,13 @@ func (x *Exporter) metrics(f Fleet, start, now time.Time) any {
 	for _, v := range f.States {
 		machines[v.Machine] = append(machines[v.Machine], v)
 	}
-	names := make([]string, 0, len(machines))
-	for m := range machines {
-		names = append(names, m)
-	}
-	slices.Sort(names)
 	point := func(n int64, attrs ...otlpAttr) otlpPoint {
 		if attrs == nil {
 			attrs = []otlpAttr{}
 		}
 		return otlpPoint{Attributes: attrs, Time: nanos(now), Int: strconv.FormatInt(n, 10)}
 	}
-	for _, m := range names {
+	for _, m := range slices.Sorted(maps.Keys(machines)) {
 		var left, stages, events []otlpPoint
 		open := int64(0)
 		for _, v := range machines[m] {
@@ -247,7 +243,7 @@ func (x *Exporter) metrics(f Fleet, start, now time.Time) any {
 				left = append(left, point(int64(v.Left), id...))
 			}
 			if v.Total > 0 {
-				stages = append(stages, point(int64(v.Done), append(id[:len(id):len(id)], attr("overtone.workflow", v.Workflow))...))
+				stages = append(stages, point(int64(v.Done), append(slices.Clip(id), attr("overtone.workflow", v.Workflow))...))
 			}
 			p := point(int64(v.Events), id...)
 			p.Start = nanos(start)
@@ -335,10 +331,8 @@ func (x *Exporter) Run(ctx context.Context) error {
 		case x.Once:
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(x.Every):
+		if err := pause(ctx, x.Every); err != nil {
+			return err
 		}
 	}
 }
@@ -396,14 +390,12 @@ func (x *Exporter) post(ctx context.Context, base *url.URL, path string, body an
 	if client == nil {
 		client = &http.Client{Timeout: 30 * time.Second}
 	}
-	for tries, pause := 0, time.Second; ; tries, pause = tries+1, 2*pause {
+	for tries, wait := 0, time.Second; ; tries, wait = tries+1, 2*wait {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, base.JoinPath(path).String(), bytes.NewReader(data))
 		if err != nil {
 			return err
 		}
-		for k, v := range x.Header {
-			req.Header[k] = v
-		}
+		maps.Copy(req.Header, x.Header)
 		req.Header.Set("Content-Type", "application/json")
 		resp, err := client.Do(req)
 		if err != nil {
@@ -425,13 +417,11 @@ func (x *Exporter) post(ctx context.Context, base *url.URL, path string, body an
 				return fmt.Errorf("export to %s: %s", base.Redacted(), resp.Status)
 			}
 			if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s >= 0 && s <= 300 {
-				pause = time.Duration(s) * time.Second
+				wait = time.Duration(s) * time.Second
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
+		if err := pause(ctx, wait); err != nil {
+			return err
 		}
 	}
 }

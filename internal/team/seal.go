@@ -49,18 +49,19 @@ func (s Settings) unseal(r io.Reader) (io.Reader, error) {
 }
 
 func (s Settings) sealBytes(data []byte) ([]byte, error) {
+	return sealed(data, s.seal)
+}
+
+// sealed is data through a writer that seals.
+func sealed(data []byte, seal func(io.Writer) (io.WriteCloser, error)) ([]byte, error) {
 	var b bytes.Buffer
-	w, err := s.seal(&b)
+	w, err := seal(&b)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.Write(data); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	_, err = w.Write(data)
+	err = errors.Join(err, w.Close())
+	return b.Bytes(), err
 }
 
 func (s Settings) unsealBytes(data []byte, limit int64) ([]byte, error) {

@@ -2,6 +2,7 @@ package team
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -142,10 +143,8 @@ func (n Node) Serve(ctx context.Context, ready func(url string)) error {
 		}
 		// Nodes that come up hear of each other one by one: a leader may not know
 		// yet who could keep a stream.
-		select {
-		case <-ctx.Done():
+		if pause(ctx, settlePause) != nil {
 			return nil
-		case <-time.After(settlePause):
 		}
 	}
 	if ready != nil {
@@ -159,6 +158,16 @@ const (
 	settlePause = 200 * time.Millisecond
 	settleLooks = 25
 )
+
+// pause waits; its error is the context's.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
 
 // settle makes what is missing on the hub. In a cluster it waits for the nodes to
 // elect who decides, because what is asked of them before has no answer, ever; and
@@ -180,10 +189,8 @@ func (n Node) settle(ctx context.Context, srv *server.Server, admin *Hub) error 
 			}
 			looks++
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(settlePause):
+		if err := pause(ctx, settlePause); err != nil {
+			return err
 		}
 	}
 	wait, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -299,7 +306,7 @@ func (h *Hub) wants(replicas int, keep time.Duration, machines []string) []want 
 func (h *Hub) has(ctx context.Context, list []want) bool {
 	for _, w := range list {
 		got, err := h.info(ctx, w.stream)
-		if err != nil || got.Config.Replicas != w.replicas || got.Config.MaxAge != w.keep || got.Config.Compression == "s2" {
+		if err != nil || got.Config.Replicas != w.replicas || got.Config.MaxAge != w.keep {
 			return false
 		}
 	}
@@ -489,10 +496,7 @@ func (n Node) writeConfig() (string, error) {
 	var b strings.Builder
 	q := confQuote
 	tls := fmt.Sprintf("cert_file: %s, key_file: %s, ca_file: %s, timeout: 5", q(n.path("server.pem")), q(n.path("server-key.pem")), q(n.path("ca.pem")))
-	name := n.Name
-	if name == "" {
-		name = "overtone"
-	}
+	name := cmp.Or(n.Name, "overtone")
 	fmt.Fprintf(&b, "# Written by overtone-team up.\nserver_name: %s\nlisten: %s\nmax_payload: 8MB\nlog_file: %s\nlogfile_size_limit: 16MB\nlogtime: true\n",
 		q(name), q(n.Listen), q(n.path("hub.log")))
 	fmt.Fprintf(&b, "tls { %s }\n", tls)
@@ -551,23 +555,36 @@ func confList(list []string) string {
 }
 
 func (n Node) makeCA() error {
+	return n.issue("ca", &x509.Certificate{
+		Subject: pkix.Name{CommonName: "overtone hub"}, NotAfter: n.Now().AddDate(10, 0, 0),
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
+	}, nil, nil)
+}
+
+// issue writes a certificate and its key; without somebody who signs, it signs
+// itself.
+func (n Node) issue(name string, t, ca *x509.Certificate, caKey any) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
 	}
-	now := n.Now()
-	t := &x509.Certificate{
-		SerialNumber: serial(), Subject: pkix.Name{CommonName: "overtone hub"}, NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(10, 0, 0),
-		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
+	if ca == nil {
+		ca, caKey = t, key
 	}
-	der, err := x509.CreateCertificate(rand.Reader, t, t, &key.PublicKey, key)
+	t.NotBefore = n.Now().Add(-time.Hour)
+	t.SerialNumber, _ = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)) // crypto/rand never fails
+	der, err := x509.CreateCertificate(rand.Reader, t, ca, &key.PublicKey, caKey)
 	if err != nil {
 		return err
 	}
-	if err := writeKey(n.path("ca-key.pem"), key); err != nil {
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
 		return err
 	}
-	return writePEM(n.path("ca.pem"), "CERTIFICATE", der, 0o644)
+	if err := writePEM(n.path(name+"-key.pem"), "PRIVATE KEY", keyDER, 0o600); err != nil {
+		return err
+	}
+	return writePEM(n.path(name+".pem"), "CERTIFICATE", der, 0o644)
 }
 
 // renewCertificate makes a new one where the old one ends soon.
@@ -612,13 +629,8 @@ func (n Node) makeCertificate() error {
 	if err != nil {
 		return message.WithHint(fmt.Errorf("read %s: %w", n.path("ca-key.pem"), err), message.HintTeamCA)
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	now := n.Now()
 	t := &x509.Certificate{
-		SerialNumber: serial(), Subject: pkix.Name{CommonName: n.names()[0]}, NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(2, 0, 0),
+		Subject: pkix.Name{CommonName: n.names()[0]}, NotAfter: n.Now().AddDate(2, 0, 0),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	for _, name := range names {
@@ -628,31 +640,11 @@ func (n Node) makeCertificate() error {
 			t.DNSNames = append(t.DNSNames, name)
 		}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, t, ca, &key.PublicKey, caKey)
-	if err != nil {
-		return err
-	}
-	if err := writeKey(n.path("server-key.pem"), key); err != nil {
-		return err
-	}
-	return writePEM(n.path("server.pem"), "CERTIFICATE", der, 0o644)
-}
-
-func serial() *big.Int {
-	n, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)) // crypto/rand never fails
-	return n
+	return n.issue("server", t, ca, caKey)
 }
 
 func writePEM(path, typ string, der []byte, perm fs.FileMode) error {
 	return store.AtomicWrite(path, pem.EncodeToMemory(&pem.Block{Type: typ, Bytes: der}), perm)
-}
-
-func writeKey(path string, key *ecdsa.PrivateKey) error {
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	return writePEM(path, "PRIVATE KEY", der, 0o600)
 }
 
 func readCertificate(path string) (*x509.Certificate, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -85,8 +86,7 @@ func (s *Shipper) away(err error) {
 	}
 	if old := s.told.Swap(&text); old == nil || *old != text {
 		what := message.TeamOffline
-		var local *fs.PathError
-		if errors.As(err, &local) {
+		if _, ok := errors.AsType[*fs.PathError](err); ok {
 			what = message.TeamShipTrouble // a full disk here is not the hub's fault
 		}
 		s.report("offline", Report{Text: message.Because(what, text)})
@@ -125,7 +125,7 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 	defer s.hub.Close()
 	s.checked, s.stamps = map[string]bool{}, map[string][2]int64{}
 	s.states = newStates(s)
-	pause := time.Duration(0)
+	wait := time.Duration(0)
 	for {
 		more, err := s.round(ctx)
 		switch {
@@ -136,20 +136,18 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 		case err != nil:
 			// Whatever was under way may have arrived or not: ask before the next.
 			s.synced = false
-			pause = min(max(2*pause, 250*time.Millisecond), 5*time.Second)
+			wait = min(max(2*wait, 250*time.Millisecond), 5*time.Second)
 			s.away(s.hub.why(err))
 		case more:
-			pause = 0
+			wait = 0
 			continue
 		case s.Once:
 			return nil
 		default:
-			pause = s.Every
+			wait = s.Every
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
+		if err := pause(ctx, wait); err != nil {
+			return err
 		}
 	}
 }
@@ -203,17 +201,13 @@ func (s *Shipper) round(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if len(b.marks) > 0 {
-		for id, m := range b.marks {
-			s.cur.Sessions[id] = m
-		}
+		maps.Copy(s.cur.Sessions, b.marks)
 		s.cur.Pos = max(s.cur.Pos, b.pos)
 		if err := s.cur.save(s.Home.Root()); err != nil {
 			return false, err
 		}
 	}
-	for id, stamp := range b.done {
-		s.stamps[id] = stamp
-	}
+	maps.Copy(s.stamps, b.done)
 	if b.sent > 0 {
 		s.total += uint64(b.sent)
 		s.report("shipped", Report{Text: message.Because(message.TeamShipped, b.sent, len(b.marks)), Events: b.sent, Sessions: len(b.marks)})

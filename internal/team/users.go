@@ -255,18 +255,7 @@ func sealForNodes(seed, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	r.SetWorkFactor(nodeWork)
-	var b bytes.Buffer
-	w, err := age.Encrypt(&b, r)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(data); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	return sealed(data, func(w io.Writer) (io.WriteCloser, error) { return age.Encrypt(w, r) })
 }
 
 func openForNodes(seed, sealed []byte) ([]byte, error) {

@@ -57,8 +57,7 @@ func WriteError(w io.Writer) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var path *fs.PathError
-	if errors.As(s.err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](s.err); ok {
 		return path.Err
 	}
 	return s.err

@@ -154,16 +154,14 @@ func (t *Terminal) Exit(err error) int {
 		return 0
 	}
 	text := err.Error()
-	var u message.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[message.Error](err); ok {
 		text = u.Reason.In(t.Lang)
 	}
 	fmt.Fprintln(t.Stderr, t.Program+": "+text)
 	if hint := message.HintOf(err, t.Lang); hint != "" {
 		fmt.Fprintln(t.Stderr, "hint: "+hint)
 	}
-	var misuse message.Misuse
-	if errors.As(err, &misuse) {
+	if _, ok := errors.AsType[message.Misuse](err); ok {
 		return 2
 	}
 	return 1

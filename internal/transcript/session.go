@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -363,12 +364,8 @@ func (s *Session) addCodex(r *record, e *Entry, n int32, obj []byte, next int64)
 		if len(r.version) > 0 {
 			s.Version = string(r.version)
 		}
-		if s.ID == "" {
-			s.ID = unescape(r.sid)
-		}
-		if s.thread == "" {
-			s.thread = string(r.sid)
-		}
+		s.ID = cmp.Or(s.ID, unescape(r.sid))
+		s.thread = cmp.Or(s.thread, string(r.sid))
 		s.Legacy = s.Legacy || len(r.typ) == 0
 	case e.Kind == Boundary:
 		s.compacted(Compaction{Entry: int(n), Time: e.Time, End: next})

@@ -2,10 +2,12 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -203,10 +205,7 @@ func (p *Piece) emit(fn func(*Piece)) {
 // hostText reports what hosts put into the user's place. A slash command counts
 // as the user's: what follows it is.
 func hostText(raw []byte) bool {
-	if bytes.HasPrefix(raw, []byte("<command-")) {
-		return false
-	}
-	return commandText(raw)
+	return !bytes.HasPrefix(raw, []byte("<command-")) && commandText(raw)
 }
 
 func claudeBlock(m *cursor, p *Piece, text PieceKind, fn func(*Piece)) {
@@ -265,9 +264,7 @@ func codexItem(item []byte, p *Piece, fn func(*Piece)) {
 		codexMessage(role, value, p, fn)
 	case "function_call", "custom_tool_call", "local_shell_call":
 		p.Kind, p.Raw = CallPiece, opened(value)
-		if p.Tool == "" {
-			p.Tool = "local_shell"
-		}
+		p.Tool = cmp.Or(p.Tool, "local_shell")
 		fn(p)
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		p.Kind, p.Raw = ResultPiece, opened(value)
@@ -331,7 +328,7 @@ func (p *Piece) Tail(n int) string {
 				inner = nil
 			}
 		}
-		if len(inner) > 0 && scanString(append(inner[:len(inner):len(inner)], '"'), 0) == len(inner) {
+		if len(inner) > 0 && scanString(append(slices.Clip(inner), '"'), 0) == len(inner) {
 			parts = append(parts, unescape(inner))
 		}
 	})

@@ -332,12 +332,7 @@ func CompactedAt(path string) (at time.Time) {
 }
 
 func compactLine(line []byte) bool {
-	for _, word := range boundaries {
-		if bytes.Contains(line, []byte(word)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(boundaries[:], func(word string) bool { return bytes.Contains(line, []byte(word)) })
 }
 
 // usageValue decodes the record's usage when it tells the size of the main

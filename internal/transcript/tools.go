@@ -1,5 +1,7 @@
 package transcript
 
+import "slices"
+
 // CallID stands for the id of a tool call.
 type CallID struct{ k key }
 
@@ -38,12 +40,7 @@ func (s *Session) Pairs(view []int32) []Pair {
 // Fixed reports whether a compaction names one of the pair's entries as kept:
 // such an entry has to stay where it is.
 func (s *Session) Fixed(p Pair) bool {
-	for _, i := range p.Entries {
-		if s.Entries[i].Has(Named) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Entries, func(i int32) bool { return s.Entries[i].Has(Named) })
 }
 
 // CallIDOf is the id of the first call or result in an entry.

@@ -53,7 +53,7 @@ func (w *Codex) feed(t *thread, e event) {
 		case doPutBack:
 			w.putBack(t, a)
 		case doRemove:
-			w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": a.Submission}, func(json.RawMessage, error) {})
+			w.send("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": a.Submission})
 		case doTidy:
 			w.tidy(t, a)
 		case doLook:
@@ -83,21 +83,19 @@ func (w *Codex) lease(t *thread, a doLease) {
 
 func (w *Codex) check(t *thread, a doCheck) {
 	e := checked{Seq: a.Seq}
-	w.post("thread/read", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
-		var n notice
-		if err != nil || json.Unmarshal(raw, &n) != nil || n.Thread == nil {
+	ask(w, "thread/read", map[string]any{"threadId": t.id}, func(n notice, err error) {
+		if err != nil || n.Thread == nil {
 			e.Unknown = true
 			return
 		}
 		e.Idle = n.Thread.Status.idle()
 	})
-	w.post("thread/queue/list", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
-		var q wireQueue
+	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q wireQueue, err error) {
 		var rpc *rpcError
 		switch {
 		case errors.As(err, &rpc):
 			e.NoQueue = true
-		case err != nil || json.Unmarshal(raw, &q) != nil:
+		case err != nil:
 			e.Unknown = true
 		}
 		e.Queued = len(q.Data)
@@ -125,7 +123,7 @@ func (w *Codex) author(t *thread, a doAuthor) {
 		}
 		if errors.Is(err, errTimeout) {
 			// It reads the whole context and is paid for.
-			w.post("thread/sample/cancel", map[string]any{"requestId": id}, func(json.RawMessage, error) {})
+			w.send("thread/sample/cancel", map[string]any{"requestId": id})
 		}
 		if err == nil {
 			err = json.Unmarshal(raw, &r)
@@ -142,8 +140,7 @@ func (w *Codex) author(t *thread, a doAuthor) {
 
 func (w *Codex) compact(t *thread, a doCompact) {
 	w.post("thread/compact/start", map[string]any{"threadId": t.id}, func(_ json.RawMessage, err error) {
-		var rpc *rpcError
-		if errors.As(err, &rpc) {
+		if _, ok := errors.AsType[*rpcError](err); ok {
 			w.problem(err)
 			w.feed(t, compactRefused(a))
 		}
@@ -152,12 +149,7 @@ func (w *Codex) compact(t *thread, a doCompact) {
 
 func (w *Codex) add(t *thread, a doAdd) {
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.Packet, "input": textInput(a.Text)}
-	w.post("thread/queue/add", params, func(raw json.RawMessage, err error) {
-		var r struct {
-			Queued struct {
-				ID string `json:"id"`
-			} `json:"queuedSubmission"`
-		}
+	ask(w, "thread/queue/add", params, func(r wireAdded, err error) {
 		e := added{Packet: a.Packet}
 		var rpc *rpcError
 		switch {
@@ -165,27 +157,26 @@ func (w *Codex) add(t *thread, a doAdd) {
 			e.Unsupported = unsupported(rpc)
 			e.Refused = !e.Unsupported
 			w.problem(err)
-		case err != nil || json.Unmarshal(raw, &r) != nil || r.Queued.ID == "":
+		case err != nil || r.Queued.ID == "":
 			e.Unclear = true
 		}
 		e.Submission = r.Queued.ID
 		if e.Submission != "" && len(t.queued) > 0 {
 			order := append([]string{e.Submission}, t.queued...)
-			w.post("thread/queue/reorder", map[string]any{"threadId": t.id, "queuedSubmissionIds": order}, func(json.RawMessage, error) {})
+			w.send("thread/queue/reorder", map[string]any{"threadId": t.id, "queuedSubmissionIds": order})
 		}
 		w.feed(t, e)
 	})
 }
 
 func (w *Codex) tidy(t *thread, a doTidy) {
-	w.post("thread/queue/list", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
-		var q wireQueue
-		if err != nil || json.Unmarshal(raw, &q) != nil {
+	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q wireQueue, err error) {
+		if err != nil {
 			return
 		}
 		for _, x := range q.Data {
 			if x.ClientID == a.Packet {
-				w.post("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": x.ID}, func(json.RawMessage, error) {})
+				w.send("thread/queue/delete", map[string]any{"threadId": t.id, "queuedSubmissionId": x.ID})
 			}
 		}
 	})
@@ -195,15 +186,19 @@ func (w *Codex) tidy(t *thread, a doTidy) {
 func (w *Codex) inject(t *thread, a doInject) {
 	content, _ := json.Marshal([]any{map[string]any{"type": "input_text", "text": a.Text}}) // strings can be written
 	item := json.RawMessage(`{"type":"message","role":"developer","content":` + string(content) + `}`)
-	w.post("thread/inject_items", map[string]any{"threadId": t.id, "items": []any{item}}, func(_ json.RawMessage, err error) {
-		e := added{Packet: a.Packet, Unclear: err != nil}
-		var rpc *rpcError
-		if errors.As(err, &rpc) {
+	w.post("thread/inject_items", map[string]any{"threadId": t.id, "items": []any{item}}, w.delivered(t, a.Packet))
+}
+
+// delivered takes the answer of a host that was given a packet.
+func (w *Codex) delivered(t *thread, packet string) func(json.RawMessage, error) {
+	return func(_ json.RawMessage, err error) {
+		e := added{Packet: packet, Unclear: err != nil}
+		if _, ok := errors.AsType[*rpcError](err); ok {
 			e.Refused, e.Unclear = true, false
 			w.problem(err)
 		}
 		w.feed(t, e)
-	})
+	}
 }
 
 // putBack queues a user's message again that the host has cut off.
@@ -220,15 +215,7 @@ func unsupported(err *rpcError) bool {
 
 func (w *Codex) startTurn(t *thread, a doStartTurn) {
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.Packet, "input": textInput(a.Text)}
-	w.post("turn/start", params, func(_ json.RawMessage, err error) {
-		e := added{Packet: a.Packet, Unclear: err != nil}
-		var rpc *rpcError
-		if errors.As(err, &rpc) {
-			e.Refused, e.Unclear = true, false
-			w.problem(err)
-		}
-		w.feed(t, e)
-	})
+	w.post("turn/start", params, w.delivered(t, a.Packet))
 }
 
 // viewTurns is how far back a look goes. What we look for is among the last
@@ -240,12 +227,11 @@ const viewTurns = 8
 // turns could exceed what one message may hold.
 func (w *Codex) view(t *thread, a doLook) {
 	e := looked{Seq: a.Seq}
-	w.post("thread/queue/list", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
-		var q wireQueue
+	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q wireQueue, err error) {
 		var rpc *rpcError
 		switch {
 		case errors.As(err, &rpc):
-		case err != nil || json.Unmarshal(raw, &q) != nil:
+		case err != nil:
 			e.Unknown = true
 		}
 		for _, x := range q.Data {
@@ -253,9 +239,8 @@ func (w *Codex) view(t *thread, a doLook) {
 		}
 	})
 	params := map[string]any{"threadId": t.id, "limit": viewTurns, "itemsView": "summary"}
-	w.post("thread/turns/list", params, func(raw json.RawMessage, err error) {
-		var r wireTurns
-		if err != nil || json.Unmarshal(raw, &r) != nil {
+	ask(w, "thread/turns/list", params, func(r wireTurns, err error) {
+		if err != nil {
 			e.Unknown = true
 		}
 		e.View.Cutoff = r.Next != ""
@@ -271,9 +256,8 @@ func (w *Codex) view(t *thread, a doLook) {
 				w.isCompaction(t, &e, i)
 			}
 		}
-		w.post("thread/read", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
-			var n notice
-			if err != nil || json.Unmarshal(raw, &n) != nil || n.Thread == nil {
+		ask(w, "thread/read", map[string]any{"threadId": t.id}, func(n notice, err error) {
+			if err != nil || n.Thread == nil {
 				e.Unknown = true
 			} else {
 				e.View.Idle = n.Thread.Status.idle()
@@ -288,9 +272,8 @@ func (w *Codex) view(t *thread, a doLook) {
 
 func (w *Codex) isCompaction(t *thread, e *looked, i int) {
 	params := map[string]any{"threadId": t.id, "turnId": e.View.Turns[i].ID, "limit": 5}
-	w.post("thread/items/list", params, func(raw json.RawMessage, err error) {
-		var r wireItems
-		if err != nil || json.Unmarshal(raw, &r) != nil {
+	ask(w, "thread/items/list", params, func(r wireItems, err error) {
+		if err != nil {
 			e.Unknown = true
 			return
 		}

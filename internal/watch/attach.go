@@ -24,11 +24,8 @@ func (w *Codex) open() {
 		}
 		w.subscribe(t)
 	default:
-		w.post("thread/loaded/list", map[string]any{}, func(raw json.RawMessage, err error) {
-			var r struct {
-				Data []string `json:"data"`
-			}
-			if err != nil || json.Unmarshal(raw, &r) != nil {
+		ask(w, "thread/loaded/list", map[string]any{}, func(r wireLoaded, err error) {
+			if err != nil {
 				w.problem(err)
 				return
 			}
@@ -47,9 +44,8 @@ func (w *Codex) problem(err error) {
 
 // look asks what kind of thread an id names.
 func (w *Codex) look(id string) {
-	w.post("thread/read", map[string]any{"threadId": id}, func(raw json.RawMessage, err error) {
-		var n notice
-		if err == nil && json.Unmarshal(raw, &n) == nil && n.Thread != nil {
+	ask(w, "thread/read", map[string]any{"threadId": id}, func(n notice, err error) {
+		if err == nil && n.Thread != nil {
 			w.meet(*n.Thread, false)
 		}
 	})
@@ -82,12 +78,8 @@ func (w *Codex) subscribe(t *thread) {
 	}
 	t.asked, t.retry = true, time.Time{}
 	params := map[string]any{"threadId": t.info.ID, "excludeTurns": true}
-	w.post("thread/resume", params, func(raw json.RawMessage, err error) {
+	ask(w, "thread/resume", params, func(n notice, err error) {
 		t.asked = false
-		var n notice
-		if err == nil {
-			err = json.Unmarshal(raw, &n)
-		}
 		if err != nil || n.Thread == nil {
 			// A new thread has no file yet; it comes with the first turn.
 			var rpc *rpcError
@@ -112,11 +104,8 @@ func (w *Codex) exists(t *thread) {
 		var rpc *rpcError
 		known = !errors.As(err, &rpc) || unsupported(rpc)
 	})
-	w.post("thread/loaded/list", map[string]any{}, func(raw json.RawMessage, err error) {
-		var r struct {
-			Data []string `json:"data"`
-		}
-		loaded := err != nil || json.Unmarshal(raw, &r) != nil || slices.Contains(r.Data, t.info.ID)
+	ask(w, "thread/loaded/list", map[string]any{}, func(r wireLoaded, err error) {
+		loaded := err != nil || slices.Contains(r.Data, t.info.ID)
 		if !known && !loaded && !t.subscribed {
 			w.done, w.err = true, message.WithHint(message.Fail(message.WatchNoThread, t.info.ID), message.HintThreads)
 		}
@@ -135,7 +124,7 @@ func (w *Codex) unsubscribe(t *thread) {
 		return
 	}
 	t.subscribed = false
-	w.post("thread/unsubscribe", map[string]any{"threadId": t.id}, func(json.RawMessage, error) {})
+	w.send("thread/unsubscribe", map[string]any{"threadId": t.id})
 }
 
 func (w *Codex) subscribedTo(t *thread, info wireThread) {
@@ -176,9 +165,8 @@ func (w *Codex) subscribedTo(t *thread, info wireThread) {
 // catchUp finds out what happened while we were not listening.
 func (w *Codex) catchUp(t *thread) {
 	params := map[string]any{"threadId": t.info.ID, "limit": 2, "itemsView": "summary"}
-	w.post("thread/turns/list", params, func(raw json.RawMessage, err error) {
-		var r wireTurns
-		if err != nil || json.Unmarshal(raw, &r) != nil || len(r.Data) == 0 {
+	ask(w, "thread/turns/list", params, func(r wireTurns, err error) {
+		if err != nil || len(r.Data) == 0 {
 			w.feed(t, attached{})
 			return
 		}
@@ -222,9 +210,8 @@ func (w *Codex) hydrate(t *thread, turn wireTurn, cursor string, missed bool) {
 	if cursor != "" {
 		params["cursor"] = cursor
 	}
-	w.post("thread/items/list", params, func(raw json.RawMessage, err error) {
-		var r wireItems
-		if err == nil && json.Unmarshal(raw, &r) == nil {
+	ask(w, "thread/items/list", params, func(r wireItems, err error) {
+		if err == nil {
 			for _, e := range r.Data {
 				w.item(t, turn.ID, e.Item, true)
 			}

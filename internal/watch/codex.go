@@ -185,6 +185,22 @@ func (w *Codex) post(method string, params map[string]any, then func(json.RawMes
 	w.client.post(method, params, then, callTimeout)
 }
 
+// send is post without a care for the answer.
+func (w *Codex) send(method string, params map[string]any) {
+	w.post(method, params, func(json.RawMessage, error) {})
+}
+
+// ask is post for an answer that is read; one that cannot be read is an error.
+func ask[T any](w *Codex, method string, params map[string]any, then func(T, error)) {
+	w.post(method, params, func(raw json.RawMessage, err error) {
+		var answer T
+		if err == nil {
+			err = json.Unmarshal(raw, &answer)
+		}
+		then(answer, err)
+	})
+}
+
 func (w *Codex) handle(in Inbound) {
 	if then, ok := in.Tag.(func(json.RawMessage, error)); ok {
 		then(in.Result, in.Err)

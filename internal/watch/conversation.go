@@ -138,9 +138,7 @@ func (s *conversation) storeProblem(err error) {
 // what was before it and its own end.
 func (s *conversation) observe(e host.Event) {
 	if c, ok := e.(host.CommandFinished); ok {
-		if c.Cwd == "" {
-			c.Cwd = s.own.Cwd
-		}
+		c.Cwd = cmp.Or(c.Cwd, s.own.Cwd)
 		c.Home, c.Started = s.opts.UserHome, s.still
 		c.Head, c.Aliases = shellcmd.ReadHead, shellcmd.UserAliases(c.Cwd, s.opts.UserHome, s.opts.Getenv)
 		e = c

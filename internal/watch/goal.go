@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -42,9 +41,8 @@ func (g *wireGoal) open() bool { return g != nil && (g.Status == goalActive || g
 
 // askGoal finds out whether the thread has a goal.
 func (w *Codex) askGoal(t *thread, then func(known bool)) {
-	w.post("thread/goal/get", map[string]any{"threadId": t.info.ID}, func(raw json.RawMessage, err error) {
-		var n notice
-		known := err == nil && json.Unmarshal(raw, &n) == nil
+	ask(w, "thread/goal/get", map[string]any{"threadId": t.info.ID}, func(n notice, err error) {
+		known := err == nil
 		if known {
 			t.goal = n.Goal
 		}
@@ -163,11 +161,7 @@ func rests(own *session.PausedGoal, g *wireGoal) bool {
 
 func (w *Codex) setGoal(t *thread, status string, then func(*wireGoal, error)) {
 	params := map[string]any{"threadId": t.id, "status": status, "origin": "automatic"}
-	w.post("thread/goal/set", params, func(raw json.RawMessage, err error) {
-		var n notice
-		if err == nil {
-			err = json.Unmarshal(raw, &n)
-		}
+	ask(w, "thread/goal/set", params, func(n notice, err error) {
 		then(n.Goal, err)
 	})
 }

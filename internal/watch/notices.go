@@ -65,9 +65,8 @@ func (w *Codex) queueChanged(t *thread) {
 	if t.cycle.Phase != compacting && t.cycle.Phase != delivering {
 		return
 	}
-	w.post("thread/queue/list", map[string]any{"threadId": t.id}, func(raw json.RawMessage, err error) {
-		var q wireQueue
-		if err != nil || json.Unmarshal(raw, &q) != nil {
+	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q wireQueue, err error) {
+		if err != nil {
 			return
 		}
 		t.queued = nil

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -24,11 +23,7 @@ func (f *prompter) begin(w *Codex) bool {
 		return false
 	}
 	params := map[string]any{"cwd": w.Dir, "approvalPolicy": "never"}
-	w.post("thread/start", params, func(raw json.RawMessage, err error) {
-		var n notice
-		if err == nil {
-			err = json.Unmarshal(raw, &n)
-		}
+	ask(w, "thread/start", params, func(n notice, err error) {
 		if err != nil || n.Thread == nil {
 			w.done, w.err = true, fmt.Errorf("start a thread: %w", err)
 			return
@@ -67,11 +62,10 @@ func (w *Codex) drive() {
 	f.waiting = true
 	params := map[string]any{"threadId": t.id, "input": textInput(w.Prompts[f.sent])}
 	f.sent++
-	w.post("turn/start", params, func(raw json.RawMessage, err error) {
+	ask(w, "turn/start", params, func(n notice, err error) {
 		f.waiting = false
 		f.next = w.Now().Add(w.Waits.Debounce)
-		var n notice
-		if err == nil && json.Unmarshal(raw, &n) == nil && n.Turn != nil && n.Turn.ID != t.ended {
+		if err == nil && n.Turn != nil && n.Turn.ID != t.ended {
 			f.turn = n.Turn.ID
 		}
 		w.problem(err)

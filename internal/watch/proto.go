@@ -44,6 +44,14 @@ type (
 			ClientID string `json:"clientUserMessageId"`
 		} `json:"data"`
 	}
+	wireAdded struct {
+		Queued struct {
+			ID string `json:"id"`
+		} `json:"queuedSubmission"`
+	}
+	wireLoaded struct {
+		Data []string `json:"data"`
+	}
 	wireTurns struct {
 		Data []wireTurn `json:"data"`
 		Next string     `json:"nextCursor"`

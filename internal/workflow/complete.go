@@ -202,12 +202,7 @@ func (t *transition) verdict(key string, said *Route) Route {
 
 // last reports whether nothing is left to do once key is done.
 func (t *transition) last(key string) bool {
-	for _, k := range t.s.DAG.Keys() {
-		if k != key && !finished(t.s.stage(k)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.s.DAG.Keys(), func(k string) bool { return k != key && !finished(t.s.stage(k)) })
 }
 
 func (t *transition) decide(key string, route Route, at time.Time) {

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -101,10 +102,7 @@ func (t *transition) handOver(key string, ev Delegate) {
 		name = agent + "#" + strconv.Itoa(n)
 	}
 	s.ActiveAgents.Set(name, activeAgent{Stage: key, StartedAt: Stamp(ev.At)})
-	id := ev.ID
-	if id == "" {
-		id = fmt.Sprintf("%s/%d", key, len(s.Delegations)+1)
-	}
+	id := cmp.Or(ev.ID, fmt.Sprintf("%s/%d", key, len(s.Delegations)+1))
 	s.Delegations = append(s.Delegations, delegation{
 		ID: id, AgentID: ev.AgentID, Stage: key, Open: true, Async: ev.Async, At: Stamp(ev.At),
 	})

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -90,9 +91,7 @@ func (ev Drop) apply(t *transition) {
 }
 
 func (ev Feature) apply(t *transition) {
-	if t.s.FeatureName == "" {
-		t.s.FeatureName = ev.Name
-	}
+	t.s.FeatureName = cmp.Or(t.s.FeatureName, ev.Name)
 }
 
 // transition is one event being applied to a private copy of the state.

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -82,9 +83,7 @@ func (e *Environment) addScript(manifest gjson.Result) {
 	}
 	for _, f := range scriptFrameworks {
 		if has(f.dep) {
-			if e.Framework == "" {
-				e.Framework = f.name
-			}
+			e.Framework = cmp.Or(e.Framework, f.name)
 			e.Frontend = f.frontend
 			return
 		}

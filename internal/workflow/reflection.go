@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -28,9 +29,7 @@ type Reflection struct {
 // and the newest five stay.
 func WriteReflection(old string, r Reflection, lang message.Lang) string {
 	head, rounds := splitRounds(old)
-	if head == "" {
-		head = message.ReflectionTitle.Format(lang, r.Stage) + "\n\n"
-	}
+	head = cmp.Or(head, message.ReflectionTitle.Format(lang, r.Stage)+"\n\n")
 	rounds = append(rounds, roundText(r, lang))
 	if message.Units(head)+message.Units(strings.Join(rounds, "")) >= reflectionMax {
 		rounds = rounds[max(0, len(rounds)-reflectionKeeps):]

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -189,9 +190,7 @@ func decodeState(o object) (*State, error) {
 	s.SessionID, s.WorkflowID, s.WorkflowType = str("sessionId"), str("workflowId"), str("workflowType")
 	s.CreatedAt, s.CurrentStage, s.FeatureName, s.Ended = str("createdAt"), str("currentStage"), str("featureName"), str("ended")
 	s.EndReason = str("endReason")
-	if s.WorkflowType == "" {
-		s.WorkflowType = o.member("classification").Get("pipelineId").String()
-	}
+	s.WorkflowType = cmp.Or(s.WorkflowType, o.member("classification").Get("pipelineId").String())
 	s.Active = o.member("pipelineActive").Bool()
 	s.FailCount, s.RejectCount, s.RetroCount = count(o.member("failCount")), count(o.member("rejectCount")), count(o.member("retroCount"))
 	s.DAG = decodeDAG(o.member("dag"))
@@ -518,12 +517,7 @@ func finished(st StageState) bool { return st.Status == Completed || st.Status =
 
 // Done reports whether every stage is completed or skipped.
 func (s *State) Done() bool {
-	for _, k := range s.keys() {
-		if !finished(s.stage(k)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.keys(), func(k string) bool { return !finished(s.stage(k)) })
 }
 
 // HasPending reports whether a stage has not been begun.

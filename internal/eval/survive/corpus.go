@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -38,9 +39,7 @@ func (a *author) line(typ string, content any, more map[string]any) {
 		"timestamp": time.Date(2026, 3, 1, 9, 0, a.n, 0, time.UTC).Format("2006-01-02T15:04:05.000Z"),
 		"message":   map[string]any{"role": role, "content": content},
 	}
-	for k, v := range more {
-		l[k] = v
-	}
+	maps.Copy(l, more)
 	a.n++
 	b, err := json.Marshal(l)
 	if err != nil {
