@@ -223,7 +223,9 @@ func (tx *Tx) AgentCompacted(id string) (bool, error) {
 	if id == "" && i < 0 {
 		return false, nil
 	}
-	id = cmp.Or(id, t.Compacting[i].Agent)
+	if id == "" {
+		id = t.Compacting[i].Agent
+	}
 	t.drop(id)
 	return true, tx.Emit(store.On(message.EventAgentCompact, "agentId", cmp.Or(id, "?")))
 }
