@@ -405,7 +405,10 @@ func join(path, name string) string {
 func suggest(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
-		if n := distance(name, k, least); n < least {
+		if n := len(name) - len(k); n >= least {
+			continue // nothing mistyped
+		}
+		if n := Distance(name, k); n < least {
 			best, least = k, n
 		}
 	}
@@ -415,25 +418,26 @@ func suggest(name string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// distance is the edit distance of a and b, or limit when it is not below it.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+// Distance counts the letters to insert, leave out, change or swap with the next.
+func Distance(a, b string) int {
+	older, prev := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		diag := row[0]
+		row := make([]int, len(b)+1)
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
 				cost = 0
 			}
-			diag, row[j] = row[j], min(row[j]+1, row[j-1]+1, diag+cost)
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], older[j-2]+1)
+			}
 		}
+		older, prev = prev, row
 	}
-	return min(row[len(b)], limit)
+	return prev[len(b)]
 }

@@ -103,7 +103,12 @@ func createNew(path string, perm fs.FileMode) (*os.File, error) {
 // openRegular opens an existing file that is neither a link nor anything but a
 // plain file.
 func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	return openAs(path, os.O_RDONLY)
+}
+
+// openAs opens a plain file; flags may have it made.
+func openAs(path string, flags int) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, flags|openFlags, filePerm)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -35,15 +35,7 @@ func (h *Home) Leased(name string) bool {
 }
 
 func (h *Home) lease(name string, flags int) (release func(), ok bool, err error) {
-	f, err := os.OpenFile(filepath.Join(h.root, name), flags|openFlags, filePerm)
-	if err != nil {
-		return nil, false, err
-	}
-	if ok, err = tryLock(f); err != nil || !ok {
-		f.Close()
-		return nil, false, err
-	}
-	return func() { free(f) }, true, nil
+	return tryLockFile(filepath.Join(h.root, name), flags)
 }
 
 // TryLease claims a named job on the session for this process, for as long as
@@ -81,7 +73,11 @@ func (s *Session) TryLease(name string) (release func(), ok bool, err error) {
 // afterwards, for as long as this process wants. Without waiting it returns ok
 // false when another one has it.
 func TryLock(path string) (release func(), ok bool, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|openFlags, filePerm)
+	return tryLockFile(path, os.O_RDWR|os.O_CREATE)
+}
+
+func tryLockFile(path string, flags int) (release func(), ok bool, err error) {
+	f, err := os.OpenFile(path, flags|openFlags, filePerm)
 	if err != nil {
 		return nil, false, err
 	}

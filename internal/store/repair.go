@@ -82,21 +82,10 @@ func (h *Home) writeDerived(path string, data []byte) error {
 // openDerived opens a derived file for reading and appending, whatever stands in
 // its place.
 func (h *Home) openDerived(path string) (*os.File, fs.FileInfo, error) {
-	open := func() (*os.File, fs.FileInfo, error) {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|openFlags, filePerm)
-		if err != nil {
-			return nil, nil, err
-		}
-		info, err := regular(f)
-		if err != nil {
-			f.Close()
-			return nil, nil, err
-		}
-		return f, info, nil
-	}
-	f, info, err := open()
+	const flags = os.O_RDWR | os.O_CREATE | os.O_APPEND
+	f, info, err := openAs(path, flags)
 	if err != nil && h.setAside(path, err) {
-		f, info, err = open()
+		f, info, err = openAs(path, flags)
 	}
 	return f, info, err
 }

@@ -175,44 +175,6 @@ func (s *sayer) copilot(c *cursor) {
 	}
 }
 
-func copilotPieces(c *cursor, p *Piece, fn func(*Piece)) {
-	e := readCopilot(c)
-	if c.bad || e.agent {
-		return
-	}
-	p.Time = parseTime(e.timestamp)
-	d := e.read()
-	text := func(kind PieceKind, raw []byte) {
-		if s, ok := content(raw); ok && len(s) > 0 {
-			p.Kind, p.Raw, p.Tool, p.ID = kind, raw, "", CallID{}
-			p.emit(fn)
-		}
-	}
-	switch string(e.typ) {
-	case "user.message":
-		text(UserPiece, d.content)
-	case "assistant.message":
-		text(AgentPiece, d.content)
-		d.eachCall(func(id, name, arguments []byte) {
-			p.Kind, p.Raw, p.Tool, p.ID = CallPiece, arguments, unescape(name), CallID{keyOf(id)}
-			fn(p)
-		})
-	case "tool.execution_complete":
-		if raw := field(d.result, "content"); raw != nil {
-			p.Kind, p.Raw, p.ID, p.Failed = ResultPiece, raw, CallID{keyOf(d.call)}, d.failed
-			fn(p)
-		}
-	case copilotCompacted:
-		if d.success {
-			p.Kind, p.Raw = BoundaryPiece, d.summary
-			if p.Raw == nil {
-				p.Raw = []byte(`""`)
-			}
-			fn(p)
-		}
-	}
-}
-
 // copilot reads one event. What a sub-agent said stands in the same file.
 func (w *walker) copilot(c *cursor) {
 	e := readCopilot(c)
@@ -238,7 +200,7 @@ func (w *walker) copilot(c *cursor) {
 	case "user.message":
 		if text, ok := content(d.content); ok && len(text) > 0 {
 			s.Raw = d.content
-			if commandText(text) {
+			if hostText(text) {
 				w.emit(HostStep)
 			} else {
 				w.emit(PromptStep)
@@ -260,10 +222,9 @@ func (w *walker) copilot(c *cursor) {
 		}
 	case copilotCompacted:
 		if d.success {
-			s.Trigger, s.Pre = unescape(d.trigger), d.before
+			s.Trigger, s.Pre, s.Raw = unescape(d.trigger), d.before, d.summary
 			w.emit(CompactStep)
 			if len(d.summary) > 2 {
-				s.Raw = d.summary
 				w.emit(SummaryStep)
 			}
 		}

@@ -104,151 +104,52 @@ func eachString(v []byte, blocks bool, fn func(string, []byte)) {
 // whole lines that begins at off in its file. Lines that cannot be read are
 // passed over, as everywhere; sub-agents' lines do not count.
 func Pieces(ctx context.Context, r io.Reader, off int64, h Host, fn func(*Piece)) error {
-	lr, done := pooledLineReader(r)
-	defer done()
-	lr.off = off
 	if h == Codex {
 		held := &summariser{fn: fn}
 		fn = held.take
 		defer held.flush()
 	}
-	for n := 0; ; n++ {
-		if n&1023 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+	w := walker{all: true, waits: func() bool { return true }, fn: func(s *Step) {
+		if p := s.piece(h); p.Kind != 0 {
+			fn(&p)
 		}
-		ln, ok := lr.next()
-		if !ok {
-			return lr.err
-		}
-		b := bytes.TrimPrefix(ln.b, bom)
-		for i := space(b, 0); i < len(b); i = space(b, i) {
-			c := cursor{b: b, i: i}
-			if !c.open('{') {
-				break
-			}
-			p := Piece{Off: ln.off}
-			piecesAs(&c, &p, h, fn)
-			if c.bad {
-				break
-			}
-			i = c.i
-		}
-	}
+	}}
+	return w.walk(ctx, r, off, h)
 }
 
-func claudePieces(c *cursor, p *Piece, fn func(*Piece)) {
-	var typ, subtype, at, message []byte
-	var side, meta, summary bool
-	c.read(str("type", &typ), str("subtype", &subtype), str("timestamp", &at), raw("message", &message),
-		flag("isSidechain", &side), flag("isMeta", &meta), flag("isCompactSummary", &summary))
-	p.Time = parseTime(at)
-	if !c.bad && !side && string(subtype) == "compact_boundary" {
-		p.Kind, p.Raw = BoundaryPiece, []byte(`""`)
-		fn(p)
-		return
+// piece is what a step of the main thread says; without a kind, nothing.
+func (s *Step) piece(h Host) Piece {
+	p := Piece{Off: s.Off, Time: s.Time, Raw: s.Raw}
+	if s.Side {
+		return p
 	}
-	if c.bad || side || message == nil {
-		return
-	}
-	var text PieceKind
-	switch string(typ) {
-	case "assistant":
-		text = AgentPiece
-	case "user":
-		text = UserPiece
-		if summary {
-			text = SummaryPiece
-		} else if meta {
-			text = HostPiece
+	switch s.Kind {
+	case PromptStep:
+		p.Kind = UserPiece
+	case HostStep:
+		p.Kind = HostPiece
+	case SaidStep:
+		p.Kind = AgentPiece
+	case CallStep:
+		p.Kind, p.Tool, p.ID = CallPiece, s.Tool, s.ID
+	case ResultStep:
+		p.Kind, p.ID, p.Failed = ResultPiece, s.ID, s.Failed
+	case CompactStep:
+		if p.Kind = BoundaryPiece; p.Raw == nil {
+			p.Raw = []byte(`""`)
 		}
-	default:
-		return
-	}
-	m := cursor{b: message}
-	if !m.open('{') {
-		return
-	}
-	for first := true; m.more('}', &first); {
-		if string(m.key()) != "content" {
-			m.value()
-			continue
-		}
-		if m.peek() == '"' {
-			p.Kind, p.Raw = text, m.raw()
-			p.emit(fn)
-			continue
-		}
-		if !m.open('[') {
-			m.value()
-			continue
-		}
-		for first := true; m.more(']', &first); {
-			if !m.open('{') {
-				m.value()
-				continue
-			}
-			claudeBlock(&m, p, text, fn)
+	case SummaryStep:
+		if h == Claude { // elsewhere it is the boundary's text
+			p.Kind = SummaryPiece
 		}
 	}
-}
-
-// emit passes a piece on; a text that only a host can have written is a host's.
-func (p *Piece) emit(fn func(*Piece)) {
-	if p.Kind == UserPiece {
-		if s, ok := content(p.Raw); ok && hostText(s) {
-			p.Kind = HostPiece
-		}
-	}
-	fn(p)
+	return p
 }
 
 // hostText reports what hosts put into the user's place. A slash command counts
 // as the user's: what follows it is.
 func hostText(raw []byte) bool {
 	return !bytes.HasPrefix(raw, []byte("<command-")) && commandText(raw)
-}
-
-func claudeBlock(m *cursor, p *Piece, text PieceKind, fn func(*Piece)) {
-	var typ, id, use, name, value []byte
-	p.Failed = false
-	m.read(str("type", &typ), str("id", &id), str("tool_use_id", &use), str("name", &name), flag("is_error", &p.Failed),
-		raw("text", &value), raw("input", &value), raw("content", &value))
-	if m.bad || value == nil {
-		return
-	}
-	p.Raw, p.Tool, p.ID = value, "", CallID{}
-	switch string(typ) {
-	case "text":
-		p.Kind = text
-	case "tool_use", "server_tool_use":
-		p.Kind, p.Tool, p.ID = CallPiece, unescape(name), CallID{keyOf(id)}
-	case "tool_result":
-		p.Kind, p.ID = ResultPiece, CallID{keyOf(use)}
-	default:
-		return
-	}
-	p.emit(fn)
-}
-
-func codexPieces(c *cursor, p *Piece, fn func(*Piece)) {
-	var typ, at, payload []byte
-	line := c.b[c.i-1:]
-	c.read(str("type", &typ), str("timestamp", &at), raw("payload", &payload))
-	p.Time = parseTime(at)
-	switch {
-	case c.bad:
-		return
-	case string(typ) == "compacted":
-		p.Kind, p.Raw = BoundaryPiece, codexSummary(payload)
-		fn(p)
-		return
-	case string(typ) == "response_item":
-	case payload == nil:
-		payload = line // the first versions wrote items bare
-	default:
-		return
-	}
-	codexItem(payload, p, fn)
 }
 
 func codexItem(item []byte, p *Piece, fn func(*Piece)) {
@@ -270,6 +171,16 @@ func codexItem(item []byte, p *Piece, fn func(*Piece)) {
 		p.Kind, p.Raw = ResultPiece, opened(value)
 		fn(p)
 	}
+}
+
+// emit passes a piece on; a text that only a host can have written is a host's.
+func (p *Piece) emit(fn func(*Piece)) {
+	if p.Kind == UserPiece {
+		if s, ok := content(p.Raw); ok && hostText(s) {
+			p.Kind = HostPiece
+		}
+	}
+	fn(p)
 }
 
 // opened decodes a string that holds a JSON object, as Codex writes arguments

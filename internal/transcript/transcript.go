@@ -73,17 +73,6 @@ func (s *sayer) sayAs(c *cursor, h Host) {
 	}
 }
 
-func piecesAs(c *cursor, p *Piece, h Host, fn func(*Piece)) {
-	switch h {
-	case Codex:
-		codexPieces(c, p, fn)
-	case Copilot:
-		copilotPieces(c, p, fn)
-	default:
-		claudePieces(c, p, fn)
-	}
-}
-
 // usageAs reads the usage of a line; an assistant's message with one is Claude
 // Code's.
 func (r *record) usageAs(c *cursor) (u Usage) {

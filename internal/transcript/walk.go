@@ -69,16 +69,22 @@ func (s *Step) Tail(n int) string {
 // is read are not checked. waits says whether results are wanted now; while it is
 // false they are passed over.
 func Walk(ctx context.Context, r io.Reader, h Host, waits func() bool, fn func(*Step)) (bad int, err error) {
+	w := walker{waits: waits, fn: fn}
+	err = w.walk(ctx, r, 0, h)
+	return w.bad, err
+}
+
+func (w *walker) walk(ctx context.Context, r io.Reader, off int64, h Host) error {
 	lr, done := pooledLineReader(r)
 	defer done()
-	w := walker{waits: waits, fn: fn}
+	lr.off = off
 	for n := 0; ; n++ {
 		if n&255 == 0 && ctx.Err() != nil {
-			return w.bad, ctx.Err()
+			return ctx.Err()
 		}
 		ln, ok := lr.next()
 		if !ok {
-			return w.bad, lr.err
+			return lr.err
 		}
 		if ln.huge {
 			w.bad++
@@ -102,7 +108,11 @@ func Walk(ctx context.Context, r io.Reader, h Host, waits func() bool, fn func(*
 				whole = w.claude(&c)
 			}
 			if !whole {
-				break // the rest of the line is of no interest
+				if !w.all {
+					break // the rest of the line is of no interest
+				}
+				c = cursor{b: b, i: i}
+				c.value()
 			}
 			if c.bad {
 				w.bad++
@@ -114,6 +124,7 @@ func Walk(ctx context.Context, r io.Reader, h Host, waits func() bool, fn func(*
 }
 
 type walker struct {
+	all   bool // read whatever stands behind an entry of no interest, and errors that stand as messages
 	waits func() bool
 	fn    func(*Step)
 	base  Step
@@ -254,7 +265,7 @@ func (w *walker) claude(c *cursor) bool {
 			s.ID = CallID{keyOf(p.id)}
 			w.emit(ResultStep)
 		case string(typ) == "assistant":
-			if !apiError {
+			if !apiError || w.all {
 				w.emit(SaidStep)
 			}
 		case summary:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -399,29 +400,10 @@ func Closest(name string, known []string) string {
 	return ""
 }
 
-// distance counts the letters to insert, leave out, change or swap with the next.
+// distance gives up on what is longer than any name.
 func distance(a, b string) int {
 	if len(a) > 2*maxName || len(b) > 2*maxName {
 		return 2 * maxName
 	}
-	older, prev := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], older[j-2]+1)
-			}
-		}
-		older, prev = prev, row
-	}
-	return prev[len(b)]
+	return config.Distance(a, b)
 }
