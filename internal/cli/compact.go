@@ -78,7 +78,8 @@ func (a *app) moment(ctx context.Context, path string, in *compact.Input) audit.
 	// What a clone's last request reported is its source's, until it is used.
 	if made, ok := compress.ClonesIn(a.store().Root()).All()[file.ID]; ok && made.Size == file.Size {
 		if s, err := transcript.Read(ctx, file.Path); err == nil {
-			m = audit.Moment{Context: recall.Estimate(s), Window: m.Window}
+			m = audit.Moment{Context: recall.Estimate(s), Window: cmp.Or(in.Usage.Window, m.Window)}
+			in.Usage = compact.Usage{}
 		}
 	}
 	if !in.Usage.Known() && m.Context > 0 {

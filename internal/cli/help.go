@@ -158,6 +158,12 @@ func (a *app) flagTable(w io.Writer, title message.Text, flags *pflag.FlagSet) {
 		}
 		text := f.Usage
 		if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "[]" && d != "0s" {
+			if s, ok := strings.CutSuffix(d, "m0s"); ok && f.Value.Type() == "duration" {
+				d = s + "m"
+			}
+			if s, ok := strings.CutSuffix(d, "h0m"); ok {
+				d = s + "h" // 24h0m0s
+			}
 			text += message.UsageDefault.Format(a.Lang, d)
 		}
 		rows = append(rows, []string{name, text})

@@ -60,7 +60,11 @@ func (a *app) run(root *cobra.Command, args []string) int {
 	}
 	code := a.Exit(err)
 	// What could not be written was not said: a full disk is no success.
-	if failed := terminal.WriteError(a.Stdout); failed != nil && code == 0 {
+	switch failed := terminal.WriteError(a.Stdout); {
+	case failed == nil || code != 0:
+	case errors.Is(failed, syscall.EPIPE): // whoever reads has seen enough: `| head`
+		code = 1
+	default:
 		code = a.Exit(message.Fail(message.NotWritten, failed))
 	}
 	return code

@@ -170,6 +170,11 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if *id != "" {
+				if _, _, err := a.finder().Look(*id); err != nil {
+					a.Note(message.StartsAhead, s.ID()) // it may be one to come, or mistyped
+				}
+			}
 			if force {
 				if err := a.moveAside(s); err != nil {
 					return err

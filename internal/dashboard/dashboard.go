@@ -64,6 +64,8 @@ type Row struct {
 	transcript.File
 	// Info is what `overtone sessions --json` says of it.
 	Info any
+	// Estimate is how many tokens the context has, where no request has told.
+	Estimate int64
 }
 
 // Server is the dashboard.

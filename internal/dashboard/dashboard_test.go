@@ -33,10 +33,11 @@ import (
 // served is a dashboard over a home of its own.
 type served struct {
 	*Server
-	t    *testing.T
-	base string
-	home *store.Home
-	dir  string // of session files
+	t        *testing.T
+	base     string
+	home     *store.Home
+	dir      string // of session files
+	estimate map[string]int64
 }
 
 func serve(t *testing.T) *served {
@@ -79,7 +80,7 @@ func (v *served) rows(context.Context) ([]Row, error) {
 		}
 		id := strings.TrimSuffix(e.Name(), ".jsonl")
 		f := transcript.File{Path: filepath.Join(v.dir, e.Name()), Host: transcript.Claude, ID: id, Size: info.Size(), ModTime: info.ModTime()}
-		rows = append(rows, Row{File: f, Info: map[string]any{"id": id, "size": info.Size()}})
+		rows = append(rows, Row{File: f, Info: map[string]any{"id": id, "size": info.Size()}, Estimate: v.estimate[id]})
 	}
 	return rows, err
 }
@@ -313,6 +314,25 @@ const (
 
 func answer(n int, text string, input int) string {
 	return fmt.Sprintf(answerLine, n, n, n, text, input)
+}
+
+// A clone that nobody has used is as full as its text is, not as its source's last
+// request was.
+func TestUnusedClone(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	v.estimate = map[string]int64{"clone": 6_700}
+	for _, id := range []string{"source", "clone"} {
+		if err := os.WriteFile(filepath.Join(v.dir, id+".jsonl"), []byte(answer(1, "done", 40_000)+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, want := range map[string]int64{"source": 43_005, "clone": 6_700} {
+		var d struct{ Decision struct{ Used int64 } }
+		if v.get("/api/session?id="+id, &d); d.Decision.Used != want {
+			t.Errorf("%s: %d tokens, want %d", id, d.Decision.Used, want)
+		}
+	}
 }
 
 // TestSession: context, compactions with their receipts, decisions and workflow

@@ -72,13 +72,14 @@ func (s *Server) session(r *http.Request) (any, error) {
 
 func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (detail, error) {
 	d := detail{Schema: 1, ID: sub.id, Boundaries: []boundary{}, Compactions: []compaction{}, Problems: []string{}}
+	path, estimate := "", int64(0)
 	problem := func(err error) {
 		if err != nil {
-			d.Problems = append(d.Problems, err.Error())
+			d.Problems = append(d.Problems, textOf(session.ReadHint(s.Shown(path), err), lang))
 		}
 	}
-	path := ""
 	if sub.file != nil {
+		estimate = sub.file.Estimate
 		d.Info, path = sub.file.Info, sub.file.Path
 		d.Path = s.Shown(path)
 	}
@@ -89,7 +90,11 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 		d.Work = workOf(state, lang)
 		events, _, err = sub.sess.Last(1<<20, store.Filter{})
 		problem(err)
-		in, err := session.Explain(s.Store, sub.sess, s.Config().Compact, s.Now(), path)
+		in, err := session.ExplainFile(s.Store, sub.sess, s.Config().Compact, s.Now(), path, "", func(_ string, in *compact.Input) {
+			if estimate > 0 && in.Usage.Known() {
+				in.Usage.Used = estimate // what the file reports is the source's
+			}
+		})
 		problem(err)
 		if err == nil {
 			d.Decision = decisionOf(in, lang)

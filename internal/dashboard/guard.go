@@ -103,12 +103,16 @@ func (s *Server) json(answer func(*http.Request) (any, error)) http.Handler {
 
 // words is an error in the reader's language, with its advice.
 func (s *Server) words(err error, r *http.Request) string {
-	text := err.Error()
-	if u := (message.Error{}); errors.As(err, &u) {
-		text = u.Reason.In(s.lang(r))
-	}
+	text := textOf(err, s.lang(r))
 	if hint := message.HintOf(err, s.lang(r)); hint != "" {
 		text += "\nhint: " + hint
 	}
 	return text
+}
+
+func textOf(err error, l message.Lang) string {
+	if u := (message.Error{}); errors.As(err, &u) {
+		return u.Reason.In(l)
+	}
+	return err.Error()
 }

@@ -72,6 +72,7 @@ var (
 	NewTrust              = Text{ZH: "它會執行指令：overtone workflow trust %s", EN: "it runs commands: overtone workflow trust %s"}
 	TrustShow             = Text{ZH: "%s 會執行：", EN: "%s runs:"}
 	TrustAsk              = Text{ZH: "要信任它，請輸入工作流的名稱（%s）：", EN: "to trust it, type the workflow's name (%s):"}
+	StartsAhead           = Text{ZH: "還沒有名為 %[1]s 的 session：工作流會等它；打錯時以 overtone workflow cancel --session %[1]s 收回", EN: "there is no session %[1]s yet: the workflow waits for it; if that is a slip, overtone workflow cancel --session %[1]s takes it back"}
 	HintTrustNobody       = Text{ZH: "請自己在終端機執行：overtone workflow trust %s", EN: "run it yourself in a terminal: overtone workflow trust %s"}
 	TrustNobody           = Text{ZH: "信任需要使用者本人在終端機上回答", EN: "trusting needs a person at a terminal"}
 	TrustNo               = Text{ZH: "沒有信任 %s", EN: "%s is not trusted"}

@@ -26,7 +26,7 @@ var (
 	TeamUpTwice            = Text{ZH: "%s 的 hub 已經在執行", EN: "the hub of %s is running already"}
 	HintTeamUpTwice        = Text{ZH: "先停止另一個 overtone-team up", EN: "end the other `overtone-team up` first"}
 	HintTeamListen         = Text{ZH: "用 --listen（叢集則是 --cluster）選擇別的位址", EN: "choose another address with --listen, or --cluster"}
-	HintTeamKey            = Text{ZH: "hub 不認得這台機器的金鑰（可能有新的邀請取代了它）：在 hub 上執行 overtone-team invite %s，再在這裡 join --force", EN: "the hub does not know this machine's key; a later invitation may have replaced it: run `overtone-team invite %s` there, then `join --force` here"}
+	HintTeamKey            = Text{ZH: "hub 不認得這台機器的金鑰（可能有新的邀請取代了它，或已被撤銷）：在 hub 上執行 overtone-team invite %s，再在這裡 join --force", EN: "the hub does not know this machine's key; it was revoked, or a later invitation has replaced it: run `overtone-team invite %s` there, then `join --force` here"}
 	HintTeamLogin          = Text{ZH: "這個叢集不認得這台機器：用 --creds FILE，或把名字與密碼寫進 --hub tls://名字:密碼@主機:4222", EN: "the cluster does not know this machine: --creds FILE, or its name and password in --hub tls://NAME:PASSWORD@HOST:4222"}
 	HelpTeamJoinHub        = Text{ZH: "用這個位址，而不是邀請裡的（可含名字與密碼）", EN: "this address instead of the invitation's, also with a name and a password"}
 	TeamNoNode             = Text{ZH: "這台機器上沒有 hub", EN: "there is no hub on this machine"}
@@ -39,7 +39,7 @@ var (
 
 	TeamConnected     = Text{ZH: "已連上 %s", EN: "connected to %s"}
 	TeamOffline       = Text{ZH: "hub 暫時不在：%s", EN: "the hub is away: %s"}
-	TeamShipped       = Text{ZH: "已送出 %d 個事件（%d 個 session）", EN: "shipped %d events of %d sessions"}
+	TeamShipped       = Text{ZH: "已送出 %d 個事件（%d 個 session）", EN: "shipped: events %d, sessions %d"}
 	TeamLost          = Text{ZH: "session %s 的時間線在送出前已被修剪：較舊的事件不在檔案裡了", EN: "the timeline of session %s was trimmed before it was shipped: older events are no longer in the file"}
 	TeamTaken         = Text{ZH: "session %s 現在由 %s 繼續", EN: "session %s goes on at %s now"}
 	TeamShipTwice     = Text{ZH: "這台機器已經有一個 shipper 在執行", EN: "a shipper is running on this machine already"}
@@ -107,8 +107,8 @@ var (
 var (
 	HelpTeam     = Text{ZH: "多台機器：一條時間線、誰在做什麼、把 session 移到別台機器", EN: "many machines: one timeline, who runs what, sessions that move"}
 	HelpTeamLong = Text{
-		ZH: "本機的檔案是唯一的事實；hook 不等網路。shipper 把時間線送到 NATS JetStream，\n預設只送事件；內容要依專案同意，先遮蔽機密再以 age 加密。見 docs/team.md。",
-		EN: "The files of each machine are the truth, and hooks never wait for a network. A shipper sends\ntimelines to NATS JetStream: events only, unless a project is shared; content is redacted, then\nencrypted with age. See docs/team.md.",
+		ZH: "幾台機器合成一條時間軸，session 可以在機器之間移動。本機的檔案是唯一的事實；hook 不等網路。shipper 把時間線送到 NATS JetStream，\n預設只送事件；內容要依專案同意，先遮蔽機密再以 age 加密。見 docs/team.md。\n\n先試試：\n  overtone-team up                    在這台機器執行 hub\n  overtone-team invite NAME > FILE    讓另一台機器加入；在那裡：overtone-team join FILE\n  overtone-team ship --install        每台機器：開始送出事件\n  overtone-team fleet                 誰在做什麼",
+		EN: "One timeline of several machines, and sessions that move between them. The files of each machine are the truth, and hooks never wait for a network. A shipper sends\ntimelines to NATS JetStream: events only, unless a project is shared; content is redacted, then\nencrypted with age. See docs/team.md.\n\nStart with:\n  overtone-team up                    run the hub on this machine\n  overtone-team invite NAME > FILE    let another machine in; there: overtone-team join FILE\n  overtone-team ship --install        on each machine: start sending events\n  overtone-team fleet                 who runs what",
 	}
 	HelpTeamUp     = Text{ZH: "執行 hub，或備妥別人的 hub", EN: "run a hub, or prepare somebody else's"}
 	HelpTeamUpLong = Text{

@@ -3,7 +3,7 @@ package message
 // Reasons of the engine.
 var (
 	Verbatim        = Text{ZH: "%s", EN: "%s"}
-	WorkflowRunning = Text{ZH: "工作流 %s 進行中，不能啟動 %s。請先完成，或以 /overtone:cancel 取消。", EN: "workflow %s is running, %s cannot be started. Finish it first, or cancel it with /overtone:cancel."}
+	WorkflowRunning = Text{ZH: "工作流 %s 進行中，不能啟動 %s。請先完成，或以 /overtone:cancel（終端機：overtone workflow cancel）取消。", EN: "workflow %s is running, %s cannot be started. Finish it first, or cancel it with /overtone:cancel (in a terminal: overtone workflow cancel)."}
 	UnknownTemplate = Text{ZH: "沒有名為 %s 的工作流", EN: "there is no workflow named %s"}
 	WorkflowNear    = Text{ZH: "⚠️ 沒有名為 %s 的工作流，沒有啟動任何工作流。是指 %s 嗎？（overtone workflow list）", EN: "⚠️ There is no workflow named %s; none was started. Did you mean %s? (overtone workflow list)"}
 	WorkflowNone    = Text{ZH: "⚠️ 沒有名為 %s 的工作流，沒有啟動任何工作流。清單：overtone workflow list", EN: "⚠️ There is no workflow named %s; none was started. See overtone workflow list"}

@@ -98,7 +98,7 @@ func (p *program) findings(v team.Health) (list []finding) {
 	} else {
 		add("clock", true, message.Text{}, message.TeamCheckSkew, v.Skew.Round(time.Millisecond))
 	}
-	add("stream", true, message.Text{}, message.TeamCheckStream, v.Stream.Messages, message.Bytes(int64(v.Stream.Bytes)), v.Stream.Replicas, v.Stream.Keep)
+	add("stream", true, message.Text{}, message.TeamCheckStream, v.Stream.Messages, message.Bytes(int64(v.Stream.Bytes)), v.Stream.Replicas, message.Span(v.Stream.Keep))
 	if !v.Stream.OnDisk {
 		add("disk", false, message.HintTeamStreams, message.TeamCheckMemory)
 	}

@@ -22,13 +22,13 @@ const around = (xs, byTime) => (_, lo, hi) => {
 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-export function Context({ context, tiers, compactions, boundaries }) {
+export function Context({ context, tiers, compactions, boundaries, now }) {
   const box = useRef(null), plot = useRef(null)
   const [by, setBy] = useState('time')
   const [theme, setTheme] = useState(0)
   const n = context.times.length
   const peak = Math.max(0, ...context.tokens)
-  const last = context.tokens[n - 1] || 0
+  const last = now || context.tokens[n - 1] || 0
 
   useEffect(() => {
     const again = () => setTheme(x => x + 1)

@@ -26,7 +26,7 @@ export function Session({ detail, state }) {
     <${Now} d=${d} tiers=${state.tiers} />
     <${Work} d=${d} />
     <${Section} id="s-context" title=${t('context')}>
-      <${Context} context=${d.context} tiers=${state.tiers} compactions=${d.compactions} boundaries=${d.boundaries} />
+      <${Context} now=${i.estimated ? i.liveTokens : 0} context=${d.context} tiers=${state.tiers} compactions=${d.compactions} boundaries=${d.boundaries} />
     </>
     <${Compactions} key=${d.id} d=${d} />
     <${Boundaries} d=${d} />
