@@ -32,6 +32,9 @@ func (a *app) recallCmd() *cobra.Command {
 				return tooFew(cmd, q.Limit)
 			}
 			q.Text = strings.Join(args, " ")
+			if strings.TrimSpace(q.Text) == "" {
+				return message.Misuse{Err: message.WithHint(message.Fail(message.RecallEmpty), message.HintHelp, "overtone recall")}
+			}
 			if len(args) == 1 {
 				err := a.recallRef(cmd.Context(), q.Text)
 				if !errors.Is(err, recall.ErrNoRef) {

@@ -77,28 +77,33 @@ func benchSession(b *testing.B) (path string, size int64) {
 // with every message compressed, read back and checked.
 func BenchmarkRun(b *testing.B) {
 	path, size := benchSession(b)
-	var p *Plan
+	plan := func(b *testing.B) *Plan {
+		s, err := transcript.Read(b.Context(), path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		bands, err := ParseBands("0-50:heavy-compress,50-100:compress")
+		if err != nil {
+			b.Fatal(err)
+		}
+		p, err := NewPlan(s, Options{Bands: bands, MinTokens: config.Defaults().Compress.MinTokens, Pool: defaultPool()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return p
+	}
 	b.Run("plan", func(b *testing.B) {
 		b.SetBytes(size)
 		peak, cpu := cost.Memory(), cost.CPU()
 		for b.Loop() {
-			s, err := transcript.Read(b.Context(), path)
-			if err != nil {
-				b.Fatal(err)
-			}
-			bands, err := ParseBands("0-50:heavy-compress,50-100:compress")
-			if err != nil {
-				b.Fatal(err)
-			}
-			if p, err = NewPlan(s, Options{Bands: bands, MinTokens: config.Defaults().Compress.MinTokens, Pool: defaultPool()}); err != nil {
-				b.Fatal(err)
-			}
+			plan(b)
 		}
 		b.ReportMetric(float64(size>>20)*float64(b.N)/(cost.CPU()-cpu).Seconds(), "MB/cpu-s")
 		b.ReportMetric(float64(peak())/(1<<20), "peakMB")
 	})
 	b.Run("clone", func(b *testing.B) {
 		defer debug.SetGCPercent(debug.SetGCPercent(40)) // as the command has it
+		p := plan(b)
 		b.SetBytes(size)
 		peak, cpu := cost.Memory(), cost.CPU()
 		for b.Loop() {

@@ -15,6 +15,7 @@ type results struct {
 	base int64 // bytes in the file
 	// originals is where the texts they stand for are kept; nil where they are not.
 	originals *originalFile
+	printed   bool // they are printed, and no clone refers to the originals
 }
 
 type textSpan struct {

@@ -162,12 +162,10 @@ func (p *Plan) Packet(ctx context.Context, prov Provider, o RunOptions) (string,
 	}
 	defer src.Close()
 	res := &Result{Lost: map[extract.Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items))}
-	kept := &results{}
+	// Nobody would remove the originals of a text again; they are in the source.
+	kept := &results{printed: true}
 	defer kept.Close()
 	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {
-		return "", nil, err
-	}
-	if err := kept.originals.done(); err != nil {
 		return "", nil, err
 	}
 	items := map[int32]int{}
@@ -228,7 +226,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 	if o.Progress != nil {
 		o.Progress(prog)
 	}
-	if d, ok := p.Options.Pool.Cache.(Dir); ok {
+	if d, ok := p.Options.Pool.Cache.(Dir); ok && !kept.printed {
 		var err error
 		if kept.originals, err = d.keep(cmp.Or(o.ID, transcript.NewID(p.Session.Host, o.Now)), o.Now); err != nil {
 			return err

@@ -178,6 +178,7 @@ var (
 	RecallRemoved   = Text{ZH: "已移出 context", EN: "no longer in context"}
 	RecallCopies    = Text{ZH: "另有 %d 份相同", EN: "copies elsewhere: %d"}
 	Indexing        = Text{ZH: "讀取 session %s %s / %s", EN: "reading sessions %s %s of %s"}
+	RecallEmpty     = Text{ZH: "沒有要找的詞，也沒有參照", EN: "there is nothing to look for"}
 	HintRecallNoRef = Text{ZH: "uuid 至少寫四個字元，行號寫成 L12；其他文字會當成查詢：overtone recall 加上幾個詞", EN: "a uuid needs four characters at least, a line is written L12; overtone recall and a few words search instead"}
 	RecallNoMark    = Text{ZH: "沒有以 %s 為代碼的原文", EN: "there is no original with the digits %s"}
 	HintRecallMark  = Text{ZH: "它的來源與副本可能都已移除", EN: "its source and its clone may both have been removed"}
