@@ -226,7 +226,7 @@ func (n *needs) call(p *transcript.Piece, cwd string) {
 			n.ran[line] = true
 			n.commands = append(n.commands, line)
 		}
-		if n.toEdit < 0 && compact.Changes(d.Command) {
+		if n.toEdit < 0 && len(compact.FilesChanged(d.Command)) > 0 {
 			n.toEdit = n.actions - 1
 		}
 	case host.EditDeed, host.CreateDeed:

@@ -45,7 +45,7 @@ type touched struct {
 	path          string
 	reads, writes int32
 	created       bool
-	last, wrote   int64 // where in the slice; -1 for never
+	wrote         int64 // where in the slice; -1 for never
 }
 
 // call is a tool call whose result is awaited.
@@ -177,12 +177,11 @@ func (r *Record) call(p *transcript.Piece) {
 	switch d.Kind {
 	case host.RunDeed:
 		r.last.what = d.Command
-		if f := readByCommand(d.Command); f != "" {
+		if f := FileRead(d.Command); f != "" {
 			c.file = r.file(f)
 			r.files[c.file].reads++
-			r.files[c.file].last = r.pos
 		}
-		for _, f := range changedByCommand(d.Command) {
+		for _, f := range FilesChanged(d.Command) {
 			r.wrote(r.file(f))
 		}
 	case host.AskDeed:
@@ -200,7 +199,6 @@ func (r *Record) call(p *transcript.Piece) {
 		r.last.what = r.files[i].path
 		if d.Kind == host.ReadDeed {
 			r.files[i].reads++
-			r.files[i].last = r.pos
 		} else {
 			r.files[i].created = r.files[i].created || d.Kind == host.CreateDeed && r.files[i].reads+r.files[i].writes == 0
 			r.wrote(i)
@@ -288,7 +286,7 @@ func (r *Record) ran(line string, p *transcript.Piece) {
 func (r *Record) wrote(i int32) {
 	f := &r.files[i]
 	f.writes++
-	f.wrote, f.last = r.pos, r.pos
+	f.wrote = r.pos
 }
 
 // file is the index of a file by its path.

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -178,8 +179,8 @@ func measured(output string) string {
 	return message.Cut(oneLine(best), 100)
 }
 
-// readByCommand is the file that a command prints, "" for none or several.
-func readByCommand(line string) string {
+// FileRead is the file that a command prints, "" for none or several.
+func FileRead(line string) string {
 	file := ""
 	for part := range strings.SplitSeq(strings.NewReplacer("&&", ";", "\n", ";", "|", ";").Replace(line), ";") {
 		words := strings.Fields(part)
@@ -214,8 +215,8 @@ func pathLike(w string) bool {
 	return ok && n.Path && len(n.Text) == len(strings.TrimRight(w, "./"))
 }
 
-// changedByCommand are the files that a command names as what it changes.
-func changedByCommand(line string) []string {
+// FilesChanged are the files that a command names as what it changes.
+func FilesChanged(line string) []string {
 	if !strings.ContainsAny(line, ">") && !strings.Contains(line, "sed ") && !strings.Contains(line, "mv ") && !strings.Contains(line, " -w ") && !strings.Contains(line, "--write") && !strings.Contains(line, "tee ") && !strings.Contains(line, "perl ") {
 		return nil
 	}
@@ -285,7 +286,6 @@ func scriptAt(words []string) (from, to int) {
 func (r *Record) commands(stated func(string) bool) (works, fails []executed) {
 	type group struct {
 		best, bad *executed
-		uses      int32
 		passed    int64 // where one of them last passed
 		last      int64
 	}
@@ -297,7 +297,6 @@ func (r *Record) commands(stated func(string) bool) (works, fails []executed) {
 			g = &group{passed: -1}
 			groups[u.key] = g
 		}
-		g.uses += u.passed + u.failed
 		g.last = max(g.last, u.last)
 		if u.ok {
 			g.passed = max(g.passed, u.last)
@@ -309,12 +308,7 @@ func (r *Record) commands(stated func(string) bool) (works, fails []executed) {
 			g.bad = u
 		}
 	}
-	var list []*group
-	for _, g := range groups {
-		list = append(list, g)
-	}
-	slices.SortFunc(list, func(a, b *group) int { return cmp.Compare(b.last, a.last) })
-	for _, g := range list {
+	for _, g := range slices.SortedFunc(maps.Values(groups), func(a, b *group) int { return cmp.Compare(b.last, a.last) }) {
 		if g.bad != nil && g.bad.last > g.passed {
 			fails = append(fails, *g.bad)
 			if g.best != nil && g.best.line == g.bad.line {
@@ -337,9 +331,3 @@ func TidyCommand(line, cwd string) string {
 	}
 	return line
 }
-
-// FileRead is the file that a command prints, "" for none or several.
-func FileRead(line string) string { return readByCommand(line) }
-
-// Changes reports whether a command names files that it changes.
-func Changes(line string) bool { return len(changedByCommand(line)) > 0 }

@@ -433,7 +433,7 @@ func TestChangedByCommand(t *testing.T) {
 		"cat > gen.sh <<'EOF'\nx > not.txt\nEOF":  "gen.sh",
 		"go test ./...":                           "",
 	} {
-		if got := strings.Join(changedByCommand(line), " "); got != want {
+		if got := strings.Join(FilesChanged(line), " "); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}

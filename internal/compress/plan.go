@@ -18,9 +18,8 @@ type Options struct {
 	// ranges in which thinking is removed.
 	Tools    []Band
 	Thinking []Band
-	// NoUsers and NoAssistants leave that side's messages alone.
-	NoUsers      bool
-	NoAssistants bool
+	// NoUsers leaves users' messages alone.
+	NoUsers bool
 	// Newest turns at the end stay as they are. Where most of what tools said lies
 	// in them, as in a session of few turns, their messages stay, and of their tools
 	// the last calls.
@@ -38,7 +37,6 @@ const (
 	skipShort   Skip = "short"      // below the threshold
 	skipDone    Skip = "compressed" // compressed before
 	skipUser    Skip = "user"       // user messages are off
-	skipAnswer  Skip = "assistant"  // assistant messages are off
 	skipCommand Skip = "command"    // slash commands, reminders, injected context
 	skipSummary Skip = "summary"    // what a compaction wrote
 	skipMeta    Skip = "meta"       // written by the host
@@ -276,8 +274,6 @@ func (o *Options) skip(e *transcript.Entry) Skip {
 		return skipError
 	case e.Kind == transcript.User && o.NoUsers:
 		return skipUser
-	case e.Kind == transcript.Assistant && o.NoAssistants:
-		return skipAnswer
 	case message.Tokens(int(e.Text)) < o.MinTokens:
 		return skipShort
 	}

@@ -46,11 +46,9 @@ type Node struct {
 	Routes  []string
 	// Advertise is the cluster address that the others are told; "" for Cluster.
 	Advertise string
-	// Replicas is how many nodes keep each stream, Keep how long events are kept,
-	// MaxBytes how much of the disk they may take.
+	// Replicas is how many nodes keep each stream, Keep how long events are kept.
 	Replicas int
 	Keep     time.Duration
-	MaxBytes int64
 	Now      func() time.Time
 }
 
@@ -501,9 +499,6 @@ func (n Node) writeConfig() (string, error) {
 		q(name), q(n.Listen), q(n.path("hub.log")))
 	fmt.Fprintf(&b, "tls { %s }\n", tls)
 	fmt.Fprintf(&b, "jetstream {\n  store_dir: %s\n  # An acknowledged event is on the disk.\n  sync_interval: always\n  max_memory_store: 67108864\n", q(n.path("streams")))
-	if n.MaxBytes > 0 {
-		fmt.Fprintf(&b, "  max_file_store: %d\n", n.MaxBytes)
-	}
 	b.WriteString("}\nsystem_account: SYS\naccounts {\n  SYS {}\n")
 	tenants := []string{n.Tenant}
 	for _, u := range list.Users {
