@@ -7,9 +7,9 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/llm"
 )
 
-// FromLLM turns what a language-model client returned into a reply and an error
+// fromLLM turns what a language-model client returned into a reply and an error
 // that the pool knows how to act on.
-func FromLLM(a llm.Answer, err error) (Reply, error) {
+func fromLLM(a llm.Answer, err error) (Reply, error) {
 	r := Reply{Text: a.Text, InputTokens: a.Usage.Input, OutputTokens: a.Usage.Output}
 	var e *llm.Error
 	if !errors.As(err, &e) {

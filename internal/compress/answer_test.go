@@ -27,20 +27,20 @@ func TestFromLLM(t *testing.T) {
 		{&llm.Error{Kind: llm.BadRequest}, &rejected},
 	}
 	for _, tt := range tests {
-		if _, err := FromLLM(llm.Answer{}, tt.err); !errors.As(err, tt.want) || !errors.Is(err, tt.err) {
+		if _, err := fromLLM(llm.Answer{}, tt.err); !errors.As(err, tt.want) || !errors.Is(err, tt.err) {
 			t.Errorf("%v became %v", tt.err, err)
 		}
 	}
 	for _, k := range []llm.Kind{llm.Server, llm.Timeout, llm.Network, llm.BadReply} {
 		in := &llm.Error{Kind: k}
-		if _, err := FromLLM(llm.Answer{}, in); err != error(in) {
+		if _, err := fromLLM(llm.Answer{}, in); err != error(in) {
 			t.Errorf("%v became %v", in, err)
 		}
 	}
-	if _, err := FromLLM(llm.Answer{}, &llm.Error{Kind: llm.Canceled}); !errors.Is(err, context.Canceled) {
+	if _, err := fromLLM(llm.Answer{}, &llm.Error{Kind: llm.Canceled}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled became %v", err)
 	}
-	if r, err := FromLLM(llm.Answer{Text: "x", Usage: llm.Usage{Input: 1, Output: 2}}, nil); err != nil || r.Text != "x" || r.InputTokens != 1 || r.OutputTokens != 2 {
+	if r, err := fromLLM(llm.Answer{Text: "x", Usage: llm.Usage{Input: 1, Output: 2}}, nil); err != nil || r.Text != "x" || r.InputTokens != 1 || r.OutputTokens != 2 {
 		t.Errorf("answer became %+v, %v", r, err)
 	}
 }

@@ -39,7 +39,7 @@ func (f Choice) Options(c config.Compress, changed func(string) bool) (Options, 
 		return o, message.Misuse{Err: message.Fail(message.BadOnOff)}
 	}
 	if f.Preset == "" && f.Bands == "" && f.Tools == "" && f.Thinking == "" {
-		f.Preset = DefaultPreset
+		f.Preset = defaultPreset
 	}
 	if f.Preset != "" {
 		p, err := PresetNamed(f.Preset)
@@ -132,12 +132,12 @@ func (f Choice) Backend(c config.Compress, env terminal.Env, asked bool) (Backen
 	}
 	small, large := cmp.Or(model, service.Small), cmp.Or(model, service.Large)
 	p := Backend{model: model, small: small, large: large, slow: service.Slow, redact: redactText}
-	p.Provider = Model(name, func(ctx context.Context, prompt string, r Request) (Reply, error) {
+	p.Provider = viaModel(name, func(ctx context.Context, prompt string, r Request) (Reply, error) {
 		s := llm.Service{URL: base, Model: small, Key: key, Now: env.Now, Env: env.Environ()}
 		if r.Large {
 			s.Model = large
 		}
-		return FromLLM(service.Ask(ctx, s, llm.Prompt{User: prompt}))
+		return fromLLM(service.Ask(ctx, s, llm.Prompt{User: prompt}))
 	})
 	return p, nil
 }

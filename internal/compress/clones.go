@@ -62,8 +62,8 @@ func (d Clones) All() map[string]CloneRecord {
 	return all
 }
 
-// Forget takes a clone off the list.
-func (d Clones) Forget(id string) error { return os.Remove(d.path(id)) }
+// forget takes a clone off the list.
+func (d Clones) forget(id string) error { return os.Remove(d.path(id)) }
 
 func (d Clones) path(id string) string {
 	return filepath.Join(string(d), strings.Map(func(r rune) rune {

@@ -245,7 +245,7 @@ func (p *Plan) planTexts() {
 		it := &p.Items[n]
 		it.Band = int32(index[mapping[it.Turn].Band])
 		tokens := int(it.Tokens)
-		target := tokens * p.Options.Pool.Target(it.Level) / 100
+		target := tokens * p.Options.Pool.target(it.Level) / 100
 		b := &p.Bands[it.Band]
 		b.Messages++
 		b.Tokens += tokens

@@ -52,8 +52,8 @@ func NewPool(c config.Compress) Pool {
 // largeThreshold is the contract's bound between the two models.
 const largeThreshold = 1000
 
-// Target is the wanted size of a level in percent.
-func (p Pool) Target(l Level) int {
+// target is the wanted size of a level in percent.
+func (p Pool) target(l Level) int {
 	if l == HeavyCompress {
 		return p.TargetHeavy
 	}
@@ -120,7 +120,7 @@ func (p Pool) work(ctx context.Context, prov Provider, jobs []job, load func(job
 	r := &run{Pool: p, prov: prov, jobs: jobs, load: load, results: make(chan []attempt, p.Concurrency), batch: 1, due: make(chan turn)}
 	if pr, ok := prov.(preparer); ok {
 		var err error
-		if r.prov, err = pr.prepare(ctx, jobs, func(j job) int { return p.Target(j.Level) }, load); err != nil {
+		if r.prov, err = pr.prepare(ctx, jobs, func(j job) int { return p.target(j.Level) }, load); err != nil {
 			return err
 		}
 		r.once, r.batch = true, batch
@@ -309,7 +309,7 @@ func (r *run) try(ctx context.Context, t turn) attempt {
 func (r *run) request(a attempt, text string) Request {
 	job := r.jobs[a.job]
 	return Request{
-		Text: text, Level: job.Level, TargetPercent: r.Target(job.Level), Role: job.Role,
+		Text: text, Level: job.Level, TargetPercent: r.target(job.Level), Role: job.Role,
 		Model: r.Model, Large: job.Tokens > r.LargeThreshold, Attempt: a.n, job: a.job,
 	}
 }

@@ -215,7 +215,7 @@ func TestTC09LargeModel(t *testing.T) {
 	if f.calls[0].Large || !f.calls[1].Large {
 		t.Errorf("large %v, %v", f.calls[0].Large, f.calls[1].Large)
 	}
-	if strings.Contains(Prompt(f.calls[0]), "long") || !strings.Contains(Prompt(f.calls[1]), "long") {
+	if strings.Contains(prompt(f.calls[0]), "long") || !strings.Contains(prompt(f.calls[1]), "long") {
 		t.Error("the prompt does not follow the size")
 	}
 }
@@ -281,7 +281,7 @@ func TestTC15ReplyParsing(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		m := Model("m", func(context.Context, string, Request) (Reply, error) {
+		m := viaModel("m", func(context.Context, string, Request) (Reply, error) {
 			if n++; n == 1 {
 				return Reply{Text: "sorry"}, nil
 			}
@@ -502,11 +502,11 @@ func TestOriginalInAnOddFolder(t *testing.T) {
 	if err := d.Put(textHash("key"), Record{Original: text, Result: "said"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := d.Original(textHash(text)[:8]); !ok || got != text {
+	if got, ok := d.original(textHash(text)[:8]); !ok || got != text {
 		t.Errorf("%q, %v", got, ok)
 	}
 	for _, bad := range []string{"", textHash(text)[:7], "????????", "../../..", textHash("other")[:8]} {
-		if got, ok := d.Original(bad); ok {
+		if got, ok := d.original(bad); ok {
 			t.Errorf("%s: %q", bad, got)
 		}
 	}

@@ -10,8 +10,8 @@ type Preset struct {
 	Newest                       int
 }
 
-// DefaultPreset is what is done when nothing is said.
-const DefaultPreset = "routine"
+// defaultPreset is what is done when nothing is said.
+const defaultPreset = "routine"
 
 // presets are ordered from gentle to harsh.
 func presets() []Preset {

@@ -6,9 +6,9 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// Prompt is what a model is asked. It is written in English: every model reads
+// prompt is what a model is asked. It is written in English: every model reads
 // that, and the text's own language is kept by instruction.
-func Prompt(r Request) string {
+func prompt(r Request) string {
 	var b strings.Builder
 	b.WriteString(message.CompressPrompt.Format(message.EN, r.TargetPercent, r.Role))
 	if r.Large {
@@ -28,5 +28,5 @@ func Prompt(r Request) string {
 
 // promptTokens is what the instructions add to each text.
 func promptTokens() int {
-	return EstimateTokens(Prompt(Request{TargetPercent: 35, Role: "assistant"}))
+	return EstimateTokens(prompt(Request{TargetPercent: 35, Role: "assistant"}))
 }

@@ -68,22 +68,22 @@ func fenced(s string) string {
 	return s
 }
 
-// Chat sends one prompt to a model and returns its answer as it came.
-type Chat func(ctx context.Context, prompt string, r Request) (Reply, error)
+// ask sends one prompt to a model and returns its answer as it came.
+type ask func(ctx context.Context, prompt string, r Request) (Reply, error)
 
-// Model makes a provider of a chat service: it writes the prompt and reads the
+// viaModel makes a provider of a chat service: it writes the prompt and reads the
 // answer.
-func Model(name string, chat Chat) Provider { return &model{name, chat} }
+func viaModel(name string, chat ask) Provider { return &model{name, chat} }
 
 type model struct {
 	name string
-	chat Chat
+	chat ask
 }
 
 func (m *model) Name() string { return m.name }
 
 func (m *model) Compress(ctx context.Context, r Request) (Reply, error) {
-	reply, err := m.chat(ctx, Prompt(r), r)
+	reply, err := m.chat(ctx, prompt(r), r)
 	if err != nil {
 		return reply, err
 	}

@@ -101,7 +101,7 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 		if !done {
 			kept.originals.drop()
 			if o.Clones != "" {
-				_ = o.Clones.Forget(o.ID) // where it came so far
+				_ = o.Clones.forget(o.ID) // where it came so far
 			}
 		}
 	}()

@@ -278,7 +278,7 @@ func TestCut(t *testing.T) {
 		"x" + strings.Repeat("😀", 100): "x" + strings.Repeat("😀", 59) + "...",
 		strings.Repeat("x", 110) + "  \n" + strings.Repeat("y", 90): strings.Repeat("x", 110) + "  \n" + strings.Repeat("y", 7) + "...",
 	} {
-		if got := Cut(in); got != want {
+		if got := cutMiddle(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

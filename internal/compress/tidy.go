@@ -99,7 +99,7 @@ func Tidy(ctx context.Context, list Clones, kept Dir, files []transcript.File, r
 			}
 		}
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			err = list.Forget(c.ID)
+			err = list.forget(c.ID)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = errors.Join(failed, err)

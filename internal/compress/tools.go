@@ -14,9 +14,9 @@ const (
 	cutUnits = 120
 )
 
-// Cut shortens a tool's string to its first two lines and 120 UTF-16 units; a
+// cutMiddle shortens a tool's string to its first two lines and 120 UTF-16 units; a
 // string that is not longer stays.
-func Cut(s string) string {
+func cutMiddle(s string) string {
 	short := s
 	for n, i := 0, 0; ; n++ {
 		j := strings.IndexByte(s[i:], '\n')
@@ -99,7 +99,7 @@ func (p *Plan) editItem(i int32, entry []byte) ([]byte, bool) {
 	return transcript.MapField(entry, "arguments", cutArguments), false
 }
 
-func cutStrings(v []byte) []byte { return transcript.MapStrings(v, Cut) }
+func cutStrings(v []byte) []byte { return transcript.MapStrings(v, cutMiddle) }
 
 // cutContent cuts a result: a string, or the texts of a list; images and the
 // names of block types stay.
@@ -108,7 +108,7 @@ func cutContent(v []byte) []byte {
 		if strings.HasPrefix(s, "data:") || len(s) > cutUnits && !strings.ContainsAny(s[:cutUnits], " \n") && utf8.ValidString(s) && base64ish(s) {
 			return s
 		}
-		return Cut(s)
+		return cutMiddle(s)
 	})
 }
 
