@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -46,9 +44,9 @@ func (a *app) printFindings(findings []setup.Finding) error {
 	} else {
 		marks := map[host.Health]string{host.Fine: "✓", host.Note: "·", host.Warn: "⚠", host.Broken: "✗"}
 		for _, f := range findings {
-			fmt.Fprintln(a.Stdout, marks[f.Status]+" "+f.Text)
+			a.Item(marks[f.Status]+" ", f.Text)
 			if f.Hint != "" {
-				fmt.Fprintln(a.Stdout, "  → "+f.Hint)
+				a.Item("  → ", f.Hint)
 			}
 		}
 	}

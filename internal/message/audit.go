@@ -53,9 +53,9 @@ var (
 	AuditWhatIfFile = Text{ZH: "政策：%s", EN: "policy: %s"}
 	AuditHappened   = Text{ZH: "實際", EN: "HAPPENED"}
 	AuditByPolicy   = Text{ZH: "政策", EN: "POLICY"}
-	AuditForced     = Text{ZH: "工作途中／不得已", EN: "in mid-work or forced"}
+	AuditForced     = Text{ZH: "工作途中／不得已", EN: "interrupting"}
 	AuditAtBoundary = Text{ZH: "在自然邊界", EN: "at a boundary"}
-	AuditAll        = Text{ZH: "合計", EN: "compactions in all"}
+	AuditAll        = Text{ZH: "合計", EN: "in all"}
 	AuditNotNeeded  = Text{ZH: "視窗未滿就壓縮", EN: "with room left"}
 	AuditLate       = Text{ZH: "盡量晚", EN: "LATE"}
 	AuditMean       = Text{ZH: "平均 context", EN: "mean context"}

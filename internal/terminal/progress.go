@@ -33,9 +33,16 @@ func (b *Bar) Update(done, total int64, line func(drawn string, took time.Durati
 		return
 	}
 	b.last = now
-	const cells = 24
-	full := int(min(cells, cells*done/total))
-	text := line("["+strings.Repeat("█", full)+strings.Repeat("░", cells-full)+"]", took)
+	draw := func(cells int64) string {
+		full := min(cells, cells*done/total)
+		return line("["+strings.Repeat("█", int(full))+strings.Repeat("░", int(cells-full))+"]", took)
+	}
+	const most = 24
+	text := draw(most)
+	// A line that breaks cannot be drawn over.
+	if room := b.t.Width(b.t.Stderr); room > 0 && Columns(text) >= room {
+		text = cut(draw(max(0, int64(most+room-1-Columns(text)))), room-1)
+	}
 	pad := max(0, b.width-Columns(text))
 	b.width = Columns(text)
 	fmt.Fprint(Raw(b.t.Stderr), "\r"+oneLine(text)+strings.Repeat(" ", pad))

@@ -76,18 +76,23 @@ func (t *Terminal) Prose(w io.Writer, text string) {
 		case !strings.HasPrefix(line, " "):
 			t.fold(w, line)
 		case at > 0 && t.Width(w) >= at+20:
-			for i, part := range Wrap(line[at:], t.Width(w)-at) {
-				if i == 0 {
-					part = line[:at] + part
-				} else {
-					part = strings.Repeat(" ", at) + part
-				}
-				fmt.Fprintln(w, part)
-			}
+			t.hang(w, line[:at], line[at:])
 		default:
 			fmt.Fprintln(w, line)
 		}
 	}
+}
+
+// Item prints a text behind a mark; its further lines begin below its first.
+func (t *Terminal) Item(mark, text string) { t.hang(t.Stdout, mark, text) }
+
+func (t *Terminal) hang(w io.Writer, begin, text string) {
+	at := Columns(begin)
+	parts := []string{text}
+	if room := t.Width(w); room > at {
+		parts = Wrap(text, room-at)
+	}
+	fmt.Fprintln(w, begin+strings.Join(parts, "\n"+strings.Repeat(" ", at)))
 }
 
 // secondColumn is where the second column of an indented line begins, 0 for none:
