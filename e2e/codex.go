@@ -35,8 +35,9 @@ type CodexWorld struct {
 	path   string // PATH of every process
 }
 
-// codexWait bounds every single wait of these tests.
-const codexWait = 60 * time.Second
+// codexWait bounds every single wait of these tests, of which one is a whole workflow, on
+// machines that do much else.
+const codexWait = 3 * time.Minute
 
 // NewCodexWorld starts an app-server whose model is script. config is added to
 // its config.toml. It waits for a free slot.

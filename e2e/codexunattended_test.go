@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,19 +78,19 @@ func (u *User) reached() { u.w.t.Helper(); u.goal("complete") }
 func TestCodexRow4_GoalOfAKilledWatcher(t *testing.T) {
 	t.Parallel()
 	w, u := goalWorld(t, 8)
-	paused := make(chan struct{})
-	var once sync.Once
+	// From the pause on the watcher hears nothing: how far it comes is not left to luck.
+	var asked atomic.Bool
 	tap := w.Tap(func(out bool, m WireMessage) bool {
 		if out && m.Method == "thread/goal/set" {
-			once.Do(func() { close(paused) })
+			asked.Store(true)
 		}
-		return false
+		return !out && asked.Load()
 	})
 	p := w.Watch("--socket", tap.Socket)
 	u.pursue()
-	<-paused
-	p.kill()
+	<-tap.Stopped
 	u.goal("paused")
+	p.kill()
 	second := w.Watch()
 	second.await(t, told("resumed"))
 	u.reached()

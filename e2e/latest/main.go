@@ -40,7 +40,7 @@ func run(args []string) error {
 	for _, name := range hosts {
 		env = append(env, name+"=latest")
 	}
-	passed, failed, err := tests(log, env, args)
+	passed, failed, anew, err := tests(log, env, args)
 	if err != nil {
 		return err
 	}
@@ -49,14 +49,17 @@ func run(args []string) error {
 		return nil
 	}
 	fmt.Println("those that fail, on the verified versions:")
-	before, _, err := tests(log, nil, []string{"-run", "^(" + strings.Join(failed, "|") + ")$"})
+	before, _, _, err := tests(log, nil, []string{"-run", "^(" + strings.Join(failed, "|") + ")$"})
 	if err != nil {
 		return err
 	}
 	for _, name := range failed {
-		if slices.Contains(before, name) {
+		switch there := slices.Contains(before, name); {
+		case there && anew:
 			fmt.Printf("CHANGED  %s passes there: the host has changed\n", name)
-		} else {
+		case there:
+			fmt.Printf("UNSTEADY %s passes there, and no version is new: run it again\n", name)
+		default:
 			fmt.Printf("BROKEN   %s fails there, too\n", name)
 		}
 	}
@@ -64,17 +67,17 @@ func run(args []string) error {
 }
 
 // tests runs the end-to-end tests and returns the names of those that passed and
-// failed.
-func tests(log *os.File, env, args []string) (passed, failed []string, err error) {
+// failed, and whether a version among them is anew.
+func tests(log *os.File, env, args []string) (passed, failed []string, anew bool, err error) {
 	cmd := exec.Command("go", append([]string{"test", "-tags", "e2e", "-count=1", "-timeout", "40m", "-json", "./e2e/"}, args...)...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 64<<20)
@@ -88,6 +91,7 @@ func tests(log *os.File, env, args []string) (passed, failed []string, err error
 			fmt.Fprint(log, e.Output)
 			if e.Test == "" && strings.HasPrefix(e.Output, "host ") {
 				fmt.Print(e.Output)
+				anew = anew || strings.Contains(e.Output, "not in the list")
 			}
 		case strings.Contains(e.Test, "/"):
 		case e.Test != "" && e.Action == "pass":
@@ -98,10 +102,10 @@ func tests(log *os.File, env, args []string) (passed, failed []string, err error
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	if err := cmd.Wait(); err != nil && len(failed) == 0 {
-		return nil, nil, fmt.Errorf("the tests did not run: %w; details: %s", err, logFile)
+		return nil, nil, false, fmt.Errorf("the tests did not run: %w; details: %s", err, logFile)
 	}
-	return passed, failed, nil
+	return passed, failed, anew, nil
 }
