@@ -30,7 +30,7 @@ func (a *app) compactCmd() *cobra.Command {
 			return session.Insight{}, err
 		}
 		cfg, _ := a.config() // `overtone config` tells its problems
-		return session.ExplainFile(a.store(), sess, cfg.Compact, a.Now(), path, file.Path, func(path string, in *compact.Input) {
+		return session.Explain(a.store(), sess, cfg.Compact, a.Now(), path, file.Path, func(path string, in *compact.Input) {
 			moment = a.moment(ctx, path, in)
 		})
 	}

@@ -137,9 +137,6 @@ type originalAt struct {
 // Originals are the texts that are kept in the folder.
 func (d Dir) Originals() *Originals { return &Originals{dir: d} }
 
-// original is Find for who asks once.
-func (d Dir) original(digits string) (string, bool) { return d.Originals().Find(digits) }
-
 // Find gives the text whose SHA-256 begins with the given digits, at least eight
 // of them. Two texts with the same digits are no answer.
 func (o *Originals) Find(digits string) (string, bool) {

@@ -44,13 +44,13 @@ func TestOriginalsOutliveTheSource(t *testing.T) {
 			continue
 		}
 		refs++
-		text, found := d.original(m.Hash)
+		text, found := d.Originals().Find(m.Hash)
 		if !found || textHash(text) != m.Hash {
 			t.Errorf("%s: %q", m.Hash, text)
 		}
 		if got := transcript.Text([]byte(line)); strings.HasPrefix(got, markSign) {
 			marks++
-			if byMark, ok := d.original(strings.TrimPrefix(got, markSign)); !ok || byMark != text {
+			if byMark, ok := d.Originals().Find(strings.TrimPrefix(got, markSign)); !ok || byMark != text {
 				t.Errorf("%s: %q, %v", got, byMark, ok)
 			}
 		}
@@ -107,7 +107,7 @@ func TestOriginalsOfTwoRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, ok := d.original(digits); !ok || got != a {
+	if got, ok := d.Originals().Find(digits); !ok || got != a {
 		t.Errorf("%q, %v", got, ok)
 	}
 	known := d.Originals()
@@ -115,14 +115,14 @@ func TestOriginalsOfTwoRuns(t *testing.T) {
 		t.Error("found before it is there")
 	}
 	write("5", b)
-	if got, ok := d.original(digits); ok {
+	if got, ok := d.Originals().Find(digits); ok {
 		t.Errorf("one of two: %q", got)
 	}
 	if got, ok := known.Find(textHash(b)); !ok || got != b {
 		t.Errorf("not found after it came: %q", got)
 	}
 	for _, text := range []string{a, b} {
-		if got, ok := d.original(textHash(text)); !ok || got != text {
+		if got, ok := d.Originals().Find(textHash(text)); !ok || got != text {
 			t.Errorf("all digits: %q", got)
 		}
 	}

@@ -502,11 +502,11 @@ func TestOriginalInAnOddFolder(t *testing.T) {
 	if err := d.Put(textHash("key"), Record{Original: text, Result: "said"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := d.original(textHash(text)[:8]); !ok || got != text {
+	if got, ok := d.Originals().Find(textHash(text)[:8]); !ok || got != text {
 		t.Errorf("%q, %v", got, ok)
 	}
 	for _, bad := range []string{"", textHash(text)[:7], "????????", "../../..", textHash("other")[:8]} {
-		if got, ok := d.original(bad); ok {
+		if got, ok := d.Originals().Find(bad); ok {
 			t.Errorf("%s: %q", bad, got)
 		}
 	}

@@ -77,7 +77,7 @@ func (s shelf) whole(c *transcript.Session) {
 	for line := range bytes.Lines(raw) {
 		if m, ok := transcript.MarkerOf(line); ok {
 			refs++
-			if text, ok := s.kept.original(m.Hash); !ok || textHash(text) != m.Hash {
+			if text, ok := s.kept.Originals().Find(m.Hash); !ok || textHash(text) != m.Hash {
 				s.t.Errorf("%s leads nowhere", m.Hash)
 			}
 		}

@@ -90,7 +90,7 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 		d.Work = workOf(state, lang)
 		events, _, err = sub.sess.Last(1<<20, store.Filter{})
 		problem(err)
-		in, err := session.ExplainFile(s.Store, sub.sess, s.Config().Compact, s.Now(), path, "", func(_ string, in *compact.Input) {
+		in, err := session.Explain(s.Store, sub.sess, s.Config().Compact, s.Now(), path, "", func(_ string, in *compact.Input) {
 			if estimate > 0 && in.Usage.Known() {
 				in.Usage.Used = estimate // what the file reports is the source's
 			}

@@ -37,14 +37,10 @@ type Insight struct {
 }
 
 // Explain decides as the hooks would, or as the watcher that has seen the
-// session, changing nothing. Without a path the transcript is the one last seen.
-func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Time, path string) (Insight, error) {
-	return ExplainFile(home, s, cfg, now, path, "", nil)
-}
-
-// ExplainFile is [Explain] for a session that nobody may have observed: its file
-// is the one that is known otherwise, and fill tells what stands in it.
-func ExplainFile(home *store.Home, s *store.Session, cfg config.Compact, now time.Time, path, otherwise string, fill func(path string, in *compact.Input)) (Insight, error) {
+// session, changing nothing. Without a path the transcript is the one last seen,
+// or, of a session that nobody observed, the one that is known otherwise; fill tells
+// what stands in it.
+func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Time, path, otherwise string, fill func(path string, in *compact.Input)) (Insight, error) {
 	m, err := Read(s)
 	if err != nil {
 		return Insight{}, err

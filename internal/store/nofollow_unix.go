@@ -24,7 +24,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	defer syscall.Close(fd)
+	defer func() { _ = syscall.Close(fd) }()
 	var info syscall.Stat_t
 	if err := again(func() error { return syscall.Fstat(fd, &info) }); err != nil {
 		return nil, &fs.PathError{Op: "stat", Path: path, Err: err}

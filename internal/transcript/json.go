@@ -283,13 +283,11 @@ type member struct {
 	name string
 	str  *[]byte // what stands between the quotes; nil where it is no string
 	raw  *[]byte // the value as it stands
-	flag *bool
 	n    *int64
 }
 
 func str(name string, to *[]byte) member  { return member{name: name, str: to} }
 func raw(name string, to *[]byte) member  { return member{name: name, raw: to} }
-func flag(name string, to *bool) member   { return member{name: name, flag: to} }
 func count(name string, to *int64) member { return member{name: name, n: to} }
 
 // read takes these members of the object whose brace is consumed, and passes over
@@ -305,8 +303,6 @@ next:
 					*m.str, _ = c.str()
 				case m.raw != nil:
 					*m.raw = c.raw()
-				case m.flag != nil:
-					*m.flag = c.isTrue()
 				default:
 					*m.n = c.integer()
 				}
