@@ -26,6 +26,8 @@ var (
 	TeamUpTwice            = Text{ZH: "%s 的 hub 已經在執行", EN: "the hub of %s is running already"}
 	HintTeamUpTwice        = Text{ZH: "先停止另一個 overtone-team up", EN: "end the other `overtone-team up` first"}
 	HintTeamListen         = Text{ZH: "用 --listen（叢集則是 --cluster）選擇別的位址", EN: "choose another address with --listen, or --cluster"}
+	TeamBadInvite          = Text{ZH: "%s 不是邀請：%v", EN: "%s is no invitation: %v"}
+	HintTeamInvite         = Text{ZH: "在 hub 上執行 overtone-team invite NAME > FILE，把 FILE 帶過來", EN: "run `overtone-team invite NAME > FILE` on the hub and bring FILE here"}
 	HintTeamKey            = Text{ZH: "hub 不認得這台機器的金鑰（可能有新的邀請取代了它，或已被撤銷）：在 hub 上執行 overtone-team invite %s，再在這裡 join --force", EN: "the hub does not know this machine's key; it was revoked, or a later invitation has replaced it: run `overtone-team invite %s` there, then `join --force` here"}
 	HintTeamLogin          = Text{ZH: "這個叢集不認得這台機器：用 --creds FILE，或把名字與密碼寫進 --hub tls://名字:密碼@主機:4222", EN: "the cluster does not know this machine: --creds FILE, or its name and password in --hub tls://NAME:PASSWORD@HOST:4222"}
 	HelpTeamJoinHub        = Text{ZH: "用這個位址，而不是邀請裡的（可含名字與密碼）", EN: "this address instead of the invitation's, also with a name and a password"}

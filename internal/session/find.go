@@ -122,7 +122,7 @@ func (f Finder) whole(id string, must bool) (string, transcript.File, error) {
 // unknown is the answer to a name that no session has.
 func (f Finder) unknown(id string) error {
 	err := message.Fail(message.NoSuchSession, id)
-	if near := workflow.Closest(id, f.Names()); near != "" {
+	if near := workflow.Closest(id, f.Names()); near != "" && near != id { // a state without a file has its name
 		return message.WithHint(err, message.HintDidYouMean, near)
 	}
 	return message.WithHint(err, message.HintSessions)

@@ -233,11 +233,11 @@ func (p *program) join() *cobra.Command {
 				data, err = os.ReadFile(args[0])
 			}
 			if err != nil {
-				return err
+				return message.WithHint(err, message.HintTeamInvite)
 			}
 			s, err := team.Parse(data)
 			if err != nil {
-				return fmt.Errorf("read invitation: %w", err)
+				return message.WithHint(message.Fail(message.TeamBadInvite, args[0], err), message.HintTeamInvite)
 			}
 			s.Share = nil // is for the person here to say
 			if creds != "" {

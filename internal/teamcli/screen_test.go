@@ -2,6 +2,8 @@ package teamcli
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +34,25 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 				t.Errorf("%q: %U: %q", args, r, stdout.String()+stderr.String())
 				break
 			}
+		}
+	}
+}
+
+// What is no invitation is told so, with where one comes from.
+func TestNoInvitation(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	file := filepath.Join(home, "file")
+	if err := os.WriteFile(file, []byte("A$ overtone-team invite bob\n{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{file, filepath.Join(home, "none")} {
+		var out, errs bytes.Buffer
+		env := cli.OSEnv()
+		env.Getenv = func(k string) string { return map[string]string{"HOME": home, "LANG": "C"}[k] }
+		env.Stdout, env.Stderr = &out, &errs
+		if code := Main([]string{"join", name}, env); code != 1 || !strings.Contains(errs.String(), "hint: run `overtone-team invite NAME > FILE`") {
+			t.Errorf("%s: exit %d: %s", name, code, errs.String())
 		}
 	}
 }
