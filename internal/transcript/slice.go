@@ -109,8 +109,9 @@ func Pieces(ctx context.Context, r io.Reader, off int64, h Host, fn func(*Piece)
 		fn = held.take
 		defer held.flush()
 	}
+	var p Piece // one for all: nobody keeps it
 	w := walker{all: true, waits: func() bool { return true }, fn: func(s *Step) {
-		if p := s.piece(h); p.Kind != 0 {
+		if p = s.piece(h); p.Kind != 0 {
 			fn(&p)
 		}
 	}}
