@@ -31,18 +31,25 @@ func (b Builtin) Compress(ctx context.Context, r Request) (Reply, error) {
 
 // prepare reads all texts once and decides what is kept of each.
 func (Builtin) prepare(ctx context.Context, jobs []job, percent func(job) int, load func(int) (string, error)) (Provider, error) {
+	type read struct {
+		text  string
+		units []extract.Unit
+	}
 	s := newSelection(jobs, percent)
-	for n := range jobs {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	err := ahead(ctx, jobs, func(n int) (read, error) {
 		text, err := load(n)
 		if err != nil {
-			return nil, err
+			return read{}, err
 		}
-		s.read(n, text, extract.Units(text))
+		return read{text, extract.Units(text)}, nil
+	}, func(n int, r read) error {
+		s.read(n, r.text, r.units)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return s.choose(), nil
+	return s.choose(ctx)
 }
 
 // chosen writes what a selection kept.

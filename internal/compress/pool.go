@@ -117,16 +117,20 @@ var (
 func (p Pool) work(ctx context.Context, prov Provider, jobs []job, load func(job int) (string, error), done func(outcome) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := &run{Pool: p, prov: prov, jobs: jobs, load: load, results: make(chan []attempt, p.Concurrency), batch: 1, due: make(chan turn)}
+	r := &run{Pool: p, prov: prov, jobs: jobs, load: load, results: make(chan attempt, p.Concurrency), due: make(chan turn)}
 	if pr, ok := prov.(preparer); ok {
 		var err error
 		if r.prov, err = pr.prepare(ctx, jobs, func(j job) int { return p.target(j.Level) }, load); err != nil {
 			return err
 		}
-		r.once, r.batch = true, batch
+		r.once = true
 		if d, ok := p.Cache.(Dir); ok {
 			r.made = d.results()
 		}
+		return ahead(ctx, jobs, func(n int) (attempt, error) {
+			a := r.try(ctx, turn{job: int32(n)})
+			return a, ctx.Err()
+		}, func(_ int, a attempt) error { return r.settle(ctx, a, done) })
 	}
 	r.ready = make([]turn, len(jobs))
 	for i := range jobs {
@@ -138,28 +142,19 @@ func (p Pool) work(ctx context.Context, prov Provider, jobs []job, load func(job
 			failure = ctx.Err()
 		}
 		for failure == nil && r.running < p.Concurrency && len(r.ready) > 0 {
-			n := min(r.batch, len(r.ready))
-			turns := r.ready[:n:n]
-			r.ready = r.ready[n:]
+			t := r.ready[0]
+			r.ready = r.ready[1:]
 			r.running++
-			go func() {
-				list := make([]attempt, len(turns))
-				for i, t := range turns {
-					list[i] = r.try(ctx, t)
-				}
-				r.results <- list
-			}()
+			go func() { r.results <- r.try(ctx, t) }()
 		}
 		if r.running == 0 && (failure != nil || len(r.ready)+r.waiting == 0) {
 			return failure
 		}
 		select {
-		case list := <-r.results:
+		case a := <-r.results:
 			r.running--
-			for _, a := range list {
-				if failure == nil {
-					failure = r.settle(ctx, a, done)
-				}
+			if failure == nil {
+				failure = r.settle(ctx, a, done)
 			}
 			if failure != nil {
 				cancel()
@@ -189,15 +184,10 @@ type run struct {
 	waiting int // turns that wait out a pause
 	due     chan turn
 	running int
-	results chan []attempt
+	results chan attempt
 	once    bool                // the provider decided on all results beforehand
-	batch   int                 // turns that are taken at once
 	made    map[uint64]struct{} // known results, for a provider that decided beforehand
 }
-
-// batch is how many messages are written at once when all is decided: one takes
-// less time than a goroutine.
-const batch = 32
 
 // turn is a job's place in the queue; n counts the attempts that failed.
 type turn struct{ job, n int32 }
@@ -267,8 +257,9 @@ func (r *run) pause(a attempt) time.Duration {
 }
 
 // try takes one turn: known results first, then the provider.
-func (r *run) try(ctx context.Context, t turn) attempt {
-	a := attempt{job: int(t.job), n: int(t.n)}
+func (r *run) try(ctx context.Context, t turn) (a attempt) {
+	a = attempt{job: int(t.job), n: int(t.n)}
+	defer catch(&a.err)
 	text, err := r.load(a.job)
 	if err != nil {
 		a.err, a.final = err, true

@@ -2,6 +2,7 @@ package compress
 
 import (
 	"container/heap"
+	"context"
 	"iter"
 	"slices"
 	"strings"
@@ -578,7 +579,7 @@ func contentWords(t string) int {
 }
 
 // choose spends each band's budget and tells what is kept of each job.
-func (s *selection) choose() *chosen {
+func (s *selection) choose(ctx context.Context) (*chosen, error) {
 	s.first = append(s.first, int32(len(s.units)))
 	bands := map[int32][]int{}
 	var order []int32
@@ -589,7 +590,9 @@ func (s *selection) choose() *chosen {
 		bands[j.band] = append(bands[j.band], n)
 	}
 	for _, b := range order {
-		s.spend(bands[b])
+		if err := s.spend(ctx, bands[b]); err != nil {
+			return nil, err
+		}
 	}
 	kept := 0
 	for i := range s.units {
@@ -604,7 +607,7 @@ func (s *selection) choose() *chosen {
 		said = s.pieces(n, c, said[:0])
 	}
 	c.first = append(c.first, int32(len(c.pieces)))
-	return c
+	return c, ctx.Err()
 }
 
 // pieces adds what is kept of a job to c, and counts what is not; said is room.
@@ -652,10 +655,13 @@ func (s *selection) pieces(n int, c *chosen, said []uint64) []uint64 {
 
 // spend keeps units of one band's jobs, best worth per character first, until
 // the budget is used up.
-func (s *selection) spend(jobs []int) {
+func (s *selection) spend(ctx context.Context, jobs []int) error {
 	left := 0
 	q := &queue{}
-	for _, n := range jobs {
+	for i, n := range jobs {
+		if i%spendSteps == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		// Every message costs at least its mark; the first unit that is kept of it
 		// takes the mark's place.
 		left += int(s.size[n])*s.percent(s.jobs[n])/100 - markUnits
@@ -673,7 +679,10 @@ func (s *selection) spend(jobs []int) {
 		}
 	}
 	heap.Init(q)
-	for q.Len() > 0 {
+	for step := 0; q.Len() > 0; step++ {
+		if step%spendSteps == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		c := heap.Pop(q).(candidate)
 		u := &s.units[c.unit]
 		if u.kept {
@@ -715,7 +724,12 @@ func (s *selection) spend(jobs []int) {
 			}
 		}
 	}
+	return nil
 }
+
+// spendSteps is after how many it is looked whether somebody still waits: all of a
+// gigabyte are a million.
+const spendSteps = 1 << 10
 
 func (s *selection) push(q *queue, i int32) {
 	if d := s.density(i); d > 0 {
