@@ -115,12 +115,9 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	ch.Measure = func(path string) error {
-		clone, err := transcript.Read(ctx, path)
-		if err == nil {
-			res.Before, res.After = p.Tokens, contextTokens(clone, p.Options.Whole)
-		}
-		return err
+	ch.Measure = func(clone *transcript.Session) error {
+		res.Before, res.After = p.Tokens, contextTokens(clone, p.Options.Whole)
+		return nil
 	}
 	ch.Ready = func(c transcript.Cloned) error { return p.register(c, o, kept) }
 	if res.Clone, err = transcript.Clone(ctx, p.Session, ch); err != nil {

@@ -32,9 +32,9 @@ type Change struct {
 	Removed []int32
 	// Now names a Codex rollout.
 	Now time.Time
-	// Measure, when set, is given the written file while it is verified, under the
-	// name that it has by then.
-	Measure func(path string) error
+	// Measure, when set, is given the written file as a session of its own, under
+	// the name that it has by then.
+	Measure func(*Session) error
 	// Ready, when set, is told of the clone when it is written and verified, before
 	// it has its name; with an error it gets none.
 	Ready func(Cloned) error
@@ -100,22 +100,7 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 		tmp.Close()
 		os.Remove(tmp.Name()) // gone already after the rename
 	}()
-	n, err := s.write(ctx, src, tmp, &ch)
-	if err == nil {
-		// The disk need not wait for the readers, nor they for each other.
-		others := []func() error{tmp.Sync}
-		if ch.Measure != nil {
-			others = append(others, func() error { return ch.Measure(tmp.Name()) })
-		}
-		errs := make(chan error, len(others))
-		for _, do := range others {
-			go func() { errs <- do() }()
-		}
-		err = verifyClone(ctx, s.Path, s.Size, tmp.Name(), ch.ID)
-		for range others {
-			err = cmp.Or(err, <-errs)
-		}
-	}
+	n, err := s.writeAndVerify(ctx, src, tmp, &ch)
 	if err == nil {
 		err = tmp.Close()
 	}
@@ -135,6 +120,41 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 		d.Close()
 	}
 	return made, nil
+}
+
+// writeAndVerify writes the clone while others read what is there of it: it is
+// verified and measured soon after its last byte.
+func (s *Session) writeAndVerify(ctx context.Context, src, tmp *os.File, ch *Change) (int64, error) {
+	file := newGrowing(tmp)
+	readers := []func() error{func() error { return verifyClone(ctx, s.Path, s.Size, file.reader(), ch.ID) }}
+	if ch.Measure != nil {
+		readers = append(readers, func() error {
+			clone, err := read(ctx, file.reader(), tmp.Name(), s.Size)
+			if err != nil {
+				return fmt.Errorf("read session %s: %w", tmp.Name(), err)
+			}
+			return ch.Measure(clone)
+		})
+	}
+	errs := make(chan error, len(readers))
+	for _, do := range readers {
+		go func() { errs <- do() }()
+	}
+	n, err := s.write(ctx, src, file, ch)
+	file.end(err)
+	if err == nil {
+		synced := make(chan error, 1)
+		go func() { synced <- tmp.Sync() }()
+		select {
+		case err = <-synced:
+		case <-ctx.Done():
+			err = ctx.Err() // a slow disk would take seconds for what is removed
+		}
+	}
+	for range readers {
+		err = cmp.Or(err, <-errs)
+	}
+	return n, err
 }
 
 const tempPattern = ".overtone-clone-*.tmp"

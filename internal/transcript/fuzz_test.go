@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"testing"
 	"testing/iotest"
@@ -25,7 +24,7 @@ func FuzzIndex(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, host := range []Host{Claude, Codex} {
-			s, err := index(context.Background(), bytes.NewReader(data), int64(len(data)), "x.jsonl", host)
+			s, err := index(bytes.NewReader(data), int64(len(data)), "x.jsonl", host)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +61,7 @@ func FuzzIndex(f *testing.F) {
 			}
 			s.Turns(live)
 			s.Pairs(live)
-			again, err := index(context.Background(), iotest.HalfReader(bytes.NewReader(data)), 0, "x.jsonl", host)
+			again, err := index(iotest.HalfReader(bytes.NewReader(data)), 0, "x.jsonl", host)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -132,35 +131,59 @@ func Read(ctx context.Context, path string) (*Session, error) {
 		return nil, err
 	}
 	defer f.Close()
-	s, err := read(ctx, f, path, size)
+	s, err := read(ctx, io.NewSectionReader(f, 0, size), path, size)
 	if err != nil {
 		return nil, fmt.Errorf("read session %s: %w", path, err)
 	}
 	return s, nil
 }
 
-func read(ctx context.Context, f *os.File, path string, size int64) (*Session, error) {
-	head := make([]byte, min(size, 256<<10))
-	if n, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
+// read reads to the end; size is about how much that is.
+func read(ctx context.Context, r io.Reader, path string, size int64) (*Session, error) {
+	host, known, r, err := hostOf(interruptible{ctx, r}, size)
+	if err != nil {
 		return nil, err
-	} else {
-		head = head[:n]
 	}
-	host, ok := detect(head)
-	if !ok {
-		if size > 0 {
-			return nil, ErrUnknown
-		}
-		host = Claude
+	if !known {
+		return nil, ErrUnknown
 	}
-	return index(ctx, io.NewSectionReader(f, 0, size), size, path, host)
+	return index(r, size, path, host)
+}
+
+// interruptible is a reader that ends with its context.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r interruptible) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(b)
+}
+
+// hostOf looks whose file it is and gives a reader of all of it; an empty one may be
+// anybody's.
+func hostOf(r io.Reader, size int64) (h Host, known bool, all io.Reader, err error) {
+	head := make([]byte, min(size, 256<<10))
+	n, err := io.ReadFull(r, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return "", false, nil, err
+	}
+	head = head[:n]
+	h, known = detect(head)
+	if n == 0 {
+		h, known = Claude, true
+	}
+	return h, known, io.MultiReader(bytes.NewReader(head), r), nil
 }
 
 // ErrUnknown means that neither host wrote this file.
 var ErrUnknown = errors.New("neither a Claude Code session nor a Codex rollout")
 
 // index makes the one pass.
-func index(ctx context.Context, r io.Reader, size int64, path string, host Host) (*Session, error) {
+func index(r io.Reader, size int64, path string, host Host) (*Session, error) {
 	s := &Session{Path: path, Host: host}
 	s.ID = idFromName(path, host)
 	// Real lines average two kilobytes or more; growing on the way would copy
@@ -176,9 +199,6 @@ func index(ctx context.Context, r io.Reader, size int64, path string, host Host)
 			break
 		}
 		s.Lines++
-		if s.Lines&1023 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		s.line(&rec, ln)
 	}
 	if lr.err != nil {

@@ -40,7 +40,7 @@ func Verify(ctx context.Context, path string) (*Report, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return verify(ctx, f, size)
+	return verify(ctx, io.NewSectionReader(f, 0, size), size)
 }
 
 // checker collects while a file is read.
@@ -54,12 +54,12 @@ type checker struct {
 	ids      [2][][]byte // room for one entry's calls and results
 }
 
-func verify(ctx context.Context, f *os.File, size int64) (*Report, error) {
-	head := make([]byte, min(size, 256<<10))
-	if n, err := f.ReadAt(head, 0); n < len(head) && err != nil && err != io.EOF {
+// verify reads to the end; size is about how much that is.
+func verify(ctx context.Context, r io.Reader, size int64) (*Report, error) {
+	host, _, r, err := hostOf(interruptible{ctx, r}, size)
+	if err != nil {
 		return nil, err
 	}
-	host, _ := detect(head)
 	c := checker{
 		host: host,
 		rep: &Report{
@@ -70,16 +70,13 @@ func verify(ctx context.Context, f *os.File, size int64) (*Report, error) {
 		parents: map[key][]string{}, kept: map[string]bool{},
 	}
 	c.seen.reserve(int(size / 2048))
-	lr := newLineReader(io.NewSectionReader(f, 0, size))
+	lr := newLineReader(r)
 	for {
 		ln, ok := lr.next()
 		if !ok {
 			break
 		}
 		c.rep.Lines++
-		if c.rep.Lines&1023 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		if ln.huge {
 			c.rep.Unreadable++
 			continue
@@ -380,8 +377,8 @@ func (c *checker) finish() {
 
 // verifyClone checks a clone against the first size bytes of its source: what
 // is wrong with the clone must have been wrong before.
-func verifyClone(ctx context.Context, source string, size int64, clone, id string) error {
-	after, err := Verify(ctx, clone)
+func verifyClone(ctx context.Context, source string, size int64, clone io.Reader, id string) error {
+	after, err := verify(ctx, clone, size)
 	if err != nil {
 		return err
 	}
@@ -392,7 +389,7 @@ func verifyClone(ctx context.Context, source string, size int64, clone, id strin
 			return err
 		}
 		defer f.Close()
-		if before, err = verify(ctx, f, size); err != nil {
+		if before, err = verify(ctx, io.NewSectionReader(f, 0, size), size); err != nil {
 			return err
 		}
 	}
