@@ -64,10 +64,10 @@ var (
 	HelpRecallLong = Text{
 		ZH: "REF 是 session#uuid（兩者都可以只寫開頭，uuid 至少四個字元）、session#L 加行號，或壓縮副本中 …# 後面的八位碼：印出原文，一字不差。\n" +
 			"其他文字視為查詢：搜尋所有 host 的 session 與 sub-agent，包括仍在 context 中的、被 compaction 移出的、被 compress 移除的，以及工具的呼叫與結果，最相關的在前。" +
-			"詞形不同、打錯一個字或少一個字也找得到。索引在第一次搜尋時建立，之後只讀新增的部分；機密不會寫入索引。",
+			"詞形不同、打錯一個字或少一個字也找得到；繁體與簡體互通，重音符號與全形半形不計。索引在第一次搜尋時建立，之後只讀新增的部分；機密不會寫入索引。",
 		EN: "REF is session#uuid (both may be cut short, the uuid to no less than four characters), session#L and a line's number, or the eight digits behind …# in a compressed clone: its exact text is printed.\n" +
 			"Anything else is a query over all sessions and sub-agents of all hosts: what is still in a context, what compactions or compress took out, tool calls and their results; the best first. " +
-			"Other forms of a word, one mistyped or missing word still find it. The index is built by the first search and reads only what is new afterwards; secrets do not enter it.",
+			"Other forms of a word, one mistyped or missing word still find it; Traditional and Simplified Chinese find each other, accents need not be typed. The index is built by the first search and reads only what is new afterwards; secrets do not enter it.",
 	}
 	HelpRecallSession  = Text{ZH: "只搜尋這個 session", EN: "search this session only"}
 	HelpHostFilter     = Text{ZH: "只看這個 host：claude-code、codex 或 copilot", EN: "only this host: claude-code, codex or copilot"}

@@ -125,7 +125,7 @@ func (b *builder) termOf(w []byte) uint32 {
 	w = term(w)
 	// Stems are letters, and cut hashes are of one length: no other form has a term
 	// like that of a name with a digit, of which there are most.
-	if len(w) == form && form != hashKept && !plain(w) {
+	if len(w) == form && form != hashKept && !plain(w) && !cyrillic(w) {
 		return b.newTerm(w)
 	}
 	v := b.terms.at(w)
@@ -257,7 +257,7 @@ func length(n byte) float64 { return math.Exp2(float64(n)/8) - 1 }
 //	footer     sizes, checksum, magic
 const (
 	segmentMagic   = "overtone index\n"
-	segmentVersion = 1
+	segmentVersion = 2
 	blockTerms     = 32
 	sections       = 9
 	footerSize     = 8*(sections+4) + 4 + len(segmentMagic)

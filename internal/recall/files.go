@@ -47,7 +47,7 @@ type manifest struct {
 
 const (
 	manifestFile  = "manifest"
-	manifestMagic = "overtone recall 1\n"
+	manifestMagic = "overtone recall 2\n"
 	lockFile      = "lock"
 )
 

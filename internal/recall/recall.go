@@ -22,9 +22,10 @@
 // (docs/dependencies.md). What is needed is small, too: BM25 over segments that
 // are read at the place they are needed.
 //
-// Ranking: BM25 over English stems, and over pairs of characters in Chinese,
-// Japanese and Korean; a word that nobody wrote stands for those within two
-// edits or that begin with it; one word may be missing. The best are then read
+// Ranking: BM25 over English and Russian stems, and over pairs of characters in
+// Chinese, Traditional and Simplified alike, Japanese and Korean; a word that nobody
+// wrote stands for those within two edits or that begin with it; one word may be
+// missing, and half of the pairs. The best are then read
 // and ordered by how near the words stand to each other and whether they stand
 // there as they were asked for. Entries that say the same, as in clones and
 // forks, are one hit.

@@ -28,12 +28,27 @@ type asked struct {
 	// A word that may be missing: one that says little, or the whole of a name
 	// whose parts are asked for as well.
 	optional bool
+	pair     bool // two characters of a run without spaces
 }
 
 type alt struct {
 	term   string
 	weight float64
 	docs   uint64
+}
+
+// count adds up in how many documents the term stands.
+func (a *alt) count(segs []*segment) error {
+	for _, s := range segs {
+		e, ok, err := s.find([]byte(a.term))
+		if err != nil {
+			return err
+		}
+		if ok {
+			a.docs += e.docs
+		}
+	}
+	return nil
 }
 
 const (
@@ -60,9 +75,12 @@ func parse(text string) []asked {
 	whole := -1
 	newScanner().scan([]byte(text), func(w []byte, _, _ int, is bool) {
 		form := string(w)
-		if is {
+		switch {
+		case is:
 			whole = -1
-		} else if whole >= 0 {
+		case oneChar(w):
+			return // the pairs ask for it already
+		case whole >= 0:
 			words[whole].optional = true
 		}
 		if seen[form] || len(words) == maxAsked {
@@ -70,7 +88,7 @@ func parse(text string) []asked {
 		}
 		seen[form] = true
 		t := string(term(bytes.Clone(w)))
-		words = append(words, asked{form: form, alts: []alt{{term: t, weight: 1}}, optional: stopWord(form)})
+		words = append(words, asked{form: form, alts: []alt{{term: t, weight: 1}}, optional: stopWord(form) || oneChar(w), pair: pair(w)})
 		if is {
 			whole = len(words) - 1
 		}
@@ -91,21 +109,11 @@ func answer(segs []*segment, words []asked) error {
 	}
 	for i := range words {
 		w := &words[i]
-		for _, s := range segs {
-			e, ok, err := s.find([]byte(w.alts[0].term))
-			if err != nil {
-				return err
-			}
-			if ok {
-				w.alts[0].docs += e.docs
-			}
+		if err := w.alts[0].count(segs); err != nil {
+			return err
 		}
-		// What nobody wrote is a slip; what hardly anybody wrote among so many may
-		// be one.
-		if n := w.alts[0].docs; n == 0 || n <= 2 && total > manyDocs {
-			if err := w.widen(segs); err != nil {
-				return err
-			}
+		if err := w.other(segs, total); err != nil {
+			return err
 		}
 		docs := uint64(0)
 		for _, a := range w.alts {
@@ -118,12 +126,66 @@ func answer(segs []*segment, words []asked) error {
 
 const manyDocs = 2000
 
+// other adds the terms that may be meant as well.
+func (w *asked) other(segs []*segment, total float64) error {
+	form := []byte(w.form)
+	switch n := w.alts[0].docs; {
+	case oneChar(form):
+		if w.optional {
+			return nil // it tells too little for what it costs
+		}
+		return w.begin(segs, manyAlts)
+	case someHash(form):
+		return w.begin(segs, maxAlts)
+	case hash(form):
+		for n := shortHash; n < hashKept; n++ {
+			a := alt{term: w.form[:n], weight: beginsWith}
+			if err := a.count(segs); err != nil {
+				return err
+			}
+			w.alts = append(w.alts, a)
+		}
+	// What nobody wrote is a slip; what hardly anybody wrote among so many may
+	// be one.
+	case n == 0 || n <= 2 && total > manyDocs:
+		return w.widen(segs)
+	}
+	return nil
+}
+
+// begin adds the terms that begin with a word, those in most documents first.
+func (w *asked) begin(segs []*segment, most int) error {
+	form := []byte(w.form)
+	docs := map[string]uint64{}
+	for _, s := range segs {
+		err := s.from(form, func(e *entry) bool {
+			if !bytes.HasPrefix(e.name, form) {
+				return false
+			}
+			docs[string(e.name)] += e.docs
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	delete(docs, w.alts[0].term)
+	alts := make([]alt, 0, len(docs))
+	for term, n := range docs {
+		alts = append(alts, alt{term, beginsWith, n})
+	}
+	slices.SortFunc(alts, func(a, b alt) int { return cmp.Or(cmp.Compare(b.docs, a.docs), cmp.Compare(a.term, b.term)) })
+	w.alts = append(w.alts, alts[:min(len(alts), most)]...)
+	return nil
+}
+
 // Weights of terms that are not what was typed.
 const (
 	beginsWith = 0.7
 	oneEdit    = 0.7
 	twoEdits   = 0.4
 	maxAlts    = 24
+	manyAlts   = 200 // of a single character
 )
 
 // widen adds the terms that begin with a word, and those of words within one or
@@ -178,14 +240,8 @@ func (w *asked) widen(segs []*segment) error {
 	slices.SortFunc(alts, func(a, b alt) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.term, b.term)) })
 	alts = alts[:min(len(alts), 8*maxAlts)]
 	for i := range alts {
-		for _, s := range segs {
-			e, ok, err := s.find([]byte(alts[i].term))
-			if err != nil {
-				return err
-			}
-			if ok {
-				alts[i].docs += e.docs
-			}
+		if err := alts[i].count(segs); err != nil {
+			return err
 		}
 	}
 	slices.SortStableFunc(alts, func(a, b alt) int {
@@ -291,8 +347,11 @@ func score(ctx context.Context, segs []*segment, words []asked, files map[uint32
 			k.need |= 1 << i
 			k.all += w.idf
 		}
+		if w.pair {
+			k.pairs |= 1 << i
+		}
 	}
-	k.allowed = allowed(bits.OnesCount32(k.need))
+	k.slack = slack(bits.OnesCount32(k.need&^k.pairs), bits.OnesCount32(k.need&k.pairs))
 	tops := make([]top, len(segs))
 	errs := make([]error, len(segs))
 	var wg sync.WaitGroup
@@ -323,13 +382,14 @@ func score(ctx context.Context, segs []*segment, words []asked, files map[uint32
 
 // scorer is what all segments are asked alike.
 type scorer struct {
-	words   []asked
-	files   map[uint32]*file
-	docs    float64
-	norms   [256]float32
-	need    uint32 // the words that count
-	all     float64
-	allowed int // how many of them may be missing
+	words []asked
+	files map[uint32]*file
+	docs  float64
+	norms [256]float32
+	need  uint32 // the words that count
+	pairs uint32 // those that are half a word
+	all   float64
+	slack int // how much of them may be missing, in halves
 }
 
 func (k *scorer) segment(ctx context.Context, s *segment) (top, error) {
@@ -373,7 +433,8 @@ func (k *scorer) segment(ctx context.Context, s *segment) (top, error) {
 // cover is the share of the query that a set of words makes up; 0 when too many
 // are missing.
 func (k *scorer) cover(has uint32) float64 {
-	if bits.OnesCount32(k.need&^has) > k.allowed {
+	missing := k.need &^ has
+	if 2*bits.OnesCount32(missing&^k.pairs)+bits.OnesCount32(missing&k.pairs) > k.slack {
 		return 0
 	}
 	got := 0.0
@@ -423,6 +484,14 @@ func (t *top) add(c scored) {
 		h[i], h[least] = h[least], h[i]
 		i = least
 	}
+}
+
+// slack is how much of a query may be missing, in halves of words. A pair of
+// characters is one half: one wrong character spoils two pairs, an ending or a
+// particle that the text does not have as many.
+func slack(words, pairs int) int {
+	halves := (pairs + 1) / 2
+	return max(2*allowed(words+halves), halves)
 }
 
 // allowed is how many words of a query may be missing.

@@ -276,6 +276,10 @@ func (s *segment) postings(e *entry, fn func(doc, tf uint32)) error {
 	if _, err := s.f.ReadAt(b, s.start[secPostings]+int64(e.off)); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+	return s.decode(b, fn)
+}
+
+func (s *segment) decode(b []byte, fn func(doc, tf uint32)) error {
 	n := uint64(0)
 	for i := 0; i < len(b); {
 		v, k := uint64(b[i]), 1
@@ -452,11 +456,14 @@ func merge(path string, segs []*segment, live func(file uint32) bool) (int64, er
 			if k.done || !bytes.Equal(k.cur.name, term) {
 				continue
 			}
-			err := k.s.postings(&k.cur, func(d, tf uint32) {
-				if n := numbers[i][d]; n >= 0 {
-					docs = append(docs, uint32(n)<<8|tf)
-				}
-			})
+			b, err := k.postings()
+			if err == nil {
+				err = k.s.decode(b, func(d, tf uint32) {
+					if n := numbers[i][d]; n >= 0 {
+						docs = append(docs, uint32(n)<<8|tf)
+					}
+				})
+			}
 			if err == nil {
 				err = k.next()
 			}
@@ -523,7 +530,27 @@ type walk struct {
 	rest  []entry
 	cur   entry
 	done  bool
+
+	ahead []byte // postings that were read, from here on
+	from  uint64
 }
+
+// postings are those of the term that the walk is at. They stand in the order of the
+// terms, of which most have but a few bytes: reading each for itself would be most of
+// what a merge does.
+func (k *walk) postings() ([]byte, error) {
+	off, end := k.cur.off, k.cur.off+k.cur.size
+	if off < k.from || end > k.from+uint64(len(k.ahead)) {
+		n := min(max(k.cur.size, readAhead), k.s.foot.size[secPostings]-off)
+		k.ahead, k.from = slices.Grow(k.ahead[:0], int(n))[:n], off
+		if _, err := k.s.f.ReadAt(k.ahead, k.s.start[secPostings]+int64(off)); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+	}
+	return k.ahead[off-k.from : end-k.from], nil
+}
+
+const readAhead = 256 << 10
 
 func (k *walk) next() error {
 	for len(k.rest) == 0 {

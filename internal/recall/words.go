@@ -1,19 +1,22 @@
 package recall
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Words are runs of letters and digits, in lower case. A name in camel case is
-// one word and the words it is made of; Chinese, Japanese and Korean, which put
-// no or few spaces, are taken two characters at a time.
+// Words are runs of letters and digits, in lower case and folded (see fold.go). A
+// name in camel case is one word and the words it is made of; Chinese, Japanese and
+// Korean, which put no or few spaces, are taken two characters at a time.
 
 const (
 	maxWord = 40 // bytes; longer runs are data, not words
 	// Hashes and ids are told apart by their beginning, and people type no more
 	// of them.
 	hashKept = 12
+	// shortHash is the least that programs print of one.
+	shortHash = 7
 )
 
 // classes of ASCII bytes.
@@ -42,11 +45,12 @@ var classOf = func() (t [128]uint8) {
 // one text after another.
 type scanner struct {
 	class [128]uint8
+	han   *[hanLast - hanFirst + 1]uint16
 	buf   []byte
 	cuts  []int
 }
 
-func newScanner() *scanner { return &scanner{class: classOf()} }
+func newScanner() *scanner { return &scanner{class: classOf(), han: han()} }
 
 // scan calls emit for each word with its place in the text; the word itself is
 // valid during the call only. whole is false for a part of a longer word.
@@ -105,7 +109,11 @@ func (s *scanner) word(text []byte, i int, emit func([]byte, int, int, bool)) in
 		if cjk(r) || !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
 			break
 		}
-		s.buf = utf8.AppendRune(s.buf, unicode.ToLower(r))
+		if r == 'ß' {
+			s.buf = append(s.buf, "ss"...)
+		} else if r = letter(r); r != 0 {
+			s.buf = utf8.AppendRune(s.buf, r)
+		}
 		prev = lower
 		i += n
 	}
@@ -130,23 +138,30 @@ func (s *scanner) word(text []byte, i int, emit func([]byte, int, int, bool)) in
 	return i
 }
 
-// pairs reads a run of characters that are written without spaces.
+// pairs reads a run of characters that are written without spaces. The last one
+// stands for itself as well, as a part: who asks for one character finds it where a
+// pair begins with it, and here.
 func (s *scanner) pairs(text []byte, i int, emit func([]byte, int, int, bool)) int {
-	start, last, n := i, i, 0
+	last, at, n := i, 0, 0
+	r := rune(0)
+	s.buf = s.buf[:0]
 	for i < len(text) {
-		r, size := utf8.DecodeRune(text[i:])
-		if !cjk(r) {
+		next, size := utf8.DecodeRune(text[i:])
+		if !cjk(next) {
 			break
 		}
+		r = s.simple(next)
+		end := len(s.buf)
+		s.buf = utf8.AppendRune(s.buf, r)
 		if n > 0 {
-			emit(text[last:i+size], last, i+size, true)
+			emit(s.buf[at:], last, i+size, true)
 		}
-		last = i
+		last, at = i, end
 		i += size
 		n++
 	}
-	if n == 1 {
-		emit(text[start:i], start, i, true)
+	if n == 1 || r >= hanFirst && r <= hanLast {
+		emit(s.buf[at:], last, i, n == 1)
 	}
 	return i
 }
@@ -221,8 +236,27 @@ func term(w []byte) []byte {
 		return w[:hashKept]
 	case len(w) > 3 && plain(w):
 		return stem(w)
+	case len(w) > 6 && cyrillic(w):
+		return russian(w)
 	}
 	return w
+}
+
+// oneChar says whether a word is a single character of Chinese, Japanese or Korean;
+// two of them are a pair.
+func oneChar(w []byte) bool {
+	r, n := utf8.DecodeRune(w)
+	return n == len(w) && cjk(r)
+}
+
+func pair(w []byte) bool {
+	r, n := utf8.DecodeRune(w)
+	return cjk(r) && n < len(w)
+}
+
+// someHash says whether a word may be the beginning of a hash, as people copy it.
+func someHash(w []byte) bool {
+	return len(w) >= shortHash && len(w) < 16 && bytes.ContainsAny(w, "abcdef") && bytes.ContainsAny(w, "0123456789") && len(bytes.Trim(w, "0123456789abcdef")) == 0
 }
 
 // stem is Porter's algorithm for English suffixes: configure, configured and
