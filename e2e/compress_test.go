@@ -178,6 +178,37 @@ func cloneResumes(t *testing.T, v Version) {
 	}
 }
 
+// What a request reported of the source says nothing about its clone: a session
+// near its limit is compacted before anything else when it is resumed, its clone
+// is not.
+func TestCompressedCloneIsNotCompacted(t *testing.T) {
+	t.Parallel()
+	onEach(t, cloneIsNotCompacted)
+}
+
+func cloneIsNotCompacted(t *testing.T, v Version) {
+	large := func(s Step) Step {
+		return func(r *mockapi.Request) mockapi.Reply { return s(r).Tokens(80_000) }
+	}
+	long := func(topic string) Step { return say(strings.Repeat(essay(topic), 100)) }
+	p := &Play{Main: []Step{long("store"), large(long("hook"))}}
+	w := NewWorld(t, Overtone, p.Handle, v)
+	id := w.Prompt("FIRST " + essay("cli")).Result().SessionID
+	w.Settings(map[string]any{"autoCompactWindow": 100_000})
+	w.Prompt("SECOND "+essay("watch"), "--resume", id)
+	compactions := func(id string) int {
+		n := len(summaries(w))
+		w.resumed(t, id)
+		return len(summaries(w)) - n
+	}
+	if compactions(w.compress(t, id, "--bands", "0-100:compress").id) != 0 {
+		t.Error("the clone is compacted when it is resumed")
+	}
+	if compactions(id) == 0 {
+		t.Error("the source is not compacted either: this test shows nothing")
+	}
+}
+
 // Every recorded session can be compressed, and the host takes the clone.
 func TestRecordedClonesResume(t *testing.T) {
 	t.Parallel()

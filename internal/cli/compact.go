@@ -75,10 +75,10 @@ func (a *app) moment(ctx context.Context, path string, in *compact.Input) audit.
 	if err != nil {
 		return audit.Moment{}
 	}
-	// What a clone's last request reported is its source's, until it is used.
+	// A clone that was not used since has reported nothing yet.
 	if made, ok := compress.ClonesIn(a.store().Root()).All()[file.ID]; ok && made.Size == file.Size {
 		if s, err := transcript.Read(ctx, file.Path); err == nil {
-			m = audit.Moment{Context: recall.Estimate(s), Window: cmp.Or(in.Usage.Window, m.Window)}
+			m = audit.Moment{Context: cmp.Or(made.Tokens, recall.Estimate(s)), Window: cmp.Or(in.Usage.Window, m.Window)}
 			in.Usage = compact.Usage{}
 		}
 	}

@@ -84,7 +84,7 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	if err != nil {
 		return message.Misuse{Err: err}
 	}
-	if opts.Newest > 0 && plan.Few() {
+	if plan.Few() && !plan.Nothing() {
 		a.Note(message.FewTurns, len(plan.Turns))
 	}
 	doc := plan.Document(back, f.dryRun)
@@ -195,7 +195,12 @@ func (a *app) cloneTitle(f compressFlags, s *transcript.Session) string {
 	if f.title != "" {
 		return f.title
 	}
-	return message.CloneTitle.Format(a.Lang, cmp.Or(s.Title, s.ID))
+	title := cmp.Or(s.Title, s.ID)
+	for _, l := range []message.Lang{message.ZH, message.EN} { // a clone's clone
+		title = strings.TrimSuffix(title, message.CloneTitle.Format(l, ""))
+	}
+	// Hosts cut a long title at its end, where it says how to recall.
+	return message.CloneTitle.Format(a.Lang, message.Short(title, 60))
 }
 
 // pickSession asks on a terminal; elsewhere the session has to be named.

@@ -18,7 +18,8 @@ type CloneRecord struct {
 	From    string `json:"sourcePath,omitempty"`
 	Host    string `json:"host"`
 	Path    string `json:"path"`
-	Size    int64  `json:"size"` // as it was made; a larger file was used since
+	Size    int64  `json:"size"`             // as it was made; a larger file was used since
+	Tokens  int64  `json:"tokens,omitempty"` // what its host will report, where that is known
 	Created string `json:"created"`
 	// Removed says that the clone is gone and its originals are not, NeededBy for
 	// which session they stay.

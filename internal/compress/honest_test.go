@@ -43,10 +43,16 @@ func TestPlanIsHonest(t *testing.T) {
 					Bands: ranges(t, ParseBands, preset.Bands), Tools: ranges(t, ParseTools, preset.Tools),
 					Thinking: ranges(t, ParseThinking, preset.Thinking), NoUsers: true, Newest: preset.Newest,
 				})
-				if p.Nothing() || s.Legacy {
+				if p.Nothing() {
 					return
 				}
-				res, err := p.Run(t.Context(), Builtin{}, RunOptions{ID: transcript.NewID(s.Host, runTime), Now: runTime})
+				o := RunOptions{ID: transcript.NewID(s.Host, runTime), Now: runTime}
+				var res *Result
+				if s.Legacy {
+					_, res, err = p.Packet(t.Context(), Builtin{}, o)
+				} else {
+					res, err = p.Run(t.Context(), Builtin{}, o)
+				}
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -129,4 +135,25 @@ func texts(t *testing.T, s *transcript.Session) (list []string) {
 		list = append(list, transcript.Text(raw))
 	}
 	return list
+}
+
+// Calls and results alternate: a sample that takes every second entry sees only one
+// of the two.
+func TestPlanOfManyCutsIsHonest(t *testing.T) {
+	t.Parallel()
+	var c chat
+	c.user("go on")
+	for n := range 2 * sampledCuts {
+		c.blocks(toolUse(fmt.Sprint("t", n), strings.Repeat("echo something ", 1+n%9)))
+		c.result(fmt.Sprint("t", n), strings.Repeat("some output\n", 20+n%311))
+	}
+	s := c.write(t)
+	p := plan(t, s, Options{Tools: ranges(t, ParseTools, "0-100:truncate")})
+	res, err := p.Run(t.Context(), Builtin{}, RunOptions{ID: transcript.NewID(s.Host, runTime), Now: runTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := res.After - p.Target; 20*d > p.Target || -20*d > p.Target {
+		t.Errorf("%d tokens, promised %d of %d", res.After, p.Target, p.Tokens)
+	}
 }

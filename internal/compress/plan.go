@@ -92,6 +92,7 @@ type Plan struct {
 	// and write.
 	Small, Large Load
 
+	hostRate  float64 // how many tokens the host counts for one of ours
 	removed   map[transcript.CallID]bool
 	truncated map[transcript.CallID]bool
 	lastCalls bool    // of tools the last calls stay, not the newest turns
@@ -119,7 +120,72 @@ func NewPlan(s *transcript.Session, o Options) (*Plan, error) {
 	p.planTexts()
 	p.planTools()
 	p.Target = max(0, p.Target-p.Tools.Tokens)
+	if s.Legacy {
+		p.Target = p.spoken()
+	}
+	if s.HasUsage {
+		p.hostRate = p.rate()
+	}
 	return p, nil
+}
+
+// spoken is the target of a session that becomes a text: its messages.
+func (p *Plan) spoken() (n int) {
+	for _, i := range p.View {
+		if p.said(i) {
+			n += message.Tokens(int(p.Session.Entries[i].Text))
+		}
+	}
+	for _, b := range p.Bands {
+		n -= b.Tokens - b.Target
+	}
+	return n
+}
+
+// said reports that an entry is a message of the user or the model.
+func (p *Plan) said(i int32) bool {
+	e := &p.Session.Entries[i]
+	return (e.Kind == transcript.User || e.Kind == transcript.Assistant) && e.Text > 0 && !e.Has(transcript.Meta) && !e.Has(transcript.Command)
+}
+
+// asHostCounts is what the host would report of a clone that lost that many tokens
+// of the estimate: what it reported last, less these as it counts them. The rest of
+// its requests, instructions and tools, stays. 0 where it reported nothing.
+func (p *Plan) asHostCounts(lost int) int64 {
+	if !p.Session.HasUsage {
+		return 0
+	}
+	live := p.Tokens
+	if p.Options.Whole && live > 0 {
+		live = contextTokens(p.Session, false)
+		lost = int(int64(lost) * int64(live) / int64(p.Tokens))
+	}
+	return max(p.Session.Usage.Tokens()-int64(p.hostRate*float64(lost)), int64(min(1, p.hostRate)*float64(live-lost)))
+}
+
+// rate is how many tokens the host counts for one of ours, by what this session
+// gained between its first and its last request. Hosts count more in code and in
+// Chinese, and less of what is sealed.
+func (p *Plan) rate() float64 {
+	src, err := p.source()
+	if err != nil {
+		return 1
+	}
+	defer src.Close()
+	at, first, ok := p.Session.FirstUsage(src)
+	if !ok {
+		return 1
+	}
+	gained := 0
+	for _, i := range p.Session.Live() {
+		if i >= at {
+			gained += entryTokens(p.Session, i)
+		}
+	}
+	if gained < 1000 {
+		return 1 // too little to tell
+	}
+	return max(0.5, min(2, float64(p.Session.Usage.Tokens()-first.Tokens())/float64(gained)))
 }
 
 func view(s *transcript.Session, whole bool) []int32 {
@@ -134,13 +200,18 @@ func view(s *transcript.Session, whole bool) []int32 {
 func contextTokens(s *transcript.Session, whole bool) int {
 	n := 0
 	for _, i := range view(s, whole) {
-		e := &s.Entries[i]
-		// Of a compaction Codex writes down what remains, Claude Code only that it was.
-		if e.Kind != transcript.Boundary || s.Itemised() {
-			n += message.Tokens(int(e.Text)) + message.Tokens(int(e.Tool)) + message.Tokens(int(e.Think))
-		}
+		n += entryTokens(s, i)
 	}
 	return n
+}
+
+func entryTokens(s *transcript.Session, i int32) int {
+	e := &s.Entries[i]
+	// Of a compaction Codex writes down what remains, Claude Code only that it was.
+	if e.Kind == transcript.Boundary && !s.Itemised() {
+		return 0
+	}
+	return message.Tokens(int(e.Text)) + message.Tokens(int(e.Tool)) + message.Tokens(int(e.Think))
 }
 
 // Select lists the messages that the mapped turns of a view ask to compress,
@@ -372,38 +443,42 @@ const sampledCuts = 500
 
 // remains estimates what is left of entries whose calls are cut short. How many
 // strings a call has does not stand in the index, so some entries are cut and
-// measured; a plan stays cheap, and says what the clone will show.
+// measured: a plan stays cheap, and says what the clone will show. Calls and results
+// alternate in a session, and a cut leaves little of the large and all of the small:
+// the largest are all measured, of the others one in so many, by size.
 func (p *Plan) remains(entries []int32) int {
-	if len(entries) == 0 {
-		return 0
-	}
 	src, err := p.source()
 	if err != nil {
 		return 0
 	}
 	defer src.Close()
-	step := (len(entries) + sampledCuts - 1) / sampledCuts
-	before, after, all := 0, 0, 0
-	for n, i := range entries {
-		all += int(p.Session.Entries[i].Tool)
-		if n%step != 0 {
-			continue
+	size := func(i int32) int { return int(p.Session.Entries[i].Tool) }
+	slices.SortStableFunc(entries, func(a, b int32) int { return size(b) - size(a) })
+	left := 0
+	for _, part := range [][]int32{entries[:min(len(entries), sampledCuts/2)], entries[min(len(entries), sampledCuts/2):]} {
+		step := max(1, (len(part)+sampledCuts/2-1)/(sampledCuts/2))
+		before, after, all := 0, 0, 0
+		for n, i := range part {
+			all += size(i)
+			if n%step != 0 {
+				continue
+			}
+			raw, err := p.Session.Raw(src, int(i))
+			if err != nil {
+				return 0
+			}
+			edited, gone := p.editTools(i, raw)
+			if gone {
+				edited = nil
+			}
+			before += size(i)
+			after += transcript.ToolSize(p.Session.Host, edited)
 		}
-		raw, err := p.Session.Raw(src, int(i))
-		if err != nil {
-			return 0
+		if before > 0 {
+			left += int(int64(all) * int64(after) / int64(before))
 		}
-		edited, gone := p.editTools(i, raw)
-		if gone {
-			edited = nil
-		}
-		before += int(p.Session.Entries[i].Tool)
-		after += transcript.ToolSize(p.Session.Host, edited)
 	}
-	if before == 0 {
-		return 0
-	}
-	return message.Tokens(int(int64(all) * int64(after) / int64(before)))
+	return message.Tokens(left)
 }
 
 func (p *Plan) planThinking(turnOf []int32, edits map[int32]bool) {

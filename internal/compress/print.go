@@ -21,10 +21,7 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	line := func(text message.Text, args ...any) { fmt.Fprintln(w, t.Format(text, args...)) }
 	s := p.Session
 	line(message.PlanHead, s.ID, s.Host, len(p.Turns), message.Thousands(p.Tokens))
-	if s.HasUsage {
-		line(message.PlanUsage, message.Thousands(int(s.Usage.Tokens())))
-	}
-	if dead := len(s.Entries) - len(p.View); dead > 0 {
+	if dead := len(s.Entries) - len(p.View); dead > 0 && !s.Legacy {
 		line(message.PlanDead, dead)
 	}
 	if n := s.Problems.Unreadable(); n > 0 {
@@ -43,7 +40,14 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	if len(p.Skipped) > 0 {
 		line(message.PlanSkipped, counts(t, p.Skipped))
 	}
+	if p.Nothing() && !s.Legacy {
+		line(message.NothingToDo)
+		return
+	}
 	line(message.PlanTarget, message.Thousands(p.Target), percentLess(p.Tokens, p.Target))
+	if n := p.asHostCounts(p.Tokens - p.Target); n > 0 {
+		line(message.PlanHost, message.Thousands(int(s.Usage.Tokens())), message.Thousands(int(n)))
+	}
 	if back.free() {
 		line(message.PlanLocal, back.label())
 		return
@@ -58,12 +62,15 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 // PrintResult shows what came of it, and how to go on with the clone.
 func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 	t.Say(message.DoneContext, message.Thousands(r.Before), message.Thousands(r.After), percentLess(r.Before, r.After))
+	if r.Host > 0 {
+		t.Say(message.PlanHost, message.Thousands(int(p.Session.Usage.Tokens())), message.Thousands(int(r.Host)))
+	}
 	if g := r.Tools; g.Removed+g.Truncated+g.Thinking > 0 {
 		t.Say(message.PlanTools, g.Removed, g.Truncated, g.Thinking, message.Thousands(g.Tokens))
 	}
 	// What did not happen is not worth a line.
 	if len(r.Messages) > 0 {
-		t.Say(message.DoneCounts, r.Stats.MessagesCompressed, r.Stats.MessagesSkipped, message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
+		t.Say(message.DoneCounts, r.Stats.MessagesCompressed, len(r.Messages), message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
 	}
 	if r.Cached > 0 {
 		t.Say(message.DoneCached, r.Cached)
@@ -101,6 +108,9 @@ func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 	t.Say(message.DoneResume, command)
 	if r.Example != "" {
 		t.Say(message.DoneRecall, r.Example)
+	}
+	if r.Mark != "" {
+		t.Say(message.DoneMark, r.Mark, strings.TrimPrefix(r.Mark, markSign))
 	}
 	if r.Tools.Removed+r.Tools.Truncated > 0 {
 		t.Say(message.DoneSearch)
@@ -155,6 +165,7 @@ type planJSON struct {
 	Turns        int          `json:"turns"`
 	Tokens       int          `json:"tokens"`
 	TargetTokens int          `json:"targetTokens"`
+	HostTokens   int64        `json:"hostTokens,omitempty"`
 	InputTokens  int          `json:"inputTokens"`
 	OutputTokens int          `json:"outputTokens"`
 	CostUSD      *float64     `json:"costUSD"`
@@ -176,6 +187,7 @@ type resultJSON struct {
 	Removed  int            `json:"removedLines"`
 	Before   int            `json:"contextTokensBefore"`
 	After    int            `json:"contextTokensAfter"`
+	Host     int64          `json:"hostTokens,omitempty"`
 	Gone     extract.Losses `json:"gone"`
 	Messages []Message      `json:"messages"`
 }
@@ -191,7 +203,7 @@ func (p *Plan) Document(back Backend, dry bool) Document {
 		Schema: 1, DryRun: dry,
 		Source: sourceJSON{s.ID, string(s.Host), s.Path, s.Lines, live, s.Problems.Counts},
 		Plan: planJSON{
-			Provider: back.Name(), Model: back.model, Turns: len(p.Turns), Tokens: p.Tokens, TargetTokens: p.Target,
+			Provider: back.Name(), Model: back.model, Turns: len(p.Turns), Tokens: p.Tokens, TargetTokens: p.Target, HostTokens: p.asHostCounts(p.Tokens - p.Target),
 			InputTokens: p.Small.Input + p.Large.Input, OutputTokens: p.Small.Output + p.Large.Output, Bands: terminal.List(p.Bands), Tools: p.Tools, Skipped: p.Skipped,
 		},
 	}
@@ -207,5 +219,5 @@ func (r *Result) Document() *resultJSON {
 	for k, n := range r.Lost {
 		lost[k.String()] = n
 	}
-	return &resultJSON{r.Clone.ID, r.Clone.Path, r.Clone.Bytes, r.Stats, r.Cached, lost, r.Redacted, r.InputTokens, r.OutputTokens, r.RemovedEntries, r.Before, r.After, r.Gone, r.Messages}
+	return &resultJSON{r.Clone.ID, r.Clone.Path, r.Clone.Bytes, r.Stats, r.Cached, lost, r.Redacted, r.InputTokens, r.OutputTokens, r.RemovedEntries, r.Before, r.After, r.Host, r.Gone, r.Messages}
 }

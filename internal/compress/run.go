@@ -64,8 +64,13 @@ type Result struct {
 	// Before and After are the tokens of the whole context, counted alike on the
 	// source and on the clone.
 	Before, After int
+	// Host is what the host will report of the clone, with its instructions and
+	// tools; an estimate, 0 where it never reported anything.
+	Host int64
 	// Example is a reference that recall takes, "" where no message was compressed.
 	Example string
+	// Mark is the first message of which only a mark is left, "" for none.
+	Mark string
 	// Gone counts what no longer stands in the texts word for word.
 	Gone extract.Losses
 }
@@ -119,7 +124,7 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 		res.Before, res.After = p.Tokens, contextTokens(clone, p.Options.Whole)
 		return nil
 	}
-	ch.Ready = func(c transcript.Cloned) error { return p.register(c, o, kept) }
+	ch.Ready = func(c transcript.Cloned) error { return p.register(c, o, res.Host, kept) }
 	if res.Clone, err = transcript.Clone(ctx, p.Session, ch); err != nil {
 		return nil, err
 	}
@@ -130,11 +135,11 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 // register makes a clone known that is whole but has no name yet. This is the
 // order in which nothing is lost, whenever the process ends: a record without its
 // clone is swept, a clone without its record would be taken for somebody's session.
-func (p *Plan) register(c transcript.Cloned, o RunOptions, kept *results) error {
+func (p *Plan) register(c transcript.Cloned, o RunOptions, tokens int64, kept *results) error {
 	if o.Clones != "" {
 		err := o.Clones.Add(CloneRecord{
 			ID: c.ID, Source: p.Session.ID, From: p.Session.Path, Host: string(p.Session.Host), Path: c.Path, Size: c.Bytes,
-			Created: o.Now.UTC().Format(time.RFC3339),
+			Tokens: tokens, Created: o.Now.UTC().Format(time.RFC3339),
 		})
 		if err != nil {
 			return fmt.Errorf("list the clone: %w", err)
@@ -174,8 +179,7 @@ func (p *Plan) Packet(ctx context.Context, prov Provider, o RunOptions) (string,
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", o.Title)
 	for _, i := range p.View {
-		e := &p.Session.Entries[i]
-		if e.Kind != transcript.User && e.Kind != transcript.Assistant || e.Text == 0 || e.Has(transcript.Meta) || e.Has(transcript.Command) {
+		if !p.said(i) {
 			continue
 		}
 		var text string
@@ -190,11 +194,12 @@ func (p *Plan) Packet(ctx context.Context, prov Provider, o RunOptions) (string,
 			return "", nil, err
 		}
 		role := "assistant"
-		if e.Kind == transcript.User {
+		if p.Session.Entries[i].Kind == transcript.User {
 			role = "user"
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", role, text)
 	}
+	res.Before, res.After = p.Tokens, EstimateTokens(b.String())
 	return b.String(), res, nil
 }
 
@@ -258,6 +263,9 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 				res.Cached++
 				prog.Cached++
 			}
+			if res.Mark == "" && strings.HasPrefix(out.Text, markSign) {
+				res.Mark = out.Text
+			}
 			stats.MessagesCompressed++
 			stats.OriginalTokens += m.Before
 			stats.CompressedTokens += m.After
@@ -290,7 +298,8 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 
 // change turns the results into what the clone does differently.
 func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (transcript.Change, error) {
-	ch := transcript.Change{ID: o.ID, Title: o.Title, Now: o.Now}
+	res.Host = p.asHostCounts(p.Tools.Tokens + res.Stats.TokensRemoved)
+	ch := transcript.Change{ID: o.ID, Title: o.Title, Now: o.Now, Tokens: res.Host}
 	items := map[int32]int{}
 	for n := range p.Items {
 		if kept.has(n) {

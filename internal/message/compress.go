@@ -120,18 +120,18 @@ var (
 	BadProvider     = Text{ZH: "沒有名為 %q 的 provider", EN: "there is no provider named %q"}
 	MissingKeyText  = Text{ZH: "provider %s 需要環境變數 %s", EN: "provider %s needs %s in the environment"}
 	HintKey         = Text{ZH: "設定它，或使用不需要金鑰的 --provider builtin", EN: "set it, or use --provider builtin, which needs none"}
-	NothingToDo     = Text{ZH: "這個範圍內沒有可壓縮的內容", EN: "there is nothing to compress in these ranges"}
-	HintNothing     = Text{ZH: "已壓縮過、太短或由 host 寫入的訊息會略過；加上 --dry-run 查看原因", EN: "messages that are short, compressed before or written by the host are left alone; --dry-run shows which"}
+	NothingToDo     = Text{ZH: "這裡沒有可壓縮的內容", EN: "there is nothing to compress here"}
+	HintNothing     = Text{ZH: "已壓縮過、太短或由 host 寫入的訊息會略過，preset 也不動使用者的話與最新幾輪；--dry-run 顯示原因，--bands 0-100:compress 壓縮所有訊息", EN: "messages that are short, compressed before or written by the host are left alone, and by presets those of users and of the newest turns; --dry-run shows which, --bands 0-100:compress takes all others"}
 	TimelineProblem = Text{ZH: "timeline：%s", EN: "timeline: %s"}
 	ConfigProblem   = Text{ZH: "設定：%s", EN: "configuration: %s"}
 
 	PlanHead     = Text{ZH: "%[2]s · %[1]s · %[3]d 輪 · context 約 %[4]s tokens", EN: "%[2]s · %[1]s · turns: %[3]d · context about %[4]s tokens"}
-	PlanUsage    = Text{ZH: "上次請求回報 %s tokens，含 host 的指示與工具定義", EN: "last request reported %s tokens, with the host's instructions and tools"}
 	PlanDead     = Text{ZH: "%d 行不在目前的 context 中，照抄", EN: "%d lines are not in the live context and are copied as they are"}
 	PlanProblems = Text{ZH: "%d 行無法讀取，照抄", EN: "%d lines cannot be read and are copied as they are"}
 	PlanTools    = Text{ZH: "工具：移除 %d 次呼叫、截短 %d 次；思考：移除 %d 處；約 %s tokens", EN: "tools: %d calls removed, %d cut short; thinking: %d removed; about %s tokens"}
 	PlanSkipped  = Text{ZH: "略過：%s", EN: "left alone: %s"}
 	PlanTarget   = Text{ZH: "目標：context 約 %s tokens（−%d%%）", EN: "target: context about %s tokens (−%d%%)"}
+	PlanHost     = Text{ZH: "依 host 的算法，含它的指示與工具定義：%s → 約 %s tokens", EN: "as the host counts, with its instructions and tools: %s → about %s tokens"}
 	PlanCost     = Text{ZH: "%s：送出約 %s tokens、收回約 %s tokens，%s", EN: "%s: about %s tokens out, %s tokens back, %s"}
 	PlanLocal    = Text{ZH: "%s：在本機執行，不花費", EN: "%s: on this machine, no cost"}
 	CostAbout    = Text{ZH: "約 US$%.4f", EN: "about US$%.4f"}
@@ -149,14 +149,15 @@ var (
 	ColTitle     = Text{ZH: "標題", EN: "TITLE"}
 
 	ProgressBar  = Text{ZH: "%s %d/%d · 失敗 %d · 剩餘 %s", EN: "%s %d/%d · %d failed · %s left"}
-	DoneCounts   = Text{ZH: "訊息：壓縮 %d 則、略過 %d 則；%s → %s tokens（−%d%%）", EN: "messages: %d compressed, %d left alone; %s → %s tokens (−%d%%)"}
+	DoneCounts   = Text{ZH: "訊息：壓縮 %d／%d 則；%s → %s tokens（−%d%%）", EN: "messages: %d of %d compressed; %s → %s tokens (−%d%%)"}
 	DoneCached   = Text{ZH: "取自先前結果：%d 則", EN: "taken from earlier results: %d"}
 	DoneFailed   = Text{ZH: "失敗、保留原文：%d 則", EN: "failed, and left as they were: %d"}
 	DoneContext  = Text{ZH: "整個 context：%s → %s tokens（−%d%%，在副本上量得）", EN: "whole context: %s → %s tokens (−%d%%, measured on the clone)"}
 	DoneGone     = Text{ZH: "不再逐字出現的句子：%d（其中使用者的要求 %d、決定 %d）", EN: "sentences no longer stated: %d (users' requests %d, decisions %d)"}
-	DoneRecall   = Text{ZH: "原文：例如 overtone recall %s；訊息若只剩 …# 與八位碼，overtone recall 加上那八位碼", EN: "originals: overtone recall %s, for example; of a message that is …# and eight digits by now, overtone recall and these digits"}
+	DoneRecall   = Text{ZH: "原文：例如 overtone recall %s", EN: "originals: overtone recall %s, for example"}
+	DoneMark     = Text{ZH: "只剩代碼的訊息，例如 %s：overtone recall %s", EN: "of a message that is only a mark by now, such as %s: overtone recall %s"}
 	DoneSearch   = Text{ZH: "移除或截短的工具內容仍在來源中：overtone recall 加上幾個詞就找得到", EN: "what tools said is still in the source: overtone recall and a few words find it"}
-	FewTurns     = Text{ZH: "只有 %d 輪：以百分比分段會很粗略", EN: "few turns here (%d): ranges in percent are coarse"}
+	FewTurns     = Text{ZH: "只有 %d 輪：範圍以整輪計算，百分比因此很粗略", EN: "few turns here (%d): a range takes whole turns, so percentages are coarse"}
 	DoneLost     = Text{ZH: "不再逐字出現：%s", EN: "no longer stated word for word: %s"}
 	DoneRedacted = Text{ZH: "送出前遮蔽：%s", EN: "redacted before sending: %s"}
 	DoneSpent    = Text{ZH: "用量：送出 %d、收回 %d tokens", EN: "used: %d tokens out, %d back"}

@@ -86,8 +86,11 @@ func newRow(f *transcript.File, fact *recall.Fact, clones map[string]compress.Cl
 	if ours {
 		info.CloneOf = made.Source
 	}
-	// What a clone's last request reported is its source's, until it is used.
-	if info.LiveTokens == 0 || ours && f.Size == made.Size {
+	// A clone that was not used since has reported nothing yet.
+	switch unused := ours && f.Size == made.Size; {
+	case unused && made.Tokens > 0:
+		info.LiveTokens, info.Estimated = made.Tokens, true
+	case unused || info.LiveTokens == 0:
 		info.LiveTokens, info.Estimated = fact.Estimate, true
 	}
 	return info

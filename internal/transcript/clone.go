@@ -32,6 +32,11 @@ type Change struct {
 	Removed []int32
 	// Now names a Codex rollout.
 	Now time.Time
+	// Tokens is how large the clone's next request will be, 0 where nobody knows. What
+	// the source's last request reported is not true of the clone, and both hosts go
+	// by it when they resume: a clone of a session near its limit would be compacted
+	// before anything else.
+	Tokens int64
 	// Measure, when set, is given the written file as a session of its own, under
 	// the name that it has by then.
 	Measure func(*Session) error
@@ -243,6 +248,7 @@ type cloner struct {
 	out *splicer
 	// What is left of the change's lists and of the session's id spans.
 	touched, removed []int32
+	sizes            []int32 // entries that tell how large the context is
 	ids              []span
 	// Room that is used again for each entry.
 	entry, renamed []byte
@@ -251,8 +257,7 @@ type cloner struct {
 
 func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Change) (int64, error) {
 	if s.Host == Codex && len(ch.Touched)+len(ch.Removed) > 0 {
-		// Codex takes the size of a resumed thread from its last report, and would
-		// compact a clone at once for what the source held.
+		// Codex does without a report.
 		removed := slices.Concat(ch.Removed, s.counts)
 		slices.Sort(removed)
 		ch.Removed = slices.Compact(removed)
@@ -261,12 +266,18 @@ func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Ch
 	if err != nil {
 		return 0, err
 	}
+	var sizes []int32
+	if s.Host == Claude && ch.Tokens > 0 {
+		if sizes, err = s.lastSizes(src, ch.Removed); err != nil {
+			return 0, err
+		}
+	}
 	c := &splicer{
 		ctx: ctx,
 		r:   bufio.NewReaderSize(io.NewSectionReader(src, 0, s.Size), copyBuffer),
 		w:   bufio.NewWriterSize(dst, copyBuffer),
 	}
-	w := cloner{s: s, ch: ch, fix: fix, out: c, touched: ch.Touched, removed: ch.Removed, ids: s.extraSIDs}
+	w := cloner{s: s, ch: ch, fix: fix, out: c, touched: ch.Touched, removed: ch.Removed, sizes: sizes, ids: s.extraSIDs}
 	for i := range s.Entries {
 		if ch.Progress != nil && i&4095 == 0 {
 			ch.Progress(c.pos)
@@ -290,7 +301,7 @@ func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Ch
 func (w *cloner) write(i int) error {
 	e := &w.s.Entries[i]
 	ids := w.idsOf(e)
-	hit := next(&w.touched, int32(i))
+	hit, size := next(&w.touched, int32(i)), next(&w.sizes, int32(i))
 	if next(&w.removed, int32(i)) {
 		return w.out.drop(w.s, i)
 	}
@@ -298,7 +309,7 @@ func (w *cloner) write(i int) error {
 	// Notes about where the host stood are lines of many types; only the ones
 	// that name a removed message change.
 	leaf := e.Kind == Other && len(w.fix.leaves) > 0
-	if !hit && !reparent && !leaf {
+	if !hit && !size && !reparent && !leaf {
 		return w.copy(ids)
 	}
 	if err := w.out.copyTo(e.Off); err != nil {
@@ -315,6 +326,9 @@ func (w *cloner) write(i int) error {
 	}
 	if leaf {
 		entry = w.fix.leaf(entry)
+	}
+	if size {
+		entry = setSize(entry, w.ch.Tokens)
 	}
 	if hit {
 		if entry, err = w.ch.Rewrite(i, entry); err != nil {

@@ -482,3 +482,42 @@ func bare(s *Session, p Pair) bool {
 	}
 	return true
 }
+
+// The host takes a session's size from its newest message when it resumes. A clone
+// tells its own there, in each line of that message, and nowhere else.
+func TestCloneTellsItsOwnSize(t *testing.T) {
+	t.Parallel()
+	said := func(id, content string, tokens int) string {
+		return fmt.Sprintf(`,"message":{"role":"assistant","id":%q,"model":"m","content":[%s],"usage":{"input_tokens":3,"cache_read_input_tokens":%d,"output_tokens":7,"iterations":[{"input_tokens":9}]}}`, id, content, tokens)
+	}
+	text := `{"type":"text","text":"x"}`
+	lines := []string{
+		node("user", "u1", "", 1, say("a")), node("assistant", "a1", "u1", 2, said("m1", text, 50_000)), node("user", "u2", "a1", 3, say("b")),
+		node("assistant", "a2", "u2", 4, said("m2", text, 180_000)), node("assistant", "a3", "a2", 5, said("m2", use("t1"), 180_000)), node("user", "r1", "a3", 6, result("t1")),
+	}
+	s := mustRead(t, write(t, lines...))
+	size := `"usage":{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":60000,"output_tokens":0}`
+	for _, c := range []struct {
+		name    string
+		removed []int32
+		want    []int // lines of the clone that tell its size
+	}{{"nothing removed", nil, []int{3, 4}}, {"part of it removed", []int32{4, 5}, []int{3}}, {"all of it removed", []int32{3, 4, 5}, []int{1}}} {
+		clone, got := mustClone(t, s, Change{Tokens: 60_000, Removed: c.removed})
+		var told []int
+		after := strings.Split(strings.TrimSpace(string(got)), "\n")
+		for n, l := range after {
+			if strings.Contains(l, size) {
+				told = append(told, n)
+			}
+		}
+		if !slices.Equal(told, c.want) {
+			t.Errorf("%s: lines %v of %q", c.name, told, after)
+		}
+		if again := mustRead(t, clone.Path); again.Usage.Tokens() != 60_000 {
+			t.Errorf("%s: the clone reports %d tokens", c.name, again.Usage.Tokens())
+		}
+	}
+	if clone, _ := mustClone(t, s, Change{}); mustRead(t, clone.Path).Usage != s.Usage {
+		t.Error("a size that nobody told was changed")
+	}
+}

@@ -1,0 +1,74 @@
+package transcript
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// FirstUsage is what the first request after the last compaction reported, and the
+// entry before which all that it sent stands. With the last one it tells how the
+// host's counting and ours compare.
+func (s *Session) FirstUsage(src io.ReaderAt) (entry int32, u Usage, ok bool) {
+	since := int32(-1)
+	if n := len(s.Compactions); n > 0 {
+		since = int32(s.Compactions[n-1].Entry)
+	}
+	reports := s.counts
+	if s.Host == Claude {
+		reports = slices.Sorted(slices.Values(s.Live()))
+	}
+	for _, i := range reports {
+		if i <= since || s.Host == Claude && s.Entries[i].Kind != Assistant {
+			continue
+		}
+		raw, err := s.Raw(src, int(i))
+		if err != nil {
+			return 0, u, false
+		}
+		var r record
+		if !r.parse(raw, s.Host) {
+			continue
+		}
+		if u, ok = r.usageValue(); !ok {
+			continue
+		}
+		if s.Host == Claude {
+			u.Output = 0 // the answer stands in this entry and behind it
+		}
+		return i, u, true
+	}
+	return 0, u, false
+}
+
+// lastSizes lists the entries of the newest message that stays and tells how large
+// its request was. A message's parts are lines of their own, which all tell it.
+func (s *Session) lastSizes(src io.ReaderAt, removed []int32) (sizes []int32, err error) {
+	for _, i := range slices.Backward(s.Live()) {
+		e := &s.Entries[i]
+		if _, gone := slices.BinarySearch(removed, i); gone || e.Kind != Assistant || e.Has(Synthetic) || e.Has(APIError) {
+			continue
+		}
+		if len(sizes) > 0 && (e.msg == 0 || e.msg != s.Entries[sizes[0]].msg) {
+			break
+		}
+		raw, err := s.Raw(src, int(i))
+		if err != nil {
+			return nil, err
+		}
+		if someTokens(field(field(raw, "message"), "usage")) {
+			sizes = append(sizes, i)
+		}
+	}
+	slices.Sort(sizes)
+	return sizes, nil
+}
+
+// setSize makes a message tell that its request had that many tokens. Who adds up
+// costs and meets it twice, here and in the source, finds the least of them here:
+// tokens from the cache.
+func setSize(entry []byte, tokens int64) []byte {
+	message := field(entry, "message")
+	usage := fmt.Appendf(nil, `{"input_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":%d,"output_tokens":0}`, tokens)
+	return setField(entry, "message", setField(message, "usage", usage))
+}
