@@ -115,12 +115,14 @@ narration: давайте, теперь, хорошо, сначала, поня�
 // cueTable is cueWords ready to be asked.
 type cueTable struct {
 	words   map[string]cueWord
+	short   shortWords     // those of words that are short, for nearly all are
 	pairs   map[string]Cue // two words with a blank between them
 	stems   map[string]Cue
-	phrases []cuePhrase // found anywhere
-	// Nearly no word is in the table or begins like a stem: bits of its length and
-	// first letters tell so without a look into it.
-	maybe, heads [filterBits / 64]uint64
+	phrases map[[3]byte][]cuePhrase // found anywhere, by their first character
+	// Nearly no word is in the table or begins like a stem, nor does a phrase begin
+	// at most characters: bits of its length and first letters tell so without a look
+	// into it.
+	maybe, heads, opens [filterBits / 64]uint64
 }
 
 // cueWord is what one word tells.
@@ -171,7 +173,7 @@ var cueNames = map[string]Cue{
 var cues = sync.OnceValue(newCueTable)
 
 func newCueTable() *cueTable {
-	t := &cueTable{words: map[string]cueWord{}, pairs: map[string]Cue{}, stems: map[string]Cue{}}
+	t := &cueTable{words: map[string]cueWord{}, pairs: map[string]Cue{}, stems: map[string]Cue{}, phrases: map[[3]byte][]cuePhrase{}}
 	for line := range strings.Lines(cueWords) {
 		name, list, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		if !ok {
@@ -181,7 +183,10 @@ func newCueTable() *cueTable {
 		for w := range strings.SplitSeq(list, ", ") {
 			switch first, _ := utf8.DecodeRuneInString(w); {
 			case unspaced(first):
-				t.phrases = append(t.phrases, cuePhrase{w, cue})
+				k := [3]byte([]byte(w))
+				t.phrases[k] = append(t.phrases[k], cuePhrase{w, cue})
+				at, bit := filterBit(k[0], k[1], k[2], 0)
+				t.opens[at] |= bit
 			case strings.HasSuffix(w, "*"):
 				t.stems[strings.TrimSuffix(w, "*")] |= cue
 				at, bit := headBit(w)
@@ -191,6 +196,7 @@ func newCueTable() *cueTable {
 			}
 		}
 	}
+	t.short.fill(t.words)
 	return t
 }
 
@@ -232,7 +238,11 @@ func (t *cueTable) of(sentence string) Cue {
 		}
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(sentence[i:])
-			wide = wide || unspaced(r)
+			if unspaced(r) {
+				wide = true
+				i += size
+				continue
+			}
 			if !cueLetter(r) {
 				i += size
 				continue
@@ -243,26 +253,19 @@ func (t *cueTable) of(sentence string) Cue {
 			i, prev = j, ""
 			continue
 		}
-		// Behind what may be the first of a pair, so that both are looked up as one.
-		w := append(append(room[:0], prev...), ' ')
-		at := len(w)
+		var e cueWord
+		var tells Cue
 		if plain {
-			for _, c := range []byte(sentence[i:j]) {
-				if c >= 'A' && c <= 'Z' {
-					c += 'a' - 'A'
-				}
-				w = append(w, c)
-			}
+			e, tells = t.plain(sentence, i, j)
 		} else {
-			w = append(w, foldWord(sentence[i:j])...)
+			e, tells = t.word(append(room[:0], foldWord(sentence[i:j])...))
 		}
-		e, tells := t.word(w[at:])
 		if j < len(sentence) && sentence[j] == ':' {
 			tells |= e.colon
 		}
 		pair := Cue(0)
 		if prev != "" {
-			pair = t.pairs[string(w)]
+			pair = t.pairs[string(appendFolded(append(append(room[:0], prev...), ' '), sentence[i:j], plain))]
 			tells |= pair
 		}
 		// The first words may stand behind a list mark or emphasis.
@@ -286,9 +289,15 @@ func (t *cueTable) of(sentence string) Cue {
 // cueWordEnd is where the word at i ends, and whether all of it is ASCII.
 func cueWordEnd(t string, i int) (end int, plain bool) {
 	plain = true
-	for i < len(t) {
+	for {
+		for i < len(t) && class[t[i]]&isAlnum != 0 {
+			i++
+		}
+		if i == len(t) {
+			break
+		}
 		c := t[i]
-		if class[c]&isAlnum != 0 || c == '_' {
+		if c == '_' {
 			i++
 			continue
 		}
@@ -308,18 +317,27 @@ func cueWordEnd(t string, i int) (end int, plain bool) {
 // wide finds the phrases of scripts without blanks. What counts at the start is
 // looked for there.
 func (t *cueTable) wide(sentence string) Cue {
-	head := strings.TrimLeft(sentence, " \t-*•>#0123456789.)、")
+	head := len(sentence) - len(strings.TrimLeft(sentence, " \t-*•>#0123456789.)、"))
 	var found Cue
-	for _, p := range t.phrases {
-		if found&p.cue == p.cue {
+	for i := 0; i+2 < len(sentence); i++ {
+		c := sentence[i]
+		if c < wideLead {
 			continue
 		}
-		if p.cue&atStart != 0 && strings.HasPrefix(head, p.text) || p.cue&atStart == 0 && strings.Contains(sentence, p.text) {
-			found |= p.cue
+		if at, bit := filterBit(c, sentence[i+1], sentence[i+2], 0); t.opens[at]&bit == 0 {
+			continue
+		}
+		for _, p := range t.phrases[[3]byte{c, sentence[i+1], sentence[i+2]}] {
+			if (p.cue&atStart == 0 || i == head) && strings.HasPrefix(sentence[i:], p.text) {
+				found |= p.cue
+			}
 		}
 	}
 	return found
 }
+
+// wideLead is the least byte that a character of those scripts begins with.
+const wideLead = 0xE2
 
 // word looks a folded word up, and tells its own cues with those of its stem.
 func (t *cueTable) word(w []byte) (e cueWord, tells Cue) {
@@ -330,18 +348,23 @@ func (t *cueTable) word(w []byte) (e cueWord, tells Cue) {
 	if n := len(w); n > 2 && w[n-1] == 't' && w[n-2] == '\'' && w[n-3] == 'n' {
 		tells |= Denied
 	}
+	return e, tells | t.stem(w)
+}
+
+// stem is what the stem of a folded word tells.
+func (t *cueTable) stem(w []byte) Cue {
 	if len(w) < shortStem {
-		return e, tells
+		return 0
 	}
 	if at, bit := headBit(w); t.heads[at]&bit == 0 {
-		return e, tells
+		return 0
 	}
 	for k := min(len(w), 12); k >= shortStem; k-- {
 		if s, ok := t.stems[string(w[:k])]; ok {
-			return e, tells | s
+			return s
 		}
 	}
-	return e, tells
+	return 0
 }
 
 func cueLetter(r rune) bool {

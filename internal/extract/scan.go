@@ -265,6 +265,49 @@ func ideograph(r rune) bool {
 
 // word reads the word at i, emits its facts and returns where it ends.
 func (s *scanner) word(i int) int {
+	if end, plain := s.plainWord(i); plain {
+		return end
+	}
+	return s.anyWord(i)
+}
+
+// plainWord reads a word at i that is written like nearly all: letters, at most the
+// first a capital, and behind it what cannot belong to it. The rules for words find
+// no fact in such a one, so that they need not be asked.
+func (s *scanner) plainWord(i int) (end int, plain bool) {
+	t := s.text
+	j := i
+	if class[t[j]]&isUpper != 0 {
+		j++
+	}
+	for j < len(t) && class[t[j]]&isLower != 0 {
+		j++
+	}
+	if j == i || j-i > maxName {
+		return i, false
+	}
+	end = j
+	if j < len(t) {
+		switch c := t[j]; {
+		case c == ' ' || c == ',' || c == '\n':
+		case c == '.' || c == ':':
+			// What closes a sentence, or opens a list.
+			if j+1 < len(t) && t[j+1] != ' ' && t[j+1] != '\n' {
+				return i, false
+			}
+			if c == '.' {
+				end++
+			}
+		case c == '(' || c >= utf8.RuneSelf || class[c]&isWord != 0:
+			return i, false
+		}
+	}
+	s.failWord(t[i:j], t[i:j], j)
+	return end, true
+}
+
+// anyWord reads any word at i.
+func (s *scanner) anyWord(i int) int {
 	j, kind := wordEnd(s.text, i)
 	switch kind {
 	case URL, Path:

@@ -376,10 +376,16 @@ func uuid(w string) bool {
 
 // failName notes when the word w, which ends at j, speaks of a failure.
 func (s *scanner) failName(w string, j int) {
-	if s.failing == report || len(w) < 4 || len(w) > maxName {
+	if len(w) <= maxName {
+		s.failWord(w, lastHump(w), j)
+	}
+}
+
+// failWord is failName for a word of which the last part is known.
+func (s *scanner) failWord(w, hump string, j int) {
+	if s.failing == report || len(w) < 4 {
 		return
 	}
-	hump := lastHump(w)
 	switch hump {
 	case "error", "errors", "panic", "exception", "fatal", "fail", "failed", "failure", "fails", "cannot", "denied",
 		"refused", "undefined", "timeout", "crashed", "unreachable", "unexpected", "aborted", "invalid", "unable":
