@@ -19,7 +19,7 @@ func (a *app) doctorCmd() *cobra.Command {
 				quiet := *a
 				quiet.JSON = true // the session is named in the findings
 				var err error
-				if session, err = quiet.finder().Session(id, true); err != nil {
+				if session, err = quiet.finder().Known(id, true); err != nil {
 					return err
 				}
 			}

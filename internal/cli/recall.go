@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -86,8 +88,8 @@ func (a *app) recallRef(ctx context.Context, ref string) error {
 	x, clear := a.index()
 	o, err := x.Exact(ctx, ref)
 	clear()
-	if name, _, _ := strings.Cut(ref, "#"); errors.Is(err, transcript.ErrNotFound) {
-		return message.WithHint(message.Fail(message.NoSuchSession, name), message.HintSessions)
+	if name, _, _ := strings.Cut(ref, "#"); errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrPermission) {
+		return message.Misuse{Err: message.WithHint(message.Fail(message.NoSuchSession, name), message.HintSessions)}
 	}
 	if err != nil {
 		return session.FindHint(err)
@@ -113,8 +115,8 @@ func (a *app) recallRef(ctx context.Context, ref string) error {
 // recallQuery prints what a search found. Nothing found is exit code 1 in every
 // form of output.
 func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
-	if q.Session != "" && !strings.HasPrefix(q.Session, "agent-") {
-		f, err := a.finder().Resolve(q.Session)
+	if q.Session != "" {
+		f, err := a.searched(q.Session)
 		if err != nil {
 			return err
 		}
@@ -152,8 +154,21 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 	return nil
 }
 
+// searched finds the session, or the sub-agent, that a search is limited to.
+func (a *app) searched(ref string) (transcript.File, error) {
+	if strings.HasPrefix(ref, "agent-") {
+		files, _ := transcript.Everything(a.hostDir) // what cannot be read is not searched
+		for _, f := range files {
+			if f.Agent && strings.HasPrefix(f.ID, ref) {
+				return transcript.File{ID: ref}, nil
+			}
+		}
+	}
+	return a.finder().Resolve(ref)
+}
+
 func (a *app) printHit(h *recall.Hit) {
-	head := []string{h.Ref}
+	head := []string{}
 	if t, err := time.Parse(time.RFC3339, h.Time); err == nil {
 		head = append(head, t.Local().Format(time.DateTime))
 	}
@@ -165,14 +180,18 @@ func (a *app) printHit(h *recall.Hit) {
 		head = append(head, message.RecallCopies.Format(a.Lang, h.Copies))
 	}
 	w := a.Stdout
-	fmt.Fprintf(w, "%s\n    %s:%d\n    ", strings.Join(head, "  "), a.short(h.Path), h.Line)
-	at := 0
-	for _, m := range h.Marks {
-		fmt.Fprint(w, h.Snippet[at:m[0]])
-		a.Mark(w, h.Snippet[m[0]:m[1]])
-		at = m[1]
+	// A reference and a path are copied: they stay whole, on lines of their own where
+	// there is little room.
+	const indent = "    "
+	rest := strings.Join(head, "  ")
+	if room := a.Width(w); room > 0 && terminal.Columns(h.Ref+"  "+rest) > room {
+		fmt.Fprintln(w, h.Ref)
+		a.Item(indent, rest)
+	} else {
+		fmt.Fprintln(w, h.Ref+"  "+rest)
 	}
-	fmt.Fprintln(w, h.Snippet[at:])
+	fmt.Fprintf(w, "%s%s:%d\n", indent, a.short(h.Path), h.Line)
+	a.Marked(indent, h.Snippet, h.Marks)
 }
 
 // byteBar is a progress line over bytes of session files. It shows only when

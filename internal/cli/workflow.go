@@ -28,7 +28,7 @@ func (a *app) workflowCmd() *cobra.Command {
 	})
 	stop := cancel.RunE
 	cancel.RunE = func(cmd *cobra.Command, args []string) error {
-		sess, err := a.finder().Session(id, false)
+		sess, err := a.finder().Known(id, false)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (a *app) workflowRun(id *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "run STAGE", Short: message.HelpWorkflowRun.In(a.Lang), Long: message.HelpWorkflowRunLong.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sess, err := a.finder().Session(*id, false)
+			sess, err := a.finder().Known(*id, false)
 			if err != nil {
 				return err
 			}
@@ -219,7 +219,7 @@ func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id
 	return &cobra.Command{
 		Use: use, Short: short.In(a.Lang), Args: usageArgs(args),
 		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := a.finder().Session(*id, false)
+			s, err := a.finder().Known(*id, false)
 			if err != nil {
 				return err
 			}

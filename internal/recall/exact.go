@@ -48,7 +48,7 @@ func (x *Index) Exact(ctx context.Context, ref string) (Original, error) {
 		return Original{}, ErrNoRef
 	}
 	files, err := x.sessionFiles(session)
-	if errors.Is(err, transcript.ErrNotFound) && !looksLikeID(id) {
+	if errors.Is(err, transcript.ErrNotFound) && !looksLikeRef(session, id) {
 		return Original{}, ErrNoRef
 	}
 	if err != nil {
@@ -64,7 +64,13 @@ func mark(ref string) (string, bool) {
 	return ref, len(ref) == 8 && strings.Trim(ref, "0123456789abcdef") == ""
 }
 
-func looksLikeID(id string) bool {
+// looksLikeRef says whether what leads nowhere was meant as a reference: other
+// things than sessions have numbers, too.
+func looksLikeRef(session, id string) bool {
+	const hex = "0123456789abcdef-"
+	if len(session) >= 4 && strings.Trim(session, hex) == "" && len(id) >= 4 && strings.Trim(id, hex) == "" {
+		return true
+	}
 	return len(id) == 36 && strings.Count(id, "-") == 4 || len(id) > 1 && id[0] == 'L' && strings.Trim(id[1:], "0123456789") == ""
 }
 

@@ -3,6 +3,7 @@ package recall
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,7 +63,10 @@ func plant(tb testing.TB, c *corpus, n int, text string) string {
 	return path
 }
 
-func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
 
 func appendTo(tb testing.TB, path, text string) {
 	tb.Helper()

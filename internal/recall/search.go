@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed-6d03985f/overtone/internal/redact"
@@ -819,6 +820,7 @@ func (x *Index) hit(c *candidate, words []asked) Hit {
 const (
 	snippetSize = 240
 	secretSize  = 4 << 10
+	wordSize    = 24
 )
 
 // snippet is the stretch of a text that matches best, on one line, without
@@ -827,6 +829,20 @@ func snippet(text []byte, m match, mt *matcher) (string, [][2]int) {
 	end := min(m.end, m.start+snippetSize)
 	room := max(0, snippetSize-(end-m.start))
 	from, to := max(0, m.start-room/3), min(len(text), end+room-min(m.start, room/3))
+	if to == len(text) {
+		from = max(0, min(from, to-snippetSize))
+	}
+	// Not in the middle of a word, where one ends nearby.
+	if from > 0 {
+		if i := bytes.IndexAny(text[from:min(m.start, from+wordSize)], " \n\t"); i >= 0 {
+			from += i + 1
+		}
+	}
+	if to < len(text) {
+		if i := bytes.LastIndexAny(text[max(end, to-wordSize):to], " \n\t"); i >= 0 {
+			to = max(end, to-wordSize) + i
+		}
+	}
 	outer, last := max(0, from-secretSize), min(len(text), to+secretSize)
 	for from > outer && !utf8.RuneStart(text[from]) {
 		from--
@@ -846,8 +862,7 @@ func snippet(text []byte, m match, mt *matcher) (string, [][2]int) {
 	} else {
 		clean = around(clean, mt)
 	}
-	// Not in the middle of a word.
-	line := strings.Join(strings.Fields(clean), " ")
+	line := strings.Join(strings.Fields(legible(clean)), " ")
 	if from > 0 {
 		line = "…" + line
 	}
@@ -866,6 +881,26 @@ func snippet(text []byte, m match, mt *matcher) (string, [][2]int) {
 		marks = append(marks, [2]int{start, end})
 	})
 	return line, marks
+}
+
+// legible is a text without colours, and without characters that steer a terminal or
+// turn the order of what is read.
+func legible(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+		switch {
+		case r == escape:
+			i = afterColour(text, i)
+		case r == 0x61C || r >= 0x200E && r <= 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == 0xFEFF || r == 0xAD || r >= 0xFFF9 && r <= 0xFFFB || r >= 0xE0000 && r <= 0xE007F:
+		case unicode.IsControl(r):
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // around finds the best stretch of a text anew, after secrets were taken out.

@@ -60,6 +60,9 @@ func (s *scanner) scan(text []byte, emit func(word []byte, start, end int, whole
 		if c < utf8.RuneSelf {
 			if s.class[c] == other {
 				i++
+				if c == escape {
+					i = afterColour(text, i)
+				}
 				// Output of tools is often quoted once more: \n is no letter.
 				if c == '\\' && i < len(text) && (text[i] == 'n' || text[i] == 't' || text[i] == 'r') {
 					i++
@@ -79,6 +82,23 @@ func (s *scanner) scan(text []byte, emit func(word []byte, start, end int, whole
 			i += n
 		}
 	}
+}
+
+// escape begins a sequence that colours what a tool prints.
+const escape = 0x1b
+
+// afterColour is where the sequence ends whose escape stands before i: its letter is
+// no part of the word behind it.
+func afterColour[T string | []byte](text T, i int) int {
+	if i == len(text) || text[i] != '[' {
+		return i
+	}
+	for j := i + 1; j < len(text) && j < i+32; j++ {
+		if c := text[j]; c >= 0x40 && c <= 0x7e {
+			return j + 1
+		}
+	}
+	return i
 }
 
 // word reads the run that starts at i.

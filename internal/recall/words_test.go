@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -24,6 +25,9 @@ var writings = []struct {
 	{"russian", "Миграции удалили лишние таблицы из резервной базы.", []string{"миграция удалила таблицу", "резервная база", "удаление таблиц миграцией", "лишняя таблица"}},
 	{"accents", "Le café résumé a été déplacé près du Zürich naïf.", []string{"cafe resume deplace", "zurich naif", "cafe\u0301 re\u0301sume\u0301"}},
 	{"full width", "呼叫 ＡＰＩ＿ＫＥＹＳ 之前先登入 ２０２６", []string{"api keys 2026", "API 登入"}},
+	{"colours", "go test: \x1b[31munresolved import\x1b[0m in \x1b[1;32mwalrus\x1b[m", []string{"unresolved", "unresolved walrus"}},
+	{"direction", "ההגדרה של הזיכרון \u202eהפוכה\u202c נשמרה", []string{"הזיכרון נשמרה", "הגדרה הפוכה הזיכרון"}},
+	{"arabic", "تم حفظ الإعدادات في الملف الجديد", []string{"حفظ الإعدادات", "الملف الجديد"}},
 	{"short hash", "the culprit is 7be41f9a, reverted", []string{"7be41f9a02c4d6e8f00112233445566778899aab", "7be41f9"}},
 }
 
@@ -46,6 +50,9 @@ func TestFindsOtherWritings(t *testing.T) {
 				continue
 			}
 			h := res.Hits[at]
+			if strings.ContainsFunc(h.Snippet, func(r rune) bool { return unicode.IsControl(r) || r == 0x202e }) {
+				t.Errorf("%s: %q: %q steers a terminal", w.name, ask, h.Snippet)
+			}
 			for _, m := range h.Marks {
 				if !utf8.ValidString(h.Snippet[m[0]:m[1]]) {
 					t.Errorf("%s: %q: a mark cuts a character of %q", w.name, ask, h.Snippet)

@@ -40,6 +40,12 @@ func (f Finder) Look(id string) (*store.Session, transcript.File, error) {
 	return f.find(id, true, true)
 }
 
+// Known is Session for one that has to be there.
+func (f Finder) Known(id string, recent bool) (*store.Session, error) {
+	s, _, err := f.find(id, recent, true)
+	return s, err
+}
+
 func (f Finder) chose(id string) {
 	if f.Chosen != nil {
 		f.Chosen(id)
@@ -100,7 +106,7 @@ func (f Finder) whole(id string, must bool) (string, transcript.File, error) {
 			found = append(found, file.ID)
 		}
 	case errors.As(err, &many):
-		return "", file, message.Misuse{Err: FindHint(err)}
+		return "", file, FindHint(err)
 	}
 	switch {
 	case len(found) == 1:
@@ -116,16 +122,16 @@ func (f Finder) whole(id string, must bool) (string, transcript.File, error) {
 	} else if state, err := Peek(s); state != nil || err != nil {
 		return id, transcript.File{}, nil //nolint:nilerr // whoever reads it tells
 	}
-	return "", file, message.Misuse{Err: f.unknown(id)}
+	return "", file, f.unknown(id)
 }
 
 // unknown is the answer to a name that no session has.
 func (f Finder) unknown(id string) error {
 	err := message.Fail(message.NoSuchSession, id)
 	if near := workflow.Closest(id, f.Names()); near != "" && near != id { // a state without a file has its name
-		return message.WithHint(err, message.HintDidYouMean, near)
+		return message.Misuse{Err: message.WithHint(err, message.HintDidYouMean, near)}
 	}
-	return message.WithHint(err, message.HintSessions)
+	return message.Misuse{Err: message.WithHint(err, message.HintSessions)}
 }
 
 // lastUsed is the session used last, whoever knows it.
@@ -168,7 +174,8 @@ func (f Finder) Recent(n int) []string {
 // Resolve finds a session and says what to do when it cannot.
 func (f Finder) Resolve(ref string) (transcript.File, error) {
 	file, err := transcript.Resolve(ref, f.Dir)
-	if errors.Is(err, transcript.ErrNotFound) {
+	// Where a host's folder cannot be read, it may be in there.
+	if errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrPermission) {
 		return file, f.unknown(ref)
 	}
 	return file, ReadHint(ref, FindHint(err))
@@ -200,12 +207,15 @@ func ReadHint(path string, err error) error {
 	return err
 }
 
-// FindHint says what to do about a session that cannot be found.
+// FindHint says what to do about a session that cannot be found. A name that none
+// or several have is a wrong one.
 func FindHint(err error) error {
 	var many *transcript.Ambiguous
 	switch {
 	case errors.As(err, &many):
-		return message.WithHint(message.Fail(message.ManySessions, many.Prefix, len(many.IDs), strings.Join(many.IDs[:min(4, len(many.IDs))], ", ")), message.HintSessions)
+		return message.Misuse{Err: message.WithHint(message.Fail(message.ManySessions, many.Prefix, len(many.IDs), strings.Join(many.IDs[:min(4, len(many.IDs))], ", ")), message.HintSessions)}
+	case errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrPermission):
+		return message.Misuse{Err: message.WithHint(err, message.HintSessions)}
 	case errors.Is(err, transcript.ErrNotFound):
 		return message.WithHint(err, message.HintSessions)
 	}

@@ -2,8 +2,10 @@ package terminal
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -112,5 +114,48 @@ func TestRowsFit(t *testing.T) {
 		if got != want {
 			t.Errorf("at %q:\n%s\nwant:\n%s", width, got, want)
 		}
+	}
+}
+
+// What is in bold stays so across lines, no line is too wide, and only spaces get lost.
+func TestMarked(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.SampledFrom([]string{"20", "40", "80"}).Draw(t, "width")
+		text := rapid.StringMatching(`[a-z測試，🚀 ]{0,160}`).Draw(t, "text")
+		text = strings.Join(strings.Fields(text), " ")
+		var bold [][2]int
+		for i, last := 0, 0; i < 4; i++ {
+			a, b := rapid.IntRange(last, len(text)).Draw(t, "from"), rapid.IntRange(last, len(text)).Draw(t, "to")
+			if a >= b || !utf8.RuneStart((text + " ")[a]) || !utf8.RuneStart((text + " ")[b]) {
+				continue
+			}
+			bold, last = append(bold, [2]int{a, b}), b
+		}
+		var out strings.Builder
+		term := &Terminal{Env: Env{Stdout: &out, Getenv: func(string) string { return width }}}
+		term.Marked("    ", text, bold)
+		room, _ := strconv.Atoi(width)
+		var got strings.Builder
+		for line := range strings.Lines(out.String()) {
+			if n := Columns(strings.TrimSuffix(line, "\n")); n > room {
+				t.Fatalf("%d columns of %d: %q", n, room, line)
+			}
+			got.WriteString(strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "    "))
+		}
+		if a, b := strings.ReplaceAll(got.String(), " ", ""), strings.ReplaceAll(text, " ", ""); a != b {
+			t.Fatalf("%q of %q", a, b)
+		}
+	})
+	f, err := os.Create(t.TempDir() + "/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := &Terminal{Env: Env{Stdout: NewScreen(f), Getenv: func(k string) string { return map[string]string{"COLUMNS": "20"}[k] }, IsTTY: func(uintptr) bool { return true }}}
+	term.Marked("  ", "one two three four five six", [][2]int{{4, 13}, {14, 23}})
+	f.Close()
+	data, _ := os.ReadFile(f.Name())
+	if want := "  one \x1b[1mtwo three\x1b[22m \x1b[1mfour\x1b[22m\n  \x1b[1mfive\x1b[22m six\n"; string(data) != want {
+		t.Errorf("%q, want %q", data, want)
 	}
 }

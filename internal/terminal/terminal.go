@@ -195,6 +195,37 @@ func (t *Terminal) Bold(w io.Writer, text string) {
 // Mark writes a word in bold within a line.
 func (t *Terminal) Mark(w io.Writer, word string) { t.mark(w, word, "\x1b[22m") }
 
+// Marked prints a text behind a mark, like Item, with some of its parts in bold, which
+// are given by where they begin and end.
+func (t *Terminal) Marked(mark, text string, bold [][2]int) {
+	w := t.Stdout
+	lines := []string{text}
+	if room := t.Width(w) - Columns(mark); room > 0 {
+		lines = Wrap(text, room)
+	}
+	from := 0
+	for i, line := range lines {
+		if i > 0 {
+			mark = strings.Repeat(" ", Columns(mark))
+		}
+		fmt.Fprint(w, mark)
+		// Only spaces are lost between lines.
+		from += strings.Index(text[from:], line)
+		end := from + len(line)
+		for _, b := range bold {
+			if b[1] <= from || b[0] >= end {
+				continue
+			}
+			start, stop := max(b[0], from), min(b[1], end)
+			fmt.Fprint(w, text[from:start])
+			t.Mark(w, text[start:stop])
+			from = stop
+		}
+		fmt.Fprintln(w, text[from:end])
+		from = end
+	}
+}
+
 func (t *Terminal) mark(w io.Writer, text, end string) {
 	if !t.Decorated(w) {
 		fmt.Fprint(w, text)
