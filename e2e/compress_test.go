@@ -333,7 +333,7 @@ func TestCompressedRolloutResumes(t *testing.T) {
 	}
 	before := sum(t, files[0])
 	for _, tools := range []string{"0-100:truncate", "0-100:remove"} {
-		out := run(bin, "compress", files[0], "--json", "--bands", "0-100:compress", "--tools", tools)
+		out := run(bin, "compress", files[0], "--json", "--bands", "0-100:compress", "--tools", tools, "--title", "E2E "+tools)
 		id, path := gjson.Get(out, "result.id").String(), gjson.Get(out, "result.path").String()
 		texts := compressed(t, path)
 		if len(texts) != 2 {
@@ -362,6 +362,12 @@ func TestCompressedRolloutResumes(t *testing.T) {
 		}
 		if r.Count(essay("store")) > 0 || r.Count("FIRST "+essay("cli")) > 0 {
 			t.Error("an original text reached the model")
+		}
+		// The title makes it findable.
+		n = len(w.Model.Requests())
+		run(w.server, "exec", "resume", "E2E "+tools, "PROBE")
+		if requests := w.Model.Requests()[n:]; len(requests) == 0 || !slices.ContainsFunc(texts, func(text string) bool { return requests[0].Count(text) > 0 }) {
+			t.Errorf("the clone is not found by its title: %d requests", len(requests))
 		}
 	}
 	if sum(t, files[0]) != before {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
@@ -38,7 +39,8 @@ func (f Choice) Options(c config.Compress, changed func(string) bool) (Options, 
 	default:
 		return o, message.Misuse{Err: message.Fail(message.BadOnOff)}
 	}
-	if f.Preset == "" && f.Bands == "" && f.Tools == "" && f.Thinking == "" {
+	// No bands at all is a choice, too, when it is said.
+	if f.Preset == "" && !slices.ContainsFunc([]string{"bands", "tools", "thinking"}, changed) {
 		f.Preset = defaultPreset
 	}
 	if f.Preset != "" {

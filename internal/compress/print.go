@@ -48,8 +48,12 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	if n := p.asHostCounts(p.Tokens - p.Target); n > 0 {
 		line(message.PlanHost, message.Thousands(int(s.Usage.Tokens())), message.Thousands(int(n)))
 	}
-	if back.free() {
+	switch {
+	case back.free():
 		line(message.PlanLocal, back.label())
+		return
+	case len(p.Items) == 0:
+		line(message.PlanUnasked, back.label())
 		return
 	}
 	cost := t.In(message.CostUnknown)

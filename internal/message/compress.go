@@ -134,6 +134,7 @@ var (
 	PlanHost     = Text{ZH: "依 host 的算法，含它的指示與工具定義：%s → 約 %s tokens", EN: "as the host counts, with its instructions and tools: %s → about %s tokens"}
 	PlanCost     = Text{ZH: "%s：送出約 %s tokens、收回約 %s tokens，%s", EN: "%s: about %s tokens out, %s tokens back, %s"}
 	PlanLocal    = Text{ZH: "%s：在本機執行，不花費", EN: "%s: on this machine, no cost"}
+	PlanUnasked  = Text{ZH: "%s：沒有要壓縮的訊息，不會用到它，不花費（--preset heavy 會壓縮較舊的回答）", EN: "%s: no message is compressed, so it is not asked, no cost (--preset heavy compresses older answers)"}
 	CostAbout    = Text{ZH: "約 US$%.4f", EN: "about US$%.4f"}
 	CostUnknown  = Text{ZH: "費用不明", EN: "cost unknown"}
 	ColBand      = Text{ZH: "分段", EN: "BAND"}

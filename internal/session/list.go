@@ -11,6 +11,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -57,10 +58,13 @@ func (f Finder) Newest(ctx context.Context, x *recall.Index, now time.Time, limi
 	if err != nil {
 		return nil, 0, err
 	}
-	clones := compress.ClonesIn(f.Home.Root()).All()
+	clones, names := compress.ClonesIn(f.Home.Root()).All(), transcript.Names(f.Dir)
 	rows, more := []Row{}, len(files)-len(show)
 	for i := range show {
 		row := newRow(&show[i], &facts[i], clones, now)
+		if name, _ := redact.Text(names[row.ID]); name != "" {
+			row.Title = name
+		}
 		switch {
 		case !strings.Contains(strings.ToLower(row.Project), strings.ToLower(filter.Project)):
 		case len(rows) == limit:

@@ -20,7 +20,7 @@ import (
 type Change struct {
 	// ID is the clone's id; NewID makes one.
 	ID string
-	// Title is how the host lists the clone (Claude Code only); empty for none.
+	// Title is how the host lists the clone; empty for none.
 	Title string
 	// Touched lists the entries that Rewrite may change, in ascending order.
 	// Rewrite gets the entry with its session id already replaced and returns
@@ -118,6 +118,9 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 	}
 	if err != nil {
 		return Cloned{}, fmt.Errorf("clone %s: %w", s.Path, err)
+	}
+	if s.Host == Codex {
+		_ = nameRollout(path, ch.ID, ch.Title, ch.Now) // it resumes without a name, too
 	}
 	if d, err := os.Open(filepath.Dir(path)); err == nil {
 		// The name is as durable as the file system makes it; not all can sync a folder.

@@ -1,11 +1,14 @@
 package transcript
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 const (
@@ -35,6 +38,39 @@ func TestCodexCloneHasNoStaleUsage(t *testing.T) {
 	_, got := mustClone(t, s, Change{Touched: []int32{2}, Rewrite: func(_ int, e []byte) ([]byte, error) { return SetText(e, "Short."), nil }})
 	if strings.Contains(string(got), "token_count") || !strings.Contains(string(got), "Short.") {
 		t.Errorf("%s", got)
+	}
+}
+
+// A rollout has no room for a title; Codex keeps names in a file of its own, to which
+// one line is added.
+func TestCodexCloneHasAName(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	day := filepath.Join(home, "sessions", "2026", "01", "01")
+	if err := os.MkdirAll(day, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(day, "rollout-2026-01-01T00-00-00-01900000-0000-7000-8000-000000000001.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join([]string{codexMeta, codexAsked, codexSaid}, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names := filepath.Join(home, codexNames)
+	if err := os.WriteFile(names, []byte(`{"id":"x","thread_name":"old"}`+"\n"+`{"id":"x","thread_name":"new"}`+"\n{torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := func(*host.Host) string { return home }
+	s := mustRead(t, path)
+	c, _ := mustClone(t, s, Change{Title: "A \"name\"", Now: time.Now()})
+	if got, want := Names(dir), (map[string]string{"x": "new", c.ID: `A "name"`}); !maps.Equal(got, want) {
+		b, _ := os.ReadFile(names)
+		t.Errorf("names %v, want %v\n%s", got, want, b)
+	}
+	// Without a title, or where Codex does not look, nothing is written.
+	mustClone(t, s, Change{Now: time.Now()})
+	other := mustRead(t, codexFile(t, codexMeta, codexAsked, codexSaid))
+	mustClone(t, other, Change{Title: "x", Now: time.Now()})
+	if n := len(Names(dir)); n != 2 {
+		t.Errorf("%d names", n)
 	}
 }
 
