@@ -325,7 +325,7 @@ func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (t
 	for _, i := range p.edits {
 		edits[i] = true
 	}
-	ch.Rewrite = func(i int, entry []byte) ([]byte, error) {
+	ch.Rewrite = func(i, line int, entry []byte) ([]byte, error) {
 		if edits[int32(i)] {
 			entry, _ = p.editTools(int32(i), entry)
 		}
@@ -337,15 +337,12 @@ func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (t
 		if err != nil {
 			return nil, err
 		}
-		ref := p.Session.Ref(i, entry)
-		if res.Example == "" {
-			res.Example = o.ID + "#" + ref
-		}
-		if o.Refs {
-			res.Messages[n].Ref = o.ID + "#" + ref
+		if o.Refs || res.Example == "" {
+			res.Messages[n].Ref = o.ID + "#" + transcript.Ref(p.Session.Host, entry, line)
+			res.Example = cmp.Or(res.Example, res.Messages[n].Ref)
 		}
 		return transcript.Mark(transcript.SetText(entry, text), transcript.Marker{
-			Source: p.Session.ID, UUID: ref, Level: string(res.Messages[n].Level), Hash: hash,
+			Source: p.Session.ID, UUID: transcript.Ref(p.Session.Host, entry, int(p.Session.Entries[i].Line)), Level: string(res.Messages[n].Level), Hash: hash,
 		}), nil
 	}
 	return ch, nil

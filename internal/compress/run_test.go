@@ -3,6 +3,8 @@ package compress
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -383,8 +385,45 @@ func TestCodexRollout(t *testing.T) {
 		t.Errorf("ids in\n%s", raw)
 	}
 	got := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	leadBack(t, p, res, clone)
+	if res.Example != clone.ID+"#L3" || res.Messages[1].Ref != clone.ID+"#L5" {
+		t.Errorf("refs %s, %s", res.Example, res.Messages[1].Ref)
+	}
 	if len(got) != 5 || got[1] != lines[1] || !strings.Contains(got[2], `{"type":"input_text","text":"`) || !strings.Contains(got[4], `"output_text"`) {
 		t.Errorf("%q", got)
+	}
+}
+
+// leadBack checks that each message's reference names the line of the clone that
+// leads back to it: where lines were left out, that is not the source's.
+func leadBack(t *testing.T, p *Plan, res *Result, clone *transcript.Session) {
+	t.Helper()
+	raw := func(s *transcript.Session, i int) []byte {
+		f, err := os.Open(s.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		b, err := s.Raw(f, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for n, m := range res.Messages {
+		if m.Status != Success {
+			continue
+		}
+		_, ref, _ := strings.Cut(m.Ref, "#")
+		i, ok := clone.Find(ref)
+		if !ok {
+			t.Errorf("%s names nothing", m.Ref)
+			continue
+		}
+		original := sha256.Sum256([]byte(transcript.Text(raw(p.Session, int(p.Items[n].Entry)))))
+		if mark, _ := transcript.MarkerOf(raw(clone, i)); mark.Hash != hex.EncodeToString(original[:]) {
+			t.Errorf("%s leads to %+v, not to line %d", m.Ref, mark, m.Line)
+		}
 	}
 }
 
@@ -421,7 +460,7 @@ func TestRecordedRuns(t *testing.T) {
 				if p.Nothing() {
 					continue
 				}
-				res, err := p.Run(t.Context(), &fake{do: func(_ context.Context, _ int, r Request) (Reply, error) { return Reply{Text: "short"}, nil }}, RunOptions{ID: transcript.NewID(s.Host, runTime), Now: runTime.Add(time.Duration(len(o.Tools)) * time.Hour)})
+				res, err := p.Run(t.Context(), &fake{do: func(_ context.Context, _ int, r Request) (Reply, error) { return Reply{Text: "short"}, nil }}, RunOptions{ID: transcript.NewID(s.Host, runTime), Now: runTime.Add(time.Duration(len(o.Tools)) * time.Hour), Refs: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -433,6 +472,7 @@ func TestRecordedRuns(t *testing.T) {
 				if got, want := len(clone.Turns(clone.Live())), len(s.Turns(s.Live())); got != want {
 					t.Errorf("%d live turns, %d before", got, want)
 				}
+				leadBack(t, p, res, clone)
 			}
 		})
 	}

@@ -152,7 +152,7 @@ func BenchmarkClone(b *testing.B) {
 				ch.Touched = append(ch.Touched, i)
 			}
 		}
-		ch.Rewrite = func(_ int, e []byte) ([]byte, error) { return Mark(SetText(e, "short text"), Marker{}), nil }
+		ch.Rewrite = func(_, _ int, e []byte) ([]byte, error) { return Mark(SetText(e, "short text"), Marker{}), nil }
 		c, err := Clone(context.Background(), s, ch)
 		if err != nil {
 			b.Fatal(err)

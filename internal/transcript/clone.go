@@ -23,10 +23,10 @@ type Change struct {
 	// Title is how the host lists the clone; empty for none.
 	Title string
 	// Touched lists the entries that Rewrite may change, in ascending order.
-	// Rewrite gets the entry with its session id already replaced and returns
-	// what stands in its place.
+	// Rewrite gets the entry with its session id already replaced, and the line on
+	// which it will stand, and returns what stands there in its place.
 	Touched []int32
-	Rewrite func(i int, entry []byte) ([]byte, error)
+	Rewrite func(i, line int, entry []byte) ([]byte, error)
 	// Removed lists entries to leave out, in ascending order. What hung under
 	// them hangs under their nearest remaining ancestor.
 	Removed []int32
@@ -185,6 +185,8 @@ type splicer struct {
 	w   *bufio.Writer
 	pos int64
 	out int64
+	// How many lines were left out so far.
+	dropped int
 }
 
 func (c *splicer) copyTo(off int64) error {
@@ -334,7 +336,7 @@ func (w *cloner) write(i int) error {
 		entry = setSize(entry, w.ch.Tokens)
 	}
 	if hit {
-		if entry, err = w.ch.Rewrite(i, entry); err != nil {
+		if entry, err = w.ch.Rewrite(i, int(e.Line)-w.out.dropped, entry); err != nil {
 			return err
 		}
 	}
@@ -436,6 +438,7 @@ func (c *splicer) drop(s *Session, i int) error {
 			return nil // the last line, without its newline
 		}
 		if b[n-1] == '\n' {
+			c.dropped++
 			return c.skip(int64(n))
 		}
 		if b[n-1] != '\r' {

@@ -35,7 +35,7 @@ func TestCodexCloneHasNoStaleUsage(t *testing.T) {
 	if !s.HasUsage {
 		t.Fatal("the source has usage")
 	}
-	_, got := mustClone(t, s, Change{Touched: []int32{2}, Rewrite: func(_ int, e []byte) ([]byte, error) { return SetText(e, "Short."), nil }})
+	_, got := mustClone(t, s, Change{Touched: []int32{2}, Rewrite: func(_, _ int, e []byte) ([]byte, error) { return SetText(e, "Short."), nil }})
 	if strings.Contains(string(got), "token_count") || !strings.Contains(string(got), "Short.") {
 		t.Errorf("%s", got)
 	}

@@ -173,11 +173,11 @@ func TestCloneFailsWhole(t *testing.T) {
 	for name, run := range map[string]func() error{
 		"cancelled": func() error { _, err := Clone(canceled, s, Change{ID: "x"}); return err },
 		"rewrite": func() error {
-			_, err := Clone(t.Context(), s, Change{ID: "x", Touched: []int32{0}, Rewrite: func(int, []byte) ([]byte, error) { return nil, broken }})
+			_, err := Clone(t.Context(), s, Change{ID: "x", Touched: []int32{0}, Rewrite: func(int, int, []byte) ([]byte, error) { return nil, broken }})
 			return err
 		},
 		"verify": func() error {
-			_, err := Clone(t.Context(), s, Change{ID: "x", Touched: []int32{0}, Rewrite: func(_ int, e []byte) ([]byte, error) { return SetText(e, ""), nil }})
+			_, err := Clone(t.Context(), s, Change{ID: "x", Touched: []int32{0}, Rewrite: func(_, _ int, e []byte) ([]byte, error) { return SetText(e, ""), nil }})
 			return err
 		},
 		"exists": func() error { _, err := Clone(t.Context(), s, Change{ID: "s"}); return err },
@@ -326,7 +326,7 @@ func TestAnyCloneVerifies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ch := Change{ID: NewID(Claude, cloneTime), Now: cloneTime, Rewrite: func(_ int, e []byte) ([]byte, error) { return Mark(SetText(e, "短"), Marker{}), nil }}
+		ch := Change{ID: NewID(Claude, cloneTime), Now: cloneTime, Rewrite: func(_, _ int, e []byte) ([]byte, error) { return Mark(SetText(e, "短"), Marker{}), nil }}
 		if rapid.Bool().Draw(t, "title") {
 			ch.Title = "clone"
 		}

@@ -72,7 +72,7 @@ func TestCloneThatBreaksOff(t *testing.T) {
 		"interrupted": func(cancel context.CancelFunc) error { cancel(); return nil },
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		ch := Change{ID: NewID(Codex, cloneTime), Now: cloneTime, Touched: []int32{2900}, Rewrite: func(_ int, e []byte) ([]byte, error) {
+		ch := Change{ID: NewID(Codex, cloneTime), Now: cloneTime, Touched: []int32{2900}, Rewrite: func(_, _ int, e []byte) ([]byte, error) {
 			return e, stop(cancel)
 		}}
 		ch.Measure = func(*Session) error {

@@ -61,11 +61,11 @@ func UUID(entry []byte) string {
 
 // Ref names an entry within its session: its uuid, or its line where the host
 // gives none.
-func (s *Session) Ref(i int, entry []byte) string {
-	if s.Host == Claude {
+func Ref(h Host, entry []byte, line int) string {
+	if h == Claude {
 		if id := UUID(entry); id != "" {
 			return id
 		}
 	}
-	return "L" + strconv.Itoa(int(s.Entries[i].Line))
+	return "L" + strconv.Itoa(line)
 }
