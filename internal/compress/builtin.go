@@ -89,7 +89,7 @@ func (c *chosen) Compress(ctx context.Context, r Request) (Reply, error) {
 	case message.Units(r.Text) <= markUnits:
 		reply.Text = r.Text
 	default:
-		reply.Text = Mark(r.Text)
+		reply.Text = r.mark()
 	}
 	return reply, nil
 }
@@ -119,8 +119,16 @@ func write(text string, kept []piece) string {
 // its text's SHA-256, which recall takes. It is short because at ten percent a
 // mark of 36 characters instead of 18 costs a quarter of what could be kept.
 func Mark(text string) string {
-	h := sha256.Sum256([]byte(text))
-	return markSign + hex.EncodeToString(h[:4])
+	return (&Request{Text: text}).mark()
+}
+
+// mark is the mark of the request's text.
+func (r *Request) mark() string {
+	hash := r.hash
+	if hash == [sha256.Size]byte{} {
+		hash = sha256.Sum256([]byte(r.Text))
+	}
+	return markSign + hex.EncodeToString(hash[:4])
 }
 
 const markSign = "…#"

@@ -49,8 +49,9 @@ func (e *refusedError) Error() string {
 
 // checkResult decides whether a result may stand for its original, and lists the
 // paths, numbers, code and other facts it lost. A loss alone refuses a result
-// only with keepFacts. What is quoted word for word can turn nothing round.
-func checkResult(original, result string, keepFacts, quoted bool) (lost []extract.Fact, err error) {
+// only with keepFacts. What is quoted word for word can turn nothing round; mark is
+// the original's.
+func checkResult(original, result, mark string, keepFacts, quoted bool) (lost []extract.Fact, err error) {
 	if strings.TrimSpace(result) == "" {
 		return nil, &refusedError{reason: reasonEmpty}
 	}
@@ -58,7 +59,7 @@ func checkResult(original, result string, keepFacts, quoted bool) (lost []extrac
 		return nil, &refusedError{reason: reasonLonger}
 	}
 	before := extract.Facts(original)
-	if strings.HasPrefix(result, markSign) && result == Mark(original) {
+	if result == mark {
 		// Its digits stand in no text; that is what they are for.
 		result = ""
 	}
@@ -90,6 +91,6 @@ func checkResult(original, result string, keepFacts, quoted bool) (lost []extrac
 	return lost, nil
 }
 
-func (p Pool) check(original, result string, quoted bool) ([]extract.Fact, error) {
-	return checkResult(original, result, p.KeepFacts, quoted)
+func (p Pool) check(r Request, result string, quoted bool) ([]extract.Fact, error) {
+	return checkResult(r.Text, result, r.mark(), p.KeepFacts, quoted)
 }

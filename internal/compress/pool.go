@@ -269,6 +269,7 @@ func (r *run) try(ctx context.Context, t turn) (a attempt) {
 	req := r.request(a, text)
 	if r.Redact != nil {
 		req.Text, a.out.Redacted = r.Redact(text)
+		req.hash = sha256.Sum256([]byte(req.Text))
 	}
 	if r.once {
 		if _, made := r.made[binary.BigEndian.Uint64(a.out.hash[:])]; made {
@@ -301,7 +302,7 @@ func (r *run) request(a attempt, text string) Request {
 	job := r.jobs[a.job]
 	return Request{
 		Text: text, Level: job.Level, TargetPercent: r.target(job.Level), Role: job.Role,
-		Model: r.Model, Large: job.Tokens > r.LargeThreshold, Attempt: a.n, job: a.job,
+		Model: r.Model, Large: job.Tokens > r.LargeThreshold, Attempt: a.n, job: a.job, hash: a.out.hash,
 	}
 }
 
@@ -311,7 +312,7 @@ func (r *run) known(a *attempt, key string, req Request) bool {
 	if !ok {
 		return false
 	}
-	lost, err := r.check(req.Text, rec.Result, false)
+	lost, err := r.check(req, rec.Result, false)
 	if err != nil {
 		return false
 	}
@@ -348,7 +349,7 @@ func (r *run) ask(ctx context.Context, a *attempt, req Request) {
 		reply.Text, _ = r.Redact(reply.Text)
 	}
 	a.out.Text, a.out.gone = reply.Text, reply.gone
-	if a.out.Lost, a.err = r.check(req.Text, reply.Text, reply.gone != nil); a.err != nil {
+	if a.out.Lost, a.err = r.check(req, reply.Text, reply.gone != nil); a.err != nil {
 		a.final = r.once
 	}
 }

@@ -2,6 +2,7 @@ package compress
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -34,7 +35,8 @@ type Request struct {
 	// Attempt counts from 0; a provider may use it to vary a repeated request.
 	Attempt int
 
-	job int // of the pool's run
+	job  int               // of the pool's run
+	hash [sha256.Size]byte // of Text, where it is known
 }
 
 // Reply is the shortened text and what it cost. Tokens are zero when unknown.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
@@ -203,6 +204,9 @@ func (p *Plan) Packet(ctx context.Context, prov Provider, o RunOptions) (string,
 	return b.String(), res, nil
 }
 
+// largeRoom is up to what size the room for an entry is used again.
+const largeRoom = 1 << 20
+
 func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunOptions, res *Result, kept *results) error {
 	if len(p.Items) == 0 {
 		return nil
@@ -218,12 +222,22 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 		prog.TotalTokens += int(it.Tokens)
 		jobs[n] = job{Role: role, Level: it.Level, Tokens: int(it.Tokens), band: it.Band}
 	}
+	var rooms sync.Pool
 	load := func(n int) (string, error) {
-		raw, err := p.Session.Raw(src, int(p.Items[n].Entry))
+		room, _ := rooms.Get().(*[]byte)
+		if room == nil {
+			room = new([]byte)
+		}
+		raw, err := p.Session.RawIn(*room, src, int(p.Items[n].Entry))
 		if err != nil {
 			return "", err
 		}
-		return transcript.Text(raw), nil
+		text := transcript.Text(raw)
+		if cap(raw) <= largeRoom {
+			*room = raw
+			rooms.Put(room)
+		}
+		return text, nil
 	}
 	if o.Progress != nil {
 		o.Progress(prog)

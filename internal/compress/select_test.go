@@ -163,7 +163,7 @@ func TestBandProperties(t *testing.T) {
 			if got[n] == text {
 				continue
 			}
-			if _, err := checkResult(text, got[n], false, true); err != nil {
+			if _, err := checkResult(text, got[n], Mark(text), false, true); err != nil {
 				t.Fatalf("%q of %q: %v", got[n], text, err)
 			}
 			if got[n] == Mark(text) {
@@ -198,10 +198,11 @@ func TestMark(t *testing.T) {
 	if message.Units(m) != markUnits {
 		t.Errorf("%q has %d units", m, message.Units(m))
 	}
-	if lost, err := checkResult("see internal/a/b.go for the 42 reasons", Mark("see internal/a/b.go for the 42 reasons"), false, false); err != nil || len(lost) == 0 {
+	text := "see internal/a/b.go for the 42 reasons"
+	if lost, err := checkResult(text, Mark(text), Mark(text), false, false); err != nil || len(lost) == 0 {
 		t.Errorf("a mark is refused: %v, lost %v", err, lost)
 	}
-	if _, err := checkResult("see internal/a/b.go for the 42 reasons", Mark("another"), false, false); err == nil {
+	if _, err := checkResult(text, Mark("another"), Mark(text), false, false); err == nil {
 		t.Error("another text's mark is taken")
 	}
 }

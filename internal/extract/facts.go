@@ -103,10 +103,15 @@ func (s FactSet) Has(f Fact) bool {
 // orig. Identifiers, error lines and code count as kept when all their words
 // are still there: quoting, fences and indentation may go.
 func Lost(orig, result FactSet) []Fact {
-	words := sync.OnceValue(func() map[string]struct{} { return wordSet(result.text) })
-	has := func(text string) bool { return hasWords(words(), text) }
-	if len(result.text) < shortText {
-		has = func(text string) bool { return holdsWords(result.text, text) }
+	var set map[string]struct{}
+	has := func(text string) bool {
+		if len(result.text) < shortText {
+			return holdsWords(result.text, text)
+		}
+		if set == nil {
+			set = wordSet(result.text)
+		}
+		return hasWords(set, text)
 	}
 	var lost []Fact
 	for _, f := range orig.list {
@@ -136,6 +141,9 @@ const shortText = 2 << 10
 // tail or a folder of a path, the front of a URL or hash, a number that orig
 // holds inside a name or writes as a word.
 func Invented(orig, result FactSet) []Fact {
+	if !slices.ContainsFunc(result.list, func(f Fact) bool { return !orig.Has(f) }) {
+		return nil
+	}
 	paths := sync.OnceValue(func() string { return orig.joined(Path) })
 	urls := sync.OnceValue(func() string { return orig.joined(URL) })
 	hashes := sync.OnceValue(func() []string { return orig.sorted(Hash) })

@@ -5,6 +5,14 @@ package message
 // Units is the length of s in UTF-16 units.
 func Units(s string) int {
 	n := 0
+	// Most texts are ASCII: eight bytes at a look.
+	for len(s) >= 8 {
+		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		if w&0x8080808080808080 != 0 {
+			break
+		}
+		n, s = n+8, s[8:]
+	}
 	for _, r := range s {
 		n++
 		if r > 0xFFFF {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -54,9 +55,7 @@ func scanString(b []byte, i int) int {
 		} else if c != '\\' {
 			return -1
 		}
-		if i+1 < len(b) && escape[b[i+1]] == 2 {
-			i += 2
-		} else if i = scanEscape(b, i); i < 0 {
+		if i = scanEscapes(b, i); i < 0 {
 			return -1
 		}
 	}
@@ -75,6 +74,19 @@ func scanString(b []byte, i int) int {
 		}
 	}
 	return -1
+}
+
+// scanEscapes returns the index after the escape at b[i] and those that follow it
+// at once, or -1: in code a line's end is followed by tabs.
+func scanEscapes(b []byte, i int) int {
+	for i+1 < len(b) && b[i] == '\\' {
+		if escape[b[i+1]] == 2 {
+			i += 2
+		} else if i = scanEscape(b, i); i < 0 {
+			return -1
+		}
+	}
+	return i
 }
 
 // scanEscape returns the index after the escape at b[i], or -1.
@@ -412,50 +424,55 @@ func unescape(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 		return string(raw)
 	}
-	out := make([]byte, 0, len(raw))
+	var out strings.Builder
+	out.Grow(len(raw))
 	for i := 0; i < len(raw); {
-		c := raw[i]
-		switch {
-		case c == '\\':
-			e := raw[i+1]
-			i += 2
-			switch e {
-			case 'b':
-				out = append(out, '\b')
-			case 'f':
-				out = append(out, '\f')
-			case 'n':
-				out = append(out, '\n')
-			case 'r':
-				out = append(out, '\r')
-			case 't':
-				out = append(out, '\t')
-			case 'u':
-				r := unhex4(raw[i:])
-				i += 4
-				if utf16.IsSurrogate(r) {
-					r2 := rune(-1)
-					if i+6 <= len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
-						r2 = unhex4(raw[i+2:])
-					}
-					if r = utf16.DecodeRune(r, r2); r != utf8.RuneError {
-						i += 6
-					}
-				}
-				out = utf8.AppendRune(out, r)
-			default:
-				out = append(out, e)
+		if raw[i] != '\\' {
+			n := bytes.IndexByte(raw[i:], '\\')
+			if n < 0 {
+				n = len(raw) - i
 			}
-		case c < utf8.RuneSelf:
-			out = append(out, c)
-			i++
-		default:
-			r, n := utf8.DecodeRune(raw[i:])
-			out = utf8.AppendRune(out, r)
+			if run := raw[i : i+n]; utf8.Valid(run) {
+				out.Write(run)
+			} else {
+				for _, r := range string(run) {
+					out.WriteRune(r)
+				}
+			}
 			i += n
+			continue
+		}
+		e := raw[i+1]
+		i += 2
+		switch e {
+		case 'b':
+			out.WriteByte('\b')
+		case 'f':
+			out.WriteByte('\f')
+		case 'n':
+			out.WriteByte('\n')
+		case 'r':
+			out.WriteByte('\r')
+		case 't':
+			out.WriteByte('\t')
+		case 'u':
+			r := unhex4(raw[i:])
+			i += 4
+			if utf16.IsSurrogate(r) {
+				r2 := rune(-1)
+				if i+6 <= len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
+					r2 = unhex4(raw[i+2:])
+				}
+				if r = utf16.DecodeRune(r, r2); r != utf8.RuneError {
+					i += 6
+				}
+			}
+			out.WriteRune(r)
+		default:
+			out.WriteByte(e)
 		}
 	}
-	return string(out)
+	return out.String()
 }
 
 // units is the length in UTF-16 code units of a raw JSON string's value.

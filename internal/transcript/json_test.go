@@ -14,6 +14,7 @@ func FuzzSkip(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,-2.5e+3,{"b":"\u00e9\"\\"}],"c":null,"d":true}`, `[]`, `{}`, `""`, `"\ud83d\ude00"`, `[1,]`, `{"a"}`, `{"a":1,}`,
 		`01`, `1.`, `-`, `"\x"`, `"\u12g4"`, "\"a\tb\"", `{"a":1}{"b":2}`, `nul`, "\"\xff\xfe\"", `[[[[[[[[[[]]]]]]]]]]`, `[}`, `{"a":[}`,
+		`"aaaaaaa\`, `"aaaaaa\n\t\t\u0041\n\`, `"aaaaaa\n\t\t\u0041\n\"bbbbbbbb\\"`, `"\n\t\u00zz"`, "\"plain text\\nwith \xff and \\ud800 in it\\n\"", `"\n\n\n\n\n\n\n\n\n"`,
 	} {
 		f.Add([]byte(s))
 	}

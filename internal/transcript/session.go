@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -595,9 +596,12 @@ func (s *Session) markKept() {
 }
 
 // Raw reads the bytes of one entry.
-func (s *Session) Raw(r io.ReaderAt, i int) ([]byte, error) {
+func (s *Session) Raw(r io.ReaderAt, i int) ([]byte, error) { return s.RawIn(nil, r, i) }
+
+// RawIn is Raw into room that the caller has.
+func (s *Session) RawIn(room []byte, r io.ReaderAt, i int) ([]byte, error) {
 	e := &s.Entries[i]
-	b := make([]byte, e.Len)
+	b := slices.Grow(room[:0], int(e.Len))[:e.Len]
 	if n, err := r.ReadAt(b, e.Off); n < len(b) {
 		return nil, fmt.Errorf("read line %d of %s: %w", e.Line, s.Path, err)
 	}
