@@ -374,3 +374,114 @@ func TestCompressedRolloutResumes(t *testing.T) {
 		t.Error("the source was changed")
 	}
 }
+
+// Every recorded rollout can be compressed, and codex takes the clone: the model sees
+// its texts, each call with its answer, and nothing is compacted first. One of them
+// was compacted in mid-turn here, and goes on without a prompt.
+func TestRecordedRolloutsResume(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("OVERTONE_SAMPLES")
+	if dir == "" {
+		dir = filepath.Join(root(), "..", "shared", "samples")
+	}
+	samples, _ := filepath.Glob(filepath.Join(dir, "real", "codex_*.jsonl"))
+	if len(samples) == 0 {
+		t.Skip("no recorded sessions here")
+	}
+	w := newCodexWorld(t, func(r codexmock.Request) codexmock.Reply {
+		return codexmock.Reply{Message: "Here.", Tokens: 3000}
+	}, Unattended)
+	bin := overtoneBinary(t)
+	for n, sample := range append(samples, "midturn") {
+		t.Run(filepath.Base(sample), func(t *testing.T) {
+			id := fmt.Sprintf("01900000-0000-7000-8000-%012d", n+1)
+			path := filepath.Join(w.Codex, "sessions", "2026", "01", "01", "rollout-2026-01-01T00-00-00-"+id+".jsonl")
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, recordedRollout(t, sample, samples, id), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before := sum(t, path)
+			for _, args := range [][]string{{"--bands", "0-100:compress"}, {"--preset", "emergency"}} {
+				cmd := exec.Command(bin, append([]string{"compress", path, "--json"}, args...)...)
+				cmd.Dir, cmd.Env = w.Project, w.environ()
+				out, err := cmd.Output()
+				clone := gjson.GetBytes(out, "result.path").String()
+				if err != nil || clone == "" {
+					t.Logf("%v: no clone", args) // nothing to do, or a format that codex no longer opens
+					continue
+				}
+				from := len(w.Model.Requests())
+				w.command(w.server, "exec", "resume", "--skip-git-repo-check", gjson.GetBytes(out, "result.id").String(), "PROBE")
+				requests := w.Model.Requests()[from:]
+				if len(requests) == 0 || requests[0].Compaction {
+					t.Fatalf("%v: %d requests", args, len(requests))
+				}
+				r := requests[0]
+				for _, text := range compressed(t, clone) {
+					if r.Count(text) == 0 {
+						t.Errorf("%v: the model does not see %q", args, text)
+					}
+				}
+				calls := map[string]int{}
+				for _, item := range r.Input {
+					switch {
+					case strings.HasSuffix(item.Type, "_output"):
+						calls[item.CallID]--
+					case strings.HasSuffix(item.Type, "_call"):
+						calls[item.CallID]++
+					}
+				}
+				for id, n := range calls {
+					if n != 0 && id != "" { // a search of the service has neither id nor answer
+						t.Errorf("%v: call %s and its answer do not match", args, id)
+					}
+				}
+			}
+			if sum(t, path) != before {
+				t.Error("the source was changed")
+			}
+		})
+	}
+}
+
+// recordedRollout is a sample under another id; "midturn" is the one with the most
+// calls, with a compaction between a call's answer and the next call.
+func recordedRollout(t *testing.T, sample string, samples []string, id string) []byte {
+	t.Helper()
+	midturn := sample == "midturn"
+	if midturn {
+		calls := func(path string) int {
+			if data := bytes.Join(rolloutLines(t, path), nil); !bytes.Contains(data, []byte(`"type":"compacted"`)) {
+				return bytes.Count(data, []byte(`_call_output"`))
+			}
+			return 0
+		}
+		sample = slices.MaxFunc(samples, func(a, b string) int { return calls(a) - calls(b) })
+	}
+	lines := rolloutLines(t, sample)
+	old := gjson.GetBytes(lines[0], "payload.id").String()
+	var out [][]byte
+	for n, line := range lines {
+		if old != "" {
+			line = bytes.ReplaceAll(line, []byte(old), []byte(id))
+		}
+		line = bytes.ReplaceAll(line, []byte(`"model_provider":"openai"`), []byte(`"model_provider":"mock"`))
+		out = append(out, line)
+		if midturn && 2*n > len(lines) && strings.HasSuffix(gjson.GetBytes(line, "payload.type").String(), "_call_output") {
+			midturn = false
+			out = append(out, []byte(`{"timestamp":"2026-01-01T00:00:00.000Z","type":"compacted","payload":{"message":"A summary of the first half.","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"A summary of the first half."}]}]}}`))
+		}
+	}
+	return append(bytes.Join(out, []byte("\n")), '\n')
+}
+
+func rolloutLines(t *testing.T, path string) [][]byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Split(bytes.TrimSpace(data), []byte("\n"))
+}
