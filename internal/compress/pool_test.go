@@ -2,6 +2,7 @@ package compress
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -576,5 +577,29 @@ func TestRedactedBeforeItLeaves(t *testing.T) {
 	}
 	if strings.Contains(f.calls[0].Text, "hunter2") || !slices.Equal(out.Redacted, []string{"password"}) {
 		t.Errorf("sent %q, redacted %v", f.calls[0].Text, out.Redacted)
+	}
+}
+
+// A model that declines has compressed nothing.
+func TestAnswersThatAreAside(t *testing.T) {
+	t.Parallel()
+	original := "Do not change internal/store/lock.go, because the lock file must not be removed. TestLock fails with a timeout after 30 seconds, and we did not fix it yet. 鎖檔不可移除，測試仍然失敗。"
+	for answer, want := range map[string]bool{
+		"I'm sorry, I can't help with that.":                                     true,
+		"Sure! Here is what I would suggest doing next about your question.":     true,
+		"抱歉，我無法協助處理這項請求。":                                                        true,
+		"Do not change internal/store/lock.go; TestLock fails after 30 seconds.": false,
+		"The lock file stays: TestLock still times out, unfixed.":                false,
+		"鎖檔不可移除。":                                                                false,
+		"Done.":                                                                  false,
+	} {
+		m := viaModel("m", func(context.Context, string, Request) (Reply, error) {
+			b, err := json.Marshal(map[string]string{"text": answer})
+			return Reply{Text: string(b)}, err
+		})
+		_, err := m.Compress(t.Context(), Request{Text: original})
+		if r, refused := errors.AsType[*refusedError](err); refused != want || refused && r.reason != reasonAside {
+			t.Errorf("%q: %v", answer, err)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // maxStarts bounds in how many places an object is looked for: each try reads on
@@ -87,6 +89,8 @@ func (m *model) Compress(ctx context.Context, r Request) (Reply, error) {
 	if err != nil {
 		return reply, err
 	}
-	reply.Text, err = parseReply(reply.Text)
+	if reply.Text, err = parseReply(reply.Text); err == nil && aside(r.Text, reply.Text) {
+		err = &refusedError{reason: reasonAside, Detail: message.Head(message.OneLine(reply.Text), 100)}
+	}
 	return reply, err
 }
