@@ -15,33 +15,36 @@ import (
 // What things are worth, in points. Only the ratios matter. They were tuned on
 // some of the recorded sessions and measured on others (make eval).
 var worth = struct {
-	fact                                        [8]int // by extract.Kind
-	quantity, listed, digit                     int    // a number with a unit; one in a line of code; a single digit, in percent
-	quoted, place                               int    // a path that is written as code, in percent; a line of a file
-	word, version, inCode                       int    // a name of one word; a number that is quoted; one in a line of code
-	talk, plea                                  int    // where little is kept, in percent: what an agent says besides facts, what a user says
-	decision                                    int    // a sentence that is certain to be one
-	user, rate, opening, goal                   int    // the user's sentences, and by length; the first of a message, of all
-	asked, limit, ask                           int    // his requests, what he rules out, his questions
-	closing, trouble, done, wordShare, wordMost int
-	again, later, code                          int // percent
-	floor, lead, least, room                    int
-	headline                                    int // what was done, before it is told how
-	crux, sure                                  int // what a text leads up to, and how likely a unit has to be it, in percent
+	fact                    [8]int // by extract.Kind
+	quantity, listed        int    // a number with a unit; one in a line of code
+	quoted, place           int    // a path that is written as code, in percent; a line of a file
+	word, version           int    // a name of one word; a number that is quoted
+	talk, plea              int    // where little is kept, in percent: what an agent says besides facts, what a user says
+	decision, verdict       int    // a sentence that is certain to be one; one that says so
+	trouble                 int    // one that tells of a failure
+	user, opening, goal     int    // the user's sentences, the first of a message, of all
+	request, rule, question int    // what he asks for, what he rules, what he wants to know
+	brief                   int    // what he says in a few words
+	wordShare, wordMost     int
+	later, code             int // percent of a fact that later messages name again, of one in a line of code
+	floor, lead, least      int
+	room                    int
+	headline                int // what was done, before it is told how
+	crux, sure              int // what a text leads up to, and how likely a unit has to be it, in percent
 }{
 	fact: [8]int{
-		extract.Path: 48, extract.URL: 80, extract.Hash: 40, extract.Number: 11, extract.Identifier: 48,
-		extract.Code: 46, extract.ErrorLine: 70,
+		extract.Path: 48, extract.URL: 80, extract.Hash: 40, extract.Number: 8, extract.Identifier: 52,
+		extract.Code: 46, extract.ErrorLine: 110,
 	},
-	quantity: 65, listed: 15, digit: 33,
-	quoted: 200, place: 40, talk: 125, plea: 105,
-	word: 10, version: 75, inCode: 0,
-	decision: 105,
-	user:     42, rate: 15, opening: 40, goal: 50, asked: 48, limit: 25, ask: 30,
-	closing: 5, trouble: 30, done: 12, wordShare: 13, wordMost: 20,
-	again: 73, later: 135, code: 90,
-	floor: 20, lead: 14, least: 4, room: 6,
-	headline: 80, crux: 70, sure: 30,
+	quantity: 65, listed: 15,
+	quoted: 200, place: 40, talk: 160, plea: 102,
+	word: 10, version: 75,
+	decision: 125, verdict: 50, trouble: 30,
+	user: 45, opening: 50, goal: 100, request: 58, rule: 48, question: 50, brief: 90,
+	wordShare: 13, wordMost: 18,
+	later: 135, code: 80,
+	floor: 20, lead: 11, least: 4, room: 6,
+	headline: 60, crux: 40, sure: 30,
 }
 
 // signs are what speaks for and against a sentence being a decision, a rule or a
@@ -77,7 +80,9 @@ func decides(units []extract.Unit, i, n int) int {
 	}
 	switch u.Kind {
 	case extract.Item:
-		z -= 10
+		if u.Cues&extract.Decided == 0 {
+			z -= 10
+		}
 	case extract.Row:
 		z -= 3
 	case extract.CodeLine:
@@ -132,7 +137,6 @@ type selection struct {
 type factUse struct {
 	worth   int32
 	last    int32 // job that states it last
-	band    int32 // band of a kept unit that states it, + 1
 	mention int32 // of the last job
 }
 
@@ -150,6 +154,7 @@ type unitUse struct {
 	governs     bool // a lead that its list cannot do without
 	bare        bool // a name or two, which mean nothing without their lead
 	back        bool // points at the unit before, which is its lead
+	stands      bool // a lead that tells something by itself
 	loud        bool // a line of code that reports an error
 	idle        bool // says nothing by itself
 	kept, ready bool
@@ -183,7 +188,6 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	s.size = append(s.size, int32(message.Units(text)))
 	base := int32(len(s.units))
 	opening := true
-	closing := lastProse(list)
 	asker := s.jobs[n].Role == "user"
 	headline := -1                 // what was done, in one of the first sentences
 	crux, surest := -1, worth.sure // what the text leads up to: what was found, decided or is wrong
@@ -198,13 +202,11 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		if u.Lead >= 0 {
 			use.lead = base + int32(u.Lead)
 		}
-		if u.Cues&extract.Back != 0 && u.Kind == extract.Sentence && i > 0 && list[i-1].Kind == extract.Sentence && list[i-1].Line == u.Line && !s.units[len(s.units)-1].idle {
+		if u.Cues&extract.Back != 0 && u.Kind == extract.Sentence && i > 0 && list[i-1].Kind == extract.Sentence && (list[i-1].Line == u.Line || pronoun(t)) && !s.units[len(s.units)-1].idle {
 			// "This is why it fails." tells what only with the sentence before it.
 			use.lead, use.back = base+int32(i)-1, true
 		}
-		// Numbers of a table mean nothing without its header, nor reasons without what
-		// they speak for: "I would take the first, because:".
-		use.governs = u.Kind == extract.Lead && (u.Cues&extract.Denied != 0 || t[0] == '|' || !asker && words > 1 && u.Cues&(extract.Reason|extract.Decided) != 0)
+		use.governs = u.Kind == extract.Lead && governs(u, t, length, words, asker)
 		for _, f := range u.Facts {
 			s.fact(n, f.Kind, t[f.Start:f.End], worthOf(f, u, t))
 			if end := lineNumber(f, t); end > f.End && worth.place > 0 {
@@ -223,16 +225,19 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		if likely >= surest && u.Kind != extract.Lead {
 			crux, surest = len(s.units), likely
 		}
-		if headline < 0 && i < headlines && u.Kind == extract.Sentence && names > 0 && u.Cues&extract.Done != 0 {
+		if headline < 0 && i < headlines && tellsDone(u, words, names) {
 			headline = len(s.units)
 		}
-		use.plain = int32(plainWorth(u, t, length, words, likely, user, opening && user))
-		if i == closing {
-			use.plain += int32(worth.closing)
-		}
+		use.plain = int32(plainWorth(u, t, words, likely, user, opening && user, len(list) <= brief))
 		if user && opening && !s.begun {
 			use.plain += int32(worth.goal)
 			s.begun = true
+		}
+		if u.Kind == extract.Lead {
+			// "Replaced all casts with `Must()`:" tells what was done even where it
+			// introduces nothing.
+			use.stands = !asker && i < headlines && tellsDone(u, words, names) && !slices.ContainsFunc(list[i+1:], func(x extract.Unit) bool { return x.Lead == i })
+			use.plain = int32(worth.lead)
 		}
 		// An item of a list, or the answer below the heading of a form.
 		use.bare = u.Kind == extract.Item && words < 3 && names < 2 || u.Kind == extract.Sentence && words < 2 && names == 0 && u.Cues&extract.Decided == 0
@@ -254,6 +259,48 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	}
 }
 
+// governs reports whether what a lead introduces means something else without it:
+// numbers without their table's header, reasons without what they speak for ("I
+// would take the first, because:"), names without the "Removed:" above them.
+func governs(u extract.Unit, t string, length, words int, asker bool) bool {
+	switch {
+	case u.Cues&extract.Denied != 0 || t[0] == '|':
+		return true
+	case length <= shortLabel:
+		return u.Cues&(extract.Done|extract.Choice|extract.Trouble) != 0
+	}
+	return !asker && words > 1 && u.Cues&(extract.Reason|extract.Decided) != 0
+}
+
+// shortLabel is how long a lead may be that says in a word what became of the
+// things below it.
+const shortLabel = 18
+
+// pronoun reports whether a sentence begins with a word that stands for a thing
+// named before, be it in another paragraph: "It is only used here."
+func pronoun(t string) bool {
+	for _, w := range [...]string{"It ", "It's ", "It’s ", "They ", "They're ", "它", "それ", "그것", "Он ", "Она ", "Оно ", "Они "} {
+		if strings.HasPrefix(t, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// brief is how many units a message has that somebody wrote rather than pasted.
+const brief = 4
+
+// tellsDone reports whether a unit says what was done.
+func tellsDone(u extract.Unit, words, names int) bool {
+	switch u.Kind {
+	case extract.Sentence:
+		return u.Cues&extract.Done != 0 && (names > 0 || words >= worth.least)
+	case extract.Lead:
+		return u.Cues&(extract.Done|extract.Choice) != 0 && names > 0 // "Replaced all casts with `Must()`:"
+	}
+	return false
+}
+
 // headlines is how many units a report may begin with before it tells details.
 const headlines = 4
 
@@ -262,7 +309,12 @@ const substance = extract.Decided | extract.Rule | extract.Duty | extract.Choice
 
 // namesIn counts the facts of a unit that tell what it is about.
 func namesIn(u extract.Unit, t string, words int) (n int) {
+	end := 0
 	for _, f := range u.Facts {
+		if f.Start < end {
+			continue // a part of the one before
+		}
+		end = f.End
 		switch f.Kind {
 		case extract.Number:
 		case extract.Hash:
@@ -318,17 +370,6 @@ func breaksOff(t string) bool {
 	return strings.HasSuffix(t, ":") && contentWords(t) > 3
 }
 
-// lastProse is the last sentence or item of a longer text: where agents say what
-// came out and ask what is next. It is -1 for a text of a sentence or two.
-func lastProse(units []extract.Unit) int {
-	for i := len(units) - 1; i >= 3; i-- {
-		if k := units[i].Kind; k == extract.Sentence || k == extract.Item {
-			return i
-		}
-	}
-	return -1
-}
-
 // worthOf is what a fact of a unit is worth. A writer who quotes a path or a
 // version as code means exactly that one.
 func worthOf(f extract.Span, u extract.Unit, t string) int {
@@ -343,11 +384,11 @@ func worthOf(f extract.Span, u extract.Unit, t string) int {
 			if measured(t[f.End:]) {
 				return worth.listed
 			}
-			return worth.inCode
+			return 0
 		case measured(t[f.End:]):
 			return worth.quantity
 		case f.End-f.Start == 1:
-			return w * worth.digit / 100
+			return 0
 		}
 	case extract.Identifier:
 		if !quoted && !hump(t[f.Start:f.End]) {
@@ -462,35 +503,37 @@ func hashOf(k extract.Kind, t string) uint64 {
 
 // plainWorth is what a unit is worth besides its facts; likely is how likely it is
 // a decision.
-func plainWorth(u extract.Unit, t string, length, words, likely int, user, opening bool) int {
+func plainWorth(u extract.Unit, t string, words, likely int, user, opening, short bool) int {
 	w := min(words*worth.wordShare/2, worth.wordMost)
 	if u.Kind == extract.CodeLine {
 		return w / 2
 	}
-	w += worth.decision * likely / 100
-	if u.Cues&extract.Trouble != 0 {
-		w += worth.trouble
+	if !user {
+		if u.Cues&extract.Trouble != 0 {
+			w += worth.trouble
+		}
+		if u.Cues&extract.Decided != 0 {
+			w += worth.verdict
+		}
+		return w + worth.decision*likely/100
 	}
-	if u.Cues&extract.Done != 0 {
-		w += worth.done
+	wish := 0
+	switch {
+	case u.Cues&extract.Asked != 0 || commands(t):
+		wish = worth.request
+	case u.Cues&(extract.Rule|extract.Duty|extract.Decided|extract.Denied) != 0:
+		wish = worth.rule
 	}
-	if user {
-		w += worth.user + min(length, 120)*worth.rate/100
-		if u.Cues&(extract.Asked|extract.Rule|extract.Duty|extract.Decided|extract.Denied) != 0 || commands(t) {
-			w += worth.asked
-		}
-		// What a user denies is a correction or a limit.
-		if u.Cues&(extract.Rule|extract.Denied) != 0 {
-			w += worth.limit
-		}
-		if u.Cues&extract.Question != 0 {
-			w += worth.ask
-		}
-		if opening {
-			w += worth.opening
-		}
+	if u.Cues&extract.Question != 0 {
+		wish += worth.question
 	}
-	return w
+	if opening {
+		wish += worth.opening
+	}
+	if short && wish > 0 {
+		wish += worth.brief
+	}
+	return w + worth.user + wish
 }
 
 // commands reports whether a sentence begins without a subject, as English
@@ -673,7 +716,7 @@ func (s *selection) spend(ctx context.Context, jobs []int) error {
 			}
 		}
 		for i := s.first[n]; i < s.first[n+1]; i++ {
-			if u := &s.units[i]; u.kind != extract.Lead && (u.kind != extract.CodeLine || u.loud || !spoken || s.named(u)) {
+			if u := &s.units[i]; (u.kind != extract.Lead || u.stands) && (u.kind != extract.CodeLine || u.loud || !spoken || s.named(u)) {
 				s.push(q, i)
 			}
 		}
@@ -787,8 +830,6 @@ func (s *selection) value(i int32) int {
 // plain is what a unit is worth besides its facts.
 func (s *selection) plain(u *unitUse) int {
 	switch {
-	case u.kind == extract.Lead:
-		return worth.lead
 	case s.scarce(u) && s.jobs[u.job].Role == "user":
 		return int(u.plain) * worth.plea / 100
 	case s.scarce(u):
@@ -815,9 +856,6 @@ func (s *selection) factValue(u *unitUse, mention int32) int {
 	v := int(f.worth)
 	if f.last > u.job {
 		v = v * worth.later / 100
-	}
-	if f.band == s.jobs[u.job].band+1 {
-		v = v * worth.again / 100
 	}
 	if u.kind == extract.CodeLine && !u.loud {
 		v = v * worth.code / 100
@@ -867,11 +905,9 @@ func (s *selection) named(u *unitUse) bool {
 func (s *selection) keep(i int32) {
 	u := &s.units[i]
 	u.kept, s.open[u.job] = true, true
-	band := s.jobs[u.job].band + 1
-	s.said[u.text] = band
+	s.said[u.text] = s.jobs[u.job].band + 1
 	for _, m := range s.stated(i) {
 		if id := s.mentions[m]; id >= 0 {
-			s.facts[id].band = band
 			s.mentions[m] = ^id
 		}
 	}

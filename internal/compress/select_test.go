@@ -57,6 +57,56 @@ func TestBandSpendsWhereItIsWorthMost(t *testing.T) {
 	}
 }
 
+// A review that fails is not taken for a pass because its passes are many.
+func TestVerdictAgainstStays(t *testing.T) {
+	t.Parallel()
+	review := `## Report
+
+❌ **Issues found**
+
+1. **Trailer in the message**: the commit has a trailer of its own, and the plan says that no commit may have one.
+
+**All other requirements met:**
+- ✅ Only docs/search/GUIDE.md was modified
+- ✅ The heading is ` + "`## Response Format`" + ` (H2)
+- ✅ The block was inserted with ` + "`Search:`" + ` in front of it
+- ✅ One commit (6184fe5) with the right subject`
+	for _, percent := range []int{35, 20, 10} {
+		if got := band(t, percent, "Please review the change.", review)[1]; !strings.Contains(got, "❌ **Issues found**") {
+			t.Errorf("at %d %%: %q", percent, got)
+		}
+	}
+}
+
+// Names say nothing about what became of them.
+func TestShortLabelStays(t *testing.T) {
+	t.Parallel()
+	text := "The lanes are gone from the view, which was a wish of many people here.\n\n**Removed:**\n- Types of lanes (`LanePosition`, `LaneState`, `LaneInfo`)\n- Some styles that only lanes had\n\n**Kept:**\n- The grey colour of hashes in all lines of the view"
+	got := band(t, 50, "Go on.", text)[1]
+	if !strings.Contains(got, "LaneState") || !strings.Contains(got, "**Removed:**\n- Types of lanes") {
+		t.Errorf("%q", got)
+	}
+}
+
+// "Replaced all casts:" tells what was done, even where another heading follows.
+func TestLeadThatStands(t *testing.T) {
+	t.Parallel()
+	text := "Done. Replaced all casts with `MustCheckpointID()` and `NewCheckpointID()`:\n\n**Changes made:**\n\nThe rest of the text is about how much work it was and how long it took us to come so far.\n\nIt was a long day and the weather was fine, as everybody said who had been outside."
+	if got := band(t, 35, "Go on.", text)[1]; !strings.Contains(got, "Replaced all casts") {
+		t.Errorf("%q", got)
+	}
+}
+
+// What somebody wrote in a line weighs more than a line of what he pasted.
+func TestBriefWishStays(t *testing.T) {
+	t.Parallel()
+	pasted := strings.Repeat("The operator should look at the panel and note the reading of the gauge in the book. ", 9)
+	got := band(t, 20, "Please keep the old names as well.", "I will.", pasted+"\n\n"+strings.ReplaceAll(pasted, "panel", "valve"), "Fine, noted all of it.")
+	if got[0] != "Please keep the old names as well." {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestGoverningLeadStays(t *testing.T) {
 	t.Parallel()
 	text := "Do not touch:\n- internal/a/one.go\n- internal/b/two.go\n\n" + strings.Repeat("It was a long and winding afternoon with much talk about nothing. ", 10)

@@ -35,7 +35,7 @@ const (
 // every other sentence a decision ("should", "use") are left out: a list that
 // finds everything says nothing.
 const cueWords = `
-decided: decided, decision:, we will use, we'll use, agreed, constraint:, requirement:, requirements:, invariant*, from now on, settled on, final answer, verdict:, recommendation:, conclusion:, approved
+decided: decided, decision:, we will use, we'll use, agreed, constraint:, requirement:, requirements:, invariant*, from now on, settled on, final answer, verdict:, recommendation:, conclusion:, approved, changes requested, needs changes, issues found, not compliant, compliant
 decided: 決定, 决定, 決策, 决策, 約定, 约定, 原則, 原则, 定案, 拍板
 decided: 決め, 確定, 方針, 取り決め
 decided: 결정, 확정, 합의, 원칙, 하기로

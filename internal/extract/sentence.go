@@ -64,12 +64,22 @@ func Units(text string) []Unit {
 		if !u.cued {
 			u.Cues |= cuesOf(t)
 		}
+		if crossed(t) {
+			u.Cues |= Decided | Trouble
+		}
 		found = scanFacts(found[:0], t)
 		from := len(facts)
 		facts = u.read(t, found, facts)
 		u.Facts = facts[from:len(facts):len(facts)]
 	}
 	return units
+}
+
+// crossed reports whether a unit begins with the sign of a verdict against
+// something. Whoever leaves it out takes a failed review for a pass.
+func crossed(t string) bool {
+	t = strings.TrimLeft(t, "-*_#>|0123456789.) ")
+	return strings.HasPrefix(t, "❌") || strings.HasPrefix(t, "✗") || strings.HasPrefix(t, "✘") || strings.HasPrefix(t, "🚫") || strings.HasPrefix(t, "⛔") || strings.HasPrefix(t, "🔴")
 }
 
 // Split is Units without cues and facts, for who knows what he wants of them.
@@ -211,15 +221,44 @@ func (s *splitter) prose(a, b, next int) int {
 	if s.blank || s.lead >= 0 && s.units[s.lead].Kind == Lead && s.text[s.units[s.lead].Start] == '|' {
 		s.lead = -1
 	}
+	if s.heads(a, b, next) {
+		s.lead = -1
+		s.lead = s.add(a, b, Lead)
+		return next
+	}
 	s.sentences(a, b, Sentence)
 	if s.introduces(a, b, next) {
 		return next
 	}
+	// So does the line right above a list.
+	if x, y, _ := s.span(next); x < y && b-a < wrapped*2 && listMark(s.text[x:y]) > 0 {
+		s.lead = len(s.units) - 1
+		return next
+	}
 	// A list's lead-in ends with the list; a heading goes on.
-	if s.lead >= 0 && s.text[s.units[s.lead].Start] != '#' {
+	if s.lead >= 0 && s.text[s.units[s.lead].Start] != '#' && !bold(s.text[s.units[s.lead].Start:s.units[s.lead].End]) {
 		s.lead = -1
 	}
 	return next
+}
+
+// heads reports whether a line in bold is the heading of what stands below it.
+func (s *splitter) heads(a, b, next int) bool {
+	t := s.text[a:b]
+	if !bold(t) || ended(t) {
+		return false
+	}
+	x, y, _ := s.span(next)
+	if x == y {
+		x, y = s.following(next)
+		return x < y && (listMark(s.text[x:y]) > 0 || fenceOf(s.text[x:y]) != "" || s.text[x] == '|')
+	}
+	return !bold(s.text[x:y])
+}
+
+// bold reports whether all of a line is emphasised: writers use it as a heading.
+func bold(t string) bool {
+	return len(t) > len("****") && strings.HasPrefix(t, "**") && strings.Index(t[2:], "**") == len(t)-4
 }
 
 // introduces makes a lead of the last unit when it ends with a colon: "The steps
@@ -319,6 +358,15 @@ func sentenceEnd(t string, a, b int) int {
 				i += j + 2
 				continue
 			}
+		case '"':
+			// What is quoted is one piece, and may end the sentence.
+			if j := strings.IndexByte(t[i+1:b], '"'); j > 0 && j <= maxBracket && (i == a || class[t[i-1]]&isAlnum == 0) {
+				if e := closeSentence(t, i+j+1, b); strings.IndexByte(".!?", t[i+j]) >= 0 && depth == 0 && (e == b || blank(t[e]) && !goesOn(t[e:b])) {
+					return e
+				}
+				i += j + 2
+				continue
+			}
 		case '(', '（', '「', '『', '“', '【':
 			if depth++; depth == 1 {
 				opened = i
@@ -331,13 +379,28 @@ func sentenceEnd(t string, a, b int) int {
 			}
 		case '.', '!', '?', '…':
 			e := closeSentence(t, i+n, b)
-			if e == b || (t[e] == ' ' || t[e] == '\n' || t[e] == '\t') && (depth == 0 || i-opened > maxBracket) && (r != '.' || !abbreviation(t[a:i+1])) {
+			if e == b || blank(t[e]) && (depth == 0 || i-opened > maxBracket) && (r != '.' || !abbreviation(t[a:i+1])) && !trails(t[i:b]) {
 				return e
 			}
 		}
 		i += n
 	}
 	return b
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' }
+
+// trails reports whether the dots at the front of t leave something out in the
+// middle of a sentence: "a, b, … and z", "Fix the … [more]".
+func trails(t string) bool {
+	rest := strings.TrimPrefix(strings.TrimPrefix(t, "…"), "...")
+	return len(rest) < len(t) && goesOn(rest)
+}
+
+// goesOn reports whether what follows is no sentence of its own.
+func goesOn(t string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(t, " \n\t"))
+	return unicode.IsLower(r) || r == '[' || r == '('
 }
 
 // closeSentence passes over what closes with a full stop.

@@ -27,6 +27,9 @@ func TestUnits(t *testing.T) {
 		{"an answer stays with its question", "Shall we keep it? No. The rest is fine.", []string{"Shall we keep it? No.", "The rest is fine."}},
 		{"what is replaced", "We do not call the API. Read the file instead.", []string{"We do not call the API. Read the file instead."}},
 		{"a label runs into its sentence", "**The bug.** Rows are read twice. They are many.", []string{"**The bug.** Rows are read twice.", "They are many."}},
+		{"a quotation is one piece", `Prompts like "keep it all. Then stop..." will be cut to "keep… [2 steps]" now. Next.`, []string{`Prompts like "keep it all. Then stop..." will be cut to "keep… [2 steps]" now.`, "Next."}},
+		{"a quotation may end a sentence", `It says "not found." Then it stops.`, []string{`It says "not found."`, "Then it stops."}},
+		{"dots that leave something out", "Names are a, b, … and others. Wait… Then go.", []string{"Names are a, b, … and others.", "Wait…", "Then go."}},
 		{"lower case", "it hangs. i want the log", []string{"it hangs.", "i want the log"}},
 		{"list", "Steps:\n- one thing\n  goes on\n- another", []string{"Steps:", "- one thing\n  goes on", "- another"}},
 		{"code and fence", "Run:\n```sh\ngo test ./...\n```\nok?", []string{"Run:", "go test ./...", "ok?"}},
@@ -52,6 +55,35 @@ func TestLeadsGovern(t *testing.T) {
 	us := Units("Do not:\n- push\n- force\n\nThen this.")
 	if us[0].Kind != Lead || us[0].Cues&Denied == 0 || us[1].Lead != 0 || us[2].Lead != 0 || us[3].Lead != -1 {
 		t.Errorf("%+v", us)
+	}
+}
+
+func TestBoldLineIsAHeading(t *testing.T) {
+	t.Parallel()
+	for text, kind := range map[string]UnitKind{
+		"**Option 1: return errors**\nEvery caller checks them.": Lead,
+		"**Removed**\n\n- the old parser":                        Lead,
+		"**All tests pass**":                                     Sentence,
+		"**All tests pass.**\nThen this.":                        Sentence,
+		"**One**\n**Two**":                                       Sentence,
+	} {
+		us := Units(text)
+		if us[0].Kind != kind || kind == Lead && us[1].Lead != 0 {
+			t.Errorf("%q: %+v", text, us)
+		}
+	}
+	// So is a line right above a list, but it says something by itself.
+	if us := Units("`store/` keeps sessions\n- reads them\n- writes them\n\nDone."); us[0].Kind != Sentence || us[1].Lead != 0 || us[2].Lead != 0 || us[3].Lead != -1 {
+		t.Errorf("%+v", us)
+	}
+}
+
+func TestCrossIsAVerdict(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"❌ **Issues found**": true, "- ✗ the lock is not released": true, "✅ all is well": false, "Use ❌ for no.": false} {
+		if got := Units(text)[0].Cues&Decided != 0; got != want {
+			t.Errorf("%s: %v", text, got)
+		}
 	}
 }
 
