@@ -127,6 +127,7 @@ type selection struct {
 	ids      []int32 // mentions of all units, one unit after another
 	units    []unitUse
 	said     map[uint64]int32 // text of a kept unit → its band + 1
+	main     []int32          // by job: the unit that it certainly leads up to, or -1
 	open     []bool           // by job: something of it is kept
 	begun    bool             // the user's first sentence was read: what all this is for
 	first    []int32          // by job: its first unit; one more at the end
@@ -176,7 +177,7 @@ func newSelection(jobs []job, percent func(job) int) *selection {
 		n += j.Tokens
 	}
 	return &selection{
-		jobs: jobs, percent: percent, known: map[uint64]int32{}, said: map[uint64]int32{}, open: make([]bool, len(jobs)),
+		jobs: jobs, percent: percent, known: map[uint64]int32{}, said: map[uint64]int32{}, open: make([]bool, len(jobs)), main: slices.Repeat([]int32{-1}, len(jobs)),
 		// A unit has some twenty tokens: growing on the way would hold everything twice.
 		units: make([]unitUse, 0, n/17), first: make([]int32, 0, len(jobs)+1), size: make([]int32, 0, len(jobs)),
 	}
@@ -256,6 +257,9 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	// Where names alone are counted, a list of them outlives the sentence that says why.
 	if crux >= 0 && len(list) > 1 && !asker {
 		s.units[crux].plain += int32(worth.crux)
+		if surest >= certain {
+			s.main[n] = int32(crux)
+		}
 	}
 }
 
@@ -300,6 +304,10 @@ func tellsDone(u extract.Unit, words, names int) bool {
 	}
 	return false
 }
+
+// certain is how likely a unit has to be what its message leads up to, in
+// percent, for nothing to be kept without it.
+const certain = 60
 
 // headlines is how many units a report may begin with before it tells details.
 const headlines = 4
@@ -739,6 +747,12 @@ func (s *selection) spend(ctx context.Context, jobs []int) error {
 			continue
 		}
 		cost := s.cost(c.unit)
+		opener := s.opener(c.unit)
+		if opener >= 0 && cost+int(s.units[opener].cost) <= left {
+			cost += int(s.units[opener].cost)
+		} else {
+			opener = -1 // space that is left over helps nobody
+		}
 		_, joined := s.joint(c.unit, s.value(c.unit), cost)
 		if joined && cost+int(s.units[u.lead].cost) <= left {
 			left -= int(s.units[u.lead].cost)
@@ -748,6 +762,9 @@ func (s *selection) spend(ctx context.Context, jobs []int) error {
 		left -= cost
 		fresh := !s.open[u.job]
 		s.keep(c.unit)
+		if opener >= 0 {
+			s.keep(opener)
+		}
 		if joined {
 			s.keep(u.lead)
 		}
@@ -810,7 +827,21 @@ func (s *selection) density(i int32) int {
 		w += s.besides(u.lead, i)
 	}
 	d, _ := s.joint(i, w, s.cost(i))
+	if m := s.opener(i); m >= 0 {
+		d = min(d, (w+s.besides(m, i))<<10/(s.cost(i)+int(s.units[m].cost)+worth.room))
+	}
 	return d
+}
+
+// opener is the unit that has to be kept with unit i where it would be the first
+// of its message: where little is kept, what a message is about comes before its
+// details. -1 for none.
+func (s *selection) opener(i int32) int32 {
+	u := &s.units[i]
+	if m := s.main[u.job]; m >= 0 && m != i && !s.open[u.job] && s.scarce(u) {
+		return m
+	}
+	return -1
 }
 
 // scarce reports whether so little of a unit's band is kept that names take the

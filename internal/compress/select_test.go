@@ -78,6 +78,17 @@ func TestVerdictAgainstStays(t *testing.T) {
 	}
 }
 
+// Where little is kept of a message, what it is about is kept first.
+func TestDetailsComeAfterWhatTheyAreAbout(t *testing.T) {
+	t.Parallel()
+	report := "I have hit a cycle of imports here.\n\n## Options\n\n1. Keep them where they are\n2. A new package `sessionid`\n   - Both `pathNames` and `sessionStore` import it\n   - It has `EntireID()` and `ModelID()`\n3. Move `ValidateID` away\n\nI would recommend the second one because it is clean and makes the dependencies explicit, rather than hiding them."
+	talk := strings.Repeat("Looking at this from several sides was quite pleasant for everybody around. ", 20)
+	got := band(t, 10, "Go on.", report, "Go on.", talk)[1]
+	if !strings.Contains(got, "I would recommend the second one") {
+		t.Errorf("%q", got)
+	}
+}
+
 // Names say nothing about what became of them.
 func TestShortLabelStays(t *testing.T) {
 	t.Parallel()
