@@ -128,7 +128,10 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 	if err != nil {
 		return err
 	}
-	if res.Behind != nil {
+	switch {
+	case errors.Is(res.Behind, recall.ErrBusy):
+		a.Note(message.RecallBusy)
+	case res.Behind != nil:
 		a.Note(message.RecallBehind, res.Behind)
 	}
 	if a.JSON {
@@ -140,7 +143,14 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 		}
 	}
 	if res.Total == 0 {
-		return message.WithHint(message.Fail(message.RecallNone, q.Text), message.HintRecallNone)
+		none := message.Fail(message.RecallNone, message.Short(q.Text, 80))
+		if !recall.Words(q.Text) {
+			return message.WithHint(none, message.HintRecallWords)
+		}
+		if f, err := transcript.Resolve(q.Text, a.hostDir); err == nil {
+			return message.WithHint(none, message.HintRecallSession, terminal.Quote(f.ID))
+		}
+		return message.WithHint(none, message.HintRecallNone)
 	}
 	if a.JSON {
 		return nil

@@ -170,22 +170,25 @@ var (
 	DoneResume   = Text{ZH: "接續：%s", EN: "resume: %s"}
 	CloneTitle   = Text{ZH: "%s（壓縮；原文：overtone recall）", EN: "%s (compressed; originals: overtone recall)"}
 
-	RecallGone      = Text{ZH: "原文所在的 session %s 已不存在，也不在快取中", EN: "the session %s that held the original is gone, and it is not in the cache"}
-	RecallChanged   = Text{ZH: "session %s 中的原文已不同", EN: "the original in session %s is no longer the same"}
-	RecallNoRef     = Text{ZH: "session %[1]s 中沒有 %[2]s", EN: "session %[1]s has no %[2]s"}
-	RecallManyRefs  = Text{ZH: "session %[1]s 中有多則訊息以 %[2]s 開頭", EN: "several messages of session %[1]s begin with %[2]s"}
-	RecallManyMarks = Text{ZH: "%s 不只代表一則訊息", EN: "%s stands for more than one message"}
-	RecallNone      = Text{ZH: "找不到 %q", EN: "nothing found for %q"}
-	HintRecallNone  = Text{ZH: "試試較少或不同的詞；overtone sessions 列出有哪些 session", EN: "try fewer or other words; overtone sessions lists what there is"}
-	RecallRemoved   = Text{ZH: "已移出 context", EN: "no longer in context"}
-	RecallCopies    = Text{ZH: "另有 %d 份相同", EN: "copies elsewhere: %d"}
-	Indexing        = Text{ZH: "讀取 session %s %s / %s", EN: "reading sessions %s %s of %s"}
-	RecallEmpty     = Text{ZH: "沒有要找的詞，也沒有參照", EN: "there is nothing to look for"}
-	HintRecallNoRef = Text{ZH: "uuid 至少寫四個字元，行號寫成 L12；其他文字會當成查詢：overtone recall 加上幾個詞", EN: "a uuid needs four characters at least, a line is written L12; overtone recall and a few words search instead"}
-	RecallNoMark    = Text{ZH: "沒有以 %s 為代碼的原文", EN: "there is no original with the digits %s"}
-	HintRecallMark  = Text{ZH: "它的來源與副本可能都已移除", EN: "its source and its clone may both have been removed"}
-	RecallBehind    = Text{ZH: "索引無法更新，最新的內容可能不在結果中：%s", EN: "the index could not be brought up to date, the newest lines may be missing: %s"}
-	RecallMore      = Text{ZH: "另有 %d 筆；用 --limit 顯示更多", EN: "%d more; --limit shows them"}
+	RecallGone        = Text{ZH: "原文所在的 session %s 已不存在，也不在快取中", EN: "the session %s that held the original is gone, and it is not in the cache"}
+	RecallChanged     = Text{ZH: "session %s 中的原文已不同", EN: "the original in session %s is no longer the same"}
+	RecallNoRef       = Text{ZH: "session %[1]s 中沒有 %[2]s", EN: "session %[1]s has no %[2]s"}
+	RecallManyRefs    = Text{ZH: "session %[1]s 中有多則訊息以 %[2]s 開頭", EN: "several messages of session %[1]s begin with %[2]s"}
+	RecallManyMarks   = Text{ZH: "%s 不只代表一則訊息", EN: "%s stands for more than one message"}
+	RecallNone        = Text{ZH: "找不到 %q", EN: "nothing found for %q"}
+	HintRecallNone    = Text{ZH: "試試較少或不同的詞；overtone sessions 列出有哪些 session", EN: "try fewer or other words; overtone sessions lists what there is"}
+	RecallRemoved     = Text{ZH: "已移出 context", EN: "no longer in context"}
+	RecallCopies      = Text{ZH: "另有 %d 份相同", EN: "copies elsewhere: %d"}
+	Indexing          = Text{ZH: "讀取 session %s %s / %s", EN: "reading sessions %s %s of %s"}
+	RecallEmpty       = Text{ZH: "沒有要找的詞，也沒有參照", EN: "there is nothing to look for"}
+	HintRecallNoRef   = Text{ZH: "uuid 至少寫四個字元，行號寫成 L12；其他文字會當成查詢：overtone recall 加上幾個詞", EN: "a uuid needs four characters at least, a line is written L12; overtone recall and a few words search instead"}
+	RecallNoMark      = Text{ZH: "沒有以 %s 為代碼的原文", EN: "there is no original with the digits %s"}
+	HintRecallMark    = Text{ZH: "它的來源與副本可能都已移除", EN: "its source and its clone may both have been removed"}
+	RecallBehind      = Text{ZH: "索引無法更新，最新的內容可能不在結果中：%s", EN: "the index could not be brought up to date, the newest lines may be missing: %s"}
+	RecallBusy        = Text{ZH: "另一個程序正在更新索引，最新的內容可能不在結果中", EN: "another process is bringing the index up to date, the newest lines may be missing"}
+	HintRecallSession = Text{ZH: "這是一個 session；用 overtone recall --session %s 加上詞語在其中搜尋", EN: "that is a session; overtone recall --session %s WORDS searches it"}
+	HintRecallWords   = Text{ZH: "搜尋需要文字或數字：表情與標點不在索引中，單獨一個字母或數字也不在", EN: "a search needs words or numbers: emoji and punctuation are not indexed, nor is a single letter or digit"}
+	RecallMore        = Text{ZH: "另有 %d 筆；用 --limit 顯示更多", EN: "%d more; --limit shows them"}
 )
 
 // Counted is the name of what is counted in a list, such as messages that were

@@ -29,7 +29,7 @@ type builder struct {
 	norms []byte
 	spans []fileSpan
 	words uint64 // of all documents
-	stem  [64]byte
+	stem  [longWord]byte
 }
 
 // termUse is how often a term was logged, and where last: the posting, and the

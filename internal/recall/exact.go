@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,33 +83,33 @@ func (x *Index) sessionFiles(session string) ([]transcript.File, error) {
 		return []transcript.File{f}, err
 	}
 	all, err := transcript.Everything(x.opts.Dir)
-	var found []transcript.File
+	ids := map[string]bool{}
 	for _, f := range all {
-		if f.ID == session {
-			found = []transcript.File{f}
-			break
-		}
-		if strings.HasPrefix(f.ID, session) {
-			found = append(found, f)
+		switch {
+		case f.ID == session:
+			ids = map[string]bool{session: true}
+		case strings.HasPrefix(f.ID, session) && !ids[session]:
+			ids[f.ID] = true
 		}
 	}
-	switch len(found) {
+	switch len(ids) {
 	case 0:
 		return nil, errors.Join(fmt.Errorf("%w: %s", transcript.ErrNotFound, session), err)
 	case 1:
 	default:
-		e := &transcript.Ambiguous{Prefix: session}
-		for _, f := range found {
-			e.IDs = append(e.IDs, f.ID)
-		}
-		return nil, e
+		return nil, &transcript.Ambiguous{Prefix: session, IDs: slices.Sorted(maps.Keys(ids))}
 	}
+	// A project that was moved may have left a file of that name: both are it.
+	var found, agents []transcript.File
 	for _, f := range all {
-		if f.Agent && f.Parent == found[0].ID && f.Path != found[0].Path {
+		switch {
+		case ids[f.ID]:
 			found = append(found, f)
+		case f.Agent && ids[f.Parent]:
+			agents = append(agents, f)
 		}
 	}
-	return found, nil
+	return append(found, agents...), nil
 }
 
 // line is one entry of a file.
@@ -257,10 +259,11 @@ func (x *Index) marked(ctx context.Context, digits string) (Original, error) {
 			return Original{Ref: digits, Text: text}, nil
 		}
 	}
-	if err := x.refresh(ctx, x.opts.Progress); err != nil {
-		return Original{}, err
-	}
-	c, err := x.byHash(digits)
+	var c candidate
+	_, err := x.current(ctx, func() (err error) {
+		c, err = x.byHash(digits)
+		return err
+	})
 	if err != nil {
 		return Original{}, err
 	}

@@ -35,9 +35,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -66,13 +66,18 @@ type Index struct {
 	opts Options
 	dir  string
 	man  *manifest
+	// patience is how long another process that writes is waited for, where there is
+	// something to search already.
+	patience time.Duration
 }
 
 // folder is the name of the index's folder.
 const folder = "index"
 
 // Open returns the index, which need not exist.
-func Open(o Options) *Index { return &Index{opts: o, dir: filepath.Join(o.Root, folder)} }
+func Open(o Options) *Index {
+	return &Index{opts: o, dir: filepath.Join(o.Root, folder), patience: time.Second}
+}
 
 // Query is what is asked for.
 type Query struct {
@@ -112,6 +117,9 @@ type Result struct {
 	Behind error
 }
 
+// ErrBusy means that another process is bringing the index up to date.
+var ErrBusy = errors.New("another process is at it")
+
 // Search asks the index, brought up to date. Nearly always it is already: so it
 // is asked while the files are looked at, and once more only if one changed.
 func (x *Index) Search(ctx context.Context, q Query) (res Result, err error) {
@@ -129,39 +137,44 @@ func (x *Index) Search(ctx context.Context, q Query) (res Result, err error) {
 	if <-fresh && err == nil {
 		return res, nil
 	}
+	behind, err := x.current(ctx, func() (err error) {
+		res, err = x.ask(ctx, q)
+		return err
+	})
+	res.Behind = behind
+	return res, err
+}
+
+// current calls fn with the index brought up to date, or, where that cannot be done
+// now, with what there is of it; behind is then why. Whatever is wrong with our
+// files, they are made anew.
+func (x *Index) current(ctx context.Context, fn func() error) (behind, err error) {
 	for try := 0; ; try++ {
-		if err = x.refresh(ctx, x.opts.Progress); err == nil {
-			res, err = x.ask(ctx, q)
-		} else if unwritable(err) {
-			return x.asItIs(ctx, q, err)
+		if behind = nil; try == 0 {
+			err = x.refresh(ctx, x.opts.Progress)
+		} else {
+			err = x.remake(ctx)
 		}
-		if !errors.Is(err, errDamaged) || try > 0 {
-			return res, err
+		if unwritable(err) || errors.Is(err, ErrBusy) || errors.As(err, new(hiddenError)) {
+			var bad error
+			if x.man, bad = x.load(); bad == nil && x.man.complete {
+				behind, err = err, nil
+			}
 		}
-		x.forget()
+		if err == nil {
+			err = fn()
+		}
+		switch {
+		case errors.Is(err, errDamaged) && try < 3 && (behind == nil || errors.Is(behind, ErrBusy) || errors.As(behind, new(hiddenError))):
+		case err != nil && behind != nil:
+			return nil, behind
+		default:
+			return behind, err
+		}
 	}
 }
 
 // unwritable says that a disk is full or closed to us.
 func unwritable(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)
-}
-
-// asItIs asks an index that cannot be brought up to date, if there is one.
-func (x *Index) asItIs(ctx context.Context, q Query, why error) (res Result, err error) {
-	if x.man, err = x.load(); err != nil || !x.man.complete {
-		return res, why
-	}
-	if res, err = x.ask(ctx, q); err != nil {
-		return res, why
-	}
-	res.Behind = why
-	return res, nil
-}
-
-// forget removes the index; the next search makes it anew.
-func (x *Index) forget() {
-	x.man = nil
-	os.Remove(filepath.Join(x.dir, manifestFile))
-	x.sweep(&manifest{})
 }

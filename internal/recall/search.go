@@ -102,6 +102,9 @@ func parse(text string) []asked {
 	return words
 }
 
+// Words says whether there is anything in a text that a search can look for.
+func Words(text string) bool { return len(parse(text)) > 0 }
+
 // answer finds the terms that answer each word, and how much each word tells.
 func answer(segs []*segment, words []asked) error {
 	total := 0.0
@@ -444,8 +447,15 @@ func (k *scorer) cover(has uint32) float64 {
 			got += k.words[i].idf
 		}
 	}
+	if got < least*k.all {
+		return 0
+	}
 	return got / k.all
 }
+
+// least is the share of a query, by what its words tell, below which a text does not
+// answer it: of a name of which nobody wrote the first part, the second is no answer.
+const least = 0.2
 
 // scored is a document with its value.
 type scored struct {
@@ -656,6 +666,9 @@ const worthless = 0.04
 
 // say reads a candidate's text. False means that it is not there any more.
 func (x *Index) say(f io.ReaderAt, c *candidate) bool {
+	if c.doc.size > maxLine {
+		return false
+	}
 	b := make([]byte, c.doc.size)
 	if _, err := f.ReadAt(b, c.doc.off); err != nil && !errors.Is(err, io.EOF) {
 		return false

@@ -199,9 +199,12 @@ func (s *segment) blockBytes(index []byte, n, sec int) ([]byte, error) {
 	return b, err
 }
 
+// headSize is enough for the longest name and what tells its length.
+const headSize = longWord + 16
+
 // head is the first name of a block.
 func (s *segment) head(index []byte, n, sec int, buf []byte) ([]byte, error) {
-	b := buf[:64]
+	b := buf[:headSize]
 	at := s.start[sec] + int64(binary.LittleEndian.Uint32(index[4*n:]))
 	k, err := s.f.ReadAt(b, at)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -217,7 +220,7 @@ func (s *segment) head(index []byte, n, sec int, buf []byte) ([]byte, error) {
 
 // seek finds the block in which a name would stand.
 func (s *segment) seek(index []byte, sec int, name []byte) (int, error) {
-	var buf [64]byte
+	var buf [headSize]byte
 	var failure error
 	n := sort.Search(len(index)/4, func(i int) bool {
 		h, err := s.head(index, i, sec, buf[:])

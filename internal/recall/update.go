@@ -37,21 +37,22 @@ type work struct {
 
 // refresh brings the index up to date with the session files. Files of the same
 // size, time and inode are not opened; of those that grew, only the new lines
-// are read. When another process is at it, what is there has to do, unless that
-// process makes the index for the first time: then it waits.
+// are read. Another process that is at it is waited for, but not for long where
+// there is something to search: then the error is ErrBusy.
 func (x *Index) refresh(ctx context.Context, progress Progress) error {
-	files, err := transcript.Everything(x.opts.Dir)
-	if err != nil && len(files) == 0 {
-		return err
+	files, hidden := x.list()
+	if hidden != nil && len(files) == 0 {
+		return hidden
 	}
+	var err error
 	if x.man, err = x.load(); err != nil {
 		return err
 	}
 	if x.man.complete && !stale(x.man, files) {
-		return nil
+		return hidden
 	}
-	release, err := x.lock(ctx)
-	if err != nil || release == nil {
+	release, err := x.lock(ctx, x.patience)
+	if err != nil {
 		return err
 	}
 	defer release()
@@ -59,22 +60,96 @@ func (x *Index) refresh(ctx context.Context, progress Progress) error {
 	if x.man, err = x.load(); err != nil {
 		return err
 	}
-	return x.update(ctx, x.man, files, progress)
+	if !x.man.complete || stale(x.man, files) {
+		err = x.update(ctx, x.man, files, progress)
+	}
+	return cmp.Or(err, hidden)
 }
 
-// lock takes the index for writing; release is nil when another process has it
-// and there is something to search in the meantime.
-func (x *Index) lock(ctx context.Context) (release func(), err error) {
+// hiddenError says that not all files could be listed, as where a folder belongs to
+// somebody else. The others are searched.
+type hiddenError struct{ error }
+
+func (e hiddenError) Unwrap() error { return e.error }
+
+// list finds the session files. Those that the index knows and that cannot be seen
+// now are kept as they are.
+func (x *Index) list() ([]transcript.File, error) {
+	files, err := transcript.Everything(x.opts.Dir)
+	if err == nil {
+		return files, nil
+	}
+	m, bad := x.load()
+	if bad != nil {
+		return files, hiddenError{err}
+	}
+	seen := make(map[string]bool, len(files))
+	for i := range files {
+		seen[files[i].Path] = true
+	}
+	for i := range m.files {
+		f := &m.files[i]
+		if _, err := os.Lstat(f.path); seen[f.path] || !errors.Is(err, fs.ErrPermission) {
+			continue
+		}
+		files = append(files, transcript.File{
+			Path: f.path, Host: hostOf(f), ID: f.id, Folder: f.folder, Agent: f.agent, Parent: f.parent,
+			Size: f.size, ModTime: time.Unix(0, f.mtime), Inode: f.inode,
+		})
+	}
+	return files, hiddenError{err}
+}
+
+// remake makes an index anew of which a file is damaged or gone, unless another
+// process, which met the same, has done so. Nobody takes files away without the lock:
+// they may be those that another one writes.
+func (x *Index) remake(ctx context.Context) error {
+	files, hidden := x.list()
+	if hidden != nil && len(files) == 0 {
+		return hidden
+	}
+	release, err := x.lock(ctx, forever)
+	if err != nil {
+		return err
+	}
+	defer release()
+	bad := x.man
+	if x.man, err = x.load(); err != nil {
+		return err
+	}
+	if x.man.complete && !slices.Equal(x.man.segments, bad.segments) {
+		if segs, err := x.openAll(x.man); err == nil {
+			for _, s := range segs {
+				s.close()
+			}
+			return hidden
+		}
+	}
+	// Names are not used again: whoever still reads the old ones notices.
+	x.man = &manifest{next: 1, nextSeg: max(x.man.nextSeg, bad.nextSeg)}
+	if err := x.save(x.man); err != nil {
+		return err
+	}
+	return cmp.Or(x.update(ctx, x.man, files, x.opts.Progress), hidden)
+}
+
+const forever = 1 << 62
+
+// lock takes the index for writing. Where there is something to search, another
+// process is waited for as long as patience says.
+func (x *Index) lock(ctx context.Context, patience time.Duration) (release func(), err error) {
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		return nil, err
 	}
-	for {
+	for start := time.Now(); ; {
 		release, ok, err := store.TryLock(filepath.Join(x.dir, lockFile))
 		if err != nil || ok {
 			return release, err
 		}
-		if x.man, err = x.load(); err != nil || x.man.complete {
-			return nil, err
+		if time.Since(start) >= patience {
+			if m, err := x.load(); err != nil || m.complete {
+				return nil, cmp.Or(err, ErrBusy)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -316,6 +391,9 @@ func (c *committer) merge(pick []segmentInfo, live map[uint32]bool) error {
 	}()
 	for _, info := range pick {
 		s, err := openSegment(c.x.segmentPath(info.number), int64(info.size))
+		if errors.Is(err, fs.ErrNotExist) {
+			return errDamaged
+		}
 		if err != nil {
 			return err
 		}
@@ -566,6 +644,9 @@ func (x *Index) segments() ([]*segment, error) {
 		}
 		if x.man, err = x.load(); err != nil {
 			return nil, err
+		}
+		if !x.man.complete {
+			break // it is being made anew
 		}
 	}
 	return nil, errDamaged

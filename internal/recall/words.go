@@ -11,7 +11,8 @@ import (
 // Korean, which put no or few spaces, are taken two characters at a time.
 
 const (
-	maxWord = 40 // bytes; longer runs are data, not words
+	maxWord  = 40 // bytes; longer runs are data, not words
+	longWord = 80
 	// Hashes and ids are told apart by their beginning, and people type no more
 	// of them.
 	hashKept = 12
@@ -141,11 +142,12 @@ func (s *scanner) word(text []byte, i int, emit func([]byte, int, int, bool)) in
 	if n < 2 || n > 4*maxWord {
 		return i
 	}
-	if n <= maxWord || hash(s.buf) {
+	// Longer ones are words where they are letters only, in any script.
+	if n <= maxWord || n <= longWord && len(s.cuts) == 0 && !bytes.ContainsAny(s.buf, "0123456789") || hash(s.buf) {
 		emit(s.buf, start, i, true)
 	}
 	// Letters and digits in turn, capitals in turn: an encoded blob, not a name.
-	if len(s.cuts) == 0 || len(s.cuts) > 8 || len(s.buf) != i-start {
+	if len(s.cuts) == 0 || len(s.cuts) > 8 && 4*len(s.cuts) > n || len(s.buf) != i-start {
 		return i
 	}
 	from := 0
@@ -186,10 +188,14 @@ func (s *scanner) pairs(text []byte, i int, emit func([]byte, int, int, bool)) i
 	return i
 }
 
+// cjk says whether a character belongs to a script that puts no or few spaces; those
+// of South East Asia are asked for in the same way.
 func cjk(r rune) bool {
 	switch {
-	case r < 0x2E80:
+	case r < 0x0E00:
 		return false
+	case r < 0x2E80:
+		return r <= 0x0EFF || r >= 0x1000 && r <= 0x109F || r >= 0x1780 && r <= 0x17FF // Thai, Lao; Burmese; Khmer
 	case r >= 0x4E00 && r <= 0x9FFF, // Han
 		r >= 0x3040 && r <= 0x30FF,   // Hiragana, Katakana
 		r >= 0xAC00 && r <= 0xD7A3,   // Hangul

@@ -74,7 +74,8 @@ func (p *program) recall() *cobra.Command {
 				if f.Copies > 0 {
 					head = append(head, message.RecallCopies.Format(p.Lang, f.Copies))
 				}
-				fmt.Fprintf(p.Stdout, "%s\n    %s\n", strings.Join(head, "  "), f.Snippet)
+				fmt.Fprintln(p.Stdout, strings.Join(head, "  "))
+				p.Marked("    ", f.Snippet, f.Marks)
 			}
 			return nil
 		},

@@ -40,7 +40,8 @@ func List(dir func(*host.Host) string) ([]File, error) {
 		// With a slash at its end a folder that is a link is followed.
 		errs = append(errs, filepath.WalkDir(root+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
 			if err != nil {
-				return ignoreMissing(err)
+				errs = append(errs, ignoreMissing(err))
+				return nil // one folder that is closed to us hides no other
 			}
 			rel, err := filepath.Rel(root, path)
 			if err != nil {

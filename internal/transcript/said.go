@@ -386,10 +386,12 @@ func Everything(dir func(*host.Host) string) ([]File, error) {
 
 func everythingIn(h *host.Host, root string) ([]File, error) {
 	var files []File
+	var errs []error
 	// With a slash at its end a folder that is a link is followed.
 	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return ignoreMissing(err)
+			errs = append(errs, ignoreMissing(err))
+			return nil // one folder that is closed to us hides no other
 		}
 		if e.IsDir() || !strings.HasSuffix(path, ".jsonl") || !strings.HasPrefix(e.Name(), h.Sessions.Prefix) {
 			return nil
@@ -410,7 +412,7 @@ func everythingIn(h *host.Host, root string) ([]File, error) {
 		}
 		return nil
 	})
-	return files, err
+	return files, errors.Join(append(errs, err)...)
 }
 
 // Name reads the uuid of the object that a line begins with, and its size.

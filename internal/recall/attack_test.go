@@ -1,0 +1,177 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// Several processes that find the same index damaged make one new one: none takes
+// away what another is writing.
+func TestDamageMetByMany(t *testing.T) {
+	t.Parallel()
+	c := newCorpus(t, t.TempDir())
+	want := plant(t, c, 1, "the bittern hides in the reeds")
+	for n := range 6 {
+		c.file(t, 10+n, 60<<10)
+	}
+	search(t, c.open(), "bittern")
+	dir := filepath.Join(c.home, ".overtone", folder)
+	for round := range 8 {
+		segs, _ := filepath.Glob(filepath.Join(dir, "*.seg"))
+		for _, s := range segs {
+			info, err := os.Stat(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(s, info.Size()/2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// As if it had just been written to, so that all of them bring it up to date.
+		appendTo(t, want, "\n")
+		var wg sync.WaitGroup
+		for range 6 {
+			wg.Go(func() {
+				res, err := c.open().Search(context.Background(), Query{Text: "bittern reeds"})
+				if err != nil || !slices.Contains(paths(res), want) {
+					t.Errorf("round %d: %v, %+v", round, err, res.Hits)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// While another process brings the index up to date, what is there is searched, and
+// the answer says that it may be behind.
+func TestSaysThatItIsBehind(t *testing.T) {
+	t.Parallel()
+	c := newCorpus(t, t.TempDir())
+	path := plant(t, c, 1, "the curlew calls at dusk")
+	search(t, c.open(), "curlew")
+	release, ok, err := store.TryLock(filepath.Join(c.home, ".overtone", folder, lockFile))
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	defer release()
+	appendTo(t, path, `{"type":"user","message":{"role":"user","content":"a second curlew"},"uuid":"bbbb0001-0000-4000-8000-000000000000"}`+"\n")
+	x := c.open()
+	x.patience = 0
+	res := search(t, x, "curlew")
+	if res.Total != 1 || !errors.Is(res.Behind, ErrBusy) {
+		t.Errorf("%d hits, %v", res.Total, res.Behind)
+	}
+}
+
+// Names that are longer than most words, and scripts without spaces.
+func TestFindsLongWords(t *testing.T) {
+	t.Parallel()
+	c := newCorpus(t, t.TempDir())
+	c.file(t, 1, 20<<10)
+	for i, ask := range [][2]string{
+		{"FAIL TestThatAClonesLinesAreFoundByTheWordsOfTheirOriginals in 3 s", "TestThatAClonesLinesAreFoundByTheWordsOfTheirOriginals"},
+		{"выбран высокопроизводительный вариант", "высокопроизводительного"},
+		{"ตั้งค่าการเชื่อมต่อฐานข้อมูลใหม่แล้วทดสอบอีกครั้งหนึ่งเรียบร้อย", "ฐานข้อมูล"},
+		{"ein Donaudampfschifffahrtsgesellschaftskapitän", "Donaudampfschifffahrtsgesellschaftskapitän"},
+	} {
+		want := plant(t, c, 100+i, ask[0])
+		if res := search(t, c.open(), ask[1]); !slices.Contains(paths(res), want) {
+			t.Errorf("%q: %+v", ask[1], res.Hits)
+		}
+	}
+	blob := "QmFzZTY0IGJsb2JzIGFyZSBub3Qgd29yZHMgYnV0IGRhdGEgdGhhdCBub2JvZHkgYXNrcyBmb3I"
+	var words []string
+	newScanner().scan([]byte(blob), func(w []byte, _, _ int, _ bool) { words = append(words, string(w)) })
+	if len(words) > 0 {
+		t.Errorf("a blob gives %q", words)
+	}
+}
+
+// The file of a session may lie in two folders, as where a project was moved: a
+// reference finds the message in whichever has it.
+func TestOneSessionInTwoFolders(t *testing.T) {
+	t.Parallel()
+	c := newCorpus(t, t.TempDir())
+	first := plant(t, c, 1, "the dunlin of the first folder")
+	b, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(filepath.Dir(filepath.Dir(first)), "-z-moved", filepath.Base(first))
+	if err := os.MkdirAll(filepath.Dir(other), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	row := strings.NewReplacer("first", "second", "aaaaaaa1-", "aaaaaaa2-").Replace(lines[len(lines)-1])
+	appendTo(t, other, row+"\n")
+	for _, where := range []string{"first", "second"} {
+		res := search(t, c.open(), "dunlin "+where+" folder")
+		if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Snippet, where) {
+			t.Fatalf("%s: %+v", where, res.Hits)
+		}
+		o, err := c.open().Exact(context.Background(), res.Hits[0].Ref)
+		if err != nil || o.Text != fmt.Sprintf("the dunlin of the %s folder", where) {
+			t.Errorf("%s: %+v, %v", res.Hits[0].Ref, o, err)
+		}
+	}
+}
+
+// A place that damage made up is no text, and asks for no memory.
+func TestPlaceOfNothing(t *testing.T) {
+	t.Parallel()
+	c := newCorpus(t, t.TempDir())
+	path := plant(t, c, 1, "short")
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	x := c.open()
+	for _, d := range []doc{{size: 1<<32 - 1}, {off: -5, size: 10}, {off: 1 << 62, size: 10}} {
+		if x.say(f, &candidate{doc: d, file: &file{host: "claude-code"}}) {
+			t.Errorf("%+v says something", d)
+		}
+	}
+}
+
+// A folder that belongs to somebody else hides no other, and what is known of it is
+// neither shown nor forgotten; the answer says that something is missing.
+func TestFolderOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+		t.Skip("whoever runs this may read everything")
+	}
+	c := newCorpus(t, t.TempDir())
+	closed := plant(t, c, 1, "the avocet of the first project")
+	open := plant(t, c, 2, "the avocet of the second project")
+	for _, known := range []bool{false, true} {
+		if err := os.Chmod(filepath.Dir(closed), 0); err != nil {
+			t.Fatal(err)
+		}
+		res := search(t, c.open(), "avocet project")
+		if got := paths(res); !slices.Equal(got, []string{open}) || !errors.Is(res.Behind, fs.ErrPermission) {
+			t.Errorf("known %v: %q, %v", known, got, res.Behind)
+		}
+		if err := os.Chmod(filepath.Dir(closed), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		read := int64(0)
+		x := c.open()
+		x.opts.Progress = func(done, _ int64) { read = done }
+		res = search(t, x, "avocet project")
+		if got := paths(res); len(got) != 2 || res.Behind != nil || known && read > 0 {
+			t.Errorf("known %v: %q, %v, %d bytes read", known, got, res.Behind, read)
+		}
+	}
+}
