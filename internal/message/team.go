@@ -3,7 +3,7 @@ package message
 // What overtone-team says.
 var (
 	TeamNone        = Text{ZH: "這台機器還沒有加入任何 hub", EN: "this machine belongs to no hub"}
-	HintTeamNone    = Text{ZH: "在 hub 上執行 overtone-team invite 名稱 > FILE，然後在這裡 overtone-team join FILE；或在這裡用 overtone-team up 建立 hub", EN: "run `overtone-team invite NAME > FILE` on the hub and `overtone-team join FILE` here, or make this machine a hub with `overtone-team up`"}
+	HintTeamNone    = Text{ZH: "在 hub 上執行 overtone-team invite 名稱 --out FILE，然後在這裡 overtone-team join FILE；或在這裡用 overtone-team up 建立 hub", EN: "run `overtone-team invite NAME --out FILE` on the hub and `overtone-team join FILE` here, or make this machine a hub with `overtone-team up`"}
 	TeamBadMachine  = Text{ZH: "機器名稱 %q 不能使用", EN: "%q is no name for a machine"}
 	HintTeamMachine = Text{
 		ZH: "使用 1 到 63 個英文字母、數字、- 或 _",
@@ -27,7 +27,7 @@ var (
 	HintTeamUpTwice        = Text{ZH: "先停止另一個 overtone-team up", EN: "end the other `overtone-team up` first"}
 	HintTeamListen         = Text{ZH: "用 --listen（叢集則是 --cluster）選擇別的位址", EN: "choose another address with --listen, or --cluster"}
 	TeamBadInvite          = Text{ZH: "%s 不是邀請：%v", EN: "%s is no invitation: %v"}
-	HintTeamInvite         = Text{ZH: "在 hub 上執行 overtone-team invite NAME > FILE，把 FILE 帶過來", EN: "run `overtone-team invite NAME > FILE` on the hub and bring FILE here"}
+	HintTeamInvite         = Text{ZH: "在 hub 上執行 overtone-team invite NAME --out FILE，把 FILE 帶過來", EN: "run `overtone-team invite NAME --out FILE` on the hub and bring FILE here"}
 	HintTeamKey            = Text{ZH: "hub 不認得這台機器的金鑰（可能有新的邀請取代了它，或已被撤銷）：在 hub 上執行 overtone-team invite %s，再在這裡 join --force", EN: "the hub does not know this machine's key; it was revoked, or a later invitation has replaced it: run `overtone-team invite %s` there, then `join --force` here"}
 	HintTeamLogin          = Text{ZH: "這個叢集不認得這台機器：用 --creds FILE，或把名字與密碼寫進 --hub tls://名字:密碼@主機:4222", EN: "the cluster does not know this machine: --creds FILE, or its name and password in --hub tls://NAME:PASSWORD@HOST:4222"}
 	HelpTeamJoinHub        = Text{ZH: "用這個位址，而不是邀請裡的（可含名字與密碼）", EN: "this address instead of the invitation's, also with a name and a password"}
@@ -37,6 +37,8 @@ var (
 	HintTeamUnknownMachine = Text{ZH: "它認得的有：%s", EN: "it knows: %s"}
 	TeamRevoked            = Text{ZH: "%s 不能再連線了；團隊的金鑰它還有，要換金鑰見 docs/team.md", EN: "%s cannot connect any more; it still has the team's key: docs/team.md says how to change that"}
 	HelpTeamRevoke         = Text{ZH: "反過來：不再讓它連線", EN: "the opposite: it cannot connect any more"}
+	TeamOutExists          = Text{ZH: "%s 已經存在", EN: "%s exists already"}
+	HintTeamOutExists      = Text{ZH: "邀請含有金鑰，只寫入新檔案：換一個名稱，或先刪除它", EN: "an invitation holds keys and goes into a new file only: take another name, or delete that one first"}
 	TeamInvited            = Text{ZH: "%s 的邀請含有金鑰：用安全的方式傳過去，然後刪除", EN: "the invitation of %s holds keys: hand it over safely, then delete it"}
 
 	TeamConnected     = Text{ZH: "已連上 %s", EN: "connected to %s"}
@@ -109,8 +111,8 @@ var (
 var (
 	HelpTeam     = Text{ZH: "多台機器：一條時間線、誰在做什麼、把 session 移到別台機器", EN: "many machines: one timeline, who runs what, sessions that move"}
 	HelpTeamLong = Text{
-		ZH: "幾台機器合成一條時間軸，session 可以在機器之間移動。本機的檔案是唯一的事實；hook 不等網路。shipper 把時間線送到 NATS JetStream，\n預設只送事件；內容要依專案同意，先遮蔽機密再以 age 加密。見 docs/team.md。\n\n先試試：\n  overtone-team up                    在這台機器執行 hub\n  overtone-team invite NAME > FILE    讓另一台機器加入；在那裡：overtone-team join FILE\n  overtone-team ship --install        每台機器：開始送出事件\n  overtone-team fleet                 誰在做什麼",
-		EN: "One timeline of several machines, and sessions that move between them. The files of each machine are the truth, and hooks never wait for a network. A shipper sends\ntimelines to NATS JetStream: events only, unless a project is shared; content is redacted, then\nencrypted with age. See docs/team.md.\n\nStart with:\n  overtone-team up                    run the hub on this machine\n  overtone-team invite NAME > FILE    let another machine in; there: overtone-team join FILE\n  overtone-team ship --install        on each machine: start sending events\n  overtone-team fleet                 who runs what",
+		ZH: "幾台機器合成一條時間軸，session 可以在機器之間移動。本機的檔案是唯一的事實；hook 不等網路。shipper 把時間線送到 NATS JetStream，\n預設只送事件；內容要依專案同意，先遮蔽機密再以 age 加密。見 docs/team.md。\n\n先試試：\n  overtone-team up                    在這台機器執行 hub\n  overtone-team invite NAME --out FILE    讓另一台機器加入；在那裡：overtone-team join FILE\n  overtone-team ship --install        每台機器：開始送出事件\n  overtone-team fleet                 誰在做什麼",
+		EN: "One timeline of several machines, and sessions that move between them. The files of each machine are the truth, and hooks never wait for a network. A shipper sends\ntimelines to NATS JetStream: events only, unless a project is shared; content is redacted, then\nencrypted with age. See docs/team.md.\n\nStart with:\n  overtone-team up                    run the hub on this machine\n  overtone-team invite NAME --out FILE    let another machine in; there: overtone-team join FILE\n  overtone-team ship --install        on each machine: start sending events\n  overtone-team fleet                 who runs what",
 	}
 	HelpTeamUp     = Text{ZH: "執行 hub，或備妥別人的 hub", EN: "run a hub, or prepare somebody else's"}
 	HelpTeamUpLong = Text{
@@ -129,6 +131,7 @@ var (
 	HelpTeamRoutes    = Text{ZH: "其他節點的位址", EN: "addresses of the other nodes"}
 	HelpTeamReplicas  = Text{ZH: "每個串流的副本數（預設 1，叢集 3）", EN: "nodes that keep each stream (default 1, in a cluster 3)"}
 	HelpTeamKeep      = Text{ZH: "保留多久", EN: "how long events are kept"}
+	HelpTeamOut       = Text{ZH: "寫入這個新檔案，只有自己能讀（0600）；省略時印出", EN: "write it to this new file, readable by you alone (0600), in place of printing it"}
 	HelpTeamInvite    = Text{ZH: "讓一台機器加入：印出它的邀請", EN: "let a machine in: prints its invitation"}
 	HelpTeamJoin      = Text{ZH: "用邀請加入 hub（- 為 stdin）", EN: "join a hub with an invitation (- for stdin)"}
 	HelpTeamForce     = Text{ZH: "即使已屬於別的 hub", EN: "even if it belongs to a hub"}

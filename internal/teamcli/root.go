@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -155,10 +156,29 @@ func (p *program) invite() *cobra.Command {
 		tenant string
 		keep   time.Duration
 		revoke bool
+		out    string
 	)
 	cmd := &cobra.Command{
 		Use: "invite MACHINE", Short: p.In(message.HelpTeamInvite), Args: p.Args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			w := p.Stdout
+			if out != "" && !revoke {
+				// Its mode is no affair of the shell's umask, and an invitation that could not
+				// be written would have replaced the machine's key.
+				f, openErr := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+				if errors.Is(openErr, fs.ErrExist) {
+					return message.Misuse{Err: message.WithHint(message.Fail(message.TeamOutExists, out), message.HintTeamOutExists)}
+				}
+				if openErr != nil {
+					return openErr
+				}
+				defer func() {
+					if err = cmp.Or(err, f.Close()); err != nil {
+						_ = os.Remove(out)
+					}
+				}()
+				w = f
+			}
 			root := p.Home().Root()
 			own, err := team.Load(root)
 			if err != nil {
@@ -195,10 +215,11 @@ func (p *program) invite() *cobra.Command {
 				}
 			}
 			p.Note(message.TeamInvited, s.Machine)
-			_, err = p.Stdout.Write(s.Encode())
+			_, err = w.Write(s.Encode())
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&out, "out", "", p.In(message.HelpTeamOut))
 	cmd.Flags().BoolVar(&revoke, "revoke", false, p.In(message.HelpTeamRevoke))
 	cmd.Flags().StringSliceVar(&names, "name", nil, p.In(message.HelpTeamNames))
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:4222", p.In(message.HelpTeamListen))

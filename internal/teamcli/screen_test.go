@@ -51,7 +51,7 @@ func TestNoInvitation(t *testing.T) {
 		env := cli.OSEnv()
 		env.Getenv = func(k string) string { return map[string]string{"HOME": home, "LANG": "C"}[k] }
 		env.Stdout, env.Stderr = &out, &errs
-		if code := Main([]string{"join", name}, env); code != 1 || !strings.Contains(errs.String(), "hint: run `overtone-team invite NAME > FILE`") {
+		if code := Main([]string{"join", name}, env); code != 1 || !strings.Contains(errs.String(), "hint: run `overtone-team invite NAME --out FILE`") {
 			t.Errorf("%s: exit %d: %s", name, code, errs.String())
 		}
 	}
