@@ -116,6 +116,10 @@ func (a *app) compressed(ctx context.Context, args []string) (_ *transcript.Sess
 	if err != nil {
 		return nil, err
 	}
+	if file.Host == transcript.Copilot {
+		// Before a model is asked, and paid for.
+		return nil, message.WithHint(message.Fail(message.NoCopilotClone), message.HintNoCopilotClone)
+	}
 	s, err := transcript.Read(ctx, file.Path)
 	return s, session.ReadHint(file.Path, err)
 }
@@ -145,9 +149,12 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Ba
 	res, err := plan.Run(ctx, back.Provider, run)
 	clear()
 	a.recordEnd(s.ID, res, err)
+	var failed *compress.AllFailed
 	switch {
 	case errors.Is(err, compress.ErrNothing):
 		return message.WithHint(message.Fail(message.NothingToDo), message.HintNothing)
+	case errors.As(err, &failed):
+		return message.WithHint(message.Fail(message.AllFailed, len(failed.Messages), failed.Messages[0].Error), message.HintAllFailed)
 	case err != nil:
 		return err
 	}
@@ -193,7 +200,7 @@ func (a *app) compressCache() compress.Dir {
 
 func (a *app) cloneTitle(f compressFlags, s *transcript.Session) string {
 	if f.title != "" {
-		return f.title
+		return message.OneLine(f.title)
 	}
 	title := cmp.Or(transcript.Names(a.hostDir)[s.ID], s.Title, s.ID)
 	for _, l := range []message.Lang{message.ZH, message.EN} { // a clone's clone

@@ -76,12 +76,12 @@ type Result struct {
 	Gone extract.Losses
 }
 
-// allFailed is the error of a run in which no message could be compressed.
-type allFailed struct {
+// AllFailed is the error of a run in which no message could be compressed.
+type AllFailed struct {
 	Messages []Message
 }
 
-func (e *allFailed) Error() string {
+func (e *AllFailed) Error() string {
 	return fmt.Sprintf("none of %d messages could be compressed; first error: %s", len(e.Messages), e.Messages[0].Error)
 }
 
@@ -115,7 +115,7 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 		if res.Stats.MessagesFailed == 0 {
 			return nil, ErrNothing
 		}
-		return nil, &allFailed{res.Messages}
+		return nil, &AllFailed{res.Messages}
 	}
 	ch, err := p.change(src, o, kept, res)
 	if err != nil {

@@ -315,7 +315,7 @@ func TestAllFailedWritesNothing(t *testing.T) {
 	s := c.write(t)
 	f := &fake{do: func(context.Context, int, Request) (Reply, error) { return Reply{}, &rejectedError{errors.New("400")} }}
 	_, err := plan(t, s, Options{Bands: bands(t, "0-100:compress")}).Run(t.Context(), f, RunOptions{ID: "x"})
-	var all *allFailed
+	var all *AllFailed
 	if !errors.As(err, &all) {
 		t.Errorf("%v", err)
 	}
