@@ -328,9 +328,10 @@ func interjection(t string) bool {
 	return len(t) < 24 && strings.Count(t, " ") < 3 && cuesOf(t)&Narration != 0 && cuesOf(t)&Denied == 0
 }
 
-// limits reports whether a sentence denies, excepts or answers the one before.
+// limits reports whether a sentence denies, excepts, answers or explains in
+// brackets the one before.
 func limits(t string, c Cue) bool {
-	if c&Contrast != 0 {
+	if c&Contrast != 0 || t[0] == '(' || strings.HasPrefix(t, "（") {
 		return true
 	}
 	if c&Denied == 0 {

@@ -26,6 +26,7 @@ func TestUnits(t *testing.T) {
 		{"a denial stays with what it limits", "Use the pool. But not in tests. Then run it.", []string{"Use the pool. But not in tests.", "Then run it."}},
 		{"an answer stays with its question", "Shall we keep it? No. The rest is fine.", []string{"Shall we keep it? No.", "The rest is fine."}},
 		{"what is replaced", "We do not call the API. Read the file instead.", []string{"We do not call the API. Read the file instead."}},
+		{"what is said in brackets", "Or without flags? (safer, as they hold paths) Fine.", []string{"Or without flags? (safer, as they hold paths) Fine."}},
 		{"a label runs into its sentence", "**The bug.** Rows are read twice. They are many.", []string{"**The bug.** Rows are read twice.", "They are many."}},
 		{"a quotation is one piece", `Prompts like "keep it all. Then stop..." will be cut to "keep… [2 steps]" now. Next.`, []string{`Prompts like "keep it all. Then stop..." will be cut to "keep… [2 steps]" now.`, "Next."}},
 		{"a quotation may end a sentence", `It says "not found." Then it stops.`, []string{`It says "not found."`, "Then it stops."}},
