@@ -127,7 +127,7 @@ type selection struct {
 	ids      []int32 // mentions of all units, one unit after another
 	units    []unitUse
 	said     map[uint64]int32 // text of a kept unit → its band + 1
-	main     []int32          // by job: the unit that it certainly leads up to, or -1
+	main     []int32          // by job: the unit that says what it is about, or -1
 	open     []bool           // by job: something of it is kept
 	begun    bool             // the user's first sentence was read: what all this is for
 	first    []int32          // by job: its first unit; one more at the end
@@ -252,7 +252,11 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		s.units = append(s.units, use)
 	}
 	if headline >= 0 && len(list) > 2 && !asker {
-		s.units[headline].plain += int32(worth.headline)
+		h := &s.units[headline]
+		h.plain += int32(worth.headline)
+		if h.kind == extract.Sentence {
+			s.main[n] = int32(headline)
+		}
 	}
 	// Where names alone are counted, a list of them outlives the sentence that says why.
 	if crux >= 0 && len(list) > 1 && !asker {
@@ -300,7 +304,7 @@ func tellsDone(u extract.Unit, words, names int) bool {
 	case extract.Sentence:
 		return u.Cues&extract.Done != 0 && (names > 0 || words >= worth.least)
 	case extract.Lead:
-		return u.Cues&(extract.Done|extract.Choice) != 0 && names > 0 // "Replaced all casts with `Must()`:"
+		return u.Cues&(extract.Done|extract.Choice) != 0 && u.Cues&(extract.Narration|extract.Intent) == 0 && names > 0 // "Replaced all casts with `Must()`:"
 	}
 	return false
 }
