@@ -175,3 +175,56 @@ func TestFolderOfSomebodyElse(t *testing.T) {
 		}
 	}
 }
+
+// Who interrupts while segments are merged waits no longer, and has an index.
+func TestMergeInterrupted(t *testing.T) {
+	t.Parallel()
+	c := newCorpus(t, t.TempDir())
+	want := plant(t, c, 1, "the dotterel is rare")
+	x := c.open()
+	search(t, x, "dotterel")
+	var segs []*segment
+	for range 3 {
+		s, err := openSegment(x.segmentPath(x.man.segments[0].number), int64(x.man.segments[0].size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.close()
+		segs = append(segs, s)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := merge(ctx, filepath.Join(t.TempDir(), "m"), segs, func(uint32) bool { return true }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	k := &committer{x: x, m: x.man}
+	if err := k.merge(ctx, x.man.segments, map[uint32]bool{x.man.files[0].number: true}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(x.dir, "*.tmp")); len(left) > 0 {
+		t.Errorf("%q is left", left)
+	}
+	if res := search(t, c.open(), "dotterel"); !slices.Contains(paths(res), want) {
+		t.Errorf("%+v", res.Hits)
+	}
+}
+
+// A name of which only a part that everybody writes was written is not found; one
+// word that nobody wrote beside others is forgiven.
+func TestNamesAndMissingWords(t *testing.T) {
+	t.Parallel()
+	c := newCorpus(t, t.TempDir())
+	for n := range 40 {
+		plant(t, c, 100+n, fmt.Sprintf("add the row number%d", n))
+	}
+	plant(t, c, 1, "the knot lands on the shore")
+	if res := search(t, c.open(), "QuuxzipRow"); res.Total != 0 {
+		t.Errorf("found %d", res.Total)
+	}
+	if res := search(t, c.open(), "row quuxzip"); res.Total == 0 {
+		t.Error("a missing word is not forgiven")
+	}
+	if res := search(t, c.open(), "KnotQuuxzip"); res.Total != 1 {
+		t.Errorf("found %d by a telling part", res.Total)
+	}
+}

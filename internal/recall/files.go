@@ -47,7 +47,7 @@ type manifest struct {
 
 const (
 	manifestFile  = "manifest"
-	manifestMagic = "overtone recall 3\n"
+	manifestMagic = "overtone recall 4\n"
 	lockFile      = "lock"
 )
 

@@ -379,7 +379,7 @@ func TestDamage(t *testing.T) {
 		}
 		var norms [256]float32
 		_, _, _ = s.accumulate(words, &norms, 1)
-		_, _ = merge(filepath.Join(t.TempDir(), "m"), []*segment{s}, func(uint32) bool { return true })
+		_, _ = merge(context.Background(), filepath.Join(t.TempDir(), "m"), []*segment{s}, func(uint32) bool { return true })
 	})
 }
 

@@ -30,6 +30,7 @@ type asked struct {
 	// whose parts are asked for as well.
 	optional bool
 	pair     bool // two characters of a run without spaces
+	part     bool // of a longer name
 }
 
 type alt struct {
@@ -89,7 +90,7 @@ func parse(text string) []asked {
 		}
 		seen[form] = true
 		t := string(term(bytes.Clone(w)))
-		words = append(words, asked{form: form, alts: []alt{{term: t, weight: 1}}, optional: stopWord(form) || oneChar(w), pair: pair(w)})
+		words = append(words, asked{form: form, alts: []alt{{term: t, weight: 1}}, optional: stopWord(form) || oneChar(w), pair: pair(w), part: !is})
 		if is {
 			whole = len(words) - 1
 		}
@@ -342,7 +343,7 @@ func score(ctx context.Context, segs []*segment, words []asked, files map[uint32
 		total += float64(s.foot.words)
 	}
 	mean := max(1, total/max(1, docs))
-	k := scorer{words: words, files: files, docs: docs}
+	k := scorer{words: words, files: files, docs: docs, name: true}
 	for i := range k.norms {
 		k.norms[i] = float32(bm25K * (1 - bm25B + bm25B*length(byte(i))/mean))
 	}
@@ -350,6 +351,7 @@ func score(ctx context.Context, segs []*segment, words []asked, files map[uint32
 		if !w.optional {
 			k.need |= 1 << i
 			k.all += w.idf
+			k.name = k.name && w.part
 		}
 		if w.pair {
 			k.pairs |= 1 << i
@@ -393,7 +395,8 @@ type scorer struct {
 	need  uint32 // the words that count
 	pairs uint32 // those that are half a word
 	all   float64
-	slack int // how much of them may be missing, in halves
+	slack int  // how much of them may be missing, in halves
+	name  bool // all of them are parts of one name
 }
 
 func (k *scorer) segment(ctx context.Context, s *segment) (top, error) {
@@ -447,15 +450,16 @@ func (k *scorer) cover(has uint32) float64 {
 			got += k.words[i].idf
 		}
 	}
-	if got < least*k.all {
+	if k.name && got < least*k.all {
 		return 0
 	}
 	return got / k.all
 }
 
-// least is the share of a query, by what its words tell, below which a text does not
-// answer it: of a name of which nobody wrote the first part, the second is no answer.
-const least = 0.2
+// least is the share of a query for one name, by what its parts tell, below which a
+// text does not answer it: of a name of which nobody wrote the first part, a second one
+// that everybody writes is no answer.
+const least = 0.3
 
 // scored is a document with its value.
 type scored struct {

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -420,7 +421,7 @@ func (m *meter) edits(v, w []byte, limit int) int {
 
 // merge writes the documents of several segments as one, without those of files
 // that are gone.
-func merge(path string, segs []*segment, live func(file uint32) bool) (int64, error) {
+func merge(ctx context.Context, path string, segs []*segment, live func(file uint32) bool) (int64, error) {
 	w, err := createSegment(path)
 	if err != nil {
 		return 0, err
@@ -442,7 +443,10 @@ func merge(path string, segs []*segment, live func(file uint32) bool) (int64, er
 	}
 	var docs []uint32
 	var term []byte
-	for {
+	for n := 0; ; n++ {
+		if n&0xfff == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
 		// Few segments are merged at a time: looking at each is cheap enough.
 		var name []byte
 		for _, k := range walks {

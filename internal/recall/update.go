@@ -219,7 +219,7 @@ func (x *Index) update(ctx context.Context, m *manifest, files []transcript.File
 		return err
 	}
 	m.complete = true
-	return errors.Join(x.save(m), c.tidy())
+	return errors.Join(x.save(m), c.tidy(ctx))
 }
 
 // plan compares the manifest with the files that are there. Unchanged files stay
@@ -324,7 +324,7 @@ const mergeAt = 8
 
 // tidy merges segments when there are many of a size, and those of which most is
 // gone.
-func (c *committer) tidy() error {
+func (c *committer) tidy(ctx context.Context) error {
 	live := map[uint32]bool{}
 	for i := range c.m.files {
 		live[c.m.files[i].number] = true
@@ -355,7 +355,7 @@ func (c *committer) tidy() error {
 		if len(pick) == 0 || docs > maxDocs {
 			return nil
 		}
-		if err := c.merge(pick, live); err != nil {
+		if err := c.merge(ctx, pick, live); err != nil {
 			return err
 		}
 	}
@@ -382,7 +382,7 @@ func (c *committer) wasted(live map[uint32]bool) []segmentInfo {
 	return nil
 }
 
-func (c *committer) merge(pick []segmentInfo, live map[uint32]bool) error {
+func (c *committer) merge(ctx context.Context, pick []segmentInfo, live map[uint32]bool) error {
 	var segs []*segment
 	defer func() {
 		for _, s := range segs {
@@ -400,7 +400,7 @@ func (c *committer) merge(pick []segmentInfo, live map[uint32]bool) error {
 		segs = append(segs, s)
 	}
 	n, path := c.segment()
-	size, err := merge(path+".tmp", segs, func(file uint32) bool { return live[file] })
+	size, err := merge(ctx, path+".tmp", segs, func(file uint32) bool { return live[file] })
 	if err == nil {
 		err = os.Rename(path+".tmp", path)
 	}
