@@ -102,12 +102,13 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short fu
 }
 
 // TidyClones forgets clones whose files are gone, and removes the originals that
-// nobody refers to any more.
+// nobody refers to any more, and what killed runs left beside any session.
 func (f Finder) TidyClones(ctx context.Context, removed []string, now time.Time) (compress.Tidied, error) {
 	files, err := transcript.Everything(f.Dir)
 	if err != nil {
 		return compress.Tidied{}, err // who cannot be seen may need them
 	}
+	transcript.Sweep(files, now)
 	root := f.Home.Root()
 	return compress.Tidy(ctx, compress.ClonesIn(root), compress.CacheIn(root), files, removed, now)
 }

@@ -96,7 +96,7 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 		return Cloned{}, err
 	}
 	defer src.Close()
-	sweep(filepath.Dir(path), ch.Now)
+	Sweep([]File{{Path: path}}, ch.Now) // it may have filled the disk
 	tmp, err := os.CreateTemp(filepath.Dir(path), tempPattern)
 	if err != nil {
 		return Cloned{}, fmt.Errorf("clone %s: %w", s.Path, err)
@@ -167,13 +167,19 @@ func (s *Session) writeAndVerify(ctx context.Context, src, tmp *os.File, ch *Cha
 
 const tempPattern = ".overtone-clone-*.tmp"
 
-// sweep removes what a killed run left. A clone that is being written is younger:
-// a gigabyte takes seconds.
-func sweep(dir string, now time.Time) {
-	left, _ := filepath.Glob(filepath.Join(dir, tempPattern))
-	for _, f := range left {
-		if info, err := os.Lstat(f); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > time.Hour {
-			_ = os.Remove(f)
+// Sweep removes what killed runs left beside these sessions. A clone that is being
+// written is younger: a gigabyte takes seconds.
+func Sweep(files []File, now time.Time) {
+	dirs := map[string]bool{}
+	for _, f := range files {
+		dirs[filepath.Dir(f.Path)] = true
+	}
+	for dir := range dirs {
+		left, _ := filepath.Glob(filepath.Join(dir, tempPattern))
+		for _, f := range left {
+			if info, err := os.Lstat(f); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > time.Hour {
+				_ = os.Remove(f)
+			}
 		}
 	}
 }
