@@ -2,8 +2,6 @@ package demo
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,13 +12,10 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// turns is how long the session is that gets compressed.
-const turns = 40
-
 const oldSession = "0de30000-0000-4000-8000-000000000002"
 
 // writeSession makes a Claude Code session: turns of a question, a tool call with
-// its result, and an answer that says much and states a little.
+// its result, and an answer. Of each call the tests' output is what takes the room.
 func (d *play) writeSession() (string, error) {
 	var b bytes.Buffer
 	parent, n := "", 0
@@ -46,22 +41,20 @@ func (d *play) writeSession() (string, error) {
 			"usage": fields{"input_tokens": 12, "cache_read_input_tokens": b.Len() / 4, "output_tokens": 200},
 		}
 	}
-	for i := range turns {
-		hash := sha256.Sum256([]byte{byte(i)})
-		file, row, line := i%7, 1000+37*i, 40+3*i
+	for i, turn := range message.DemoTurns() {
 		call := fmt.Sprintf("toolu_%03d", i)
-		var output bytes.Buffer
-		for k := range 30 {
-			fmt.Fprintf(&output, "=== RUN   TestRow%d\n--- PASS: TestRow%d (0.0%ds)\n", row+k, row+k, k%10)
+		output := bytes.NewBufferString(turn.Output)
+		for k := range 60 {
+			fmt.Fprintf(output, "=== RUN   TestImport/orders.csv:%d\n--- PASS: TestImport/orders.csv:%d (0.0%ds)\n", 1200+400*i+k, 1200+400*i+k, k%10)
 		}
 		for _, m := range []struct {
 			typ string
 			msg fields
 		}{
-			{"user", fields{"role": "user", "content": message.DemoSessionAsk.Format(d.Lang, i+1, file, line)}},
-			{"assistant", answer(fields{"type": "tool_use", "id": call, "name": "Bash", "input": fields{"command": fmt.Sprintf("go test ./internal/import -run TestRow%d", row)}})},
+			{"user", fields{"role": "user", "content": turn.Ask.In(d.Lang)}},
+			{"assistant", answer(fields{"type": "tool_use", "id": call, "name": "Bash", "input": fields{"command": turn.Command}})},
 			{"user", fields{"role": "user", "content": []fields{{"type": "tool_result", "tool_use_id": call, "content": output.String()}}}},
-			{"assistant", answer(fields{"type": "text", "text": message.DemoSessionTell.Format(d.Lang, file, row, line, 4096+64*i, hex.EncodeToString(hash[:4]))})},
+			{"assistant", answer(fields{"type": "text", "text": turn.Tell.In(d.Lang)})},
 		} {
 			if err := put(m.typ, m.msg); err != nil {
 				return "", err
