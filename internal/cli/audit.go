@@ -20,7 +20,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
-	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 func (a *app) auditCmd() *cobra.Command {
@@ -46,7 +45,7 @@ func (a *app) auditCmd() *cobra.Command {
 				}
 				o.PolicyFile = policy
 			}
-			if o.Files, err = transcript.Everything(a.hostDir); err != nil && len(o.Files) == 0 {
+			if o.Files, err = a.finder().Lived(); err != nil && len(o.Files) == 0 {
 				return err
 			}
 			progress, clear := a.byteBar(message.AuditReading)

@@ -202,7 +202,7 @@ func (a *app) cloneTitle(f compressFlags, s *transcript.Session) string {
 	if f.title != "" {
 		return message.OneLine(f.title)
 	}
-	title := cmp.Or(transcript.Names(a.hostDir)[s.ID], s.Title, s.ID)
+	title := message.OneLine(cmp.Or(transcript.Names(a.hostDir)[s.ID], s.Title, s.ID))
 	for _, l := range []message.Lang{message.ZH, message.EN} { // a clone's clone
 		title = strings.TrimSuffix(title, message.CloneTitle.Format(l, ""))
 	}

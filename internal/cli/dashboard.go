@@ -114,7 +114,7 @@ func (a *app) dashboardAudit(ctx context.Context, since string) (any, error) {
 	if o.Since, err = sinceTime(since, o.Now); err != nil {
 		return nil, err
 	}
-	if o.Files, err = transcript.Everything(a.hostDir); err != nil && len(o.Files) == 0 {
+	if o.Files, err = a.finder().Lived(); err != nil && len(o.Files) == 0 {
 		return nil, err
 	}
 	r, _, err := audit.Run(ctx, o) // a cache that cannot be kept is no news here

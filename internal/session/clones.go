@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,4 +121,15 @@ func (f Finder) isGone(c compress.CloneRecord) bool {
 	}
 	_, err := transcript.Resolve(c.Source, f.Dir)
 	return errors.Is(err, transcript.ErrNotFound)
+}
+
+// Lived are the files of all sessions and sub-agents, without clones that nobody used
+// since they were made: what happened in those is told by their sources.
+func (f Finder) Lived() ([]transcript.File, error) {
+	files, err := transcript.Everything(f.Dir)
+	clones := compress.ClonesIn(f.Home.Root()).All()
+	return slices.DeleteFunc(files, func(file transcript.File) bool {
+		c, ours := clones[file.ID]
+		return ours && c.Path == file.Path && c.Size == file.Size && !f.isGone(c)
+	}), err
 }
