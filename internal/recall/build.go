@@ -257,7 +257,7 @@ func length(n byte) float64 { return math.Exp2(float64(n)/8) - 1 }
 //	footer     sizes, checksum, magic
 const (
 	segmentMagic   = "overtone index\n"
-	segmentVersion = 4
+	segmentVersion = 5
 	blockTerms     = 32
 	sections       = 9
 	footerSize     = 8*(sections+4) + 4 + len(segmentMagic)

@@ -47,7 +47,7 @@ type manifest struct {
 
 const (
 	manifestFile  = "manifest"
-	manifestMagic = "overtone recall 4\n"
+	manifestMagic = "overtone recall 5\n"
 	lockFile      = "lock"
 )
 

@@ -238,7 +238,7 @@ func plain(w []byte) bool {
 // wordy says whether a word may have been mistyped: no digits, and neither too
 // short to tell nor a pair of characters.
 func wordy(w []byte) bool {
-	if len(w) < 4 || len(w) > 24 {
+	if len(w) < 4 || len(w) > 48 || utf8.RuneCount(w) > 24 {
 		return false
 	}
 	for i, c := range w {

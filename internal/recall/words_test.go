@@ -23,6 +23,7 @@ var writings = []struct {
 	{"korean", "설정이 자동으로 변경되었습니다.", []string{"설정을 변경했다", "변경된 설정", "자동 변경"}},
 	{"japanese", "接続を切り替えた後にログを確認した。", []string{"接続が切り替わる", "ログの確認", "接続を切替えた"}},
 	{"russian", "Миграции удалили лишние таблицы из резервной базы.", []string{"миграция удалила таблицу", "резервная база", "удаление таблиц миграцией", "лишняя таблица"}},
+	{"russian slips", "Проверка восстановлением резервной копии завершена.", []string{"востановлением", "восстанавлением завершена", "прверка завершина"}},
 	{"accents", "Le café résumé a été déplacé près du Zürich naïf.", []string{"cafe resume deplace", "zurich naif", "cafe\u0301 re\u0301sume\u0301"}},
 	{"full width", "呼叫 ＡＰＩ＿ＫＥＹＳ 之前先登入 ２０２６", []string{"api keys 2026", "API 登入"}},
 	{"colours", "go test: \x1b[31munresolved import\x1b[0m in \x1b[1;32mwalrus\x1b[m", []string{"unresolved", "unresolved walrus"}},
