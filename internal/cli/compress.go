@@ -216,7 +216,7 @@ func (a *app) pickSession(ctx context.Context) (string, error) {
 	if !ok || !a.IsTTY(in.Fd()) || a.JSON {
 		return "", message.Misuse{Err: message.WithHint(message.Fail(message.NeedSession), message.HintSessions)}
 	}
-	rows, _, err := a.newestSessions(ctx, 10, session.Filter{})
+	rows, _, err := a.newestSessions(ctx, 10, session.Filter{}, a.notListed)
 	if err != nil {
 		return "", err
 	}

@@ -80,7 +80,7 @@ func (a *app) dashboardOptions() dashboard.Options {
 
 // dashboardSessions is the list of `overtone sessions`, all of it.
 func (a *app) dashboardSessions(ctx context.Context) ([]dashboard.Row, error) {
-	infos, _, err := a.newestSessions(ctx, 1<<30, session.Filter{})
+	infos, _, err := a.newestSessions(ctx, 1<<30, session.Filter{}, nil)
 	if err != nil {
 		return nil, err
 	}

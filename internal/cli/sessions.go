@@ -27,7 +27,7 @@ func (a *app) sessionsCmd() *cobra.Command {
 			if limit < 1 {
 				return tooFew(cmd, limit)
 			}
-			rows, more, err := a.newestSessions(cmd.Context(), limit, filter)
+			rows, more, err := a.newestSessions(cmd.Context(), limit, filter, a.notListed)
 			if err != nil {
 				return err
 			}
@@ -61,12 +61,17 @@ func tooFew(cmd *cobra.Command, n int) error {
 	return message.Misuse{Err: message.WithHint(message.Fail(message.AtLeastOne, "--limit", n), message.HintHelp, cmd.CommandPath())}
 }
 
-// newestSessions are the hosts' sessions, with how many more there are.
-func (a *app) newestSessions(ctx context.Context, limit int, filter session.Filter) ([]session.Row, int, error) {
+// newestSessions are the hosts' sessions, with how many more there are; closed is
+// told of what could not be listed beside them.
+func (a *app) newestSessions(ctx context.Context, limit int, filter session.Filter, closed func(error)) ([]session.Row, int, error) {
 	x, clear := a.index()
 	defer clear()
-	return a.finder().Newest(ctx, x, a.Now(), limit, filter)
+	f := a.finder()
+	f.Closed = closed
+	return f.Newest(ctx, x, a.Now(), limit, filter)
 }
+
+func (a *app) notListed(err error) { a.Note(message.SessionsClosed, err) }
 
 func (a *app) sessionsRmCmd() *cobra.Command {
 	var yes, force bool

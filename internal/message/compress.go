@@ -188,6 +188,7 @@ var (
 	HintRecallNoRef   = Text{ZH: "uuid 至少寫四個字元，行號寫成 L12；其他文字會當成查詢：overtone recall 加上幾個詞", EN: "a uuid needs four characters at least, a line is written L12; overtone recall and a few words search instead"}
 	RecallNoMark      = Text{ZH: "沒有以 %s 為代碼的原文", EN: "there is no original with the digits %s"}
 	HintRecallMark    = Text{ZH: "它的來源與副本可能都已移除", EN: "its source and its clone may both have been removed"}
+	SessionsClosed    = Text{ZH: "有些 session 無法列出：%s", EN: "some sessions cannot be listed: %s"}
 	RecallBehind      = Text{ZH: "索引無法更新，最新的內容可能不在結果中：%s", EN: "the index could not be brought up to date, the newest lines may be missing: %s"}
 	RecallBusy        = Text{ZH: "另一個程序正在更新索引，最新的內容可能不在結果中", EN: "another process is bringing the index up to date, the newest lines may be missing"}
 	HintRecallSession = Text{ZH: "這是一個 session；用 overtone recall --session %s 加上詞語在其中搜尋", EN: "that is a session; overtone recall --session %s WORDS searches it"}

@@ -23,6 +23,8 @@ type Finder struct {
 	Getenv func(string) string
 	// Chosen is told which session was taken where none was named; it may be nil.
 	Chosen func(id string)
+	// Closed is told what could not be listed where other sessions were; it may be nil.
+	Closed func(error)
 }
 
 // Session finds the session that a command changes: by flag, or by what the host

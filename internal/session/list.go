@@ -39,11 +39,15 @@ type Row struct {
 type Filter struct{ Host, Project string }
 
 // Newest are the hosts' sessions, at most limit of those that the filter takes, and
-// how many more there are. What is shown of each is asked of the index.
+// how many more there are. What is shown of each is asked of the index. A folder
+// that is closed to us hides no other: it is an error only where nothing is found.
 func (f Finder) Newest(ctx context.Context, x *recall.Index, now time.Time, limit int, filter Filter) ([]Row, int, error) {
-	files, err := transcript.List(f.Dir)
-	if err != nil {
-		return nil, 0, err
+	files, closed := transcript.List(f.Dir)
+	if closed != nil && len(files) == 0 {
+		return nil, 0, closed
+	}
+	if closed != nil && f.Closed != nil {
+		f.Closed(closed)
 	}
 	if filter.Host != "" {
 		files = slices.DeleteFunc(files, func(file transcript.File) bool { return string(file.Host) != filter.Host })
