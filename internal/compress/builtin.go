@@ -115,14 +115,9 @@ func write(text string, kept []piece) string {
 	return string(b)
 }
 
-// Mark stands for a message of which nothing was kept: the first eight digits of
+// mark stands for a message of which nothing was kept: the first eight digits of
 // its text's SHA-256, which recall takes. It is short because at ten percent a
 // mark of 36 characters instead of 18 costs a quarter of what could be kept.
-func Mark(text string) string {
-	return (&Request{Text: text}).mark()
-}
-
-// mark is the mark of the request's text.
 func (r *Request) mark() string {
 	hash := r.hash
 	if hash == [sha256.Size]byte{} {

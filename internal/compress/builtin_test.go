@@ -16,7 +16,7 @@ func TestBuiltinProvider(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	endless := strings.Repeat("7", 100)
-	if got, err := (Builtin{}).Compress(ctx, Request{Text: endless, TargetPercent: 10}); err != nil || got.Text != Mark(endless) {
+	if got, err := (Builtin{}).Compress(ctx, Request{Text: endless, TargetPercent: 10}); err != nil || got.Text != markOf(endless) {
 		t.Errorf("nothing to keep: got %+v, %v, want a mark", got, err)
 	}
 	cancel()

@@ -46,7 +46,7 @@ func TestGolden(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if _, err := checkResult(texts[n], r.Text, Mark(texts[n]), false, false); err != nil && r.Text != texts[n] {
+					if _, err := checkResult(texts[n], r.Text, markOf(texts[n]), false, false); err != nil && r.Text != texts[n] {
 						t.Errorf("message %d: %v", n, err)
 					}
 					fmt.Fprintf(&got, "=== %s\n%s\n", jobs[n].Role, r.Text)

@@ -451,7 +451,7 @@ func TestCheck(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			lost, err := checkResult(original, tt.result, Mark(original), tt.keep, false)
+			lost, err := checkResult(original, tt.result, markOf(original), tt.keep, false)
 			var r *refusedError
 			switch errors.As(err, &r); {
 			case tt.want == "" && err != nil:

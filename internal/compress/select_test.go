@@ -38,6 +38,8 @@ func band(t interface{ Fatalf(string, ...any) }, percent int, texts ...string) [
 
 var bg = context.Background()
 
+func markOf(text string) string { return (&Request{Text: text}).mark() }
+
 func TestBandSpendsWhereItIsWorthMost(t *testing.T) {
 	t.Parallel()
 	talk := strings.Repeat("Looking at this from several sides was quite pleasant for everybody around. ", 8)
@@ -224,10 +226,10 @@ func TestBandProperties(t *testing.T) {
 			if got[n] == text {
 				continue
 			}
-			if _, err := checkResult(text, got[n], Mark(text), false, true); err != nil {
+			if _, err := checkResult(text, got[n], markOf(text), false, true); err != nil {
 				t.Fatalf("%q of %q: %v", got[n], text, err)
 			}
-			if got[n] == Mark(text) {
+			if got[n] == markOf(text) {
 				continue
 			}
 			// One unit may be the beginning of the next, so every way to take
@@ -255,15 +257,15 @@ func TestBandProperties(t *testing.T) {
 
 func TestMark(t *testing.T) {
 	t.Parallel()
-	m := Mark("some text")
+	m := markOf("some text")
 	if message.Units(m) != markUnits {
 		t.Errorf("%q has %d units", m, message.Units(m))
 	}
 	text := "see internal/a/b.go for the 42 reasons"
-	if lost, err := checkResult(text, Mark(text), Mark(text), false, false); err != nil || len(lost) == 0 {
+	if lost, err := checkResult(text, markOf(text), markOf(text), false, false); err != nil || len(lost) == 0 {
 		t.Errorf("a mark is refused: %v, lost %v", err, lost)
 	}
-	if _, err := checkResult(text, Mark("another"), Mark(text), false, false); err == nil {
+	if _, err := checkResult(text, markOf("another"), markOf(text), false, false); err == nil {
 		t.Error("another text's mark is taken")
 	}
 }

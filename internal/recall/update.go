@@ -141,12 +141,13 @@ func (x *Index) lock(ctx context.Context, patience time.Duration) (release func(
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		return nil, err
 	}
-	for start := time.Now(); ; {
+	const pause = 20 * time.Millisecond
+	for waited := time.Duration(0); ; waited += pause {
 		release, ok, err := store.TryLock(filepath.Join(x.dir, lockFile))
 		if err != nil || ok {
 			return release, err
 		}
-		if time.Since(start) >= patience {
+		if waited >= patience {
 			if m, err := x.load(); err != nil || m.complete {
 				return nil, cmp.Or(err, ErrBusy)
 			}
@@ -154,7 +155,7 @@ func (x *Index) lock(ctx context.Context, patience time.Duration) (release func(
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }
