@@ -1,0 +1,241 @@
+package hook
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+// claude plays Claude Code, hook by hook and line by line. What the host says goes
+// to its file a little later: the lines of a compaction only when all hooks of that
+// compaction have run, and a tool's last result with them.
+type claude struct {
+	*place
+	id   string
+	disk []string
+	held []string // said, and not on disk yet
+	n    int
+	// again: before it tells of a compaction, the host writes the history up to the one
+	// before it once more, with the old names and times, as 2.1.197 does after /compact.
+	again bool
+	// slow: the lines of a compaction are not on disk when the next one begins.
+	slow bool
+}
+
+func (c *claude) hook(event, in string) string {
+	c.t.Helper()
+	out, errs := c.raw(event, "claude-code", fmt.Sprintf(`{"session_id":%q,"cwd":%q,"transcript_path":%q,%s}`, c.id, filepath.Join(c.dir, "project"), c.path(), in))
+	if errs != "" {
+		c.t.Errorf("%s: %s", event, errs)
+	}
+	return told(c.t, out)
+}
+
+func (c *claude) path() string { return filepath.Join(c.dir, c.id+".jsonl") }
+
+func (c *claude) say(line string, args ...any) {
+	c.n++
+	line = fmt.Sprintf(line, args...)
+	c.held = append(c.held, fmt.Sprintf(`{"uuid":"u%d","timestamp":%q,%s`, c.n, c.now.Format("2006-01-02T15:04:05.000Z"), line[1:]))
+}
+
+func (c *claude) flush() {
+	c.disk, c.held = append(c.disk, c.held...), nil
+	c.write(c.id+".jsonl", strings.Join(c.disk, "\n")+"\n")
+}
+
+// work is a turn about one name; more is what the user adds to the request.
+func (c *claude) work(name, more string) {
+	c.t.Helper()
+	ask := "Please write the " + name + "." + more
+	c.hook("user-prompt-submit", fmt.Sprintf(`"prompt":%q`, ask))
+	c.say(`{"type":"user","message":{"role":"user","content":%q}}`, ask)
+	for i, command := range []string{"grep -n " + name + " lexer.go", "go test ./" + strings.ToLower(name)} {
+		id := fmt.Sprintf("t%d-%d", c.n, i)
+		call := fmt.Sprintf(`"tool_name":"Bash","tool_use_id":%q,"tool_input":{"command":%q}`, id, command)
+		c.say(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{"command":%q}}]}}`, id, command)
+		c.hook("pre-tool-use", call)
+		c.hook("post-tool-use", call+`,"tool_response":{"stdout":"func `+name+`() {}"}`)
+		if i == 0 && !c.slow {
+			c.flush()
+		}
+		c.say(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"func %s() {}"}]}}`, id, name)
+	}
+}
+
+// summarise is what comes before the host has a new context.
+func (c *claude) summarise(trigger, summary string) {
+	c.t.Helper()
+	c.hook("pre-compact", fmt.Sprintf(`"trigger":%q`, trigger))
+	if c.slow {
+		c.flush()
+	}
+	c.hook("subagent-stop", fmt.Sprintf(`"agent_id":"sum","agent_type":"","last_assistant_message":"<analysis>none</analysis>\n<summary>%s</summary>"`, summary))
+}
+
+// compact is one compaction from its beginning to its last line.
+func (c *claude) compact(trigger string) string {
+	c.t.Helper()
+	if trigger == "manual" && !c.slow {
+		c.flush()
+	}
+	c.summarise(trigger, "It goes on.")
+	text := c.hook("session-start", `"source":"compact"`)
+	c.hook("post-compact", fmt.Sprintf(`"trigger":%q,"compact_summary":"<summary>It goes on.</summary>"`, trigger))
+	c.boundary(trigger, text)
+	return text
+}
+
+// boundary is what the host writes of a compaction.
+func (c *claude) boundary(trigger, text string) {
+	if c.again && trigger == "manual" {
+		past := 0
+		for i, line := range c.disk {
+			if strings.Contains(line, `"compact_boundary"`) {
+				past = i
+			}
+		}
+		c.held = append(slices.Clone(c.disk[:past]), c.held...)
+	}
+	c.say(`{"type":"system","subtype":"compact_boundary","content":"Conversation compacted","parentUuid":null,"compactMetadata":{"trigger":%q,"preTokens":80000}}`, trigger)
+	c.say(`{"type":"user","isCompactSummary":true,"message":{"role":"user","content":"This session is being continued from a previous conversation. It goes on."}}`)
+	if trigger == "manual" {
+		c.say(`{"type":"user","message":{"role":"user","content":"<command-name>/compact</command-name>\n<command-message>compact</command-message>"}}`)
+		c.say(`{"type":"user","message":{"role":"user","content":"<local-command-stdout>Compacted</local-command-stdout>"}}`)
+	}
+	c.say(`{"type":"attachment","attachment":{"type":"hook_additional_context","content":[%q]}}`, text)
+	if !c.slow {
+		c.flush()
+	}
+}
+
+// Every compaction of a session hands over what happened since the one before it, in
+// the knowledge of its own summary, once: whenever the host writes down what it did,
+// and whatever becomes of its file in between.
+func TestHandoverAtEveryCompaction(t *testing.T) {
+	t.Parallel()
+	names := []string{"alphaLexer", "betaParser", "gammaPrinter", "deltaWriter", "epsilonReader", "zetaScanner"}
+	for name, test := range map[string]struct {
+		again, slow bool
+		// between runs before the work that leads to the third compaction, and to the
+		// ones after it; kept is what the user said in it.
+		between func(c *claude)
+		kept    string
+	}{
+		"as the host writes":           {},
+		"the history is written again": {again: true},
+		"the lines come late":          {slow: true},
+		"the file lost its beginning": {between: func(c *claude) {
+			c.disk = c.disk[len(c.disk)-7:]
+			c.flush()
+		}},
+		"lines were taken out of the file": {again: true, between: func(c *claude) {
+			c.disk = slices.Delete(c.disk, 2, 5)
+			c.flush()
+		}},
+		"the file is another": {between: func(c *claude) {
+			c.disk = []string{fmt.Sprintf(`{"type":"user","uuid":"x","timestamp":"2026-03-01T11:00:00.000Z","message":{"role":"user","content":"%s"}}`, strings.Repeat("Hello. ", 3000))}
+			c.boundary("auto", "")
+		}},
+		"a compaction failed": {between: func(c *claude) {
+			c.summarise("auto", strings.Join(names, ", ")+" are known.")
+			c.hook("user-prompt-submit", `"prompt":"go on"`)
+		}},
+		"compacted while no hook ran": {between: func(c *claude) {
+			c.say(`{"type":"user","message":{"role":"user","content":"Please write the unseenThing. Never edit the vendor folder."}}`)
+			c.boundary("auto", "")
+		}, kept: "Never edit the vendor folder."},
+		"what was said last comes late": {between: func(c *claude) {
+			c.hook("user-prompt-submit", `"prompt":"Never edit the vendor folder."`)
+			c.say(`{"type":"user","message":{"role":"user","content":"Never edit the vendor folder."}}`)
+			c.compact("auto")
+		}, kept: "Never edit the vendor folder."},
+		"what was said first comes late": {between: func(c *claude) {
+			c.disk = append(c.disk, `{"type":"user","uuid":"x","timestamp":"2026-03-01T11:00:00.000Z","message":{"role":"user","content":"Never edit the vendor folder."}}`)
+		}, kept: "Never edit the vendor folder."},
+		"resumed": {between: func(c *claude) {
+			c.hook("session-end", `"reason":"other"`)
+			c.hook("session-start", `"source":"resume"`)
+		}},
+		"forked": {between: func(c *claude) {
+			c.id += "f"
+			c.flush()
+			c.hook("session-start", `"source":"fork"`)
+		}},
+		"a memory of the version before": {between: func(c *claude) {
+			file := filepath.Join(c.dir, ".overtone", "sessions", c.id, session.MemoryFile)
+			data, err := os.ReadFile(file)
+			if err != nil || !strings.Contains(string(data), `"mark":`) {
+				c.t.Fatalf("%s, %v", data, err)
+			}
+			c.write(filepath.Join(".overtone", "sessions", c.id, session.MemoryFile), strings.ReplaceAll(string(data), `"mark":`, `"unknown":`))
+		}},
+		"the clock was set back": {between: func(c *claude) { c.now = c.now.Add(-time.Hour) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &claude{place: newPlace(t), id: "s1", again: test.again, slow: test.slow}
+			for i, name := range names {
+				if i >= 2 && test.between != nil {
+					test.between(c)
+				}
+				// What was taken back stays so.
+				c.work(name, []string{" Always use the decimal module for prices.", " Never use the decimal module for prices.", "", "", "", ""}[i])
+				trigger := []string{"manual", "manual", "manual", "auto", "auto", "manual"}[i]
+				text := c.compact(trigger)
+				for _, want := range []string{name, "the current request: “Please write the " + name + "."} {
+					if !strings.Contains(text, want) {
+						t.Errorf("%d, %s: %q is missing in\n%s", i+1, trigger, want, text)
+					}
+				}
+				if i >= 2 && !strings.Contains(text, test.kept) {
+					t.Errorf("%d, %s: %q is missing in\n%s", i+1, trigger, test.kept, text)
+				}
+				for _, old := range append(slices.Clone(names[:i]), "unseenThing", "Hello", []string{"Never use", "Always use"}[min(i, 1)]) {
+					if strings.Contains(text, old) {
+						t.Errorf("%d, %s: %q is not of this slice:\n%s", i+1, trigger, old, text)
+					}
+				}
+				for range 2 {
+					if out := c.hook("post-tool-batch", `"tool_calls":[]`); out != "" {
+						t.Errorf("%d, %s: afterwards: %s", i+1, trigger, out)
+					}
+				}
+				handed, _ := session.ReadHanded(c.sessionOf(c.id))
+				receipts, _, err := c.sessionOf(c.id).Last(100, store.Filter{Types: []string{message.EventSessionRecovery}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				receipts = slices.DeleteFunc(receipts, func(e store.Entry) bool { return e.Text("id") != handed.ID })
+				if handed.Text != text || len(receipts) != 1 || receipts[0].Text("basis") != string(compact.BasisSummary) {
+					t.Errorf("%d, %s: receipts %v of %+v", i+1, trigger, receipts, handed)
+				}
+			}
+		})
+	}
+}
+
+// A compaction that failed has told its summary, too; the next one is another.
+func TestHandoverForgetsTheSummaryOfAFailedCompaction(t *testing.T) {
+	t.Parallel()
+	c := &claude{place: newPlace(t), id: "s1"}
+	c.work("alphaLexer", "")
+	c.flush()
+	c.summarise("auto", "alphaLexer is known.")
+	c.work("betaParser", "")
+	c.flush()
+	c.hook("pre-compact", `"trigger":"auto"`)
+	c.hook("session-start", `"source":"compact"`)
+	if handed, _ := session.ReadHanded(c.session()); handed.Basis != compact.BasisSaved || handed.Summary != "" {
+		t.Errorf("%+v", handed)
+	}
+}
