@@ -29,7 +29,7 @@ func (c *call) past(k *session.Compaction) session.Past {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readPast)
 	defer cancel()
-	past, err := session.ReadPast(ctx, c.sess, c.in.Transcript, c.projectRoot(), k.From)
+	past, err := session.ReadPast(ctx, c.sess, c.in.Transcript, c.projectRoot(), *k)
 	if err != nil {
 		// A file that is gone or is no session has nothing to tell.
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, transcript.ErrUnknown) {

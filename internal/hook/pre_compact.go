@@ -105,7 +105,7 @@ func (c *call) beginCompaction(tx *session.Tx, set compact.Settings) (recovery s
 	k := tx.BeginCompaction(trigger, packet)
 	k.Before, k.Turn = before, c.in.Turn
 	if c.host.Delivers {
-		k.From = tx.SliceStart(c.in.Transcript)
+		k.From, k.Mark = tx.SliceStart(c.in.Transcript)
 	}
 	return recovery, nil
 }

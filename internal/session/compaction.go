@@ -24,8 +24,10 @@ type Compaction struct {
 	// By is the process that prints the packet, PrintAt when it began.
 	By      int       `json:"by,omitempty"`
 	PrintAt time.Time `json:"printAt,omitzero"`
-	// From is where the slice begins in the session's file.
+	// From is where the session's file is read from to find the slice, Mark how far
+	// it had been handed over before.
 	From int64 `json:"from,omitempty"`
+	Mark Mark  `json:"mark,omitzero"`
 }
 
 // Summarised reports whether the host may tell the summary of the main thread's

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -24,8 +25,9 @@ const (
 
 // summary is what the host's model made of a slice.
 type summary struct {
-	N    int    `json:"n"` // the compaction
-	Text string `json:"text"`
+	N    int       `json:"n"`  // the compaction
+	At   time.Time `json:"at"` // when it began: one that failed has the number of the next
+	Text string    `json:"text"`
 }
 
 // Handed is what was handed over after a compaction.
@@ -50,11 +52,25 @@ type Past struct {
 	Written bool
 	// Changed are files that commands changed, as far as a working tree tells.
 	Changed []string
+
+	mark Mark // the newest piece in the record
 }
 
-// ReadPast reads a slice: from an offset up to the next compaction, or the end.
-// It takes no lock.
-func ReadPast(ctx context.Context, s *store.Session, path, cwd string, from int64) (Past, error) {
+// Mark is the newest piece of a session's file that was handed over: where its line
+// began, and when it was written.
+type Mark struct {
+	Off int64     `json:"off"`
+	At  time.Time `json:"at,omitzero"`
+}
+
+// ReadPast reads the slice that a compaction takes out of the context: what came
+// after the compaction before it, up to its own line in the file, or the end. It
+// takes no lock.
+//
+// Times tell what is what, places do not. Claude Code writes the line of a compaction
+// when all hooks of that compaction have run, so that the next one meets it after the
+// mark; 2.1.197 writes the whole history once more before that line.
+func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Compaction) (Past, error) {
 	p := Past{Record: compact.NewRecord(cwd)}
 	if s != nil {
 		// Without a file, nothing was said before; a damaged one is forgotten.
@@ -62,26 +78,39 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, from int6
 			p.Record.Words = compact.Words{}
 		}
 	}
+	from, fresh := k.From, false // fresh: nothing that follows was handed over
 	err := transcript.ReadPart(ctx, path, from, func(piece *transcript.Piece) {
 		switch {
+		case !fresh && piece.Time > 0 && piece.Time <= k.Mark.At.UnixMilli():
+		case piece.Kind == transcript.BoundaryPiece && piece.Time > 0 && piece.Time < k.At.UnixMilli():
+			words := p.Record.Words
+			p.Record, from, fresh = compact.NewRecord(cwd), piece.Off, true
+			p.Record.Words = words
 		case piece.Kind == transcript.BoundaryPiece:
 			p.Written, p.Summary = true, piece.Text()
 		case p.Written && p.Summary == "" && piece.Kind == transcript.SummaryPiece:
 			p.Summary = piece.Text()
 		case !p.Written:
 			p.Record.Add(piece, piece.Off-from)
+			p.mark = Mark{piece.Off, transcript.Time(piece.Time)}
 		}
 	})
 	return p, err
 }
 
-// SliceStart is where the slice that is about to be compacted begins. For a
-// compaction from before our time the file is searched.
-func (tx *Tx) SliceStart(path string) int64 {
-	if tx.Memory.Offset > 0 {
-		return tx.Memory.Offset
+// SliceStart is where the session's file is to be read from to find the slice that
+// is about to be compacted, and how far it was handed over. That is the mark; where
+// there is none, the clock was set back, or the file was written anew, it is the last
+// compaction in the file.
+func (tx *Tx) SliceStart(path string) (int64, Mark) {
+	mark, last := tx.Memory.Mark, SliceStart(path)
+	if mark.At.After(tx.o.Now) {
+		mark = Mark{}
 	}
-	return SliceStart(path)
+	if mark.Off == 0 || last > 0 && last < mark.Off {
+		return last, mark
+	}
+	return mark.Off, mark
 }
 
 // SliceStart searches a session's file for its last compaction, and is where the
@@ -103,7 +132,7 @@ const maxSummary = 1 << 20
 
 // KeepSummary remembers what the host told of its summary.
 func (tx *Tx) KeepSummary(text string) error {
-	data, err := json.Marshal(summary{N: tx.Memory.Compaction.N, Text: redact.Start(text, maxSummary)})
+	data, err := json.Marshal(summary{N: tx.Memory.Compaction.N, At: tx.Memory.Compaction.At, Text: redact.Start(text, maxSummary)})
 	if err != nil {
 		return err
 	}
@@ -114,7 +143,7 @@ func (tx *Tx) KeepSummary(text string) error {
 func (tx *Tx) summary() string {
 	var s summary
 	data, err := tx.Read(summaryFile)
-	if err != nil || json.Unmarshal(data, &s) != nil || s.N != tx.Memory.Compaction.N {
+	if err != nil || json.Unmarshal(data, &s) != nil || s.N != tx.Memory.Compaction.N || !s.At.Equal(tx.Memory.Compaction.At) {
 		return ""
 	}
 	return s.Text
@@ -148,12 +177,13 @@ func (tx *Tx) HandOver(past Past, h compact.Handover, before func(wait bool) str
 	}
 	r := k.Receipt.Rewrite(text, basis)
 	k.Receipt = &r
-	return tx.keepWords(past)
+	return tx.keepPast(past)
 }
 
-// keepWords remembers what the user said for the next compaction.
-func (tx *Tx) keepWords(past Past) error {
-	tx.Memory.Thread.Words = past.Record.Words
+// keepPast remembers for the next compaction what the user said, and how far the
+// session's file was handed over.
+func (tx *Tx) keepPast(past Past) error {
+	tx.Memory.Thread.Words, tx.Memory.Mark = past.Record.Words, past.mark
 	data, err := json.Marshal(past.Record.Words)
 	if err != nil {
 		return err
@@ -195,7 +225,7 @@ func (tx *Tx) HandLater(past Past, h compact.Handover) error {
 	if err := tx.keepHanded(handed); err != nil {
 		return err
 	}
-	if err := tx.keepWords(past); err != nil {
+	if err := tx.keepPast(past); err != nil {
 		return err
 	}
 	tx.Post(Message{Model: handed.Later})

@@ -36,6 +36,8 @@ type Memory struct {
 	Compactions int   `json:"compactions,omitempty"`
 	Offset      int64 `json:"offset,omitempty"`
 	Searched    bool  `json:"searched,omitempty"` // for a compaction before our time
+	// Mark is how far the session's file has been handed over.
+	Mark Mark `json:"mark,omitzero"`
 	// Noise is how much after Offset is no conversation; up to Read it is counted.
 	Noise Noise `json:"noise,omitzero"`
 	Loop  Loop  `json:"loop,omitzero"`

@@ -100,7 +100,7 @@ func Unpack(s *store.Session, p Parcel, o Options, transcript, note string, even
 		}
 		// Of the other machine's processes nothing is left, and its files lie
 		// elsewhere. A compaction that was not over there never will be.
-		m.Printing, m.Offset, m.Searched, m.Noise, m.Threads = nil, 0, false, Noise{}, Threads{}
+		m.Printing, m.Offset, m.Searched, m.Mark, m.Noise, m.Threads = nil, 0, false, Mark{}, Noise{}, Threads{}
 		if k := m.Compaction; k != nil && !k.settled() {
 			m.Compaction = nil
 		}
