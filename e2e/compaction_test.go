@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -124,24 +126,136 @@ func testCompactAuto(t *testing.T, v Version) {
 }
 
 // Two compactions: one text each, the old one is summarised away.
-func TestCompactTwice(t *testing.T) {
-	t.Parallel()
+func TestCompactTwice(t *testing.T) { t.Parallel(); onEach(t, testCompactTwice) }
+
+func testCompactTwice(t *testing.T, v Version) {
 	release := make(chan struct{})
 	defer close(release)
 	p := &Relay{Background: true, Agents: map[string][]Step{"developer": {Step(pass).until(release)}}}
-	w := NewWorld(t, Overtone, p.Handle)
+	w := NewWorld(t, Overtone, p.Handle, v)
 	s := w.Start()
-	s.Ask("[workflow:quick-dev] fix it")
+	res := s.Ask("[workflow:quick-dev] fix it")
 	for range 2 {
-		s.Send("/compact")
-		s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
-		s.Result()
+		s.compact()
 		s.Ask("how is it going?")
 		s.Ask("and now?")
 	}
 	s.Close()
 	recovered(t, w, 0)
 	recovered(t, w, 1)
+	knewTheSummary(t, w, res.SessionID, 2)
+}
+
+// compact is what a person does who types /compact.
+func (s *Session) compact() {
+	s.w.t.Helper()
+	s.Send("/compact")
+	s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+	s.Result()
+}
+
+// knewTheSummary asserts how often something was handed over in a session, each time
+// in the knowledge of the summary.
+func knewTheSummary(t *testing.T, w *World, session string, times int) {
+	t.Helper()
+	out := w.Exec("overtone", "timeline", "--session", session, "--type", "session:recovery-delivered", "--json")
+	if n, knew := strings.Count(out, "\n"), strings.Count(out, `"basis":"summary"`); n != times || knew != times {
+		t.Errorf("%d hand-overs, %d of them in the knowledge of the summary, want %d:\n%s", n, knew, times, out)
+	}
+}
+
+// parts are what a session of many compactions is about, one after the other.
+var parts = []string{"alpha", "beta", "gamma", "delta"}
+
+// lookAt is a command that shows a part's name, which no summary has.
+func lookAt(part string) string { return "echo 'func " + part + "Scan() {}'" }
+
+// handedEach asserts that every request between two compactions has the hand-over of
+// the first of them, once, and that it speaks of what was done before that one, and
+// after the one before it.
+func handedEach(t *testing.T, w *World, ask func(part string) string) {
+	t.Helper()
+	sums := summaries(w)
+	if len(sums) != len(parts) {
+		t.Fatalf("%d compactions", len(sums))
+	}
+	got := make([]int, len(parts))
+	for _, r := range mains(w) {
+		n := -1
+		for n+1 < len(sums) && r.Seq > sums[n+1].Seq {
+			n++
+		}
+		if n < 0 {
+			continue
+		}
+		got[n]++
+		texts := hookTextsOf(r, "SessionStart")
+		if len(texts) != 1 || strings.Count(texts[0], handed) != 1 {
+			t.Errorf("request %d, after compaction %d, has %d hand-overs: %q", r.Seq, n+1, len(texts), texts)
+			continue
+		}
+		for _, want := range []string{"-" + strconv.Itoa(n+1) + `">`, parts[n] + "Scan", "the current request: “" + ask(parts[n]) + "”"} {
+			if !strings.Contains(texts[0], want) {
+				t.Errorf("request %d, after compaction %d: %q is missing in\n%s", r.Seq, n+1, want, texts[0])
+			}
+		}
+		for _, old := range parts[:n] {
+			if strings.Contains(texts[0], old) {
+				t.Errorf("request %d, after compaction %d: %q was handed over before:\n%s", r.Seq, n+1, old, texts[0])
+			}
+		}
+	}
+	if slices.Contains(got, 0) {
+		t.Errorf("requests after each compaction: %d", got)
+	}
+}
+
+// A person compacts four times, and in between goes on in a new process.
+func TestCompactFourTimes(t *testing.T) { t.Parallel(); onEach(t, testCompactFourTimes) }
+
+func testCompactFourTimes(t *testing.T, v Version) {
+	p := &Play{}
+	for _, part := range parts {
+		p.Main = append(p.Main, call(bash(lookAt(part))), say("Seen."), say("Sure."))
+	}
+	w := NewWorld(t, Overtone, p.Handle, v)
+	w.Configure("language: en\n")
+	ask := func(part string) string { return "Please write the " + part + " lexer." }
+	s := w.Start()
+	var res Result
+	for i, part := range parts {
+		if i == 2 {
+			s.Close()
+			s = w.Start("--resume", res.SessionID)
+		}
+		res = s.Ask(ask(part))
+		s.Ask("go on")
+		s.compact()
+	}
+	s.Ask("go on")
+	s.Close()
+	handedEach(t, w, ask)
+	knewTheSummary(t, w, res.SessionID, len(parts))
+}
+
+// The host compacts by itself four times, in one turn.
+func TestCompactAutoFourTimes(t *testing.T) { t.Parallel(); onEach(t, testCompactAutoFourTimes) }
+
+func testCompactAutoFourTimes(t *testing.T, v Version) {
+	p := &Play{}
+	for _, part := range parts {
+		for _, tokens := range []int{10_000, 10_000, 10_000, 80_000} {
+			p.Main = append(p.Main, func(*mockapi.Request) mockapi.Reply {
+				return mockapi.Calls(bash(lookAt(part))).Tokens(tokens)
+			})
+		}
+	}
+	w := NewWorld(t, Overtone, p.Handle, v)
+	w.Configure("language: en\n")
+	w.Settings(map[string]any{"autoCompactWindow": 100_000})
+	res := w.Prompt("Please write all lexers.").Result()
+	handedEach(t, w, func(string) string { return "Please write all lexers." })
+	knewTheSummary(t, w, res.SessionID, len(parts))
 }
 
 // A compaction that does not happen (too little to sum up) leaves no text
