@@ -36,16 +36,20 @@ type gitCommit struct {
 // aliases gives the value of a git alias; it may be nil. Aliases that the line
 // itself sets, by -c alias.x=… or git config, are known as well.
 func gitCommits(cmds []command, aliases func(string) (string, bool)) (commits []gitCommit, opaque bool) {
-	g := gitFinder{aliases: aliases, local: map[string]string{}}
+	g := gitFinder{aliases: aliases, local: map[string]string{}, fuel: maxSteps}
 	for _, c := range cmds {
 		g.command(c, 0)
 	}
 	return g.commits, g.opaque
 }
 
+// maxCommits is how many commits of one line are looked for.
+const maxCommits = 64
+
 type gitFinder struct {
 	aliases func(string) (string, bool)
 	local   map[string]string // aliases that the line itself sets
+	fuel    int
 	commits []gitCommit
 	opaque  bool
 }
@@ -65,8 +69,13 @@ func (g *gitFinder) command(c command, depth int) {
 	if len(c.Args) == 0 {
 		return
 	}
+	// An alias may run itself, as often as it likes.
+	if g.fuel -= 256; g.fuel < 0 {
+		g.opaque = true
+		return
+	}
 	if c.name() != "git" {
-		g.opaque = g.opaque || !inert(c)
+		g.opaque = g.opaque || !g.inert(c)
 		return
 	}
 	call := parseGit(c)
@@ -82,6 +91,11 @@ func (g *gitFinder) call(c command, call gitCall, depth int) {
 	case call.sub == "commit":
 		o := parseCommitOptions(call.args)
 		if o.never {
+			return
+		}
+		// A repository is read for each.
+		if len(g.commits) == maxCommits {
+			g.opaque = true
 			return
 		}
 		g.commits = append(g.commits, gitCommit{
@@ -113,8 +127,10 @@ func (g *gitFinder) viaAlias(c command, call gitCall, depth int) {
 		for _, a := range call.args {
 			texts = append(texts, quote(a.Text))
 		}
-		inner, err := parse(strings.Join(texts, " "))
-		if err != nil {
+		text := strings.Join(texts, " ")
+		g.fuel -= 4 * len(text)
+		inner, err := parse(text)
+		if err != nil || g.fuel < 0 {
 			g.opaque = true
 			return
 		}
@@ -353,15 +369,16 @@ func gitBuiltin(sub string) bool {
 
 // inert reports whether a program other than git cannot commit: what it does is
 // known and does not run other programs of the user.
-func inert(c command) bool {
+func (g *gitFinder) inert(c command) bool {
 	words := make([]word, len(c.Args))
 	for i, a := range c.Args {
 		if !a.Dynamic {
 			words[i] = word{text: a.Text, static: true, one: true, lead: !strings.HasPrefix(a.Text, "-")}
 		}
 	}
-	g := guard{}
-	if g.exec(words); !g.denied {
+	check := guard{fuel: g.fuel}
+	check.exec(words)
+	if g.fuel = check.fuel; !check.denied {
 		return true
 	}
 	if c.Args[0].Dynamic || c.Args[0].Text != c.name() && !systemPath(c.Args[0].Text) {

@@ -27,7 +27,7 @@ func (r Refusal) In(lang message.Lang) string { return r.text.Format(lang, r.wha
 // option, two words). What the user set up (aliases, configuration, PATH) is
 // trusted: the guard keeps an agent to its role, it is no sandbox.
 func ReadOnly(line string) (bool, Refusal) {
-	g := guard{}
+	g := guard{fuel: maxSteps}
 	g.script(line, syntax.LangBash)
 	return !g.denied, g.why
 }
@@ -73,10 +73,15 @@ func verbOf(c command) (verb string) {
 	return verb
 }
 
+// maxSteps bounds the work on one line: a step is about a byte looked at, and a
+// command costs some hundreds. What needs more is refused.
+const maxSteps = 1 << 18
+
 type guard struct {
 	vars   map[string]class
-	depth  int
-	denied bool
+	fuel   int
+	depth  int     // of commands that run commands
+	denied bool    // nothing is followed any more
 	why    Refusal // the first one found
 }
 
@@ -90,10 +95,16 @@ func (g *guard) refuse(text message.Text, what string) {
 	g.denied, g.why = true, Refusal{text, what}
 }
 
-// source is a node as it was written.
-func source(n syntax.Node) string {
+func (g *guard) spend(n int) {
+	if g.fuel -= n; g.fuel < 0 {
+		g.refuse(message.GuardSyntax, errTooComplex.Error())
+	}
+}
+
+// source is a node as it was written, for a refusal.
+func (g *guard) source(n syntax.Node) string {
 	var b strings.Builder
-	if syntax.NewPrinter(syntax.SingleLine(true)).Print(&b, n) != nil {
+	if g.denied || syntax.NewPrinter(syntax.SingleLine(true)).Print(&b, n) != nil {
 		return "?"
 	}
 	return strings.TrimSpace(b.String())
@@ -101,21 +112,20 @@ func source(n syntax.Node) string {
 
 // script checks a whole program; bash -c brings in further ones.
 func (g *guard) script(text string, lang syntax.LangVariant) {
-	g.depth++
-	defer func() { g.depth-- }()
+	g.spend(len(text))
 	// A control character may mean one thing to the parser, another to the shell.
 	odd := strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f })
-	if odd || !utf8.ValidString(text) || len(text) > maxLine || g.depth > 4 || nesting(text) > maxNesting {
+	if odd || !utf8.ValidString(text) || len(text) > maxLine {
 		g.refuse(message.GuardSyntax, errTooComplex.Error())
 		return
 	}
-	f, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
+	f, err := parseScript(text, lang)
 	if err != nil {
 		g.refuse(message.GuardSyntax, err.Error())
 		return
 	}
 	outer := g.vars
-	g.vars = classes(f)
+	g.vars = g.classes(f)
 	g.stmts(f.Stmts)
 	g.vars = outer
 }
@@ -127,7 +137,7 @@ func (g *guard) stmts(list []*syntax.Stmt) {
 }
 
 func (g *guard) stmt(st *syntax.Stmt) {
-	if g.denied {
+	if g.spend(16); g.denied {
 		return
 	}
 	// First, since a redirection truncates its file on any kind of statement.
@@ -183,10 +193,10 @@ func (g *guard) stmt(st *syntax.Stmt) {
 			w := g.word(a.Value)
 			switch {
 			case a.Name == nil && (!w.static || !matches(`^-[aAfFpr]+$`, w.text)): // -i evaluates, -n renames
-				g.refuse(message.GuardAssign, source(a.Value))
+				g.refuse(message.GuardAssign, g.source(a.Value))
 			case a.Value != nil && !w.number && !w.tokens && (strings.HasPrefix(w.text, "(") || w.text == "" && !w.static):
 				// declare takes '(…)' for an array, whose elements it expands.
-				g.refuse(message.GuardCode, source(a.Value))
+				g.refuse(message.GuardCode, g.source(a.Value))
 			case a.Name != nil:
 				g.assign(a, c.Variant.Value == "export")
 			}
@@ -198,7 +208,7 @@ func (g *guard) stmt(st *syntax.Stmt) {
 	case *syntax.TestClause:
 		g.test(c.X)
 	default: // functions and coprocesses change what a name means
-		g.refuse(message.GuardCode, source(st))
+		g.refuse(message.GuardCode, g.source(st))
 	}
 }
 
@@ -220,7 +230,7 @@ func (g *guard) redirect(r *syntax.Redirect) {
 		ok = w.static && matches(`^/dev/(null|stdout|stderr)$`, w.text)
 	}
 	if !ok {
-		g.refuse(message.GuardRedirect, source(r.Word))
+		g.refuse(message.GuardRedirect, g.source(r.Word))
 	}
 }
 
@@ -238,7 +248,7 @@ func (g *guard) assign(a *syntax.Assign, exported bool) {
 	}
 	if !exported {
 		g.assignable(a.Name.Value)
-	} else if !w.static || a.Append || a.Index != nil || !matches(wrappers["env"], a.Name.Value+"="+w.text+"¦") {
+	} else if !w.static || a.Append || a.Index != nil || !matches(wrappers["env"]+"$", a.Name.Value+"="+w.text+"¦") {
 		g.refuse(message.GuardAssign, a.Name.Value)
 	}
 }
@@ -258,6 +268,9 @@ func (g *guard) assignable(name string) {
 // x='a[$(…)]'; echo $((x)). So only names that can hold nothing but numbers pass.
 func (g *guard) arith(list ...syntax.ArithmExpr) {
 	for _, x := range list {
+		if g.spend(16); g.denied {
+			return
+		}
 		switch x := x.(type) {
 		case nil:
 		case *syntax.BinaryArithm:
@@ -275,10 +288,10 @@ func (g *guard) arith(list ...syntax.ArithmExpr) {
 		case *syntax.Word:
 			lit := x.Lit()
 			if w := g.word(x); lit != "@" && lit != "*" && g.vars[lit] != number && !w.number {
-				g.refuse(message.GuardArith, source(x))
+				g.refuse(message.GuardArith, g.source(x))
 			}
 		default:
-			g.refuse(message.GuardArith, source(x))
+			g.refuse(message.GuardArith, g.source(x))
 		}
 	}
 }
@@ -312,18 +325,18 @@ func (g *guard) test(x syntax.TestExpr) {
 		g.test(x.X)
 	case *syntax.UnaryTest:
 		if x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar {
-			g.refuse(message.GuardArith, source(x.X))
+			g.refuse(message.GuardArith, g.source(x.X))
 		}
 		g.test(x.X)
 	case *syntax.BinaryTest:
 		for _, side := range []syntax.TestExpr{x.X, x.Y} {
 			g.test(side)
 			if w, ok := side.(*syntax.Word); x.Op >= syntax.TsEql && x.Op <= syntax.TsGtr && !(ok && g.word(w).number) {
-				g.refuse(message.GuardArith, source(side))
+				g.refuse(message.GuardArith, g.source(side))
 			}
 		}
 	default:
-		g.refuse(message.GuardArith, source(x))
+		g.refuse(message.GuardArith, g.source(x))
 	}
 }
 
@@ -341,13 +354,13 @@ const (
 )
 
 // classes looks at every assignment in a program, whatever form it has.
-func classes(f *syntax.File) map[string]class {
+func (g *guard) classes(f *syntax.File) map[string]class {
 	vars := map[string]class{}
-	g := guard{}
+	words := guard{denied: true} // it follows nothing
 	set := func(name string, values ...*syntax.Word) {
 		c := number
 		for _, v := range values {
-			switch w := g.word(v); {
+			switch w := words.word(v); {
 			case w.number || v != nil && matches(`^\{\d+\.\.\d+\}$`, v.Lit()):
 			case w.static && matches(`^[A-Za-z0-9_./][A-Za-z0-9_./%+=,-]*$`, w.text) || w.tokens:
 				c = max(c, plain)
@@ -360,6 +373,9 @@ func classes(f *syntax.File) map[string]class {
 		vars[name] = max(vars[name], c)
 	}
 	syntax.Walk(f, func(n syntax.Node) bool {
+		if g.spend(8); g.denied {
+			return false
+		}
 		switch n := n.(type) {
 		case *syntax.Assign:
 			if n.Name != nil {
@@ -382,7 +398,7 @@ func classes(f *syntax.File) map[string]class {
 			}
 		case *syntax.CallExpr: // read, mapfile, printf -v: any word may be a name
 			for _, a := range n.Args {
-				if w := g.word(a); w.static && assignment(w.text+"=") {
+				if w := words.word(a); w.static && assignment(w.text+"=") {
 					set(w.text, nil)
 				}
 			}
@@ -417,14 +433,23 @@ func (g *guard) words(list []*syntax.Word) []word {
 
 // word checks a word's expansions and tells what can be known of it.
 func (g *guard) word(x *syntax.Word) word {
+	g.spend(16)
 	b := builder{word: word{static: true, one: true}}
 	if x == nil {
 		return b.word
 	}
-	b.sole, b.whole = len(x.Parts) == 1, x
+	b.sole = len(x.Parts) == 1
+	var open strings.Builder
+	for _, p := range x.Parts {
+		if l, ok := p.(*syntax.Lit); ok {
+			open.WriteString(l.Value)
+		}
+	}
+	b.globs, b.braces = strings.Contains(open.String(), "]"), matches(`(?s)(,|\.\.).*\}`, open.String())
 	for i, p := range x.Parts {
 		g.part(&b, p, false, i == 0)
 	}
+	b.text = b.buf.String()
 	if b.static {
 		b.lead = !strings.HasPrefix(b.text, "-")
 		digits := strings.TrimPrefix(b.text, "-")
@@ -436,9 +461,10 @@ func (g *guard) word(x *syntax.Word) word {
 // builder collects a word from its parts.
 type builder struct {
 	word
-	sole  bool // there is only one part
-	empty bool // what came so far may be nothing
-	whole *syntax.Word
+	buf           strings.Builder // becomes text
+	sole          bool            // there is only one part
+	empty         bool            // what came so far may be nothing
+	globs, braces bool            // its unquoted text may be a pattern, or an expansion of braces
 }
 
 // expansion is what is known of a part that only the shell can expand.
@@ -450,10 +476,10 @@ type expansion struct {
 }
 
 func (b *builder) expand(e expansion) {
-	switch {
+	switch start := b.buf.String(); {
 	case b.static:
-		b.static, b.empty = false, b.text == "" && !e.filled
-		b.lead = b.text != "" && b.text[0] != '-' || b.text == "" && e.safe
+		b.static, b.empty = false, start == "" && !e.filled
+		b.lead = start != "" && start[0] != '-' || start == "" && e.safe
 	case b.empty:
 		b.lead, b.empty = b.lead && e.safe, !e.filled
 	}
@@ -464,7 +490,7 @@ func (b *builder) expand(e expansion) {
 func (b *builder) add(text string) {
 	switch {
 	case b.static:
-		b.text += text
+		b.buf.WriteString(text)
 	case b.empty && text != "":
 		b.lead, b.empty = b.lead && text[0] != '-', false
 	}
@@ -479,7 +505,7 @@ func (b *builder) literal(text string, first bool) {
 			b.add(text[i : i+1])
 		case c == '~' && i == 0 && first:
 			b.expand(expansion{safe: true, filled: true})
-		case c == '*', c == '?', c == '[' && strings.Contains(source(b.whole), "]"), c == '{' && matches(`(?s)(,|\.\.).*\}`, source(b.whole)):
+		case c == '*', c == '?', c == '[' && b.globs, c == '{' && b.braces:
 			b.expand(expansion{many: true})
 		default:
 			b.add(text[i : i+1])
@@ -488,14 +514,17 @@ func (b *builder) literal(text string, first bool) {
 }
 
 func (g *guard) part(b *builder, p syntax.WordPart, quoted, first bool) {
+	g.spend(16)
 	switch p := p.(type) {
 	case *syntax.Lit:
+		g.spend(len(p.Value))
 		if quoted {
 			b.add(unescape(p.Value, "$`\"\\\n"))
 		} else {
 			b.literal(p.Value, first)
 		}
 	case *syntax.SglQuoted:
+		g.spend(len(p.Value))
 		switch {
 		case !p.Dollar:
 			b.add(p.Value)
@@ -506,7 +535,7 @@ func (g *guard) part(b *builder, p syntax.WordPart, quoted, first bool) {
 		}
 	case *syntax.DblQuoted:
 		if p.Dollar { // translated, then expanded
-			g.refuse(message.GuardCode, source(p))
+			g.refuse(message.GuardCode, g.source(p))
 		}
 		b.sole = b.sole && len(p.Parts) == 1
 		for _, q := range p.Parts {
@@ -516,7 +545,7 @@ func (g *guard) part(b *builder, p syntax.WordPart, quoted, first bool) {
 		g.param(b, p, quoted)
 	case *syntax.CmdSubst:
 		if p.TempFile || p.ReplyVar {
-			g.refuse(message.GuardCode, source(p))
+			g.refuse(message.GuardCode, g.source(p))
 		}
 		g.stmts(p.Stmts)
 		kind := printedClass(p)
@@ -530,14 +559,14 @@ func (g *guard) part(b *builder, p syntax.WordPart, quoted, first bool) {
 		g.stmts(p.Stmts)
 		b.expand(expansion{safe: true, filled: true})
 	default: // *(…): zsh runs code in them
-		g.refuse(message.GuardCode, source(p))
+		g.refuse(message.GuardCode, g.source(p))
 	}
 }
 
 // param adds an expansion of a variable.
 func (g *guard) param(b *builder, p *syntax.ParamExp, quoted bool) {
 	if p.Excl || p.Param == nil || p.Flags != nil || p.Width || p.IsSet || len(p.Modifiers) > 0 { // ${!x} evaluates x
-		g.refuse(message.GuardCode, source(p))
+		g.refuse(message.GuardCode, g.source(p))
 		return
 	}
 	all := p.Param.Value == "@"
@@ -558,7 +587,7 @@ func (g *guard) param(b *builder, p *syntax.ParamExp, quoted bool) {
 			g.assignable(p.Param.Value)
 		case syntax.OtherParamOps: // ${x@P} expands a prompt
 			if !matches(`^[QULu]$`, w.text) {
-				g.refuse(message.GuardCode, source(p))
+				g.refuse(message.GuardCode, g.source(p))
 			}
 		}
 	}
@@ -594,10 +623,14 @@ func printedClass(c *syntax.CmdSubst) class {
 		st = pipe.Y
 	}
 	call, ok := st.Cmd.(*syntax.CallExpr)
-	if !ok || slices.ContainsFunc(st.Redirs, func(r *syntax.Redirect) bool { return r.Op != syntax.RdrIn || r.N != nil }) {
+	if !ok || len(call.Assigns) > 0 || slices.ContainsFunc(st.Redirs, func(r *syntax.Redirect) bool { return r.Op != syntax.RdrIn || r.N != nil }) {
 		return wild
 	}
-	switch line := source(call); {
+	words := make([]string, len(call.Args))
+	for i, a := range call.Args {
+		words[i] = a.Lit()
+	}
+	switch line := strings.Join(words, " "); {
 	case matches(`^(wc -[clmw]|nproc|date \+%s|seq( \d+)+)$`, line):
 		return number
 	case st == c.Stmts[0] && matches(`^git (rev-parse|rev-list|merge-base|describe|log (-\d+ )?--(format|pretty)=(format:)?%[hH])( -n \d+| -\d+| --(short|verify|abbrev-ref|all|reverse|first-parent|tags|always|(abbrev|max-count)=\d+)| [A-Za-z0-9][\w./~^-]*)*$`, line):

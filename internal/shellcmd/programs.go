@@ -83,13 +83,17 @@ func rules(name string) []rule {
 
 var compiled sync.Map // patterns, made when first used
 
-func matches(pattern, text string) bool {
+func compile(pattern string) *regexp.Regexp {
 	re, ok := compiled.Load(pattern)
 	if !ok {
-		re, _ = compiled.LoadOrStore(pattern, regexp.MustCompile(pattern))
+		made := regexp.MustCompile(pattern)
+		made.Longest()
+		re, _ = compiled.LoadOrStore(pattern, made)
 	}
-	return re.(*regexp.Regexp).MatchString(text)
+	return re.(*regexp.Regexp)
 }
+
+func matches(pattern, text string) bool { return compile(pattern).MatchString(text) }
 
 // joined writes words for a pattern; false when one of them is not certain.
 func joined(args []word) (string, bool) {
@@ -103,8 +107,35 @@ func joined(args []word) (string, bool) {
 	return b.String(), true
 }
 
+// prefix is how many words a pattern takes in front, as many as it can; -1 where
+// it does not match. The pattern ends with a whole word.
+func prefix(pattern string, args []word) int {
+	n := slices.IndexFunc(args, func(w word) bool { _, ok := joined([]word{w}); return !ok })
+	if n < 0 {
+		n = len(args)
+	}
+	line, _ := joined(args[:n])
+	at := compile(pattern).FindStringIndex(line)
+	if at == nil {
+		return -1
+	}
+	return strings.Count(line[:at[1]], "¦")
+}
+
 // exec checks a simple command.
 func (g *guard) exec(args []word) {
+	g.depth++
+	defer func() { g.depth-- }()
+	g.spend(256) // what is known of programs is looked through
+	for _, a := range args {
+		g.spend(8 + len(a.text))
+	}
+	if g.depth > maxDepth {
+		g.refuse(message.GuardSyntax, errTooComplex.Error())
+	}
+	if g.denied {
+		return
+	}
 	prog := args[0]
 	name := base(prog.text)
 	// A path that is not the system's may hold any program of that name.
@@ -230,24 +261,19 @@ func (r rule) check(args []word) (word, bool) {
 
 // wrappers run the command that follows what the pattern matches.
 var wrappers = map[string]string{
-	"command": `^$`,
-	"env":     `^((LANG|LC_\w+|TERM|COLUMNS|NO_COLOR|CLICOLOR|FORCE_COLOR|GOOS|GOARCH|CGO_ENABLED|GIT_OPTIONAL_LOCKS|GIT_TERMINAL_PROMPT)=[\w.:+-]*¦|TZ=[\w/:+-]*¦|(GIT_|GH_|MAN)?PAGER=(cat)?¦)*$`,
-	"nice":    `^((-n¦?|-|--adjustment=)\d+¦)?$`,
-	"stdbuf":  `^(-[ioe][L0]¦)+$`,
-	"timeout": `^(-[ks]¦?\w+¦|-v¦|--preserve-status¦|--foreground¦|--(signal|kill-after)=\w+¦)*[\d.]+[smhd]?¦$`,
-	"xargs":   `^(-[0rtx]+¦|-0?[nPL]¦?\d+¦|-0?I¦?[^-¦]+¦|-d¦?[^-¦]+¦|-a¦[^-¦]+¦|--null¦|--no-run-if-empty¦|--max-(args|procs|lines)=\d+¦)*$`,
+	"command": `^`,
+	"env":     `^((LANG|LC_\w+|TERM|COLUMNS|NO_COLOR|CLICOLOR|FORCE_COLOR|GOOS|GOARCH|CGO_ENABLED|GIT_OPTIONAL_LOCKS|GIT_TERMINAL_PROMPT)=[\w.:+-]*¦|TZ=[\w/:+-]*¦|(GIT_|GH_|MAN)?PAGER=(cat)?¦)*`,
+	"nice":    `^((-n¦?|-|--adjustment=)\d+¦)?`,
+	"stdbuf":  `^(-[ioe][L0]¦)+`,
+	"timeout": `^(-[ks]¦?\w+¦|-v¦|--preserve-status¦|--foreground¦|--(signal|kill-after)=\w+¦)*[\d.]+[smhd]?¦`,
+	"xargs":   `^(-[0rtx]+¦|-0?[nPL]¦?\d+¦|-0?I¦?[^-¦]+¦|-d¦?[^-¦]+¦|-a¦[^-¦]+¦|--null¦|--no-run-if-empty¦|--max-(args|procs|lines)=\d+¦)*`,
 }
 
 func (g *guard) wrapped(name, pattern string, args []word) {
 	if line, ok := joined(args); name == "command" && ok && matches(`^-[vV]¦`, line) {
 		return
 	}
-	at := -1
-	for i := 0; i <= len(args); i++ {
-		if line, ok := joined(args[:i]); ok && matches(pattern, line) {
-			at = i
-		}
-	}
+	at := prefix(pattern, args)
 	if at < 0 || at < len(args) && args[at].option() {
 		g.refuse(message.GuardOption, name)
 		return
@@ -264,7 +290,7 @@ func (g *guard) wrapped(name, pattern string, args []word) {
 // added puts what xargs reads into its command: in place of a mark, or behind.
 func added(options, inner []word) []word {
 	line, _ := joined(options)
-	m := regexp.MustCompile(`(?:^|¦)-0?I¦?([^¦]+)`).FindStringSubmatch(line)
+	m := compile(`(?:^|¦)-0?I¦?([^¦]+)`).FindStringSubmatch(line)
 	if m == nil {
 		if len(inner) == 0 {
 			return nil // echo
@@ -322,17 +348,15 @@ func (g *guard) printf(_ string, args []word) (word, bool) {
 // shell checks the script behind -c, in each language that the shell may speak:
 // [[ a > b ]] writes a file where sh is no bash.
 func (g *guard) shell(name string, args []word) (word, bool) {
-	for i := range args {
-		line, ok := joined(args[:i])
-		if ok && i > 0 && matches(`^(-[elux]+¦|-o¦pipefail¦)*-[elux]*c[elux]*¦(-[elux]+¦|-o¦pipefail¦)*$`, line) && !args[i].option() {
-			if !args[i].static {
-				return args[i], false
-			}
-			if g.script(args[i].text, syntax.LangBash); name != "bash" {
-				g.script(args[i].text, syntax.LangPOSIX)
-			}
-			return word{}, true
+	at := prefix(`^(-[elux]+¦|-o¦pipefail¦)*-[elux]*c[elux]*¦(-[elux]+¦|-o¦pipefail¦)*`, args)
+	if at > 0 && at < len(args) && !args[at].option() {
+		if !args[at].static {
+			return args[at], false
 		}
+		if g.script(args[at].text, syntax.LangBash); name != "bash" {
+			g.script(args[at].text, syntax.LangPOSIX)
+		}
+		return word{}, true
 	}
 	line, ok := joined(args)
 	return word{static: true, text: "…"}, ok && matches(`^(-n¦[^-¦][^¦]*¦|--version¦)$`, line) // -n only reads

@@ -1,8 +1,10 @@
 package shellcmd
 
 import (
+	"io"
 	"maps"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -17,8 +19,11 @@ const (
 	maxDepth = 12
 	// maxUnroll is how many words of a for loop are followed one by one.
 	maxUnroll = 16
-	// maxNesting bounds brackets before the parser sees them: it recurses.
-	maxNesting = 500
+	// maxStack bounds the parser, which recurses, in calls: hundreds of
+	// substitutions in each other.
+	maxStack = 4000
+	// maxPath is the longest path that a system takes.
+	maxPath = 4096
 )
 
 type walker struct {
@@ -44,7 +49,8 @@ type scope struct {
 	stdin   *arg // text that the command reads, when the line tells
 }
 
-func (s *scope) sub() *scope {
+func (w *walker) sub(s *scope) *scope {
+	w.spend(len(s.vars) / 8)
 	c := *s
 	c.vars = maps.Clone(s.vars)
 	c.stdin = nil
@@ -66,8 +72,8 @@ func (w *walker) script(text string, zsh bool, s *scope) {
 	}
 	w.depth++
 	defer func() { w.depth-- }()
-	w.spend(1 + len(text)/64)
-	if w.depth > maxDepth || nesting(text) > maxNesting {
+	w.spend(1 + len(text)/8)
+	if w.depth > maxDepth {
 		w.err = errTooComplex
 	}
 	if w.err != nil {
@@ -79,7 +85,7 @@ func (w *walker) script(text string, zsh bool, s *scope) {
 	}
 	var first error
 	for _, lang := range langs {
-		f, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
+		f, err := parseScript(text, lang)
 		if err == nil {
 			w.stmts(f.Stmts, s)
 			return
@@ -91,19 +97,20 @@ func (w *walker) script(text string, zsh bool, s *scope) {
 	w.err = first
 }
 
-// nesting is an upper bound for how deep the parser will recurse.
-func nesting(text string) int {
-	depth, most := 0, 0
-	for i := range len(text) {
-		switch text[i] {
-		case '(', '{', '[', '`':
-			depth++
-			most = max(most, depth)
-		case ')', '}', ']':
-			depth = max(0, depth-1)
-		}
+func parseScript(text string, lang syntax.LangVariant) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(lang)).Parse(shallow{strings.NewReader(text)}, "")
+}
+
+// shallow is a script that ends where its parser has come too deep. The parser
+// asks for a kilobyte at a time, from the depth it is at: that is the exact
+// measure, whatever brackets, keywords or operators brought it there.
+type shallow struct{ r io.Reader }
+
+func (s shallow) Read(p []byte) (int, error) {
+	if runtime.Callers(maxStack, make([]uintptr, 1)) > 0 {
+		return 0, errTooComplex
 	}
-	return most
+	return s.r.Read(p)
 }
 
 func (w *walker) stmts(list []*syntax.Stmt, s *scope) {
@@ -138,7 +145,7 @@ func (w *walker) stmt(st *syntax.Stmt, s *scope) {
 	case *syntax.BinaryCmd:
 		w.binary(c, s)
 	case *syntax.Subshell:
-		inner := s.sub()
+		inner := w.sub(s)
 		inner.stdin = s.stdin
 		w.stmts(c.Stmts, inner)
 	case *syntax.Block:
@@ -179,7 +186,7 @@ func (w *walker) stmt(st *syntax.Stmt, s *scope) {
 		w.stmt(c.Stmt, s)
 	case *syntax.CoprocClause:
 		s.decides = false
-		w.stmt(c.Stmt, s.sub())
+		w.stmt(c.Stmt, w.sub(s))
 	case *syntax.DeclClause:
 		w.declare(c, s)
 	default: // arithmetic and [[ … ]]: only what they substitute runs
@@ -228,11 +235,11 @@ func (w *walker) binary(c *syntax.BinaryCmd, s *scope) {
 		// list most likely runs after a left side that worked.
 		s.dir, s.known = dir, known
 	default: // a pipe
-		left := s.sub()
+		left := w.sub(s)
 		left.decides, left.hidden = false, true
 		left.stdin = s.stdin
 		w.stmt(c.X, left)
-		right := s.sub()
+		right := w.sub(s)
 		right.stdin = w.printed(c.X, s)
 		w.stmt(c.Y, right)
 	}
@@ -341,6 +348,9 @@ func (w *walker) substs(n syntax.Node, s *scope) {
 		}
 	}
 	syntax.Walk(n, func(n syntax.Node) bool {
+		if w.err != nil {
+			return false
+		}
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
 			w.captured(n.Stmts, s, false)
@@ -349,12 +359,12 @@ func (w *walker) substs(n syntax.Node, s *scope) {
 			w.captured(n.Stmts, s, false)
 			return false
 		}
-		return w.err == nil
+		return true
 	})
 }
 
 func (w *walker) captured(list []*syntax.Stmt, s *scope, decides bool) {
-	c := s.sub()
+	c := w.sub(s)
 	c.hidden, c.decides = true, decides
 	w.stmts(list, c)
 }
@@ -439,7 +449,7 @@ func soleSubst(wd *syntax.Word) *syntax.CmdSubst {
 }
 
 func (w *walker) emit(args []arg, s *scope) {
-	w.spend(1)
+	w.spend(1 + len(s.env)/8)
 	if w.err != nil {
 		return
 	}
@@ -504,7 +514,7 @@ func (w *walker) program(args []arg, s *scope) {
 		return
 	case "trap":
 		if len(args) > 2 && args[1].Text != "-" && args[1].Text != "" {
-			c := s.sub()
+			c := w.sub(s)
 			c.decides = false
 			w.inline("trap", args[1], c)
 			return
@@ -576,6 +586,9 @@ func rooted(dir string) bool {
 func within(from, dir string) string {
 	if rooted(dir) {
 		return path.Clean(dir)
+	}
+	if len(from)+len(dir) > maxPath {
+		return from // nobody gets there
 	}
 	if dir = path.Join(from, dir); dir == "." {
 		return ""

@@ -3,6 +3,7 @@ package shellcmd
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -15,9 +16,22 @@ func (w *walker) word(wd *syntax.Word, s *scope) []arg {
 	}
 	// A copy, because a loop comes here again and the tree's walker knows no braces.
 	split := *wd
+	open := 0
+	for _, p := range wd.Parts {
+		if lit, ok := p.(*syntax.Lit); ok {
+			open += strings.Count(lit.Value, "{")
+		}
+	}
+	// The time of the library grows with the square of braces that stay open.
+	if w.spend(open * open / 16); w.err != nil {
+		return nil
+	}
 	syntax.SplitBraces(&split)
 	b := wordBuilder{}
 	for _, p := range split.Parts {
+		if w.err != nil {
+			break
+		}
 		w.part(&b, p, s, false)
 	}
 	args := b.done()
@@ -118,6 +132,7 @@ func (w *walker) part(b *wordBuilder, p syntax.WordPart, s *scope, quoted bool) 
 	case *syntax.DblQuoted:
 		if len(p.Parts) == 1 {
 			if e, ok := p.Parts[0].(*syntax.ParamExp); ok && simpleName(e) == "@" && !quoted {
+				w.spend(len(s.args))
 				for i, a := range s.args {
 					if i > 0 {
 						b.flush()
@@ -136,7 +151,11 @@ func (w *walker) part(b *wordBuilder, p syntax.WordPart, s *scope, quoted bool) 
 			w.part(b, q, s, true)
 		}
 	case *syntax.ParamExp:
-		b.guess(w.param(p, s), quoted)
+		text := w.param(p, s)
+		if w.spend(len(text) / 64); !quoted {
+			w.spend(len(text) / 16) // it is cut into words
+		}
+		b.guess(text, quoted)
 	default: // substitutions, arithmetic, braces
 		b.guess("", true)
 	}
@@ -186,11 +205,13 @@ func (s *scope) value(name string) (string, bool) {
 		}
 		return s.old, s.moved
 	case "@", "*":
-		texts := make([]string, len(s.args))
-		for i, a := range s.args {
-			texts[i] = a.Text
+		var b strings.Builder
+		for _, a := range s.args {
+			if b.WriteString(a.Text + " "); b.Len() > maxGuess {
+				return "", false
+			}
 		}
-		return strings.Join(texts, " "), len(texts) > 0
+		return strings.TrimSuffix(b.String(), " "), len(s.args) > 0
 	}
 	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(s.args) {
 		return s.args[n-1].Text, true
@@ -221,7 +242,9 @@ func unescape(text, set string) string {
 
 // ansiC decodes the escapes of $'…' that stand for one certain character. Those
 // with digits depend on the locale, and nobody hides a commit in them.
-func ansiC(text string) string {
+func ansiC(text string) string { return ansiEscapes().Replace(text) }
+
+var ansiEscapes = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\"`, `"`, `\a`, "\a", `\b`, "\b", `\e`, "\x1b", `\E`, "\x1b",
-		`\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v").Replace(text)
-}
+		`\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v")
+})

@@ -23,9 +23,13 @@ func (w *walker) wrapped(args []arg, s *scope) bool {
 	if !strings.Contains(carriers, " "+name+" ") {
 		return false
 	}
-	c := s.sub()
-	c.stdin = s.stdin
+	c := w.sub(s)
+	c.stdin, c.env = s.stdin, slices.Clip(s.env)
 	for i := 1; i < len(args); i++ {
+		w.spend(8) // what is known of programs is looked through for each word
+		if w.err != nil {
+			return true
+		}
 		a := args[i].Text
 		key, value, attached := strings.Cut(a, "=")
 		script := strings.TrimPrefix(strings.TrimPrefix(a, "-S"), "--split-string=")
@@ -33,7 +37,7 @@ func (w *walker) wrapped(args []arg, s *scope) bool {
 		case name == "command" && (a == "-v" || a == "-V"):
 			return false
 		case assignment(a):
-			c.env = append(slices.Clip(c.env), assign{key, arg{Text: value, Dynamic: args[i].Dynamic}})
+			c.env = append(c.env, assign{key, arg{Text: value, Dynamic: args[i].Dynamic}})
 		case key == "--chdir" && attached:
 			c.cd([]arg{{Text: value, Dynamic: args[i].Dynamic}})
 		case (a == "-C" || a == "-D" || a == "--chdir") && i+1 < len(args):
@@ -104,7 +108,7 @@ func assignment(word string) bool {
 // shell follows bash -c '…' and shells that read a script from the line.
 func (w *walker) shell(name string, args []arg, s *scope) bool {
 	command, stdin := false, false
-	c := s.sub()
+	c := w.sub(s)
 	c.errexit = false
 	i := 0
 	for ; i < len(args); i++ {
