@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -75,6 +76,23 @@ func TestGuardNeedsNoLock(t *testing.T) {
 	p.call("post-tool-batch", "claude-code", `"tool_calls":[]`)
 	if n := p.count(message.EventToolGuarded); n != 1 {
 		t.Errorf("%d events after the next call", n)
+	}
+}
+
+// A host that waits too long for the guard runs the line: no line is worth that.
+func TestGuardIsNotStalled(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.call("user-prompt-submit", "claude-code", start)
+	for _, line := range []string{
+		strings.Repeat("env ", 20_000) + "true; touch F", strings.Repeat("xargs ", 15_000) + "true; touch F", "bash " + strings.Repeat("-e ", 30_000) + "-c 'touch F'", "xargs " + strings.Repeat("-n1 ", 20_000) + "touch F",
+		strings.Repeat("[[ $( ", 40) + "touch F" + strings.Repeat(" | wc -l) -eq 1 ]]", 40), "git -c alias.x='!" + strings.Repeat("git x;", 5000) + "' x; overtone config",
+	} {
+		begin := time.Now()
+		out, _ := p.call("pre-tool-use", "claude-code", `"tool_name":"Bash","tool_use_id":"t9","tool_input":{"command":`+strconv.Quote(line)+`}`)
+		if took := time.Since(begin); took > 4*time.Second || !strings.Contains(out, `"permissionDecision":"deny"`) {
+			t.Errorf("%.60s: %v, %s", line, took, out)
+		}
 	}
 }
 

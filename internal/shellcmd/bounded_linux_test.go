@@ -47,6 +47,7 @@ func TestDecisionsAreBounded(t *testing.T) {
 			bounded(t, fill(c[0], c[1], c[2], size))
 		}
 	}
+	bounded(t, fill("overtone config ", "overtone ", "", 16<<20))
 	for _, c := range [][3]string{
 		{"echo $(", "ls", ")"}, {"(", "ls", ")"}, {"{ ", "ls", ";}"}, {"echo $((", "1", "))"}, {"[[ $( ", "ls | wc -l", " | wc -l) -eq 1 ]]"}, {"declare x=$(", "ls", ")"}, {"x=$(", "ls", ")"}, {"echo ${x:-", "a", "}"}, {`echo "$(`, "ls", `)"`}, {"cat <(", "ls", ")"},
 		{"if ", "ls", ";then ls;fi"}, {"case a in a) ", "ls", ";;esac"}, {"[[ (", "a", ") ]]"}, {"echo ${a[", "1", "]}"}, {"f() { ", "ls", ";};f"}, {"echo [$(echo ", "]", ")]"}, {"echo $(git rev-parse ", "a", ")"}, {"cat $(cat <<E\n", "x", "\nE\n)"}, {"(ls|", "ls", ")"},

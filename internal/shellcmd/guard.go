@@ -37,8 +37,13 @@ func ReadOnly(line string) (bool, Refusal) {
 // the tree, so that a message or a path with these words in it passes. Of trust the
 // words are enough: it lets files run commands.
 func Personal(line string) string {
-	if !strings.Contains(line, "overtone") || !slices.ContainsFunc(slices.Concat(personal, []string{"trust"}), func(v string) bool { return strings.Contains(line, v) }) {
+	verbs := append(slices.Clip(personal), "workflow trust", "trust")
+	named := slices.IndexFunc(verbs, func(v string) bool { return strings.Contains(line, v) })
+	if !strings.Contains(line, "overtone") || named < 0 {
 		return ""
+	}
+	if len(line) > 4*maxLine { // too long for a pattern, and for most shells
+		return "overtone " + verbs[named]
 	}
 	if reads, _ := ReadOnly(line); reads {
 		return ""
@@ -112,13 +117,13 @@ func (g *guard) source(n syntax.Node) string {
 
 // script checks a whole program; bash -c brings in further ones.
 func (g *guard) script(text string, lang syntax.LangVariant) {
-	g.spend(len(text))
 	// A control character may mean one thing to the parser, another to the shell.
-	odd := strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f })
-	if odd || !utf8.ValidString(text) || len(text) > maxLine {
+	odd := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
+	if len(text) > maxLine || strings.ContainsFunc(text, odd) || !utf8.ValidString(text) {
 		g.refuse(message.GuardSyntax, errTooComplex.Error())
 		return
 	}
+	g.spend(len(text))
 	f, err := parseScript(text, lang)
 	if err != nil {
 		g.refuse(message.GuardSyntax, err.Error())
