@@ -101,9 +101,9 @@ func Decide(in Input) Decision {
 	case !in.Usage.Known():
 		return because(causeUnknown, message.CompactUnknown)
 	}
-	if c, t, args := diverges(in.History, in.Now); c != "" {
-		d.Verdict = Stopped
-		return because(c, t, args...)
+	if c, why := diverges(in.History, in.Now); c != "" {
+		d.Verdict, d.Cause, d.Reason = Stopped, c, why
+		return d
 	}
 	switch {
 	case tier == noTier:
@@ -178,7 +178,7 @@ const (
 
 // diverges is the convergence guard. Only our own compactions count, and only
 // those after the last foreign one: whoever compacts by hand starts afresh.
-func diverges(history []Compaction, now time.Time) (Cause, message.Text, []any) {
+func diverges(history []Compaction, now time.Time) (Cause, message.Reason) {
 	var own []Compaction
 	for _, c := range history {
 		if c.Foreign {
@@ -195,13 +195,13 @@ func diverges(history []Compaction, now time.Time) (Cause, message.Text, []any) 
 		fruitless++
 	}
 	if fruitless >= maxFruitless {
-		return causeNoShrink, message.CompactNoShrink, []any{fruitless, minFreed}
+		return causeNoShrink, message.Because(message.CompactNoShrink, fruitless, minFreed)
 	}
 	if n := len(own); n >= fastCount {
 		first, last := own[n-fastCount].At, own[n-1].At
 		if last.Sub(first) < fastWithin && now.Sub(last) < fastRest {
-			return causeTooFast, message.CompactTooFast, []any{fastCount, int(fastWithin / time.Minute), int(fastRest / time.Minute)}
+			return causeTooFast, message.Because(message.CompactTooFast, fastCount, int(fastWithin/time.Minute), int(fastRest/time.Minute))
 		}
 	}
-	return "", message.Text{}, nil
+	return "", message.Reason{}
 }
