@@ -48,7 +48,7 @@ func (a *app) auditCmd() *cobra.Command {
 			if o.Files, err = a.finder().Lived(); err != nil && len(o.Files) == 0 {
 				return err
 			}
-			progress, clear := a.byteBar(message.AuditReading)
+			progress, clear := a.byteBar()
 			o.Progress = progress
 			r, kept, err := audit.Run(cmd.Context(), o)
 			clear()

@@ -59,7 +59,7 @@ func (a *app) recallCmd() *cobra.Command {
 
 // index is what was said and done on this machine.
 func (a *app) index() (x *recall.Index, clear func()) {
-	progress, clear := a.byteBar(message.Indexing)
+	progress, clear := a.byteBar()
 	clones := compress.ClonesIn(a.store().Root()).All()
 	return recall.Open(recall.Options{
 		Root: a.store().Root(), Dir: a.hostDir, Original: originalIn(a.compressCache()), Progress: progress,
@@ -206,11 +206,11 @@ func (a *app) printHit(h *recall.Hit) {
 
 // byteBar is a progress line over bytes of session files. It shows only when
 // there is time to read it.
-func (a *app) byteBar(text message.Text) (progress func(done, total int64), clear func()) {
+func (a *app) byteBar() (progress func(done, total int64), clear func()) {
 	bar := a.NewBar(300 * time.Millisecond)
 	return func(done, total int64) {
 		bar.Update(done, total, func(drawn string, _ time.Duration) string {
-			return a.Format(text, drawn, message.Bytes(done), message.Bytes(total))
+			return a.Format(message.Indexing, drawn, message.Bytes(done), message.Bytes(total))
 		})
 	}, bar.Clear
 }

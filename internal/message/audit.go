@@ -14,7 +14,6 @@ var (
 	BadSince        = Text{ZH: "--since 無法理解：%q", EN: "--since: cannot read %q"}
 	HintSince       = Text{ZH: "例如 30d、12h、2026-01-31", EN: "for example 30d, 12h, 2026-01-31"}
 	BadPolicy       = Text{ZH: "--policy：%s", EN: "--policy: %s"}
-	AuditReading    = Text{ZH: "讀取 session", EN: "reading sessions"}
 	AuditNone       = Text{ZH: "找不到任何 session。", EN: "There are no sessions here."}
 	AuditNoneMatch  = Text{ZH: "沒有符合條件的 session。", EN: "No session matches."}
 	AuditTryDemo    = Text{ZH: "想先看看 Overtone 做什麼：overtone demo", EN: "To see what Overtone does, run: overtone demo"}
