@@ -12,7 +12,7 @@ import (
 )
 
 // modes are what --mode takes.
-var modes = []string{"tag", "suggest", "auto"}
+var modes = []string{"off", "tag", "suggest", "auto"}
 
 type initFlags struct {
 	host, mode, language               string

@@ -14,7 +14,7 @@ type Settings = config.Compact
 type Mode = string
 
 const (
-	// ModeOff: nothing is watched.
+	// ModeOff neither suggests, nor holds back, nor writes anything down.
 	ModeOff Mode = "off"
 	// ModeTag only writes the moment into the timeline.
 	ModeTag Mode = "tag"

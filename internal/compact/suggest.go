@@ -11,6 +11,7 @@ import (
 
 // SuggestInput is what is known when a stage has passed.
 type SuggestInput struct {
+	Mode           Mode
 	Size           int64 // of the transcript since its last compaction
 	SizeKnown      bool
 	Pending        bool // a stage has not been begun
@@ -58,6 +59,9 @@ func Suggest(in SuggestInput) Suggestion {
 		cool("stagesSinceCompact", in.Compacted, in.SinceCompact),
 		cool("stagesSinceSuggestion", in.Suggested, in.SinceSuggest),
 	}}
+	if in.Mode == ModeOff {
+		s.Conditions = append(s.Conditions, Condition{"mode", ModeOff, "≠ " + ModeOff, false})
+	}
 	for _, c := range s.Conditions {
 		s.Suggest = s.Suggest && c.OK
 	}

@@ -51,7 +51,7 @@ type Workflow struct {
 type Compact struct {
 	ThresholdBytes        int64  `yaml:"threshold_bytes" min:"1"`
 	MinStagesSinceCompact int    `yaml:"min_stages_since_compact" min:"0" max:"1000"`
-	Mode                  string `yaml:"mode" oneof:"tag suggest auto"`
+	Mode                  string `yaml:"mode" oneof:"off tag suggest auto"`
 	ContextWindow         int    `yaml:"context_window" min:"0" max:"100000000"`
 	CeilingTokens         int    `yaml:"ceiling_tokens" min:"0" max:"100000000"`
 	NativeWindow          int    `yaml:"native_window" min:"100000" max:"1000000"`

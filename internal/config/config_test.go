@@ -94,7 +94,7 @@ func TestLoad(t *testing.T) {
 				`config.yaml:4: workflow.max_retries: want a whole number from 0 to 100, got -1`,
 				`config.yaml:5: workflow.barrier_timeout: want a duration such as 90s or 5m, got 300`,
 				`config.yaml:8: compact.threshold_bytes: want a whole number, got "abc"`,
-				`config.yaml:9: compact.mode: want one of tag, suggest, auto, got "never"`,
+				`config.yaml:9: compact.mode: want one of off, tag, suggest, auto, got "never"`,
 				`config.yaml:11: compact.trigger.asap_percent_remaining_lt: want a number from 0 to 100, got 101`,
 				`config.yaml:12: compact.trigger.auto_requires_any_boundary: item 2: want one of commit, pr_checkpoint, plan_checkpoint, ` +
 					`plan_update, agent_done, topic_shift, concluding_thought, stage_complete, got "comit"`,
@@ -182,7 +182,7 @@ func TestLoad(t *testing.T) {
 				`OVERTONE_LANG: want zh-TW or en, got "de"`,
 				`OVERTONE_STRICT: want true or false, got "perhaps"`,
 				`OVERTONE_COMPACT_THRESHOLD_MB: want a number of megabytes above 0, got "NaN"`,
-				`OVERTONE_COMPACT_MODE: want one of tag, suggest, auto, got "AUTO!"`,
+				`OVERTONE_COMPACT_MODE: want one of off, tag, suggest, auto, got "AUTO!"`,
 				`CLAUDE_PIPELINE_MAX_RETRIES: want a whole number from 0 to 100, got "3.5"`,
 			},
 		},

@@ -37,11 +37,11 @@ var environment = []struct {
 	}},
 	{"OVERTONE_COMPACT_MODE", "compact.mode", func(c *Config, v string) error {
 		switch v {
-		case "tag", "suggest", "auto":
+		case "off", "tag", "suggest", "auto":
 			c.Compact.Mode = v
 			return nil
 		}
-		return fmt.Errorf("want one of tag, suggest, auto")
+		return fmt.Errorf("want one of off, tag, suggest, auto")
 	}},
 	{"CLAUDE_PIPELINE_MAX_RETRIES", "workflow.max_retries", func(c *Config, v string) error {
 		n, err := strconv.Atoi(v)

@@ -45,7 +45,7 @@ var keyDocs = [...]doc{
 	},
 	{
 		"compact.mode", "",
-		"在自然邊界：只記錄、提出建議，或自動 compact", "at a natural boundary: only record, suggest, or compact by itself",
+		"在自然邊界：什麼都不做、只記錄、提出建議，或自動 compact", "at a natural boundary: nothing, only record, suggest, or compact by itself",
 	},
 	{
 		"compact.context_window", "",

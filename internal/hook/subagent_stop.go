@@ -253,7 +253,7 @@ func (c *call) suggest(tx *session.Tx, out workflow.Outcome) string {
 	}
 	err = tx.Emit(store.On(message.EventSessionCompactSuggest, "transcriptSize", s.Size, "reason", s.Reason,
 		"stage", out.Stage, "agent", out.Agent))
-	if err != nil {
+	if err != nil || c.cfg.Compact.Mode == compact.ModeTag {
 		return ""
 	}
 	return compact.SuggestText(s.Size, c.lang)

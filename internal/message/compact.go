@@ -46,6 +46,8 @@ func ConditionName(name string) Text {
 		return Text{ZH: "還有未完成的階段", EN: "stages are left"}
 	case "stagesSinceCompact":
 		return Text{ZH: "上次壓縮後完成的階段", EN: "stages done since the last compaction"}
+	case "mode":
+		return Text{ZH: "compact.mode", EN: "compact.mode"}
 	case "stagesSinceSuggestion":
 		return Text{ZH: "上次建議後完成的階段", EN: "stages done since the last suggestion"}
 	}

@@ -27,7 +27,7 @@ var (
 	}
 	HelpHost        = Text{ZH: "claude-code、codex 或 copilot", EN: "claude-code, codex or copilot"}
 	HelpHostAll     = Text{ZH: "只處理此 host（預設全部）", EN: "only this host (default: all)"}
-	HelpMode        = Text{ZH: "到達邊界時：tag、suggest 或 auto（預設依設定檔）", EN: "at a boundary: tag, suggest or auto (default: as configured)"}
+	HelpMode        = Text{ZH: "到達邊界時：off、tag、suggest 或 auto（預設依設定檔）", EN: "at a boundary: off, tag, suggest or auto (default: as configured)"}
 	HelpLang        = Text{ZH: "hook 訊息的語言：zh-TW 或 en（預設依 locale）", EN: "language of what hooks print: zh-TW or en (default: the locale's)"}
 	HelpStatusFlag  = Text{ZH: "也把 overtone statusline 設為 Claude Code 的狀態列；已有的會保留", EN: "also make overtone statusline Claude Code's status line; one that is there stays"}
 	HelpYes         = Text{ZH: "不要發問；沒有終端機可以發問時必須加上", EN: "ask nothing; needed where there is no terminal to ask on"}

@@ -69,7 +69,7 @@ var (
 	HelpWatchRemote   = Text{ZH: "app-server 位址：ws://、wss:// 或 unix://", EN: "address of the app-server: ws://, wss:// or unix://"}
 	HelpWatchSocket   = Text{ZH: "app-server 的 unix socket（預設為 daemon 的）", EN: "the app-server's unix socket (default: the daemon's)"}
 	HelpWatchToken    = Text{ZH: "存放 --remote bearer token 的環境變數名稱", EN: "environment variable with the bearer token for --remote"}
-	HelpWatchMode     = Text{ZH: "tag、suggest 或 auto（預設取自設定）", EN: "tag, suggest or auto (default: from the configuration)"}
+	HelpWatchMode     = Text{ZH: "off、tag、suggest 或 auto（預設取自設定）", EN: "off, tag, suggest or auto (default: from the configuration)"}
 	HelpWatchOnce     = Text{ZH: "第一次壓縮處理完就結束", EN: "end after the first compaction, whatever came of it"}
 	HelpWatchThread   = Text{ZH: "只觀察這個執行緒", EN: "watch only this thread"}
 	HelpWatchDebounce = Text{ZH: "一輪結束後要安靜多久才動作", EN: "how long a thread must be quiet after a turn"}
@@ -83,7 +83,7 @@ var (
 	ServiceRemoved    = Text{ZH: "服務已移除", EN: "the service is removed"}
 	HelpWatchBin      = Text{ZH: "%s 的執行檔", EN: "the %s program"}
 	WatchBadMode      = Text{ZH: "沒有名為 %s 的模式", EN: "there is no mode named %s"}
-	HintModes         = Text{ZH: "可用的模式：tag、suggest、auto", EN: "there are: tag, suggest, auto"}
+	HintModes         = Text{ZH: "可用的模式：off、tag、suggest、auto", EN: "there are: off, tag, suggest, auto"}
 	WatchNoThread     = Text{ZH: "沒有這個執行緒：%s", EN: "there is no thread %s"}
 	HintThreads       = Text{ZH: "codex resume 會列出執行緒；不給 --thread 就觀察全部", EN: "codex resume lists the threads; without --thread all are watched"}
 	WatchBothAddress  = Text{ZH: "--remote 與 --socket 只能擇一", EN: "--remote and --socket exclude each other"}

@@ -81,7 +81,7 @@ func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Ti
 // nothing is pending.
 func (m *Memory) SuggestInput(s *store.Session, state *workflow.State, cfg config.Compact, path string) (compact.SuggestInput, error) {
 	in := compact.SuggestInput{
-		ThresholdBytes: cfg.ThresholdBytes, MinStages: cfg.MinStagesSinceCompact, Pending: state != nil && state.HasPending(),
+		Mode: cfg.Mode, ThresholdBytes: cfg.ThresholdBytes, MinStages: cfg.MinStagesSinceCompact, Pending: state != nil && state.HasPending(),
 	}
 	in.Size, in.SizeKnown = m.size(path, cfg.ThresholdBytes)
 	if err := countStages(s, &in); err != nil || !compact.Suggest(in).Suggest {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -230,7 +231,7 @@ func (d *doctor) checkWatcher(mode string) {
 		d.add("watcher", host.Fine, message.DoctorWatching)
 	case err == nil:
 		d.add("watcher", host.Warn, message.DoctorIdleUnit).advise(d, message.HintWatchUnit, d.short(service.Path))
-	default:
+	case mode != compact.ModeOff:
 		d.add("watcher", status, message.DoctorNoWatcher, mode).advise(d, message.HintWatcher)
 	}
 	if id := d.restingGoal(); id != "" && !d.Home.Leased(store.WatcherLease) {

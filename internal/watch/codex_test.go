@@ -96,6 +96,7 @@ func TestCodexHoldsBack(t *testing.T) {
 	}{
 		{name: "suggest", set: func(s *compact.Settings) { s.Mode = compact.ModeSuggest }, news: "suggest"},
 		{name: "tag", set: func(s *compact.Settings) { s.Mode = compact.ModeTag }, news: "decision"},
+		{name: "off", set: func(s *compact.Settings) { s.Mode = compact.ModeOff }, news: "attached"},
 		{name: "dry run", before: func(_ *fakeServer, w *watcher) { w.DryRun = true }, news: "decision"},
 		{name: "queued message", before: func(f *fakeServer, _ *watcher) {
 			f.queue = []obj{{"id": "u", "clientUserMessageId": "user"}}
@@ -377,24 +378,28 @@ func TestCodexHeadless(t *testing.T) {
 }
 
 func TestCodexForeignCompaction(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		home, f := testHome(t), newFake(t)
-		w := newWatcher(t, home, nil)
-		defer w.connect(t, f)()
-		synctest.Wait()
-		f.mu.Lock()
-		f.compactNow()
-		f.mu.Unlock()
-		settle()
-		// Nobody else has a packet: ours stands before the user's next message,
-		// and opens no turn.
-		if got := f.posted(); got != "thread/inject_items" || !strings.Contains(w.news(), "foreign") {
-			t.Errorf("posted %q, reports %s", got, w.news())
-		}
-		s, _ := home.Session(fakeThread)
-		_, m, err := session.ReadWatched(s)
-		if err != nil || len(m.History) != 1 || !m.History[0].Foreign || m.History[0].After != 6000 {
-			t.Errorf("history = %+v, %v", m.History, err)
-		}
-	})
+	for _, mode := range []compact.Mode{compact.ModeAuto, compact.ModeOff} {
+		t.Run(mode, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { foreignCompaction(t, mode) }) })
+	}
+}
+
+func foreignCompaction(t *testing.T, mode compact.Mode) {
+	home, f := testHome(t), newFake(t)
+	w := newWatcher(t, home, func(s *compact.Settings) { s.Mode = mode })
+	defer w.connect(t, f)()
+	synctest.Wait()
+	f.mu.Lock()
+	f.compactNow()
+	f.mu.Unlock()
+	settle()
+	// Nobody else has a packet: ours stands before the user's next message,
+	// and opens no turn.
+	if got := f.posted(); got != "thread/inject_items" || !strings.Contains(w.news(), "foreign") {
+		t.Errorf("posted %q, reports %s", got, w.news())
+	}
+	s, _ := home.Session(fakeThread)
+	_, m, err := session.ReadWatched(s)
+	if err != nil || len(m.History) != 1 || !m.History[0].Foreign || m.History[0].After != 6000 {
+		t.Errorf("history = %+v, %v", m.History, err)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/session"
 )
@@ -189,8 +188,5 @@ func (w *Codex) cutOff(t *thread, turn string) {
 // wantsPacket says that a compaction of somebody else's has nobody else to hand
 // over what must survive it: no hook has seen it coming.
 func (t *thread) wantsPacket() bool {
-	if t.opts.DryRun || t.settings.Mode == compact.ModeOff || t.thread.Empty() {
-		return false
-	}
-	return !session.HooksCompact(t.sess, t.began.Add(-time.Minute))
+	return !t.opts.DryRun && !t.thread.Empty() && !session.HooksCompact(t.sess, t.began.Add(-time.Minute))
 }
