@@ -52,7 +52,7 @@ func (a *app) dashboard(ctx context.Context, port uint16, open bool) error {
 		a.Note(message.DashboardStop)
 	}
 	if open {
-		if err := openBrowser(ctx, url); err != nil {
+		if err := openBrowser(ctx, s.OpenURL(l.Addr())); err != nil {
 			a.Note(message.DashboardNoOpen, err)
 		}
 	}
@@ -135,7 +135,7 @@ func (a *app) dashboardAudit(ctx context.Context, since string) (any, error) {
 }
 
 // openBrowser asks the system to show a page. Nothing of the address comes from
-// outside, and no shell reads it.
+// outside, and no shell reads it; every user of the machine does.
 func openBrowser(ctx context.Context, url string) error {
 	program := map[string][]string{
 		"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"},

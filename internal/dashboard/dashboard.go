@@ -13,7 +13,8 @@
 //   - it listens on loopback, and says no to names other than that in Host, which
 //     is what a rebound DNS name would show, and to foreign origins;
 //   - all data needs a token that is made anew at each start and that the browser
-//     gets in the address's fragment, which it sends to nobody;
+//     gets in the address's fragment, which it sends to nobody; a browser that we
+//     start ourselves gets a code for it, as others can read what it is started with;
 //   - no header lets other origins read, and the page may run its own scripts only.
 //
 // The graph of a workflow is laid out here, in Go, where it can be tested.
@@ -75,6 +76,7 @@ type Server struct {
 	hosts []string // what a request may call us
 	every time.Duration
 
+	invited invitation
 	list    lister
 	meters  cache[*meter]
 	surveys cache[survey]
@@ -136,6 +138,7 @@ func (s *Server) handler() http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(files))
+	mux.HandleFunc("GET /open", s.open)
 	api := func(path string, answer func(*http.Request) (any, error)) {
 		mux.Handle("GET /api/"+path, s.secret(s.json(answer)))
 	}
