@@ -537,6 +537,12 @@ func naive(t *testing.T, path string) (sum, first Tokens) {
 	for _, raw := range objects {
 		var r row
 		_ = json.Unmarshal(raw, &r) // fields of other shapes
+		if r.Type == "progress" {
+			// What a sub-agent did stands in the parent's file, too.
+			var p struct{ Data struct{ Message json.RawMessage } }
+			_ = json.Unmarshal(raw, &p)
+			_ = json.Unmarshal(p.Data.Message, &r)
+		}
 		u := r.Message.Usage
 		if r.Type != "assistant" || u == nil || r.Message.Model == "<synthetic>" || r.IsAPIError {
 			continue

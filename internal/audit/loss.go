@@ -34,7 +34,7 @@ func (t *tracer) losses(ctx context.Context, f io.ReaderAt, file transcript.File
 		}
 	}
 	l := lossReader{t: t, id: file.ID, rec: compact.NewRecord(t.CWD), numbers: map[string]bool{}, runs: map[transcript.CallID]bool{}, last: last}
-	err := transcript.Pieces(ctx, io.NewSectionReader(f, 0, file.Size), 0, file.Host, l.piece)
+	_, err := transcript.Events(ctx, io.NewSectionReader(f, 0, file.Size), 0, file.Host, transcript.Want{}, l.event)
 	if err != nil {
 		return err
 	}
@@ -54,12 +54,12 @@ type lossReader struct {
 	after   *needs // what follows the compaction before, nil before the first
 }
 
-func (l *lossReader) piece(p *transcript.Piece) {
+func (l *lossReader) event(p *transcript.Event) {
 	switch p.Kind {
-	case transcript.BoundaryPiece:
+	case transcript.Compacted:
 		l.boundary(p)
 		return
-	case transcript.SummaryPiece:
+	case transcript.Summarised:
 		if l.after != nil && l.after.summary == "" {
 			l.after.summary = p.Text()
 		}
@@ -73,23 +73,23 @@ func (l *lossReader) piece(p *transcript.Piece) {
 	}
 	l.rec.Add(p, p.Off-l.from)
 	switch p.Kind {
-	case transcript.CallPiece:
+	case transcript.ToolBegan:
 		if host.Recorded(p.Tool, p.Raw).Kind == host.RunDeed {
 			l.runs[p.ID] = true
 		}
 		l.know(p)
-	case transcript.ResultPiece:
+	case transcript.ToolEnded:
 		// Numbers in a file's text are its own business.
 		if l.runs[p.ID] && len(p.Raw) <= maxOutput {
 			l.know(p)
 		}
 		delete(l.runs, p.ID)
-	case transcript.UserPiece, transcript.AgentPiece:
+	case transcript.UserSaid, transcript.AgentSaid:
 		l.know(p)
 	}
 }
 
-func (l *lossReader) know(p *transcript.Piece) {
+func (l *lossReader) know(p *transcript.Event) {
 	p.Strings(func(_ string, inner []byte) {
 		eachNumber(inner, func(n []byte) {
 			if len(l.numbers) < maxNumbers && !l.numbers[string(n)] {
@@ -99,7 +99,7 @@ func (l *lossReader) know(p *transcript.Piece) {
 	})
 }
 
-func (l *lossReader) boundary(p *transcript.Piece) {
+func (l *lossReader) boundary(p *transcript.Event) {
 	words := compact.Words{}
 	l.close()
 	// A summary alone, without a boundary, is an event too; those have no slice
@@ -161,11 +161,11 @@ type needs struct {
 	toEdit      int
 }
 
-func (n *needs) take(p *transcript.Piece, cwd string) {
+func (n *needs) take(p *transcript.Event, cwd string) {
 	switch p.Kind {
-	case transcript.CallPiece:
+	case transcript.ToolBegan:
 		n.call(p, cwd)
-	case transcript.ResultPiece, transcript.UserPiece:
+	case transcript.ToolEnded, transcript.UserSaid:
 		n.tell(p)
 	}
 }
@@ -173,7 +173,7 @@ func (n *needs) take(p *transcript.Piece, cwd string) {
 // maxTold bounds what is kept of what an agent was told.
 const maxTold = 16 << 20
 
-func (n *needs) tell(p *transcript.Piece) {
+func (n *needs) tell(p *transcript.Event) {
 	p.Strings(func(_ string, inner []byte) {
 		n.keep(inner)
 		n.eachName(inner, func(int, extract.Name) {})
@@ -213,7 +213,7 @@ func (n *needs) keep(inner []byte) {
 	}
 }
 
-func (n *needs) call(p *transcript.Piece, cwd string) {
+func (n *needs) call(p *transcript.Event, cwd string) {
 	n.actions++
 	d := host.Recorded(p.Tool, p.Raw)
 	files := d.Files

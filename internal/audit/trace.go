@@ -95,7 +95,7 @@ type tracer struct {
 	created map[transcript.CallID][]byte
 	said    []byte // the agent's last text of the turn
 	saidAt  mark
-	last    transcript.StepKind
+	last    transcript.EventKind
 	clock   int64
 	title   int  // rank of the title
 	closed  bool // the last step was a compaction: its summary follows
@@ -118,7 +118,7 @@ func read(ctx context.Context, file transcript.File, set compact.Settings, words
 	defer f.Close()
 	t := newTracer(file.Host, f, set, words)
 	r := io.NewSectionReader(f, 0, file.Size)
-	t.Unreadable, err = transcript.Walk(ctx, r, file.Host, t.waits, t.step)
+	t.Unreadable, err = transcript.Events(ctx, r, 0, file.Host, transcript.Want{Agents: true, Results: t.waits}, t.event)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func read(ctx context.Context, file transcript.File, set compact.Settings, words
 // waits: most results say nothing that is asked here.
 func (t *tracer) waits() bool { return len(t.waiting)+len(t.created) > 0 }
 
-func (t *tracer) step(s *transcript.Step) {
+func (t *tracer) event(s *transcript.Event) {
 	if s.Time > 0 {
 		t.clock = s.Time
 		if t.First == 0 {
@@ -149,48 +149,54 @@ func (t *tracer) step(s *transcript.Step) {
 		t.Version = string(s.Version)
 	}
 	switch s.Kind {
-	case transcript.RequestStep:
+	case transcript.Counted:
 		t.request(s)
 		return
-	case transcript.AboutStep:
+	case transcript.About:
 		if s.TitleRank >= t.title && len(s.Title) > 0 {
 			t.Title, t.title = short(transcript.Unescape(s.Title)), s.TitleRank
 		}
 		return
 	}
-	if s.Side {
-		if s.Kind == transcript.CallStep {
+	switch {
+	case s.Side:
+		if s.Kind == transcript.ToolBegan {
 			t.Actions++
 		}
 		return
+	case s.Kind == transcript.AgentSaid && s.Failed:
+		return // the host's words
+	case s.Kind == transcript.UserSaid && s.How != transcript.Typed && s.How != transcript.WithCompact:
+		return // said within a turn, which goes on
 	}
 	closed := t.closed
 	t.closed = false
 	switch s.Kind {
-	case transcript.CompactStep:
+	case transcript.Compacted:
 		t.compacted(s)
+		t.Compacted[len(t.Compacted)-1].Summary = message.Units(s.Text())
 		t.closed = true
-	case transcript.SummaryStep:
+	case transcript.Summarised:
 		// The first versions that compacted wrote only this.
 		if !closed {
 			t.compacted(s)
 		}
 		t.Compacted[len(t.Compacted)-1].Summary = message.Units(s.Text())
-	case transcript.PromptStep:
+	case transcript.UserSaid:
 		t.prompt(s)
-	case transcript.HostStep:
+	case transcript.HostSaid, transcript.Interrupted:
 		t.host(s)
 		t.closed = closed
 		return
-	case transcript.SaidStep:
+	case transcript.AgentSaid:
 		t.said = append(t.said[:0], s.Raw...)
 		t.saidAt = t.here()
-	case transcript.CallStep:
+	case transcript.ToolBegan:
 		t.call(s)
-	case transcript.ResultStep:
+	case transcript.ToolEnded:
 		t.result(s)
 	}
-	if s.Kind != transcript.SummaryStep {
+	if s.Kind != transcript.Summarised {
 		t.last = s.Kind
 	}
 }
@@ -199,7 +205,7 @@ func (t *tracer) here() mark { return mark{at: len(t.requests), actions: t.Actio
 
 // request counts the rows of one answer once. Rows of older versions differ: the
 // answer grows, and the last one has it all.
-func (t *tracer) request(s *transcript.Step) {
+func (t *tracer) request(s *transcript.Event) {
 	if s.Usage.Window > 0 {
 		t.Window = s.Usage.Window
 	}
@@ -241,11 +247,11 @@ func safe(text string) string {
 	return text
 }
 
-func (t *tracer) prompt(s *transcript.Step) {
+func (t *tracer) prompt(s *transcript.Event) {
 	t.turnEnds()
 	text := s.Text()
-	if strings.HasPrefix(text, "<command-") {
-		t.asked = strings.Contains(text, "<command-name>/compact<")
+	if toCompact := s.How == transcript.WithCompact; toCompact || strings.HasPrefix(text, "<command-") {
+		t.asked = toCompact
 	} else if t.title == 0 {
 		t.Title, t.title = short(text), 1
 	}
@@ -261,7 +267,7 @@ func (t *tracer) prompt(s *transcript.Step) {
 }
 
 // host looks for the answer to a /compact that did not work.
-func (t *tracer) host(s *transcript.Step) {
+func (t *tracer) host(s *transcript.Event) {
 	text := s.Text()
 	if strings.Contains(text, "<command-name>/compact<") {
 		t.asked = true
@@ -299,7 +305,7 @@ func (t *tracer) turnEnds() {
 		return
 	}
 	at := t.saidAt
-	p := transcript.Step{Raw: said}
+	p := transcript.Event{Raw: said}
 	if at.signals = t.words.In(tail(p.Text())); at.signals != 0 {
 		t.marks = append(t.marks, at)
 	}
@@ -314,7 +320,7 @@ func tail(s string) string {
 	return s
 }
 
-func (t *tracer) call(s *transcript.Step) {
+func (t *tracer) call(s *transcript.Event) {
 	t.Actions++
 	t.thread.State.Worked = true
 	d := host.Recorded(s.Tool, s.Raw)
@@ -340,7 +346,7 @@ func mayMatter(line string) bool {
 
 const maxOutput = 64 << 10
 
-func (t *tracer) result(s *transcript.Step) {
+func (t *tracer) result(s *transcript.Event) {
 	if input, ok := t.created[s.ID]; ok {
 		delete(t.created, s.ID)
 		t.thread = t.thread.Apply(host.Created(input, s.Text()), t.set)
@@ -367,8 +373,8 @@ func (t *tracer) signalled() {
 	s.Seen = 0
 }
 
-func (t *tracer) compacted(s *transcript.Step) {
-	mid := t.last == transcript.CallStep || t.last == transcript.ResultStep
+func (t *tracer) compacted(s *transcript.Event) {
+	mid := t.last == transcript.ToolBegan || t.last == transcript.ToolEnded
 	if !mid {
 		t.turnEnds()
 	}

@@ -230,7 +230,7 @@ func (w *handoverWriter) now() []string {
 		}
 		out = append(out, text.Format(w.Lang, inline(folded(files, 320, w.Lang), 400)))
 	}
-	if d := r.last; d.what != "" && r.ended != transcript.AgentPiece && r.ended != transcript.UserPiece {
+	if d := r.last; d.what != "" && r.ended != transcript.AgentSaid && r.ended != transcript.UserSaid {
 		what := inline(d.what, 160)
 		switch d.kind {
 		case host.EditDeed, host.CreateDeed:
@@ -252,7 +252,7 @@ func (w *handoverWriter) now() []string {
 			out = append(out, message.HandoverLastStep.Format(w.Lang, what))
 		}
 	}
-	if said := lastSentence(cleanTail(r.said, 2000)); said != "" && !w.stated.says(said) && r.ended != transcript.UserPiece {
+	if said := lastSentence(cleanTail(r.said, 2000)); said != "" && !w.stated.says(said) && r.ended != transcript.UserSaid {
 		out = append(out, message.HandoverSaid.Format(w.Lang, quoted(said, 200)))
 	}
 	return out
@@ -378,7 +378,7 @@ func (w *handoverWriter) asked() string { return cmp.Or(w.Record.open, w.Work.Wo
 // has more to do as often as not.
 func (w *handoverWriter) finished() bool {
 	r := w.Record
-	if r.ended != transcript.AgentPiece || len(w.Work.Next) > 0 {
+	if r.ended != transcript.AgentSaid || len(w.Work.Next) > 0 {
 		return false
 	}
 	return len(r.plan.Plan.Steps) > 0 || saysDone(r.said)

@@ -19,25 +19,26 @@ type Record struct {
 	// Words are the user's; what was said before the slice may be set first.
 	Words Words
 
-	root   string // of the paths, where that is not CWD
-	names  nameTable
-	byBase map[string][]int32 // files by their names
-	dirs   map[string]bool    // folders of files
-	files  []touched
-	at     map[string]int32
-	runs   []executed
-	runAt  map[string]int
-	plan   state // only its plan and slice
-	commit int64 // where the last commit was made, -1 for none
-	calls  map[transcript.CallID]call
-	last   deed
-	said   string // the end of the agent's last text
-	open   string // a question to the user that no result has answered
-	ended  transcript.PieceKind
-	began  int64 // when the slice began, in Unix milliseconds; 0 = not known
-	size   int64
-	pos    int64
-	piece  int32
+	root     string // of the paths, where that is not CWD
+	names    nameTable
+	byBase   map[string][]int32 // files by their names
+	dirs     map[string]bool    // folders of files
+	files    []touched
+	at       map[string]int32
+	runs     []executed
+	runAt    map[string]int
+	plan     state // only its plan and slice
+	commit   int64 // where the last commit was made, -1 for none
+	calls    map[transcript.CallID]call
+	last     deed
+	said     string // the end of the agent's last text
+	open     string // a question to the user that no result has answered
+	question string // the one that was answered last
+	ended    transcript.EventKind
+	began    int64 // when the slice began, in Unix milliseconds; 0 = not known
+	size     int64
+	pos      int64
+	piece    int32
 }
 
 // touched is a file that tools worked on.
@@ -76,7 +77,11 @@ func NewRecord(cwd string) *Record {
 }
 
 // Add takes the next piece. off counts from the start of the slice.
-func (r *Record) Add(p *transcript.Piece, off int64) {
+func (r *Record) Add(p *transcript.Event, off int64) {
+	switch p.Kind {
+	case transcript.About, transcript.Counted, transcript.Interrupted:
+		return // nothing that was said or done
+	}
 	r.pos = off
 	r.size = max(r.size, off)
 	r.piece++
@@ -84,18 +89,18 @@ func (r *Record) Add(p *transcript.Piece, off int64) {
 		r.began = p.Time
 	}
 	switch p.Kind {
-	case transcript.BoundaryPiece:
+	case transcript.Compacted:
 		return
-	case transcript.CallPiece:
+	case transcript.ToolBegan:
 		r.call(p)
-	case transcript.ResultPiece:
+	case transcript.ToolEnded:
 		r.result(p)
-	case transcript.UserPiece:
+	case transcript.UserSaid:
 		text := p.Text()
-		r.Words = r.Words.hear(text)
+		r.hear(p.How, text)
 		r.said = ""
 		r.count([]byte(text), false, heard, -1)
-	case transcript.AgentPiece:
+	case transcript.AgentSaid:
 		text := p.Text()
 		r.Words = r.Words.answered(text)
 		if strings.TrimSpace(text) != "" {
@@ -111,11 +116,11 @@ func (r *Record) Add(p *transcript.Piece, off int64) {
 
 // Rested takes how the turn ended, as the host told it: its file may lag behind.
 func (r *Record) Rested(said string) {
-	if r.ended == transcript.AgentPiece || strings.TrimSpace(said) == "" {
+	if r.ended == transcript.AgentSaid || strings.TrimSpace(said) == "" {
 		return
 	}
 	r.Words = r.Words.answered(said)
-	r.said, r.ended = said, transcript.AgentPiece
+	r.said, r.ended = said, transcript.AgentSaid
 }
 
 // maxSaidEnd is how much of the agent's last text is kept, in bytes: enough to take
@@ -124,13 +129,13 @@ const maxSaidEnd = 16 << 10
 
 // Listen takes a piece from before the slice: of that only the user's words and
 // the plan still matter.
-func (r *Record) Listen(p *transcript.Piece) {
+func (r *Record) Listen(p *transcript.Event) {
 	switch p.Kind {
-	case transcript.UserPiece:
-		r.Words = r.Words.hear(p.Text())
-	case transcript.AgentPiece:
+	case transcript.UserSaid:
+		r.hear(p.How, p.Text())
+	case transcript.AgentSaid:
 		r.Words = r.Words.answered(p.Text())
-	case transcript.CallPiece:
+	case transcript.ToolBegan:
 		r.Words = r.Words.worked()
 		c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw)}
 		switch {
@@ -143,7 +148,7 @@ func (r *Record) Listen(p *transcript.Piece) {
 			return
 		}
 		r.calls[p.ID] = c
-	case transcript.ResultPiece:
+	case transcript.ToolEnded:
 		if c, ok := r.calls[p.ID]; ok {
 			delete(r.calls, p.ID)
 			r.answer(c, p)
@@ -152,21 +157,27 @@ func (r *Record) Listen(p *transcript.Piece) {
 	r.plan.Slice = Slice{}
 }
 
+// hear takes what the user said. What he chose among the agent's own options is
+// no request of its own: it stands beside its question.
+func (r *Record) hear(how transcript.How, text string) {
+	if how == transcript.Answered {
+		r.Words = r.Words.since(Reply{To: oneLine(r.question), Text: headRunes(oneLine(cleanHead(text, 4*maxSinceLen)), maxSinceLen)})
+		return
+	}
+	r.Words = r.Words.hear(text)
+}
+
 // answer takes the result of a question or of a task's making.
-func (r *Record) answer(c call, p *transcript.Piece) {
+func (r *Record) answer(c call, p *transcript.Event) {
 	switch {
 	case c.deed.Kind == host.AskDeed:
-		r.open = ""
-		if !p.Failed {
-			// The user's choice among the agent's own options.
-			r.Words = r.Words.since(Reply{To: oneLine(c.deed.Question), Text: headRunes(oneLine(cleanHead(answerOf(p.Text()), 4*maxSinceLen)), maxSinceLen)})
-		}
+		r.open, r.question = "", c.deed.Question
 	case c.input != nil:
 		r.planned(host.Created(c.input, p.Text()))
 	}
 }
 
-func (r *Record) call(p *transcript.Piece) {
+func (r *Record) call(p *transcript.Event) {
 	r.Words = r.Words.worked()
 	c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw), file: -1}
 	d := c.deed
@@ -231,7 +242,7 @@ func (r *Record) planned(e host.Event) {
 // maxOutput is how much of a command's output is looked at, from its end.
 const maxOutput = 64 << 10
 
-func (r *Record) result(p *transcript.Piece) {
+func (r *Record) result(p *transcript.Event) {
 	c, ok := r.calls[p.ID]
 	if !ok {
 		c.file = -1
@@ -248,18 +259,8 @@ func (r *Record) result(p *transcript.Piece) {
 	p.Strings(func(_ string, inner []byte) { r.count(inner, true, heard, c.file) })
 }
 
-// answerOf is what the user chose: the host wraps it in a sentence.
-func answerOf(text string) string {
-	_, rest, ok := strings.Cut(text, `"="`)
-	if !ok {
-		return text
-	}
-	answer, _, _ := strings.Cut(rest, `"`)
-	return answer
-}
-
 // ran takes the end of a command.
-func (r *Record) ran(line string, p *transcript.Piece) {
+func (r *Record) ran(line string, p *transcript.Event) {
 	raw := p.Raw
 	output := ""
 	if len(raw) <= maxOutput {

@@ -92,7 +92,7 @@ func (s *tale) record(t testing.TB, words Words) *Record {
 	t.Helper()
 	r := NewRecord("/p")
 	r.Words = words
-	err := transcript.Pieces(context.Background(), bytes.NewReader(s.Bytes()), 0, transcript.Claude, func(p *transcript.Piece) { r.Add(p, p.Off) })
+	_, err := transcript.Events(context.Background(), bytes.NewReader(s.Bytes()), 0, transcript.Claude, transcript.Want{}, func(p *transcript.Event) { r.Add(p, p.Off) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestFinishedIsNeverNext(t *testing.T) {
 			s.plan(plan...)
 		}
 		r := NewRecord("/p")
-		if err := transcript.Pieces(context.Background(), bytes.NewReader(s.Bytes()), 0, transcript.Claude, func(p *transcript.Piece) { r.Add(p, p.Off) }); err != nil {
+		if _, err := transcript.Events(context.Background(), bytes.NewReader(s.Bytes()), 0, transcript.Claude, transcript.Want{}, func(p *transcript.Event) { r.Add(p, p.Off) }); err != nil {
 			t.Fatal(err)
 		}
 		h := Handover{Record: r, Work: r.Work(), Lang: message.EN}

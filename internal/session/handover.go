@@ -79,16 +79,16 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Compact
 		}
 	}
 	from, fresh := k.From, false // fresh: nothing that follows was handed over
-	err := transcript.ReadPart(ctx, path, from, func(piece *transcript.Piece) {
+	err := transcript.EventsFrom(ctx, path, from, func(piece *transcript.Event) {
 		switch {
 		case !fresh && piece.Time > 0 && piece.Time <= k.Mark.At.UnixMilli():
-		case piece.Kind == transcript.BoundaryPiece && piece.Time > 0 && piece.Time < k.At.UnixMilli():
+		case piece.Kind == transcript.Compacted && piece.Time > 0 && piece.Time < k.At.UnixMilli():
 			words := p.Record.Words
 			p.Record, from, fresh = compact.NewRecord(cwd), piece.Off, true
 			p.Record.Words = words
-		case piece.Kind == transcript.BoundaryPiece:
+		case piece.Kind == transcript.Compacted:
 			p.Written, p.Summary = true, piece.Text()
-		case p.Written && p.Summary == "" && piece.Kind == transcript.SummaryPiece:
+		case p.Written && p.Summary == "" && piece.Kind == transcript.Summarised:
 			p.Summary = piece.Text()
 		case !p.Written:
 			p.Record.Add(piece, piece.Off-from)

@@ -37,8 +37,8 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.La
 	cwd := index.CWD
 	index.Close()
 	s := Survey{N: n}
-	err = transcript.ReadWhole(ctx, file.Path, func(p *transcript.Piece) {
-		if p.Kind == transcript.BoundaryPiece {
+	err = transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
+		if p.Kind == transcript.Compacted {
 			s.Total++
 		}
 	})
@@ -57,9 +57,9 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.La
 	// comes after all of them.
 	want := cmp.Or(s.N, s.Total+1)
 	record, slice, from := compact.NewRecord(cwd), 1, int64(0)
-	err = transcript.ReadWhole(ctx, file.Path, func(p *transcript.Piece) {
+	err = transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
 		switch {
-		case p.Kind == transcript.BoundaryPiece:
+		case p.Kind == transcript.Compacted:
 			slice++
 			from = p.Off
 			if slice == want+1 {
@@ -69,7 +69,7 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.La
 			record.Add(p, p.Off-from)
 		case slice < want:
 			record.Listen(p)
-		case slice == want+1 && s.Summary == "" && p.Kind == transcript.SummaryPiece:
+		case slice == want+1 && s.Summary == "" && p.Kind == transcript.Summarised:
 			s.Summary = p.Text()
 		}
 	})

@@ -138,95 +138,45 @@ func readCopilotUsage(c *cursor) (u Usage) {
 	return u
 }
 
-func (s *sayer) copilot(c *cursor) {
-	e := readCopilot(c)
-	if c.bad {
-		return
-	}
-	s.Time = parseTime(e.timestamp)
-	d := e.read()
-	switch string(e.typ) {
-	case "session.start":
-		s.Session = d.id
-		s.CWD, _ = content(field(d.context, "cwd"))
-	case "user.message", "assistant.message":
-		s.content(d.content)
-		d.eachCall(func(_, name, arguments []byte) {
-			s.tool = true
-			s.add(name)
-			s.strings(arguments, nil, 0)
-		})
-		s.settle(string(e.typ) == "user.message")
-	case "tool.execution_complete":
-		s.tool = true
-		s.strings(field(d.result, "content"), nil, 0)
-		s.settle(false)
-	case copilotCompacted:
-		if !d.success {
-			return
-		}
-		s.Boundary = !e.agent
-		if text, ok := content(d.summary); ok {
-			s.summary = true
-			s.add(text)
-			s.Message = len(s.Text)
-			s.settle(true)
-		}
-	}
-}
-
 // copilot reads one event. What a sub-agent said stands in the same file.
-func (w *walker) copilot(c *cursor) {
-	e := readCopilot(c)
+func (e *entry) copilot(c *cursor) bool {
+	v := readCopilot(c)
 	if c.bad {
-		return
+		return true
 	}
-	s := &w.step
-	*s = w.base
-	s.Time, s.Side = parseTime(e.timestamp), e.agent
-	d := e.read()
-	switch string(e.typ) {
+	e.Time, e.Side = parseTime(v.timestamp), v.agent
+	d := v.read()
+	switch string(v.typ) {
 	case "session.start", "session.resume":
-		s.CWD, _ = content(field(d.context, "cwd"))
-		s.Version = d.version
-		w.emit(AboutStep)
+		e.CWD, _ = content(field(d.context, "cwd"))
+		e.Version, e.Session = d.version, d.id
+		e.parts = append(e.parts, piece{kind: About})
 	case "session.usage_record":
 		u := cursor{b: d.usage}
 		if u.open('{') {
-			if s.Usage = readCopilotUsage(&u); !u.bad {
-				w.emit(RequestStep)
+			if e.Usage = readCopilotUsage(&u); !u.bad {
+				e.parts = append(e.parts, piece{kind: Counted})
 			}
 		}
-	case "user.message":
+	case "user.message", "assistant.message":
+		e.user = string(v.typ) == "user.message"
 		if text, ok := content(d.content); ok && len(text) > 0 {
-			s.Raw = d.content
-			if hostText(text) {
-				w.emit(HostStep)
-			} else {
-				w.emit(PromptStep)
-			}
-		}
-	case "assistant.message":
-		if text, ok := content(d.content); ok && len(text) > 0 {
-			s.Raw = d.content
-			w.emit(SaidStep)
+			e.add(AgentSaid, d.content)
 		}
 		d.eachCall(func(id, name, arguments []byte) {
-			s.Raw, s.Tool, s.ID = arguments, unescape(name), CallID{keyOf(id)}
-			w.emit(CallStep)
+			e.parts = append(e.parts, piece{kind: ToolBegan, raw: arguments, tool: name, id: id})
 		})
 	case "tool.execution_complete":
-		if raw := field(d.result, "content"); raw != nil && w.waits() {
-			s.Raw, s.ID, s.Failed = raw, CallID{keyOf(d.call)}, d.failed
-			w.emit(ResultStep)
+		if value := field(d.result, "content"); value != nil && e.waits() {
+			e.parts = append(e.parts, piece{kind: ToolEnded, raw: value, id: d.call, failed: d.failed})
 		}
+	case "abort":
+		e.parts = append(e.parts, piece{kind: Interrupted})
 	case copilotCompacted:
 		if d.success {
-			s.Trigger, s.Pre, s.Raw = unescape(d.trigger), d.before, d.summary
-			w.emit(CompactStep)
-			if len(d.summary) > 2 {
-				w.emit(SummaryStep)
-			}
+			e.Trigger, e.Pre = unescape(d.trigger), d.before
+			e.parts = append(e.parts, piece{kind: Compacted, raw: d.summary})
 		}
 	}
+	return true
 }

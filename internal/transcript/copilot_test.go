@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -97,19 +96,19 @@ func TestCopilotCompaction(t *testing.T) {
 	}
 }
 
-func TestPiecesOfCopilot(t *testing.T) {
+func TestEventsOfCopilot(t *testing.T) {
 	t.Parallel()
 	var got []string
-	err := Pieces(context.Background(), bytes.NewReader([]byte(copilotFile+copilotBoundary)), 0, Copilot, func(p *Piece) {
-		got = append(got, strings.Join([]string{[...]string{"", "user", "host", "summary", "agent", "call", "result", "boundary"}[p.Kind], p.Tool, p.Text()}, "|"))
-		if p.Kind == ResultPiece && !p.Failed {
+	_, err := Events(context.Background(), strings.NewReader(copilotFile+copilotBoundary), 0, Copilot, Want{}, func(e *Event) {
+		got = append(got, strings.Join([]string{[...]string{"", "about", "user", "host", "agent", "call", "result", "used", "compacted"}[e.Kind], e.Tool, e.Text()}, "|"))
+		if e.Kind == ToolEnded && !e.Failed {
 			t.Error("a command that failed is taken for one that did not")
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"user||Please port the parser.", "agent||I look.", "call|bash|go test ./...", "result||FAIL parser", "boundary||The parser is half ported."}
+	want := []string{"about||", "user||Please port the parser.", "used||", "agent||I look.", "call|bash|go test ./...", "result||FAIL parser", "compacted||The parser is half ported."}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}

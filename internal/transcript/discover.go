@@ -155,3 +155,49 @@ func resolvePath(path string) (File, error) {
 	}
 	return File{Path: path, Host: h, ID: idFromName(path, h), Folder: filepath.Base(filepath.Dir(path)), Size: size, ModTime: info.ModTime()}, nil
 }
+
+// Everything lists all files with conversations, newest first: those of [List],
+// and sub-agents', which lie deeper or beside them under names of their own.
+func Everything(dir func(*host.Host) string) ([]File, error) {
+	var files []File
+	var errs []error
+	for _, h := range host.All() {
+		found, err := everythingIn(h, filepath.Join(dir(h), h.Sessions.Dir))
+		files, errs = append(files, found...), append(errs, err)
+	}
+	slices.SortStableFunc(files, func(a, b File) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
+	})
+	return files, errors.Join(errs...)
+}
+
+func everythingIn(h *host.Host, root string) ([]File, error) {
+	var files []File
+	var errs []error
+	// With a slash at its end a folder that is a link is followed.
+	err := filepath.WalkDir(root+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			errs = append(errs, ignoreMissing(err))
+			return nil // one folder that is closed to us hides no other
+		}
+		if e.IsDir() || !strings.HasSuffix(path, ".jsonl") || !strings.HasPrefix(e.Name(), h.Sessions.Prefix) {
+			return nil
+		}
+		rel := filepath.ToSlash(path[len(root)+1:])
+		folder, rest, _ := strings.Cut(rel, "/")
+		main := strings.Count(rel, "/") <= h.Sessions.Depth && h.Sessions.Match(e.Name())
+		if main {
+			folder = pathpkg.Dir(rel)
+		}
+		n := len(files)
+		files = appendFile(files, path, h.Name, folder, e)
+		if len(files) > n && !main {
+			files[n].Agent = true
+			if parent, _, below := strings.Cut(rest, "/"); below {
+				files[n].Parent = parent
+			}
+		}
+		return nil
+	})
+	return files, errors.Join(append(errs, err)...)
+}

@@ -1,8 +1,13 @@
 // Package transcript reads and clones the session files of coding agents:
-// Claude Code's JSONL and Codex's rollouts.
+// Claude Code's JSONL, Codex's rollouts and Copilot's events.
 //
-// Read makes one pass over a file of any size and keeps an index: some sixty
-// bytes per entry and no text. From the index come the live context (what the
+// Events tells what happened in a session, in words that all formats share: who said
+// what and in which way, which tools ran and how they ended, what was used, when the
+// context was compacted. Whatever reads the meaning of a session stands on it, and one
+// file for each format finds the events.
+//
+// Cloning works on lines and bytes. Read makes one pass over a file of any size and
+// keeps an index: some sixty bytes per entry and no text. From the index come the live context (what the
 // host would send to the model on resume), the turns, the usage, the
 // compactions. Lines that cannot be read are kept in place and reported, never
 // dropped. The tail functions answer a hook's questions from the end of the
@@ -59,17 +64,6 @@ func (s *Session) addAs(r *record, e *Entry, n int32, obj []byte, next int64) {
 		s.addCopilot(r, e, n, next)
 	default:
 		s.addClaude(r, e, n, obj, next)
-	}
-}
-
-func (s *sayer) sayAs(c *cursor, h Host) {
-	switch h {
-	case Codex:
-		s.codex(c)
-	case Copilot:
-		s.copilot(c)
-	default:
-		s.claude(c)
 	}
 }
 

@@ -47,8 +47,8 @@ type need struct {
 }
 
 // pieces walks a part of the session.
-func (c *compaction) pieces(from, to int64, fn func(p *transcript.Piece)) {
-	err := transcript.Pieces(context.Background(), bytes.NewReader(c.data[from:to]), from, c.host, fn)
+func (c *compaction) pieces(from, to int64, fn func(p *transcript.Event)) {
+	_, err := transcript.Events(context.Background(), bytes.NewReader(c.data[from:to]), from, c.host, transcript.Want{}, fn)
 	if err != nil {
 		panic(err) // bytes in memory
 	}
@@ -76,15 +76,15 @@ func (c *compaction) measure() {
 	read := map[transcript.CallID]string{}
 	content := map[string]string{}
 	c.rec = compact.NewRecord(c.cwd)
-	c.pieces(c.from, c.to, func(p *transcript.Piece) {
+	c.pieces(c.from, c.to, func(p *transcript.Event) {
 		c.rec.Add(p, p.Off-c.from)
 		text := p.Text()
 		texts.WriteString(text + "\n")
-		if p.Kind == transcript.CallPiece {
+		if p.Kind == transcript.ToolBegan {
 			if d := host.Recorded(p.Tool, p.Raw); d.Kind == host.ReadDeed && len(d.Files) == 1 {
 				read[p.ID] = d.Files[0]
 			}
-		} else if f := read[p.ID]; p.Kind == transcript.ResultPiece && f != "" {
+		} else if f := read[p.ID]; p.Kind == transcript.ToolEnded && f != "" {
 			order = append(slices.DeleteFunc(order, func(o string) bool { return o == f }), f)
 			content[f] = text
 		}
@@ -100,7 +100,7 @@ func (c *compaction) measure() {
 				t.last = p.Off
 				if !seen[name] {
 					seen[name] = true
-					if p.Kind == transcript.CallPiece {
+					if p.Kind == transcript.ToolBegan {
 						t.typed++
 					} else {
 						t.heard++
@@ -141,9 +141,9 @@ func (c *compaction) rank(known map[string]*tally) {
 func (c *compaction) need(known map[string]*tally) {
 	var told strings.Builder
 	seen := map[string]bool{}
-	c.pieces(c.after, c.end, func(p *transcript.Piece) {
+	c.pieces(c.after, c.end, func(p *transcript.Event) {
 		switch p.Kind {
-		case transcript.CallPiece:
+		case transcript.ToolBegan:
 			p.Strings(func(_ string, inner []byte) {
 				eachName(inner, func(n extract.Name) {
 					name := string(n.Base)
@@ -154,7 +154,7 @@ func (c *compaction) need(known map[string]*tally) {
 				})
 			})
 			told.WriteString(p.Text() + "\n")
-		case transcript.ResultPiece, transcript.UserPiece:
+		case transcript.ToolEnded, transcript.UserSaid:
 			told.WriteString(p.Text() + "\n")
 		}
 	})
@@ -249,8 +249,8 @@ func recorded(name string, data []byte) ([]*compaction, error) {
 		if i+1 < len(s.Compactions) {
 			c.end = s.Entries[s.Compactions[i+1].Entry].Off
 		}
-		c.pieces(c.after, c.end, func(p *transcript.Piece) {
-			if c.summary == "" && p.Kind == transcript.SummaryPiece {
+		c.pieces(c.after, c.end, func(p *transcript.Event) {
+			if c.summary == "" && p.Kind == transcript.Summarised {
 				c.summary = p.Text()
 			}
 		})

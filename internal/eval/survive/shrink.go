@@ -89,8 +89,8 @@ func (c *compaction) shrunk(w way) (string, error) {
 // thinking and an earlier compaction's summary.
 func (c *compaction) stated(lines []byte, messages bool) (string, error) {
 	var b strings.Builder
-	err := transcript.Pieces(context.Background(), bytes.NewReader(lines), 0, c.host, func(p *transcript.Piece) {
-		if !messages || p.Kind == transcript.UserPiece || p.Kind == transcript.AgentPiece {
+	_, err := transcript.Events(context.Background(), bytes.NewReader(lines), 0, c.host, transcript.Want{}, func(p *transcript.Event) {
+		if !messages || p.Kind == transcript.UserSaid || p.Kind == transcript.AgentSaid {
 			b.WriteString(p.Text() + "\n")
 		}
 	})

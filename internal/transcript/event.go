@@ -1,0 +1,520 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// EventKind is what happened in a session. Whoever wants to know what a session
+// means reads its events: one reader for each format finds them, and only cloning
+// and verifying look at the lines themselves.
+type EventKind uint8
+
+const (
+	About       EventKind = iota + 1 // the file tells about the session: folder, version, title
+	UserSaid                         // the user's words; How tells in which way they came
+	HostSaid                         // a text that the host wrote in the user's place
+	AgentSaid                        // a text of the agent; Failed: an error that the host shows as one
+	ToolBegan                        // a tool was called; [host.Recorded] tells plans, questions and sub-agents apart
+	ToolEnded                        // a tool answered; Failed and Refused tell how
+	Counted                          // an answer of the model told what it used
+	Compacted                        // the context was compacted; Raw is the summary, where the line holds it
+	Summarised                       // the summary, where it is a line of its own
+	Interrupted                      // the user stopped the turn
+	thought                          // readable thinking, which only [Say] passes on
+)
+
+// How is the way in which a user's words came.
+type How uint8
+
+const (
+	Typed       How = iota // as a prompt, or a slash command
+	Queued                 // typed while the agent worked
+	Answered               // the answer to a question that a tool asked
+	Rejected               // said while refusing a tool
+	WithCompact            // typed behind /compact, for the summary; may be empty
+)
+
+// Event is one thing that happened. It is valid until the next one.
+type Event struct {
+	Kind EventKind
+	How  How
+	// Off and End are where its line begins and ends.
+	Off, End int64
+	Time     int64 // Unix milliseconds, 0 where unknown
+	Side     bool  // a sub-agent's
+	// Raw is the JSON value: a text, a call's input, a result's content. Nothing
+	// of it is decoded yet.
+	Raw []byte
+	// Tool and ID are of calls; a result, and what a user said with one, has the
+	// ID of its call.
+	Tool string
+	ID   CallID
+	// Failed is a result that the host itself calls an error; Refused one of a
+	// tool that was not allowed to run.
+	Failed, Refused bool
+	// Of requests. Key is the same for all rows of one request, here and in
+	// copies of the file; 0 where the file does not tell them apart.
+	Key   uint64
+	Usage Usage
+	Hour  int64 // of what was written to the cache, for an hour
+	// Of compactions; 0 where the host does not say.
+	Trigger           string
+	Pre, Post, TookMS int64
+	// About the session and the line; empty where the line does not say.
+	CWD, Version, Title []byte
+	TitleRank           int
+	UUID, Session       []byte
+}
+
+// Text decodes an event whose value is a string; of a list, its texts.
+func (e *Event) Text() string {
+	if s, ok := content(e.Raw); ok {
+		return unescape(s)
+	}
+	var b []byte
+	e.Strings(func(_ string, inner []byte) {
+		if len(b) > 0 {
+			b = append(b, '\n')
+		}
+		b = append(b, unescape(inner)...)
+	})
+	return string(b)
+}
+
+// Strings calls fn for each string inside the value that the model read, with
+// the key it stands under and its inside as it stands in the file, escapes and
+// all. Keys are not passed; of blocks with a type, only what they say.
+func (e *Event) Strings(fn func(key string, inner []byte)) {
+	if s, ok := content(e.Raw); ok {
+		fn("", s)
+		return
+	}
+	eachString(e.Raw, e.Kind == ToolEnded, fn)
+}
+
+func eachString(v []byte, blocks bool, fn func(string, []byte)) {
+	var key []byte
+	var stack []byte
+	for i := 0; i < len(v); {
+		switch v[i] {
+		case '{', '[':
+			stack = append(stack, v[i])
+			i++
+		case '}', ']':
+			stack = stack[:max(0, len(stack)-1)]
+			i++
+		case '"':
+			end := scanString(v, i+1)
+			if end < 0 {
+				return
+			}
+			inner := v[i+1 : end]
+			i = space(v, end+1)
+			if len(stack) > 0 && stack[len(stack)-1] == '{' && i < len(v) && v[i] == ':' {
+				key = inner
+				i++
+				continue
+			}
+			// An image's data, a block's own marks: no text.
+			if blocks && (string(key) == "type" || string(key) == "data" || string(key) == "media_type" || string(key) == "image_url") {
+				continue
+			}
+			fn(string(key), inner)
+		default:
+			i++
+		}
+	}
+}
+
+// Tail decodes the end of what a result says, about n bytes of it.
+func (e *Event) Tail(n int) string {
+	if len(e.Raw) <= n {
+		return e.Text()
+	}
+	var parts []string
+	e.Strings(func(_ string, inner []byte) {
+		if cut := len(inner) - n; cut > 0 {
+			// Not inside an escape: after a line end, where there is one.
+			if i := bytes.Index(inner[cut:], []byte(`\n`)); i >= 0 {
+				cut += i + 2
+				inner = inner[cut:]
+			} else {
+				inner = nil
+			}
+		}
+		if len(inner) > 0 && scanString(append(slices.Clip(inner), '"'), 0) == len(inner) {
+			parts = append(parts, unescape(inner))
+		}
+	})
+	return strings.Join(parts, "\n")
+}
+
+// Want is what a reader of events asks for beside the main thread's.
+type Want struct {
+	// Agents: what sub-agents did and used, too.
+	Agents bool
+	// Results says whether somebody waits for a tool's answer at this moment. While
+	// it is false answers are passed over, and of most lines only the head is read,
+	// as most of a file is what tools printed. nil asks for all of them.
+	Results func() bool
+}
+
+// Events reads what happened from a stream of whole lines that begins at off in
+// its file. Lines that cannot be read are passed over and counted.
+func Events(ctx context.Context, r io.Reader, off int64, h Host, want Want, fn func(*Event)) (bad int, err error) {
+	s := stream{h: h, want: want, fn: fn}
+	lr, done := pooledLineReader(r)
+	defer done()
+	lr.off = off
+	defer s.release()
+	for n := 0; ; n++ {
+		if n&255 == 0 && ctx.Err() != nil {
+			return s.bad, ctx.Err()
+		}
+		ln, ok := lr.next()
+		if !ok {
+			return s.bad, lr.err
+		}
+		if ln.huge {
+			s.bad++
+			continue
+		}
+		s.line(ln)
+	}
+}
+
+// maxPart bounds what is read of a session's file: three times the longest slice
+// that was ever seen.
+const maxPart = 64 << 20
+
+// EventsFrom reads the main thread's events of a session's file from an offset on,
+// which is the start of a line. Of a longer part only the end is read.
+func EventsFrom(ctx context.Context, path string, from int64, fn func(*Event)) error {
+	return eventsFrom(ctx, path, from, maxPart, fn)
+}
+
+// AllEvents reads the main thread's events of a whole file, however long that takes.
+func AllEvents(ctx context.Context, path string, fn func(*Event)) error {
+	return eventsFrom(ctx, path, 0, math.MaxInt64, fn)
+}
+
+func eventsFrom(ctx context.Context, path string, from, most int64, fn func(*Event)) error {
+	f, size, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, min(size, 64<<10))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	h, ok := detect(head[:n])
+	if !ok {
+		return ErrUnknown
+	}
+	if from < 0 || from > size {
+		from = 0 // another file than the one we knew
+	}
+	if size-from > most {
+		from = size - most
+		lr := newLineReader(io.NewSectionReader(f, from, size-from))
+		lr.next() // a part of a line
+		from += lr.off
+	}
+	_, err = Events(ctx, io.NewSectionReader(f, from, size-from), from, h, Want{}, fn)
+	return err
+}
+
+// entry is one object of a session's file, taken apart: what all of its events
+// share, and its parts in the order in which they stand.
+type entry struct {
+	Event
+	parts               []piece
+	want                *Want // nil asks for everything
+	user, meta, summary bool
+	apiError, marked    bool
+	model               []byte
+}
+
+// piece is a block of an entry, before it is known whose it is.
+type piece struct {
+	kind   EventKind
+	how    How
+	raw    []byte
+	tool   []byte
+	id     []byte
+	failed bool
+}
+
+// read takes an object apart whose brace is consumed; false when it left it in
+// the middle, as nothing that follows is of interest.
+func (e *entry) read(c *cursor, h Host) bool {
+	switch h {
+	case Codex:
+		return e.codex(c)
+	case Copilot:
+		return e.copilot(c)
+	default:
+		return e.claude(c)
+	}
+}
+
+// skims: only what is waited for is read whole.
+func (e *entry) skims() bool { return e.want != nil && e.want.Results != nil }
+
+// waits reports whether tools' answers are wanted now.
+func (e *entry) waits() bool { return !e.skims() || e.want.Results() }
+
+func (e *entry) add(kind EventKind, raw []byte) {
+	if raw != nil {
+		e.parts = append(e.parts, piece{kind: kind, raw: raw})
+	}
+}
+
+// said is what a text block of the entry is.
+func (e *entry) said(p *piece) EventKind {
+	switch {
+	case !e.user:
+		return AgentSaid
+	case e.summary:
+		return Summarised
+	case e.meta:
+		return HostSaid
+	}
+	text, _ := content(p.raw)
+	switch {
+	case bytes.HasPrefix(text, []byte("[Request interrupted by user")), bytes.HasPrefix(text, []byte("<turn_aborted>")):
+		return Interrupted
+	case hostText(text):
+		return HostSaid
+	}
+	return UserSaid
+}
+
+// hostText reports what hosts put into the user's place. A slash command counts
+// as the user's: what follows it is.
+func hostText(raw []byte) bool {
+	return !bytes.HasPrefix(raw, []byte("<command-")) && commandText(raw)
+}
+
+// stream turns entries into events.
+type stream struct {
+	h    Host
+	want Want
+	fn   func(*Event)
+	bad  int
+	e    entry
+	// Codex: the thread, and what may be its summariser's words.
+	thread uint64
+	held   []Event
+	model  string // the newest name: a file repeats few
+	asking CallID // the newest question to the user
+}
+
+func (s *stream) line(ln line) {
+	b := bytes.TrimPrefix(ln.b, bom)
+	for i := space(b, 0); i < len(b); i = space(b, i) {
+		c := cursor{b: b, i: i}
+		if !c.open('{') {
+			s.bad++
+			return
+		}
+		s.e = entry{Event: Event{Off: ln.off, End: ln.off + ln.size}, parts: s.e.parts[:0], want: &s.want}
+		if !s.e.read(&c, s.h) {
+			if s.e.skims() {
+				return
+			}
+			c = cursor{b: b, i: i}
+			c.value()
+			s.e.parts = s.e.parts[:0]
+		}
+		if c.bad {
+			s.bad++
+			return
+		}
+		s.emit()
+		i = c.i
+	}
+}
+
+// emit passes on what an entry tells.
+func (s *stream) emit() {
+	e := &s.e
+	if len(e.model) > 0 && string(e.model) != s.model {
+		s.model = unescape(e.model)
+	}
+	if e.Side && !s.want.Agents {
+		return
+	}
+	for i := range e.parts {
+		p := &e.parts[i]
+		e.Raw, e.Tool, e.ID, e.Failed, e.Refused, e.How = p.raw, "", CallID{}, p.failed, false, p.how
+		if e.Kind = p.kind; e.Kind == AgentSaid {
+			e.Kind = e.said(p)
+			e.Failed = e.apiError
+		}
+		switch e.Kind {
+		case thought:
+			continue
+		case Counted:
+			if s.h == Codex && !s.codexCount() {
+				continue
+			}
+			if s.h == Claude {
+				e.Usage.Model = s.model
+			}
+		case About:
+			if s.h == Codex {
+				s.thread = keyOf(e.Session).hi
+			}
+		case ToolBegan:
+			e.Raw, e.Tool, e.ID = s.opened(p.raw), string(p.tool), CallID{keyOf(p.id)}
+			if e.Tool == "AskUserQuestion" || e.Tool == "request_user_input" {
+				s.asking = e.ID
+			}
+		case ToolEnded:
+			e.Raw, e.ID = s.opened(p.raw), CallID{keyOf(p.id)}
+			s.ended()
+			continue
+		case UserSaid:
+			if args, ok := compactArgs(p.raw); ok {
+				e.How, e.Raw = WithCompact, args
+			}
+		}
+		s.pass()
+	}
+}
+
+// opened decodes a string that holds a JSON object, as Codex writes arguments
+// and the older ones of its outputs.
+func (s *stream) opened(v []byte) []byte {
+	text, ok := content(v)
+	if s.h != Codex || !ok || len(text) == 0 || text[0] != '{' {
+		return v
+	}
+	if inner := []byte(unescape(text)); skip(inner, 0) == len(bytes.TrimRight(inner, " \n")) {
+		return inner
+	}
+	return v
+}
+
+// ended passes on a tool's answer, and what the user said with it: to a question,
+// or while refusing the tool.
+func (s *stream) ended() {
+	e := &s.e
+	how := Rejected
+	words, refused := s.refusal()
+	e.Refused = refused
+	if e.ID == s.asking && !e.Failed && s.asking != (CallID{}) {
+		words, how = answers(&e.Event), Answered
+		s.asking = CallID{}
+	}
+	s.pass()
+	if words == "" {
+		return
+	}
+	e.Kind, e.How, e.Failed, e.Refused = UserSaid, how, false, false
+	e.Raw = appendString(nil, words)
+	s.pass()
+}
+
+// pass hands an event on. What Codex's summariser said stands in the rollout like
+// an answer of the agent, right before the compaction that it made: it is none, and
+// so an answer is held back until something else follows than its usage.
+func (s *stream) pass() {
+	e := s.e.Event
+	switch {
+	case s.h != Codex:
+		s.fn(&s.e.Event)
+		return
+	case e.Kind == AgentSaid:
+		s.release()
+	case e.Kind == Counted && len(s.held) > 0:
+	case e.Kind == Compacted && len(s.held) > 0:
+		if said := strings.TrimSpace(s.held[0].Text()); said != "" && strings.Contains(e.Text(), said) {
+			s.held = s.held[1:]
+		}
+		fallthrough
+	default:
+		s.release()
+		s.fn(&s.e.Event)
+		return
+	}
+	e.Raw, e.CWD, e.Version, e.UUID, e.Session = bytes.Clone(e.Raw), nil, nil, nil, nil
+	s.held = append(s.held, e)
+}
+
+func (s *stream) release() {
+	for i := range s.held {
+		s.fn(&s.held[i])
+	}
+	s.held = s.held[:0]
+}
+
+// compactArgs is what was typed behind /compact, as Claude Code writes a command
+// down.
+func compactArgs(raw []byte) (args []byte, ok bool) {
+	text, _ := content(raw)
+	if !bytes.HasPrefix(text, []byte("<command-")) || !bytes.Contains(text, []byte("<command-name>/compact<")) {
+		return nil, false
+	}
+	_, rest, _ := bytes.Cut(text, []byte("<command-args>"))
+	inner, _, _ := bytes.Cut(rest, []byte("</command-args>"))
+	return slices.Concat([]byte(`"`), inner, []byte(`"`)), true
+}
+
+// refusal reports whether a tool was kept from running, and what the user said
+// with that.
+func (s *stream) refusal() (words string, refused bool) {
+	e := &s.e
+	head := e.Raw[:min(len(e.Raw), 200)]
+	if s.h == Codex {
+		return "", bytes.HasPrefix(head, []byte(`"exec command rejected by user`)) || bytes.HasPrefix(head, []byte(`"patch rejected by user`))
+	}
+	for _, mark := range [...]string{"The user doesn't want to ", "Permission to use ", "hook error: "} {
+		refused = refused || e.Failed && bytes.Contains(head, []byte(mark))
+	}
+	if !refused {
+		return "", false
+	}
+	_, words, _ = strings.Cut(e.Text(), "the user said:\n")
+	words, _, _ = strings.Cut(words, "\n\nNote: The user's next message may contain")
+	return strings.TrimSpace(words), true
+}
+
+// answers are the user's to the questions of a tool, a line each.
+func answers(e *Event) string {
+	text := e.Text()
+	if len(e.Raw) > 0 && e.Raw[0] == '{' { // Codex: {"answers":{"id":{"answers":["…"]}}}
+		return text
+	}
+	var out []string
+	// "question"="answer", "question"="answer". You can now continue …
+	for rest := text; ; {
+		_, after, ok := strings.Cut(rest, `"="`)
+		if !ok {
+			break
+		}
+		answer, tail, more := strings.Cut(after, `", "`)
+		if !more {
+			answer, _, _ = strings.Cut(after, `". You can now`)
+			answer = strings.TrimSuffix(answer, `"`)
+		}
+		out = append(out, answer)
+		rest = tail
+	}
+	if len(out) == 0 {
+		return text
+	}
+	return strings.Join(out, "\n")
+}
+
+// Unescape decodes what stands between the quotes of a JSON string.
+func Unescape(raw []byte) string { return unescape(raw) }

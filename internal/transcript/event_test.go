@@ -1,0 +1,228 @@
+package transcript_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// told writes events as lines: what happened, how it went, what was said.
+func told(t *testing.T, h transcript.Host, want transcript.Want, lines ...string) []string {
+	t.Helper()
+	var out []string
+	_, err := transcript.Events(context.Background(), strings.NewReader(strings.Join(lines, "\n")), 0, h, want, func(e *transcript.Event) {
+		words := []string{[...]string{"", "about", "user", "host", "agent", "call", "result", "used", "compacted", "summary", "interrupted"}[e.Kind]}
+		words = append(words, [...]string{"", "queued", "answered", "rejected", "with /compact"}[e.How])
+		if e.Side {
+			words = append(words, "aside")
+		}
+		if e.Failed {
+			words = append(words, "failed")
+		}
+		if e.Refused {
+			words = append(words, "refused")
+		}
+		words = append(words, e.Tool)
+		if e.Kind == transcript.Counted {
+			words = append(words, fmt.Sprint(e.Usage.Tokens()), e.Usage.Model)
+		} else {
+			words = append(words, e.Text())
+		}
+		out = append(out, strings.Join(strings.Fields(strings.Join(words, " ")), " "))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestEventsOfClaude(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lines []string
+		want  []string
+		ask   transcript.Want
+	}{
+		"texts": {lines: []string{
+			`{"type":"user","message":{"role":"user","content":"Fix \"it\"\nplease"}}`,
+			`{"type":"user","isMeta":true,"message":{"role":"user","content":"a skill"}}`,
+			`{"type":"user","isSidechain":true,"message":{"role":"user","content":"for a sub-agent"}}`,
+			`{"type":"user","isCompactSummary":true,"message":{"role":"user","content":"the summary"}}`,
+			`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>x</system-reminder>"},{"type":"image","source":{"type":"base64","data":"AAAA"}}]}}`,
+		}, want: []string{`user Fix "it" please`, "host a skill", "summary the summary", "host <system-reminder>x</system-reminder>"}},
+		"tools": {lines: []string{
+			`{"type":"assistant","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"I will."},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls","n":1}}]}}`,
+			`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":[{"type":"text","text":"boom"}]}]},"toolUseResult":{"stdout":"again"}}`,
+		}, want: []string{"agent I will.", "call Bash ls", "result failed boom"}},
+		"lines that cannot be read": {lines: []string{
+			`{"type":"system","subtype":"x","content":"no"}`,
+			`not json`,
+			`{"type":"user","message":{"role":"user","content":"one"}}{"type":"user","message":{"role":"user","content":"two"}}`,
+			`{"type":"user","message":{"role":"user","content":"torn`,
+		}, want: []string{"user one", "user two"}},
+		"typed while the agent worked": {lines: []string{
+			`{"isSidechain":false,"attachment":{"type":"queued_command","prompt":"and this","commandMode":"prompt"},"type":"attachment","uuid":"u"}`,
+			`{"isSidechain":false,"attachment":{"type":"queued_command","prompt":[{"type":"text","text":"and that"}]},"type":"attachment"}`,
+			`{"isSidechain":false,"attachment":{"type":"queued_command","prompt":"<task-notification>x</task-notification>"},"type":"attachment"}`,
+			`{"isSidechain":false,"attachment":{"type":"task_reminder","content":"no"},"type":"attachment"}`,
+		}, want: []string{"user queued and this", "user queued and that", "host queued <task-notification>x</task-notification>"}},
+		"a tool that the user refused, with and without words": {lines: []string{
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\nno, \"never\" floats\n\nNote: The user's next message may contain a correction or preference."}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t2","is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed."}]}}`,
+			`{"type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t3","content":"The user doesn't want to proceed with this tool use, says the file"}]}}`,
+		}, want: []string{
+			`result failed refused The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said: no, "never" floats Note: The user's next message may contain a correction or preference.`,
+			`user rejected no, "never" floats`,
+			"result failed refused The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.",
+			"interrupted [Request interrupted by user for tool use]",
+			"result The user doesn't want to proceed with this tool use, says the file",
+		}},
+		"an answer to a question": {lines: []string{
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"q","name":"AskUserQuestion","input":{"questions":[{"question":"Which?"}]}}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"q","content":"User has answered your questions: \"Which?\"=\"The \"second\" one\", \"Where?\"=\"Here\". You can now continue with the user's answers in mind."}]}}`,
+		}, want: []string{"call AskUserQuestion Which?", `result User has answered your questions: "Which?"="The "second" one", "Where?"="Here". You can now continue with the user's answers in mind.`, `user answered The "second" one Here`}},
+		"typed with /compact": {lines: []string{
+			`{"type":"user","message":{"content":"<command-name>/compact</command-name>\n<command-message>compact</command-message>\n<command-args>keep the port</command-args>"}}`,
+			`{"type":"user","message":{"content":"<command-name>/compact</command-name>\n<command-args></command-args>"}}`,
+			`{"type":"user","message":{"content":"<command-name>/review</command-name>\n<command-args>the port</command-args>"}}`,
+		}, want: []string{"user with /compact keep the port", "user with /compact", "user <command-name>/review</command-name> <command-args>the port</command-args>"}},
+		"a compaction": {lines: []string{
+			`{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":5}}`,
+			`{"type":"system","subtype":"compact_boundary","isSidechain":true}`,
+		}, want: []string{"compacted"}},
+		"usage, also of a sub-agent whose own file may be gone": {ask: transcript.Want{Agents: true}, lines: []string{
+			`{"type":"assistant","requestId":"r1","message":{"id":"m1","model":"opus","usage":{"input_tokens":2,"output_tokens":3},"content":[{"type":"text","text":"hi"}]}}`,
+			`{"type":"progress","data":{"message":{"type":"assistant","message":{"model":"haiku","id":"m2","content":[],"usage":{"input_tokens":7,"output_tokens":1}},"requestId":"r2"},"type":"agent_progress"}}`,
+			`{"type":"progress","data":{"type":"hook_progress"}}`,
+			`{"type":"assistant","message":{"id":"m3","model":"<synthetic>","usage":{"input_tokens":2},"content":[{"type":"text","text":"limit"}]},"isApiErrorMessage":true}`,
+		}, want: []string{"used 5 opus", "agent hi", "used aside 8 haiku", "agent failed limit"}},
+		"a progress line is not asked for": {lines: []string{
+			`{"type":"progress","data":{"message":{"type":"assistant","message":{"model":"haiku","id":"m2","usage":{"input_tokens":7}}}}}`,
+		}},
+		"a request beside the conversation repeats it": {lines: []string{`{"type":"api-request-blob","message":{"content":"again"}}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if d := cmp.Diff(c.want, told(t, transcript.Claude, c.ask, c.lines...)); d != "" {
+				t.Errorf("-want +got\n%s", d)
+			}
+		})
+	}
+}
+
+func TestEventsOfCodex(t *testing.T) {
+	t.Parallel()
+	got := told(t, transcript.Codex, transcript.Want{},
+		`{"type":"session_meta","payload":{"id":"x"}}`,
+		`{"type":"turn_context","payload":{"model":"gpt"}}`,
+		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>y</environment_context>"},{"type":"input_text","text":"Fix it"}]}}`,
+		`{"type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]}}`,
+		`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I will."}]}}`,
+		`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":3,"output_tokens":2}}}}`,
+		`{"type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"ls\"]}","call_id":"c1"}}`,
+		`{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"{\"output\":\"a.go\\n\",\"metadata\":{\"exit_code\":0}}"}}`,
+		`{"type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch","call_id":"c2"}}`,
+		`{"type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"c2","output":[{"type":"input_text","text":"Done"}]}}`,
+		`{"type":"response_item","payload":{"type":"function_call_output","call_id":"c3","output":"patch rejected by user"}}`,
+		`{"type":"response_item","payload":{"type":"function_call","name":"request_user_input","arguments":"{\"questions\":[{\"id\":\"a\",\"question\":\"Which?\"}]}","call_id":"c4"}}`,
+		`{"type":"response_item","payload":{"type":"function_call_output","call_id":"c4","output":"{\"answers\":{\"a\":{\"answers\":[\"this\"]}}}"}}`,
+		`{"type":"event_msg","payload":{"type":"user_message","message":"Fix it"}}`,
+		`{"type":"event_msg","payload":{"type":"turn_aborted","reason":"interrupted"}}`,
+		`{"type":"response_item","payload":{"type":"reasoning","encrypted_content":"zzz"}}`,
+		`{"type":"response_item","payload":{"type":"local_shell_call","action":{"command":["ls"]},"call_id":"c5"}}`,
+	)
+	want := []string{
+		"about", "host <environment_context>y</environment_context>", "user Fix it", "agent I will.", "used 5 gpt", "call shell bash -lc ls", "result a.go",
+		"call apply_patch *** Begin Patch", "result Done", "result refused patch rejected by user",
+		"call request_user_input a Which?", "result this", "user answered this", "interrupted turn_aborted interrupted", "call local_shell ls",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+// What the summariser said stands like an answer before the compaction; it is
+// none.
+func TestEventsLeaveTheSummariserOut(t *testing.T) {
+	t.Parallel()
+	said := func(text string) string {
+		return `{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"` + text + `"}]}}`
+	}
+	const count = `{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":3}}}}`
+	got := told(t, transcript.Codex, transcript.Want{},
+		said("Shall I?"), count, said("The work so far."), count,
+		`{"type":"compacted","payload":{"message":"Another language model began. The work so far."}}`,
+		said("Last words."), count,
+	)
+	want := []string{"agent Shall I?", "used 3", "used 3", "compacted Another language model began. The work so far.", "agent Last words.", "used 3"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+// Tail decodes the end of a long result at a line's start.
+func TestEventTail(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat(`line \"x\"\n`, 1000) + `the end`
+	line := `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"` + long + `"}]}}`
+	_, err := transcript.Events(context.Background(), strings.NewReader(line), 0, transcript.Claude, transcript.Want{}, func(e *transcript.Event) {
+		tail := e.Tail(100)
+		if len(tail) > 100 || !strings.HasSuffix(tail, "\nthe end") || !strings.HasPrefix(tail, `line "x"`) {
+			t.Errorf("%q", tail)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Who skims sees the same prompts, answers and calls as who reads everything.
+func TestEventsOfSamples(t *testing.T) {
+	t.Parallel()
+	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "shared", "samples", "real", "*.jsonl"))
+	if root := os.Getenv("OVERTONE_SAMPLES"); root != "" {
+		files, _ = filepath.Glob(filepath.Join(root, "real", "*.jsonl"))
+	}
+	if len(files) == 0 {
+		t.Skip("no samples")
+	}
+	for _, file := range files {
+		h := transcript.Claude
+		if strings.HasPrefix(filepath.Base(file), "codex") {
+			h = transcript.Codex
+		}
+		count := func(want transcript.Want) map[transcript.EventKind]int {
+			data, err := os.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer data.Close()
+			n := map[transcript.EventKind]int{}
+			if _, err := transcript.Events(context.Background(), data, 0, h, want, func(e *transcript.Event) {
+				n[e.Kind]++
+				_ = e.Text()
+			}); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+			return n
+		}
+		all, skimmed := count(transcript.Want{}), count(transcript.Want{Results: func() bool { return false }})
+		if all[transcript.ToolBegan] > 20 && all[transcript.ToolEnded] == 0 || skimmed[transcript.ToolEnded] > 0 {
+			t.Errorf("%s: %v, skimmed %v", filepath.Base(file), all, skimmed)
+		}
+		delete(all, transcript.ToolEnded)
+		for _, kind := range []transcript.EventKind{transcript.AgentSaid, transcript.ToolBegan, transcript.Counted, transcript.Compacted} {
+			if all[kind] != skimmed[kind] && !strings.Contains(file, "glued") {
+				t.Errorf("%s: %d events of kind %d, skimmed %d", filepath.Base(file), all[kind], kind, skimmed[kind])
+			}
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Role says who speaks in an entry.
+type Role uint8
+
+const (
+	SaidNothing Role = iota
+	SaidUser
+	SaidAssistant
+	SaidTool     // a call or its result
+	SaidThinking // readable thinking
+	SaidSummary  // what a compaction left
+	SaidHost     // reminders, commands and other text that the host put in
+)
+
+func (r Role) String() string {
+	switch r {
+	case SaidUser, SaidHost:
+		return "user"
+	case SaidAssistant:
+		return "assistant"
+	case SaidTool:
+		return "tool"
+	case SaidThinking:
+		return "thinking"
+	case SaidSummary:
+		return "summary"
+	}
+	return ""
+}
+
+// Saying is what one entry says to a reader: everything a model read or wrote.
+type Saying struct {
+	Role     Role
+	Time     int64 // Unix milliseconds, 0 when absent
+	UUID     []byte
+	Session  []byte // as the entry names it
+	CWD      []byte
+	Boundary bool // a compaction of the main thread
+	Marked   bool // see [MarkerOf]
+	Text     []byte
+	Message  int // how much of Text is the message's own, without tools and thinking
+}
+
+// Say reads the first object of a line. The text is appended to buf, which may
+// be used again for the next line; size is how much of the line was read, and ok
+// is false when there is no object.
+func Say(line []byte, h Host, buf []byte) (s Saying, size int, ok bool) {
+	c := cursor{b: line}
+	if bytes.HasPrefix(line, bom) {
+		c.i = len(bom)
+	}
+	start := c.i
+	if !c.open('{') {
+		return s, 0, false
+	}
+	var room [8]piece
+	e := entry{parts: room[:0]}
+	if !e.read(&c, h) {
+		e.parts = e.parts[:0]
+		c = cursor{b: line, i: start}
+		c.value()
+	}
+	s = Saying{Time: e.Time, UUID: e.UUID, Session: e.Session, CWD: e.CWD, Marked: e.marked, Text: buf[:0]}
+	s.take(&e)
+	return s, c.i, !c.bad
+}
+
+// take puts the parts of an entry together. They come in any order, but the
+// message's own text is what a reader wants first.
+func (s *Saying) take(e *entry) {
+	var tool, thinks bool
+	for i := range e.parts {
+		switch p := &e.parts[i]; p.kind {
+		case Compacted:
+			s.Boundary = !e.Side
+			e.user, e.summary = true, true
+			fallthrough
+		case AgentSaid:
+			if text, ok := content(p.raw); ok {
+				s.add(text)
+			}
+		}
+	}
+	s.Message = len(s.Text)
+	for i := range e.parts {
+		switch p := &e.parts[i]; p.kind {
+		case ToolBegan, ToolEnded:
+			tool = true
+			s.add(p.tool)
+			s.strings(p.raw, nil, 0)
+		case thought:
+			thinks = true
+			s.strings(p.raw, nil, 0)
+		}
+	}
+	switch {
+	case len(s.Text) == 0:
+		s.Role = SaidNothing
+	case e.summary:
+		s.Role = SaidSummary
+	case s.Message > 0 && e.user && (e.meta || commandText(s.Text)):
+		s.Role = SaidHost
+	case s.Message > 0 && e.user:
+		s.Role = SaidUser
+	case s.Message > 0:
+		s.Role = SaidAssistant
+	case tool:
+		s.Role = SaidTool
+	case thinks:
+		s.Role = SaidThinking
+	}
+}
+
+// add appends one part on lines of its own.
+func (s *Saying) add(raw []byte) {
+	if len(raw) == 0 {
+		return
+	}
+	if len(s.Text) > 0 {
+		s.Text = append(s.Text, '\n')
+	}
+	s.Text = appendText(s.Text, raw)
+}
+
+// strings appends the strings of a JSON value. A string that is JSON itself, as
+// Codex writes arguments, is read as such; images are passed over.
+func (s *Saying) strings(v, name []byte, depth int) {
+	if len(v) == 0 || depth > 16 {
+		return
+	}
+	c := cursor{b: v}
+	switch v[0] {
+	case '"':
+		raw, _ := content(v)
+		s.str(raw, name, depth)
+	case '{':
+		c.open('{')
+		for first := true; c.more('}', &first); {
+			k := c.key()
+			x := c.raw()
+			if string(k) == "type" || string(k) == "data" && len(x) > 1000 {
+				continue
+			}
+			s.strings(x, k, depth+1)
+		}
+	case '[':
+		c.open('[')
+		for first := true; c.more(']', &first); {
+			s.strings(c.raw(), name, depth+1)
+		}
+	}
+}
+
+func (s *Saying) str(raw, name []byte, depth int) {
+	if len(raw) == 0 || bytes.HasPrefix(raw, []byte("data:image/")) {
+		return
+	}
+	if (raw[0] == '{' || raw[0] == '[') && bytes.IndexByte(raw, '\\') >= 0 {
+		inner := appendText(nil, raw)
+		if skip(inner, 0) == len(bytes.TrimRight(inner, " \r\n\t")) {
+			s.strings(inner, name, depth+1)
+			return
+		}
+	}
+	if len(s.Text) > 0 {
+		s.Text = append(s.Text, '\n')
+	}
+	// The name of a value may be all that tells a secret from a word.
+	if secretName(name) {
+		s.Text = append(append(s.Text, name...), ": "...)
+	}
+	s.Text = appendText(s.Text, raw)
+}
+
+func secretName(name []byte) bool {
+	if len(name) < 3 || len(name) > 64 {
+		return false
+	}
+	n := strings.ToLower(string(name))
+	for _, word := range [...]string{"pass", "secret", "token", "key", "auth", "cred", "pwd", "cookie"} {
+		if strings.Contains(n, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendText appends the value of a JSON string that passed scanString.
+func appendText(dst, raw []byte) []byte {
+	for {
+		i := bytes.IndexByte(raw, '\\')
+		if i < 0 {
+			return append(dst, raw...)
+		}
+		dst = append(dst, raw[:i]...)
+		switch e := raw[i+1]; e {
+		case 'n':
+			dst = append(dst, '\n')
+		case 't':
+			dst = append(dst, '\t')
+		case '"', '\\', '/':
+			dst = append(dst, e)
+		case 'u':
+			// Surrogates come in pairs of escapes.
+			n := 6
+			if i+12 <= len(raw) && raw[i+6] == '\\' && raw[i+7] == 'u' && raw[i+2]|0x20 == 'd' {
+				n = 12
+			}
+			dst = append(dst, unescape(raw[i:i+n])...)
+			raw = raw[i+n:]
+			continue
+		default:
+			dst = append(dst, ' ')
+		}
+		raw = raw[i+2:]
+	}
+}
+
+// Name reads the uuid of the object that a line begins with, and its size.
+func Name(line []byte) (size int, uuid []byte, ok bool) {
+	c := cursor{b: line}
+	if !c.open('{') {
+		return 0, nil, false
+	}
+	c.read(str("uuid", &uuid))
+	return c.i, uuid, !c.bad
+}
