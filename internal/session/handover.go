@@ -81,6 +81,8 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Compact
 	from, fresh := k.From, false // fresh: nothing that follows was handed over
 	err := transcript.EventsFrom(ctx, path, from, func(piece *transcript.Event) {
 		switch {
+		case piece.Kind == transcript.About || piece.Kind == transcript.Counted:
+			// Nothing that was said or done; a title has no time of its own, either.
 		case !fresh && piece.Time > 0 && piece.Time <= k.Mark.At.UnixMilli():
 		case piece.Kind == transcript.Compacted && piece.Time > 0 && piece.Time < k.At.UnixMilli():
 			words := p.Record.Words
