@@ -539,7 +539,9 @@ func naive(t *testing.T, path string) (sum, first Tokens) {
 		_ = json.Unmarshal(raw, &r) // fields of other shapes
 		if r.Type == "progress" {
 			// What a sub-agent did stands in the parent's file, too.
-			var p struct{ Data struct{ Message json.RawMessage } }
+			var p struct {
+				Data struct{ Message json.RawMessage }
+			}
 			_ = json.Unmarshal(raw, &p)
 			_ = json.Unmarshal(p.Data.Message, &r)
 		}

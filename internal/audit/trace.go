@@ -327,7 +327,7 @@ func (t *tracer) call(s *transcript.Event) {
 	switch {
 	case s.Tool == "TaskCreate":
 		t.created[s.ID] = append([]byte(nil), s.Raw...)
-	case d.Kind == host.RunDeed && mayMatter(d.Command):
+	case d.Kind == host.RunDeed && compact.MayShow(shellcmd.Observation{Line: d.Command}):
 		if len(t.waiting) > 64 {
 			clear(t.waiting) // whose answers never came
 		}
@@ -337,11 +337,6 @@ func (t *tracer) call(s *transcript.Event) {
 		t.thread = t.thread.Apply(e, t.set)
 	}
 	t.signalled()
-}
-
-// mayMatter: only these can be a commit or a pull request.
-func mayMatter(line string) bool {
-	return strings.Contains(line, "commit") || strings.Contains(line, "gh ") || strings.Contains(line, "git ") && strings.ContainsAny(line, "ma")
 }
 
 const maxOutput = 64 << 10
@@ -358,7 +353,8 @@ func (t *tracer) result(s *transcript.Event) {
 	}
 	delete(t.waiting, s.ID)
 	output, exit := host.Ended(s.Raw, s.Tail(maxOutput), s.Failed)
-	t.thread = t.thread.Apply(host.CommandFinished{Observation: shellcmd.Observation{Line: d.Command, Output: output, Exit: exit}}, t.set)
+	end := host.CommandFinished{Observation: shellcmd.Observation{Line: d.Command, Output: output, Exit: exit}}
+	t.thread = t.thread.Apply(t.thread.Judge(end), t.set)
 	t.signalled()
 }
 

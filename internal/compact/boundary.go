@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
 
 // Boundary names a sign that a piece of work is finished.
@@ -33,18 +36,58 @@ const (
 // boundaries are all of them, in the order in which they are listed everywhere,
 // with the tier from which each is large enough: early takes only big steps,
 // ready also finished slices, asap any natural pause.
+//
+// A boundary that the end of a shell command shows has two rules here, and nothing
+// else knows which commands matter: may says, before a command runs, whether its end
+// can show the boundary, so that the end is waited for; shows says whether it did.
 var boundaries = [...]struct {
 	Boundary
-	from Tier
+	from  Tier
+	may   func(shellcmd.Observation) bool
+	shows func(host.CommandFinished) bool
 }{
-	{Commit, ready},
-	{PRCheckpoint, early},
-	{PlanCheckpoint, early},
-	{PlanUpdate, early},
-	{AgentDone, asap},
-	{TopicShift, early},
-	{ConcludingThought, asap},
-	{StageComplete, ready},
+	{Commit, ready, mayCommit, func(e host.CommandFinished) bool { return e.Made.Committed }},
+	{PRCheckpoint, early, mayPublish, func(e host.CommandFinished) bool { return shellcmd.Checkpointed(e.Observation) }},
+	{Boundary: PlanCheckpoint, from: early},
+	{Boundary: PlanUpdate, from: early},
+	{Boundary: AgentDone, from: asap},
+	{Boundary: TopicShift, from: early},
+	{Boundary: ConcludingThought, from: asap},
+	{Boundary: StageComplete, from: ready},
+}
+
+// mayCommit: a command that may commit leaves marks of its repositories. In a
+// recorded session there is none to look at, and its words have to do.
+func mayCommit(o shellcmd.Observation) bool {
+	if o.Head != nil {
+		return len(o.Before) > 0
+	}
+	return strings.Contains(o.Line, "commit") || strings.Contains(o.Line, "git ") && strings.ContainsAny(o.Line, "ma")
+}
+
+func mayPublish(o shellcmd.Observation) bool {
+	return (strings.Contains(o.Line, "gh") || strings.Contains(o.Line, "gt")) && shellcmd.Publishes(o.Line)
+}
+
+// MayShow reports whether the end of a command can show a boundary. Its marks are
+// taken already.
+func MayShow(o shellcmd.Observation) bool {
+	for _, b := range boundaries {
+		if b.may != nil && b.may(o) {
+			return true
+		}
+	}
+	return false
+}
+
+// Shown are the boundaries that the end of a command shows.
+func Shown(e host.CommandFinished) (s Signals) {
+	for i, b := range boundaries {
+		if b.shows != nil && b.shows(e) {
+			s |= 1 << i
+		}
+	}
+	return s
 }
 
 // allows lists the boundaries that are large enough in a tier.

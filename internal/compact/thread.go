@@ -284,6 +284,17 @@ func (t Thread) Observed(e host.CommandFinished) shellcmd.Observation {
 	return o
 }
 
+// Judge asks the repositories what a finished command has committed, for [Thread.Apply],
+// which asks nobody.
+func (t Thread) Judge(e host.CommandFinished) host.CommandFinished {
+	o := t.Observed(e)
+	e.Made = shellcmd.Committed(o)
+	if e.Running {
+		e.Now = shellcmd.Snapshot(o)
+	}
+	return e
+}
+
 // Outlived remembers that a prompt has come before the end of a command, which then
 // runs beside it, or has died with its host: after the next one nobody asks any more.
 func (t Thread) Outlived(id string) Thread {
@@ -311,29 +322,20 @@ func (t *Thread) ran(e host.CommandFinished) {
 		return
 	}
 	s, o := &t.State, t.Observed(e)
-	v := e.Judged
-	if v == nil {
-		judged := shellcmd.Committed(o)
-		v = &judged
-	}
 	if c, ok := t.Behind[e.ID]; ok && e.Running {
-		c.Marks = shellcmd.Snapshot(o) // what it has done by now counts once
+		c.Marks = e.Now // what it has done by now counts once
 		t.Behind = with(t.Behind, e.ID, c)
 	} else if _, under := t.Started[e.ID]; ok || under {
 		*t = t.Forget(e.ID)
 	}
 	s.Worked = true
-	if v.Committed {
-		s.Seen |= setOf(Commit)
-		// Within a second, or a turn, a log does not tell which line made which.
-		for _, c := range v.Commits {
-			s.Slice.Commits = slices.DeleteFunc(s.Slice.Commits, func(o shellcmd.Made) bool { return o == c })
-		}
-		s.Slice.Commits = newest(append(s.Slice.Commits, v.Commits...), maxCommits)
+	e.Observation = o
+	s.Seen |= Shown(e)
+	// Within a second, or a turn, a log does not tell which line made which.
+	for _, c := range e.Made.Commits {
+		s.Slice.Commits = slices.DeleteFunc(s.Slice.Commits, func(o shellcmd.Made) bool { return o == c })
 	}
-	if shellcmd.Checkpointed(o) {
-		s.Seen |= setOf(PRCheckpoint)
-	}
+	s.Slice.Commits = newest(append(s.Slice.Commits, e.Made.Commits...), maxCommits)
 	if o.Exit == nil || e.Running {
 		return
 	}

@@ -18,6 +18,9 @@ import (
 func run(set Settings, events ...host.Event) Thread {
 	var s Thread
 	for _, e := range events {
+		if c, ok := e.(host.CommandFinished); ok {
+			e = s.Judge(c)
+		}
 		s = s.Apply(e, set)
 	}
 	return s
@@ -38,6 +41,47 @@ func named(id string, list ...string) host.PlanWritten {
 		p.Steps = append(p.Steps, host.Step{Text: text, Status: status})
 	}
 	return p
+}
+
+// Apply asks no repository: the same events give the same thread, wherever and
+// whenever they are replayed.
+func TestApplyAsksNobody(t *testing.T) {
+	t.Parallel()
+	asked := func(string) (shellcmd.Head, error) {
+		t.Error("a repository was read")
+		return shellcmd.Head{}, nil
+	}
+	e := command("git commit -m x", "[main ba5e6c0] x\n", 0)
+	e.Head, e.Running, e.ID = asked, true, "c1"
+	e.Made = shellcmd.Verdict{Committed: true, Commits: []shellcmd.Made{{Hash: "ba5e6c0", Subject: "x"}}}
+	e.Now = []shellcmd.Mark{{GitDir: "/g", Hash: "ba5e6c0"}}
+	thread := Thread{}.Backgrounded("c1", Command{Line: e.Line}, "b1").Apply(e, auto())
+	if !thread.State.Seen.Has(Commit) || len(thread.State.Slice.Commits) != 1 {
+		t.Errorf("%v, %v", thread.State.Seen.List(), thread.State.Slice.Commits)
+	}
+	if d := cmp.Diff(e.Now, thread.Behind["c1"].Marks); d != "" {
+		t.Errorf("where the command's repositories stand is not remembered: %s", d)
+	}
+}
+
+// Only a command whose end can show a boundary is waited for; every boundary that an
+// end shows could be expected before.
+func TestMayShow(t *testing.T) {
+	t.Parallel()
+	head := func(string) (shellcmd.Head, error) { return shellcmd.Head{}, nil }
+	for line, want := range map[string]bool{
+		"git commit -m x": true, "gh pr create --fill": true, "gt submit": true, "go test ./...": false, "git diff": false, "ls": false, "echo gh": false,
+	} {
+		if got := MayShow(shellcmd.Observation{Line: line}); got != want {
+			t.Errorf("%s: %v in a recorded session", line, got)
+		}
+	}
+	if MayShow(shellcmd.Observation{Line: "git commit -m x", Head: head}) {
+		t.Error("a command without a repository to commit to is waited for")
+	}
+	if !MayShow(shellcmd.Observation{Line: "make release", Head: head, Before: []shellcmd.Mark{{GitDir: "/g"}}}) {
+		t.Error("a script that may commit is not waited for")
+	}
 }
 
 // The forms in which Codex reports a finished command, as recorded from the

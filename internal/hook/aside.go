@@ -40,8 +40,7 @@ func (c *call) record() error {
 	failed := c.event == "post-tool-use-failure"
 	g, ok := session.Look(c.sess)
 	if ok && !failed && c.in.Tool.Kind == host.ShellTool && !g.Failures && g.Worked && !g.Started(c.in.Tool.ID) && g.Knows(c.in.Transcript, c.in.Model) {
-		o := compact.Thread{Turn: g.Turn}.Observed(c.commandFinished())
-		if !shellcmd.Checkpointed(o) && !shellcmd.Committed(o).Committed {
+		if compact.Shown(compact.Thread{Turn: g.Turn}.Judge(c.commandFinished())) == 0 {
 			return errQuiet
 		}
 	}
@@ -114,7 +113,7 @@ func (c *call) starts(g session.Glance) (host.CommandStarted, bool) {
 	o := c.command()
 	o.Before, o.Started = shellcmd.Snapshot(o), c.now
 	start := host.CommandStarted{ID: tool.ID, Observation: o}
-	if len(o.Before) == 0 && !shellcmd.Publishes(tool.Command) && !g.Failed(tool.Command) {
+	if !compact.MayShow(o) && !g.Failed(tool.Command) {
 		return start, false
 	}
 	if info, err := os.Stat(c.in.Transcript); err == nil {
@@ -154,8 +153,8 @@ func (c *call) taken(gitDir, subject string, at time.Time) bool {
 // judged settles what a command has committed: each commit is one command's, of one
 // session, and the first to claim it has it.
 func (c *call) judged(t *compact.Thread, e host.CommandFinished) host.CommandFinished {
-	v := shellcmd.Committed(t.Observed(e))
-	e.Judged = &v
+	e = t.Judge(e)
+	v := &e.Made
 	claim := store.Commit{Session: c.sess.ID(), Command: e.ID, At: c.now, Over: !e.Running}
 	for _, m := range v.Commits {
 		claim.Hashes = append(claim.Hashes, m.Hash)
@@ -183,6 +182,33 @@ const (
 	next                 // another turn begins
 )
 
+// awaitEnds gives a host that writes its file a little late the time to write down how
+// the turn's commands ended. It comes before the session's lock is taken: nobody sleeps
+// while others wait for that.
+func (c *call) awaitEnds() {
+	if c.host.CommandEnd == nil || c.late {
+		return
+	}
+	m, err := session.Read(c.sess)
+	if err != nil {
+		return
+	}
+	file := cmp.Or(c.in.Transcript, m.Thread.Transcript)
+	for range lagTries {
+		missing := false
+		for id, s := range m.Thread.Started {
+			if s.Line != "" && !s.Stale {
+				_, ok := transcript.AnswerOf(file, id, s.File)
+				missing = missing || !ok
+			}
+		}
+		if !missing {
+			return
+		}
+		time.Sleep(lagWait)
+	}
+}
+
 // endCommands takes the ends of commands that nobody has told yet, as the session's
 // file tells them. Where it does not, though none runs any more, the repository may.
 func (c *call) endCommands(tx *session.Tx, at moment) {
@@ -190,13 +216,9 @@ func (c *call) endCommands(tx *session.Tx, at moment) {
 		return
 	}
 	t := &tx.Memory.Thread
-	patience := 0
-	if at == ended {
-		patience = lagTries
-	}
 	for _, id := range slices.Sorted(maps.Keys(t.Started)) {
 		s := t.Started[id]
-		end, task, told := c.ended(tx, id, s, &patience)
+		end, task, told := c.ended(tx, id, s)
 		switch {
 		case s.Line == "" && at == next:
 			*t = t.Forget(id)
@@ -207,7 +229,7 @@ func (c *call) endCommands(tx *session.Tx, at moment) {
 			late := s.Stale && !end.Until.After(t.Turn)
 			observeLate(tx, late, late, func() { tx.Observe(c.judged(t, end), compact.Settings{}) })
 		case at == ended && !s.Stale:
-			if e := c.judged(t, end); e.Judged.Committed {
+			if e := c.judged(t, end); e.Made.Committed {
 				tx.Observe(e, compact.Settings{})
 			}
 		case at == next:
@@ -238,7 +260,7 @@ func (c *call) endBehind(tx *session.Tx, gone bool) {
 		case end.Running || gone:
 			end.Unheard = true
 		}
-		if end = c.judged(t, end); end.Running && !end.Judged.Committed {
+		if end = c.judged(t, end); end.Running && !end.Made.Committed {
 			if s.File != read {
 				s.File = read
 				*t = t.Backgrounded(id, s, s.Task)
@@ -268,13 +290,9 @@ const (
 
 // ended is how a command ended, by the session's file; task is its name where it runs on
 // in the background.
-func (c *call) ended(tx *session.Tx, id string, s compact.Command, patience *int) (end host.CommandFinished, task string, ok bool) {
+func (c *call) ended(tx *session.Tx, id string, s compact.Command) (end host.CommandFinished, task string, ok bool) {
 	file := cmp.Or(c.in.Transcript, tx.Memory.Thread.Transcript)
 	a, ok := transcript.AnswerOf(file, id, s.File)
-	for ; !ok && *patience > 0 && !s.Stale; *patience-- {
-		time.Sleep(lagWait)
-		a, ok = transcript.AnswerOf(file, id, s.File)
-	}
 	end = c.finished(id, s)
 	if end.Unheard = !ok; ok {
 		task = c.host.CommandBehind(a.Result)

@@ -5,7 +5,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
-	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -39,8 +38,7 @@ func (c *call) idle() bool {
 	if !ok || !g.Idle(c.in.Transcript, c.in.Model) {
 		return false
 	}
-	o := compact.Thread{Turn: g.Turn}.Observed(c.commandFinished())
-	return !shellcmd.Checkpointed(o) && !shellcmd.Committed(o).Committed
+	return compact.Shown(compact.Thread{Turn: g.Turn}.Judge(c.commandFinished())) == 0
 }
 
 // seeTool takes what a finished tool tells.

@@ -25,17 +25,22 @@ func (c *call) preCompact() (host.Reply, error) {
 	if c.watcherOwns() || !c.in.Main() {
 		return host.Reply{}, errQuiet
 	}
+	c.awaitEnds()
+	set := c.settings()
+	gates := c.host.Gates && c.in.Trigger == "auto" && set.Mode == compact.ModeAuto
+	if gates {
+		session.AwaitBatch(c.sess)
+	}
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
 		c.endCommands(tx, ended)
 		c.endBehind(tx, false)
-		set := c.settings()
 		if agent := c.asks(tx); agent != "" {
 			tx.BeginAgentCompaction(agent)
 			return nil
 		}
-		if c.host.Gates && c.in.Trigger == "auto" && set.Mode == compact.ModeAuto && !c.gate(tx, set).Open {
+		if gates && !c.gate(tx, set).Open {
 			r.Refuse = true
 			return nil
 		}

@@ -35,6 +35,7 @@ func (c *call) stop() (host.Reply, error) {
 	for n := 0; c.host.TurnOver != nil && n < lagTurn && !transcript.Newest(c.in.Transcript, c.host.TurnOver); n++ {
 		time.Sleep(lagWait)
 	}
+	c.awaitEnds()
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
 		tx.Rested(c.in.Background, c.in.Lists)

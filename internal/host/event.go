@@ -50,12 +50,16 @@ type (
 	}
 	// CommandFinished: a shell command ended. ID is that of its start. Without a
 	// time of its start, the beginning of the turn stands in. Running says that it
-	// goes on in the background, and this is what it has done so far. Judged is
-	// what it has committed, where that is known already.
+	// goes on in the background, and this is what it has done so far.
+	//
+	// Made is what it has committed: whoever reports the end has asked the
+	// repository, nobody asks it later. Now is where the repositories of a command
+	// that goes on stand by now.
 	CommandFinished struct {
 		ID      string
 		Running bool
-		Judged  *shellcmd.Verdict
+		Made    shellcmd.Verdict
+		Now     []shellcmd.Mark
 		shellcmd.Observation
 	}
 	// PlanWritten: the agent wrote its plan anew. Plan tells plans apart where

@@ -150,28 +150,33 @@ func (tx *Tx) grown() compact.Usage {
 	return tx.Memory.Thread.Usage.Grown(size)
 }
 
-// settled waits for the last large round of tools to stand in the transcript, and
+// AwaitBatch waits for the last large round of tools to stand in the transcript, and
 // with it the size that the model told when it asked for them: a step may weigh
-// more than the gate's margin.
-func (tx *Tx) settled() bool {
-	t := tx.Memory.Threads
-	if t.Batch.Last == "" {
-		return true
-	}
+// more than the gate's margin. It takes no lock, so that nobody waits with it.
+func AwaitBatch(s *store.Session) {
 	for range 20 {
-		if _, seen := transcript.Growth(tx.Memory.Thread.Transcript, t.Batch.Last); seen {
-			return true
+		if m, err := Read(s); err != nil || m.batched() {
+			return
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	return false
+}
+
+// batched reports whether the last large round of tools stands in the transcript.
+func (m *Memory) batched() bool {
+	last := m.Threads.Batch.Last
+	if last == "" {
+		return true
+	}
+	_, seen := transcript.Growth(m.Thread.Transcript, last)
+	return seen
 }
 
 // Gate answers the main thread's question whether it may be compacted now, and
 // remembers a refusal.
 func (tx *Tx) Gate(set compact.Settings) (compact.Answer, error) {
 	t := &tx.Memory.Threads
-	settled := tx.settled()
+	settled := tx.Memory.batched()
 	d, err := tx.Decide(set)
 	u := tx.Memory.Thread.Weigh(tx.o.Now, set).Usage
 	grown := tx.grown()

@@ -137,13 +137,18 @@ func (s *conversation) storeProblem(err error) {
 // when a command "starts" comes too late. What it did lies between the end of
 // what was before it and its own end.
 func (s *conversation) observe(e host.Event) {
-	if c, ok := e.(host.CommandFinished); ok {
+	c, ended := e.(host.CommandFinished)
+	if ended {
 		c.Cwd = cmp.Or(c.Cwd, s.own.Cwd)
 		c.Home, c.Started = s.opts.UserHome, s.still
 		c.Head, c.Aliases = shellcmd.ReadHead, shellcmd.UserAliases(c.Cwd, s.opts.UserHome, s.opts.Getenv)
-		e = c
 	}
-	s.change(func(t *compact.Thread) { *t = t.Apply(e, s.settings) })
+	s.change(func(t *compact.Thread) {
+		if ended {
+			e = t.Judge(c)
+		}
+		*t = t.Apply(e, s.settings)
+	})
 }
 
 // hear takes what was told about the conversation while nothing happens in it.
