@@ -15,6 +15,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/audit"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/dashboard"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
@@ -98,7 +99,11 @@ func (a *app) auditOptions() audit.Options {
 }
 
 func (a *app) auditPage(path string, r *audit.Report) error {
-	if err := store.AtomicWrite(path, audit.Page(r, a.Lang), 0o644); err != nil {
+	page, err := dashboard.Export(r, a.Lang)
+	if err != nil {
+		return err
+	}
+	if err := store.AtomicWrite(path, page, 0o644); err != nil {
 		// The file that it is written to first is nobody's business.
 		if at, ok := errors.AsType[*fs.PathError](err); ok {
 			err = at.Err

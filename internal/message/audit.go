@@ -109,17 +109,5 @@ var (
 	WhatForced    = Text{ZH: "不得已", EN: "forced"}
 	WhatNotNeeded = Text{ZH: "不需要", EN: "not needed"}
 
-	PageTitle       = Text{ZH: "Overtone：過去的 session", EN: "Overtone: past sessions"}
-	PageFooter      = Text{ZH: "產生於 %s。定價取自 %s 的模型表（%s，美元）。未知的數字標示為未知。", EN: "Made at %s. List prices in US dollars from the table of models in %s (%s). What is not known is called unknown."}
-	PageContext     = Text{ZH: "context 大小隨時間的變化", EN: "Context over time"}
-	PageSize        = Text{ZH: "context（token）", EN: "context, in tokens"}
-	PageHappened    = Text{ZH: "實際發生的壓縮", EN: "compacted"}
-	PagePlanned     = Text{ZH: "政策會做的壓縮", EN: "where the policy would have compacted"}
-	PageMissing     = Text{ZH: "之後用到、但摘要沒寫：", EN: "Needed afterwards, not stated by the summary:"}
-	PageRead        = Text{ZH: "讀取快取", EN: "cache read"}
-	PageWritten     = Text{ZH: "寫入快取", EN: "cache written"}
-	PageInput       = Text{ZH: "輸入", EN: "input"}
-	PageOutput      = Text{ZH: "輸出", EN: "output"}
-	ColTokensBefore = Text{ZH: "壓縮前", EN: "BEFORE"}
-	ColTokensAfter  = Text{ZH: "壓縮後", EN: "AFTER"}
+	PageNeedsScripts = Text{ZH: "這個頁面需要 JavaScript。同樣的內容在命令列：overtone audit", EN: "This page needs JavaScript. The same is on the command line: overtone audit"}
 )

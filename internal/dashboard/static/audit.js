@@ -6,9 +6,11 @@ import { Badge, Empty, number, project, Section, short, span, t, Table, tokens, 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 const money = n => n == null ? t('unknown') : new Intl.NumberFormat(document.documentElement.lang, { style: 'currency', currency: 'USD', maximumFractionDigits: 2 }).format(n)
 
-export function Audit() {
-  const [since, setSince] = useState('30d'), [r, setReport] = useState(null), [error, setError] = useState('')
+// In an exported page the report is given, and there is nothing to choose.
+export function Audit({ report }) {
+  const [since, setSince] = useState('30d'), [r, setReport] = useState(report || null), [error, setError] = useState('')
   useEffect(() => {
+    if (report) return
     const stop = new AbortController()
     setReport(null)
     setError('')
@@ -21,9 +23,9 @@ export function Audit() {
   return html`<section class="card page" aria-labelledby="title">
       <h2 id="title" tabindex="-1">${t('nav.audit')}</h2>
       <p class="quiet">${t('auditAbout')}</p>
-      <fieldset class="pick"><legend class="hidden">${t('period')}</legend>
+      ${!report && html`<fieldset class="pick"><legend class="hidden">${t('period')}</legend>
         ${['7d', '30d', '90d', ''].map(k => html`<label key=${k}><input type="radio" name="since" value=${k} checked=${since === k} onChange=${() => setSince(k)} /><span>${k ? t('lastDays', parseInt(k)) : t('all')}</span></label>`)}
-      </fieldset>
+      </fieldset>`}
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${!r && !error && html`<p class="quiet" role="status">${t('auditing')}</p>`}
       ${x && html`<dl class="tiles">
@@ -37,7 +39,7 @@ export function Audit() {
       <${Section} id="a-lost" title=${t('needed')} note=${t('neededNote', number(x.lost.compactions))}><${Lost} lost=${x.lost} /></>
       <${Section} id="a-whatif" title=${t('whatIf')}><${WhatIf} w=${x.whatIf} /></>
       <${Section} id="a-days" title=${t('byDay')}><${Days} days=${r.days || []} /></>
-      <${Section} id="a-sessions" title=${t('mostCompacted')}><${Sessions} list=${r.sessions || []} /></>
+      <${Section} id="a-sessions" title=${t('mostCompacted')}><${Sessions} list=${r.sessions || []} linked=${!report} /></>
       <p class="quiet">${t('pricesFrom', r.prices.date, r.prices.source)}</p>`}
     ${x && x.sessions === 0 && html`<${Empty}>${t('noSessions')}</>`}`
 }
@@ -109,10 +111,10 @@ function Days({ days }) {
       rows=${[...list].reverse().map(d => [d.name, d.name, number(d.sessions), number(d.compactions), tokens(d.tokens.cacheRead), tokens(d.tokens.cacheWrite), tokens(d.tokens.input), tokens(d.tokens.output), money(d.usd)])} /></details>`
 }
 
-function Sessions({ list }) {
+function Sessions({ list, linked }) {
   if (list.length === 0) return html`<${Empty}>${t('noCompactions')}</>`
   return html`<ul class="boundaries">${list.map(s => html`<li key=${s.id}>
-    <a href=${'#/s/' + encodeURIComponent(s.id)}>${short(s.title || s.id, 100)}</a>
+    ${linked ? html`<a href=${'#/s/' + encodeURIComponent(s.id)}>${short(s.title || s.id, 100)}</a>` : html`<b>${short(s.title || s.id, 100)}</b>`}
     <${Badge} kind="host">${s.host}</><span title=${s.project}>${project(s.project)}</span>
     <span>${t('compactedN', s.compactions.length)}</span><span>${t('peak', tokens(s.peak))}</span><span>${money(s.usd)}</span>
     ${s.start && html`<time datetime=${s.start}>${when(s.start)}</time>`}
