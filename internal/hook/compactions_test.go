@@ -224,6 +224,42 @@ func TestHandoverAtEveryCompaction(t *testing.T) {
 	}
 }
 
+// Codex writes its compaction before the session goes on, with the summary.
+func TestHandoverAtEveryCompactionOfCodex(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	var rollout string
+	say := func(line string, args ...any) {
+		rollout += fmt.Sprintf(`{"timestamp":%q,`, p.now.Format("2006-01-02T15:04:05.000Z")) + fmt.Sprintf(line, args...)[1:] + "\n"
+		p.write("t.jsonl", rollout)
+	}
+	say(`{"type":"session_meta","payload":{"id":"s1"}}`)
+	names := []string{"alphaLexer", "betaParser", "gammaPrinter", "deltaWriter"}
+	for i, name := range names {
+		turn := fmt.Sprintf(`%s,"turn_id":"%d"`, onTranscript, i)
+		p.call("user-prompt-submit", "codex", turn+`,"prompt":"Please write the `+name+`."`)
+		say(`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Please write the %s."}]}}`, name)
+		say(`{"type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"cat lexer.go\"]}","call_id":"c%d"}}`, i)
+		say(`{"type":"response_item","payload":{"type":"function_call_output","call_id":"c%d","output":"func %s() {}"}}`, i, name)
+		p.call("pre-compact", "codex", turn+`,"trigger":"auto"`)
+		say(`{"type":"compacted","payload":{"message":"It goes on."}}`)
+		p.call("post-compact", "codex", turn+`,"trigger":"auto"`)
+		out, _ := p.call("session-start", "codex", onTranscript+`,"source":"compact"`)
+		text := told(t, out)
+		if !strings.Contains(text, "the current request: “Please write the "+name+".”") {
+			t.Errorf("%d: %s", i+1, text)
+		}
+		for _, old := range names[:i] {
+			if strings.Contains(text, old) {
+				t.Errorf("%d: %q is not of this slice:\n%s", i+1, old, text)
+			}
+		}
+		if e := p.events(message.EventSessionRecovery); len(e) != i+1 || e[0].Text("basis") != string(compact.BasisSummary) || e[i].Text("basis") != string(compact.BasisSummary) {
+			t.Errorf("%d: receipts %v", i+1, e)
+		}
+	}
+}
+
 // A compaction that failed has told its summary, too; the next one is another.
 func TestHandoverForgetsTheSummaryOfAFailedCompaction(t *testing.T) {
 	t.Parallel()

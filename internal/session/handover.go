@@ -69,7 +69,7 @@ type Mark struct {
 //
 // Times tell what is what, places do not. Claude Code writes the line of a compaction
 // when all hooks of that compaction have run, so that the next one meets it after the
-// mark; 2.1.197 writes the whole history once more before that line.
+// mark; after /compact, 2.1.197 writes old lines once more before it.
 func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Compaction) (Past, error) {
 	p := Past{Record: compact.NewRecord(cwd)}
 	if s != nil {
