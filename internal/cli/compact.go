@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/audit"
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -123,7 +124,7 @@ func (a *app) packetCmd(id *string) *cobra.Command {
 				return err
 			}
 			cfg, _ := a.config() // `overtone config` tells its problems
-			s, err := session.NewSurvey(cmd.Context(), file, n, a.chosen(cfg))
+			s, err := catalog.NewSurvey(cmd.Context(), file, n, a.chosen(cfg))
 			if err != nil {
 				return err
 			}
@@ -134,7 +135,7 @@ func (a *app) packetCmd(id *string) *cobra.Command {
 	return cmd
 }
 
-func (a *app) printSurvey(file transcript.File, s session.Survey) error {
+func (a *app) printSurvey(file transcript.File, s catalog.Survey) error {
 	if a.JSON {
 		return a.PrintObject("session", file.ID, "compaction", s.N, "compactions", s.Total, "summaryCharacters", message.Units(s.Summary),
 			"characters", message.Units(s.Text), "summaryStates", terminal.List(s.States), "summaryLacks", terminal.List(s.Lacks), "text", s.Text)

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/llm"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -121,7 +121,7 @@ func (a *app) compressed(ctx context.Context, args []string) (_ *transcript.Sess
 		return nil, message.WithHint(message.Fail(message.NoCopilotClone), message.HintNoCopilotClone)
 	}
 	s, err := transcript.Read(ctx, file.Path)
-	return s, session.ReadHint(file.Path, err)
+	return s, catalog.ReadHint(file.Path, err)
 }
 
 // runPlan compresses and shows what came of it: a clone, or for a format that
@@ -216,14 +216,14 @@ func (a *app) pickSession(ctx context.Context) (string, error) {
 	if !ok || !a.IsTTY(in.Fd()) || a.JSON {
 		return "", message.Misuse{Err: message.WithHint(message.Fail(message.NeedSession), message.HintSessions)}
 	}
-	rows, _, err := a.newestSessions(ctx, 10, session.Filter{}, a.notListed)
+	rows, _, err := a.newestSessions(ctx, 10, catalog.Filter{}, a.notListed)
 	if err != nil {
 		return "", err
 	}
 	if len(rows) == 0 {
 		return "", message.Fail(message.NoSessions)
 	}
-	session.PrintRows(&a.Terminal, rows, true, a.short)
+	catalog.PrintRows(&a.Terminal, rows, true, a.short)
 	fmt.Fprint(a.Stderr, message.PickSession.Format(a.Lang, len(rows)))
 	line, err := terminal.ReadLine(ctx, in)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/audit"
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/dashboard"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
-	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -80,7 +80,7 @@ func (a *app) dashboardOptions() dashboard.Options {
 
 // dashboardSessions is the list of `overtone sessions`, all of it.
 func (a *app) dashboardSessions(ctx context.Context) ([]dashboard.Row, error) {
-	infos, _, err := a.newestSessions(ctx, 1<<30, session.Filter{}, nil)
+	infos, _, err := a.newestSessions(ctx, 1<<30, catalog.Filter{}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (a *app) dashboardSessions(ctx context.Context) ([]dashboard.Row, error) {
 }
 
 // estimateOf is how many tokens a session is thought to have that no request tells.
-func estimateOf(row session.Row) int64 {
+func estimateOf(row catalog.Row) int64 {
 	if row.Estimated {
 		return row.LiveTokens
 	}

@@ -13,6 +13,7 @@ var layers = [][]string{
 	{"cli"},
 	{"demo"},
 	{"hook", "watch", "setup", "mcp", "dashboard", "team"},
+	{"catalog"},
 	{"session", "audit"},
 	{"blueprint"},
 	{"compact", "compress", "workflow"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/mcp"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
@@ -147,7 +148,7 @@ func (a *app) mcpPacket(ctx context.Context, args json.RawMessage) (string, erro
 			return strings.TrimSpace(handed.Text + "\n\n" + handed.Later), nil
 		}
 	}
-	survey, err := session.NewSurvey(ctx, file, 0, a.Lang)
+	survey, err := catalog.NewSurvey(ctx, file, 0, a.Lang)
 	return survey.Text, err
 }
 

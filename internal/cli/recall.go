@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
-	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -92,7 +92,7 @@ func (a *app) recallRef(ctx context.Context, ref string) error {
 		return message.Misuse{Err: message.WithHint(message.Fail(message.NoSuchSession, name), message.HintSessions)}
 	}
 	if err != nil {
-		return session.FindHint(err)
+		return catalog.FindHint(err)
 	}
 	if a.JSON {
 		return a.PrintJSON(struct {

@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 // sessionFlag adds --session to a command.
@@ -28,8 +28,8 @@ func (a *app) completeSession(*cobra.Command, []string, string) ([]string, cobra
 
 // finder finds the session that a command is about, and says so where it was not
 // named.
-func (a *app) finder() session.Finder {
-	f := session.Finder{Home: a.store(), Dir: a.hostDir, Getenv: a.Getenv}
+func (a *app) finder() catalog.Finder {
+	f := catalog.Finder{Home: a.store(), Dir: a.hostDir, Getenv: a.Getenv}
 	if !a.JSON {
 		f.Chosen = func(id string) { a.Note(message.UsingSession, id) }
 	}

@@ -7,15 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 func (a *app) sessionsCmd() *cobra.Command {
 	limit := 20
-	var filter session.Filter
+	var filter catalog.Filter
 	cmd := &cobra.Command{
 		Use: "sessions", Short: message.HelpSessions.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,8 +36,8 @@ func (a *app) sessionsCmd() *cobra.Command {
 			}
 			switch {
 			case len(rows)+more > 0:
-				session.PrintRows(&a.Terminal, rows, false, a.short)
-			case filter != session.Filter{}:
+				catalog.PrintRows(&a.Terminal, rows, false, a.short)
+			case filter != catalog.Filter{}:
 				a.Note(message.SessionsNone)
 			default:
 				a.Note(message.NoSessions)
@@ -63,7 +63,7 @@ func tooFew(cmd *cobra.Command, n int) error {
 
 // newestSessions are the hosts' sessions, with how many more there are; closed is
 // told of what could not be listed beside them.
-func (a *app) newestSessions(ctx context.Context, limit int, filter session.Filter, closed func(error)) ([]session.Row, int, error) {
+func (a *app) newestSessions(ctx context.Context, limit int, filter catalog.Filter, closed func(error)) ([]catalog.Row, int, error) {
 	x, clear := a.index()
 	defer clear()
 	f := a.finder()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/blueprint"
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -144,7 +145,7 @@ func (a *app) workflowRun(id *string) *cobra.Command {
 				return err
 			}
 			rules, lang := a.rules()
-			return session.RunStage(cmd.Context(), &a.Terminal, a.store().Root(), sess, args[0], session.Options{Rules: rules, Lang: lang, Warn: func(err error) {
+			return catalog.RunStage(cmd.Context(), &a.Terminal, a.store().Root(), sess, args[0], session.Options{Rules: rules, Lang: lang, Warn: func(err error) {
 				fmt.Fprintln(a.Stderr, "overtone: "+err.Error())
 			}})
 		},

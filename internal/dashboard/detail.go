@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -75,7 +76,7 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 	path, estimate := "", int64(0)
 	problem := func(err error) {
 		if err != nil {
-			d.Problems = append(d.Problems, textOf(session.ReadHint(s.Shown(path), err), lang))
+			d.Problems = append(d.Problems, textOf(catalog.ReadHint(s.Shown(path), err), lang))
 		}
 	}
 	if sub.file != nil {
@@ -500,8 +501,8 @@ func (s *Server) packet(r *http.Request) (any, error) {
 	lang := s.lang(r)
 	var failed error
 	look := func() survey {
-		var found session.Survey
-		if found, failed = session.NewSurvey(r.Context(), sub.file.File, n, lang); failed != nil {
+		var found catalog.Survey
+		if found, failed = catalog.NewSurvey(r.Context(), sub.file.File, n, lang); failed != nil {
 			return survey{}
 		}
 		return surveyOf(found)
@@ -518,7 +519,7 @@ func (s *Server) packet(r *http.Request) (any, error) {
 	return v, failed
 }
 
-func surveyOf(found session.Survey) survey {
+func surveyOf(found catalog.Survey) survey {
 	v := survey{
 		Schema: 1, N: found.N, Kept: append([]string{}, found.States...), Handed: []string{}, Lost: []string{},
 		Summary: message.Cut(found.Summary, maxShown), Text: message.Cut(found.Text, maxShown),

@@ -40,7 +40,7 @@ var claudeHost = Host{
 		return filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "subagents", "agent-"+filepath.Base(agent)+".jsonl")
 	},
 
-	Probe: probeClaude, SettingsCheck: "settings",
+	SettingsCheck: "settings",
 	Texts: Texts{
 		Old: message.WarnOldClaude, NoGate: message.ProbeNoClaude, Fire: message.HintFire, Next: message.InitNext,
 	},

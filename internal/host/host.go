@@ -60,7 +60,8 @@ type Host struct {
 
 	// Delivers: what a hook says reaches a model and a person.
 	Delivers bool
-	// Gates: a hook may refuse a compaction.
+	// Gates: a hook may refuse a compaction. Mode auto depends on it, so the program
+	// is tried before mode auto is set up.
 	Gates bool
 	// AsksAgents: a hook may send a sub-agent that ends back to work.
 	AsksAgents bool
@@ -122,9 +123,6 @@ type Host struct {
 	// AgentTranscript is where a sub-agent's session is kept; "" = nowhere.
 	AgentTranscript func(transcript, agent string) string
 
-	// Probe finds out whether the program lets a hook refuse a compaction. Where
-	// there is none, mode auto does not depend on that.
-	Probe func(ctx context.Context, bin, path string) (honoured bool, err error)
 	Texts Texts
 	// SettingsCheck is the name of the check of the settings.
 	SettingsCheck string

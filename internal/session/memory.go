@@ -80,11 +80,11 @@ func printing(by int, at, now time.Time) bool {
 	if by == os.Getpid() || now.Sub(at).Abs() > printTime {
 		return false
 	}
-	return alive(by)
+	return Alive(by)
 }
 
-// alive reports whether a process is there.
-func alive(pid int) bool {
+// Alive reports whether a process is there.
+func Alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	return err == nil && p.Signal(syscall.Signal(0)) == nil
 }
@@ -92,8 +92,8 @@ func alive(pid int) bool {
 // runnerPrefix marks a hand-over to a process of ours, which runs a stage's command.
 const runnerPrefix = "pid:"
 
-// runnerID stands in the place of an agent's id where a process runs a stage.
-func runnerID(pid int) string { return runnerPrefix + strconv.Itoa(pid) }
+// RunnerID stands in the place of an agent's id where a process runs a stage.
+func RunnerID(pid int) string { return runnerPrefix + strconv.Itoa(pid) }
 
 // RunBy is the process behind such an id.
 func RunBy(agentID string) (pid int, ok bool) {
@@ -111,7 +111,7 @@ func (tx *Tx) DropDeadRuns() error {
 		return nil
 	}
 	for _, d := range slices.Clone(tx.Workflow.Delegations) {
-		if pid, ok := RunBy(d.AgentID); ok && d.Open && !alive(pid) {
+		if pid, ok := RunBy(d.AgentID); ok && d.Open && !Alive(pid) {
 			if _, err := tx.Apply(workflow.Drop{ID: d.ID}); err != nil {
 				return err
 			}

@@ -79,8 +79,7 @@ func (i *installation) checkPath() {
 // a word.
 func (i *installation) checkHost(ctx context.Context, o Options) {
 	h := o.Host
-	gated := h.Probe != nil
-	auto := gated && o.Mode == "auto"
+	auto := h.Gates && o.Mode == "auto"
 	bin, err := exec.LookPath(h.Program)
 	if err != nil {
 		i.warn(message.WarnNoProgram, h.Title, h.Program)
@@ -92,7 +91,7 @@ func (i *installation) checkHost(ctx context.Context, o Options) {
 	v, err := host.Ask(ctx, bin, i.env.Environ())
 	i.host = v
 	switch {
-	case err != nil && gated:
+	case err != nil && h.Gates:
 		i.warn(message.WarnAskVersion, err.Error())
 	case err == nil && v.Less(h.Floor):
 		i.warn(h.Texts.Old, v, h.Floor)
@@ -101,7 +100,7 @@ func (i *installation) checkHost(ctx context.Context, o Options) {
 			return
 		}
 	}
-	if !gated || !o.Probe && (!auto || o.NoProbe) {
+	if !h.Gates || !o.Probe && (!auto || o.NoProbe) {
 		return
 	}
 	if o.DryRun {
@@ -109,7 +108,7 @@ func (i *installation) checkHost(ctx context.Context, o Options) {
 		return
 	}
 	o.tell(message.InitProbing)
-	switch ok, err := h.Probe(ctx, bin, i.env.Getenv("PATH")); {
+	switch ok, err := probeClaude(ctx, bin, i.env.Getenv("PATH")); {
 	case err != nil:
 		i.suggest(message.ProbeFailed, err.Error())
 	case !ok:

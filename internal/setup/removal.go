@@ -29,7 +29,7 @@ type removal struct {
 // planMode forgets mode auto: whoever installs again later has not asked for it.
 // Settings that cannot be edited keep nobody from uninstalling.
 func (r *removal) planMode(hosts []*host.Host) {
-	if !slices.ContainsFunc(hosts, func(h *host.Host) bool { return h.Probe != nil }) {
+	if !slices.ContainsFunc(hosts, func(h *host.Host) bool { return h.Gates }) {
 		return
 	}
 	f, err := host.Open(r.env.Home.ConfigFile())

@@ -112,7 +112,7 @@ func TestAutoIsGivenUp(t *testing.T) {
 		e := newEnv(t)
 		plan, err := e.planInstall(context.Background(), options(h, "auto"))
 		want := "auto"
-		if h.Probe != nil {
+		if h.Gates {
 			want = "suggest"
 		}
 		if err != nil || plan.Mode != want {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -54,7 +55,7 @@ func (p *program) push() *cobra.Command {
 			defer m.Hub.Close()
 			out, err := m.Push(cmd.Context(), args[0], force)
 			if err != nil {
-				return session.FindHint(err)
+				return catalog.FindHint(err)
 			}
 			man := out.Manifest
 			if p.JSON {

@@ -1,4 +1,4 @@
-package session
+package catalog
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -121,7 +122,7 @@ func (f Finder) whole(id string, must bool) (string, transcript.File, error) {
 	// State of an older version may be all there is.
 	if s, err := f.Home.Session(id); err != nil {
 		return "", file, message.Misuse{Err: err}
-	} else if state, err := Peek(s); state != nil || err != nil {
+	} else if state, err := session.Peek(s); state != nil || err != nil {
 		return id, transcript.File{}, nil //nolint:nilerr // whoever reads it tells
 	}
 	return "", file, f.unknown(id)

@@ -1,4 +1,4 @@
-package session
+package catalog
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -22,7 +23,7 @@ import (
 type stageRun struct {
 	*terminal.Terminal
 	sess  *store.Session
-	opts  Options
+	opts  session.Options
 	stage string
 	id    string // of the hand-over
 	spec  workflow.Spec
@@ -33,8 +34,8 @@ type stageRun struct {
 // RunStage runs the command of a stage whose turn it is: hands the stage over to
 // this process, runs, and completes it with what came of it. Home is where trust is
 // kept.
-func RunStage(ctx context.Context, t *terminal.Terminal, home string, sess *store.Session, stage string, o Options) error {
-	s, err := State(sess)
+func RunStage(ctx context.Context, t *terminal.Terminal, home string, sess *store.Session, stage string, o session.Options) error {
+	s, err := session.State(sess)
 	switch {
 	case err != nil:
 		return err
@@ -82,24 +83,24 @@ func RunStage(ctx context.Context, t *terminal.Terminal, home string, sess *stor
 	return r.end(ran)
 }
 
-func (r *stageRun) update(f func(tx *Tx) error) error {
+func (r *stageRun) update(f func(tx *session.Tx) error) error {
 	r.opts.Now = r.Now()
-	return Update(r.sess, r.opts, f)
+	return session.Update(r.sess, r.opts, f)
 }
 
 // begin hands the stage over to this process.
 func (r *stageRun) begin() error {
-	return r.update(func(tx *Tx) error {
+	return r.update(func(tx *session.Tx) error {
 		if tx.Workflow == nil {
 			return message.Fail(message.NoWorkflow, r.sess.ID())
 		}
 		for _, d := range tx.Workflow.Delegations {
-			if pid, ok := RunBy(d.AgentID); ok && d.Open && d.Stage == r.stage && alive(pid) {
+			if pid, ok := session.RunBy(d.AgentID); ok && d.Open && d.Stage == r.stage && session.Alive(pid) {
 				return message.Fail(message.RunBusy, r.stage, pid)
 			}
 		}
 		out, err := tx.Apply(workflow.Delegate{
-			ID: r.id, Stage: r.stage, AgentID: runnerID(os.Getpid()), Async: true, At: r.opts.Now,
+			ID: r.id, Stage: r.stage, AgentID: session.RunnerID(os.Getpid()), Async: true, At: r.opts.Now,
 		})
 		if err != nil {
 			return err
@@ -113,7 +114,7 @@ func (r *stageRun) begin() error {
 
 // drop gives the stage back: whoever stopped the command has not judged the work.
 func (r *stageRun) drop() error {
-	err := r.update(func(tx *Tx) error {
+	err := r.update(func(tx *session.Tx) error {
 		_, err := tx.Apply(workflow.Drop{ID: r.id})
 		return err
 	})
@@ -134,7 +135,7 @@ func (r *stageRun) end(ran blueprint.Ran) error {
 		s   *workflow.State
 		out workflow.Outcome
 	)
-	err := r.update(func(tx *Tx) error {
+	err := r.update(func(tx *session.Tx) error {
 		if tx.Workflow == nil {
 			return message.Fail(message.NoWorkflow, r.sess.ID())
 		}
@@ -157,7 +158,7 @@ func (r *stageRun) end(ran blueprint.Ran) error {
 		s = tx.Workflow
 		tx.Observe(host.StageCompleted{Stage: r.stage}, compact.Settings{})
 		// The main agent reads what this prints: nothing is left to say.
-		tx.Post(Message{})
+		tx.Post(session.Message{})
 		return nil
 	})
 	if err != nil {
