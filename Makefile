@@ -13,8 +13,7 @@ LINT_VERSION := v2.14.0
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
-	CGO_ENABLED=0 $(GO) build -buildvcs=$(VCS) -trimpath -o $(BIN) ./cmd/overtone
-	CGO_ENABLED=0 $(GO) build -buildvcs=$(VCS) -trimpath -o bin/overtone-team ./cmd/overtone-team
+	CGO_ENABLED=0 $(GO) build -buildvcs=$(VCS) -trimpath -o bin/ ./cmd/...
 
 demo: build
 	@$(BIN) demo

@@ -32,7 +32,7 @@ func TestNpmPackage(t *testing.T) {
 		return string(out)
 	}
 	packed := filepath.Join(dir, "packed")
-	out := run(root(), "node", "release/npm.mjs", "9.8.7", packed, runtime.GOOS+"/"+runtime.GOARCH+"="+filepath.Join(bin, "overtone"))
+	out := run(root(), "node", "release/npm.mjs", "9.8.7", packed, runtime.GOOS+"/"+runtime.GOARCH+"="+bin)
 	tarballs, err := filepath.Glob(filepath.Join(packed, "*.tgz"))
 	if err != nil || len(tarballs) != 2 || strings.Count(out, ".tgz") != 2 {
 		t.Fatalf("packed %v, %v\n%s", tarballs, err, out)

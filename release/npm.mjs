@@ -1,11 +1,11 @@
-// Makes the npm packages of a release: one for each platform that holds the binary,
+// Makes the npm packages of a release: one for each platform that holds the programs,
 // and one that runs the right one of them.
 //
-//   node release/npm.mjs VERSION OUT linux/amd64=PATH …
+//   node release/npm.mjs VERSION OUT linux/amd64=FOLDER …
 //   node release/npm.mjs VERSION OUT DIST        (what goreleaser built)
 //
 // Each package is a folder in OUT, ready for `npm publish`, and packed as OUT/*.tgz.
-// A package holds the binary itself: nothing is fetched when it is installed, and no
+// A package holds the programs themselves: nothing is fetched when it is installed, and no
 // script of ours runs then.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,20 +14,31 @@ import { fileURLToPath } from 'node:url'
 
 const [version, where, ...rest] = process.argv.slice(2)
 if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version || '') || !where || rest.length === 0) {
-  console.error('usage: node release/npm.mjs VERSION OUT (OS/ARCH=BINARY … | DIST)')
+  console.error('usage: node release/npm.mjs VERSION OUT (OS/ARCH=FOLDER … | DIST)')
   process.exit(2)
 }
 const out = resolve(where)
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const name = 'overtone-cli'
+// What agents call lies beside what people run: init writes its path into their settings.
+const programs = ['overtone', 'overtone-hook']
 // How Go and Node name the same things.
 const oses = { linux: 'linux', darwin: 'darwin', windows: 'win32' }
 const archs = { amd64: 'x64', arm64: 'arm64' }
 
-const binaries = rest.length === 1 && !rest[0].includes('=')
-  ? JSON.parse(readFileSync(join(rest[0], 'artifacts.json'), 'utf8'))
-    .filter(a => a.type === 'Binary' && a.name.replace(/\.exe$/, '') === 'overtone').map(a => ({ os: a.goos, arch: a.goarch, path: a.path }))
-  : rest.map(r => { const [, os, arch, path] = r.match(/^(\w+)\/(\w+)=(.+)$/); return { os, arch, path } })
+const exe = os => os === 'windows' ? '.exe' : ''
+// By platform, the path of each program.
+const built = {}
+if (rest.length === 1 && !rest[0].includes('=')) {
+  for (const a of JSON.parse(readFileSync(join(rest[0], 'artifacts.json'), 'utf8')).filter(a => a.type === 'Binary')) {
+    (built[`${a.goos}/${a.goarch}`] ??= {})[a.name.replace(/\.exe$/, '')] = a.path
+  }
+} else {
+  for (const r of rest) {
+    const [, platform, folder] = r.match(/^(\w+\/\w+)=(.+)$/)
+    built[platform] = Object.fromEntries(programs.map(p => [p, join(folder, p + exe(platform.split('/')[0]))]))
+  }
+}
 
 mkdirSync(out, { recursive: true })
 
@@ -46,13 +57,17 @@ const fresh = dir => { rmSync(dir, { recursive: true, force: true }); mkdirSync(
 
 const platforms = {}
 const folders = []
-for (const { os, arch, path } of binaries) {
-  if (!oses[os] || !archs[arch] || !existsSync(path)) throw new Error(`no binary for ${os}/${arch}: ${path}`)
+for (const [platform, paths] of Object.entries(built)) {
+  const [os, arch] = platform.split('/')
+  if (!oses[os] || !archs[arch]) throw new Error(`no package for ${platform}`)
   const id = `${name}-${oses[os]}-${archs[arch]}`
   const dir = fresh(join(out, id))
-  const file = os === 'windows' ? 'overtone.exe' : 'overtone'
-  copyFileSync(path, join(dir, 'bin', file))
-  chmodSync(join(dir, 'bin', file), 0o755)
+  for (const program of programs) {
+    const path = paths[program], file = join(dir, 'bin', program + exe(os))
+    if (!path || !existsSync(path)) throw new Error(`no ${program} for ${platform}: ${path}`)
+    copyFileSync(path, file)
+    chmodSync(file, 0o755)
+  }
   write(dir, { name: id, ...common, os: [oses[os]], cpu: [archs[arch]], files: ['bin'], preferUnplugged: true })
   platforms[id] = version
   folders.push(dir)

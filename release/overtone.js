@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs the binary of this platform's package. Hooks do not come this way: `overtone
-// init` writes the binary's own path.
+// Runs the program of this platform's package. Hooks do not come this way: `overtone
+// init` writes the path of the overtone-hook beside it.
 const { spawnSync } = require('node:child_process')
 
 const id = `overtone-cli-${process.platform}-${process.arch}`

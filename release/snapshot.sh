@@ -7,7 +7,7 @@
 #   sh release/snapshot.sh [OS/ARCH …]        default: all of them
 set -eu
 cd "$(dirname "$0")/.."
-version=$(sed -n 's/^var Version = "\(.*\)"/\1/p' internal/cli/root.go)-snapshot
+version=$(sed -n 's/^var Version = "\(.*\)"/\1/p' internal/terminal/version.go)-snapshot
 vcs=$(git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
 rm -rf dist
 mkdir -p dist/homebrew/Formula
@@ -23,9 +23,9 @@ for p in $all; do
 	[ "$os" != windows ] || exe=.exe
 	dir=dist/${os}_$arch
 	mkdir -p "$dir/completions"
-	for program in overtone overtone-team; do
+	for program in overtone overtone-hook overtone-team; do
 		CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -buildvcs="$vcs" -trimpath \
-			-ldflags "-s -w -X github.com/seed-6d03985f/overtone/internal/cli.Version=$version" -o "$dir/$program$exe" ./cmd/$program
+			-ldflags "-s -w -X github.com/seed-6d03985f/overtone/internal/terminal.Version=$version" -o "$dir/$program$exe" ./cmd/$program
 	done
 	cp LICENSE README.md CHANGELOG.md "$dir"
 	cp dist/completions/* "$dir/completions"
@@ -35,7 +35,7 @@ for p in $all; do
 	else
 		tar -czf "dist/$name.tar.gz" -C "$dir" .
 	fi
-	binaries="$binaries $p=$dir/overtone$exe"
+	binaries="$binaries $p=$dir"
 	echo "dist/$name"
 done
 (cd dist && sha256sum overtone_* >SHA256SUMS)
@@ -59,7 +59,7 @@ RUBY
 	done
 	cat <<'RUBY'
   def install
-    bin.install "overtone", "overtone-team"
+    bin.install "overtone", "overtone-hook", "overtone-team"
     bash_completion.install "completions/overtone.bash" => "overtone"
     zsh_completion.install "completions/_overtone"
     fish_completion.install "completions/overtone.fish"
@@ -67,6 +67,7 @@ RUBY
 
   test do
     system bin/"overtone", "--version"
+    system bin/"overtone-hook", "version"
   end
 end
 RUBY

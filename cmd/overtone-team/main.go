@@ -1,6 +1,5 @@
 // Command overtone-team joins several machines: one timeline, who runs what,
-// sessions that move. It is a program of its own because every hook call pays for
-// what `overtone` links.
+// sessions that move. It is a program of its own because of what it links.
 package main
 
 import (

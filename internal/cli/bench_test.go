@@ -50,8 +50,8 @@ func build(tb testing.TB, pkg, out string) string {
 	return out
 }
 
-func buildOvertone(tb testing.TB) string {
-	return build(tb, "../../cmd/overtone", filepath.Join(tb.TempDir(), "overtone"))
+func buildHook(tb testing.TB) string {
+	return build(tb, "../../cmd/overtone-hook", filepath.Join(tb.TempDir(), "overtone-hook"))
 }
 
 func buildFloor(tb testing.TB) string {
@@ -235,7 +235,7 @@ func (w *world) call(bin, event, proof string, kv ...string) *contender {
 	for i, kv := 0, slices.Concat([]string{"transcript_path", w.transcript, "cwd", w.home}, kv); i < len(kv); i += 2 {
 		in, _ = sjson.SetBytes(in, kv[i], kv[i+1])
 	}
-	return &contender{name: event, argv: []string{bin, "hook", event, "--host", "claude-code"}, stdin: in, world: w, event: proof}
+	return &contender{name: event, argv: []string{bin, event, "--host", "claude-code"}, stdin: in, world: w, event: proof}
 }
 
 // hookCalls are the calls that hosts make most, and the one that writes most.
@@ -257,7 +257,7 @@ type costs struct {
 // race lets the hooks run in an empty and in a large home, and the floor.
 func race(tb testing.TB, rounds, sessions, events int, size int64) []costs {
 	tb.Helper()
-	bin := buildOvertone(tb)
+	bin := buildHook(tb)
 	least := &contender{name: "floor", argv: []string{buildFloor(tb)}, stdin: []byte(`{}`)}
 	small, large := hookCalls(bin, newWorld(tb, bin, 0, 0, 0)), hookCalls(bin, newWorld(tb, bin, sessions, events, size))
 	all := slices.Concat([]*contender{least}, small, large)

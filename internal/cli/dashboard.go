@@ -19,6 +19,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -63,7 +64,7 @@ func (a *app) dashboardOptions() dashboard.Options {
 	quiet := *a
 	quiet.JSON = true // no progress: nobody looks at the terminal
 	return dashboard.Options{
-		Store: a.store(), Now: a.Now, Lang: a.Lang, Version: version(),
+		Store: a.store(), Now: a.Now, Lang: a.Lang, Version: terminal.ThisBuild().String(),
 		Config: func() config.Config {
 			cfg, _ := a.config() // `overtone config` tells its problems
 			return cfg

@@ -48,7 +48,7 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 		a.Say(message.DemoIntro)
 	}
 	report, err := demo.Play(ctx, demo.Options{
-		Dir: dir, Lang: a.Lang, Now: a.Now, Version: Version, TempDir: temp, Command: a.demoCommand, Audience: demoPrinter{a},
+		Dir: dir, Lang: a.Lang, Now: a.Now, Version: terminal.Version, TempDir: temp, Command: a.demoCommand, Audience: demoPrinter{a},
 	})
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := filepath.Dir(buildOvertone(t))
+	bin := filepath.Dir(build(t, "../../cmd/overtone", filepath.Join(t.TempDir(), "overtone")))
 	stand(t, bin)
 	run := 0
 	for _, page := range append(pages, "../../README.md") {
@@ -255,14 +255,14 @@ func absolute(t *testing.T, path string) string {
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	for file, parts := range map[string][]string{
-		"../../release/npm.mjs":               {"const name = 'overtone-cli'"},
+		"../../release/npm.mjs":               {"const name = 'overtone-cli'", "const programs = ['overtone', 'overtone-hook']"},
 		"../../release/overtone.js":           {"overtone-cli-${process.platform}-${process.arch}"},
-		"../../release/snapshot.sh":           {"overtone_${version}_${os}_$arch", "internal/cli.Version=", "-trimpath", "SHA256SUMS", "LICENSE README.md CHANGELOG.md", "for program in overtone overtone-team"},
-		"../../.goreleaser.yaml":              {"overtone_{{ .Version }}_{{ .Os }}_{{ .Arch }}", "internal/cli.Version=", "-trimpath", "SHA256SUMS", "goos: [linux, darwin, windows]", "goarch: [amd64, arm64]", "owner: seed-6d03985f", "main: ./cmd/overtone-team", "name: homebrew-tap", "- CHANGELOG.md"},
+		"../../release/snapshot.sh":           {"overtone_${version}_${os}_$arch", "internal/terminal.Version=", "-trimpath", "SHA256SUMS", "LICENSE README.md CHANGELOG.md", "for program in overtone overtone-hook overtone-team", `bin.install "overtone", "overtone-hook", "overtone-team"`},
+		"../../.goreleaser.yaml":              {"overtone_{{ .Version }}_{{ .Os }}_{{ .Arch }}", "internal/terminal.Version=", "-trimpath", "SHA256SUMS", "goos: [linux, darwin, windows]", "goarch: [amd64, arm64]", "owner: seed-6d03985f", "main: ./cmd/overtone-hook", "main: ./cmd/overtone-team", `bin.install "overtone", "overtone-hook", "overtone-team"`, "name: homebrew-tap", "- CHANGELOG.md"},
 		"../../.github/workflows/test.yml":    {"ubuntu-latest, macos-latest, windows-latest", "make e2e"},
 		"../../.github/workflows/release.yml": {"goreleaser-action", "make release-npm"},
 		"../../CHANGELOG.md":                  {"## Unreleased"},
-		"../../internal/cli/root.go":          {"\nvar Version = \""},
+		"../../internal/terminal/version.go":  {"\nvar Version = \""},
 	} {
 		data, err := os.ReadFile(file)
 		if err != nil {

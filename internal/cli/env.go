@@ -49,7 +49,7 @@ func (a *app) store() *store.Home {
 func (a *app) hook() hook.Env {
 	return hook.Env{
 		Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr,
-		Getenv: a.Getenv, Dir: a.Dir, Now: a.Now, Version: Version,
+		Getenv: a.Getenv, Dir: a.Dir, Now: a.Now, Version: terminal.Version,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/setup"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -111,7 +112,7 @@ func namedHost(name string) (*host.Host, error) {
 func (a *app) setup() setup.Env {
 	return setup.Env{
 		Folders: a.folders(), Home: a.store(), Dir: a.Dir, Getenv: a.Getenv, Environ: a.Environ,
-		Now: a.Now, Version: Version, Build: version(), Lang: a.Lang,
+		Now: a.Now, Version: terminal.Version, Build: terminal.ThisBuild().String(), Lang: a.Lang,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
@@ -39,7 +40,7 @@ func (a *app) mcpServer() mcp.Server {
 	b := *a
 	b.Lang, b.JSON = message.Spoken(message.Lang(cfg.Language), cfg.Chosen, a.Getenv), true // json: no progress, no notes
 	return mcp.Server{
-		Name: "overtone", Version: Version, Instructions: message.MCPInstructions.In(b.Lang), Clean: b.toolText,
+		Name: "overtone", Version: terminal.Version, Instructions: message.MCPInstructions.In(b.Lang), Clean: b.toolText,
 		Tools: []mcp.Tool{
 			{Name: "recall", Description: message.MCPRecall.In(b.Lang), Call: b.mcpRecall, Schema: schema(
 				property{"query", "string", message.MCPRecallQuery.In(b.Lang)}, property{"ref", "string", message.MCPRecallRef.In(b.Lang)},

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"syscall"
 
@@ -18,9 +17,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
-// Version is the product's version; releases set it at link time.
-var Version = "0.1.0"
-
 type app struct{ terminal.Terminal }
 
 // Main runs the program and returns its exit code.
@@ -28,13 +24,8 @@ func Main(args []string, env Env) int {
 	a := newApp("overtone", env)
 	defer a.close()
 	hosted := len(args) > 0 && (args[0] == "hook" || args[0] == "statusline")
-	if hosted {
-		// What no recover stops (a stack overflow, no memory, no thread) would end
-		// with 2, which hosts read as "block". This way it ends with an abort.
-		debug.SetTraceback("crash")
-		if starved() {
-			return 0
-		}
+	if hosted && !hook.Brace() {
+		return 0
 	}
 	if len(args) > 0 && args[0] == "hook" && !slices.Contains(args, "--help") {
 		return hook.Main(args[1:], a.hook())
@@ -108,7 +99,7 @@ func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
 		Use:           name,
 		Short:         short.In(a.Lang),
 		Long:          long.In(a.Lang),
-		Version:       version(),
+		Version:       terminal.ThisBuild().String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {

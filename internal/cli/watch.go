@@ -20,6 +20,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/watch"
 )
 
@@ -79,7 +80,7 @@ func (a *app) watchCodexCmd() *cobra.Command {
 					defer release()
 				}
 			}
-			w := &watch.Codex{Options: opts, Version: Version, Thread: id, Prompts: prompts, Dir: a.Dir}
+			w := &watch.Codex{Options: opts, Version: terminal.Version, Thread: id, Prompts: prompts, Dir: a.Dir}
 			switch {
 			case len(prompts) > 0 && remote == "" && socket == "":
 				server := exec.Command(f.bin, "app-server")

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-6d03985f/overtone/internal/cli"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/team"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 func (p *program) export() *cobra.Command {
-	x := team.Exporter{Version: cli.Version, Report: p.report}
+	x := team.Exporter{Version: terminal.Version, Report: p.report}
 	var headers []string
 	cmd := &cobra.Command{
 		Use: "export --otlp URL", Short: p.In(message.HelpTeamExport), Long: p.In(message.HelpTeamExportLong), Args: p.Args(cobra.NoArgs),

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/setup"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/team"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 // Main runs the program and returns its exit code.
@@ -373,7 +374,7 @@ func (p *program) ship() *cobra.Command {
 			}
 			set, lang := p.packets()
 			sh := &team.Shipper{
-				Home: p.Home(), Set: s, Dir: p.HostDir, Version: cli.Version, Every: every, Once: once, Now: p.Now, Report: p.report,
+				Home: p.Home(), Set: s, Dir: p.HostDir, Version: terminal.Version, Every: every, Once: once, Now: p.Now, Report: p.report,
 				Settings: set, Lang: lang,
 			}
 			if err := sh.Run(cmd.Context()); !errors.Is(err, context.Canceled) {

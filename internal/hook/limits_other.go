@@ -1,5 +1,5 @@
 //go:build !unix
 
-package cli
+package hook
 
 func starved() bool { return false }
