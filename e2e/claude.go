@@ -87,7 +87,6 @@ func NewWorld(t *testing.T, b Binary, h mockapi.Handler, on ...Version) *World {
 		API:     mockapi.New(h, agentMarks(t)),
 		Home:    filepath.Join(base, "home"),
 		Project: filepath.Join(base, "proj"),
-		Plugin:  PluginDir(),
 		Allow:   "Bash",
 		Model:   Model,
 		Version: v,
@@ -96,6 +95,7 @@ func NewWorld(t *testing.T, b Binary, h mockapi.Handler, on ...Version) *World {
 	}
 	t.Cleanup(w.API.Close)
 	w.Config = filepath.Join(w.Home, ".claude")
+	w.Plugin = w.writePlugin(filepath.Join(base, "overtone"))
 	for _, d := range []string{w.Config, w.Project} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -164,17 +164,40 @@ func (w *World) rounds() bool {
 }
 
 // roundHooks are the settings that init adds for it.
-func roundHooks(t testing.TB) map[string]any {
-	t.Helper()
+func (w *World) roundHooks() map[string]any {
+	w.t.Helper()
 	hooks := map[string]any{}
-	for _, e := range host.Of(host.ClaudeCode).Setup(host.Place{}).Rounds {
+	for _, e := range w.setup("").Rounds {
 		var v any
 		if err := json.Unmarshal([]byte(e.Value), &v); err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		hooks[e.Path[1]] = []any{v}
 	}
 	return hooks
+}
+
+// setup is what init installs, with what is Overtone's in a folder.
+func (w *World) setup(root string) host.Setup {
+	return host.Of(host.ClaudeCode).Setup(host.Place{User: w.Home, Dir: w.Config, Root: root, Hook: filepath.Join(w.bin, host.HookProgram)})
+}
+
+// writePlugin writes the plugin as init does, and returns its folder.
+func (w *World) writePlugin(root string) string {
+	w.t.Helper()
+	p := w.setup(root).Plugin
+	files, err := p.Files()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	state, err := p.Compare(files)
+	if err == nil {
+		err = p.Write(files, state)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return filepath.Join(p.Dir, "overtone")
 }
 
 // Configure writes Overtone's settings.
@@ -240,7 +263,7 @@ func (w *World) claudeArgs(args []string) []string {
 		out = append(out, "--allowedTools="+w.Allow)
 	}
 	if w.rounds() {
-		settings, err := json.Marshal(map[string]any{"hooks": roundHooks(w.t)})
+		settings, err := json.Marshal(map[string]any{"hooks": w.roundHooks()})
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func TestCostOfABashCall(t *testing.T) {
 		{"without hooks", "true none", ""},
 		{"one empty program", "true empty", `"command":"true","args":[]`},
 		{"an empty Go program", "true go", fmt.Sprintf(`"command":%q,"args":[]`, emptyGo(t))},
-		{"with hooks", "true ours", `"command":"overtone","args":["hook","pre-tool-use","--host","claude-code"]`},
+		{"with hooks", "true ours", `"command":"overtone-hook","args":["pre-tool-use","--host","claude-code"]`},
 	}
 	var hooks []string
 	for _, k := range kinds {

@@ -79,7 +79,7 @@ func testHostFiresEveryEvent(t *testing.T, v Version) {
 		if want := hookEvents[c.Input.HookEventName]; c.Event != want {
 			t.Errorf("%s was called for %s", c.Event, c.Input.HookEventName)
 		}
-		if diff := cmp.Diff([]string{"hook", c.Event, "--host", "claude-code"}, c.Args); diff != "" {
+		if diff := cmp.Diff([]string{c.Event, "--host", "claude-code"}, c.Args); diff != "" {
 			t.Errorf("arguments (-want +got):\n%s", diff)
 		}
 		if c.Input.SessionID != calls[0].Input.SessionID || !slices.Contains(c.Env, "CLAUDE_CODE_SESSION_ID="+c.Input.SessionID) {
@@ -189,7 +189,7 @@ func testHostRunsShellOfCommands(t *testing.T, v Version) {
 		}
 	}
 	i := slices.Index(order, "workflow status")
-	j := slices.Index(order, "hook user-prompt-submit --host claude-code")
+	j := slices.Index(order, "user-prompt-submit --host claude-code")
 	if i < 0 || j < 0 || v.floor() != (i < j) {
 		t.Errorf("order of calls: %q", order)
 	}
@@ -325,7 +325,7 @@ func testHostDoesNotWaitAside(t *testing.T, v Version) {
 	}}
 	w := NewWorld(t, Recorder, p.Handle, v)
 	w.Answer("pre-tool-use", specific("PreToolUse", map[string]any{"additionalContext": "BEFORE-THE-TOOL"}))
-	w.Plugin = costPlugin(t, `{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"overtone","args":["hook","pre-tool-use","--host","claude-code"],"timeout":10}]}],`+
+	w.Plugin = costPlugin(t, `{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"overtone-hook","args":["pre-tool-use","--host","claude-code"],"timeout":10}]}],`+
 		`"PostToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"sh","args":["`+script+`"],"timeout":60,"async":true}]}]}`)
 	if r := w.Prompt("go").Result(); r.Text != "DONE" {
 		t.Errorf("result %+v", r)

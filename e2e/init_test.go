@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // installed runs the agent as init left it: without --plugin-dir, and without a
@@ -135,7 +136,7 @@ func TestInitCodex(t *testing.T) {
 	var ours []string
 	for _, h := range got.Get("hooks").Array() {
 		command := h.Get("command").String()
-		if !strings.HasPrefix(command, "overtone hook ") {
+		if !strings.HasPrefix(command, filepath.Join(w.bin, host.HookProgram)+" ") {
 			continue
 		}
 		ours = append(ours, h.Get("eventName").String()+" "+h.Get("matcher").String())
@@ -156,6 +157,116 @@ func TestInitCodex(t *testing.T) {
 	w.Exec("overtone", "uninstall", "--host", "codex")
 	if data, err := os.ReadFile(file); err != nil || string(data) != mine {
 		t.Errorf("hooks.json: %v\n%s", err, data)
+	}
+}
+
+// earlier has init write what the previous version did: the hooks call overtone
+// itself. It is a copy of overtone with no program for hooks beside it.
+func (w *World) earlier(args ...string) {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	data, err := os.ReadFile(filepath.Join(w.bin, "overtone"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "overtone"), data, 0o700)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Exec(filepath.Join(dir, "overtone"), append([]string{"init", "--yes"}, args...)...)
+}
+
+// What the previous version installed works in a session of Claude Code; after init the
+// next session calls the program for hooks, by its path, and uninstall leaves no trace.
+func TestInitOverEarlier(t *testing.T) {
+	t.Parallel()
+	w := NewWorld(t, Overtone, (&Play{}).Handle)
+	w.onPath(filepath.Dir(Claude(t)))
+	const before = "{\n    \"cleanupPeriodDays\":   30\n}"
+	settings := filepath.Join(w.Config, "settings.json")
+	if err := os.WriteFile(settings, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.earlier("--statusline")
+	w.installed("hello")
+	said := w.Exec("overtone", "doctor")
+	if !strings.Contains(said, "an older set-up") || !strings.Contains(said, "hooks have fired, the last within the hour") {
+		t.Errorf("doctor says:\n%s", said)
+	}
+
+	// A program for hooks that says what it was called for.
+	dir, log := t.TempDir(), filepath.Join(w.Home, "called")
+	script := fmt.Sprintf("#!/bin/sh\necho $1 >>%q\nexec %q \"$@\"\n", log, filepath.Join(w.bin, host.HookProgram))
+	if err := os.WriteFile(filepath.Join(dir, host.HookProgram), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(w.bin, "overtone"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "overtone"), data, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Exec(filepath.Join(dir, "overtone"), "init", "--yes")
+	if err := os.RemoveAll(filepath.Join(w.Home, ".overtone", "hooks")); err != nil {
+		t.Fatal(err)
+	}
+	w.installed("hello again")
+	called, _ := os.ReadFile(log) // none is a failure below
+	for _, event := range []string{"session-start", "user-prompt-submit", "stop"} {
+		if n := strings.Count(string(called), event+"\n"); n != 1 {
+			t.Errorf("%s was called %d times:\n%s", event, n, called)
+		}
+	}
+	if out := w.Exec(filepath.Join(dir, "overtone"), "doctor"); strings.Contains(out, "an older set-up") || !strings.Contains(out, "hooks have fired, the last within the hour") {
+		t.Errorf("doctor says:\n%s", out)
+	}
+	w.Exec("overtone", "uninstall")
+	if data, err := os.ReadFile(settings); err != nil || string(data) != before {
+		t.Errorf("settings: %v\n%s", err, data)
+	}
+}
+
+// Codex asks for a new approval when the commands of its hooks change; init and doctor
+// say so.
+func TestInitCodexOverEarlier(t *testing.T) {
+	t.Parallel()
+	w := NewWorld(t, Overtone, func(*mockapi.Request) mockapi.Reply { return mockapi.Text("unused") })
+	home := filepath.Join(w.Home, ".codex")
+	w.earlier("--host", "codex")
+	var state strings.Builder
+	for _, h := range codexHooks(t, w, home).Get("hooks").Array() {
+		fmt.Fprintf(&state, "[hooks.state.%q]\ntrusted_hash = %q\n", h.Get("key").String(), h.Get("currentHash").String())
+	}
+	config := filepath.Join(home, "config.toml")
+	text, err := os.ReadFile(config)
+	if err == nil {
+		err = os.WriteFile(config, append(text, state.String()...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	statuses := func() map[string]int {
+		n := map[string]int{}
+		for _, h := range codexHooks(t, w, home).Get("hooks").Array() {
+			n[h.Get("trustStatus").String()]++
+		}
+		return n
+	}
+	all := len(host.Of(host.Codex).Events)
+	if n := statuses(); n["trusted"] != all {
+		t.Errorf("approved: %v", n)
+	}
+	if said := w.Exec("overtone", "doctor"); !strings.Contains(said, fmt.Sprintf("the %d hooks of Codex are reviewed", all)) || !strings.Contains(said, "Codex then asks you to review the hooks again") {
+		t.Errorf("doctor says:\n%s", said)
+	}
+	if out := w.Exec("overtone", "init", "--host", "codex", "--yes", "--json"); !strings.Contains(out, "Codex asks you to review them again") {
+		t.Errorf("init says:\n%s", out)
+	}
+	if n := statuses(); n["modified"] != all {
+		t.Errorf("changed: %v", n)
+	}
+	if said := w.Exec("overtone", "doctor"); !strings.Contains(said, fmt.Sprintf("%d of %d hooks wait for your review in Codex", all, all)) {
+		t.Errorf("doctor says:\n%s", said)
 	}
 }
 

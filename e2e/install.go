@@ -225,26 +225,30 @@ func PluginDir() string { return filepath.Join(root(), "plugin") }
 // binDir holds what a run builds; TestMain removes it.
 var binDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "overtone-e2e-bin-") })
 
-// build compiles a main package of this module once per run into a folder of
-// its own, under the name "overtone", and returns the folder.
-func build(pkg string) func() (string, error) {
+// build compiles main packages of this module once per run into a folder of their
+// own, the first under the name "overtone", a second as "overtone-hook", and returns
+// the folder.
+func build(pkgs ...string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		base, err := binDir()
 		if err != nil {
 			return "", err
 		}
-		dir := filepath.Join(base, filepath.Base(pkg))
-		cmd := exec.Command("go", "build", "-tags", "e2e", "-o", filepath.Join(dir, "overtone"), pkg)
-		cmd.Dir = root()
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as `make build` does
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+		dir := filepath.Join(base, filepath.Base(pkgs[0]))
+		for i, pkg := range pkgs {
+			name := []string{"overtone", host.HookProgram}[i]
+			cmd := exec.Command("go", "build", "-tags", "e2e", "-o", filepath.Join(dir, name), pkg)
+			cmd.Dir = root()
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as `make build` does
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+			}
 		}
 		return dir, nil
 	})
 }
 
 var (
-	buildOvertone = build("./cmd/overtone")
-	buildRecorder = build("./e2e/recorder")
+	buildOvertone = build("./cmd/overtone", "./cmd/overtone-hook")
+	buildRecorder = build("./e2e/recorder", "./e2e/recorder")
 )

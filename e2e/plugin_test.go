@@ -183,11 +183,11 @@ func TestPluginFiles(t *testing.T) {
 	for event, groups := range hooks.Hooks {
 		for _, g := range groups {
 			for _, h := range g.Hooks {
-				if h.Command != "overtone" || h.Timeout < 5 || h.Timeout > 10 {
+				if h.Command != "overtone-hook" || h.Timeout < 5 || h.Timeout > 10 {
 					t.Errorf("%s: %+v", event, h)
 				}
-				if len(h.Args) == 4 && h.Args[0] == "hook" && h.Args[2] == "--host" && h.Args[3] == "claude-code" {
-					got[event] = h.Args[1]
+				if len(h.Args) == 3 && h.Args[1] == "--host" && h.Args[2] == "claude-code" {
+					got[event] = h.Args[0]
 				}
 			}
 		}

@@ -97,7 +97,7 @@ func (w *World) wantKinds(want string) {
 func TestWatchClaude(t *testing.T) {
 	t.Parallel()
 	w := NewWorld(t, Overtone, claudeMind)
-	w.Settings(map[string]any{"hooks": roundHooks(t), "autoCompactWindow": 100_000, "env": map[string]any{"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "60"}})
+	w.Settings(map[string]any{"hooks": w.roundHooks(), "autoCompactWindow": 100_000, "env": map[string]any{"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "60"}})
 	w.Configure("compact:\n  mode: auto\n")
 	p := w.driveClaude([]string{"[work] one", "and then?", "[work] two"})
 	p.finish(t)

@@ -1,7 +1,7 @@
 //go:build e2e
 
-// Command recorder stands in for overtone in the end-to-end tests. Called as
-// "overtone hook EVENT …", it appends the call to $RECORDER_DIR/calls.jsonl and
+// Command recorder stands in for overtone and overtone-hook in the end-to-end tests.
+// Called as "overtone-hook EVENT …", it appends the call to $RECORDER_DIR/calls.jsonl and
 // prints $RECORDER_DIR/EVENT.out, or EVENT.N.out for the N-th call of the event
 // (from 1), when such a file exists. An updatedToolOutput that is a string stands
 // for the call's own tool_response with that text as its only content: the host
@@ -44,8 +44,8 @@ func run() error {
 	if len(c.Args) > 0 && c.Args[0] == "mcp" {
 		return errors.New("a recorder has no tools")
 	}
-	if len(c.Args) > 1 && c.Args[0] == "hook" {
-		c.Event = c.Args[1]
+	if len(c.Args) > 0 && filepath.Base(os.Args[0]) == "overtone-hook" {
+		c.Event = c.Args[0]
 		stdin, err := io.ReadAll(os.Stdin)
 		if err != nil {
 			return err

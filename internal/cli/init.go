@@ -111,7 +111,7 @@ func namedHost(name string) (*host.Host, error) {
 // setup is what installing sees of the world.
 func (a *app) setup() setup.Env {
 	return setup.Env{
-		Folders: a.folders(), Home: a.store(), Dir: a.Dir, Getenv: a.Getenv, Environ: a.Environ,
+		Folders: a.folders(), Home: a.store(), Hook: setup.HookProgram(), Dir: a.Dir, Getenv: a.Getenv, Environ: a.Environ,
 		Now: a.Now, Version: terminal.Version, Build: terminal.ThisBuild().String(), Lang: a.Lang,
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/cli"
+	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -28,7 +29,7 @@ import (
 // files and an exit code. Beside testscript's own commands they have these:
 //
 //	hook EVENT [--host NAME] [PATH=TEXT | PATH=@FILE | PATH:=JSON]...
-//		run `overtone hook` with an input of session s1, and fail on anything a
+//		run `overtone-hook` with an input of session s1, and fail on anything a
 //		host must never see, whatever else the script checks
 //	json FILE PATH [VALUE]     the member at PATH is there (and equal to VALUE); of a
 //		.jsonl file the last line counts
@@ -43,14 +44,20 @@ import (
 // json, contains: a leading ! means the opposite.
 //
 // Each script has a home of its own ($HOME). $S is the folder of session s1, $C
-// the Claude folder, $PASS and $FAIL are markers. $CLOCK moves the program's
+// the Claude folder, $HOOK the path of overtone-hook, $PASS and $FAIL are markers. $CLOCK moves the program's
 // clock ahead, $PANIC makes it panic, $TTY a terminal: they exist only in this test
 // binary.
 
 func TestMain(m *testing.M) {
 	// With the race detector each child would sleep for a second at its end.
 	os.Setenv("GORACE", quickRace)
-	testscript.Main(m, map[string]func(){"overtone": func() { os.Exit(cli.Main(os.Args[1:], scriptEnv())) }})
+	testscript.Main(m, map[string]func(){
+		"overtone": func() { os.Exit(cli.Main(os.Args[1:], scriptEnv())) },
+		"overtone-hook": func() {
+			env := scriptEnv()
+			os.Exit(hook.Program(os.Args[1:], hook.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv, Dir: env.Dir, Now: env.Now}))
+		},
+	})
 }
 
 // quickRace are the options of the race detector in children.
@@ -100,6 +107,7 @@ func setupScript(env *testscript.Env) error {
 		{"LANG", "C"},
 		{"S", filepath.Join(home, ".overtone", "sessions", "s1")},
 		{"C", filepath.Join(home, ".claude")},
+		{"HOOK", filepath.Join(filepath.Dir(overtone()), "overtone-hook")},
 		{"PASS", `<!-- PIPELINE_ROUTE: {"verdict":"PASS","route":"NEXT"} -->`},
 		{"FAIL", `<!-- PIPELINE_ROUTE: {"verdict":"FAIL","route":"DEV","severity":"HIGH","hint":"guard the nil map"} -->`},
 	} {
@@ -133,7 +141,7 @@ func cmdHook(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	file := ts.MkAbs(".hook.json")
 	ts.Check(os.WriteFile(file, in, 0o600))
-	line := "overtone hook " + strings.Join(words, " ") + " <" + file
+	line := "overtone-hook " + strings.Join(words, " ") + " <" + file
 	if err := ts.Exec("sh", "-c", line); err != nil {
 		ts.Fatalf("hook %s: %v", args[0], err)
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -55,10 +56,14 @@ const pluginName = "overtone"
 func setupClaude(p Place) Setup {
 	c := claude{dir: p.Dir, home: p.User, plugin: filepath.Join(p.Root, "plugin")}
 	return Setup{
-		Settings: c.settings(), Edits: c.edits(), Auto: autoEdits(p.Window, p.Percent), Rounds: claudeRounds(), Status: &statusLine,
-		Plugin:  Plugin{Dir: c.plugin, files: func() ([]PluginFile, error) { return pluginFiles(plugin.FS) }},
+		Settings: c.settings(), Edits: c.edits(), Auto: autoEdits(p.Window, p.Percent), Rounds: p.claudeRounds(), Status: p.statusLine(),
+		Plugin:  Plugin{Dir: c.plugin, Hooks: pluginName + "/hooks/hooks.json", files: func() ([]PluginFile, error) { return p.pluginFiles(plugin.FS) }},
 		present: func(settings []byte) bool { return enabled(settings).Exists() },
-		check:   c.check, register: c.register, unregister: c.unregister,
+		outdated: func() bool {
+			data, err := os.ReadFile(filepath.Join(c.plugin, pluginName, "hooks", "hooks.json"))
+			return err == nil && p.Hook != "" && bytes.Contains(data, []byte(`"command": "overtone"`))
+		},
+		check: c.check, register: c.register, unregister: c.unregister,
 	}
 }
 
@@ -90,7 +95,9 @@ func (c claude) edits() []Edit {
 }
 
 // statusLine has Claude Code show our line. There is room for one program only.
-var statusLine = Edit{Path: []string{"statusLine"}, Value: `{"type":"command","command":"overtone statusline"}`}
+func (p Place) statusLine() *Edit {
+	return &Edit{Path: []string{"statusLine"}, Value: `{"type":"command","command":` + quote(shellLine([]string{cmp.Or(p.Hook, "overtone"), "statusline"})) + `}`}
+}
 
 // precomputed is the window from which Claude Code may prepare a compaction
 // ahead of time and put it in place unasked, past the hook.
@@ -114,9 +121,13 @@ func autoEdits(window, percent int) []Edit {
 
 // claudeRounds registers PostToolBatch. It stands in the settings and not in the
 // plugin, which is the same for everybody.
-func claudeRounds() []Edit {
-	hook := `{"hooks":[{"type":"command","command":"overtone","args":["hook","post-tool-batch","--host","claude-code"],"timeout":10}]}`
-	return []Edit{{Path: []string{"hooks", "PostToolBatch"}, Value: hook, Append: true}}
+func (p Place) claudeRounds() []Edit {
+	words := p.hookCommand(ClaudeCode, "post-tool-batch")
+	for i, w := range words {
+		words[i] = quote(w)
+	}
+	hook := `{"hooks":[{"type":"command","command":` + words[0] + `,"args":[` + strings.Join(words[1:], ",") + `],"timeout":10}]}`
+	return []Edit{{Path: []string{"hooks", "PostToolBatch"}, Value: hook, Append: true, Mark: `"post-tool-batch"`}}
 }
 
 // enabled is the switch of the plugin in settings.

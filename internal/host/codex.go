@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,7 +34,7 @@ var codexHost = Host{
 
 	SettingsCheck: "codex-hooks",
 	Texts: Texts{
-		Old: message.WarnOldCodex, Fire: message.HintFireCodex, Next: message.InitCodex, NextAuto: message.InitCodexRun, Also: message.InitAlso,
+		Old: message.WarnOldCodex, Fire: message.HintFireCodex, Next: message.InitCodex, NextAuto: message.InitCodexRun, Also: message.InitAlso, Changed: message.WarnCodexTrust,
 	},
 	dirVar: "CODEX_HOME", dirName: ".codex", setup: setupCodex,
 }
@@ -45,7 +46,7 @@ func CodexSocket(dir string) string {
 }
 
 func setupCodex(p Place) Setup {
-	edits := codexEdits()
+	edits := p.codexEdits()
 	return Setup{
 		Settings: filepath.Join(p.Dir, "hooks.json"), Edits: edits,
 		Plugin:  Plugin{Dir: filepath.Join(p.Dir, "agents", pluginName), files: codexAgents, Shared: true},
@@ -53,7 +54,7 @@ func setupCodex(p Place) Setup {
 		present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
 		check: func(f File, path string) []Finding {
 			toml, _ := os.ReadFile(filepath.Join(p.Dir, "config.toml")) // a missing file approves nothing
-			return checkCodex(f, path, toml)
+			return checkCodex(f, path, toml, edits)
 		},
 	}
 }
@@ -67,9 +68,9 @@ env_vars = ["CODEX_HOME", "CLAUDE_CONFIG_DIR", "OVERTONE_HOME"]
 `
 
 // checkCodex looks for the hooks, and for the user's approval of them.
-func checkCodex(f File, path string, configTOML []byte) []Finding {
+func checkCodex(f File, path string, configTOML []byte, edits []Edit) []Finding {
 	hooks := found("codex-hooks", Fine, message.DoctorSettings, path)
-	if lacks := lacking(f.Before, codexEdits()); len(lacks) > 0 {
+	if lacks := lacking(f.Before, edits); len(lacks) > 0 {
 		hooks = found("codex-hooks", Broken, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitCodex)
 	}
 	findings := []Finding{hooks}
@@ -170,10 +171,10 @@ The Node Context stands in a message of its own before your task. There is no Wr
 
 // codexEdits add the hooks to hooks.json. Each goes to the end of its event:
 // Codex remembers the user's approval of a hook by its place in the list.
-func codexEdits() []Edit {
+func (p Place) codexEdits() []Edit {
 	var edits []Edit
 	for _, h := range codexHooks {
-		command := "overtone hook " + h.command + " --host codex"
+		command, mark := p.hookLine(Codex, h.command)
 		matcher := ""
 		if h.matcher != "" {
 			matcher = `"matcher":` + quote(h.matcher) + `,`
@@ -185,7 +186,7 @@ func codexEdits() []Edit {
 			limit = `,"additionalContextLimit":0`
 		}
 		edits = append(edits, Edit{
-			Path: []string{"hooks", h.event}, Append: true, Mark: command,
+			Path: []string{"hooks", h.event}, Append: true, Mark: mark,
 			Value: fmt.Sprintf(`{%s"hooks":[{"type":"command","command":%s,"timeout":10%s}]}`, matcher, quote(command), limit),
 		})
 	}
@@ -193,8 +194,9 @@ func codexEdits() []Edit {
 }
 
 // codexApproved counts which of the hooks in hooks.json (at path) the user has
-// decided about, according to Codex's config.toml. Nothing is ever approved from
-// here.
+// decided about, according to Codex's config.toml. An approval that was given while
+// the hook called overtone itself does not count for the program for hooks. Nothing
+// is ever approved from here.
 func codexApproved(path string, hooks, configTOML []byte) (approved, total int) {
 	if !store.ValidJSON(hooks) {
 		return 0, 0
@@ -202,16 +204,38 @@ func codexApproved(path string, hooks, configTOML []byte) (approved, total int) 
 	for _, h := range codexHooks {
 		for i, group := range gjson.GetBytes(hooks, "hooks."+h.event).Array() {
 			for j, hook := range group.Get("hooks").Array() {
-				if !strings.Contains(hook.Get("command").String(), "overtone hook "+h.command+" --host codex") {
+				if command := hook.Get("command").String(); !strings.Contains(command, "overtone") || !strings.HasSuffix(command, " "+h.command+" --host codex") {
 					continue
 				}
 				total++
 				key := fmt.Sprintf("%s:%s:%d:%d", path, strings.ReplaceAll(h.command, "-", "_"), i, j)
-				if bytes.Contains(configTOML, []byte(key)) {
+				_, decided, found := strings.Cut(string(configTOML), key)
+				decided, _, _ = strings.Cut(decided, "\n[")
+				earlier := strings.Join(Place{}.hookCommand(Codex, h.command), " ")
+				if found && (hook.Get("command").String() == earlier || !strings.Contains(decided, codexHash(h.command, group, hook, earlier))) {
 					approved++
 				}
 			}
 		}
 	}
 	return approved, total
+}
+
+// codexHash is what Codex remembers of a hook that the user approved, had it this
+// command.
+func codexHash(event string, group, hook gjson.Result, command string) string {
+	handler, _ := hook.Value().(map[string]any) // keys are sorted when it is encoded
+	if handler == nil {
+		return ""
+	}
+	handler["async"], handler["command"] = false, command
+	identity := map[string]any{"event_name": strings.ReplaceAll(event, "-", "_"), "hooks": []any{handler}}
+	if m := group.Get("matcher"); m.Exists() {
+		identity["matcher"] = m.String()
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(identity) // decoded JSON can be encoded
+	return "sha256:" + sum(bytes.TrimSpace(b.Bytes()))
 }

@@ -118,7 +118,7 @@ func TestPluginFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "plugin")
 	p := Plugin{Dir: dir, files: func() ([]PluginFile, error) {
-		return pluginFiles(fstest.MapFS{".claude-plugin/plugin.json": {Data: []byte("{}")}, "agents/a.md": {Data: []byte("a")}})
+		return Place{}.pluginFiles(fstest.MapFS{".claude-plugin/plugin.json": {Data: []byte("{}")}, "agents/a.md": {Data: []byte("a")}})
 	}}
 	files, err := p.Files()
 	if err != nil || len(files) != 3 {
@@ -161,7 +161,7 @@ func TestPluginFolder(t *testing.T) {
 
 func TestCodexApproved(t *testing.T) {
 	t.Parallel()
-	hooks, _, err := Apply([]byte(`{"hooks":{"Stop":[{"hooks":[{"command":"mine"}]}]}}`), codexEdits())
+	hooks, _, err := Apply([]byte(`{"hooks":{"Stop":[{"hooks":[{"command":"mine"}]}]}}`), Place{}.codexEdits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestTidy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Edit(codexEdits()); err != nil {
+	if err := f.Edit(Place{}.codexEdits()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Save(time.Now(), Codex, "1", []*File{&f}); err != nil {

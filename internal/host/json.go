@@ -17,7 +17,7 @@ type Edit struct {
 	Path  []string `json:"path"`  // keys from the root
 	Value string   `json:"value"` // of the member at Path, or of a new element
 	// Append adds an element to the array at Path instead of setting a member.
-	// Mark recognises an element of ours that differs from Value.
+	// Mark, with our name, recognises an element of ours that differs from Value.
 	Append bool   `json:"append,omitempty"`
 	Mark   string `json:"mark,omitempty"`
 	// Own says that the key is named after us: undoing removes it whatever it
@@ -93,14 +93,21 @@ func revert(data []byte, edits []Edit) (after []byte, kept []Edit, err error) {
 	return d.bytes(), kept, nil
 }
 
-// Holds reports whether a JSON file has what an edit wants.
+// Holds reports whether a JSON file has what an edit wants, or an element of ours
+// in its place.
 func Holds(data []byte, e Edit) bool {
+	there, _ := holds(data, e)
+	return there
+}
+
+// holds is [Holds]; exact says that it is what the edit wants.
+func holds(data []byte, e Edit) (there, exact bool) {
 	d, err := parse(data)
 	if err != nil {
-		return false
+		return false, false
 	}
 	changed, err := d.apply(&e)
-	return err == nil && !changed
+	return err == nil && (!changed || e.Append && e.Old != nil), err == nil && !changed
 }
 
 // empty reports whether a JSON file is an object without members.
@@ -328,17 +335,20 @@ func (d *doc) element(at int, e Edit) (list []item, i int, ours bool) {
 		if same(raw, e.Value) {
 			return list, i, true
 		}
-		if e.Mark != "" && strings.Contains(raw, e.Mark) {
+		if e.Mark != "" && strings.Contains(raw, e.Mark) && strings.Contains(raw, "overtone") {
 			return list, i, single(raw)
 		}
 	}
 	return list, i, false
 }
 
-// single reports whether a group of hooks has one hook.
+// single reports whether an element is a hook, or a group with one.
 func single(raw string) bool {
-	var g struct{ Hooks []json.RawMessage }
-	return json.Unmarshal([]byte(raw), &g) == nil && len(g.Hooks) == 1
+	var g struct {
+		Command string
+		Hooks   []json.RawMessage
+	}
+	return json.Unmarshal([]byte(raw), &g) == nil && (g.Command != "" || len(g.Hooks) == 1)
 }
 
 // insert adds a member (or, with an empty key, an element) at the end of the

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
@@ -14,6 +15,7 @@ import (
 // Plugin is a folder that a host loads, and what belongs into it.
 type Plugin struct {
 	Dir   string
+	Hooks string                       // the file in it that names the hooks' commands; "" where none does
 	files func() ([]PluginFile, error) // nil: there is none
 	// Shared: the folder lies among the host's own. What else is in it is the
 	// user's, and stays.
@@ -34,8 +36,9 @@ type PluginFile struct {
 	Data []byte
 }
 
-// pluginFiles are the files that install the plugin in fsys.
-func pluginFiles(fsys fs.FS) ([]PluginFile, error) {
+// pluginFiles are the files that install the plugin in fsys. Its hooks call the
+// program for hooks wherever that lies, else overtone on PATH.
+func (p Place) pluginFiles(fsys fs.FS) ([]PluginFile, error) {
 	list := []PluginFile{{".claude-plugin/marketplace.json", []byte(`{
   "name": "` + pluginName + `",
   "owner": {"name": "Overtone"},
@@ -47,6 +50,13 @@ func pluginFiles(fsys fs.FS) ([]PluginFile, error) {
 			return err
 		}
 		data, err := fs.ReadFile(fsys, name)
+		switch {
+		case name != "hooks/hooks.json":
+		case p.Hook == "":
+			data = []byte(strings.NewReplacer(`"`+HookProgram+`"`, `"overtone"`, `"args": [`, `"args": ["hook", `).Replace(string(data)))
+		default:
+			data = bytes.ReplaceAll(data, []byte(quote(HookProgram)), []byte(quote(p.Hook)))
+		}
 		list = append(list, PluginFile{pluginName + "/" + name, data})
 		return err
 	})

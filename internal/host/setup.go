@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -15,6 +17,7 @@ type Texts struct {
 	Fire     message.Text // hint: no hook was called
 	Next     message.Text // after installing
 	NextAuto message.Text // the same, in mode auto only
+	Changed  message.Text // commands of hooks that were there have changed
 	Also     message.Text // the program is there, Overtone was installed elsewhere
 }
 
@@ -23,6 +26,7 @@ type Place struct {
 	User string // the user's home
 	Dir  string // the host's own folder, see [Host.Dir]
 	Root string // Overtone's folder
+	Hook string // the program for hooks; "" where there is none
 	// Window and Percent are the point from which a host that can be told so asks
 	// to compact in mode auto; 0 leaves it alone.
 	Window, Percent int
@@ -45,6 +49,7 @@ type Setup struct {
 	Plugin Plugin
 
 	present              func(settings []byte) bool
+	outdated             func() bool // the plugin is an earlier version's; may be nil
 	check                func(f File, path string) []Finding
 	register, unregister func(ctx context.Context, bin string, env []string) error
 }
@@ -62,7 +67,8 @@ func (h *Host) HasAuto() bool { return len(h.autoKeys) > 0 }
 // IsAuto reports whether an edit belongs to mode auto.
 func (h *Host) IsAuto(e Edit) bool { return slices.Contains(h.autoKeys, e.Key()) }
 
-// StatusLine tells whose status line settings hold: ours, another one's, or nobody's.
+// StatusLine tells whose status line settings hold: ours, of any version, another
+// one's, or nobody's.
 func (s Setup) StatusLine(settings []byte) (ours, taken bool) {
 	if s.Status == nil {
 		return false, false
@@ -71,8 +77,25 @@ func (s Setup) StatusLine(settings []byte) (ours, taken bool) {
 	if err != nil {
 		return false, false
 	}
-	_, n := d.locate(s.Status.Path)
-	return Holds(settings, *s.Status), n == len(s.Status.Path)
+	at, n := d.locate(s.Status.Path)
+	taken = n == len(s.Status.Path)
+	return taken && isStatusLine(gjson.Get(d.valueAt(at), "command").String()), taken
+}
+
+// Outdated reports whether what an earlier version wrote is in place, or what this
+// one wrote while the program for hooks lay elsewhere.
+func (s Setup) Outdated(settings []byte) bool {
+	for _, e := range slices.Concat(s.Edits, s.Rounds) {
+		if there, exact := holds(settings, e); there && !exact {
+			return true
+		}
+	}
+	if ours, _ := s.StatusLine(settings); ours {
+		if _, exact := holds(settings, *s.Status); !exact {
+			return true
+		}
+	}
+	return s.outdated != nil && s.outdated()
 }
 
 // IsRounds reports whether an edit adds the hook at the end of a round of tools.

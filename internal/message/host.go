@@ -65,7 +65,7 @@ var (
 	InitProbed   = Text{ZH: "Claude Code %s 接受 PreCompact 的 block", EN: "Claude Code %s lets PreCompact block"}
 	InitWouldTry = Text{ZH: "將先實測 PreCompact 的 block", EN: "would first try whether PreCompact may block"}
 
-	WarnNotOnPath   = Text{ZH: "overtone 不在 PATH 上，hook 找不到它", EN: "overtone is not on PATH, the hooks will not find it"}
+	WarnNotOnPath   = Text{ZH: "overtone 不在 PATH 上，agent 找不到它", EN: "overtone is not on PATH, agents will not find it"}
 	HintPath        = Text{ZH: "把 %s 加入 PATH", EN: "add %s to PATH"}
 	WarnOtherBinary = Text{ZH: "PATH 上的 overtone（%s）不是這一個（%s）", EN: "the overtone on PATH (%s) is not this one (%s)"}
 	WarnNoProgram   = Text{ZH: "沒有安裝 %s：PATH 上找不到 %s；安裝之後 hook 才會生效", EN: "%s is not installed: there is no %s on PATH; the hooks wait until there is"}
@@ -97,7 +97,7 @@ var (
 	HintInitCodex  = Text{ZH: "執行 overtone init --host codex", EN: "run: overtone init --host codex"}
 	DoctorBinary   = Text{ZH: "overtone %s 在 PATH 上：%s", EN: "overtone %s is on PATH: %s"}
 	DoctorVersions = Text{ZH: "PATH 上的 overtone（%s）是 %s，這一個是 %s", EN: "the overtone on PATH (%s) is %s, this one is %s"}
-	HintVersions   = Text{ZH: "安裝同一個版本，hook 用的是 PATH 上的那一個", EN: "install one version; the hooks use the one on PATH"}
+	HintVersions   = Text{ZH: "安裝同一個版本，agent 用的是 PATH 上的那一個", EN: "install one version; agents use the one on PATH"}
 	DoctorDisk     = Text{ZH: "%s 可寫入", EN: "%s can be written"}
 	DoctorNoDisk   = Text{ZH: "%s 無法寫入：%s", EN: "%s cannot be written: %s"}
 	HintDisk       = Text{ZH: "檢查擁有者、權限與剩餘空間", EN: "look at its owner, its mode and the space left"}
@@ -199,4 +199,16 @@ var (
 	AgoNow   = Text{ZH: "一小時內", EN: "within the hour"}
 	AgoHours = Text{ZH: "%d 小時前", EN: "%d h ago"}
 	AgoDays  = Text{ZH: "%d 天前", EN: "%d days ago"}
+)
+
+// The program for hooks.
+var (
+	WarnNoHook      = Text{ZH: "%s 沒有 overtone-hook：hook 改為執行 overtone hook，結果相同，但啟動較慢", EN: "there is no overtone-hook in %s: hooks run `overtone hook`, which does the same and starts slower"}
+	WarnCodexTrust  = Text{ZH: "Codex 的 hook 命令有變更：Codex 會再次請你審核（或在 TUI 輸入 /hooks）；核准前不會執行", EN: "the commands of Codex's hooks have changed: Codex asks you to review them again (or by /hooks); they do not run before you approve them"}
+	DoctorHook      = Text{ZH: "hook 執行 %s（%s）", EN: "hooks run %[2]s (%[1]s)"}
+	DoctorHookOther = Text{ZH: "%s 是 %s，overtone 是 %s", EN: "%s is %s, overtone is %s"}
+	HintHookOther   = Text{ZH: "從同一個版本安裝兩者，再執行 overtone init", EN: "install both from one release, then run: overtone init"}
+	DoctorHookGone  = Text{ZH: "%s 的 hook 執行 %s，它不存在", EN: "the hooks of %s run %s, which is not there"}
+	DoctorOutdated  = Text{ZH: "%s：較舊的安裝，仍可運作", EN: "%s: an older set-up, which still works"}
+	HintRetrust     = Text{ZH: "執行 overtone init --host %s；Codex 之後會再次請你審核這些 hook", EN: "run: overtone init --host %s; Codex then asks you to review the hooks again"}
 )

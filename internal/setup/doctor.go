@@ -46,6 +46,7 @@ func (e Env) Examine(ctx context.Context, session *store.Session) []Finding {
 	d.checkConfig(problems)
 	d.checkPrompt()
 	d.checkBinary(ctx)
+	d.checkHook(ctx)
 	installed := false
 	for _, h := range host.All() {
 		if d.checkHost(ctx, h, cfg.Compact) {
@@ -152,8 +153,7 @@ func (d *doctor) checkPrompt() {
 	}
 }
 
-// checkBinary: the hooks call the overtone on PATH, which had better be this
-// one.
+// checkBinary: agents call the overtone on PATH, which had better be this one.
 func (d *doctor) checkBinary(ctx context.Context) {
 	path, found, same := self()
 	if found == "" {
@@ -161,18 +161,62 @@ func (d *doctor) checkBinary(ctx context.Context) {
 		return
 	}
 	if !same {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, found, "--version")
-		cmd.Env, cmd.WaitDelay = d.Environ(), time.Second
-		out, err := cmd.Output()
-		_, v, _ := strings.Cut(string(bytes.TrimSpace(out)), " version ")
-		if err != nil || v != d.Build {
+		if v := d.versionOf(ctx, found); v != d.Build {
 			d.add("binary", host.Warn, message.DoctorVersions, d.short(found), v, d.Build).advise(d, message.HintVersions)
 			return
 		}
 	}
 	d.add("binary", host.Fine, message.DoctorBinary, d.Build, d.short(found))
+}
+
+// checkHook: the program for hooks is of the same making as this one.
+func (d *doctor) checkHook(ctx context.Context) {
+	if d.Hook == "" {
+		path, _, _ := self()
+		d.add("hook-program", host.Warn, message.WarnNoHook, d.short(filepath.Dir(path)))
+		return
+	}
+	if v := d.versionOf(ctx, d.Hook); v != d.Build {
+		d.add("hook-program", host.Warn, message.DoctorHookOther, d.short(d.Hook), v, d.Build).advise(d, message.HintHookOther)
+		return
+	}
+	d.add("hook-program", host.Fine, message.DoctorHook, d.Build, d.short(d.Hook))
+}
+
+// versionOf asks one of our programs for its version, which is empty where it cannot
+// tell.
+func (d *doctor) versionOf(ctx context.Context, program string) string {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.Env, cmd.WaitDelay = d.Environ(), time.Second
+	out, _ := cmd.Output()
+	_, v, _ := strings.Cut(string(bytes.TrimSpace(out)), " version ")
+	return v
+}
+
+// checkOutdated looks for what an earlier version installed, and for hooks that call
+// a program which is gone.
+func (d *doctor) checkOutdated(s host.Setup, f host.File) (outdated bool) {
+	files := [][]byte{f.Before}
+	if s.Plugin.Hooks != "" {
+		data, _ := os.ReadFile(filepath.Join(s.Plugin.Dir, s.Plugin.Hooks)) // that it is missing is said elsewhere
+		files = append(files, data)
+	}
+	for _, data := range files {
+		if gone := host.MissingProgram(data); gone != "" {
+			d.add("hook-program", host.Broken, message.DoctorHookGone, s.Title, d.short(gone)).advise(d, message.HintInitHost, s.Name)
+			return true
+		}
+	}
+	if outdated = s.Outdated(f.Before); outdated {
+		hint := message.HintInitHost
+		if s.Texts.Changed != (message.Text{}) {
+			hint = message.HintRetrust
+		}
+		d.add("outdated", host.Warn, message.DoctorOutdated, s.Title).advise(d, hint, s.Name)
+	}
+	return outdated
 }
 
 // checkHost looks at the installation in one host, if there is one.
@@ -197,7 +241,7 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 		return false
 	}
 	version := d.checkVersion(ctx, h)
-	d.checkPlugin(s)
+	d.checkPlugin(s, d.checkOutdated(s, f))
 	if _, _, err := host.Apply(f.Before, nil); err != nil {
 		d.add(h.SettingsCheck, host.Broken, message.DoctorBadJSON, path, err.Error()).advise(d, message.HintBrokenJSON, path)
 		return true
@@ -296,8 +340,9 @@ func versions(list []host.Version) string {
 	return strings.Join(names, ", ")
 }
 
-// checkPlugin compares the folder that a host loads with what belongs there.
-func (d *doctor) checkPlugin(s host.Setup) {
+// checkPlugin compares the folder that a host loads with what belongs there. Of one
+// that is outdated only what is missing is worth a word.
+func (d *doctor) checkPlugin(s host.Setup, outdated bool) {
 	files, err := s.Plugin.Files()
 	if err == nil && len(files) == 0 {
 		return
@@ -309,6 +354,7 @@ func (d *doctor) checkPlugin(s host.Setup) {
 	switch {
 	case err != nil:
 		d.add("plugin", host.Broken, message.DoctorBadJSON, d.short(s.Plugin.Dir), err.Error()).advise(d, message.HintInit)
+	case outdated && len(state.Missing) == 0:
 	case !state.Intact():
 		d.add("plugin", host.Broken, message.DoctorNoPlugin, len(state.Missing), len(state.Changed), len(state.Extra)).advise(d, message.HintInit)
 	default:

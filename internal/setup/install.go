@@ -62,9 +62,14 @@ func (e Env) planInstall(ctx context.Context, o Options) (*installation, error) 
 	return i, nil
 }
 
-// checkPath warns about hooks that will not find this program.
+// checkPath warns about agents that will not find this program, or no program for
+// hooks beside it.
 func (i *installation) checkPath() {
-	switch path, found, same := self(); {
+	path, found, same := self()
+	if i.env.Hook == "" {
+		i.warn(message.WarnNoHook, filepath.Dir(path))
+	}
+	switch {
 	case path == "":
 	case found == "":
 		i.warn(message.WarnNotOnPath)
@@ -197,15 +202,17 @@ func (i *installation) planSettings(status bool) error {
 	if _, err := f.Drop(spare); err != nil {
 		return i.jsonHint(err, f.Path)
 	}
-	if ours, taken := s.StatusLine(f.Before); status && s.Status != nil && !ours {
-		if taken {
-			i.warn(message.WarnStatusKept, i.env.Folders.Short(f.Path))
-		} else {
-			edits = append(edits, *s.Status)
-		}
+	switch ours, taken := s.StatusLine(f.Before); {
+	case ours || status && s.Status != nil && !taken:
+		edits = append(edits, *s.Status)
+	case status && taken:
+		i.warn(message.WarnStatusKept, i.env.Folders.Short(f.Path))
 	}
 	if err := f.Edit(edits); err != nil {
 		return i.jsonHint(err, f.Path)
+	}
+	if changed := slices.ContainsFunc(f.Edits, func(e host.Edit) bool { return e.Old != nil }); changed && s.Texts.Changed != (message.Text{}) {
+		i.warn(s.Texts.Changed)
 	}
 	i.settings = []*host.File{&f}
 	for _, b := range s.Blocks {

@@ -144,7 +144,9 @@ func (r *removal) planUndo(s host.Setup, runs []host.Manifest) error {
 			if path == s.Settings {
 				own := append(slices.Clone(s.Edits), s.Rounds...)
 				if ours, _ := s.StatusLine(f.Before); ours {
-					own = append(own, *s.Status)
+					status := *s.Status
+					status.Own = true // in whichever form
+					own = append(own, status)
 				}
 				kept, err = f.DropOwn(own)
 			} else {

@@ -25,6 +25,7 @@ import (
 type Env struct {
 	Folders store.Folders
 	Home    *store.Home
+	Hook    string // the program for hooks, see [HookProgram]
 	Dir     string // working directory
 	Getenv  func(string) string
 	Environ func() []string
@@ -45,7 +46,7 @@ func (e Env) backups() host.Backups {
 // setup is the installation in a host.
 func (e Env) setup(h *host.Host, cfg config.Compact) host.Setup {
 	return h.Setup(host.Place{
-		User: e.Folders.User, Dir: h.Dir(e.Folders.Find), Root: e.Home.Root(),
+		User: e.Folders.User, Dir: h.Dir(e.Folders.Find), Root: e.Home.Root(), Hook: e.Hook,
 		Window: cfg.NativeWindow, Percent: cfg.NativePercent,
 	})
 }
@@ -168,4 +169,25 @@ func self() (path, found string, same bool) {
 	x, err1 := os.Stat(path)
 	y, err2 := os.Stat(found)
 	return path, found, err1 == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// HookProgram is the program for hooks that lies beside this one, "" where there is
+// none. A folder on PATH comes first: what a package manager puts there stays when it
+// replaces the files behind.
+func HookProgram() string {
+	path, found, same := self()
+	places := []string{path}
+	if same {
+		places = []string{found, path}
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		places = append(places, real)
+	}
+	for _, p := range places {
+		p = filepath.Join(filepath.Dir(p), host.HookProgram)
+		if hook, err := exec.LookPath(p); err == nil && filepath.IsAbs(hook) {
+			return hook
+		}
+	}
+	return ""
 }

@@ -106,6 +106,73 @@ func TestInstallAndRemove(t *testing.T) {
 	}
 }
 
+// Every host: what was installed without a program for hooks calls overtone itself;
+// once there is one the doctor says so, installing puts it in place, and removing gives
+// the user's bytes back.
+func TestInstallOverEarlier(t *testing.T) {
+	ctx := context.Background()
+	for _, h := range host.All() {
+		t.Run(string(h.Name), func(t *testing.T) {
+			e := newEnv(t)
+			cfg, _ := e.config()
+			path := e.setup(h, cfg.Compact).Settings
+			const mine = "{\n\t\"mine\": [1,2]   ,\"z\":{}\n}"
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(mine), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			install := func() *installation {
+				t.Helper()
+				o := options(h, "")
+				o.StatusLine = true
+				plan, err := e.planInstall(ctx, o)
+				if err == nil {
+					err = plan.apply(ctx)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				return plan
+			}
+			outdated := func() (n int) {
+				for _, f := range e.Examine(ctx, nil) {
+					if f.ID == "outdated" {
+						n++
+					}
+				}
+				return n
+			}
+			install()
+			if n := outdated(); n != 0 {
+				t.Errorf("without a program for hooks: outdated %d", n)
+			}
+			e.Hook = filepath.Join(t.TempDir(), host.HookProgram)
+			if err := os.WriteFile(e.Hook, nil, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if n := outdated(); n != 1 {
+				t.Errorf("with one: outdated %d", n)
+			}
+			if plan := install(); !plan.Changed || slices.Contains(plan.Warnings, message.WarnCodexTrust.EN) != (h.Texts.Changed != message.Text{}) {
+				t.Errorf("over the earlier one: changed %v, warnings %q", plan.Changed, plan.Warnings)
+			}
+			if plan := install(); plan.Changed || outdated() != 0 {
+				t.Errorf("twice: %+v", plan.Files)
+			}
+			gone, err := e.planRemoval([]*host.Host{h}, false)
+			if err == nil {
+				err = gone.apply(ctx)
+			}
+			data, _ := os.ReadFile(path)
+			if diff := cmp.Diff(mine, string(data)); err != nil || diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
 // Mode auto needs the program of a host whose compactions a hook may refuse.
 func TestAutoIsGivenUp(t *testing.T) {
 	for _, h := range host.All() {
@@ -144,7 +211,7 @@ func TestExamineNothing(t *testing.T) {
 		status[f.ID] = f.Status
 	}
 	want := map[string]host.Health{
-		"disk": host.Note, "config": host.Note, "prompt": host.Note, "binary": host.Broken,
+		"disk": host.Note, "config": host.Note, "prompt": host.Note, "binary": host.Broken, "hook-program": host.Warn,
 		"claude-code": host.Note, "codex": host.Note, "copilot": host.Note, "installed": host.Warn, "session": host.Note,
 	}
 	if diff := cmp.Diff(want, status); diff != "" {
