@@ -567,22 +567,25 @@ func TestHostQueuedMessage(t *testing.T) {
 	})
 }
 
+// A program that is gone breaks nothing: the host says so on its stderr alone.
 func TestHostWithoutBinary(t *testing.T) {
 	t.Parallel()
 	p := &Play{Main: []Step{call(bash("echo hi"))}}
 	w := NewWorld(t, Recorder, p.Handle)
 	w.Setenv("PATH", "/usr/local/bin:/usr/bin:/bin")
+	w.bin = filepath.Join(t.TempDir(), "gone")
+	w.Plugin = w.writePlugin(t.TempDir())
 	st := w.Prompt("go")
 	if r := st.Result(); r.Text != "DONE" || r.IsError {
 		t.Errorf("result %+v", r)
 	}
 	for _, r := range w.API.Requests() {
 		// Of the tools that could not be connected the host tells by itself.
-		if r.Has("not found in") && !r.Has("MCP servers are configured but failed to connect") {
+		if (r.Has("not found in") || r.Has("no such file")) && !r.Has("MCP servers are configured but failed to connect") {
 			t.Errorf("the model reads of the missing binary: %s", r.Last())
 		}
 	}
-	if !strings.Contains(st.Stderr, `Executable not found in $PATH: "overtone"`) {
+	if !strings.Contains(st.Stderr, "no such file or directory") {
 		t.Errorf("stderr: %s", st.Stderr)
 	}
 }
