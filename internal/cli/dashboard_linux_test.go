@@ -17,7 +17,7 @@ import (
 // starts it with holds no token, and leads to the page once.
 func TestDashboardOpen(t *testing.T) {
 	t.Parallel()
-	program := buildOvertone(t)
+	program := build(t, "../../cmd/overtone", filepath.Join(t.TempDir(), "overtone"))
 	home, bin := t.TempDir(), t.TempDir()
 	argv := filepath.Join(home, "argv")
 	if err := syscall.Mkfifo(argv, 0o600); err != nil {
