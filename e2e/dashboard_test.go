@@ -30,17 +30,10 @@ import (
 var axe = agent{dir: "axe-4.14.0", packages: []string{"axe-core@4.14.0"}}
 
 var axeSource = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(root(), ".e2e", axe.dir)
-	if d := os.Getenv("OVERTONE_E2E_DIR"); d != "" {
-		dir = filepath.Join(d, axe.dir)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := axe.install(axe.folder()); err != nil {
 		return "", err
 	}
-	if err := axe.fetch(dir); err != nil {
-		return "", err
-	}
-	source, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	source, err := os.ReadFile(filepath.Join(axe.folder(), "node_modules", "axe-core", "axe.min.js"))
 	return string(source), err
 })
 

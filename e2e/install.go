@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,7 +93,8 @@ func onEach(t *testing.T, f func(t *testing.T, v Version)) {
 	}
 }
 
-// agent is a program from npm in a folder of its own, with the packages it needs.
+// agent is a program from npm in a folder of its own, with the packages it needs;
+// one without a name is a library.
 type agent struct {
 	dir, name string
 	packages  []string
@@ -121,13 +123,14 @@ func Codex(t testing.TB) string {
 	return agent{"codex-" + v, "codex", []string{packages[host.Codex] + "@" + v}}.path(t)
 }
 
+// folder is where its packages lie.
+func (a agent) folder() string {
+	return filepath.Join(cmp.Or(os.Getenv("OVERTONE_E2E_DIR"), filepath.Join(root(), ".e2e")), a.dir)
+}
+
 func (a agent) path(t testing.TB) string {
 	t.Helper()
-	base := os.Getenv("OVERTONE_E2E_DIR")
-	if base == "" {
-		base = filepath.Join(root(), ".e2e")
-	}
-	dir := filepath.Join(base, a.dir)
+	dir := a.folder()
 	once, _ := installed.LoadOrStore(a.dir, sync.OnceValue(func() error { return a.install(dir) }))
 	if err := once.(func() error)(); err != nil {
 		t.Fatal(err)
@@ -151,7 +154,7 @@ func (a agent) install(dir string) error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
-	if err := a.fetch(dir); err != nil {
+	if err := a.fetch(dir); err != nil || a.name == "" {
 		return err
 	}
 	return a.runs(dir)

@@ -30,6 +30,7 @@ var owners = map[string][]string{
 	"mvdan.cc/sh":                                {"shellcmd"},
 	"github.com/coder/websocket":                 {"watch"},
 	"github.com/spf13/cobra":                     {"cli", "teamcli"},
+	"github.com/modelcontextprotocol":            {"mcp"},
 	"github.com/nats-io":                         {"team"},
 	"filippo.io/age":                             {"team"},
 	"github.com/rogpeppe/go-internal/lockedfile": {"store"},

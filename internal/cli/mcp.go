@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,11 +26,7 @@ func (a *app) mcpCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "mcp", Short: message.HelpMCP.In(a.Lang), Long: message.HelpMCPLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := a.mcpServer().Serve(cmd.Context(), a.Stdin, a.Stdout)
-			if errors.Is(err, context.Canceled) {
-				return nil // the host has ended it
-			}
-			return err
+			return a.mcpServer().Serve(cmd.Context(), a.Stdin, a.Stdout)
 		},
 	}
 }
@@ -66,6 +63,15 @@ func schema(list ...property) json.RawMessage {
 	return raw
 }
 
+// arguments reads those of a call, and says which one is wrong without Go's words.
+func arguments(args json.RawMessage, in any) error {
+	err := json.Unmarshal(args, in)
+	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return message.Fail(message.MCPBadArgument, cmp.Or(strings.ToLower(bad.Field), "arguments"), bad.Value)
+	}
+	return err
+}
+
 // maxToolAnswer bounds what a tool says: an answer must not fill the context that it
 // is to help.
 const maxToolAnswer = 20_000
@@ -75,7 +81,7 @@ func (a *app) mcpRecall(ctx context.Context, args json.RawMessage) (string, erro
 		Query, Ref, Session string
 		Limit               int
 	}
-	if err := json.Unmarshal(args, &in); err != nil {
+	if err := arguments(args, &in); err != nil {
 		return "", err
 	}
 	x, clear := a.index()
@@ -133,7 +139,7 @@ func (a *app) toolText(text string) string {
 // mcpSession is the session that a tool is about.
 func (a *app) mcpSession(args json.RawMessage) (transcript.File, error) {
 	var in struct{ Session string }
-	if err := json.Unmarshal(args, &in); err != nil {
+	if err := arguments(args, &in); err != nil {
 		return transcript.File{}, err
 	}
 	return a.finder().File(in.Session)
