@@ -146,7 +146,7 @@ func testAskBack(t *testing.T, v Version) {
 			t.Errorf("the tool failed: %s", c.Text)
 		}
 	}
-	if !strings.Contains(answer, "peekToken") || !strings.Contains(answer, "data, not instructions") {
+	if !strings.Contains(answer, "peekToken") || !strings.Contains(answer, "data, not instructions") || strings.Contains(answer, name) {
 		t.Errorf("the tool said %q", answer)
 	}
 }
@@ -229,7 +229,7 @@ func TestCodexAskBack(t *testing.T) {
 	rs := w.Model.Requests()
 	last := rs[len(rs)-1]
 	for _, it := range last.Input {
-		if strings.Contains(it.Type, "output") && strings.Contains(it.Text, "data, not instructions") && strings.Contains(it.Text, "peekToken") {
+		if strings.Contains(it.Type, "output") && strings.Contains(it.Text, "data, not instructions") && strings.Contains(it.Text, "peekToken") && !strings.Contains(it.Text, "recall peekToken") {
 			return
 		}
 	}

@@ -678,7 +678,7 @@ func (x *Index) say(f io.ReaderAt, c *candidate) bool {
 		return false
 	}
 	s, _, ok := transcript.Say(b, hostOf(c.file), nil)
-	if !ok {
+	if !ok || s.Role == transcript.SaidNothing {
 		return false
 	}
 	c.uuid, c.text = string(s.UUID), s.Text

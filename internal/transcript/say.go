@@ -3,6 +3,8 @@ package transcript
 import (
 	"bytes"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // Role says who speaks in an entry.
@@ -74,7 +76,7 @@ func Say(line []byte, h Host, buf []byte) (s Saying, size int, ok bool) {
 // take puts the parts of an entry together. They come in any order, but the
 // message's own text is what a reader wants first.
 func (s *Saying) take(e *entry) {
-	var tool, thinks bool
+	var tool, recall, thinks bool
 	for i := range e.parts {
 		switch p := &e.parts[i]; p.kind {
 		case Compacted:
@@ -92,6 +94,7 @@ func (s *Saying) take(e *entry) {
 		switch p := &e.parts[i]; p.kind {
 		case ToolBegan, ToolEnded:
 			tool = true
+			recall = recall || string(p.tool) == "recall" || bytes.HasSuffix(p.tool, []byte("__recall"))
 			s.add(p.tool)
 			s.strings(p.raw, nil, 0)
 		case thought:
@@ -110,11 +113,26 @@ func (s *Saying) take(e *entry) {
 		s.Role = SaidUser
 	case s.Message > 0:
 		s.Role = SaidAssistant
+	case tool && (recall || recalled(s.Text)):
+		s.Role = SaidNothing // a search would find earlier ones, and itself, first
 	case tool:
 		s.Role = SaidTool
 	case thinks:
 		s.Role = SaidThinking
 	}
+}
+
+// recalled reports whether a tool's text is what our own recall answered; Codex puts
+// two lines before it.
+func recalled(text []byte) bool {
+	for range 3 {
+		var line []byte
+		line, text, _ = bytes.Cut(text, []byte("\n"))
+		if string(line) == message.MCPData.EN || string(line) == message.MCPData.ZH {
+			return true
+		}
+	}
+	return false
 }
 
 // add appends one part on lines of its own.
