@@ -2,10 +2,10 @@
 // clone. The order is always: bands → turns → tasks → worker pool → checks →
 // edits of a copy. The source is never written to.
 //
-// The functions of the contract (EstimateTokens, ExtractText, MapTurns,
-// CreateTasks, ApplyText, ApplyResults, Messages) work on raw JSON entries and
-// change nothing but the spans they replace; the streaming path over a file
-// uses the same ones line by line.
+// The functions of the contract (EstimateTokens, MapTurns, Select, Timeout,
+// ApplyResults; Text and SetText of package transcript) are the parts that a run is
+// made of. They change nothing but the spans they replace; a run over a file does
+// the same line by line.
 //
 // Invariants: a result that is empty, longer than its original or that names
 // paths, URLs, hashes or numbers the original does not have is refused; a

@@ -53,6 +53,21 @@ type Item struct {
 	Band   int32 // index into the options' bands
 }
 
+// Role is who wrote the message.
+func (it *Item) Role() string { return role(it.User) }
+
+func role(user bool) string {
+	if user {
+		return "user"
+	}
+	return "assistant"
+}
+
+// Waiting is the report on the message before its turn has come.
+func (it *Item) Waiting() Message {
+	return Message{Level: it.Level, Status: Pending, Before: int(it.Tokens), After: int(it.Tokens)}
+}
+
 // bandPlan is what one band holds.
 type bandPlan struct {
 	Band

@@ -98,6 +98,7 @@ type outcome struct {
 type Status string
 
 const (
+	Pending Status = "pending" // its turn has not come
 	Success Status = "success"
 	Failed  Status = "failed"
 	Skipped Status = "skipped"

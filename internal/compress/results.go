@@ -4,6 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // results keeps the results of a run: in memory while they are small, else in a
@@ -26,7 +29,12 @@ type textSpan struct {
 
 const textsInMemory = 16 << 20
 
-func (t *results) put(n, total int, text string, hash [sha256.Size]byte) error {
+// put keeps the text of an outcome, if it has one.
+func (t *results) put(out outcome, total int) error {
+	text := out.Text
+	if out.Status != Success || text == "" {
+		return nil
+	}
 	if t.at == nil {
 		t.at = make([]textSpan, total)
 		for i := range t.at {
@@ -49,7 +57,7 @@ func (t *results) put(n, total int, text string, hash [sha256.Size]byte) error {
 		t.base += int64(len(t.buf))
 		t.buf = t.buf[:0]
 	}
-	t.at[n] = textSpan{t.base + int64(len(t.buf)), int32(len(text)), hash}
+	t.at[out.job] = textSpan{t.base + int64(len(t.buf)), int32(len(text)), out.hash}
 	t.buf = append(t.buf, text...)
 	return nil
 }
@@ -75,4 +83,45 @@ func (t *results) Close() error {
 	err := t.file.Close()
 	_ = os.Remove(name)
 	return err
+}
+
+// standing says which of the items' results stands for which entry of a session: of
+// two for one entry the later. An item of an entry that is not there is passed over.
+func standing(items []Item, kept *results, entries int) map[int32]int {
+	of := map[int32]int{}
+	for n := range items {
+		if i := items[n].Entry; kept.has(n) && i >= 0 && int(i) < entries {
+			of[i] = n
+		}
+	}
+	return of
+}
+
+// Done is what became of the message of one entry.
+type Done struct {
+	Entry  int32
+	Status Status
+	Text   string // the result, "" where there is none
+}
+
+// ApplyResults returns a copy of the entries in which the results stand for the
+// messages, as a clone has them, without its marks.
+func ApplyResults(entries [][]byte, done []Done) ([][]byte, error) {
+	kept, items := &results{}, make([]Item, len(done))
+	defer kept.Close()
+	for n, d := range done {
+		items[n].Entry = d.Entry
+		if err := kept.put(outcome{job: n, Status: d.Status, Text: d.Text}, len(done)); err != nil {
+			return nil, err
+		}
+	}
+	out := slices.Clone(entries)
+	for i, n := range standing(items, kept, len(entries)) {
+		text, _, err := kept.get(n)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = transcript.SetText(entries[i], text)
+	}
+	return out, nil
 }

@@ -171,12 +171,7 @@ func (p *Plan) Packet(ctx context.Context, prov Provider, o RunOptions) (string,
 	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {
 		return "", nil, err
 	}
-	items := map[int32]int{}
-	for n := range p.Items {
-		if kept.has(n) {
-			items[p.Items[n].Entry] = n
-		}
-	}
+	items := standing(p.Items, kept, len(p.Session.Entries))
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", o.Title)
 	for _, i := range p.View {
@@ -194,11 +189,7 @@ func (p *Plan) Packet(ctx context.Context, prov Provider, o RunOptions) (string,
 		if err != nil {
 			return "", nil, err
 		}
-		role := "assistant"
-		if p.Session.Entries[i].Kind == transcript.User {
-			role = "user"
-		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n", role, text)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", role(p.Session.Entries[i].Kind == transcript.User), text)
 	}
 	res.Before, res.After = p.Tokens, EstimateTokens(b.String())
 	return b.String(), res, nil
@@ -215,12 +206,10 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 	prog := Progress{Total: len(p.Items)}
 	for n := range p.Items {
 		it := &p.Items[n]
-		role := "assistant"
-		if it.User {
-			role = "user"
-		}
 		prog.TotalTokens += int(it.Tokens)
-		jobs[n] = job{Role: role, Level: it.Level, Tokens: int(it.Tokens), band: it.Band}
+		jobs[n] = job{Role: it.Role(), Level: it.Level, Tokens: int(it.Tokens), band: it.Band}
+		res.Messages[n] = it.Waiting()
+		res.Messages[n].Line = int(p.Session.Entries[it.Entry].Line)
 	}
 	var rooms sync.Pool
 	load := func(n int) (string, error) {
@@ -252,9 +241,8 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 	stats.MessagesSkipped = p.Skipped[skipShort]
 	err := p.Options.Pool.work(ctx, prov, jobs, load, func(out outcome) error {
 		it := &p.Items[out.job]
-		e := &p.Session.Entries[it.Entry]
 		m := &res.Messages[out.job]
-		*m = Message{Line: int(e.Line), Level: jobs[out.job].Level, Status: out.Status, Before: int(it.Tokens), After: int(it.Tokens), Attempts: out.Attempts, Cached: out.Cached, Lost: len(out.Lost)}
+		m.Status, m.Attempts, m.Cached, m.Lost = out.Status, out.Attempts, out.Cached, len(out.Lost)
 		res.InputTokens += out.InputTokens
 		res.OutputTokens += out.OutputTokens
 		for _, r := range out.Redacted {
@@ -283,7 +271,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 			stats.MessagesCompressed++
 			stats.OriginalTokens += m.Before
 			stats.CompressedTokens += m.After
-			if err := kept.put(out.job, len(p.Items), out.Text, out.hash); err != nil {
+			if err := kept.put(out, len(p.Items)); err != nil {
 				return err
 			}
 			if err := kept.originals.add(out.Original, out.hash, out.Text); err != nil {
@@ -314,12 +302,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (transcript.Change, error) {
 	res.Host = p.asHostCounts(p.Tools.Tokens + res.Stats.TokensRemoved)
 	ch := transcript.Change{ID: o.ID, Title: o.Title, Now: o.Now, Tokens: res.Host}
-	items := map[int32]int{}
-	for n := range p.Items {
-		if kept.has(n) {
-			items[p.Items[n].Entry] = n
-		}
-	}
+	items := standing(p.Items, kept, len(p.Session.Entries))
 	touched := slices.Collect(maps.Keys(items))
 	for _, i := range p.edits {
 		raw, err := p.Session.Raw(src, int(i))

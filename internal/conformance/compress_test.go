@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
@@ -101,15 +100,7 @@ func runCompress(fn string, in map[string]json.RawMessage, expected json.RawMess
 			Entries []json.RawMessage
 			Results []task
 		}
-		return call(in, &a, func() any {
-			out := slices.Clone(a.Entries)
-			for _, r := range a.Results {
-				if r.Status == compress.Success && r.Result != nil {
-					out[r.MessageIndex] = transcript.SetText(a.Entries[r.MessageIndex], *r.Result)
-				}
-			}
-			return out
-		})
+		return call(in, &a, func() any { return apply(a.Entries, a.Results) })
 	case "identifyTurns":
 		var a struct{ Entries []json.RawMessage }
 		return onSession(in, &a, &a.Entries, func(s *vectorSession) any { return s.Turns(s.All()) })
@@ -135,6 +126,7 @@ func compressMessages(in map[string]json.RawMessage, expected json.RawMessage) (
 		}
 	}
 	var res *compress.Result
+	var entries any
 	var err error
 	if _, e := onSession(in, &a, &a.Entries, func(s *vectorSession) any {
 		c := a.Config
@@ -148,13 +140,16 @@ func compressMessages(in map[string]json.RawMessage, expected json.RawMessage) (
 			},
 		})
 		if e != nil {
-			return e
+			err = e
+			return nil
 		}
 		if !reflect.DeepEqual(plan.Turns, a.Turns) || !plan.Nothing() {
 			err = fmt.Errorf("turns %v, %d items: this vector needs a provider", plan.Turns, len(plan.Items))
 			return nil
 		}
-		_, res, err = plan.Packet(context.Background(), nil, compress.RunOptions{})
+		if _, res, err = plan.Packet(context.Background(), nil, compress.RunOptions{}); err == nil {
+			entries, err = s.run(plan)
+		}
 		return nil
 	}); e != nil {
 		return nil, e
@@ -186,7 +181,66 @@ func compressMessages(in map[string]json.RawMessage, expected json.RawMessage) (
 		}
 		some[k] = v
 	}
-	return map[string]any{"entries": a.Entries, "stats": some}, nil
+	return map[string]any{"entries": entries, "stats": some}, nil
+}
+
+// run runs a plan that needs no provider and returns the entries of the session that
+// it leaves to be resumed: the source, where no clone is worth making.
+func (s *vectorSession) run(plan *compress.Plan) ([]json.RawMessage, error) {
+	left := s.Path
+	res, err := plan.Run(context.Background(), nil, compress.RunOptions{ID: transcript.NewID(s.Host, time.Now()), Now: time.Now()})
+	switch {
+	case err == nil:
+		left = res.Clone.Path
+		defer os.Remove(left)
+	case !errors.Is(err, compress.ErrNothing):
+		return nil, err
+	}
+	data, err := os.ReadFile(left)
+	if err != nil {
+		return nil, err
+	}
+	var entries []json.RawMessage
+	for line := range bytes.Lines(data) {
+		entries = append(entries, line)
+	}
+	return entries, nil
+}
+
+// apply hands tasks after their run to the product.
+func apply(entries []json.RawMessage, results []task) any {
+	raw := make([][]byte, len(entries))
+	for i, e := range entries {
+		raw[i] = e
+	}
+	done := make([]compress.Done, len(results))
+	for n, r := range results {
+		done[n] = compress.Done{Entry: int32(r.MessageIndex), Status: r.Status}
+		if r.Result != nil {
+			done[n].Text = *r.Result
+		}
+	}
+	out, err := compress.ApplyResults(raw, done)
+	if err != nil {
+		return err.Error()
+	}
+	applied := make([]json.RawMessage, len(out))
+	for i, e := range out {
+		applied[i] = e
+	}
+	return applied
+}
+
+// TestResultsForEntriesThatAreNotThere: the contract ignores them.
+func TestResultsForEntriesThatAreNotThere(t *testing.T) {
+	entries := []json.RawMessage{json.RawMessage(`{"type":"user","message":{"content":"first"}}`)}
+	text := "short"
+	for _, index := range []int{-1, 1, 7, 1 << 30} {
+		got := apply(entries, []task{{MessageIndex: index, Status: compress.Success, Result: &text}})
+		if d := cmp.Diff(any(entries), got); d != "" {
+			t.Errorf("result for entry %d of 1 (-before +after):\n%s", index, d)
+		}
+	}
 }
 
 func fixture(jsonl string, band compress.Band) any {
@@ -277,11 +331,14 @@ func onSession(in map[string]json.RawMessage, args any, entries *[]json.RawMessa
 
 func (s *vectorSession) tasks(turns []transcript.Turn, mapping []compress.Mapping, minTokens int) []task {
 	items, _ := compress.Select(s.Session, s.All(), turns, mapping, compress.Options{MinTokens: minTokens})
+	pool := compress.NewPool(config.Defaults().Compress)
 	tasks := []task{}
 	for _, it := range items {
+		m := it.Waiting()
 		tasks = append(tasks, task{
-			MessageIndex: int(it.Entry), EntryType: transcript.EntryType(s.lines[it.Entry]), OriginalContent: transcript.Text(s.lines[it.Entry]), Level: it.Level,
-			EstimatedTokens: int(it.Tokens), TimeoutMs: config.Defaults().Compress.TimeoutInitialMS, Status: "pending",
+			MessageIndex: int(it.Entry), EntryType: it.Role(), OriginalContent: transcript.Text(s.lines[it.Entry]), Level: m.Level,
+			EstimatedTokens: m.Before, Attempt: m.Attempts, Status: m.Status,
+			TimeoutMs: int(compress.Timeout(m.Attempts, pool.TimeoutInitial, pool.TimeoutIncrement).Milliseconds()),
 		})
 	}
 	return tasks

@@ -1,7 +1,9 @@
 package conformance
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -30,32 +33,79 @@ type flowStep struct {
 	Ms       int64
 }
 
-// flowRun plays a whole run through a session of the product: every step takes
-// the lock, reads the files, applies the event and writes the files.
+// flowRun plays a whole run through the product's hooks: what the vectors call a
+// delegation is a PreToolUse of the Task tool, a completion a SubagentStop with a
+// transcript of one entry.
 type flowRun struct {
-	t         *testing.T
-	claude    string // the folder of 002's files
-	sess      *store.Session
-	now       time.Time
-	last      string
-	lastOut   workflow.Outcome
-	rollbacks int
+	t     *testing.T
+	home  string
+	sess  *store.Session
+	now   time.Time
+	calls int
+	last  string // what the last completion told the main thread
 }
 
 func newFlowRun(t *testing.T) *flowRun {
 	t.Helper()
-	f := &flowRun{t: t, claude: t.TempDir(), now: time.UnixMilli(1_700_000_000_000)}
+	f := &flowRun{t: t, home: t.TempDir(), now: time.UnixMilli(1_700_000_000_000)}
+	for _, dir := range []string{".claude", ".overtone", "project"} {
+		if err := os.Mkdir(filepath.Join(f.home, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var err error
-	if f.sess, err = store.New(t.TempDir(), f.claude, func() time.Time { return f.now }).Session(sid); err != nil {
+	if f.sess, err = store.New(filepath.Join(f.home, ".overtone"), f.claude(), func() time.Time { return f.now }).Session(sid); err != nil {
 		t.Fatal(err)
 	}
 	return f
 }
 
-func (f *flowRun) update(fn func(tx *session.Tx) error) {
+// claude is the folder of 002's files.
+func (f *flowRun) claude() string { return filepath.Join(f.home, ".claude") }
+
+// printed is what a hook says.
+type printed struct {
+	SystemMessage      string
+	HookSpecificOutput struct{ PermissionDecision string }
+}
+
+// hook is one call of a hook by the specifications' rules, without a host.
+func (f *flowRun) hook(event string, in map[string]any) (out printed) {
+	f.t.Helper()
+	f.now = f.now.Add(time.Second)
+	in["session_id"], in["cwd"] = sid, filepath.Join(f.home, "project")
+	payload, err := json.Marshal(in)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	hook.Main([]string{event}, hook.Env{
+		Stdin: bytes.NewReader(payload), Stdout: &stdout, Stderr: &stderr, Dir: filepath.Join(f.home, "project"),
+		Getenv: func(key string) string { return map[string]string{"HOME": f.home}[key] }, Now: func() time.Time { return f.now }, Version: "test",
+	})
+	// A barrier's file that nobody can read is the one thing a hook may complain of.
+	if text := stderr.String(); text != "" && !strings.Contains(text, "barrier") {
+		f.t.Errorf("hook %s: %s", event, text)
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &out); err != nil {
+		f.t.Fatalf("hook %s printed %s: %v", event, &stdout, err)
+	}
+	return out
+}
+
+// start begins the workflow with the stages of the vector, whatever the catalogue
+// says of its name; no hook and no command does that.
+func (f *flowRun) start(ev workflow.Start) {
 	f.t.Helper()
 	o := session.Options{Rules: rules(), Lang: message.ZH, Now: f.now, Warn: func(err error) { f.t.Error(err) }}
-	if err := session.Update(f.sess, o, fn); err != nil {
+	err := session.Update(f.sess, o, func(tx *session.Tx) error {
+		out, err := tx.Apply(ev)
+		if err == nil && out.Kind != workflow.Started {
+			err = errors.New(out.Reason.In(message.EN))
+		}
+		return err
+	})
+	if err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -64,26 +114,28 @@ func (f *flowRun) update(fn func(tx *session.Tx) error) {
 func (f *flowRun) state() *workflow.State {
 	f.t.Helper()
 	s := &workflow.State{}
-	f.update(func(tx *session.Tx) error {
+	o := session.Options{Rules: rules(), Lang: message.ZH, Now: f.now, Warn: func(err error) { f.t.Error(err) }}
+	err := session.Update(f.sess, o, func(tx *session.Tx) error {
 		if tx.Workflow != nil {
 			s = tx.Workflow
 		}
 		return nil
 	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
 	return s
 }
 
-func (f *flowRun) apply(ev workflow.Event) (out workflow.Outcome) {
+// delegate reports whether the hand-over was allowed.
+func (f *flowRun) delegate(stage string) bool {
 	f.t.Helper()
-	f.now = f.now.Add(time.Second)
-	f.update(func(tx *session.Tx) (err error) {
-		out, err = tx.Apply(ev)
-		return err
+	f.calls++
+	out := f.hook("pre-tool-use", map[string]any{
+		"tool_name": "Task", "tool_use_id": fmt.Sprint("t", f.calls),
+		"tool_input": map[string]any{"subagent_type": workflow.AgentOf(stage), "prompt": "do it"},
 	})
-	if out.Kind == workflow.RolledBack {
-		f.rollbacks++
-	}
-	return out
+	return out.HookSpecificOutput.PermissionDecision == ""
 }
 
 func (f *flowRun) complete(stage, text string) {
@@ -92,14 +144,14 @@ func (f *flowRun) complete(stage, text string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	ev := workflow.Completion{Stage: stage, Length: message.Units(text), At: f.now.Add(time.Second)}
-	if r, ok := lastRoute(f.t, []string{string(line)}); ok {
-		ev.Route = &r
+	file := filepath.Join(f.home, "project", "agent.jsonl")
+	if err := os.WriteFile(file, append(line, '\n'), 0o600); err != nil {
+		f.t.Fatal(err)
 	}
-	f.lastOut = f.apply(ev)
-	f.last = workflow.Instruction(f.state(), f.lastOut, message.ZH)
-	if f.last != "" && workflow.EstimateTokens(f.last) >= 200 {
-		f.t.Errorf("system message of %d tokens: %s", workflow.EstimateTokens(f.last), f.last)
+	f.last = f.hook("subagent-stop", map[string]any{"agent_type": workflow.AgentOf(stage), "agent_transcript_path": file}).SystemMessage
+	instruction, _, _ := strings.Cut(f.last, "<!-- NODE_CONTEXT:")
+	if n := workflow.EstimateTokens(instruction); n >= 200 {
+		f.t.Errorf("system message of %d tokens: %s", n, instruction)
 	}
 }
 
@@ -122,14 +174,16 @@ func (f *flowRun) events() (types []string) {
 // reflections are the stages of which a reflection memory is on disk.
 func (f *flowRun) reflections() (stages []string) {
 	for _, k := range f.state().Stages.Keys() {
-		if _, err := os.Stat(filepath.Join(f.claude, store.ReflectionName(sid, k))); err == nil {
+		if _, err := os.Stat(filepath.Join(f.claude(), store.ReflectionName(sid, k))); err == nil {
 			stages = append(stages, k)
 		}
 	}
 	return stages
 }
 
-func (f *flowRun) barrierFile() string { return filepath.Join(f.claude, "barrier-state-"+sid+".json") }
+func (f *flowRun) barrierFile() string {
+	return filepath.Join(f.claude(), "barrier-state-"+sid+".json")
+}
 
 func (f *flowRun) writeBarriers(data []byte) {
 	f.t.Helper()
@@ -175,10 +229,7 @@ func runFlow(t *testing.T, c pipelineCase) {
 		env = fragment(t, json.RawMessage(`{"environment":`+string(in.Environment)+`}`)).Environment
 	}
 	if in.Pipeline != "none" {
-		out := f.apply(workflow.Start{SessionID: sid, WorkflowID: "w1", Type: in.Pipeline, Stages: in.Stages, Environment: env, At: f.now})
-		if out.Kind != workflow.Started {
-			t.Fatalf("not started: %v", out.Reason.In(message.EN))
-		}
+		f.start(workflow.Start{SessionID: sid, WorkflowID: "w1", Type: in.Pipeline, Stages: in.Stages, Environment: env, At: f.now})
 	}
 	allowed := map[string]bool{}
 	silent := map[int]bool{}
@@ -188,8 +239,7 @@ func runFlow(t *testing.T, c pipelineCase) {
 		}
 		switch st.Op {
 		case "delegate":
-			out := f.apply(workflow.Delegate{Stage: st.Stage, At: f.now.Add(time.Second)})
-			allowed[fmt.Sprint(i)] = out.Kind != workflow.Denied
+			allowed[fmt.Sprint(i)] = f.delegate(st.Stage)
 		case "complete":
 			f.complete(st.Stage, "done\n<!-- PIPELINE_ROUTE: "+string(st.Route)+" -->")
 			silent[i] = f.last == ""
@@ -266,8 +316,14 @@ func checkFlow(t *testing.T, c pipelineCase, f *flowRun, allowed map[string]bool
 				}
 			}
 		case "max_rollbacks":
-			if float64(f.rollbacks) > w.(float64) {
-				t.Errorf("%d rollbacks, want at most %v", f.rollbacks, w)
+			n := 0
+			for _, e := range events {
+				if e == message.EventStageRetry {
+					n++
+				}
+			}
+			if float64(n) > w.(float64) {
+				t.Errorf("%d rollbacks, want at most %v", n, w)
 			}
 		case "barrier_resolved_before":
 			at, del := slices.Index(events, message.EventBarrierResolved), slices.Index(events, "delegate "+w.(string))
@@ -367,7 +423,7 @@ func checkFinal(t *testing.T, final map[string]any, f *flowRun) {
 			}
 			subset(t, k, w, map[string]any{"total": float64(g.Total), "completed": completed, "results": results, "resolved": g.Resolved, "next": g.Next})
 		case "next_delegation":
-			if !slices.Contains(f.lastOut.Next, w.(string)) || !strings.Contains(f.last, workflow.AgentOf(w.(string))) {
+			if !strings.Contains(f.last, workflow.AgentOf(w.(string))) || !strings.Contains(f.last, `"stage":"`+w.(string)+`"`) {
 				t.Errorf("last message %q does not instruct to delegate %v", f.last, w)
 			}
 		default:
