@@ -9,7 +9,7 @@ TOOLS := .tools
 VCS = $(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
 LINT_VERSION := v2.14.0
 
-.PHONY: build demo test e2e e2e-latest e2e-soak lint bench eval fuzz race crash pictures release-snapshot release-npm clean
+.PHONY: build demo test e2e e2e-latest e2e-soak lint bench eval fuzz race crash mutate pictures release-snapshot release-npm clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
@@ -102,6 +102,18 @@ race:
 crash: export OVERTONE_CRASH := 1
 crash:
 	$(GO) test -count=1 -timeout 60m -v -run "Killed|Errors" ./internal/crash/
+
+# Which rules can be broken without a test noticing: each of MUTATED is changed in
+# MUTANTS small places, one at a time, and its own tests run on every change; at least
+# 70 % have to be noticed. The changes are a sample, always the same one for the same
+# source; SEED=2 takes another. It is a program of our own because gremlins takes no
+# samples (one package would take hours), copies the whole checkout for every worker, and
+# neither removes statements nor switches conditions off.
+mutate: MUTANTS ?= 100
+mutate: SEED ?= 1
+mutate: MUTATED ?= $(addprefix internal/,workflow compact session store compress team/lease.go team/hold.go)
+mutate:
+	$(GO) run ./internal/eval/mutate -n $(MUTANTS) -seed $(SEED) $(MUTATED)
 
 # The README's pictures, taken of the real program: terminal and dashboard, light
 # and dark. Needs Chromium.

@@ -1,0 +1,378 @@
+//go:build unix
+
+// Command mutate finds rules that no test protects. It changes a package in one small
+// place after another (a < becomes a <=, a condition always false, a statement is
+// gone), and runs the package's own tests: where they still pass, the rule that stood
+// there can be broken without anybody noticing.
+//
+//	mutate [-n 100] [-seed 1] [-min 70] PACKAGE|FILE.go...
+//
+// It takes a sample of the changes, the same one for the same source and seed. A
+// change in code that no test runs is counted as alive without a run, and a change
+// that does not compile is none. Each change is compiled once, from an overlay: the
+// sources are not touched. Only tests that reach the changed place are run.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func main() {
+	var o options
+	flag.IntVar(&o.n, "n", 100, "`changes` to try in each package")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the sample")
+	flag.IntVar(&o.workers, "j", 2, "changes to try at a time")
+	atLeast := flag.Int("min", 70, "fail where fewer than this `percent` are killed")
+	flag.Parse()
+	failed := false
+	for _, arg := range flag.Args() {
+		c, err := o.try(arg)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", arg, err)
+			os.Exit(1)
+		}
+		percent := 100 * c.killed / max(1, c.killed+c.alive+c.bare)
+		failed = failed || percent < *atLeast
+		fmt.Printf("%-22s %3d killed, %3d alive, %3d not covered: %d %% (%s)\n", arg, c.killed, c.alive, c.bare, percent, c.took.Round(time.Second))
+	}
+	if failed {
+		fmt.Fprintf(os.Stderr, "fewer than %d %% of the changes were noticed\n", *atLeast)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	n, workers int
+	seed       uint64
+}
+
+// counts of what became of the changes.
+type counts struct {
+	killed, alive, bare int
+	took                time.Duration
+}
+
+// suite is a package's tests.
+type suite struct {
+	dir    string // of the package
+	tmp    string
+	limit  time.Duration // for one run
+	covers []cover
+}
+
+// cover says which tests run which part of which file.
+type cover struct {
+	file           string
+	from, to       int // lines
+	fromCol, toCol int
+	tests          map[string]bool
+}
+
+// try takes a package, or one file of it.
+func (o options) try(arg string) (c counts, err error) {
+	began := time.Now()
+	s := suite{dir: arg}
+	var files []string
+	if strings.HasSuffix(arg, ".go") {
+		s.dir, files = filepath.Dir(arg), []string{filepath.Base(arg)}
+	} else if files, err = list(arg); err != nil {
+		return c, err
+	}
+	if s.tmp, err = os.MkdirTemp("", "mutate-*"); err != nil {
+		return c, err
+	}
+	defer os.RemoveAll(s.tmp)
+	if err := s.measure(); err != nil {
+		return c, err
+	}
+	all, err := o.sample(s.dir, files)
+	if err != nil {
+		return c, err
+	}
+	verdicts := make([]verdict, len(all))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	next, viable := 0, 0
+	take := func() (n int, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == len(all) || viable >= o.n || err != nil {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
+	for range o.workers {
+		wg.Go(func() {
+			for n, ok := take(); ok; n, ok = take() {
+				v, e := s.judge(all[n], n)
+				mu.Lock()
+				if verdicts[n] = v; v != unviable {
+					viable++
+				}
+				err = errors.Join(err, e)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	// Whichever ended first, the first of the sample count.
+	var left []mutant
+	for n, v := range verdicts[:next] {
+		switch {
+		case c.killed+c.alive+c.bare == o.n:
+		case v == killed:
+			c.killed++
+		case v == alive:
+			c.alive++
+			left = append(left, all[n])
+		case v == bare:
+			c.bare++
+			all[n].text += " (not covered)"
+			left = append(left, all[n])
+		}
+	}
+	slices.SortFunc(left, func(a, b mutant) int { return cmp.Or(cmp.Compare(a.path, b.path), a.from-b.from) })
+	for _, m := range left {
+		fmt.Println("alive", m)
+	}
+	c.took = time.Since(began)
+	return c, err
+}
+
+// list is the files of a package that are built here.
+func list(dir string) ([]string, error) {
+	out, err := exec.Command("go", "list", "-f", `{{join .GoFiles "\n"}}`, "./"+dir).Output()
+	return strings.Fields(string(out)), err
+}
+
+// sample puts the changes of the files into an order of chance, which the seed and
+// the folder determine.
+func (o options) sample(dir string, files []string) ([]mutant, error) {
+	var all []mutant
+	for _, name := range files {
+		path := filepath.Join(dir, name)
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		found, err := mutants(path, src)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	h := fnv.New64a()
+	h.Write([]byte(dir))
+	rand.New(rand.NewPCG(o.seed, h.Sum64())).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all, nil
+}
+
+// measure runs each test by itself on the package as it is, to know what it reaches
+// and how long it takes.
+func (s *suite) measure() error {
+	bin := filepath.Join(s.tmp, "plain.test")
+	if out, err := s.build(bin, "-cover"); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	names, err := s.run(bin, time.Minute, "-test.list", ".")
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, names)
+	}
+	at := map[string]int{}
+	for _, test := range strings.Fields(string(names)) {
+		if strings.HasPrefix(test, "Benchmark") {
+			continue
+		}
+		profile := filepath.Join(s.tmp, "cover.out")
+		began := time.Now()
+		out, err := s.run(bin, 5*time.Minute, "-test.run", "^"+test+"$", "-test.coverprofile", profile)
+		if err != nil {
+			return fmt.Errorf("%s fails on what is there: %w\n%s", test, err, out)
+		}
+		s.limit += time.Since(began)
+		if err := s.read(profile, test, at); err != nil {
+			return err
+		}
+	}
+	// Beside others a run takes longer; one that hangs shall not take forever.
+	s.limit = 10*time.Second + 3*s.limit
+	return nil
+}
+
+// read adds what a test reached, by the lines of a profile such as
+// "module/dir/file.go:12.34,15.2 3 1".
+func (s *suite) read(profile, test string, at map[string]int) error {
+	data, err := os.ReadFile(profile)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(data)) {
+		place, rest, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || strings.HasPrefix(line, "mode:") {
+			continue
+		}
+		n, known := at[place]
+		if !known {
+			n = len(s.covers)
+			at[place] = n
+			c := cover{tests: map[string]bool{}}
+			file, span, _ := strings.Cut(place, ":")
+			c.file = filepath.Base(file)
+			if _, err := fmt.Sscanf(span, "%d.%d,%d.%d", &c.from, &c.fromCol, &c.to, &c.toCol); err != nil {
+				return fmt.Errorf("%s: %w", place, err)
+			}
+			s.covers = append(s.covers, c)
+		}
+		if !strings.HasSuffix(rest, " 0") {
+			s.covers[n].tests[test] = true
+		}
+	}
+	return nil
+}
+
+// tests are those that reach a place; all of them ("") for a place outside of
+// functions.
+func (s *suite) tests(m mutant) (run []string, inside bool) {
+	var best *cover
+	for i := range s.covers {
+		c := &s.covers[i]
+		if c.file != filepath.Base(m.path) || m.line < c.from || m.line > c.to || m.line == c.from && m.column < c.fromCol || m.line == c.to && m.column > c.toCol {
+			continue
+		}
+		// Blocks lie in one another; the last to begin is the innermost.
+		if best == nil || c.from > best.from || c.from == best.from && c.fromCol > best.fromCol {
+			best = c
+		}
+	}
+	if best == nil {
+		return nil, false
+	}
+	for t := range best.tests {
+		run = append(run, t)
+	}
+	slices.Sort(run)
+	return run, true
+}
+
+type verdict int
+
+const (
+	unviable verdict = iota // it does not compile
+	killed
+	alive
+	bare // nothing runs the place
+)
+
+// judge runs the tests on a changed package.
+func (s *suite) judge(m mutant, id int) (verdict, error) {
+	run, inside := s.tests(m)
+	src, err := os.ReadFile(m.path)
+	if err != nil {
+		return 0, err
+	}
+	dir := filepath.Join(s.tmp, strconv.Itoa(id))
+	defer os.RemoveAll(dir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return 0, err
+	}
+	changed, bin := filepath.Join(dir, "changed.go"), filepath.Join(dir, "changed.test")
+	if err := os.WriteFile(changed, m.apply(src), 0o600); err != nil {
+		return 0, err
+	}
+	abs, err := filepath.Abs(m.path)
+	if err != nil {
+		return 0, err
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{abs: changed}})
+	if err != nil {
+		return 0, err
+	}
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		return 0, err
+	}
+	if inside && len(run) == 0 {
+		if exec.Command("go", "build", lean, "-overlay", file, "-o", os.DevNull, "./"+s.dir).Run() != nil {
+			return unviable, nil
+		}
+		return bare, nil
+	}
+	if _, err := s.build(bin, "-overlay", file); err != nil {
+		return unviable, nil
+	}
+	args := []string{"-test.failfast", "-test.timeout", s.limit.String()}
+	if inside {
+		args = append(args, "-test.run", "^("+strings.Join(run, "|")+")$")
+	}
+	if _, err := s.run(bin, s.limit+10*time.Second, args...); err != nil {
+		return killed, nil
+	}
+	return alive, nil
+}
+
+// lean halves the time that the compiler takes for a package.
+const lean = "-gcflags=-l"
+
+func (s *suite) build(bin string, flags ...string) ([]byte, error) {
+	return exec.Command("go", slices.Concat([]string{"test", "-c", "-vet=off", "-ldflags=-w", lean, "-o", bin}, flags, []string{"./" + s.dir})...).CombinedOutput()
+}
+
+// memory bounds a changed program: a loop that no longer ends may append for ever.
+const memory = 8 << 20 // in kB, as ulimit counts
+
+// run starts a test program in its package's folder, with a home and a temporary
+// folder of its own, and ends all that it leaves behind.
+func (s *suite) run(bin string, limit time.Duration, args ...string) ([]byte, error) {
+	home, err := os.MkdirTemp(s.tmp, "home-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(home)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", slices.Concat([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory), bin}, args)...)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), "HOME="+home, "TMPDIR="+home)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err = cmd.Run()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // nothing is left of most
+	}
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // a program that it started held its output
+	}
+	return out.Bytes(), err
+}
+
+func oneLine(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > 100 {
+		text = string(r[:100]) + "…"
+	}
+	return text
+}

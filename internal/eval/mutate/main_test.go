@@ -1,0 +1,70 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Which changes are made to a piece of code.
+func TestMutants(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string][]string{
+		"func f(a, b int) bool { return a < b }":        {"< → <=", "< → >="},
+		"func f(a bool) bool { return !a && true }":     {"! → nothing", "&& → ||", "true → false"},
+		"func f() int { return min(3, 0) }":             {"min → max", "3 → 4", "3 → 2", "0 → 1"},
+		"func f(a int) { if a == 1 { g() } }":           {"a == 1 → false && (a == 1)", "a == 1 → true || (a == 1)", "== → !=", "1 → 2", "1 → 0", "g() → nothing"},
+		"func f(a int) { a++; a += 2; b := a; _ = b }":  {"a++ → nothing", "++ → --", "a += 2 → nothing", "+= → -=", "2 → 3", "2 → 1", "_ = b → nothing"},
+		"func f() { for { switch { case x: break } } }": {"break → nothing"},
+		"type T struct { A [2]int `json:\"a\"` }":       nil,
+	} {
+		all, err := mutants("x.go", []byte("package p\n"+src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range all {
+			_, change, _ := strings.Cut(m.String(), ": ")
+			got = append(got, change)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: -want +got\n%s", src, d)
+		}
+	}
+}
+
+// A rule that a test states is protected, one that a test only passes through is not,
+// and neither is one that no test reaches. A change that does not compile is none.
+func TestTry(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program for each change")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":          "module m\n\ngo 1.26\n",
+		"p/p.go":          "package p\n\nfunc Stated(a string) bool { return a == \"x\" }\n\nfunc Passed(a string) bool { return a == \"x\" }\n\nfunc Missed(a string) bool { return a == \"x\" }\n\nfunc Joined(a string) string { return a + \"x\" }\n",
+		"p/p_test.go":     "package p\n\nimport \"testing\"\n\nfunc TestStated(t *testing.T) {\n\tif !Stated(\"x\") || Joined(\"\") != \"x\" {\n\t\tt.Fail()\n\t}\n}\n\nfunc TestPassed(t *testing.T) { Passed(\"x\") }\n",
+		"p/other_test.go": "package p\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	c, err := options{n: 10, workers: 2, seed: 1}.try("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.killed != 1 || c.alive != 1 || c.bare != 1 {
+		t.Errorf("%+v, want one of each", c)
+	}
+}
