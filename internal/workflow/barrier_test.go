@@ -1,7 +1,9 @@
 package workflow
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -56,5 +58,172 @@ func TestPlainHint(t *testing.T) {
 		if diff := cmp.Diff(want, plainHint(hint)); diff != "" {
 			t.Errorf("%q: (-want +got)\n%s", hint, diff)
 		}
+	}
+}
+
+// 002: the first vote of a stage counts; repeats, strangers and votes after the
+// decision change nothing, and the vote that makes it complete decides, once.
+func TestVotes(t *testing.T) {
+	t.Parallel()
+	g := NewGroup([]string{"REVIEW", "TEST"}, "DOCS", 1)
+	pass, fail := Route{Verdict: Pass}, Route{Verdict: Fail, Severity: "HIGH"}
+	for i, step := range []struct {
+		stage     string
+		r         Route
+		completed []string
+		verdict   string
+	}{
+		{"QA", fail, nil, ""},
+		{"REVIEW", pass, []string{"REVIEW"}, ""},
+		{"REVIEW", fail, []string{"REVIEW"}, ""},
+		{"TEST", pass, []string{"REVIEW", "TEST"}, Pass},
+		{"TEST", fail, []string{"REVIEW", "TEST"}, ""},
+	} {
+		m := g.Report(step.stage, step.r, "m.md")
+		verdict := ""
+		if m != nil {
+			verdict = m.Verdict
+		}
+		if verdict != step.verdict || !cmp.Equal(g.Completed, step.completed) {
+			t.Errorf("vote %d: %q, completed %v", i, verdict, g.Completed)
+		}
+	}
+	// A group of an older file may not know its members: whoever votes is one.
+	old := Group{Total: 1}
+	if m := old.Report("QA", pass, ""); m == nil || m.Route != Complete || !old.Resolved {
+		t.Errorf("merged %+v, resolved %v", m, old.Resolved)
+	}
+}
+
+func TestMergedVotes(t *testing.T) {
+	t.Parallel()
+	vote := func(g *Group, stage string, r Route) {
+		g.Completed = append(g.Completed, stage)
+		g.Results.Set(stage, r)
+	}
+	g := NewGroup([]string{"A", "B", "C", "D"}, "E", 0)
+	vote(&g, "A", Route{Verdict: Fail, Hint: "none"})
+	vote(&g, "B", Route{Verdict: Fail, Severity: "LOW", Hint: "low", ContextFile: "b.md"})
+	vote(&g, "C", Route{Verdict: Pass, Severity: "CRITICAL", Hint: "fine", ContextFile: "c.md"})
+	vote(&g, "D", Route{Verdict: Fail, Severity: "HIGH", ContextFile: "d.md"})
+	want := Merged{
+		Verdict: Fail, Route: Dev, Severity: "HIGH", Hint: "none; low", ContextFile: "m.md",
+		Sources: []Source{{"D", "d.md"}, {"B", "b.md"}}, Failed: []string{"D", "A", "B"},
+	}
+	if d := cmp.Diff(want, MergeBarrierResults(g, "m.md")); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	one := NewGroup([]string{"A"}, "E", 0)
+	vote(&one, "A", Route{Verdict: Fail, Severity: "odd"})
+	if d := cmp.Diff(Merged{Verdict: Fail, Route: Dev, Severity: "MEDIUM", Failed: []string{"A"}}, MergeBarrierResults(one, "m.md")); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+// 002: five minutes, and not a moment less.
+func TestTimedOut(t *testing.T) {
+	t.Parallel()
+	now, limit := time.UnixMilli(10_000_000), 5*time.Minute
+	since := func(d time.Duration) Group { return NewGroup([]string{"A"}, "", now.Add(-d).UnixMilli()) }
+	resolved := since(time.Hour)
+	resolved.Resolved = true
+	for name, tc := range map[string]struct {
+		g    Group
+		want bool
+	}{
+		"just begun": {since(0), false}, "five minutes": {since(limit), false}, "a moment more": {since(limit + time.Millisecond), true},
+		"decided": {resolved, false}, "not begun": {NewGroup([]string{"A"}, "", 0), false},
+	} {
+		if got := tc.g.TimedOut(now, limit); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// 002: the state is the truth; what the barrier file says beyond it is when the wait
+// began.
+func TestBarriersFromTheState(t *testing.T) {
+	t.Parallel()
+	const text = `{"version":4,"pipelineActive":true,"dag":{"DEV":{"deps":[]},
+		"REVIEW":{"deps":["DEV"],"barrier":{"group":"post-dev","total":3,"siblings":["REVIEW","TEST","SECURITY"],"next":"DOCS"}},
+		"TEST":{"deps":["DEV"],"barrier":{"group":"post-dev","total":3,"siblings":["REVIEW","TEST","SECURITY"],"next":"DOCS"}},
+		"SECURITY":{"deps":["DEV"],"barrier":{"group":"post-dev","total":3,"siblings":["REVIEW","TEST","SECURITY"],"next":"DOCS"}},"DOCS":{"deps":["REVIEW","TEST","SECURITY"]}},
+		"stages":{"DEV":{"status":"completed"},"REVIEW":{"status":"failed","startedAt":"2026-03-01T12:00:00.000Z"},"TEST":{"status":"active","startedAt":"2026-03-01T12:01:00.000Z"},"SECURITY":{"status":"skipped"}}}`
+	s := loaded(t, text)
+	if s.AttachBarriers(nil) {
+		t.Error("a file that was never there was rebuilt")
+	}
+	g, _ := s.Barriers.Get("post-dev")
+	r, _ := g.Results.Get("REVIEW")
+	if g.Total != 2 || !cmp.Equal(g.Siblings, []string{"REVIEW", "TEST"}) || !cmp.Equal(g.Completed, []string{"REVIEW"}) || g.Resolved || r.Verdict != Fail || r.Route != Barrier || r.BarrierGroup != "post-dev" {
+		t.Errorf("%+v, %+v", g, r)
+	}
+	if want := time.Date(2026, 3, 1, 12, 1, 0, 0, time.UTC).UnixMilli(); g.StartTime != want {
+		t.Errorf("the wait began at %d, want %d", g.StartTime, want)
+	}
+	if !cmp.Equal(g.Missing(), []string{"TEST"}) {
+		t.Errorf("missing %v", g.Missing())
+	}
+	for name, tc := range map[string]struct {
+		file    string
+		rebuilt bool
+		start   int64
+	}{
+		"as the state says":   {`{"post-dev":{"total":2,"completed":["REVIEW"],"siblings":["REVIEW","TEST"],"startTime":5,"next":"DOCS"}}`, false, 5},
+		"behind the state":    {`{"post-dev":{"total":2,"completed":[],"startTime":5}}`, true, 5},
+		"ahead of the state":  {`{"post-dev":{"total":2,"completed":["REVIEW","TEST"],"resolved":true}}`, true, g.StartTime},
+		"of another run":      {`{"post-qa":{"total":2}}`, true, g.StartTime},
+		"no JSON":             {`{broken`, true, g.StartTime},
+		"a group of a string": {`{"post-dev":"x"}`, true, g.StartTime},
+	} {
+		s := loaded(t, text)
+		if got := s.AttachBarriers([]byte(tc.file)); got != tc.rebuilt {
+			t.Errorf("%s: rebuilt is %v", name, got)
+		}
+		if got, _ := s.Barriers.Get("post-dev"); got.StartTime != tc.start || !cmp.Equal(got.Completed, []string{"REVIEW"}) || got.Resolved {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	done := loaded(t, strings.NewReplacer(`"failed"`, `"completed"`, `"active"`, `"completed"`).Replace(text))
+	done.AttachBarriers(nil)
+	if g, _ := done.Barriers.Get("post-dev"); !g.Resolved {
+		t.Errorf("all have passed: %+v", g)
+	}
+}
+
+// The barrier file comes back as it was written, and a clock that jumped moves the
+// groups that still wait.
+func TestBarrierFile(t *testing.T) {
+	t.Parallel()
+	waiting := NewGroup([]string{"REVIEW", "TEST"}, "", 1000)
+	waiting.Completed = []string{"TEST"}
+	waiting.Results.Set("TEST", Route{Verdict: Pass, Route: Barrier})
+	decided := NewGroup([]string{"QA"}, "DOCS", 1000)
+	decided.Resolved = true
+	var b Barriers
+	b.Set("post-dev", waiting)
+	b.Set("post-qa", decided)
+	b.Set("idle", NewGroup([]string{"X"}, "", 0))
+	again, err := ParseBarriers(b.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(b.Encode()), string(again.Encode())); d != "" {
+		t.Errorf("-written +read\n%s", d)
+	}
+	if g, _ := again.Get("post-dev"); g.Next != "" || g.StartTime != 1000 || g.Total != 2 {
+		t.Errorf("%+v", g)
+	}
+	if !again.Shift(time.Second) {
+		t.Error("a group that waits did not move")
+	}
+	for name, want := range map[string]int64{"post-dev": 2000, "post-qa": 1000, "idle": 0} {
+		if g, _ := again.Get(name); g.StartTime != want {
+			t.Errorf("%s began at %d, want %d", name, g.StartTime, want)
+		}
+	}
+	again.Delete("post-dev")
+	if again.Shift(time.Second) {
+		t.Error("nothing waits, and something moved")
 	}
 }
