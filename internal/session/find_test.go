@@ -1,0 +1,328 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// place is a machine with sessions of hosts and of ours.
+type place struct {
+	t      *testing.T
+	dir    string // of Claude Code's files
+	env    map[string]string
+	chosen string
+	Finder
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{t: t, dir: t.TempDir(), env: map[string]string{}}
+	empty := t.TempDir()
+	p.Finder = Finder{
+		Home: store.New(t.TempDir(), t.TempDir(), func() time.Time { return noon }),
+		Dir: func(h *host.Host) string {
+			if h.Name == host.ClaudeCode {
+				return p.dir
+			}
+			return filepath.Join(empty, string(h.Name))
+		},
+		Getenv: func(key string) string { return p.env[key] },
+		Chosen: func(id string) { p.chosen = id },
+	}
+	return p
+}
+
+// file is a session of the host's, last changed before noon.
+func (p *place) file(id, folder string, ago time.Duration) string {
+	p.t.Helper()
+	path := filepath.Join(p.dir, "projects", folder, id+".jsonl")
+	text := `{"type":"user","uuid":"u1","sessionId":"` + id + `","cwd":"/work/` + folder + `","timestamp":"2026-03-01T11:00:00.000Z","message":{"role":"user","content":"speed up the parser"}}` + "\n"
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, noon.Add(-ago), noon.Add(-ago))); err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+// ours is a session that hooks have seen.
+func (p *place) ours(id string) {
+	p.t.Helper()
+	s, err := p.Home.Session(id)
+	if err == nil {
+		err = s.Update(func(tx *store.Tx) error { return tx.Write("x", []byte("{}")) })
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+const (
+	first  = "11111111-1111-4111-8111-111111111111"
+	second = "12222222-2222-4222-8222-222222222222"
+	third  = "33333333-3333-4333-8333-333333333333"
+)
+
+// A session is found by its name, the beginning of one, or what the host says in the
+// environment; with recent, the one used last will do.
+func TestSessionsAreFound(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	path := p.file(first, "p1", time.Hour)
+	p.file(second, "p2", 2*time.Hour)
+	p.ours(third)
+	for name, tc := range map[string]struct {
+		id   string
+		env  string
+		want string
+	}{
+		"by name": {first, "", first}, "by its beginning": {"111", "", first}, "of ours": {"33", "", third}, "by the environment": {"", second, second},
+		"the name before the environment": {first, second, first},
+	} {
+		p.env = map[string]string{"CLAUDE_SESSION_ID": tc.env, "CLAUDE_CODE_SESSION_ID": tc.env}
+		s, file, err := p.Look(tc.id)
+		if err != nil || s.ID() != tc.want {
+			t.Errorf("%s: %v, %v", name, s, err)
+			continue
+		}
+		if (file.Path != "") != (tc.want != third) {
+			t.Errorf("%s: file %q", name, file.Path)
+		}
+	}
+	p.env = nil
+	if s, file, err := p.Look(""); err != nil || s.ID() != third && file.Path != path || p.chosen != s.ID() {
+		t.Errorf("the last used: %v, %q, %v", s, p.chosen, err)
+	}
+	if file, err := p.File(""); err != nil || file.ID != first || p.chosen != first {
+		t.Errorf("the newest file: %+v, %q, %v", file, p.chosen, err)
+	}
+	if file, err := p.File("12"); err != nil || file.ID != second {
+		t.Errorf("a file by its beginning: %+v, %v", file, err)
+	}
+	if names := p.Names(); !slices.Equal(names, []string{third, first, second}) {
+		t.Errorf("names %v", names)
+	}
+	if recent := p.Recent(5); !slices.Equal(recent, []string{third}) {
+		t.Errorf("recent %v", recent)
+	}
+}
+
+// What cannot be found is told with a way out.
+func TestSessionsThatAreNotFound(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	told := func(err error, want, hint string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(message.HintOf(err, message.EN), hint) {
+			t.Errorf("%v (%s), want %s (%s)", err, message.HintOf(err, message.EN), want, hint)
+		}
+	}
+	_, err := p.Session("", false)
+	told(err, "session", "")
+	if _, ok := errors.AsType[message.Misuse](err); !ok {
+		t.Errorf("%T", err)
+	}
+	_, err = p.File("")
+	told(err, "session", "sessions")
+	p.file(first, "p1", time.Hour)
+	p.file(second, "p2", time.Hour)
+	p.ours(third)
+	_, err = p.Session("", false)
+	told(err, "session", third)
+	_, err = p.Known("1", false)
+	told(err, first, "sessions")
+	_, err = p.Known("nothing-like-it", false)
+	told(err, "nothing-like-it", "sessions")
+	_, err = p.Known(first[:len(first)-1]+"2", false)
+	told(err, "", first)
+	_, err = p.Resolve("nothing-like-it")
+	told(err, "nothing-like-it", "sessions")
+	_, err = p.Known("../x", false)
+	told(err, "", "")
+	p.ours(third[:30] + "444444")
+	_, err = p.Known("3333", false)
+	told(err, "3333", third)
+	// One that nobody knows yet may be meant, by a command that makes it.
+	if s, err := p.Session("brand-new", false); err != nil || s.ID() != "brand-new" {
+		t.Errorf("%v, %v", s, err)
+	}
+	if err := FindHint(errors.New("other")); err.Error() != "other" || message.HintOf(err, message.EN) != "" {
+		t.Errorf("%v", err)
+	}
+	if err := ReadHint("f", transcript.ErrUnknown); !strings.Contains(err.Error(), "f") || message.HintOf(err, message.EN) == "" {
+		t.Errorf("%v", err)
+	}
+}
+
+// The list: the newest first, as many as asked for, of a host or a project.
+func TestNewestSessions(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file(first, "p1", time.Hour)
+	p.file(second, "p2", 2*time.Hour)
+	p.file(third, "p1", 3*time.Hour)
+	x := recall.Open(recall.Options{Root: p.Home.Root()})
+	for name, tc := range map[string]struct {
+		limit  int
+		filter Filter
+		want   []string
+		more   int
+	}{
+		"all": {10, Filter{}, []string{first, second, third}, 0}, "two": {2, Filter{}, []string{first, second}, 1}, "none": {-1, Filter{}, nil, 3},
+		"of a project": {10, Filter{Project: "WORK/p1"}, []string{first, third}, 0}, "one of a project": {1, Filter{Project: "p1"}, []string{first}, 1},
+		"of another host": {10, Filter{Host: "codex"}, nil, 0}, "of this host": {10, Filter{Host: "claude-code"}, []string{first, second, third}, 0},
+	} {
+		rows, more, err := p.Newest(context.Background(), x, noon, tc.limit, tc.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range rows {
+			got = append(got, r.ID)
+		}
+		if !slices.Equal(got, tc.want) || more != tc.more {
+			t.Errorf("%s: %v and %d more", name, got, more)
+		}
+	}
+	rows, _, _ := p.Newest(context.Background(), x, noon, 1, Filter{})
+	if r := rows[0]; r.AgeSeconds != 3600 || r.Project != "/work/p1" || r.Turns != 1 || r.Host != "claude-code" || !r.Estimated || r.LiveTokens == 0 || r.Title == "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A clone that was not used since has reported nothing: what was reckoned when it was
+// made stands for it.
+func TestRowOfAClone(t *testing.T) {
+	t.Parallel()
+	file := transcript.File{ID: "c", Host: transcript.Claude, Folder: "-work-p", Size: 100, ModTime: noon.Add(time.Hour)}
+	made := compress.CloneRecord{ID: "c", Source: "s", Size: 100, Tokens: 700}
+	change := func(f func(*compress.CloneRecord)) compress.CloneRecord { m := made; f(&m); return m }
+	fact := recall.Fact{Tokens: 900, Estimate: 50}
+	for name, tc := range map[string]struct {
+		fact      recall.Fact
+		clones    map[string]compress.CloneRecord
+		tokens    int64
+		estimated bool
+		of        string
+	}{
+		"no clone":                         {fact, nil, 900, false, ""},
+		"never told":                       {recall.Fact{Estimate: 50}, nil, 50, true, ""},
+		"not used":                         {fact, map[string]compress.CloneRecord{"c": made}, 700, true, "s"},
+		"not used, and never reckoned":     {fact, map[string]compress.CloneRecord{"c": change(func(m *compress.CloneRecord) { m.Tokens = 0 })}, 50, true, "s"},
+		"used":                             {fact, map[string]compress.CloneRecord{"c": change(func(m *compress.CloneRecord) { m.Size = 99 })}, 900, false, "s"},
+		"a clone that only its file knows": {recall.Fact{Tokens: 900, Source: "z"}, nil, 900, false, "z"},
+	} {
+		r := newRow(&file, &tc.fact, tc.clones, noon)
+		if r.LiveTokens != tc.tokens || r.Estimated != tc.estimated || r.CloneOf != tc.of || r.Project != "-work-p" || r.AgeSeconds != 0 {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+func TestAge(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0s", 59 * time.Second: "59s", time.Minute: "1m", 59 * time.Minute: "59m", time.Hour: "1h", 47 * time.Hour: "47h", 48 * time.Hour: "2d", 80 * time.Hour: "3d",
+	} {
+		if got := age(d); got != want {
+			t.Errorf("%s: %s, want %s", d, got, want)
+		}
+	}
+}
+
+// What the list prints; where one is a clone, all say what they are clones of.
+func TestPrintRows(t *testing.T) {
+	t.Parallel()
+	row := Row{ID: first, Host: "claude-code", Project: "/work/p1", AgeSeconds: 60, LiveTokens: 1234, Compactions: 2, Size: 2048, Title: "parser"}
+	clone := row
+	clone.CloneOf, clone.Estimated = second, true
+	var out, errs bytes.Buffer
+	term := &terminal.Terminal{Env: terminal.Env{Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}, Lang: message.EN}
+	PrintRows(term, []Row{row}, false, filepath.Base)
+	if got := out.String(); !strings.Contains(got, "1,234") || strings.Contains(got, "~") || strings.Contains(got, "#") || !strings.Contains(got, "1m") || strings.Count(got, "\n") != 2 {
+		t.Errorf("a list:\n%s", got)
+	}
+	PrintRows(term, []Row{row, clone}, true, filepath.Base)
+	if got := errs.String(); !strings.Contains(got, "~1,234") || !strings.Contains(got, second[:8]) || !strings.Contains(got, "\n2") {
+		t.Errorf("a list to choose from:\n%s", got)
+	}
+}
+
+// Only clones that were made here go, unused ones, and not the last copy of a session.
+func TestRemoveClones(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	source, made := p.file(first, "p1", time.Hour), p.file(second, "p1", time.Hour)
+	info, err := os.Stat(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := compress.ClonesIn(p.Home.Root())
+	var out, errs bytes.Buffer
+	remove := func(ref string, answer string, yes, force bool) error {
+		t.Helper()
+		term := &terminal.Terminal{Env: terminal.Env{
+			Stdin: strings.NewReader(answer), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
+			Now: func() time.Time { return noon }, IsTTY: func(uintptr) bool { return false },
+		}, Lang: message.EN}
+		return p.RemoveClones(context.Background(), term, filepath.Base, []string{ref}, yes, force)
+	}
+	refused := func(name string, err error) {
+		t.Helper()
+		if err == nil || message.HintOf(err, message.EN) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(made); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	refused("not made here", remove(second, "", true, false))
+	record := compress.CloneRecord{ID: second, Source: first, From: source, Path: made, Size: info.Size() - 1, Host: "claude-code"}
+	if err := list.Add(record); err != nil {
+		t.Fatal(err)
+	}
+	refused("used since", remove(second, "", true, false))
+	record.Size++
+	if err := list.Add(record); err != nil {
+		t.Fatal(err)
+	}
+	if lived, err := p.Lived(); err != nil || len(lived) != 1 || lived[0].ID != first {
+		t.Errorf("lived: %v, %v", lived, err)
+	}
+	refused("nobody says yes", remove(second, "", false, false))
+	if err := os.Rename(source, source+".away"); err != nil {
+		t.Fatal(err)
+	}
+	refused("the last copy", remove(second, "", true, false))
+	if lived, err := p.Lived(); err != nil || len(lived) != 1 || lived[0].ID != second {
+		t.Errorf("the last copy lived: %v, %v", lived, err)
+	}
+	if err := os.Rename(source+".away", source); err != nil {
+		t.Fatal(err)
+	}
+	if err := remove(second, "", true, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(made); !os.IsNotExist(err) {
+		t.Errorf("still there: %v", err)
+	}
+	if _, err := os.Stat(source); err != nil {
+		t.Errorf("the source is gone: %v", err)
+	}
+	if !strings.Contains(out.String(), second) || len(list.All()) != 0 {
+		t.Errorf("%s, %v", out.String(), list.All())
+	}
+}
