@@ -609,3 +609,49 @@ func TestWhatIfWords(t *testing.T) {
 		t.Errorf("first row: %q", got)
 	}
 }
+
+// A model may be run with its large window without saying so: then a context that
+// outgrew the window it is known by had a million tokens of room. What the host tells,
+// and what other traces have seen of the model, comes before what the table knows.
+func TestWindowOfATrace(t *testing.T) {
+	t.Parallel()
+	used := func(model string, window int64, tokens ...int64) *trace {
+		tr := &trace{head: head{Window: window}}
+		if model != "" {
+			tr.Models = []string{model}
+		}
+		for _, n := range tokens {
+			tr.requests = append(tr.requests, request{tokens: Tokens{Input: n}})
+		}
+		return tr
+	}
+	const small = "claude-sonnet-4-5"
+	side := used(small, 0, 100)
+	side.requests = append(side.requests, request{side: true, tokens: Tokens{Input: 500_000}})
+	compacted := used(small, 0, 100)
+	compacted.Compacted = []event{{Pre: 300_000}}
+	for name, tc := range map[string]struct {
+		tr    *trace
+		known int64
+		want  int64
+	}{
+		"by the table":                       {used(small, 0, 150_000), 0, 200_000},
+		"as large as it is":                  {used(small, 0, 200_000), 0, 200_000},
+		"outgrown":                           {used(small, 0, 200_001), 0, 1_000_000},
+		"outgrown, but not by a million":     {used(small, 0, 1_000_000), 0, 1_000_000},
+		"outgrown by more than any window":   {used(small, 0, 1_000_001), 0, 200_000},
+		"outgrown before a compaction":       {compacted, 0, 1_000_000},
+		"a sub-agent's context says nothing": {side, 0, 200_000},
+		"as the host told it":                {used(small, 400_000, 150_000), 500_000, 400_000},
+		"as it was seen elsewhere":           {used(small, 0, 150_000), 400_000, 400_000},
+		"of a model that nobody knows":       {used("nobody-1", 0, 150_000), 0, 0},
+		"of no model":                        {used("", 0, 150_000), 0, 0},
+	} {
+		if got := windowOf(tc.tr, func(string) int64 { return tc.known }); got != tc.want {
+			t.Errorf("%s: %d, want %d", name, got, tc.want)
+		}
+	}
+	if got := windowOf(used(small, 0, 1), nil); got != 200_000 {
+		t.Errorf("nobody has seen any: %d", got)
+	}
+}
