@@ -8,8 +8,9 @@ TOOLS := .tools
 # else's would fail the build otherwise.
 VCS = $(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
 LINT_VERSION := v2.14.0
+VULN_VERSION := v1.8.0
 
-.PHONY: build demo test e2e e2e-latest e2e-soak lint bench eval fuzz race crash mutate pictures release-snapshot release-npm clean
+.PHONY: build demo test e2e e2e-latest e2e-soak lint bench eval fuzz race crash mutate vulnerabilities pictures release-snapshot release-npm clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
@@ -42,6 +43,13 @@ lint: $(TOOLS)/golangci-lint
 
 $(TOOLS)/golangci-lint:
 	GOBIN=$(CURDIR)/$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+# Known holes in what is linked; asks the database of the Go project.
+vulnerabilities: $(TOOLS)/govulncheck
+	$(TOOLS)/govulncheck ./...
+
+$(TOOLS)/govulncheck:
+	GOBIN=$(CURDIR)/$(TOOLS) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
 
 # What it costs, as ratios wherever there is something to compare with: machines
 # are noisy, ratios less so. How often each package's benchmarks run depends on
