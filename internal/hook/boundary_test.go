@@ -70,7 +70,7 @@ func TestLateEndsCountForTheirOwnTurn(t *testing.T) {
 	t.Parallel()
 	commit := host.CommandFinished{
 		ID: "c1", Observation: shellcmd.Observation{Line: "git commit -m x"},
-		Judged: &shellcmd.Verdict{Committed: true, Commits: []shellcmd.Made{{Hash: asideCommit, Subject: "x"}}},
+		Made: shellcmd.Verdict{Committed: true, Commits: []shellcmd.Made{{Hash: asideCommit, Subject: "x"}}},
 	}
 	for name, tc := range map[string]struct {
 		another, over  bool

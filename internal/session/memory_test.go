@@ -40,7 +40,7 @@ func TestPrinting(t *testing.T) {
 
 func TestRunBy(t *testing.T) {
 	t.Parallel()
-	for id, want := range map[string]int{runnerID(7): 7, "pid:0": 0, "pid:-1": 0, "pid:x": 0, "7": 0, "": 0, "a1": 0} {
+	for id, want := range map[string]int{RunnerID(7): 7, "pid:0": 0, "pid:-1": 0, "pid:x": 0, "7": 0, "": 0, "a1": 0} {
 		if pid, ok := RunBy(id); ok != (want > 0) || ok && pid != want {
 			t.Errorf("%q: %d, %v", id, pid, ok)
 		}
@@ -51,7 +51,7 @@ func TestRunBy(t *testing.T) {
 // lives, or was never a process of ours, keeps its stage.
 func TestDeadRunsAreDropped(t *testing.T) {
 	t.Parallel()
-	for agent, want := range map[string]string{runnerID(1 << 30): workflow.Pending, runnerID(os.Getppid()): workflow.Active, "a1": workflow.Active} {
+	for agent, want := range map[string]string{RunnerID(1 << 30): workflow.Pending, RunnerID(os.Getppid()): workflow.Active, "a1": workflow.Active} {
 		s, _ := open(t)
 		update(t, s, func(tx *Tx) error {
 			if err := tx.DropDeadRuns(); err != nil {

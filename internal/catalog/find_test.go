@@ -1,4 +1,4 @@
-package session
+package catalog
 
 import (
 	"bytes"
@@ -20,6 +20,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
+var midday = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
 // place is a machine with sessions of hosts and of ours.
 type place struct {
 	t      *testing.T
@@ -34,7 +36,7 @@ func newPlace(t *testing.T) *place {
 	p := &place{t: t, dir: t.TempDir(), env: map[string]string{}}
 	empty := t.TempDir()
 	p.Finder = Finder{
-		Home: store.New(t.TempDir(), t.TempDir(), func() time.Time { return noon }),
+		Home: store.New(t.TempDir(), t.TempDir(), func() time.Time { return midday }),
 		Dir: func(h *host.Host) string {
 			if h.Name == host.ClaudeCode {
 				return p.dir
@@ -47,12 +49,12 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-// file is a session of the host's, last changed before noon.
+// file is a session of the host's, last changed before midday.
 func (p *place) file(id, folder string, ago time.Duration) string {
 	p.t.Helper()
 	path := filepath.Join(p.dir, "projects", folder, id+".jsonl")
 	text := `{"type":"user","uuid":"u1","sessionId":"` + id + `","cwd":"/work/` + folder + `","timestamp":"2026-03-01T11:00:00.000Z","message":{"role":"user","content":"speed up the parser"}}` + "\n"
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, noon.Add(-ago), noon.Add(-ago))); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, midday.Add(-ago), midday.Add(-ago))); err != nil {
 		p.t.Fatal(err)
 	}
 	return path
@@ -185,7 +187,7 @@ func TestNewestSessions(t *testing.T) {
 		"of a project": {10, Filter{Project: "WORK/p1"}, []string{first, third}, 0}, "one of a project": {1, Filter{Project: "p1"}, []string{first}, 1},
 		"of another host": {10, Filter{Host: "codex"}, nil, 0}, "of this host": {10, Filter{Host: "claude-code"}, []string{first, second, third}, 0},
 	} {
-		rows, more, err := p.Newest(context.Background(), x, noon, tc.limit, tc.filter)
+		rows, more, err := p.Newest(context.Background(), x, midday, tc.limit, tc.filter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +199,7 @@ func TestNewestSessions(t *testing.T) {
 			t.Errorf("%s: %v and %d more", name, got, more)
 		}
 	}
-	rows, _, _ := p.Newest(context.Background(), x, noon, 1, Filter{})
+	rows, _, _ := p.Newest(context.Background(), x, midday, 1, Filter{})
 	if r := rows[0]; r.AgeSeconds != 3600 || r.Project != "/work/p1" || r.Turns != 1 || r.Host != "claude-code" || !r.Estimated || r.LiveTokens == 0 || r.Title == "" {
 		t.Errorf("%+v", r)
 	}
@@ -207,7 +209,7 @@ func TestNewestSessions(t *testing.T) {
 // made stands for it.
 func TestRowOfAClone(t *testing.T) {
 	t.Parallel()
-	file := transcript.File{ID: "c", Host: transcript.Claude, Folder: "-work-p", Size: 100, ModTime: noon.Add(time.Hour)}
+	file := transcript.File{ID: "c", Host: transcript.Claude, Folder: "-work-p", Size: 100, ModTime: midday.Add(time.Hour)}
 	made := compress.CloneRecord{ID: "c", Source: "s", Size: 100, Tokens: 700}
 	change := func(f func(*compress.CloneRecord)) compress.CloneRecord { m := made; f(&m); return m }
 	fact := recall.Fact{Tokens: 900, Estimate: 50}
@@ -225,7 +227,7 @@ func TestRowOfAClone(t *testing.T) {
 		"used":                             {fact, map[string]compress.CloneRecord{"c": change(func(m *compress.CloneRecord) { m.Size = 99 })}, 900, false, "s"},
 		"a clone that only its file knows": {recall.Fact{Tokens: 900, Source: "z"}, nil, 900, false, "z"},
 	} {
-		r := newRow(&file, &tc.fact, tc.clones, noon)
+		r := newRow(&file, &tc.fact, tc.clones, midday)
 		if r.LiveTokens != tc.tokens || r.Estimated != tc.estimated || r.CloneOf != tc.of || r.Project != "-work-p" || r.AgeSeconds != 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -276,7 +278,7 @@ func TestRemoveClones(t *testing.T) {
 		t.Helper()
 		term := &terminal.Terminal{Env: terminal.Env{
 			Stdin: strings.NewReader(answer), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
-			Now: func() time.Time { return noon }, IsTTY: func(uintptr) bool { return false },
+			Now: func() time.Time { return midday }, IsTTY: func(uintptr) bool { return false },
 		}, Lang: message.EN}
 		return p.RemoveClones(context.Background(), term, filepath.Base, []string{ref}, yes, force)
 	}
