@@ -68,7 +68,7 @@ bin/bench.txt: export PKGS ?=
 bin/bench.txt: build
 	@set -o pipefail; mkdir -p bin; \
 	for dir in $${PKGS:-$$(grep -rl --include='*_test.go' '^func Benchmark' internal | xargs -n1 dirname | sort -u)}; do \
-		case $$dir in internal/cli|internal/compress) n=1x;; internal/transcript|internal/compact|internal/audit) n=3x;; internal/recall) n=50x;; *) n=200x;; esac; \
+		case $$dir in internal/cli|internal/compress) n=1x;; internal/transcript|internal/handover|internal/audit) n=3x;; internal/recall) n=50x;; *) n=200x;; esac; \
 		echo "== $$dir"; \
 		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
 	done | tee $@
@@ -119,7 +119,7 @@ crash:
 # neither removes statements nor switches conditions off.
 mutate: MUTANTS ?= 100
 mutate: SEED ?= 1
-mutate: MUTATED ?= $(addprefix internal/,workflow compact session store compress team/lease.go team/hold.go)
+mutate: MUTATED ?= $(addprefix internal/,workflow compact handover session store compress team/lease.go team/hold.go)
 mutate:
 	$(GO) run ./internal/eval/mutate -n $(MUTANTS) -seed $(SEED) $(MUTATED)
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -33,7 +34,7 @@ func (t *tracer) losses(ctx context.Context, f io.ReaderAt, file transcript.File
 			last = i
 		}
 	}
-	l := lossReader{t: t, id: file.ID, rec: compact.NewRecord(t.CWD), numbers: map[string]bool{}, runs: map[transcript.CallID]bool{}, last: last}
+	l := lossReader{t: t, id: file.ID, rec: handover.NewRecord(t.CWD), numbers: map[string]bool{}, runs: map[transcript.CallID]bool{}, last: last}
 	_, err := transcript.Events(ctx, io.NewSectionReader(f, 0, file.Size), 0, file.Host, transcript.Want{}, l.event)
 	if err != nil {
 		return err
@@ -48,8 +49,8 @@ type lossReader struct {
 	n       int // of compactions so far
 	last    int
 	from    int64
-	rec     *compact.Record // nil behind the last compaction
-	numbers map[string]bool // known in this slice
+	rec     *handover.Record // nil behind the last compaction
+	numbers map[string]bool  // known in this slice
 	runs    map[transcript.CallID]bool
 	after   *needs // what follows the compaction before, nil before the first
 }
@@ -122,7 +123,7 @@ func (l *lossReader) boundary(p *transcript.Event) {
 	}
 	l.rec = nil
 	if l.n < l.last {
-		l.rec = compact.NewRecord(l.t.CWD)
+		l.rec = handover.NewRecord(l.t.CWD)
 		l.rec.Words = words
 		l.from = p.Off
 	}
@@ -143,7 +144,7 @@ func (l *lossReader) close() {
 // needs is what an agent did after a compaction.
 type needs struct {
 	event   *event
-	rec     *compact.Record
+	rec     *handover.Record
 	numbers map[string]bool
 	summary string
 	id      string
@@ -219,14 +220,14 @@ func (n *needs) call(p *transcript.Event, cwd string) {
 	files := d.Files
 	switch d.Kind {
 	case host.RunDeed:
-		if f := compact.FileRead(d.Command); f != "" {
+		if f := handover.FileRead(d.Command); f != "" {
 			files = []string{f}
 		}
-		if line := compact.TidyCommand(d.Command, cwd); line != "" && n.rec.HasRun(line) && !n.ran[line] {
+		if line := handover.TidyCommand(d.Command, cwd); line != "" && n.rec.HasRun(line) && !n.ran[line] {
 			n.ran[line] = true
 			n.commands = append(n.commands, line)
 		}
-		if n.toEdit < 0 && len(compact.FilesChanged(d.Command)) > 0 {
+		if n.toEdit < 0 && len(handover.FilesChanged(d.Command)) > 0 {
 			n.toEdit = n.actions - 1
 		}
 	case host.EditDeed, host.CreateDeed:
@@ -262,7 +263,7 @@ func (n *needs) call(p *transcript.Event, cwd string) {
 
 // loss compares what was needed with what the summary and a hand-over state.
 func (n *needs) loss() *Loss {
-	h := compact.Handover{
+	h := handover.Handover{
 		ID: compact.PacketID(n.id, n.n), Session: n.id, Record: n.rec, Work: n.rec.Work(), Summary: n.summary, Lang: message.EN,
 	}
 	text := h.Text()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -56,7 +57,7 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.La
 	// The slice before the nth compaction is the nth; the one that goes on now
 	// comes after all of them.
 	want := cmp.Or(s.N, s.Total+1)
-	record, slice, from := compact.NewRecord(cwd), 1, int64(0)
+	record, slice, from := handover.NewRecord(cwd), 1, int64(0)
 	err = transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
 		switch {
 		case p.Kind == transcript.Compacted:
@@ -76,7 +77,7 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.La
 	if err != nil {
 		return Survey{}, err
 	}
-	h := compact.Handover{
+	h := handover.Handover{
 		ID: compact.PacketID(file.ID, want), Session: file.ID, Record: record, Work: record.Work(), Summary: s.Summary, Lang: lang,
 	}
 	if want > 1 {

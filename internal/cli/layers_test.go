@@ -15,7 +15,7 @@ var layers = [][]string{
 	{"hook", "watch", "setup", "mcp", "dashboard", "team"},
 	{"catalog"},
 	{"session", "audit"},
-	{"blueprint"},
+	{"handover", "blueprint"},
 	{"compact", "compress", "workflow"},
 	{"recall"},
 	{"transcript"},

@@ -1,6 +1,8 @@
-// Package compact decides when a context should be compacted and what survives
-// it. It is pure: what it needs to know comes in as values, what should happen
-// comes back as values; hosts, files and clocks belong to its callers.
+// Package compact decides when a context should be compacted. It is pure: what it
+// needs to know comes in as values, what should happen comes back as values; hosts,
+// files and clocks belong to its callers. Only Thread.Judge asks the repositories of a
+// finished command, with the function that its caller hands in, before Apply learns
+// of it.
 //
 // A Thread is the one observer of a conversation. Hooks and watchers feed it the
 // events of package host, in any mixture: what is told twice counts once.
@@ -15,10 +17,9 @@
 //   - After a compaction the context must have grown before the next one, and
 //     compactions that do not help stop the automation.
 //
-// What survives: Write turns the session's facts into a continuation packet,
-// redacted, bounded and marked as a note by a machine, and a Receipt makes sure
-// that it reaches the agent once per compaction and never as a user's message
-// in the middle of a turn.
+// What survives is written by package handover; a Receipt makes sure that it reaches
+// the agent once per compaction and never as a user's message in the middle of a
+// turn.
 //
 // The package does not compact, does not read transcripts and does not talk to
 // models; an agent-written packet is asked for by the packages above it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
 
@@ -154,7 +155,7 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 		s.Worked = true
 	case host.StageCompleted:
 		s.Seen |= setOf(StageComplete)
-		s.Slice.Stages = newest(append(s.Slice.Stages, headRunes(oneLine(e.Stage), 100)), maxStages)
+		s.Slice.Stages = newest(append(s.Slice.Stages, message.Head(message.OneLine(e.Stage), 100)), maxStages)
 	case host.UsageSeen:
 		t.used(e)
 	case host.Compacted:
@@ -170,7 +171,7 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 func (t *Thread) goesOn(e host.Event) {
 	switch e.(type) {
 	case host.CommandStarted, host.CommandFinished, host.FileChanged, host.ToolActivity, host.PlanWritten, host.TaskCreated, host.TaskUpdated:
-		t.Words = t.Words.worked()
+		t.Words = t.Words.Worked()
 	}
 }
 
@@ -211,26 +212,26 @@ func (t *Thread) turnStarted(e host.TurnStarted) {
 // asked takes a request. What we wrote ourselves is none, and makes the turn
 // ours: no host tells it from a user's but by its id or its mark.
 func (t *Thread) asked(e host.UserMessage) {
-	if e.Ours || strings.Contains(e.Text, packetOpen) {
+	if e.Ours || strings.Contains(e.Text, PacketOpen) {
 		t.State.Synthetic = true
 		return
 	}
-	text := cleanHead(e.Text, maxRequest)
+	text := extract.Head(e.Text, maxRequest)
 	// A nudge, a greeting, a command or a hook's text asks for nothing.
 	if said, _ := extract.Request(text); said == extract.Requested {
 		t.First, t.Latest = cmp.Or(t.First, text), text
 	}
-	t.Words = t.Words.hear(text)
+	t.Words = t.Words.Hear(text)
 }
 
 func (t *Thread) answered(e host.AgentMessage, set Settings) {
 	s := &t.State
 	if !s.Synthetic {
-		t.Words = t.Words.answered(dropPackets(e.Text))
+		t.Words = t.Words.Answered(dropPackets(e.Text))
 	}
 	s.Said = NewMarks(set.Markers).In(e.Text)
 	if strings.TrimSpace(e.Text) != "" {
-		s.Slice.Last = cleanTail(e.Text, maxLast)
+		s.Slice.Last = extract.Tail(e.Text, maxLast)
 	}
 }
 
@@ -343,16 +344,18 @@ func (t *Thread) ran(e host.CommandFinished) {
 	line := FailureLine(o.Line)
 	s.Slice.Failures = slices.DeleteFunc(s.Slice.Failures, func(f Failure) bool { return f.Line == line })
 	if *o.Exit != 0 {
-		f := Failure{Line: line, Said: tailRunes(oneLine(cleanTail(o.Output, 2000)), 300)}
+		f := Failure{Line: line, Said: message.End(message.OneLine(extract.Tail(o.Output, 2000)), 300)}
 		s.Slice.Failures = newest(append(s.Slice.Failures, f), maxFailures)
 	}
 }
 
 // FailureLine is how a command that failed is remembered.
-func FailureLine(line string) string { return headRunes(oneLine(cleanHead(line, 600)), 300) }
+func FailureLine(line string) string {
+	return message.Head(message.OneLine(extract.Head(line, 600)), 300)
+}
 
 func (s *state) changed(file string) {
-	if file = headRunes(oneLine(cleanHead(file, 800)), 400); file == "" {
+	if file = message.Head(message.OneLine(extract.Head(file, 800)), 400); file == "" {
 		return
 	}
 	s.Slice.Files = slices.DeleteFunc(s.Slice.Files, func(f string) bool { return f == file })
@@ -460,35 +463,6 @@ func (t *Thread) compacted(e host.Compacted) {
 	t.History = newest(append(slices.Clone(t.History), Compaction{At: e.At, Before: e.Before, After: e.After, Foreign: !e.Ours}), maxHistory)
 }
 
-// Facts are what a packet is written from; more are open steps from elsewhere,
-// a workflow or a task list.
-func (t Thread) Facts(session string, ordinal int, now time.Time, more ...string) Facts {
-	return Facts{
-		Session: session, Ordinal: ordinal, Now: now, First: t.First, Latest: t.Latest,
-		Slice: t.State.Slice, Next: append(t.State.Plan.open(), more...), Decisions: t.Words.lines(),
-	}
-}
-
-// Work is what a hand-over tells of the work: what the conversation's observers
-// know, and what only the slice that was compacted tells. more are open steps
-// from elsewhere.
-func (t Thread) Work(r *Record, more ...string) Work {
-	w := r.Work()
-	s := t.State
-	if len(s.Slice.Commits) > 0 {
-		w.Commits = s.Slice.Commits
-	}
-	if len(s.Slice.Steps) > 0 {
-		w.Steps = s.Slice.Steps
-	}
-	if len(s.Plan.Steps) > 0 {
-		w.Next = s.Plan.open()
-	}
-	w.Stages = s.Slice.Stages
-	w.Next = append(w.Next, more...)
-	return w
-}
-
 // Empty says that there is nothing yet that a packet could tell.
 func (t Thread) Empty() bool {
 	s := t.State.Slice
@@ -496,9 +470,9 @@ func (t Thread) Empty() bool {
 }
 
 // open are the steps that are left, the current first.
-func (p plan) open() []string {
+func (t Thread) Open() []string {
 	var now, later []string
-	for _, st := range p.Steps {
+	for _, st := range t.State.Plan.Steps {
 		switch st.Status {
 		case host.InProgress:
 			now = append(now, st.Text)
@@ -547,7 +521,7 @@ func (s *state) planned(e host.PlanWritten) {
 func normal(list []host.Step) []host.Step {
 	var out []host.Step
 	for _, st := range list {
-		st.Text = headRunes(oneLine(cleanHead(st.Text, 2*maxStep)), maxStep)
+		st.Text = message.Head(message.OneLine(extract.Head(st.Text, 2*maxStep)), maxStep)
 		if st.Text == "" && st.ID == "" {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
 
@@ -218,8 +219,8 @@ func Test004_AgentDoneNeedsWorkAndNoDoubt(t *testing.T) {
 		"topic shift":               {[]host.Event{work, host.AgentMessage{Text: "Moving on to the parser."}}, setOf(TopicShift)},
 		"conclusion":                {[]host.Event{work, host.AgentMessage{Text: "In summary, it works."}}, setOf(ConcludingThought)},
 		"shift without work":        {[]host.Event{host.AgentMessage{Text: "Moving on to the parser. In summary …"}}, 0},
-		"our own packet":            {[]host.Event{work, host.AgentMessage{Text: "I was told:\n" + packetOpen + " id=\"x\">\nthe task is done\n" + packetClose + "\nso I go on"}}, 0},
-		"an unfinished packet":      {[]host.Event{work, host.AgentMessage{Text: "I was told:\n" + packetOpen + " id=\"x\">\nthe task is done\n"}}, 0},
+		"our own packet":            {[]host.Event{work, host.AgentMessage{Text: "I was told:\n" + PacketOpen + " id=\"x\">\nthe task is done\n" + PacketClose + "\nso I go on"}}, 0},
+		"an unfinished packet":      {[]host.Event{work, host.AgentMessage{Text: "I was told:\n" + PacketOpen + " id=\"x\">\nthe task is done\n"}}, 0},
 		"a packet's turn":           {[]host.Event{host.TurnStarted{}, host.UserMessage{Ours: true}, work, command("git commit -m x", "[main abcdef0] x\n", 0), host.StageCompleted{Stage: "DEV"}, host.AgentMessage{Text: "All tasks are done."}}, setOf(Commit, StageComplete, AgentDone)},
 		"user turn after it":        {[]host.Event{host.TurnStarted{}, host.UserMessage{Ours: true}, work, host.TurnStarted{}, work, host.AgentMessage{Text: "All tasks are done."}}, setOf(AgentDone)},
 		"signals end with the turn": {[]host.Event{work, host.AgentMessage{Text: "All tasks are done."}, host.TurnEnded{}, host.TurnStarted{}, work}, 0},
@@ -371,7 +372,7 @@ func TestThreadIsAValue(t *testing.T) {
 func FuzzMarkers(f *testing.F) {
 	f.Add("All tasks are done.")
 	f.Add("```\n\"「『")
-	f.Add(packetOpen + packetClose + packetOpen)
+	f.Add(PacketOpen + PacketClose + PacketOpen)
 	set := config.Defaults().Compact
 	f.Fuzz(func(t *testing.T, text string) {
 		run(set, host.ToolActivity{}, host.AgentMessage{Text: text})
@@ -408,9 +409,9 @@ func TestRequests(t *testing.T) {
 	t.Parallel()
 	key := "ghp_" + "abcdefghij0123456789abcdefghij012345"
 	s := run(auto(), host.UserMessage{Text: "first " + key}, host.UserMessage{Text: " \n"}, host.UserMessage{Text: strings.Repeat("x", maxRequest-5) + " " + key},
-		host.UserMessage{Text: packetOpen + " id=\"x\">never\n" + packetClose}, host.UserMessage{Text: "ours", Ours: true})
+		host.UserMessage{Text: PacketOpen + " id=\"x\">never\n" + PacketClose}, host.UserMessage{Text: "ours", Ours: true})
 	if strings.Contains(s.First+s.Latest, "abcdefghij") || !strings.HasPrefix(s.First, "first ") || !strings.HasPrefix(s.Latest, "xxx") || len(s.Latest) > maxRequest {
-		t.Errorf("first %.40q, latest of %d bytes ending in %q", s.First, len(s.Latest), tailRunes(s.Latest, 20))
+		t.Errorf("first %.40q, latest of %d bytes ending in %q", s.First, len(s.Latest), message.End(s.Latest, 20))
 	}
 	if !s.State.Synthetic || s.Apply(host.TurnStarted{}, auto()).State.Synthetic {
 		t.Error("whose turn it is")

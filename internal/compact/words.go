@@ -61,15 +61,15 @@ const (
 	wishLife = 3
 )
 
-// hear takes a message that stands as the user's.
-func (w Words) hear(text string) Words {
+// Hear takes a message that stands as the user's.
+func (w Words) Hear(text string) Words {
 	// What is pasted may be a part of a secret; without it the rest looks like none.
-	said, own := extract.Request(cleanHead(text, maxHeard))
+	said, own := extract.Request(extract.Head(text, maxHeard))
 	if said == extract.NotSaid {
 		return w
 	}
 	to, options := cmp.Or(w.Asked, w.Said), w.Options
-	w = w.worked()
+	w = w.Worked()
 	switch said {
 	case extract.Pasted:
 		return w
@@ -78,14 +78,14 @@ func (w Words) hear(text string) Words {
 		if to == "" {
 			return w
 		}
-		text := message.Cut(oneLine(own), maxHeldLen)
+		text := message.Cut(message.OneLine(own), maxHeldLen)
 		if o := options[extract.Chosen(own)]; o != "" {
-			text += " (" + message.Cut(oneLine(o), maxOption) + ")"
+			text += " (" + message.Cut(message.OneLine(o), maxOption) + ")"
 		}
 		return w.since(Reply{To: to, Text: text})
 	}
 	// Two observers may tell of one message.
-	goal, remark := message.Cut(plain(own), maxGoal), Reply{Text: message.Cut(oneLine(own), maxSinceLen)}
+	goal, remark := message.Cut(message.Plain(own), maxGoal), Reply{Text: message.Cut(message.OneLine(own), maxSinceLen)}
 	if goal == w.Goal || len(w.Since) > 0 && w.Since[len(w.Since)-1] == remark {
 		return w
 	}
@@ -99,10 +99,15 @@ func (w Words) hear(text string) Words {
 	for _, s := range extract.Sentences(own) {
 		// A long sentence is a story, or was pasted.
 		if hold := extract.Holds(s); hold != extract.Free && message.Units(s) <= maxHeldLen {
-			w = w.hold(oneLine(s), hold)
+			w = w.hold(message.OneLine(s), hold)
 		}
 	}
 	return w
+}
+
+// Chose takes the user's choice among the options of a question that a tool asked.
+func (w Words) Chose(question, answer string) Words {
+	return w.since(Reply{To: message.OneLine(question), Text: message.Head(message.OneLine(extract.Head(answer, 4*maxSinceLen)), maxSinceLen)})
 }
 
 func (w Words) since(r Reply) Words {
@@ -139,25 +144,25 @@ func (w Words) oldest() int {
 	return max(i, 0)
 }
 
-// answered takes a message of the agent's to its user.
-func (w Words) answered(text string) Words {
+// Answered takes a message of the agent's to its user.
+func (w Words) Answered(text string) Words {
 	if strings.TrimSpace(text) == "" {
 		return w
 	}
-	w.Asked = message.Cut(unmarked(cleanHead(extract.OpenQuestion(text), maxSaid)), maxHeldLen)
-	w.Said = message.Cut(unmarked(cleanHead(lastSentence(text), maxSaid)), maxHeldLen)
+	w.Asked = message.Cut(unmarked(extract.Head(extract.OpenQuestion(text), maxSaid)), maxHeldLen)
+	w.Said = message.Cut(unmarked(extract.Head(extract.LastSentence(text), maxSaid)), maxHeldLen)
 	w.Options = nil
 	if w.Asked != "" {
 		w.Options = extract.Options(text)
 		for k, o := range w.Options {
-			w.Options[k] = cleanHead(o, maxSaid)
+			w.Options[k] = extract.Head(o, maxSaid)
 		}
 	}
 	for line, own := range extract.OwnLines(text) {
 		if !own || !settles(line) {
 			continue
 		}
-		line = message.Cut(oneLine(cleanHead(strings.TrimLeft(line, "-*• "), maxSaid)), maxHeldLen)
+		line = message.Cut(message.OneLine(extract.Head(strings.TrimLeft(line, "-*• "), maxSaid)), maxHeldLen)
 		w.Decided = slices.DeleteFunc(slices.Clone(w.Decided), func(o string) bool { return o == line })
 		w.Decided = newest(append(w.Decided, line), maxDecided)
 	}
@@ -165,7 +170,7 @@ func (w Words) answered(text string) Words {
 }
 
 // unmarked is a sentence without the emphasis around it.
-func unmarked(s string) string { return oneLine(strings.ReplaceAll(s, "**", "")) }
+func unmarked(s string) string { return message.OneLine(strings.ReplaceAll(s, "**", "")) }
 
 // settles reports a line in which the agent says that something is decided. A
 // list of every "must" that it wrote would say nothing.
@@ -174,8 +179,8 @@ func settles(line string) bool {
 	return slices.ContainsFunc([]string{"decided to", "decision:", "we will use ", "we'll use ", "agreed to", "agreed on", "going with ", "決定", "決策", "約定"}, func(w string) bool { return strings.Contains(low, w) })
 }
 
-// lines are what holds on, oldest first.
-func (w Words) lines() []string {
+// Lines are what holds on, oldest first.
+func (w Words) Lines() []string {
 	var out []string
 	for _, h := range w.Held {
 		out = append(out, h.Text)
@@ -183,8 +188,8 @@ func (w Words) lines() []string {
 	return append(out, w.Decided...)
 }
 
-// worked: the agent used a tool, so it did not wait for an answer.
-func (w Words) worked() Words {
+// Worked: the agent used a tool, so it did not wait for an answer.
+func (w Words) Worked() Words {
 	w.Asked, w.Said, w.Options = "", "", nil
 	return w
 }

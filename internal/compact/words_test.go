@@ -13,11 +13,11 @@ func talk(lines ...string) Words {
 	for _, l := range lines {
 		switch {
 		case l == "works":
-			w = w.worked()
+			w = w.Worked()
 		case strings.HasPrefix(l, "a: "):
-			w = w.answered(l[3:])
+			w = w.Answered(l[3:])
 		default:
-			w = w.hear(l)
+			w = w.Hear(l)
 		}
 	}
 	return w
@@ -96,8 +96,8 @@ func TestWordsAreBounded(t *testing.T) {
 	names := []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"}
 	for _, a := range names {
 		for _, b := range names {
-			w = w.hear("Please look at " + a + b + ". Ideally keep " + b + a + " short. " + strings.Repeat("x ", 3000))
-			w = w.answered("We decided to use " + a + " with " + b + ".\n\nIs that right?")
+			w = w.Hear("Please look at " + a + b + ". Ideally keep " + b + a + " short. " + strings.Repeat("x ", 3000))
+			w = w.Answered("We decided to use " + a + " with " + b + ".\n\nIs that right?")
 		}
 	}
 	got := held(w)

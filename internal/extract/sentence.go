@@ -1,9 +1,12 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // UnitKind says what a unit of a text is.
@@ -503,4 +506,15 @@ func output(t string) bool {
 		}
 	}
 	return signs*6 > letters && signs > 1
+}
+
+// LastSentence is what an agent announced or concluded last.
+func LastSentence(text string) string {
+	list := Sentences(text)
+	for _, s := range slices.Backward(list) {
+		if message.Units(s) >= 12 {
+			return s
+		}
+	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -23,7 +24,7 @@ const lookAround = 100 * time.Millisecond
 // past reads the slice that a compaction took out of the context. What cannot be
 // read leaves what was saved.
 func (c *call) past(k *session.Compaction) session.Past {
-	empty := session.Past{Record: compact.NewRecord(c.projectRoot())}
+	empty := session.Past{Record: handover.NewRecord(c.projectRoot())}
 	if !c.host.Delivers || k == nil || k.Status == session.Failed || c.in.Transcript == "" {
 		return empty
 	}
@@ -44,14 +45,14 @@ func (c *call) past(k *session.Compaction) session.Past {
 }
 
 // handover is what a hand-over is written from, beside the slice and its summary.
-func (c *call) handover(tx *session.Tx, k *session.Compaction, past session.Past) compact.Handover {
+func (c *call) handover(tx *session.Tx, k *session.Compaction, past session.Past) handover.Handover {
 	id := c.packetSession()
 	if t := &tx.Memory.Thread; tx.Memory.Threads.Resting {
 		past.Record.Rested(t.State.Slice.Last)
 	}
-	h := compact.Handover{
+	h := handover.Handover{
 		ID: compact.PacketID(id, k.N), Session: c.sess.ID(), Room: c.host.Room, Lang: c.lang,
-		Work: tx.Memory.Thread.Work(past.Record, c.nextSteps(tx, c.openTasks(tx))...),
+		Work: handover.WorkOf(tx.Memory.Thread, past.Record, c.nextSteps(tx, c.openTasks(tx))...),
 	}
 	h.Work.Changed = past.Changed
 	if k.N > 1 {

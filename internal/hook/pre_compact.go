@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
@@ -132,7 +133,7 @@ func (c *call) packet(tx *session.Tx, n int, set compact.Settings, recovery stri
 	note := ""
 	// Without a host there is nobody to hand the note to.
 	if c.host.Delivers && !t.Empty() {
-		note = compact.Write(t.Facts(id, n, c.now, c.nextSteps(tx, tasks)...), set, c.lang).Text
+		note = handover.Write(handover.FactsOf(t, id, n, c.now, c.nextSteps(tx, tasks)...), set, c.lang).Text
 	}
 	p.Text = joinLines(recovery, note)
 	return p
@@ -177,7 +178,7 @@ func (c *call) recovery(tx *session.Tx) string { return c.recoveryText(tx, false
 
 func (c *call) recoveryText(tx *session.Tx, wait bool) string {
 	s := tx.Workflow
-	rec := compact.Recovery{
+	rec := handover.Recovery{
 		WorkflowType: s.WorkflowType, Bar: workflow.Bar(s), FailCount: s.FailCount, RejectCount: s.RejectCount,
 		MaxRetries: c.cfg.Workflow.MaxRetries, Wait: wait,
 	}

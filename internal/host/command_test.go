@@ -14,17 +14,17 @@ import (
 func TestIsStatusLine(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]bool{
-		"overtone statusline":                             true,
-		"/usr/local/bin/overtone-hook statusline":         true,
-		"'/my programs/overtone-hook' statusline":         true,
-		`"C:/My Programs/overtone-hook.exe" statusline`:   true,
-		"overtone-hook statusline":                        true,
-		"mine; overtone statusline":                       false,
-		"mine | /usr/bin/overtone-hook statusline":        false,
-		"overtone statusline | cut -c1-20":                false,
-		"/usr/bin/overtone-hook-of-mine statusline":       false,
-		"mine.sh":                                         false,
-		"":                                                false,
+		"overtone statusline":                           true,
+		"/usr/local/bin/overtone-hook statusline":       true,
+		"'/my programs/overtone-hook' statusline":       true,
+		`"C:/My Programs/overtone-hook.exe" statusline`: true,
+		"overtone-hook statusline":                      true,
+		"mine; overtone statusline":                     false,
+		"mine | /usr/bin/overtone-hook statusline":      false,
+		"overtone statusline | cut -c1-20":              false,
+		"/usr/bin/overtone-hook-of-mine statusline":     false,
+		"mine.sh": false,
+		"":        false,
 		`sh -c "mine; /usr/bin/overtone-hook statusline"`: false,
 	} {
 		if got := isStatusLine(command); got != want {

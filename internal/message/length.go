@@ -1,5 +1,11 @@
 package message
 
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
 // The contract counts text in UTF-16 units, as the origins' language does.
 
 // Units is the length of s in UTF-16 units.
@@ -47,6 +53,43 @@ func Head(s string, n int) string {
 		}
 	}
 	return s
+}
+
+// End keeps the last n characters and does not begin with a mark that belongs to
+// the character before it.
+func End(s string, n int) string {
+	at := len(s)
+	for range n {
+		if at == 0 {
+			return s
+		}
+		_, w := utf8.DecodeLastRuneInString(s[:at])
+		at -= w
+	}
+	return unmarked(s, at)
+}
+
+// EndUnits keeps the end of s within n UTF-16 units.
+func EndUnits(s string, n int) string {
+	units, at := 0, len(s)
+	for at > 0 {
+		r, w := utf8.DecodeLastRuneInString(s[:at])
+		if r > 0xFFFF {
+			units++
+		}
+		if units++; units > n {
+			break
+		}
+		at -= w
+	}
+	return unmarked(s, at)
+}
+
+func unmarked(s string, at int) string {
+	if at == 0 {
+		return s
+	}
+	return strings.TrimLeftFunc(s[at:], func(r rune) bool { return unicode.Is(unicode.M, r) || r == '\u200d' })
 }
 
 // Tokens is how many tokens the contract counts for a text of so many UTF-16

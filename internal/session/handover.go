@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -45,7 +46,7 @@ func (h Handed) Saved() bool { return h.Basis == compact.BasisSaved }
 
 // Past is what a session's file tells of the slice that was compacted.
 type Past struct {
-	Record *compact.Record
+	Record *handover.Record
 	// Summary is the one in the file; Written says that the file tells of the
 	// compaction already, so that there is no other.
 	Summary string
@@ -71,7 +72,7 @@ type Mark struct {
 // when all hooks of that compaction have run, so that the next one meets it after the
 // mark; after /compact, 2.1.197 writes old lines once more before it.
 func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Compaction) (Past, error) {
-	p := Past{Record: compact.NewRecord(cwd)}
+	p := Past{Record: handover.NewRecord(cwd)}
 	if s != nil {
 		// Without a file, nothing was said before; a damaged one is forgotten.
 		if data, err := s.Read(wordsFile); err == nil && json.Unmarshal(data, &p.Record.Words) != nil {
@@ -86,7 +87,7 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Compact
 		case !fresh && piece.Time > 0 && piece.Time <= k.Mark.At.UnixMilli():
 		case piece.Kind == transcript.Compacted && piece.Time > 0 && piece.Time < k.At.UnixMilli():
 			words := p.Record.Words
-			p.Record, from, fresh = compact.NewRecord(cwd), piece.Off, true
+			p.Record, from, fresh = handover.NewRecord(cwd), piece.Off, true
 			p.Record.Words = words
 		case piece.Kind == transcript.Compacted:
 			p.Written, p.Summary = true, piece.Text()
@@ -155,7 +156,7 @@ func (tx *Tx) summary() string {
 // that was compacted and in the knowledge of its summary. Where the summary is
 // still to be told, what was saved stays. before is put in front of the text, and
 // may depend on whether the agent has to wait.
-func (tx *Tx) HandOver(past Past, h compact.Handover, before func(wait bool) string) error {
+func (tx *Tx) HandOver(past Past, h handover.Handover, before func(wait bool) string) error {
 	k := tx.Memory.Compaction
 	h.Record, h.Summary = past.Record, tx.summary()
 	basis := compact.BasisSummary
@@ -211,7 +212,7 @@ func ReadHanded(s *store.Session) (Handed, bool) {
 
 // HandLater leaves in the outbox what a saved packet could not say, once the
 // summary is told.
-func (tx *Tx) HandLater(past Past, h compact.Handover) error {
+func (tx *Tx) HandLater(past Past, h handover.Handover) error {
 	handed, ok := Handed{}, false
 	if data, err := tx.Read(handedFile); err == nil {
 		ok = json.Unmarshal(data, &handed) == nil && handed.ID == h.ID

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -98,9 +99,9 @@ func packetNow(s *store.Session, set compact.Settings, lang message.Lang, now ti
 	if mem.Thread.Empty() && len(next) == 0 {
 		return ""
 	}
-	facts := mem.Thread.Facts(s.ID()+"/moved", mem.Compactions+1, now, next...)
+	facts := handover.FactsOf(mem.Thread, s.ID()+"/moved", mem.Compactions+1, now, next...)
 	facts.Moved = true
-	return compact.Write(facts, set, lang).Text
+	return handover.Write(facts, set, lang).Text
 }
 
 // Work asks where a session stands, by its id or the beginning of one; machine ""

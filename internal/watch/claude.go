@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -255,7 +256,7 @@ func (w *Claude) author(ctx context.Context) (compact.Packet, error) {
 	}
 	text := s.thread.State.Slice.Last
 	s.change(func(t *compact.Thread) { t.State = state })
-	if p, ok := compact.Adopt(text, facts, s.settings, s.opts.Lang); ok {
+	if p, ok := handover.Adopt(text, facts, s.settings, s.opts.Lang); ok {
 		return p, nil
 	}
 	s.report("warning", message.WatchAgentSilent, "no text")

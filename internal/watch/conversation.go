@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
@@ -69,7 +70,7 @@ type conversation struct {
 	decision compact.Decision
 	// handover is what the packet was written from, read how much of the
 	// session's file was read for it.
-	handover compact.Handover
+	handover handover.Handover
 	read     int64
 	// before and after are the context's size around the last compaction.
 	before, after int64
@@ -274,7 +275,7 @@ func (s *conversation) compacted(name string, mine bool) {
 }
 
 // facts are what a packet is written from.
-func (s *conversation) facts() compact.Facts {
+func (s *conversation) facts() handover.Facts {
 	more := s.tasks()
 	goal := ""
 	if s.more != nil {
@@ -282,7 +283,7 @@ func (s *conversation) facts() compact.Facts {
 		goal, steps = s.more()
 		more = append(more, steps...)
 	}
-	f := s.thread.Facts(s.id, s.own.Packets+1, s.opts.Now(), more...)
+	f := handover.FactsOf(s.thread, s.id, s.own.Packets+1, s.opts.Now(), more...)
 	f.Decision = s.decision
 	f.First = cmp.Or(goal, f.First)
 	return f
@@ -302,16 +303,16 @@ func (s *conversation) tasks() []string {
 
 // packet writes the watcher's own packet, or takes the agent's text.
 func (s *conversation) packet(agent string) compact.Packet {
-	s.handover = compact.Handover{}
+	s.handover = handover.Handover{}
 	f := s.facts()
 	h, ok := s.readPast(f)
 	if agent != "" {
-		if p, adopted := compact.Adopt(agent, f, s.settings, s.opts.Lang); adopted {
+		if p, adopted := handover.Adopt(agent, f, s.settings, s.opts.Lang); adopted {
 			p.Wait = ok && h.Waits()
 			return p
 		}
 	}
-	p := compact.Write(f, s.settings, s.opts.Lang)
+	p := handover.Write(f, s.settings, s.opts.Lang)
 	if ok {
 		s.handover = h
 		p.Text, p.Basis, p.Wait = h.Text(), compact.BasisSlice, h.Waits()
@@ -321,21 +322,21 @@ func (s *conversation) packet(agent string) compact.Packet {
 
 // readPast reads the slice that is about to be compacted, while there is time:
 // afterwards the packet must be out before anybody else speaks.
-func (s *conversation) readPast(f compact.Facts) (compact.Handover, bool) {
+func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 	path := s.thread.Transcript
 	if path == "" {
-		return compact.Handover{}, false
+		return handover.Handover{}, false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readPast)
 	defer cancel()
 	past, err := session.ReadPast(ctx, s.sess, path, s.own.Cwd, session.Compaction{From: session.SliceStart(path)})
 	if err != nil || past.Record.Empty() {
-		return compact.Handover{}, false
+		return handover.Handover{}, false
 	}
 	s.read = fileSize(path)
-	h := compact.Handover{
+	h := handover.Handover{
 		ID: compact.PacketID(f.Session, f.Ordinal), Session: s.id, Record: past.Record, Room: host.Of(s.own.Host).Room, Lang: s.opts.Lang,
-		Work: s.thread.Work(past.Record, s.tasks()...),
+		Work: handover.WorkOf(s.thread, past.Record, s.tasks()...),
 	}
 	if f.Ordinal > 1 {
 		h.Replaces = compact.PacketID(f.Session, f.Ordinal-1)

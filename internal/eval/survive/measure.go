@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -34,7 +35,7 @@ type compaction struct {
 
 	known  int
 	needed []need
-	rec    *compact.Record
+	rec    *handover.Record
 	crude  []string
 	tail   string // the end of the slice's texts
 	files  string // the five files that were read last
@@ -75,7 +76,7 @@ func (c *compaction) measure() {
 	var order []string
 	read := map[transcript.CallID]string{}
 	content := map[string]string{}
-	c.rec = compact.NewRecord(c.cwd)
+	c.rec = handover.NewRecord(c.cwd)
 	c.pieces(c.from, c.to, func(p *transcript.Event) {
 		c.rec.Add(p, p.Off-c.from)
 		text := p.Text()
@@ -190,8 +191,8 @@ func (c *compaction) crudeList(n int) string {
 func (c *compaction) floor(n int) string { return c.tail[max(0, len(c.tail)-n):] }
 
 // handover is ours, written as the product writes it.
-func (c *compaction) handover(room int) compact.Handover {
-	return compact.Handover{
+func (c *compaction) handover(room int) handover.Handover {
+	return handover.Handover{
 		ID: compact.PacketID(c.name, 1), Session: c.name, Record: c.rec, Work: c.rec.Work(),
 		Summary: c.summary, Room: room, Lang: message.EN,
 	}

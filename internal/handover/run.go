@@ -1,4 +1,4 @@
-package compact
+package handover
 
 import (
 	"cmp"
@@ -66,7 +66,7 @@ func tidyCommand(line, cwd string) string {
 		}
 		line = first
 	}
-	line = oneLine(line)
+	line = message.OneLine(line)
 	if dir, rest, ok := strings.Cut(line, " && "); ok && strings.HasPrefix(dir, "cd ") {
 		if d := strings.Trim(strings.TrimSpace(dir[3:]), `"'`); d == cwd {
 			line = rest
@@ -137,7 +137,7 @@ func commandKey(line string) string {
 func complaint(output string) string {
 	best := ""
 	rank := 0
-	for line := range strings.Lines(tailRunes(output, 8000)) {
+	for line := range strings.Lines(message.End(output, 8000)) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "Exit code") || len(line) > 600 {
 			continue
@@ -157,14 +157,14 @@ func complaint(output string) string {
 			best, rank = line, n
 		}
 	}
-	return message.Cut(oneLine(best), 140)
+	return message.Cut(message.OneLine(best), 140)
 }
 
 // measured is a number that a command reported about the work: tests, coverage,
 // time per operation.
 func measured(output string) string {
 	best := ""
-	for line := range strings.Lines(tailRunes(output, 8000)) {
+	for line := range strings.Lines(message.End(output, 8000)) {
 		line = strings.TrimSpace(line)
 		if len(line) > 120 || !strings.ContainsAny(line, "0123456789") {
 			continue
@@ -176,7 +176,7 @@ func measured(output string) string {
 			}
 		}
 	}
-	return message.Cut(oneLine(best), 100)
+	return message.Cut(message.OneLine(best), 100)
 }
 
 // FileRead is the file that a command prints, "" for none or several.

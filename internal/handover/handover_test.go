@@ -1,4 +1,4 @@
-package compact
+package handover
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -88,7 +89,7 @@ func (s *tale) plan(steps ...string) *tale {
 }
 
 // record reads the tale; words are what was said before it.
-func (s *tale) record(t testing.TB, words Words) *Record {
+func (s *tale) record(t testing.TB, words compact.Words) *Record {
 	t.Helper()
 	r := NewRecord("/p")
 	r.Words = words
@@ -100,7 +101,7 @@ func (s *tale) record(t testing.TB, words Words) *Record {
 }
 
 func (s *tale) handover(t testing.TB, summary string) Handover {
-	r := s.record(t, Words{})
+	r := s.record(t, compact.Words{})
 	return Handover{ID: "ovt-0-1", Session: "tale", Record: r, Work: r.Work(), Summary: summary, Lang: message.EN}
 }
 
@@ -141,7 +142,7 @@ func TestHandoverReads(t *testing.T) {
 			h := c.tale.handover(t, c.summary)
 			h.Lang, h.Replaces = c.lang, "ovt-0-0"
 			got := h.Text() + "\n"
-			file := filepath.Join("testdata", "handover", name+".txt")
+			file := filepath.Join("testdata", name+".txt")
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
@@ -256,7 +257,7 @@ func TestHandoverIsAFrame(t *testing.T) {
 		s.user("Please handle this. Never forget: " + e)
 		s.say("We decided to " + e + "\n\nShall I " + e + "?")
 		s.user("1")
-		s.plan("x "+oneLine(e)+" done", "> "+oneLine(e), "o "+e)
+		s.plan("x "+message.OneLine(e)+" done", "> "+message.OneLine(e), "o "+e)
 		s.read("dir/"+e+"/evil_name.go", e+" func evilName() {}")
 		s.edit("dir/"+e, e, "func evilName() { "+e+" }")
 		s.run("make "+e, "error: "+e, 2)
@@ -264,7 +265,7 @@ func TestHandoverIsAFrame(t *testing.T) {
 		s.run("git commit -m x", "[main 1a2b3c4] "+e, 0)
 	}
 	s.start("Bash", map[string]any{"command": evil[0]})
-	r := s.record(t, Words{})
+	r := s.record(t, compact.Words{})
 	for _, l := range []message.Lang{message.EN, message.ZH} {
 		h := Handover{ID: "ovt-0-1", Session: "tale", Replaces: evil[0], Record: r, Work: r.Work(), Summary: "a summary", Lang: l, Room: 7000}
 		h.Work.Stages, h.Work.Changed = evil, evil
@@ -338,7 +339,7 @@ func TestHandoverFits(t *testing.T) {
 // are still there, and the text has not grown.
 func TestFiveInARow(t *testing.T) {
 	t.Parallel()
-	var words Words
+	var words compact.Words
 	first := 0
 	for i := range 5 {
 		s := &tale{}
@@ -490,7 +491,7 @@ func TestRested(t *testing.T) {
 		"":                               message.HandoverGo.EN,
 		"I will look at the lexer next.": message.HandoverGo.EN,
 	} {
-		r := (&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").record(t, Words{})
+		r := (&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").record(t, compact.Words{})
 		r.Rested(said)
 		h := Handover{Record: r, Work: r.Work(), Lang: message.EN}
 		if text := h.Text(); !strings.Contains(text, want) {
@@ -506,7 +507,7 @@ func BenchmarkHandover(b *testing.B) {
 	b.SetBytes(int64(s.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		r := s.record(b, Words{})
+		r := s.record(b, compact.Words{})
 		if h := (Handover{Record: r, Work: r.Work(), Summary: summary}); h.Text() == "" {
 			b.Fatal("nothing")
 		}

@@ -1,4 +1,4 @@
-package compact
+package handover
 
 import (
 	"cmp"

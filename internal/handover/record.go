@@ -1,10 +1,11 @@
-package compact
+package handover
 
 import (
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -17,7 +18,7 @@ type Record struct {
 	// CWD is the project's folder: paths below it are written without it.
 	CWD string
 	// Words are the user's; what was said before the slice may be set first.
-	Words Words
+	Words compact.Words
 
 	root     string // of the paths, where that is not CWD
 	names    nameTable
@@ -27,8 +28,8 @@ type Record struct {
 	at       map[string]int32
 	runs     []executed
 	runAt    map[string]int
-	plan     state // only its plan and slice
-	commit   int64 // where the last commit was made, -1 for none
+	thread   compact.Thread // only its plan and commits
+	commit   int64          // where the last commit was made, -1 for none
 	calls    map[transcript.CallID]call
 	last     deed
 	said     string // the end of the agent's last text
@@ -102,7 +103,7 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 		r.count([]byte(text), false, heard, -1)
 	case transcript.AgentSaid:
 		text := p.Text()
-		r.Words = r.Words.answered(text)
+		r.Words = r.Words.Answered(text)
 		if strings.TrimSpace(text) != "" {
 			r.said = text[max(0, len(text)-maxSaidEnd):]
 		}
@@ -119,7 +120,7 @@ func (r *Record) Rested(said string) {
 	if r.ended == transcript.AgentSaid || strings.TrimSpace(said) == "" {
 		return
 	}
-	r.Words = r.Words.answered(said)
+	r.Words = r.Words.Answered(said)
 	r.said, r.ended = said, transcript.AgentSaid
 }
 
@@ -134,9 +135,9 @@ func (r *Record) Listen(p *transcript.Event) {
 	case transcript.UserSaid:
 		r.hear(p.How, p.Text())
 	case transcript.AgentSaid:
-		r.Words = r.Words.answered(p.Text())
+		r.Words = r.Words.Answered(p.Text())
 	case transcript.ToolBegan:
-		r.Words = r.Words.worked()
+		r.Words = r.Words.Worked()
 		c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw)}
 		switch {
 		case c.tool == "TaskCreate":
@@ -154,17 +155,17 @@ func (r *Record) Listen(p *transcript.Event) {
 			r.answer(c, p)
 		}
 	}
-	r.plan.Slice = Slice{}
+	r.thread.State.Slice = compact.Slice{}
 }
 
 // hear takes what the user said. What he chose among the agent's own options is
 // no request of its own: it stands beside its question.
 func (r *Record) hear(how transcript.How, text string) {
 	if how == transcript.Answered {
-		r.Words = r.Words.since(Reply{To: oneLine(r.question), Text: headRunes(oneLine(cleanHead(text, 4*maxSinceLen)), maxSinceLen)})
+		r.Words = r.Words.Chose(r.question, text)
 		return
 	}
-	r.Words = r.Words.hear(text)
+	r.Words = r.Words.Hear(text)
 }
 
 // answer takes the result of a question or of a task's making.
@@ -178,7 +179,7 @@ func (r *Record) answer(c call, p *transcript.Event) {
 }
 
 func (r *Record) call(p *transcript.Event) {
-	r.Words = r.Words.worked()
+	r.Words = r.Words.Worked()
 	c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw), file: -1}
 	d := c.deed
 	if p.Tool == "TaskCreate" {
@@ -228,16 +229,8 @@ func (r *Record) call(p *transcript.Event) {
 	r.calls[p.ID] = c
 }
 
-func (r *Record) planned(e host.Event) {
-	switch e := e.(type) {
-	case host.PlanWritten:
-		r.plan.planned(e)
-	case host.TaskCreated:
-		r.plan.planned(host.PlanWritten{Plan: r.plan.Plan.ID, Steps: append(slices.Clone(r.plan.Plan.Steps), host.Step{ID: e.ID, Text: e.Text})})
-	case host.TaskUpdated:
-		r.plan.task(e)
-	}
-}
+// planned takes what a call tells of the plan.
+func (r *Record) planned(e host.Event) { r.thread = r.thread.Apply(e, compact.Settings{}) }
 
 // maxOutput is how much of a command's output is looked at, from its end.
 const maxOutput = 64 << 10
@@ -273,12 +266,10 @@ func (r *Record) ran(line string, p *transcript.Event) {
 		r.last.failed = exit != nil && *exit != 0
 	}
 	if strings.Contains(line, "git") {
-		if v := shellcmd.Committed(shellcmd.Observation{Line: line, Output: output, Exit: exit}); v.Committed {
+		end := host.CommandFinished{Observation: shellcmd.Observation{Line: line, Output: output, Exit: exit}}
+		if end = r.thread.Judge(end); end.Made.Committed {
 			r.commit = r.pos
-			for _, c := range v.Commits {
-				r.plan.Slice.Commits = slices.DeleteFunc(r.plan.Slice.Commits, func(o shellcmd.Made) bool { return o == c })
-			}
-			r.plan.Slice.Commits = newest(append(r.plan.Slice.Commits, v.Commits...), maxCommits)
+			r.thread = r.thread.Apply(end, compact.Settings{})
 		}
 	}
 	r.remember(line, output, exit)
@@ -376,7 +367,7 @@ func (r *Record) Empty() bool { return r.piece == 0 }
 
 // Work is what was done and what is left, as the slice itself tells it.
 func (r *Record) Work() Work {
-	return Work{Commits: r.plan.Slice.Commits, Steps: r.plan.Slice.Steps, Next: r.plan.Plan.open(), Words: r.Words}
+	return Work{Commits: r.thread.State.Slice.Commits, Steps: r.thread.State.Slice.Steps, Next: r.thread.Open(), Words: r.Words}
 }
 
 // What an audit asks of a record: whether something that an agent used after a

@@ -1,4 +1,4 @@
-package compact
+package handover
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -17,13 +18,13 @@ func TestCodexRow11_PacketReplacesEarlierOnes(t *testing.T) {
 	t.Parallel()
 	for lang, want := range map[message.Lang]string{message.EN: "replaces earlier notes of this kind", message.ZH: "取代先前的同類資料"} {
 		f := Facts{Session: "s", Ordinal: 1, Now: time.Unix(1, 0), First: "port the shop"}
-		first := Write(f, Settings{}, lang)
+		first := Write(f, compact.Settings{}, lang)
 		f.Ordinal = 2
-		second := Write(f, Settings{}, lang)
+		second := Write(f, compact.Settings{}, lang)
 		if first.ID == second.ID {
 			t.Errorf("two compactions, one name: %s", first.ID)
 		}
-		for _, p := range []Packet{first, second} {
+		for _, p := range []compact.Packet{first, second} {
 			head, _, _ := strings.Cut(p.Text, "\n\n")
 			if !strings.Contains(head, want) {
 				t.Errorf("the packet begins with %q", head)
@@ -33,7 +34,7 @@ func TestCodexRow11_PacketReplacesEarlierOnes(t *testing.T) {
 		s.user("Please port the shop. Never push to main.")
 		s.user(first.Text)
 		s.user(second.Text)
-		r := s.record(t, Words{})
+		r := s.record(t, compact.Words{})
 		said, err := json.Marshal(r.Words)
 		if err != nil {
 			t.Fatal(err)

@@ -1,10 +1,11 @@
-package compact
+package handover
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -20,7 +21,7 @@ type Work struct {
 	Stages  []string // finished, of our workflow
 	Next    []string // open, the current first
 	Changed []string // files that were changed by other ways than tools
-	Words   Words
+	Words   compact.Words
 }
 
 // Handover is all that a hand-over is written from.
@@ -65,7 +66,7 @@ func (h Handover) Text() string {
 		}
 		b.WriteString(p.Text)
 	}
-	return packetOpen + ` id="` + h.ID + "\">\n" + b.String() + "\n" + packetClose
+	return compact.PacketOpen + ` id="` + h.ID + "\">\n" + b.String() + "\n" + compact.PacketClose
 }
 
 // Parts are the sections in order, the frame's lines among them.
@@ -77,7 +78,7 @@ func (h Handover) Parts() []Part {
 	recall := message.HandoverRecall.Format(h.Lang, h.Session)
 	last := w.directive()
 	parts := []Part{{"header", head}}
-	used := message.Units(head) + message.Units(recall) + message.Units(last) + message.Units(packetOpen+packetClose) + 40
+	used := message.Units(head) + message.Units(recall) + message.Units(last) + message.Units(compact.PacketOpen+compact.PacketClose) + 40
 	add := func(name string, title message.Text, lines []string, most int) {
 		most = min(most, room-used-leastNames)
 		text := section2(title.In(h.Lang), lines, most, h.Lang)
@@ -123,7 +124,7 @@ func (h Handover) Later(handed string) string {
 		return ""
 	}
 	head := message.HandoverLater.Format(h.Lang, inline(h.ID, 60))
-	return packetOpen + ` id="` + h.ID + "\" part=\"names\">\n" + head + "\n\n" + names + "\n" + packetClose
+	return compact.PacketOpen + ` id="` + h.ID + "\" part=\"names\">\n" + head + "\n\n" + names + "\n" + compact.PacketClose
 }
 
 // Waits reports that the agent has nothing to carry on with: it asked its user
@@ -192,10 +193,10 @@ func (w *handoverWriter) header() string {
 func (w *handoverWriter) done() []string {
 	var out []string
 	for _, c := range slices.Backward(w.Work.Commits) {
-		if c.Hash != "" && w.stated.has(headRunes(c.Hash, 7)) {
+		if c.Hash != "" && w.stated.has(message.Head(c.Hash, 7)) {
 			continue
 		}
-		out = append(out, message.HandoverCommit.Format(w.Lang, inline(headRunes(c.Hash, 10), 10), quoted(c.Subject, 100)))
+		out = append(out, message.HandoverCommit.Format(w.Lang, inline(message.Head(c.Hash, 10), 10), quoted(c.Subject, 100)))
 	}
 	for _, st := range slices.Backward(w.Work.Steps) {
 		if line := quoted(st, 140); !slices.Contains(w.Work.Next, st) && !w.stated.says(st) && !slices.Contains(out, line) {
@@ -252,7 +253,7 @@ func (w *handoverWriter) now() []string {
 			out = append(out, message.HandoverLastStep.Format(w.Lang, what))
 		}
 	}
-	if said := lastSentence(cleanTail(r.said, 2000)); said != "" && !w.stated.says(said) && r.ended != transcript.UserSaid {
+	if said := extract.LastSentence(extract.Tail(r.said, 2000)); said != "" && !w.stated.says(said) && r.ended != transcript.UserSaid {
 		out = append(out, message.HandoverSaid.Format(w.Lang, quoted(said, 200)))
 	}
 	return out
@@ -264,17 +265,6 @@ func tidyOr(line, cwd string) string {
 	}
 	first, _, _ := strings.Cut(line, "\n")
 	return first + " …"
-}
-
-// lastSentence is what an agent announced or concluded last.
-func lastSentence(text string) string {
-	list := extract.Sentences(text)
-	for _, s := range slices.Backward(list) {
-		if message.Units(s) >= 12 {
-			return s
-		}
-	}
-	return ""
 }
 
 func (w *handoverWriter) next() []string {
@@ -325,12 +315,12 @@ func (w *handoverWriter) words() []string {
 // shorten keeps the beginning and the end of a long request: what is asked
 // stands in one of them.
 func shorten(text string, n int) string {
-	text = oneLine(text)
+	text = message.OneLine(text)
 	if message.Units(text) <= n {
 		return text
 	}
 	head := n * 2 / 3
-	return message.Cut(text, head) + " […] " + tailUTF16(text, n-head-5)
+	return message.Cut(text, head) + " […] " + message.EndUnits(text, n-head-5)
 }
 
 func (w *handoverWriter) commands() []string {
@@ -381,12 +371,12 @@ func (w *handoverWriter) finished() bool {
 	if r.ended != transcript.AgentSaid || len(w.Work.Next) > 0 {
 		return false
 	}
-	return len(r.plan.Plan.Steps) > 0 || saysDone(r.said)
+	return len(r.thread.State.Plan.Steps) > 0 || saysDone(r.said)
 }
 
 // saysDone reports whether the end of a text claims that the work is done.
 func saysDone(text string) bool {
-	low := " " + strings.ToLower(oneLine(tailRunes(text, 400))) + " "
+	low := " " + strings.ToLower(message.OneLine(message.End(text, 400))) + " "
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
 	}
@@ -417,9 +407,9 @@ func (s *statedText) has(name string) bool { return extract.States(s.text, name)
 // says compares without regard to case and white space.
 func (s *statedText) says(sentence string) bool {
 	if s.folded == "" {
-		s.folded = strings.ToLower(oneLine(s.text))
+		s.folded = strings.ToLower(message.OneLine(s.text))
 	}
-	return strings.Contains(s.folded, strings.ToLower(oneLine(sentence)))
+	return strings.Contains(s.folded, strings.ToLower(message.OneLine(sentence)))
 }
 
 // Everything that comes out of the session is data. It stands on one line, its
@@ -428,7 +418,7 @@ func (s *statedText) says(sentence string) bool {
 
 // inline is foreign text inside a line of ours.
 func inline(text string, most int) string {
-	text, _ = redact.Text(oneLine(text))
+	text, _ = redact.Text(message.OneLine(text))
 	text = strings.ReplaceAll(blunt(text), "overtone-packet", "overtone packet")
 	if message.Units(text) > most {
 		text = message.Cut(text, most-1) + "…"
