@@ -34,6 +34,7 @@ var owners = map[string][]string{
 	"github.com/nats-io":                         {"team"},
 	"filippo.io/age":                             {"team"},
 	"github.com/rogpeppe/go-internal/lockedfile": {"store"},
+	"github.com/pelletier/go-toml":               {"setup"},
 }
 
 func TestImportsPointDown(t *testing.T) {

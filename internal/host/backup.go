@@ -175,8 +175,9 @@ func Edits(runs []Manifest, path string) []Edit {
 // Undo sets what a file becomes when runs, the newest first, are taken back. As
 // long as the file is what a run left, it gets the bytes from before that run;
 // from the first edit of someone else on, only our own members go. kept lists
-// members of ours that were changed since and stay.
-func (f *File) Undo(runs []Manifest) (kept []Edit, err error) {
+// members of ours that were changed since and stay. blocks takes edits of a TOML
+// file back.
+func (f *File) Undo(runs []Manifest, blocks func(data []byte, edits []Edit) (after []byte, kept []Edit, err error)) (kept []Edit, err error) {
 	for _, m := range runs {
 		for _, e := range m.Files {
 			if e.Path != f.Path || e.Keep || f.Gone || !f.Exists {
@@ -197,7 +198,11 @@ func (f *File) Undo(runs []Manifest) (kept []Edit, err error) {
 				}
 				// The copy is damaged; the edits are still known.
 			}
-			after, more, err := revert(f.After, e.Edits)
+			undo := revert
+			if len(e.Edits) > 0 && e.Edits[0].Block {
+				undo = blocks
+			}
+			after, more, err := undo(f.After, e.Edits)
 			if err != nil {
 				return nil, fmt.Errorf("edit %s: %w", f.Path, err)
 			}

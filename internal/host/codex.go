@@ -49,8 +49,11 @@ func setupCodex(p Place) Setup {
 	edits := p.codexEdits()
 	return Setup{
 		Settings: filepath.Join(p.Dir, "hooks.json"), Edits: edits,
-		Plugin:  Plugin{Dir: filepath.Join(p.Dir, "agents", pluginName), files: codexAgents, Shared: true},
-		Blocks:  []Block{{Path: filepath.Join(p.Dir, "config.toml"), Text: codexTools, Taken: "[mcp_servers.overtone]"}},
+		Plugin: Plugin{Dir: filepath.Join(p.Dir, "agents", pluginName), files: codexAgents, Shared: true},
+		Blocks: []Block{{
+			Path: filepath.Join(p.Dir, "config.toml"), Key: []string{"mcp_servers", "overtone"}, Text: codexTools,
+			Marks: []string{"# by overtone init", "# >>> overtone >>>", "# <<< overtone <<<"},
+		}},
 		present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
 		check: func(f File, path string) []Finding {
 			toml, _ := os.ReadFile(filepath.Join(p.Dir, "config.toml")) // a missing file approves nothing

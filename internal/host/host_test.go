@@ -213,7 +213,7 @@ func TestRunsAndUndo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Undo(runs); err != nil {
+		if _, err := f.Undo(runs, nil); err != nil {
 			t.Fatal(err)
 		}
 		return string(f.After), runs
@@ -301,7 +301,7 @@ func TestTidy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Undo(runs); err != nil || !g.Gone {
+	if _, err := g.Undo(runs, nil); err != nil || !g.Gone {
 		t.Fatalf("gone: %v, %v", g.Gone, err)
 	}
 	if err := g.Write(); err != nil {

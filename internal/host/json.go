@@ -27,8 +27,8 @@ type Edit struct {
 	Old   *string `json:"old,omitempty"`   // what was there
 	Made  int     `json:"made,omitempty"`  // containers made for it, the array included
 	Inner string  `json:"inner,omitempty"` // white space in the container that was empty
-	// Block is text of ours at the end of a file that is no JSON; Value is all
-	// that was added there.
+	// Block marks an edit of a TOML file: Value is the text that was added at its
+	// end, see [Block].
 	Block bool `json:"block,omitempty"`
 }
 
@@ -73,10 +73,6 @@ func Apply(data []byte, edits []Edit) (after []byte, done []Edit, err error) {
 // revert undoes edits, the last one first, in a file that may have been edited
 // since. kept lists those whose place holds something else by now.
 func revert(data []byte, edits []Edit) (after []byte, kept []Edit, err error) {
-	if len(edits) > 0 && edits[0].Block {
-		after, kept = dropBlocks(data, edits)
-		return after, kept, nil
-	}
 	d, err := parse(data)
 	if err != nil {
 		return nil, nil, err

@@ -43,7 +43,7 @@ type Setup struct {
 	// Rounds is what adds the hook at the end of every round of tools, a process
 	// more for each; see [Host.NeedsRounds].
 	Rounds []Edit
-	Blocks []Block
+	Blocks []Block // tables that are added to TOML files
 	// Plugin is the folder of files that the host loads, with its content; none
 	// where hooks are only named in the settings.
 	Plugin Plugin
@@ -52,6 +52,16 @@ type Setup struct {
 	outdated             func() bool // the plugin is an earlier version's; may be nil
 	check                func(f File, path string) []Finding
 	register, unregister func(ctx context.Context, bin string, env []string) error
+}
+
+// Block is a table that is added to a TOML file of the host's.
+type Block struct {
+	Path string   // the file
+	Key  []string // the name of the table
+	Text string   // its header and its lines, all of them below Key
+	// Marks are comment lines by which a table is known to be ours. The first is
+	// written above it; the others were written by earlier versions.
+	Marks []string
 }
 
 // Setup is the installation in a place.

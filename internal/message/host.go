@@ -4,12 +4,12 @@ package message
 var (
 	HelpInit     = Text{ZH: "安裝到 Claude Code、Codex 或 Copilot CLI（先顯示差異，並備份）", EN: "install into Claude Code, Codex or Copilot CLI (shows the diff, keeps a backup)"}
 	HelpInitLong = Text{
-		ZH: "把 Overtone 裝進 host：Claude Code 是 plugin 與 settings.json 的幾個 key，Codex 是 hooks.json 與 config.toml 的一段，Copilot CLI 是一個 hook 檔。\n" +
+		ZH: "把 Overtone 裝進 host：Claude Code 是 plugin 與 settings.json 的幾個 key，Codex 是 hooks.json 與 config.toml 的一個表格，Copilot CLI 是一個 hook 檔。\n" +
 			"原檔會先備份到 $OVERTONE_HOME/backup，overtone uninstall 可逐位元組還原。重複執行不會改變任何東西。\n\n" +
 			"--mode auto 會降低 Claude Code 自動 compact 的門檻，並由 hook 擋到自然邊界為止；\n" +
 			"啟用前會在本機以假模型實測一次（不連網路、不動你的資料），以 --no-probe 略過。",
 		EN: "Puts Overtone into a host: for Claude Code a plugin and a few keys of settings.json, for Codex\n" +
-			"hooks.json and a block of config.toml, for Copilot CLI a file of hooks. The files are backed up to $OVERTONE_HOME/backup first; overtone uninstall gives them back\n" +
+			"hooks.json and a table of config.toml, for Copilot CLI a file of hooks. The files are backed up to $OVERTONE_HOME/backup first; overtone uninstall gives them back\n" +
 			"byte for byte. Running it again changes nothing.\n\n" +
 			"--mode auto lowers the point where Claude Code compacts by itself, and the hook holds it off until a\n" +
 			"natural boundary. Before that is relied upon it is tried once against a model on this machine (no\n" +
@@ -25,23 +25,25 @@ var (
 		ZH: "檢查執行檔、版本、plugin、設定、各 hook 是否觸發、最近一次 compact 的收據、權限、鎖與設定檔。\n沒有 ✗ 時以 0 結束，否則為 1。什麼都不會被修改。",
 		EN: "Checks the binary, versions, plugin, settings, which hooks have fired, the receipt of the last\ncompaction, permissions, locks and configuration. Exits 0 without a ✗, else 1. Changes nothing.",
 	}
-	HelpHost        = Text{ZH: "claude-code、codex 或 copilot", EN: "claude-code, codex or copilot"}
-	HelpHostAll     = Text{ZH: "只處理此 host（預設全部）", EN: "only this host (default: all)"}
-	HelpMode        = Text{ZH: "到達邊界時：off、tag、suggest 或 auto（預設依設定檔）", EN: "at a boundary: off, tag, suggest or auto (default: as configured)"}
-	HelpLang        = Text{ZH: "hook 訊息的語言：zh-TW 或 en（預設依 locale）", EN: "language of what hooks print: zh-TW or en (default: the locale's)"}
-	HelpStatusFlag  = Text{ZH: "也把 overtone statusline 設為 Claude Code 的狀態列；已有的會保留", EN: "also make overtone statusline Claude Code's status line; one that is there stays"}
-	HelpYes         = Text{ZH: "不要發問；沒有終端機可以發問時必須加上", EN: "ask nothing; needed where there is no terminal to ask on"}
-	HelpProbe       = Text{ZH: "實測已安裝的 Claude Code 是否接受 PreCompact 的 block", EN: "try whether the installed Claude Code lets PreCompact block"}
-	HelpNoProbe     = Text{ZH: "不實測", EN: "do not try"}
-	HelpPurge       = Text{ZH: "連同 session、設定與備份一併刪除", EN: "delete sessions, configuration and backups, too"}
-	HelpInitDryRun  = Text{ZH: "只顯示差異，不寫入", EN: "show the diff, write nothing"}
-	BadHost         = Text{ZH: "不認識的 host：%s", EN: "unknown host: %s"}
-	HintHosts       = Text{ZH: "可用：claude-code、codex、copilot", EN: "there are: claude-code, codex, copilot"}
-	BadLang         = Text{ZH: "不認識的語言：%s", EN: "unknown language: %s"}
-	HintLangs       = Text{ZH: "可用：zh-TW、en", EN: "there are: zh-TW, en"}
-	HintBrokenJSON  = Text{ZH: "請先修正 %s，沒有寫入任何東西", EN: "repair %s first; nothing was written"}
-	HintChangedFile = Text{ZH: "請再執行一次", EN: "run it again"}
-	HintEditConfig  = Text{ZH: "請自行在 %s 設定 %s: %s", EN: "set it yourself in %s: %s: %s"}
+	HelpHost         = Text{ZH: "claude-code、codex 或 copilot", EN: "claude-code, codex or copilot"}
+	HelpHostAll      = Text{ZH: "只處理此 host（預設全部）", EN: "only this host (default: all)"}
+	HelpMode         = Text{ZH: "到達邊界時：off、tag、suggest 或 auto（預設依設定檔）", EN: "at a boundary: off, tag, suggest or auto (default: as configured)"}
+	HelpLang         = Text{ZH: "hook 訊息的語言：zh-TW 或 en（預設依 locale）", EN: "language of what hooks print: zh-TW or en (default: the locale's)"}
+	HelpStatusFlag   = Text{ZH: "也把 overtone statusline 設為 Claude Code 的狀態列；已有的會保留", EN: "also make overtone statusline Claude Code's status line; one that is there stays"}
+	HelpYes          = Text{ZH: "不要發問；沒有終端機可以發問時必須加上", EN: "ask nothing; needed where there is no terminal to ask on"}
+	HelpProbe        = Text{ZH: "實測已安裝的 Claude Code 是否接受 PreCompact 的 block", EN: "try whether the installed Claude Code lets PreCompact block"}
+	HelpNoProbe      = Text{ZH: "不實測", EN: "do not try"}
+	HelpPurge        = Text{ZH: "連同 session、設定與備份一併刪除", EN: "delete sessions, configuration and backups, too"}
+	HelpInitDryRun   = Text{ZH: "只顯示差異，不寫入", EN: "show the diff, write nothing"}
+	BadHost          = Text{ZH: "不認識的 host：%s", EN: "unknown host: %s"}
+	HintHosts        = Text{ZH: "可用：claude-code、codex、copilot", EN: "there are: claude-code, codex, copilot"}
+	BadLang          = Text{ZH: "不認識的語言：%s", EN: "unknown language: %s"}
+	HintLangs        = Text{ZH: "可用：zh-TW、en", EN: "there are: zh-TW, en"}
+	HintBrokenJSON   = Text{ZH: "請先修正 %s，沒有寫入任何東西", EN: "repair %s first; nothing was written"}
+	TableRefused     = Text{ZH: "無法在 %s 加上表格 %s：%s 的寫法不容許", EN: "%s: the table %s cannot be added, the way %s is written forbids it"}
+	HintTableRefused = Text{ZH: "把 %s 改寫成 [%[1]s.名稱] 形式的表格，或自行在其中加上 %[2]s，再執行一次；沒有寫入任何東西", EN: "write %s as tables [%[1]s.NAME], or add there yourself: %[2]s; then run it again. Nothing was written"}
+	HintChangedFile  = Text{ZH: "請再執行一次", EN: "run it again"}
+	HintEditConfig   = Text{ZH: "請自行在 %s 設定 %s: %s", EN: "set it yourself in %s: %s: %s"}
 
 	AskLanguage = Text{ZH: "hook 訊息要用哪種語言？ 1) 繁體中文  2) English  [%s] ", EN: "Which language shall the hooks speak? 1) 繁體中文  2) English  [%s] "}
 	AskApply    = Text{ZH: "套用以上變更？ [Y/n] ", EN: "Apply these changes? [Y/n] "}
@@ -82,6 +84,8 @@ var (
 	WarnRegister    = Text{ZH: "無法事先登記 plugin（%s）；可能從第二個 session 起才生效", EN: "the plugin could not be announced (%s); it may start only with the second session"}
 	WarnUnregister  = Text{ZH: "無法取消登記 plugin（%s）；無害", EN: "the plugin could not be signed off (%s); this does no harm"}
 	WarnKept        = Text{ZH: "%s 的 %s 自安裝後被改過，予以保留", EN: "%s: %s was changed since and stays"}
+	WarnTableKept   = Text{ZH: "%s 已有你自己的 %s，予以保留；Overtone 沒有加上它的", EN: "%s has a %s of yours, which stays; Overtone adds none of its own"}
+	WarnTableMore   = Text{ZH: "%s 的 %s 屬於 init 寫入的表格，一併移除", EN: "%s: %s is below the table that init wrote, and goes with it"}
 	WarnConfig      = Text{ZH: "設定檔：%s", EN: "configuration: %s"}
 
 	UninstallNothing = Text{ZH: "沒有安裝，沒有需要移除的項目", EN: "not installed, nothing to remove"}
@@ -180,7 +184,7 @@ var (
 	DoctorTimeline  = Text{ZH: "session %s 的時間軸可讀（%d 行）", EN: "the timeline of session %s is readable (lines: %d)"}
 	DoctorBadLines  = Text{ZH: "session %s 的時間軸有 %d 行損壞", EN: "the timeline of session %s has damaged lines: %d"}
 	HintBadLines    = Text{ZH: "損壞的行會被略過；在它們被淘汰前不會提出 compact 建議", EN: "they are passed over; until they age out no compaction is suggested"}
-	DoctorUnread    = Text{ZH: "session %[1]s 的 %[2]s 無法讀取：%[3]s", EN: "%[2]s of session %[1]s cannot be read: %[3]s"}
+	DoctorUnread    = Text{ZH: "session %[1]s 的 %[2]s 無法讀取：%[2]s", EN: "%[2]s of session %[1]s cannot be read: %[2]s"}
 	HintUnread      = Text{ZH: "以 overtone workflow start NAME --force --session %s 重新開始：損壞的檔案會移到一旁", EN: "start again with overtone workflow start NAME --force --session %s, which moves the damaged file aside"}
 	DoctorState     = Text{ZH: "工作流狀態可讀", EN: "the workflow's state is readable"}
 	DoctorNoCompact = Text{ZH: "session %s 還沒有 compact 過", EN: "session %s was not compacted yet"}

@@ -249,6 +249,9 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 	for _, one := range s.Check(f, path) {
 		d.findings = append(d.findings, Finding{ID: one.ID, Status: one.Status, Text: one.Text.In(d.Lang), Hint: one.Hint.In(d.Lang)})
 	}
+	for _, b := range s.Blocks {
+		d.checkTable(h, b)
+	}
 	if s.HasAuto() {
 		d.checkMode(s, cfg.Mode, version, f, runs)
 	}
@@ -258,6 +261,22 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 		d.checkWatcher(cfg.Mode)
 	}
 	return true
+}
+
+// checkTable looks at a TOML file with a table of ours: the host does not start
+// with one that it cannot read.
+func (d *doctor) checkTable(h *host.Host, b host.Block) {
+	var file table
+	f, err := host.Open(b.Path)
+	if err == nil {
+		file, err = readTOML(f.Before)
+	}
+	path := d.short(b.Path)
+	if err != nil {
+		d.add("tools", host.Broken, message.DoctorBadJSON, path, err.Error()).advise(d, message.HintBrokenJSON, path)
+	} else if whose, _ := claimed(file, b); whose == nobodys {
+		d.add("tools", host.Warn, message.DoctorNoKeys, path, strings.Join(b.Key, ".")).advise(d, message.HintInitHost, h.Name)
+	}
 }
 
 // checkWatcher: what compacts in a host whose hooks cannot.

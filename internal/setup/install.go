@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -220,7 +221,17 @@ func (i *installation) planSettings(status bool) error {
 		if err != nil {
 			return err
 		}
-		if f.AddBlock(b); f.Changed() {
+		file, err := readTOML(f.Before)
+		if err != nil {
+			return i.tomlHint(err, b)
+		}
+		switch whose, _ := claimed(file, b); whose {
+		case theirs:
+			i.warn(message.WarnTableKept, i.env.Folders.Short(b.Path), strings.Join(b.Key, "."))
+		case nobodys:
+			if err := addTable(&f, b); err != nil {
+				return i.tomlHint(err, b)
+			}
 			i.settings = append([]*host.File{&f}, i.settings...)
 		}
 	}

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -139,7 +141,9 @@ func (r *removal) planUndo(s host.Setup, runs []host.Manifest) error {
 		if err != nil {
 			return err
 		}
-		kept, err := f.Undo(runs)
+		kept, err := f.Undo(runs, func(data []byte, edits []host.Edit) ([]byte, []host.Edit, error) {
+			return r.undoBlocks(s, path, data, edits)
+		})
 		if err == nil && len(host.Edits(runs, path)) == 0 {
 			if path == s.Settings {
 				own := append(slices.Clone(s.Edits), s.Rounds...)
@@ -150,7 +154,7 @@ func (r *removal) planUndo(s host.Setup, runs []host.Manifest) error {
 				}
 				kept, err = f.DropOwn(own)
 			} else {
-				f.DropBlock()
+				r.dropBlocks(s, &f)
 			}
 		}
 		if err != nil {
@@ -164,6 +168,40 @@ func (r *removal) planUndo(s host.Setup, runs []host.Manifest) error {
 		}
 	}
 	return nil
+}
+
+// undoBlocks takes tables out of a TOML file that runs have put there.
+func (r *removal) undoBlocks(s host.Setup, path string, data []byte, edits []host.Edit) (after []byte, kept []host.Edit, err error) {
+	for _, e := range edits {
+		after, whose, more, err := takeTable(data, written(e, s.Blocks[0].Key))
+		if err != nil {
+			return nil, nil, err
+		}
+		if whose == theirs {
+			kept = append(kept, e)
+		}
+		r.warnMore(path, more)
+		data = after
+	}
+	return data, kept, nil
+}
+
+// dropBlocks takes tables of ours out of a TOML file that no run is known for: a
+// mark must tell that we wrote it. A file that cannot be read is left alone.
+func (r *removal) dropBlocks(s host.Setup, f *host.File) {
+	for _, b := range s.Blocks {
+		marked := slices.ContainsFunc(b.Marks, func(m string) bool { return bytes.Contains(f.After, []byte(m)) })
+		if after, whose, more, err := takeTable(f.After, b); b.Path == f.Path && marked && err == nil && whose == ours {
+			f.After = after
+			r.warnMore(f.Path, more)
+		}
+	}
+}
+
+func (r *removal) warnMore(path string, more []string) {
+	if len(more) > 0 {
+		r.warn(message.WarnTableMore, r.env.Folders.Short(path), strings.Join(more, ", "))
+	}
 }
 
 // apply gives the files back, has the hosts forget us, and removes our folders.

@@ -19,14 +19,17 @@ import (
 func newEnv(t *testing.T) Env {
 	t.Helper()
 	t.Setenv("PATH", t.TempDir())
-	home := t.TempDir()
+	return envAt(t, t.TempDir())
+}
+
+func envAt(t interface{ Fatal(args ...any) }, home string) Env {
 	getenv := func(key string) string { return map[string]string{"HOME": home}[key] }
 	folders, err := store.FindFolders(getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Env{
-		Folders: folders, Home: store.New(folders.Root, folders.Claude, time.Now), Dir: t.TempDir(), Getenv: getenv,
+		Folders: folders, Home: store.New(folders.Root, folders.Claude, time.Now), Dir: filepath.Join(home, "project"), Getenv: getenv,
 		Environ: func() []string { return nil }, Now: time.Now, Version: "1", Build: "1", Lang: message.EN,
 	}
 }
