@@ -3,12 +3,10 @@
 package e2e
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -273,37 +271,8 @@ func TestInitCodexOverEarlier(t *testing.T) {
 // codexHooks asks Codex for the hooks it sees.
 func codexHooks(t *testing.T, w *World, home string) gjson.Result {
 	t.Helper()
-	cmd := exec.Command(codexBinary(t), "app-server")
-	cmd.Dir = w.Project
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.Home, "CODEX_HOME=" + home}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		in.Close()
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}()
-	fmt.Fprintln(in, `{"id":1,"method":"initialize","params":{"clientInfo":{"name":"e2e","title":null,"version":"0"},"capabilities":{"experimentalApi":true,"requestAttestation":false}}}`)
-	fmt.Fprintln(in, `{"method":"initialized"}`)
-	fmt.Fprintf(in, `{"id":2,"method":"hooks/list","params":{"cwds":[%q]}}`+"\n", w.Project)
-	sc := bufio.NewScanner(out)
-	sc.Buffer(nil, 16<<20)
-	for sc.Scan() {
-		if gjson.GetBytes(sc.Bytes(), "id").Int() == 2 {
-			return gjson.GetBytes(bytes.Clone(sc.Bytes()), "result.data.0")
-		}
-	}
-	t.Fatalf("no answer from Codex: %v", sc.Err())
-	return gjson.Result{}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.Home, "CODEX_HOME=" + home}
+	return newAppServer(t, codexBinary(t), w.Project, env).call("hooks/list", fmt.Sprintf(`{"cwds":[%q]}`, w.Project)).Get("data.0")
 }
 
 // The host migrates settings at its first start in a home. The start that init
