@@ -233,11 +233,46 @@ func stand(t *testing.T, dir string) {
 		"brew":   `case "$*" in "install seed-6d03985f/tap/overtone") ;; *) echo "brew: unknown: $*" >&2; exit 1;; esac`,
 		"claude": `case "$1" in --version) echo "2.1.325 (Claude Code)";; esac`,
 		"codex":  `case "$1" in --version) echo "codex-cli 0.166.0";; esac`,
-		"make":   `grep -q "^$1:" "` + absolute(t, "../../Makefile") + `"`,
+		"make":   `grep -q "^$1:" "` + absolute(t, "../../Makefile") + `" && mkdir -p bin && ln -sf "$(command -v overtone)" bin/overtone`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A page promises nothing that a newcomer cannot have: what a registry has to hold
+// stands below a heading that says from when on, and the first commands of the README
+// are those that work in a checkout.
+func TestFrontDoor(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	published := regexp.MustCompile(`\b(npx overtone|npm (i|install) .*overtone|brew install)\b`)
+	for _, page := range append(pages, "../../README.md") {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heading := ""
+		for line := range strings.Lines(string(data)) {
+			if strings.HasPrefix(line, "## ") {
+				heading = line
+			}
+			if published.MatchString(line) && !strings.Contains(heading, "from the first release on") {
+				t.Errorf("%s: under %q: %s", filepath.Base(page), heading, line)
+			}
+		}
+	}
+	var first []string
+	for _, line := range docBlocks(t, "../../README.md")[0].lines {
+		command, _, _ := strings.Cut(line, "#")
+		first = append(first, strings.TrimSpace(command))
+	}
+	if got := strings.Join(first, ", "); got != "make demo, make test" {
+		t.Errorf("the README begins with %s", got)
 	}
 }
 
