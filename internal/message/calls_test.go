@@ -58,22 +58,23 @@ func TestTextsFitTheirCalls(t *testing.T) {
 // The test above finds what it is made for.
 func TestVerbsAreChecked(t *testing.T) {
 	t.Parallel()
-	text, number := arg{types.Typ[types.String]}, arg{types.Typ[types.Int]}
+	var text, number types.Type = types.Typ[types.String], types.Typ[types.Int]
 	for _, row := range []struct {
 		text string
-		args []any
+		args []types.Type
 		good bool
 	}{
-		{"reading %s", []any{text}, true},
-		{"reading", []any{text}, false},
-		{"reading %s %s", []any{text}, false},
-		{"%d of them", []any{number}, true},
-		{"%d of them", []any{text}, false},
-		{"%s of them", []any{number}, false},
-		{"%[2]d of %[1]s", []any{text, number}, true},
-		{"%v %v", []any{text, number}, true},
-		{"50 %", []any{}, false},
-		{"50 %%", []any{}, true},
+		{"reading %s", []types.Type{text}, true},
+		{"reading", []types.Type{text}, false},
+		{"reading %s %s", []types.Type{text}, false},
+		{"%d of them", []types.Type{number}, true},
+		{"%d of them", []types.Type{text}, false},
+		{"%s of them", []types.Type{number}, false},
+		{"%[2]d of %[1]s", []types.Type{text, number}, true},
+		{"%[2]d times", []types.Type{text, number}, false},
+		{"%v %v", []types.Type{text, number}, true},
+		{"50 %", nil, false},
+		{"50 %%", nil, true},
 	} {
 		said := use{args: row.args}.say(&found{Text: Text{EN: row.text}}, EN)
 		if strings.Contains(said, "%!") == row.good {
@@ -96,7 +97,7 @@ type found struct {
 type use struct {
 	at    token.Pos
 	texts map[*found]bool
-	args  []any
+	args  []types.Type
 	plain bool // nothing is formatted: verbs would be read by people
 }
 
@@ -107,13 +108,27 @@ func (u use) say(text *found, l Lang) string {
 		}
 		return text.In(l)
 	}
-	return text.Format(l, u.args...)
+	args := make([]any, len(u.args))
+	for i, typ := range u.args {
+		args[i] = &arg{typ: typ}
+	}
+	said := text.Format(l, args...)
+	for i := range args {
+		if !args[i].(*arg).printed {
+			said += fmt.Sprintf("%%!(UNUSED %d)", i+1)
+		}
+	}
+	return said
 }
 
 // arg stands for an argument of a type: it is printed by the verbs that suit it.
-type arg struct{ typ types.Type }
+type arg struct {
+	typ     types.Type
+	printed bool
+}
 
-func (a arg) Format(s fmt.State, verb rune) {
+func (a *arg) Format(s fmt.State, verb rune) {
+	a.printed = true
 	if !strings.ContainsRune(suiting(a.typ), verb) {
 		fmt.Fprintf(s, "%%!%c(%s)", verb, a.typ)
 		return
@@ -533,7 +548,7 @@ func (f *flow) collect(n ast.Node, fn *function) {
 		}
 		u := use{at: n.Pos(), texts: f.textsOf(text)}
 		for _, e := range exprs {
-			u.args = append(u.args, arg{f.info.TypeOf(e)})
+			u.args = append(u.args, f.info.TypeOf(e))
 		}
 		f.uses = append(f.uses, u)
 	}
