@@ -88,6 +88,7 @@ var (
 	TeamCheckStream      = Text{ZH: "事件：%d 筆，%s，副本 %d，保留 %s", EN: "events: %d, %s, replicas %d, kept for %s"}
 	TeamCheckMemory      = Text{ZH: "事件串流不在磁碟上", EN: "the stream of events is not kept on disk"}
 	TeamCheckTTL         = Text{ZH: "租約不會自行到期：hub 太舊或設定不對", EN: "leases do not end by themselves: the hub is too old, or set up otherwise"}
+	TeamCheckRollup      = Text{ZH: "任一台機器都能刪掉別人的狀態、租約與內容：hub 的串流是較舊的版本建立的", EN: "any machine can delete the states, leases and content of others: the hub's streams were made by an older version"}
 	TeamCheckShipper     = Text{ZH: "shipper 執行中", EN: "the shipper is running"}
 	TeamCheckNoShip      = Text{ZH: "shipper 沒有執行：事件留在本機", EN: "no shipper runs: events stay on this machine"}
 	TeamCheckLag         = Text{ZH: "尚未送出的事件：%d", EN: "events not shipped yet: %d"}
@@ -101,6 +102,7 @@ var (
 	HintTeamShip         = Text{ZH: "overtone-team ship --install", EN: "overtone-team ship --install"}
 	HintTeamClock        = Text{ZH: "讓兩邊的時鐘同步（NTP）", EN: "let both keep time by NTP"}
 	HintTeamOld          = Text{ZH: "需要 nats-server 2.11 以上，然後執行 overtone-team up --hub URL", EN: "nats-server 2.11 or newer is needed; then run `overtone-team up --hub URL`"}
+	HintTeamRollup       = Text{ZH: "用這個版本重新啟動 overtone-team up；在別人的 hub 上執行 overtone-team up --hub URL", EN: "start `overtone-team up` of this version anew; on somebody else's hub, run `overtone-team up --hub URL`"}
 	HintTeamOpen         = Text{ZH: "docs/team.md 列出每台機器的權限", EN: "docs/team.md lists the permissions of a machine"}
 	HintTeamMissing      = Text{ZH: "時間線只留最新的 2,000 行：shipper 離線太久就補不回來", EN: "a timeline keeps its newest 2,000 lines: what a shipper misses for longer is gone"}
 	TeamDoctorFailed     = Text{ZH: "hub 有 %d 個問題", EN: "problems with the hub: %d"}

@@ -9,7 +9,7 @@
 //
 //	OVT_EV               stream  ovt.ev.<machine>.<session>.<type>
 //	KV_ovt_state         bucket  <machine>, <machine>.<session>
-//	KV_ovt_lease         bucket  <session>
+//	KV_ovt_lease         bucket  <session>, <session>.bundle
 //	OBJ_ovt_obj_<machine> objects of one machine
 //
 // Invariants:
@@ -21,6 +21,9 @@
 //   - A machine can write under its own name only; see [permissions]. Nothing
 //     here makes consumers on the hub: they could be told to deliver into the
 //     name of somebody else.
+//   - No message takes away what another machine wrote: no stream allows roll-ups,
+//     and what several machines write, or have the hub write, keeps its history.
+//     Readers take the newest message that is what it should be.
 //   - A lease has one holder. Its token only grows, every step is a compare and
 //     set, and what a holder does with it it does before its own clock says that
 //     the lease has ended.

@@ -369,10 +369,7 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	// What is here already is not fetched: what was pushed is older than what was
 	// done here since, or it is the same.
 	if went := session.ReadMoved(sess); bundle.Machine == m.Set.Machine || bundle.lastAt(went, m.Set.Machine) {
-		free, err := m.Hub.free(ctx, cur)
-		if err != nil {
-			return out, err
-		}
+		free := m.Hub.free(cur)
 		// A hub that was made anew does not know who took what we had offered.
 		forgot := false
 		if bundle.Token == 0 && went != nil && went.Phase == string(phaseOffered) {

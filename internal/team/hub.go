@@ -37,10 +37,10 @@ func objectBucket(machine string) string { return "ovt_obj_" + machine }
 func permissions(machine string) (publish, subscribe []string) {
 	publish = []string{
 		eventPrefix + machine + ".>",
-		statePrefix + machine, statePrefix + machine + ".>",
-		leasePrefix + ">",
-		"$O." + objectBucket(machine) + ".>",
-		"$JS.API.INFO", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*", "$JS.API.DIRECT.GET.>",
+		statePrefix + machine, statePrefix + machine + ".*",
+		leasePrefix + "*", bundleKey("*"),
+		"$O." + objectBucket(machine) + ".C.*", "$O." + objectBucket(machine) + ".M.*",
+		"$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*", "$JS.API.DIRECT.GET.>",
 		"$JS.API.STREAM.PURGE.OBJ_" + objectBucket(machine),
 	}
 	return publish, []string{inbox(machine) + ".>"}
@@ -392,6 +392,29 @@ func (h *Hub) last(ctx context.Context, stream, subject string) (stored, error) 
 	return s, nil
 }
 
+// newest looks for the newest message on a subject that is what it should be: ours
+// is asked, from older to newer. What others wrote there, or had the hub write
+// there, is passed over. last is the place of the last message of all, which who
+// writes next has to name.
+func (h *Hub) newest(ctx context.Context, stream, subject string, ours func(stored) bool) (last uint64, err error) {
+	for range 5 {
+		m, err := h.last(ctx, stream, subject)
+		if err != nil || m.Seq == 0 || ours(m) {
+			return m.Seq, err
+		}
+		// The leader knows what is last, any node answers for the rest: one that does
+		// not have the last message yet may miss others.
+		next, err := h.each(ctx, stream, subject, 1, time.Time{}, func(m stored) error { ours(m); return nil })
+		if err != nil || next > m.Seq {
+			return next - 1, err
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return 0, err
+		}
+	}
+	return 0, fmt.Errorf("%w: %s", errHubSilent, stream)
+}
+
 // api asks JetStream something and reads the answer. Elections take a moment, so
 // silence is asked again.
 func (h *Hub) api(ctx context.Context, name string, req, resp any) error {
@@ -426,12 +449,14 @@ func (h *Hub) api(ctx context.Context, name string, req, resp any) error {
 type streamInfo struct {
 	Created time.Time `json:"created"`
 	Config  struct {
-		Replicas  int           `json:"num_replicas"`
-		Storage   string        `json:"storage"`
-		MaxAge    time.Duration `json:"max_age"`
-		Duplicate time.Duration `json:"duplicate_window"`
-		MsgTTL    bool          `json:"allow_msg_ttl"`
-		Direct    bool          `json:"allow_direct"`
+		Replicas   int           `json:"num_replicas"`
+		Storage    string        `json:"storage"`
+		MaxAge     time.Duration `json:"max_age"`
+		Duplicate  time.Duration `json:"duplicate_window"`
+		PerSubject int64         `json:"max_msgs_per_subject"`
+		MsgTTL     bool          `json:"allow_msg_ttl"`
+		Direct     bool          `json:"allow_direct"`
+		Rollup     bool          `json:"allow_rollup_hdrs"`
 	} `json:"config"`
 	State struct {
 		Messages uint64 `json:"messages"`

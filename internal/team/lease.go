@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,19 +23,25 @@ import (
 // with a smaller one is a former holder. Every step names the message that it
 // replaces, so of two that step at once one fails.
 //
-// It ends at a time that stands in the value, and its message goes by itself at
-// about the same time (a plain update would drop that; each step gives it anew).
-// A holder counts from before its request, the hub from after it: so the holder
-// is the first to know that the lease is over.
+// It lasts for a time that stands in the value. A holder counts from before its
+// request, the hub from after it: so the holder is the first to know that the lease
+// is over. Messages go by themselves, all after the same time, so that none comes
+// to light again when a later one is gone.
+//
+// Every machine may write to every lease. So all messages stay, and those that are
+// no step of a lease (an empty one, one that claims to delete, an answer of the
+// hub's that somebody had sent there) do not count.
 type Lease struct {
 	Session string    `json:"session"`
 	Holder  string    `json:"holder"`
 	Token   uint64    `json:"token,omitempty"` // 0 in the message that takes it
 	Phase   Phase     `json:"phase"`
 	Expires time.Time `json:"expires"`
-	Nonce   string    `json:"nonce"` // tells a writer that did not hear an answer whether it was heard
+	Seconds int64     `json:"seconds,omitempty"` // that it lasts from when the hub has it
+	Nonce   string    `json:"nonce"`             // tells a writer that did not hear an answer whether it was heard
 
-	rev  uint64
+	seq  uint64    // of its message
+	rev  uint64    // of the last message on its subject
 	ends time.Time // by the hub's clock
 }
 
@@ -52,7 +59,10 @@ const (
 	offeredFor = 7 * 24 * time.Hour
 	takingFor  = 2 * time.Minute
 	heldFor    = 24 * time.Hour
-	// skew is how long after its end a lease that is still there is believed.
+	// stepFor is how long the hub keeps a step: longer than any lease lasts.
+	stepFor = offeredFor + heldFor
+	// skew is how long after its end a lease is believed of which only the holder's
+	// clock tells the end.
 	skew = time.Minute
 )
 
@@ -64,9 +74,13 @@ func parseLease(m stored) (Lease, bool) {
 	if m.Seq == 0 || m.marker() || m.relayed() || json.Unmarshal(m.Data, &l) != nil || leasePrefix+l.Session != m.Subject {
 		return Lease{}, false
 	}
-	l.rev, l.ends = m.Seq, l.Expires
-	if ttl, err := time.ParseDuration(m.Header.Get(jetstream.MsgTTLHeader)); err == nil && !m.Time.IsZero() {
-		l.ends = m.Time.Add(ttl)
+	l.seq, l.rev, l.ends = m.Seq, m.Seq, l.Expires.Add(skew)
+	lasts := time.Duration(l.Seconds) * time.Second
+	if l.Seconds == 0 { // by a version whose messages went with the lease
+		lasts, _ = time.ParseDuration(m.Header.Get(jetstream.MsgTTLHeader))
+	}
+	if lasts > 0 && !m.Time.IsZero() {
+		l.ends = m.Time.Add(lasts)
 	}
 	if l.Token == 0 {
 		l.Token = m.Seq
@@ -76,26 +90,36 @@ func parseLease(m stored) (Lease, bool) {
 
 // lease is the lease of a session; the zero lease where nobody has it.
 func (h *Hub) lease(ctx context.Context, session string) (Lease, error) {
-	m, err := h.last(ctx, leaseStream, leasePrefix+session)
+	var l Lease
+	last, err := h.newest(ctx, leaseStream, leasePrefix+session, func(m stored) bool {
+		step, ok := parseLease(m)
+		if ok {
+			l = step
+		}
+		return ok
+	})
 	if err != nil {
 		return Lease{}, err
 	}
-	l, _ := parseLease(m)
-	if l.Holder == "" {
-		l.rev = m.Seq // of a message that stands for one that is gone
+	if l.Holder != "" {
+		// Whether it is over, the hub's clock alone says: the holder's and ours may be a
+		// day apart.
+		info, err := h.info(ctx, leaseStream)
+		if err != nil {
+			return Lease{}, err
+		}
+		if !info.Now.Before(l.ends) {
+			l = Lease{}
+		}
 	}
+	l.rev = last
 	return l, nil
 }
 
 // free reports whether a machine may take a lease: nobody has it, it does itself,
-// its holder offers it, or it is over. Whether it is over, the hub's clock alone
-// says: the holder's and ours may be a day apart.
-func (h *Hub) free(ctx context.Context, l Lease) (bool, error) {
-	if l.Holder == "" || l.Holder == h.set.Machine || l.Phase == phaseOffered {
-		return true, nil
-	}
-	info, err := h.info(ctx, leaseStream)
-	return err == nil && info.Now.After(l.ends.Add(skew)), err
+// or its holder offers it.
+func (h *Hub) free(l Lease) bool {
+	return l.Holder == "" || l.Holder == h.set.Machine || l.Phase == phaseOffered
 }
 
 // forgot reports whether the hub is another than the one that gave this token.
@@ -112,17 +136,14 @@ func (h *Hub) take(ctx context.Context, session string, p Phase, ttl time.Durati
 		if err != nil {
 			return Lease{}, err
 		}
-		free, err := h.free(ctx, cur)
-		if err != nil {
-			return Lease{}, err
-		}
+		free := h.free(cur)
 		if !free && cur.Phase == phaseTaking {
 			return Lease{}, message.Fail(message.TeamTaking, cur.Holder, session, cur.ends.Local().Format(time.DateTime))
 		}
 		if !free {
 			return Lease{}, message.WithHint(message.Fail(message.TeamLeased, session, cur.Holder, cur.ends.Local().Format(time.DateTime)), message.HintTeamLeased, cur.Holder)
 		}
-		l, err := h.step(ctx, Lease{Session: session, Holder: h.set.Machine, Phase: p}, cur.rev, ttl, now)
+		l, err := h.step(ctx, Lease{Session: session, Holder: h.set.Machine, Phase: p}, cur, ttl, now)
 		if !errors.Is(err, errLeaseLost) || tries == 4 {
 			return l, err
 		}
@@ -135,27 +156,29 @@ func (h *Hub) renew(ctx context.Context, l Lease, p Phase, ttl time.Duration, no
 	if !now().Before(l.Expires) {
 		return l, fmt.Errorf("%w (it ended at %s)", errLeaseLost, l.Expires.UTC().Format(time.RFC3339))
 	}
+	from := l
 	l.Phase = p
-	return h.step(ctx, l, l.rev, ttl, now)
+	return h.step(ctx, l, from, ttl, now)
 }
 
-// step writes the lease in the place of the message rev.
-func (h *Hub) step(ctx context.Context, l Lease, rev uint64, ttl time.Duration, now func() time.Time) (Lease, error) {
+// step writes the lease that follows upon another.
+func (h *Hub) step(ctx context.Context, l, from Lease, ttl time.Duration, now func() time.Time) (Lease, error) {
 	// By the clock on the wall: the other stands still while a machine sleeps.
 	l.Nonce, l.Expires = rand.Text(), now().Add(ttl).UTC().Round(0)
+	l.Seconds = int64(max(time.Second, ttl.Round(time.Second)) / time.Second)
 	data, err := json.Marshal(l)
 	if err != nil {
 		return l, err
 	}
 	m := nats.NewMsg(leasePrefix + l.Session)
 	m.Data = data
+	m.Header.Set(jetstream.MsgTTLHeader, strconv.Itoa(int(stepFor/time.Second)))
 	for tries := 0; ; tries++ {
 		wait, cancel := context.WithTimeout(ctx, dialTimeout)
-		ack, err := h.js.PublishMsg(wait, m, jetstream.WithExpectStream(leaseStream),
-			jetstream.WithExpectLastSequencePerSubject(rev), jetstream.WithMsgTTL(max(time.Second, ttl.Round(time.Second))))
+		ack, err := h.js.PublishMsg(wait, m, jetstream.WithExpectStream(leaseStream), jetstream.WithExpectLastSequencePerSubject(from.rev))
 		cancel()
 		if err == nil {
-			l.rev = ack.Sequence
+			l.seq, l.rev = ack.Sequence, ack.Sequence
 			if l.Token == 0 {
 				l.Token = ack.Sequence
 			}
@@ -173,10 +196,12 @@ func (h *Hub) step(ctx context.Context, l Lease, rev uint64, ttl time.Duration, 
 		switch {
 		case lerr == nil && cur.Nonce == l.Nonce:
 			return cur, nil
-		case lerr == nil && cur.rev != rev:
+		case lerr == nil && cur.seq != from.seq:
 			return l, errLeaseLost
 		case tries == 4:
 			return l, fmt.Errorf("%w: lease of %s: %w", errNotAcknowledged, l.Session, err)
+		case lerr == nil:
+			from.rev = cur.rev // somebody wrote there what is no step
 		}
 		if !now().Before(l.Expires) {
 			return l, fmt.Errorf("%w: lease of %s: %w", errNotAcknowledged, l.Session, err)
@@ -201,17 +226,18 @@ type bundle struct {
 func bundleKey(session string) string { return leasePrefix + session + ".bundle" }
 
 func (h *Hub) bundle(ctx context.Context, session string) (b bundle, rev uint64, err error) {
-	m, err := h.last(ctx, leaseStream, bundleKey(session))
-	if err != nil || m.Seq == 0 || m.marker() || m.relayed() {
-		return bundle{}, m.Seq, err
-	}
-	if json.Unmarshal(m.Data, &b) != nil || b.Session != session {
-		return bundle{}, m.Seq, nil //nolint:nilerr // by nobody we know
-	}
+	rev, err = h.newest(ctx, leaseStream, bundleKey(session), func(m stored) bool {
+		var v bundle
+		ok := !m.marker() && !m.relayed() && json.Unmarshal(m.Data, &v) == nil && v.Session == session
+		if ok {
+			b = v
+		}
+		return ok
+	})
 	if !ValidMachine(b.Machine) {
 		b.Machine, b.Token = "", 0 // nothing that can be taken over
 	}
-	return b, m.Seq, nil
+	return b, rev, err
 }
 
 // announce tells where a session's bundle lies. One with a larger token stays:

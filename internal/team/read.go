@@ -93,6 +93,7 @@ type Health struct {
 	Skew    time.Duration
 	Stream  Stream
 	LeaseOK bool // leases end by themselves
+	Rollup  bool // any machine can delete what others have
 	// Events, Missing and Repeated are this machine's on the hub; Foreign counts
 	// messages under its name that are not its.
 	Events, Missing, Repeated, Foreign uint64
@@ -136,6 +137,11 @@ func (h *Hub) Doctor(ctx context.Context, root string, now func() time.Time) (He
 		v.Skew = info.Now.Sub(after)
 	}
 	v.Stream = Stream{info.State.Messages, info.State.Bytes, info.Config.Replicas, info.Config.Storage == "file", info.Config.MaxAge}
+	for _, name := range []string{stateStream, leaseStream, "OBJ_" + objectBucket(h.set.Machine)} {
+		if info, err := h.info(ctx, name); err == nil && info.Config.Rollup {
+			v.Rollup = true
+		}
+	}
 	leases, err := h.info(ctx, leaseStream)
 	if err != nil {
 		return v, err

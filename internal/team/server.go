@@ -178,7 +178,7 @@ func (n Node) settle(ctx context.Context, srv *server.Server, admin *Hub) error 
 	}
 	wants := admin.wants(n.Replicas, n.Keep, list.machines(n.Tenant))
 	if n.Cluster != "" {
-		wants = append(wants, admin.wantsUsers(n.Replicas))
+		wants = append(wants, wantsUsers(n.Replicas))
 	}
 	for looks := 0; n.Cluster != "" && looks < settleLooks && !srv.JetStreamIsLeader(); {
 		if info, err := srv.Jsz(nil); err == nil && info.Meta != nil && info.Meta.Leader != "" {
@@ -255,56 +255,43 @@ func (n Node) admin(srv *server.Server) (*Hub, error) {
 		Dialing{extra: []nats.Option{nats.InProcessServer(srv)}})
 }
 
-// want is a stream of the hub: what is compared, and what makes it or brings it
-// up to date.
-type want struct {
-	stream   string
-	replicas int
-	keep     time.Duration
-	make     func(context.Context) error
-}
-
-// wants are the streams and buckets of a hub with these machines.
-func (h *Hub) wants(replicas int, keep time.Duration, machines []string) []want {
-	replicas = max(1, replicas)
-	// Blocks are not compressed: of compressed ones, nats-server 2.15.2 could not
-	// read those that a kill had left unfinished, on one node after the other, and
-	// then dropped the whole stream.
-	list := []want{{eventStream, replicas, keep, func(ctx context.Context) error {
-		_, err := h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-			Name: eventStream, Description: "what happened, by machine, session and type", Subjects: []string{eventPrefix + ">"},
-			Retention: jetstream.LimitsPolicy, MaxAge: keep, Storage: jetstream.FileStorage, Compression: jetstream.NoCompression,
-			Duplicates: 2 * time.Minute, Replicas: replicas, AllowDirect: true, DenyDelete: true, Discard: jetstream.DiscardOld,
-		})
-		return err
-	}}}
-	for _, kv := range []jetstream.KeyValueConfig{
-		{Bucket: stateBucket, Description: "the state of each session", TTL: keep},
-		{Bucket: leaseBucket, Description: "who may go on with a session", LimitMarkerTTL: time.Hour},
-	} {
-		kv.History, kv.Storage, kv.Replicas = 1, jetstream.FileStorage, replicas
-		list = append(list, want{"KV_" + kv.Bucket, replicas, kv.TTL, func(ctx context.Context) error {
-			_, err := h.js.CreateOrUpdateKeyValue(ctx, kv)
-			return err
-		}})
+// wants are the streams of a hub with these machines. States, leases and objects
+// have the form of NATS's buckets, except that nobody may roll them up: whoever may
+// publish to a stream with that header deletes all that others have in it.
+func (h *Hub) wants(replicas int, keep time.Duration, machines []string) []jetstream.StreamConfig {
+	list := []jetstream.StreamConfig{
+		{Name: eventStream, Description: "what happened, by machine, session and type", Subjects: []string{eventPrefix + ">"}, MaxAge: keep, DenyDelete: true},
+		{Name: stateStream, Description: "the state of each session", Subjects: []string{statePrefix + ">"}, MaxAge: keep, DenyDelete: true, MaxMsgsPerSubject: 1},
+		// All machines write the same leases: what one writes must not push out what
+		// another has written.
+		{Name: leaseStream, Description: "who may go on with a session", Subjects: []string{leasePrefix + ">"}, DenyDelete: true, AllowMsgTTL: true},
 	}
 	for _, m := range machines {
-		list = append(list, want{"OBJ_" + objectBucket(m), replicas, keep, func(ctx context.Context) error {
-			_, err := h.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-				Bucket: objectBucket(m), Description: "sealed sessions, packets and reports of " + m, TTL: keep,
-				Storage: jetstream.FileStorage, Replicas: replicas,
-			})
-			return err
-		}})
+		b := objectBucket(m)
+		list = append(list, jetstream.StreamConfig{
+			Name: "OBJ_" + b, Description: "sealed sessions, packets and reports of " + m, Subjects: []string{"$O." + b + ".C.>", "$O." + b + ".M.>"}, MaxAge: keep,
+		})
+	}
+	for i := range list {
+		list[i] = onDisk(list[i], replicas)
 	}
 	return list
 }
 
+// onDisk is what all streams have in common. Blocks are not compressed: of
+// compressed ones, nats-server 2.15.2 could not read those that a kill had left
+// unfinished, on one node after the other, and then dropped the whole stream.
+func onDisk(c jetstream.StreamConfig, replicas int) jetstream.StreamConfig {
+	c.Storage, c.Compression, c.Replicas = jetstream.FileStorage, jetstream.NoCompression, max(1, replicas)
+	c.AllowDirect, c.Duplicates, c.MaxMsgsPerSubject = true, 2*time.Minute, cmp.Or(c.MaxMsgsPerSubject, -1)
+	return c
+}
+
 // has reports whether everything is there as wanted.
-func (h *Hub) has(ctx context.Context, list []want) bool {
+func (h *Hub) has(ctx context.Context, list []jetstream.StreamConfig) bool {
 	for _, w := range list {
-		got, err := h.info(ctx, w.stream)
-		if err != nil || got.Config.Replicas != w.replicas || got.Config.MaxAge != w.keep {
+		got, err := h.info(ctx, w.Name)
+		if c := got.Config; err != nil || c.Replicas != w.Replicas || c.MaxAge != w.MaxAge || c.Rollup || c.PerSubject != w.MaxMsgsPerSubject {
 			return false
 		}
 	}
@@ -314,18 +301,18 @@ func (h *Hub) has(ctx context.Context, list []want) bool {
 // ensure makes the streams and buckets, or brings them up to date. In a cluster a
 // request that comes upon an election is dropped, so it is made again, and waited
 // for longer each time: a slow disk should not look like silence.
-func (h *Hub) ensure(ctx context.Context, list []want) error {
+func (h *Hub) ensure(ctx context.Context, list []jetstream.StreamConfig) error {
 	for _, w := range list {
 		for wait := time.Second; ; wait *= 2 {
 			try, cancel := context.WithTimeout(ctx, wait)
-			err := w.make(try)
+			_, err := h.js.CreateOrUpdateStream(try, w)
 			silent := try.Err() != nil
 			cancel()
 			if err == nil {
 				break
 			}
 			if ctx.Err() != nil || !silent {
-				return fmt.Errorf("stream %s: %w", w.stream, err)
+				return fmt.Errorf("stream %s: %w", w.Name, err)
 			}
 		}
 	}

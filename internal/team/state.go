@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -282,6 +283,7 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 	if !st.s.Once && now.Sub(st.fleet).Abs() >= fleetEvery {
 		f, err := st.s.hub.Fleet(ctx)
 		if err == nil {
+			st.sayAgain(f)
 			err = st.s.hub.SaveFleet(f, st.s.Home.Root(), now)
 		}
 		if err != nil {
@@ -306,6 +308,21 @@ func (st *states) publish(ctx context.Context, sessions []store.SessionInfo) err
 	}
 	st.beat = now
 	return problem
+}
+
+// sayAgain forgets that states were published which the hub does not have: of each
+// it keeps one message, and where the hub's answers go, a machine may choose.
+func (st *states) sayAgain(f Fleet) {
+	there := map[string]bool{}
+	for _, v := range f.States {
+		there[v.Session] = there[v.Session] || v.Machine == st.s.Set.Machine
+	}
+	for id, p := range st.known {
+		if p.value != nil && !there[id] && len(f.States) < maxStates {
+			p.stamp, p.value = [2]int64{}, nil
+			st.known[id] = p
+		}
+	}
 }
 
 // put writes a key of ours, compare and set by revision: of two writers under one
@@ -381,6 +398,11 @@ func (h *Hub) Fleet(ctx context.Context) (Fleet, error) {
 		}
 		return nil
 	})
+	if err != nil || len(f.Leases) == 0 {
+		return f, err
+	}
+	info, err := h.info(ctx, leaseStream)
+	maps.DeleteFunc(f.Leases, func(_ string, l Lease) bool { return !info.Now.Before(l.ends) })
 	return f, err
 }
 

@@ -172,13 +172,10 @@ const (
 	nodeKey    = "$KV." + nodeBucket + ".users"
 )
 
-func (h *Hub) wantsUsers(replicas int) want {
-	return want{nodeStream, max(1, replicas), 0, func(ctx context.Context) error {
-		_, err := h.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-			Bucket: nodeBucket, Description: "who may connect, for the nodes", History: 1, Storage: jetstream.FileStorage, Replicas: max(1, replicas),
-		})
-		return err
-	}}
+func wantsUsers(replicas int) jetstream.StreamConfig {
+	return onDisk(jetstream.StreamConfig{
+		Name: nodeStream, Description: "who may connect, for the nodes", Subjects: []string{"$KV." + nodeBucket + ".>"}, DenyDelete: true, MaxMsgsPerSubject: 1,
+	}, replicas)
 }
 
 // told is what nodes tell each other.

@@ -1,6 +1,7 @@
 package team
 
 import (
+	"github.com/nats-io/nats.go/jetstream"
 	"os"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func TestNodesTellEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer admin.Close()
-	if err := admin.ensure(t.Context(), []want{admin.wantsUsers(1)}); err != nil {
+	if err := admin.ensure(t.Context(), []jetstream.StreamConfig{wantsUsers(1)}); err != nil {
 		t.Fatal(err)
 	}
 	exchange := func() {

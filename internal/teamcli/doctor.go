@@ -105,6 +105,9 @@ func (p *program) findings(v team.Health) (list []finding) {
 	if !v.LeaseOK {
 		add("leases", false, message.HintTeamOld, message.TeamCheckTTL)
 	}
+	if v.Rollup {
+		add("rollup", false, message.HintTeamRollup, message.TeamCheckRollup)
+	}
 	if p.Home().Leased(team.ShipLease) {
 		add("shipper", true, message.Text{}, message.TeamCheckShipper)
 	} else {
