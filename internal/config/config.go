@@ -32,6 +32,8 @@ type Config struct {
 	Compact  Compact  `yaml:"compact"`
 	Compress Compress `yaml:"compress"`
 	Cleanup  Cleanup  `yaml:"cleanup"`
+	// Prices are those of models, by their names or the beginnings of them.
+	Prices map[string]Price `yaml:"prices"`
 
 	// Chosen: the user has settings, or a variable that names a language. Where
 	// not, Language is only the default.
@@ -133,6 +135,14 @@ type Targets struct {
 // Cleanup says when what a finished session left is removed.
 type Cleanup struct {
 	AfterDays int `yaml:"after_days" min:"1" max:"3650"`
+}
+
+// Price is what a million tokens of a model cost, in US dollars.
+type Price struct {
+	Input      float64 `yaml:"input" min:"0"`
+	Output     float64 `yaml:"output" min:"0"`
+	CacheWrite float64 `yaml:"cache_write" min:"0" like:"Input"`
+	CacheRead  float64 `yaml:"cache_read" min:"0" like:"Input"`
 }
 
 // Defaults returns the settings of an empty file.

@@ -74,6 +74,39 @@ func TestLoad(t *testing.T) {
 			}),
 		},
 		{
+			name: "prices",
+			file: "prices:\n  gpt-x: {input: 1, output: 2.5}\n  \"claude-sonnet-5[1m]\":\n    input: 2\n    output: 10\n    cache_write: 2.5\n    cache_read: 0\n  5: {input: 0, output: 0}\nstrict: true\n",
+			want: with(func(c *Config) {
+				c.Strict = true
+				c.Prices = map[string]Price{
+					"gpt-x":               {Input: 1, Output: 2.5, CacheWrite: 1, CacheRead: 1},
+					"claude-sonnet-5[1m]": {Input: 2, Output: 10, CacheWrite: 2.5},
+					"5":                   {},
+				}
+			}),
+		},
+		{
+			name: "a price with a problem is left out whole",
+			file: "prices:\n  a: {input: 1}\n  b: {input: -1, output: 2}\n  c: 3\n  d:\n  e: {input: 1, output: 2, cach_read: 3}\n  f: {input: , output: 1}\n  g: {input: x, output: 1}\n" +
+				"  \"\": {input: 1, output: 2}\n  good: {input: 1, output: 2}\n  good: {input: 3, output: 4}\nprices: 5\n",
+			want: with(func(c *Config) {
+				c.Prices = map[string]Price{"good": {Input: 1, Output: 2, CacheWrite: 1, CacheRead: 1}}
+			}),
+			problems: []string{
+				`config.yaml:2: prices.a: output is missing`,
+				`config.yaml:3: prices.b.input: want a number of at least 0, got -1`,
+				`config.yaml:4: prices.c: want a section of keys, got 3`,
+				`config.yaml:5: prices.d: want a section of keys, got nothing`,
+				`config.yaml:6: prices.e.cach_read: unknown key; did you mean "cache_read"?`,
+				`config.yaml:7: prices.f: input is missing`,
+				`config.yaml:8: prices.g.input: want a number, got "x"`,
+				`config.yaml:9: prices: want a plain name, got "\"\""`,
+				`config.yaml:11: prices.good: set twice, first on line 10`,
+				`config.yaml:12: prices: section appears twice, first on line 1`,
+				`config.yaml:12: prices: want a section of keys, got 5`,
+			},
+		},
+		{
 			name: "CRLF and byte order mark",
 			file: "\ufeffstrict: true\r\nworkflow:\r\n  max_retries: 4\r\n",
 			want: with(func(c *Config) { c.Strict, c.Workflow.MaxRetries = true, 4 }),

@@ -20,9 +20,10 @@ import (
 //
 // file and firstLine (the line of the file on which src begins) are for the
 // problems only. Fields may be structs, booleans, strings, integers, floats,
-// [time.Duration], []string and types with UnmarshalText.
+// [time.Duration], []string, types with UnmarshalText and maps of structs by name.
 // Besides yaml:"name" and yaml:",inline" the tags min, max, oneof (for lists: of
-// each item) and prefix limit a value.
+// each item) and prefix limit a value. In a struct of a map every key is needed, but
+// for those with the tag like, which are then like that field.
 func DecodeYAML(src []byte, file string, firstLine int, into any) []Problem {
 	return decodeYAML(src, file, firstLine, into).problems
 }
@@ -56,7 +57,7 @@ const maxProblems = 20
 
 func (d *decoder) add(line int, key, msg string) {
 	if len(d.problems) < maxProblems {
-		d.problems = append(d.problems, Problem{d.file, line + d.offset, key, msg})
+		d.problems = append(d.problems, Problem{d.file, line + d.offset, strings.ReplaceAll(key, "\n", " "), msg})
 	}
 }
 
@@ -80,14 +81,18 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 		line := position(kv.Key)
 		first, again := d.seen[key]
 		d.seen[key] = line
-		if isSection(f.value.Type()) {
+		if named := f.value.Kind() == reflect.Map; named || isSection(f.value.Type()) {
 			if again {
 				d.report(kv.Key, key, "section appears twice, first on line %d", first+d.offset)
 			}
 			switch val := kv.Value.(type) {
 			case *ast.NullNode:
 			case *ast.MappingNode:
-				d.mapping(val, f.value, f.base, key)
+				if named {
+					d.entries(val, f.value, key)
+				} else {
+					d.mapping(val, f.value, f.base, key)
+				}
 			default:
 				d.report(kv.Value, key, "want a section of keys, got %s", describe(kv.Value))
 			}
@@ -112,6 +117,48 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 			continue
 		}
 		d.set = append(d.set, key)
+	}
+}
+
+// entries fills a map of structs. One with a problem is left out whole: half of it
+// might be worse than nothing.
+func (d *decoder) entries(m *ast.MappingNode, v reflect.Value, path string) {
+	sets := len(d.set)
+	for _, kv := range m.Values {
+		name, ok := keyName(kv.Key)
+		key, before := join(path, name), len(d.problems)
+		first, again := d.seen[key]
+		d.seen[key] = position(kv.Key)
+		entry := reflect.New(v.Type().Elem()).Elem()
+		switch val, section := kv.Value.(*ast.MappingNode); {
+		case !ok || name == "":
+			d.report(kv.Key, path, "want a plain name, got %s", quote(kv.Key.String()))
+		case again:
+			d.report(kv.Key, key, "set twice, first on line %d", first+d.offset)
+		case !section:
+			d.report(kv.Value, key, "want a section of keys, got %s", describe(kv.Value))
+		default:
+			d.mapping(val, entry, entry, key)
+			for f := range entry.Type().Fields() {
+				switch leaf, like := f.Tag.Get("yaml"), f.Tag.Get("like"); {
+				case slices.Contains(d.set, join(key, leaf)):
+				case like != "":
+					entry.FieldByIndex(f.Index).Set(entry.FieldByName(like))
+				case len(d.problems) == before:
+					d.report(kv.Key, key, "%s is missing", leaf)
+				}
+			}
+		}
+		if len(d.problems) > before || len(d.problems) == maxProblems {
+			continue
+		}
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+		v.SetMapIndex(reflect.ValueOf(name), entry)
+	}
+	if d.set = d.set[:sets]; v.Len() > 0 {
+		d.set = append(d.set, path)
 	}
 }
 

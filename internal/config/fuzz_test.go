@@ -13,7 +13,7 @@ func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		"", "strict: true\n", "compact:\n  mode: auto\n", "a: [1, 2\nb: 3\n", "a: \"x\nb: 2\n", "\tx: 1\n", "- a\n- b\n", "a: &x 1\nb: *x\n",
 		"? a\n: b\n", "a: |\n  x\n", "%YAML 1.2\n---\na: 1\n", "workflow: {max_retries: 3, guard: [}\n", "\ufeffstrict: yes\r\n", "<<: *x\n", "a: !!binary x\n",
-		"compact:\n  markers:\n    agent_done:\n    - a\n   - b\n",
+		"compact:\n  markers:\n    agent_done:\n    - a\n   - b\n", "prices:\n  m: {input: 1, output: 2}\n  n: {input: -1}\n", "prices: {\"a\\nb\": 1}\n",
 	} {
 		f.Add([]byte(s))
 	}

@@ -160,4 +160,8 @@ var keyDocs = [...]doc{
 		"cleanup.after_days", "",
 		"結束的 session 檔案保留幾天", "days that the files of finished sessions are kept",
 	},
+	{
+		"prices", "",
+		"模型的價格（每百萬 token 的美元），依名稱或名稱開頭，優先於內建價格表：{MODEL: {input: 2, output: 10, cache_write: 2.5, cache_read: 0.2}}；未寫的 cache_write、cache_read 以 input 計", "prices of models in US dollars for a million tokens, by name or its beginning, before those of the built-in table: {MODEL: {input: 2, output: 10, cache_write: 2.5, cache_read: 0.2}}; a cache_write or cache_read that is left out costs as much as input",
+	},
 }

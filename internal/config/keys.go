@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 // KeyDoc documents one key of the settings file.
 type KeyDoc struct {
 	Key     string // dotted: workflow.max_retries
-	Type    string // bool, text, int, number, duration or list
+	Type    string // bool, text, int, number, duration, list or map
 	Default string // as written in the file; empty where there is none
 	Allowed string // "0–100", "a, b, c"; empty when anything of the type goes
 	Env     string // variable that overrides the key
@@ -73,6 +74,8 @@ func typeName(t reflect.Type) string {
 		return "bool"
 	case t.Kind() == reflect.Slice:
 		return "list"
+	case t.Kind() == reflect.Map:
+		return "map"
 	case t.Kind() == reflect.Float64:
 		return "number"
 	case t.Kind() == reflect.String:
@@ -109,6 +112,16 @@ func show(v reflect.Value) string {
 			return ""
 		}
 		return "[" + strings.Join(x, ", ") + "]"
+	}
+	if v.Kind() == reflect.Map {
+		var entries []string
+		for name, entry := range v.Seq2() {
+			var keys []string
+			walkKeys(entry, "", func(key string, v reflect.Value, _ reflect.StructTag) { keys = append(keys, key+": "+show(v)) })
+			entries = append(entries, name.String()+": {"+strings.Join(keys, ", ")+"}")
+		}
+		slices.Sort(entries)
+		return "{" + strings.Join(entries, ", ") + "}"
 	}
 	if s := fmt.Sprint(v.Interface()); s != "" || v.Kind() != reflect.String {
 		return s
