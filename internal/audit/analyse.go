@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -34,7 +35,7 @@ func (b buckets) at(name string) *bucket {
 	return k
 }
 
-func (b *bucket) add(session string, t Tokens, p *price) {
+func (b *bucket) add(session string, t Tokens, p *host.Price) {
 	b.sessions[session] = true
 	b.spend(t, p)
 }
@@ -57,6 +58,7 @@ func (b buckets) list(order func(a, b Bucket) int) []Bucket {
 // analysis is the state of one run over all traces.
 type analysis struct {
 	Options
+	prices   host.Prices
 	from     int64 // Unix milliseconds
 	seen     map[uint64]bool
 	days     buckets
@@ -73,7 +75,7 @@ type analysis struct {
 // analyse makes the report. Traces are in order of time, so that of a request
 // that several files hold the first one's counts.
 func analyse(list []traced, o Options) *Report {
-	a := &analysis{Options: o, seen: map[uint64]bool{}, days: buckets{}, projects: buckets{}, models: buckets{}}
+	a := &analysis{Options: o, prices: host.ListPrices(o.Prices), seen: map[uint64]bool{}, days: buckets{}, projects: buckets{}, models: buckets{}}
 	a.total.sessions = map[string]bool{}
 	if !o.Since.IsZero() {
 		a.from = o.Since.UnixMilli()
@@ -81,7 +83,7 @@ func analyse(list []traced, o Options) *Report {
 	slices.SortStableFunc(list, func(x, y traced) int { return cmp.Compare(x.First, y.First) })
 	a.after = usualSize(list, &a.room)
 	r := &Report{
-		Schema: 1, Project: o.Project, Host: o.Host, Made: o.Now.UTC().Format(time.RFC3339), Prices: prices().PriceSource,
+		Schema: 1, Project: o.Project, Host: o.Host, Made: o.Now.UTC().Format(time.RFC3339), Prices: a.prices.PriceSource,
 		Policy: policyOf(o), Sessions: []Session{},
 	}
 	if !o.Since.IsZero() {
@@ -177,13 +179,12 @@ func (a *analysis) session(t *traced, id string) Session {
 
 // requests adds up what a file used.
 func (a *analysis) requests(t *traced, s *Session) {
-	table := prices()
 	var last *request
 	first := -1 // the request after the last compaction
 	events := t.Compacted
-	costs := make([]*price, len(t.Models))
+	costs := make([]*host.Price, len(t.Models))
 	for i, m := range t.Models {
-		costs[i] = table.of(m)
+		costs[i] = a.prices.Of(m)
 	}
 	for i := range t.requests {
 		r := &t.requests[i]
@@ -385,7 +386,7 @@ func (a *analysis) compaction(t *traced, i int) Compaction {
 		if i+1 < len(t.Compacted) {
 			end = t.Compacted[i+1].At
 		}
-		p := repay(prices().ratios(t.Models[first.model]), int64(e.Summary/charsPerToken), first.tokens, c.Before, first.tokens.context())
+		p := repay(ratiosOf(a.prices.Of(t.Models[first.model])), int64(e.Summary/charsPerToken), first.tokens, c.Before, first.tokens.context())
 		for j := e.At; j < end; j++ {
 			if !t.requests[j].side {
 				p.Followed++

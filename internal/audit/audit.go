@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -29,6 +30,8 @@ type Options struct {
 	PolicyFile string
 	// Window is what was learned about models' windows; may be nil.
 	Window func(model string) int64
+	// Prices are the user's own, by models' names or their beginnings.
+	Prices map[string]config.Price
 	// Cache is the file in which traces are kept; empty for none.
 	Cache string
 	// Workers is how many files are read at once, 0 for one for each core.

@@ -281,7 +281,9 @@ func TestKnownAnswers(t *testing.T) {
 	equal(t, "totals", []int{tot.Sessions, tot.Requests, tot.Compactions, tot.Auto, tot.Manual, tot.Failed, tot.MidWork, tot.AtBoundary, tot.WaitKnown}, []int{3, 12, 2, 1, 0, 1, 2, 2, 2})
 	equal(t, "wait", tot.WaitMS, int64(62_000))
 	equal(t, "total tokens", tot.Tokens.total(), s.Tokens.total()+fork.Tokens.total()+x.Tokens.total())
+	// What is known is added up, what is not is counted beside it.
 	equal(t, "unpriced", tot.Unpriced, fork.Tokens.total()+x.Tokens.total())
+	near(t, "total cost", tot.USD, *s.USD)
 	equal(t, "lost", []Kept{tot.Lost.Names, tot.Lost.Commands}, []Kept{{4, 2, 4}, {1, 0, 1}})
 	// By the policy the first session is compacted at its commit, and again never;
 	// Codex's window is full within a turn, where nobody can act.
@@ -343,6 +345,21 @@ func TestAnotherPolicy(t *testing.T) {
 	equal(t, "no boundary", []int{w.Happened, w.Boundary, w.Forced, w.LateBoundary, w.LateForced, w.NotNeeded}, []int{2, 0, 2, 0, 2, 0})
 	o.Settings.Trigger.EmergencyPercentRemainingLT = 70
 	equal(t, "emergency at 30 %", run(t, o).Totals.WhatIf.Forced > 1, true)
+}
+
+// TestOwnPrices: the user's prices are those of models that the table does not know,
+// and of those that it does.
+func TestOwnPrices(t *testing.T) {
+	t.Parallel()
+	dir, _ := known(t)
+	o := options(t, dir, "")
+	o.Prices = map[string]config.Price{"gpt-9": {Input: 2, Output: 10, CacheRead: 0.5}, "claude-opus": {}, "glm": {Input: 1, Output: 1}}
+	r := run(t, o)
+	near(t, "codex", session(t, r, "3333").USD, (94_000*2+600*10+8_000*0.5)/1e6)
+	near(t, "fork", session(t, r, "2222").USD, 10/1e6)
+	near(t, "Haiku alone", session(t, r, "1111").USD, (100*1+10*5+1_000*1.25)/1e6)
+	equal(t, "unpriced", r.Totals.Unpriced, int64(0))
+	equal(t, "source", strings.HasSuffix(r.Prices.Source, " + config.yaml"), true)
 }
 
 // TestCache: what is found in the cache is what would be read; anything that is

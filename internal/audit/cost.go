@@ -1,54 +1,10 @@
 package audit
 
-import (
-	_ "embed"
-	"encoding/json"
-	"sync"
-
-	"github.com/seed-6d03985f/overtone/internal/host"
-)
-
-// prices.json holds list prices with their date and source.
-//
-//go:embed prices.json
-var pricesFile []byte
-
-// price is what tokens of a model cost, in US dollars for a million.
-type price struct {
-	Input     float64 `json:"input"`
-	Output    float64 `json:"output"`
-	Write     float64 `json:"write"`
-	WriteHour float64 `json:"writeHour"`
-	Read      float64 `json:"read"`
-	// Long holds for requests above that many tokens.
-	Above int64  `json:"above"`
-	Long  *price `json:"long"`
-}
-
-type priceTable struct {
-	PriceSource
-	Tiers  map[string]*price `json:"tiers"`
-	Models map[string]string `json:"models"`
-}
-
-var prices = sync.OnceValue(func() *priceTable {
-	t := &priceTable{}
-	if err := json.Unmarshal(pricesFile, t); err != nil {
-		panic("prices.json: " + err.Error()) // part of the program
-	}
-	return t
-})
-
-// of is the price of a model, nil where it is not known.
-func (t *priceTable) of(model string) *price { return t.Tiers[t.Models[host.ModelID(model)]] }
+import "github.com/seed-6d03985f/overtone/internal/host"
 
 // usd is what a request costs.
-func (p *price) usd(t Tokens) float64 {
-	if p.Long != nil && t.context() > p.Above {
-		p = p.Long
-	}
-	five := t.CacheWrite - t.CacheHour
-	return (float64(t.Input)*p.Input + float64(t.Output)*p.Output + float64(five)*p.Write + float64(t.CacheHour)*p.WriteHour + float64(t.CacheRead)*p.Read) / 1e6
+func usd(p *host.Price, t Tokens) float64 {
+	return p.USD(t.Input, t.Output, t.CacheWrite-t.CacheHour, t.CacheHour, t.CacheRead)
 }
 
 // ratios are prices relative to input.
@@ -57,12 +13,11 @@ type ratios struct{ read, write, hour, output float64 }
 // usual are those of most models.
 var usual = ratios{read: 0.1, write: 1.25, hour: 2, output: 5}
 
-func (t *priceTable) ratios(model string) ratios {
-	p := t.of(model)
+func ratiosOf(p *host.Price) ratios {
 	if p == nil || p.Input == 0 {
 		return usual
 	}
-	return ratios{p.Read / p.Input, p.Write / p.Input, p.WriteHour / p.Input, p.Output / p.Input}
+	return ratios{p.Read / p.Input, p.Write / p.Input, p.WriteHour() / p.Input, p.Output / p.Input}
 }
 
 // charsPerToken is what a summary has; its request is in no transcript.

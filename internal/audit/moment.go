@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -32,8 +34,8 @@ const (
 	usualRead    = 15_000
 )
 
-// Now reads a session's file.
-func Now(ctx context.Context, file transcript.File, set compact.Settings, known func(model string) int64) (Moment, error) {
+// Now reads a session's file. Own are the user's prices.
+func Now(ctx context.Context, file transcript.File, set compact.Settings, known func(model string) int64, own map[string]config.Price) (Moment, error) {
 	t, err := read(ctx, file, set, compact.NewMarks(set.Markers))
 	if err != nil {
 		return Moment{}, err
@@ -70,7 +72,7 @@ func Now(ctx context.Context, file transcript.File, set compact.Settings, known 
 		}
 		m.Expires = m.Last.Add(time.Duration(life) * time.Millisecond)
 	}
-	m.Repaid = repaidNow(t, last, m.Context)
+	m.Repaid = repaidNow(t, last, m.Context, own)
 	return m, nil
 }
 
@@ -86,7 +88,7 @@ func lastWrite(t *trace) (wrote, hour bool) {
 }
 
 // repaidNow reckons with what earlier compactions of the session left.
-func repaidNow(t *trace, last *request, used int64) float64 {
+func repaidNow(t *trace, last *request, used int64, own map[string]config.Price) float64 {
 	after, readAgain, summary := []float64{}, []float64{}, []float64{}
 	for i := range t.Compacted {
 		e := &t.Compacted[i]
@@ -109,5 +111,5 @@ func repaidNow(t *trace, last *request, used int64) float64 {
 	if _, hour := lastWrite(t); hour {
 		first.CacheHour = first.CacheWrite
 	}
-	return repay(prices().ratios(t.Models[last.model]), middle(summary, usualSummary), first, used, size).N
+	return repay(ratiosOf(host.ListPrices(own).Of(t.Models[last.model])), middle(summary, usualSummary), first, used, size).N
 }

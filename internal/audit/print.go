@@ -81,23 +81,21 @@ func (p printer) day(stamp string) string {
 }
 
 func (p printer) cost() string {
-	usd := 0.0
-	known := false
-	for _, m := range p.Models {
-		if m.USD != nil {
-			usd += *m.USD
-			known = known || m.Tokens.total() > 0
-		}
-	}
-	text := p.In(message.AuditUnknown)
-	if known {
-		text = message.Dollars(usd)
-	}
-	text = p.Format(message.AuditCostOf, text, p.Prices.Date)
+	text := p.Format(message.AuditCostOf, p.dollars(p.Totals.Spent), p.Prices.Date, p.Prices.Source)
 	if n := p.Totals.Unpriced; n > 0 {
 		text += p.Format(message.AuditUnpriced, message.Rounded(n))
 	}
 	return text
+}
+
+func (p printer) dollars(s Spent) string {
+	switch {
+	case s.USD == nil:
+		return p.In(message.AuditUnknown)
+	case s.Unpriced > 0:
+		return "≥ " + message.Dollars(*s.USD)
+	}
+	return message.Dollars(*s.USD)
 }
 
 func (p printer) compactions() {
@@ -270,13 +268,9 @@ func (p printer) buckets(title, name message.Text, list []Bucket, most int, newe
 	head := p.Head(name, message.ColSessions, message.ColRequests, message.ColInput, message.ColOutput, message.ColWritten, message.ColRead, message.ColCompacted, message.ColUSD)
 	rows := [][]string{head}
 	for _, b := range list {
-		usd := p.In(message.AuditUnknown)
-		if b.USD != nil {
-			usd = message.Dollars(*b.USD)
-		}
 		rows = append(rows, []string{
 			p.short(b.Name), message.Thousands(b.Sessions), message.Thousands(b.Requests), message.Rounded(b.Tokens.Input), message.Rounded(b.Tokens.Output),
-			message.Rounded(b.Tokens.CacheWrite), message.Rounded(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), usd,
+			message.Rounded(b.Tokens.CacheWrite), message.Rounded(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), p.dollars(b.Spent),
 		})
 	}
 	p.Heading(title)

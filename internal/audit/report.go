@@ -17,6 +17,7 @@ package audit
 import (
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -41,8 +42,8 @@ type Report struct {
 	Models   []Bucket  `json:"models"`
 	Sessions []Session `json:"sessions"`
 
-	Policy Policy      `json:"policy"`
-	Prices PriceSource `json:"prices"`
+	Policy Policy           `json:"policy"`
+	Prices host.PriceSource `json:"prices"`
 }
 
 // Tokens are what requests sent and got. Rows of one message count once.
@@ -72,27 +73,24 @@ func (t *Tokens) add(o Tokens) {
 type Spent struct {
 	Requests int    `json:"requests"`
 	Tokens   Tokens `json:"tokens"`
-	// USD is at list prices; nil where the price of one of its models is not
-	// known. Unpriced are the tokens without a price.
+	// USD is at list prices, of the models whose price is known; nil where none is.
+	// Unpriced are the tokens of the others.
 	USD      *float64 `json:"usd"`
 	Unpriced int64    `json:"unpricedTokens"`
 }
 
 // spend adds a request; without a price p it has none.
-func (s *Spent) spend(t Tokens, p *price) {
+func (s *Spent) spend(t Tokens, p *host.Price) {
 	s.Requests++
 	s.Tokens.add(t)
-	switch {
-	case p == nil:
+	if p == nil {
 		s.Unpriced += t.total()
-		s.USD = nil
-	case s.Unpriced > 0:
-	case s.USD == nil:
-		usd := p.usd(t)
-		s.USD = &usd
-	default:
-		*s.USD += p.usd(t)
+		return
 	}
+	if s.USD == nil {
+		s.USD = new(float64)
+	}
+	*s.USD += usd(p, t)
 }
 
 // priced: nothing costs nothing.
@@ -376,12 +374,6 @@ type Policy struct {
 	Asap      float64  `json:"asapPercentRemaining"`
 	Emergency float64  `json:"emergencyPercentRemaining"`
 	Counts    []string `json:"boundaries"`
-}
-
-// PriceSource says where the prices are from.
-type PriceSource struct {
-	Date   string `json:"date"`
-	Source string `json:"source"`
 }
 
 func stamp(ms int64) string {

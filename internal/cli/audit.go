@@ -93,7 +93,7 @@ func (a *app) auditOptions() audit.Options {
 	cfg, _ := a.config() // `overtone config` tells its problems
 	set, _ := session.Settings(home, cfg.Compact)
 	return audit.Options{
-		Now: a.Now(), Loc: time.Local, Settings: set, Window: home.Window,
+		Now: a.Now(), Loc: time.Local, Settings: set, Window: home.Window, Prices: cfg.Prices,
 		Cache: filepath.Join(home.Root(), "audit.cache"),
 	}
 }

@@ -72,7 +72,8 @@ func (a *app) moment(ctx context.Context, path string, in *compact.Input) audit.
 	if path == "" || err != nil {
 		return audit.Moment{}
 	}
-	m, err := audit.Now(ctx, file, in.Settings, a.store().Window)
+	cfg, _ := a.config() // `overtone config` tells its problems
+	m, err := audit.Now(ctx, file, in.Settings, a.store().Window, cfg.Prices)
 	if err != nil {
 		return audit.Moment{}
 	}

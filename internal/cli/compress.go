@@ -75,6 +75,7 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	if err != nil {
 		return err
 	}
+	back.Prices = host.ListPrices(cfg.Prices)
 	opts.Pool = f.Pool(cfg.Compress, back, a.compressCache())
 	s, err := a.compressed(ctx, args)
 	if err != nil {

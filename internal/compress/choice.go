@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/llm"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
@@ -80,8 +81,9 @@ func (f Choice) Pool(c config.Compress, prov Backend, cache Dir) Pool {
 // Backend is a provider with what people are told about it.
 type Backend struct {
 	Provider
-	model  string // as configured; empty for the provider's own choice
-	small  string // the models it will use
+	Prices host.Prices // of models
+	model  string      // as configured; empty for the provider's own choice
+	small  string      // the models it will use
 	large  string
 	slow   bool // its start alone takes longer than a request may
 	redact func(string) (string, []string)
@@ -108,9 +110,13 @@ func (p Backend) cost(plan *Plan) (usd float64, known bool) {
 	if p.small == "" || len(plan.Items) == 0 {
 		return 0, len(plan.Items) == 0
 	}
-	small, ok := llm.PriceOf(p.small)
-	large, ok2 := llm.PriceOf(p.large)
-	return small.USD(plan.Small.Input, plan.Small.Output) + large.USD(plan.Large.Input, plan.Large.Output), ok && ok2
+	small, large := p.Prices.Of(p.small), p.Prices.Of(p.large)
+	if small == nil || large == nil {
+		return 0, false
+	}
+	// These are many requests, none of which is so long that it costs more.
+	return (float64(plan.Small.Input)*small.Input + float64(plan.Small.Output)*small.Output +
+		float64(plan.Large.Input)*large.Input + float64(plan.Large.Output)*large.Output) / 1e6, true
 }
 
 // Backend makes the provider that flags or configuration name. A missing key is an

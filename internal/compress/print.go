@@ -58,7 +58,7 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	}
 	cost := t.In(message.CostUnknown)
 	if usd, known := back.cost(p); known {
-		cost = t.Format(message.CostAbout, usd)
+		cost = t.Format(message.CostAbout, usd, back.Prices.Date, back.Prices.Source)
 	}
 	line(message.PlanCost, back.label(), message.Thousands(p.Small.Input+p.Large.Input), message.Thousands(p.Small.Output+p.Large.Output), cost)
 }
@@ -176,6 +176,8 @@ type planJSON struct {
 	Bands        []bandPlan   `json:"bands"`
 	Tools        ToolPlan     `json:"tools"`
 	Skipped      map[Skip]int `json:"skipped"`
+
+	Prices *host.PriceSource `json:"prices,omitempty"`
 }
 
 type resultJSON struct {
@@ -213,6 +215,9 @@ func (p *Plan) Document(back Backend, dry bool) Document {
 	}
 	if usd, known := back.cost(p); known {
 		d.Plan.CostUSD = &usd
+		if !back.free() {
+			d.Plan.Prices = &back.Prices.PriceSource
+		}
 	}
 	return d
 }

@@ -41,18 +41,26 @@ func ModelWindow(names ...string) int64 {
 
 // ModelID is a model's name without its provider, its date and what else follows.
 func ModelID(name string) string {
-	if i := strings.Index(name, "claude-"); i > 0 {
-		name = name[i:]
+	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
+	for _, family := range [...]string{"claude-", "gpt-"} {
+		if i := strings.Index(name, "."+family); i >= 0 { // us.anthropic.claude-
+			name = name[i+1:]
+		}
 	}
 	if i := strings.IndexAny(name, "[@:"); i >= 0 {
 		name = name[:i]
 	}
 	parts := strings.Split(name, "-")
 	for i, p := range parts {
-		if len(p) == 8 && strings.Trim(p, "0123456789") == "" {
+		number := p != "" && strings.Trim(p, "0123456789") == ""
+		if number && (len(p) == 8 || len(p) == 4 && p[:2] == "20") || p == "latest" {
 			parts = parts[:i]
 			break
 		}
 	}
-	return strings.Join(parts, "-")
+	name = strings.Join(parts, "-")
+	if strings.HasPrefix(name, "claude-") {
+		name = strings.TrimSuffix(strings.ReplaceAll(name, ".", "-"), "-v1") // claude-opus-4.6, claude-opus-4-6-v1
+	}
+	return name
 }

@@ -27,7 +27,7 @@ var (
 	AuditTokens    = Text{ZH: "token", EN: "tokens"}
 	AuditTokensOf  = Text{ZH: "%s：輸入 %s · 輸出 %s · 寫入快取 %s · 讀取快取 %s", EN: "%s: input %s · output %s · cache written %s · cache read %s"}
 	AuditCost      = Text{ZH: "費用", EN: "cost"}
-	AuditCostOf    = Text{ZH: "%s（%s 的定價）", EN: "%s at list prices of %s"}
+	AuditCostOf    = Text{ZH: "%s（%s 的定價，取自 %s）", EN: "%s at list prices of %s, from %s"}
 	AuditUnpriced  = Text{ZH: "；另有 %s token 的價格未知", EN: "; the price of %s tokens is unknown"}
 	AuditUnknown   = Text{ZH: "未知", EN: "unknown"}
 

@@ -139,7 +139,7 @@ var (
 	PlanCost     = Text{ZH: "%s：送出約 %s tokens、收回約 %s tokens，%s", EN: "%s: about %s tokens out, %s tokens back, %s"}
 	PlanLocal    = Text{ZH: "%s：在本機執行，不花費", EN: "%s: on this machine, no cost"}
 	PlanUnasked  = Text{ZH: "%s：沒有要壓縮的訊息，不會用到它，不花費（--preset heavy 會壓縮較舊的回答）", EN: "%s: no message is compressed, so it is not asked, no cost (--preset heavy compresses older answers)"}
-	CostAbout    = Text{ZH: "約 US$%.4f", EN: "about US$%.4f"}
+	CostAbout    = Text{ZH: "約 US$%.4f（%s 的定價，取自 %s）", EN: "about US$%.4f at list prices of %s, from %s"}
 	CostUnknown  = Text{ZH: "費用不明", EN: "cost unknown"}
 	ColBand      = Text{ZH: "分段", EN: "BAND"}
 	ColTurns     = Text{ZH: "輪", EN: "TURNS"}

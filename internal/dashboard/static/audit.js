@@ -4,7 +4,7 @@ import { get } from './api.js'
 import { Badge, Empty, number, project, Section, short, span, t, Table, tokens, when } from './ui.js'
 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
-const money = n => n == null ? t('unknown') : new Intl.NumberFormat(document.documentElement.lang, { style: 'currency', currency: 'USD', maximumFractionDigits: 2 }).format(n)
+const money = s => s.usd == null ? t('unknown') : (s.unpricedTokens > 0 ? '≥ ' : '') + new Intl.NumberFormat(document.documentElement.lang, { style: 'currency', currency: 'USD', maximumFractionDigits: 2 }).format(s.usd)
 
 // In an exported page the report is given, and there is nothing to choose.
 export function Audit({ report }) {
@@ -18,7 +18,6 @@ export function Audit({ report }) {
     return () => stop.abort()
   }, [since])
   const x = r && r.totals
-  const known = r ? (r.models || []).reduce((s, m) => s + (m.usd || 0), 0) : 0
   const tile = (key, value, hot) => html`<div class=${hot ? 'hot' : ''}><dt>${t(key)}</dt><dd>${value}</dd></div>`
   return html`<section class="card page" aria-labelledby="title">
       <h2 id="title" tabindex="-1">${t('nav.audit')}</h2>
@@ -32,7 +31,7 @@ export function Audit({ report }) {
         ${tile('nav.sessions', number(x.sessions))}${tile('requests', number(x.requests))}${tile('compactions', number(x.compactions))}
         ${tile('midWork', number(x.midWork), x.midWork > 0)}${tile('atBoundary', number(x.atBoundary))}
         ${tile('waited', x.waitKnown ? span(x.waitMs / 1000) : t('unknown'))}
-        ${tile('toRepay', x.requestsToRepay == null ? t('unknown') : number(+x.requestsToRepay.toFixed(x.requestsToRepay < 100 ? 1 : 0)))}${x.usd == null && known > 0 ? html`<div><dt>${t('listPriceKnown', tokens(x.unpricedTokens))}</dt><dd>${money(known)}</dd></div>` : tile('listPrice', money(x.usd))}
+        ${tile('toRepay', x.requestsToRepay == null ? t('unknown') : number(+x.requestsToRepay.toFixed(x.requestsToRepay < 100 ? 1 : 0)))}<div><dt>${x.unpricedTokens > 0 ? t('listPriceKnown', tokens(x.unpricedTokens)) : t('listPrice')}</dt><dd>${money(x)}</dd></div>
       </dl>`}
     </section>
     ${x && x.sessions > 0 && html`
@@ -108,7 +107,7 @@ function Days({ days }) {
   return html`<div class="chart low" ref=${box} role="img" aria-label=${t('byDay')}></div>
     <ul class="legend"><li><i class="block c1"></i>${t('tok.cacheRead')}</li><li><i class="block c2"></i>${t('tok.cacheWrite')}</li><li><i class="block c3"></i>${t('tok.input')}</li><li><i class="block c4"></i>${t('tok.output')}</li></ul>
     <details><summary>${t('asTable')}</summary><${Table} label="a-days" head=${[t('day'), t('nav.sessions'), t('compactions'), t('tok.cacheRead'), t('tok.cacheWrite'), t('tok.input'), t('tok.output'), t('listPrice')]}
-      rows=${[...list].reverse().map(d => [d.name, d.name, number(d.sessions), number(d.compactions), tokens(d.tokens.cacheRead), tokens(d.tokens.cacheWrite), tokens(d.tokens.input), tokens(d.tokens.output), money(d.usd)])} /></details>`
+      rows=${[...list].reverse().map(d => [d.name, d.name, number(d.sessions), number(d.compactions), tokens(d.tokens.cacheRead), tokens(d.tokens.cacheWrite), tokens(d.tokens.input), tokens(d.tokens.output), money(d)])} /></details>`
 }
 
 function Sessions({ list, linked }) {
@@ -116,7 +115,7 @@ function Sessions({ list, linked }) {
   return html`<ul class="boundaries">${list.map(s => html`<li key=${s.id}>
     ${linked ? html`<a href=${'#/s/' + encodeURIComponent(s.id)}>${short(s.title || s.id, 100)}</a>` : html`<b>${short(s.title || s.id, 100)}</b>`}
     <${Badge} kind="host">${s.host}</><span title=${s.project}>${project(s.project)}</span>
-    <span>${t('compactedN', s.compactions.length)}</span><span>${t('peak', tokens(s.peak))}</span><span>${money(s.usd)}</span>
+    <span>${t('compactedN', s.compactions.length)}</span><span>${t('peak', tokens(s.peak))}</span><span>${money(s)}</span>
     ${s.start && html`<time datetime=${s.start}>${when(s.start)}</time>`}
     ${s.compactions.some(c => c.midWork) && html`<${Badge} kind="warn">${t('midWorkN', s.compactions.filter(c => c.midWork).length)}</>`}</li>`)}</ul>`
 }
