@@ -50,6 +50,10 @@ func build(tb testing.TB, pkg, out string) string {
 	return out
 }
 
+func buildOvertone(tb testing.TB) string {
+	return build(tb, "../../cmd/overtone", filepath.Join(tb.TempDir(), "overtone"))
+}
+
 func buildHook(tb testing.TB) string {
 	return build(tb, "../../cmd/overtone-hook", filepath.Join(tb.TempDir(), "overtone-hook"))
 }

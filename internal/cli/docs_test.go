@@ -43,7 +43,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := filepath.Dir(build(t, "../../cmd/overtone", filepath.Join(t.TempDir(), "overtone")))
+	bin := filepath.Dir(buildOvertone(t))
 	stand(t, bin)
 	run := 0
 	for _, page := range append(pages, "../../README.md") {
