@@ -33,13 +33,14 @@ func TestArchitectureIsTrue(t *testing.T) {
 		if n := len(regexp.MustCompile(`(?m)^[0-9]+\. `).FindAllString(body, -1)); n < 6 || n != len(steps) {
 			t.Errorf("%s: %d steps, of which %d name a function", title, n, len(steps))
 		}
-		for _, s := range steps {
+		// A step may name more functions than its first.
+		for _, s := range regexp.MustCompile("`(internal/[^`:]+\\.go):([^`]+)`").FindAllStringSubmatch(body, -1) {
 			if !declares(t, filepath.Join(root, s[1]), s[2]) {
 				t.Errorf("%s: %s has no %s", title, s[1], s[2])
 			}
 		}
 	}
-	if walks != 3 {
+	if walks != 4 {
 		t.Errorf("%d walks", walks)
 	}
 	_, drawn, _ := strings.Cut(string(data), " cmd/overtone\n")

@@ -40,8 +40,8 @@ type Thread struct {
 	// many tell an end, it counts once.
 	Started map[string]Command `json:"started,omitempty"`
 	Ended   []string           `json:"ended,omitempty"`
-	// Behind are those of them that run on in the background.
-	Behind map[string]Command `json:"behind,omitempty"`
+	// Background are those of them that go on in the background.
+	Background map[string]Command `json:"behind,omitempty"`
 	// Transcript, Model and Window are the host's, as last told.
 	Transcript string `json:"transcript,omitempty"`
 	Model      string `json:"model,omitempty"`
@@ -96,8 +96,9 @@ type Command struct {
 	At    time.Time       `json:"at,omitzero"`
 	File  int64           `json:"file,omitempty"`  // how long the session's file was
 	Marks []shellcmd.Mark `json:"marks,omitempty"` // the repositories in which it may commit
-	Stale bool            `json:"stale,omitempty"` // a prompt has come since
-	Task  string          `json:"task,omitempty"`  // the host's name for it in the background
+	// PromptSince: a prompt has come since it began.
+	PromptSince bool   `json:"stale,omitempty"`
+	Task        string `json:"task,omitempty"` // the host's name for it in the background
 }
 
 // Failure is a command that did not work.
@@ -260,13 +261,13 @@ func with(list map[string]Command, id string, c Command) map[string]Command {
 	return out
 }
 
-// Backgrounded remembers that a command runs on in the background, under the host's
+// MovedToBackground remembers that a command runs on in the background, under the host's
 // name for it there.
-func (t Thread) Backgrounded(id string, c Command, task string) Thread {
-	c.Task, c.Stale = task, false
+func (t Thread) MovedToBackground(id string, c Command, task string) Thread {
+	c.Task, c.PromptSince = task, false
 	t.Started = maps.Clone(t.Started)
 	delete(t.Started, id)
-	t.Behind = with(t.Behind, id, c)
+	t.Background = with(t.Background, id, c)
 	return t
 }
 
@@ -279,7 +280,7 @@ func (t Thread) Observed(e host.CommandFinished) shellcmd.Observation {
 	}
 	if c, ok := t.Started[e.ID]; ok {
 		o.Before = c.Marks
-	} else if c, ok := t.Behind[e.ID]; ok {
+	} else if c, ok := t.Background[e.ID]; ok {
 		o.Before = c.Marks
 	}
 	return o
@@ -296,14 +297,15 @@ func (t Thread) Judge(e host.CommandFinished) host.CommandFinished {
 	return e
 }
 
-// Outlived remembers that a prompt has come before the end of a command, which then
-// runs beside it, or has died with its host: after the next one nobody asks any more.
-func (t Thread) Outlived(id string) Thread {
+// SeenByPrompt remembers that a prompt has come while the end of a command was still
+// unknown. The command may run beside the new turn, or have died with its host. When
+// a second prompt comes, it is forgotten.
+func (t Thread) SeenByPrompt(id string) Thread {
 	c := t.Started[id]
-	if c.Stale {
+	if c.PromptSince {
 		return t.Forget(id)
 	}
-	c.Stale = true
+	c.PromptSince = true
 	t.Started = maps.Clone(t.Started)
 	t.Started[id] = c
 	return t
@@ -311,9 +313,9 @@ func (t Thread) Outlived(id string) Thread {
 
 // Forget lets go of a command whose end nobody will tell.
 func (t Thread) Forget(id string) Thread {
-	t.Started, t.Behind = maps.Clone(t.Started), maps.Clone(t.Behind)
+	t.Started, t.Background = maps.Clone(t.Started), maps.Clone(t.Background)
 	delete(t.Started, id)
-	delete(t.Behind, id)
+	delete(t.Background, id)
 	t.Ended = newest(append(slices.Clone(t.Ended), id), maxEnded)
 	return t
 }
@@ -323,9 +325,9 @@ func (t *Thread) ran(e host.CommandFinished) {
 		return
 	}
 	s, o := &t.State, t.Observed(e)
-	if c, ok := t.Behind[e.ID]; ok && e.Running {
+	if c, ok := t.Background[e.ID]; ok && e.Running {
 		c.Marks = e.Now // what it has done by now counts once
-		t.Behind = with(t.Behind, e.ID, c)
+		t.Background = with(t.Background, e.ID, c)
 	} else if _, under := t.Started[e.ID]; ok || under {
 		*t = t.Forget(e.ID)
 	}

@@ -56,11 +56,11 @@ func TestApplyAsksNobody(t *testing.T) {
 	e.Head, e.Running, e.ID = asked, true, "c1"
 	e.Made = shellcmd.Verdict{Committed: true, Commits: []shellcmd.Made{{Hash: "ba5e6c0", Subject: "x"}}}
 	e.Now = []shellcmd.Mark{{GitDir: "/g", Hash: "ba5e6c0"}}
-	thread := Thread{}.Backgrounded("c1", Command{Line: e.Line}, "b1").Apply(e, auto())
+	thread := Thread{}.MovedToBackground("c1", Command{Line: e.Line}, "b1").Apply(e, auto())
 	if !thread.State.Seen.Has(Commit) || len(thread.State.Slice.Commits) != 1 {
 		t.Errorf("%v, %v", thread.State.Seen.List(), thread.State.Slice.Commits)
 	}
-	if d := cmp.Diff(e.Now, thread.Behind["c1"].Marks); d != "" {
+	if d := cmp.Diff(e.Now, thread.Background["c1"].Marks); d != "" {
 		t.Errorf("where the command's repositories stand is not remembered: %s", d)
 	}
 }

@@ -83,7 +83,7 @@ func TestLateEndsCountForTheirOwnTurn(t *testing.T) {
 		tx := &session.Tx{}
 		tx.Observe(host.TurnStarted{ID: "p1"}, compact.Settings{})
 		tx.Observe(host.CommandStarted{ID: "c1", Observation: commit.Observation}, compact.Settings{})
-		observeLate(tx, tc.another, tc.over, func() { tx.Observe(commit, compact.Settings{}) })
+		observeAfterTurn(tx, tc.another, tc.over, func() { tx.Observe(commit, compact.Settings{}) })
 		th := tx.Memory.Thread
 		if got := th.State.Seen.Has(compact.Commit); got != tc.reached {
 			t.Errorf("%s: the turn has committed: %v", name, got)

@@ -20,8 +20,8 @@ func (c *call) postToolUse() (host.Reply, error) {
 		return c.agentWoken()
 	case kind == host.HaltTool:
 		return c.applyAndFlush(workflow.Drop{AgentID: c.in.Tool.Agent.ID})
-	case c.host.Aside(kind):
-		return host.Reply{}, c.record()
+	case c.host.EndsUnwaited(kind):
+		return host.Reply{}, c.unwaitedEnd()
 	case kind == host.ShellTool && c.idle():
 		return host.Reply{}, errQuiet
 	}

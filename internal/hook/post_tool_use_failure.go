@@ -17,8 +17,8 @@ func (c *call) postToolUseFailure() (host.Reply, error) {
 	if !c.in.Main() {
 		return host.Reply{}, errQuiet
 	}
-	if c.host.Aside(tool.Kind) {
-		return host.Reply{}, c.record()
+	if c.host.EndsUnwaited(tool.Kind) {
+		return host.Reply{}, c.unwaitedEnd()
 	}
 	s, err := session.Peek(c.sess)
 	if err != nil {

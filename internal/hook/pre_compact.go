@@ -26,7 +26,7 @@ func (c *call) preCompact() (host.Reply, error) {
 	if c.watcherOwns() || !c.in.Main() {
 		return host.Reply{}, errQuiet
 	}
-	c.awaitEnds()
+	c.awaitFile()
 	set := c.settings()
 	gates := c.host.Gates && c.in.Trigger == "auto" && set.Mode == compact.ModeAuto
 	if gates {
@@ -35,8 +35,8 @@ func (c *call) preCompact() (host.Reply, error) {
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
-		c.endCommands(tx, ended)
-		c.endBehind(tx, false)
+		c.learnEnds(tx, turnOver)
+		c.learnBackgroundEnds(tx, false)
 		if agent := c.asks(tx); agent != "" {
 			tx.BeginAgentCompaction(agent)
 			return nil

@@ -42,7 +42,7 @@ func (c *call) preToolUse() (host.Reply, error) {
 	case c.in.Tool.Kind == host.AgentTool:
 		return c.delegate()
 	}
-	aside := c.host.Aside(tool.Kind)
+	aside := c.host.EndsUnwaited(tool.Kind)
 	if !c.late && !aside {
 		if err := c.markRepos(); err != nil {
 			c.complain("signals", err)
@@ -52,7 +52,7 @@ func (c *call) preToolUse() (host.Reply, error) {
 	if err != nil || r.Deny != "" || !aside {
 		return r, err
 	}
-	return c.begin()
+	return c.beforeUnwaited()
 }
 
 // guard keeps the main agent a relay while a workflow runs.

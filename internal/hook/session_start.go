@@ -41,7 +41,7 @@ func (c *call) sessionStart() (host.Reply, error) {
 		if err := c.nameFeature(tx, feature); err != nil {
 			return err
 		}
-		if source == "resume" && len(tx.Memory.Thread.Behind) > 0 {
+		if source == "resume" && len(tx.Memory.Thread.Background) > 0 {
 			tx.Memory.Threads.Resumed = true
 		}
 		if tx.Workflow != nil {

@@ -35,7 +35,7 @@ func (c *call) stop() (host.Reply, error) {
 	for n := 0; c.host.TurnOver != nil && n < lagTurn && !transcript.Newest(c.in.Transcript, c.host.TurnOver); n++ {
 		time.Sleep(lagWait)
 	}
-	c.awaitEnds()
+	c.awaitFile()
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
 		tx.Rested(c.in.Background, c.in.Lists)
@@ -72,8 +72,8 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	set := c.settings()
 	w := &tx.Memory.Thread
 	c.seeSession(tx)
-	c.endCommands(tx, ended)
-	c.endBehind(tx, false)
+	c.learnEnds(tx, turnOver)
+	c.learnBackgroundEnds(tx, false)
 	if c.in.Answer == "" && c.host.FileTells {
 		if said, err := transcript.LastAssistantTexts(c.in.Transcript, 30); err == nil && len(said) > 0 {
 			c.in.Answer = said[len(said)-1]

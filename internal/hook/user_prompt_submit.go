@@ -64,13 +64,13 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		case note:
 			c.catchUp(tx, &r)
 		}
-		c.endCommands(tx, next)
+		c.learnEnds(tx, turnBegins)
 		if !note {
-			c.endBehind(tx, first)
+			c.learnBackgroundEnds(tx, first)
 		}
 		c.seePrompt(tx, text, note)
 		if note { // the turn is about what was done in the background
-			c.endBehind(tx, first)
+			c.learnBackgroundEnds(tx, first)
 		}
 		return nil
 	})

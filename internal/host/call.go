@@ -77,8 +77,8 @@ type Tool struct {
 	Exit   *int
 	Took   time.Duration
 	Timed  bool
-	// Behind: a command runs on in the background, and has not ended.
-	Behind bool
+	// RunsOn: the command goes on in the background, and has not ended.
+	RunsOn bool
 	// Error is what a tool said that failed.
 	Error string
 	Agent Agent

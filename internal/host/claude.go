@@ -32,7 +32,7 @@ var claudeHost = Host{
 	Core:       []string{"session-start", "user-prompt-submit"},
 	SessionEnv: []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"},
 	ProjectEnv: []string{"CLAUDE_PROJECT_ROOT", "CLAUDE_PROJECT_DIR"},
-	Delivers:   true, Gates: true, AsksAgents: true, Loops: true, CommandEnd: claudeEnd, CommandBehind: claudeBehind, BehindEnd: claudeBehindEnd, AgentsCompact: true, NamesAgents: Version{2, 1, 325}, ForksAsResumed: true,
+	Delivers:   true, Gates: true, AsksAgents: true, Loops: true, CommandEnd: claudeEnd, BackgroundTask: claudeBackgroundTask, BackgroundEnd: claudeBackgroundEnd, AgentsCompact: true, NamesAgents: Version{2, 1, 325}, ForksAsResumed: true,
 	Resume: func(session string) string { return "claude --resume " + session },
 	Decode: decodeClaude, Encode: encodeHooks,
 	// Sub-agents' files lie deeper, or beside the sessions under a name of theirs.

@@ -67,7 +67,7 @@ func decodeClaude(event string, data []byte) Call {
 		if failed || resp.Type != gjson.String {
 			t.Exit = claudeExit(t.Output, failed, resp)
 		}
-		t.Behind = resp.Get("backgroundTaskId").Exists()
+		t.RunsOn = resp.Get("backgroundTaskId").Exists()
 	case AgentTool:
 		t.Agent = Agent{
 			Type: text(in.Get("subagent_type")), Prompt: in.Get("prompt").String(), Async: in.Get("run_in_background").Bool(),
@@ -121,30 +121,30 @@ func claudeEnd(said string, failed bool, result json.RawMessage) (string, *int) 
 	return shellOutput(resp), claudeExit(said, false, resp)
 }
 
-// claudeBehind is the name of a command that runs on in the background.
-func claudeBehind(result json.RawMessage) string {
+// claudeBackgroundTask is the name of a command that runs on in the background.
+func claudeBackgroundTask(result json.RawMessage) string {
 	return gjson.GetBytes(result, "backgroundTaskId").String()
 }
 
-// claudeBehindEnd is how such a command ended. The note has a word of its status at the
+// claudeBackgroundEnd is how such a command ended. The note has a word of its status at the
 // end of a sentence that repeats the command, and names the file of its output; who was
 // stopped has no status.
-func claudeBehindEnd(note string) (output string, exit *int) {
+func claudeBackgroundEnd(note string) (output string, exit *int) {
 	said := between(note, "<summary>", "</summary>")
 	if i := strings.LastIndex(said, "exit code "); i > strings.LastIndexByte(said, '"') {
 		code := exitCode("Exit code " + strings.TrimRight(said[i+len("exit code "):], ")"))
 		exit = &code
 	}
-	data, err := config.ReadFile(between(note, "<output-file>", "</output-file>"), maxBehindOutput)
+	data, err := config.ReadFile(between(note, "<output-file>", "</output-file>"), maxTaskOutput)
 	if err != nil {
 		return "", nil // a status without the words may mean anything
 	}
 	return string(data), exit
 }
 
-// maxBehindOutput is how much of a command's output is read; of more there is no
+// maxTaskOutput is how much of a command's output is read; of more there is no
 // telling what it means.
-const maxBehindOutput = 64 << 10
+const maxTaskOutput = 64 << 10
 
 func between(s, open, end string) string {
 	_, s, ok := strings.Cut(s, open)

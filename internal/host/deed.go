@@ -38,8 +38,7 @@ const (
 	DelegateDeed
 )
 
-// Recorded reads a call. result is what it answered, for the names that hosts
-// give to tasks; nil where it is not known yet.
+// Recorded reads a call from its tool's name and its input.
 func Recorded(tool string, input []byte) Deed {
 	switch tool {
 	case "Bash", "bash", "shell", "shell_command", "exec_command", "local_shell", "container.exec":

@@ -71,17 +71,17 @@ type Host struct {
 	// thread's, without a sign of whose it is in versions before NamesAgents.
 	AgentsCompact bool
 	NamesAgents   Version
-	// CommandEnd reads how a command ended from what the session's file has of its
-	// answer, where the host waits for no process at the end of a command or an edit:
-	// that a command ended well is told by the file alone, that it failed, and an
-	// edit, by a process of its own, which may come late, out of order, after its
-	// turn, or be killed, and nobody hears what it says.
+	// CommandEnd reads how a command ended from the answer in the session's file. It is
+	// set for hosts that wait for no process at the end of a command or an edit: there
+	// the file alone tells that a command ended well. A failure or an edit is reported
+	// by a process that may come late, out of order, after its turn, or never, and whose
+	// output nobody reads.
 	CommandEnd func(text string, failed bool, result json.RawMessage) (output string, exit *int)
-	// CommandBehind reads, from the same answer, under which name the command runs on
-	// in the background; "" where it is over. BehindEnd reads how it ended from what
+	// BackgroundTask reads, from the same answer, under which name the command runs on
+	// in the background; "" where it is over. BackgroundEnd reads how it ended from what
 	// the host writes to the model then.
-	CommandBehind func(result json.RawMessage) (task string)
-	BehindEnd     func(note string) (output string, exit *int)
+	BackgroundTask func(result json.RawMessage) (task string)
+	BackgroundEnd  func(note string) (output string, exit *int)
 	// Room is how long a hand-over may be, in UTF-16 units; 0 leaves it to its
 	// writer.
 	Room int
@@ -213,8 +213,9 @@ func (h *Host) Newer(v Version) bool {
 	return len(h.Verified) > 0 && h.Verified[len(h.Verified)-1].Less(v)
 }
 
-// Aside reports whether nobody waits for who tells the end of such a tool.
-func (h *Host) Aside(k Kind) bool {
+// EndsUnwaited is true for tools whose end this host reports in a process that it does
+// not wait for: the report may come late, twice or never.
+func (h *Host) EndsUnwaited(k Kind) bool {
 	return h.CommandEnd != nil && (k == ShellTool || k.Edits())
 }
 

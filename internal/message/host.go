@@ -184,7 +184,7 @@ var (
 	DoctorTimeline  = Text{ZH: "session %s 的時間軸可讀（%d 行）", EN: "the timeline of session %s is readable (lines: %d)"}
 	DoctorBadLines  = Text{ZH: "session %s 的時間軸有 %d 行損壞", EN: "the timeline of session %s has damaged lines: %d"}
 	HintBadLines    = Text{ZH: "損壞的行會被略過；在它們被淘汰前不會提出 compact 建議", EN: "they are passed over; until they age out no compaction is suggested"}
-	DoctorUnread    = Text{ZH: "session %[1]s 的 %[2]s 無法讀取：%[2]s", EN: "%[2]s of session %[1]s cannot be read: %[2]s"}
+	DoctorUnread    = Text{ZH: "session %[1]s 的 %[2]s 無法讀取：%[3]s", EN: "%[2]s of session %[1]s cannot be read: %[3]s"}
 	HintUnread      = Text{ZH: "以 overtone workflow start NAME --force --session %s 重新開始：損壞的檔案會移到一旁", EN: "start again with overtone workflow start NAME --force --session %s, which moves the damaged file aside"}
 	DoctorState     = Text{ZH: "工作流狀態可讀", EN: "the workflow's state is readable"}
 	DoctorNoCompact = Text{ZH: "session %s 還沒有 compact 過", EN: "session %s was not compacted yet"}
@@ -209,7 +209,7 @@ var (
 var (
 	WarnNoHook      = Text{ZH: "%s 沒有 overtone-hook：hook 改為執行 overtone hook，結果相同，但啟動較慢", EN: "there is no overtone-hook in %s: hooks run `overtone hook`, which does the same and starts slower"}
 	WarnCodexTrust  = Text{ZH: "Codex 的 hook 命令有變更：Codex 會再次請你審核（或在 TUI 輸入 /hooks）；核准前不會執行", EN: "the commands of Codex's hooks have changed: Codex asks you to review them again (or by /hooks); they do not run before you approve them"}
-	DoctorHook      = Text{ZH: "hook 執行 %s（%s）", EN: "hooks run %[2]s (%[1]s)"}
+	DoctorHook      = Text{ZH: "hook 執行 %s（%s）", EN: "hooks run %s (%s)"}
 	DoctorHookOther = Text{ZH: "%s 是 %s，overtone 是 %s", EN: "%s is %s, overtone is %s"}
 	HintHookOther   = Text{ZH: "從同一個版本安裝兩者，再執行 overtone init", EN: "install both from one release, then run: overtone init"}
 	DoctorHookGone  = Text{ZH: "%s 的 hook 執行 %s，它不存在", EN: "the hooks of %s run %s, which is not there"}

@@ -76,7 +76,7 @@ const printTime = 10 * time.Second
 
 // printing reports whether a process that was about to print may still do so.
 func printing(by int, at, now time.Time) bool {
-	// Whoever waited for the lock has an earlier now than whom it waited for.
+	// A process takes its time before it waits for the lock, so at may lie after now.
 	if by == os.Getpid() || now.Sub(at).Abs() > printTime {
 		return false
 	}

@@ -180,7 +180,7 @@ func (d *doctor) checkHook(ctx context.Context) {
 		d.add("hook-program", host.Warn, message.DoctorHookOther, d.short(d.Hook), v, d.Build).advise(d, message.HintHookOther)
 		return
 	}
-	d.add("hook-program", host.Fine, message.DoctorHook, d.Build, d.short(d.Hook))
+	d.add("hook-program", host.Fine, message.DoctorHook, d.short(d.Hook), d.Build)
 }
 
 // versionOf asks one of our programs for its version, which is empty where it cannot

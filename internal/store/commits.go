@@ -51,9 +51,10 @@ func (h *Home) Announce(list ...Commit) error {
 	return h.appendCommits(list...)
 }
 
-// Claim says that a command is over, or has come this far, and which commits are its
-// own. Each is the first one's who claims it, and stays his; what is left is mine. Where
-// that cannot be written down, all is: a commit counted twice is better than none.
+// Claim says that a command is over, or how far it has come, and which commits it has
+// made. A commit belongs to the first command that claims it, for good; mine are those
+// of c that nobody else has claimed. Where the claim cannot be written down, all of them
+// are mine: a commit that counts twice is better than one that counts for nobody.
 func (h *Home) Claim(c Commit) (mine []string, err error) {
 	mine = c.Hashes
 	unlock, err := h.lockCommits()

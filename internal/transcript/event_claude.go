@@ -211,8 +211,9 @@ func (e *entry) used(usage, id, request []byte) {
 // progress reads what a sub-agent used; its own file may be gone. The rest of it
 // is not of the main thread.
 func (e *entry) progress(data []byte) bool {
-	var message, request, inner, id, usage []byte
-	if readObject(data, raw("message", &message)); readObject(message, str("requestId", &request), raw("message", &inner)) {
+	var message, request, inner, id, usage, at []byte
+	if readObject(data, raw("message", &message)); readObject(message, str("requestId", &request), str("timestamp", &at), raw("message", &inner)) {
+		e.Time = parseTime(at)
 		readObject(inner, str("id", &id), str("model", &e.model), raw("usage", &usage))
 		e.Side = true
 		e.used(usage, id, request)

@@ -31,6 +31,9 @@ func told(t *testing.T, h transcript.Host, want transcript.Want, lines ...string
 		}
 		words = append(words, e.Tool)
 		if e.Kind == transcript.Counted {
+			if e.Side && e.Time == 0 {
+				t.Error("what a sub-agent used has no day")
+			}
 			words = append(words, fmt.Sprint(e.Usage.Tokens()), e.Usage.Model)
 		} else {
 			words = append(words, e.Text())
@@ -100,7 +103,7 @@ func TestEventsOfClaude(t *testing.T) {
 		}, want: []string{"compacted"}},
 		"usage, also of a sub-agent whose own file may be gone": {ask: transcript.Want{Agents: true}, lines: []string{
 			`{"type":"assistant","requestId":"r1","message":{"id":"m1","model":"opus","usage":{"input_tokens":2,"output_tokens":3},"content":[{"type":"text","text":"hi"}]}}`,
-			`{"type":"progress","data":{"message":{"type":"assistant","message":{"model":"haiku","id":"m2","content":[],"usage":{"input_tokens":7,"output_tokens":1}},"requestId":"r2"},"type":"agent_progress"}}`,
+			`{"type":"progress","data":{"message":{"type":"assistant","message":{"model":"haiku","id":"m2","content":[],"usage":{"input_tokens":7,"output_tokens":1}},"timestamp":"2026-02-03T04:28:15.671Z","requestId":"r2"},"type":"agent_progress"}}`,
 			`{"type":"progress","data":{"type":"hook_progress"}}`,
 			`{"type":"assistant","message":{"id":"m3","model":"<synthetic>","usage":{"input_tokens":2},"content":[{"type":"text","text":"limit"}]},"isApiErrorMessage":true}`,
 		}, want: []string{"used 5 opus", "agent hi", "used aside 8 haiku", "agent failed limit"}},

@@ -17,24 +17,28 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// Where a host waits for no process at the end of a command or an edit, it starts
-// none for a command that ended well: to start one costs it more than all that we
-// do. Whatever must not be missed rests on calls that are waited for:
+// How the end of a command is learned where the host does not wait for whoever reports
+// it ([host.Host.EndsUnwaited]). Claude Code starts no process at all for a command that
+// ended well, because to start one costs it more than all that we do; its reports of
+// failures and edits may come late, twice or never. So nothing that must not be missed
+// rests on them:
 //
-//   - before a tool: that the turn works, which command may commit or publish, and
-//     what waits for the main thread ([call.begin]);
-//   - before the next tool, at the end of a turn, before a compaction and with the
-//     next prompt: how such a command ended, from the session's file and the
-//     repository ([call.endCommands]); how one ended that ran on in the background,
-//     at all of these but the first ([call.endBehind]).
+//   - Before a tool runs, a call that the host waits for ([call.beforeUnwaited])
+//     remembers a command whose end can show a boundary, with the state of its
+//     repositories.
+//   - Before the next tool, at the end of the turn, before a compaction and with the
+//     next prompt, [call.learnEnds] reads how that command ended from the session's file
+//     and the repositories.
+//   - A command that goes on in the background is remembered until the host's file says
+//     that it is over ([call.learnBackgroundEnds]).
 //
-// Failures and edits are told by processes that nobody waits for, late, twice or
-// never; so are commands where an older plugin is installed. What they tell counts
-// once, by the command's id, and for the turn that ran it.
+// What a late report still tells ([call.unwaitedEnd]) counts once, by the command's id,
+// and for the turn that ran it ([observeAfterTurn]).
 
-// record takes what the end of a tool tells, and says nothing.
-func (c *call) record() error {
-	if c.in.Tool.Behind {
+// unwaitedEnd takes what such a report tells. Nobody reads its output, so it says
+// nothing.
+func (c *call) unwaitedEnd() error {
+	if c.in.Tool.RunsOn {
 		return errQuiet // it has only begun
 	}
 	failed := c.event == "post-tool-use-failure"
@@ -48,7 +52,7 @@ func (c *call) record() error {
 		c.seeSession(tx)
 		was := tx.Memory.Thread.Prompt
 		another := c.in.PromptID != "" && was != "" && c.in.PromptID != was
-		observeLate(tx, another, another || tx.Memory.Threads.Resting, func() { c.observeTool(tx) })
+		observeAfterTurn(tx, another, another || tx.Memory.Threads.Resting, func() { c.observeTool(tx) })
 		if !failed {
 			return nil
 		}
@@ -56,10 +60,10 @@ func (c *call) record() error {
 	})
 }
 
-// observeLate takes what is told when its turn may be over, or another's: what the
-// agent asked at its end is still open, and a new turn has not worked, or reached
-// anything, because an old one had.
-func observeLate(tx *session.Tx, another, over bool, observe func()) {
+// observeAfterTurn lets the thread observe something that belongs to a turn which may be
+// over. What the agent asked at the end of that turn stays open. If another turn runs
+// by now, that one has neither worked nor reached a boundary because of the old one.
+func observeAfterTurn(tx *session.Tx, another, over bool, observe func()) {
 	t := &tx.Memory.Thread
 	before := *t
 	if observe(); !over {
@@ -67,15 +71,16 @@ func observeLate(tx *session.Tx, another, over bool, observe func()) {
 	}
 	now := *t
 	*t = before
-	t.Started, t.Behind, t.Ended, t.State.Slice = now.Started, now.Behind, now.Ended, now.State.Slice
+	t.Started, t.Background, t.Ended, t.State.Slice = now.Started, now.Background, now.Ended, now.State.Slice
 	if !another {
 		t.State.Seen = now.State.Seen
 	}
 }
 
-// begin runs before a tool of the main thread whose end is told aside: it hands
-// over what waits, and remembers what the end alone cannot be trusted with.
-func (c *call) begin() (host.Reply, error) {
+// beforeUnwaited runs before a tool of the main thread whose end is not waited for. It
+// hands over what waits for the main thread, and remembers a command whose end will be
+// asked for.
+func (c *call) beforeUnwaited() (host.Reply, error) {
 	var r host.Reply
 	if c.late { // the tool has long begun, and much may have happened since
 		return r, nil
@@ -92,7 +97,7 @@ func (c *call) begin() (host.Reply, error) {
 			}
 			c.collect(tx, &r)
 		}
-		c.endCommands(tx, beside)
+		c.learnEnds(tx, turnRuns)
 		tx.Memory.Threads.Resting = false
 		tx.Works()
 		tx.Observe(host.ToolActivity{}, compact.Settings{})
@@ -177,15 +182,15 @@ func (c *call) judged(t *compact.Thread, e host.CommandFinished) host.CommandFin
 type moment int
 
 const (
-	beside moment = iota // others may still run
-	ended                // none runs any more: the turn is over, or waits for a compaction
-	next                 // another turn begins
+	turnRuns   moment = iota // other commands may still run
+	turnOver                 // none runs any more: the turn has ended, or waits for a compaction
+	turnBegins               // another turn begins
 )
 
-// awaitEnds gives a host that writes its file a little late the time to write down how
+// awaitFile gives a host that writes its file a little late the time to write down how
 // the turn's commands ended. It comes before the session's lock is taken: nobody sleeps
 // while others wait for that.
-func (c *call) awaitEnds() {
+func (c *call) awaitFile() {
 	if c.host.CommandEnd == nil || c.late {
 		return
 	}
@@ -197,7 +202,7 @@ func (c *call) awaitEnds() {
 	for range lagTries {
 		missing := false
 		for id, s := range m.Thread.Started {
-			if s.Line != "" && !s.Stale {
+			if s.Line != "" && !s.PromptSince {
 				_, ok := transcript.AnswerOf(file, id, s.File)
 				missing = missing || !ok
 			}
@@ -209,9 +214,9 @@ func (c *call) awaitEnds() {
 	}
 }
 
-// endCommands takes the ends of commands that nobody has told yet, as the session's
+// learnEnds takes the ends of commands that nobody has told yet, as the session's
 // file tells them. Where it does not, though none runs any more, the repository may.
-func (c *call) endCommands(tx *session.Tx, at moment) {
+func (c *call) learnEnds(tx *session.Tx, at moment) {
 	if c.host.CommandEnd == nil {
 		return
 	}
@@ -220,33 +225,34 @@ func (c *call) endCommands(tx *session.Tx, at moment) {
 		s := t.Started[id]
 		end, task, told := c.ended(tx, id, s)
 		switch {
-		case s.Line == "" && at == next:
+		case s.Line == "" && at == turnBegins:
 			*t = t.Forget(id)
 		case s.Line == "":
 		case task != "":
-			*t = t.Backgrounded(id, s, task)
+			*t = t.MovedToBackground(id, s, task)
 		case told:
-			late := s.Stale && !end.Until.After(t.Turn)
-			observeLate(tx, late, late, func() { tx.Observe(c.judged(t, end), compact.Settings{}) })
-		case at == ended && !s.Stale:
+			late := s.PromptSince && !end.Until.After(t.Turn)
+			observeAfterTurn(tx, late, late, func() { tx.Observe(c.judged(t, end), compact.Settings{}) })
+		case at == turnOver && !s.PromptSince:
 			if e := c.judged(t, end); e.Made.Committed {
 				tx.Observe(e, compact.Settings{})
 			}
-		case at == next:
-			*t = t.Outlived(id)
+		case at == turnBegins:
+			*t = t.SeenByPrompt(id)
 		}
 	}
 }
 
-// endBehind takes the ends of commands that ran on in the background: the host's file
-// tells them, and a list at the end of a turn what still runs; who is not on it was
-// stopped. What one has committed so far counts when the turn ends, not when it does.
-// In a new process of the host, gone says, none runs any more.
-func (c *call) endBehind(tx *session.Tx, gone bool) {
+// learnBackgroundEnds takes the ends of commands that went on in the background. The
+// host's file tells them. At the end of a turn the host lists what still runs: a command
+// that is not on the list was stopped. What a command has committed so far counts at
+// the end of this turn, not when the command itself ends. gone says that the host runs
+// in a new process, in which none of them runs any more.
+func (c *call) learnBackgroundEnds(tx *session.Tx, gone bool) {
 	t := &tx.Memory.Thread
 	file := cmp.Or(c.in.Transcript, t.Transcript)
-	for _, id := range slices.Sorted(maps.Keys(t.Behind)) {
-		s := t.Behind[id]
+	for _, id := range slices.Sorted(maps.Keys(t.Background)) {
+		s := t.Background[id]
 		note, at, read := transcript.NoteOf(file, id, s.File)
 		if note == "" && c.in.Note && transcript.IsNoteOf(c.in.Prompt, id) {
 			note, at = c.in.Prompt, c.now // the file does not have it yet
@@ -255,7 +261,7 @@ func (c *call) endBehind(tx *session.Tx, gone bool) {
 		end.Running = note == "" && !gone && (!c.in.Lists || slices.Contains(c.in.Shells, s.Task))
 		switch {
 		case note != "":
-			end.Output, end.Exit = c.host.BehindEnd(note)
+			end.Output, end.Exit = c.host.BackgroundEnd(note)
 			end.Ended, end.Until = at, at
 		case end.Running || gone:
 			end.Unheard = true
@@ -263,12 +269,12 @@ func (c *call) endBehind(tx *session.Tx, gone bool) {
 		if end = c.judged(t, end); end.Running && !end.Made.Committed {
 			if s.File != read {
 				s.File = read
-				*t = t.Backgrounded(id, s, s.Task)
+				*t = t.MovedToBackground(id, s, s.Task)
 			}
 			continue
 		}
 		// The turn has not worked by it, and what was asked is still open.
-		observeLate(tx, false, true, func() { tx.Observe(end, compact.Settings{}) })
+		observeAfterTurn(tx, false, true, func() { tx.Observe(end, compact.Settings{}) })
 	}
 }
 
@@ -295,7 +301,7 @@ func (c *call) ended(tx *session.Tx, id string, s compact.Command) (end host.Com
 	a, ok := transcript.AnswerOf(file, id, s.File)
 	end = c.finished(id, s)
 	if end.Unheard = !ok; ok {
-		task = c.host.CommandBehind(a.Result)
+		task = c.host.BackgroundTask(a.Result)
 		end.Output, end.Exit = c.host.CommandEnd(a.Text, a.Failed, a.Result)
 		end.Unheard = a.Failed && end.Exit == nil // it was refused, or broken off
 		if !a.At.IsZero() {

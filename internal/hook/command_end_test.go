@@ -389,7 +389,7 @@ func TestNewest_Row7_LateEndLeavesTheGate(t *testing.T) {
 func TestNewest_Row7_PlainHookIsAsItWas(t *testing.T) {
 	t.Parallel()
 	for _, h := range []*host.Host{host.Plain(), host.Of(host.Codex), host.Of(host.Copilot)} {
-		if h.Aside(host.ShellTool) {
+		if h.EndsUnwaited(host.ShellTool) {
 			t.Errorf("%q tells the ends of commands aside", h.Name)
 		}
 	}
@@ -496,8 +496,8 @@ func TestNewest_Row7_BehindCommits(t *testing.T) {
 			p.behind("b1", c.line, "t1")
 			p.now = p.now.Add(time.Second)
 			stop(p, "p1", open, "t1")
-			if th := p.thread(); th.Boundary().Has(compact.Commit) || len(th.Started) > 0 || len(th.Behind) != 1 {
-				t.Fatalf("at first: %v, %v, %v", th.Boundary(), th.Started, th.Behind)
+			if th := p.thread(); th.Boundary().Has(compact.Commit) || len(th.Started) > 0 || len(th.Background) != 1 {
+				t.Fatalf("at first: %v, %v, %v", th.Boundary(), th.Started, th.Background)
 			}
 			p.now = p.now.Add(time.Minute)
 			c.heard(p)
@@ -508,8 +508,8 @@ func TestNewest_Row7_BehindCommits(t *testing.T) {
 				for _, m := range th.State.Slice.Commits {
 					subjects = append(subjects, m.Subject)
 				}
-				if got := strings.Join(subjects, "|"); got != c.want || th.Boundary().Has(compact.Commit) != boundary || (len(th.Behind) > 0) != c.working {
-					t.Errorf("%s: %q, %v, still waited for: %v", when, got, th.Boundary(), th.Behind)
+				if got := strings.Join(subjects, "|"); got != c.want || th.Boundary().Has(compact.Commit) != boundary || (len(th.Background) > 0) != c.working {
+					t.Errorf("%s: %q, %v, still waited for: %v", when, got, th.Boundary(), th.Background)
 				}
 			}
 			check("heard", c.want != "")
@@ -540,8 +540,8 @@ func TestNewest_Row7_BehindTakesNothingTwice(t *testing.T) {
 	p.hook("user-prompt-submit", `"prompt_id":"p2","prompt":"Stop the server."`)
 	p.hook("pre-tool-use", `"prompt_id":"p2","tool_name":"Bash","tool_use_id":"x","tool_input":{"command":"ls"}`)
 	p.hook("stop", `"prompt_id":"p2","last_assistant_message":"Stopped.","background_tasks":[]`)
-	if th := p.thread(); len(th.State.Slice.Commits) != 1 || th.Boundary().Has(compact.Commit) || len(th.Behind) > 0 {
-		t.Errorf("%v, %v, %v", th.State.Slice.Commits, th.Boundary(), th.Behind)
+	if th := p.thread(); len(th.State.Slice.Commits) != 1 || th.Boundary().Has(compact.Commit) || len(th.Background) > 0 {
+		t.Errorf("%v, %v, %v", th.State.Slice.Commits, th.Boundary(), th.Background)
 	}
 }
 
