@@ -450,7 +450,8 @@ func (g *guard) word(x *syntax.Word) word {
 			open.WriteString(l.Value)
 		}
 	}
-	b.globs, b.braces = strings.Contains(open.String(), "]"), matches(`(?s)(,|\.\.).*\}`, open.String())
+	b.globs = strings.Contains(open.String(), "]")
+	b.braces = strings.Contains(open.String(), "{") && matches(`(?s)(,|\.\.).*\}`, open.String())
 	for i, p := range x.Parts {
 		g.part(&b, p, false, i == 0)
 	}

@@ -651,7 +651,7 @@ func TestLease(t *testing.T) {
 			t.Fatalf("%+v %v", lb, err)
 		}
 	}
-	// Over: its message goes by itself, and a third token is larger than all.
+	// Over, by the hub's clock: a third token is larger than all.
 	deadline := time.Now().Add(patience)
 	for {
 		l, err := a.take(ctx, "s1", phaseHeld, time.Minute, time.Now)
