@@ -1,0 +1,165 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Whether work is to go on can be read from the last words of both sides: of the
+// user, who may have told the agent to stop or may only have asked something, and
+// of the agent, which may have left the next step to its user. The lists are
+// meant to find too much rather than too little: who takes a "wait" for no wait
+// acts against the user's words, who errs the other way asks for one more word.
+
+// Stops reports a message of the user's that tells its reader to stop, to wait, or
+// to leave things as they are.
+func Stops(own string) bool { return slices.ContainsFunc(Sentences(own), stops) }
+
+func stops(sentence string) bool {
+	low := strings.NewReplacer("don't stop", "", "do not stop", "", "dont stop", "", "never stop", "", "without stopping", "").Replace(fold(sentence))
+	if asksBack(low) && !mentions(" "+low, " can you ", " could you ", " would you ", " will you ") {
+		return false // "why did you stop?"
+	}
+	tokens := strings.FieldsFunc(low, unicode.IsSpace)
+	for len(tokens) > 1 && mentions(" "+trimMarks(tokens[0])+" ", " please ", " pls ", " ok ", " okay ", " hey ", " and ", " but ", " so ", " now ", " just ", " well ", " actually ", " alright ", " can ", " could ", " would ", " will ", " you ") {
+		tokens = tokens[1:]
+	}
+	if len(tokens) == 0 {
+		return false
+	}
+	first := trimMarks(tokens[0])
+	switch {
+	case halts(first) && (len(tokens) <= 4 || first != tokens[0]):
+		return true
+	case denies(first) && len(tokens) <= 2:
+		return true
+	}
+	return mentions(apart(low),
+		" stop here ", " stop now ", " stop there ", " stop it ", " stop that ", " stop everything ", " stop all ", " stop working ", " stop the work ", " stop for ", " stop right ", " please stop ", " must stop ", " you to stop ", " do nothing ", " nothing more ", " nothing else ", " nothing further ", " no further ", " no more changes ",
+		" do anything ", " touch anything ", " change anything ", " delete anything ", "n't continue ", " not continue ", "n't go on ", " not go on ", "n't proceed ", " not proceed ", " dont continue ", " dont proceed ", " hold on ", " hold off ", " wait for me ", " wait until i ", " wait till i ", " that's enough ", " thats enough ", " enough for ", " that's all ", " that is all ",
+		" leave it ", " leave everything ", " call it a day ", " take over ", " take it from here ", " take a break ", " pause here ", " not now ", " not yet ", " forget it ", " never mind ", " nevermind ", " cancel that ", " cancel it ", " let me think ", " let me review ", " let me check ", " let me look ", " let me read ", " let me decide ",
+		" i'll review ", " i will review ", " i'll check ", " i will check ", " i'll look ", " i will look ", " i'll decide ", " i will decide ", " i'll have a look ", " get back to you ", " tomorrow ",
+		"停下", "停止", "先停", "停一下", "停手", "暫停", "暂停", "住手", "不要動", "不要动", "別動", "别动", "先不要", "先別", "先别", "不要再做", "不要再改", "不要再動", "不要再动", "別再做", "别再做", "別再改", "别再改", "等一下", "等等", "稍等", "先等", "等我", "夠了", "够了", "到此為止", "到此为止", "不用了", "不要做", "別做", "别做", "什麼都不", "什么都不", "不要繼續", "不要继续", "別繼續", "别继续", "取消", "我先看", "我再看", "讓我看", "让我看", "讓我想", "让我想",
+		"やめて", "止めて", "ストップ", "待って", "中止", "しないで", "そのままで", "もういい", "お待ち", "멈춰", "그만", "중지", "기다려", "하지 마", "하지마",
+		" ничего не делай", " больше ничего", " не продолжай", " не надо ", " остановись", " остановитесь", " подожди", " хватит ",
+		" no hagas ", " nada más ", " no sigas ", " no continúes ", " déjalo ", " detente ", " não faça ", " nada mais ", " não continue ", " ne fais ", " rien de plus ", " ne continue ", " ne faites ", " arrête ", " arrêtez ",
+		" hör auf ", " nichts mehr ", " mach nichts ", " nicht weiter ", " lass es ", " warte ", " non fare ", " niente più ", " fermati ", " niets meer ")
+}
+
+// halts are first words that stop whoever is at work.
+func halts(w string) bool {
+	switch w {
+	case "stop", "halt", "wait", "pause", "abort", "freeze", "cancel", "enough", "hold", "quit",
+		"停", "等", "stopp", "warte", "wartet", "arrête", "arrêtez", "arrete", "attends", "attendez", "alto", "detente", "espera", "espere", "basta", "pare", "pára", "fermati", "fermo", "aspetta",
+		"стоп", "хватит", "остановись", "остановитесь", "подожди", "подождите", "погоди", "прекрати", "отмена", "dur", "bekle", "czekaj", "przestań", "zatrzymaj", "wacht", "vänta", "sluta":
+		return true
+	}
+	return false
+}
+
+// denies are first words of an answer that refuses.
+func denies(w string) bool {
+	switch w {
+	case "no", "nope", "nah", "none", "not", "don't", "dont", "never", "later", "nein", "non", "нет", "не", "não", "nee", "nej", "nie", "いいえ", "いや", "아니", "아니요",
+		"不", "不要", "不用", "不行", "不可以", "別", "别", "先不", "沒有", "没有", "算了", "para":
+		return true
+	}
+	return false
+}
+
+// Wonders reports a message that only asks something: an answer is all that it
+// wants.
+func Wonders(own string) bool {
+	low := fold(own)
+	words := plainWords(own)
+	if len(words) == 0 && wideRunes(own) == 0 {
+		return false
+	}
+	asking := mentions(low, "為什麼", "为什么", "什麼", "什么", "怎麼", "怎么", "哪", "誰", "谁", "多少", "嗎", "吗")
+	if len(words) > 0 {
+		switch words[0] {
+		case "what", "what's", "why", "how", "how's", "where", "where's", "when", "which", "who", "who's", "whose":
+			asking = asking || len(words) <= 30
+		}
+	}
+	if !asksBack(low) && !asking {
+		return false
+	}
+	plain := apart(low)
+	for _, p := range [...]string{" can you ", " could you ", " would you ", " will you ", " please "} {
+		if _, rest, ok := strings.Cut(plain, p); ok {
+			verb, _, _ := strings.Cut(strings.TrimPrefix(rest, "please "), " ")
+			switch verb {
+			case "tell", "explain", "describe", "show", "clarify", "remind", "summarize", "summarise", "say", "confirm":
+				return true
+			}
+			return false
+		}
+	}
+	return !mentions(low, "請", "请", "幫", "帮") && (asking || !Tasks(own))
+}
+
+// Urges reports a nudge that lets its reader go on. Thanks do not.
+func Urges(own string) bool {
+	return slices.ContainsFunc(plainWords(own), func(w string) bool {
+		switch w {
+		case "yes", "y", "yep", "yeah", "yup", "sure", "go", "ahead", "continue", "carry", "keep", "going", "proceed", "do", "next", "resume", "try", "again", "let's", "lets",
+			"繼續", "继续", "請繼續", "请继续", "繼續吧", "可以", "是", "是的", "開始", "开始", "開始吧", "下一步", "接著", "接著做", "做吧":
+			return true
+		}
+		return strings.Trim(w, "0123456789") == "" || w == "option" || w == "both" || w == "all"
+	})
+}
+
+// closer is how much of a message's end is read for what its writer leaves to the
+// reader, in runes.
+const closer = 700
+
+// Yields reports a message of the agent's after which the next word is its user's:
+// it asks, waits, hands over a choice, proposes a plan, or says that all is done.
+func Yields(text string) bool {
+	if strings.Contains(text, "<proposed_plan>") || OpenQuestion(text) != "" {
+		return true
+	}
+	end := []rune(strings.TrimSpace(unfenced(text)))
+	last := string(end[max(0, len(end)-closer):])
+	if slices.ContainsFunc(Sentences(last), func(s string) bool { return asksBack(fold(s)) }) {
+		return true
+	}
+	return mentions(apart(fold(last)),
+		// Who speaks to the reader leaves the word to him.
+		" you ", " your ", " yours ", " you'd ", " you'll ", " you're ", " please ", " let me know ", " tell me ", "你", "您", "請確", "请确", "請告", "请告", "請選", "请选", "請決", "请决", "請先", "请先",
+		" usted", " tú ", " por favor", " dime ", " avísame ", " indícame ", " vous ", " votre ", " veuillez ", " dis moi ", " dites ", " dein", " bitte ", " sag mir ", " bescheid ", " você", " fammi sapere ", " ваш", " вам ", " вас ", " вы ", " твое", " тебя ", " скажите", " сообщите", " уточните", " выберите", " пожалуйста", "ください", "ご確認", "ご指示", "ご判断", "お願い", "よろしい", "주세요", "proszę", "lütfen",
+		// Who waits or stops does not go on.
+		" wait ", " waits ", " waiting ", " awaiting ", " await ", " awaits ", " pending review", " pending approval", " pending decision", " pending confirmation", " pending input", " pending feedback", " pending a ", " decision needed", " needs a decision", " need a decision", " decision required", " decision is ", " approval", " approve", " permission", " sign off", " go ahead ", " green light", " input needed", " input required", " confirmation", " on hold", " paused ", " pausing ",
+		" stopped here ", " i stopped ", " i've stopped ", " i have stopped ", " stopping here ", " stop here ", " stopped as ", " stopped before ", " stopped and ", " blocked ", " standing by ", " stand by ", " standby ", " ready for review", " ready when ", " before i proceed", " before proceeding", " before i continue", " before continuing", " before i go on", " i won't ", " i will not ", " won't proceed", " not proceed", " unable to ", " cannot proceed", " can't proceed", " over to ", " say the word", " up to the user",
+		"等待", "等候", "等你", "待確認", "待确认", "待審", "待审", "確認後", "确认后", "核准", "批准", "同意後", "授權", "要不要", "需要決定", "需要决定", "暫停", "暂停", "先停", "停在", "已停", "告訴我", "告诉我", "選擇", "选择", "待ち", "待機", "お待ち", "承認", "ご連絡", "指示", "どちら", "停止し", "中断", "기다리", "대기", "승인", "결정해", "확인 부탁",
+		" espero ", " esperando ", " a la espera", " en espera", " esperaré ", " confirmación", " aprobación", " decisión", " attends ", " en attente", " attente ", " validation", " approbation", " warte ", " wartet ", " freigabe", " bestätigung", " genehmigung", " entscheidung", " aguard", " confirmação", " aprovação", " decisão", " in attesa", " attendo ", " conferma", " approvazione", " czekam", " decyzj", " bekliyor", " onay", " жду ", " ждем ", " ждём ", " ожида", " подтвержд", " одобрени", " разрешени", " остановил", "بانتظار", "في انتظار", "انتظر", "प्रतीक्षा", "इंतज़ार",
+		// Who is done has nothing to go on with, whatever a list of steps says.
+		" all done ", " all is done ", " all tasks ", " all steps ", " all work ", " everything is ", " everything has ", " everything was ", " nothing is left ", " nothing left ", " no work is left", "全部完成", "都完成", "全部做完", "都做完", "已全部", "すべて完了", "todo listo", "alles erledigt", "tout est terminé", "всё готово", "все готово")
+}
+
+// asksBack reports a folded text that ends with a question.
+func asksBack(low string) bool {
+	low = strings.TrimRight(low, " *_`)）」』\"'。")
+	for _, end := range [...]string{"?", "？", "嗎", "吗", "ですか", "ますか", "؟"} {
+		if strings.HasSuffix(low, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// apart is a folded text with blanks for its marks, and around it: a word in it
+// has a blank on each side.
+func apart(low string) string {
+	return " " + strings.Join(strings.FieldsFunc(low, func(r rune) bool {
+		return unicode.IsSpace(r) || r != '\'' && r < utf8.RuneSelf && unicode.IsPunct(r) || r == '—' || r == '–' || r == '…' || r == '¿' || r == '¡'
+	}), " ") + " "
+}
+
+func trimMarks(token string) string {
+	return strings.TrimFunc(token, func(r rune) bool { return unicode.IsPunct(r) && r != '\'' })
+}
