@@ -58,6 +58,7 @@ type Compact struct {
 	CeilingTokens         int    `yaml:"ceiling_tokens" min:"0" max:"100000000"`
 	NativeWindow          int    `yaml:"native_window" min:"100000" max:"1000000"`
 	NativePercent         int    `yaml:"native_percent" min:"1" max:"100"`
+	Resume                string `yaml:"resume" oneof:"evidence always never"`
 
 	// What follows the auto-compact prompt file may set as well; see [Compact.Over].
 	PacketAuthor string  `yaml:"packet_author" oneof:"watcher agent"`
@@ -162,6 +163,7 @@ func Defaults() Config {
 			Mode:                  "suggest",
 			NativeWindow:          100_000,
 			NativePercent:         60,
+			Resume:                "evidence",
 			PacketAuthor:          "watcher",
 			Trigger: Trigger{
 				EarlyPercentRemainingLT: 85, ReadyPercentRemainingLT: 75, AsapPercentRemainingLT: 65, EmergencyPercentRemainingLT: 15,

@@ -64,6 +64,11 @@ var keyDocs = [...]doc{
 		"auto 模式下 Claude Code 開始嘗試 compact 的百分比", "percentage at which mode auto lets Claude Code start to ask",
 	},
 	{
+		"compact.resume", "",
+		"watcher 壓縮之後：只在有未完成工作的證據時讓 agent 繼續、一律繼續，或從不",
+		"after a watcher's compaction: let the agent carry on only on evidence of open work, always, or never",
+	},
+	{
 		"compact.packet_author", "packet.author",
 		"延續封包由 watcher 撰寫，或由 agent 依提示檔撰寫", "who writes the continuation packet: the watcher, or the agent from the prompt file",
 	},
