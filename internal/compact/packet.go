@@ -15,8 +15,7 @@ type Packet struct {
 	Created time.Time
 	Expires time.Time
 	// Basis is what it was written from; "" is what was known before the
-	// compaction. Wait says that there is nothing to carry on with: the agent
-	// has asked its user something, or all is done.
+	// compaction. Wait says that it opens no turn: the next word is the user's.
 	Basis Basis
 	Wait  bool
 }

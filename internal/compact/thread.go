@@ -70,6 +70,8 @@ type state struct {
 	Plans []string `json:"plans,omitempty"`
 	// Slice is what was done since the last compaction.
 	Slice Slice `json:"slice"`
+	// Stance is what both sides have said and done about going on.
+	Stance stance `json:"stance,omitzero"`
 }
 
 // plan is a list of steps.
@@ -135,10 +137,13 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	case host.TurnStarted:
 		t.turnStarted(e)
 	case host.TurnEnded:
+		s.ended(e)
 	case host.UserMessage:
 		t.asked(e)
 	case host.AgentMessage:
 		t.answered(e, set)
+	case host.Proposed:
+		s.Stance.Proposed = true
 	case host.CommandStarted:
 		t.starts(e)
 	case host.CommandFinished:
@@ -219,7 +224,9 @@ func (t *Thread) asked(e host.UserMessage) {
 	}
 	text := extract.Head(e.Text, maxRequest)
 	// A nudge, a greeting, a command or a hook's text asks for nothing.
-	if said, _ := extract.Request(text); said == extract.Requested {
+	said, own := extract.Request(text)
+	t.State.Stance = t.State.Stance.hear(said, own, text == t.Latest)
+	if said == extract.Requested {
 		t.First, t.Latest = cmp.Or(t.First, text), text
 	}
 	t.Words = t.Words.Hear(text)
@@ -233,6 +240,7 @@ func (t *Thread) answered(e host.AgentMessage, set Settings) {
 	s.Said = NewMarks(set.Markers).In(e.Text)
 	if strings.TrimSpace(e.Text) != "" {
 		s.Slice.Last = extract.Tail(e.Text, maxLast)
+		s.Stance.Yields = extract.Yields(dropPackets(e.Text))
 	}
 }
 
@@ -496,6 +504,7 @@ func (s *state) planned(e host.PlanWritten) {
 	if len(steps) == 0 {
 		return
 	}
+	s.Stance.Planned, s.Stance.Wonders = true, false
 	switch {
 	case e.Plan != s.Plan.ID && slices.Contains(s.Plans, e.Plan):
 		return

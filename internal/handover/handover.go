@@ -38,6 +38,9 @@ type Handover struct {
 	// measured to be enough.
 	Room int
 	Lang message.Lang
+	// Hold says that it opens no turn: its last line then leaves the next word to
+	// the user.
+	Hold bool
 }
 
 const (
@@ -124,7 +127,7 @@ func (h Handover) Later(handed string) string {
 		return ""
 	}
 	head := message.HandoverLater.Format(h.Lang, inline(h.ID, 60))
-	return compact.PacketOpen + ` id="` + h.ID + "\" part=\"names\">\n" + head + "\n\n" + names + "\n" + compact.PacketClose
+	return wrapPart(h.ID, "names", head+"\n\n"+names)
 }
 
 // Waits reports that the agent has nothing to carry on with: it asked its user
@@ -343,22 +346,15 @@ func (w *handoverWriter) commands() []string {
 
 // directive is the last line: what to do, or not, fits how the work stands.
 func (w *handoverWriter) directive() string {
-	asked := w.asked()
-	guard := ""
-	for _, h := range w.Work.Words.Held {
-		if h.Hold == extract.Guard {
-			guard = h.Text
-		}
-	}
-	switch {
+	switch asked := w.asked(); {
 	case asked != "":
 		return message.HandoverAsk.Format(w.Lang, quoted(asked, 240))
 	case w.finished():
 		return message.HandoverFinished.In(w.Lang)
-	case guard != "":
-		return message.HandoverGoGuard.Format(w.Lang, quoted(guard, 200))
+	case w.Hold:
+		return message.HandoverHold.In(w.Lang)
 	}
-	return message.HandoverGo.In(w.Lang)
+	return goOn(w.Work.Words, w.Lang)
 }
 
 func (w *handoverWriter) asked() string { return cmp.Or(w.Record.open, w.Work.Words.Asked) }

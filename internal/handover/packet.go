@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
 )
@@ -34,6 +35,8 @@ type Facts struct {
 	Decision compact.Decision
 	// Moved says that nothing was compacted: the session goes on elsewhere.
 	Moved bool
+	// Hold is [Handover.Hold].
+	Hold bool
 }
 
 func (f Facts) header(l message.Lang) string {
@@ -46,7 +49,10 @@ func (f Facts) header(l message.Lang) string {
 // Write writes the packet. Secrets are taken out of each fact before anything is
 // cut.
 func Write(f Facts, s compact.Settings, l message.Lang) compact.Packet {
-	w := packetWriter{lang: l}
+	w := packetWriter{lang: l, last: message.PacketDirective.In(l)}
+	if f.Hold {
+		w.last = message.HandoverHold.In(l)
+	}
 	w.facts(f, s)
 	id := compact.PacketID(f.Session, f.Ordinal)
 	room := packetMax - message.Units(wrap(id, f.header(l), ""))
@@ -61,18 +67,27 @@ func Adopt(text string, f Facts, s compact.Settings, l message.Lang) (compact.Pa
 		return compact.Packet{}, false
 	}
 	id := compact.PacketID(f.Session, f.Ordinal)
-	room := packetMax - message.Units(wrap(id, f.header(l), ""))
+	last := ""
+	if f.Hold {
+		last = "\n\n" + message.HandoverHold.In(l)
+	}
+	room := packetMax - message.Units(wrap(id, f.header(l), last))
 	if message.Units(text) > room {
 		// The end holds the next step and the directive.
 		text = message.Cut(text, room/2-1) + "…\n" + message.EndUnits(text, room-room/2-1)
 	}
-	return compact.Packet{ID: id, Text: wrap(id, f.header(l), text), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}, true
+	return compact.Packet{ID: id, Text: wrap(id, f.header(l), text+last), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}, true
 }
 
 // wrap marks a text as a note by a machine. A model must be able to tell it from
 // its user's words, and our own reader from its agent's.
 func wrap(id, header, body string) string {
 	return compact.PacketOpen + ` id="` + id + "\">\n" + header + "\n\n" + body + "\n" + compact.PacketClose
+}
+
+// wrapPart marks what follows a packet of that id.
+func wrapPart(id, part, body string) string {
+	return compact.PacketOpen + ` id="` + id + `" part="` + part + "\">\n" + body + "\n" + compact.PacketClose
 }
 
 // clean makes a foreign text fit to stand inside a packet.
@@ -94,6 +109,7 @@ type section struct {
 
 type packetWriter struct {
 	lang     message.Lang
+	last     string // the directive
 	sections []section
 }
 
@@ -175,8 +191,7 @@ func (w *packetWriter) list(title message.Text, items []string) {
 // render lays the sections out within the room. Where there is not room for
 // all, each gets the same share and what short ones leave goes to the long ones.
 func (w *packetWriter) render(room int) string {
-	directive := message.PacketDirective.In(w.lang)
-	room -= message.Units(directive)
+	room -= message.Units(w.last)
 	want := make([]int, len(w.sections))
 	for i, s := range w.sections {
 		room -= message.Units("## " + s.title + "\n" + "\n\n")
@@ -187,7 +202,7 @@ func (w *packetWriter) render(room int) string {
 	for i, s := range w.sections {
 		b.WriteString("## " + s.title + "\n" + s.fit(min(want[i], share), w.lang) + "\n\n")
 	}
-	return b.String() + directive
+	return b.String() + w.last
 }
 
 // fairShare is the largest amount that everybody may take at most, so that all
@@ -293,4 +308,24 @@ func WorkOf(t compact.Thread, r *Record, more ...string) Work {
 	w.Stages = s.Slice.Stages
 	w.Next = append(w.Next, more...)
 	return w
+}
+
+// GoOn is the note that opens a turn after the packet of that id: it names the open
+// step, and is the only one that tells the agent to carry on.
+func GoOn(w compact.Words, id, step string, l message.Lang) string {
+	return wrapPart(id, "go", message.PacketGoOn.Format(l, quoted(step, 160))+"\n\n"+goOn(w, l))
+}
+
+// goOn is the directive of a packet or a note that opens a turn.
+func goOn(w compact.Words, l message.Lang) string {
+	guard := ""
+	for _, h := range w.Held {
+		if h.Hold == extract.Guard {
+			guard = h.Text
+		}
+	}
+	if guard != "" {
+		return message.HandoverGoGuard.Format(l, quoted(guard, 200))
+	}
+	return message.HandoverGo.In(l)
 }

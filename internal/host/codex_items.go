@@ -21,12 +21,13 @@ type CodexItem struct {
 	Content  []struct {
 		Text string `json:"text"`
 	} `json:"content"`
-	Command  string `json:"command"`
-	Cwd      string `json:"cwd"`
-	Status   string `json:"status"`
-	Output   string `json:"aggregatedOutput"`
-	ExitCode *int   `json:"exitCode"`
-	Changes  []struct {
+	Questions []struct{} `json:"questions"` // that a message asks in a form of its own
+	Command   string     `json:"command"`
+	Cwd       string     `json:"cwd"`
+	Status    string     `json:"status"`
+	Output    string     `json:"aggregatedOutput"`
+	ExitCode  *int       `json:"exitCode"`
+	Changes   []struct {
 		Path string `json:"path"`
 	} `json:"changes"`
 	EndedMS int64 `json:"completedAtMs"`
@@ -45,7 +46,13 @@ func (it CodexItem) Events() []Event {
 	case CodexUserMessage:
 		return []Event{UserMessage{Text: it.Message(), Ours: it.Ours()}}
 	case "agentMessage":
-		return []Event{AgentMessage{Text: it.Text}}
+		out := []Event{AgentMessage{Text: it.Text}}
+		if len(it.Questions) > 0 {
+			out = append(out, Proposed{})
+		}
+		return out
+	case "plan": // of plan mode; update_plan's is told apart from the items
+		return []Event{Proposed{}}
 	case "commandExecution":
 		if it.Status == "declined" {
 			return nil

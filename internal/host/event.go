@@ -30,8 +30,8 @@ type (
 		Prompt string
 		At     time.Time
 	}
-	// TurnEnded: the turn is over.
-	TurnEnded struct{}
+	// TurnEnded: the turn is over. Interrupted says that somebody stopped it.
+	TurnEnded struct{ Interrupted bool }
 	// UserMessage: somebody wrote to the agent. Ours is set when it was us and
 	// the text alone does not tell.
 	UserMessage struct {
@@ -40,6 +40,9 @@ type (
 	}
 	// AgentMessage: the agent said something to the user.
 	AgentMessage struct{ Text string }
+	// Proposed: the agent has put a plan or a choice before its user, in a form of
+	// the host's own, and waits for his decision.
+	Proposed struct{}
 	// CommandStarted: a shell command is about to run whose end may tell where
 	// the work stands. Before holds the repositories in which it may commit.
 	// File is how long the session's file is by now.
@@ -105,6 +108,7 @@ func (TurnStarted) event()     {}
 func (TurnEnded) event()       {}
 func (UserMessage) event()     {}
 func (AgentMessage) event()    {}
+func (Proposed) event()        {}
 func (CommandStarted) event()  {}
 func (CommandFinished) event() {}
 func (PlanWritten) event()     {}

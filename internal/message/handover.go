@@ -45,4 +45,7 @@ var (
 	HandoverGoGuard  = Text{ZH: "**從目前的步驟繼續，不要重做已完成的部分；但使用者要求先問的事（%s）仍須先問。**", EN: "**Carry on with the current step, and do not do again what is done. What the user wants to be asked about first (%s) still needs asking.**"}
 	HandoverAsk      = Text{ZH: "**你向使用者提出的問題還沒有得到回答：%s 請等使用者回答，不要自行決定。**", EN: "**Your question to the user is still open: %s Wait for the answer; do not decide it yourself.**"}
 	HandoverFinished = Text{ZH: "**沒有未完成的工作。等待使用者的下一個訊息，不要自行開始別的事。**", EN: "**No work is open. Wait for the user's next message; do not start anything else.**"}
+	// HandoverHold stands before the user's next message, and after it where that was faster.
+	HandoverHold = Text{ZH: "**這份資料不要求任何動作。以使用者最新的訊息為準；若已處理完，就等待使用者的下一個訊息，不要自行開始任何事。**", EN: "**This note asks for nothing. Go by the user's latest message; where that is dealt with, wait for the user's next one, and start nothing by yourself.**"}
+	PacketGoOn   = Text{ZH: "[Overtone] 由程式寫成，不是使用者的訊息：壓縮之後還沒有人說話，而這件事尚未完成：%s", EN: "[Overtone] Written by a program, not by the user: nobody has said anything since the compaction, and this is open: %s"}
 )
