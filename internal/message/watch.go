@@ -24,7 +24,8 @@ var (
 	WatchCut          = Text{ZH: "壓縮開始的瞬間有訊息送出，被 Codex 中斷；知道內容的話會排隊重送，否則請再送一次", EN: "a message sent in the instant of the compaction was cut off by Codex; it is queued again where its text is known, else please send it again"}
 	WatchGoalPaused   = Text{ZH: "到達邊界：目標暫停，這一輪結束後壓縮", EN: "boundary reached: the goal rests, the context is compacted after this turn"}
 	WatchGoalResumed  = Text{ZH: "目標繼續", EN: "the goal goes on"}
-	WatchGoalLeft     = Text{ZH: "這一輪被中斷：目標維持暫停，由你決定何時繼續", EN: "the turn was interrupted: the goal stays paused until you resume it"}
+	WatchGoalLeft     = Text{ZH: "你停下了它：目標維持暫停，由你決定何時繼續", EN: "you stopped it: the goal stays paused until you resume it"}
+	WatchOpened       = Text{ZH: "還有未完成的工作：開始新的一輪繼續", EN: "work is open: a turn was opened to carry on"}
 	WatchAgentRuns    = Text{ZH: "子代理 %s 仍在執行：等它的結果", EN: "sub-agent %s is still at work: wait for its result"}
 	WatchStoreProblem = Text{ZH: "無法寫入 session 資料：%s", EN: "cannot write the session's files: %s"}
 	WatchServerError  = Text{ZH: "app-server 回應錯誤：%s", EN: "the app-server answered with an error: %s"}

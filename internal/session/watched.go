@@ -49,7 +49,7 @@ type Record struct {
 	Trigger string `json:"trigger,omitempty"`
 	// Receipt names the packet, the compaction's turn and how far both are.
 	Receipt compact.Receipt `json:"receipt,omitzero"`
-	// Quiet packets open no turn: nobody has to go on now.
+	// Quiet packets open no turn: they stand before the user's next message.
 	Quiet bool `json:"quiet,omitempty"`
 	// Cut is a user's message that the host cut off for our compaction.
 	Cut *CutMessage `json:"cut,omitempty"`
@@ -66,7 +66,9 @@ type CutMessage struct {
 func (r Record) Open() bool { return r.Receipt.ID != "" && !r.Receipt.State.Final() }
 
 // Offered says that the packet may be on its way.
-func (r Record) Offered() bool { return r.Receipt.State == compact.Delivering }
+func (r Record) Offered() bool {
+	return r.Receipt.State == compact.Delivering || r.Receipt.State == compact.Printing
+}
 
 // ReadWatched is what watchers remember of a session, and its thread, without the
 // lock.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -50,6 +51,8 @@ func (w *Codex) feed(t *thread, e event) {
 			if saved {
 				w.inject(t, a)
 			}
+		case doResume:
+			w.resume(t, a)
 		case doPutBack:
 			w.putBack(t, a)
 		case doRemove:
@@ -107,8 +110,7 @@ func (w *Codex) check(t *thread, a doCheck) {
 // the thread's whole context that leaves no trace in the thread.
 func (w *Codex) author(t *thread, a doAuthor) {
 	done := func(text string) {
-		p := t.packet(text)
-		w.feed(t, authored{Seq: a.Seq, Packet: p, Quiet: t.quiet(p)})
+		w.feed(t, authored{Seq: a.Seq, Packet: t.packet(text, t.holds)})
 	}
 	if !compact.AgentPackets(t.settings) {
 		done("")
@@ -139,6 +141,7 @@ func (w *Codex) author(t *thread, a doAuthor) {
 }
 
 func (w *Codex) compact(t *thread, a doCompact) {
+	t.queued = false
 	w.post("thread/compact/start", map[string]any{"threadId": t.id}, func(_ json.RawMessage, err error) {
 		if _, ok := errors.AsType[*rpcError](err); ok {
 			w.problem(err)
@@ -161,10 +164,6 @@ func (w *Codex) add(t *thread, a doAdd) {
 			e.Unclear = true
 		}
 		e.Submission = r.Queued.ID
-		if e.Submission != "" && len(t.queued) > 0 {
-			order := append([]string{e.Submission}, t.queued...)
-			w.send("thread/queue/reorder", map[string]any{"threadId": t.id, "queuedSubmissionIds": order})
-		}
 		w.feed(t, e)
 	})
 }
@@ -199,6 +198,28 @@ func (w *Codex) delivered(t *thread, packet string) func(json.RawMessage, error)
 		}
 		w.feed(t, e)
 	}
+}
+
+// resume opens a turn for work of which there is proof that it is open. A goal
+// begins its turns itself, and so does whoever has more prompts to send.
+func (w *Codex) resume(t *thread, a doResume) {
+	step := ""
+	if r := t.settings.Resume; r != compact.ResumeAlways && r != compact.ResumeNever && t.own.Goal == nil && !t.goal.open() && !w.prompter.waits(w, t) {
+		step = t.openWork()
+	}
+	if step == "" {
+		w.feed(t, resumed{Seq: a.Seq})
+		return
+	}
+	method := "thread/queue/add"
+	if a.NoQueue {
+		method = "turn/start"
+	}
+	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.ID, "input": textInput(handover.GoOn(t.thread.Words, a.Packet, step, w.Lang))}
+	ask(w, method, params, func(r wireAdded, err error) {
+		w.problem(err)
+		w.feed(t, resumed{Seq: a.Seq, Opened: err == nil, Submission: r.Queued.ID})
+	})
 }
 
 // putBack queues a user's message again that the host has cut off.
@@ -307,6 +328,8 @@ func (w *Codex) tell(t *thread, a doTell) {
 	case newsDelivered:
 		t.report("delivered", message.WatchDelivered, r.ID)
 		events = append(events, store.On(message.EventPacketDelivered, "packet", r.ID, "via", string(r.Via)))
+	case newsOpened:
+		t.report("opened", message.WatchOpened)
 	case newsVoid:
 		t.report("void", message.WatchVoid, r.ID, reason.In(w.Words))
 		t.failed(a.Reason)
@@ -317,7 +340,8 @@ func (w *Codex) tell(t *thread, a doTell) {
 		events = append(events, store.On(typ, "packet", r.ID, "reason", string(a.Reason)))
 	}
 	t.emit(events...)
-	if w.Once && (a.What == newsDelivered || a.What == newsVoid) {
+	over := a.What == newsDelivered || a.What == newsVoid || a.What == newsOpened || a.What == newsRests
+	if w.Once && over && t.cycle.Phase != resuming {
 		w.done = true
 	}
 }

@@ -181,6 +181,9 @@ func (w *Codex) catchUp(t *thread) {
 		missed := newest.Status == turnCompleted && newest.ID != t.ended && t.seen
 		t.seen = true
 		if !running && !missed {
+			if newest.Status == turnInterrupted && newest.ID != t.ended {
+				t.hear(host.TurnEnded{Interrupted: true})
+			}
 			t.ended = newest.ID
 			w.feed(t, attached{})
 			return

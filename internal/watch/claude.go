@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -45,6 +45,7 @@ type Claude struct {
 	turn    claudeTurn
 	done    bool
 	waiting string // a packet that goes with the user's next message
+	next    string // what the user has said meanwhile
 }
 
 // claudeTurn is what is known about the turn that runs.
@@ -79,17 +80,23 @@ func (w *Claude) Run(ctx context.Context) error {
 		return err
 	}
 	for !w.done {
-		select {
-		case text, ok := <-w.Prompts:
-			if !ok {
-				return nil
-			}
+		if w.spoke() {
+			text := w.next
+			w.next = ""
 			if err := w.ask(ctx, text, false); err != nil {
 				return err
 			}
 			if err := w.between(ctx); err != nil {
 				return err
 			}
+			continue
+		}
+		select {
+		case text, ok := <-w.Prompts:
+			if !ok {
+				return nil
+			}
+			w.next = text
 		case line, ok := <-w.lines:
 			// A background task may wake the agent without us.
 			if !ok {
@@ -105,6 +112,17 @@ func (w *Claude) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// spoke says that a message of the user's waits.
+func (w *Claude) spoke() bool {
+	if w.next == "" {
+		select {
+		case w.next = <-w.Prompts: // nothing from a channel that is closed
+		default:
+		}
+	}
+	return w.next != ""
 }
 
 func (w *Claude) readAll(ctx context.Context) {
@@ -247,26 +265,25 @@ func (w *Claude) measure(ctx context.Context) error {
 func (w *Claude) author(ctx context.Context) (compact.Packet, error) {
 	s := w.sess
 	if !compact.AgentPackets(s.settings) {
-		return s.packet(""), nil
+		return s.packet("", s.holds), nil
 	}
 	s.report("author", message.WatchAgentPacket)
-	facts, state := s.facts(), s.thread.State
+	hold, state := s.holds(false), s.thread.State
 	if err := w.ask(ctx, s.settings.Prompt, true); err != nil {
 		return compact.Packet{}, err
 	}
 	text := s.thread.State.Slice.Last
 	s.change(func(t *compact.Thread) { t.State = state })
-	if p, ok := handover.Adopt(text, facts, s.settings, s.opts.Lang); ok {
-		return p, nil
+	if strings.TrimSpace(text) == "" {
+		s.report("warning", message.WatchAgentSilent, "no text")
 	}
-	s.report("warning", message.WatchAgentSilent, "no text")
-	return s.packet(""), nil
+	return s.packet(text, func(bool) bool { return hold }), nil
 }
 
 // compact runs one compaction and, if it worked, delivers the packet.
 func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	s := w.sess
-	rec := session.Record{Trigger: packet.ID, Receipt: compact.NewReceipt(packet)}
+	rec := session.Record{Trigger: packet.ID, Receipt: compact.NewReceipt(packet), Quiet: packet.Wait}
 	step := func(e compact.ReceiptEvent) (ok bool) {
 		rec.Receipt, ok = rec.Receipt.Step(e, w.Now())
 		return ok
@@ -302,8 +319,11 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	if text, basis := s.rewritten(); text != "" {
 		rec.Receipt = rec.Receipt.Rewrite(text, basis)
 	}
-	if packet.Wait {
-		return w.leave(rec)
+	if !rec.Quiet && w.spoke() {
+		rec.Quiet, rec.Receipt = true, rec.Receipt.Rewrite(s.waiting, rec.Receipt.Basis)
+	}
+	if rec.Quiet {
+		return w.leave(s, rec)
 	}
 	if !step(compact.Opening{Via: compact.ViaQueue}) {
 		void(reasonExpired)
@@ -317,8 +337,7 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 
 // leave keeps the packet for the user's next message: there is nothing to carry
 // on with until then.
-func (w *Claude) leave(rec session.Record) error {
-	s := w.sess
+func (w *Claude) leave(s *conversation, rec session.Record) error {
 	text := rec.Receipt.Text
 	rec.Receipt, _ = rec.Receipt.Step(compact.Opening{Via: compact.ViaPrompt}, w.Now())
 	rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: rec.Receipt.ID}, w.Now())

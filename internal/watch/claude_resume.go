@@ -46,6 +46,9 @@ func (w *Claude) resume(ctx context.Context) error {
 	case trail.compacted:
 		step(compact.Missing{ID: rec.Receipt.ID})
 		step(compact.Finished{Compaction: rec.Receipt.ID})
+		if rec.Quiet {
+			return w.leave(s, rec)
+		}
 		if step(compact.Opening{Via: compact.ViaQueue}) {
 			if s.saveRecord(rec, false) != nil {
 				return nil

@@ -54,7 +54,11 @@ func fakeClaude(mode string) {
 			continue
 		}
 		text := m.Message.Content[0].Text
-		fmt.Fprintf(log, "%q\n", text)
+		said := text
+		for _, c := range m.Message.Content[1:] {
+			said += "\n+ " + c.Text
+		}
+		fmt.Fprintf(log, "%q\n", said)
 		out(`{"type":"system","subtype":"init","session_id":"s1","cwd":"/nowhere","model":"m"}`)
 		switch {
 		case text == slashCompact && mode == "fail":
@@ -64,8 +68,12 @@ func fakeClaude(mode string) {
 			used = 20_000
 			out(`{"type":"system","subtype":"status","status":null,"compact_result":"success","session_id":"s1"}`)
 			out(`{"type":"system","subtype":"compact_boundary","session_id":"s1","uuid":"b","compact_metadata":{"trigger":"manual","pre_tokens":130000,"post_tokens":1000}}`)
-		case strings.HasPrefix(text, "work"):
+		case strings.HasPrefix(text, "work"), strings.HasPrefix(text, "plan"):
 			used = 130_000
+			if strings.HasPrefix(text, "plan") {
+				out(`{"type":"assistant","session_id":"s1","parent_tool_use_id":null,"message":{"content":[{"type":"tool_use","id":"t0","name":"TodoWrite","input":{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"in_progress"}]}}]}}`)
+				out(`{"type":"user","session_id":"s1","parent_tool_use_id":null,"message":{"content":[{"type":"tool_result","tool_use_id":"t0","content":"ok"}]},"tool_use_result":{}}`)
+			}
 			out(`{"type":"assistant","session_id":"s1","parent_tool_use_id":null,"message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"git commit -m one"}}],"usage":{"input_tokens":120000,"output_tokens":1}}}`)
 			out(`{"type":"user","session_id":"s1","parent_tool_use_id":null,"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"[main abcdef1] one\n 1 file changed"}]},"tool_use_result":{"interrupted":false}}`)
 			out(`{"type":"assistant","session_id":"s1","parent_tool_use_id":"sub","message":{"content":[{"type":"text","text":"from a sub-agent"}],"usage":{"input_tokens":9}}}`)
@@ -114,9 +122,16 @@ func runClaude(t *testing.T, mode string, set func(*compact.Settings), change fu
 		var text string
 		_ = json.Unmarshal([]byte(l), &text)
 		if strings.HasPrefix(text, "<overtone-packet") {
+			packet, with, rides := strings.Cut(text, "</overtone-packet>\n+ ")
 			text = "PACKET"
-			if strings.Contains(l, "MY PACKET") {
+			if strings.Contains(packet, "MY PACKET") {
 				text = "PACKET of the agent"
+			}
+			if rides {
+				text += " + " + with
+			}
+			if rides != strings.Contains(packet, message.HandoverHold.EN) {
+				text += ", and its last line is wrong"
 			}
 		}
 		told = append(told, text)
@@ -135,16 +150,24 @@ func TestClaude(t *testing.T) {
 		want    []string
 	}{
 		{name: "room", prompts: []string{"hello", "again"}, want: []string{"hello", "again"}},
-		{name: "boundary", prompts: []string{"work", "again"}, want: []string{"work", "/compact", "PACKET", "again"}},
-		{name: "twice", prompts: []string{"work", "work more"}, want: []string{"work", "/compact", "PACKET", "work more", "/compact", "PACKET"}},
+		{name: "boundary", set: toTheLetter, prompts: []string{"work"}, want: []string{"work", "/compact", "PACKET"}},
+		{name: "nothing is open", prompts: []string{"work"}, want: []string{"work", "/compact"}},
+		{name: "a step is open", prompts: []string{"plan"}, want: []string{"plan", "/compact", "PACKET"}},
+		{name: "never", set: func(s *compact.Settings) { s.Resume = compact.ResumeNever }, prompts: []string{"plan"}, want: []string{"plan", "/compact"}},
+		{name: "a message waits", prompts: []string{"plan", "again"}, want: []string{"plan", "/compact", "PACKET + again"}},
+		{name: "a message waits, to the letter", set: toTheLetter, prompts: []string{"work", "again"}, want: []string{"work", "/compact", "PACKET + again"}},
 		{name: "fails", mode: "fail", prompts: []string{"work", "again"}, want: []string{"work", "/compact", "again"}},
 		{
 			name: "agent's packet", set: func(s *compact.Settings) { s.PacketAuthor, s.Prompt = "agent", "MY PROMPT" },
-			prompts: []string{"work"}, want: []string{"work", "MY PROMPT", "/compact", "PACKET of the agent"},
+			prompts: []string{"plan"}, want: []string{"plan", "MY PROMPT", "/compact", "PACKET of the agent"},
+		},
+		{
+			name: "agent's packet, a message waits", set: func(s *compact.Settings) { s.PacketAuthor, s.Prompt = "agent", "MY PROMPT" },
+			prompts: []string{"plan", "again"}, want: []string{"plan", "MY PROMPT", "/compact", "PACKET of the agent + again"},
 		},
 		{name: "suggest", set: func(s *compact.Settings) { s.Mode = compact.ModeSuggest }, prompts: []string{"work", "again"}, want: []string{"work", "again"}},
 		{name: "dry run", change: func(w *Claude) { w.DryRun = true }, prompts: []string{"work", "again"}, want: []string{"work", "again"}},
-		{name: "once", change: func(w *Claude) { w.Once = true }, prompts: []string{"work", "again"}, want: []string{"work", "/compact", "PACKET"}},
+		{name: "once", change: func(w *Claude) { w.Once = true }, prompts: []string{"plan"}, want: []string{"plan", "/compact", "PACKET"}},
 		{name: "larger window", set: func(s *compact.Settings) { s.ContextWindow = 1_000_000 }, prompts: []string{"work"}, want: []string{"work"}},
 	}
 	for _, tt := range tests {
@@ -176,12 +199,14 @@ func TestClaudeResumes(t *testing.T) {
 		lines []string
 		want  []string
 		end   compact.ReceiptState
+		quiet bool
 	}{
-		{"compacted", compact.Compacting, []string{spoke, boundary}, []string{"PACKET", "hello"}, compact.Delivered},
-		{"handed out and lost", compact.Delivering, []string{boundary}, []string{"PACKET", "hello"}, compact.Delivered},
-		{"arrived", compact.Delivering, []string{boundary, arrived, spoke}, []string{"hello"}, compact.Delivered},
-		{"not compacted", compact.Compacting, []string{older, spoke}, []string{"hello"}, compact.Dropped},
-		{"went on", compact.Compacting, []string{boundary, spoke}, []string{"hello"}, compact.Dropped},
+		{"compacted", compact.Compacting, []string{spoke, boundary}, []string{"PACKET", "hello"}, compact.Delivered, false},
+		{"handed out and lost", compact.Delivering, []string{boundary}, []string{"PACKET", "hello"}, compact.Delivered, false},
+		{"arrived", compact.Delivering, []string{boundary, arrived, spoke}, []string{"hello"}, compact.Delivered, false},
+		{"not compacted", compact.Compacting, []string{older, spoke}, []string{"hello"}, compact.Dropped, false},
+		{"waits for the user", compact.Compacting, []string{spoke, boundary}, []string{"PACKET + hello"}, compact.Delivered, true},
+		{"went on", compact.Compacting, []string{boundary, spoke}, []string{"hello"}, compact.Dropped, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -200,8 +225,12 @@ func TestClaudeResumes(t *testing.T) {
 				sess = s
 				if _, _, err := session.UpdateWatched(s, false, func(m *session.Watched, _ *compact.Thread) []store.Event {
 					m.Packets = 1
-					m.Record = session.Record{Trigger: "t", Receipt: compact.Receipt{
-						ID: "ovt-x-1", State: tt.state, Text: "<overtone-packet id=\"ovt-x-1\">", Created: created, Expires: created.Add(time.Hour),
+					text := "<overtone-packet id=\"ovt-x-1\">"
+					if tt.quiet {
+						text += message.HandoverHold.EN + "</overtone-packet>"
+					}
+					m.Record = session.Record{Trigger: "t", Quiet: tt.quiet, Receipt: compact.Receipt{
+						ID: "ovt-x-1", State: tt.state, Text: text, Created: created, Expires: created.Add(time.Hour),
 					}}
 					return nil
 				}); err != nil {

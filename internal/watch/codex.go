@@ -64,9 +64,10 @@ type thread struct {
 	// goal is the thread's, nil without one; resuming: it is about to go on.
 	goal     *wireGoal
 	resuming bool
+	pauses   int        // how often it was paused since we have asked for that
 	endedHow turnStatus // the newest turn's end
-	// queued are the messages that others have put into the queue.
-	queued  []string
+	// queued: somebody has put a message into the queue while we compact.
+	queued  bool
 	rest    time.Time // when the subscription ends, if nothing happens
 	retry   time.Time // when to ask again for the subscription
 	refused int       // how often that was asked in vain

@@ -39,10 +39,13 @@ func savedRecord(t *testing.T, home *store.Home) session.Record {
 	return m.Record
 }
 
+// toTheLetter is the setting in which the packet itself opens a turn.
+func toTheLetter(s *compact.Settings) { s.Resume = compact.ResumeAlways }
+
 func TestCodexCycle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		home, f := testHome(t), newFake(t)
-		w := newWatcher(t, home, nil)
+		w := newWatcher(t, home, toTheLetter)
 		defer w.connect(t, f)()
 		synctest.Wait()
 		f.work(turnCompleted)
@@ -135,7 +138,7 @@ func TestCodexHoldsBack(t *testing.T) {
 				settle()
 				want := ""
 				if tt.news == "delivered" {
-					want = "thread/compact/start thread/queue/add"
+					want = "thread/compact/start thread/inject_items"
 				}
 				if got := f.posted(); got != want {
 					t.Errorf("posted %q, want %q", got, want)
@@ -176,21 +179,29 @@ func TestCodexCompactionComesToNothing(t *testing.T) {
 }
 
 func TestCodexWithoutQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		home, f := testHome(t), newFake(t)
-		f.noQueue = true
-		w := newWatcher(t, home, nil)
-		defer w.connect(t, f)()
-		synctest.Wait()
-		f.work(turnCompleted)
-		settle()
-		if got, want := f.posted(), "thread/compact/start turn/start"; got != want {
-			t.Errorf("posted %q, want %q", got, want)
-		}
-		if r := savedRecord(t, home).Receipt; r.State != compact.Delivered {
-			t.Errorf("receipt = %s", r)
-		}
-	})
+	for _, row := range []struct {
+		name, want string
+		set        func(*compact.Settings)
+	}{
+		{"always", "thread/compact/start turn/start", toTheLetter},
+		{"evidence", "thread/compact/start thread/inject_items turn/start", nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			watchFake(t, row.set, func(t *testing.T, f *fakeServer, w *watcher) {
+				f.locked(func() {
+					f.noQueue = true
+					f.planned("make it", "The parser is ported.", "parser", "*printer")
+				})
+				settle()
+				if got := f.posted(); got != row.want {
+					t.Errorf("posted %q, want %q", got, row.want)
+				}
+				if r := savedRecord(t, w.Home).Receipt; r.State != compact.Delivered {
+					t.Errorf("receipt = %s", r)
+				}
+			})
+		})
+	}
 }
 
 func TestCodexAgentPacket(t *testing.T) {
@@ -212,7 +223,7 @@ func TestCodexAgentPacket(t *testing.T) {
 				f := newFake(t)
 				f.sample, f.silent = tt.sample, tt.silent
 				const body = "# Prompt\n\n  as it is \n"
-				w := newWatcher(t, testHome(t), func(s *compact.Settings) { s.PacketAuthor, s.Prompt = "agent", body })
+				w := newWatcher(t, testHome(t), func(s *compact.Settings) { s.PacketAuthor, s.Prompt, s.Resume = "agent", body, compact.ResumeAlways })
 				defer w.connect(t, f)()
 				synctest.Wait()
 				f.work(turnCompleted)
@@ -252,7 +263,7 @@ func TestCodexNewbornThread(t *testing.T) {
 		f.resumable = true
 		f.mu.Unlock()
 		settle()
-		if got, want := f.posted(), "thread/compact/start thread/queue/add"; got != want {
+		if got, want := f.posted(), "thread/compact/start thread/inject_items"; got != want {
 			t.Errorf("posted %q, want %q", got, want)
 		}
 	})
@@ -280,7 +291,7 @@ func TestCodexLateAndLostLine(t *testing.T) {
 		}
 		defer w.connect(t, g)()
 		settle()
-		if got, want := g.posted(), "thread/compact/start thread/queue/add"; got != want {
+		if got, want := g.posted(), "thread/compact/start thread/inject_items"; got != want {
 			t.Errorf("posted %q, want %q", got, want)
 		}
 	})
@@ -316,11 +327,20 @@ func TestCodexCannotSave(t *testing.T) {
 
 // A watcher dies at each point of its way; the next one finishes.
 func TestCodexSuccessor(t *testing.T) {
-	for _, lost := range []string{"thread/compact/start", "thread/queue/add"} {
-		t.Run(lost, func(t *testing.T) {
+	for _, row := range []struct {
+		lost, want string
+		set        func(*compact.Settings)
+	}{
+		{"thread/compact/start", "thread/queue/add", toTheLetter},
+		{"thread/queue/add", "thread/queue/add", toTheLetter},
+		{"thread/compact/start", "thread/inject_items", nil},
+		{"thread/inject_items", "thread/inject_items", nil},
+	} {
+		lost := row.lost
+		t.Run(lost+" "+row.want, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				home, f := testHome(t), newFake(t)
-				first := newWatcher(t, home, nil)
+				first := newWatcher(t, home, row.set)
 				stop := first.connect(t, f)
 				synctest.Wait()
 				f.silent = lost
@@ -336,11 +356,11 @@ func TestCodexSuccessor(t *testing.T) {
 						<-g.out
 					}
 				}
-				second := newWatcher(t, home, nil)
+				second := newWatcher(t, home, row.set)
 				defer second.connect(t, g)()
 				settle()
-				if got, want := g.posted(), "thread/queue/add"; got != want {
-					t.Errorf("posted %q, want %q", got, want)
+				if got := g.posted(); got != row.want {
+					t.Errorf("posted %q, want %q", got, row.want)
 				}
 				if r := savedRecord(t, home).Receipt; r.State != compact.Delivered {
 					t.Errorf("receipt = %s", r)
@@ -357,7 +377,7 @@ func TestCodexSuccessor(t *testing.T) {
 func TestCodexHeadless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t)
-		w := newWatcher(t, testHome(t), nil)
+		w := newWatcher(t, testHome(t), toTheLetter)
 		w.Prompts, w.Dir = []string{"one", "two"}, "/nowhere"
 		c := newClient(t.Context(), f)
 		defer c.Close()
@@ -365,14 +385,15 @@ func TestCodexHeadless(t *testing.T) {
 			t.Errorf("serve = %v", err)
 		}
 		w.giveUp()
-		if got, want := f.posted(), "turn/start thread/compact/start thread/queue/add turn/start thread/compact/start thread/queue/add"; got != want {
+		// The second prompt waits while the first one's context is compacted.
+		if got, want := f.posted(), "turn/start thread/compact/start thread/inject_items turn/start thread/compact/start thread/queue/add"; got != want {
 			t.Errorf("posted %q, want %q", got, want)
 		}
 		if start := f.find("thread/start")[0]; start["approvalPolicy"] != "never" || start["cwd"] != "/nowhere" {
 			t.Errorf("thread/start = %v", start)
 		}
-		if n := strings.Count(w.news(), "output"); n != 4 {
-			t.Errorf("%d outputs, want 4: %s", n, w.news())
+		if n := strings.Count(w.news(), "output"); n != 3 {
+			t.Errorf("%d outputs, want 3: %s", n, w.news())
 		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
 // Options are what every driver needs. Now, Home and Settings must be set.
@@ -72,6 +73,9 @@ type conversation struct {
 	// session's file was read for it.
 	handover handover.Handover
 	read     int64
+	// waiting is the packet as it is when it opens no turn, where the other one was
+	// written to open one.
+	waiting string
 	// before and after are the context's size around the last compaction.
 	before, after int64
 	// still is the newest moment of which we know that no command of the turn
@@ -301,23 +305,50 @@ func (s *conversation) tasks() []string {
 	return f.Unchecked
 }
 
-// packet writes the watcher's own packet, or takes the agent's text.
-func (s *conversation) packet(agent string) compact.Packet {
-	s.handover = handover.Handover{}
+// packet writes the watcher's own packet, or takes the agent's text. Holds decides
+// whether it opens no turn; it is told whether the record itself says to wait.
+func (s *conversation) packet(agent string, holds func(wait bool) bool) compact.Packet {
+	s.handover, s.waiting = handover.Handover{}, ""
 	f := s.facts()
 	h, ok := s.readPast(f)
-	if agent != "" {
-		if p, adopted := handover.Adopt(agent, f, s.settings, s.opts.Lang); adopted {
-			p.Wait = ok && h.Waits()
-			return p
+	write := func(hold bool) compact.Packet {
+		f.Hold, h.Hold = hold, hold
+		p, adopted := handover.Adopt(agent, f, s.settings, s.opts.Lang)
+		if !adopted {
+			p = handover.Write(f, s.settings, s.opts.Lang)
 		}
+		if !adopted && ok {
+			s.handover = h
+			p.Text, p.Basis = h.Text(), compact.BasisSlice
+		}
+		p.Wait = hold
+		return p
 	}
-	p := handover.Write(f, s.settings, s.opts.Lang)
-	if ok {
-		s.handover = h
-		p.Text, p.Basis, p.Wait = h.Text(), compact.BasisSlice, h.Waits()
+	hold := holds(ok && h.Waits())
+	if !hold {
+		s.waiting = write(true).Text
 	}
-	return p
+	return write(hold)
+}
+
+// holds says that the packet opens no turn, where it could be what opens one.
+func (s *conversation) holds(wait bool) bool {
+	switch s.settings.Resume {
+	case compact.ResumeAlways:
+		return wait
+	case compact.ResumeNever:
+		return true
+	}
+	return s.openWork() == ""
+}
+
+// openWork is what there is to carry on with, see [compact.Thread.OpenWork].
+func (s *conversation) openWork() string {
+	stage := ""
+	if w, err := session.Peek(s.sess); err == nil && w != nil && w.Active {
+		stage = workflow.NextStep(w, s.opts.Lang)
+	}
+	return s.thread.OpenWork(stage)
 }
 
 // readPast reads the slice that is about to be compacted, while there is time:

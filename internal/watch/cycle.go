@@ -13,12 +13,13 @@ import (
 // the only thing that changes it.
 //
 //	watching → settling → checking → leasing → authoring → confirming
-//	         → compacting → delivering → watching
+//	         → compacting → delivering → resuming → watching
 //
 // Up to confirming nothing has been done and any stir in the thread leads back
 // to watching. From compacting on there is an open record, and whatever is in
 // doubt (a lost connection, a silent server, a predecessor's crash) is settled
-// by looking at the thread itself.
+// by looking at the thread itself. What opens a turn of its own is last: only when
+// the thread has been quiet after the compaction, and nothing of the user's waits.
 type cycle struct {
 	Phase phase
 	// Seq numbers the steps. Timers and answers that carry an older number
@@ -57,6 +58,8 @@ type cycle struct {
 	// Doubt is set when a first look has found what may be a turn that was cut,
 	// or the compaction itself.
 	Doubt bool
+	// Moved is set when a turn has begun while the packet was on its way.
+	Moved bool
 	// Foreign is somebody else's compaction whose packet waits for its moment.
 	Foreign foreign
 }
@@ -74,6 +77,8 @@ const (
 	compacting phase = "compacting"
 	delivering phase = "delivering"
 	recovering phase = "recovering"
+	// resuming: the packet stands in the thread; does open work go on?
+	resuming phase = "resuming"
 	// noting: somebody else has compacted; is there a packet of theirs?
 	noting phase = "noting"
 )
@@ -144,11 +149,16 @@ func advance(c cycle, w Waits, now time.Time, e event) (cycle, []action) {
 		}
 	case added:
 		m.added(e)
+	case resumed:
+		m.resumed(e)
 	case looked:
 		m.looked(e)
 	case saveFailed:
-		if m.Phase.underWay() {
+		switch {
+		case m.Phase.underWay():
 			m.finish(newsVoid, reasonDisk)
+		case m.Phase == resuming:
+			m.rest()
 		}
 	case attached:
 		m.attached(e)
@@ -193,7 +203,7 @@ func (m *machine) finish(what news, r reason) {
 	m.enter(watching)
 	m.Trigger, m.Submission, m.TurnStatus, m.UserTurn = "", "", "", ""
 	m.Adds, m.Sent, m.Abandon, m.Settled = 0, false, "", false
-	m.Adopted, m.Unclear, m.Doubt = false, 0, false
+	m.Adopted, m.Unclear, m.Doubt, m.Moved = false, 0, false, false
 	m.Foreign = foreign{}
 }
 
@@ -217,6 +227,47 @@ func (m *machine) delivered() {
 	m.finish(newsDelivered, "")
 }
 
+// arrived: the packet stands in the thread without a turn of its own.
+func (m *machine) arrived() {
+	if m.Moved || m.Record.Trigger == m.ours() { // or it was somebody else's compaction
+		m.delivered()
+		return
+	}
+	m.step(compact.Arrived{ID: m.Record.Receipt.ID})
+	m.do(doSave{Record: m.Record}, doTell{What: newsDelivered, Record: m.Record})
+	m.Sent, m.Submission = false, ""
+	m.enter(resuming)
+	m.do(doAfter{m.Seq, m.w.Debounce})
+}
+
+// goOn is the id of the note that opens a turn.
+func (c cycle) goOn() string { return c.Record.Receipt.ID + "-go" }
+
+// resumed: the note is on its way, or there is none.
+func (m *machine) resumed(e resumed) {
+	if m.Phase != resuming || e.Seq != m.Seq {
+		if e.Submission != "" { // the thread has gone on
+			m.do(doRemove{e.Submission})
+		}
+		return
+	}
+	m.Submission = e.Submission
+	switch {
+	case m.Abandon != "" || !e.Opened:
+		m.rest()
+	case e.Submission == "":
+		m.finish(newsOpened, "")
+	}
+}
+
+// rest leaves the next word to the user.
+func (m *machine) rest() {
+	if m.Submission != "" {
+		m.do(doRemove{m.Submission})
+	}
+	m.finish(newsRests, "")
+}
+
 // ours is the compaction's turn, "" while it is not known.
 func (c cycle) ours() string { return c.Record.Receipt.Compaction }
 
@@ -225,6 +276,12 @@ func (m *machine) turnStarted(e turnBegan) {
 	switch m.Phase {
 	case settling, checking, leasing, authoring, confirming:
 		m.idle(reasonBusy)
+	case delivering:
+		m.Moved = m.Moved || e.Turn != m.ours()
+	case resuming:
+		if !m.Sent && e.Turn != m.ours() {
+			m.rest()
+		}
 	}
 }
 
@@ -302,6 +359,10 @@ func (m *machine) item(e itemSeen) {
 			m.delivered()
 			return
 		}
+		if e.ClientID == m.goOn() && m.Phase == resuming {
+			m.finish(newsOpened, "")
+			return
+		}
 		m.UserTurn = e.Turn
 		m.userSpoke(e)
 	case host.CodexCompaction:
@@ -322,6 +383,7 @@ func (m *machine) compaction(e itemSeen) {
 			if e.Text != "" {
 				m.Record.Receipt = m.Record.Receipt.Rewrite(e.Text, e.Basis)
 			}
+			m.Record.Quiet = m.Record.Quiet || e.Quiet
 			m.compacted()
 		}
 	case m.Phase == recovering:
@@ -336,6 +398,9 @@ func (m *machine) compaction(e itemSeen) {
 func (m *machine) foreign(e foreign) {
 	if e.Turn == m.ours() || m.Phase.underWay() {
 		return
+	}
+	if m.Phase == resuming {
+		m.rest()
 	}
 	m.do(doTell{What: newsForeign})
 	m.idle("")
@@ -356,6 +421,10 @@ func (m *machine) userSpoke(e itemSeen) {
 		m.idle("")
 	case m.Phase == delivering && !ours && !m.Record.Quiet && m.Sent && m.Abandon == "" && e.Turn != m.Trigger:
 		m.withdraw(reasonSuperseded)
+	case m.Phase == resuming && !ours && m.Sent && m.Submission == "":
+		m.Abandon = reasonSuperseded // the queue's id for the note is on its way
+	case m.Phase == resuming && !ours:
+		m.rest()
 	}
 }
 
@@ -393,10 +462,15 @@ func (m *machine) putBack() {
 }
 
 // compacted hands the packet over at once, while the compaction's turn is
-// still ending: the queue then runs it before anything a person sends. That is
+// still ending: it then stands before anything a person sends. That is
 // a matter of milliseconds, so the record is written right after and not before;
-// it has the packet's id already, and a successor looks for that twice.
+// it has the packet's id already, and a successor looks for that twice. Into a
+// turn that runs already it would be a message that steers it.
 func (m *machine) compacted() {
+	if m.Record.Quiet && m.Turn != "" && m.Turn != m.ours() {
+		m.void(reasonSuperseded)
+		return
+	}
 	if m.deliver() {
 		m.offer()
 		m.putBack()
@@ -455,6 +529,15 @@ func (m *machine) elapsed(e elapsed) {
 		m.do(doCheck{m.Seq})
 	case compacting, delivering, recovering:
 		m.look()
+	case resuming:
+		switch {
+		case m.Sent: // the queue does not move
+			m.rest()
+		case m.Turn != "":
+			m.do(doAfter{m.Seq, m.w.Debounce})
+		default:
+			m.do(doCheck{m.Seq})
+		}
 	case watching, noting:
 		m.do(doLease{m.Seq})
 	}
@@ -480,6 +563,10 @@ func (m *machine) checked(e checked) {
 	}
 	if m.Phase == delivering {
 		m.startTurn(e)
+		return
+	}
+	if m.Phase == resuming {
+		m.resume(e)
 		return
 	}
 	if m.Phase != checking && m.Phase != confirming {
@@ -516,6 +603,17 @@ func (m *machine) startTurn(e checked) {
 		m.Sent = true
 		m.do(doStartTurn{m.Record.Receipt.ID, m.Record.Receipt.Text})
 	}
+}
+
+// resume lets open work go on, unless somebody else was faster.
+func (m *machine) resume(e checked) {
+	if e.Unknown || m.Turn != "" || !e.Idle || e.Queued > 0 || m.Review {
+		m.rest()
+		return
+	}
+	m.Sent = true
+	m.Seq++
+	m.do(doAfter{m.Seq, m.w.Look}, doResume{m.Seq, m.Record.Receipt.ID, m.goOn(), m.NoQueue})
 }
 
 func (m *machine) leased(e leased) {
@@ -564,7 +662,7 @@ func (m *machine) authored(e authored) {
 	if m.Phase != authoring || e.Seq != m.Seq {
 		return
 	}
-	m.Record = session.Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet), Quiet: e.Quiet}
+	m.Record = session.Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet), Quiet: e.Packet.Wait}
 	m.enter(confirming)
 	m.do(doCheck{m.Seq})
 }
@@ -578,7 +676,7 @@ func (m *machine) added(e added) {
 	case m.Record.Quiet && (e.Refused || e.Unsupported):
 		m.void(reasonUndelivered)
 	case m.Record.Quiet:
-		m.delivered()
+		m.arrived()
 	case e.Unsupported:
 		m.NoQueue, m.Sent = true, false
 		switch {
@@ -601,6 +699,9 @@ func (m *machine) added(e added) {
 
 func (m *machine) attached(e attached) {
 	m.Turn = e.Turn
+	if m.Phase == resuming {
+		m.rest()
+	}
 	if m.Phase.underWay() {
 		m.enter(recovering)
 		m.do(doLook{m.Seq})
@@ -615,6 +716,9 @@ func (m *machine) lost() {
 	if m.Phase.underWay() {
 		m.enter(recovering)
 		return
+	}
+	if m.Phase == resuming {
+		m.rest()
 	}
 	m.idle("")
 }

@@ -20,6 +20,7 @@ type play struct {
 	record  session.Record
 	told    []string
 	answers bool
+	quiet   bool // the packet opens no turn
 }
 
 func (p *play) feed(events ...event) {
@@ -41,7 +42,7 @@ func (p *play) act(a action) {
 	case doLease:
 		p.feed(leased{Seq: a.Seq, OK: true, Record: p.record})
 	case doAuthor:
-		p.feed(authored{Seq: a.Seq, Packet: compact.Packet{ID: "p1", Text: "packet", Created: p.now, Expires: p.now.Add(time.Hour)}})
+		p.feed(authored{Seq: a.Seq, Packet: compact.Packet{ID: "p1", Text: "packet", Wait: p.quiet, Created: p.now, Expires: p.now.Add(time.Hour)}})
 	case doCheck:
 		if p.answers {
 			p.feed(checked{Seq: a.Seq, Idle: true})
@@ -54,6 +55,8 @@ func (p *play) act(a action) {
 		p.did = append(p.did, "start "+a.Packet)
 	case doInject:
 		p.did = append(p.did, "inject "+a.Packet)
+	case doResume:
+		p.did = append(p.did, "resume "+a.ID)
 	case doPutBack:
 		p.did = append(p.did, "again "+string(a.Input))
 	case doRemove:
@@ -67,6 +70,116 @@ func startCompaction() *play {
 	p.feed(turnBegan{"work"}, turnOver{Turn: "work", Status: turnCompleted, Act: true})
 	p.feed(elapsed{Seq: p.c.Seq})
 	return p
+}
+
+// Once the packet stands in the thread, open work goes on, unless anything of the
+// user's comes first.
+func TestAdvanceResuming(t *testing.T) {
+	t.Parallel()
+	user := func(turn string) itemSeen { return itemSeen{Turn: turn, Type: host.CodexUserMessage, Done: true} }
+	note := itemSeen{Turn: "g", Type: host.CodexUserMessage, ClientID: "p1-go", Done: true}
+	ended := turnOver{Turn: "c", Status: turnCompleted}
+	pause := func(p *play) event { return elapsed{Seq: p.c.Seq} }
+	free := func(p *play) event { return checked{Seq: p.c.Seq, Idle: true} }
+	queued := func(p *play) event { return resumed{Seq: p.c.Seq, Opened: true, Submission: "q"} }
+	just := func(e event) func(*play) event { return func(*play) event { return e } }
+	for _, tt := range []struct {
+		name   string
+		events []func(*play) event
+		did    string
+		told   string
+	}{
+		{"goes on", []func(*play) event{just(ended), pause, free, queued, just(turnBegan{"g"}), just(note)}, "resume p1-go", "opened"},
+		{"begins before its answer", []func(*play) event{just(ended), pause, free, just(turnBegan{"g"}), just(note), queued}, "resume p1-go, remove q", "opened"},
+		{"without a queue", []func(*play) event{just(ended), pause, free, func(p *play) event { return resumed{Seq: p.c.Seq, Opened: true} }}, "resume p1-go", "opened"},
+		{"no evidence", []func(*play) event{just(ended), pause, free, func(p *play) event { return resumed{Seq: p.c.Seq} }}, "resume p1-go", "rests"},
+		{"the compaction's turn still runs", []func(*play) event{pause, pause}, "", ""},
+		{"a message waits", []func(*play) event{just(ended), pause, func(p *play) event { return checked{Seq: p.c.Seq, Idle: true, Queued: 1} }}, "", "rests"},
+		{"the thread is not idle", []func(*play) event{just(ended), pause, func(p *play) event { return checked{Seq: p.c.Seq} }}, "", "rests"},
+		{"nobody knows", []func(*play) event{just(ended), pause, func(p *play) event { return checked{Seq: p.c.Seq, Idle: true, Unknown: true} }}, "", "rests"},
+		{"a turn begins", []func(*play) event{just(ended), just(turnBegan{"u"}), pause, free}, "", "rests"},
+		{"a turn comes and goes", []func(*play) event{just(ended), just(turnBegan{"u"}), just(turnOver{Turn: "u", Status: turnCompleted}), pause, free}, "", "rests"},
+		{"a turn begins while we ask", []func(*play) event{just(ended), pause, just(turnBegan{"u"}), free}, "", "rests"},
+		{"the user was faster", []func(*play) event{just(ended), pause, free, queued, just(turnBegan{"u"}), just(user("u"))}, "resume p1-go, remove q", "rests"},
+		{"the user was faster than the answer", []func(*play) event{just(ended), pause, free, just(turnBegan{"u"}), just(user("u")), queued}, "resume p1-go, remove q", "rests"},
+		{"the queue does not move", []func(*play) event{just(ended), pause, free, queued, pause}, "resume p1-go, remove q", "rests"},
+		{"somebody compacts", []func(*play) event{just(ended), pause, free, queued, just(foreign{Turn: "x"})}, "resume p1-go, remove q", "rests, foreign"},
+		{"the line is lost", []func(*play) event{just(ended), just(lost{})}, "", "rests"},
+		{"the receipt was not written", []func(*play) event{just(saveFailed{})}, "", "rests"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := &play{c: cycle{Phase: watching}, now: time.Unix(1000, 0), answers: true, quiet: true}
+			p.feed(turnBegan{"work"}, turnOver{Turn: "work", Status: turnCompleted, Act: true})
+			p.feed(elapsed{Seq: p.c.Seq})
+			p.answers = false
+			p.feed(turnBegan{"c"}, compactionItem(false), compactionItem(true), added{Packet: "p1"})
+			if got := strings.Join(p.did, ", "); got != "compact, inject p1" || p.c.Phase != resuming || p.record.Receipt.State != compact.Delivered {
+				t.Fatalf("did %q, phase %s, %s", got, p.c.Phase, p.record.Receipt)
+			}
+			p.did, p.told = nil, nil
+			for _, e := range tt.events {
+				p.feed(e(p))
+			}
+			if got := strings.Join(p.did, ", "); got != tt.did {
+				t.Errorf("did %q, want %q", got, tt.did)
+			}
+			if got := strings.Join(p.told, ", "); got != tt.told {
+				t.Errorf("told %q, want %q", got, tt.told)
+			}
+			if over := p.c.Phase == watching; over != (tt.told != "") {
+				t.Errorf("phase %s", p.c.Phase)
+			}
+		})
+	}
+}
+
+// A packet does not steer a turn that has begun before it could be put into the
+// thread.
+func TestAdvanceTooLate(t *testing.T) {
+	t.Parallel()
+	p := &play{c: cycle{Phase: watching}, now: time.Unix(1000, 0), answers: true, quiet: true}
+	p.feed(turnBegan{"work"}, turnOver{Turn: "work", Status: turnCompleted, Act: true})
+	p.feed(elapsed{Seq: p.c.Seq})
+	p.feed(turnBegan{"c"}, compactionItem(false), turnOver{Turn: "c", Status: turnCompleted}, turnBegan{"u"}, compactionItem(true))
+	if got := strings.Join(p.did, ", "); got != "compact" || p.record.Receipt.Reason != string(reasonSuperseded) {
+		t.Errorf("did %q, %s", got, p.record.Receipt)
+	}
+}
+
+// Where the answer to a packet was lost, and the thread's file does not show it yet,
+// only a second look counts.
+func TestAdvanceUnclear(t *testing.T) {
+	t.Parallel()
+	p := &play{c: cycle{Phase: watching}, now: time.Unix(1000, 0), answers: true, quiet: true}
+	p.feed(turnBegan{"work"}, turnOver{Turn: "work", Status: turnCompleted, Act: true})
+	p.feed(elapsed{Seq: p.c.Seq})
+	p.feed(turnBegan{"c"}, compactionItem(false), compactionItem(true), turnOver{Turn: "c", Status: turnCompleted}, added{Packet: "p1", Unclear: true})
+	look := func() {
+		p.feed(elapsed{Seq: p.c.Seq})
+		p.feed(looked{Seq: p.c.Seq, View: view{Idle: true, Turns: []turnView{{ID: "c", Status: turnCompleted, Compact: true}, {ID: "work", Status: turnCompleted, Clients: []string{""}}}}})
+	}
+	look()
+	if got := strings.Join(p.did, ", "); got != "compact, inject p1" {
+		t.Errorf("did %q after one look", got)
+	}
+	look()
+	if got := strings.Join(p.did, ", "); got != "compact, inject p1, inject p1" {
+		t.Errorf("did %q after two looks", got)
+	}
+}
+
+// A turn that begins while the packet is on its way is the user's: nothing of ours
+// follows it.
+func TestAdvanceOvertaken(t *testing.T) {
+	t.Parallel()
+	p := &play{c: cycle{Phase: watching}, now: time.Unix(1000, 0), answers: true, quiet: true}
+	p.feed(turnBegan{"work"}, turnOver{Turn: "work", Status: turnCompleted, Act: true})
+	p.feed(elapsed{Seq: p.c.Seq})
+	p.feed(turnBegan{"c"}, compactionItem(false), compactionItem(true), turnOver{Turn: "c", Status: turnCompleted}, turnBegan{"u"}, turnOver{Turn: "u", Status: turnCompleted}, added{Packet: "p1"})
+	if got := strings.Join(p.did, ", "); got != "compact, inject p1" || p.c.Phase != watching || p.record.Receipt.State != compact.Delivered {
+		t.Errorf("did %q, phase %s, %s", got, p.c.Phase, p.record.Receipt)
+	}
 }
 
 func compactionItem(done bool) itemSeen {

@@ -31,6 +31,9 @@ type (
 		// compaction has left; "" leaves it as it was.
 		Text  string
 		Basis compact.Basis
+		// Quiet is set where a message of the user's waits: no packet may open a
+		// turn before it.
+		Quiet bool
 	}
 	// elapsed: the pause of a doAfter is over.
 	elapsed struct{ Seq int }
@@ -48,12 +51,10 @@ type (
 		OK     bool
 		Record session.Record
 	}
-	// authored answers doAuthor. Quiet is set where nobody has to go on now: the
-	// agent waits for an answer, or all is done.
+	// authored answers doAuthor.
 	authored struct {
 		Seq    int
 		Packet compact.Packet
-		Quiet  bool
 	}
 	// foreign: somebody else has compacted. Packet is what would be handed over,
 	// without an id where others see to that.
@@ -74,6 +75,13 @@ type (
 		Packet                        string
 		Submission                    string
 		Refused, Unclear, Unsupported bool
+	}
+	// resumed answers doResume. Opened says that a message of ours is to open a
+	// turn; Submission is the queue's id for it.
+	resumed struct {
+		Seq        int
+		Opened     bool
+		Submission string
 	}
 	// looked answers doLook.
 	looked struct {
@@ -100,6 +108,7 @@ func (foreign) event()        {}
 func (cut) event()            {}
 func (compactRefused) event() {}
 func (added) event()          {}
+func (resumed) event()        {}
 func (looked) event()         {}
 func (saveFailed) event()     {}
 func (attached) event()       {}
@@ -140,6 +149,13 @@ type (
 	doStartTurn struct{ Packet, Text string }
 	// doInject puts the packet into the thread without opening a turn.
 	doInject struct{ Packet, Text string }
+	// doResume opens a turn where there is evidence of open work. Packet is the one
+	// that stands in the thread by now, ID the note's that opens the turn.
+	doResume struct {
+		Seq        int
+		Packet, ID string
+		NoQueue    bool
+	}
 	// doPutBack queues a user's message again.
 	doPutBack struct{ session.CutMessage }
 	// doRemove takes the packet out of the queue.
@@ -167,6 +183,7 @@ func (doCompact) action()   {}
 func (doAdd) action()       {}
 func (doStartTurn) action() {}
 func (doInject) action()    {}
+func (doResume) action()    {}
 func (doPutBack) action()   {}
 func (doRemove) action()    {}
 func (doTidy) action()      {}
@@ -185,6 +202,8 @@ const (
 	newsForeign   news = "foreign" // somebody else compacted
 	newsAdopted   news = "adopted" // a predecessor's record is continued
 	newsCut       news = "cut"     // a user's message was cut off
+	newsOpened    news = "opened"  // open work goes on
+	newsRests     news = "rests"   // the next word is the user's
 )
 
 // reason says why a packet does not go out, or why nothing was done.

@@ -44,10 +44,12 @@ type fakeServer struct {
 	stamp      int  // of the goal
 	onTurnEnd  func()
 	onCompact  func() // before a compaction begins
+	onPrompt   func() // instead of a turn that commits
 	hold       bool   // the queue does not move
 	unknown    bool   // there is no such thread
 
-	afterCompact func()
+	meanwhile    func() // when a compaction is asked for that takes its time
+	afterCompact func() // right after a compaction's turn
 }
 
 type fakePost struct {
@@ -224,9 +226,21 @@ func (f *fakeServer) answer(method string, p obj) (result any, rpc *rpcError, af
 		if client, ok := p["clientUserMessageId"].(string); ok {
 			return id, nil, func() { f.packetTurn(client) }
 		}
+		if f.onPrompt != nil {
+			return id, nil, f.onPrompt
+		}
 		return id, nil, func() { f.workTurn(turnCompleted) }
 	case "thread/compact/start":
-		return obj{}, nil, f.compactNow
+		if f.meanwhile == nil {
+			return obj{}, nil, f.compactNow
+		}
+		return obj{}, nil, func() {
+			f.meanwhile()
+			go func() {
+				time.Sleep(time.Second)
+				f.locked(f.compactNow)
+			}()
+		}
 	case "thread/sample":
 		text, rpc := f.sample(p["prompt"].(string))
 		return obj{"text": text}, rpc, nil
@@ -283,6 +297,9 @@ func (f *fakeServer) compactNow() {
 	t.items = append(t.items, obj{"type": host.CodexCompaction, "id": "c"})
 	f.note("item/completed", obj{"turnId": t.id, "item": t.items[0]})
 	f.end(t, turnCompleted)
+	if f.afterCompact != nil {
+		f.afterCompact()
+	}
 }
 
 // dispatch runs what is queued.

@@ -67,6 +67,7 @@ func (w *Codex) pauseGoal(t *thread) {
 		return
 	}
 	t.report("paused", message.WatchGoalPaused)
+	t.pauses = 0
 	w.setGoal(t, goalPaused, func(g *wireGoal, err error) {
 		var rpc *rpcError
 		switch {
@@ -80,12 +81,24 @@ func (w *Codex) pauseGoal(t *thread) {
 	})
 }
 
+// goalSet is told that somebody has set the goal. The server's stamp counts seconds,
+// but it tells of each pause: the second one while the goal rests is its user's.
+func (w *Codex) goalSet(t *thread, n notice) {
+	if t.own.Goal == nil || n.Goal == nil || n.Goal.Status != goalPaused || n.TurnID != "" {
+		return
+	}
+	if t.pauses++; t.pauses > 1 {
+		t.report("paused", message.WatchGoalLeft)
+		w.forgetGoal(t)
+	}
+}
+
 // resumeGoal sets a goal going that rests because of us, once nothing is left to
 // wait for: the packet is in the thread, or nothing is compacted. What somebody
 // else has decided about the goal meanwhile holds.
 func (w *Codex) resumeGoal(t *thread) {
 	own := t.own.Goal
-	if own == nil || t.resuming || !t.subscribed || t.cycle.Phase != watching {
+	if own == nil || t.resuming || !t.subscribed || t.cycle.Phase != watching || t.own.Record.Open() {
 		return
 	}
 	if t.cycle.Turn != "" && !t.thread.State.Synthetic {
@@ -110,13 +123,13 @@ func (w *Codex) resumeGoal(t *thread) {
 			return
 		}
 		status := goalActive
-		switch t.endedHow {
-		case turnInterrupted:
-			// After an interruption a goal goes on only when its user says so.
+		switch {
+		case t.endedHow == turnInterrupted, t.thread.State.Stance.Stopped:
+			// After that a goal goes on only when its user says so.
 			t.report("paused", message.WatchGoalLeft)
 			done()
 			return
-		case turnFailed:
+		case t.endedHow == turnFailed:
 			status = goalBlocked // as the host does it
 		}
 		w.setGoal(t, status, func(g *wireGoal, err error) {
@@ -191,14 +204,13 @@ func (w *Codex) goals() {
 	}
 }
 
-// quiet says that nobody has to go on after a compaction now: the agent waits for
-// an answer, or it has done what it was asked to do.
-func (t *thread) quiet(p compact.Packet) bool {
+// holds says that the packet opens no turn. Only to the letter of the setting
+// always it does; else it stands in the thread before all that is said next, and
+// what opens a turn comes later, see [Codex.resume].
+func (t *thread) holds(wait bool) bool {
 	s := t.thread.State
 	switch {
-	case t.goal.open():
-		return false
-	case p.Wait, asks(s.Slice.Last):
+	case t.settings.Resume != compact.ResumeAlways, t.own.Goal != nil, t.goal.open(), wait, asks(s.Slice.Last):
 		return true
 	}
 	return s.Said.Has(compact.AgentDone) && len(t.facts().Next) == 0

@@ -31,6 +31,7 @@ func (w *Codex) notice(t *thread, method string, n notice) {
 		w.feed(t, turnBegan{n.Turn.ID})
 	case method == "thread/goal/updated":
 		t.goal = n.Goal
+		w.goalSet(t, n)
 	case method == "thread/goal/cleared":
 		t.goal = nil
 	case method == "thread/queue/changed":
@@ -59,7 +60,8 @@ func (w *Codex) notice(t *thread, method string, n notice) {
 	}
 }
 
-// queueChanged remembers what waits while we compact: our packet goes before it.
+// queueChanged remembers that a message waits while we compact: no packet opens a
+// turn before it.
 func (w *Codex) queueChanged(t *thread) {
 	if t.cycle.Phase != compacting && t.cycle.Phase != delivering {
 		return
@@ -68,11 +70,9 @@ func (w *Codex) queueChanged(t *thread) {
 		if err != nil {
 			return
 		}
-		t.queued = nil
+		t.queued = false
 		for _, x := range q.Data {
-			if !strings.HasPrefix(x.ClientID, host.PacketPrefix) {
-				t.queued = append(t.queued, x.ID)
-			}
+			t.queued = t.queued || !strings.HasPrefix(x.ClientID, host.PacketPrefix)
 		}
 	})
 }
@@ -116,8 +116,12 @@ func (w *Codex) compacted(t *thread, turn string, late bool) {
 	t.before, t.after = t.thread.Usage.Used, size.Used
 	mine := t.cycle.Phase == compacting && turn != t.cycle.UserTurn && (t.cycle.ours() == "" || t.cycle.ours() == turn)
 	e := itemSeen{Turn: turn, Type: host.CodexCompaction, Done: true}
-	if mine {
+	switch {
+	case !mine:
+	case !t.queued && !w.prompter.waits(w, t):
 		e.Text, e.Basis = t.rewritten()
+	case !t.cycle.Record.Quiet:
+		e.Text, e.Basis, e.Quiet = t.waiting, t.cycle.Record.Receipt.Basis, true
 	}
 	// The packet first: whoever waits for the disk here comes too late.
 	w.feed(t, e)
@@ -125,7 +129,7 @@ func (w *Codex) compacted(t *thread, turn string, late bool) {
 		// What is to survive is known only until the compaction is counted.
 		f := foreign{Turn: turn}
 		if !late && t.thread.Compaction != turn && t.wantsPacket() {
-			f.Packet = t.packet("")
+			f.Packet = t.packet("", func(bool) bool { return true })
 		}
 		defer w.feed(t, f)
 	}
@@ -146,8 +150,12 @@ func (w *Codex) turnEnded(t *thread, turn wireTurn) {
 	compaction := t.shrinking == turn.ID
 	t.shrinking = "" // a compaction that came to nothing, and the sizes it told
 	t.endedHow = turn.Status
-	if turn.Status == turnInterrupted && t.cycle.Phase == compacting && turn.ID != t.cycle.ours() && turn.ID != t.cycle.Trigger && !compaction {
+	switch {
+	case turn.Status != turnInterrupted:
+	case t.cycle.Phase == compacting && turn.ID != t.cycle.ours() && turn.ID != t.cycle.Trigger && !compaction:
 		w.cutOff(t, turn.ID)
+	default:
+		t.observe(host.TurnEnded{Interrupted: true})
 	}
 	act := false
 	if turn.Status == turnCompleted && turn.ID != t.thread.Compaction {

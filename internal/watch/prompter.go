@@ -39,6 +39,9 @@ func (f *prompter) begin(w *Codex) bool {
 
 func (f *prompter) owns(t *thread) bool { return f.thread != "" && f.thread == t.id }
 
+// waits says that the thread's user, who is the prompter, has more to say.
+func (f *prompter) waits(w *Codex, t *thread) bool { return f.owns(t) && f.sent < len(w.Prompts) }
+
 // drive sends the next prompt once the thread is quiet.
 func (w *Codex) drive() {
 	f := &w.prompter

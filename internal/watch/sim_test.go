@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,8 +30,12 @@ type world struct {
 	holder   int // watcher that has the lease, 0 for none
 	watchers []*simWatcher
 
+	typed    bool              // text in a terminal that is sent as soon as the turn has ended
+	injected map[string]bool   // packets that stand in the thread without a turn
+	kind     map[string]string // packet → always, evidence, none
 	accepted map[string]int    // packets taken by the server, by id
 	of       map[string]string // packet → its compaction's turn
+	excused  map[string]bool   // notes whose watcher was cut off over them
 	accident bool              // somebody was cut off, or interfered
 	calm     bool              // no more accidents
 	clock    time.Duration
@@ -92,6 +97,7 @@ func (w *world) tell(events ...event) {
 func (w *world) begin(t simTurn) {
 	w.next++
 	t.id, t.status = fmt.Sprintf("t%02d", w.next), turnRunning
+	w.mayOpen(t)
 	w.turns = append(w.turns, t)
 	w.logf("server: begin %+v", t)
 	w.tell(turnBegan{t.id})
@@ -107,7 +113,51 @@ func (w *world) end(status turnStatus, act bool) {
 	w.logf("server: end %s %s", t.id, status)
 	w.tell(turnOver{Turn: t.id, Status: status, Act: act && t.user && t.client == ""})
 	if t.swapped && t.done {
-		w.tell(itemSeen{Turn: t.id, Type: host.CodexCompaction, Done: true})
+		w.tell(itemSeen{Turn: t.id, Type: host.CodexCompaction, Done: true, Quiet: w.queued()})
+	}
+}
+
+// mayOpen checks the promise at the moment a message of ours opens a turn: there is
+// evidence of open work, and nothing of the user's came in between.
+func (w *world) mayOpen(t simTurn) {
+	packet, note := strings.CutSuffix(t.client, "-go")
+	switch {
+	case t.client == "":
+	case note && w.kind[packet] != "evidence":
+		w.fail("%s opens a turn without evidence", t.client)
+	case !note && w.kind[packet] != "always":
+		w.fail("packet %s opens a turn", packet)
+	case note && !w.injected[packet]:
+		w.fail("%s comes before its packet", t.client)
+	case note && w.excused[t.client]:
+	case note && w.typed:
+		w.fail("%s opens a turn before the user's message", t.client)
+	case note && w.turns[len(w.turns)-1].id != w.of[packet]:
+		w.fail("%s opens a turn after the thread has gone on", t.client)
+	}
+}
+
+// queued says that a message of the user's waits in the queue.
+func (w *world) queued() bool {
+	return slices.ContainsFunc(w.queue, func(q queuedMessage) bool { return strings.HasPrefix(q.ClientID, "user") })
+}
+
+// noted says that a note waits in the queue to open a turn.
+func (w *world) noted() bool {
+	return slices.ContainsFunc(w.queue, func(q queuedMessage) bool { return strings.HasSuffix(q.ClientID, "-go") })
+}
+
+// idleWatchers says that all who listen have dealt with what they were told. A
+// model takes longer to answer than a watcher to hear of its turn.
+func (w *world) idleWatchers() bool {
+	return !slices.ContainsFunc(w.watchers, func(x *simWatcher) bool { return x.alive && x.attached && len(x.inbox)+len(x.requests) > 0 })
+}
+
+// send sends what was typed while the thread was busy.
+func (w *world) send() {
+	if w.typed && w.running() == nil && w.leaving.Submission == "" {
+		w.typed, w.paused = false, false
+		w.begin(simTurn{user: true})
 	}
 }
 
@@ -129,10 +179,16 @@ func (w *world) progress(how int, act bool) {
 	case w.leaving.Submission != "":
 		client := w.leaving.ClientID
 		w.leaving = queuedMessage{}
+		if strings.HasPrefix(client, "user") {
+			client = ""
+		}
 		w.begin(simTurn{user: true, client: client})
+	case t == nil && w.typed && how%2 == 0:
+		w.send()
 	case t == nil && len(w.queue) > 0 && !w.paused:
 		w.leaving, w.queue = w.queue[0], w.queue[1:]
 	case t == nil:
+	case w.noted() && !w.idleWatchers():
 	case t.user:
 		w.end([]turnStatus{turnCompleted, turnCompleted, turnFailed, turnInterrupted}[how%4], act)
 	case !t.started:
@@ -141,7 +197,7 @@ func (w *world) progress(how int, act bool) {
 	case !t.done && how%5 < 3:
 		t.done = true
 		if !t.swapped {
-			w.tell(itemSeen{Turn: t.id, Type: host.CodexCompaction, Done: true})
+			w.tell(itemSeen{Turn: t.id, Type: host.CodexCompaction, Done: true, Quiet: w.queued()})
 		}
 	case !t.done:
 		w.end([]turnStatus{turnFailed, turnInterrupted}[how%2], false)
@@ -180,7 +236,8 @@ func (w *world) serve(x *simWatcher, drop, swapped bool) {
 		w.compactNow(swapped)
 	case doAdd:
 		w.accept(a.Packet)
-		q := queuedMessage{Submission: fmt.Sprintf("q%d-%s", w.accepted[a.Packet], a.Packet), ClientID: a.Packet}
+		w.next++
+		q := queuedMessage{Submission: fmt.Sprintf("q%d-%s", w.next, a.Packet), ClientID: a.Packet}
 		w.queue = append(w.queue, q)
 		w.paused = w.paused && w.running() == nil
 		answer = added{Packet: a.Packet, Submission: q.Submission}
@@ -188,16 +245,41 @@ func (w *world) serve(x *simWatcher, drop, swapped bool) {
 			answer = added{Packet: a.Packet, Unclear: true}
 			drop = false
 		}
+	case doInject:
+		w.accept(a.Packet)
+		w.injected[a.Packet] = true
+		answer = added{Packet: a.Packet, Unclear: drop}
+		drop = false
+	case doResume:
+		if w.kind[a.Packet] != "evidence" {
+			answer = resumed{Seq: a.Seq}
+			break
+		}
+		q := queuedMessage{Submission: "q-" + a.ID, ClientID: a.ID}
+		w.queue = append(w.queue, q)
+		answer = resumed{Seq: a.Seq, Opened: !drop}
+		if !drop {
+			answer = resumed{Seq: a.Seq, Opened: true, Submission: q.Submission}
+		}
+		w.excused[a.ID] = w.excused[a.ID] || drop
+		drop = false
 	case doRemove:
 		n := len(w.queue)
 		w.queue = slices.DeleteFunc(w.queue, func(q queuedMessage) bool {
+			if q.Submission == a.Submission {
+				w.accepted[q.ClientID]-- // who looks on may offer it again
+			}
 			return q.Submission == a.Submission
 		})
 		w.logf("server: removed %d", n-len(w.queue))
 	case doTidy:
 		w.queue = slices.DeleteFunc(w.queue, func(q queuedMessage) bool { return q.ClientID == a.Packet })
 	case doLook:
-		answer = looked{Seq: a.Seq, View: w.view(), Unknown: drop}
+		v := w.view()
+		if id := x.c.Record.Receipt.ID; w.injected[id] {
+			v.Injected = id
+		}
+		answer = looked{Seq: a.Seq, View: v, Unknown: drop}
 		drop = false
 	}
 	if answer != nil && !drop {
@@ -244,8 +326,14 @@ func (w *world) feed(x *simWatcher, e event) {
 	offered := false
 	for _, a := range actions {
 		w.logf("w%d:    %T%+v", x.id, a, a)
-		if _, ok := a.(doAdd); ok {
+		switch a.(type) {
+		case doAdd:
 			offered = true
+		case doInject:
+			offered = true
+			if t := w.turn(x.c.Turn); t.user && t.status == turnRunning {
+				w.fail("w%d puts a packet into a turn that runs", x.id)
+			}
 		}
 		if _, ok := a.(doSave); ok && offered && w.next%5 == 0 && !w.calm {
 			w.accident = true
@@ -266,8 +354,10 @@ func (w *world) feed(x *simWatcher, e event) {
 			}
 		case doAuthor:
 			w.next++
+			id := fmt.Sprintf("p%d", w.next)
+			w.kind[id] = []string{"always", "evidence", "none"}[w.next%3]
 			x.inbox = append(x.inbox, authored{Seq: a.Seq, Packet: compact.Packet{
-				ID: fmt.Sprintf("p%d", w.next), Text: "packet", Created: w.now(), Expires: w.now().Add(10 * time.Minute),
+				ID: id, Text: "packet", Wait: w.kind[id] != "always", Created: w.now(), Expires: w.now().Add(10 * time.Minute),
 			}})
 		case doSave:
 			if w.holder != x.id {
@@ -298,6 +388,7 @@ func (w *world) start(x *simWatcher) {
 }
 
 func (w *world) kill(x *simWatcher, reached bool) {
+	w.excused[x.c.goOn()] = true
 	w.logf("w%d: killed", x.id)
 	for reached && x.attached && len(x.requests) > 0 {
 		w.serve(x, true, false)
@@ -310,6 +401,7 @@ func (w *world) kill(x *simWatcher, reached bool) {
 
 // disconnect cuts the line; with reached the server has got what was sent.
 func (w *world) disconnect(x *simWatcher, reached bool) {
+	w.excused[x.c.goOn()] = true
 	w.logf("w%d: disconnected", x.id)
 	for reached && len(x.requests) > 0 {
 		w.serve(x, true, false)
@@ -325,6 +417,7 @@ func (w *world) elapse(x *simWatcher) {
 	if w.leaving.Submission != "" {
 		w.progress(0, false)
 	}
+	w.send() // so is what was typed
 	w.clock += x.timer.Wait
 	e := elapsed{Seq: x.timer.Seq}
 	x.timer = nil
@@ -335,6 +428,7 @@ func (w *world) elapse(x *simWatcher) {
 func (w *world) settle() {
 	for range 2000 {
 		moved := false
+		w.send()
 		if t := w.running(); t != nil || len(w.queue) > 0 && !w.paused || w.leaving.Submission != "" {
 			w.progress(1, false)
 			moved = true
@@ -377,7 +471,7 @@ func (w *world) settle() {
 func TestCycleUnderAnySchedule(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{t: t, accepted: map[string]int{}, of: map[string]string{}}
+		w := &world{t: t, accepted: map[string]int{}, of: map[string]string{}, excused: map[string]bool{}, injected: map[string]bool{}, kind: map[string]string{}}
 		for i := range rapid.IntRange(1, 2).Draw(t, "watchers") {
 			x := &simWatcher{id: i + 1}
 			w.watchers = append(w.watchers, x)
@@ -425,9 +519,16 @@ func (w *world) step(x *simWatcher, what, how int) {
 			w.begin(simTurn{user: true})
 		}
 	case what == 7:
-		if how%3 == 0 {
+		switch t := w.running(); {
+		case how%3 == 0:
 			w.accident = true
 			w.compactNow(how%2 == 0) // somebody types /compact
+		case t == nil || !t.compact:
+		case how%3 == 1:
+			w.typed = true
+		case !w.queued():
+			w.logf("server: the user queues a message")
+			w.queue = append(w.queue, queuedMessage{Submission: "q-user" + t.id, ClientID: "user" + t.id})
 		}
 	case what < 18:
 		w.progress(how, true)
@@ -469,14 +570,20 @@ func (w *world) atRest() {
 		delivered[t.client] = true
 		// Between a compaction and the end of its turn lie some milliseconds.
 		// Who is cut off then cannot take the packet back any more.
-		if c := w.turn(w.of[t.client]); c.status != turnCompleted && !w.accident {
+		if c := w.turn(w.of[strings.TrimSuffix(t.client, "-go")]); c.status != turnCompleted && !w.accident {
 			w.fail("packet %s after its compaction ended %s", t.client, c.status)
 		}
 	}
-	if r := w.record.Receipt; r.ID != "" && (r.State == compact.Delivered) != delivered[r.ID] {
-		w.fail("the record says %s, the thread holds %v", r, delivered)
+	r := w.record.Receipt
+	if r.ID != "" && (r.State == compact.Delivered) != (delivered[r.ID] != w.injected[r.ID]) {
+		w.fail("the record says %s, the thread holds %v and %v", r, delivered, w.injected)
+	}
+	if c := w.turn(r.Compaction); c.done && c.status == turnCompleted && !w.accident && r.State == compact.Dropped && r.Reason != string(reasonSuperseded) {
+		w.fail("the packet of a good compaction is lost: %s", r)
 	}
 	for _, q := range w.queue {
-		w.fail("packet left in the queue: %+v", q)
+		if !w.paused || !strings.HasPrefix(q.ClientID, "user") {
+			w.fail("left in the queue: %+v", q)
+		}
 	}
 }

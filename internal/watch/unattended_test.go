@@ -27,6 +27,19 @@ func watchFake(t *testing.T, set func(*compact.Settings), test func(t *testing.T
 	})
 }
 
+// watchFakeWith runs a test against a fake server and a home in which something
+// has happened before.
+func watchFakeWith(t *testing.T, before func(*fakeServer, *store.Home), test func(t *testing.T, f *fakeServer, w *watcher)) {
+	synctest.Test(t, func(t *testing.T) {
+		f, home := newFake(t), testHome(t)
+		before(f, home)
+		w := newWatcher(t, home, nil)
+		defer w.connect(t, f)()
+		synctest.Wait()
+		test(t, f, w)
+	})
+}
+
 func (f *fakeServer) locked(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -46,6 +59,27 @@ func (f *fakeServer) turnOf(client, text, answer string, tokens int, items ...ob
 	f.tokens(t, tokens)
 	f.end(t, turnCompleted)
 	return t
+}
+
+// planned is a turn of the user's that commits, with a plan; "*" marks the step
+// that is under way, those before it are completed.
+func (f *fakeServer) planned(asked, answer string, steps ...string) {
+	x := f.begin()
+	f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"text": asked}}})
+	var plan []any
+	status := "completed"
+	for _, st := range steps {
+		if text, ok := strings.CutPrefix(st, "*"); ok {
+			plan, status = append(plan, obj{"step": text, "status": "inProgress"}), "pending"
+			continue
+		}
+		plan = append(plan, obj{"step": st, "status": status})
+	}
+	f.note("turn/plan/updated", obj{"turnId": x.id, "plan": plan})
+	f.item(x, commitItem())
+	f.item(x, obj{"type": "agentMessage", "text": answer})
+	f.tokens(x, 70_000)
+	f.end(x, turnCompleted)
 }
 
 func commitItem() obj {
@@ -87,23 +121,28 @@ func TestCodexRow2_NoTurnForAnOpenQuestion(t *testing.T) {
 	}
 }
 
-// With steps left the agent's "done" is one step's.
+// With steps left the agent's "done" is one step's. The packet stands in the thread
+// first; the note that opens the turn is the only one to say "carry on".
 func TestCodexRow2_OpenWorkGoesOn(t *testing.T) {
 	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
-		f.locked(func() {
-			x := f.begin()
-			f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"text": "port it"}}})
-			f.note("turn/plan/updated", obj{"turnId": x.id, "plan": []any{
-				obj{"step": "parser", "status": "completed"}, obj{"step": "printer", "status": "pending"},
-			}})
-			f.item(x, commitItem())
-			f.item(x, obj{"type": "agentMessage", "text": "All tasks are done."})
-			f.tokens(x, 70_000)
-			f.end(x, turnCompleted)
-		})
+		f.locked(func() { f.planned("port it", "The parser is done.", "parser", "*printer") })
 		settle()
-		if got, want := f.posted(), "thread/compact/start thread/queue/add"; got != want {
-			t.Errorf("posted %q, want %q", got, want)
+		if got, want := f.posted(), "thread/compact/start thread/inject_items thread/queue/add"; got != want {
+			t.Fatalf("posted %q, want %q", got, want)
+		}
+		packet, note := injected(f.find("thread/inject_items")[0]), f.find("thread/queue/add")[0]
+		if !strings.Contains(packet, message.HandoverHold.EN) || strings.Contains(packet, "Carry on") {
+			t.Errorf("packet: %s", packet)
+		}
+		if text := packetText(note); !strings.Contains(text, "“printer”") || !strings.Contains(text, message.HandoverGo.EN) || note["clientUserMessageId"] != savedRecord(t, w.Home).Receipt.ID+"-go" {
+			t.Errorf("note %v", note)
+		}
+		if news := w.news(); !strings.Contains(news, "delivered") || !strings.Contains(news, "opened") {
+			t.Errorf("reports: %s", news)
+		}
+		s, _ := w.Home.Session(fakeThread)
+		if _, ok, _ := s.TryLease(store.WatchLease); !ok {
+			t.Error("the lease was kept")
 		}
 	})
 }
@@ -114,7 +153,7 @@ func TestCodexRow3_DeadWatcherReleasesTheHooks(t *testing.T) {
 		w := newWatcher(t, home, nil)
 		stop := w.connect(t, f)
 		synctest.Wait()
-		f.silent = "thread/queue/add"
+		f.silent = "thread/inject_items"
 		f.work(turnCompleted)
 		time.Sleep(3 * time.Second)
 		stop()
@@ -180,10 +219,10 @@ func TestCodexRow4_GoalTurnsAreCompacted(t *testing.T) {
 		settle()
 		_ = done
 		got := f.posted()
-		if want := "goal:paused thread/compact/start thread/queue/add goal:active"; !strings.HasPrefix(got, want) {
+		if want := "goal:paused thread/compact/start thread/inject_items goal:active"; !strings.HasPrefix(got, want) {
 			t.Fatalf("posted %q, want first %q", got, want)
 		}
-		if text := packetText(f.find("thread/queue/add")[0]); !strings.Contains(text, "Port the whole parser") {
+		if text := injected(f.find("thread/inject_items")[0]); !strings.Contains(text, "Port the whole parser") {
 			t.Errorf("the objective is not in the packet:\n%s", text)
 		}
 		if f.goal["status"] != goalActive {
@@ -281,8 +320,8 @@ func TestCodexRow6_CutMessageComesBack(t *testing.T) {
 		name, text, want string
 		end              turnStatus
 	}{
-		{"recorded by the host", "and the printer", "thread/compact/start thread/queue/add thread/queue/add", ""},
-		{"dropped by the host", "", "thread/compact/start thread/queue/add", ""},
+		{"recorded by the host", "and the printer", "thread/compact/start thread/inject_items thread/queue/add", ""},
+		{"dropped by the host", "", "thread/compact/start thread/inject_items", ""},
 		{"the compaction fails", "and the printer", "thread/compact/start thread/queue/add", turnFailed},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -306,9 +345,11 @@ func TestCodexRow6_CutMessageComesBack(t *testing.T) {
 				if !strings.Contains(w.news(), "cut") {
 					t.Errorf("not said: %s", w.news())
 				}
-				adds := f.find("thread/queue/add")
-				last := adds[len(adds)-1]
-				if row.text != "" && (packetText(last) != row.text || strings.HasPrefix(last["clientUserMessageId"].(string), host.PacketPrefix)) {
+				if row.text == "" {
+					return
+				}
+				last := f.find("thread/queue/add")[0]
+				if packetText(last) != row.text || strings.HasPrefix(last["clientUserMessageId"].(string), host.PacketPrefix) {
 					t.Errorf("put back: %v", last)
 				}
 				if n := strings.Count(strings.Join(timeline(t, w.Home), " "), message.EventMessageCut); n != 1 {
@@ -319,28 +360,35 @@ func TestCodexRow6_CutMessageComesBack(t *testing.T) {
 	}
 }
 
+// A message that waits is read before anything of ours acts: the packet stands
+// before it and opens no turn, whatever the setting.
 func TestCodexRow8_QueuedMessages(t *testing.T) {
-	t.Run("come after the packet", func(t *testing.T) {
-		watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
-			f.hold = true
-			f.locked(func() {
-				f.onCompact = func() {
-					f.queue = append(f.queue, obj{"id": "u1", "clientUserMessageId": "user"})
-					f.note("thread/queue/changed", obj{})
+	for name, set := range map[string]func(*compact.Settings){"evidence": nil, "always": toTheLetter} {
+		t.Run(name, func(t *testing.T) {
+			watchFake(t, set, func(t *testing.T, f *fakeServer, w *watcher) {
+				f.locked(func() {
+					f.meanwhile = func() {
+						f.queue = append(f.queue, obj{"id": "u1", "clientUserMessageId": "user"})
+						f.note("thread/queue/changed", obj{})
+					}
+					f.afterCompact = func() { f.queue = nil; f.turnOf("user", "STOP", "Stopped.", 9000) }
+					f.planned("port it", "The parser is done.", "parser", "*printer")
+				})
+				settle()
+				if got, want := f.posted(), "thread/compact/start thread/inject_items"; got != want {
+					t.Fatalf("posted %q, want %q", got, want)
+				}
+				if text := injected(f.find("thread/inject_items")[0]); !strings.Contains(text, message.HandoverHold.EN) || strings.Contains(text, "Carry on") {
+					t.Errorf("packet: %s", text)
+				}
+				if r := savedRecord(t, w.Home).Receipt; r.State != compact.Delivered || r.Via != compact.ViaHistory {
+					t.Errorf("receipt = %s", r)
 				}
 			})
-			f.work(turnCompleted)
-			time.Sleep(3 * time.Second)
-			if got, want := f.posted(), "thread/compact/start thread/queue/add thread/queue/reorder"; got != want {
-				t.Fatalf("posted %q, want %q", got, want)
-			}
-			if got := fmt.Sprint(f.find("thread/queue/reorder")[0]["queuedSubmissionIds"]); got != "[q1 u1]" {
-				t.Errorf("order %s", got)
-			}
 		})
-	})
-	t.Run("or the packet is stale", func(t *testing.T) {
-		watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+	}
+	t.Run("a stale packet goes", func(t *testing.T) {
+		watchFake(t, toTheLetter, func(t *testing.T, f *fakeServer, w *watcher) {
 			f.hold = true
 			f.work(turnCompleted)
 			time.Sleep(3 * time.Second)
@@ -364,7 +412,7 @@ func TestCodexRow12_RunningSubAgentIsInThePacket(t *testing.T) {
 		})
 		f.work(turnCompleted)
 		settle()
-		text := packetText(f.find("thread/queue/add")[0])
+		text := injected(f.find("thread/inject_items")[0])
 		if !strings.Contains(text, "agent-7") || strings.Contains(text, "agent-8") {
 			t.Errorf("packet: %s", text)
 		}
@@ -408,7 +456,7 @@ func TestCodexRow14_QuietThreadIsLetGo(t *testing.T) {
 		f.rollout(t, 70_000)
 		f.work(turnCompleted)
 		settle()
-		if got, want := f.posted(), "thread/unsubscribe thread/compact/start thread/queue/add"; got != want {
+		if got, want := f.posted(), "thread/unsubscribe thread/compact/start thread/inject_items"; got != want {
 			t.Errorf("posted %q, want %q: %s", got, want, w.news())
 		}
 	})
@@ -452,7 +500,7 @@ func TestCodexRow14_CompactedInATurnThatWasCut(t *testing.T) {
 		second := newWatcher(t, home, nil)
 		defer second.connect(t, g)()
 		settle()
-		if got := g.posted(); got != "thread/queue/add" {
+		if got := g.posted(); got != "thread/inject_items" {
 			t.Errorf("posted %q", got)
 		}
 		if r := savedRecord(t, home).Receipt; r.State != compact.Delivered {
@@ -478,12 +526,7 @@ func TestForeignCompactionOfOthers(t *testing.T) {
 				f.locked(func() { f.turnOf("", "hello", "Hello.", 5000) })
 				settle()
 				row.other(f, w.Home, fakeThread)
-				f.locked(func() {
-					f.compactNow()
-					if f.afterCompact != nil {
-						f.afterCompact()
-					}
-				})
+				f.locked(f.compactNow)
 				settle()
 				if got := f.posted(); got != "" {
 					t.Errorf("posted %q", got)

@@ -1,0 +1,297 @@
+package watch
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+)
+
+const (
+	waits  = "thread/compact/start thread/inject_items"
+	goesOn = "thread/compact/start thread/inject_items thread/queue/add"
+)
+
+// packetWaits checks the packet of a thread in which the next word is the user's.
+func packetWaits(t *testing.T, f *fakeServer, w *watcher) {
+	t.Helper()
+	text := injected(f.find("thread/inject_items")[0])
+	if strings.Contains(text, "Carry on") || !strings.Contains(strings.ToLower(text), "wait for the") {
+		t.Errorf("the packet does not wait:\n%s", text)
+	}
+	if r := savedRecord(t, w.Home).Receipt; r.State != compact.Delivered || r.Via != compact.ViaHistory {
+		t.Errorf("receipt = %s", r)
+	}
+}
+
+// With a step of the plan open in each of them: how the agent ends decides.
+func TestClosers(t *testing.T) {
+	for name, rows := range map[string]struct {
+		want  string
+		texts []string
+	}{
+		"asking": {waits, []string{
+			"The slice is committed. Shall I run it against production now?", "Committed.\n\n**Do you want me to push it?**", "已提交。要現在部署嗎？", "¿Lo despliego ahora?", "Soll ich weitermachen?", "デプロイしますか", "Which store?\n\n1. SQLite\n2. Postgres",
+		}},
+		"waiting": {waits, []string{
+			"I will wait for your go-ahead before deploying.", "Decision needed: SQLite or Postgres.", "Awaiting your review.", "The migration is prepared; let me know.", "Ready for review.", "Blocked: the credentials are missing.", "Standing by.",
+			"等待確認後再部署。", "Espero tu confirmación antes de continuar.", "承認をお待ちしています。", "Жду вашего решения.", "J'attends la validation.", "Ich warte auf die Freigabe.", "Aguardo a aprovação.", "승인을 기다리고 있습니다.",
+			"The plan is below.\n\n<proposed_plan>\n- drop the table\n</proposed_plan>",
+		}},
+		"stopped":  {waits, []string{"I have stopped. Nothing was deployed.", "已停止，沒有動任何檔案。", "Paused here."}},
+		"finished": {waits, []string{"All tasks are done.", "Everything is finished and committed.", "全部完成。"}},
+		"working": {goesOn, []string{
+			"The slice is in place.", "The parser is done; the printer comes next.", "Step 1 of 2 is committed, moving on.", "解析器完成，接下來處理印表機。", "次はプリンタを移植します。", "Парсер готов, дальше принтер.", "El analizador está listo; sigo con la impresora.",
+		}},
+	} {
+		for _, said := range rows.texts {
+			t.Run(name+"/"+said, func(t *testing.T) {
+				watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+					f.locked(func() { f.planned("Port the parser and the printer.", said, "parser", "*printer") })
+					settle()
+					if got := f.posted(); got != rows.want {
+						t.Fatalf("posted %q, want %q", got, rows.want)
+					}
+					packetWaits(t, f, w)
+				})
+			})
+		}
+	}
+}
+
+// What the user said last, with a step of the plan open, decides too.
+func TestLastWords(t *testing.T) {
+	for _, row := range []struct {
+		name, want string
+		turns      func(f *fakeServer)
+	}{
+		{"stop", waits, func(f *fakeServer) {
+			f.turnOf("", "stop, do nothing more", "Understood.", 70_000, commitItem())
+		}},
+		{"a plain question", waits, func(f *fakeServer) {
+			f.turnOf("", "How many tests are there?", "There are 40 of them.", 93_000)
+		}},
+		{"a question that needed a look", waits, func(f *fakeServer) {
+			f.turnOf("", "How many tests are there?", "There are 40 of them.", 93_000, commitItem())
+		}},
+		{"thanks", waits, func(f *fakeServer) { f.turnOf("", "thanks", "Fine.", 93_000) }},
+		{"no", waits, func(f *fakeServer) { f.turnOf("", "no", "Fine, it stays.", 93_000, commitItem()) }},
+		{"stopped, then thanked", waits, func(f *fakeServer) {
+			f.turnOf("", "stop here", "Understood.", 50_000)
+			f.turnOf("", "thanks", "Fine.", 93_000, commitItem())
+		}},
+		{"Esc, then a question", waits, func(f *fakeServer) {
+			x := f.begin()
+			f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"text": "continue"}}})
+			f.end(x, turnInterrupted)
+			f.turnOf("", "What would the next step delete?", "The old table.", 93_000, commitItem())
+		}},
+		{"Esc, then thanks", waits, func(f *fakeServer) {
+			f.end(f.begin(), turnInterrupted)
+			f.turnOf("", "thanks", "Fine.", 93_000, commitItem())
+		}},
+		{"a goal that its user has paused", waits, func(f *fakeServer) {
+			f.note("thread/goal/updated", obj{"goal": obj{"objective": "x", "status": goalPaused, "updatedAt": 3}})
+			f.turnOf("", "continue", "The lexer is ported.", 70_000, commitItem())
+		}},
+		{"Esc, then go on", goesOn, func(f *fakeServer) {
+			x := f.begin()
+			f.end(x, turnInterrupted)
+			f.turnOf("", "continue", "The lexer is ported.", 70_000, commitItem())
+		}},
+		{"another request, without a plan", waits, func(f *fakeServer) {
+			f.turnOf("", "Please bump the version.", "The version is bumped.", 70_000, commitItem())
+		}},
+		{"go on", goesOn, func(f *fakeServer) { f.turnOf("", "continue", "The lexer is ported.", 70_000, commitItem()) }},
+		{"a plan to approve", waits, func(f *fakeServer) {
+			f.turnOf("", "continue", "Here it is.", 93_000, commitItem(), obj{"type": "plan", "text": "- drop the table"})
+		}},
+		{"a question in the host's form", waits, func(f *fakeServer) {
+			f.turnOf("", "continue", "The lexer is ported.", 93_000, commitItem(), obj{"type": "agentMessage", "text": "Choose.", "questions": []any{obj{"id": "q"}}})
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+				f.locked(func() {
+					x := f.begin()
+					f.item(x, obj{"type": host.CodexUserMessage, "content": []any{obj{"text": "Port the parser and the printer."}}})
+					f.note("turn/plan/updated", obj{"turnId": x.id, "plan": []any{obj{"step": "parser", "status": "completed"}, obj{"step": "printer", "status": "inProgress"}}})
+					f.item(x, obj{"type": "agentMessage", "text": "The parser is ported."})
+					f.tokens(x, 9_000)
+					f.end(x, turnCompleted)
+					row.turns(f)
+				})
+				settle()
+				if got := f.posted(); got != row.want {
+					t.Fatalf("posted %q, want %q", got, row.want)
+				}
+				packetWaits(t, f, w)
+			})
+		})
+	}
+}
+
+// An interruption that nobody watched counts, too.
+func TestInterruptedBeforeTheWatch(t *testing.T) {
+	watchFakeWith(t, func(f *fakeServer, home *store.Home) {
+		w := newWatcher(f.t, home, func(s *compact.Settings) { s.Mode = compact.ModeTag })
+		stop := w.connect(f.t, f)
+		synctest.Wait()
+		f.locked(func() { f.planned("Port the parser and the printer.", "The parser is ported.", "parser", "*printer") })
+		settle()
+		stop()
+		f.closed, f.out = false, make(chan []byte, 10_000)
+		f.end(f.begin(), turnInterrupted)
+		f.out = make(chan []byte, 10_000)
+	}, func(t *testing.T, f *fakeServer, w *watcher) {
+		f.locked(func() { f.turnOf("", "thanks", "Fine.", 93_000, commitItem()) })
+		settle()
+		if got := f.posted(); got != waits {
+			t.Errorf("posted %q, want %q: %s", got, waits, w.news())
+		}
+	})
+}
+
+// The next prompt of a run is a message that waits.
+func TestNextPromptComesFirst(t *testing.T) {
+	watchFakeWith(t, func(f *fakeServer, _ *store.Home) {
+		f.onPrompt = func() { f.planned("port it", "The parser is done.", "parser", "*printer") }
+	}, func(t *testing.T, f *fakeServer, w *watcher) {
+		w.Prompts, w.Dir = []string{"one", "two"}, "/nowhere"
+		w.open()
+		settle()
+		settle()
+		if got, want := f.posted(), "turn/start "+waits+" turn/start "+goesOn; got != want {
+			t.Errorf("posted %q, want %q", got, want)
+		}
+	})
+}
+
+// The setting decides before anything else.
+func TestResumeSetting(t *testing.T) {
+	for _, row := range []struct{ set, author, want string }{
+		{"never", "watcher", waits},
+		{"never", "agent", "thread/sample " + waits},
+		{"evidence", "agent", "thread/sample " + goesOn},
+		{"always", "agent", "thread/sample thread/compact/start thread/queue/add"},
+	} {
+		t.Run(row.set+" "+row.author, func(t *testing.T) {
+			set := func(s *compact.Settings) { s.Resume, s.PacketAuthor = row.set, row.author }
+			watchFake(t, set, func(t *testing.T, f *fakeServer, w *watcher) {
+				f.sample = func(string) (string, *rpcError) { return "MY OWN WORDS", nil }
+				f.locked(func() { f.planned("port it", "The parser is done.", "parser", "*printer") })
+				settle()
+				if got := f.posted(); got != row.want {
+					t.Fatalf("posted %q, want %q", got, row.want)
+				}
+				if row.set != "always" {
+					packetWaits(t, f, w)
+				}
+			})
+		})
+	}
+}
+
+// A stage of our workflow is open work like a step of the plan.
+func TestOpenStageGoesOn(t *testing.T) {
+	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+		storyHooks(t, w.Home, host.Codex, fakeThread, [2]string{"user-prompt-submit", `"prompt":"[workflow:quick] port the parser"`})
+		f.locked(func() { f.turnOf("", "Port the parser.", "The stage is handed over.", 70_000, commitItem()) })
+		settle()
+		if got := f.posted(); got != goesOn {
+			t.Fatalf("posted %q, want %q: %s", got, goesOn, w.news())
+		}
+	})
+}
+
+// What the user types into the terminal during the compaction is sent when that has
+// ended: its turn comes first, and nothing of ours follows it.
+func TestTypedMessageComesFirst(t *testing.T) {
+	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+		f.locked(func() {
+			f.afterCompact = func() {
+				f.afterCompact = nil
+				f.turnOf("", "STOP", "Nothing was deployed.", 9_000)
+			}
+			f.planned("Deploy it.", "The parser is done.", "parser", "*deploy")
+		})
+		settle()
+		if got := f.posted(); got != waits {
+			t.Errorf("posted %q, want %q", got, waits)
+		}
+	})
+}
+
+// A goal that its user pauses or stops while we compact stays paused; one that
+// rests only because of us goes on, after the packet.
+func TestGoalDuringTheCompaction(t *testing.T) {
+	for _, row := range []struct {
+		name, want string
+		meanwhile  func(f *fakeServer)
+	}{
+		{"nobody says anything", "goal:paused " + waits + " goal:active", func(*fakeServer) {}},
+		{"paused by its user, in the same second", "goal:paused " + waits, func(f *fakeServer) { f.note("thread/goal/updated", obj{"goal": f.goal}) }},
+		{"paused by its user, later", "goal:paused " + waits, func(f *fakeServer) {
+			f.stamp++
+			f.goal = obj{"objective": "x", "status": goalPaused, "updatedAt": f.stamp}
+		}},
+		{"stopped by its user", "goal:paused " + waits, func(f *fakeServer) {
+			f.afterCompact = func() { f.turnOf("", "STOP", "Nothing was deployed.", 9_000) }
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+				var x *fakeTurn
+				f.locked(func() {
+					f.goal = obj{"objective": "x", "status": goalActive, "updatedAt": 1}
+					f.meanwhile = func() { row.meanwhile(f) }
+					f.turnOf("", "hello", "Hello.", 5000)
+					f.note("thread/goal/updated", obj{"goal": f.goal})
+					x = f.begin()
+					f.item(x, commitItem())
+					f.item(x, obj{"type": "agentMessage", "text": "A part is in place."})
+					f.tokens(x, 70_000)
+				})
+				time.Sleep(time.Second)
+				f.locked(func() { f.end(x, turnCompleted) })
+				settle()
+				if got := f.posted(); got != row.want {
+					t.Errorf("posted %q, want %q: %s", got, row.want, w.news())
+				}
+			})
+		})
+	}
+}
+
+// On a restart the packet comes first, then the goal goes on.
+func TestGoalWaitsForTheOpenPacket(t *testing.T) {
+	watchFakeWith(t, func(f *fakeServer, home *store.Home) {
+		f.goal = obj{"objective": "x", "status": goalPaused, "updatedAt": 7}
+		f.workTurn(turnCompleted)
+		f.compactNow()
+		for len(f.out) > 0 {
+			<-f.out
+		}
+		s, _ := home.Session(fakeThread)
+		packet := compact.Packet{ID: host.PacketPrefix + "x-1", Text: message.HandoverHold.EN, Wait: true, Created: time.Now(), Expires: time.Now().Add(time.Hour)}
+		r, _ := compact.NewReceipt(packet).Step(compact.Started{}, time.Now())
+		if _, _, err := session.UpdateWatched(s, false, func(m *session.Watched, _ *compact.Thread) []store.Event {
+			m.Packets, m.Goal = 1, &session.PausedGoal{Updated: 7}
+			m.Record = session.Record{Trigger: "turn-1", Quiet: true, Receipt: r}
+			return nil
+		}); err != nil {
+			f.t.Fatal(err)
+		}
+	}, func(t *testing.T, f *fakeServer, w *watcher) {
+		settle()
+		if got, want := f.posted(), "thread/inject_items goal:active"; got != want {
+			t.Errorf("posted %q, want %q: %s", got, want, w.news())
+		}
+	})
+}
