@@ -133,7 +133,7 @@ func TestWatcherOwns(t *testing.T) {
 			t.Errorf("%s after the packet: %v", after, got)
 		}
 	}
-	for state, want := range map[compact.ReceiptState][2]bool{compact.Delivering: {true, true}, compact.Printing: {true, false}, compact.Delivered: {false, false}} {
+	for state, want := range map[compact.ReceiptState][2]bool{compact.Delivering: {true, true}, compact.Printing: {true, true}, compact.Delivered: {false, false}} {
 		r := Record{Receipt: compact.Receipt{ID: "p", State: state}}
 		if got := [2]bool{r.Open(), r.Offered()}; got != want {
 			t.Errorf("%s: open and offered are %v", state, got)
