@@ -14,6 +14,9 @@ import (
 // outlives compactions, is bounded, and the newest word wins: a later task
 // replaces an earlier one, a correction the decision that it overrules.
 type Words struct {
+	// Latest is the last thing that the user said, with what it answers where it
+	// alone does not tell what is meant.
+	Latest Reply `json:"latest,omitzero"`
 	// Goal is the newest task, in the user's own words; Since is what was said
 	// about it after that, oldest first.
 	Goal  string  `json:"goal,omitempty"`
@@ -28,6 +31,8 @@ type Words struct {
 	// said after it.
 	Said  string `json:"said,omitempty"`
 	Asked string `json:"asked,omitempty"`
+	// Proposal is the end of the agent's last message, which a short answer refers to.
+	Proposal string `json:"proposal,omitempty"`
 	// Options are the choices that came with it.
 	Options map[string]string `json:"options,omitempty"`
 }
@@ -56,6 +61,7 @@ const (
 	maxSince    = 4
 	maxSinceLen = 400
 	maxOption   = 100
+	maxProposal = 320 // of what a short answer refers to
 	maxDecided  = 8
 	// A wish is part of its task; a few requests later that is another one.
 	wishLife = 3
@@ -68,8 +74,14 @@ func (w Words) Hear(text string) Words {
 	if said == extract.NotSaid {
 		return w
 	}
-	to, options := cmp.Or(w.Asked, w.Said), w.Options
+	to, options, proposal := cmp.Or(w.Asked, w.Said), w.Options, w.Proposal
 	w = w.Worked()
+	if said != extract.Pasted {
+		w.Latest = Reply{Text: message.Cut(message.Plain(own), maxGoal)}
+		if said != extract.Requested || extract.Leans(own) {
+			w.Latest.To = proposal
+		}
+	}
 	switch said {
 	case extract.Pasted:
 		return w
@@ -82,6 +94,7 @@ func (w Words) Hear(text string) Words {
 		if o := options[extract.Chosen(own)]; o != "" {
 			text += " (" + message.Cut(message.OneLine(o), maxOption) + ")"
 		}
+		w.Latest.Text = text
 		return w.since(Reply{To: to, Text: text})
 	}
 	// Two observers may tell of one message.
@@ -107,7 +120,8 @@ func (w Words) Hear(text string) Words {
 
 // Chose takes the user's choice among the options of a question that a tool asked.
 func (w Words) Chose(question, answer string) Words {
-	return w.since(Reply{To: message.OneLine(question), Text: message.Head(message.OneLine(extract.Head(answer, 4*maxSinceLen)), maxSinceLen)})
+	w.Latest = Reply{To: message.OneLine(question), Text: message.Head(message.OneLine(extract.Head(answer, 4*maxSinceLen)), maxSinceLen)}
+	return w.since(w.Latest)
 }
 
 func (w Words) since(r Reply) Words {
@@ -151,6 +165,7 @@ func (w Words) Answered(text string) Words {
 	}
 	w.Asked = message.Cut(unmarked(extract.Head(extract.OpenQuestion(text), maxSaid)), maxHeldLen)
 	w.Said = message.Cut(unmarked(extract.Head(extract.LastSentence(text), maxSaid)), maxHeldLen)
+	w.Proposal = message.Cut(unmarked(extract.Head(extract.Closing(text), maxSaid)), maxProposal)
 	w.Options = nil
 	if w.Asked != "" {
 		w.Options = extract.Options(text)
@@ -190,7 +205,7 @@ func (w Words) Lines() []string {
 
 // Worked: the agent used a tool, so it did not wait for an answer.
 func (w Words) Worked() Words {
-	w.Asked, w.Said, w.Options = "", "", nil
+	w.Asked, w.Said, w.Proposal, w.Options = "", "", "", nil
 	return w
 }
 

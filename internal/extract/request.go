@@ -300,6 +300,31 @@ func continues(w string) bool {
 	return false
 }
 
+// Leans reports a request that is not understood without what was said before it:
+// it is short, and points back or answers.
+func Leans(own string) bool {
+	words := plainWords(own)
+	if len(words) > 14 || wideRunes(own) > 24 {
+		return false
+	}
+	if len(words) > 0 && continues(words[0]) {
+		return true
+	}
+	return mentions(" "+strings.Join(words, " ")+" ", " that ", " it ", " this ", " those ", " these ", " them ", " again ", " same ", " instead ", " both ", " one ", " so ", " first ", " second ", " third ", " option ") ||
+		mentions(own, "這", "这", "那", "它", "再", "同樣", "同样", "照", "就")
+}
+
+// Closing is the end of a message: its last paragraph, and the one before it where
+// that alone is too short to tell what it speaks of.
+func Closing(text string) string {
+	paras := strings.Split(strings.TrimSpace(unfenced(text)), "\n\n")
+	closing := ""
+	for i := len(paras) - 1; i >= 0 && utf8.RuneCountInString(closing) < 120; i-- {
+		closing = strings.TrimSpace(paras[i]) + " " + closing
+	}
+	return strings.TrimSpace(closing)
+}
+
 // Options are the numbered choices that a text offers, by their number or letter.
 func Options(text string) map[string]string {
 	out := map[string]string{}

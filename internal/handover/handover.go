@@ -20,8 +20,22 @@ type Work struct {
 	Steps   []string // finished
 	Stages  []string // finished, of our workflow
 	Next    []string // open, the current first
-	Changed []string // files that were changed by other ways than tools
+	Tree    Tree
 	Words   compact.Words
+}
+
+// Tree is what git tells of the working tree at the compaction.
+type Tree struct {
+	// Known is false where git was not asked, or has not answered in time: then
+	// nothing is said of what is committed and what is not.
+	Known   bool
+	Dirty   []string // changed or new, and not committed
+	Commits []string // those that can be reached and were not reverted, newest first
+}
+
+// has reports whether a commit is still there, by its hash or the head of it.
+func (t Tree) has(hash string) bool {
+	return hash == "" || !t.Known || slices.ContainsFunc(t.Commits, func(c string) bool { return strings.HasPrefix(c, hash) })
 }
 
 // Handover is all that a hand-over is written from.
@@ -46,12 +60,16 @@ type Handover struct {
 const (
 	handoverRoom = 5400
 	// Shares of the sections; what they leave goes to the names.
-	mostDone     = 500
-	mostNow      = 700
-	mostNext     = 500
-	mostWords    = 1000
-	mostCommands = 600
-	leastNames   = 1200
+	mostWords     = 1300
+	mostNow       = 700
+	mostFailing   = 500
+	mostRules     = 700
+	mostDecisions = 400
+	mostNext      = 500
+	mostDone      = 500
+	mostCommands  = 400
+	leastNames    = 1200
+	mostNames     = 3000
 )
 
 // Part is one section of a hand-over.
@@ -92,21 +110,17 @@ func (h Handover) Parts() []Part {
 		used += message.Units(text) + 2
 		parts = append(parts, Part{name, text})
 	}
-	add("done", message.HandoverDone, w.done(), mostDone)
+	works, fails := w.commands()
+	add("request", message.HandoverRequest, w.request(), mostWords)
 	add("now", message.HandoverNow, w.now(), mostNow)
+	add("failing", message.HandoverFailing, fails, mostFailing)
+	add("rules", message.HandoverRules, w.standing(), mostRules)
+	add("decisions", message.HandoverDecisions, w.decisions(), mostDecisions)
 	add("next", message.HandoverNext, w.next(), mostNext)
-	add("words", message.HandoverWords, w.words(), mostWords)
-	commands := w.commands()
-	commandsText := section2(message.HandoverCommands.In(h.Lang), commands, min(mostCommands, room-used-leastNames), h.Lang)
-	if commandsText != "" {
-		w.stated.add(commandsText)
-		used += message.Units(commandsText) + 2
-	}
-	if names := w.names(room - used - 2); names != "" {
+	add("done", message.HandoverDone, w.done(), mostDone)
+	add("commands", message.HandoverCommands, works, mostCommands)
+	if names := w.names(min(mostNames, room-used-2)); names != "" {
 		parts = append(parts, Part{"names", names})
-	}
-	if commandsText != "" {
-		parts = append(parts, Part{"commands", commandsText})
 	}
 	return append(parts, Part{"recall", recall}, Part{"directive", last})
 }
@@ -130,11 +144,11 @@ func (h Handover) Later(handed string) string {
 	return wrapPart(h.ID, "names", head+"\n\n"+names)
 }
 
-// Waits reports that the agent has nothing to carry on with: it asked its user
-// something, or all is done.
+// Waits reports that the agent has nothing to go on with by itself: the next word is
+// the user's.
 func (h Handover) Waits() bool {
-	w := handoverWriter{Handover: h}
-	return w.asked() != "" || w.finished()
+	state, _ := h.Record.state(h.Work.Words, h.Work.Next)
+	return !state.GoesOn()
 }
 
 // names is the section of the names that nothing before it states.
@@ -196,7 +210,7 @@ func (w *handoverWriter) header() string {
 func (w *handoverWriter) done() []string {
 	var out []string
 	for _, c := range slices.Backward(w.Work.Commits) {
-		if c.Hash != "" && w.stated.has(message.Head(c.Hash, 7)) {
+		if c.Hash != "" && w.stated.has(message.Head(c.Hash, 7)) || !w.Work.Tree.has(c.Hash) {
 			continue
 		}
 		out = append(out, message.HandoverCommit.Format(w.Lang, inline(message.Head(c.Hash, 10), 10), quoted(c.Subject, 100)))
@@ -216,22 +230,19 @@ func (w *handoverWriter) done() []string {
 func (w *handoverWriter) now() []string {
 	r := w.Record
 	var out []string
-	var files []string
+	text, files := message.HandoverWrote, []string{}
 	for i := range r.files {
 		if f := &r.files[i]; f.wrote >= 0 && f.wrote > r.commit {
 			files = append(files, f.path)
 		}
 	}
-	for _, f := range w.Work.Changed {
-		if f = r.tidy(f); !slices.Contains(files, f) {
-			files = append(files, f)
+	if t := w.Work.Tree; t.Known { // git knows better than the session
+		text, files = message.HandoverUnsaved, files[:0]
+		for _, f := range t.Dirty {
+			files = append(files, r.tidy(f))
 		}
 	}
 	if len(files) > 0 {
-		text := message.HandoverUnsaved
-		if r.commit >= 0 {
-			text = message.HandoverChanged
-		}
 		out = append(out, text.Format(w.Lang, inline(folded(files, 320, w.Lang), 400)))
 	}
 	if d := r.last; d.what != "" && r.ended != transcript.AgentSaid && r.ended != transcript.UserSaid {
@@ -280,41 +291,6 @@ func (w *handoverWriter) next() []string {
 	return out
 }
 
-// words: the user's, verbatim.
-func (w *handoverWriter) words() []string {
-	u := w.Work.Words
-	var out []string
-	if u.Goal != "" {
-		out = append(out, message.HandoverGoal.Format(w.Lang, quoted(shorten(u.Goal, 420), 430)))
-	}
-	for _, a := range u.Since {
-		if a.To == "" {
-			out = append(out, message.HandoverSince.Format(w.Lang, quoted(shorten(a.Text, 240), 250)))
-		} else {
-			out = append(out, message.HandoverAnswer.Format(w.Lang, quoted(a.To, 160), quoted(a.Text, 220)))
-		}
-	}
-	for _, h := range slices.Backward(u.Held) {
-		if strings.Contains(strings.Join(out, "\n"), inline(h.Text, 240)) {
-			continue
-		}
-		text := message.HandoverHeld
-		switch h.Hold {
-		case extract.Guard:
-			text = message.HandoverGuarded
-		case extract.Corrected:
-			text = message.HandoverFixed
-		}
-		out = append(out, text.Format(w.Lang, quoted(h.Text, 240)))
-	}
-	for _, d := range slices.Backward(u.Decided) {
-		if !w.stated.says(d) {
-			out = append(out, message.HandoverDecided.Format(w.Lang, quoted(d, 160)))
-		}
-	}
-	return out
-}
-
 // shorten keeps the beginning and the end of a long request: what is asked
 // stands in one of them.
 func shorten(text string, n int) string {
@@ -326,48 +302,22 @@ func shorten(text string, n int) string {
 	return message.Cut(text, head) + " […] " + message.EndUnits(text, n-head-5)
 }
 
-func (w *handoverWriter) commands() []string {
-	works, fails := w.Record.commands(w.stated.says)
-	var out []string
-	for _, u := range fails[:min(len(fails), 3)] {
+// commands are what works here, and what was red when it was last run and why.
+func (w *handoverWriter) commands() (works, fails []string) {
+	passed, failed := w.Record.commands(w.stated.says)
+	for _, u := range failed[:min(len(failed), 3)] {
 		if u.said != "" {
-			out = append(out, message.HandoverBroken.Format(w.Lang, code(u.line, maxRunLine), quoted(u.said, 140)))
+			fails = append(fails, message.HandoverBroken.Format(w.Lang, code(u.line, maxRunLine), quoted(u.said, 140)))
 		}
 	}
-	for _, u := range works[:min(len(works), 5)] {
+	for _, u := range passed[:min(len(passed), 5)] {
 		line := code(u.line, maxRunLine)
 		if u.number != "" {
 			line += " (" + quoted(u.number, 80) + ")"
 		}
-		out = append(out, message.HandoverWorks.Format(w.Lang, line))
+		works = append(works, message.HandoverWorks.Format(w.Lang, line))
 	}
-	return out
-}
-
-// directive is the last line: what to do, or not, fits how the work stands.
-func (w *handoverWriter) directive() string {
-	switch asked := w.asked(); {
-	case asked != "":
-		return message.HandoverAsk.Format(w.Lang, quoted(asked, 240))
-	case w.finished():
-		return message.HandoverFinished.In(w.Lang)
-	case w.Hold:
-		return message.HandoverHold.In(w.Lang)
-	}
-	return goOn(w.Work.Words, w.Lang)
-}
-
-func (w *handoverWriter) asked() string { return cmp.Or(w.Record.open, w.Work.Words.Asked) }
-
-// finished: the agent has ended its turn, no step is open, and it had a plan that
-// is worked off, or says itself that all is done. An agent that merely stopped
-// has more to do as often as not.
-func (w *handoverWriter) finished() bool {
-	r := w.Record
-	if r.ended != transcript.AgentSaid || len(w.Work.Next) > 0 {
-		return false
-	}
-	return len(r.thread.State.Plan.Steps) > 0 || saysDone(r.said)
+	return works, fails
 }
 
 // saysDone reports whether the end of a text claims that the work is done.

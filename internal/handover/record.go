@@ -20,26 +20,27 @@ type Record struct {
 	// Words are the user's; what was said before the slice may be set first.
 	Words compact.Words
 
-	root     string // of the paths, where that is not CWD
-	names    nameTable
-	byBase   map[string][]int32 // files by their names
-	dirs     map[string]bool    // folders of files
-	files    []touched
-	at       map[string]int32
-	runs     []executed
-	runAt    map[string]int
-	thread   compact.Thread // only its plan and commits
-	commit   int64          // where the last commit was made, -1 for none
-	calls    map[transcript.CallID]call
-	last     deed
-	said     string // the end of the agent's last text
-	open     string // a question to the user that no result has answered
-	question string // the one that was answered last
-	ended    transcript.EventKind
-	began    int64 // when the slice began, in Unix milliseconds; 0 = not known
-	size     int64
-	pos      int64
-	piece    int32
+	root        string // of the paths, where that is not CWD
+	names       nameTable
+	byBase      map[string][]int32 // files by their names
+	dirs        map[string]bool    // folders of files
+	files       []touched
+	at          map[string]int32
+	runs        []executed
+	runAt       map[string]int
+	thread      compact.Thread // only its plan and commits
+	commit      int64          // where the last commit was made, -1 for none
+	calls       map[transcript.CallID]call
+	last        deed
+	said        string // the end of the agent's last text
+	open        string // a question to the user that no result has answered
+	interrupted bool   // by the user, and nothing was said or begun since
+	question    string // the one that was answered last
+	ended       transcript.EventKind
+	began       int64 // when the slice began, in Unix milliseconds; 0 = not known
+	size        int64
+	pos         int64
+	piece       int32
 }
 
 // touched is a file that tools worked on.
@@ -56,6 +57,7 @@ type call struct {
 	deed  host.Deed
 	input []byte // of a TaskCreate
 	file  int32
+	wrote []int32 // the files that it changes, if it works
 }
 
 // deed is the last thing that was begun.
@@ -80,8 +82,15 @@ func NewRecord(cwd string) *Record {
 // Add takes the next piece. off counts from the start of the slice.
 func (r *Record) Add(p *transcript.Event, off int64) {
 	switch p.Kind {
-	case transcript.About, transcript.Counted, transcript.Interrupted:
+	case transcript.Interrupted:
+		r.interrupted = true
+		return
+	case transcript.About, transcript.Counted:
 		return // nothing that was said or done
+	case transcript.ToolBegan, transcript.AgentSaid:
+		r.interrupted = false
+	case transcript.UserSaid:
+		r.interrupted = r.interrupted && p.How == transcript.WithCompact
 	}
 	r.pos = off
 	r.size = max(r.size, off)
@@ -99,8 +108,11 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 	case transcript.UserSaid:
 		text := p.Text()
 		r.hear(p.How, text)
-		r.said = ""
 		r.count([]byte(text), false, heard, -1)
+		if p.How != transcript.Typed && p.How != transcript.Queued {
+			return // how the work stands does not change by it
+		}
+		r.said = ""
 	case transcript.AgentSaid:
 		text := p.Text()
 		r.Words = r.Words.Answered(text)
@@ -194,7 +206,7 @@ func (r *Record) call(p *transcript.Event) {
 			r.files[c.file].reads++
 		}
 		for _, f := range FilesChanged(d.Command) {
-			r.wrote(r.file(f))
+			c.wrote = append(c.wrote, r.file(f))
 		}
 	case host.AskDeed:
 		r.open = d.Question
@@ -212,8 +224,7 @@ func (r *Record) call(p *transcript.Event) {
 		if d.Kind == host.ReadDeed {
 			r.files[i].reads++
 		} else {
-			r.files[i].created = r.files[i].created || d.Kind == host.CreateDeed && r.files[i].reads+r.files[i].writes == 0
-			r.wrote(i)
+			c.wrote = append(c.wrote, i)
 		}
 	}
 	p.Strings(func(key string, inner []byte) {
@@ -244,16 +255,22 @@ func (r *Record) result(p *transcript.Event) {
 	if p.ID == r.last.id {
 		r.last.open, r.last.failed = false, p.Failed
 	}
+	worked := !p.Failed && !p.Refused
 	if c.deed.Kind == host.RunDeed {
-		r.ran(c.deed.Command, p)
+		worked = r.ran(c.deed.Command, p)
 	} else {
 		r.answer(c, p)
+	}
+	for _, i := range c.wrote {
+		if worked {
+			r.wrote(i, c.deed.Kind)
+		}
 	}
 	p.Strings(func(_ string, inner []byte) { r.count(inner, true, heard, c.file) })
 }
 
-// ran takes the end of a command.
-func (r *Record) ran(line string, p *transcript.Event) {
+// ran takes the end of a command, and says whether it worked.
+func (r *Record) ran(line string, p *transcript.Event) bool {
 	raw := p.Raw
 	output := ""
 	if len(raw) <= maxOutput {
@@ -273,10 +290,13 @@ func (r *Record) ran(line string, p *transcript.Event) {
 		}
 	}
 	r.remember(line, output, exit)
+	return exit == nil || *exit == 0
 }
 
-func (r *Record) wrote(i int32) {
+// wrote takes a change of a file. One that was refused, or failed, is none.
+func (r *Record) wrote(i int32, kind host.DeedKind) {
 	f := &r.files[i]
+	f.created = f.created || kind == host.CreateDeed && f.reads+f.writes == 0
 	f.writes++
 	f.wrote = r.pos
 }

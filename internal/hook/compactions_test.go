@@ -192,7 +192,7 @@ func TestHandoverAtEveryCompaction(t *testing.T) {
 				c.work(name, []string{" Always use the decimal module for prices.", " Never use the decimal module for prices.", "", "", "", ""}[i])
 				trigger := []string{"manual", "manual", "manual", "auto", "auto", "manual"}[i]
 				text := c.compact(trigger)
-				for _, want := range []string{name, "the current request: “Please write the " + name + "."} {
+				for _, want := range []string{name, "the latest request: “Please write the " + name + "."} {
 					if !strings.Contains(text, want) {
 						t.Errorf("%d, %s: %q is missing in\n%s", i+1, trigger, want, text)
 					}
@@ -246,7 +246,7 @@ func TestHandoverAtEveryCompactionOfCodex(t *testing.T) {
 		p.call("post-compact", "codex", turn+`,"trigger":"auto"`)
 		out, _ := p.call("session-start", "codex", onTranscript+`,"source":"compact"`)
 		text := told(t, out)
-		if !strings.Contains(text, "the current request: “Please write the "+name+".”") {
+		if !strings.Contains(text, "the latest request: “Please write the "+name+".”") {
 			t.Errorf("%d: %s", i+1, text)
 		}
 		for _, old := range names[:i] {

@@ -9,17 +9,12 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/session"
-	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // readPast is how long the slice may be read: far more than a long one takes on a
 // busy machine, far less than a host waits for its hook.
 const readPast = 2 * time.Second
-
-// lookAround is how long the working tree may be looked at for what commands
-// changed.
-const lookAround = 100 * time.Millisecond
 
 // past reads the slice that a compaction took out of the context. What cannot be
 // read leaves what was saved.
@@ -38,9 +33,7 @@ func (c *call) past(k *session.Compaction) session.Past {
 		}
 		return empty
 	}
-	if began := past.Record.Began(); !began.IsZero() {
-		past.Changed = shellcmd.Changed(c.projectRoot(), began, lookAround)
-	}
+	past.Tree = session.AskTree(c.projectRoot(), c.env.Getenv)
 	return past
 }
 
@@ -54,7 +47,7 @@ func (c *call) handover(tx *session.Tx, k *session.Compaction, past session.Past
 		ID: compact.PacketID(id, k.N), Session: c.sess.ID(), Room: c.host.Room, Lang: c.lang,
 		Work: handover.WorkOf(tx.Memory.Thread, past.Record, c.nextSteps(tx, c.openTasks(tx))...),
 	}
-	h.Work.Changed = past.Changed
+	h.Work.Tree = past.Tree
 	if k.N > 1 {
 		h.Replaces = compact.PacketID(id, k.N-1)
 	}

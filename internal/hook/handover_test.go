@@ -74,7 +74,7 @@ func TestHandoverKnowsTheSummaryInTime(t *testing.T) {
 	}
 	out, errs := p.call("session-start", "claude-code", onTranscript+`,"source":"compact"`)
 	text := told(t, out)
-	for _, want := range []string{"scanToken", "peekToken", "parse/lexer.go", "Never push to main.", "the current request", message.HandoverGo.EN} {
+	for _, want := range []string{"scanToken", "peekToken", "parse/lexer.go", "Never push to main.", "the latest request", message.HandoverGo.EN} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing\n%s\n%s", want, text, errs)
 		}
@@ -110,13 +110,14 @@ func TestHandoverKnowsTheSummaryInTime(t *testing.T) {
 	}
 }
 
-// Files that commands changed count as changed.
+// Files that commands changed count as changed, and what git knows to be committed
+// does not: git was asked, not the session.
 func TestHandoverSeesWhatCommandsChanged(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	project := filepath.Join(p.dir, "project")
 	file := p.write("project/gen/table.go", "one")
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=m", "-c", "user.email=m@example.test", "commit", "-qm", "one"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir, cmd.Env = project, append(os.Environ(), "HOME="+p.dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -133,7 +134,7 @@ func TestHandoverSeesWhatCommandsChanged(t *testing.T) {
 	p.call("pre-compact", "claude-code", onTranscript+`,"trigger":"auto"`)
 	p.call("subagent-stop", "claude-code", summariser)
 	out, _ := p.call("session-start", "claude-code", onTranscript+`,"source":"compact"`)
-	if !strings.Contains(told(t, out), "gen/table.go") {
+	if !strings.Contains(told(t, out), "changed, not committed: gen/table.go\n") {
 		t.Errorf("%s", told(t, out))
 	}
 }

@@ -51,8 +51,8 @@ type Past struct {
 	// compaction already, so that there is no other.
 	Summary string
 	Written bool
-	// Changed are files that commands changed, as far as a working tree tells.
-	Changed []string
+	// Tree is what git tells of the working tree.
+	Tree handover.Tree
 
 	mark Mark // the newest piece in the record
 }

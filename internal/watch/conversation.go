@@ -372,16 +372,13 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 	if f.Ordinal > 1 {
 		h.Replaces = compact.PacketID(f.Session, f.Ordinal-1)
 	}
-	if began := past.Record.Began(); !began.IsZero() && s.own.Cwd != "" {
-		h.Work.Changed = shellcmd.Changed(s.own.Cwd, began, lookAround)
+	if s.own.Cwd != "" {
+		h.Work.Tree = session.AskTree(s.own.Cwd, s.opts.Getenv)
 	}
 	return h, true
 }
 
-const (
-	readPast   = 5 * time.Second
-	lookAround = 200 * time.Millisecond
-)
+const readPast = 5 * time.Second
 
 func fileSize(path string) int64 {
 	info, err := os.Stat(path)

@@ -1,0 +1,157 @@
+package handover
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// State is how the work stands when the context is compacted.
+type State uint8
+
+const (
+	// Unknown: nothing shows whether anything is left to do.
+	Unknown State = iota
+	// Working: the agent was in the middle of something.
+	Working
+	// Called: the user has said something that nobody has answered yet.
+	Called
+	// Finished: the agent has ended its turn, and nothing is open.
+	Finished
+	// Asked: the agent has asked its user something, or waits for a decision.
+	Asked
+	// Stopped: the user has interrupted the work, or told the agent to stop.
+	Stopped
+)
+
+// GoesOn reports whether there is something to do without another word of the user's.
+func (s State) GoesOn() bool { return s == Working || s == Called }
+
+// state is how the work stands, and the question that is open. What shows it is the
+// last thing that happened, and the last words of both sides.
+func (r *Record) state(words compact.Words, next []string) (state State, question string) {
+	if r.open != "" {
+		return Asked, r.open
+	}
+	stopped := r.interrupted || extract.Stops(words.Latest.Text)
+	switch r.ended {
+	case transcript.ToolBegan, transcript.ToolEnded:
+		if stopped && r.interrupted {
+			return Stopped, ""
+		}
+		return Working, ""
+	case transcript.UserSaid:
+		if stopped {
+			return Stopped, ""
+		}
+		return Called, ""
+	case transcript.AgentSaid:
+	default:
+		if stopped {
+			return Stopped, ""
+		}
+		return Unknown, ""
+	}
+	done := saysDone(r.said) || len(r.thread.State.Plan.Steps) > 0 && len(next) == 0
+	switch {
+	case words.Asked != "":
+		return Asked, words.Asked
+	case stopped:
+		return Stopped, ""
+	case done && len(next) == 0:
+		return Finished, ""
+	case extract.Yields(r.said):
+		return Asked, cmp.Or(extract.LastSentence(r.said), message.OneLine(r.said))
+	case announces(r.said):
+		return Working, ""
+	case extract.Wonders(words.Latest.Text):
+		return Finished, "" // it was asked something, and has answered
+	}
+	return Unknown, ""
+}
+
+// announces reports whether the end of a text says what its writer does next.
+func announces(text string) bool {
+	low := " " + strings.ToLower(message.OneLine(message.End(text, 300))) + " "
+	return slices.ContainsFunc([]string{" i'll ", " i will ", " let me ", " now i ", " next i ", " next, ", " next: ", " now let", " moving on", " continuing", " starting ", "接下來", "接下来", "接著", "现在", "現在", "下一步", "繼續", "继续"}, func(w string) bool {
+		return strings.Contains(low, w)
+	})
+}
+
+// request: the user's last words come first, word for word, with what they answer;
+// then the task that they belong to.
+func (w *handoverWriter) request() []string {
+	u := w.Work.Words
+	var out []string
+	latest := u.Latest
+	switch {
+	case latest.Text == "":
+	case latest.To != "":
+		out = append(out, message.HandoverLatestTo.Format(w.Lang, quoted(shorten(latest.Text, 420), 430), quoted(latest.To, 330)))
+	default:
+		out = append(out, message.HandoverLatest.Format(w.Lang, quoted(shorten(latest.Text, 420), 430)))
+	}
+	if goal := u.Goal; goal != "" && message.OneLine(goal) != message.OneLine(latest.Text) {
+		out = append(out, message.HandoverGoal.Format(w.Lang, quoted(shorten(goal, 300), 310)))
+	}
+	for _, a := range u.Since {
+		switch {
+		case a.Text == message.Cut(message.OneLine(latest.Text), message.Units(a.Text)):
+		case a.To == "":
+			out = append(out, message.HandoverSince.Format(w.Lang, quoted(shorten(a.Text, 160), 170)))
+		default:
+			out = append(out, message.HandoverAnswer.Format(w.Lang, quoted(a.To, 120), quoted(a.Text, 160)))
+		}
+	}
+	return out
+}
+
+// standing are the user's rules, the newest first.
+func (w *handoverWriter) standing() []string {
+	var out []string
+	for _, h := range slices.Backward(w.Work.Words.Held) {
+		switch {
+		case h.Hold == extract.Guard:
+			out = append(out, message.HandoverGuarded.Format(w.Lang, quoted(h.Text, 240)))
+		case h.Hold == extract.Lasting:
+			out = append(out, message.HandoverHeld.Format(w.Lang, quoted(h.Text, 240)))
+		}
+	}
+	return out
+}
+
+// decisions are the agent's that the summary does not tell.
+func (w *handoverWriter) decisions() []string {
+	var out []string
+	for _, d := range slices.Backward(w.Work.Words.Decided) {
+		if !w.stated.says(d) {
+			out = append(out, message.HandoverDecided.Format(w.Lang, quoted(d, 160)))
+		}
+	}
+	return out
+}
+
+// directive is the last line: what to do, or not, fits how the work stands.
+func (w *handoverWriter) directive() string {
+	state, question := w.state()
+	switch {
+	case state == Asked:
+		return message.HandoverAsk.Format(w.Lang, quoted(question, 240))
+	case state == Finished:
+		return message.HandoverFinished.In(w.Lang)
+	case state == Stopped:
+		return message.HandoverStop.In(w.Lang)
+	case w.Hold || state == Unknown:
+		return message.HandoverHold.In(w.Lang)
+	case state == Called:
+		return message.HandoverCalled.In(w.Lang)
+	}
+	return goOn(w.Work.Words, w.Lang)
+}
+
+func (w *handoverWriter) state() (State, string) { return w.Record.state(w.Work.Words, w.Work.Next) }
