@@ -41,7 +41,7 @@ func (d *decoder) parse(src []byte) ast.Node {
 		return nil
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
-	file, bad := parseYAML(string(src))
+	file, bad := parseYAML(withoutComments(string(src)))
 	if bad != nil {
 		file, bad = parseYAML(d.salvage(splitLines(string(src)), 0, "", maxSalvage))
 		if bad != nil {
@@ -62,6 +62,24 @@ func (d *decoder) parse(src []byte) ast.Node {
 		}
 	}
 	return body
+}
+
+// withoutComments makes lines that are nothing but a comment empty: the file that init
+// writes consists of them, and the library takes four times as long with them as without.
+// Where a text goes over several lines, such a line may belong to it, and all stay.
+func withoutComments(src string) string {
+	var b strings.Builder
+	for line := range strings.Lines(src) {
+		switch text := strings.TrimSpace(line); {
+		case text == "" || text[0] == '#':
+			b.WriteByte('\n')
+		case !strings.Contains(text, ":") || strings.ContainsAny(text, "|>\"'"):
+			return src
+		default:
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // parseYAML never panics, whatever the library does.
