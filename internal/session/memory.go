@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -149,7 +148,7 @@ func decodeMemory(data []byte, err error) (Memory, error) {
 		return m, err
 	}
 	// A damaged memory is forgotten: the state is elsewhere.
-	if json.Unmarshal(data, &m) != nil {
+	if unmarshalSparse(data, &m) != nil {
 		return Memory{}, nil //nolint:nilerr // see above
 	}
 	return m, nil

@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -69,7 +68,7 @@ func changeMemory(tx *store.Tx, m *Memory, f func() error) error {
 		return err
 	}
 	ferr := f()
-	data, err := json.Marshal(m)
+	data, err := marshalSparse(m)
 	// A tool's end often leaves all as it was.
 	if err == nil && !bytes.Equal(data, old) && (old != nil || string(data) != "{}") {
 		err = tx.AppendVersion(MemoryFile, data)
