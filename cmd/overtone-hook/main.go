@@ -1,9 +1,3 @@
-// The runtime would follow the container's CPU limit as long as it runs; nothing here is
-// that parallel.
-//
-//go:debug containermaxprocs=0
-//go:debug updatemaxprocs=0
-
 // Command overtone-hook is what agents call at every step of a session. It does the
 // same as `overtone hook` and links less: every call pays for what is linked.
 package main

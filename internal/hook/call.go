@@ -67,10 +67,12 @@ func (c *call) open() error {
 		c.complain("repair", err)
 	})
 	c.loadConfig(folders.ShownClaude)
-	data, err := io.ReadAll(io.LimitReader(c.env.Stdin, maxInput+1))
-	if err != nil {
+	var in bytes.Buffer
+	in.Grow(16 << 10) // most inputs are read at once
+	if _, err := in.ReadFrom(io.LimitReader(c.env.Stdin, maxInput+1)); err != nil {
 		return fmt.Errorf("read stdin: %w", err)
 	}
+	data := in.Bytes()
 	c.in = host.Call{Event: c.event}
 	if data, err = checkInput(data); err != nil {
 		c.complain("safeReadStdin", err)

@@ -194,6 +194,9 @@ func (c *call) awaitFile() {
 	if c.host.CommandEnd == nil || c.late {
 		return
 	}
+	if g, _ := session.Look(c.sess); !g.Started("") {
+		return
+	}
 	m, err := session.Read(c.sess)
 	if err != nil {
 		return

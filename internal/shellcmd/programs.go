@@ -54,7 +54,7 @@ func rules(name string) []rule {
 			text = ""
 		}
 		if subs, rest, ok := strings.Cut(text, " > "); ok {
-			r.subs, text = strings.Split(strings.NewReplacer("_", "¦", ",", "¦,").Replace(subs)+"¦", ","), rest
+			r.subs, text = strings.Split(strings.ReplaceAll(strings.ReplaceAll(subs, "_", "¦"), ",", "¦,")+"¦", ","), rest
 		}
 		for _, f := range strings.Fields(text) {
 			switch rest := f[1:]; f[0] {

@@ -384,7 +384,7 @@ func BytesSinceCompaction(path string, within int64) (Since, error) {
 		overlap = 32        // longer than any of the words
 	)
 	end := size
-	buf := make([]byte, block+overlap)
+	buf := make([]byte, min(size, block)+overlap)
 	for end > 0 {
 		if size-end >= within {
 			since.Bounded = true
