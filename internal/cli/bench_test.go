@@ -39,13 +39,22 @@ func main() {
 
 // build compiles a program as `make build` does: without cgo, because loading the
 // C library would cost more than everything else a hook does before it reads
-// its input.
+// its input. The program is written anew, as an installation does: what a linker
+// leaves in the system's cache lies there in single pages, and starts slower.
 func build(tb testing.TB, pkg, out string) string {
 	tb.Helper()
-	cmd := exec.Command("go", "build", "-trimpath", "-o", out, pkg)
+	linked := filepath.Join(tb.TempDir(), "linked")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", linked, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		tb.Fatalf("go build %s: %v\n%s", pkg, err, text)
+	}
+	program, err := os.ReadFile(linked)
+	if err == nil {
+		err = os.WriteFile(out, program, 0o700)
+	}
+	if err != nil {
+		tb.Fatal(err)
 	}
 	return out
 }
@@ -286,9 +295,10 @@ func race(tb testing.TB, rounds, sessions, events int, size int64) []costs {
 	return out
 }
 
-// The goals: post-tool-use and pre-compact at most 2, subagent-stop, which waits
+// The goals: post-tool-use at most 1.45, pre-compact 1.8, subagent-stop, which waits
 // for the disk, at most 3 times the floor; and at most 1.2 times that in a home
-// with ten thousand sessions, a million events and a gigabyte of transcript.
+// with ten thousand sessions, a million events and a gigabyte of transcript, but for
+// pre-compact, which looks through the newest 8 MB for an earlier compaction.
 func BenchmarkHook(b *testing.B) {
 	for _, c := range race(b, 151, 10_000, 1_000_000, 1<<30) {
 		b.Run(c.name, func(b *testing.B) {
@@ -307,14 +317,14 @@ func TestHookBudget(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs hundreds of processes")
 	}
-	limits := map[string]float64{"post-tool-use": 4, "pre-compact": 5, "subagent-stop": 10}
+	limits := map[string]struct{ floor, large float64 }{"post-tool-use": {4, 2}, "pre-compact": {5, 3}, "subagent-stop": {10, 2}}
 	var wrong []string
 	for range 3 {
 		wrong = nil
 		for _, c := range race(t, 21, 500, 50_000, 256<<20) {
 			t.Logf("%-14s %6.2f ms, %.2f x floor, large home %.2f x", c.name, float64(c.took.Microseconds())/1000, c.floor, c.large)
-			if c.floor > limits[c.name] || c.large > 2 {
-				wrong = append(wrong, fmt.Sprintf("%s: %.2f times the floor (limit %g), %.2f times in a large home (limit 2)", c.name, c.floor, limits[c.name], c.large))
+			if l := limits[c.name]; c.floor > l.floor || c.large > l.large {
+				wrong = append(wrong, fmt.Sprintf("%s: %.2f times the floor (limit %g), %.2f times in a large home (limit %g)", c.name, c.floor, l.floor, c.large, l.large))
 			}
 		}
 		if wrong == nil {
