@@ -1,0 +1,148 @@
+package situation
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// rows are the lines of a file of tab-separated fields.
+func rows(t *testing.T, name string, fields int) [][]string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]string
+	for row := range strings.Lines(string(data)) {
+		f := strings.Split(strings.TrimSuffix(row, "\n"), "\t")
+		if len(f) != fields {
+			t.Fatalf("%s: %q", name, row)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// tasks are what the user wants beside his rule, in his language: the first and the
+// third of his prompts.
+var tasks = map[string][2]string{
+	"en":    {"Please add the total to the cart page.", "Please show the discount on the order page, too."},
+	"de":    {"Bitte zeige die Summe auf der Warenkorbseite an.", "Bitte zeige auch den Rabatt auf der Bestellseite an."},
+	"fr":    {"Ajoute le total sur la page du panier, s'il te plaît.", "Affiche aussi la remise sur la page de commande."},
+	"es":    {"Añade el total en la página del carrito, por favor.", "Muestra también el descuento en la página del pedido."},
+	"ja":    {"カートのページに合計を表示してください。", "注文のページに割引も表示してください。"},
+	"ru":    {"Добавь, пожалуйста, сумму на страницу корзины.", "Покажи ещё скидку на странице заказа."},
+	"zh-TW": {"請在購物車頁面加上總計。", "請在訂單頁面也顯示折扣。"},
+	"zh-CN": {"请在购物车页面加上总计。", "请在订单页面也显示折扣。"},
+}
+
+// ruleSession has three prompts, the last of which is another task, and words that are
+// no rule though they sound like one. The rule comes in one of four ways: as a prompt, in
+// a task, as words with which a tool is refused, or as the answer to a question.
+func ruleSession(how, rule, near string, task [2]string) []byte {
+	var s Script
+	prompts := []string{task[0], near, task[1]}
+	switch how {
+	case "task":
+		prompts[0] += " " + rule
+	case "prompt":
+		prompts = []string{near + "\n" + task[0], rule, task[1]}
+	}
+	for i, p := range prompts {
+		s.User(p)
+		s.Edit("shop/cart.py")
+		switch {
+		case i == 0 && how == "rejected":
+			s.Reject(rule)
+		case i == 0 && how == "answer":
+			s.Ask("Which prices are meant?", rule)
+		}
+		s.Edit("shop/page.py")
+		if i < 2 {
+			s.Agent("That is in place.")
+		}
+	}
+	return s.Bytes()
+}
+
+// TestEvalRules prints how many standing rules a hand-over tells, in the shapes and
+// languages that people use, and what it calls a rule that is none. A rule may be told
+// by luck, because the task of the first prompt is still taken for the request.
+func TestEvalRules(t *testing.T) {
+	if os.Getenv("OVERTONE_EVAL") == "" {
+		t.Skip("set OVERTONE_EVAL=1")
+	}
+	type sum struct{ told, request, false, of int }
+	sums := map[string]*sum{}
+	near := rows(t, "nearmisses.tsv", 4)
+	for i, r := range rows(t, "rules.tsv", 4) {
+		half, lang, how, rule := r[0], r[1], r[2], r[3]
+		own := slices.DeleteFunc(slices.Clone(near), func(n []string) bool { return n[0] != lang })
+		miss := own[i%len(own)]
+		session, err := NewSession(t.TempDir(), "made-up", ruleSession(how, rule, strings.ReplaceAll(miss[2], `\n`, "\n"), tasks[lang]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, err := Read(session.HandOver(int64(len(session.Data)), false, message.EN).Text())
+		if err != nil {
+			t.Fatal(err)
+		}
+		states := func(list []string, text string) bool {
+			return slices.ContainsFunc(list, func(q string) bool { return strings.Contains(plain(q), plain(strings.Trim(text, ".。"))) })
+		}
+		kept, wrong := states(told.Words, rule), states(told.Standing, miss[3])
+		for _, g := range []string{half, half + " " + how, half + " " + lang} {
+			if sums[g] == nil {
+				sums[g] = &sum{}
+			}
+			if sums[g].of++; kept {
+				sums[g].told++
+			}
+			if states(told.Request, tasks[lang][1]) {
+				sums[g].request++
+			}
+			if wrong {
+				sums[g].false++
+			}
+		}
+		if !kept {
+			t.Logf("%s: %s (%s) is not told: %s", half, lang, how, rule)
+		}
+		if wrong {
+			t.Logf("%s: %s (%s) is called a rule: %s", half, lang, miss[1], miss[3])
+		}
+	}
+	for _, h := range []string{"tuned", "unseen"} {
+		for _, g := range []string{"", " prompt", " task", " rejected", " answer", " en", " de", " fr", " es", " ja", " ru", " zh-TW", " zh-CN"} {
+			if s := sums[h+g]; s != nil {
+				t.Logf("%-16s rules told %d/%d (%d %%), the last task is the request %d/%d, near misses called rules %d/%d", h+g, s.told, s.of, 100*s.told/s.of, s.request, s.of, s.false, s.of)
+			}
+		}
+	}
+}
+
+// TestRuleSessions: there are as many rules in each half, and every language has what
+// a session needs.
+func TestRuleSessions(t *testing.T) {
+	t.Parallel()
+	halves := map[string]int{}
+	for _, r := range rows(t, "rules.tsv", 4) {
+		halves[r[0]]++
+		if tasks[r[1]][0] == "" || !slices.Contains([]string{"prompt", "task", "rejected", "answer"}, r[2]) {
+			t.Errorf("%q", r)
+		}
+	}
+	if halves["tuned"] != 22 || halves["unseen"] != 22 {
+		t.Errorf("%v", halves)
+	}
+	for _, n := range rows(t, "nearmisses.tsv", 4) {
+		if !strings.Contains(n[2], n[3]) || tasks[n[0]][0] == "" {
+			t.Errorf("%q", n)
+		}
+	}
+}

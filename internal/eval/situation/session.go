@@ -1,0 +1,166 @@
+package situation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/handover"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// Session is a session whose context may be compacted anywhere.
+type Session struct {
+	Name string
+	Data []byte
+	host transcript.Host
+	cwd  string
+}
+
+// NewSession reads a session; dir takes its file, which says what host it is of.
+func NewSession(dir, name string, data []byte) (*Session, error) {
+	path := filepath.Join(dir, name+".jsonl")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		return nil, err
+	}
+	s, err := transcript.Read(context.Background(), path)
+	if err != nil {
+		return nil, err
+	}
+	return &Session{Name: name, Data: data, host: s.Host, cwd: s.CWD}, nil
+}
+
+// HandOver is what is handed over when the context is compacted at a line of the
+// file, as the product writes it. Where the file has that compaction, it is written in
+// the knowledge of its summary.
+func (s *Session) HandOver(cut int64, recorded bool, lang message.Lang) handover.Handover {
+	data := s.Data[:cut]
+	if recorded {
+		data = s.Data
+	}
+	h := handover.Handover{Session: s.Name, Lang: lang}
+	ordinal, from, past := 1, int64(0), false
+	// What came before the last compaction is only listened to, and where that is
+	// shows when it is reached.
+	before := 0
+	s.events(data, func(e *transcript.Event) {
+		if e.Kind == transcript.Compacted && e.Off < cut {
+			before++
+		}
+	})
+	record := handover.NewRecord(s.cwd)
+	s.events(data, func(e *transcript.Event) {
+		switch {
+		case past && e.Kind == transcript.Summarised && h.Summary == "":
+			h.Summary = e.Text()
+		case past:
+		case e.Kind == transcript.Compacted && e.Off >= cut:
+			past, h.Summary = true, e.Text()
+		case e.Off >= cut:
+		case e.Kind == transcript.Compacted:
+			ordinal, from = ordinal+1, e.Off
+		case ordinal <= before:
+			record.Listen(e)
+		default:
+			record.Add(e, e.Off-from)
+		}
+	})
+	h.ID, h.Record, h.Work = compact.PacketID(s.Name, ordinal), record, record.Work()
+	if ordinal > 1 {
+		h.Replaces = compact.PacketID(s.Name, ordinal-1)
+	}
+	return h
+}
+
+func (s *Session) events(data []byte, fn func(*transcript.Event)) {
+	if _, err := transcript.Events(context.Background(), bytes.NewReader(data), 0, s.host, transcript.Want{}, fn); err != nil {
+		panic(err) // bytes in memory
+	}
+}
+
+// Script writes a made-up session of Claude Code.
+type Script struct {
+	out bytes.Buffer
+	n   int
+}
+
+const scriptDir = "/work/shop"
+
+func (s *Script) line(kind string, content any) {
+	s.n++
+	b, err := json.Marshal(map[string]any{
+		"type": kind, "uuid": fmt.Sprintf("00000000-0000-4000-8000-%012d", s.n), "sessionId": "made-up", "cwd": scriptDir, "isSidechain": false,
+		"timestamp": time.Date(2026, 3, 1, 9, 0, s.n, 0, time.UTC).Format("2006-01-02T15:04:05.000Z"),
+		"message":   map[string]any{"role": kind, "content": content},
+	})
+	if err != nil {
+		panic(err) // maps of strings
+	}
+	s.out.Write(append(b, '\n'))
+}
+
+// User is a prompt.
+func (s *Script) User(text string) { s.line("user", text) }
+
+// Agent is a text of the agent.
+func (s *Script) Agent(text string) {
+	s.line("assistant", []any{map[string]any{"type": "text", "text": text}})
+}
+
+// call is a call of a tool with its result.
+func (s *Script) call(name string, input map[string]any, result string, failed bool) {
+	id := fmt.Sprintf("toolu_%06d", s.n)
+	s.line("assistant", []any{map[string]any{"type": "tool_use", "id": id, "name": name, "input": input}})
+	s.line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": result, "is_error": failed}})
+}
+
+// Reject is an edit that the user refuses, with words of his or without.
+func (s *Script) Reject(words string) {
+	text := "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
+	if words == "" {
+		text += "STOP what you are doing and wait for the user to tell you how to proceed."
+	} else {
+		text += "To tell you how to proceed, the user said:\n" + words
+	}
+	s.call("Edit", map[string]any{"file_path": scriptDir + "/shop/price.py", "old_string": "a", "new_string": "b"}, text, true)
+}
+
+// Ask is a question by tool, and its answer.
+func (s *Script) Ask(question, answer string) {
+	s.call("AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": question, "header": "Choice", "multiSelect": false, "options": []any{
+		map[string]any{"label": "Yes", "description": "Go ahead"}, map[string]any{"label": "No", "description": "Leave it"},
+	}}}}, fmt.Sprintf("User has answered your questions: %q=%q. You can now continue with the user's answers in mind.", question, answer), false)
+}
+
+// Edit is an edit of a file in the session's folder.
+func (s *Script) Edit(file string) {
+	s.call("Edit", map[string]any{"file_path": scriptDir + "/" + file, "old_string": "total = 0", "new_string": "total = Decimal(0)"}, "The file has been updated.", false)
+}
+
+// Run is a command, what it printed and whether it failed.
+func (s *Script) Run(command, output string, failed bool) {
+	s.call("Bash", map[string]any{"command": command}, output, failed)
+}
+
+// Plan is a list of steps: those that are done, and those that are left.
+func (s *Script) Plan(done []string, open ...string) {
+	var list []any
+	for i, step := range slices.Concat(done, open) {
+		status := "pending"
+		if i < len(done) {
+			status = "completed"
+		}
+		list = append(list, map[string]any{"content": step, "status": status, "activeForm": step})
+	}
+	s.call("TodoWrite", map[string]any{"todos": list}, "Todos have been modified successfully.", false)
+}
+
+// Bytes is the session's file.
+func (s *Script) Bytes() []byte { return s.out.Bytes() }
