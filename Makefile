@@ -75,8 +75,8 @@ bin/bench.txt: build
 	@$(GO) run ./internal/eval/survive -bench | grep -E '^(==|Benchmark)' | tee -a $@
 	@echo "== on the host"; OVERTONE_BENCH_HOST=$${OVERTONE_BENCH_HOST:-3} $(GO) test -tags e2e -count=1 -v -run TestCostOfABashCall ./e2e/ | grep '^Claude Code' | tee -a $@
 
-# What a hand-over keeps across a compaction, and what compression keeps, on
-# recorded sessions ($OVERTONE_SAMPLES), else on generated ones; which secrets are found, on generated texts.
+# What a hand-over keeps across a compaction and tells of the situation, and what
+# compression keeps, on recorded sessions ($OVERTONE_SAMPLES), else on generated ones; which secrets are found, on generated texts.
 eval: export OVERTONE_EVAL := 1
 eval:
 	@$(GO) run ./internal/eval/survive

@@ -42,10 +42,13 @@ type total struct {
 	claims  map[string]int
 	speaks  map[string]int // by locale
 	claimed int
+	goes    int // at so many places going on is right
 }
 
-func (s *total) add(v *verdict) {
-	s.places++
+func (s *total) add(l *label, v *verdict) {
+	if s.places++; l.State == "working" {
+		s.goes++
+	}
 	for m, n := range v.of {
 		s.of[m] += n
 		s.hits[m] += v.hits[m]
@@ -59,9 +62,12 @@ func (s *total) add(v *verdict) {
 func (s *total) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d places", s.places)
-	for _, m := range []string{latest, referent, state, failing, standing, explained, committed, planned} {
+	for _, m := range []string{latest, referent, state, failing, standing, alone, explained, committed, planned} {
 		if s.of[m] > 0 {
 			fmt.Fprintf(&b, "  %s %d/%d (%d %%)", m, s.hits[m], s.of[m], 100*s.hits[m]/s.of[m])
+		}
+		if m == state {
+			fmt.Fprintf(&b, ", always going on %d", s.goes)
 		}
 	}
 	for _, locale := range locales {
@@ -122,7 +128,7 @@ func TestEvalSituation(t *testing.T) {
 			kind = "recorded compactions"
 		}
 		for _, g := range []string{"all", half(l.name()), kind} {
-			sums[g].add(v)
+			sums[g].add(&l, v)
 			for _, locale := range locales {
 				if speaks(locale) == l.language() {
 					sums[g].speaks[locale]++

@@ -19,7 +19,9 @@ const (
 	state    = "state"
 	failing  = "failing"
 	standing = "standing"
-	// What there are no goals for.
+	// What there are no goals for. A nudge may stand beside what it answers instead of in
+	// the line of the request.
+	alone     = "latest in the request's line"
 	explained = "failing and why"
 	committed = "commits"
 	planned   = "open steps"
@@ -66,7 +68,11 @@ type judge struct {
 func (j judge) verdict() *verdict {
 	v := &verdict{hits: map[string]int{}, of: map[string]int{}}
 	if len(j.l.Latest) > 0 {
-		v.count(latest, len(j.s.Request) <= 3 && j.quoted(j.s.Request, j.l.Latest) || len(j.l.Referent) > 0 && j.quoted(j.s.Answers[max(0, len(j.s.Answers)-1):], j.l.Latest),
+		line := len(j.s.Request) <= 3 && j.quoted(j.s.Request, j.l.Latest)
+		if v.of[alone]++; line {
+			v.hits[alone]++
+		}
+		v.count(latest, line || len(j.l.Referent) > 0 && j.quoted(j.s.Answers[max(0, len(j.s.Answers)-1):], j.l.Latest),
 			fmt.Sprintf("want %q, the request is %.80q", j.text(j.l.Latest[0]), j.s.Request))
 	}
 	if len(j.l.Referent) > 0 {

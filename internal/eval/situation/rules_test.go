@@ -28,30 +28,17 @@ func rows(t *testing.T, name string, fields int) [][]string {
 	return out
 }
 
-// tasks are what the user wants beside his rule, in his language: the first and the
-// third of his prompts.
-var tasks = map[string][2]string{
-	"en":    {"Please add the total to the cart page.", "Please show the discount on the order page, too."},
-	"de":    {"Bitte zeige die Summe auf der Warenkorbseite an.", "Bitte zeige auch den Rabatt auf der Bestellseite an."},
-	"fr":    {"Ajoute le total sur la page du panier, s'il te plaît.", "Affiche aussi la remise sur la page de commande."},
-	"es":    {"Añade el total en la página del carrito, por favor.", "Muestra también el descuento en la página del pedido."},
-	"ja":    {"カートのページに合計を表示してください。", "注文のページに割引も表示してください。"},
-	"ru":    {"Добавь, пожалуйста, сумму на страницу корзины.", "Покажи ещё скидку на странице заказа."},
-	"zh-TW": {"請在購物車頁面加上總計。", "請在訂單頁面也顯示折扣。"},
-	"zh-CN": {"请在购物车页面加上总计。", "请在订单页面也显示折扣。"},
-}
-
 // ruleSession has three prompts, the last of which is another task, and words that are
 // no rule though they sound like one. The rule comes in one of four ways: as a prompt, in
 // a task, as words with which a tool is refused, or as the answer to a question.
-func ruleSession(how, rule, near string, task [2]string) []byte {
+func ruleSession(how, rule, near string, task Task) []byte {
 	var s Script
-	prompts := []string{task[0], near, task[1]}
+	prompts := []string{task.First, near, task.Second}
 	switch how {
 	case "task":
 		prompts[0] += " " + rule
 	case "prompt":
-		prompts = []string{near + "\n" + task[0], rule, task[1]}
+		prompts = []string{near + "\n" + task.First, rule, task.Second}
 	}
 	for i, p := range prompts {
 		s.User(p)
@@ -64,7 +51,7 @@ func ruleSession(how, rule, near string, task [2]string) []byte {
 		}
 		s.Edit("shop/page.py")
 		if i < 2 {
-			s.Agent("That is in place.")
+			s.Agent(task.Report)
 		}
 	}
 	return s.Bytes()
@@ -84,7 +71,7 @@ func TestEvalRules(t *testing.T) {
 		half, lang, how, rule := r[0], r[1], r[2], r[3]
 		own := slices.DeleteFunc(slices.Clone(near), func(n []string) bool { return n[0] != lang })
 		miss := own[i%len(own)]
-		session, err := NewSession(t.TempDir(), "made-up", ruleSession(how, rule, strings.ReplaceAll(miss[2], `\n`, "\n"), tasks[lang]))
+		session, err := NewSession(t.TempDir(), "made-up", ruleSession(how, rule, strings.ReplaceAll(miss[2], `\n`, "\n"), Tasks[lang]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +90,7 @@ func TestEvalRules(t *testing.T) {
 			if sums[g].of++; kept {
 				sums[g].told++
 			}
-			if states(told.Request, tasks[lang][1]) {
+			if states(told.Request, Tasks[lang].Second) {
 				sums[g].request++
 			}
 			if wrong {
@@ -133,7 +120,7 @@ func TestRuleSessions(t *testing.T) {
 	halves := map[string]int{}
 	for _, r := range rows(t, "rules.tsv", 4) {
 		halves[r[0]]++
-		if tasks[r[1]][0] == "" || !slices.Contains([]string{"prompt", "task", "rejected", "answer"}, r[2]) {
+		if Tasks[r[1]].First == "" || !slices.Contains([]string{"prompt", "task", "rejected", "answer"}, r[2]) {
 			t.Errorf("%q", r)
 		}
 	}
@@ -141,7 +128,7 @@ func TestRuleSessions(t *testing.T) {
 		t.Errorf("%v", halves)
 	}
 	for _, n := range rows(t, "nearmisses.tsv", 4) {
-		if !strings.Contains(n[2], n[3]) || tasks[n[0]][0] == "" {
+		if !strings.Contains(n[2], n[3]) || Tasks[n[0]].First == "" {
 			t.Errorf("%q", n)
 		}
 	}

@@ -45,17 +45,14 @@ func (s *Session) HandOver(cut int64, recorded bool, lang message.Lang) handover
 	if recorded {
 		data = s.Data
 	}
-	h := handover.Handover{Session: s.Name, Lang: lang}
-	ordinal, from, past := 1, int64(0), false
-	// What came before the last compaction is only listened to, and where that is
-	// shows when it is reached.
-	before := 0
+	before := 0 // compactions before this one
 	s.events(data, func(e *transcript.Event) {
 		if e.Kind == transcript.Compacted && e.Off < cut {
 			before++
 		}
 	})
-	record := handover.NewRecord(s.cwd)
+	h := handover.Handover{Session: s.Name, Lang: lang}
+	record, ordinal, from, past := handover.NewRecord(s.cwd), 1, int64(0), false
 	s.events(data, func(e *transcript.Event) {
 		switch {
 		case past && e.Kind == transcript.Summarised && h.Summary == "":
@@ -83,6 +80,22 @@ func (s *Session) events(data []byte, fn func(*transcript.Event)) {
 	if _, err := transcript.Events(context.Background(), bytes.NewReader(data), 0, s.host, transcript.Want{}, fn); err != nil {
 		panic(err) // bytes in memory
 	}
+}
+
+// Task is what made-up sessions are about: two requests of the user, and what the agent
+// says of the first.
+type Task struct{ First, Second, Report string }
+
+// Tasks are in the languages of the made-up sessions.
+var Tasks = map[string]Task{
+	"en":    {"Please add the total to the cart page.", "Please show the discount on the order page, too.", "The total is on the page."},
+	"de":    {"Bitte zeige die Summe auf der Warenkorbseite an.", "Bitte zeige auch den Rabatt auf der Bestellseite an.", "Die Summe steht auf der Seite."},
+	"fr":    {"Ajoute le total sur la page du panier, s'il te plaît.", "Affiche aussi la remise sur la page de commande.", "Le total est sur la page."},
+	"es":    {"Añade el total en la página del carrito, por favor.", "Muestra también el descuento en la página del pedido.", "El total está en la página."},
+	"ja":    {"カートのページに合計を表示してください。", "注文のページに割引も表示してください。", "ページに合計を表示しました。"},
+	"ru":    {"Добавь, пожалуйста, сумму на страницу корзины.", "Покажи ещё скидку на странице заказа.", "Сумма теперь на странице."},
+	"zh-TW": {"請在購物車頁面加上總計。", "請在訂單頁面也顯示折扣。", "總計已經顯示在頁面上。"},
+	"zh-CN": {"请在购物车页面加上总计。", "请在订单页面也显示折扣。", "总计已经显示在页面上。"},
 }
 
 // Script writes a made-up session of Claude Code.
