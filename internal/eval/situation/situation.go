@@ -118,7 +118,7 @@ func (s *Situation) uncommitted(a []string) {
 func Read(text string) (Situation, error) {
 	body := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), compact.PacketClose))
 	s := Situation{Lang: message.ZH}
-	if head, _, _ := strings.Cut(wording.header.In(message.EN), "%s"); strings.Contains(body, head) {
+	if head, _, _ := strings.Cut(wording.header.EN, "%s"); strings.Contains(body, head) {
 		s.Lang = message.EN
 	}
 	section := ""
@@ -134,7 +134,7 @@ func Read(text string) (Situation, error) {
 		}
 		taken := false
 		for _, l := range wording.lines {
-			if a, ok := scan(l.text.In(s.Lang), item); ok {
+			if a, ok := scan(l.text, s.Lang, item); ok {
 				l.take(&s, a)
 				taken = true
 				break
@@ -152,7 +152,7 @@ func Read(text string) (Situation, error) {
 	}
 	last := strings.TrimSpace(body[strings.LastIndexByte(body, '\n')+1:])
 	for _, d := range wording.directives {
-		if a, ok := scan(d.text.In(s.Lang), last); ok {
+		if a, ok := scan(d.text, s.Lang, last); ok {
 			if s.State = d.state; len(a) > 0 {
 				s.Question = a[0]
 				s.Words = append(s.Words, a[0])
@@ -163,8 +163,12 @@ func Read(text string) (Situation, error) {
 	return s, errors.New("the last line is none of the directives that the judge knows")
 }
 
-// scan takes a line apart by the format that it was written with.
-func scan(format, line string) (args []string, ok bool) {
+// scan takes a line apart by the text that it was written with.
+func scan(t message.Text, l message.Lang, line string) (args []string, ok bool) {
+	format := t.ZH
+	if l == message.EN {
+		format = t.EN
+	}
 	pieces := strings.Split(format, "%s")
 	if line, ok = strings.CutPrefix(line, pieces[0]); !ok {
 		return nil, false
