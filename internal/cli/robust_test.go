@@ -91,7 +91,7 @@ func newHome(t testing.TB) (home string, env []string) {
 	if err := os.Mkdir(home, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TZ=UTC", "LANG=C", "GORACE=" + quickRace}
+	env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TZ=UTC", "GORACE=" + quickRace}
 	cmd := exec.Command(overtone(), "workflow", "start", "quick", "--session", "s1")
 	cmd.Env, cmd.Dir = env, home
 	if out, err := cmd.CombinedOutput(); err != nil {

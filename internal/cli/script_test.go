@@ -104,7 +104,7 @@ func setupScript(env *testscript.Env) error {
 		{"HOME", home},
 		{"TZ", "UTC"},
 		{"GORACE", quickRace},
-		{"LANG", "C"},
+		{"LANG", ""},
 		{"S", filepath.Join(home, ".overtone", "sessions", "s1")},
 		{"C", filepath.Join(home, ".claude")},
 		{"HOOK", filepath.Join(filepath.Dir(overtone()), "overtone-hook")},

@@ -79,7 +79,7 @@ type world struct {
 }
 
 func (w world) env() []string {
-	return []string{"HOME=" + w.dir, "PATH=" + os.Getenv("PATH"), "TZ=UTC", "LANG=C", "OVERTONE_QUIET=1"}
+	return []string{"HOME=" + w.dir, "PATH=" + os.Getenv("PATH"), "TZ=UTC", "OVERTONE_QUIET=1"}
 }
 
 func (w world) input(s step) []byte {
