@@ -179,8 +179,14 @@ func (p *proc) output() string {
 // await waits until the process has printed text.
 func (p *proc) await(t *testing.T, text string) {
 	t.Helper()
+	p.awaitN(t, text, 1)
+}
+
+// awaitN waits until the process has printed text n times.
+func (p *proc) awaitN(t *testing.T, text string, n int) {
+	t.Helper()
 	deadline := time.After(codexWait)
-	for !strings.Contains(p.output(), text) {
+	for strings.Count(p.output(), text) < n {
 		select {
 		case <-p.printed:
 		case <-p.done:

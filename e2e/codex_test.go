@@ -20,6 +20,15 @@ type mind struct {
 	tokens     int  // after work
 	ask        bool // to leave the sandbox, which needs an approval
 	said       string
+	plan       bool // announce a step that stays open
+}
+
+// Planning is the configuration of a session whose model may announce its steps.
+const Planning = Unattended + "[tools.update_plan]\nenabled = true\n"
+
+// toTheLetter sets that the packet itself opens a turn, whatever is open.
+func (w *CodexWorld) toTheLetter() {
+	w.write(filepath.Join(w.State, "config.yaml"), "compact:\n  resume: always\n")
 }
 
 const packetMark = "<overtone-packet"
@@ -41,7 +50,12 @@ func (m mind) script(r codexmock.Request) codexmock.Reply {
 		if m.ask {
 			args["sandbox_permissions"], args["justification"] = "require_escalated", "May I commit?"
 		}
-		return codexmock.Reply{Calls: []codexmock.Call{{Name: "exec_command", Args: args}}, Tokens: 30_000}
+		calls := []codexmock.Call{{Name: "exec_command", Args: args}}
+		if m.plan {
+			steps := []any{map[string]any{"step": "port the parser", "status": "completed"}, map[string]any{"step": "port the printer", "status": "in_progress"}}
+			calls = append([]codexmock.Call{{Name: "update_plan", Args: map[string]any{"plan": steps}}}, calls...)
+		}
+		return codexmock.Reply{Calls: calls, Tokens: 30_000}
 	case strings.HasPrefix(text, "[work]"):
 		return codexmock.Reply{Message: cmp.Or(m.said, "The slice is in place."), Tokens: tokens}
 	case strings.Contains(text, packetMark):
@@ -107,6 +121,7 @@ func isCompaction(n note) bool {
 func TestCodexPacketFollowsCompaction(t *testing.T) {
 	t.Parallel()
 	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.toTheLetter()
 	w.Ready()
 	w.Watch()
 	for i := range 20 {
@@ -126,6 +141,7 @@ func TestCodexPacketFollowsCompaction(t *testing.T) {
 func TestCodexTwoWatchers(t *testing.T) {
 	t.Parallel()
 	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.toTheLetter()
 	w.Ready()
 	a, b := w.Watch(), w.Watch()
 	for i := range 4 {
@@ -229,6 +245,7 @@ func TestCodexKilledBetween(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := NewCodexWorld(t, mind{}.script, Unattended)
+			w.toTheLetter()
 			w.Ready()
 			tap := w.Tap(stop)
 			first := w.Watch("--socket", tap.Socket)
@@ -256,6 +273,7 @@ func TestCodexConnectionLost(t *testing.T) {
 		return codexmock.Reply{Message: "SUMMARY", Tokens: 3000, Wait: hold}
 	}}
 	w := NewCodexWorld(t, m.script, Unattended)
+	w.toTheLetter()
 	w.Ready()
 	tap := w.Tap(nil)
 	p := w.Watch("--socket", tap.Socket)
@@ -275,6 +293,7 @@ func TestCodexConnectionLost(t *testing.T) {
 func TestCodexQuickUser(t *testing.T) {
 	t.Parallel()
 	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.toTheLetter()
 	w.Ready()
 	p := w.Watch()
 	for range 5 {
@@ -291,39 +310,48 @@ func TestCodexQuickUser(t *testing.T) {
 }
 
 // TestCodexPacketComesFirst: a message sent in the moment the compaction ends, as
-// text entered meanwhile is, comes after the packet. Where it is faster than the
-// watcher, the packet is stale, and does not come at all.
+// text entered meanwhile is, comes after the packet, in a turn of its own. Where it
+// is faster than the watcher, the packet is stale, and does not come at all.
 func TestCodexPacketComesFirst(t *testing.T) {
 	t.Parallel()
-	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w := NewCodexWorld(t, mind{plan: true}.script, Planning)
 	w.Ready()
 	w.Watch()
-	for range 5 {
+	first := 0
+	const runs = 10
+	for range runs {
 		u := w.User()
 		from := len(w.Model.Requests())
 		u.AwaitTurn(u.Say("[work] slice"))
 		u.AwaitTurn(u.Await("the compaction", isCompaction).TurnID)
 		u.AwaitTurn(u.Say("hurry"))
-		var order []string
-		for _, it := range w.Model.Requests()[len(w.Model.Requests())-1].Input {
-			switch {
-			case strings.Contains(it.Text, packetMark):
-				order = append(order, "packet")
-			case it.Text == "hurry":
-				order = append(order, "hurry")
-			}
-		}
-		switch got := strings.Join(order, " "); got {
-		case "packet hurry":
-		case "hurry":
-			u.AwaitTurn(u.Say("and then?"))
-			if kinds := w.kinds(from); strings.Contains(kinds, "packet") || strings.HasSuffix(kinds, "1") {
-				t.Errorf("a stale packet came: %s", kinds)
-			}
+		switch order, kinds := w.order("hurry"), w.kinds(from); {
+		case order == "packet hurry" && kinds == "work0 work0 compaction0 user1":
+			first++
+		case order == "hurry" && kinds == "work0 work0 compaction0 user0":
 		default:
-			t.Errorf("the model saw %q: %s", got, w.kinds(from))
+			t.Errorf("the model saw %q: %s", order, kinds)
 		}
 	}
+	t.Logf("the packet came first in %d of %d runs, else it was dropped", first, runs)
+	if first < runs/2 {
+		t.Errorf("the packet came first in %d of %d runs", first, runs)
+	}
+}
+
+// order is where packets and a text of the user's stand in the newest request.
+func (w *CodexWorld) order(text string) string {
+	var order []string
+	rs := w.Model.Requests()
+	for _, it := range rs[len(rs)-1].Input {
+		switch {
+		case strings.Contains(it.Text, packetMark):
+			order = append(order, "packet")
+		case it.Text == text:
+			order = append(order, text)
+		}
+	}
+	return strings.Join(order, " ")
 }
 
 // TestCodexForeignCompaction: what the user compacts, where no hooks are, gets a
@@ -375,6 +403,7 @@ func TestCodexAgentPacket(t *testing.T) {
 		return m.script(r)
 	}, Unattended)
 	w.write(filepath.Join(w.State, "auto-compact.md"), "---\npacket:\n  author: agent\n---\n"+body)
+	w.toTheLetter()
 	w.Ready()
 	w.Watch()
 	u := w.User()
@@ -390,22 +419,17 @@ func TestCodexAgentPacket(t *testing.T) {
 	}
 }
 
-// TestCodexHeadless: with prompts the watcher is the front end. Codex keeps what
-// users said through a compaction, so the first packet is still there when the
-// second one comes; each is there once.
+// TestCodexHeadless: with prompts the watcher is the front end. The second prompt
+// waits while the first one's context is compacted, so that packet opens no turn; the
+// last one's does. Codex keeps only what users said through a compaction.
 func TestCodexHeadless(t *testing.T) {
 	t.Parallel()
 	w := NewCodexWorld(t, mind{}.script, Unattended)
+	w.toTheLetter()
 	w.Ready()
 	p := w.overtone("watch", "codex", "--mode", "auto", "--debounce", "200ms", "--bin", w.server, "[work] one", "[work] two")
 	<-p.done
-	w.want(0, "work0 work0 compaction0 packet1 work1 work1 compaction1 packet2")
-	rs := w.Model.Requests()
-	for n := 1; n <= 2; n++ {
-		if got := rs[len(rs)-1].Count(fmt.Sprintf("-%d\">", n)); got != 1 {
-			t.Errorf("packet %d is there %d times", n, got)
-		}
-	}
+	w.want(0, "work0 work0 compaction0 work1 work1 compaction1 packet1")
 	if !p.cmd.ProcessState.Success() || strings.Count(p.output(), "The slice is in place.") != 2 {
 		t.Errorf("%v\n%s", p.cmd.ProcessState, p.output())
 	}

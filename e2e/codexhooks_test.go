@@ -357,14 +357,15 @@ func TestCodexHooksLongPacket(t *testing.T) {
 func TestCodexHooksNextToWatcher(t *testing.T) {
 	t.Parallel()
 	w := newHookedCodex(t, mind{}.script, "", "auto")
-	w.Watch()
+	p := w.Watch()
 	for i := range 3 {
 		u := w.User()
 		from := len(w.Model.Requests())
 		u.AwaitTurn(u.Say(fmt.Sprintf("[work] slice %d", i)))
-		u.AwaitPacket()
+		u.AwaitTurn(u.Await("the compaction", isCompaction).TurnID)
+		p.awaitN(t, told("delivered"), i+1)
 		u.AwaitTurn(u.Say("and then?"))
-		w.want(from, "work0 work0 compaction0 packet1 user1")
+		w.want(from, "work0 work0 compaction0 user1")
 	}
 	for _, event := range []string{"sessionStart", "userPromptSubmit"} {
 		if got := w.said(event, "context"); len(got) > 0 {
@@ -377,9 +378,10 @@ func TestCodexHooksNextToWatcher(t *testing.T) {
 	u.compact()
 	from := len(w.Model.Requests())
 	u.AwaitTurn(u.Say("[work] slice"))
-	u.AwaitPacket()
+	u.AwaitTurn(u.Await("the compaction", isCompaction).TurnID)
+	p.awaitN(t, told("delivered"), 4)
 	u.AwaitTurn(u.Say("and then?"))
-	w.want(from, "work1 work1 compaction1 packet1 user1")
+	w.want(from, "work1 work1 compaction1 user1")
 	seen := map[string]bool{}
 	for _, r := range w.Model.Requests()[from:] {
 		for _, id := range packetIDs(r) {
@@ -389,7 +391,7 @@ func TestCodexHooksNextToWatcher(t *testing.T) {
 	if len(seen) != 2 {
 		t.Errorf("packets %v, want the hooks' and the watcher's", seen)
 	}
-	if got := w.explain(u).Get("lastPacket").String(); !strings.HasSuffix(got, " delivered via queue") {
+	if got := w.explain(u).Get("lastPacket").String(); !strings.HasSuffix(got, " delivered via history") {
 		t.Errorf("the last packet is %q", got)
 	}
 }

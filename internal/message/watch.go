@@ -64,8 +64,8 @@ var (
 	}
 	HelpWatchClaude     = Text{ZH: "以 headless 方式執行 Claude Code，逐一送出 PROMPT（或 stdin 的每一行）", EN: "run Claude Code headless and send it the PROMPTs (or the lines of stdin)"}
 	HelpWatchClaudeLong = Text{
-		ZH: "啟動 claude -p（stream-json），在每一輪結束時套用同一套政策：送出 /compact，再把接續封包\n當作下一則訊息送出一次。這個子行程的 Overtone hook 會關閉，所以封包不會出現兩次。\n-- 之後的參數原樣交給 claude。",
-		EN: "Starts claude -p with stream-json and applies the same policy at each turn's end: it sends\n/compact and then the packet, once, as the next message. Overtone's hooks are off in that\nprocess, so that no second packet appears. What follows -- goes to claude as it is.",
+		ZH: "啟動 claude -p（stream-json），在每一輪結束時套用同一套政策：送出 /compact，再送出接續封包\n一次：有未完成的工作就自成一則訊息，否則隨使用者的下一則訊息。這個子行程的\nOvertone hook 會關閉，所以封包不會出現兩次。-- 之後的參數原樣交給 claude。",
+		EN: "Starts claude -p with stream-json and applies the same policy at each turn's end: it sends\n/compact and then the packet, once: as a message of its own where work is open, else with the\nuser's next one. Overtone's hooks are off in that process, so that no second packet\nappears. What follows -- goes to claude as it is.",
 	}
 	HelpWatchRemote   = Text{ZH: "app-server 位址：ws://、wss:// 或 unix://", EN: "address of the app-server: ws://, wss:// or unix://"}
 	HelpWatchSocket   = Text{ZH: "app-server 的 unix socket（預設為 daemon 的）", EN: "the app-server's unix socket (default: the daemon's)"}

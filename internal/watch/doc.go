@@ -13,6 +13,8 @@
 //   - A server request is never answered: approvals belong to the user.
 //   - Nothing is done to a thread that is not idle, has queued messages, waits
 //     for an approval or is in review.
+//   - No turn is opened without evidence of open work, nor before a message of the
+//     user's that waits; only the setting always opens one without evidence.
 //   - What is about to be done is on disk before it is done, so a watcher that
 //     is killed at any point is continued by the next one, without a second
 //     packet.
