@@ -45,7 +45,7 @@ func (c *call) handover(tx *session.Tx, k *session.Compaction, past session.Past
 	}
 	h := handover.Handover{
 		ID: compact.PacketID(id, k.N), Session: c.sess.ID(), Room: c.host.Room, Lang: c.lang,
-		Work: handover.WorkOf(tx.Memory.Thread, past.Record, c.nextSteps(tx, c.openTasks(tx))...),
+		Work: handover.WorkOf(tx.Memory.Thread, past.Record, c.nextSteps(tx, c.openTasks(tx))...), Hold: holds(tx, k.Trigger),
 	}
 	h.Work.Tree = past.Tree
 	if k.N > 1 {
@@ -53,3 +53,7 @@ func (c *call) handover(tx *session.Tx, k *session.Compaction, past session.Past
 	}
 	return h
 }
+
+// holds says that the next word is the user's: a compaction that a person asks for
+// opens no turn. With a workflow at work it is known what comes next.
+func holds(tx *session.Tx, trigger string) bool { return trigger == "manual" && !tx.Active() }

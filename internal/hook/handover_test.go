@@ -110,6 +110,28 @@ func TestHandoverKnowsTheSummaryInTime(t *testing.T) {
 	}
 }
 
+// A compaction that a person asks for opens no turn: what is handed over after it
+// does not tell the agent to carry on, whatever it was at, in the saved text and in
+// the one that knows the summary.
+func TestHandoverAfterAManualCompactionWaits(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"claude-code", "codex"} {
+		for _, slice := range []string{claudeTale(), ""} {
+			for trigger, want := range map[string]bool{"manual": true, "auto": false} {
+				p := newPlace(t)
+				p.tale(slice)
+				p.call("user-prompt-submit", name, onTranscript+`,"prompt":"Stop here. Do not delete anything."`)
+				p.call("pre-compact", name, onTranscript+`,"trigger":"`+trigger+`"`)
+				out, errs := p.call("session-start", name, onTranscript+`,"source":"compact"`)
+				text := told(t, out)
+				if got := strings.Contains(text, message.HandoverHold.EN); text == "" || got != want || got == strings.Contains(text, "**Carry on") {
+					t.Errorf("%s, %s:\n%s\n%s", name, trigger, text, errs)
+				}
+			}
+		}
+	}
+}
+
 // Files that commands changed count as changed, and what git knows to be committed
 // does not: git was asked, not the session.
 func TestHandoverSeesWhatCommandsChanged(t *testing.T) {

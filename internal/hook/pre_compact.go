@@ -133,7 +133,9 @@ func (c *call) packet(tx *session.Tx, n int, set compact.Settings, recovery stri
 	note := ""
 	// Without a host there is nobody to hand the note to.
 	if c.host.Delivers && !t.Empty() {
-		note = handover.Write(handover.FactsOf(t, id, n, c.now, c.nextSteps(tx, tasks)...), set, c.lang).Text
+		f := handover.FactsOf(t, id, n, c.now, c.nextSteps(tx, tasks)...)
+		f.Hold = holds(tx, c.in.Trigger)
+		note = handover.Write(f, set, c.lang).Text
 	}
 	p.Text = joinLines(recovery, note)
 	return p
