@@ -342,6 +342,9 @@ func (t *Thread) ran(e host.CommandFinished) {
 	s.Worked = true
 	e.Observation = o
 	s.Seen |= Shown(e)
+	if n := len(s.Slice.Commits); n > 0 && e.Made.Committed && strings.Contains(o.Line, "--amend") {
+		s.Slice.Commits = s.Slice.Commits[:n-1] // the new one has taken its place
+	}
 	// Within a second, or a turn, a log does not tell which line made which.
 	for _, c := range e.Made.Commits {
 		s.Slice.Commits = slices.DeleteFunc(s.Slice.Commits, func(o shellcmd.Made) bool { return o == c })

@@ -3,7 +3,6 @@ package handover
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -37,7 +36,6 @@ type Record struct {
 	interrupted bool   // by the user, and nothing was said or begun since
 	question    string // the one that was answered last
 	ended       transcript.EventKind
-	began       int64 // when the slice began, in Unix milliseconds; 0 = not known
 	size        int64
 	pos         int64
 	piece       int32
@@ -95,9 +93,6 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 	r.pos = off
 	r.size = max(r.size, off)
 	r.piece++
-	if r.began == 0 {
-		r.began = p.Time
-	}
 	switch p.Kind {
 	case transcript.Compacted:
 		return
@@ -378,9 +373,6 @@ func (r *Record) tidy(path string) string {
 	}
 	return path
 }
-
-// Began is when the slice began; the zero time where nobody says.
-func (r *Record) Began() time.Time { return transcript.Time(r.began) }
 
 // Empty says that the slice holds nothing that a hand-over could tell.
 func (r *Record) Empty() bool { return r.piece == 0 }

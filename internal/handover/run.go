@@ -145,6 +145,10 @@ func complaint(output string) string {
 		low := strings.ToLower(line)
 		n := 1
 		switch {
+		case strings.Contains(low, "task failed"), strings.Contains(low, "exit status"), strings.Contains(low, "error 1"), strings.HasPrefix(low, "make:"), strings.HasPrefix(low, "make["), strings.Contains(low, "elifecycle"):
+			n = 0 // a runner says that something failed, not what
+		case located(line):
+			n = 5
 		case strings.Contains(low, "panic:"), strings.Contains(low, "error:"), strings.Contains(low, "undefined"), strings.Contains(low, "cannot "), strings.Contains(low, "not found"), strings.Contains(low, "no such"), strings.Contains(low, "exception"), strings.Contains(low, "import cycle"), strings.Contains(low, "fatal"), strings.Contains(low, "denied"):
 			n = 4
 		case strings.HasPrefix(line, "--- FAIL"), strings.Contains(low, "assert"), strings.Contains(low, "expected"), strings.Contains(low, "error"):
@@ -158,6 +162,14 @@ func complaint(output string) string {
 		}
 	}
 	return message.Cut(message.OneLine(best), 140)
+}
+
+// located reports a line that names the place of a mistake: file.go:12:3: and what is
+// wrong there.
+func located(line string) bool {
+	file, rest, ok := strings.Cut(line, ":")
+	digits, what, more := strings.Cut(rest, ":")
+	return ok && more && strings.Contains(file, ".") && !strings.Contains(file, " ") && digits != "" && strings.Trim(digits, "0123456789") == "" && len(strings.TrimSpace(what)) > 3
 }
 
 // measured is a number that a command reported about the work: tests, coverage,

@@ -75,24 +75,29 @@ var wording = struct {
 	directives        []directive
 	lines             []line
 }{
-	words: message.HandoverWords, next: message.HandoverNext, done: message.HandoverDone,
+	words: message.HandoverRequest, next: message.HandoverNext, done: message.HandoverDone,
 	header: message.HandoverHeader,
 	directives: []directive{
 		{message.HandoverGo, Goes},
 		{message.HandoverGoGuard, Goes},
+		{message.HandoverCalled, Goes},
 		{message.HandoverFinished, Waits},
+		{message.HandoverStop, Waits},
+		{message.HandoverHold, Waits},
 		{message.HandoverAsk, Asks},
 	},
 	// The first that fits counts.
 	lines: []line{
-		{message.HandoverGoal, func(s *Situation, a []string) { s.Request = append(s.Request, a...) }},
+		{message.HandoverLatestTo, func(s *Situation, a []string) {
+			s.Request = append(s.Request, a[0])
+			s.Answers = append(s.Answers, a[0])
+		}},
+		{message.HandoverLatest, func(s *Situation, a []string) { s.Request = append(s.Request, a...) }},
 		{message.HandoverHeld, (*Situation).rule},
-		{message.HandoverFixed, (*Situation).rule},
 		{message.HandoverGuarded, (*Situation).rule},
 		{message.HandoverAnswer, func(s *Situation, a []string) { s.Answers = append(s.Answers, a[1]) }},
 		{message.HandoverBroken, func(s *Situation, a []string) { s.Failing = append(s.Failing, Failure{a[0], a[1]}) }},
 		{message.HandoverUnsaved, (*Situation).uncommitted},
-		{message.HandoverChanged, (*Situation).uncommitted},
 		{message.HandoverCommit, func(s *Situation, a []string) { s.Tree.Commits = append(s.Tree.Commits, a[0]) }},
 	},
 }
