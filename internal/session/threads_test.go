@@ -1,6 +1,7 @@
 package session
 
 import (
+	gocmp "cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -165,23 +166,27 @@ func claudeFile(t *testing.T, name string, tokens int, more ...string) string {
 func TestWhoseCompaction(t *testing.T) {
 	t.Parallel()
 	main := claudeFile(t, "s1", 100_000)
+	// A thread that waits for its tools is not about to ask the model.
+	calling := claudeFile(t, "s1", 100_000, `{"type":"assistant","uuid":"a2","parentUuid":"a1","sessionId":"s1","timestamp":"2026-03-01T12:30:00.000Z","message":{"id":"m2","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"t1","name":"Agent","input":{}}],"usage":{"input_tokens":100000,"output_tokens":0}}}`)
 	big, small := claudeFile(t, "big", 150_000), claudeFile(t, "small", 40_000)
 	files := map[string]string{"big": big, "small": small}
 	for name, tc := range map[string]struct {
 		agents  []string
 		threads Threads
 		want    string
+		file    string
 	}{
-		"the main thread alone":       {nil, Threads{}, ""},
-		"a smaller agent":             {[]string{"small"}, Threads{}, ""},
-		"a larger agent":              {[]string{"big", "small"}, Threads{}, "big"},
-		"the main thread rests":       {[]string{"small"}, Threads{Resting: true}, "small"},
-		"it has asked already":        {[]string{"small"}, Threads{Asked: true}, ""},
-		"it has asked, one is larger": {[]string{"big"}, Threads{Asked: true}, "big"},
+		"it waits for its tools":      {agents: []string{"small"}, want: "small", file: calling},
+		"the main thread alone":       {nil, Threads{}, "", ""},
+		"a smaller agent":             {[]string{"small"}, Threads{}, "", ""},
+		"a larger agent":              {[]string{"big", "small"}, Threads{}, "big", ""},
+		"the main thread rests":       {[]string{"small"}, Threads{Resting: true}, "small", ""},
+		"it has asked already":        {[]string{"small"}, Threads{Asked: true}, "", ""},
+		"it has asked, one is larger": {[]string{"big"}, Threads{Asked: true}, "big", ""},
 	} {
 		s, _ := open(t)
 		update(t, s, func(tx *Tx) error {
-			tx.Observe(host.SessionSeen{Transcript: main}, compact.Settings{})
+			tx.Observe(host.SessionSeen{Transcript: gocmp.Or(tc.file, main)}, compact.Settings{})
 			tx.Memory.Threads = tc.threads
 			for _, a := range tc.agents {
 				tx.AgentStepped(a)

@@ -170,4 +170,20 @@ func TestDecisionsAreAnnouncedOnce(t *testing.T) {
 	if _, again := DecideWatched(&th, noon, set, message.EN); len(again) != 0 {
 		t.Errorf("announced again: %v", again)
 	}
+	// The hooks do the same, with the size that the transcript tells.
+	s, _ := open(t)
+	path := claudeFile(t, "s1", 195_000)
+	for range 2 {
+		update(t, s, func(tx *Tx) error {
+			tx.Observe(host.SessionSeen{Transcript: path, Model: "claude-sonnet-4-5"}, compact.Settings{})
+			d, err := tx.Decide(set)
+			if d.Verdict != compact.DoSuggest {
+				t.Errorf("%+v", d)
+			}
+			return err
+		})
+	}
+	if list, _, err := s.Last(10, store.Filter{Types: []string{message.EventCompactDecision}}); err != nil || len(list) != 1 {
+		t.Errorf("announced %d times, %v", len(list), err)
+	}
 }

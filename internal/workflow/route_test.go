@@ -243,3 +243,25 @@ func TestGuard(t *testing.T) {
 		t.Error("nobody judges, and the command is refused")
 	}
 }
+
+// Hand-overs that are closed are kept only to know a completion that is reported again:
+// the list has an end, and what is open stays on it.
+func TestHandOversAreBounded(t *testing.T) {
+	t.Parallel()
+	rules := testRules()
+	s, _ := rules.Apply(nil, Start{SessionID: "s", Type: "x", Stages: []string{"DEV", "REVIEW", "TEST"}})
+	s, _ = rules.Apply(s, Completion{Stage: "DEV", Route: &Route{Verdict: Pass, Route: Next}})
+	s, _ = rules.Apply(s, Delegate{ID: "open", Stage: "TEST"})
+	for i := range 3 * keepDelegations {
+		s, _ = rules.Apply(s, Delegate{ID: fmt.Sprint("r", i), Stage: "REVIEW"})
+		if n := len(s.Delegations); n > keepDelegations+1 { // the open one beside them
+			t.Fatalf("%d hand-overs after %d", n, i)
+		}
+	}
+	if n := len(s.Delegations); n < keepDelegations || s.Delegations[0].ID != "open" || s.Delegations[n-1].ID != fmt.Sprint("r", 3*keepDelegations-1) {
+		t.Errorf("%d hand-overs, from %s", n, s.Delegations[0].ID)
+	}
+	if _, out := rules.Apply(s, Completion{ID: "open", Route: &Route{Verdict: Pass, Route: Next}}); out.Kind != Waiting {
+		t.Errorf("the vote of a hand-over that is open came to %v", out.Kind)
+	}
+}

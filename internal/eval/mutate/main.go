@@ -125,7 +125,9 @@ func (o options) try(arg string) (c counts, err error) {
 				v, e := s.judge(all[n], n)
 				mu.Lock()
 				if verdicts[n] = v; v != unviable {
-					viable++
+					if viable++; viable%10 == 0 && viable < o.n {
+						fmt.Fprintf(os.Stderr, "%s: %d of %d\n", arg, viable, o.n)
+					}
 				}
 				err = errors.Join(err, e)
 				mu.Unlock()
