@@ -83,11 +83,11 @@ func TestGeneratedDecisionsAreBounded(t *testing.T) {
 // bounded asks everything that hooks ask about a line.
 func bounded(t rapid.TB, line string) {
 	t.Helper()
-	g := guard{fuel: maxSteps}
+	g := newGuard(maxSteps)
 	g.script(line, syntax.LangBash)
 	// The word that is being read when the last step is made is read to its end.
-	if steps := maxSteps - g.fuel; steps > maxSteps+16*hostile || g.fuel < 0 && !g.denied {
-		t.Errorf("%d steps, denied %v: %.80q", steps, g.denied, line)
+	if steps := maxSteps - g.fuel; steps > maxSteps+16*hostile || g.fuel < 0 && g.err == nil {
+		t.Errorf("%d steps, %v: %.80q", steps, g.err, line)
 	}
 	for name, ask := range map[string]func(){
 		"ReadOnly":     func() { ReadOnly(line) },

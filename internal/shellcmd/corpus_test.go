@@ -28,10 +28,16 @@ func corpus(t testing.TB, file string) (lines, classes []string) {
 }
 
 // What agents read with every day must pass: the guard that says no too often is
-// switched off. The rules were made with the even lines, the odd ones judge them.
+// switched off. The shapes were made with the even lines, the odd ones judge them.
 func TestReadingCorpus(t *testing.T) {
 	t.Parallel()
-	lines, _ := corpus(t, "reading.txt")
+	for _, file := range []string{"reading.txt", "daily.txt"} {
+		t.Run(file, func(t *testing.T) { reading(t, file) })
+	}
+}
+
+func reading(t *testing.T, file string) {
+	lines, _ := corpus(t, file)
 	if len(lines) < 300 {
 		t.Errorf("%d lines, want at least 300", len(lines))
 	}

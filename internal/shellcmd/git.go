@@ -149,8 +149,13 @@ func (g *gitFinder) viaAlias(c command, call gitCall, depth int) {
 	next := c
 	next.Dir, next.DirKnown = call.dir, call.dirKnown
 	next.Args = []arg{{Text: "git"}}
-	for _, f := range splitWords(value) {
-		next.Args = append(next.Args, arg{Text: f})
+	// git splits an alias at blanks and understands quotes, as a shell does.
+	if words, err := parse("git " + value); err == nil && len(words) == 1 {
+		next.Args = slices.Clone(words[0].Args)
+	} else {
+		for f := range strings.FieldsSeq(value) {
+			next.Args = append(next.Args, literal(f))
+		}
 	}
 	next.Args = append(next.Args, call.args...)
 	again := parseGit(next)
@@ -370,15 +375,15 @@ func gitBuiltin(sub string) bool {
 // inert reports whether a program other than git cannot commit: what it does is
 // known and does not run other programs of the user.
 func (g *gitFinder) inert(c command) bool {
-	words := make([]word, len(c.Args))
-	for i, a := range c.Args {
+	words := slices.Clone(c.Args)
+	for i, a := range words {
 		if !a.Dynamic {
-			words[i] = word{text: a.Text, static: true, one: true, lead: !strings.HasPrefix(a.Text, "-")}
+			words[i] = literal(a.Text)
 		}
 	}
-	check := guard{fuel: g.fuel}
-	check.exec(words)
-	if g.fuel = check.fuel; !check.denied {
+	check := newGuard(g.fuel)
+	check.run(words)
+	if g.fuel = check.fuel; check.err == nil {
 		return true
 	}
 	if c.Args[0].Dynamic || c.Args[0].Text != c.name() && !systemPath(c.Args[0].Text) {

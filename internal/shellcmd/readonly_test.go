@@ -25,7 +25,7 @@ func TestReadOnly(t *testing.T) {
 		`git symbolic-ref HEAD`, `git submodule status`, `git rev-list --count HEAD`, `git for-each-ref --format='%(refname)'`, `git cat-file -p HEAD`,
 		`GIT_PAGER=cat git log`, `gh pr view 3`, `gh pr list`, `gh pr diff`, `gh issue view 4 --comments`, `gh run list`, `gh api repos/o/r`, `gh search code x`,
 		`go version`, `go env GOPATH`, `go list ./...`, `go doc fmt.Println`, `npm ls`, `node --version`, `python3 --version`, `make --version`,
-		`overtone workflow status`, `/usr/local/bin/overtone timeline`, `overtone status | jq .phase`, `cd x && overtone workflow cancel`, `cat f | overtone route check`,
+		`overtone workflow status`, `/usr/local/bin/overtone timeline`, `overtone workflow status --json | jq .phase`, `cd x && overtone workflow cancel`, `cat f | overtone route check`,
 		`bash -c 'ls | wc -l'`, `timeout 5 ls`, `time ls`, `nice -n 5 grep x f`, `for f in *.go; do wc -l "$f"; done`, `while read -r l; do echo "$l"; done < f`,
 		`x=$(git rev-parse HEAD); echo "$x"`, `if [ -f a ]; then cat a; fi`, `echo $(ls)`, `set -euo pipefail; ls`, "cat <<'EOF'\nrm -rf x\nEOF", `ls | tee /dev/null`,
 		`# rm -rf x`, `less f`, `uniq f`, `hostname`, `echo '>' x`, `grep '>' f`, `cat "$f"`, `ls $d`,

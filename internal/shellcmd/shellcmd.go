@@ -2,19 +2,26 @@
 // programs it runs, whether it committed, whether it published or closed a pull
 // request, and whether it only reads.
 //
-// Two readers share the parser, because they need opposite things. The walker
-// (parse) looks for evidence: it yields every simple command that may be executed,
-// through lists, pipes, substitutions, loops, functions, wrappers (sudo, timeout,
-// xargs, …) and shells that are given a script, expands words as far as the line
-// tells and guesses the rest. A wrong guess costs little, since git's own output
-// or the reflog has the last word. The guard (ReadOnly) gives a permission: it
-// guesses nothing, follows nothing that it does not know, and says no by default.
-// What it knows of programs is data, in programs.txt.
+// One walk (walk.go, word.go) follows the syntax tree and hands out the simple
+// commands of a line, in the order in which the shell comes to them. Of each word
+// it tells what is certain: its text, or else whether it is exactly one argument,
+// whether it can start like an option, whether it is a number. Beside that it
+// keeps a guess.
 //
-// Work is bounded: lines above maxLine and lines that nest or expand too far are
-// refused. The package runs no process; a repository is read from its files
-// (ReadHead, UserAliases). Other version control systems, shell aliases from
-// start-up files and remote commands (ssh) are not looked into.
+// Two readers use the walk. The finder (find.go) looks for evidence of commits
+// and pull requests: it takes guesses, follows functions, wrappers (sudo, timeout,
+// xargs, …) and shells that are given a script. A wrong guess costs little, since
+// git's own output or the reflog has the last word. The guard (guard.go) gives a
+// permission and takes no guess: whatever the walk does not understand is refused,
+// and every simple command must match a shape as a whole. Shapes are data: a line
+// of shapes.txt says which words, options and operands a reading command has, and
+// in which order (shape.go). What a shape allows and what it only just refuses is
+// in testdata/shapes.txt, run against the real programs.
+//
+// Work is bounded: the walk counts its steps, and lines above maxLine or lines that
+// nest or expand too far are refused. The package runs no process; a repository is
+// read from its files (ReadHead, UserAliases). Other version control systems,
+// aliases from start-up files and remote commands (ssh) are not looked into.
 package shellcmd
 
 import (
@@ -26,23 +33,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxLine is the longest line that parse looks at, in bytes.
+// maxLine is the longest line that is looked at, in bytes.
 const maxLine = 64 << 10
 
 var (
 	// errTooLong says that a line is longer than maxLine.
 	errTooLong = errors.New("command line too long")
-	// errTooComplex says that a line nests or expands further than parse follows.
+	// errTooComplex says that a line nests or expands further than the walk follows.
 	errTooComplex = errors.New("command line too complex")
 )
-
-// arg is one word of a command after expansion.
-type arg struct {
-	// Text is the word's value; for a Dynamic word the best guess, or "".
-	Text string
-	// Dynamic says that the value depends on run time.
-	Dynamic bool
-}
 
 // assign is an assignment that holds for one command.
 type assign struct {
@@ -83,22 +82,6 @@ func base(name string) string {
 		name = name[i+1:]
 	}
 	return strings.TrimSuffix(name, ".exe")
-}
-
-// parse lists the simple commands that line may run, in the order in which the
-// shell would come to them. A command inside a loop over known words is listed
-// once per word.
-func parse(line string) ([]command, error) {
-	if len(line) > maxLine {
-		return nil, errTooLong
-	}
-	w := &walker{fuel: maxFuel, funcs: map[string]*syntax.Stmt{}}
-	s := &scope{known: true, decides: true, vars: map[string]string{}}
-	w.script(line, false, s)
-	if w.err != nil {
-		return nil, w.err
-	}
-	return w.cmds, nil
 }
 
 // quote turns an argument vector into a line that parse reads back as the same

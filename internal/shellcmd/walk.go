@@ -3,32 +3,39 @@ package shellcmd
 import (
 	"io"
 	"maps"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 const (
-	// maxFuel bounds the work on one line: one unit is about one word. A line
-	// of ordinary size needs some hundreds.
-	maxFuel = 20_000
-	// maxDepth bounds nested scripts (bash -c inside bash -c) and function calls.
+	// maxSteps bounds the work on one line: a step is about a byte looked at, and
+	// a command costs some hundreds.
+	maxSteps = 1 << 18
+	// maxDepth bounds nested scripts (bash -c inside bash -c), wrappers and
+	// function calls.
 	maxDepth = 12
 	// maxUnroll is how many words of a for loop are followed one by one.
 	maxUnroll = 16
 	// maxStack bounds the parser, which recurses, in calls: hundreds of
 	// substitutions in each other.
 	maxStack = 4000
-	// maxPath is the longest path that a system takes.
-	maxPath = 4096
 )
 
+// walker follows a syntax tree and hands each simple command to its reader.
 type walker struct {
-	cmds  []command
+	// exec takes a simple command; one of no words is an assignment or a
+	// redirection that stands alone.
+	exec func(args []arg, s *scope)
+	// guard is the reader that must be certain, nil for the one that guesses.
+	guard *guard
+	vars  map[string]traits // what the guard knows of the line's variables
 	funcs map[string]*syntax.Stmt
+	muted bool // words are looked at again, what they run was followed already
 	fuel  int
 	depth int
 	err   error
@@ -50,7 +57,7 @@ type scope struct {
 }
 
 func (w *walker) sub(s *scope) *scope {
-	w.spend(len(s.vars) / 8)
+	w.spend(2 * len(s.vars))
 	c := *s
 	c.vars = maps.Clone(s.vars)
 	c.stdin = nil
@@ -64,37 +71,22 @@ func (w *walker) spend(n int) {
 	}
 }
 
-// script parses text as a shell program and follows it. The dialect is bash;
-// what bash does not understand is tried as zsh, the shell of some hosts.
-func (w *walker) script(text string, zsh bool, s *scope) {
-	if w.err != nil {
-		return
-	}
-	w.depth++
-	defer func() { w.depth-- }()
-	w.spend(1 + len(text)/8)
-	if w.depth > maxDepth {
+// deeper runs f one level down.
+func (w *walker) deeper(f func()) {
+	if w.depth++; w.depth > maxDepth && w.err == nil {
 		w.err = errTooComplex
 	}
-	if w.err != nil {
-		return
+	if w.err == nil {
+		f()
 	}
-	langs := []syntax.LangVariant{syntax.LangBash, syntax.LangZsh}
-	if zsh {
-		slices.Reverse(langs)
+	w.depth--
+}
+
+// odd meets what the walk does not understand well enough for a permission.
+func (w *walker) odd(why message.Text, n syntax.Node) {
+	if w.guard != nil && !w.muted {
+		w.guard.refuse(why, source(n))
 	}
-	var first error
-	for _, lang := range langs {
-		f, err := parseScript(text, lang)
-		if err == nil {
-			w.stmts(f.Stmts, s)
-			return
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	w.err = first
 }
 
 func parseScript(text string, lang syntax.LangVariant) (*syntax.File, error) {
@@ -126,19 +118,24 @@ func (w *walker) stmt(st *syntax.Stmt, s *scope) {
 	if w.err != nil || st == nil {
 		return
 	}
-	w.spend(1)
+	w.spend(16)
 	// Redirections hold for everything inside the statement, but a cd
 	// inside it must outlive it: only these fields are put back.
 	hidden, stdin, decides := s.hidden, s.stdin, s.decides
 	defer func() { s.hidden, s.stdin, s.decides = hidden, stdin, decides }()
-	w.redirects(st.Redirs, s)
-	if st.Negated || st.Background || st.Coprocess || st.Disown {
+	for _, r := range st.Redirs {
+		w.redirect(r, s)
+	}
+	switch st.Cmd.(type) {
+	case *syntax.CallExpr, *syntax.BinaryCmd, *syntax.Subshell, *syntax.Block, *syntax.TimeClause, *syntax.DeclClause:
+		s.decides = s.decides && !st.Negated && !st.Background && !st.Coprocess && !st.Disown
+	default:
 		s.decides = false
 	}
 	switch c := st.Cmd.(type) {
 	case nil:
 		if len(st.Redirs) > 0 {
-			w.emit(nil, s)
+			w.exec(nil, s)
 		}
 	case *syntax.CallExpr:
 		w.call(c, s)
@@ -151,33 +148,29 @@ func (w *walker) stmt(st *syntax.Stmt, s *scope) {
 	case *syntax.Block:
 		w.stmts(c.Stmts, s)
 	case *syntax.IfClause:
-		s.decides = false
 		for ; c != nil; c = c.Else {
 			w.stmts(c.Cond, s)
 			w.stmts(c.Then, s)
 		}
 	case *syntax.WhileClause:
-		s.decides = false
 		w.stmts(c.Cond, s)
 		w.stmts(c.Do, s)
 	case *syntax.ForClause:
-		s.decides = false
 		w.loop(c, s)
 	case *syntax.CaseClause:
-		s.decides = false
-		w.substs(c.Word, s)
+		w.text(c.Word, s)
 		for _, item := range c.Items {
 			for _, p := range item.Patterns {
-				w.substs(p, s)
+				w.text(p, s)
 			}
 			w.stmts(item.Stmts, s)
 		}
 	case *syntax.FuncDecl:
-		if c.Name != nil {
-			w.funcs[c.Name.Value] = c.Body
-		}
-		for _, n := range c.Names {
-			w.funcs[n.Value] = c.Body
+		w.odd(message.GuardCode, st)
+		for _, n := range append(slices.Clip(c.Names), c.Name) {
+			if n != nil {
+				w.funcs[n.Value] = c.Body
+			}
 		}
 		if c.Name == nil && len(c.Names) == 0 {
 			w.stmt(c.Body, s)
@@ -185,28 +178,37 @@ func (w *walker) stmt(st *syntax.Stmt, s *scope) {
 	case *syntax.TimeClause:
 		w.stmt(c.Stmt, s)
 	case *syntax.CoprocClause:
-		s.decides = false
+		w.odd(message.GuardCode, st)
 		w.stmt(c.Stmt, w.sub(s))
 	case *syntax.DeclClause:
 		w.declare(c, s)
-	default: // arithmetic and [[ … ]]: only what they substitute runs
-		w.substs(c, s)
+	case *syntax.ArithmCmd:
+		w.arith(s, c.X)
+	case *syntax.LetClause:
+		w.arith(s, c.Exprs...)
+	case *syntax.TestClause:
+		w.test(c.X, s)
+	default:
+		w.odd(message.GuardCode, st)
 	}
 }
 
 func (w *walker) loop(c *syntax.ForClause, s *scope) {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
-		w.substs(c.Loop, s)
+		if l, ok := c.Loop.(*syntax.CStyleLoop); ok {
+			w.arith(s, l.Init, l.Cond, l.Post)
+		}
 		w.stmts(c.Do, s)
 		return
 	}
-	for _, item := range iter.Items {
-		w.substs(item, s)
+	name := iter.Name.Value
+	if c.Select || w.guard != nil && !assignable(name) {
+		w.odd(message.GuardAssign, iter.Name)
 	}
 	items := w.words(iter.Items, s)
-	if len(items) == 0 || len(items) > maxUnroll || slices.ContainsFunc(items, func(a arg) bool { return a.Dynamic }) {
-		delete(s.vars, iter.Name.Value)
+	if w.guard != nil || len(items) == 0 || len(items) > maxUnroll || slices.ContainsFunc(items, func(a arg) bool { return a.Dynamic }) {
+		delete(s.vars, name)
 		w.stmts(c.Do, s)
 		return
 	}
@@ -214,7 +216,7 @@ func (w *walker) loop(c *syntax.ForClause, s *scope) {
 		if w.err != nil {
 			return
 		}
-		s.vars[iter.Name.Value] = item.Text
+		s.vars[name] = item.Text
 		w.stmts(c.Do, s)
 	}
 }
@@ -240,7 +242,9 @@ func (w *walker) binary(c *syntax.BinaryCmd, s *scope) {
 		left.stdin = s.stdin
 		w.stmt(c.X, left)
 		right := w.sub(s)
-		right.stdin = w.printed(c.X, s)
+		if w.guard == nil {
+			right.stdin = w.output(c.X, s)
+		}
 		w.stmt(c.Y, right)
 	}
 	s.decides = decides
@@ -261,123 +265,75 @@ func fails(st *syntax.Stmt) bool {
 	return false
 }
 
-// printed is the text that a statement certainly prints: an echo, a printf
-// without verbs or a cat of a here-document, in front of a shell's pipe.
-func (w *walker) printed(st *syntax.Stmt, s *scope) *arg {
-	c, ok := st.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 {
-		return nil
+func (w *walker) redirect(r *syntax.Redirect, s *scope) {
+	body, target := w.text(r.Hdoc, s), w.text(r.Word, s)
+	stdout := r.N == nil || r.N.Value == "1"
+	device := !target.Dynamic && slices.Contains([]string{"/dev/null", "/dev/stdout", "/dev/stderr"}, target.Text)
+	descriptor := !target.Dynamic && target.Text != "" && strings.Trim(target.Text, "0123456789-") == ""
+	reads := device
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		s.stdin, reads = &body, true
+	case syntax.WordHdoc:
+		s.stdin, reads = &target, true
+	case syntax.RdrIn:
+		s.stdin, reads = nil, !strings.HasPrefix(target.certain(), "/dev/tcp") && !strings.HasPrefix(target.certain(), "/dev/udp")
+	case syntax.DplIn:
+		s.stdin, reads = nil, device || descriptor
+	case syntax.DplOut:
+		s.hidden = s.hidden || stdout && !descriptor
+		reads = device || descriptor
+	case syntax.RdrInOut:
+		reads = false
+		fallthrough
+	default:
+		shown := device && target.Text != "/dev/null" || target.Text == "/dev/tty"
+		s.hidden = s.hidden || stdout && !shown
 	}
-	args := w.words(c.Args, s)
-	if len(args) == 0 {
-		return nil
+	if r.N != nil && strings.Trim(r.N.Value, "0123456789") != "" { // {name}>file assigns
+		w.odd(message.GuardAssign, r.N)
 	}
-	out := arg{}
-	switch base(args[0].Text) {
-	case "cat":
-		if len(args) > 1 {
-			return nil
-		}
-		for _, r := range st.Redirs {
-			if r.Hdoc != nil {
-				out = w.text(r.Hdoc, s)
-				return &out
-			}
-		}
-		return nil
-	case "printf":
-		if len(args) == 2 && !strings.Contains(args[1].Text, "%") {
-			out = args[1]
-			out.Text = ansiC(out.Text)
-			return &out
-		}
-		if len(args) == 3 && (args[1].Text == `%s\n` || args[1].Text == "%s") {
-			out = args[2]
-			return &out
-		}
-		return nil
-	case "echo":
-		var texts []string
-		for i, a := range args[1:] {
-			if i == 0 && (a.Text == "-n" || a.Text == "-e" || a.Text == "-ne") {
-				continue
-			}
-			out.Dynamic = out.Dynamic || a.Dynamic
-			texts = append(texts, a.Text)
-		}
-		out.Text = strings.Join(texts, " ")
-		return &out
+	if !reads {
+		w.odd(message.GuardRedirect, r.Word)
 	}
-	return nil
-}
-
-func (w *walker) redirects(list []*syntax.Redirect, s *scope) {
-	for _, r := range list {
-		w.substs(r.Word, s)
-		w.substs(r.Hdoc, s)
-		stdout := r.N == nil || r.N.Value == "1"
-		switch r.Op {
-		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-			word := r.Hdoc
-			if word == nil {
-				word = r.Word
-			}
-			body := w.text(word, s)
-			s.stdin = &body
-		case syntax.RdrIn, syntax.DplIn:
-			s.stdin = nil
-		case syntax.DplOut:
-			target := w.text(r.Word, s)
-			s.hidden = s.hidden || stdout && (target.Dynamic || strings.Trim(target.Text, "0123456789-") != "")
-		default:
-			target := w.text(r.Word, s)
-			shown := target.Text == "/dev/stdout" || target.Text == "/dev/stderr" || target.Text == "/dev/tty"
-			s.hidden = s.hidden || stdout && !shown
-		}
-	}
-}
-
-// substs follows the command and process substitutions inside a node.
-func (w *walker) substs(n syntax.Node, s *scope) {
-	switch v := n.(type) {
-	case nil:
-		return
-	case *syntax.Word:
-		if v == nil {
-			return
-		}
-	}
-	syntax.Walk(n, func(n syntax.Node) bool {
-		if w.err != nil {
-			return false
-		}
-		switch n := n.(type) {
-		case *syntax.CmdSubst:
-			w.captured(n.Stmts, s, false)
-			return false
-		case *syntax.ProcSubst:
-			w.captured(n.Stmts, s, false)
-			return false
-		}
-		return true
-	})
 }
 
 func (w *walker) captured(list []*syntax.Stmt, s *scope, decides bool) {
+	if w.muted {
+		return
+	}
 	c := w.sub(s)
 	c.hidden, c.decides = true, decides
 	w.stmts(list, c)
 }
 
-func (w *walker) assign(list []*syntax.Assign, s *scope) []assign {
+// assign reads assignments. Exported ones are those that a program gets to see.
+func (w *walker) assign(list []*syntax.Assign, exported bool, s *scope) []assign {
 	var out []assign
-	for _, a := range list {
+	for i, a := range list {
 		if a.Name == nil {
+			if w.text(a.Value, s); a.Value != nil {
+				w.odd(message.GuardAssign, a.Value)
+			}
 			continue
 		}
 		v := arg{Dynamic: true}
-		if a.Array == nil && a.Index == nil && !a.Append {
+		switch sub := soleSubst(a.Value); {
+		case sub != nil && !exported && i == len(list)-1:
+			w.captured(sub.Stmts, s, s.decides) // the status of x=$(cmd) is cmd's
+		case a.Index != nil || a.Append:
+			w.arith(s, a.Index)
+			w.text(a.Value, s)
+		case a.Array != nil:
+			for _, e := range a.Array.Elems {
+				w.arith(s, e.Index)
+				w.expand(e.Value, s, inWord)
+			}
+		default:
 			v = w.text(a.Value, s)
+		}
+		if w.guard != nil && (!exported && !assignable(a.Name.Value) || a.Index != nil || exported && (v.Dynamic || !is("ENV", a.Name.Value+"="+v.Text))) {
+			w.odd(message.GuardAssign, a.Name)
 		}
 		out = append(out, assign{Name: a.Name.Value, Value: v})
 	}
@@ -395,44 +351,33 @@ func (s *scope) set(list []assign) {
 }
 
 func (w *walker) declare(c *syntax.DeclClause, s *scope) {
-	for _, a := range c.Args {
-		w.substs(a, s)
-	}
-	list := w.assign(c.Args, s)
+	list := w.assign(c.Args, true, s)
 	s.set(list)
-	env := s.env
-	s.env = append(slices.Clip(env), list...)
-	w.emit([]arg{{Text: c.Variant.Value}}, s)
-	s.env = env
+	w.under(list, []arg{literal(c.Variant.Value)}, s)
 }
 
 func (w *walker) call(c *syntax.CallExpr, s *scope) {
-	for _, a := range c.Args {
-		w.substs(a, s)
+	args := w.words(c.Args, s)
+	// Only read looks at what is given to it alone of how words are split.
+	reads := len(args) > 0 && args[0].Text == "read" && len(c.Assigns) == 1 && c.Assigns[0].Name.Value == "IFS" && c.Assigns[0].Array == nil
+	if reads {
+		w.text(c.Assigns[0].Value, s)
+		c = &syntax.CallExpr{Args: c.Args}
 	}
-	list := w.assign(c.Assigns, s)
+	list := w.assign(c.Assigns, len(c.Args) > 0, s)
 	if len(c.Args) == 0 {
-		// The status of x=$(cmd) is cmd's.
-		for i, a := range c.Assigns {
-			if sub := soleSubst(a.Value); sub != nil && i == len(c.Assigns)-1 {
-				w.captured(sub.Stmts, s, s.decides)
-				continue
-			}
-			w.substs(a, s)
-		}
 		s.set(list)
-		env := s.env
-		s.env = append(slices.Clip(env), list...)
-		w.emit(nil, s)
-		s.env = env
-		return
 	}
-	for _, a := range c.Assigns {
-		w.substs(a, s)
-	}
+	w.under(list, args, s)
+}
+
+// under runs a command with assignments of its own.
+func (w *walker) under(list []assign, args []arg, s *scope) {
 	env := s.env
 	s.env = append(slices.Clip(env), list...)
-	w.exec(w.words(c.Args, s), s)
+	if w.err == nil {
+		w.exec(args, s)
+	}
 	s.env = env
 }
 
@@ -448,150 +393,59 @@ func soleSubst(wd *syntax.Word) *syntax.CmdSubst {
 	return sub
 }
 
-func (w *walker) emit(args []arg, s *scope) {
-	w.spend(1 + len(s.env)/8)
-	if w.err != nil {
-		return
-	}
-	w.cmds = append(w.cmds, command{
-		Args: args, Env: slices.Clone(s.env),
-		Dir: s.dir, DirKnown: s.known,
-		Hidden: s.hidden, Decides: s.decides,
-	})
-}
-
-// exec follows one simple command: into functions, wrappers and shells.
-func (w *walker) exec(args []arg, s *scope) {
-	w.spend(1 + len(args)/8)
-	if w.err != nil || len(args) == 0 {
-		return
-	}
-	name := args[0].Text
-	if body, ok := w.funcs[name]; ok {
-		// The definition may stand in a branch that was not taken, so the
-		// name itself stays in the list too.
-		w.emit(args, s)
-		w.depth++
-		if w.depth > maxDepth {
-			w.err = errTooComplex
-		}
-		old := s.args
-		s.args = args[1:]
-		w.stmt(body, s)
-		s.args = old
-		w.depth--
-		return
-	}
-	w.program(args, s)
-}
-
-// program is exec for a command that cannot be a function, such as the one
-// behind env or command.
-func (w *walker) program(args []arg, s *scope) {
-	w.spend(1 + len(args)/8)
-	if w.err != nil || len(args) == 0 {
-		return
-	}
-	switch args[0].Text {
-	case "cd", "pushd":
-		s.cd(args[1:])
-		w.emit(args, s)
-		return
-	case "popd":
-		s.cd([]arg{{Text: "-"}})
-		w.emit(args, s)
-		return
-	case "set":
-		for _, a := range args[1:] {
-			if a.Text == "errexit" || strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "--") && strings.Contains(a.Text, "e") {
-				s.errexit = true
-			}
-		}
-		w.emit(args, s)
-		return
-	case "eval":
-		w.inline("eval", join(args[1:]), s)
-		return
-	case "trap":
-		if len(args) > 2 && args[1].Text != "-" && args[1].Text != "" {
-			c := w.sub(s)
-			c.decides = false
-			w.inline("trap", args[1], c)
+// arith follows expressions. A name in one stands for its value, which the shell
+// evaluates as an expression again, and a subscript in that runs commands:
+// x='a[$(…)]'; echo $((x)). So only names that hold nothing but numbers are clear.
+func (w *walker) arith(s *scope, list ...syntax.ArithmExpr) {
+	for _, x := range list {
+		if w.spend(16); w.err != nil {
 			return
 		}
+		switch x := x.(type) {
+		case nil:
+		case *syntax.BinaryArithm:
+			if op := x.Op.String(); strings.HasSuffix(op, "=") && !strings.Contains("== != <= >=", op) {
+				w.odd(message.GuardArith, x)
+			}
+			w.arith(s, x.X, x.Y)
+		case *syntax.UnaryArithm:
+			if x.Op == syntax.Inc || x.Op == syntax.Dec {
+				w.odd(message.GuardArith, x)
+			}
+			w.arith(s, x.X)
+		case *syntax.ParenArithm:
+			w.arith(s, x.X)
+		case *syntax.Word:
+			if !w.text(x, s).number && !w.vars[x.Lit()].number {
+				w.odd(message.GuardArith, x)
+			}
+		default:
+			w.odd(message.GuardArith, x)
+		}
 	}
-	if w.wrapped(args, s) {
-		return
-	}
-	w.emit(args, s)
 }
 
-// inline follows text as a script in the current shell; text that is not known
-// leaves the wrapper itself as the command.
-func (w *walker) inline(via string, text arg, s *scope) {
-	if text.Dynamic && text.Text == "" {
-		w.emit([]arg{{Text: via}, text}, s)
-		return
-	}
-	if text.Dynamic {
-		// The guess shows what to look for, the wrapper keeps it from
-		// passing as known.
-		w.emit([]arg{{Text: via}, text}, s)
-	}
-	w.script(text.Text, via == "zsh", s)
-}
-
-func join(args []arg) arg {
-	out := arg{}
-	texts := make([]string, len(args))
-	for i, a := range args {
-		texts[i] = a.Text
-		out.Dynamic = out.Dynamic || a.Dynamic
-	}
-	out.Text = strings.Join(texts, " ")
-	return out
-}
-
-// cd follows a change of directory.
-func (s *scope) cd(args []arg) {
-	i := 0
-	for i < len(args) && len(args[i].Text) > 1 && strings.HasPrefix(args[i].Text, "-") {
-		i++
-	}
-	target := arg{Text: "~"}
-	if i < len(args) {
-		target = args[i]
-	}
-	from, known := s.dir, s.known
-	switch {
-	case target.Text == "-":
-		s.dir, s.known = s.old, s.moved
-	case target.Text == "" && target.Dynamic:
-		s.known = false
+// test follows [[ … ]], where a comparison of numbers is arithmetic too.
+func (w *walker) test(x syntax.TestExpr, s *scope) {
+	switch x := x.(type) {
+	case *syntax.Word:
+		w.text(x, s)
+	case *syntax.ParenTest:
+		w.test(x.X, s)
+	case *syntax.UnaryTest:
+		if x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar || x.Op == syntax.TsFdTerm {
+			w.odd(message.GuardArith, x.X)
+		}
+		w.test(x.X, s)
+	case *syntax.BinaryTest:
+		for _, side := range []syntax.TestExpr{x.X, x.Y} {
+			if word, ok := side.(*syntax.Word); ok && x.Op >= syntax.TsEql && x.Op <= syntax.TsGtr {
+				w.arith(s, word)
+			} else {
+				w.test(side, s)
+			}
+		}
 	default:
-		s.enter(target.Text)
+		w.odd(message.GuardArith, x)
 	}
-	s.old, s.moved = from, known
-}
-
-func (s *scope) enter(dir string) {
-	s.dir, s.known = within(s.dir, dir), s.known || rooted(dir)
-}
-
-func rooted(dir string) bool {
-	return path.IsAbs(dir) || dir == "~" || strings.HasPrefix(dir, "~/")
-}
-
-// within is dir as seen from the directory from, both as in command.Dir.
-func within(from, dir string) string {
-	if rooted(dir) {
-		return path.Clean(dir)
-	}
-	if len(from)+len(dir) > maxPath {
-		return from // nobody gets there
-	}
-	if dir = path.Join(from, dir); dir == "." {
-		return ""
-	}
-	return dir
 }
