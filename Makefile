@@ -89,11 +89,11 @@ team-proof: export OVERTONE_TEAM_RECORD ?= $(CURDIR)/docs/team.md
 team-proof:
 	$(GO) test -count=1 -timeout 60m -v -run '^(TestCluster|TestProof)$$' ./internal/team
 
-# A minute for every fuzz target, and the guard against a real shell.
+# A minute for every fuzz target, and the guard against real shells and programs.
 fuzz: FUZZTIME ?= 60s
 fuzz: export OVERTONE_FUZZ_LINES ?= 20000
 fuzz:
-	OVERTONE_FUZZ_SEED=$$RANDOM $(GO) test -count=1 -timeout 30m -v -run '^TestGuardAgainstRealShell$$' ./internal/shellcmd
+	OVERTONE_FUZZ_SEED=$$RANDOM OVERTONE_FUZZ_OPTIONS=1 $(GO) test -count=1 -timeout 60m -v -run '^Test(Guard|Options)Against' ./internal/shellcmd
 	@for pkg in $$($(GO) list ./internal/...); do \
 		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 			echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \

@@ -80,7 +80,7 @@ var (
 	GuardArith     = Text{ZH: "算式裡的 %s 可能執行指令。請直接寫數字，或用 [ … ] 比較。", EN: "%s in arithmetic may run commands. Write the number itself, or compare with [ … ]."}
 	GuardCode      = Text{ZH: "%s 可能執行看不到的程式碼。請直接寫出要執行的指令。", EN: "%s may run code that cannot be seen here. Write the command itself."}
 	GuardProgram   = Text{ZH: "%s 不是已知只讀取的程式。請改用唯讀的指令，或交給該階段的 agent。", EN: "%s is not known to only read. Use a command that does, or leave it to the stage's agent."}
-	GuardOption    = Text{ZH: "「%s」可能寫入檔案或執行程式。請用較簡單的寫法，或交給該階段的 agent。", EN: "“%s” may write or run something. Use a plainer form, or leave it to the stage's agent."}
+	GuardOption    = Text{ZH: "「%s」不是已知只讀取的寫法。請只用讀取用的選項，運算元放在後面並加引號，或交給該階段的 agent。", EN: "“%s” is no form that is known to only read. Use plain reading options with the operands behind them, in quotes, or leave it to the stage's agent."}
 	GuardDynamic   = Text{ZH: "%s 的一個引數執行時才知道，可能變成選項。請加引號並在前面加 --，或直接寫出值。", EN: "an argument of %s is only known when it runs and could become an option. Quote it and put -- in front, or write the value."}
 	PersonalDenied = Text{ZH: "⛔ %s 由使用者自己決定，請使用者在自己的終端機執行。", EN: "⛔ %s is for the user to decide, in a terminal of their own."}
 	GuardOwn       = Text{ZH: "%s 由使用者自己決定。", EN: "%s is for the user to decide."}

@@ -262,20 +262,10 @@ func (f *follower) shell(name string, args []arg, s *scope) bool {
 	command, stdin := false, false
 	c := f.sub(s)
 	c.errexit = false
-	i := 0
-	for ; i < len(args); i++ {
-		a := args[i].Text
-		if a == "--" || a == "-" {
-			i++
-			break
-		}
-		if len(a) < 2 || a[0] != '-' && a[0] != '+' {
-			break
-		}
+	for len(args) > 0 && len(args[0].Text) > 1 && strings.ContainsAny(args[0].Text[:1], "-+") {
+		a := args[0].Text
+		args = args[1:]
 		if strings.HasPrefix(a, "--") {
-			if a == "--rcfile" || a == "--init-file" {
-				i++
-			}
 			continue
 		}
 		if a[0] == '-' && strings.Contains(a, "n") { // reads the syntax only
@@ -284,33 +274,28 @@ func (f *follower) shell(name string, args []arg, s *scope) bool {
 		command = command || strings.Contains(a, "c")
 		stdin = stdin || strings.Contains(a, "s")
 		c.errexit = c.errexit || strings.Contains(a, "e")
-		if strings.ContainsAny(a, "oO") && i+1 < len(args) {
-			i++
-			c.errexit = c.errexit || args[i].Text == "errexit"
+		if strings.ContainsAny(a, "oO") && len(args) > 0 {
+			c.errexit = c.errexit || args[0].Text == "errexit"
+			args = args[1:]
 		}
 	}
-	rest := args[min(i, len(args)):]
 	switch {
-	case command && len(rest) > 0:
-		c.args = rest[min(2, len(rest)):]
-		f.inline(name, rest[0], c)
-		return true
-	case !command && (stdin || len(rest) == 0) && s.stdin != nil:
-		c.args = rest
+	case command && len(args) > 0:
+		c.args = args[min(2, len(args)):]
+		f.inline(name, args[0], c)
+	case !command && (stdin || len(args) == 0) && s.stdin != nil:
+		c.args = args
 		f.inline(name, *s.stdin, c)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
 // cd follows a change of directory.
 func (s *scope) cd(args []arg) {
-	i := 0
-	for i < len(args) && len(args[i].Text) > 1 && strings.HasPrefix(args[i].Text, "-") {
-		i++
-	}
 	target := literal("~")
-	if i < len(args) {
+	if i := slices.IndexFunc(args, func(a arg) bool { return len(a.Text) < 2 || a.Text[0] != '-' }); i >= 0 {
 		target = args[i]
 	}
 	from, known := s.dir, s.known

@@ -3,6 +3,7 @@ package shellcmd
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 )
@@ -109,7 +110,7 @@ func (g *gitFinder) call(c command, call gitCall, depth int) {
 		}
 	case call.sub == "submodule":
 		g.opaque = g.opaque || slices.ContainsFunc(call.args, func(a arg) bool { return a.Text == "foreach" })
-	case gitBuiltin(call.sub):
+	case strings.Contains(gitBuiltins, " "+call.sub+" "):
 	default:
 		g.viaAlias(c, call, depth)
 	}
@@ -248,81 +249,32 @@ type commitOptions struct {
 
 // parseCommitOptions reads the options of git commit far enough to tell a
 // message that says --dry-run from the option.
-func parseCommitOptions(args []arg) commitOptions {
-	var o commitOptions
+func parseCommitOptions(args []arg) (o commitOptions) {
 	messages := 0
-	message := func(value string, dynamic bool) {
-		if messages++; messages == 1 && !dynamic {
-			o.subject, _, _ = strings.Cut(strings.TrimSpace(value), "\n")
-			o.subject = strings.TrimSpace(o.subject)
+	for _, opt := range options(args, valueFlags{short: "mFCct", perhaps: "Su", long: commitValue}) {
+		is := func(short, long string, least int) bool {
+			name, ok := strings.CutPrefix(opt.name, "--")
+			return opt.name == "-"+short || ok && abbreviates(name, long, least)
 		}
-	}
-	next := func(i int) {
-		if i+1 < len(args) {
-			message(args[i+1].Text, args[i+1].Dynamic)
-		}
-	}
-	for i := 0; i < len(args); i++ {
-		a := args[i].Text
-		if a == "--" {
-			break
-		}
-		if name, ok := strings.CutPrefix(a, "--"); ok {
-			name, value, attached := strings.Cut(name, "=")
-			if commitMessage(name) {
-				if attached {
-					message(value, args[i].Dynamic)
-				} else {
-					next(i)
-				}
+		switch {
+		case is("m", "message", 1):
+			if messages++; messages == 1 && !opt.value.Dynamic {
+				o.subject, _, _ = strings.Cut(strings.TrimSpace(opt.value.Text), "\n")
+				o.subject = strings.TrimSpace(o.subject)
 			}
-			switch {
-			case abbreviates(name, "dry-run", 2), abbreviates(name, "porcelain", 2), abbreviates(name, "short", 2),
-				abbreviates(name, "long", 1), abbreviates(name, "null", 2), abbreviates(name, "help", 1):
-				o.never = true
-			case abbreviates(name, "quiet", 1):
-				o.quiet = true
-			case !attached && commitValue(name):
-				i++
-			}
-			continue
-		}
-		if len(a) < 2 || a[0] != '-' {
-			continue
-		}
-	cluster:
-		for j := 1; j < len(a); j++ {
-			switch a[j] {
-			case 'h', 'z':
-				o.never = true
-			case 'q':
-				o.quiet = true
-			case 'm', 'F', 'C', 'c', 't':
-				switch {
-				case a[j] != 'm':
-				case j+1 == len(a):
-					next(i)
-				default:
-					message(a[j+1:], args[i].Dynamic)
-				}
-				if j+1 == len(a) {
-					i++
-				}
-				break cluster
-			case 'S', 'u': // the value, if any, is attached
-				break cluster
-			}
+		case is("q", "quiet", 1):
+			o.quiet = true
+		case is("h", "help", 1), is("z", "null", 2), is("", "dry-run", 2), is("", "porcelain", 2), is("", "short", 2), is("", "long", 1):
+			o.never = true
 		}
 	}
 	return o
 }
 
-// commitMessage reports whether an option of git commit is followed by its message.
-func commitMessage(name string) bool { return abbreviates(name, "message", 1) }
-
 // commitValue reports whether an option of git commit takes the next word. The
 // number is how far the name may be shortened.
 func commitValue(name string) bool {
+	name = strings.TrimPrefix(name, "--")
 	for o := range strings.FieldsSeq("1message 3file 3reuse-message 3reedit-message 3fixup 2squash 2author 2date 2template 2trailer 1cleanup 9pathspec-from-file") {
 		if abbreviates(name, o[1:], int(o[0]-'0')) {
 			return true
@@ -351,26 +303,15 @@ func configAlias(args []arg) (name, value string, ok bool) {
 	return name, words[1], ok
 }
 
-// gitBuiltin names the subcommands that make no commit by git commit's rules
-// and cannot be replaced by an alias.
-func gitBuiltin(sub string) bool {
-	switch sub {
-	case "add", "am", "annotate", "apply", "archive", "bisect", "blame", "branch", "bundle", "cat-file", "check-attr",
-		"check-ignore", "check-mailmap", "check-ref-format", "checkout", "checkout-index", "cherry", "cherry-pick", "clean",
-		"clone", "column", "commit-graph", "commit-tree", "config", "count-objects", "credential", "describe", "diff",
-		"diff-files", "diff-index", "diff-tree", "difftool", "fast-export", "fast-import", "fetch", "fetch-pack",
-		"for-each-ref", "format-patch", "fsck", "gc", "get-tar-commit-id", "grep", "gui", "hash-object", "help", "index-pack",
-		"init", "init-db", "instaweb", "interpret-trailers", "log", "ls-files", "ls-remote", "ls-tree", "mailinfo",
-		"maintenance", "merge", "merge-base", "merge-file", "merge-tree", "mergetool", "mktag", "mktree", "multi-pack-index",
-		"mv", "name-rev", "notes", "pack-objects", "pack-refs", "patch-id", "prune", "pull", "push", "range-diff", "read-tree",
-		"rebase", "reflog", "remote", "repack", "replace", "request-pull", "rerere", "reset", "restore", "rev-list",
-		"rev-parse", "revert", "rm", "send-email", "shortlog", "show", "show-branch", "show-ref", "sparse-checkout", "stage",
-		"stash", "status", "stripspace", "switch", "symbolic-ref", "tag", "update-index", "update-ref", "var",
-		"verify-commit", "verify-pack", "verify-tag", "version", "whatchanged", "worktree", "write-tree":
-		return true
-	}
-	return false
-}
+// gitBuiltins are the subcommands that make no commit by git commit's rules and
+// cannot be replaced by an alias.
+const gitBuiltins = " add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout-index " +
+	"cherry cherry-pick clean clone column commit-graph commit-tree config count-objects credential describe diff diff-files diff-index diff-tree difftool " +
+	"fast-export fast-import fetch fetch-pack for-each-ref format-patch fsck gc get-tar-commit-id grep gui hash-object help index-pack init init-db " +
+	"instaweb interpret-trailers log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree mergetool mktag mktree multi- " +
+	"pack-index mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace request-pull " +
+	"rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch show-ref sparse-checkout stage stash status stripspace switch " +
+	"symbolic-ref tag update-index update-ref var verify-commit verify-pack verify-tag version whatchanged worktree write-tree "
 
 // inert reports whether a program other than git cannot commit: what it does is
 // known and does not run other programs of the user.
@@ -389,23 +330,16 @@ func (g *gitFinder) inert(c command) bool {
 	if c.Args[0].Dynamic || c.Args[0].Text != c.name() && !systemPath(c.Args[0].Text) {
 		return false
 	}
-	switch c.name() {
-	case "sort", "uniq", "tee", "date", "file", "tree", "hostname",
-		"mkdir", "rmdir", "rm", "cp", "mv", "ln", "touch", "chmod", "chown", "install", "truncate", "mktemp", "dd", "split",
-		"tar", "gzip", "gunzip", "zip", "unzip", "xz", "patch", "xxd", "kill", "pkill", "clear", "reset", "alias", "unalias", "env",
-		"curl", "wget", "gh", "glab", "kubectl", "docker", "podman", "journalctl", "systemctl", "aws", "gcloud", "az",
-		"ping", "dig", "nc", "rsync", "scp", "brew", "apt", "apt-get", "pip", "pip3":
-		return true
-	}
-	return false
+	return strings.Contains(inert, " "+c.name()+" ")
 }
+
+// inert are programs that write, but make no commits.
+const inert = " sort uniq tee date file tree hostname mkdir rmdir rm cp mv ln touch chmod chown install truncate mktemp dd split tar gzip gunzip zip unzip xz patch " +
+	"xxd kill pkill clear reset alias unalias env curl wget gh glab kubectl docker podman journalctl systemctl aws gcloud az ping dig nc rsync scp brew apt " +
+	"apt-get pip pip3 "
 
 // systemPath reports whether a program is given by a path of the system.
 func systemPath(p string) bool {
-	for _, dir := range []string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"} {
-		if rest, ok := strings.CutPrefix(p, dir); ok && !strings.Contains(rest, "/") {
-			return true
-		}
-	}
-	return false
+	dir, name := path.Split(p)
+	return name != "" && slices.Contains([]string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"}, dir)
 }

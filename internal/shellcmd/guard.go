@@ -71,14 +71,11 @@ var personal = []string{"init", "uninstall", "config"}
 
 // verbOf is the first word behind a program that is no option; "" where only help
 // is asked for.
-func verbOf(c command) (verb string) {
-	for _, a := range c.Args[1:] {
-		switch {
-		case a.Text == "--help" || a.Text == "-h":
-			return ""
-		case verb == "" && !strings.HasPrefix(a.Text, "-"):
-			verb = a.Text
-		}
+func verbOf(c command) string {
+	list := options(c.Args[1:], valueFlags{long: named()})
+	verb, _, _ := strings.Cut(firstWords(list), " ")
+	if asks(list, "--help", "-h") {
+		return ""
 	}
 	return verb
 }
@@ -102,7 +99,7 @@ func (g *guard) refuse(text message.Text, what string) {
 		return
 	}
 	if r := []rune(what); len(r) > 60 {
-		what = string(r[:60]) + "…"
+		what = string(r[:30]) + "…" + string(r[len(r)-29:])
 	}
 	g.err, g.why = errDenied, Refusal{text, what}
 }
@@ -264,27 +261,22 @@ func (g *guard) run(args []arg) {
 	})
 }
 
-// refusal says what is wrong with a command that has no shape: the word that none
-// of its shapes takes.
+// refusal says what is wrong with a command that has no shape: its words up to the
+// one that none of its shapes takes.
 func refusal(name string, args []arg, at int) (message.Text, string) {
-	word := ""
-	if at < len(args) {
-		word = args[at].Text
+	line := name
+	for _, a := range args[:min(at+1, len(args))] {
+		line += " " + a.Text
 	}
 	switch {
 	case len(shapes(name)) == 0:
 		return message.GuardProgram, name
 	case name == "overtone":
-		return message.GuardOwn, strings.TrimSpace(name + " " + word)
+		return message.GuardOwn, line
 	case at < len(args) && args[at].Dynamic:
 		return message.GuardDynamic, name
-	case at > 0:
-		word = strings.TrimSpace(args[0].Text + " … " + word)
-		if at == 1 {
-			word = strings.Replace(word, " … ", " ", 1)
-		}
 	}
-	return message.GuardOption, strings.TrimSpace(name + " " + word)
+	return message.GuardOption, line
 }
 
 var compiled sync.Map // patterns and shapes, made when first used

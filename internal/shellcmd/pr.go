@@ -76,33 +76,18 @@ func prCommand(cmds []command) (string, command, bool) {
 }
 
 func ghCommand(args []arg) string {
-	words := plainWords(args, valueFlags{"R", []string{"--repo", "--hostname"}}, 2)
-	if len(words) < 2 || words[0] != "pr" {
-		return ""
-	}
-	verb := words[1]
+	verb, ok := strings.CutPrefix(firstWords(options(args, valueFlags{short: "R", long: named("--repo", "--hostname")})), "pr ")
 	if verb == "new" {
 		verb = "create"
 	}
-	switch verb {
-	case "create", "merge", "close", "reopen", "review":
-	default:
+	if !ok || !slices.Contains([]string{"create", "merge", "close", "reopen", "review"}, verb) {
 		return ""
 	}
-	for _, f := range optionNames(args, ghValues(verb)) {
-		switch {
-		case f == "--help" || f == "-h" || f == "--dry-run" || f == "--disable-auto":
-			return ""
-		case (f == "--web" || f == "-w") && verb == "create":
-			return ""
-		}
+	list := options(args, ghValues(verb))
+	if asks(list, "--help", "-h", "--dry-run", "--disable-auto") || verb == "create" && asks(list, "--web", "-w") {
+		return ""
 	}
 	return "gh pr " + verb
-}
-
-type valueFlags struct {
-	short string
-	long  []string
 }
 
 // ghValues are the options of gh pr's subcommands that take a value, so that a
@@ -110,96 +95,94 @@ type valueFlags struct {
 func ghValues(verb string) valueFlags {
 	switch verb {
 	case "create":
-		return valueFlags{"aBbFHlmprtTR", []string{"--assignee", "--base", "--body", "--body-file", "--head", "--label", "--milestone", "--project", "--reviewer", "--title", "--template", "--recover", "--repo"}}
+		return valueFlags{short: "aBbFHlmprtTR", long: named("--assignee", "--base", "--body", "--body-file", "--head", "--label", "--milestone", "--project", "--reviewer", "--title", "--template", "--recover", "--repo")}
 	case "merge":
-		return valueFlags{"AbFtR", []string{"--author-email", "--body", "--body-file", "--subject", "--match-head-commit", "--repo"}}
+		return valueFlags{short: "AbFtR", long: named("--author-email", "--body", "--body-file", "--subject", "--match-head-commit", "--repo")}
 	case "review":
-		return valueFlags{"bFR", []string{"--body", "--body-file", "--repo"}}
+		return valueFlags{short: "bFR", long: named("--body", "--body-file", "--repo")}
 	}
-	return valueFlags{"cR", []string{"--comment", "--repo"}}
+	return valueFlags{short: "cR", long: named("--comment", "--repo")}
 }
 
 func gtCommand(args []arg) string {
-	values := valueFlags{"m", []string{"--message", "--cwd", "--branch", "--reviewers", "--team-reviewers", "--comment", "--target-trunk"}}
-	words := plainWords(args, values, 2)
-	if len(words) == 0 {
-		return ""
-	}
-	verb := words[0]
+	list := options(args, valueFlags{short: "m", long: named("--message", "--cwd", "--branch", "--reviewers", "--team-reviewers", "--comment", "--target-trunk")})
+	verb, second, _ := strings.Cut(firstWords(list), " ")
 	switch verb {
 	case "stack", "branch", "upstack", "downstack":
-		if len(words) < 2 || words[1] != "submit" && (words[1] != "create" || verb != "branch") {
+		if second != "submit" && (second != "create" || verb != "branch") {
 			return ""
 		}
-		verb += " " + words[1]
+		verb += " " + second
 	case "submit", "ss", "create", "review", "land":
 	default:
 		return ""
 	}
-	for _, f := range optionNames(args, values) {
-		if f == "--help" || f == "-h" || f == "--dry-run" {
-			return ""
-		}
+	if asks(list, "--help", "-h", "--dry-run") {
+		return ""
 	}
 	return "gt " + verb
 }
 
-// plainWords collects the first words that are not options or their values.
-func plainWords(args []arg, v valueFlags, most int) []string {
-	var words []string
-	for i := 0; i < len(args) && len(words) < most; i++ {
-		a := args[i].Text
-		if strings.HasPrefix(a, "-") {
-			i += v.next(a)
-			continue
-		}
-		words = append(words, a)
-	}
-	return words
+// valueFlags are a program's options that take a value: short ones, short ones that
+// may have one attached, and long ones.
+type valueFlags struct {
+	short, perhaps string
+	long           func(name string) bool
 }
 
-// next is 1 when the option's value is the next word.
-func (v valueFlags) next(opt string) int {
-	if strings.HasPrefix(opt, "--") {
-		if slices.Contains(v.long, opt) {
-			return 1
-		}
-		return 0
-	}
-	for i := 1; i < len(opt); i++ {
-		if strings.IndexByte(v.short, opt[i]) >= 0 {
-			if i == len(opt)-1 {
-				return 1
+func named(names ...string) func(string) bool {
+	return func(name string) bool { return slices.Contains(names, name) }
+}
+
+// option is one option with its value; a word that is none has no name.
+type option struct {
+	name  string
+	value arg
+}
+
+// options takes arguments apart, clusters too.
+func options(args []arg, v valueFlags) (list []option) {
+	for i := 0; i < len(args) && args[i].Text != "--"; i++ {
+		a := args[i].Text
+		value := func(attached string, takes bool) arg {
+			if attached == "" && takes && i+1 < len(args) {
+				i++
+				return args[i]
 			}
-			return 0
+			return arg{Text: attached, Dynamic: args[i].Dynamic}
 		}
-	}
-	return 0
-}
-
-// optionNames lists the options that are set, clusters taken apart.
-func optionNames(args []arg, v valueFlags) []string {
-	var out []string
-	for i := 0; i < len(args); i++ {
-		a := args[i].Text
 		switch {
-		case a == "--":
-			return out
 		case len(a) < 2 || a[0] != '-':
-			continue
+			list = append(list, option{value: args[i]})
 		case a[1] == '-':
-			if name, value, _ := strings.Cut(a, "="); value != "false" {
-				out = append(out, name)
-			}
+			name, attached, has := strings.Cut(a, "=")
+			list = append(list, option{name, value(attached, !has && v.long(name))})
 		default:
 			for j := 1; j < len(a); j++ {
-				out = append(out, "-"+a[j:j+1])
-				if strings.IndexByte(v.short, a[j]) >= 0 {
-					break
+				takes := strings.IndexByte(v.short, a[j]) >= 0
+				o := option{name: "-" + a[j:j+1]}
+				if takes || strings.IndexByte(v.perhaps, a[j]) >= 0 {
+					o.value, j = value(a[j+1:], takes), len(a)
 				}
+				list = append(list, o)
 			}
 		}
-		i += v.next(a)
 	}
-	return out
+	return list
+}
+
+// firstWords are the first two words that are not options or their values.
+func firstWords(list []option) string {
+	var words []string
+	for _, o := range list {
+		if o.name == "" && len(words) < 2 {
+			words = append(words, o.value.Text)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// asks reports whether one of these options is set.
+func asks(list []option, names ...string) bool {
+	return slices.ContainsFunc(list, func(o option) bool { return slices.Contains(names, o.name) && o.value.Text != "false" })
 }

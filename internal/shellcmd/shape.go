@@ -34,8 +34,7 @@ func shapes(program string) []shape {
 		names, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
 		// An indented line has no name, a comment only its mark.
 		if strings.Contains(names, program) && names != "" && names != "#" && slices.Contains(strings.Split(strings.TrimLeft(names, "#=/"), "|"), program) {
-			items, _ := parseItems(strings.Fields(rest), false)
-			list = append(list, shape{line, items})
+			list = append(list, shape{line, parseItems(strings.Fields(rest), false)})
 		}
 	}
 	compiled.Store("shape "+program, list)
@@ -53,32 +52,32 @@ func definition(name string) string {
 	return text
 }
 
-func parseItems(tokens []string, set bool) (items []item, rest []string) {
+func parseItems(tokens []string, set bool) (items []item) {
 	for len(tokens) > 0 {
 		t := tokens[0]
 		tokens = tokens[1:]
 		switch {
-		case t == "}":
-			return items, tokens
 		case t == "{":
-			var members []item
-			members, tokens = parseItems(tokens, true)
+			end := slices.Index(tokens, "}")
+			inner := tokens[:end]
+			// Most shapes are left before their long lists of options.
+			members := sync.OnceValue(func() []item { return parseItems(inner, true) })
 			items = append(items, item{optional: true, many: true, take: func(m *match, args []arg) int {
-				for _, it := range members {
+				for _, it := range members() {
 					if n := it.take(m, args); n > 0 {
 						return n
 					}
 				}
 				return 0
 			}})
+			tokens = tokens[end+1:]
 		case t[0] == '@':
-			members, _ := parseItems(strings.Fields(definition(t)), set)
-			items = append(items, members...)
+			items = append(items, parseItems(strings.Fields(definition(t)), set)...)
 		default:
 			items = append(items, parseItem(t, set))
 		}
 	}
-	return items, nil
+	return items
 }
 
 func parseItem(t string, set bool) item {

@@ -8,7 +8,7 @@
 // whether it can start like an option, whether it is a number. Beside that it
 // keeps a guess.
 //
-// Two readers use the walk. The finder (find.go) looks for evidence of commits
+// Two readers use the walk. The follower (follow.go) looks for evidence of commits
 // and pull requests: it takes guesses, follows functions, wrappers (sudo, timeout,
 // xargs, …) and shells that are given a script. A wrong guess costs little, since
 // git's own output or the reflog has the last word. The guard (guard.go) gives a

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -79,20 +80,26 @@ func TestGuardAgainstRealShell(t *testing.T) {
 
 // sandbox is a folder in which lines are run and watched.
 type sandbox struct {
-	t    *testing.T
-	root string
-	log  string // of the stand-ins, outside of root
-	was  map[string]string
+	t      *testing.T
+	root   string
+	log    string   // of the stand-ins, outside of root
+	path   string   // where programs are found behind the sandbox's own
+	shells []string // that run a line, one after the other
+	was    map[string]string
 }
 
 const standIns = "rm mv cp touch mkdir ln chmod dd evil x y ed patch install sudo pager rsh zsh split truncate"
 
 const readers = "ls cat tac head tail grep egrep wc nl od cut tr paste join comm cmp diff fold sort uniq rev expand stat du df basename dirname realpath readlink printenv id uname " +
-	"seq jq md5sum sha256sum find sed awk gawk mawk xargs env nice timeout stdbuf bash sh dash git tee date file tar gzip gunzip zcat xz unzip sqlite3 nm objdump strings readelf size ar base64 shuf xxd column numfmt expr hostname tree rg fd yq bc"
+	"seq jq md5sum sha256sum find sed awk gawk mawk xargs env nice timeout stdbuf bash sh dash git tee date file tar gzip gunzip zcat xz unzip sqlite3 nm objdump strings readelf size ar base64 shuf xxd column numfmt expr hostname tree rg ag ack fd yq bc " +
+	"zstd bzip2 zipinfo less tmux ss ip lsof openssl curl python3 whoami nproc"
 
 func newSandbox(t *testing.T) *sandbox {
 	dir := t.TempDir()
-	b := &sandbox{t: t, root: filepath.Join(dir, "root"), log: filepath.Join(dir, "log")}
+	b := &sandbox{t: t, root: filepath.Join(dir, "root"), log: filepath.Join(dir, "log"), shells: []string{"bash --norc --noprofile -c"}}
+	if _, err := exec.LookPath("zsh"); err == nil {
+		b.shells = append(b.shells, "zsh -f -c")
+	}
 	b.build()
 	return b
 }
@@ -111,7 +118,7 @@ func (b *sandbox) build() {
 	for _, name := range strings.Fields(standIns) {
 		must(os.WriteFile(filepath.Join(b.root, "bin", name), script, 0o755))
 	}
-	own := "#!/bin/bash\ncase \" $* \" in *' init '*|*' trust '*) echo \"$0 $*\" >> " + quote(b.log) + ";; esac\n"
+	own := "#!/bin/bash\ncase \" $* \" in *' --help '*) ;; *' init '*|*' trust '*) echo \"$0 $*\" >> " + quote(b.log) + ";; esac\n"
 	must(os.WriteFile(filepath.Join(b.root, "bin/overtone"), []byte(own), 0o755))
 	for _, name := range strings.Fields(readers) {
 		if p, err := exec.LookPath(name); err == nil {
@@ -125,7 +132,8 @@ func (b *sandbox) build() {
 	} {
 		must(os.WriteFile(filepath.Join(b.root, "work", name), []byte(text), 0o644))
 	}
-	cmd := exec.Command("bash", "-c", "git init -q -b main --template= . && git -c user.name=t -c user.email=t@example.test commit -q --allow-empty -m one && git tag v0")
+	cmd := exec.Command("bash", "-c", "git init -q -b main --template= . && git -c user.name=t -c user.email=t@example.test commit -q --allow-empty -m one && git tag v0; "+
+		"tar cf a.tar f; tar czf a.tgz f; gzip -k f; xz -k f; bzip2 -k f; zstd -q f; zip -q a.zip f h.go; true")
 	cmd.Dir, cmd.Env = filepath.Join(b.root, "work"), append(os.Environ(), "HOME="+filepath.Join(b.root, "home"), "GIT_CONFIG_NOSYSTEM=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.t.Errorf("%v: %s", err, out)
@@ -139,7 +147,8 @@ func (b *sandbox) list() map[string]string {
 	err := filepath.WalkDir(b.root, func(p string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(b.root, p)
 		// git status refreshes its index, which is no change that anyone sees.
-		if err != nil || rel == "bin" || rel == "work/evil" || rel == "work/.git/index" {
+		// What a program keeps for itself in the home is its own business.
+		if err != nil || rel == "bin" || rel == "home" && b.path != "" || rel == "work/evil" || rel == "work/.git/index" {
 			if d != nil && d.IsDir() {
 				return fs.SkipDir
 			}
@@ -168,17 +177,8 @@ func (b *sandbox) list() map[string]string {
 
 // run runs a line and tells what it left behind, "" if nothing.
 func (b *sandbox) run(line string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "--norc", "--noprofile", "-c", line)
-	cmd.Dir = filepath.Join(b.root, "work")
-	cmd.Env = []string{"PATH=" + filepath.Join(b.root, "bin"), "HOME=" + filepath.Join(b.root, "home"), "TMPDIR=" + filepath.Join(b.root, "tmp"), "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	_ = cmd.Run() // what it ends with does not matter
-	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left in the background
+	for _, shell := range b.shells {
+		b.start(append(strings.Fields(shell), line))
 	}
 	trace := ""
 	if data, err := os.ReadFile(b.log); err == nil {
@@ -201,6 +201,22 @@ func (b *sandbox) run(line string) string {
 	return trace
 }
 
+// start runs a command and waits for it, a second at most.
+func (b *sandbox) start(argv []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = filepath.Join(b.root, "work")
+	cmd.Env = []string{"PATH=" + filepath.Join(b.root, "bin") + b.path, "HOME=" + filepath.Join(b.root, "home"), "TMPDIR=" + filepath.Join(b.root, "tmp"), "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	_ = cmd.Run() // what it ends with does not matter
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left in the background
+	}
+}
+
 // grammar makes lines: some from rules, some from the corpus, cut and mixed.
 type grammar struct {
 	*rand.Rand
@@ -212,15 +228,119 @@ func (g grammar) n(n int) int { return g.IntN(n) }
 func (g grammar) pick(options ...string) string { return options[g.n(len(options))] }
 
 func (g grammar) line() string {
-	switch g.n(6) {
+	switch g.n(9) {
 	case 0:
 		return g.mutant()
 	case 1:
 		return g.corpus[g.n(len(g.corpus))] + g.pick("; ", " && ", " | ", "\n", " & ") + g.stmt(1)
 	case 2:
 		return g.assign() + "; " + g.stmt(2)
+	case 3, 4, 5:
+		return g.pick("", "", g.assign()+"; ") + g.tabled() + g.pick("", "", " | "+g.tabled())
 	}
 	return g.stmt(3)
+}
+
+// tabled makes a command around a shape of the table: what the shape names in some
+// order, and often something that it does not.
+func (g grammar) tabled() string {
+	lines := tableShapes()
+	var names []string
+	var tokens []string
+	for len(names) == 0 {
+		var all string
+		all, _, _ = strings.Cut(strings.TrimLeft(lines[g.n(len(lines))], "#=/"), " ")
+		for _, line := range lines {
+			if n, rest, _ := strings.Cut(strings.TrimLeft(line, "#=/"), " "); n == all && (tokens == nil || g.n(2) == 0) {
+				tokens = strings.Fields(rest)
+			}
+		}
+		for name := range strings.SplitSeq(all, "|") {
+			if slices.Contains(strings.Fields(readers), name) {
+				names = append(names, name)
+			}
+		}
+		if len(names) == 0 {
+			tokens = nil
+		}
+	}
+	words := append([]string{g.pick(names...)}, g.items(tokens, false)...)
+	for range g.n(3) {
+		i := 1 + g.n(len(words))
+		switch g.n(6) {
+		case 0:
+			words = slices.Insert(words, i, g.option())
+		case 1:
+			words = slices.Insert(words, i, g.word(1))
+		case 2:
+			words = slices.Insert(words, i, g.cluster("oODdixwfcXFIJTaelnprstz"))
+		case 3:
+			words = append(words, words[g.n(len(words))])
+		case 4:
+			j := g.n(len(words))
+			words[j], words[i-1] = words[i-1], words[j]
+		case 5:
+			words = append(words, g.operand())
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// items makes words for a shape's items, in sets a few in any order.
+func (g grammar) items(tokens []string, set bool) (words []string) {
+	for i := 0; i < len(tokens); i++ {
+		token := tokens[i]
+		if token == "{" {
+			end := i + slices.Index(tokens[i:], "}")
+			words = append(words, g.items(tokens[i+1:end], true)...)
+			i = end
+			continue
+		}
+		if token[0] == '@' {
+			words = append(words, g.items(strings.Fields(definition(token)), true)...)
+			continue
+		}
+		if set && g.n(len(tokens)+1) > 1 || token[0] == '?' && g.n(2) == 0 {
+			continue
+		}
+		token = strings.TrimPrefix(token, "?")
+		name, _, pair := strings.Cut(token, "::")
+		switch {
+		case token == "--*":
+			words = append(words, g.pick("", "-- "+g.word(1)))
+		case token == "-exec;":
+			words = append(words, "-exec "+g.pick("cat", "sort", "sh -c 'cat $1' _", "touch")+" "+g.pick("{}", "-o", g.word(1), "+")+" {} "+g.pick(`\;`, "+", "';'", `"$x"`, "$x"))
+		case strings.HasPrefix(token, "CMD") || token == "SCRIPT":
+			words = append(words, g.pick("cat f", "sort", "touch p", "sort -o p f", "'ls | wc -l'", "sh -c 'touch p'"))
+		case pair:
+			words = append(words, strings.Trim(name, "/")+" "+g.operand())
+		case token[0] == '[':
+			words = append(words, g.cluster(strings.NewReplacer(":", "", "~", "").Replace(strings.Trim(token, "[]*"))))
+		case strings.HasSuffix(token, "="):
+			words = append(words, token+g.operand(), strings.TrimSuffix(token, "=")+" "+g.operand())
+		case token[0] == '/' || token[0] >= 'A' && token[0] <= 'Z':
+			words = append(words, g.pick(g.operand(), g.operand(), "5", "1p", "-n", "-1", "-tf", "tf", "'select 1'", "HEAD", "http://localhost:1/"))
+		default:
+			words = append(words, g.pick(strings.Split(strings.TrimRight(token, "*?"), "|")...))
+		}
+	}
+	if set {
+		g.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+	}
+	return words
+}
+
+// cluster makes a word of short options, sometimes with something attached.
+func (g grammar) cluster(letters string) string {
+	out := "-"
+	for range 1 + g.n(3) {
+		out += string(letters[g.n(len(letters))])
+	}
+	return out + g.pick("", "", "", "", "5", "pwn", "$x", `"$x"`, "$n", " pwn", " 1 pwn")
+}
+
+func (g grammar) operand() string {
+	return g.pick("f", "g", "h.go", "sub/k", "sub", ".", "a.tar", "a.tgz", "a.zip", "f.gz", "f.xz", "f.zst", "f.bz2", "pwn", "HEAD", "main", "1", "'*'", "x", g.word(1))
 }
 
 // mutant changes a line of the corpus word by word.
@@ -303,7 +423,7 @@ func (g grammar) name() string {
 func (g grammar) assign() string {
 	v := g.pick("1", "42", "f", "sub/k", "-o", "-delete", "--output=pwn", "evil", "./evil", "'a[$(touch p)]'", "'a[$(touch${IFS}p)]'", "'$(touch p)'", "'-v a[$({touch,p})]'", "-v", "'touch p'", "'w pwn'",
 		"'f pwn'", "./env", "", "PATH", g.word(1), "$((n+1))", "(1 2)", "'($(touch p))'", "'([$(touch p)]=1)'", "$(cat g)", "$(wc -l < f)", "\"$x\"", "$(git rev-parse HEAD)")
-	return g.pick(g.name()+"="+v, g.name()+"="+v, g.name()+"+="+v, "a["+g.arith()+"]="+v, "n="+strconv.Itoa(g.n(9)), "x="+g.pick("a-o", "a-delete", "f")+"; IFS="+g.pick("a", "f", ","), "read "+g.name()+" <<< "+v,
+	return g.pick(g.name()+"="+v, g.name()+"="+v, g.name()+"+="+v, "a["+g.arith()+"]="+v, "n="+strconv.Itoa(g.n(9)), "n=-1", "n=$((0-"+strconv.Itoa(g.n(9))+"))", "e=';'", "x=f", "a=(1 2)", "IFS="+g.pick("a", "-", "1", "/", "''")+"; x="+g.pick("fa-oapwn", "f-o", "f1-o1p"), "export x=-o", "for x in "+g.pick("f", "-o", "sub/*", "*", "$(ls)")+"; do :; done", "x="+g.pick("a-o", "a-delete", "f")+"; IFS="+g.pick("a", "f", ","), "read "+g.name()+" <<< "+v,
 		"printf -v "+g.name()+" %s "+v, "mapfile -t "+g.name()+" <<< "+v, "set -- "+v, ": ${"+g.name()+":="+v+"}")
 }
 
@@ -327,14 +447,16 @@ func (g grammar) word(depth int) string {
 	}
 	return g.pick("a", "f", "g", "sub/k", "h.go", "'a b'", "1", "2", ".", "-n", "-l", "$x", "$n", "\"$x\"", "\"$n\"", "${x}", "\"${x:-f}\"", "${x%.go}", "${!x}", "${x@P}", "${x@Q}", "\"${a[@]}\"", "\"$@\"", "$*",
 		"${a[x]}", "${x:n}", "${x:"+g.arithWord()+"}", "$(("+g.arith()+"))", "$["+g.arith()+"]", "*", "*.go", "./*", "?", "[a-z]", "{f,g}", "{-o,g}", "-{o,n}", "$'f'", "$'\\x2do'", "~", "~/f", "''", "\"\"", "--", "-",
-		"-o", "pwn", "-i", "-delete", "--output=pwn", "\\-o", "-\"o\"", "'a[$(touch p)]'", "$#", "$?", "${#x}", "x=1", "\"-o$x\"", "f$x", "$x-o", "${x:=-o}", "+f", "@opts", "evil/ls", "$(touch p)", "{1..3}", "p"+g.pick("wn", "")+"\\\n")
+		"-o", "pwn", "-i", "-delete", "--output=pwn", "\\-o", "-\"o\"", "'a[$(touch p)]'", "$#", "$?", "${#x}", "x=1", "\"-o$x\"", "f$x", "$x-o", "${x:=-o}", "+f", "@opts", "evil/ls", "$(touch p)", "{1..3}",
+		"$((-1))o", "$((0-1))o pwn", "$[-1]Otouch", "${n}o", "-$n", "${n}Otouch", "\"$x:s/f/-opwn/\"", "$x:s/f/-opwn/", "$=x", "\"$~x\"", "$^x", "$x[n]", "\"$a[x]\"", "$x[$(touch p)]", "\\;", "';'", "\"$e\"", "+", "{}", "''-o", "\"\"$x", "$x$n", "src/$x", "./\"$x\"",
+		"$(wc -l < f)", "$(wc -l < f)o", "$(git rev-parse HEAD)", "$(git describe)-o", "\"$(whoami)\"", "$(cat sub/k)", "<(ls)", "~-", "${x:+-o}", "${x#f}-o", "${n/1/-o}", "${?/0/-opwn}", "${?#0}-opwn", "${#/0/-opwn}", "${HOME:0:0}-opwn", "$HOME/f", "\"$PWD\"", "$n-o", "\"$n\"", "p"+g.pick("wn", "")+"\\\n")
 }
 
 func (g grammar) option() string {
 	return g.pick("-o", "-o pwn", "--output=pwn", "--output pwn", "--out=pwn", "-n", "-i", "-i.bak", "-e", "-f x.sed", "-delete", "-exec touch p ;", "-exec touch {} \\;", "-exec cat {} +", "-exec sh -c 'touch p' \\;",
 		"-fprint pwn", "-fls pwn", "-name '*.go'", "-name $x", "-name \"$x\"", "-type f", "-print", "-T", "-k1", "-k", "-t,", "-u", "-c", "-r", "--compress-program=evil/x -S1", "--pre=evil/x", "-w", "-0", "-I{}", "-IX",
 		"-n1", "-P1", "--sort=refname", "--sort=", "--list", "-l", "-a", "-v", "--contains HEAD", "--format=%H", "-1", "--stat", "-p", "-O", "-Ox", "--no-list", "--", "-C sub", "-c core.pager=x", "-c color.ui=never", "-m x",
-		"-D", "-x", "--ext-diff", "-s", "-E", "-z", "-q", "-d", "-b", "--help", "-A1", "-tf", "-xf", "-czf", "--to-command=x", "--checkpoint-action=exec=x")
+		"-D", "-x", "--ext-diff", "-s", "-E", "-z", "-q", "-d", "-b", "--help", "-A1", "-tf", "-xf", "-czf", "-pc", "-Lo", "-td", "-ld", "-Oo", "--no-get", "--no-list", "-I A -I B", "-I{} -n2", "-I X -I touch", "-d", "-D new", "-T", "-so pwn", "--no-index", "-exec cat {} $x -delete \\;", "-exec cat {} \"$e\" -delete \\;", "--to-command=x", "--checkpoint-action=exec=x")
 }
 
 func (g grammar) redirect() string {

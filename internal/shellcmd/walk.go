@@ -404,7 +404,7 @@ func (w *walker) arith(s *scope, list ...syntax.ArithmExpr) {
 		switch x := x.(type) {
 		case nil:
 		case *syntax.BinaryArithm:
-			if op := x.Op.String(); strings.HasSuffix(op, "=") && !strings.Contains("== != <= >=", op) {
+			if op := x.Op.String(); strings.HasSuffix(op, "=") && !slices.Contains([]string{"==", "!=", "<=", ">="}, op) {
 				w.odd(message.GuardArith, x)
 			}
 			w.arith(s, x.X, x.Y)

@@ -1,6 +1,7 @@
 package shellcmd
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,10 +94,8 @@ func (w *walker) expand(wd *syntax.Word, s *scope, in quoting) []arg {
 			open.WriteString(l.Value)
 		}
 	}
-	b.globs = strings.Contains(open.String(), "]")
-	if i := strings.LastIndexByte(open.String(), '}'); i > 0 {
-		b.braces = strings.Contains(open.String()[:i], ",") || strings.Contains(open.String()[:i], "..")
-	}
+	inner := open.String()[:strings.LastIndexByte(open.String(), '}')+1]
+	b.globs, b.braces = strings.Contains(open.String(), "]"), strings.Contains(inner, ",") || strings.Contains(inner, "..")
 	for i, p := range wd.Parts {
 		if w.err != nil {
 			break
@@ -119,22 +118,16 @@ func (w *walker) beside(b *builder, parts []syntax.WordPart) {
 		return
 	}
 	next, ok := parts[1].(*syntax.Lit)
-	if !ok {
-		return
-	}
-	switch p := parts[0].(type) {
-	case *syntax.Lit:
-		if p.Value == "$" && strings.ContainsAny(next.Value[:1], "~=^+") {
-			w.odd(message.GuardCode, next)
-		}
-	case *syntax.ParamExp:
-		switch {
-		case !p.Short:
-		case next.Value[0] == '[':
-			w.odd(message.GuardArith, p)
-		case next.Value[0] == ':' && matches(`:[sg&fFwW]`, next.Value):
-			b.safe = b.safe && b.known > 0
-		}
+	p, short := parts[0].(*syntax.ParamExp)
+	short = short && p.Short
+	switch dollar, is := parts[0].(*syntax.Lit); {
+	case !ok:
+	case short && next.Value[0] == '[':
+		w.odd(message.GuardArith, p)
+	case short && matches(`^:(.*:)?[sg&fFwW]`, next.Value):
+		b.safe = b.safe && b.known > 0
+	case is && dollar.Value == "$" && strings.ContainsAny(next.Value[:1], "~=^+"):
+		w.odd(message.GuardCode, next)
 	}
 }
 
@@ -187,21 +180,20 @@ func (b *builder) dynamic(e expansion) {
 	if len(e.guess)+b.buf.Len() > maxGuess {
 		e.guess = ""
 	}
-	fields := []string{e.guess}
-	if e.splits {
-		fields = strings.Fields(e.guess)
-	}
-	for i, f := range fields {
-		if i > 0 {
-			b.flush()
-			b.Dynamic = true
-		}
-		b.buf.WriteString(f)
-		b.open = true
-	}
 	// An unknown value may be empty, but leaving the word out would shift
 	// the arguments after it.
 	b.open = true
+	if !e.splits {
+		b.buf.WriteString(e.guess)
+		return
+	}
+	for i, f := range strings.Fields(e.guess) {
+		if i > 0 {
+			b.flush()
+			b.Dynamic, b.open = true, true
+		}
+		b.buf.WriteString(f)
+	}
 }
 
 func (b *builder) flush() {
@@ -255,13 +247,13 @@ func (w *walker) part(b *builder, p syntax.WordPart, s *scope, in quoting, first
 		}
 	case *syntax.SglQuoted:
 		w.spend(len(p.Value))
-		switch text := ansiC(p.Value); {
+		switch {
 		case !p.Dollar:
 			b.static(p.Value)
-		case oddEscape(p.Value):
-			b.dynamic(expansion{guess: text})
+		case w.guard != nil && !matches(`^(?:[^\\]|\\[abeEfnrtv\\'"])*$`, p.Value): // it may end the word
+			b.dynamic(expansion{})
 		default:
-			b.static(text)
+			b.static(ansiC(p.Value))
 		}
 	case *syntax.DblQuoted:
 		if p.Dollar { // translated, then expanded
@@ -337,11 +329,14 @@ func (w *walker) param(b *builder, p *syntax.ParamExp, s *scope, in quoting) {
 				e.guess = word.Text
 			}
 		}
-	} else if t, ok := w.vars[name]; ok && plain {
-		e.traits = t
+	} else if plain {
+		e.traits = w.vars[name]
 	}
-	if p.Length || slices.Contains([]string{"#", "?", "$"}, name) {
+	switch unchanged := plain && p.Exp == nil; {
+	case p.Length || unchanged && slices.Contains([]string{"#", "?", "$"}, name):
 		e.traits, e.filled = traits{true, true, true}, true
+	case unchanged && (name == "HOME" || name == "PWD"): // no line that passes sets them
+		e.safe = true
 	}
 	e.splits = e.splits && (all || !e.whole)
 	if all && plain && in == inQuotes && b.sole && b.cuts && len(s.args) > 0 {
@@ -369,23 +364,11 @@ func (s *scope) value(name string) (string, bool) {
 	case "HOME":
 		return "~", true
 	case "PWD":
-		if s.dir == "" {
-			return ".", s.known
-		}
-		return s.dir, s.known
+		return cmp.Or(s.dir, "."), s.known
 	case "OLDPWD":
-		if s.old == "" {
-			return ".", s.moved
-		}
-		return s.old, s.moved
+		return cmp.Or(s.old, "."), s.moved
 	case "@", "*":
-		var b strings.Builder
-		for _, a := range s.args {
-			if b.WriteString(a.Text + " "); b.Len() > maxGuess {
-				return "", false
-			}
-		}
-		return strings.TrimSuffix(b.String(), " "), len(s.args) > 0
+		return join(s.args).Text, len(s.args) > 0
 	}
 	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(s.args) {
 		return s.args[n-1].Text, true
@@ -422,15 +405,3 @@ var ansiEscapes = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\"`, `"`, `\a`, "\a", `\b`, "\b", `\e`, "\x1b", `\E`, "\x1b",
 		`\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t", `\v`, "\v")
 })
-
-// oddEscape reports whether $'…' has an escape that ansiC does not know.
-func oddEscape(text string) bool {
-	for i := 0; i+1 < len(text); i++ {
-		if text[i] == '\\' {
-			if i++; !strings.ContainsRune(`\'"abeEfnrtv`, rune(text[i])) {
-				return true
-			}
-		}
-	}
-	return false
-}
