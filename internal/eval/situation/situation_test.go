@@ -44,7 +44,8 @@ func TestRead(t *testing.T) {
 			State:    Asks,
 			Question: "Shall I change the rounding of the tax, too?",
 			Failing:  []Failure{{"pytest shop", "E AssertionError: expected 12.30"}},
-			Tree:     Tree{Commits: []string{"1a2b3c4"}, Uncommitted: []string{"shop/cart.py"}},
+			Standing: []string{"Never push to main."},
+			Tree:     Tree{Commits: []string{"1a2b3c4"}},
 			Plan:     Plan{Next: []string{"Write the tests", "Update the docs"}, Done: []string{"Round the cart's totals"}},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
