@@ -52,10 +52,10 @@ func Locale(getenv func(string) string) (l Lang, named bool) {
 }
 
 // Spoken is the language of what hosts and models are told: the configured one,
-// and of a user who never chose, the locale's, which is English for C and POSIX, as
-// in most containers. Where no locale is set, the contract's default holds.
+// and of a user who never chose, the locale's where it names one. Where it does
+// not, the contract's default holds.
 func Spoken(configured Lang, chosen bool, getenv func(string) string) Lang {
-	if l, _ := Locale(getenv); !chosen && getenv("LC_ALL")+getenv("LC_MESSAGES")+getenv("LANG") != "" {
+	if l, named := Locale(getenv); named && !chosen {
 		return l
 	}
 	return configured
