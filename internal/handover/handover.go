@@ -144,11 +144,11 @@ func (h Handover) Later(handed string) string {
 	return wrapPart(h.ID, "names", head+"\n\n"+names)
 }
 
-// Waits reports that the agent has nothing to go on with by itself: the next word is
-// the user's.
+// Waits reports that the next word is known to be the user's: the agent has asked,
+// all is done, or the work was stopped.
 func (h Handover) Waits() bool {
 	state, _ := h.Record.state(h.Work.Words, h.Work.Next)
-	return !state.GoesOn()
+	return state == Asked || state == Finished || state == Stopped
 }
 
 // names is the section of the names that nothing before it states.

@@ -29,9 +29,6 @@ const (
 	Stopped
 )
 
-// GoesOn reports whether there is something to do without another word of the user's.
-func (s State) GoesOn() bool { return s == Working || s == Called }
-
 // state is how the work stands, and the question that is open. What shows it is the
 // last thing that happened, and the last words of both sides.
 func (r *Record) state(words compact.Words, next []string) (state State, question string) {
