@@ -87,11 +87,12 @@ func counts(t *testing.T, home, name string, args ...string) gjson.Result {
 	return gjson.ParseBytes(out)
 }
 
-// TestAuditAgreesWithCcusageOnRecordedSessions: on sessions that people recorded,
-// input and cache agree on every day. Output does not, and it is known why: the rows
-// of one message repeat its usage while it is being written, with the output so far.
-// ccusage 18 takes the first of them, the audit the largest. Both are counted here a
-// third time, from the rows themselves.
+// TestAuditAgreesWithCcusageOnRecordedSessions: on sessions that people recorded, both
+// count the same on every day but for two known differences. The rows of one message
+// repeat its usage while it is being written, with the output so far: ccusage 18 takes
+// the first of them, the audit the largest. And what a sub-agent used stands in the
+// parent's progress rows, where its own file may be gone: only the audit counts those.
+// Both numbers are counted here a third time, from the rows themselves.
 func TestAuditAgreesWithCcusageOnRecordedSessions(t *testing.T) {
 	t.Parallel()
 	samples := os.Getenv("OVERTONE_SAMPLES")
@@ -109,10 +110,13 @@ func TestAuditAgreesWithCcusageOnRecordedSessions(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	type day struct{ first, largest int64 }
+	// What one message used: input, output when first told, largest output, cache
+	// written, cache read.
+	type used [5]int64
 	type row struct {
-		day            string
-		first, largest int64
+		day  string
+		side bool // told by a progress row only
+		used used
 	}
 	rows := map[string]*row{}
 	for i, path := range slices.Concat(plain, packed) {
@@ -130,23 +134,42 @@ func TestAuditAgreesWithCcusageOnRecordedSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range bytes.Lines(data) {
-			v := gjson.ParseBytes(line)
-			usage := v.Get("message.usage")
-			if !gjson.ValidBytes(line) || v.Get("type").String() != "assistant" || !usage.Exists() {
+			if !gjson.ValidBytes(line) {
 				continue
 			}
-			id, n := v.Get("message.id").String()+" "+v.Get("requestId").String(), usage.Get("output_tokens").Int()
-			if r, ok := rows[id]; ok {
-				r.largest = max(r.largest, n)
-			} else {
-				rows[id] = &row{v.Get("timestamp").String()[:10], n, n}
+			v := gjson.ParseBytes(line)
+			side := v.Get("type").String() == "progress"
+			if side {
+				v = v.Get("data.message")
 			}
+			usage := v.Get("message.usage")
+			if v.Get("type").String() != "assistant" || !usage.Exists() {
+				continue
+			}
+			id, out := v.Get("message.id").String()+" "+v.Get("requestId").String(), usage.Get("output_tokens").Int()
+			if r, ok := rows[id]; ok {
+				r.used[2] = max(r.used[2], out)
+				r.side = r.side && side
+				continue
+			}
+			rows[id] = &row{v.Get("timestamp").String()[:10], side, used{
+				usage.Get("input_tokens").Int(), out, out,
+				usage.Get("cache_creation_input_tokens").Int(), usage.Get("cache_read_input_tokens").Int(),
+			}}
 		}
 	}
-	days := map[string]day{}
-	for _, r := range rows {
+	main, all := map[string]used{}, map[string]used{}
+	add := func(days map[string]used, r *row) {
 		d := days[r.day]
-		days[r.day] = day{d.first + r.first, d.largest + r.largest}
+		for i, n := range r.used {
+			d[i] += n
+		}
+		days[r.day] = d
+	}
+	for _, r := range rows {
+		if add(all, r); !r.side {
+			add(main, r)
+		}
 	}
 	theirs := map[string]gjson.Result{}
 	for _, d := range counts(t, home, bin, "daily", "--offline", "--json").Get("daily").Array() {
@@ -157,18 +180,22 @@ func TestAuditAgreesWithCcusageOnRecordedSessions(t *testing.T) {
 		t.Errorf("ccusage has %d days, the audit %d", len(theirs), len(ours))
 	}
 	for _, d := range ours {
-		name, tokens := d.Get("name").String(), d.Get("tokens")
-		other := theirs[name]
-		for _, keys := range [][2]string{{"inputTokens", "input"}, {"cacheCreationTokens", "cacheWrite"}, {"cacheReadTokens", "cacheRead"}} {
-			if x, y := other.Get(keys[0]).Int(), tokens.Get(keys[1]).Int(); x != y {
-				t.Errorf("%s, %s: ccusage has %d, the audit %d", name, keys[0], x, y)
+		name := d.Get("name").String()
+		for _, c := range []struct {
+			theirs, ours     string
+			inTheirs, inOurs int
+		}{
+			{"inputTokens", "input", 0, 0},
+			{"outputTokens", "output", 1, 2},
+			{"cacheCreationTokens", "cacheWrite", 3, 3},
+			{"cacheReadTokens", "cacheRead", 4, 4},
+		} {
+			if x, y := theirs[name].Get(c.theirs).Int(), main[name][c.inTheirs]; x != y {
+				t.Errorf("%s, %s: ccusage has %d, the rows of the main thread %d", name, c.theirs, x, y)
 			}
-		}
-		if x := other.Get("outputTokens").Int(); x != days[name].first {
-			t.Errorf("%s, output: ccusage has %d, the first rows %d", name, x, days[name].first)
-		}
-		if x := tokens.Get("output").Int(); x != days[name].largest {
-			t.Errorf("%s, output: the audit has %d, the largest rows %d", name, x, days[name].largest)
+			if x, y := d.Get("tokens."+c.ours).Int(), all[name][c.inOurs]; x != y {
+				t.Errorf("%s, %s: the audit has %d, all rows %d", name, c.ours, x, y)
+			}
 		}
 	}
 }

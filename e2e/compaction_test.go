@@ -194,7 +194,7 @@ func handedEach(t *testing.T, w *World, ask func(part string) string) {
 			t.Errorf("request %d, after compaction %d, has %d hand-overs: %q", r.Seq, n+1, len(texts), texts)
 			continue
 		}
-		for _, want := range []string{"-" + strconv.Itoa(n+1) + `">`, parts[n] + "Scan", "the latest request: “" + ask(parts[n]) + "”"} {
+		for _, want := range []string{"-" + strconv.Itoa(n+1) + `">`, parts[n] + "Scan", "“" + ask(parts[n]) + "”"} {
 			if !strings.Contains(texts[0], want) {
 				t.Errorf("request %d, after compaction %d: %q is missing in\n%s", r.Seq, n+1, want, texts[0])
 			}
