@@ -156,7 +156,7 @@ func (g *guard) variables(f *syntax.File) map[string]traits {
 		}
 		switch n := n.(type) {
 		case *syntax.Assign:
-			if n.Name != nil && (n.Array != nil || n.Index != nil || n.Append) {
+			if n.Name != nil && n.Array != nil {
 				set(n.Name.Value, traits{})
 			} else if n.Name != nil {
 				set(n.Name.Value, g.text(n.Value, s).traits)
@@ -198,13 +198,9 @@ func (w *walker) prints(p *syntax.CmdSubst, s *scope) traits {
 	if w.guard == nil || len(p.Stmts) != 1 {
 		return traits{}
 	}
-	st, piped := p.Stmts[0], false
-	for {
-		pipe, ok := st.Cmd.(*syntax.BinaryCmd)
-		if !ok || pipe.Op != syntax.Pipe {
-			break
-		}
-		st, piped = pipe.Y, true
+	st := p.Stmts[0]
+	for pipe, ok := st.Cmd.(*syntax.BinaryCmd); ok && pipe.Op == syntax.Pipe; pipe, ok = st.Cmd.(*syntax.BinaryCmd) {
+		st = pipe.Y
 	}
 	call, ok := st.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Assigns) > 0 || slices.ContainsFunc(st.Redirs, func(r *syntax.Redirect) bool { return r.Op != syntax.RdrIn && r.Op != syntax.RdrOut }) {
@@ -218,8 +214,8 @@ func (w *walker) prints(p *syntax.CmdSubst, s *scope) traits {
 		return traits{}
 	}
 	m, _ := find(args[0].Text, args[1:])
-	number, plain := strings.HasPrefix(m.line, "#"), strings.HasPrefix(m.line, "=") && !piped
-	return traits{number, number || plain || strings.HasPrefix(m.line, "/") && !piped, number || plain}
+	number, plain := strings.HasPrefix(m.line, "#"), strings.HasPrefix(m.line, "=")
+	return traits{number, number || plain || strings.HasPrefix(m.line, "/"), number || plain}
 }
 
 // assignable reports whether a variable is one that neither a shell nor a program

@@ -203,7 +203,7 @@ func (w *walker) loop(c *syntax.ForClause, s *scope) {
 		return
 	}
 	name := iter.Name.Value
-	if c.Select || w.guard != nil && !assignable(name) {
+	if w.guard != nil && !assignable(name) {
 		w.odd(message.GuardAssign, iter.Name)
 	}
 	items := w.words(iter.Items, s)
@@ -283,9 +283,6 @@ func (w *walker) redirect(r *syntax.Redirect, s *scope) {
 	case syntax.DplOut:
 		s.hidden = s.hidden || stdout && !descriptor
 		reads = device || descriptor
-	case syntax.RdrInOut:
-		reads = false
-		fallthrough
 	default:
 		shown := device && target.Text != "/dev/null" || target.Text == "/dev/tty"
 		s.hidden = s.hidden || stdout && !shown
@@ -332,7 +329,7 @@ func (w *walker) assign(list []*syntax.Assign, exported bool, s *scope) []assign
 		default:
 			v = w.text(a.Value, s)
 		}
-		if w.guard != nil && (!exported && !assignable(a.Name.Value) || a.Index != nil || exported && (v.Dynamic || !is("ENV", a.Name.Value+"="+v.Text))) {
+		if w.guard != nil && (!exported && !assignable(a.Name.Value) || exported && (v.Dynamic || !is("ENV", a.Name.Value+"="+v.Text))) {
 			w.odd(message.GuardAssign, a.Name)
 		}
 		out = append(out, assign{Name: a.Name.Value, Value: v})
@@ -404,14 +401,8 @@ func (w *walker) arith(s *scope, list ...syntax.ArithmExpr) {
 		switch x := x.(type) {
 		case nil:
 		case *syntax.BinaryArithm:
-			if op := x.Op.String(); strings.HasSuffix(op, "=") && !slices.Contains([]string{"==", "!=", "<=", ">="}, op) {
-				w.odd(message.GuardArith, x)
-			}
 			w.arith(s, x.X, x.Y)
 		case *syntax.UnaryArithm:
-			if x.Op == syntax.Inc || x.Op == syntax.Dec {
-				w.odd(message.GuardArith, x)
-			}
 			w.arith(s, x.X)
 		case *syntax.ParenArithm:
 			w.arith(s, x.X)

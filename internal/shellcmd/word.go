@@ -278,9 +278,6 @@ func (w *walker) part(b *builder, p syntax.WordPart, s *scope, in quoting, first
 		w.arith(s, p.X)
 		b.dynamic(expansion{traits: traits{number: true, whole: true}, filled: true})
 	case *syntax.ProcSubst:
-		if p.Op != syntax.CmdIn {
-			w.odd(message.GuardCode, p)
-		}
 		w.captured(p.Stmts, s, false)
 		b.dynamic(expansion{traits: traits{safe: true}, filled: true})
 	default: // *(…): zsh runs code in them
