@@ -212,7 +212,7 @@ func cluster(letters string, args []arg) int {
 }
 
 // command takes all words as a command that a wrapper runs: as they stand, with words
-// behind them that nobody knows (xargs), or with such a word in place of {}.
+// behind them that nobody knows (xargs), or with such a word in place of a mark.
 func (m *match) command(kind string, args []arg) int {
 	if args[0].Dynamic || !args[0].safe {
 		return 0
@@ -220,8 +220,8 @@ func (m *match) command(kind string, args []arg) int {
 	switch kind {
 	case "CMD+":
 		args = append(slices.Clip(args), arg{Dynamic: true})
-	case "CMD{}":
-		args = replaced(args, arg{Dynamic: true, one: true})
+	case "CMD{}", "CMD%":
+		args = replaced(args, kind[3:], arg{Dynamic: true, one: true})
 	}
 	m.commands = append(m.commands, args)
 	return len(args) - count(kind == "CMD+", 1)
@@ -237,18 +237,18 @@ func (m *match) exec(args []arg) int {
 	for i := 1; i < len(args) && !args[i].Dynamic; i++ {
 		several := args[i].is("+") && args[i-1].is("{}")
 		if i > 1 && (several || args[i].is(";")) {
-			m.commands = append(m.commands, replaced(args[1:i], arg{Dynamic: true, one: !several, traits: traits{safe: true}}))
+			m.commands = append(m.commands, replaced(args[1:i], "{}", arg{Dynamic: true, one: !several, traits: traits{safe: true}}))
 			return i + 1
 		}
 	}
 	return 0
 }
 
-// replaced puts what is known of a value in the place of {}.
-func replaced(args []arg, value arg) []arg {
+// replaced puts what is known of a value in the place of a mark.
+func replaced(args []arg, mark string, value arg) []arg {
 	args = slices.Clone(args)
 	for i, a := range args {
-		if at := strings.Index(a.Text, "{}"); at >= 0 {
+		if at := strings.Index(a.Text, mark); at >= 0 {
 			args[i] = value
 			args[i].Text, args[i].known = a.Text[:at], at
 			args[i].safe = at == 0 && value.safe || at > 0 && a.safe
