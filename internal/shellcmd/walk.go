@@ -315,11 +315,11 @@ func (w *walker) assign(list []*syntax.Assign, exported bool, s *scope) []assign
 			continue
 		}
 		v := arg{Dynamic: true}
+		w.arith(s, a.Index)
 		switch sub := soleSubst(a.Value); {
 		case sub != nil && !exported && i == len(list)-1:
 			w.captured(sub.Stmts, s, s.decides) // the status of x=$(cmd) is cmd's
 		case a.Index != nil || a.Append:
-			w.arith(s, a.Index)
 			w.text(a.Value, s)
 		case a.Array != nil:
 			for _, e := range a.Array.Elems {
