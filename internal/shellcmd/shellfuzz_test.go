@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // TestGuardAgainstRealShell writes random lines from a grammar and runs those
@@ -505,4 +507,48 @@ func (g grammar) sed() string {
 func (g grammar) awk() string {
 	return g.pick("1", "'{print $1}'", "'$1 > 2'", "'{print > \"pwn\"}'", "'{print | \"touch p\"}'", "'BEGIN{system(\"touch p\")}'", "'\"touch p\" | getline'", "'/a|b/{n++} END{print n}'", "'NR==1||NR==2'", "'{printf \"%s\", $1 >> \"pwn\"}'",
 		"'{x=$1; print x}'", "\"$x\"", "'BEGIN{getline x < \"f\"; print x}'", "'{print $1, ($2 > 1)}'", "'@load \"x\"'", "'BEGIN{print length(\"a\")}'", "'{print}' x=1")
+}
+
+// Wherever a command stands in a line that passes, the guard has come to it.
+func TestGuardSeesEveryCommand(t *testing.T) {
+	t.Parallel()
+	reading, _ := corpus(t, "reading.txt")
+	daily, _ := corpus(t, "daily.txt")
+	g := grammar{rand.New(rand.NewPCG(1, 2)), append(reading, daily...)}
+	lines := slices.Clone(g.corpus)
+	for range 3000 {
+		lines = append(lines, g.line())
+	}
+	passed := 0
+	for _, line := range lines {
+		if strings.Contains(line, "c '") || strings.Contains(line, "-c") { // a script has a tree of its own
+			continue
+		}
+		guard, seen, want := newGuard(maxSteps), 0, 0
+		guard.exec = func(args []arg, _ *scope) {
+			seen += count(len(args) > 0, 1)
+			guard.run(args)
+		}
+		if guard.script(line, syntax.LangBash); guard.err != nil {
+			continue
+		}
+		passed++
+		f, err := parseScript(line, syntax.LangBash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		syntax.Walk(f, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.CallExpr:
+				want += count(len(n.Args) > 0, 1)
+			case *syntax.DeclClause:
+				want++
+			}
+			return true
+		})
+		if seen != want {
+			t.Errorf("%d of %d commands seen: %s", seen, want, line)
+		}
+	}
+	t.Logf("%d lines passed", passed)
 }
