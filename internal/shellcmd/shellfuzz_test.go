@@ -424,7 +424,7 @@ func (g grammar) name() string {
 
 func (g grammar) assign() string {
 	v := g.pick("1", "42", "f", "sub/k", "-o", "-delete", "--output=pwn", "evil", "./evil", "'a[$(touch p)]'", "'a[$(touch${IFS}p)]'", "'$(touch p)'", "'-v a[$({touch,p})]'", "-v", "'touch p'", "'w pwn'",
-		"'f pwn'", "./env", "", "PATH", g.word(1), "$((n+1))", "(1 2)", "'($(touch p))'", "'([$(touch p)]=1)'", "$(cat g)", "$(wc -l < f)", "\"$x\"", "$(git rev-parse HEAD)")
+		"'f pwn'", "./env", "", "PATH", g.word(1), "$((n+1))", "(1 2)", "($(touch p))", "([$(touch p)]=1)", "(a $(ls))", "'($(touch p))'", "'([$(touch p)]=1)'", "$(cat g)", "$(wc -l < f)", "\"$x\"", "$(git rev-parse HEAD)")
 	return g.pick(g.name()+"="+v, g.name()+"="+v, g.name()+"+="+v, "a["+g.arith()+"]="+v, "n="+strconv.Itoa(g.n(9)), "n=-1", "n=$((0-"+strconv.Itoa(g.n(9))+"))", "e=';'", "x=f", "a=(1 2)", "IFS="+g.pick("a", "-", "1", "/", "''")+"; x="+g.pick("fa-oapwn", "f-o", "f1-o1p"), "export x=-o", "for x in "+g.pick("f", "-o", "sub/*", "*", "$(ls)")+"; do :; done", "x="+g.pick("a-o", "a-delete", "f")+"; IFS="+g.pick("a", "f", ","), "read "+g.name()+" <<< "+v,
 		"printf -v "+g.name()+" %s "+v, "mapfile -t "+g.name()+" <<< "+v, "set -- "+v, ": ${"+g.name()+":="+v+"}")
 }

@@ -314,20 +314,19 @@ func (w *walker) assign(list []*syntax.Assign, exported bool, s *scope) []assign
 			}
 			continue
 		}
-		v := arg{Dynamic: true}
 		w.arith(s, a.Index)
-		switch sub := soleSubst(a.Value); {
-		case sub != nil && !exported && i == len(list)-1:
-			w.captured(sub.Stmts, s, s.decides) // the status of x=$(cmd) is cmd's
-		case a.Index != nil || a.Append:
-			w.text(a.Value, s)
-		case a.Array != nil:
+		if a.Array != nil {
 			for _, e := range a.Array.Elems {
 				w.arith(s, e.Index)
 				w.expand(e.Value, s, inWord)
 			}
-		default:
-			v = w.text(a.Value, s)
+		}
+		v := arg{}
+		if sub := soleSubst(a.Value); sub != nil && !exported && i == len(list)-1 {
+			w.captured(sub.Stmts, s, s.decides) // the status of x=$(cmd) is cmd's
+			v.Dynamic = true
+		} else if v = w.text(a.Value, s); a.Array != nil || a.Index != nil || a.Append {
+			v = arg{Dynamic: true}
 		}
 		if w.guard != nil && (!exported && !assignable(a.Name.Value) || exported && (v.Dynamic || !is("ENV", a.Name.Value+"="+v.Text))) {
 			w.odd(message.GuardAssign, a.Name)
