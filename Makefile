@@ -56,11 +56,11 @@ $(TOOLS)/govulncheck:
 # how long one takes. OVERTONE_BENCH_MB is the size of the generated session, PKGS
 # the packages (make bin/bench.txt PKGS=internal/recall writes no page).
 bench: bin/bench.txt
-	@$(GO) run ./internal/eval/benchtab < bin/bench.txt > bin/benchmarks.md && mv bin/benchmarks.md docs/benchmarks.md
+	@$(GO) run ./internal/eval/benchtab < bin/bench.txt > bin/benchmarks.md && mv bin/benchmarks.md docs/internals/benchmarks.md
 
-# Fails where a ratio is worse than docs/benchmarks.md says by more than 25 %.
+# Fails where a ratio is worse than docs/internals/benchmarks.md says by more than 25 %.
 bench-check: bin/bench.txt
-	@$(GO) run ./internal/eval/benchtab check docs/benchmarks.md < bin/bench.txt
+	@$(GO) run ./internal/eval/benchtab check docs/internals/benchmarks.md < bin/bench.txt
 
 .PHONY: bin/bench.txt bench-check
 bin/bench.txt: export OVERTONE_BENCH_MB ?= 1024

@@ -39,10 +39,7 @@ func TestDocs(t *testing.T) {
 		t.Skip("the pages are written for a POSIX shell")
 	}
 	t.Parallel()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := pagesOf(t)
 	bin := filepath.Dir(buildOvertone(t))
 	stand(t, bin)
 	run := 0
@@ -246,10 +243,7 @@ func stand(t *testing.T, dir string) {
 // are those that work in a checkout.
 func TestFrontDoor(t *testing.T) {
 	t.Parallel()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := pagesOf(t)
 	published := regexp.MustCompile(`\b(npx overtone|npm (i|install) .*overtone|brew install)\b`)
 	for _, page := range append(pages, "../../README.md") {
 		data, err := os.ReadFile(page)
@@ -309,4 +303,17 @@ func TestRelease(t *testing.T) {
 			}
 		}
 	}
+}
+
+// pagesOf are the pages of the documentation, also those for who looks inside.
+func pagesOf(t *testing.T) (pages []string) {
+	t.Helper()
+	for _, pattern := range []string{"../../docs/*.md", "../../docs/internals/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatal(pattern, err)
+		}
+		pages = append(pages, found...)
+	}
+	return pages
 }

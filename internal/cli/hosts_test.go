@@ -31,13 +31,13 @@ func TestHostTablesNameTheirTests(t *testing.T) {
 		}
 		return n
 	}
-	doc := read(t, filepath.Join(root, "docs", "hosts.md"))
+	doc := read(t, filepath.Join(root, "docs", "internals", "hosts.md"))
 	for _, line := range strings.Split(doc, "\n") {
 		point, row := strings.CutPrefix(line, "| ")
 		if !row || strings.HasPrefix(point, "Point") || strings.HasPrefix(point, "Host") || verified(point) {
 			continue
 		}
-		if check("docs/hosts.md", line) == 0 {
+		if check("docs/internals/hosts.md", line) == 0 {
 			t.Errorf("no test shows %q", point)
 		}
 	}

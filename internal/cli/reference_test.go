@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/cli"
 )
 
-const referenceFile = "../../docs/reference.md"
+const referenceFile = "../../docs/internals/reference.md"
 
 // documented reads the keys that the reference lists per command.
 func documented(t *testing.T) map[string][]string {

@@ -15,10 +15,7 @@ import (
 // or a key in the running text, offers.
 func TestSamples(t *testing.T) {
 	t.Parallel()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := pagesOf(t)
 	files, lines := 0, 0
 	for _, page := range append(pages, "../../README.md", "../../SECURITY.md") {
 		data, err := os.ReadFile(page)
@@ -186,4 +183,17 @@ func spoken(page, prose string) (samples []string) {
 		samples = append(samples, text+value+"\n")
 	}
 	return samples
+}
+
+// pagesOf are the pages of the documentation, also those for who looks inside.
+func pagesOf(t *testing.T) (pages []string) {
+	t.Helper()
+	for _, pattern := range []string{"../../docs/*.md", "../../docs/internals/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatal(pattern, err)
+		}
+		pages = append(pages, found...)
+	}
+	return pages
 }

@@ -35,7 +35,7 @@ var (
 	HintTeamNoNode         = Text{ZH: "在執行 overtone-team up 的機器上邀請", EN: "invite on the machine that runs `overtone-team up`"}
 	TeamUnknownMachine     = Text{ZH: "hub 不認得機器 %s", EN: "the hub knows no machine %s"}
 	HintTeamUnknownMachine = Text{ZH: "它認得的有：%s", EN: "it knows: %s"}
-	TeamRevoked            = Text{ZH: "%s 不能再連線了；團隊的金鑰它還有，要換金鑰見 docs/team.md", EN: "%s cannot connect any more; it still has the team's key: docs/team.md says how to change that"}
+	TeamRevoked            = Text{ZH: "%s 不能再連線了；團隊的金鑰它還有，要換金鑰見 SECURITY.md", EN: "%s cannot connect any more; it still has the team's key: SECURITY.md says how to change that"}
 	HelpTeamRevoke         = Text{ZH: "反過來：不再讓它連線", EN: "the opposite: it cannot connect any more"}
 	TeamOutExists          = Text{ZH: "%s 已經存在", EN: "%s exists already"}
 	HintTeamOutExists      = Text{ZH: "邀請含有金鑰，只寫入新檔案：換一個名稱，或先刪除它", EN: "an invitation holds keys and goes into a new file only: take another name, or delete that one first"}

@@ -19,7 +19,7 @@
 // The engine is our own because it has to live in the program that hosts call on
 // every tool use: it has no init work and adds half a megabyte, where SQLite's
 // FTS5 costs every call a quarter of a millisecond and 7 MB, bleve six and 18 MB
-// (docs/dependencies.md). What is needed is small, too: BM25 over segments that
+// (docs/internals/dependencies.md). What is needed is small, too: BM25 over segments that
 // are read at the place they are needed.
 //
 // Ranking: BM25 over English and Russian stems, and over pairs of characters in

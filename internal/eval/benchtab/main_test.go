@@ -39,7 +39,7 @@ func TestWhatIsWorse(t *testing.T) {
 func TestNumbersHaveTheirRows(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..", "..")
-	table, err := os.ReadFile(filepath.Join(root, "docs", "benchmarks.md"))
+	table, err := os.ReadFile(filepath.Join(root, "docs", "internals", "benchmarks.md"))
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("no page yet: make bench")
 	}
