@@ -8,10 +8,38 @@ import (
 	"unicode/utf8"
 )
 
-// A baseline shortens one message to n bytes.
+// A baseline shortens messages to so many bytes: of reads one, and tells what is
+// left of it for any size.
 type baseline struct {
 	name string
-	do   func(text string, n int, c *statistics) string
+	of   func(text string, c *statistics) func(n int) string
+}
+
+// exactly gives a baseline as much room as there is, in characters of all texts
+// together: each message the same share of its length, and as large a share as fits.
+func (b baseline) exactly(texts []string, room int, c *statistics) []string {
+	var short []func(int) string
+	for _, t := range texts {
+		short = append(short, b.of(t, c))
+	}
+	at := func(share float64) (out []string, used int) {
+		for i, t := range texts {
+			out = append(out, short[i](int(float64(len(t))*share)))
+			used += utf8.RuneCountInString(out[i])
+		}
+		return out, used
+	}
+	best, _ := at(0)
+	low, high := 0.0, 1.0
+	for range 12 {
+		share := (low + high) / 2
+		if out, used := at(share); used <= room {
+			best, low = out, share
+		} else {
+			high = share
+		}
+	}
+	return best
 }
 
 // statistics are what a baseline may know of the other messages.
@@ -39,11 +67,11 @@ func (c *statistics) idf(w string) float64 {
 }
 
 var baselines = []baseline{
-	{"head", func(t string, n int, _ *statistics) string { return head(t, n) }},
-	{"tail", func(t string, n int, _ *statistics) string { return tail(t, n) }},
-	{"random", func(t string, n int, _ *statistics) string {
+	{"head", func(t string, _ *statistics) func(int) string { return func(n int) string { return head(t, n) } }},
+	{"tail", func(t string, _ *statistics) func(int) string { return func(n int) string { return tail(t, n) } }},
+	{"random", func(t string, _ *statistics) func(int) string {
 		rng := rand.New(rand.NewPCG(uint64(len(t)), 7))
-		return pick(t, n, func(s []string) []float64 {
+		return pick(t, func(s []string) []float64 {
 			score := make([]float64, len(s))
 			for i := range s {
 				score[i] = rng.Float64()
@@ -51,8 +79,8 @@ var baselines = []baseline{
 			return score
 		})
 	}},
-	{"tf-idf", func(t string, n int, c *statistics) string {
-		return pick(t, n, func(s []string) []float64 {
+	{"tf-idf", func(t string, c *statistics) func(int) string {
+		return pick(t, func(s []string) []float64 {
 			tf := map[string]float64{}
 			for _, w := range words(t) {
 				tf[w]++
@@ -68,8 +96,8 @@ var baselines = []baseline{
 			return score
 		})
 	}},
-	{"textrank", func(t string, n int, _ *statistics) string { return pick(t, n, textRank) }},
-	{"coverage", func(t string, n int, c *statistics) string { return coverage(t, n, c) }},
+	{"textrank", func(t string, _ *statistics) func(int) string { return pick(t, textRank) }},
+	{"coverage", func(t string, c *statistics) func(int) string { return func(n int) string { return coverage(t, n, c) } }},
 }
 
 func head(t string, n int) string {
@@ -101,7 +129,7 @@ func tail(t string, n int) string {
 
 // pick keeps the best sentences that fit, in their order; when none fits, the
 // front of the best.
-func pick(t string, n int, rank func([]string) []float64) string {
+func pick(t string, rank func([]string) []float64) func(n int) string {
 	s := sentences(t)
 	score := rank(s)
 	order := make([]int, len(s))
@@ -117,7 +145,7 @@ func pick(t string, n int, rank func([]string) []float64) string {
 		}
 		return 0
 	})
-	return fill(s, order, n)
+	return func(n int) string { return fill(s, order, n) }
 }
 
 func fill(s []string, order []int, n int) string {

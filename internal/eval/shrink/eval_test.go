@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
@@ -103,15 +104,39 @@ type score struct {
 	pieces, rest int
 	cut          int
 	empty        []string
+	holds        [2]int // messages that hold a decision or a request, by words and as read
+	gone         [2]int // those of them of which nothing is left
+	untold       [2]int // those of which none of these is left
 }
 
 func (s *score) add(p pair, result string) {
+	var holds, tells [2]bool
 	for i, k := range kinds {
+		judge := 0
+		if told(k) {
+			judge = 1
+		}
 		for _, f := range found(k, p.before, p.user) {
 			s.all[i]++
-			if has(k, result, f) {
+			kept := has(k, result, f)
+			if kept {
 				s.kept[i]++
 			}
+			if !hard(k) {
+				holds[judge], tells[judge] = true, tells[judge] || kept
+			}
+		}
+	}
+	for j := range holds {
+		if !holds[j] {
+			continue
+		}
+		s.holds[j]++
+		if strings.TrimSpace(result) == "" || mark.MatchString(result) {
+			s.gone[j]++
+		}
+		if !tells[j] {
+			s.untold[j]++
 		}
 	}
 	s.chars += len([]rune(result))
@@ -150,18 +175,17 @@ func percent(a, b int) float64 {
 	return 100 * float64(a) / float64(b)
 }
 
-// measure scores the product and the baselines of the same size, and returns the
-// row of the summary.
+// measure scores the product and the baselines, which have exactly the room that it
+// used, and returns the row of the summary.
 func measure(t *testing.T, c corpus, level compress.Level) string {
 	var pairs []pair
 	for _, f := range c.files {
 		pairs = append(pairs, compressed(t, f, level)...)
 	}
-	before, after := 0, 0
+	room := 0
 	var texts []string
 	for _, p := range pairs {
-		before += len(p.before)
-		after += len(p.after)
+		room += utf8.RuneCountInString(p.after)
 		texts = append(texts, p.before)
 	}
 	fresh := func(name string) *score {
@@ -175,8 +199,8 @@ func measure(t *testing.T, c corpus, level compress.Level) string {
 	stats := newStatistics(texts)
 	for _, b := range baselines {
 		s := fresh(b.name)
-		for _, p := range pairs {
-			s.add(p, b.do(p.before, len(p.before)*after/max(before, 1), stats))
+		for i, text := range b.exactly(texts, room, stats) {
+			s.add(pairs[i], text)
 		}
 		out = append(out, s)
 	}
@@ -241,7 +265,11 @@ func measure(t *testing.T, c corpus, level compress.Level) string {
 	for _, want := range []func(kind) bool{hard, soft, told, only("quantity"), only("error")} {
 		row += fmt.Sprintf("  %4.1f/%4.1f ×%.2f", ours.share(want), best(want), ours.share(want)/best(want))
 	}
-	return row + fmt.Sprintf("  %4.1f%%  %4.1f%%  %d", percent(ours.lost, ours.denied), percent(ours.rest, ours.pieces), ours.cut)
+	row += fmt.Sprintf("  %4.1f%%  %4.1f%%  %d ", percent(ours.lost, ours.denied), percent(ours.rest, ours.pieces), ours.cut)
+	for j := range ours.holds {
+		row += fmt.Sprintf("  %3d %3d /%3d", ours.gone[j], ours.untold[j], ours.holds[j])
+	}
+	return row
 }
 
 func TestEval(t *testing.T) {
@@ -259,6 +287,6 @@ func TestEval(t *testing.T) {
 			rows = append(rows, measure(t, c, l))
 		}
 	}
-	t.Logf("kept in percent / best baseline of this run, and their ratio; denials lost, remnants, cut tokens\n  %-9s %-15s %6s  %-15s  %-15s  %-15s  %-15s  %-15s  %6s %6s  %s\n  %s",
-		"", "", "size", "hard facts", "soft", "soft, as read", "quantity", "error", "denial", "remn.", "cut", strings.Join(rows, "\n  "))
+	t.Logf("kept in percent / best baseline of this run, and their ratio; denials lost, remnants, cut tokens; messages that hold a decision or a request: gone whole, without any of these, all, by words and as read\n  %-9s %-15s %6s  %-15s  %-15s  %-15s  %-15s  %-15s  %6s %6s  %s  %-13s  %-13s\n  %s",
+		"", "", "size", "hard facts", "soft", "soft, as read", "quantity", "error", "denial", "remn.", "cut", "gone", "gone, as read", strings.Join(rows, "\n  "))
 }
