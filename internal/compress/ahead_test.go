@@ -152,16 +152,16 @@ func (c ticking) Err() error {
 func TestChoosingIsInterrupted(t *testing.T) {
 	t.Parallel()
 	js := make([]job, 4000)
-	s := newSelection(js, func(job) int { return 30 })
+	s := newSelection(Tuned(), js, func(job) int { return 30 })
 	for n := range js {
 		text := fmt.Sprintf("The file internal/part%d.go is read by load%dRow. It must not be changed. All %d tests pass.", n, n, n)
 		s.read(n, text, extract.Units(text))
 	}
-	for left := range int64(12) {
+	for left := range int64(8) {
 		ctx := ticking{t.Context(), new(atomic.Int64)}
 		ctx.left.Store(left)
 		again := *s
-		again.units, again.mentions, again.facts = slices.Clone(s.units), slices.Clone(s.mentions), slices.Clone(s.facts)
+		again.units, again.mentions = slices.Clone(s.units), slices.Clone(s.mentions)
 		again.said, again.open = map[uint64]int32{}, make([]bool, len(js))
 		if c, err := again.choose(ctx); c != nil || !errors.Is(err, context.Canceled) {
 			t.Fatalf("interrupted after %d looks: %v", left, err)

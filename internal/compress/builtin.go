@@ -14,7 +14,9 @@ import (
 // their order, and adds nothing. The target holds for a band, not for each
 // message: the space goes where it is worth most, and a message of which nothing
 // is kept becomes a short mark that recall takes.
-type Builtin struct{}
+type Builtin struct {
+	Weights *Weights // nil for those that are tuned
+}
 
 // Name is how the provider is chosen.
 func (Builtin) Name() string { return "builtin" }
@@ -30,12 +32,16 @@ func (b Builtin) Compress(ctx context.Context, r Request) (Reply, error) {
 }
 
 // prepare reads all texts once and decides what is kept of each.
-func (Builtin) prepare(ctx context.Context, jobs []job, percent func(job) int, load func(int) (string, error)) (Provider, error) {
+func (b Builtin) prepare(ctx context.Context, jobs []job, percent func(job) int, load func(int) (string, error)) (Provider, error) {
 	type read struct {
 		text  string
 		units []extract.Unit
 	}
-	s := newSelection(jobs, percent)
+	w := Tuned()
+	if b.Weights != nil {
+		w = *b.Weights
+	}
+	s := newSelection(w, jobs, percent)
 	err := ahead(ctx, jobs, func(n int) (read, error) {
 		text, err := load(n)
 		if err != nil {

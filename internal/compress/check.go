@@ -3,8 +3,6 @@ package compress
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -96,38 +94,4 @@ func checkResult(original, result, mark string, keepFacts, quoted bool) (lost []
 
 func (p Pool) check(r Request, result string, quoted bool) ([]extract.Fact, error) {
 	return checkResult(r.Text, result, r.mark(), p.KeepFacts, quoted)
-}
-
-// aside reports that an answer is not about its text: of the words it has, the text
-// has less than a third. A model that declines, or answers what it was to shorten,
-// says such things.
-func aside(text, answer string) bool {
-	known := map[string]bool{}
-	for _, w := range longWords(text) {
-		known[w] = true
-	}
-	words, found := longWords(answer), 0
-	for _, w := range words {
-		if known[w] {
-			found++
-		}
-	}
-	return len(words) >= 4 && 3*found < len(words)
-}
-
-// longWords are the words of four letters and more, and each character of a script
-// that does not part words.
-func longWords(text string) (words []string) {
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		short := true
-		for _, r := range w {
-			if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
-				words, short = append(words, string(r)), false
-			}
-		}
-		if short && utf8.RuneCountInString(w) >= 4 {
-			words = append(words, w)
-		}
-	}
-	return words
 }

@@ -49,7 +49,9 @@ func (f Choice) Options(c config.Compress, changed func(string) bool) (Options, 
 		if err != nil {
 			return o, message.Misuse{Err: err}
 		}
-		o.Newest, o.NoUsers = p.Newest, o.NoUsers || !changed("users")
+		if o.Newest = p.Newest; !changed("users") {
+			o.NoUsers, o.Long = true, longMessage
+		}
 		f.Bands, f.Tools, f.Thinking = cmp.Or(f.Bands, p.Bands), cmp.Or(f.Tools, p.Tools), cmp.Or(f.Thinking, p.Thinking)
 	}
 	var err error

@@ -3,7 +3,7 @@
 // edits of a copy. The source is never written to.
 //
 // The functions of the contract (EstimateTokens, MapTurns, Select, Timeout,
-// ApplyResults; Text and SetText of package transcript) are the parts that a run is
+// Standing; Text and SetText of package transcript) are the parts that a run is
 // made of. They change nothing but the spans they replace; a run over a file does
 // the same line by line.
 //

@@ -39,10 +39,7 @@ func TestPlanIsHonest(t *testing.T) {
 					t.Fatal(err)
 				}
 				s := open(t, path)
-				p := plan(t, s, Options{
-					Bands: ranges(t, ParseBands, preset.Bands), Tools: ranges(t, ParseTools, preset.Tools),
-					Thinking: ranges(t, ParseThinking, preset.Thinking), NoUsers: true, Newest: preset.Newest,
-				})
+				p := presetPlan(t, s, preset.Name)
 				if p.Nothing() {
 					return
 				}

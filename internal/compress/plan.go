@@ -18,8 +18,10 @@ type Options struct {
 	// ranges in which thinking is removed.
 	Tools    []Band
 	Thinking []Band
-	// NoUsers leaves users' messages alone.
+	// NoUsers leaves users' messages alone; those of more than Long tokens are no
+	// exception from the bands, where it is not 0.
 	NoUsers bool
+	Long    int
 	// Newest turns at the end stay as they are. Where most of what tools said lies
 	// in them, as in a session of few turns, their messages stay, and of their tools
 	// the last calls.
@@ -358,7 +360,7 @@ func (o *Options) skip(e *transcript.Entry) Skip {
 		return skipCommand
 	case e.Has(transcript.APIError), e.Has(transcript.Synthetic):
 		return skipError
-	case e.Kind == transcript.User && o.NoUsers:
+	case e.Kind == transcript.User && o.NoUsers && (o.Long == 0 || message.Tokens(int(e.Text)) <= o.Long):
 		return skipUser
 	case message.Tokens(int(e.Text)) < o.MinTokens:
 		return skipShort

@@ -2,22 +2,65 @@ package compress
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 func presetPlan(t *testing.T, s *transcript.Session, name string) *Plan {
 	t.Helper()
-	p, err := PresetNamed(name)
+	return chosenPlan(t, s, Choice{Preset: name, Users: "on"})
+}
+
+// chosenPlan is what a command with these flags plans.
+func chosenPlan(t *testing.T, s *transcript.Session, f Choice, flags ...string) *Plan {
+	t.Helper()
+	o, err := f.Options(config.Defaults().Compress, func(flag string) bool { return slices.Contains(flags, flag) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan(t, s, Options{
-		Bands: ranges(t, ParseBands, p.Bands), Tools: ranges(t, ParseTools, p.Tools), Thinking: ranges(t, ParseThinking, p.Thinking),
-		NoUsers: true, Newest: p.Newest,
-	})
+	return plan(t, s, o)
+}
+
+// What a user says stays whole, unless it is long or bands are named.
+func TestUsersMessages(t *testing.T) {
+	t.Parallel()
+	var c chat
+	for n := range 6 {
+		c.user(long("question"))
+		c.blocks(textBlock(long("answer")))
+		c.user(strings.Repeat(fmt.Sprintf("A line %d of a log that was pasted.\n", n), 200))
+		c.blocks(textBlock(long("answer")))
+	}
+	s := c.write(t)
+	for _, tt := range []struct {
+		name        string
+		choice      Choice
+		flags       []string
+		short, long int
+	}{
+		{"preset", Choice{Preset: "heavy", Users: "on"}, nil, 0, 3},
+		{"preset, users off", Choice{Preset: "heavy", Users: "off"}, []string{"users"}, 0, 0},
+		{"preset, users on", Choice{Preset: "heavy", Users: "on"}, []string{"users"}, 3, 3},
+		{"bands", Choice{Bands: "0-50:compress", Users: "on"}, []string{"bands"}, 3, 3},
+		{"bands, users off", Choice{Bands: "0-50:compress", Users: "off"}, []string{"bands", "users"}, 0, 0},
+	} {
+		short, long := 0, 0
+		for _, it := range chosenPlan(t, s, tt.choice, tt.flags...).Items {
+			switch {
+			case it.User && it.Tokens > longMessage:
+				long++
+			case it.User:
+				short++
+			}
+		}
+		if short != tt.short || long != tt.long {
+			t.Errorf("%s: %d short and %d long messages are compressed, want %d and %d", tt.name, short, long, tt.short, tt.long)
+		}
+	}
 }
 
 // What each preset does to a session of ten turns with a call in each: tools and

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -89,7 +90,7 @@ func (m *model) Compress(ctx context.Context, r Request) (Reply, error) {
 	if err != nil {
 		return reply, err
 	}
-	if reply.Text, err = parseReply(reply.Text); err == nil && aside(r.Text, reply.Text) {
+	if reply.Text, err = parseReply(reply.Text); err == nil && !extract.About(r.Text, reply.Text) {
 		err = &refusedError{reason: reasonAside, Detail: message.Head(message.OneLine(reply.Text), 100)}
 	}
 	return reply, err

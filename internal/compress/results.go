@@ -4,9 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
-	"slices"
-
-	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // results keeps the results of a run: in memory while they are small, else in a
@@ -32,7 +29,7 @@ const textsInMemory = 16 << 20
 // put keeps the text of an outcome, if it has one.
 func (t *results) put(out outcome, total int) error {
 	text := out.Text
-	if out.Status != Success || text == "" {
+	if !Stands(out.Status, text) {
 		return nil
 	}
 	if t.at == nil {
@@ -85,43 +82,21 @@ func (t *results) Close() error {
 	return err
 }
 
-// standing says which of the items' results stands for which entry of a session: of
-// two for one entry the later. An item of an entry that is not there is passed over.
-func standing(items []Item, kept *results, entries int) map[int32]int {
-	of := map[int32]int{}
-	for n := range items {
-		if i := items[n].Entry; kept.has(n) && i >= 0 && int(i) < entries {
-			of[i] = n
+// Stands reports whether what became of a message takes its place.
+func Stands(s Status, text string) bool { return s == Success && text != "" }
+
+// Standing says which of n results stands for which of a session's entries: of two for
+// one entry the later. One for an entry that is not there is passed over.
+func Standing(n, entries int, of func(n int) (entry int32, stands bool)) map[int32]int {
+	standing := map[int32]int{}
+	for n := range n {
+		if i, ok := of(n); ok && i >= 0 && int(i) < entries {
+			standing[i] = n
 		}
 	}
-	return of
+	return standing
 }
 
-// Done is what became of the message of one entry.
-type Done struct {
-	Entry  int32
-	Status Status
-	Text   string // the result, "" where there is none
-}
-
-// ApplyResults returns a copy of the entries in which the results stand for the
-// messages, as a clone has them, without its marks.
-func ApplyResults(entries [][]byte, done []Done) ([][]byte, error) {
-	kept, items := &results{}, make([]Item, len(done))
-	defer kept.Close()
-	for n, d := range done {
-		items[n].Entry = d.Entry
-		if err := kept.put(outcome{job: n, Status: d.Status, Text: d.Text}, len(done)); err != nil {
-			return nil, err
-		}
-	}
-	out := slices.Clone(entries)
-	for i, n := range standing(items, kept, len(entries)) {
-		text, _, err := kept.get(n)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = transcript.SetText(entries[i], text)
-	}
-	return out, nil
+func (p *Plan) standing(kept *results) map[int32]int {
+	return Standing(len(p.Items), len(p.Session.Entries), func(n int) (int32, bool) { return p.Items[n].Entry, kept.has(n) })
 }

@@ -171,7 +171,7 @@ func (p *Plan) Packet(ctx context.Context, prov Provider, o RunOptions) (string,
 	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {
 		return "", nil, err
 	}
-	items := standing(p.Items, kept, len(p.Session.Entries))
+	items := p.standing(kept)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", o.Title)
 	for _, i := range p.View {
@@ -302,7 +302,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (transcript.Change, error) {
 	res.Host = p.asHostCounts(p.Tools.Tokens + res.Stats.TokensRemoved)
 	ch := transcript.Change{ID: o.ID, Title: o.Title, Now: o.Now, Tokens: res.Host}
-	items := standing(p.Items, kept, len(p.Session.Entries))
+	items := p.standing(kept)
 	touched := slices.Collect(maps.Keys(items))
 	for _, i := range p.edits {
 		raw, err := p.Session.Raw(src, int(i))

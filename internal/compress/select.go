@@ -3,181 +3,100 @@ package compress
 import (
 	"container/heap"
 	"context"
-	"iter"
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// What things are worth, in points. Only the ratios matter. They were tuned on
-// some of the recorded sessions and measured on others (make eval).
-var worth = struct {
-	fact                    [8]int // by extract.Kind
-	quantity, listed        int    // a number with a unit; one in a line of code
-	quoted, place           int    // a path that is written as code, in percent; a line of a file
-	word, version           int    // a name of one word; a number that is quoted
-	talk, plea              int    // where little is kept, in percent: what an agent says besides facts, what a user says
-	decision, verdict       int    // a sentence that is certain to be one; one that says so
-	trouble                 int    // one that tells of a failure
-	user, opening, goal     int    // the user's sentences, the first of a message, of all
-	request, rule, question int    // what he asks for, what he rules, what he wants to know
-	brief                   int    // what he says in a few words
-	wordShare, wordMost     int
-	later, code             int // percent of a fact that later messages name again, of one in a line of code
-	floor, lead, least      int
-	room                    int
-	headline                int // what was done, before it is told how
-	crux, sure              int // what a text leads up to, and how likely a unit has to be it, in percent
-}{
-	fact: [8]int{
-		extract.Path: 48, extract.URL: 80, extract.Hash: 40, extract.Number: 8, extract.Identifier: 52,
-		extract.Code: 46, extract.ErrorLine: 110,
-	},
-	quantity: 65, listed: 15,
-	quoted: 200, place: 40, talk: 160, plea: 102,
-	word: 10, version: 75,
-	decision: 125, verdict: 50, trouble: 30,
-	user: 45, opening: 50, goal: 100, request: 58, rule: 48, question: 50, brief: 90,
-	wordShare: 13, wordMost: 18,
-	later: 135, code: 80,
-	floor: 20, lead: 11, least: 4, room: 6,
-	headline: 60, crux: 40, sure: 30,
+// Weights say what things are worth, in points: only the ratios matter. They were
+// tuned on half of the recorded sessions; make eval prints what is lost without each.
+// docs/compressor.md tells the rule in words.
+type Weights struct {
+	// Name is for each name that no kept unit of its message states yet: a path, an
+	// identifier, code, a quantity, a reference, a line that reports an error. They are
+	// needed word for word.
+	Name int
+	// Word is for each word of four letters or more: what is said in words alone is
+	// worth something, too, in whichever language.
+	Word int
+	// Cue is for each such word again, times the cues of its unit: a sentence that
+	// decides or explains does so all along its length.
+	Cue int
+	// MostWords bounds the words that count, so that an enumeration does not outweigh
+	// the sentence that it proves.
+	MostWords int
+	// MostCues bounds the cues that count; a verdict has them all.
+	MostCues int
+	// User is for what a user says, twice for what he asks, forbids or wants to know and
+	// for a verdict, twice more for his first message: nothing else says it.
+	User int
+	// Floor is the share of the room, in percent, in which each message that decides,
+	// explains or asks something gets its best unit, before any message gets a second:
+	// many messages with a decision each are worth more than one with many.
+	Floor int
+	// Aside is what a name is worth in code, in talk about the next step, among options
+	// and on the floor, in percent: code can be read again, and a decision comes before
+	// names.
+	Aside int
+	// ShortLabel is how long a lead may be that says in a word what became of the things
+	// below it ("Removed:"), which are never kept without it: nobody could place them.
+	ShortLabel int
 }
 
-// signs are what speaks for and against a sentence being a decision, a rule or a
-// cause, in tenths of log-odds: a logistic regression on sentences that were
-// judged by reading. Decided and Rule were too rare there and are set by hand.
-var signs = [...]struct {
-	cue   extract.Cue
-	tenth int
-}{
-	{extract.Decided, 15},
-	{extract.Rule, 8},
-	{extract.Reason, 12},
-	{extract.Denied, 8},
-	{extract.Duty, 7},
-	{extract.Choice, 6},
-	{extract.Argued, 6},
-	{extract.Past, 6},
-	{extract.Trouble, 5},
-	{extract.Done, -4},
-	{extract.Narration, -9},
-	{extract.Question, -19},
+// Tuned are the weights that the compressor uses.
+func Tuned() Weights {
+	return Weights{Name: 120, Word: 4, Cue: 6, MostWords: 16, MostCues: 4, User: 110, Floor: 90, Aside: 60, ShortLabel: 20}
 }
-
-// decides is how likely unit i of a text is a decision, in percent; n is its
-// length.
-func decides(units []extract.Unit, i, n int) int {
-	u := units[i]
-	z := -22
-	for _, s := range signs {
-		if u.Cues&s.cue != 0 {
-			z += s.tenth
-		}
-	}
-	switch u.Kind {
-	case extract.Item:
-		if u.Cues&extract.Decided == 0 {
-			z -= 10
-		}
-	case extract.Row:
-		z -= 3
-	case extract.CodeLine:
-		return 0
-	}
-	if slices.ContainsFunc(u.Facts, func(f extract.Span) bool { return f.Kind == extract.Path }) {
-		z -= 6
-	}
-	// Longer texts end with what came out.
-	if len(units) >= 4 {
-		z += 3
-		if i*3 >= len(units)*2 {
-			z += 5
-		}
-		if u.Line == units[len(units)-1].Line {
-			z += 5
-		}
-	}
-	// Ten for each e-fold of length: 55 characters are neither long nor short.
-	for at := 60; n > at && at < 400; at = at * 11 / 9 {
-		z += 2
-	}
-	// A verdict is short.
-	for at := 50; n < at && at > 10 && u.Cues&extract.Decided == 0; at = at * 9 / 11 {
-		z -= 2
-	}
-	return logistic[min(max(z+40, 0), 80)/4]
-}
-
-// logistic is 100/(1+e^-z) for z from -4 to 4 in steps of 0.4. A table, so that
-// every machine decides alike.
-var logistic = [...]int{2, 3, 4, 6, 8, 12, 17, 23, 31, 40, 50, 60, 69, 77, 83, 88, 92, 94, 96, 97, 98}
 
 // selection decides what is kept of the texts of a run. It holds no text: some
-// fifty bytes for each unit and eight for each fact that it states.
+// fifty bytes for each unit and eight for each name that it states.
 type selection struct {
+	Weights
 	jobs     []job
 	percent  func(job) int
-	known    map[uint64]int32 // fact → its number
-	facts    []factUse
-	mentions []int32 // facts of all jobs, one job after another, each once; ^fact when a kept unit of the job states it
-	ids      []int32 // mentions of all units, one unit after another
+	known    map[uint64]int32 // names of the job that is read → their mentions
+	mentions []bool           // each name of each job: no kept unit states it yet
+	ids      []int32          // mentions of all units, one unit after another
 	units    []unitUse
 	said     map[uint64]int32 // text of a kept unit → its band + 1
-	main     []int32          // by job: the unit that says what it is about, or -1
 	open     []bool           // by job: something of it is kept
-	begun    bool             // the user's first sentence was read: what all this is for
 	first    []int32          // by job: its first unit; one more at the end
 	size     []int32          // by job: UTF-16 units of its text
-}
-
-// factUse is one distinct fact of a run.
-type factUse struct {
-	worth   int32
-	last    int32 // job that states it last
-	mention int32 // of the last job
+	begun    bool             // a user's message was read
+	floor    bool             // what is spent now is the floor
+	kept     int              // units
 }
 
 // unitUse is what is known of a unit without its text.
 type unitUse struct {
-	job, line   int32
-	start, end  int32
-	ids         int32 // in selection.ids, up to the next unit's
-	cost        int32
-	plain       int32  // worth besides its facts
-	lead        int32  // in selection.units, or -1
-	text        uint64 // hash
-	kind        extract.UnitKind
-	loss        loss
-	governs     bool // a lead that its list cannot do without
-	bare        bool // a name or two, which mean nothing without their lead
-	back        bool // points at the unit before, which is its lead
-	stands      bool // a lead that tells something by itself
-	loud        bool // a line of code that reports an error
-	idle        bool // says nothing by itself
-	kept, ready bool
+	job, line  int32
+	start, end int32
+	ids        int32 // in selection.ids, up to the next unit's
+	cost       int32
+	plain      int32  // worth besides its names
+	lead       int32  // the unit that it is kept with, in selection.units, or -1
+	text       uint64 // hash
+	gone       uint8  // bits of what a report counts it as when it is not kept: sentence, request, decision
+	bound      bool   // says nothing without its lead
+	cues       uint8  // what speaks for it, see sight.cues
+	aside      bool   // code, talk or an option, whose names are worth less
+	idle       bool   // is not kept for its own sake
+	kept       bool
 }
 
-// loss is what a report counts a unit as when it is not kept.
-type loss uint8
-
-const (
-	lostNothing loss = iota
-	lostSentence
-	lostRequest
-	lostDecision
-)
-
-func newSelection(jobs []job, percent func(job) int) *selection {
+func newSelection(w Weights, jobs []job, percent func(job) int) *selection {
 	n := 0
 	for _, j := range jobs {
 		n += j.Tokens
 	}
 	return &selection{
-		jobs: jobs, percent: percent, known: map[uint64]int32{}, said: map[uint64]int32{}, open: make([]bool, len(jobs)), main: slices.Repeat([]int32{-1}, len(jobs)),
+		Weights: w, jobs: jobs, percent: percent, known: map[uint64]int32{}, said: map[uint64]int32{}, open: make([]bool, len(jobs)),
 		// A unit has some twenty tokens: growing on the way would hold everything twice.
 		units: make([]unitUse, 0, n/17), first: make([]int32, 0, len(jobs)+1), size: make([]int32, 0, len(jobs)),
 	}
@@ -185,233 +104,198 @@ func newSelection(jobs []job, percent func(job) int) *selection {
 
 // read takes the units of one text, in the order of the jobs.
 func (s *selection) read(n int, text string, list []extract.Unit) {
-	s.first = append(s.first, int32(len(s.units)))
-	s.size = append(s.size, int32(message.Units(text)))
 	base := int32(len(s.units))
-	opening := true
-	asker := s.jobs[n].Role == "user"
-	headline := -1                 // what was done, in one of the first sentences
-	crux, surest := -1, worth.sure // what the text leads up to: what was found, decided or is wrong
+	s.first = append(s.first, base)
+	s.size = append(s.size, int32(message.Units(text)))
+	clear(s.known)
+	spoken := int32(-1) // the last unit that is no code
 	for i, u := range list {
-		t := text[u.Start:u.End]
-		length, words := message.Units(t), contentWords(t)
-		names := namesIn(u, t, words)
+		at := base + int32(i)
+		x := sight{Unit: u, text: text[u.Start:u.End], at: i, of: len(list), user: s.jobs[n].Role == "user"}
 		use := unitUse{
 			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End),
-			ids: int32(len(s.ids)), cost: int32(length) + 1, lead: -1, kind: u.Kind,
+			ids: int32(len(s.ids)), cost: int32(message.Units(x.text)) + 1, text: hashOf(0, x.text),
 		}
-		if u.Lead >= 0 {
-			use.lead = base + int32(u.Lead)
+		lost := u.Loss(x.user)
+		use.gone = uint8(lost.Sentences | lost.Requests<<1 | lost.Decisions<<2)
+		x.names, x.figure = s.names(u, x.text)
+		x.words = contentWords(x.text)
+		x.leads = u.Lead >= 0 && list[u.Lead].Cues&substance != 0
+		use.aside = x.talk() || x.option() || u.Kind == extract.CodeLine && !u.Reports()
+		cues := 0
+		if !x.talk() && u.Kind != extract.Lead && u.Kind != extract.CodeLine {
+			cues = min(x.cues(), s.MostCues)
 		}
-		if u.Cues&extract.Back != 0 && u.Kind == extract.Sentence && i > 0 && list[i-1].Kind == extract.Sentence && (list[i-1].Line == u.Line || pronoun(t)) && !s.units[len(s.units)-1].idle {
-			// "This is why it fails." tells what only with the sentence before it.
-			use.lead, use.back = base+int32(i)-1, true
+		use.cues = uint8(cues)
+		if !x.talk() {
+			use.plain = int32(min(x.words, s.MostWords) * (s.Word + s.Cue*cues))
 		}
-		use.governs = u.Kind == extract.Lead && governs(u, t, length, words, asker)
-		for _, f := range u.Facts {
-			s.fact(n, f.Kind, t[f.Start:f.End], worthOf(f, u, t))
-			if end := lineNumber(f, t); end > f.End && worth.place > 0 {
-				s.fact(n, extract.URL, t[f.Start:end], worth.place)
-			}
+		switch {
+		case x.says() && cues > 0 && !s.begun:
+			use.plain += int32((cues + 2) * s.User) // what all this is for
+		case x.says() && cues > 0:
+			use.plain += int32(cues * s.User)
+		case u.Cues&extract.Decided != 0:
+			use.plain += int32(2 * s.User)
 		}
-		for a, b := range quotes(t, u.Facts) {
-			s.fact(n, extract.Code, t[a:b], worth.fact[extract.Code])
-		}
-		own := s.ids[use.ids:]
-		slices.Sort(own)
-		s.ids = s.ids[:int(use.ids)+len(slices.Compact(own))]
-		// What a user quotes is not what he says.
-		user := asker && !strings.HasPrefix(t, ">")
-		likely := decides(list, i, length+wide(t))
-		if likely >= surest && u.Kind != extract.Lead {
-			crux, surest = len(s.units), likely
-		}
-		if headline < 0 && i < headlines && tellsDone(u, words, names) {
-			headline = len(s.units)
-		}
-		use.plain = int32(plainWorth(u, t, words, likely, user, opening && user, len(list) <= brief))
-		if user && opening && !s.begun {
-			use.plain += int32(worth.goal)
-			s.begun = true
-		}
-		if u.Kind == extract.Lead {
-			// "Replaced all casts with `Must()`:" tells what was done even where it
-			// introduces nothing.
-			use.stands = !asker && i < headlines && tellsDone(u, words, names) && !slices.ContainsFunc(list[i+1:], func(x extract.Unit) bool { return x.Lead == i })
-			use.plain = int32(worth.lead)
-		}
-		// An item of a list, or the answer below the heading of a form.
-		use.bare = u.Kind == extract.Item && words < 3 && names < 2 || u.Kind == extract.Sentence && words < 2 && names == 0 && u.Cues&extract.Decided == 0
-		use.idle = idle(u, t, words, names, user) || use.bare && u.Lead < 0
-		use.loud = slices.ContainsFunc(u.Facts, func(f extract.Span) bool { return f.Kind == extract.ErrorLine })
-		use.text = hashOf(0, t)
-		use.loss = lossOf(u, asker)
-		if u.Kind != extract.CodeLine && u.Kind != extract.Lead {
-			opening = false
+		use.idle = x.idle()
+		use.lead, use.bound = s.lead(x, list, base, spoken)
+		if u.Kind != extract.CodeLine {
+			spoken = at
 		}
 		s.units = append(s.units, use)
 	}
-	if headline >= 0 && len(list) > 2 && !asker {
-		h := &s.units[headline]
-		h.plain += int32(worth.headline)
-		if h.kind == extract.Sentence {
-			s.main[n] = int32(headline)
-		}
-	}
-	// Where names alone are counted, a list of them outlives the sentence that says why.
-	if crux >= 0 && len(list) > 1 && !asker {
-		s.units[crux].plain += int32(worth.crux)
-		if surest >= certain {
-			s.main[n] = int32(crux)
-		}
-	}
+	s.begun = s.begun || s.jobs[n].Role == "user"
 }
 
-// governs reports whether what a lead introduces means something else without it:
-// numbers without their table's header, reasons without what they speak for ("I
-// would take the first, because:"), names without the "Removed:" above them.
-func governs(u extract.Unit, t string, length, words int, asker bool) bool {
+// lead finds the unit that x is kept with, -1 for none, and whether x says nothing
+// without it.
+func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead int32, bound bool) {
 	switch {
-	case u.Cues&extract.Denied != 0 || t[0] == '|':
-		return true
-	case length <= shortLabel:
-		return u.Cues&(extract.Done|extract.Choice|extract.Trouble) != 0
+	case x.Kind == extract.CodeLine && x.Lead < 0:
+		return spoken, true // a line of code alone tells little
+	case x.Kind == extract.Sentence:
+		// "This is why it fails." tells what only with the sentence before it, and what
+		// a user asks for with what he said before.
+		at := base + int32(x.at) - 1
+		if x.at > 0 && (x.user || x.Cues&extract.Back != 0) && list[x.at-1].Kind == extract.Sentence && list[x.at-1].Line == x.Line && !s.units[at].aside {
+			return at, true
+		}
+		return -1, false
+	case x.Lead < 0:
+		return -1, false
 	}
-	return !asker && words > 1 && u.Cues&(extract.Reason|extract.Decided) != 0
+	// Numbers mean nothing without their table's header, names without the "Removed:"
+	// above them, reasons without what they speak for ("I would take the first, because:").
+	l := list[x.Lead]
+	return base + int32(x.Lead), x.user || x.Kind != extract.Item || x.bare() || l.Cues&(extract.Denied|extract.Reason|extract.Decided) != 0 || l.End-l.Start <= s.ShortLabel
 }
 
-// shortLabel is how long a lead may be that says in a word what became of the
-// things below it.
-const shortLabel = 18
-
-// pronoun reports whether a sentence begins with a word that stands for a thing
-// named before, be it in another paragraph: "It is only used here."
-func pronoun(t string) bool {
-	for _, w := range [...]string{"It ", "It's ", "It’s ", "They ", "They're ", "它", "それ", "그것", "Он ", "Она ", "Оно ", "Они "} {
-		if strings.HasPrefix(t, w) {
-			return true
-		}
-	}
-	return false
+// sight is what one look at a unit shows.
+type sight struct {
+	extract.Unit
+	text         string
+	at, of       int  // which of how many units of its text it is
+	user         bool // wrote it
+	figure       bool // one of its names is a quantity
+	words, names int
+	leads        bool // what introduces it decides or explains
 }
 
-// brief is how many units a message has that somebody wrote rather than pasted.
-const brief = 4
+// Cues of a sentence that decides, explains or limits something, without those of
+// weighing one thing against another; those of a wish.
+const (
+	substance = extract.Decided | extract.Rule | extract.Duty | extract.Choice | extract.Reason | extract.Denied | extract.Trouble
+	wishes    = extract.Asked | extract.Question | extract.Rule | extract.Duty | extract.Denied | extract.Decided
+)
 
-// tellsDone reports whether a unit says what was done.
-func tellsDone(u extract.Unit, words, names int) bool {
-	switch u.Kind {
-	case extract.Sentence:
-		return u.Cues&extract.Done != 0 && (names > 0 || words >= worth.least)
-	case extract.Lead:
-		return u.Cues&(extract.Done|extract.Choice) != 0 && u.Cues&(extract.Narration|extract.Intent) == 0 && names > 0 // "Replaced all casts with `Must()`:"
+// talk reports whether an agent talks about what he does next. Where he says why or
+// instead of what, it is more than that.
+func (x sight) talk() bool {
+	more := extract.Decided | extract.Rule | extract.Choice
+	if x.names > 0 {
+		more |= extract.Denied | extract.Reason
 	}
-	return false
+	return !x.user && x.Cues&extract.Narration != 0 && x.Cues&more == 0
 }
 
-// certain is how likely a unit has to be what its message leads up to, in
-// percent, for nothing to be kept without it.
-const certain = 60
+// option reports one of several options of which it is not said that it was chosen.
+func (x sight) option() bool { return !x.user && x.Cues&(extract.Open|extract.Decided) == extract.Open }
 
-// headlines is how many units a report may begin with before it tells details.
-const headlines = 4
+// says reports whether a user says x himself.
+func (x sight) says() bool { return x.user && !strings.HasPrefix(x.text, ">") }
 
-// substance are the cues of a sentence that says more than what comes next.
-const substance = extract.Decided | extract.Rule | extract.Duty | extract.Choice | extract.Reason | extract.Denied | extract.Question
-
-// namesIn counts the facts of a unit that tell what it is about.
-func namesIn(u extract.Unit, t string, words int) (n int) {
-	end := 0
-	for _, f := range u.Facts {
-		if f.Start < end {
-			continue // a part of the one before
-		}
-		end = f.End
-		switch f.Kind {
-		case extract.Number:
-		case extract.Hash:
-			// It needs a word about it.
-			if words > 0 {
-				n++
-			}
-		case extract.Identifier:
-			// JSON and CLI are words.
-			if u.Kind == extract.CodeLine || worthOf(f, u, t) > worth.word {
-				n++
-			}
-		default:
-			n++
+// cues counts what speaks for a unit.
+func (x sight) cues() int {
+	switch {
+	case x.says() && (x.at == 0 || x.Cues&wishes != 0): // he begins with what he wants
+		return 2
+	case x.says():
+		return 1
+	case x.user || x.option() || x.Cues&extract.Question != 0: // what a user quotes is not what he says
+		return 0
+	case x.Cues&extract.Decided != 0:
+		return math.MaxInt8
+	}
+	k := bits.OnesCount16(uint16(x.Cues & (substance | extract.Argued)))
+	for _, more := range [...]bool{
+		x.Cues&extract.Reason != 0,           // counts twice
+		k > 0 && x.Cues&extract.Back != 0,    // "So it never ends."
+		x.leads,                              // "The fix:"
+		x.figure,                             // what was measured
+		x.at < 2 && x.Cues&extract.Done != 0, // "All tests pass."
+		x.Kind == extract.Sentence && strings.HasPrefix(x.text, "**"), // "**The bug.** …"
+		x.of >= 4 && 3*x.at >= 2*x.of,                                 // longer texts end with what came out
+	} {
+		if more {
+			k++
 		}
 	}
-	return n
+	return k
+}
+
+// bare reports a name or two, which mean nothing alone.
+func (x sight) bare() bool {
+	return x.names == 0 && x.words < 2 || x.Kind == extract.Item && x.names < 2 && x.words < 3
 }
 
 // idle reports whether a unit says nothing by itself: filler, a bare number, a
 // row or a line of code without a name.
-func idle(u extract.Unit, t string, words, names int, user bool) bool {
-	facts := len(u.Facts)
+func (x sight) idle() bool {
 	switch {
-	case u.Kind == extract.CodeLine:
-		return words < 2 && names < 2 || breaksOff(t) || strings.HasPrefix(t, "::") // what Codex tells its window
-	case u.Kind == extract.Row:
-		return names == 0 && words < 6
-	case names == 0 && words < 2:
-		return u.Cues&(extract.Rule|extract.Decided) == 0 || words == 0 // "**APPROVED**"
-	case u.Cues&extract.Intent != 0 && names == 0 && !user:
-		// "Let me make sure that nothing is broken." denies nothing.
-		return u.Cues&(substance&^extract.Denied) == 0
-	case u.Cues&extract.Narration != 0 && names == 0:
-		return u.Cues&substance == 0
-	case u.Cues&(extract.Decided|extract.Rule) != 0:
-		return false // "Never push to main."
+	case x.Kind == extract.Lead, strings.HasPrefix(x.text, "::"): // what Codex tells its window
+		return true
+	case x.Kind == extract.CodeLine:
+		return x.words < 2 && x.names < 2 || strings.HasSuffix(x.text, ":") && x.words > 3 // "It fails because:", not "class Store:"
+	case x.Kind == extract.Row:
+		return x.names == 0 && x.words < 6
+	case x.Cues&extract.Decided != 0 && x.words > 0: // "**APPROVED**"
+		return false
+	case x.bare() && x.Lead < 0, x.names == 0 && (x.words < 2 || x.talk()):
+		return true
+	case x.names > 0 || x.user || x.Kind == extract.Item || x.Cues&extract.Done != 0:
+		return false
+	case x.Cues&substance != 0 && x.Cues&extract.Back == 0 && !strings.HasSuffix(x.text, "**"):
+		return x.words < 3 // not "Found the cause."
 	}
-	if user {
-		return facts == 0 && words < worth.least
-	}
-	return facts == 0 && words <= worth.least // "This confirms the root cause."
+	return x.words < 5
 }
 
-// breaksOff reports whether a line of code is half of a statement.
-func breaksOff(t string) bool {
-	for _, end := range [...]string{"&&", "||", "(", "=", "+", "\\"} {
-		if strings.HasSuffix(t, end) {
-			return true
-		}
-	}
-	// "It fails because:", not "class Store:".
-	return strings.HasSuffix(t, ":") && contentWords(t) > 3
-}
-
-// worthOf is what a fact of a unit is worth. A writer who quotes a path or a
-// version as code means exactly that one.
-func worthOf(f extract.Span, u extract.Unit, t string) int {
-	w := worth.fact[f.Kind]
-	quoted := f.Start > 0 && t[f.Start-1] == '`'
-	switch f.Kind {
-	case extract.Number:
-		switch {
-		case quoted:
-			return worth.version
-		case u.Kind == extract.CodeLine:
-			if measured(t[f.End:]) {
-				return worth.listed
+// names notes the names that a unit of the job that is read states, and counts
+// them; figure says that one of them is a quantity.
+func (s *selection) names(u extract.Unit, t string) (n int, figure bool) {
+	from, end := len(s.ids), int32(0)
+	for _, f := range u.Facts {
+		w := t[f.Start:f.End]
+		quoted := f.Start > 0 && t[f.Start-1] == '`'
+		switch f.Kind {
+		case extract.Number:
+			if !quoted && (u.Kind == extract.CodeLine || !measured(w, t[f.End:])) {
+				continue
 			}
-			return 0
-		case measured(t[f.End:]):
-			return worth.quantity
-		case f.End-f.Start == 1:
-			return 0
+			figure = true
+		case extract.Identifier:
+			// JSON and P1 are words.
+			if !quoted && !hump(w) {
+				continue
+			}
 		}
-	case extract.Identifier:
-		if !quoted && !hump(t[f.Start:f.End]) {
-			return worth.word
+		h := hashOf(f.Kind, w)
+		m, ok := s.known[h]
+		if !ok {
+			m = int32(len(s.mentions))
+			s.known[h] = m
+			s.mentions = append(s.mentions, true)
 		}
-	case extract.Path, extract.Hash:
-		if quoted {
-			return w * worth.quoted / 100
+		s.ids = append(s.ids, m)
+		if f.Start >= end { // no part of the one before
+			n, end = n+1, f.End
 		}
 	}
-	return w
+	own := s.ids[from:]
+	slices.Sort(own)
+	s.ids = s.ids[:from+len(slices.Compact(own))]
+	return n, figure
 }
 
 // hump reports whether a name is made of several words, which nobody writes by
@@ -426,81 +310,13 @@ func hump(w string) bool {
 	return false
 }
 
-// quotes tells what a text quotes as code that is no fact by itself: `src/`,
-// `*bool`.
-func quotes(t string, facts []extract.Span) iter.Seq2[int, int] {
-	return func(yield func(a, b int) bool) {
-		for at := 0; ; {
-			i := strings.IndexByte(t[at:], '`')
-			if i < 0 {
-				return
-			}
-			a := at + i + 1
-			n := strings.IndexByte(t[a:], '`')
-			if n < 0 {
-				return
-			}
-			at = a + n + 1
-			inside := func(f extract.Span) bool { return f.Start >= a-1 && f.End <= at && f.Kind != extract.ErrorLine }
-			if n >= shortQuote && n <= longQuote && !slices.ContainsFunc(facts, inside) && !yield(a, a+n) {
-				return
-			}
-		}
-	}
-}
-
-// Lengths of a quotation that is a name: a shorter one is a sign, a longer one
-// lost its other tick.
-const shortQuote, longQuote = 3, 80
-
-// lineNumber is where the number of a line behind a path ends.
-func lineNumber(f extract.Span, t string) int {
-	if f.Kind != extract.Path || !strings.HasPrefix(t[f.End:], ":") {
-		return f.End
-	}
-	end := f.End + 1
-	for end < len(t) && t[end] >= '0' && t[end] <= '9' {
-		end++
-	}
-	if end == f.End+1 {
-		return f.End
-	}
-	return end
-}
-
-// fact notes that a job states a fact. It is worth what it is where it is worth
-// most.
-func (s *selection) fact(n int, k extract.Kind, t string, w int) {
-	h := hashOf(k, t)
-	if k == extract.Number && w == worth.quantity {
-		h++ // 5 seconds are not section 5
-	}
-	id, ok := s.known[h]
-	if !ok {
-		id = int32(len(s.facts))
-		s.known[h] = id
-		s.facts = append(s.facts, factUse{last: -1})
-	}
-	f := &s.facts[id]
-	if f.last != int32(n) {
-		f.last, f.mention = int32(n), int32(len(s.mentions))
-		s.mentions = append(s.mentions, id)
-	}
-	f.worth = max(f.worth, int32(w))
-	s.ids = append(s.ids, f.mention)
-}
-
-// lossOf says what is lost with a unit, as extract.Missing counts it.
-func lossOf(u extract.Unit, user bool) loss {
-	switch {
-	case u.Kind == extract.CodeLine || u.Kind == extract.Lead:
-		return lostNothing
-	case user && u.Cues&(extract.Asked|extract.Question|extract.Rule) != 0:
-		return lostRequest
-	case u.Cues&(extract.Decided|extract.Rule) != 0:
-		return lostDecision
-	}
-	return lostSentence
+// measured reports whether a number counts something: 12ms, 40 %, 200 commits, 3 個.
+func measured(number, behind string) bool {
+	t := strings.TrimPrefix(behind, " ")
+	end := strings.IndexFunc(t+".", func(r rune) bool { return !unicode.IsLetter(r) })
+	r, _ := utf8.DecodeRuneInString(t)
+	return strings.Trim(number[len(number)-1:], "0123456789") != "" || r == '%' || r == '×' || end > 0 && r >= 0x2E80 || end >= 4 ||
+		end > 0 && strings.Contains(" ms s sec min h d KB kB MB GB k M x px m ", " "+t[:end]+" ")
 }
 
 // hashOf is FNV-1a over a fact: 64 bits are enough not to mix two of them up, and
@@ -511,104 +327,6 @@ func hashOf(k extract.Kind, t string) uint64 {
 		h = (h ^ uint64(t[i])) * 1099511628211
 	}
 	return h
-}
-
-// plainWorth is what a unit is worth besides its facts; likely is how likely it is
-// a decision.
-func plainWorth(u extract.Unit, t string, words, likely int, user, opening, short bool) int {
-	w := min(words*worth.wordShare/2, worth.wordMost)
-	if u.Kind == extract.CodeLine {
-		return w / 2
-	}
-	if !user {
-		if u.Cues&extract.Trouble != 0 {
-			w += worth.trouble
-		}
-		if u.Cues&extract.Decided != 0 {
-			w += worth.verdict
-		}
-		return w + worth.decision*likely/100
-	}
-	wish := 0
-	switch {
-	case u.Cues&extract.Asked != 0 || commands(t):
-		wish = worth.request
-	case u.Cues&(extract.Rule|extract.Duty|extract.Decided|extract.Denied) != 0:
-		wish = worth.rule
-	}
-	if u.Cues&extract.Question != 0 {
-		wish += worth.question
-	}
-	if opening {
-		wish += worth.opening
-	}
-	if short && wish > 0 {
-		wish += worth.brief
-	}
-	return w + worth.user + wish
-}
-
-// commands reports whether a sentence begins without a subject, as English
-// requests do: "Accept both names." Languages that say please or bend the verb have
-// cues of their own.
-func commands(t string) bool {
-	t = strings.TrimLeft(t, "-*>#•0123456789.) ")
-	i := strings.IndexByte(t, ' ')
-	if i < 2 {
-		return false
-	}
-	word := strings.ToLower(t[:i])
-	for _, r := range word {
-		if r < 'a' || r > 'z' {
-			return false
-		}
-	}
-	switch word {
-	case "the", "an", "it", "its", "we", "you", "he", "she", "they", "this", "that", "these", "those", "there", "here", "my", "our", "your", "his", "her", "their",
-		"in", "on", "at", "by", "for", "from", "to", "with", "of", "as", "and", "or", "but", "so", "because", "since", "after", "before", "while", "once", "until", "both", "each", "all", "some", "many", "most",
-		"no", "not", "yes", "ok", "okay", "thanks", "hmm", "well", "maybe", "perhaps", "also", "just", "now", "then", "still", "only", "even", "currently", "however", "actually", "basically",
-		"what", "which", "who", "whose", "where", "why", "how", "was", "were", "has", "have", "had", "another", "other", "one", "two", "three", "regarding", "about", "nothing", "everything", "something":
-		return false
-	}
-	return true
-}
-
-// measured reports whether a number at the front of t is counted in something:
-// 12ms, 40 %, 200 commits, 3 個.
-func measured(t string) bool {
-	t = strings.TrimPrefix(t, " ")
-	n := 0
-	for i, r := range t {
-		switch {
-		case r == '%' || r == '×':
-			return i == 0
-		case r >= 0x2E80 && unicode.IsLetter(r):
-			return i == 0
-		case !unicode.IsLetter(r):
-			return n >= 4 || n > 0 && unit(t[:i])
-		}
-		n++
-	}
-	return n >= 4 || unit(t)
-}
-
-func unit(w string) bool {
-	switch w {
-	case "ms", "s", "min", "h", "KB", "MB", "GB", "kB", "x", "px", "sec", "m", "k", "M", "d":
-		return true
-	}
-	return false
-}
-
-// wide is how much longer a text would be in letters: a character of a script
-// without blanks says what two or three of them do.
-func wide(t string) (n int) {
-	for _, r := range t {
-		if r >= 0x2E80 {
-			n++
-		}
-	}
-	return n * 3 / 2
 }
 
 // contentWords counts words of four letters or more; two characters of a script
@@ -633,29 +351,19 @@ func contentWords(t string) int {
 	return words + wide/2
 }
 
-// choose spends each band's budget and tells what is kept of each job.
+// choose spends each band's budget and tells what is kept of each job. The jobs of a
+// band follow each other.
 func (s *selection) choose(ctx context.Context) (*chosen, error) {
 	s.first = append(s.first, int32(len(s.units)))
-	bands := map[int32][]int{}
-	var order []int32
-	for n, j := range s.jobs {
-		if _, ok := bands[j.band]; !ok {
-			order = append(order, j.band)
+	for from, to := 0, 0; from < len(s.jobs); from = to {
+		for to < len(s.jobs) && s.jobs[to].band == s.jobs[from].band {
+			to++
 		}
-		bands[j.band] = append(bands[j.band], n)
-	}
-	for _, b := range order {
-		if err := s.spend(ctx, bands[b]); err != nil {
+		if err := s.spend(ctx, from, to); err != nil {
 			return nil, err
 		}
 	}
-	kept := 0
-	for i := range s.units {
-		if s.units[i].kept {
-			kept++
-		}
-	}
-	c := &chosen{pieces: make([]piece, 0, kept), first: make([]int32, 0, len(s.jobs)+1), gone: make([]extract.Losses, len(s.jobs))}
+	c := &chosen{pieces: make([]piece, 0, s.kept), first: make([]int32, 0, len(s.jobs)+1), gone: make([]extract.Losses, len(s.jobs))}
 	var said []uint64
 	for n := range s.jobs {
 		c.first = append(c.first, int32(len(c.pieces)))
@@ -690,187 +398,114 @@ func (s *selection) pieces(n int, c *chosen, said []uint64) []uint64 {
 	slices.Sort(said)
 	for i := range units {
 		u := &units[i]
-		if u.kept || u.loss == lostNothing {
-			continue
-		}
-		if _, again := slices.BinarySearch(said, u.text); again {
-			continue
-		}
-		g := &c.gone[n]
-		g.Sentences++
-		switch u.loss {
-		case lostRequest:
-			g.Requests++
-		case lostDecision:
-			g.Decisions++
+		if _, again := slices.BinarySearch(said, u.text); !u.kept && !again {
+			c.gone[n].Add(extract.Losses{Sentences: int(u.gone & 1), Requests: int(u.gone >> 1 & 1), Decisions: int(u.gone >> 2)})
 		}
 	}
 	return said
 }
 
-// spend keeps units of one band's jobs, best worth per character first, until
-// the budget is used up.
-func (s *selection) spend(ctx context.Context, jobs []int) error {
+// spend keeps units of one band, whose jobs are those from from up to to, until its
+// budget is used up.
+func (s *selection) spend(ctx context.Context, from, to int) error {
 	left := 0
-	q := &queue{}
-	for i, n := range jobs {
-		if i%spendSteps == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+	for n := from; n < to; n++ {
 		// Every message costs at least its mark; the first unit that is kept of it
 		// takes the mark's place.
 		left += int(s.size[n])*s.percent(s.jobs[n])/100 - markUnits
-		// A line of code alone tells little: it waits until something is said.
-		spoken := false
-		for i := s.first[n]; i < s.first[n+1]; i++ {
-			if u := &s.units[i]; u.kind != extract.Lead && u.kind != extract.CodeLine && !u.idle {
-				spoken = true
-			}
+	}
+	s.floor = true
+	left, err := s.fill(ctx, from, to, left, left*(100-s.Floor)/100)
+	if s.floor = false; err != nil {
+		return err
+	}
+	_, err = s.fill(ctx, from, to, left, 0)
+	return err
+}
+
+// fill keeps units, best worth per character first, until no more than enough is left
+// of the budget, and returns what is.
+func (s *selection) fill(ctx context.Context, from, to, left, enough int) (int, error) {
+	q := &queue{}
+	for n := from; n < to; n++ {
+		if n%spendSteps == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
 		}
 		for i := s.first[n]; i < s.first[n+1]; i++ {
-			if u := &s.units[i]; (u.kind != extract.Lead || u.stands) && (u.kind != extract.CodeLine || u.loud || !spoken || s.named(u)) {
-				s.push(q, i)
+			if b := s.best(i); b.density > 0 {
+				*q = append(*q, candidate{i, b.density})
 			}
 		}
 	}
 	heap.Init(q)
-	for step := 0; q.Len() > 0; step++ {
+	for step := 0; len(*q) > 0 && left > enough; step++ {
 		if step%spendSteps == 0 && ctx.Err() != nil {
-			return ctx.Err()
+			return 0, ctx.Err()
 		}
 		c := heap.Pop(q).(candidate)
-		u := &s.units[c.unit]
-		if u.kept {
-			continue
-		}
-		// Facts that were kept meanwhile make a unit worth less.
-		if now := s.density(c.unit); now < c.density {
-			if now > 0 {
-				heap.Push(q, candidate{c.unit, now})
+		// What was kept meanwhile makes a unit worth less, or cheaper.
+		b := s.best(c.unit)
+		switch {
+		case b.density < c.density:
+			if b.density > 0 {
+				heap.Push(q, candidate{c.unit, b.density})
 			}
-			continue
-		}
-		cost := s.cost(c.unit)
-		opener := s.opener(c.unit)
-		if opener >= 0 && cost+int(s.units[opener].cost) <= left {
-			cost += int(s.units[opener].cost)
-		} else {
-			opener = -1 // space that is left over helps nobody
-		}
-		_, joined := s.joint(c.unit, s.value(c.unit), cost)
-		if joined && cost+int(s.units[u.lead].cost) <= left {
-			left -= int(s.units[u.lead].cost)
-		} else if joined = false; cost > left {
-			continue
-		}
-		left -= cost
-		fresh := !s.open[u.job]
-		s.keep(c.unit)
-		if opener >= 0 {
-			s.keep(opener)
-		}
-		if joined {
-			s.keep(u.lead)
-		}
-		for i := s.first[u.job]; fresh && i < s.first[u.job+1]; i++ {
-			if s.units[i].kind != extract.CodeLine {
-				continue
-			}
-			if d := s.density(i); d > 0 && !s.units[i].kept {
-				heap.Push(q, candidate{i, d})
-			}
-		}
-		if u.lead >= 0 && !s.units[u.lead].kept && !s.units[u.lead].ready {
-			// What introduces a kept unit may follow it.
-			s.units[u.lead].ready = true
-			if d := s.density(u.lead); d > 0 {
-				heap.Push(q, candidate{u.lead, d})
-			}
+		case b.cost <= left:
+			left -= b.cost
+			s.keep(c.unit, b.last)
 		}
 	}
-	return nil
+	return left, nil
 }
 
 // spendSteps is after how many it is looked whether somebody still waits: all of a
 // gigabyte are a million.
 const spendSteps = 1 << 10
 
-func (s *selection) push(q *queue, i int32) {
-	if d := s.density(i); d > 0 {
-		q.list = append(q.list, candidate{i, d})
-	}
+// bundle is a unit with the leads that it is kept with.
+type bundle struct {
+	density, cost int
+	last          int32 // of the leads, or the unit itself
 }
 
-// cost is what keeping a unit adds, with the lead that governs it. The first of a
-// message takes its mark's place.
-func (s *selection) cost(i int32) int {
+// best is the bundle of a unit that is worth most per character; its density is 0
+// where the unit is not worth keeping.
+func (s *selection) best(i int32) (b bundle) {
 	u := &s.units[i]
-	cost := int(u.cost)
+	if u.kept || u.idle || s.said[u.text] == s.jobs[u.job].band+1 || s.floor && (u.cues == 0 || s.open[u.job]) {
+		return b
+	}
+	w, cost, mark := 0, 0, 0
 	if !s.open[u.job] {
-		cost -= markUnits + 1
+		mark = markUnits + 1
 	}
-	for s.needsLead(u) {
-		u = &s.units[u.lead]
+	for {
+		w += s.value(i)
 		cost += int(u.cost)
+		end := u.lead < 0 || s.units[u.lead].kept
+		if d := w << 10 / cost; d > b.density && (end || !u.bound) {
+			b = bundle{d, cost - mark, i}
+		}
+		if end {
+			return b
+		}
+		i, u = u.lead, &s.units[u.lead]
 	}
-	return cost
 }
-
-// density is what a unit is worth per character, alone or with what introduces
-// it; 0 when it is not worth keeping at all.
-func (s *selection) density(i int32) int {
-	u := &s.units[i]
-	if u.kind != extract.Lead && (u.idle || s.said[u.text] == s.jobs[u.job].band+1) {
-		return 0
-	}
-	w := s.value(i)
-	if w < worth.floor && u.kind != extract.Lead {
-		return 0
-	}
-	if u.back && s.needsLead(u) {
-		w += s.besides(u.lead, i)
-	}
-	d, _ := s.joint(i, w, s.cost(i))
-	if m := s.opener(i); m >= 0 {
-		d = min(d, (w+s.besides(m, i))<<10/(s.cost(i)+int(s.units[m].cost)+worth.room))
-	}
-	return d
-}
-
-// opener is the unit that has to be kept with unit i where it would be the first
-// of its message: where little is kept, what a message is about comes before its
-// details. -1 for none.
-func (s *selection) opener(i int32) int32 {
-	u := &s.units[i]
-	if m := s.main[u.job]; m >= 0 && m != i && !s.open[u.job] && s.scarce(u) {
-		return m
-	}
-	return -1
-}
-
-// scarce reports whether so little of a unit's band is kept that names take the
-// place of sentences.
-func (s *selection) scarce(u *unitUse) bool { return s.percent(s.jobs[u.job]) < 20 }
 
 // value is what a unit is worth, given what is kept already.
 func (s *selection) value(i int32) int {
 	u := &s.units[i]
-	w := s.plain(u)
+	w := 0
 	for _, m := range s.stated(i) {
-		w += s.factValue(u, m)
+		if s.mentions[m] {
+			w += s.Name
+		}
 	}
-	return w
-}
-
-// plain is what a unit is worth besides its facts.
-func (s *selection) plain(u *unitUse) int {
-	switch {
-	case s.scarce(u) && s.jobs[u.job].Role == "user":
-		return int(u.plain) * worth.plea / 100
-	case s.scarce(u):
-		return int(u.plain) * worth.talk / 100
+	if u.aside || s.floor {
+		w = w * s.Aside / 100
 	}
-	return int(u.plain)
+	return w + int(u.plain)
 }
 
 // stated are the mentions of a unit.
@@ -882,99 +517,41 @@ func (s *selection) stated(i int32) []int32 {
 	return s.ids[s.units[i].ids:end]
 }
 
-func (s *selection) factValue(u *unitUse, mention int32) int {
-	id := s.mentions[mention]
-	if id < 0 {
-		return 0 // told already
-	}
-	f := &s.facts[id]
-	v := int(f.worth)
-	if f.last > u.job {
-		v = v * worth.later / 100
-	}
-	if u.kind == extract.CodeLine && !u.loud {
-		v = v * worth.code / 100
-	}
-	return v
-}
-
-// joint is the density of a unit of this worth and cost, and whether it is
-// higher with its lead: "In `+"`data.go`"+` there is a limit:" brings the line below it
-// along.
-func (s *selection) joint(i int32, w, cost int) (density int, joined bool) {
-	u := &s.units[i]
-	density = w << 10 / (max(cost, 1) + worth.room)
-	if u.lead < 0 || s.units[u.lead].kept || s.needsLead(u) {
-		return density, false
-	}
-	l := &s.units[u.lead]
-	if s.needsLead(l) {
-		return density, false // it would bring a third along
-	}
-	w += s.besides(u.lead, i)
-	if with := w << 10 / (max(cost+int(l.cost), 1) + worth.room); with > density {
-		return with, true
-	}
-	return density, false
-}
-
-// besides is what unit i is worth where unit j is kept.
-func (s *selection) besides(i, j int32) int {
-	u := &s.units[i]
-	w := s.plain(u)
-	own := s.stated(j)
-	for _, m := range s.stated(i) {
-		if _, both := slices.BinarySearch(own, m); !both {
-			w += s.factValue(u, m)
+// keep marks a unit and its leads up to last as kept.
+func (s *selection) keep(i, last int32) {
+	for {
+		u := &s.units[i]
+		u.kept, s.open[u.job] = true, true
+		s.kept++
+		s.said[u.text] = s.jobs[u.job].band + 1
+		for _, m := range s.stated(i) {
+			s.mentions[m] = false
 		}
-	}
-	return w
-}
-
-// named reports whether a unit's lead states facts.
-func (s *selection) named(u *unitUse) bool {
-	return u.lead >= 0 && len(s.stated(u.lead)) > 0
-}
-
-// keep marks a unit and the lead that governs it as kept.
-func (s *selection) keep(i int32) {
-	u := &s.units[i]
-	u.kept, s.open[u.job] = true, true
-	s.said[u.text] = s.jobs[u.job].band + 1
-	for _, m := range s.stated(i) {
-		if id := s.mentions[m]; id >= 0 {
-			s.mentions[m] = ^id
+		if i == last {
+			return
 		}
+		i = u.lead
 	}
-	if s.needsLead(u) {
-		s.keep(u.lead)
-	}
-}
-
-// needsLead reports whether a unit's lead has to be kept with it, and is not yet.
-func (s *selection) needsLead(u *unitUse) bool {
-	return u.lead >= 0 && (u.bare || u.back || s.units[u.lead].governs) && !s.units[u.lead].kept
 }
 
 // queue holds candidates, the densest first; of equals the one that stands first
 // in the session, so that the same input gives the same output.
-type queue struct{ list []candidate }
+type queue []candidate
 
 type candidate struct {
 	unit    int32
 	density int
 }
 
-func (q *queue) Len() int { return len(q.list) }
-func (q *queue) Less(a, b int) bool {
-	x, y := q.list[a], q.list[b]
-	return x.density > y.density || x.density == y.density && x.unit < y.unit
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(a, b int) bool {
+	return q[a].density > q[b].density || q[a].density == q[b].density && q[a].unit < q[b].unit
 }
-func (q *queue) Swap(a, b int) { q.list[a], q.list[b] = q.list[b], q.list[a] }
-func (q *queue) Push(x any)    { q.list = append(q.list, x.(candidate)) }
+func (q queue) Swap(a, b int) { q[a], q[b] = q[b], q[a] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(candidate)) }
 func (q *queue) Pop() any {
-	last := len(q.list) - 1
-	c := q.list[last]
-	q.list = q.list[:last]
+	last := len(*q) - 1
+	c := (*q)[last]
+	*q = (*q)[:last]
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -207,26 +208,19 @@ func (s *vectorSession) run(plan *compress.Plan) ([]json.RawMessage, error) {
 	return entries, nil
 }
 
-// apply hands tasks after their run to the product.
+// apply puts the results of tasks where the product puts them in a clone.
 func apply(entries []json.RawMessage, results []task) any {
-	raw := make([][]byte, len(entries))
-	for i, e := range entries {
-		raw[i] = e
-	}
-	done := make([]compress.Done, len(results))
-	for n, r := range results {
-		done[n] = compress.Done{Entry: int32(r.MessageIndex), Status: r.Status}
-		if r.Result != nil {
-			done[n].Text = *r.Result
+	text := func(n int) string {
+		if results[n].Result == nil {
+			return ""
 		}
+		return *results[n].Result
 	}
-	out, err := compress.ApplyResults(raw, done)
-	if err != nil {
-		return err.Error()
-	}
-	applied := make([]json.RawMessage, len(out))
-	for i, e := range out {
-		applied[i] = e
+	applied := slices.Clone(entries)
+	for i, n := range compress.Standing(len(results), len(entries), func(n int) (int32, bool) {
+		return int32(results[n].MessageIndex), compress.Stands(results[n].Status, text(n))
+	}) {
+		applied[i] = transcript.SetText(entries[i], text(n))
 	}
 	return applied
 }

@@ -1,9 +1,10 @@
 package extract
 
 import (
+	"iter"
 	"strings"
 	"sync"
-	"unicode"
+	"unicode/utf8"
 )
 
 // Losses counts what a shortened text no longer says word for word.
@@ -24,23 +25,25 @@ func (l *Losses) Add(m Losses) {
 // user's.
 func Missing(original, result string, user bool) (l Losses) {
 	for _, u := range Split(original) {
-		t := original[u.Start:u.End]
-		if u.Kind == CodeLine || u.Kind == Lead || strings.Contains(result, t) {
+		if strings.Contains(result, original[u.Start:u.End]) {
 			continue
 		}
-		l.Sentences++
-		c := u.Cues
-		if !u.cued {
-			c = cuesOf(t)
-		}
-		switch {
-		case user && c&(Asked|Question|Rule) != 0:
-			l.Requests++
-		case c&(Decided|Rule) != 0:
-			l.Decisions++
-		}
+		l.Add(u.Loss(user))
 	}
 	return l
+}
+
+// Loss is what is lost with a unit; a request is a user's.
+func (u *Unit) Loss(user bool) Losses {
+	switch {
+	case u.Kind == CodeLine || u.Kind == Lead:
+		return Losses{}
+	case user && u.Cues&(Asked|Question|Rule) != 0:
+		return Losses{Sentences: 1, Requests: 1}
+	case u.Cues&Decided != 0, u.Cues&(Rule|Open) == Rule:
+		return Losses{Sentences: 1, Decisions: 1}
+	}
+	return Losses{Sentences: 1}
 }
 
 // Undenied lists the sentences of a result that state what the original denies:
@@ -48,10 +51,8 @@ func Missing(original, result string, user bool) (l Losses) {
 // sentence of the original says the same without one.
 func Undenied(original, result string) []string {
 	var bare []string
-	for _, u := range Split(result) {
-		// What is quoted word for word is most of what builtin writes.
-		t := result[u.Start:u.End]
-		if u.Kind != CodeLine && !strings.Contains(original, t) && cuesOf(t)&Denied == 0 {
+	for t, u := range reworded(original, result) {
+		if u.Cues&Denied == 0 {
 			bare = append(bare, t)
 		}
 	}
@@ -61,7 +62,7 @@ func Undenied(original, result string) []string {
 	var plain, denied []map[string]bool
 	for _, u := range Split(original) {
 		t := original[u.Start:u.End]
-		if cuesOf(t)&Denied != 0 {
+		if u.Cues&Denied != 0 {
 			denied = append(denied, wordsOf(t))
 		} else {
 			plain = append(plain, wordsOf(t))
@@ -78,6 +79,18 @@ func Undenied(original, result string) []string {
 		}
 	}
 	return out
+}
+
+// reworded walks what a result says in words of its own.
+func reworded(original, result string) iter.Seq2[string, Unit] {
+	return func(yield func(string, Unit) bool) {
+		for _, u := range Split(result) {
+			t := result[u.Start:u.End]
+			if u.Kind != CodeLine && !strings.Contains(original, t) && !yield(t, u) {
+				return
+			}
+		}
+	}
 }
 
 // overlap is the largest number of words that set shares with one of the sets.
@@ -99,28 +112,29 @@ func overlap(set map[string]bool, sets []map[string]bool) int {
 // of scripts without blanks count one by one.
 func wordsOf(t string) map[string]bool {
 	set := map[string]bool{}
-	from := -1
-	end := func(i int) {
-		if from >= 0 && i-from >= 3 {
-			set[strings.ToLower(t[from:i])] = true
+	words(t, func(w string) {
+		if len(w) >= 3 {
+			set[strings.ToLower(w)] = true
 		}
-		from = -1
-	}
-	for i, r := range t {
-		switch {
-		case unspaced(r) && unicode.IsLetter(r):
-			end(i)
-			set[string(r)] = true
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_':
-			if from < 0 {
-				from = i
-			}
-		default:
-			end(i)
-		}
-	}
-	end(len(t))
+	})
 	return set
+}
+
+// About reports whether an answer is about a text: of the longer words it has, the
+// text has a third or more. A model that declines, or answers what it was to shorten,
+// says other things.
+func About(text, answer string) bool {
+	known, words, found := wordsOf(text), 0, 0
+	for w := range wordsOf(answer) {
+		if len(w) == 3 && w[0] < utf8.RuneSelf {
+			continue // "the" is in every text
+		}
+		words++
+		if known[w] {
+			found++
+		}
+	}
+	return words < 4 || 3*found >= words
 }
 
 // successWords claim that something works now. Few and plain: a wrong refusal
@@ -137,11 +151,7 @@ var successWords = sync.OnceValue(func() *Phrases {
 // the tests failed" becomes "tests pass").
 func Unearned(original, result string) []string {
 	var claims []string
-	for _, u := range Split(result) {
-		t := result[u.Start:u.End]
-		if u.Kind == CodeLine || strings.Contains(original, t) {
-			continue
-		}
+	for t := range reworded(original, result) {
 		for _, c := range clauses(t) {
 			if claim(c) {
 				claims = append(claims, c)

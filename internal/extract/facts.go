@@ -21,23 +21,7 @@ const (
 )
 
 func (k Kind) String() string {
-	switch k {
-	case Path:
-		return "path"
-	case URL:
-		return "url"
-	case Hash:
-		return "hash"
-	case Number:
-		return "number"
-	case Identifier:
-		return "identifier"
-	case ErrorLine:
-		return "error line"
-	case Code:
-		return "code"
-	}
-	return "unknown"
+	return [...]string{"path", "url", "hash", "number", "identifier", "error line", "code", "unknown"}[min(k, kinds)]
 }
 
 // Fact is one thing that a reader of the text may need again word for word.
@@ -62,14 +46,14 @@ const longList = 16
 // Facts reads the facts of text in one pass.
 func Facts(text string) FactSet {
 	s := FactSet{text: text}
-	var room [32]span
+	var room [32]Span
 	found := scanFacts(room[:0], text)
 	if len(found) == 0 {
 		return s
 	}
 	s.list = make([]Fact, 0, len(found))
 	for _, sp := range found {
-		f := Fact{sp.kind, sp.key(text)}
+		f := Fact{sp.Kind, sp.key(text)}
 		if f.Text == "" || s.Has(f) {
 			continue
 		}
@@ -146,7 +130,7 @@ func Invented(orig, result FactSet) []Fact {
 	}
 	paths := sync.OnceValue(func() string { return orig.joined(Path) })
 	urls := sync.OnceValue(func() string { return orig.joined(URL) })
-	hashes := sync.OnceValue(func() []string { return orig.sorted(Hash) })
+	hashes := sync.OnceValue(func() string { return orig.joined(Hash) })
 	numbers := sync.OnceValue(func() map[string]struct{} { return numerals(orig.text) })
 	var made []Fact
 	for _, f := range result.list {
@@ -164,7 +148,7 @@ func Invented(orig, result FactSet) []Fact {
 				continue
 			}
 		case Hash:
-			if i, _ := slices.BinarySearch(hashes(), f.Text); i < len(hashes()) && strings.HasPrefix(hashes()[i], f.Text) {
+			if strings.Contains(hashes(), "\n/"+f.Text) {
 				continue
 			}
 		case Number:
@@ -191,18 +175,6 @@ func (s FactSet) joined(k Kind) string {
 		}
 	}
 	return b.String()
-}
-
-// sorted returns the texts of one kind in byte order.
-func (s FactSet) sorted(k Kind) []string {
-	var out []string
-	for _, f := range s.list {
-		if f.Kind == k {
-			out = append(out, f.Text)
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 // abbreviates reports whether the set has the front of hash h, at least as long

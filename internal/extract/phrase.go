@@ -3,6 +3,7 @@ package extract
 import (
 	"iter"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -56,8 +57,8 @@ func fenceOf(line string) string {
 // dropQuoted removes inline code and quoted words from a line. Single quotes
 // stay: they are apostrophes more often than quotes.
 func dropQuoted(line string) string {
-	if !quoted(line) {
-		return line
+	if !strings.ContainsAny(line, "`\"“「『«") {
+		return line // most have none
 	}
 	var b strings.Builder
 	for len(line) > 0 {
@@ -73,23 +74,6 @@ func dropQuoted(line string) string {
 		line = line[n:]
 	}
 	return b.String()
-}
-
-// quoted reports whether a quotation may begin in a line: most have none.
-func quoted(line string) bool {
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == '`' || c == '"':
-			return true
-		case c < utf8.RuneSelf:
-		default:
-			r, _ := utf8.DecodeRuneInString(line[i:])
-			if _, ok := closing(r); ok {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func closing(open rune) (rune, bool) {
@@ -111,75 +95,25 @@ func closing(open rune) (rune, bool) {
 // fold makes texts comparable: lower case, straight apostrophes, no emphasis,
 // single blanks.
 func fold(text string) string {
-	b := make([]byte, 0, len(text))
-	blank := false // one is due before the next character
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(text[i:])
-			i += n
-			if unicode.IsSpace(r) {
-				blank = true
-				continue
-			}
-			if blank && len(b) > 0 {
-				b = append(b, ' ')
-			}
-			blank = false
-			if r == '’' {
-				b = append(b, '\'')
-			} else {
-				b = utf8.AppendRune(b, unicode.ToLower(r))
-			}
-			continue
-		}
-		i++
-		switch {
-		case c == ' ' || c >= '\t' && c <= '\r':
-			blank = true
-			continue
-		case c == '*':
-			continue
-		case c == '_' && i < len(text) && text[i] == '_':
-			i++
-			continue
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
-		}
-		if blank && len(b) > 0 {
-			b = append(b, ' ')
-		}
-		blank = false
-		b = append(b, c)
-	}
-	return string(b)
+	return strings.Join(strings.Fields(foldSigns().Replace(strings.ToLower(text))), " ")
 }
+
+var foldSigns = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("’", "'", "*", "", "__", "") })
 
 // Phrases are looked for together: a text is read once, however many there are.
 type Phrases struct {
 	folded []string
-	// at holds the phrases by their first two bytes; starts is the set of those.
-	at     map[uint16][]string
-	starts [1 << 10]uint64
-	short  []string // of one byte
+	at     [256][]string // by their first byte
 }
 
 // NewPhrases prepares phrases. Empty ones are left out.
 func NewPhrases(list []string) *Phrases {
-	p := &Phrases{at: map[uint16][]string{}}
+	p := &Phrases{}
 	for _, s := range list {
-		s = fold(s)
-		switch {
-		case s == "":
-			continue
-		case len(s) == 1:
-			p.short = append(p.short, s)
-		default:
-			k := uint16(s[0])<<8 | uint16(s[1])
-			p.at[k] = append(p.at[k], s)
-			p.starts[k>>6] |= 1 << (k & 63)
+		if s = fold(s); s != "" {
+			p.folded = append(p.folded, s)
+			p.at[s[0]] = append(p.at[s[0]], s)
 		}
-		p.folded = append(p.folded, s)
 	}
 	return p
 }
@@ -188,37 +122,19 @@ func NewPhrases(list []string) *Phrases {
 // begins or ends with a letter of a script that separates words, the text must
 // have a word's edge there; Chinese and its like are found anywhere.
 func (p *Phrases) In(text string) bool {
-	for _, s := range p.short {
-		if contains(text, s) {
-			return true
-		}
-	}
-	for i := 0; i+1 < len(text); i++ {
-		k := uint16(text[i])<<8 | uint16(text[i+1])
-		if p.starts[k>>6]&(1<<(k&63)) == 0 {
+	inside := false // a word
+	for i := 0; i < len(text); i++ {
+		again := inside
+		if inside = class[text[i]]&isAlnum != 0; inside && again {
 			continue
 		}
-		for _, s := range p.at[k] {
+		for _, s := range p.at[text[i]] {
 			if strings.HasPrefix(text[i:], s) && standsAt(text, i, s) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-func contains(text, phrase string) bool {
-	for from := 0; ; {
-		i := strings.Index(text[from:], phrase)
-		if i < 0 {
-			return false
-		}
-		i += from
-		if standsAt(text, i, phrase) {
-			return true
-		}
-		from = i + 1
-	}
 }
 
 // standsAt reports whether the phrase found there is no part of a longer word.
@@ -251,7 +167,7 @@ func (p *Phrases) Open(text string) bool {
 		if !own {
 			continue
 		}
-		for _, s := range sentencesOf(dropQuoted(line)) {
+		for _, s := range Sentences(dropQuoted(line)) {
 			s = strings.TrimLeftFunc(fold(s), func(r rune) bool { return r != 0 && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			if s == "" {
 				continue
@@ -280,25 +196,4 @@ func (p *Phrases) begin(s string) bool {
 		}
 	}
 	return false
-}
-
-// sentencesOf cuts a line after the marks that end a sentence.
-func sentencesOf(line string) []string {
-	var out []string
-	from := 0
-	for i, r := range line {
-		end := i + utf8.RuneLen(r)
-		switch r {
-		case '.', '!', '?':
-			if end < len(line) && line[end] != ' ' {
-				continue
-			}
-		case '。', '！', '？':
-		default:
-			continue
-		}
-		out = append(out, line[from:end])
-		from = end
-	}
-	return append(out, line[from:])
 }

@@ -6,14 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// span is one fact where it stands in a text (which is shorter than 2 GB: a
-// message of a session). A span of a kind other than
-// ErrorLine and Code never overlaps another such span.
-type span struct {
-	start, end int32
-	kind       Kind
-	// grade of an ErrorLine: mention or report. Zero for other kinds.
-	grade uint8
+// Span is one fact where it stands in a text (which is shorter than 2 GB: a
+// message of a session). One of a kind other than ErrorLine and Code never overlaps
+// another such one.
+type Span struct {
+	Start, End int32
+	Kind       Kind
+	grade      uint8 // of an ErrorLine: mention or report; 0 for other kinds
 }
 
 // A line that mentions trouble, and one that a program printed to report it.
@@ -29,6 +28,8 @@ const (
 	maxErrorLine = 400
 	// An opening backtick without a partner nearby is a stray one.
 	maxInlineCode = 200
+	// A shorter quotation is a sign.
+	minQuote = 3
 )
 
 // Byte classes of the scanner. Everything that is neither part of a word nor a
@@ -79,7 +80,7 @@ var class = [256]uint8{
 // does not state.
 type scanner struct {
 	text  string
-	spans []span
+	spans []Span
 	// line state
 	lineStart int
 	fence     bool
@@ -88,7 +89,7 @@ type scanner struct {
 }
 
 // scanFacts appends the facts of text to dst in order of their ends.
-func scanFacts(dst []span, text string) []span {
+func scanFacts(dst []Span, text string) []Span {
 	s := scanner{text: text, spans: dst}
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -104,18 +105,27 @@ func scanFacts(dst []span, text string) []span {
 			s.lineStart = i
 		case c == '`':
 			i = s.tick(i)
-		case c < utf8.RuneSelf:
-			i++
 		default:
-			i = s.wide(i)
+			i = s.step(i)
 		}
 	}
 	s.endLine(len(text))
 	return s.spans
 }
 
+// step reads the word or the character at i and returns where it ends.
+func (s *scanner) step(i int) int {
+	switch c := s.text[i]; {
+	case class[c]&isWord != 0:
+		return s.word(i)
+	case c < utf8.RuneSelf:
+		return i + 1
+	}
+	return s.wide(i)
+}
+
 func (s *scanner) emit(kind Kind, start, end int) {
-	s.spans = append(s.spans, span{int32(start), int32(end), kind, 0})
+	s.spans = append(s.spans, Span{int32(start), int32(end), kind, 0})
 }
 
 func (s *scanner) endLine(end int) {
@@ -127,7 +137,7 @@ func (s *scanner) endLine(end int) {
 	}
 	if s.failing > 0 {
 		if a, b := trimmed(s.text, start, end); b-a <= maxErrorLine {
-			s.spans = append(s.spans, span{int32(a), int32(b), ErrorLine, s.failing})
+			s.spans = append(s.spans, Span{int32(a), int32(b), ErrorLine, s.failing})
 		}
 	}
 	s.failing, s.fenceLine = 0, false
@@ -165,15 +175,12 @@ func (s *scanner) tick(i int) int {
 	}
 	// The inside is scanned as ordinary words; the closing tick must not open
 	// the next span.
+	before := len(s.spans)
 	for j := i + 1; j < i+1+end; {
-		switch c := s.text[j]; {
-		case class[c]&isWord != 0:
-			j = s.word(j)
-		case c < utf8.RuneSelf:
-			j++
-		default:
-			j = s.wide(j)
-		}
+		j = s.step(j)
+	}
+	if len(s.spans) == before && end >= minQuote {
+		s.emit(Code, i+1, i+1+end) // `src/`, `*bool`
 	}
 	return i + end + 2
 }
@@ -221,40 +228,18 @@ func (s *scanner) fail(j int) {
 	s.failing = max(s.failing, grade)
 }
 
-// failingHan returns the length of the word for failure that t begins with,
-// whose first rune is r.
+// failingHan returns the length of the word for failure that t begins with, whose
+// first rune is r; 0 for none.
 func failingHan(r rune, t string) int {
-	var rest string
-	switch r {
-	case '錯':
-		rest = "誤"
-	case '失':
-		if rest = "敗"; strings.HasPrefix(t[3:], "败") {
-			rest = "败"
-		}
-	case '例':
-		rest = "外"
-	case '異', '异':
-		rest = "常"
-	case '逾', '超':
-		if rest = "時"; strings.HasPrefix(t[3:], "时") {
-			rest = "时"
-		}
-	case '崩':
-		rest = "潰"
-	case '找':
-		rest = "不到"
-	case '拒':
-		rest = "絕存取"
-	case '错':
-		rest = "误"
-	default:
+	if !strings.ContainsRune("錯错失例異异逾超崩找拒", r) {
 		return 0
 	}
-	if !strings.HasPrefix(t[3:], rest) {
-		return 0
+	for _, w := range [...]string{"錯誤", "错误", "失敗", "失败", "例外", "異常", "异常", "逾時", "超時", "超时", "崩潰", "找不到", "拒絕存取"} {
+		if strings.HasPrefix(t, w) {
+			return len(w)
+		}
 	}
-	return 3 + len(rest)
+	return 0
 }
 
 // ideograph reports whether r is written without blanks between words.

@@ -43,7 +43,7 @@ func TestScanWithoutShortCut(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`(([A-Z]?[a-z]{0,5}|error|v1\.2|src/a\.go|[0-9]{1,3})[.,:( \n]{1,2}){0,12}`).Draw(t, "text")
-		var want []span
+		var want []Span
 		s := scanner{text: text}
 		for i := 0; i < len(text); {
 			switch c := text[i]; {

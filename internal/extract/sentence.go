@@ -31,14 +31,7 @@ type Unit struct {
 	// not:" means something else without its list, and its list without it.
 	Lead  int
 	Cues  Cue
-	Facts []Span
-	cued  bool // Cues are those of its text
-}
-
-// Span is a fact where it stands, as offsets in the unit's text.
-type Span struct {
-	Start, End int
-	Kind       Kind
+	Facts []Span // as offsets in the unit's text
 }
 
 // Bounds of splitting.
@@ -59,54 +52,42 @@ const (
 // rulers; offsets never fall inside a word.
 func Units(text string) []Unit {
 	units := Split(text)
-	var found []span
 	var facts []Span
 	for i := range units {
 		u := &units[i]
-		t := text[u.Start:u.End]
-		if !u.cued {
-			u.Cues |= cuesOf(t)
-		}
-		if crossed(t) {
-			u.Cues |= Decided | Trouble
-		}
-		found = scanFacts(found[:0], t)
 		from := len(facts)
-		facts = u.read(t, found, facts)
-		u.Facts = facts[from:len(facts):len(facts)]
+		facts = scanFacts(facts, text[u.Start:u.End])
+		u.Facts = slices.DeleteFunc(facts[from:], func(f Span) bool { return f.Kind == ErrorLine && f.grade != report && u.Kind != CodeLine })
+		facts = facts[:from+len(u.Facts)]
+		u.Facts = slices.Clip(u.Facts)
+		if u.Reports() {
+			u.Cues |= Trouble
+		}
 	}
 	return units
 }
 
-// crossed reports whether a unit begins with the sign of a verdict against
-// something. Whoever leaves it out takes a failed review for a pass.
-func crossed(t string) bool {
-	t = strings.TrimLeft(t, "-*_#>|0123456789.) ")
-	return strings.HasPrefix(t, "❌") || strings.HasPrefix(t, "✗") || strings.HasPrefix(t, "✘") || strings.HasPrefix(t, "🚫") || strings.HasPrefix(t, "⛔") || strings.HasPrefix(t, "🔴")
+// Reports tells whether a unit is an error as a program reports it.
+func (u *Unit) Reports() bool {
+	return slices.ContainsFunc(u.Facts, func(f Span) bool { return f.Kind == ErrorLine })
 }
 
-// Split is Units without cues and facts, for who knows what he wants of them.
+// Split is Units without facts.
 func Split(text string) []Unit {
 	s := splitter{text: text, lead: -1, units: make([]Unit, 0, 2+len(text)/96)}
 	for at := 0; at < len(text); {
 		at = s.line(at)
 	}
-	return s.units
-}
-
-// read takes the facts that were found in the unit's text.
-func (u *Unit) read(t string, found []span, facts []Span) []Span {
-	for _, sp := range found {
-		if sp.kind == ErrorLine {
-			if sp.grade == report || u.Kind == CodeLine {
-				u.Cues |= Trouble
-				facts = append(facts, Span{0, len(t), ErrorLine})
-			}
-			continue
+	for i := range s.units {
+		u := &s.units[i]
+		if u.Kind != Lead || u.Cues&Decided != 0 {
+			u.Cues &^= Open
 		}
-		facts = append(facts, Span{int(sp.start), int(sp.end), sp.kind})
+		if u.Lead >= 0 {
+			u.Cues |= s.units[u.Lead].Cues & Open
+		}
 	}
-	return facts
+	return s.units
 }
 
 type splitter struct {
@@ -171,16 +152,18 @@ func (s *splitter) span(at int) (a, b, next int) {
 }
 
 func (s *splitter) add(a, b int, kind UnitKind) int {
-	s.units = append(s.units, Unit{Start: a, End: b, Line: s.lines, Kind: kind, Lead: s.lead})
+	u := Unit{Start: a, End: b, Line: s.lines, Kind: kind, Lead: s.lead}
+	if kind != CodeLine {
+		u.Cues = cuesOf(s.text[a:b])
+	}
+	s.units = append(s.units, u)
 	return len(s.units) - 1
 }
 
 // row adds a table's row. The first row of a table is its header.
 func (s *splitter) row(a, b, next int) {
 	if n := len(s.units); n == 0 || s.blank || s.units[n-1].Kind != Row && (s.units[n-1].Kind != Lead || s.text[s.units[n-1].Start] != '|') {
-		_, _, after := s.span(next)
-		x, y, _ := s.span(next)
-		if after > next && ruler(s.text[x:y]) {
+		if x, y, after := s.span(next); after > next && ruler(s.text[x:y]) {
 			s.lead = s.add(a, b, Lead)
 			return
 		}
@@ -308,14 +291,13 @@ func (s *splitter) sentences(a, b int, kind UnitKind) {
 			s.add(x, y, kind)
 			continue
 		}
-		c := cuesOf(s.text[x:y])
-		before := s.text[s.units[n-1].Start:s.units[n-1].End]
-		if last := &s.units[n-1]; label(before) || limits(s.text[x:y], c) && !interjection(before) {
-			last.End, last.Cues, last.cued = y, 0, false
-			continue
+		u := s.add(x, y, kind)
+		last := &s.units[n-1]
+		before := s.text[last.Start:last.End]
+		if label(before) || limits(s.text[x:y], s.units[u].Cues) && !interjection(before, last.Cues) {
+			last.End, last.Cues = y, cuesOf(s.text[last.Start:y])
+			s.units = s.units[:n]
 		}
-		s.add(x, y, kind)
-		s.units[n].Cues, s.units[n].cued = c, true
 	}
 }
 
@@ -327,8 +309,8 @@ func label(t string) bool {
 
 // interjection reports whether a sentence is a word or two of talk that nothing
 // can limit: "Great!", "Good point."
-func interjection(t string) bool {
-	return len(t) < 24 && strings.Count(t, " ") < 3 && cuesOf(t)&Narration != 0 && cuesOf(t)&Denied == 0
+func interjection(t string, c Cue) bool {
+	return len(t) < 24 && strings.Count(t, " ") < 3 && c&Narration != 0 && c&Denied == 0
 }
 
 // limits reports whether a sentence denies, excepts, answers or explains in
@@ -435,9 +417,10 @@ func abbreviation(t string) bool {
 	case "e.g", "i.e", "vs", "etc", "cf", "approx", "resp", "mr", "dr", "fig", "incl", "т.е", "т.к", "т.д", "напр", "см":
 		return true
 	}
-	// "3. Title" behind a heading's mark or emphasis, not "instead of 11."
+	// "3. Title" behind a heading's mark, emphasis or a colon, not "instead of 11."
 	if strings.Trim(w, "0123456789") == "" {
-		return strings.Trim(t, "#*_> 0123456789") == ""
+		before := strings.Trim(t, "#*_> 0123456789")
+		return before == "" || strings.HasSuffix(before, ":")
 	}
 	return utf8.RuneCountInString(w) == 1 || strings.Trim(w, "#*_0123456789") == ""
 }

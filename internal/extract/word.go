@@ -1,7 +1,10 @@
 package extract
 
 import (
+	"strconv"
 	"strings"
+	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -246,20 +249,10 @@ func codeLike(w string, h shape) bool {
 	case h.digits > 0:
 		return h.letters >= 1 && len(w) >= 2
 	case h.lower == 0:
-		return len(w) >= 3 && !shouted(w)
+		return false // JSON is a word
 	}
 	// HTTPServer, URLs: capitals in front of a hump.
 	return h.upper >= 2 && h.lower >= 2 && class[w[0]]&isUpper != 0
-}
-
-// shouted reports whether a word in capitals is an ordinary one.
-func shouted(w string) bool {
-	switch w {
-	case "NOT", "AND", "THE", "FOR", "ALL", "ANY", "BUT", "YES", "YOU", "ARE", "CAN", "MUST", "NEVER", "ALWAYS", "ONLY",
-		"THIS", "THAT", "WITH", "WHEN", "WILL", "FROM", "FIRST", "BEFORE", "AFTER", "SHOULD", "EVERY", "IMPORTANT", "NOTE":
-		return true
-	}
-	return false
 }
 
 // measure splits a word that begins with a digit: 10ms, 64-bit, 3rd, 1.2.3-rc1.
@@ -414,9 +407,9 @@ func lastHump(w string) string {
 }
 
 // key is the normal form of the fact.
-func (sp span) key(text string) string {
-	w := text[sp.start:sp.end]
-	switch sp.kind {
+func (sp Span) key(text string) string {
+	w := text[sp.Start:sp.End]
+	switch sp.Kind {
 	case Path:
 		for strings.HasPrefix(w, "./") {
 			w = w[2:]
@@ -484,13 +477,13 @@ func numerals(text string) map[string]struct{} {
 			for j < len(text) && class[text[j]]&(isLower|isUpper) != 0 {
 				j++
 			}
-			if d := numberWord(text[i:j]); d != "" {
+			if d := numberOf()[strings.ToLower(text[i:j])]; d != "" {
 				set[d] = struct{}{}
 			}
 			i = j
 		case c >= utf8.RuneSelf:
 			r, n := utf8.DecodeRuneInString(text[i:])
-			if d := numberHan(r); d != "" {
+			if d := numberOf()[string(r)]; d != "" {
 				set[d] = struct{}{}
 			}
 			i += n
@@ -501,68 +494,18 @@ func numerals(text string) map[string]struct{} {
 	return set
 }
 
-func numberWord(w string) string {
-	if len(w) < 3 || len(w) > 6 {
-		return ""
-	}
-	switch strings.ToLower(w) {
-	case "zero", "none":
-		return "0"
-	case "one", "once", "first", "single":
-		return "1"
-	case "two", "twice", "second", "both", "pair":
-		return "2"
-	case "three", "third", "thrice":
-		return "3"
-	case "four", "fourth":
-		return "4"
-	case "five", "fifth":
-		return "5"
-	case "six", "sixth":
-		return "6"
-	case "seven":
-		return "7"
-	case "eight", "eighth":
-		return "8"
-	case "nine", "ninth":
-		return "9"
-	case "ten", "tenth":
-		return "10"
-	case "eleven":
-		return "11"
-	case "twelve", "dozen":
-		return "12"
-	}
-	return ""
-}
+// numberWords are the words for 0, 1, 2 and so on.
+const numberWords = "zero none 零|one once first single 一|two twice second both pair 二 兩 两|three third thrice 三|four fourth 四|five fifth 五|six sixth 六|seven 七|eight eighth 八|nine ninth 九|ten tenth 十|eleven|twelve dozen"
 
-func numberHan(r rune) string {
-	switch r {
-	case '零':
-		return "0"
-	case '一':
-		return "1"
-	case '二', '兩', '两':
-		return "2"
-	case '三':
-		return "3"
-	case '四':
-		return "4"
-	case '五':
-		return "5"
-	case '六':
-		return "6"
-	case '七':
-		return "7"
-	case '八':
-		return "8"
-	case '九':
-		return "9"
-	case '十':
-		return "10"
+var numberOf = sync.OnceValue(func() map[string]string {
+	of := map[string]string{}
+	for n, list := range strings.Split(numberWords, "|") {
+		for w := range strings.FieldsSeq(list) {
+			of[w] = strconv.Itoa(n)
+		}
 	}
-	return ""
-}
+	return of
+})
 
 // trimmed shrinks [a,b) to what is not blank.
 func trimmed(t string, a, b int) (int, int) {
@@ -575,28 +518,32 @@ func trimmed(t string, a, b int) (int, int) {
 	return a, b
 }
 
-// words yields the runs of letters, digits and what joins them inside names.
+// words yields the runs of letters, digits and underscores, and each ideograph.
 func words(text string, yield func(w string)) {
 	for i := 0; i < len(text); {
-		c := text[i]
-		if c < utf8.RuneSelf && class[c]&isAlnum == 0 && c != '_' {
-			i++
+		j, alone := i, false
+		for j < len(text) && !alone {
+			c := text[j]
+			if class[c]&isAlnum != 0 || c == '_' {
+				j++
+				continue
+			}
+			if c < utf8.RuneSelf {
+				break
+			}
+			r, n := utf8.DecodeRuneInString(text[j:])
+			if alone = ideograph(r); alone && j > i || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				break
+			}
+			j += n
+		}
+		if j > i {
+			yield(text[i:j])
+			i = j
 			continue
 		}
-		j := i
-		if r, n := utf8.DecodeRuneInString(text[i:]); ideograph(r) {
-			j += n
-		} else {
-			for j < len(text) && (text[j] >= utf8.RuneSelf || class[text[j]]&isAlnum != 0 || text[j] == '_') {
-				if r, n := utf8.DecodeRuneInString(text[j:]); ideograph(r) {
-					break
-				} else {
-					j += n
-				}
-			}
-		}
-		yield(text[i:j])
-		i = j
+		_, n := utf8.DecodeRuneInString(text[i:])
+		i += n
 	}
 }
 
@@ -619,34 +566,6 @@ func hasWords(set map[string]struct{}, text string) bool {
 // holdsWords is hasWords for a text that is searched for each word.
 func holdsWords(text, sought string) bool {
 	all := true
-	words(sought, func(w string) { all = all && holdsWord(text, w) })
+	words(sought, func(w string) { all = all && States(text, w) })
 	return all
-}
-
-// holdsWord reports whether w, as words yields it, is one of the words of text.
-func holdsWord(text, w string) bool {
-	if r, _ := utf8.DecodeRuneInString(w); ideograph(r) {
-		return strings.Contains(text, w)
-	}
-	for from := 0; ; {
-		i := strings.Index(text[from:], w)
-		if i < 0 {
-			return false
-		}
-		i += from
-		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i == 0 || !inWords(before) {
-			if after, _ := utf8.DecodeRuneInString(text[i+len(w):]); i+len(w) == len(text) || !inWords(after) {
-				return true
-			}
-		}
-		from = i + 1
-	}
-}
-
-// inWords reports whether words yields r together with its neighbours.
-func inWords(r rune) bool {
-	if r < utf8.RuneSelf {
-		return class[r]&isAlnum != 0 || r == '_'
-	}
-	return !ideograph(r)
 }

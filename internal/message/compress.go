@@ -32,7 +32,7 @@ var (
 	HelpCompressLong = Text{
 		ZH: "把 session 較舊的部分依位置（0 到 100 %）分段壓縮，寫成可以 resume 的副本；原檔不會被更動。\n" +
 			"SESSION 是 id、唯一的 id 開頭或路徑；省略時從清單選擇。\n\n" +
-			"不給範圍時使用 --preset routine。每個 preset 都不動使用者的話與最新幾輪：\n" +
+			"不給範圍時使用 --preset routine。每個 preset 都不動使用者的話（1000 token 以內的訊息）與最新幾輪：\n" +
 			"  routine    移除前半的工具呼叫、截短其餘，移除思考；文字不動；保留最新 3 輪\n" +
 			"  heavy      移除前五分之四的工具呼叫、截短其餘，移除思考；前半的回答壓到約三成五；保留最新 2 輪\n" +
 			"  emergency  移除所有工具呼叫與思考；前半的回答壓到約一成，其餘三成五；保留最新 1 輪\n" +
@@ -40,7 +40,7 @@ var (
 			"預設的 builtin 不使用網路。其他 provider 的金鑰只從環境變數讀取，送出前會先遮蔽機密。",
 		EN: "Compress the older part of a session by position (0 to 100 %), as a clone that resumes; the source is never changed.\n" +
 			"SESSION is an id, the unique beginning of one, or a path; without it a list is offered.\n\n" +
-			"Without ranges it is --preset routine. No preset touches what users said or the newest turns:\n" +
+			"Without ranges it is --preset routine. No preset touches what users said in messages of up to 1000 tokens, or the newest turns:\n" +
 			"  routine    calls of the first half removed, later ones cut short, thinking removed; prose stays; newest 3 turns\n" +
 			"  heavy      calls of the first four fifths removed, later ones cut short, thinking removed; answers of the first half to about 35 percent; newest 2 turns\n" +
 			"  emergency  all calls and thinking removed; answers of the first half to about 10 percent, later ones to 35; newest turn\n" +
@@ -51,7 +51,7 @@ var (
 	HelpTools      = Text{ZH: "工具呼叫的範圍，例如 0-50:remove,50-80:truncate", EN: "ranges of tool calls, such as 0-50:remove,50-80:truncate"}
 	HelpThinking   = Text{ZH: "思考內容：remove，或範圍例如 0-80:remove", EN: "thinking: remove, or ranges such as 0-80:remove"}
 	HelpPreset     = Text{ZH: "預設組合：routine（預設）、heavy 或 emergency", EN: "a ready choice: routine (the default), heavy or emergency"}
-	HelpUsers      = Text{ZH: "是否也壓縮使用者訊息：on 或 off（用 preset 時預設 off）", EN: "compress user messages too: on or off (off with a preset)"}
+	HelpUsers      = Text{ZH: "是否也壓縮使用者訊息：on 或 off（用 preset 時預設只壓縮長的）", EN: "compress user messages too: on or off (with a preset by default only long ones)"}
 	HelpProvider   = Text{ZH: "builtin，或模型服務：%s", EN: "builtin, or a model service: %s"}
 	HelpModel      = Text{ZH: "provider 的模型", EN: "the provider's model"}
 	HelpBaseURL    = Text{ZH: "相容服務的位址", EN: "address of a compatible service"}
@@ -125,7 +125,7 @@ var (
 	AllFailed          = Text{ZH: "%d 則訊息都無法壓縮，沒有建立副本；第一個錯誤：%s", EN: "none of %d messages could be compressed, and no clone was made; the first error: %s"}
 	HintAllFailed      = Text{ZH: "--provider builtin 不需要網路與模型", EN: "--provider builtin needs neither network nor model"}
 	NothingToDo        = Text{ZH: "這裡沒有可壓縮的內容", EN: "there is nothing to compress here"}
-	HintNothing        = Text{ZH: "已壓縮過、太短或由 host 寫入的訊息會略過，preset 也不動使用者的話與最新幾輪；--dry-run 顯示原因，--bands 0-100:compress 壓縮所有訊息", EN: "messages that are short, compressed before or written by the host are left alone, and by presets those of users and of the newest turns; --dry-run shows which, --bands 0-100:compress takes all others"}
+	HintNothing        = Text{ZH: "已壓縮過、太短或由 host 寫入的訊息會略過，preset 也不動使用者不長的訊息與最新幾輪；--dry-run 顯示原因，--bands 0-100:compress 壓縮所有訊息", EN: "messages that are short, compressed before or written by the host are left alone, and by presets those of users that are not long and of the newest turns; --dry-run shows which, --bands 0-100:compress takes all others"}
 	TimelineProblem    = Text{ZH: "timeline：%s", EN: "timeline: %s"}
 	ConfigProblem      = Text{ZH: "設定：%s", EN: "configuration: %s"}
 
