@@ -3,8 +3,10 @@ package shrink
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +27,7 @@ type pair struct {
 }
 
 // compressed runs the product over a copy of a session and reads the clone.
-func compressed(t *testing.T, file string, level compress.Level) []pair {
+func compressed(t *testing.T, file string, level compress.Level, by compress.Builtin) []pair {
 	t.Helper()
 	ctx := context.Background()
 	s, err := transcript.Read(ctx, copied(t, file))
@@ -44,7 +46,7 @@ func compressed(t *testing.T, file string, level compress.Level) []pair {
 	if len(plan.Items) == 0 {
 		return nil
 	}
-	res, err := plan.Run(ctx, compress.Builtin{}, compress.RunOptions{ID: transcript.NewID(s.Host, time.Unix(0, 0)), Now: time.Unix(0, 0)})
+	res, err := plan.Run(ctx, by, compress.RunOptions{ID: transcript.NewID(s.Host, time.Unix(0, 0)), Now: time.Unix(0, 0)})
 	if err != nil {
 		t.Logf("%s: %v", filepath.Base(file), err)
 		return nil
@@ -180,7 +182,7 @@ func percent(a, b int) float64 {
 func measure(t *testing.T, c corpus, level compress.Level) string {
 	var pairs []pair
 	for _, f := range c.files {
-		pairs = append(pairs, compressed(t, f, level)...)
+		pairs = append(pairs, compressed(t, f, level, compress.Builtin{})...)
 	}
 	room := 0
 	var texts []string
@@ -289,4 +291,64 @@ func TestEval(t *testing.T) {
 	}
 	t.Logf("kept in percent / best baseline of this run, and their ratio; denials lost, remnants, cut tokens; messages that hold a decision or a request: gone whole, without any of these, all, by words and as read\n  %-9s %-15s %6s  %-15s  %-15s  %-15s  %-15s  %-15s  %6s %6s  %s  %-13s  %-13s\n  %s",
 		"", "", "size", "hard facts", "soft", "soft, as read", "quantity", "error", "denial", "remn.", "cut", "gone", "gone, as read", strings.Join(rows, "\n  "))
+}
+
+// removals are what the compressor does without each of its weights.
+var removals = []struct {
+	name   string
+	remove func(*compress.Weights)
+}{
+	{"Name", func(w *compress.Weights) { w.Name = 0 }},
+	{"Word", func(w *compress.Weights) { w.Word = 0 }},
+	{"Cue", func(w *compress.Weights) { w.Cue = 0 }},
+	{"MostWords", func(w *compress.Weights) { w.MostWords = math.MaxInt32 }},
+	{"MostCues", func(w *compress.Weights) { w.MostCues = 1 }},
+	{"User", func(w *compress.Weights) { w.User = 0 }},
+	{"Floor", func(w *compress.Weights) { w.Floor = 0 }},
+	{"Aside", func(w *compress.Weights) { w.Aside = 100 }},
+	{"ShortLabel", func(w *compress.Weights) { w.ShortLabel = 0 }},
+}
+
+// TestEvalWeights prints what each weight is worth: how many points of hard facts and
+// of decisions and requests as read are won or lost without it, and how many more
+// messages with one of these are gone whole.
+func TestEvalWeights(t *testing.T) {
+	if os.Getenv("OVERTONE_EVAL") == "" {
+		t.Skip("make eval runs this")
+	}
+	if n := reflect.TypeFor[compress.Weights]().NumField(); n != len(removals) || n > 12 {
+		t.Errorf("%d weights, %d removals", n, len(removals))
+	}
+	type worth struct {
+		hard, read float64
+		gone       int
+	}
+	at := func(c corpus, level compress.Level, w compress.Weights) worth {
+		s := &score{kept: make([]int, len(kinds)), all: make([]int, len(kinds))}
+		for _, f := range c.files {
+			for _, p := range compressed(t, f, level, compress.Builtin{Weights: &w}) {
+				s.add(p, p.after)
+			}
+		}
+		return worth{s.share(hard), s.share(told), s.gone[1]}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-11s", "without")
+	rows := make([]string, len(removals))
+	for _, c := range corpora(t) {
+		for _, level := range []compress.Level{compress.Compress, compress.HeavyCompress} {
+			fmt.Fprintf(&b, "  %-25s", c.name+", "+string(level))
+			base := at(c, level, compress.Tuned())
+			for i, r := range removals {
+				w := compress.Tuned()
+				r.remove(&w)
+				now := at(c, level, w)
+				rows[i] += fmt.Sprintf("  %+6.1f /%+6.1f gone %+4d   ", now.hard-base.hard, now.read-base.read, now.gone-base.gone)
+			}
+		}
+	}
+	for i, r := range removals {
+		fmt.Fprintf(&b, "\n%-11s%s", r.name, rows[i])
+	}
+	t.Log("hard facts / decisions and requests as read, in points\n" + b.String())
 }
