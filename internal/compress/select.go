@@ -16,7 +16,7 @@ import (
 
 // Weights say what things are worth, in points: only the ratios matter. They were
 // tuned on half of the recorded sessions; make eval prints what is lost without each.
-// docs/compressor.md tells the rule in words.
+// docs/internals/compressor.md tells the rule in words.
 type Weights struct {
 	// Name is for each name that no kept unit of its message states yet: a path, an
 	// identifier, code, a quantity, a reference, a line that reports an error. They are
