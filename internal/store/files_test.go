@@ -313,3 +313,187 @@ func TestGrown(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Who reads on from a mark gets as many entries as it asked for, or as many bytes, and
+// finds its place again where the file was rewritten; an entry that is gone is told.
+func TestReadingOnFromAMark(t *testing.T) {
+	t.Parallel()
+	s := testSession(t)
+	emit := func(from, to int) {
+		t.Helper()
+		update(t, s, func(tx *Tx) error {
+			for n := from; n <= to; n++ {
+				if err := tx.Emit(On("stage:complete", "iteration", n)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	after := func(m Mark, limit int, bytes int64) (numbers string, last Mark, lost bool) {
+		t.Helper()
+		list, lost, err := s.After(m, limit, bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range list {
+			numbers += o.Text("iteration") + ":" + fmt.Sprint(o.Mark.Seq) + " "
+			last = o.Mark
+		}
+		return numbers, last, lost
+	}
+	if got, _, lost := after(Mark{}, 9, 1<<20); got != "" || lost {
+		t.Errorf("a timeline that is not there: %q, %v", got, lost)
+	}
+	emit(1, 5)
+	if got, _, _ := after(Mark{}, 2, 1<<20); got != "1:1 2:2 " {
+		t.Errorf("two of five: %q", got)
+	}
+	if got, _, _ := after(Mark{}, 9, 1); got != "1:1 " {
+		t.Errorf("one byte is one entry: %q", got)
+	}
+	line := func() int64 {
+		list, _, err := s.After(Mark{}, 1, 1)
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		return int64(len(list[0].Raw))
+	}()
+	if got, _, _ := after(Mark{}, 9, 2*line); got != "1:1 2:2 " {
+		t.Errorf("the bytes of two: %q", got)
+	}
+	_, third, _ := after(Mark{}, 3, 1<<20)
+	if got, _, lost := after(third, 9, 1<<20); got != "4:4 5:5 " || lost {
+		t.Errorf("after the third: %q, %v", got, lost)
+	}
+	rewrite := func(change func(lines []string) []string) {
+		t.Helper()
+		data, err := os.ReadFile(s.path(TimelineFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeRaw(t, s.path(TimelineFile), strings.Join(change(strings.SplitAfter(string(data), "\n")), ""))
+	}
+	// The first line is trimmed away: all others have moved.
+	rewrite(func(lines []string) []string { return lines[1:] })
+	if got, _, lost := after(third, 9, 1<<20); got != "4:4 5:5 " || lost {
+		t.Errorf("after a trim: %q, %v", got, lost)
+	}
+	if first, ok, err := s.First(third); err != nil || !ok || first.Seq != 1 {
+		t.Errorf("the oldest that is left: %+v, %v, %v", first, ok, err)
+	}
+	if first, ok, _ := s.First(Mark{}); !ok || first != (Mark{}) {
+		t.Errorf("nothing was read before: %+v, %v", first, ok)
+	}
+	// A damaged line is no entry and moves no number.
+	rewrite(func(lines []string) []string { return append([]string{lines[0], lines[1], "broken\n"}, lines[2:]...) })
+	if got, _, lost := after(third, 9, 1<<20); got != "4:4 5:5 " || lost {
+		t.Errorf("past a damaged line: %q, %v", got, lost)
+	}
+	// The marked entry itself is gone.
+	rewrite(func(lines []string) []string { return lines[3:] })
+	if got, _, lost := after(third, 9, 1<<20); got != "4:5 5:6 " || !lost {
+		t.Errorf("after a loss: %q, %v", got, lost)
+	}
+	if _, ok, _ := s.First(third); ok {
+		t.Error("an entry that is gone is found")
+	}
+	// A line without its end is left for the next call.
+	rewrite(func(lines []string) []string { return append(lines, `{"type":"stage:complete","iteration":6}`) })
+	if got, _, _ := after(Mark{}, 9, 1<<20); got != "4:1 5:2 " {
+		t.Errorf("half a line: %q", got)
+	}
+}
+
+// A session that is used again while the clean-up looks at it stays.
+func TestCleanupSparesWhoCameBack(t *testing.T) {
+	t.Parallel()
+	s := testSession(t)
+	update(t, s, func(tx *Tx) error { return tx.Write(WorkflowFile, []byte("{}")) })
+	c := &cleanup{home: s.home, before: time.Now().Add(-time.Hour)}
+	if err := c.removeSession(s); err == nil || !strings.Contains(err.Error(), "in use again") {
+		t.Errorf("a session of this hour: %v", err)
+	}
+	if _, err := os.Stat(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	c.before = time.Now().Add(time.Hour)
+	if err := c.removeSession(s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(s.dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("still there: %v", err)
+	}
+}
+
+// Nesting is bounded before a parser goes down it; brackets in strings do not count.
+func TestDepthOfJSON(t *testing.T) {
+	t.Parallel()
+	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	for name, tc := range map[string]struct {
+		text string
+		want bool
+	}{
+		"as deep as may be": {nested(maxDepth), true}, "deeper": {nested(maxDepth + 1), false},
+		"many beside each other": {"[" + strings.Repeat("[],", maxDepth) + "[]]", true},
+		"in a string":            {`"` + strings.Repeat("[", 2*maxDepth) + `"`, true},
+		"behind a quoted quote":  {`["\"", ` + nested(maxDepth-1) + `]`, true},
+		"deeper behind a string": {`["\"[", ` + nested(maxDepth) + `]`, false},
+		"no JSON":                {"[", false},
+	} {
+		if got := ValidJSON([]byte(tc.text)); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// What a look over the home calls left over: old half-written copies and folders on
+// their way out; not what is young, and not a session that nobody used for long.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	s := testSession(t)
+	update(t, s, func(tx *Tx) error { return tx.Write(WorkflowFile, []byte("{}")) })
+	h := s.home
+	age := func(path string, d time.Duration) {
+		t.Helper()
+		if err := os.Chtimes(path, clock.Add(-d), clock.Add(-d)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old, young := filepath.Join(s.dir, "old.tmp"), filepath.Join(s.dir, "young.tmp")
+	trash := filepath.Join(h.sessionsDir(), trashPrefix+"x")
+	for _, path := range []string{old, young, filepath.Join(trash, "y.tmp"), filepath.Join(h.root, trashPrefix+"file")} {
+		writeRaw(t, path, "")
+		age(path, leftoverAge+time.Second)
+	}
+	age(young, leftoverAge)
+	for _, path := range []string{trash, s.dir, h.sessionsDir(), filepath.Join(s.dir, WorkflowFile)} {
+		age(path, 100*time.Hour)
+	}
+	got, err := h.Health(HealthOptions{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.EvalSymlinks(h.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, path := range got.Leftover {
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = append(left, filepath.ToSlash(rel))
+	}
+	slices.Sort(left)
+	if want := []string{"sessions/" + trashPrefix + "x", "sessions/s/old.tmp"}; !slices.Equal(left, want) {
+		t.Errorf("left over: %v, want %v", left, want)
+	}
+	if got.Cut || len(got.Held) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if few, err := h.Health(HealthOptions{Limit: 2}); err != nil || !few.Cut || few.Seen != 2 {
+		t.Errorf("%+v, %v", few, err)
+	}
+}
