@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,11 +9,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 )
 
-//go:embed auto-compact.md
-var defaultAutoCompact string
-
 // DefaultAutoCompact returns the built-in prompt file, for a user's copy.
-func DefaultAutoCompact() []byte { return []byte(defaultAutoCompact) }
+func DefaultAutoCompact() []byte { return []byte(config.AutoCompact) }
 
 // frontMatter are the settings that the prompt file may hold.
 type frontMatter struct {
@@ -63,7 +59,7 @@ func readAutoCompact(path string) (config.Compact, []config.Problem) {
 // would cost every hook that asks half a millisecond.
 func builtin() config.Compact {
 	c := config.Defaults().Compact
-	_, _, c.Prompt, _ = splitFront([]byte(defaultAutoCompact))
+	_, _, c.Prompt, _ = splitFront([]byte(config.AutoCompact))
 	return c
 }
 
@@ -72,7 +68,7 @@ func builtin() config.Compact {
 // body.
 func ParseAutoCompact(src []byte, file string) (config.Compact, []config.Problem) {
 	c := builtin()
-	if string(src) == defaultAutoCompact {
+	if string(src) == config.AutoCompact {
 		return c, nil // the usual case: a copy that nobody edited
 	}
 	front, line, body, ok := splitFront(src)
