@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -116,17 +115,7 @@ func TestFollowAcrossTrims(t *testing.T) {
 			t.Fatal(err)
 		}
 		var seen, added int64
-		f := follower{s: s, fn: func(e Entry) error {
-			if number(e, "seq") != seen {
-				return fmt.Errorf("got %s, want event %d", e.Raw, seen)
-			}
-			seen++
-			return nil
-		}}
-		defer f.close()
-		if err := f.start(0); err != nil {
-			t.Fatal(err)
-		}
+		var mark Mark
 		for range rapid.IntRange(1, 6).Draw(t, "looks") {
 			err := s.Update(func(tx *Tx) error {
 				var batch []Event
@@ -144,7 +133,14 @@ func TestFollowAcrossTrims(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := f.look(); err != nil {
+			mark, err = s.each(mark, Filter{}, func(e Entry) error {
+				if number(e, "seq") != seen {
+					return fmt.Errorf("got %s, want event %d", e.Raw, seen)
+				}
+				seen++
+				return nil
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
 			if seen != added {
@@ -167,33 +163,5 @@ func TestFollowErrors(t *testing.T) {
 	}
 	if err := s.Follow(context.Background(), FollowOptions{Every: time.Millisecond}, func(Entry) error { return nil }); !errors.Is(err, errNotRegular) {
 		t.Errorf("a folder: %v", err)
-	}
-}
-
-func TestResume(t *testing.T) {
-	t.Parallel()
-	lines := func(from, to int) string {
-		var b strings.Builder
-		for i := from; i < to; i++ {
-			fmt.Fprintf(&b, "line %d\n", i)
-		}
-		return b.String()
-	}
-	for name, c := range map[string]struct{ seen, file, rest string }{
-		"one trim":                   {lines(90, 100), lines(50, 103), lines(100, 103)},
-		"nothing new":                {lines(90, 100), lines(50, 100), ""},
-		"part of a line":             {lines(90, 100)[3:], lines(50, 101), lines(100, 101)},
-		"only the end of it is left": {lines(90, 100), lines(97, 120), lines(100, 120)},
-		"all of it is gone":          {lines(90, 100), lines(101, 120), lines(101, 120)},
-		"nothing seen":               {"", lines(0, 3), lines(0, 3)},
-		"a new file":                 {lines(90, 100), "", ""},
-	} {
-		at, err := resume(strings.NewReader(c.file), int64(len(c.file)), []byte(c.seen))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(c.rest, c.file[at:]); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
 	}
 }

@@ -43,21 +43,27 @@ func (s *Session) After(m Mark, limit int, maxBytes int64) (list []Outgoing, los
 		return nil, false, err
 	}
 	defer f.Close()
-	if m.Line == "" {
-		return s.entriesFrom(f, 0, size, m, limit, maxBytes)
+	switch {
+	case m.Line == "":
+		m.Off = 0
+	case !m.standsAt(f, size):
+		found, err := m.find(f, size)
+		if err != nil {
+			return nil, false, err
+		}
+		if lost = found.Off == 0; lost {
+			found = Mark{Seq: m.Seq + 1}
+		}
+		m = found
 	}
-	if at, ok := m.standsAt(f, size); ok {
-		return s.entriesFrom(f, at, size, m, limit, maxBytes)
-	}
-	found, err := m.find(f, size)
-	if err != nil {
-		return nil, false, err
-	}
-	if found.Off > 0 {
-		return s.entriesFrom(f, found.Off, size, found, limit, maxBytes)
-	}
-	list, _, err = s.entriesFrom(f, 0, size, Mark{Seq: m.Seq + 1}, limit, maxBytes)
-	return list, true, err
+	total := int64(0)
+	err = walkEntries(f, m.Off, size, m, func(o Outgoing) bool {
+		o.Raw = bytes.Clone(o.Raw)
+		list = append(list, o)
+		total += int64(len(o.Raw))
+		return len(list) < limit && total < maxBytes
+	})
+	return list, lost, err
 }
 
 // First is the mark before the oldest entry in the file, given that of an entry
@@ -93,16 +99,16 @@ func (s *Session) Grown() (stamp [2]int64, ok bool) {
 }
 
 // standsAt reports whether the marked entry still stands where it stood.
-func (m Mark) standsAt(f io.ReaderAt, size int64) (int64, bool) {
+func (m Mark) standsAt(f io.ReaderAt, size int64) bool {
 	if m.Off <= 0 || m.Off > size {
-		return 0, false
+		return false
 	}
 	const look = 4 << 10
 	for span := int64(look); ; span *= 8 {
 		from := max(0, m.Off-span)
 		data, err := readRange(f, from, m.Off)
 		if err != nil || len(data) == 0 || data[len(data)-1] != '\n' {
-			return 0, false
+			return false
 		}
 		lines := bytes.Split(bytes.TrimRight(data, "\n"), []byte{'\n'})
 		// The first of the lines may be cut, and the one before the last may be
@@ -123,10 +129,10 @@ func (m Mark) standsAt(f io.ReaderAt, size int64) (int64, bool) {
 			}
 		}
 		if last != nil && (before != nil || from == 0) {
-			return m.Off, pairHash(before, last) == m.Pair || before == nil && lineHash(last) == m.Line
+			return pairHash(before, last) == m.Pair || before == nil && lineHash(last) == m.Line
 		}
 		if from == 0 || span > 4*maxLine {
-			return 0, false
+			return false
 		}
 	}
 }
@@ -143,17 +149,6 @@ func (m Mark) find(f io.ReaderAt, size int64) (found Mark, err error) {
 		return true
 	})
 	return found, err
-}
-
-func (s *Session) entriesFrom(f io.ReaderAt, at, size int64, m Mark, limit int, maxBytes int64) (list []Outgoing, lost bool, err error) {
-	total := int64(0)
-	err = walkEntries(f, at, size, m, func(o Outgoing) bool {
-		o.Raw = bytes.Clone(o.Raw)
-		list = append(list, o)
-		total += int64(len(o.Raw))
-		return len(list) < limit && total < maxBytes
-	})
-	return list, false, err
 }
 
 var errEnough = errors.New("enough")
