@@ -200,11 +200,12 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 // another name, one that is at work is not touched.
 func (a *app) moveAside(s *store.Session) error {
 	// What a newer version wrote is not damaged.
-	if _, err := session.Peek(s); err == nil || errors.Is(err, workflow.ErrNewer) {
-		return session.Unread(s, err)
+	_, damaged := session.Peek(s)
+	if damaged == nil || errors.Is(damaged, workflow.ErrNewer) {
+		return session.Unread(s, damaged)
 	}
 	return s.Update(func(tx *store.Tx) error {
-		name, err := tx.MoveAside(store.WorkflowFile, a.Now())
+		name, err := tx.SetAside(store.WorkflowFile, damaged)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // an older one, in the host's folder, which the new one hides
 		}

@@ -138,7 +138,7 @@ func UpdateWatched(s *store.Session, loose bool, f func(*Watched, *compact.Threa
 		return changeMemory(tx, &m, func() error {
 			old, err := tx.Read(store.WatchFile)
 			if w, err = decodeWatched(old, err); errors.Is(err, errWatched) {
-				err = tx.SetAside(store.WatchFile, err)
+				_, err = tx.SetAside(store.WatchFile, err)
 			}
 			if err != nil {
 				return err

@@ -104,18 +104,11 @@ func (h *Home) appendCommits(list ...Commit) error {
 		old, _ := config.ReadFile(path, 2*maxCommitsFile)
 		return AtomicWrite(path, append(newerHalf(old), lines...), 0o600)
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR|openFlags, 0o600)
+	f, info, err := openAs(path, os.O_APPEND|os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return err
 	}
-	// Who was killed in the middle of a line must not take the next one along.
-	var last [1]byte
-	if info, err := f.Stat(); err == nil && info.Size() > 0 {
-		if _, err := f.ReadAt(last[:], info.Size()-1); err == nil && last[0] != '\n' {
-			lines = append([]byte("\n"), lines...)
-		}
-	}
-	_, err = f.Write(lines)
+	_, err = appendWhole(f, info.Size(), lines)
 	return errors.Join(err, f.Close())
 }
 

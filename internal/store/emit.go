@@ -101,7 +101,7 @@ func (tx *Tx) EmitLines(lines []byte) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	if err := tx.appendLines(bytes.Clone(lines)); err != nil {
+	if err := tx.appendLines(lines); err != nil {
 		return fmt.Errorf("append to timeline: %w", err)
 	}
 	return nil
@@ -205,24 +205,11 @@ func (tx *Tx) appendLines(lines []byte) error {
 	}
 	defer f.Close()
 	before := info.Size()
-	if before > 0 {
-		// A writer that died within its line, or a hand that edited the file,
-		// leaves no newline at the end. Ours would be glued to that line and
-		// lost with it.
-		var last [1]byte
-		if _, err := f.ReadAt(last[:], before-1); err != nil {
-			return err
-		}
-		if last[0] != '\n' {
-			lines = append([]byte{'\n'}, lines...)
-		}
+	n, err := appendWhole(f, before, lines)
+	if err != nil {
+		return err
 	}
-	if _, err := f.Write(lines); err != nil {
-		// On a full disk part of a line may have gone out. Nobody else appends
-		// while we hold the lock, so the part can be taken back.
-		return errors.Join(err, f.Truncate(before))
-	}
-	after := before + int64(len(lines))
+	after := before + int64(n)
 	if before/trimStep != after/trimStep {
 		// The events are on the timeline, so a failed trim is no failure of
 		// Emit. The file is a little longer until the next step tries again.

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -104,6 +105,45 @@ func createNew(path string, perm fs.FileMode) (*os.File, error) {
 // plain file.
 func openRegular(path string) (*os.File, fs.FileInfo, error) {
 	return openAs(path, os.O_RDONLY)
+}
+
+// readFile reads a plain file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, info, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info.Size() > limit {
+		return nil, fmt.Errorf("read %s: %w: over %d bytes", path, errTooLarge, limit)
+	}
+	data := make([]byte, info.Size())
+	n, err := io.ReadFull(f, data)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	return data[:n], nil
+}
+
+// appendWhole appends lines to a file of which size bytes are there: all of them, or
+// none. A writer that died within its line, or a hand that edited the file, leaves no
+// newline at the end; ours would be glued to that line and lost with it.
+func appendWhole(f *os.File, size int64, lines []byte) (written int, err error) {
+	var last [1]byte
+	if size > 0 {
+		if _, err := f.ReadAt(last[:], size-1); err != nil {
+			return 0, err
+		}
+		if last[0] != '\n' {
+			lines = append([]byte{'\n'}, lines...)
+		}
+	}
+	if written, err = f.Write(lines); err != nil {
+		// On a full disk part of a line may have gone out. Nobody else appends
+		// while we hold the lock, so the part can be taken back.
+		return 0, errors.Join(err, f.Truncate(size))
+	}
+	return written, nil
 }
 
 // openAs opens a plain file; flags may have it made.

@@ -39,21 +39,8 @@ func (tx *Tx) AppendVersion(name string, doc []byte) error {
 	if size > max(journalKeep, journalLines*int64(len(line))) {
 		return writeLoose(path, line)
 	}
-	var last [1]byte
-	if size > 0 {
-		if _, err := f.ReadAt(last[:], size-1); err != nil {
-			return err
-		}
-		if last[0] != '\n' {
-			line = append([]byte{'\n'}, line...)
-		}
-	}
-	if _, err := f.Write(line); err != nil {
-		// A full disk may have taken a part of the line: without its end it is
-		// no version.
-		return errors.Join(err, f.Truncate(size))
-	}
-	return nil
+	_, err = appendWhole(f, size, line)
+	return err
 }
 
 // Version returns the newest version in a journal; none is [fs.ErrNotExist]. A

@@ -50,23 +50,14 @@ func (s *Session) TryLease(name string) (release func(), ok bool, err error) {
 	if err := checkName(name); err != nil {
 		return nil, false, err
 	}
-	var f *os.File
 	err = s.Update(func(*Tx) error {
-		f, err = os.OpenFile(s.path(name), os.O_RDWR|os.O_CREATE|openFlags, filePerm)
+		release, ok, err = TryLock(s.path(name))
 		return err
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("lease %s of session %s: %w", name, s.id, err)
 	}
-	ok, err = tryLock(f)
-	if err != nil || !ok {
-		f.Close()
-		if err != nil {
-			err = fmt.Errorf("lease %s of session %s: %w", name, s.id, err)
-		}
-		return nil, false, err
-	}
-	return func() { free(f) }, true, nil
+	return release, ok, nil
 }
 
 // TryLock claims the file at path, which is made where it is missing and stays
@@ -96,13 +87,9 @@ func Claim(path string) (release func(), ok bool) {
 	if path == "" || runtime.GOOS == "windows" { // a lock there would keep the host from writing
 		return nothing, true
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
-	if err != nil {
-		return nothing, true
+	release, ok, err := tryLockFile(path, os.O_RDONLY)
+	if ok {
+		return release, true
 	}
-	if ok, err = tryLock(f); ok {
-		return func() { free(f) }, true
-	}
-	f.Close()
 	return nothing, err != nil
 }

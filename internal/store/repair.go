@@ -43,31 +43,30 @@ func (h *Home) setAside(path string, why error) bool {
 	if !damaged(path, why) {
 		return false
 	}
-	aside := fmt.Sprintf("%s%s%d", path, damagedMark, h.now().UnixNano())
-	if os.Rename(path, aside) != nil {
-		return false
+	_, err := h.moveAside(path, why)
+	return err == nil
+}
+
+// moveAside gives a file another name, so that nothing reads it any more and nothing of
+// it is lost, and tells why.
+func (h *Home) moveAside(path string, why error) (aside string, err error) {
+	aside = path + damagedMark + h.now().UTC().Format("20060102-150405.000000000")
+	if err := os.Rename(path, aside); err != nil {
+		return "", err
 	}
 	if h.repaired != nil {
-		h.repaired(fmt.Errorf("set aside as %s: %w", filepath.Base(aside), why))
+		h.repaired(fmt.Errorf("%s is set aside as %s: %w", filepath.Base(path), filepath.Base(aside), why))
 	}
-	return true
+	return aside, nil
 }
 
 // SetAside moves a file of the session, whose content is of no use, out of the
-// way.
-func (tx *Tx) SetAside(name string, why error) error {
+// way, and returns its new path.
+func (tx *Tx) SetAside(name string, why error) (string, error) {
 	if err := tx.checkWritable(name); err != nil {
-		return err
+		return "", err
 	}
-	path := tx.s.path(name)
-	aside := fmt.Sprintf("%s%s%d", path, damagedMark, tx.s.home.now().UnixNano())
-	if err := os.Rename(path, aside); err != nil {
-		return err
-	}
-	if h := tx.s.home; h.repaired != nil {
-		h.repaired(fmt.Errorf("%s is set aside as %s: %w", name, filepath.Base(aside), why))
-	}
-	return nil
+	return tx.s.home.moveAside(tx.s.path(name), why)
 }
 
 // writeDerived replaces a derived file, whatever stands in its place.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/redact"
 )
@@ -142,23 +141,6 @@ func (tx *Tx) WriteLoose(name string, data []byte) error {
 		return err
 	}
 	return writeLoose(tx.s.path(name), tx.Clean(name, data))
-}
-
-// MoveAside gives a file another name, so that nothing reads it any more and nothing
-// of it is lost. It returns the new name's path.
-func (tx *Tx) MoveAside(name string, now time.Time) (string, error) {
-	if err := tx.checkWritable(name); err != nil {
-		return "", err
-	}
-	to := tx.s.path(name + ".damaged-" + now.UTC().Format("20060102-150405"))
-	for i := 2; ; i++ {
-		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
-			return to, os.Rename(tx.s.path(name), to)
-		} else if err != nil {
-			return "", err
-		}
-		to = tx.s.path(fmt.Sprintf("%s.damaged-%s-%d", name, now.UTC().Format("20060102-150405"), i))
-	}
 }
 
 func writeLoose(path string, data []byte) error {
