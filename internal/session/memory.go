@@ -42,8 +42,6 @@ type Memory struct {
 	Loop  Loop  `json:"loop,omitzero"`
 	// Threads is what tells whose a compaction is, and whether the gate may refuse.
 	Threads Threads `json:"threads,omitzero"`
-	// Seen is when the session was last changed, to the hour.
-	Seen time.Time `json:"seen,omitzero"`
 	// Thread is the conversation, as hooks and watchers have seen it.
 	Thread compact.Thread `json:"watch,omitzero"`
 

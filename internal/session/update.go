@@ -54,8 +54,6 @@ func Update(s *store.Session, o Options, f func(*Tx) error) error {
 			} else if err != nil {
 				return err
 			}
-			tx.watchClock()
-			defer tx.seeClock()
 			return f(tx)
 		})
 	})

@@ -261,18 +261,6 @@ func (s *State) AttachBarriers(file []byte) (rebuilt bool) {
 
 func sorted(l []string) []string { return slices.Sorted(slices.Values(l)) }
 
-// Shift moves the clocks of groups that still wait; false where there are none.
-func (b Barriers) Shift(d time.Duration) (moved bool) {
-	for _, k := range slices.Clone(b.Keys()) {
-		if g, _ := b.Get(k); !g.Resolved && g.StartTime > 0 {
-			g.StartTime += d.Milliseconds()
-			b.Set(k, g)
-			moved = true
-		}
-	}
-	return moved
-}
-
 // resetBarriers forgets the votes of keys, and opens their groups again.
 func (s *State) resetBarriers(keys []string) {
 	touched := map[string]string{}
