@@ -136,6 +136,12 @@ func (a *app) rules() (workflow.Rules, message.Lang) {
 	return session.Rules(cfg, a.folders().ShownClaude), message.Spoken(message.Lang(cfg.Language), cfg.Chosen, a.Getenv)
 }
 
+// changes is what a change of a session needs to know of this program.
+func (a *app) changes() session.Options {
+	rules, lang := a.rules()
+	return session.Options{Rules: rules, Lang: lang, Warn: func(err error) { fmt.Fprintln(a.Stderr, "overtone: "+err.Error()) }}
+}
+
 func (a *app) workflowRun(id *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "run STAGE", Short: message.HelpWorkflowRun.In(a.Lang), Long: message.HelpWorkflowRunLong.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
@@ -144,10 +150,7 @@ func (a *app) workflowRun(id *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rules, lang := a.rules()
-			return catalog.RunStage(cmd.Context(), &a.Terminal, a.store().Root(), sess, args[0], session.Options{Rules: rules, Lang: lang, Warn: func(err error) {
-				fmt.Fprintln(a.Stderr, "overtone: "+err.Error())
-			}})
+			return catalog.RunStage(cmd.Context(), &a.Terminal, a.store().Root(), sess, args[0], a.changes())
 		},
 	}
 }
@@ -240,27 +243,22 @@ func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id
 // apply steps a workflow from the command line and shows what came of it. There must
 // be one, or one that cannot be read counts as none.
 func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) error {
-	rules, lang := a.rules()
+	old, err := session.State(sess)
+	switch {
+	case err != nil && !anew:
+		return err
+	case must && old == nil:
+		return message.WithHint(message.Fail(message.NoWorkflow, sess.ID()), message.HintStart)
+	}
 	var (
 		s   *workflow.State
 		out workflow.Outcome
 	)
-	if must {
-		if old, err := session.State(sess); err != nil {
-			return err
-		} else if old == nil {
-			return message.WithHint(message.Fail(message.NoWorkflow, sess.ID()), message.HintStart)
-		}
-	}
-	err := sess.Update(func(tx *store.Tx) error {
-		old, err := session.Load(tx)
-		if err != nil && anew && !errors.Is(err, workflow.ErrNewer) {
-			old, err = nil, nil
-		}
-		if err != nil {
-			return session.Unread(sess, err)
-		}
-		s, out, err = session.Step(tx, rules, lang, old, ev, a.Now())
+	o := a.changes()
+	o.Now, o.Anew = a.Now(), anew
+	err = session.Update(sess, o, func(tx *session.Tx) (err error) {
+		out, err = tx.Apply(ev)
+		s = tx.Workflow
 		return err
 	})
 	if err != nil {

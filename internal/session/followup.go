@@ -43,8 +43,8 @@ func stateHash(data []byte) string {
 }
 
 // followUp is what follows from a step to s, whose bytes are data.
-func followUp(tx *store.Tx, lang message.Lang, project string, s *workflow.State, out workflow.Outcome, data []byte) (todo, error) {
-	t := todo{State: stateHash(data), Lang: lang, Forget: out.Forget, Reflect: map[string]string{}}
+func followUp(tx *store.Tx, o Options, s *workflow.State, out workflow.Outcome, data []byte) (todo, error) {
+	t := todo{State: stateHash(data), Lang: o.Lang, Forget: out.Forget, Reflect: map[string]string{}}
 	if s.Barriers.Len() > 0 {
 		t.Barrier = string(s.Barriers.Encode())
 	}
@@ -57,7 +57,7 @@ func followUp(tx *store.Tx, lang message.Lang, project string, s *workflow.State
 			data, _ := tx.Reflection(r.Stage)
 			old = string(data)
 		}
-		t.Reflect[r.Stage] = workflow.WriteReflection(old, r, lang)
+		t.Reflect[r.Stage] = workflow.WriteReflection(old, r, o.Lang)
 	}
 	if out.Merged != nil {
 		t.Merge = out.Merged.Sources
@@ -65,8 +65,8 @@ func followUp(tx *store.Tx, lang message.Lang, project string, s *workflow.State
 	if out.Kind == workflow.Delegated && s.Quality(out.Stage) {
 		t.Report = out.Stage
 	}
-	if project != "" && s.FeatureName != "" && (out.Result == "pass" || out.Result == "issues") {
-		t.Project, t.Feature, t.Stage = project, s.FeatureName, workflow.Base(out.Stage)
+	if o.Project != "" && s.FeatureName != "" && (out.Result == "pass" || out.Result == "issues") {
+		t.Project, t.Feature, t.Stage = o.Project, s.FeatureName, workflow.Base(out.Stage)
 	}
 	return t, err
 }

@@ -49,7 +49,7 @@ func TestKilledBeforeWhatFollows(t *testing.T) {
 					return fmt.Errorf("outcome %+v", out)
 				}
 				data := next.Encode()
-				todo, err := followUp(tx.Tx, tx.o.Lang, root, next, out, data)
+				todo, err := followUp(tx.Tx, Options{Lang: tx.o.Lang, Project: root}, next, out, data)
 				if err == nil {
 					err = todo.intend(tx.Tx)
 				}

@@ -135,11 +135,7 @@ const maxSummary = 1 << 20
 
 // KeepSummary remembers what the host told of its summary.
 func (tx *Tx) KeepSummary(text string) error {
-	data, err := json.Marshal(summary{N: tx.Memory.Compaction.N, At: tx.Memory.Compaction.At, Text: redact.Start(text, maxSummary)})
-	if err != nil {
-		return err
-	}
-	return tx.Write(summaryFile, data)
+	return tx.writeJSON(summaryFile, summary{N: tx.Memory.Compaction.N, At: tx.Memory.Compaction.At, Text: redact.Start(text, maxSummary)})
 }
 
 // summary is the one of the compaction under way, if it was told.
@@ -187,20 +183,18 @@ func (tx *Tx) HandOver(past Past, h handover.Handover, before func(wait bool) st
 // session's file was handed over.
 func (tx *Tx) keepPast(past Past) error {
 	tx.Memory.Thread.Words, tx.Memory.Mark = past.Record.Words, past.mark
-	data, err := json.Marshal(past.Record.Words)
-	if err != nil {
-		return err
-	}
-	return tx.Write(wordsFile, data)
+	return tx.writeJSON(wordsFile, past.Record.Words)
 }
 
 // keepHanded remembers what was handed over, for whoever asks.
-func (tx *Tx) keepHanded(h Handed) error {
-	data, err := json.Marshal(h)
+func (tx *Tx) keepHanded(h Handed) error { return tx.writeJSON(handedFile, h) }
+
+func (tx *Tx) writeJSON(name string, v any) error {
+	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return tx.Write(handedFile, data)
+	return tx.Write(name, data)
 }
 
 // ReadHanded is what was handed over last; false where nothing was.

@@ -56,16 +56,10 @@ type Parcel struct {
 
 // Pack reads a session for its journey.
 func Pack(s *store.Session) (p Parcel, err error) {
-	if p.Workflow, err = s.Read(store.WorkflowFile); errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err != nil {
+	if p.Workflow, err = s.Read(store.WorkflowFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return p, err
 	}
-	if p.Memory, err = s.Version(MemoryFile); errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err != nil {
+	if p.Memory, err = s.Version(MemoryFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return p, err
 	}
 	p.Reports, err = s.Reports()
@@ -91,10 +85,7 @@ func Unpack(s *store.Session, p Parcel, o Options, transcript, note string, even
 				return err
 			}
 		}
-		m, err := decodeMemory(p.Memory, nil)
-		if p.Memory == nil {
-			m, err = Memory{}, nil
-		}
+		m, err := decodeMemory(p.Memory, nil) // without one it is empty
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,8 @@ type Options struct {
 	Now   time.Time
 	// Project is the folder whose task list follows the workflow.
 	Project string
+	// Anew takes a workflow that cannot be read for none.
+	Anew bool
 	// Warn is told of what could not be written but will be repaired by the next
 	// change.
 	Warn func(error)
@@ -51,7 +53,7 @@ func Update(s *store.Session, o Options, f func(*Tx) error) error {
 			var derived derivedError
 			if tx.Workflow, err = load(raw); errors.As(err, &derived) {
 				o.Warn(err)
-			} else if err != nil {
+			} else if err != nil && (!o.Anew || errors.Is(err, workflow.ErrNewer)) {
 				return err
 			}
 			return f(tx)
@@ -94,7 +96,7 @@ func (tx *Tx) Reported(stage string) bool {
 
 // Apply steps the workflow.
 func (tx *Tx) Apply(ev workflow.Event) (workflow.Outcome, error) {
-	s, out, err := step(tx.Tx, tx.o.Rules, tx.o.Lang, tx.o.Project, tx.reports, tx.Workflow, ev, tx.o.Now)
+	s, out, err := step(tx.Tx, tx.o, tx.reports, tx.Workflow, ev)
 	if s != tx.Workflow {
 		tx.reports = nil
 	}
@@ -152,14 +154,9 @@ func (tx *Tx) agentUsage(path string, set compact.Settings) compact.Usage {
 // Decide weighs the turn, and leaves a line on the timeline when its outcome
 // changed.
 func (tx *Tx) Decide(set compact.Settings) (compact.Decision, error) {
-	t := &tx.Memory.Thread
 	tx.Measure()
-	d := t.Decide(tx.o.Now, set)
-	var news bool
-	if *t, news = t.Announce(d); !news {
-		return d, nil
-	}
-	return d, tx.Emit(decided(d, tx.o.Lang))
+	d, events := DecideWatched(&tx.Memory.Thread, tx.o.Now, set, tx.o.Lang)
+	return d, tx.Emit(events...)
 }
 
 // decided is a decision on the timeline.

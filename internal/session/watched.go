@@ -175,15 +175,12 @@ func HooksCompact(s *store.Session, since time.Time) bool {
 // DecideWatched weighs the turn of a watched thread; the events are for the
 // timeline.
 func DecideWatched(t *compact.Thread, now time.Time, set compact.Settings, lang message.Lang) (compact.Decision, []store.Event) {
-	var (
-		events []store.Event
-		news   bool
-	)
 	d := t.Decide(now, set)
-	if *t, news = t.Announce(d); news {
-		events = append(events, decided(d, lang))
+	next, news := t.Announce(d)
+	if *t = next; !news {
+		return d, nil
 	}
-	return d, events
+	return d, []store.Event{decided(d, lang)}
 }
 
 // successor is how long a watcher that died may take to come back: a packet of

@@ -18,17 +18,9 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// Load reads a session's workflow: nil when it has none. An older state that
+// load reads a session's workflow: nil when it has none. An older state that
 // only the Claude folder holds is imported. What a process that was killed left
-// undone is done.
-func Load(tx *store.Tx) (*workflow.State, error) {
-	s, err := load(tx)
-	if _, ok := errors.AsType[derivedError](err); ok {
-		err = nil // the state is there, and the next call tries again
-	}
-	return s, err
-}
-
+// undone is done; where that fails, the error is a [derivedError].
 func load(tx *store.Tx) (*workflow.State, error) {
 	data, err := tx.Read(store.WorkflowFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,25 +64,20 @@ func Peek(s *store.Session) (*workflow.State, error) {
 	return workflow.Load(data)
 }
 
-// Step applies an event to a session's workflow and does what follows from it:
-// state, barriers, reflections, the merged report, the timeline. The state is
-// written before everything that can be derived from it.
-func Step(tx *store.Tx, rules workflow.Rules, lang message.Lang, s *workflow.State, ev workflow.Event, now time.Time) (*workflow.State, workflow.Outcome, error) {
-	return step(tx, rules, lang, "", nil, s, ev, now)
-}
-
-// step is [Step] in a project, whose task list follows the workflow, with the
-// reports that come with the event.
-func step(tx *store.Tx, rules workflow.Rules, lang message.Lang, project string, reports map[string]string, s *workflow.State, ev workflow.Event, now time.Time) (*workflow.State, workflow.Outcome, error) {
-	next, out := rules.Apply(s, ev)
+// step applies an event to a session's workflow and does what follows from it:
+// state, barriers, reflections, the merged report, the timeline, the project's task
+// list. The state is written before everything that can be derived from it. reports
+// come with the event.
+func step(tx *store.Tx, o Options, reports map[string]string, s *workflow.State, ev workflow.Event) (*workflow.State, workflow.Outcome, error) {
+	next, out := o.Rules.Apply(s, ev)
 	if next == nil || next == s {
 		return s, out, nil
 	}
 	if len(out.Next) > 0 && next.Asks() {
-		next, out = sift(rules, next, out, now)
+		next, out = sift(o, next, out)
 	}
 	data := tx.Clean(store.WorkflowFile, next.Encode()) // as it will be read
-	todo, err := followUp(tx, lang, project, next, out, data)
+	todo, err := followUp(tx, o, next, out, data)
 	if err != nil {
 		return s, out, err
 	}
@@ -108,7 +95,7 @@ func step(tx *store.Tx, rules workflow.Rules, lang message.Lang, project string,
 // sift leaves out the stages that nothing was changed for. It is asked only of
 // workflows that say so, when such a stage is next; where it cannot be found out
 // what was changed, the stage is done.
-func sift(rules workflow.Rules, s *workflow.State, out workflow.Outcome, now time.Time) (*workflow.State, workflow.Outcome) {
+func sift(o Options, s *workflow.State, out workflow.Outcome) (*workflow.State, workflow.Outcome) {
 	files, known := blueprint.Changed(s.Origin)
 	for known && s.Asks() {
 		unwanted := s.Unwanted(files)
@@ -116,7 +103,7 @@ func sift(rules workflow.Rules, s *workflow.State, out workflow.Outcome, now tim
 			break
 		}
 		var more workflow.Outcome
-		s, more = rules.Apply(s, workflow.Sift{Unwanted: unwanted, At: now})
+		s, more = o.Rules.Apply(s, workflow.Sift{Unwanted: unwanted, At: o.Now})
 		out = out.Then(more)
 	}
 	return s, out
