@@ -171,7 +171,7 @@ func TestMembersCannotTakeFromOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return info.State.Last
+		return info.State.LastSeq
 	}
 	for target, stream := range map[string]string{
 		"$KV.ovt_state.alpha": stateStream, "$KV.ovt_state.alpha.held": stateStream, "$KV.ovt_lease.held": leaseStream, "$KV.ovt_lease.offered.bundle": leaseStream, "ovt.ev.alpha.held.x": eventStream,
@@ -275,7 +275,7 @@ func TestOlderHub(t *testing.T) {
 	h := m.dial()
 	for _, stream := range []string{eventStream, stateStream, leaseStream, "OBJ_" + objectBucket("alpha")} {
 		info, err := h.info(ctx, stream)
-		if err != nil || info.Config.Rollup || (info.Config.PerSubject == 1) != (stream == stateStream) {
+		if err != nil || info.Config.AllowRollup || (info.Config.MaxMsgsPerSubject == 1) != (stream == stateStream) {
 			t.Errorf("%s: %+v %v", stream, info.Config, err)
 		}
 	}
@@ -312,8 +312,8 @@ func TestOlderHub(t *testing.T) {
 		}
 	}
 	info, err := h.info(ctx, "OBJ_"+objectBucket("alpha"))
-	if got := read(); got != "second" || err != nil || info.State.Messages != 2 {
-		t.Errorf("object: %q, %d messages, %v", got, info.State.Messages, err)
+	if got := read(); got != "second" || err != nil || info.State.Msgs != 2 {
+		t.Errorf("object: %q, %d messages, %v", got, info.State.Msgs, err)
 	}
 	if admin, err = Dial(set, Dialing{}); err != nil {
 		t.Fatal(err)
@@ -328,8 +328,8 @@ func TestOlderHub(t *testing.T) {
 	if err := h.dropObject(ctx, "old"); err != nil {
 		t.Fatal(err)
 	}
-	if info, err = h.info(ctx, "OBJ_"+objectBucket("alpha")); err != nil || info.State.Messages != 0 {
-		t.Errorf("%d messages are left, %v", info.State.Messages, err)
+	if info, err = h.info(ctx, "OBJ_"+objectBucket("alpha")); err != nil || info.State.Msgs != 0 {
+		t.Errorf("%d messages are left, %v", info.State.Msgs, err)
 	}
 }
 

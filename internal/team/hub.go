@@ -445,39 +445,17 @@ func (h *Hub) api(ctx context.Context, name string, req, resp any) error {
 	}
 }
 
-// streamInfo is what doctor and the shipper ask of a stream.
-type streamInfo struct {
-	Created time.Time `json:"created"`
-	Config  struct {
-		Replicas   int           `json:"num_replicas"`
-		Storage    string        `json:"storage"`
-		MaxAge     time.Duration `json:"max_age"`
-		Duplicate  time.Duration `json:"duplicate_window"`
-		PerSubject int64         `json:"max_msgs_per_subject"`
-		MsgTTL     bool          `json:"allow_msg_ttl"`
-		Direct     bool          `json:"allow_direct"`
-		Rollup     bool          `json:"allow_rollup_hdrs"`
-	} `json:"config"`
-	State struct {
-		Messages uint64 `json:"messages"`
-		Bytes    uint64 `json:"bytes"`
-		First    uint64 `json:"first_seq"`
-		Last     uint64 `json:"last_seq"`
-	} `json:"state"`
-	// Now is the hub's clock.
-	Now time.Time `json:"ts"`
-}
-
-func (h *Hub) info(ctx context.Context, stream string) (streamInfo, error) {
+// info is what doctor and the shipper ask of a stream.
+func (h *Hub) info(ctx context.Context, stream string) (jetstream.StreamInfo, error) {
 	var resp struct {
-		streamInfo
+		jetstream.StreamInfo
 		Error *jetstream.APIError `json:"error"`
 	}
 	if err := h.api(ctx, "STREAM.INFO."+stream, nil, &resp); err != nil {
-		return resp.streamInfo, err
+		return resp.StreamInfo, err
 	}
 	if resp.Error != nil {
-		return resp.streamInfo, message.WithHint(fmt.Errorf("stream %s: %w", stream, resp.Error), message.HintTeamStreams)
+		return resp.StreamInfo, message.WithHint(fmt.Errorf("stream %s: %w", stream, resp.Error), message.HintTeamStreams)
 	}
-	return resp.streamInfo, nil
+	return resp.StreamInfo, nil
 }

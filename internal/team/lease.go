@@ -108,7 +108,7 @@ func (h *Hub) lease(ctx context.Context, session string) (Lease, error) {
 		if err != nil {
 			return Lease{}, err
 		}
-		if !info.Now.Before(l.ends) {
+		if !info.TimeStamp.Before(l.ends) {
 			l = Lease{}
 		}
 	}
@@ -125,7 +125,7 @@ func (h *Hub) free(l Lease) bool {
 // forgot reports whether the hub is another than the one that gave this token.
 func (h *Hub) forgot(ctx context.Context, token uint64) (bool, error) {
 	info, err := h.info(ctx, leaseStream)
-	return err == nil && info.State.Last < token, err
+	return err == nil && info.State.LastSeq < token, err
 }
 
 // take takes the lease of a session, with a new token. Where another machine has

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Query chooses events.
@@ -130,15 +131,15 @@ func (h *Hub) Doctor(ctx context.Context, root string, now func() time.Time) (He
 	after := now()
 	// The hub wrote its time somewhere between the two.
 	switch {
-	case info.Now.IsZero():
-	case info.Now.Before(before):
-		v.Skew = before.Sub(info.Now)
-	case info.Now.After(after):
-		v.Skew = info.Now.Sub(after)
+	case info.TimeStamp.IsZero():
+	case info.TimeStamp.Before(before):
+		v.Skew = before.Sub(info.TimeStamp)
+	case info.TimeStamp.After(after):
+		v.Skew = info.TimeStamp.Sub(after)
 	}
-	v.Stream = Stream{info.State.Messages, info.State.Bytes, info.Config.Replicas, info.Config.Storage == "file", info.Config.MaxAge}
+	v.Stream = Stream{info.State.Msgs, info.State.Bytes, info.Config.Replicas, info.Config.Storage == jetstream.FileStorage, info.Config.MaxAge}
 	for _, name := range []string{stateStream, leaseStream, "OBJ_" + objectBucket(h.set.Machine)} {
-		if info, err := h.info(ctx, name); err == nil && info.Config.Rollup {
+		if info, err := h.info(ctx, name); err == nil && info.Config.AllowRollup {
 			v.Rollup = true
 		}
 	}
@@ -146,7 +147,7 @@ func (h *Hub) Doctor(ctx context.Context, root string, now func() time.Time) (He
 	if err != nil {
 		return v, err
 	}
-	v.LeaseOK = leases.Config.MsgTTL && leases.Config.Direct && info.Config.Direct
+	v.LeaseOK = leases.Config.AllowMsgTTL && leases.Config.AllowDirect && info.Config.AllowDirect
 	seen := Seen{}
 	_, err = h.each(ctx, eventStream, eventPrefix+h.set.Machine+".>", 1, time.Time{}, func(m stored) error {
 		e, ok := (Settings{}).inbound(m)

@@ -7,6 +7,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -59,6 +60,12 @@ const (
 )
 
 func (n Node) path(name string) string { return filepath.Join(n.Dir, name) }
+
+// secret reads a file of one line.
+func (n Node) secret(name string) (string, error) {
+	data, err := os.ReadFile(n.path(name))
+	return strings.TrimSpace(string(data)), err
+}
 
 // NodeDir is where the hub of a home lies.
 func NodeDir(root string) string { return filepath.Join(folder(root), "hub") }
@@ -243,7 +250,7 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []
 // TLS wants a name that the certificate holds for: loopback's always does, the
 // address that it listens on (0.0.0.0) need not.
 func (n Node) admin(srv *server.Server) (*Hub, error) {
-	seed, err := os.ReadFile(n.path(adminSeed))
+	seed, err := n.secret(adminSeed)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +258,7 @@ func (n Node) admin(srv *server.Server) (*Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Dial(Settings{Machine: adminName, Hub: []string{"tls://127.0.0.1"}, CA: string(ca), Seed: strings.TrimSpace(string(seed))},
+	return Dial(Settings{Machine: adminName, Hub: []string{"tls://127.0.0.1"}, CA: string(ca), Seed: seed},
 		Dialing{extra: []nats.Option{nats.InProcessServer(srv)}})
 }
 
@@ -291,7 +298,7 @@ func onDisk(c jetstream.StreamConfig, replicas int) jetstream.StreamConfig {
 func (h *Hub) has(ctx context.Context, list []jetstream.StreamConfig) bool {
 	for _, w := range list {
 		got, err := h.info(ctx, w.Name)
-		if c := got.Config; err != nil || c.Replicas != w.Replicas || c.MaxAge != w.MaxAge || c.Rollup || c.PerSubject != w.MaxMsgsPerSubject {
+		if c := got.Config; err != nil || c.Replicas != w.Replicas || c.MaxAge != w.MaxAge || c.AllowRollup || c.MaxMsgsPerSubject != w.MaxMsgsPerSubject {
 			return false
 		}
 	}
@@ -341,15 +348,7 @@ func (n Node) Invite(machine string) (Settings, error) {
 	if err := n.prepare(); err != nil {
 		return Settings{}, err
 	}
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return Settings{}, err
-	}
-	seed, err := pair.Seed()
-	if err != nil {
-		return Settings{}, err
-	}
-	public, err := pair.PublicKey()
+	seed, public, err := newKey()
 	if err != nil {
 		return Settings{}, err
 	}
@@ -364,13 +363,13 @@ func (n Node) Invite(machine string) (Settings, error) {
 	if err != nil {
 		return Settings{}, err
 	}
-	identity, err := os.ReadFile(n.path(identityFile))
+	identity, err := n.secret(identityFile)
 	if err != nil {
 		return Settings{}, err
 	}
 	s := Settings{
 		Schema: settingsSchema, Machine: machine, Tenant: n.Tenant, CA: string(ca), Seed: string(seed),
-		Identity: strings.TrimSpace(string(identity)), Recipients: list.Recipients, Replicas: n.Replicas,
+		Identity: identity, Recipients: list.Recipients, Replicas: n.Replicas,
 	}
 	_, port, err := net.SplitHostPort(n.Listen)
 	if err != nil {
@@ -378,6 +377,20 @@ func (n Node) Invite(machine string) (Settings, error) {
 	}
 	s.Hub = n.urls(port)
 	return s, nil
+}
+
+// newKey makes the key of a machine.
+func newKey() (seed []byte, public string, err error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, "", err
+	}
+	public, err = pair.PublicKey()
+	if err != nil {
+		return nil, "", err
+	}
+	seed, err = pair.Seed()
+	return seed, public, err
 }
 
 // Revoke shuts a machine out: its key is worth nothing any more.
@@ -443,11 +456,7 @@ func (n Node) prepare() error {
 		return err
 	}
 	if _, err := os.Stat(n.path(adminSeed)); errors.Is(err, fs.ErrNotExist) {
-		pair, err := nkeys.CreateUser()
-		if err != nil {
-			return err
-		}
-		seed, err := pair.Seed()
+		seed, _, err := newKey()
 		if err != nil {
 			return err
 		}
@@ -466,11 +475,11 @@ func (n Node) writeConfig() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	seed, err := os.ReadFile(n.path(adminSeed))
+	seed, err := n.secret(adminSeed)
 	if err != nil {
 		return "", err
 	}
-	pair, err := nkeys.FromSeed([]byte(strings.TrimSpace(string(seed))))
+	pair, err := nkeys.FromSeed([]byte(seed))
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", n.path(adminSeed), err)
 	}
@@ -480,11 +489,11 @@ func (n Node) writeConfig() (string, error) {
 	}
 	var b strings.Builder
 	q := confQuote
-	tls := fmt.Sprintf("cert_file: %s, key_file: %s, ca_file: %s, timeout: 5", q(n.path("server.pem")), q(n.path("server-key.pem")), q(n.path("ca.pem")))
+	keys := fmt.Sprintf("cert_file: %s, key_file: %s, ca_file: %s, timeout: 5", q(n.path("server.pem")), q(n.path("server-key.pem")), q(n.path("ca.pem")))
 	name := cmp.Or(n.Name, "overtone")
 	fmt.Fprintf(&b, "# Written by overtone-team up.\nserver_name: %s\nlisten: %s\nmax_payload: 8MB\nlog_file: %s\nlogfile_size_limit: 16MB\nlogtime: true\n",
 		q(name), q(n.Listen), q(n.path("hub.log")))
-	fmt.Fprintf(&b, "tls { %s }\n", tls)
+	fmt.Fprintf(&b, "tls { %s }\n", keys)
 	fmt.Fprintf(&b, "jetstream {\n  store_dir: %s\n  # An acknowledged event is on the disk.\n  sync_interval: always\n  max_memory_store: 67108864\n", q(n.path("streams")))
 	b.WriteString("}\nsystem_account: SYS\naccounts {\n  SYS {}\n")
 	tenants := []string{n.Tenant}
@@ -513,7 +522,7 @@ func (n Node) writeConfig() (string, error) {
 		routes := confList(n.Routes)
 		// Machines know the nodes from their settings, by names that certificates
 		// hold for; addresses that nodes hear of each other are none of these.
-		fmt.Fprintf(&b, "cluster {\n  name: overtone\n  listen: %s\n  routes: %s\n  no_advertise: true\n  tls { %s, verify: true }\n", q(n.Cluster), routes, tls)
+		fmt.Fprintf(&b, "cluster {\n  name: overtone\n  listen: %s\n  routes: %s\n  no_advertise: true\n  tls { %s, verify: true }\n", q(n.Cluster), routes, keys)
 		if n.Advertise != "" {
 			fmt.Fprintf(&b, "  advertise: %s\n", q(n.Advertise))
 		}
@@ -591,7 +600,8 @@ func (n Node) makeCertificate() error {
 			names = append(names, host)
 		}
 	}
-	if old, err := readCertificate(n.path("server.pem")); err == nil {
+	if pair, err := tls.LoadX509KeyPair(n.path("server.pem"), n.path("server-key.pem")); err == nil {
+		old := pair.Leaf
 		if old.NotAfter.After(n.Now().AddDate(0, 1, 0)) && !slices.ContainsFunc(names, func(name string) bool { return old.VerifyHostname(name) != nil }) {
 			return nil
 		}
@@ -603,11 +613,7 @@ func (n Node) makeCertificate() error {
 		slices.Sort(names)
 		names = slices.Compact(names)
 	}
-	ca, err := readCertificate(n.path("ca.pem"))
-	if err != nil {
-		return fmt.Errorf("read %s: %w", n.path("ca.pem"), err)
-	}
-	caKey, err := readKey(n.path("ca-key.pem"))
+	ca, err := tls.LoadX509KeyPair(n.path("ca.pem"), n.path("ca-key.pem"))
 	if err != nil {
 		return message.WithHint(fmt.Errorf("read %s: %w", n.path("ca-key.pem"), err), message.HintTeamCA)
 	}
@@ -622,37 +628,9 @@ func (n Node) makeCertificate() error {
 			t.DNSNames = append(t.DNSNames, name)
 		}
 	}
-	return n.issue("server", t, ca, caKey)
+	return n.issue("server", t, ca.Leaf, ca.PrivateKey)
 }
 
 func writePEM(path, typ string, der []byte, perm fs.FileMode) error {
 	return store.AtomicWrite(path, pem.EncodeToMemory(&pem.Block{Type: typ, Bytes: der}), perm)
-}
-
-func readCertificate(path string) (*x509.Certificate, error) {
-	der, err := readPEM(path)
-	if err != nil {
-		return nil, err
-	}
-	return x509.ParseCertificate(der)
-}
-
-func readKey(path string) (any, error) {
-	der, err := readPEM(path)
-	if err != nil {
-		return nil, err
-	}
-	return x509.ParsePKCS8PrivateKey(der)
-}
-
-func readPEM(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	block, _ := pem.Decode(data)
-	if block == nil {
-		return nil, errors.New("no PEM block")
-	}
-	return block.Bytes, nil
 }

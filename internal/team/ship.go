@@ -351,7 +351,7 @@ func (s *Shipper) sync(ctx context.Context) error {
 		return err
 	}
 	s.have = map[string]*numbers{}
-	if made := info.Created.UTC().Format(time.RFC3339Nano); s.cur.Hub != made || s.cur.Pos > info.State.Last {
+	if made := info.Created.UTC().Format(time.RFC3339Nano); s.cur.Hub != made || s.cur.Pos > info.State.LastSeq {
 		// Another hub, or one that was restored from an older day: tell all that
 		// the files hold once more, under the numbers that it had.
 		if s.cur.Hub != "" {

@@ -63,7 +63,7 @@ type Beat struct {
 	Place string `json:"place,omitempty"`
 }
 
-// place is a digest of where this home lies; it says nothing to others.
+// homePlace is a digest of where this home lies; it says nothing to others.
 func homePlace(set Settings, root string) string {
 	host, _ := os.Hostname()
 	sum := sha256.Sum256([]byte(set.Seed + "\n" + host + "\n" + root))
@@ -402,7 +402,7 @@ func (h *Hub) Fleet(ctx context.Context) (Fleet, error) {
 		return f, err
 	}
 	info, err := h.info(ctx, leaseStream)
-	maps.DeleteFunc(f.Leases, func(_ string, l Lease) bool { return !info.Now.Before(l.ends) })
+	maps.DeleteFunc(f.Leases, func(_ string, l Lease) bool { return !info.TimeStamp.Before(l.ends) })
 	return f, err
 }
 

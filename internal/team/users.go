@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -147,12 +146,11 @@ func (n Node) updateUsers(change func(*users) error) (users, error) {
 		}
 		list = users{Recipients: []string{recipient}, KeyAt: n.Now().UTC()}
 	}
-	before := list
-	before.Users = slices.Clone(list.Users)
+	before := list.text()
 	if err := change(&list); err != nil {
 		return list, err
 	}
-	if !missing && reflect.DeepEqual(before, list) {
+	if !missing && before == list.text() {
 		return list, nil
 	}
 	list.Schema = 1
@@ -187,7 +185,7 @@ type told struct {
 // exchange takes over what other nodes know of machines, and tells them what they
 // do not know.
 func (n Node) exchange(ctx context.Context, admin *Hub) error {
-	seed, err := os.ReadFile(n.path(adminSeed))
+	seed, err := n.secret(adminSeed)
 	if err != nil {
 		return err
 	}
@@ -210,19 +208,17 @@ func (n Node) exchange(ctx context.Context, admin *Hub) error {
 				return err
 			}
 		}
-		if merged := l.merge(hub.users); !sameUsers(merged, *l) {
-			*l = merged
-		}
+		*l = l.merge(hub.users)
 		return nil
 	})
-	if err != nil || sameUsers(list, hub.users) {
+	if err != nil || list.text() == hub.users.text() {
 		return err
 	}
-	identity, err := os.ReadFile(n.path(identityFile))
+	identity, err := n.secret(identityFile)
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(told{list, strings.TrimSpace(string(identity))})
+	data, err := json.Marshal(told{list, identity})
 	if err != nil {
 		return err
 	}
@@ -235,19 +231,17 @@ func (n Node) exchange(ctx context.Context, admin *Hub) error {
 	return err
 }
 
-func sameUsers(a, b users) bool {
-	key := func(l users) string {
-		text, _ := json.Marshal(users{1, append([]user{}, l.Users...), append([]string{}, l.Recipients...), l.KeyAt}) // strings and times
-		return string(text)
-	}
-	return key(a) == key(b)
+// text is a list by which it can be compared with others.
+func (l users) text() string {
+	text, _ := json.Marshal(users{1, append([]user{}, l.Users...), append([]string{}, l.Recipients...), l.KeyAt}) // strings and times
+	return string(text)
 }
 
 // nodeWork is scrypt's factor: the seed is random already, and needs no stretching.
 const nodeWork = 4
 
-func sealForNodes(seed, data []byte) ([]byte, error) {
-	r, err := age.NewScryptRecipient(strings.TrimSpace(string(seed)))
+func sealForNodes(seed string, data []byte) ([]byte, error) {
+	r, err := age.NewScryptRecipient(seed)
 	if err != nil {
 		return nil, err
 	}
@@ -255,8 +249,8 @@ func sealForNodes(seed, data []byte) ([]byte, error) {
 	return sealed(data, func(w io.Writer) (io.WriteCloser, error) { return age.Encrypt(w, r) })
 }
 
-func openForNodes(seed, sealed []byte) ([]byte, error) {
-	id, err := age.NewScryptIdentity(strings.TrimSpace(string(seed)))
+func openForNodes(seed string, sealed []byte) ([]byte, error) {
+	id, err := age.NewScryptIdentity(seed)
 	if err != nil {
 		return nil, err
 	}
