@@ -410,7 +410,7 @@ func position(n ast.Node) (line int) {
 }
 
 func describe(n ast.Node) string {
-	switch n.(type) {
+	switch n := n.(type) {
 	case *ast.MappingNode:
 		return "a section"
 	case *ast.SequenceNode:
@@ -419,12 +419,10 @@ func describe(n ast.Node) string {
 		return "nothing"
 	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode:
 		return "an anchor, alias or tag, which are not supported here"
-	}
-	if s, ok := n.(*ast.StringNode); ok {
-		return quote(s.Value)
-	}
-	if s, ok := n.(*ast.LiteralNode); ok {
-		return quote(s.Value.Value)
+	case *ast.StringNode:
+		return quote(n.Value)
+	case *ast.LiteralNode:
+		return quote(n.Value.Value)
 	}
 	if tk := n.GetToken(); tk != nil {
 		return tk.Value
@@ -441,12 +439,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
+func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 
 // suggest names the known key that a mistyped one is closest to.
 func suggest(name string, known []string) string {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -71,7 +72,7 @@ func sectionLines(lines []string, name string) (from, to int, pad string) {
 		switch {
 		case text == "":
 		case indent == "" && text[0] != '#':
-			return from, to, orTwo(pad)
+			return from, to, cmp.Or(pad, "  ")
 		case indent != "":
 			to = i + 1
 			// A comment shows the indentation only as long as nothing else does.
@@ -80,14 +81,7 @@ func sectionLines(lines []string, name string) (from, to int, pad string) {
 			}
 		}
 	}
-	return from, to, orTwo(pad)
-}
-
-func orTwo(pad string) string {
-	if pad == "" {
-		return "  "
-	}
-	return pad
+	return from, to, cmp.Or(pad, "  ")
 }
 
 // comment is the comment at the end of a line, with the space before it.
@@ -116,9 +110,5 @@ func verified(text string, before map[string]string, problems int, key, value st
 func values(src []byte) (out map[string]string, problems int) {
 	c := Defaults()
 	problems = len(DecodeYAML(src, "", 1, &c))
-	out = map[string]string{}
-	walkKeys(reflect.ValueOf(c), "", func(key string, v reflect.Value, _ reflect.StructTag) {
-		out[key] = show(v)
-	})
-	return out, problems
+	return Values(c), problems
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -32,36 +31,51 @@ type syntaxError struct {
 // parse returns the body of the first document. Around what is not YAML it keeps
 // every entry that can be read alone, and reports the others.
 func (d *decoder) parse(src []byte) ast.Node {
-	if len(src) > maxSource {
-		d.add(1, "", fmt.Sprintf("larger than %d KiB", maxSource>>10))
-		return nil
-	}
-	if bytes.Count(src, []byte("\n")) > maxLines {
-		d.add(1, "", fmt.Sprintf("more than %d lines", maxLines))
-		return nil
-	}
-	src = bytes.TrimPrefix(src, []byte("\ufeff"))
-	file, bad := parseYAML(withoutComments(string(src)))
+	text, bad := sourceText(src)
 	if bad != nil {
-		file, bad = parseYAML(d.salvage(splitLines(string(src)), 0, "", maxSalvage))
+		d.add(bad.line, "", bad.msg)
+		return nil
+	}
+	file, bad := parseYAML(withoutComments(text))
+	if bad != nil {
+		file, bad = parseYAML(d.salvage(strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n"), 0, "", maxSalvage))
 		if bad != nil {
 			d.add(bad.line, "", bad.msg)
 			return nil
 		}
 	}
-	var body ast.Node
-	for _, doc := range file.Docs {
-		switch b := doc.Body.(type) {
-		case nil, *ast.NullNode, *ast.DirectiveNode, *ast.CommentGroupNode:
-		default:
-			if body != nil {
-				d.report(b, "", "only the first YAML document is read")
-				return body
-			}
-			body = b
-		}
+	body, second := documents(file)
+	if second != nil {
+		d.report(second, "", "only the first YAML document is read")
 	}
 	return body
+}
+
+// sourceText is the text of a file that is not too large to be one.
+func sourceText(src []byte) (string, *syntaxError) {
+	text := strings.TrimPrefix(string(src), "\ufeff")
+	switch {
+	case len(src) > maxSource:
+		return "", &syntaxError{1, fmt.Sprintf("larger than %d KiB", maxSource>>10)}
+	case strings.Count(text, "\n") > maxLines:
+		return "", &syntaxError{1, fmt.Sprintf("more than %d lines", maxLines)}
+	}
+	return text, nil
+}
+
+// documents are the first two of a file that hold anything.
+func documents(file *ast.File) (first, second ast.Node) {
+	for _, doc := range file.Docs {
+		switch doc.Body.(type) {
+		case nil, *ast.NullNode, *ast.DirectiveNode, *ast.CommentGroupNode:
+			continue
+		}
+		if first != nil {
+			return first, doc.Body
+		}
+		first = doc.Body
+	}
+	return first, nil
 }
 
 // withoutComments makes lines that are nothing but a comment empty: the file that init
@@ -262,12 +276,4 @@ func entryKey(line string) string {
 		}
 	}
 	return key
-}
-
-func splitLines(s string) []string {
-	lines := strings.SplitAfter(s, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -39,30 +38,22 @@ type Member struct {
 // ParseYAML reads the one document of a text. Unlike settings, it is read whole or
 // not at all.
 func ParseYAML(src []byte, file string) (Node, *Problem) {
-	text := strings.TrimPrefix(string(src), "\ufeff")
-	switch {
-	case len(src) > maxSource:
-		return Node{}, &Problem{File: file, Line: 1, Msg: fmt.Sprintf("larger than %d KiB", maxSource>>10)}
-	case strings.Count(text, "\n") > maxLines:
-		return Node{}, &Problem{File: file, Line: 1, Msg: fmt.Sprintf("more than %d lines", maxLines)}
+	text, bad := sourceText(src)
+	var parsed *ast.File
+	if bad == nil {
+		parsed, bad = parseYAML(text)
 	}
-	parsed, bad := parseYAML(text)
 	if bad != nil {
 		return Node{}, &Problem{File: file, Line: bad.line, Msg: bad.msg}
 	}
-	root, found := Node{Line: 1}, false
-	for _, doc := range parsed.Docs {
-		switch doc.Body.(type) {
-		case nil, *ast.NullNode, *ast.DirectiveNode, *ast.CommentGroupNode:
-		default:
-			if found {
-				line := position(doc.Body)
-				return Node{}, &Problem{File: file, Line: line, Msg: "a second YAML document"}
-			}
-			root, found = tree(doc.Body), true
-		}
+	body, second := documents(parsed)
+	if second != nil {
+		return Node{}, &Problem{File: file, Line: position(second), Msg: "a second YAML document"}
 	}
-	return root, nil
+	if body == nil {
+		return Node{Line: 1}, nil
+	}
+	return tree(body), nil
 }
 
 func tree(n ast.Node) Node {
