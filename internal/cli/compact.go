@@ -170,30 +170,14 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey) error {
 func (a *app) printDecision(in session.Insight, m audit.Moment) error {
 	d := in.Decision
 	if a.JSON {
-		out := struct {
-			Schema           int                `json:"schema"`
-			Mode             compact.Mode       `json:"mode"`
-			Tier             compact.Tier       `json:"tier"`
-			PercentRemaining int                `json:"percentRemaining"`
-			Used             int64              `json:"used"`
-			Window           int64              `json:"window"`
-			Signals          []compact.Boundary `json:"signals"`
-			Allowed          []compact.Boundary `json:"allowed"`
-			Met              []compact.Boundary `json:"met"`
-			Verdict          compact.Verdict    `json:"verdict"`
-			Cause            compact.Cause      `json:"cause"`
-			Reason           string             `json:"reason"`
-			Packet           *string            `json:"lastPacket"`
-			Cache            any                `json:"cache"`
-		}{
-			1, in.Input.Settings.Mode, d.Tier, d.PercentRemaining, in.Input.Usage.Used, in.Input.Usage.Window,
-			terminal.List(d.Signals), terminal.List(d.Allowed), terminal.List(d.Met), d.Verdict, d.Cause, d.Reason.In(a.Lang), nil, a.cacheState(m),
-		}
+		var packet *string
 		if in.Receipt != nil {
-			text := in.Receipt.String()
-			out.Packet = &text
+			packet = new(in.Receipt.String())
 		}
-		return a.PrintJSON(out)
+		return a.PrintObject("mode", in.Input.Settings.Mode, "tier", d.Tier, "percentRemaining", d.PercentRemaining,
+			"used", in.Input.Usage.Used, "window", in.Input.Usage.Window,
+			"signals", terminal.List(d.Signals), "allowed", terminal.List(d.Allowed), "met", terminal.List(d.Met),
+			"verdict", d.Verdict, "cause", d.Cause, "reason", d.Reason.In(a.Lang), "lastPacket", packet, "cache", a.cacheState(m))
 	}
 	a.Prose(a.Stdout, compact.Explain(in.Input, d, a.Lang))
 	a.Prose(a.Stdout, a.priceLine(m))
@@ -215,15 +199,15 @@ func (a *app) cacheState(m audit.Moment) any {
 	if m.Last.IsZero() {
 		return nil
 	}
-	out := struct {
-		Last    string   `json:"lastRequest"`
-		Expires *string  `json:"expires"`
-		Warm    *bool    `json:"warm"`
-		Repaid  *float64 `json:"requestsToRepay"`
-	}{Last: m.Last.UTC().Format(time.RFC3339)}
+	var out struct {
+		Last    time.Time  `json:"lastRequest"`
+		Expires *time.Time `json:"expires"`
+		Warm    *bool      `json:"warm"`
+		Repaid  *float64   `json:"requestsToRepay"`
+	}
+	out.Last = m.Last.UTC().Truncate(time.Second)
 	if !m.Expires.IsZero() {
-		at, warm := m.Expires.UTC().Format(time.RFC3339), m.Expires.After(a.Now())
-		out.Expires, out.Warm = &at, &warm
+		out.Expires, out.Warm = new(m.Expires.UTC().Truncate(time.Second)), new(m.Expires.After(a.Now()))
 	}
 	if m.Repaid > 0 {
 		out.Repaid = &m.Repaid

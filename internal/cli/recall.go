@@ -95,14 +95,11 @@ func (a *app) recallRef(ctx context.Context, ref string) error {
 		return catalog.FindHint(err)
 	}
 	if a.JSON {
-		return a.PrintJSON(struct {
-			Schema int    `json:"schema"`
-			Ref    string `json:"ref"`
-			Source string `json:"source"`
-			Path   string `json:"path,omitempty"`
-			Line   int    `json:"line,omitempty"`
-			Text   string `json:"text"`
-		}{1, ref, o.Ref, o.Path, o.Line, o.Text})
+		members := []any{"ref", ref, "source", o.Ref}
+		if o.Path != "" {
+			members = append(members, "path", o.Path, "line", o.Line)
+		}
+		return a.PrintObject(append(members, "text", o.Text)...)
 	}
 	// Exactly the text: only a terminal gets a newline that is not part of it.
 	if a.Decorated(a.Stdout) && !strings.HasSuffix(o.Text, "\n") {

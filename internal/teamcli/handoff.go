@@ -88,16 +88,11 @@ func (p *program) pull() *cobra.Command {
 				return err
 			}
 			if p.JSON {
-				return p.PrintJSON(struct {
-					Schema  int    `json:"schema"`
-					Session string `json:"session"`
-					From    string `json:"from"`
-					Folder  string `json:"folder"`
-					Path    string `json:"path"`
-					Backup  string `json:"backup,omitempty"`
-					Resume  string `json:"resume"`
-					Token   uint64 `json:"token"`
-				}{1, out.Manifest.Session, out.Manifest.Machine, out.Folder, out.Path, out.Backup, out.Resume, out.Lease.Token})
+				members := []any{"session", out.Manifest.Session, "from", out.Manifest.Machine, "folder", out.Folder, "path", out.Path}
+				if out.Backup != "" {
+					members = append(members, "backup", out.Backup)
+				}
+				return p.PrintObject(append(members, "resume", out.Resume, "token", out.Lease.Token)...)
 			}
 			if out.Back {
 				p.Note(message.TeamPulledBack, out.Manifest.Session)

@@ -395,14 +395,14 @@ func (p *program) ship() *cobra.Command {
 // report prints what a shipper says: with --json as a result, else as a note.
 func (p *program) report(r team.Report) {
 	if p.JSON {
-		_ = p.PrintJSON(struct {
-			Schema   int    `json:"schema"`
-			TS       string `json:"ts"`
-			What     string `json:"what"`
-			Text     string `json:"text"`
-			Events   int    `json:"events,omitempty"`
-			Sessions int    `json:"sessions,omitempty"`
-		}{1, r.At.UTC().Format(time.RFC3339Nano), r.What, r.Text.In(p.Lang), r.Events, r.Sessions})
+		members := []any{"ts", r.At.UTC(), "what", r.What, "text", r.Text.In(p.Lang)}
+		if r.Events > 0 {
+			members = append(members, "events", r.Events)
+		}
+		if r.Sessions > 0 {
+			members = append(members, "sessions", r.Sessions)
+		}
+		_ = p.PrintObject(members...)
 		return
 	}
 	fmt.Fprintf(p.Stderr, "%s  %s\n", r.At.Local().Format(time.TimeOnly), r.Text.In(p.Lang))

@@ -38,17 +38,11 @@ func (p *program) show() *cobra.Command {
 				for name, data := range w.Reports {
 					reports[name] = string(data)
 				}
-				return p.PrintJSON(struct {
-					Schema   int               `json:"schema"`
-					Machine  string            `json:"machine"`
-					Session  string            `json:"session"`
-					Host     string            `json:"host"`
-					Folder   string            `json:"folder"`
-					At       time.Time         `json:"at"`
-					Packet   string            `json:"packet"`
-					Workflow json.RawMessage   `json:"workflow,omitempty"`
-					Reports  map[string]string `json:"reports"`
-				}{1, w.Machine, w.Session, string(w.Host), w.Folder, w.At, w.Packet, w.Workflow, reports})
+				members := []any{"machine", w.Machine, "session", w.Session, "host", w.Host, "folder", w.Folder, "at", w.At, "packet", w.Packet}
+				if w.Workflow != nil {
+					members = append(members, "workflow", json.RawMessage(w.Workflow))
+				}
+				return p.PrintObject(append(members, "reports", reports)...)
 			}
 			p.Say(message.TeamShown, w.Machine, w.Session, filepath.Base(w.Folder), w.At.Local().Format(time.DateTime))
 			if w.Workflow != nil {
