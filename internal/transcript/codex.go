@@ -1,190 +1,245 @@
 package transcript
 
-// parseCodex reads one rollout line: {timestamp, ordinal, type, payload}, or
-// an item without that envelope as the first versions wrote it.
-func (r *record) parseCodex(c *cursor) {
+import "bytes"
+
+// payload is what is of use in a line of a Codex rollout.
+type payload struct {
+	typ, role, call, name, id, session, thread []byte
+	value                                      []byte // of a message its content, of a tool its input or output, as it stands
+	summary, sealed                            []byte // of reasoning: what can be read of it, and what cannot
+	info, cwd, version, model                  []byte
+	message, history                           []byte // what is left after a compaction
+	turns                                      int64
+}
+
+func (p *payload) read(c *cursor) {
+	c.read(str("type", &p.typ), str("role", &p.role), str("call_id", &p.call), str("name", &p.name), str("id", &p.id),
+		raw("content", &p.value), raw("arguments", &p.value), raw("input", &p.value), raw("output", &p.value), raw("action", &p.value),
+		raw("summary", &p.summary), raw("encrypted_content", &p.sealed), raw("info", &p.info), str("session_id", &p.session), str("thread_id", &p.thread),
+		str("cwd", &p.cwd), str("cli_version", &p.version), str("model", &p.model), raw("message", &p.message),
+		raw("replacement_history", &p.history), count("num_turns", &p.turns))
+}
+
+// codex reads one line of a Codex rollout: {timestamp, type, payload}, or an item
+// without that envelope as the first versions wrote it.
+func (r *record) codex(c *cursor) bool {
+	bare := *c
 	var p payload
+	seen := false
 	for first := true; c.more('}', &first); {
-		switch key := string(c.key()); key {
+		switch string(c.key()) {
 		case "type":
 			r.typ, _ = c.str()
 		case "timestamp":
 			r.timestamp, _ = c.str()
+			r.Time = parseTime(r.timestamp)
 		case markerKey:
-			r.mark(Marked, true)
+			r.flags |= Marked
 			c.value()
 		case "payload":
-			if c.peek() == '{' {
-				c.open('{')
-				p.seen = true
-				for first := true; c.more('}', &first); {
-					p.field(c, r, string(c.key()))
-				}
-			} else {
+			seen = true
+			switch {
+			case r.skims() && !r.codexTells(c.b[c.i:min(len(c.b), c.i+60)]):
+				return false
+			case c.open('{'):
+				p.read(c)
+			default:
 				c.value()
 			}
-		case "role", "content", "call_id", "arguments", "input", "output", "action", "encrypted_content", "id":
-			p.field(c, r, key) // the first versions wrote items bare
 		default:
 			c.value()
 		}
 	}
+	switch {
+	case c.bad:
+	case seen:
+		r.codexLine(&p)
+	default:
+		p.read(&bare) // the members of the line are those of an item
+		r.codexItem(&p)
+		if len(r.typ) == 0 && len(p.id) > 0 {
+			r.Session, r.ids = p.id, append(r.ids, p.id)
+		}
+	}
+	return true
+}
+
+// codexTells looks at the head of a payload, where its type stands, and reports
+// whether it may say something that is asked for.
+func (r *record) codexTells(head []byte) bool {
+	has := func(word string) bool { return bytes.Contains(head, []byte(word)) }
 	switch string(r.typ) {
 	case "response_item":
-		r.item(&p, string(p.typ))
+		return !has(`"reasoning"`) && (!has(`_output"`) || r.waits())
+	case "event_msg":
+		return has(`"token_count"`) || has(`"turn_aborted"`)
+	case "compacted", "session_meta", "turn_context":
+		return true
+	}
+	return false
+}
+
+func (r *record) codexLine(p *payload) {
+	r.ids = append(r.ids, p.session, p.thread)
+	switch string(r.typ) {
+	case "response_item":
+		r.codexItem(p)
 	case "compacted":
 		// What takes the place of the history is in the context from then on.
-		r.kind, r.text = Boundary, p.history
+		message, _ := content(p.message)
+		r.kind, r.text = Boundary, len(p.history)+units(message)
+		r.parts = append(r.parts, piece{kind: Compacted, raw: codexSummary(p)})
 	case "session_meta":
 		r.ids = append(r.ids, p.id)
-		r.sid, r.cwd, r.version = p.id, p.cwd, p.version
-		if len(r.sid) == 0 {
-			r.sid = p.session
+		r.Session, r.CWD, r.Version = p.id, p.cwd, p.version
+		if len(r.Session) == 0 {
+			r.Session = p.session
 		}
+		r.parts = append(r.parts, piece{kind: About})
 	case "turn_context":
 		r.model = p.model
 	case "event_msg":
 		switch string(p.typ) {
 		case "token_count":
-			r.usage, r.hasUsage = p.info, len(p.info) > 0 && p.info[0] == '{'
+			r.usage = p.info
+			r.parts = append(r.parts, piece{kind: Counted, raw: p.info})
+		case "turn_aborted":
+			r.parts = append(r.parts, piece{kind: Interrupted})
 		case "thread_rolled_back":
 			r.rollback = p.turns
 		}
-	default:
-		if !p.seen {
-			r.item(&p, string(r.typ))
-			if len(r.typ) == 0 && len(p.id) > 0 {
-				r.sid = p.id
-				r.ids = append(r.ids, p.id)
-			}
-		}
 	}
 }
 
-type payload struct {
-	typ, role, call, id, session, info, cwd, version, model []byte
-	turns                                                   int64
-	tool, think, history                                    int
-	seen                                                    bool
-}
-
-func (p *payload) field(c *cursor, r *record, name string) {
-	switch name {
-	case "type":
-		p.typ, _ = c.str()
-	case "role":
-		p.role, _ = c.str()
-	case "content":
-		r.parseItems(c)
-	case "id":
-		p.id, _ = c.str()
-	case "session_id":
-		p.session, _ = c.str()
-		r.ids = append(r.ids, p.session)
-	case "thread_id":
-		id, _ := c.str()
-		r.ids = append(r.ids, id)
-	case "call_id":
-		p.call, _ = c.str()
-	case "arguments", "input", "output", "action":
-		p.tool += len(c.raw())
-	case "replacement_history":
-		p.history += len(c.raw())
+// codexItem reads one thing that was sent to the model or came from it.
+func (r *record) codexItem(p *payload) {
+	t := piece{id: p.call, tool: p.name, raw: p.value}
+	switch string(p.typ) {
 	case "message":
-		if s, ok := c.str(); ok {
-			p.history += units(s)
+		r.codexMessage(p)
+		return
+	case "web_search_call", "image_generation_call":
+		t.served = true
+		fallthrough
+	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
+		r.kind, t.kind = Call, ToolBegan
+		if len(t.tool) == 0 { // it is named by its type
+			t.tool = bytes.TrimSuffix(p.typ, []byte("_call"))
 		}
-	case "encrypted_content":
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output":
+		if r.kind, t.kind = Output, ToolEnded; !r.waits() {
+			return
+		}
+	case "reasoning":
 		// Sealed in base64, with a frame around it: Codex takes so much for the text.
-		p.think += max(0, len(c.raw())*3/4-650)
-	case "info":
-		p.info = c.raw()
-	case "cwd":
-		p.cwd, _ = c.str()
-	case "cli_version":
-		p.version, _ = c.str()
-	case "model":
-		p.model, _ = c.str()
-	case "num_turns":
-		p.turns = c.integer()
+		r.kind, r.think = Reasoning, max(0, len(p.sealed)*3/4-650)
+		r.parts = append(r.parts, piece{kind: thought, raw: p.summary})
+		return
+	case "compaction", "compaction_summary":
+		r.kind = System
+		return
 	default:
-		c.value()
+		return
+	}
+	r.parts = append(r.parts, t)
+	if r.want == nil {
+		r.measure()
 	}
 }
 
-// parseItems reads a message's content list; its text items are input_text and
-// output_text (plain text in some copies).
-func (r *record) parseItems(c *cursor) {
-	if c.peek() == '"' {
-		s, _ := c.str()
-		r.text, r.prompt, r.stringContent = units(s), s, true
-		return
+func (r *record) codexMessage(p *payload) {
+	r.content(&cursor{b: p.value})
+	if r.want == nil {
+		r.measure()
 	}
+	switch string(p.role) {
+	case "user":
+		r.kind, r.user = User, true
+		if commandText(r.prompt) {
+			r.flags |= Command | Meta
+		} else if r.texts > 0 {
+			r.flags |= TurnStart
+		}
+	case "assistant":
+		r.kind = Assistant
+	default:
+		r.kind, r.parts = System, r.parts[:0]
+	}
+}
+
+// codexCount reads how much the session has used so far, which tells requests
+// apart, and what the last one did. Right after a compaction it tells the new
+// size only.
+func (s *stream) codexCount() bool {
+	r := &s.r
+	var totals, latest []byte
+	r.Usage = Usage{}
+	if !readObject(r.Raw, raw("total_token_usage", &totals), raw("last_token_usage", &latest), count("model_context_window", &r.Usage.Window)) {
+		return false
+	}
+	last := codexUsage(latest)
+	if last == ([4]int64{}) {
+		return false
+	}
+	sum := s.thread
+	for _, n := range codexUsage(totals) {
+		sum = fold(sum^uint64(n), mix3) + mix1
+	}
+	r.Usage.Input, r.Usage.CacheRead, r.Usage.Output = last[0]-min(last[0], last[1]), min(last[0], last[1]), last[2]
+	r.Usage.Model, r.Key = s.model, sum|1
+	if r.Usage.Tokens() == 0 {
+		r.Post = last[3]
+	}
+	return true
+}
+
+// codexUsage reads input, the cached part of it, output and their sum.
+func codexUsage(v []byte) (n [4]int64) {
+	readObject(v, count("input_tokens", &n[0]), count("cached_input_tokens", &n[1]), count("output_tokens", &n[2]), count("total_tokens", &n[3]))
+	return n
+}
+
+// codexSize reads how large the context is from the info of a token_count event.
+func codexSize(info []byte) (u Usage) {
+	var latest []byte
+	readObject(info, raw("last_token_usage", &latest), count("model_context_window", &u.Window))
+	last := codexUsage(latest)
+	// Codex counts cached tokens as part of the input, and reasoning in the total
+	// only.
+	u.CacheRead = min(last[0], last[1])
+	u.Input, u.Output = last[0]-u.CacheRead, last[2]
+	if total := last[3]; total > 0 {
+		u.Output = max(0, total-u.Input-u.CacheRead)
+	}
+	return u
+}
+
+// codexSummary is the summary in a line that tells of a compaction: its message,
+// or the last of the messages that replace the history. One that only the
+// model's server can read is none.
+func codexSummary(p *payload) []byte {
+	if len(p.message) > len(`""`) {
+		return p.message
+	}
+	summary := []byte(`""`)
+	c := cursor{b: p.history}
 	if !c.open('[') {
-		c.value()
-		return
+		return summary
 	}
-	joined := 0
 	for first := true; c.more(']', &first); {
-		if c.peek() != '{' {
+		if !c.open('{') {
 			c.value()
 			continue
 		}
-		c.open('{')
-		var typ, value []byte
-		c.read(str("type", &typ), raw("text", &value))
-		switch string(typ) {
-		case "input_text", "output_text", "text":
-			r.textBlocks++
-			if text, ok := content(value); ok {
-				joined++
-				r.text += units(text)
-				if r.prompt == nil {
-					r.prompt = text
-				}
+		var r record
+		var item payload
+		item.read(&c)
+		r.codexItem(&item)
+		for _, t := range r.parts {
+			if r.user && bytes.HasPrefix(t.raw, []byte(`"Another language model`)) {
+				summary = t.raw
 			}
-		case "input_image":
-			r.flags |= Image
 		}
 	}
-	if joined > 1 {
-		r.text += joined - 1
-	}
-}
-
-func (r *record) item(p *payload, typ string) {
-	switch typ {
-	case "message":
-		switch string(p.role) {
-		case "user":
-			r.kind = User
-			if commandText(r.prompt) {
-				r.flags |= Command | Meta
-			} else if r.stringContent || r.textBlocks > 0 {
-				r.flags |= TurnStart
-			}
-		case "assistant":
-			r.kind = Assistant
-		default:
-			r.kind = System
-		}
-	case "reasoning":
-		r.kind = Reasoning
-		r.think = p.think
-	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
-		r.kind = Call
-		r.flags |= ToolUse
-		r.tool = p.tool
-		r.tools = append(r.tools, toolRef{id: keyOf(p.call)})
-	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output":
-		r.kind = Output
-		r.flags |= ToolResult
-		r.tool = p.tool
-		r.tools = append(r.tools, toolRef{id: keyOf(p.call), result: true})
-	case "web_search_call", "image_generation_call":
-		r.kind = Call
-		r.tool = p.tool
-	case "compaction", "compaction_summary":
-		r.kind = System
-	}
+	return summary
 }

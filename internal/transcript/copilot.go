@@ -59,76 +59,11 @@ func (d copilotData) eachCall(fn func(id, name, arguments []byte)) {
 	}
 }
 
-func (r *record) parseCopilot(c *cursor) {
-	e := readCopilot(c)
-	r.typ, r.timestamp = e.typ, e.timestamp
-	r.mark(Sidechain, e.agent)
-	d := e.read()
-	switch string(e.typ) {
-	case "session.start", "session.resume":
-		r.sid, r.version, r.model = d.id, d.version, d.model
-		r.cwd, _ = content(field(d.context, "cwd"))
-	case "session.model_change":
-		r.model = d.model
-	case "user.message":
-		r.kind = User
-		r.prompt, r.stringContent = content(d.content)
-		r.text = units(r.prompt)
-		if commandText(r.prompt) {
-			r.flags |= Command | Meta
-		} else {
-			r.flags |= TurnStart
-		}
-	case "assistant.message":
-		r.kind, r.model = Assistant, d.model
-		text, _ := content(d.content)
-		r.text = units(text)
-		d.eachCall(func(id, _, arguments []byte) {
-			r.flags |= ToolUse
-			r.tool += len(arguments)
-			r.tools = append(r.tools, toolRef{id: keyOf(id)})
-		})
-	case "tool.execution_complete":
-		r.kind, r.tool = Output, len(d.result)
-		r.flags |= ToolResult
-		r.tools = append(r.tools, toolRef{id: keyOf(d.call), result: true})
-	case "session.usage_record":
-		r.usage, r.hasUsage = d.usage, len(d.usage) > 0 && d.usage[0] == '{'
-	case copilotCompacted:
-		if d.success {
-			r.kind, r.compact = Boundary, e.data
-		}
-	}
-}
-
-func (s *Session) addCopilot(r *record, e *Entry, n int32, next int64) {
-	if e.Has(Sidechain) {
-		return
-	}
-	if s.CWD == "" && len(r.cwd) > 0 {
-		s.CWD = unescape(r.cwd)
-	}
-	if len(r.version) > 0 {
-		s.Version = string(r.version)
-	}
-	switch {
-	case e.Kind == Boundary:
-		d := copilotEvent{data: r.compact}.read()
-		s.compacted(Compaction{Entry: int(n), Time: e.Time, End: next, Trigger: unescape(d.trigger), PreTokens: d.before})
-	case r.hasUsage:
-		s.usage(r)
-		s.counts = append(s.counts, n)
-	}
-	if e.Has(TurnStart) && s.titleRank == 0 {
-		s.setTitle(r.prompt, 1)
-	}
-}
-
-// readCopilotUsage reads the usage of one request. What was read from a cache is
-// part of the input there.
-func readCopilotUsage(c *cursor) (u Usage) {
+// copilotUsage reads the usage of one request. What was read from a cache is part
+// of the input there.
+func copilotUsage(v []byte) (u Usage) {
 	var model []byte
-	c.read(count("inputTokens", &u.Input), count("cacheReadTokens", &u.CacheRead), count("cacheWriteTokens", &u.CacheCreation),
+	readObject(v, count("inputTokens", &u.Input), count("cacheReadTokens", &u.CacheRead), count("cacheWriteTokens", &u.CacheCreation),
 		count("outputTokens", &u.Output), count("maxPromptTokens", &u.Window), str("model", &model))
 	u.Model = unescape(model)
 	cached := min(u.Input, u.CacheRead+u.CacheCreation)
@@ -139,43 +74,56 @@ func readCopilotUsage(c *cursor) (u Usage) {
 }
 
 // copilot reads one event. What a sub-agent said stands in the same file.
-func (e *entry) copilot(c *cursor) bool {
+func (r *record) copilot(c *cursor) bool {
 	v := readCopilot(c)
 	if c.bad {
 		return true
 	}
-	e.Time, e.Side = parseTime(v.timestamp), v.agent
+	r.typ, r.timestamp, r.Time = v.typ, v.timestamp, parseTime(v.timestamp)
+	r.mark(Sidechain, v.agent)
 	d := v.read()
 	switch string(v.typ) {
 	case "session.start", "session.resume":
-		e.CWD, _ = content(field(d.context, "cwd"))
-		e.Version, e.Session = d.version, d.id
-		e.parts = append(e.parts, piece{kind: About})
+		r.CWD, _ = content(field(d.context, "cwd"))
+		r.Version, r.Session, r.model = d.version, d.id, d.model
+		r.parts = append(r.parts, piece{kind: About})
+	case "session.model_change":
+		r.model = d.model
 	case "session.usage_record":
-		u := cursor{b: d.usage}
-		if u.open('{') {
-			if e.Usage = readCopilotUsage(&u); !u.bad {
-				e.parts = append(e.parts, piece{kind: Counted})
-			}
+		if r.usage = d.usage; r.hasUsage() && r.want != nil {
+			r.Usage = copilotUsage(d.usage)
+			r.parts = append(r.parts, piece{kind: Counted})
 		}
 	case "user.message", "assistant.message":
-		e.user = string(v.typ) == "user.message"
+		r.kind, r.model, r.user = Assistant, d.model, string(v.typ) == "user.message"
 		if text, ok := content(d.content); ok && len(text) > 0 {
-			e.add(AgentSaid, d.content)
+			r.parts = append(r.parts, piece{kind: AgentSaid, raw: d.content})
 		}
 		d.eachCall(func(id, name, arguments []byte) {
-			e.parts = append(e.parts, piece{kind: ToolBegan, raw: arguments, tool: name, id: id})
+			r.parts = append(r.parts, piece{kind: ToolBegan, raw: arguments, tool: name, id: id})
 		})
 	case "tool.execution_complete":
-		if value := field(d.result, "content"); value != nil && e.waits() {
-			e.parts = append(e.parts, piece{kind: ToolEnded, raw: value, id: d.call, failed: d.failed})
+		r.kind = Output
+		if value := field(d.result, "content"); r.waits() {
+			r.parts = append(r.parts, piece{kind: ToolEnded, raw: value, id: d.call, failed: d.failed})
 		}
 	case "abort":
-		e.parts = append(e.parts, piece{kind: Interrupted})
+		r.parts = append(r.parts, piece{kind: Interrupted})
 	case copilotCompacted:
 		if d.success {
-			e.Trigger, e.Pre = unescape(d.trigger), d.before
-			e.parts = append(e.parts, piece{kind: Compacted, raw: d.summary})
+			r.kind, r.Trigger, r.Pre = Boundary, unescape(d.trigger), d.before
+			r.parts = append(r.parts, piece{kind: Compacted, raw: d.summary})
+		}
+	}
+	if r.want == nil {
+		r.measure()
+	}
+	if r.user {
+		r.kind = User
+		if commandText(r.prompt) {
+			r.flags |= Command | Meta
+		} else {
+			r.flags |= TurnStart
 		}
 	}
 	return true

@@ -27,6 +27,7 @@ const (
 	Summarised                       // the summary, where it is a line of its own
 	Interrupted                      // the user stopped the turn
 	thought                          // readable thinking, which only [Say] passes on
+	picture                          // a picture, which only the index counts
 )
 
 // How is the way in which a user's words came.
@@ -232,60 +233,14 @@ func eventsFrom(ctx context.Context, path string, from, most int64, fn func(*Eve
 	return err
 }
 
-// entry is one object of a session's file, taken apart: what all of its events
-// share, and its parts in the order in which they stand.
-type entry struct {
-	Event
-	parts               []piece
-	want                *Want // nil asks for everything
-	user, meta, summary bool
-	apiError, marked    bool
-	model               []byte
-}
-
-// piece is a block of an entry, before it is known whose it is.
-type piece struct {
-	kind   EventKind
-	how    How
-	raw    []byte
-	tool   []byte
-	id     []byte
-	failed bool
-}
-
-// read takes an object apart whose brace is consumed; false when it left it in
-// the middle, as nothing that follows is of interest.
-func (e *entry) read(c *cursor, h Host) bool {
-	switch h {
-	case Codex:
-		return e.codex(c)
-	case Copilot:
-		return e.copilot(c)
-	default:
-		return e.claude(c)
-	}
-}
-
-// skims: only what is waited for is read whole.
-func (e *entry) skims() bool { return e.want != nil && e.want.Results != nil }
-
-// waits reports whether tools' answers are wanted now.
-func (e *entry) waits() bool { return !e.skims() || e.want.Results() }
-
-func (e *entry) add(kind EventKind, raw []byte) {
-	if raw != nil {
-		e.parts = append(e.parts, piece{kind: kind, raw: raw})
-	}
-}
-
-// said is what a text block of the entry is.
-func (e *entry) said(p *piece) EventKind {
+// said is what a text block of the record is.
+func (r *record) said(p *piece) EventKind {
 	switch {
-	case !e.user:
+	case !r.user:
 		return AgentSaid
-	case e.summary:
+	case r.has(Summary):
 		return Summarised
-	case e.meta:
+	case r.has(Meta):
 		return HostSaid
 	}
 	text, _ := content(p.raw)
@@ -304,13 +259,13 @@ func hostText(raw []byte) bool {
 	return !bytes.HasPrefix(raw, []byte("<command-")) && commandText(raw)
 }
 
-// stream turns entries into events.
+// stream turns records into events.
 type stream struct {
 	h    Host
 	want Want
 	fn   func(*Event)
 	bad  int
-	e    entry
+	r    record
 	// Codex: the thread, and what may be its summariser's words.
 	thread uint64
 	held   []Event
@@ -326,14 +281,10 @@ func (s *stream) line(ln line) {
 			s.bad++
 			return
 		}
-		s.e = entry{Event: Event{Off: ln.off, End: ln.off + ln.size}, parts: s.e.parts[:0], want: &s.want}
-		if !s.e.read(&c, s.h) {
-			if s.e.skims() {
-				return
-			}
-			c = cursor{b: b, i: i}
-			c.value()
-			s.e.parts = s.e.parts[:0]
+		s.r.reset(&s.want)
+		s.r.Off, s.r.End = ln.off, ln.off+ln.size
+		if !s.r.read(&c, s.h) {
+			return
 		}
 		if c.bad {
 			s.bad++
@@ -344,48 +295,54 @@ func (s *stream) line(ln line) {
 	}
 }
 
-// emit passes on what an entry tells.
+// emit passes on what a record tells.
 func (s *stream) emit() {
-	e := &s.e
-	if len(e.model) > 0 && string(e.model) != s.model {
-		s.model = unescape(e.model)
+	r := &s.r
+	if len(r.model) > 0 && string(r.model) != s.model {
+		s.model = unescape(r.model)
 	}
-	if e.Side && !s.want.Agents {
+	if r.Side && !s.want.Agents {
 		return
 	}
-	for i := range e.parts {
-		p := &e.parts[i]
-		e.Raw, e.Tool, e.ID, e.Failed, e.Refused, e.How = p.raw, "", CallID{}, p.failed, false, p.how
-		if e.Kind = p.kind; e.Kind == AgentSaid {
-			e.Kind = e.said(p)
-			e.Failed = e.apiError
+	for i := range r.parts {
+		p := &r.parts[i]
+		r.Raw, r.Tool, r.ID, r.Failed, r.Refused, r.How = p.raw, "", CallID{}, p.failed, false, p.how
+		if r.Kind = p.kind; r.Kind == AgentSaid {
+			r.Kind = r.said(p)
+			r.Failed = r.has(APIError)
 		}
-		switch e.Kind {
-		case thought:
+		switch r.Kind {
+		case thought, picture:
 			continue
+		case AgentSaid, UserSaid, HostSaid, Summarised, ToolBegan, ToolEnded:
+			if p.raw == nil {
+				continue
+			}
+		}
+		switch r.Kind {
 		case Counted:
 			if s.h == Codex && !s.codexCount() {
 				continue
 			}
 			if s.h == Claude {
-				e.Usage.Model = s.model
+				r.Usage.Model = s.model
 			}
 		case About:
 			if s.h == Codex {
-				s.thread = keyOf(e.Session).hi
+				s.thread = keyOf(r.Session).hi
 			}
 		case ToolBegan:
-			e.Raw, e.Tool, e.ID = s.opened(p.raw), string(p.tool), CallID{keyOf(p.id)}
-			if e.Tool == "AskUserQuestion" || e.Tool == "request_user_input" {
-				s.asking = e.ID
+			r.Raw, r.Tool, r.ID = s.opened(p.raw), string(p.tool), CallID{keyOf(p.id)}
+			if r.Tool == "AskUserQuestion" || r.Tool == "request_user_input" {
+				s.asking = r.ID
 			}
 		case ToolEnded:
-			e.Raw, e.ID = s.opened(p.raw), CallID{keyOf(p.id)}
+			r.Raw, r.ID = s.opened(p.raw), CallID{keyOf(p.id)}
 			s.ended()
 			continue
 		case UserSaid:
 			if args, ok := compactArgs(p.raw); ok {
-				e.How, e.Raw = WithCompact, args
+				r.How, r.Raw = WithCompact, args
 			}
 		}
 		s.pass()
@@ -408,7 +365,7 @@ func (s *stream) opened(v []byte) []byte {
 // ended passes on a tool's answer, and what the user said with it: to a question,
 // or while refusing the tool.
 func (s *stream) ended() {
-	e := &s.e
+	e := &s.r
 	how := Rejected
 	words, refused := s.refusal()
 	e.Refused = refused
@@ -429,10 +386,10 @@ func (s *stream) ended() {
 // an answer of the agent, right before the compaction that it made: it is none, and
 // so an answer is held back until something else follows than its usage.
 func (s *stream) pass() {
-	e := s.e.Event
+	e := s.r.Event
 	switch {
 	case s.h != Codex:
-		s.fn(&s.e.Event)
+		s.fn(&s.r.Event)
 		return
 	case e.Kind == AgentSaid:
 		s.release()
@@ -444,7 +401,7 @@ func (s *stream) pass() {
 		fallthrough
 	default:
 		s.release()
-		s.fn(&s.e.Event)
+		s.fn(&s.r.Event)
 		return
 	}
 	e.Raw, e.CWD, e.Version, e.UUID, e.Session = bytes.Clone(e.Raw), nil, nil, nil, nil
@@ -473,7 +430,7 @@ func compactArgs(raw []byte) (args []byte, ok bool) {
 // refusal reports whether a tool was kept from running, and what the user said
 // with that.
 func (s *stream) refusal() (words string, refused bool) {
-	e := &s.e
+	e := &s.r
 	head := e.Raw[:min(len(e.Raw), 200)]
 	if s.h == Codex {
 		return "", bytes.HasPrefix(head, []byte(`"exec command rejected by user`)) || bytes.HasPrefix(head, []byte(`"patch rejected by user`))

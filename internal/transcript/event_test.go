@@ -145,7 +145,7 @@ func TestEventsOfCodex(t *testing.T) {
 	want := []string{
 		"about", "host <environment_context>y</environment_context>", "user Fix it", "agent I will.", "used 5 gpt", "call shell bash -lc ls", "result a.go",
 		"call apply_patch *** Begin Patch", "result Done", "result refused patch rejected by user",
-		"call request_user_input a Which?", "result this", "user answered this", "interrupted turn_aborted interrupted", "call local_shell ls",
+		"call request_user_input a Which?", "result this", "user answered this", "interrupted", "call local_shell ls",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)

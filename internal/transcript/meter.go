@@ -92,16 +92,13 @@ func (m *Meter) line(r *record, ln line) {
 	if !r.parse(bytes.TrimPrefix(bytes.TrimSuffix(ln.b, []byte("\r")), bom), m.Host) || r.has(Sidechain) {
 		return
 	}
-	at := parseTime(r.timestamp)
 	switch {
-	case r.kind == Boundary:
-		c := Compaction{Time: at, End: m.read}
-		readCompactMetadata(r.compact, &c, &preservedSegment{})
-		m.compacted(c)
-	case r.kind == User && r.has(Summary) && len(r.parent) == 0:
-		m.compacted(Compaction{Time: at, End: m.read})
+	case r.kind == Boundary, r.kind == User && r.has(Summary) && len(r.parent) == 0:
+		m.Compactions = append(m.Compactions, Compaction{Time: r.Time, End: m.read, Trigger: r.Trigger, PreTokens: r.Pre})
+		m.At = append(m.At, len(m.Points))
+		m.message = key{}
 	default:
-		u, ok := r.usageValue()
+		u, ok := r.size()
 		if !ok {
 			return
 		}
@@ -114,12 +111,6 @@ func (m *Meter) line(r *record, ln line) {
 			return
 		}
 		m.message = id
-		m.Points = append(m.Points, Point{Time: at, Usage: u})
+		m.Points = append(m.Points, Point{Time: r.Time, Usage: u})
 	}
-}
-
-func (m *Meter) compacted(c Compaction) {
-	m.Compactions = append(m.Compactions, c)
-	m.At = append(m.At, len(m.Points))
-	m.message = key{}
 }

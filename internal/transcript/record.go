@@ -1,35 +1,50 @@
 package transcript
 
-import "bytes"
+import (
+	"bytes"
+)
 
-// record is one parsed object: slices of the line, valid as long as it is.
+// record is one object of a session's file, taken apart: what all of its events
+// share, its parts in the order in which they stand, and what the index keeps of
+// it. It holds slices of the line and is valid as long as that is.
 type record struct {
+	Event
+	want  *Want // nil: for the index, which asks for everything but usage
+	parts []piece
 	kind  Kind
 	flags Flags
 
-	typ, subtype  []byte
-	uuid, parent  []byte
-	timestamp     []byte
-	sid           []byte   // content of the top-level session id
-	sidAlt        []byte   // content of a second key, session_id
-	ids           [][]byte // Codex: all that may name the thread
-	msgID, model  []byte
-	usage         []byte
-	compact       []byte // compactMetadata
-	cwd, version  []byte
-	title         []byte // custom or AI title, or a summary
-	titleRank     int
-	prompt        []byte // raw text of a turn's first text
-	leaf          []byte
-	leafNull      bool
-	explicitLeaf  bool
-	text          int
-	tool, think   int
-	tools         []toolRef
-	rollback      int64
-	hasUsage      bool
-	stringContent bool
-	textBlocks    int
+	typ, timestamp []byte
+	user           bool
+	parent, msgID  []byte
+	sidAlt         []byte   // the content of a second key, session_id
+	ids            [][]byte // Codex: all that may name the thread
+	model, usage   []byte
+	compact        []byte // compactMetadata
+	leaf           []byte
+	leafNull       bool
+	explicitLeaf   bool
+	rollback       int64
+	hasMessage     bool
+	blocks         int // of the message's content, or noContent
+	// Of messages, for the index; see measure.
+	text, tool, think int
+	texts             int
+	prompt            []byte // raw text of the first text
+	tools             []toolRef
+}
+
+const noContent = -1
+
+// piece is a part of a record, before it is known whose it is.
+type piece struct {
+	kind   EventKind
+	how    How
+	raw    []byte
+	tool   []byte
+	id     []byte
+	failed bool
+	served bool // a tool that the model's server runs: it has no result of its own
 }
 
 // toolRef is a tool call or a result inside an entry.
@@ -38,69 +53,46 @@ type toolRef struct {
 	result bool
 }
 
-func (r *record) reset() {
-	*r = record{tools: r.tools[:0], ids: r.ids[:0]}
+func (r *record) reset(want *Want) {
+	*r = record{want: want, parts: r.parts[:0], tools: r.tools[:0], ids: r.ids[:0], blocks: noContent}
 }
 
-// parseClaude reads the object at the cursor, whose brace is already consumed.
-func (r *record) parseClaude(c *cursor) {
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			r.typ, _ = c.str()
-		case "subtype":
-			r.subtype, _ = c.str()
-		case "uuid":
-			r.uuid, _ = c.str()
-		case "parentUuid":
-			r.parent, _ = c.str()
-		case "timestamp":
-			r.timestamp, _ = c.str()
-		case "sessionId":
-			r.sid, _ = c.str()
-		case "session_id":
-			r.sidAlt, _ = c.str()
-		case "isSidechain":
-			r.mark(Sidechain, c.isTrue())
-		case "isMeta":
-			r.mark(Meta, c.isTrue())
-		case "isCompactSummary":
-			r.mark(Summary, c.isTrue())
-		case "isApiErrorMessage":
-			r.mark(APIError, c.isTrue())
-		case "compactMetadata":
-			r.compact = c.raw()
-		case markerKey:
-			r.mark(Marked, true)
-			c.value()
-		case "cwd":
-			r.cwd, _ = c.str()
-		case "version":
-			r.version, _ = c.str()
-		case "customTitle":
-			r.heading(c, 3)
-		case "aiTitle":
-			r.heading(c, 2)
-		case "summary":
-			r.heading(c, 1)
-		case "leafUuid":
-			r.leafNull = c.peek() == 'n'
-			r.leaf, _ = c.str()
-		case "explicit":
-			r.explicitLeaf = c.isTrue()
-		case "message":
-			if c.peek() == '{' {
-				c.open('{')
-				r.parseMessage(c)
-			} else {
-				c.value()
-			}
-		default:
-			c.value()
+// read takes an object apart whose brace is consumed; false when it left it in
+// the middle, as nothing that follows is of interest.
+func (r *record) read(c *cursor, h Host) (whole bool) {
+	// A switch, not a table: a call through a table would put every line's cursor on
+	// the heap.
+	switch h {
+	case Codex:
+		whole = r.codex(c)
+	case Copilot:
+		whole = r.copilot(c)
+	default:
+		whole = r.claude(c)
+	}
+	r.Side = r.has(Sidechain)
+	return whole
+}
+
+// parse reads a whole line as one object of the given host, or of the host the
+// line itself shows.
+func (r *record) parse(line []byte, h Host) bool {
+	if h == "" {
+		var ok bool
+		if h, ok = detectLine(line); !ok {
+			return false
 		}
 	}
-	r.classify()
+	c := cursor{b: line}
+	if !c.open('{') {
+		return false
+	}
+	r.reset(nil)
+	r.read(&c, h)
+	return !c.bad && space(line, c.i) == len(line)
 }
+
+func (r *record) has(f Flags) bool { return r.flags&f == f }
 
 func (r *record) mark(f Flags, on bool) {
 	if on {
@@ -110,149 +102,79 @@ func (r *record) mark(f Flags, on bool) {
 	}
 }
 
-func (r *record) heading(c *cursor, rank int) {
-	if t, ok := c.str(); ok && rank >= r.titleRank {
-		r.title, r.titleRank = t, rank
-	}
-}
+// skims: only what is waited for is read whole.
+func (r *record) skims() bool { return r.want != nil && r.want.Results != nil }
 
-func (r *record) parseMessage(c *cursor) {
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "id":
-			r.msgID, _ = c.str()
-		case "model":
-			r.model, _ = c.str()
-		case "usage":
-			r.usage = c.raw()
-			r.hasUsage = len(r.usage) > 0 && r.usage[0] == '{'
-		case "content":
-			r.parseContent(c)
-		default:
-			c.value()
-		}
-	}
-}
+// waits reports whether tools' answers are wanted now.
+func (r *record) waits() bool { return !r.skims() || r.want.Results() }
 
-func (r *record) parseContent(c *cursor) {
-	r.text, r.tool, r.think, r.textBlocks = 0, 0, 0, 0
-	r.tools = r.tools[:0]
-	r.stringContent, r.prompt = false, nil
-	r.flags &^= ToolUse | ToolResult | Thinking | Image
-	switch c.peek() {
-	case '"':
-		s, _ := c.str()
-		r.stringContent = true
-		r.text = units(s)
-		r.prompt = s
-	case '[':
-		c.open('[')
-		joined := 0
-		for first := true; c.more(']', &first); {
-			if c.peek() != '{' {
-				c.value()
-				continue
+// measure works out what the index keeps of a message: how long it is, and which
+// tools it calls and answers.
+func (r *record) measure() {
+	texts := 0
+	for i := range r.parts {
+		switch p := &r.parts[i]; p.kind {
+		case AgentSaid:
+			r.texts++
+			if text, ok := content(p.raw); ok {
+				texts++
+				r.text += units(text)
+				if r.prompt == nil {
+					r.prompt = text
+				}
 			}
-			c.open('{')
-			r.parseBlock(c, &joined)
+		case ToolBegan:
+			r.tool += len(p.raw)
+			if !p.served {
+				r.flags |= ToolUse
+				r.tools = append(r.tools, toolRef{id: keyOf(p.id)})
+			}
+		case ToolEnded:
+			r.tool += len(p.raw)
+			r.flags |= ToolResult
+			r.tools = append(r.tools, toolRef{id: keyOf(p.id), result: true})
+		case thought:
+			r.think += len(p.raw)
+			r.flags |= Thinking
+		case picture:
+			r.flags |= Image
 		}
-		if joined > 1 {
-			r.text += joined - 1
-		}
+	}
+	r.text += max(0, texts-1) // the texts are joined by newlines
+}
+
+func (r *record) hasUsage() bool { return len(r.usage) > 0 && r.usage[0] == '{' }
+
+// size decodes the record's usage when it tells the size of the main thread's
+// context: not of a sub-agent, not of a message the host made itself.
+func (r *record) size() (u Usage, ok bool) {
+	if !r.hasUsage() || r.has(Sidechain) || r.has(Synthetic) || r.has(APIError) {
+		return u, false
+	}
+	switch {
+	case r.kind == Assistant: // only Claude Code tells it with the message
+		u, _ = claudeUsage(r.usage)
+		u.Model = unescape(r.model)
+	case string(r.typ) == "session.usage_record":
+		u = copilotUsage(r.usage)
 	default:
-		c.value()
+		u = codexSize(r.usage)
 	}
+	return u, u.Tokens() > 0
 }
-
-func (r *record) parseBlock(c *cursor, joined *int) {
-	var typ, text, id, useID, input, output, think []byte
-	c.read(str("type", &typ), raw("text", &text), str("id", &id), str("tool_use_id", &useID),
-		raw("input", &input), raw("content", &output), raw("thinking", &think))
-	tool := len(input) + len(output)
-	switch string(typ) {
-	case "text":
-		r.textBlocks++
-		if text, ok := content(text); ok {
-			*joined++
-			r.text += units(text)
-			if r.prompt == nil {
-				r.prompt = text
-			}
-		}
-	case "tool_use":
-		r.flags |= ToolUse
-		r.tool += tool
-		r.tools = append(r.tools, toolRef{id: keyOf(id)})
-	case "tool_result":
-		r.flags |= ToolResult
-		r.tool += tool
-		r.tools = append(r.tools, toolRef{id: keyOf(useID), result: true})
-	case "thinking":
-		r.flags |= Thinking
-		r.think += len(think)
-	case "image":
-		r.flags |= Image
-	}
-}
-
-func (r *record) classify() {
-	switch string(r.typ) {
-	case "user":
-		r.kind = User
-		if !r.has(Meta) && (r.stringContent || r.textBlocks > 0 && !r.has(ToolResult)) {
-			r.flags |= TurnStart
-		}
-		if commandText(r.prompt) {
-			r.flags |= Command
-		}
-	case "assistant":
-		r.kind = Assistant
-		if string(r.model) == "<synthetic>" {
-			r.flags |= Synthetic
-		}
-	case "system":
-		r.kind = System
-		switch string(r.subtype) {
-		case "compact_boundary":
-			r.kind = Boundary
-		case "microcompact_boundary":
-			r.kind = Micro
-		}
-	case "attachment":
-		r.kind = Attachment
-	case "progress":
-		r.kind = Progress
-	}
-	if r.kind == Other {
-		// Newer versions keep requests and prompts beside the conversation
-		// (api-request-blob, api-request-shape, prompt_snapshot): they repeat its
-		// messages and calls, and are not part of it.
-		r.text, r.tool, r.think, r.textBlocks, r.tools, r.prompt = 0, 0, 0, 0, r.tools[:0], nil
-		r.flags &^= ToolUse | ToolResult | Thinking | Image
-	}
-	if len(r.uuid) > 0 && r.kind != Other {
-		r.flags |= Node
-	}
-}
-
-func (r *record) has(f Flags) bool { return r.flags&f == f }
 
 // commandText reports text that a host put into a user message on its own:
 // slash commands and their output, reminders, injected context. It is read by
 // the host again or is worthless when shortened.
 func commandText(raw []byte) bool {
-	if len(raw) == 0 || raw[0] != '<' {
-		return bytes.HasPrefix(raw, []byte("Caveat: The messages below were generated")) ||
-			bytes.HasPrefix(raw, []byte("# AGENTS.md instructions")) ||
-			bytes.HasPrefix(raw, []byte("[Request interrupted by user"))
-	}
 	for _, p := range [...]string{
+		"Caveat: The messages below were generated", "# AGENTS.md instructions", "[Request interrupted by user",
 		"<command-name>", "<command-message>", "<local-command-", "<system-reminder>", "<bash-",
 		"<task-notification>", "<user-memory-input>",
 		"<environment_context>", "<user_instructions>", "<permissions", "<skill", "<turn_aborted>",
 		"<INSTRUCTIONS>", "<user_shell_command>", "<subagent_notification>", "<collaboration_mode", "<personality", "<app-context", "<recommended_plugins", "<apps_instructions",
 	} {
-		if len(raw) >= len(p) && string(raw[:len(p)]) == p {
+		if bytes.HasPrefix(raw, []byte(p)) {
 			return true
 		}
 	}

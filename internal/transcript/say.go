@@ -57,31 +57,27 @@ func Say(line []byte, h Host, buf []byte) (s Saying, size int, ok bool) {
 	if bytes.HasPrefix(line, bom) {
 		c.i = len(bom)
 	}
-	start := c.i
 	if !c.open('{') {
 		return s, 0, false
 	}
 	var room [8]piece
-	e := entry{parts: room[:0]}
-	if !e.read(&c, h) {
-		e.parts = e.parts[:0]
-		c = cursor{b: line, i: start}
-		c.value()
-	}
-	s = Saying{Time: e.Time, UUID: e.UUID, Session: e.Session, CWD: e.CWD, Marked: e.marked, Text: buf[:0]}
-	s.take(&e)
+	r := record{parts: room[:0]}
+	r.read(&c, h)
+	s = Saying{Time: r.Time, UUID: r.UUID, Session: r.Session, CWD: r.CWD, Marked: r.has(Marked), Text: buf[:0]}
+	s.take(&r)
 	return s, c.i, !c.bad
 }
 
-// take puts the parts of an entry together. They come in any order, but the
+// take puts the parts of a record together. They come in any order, but the
 // message's own text is what a reader wants first.
-func (s *Saying) take(e *entry) {
+func (s *Saying) take(e *record) {
 	var tool, recall, thinks bool
 	for i := range e.parts {
 		switch p := &e.parts[i]; p.kind {
 		case Compacted:
 			s.Boundary = !e.Side
-			e.user, e.summary = true, true
+			e.user = true
+			e.flags |= Summary
 			fallthrough
 		case AgentSaid:
 			if text, ok := content(p.raw); ok {
@@ -105,9 +101,9 @@ func (s *Saying) take(e *entry) {
 	switch {
 	case len(s.Text) == 0:
 		s.Role = SaidNothing
-	case e.summary:
+	case e.has(Summary):
 		s.Role = SaidSummary
-	case s.Message > 0 && e.user && (e.meta || commandText(s.Text)):
+	case s.Message > 0 && e.user && (e.has(Meta) || commandText(s.Text)):
 		s.Role = SaidHost
 	case s.Message > 0 && e.user:
 		s.Role = SaidUser

@@ -234,8 +234,8 @@ func (s *Session) line(rec *record, ln line) {
 		}
 		c := cursor{b: b, i: i}
 		if c.open('{') {
-			rec.reset()
-			rec.parseAs(&c, s.Host)
+			rec.reset(nil)
+			rec.read(&c, s.Host)
 		} else {
 			c.bad = true
 		}
@@ -272,18 +272,41 @@ func (s *Session) add(r *record, obj []byte, off, next int64) {
 	n := int32(len(s.Entries))
 	e := Entry{
 		Off: off, Len: int32(len(obj)), Line: int32(s.Lines), Parent: noParent,
-		Kind: r.kind, Flags: r.flags, Time: parseTime(r.timestamp),
+		Kind: r.kind, Flags: r.flags, Time: r.Time,
 		Text: int32(r.text), Tool: int32(r.tool), Think: int32(r.think),
 		tool0: int32(len(s.tools)),
 	}
 	s.tools = append(s.tools, r.tools...)
-	s.addAs(r, &e, n, obj, next)
+	switch s.Host {
+	case Claude:
+		s.place(r, &e, n, obj)
+	case Codex:
+		s.ownIDs(r, &e, obj)
+	}
+	switch {
+	case e.Has(Sidechain):
+	case e.Kind == Boundary,
+		// The first versions that compacted wrote no boundary, only a summary that
+		// starts a new chain.
+		e.Kind == User && e.Has(Summary) && len(r.parent) == 0:
+		s.Compactions = append(s.Compactions, Compaction{Entry: int(n), Time: e.Time, End: next, Trigger: r.Trigger, PreTokens: r.Pre})
+		s.lastUsage.usage = s.lastUsage.usage[:0]
+	case r.rollback > 0:
+		s.rolled = append(s.rolled, rollback{n, r.rollback})
+	case r.hasUsage():
+		s.usage(r)
+		if s.Itemised() {
+			s.counts = append(s.counts, n)
+		}
+	}
+	s.describe(r, &e)
 	s.Entries = append(s.Entries, e)
 }
 
-func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64) {
-	if len(r.sid) > 0 {
-		e.sid, e.sidLen = s.sidSpan(obj, r.sid, e.Off)
+// place puts a line of Claude Code's into the tree.
+func (s *Session) place(r *record, e *Entry, n int32, obj []byte) {
+	if len(r.Session) > 0 {
+		e.sid, e.sidLen = s.sidSpan(obj, r.Session, e.Off)
 	}
 	// Some versions write the id a second time, under another key.
 	if len(r.sidAlt) > 0 {
@@ -293,20 +316,11 @@ func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64
 	if e.Kind == User || e.Kind == Assistant {
 		s.checkMessage(r, e)
 	}
-	switch {
-	case e.Kind == Boundary && !e.Has(Sidechain):
-		c := Compaction{Entry: int(n), Time: e.Time, End: next}
+	if e.Kind == Boundary && !e.Has(Sidechain) {
 		s.preserved = preservedSegment{boundary: n, any: s.preserved.any}
 		s.leaf = leafHint{}
-		readCompactMetadata(r.compact, &c, &s.preserved)
+		s.preserved.readMetadata(r.compact)
 		s.named = append(append(s.named, s.preserved.keys...), s.preserved.head, s.preserved.tail)
-		s.compacted(c)
-	case e.Kind == User && e.Has(Summary) && !e.Has(Sidechain) && len(r.parent) == 0:
-		// The first versions that compacted wrote no boundary, only a summary
-		// that starts a new chain.
-		s.compacted(Compaction{Entry: int(n), Time: e.Time, End: next})
-	case r.hasUsage:
-		s.usage(r)
 	}
 	switch {
 	case string(r.typ) == "last-prompt":
@@ -315,7 +329,6 @@ func (s *Session) addClaude(r *record, e *Entry, n int32, obj []byte, next int64
 		// The conversation went on after the note.
 		s.leaf.explicit, s.leaf.cleared = false, false
 	}
-	s.describe(r, e)
 }
 
 // link puts an entry into the tree: its parent, its uuid, its message.
@@ -332,7 +345,7 @@ func (s *Session) link(r *record, e *Entry, n int32) {
 		}
 	}
 	if r.has(Node) {
-		if u, dup := s.uuids.add(keyOf(r.uuid)); dup {
+		if u, dup := s.uuids.add(keyOf(r.UUID)); dup {
 			s.Problems.add(duplicateUUID)
 			s.supersede(s.nodes[u], n)
 			s.nodes[u] = n
@@ -362,41 +375,15 @@ func (s *Session) checkMessage(r *record, e *Entry) {
 // describe takes what a line tells about the session as a whole. A title that a
 // person gave outranks the host's, which outranks the first prompt.
 func (s *Session) describe(r *record, e *Entry) {
-	if s.CWD == "" && len(r.cwd) > 0 {
-		s.CWD = unescape(r.cwd)
+	if s.CWD == "" && len(r.CWD) > 0 {
+		s.CWD = unescape(r.CWD)
 	}
-	if len(r.version) > 0 && s.Version != string(r.version) {
-		s.Version = string(r.version)
+	if len(r.Version) > 0 && s.Version != string(r.Version) {
+		s.Version = string(r.Version)
 	}
-	if r.titleRank > 0 && r.kind == Other {
-		s.setTitle(r.title, r.titleRank+1)
+	if r.TitleRank > 0 && r.kind == Other {
+		s.setTitle(r.Title, r.TitleRank)
 	} else if e.Has(TurnStart) && !e.Has(Command) && !e.Has(Summary) && !e.Has(Sidechain) && s.titleRank == 0 {
-		s.setTitle(r.prompt, 1)
-	}
-}
-
-func (s *Session) addCodex(r *record, e *Entry, n int32, obj []byte, next int64) {
-	defer s.ownIDs(r, e, obj)
-	switch {
-	case string(r.typ) == "session_meta" || len(r.typ) == 0 && len(r.sid) > 0:
-		if s.CWD == "" && len(r.cwd) > 0 {
-			s.CWD = unescape(r.cwd)
-		}
-		if len(r.version) > 0 {
-			s.Version = string(r.version)
-		}
-		s.ID = cmp.Or(s.ID, unescape(r.sid))
-		s.thread = cmp.Or(s.thread, string(r.sid))
-		s.Legacy = s.Legacy || len(r.typ) == 0
-	case e.Kind == Boundary:
-		s.compacted(Compaction{Entry: int(n), Time: e.Time, End: next})
-	case r.rollback > 0:
-		s.rolled = append(s.rolled, rollback{n, r.rollback})
-	case r.hasUsage:
-		s.usage(r)
-		s.counts = append(s.counts, n)
-	}
-	if e.Has(TurnStart) && s.titleRank == 0 {
 		s.setTitle(r.prompt, 1)
 	}
 }
@@ -424,16 +411,16 @@ func (s *Session) supersede(old, n int32) {
 // ownIDs notes where a rollout line names its own thread. A fork's copied lines
 // name another one, which stays.
 func (s *Session) ownIDs(r *record, e *Entry, obj []byte) {
+	if len(r.Session) > 0 {
+		s.ID = cmp.Or(s.ID, unescape(r.Session))
+		s.thread = cmp.Or(s.thread, string(r.Session))
+		s.Legacy = s.Legacy || len(r.typ) == 0
+	}
 	for _, id := range r.ids {
 		if len(id) > 0 && (string(id) == s.thread || string(id) == s.ID) {
 			s.extraSIDs = append(s.extraSIDs, span{e.Off + int64(offsetIn(obj, id)), int32(len(id))})
 		}
 	}
-}
-
-func (s *Session) compacted(c Compaction) {
-	s.Compactions = append(s.Compactions, c)
-	s.lastUsage.hasUsage = false
 }
 
 // usage keeps the line's usage without reading it: every answer has one, and
@@ -443,7 +430,7 @@ func (s *Session) usage(r *record) {
 		return
 	}
 	l := &s.lastUsage
-	l.hasUsage, l.kind = true, r.kind
+	l.kind = r.kind
 	l.usage, l.typ = append(l.usage[:0], r.usage...), append(l.typ[:0], r.typ...)
 	if r.kind == Assistant {
 		l.model = append(l.model[:0], r.model...)
@@ -495,10 +482,9 @@ func (s *Session) sidSpan(obj, sid []byte, off int64) (uint32, uint8) {
 	return uint32(offsetIn(obj, sid)), uint8(len(sid))
 }
 
-func readCompactMetadata(meta []byte, out *Compaction, p *preservedSegment) {
-	var trigger, segment, messages []byte
-	readObject(meta, str("trigger", &trigger), count("preTokens", &out.PreTokens), raw("preservedSegment", &segment), raw("preservedMessages", &messages))
-	out.Trigger = unescape(trigger)
+func (p *preservedSegment) readMetadata(meta []byte) {
+	var segment, messages []byte
+	readObject(meta, raw("preservedSegment", &segment), raw("preservedMessages", &messages))
 	p.read(segment)
 	p.read(messages)
 	p.any = p.any || p.set
@@ -532,7 +518,7 @@ func (p *preservedSegment) read(kept []byte) {
 // parents before the compaction's overrides, and both before the live chain.
 func (s *Session) finish() {
 	s.linkParents()
-	if u, ok := s.lastUsage.usageValue(); ok {
+	if u, ok := s.lastUsage.size(); ok {
 		s.Usage, s.HasUsage = u, true
 	}
 	s.markKept()

@@ -30,7 +30,7 @@ func (s *Session) FirstUsage(src io.ReaderAt) (entry int32, u Usage, ok bool) {
 		if !r.parse(raw, s.Host) {
 			continue
 		}
-		if u, ok = r.usageValue(); !ok {
+		if u, ok = r.size(); !ok {
 			continue
 		}
 		if s.Host == Claude {

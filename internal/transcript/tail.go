@@ -77,24 +77,6 @@ func backwardIn(f io.ReaderAt, size int64, fn func(line []byte) bool) error {
 	return nil
 }
 
-// parse reads a whole line as one object of the given host, or of the host the
-// line itself shows.
-func (r *record) parse(line []byte, h Host) bool {
-	if h == "" {
-		var ok bool
-		if h, ok = detectLine(line); !ok {
-			return false
-		}
-	}
-	c := cursor{b: line}
-	if !c.open('{') {
-		return false
-	}
-	r.reset()
-	r.parseAs(&c, h)
-	return !c.bad && space(line, c.i) == len(line)
-}
-
 // TailUsage returns the usage of the last request of the main thread since the
 // last compaction, read from the end of the file. The second result is false
 // when there is none within the last megabytes.
@@ -122,7 +104,7 @@ func tailUsage(path string, agent bool) (Usage, bool) {
 		if agent {
 			r.flags &^= Sidechain
 		}
-		if v, ok := r.usageValue(); ok {
+		if v, ok := r.size(); ok {
 			u, found = v, true
 			return false
 		}
@@ -139,7 +121,7 @@ func Growth(path, last string) (size int64, seen bool) {
 	var r record
 	_ = backward(path, func(line []byte) bool { // what cannot be read is not known
 		if bytes.Contains(line, []byte(`"usage"`)) && r.parse(line, Claude) {
-			if _, ok := r.usageValue(); ok {
+			if _, ok := r.size(); ok {
 				return false
 			}
 		}
@@ -323,7 +305,7 @@ func CompactedAt(path string) (at time.Time) {
 	var r record
 	_ = backward(path, func(line []byte) bool { // what cannot be read is not known
 		if compactLine(line) && r.parse(line, "") && r.kind == Boundary && !r.has(Sidechain) {
-			at = Time(parseTime(r.timestamp))
+			at = Time(r.Time)
 			return false
 		}
 		return true
@@ -333,33 +315,6 @@ func CompactedAt(path string) (at time.Time) {
 
 func compactLine(line []byte) bool {
 	return slices.ContainsFunc(boundaries[:], func(word string) bool { return bytes.Contains(line, []byte(word)) })
-}
-
-// usageValue decodes the record's usage when it tells the size of the main
-// thread's context: not of a sub-agent, not of a message the host made itself.
-func (r *record) usageValue() (Usage, bool) {
-	if !r.hasUsage || r.has(Sidechain) || r.has(Synthetic) || r.has(APIError) {
-		return Usage{}, false
-	}
-	c := cursor{b: r.usage}
-	c.open('{')
-	u := r.usageAs(&c)
-	return u, !c.bad && u.Tokens() > 0
-}
-
-// readTokenCount reads the info of Codex's token_count event.
-func readTokenCount(c *cursor) (u Usage) {
-	var latest []byte
-	c.read(raw("last_token_usage", &latest), count("model_context_window", &u.Window))
-	last := codexUsage(latest)
-	// Codex counts cached tokens as part of the input, and reasoning in the total
-	// only.
-	u.CacheRead = min(last[0], last[1])
-	u.Input, u.Output = last[0]-u.CacheRead, last[2]
-	if total := last[3]; total > 0 {
-		u.Output = max(0, total-u.Input-u.CacheRead)
-	}
-	return u
 }
 
 // Since is how much a file grew after its last compaction.
@@ -546,7 +501,7 @@ func TimeBefore(f io.ReaderAt, off int64, h Host) (ms int64) {
 	var r record
 	_ = backwardIn(f, off, func(line []byte) bool { // what cannot be read is not known
 		if r.parse(line, h) && !r.has(Sidechain) && (r.kind != Other || h == Codex) {
-			ms = parseTime(r.timestamp)
+			ms = r.Time
 		}
 		return ms == 0
 	})

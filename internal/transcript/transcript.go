@@ -38,49 +38,8 @@ const (
 	Copilot Host = host.Copilot
 )
 
-// What follows is all that tells the formats apart for the rest of the package. A
-// switch, not a table: a call through a table would put every line's cursor on the
-// heap.
-
 // boundaries are the words by which a line can tell of a compaction.
 var boundaries = [...]string{`"compact_boundary"`, `"compacted"`, `"` + copilotCompacted + `"`}
-
-func (r *record) parseAs(c *cursor, h Host) {
-	switch h {
-	case Codex:
-		r.parseCodex(c)
-	case Copilot:
-		r.parseCopilot(c)
-	default:
-		r.parseClaude(c)
-	}
-}
-
-func (s *Session) addAs(r *record, e *Entry, n int32, obj []byte, next int64) {
-	switch s.Host {
-	case Codex:
-		s.addCodex(r, e, n, obj, next)
-	case Copilot:
-		s.addCopilot(r, e, n, next)
-	default:
-		s.addClaude(r, e, n, obj, next)
-	}
-}
-
-// usageAs reads the usage of a line; an assistant's message with one is Claude
-// Code's.
-func (r *record) usageAs(c *cursor) (u Usage) {
-	switch {
-	case r.kind == Assistant:
-		u, _ = readClaudeUsage(c)
-		u.Model = unescape(r.model)
-	case string(r.typ) == "session.usage_record":
-		u = readCopilotUsage(c)
-	default:
-		u = readTokenCount(c)
-	}
-	return u
-}
 
 // idFromName takes the id from a file's name: <id>.jsonl,
 // rollout-<time>-<id>.jsonl, or <id>/events.jsonl.
@@ -199,47 +158,13 @@ func Time(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// parseTime reads the timestamps hosts write, 2026-11-15T01:33:31.566Z, without
-// the cost of time.Parse; anything else takes the slow way.
+// parseTime reads the timestamps hosts write; 0 for what is none.
 func parseTime(raw []byte) int64 {
-	if len(raw) == 24 && raw[4] == '-' && raw[10] == 'T' && raw[19] == '.' && raw[23] == 'Z' {
-		ok := true
-		n := func(i, j int) int {
-			v := 0
-			for _, c := range raw[i:j] {
-				ok = ok && c >= '0' && c <= '9'
-				v = v*10 + int(c-'0')
-			}
-			return v
-		}
-		ms := civil(n(0, 4), n(5, 7), n(8, 10))*86_400_000 +
-			int64(n(11, 13))*3_600_000 + int64(n(14, 16))*60_000 + int64(n(17, 19))*1000 + int64(n(20, 23))
-		if !ok {
-			return 0
-		}
-		return ms
-	}
-	if len(raw) == 0 {
-		return 0
-	}
 	t, err := time.Parse(time.RFC3339Nano, string(raw))
 	if err != nil {
 		return 0
 	}
 	return t.UnixMilli()
-}
-
-// civil is the number of days from 1970-01-01 to a date of the Gregorian calendar.
-func civil(y, m, d int) int64 {
-	if m <= 2 {
-		y--
-		m += 12
-	}
-	era := y / 400
-	yoe := y - era*400
-	doy := (153*(m-3)+2)/5 + d - 1
-	doe := yoe*365 + yoe/4 - yoe/100 + doy
-	return int64(era)*146097 + int64(doe) - 719468
 }
 
 // detect tells the host from the first lines of a file.
