@@ -47,7 +47,7 @@ type manifest struct {
 
 const (
 	manifestFile  = "manifest"
-	manifestMagic = "overtone recall 5\n"
+	manifestMagic = "overtone recall 6\n"
 	lockFile      = "lock"
 )
 

@@ -33,38 +33,8 @@ type File struct {
 // List finds the hosts' sessions, newest first; dir is the folder of a host's own
 // files. Folders that do not exist hold none. Sub-agents' files are left out.
 func List(dir func(*host.Host) string) ([]File, error) {
-	var files []File
-	var errs []error
-	for _, h := range host.All() {
-		root := filepath.Join(dir(h), h.Sessions.Dir)
-		// With a slash at its end a folder that is a link is followed.
-		errs = append(errs, filepath.WalkDir(root+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
-			if err != nil {
-				errs = append(errs, ignoreMissing(err))
-				return nil // one folder that is closed to us hides no other
-			}
-			rel, err := filepath.Rel(root, path)
-			if err != nil {
-				return err
-			}
-			rel = filepath.ToSlash(rel)
-			switch {
-			case e.IsDir() && rel != "." && strings.Count(rel, "/") >= h.Sessions.Depth:
-				return fs.SkipDir
-			case !e.IsDir() && h.Sessions.Match(e.Name()):
-				folder := ""
-				if h.Sessions.ByProject {
-					folder = pathpkg.Dir(rel)
-				}
-				files = appendFile(files, path, h.Name, folder, e)
-			}
-			return nil
-		}))
-	}
-	slices.SortStableFunc(files, func(a, b File) int {
-		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
-	})
-	return files, errors.Join(errs...)
+	files, err := Everything(dir)
+	return slices.DeleteFunc(files, func(f File) bool { return f.Agent }), err
 }
 
 func ignoreMissing(err error) error {
@@ -187,7 +157,10 @@ func everythingIn(h *host.Host, root string) ([]File, error) {
 		folder, rest, _ := strings.Cut(rel, "/")
 		main := strings.Count(rel, "/") <= h.Sessions.Depth && h.Sessions.Match(e.Name())
 		if main {
-			folder = pathpkg.Dir(rel)
+			folder = ""
+			if h.Sessions.ByProject {
+				folder = pathpkg.Dir(rel)
+			}
 		}
 		n := len(files)
 		files = appendFile(files, path, h.Name, folder, e)

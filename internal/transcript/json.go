@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -421,58 +420,50 @@ func (c *cursor) integer() int64 {
 // unescape decodes the content of a JSON string that passed scanString. Lone
 // surrogates and bytes that are not UTF-8 become U+FFFD, as in encoding/json.
 func unescape(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		raw = appendText(make([]byte, 0, len(raw)), raw)
+	}
+	if utf8.Valid(raw) {
 		return string(raw)
 	}
-	var out strings.Builder
-	out.Grow(len(raw))
-	for i := 0; i < len(raw); {
-		if raw[i] != '\\' {
-			n := bytes.IndexByte(raw[i:], '\\')
-			if n < 0 {
-				n = len(raw) - i
-			}
-			if run := raw[i : i+n]; utf8.Valid(run) {
-				out.Write(run)
-			} else {
-				for _, r := range string(run) {
-					out.WriteRune(r)
-				}
-			}
-			i += n
-			continue
+	return string([]rune(string(raw)))
+}
+
+// appendText appends the content of a JSON string that passed scanString, decoded.
+func appendText(dst, raw []byte) []byte {
+	for {
+		i := bytes.IndexByte(raw, '\\')
+		if i < 0 {
+			return append(dst, raw...)
 		}
+		dst = append(dst, raw[:i]...)
 		e := raw[i+1]
-		i += 2
+		raw = raw[i+2:]
 		switch e {
 		case 'b':
-			out.WriteByte('\b')
+			e = '\b'
 		case 'f':
-			out.WriteByte('\f')
+			e = '\f'
 		case 'n':
-			out.WriteByte('\n')
+			e = '\n'
 		case 'r':
-			out.WriteByte('\r')
+			e = '\r'
 		case 't':
-			out.WriteByte('\t')
+			e = '\t'
 		case 'u':
-			r := unhex4(raw[i:])
-			i += 4
-			if utf16.IsSurrogate(r) {
-				r2 := rune(-1)
-				if i+6 <= len(raw) && raw[i] == '\\' && raw[i+1] == 'u' {
-					r2 = unhex4(raw[i+2:])
-				}
-				if r = utf16.DecodeRune(r, r2); r != utf8.RuneError {
-					i += 6
+			r := unhex4(raw)
+			raw = raw[4:]
+			// Surrogates come in pairs of escapes.
+			if utf16.IsSurrogate(r) && len(raw) >= 6 && raw[0] == '\\' && raw[1] == 'u' {
+				if pair := utf16.DecodeRune(r, unhex4(raw[2:])); pair != utf8.RuneError {
+					r, raw = pair, raw[6:]
 				}
 			}
-			out.WriteRune(r)
-		default:
-			out.WriteByte(e)
+			dst = utf8.AppendRune(dst, r)
+			continue
 		}
+		dst = append(dst, e)
 	}
-	return out.String()
 }
 
 // units is the length in UTF-16 code units of a raw JSON string's value.

@@ -205,37 +205,6 @@ func secretName(name []byte) bool {
 	return false
 }
 
-// appendText appends the value of a JSON string that passed scanString.
-func appendText(dst, raw []byte) []byte {
-	for {
-		i := bytes.IndexByte(raw, '\\')
-		if i < 0 {
-			return append(dst, raw...)
-		}
-		dst = append(dst, raw[:i]...)
-		switch e := raw[i+1]; e {
-		case 'n':
-			dst = append(dst, '\n')
-		case 't':
-			dst = append(dst, '\t')
-		case '"', '\\', '/':
-			dst = append(dst, e)
-		case 'u':
-			// Surrogates come in pairs of escapes.
-			n := 6
-			if i+12 <= len(raw) && raw[i+6] == '\\' && raw[i+7] == 'u' && raw[i+2]|0x20 == 'd' {
-				n = 12
-			}
-			dst = append(dst, unescape(raw[i:i+n])...)
-			raw = raw[i+n:]
-			continue
-		default:
-			dst = append(dst, ' ')
-		}
-		raw = raw[i+2:]
-	}
-}
-
 // Name reads the uuid of the object that a line begins with, and its size.
 func Name(line []byte) (size int, uuid []byte, ok bool) {
 	c := cursor{b: line}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,8 +10,8 @@ import (
 	"strings"
 )
 
-// Report is what a session file states about itself, read line by line without
-// the index: the second opinion on a clone.
+// Report is what a session file states about itself, read without the index: the
+// second opinion on a clone.
 type Report struct {
 	Lines      int
 	Unreadable int
@@ -46,12 +47,10 @@ func Verify(ctx context.Context, path string) (*Report, error) {
 // checker collects while a file is read.
 type checker struct {
 	rep      *Report
-	host     Host
 	parents  map[key][]string // missing so far → uuids of the children
 	seen     table
 	kept     map[string]bool
-	answered table       // calls whose result was seen
-	ids      [2][][]byte // room for one entry's calls and results
+	answered table // calls whose result was seen
 }
 
 // verify reads to the end; size is about how much that is.
@@ -61,7 +60,6 @@ func verify(ctx context.Context, r io.Reader, size int64) (*Report, error) {
 		return nil, err
 	}
 	c := checker{
-		host: host,
 		rep: &Report{
 			host: host,
 			IDs:  map[string]int{}, Duplicate: map[string]bool{}, Dangling: map[string]string{}, Unanswered: map[string]bool{},
@@ -71,6 +69,7 @@ func verify(ctx context.Context, r io.Reader, size int64) (*Report, error) {
 	}
 	c.seen.reserve(int(size / 2048))
 	lr := newLineReader(r)
+	var rec record
 	for {
 		ln, ok := lr.next()
 		if !ok {
@@ -83,14 +82,19 @@ func verify(ctx context.Context, r io.Reader, size int64) (*Report, error) {
 		}
 		b := ln.b
 		if c.rep.Lines == 1 {
-			b = []byte(strings.TrimPrefix(string(b), string(bom)))
+			b = bytes.TrimPrefix(b, bom)
 		}
 		for i := space(b, 0); i < len(b); i = space(b, i) {
 			cur := cursor{b: b, i: i}
-			if c.object(&cur); cur.bad {
+			ok := cur.open('{')
+			if rec.reset(nil); ok {
+				rec.read(&cur, host)
+			}
+			if !ok || cur.bad {
 				c.rep.Unreadable++
 				break
 			}
+			c.judge(&rec)
 			i = cur.i
 		}
 	}
@@ -101,171 +105,79 @@ func verify(ctx context.Context, r io.Reader, size int64) (*Report, error) {
 	return c.rep, nil
 }
 
-// checked is what is looked at of one entry. It is filled in one walk over the
-// bytes and judged afterwards, for keys come in any order.
-type checked struct {
-	typ, uuid, parent, time, sid []byte
-	model                        []byte
-	meta                         []byte
-	message, content, empty      bool
-	calls, results               [][]byte
-}
-
-func (c *checker) object(cur *cursor) {
-	if c.host == Codex {
-		if cur.peek() == '{' {
-			c.codex(cur.raw())
-		} else {
-			cur.bad = true
-		}
-		return
-	}
-	if !cur.open('{') {
-		cur.bad = true
-		return
-	}
-	m := checked{calls: c.ids[0][:0], results: c.ids[1][:0]}
-	for first := true; cur.more('}', &first); {
-		switch string(cur.key()) {
-		case "type":
-			m.typ, _ = cur.str()
-		case "uuid":
-			m.uuid, _ = cur.str()
-		case "parentUuid":
-			m.parent, _ = cur.str()
-		case "timestamp":
-			m.time, _ = cur.str()
-		case "sessionId":
-			m.sid, _ = cur.str()
-		case "compactMetadata":
-			m.meta = cur.raw()
-		case "message":
-			m.readMessage(cur)
-		default:
-			cur.value()
-		}
-	}
-	c.ids = [2][][]byte{m.calls, m.results}
-	if !cur.bad {
-		c.judge(&m)
-	}
-}
-
-func (m *checked) readMessage(cur *cursor) {
-	if cur.peek() != '{' {
-		cur.value()
-		return
-	}
-	cur.open('{')
-	m.message = true
-	for first := true; cur.more('}', &first); {
-		switch string(cur.key()) {
-		case "model":
-			m.model, _ = cur.str()
-		case "content":
-			m.readContent(cur)
-		default:
-			cur.value()
-		}
-	}
-}
-
-func (m *checked) readContent(cur *cursor) {
-	switch cur.peek() {
-	case '"':
-		s, _ := cur.str()
-		m.content, m.empty = true, len(s) == 0
-	case '[':
-		cur.open('[')
-		m.content, m.empty = true, true
-		for first := true; cur.more(']', &first); {
-			m.empty = false
-			if cur.peek() != '{' {
-				cur.value()
-				continue
-			}
-			m.readBlock(cur)
-		}
-	default:
-		cur.value()
-	}
-}
-
-func (m *checked) readBlock(cur *cursor) {
-	var typ, id, use, text []byte
-	cur.open('{')
-	cur.read(str("type", &typ), str("id", &id), str("tool_use_id", &use), raw("text", &text))
-	switch string(typ) {
-	case "tool_use":
-		m.calls = append(m.calls, id)
-	case "tool_result":
-		m.results = append(m.results, use)
-	case "text":
-		m.empty = m.empty || string(text) == `""`
-	}
-}
-
 func (c *checker) has(k key) bool { return c.seen.find(k) >= 0 }
 
-func (c *checker) judge(m *checked) {
-	if len(m.sid) > 0 {
-		if n, ok := c.rep.IDs[string(m.sid)]; ok || len(c.rep.IDs) < 1000 {
-			c.rep.IDs[string(m.sid)] = n + 1
+func (c *checker) judge(r *record) {
+	if len(r.Session) > 0 {
+		if n, ok := c.rep.IDs[string(r.Session)]; ok || len(c.rep.IDs) < 1000 {
+			c.rep.IDs[string(r.Session)] = n + 1
 		}
 	}
-	message := false
-	switch string(m.typ) {
-	case "user", "assistant":
-		message = true
-	case "attachment", "system", "progress":
-	default:
-		return
+	if c.rep.host == Claude {
+		if !r.has(Node) {
+			return
+		}
+		c.node(r)
 	}
-	if len(m.uuid) == 0 {
-		return
+	message := r.kind == User || r.kind == Assistant
+	if message || c.rep.host == Codex && r.kind == System {
+		c.rep.Messages++
 	}
-	k := keyOf(m.uuid)
+	if message && c.rep.host == Claude {
+		c.message(r)
+	}
+	if message || c.rep.host == Codex {
+		for i := range r.parts {
+			switch p := &r.parts[i]; {
+			case p.served:
+			case p.kind == ToolBegan:
+				c.call(p.id)
+			case p.kind == ToolEnded:
+				c.result(p.id)
+			}
+		}
+	}
+}
+
+// node checks an entry's place in the tree.
+func (c *checker) node(r *record) {
+	k := keyOf(r.UUID)
 	if _, dup := c.seen.add(k); dup {
-		c.rep.Duplicate[string(m.uuid)] = true
+		c.rep.Duplicate[string(r.UUID)] = true
 	}
 	if len(c.parents) > 0 {
 		delete(c.parents, k)
 	}
-	if len(m.parent) > 0 {
-		p := keyOf(m.parent)
-		if p == k || !c.has(p) {
-			c.parents[p] = append(c.parents[p], string(m.uuid)+" "+string(m.parent))
-		}
+	switch p := keyOf(r.parent); {
+	case len(r.parent) == 0:
+	case p == k:
+		c.rep.Dangling[string(r.UUID)] = string(r.parent)
+	case !c.has(p):
+		c.parents[p] = append(c.parents[p], string(r.UUID)+" "+string(r.parent))
 	}
-	if m.meta != nil {
-		c.keptIn(m.meta)
+	if r.compact != nil {
+		c.keptIn(r.compact)
 	}
-	if !message {
-		return
-	}
-	c.rep.Messages++
+}
+
+// message checks that a message has what the host asks for.
+func (c *checker) message(r *record) {
 	missing := ""
 	switch {
-	case len(m.time) == 0:
+	case len(r.timestamp) == 0:
 		missing = "timestamp"
-	case !m.message:
+	case !r.hasMessage:
 		missing = "message"
-	case string(m.typ) == "assistant" && len(m.model) == 0:
+	case r.kind == Assistant && len(r.model) == 0:
 		missing = "message.model"
-	case !m.content:
+	case r.blocks == noContent:
 		missing = "message.content"
 	}
 	if missing != "" {
-		c.rep.Incomplete[string(m.uuid)] = missing
+		c.rep.Incomplete[string(r.UUID)] = missing
 	}
-	if m.empty {
-		c.rep.Empty[string(m.uuid)] = true
-	}
-	for _, id := range m.calls {
-		c.call(id)
-	}
-	for _, id := range m.results {
-		c.result(id)
+	if r.blocks == 0 || slices.ContainsFunc(r.parts, func(p piece) bool { return p.kind == AgentSaid && string(p.raw) == `""` }) {
+		c.rep.Empty[string(r.UUID)] = true
 	}
 }
 
@@ -297,73 +209,16 @@ func (c *checker) result(id []byte) {
 }
 
 func (c *checker) keptIn(meta []byte) {
-	cur := cursor{b: meta}
-	if !cur.open('{') {
-		return
-	}
-	for first := true; cur.more('}', &first); {
-		name := string(cur.key())
-		if name != "preservedMessages" && name != "preservedSegment" || !cur.open('{') {
-			cur.value()
-			continue
-		}
-		for first := true; cur.more('}', &first); {
-			cur.key()
-			if !cur.open('[') {
-				if s, ok := cur.str(); ok {
-					c.kept[string(s)] = true
-				}
-				continue
-			}
-			for first := true; cur.more(']', &first); {
-				if s, ok := cur.str(); ok {
-					c.kept[string(s)] = true
-				}
-			}
-		}
-	}
-}
-
-func (c *checker) codex(b []byte) {
-	typ := EntryType(b)
-	item := b
-	p := field(b, "payload")
-	switch {
-	case typ == "response_item":
-		item = p
-	case typ == "session_meta":
-		if s, ok := content(field(p, "id")); ok {
-			c.rep.IDs[string(s)]++
-		}
-		return
-	case p != nil:
-		return
-	}
-	call, _ := content(field(item, "call_id"))
-	switch EntryType(item) {
-	case "message":
-		c.rep.Messages++
-	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
-		c.call(call)
-	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output":
-		c.result(call)
+	for _, list := range [...]string{"preservedMessages", "preservedSegment"} {
+		eachString(field(meta, list), false, func(_ string, id []byte) { c.kept[string(id)] = true })
 	}
 }
 
 func (c *checker) finish() {
-	for k, children := range c.parents {
-		if c.has(k) {
-			for _, ch := range children {
-				// Its own parent is the one thing that is seen and still wrong.
-				if id, p, _ := strings.Cut(ch, " "); id == p {
-					c.rep.Dangling[id] = p
-				}
-			}
-			continue
-		}
-		for _, ch := range children {
-			id, p, _ := strings.Cut(ch, " ")
-			c.rep.Dangling[id] = p
+	for _, children := range c.parents {
+		for _, child := range children {
+			id, parent, _ := strings.Cut(child, " ")
+			c.rep.Dangling[id] = parent
 		}
 	}
 	for id := range c.kept {
