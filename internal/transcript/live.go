@@ -150,8 +150,8 @@ func (s *Session) segment(p *preservedSegment) []int32 {
 }
 
 func (s *Session) at(k key) int32 {
-	if u := s.uuids.find(k); u >= 0 {
-		return s.nodes[u]
+	if i, ok := s.nodes[k]; ok {
+		return i
 	}
 	return -1
 }

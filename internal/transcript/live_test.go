@@ -109,8 +109,7 @@ func TestLive(t *testing.T) {
 			path := write(t, tt.lines...)
 			s := mustRead(t, path)
 			names := map[int32]string{}
-			for u, k := range s.uuids.keys {
-				i := s.nodes[u]
+			for k, i := range s.nodes {
 				for _, n := range strings.Fields("u1 u2 u3 a1 a2 a3 b1 s1 t1 r1 r2 p1") {
 					if keyOf([]byte(n)) == k {
 						names[i] = n

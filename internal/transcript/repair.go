@@ -115,8 +115,8 @@ func (m *mender) reparent() (err error) {
 
 // renameLeaves finds what the host's notes about removed messages name instead.
 func (m *mender) renameLeaves() (err error) {
-	for u, k := range m.s.uuids.keys {
-		if i := m.s.nodes[u]; m.gone[i] {
+	for k, i := range m.s.nodes {
+		if m.gone[i] {
 			if m.fix.leaves[k], err = m.heir(i); err != nil {
 				return err
 			}

@@ -40,9 +40,8 @@ type Session struct {
 	tools      []toolRef
 	pending    []pendingParent
 	superseded map[int32]int32 // entry → the later one with its uuid
-	uuids      table           // uuids, numbered in order of first appearance
-	nodes      []int32         // uuid number → its entry; the last of duplicates
-	msgs       table           // message ids
+	nodes      map[key]int32   // uuid → its entry; the last of duplicates
+	msgs       map[key]int32   // message ids, numbered from 1
 	preserved  preservedSegment
 	named      []key // by any compaction
 	extraSIDs  []span
@@ -190,8 +189,7 @@ func index(r io.Reader, size int64, path string, host Host) (*Session, error) {
 	// Real lines average two kilobytes or more; growing on the way would copy
 	// and hash everything several times.
 	s.Entries = make([]Entry, 0, size/2048)
-	s.uuids.reserve(int(size / 2048))
-	s.msgs.reserve(int(size / 8192))
+	s.nodes, s.msgs = make(map[key]int32, size/2048), make(map[key]int32, size/8192)
 	lr := newLineReader(r)
 	var rec record
 	for {
@@ -333,8 +331,6 @@ func (s *Session) place(r *record, e *Entry, n int32, obj []byte) {
 
 // link puts an entry into the tree: its parent, its uuid, its message.
 func (s *Session) link(r *record, e *Entry, n int32) {
-	// The parent is looked up first: nearly always it is the entry just before,
-	// which the table remembers.
 	if len(r.parent) > 0 {
 		k := keyOf(r.parent)
 		if p := s.at(k); p >= 0 && p != n {
@@ -345,17 +341,19 @@ func (s *Session) link(r *record, e *Entry, n int32) {
 		}
 	}
 	if r.has(Node) {
-		if u, dup := s.uuids.add(keyOf(r.UUID)); dup {
+		k := keyOf(r.UUID)
+		if old, dup := s.nodes[k]; dup {
 			s.Problems.add(duplicateUUID)
-			s.supersede(s.nodes[u], n)
-			s.nodes[u] = n
-		} else {
-			s.nodes = append(s.nodes, n)
+			s.supersede(old, n)
 		}
+		s.nodes[k] = n
 	}
 	if len(r.msgID) > 0 {
-		m, _ := s.msgs.add(keyOf(r.msgID))
-		e.msg = m + 1
+		k := keyOf(r.msgID)
+		if e.msg = s.msgs[k]; e.msg == 0 {
+			e.msg = int32(len(s.msgs) + 1)
+			s.msgs[k] = e.msg
+		}
 	}
 }
 

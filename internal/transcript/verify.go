@@ -48,9 +48,9 @@ func Verify(ctx context.Context, path string) (*Report, error) {
 type checker struct {
 	rep      *Report
 	parents  map[key][]string // missing so far → uuids of the children
-	seen     table
+	seen     map[key]bool
 	kept     map[string]bool
-	answered table // calls whose result was seen
+	answered map[key]bool // calls whose result was seen
 }
 
 // verify reads to the end; size is about how much that is.
@@ -65,9 +65,8 @@ func verify(ctx context.Context, r io.Reader, size int64) (*Report, error) {
 			IDs:  map[string]int{}, Duplicate: map[string]bool{}, Dangling: map[string]string{}, Unanswered: map[string]bool{},
 			Orphaned: map[string]bool{}, Incomplete: map[string]string{}, Empty: map[string]bool{}, Kept: map[string]bool{},
 		},
-		parents: map[key][]string{}, kept: map[string]bool{},
+		parents: map[key][]string{}, seen: make(map[key]bool, size/2048), kept: map[string]bool{}, answered: map[key]bool{},
 	}
-	c.seen.reserve(int(size / 2048))
 	lr := newLineReader(r)
 	var rec record
 	for {
@@ -105,8 +104,6 @@ func verify(ctx context.Context, r io.Reader, size int64) (*Report, error) {
 	return c.rep, nil
 }
 
-func (c *checker) has(k key) bool { return c.seen.find(k) >= 0 }
-
 func (c *checker) judge(r *record) {
 	if len(r.Session) > 0 {
 		if n, ok := c.rep.IDs[string(r.Session)]; ok || len(c.rep.IDs) < 1000 {
@@ -142,9 +139,10 @@ func (c *checker) judge(r *record) {
 // node checks an entry's place in the tree.
 func (c *checker) node(r *record) {
 	k := keyOf(r.UUID)
-	if _, dup := c.seen.add(k); dup {
+	if c.seen[k] {
 		c.rep.Duplicate[string(r.UUID)] = true
 	}
+	c.seen[k] = true
 	if len(c.parents) > 0 {
 		delete(c.parents, k)
 	}
@@ -152,7 +150,7 @@ func (c *checker) node(r *record) {
 	case len(r.parent) == 0:
 	case p == k:
 		c.rep.Dangling[string(r.UUID)] = string(r.parent)
-	case !c.has(p):
+	case !c.seen[p]:
 		c.parents[p] = append(c.parents[p], string(r.UUID)+" "+string(r.parent))
 	}
 	if r.compact != nil {
@@ -184,12 +182,12 @@ func (c *checker) message(r *record) {
 // call and result keep only what is still open: calls are answered soon after.
 func (c *checker) call(id []byte) {
 	k := keyOf(id)
-	if c.answered.find(k) >= 0 {
+	if c.answered[k] {
 		return
 	}
 	if _, early := c.rep.Orphaned[string(id)]; early {
 		delete(c.rep.Orphaned, string(id))
-		c.answered.add(k)
+		c.answered[k] = true
 		return
 	}
 	c.rep.Unanswered[string(id)] = true
@@ -197,12 +195,12 @@ func (c *checker) call(id []byte) {
 
 func (c *checker) result(id []byte) {
 	k := keyOf(id)
-	if c.answered.find(k) >= 0 {
+	if c.answered[k] {
 		return
 	}
 	if c.rep.Unanswered[string(id)] {
 		delete(c.rep.Unanswered, string(id))
-		c.answered.add(k)
+		c.answered[k] = true
 		return
 	}
 	c.rep.Orphaned[string(id)] = true
@@ -222,7 +220,7 @@ func (c *checker) finish() {
 		}
 	}
 	for id := range c.kept {
-		if c.has(keyOf([]byte(id))) {
+		if c.seen[keyOf([]byte(id))] {
 			c.rep.Kept[id] = true
 		} else {
 			c.rep.lost++
