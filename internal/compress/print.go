@@ -13,7 +13,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
-	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // Print shows what would be done, and what it would cost.
@@ -24,7 +23,7 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	if dead := len(s.Entries) - len(p.View); dead > 0 && !s.Legacy {
 		line(message.PlanDead, dead)
 	}
-	if n := s.Problems.Unreadable(); n > 0 {
+	if n := s.Unreadable; n > 0 {
 		line(message.PlanProblems, n)
 	}
 	if len(p.Bands) > 0 {
@@ -155,12 +154,12 @@ type Document struct {
 }
 
 type sourceJSON struct {
-	ID         string                         `json:"id"`
-	Host       string                         `json:"host"`
-	Path       string                         `json:"path"`
-	Lines      int                            `json:"lines"`
-	LiveTokens int64                          `json:"liveTokens"`
-	Problems   map[transcript.ProblemKind]int `json:"problems,omitempty"`
+	ID         string         `json:"id"`
+	Host       string         `json:"host"`
+	Path       string         `json:"path"`
+	Lines      int            `json:"lines"`
+	LiveTokens int64          `json:"liveTokens"`
+	Problems   map[string]int `json:"problems,omitempty"`
 }
 
 type planJSON struct {
@@ -205,9 +204,13 @@ func (p *Plan) Document(back Backend, dry bool) Document {
 	if s.HasUsage {
 		live = s.Usage.Tokens()
 	}
+	problems := map[string]int{}
+	if s.Unreadable > 0 {
+		problems["unreadable"] = s.Unreadable
+	}
 	d := Document{
 		Schema: 1, DryRun: dry,
-		Source: sourceJSON{s.ID, string(s.Host), s.Path, s.Lines, live, s.Problems.Counts},
+		Source: sourceJSON{s.ID, string(s.Host), s.Path, s.Lines, live, problems},
 		Plan: planJSON{
 			Provider: back.Name(), Model: back.model, Turns: len(p.Turns), Tokens: p.Tokens, TargetTokens: p.Target, HostTokens: p.asHostCounts(p.Tokens - p.Target),
 			InputTokens: p.Small.Input + p.Large.Input, OutputTokens: p.Small.Output + p.Large.Output, Bands: terminal.List(p.Bands), Tools: p.Tools, Skipped: p.Skipped,

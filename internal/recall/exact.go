@@ -224,9 +224,6 @@ func textOf(l line) string {
 	if text := transcript.Text(l.raw); text != "" {
 		return text
 	}
-	if text := transcript.AllText(l.raw); text != "" {
-		return text
-	}
 	s, _, _ := transcript.Say(l.raw, l.file.Host, nil)
 	return string(s.Text)
 }

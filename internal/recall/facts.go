@@ -140,7 +140,7 @@ func factOf(ctx context.Context, f *transcript.File) Fact {
 	title, _ := redact.Text(r.Title)
 	out := Fact{
 		ID: r.ID, CWD: r.CWD, Title: title, Compactions: len(r.Compactions), Turns: len(r.Turns(r.Live())),
-		Unreadable: r.Problems.Unreadable(), Estimate: Estimate(r.Session),
+		Unreadable: r.Unreadable, Estimate: Estimate(r.Session),
 	}
 	if r.HasUsage {
 		out.Tokens = r.Usage.Tokens()

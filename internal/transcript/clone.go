@@ -408,7 +408,7 @@ func (s *Session) trailer(ch *Change, end []byte) []byte {
 		b = append(b, `,"sessionId":`...)
 		b = append(appendString(b, ch.ID), "}\n"...)
 	}
-	if len(b) > 0 && s.Problems.NoFinalNewline {
+	if len(b) > 0 && s.torn {
 		b = append([]byte{'\n'}, b...)
 	}
 	return b
@@ -435,7 +435,7 @@ func (c *splicer) drop(s *Session, i int) error {
 		return err
 	}
 	alone := (i == 0 || s.Entries[i-1].Line != e.Line) && (i+1 == len(s.Entries) || s.Entries[i+1].Line != e.Line)
-	if !alone || i == 0 && s.Problems.BOM {
+	if !alone || i == 0 && s.bom {
 		return nil
 	}
 	for n := 1; n <= 2; n++ {

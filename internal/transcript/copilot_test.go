@@ -43,8 +43,8 @@ func TestCopilotSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Host != Copilot || s.ID != "s-1" || s.CWD != "/w/proj" || s.Title != "Please port the parser." || s.Version != "1.0.102" || s.Problems.Unreadable() != 0 {
-		t.Errorf("%s %s %s %q %s %+v", s.Host, s.ID, s.CWD, s.Title, s.Version, s.Problems)
+	if s.Host != Copilot || s.ID != "s-1" || s.CWD != "/w/proj" || s.Title != "Please port the parser." || s.Version != "1.0.102" || s.Unreadable != 0 {
+		t.Errorf("%s %s %s %q %s %+v", s.Host, s.ID, s.CWD, s.Title, s.Version, s.Unreadable)
 	}
 	want := Usage{Input: 1000, CacheRead: 8000, Output: 10, Window: 128_000, Model: "claude-sonnet-4-5"}
 	if !s.HasUsage || s.Usage != want {

@@ -90,14 +90,15 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for ref, want := range map[string]string{"u1": "old words", "a1": "make bench", "L3": "r"} {
+	for ref, want := range map[string]string{"u1": "old words", "a1": "A\nmake bench", "L3": "r"} {
 		i, ok := s.Find(ref)
 		if !ok {
 			t.Fatalf("%s not found", ref)
 		}
 		raw, err := s.Raw(f, i)
-		if err != nil || AllText(raw) != want {
-			t.Errorf("%s: %q, %v", ref, AllText(raw), err)
+		said, _, _ := Say(raw, s.Host, nil)
+		if err != nil || string(said.Text) != want {
+			t.Errorf("%s: %q, %v", ref, said.Text, err)
 		}
 	}
 	if _, ok := s.Find("nobody"); ok {

@@ -49,7 +49,6 @@ func FuzzIndex(f *testing.F) {
 					t.Fatalf("entry %d: text %q, %d units", i, want, e.Text)
 				}
 				EditBlocks(raw, func(b Block) []byte { return b.Raw })
-				AllText(raw)
 			}
 			live := s.Live()
 			seen := map[int32]bool{}

@@ -28,7 +28,6 @@ type liveChain struct {
 	end    int32           // where a resumed session goes on
 	prev   []int32         // by entry of the chain: the one before it, as the host links them
 	joined map[int32]int32 // entries outside the chain → the message they belong to
-	cycles []int32         // entries whose parent was met before
 }
 
 func (s *Session) resolveLive() liveChain {
@@ -64,9 +63,6 @@ func (s *Session) liveClaude() liveChain {
 		}
 		p := w.parent(i)
 		if p == dangling || p >= 0 && seen[p] {
-			if p >= 0 {
-				c.cycles = append(c.cycles, i)
-			}
 			p = w.rescue(i, seen)
 		}
 		c.prev[i] = p

@@ -30,13 +30,15 @@ type Session struct {
 	Version string
 
 	Entries     []Entry
-	Problems    Problems
+	Unreadable  int // lines of which nothing could be read
 	Compactions []Compaction
 	// Usage is the last one after the last compaction; HasUsage is false when
 	// the main thread asked nothing since.
 	Usage    Usage
 	HasUsage bool
 
+	bom        bool
+	torn       bool // the last line has no newline
 	tools      []toolRef
 	pending    []pendingParent
 	superseded map[int32]int32 // entry → the later one with its uuid
@@ -83,45 +85,6 @@ type (
 		any                bool    // one of the compactions did
 	}
 )
-
-// ProblemKind says what is wrong with a line.
-type ProblemKind string
-
-const (
-	badLine       ProblemKind = "bad-json"       // skipped
-	gluedLine     ProblemKind = "glued"          // several objects on one line, all read
-	tornLine      ProblemKind = "torn"           // the last line, cut off
-	nulLine       ProblemKind = "nul"            // zero bytes after a crash
-	hugeLine      ProblemKind = "oversized"      // beyond maxLine
-	noTimestamp   ProblemKind = "no-timestamp"   // a message the host will not resume from
-	noUUID        ProblemKind = "no-uuid"        // a message outside the tree
-	noModel       ProblemKind = "no-model"       // an assistant message without a model
-	duplicateUUID ProblemKind = "duplicate-uuid" // the last one counts
-	danglingRef   ProblemKind = "dangling-parent"
-	cyclicRef     ProblemKind = "cyclic-parent"
-)
-
-// Problems are the findings of one pass.
-type Problems struct {
-	Counts map[ProblemKind]int
-	// What is harmless but has to survive in a clone.
-	BOM            bool
-	CRLF           int
-	NoFinalNewline bool
-	Blank          int
-}
-
-func (p *Problems) add(k ProblemKind) {
-	if p.Counts == nil {
-		p.Counts = map[ProblemKind]int{}
-	}
-	p.Counts[k]++
-}
-
-// Unreadable is the number of lines of which nothing could be read.
-func (p *Problems) Unreadable() int {
-	return p.Counts[badLine] + p.Counts[tornLine] + p.Counts[nulLine] + p.Counts[hugeLine]
-}
 
 // Read indexes a session file. It reads what is there at the time of the call;
 // what the host appends later is not part of the session.
@@ -208,62 +171,31 @@ func index(r io.Reader, size int64, path string, host Host) (*Session, error) {
 	return s, nil
 }
 
+// line reads the objects of a line: nearly always one, but a crash may glue two
+// together, or leave zero bytes behind.
 func (s *Session) line(rec *record, ln line) {
-	if !ln.newline {
-		s.Problems.NoFinalNewline = true
-	}
-	if ln.huge {
-		s.Problems.add(hugeLine)
-		return
-	}
-	b := ln.b
-	if len(b) > 0 && b[len(b)-1] == '\r' {
-		s.Problems.CRLF++
-	}
-	i := 0
+	s.torn = !ln.newline
+	b, i := ln.b, 0
 	if s.Lines == 1 && bytes.HasPrefix(b, bom) {
-		s.Problems.BOM = true
-		i = len(bom)
+		s.bom, i = true, len(bom)
 	}
-	objects := 0
-	for {
-		if i = space(b, i); i == len(b) {
-			break
-		}
+	for i = space(b, i); i < len(b); i = space(b, i) {
 		c := cursor{b: b, i: i}
-		if c.open('{') {
-			rec.reset(nil)
-			rec.read(&c, s.Host)
-		} else {
-			c.bad = true
+		if !c.open('{') {
+			s.Unreadable++
+			return
 		}
-		if c.bad {
-			s.bad(b[i:], ln.newline, objects)
+		rec.reset(nil)
+		if rec.read(&c, s.Host); c.bad {
+			s.Unreadable++
 			return
 		}
 		s.add(rec, b[i:c.i], ln.off+int64(i), ln.off+ln.size)
 		i = c.i
-		objects++
 	}
-	switch objects {
-	case 0:
-		s.Problems.Blank++
-	case 1:
-	default:
-		s.Problems.add(gluedLine)
+	if ln.huge {
+		s.Unreadable++
 	}
-}
-
-func (s *Session) bad(b []byte, newline bool, objects int) {
-	kind := badLine
-	switch {
-	case objects > 0: // and garbage after them
-	case len(bytes.Trim(b, "\x00 \r")) == 0:
-		kind = nulLine
-	case !newline:
-		kind = tornLine
-	}
-	s.Problems.add(kind)
 }
 
 func (s *Session) add(r *record, obj []byte, off, next int64) {
@@ -311,9 +243,6 @@ func (s *Session) place(r *record, e *Entry, n int32, obj []byte) {
 		s.extraSIDs = append(s.extraSIDs, span{e.Off + int64(offsetIn(obj, r.sidAlt)), int32(len(r.sidAlt))})
 	}
 	s.link(r, e, n)
-	if e.Kind == User || e.Kind == Assistant {
-		s.checkMessage(r, e)
-	}
 	if e.Kind == Boundary && !e.Has(Sidechain) {
 		s.preserved = preservedSegment{boundary: n, any: s.preserved.any}
 		s.leaf = leafHint{}
@@ -343,7 +272,6 @@ func (s *Session) link(r *record, e *Entry, n int32) {
 	if r.has(Node) {
 		k := keyOf(r.UUID)
 		if old, dup := s.nodes[k]; dup {
-			s.Problems.add(duplicateUUID)
 			s.supersede(old, n)
 		}
 		s.nodes[k] = n
@@ -354,19 +282,6 @@ func (s *Session) link(r *record, e *Entry, n int32) {
 			e.msg = int32(len(s.msgs) + 1)
 			s.msgs[k] = e.msg
 		}
-	}
-}
-
-// checkMessage notes what the host will stumble over.
-func (s *Session) checkMessage(r *record, e *Entry) {
-	if !e.Has(Node) {
-		s.Problems.add(noUUID)
-	}
-	if len(r.timestamp) == 0 {
-		s.Problems.add(noTimestamp)
-	}
-	if e.Kind == Assistant && len(r.model) == 0 {
-		s.Problems.add(noModel)
 	}
 }
 
@@ -521,9 +436,6 @@ func (s *Session) finish() {
 	}
 	s.markKept()
 	s.live = s.resolveLive()
-	for range s.live.cycles {
-		s.Problems.add(cyclicRef)
-	}
 }
 
 // linkParents resolves parents that were written after their children (a
@@ -531,14 +443,8 @@ func (s *Session) finish() {
 // later line took over.
 func (s *Session) linkParents() {
 	for _, p := range s.pending {
-		e := &s.Entries[p.entry]
-		switch i := s.at(p.id); {
-		case i == p.entry:
-			s.Problems.add(cyclicRef) // its own parent
-		case i < 0:
-			s.Problems.add(danglingRef)
-		default:
-			e.Parent = i
+		if i := s.at(p.id); i >= 0 && i != p.entry { // nothing is its own parent
+			s.Entries[p.entry].Parent = i
 		}
 	}
 	s.pending = nil

@@ -48,7 +48,7 @@ func TestRecordedSessions(t *testing.T) {
 				}
 				want := read(t, path)
 				got := naive{
-					lines: s.Lines, bad: s.Problems.Unreadable(), compactions: len(s.Compactions),
+					lines: s.Lines, bad: s.Unreadable, compactions: len(s.Compactions),
 					turns: len(s.Turns(s.Live())), allTurns: len(s.Turns(s.All())),
 					tokens: float64(s.Usage.Tokens()), live: liveLines(s),
 				}

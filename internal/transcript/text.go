@@ -163,12 +163,6 @@ func replaceText(v []byte, text string, h Host) ([]byte, bool) {
 	return append(out, ']'), true
 }
 
-// EntryType is an entry's type, empty when it has none.
-func EntryType(entry []byte) string {
-	typ, _ := content(field(entry, "type"))
-	return unescape(typ)
-}
-
 // ToolSize is what the index counts as tool input and output of an entry, in
 // bytes.
 func ToolSize(h Host, entry []byte) int {
