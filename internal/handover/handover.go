@@ -20,6 +20,7 @@ type Work struct {
 	Steps   []string // finished
 	Stages  []string // finished, of our workflow
 	Next    []string // open, the current first
+	Unsure  []string // steps of the plan that may be done, the current first
 	Tree    Tree
 	Words   compact.Words
 }
@@ -215,8 +216,9 @@ func (w *handoverWriter) done() []string {
 		}
 		out = append(out, message.HandoverCommit.Format(w.Lang, inline(message.Head(c.Hash, 10), 10), quoted(c.Subject, 100)))
 	}
+	open := slices.Concat(w.Work.Next, w.Work.Unsure)
 	for _, st := range slices.Backward(w.Work.Steps) {
-		if line := quoted(st, 140); !slices.Contains(w.Work.Next, st) && !w.stated.says(st) && !slices.Contains(out, line) {
+		if line := quoted(st, 140); !slices.Contains(open, st) && !w.stated.says(st) && !slices.Contains(out, line) {
 			out = append(out, line)
 		}
 	}
@@ -267,6 +269,13 @@ func (w *handoverWriter) now() []string {
 			out = append(out, message.HandoverLastStep.Format(w.Lang, what))
 		}
 	}
+	if steps := w.Work.Unsure; len(steps) > 0 {
+		var list []string
+		for _, st := range steps[:min(len(steps), 3)] {
+			list = append(list, quoted(st, 100))
+		}
+		out = append(out, message.HandoverUnsure.Format(w.Lang, strings.Join(list, ", ")))
+	}
 	if said := extract.LastSentence(extract.Tail(r.said, 2000)); said != "" && !w.stated.says(said) && r.ended != transcript.UserSaid {
 		out = append(out, message.HandoverSaid.Format(w.Lang, quoted(said, 200)))
 	}
@@ -304,11 +313,9 @@ func shorten(text string, n int) string {
 
 // commands are what works here, and what was red when it was last run and why.
 func (w *handoverWriter) commands() (works, fails []string) {
-	passed, failed := w.Record.commands(w.stated.says)
+	passed, failed := w.Record.works(w.stated.says), w.Record.failing()
 	for _, u := range failed[:min(len(failed), 3)] {
-		if u.said != "" {
-			fails = append(fails, message.HandoverBroken.Format(w.Lang, code(u.line, maxRunLine), quoted(u.said, 140)))
-		}
+		fails = append(fails, message.HandoverBroken.Format(w.Lang, code(u.core(), maxRunLine), quoted(u.said, 200)))
 	}
 	for _, u := range passed[:min(len(passed), 5)] {
 		line := code(u.line, maxRunLine)

@@ -303,7 +303,7 @@ func WorkOf(t compact.Thread, r *Record, more ...string) Work {
 		w.Steps = s.Slice.Steps
 	}
 	if len(s.Plan.Steps) > 0 {
-		w.Next = t.Open()
+		w.Next, w.Unsure = r.steps(t.Open())
 	}
 	w.Stages = s.Slice.Stages
 	w.Next = append(w.Next, more...)

@@ -28,6 +28,7 @@ type Record struct {
 	runs        []executed
 	runAt       map[string]int
 	thread      compact.Thread // only its plan and commits
+	plan        int64          // where the plan was changed last, -1 for before the slice
 	commit      int64          // where the last commit was made, -1 for none
 	calls       map[transcript.CallID]call
 	last        deed
@@ -71,7 +72,7 @@ type deed struct {
 // NewRecord begins a record.
 func NewRecord(cwd string) *Record {
 	return &Record{
-		CWD: cwd, commit: -1,
+		CWD: cwd, commit: -1, plan: -1,
 		at: map[string]int32{}, byBase: map[string][]int32{}, dirs: map[string]bool{}, runAt: map[string]int{}, calls: map[transcript.CallID]call{},
 		names: nameTable{at: make(map[string]int32, 4096)},
 	}
@@ -162,7 +163,7 @@ func (r *Record) Listen(p *transcript.Event) {
 			r.answer(c, p)
 		}
 	}
-	r.thread.State.Slice = compact.Slice{}
+	r.thread.State.Slice, r.plan = compact.Slice{}, -1
 }
 
 // hear takes what the user said. What he chose among the agent's own options is
@@ -236,7 +237,10 @@ func (r *Record) call(p *transcript.Event) {
 }
 
 // planned takes what a call tells of the plan.
-func (r *Record) planned(e host.Event) { r.thread = r.thread.Apply(e, compact.Settings{}) }
+func (r *Record) planned(e host.Event) {
+	r.thread = r.thread.Apply(e, compact.Settings{})
+	r.plan = r.pos
+}
 
 // maxOutput is how much of a command's output is looked at, from its end.
 const maxOutput = 64 << 10
@@ -284,7 +288,9 @@ func (r *Record) ran(line string, p *transcript.Event) bool {
 			r.thread = r.thread.Apply(end, compact.Settings{})
 		}
 	}
-	r.remember(line, output, exit)
+	if !p.Refused {
+		r.remember(line, output, exit)
+	}
 	return exit == nil || *exit == 0
 }
 
@@ -379,7 +385,9 @@ func (r *Record) Empty() bool { return r.piece == 0 }
 
 // Work is what was done and what is left, as the slice itself tells it.
 func (r *Record) Work() Work {
-	return Work{Commits: r.thread.State.Slice.Commits, Steps: r.thread.State.Slice.Steps, Next: r.thread.Open(), Words: r.Words}
+	w := Work{Commits: r.thread.State.Slice.Commits, Steps: r.thread.State.Slice.Steps, Words: r.Words}
+	w.Next, w.Unsure = r.steps(r.thread.Open())
+	return w
 }
 
 // What an audit asks of a record: whether something that an agent used after a

@@ -14,12 +14,14 @@ import (
 type executed struct {
 	line   string
 	key    string // program and what it was told to do
+	parts  []part
 	passed int32
-	failed int32
 	last   int64 // where it ran last
 	ok     bool  // how it ended then
 	said   string
 	number string
+
+	passedAt int64 // where it passed last, -1 for never
 }
 
 const (
@@ -29,9 +31,14 @@ const (
 
 // remember keeps what a command taught.
 func (r *Record) remember(line, output string, exit *int) {
+	whole := line
 	line = tidyCommand(line, r.CWD)
-	key := commandKey(line)
-	if line == "" || key == "" || exit == nil {
+	parts := partsOf(line)
+	if line == "" || len(parts) == 0 || exit == nil {
+		return
+	}
+	passed, known := outcome(whole, output, *exit, parts)
+	if !known {
 		return
 	}
 	i, ok := r.runAt[line]
@@ -41,14 +48,14 @@ func (r *Record) remember(line, output string, exit *int) {
 		}
 		i = len(r.runs)
 		r.runAt[line] = i
-		r.runs = append(r.runs, executed{line: line, key: key})
+		r.runs = append(r.runs, executed{line: line, key: commandKey(line), parts: parts, passedAt: -1})
 	}
 	u := &r.runs[i]
-	u.last, u.ok, u.said = r.pos, *exit == 0, ""
+	u.last, u.ok, u.said = r.pos, passed, ""
 	if u.ok {
 		u.passed++
+		u.passedAt = r.pos
 	} else {
-		u.failed++
 		u.said = complaint(output)
 	}
 	if n := measured(output); n != "" {
@@ -135,19 +142,24 @@ func commandKey(line string) string {
 
 // complaint is the line of a failed command's output that says why.
 func complaint(output string) string {
-	best := ""
+	best, named := "", ""
 	rank := 0
 	for line := range strings.Lines(message.End(output, 8000)) {
 		line = strings.TrimSpace(line)
+		if named == "" && (strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "FAIL") && len(line) > 5) {
+			named = " | " + message.Cut(line, 80)
+		}
 		if line == "" || strings.HasPrefix(line, "Exit code") || len(line) > 600 {
 			continue
 		}
 		low := strings.ToLower(line)
 		n := 1
 		switch {
+		case line == "FAIL", strings.HasPrefix(line, "hint:"):
+			n = 0
 		case strings.Contains(low, "task failed"), strings.Contains(low, "exit status"), strings.Contains(low, "error 1"), strings.HasPrefix(low, "make:"), strings.HasPrefix(low, "make["), strings.Contains(low, "elifecycle"):
 			n = 0 // a runner says that something failed, not what
-		case located(line):
+		case located(line), strings.HasPrefix(line, "CONFLICT "):
 			n = 5
 		case strings.Contains(low, "panic:"), strings.Contains(low, "error:"), strings.Contains(low, "undefined"), strings.Contains(low, "cannot "), strings.Contains(low, "not found"), strings.Contains(low, "no such"), strings.Contains(low, "exception"), strings.Contains(low, "import cycle"), strings.Contains(low, "fatal"), strings.Contains(low, "denied"):
 			n = 4
@@ -161,7 +173,10 @@ func complaint(output string) string {
 			best, rank = line, n
 		}
 	}
-	return message.Cut(message.OneLine(best), 140)
+	if rank < 3 {
+		named = ""
+	}
+	return message.OneLine(message.Cut(best, 140) + named)
 }
 
 // located reports a line that names the place of a mistake: file.go:12:3: and what is
@@ -169,7 +184,7 @@ func complaint(output string) string {
 func located(line string) bool {
 	file, rest, ok := strings.Cut(line, ":")
 	digits, what, more := strings.Cut(rest, ":")
-	return ok && more && strings.Contains(file, ".") && !strings.Contains(file, " ") && digits != "" && strings.Trim(digits, "0123456789") == "" && len(strings.TrimSpace(what)) > 3
+	return ok && more && strings.Contains(file, ".") && !strings.Contains(file, " ") && digits != "" && strings.Trim(digits, "0123456789") == "" && len(strings.Trim(what, " :0123456789")) > 3 && !strings.HasPrefix(strings.TrimLeft(what, " :"), "#")
 }
 
 // measured is a number that a command reported about the work: tests, coverage,
@@ -294,44 +309,35 @@ func scriptAt(words []string) (from, to int) {
 	return from, to
 }
 
-// commands are the lines of the section: what works here, what failed and why.
-func (r *Record) commands(stated func(string) bool) (works, fails []executed) {
+// works are the commands that work here, one of each kind, those that ran last first.
+func (r *Record) works(stated func(string) bool) []executed {
 	type group struct {
-		best, bad *executed
-		passed    int64 // where one of them last passed
-		last      int64
+		best *executed
+		last int64
 	}
 	groups := map[string]*group{}
 	for i := range r.runs {
 		u := &r.runs[i]
+		if u.key == "" {
+			continue
+		}
 		g := groups[u.key]
 		if g == nil {
-			g = &group{passed: -1}
+			g = &group{}
 			groups[u.key] = g
 		}
 		g.last = max(g.last, u.last)
-		if u.ok {
-			g.passed = max(g.passed, u.last)
-		}
-		if u.passed > 0 && (g.best == nil || cmp.Or(cmp.Compare(u.passed, g.best.passed), cmp.Compare(u.last, g.best.last)) > 0) {
+		if u.ok && (g.best == nil || cmp.Or(cmp.Compare(u.passed, g.best.passed), cmp.Compare(u.last, g.best.last)) > 0) {
 			g.best = u
 		}
-		if !u.ok && (g.bad == nil || u.last > g.bad.last) {
-			g.bad = u
-		}
 	}
+	var out []executed
 	for _, g := range slices.SortedFunc(maps.Values(groups), func(a, b *group) int { return cmp.Compare(b.last, a.last) }) {
-		if g.bad != nil && g.bad.last > g.passed {
-			fails = append(fails, *g.bad)
-			if g.best != nil && g.best.line == g.bad.line {
-				continue
-			}
-		}
 		if g.best != nil && !stated(g.best.line) {
-			works = append(works, *g.best)
+			out = append(out, *g.best)
 		}
 	}
-	return works, fails
+	return out
 }
 
 // TidyCommand writes a command as one short line that compares, "" for one that

@@ -26,6 +26,7 @@ var (
 	HandoverFailed    = Text{ZH: "最後一步失敗：%s", EN: "the last step failed: %s"}
 	HandoverLastStep  = Text{ZH: "最後一步：%s", EN: "last step: %s"}
 	HandoverSaid      = Text{ZH: "你最後說：%s", EN: "you said last: %s"}
+	HandoverUnsure    = Text{ZH: "計畫中的步驟，之後可能已經做完：%s", EN: "steps of the plan that may be done by now: %s"}
 	HandoverEditing   = Text{ZH: "編輯 %s", EN: "editing %s"}
 	HandoverReading   = Text{ZH: "讀取 %s", EN: "reading %s"}
 	HandoverRequest   = Text{ZH: "使用者要的是（使用者本人的話）", EN: "What the user wants, in the user's own words"}
