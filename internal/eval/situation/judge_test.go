@@ -88,7 +88,7 @@ func (j judge) verdict() *verdict {
 			fmt.Sprintf("want %q, told is %.100q", j.text(f.Said[0]), told))
 	}
 	for _, alternatives := range j.l.Standing {
-		v.count(standing, j.quoted(j.s.Words, alternatives), fmt.Sprintf("want %q", j.text(alternatives[0])))
+		v.count(standing, j.quoted(slices.Concat(j.s.Standing, j.s.Words), alternatives), fmt.Sprintf("want %q", j.text(alternatives[0])))
 	}
 	for _, c := range j.l.Commits {
 		v.count(committed, strings.Contains(j.summary, j.text(c)) || slices.ContainsFunc(j.s.Tree.Commits, func(hash string) bool { return sameHash(hash, j.text(c)) }), j.text(c))

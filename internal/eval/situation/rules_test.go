@@ -82,7 +82,7 @@ func TestEvalRules(t *testing.T) {
 		states := func(list []string, text string) bool {
 			return slices.ContainsFunc(list, func(q string) bool { return strings.Contains(plain(q), plain(strings.Trim(text, ".。"))) })
 		}
-		kept, wrong := states(told.Words, rule), states(told.Standing, miss[3])
+		kept, wrong := states(slices.Concat(told.Standing, told.Words), rule), states(told.Standing, miss[3])
 		for _, g := range []string{half, half + " " + how, half + " " + lang} {
 			if sums[g] == nil {
 				sums[g] = &sum{}
