@@ -8,63 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
-
-// What is looked at in a sentence before it is weighed.
-func TestSignsOfASentence(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{
-		"Accept both names.": true, "- rename it": true, "1. keep them": true, "The parser is slow.": false, "It works.": false, "What is it?": false, "Don't do it": false, "A b": false, "Ünder it": false, "": false, "go": false,
-	} {
-		if got := commands(text); got != want {
-			t.Errorf("%q is a command: %v", text, got)
-		}
-	}
-	for text, want := range map[string]bool{"ms": true, " MB of it": true, "%": true, " commits": true, "x faster": true, "個": true, "": false, "b": false, " of it": false, "): x": false, "× more": true, "a%": false, "ab個": false} {
-		if got := measured(text); got != want {
-			t.Errorf("%q counts something: %v", text, got)
-		}
-	}
-	for text, want := range map[string]bool{"It is here.": true, "They are.": true, "Its name": false, "它在這裡": true, "The it": false, "": false} {
-		if got := pronoun(text); got != want {
-			t.Errorf("%q points back: %v", text, got)
-		}
-	}
-	for text, want := range map[string]int{"": 0, "the map": 0, "parser": 1, "read_file now": 1, "one parser, two buffers": 2, "解析器很慢": 2, "ひらがな": 0, "解析 parser": 2, "pars er": 1} {
-		if got := contentWords(text); got != want {
-			t.Errorf("%q has %d words that say something, want %d", text, got, want)
-		}
-	}
-	for text, want := range map[string]int{"abc": 0, "解析": 3, "解析器x": 4} {
-		if got := wide(text); got != want {
-			t.Errorf("%q is %d longer, want %d", text, got, want)
-		}
-	}
-	// A lead governs its list where the list would mean something else without it.
-	for _, tc := range []struct {
-		text          string
-		cues          extract.Cue
-		words         int
-		asker, expect bool
-	}{
-		{"Do not touch:", extract.Denied, 2, false, true},
-		{"| a | b |", 0, 2, false, true},
-		{"Removed:", extract.Done, 1, false, true},
-		{"Files:", 0, 1, false, false},
-		{"I would take the first one, because:", extract.Reason, 5, false, true},
-		{"I would take the first one, because:", extract.Reason, 1, false, false},
-		{"I would take the first one, because:", extract.Reason, 5, true, false},
-		{"These are the files of the program:", 0, 5, false, false},
-	} {
-		if got := governs(extract.Unit{Cues: tc.cues}, tc.text, len(tc.text), tc.words, tc.asker); got != tc.expect {
-			t.Errorf("%q governs: %v", tc.text, got)
-		}
-	}
-}
 
 // A model is told how short, who speaks, and where the text ends, whatever the text holds.
 func TestPrompt(t *testing.T) {
