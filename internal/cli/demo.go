@@ -19,18 +19,19 @@ import (
 )
 
 func (a *app) demoCmd() *cobra.Command {
-	var keep bool
+	var keep, full bool
 	cmd := &cobra.Command{
 		Use: "demo", Short: message.HelpDemo.In(a.Lang), Long: message.HelpDemoLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep, full) },
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, message.HelpKeep.In(a.Lang))
+	cmd.Flags().BoolVar(&full, "full", false, message.HelpDemoFull.In(a.Lang))
 	return cmd
 }
 
 // demo plays the story. Hooks and commands run as they always do, only in a home
 // of their own.
-func (a *app) demo(ctx context.Context, keep bool) (err error) {
+func (a *app) demo(ctx context.Context, keep, full bool) (err error) {
 	// A reader that goes away (demo | head) must not keep the folder from being removed.
 	signal.Ignore(syscall.SIGPIPE)
 	begin := a.Now()
@@ -44,11 +45,9 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	if !a.JSON {
-		a.Say(message.DemoIntro)
-	}
+	demoPrinter{a, full}.Line(message.DemoIntro.In(a.Lang))
 	report, err := demo.Play(ctx, demo.Options{
-		Dir: dir, Lang: a.Lang, Now: a.Now, Version: terminal.Version, TempDir: temp, Command: a.demoCommand, Audience: demoPrinter{a},
+		Dir: dir, Lang: a.Lang, Now: a.Now, Version: terminal.Version, TempDir: temp, Command: a.demoCommand, Audience: demoPrinter{a, full},
 	})
 	if err != nil {
 		return err
@@ -90,77 +89,96 @@ func (a *app) demoCommand(ctx context.Context, home demo.Home, args ...string) (
 	return stdout.Bytes(), err
 }
 
-// demoPrinter shows the play to a person; with --json it keeps quiet.
-type demoPrinter struct{ *app }
+// demoPrinter shows the play to a person; with --json it keeps quiet. In short, a
+// step is a line, and what is answered to it one more.
+type demoPrinter struct {
+	*app
+	full bool
+}
+
+// demoWidth is what every terminal has.
+const demoWidth = 80
 
 func (p demoPrinter) Act(n int, title string) {
 	line := message.DemoAct.Format(p.Lang, n, title)
-	p.Line(fmt.Sprintf("\n━━ %s %s", line, strings.Repeat("━", max(0, 76-terminal.Columns(line)))))
+	p.Line(fmt.Sprintf("\n━━ %s %s", line, strings.Repeat("━", max(0, demoWidth-4-terminal.Columns(line)))))
 }
 
+// Line breaks a text into lines that are indented alike.
 func (p demoPrinter) Line(text string) {
-	if !p.JSON {
-		fmt.Fprintln(p.Stdout, text)
+	if p.JSON {
+		return
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		words := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(words)]
+		fmt.Fprintln(p.Stdout, indent+strings.Join(terminal.Wrap(words, demoWidth-len(indent)), "\n"+indent))
 	}
 }
 
 // Step shows what came in, what went out and to whom, what changed.
 func (p demoPrinter) Step(s demo.Step) {
-	silent := ""
+	line := fmt.Sprintf(" %2d ← %s  %s", s.N, demo.EventName(s.Event), s.Subject)
 	if s.Output == nil {
-		silent = "   " + message.DemoSilent.In(p.Lang)
+		line += "   " + message.DemoSilent.In(p.Lang)
 	}
-	p.Line(fmt.Sprintf("\n %2d ← %s  %s%s", s.N, demo.EventName(s.Event), s.Subject, silent))
+	if p.full {
+		p.Line("\n" + line)
+	} else {
+		p.Line(terminal.Cut(line, demoWidth))
+	}
 	for _, part := range []struct {
 		to   message.Text
 		text string
+		show bool // in short, too
 	}{
-		{message.DemoDenied, s.Denied},
-		{message.DemoBlocked, s.Blocked},
-		{message.DemoAgent, s.Agent},
-		{message.DemoTool, s.Tool},
-		{message.DemoModel, s.Model},
-		{message.DemoPerson, s.Person},
+		{message.DemoDenied, s.Denied, true},
+		{message.DemoBlocked, s.Blocked, true},
+		{message.DemoAgent, s.Agent, false},
+		{message.DemoTool, s.Tool, false},
+		{message.DemoModel, s.Model, true},
+		{message.DemoPerson, s.Person, true},
 	} {
-		if part.text != "" {
+		switch {
+		case part.text == "":
+		case p.full:
 			p.Line("    " + part.to.In(p.Lang))
 			p.quote(part.text)
+		case part.show:
+			first, _, _ := strings.Cut(part.text, "\n")
+			p.Line(terminal.Cut("      "+part.to.In(p.Lang)+": "+first, demoWidth))
 		}
 	}
-	show := func(t message.Text, parts []string, between string) {
-		if text := strings.Join(parts, between); text != "" {
-			p.Line("    " + t.Format(p.Lang, text))
-		}
+	if !p.full {
+		return
 	}
-	var labels, files []string
+	var labels []string
 	for _, typ := range s.Events {
 		if label, ok := message.EventLabel(typ); ok {
 			labels = append(labels, label.In(p.Lang))
 		}
 	}
-	for _, f := range s.Files {
-		if f != demo.StateFile { // the progress shows it
-			files = append(files, f)
-		}
+	if len(labels) > 0 {
+		p.Line("    " + message.DemoEvents.Format(p.Lang, strings.Join(labels, " · ")))
 	}
-	show(message.DemoEvents, labels, " · ")
-	show(message.DemoFiles, files, "   ")
-	show(message.DemoProgress, []string{s.Progress}, "")
+	if s.Progress != "" {
+		p.Line("    " + message.DemoProgress.Format(p.Lang, s.Progress))
+	}
 }
 
 // quote prints the beginning of a text, indented and wrapped.
 func (p demoPrinter) quote(text string) {
-	const most, width = 10, 108
+	const most, mark = 10, "      │ "
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.TrimSpace(line) != "" {
-			lines = append(lines, terminal.Wrap(line, width)...)
+			lines = append(lines, terminal.Wrap(line, demoWidth-len("      | "))...)
 		}
 	}
 	for _, line := range lines[:min(most, len(lines))] {
-		p.Line("      │ " + line)
+		p.Line(mark + line)
 	}
 	if rest := len(lines) - most; rest > 0 {
-		p.Line("      │ " + message.DemoMore.Format(p.Lang, rest))
+		p.Line(mark + message.DemoMore.Format(p.Lang, rest))
 	}
 }

@@ -9,14 +9,13 @@ package demo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +78,6 @@ type Step struct {
 	Blocked  string          `json:"blocked,omitempty"`
 	Progress string          `json:"progress,omitempty"`
 	Events   []string        `json:"events"`
-	Files    []string        `json:"files"`
 }
 
 // Claim is something the demo says and has checked.
@@ -89,10 +87,6 @@ type Claim struct {
 }
 
 const sessionID = "demo"
-
-// StateFile is the name, in [Step.Files], of a workflow state that was
-// rewritten, as it is in nearly every step.
-const StateFile = "~ ~/.overtone/sessions/" + sessionID + "/" + store.WorkflowFile
 
 // play is a home, a session in it, and what happened so far.
 type play struct {
@@ -105,50 +99,33 @@ type play struct {
 	sess       *store.Session
 
 	act    string
-	acts   int
-	files  map[string]string // content by path, as last seen
-	events int               // on the timeline, as last seen
+	events int // on the timeline, as last seen
 	bar    string
+	err    error // the first thing that went wrong: the play is over then
+}
+
+// failed remembers an error, and reports whether there was one before or now.
+func (d *play) failed(err error) bool {
+	d.err = cmp.Or(d.err, err)
+	return d.err != nil
 }
 
 // Play plays the story.
 func Play(ctx context.Context, o Options) (Report, error) {
-	d, err := newPlay(o)
-	if err != nil {
-		return Report{}, err
-	}
-	err = d.play(ctx)
-	return d.Report, err
-}
-
-func newPlay(o Options) (*play, error) {
-	d := &play{Options: o, project: filepath.Join(o.Dir, "project"), files: map[string]string{}}
+	claude := filepath.Join(o.Dir, ".claude")
+	d := &play{Options: o, project: filepath.Join(o.Dir, "project"), transcript: filepath.Join(claude, "projects", "-project", sessionID+".jsonl")}
 	vars := map[string]string{"HOME": o.Dir, "OVERTONE_LANG": string(o.Lang), "TMPDIR": o.TempDir}
 	d.home = Home{d.project, func(key string) string { return vars[key] }}
-	claude := filepath.Join(o.Dir, ".claude")
-	d.transcript = filepath.Join(claude, "projects", "-project", sessionID+".jsonl")
-	for _, p := range []string{d.project, filepath.Dir(d.transcript)} {
-		if err := os.MkdirAll(p, 0o700); err != nil {
-			return nil, err
-		}
-	}
-	if err := os.WriteFile(filepath.Join(d.project, "go.mod"), []byte("module example.com/api\n\ngo 1.26\n"), 0o600); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(d.transcript, nil, 0o600); err != nil {
-		return nil, err
+	for path, text := range map[string]string{filepath.Join(d.project, "go.mod"): "module example.com/api\n\ngo 1.26\n", d.transcript: ""} {
+		d.failed(os.MkdirAll(filepath.Dir(path), 0o700))
+		d.failed(os.WriteFile(path, []byte(text), 0o600))
 	}
 	d.store = store.New(filepath.Join(o.Dir, ".overtone"), claude, o.Now)
-	sess, err := d.store.Session(sessionID)
-	d.sess = sess
-	return d, err
-}
-
-// scene begins an act.
-func (d *play) scene(title message.Text) {
-	d.acts++
-	d.act = title.In(d.Lang)
-	d.Audience.Act(d.acts, d.act)
+	var err error
+	d.sess, err = d.store.Session(sessionID)
+	d.failed(err)
+	d.play(ctx)
+	return d.Report, d.err
 }
 
 // fields is a host's input beyond what every call has.
@@ -156,15 +133,15 @@ type fields map[string]any
 
 // call is a hook call as Claude Code makes it. subject says in a few words what
 // the host sent.
-func (d *play) call(event, subject string, in fields) (Step, error) {
+func (d *play) call(event, subject string, in fields) Step {
 	input := map[string]any{
 		"session_id": sessionID, "transcript_path": d.transcript, "cwd": d.project,
 		"hook_event_name": EventName(event), "permission_mode": "default",
 	}
 	maps.Copy(input, in)
 	raw, err := json.Marshal(input)
-	if err != nil {
-		return Step{}, err
+	if d.failed(err) {
+		return Step{}
 	}
 	var stdout, stderr bytes.Buffer
 	hook.Main([]string{event, "--host", "claude-code"}, hook.Env{
@@ -172,19 +149,18 @@ func (d *play) call(event, subject string, in fields) (Step, error) {
 		Getenv: d.home.Getenv, Dir: d.home.Dir, Now: d.Now, Version: d.Version,
 	})
 	if stderr.Len() > 0 {
-		return Step{}, fmt.Errorf("hook %s: %s", event, strings.TrimSpace(stderr.String()))
+		d.failed(fmt.Errorf("hook %s: %s", event, strings.TrimSpace(stderr.String())))
+		return Step{}
 	}
-	s := Step{N: len(d.Steps) + 1, Act: d.act, Event: event, Subject: subject, Input: raw, Events: []string{}, Files: []string{}}
+	s := Step{N: len(d.Steps) + 1, Act: d.act, Event: event, Subject: subject, Input: raw, Events: []string{}}
 	if stdout.Len() > 0 {
 		s.Output = stdout.Bytes()
 		s.read(gjson.ParseBytes(s.Output))
 	}
-	if err := d.look(&s); err != nil {
-		return s, err
-	}
+	d.look(&s)
 	d.Steps = append(d.Steps, s)
 	d.Step(s)
-	return s, nil
+	return s
 }
 
 // read sorts an answer by its reader.
@@ -201,93 +177,51 @@ func (s *Step) read(out gjson.Result) {
 }
 
 // look finds out what a call changed.
-func (d *play) look(s *Step) error {
+func (d *play) look(s *Step) {
 	state, err := session.Peek(d.sess)
-	if err != nil {
-		return err
-	}
+	d.failed(err)
 	if state != nil {
 		if bar := workflow.Bar(state); bar != d.bar {
 			d.bar, s.Progress = bar, bar
 		}
 	}
 	entries, _, err := d.sess.Last(10_000, store.Filter{})
-	if err != nil {
-		return err
-	}
-	for _, e := range entries[d.events:] {
+	d.failed(err)
+	for _, e := range entries[min(d.events, len(entries)):] {
 		s.Events = append(s.Events, e.Type)
 	}
 	d.events = len(entries)
-	files, err := d.snapshot()
-	if err != nil {
-		return err
-	}
-	for path, text := range files {
-		switch old, ok := d.files[path]; {
-		case !ok:
-			s.Files = append(s.Files, "+ "+path)
-		case old != text:
-			s.Files = append(s.Files, "~ "+path)
-		}
-	}
-	for path := range d.files {
-		if _, ok := files[path]; !ok {
-			s.Files = append(s.Files, "- "+path)
-		}
-	}
-	slices.SortFunc(s.Files, func(a, b string) int { return strings.Compare(a[2:], b[2:]) })
-	d.files = files
-	return nil
 }
 
-// snapshot reads what Overtone wrote, without its bookkeeping: locks, the memory
-// between hooks, and the timeline, which is shown as events.
-func (d *play) snapshot() (map[string]string, error) {
-	files := map[string]string{}
-	err := filepath.WalkDir(d.Dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(d.Dir, path)
-		if err != nil {
-			return err
-		}
-		switch {
-		case path == d.project || path == filepath.Join(d.Dir, ".claude", "projects") || path == filepath.Join(d.Dir, ".overtone", "hooks"):
-			return fs.SkipDir
-		case e.IsDir():
-			return nil
-		}
-		switch e.Name() {
-		case "lock", "hooks.jsonl", "timeline.jsonl", "last-cleanup":
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		files["~/"+filepath.ToSlash(rel)] = string(data)
-		return err
-	})
-	return files, err
+// file reads a file, which is empty after a failure.
+func (d *play) file(path string) []byte {
+	data, err := os.ReadFile(path)
+	d.failed(err)
+	return data
 }
 
 // claim states something that must hold; a demo that says what is not so fails.
-func (d *play) claim(ok bool, t message.Text, args ...any) error {
+func (d *play) claim(ok bool, t message.Text, args ...any) {
 	text := t.Format(d.Lang, args...)
 	if !ok {
-		return message.Fail(message.DemoFailed, len(d.Steps), text)
+		d.failed(message.Fail(message.DemoFailed, len(d.Steps), text))
 	}
-	d.Claims = append(d.Claims, Claim{len(d.Steps), text})
-	d.Line("  " + message.DemoHolds.Format(d.Lang, text))
-	return nil
+	if d.err == nil {
+		d.Claims = append(d.Claims, Claim{len(d.Steps), text})
+		d.Line("  " + message.DemoHolds.Format(d.Lang, text))
+	}
 }
 
 // command runs a command of ours in the throw-away home and returns its JSON.
-func (d *play) command(ctx context.Context, args ...string) (gjson.Result, error) {
+func (d *play) command(ctx context.Context, args ...string) gjson.Result {
+	if d.err != nil {
+		return gjson.Result{}
+	}
 	out, err := d.Command(ctx, d.home, append(args, "--json")...)
 	if err != nil {
-		return gjson.Result{}, fmt.Errorf("overtone %s: %w", args[0], err)
+		d.failed(fmt.Errorf("overtone %s: %w", args[0], err))
 	}
-	return gjson.ParseBytes(out), nil
+	return gjson.ParseBytes(out)
 }
 
 // EventName is the host's name of an event: PreToolUse for pre-tool-use.

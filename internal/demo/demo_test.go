@@ -59,7 +59,7 @@ func TestClaimFails(t *testing.T) {
 	t.Parallel()
 	var heard listener
 	d := &play{Options: Options{Lang: message.EN, Audience: &heard}}
-	if err := d.claim(false, message.DemoClaimGuarded); err == nil || len(heard.lines)+len(d.Claims) > 0 {
-		t.Errorf("%v, %q", err, heard.lines)
+	if d.claim(false, message.DemoClaimGuarded); d.err == nil || len(heard.lines)+len(d.Claims) > 0 {
+		t.Errorf("%v, %q", d.err, heard.lines)
 	}
 }

@@ -4,15 +4,16 @@ package message
 var (
 	HelpDemo     = Text{ZH: "在拋棄式的資料夾裡演一遍完整的故事（不連網路）", EN: "play a whole story in a throw-away home (no network)"}
 	HelpDemoLong = Text{
-		ZH: "每一步都是真正的 hook 呼叫：host 送進 stdin 的 JSON、hook 的回答，以及磁碟上的改變。\n" +
+		ZH: "每一步都是真正的 hook 呼叫：host 送來什麼、hook 回答誰什麼；--full 顯示全部。\n" +
 			"不會碰到你的 home，也不連網路；結束後一切都會刪除，除非使用 --keep。\n" +
 			"每個宣稱都會檢查，有一個不成立就以 1 結束。",
-		EN: "Every step is a real hook call: the JSON a host sends, what the hook answers, what changed on disk.\n" +
+		EN: "Every step is a real hook call: what a host sends, what the hook answers, and to whom; --full shows all.\n" +
 			"Your home is not touched and the network is not used; all of it is removed at the end unless --keep\n" +
 			"is given. What the demo claims it checks, and it exits 1 when a claim does not hold.",
 	}
 	HelpKeep     = Text{ZH: "保留資料夾並印出路徑", EN: "keep the folder and print its path"}
-	DemoIntro    = Text{ZH: "以下每一步都是真正的 hook 呼叫。← host 送來什麼　→ hook 回答誰　✎ 改變了什麼", EN: "Every step below is a real hook call.  ← what the host sent   → what the hook answered, and to whom   ✎ what changed"}
+	HelpDemoFull = Text{ZH: "顯示全部：完整的回答、時間軸與進度", EN: "show all of it: whole answers, timeline, progress"}
+	DemoIntro    = Text{ZH: "以下每一步都是真正的 hook 呼叫。← host 送來什麼　→ hook 回答誰什麼", EN: "Every step below is a real hook call: ← what the host sent, → the hook's answer"}
 	DemoAct      = Text{ZH: "第 %d 幕　%s", EN: "Act %d. %s"}
 	DemoSilent   = Text{ZH: "→ （無輸出）", EN: "→ (silent)"}
 	DemoModel    = Text{ZH: "→ 主 agent 看到", EN: "→ the main agent reads"}
@@ -24,7 +25,6 @@ var (
 	DemoMore     = Text{ZH: "… 另有 %d 行", EN: "… %d more lines"}
 	DemoProgress = Text{ZH: "✎ 進度 %s", EN: "✎ progress %s"}
 	DemoEvents   = Text{ZH: "✎ 時間軸 %s", EN: "✎ timeline %s"}
-	DemoFiles    = Text{ZH: "✎ 檔案 %s", EN: "✎ files %s"}
 	DemoHolds    = Text{ZH: "✔ %s", EN: "✔ %s"}
 	DemoFailed   = Text{ZH: "第 %d 步之後不成立：%s", EN: "after step %d this does not hold: %s"}
 	DemoKept     = Text{ZH: "保留在 %[1]s；進去看看：HOME=%[1]s overtone sessions", EN: "kept in %[1]s; to look around: HOME=%[1]s overtone sessions"}

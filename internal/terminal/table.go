@@ -54,7 +54,7 @@ func (t *Terminal) Rows(w io.Writer, rows [][]string, p Plan) {
 		for n, row := range rows {
 			kept := make([]string, len(columns))
 			for k, i := range columns {
-				if kept[k] = cut(row[i], widths[i]); slices.Contains(p.Paths, i) {
+				if kept[k] = Cut(row[i], widths[i]); slices.Contains(p.Paths, i) {
 					kept[k] = cutFront(row[i], widths[i])
 				}
 			}
@@ -175,7 +175,7 @@ func layOut(row []string, widths []int) []string {
 	var b strings.Builder
 	indent := 0
 	for i, cell := range row[:len(row)-1] {
-		cell = cut(cell, widths[i])
+		cell = Cut(cell, widths[i])
 		b.WriteString(cell)
 		b.WriteString(strings.Repeat(" ", widths[i]-Columns(cell)+gap))
 		indent += widths[i] + gap
@@ -215,8 +215,8 @@ func (t *Terminal) stack(w io.Writer, rows [][]string, head bool, room int) {
 	}
 }
 
-// cut shortens a text to so many columns.
-func cut(s string, most int) string {
+// Cut shortens a text to so many columns.
+func Cut(s string, most int) string {
 	if Columns(s) <= most {
 		return s
 	}
