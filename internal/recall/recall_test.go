@@ -485,16 +485,16 @@ func TestStem(t *testing.T) {
 		"connect connection connections connected", "happy happier", "failing failed fails fail", "cache cached caching caches", "mismatch mismatches mismatched",
 	} {
 		words := strings.Fields(family)
-		want := string(stem([]byte(words[0])))
+		want := string(term([]byte(words[0])))
 		for _, w := range words {
-			if got := string(stem([]byte(w))); got != want && w != "happier" {
-				t.Errorf("stem(%s) = %s, want %s as of %s", w, got, want, words[0])
+			if got := string(term([]byte(w))); got != want && w != "happier" {
+				t.Errorf("term(%s) = %s, want %s as of %s", w, got, want, words[0])
 			}
 		}
 	}
 	for _, w := range []string{"process", "bus", "this", "analysis", "ring", "bed"} {
-		if got := string(stem([]byte(w))); got != w && w != "process" && w != "analysis" {
-			t.Errorf("stem(%s) = %s", w, got)
+		if got := string(term([]byte(w))); got != w && w != "process" && w != "analysis" {
+			t.Errorf("term(%s) = %s", w, got)
 		}
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+	"github.com/kljensen/snowball/russian"
 )
 
 // Words are runs of letters and digits, in lower case and folded (see fold.go). A
@@ -255,15 +258,16 @@ func wordy(w []byte) bool {
 	return true
 }
 
-// term is what a word is kept as. It may share w's memory, and change it.
+// term is what a word is kept as: configure, configured and configuration are one,
+// and so are настройка and настройки. It may share w's memory.
 func term(w []byte) []byte {
 	switch {
 	case len(w) >= 16 && hash(w):
 		return w[:hashKept]
 	case len(w) > 3 && plain(w):
-		return stem(w)
+		return []byte(english.Stem(string(w), true))
 	case len(w) > 6 && cyrillic(w):
-		return russian(w)
+		return []byte(russian.Stem(string(w), true))
 	}
 	return w
 }
@@ -285,185 +289,12 @@ func someHash(w []byte) bool {
 	return len(w) >= shortHash && len(w) < 16 && bytes.ContainsAny(w, "abcdef") && bytes.ContainsAny(w, "0123456789") && len(bytes.Trim(w, "0123456789abcdef")) == 0
 }
 
-// stem is Porter's algorithm for English suffixes: configure, configured and
-// configuration become one. It shortens w in place.
-func stem(w []byte) []byte {
-	p := porter{w}
-	p.plural()
-	p.past()
-	if p.ends("y") && p.vowelBefore(1) {
-		p.b[len(p.b)-1] = 'i'
-	}
-	for _, r := range step2 {
-		if p.replace(r, 0) {
-			break
+// cyrillic says whether a word has letters of а to я only.
+func cyrillic(w []byte) bool {
+	for _, r := range string(w) {
+		if r < 'а' || r > 'я' {
+			return false
 		}
 	}
-	for _, r := range step3 {
-		if p.replace(r, 0) {
-			break
-		}
-	}
-	p.drop()
-	p.tidy()
-	return p.b
-}
-
-type porter struct{ b []byte }
-
-type suffix struct{ from, to string }
-
-// The longer of two suffixes that share an end stands first.
-var (
-	step2 = [...]suffix{
-		{"ational", "ate"},
-		{"tional", "tion"},
-		{"enci", "ence"},
-		{"anci", "ance"},
-		{"izer", "ize"},
-		{"bli", "ble"},
-		{"alli", "al"},
-		{"entli", "ent"},
-		{"eli", "e"},
-		{"ousli", "ous"},
-		{"ization", "ize"},
-		{"ation", "ate"},
-		{"ator", "ate"},
-		{"alism", "al"},
-		{"iveness", "ive"},
-		{"fulness", "ful"},
-		{"ousness", "ous"},
-		{"aliti", "al"},
-		{"iviti", "ive"},
-		{"biliti", "ble"},
-		{"logi", "log"},
-	}
-	step3 = [...]suffix{{"icate", "ic"}, {"ative", ""}, {"alize", "al"}, {"iciti", "ic"}, {"ical", "ic"}, {"ful", ""}, {"ness", ""}}
-	step4 = [...]string{"ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "ion", "al", "er", "ic", "ou"}
-)
-
-func (p *porter) ends(s string) bool {
-	return len(p.b) > len(s) && string(p.b[len(p.b)-len(s):]) == s
-}
-
-func (p *porter) consonant(i int) bool {
-	switch p.b[i] {
-	case 'a', 'e', 'i', 'o', 'u':
-		return false
-	case 'y':
-		return i == 0 || !p.consonant(i-1)
-	}
-	return true
-}
-
-// measure counts the sequences of vowels and consonants in the first n letters.
-func (p *porter) measure(n int) int {
-	m, vowel := 0, false
-	for i := range n {
-		if p.consonant(i) {
-			if vowel {
-				m++
-			}
-			vowel = false
-		} else {
-			vowel = true
-		}
-	}
-	return m
-}
-
-func (p *porter) vowelBefore(n int) bool {
-	for i := range len(p.b) - n {
-		if !p.consonant(i) {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *porter) double() bool {
-	n := len(p.b)
-	return n > 1 && p.b[n-1] == p.b[n-2] && p.consonant(n-1)
-}
-
-// short: consonant, vowel, consonant at the end of the first n letters, the last
-// not w, x or y.
-func (p *porter) short(n int) bool {
-	if n < 3 || !p.consonant(n-1) || p.consonant(n-2) || !p.consonant(n-3) {
-		return false
-	}
-	c := p.b[n-1]
-	return c != 'w' && c != 'x' && c != 'y'
-}
-
-func (p *porter) cut(n int) { p.b = p.b[:len(p.b)-n] }
-
-func (p *porter) plural() {
-	switch {
-	case p.ends("sses"), p.ends("ies"):
-		p.cut(2)
-	case p.ends("ss"), p.ends("us"), p.ends("is"):
-	case p.ends("s"):
-		p.cut(1)
-	}
-}
-
-func (p *porter) past() {
-	switch {
-	case p.ends("eed"):
-		if p.measure(len(p.b)-3) > 0 {
-			p.cut(1)
-		}
-		return
-	case p.ends("ed") && p.vowelBefore(2):
-		p.cut(2)
-	case p.ends("ing") && p.vowelBefore(3):
-		p.cut(3)
-	default:
-		return
-	}
-	switch {
-	case p.ends("at"), p.ends("bl"), p.ends("iz"):
-		p.b = append(p.b, 'e')
-	case p.double():
-		if c := p.b[len(p.b)-1]; c != 'l' && c != 's' && c != 'z' {
-			p.cut(1)
-		}
-	case p.measure(len(p.b)) == 1 && p.short(len(p.b)):
-		p.b = append(p.b, 'e')
-	}
-}
-
-func (p *porter) replace(r suffix, m int) bool {
-	if !p.ends(r.from) {
-		return false
-	}
-	if n := len(p.b) - len(r.from); p.measure(n) > m {
-		p.b = append(p.b[:n], r.to...)
-	}
-	return true
-}
-
-func (p *porter) drop() {
-	for _, s := range step4 {
-		if !p.ends(s) {
-			continue
-		}
-		n := len(p.b) - len(s)
-		if p.measure(n) > 1 && (s != "ion" || p.b[n-1] == 's' || p.b[n-1] == 't') {
-			p.b = p.b[:n]
-		}
-		return
-	}
-}
-
-func (p *porter) tidy() {
-	if n := len(p.b) - 1; n > 0 && p.b[n] == 'e' {
-		if m := p.measure(n); m > 1 || m == 1 && !p.short(n) {
-			p.b = p.b[:n]
-		}
-	}
-	if n := len(p.b); n > 1 && p.b[n-1] == 'l' && p.double() && p.measure(n-1) > 1 {
-		p.cut(1)
-	}
+	return len(w) > 0
 }
