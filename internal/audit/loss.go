@@ -336,19 +336,6 @@ func wordByte(c byte) bool {
 	return c == '_' || c == '-' || c == '/' || c >= 0x80 || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// add sums up losses of several compactions.
-func (l *Loss) add(o Loss) {
-	l.Names.add(o.Names)
-	l.Commands.add(o.Commands)
-	l.Numbers.add(o.Numbers)
-	l.Handover += o.Handover
-	l.Summary += o.Summary
-	l.ReadAgain += o.ReadAgain
-	l.RunAgain += o.RunAgain
-	l.Compactions += o.Compactions
-	l.Unreadable += o.Unreadable
-}
-
 // median is the middle one, the mean of the two in an even list.
 func median(list []float64) *float64 {
 	if len(list) == 0 {

@@ -15,6 +15,7 @@
 package audit
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -261,11 +262,7 @@ type Kept struct {
 	Handover int `json:"inSummaryOrHandover"`
 }
 
-func (k *Kept) add(o Kept) {
-	k.Needed += o.Needed
-	k.Summary += o.Summary
-	k.Handover += o.Handover
-}
+func (k *Kept) add(o Kept) { addUp(reflect.ValueOf(k).Elem(), reflect.ValueOf(o)) }
 
 // Missing is something that the summary did not state.
 type Missing struct {
@@ -320,21 +317,22 @@ type WhatIf struct {
 	Unknown int `json:"unknown"`
 }
 
-func (w *WhatIf) add(o WhatIf) {
-	w.Happened += o.Happened
-	w.HappenedBoundary += o.HappenedBoundary
-	w.HappenedMid += o.HappenedMid
-	w.Boundary += o.Boundary
-	w.Forced += o.Forced
-	w.LateBoundary += o.LateBoundary
-	w.LateForced += o.LateForced
-	w.NotNeeded += o.NotNeeded
-	w.Requests += o.Requests
-	w.Sent += o.Sent
-	w.PolicySent += o.PolicySent
-	w.LateSent += o.LateSent
-	w.Unknown += o.Unknown
+// addUp adds the numbers of one struct to those of another of its type, and those of
+// structs in them.
+func addUp(to, from reflect.Value) {
+	for i := range to.NumField() {
+		switch f := to.Field(i); f.Kind() {
+		case reflect.Int, reflect.Int64:
+			f.SetInt(f.Int() + from.Field(i).Int())
+		case reflect.Struct:
+			addUp(f, from.Field(i))
+		}
+	}
 }
+
+func (w *WhatIf) add(o WhatIf) { addUp(reflect.ValueOf(w).Elem(), reflect.ValueOf(o)) }
+
+func (l *Loss) add(o Loss) { addUp(reflect.ValueOf(l).Elem(), reflect.ValueOf(o)) }
 
 // shortLines is the report in a few sentences: what compactions did to the work.
 func (r *Report) shortLines(l message.Lang) []string {

@@ -106,64 +106,48 @@ func rows(dag workflow.DAG) [][]string {
 
 // Mermaid is the graph for Markdown.
 func Mermaid(dag workflow.DAG, lang message.Lang) string {
-	var b strings.Builder
-	b.WriteString("flowchart LR\n")
-	groups := map[string]bool{}
-	for k, n := range dag.All() {
-		if n.Barrier == nil {
-			fmt.Fprintf(&b, "  %s[\"%s\"]\n", nodeID(k), escape(cell(dag, k, lang)))
-			continue
-		}
-		if groups[n.Barrier.Group] {
-			continue
-		}
-		groups[n.Barrier.Group] = true
-		fmt.Fprintf(&b, "  subgraph %s[\"%s\"]\n", nodeID("g-"+n.Barrier.Group), escape(n.Barrier.Group))
-		for _, s := range n.Barrier.Siblings {
-			fmt.Fprintf(&b, "    %s[\"%s\"]\n", nodeID(s), escape(cell(dag, s, lang)))
-		}
-		b.WriteString("  end\n")
-	}
-	for k, n := range dag.All() {
-		for _, d := range n.Deps {
-			fmt.Fprintf(&b, "  %s --> %s\n", nodeID(d), nodeID(k))
-		}
-		if n.OnFail != "" {
-			fmt.Fprintf(&b, "  %s -. FAIL .-> %s\n", nodeID(k), nodeID(n.OnFail))
-		}
-	}
-	return b.String()
+	return "flowchart LR\n" + export(dag, lang, nodeID, escape, [...]string{
+		"  %s[\"%s\"]\n", "  subgraph %s[\"%s\"]\n", "  end\n", "  %s --> %s\n", "  %s -. FAIL .-> %s\n",
+	})
 }
 
 // Dot is the graph for Graphviz.
 func Dot(name string, dag workflow.DAG, lang message.Lang) string {
+	as := func(s string) string { return s }
+	return fmt.Sprintf("digraph %q {\n  rankdir=LR;\n  node [shape=box];\n", name) + export(dag, lang, as, as, [...]string{
+		"  %q [label=%q];\n", "  subgraph %q {\n    label=%q;\n", "  }\n", "  %q -> %q;\n", "  %q -> %q [style=dashed, label=\"FAIL\", constraint=false];\n",
+	}) + "}\n"
+}
+
+// export writes a graph in another program's words: how it writes a stage, the
+// beginning and the end of a group, a way, and the way of what failed.
+func export(dag workflow.DAG, lang message.Lang, id, text func(string) string, words [5]string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "digraph %q {\n  rankdir=LR;\n  node [shape=box];\n", name)
 	groups := map[string]bool{}
 	for k, n := range dag.All() {
 		if n.Barrier == nil {
-			fmt.Fprintf(&b, "  %q [label=%q];\n", k, cell(dag, k, lang))
+			fmt.Fprintf(&b, words[0], id(k), text(cell(dag, k, lang)))
 			continue
 		}
-		if groups[n.Barrier.Group] {
+		group := n.Barrier.Group
+		if groups[group] {
 			continue
 		}
-		groups[n.Barrier.Group] = true
-		fmt.Fprintf(&b, "  subgraph %q {\n    label=%q;\n", "cluster_"+n.Barrier.Group, n.Barrier.Group)
+		groups[group] = true
+		fmt.Fprintf(&b, words[1], id("cluster_"+group), text(group))
 		for _, s := range n.Barrier.Siblings {
-			fmt.Fprintf(&b, "    %q [label=%q];\n", s, cell(dag, s, lang))
+			fmt.Fprintf(&b, "  "+words[0], id(s), text(cell(dag, s, lang)))
 		}
-		b.WriteString("  }\n")
+		b.WriteString(words[2])
 	}
 	for k, n := range dag.All() {
 		for _, d := range n.Deps {
-			fmt.Fprintf(&b, "  %q -> %q;\n", d, k)
+			fmt.Fprintf(&b, words[3], id(d), id(k))
 		}
 		if n.OnFail != "" {
-			fmt.Fprintf(&b, "  %q -> %q [style=dashed, label=\"FAIL\", constraint=false];\n", k, n.OnFail)
+			fmt.Fprintf(&b, words[4], id(k), id(n.OnFail))
 		}
 	}
-	b.WriteString("}\n")
 	return b.String()
 }
 

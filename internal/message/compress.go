@@ -178,7 +178,6 @@ var (
 	RecallChanged     = Text{ZH: "session %s 中的原文已不同", EN: "the original in session %s is no longer the same"}
 	RecallNoRef       = Text{ZH: "session %[1]s 中沒有 %[2]s", EN: "session %[1]s has no %[2]s"}
 	RecallManyRefs    = Text{ZH: "session %[1]s 中有多則訊息以 %[2]s 開頭", EN: "several messages of session %[1]s begin with %[2]s"}
-	RecallManyMarks   = Text{ZH: "%s 不只代表一則訊息", EN: "%s stands for more than one message"}
 	RecallNone        = Text{ZH: "找不到 %q", EN: "nothing found for %q"}
 	HintRecallNone    = Text{ZH: "試試較少或不同的詞；overtone sessions 列出有哪些 session", EN: "try fewer or other words; overtone sessions lists what there is"}
 	RecallRemoved     = Text{ZH: "已移出 context", EN: "no longer in context"}

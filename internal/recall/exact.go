@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -38,7 +37,7 @@ var ErrNoRef = errors.New("not a reference")
 // which a compression kept nothing.
 func (x *Index) Exact(ctx context.Context, ref string) (Original, error) {
 	if digits, ok := mark(ref); ok {
-		o, err := x.marked(ctx, digits)
+		o, err := x.marked(digits)
 		// Eight digits alone may be a word to look for.
 		if errors.Is(err, ErrNoRef) && strings.ContainsAny(ref, "…#") {
 			err = message.WithHint(message.Fail(message.RecallNoMark, digits), message.HintRecallMark)
@@ -248,76 +247,13 @@ func Hash(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// marked finds the message with these first digits of its hash: in what
-// compressions keep, else by the index.
-func (x *Index) marked(ctx context.Context, digits string) (Original, error) {
+// marked finds the message with these first digits of its hash in what compressions
+// keep.
+func (x *Index) marked(digits string) (Original, error) {
 	if x.opts.Original != nil {
 		if text, ok := x.opts.Original(digits, ""); ok {
 			return Original{Ref: digits, Text: text}, nil
 		}
 	}
-	var c candidate
-	_, err := x.current(ctx, func() (err error) {
-		c, err = x.byHash(digits)
-		return err
-	})
-	if err != nil {
-		return Original{}, err
-	}
-	f := transcript.File{Path: c.file.path, Host: hostOf(c.file), ID: c.file.id}
-	o, err := x.original(ctx, []transcript.File{f}, "L"+strconv.Itoa(int(c.doc.line)), 0)
-	if err == nil && !strings.HasPrefix(Hash(o.Text), digits) {
-		err = ErrNoRef
-	}
-	return o, err
-}
-
-// byHash looks through the documents for a text with these digits. Two texts
-// with the same ones are no answer.
-func (x *Index) byHash(digits string) (candidate, error) {
-	want, err := strconv.ParseUint(digits, 16, 32)
-	if err != nil {
-		return candidate{}, ErrNoRef
-	}
-	segs, err := x.segments()
-	if err != nil {
-		return candidate{}, err
-	}
-	defer func() {
-		for _, s := range segs {
-			s.close()
-		}
-	}()
-	files := map[uint32]*file{}
-	for i := range x.man.files {
-		files[x.man.files[i].number] = &x.man.files[i]
-	}
-	var found *candidate
-	for _, s := range segs {
-		table, err := s.section(secDocs)
-		if err != nil {
-			return candidate{}, err
-		}
-		for n := range uint32(s.foot.docs) {
-			fold := binary.LittleEndian.Uint64(table[int(n)*docSize:])
-			if fold>>32 != want {
-				continue
-			}
-			f := files[s.fileOf(n)]
-			if f == nil {
-				continue
-			}
-			c := candidate{n: n, doc: readDoc(table[int(n)*docSize:]), file: f, clone: f.source != ""}
-			switch {
-			case found == nil || before(&c, found) && fold == found.doc.fold:
-				found = &c
-			case fold != found.doc.fold:
-				return candidate{}, message.Fail(message.RecallManyMarks, digits)
-			}
-		}
-	}
-	if found == nil {
-		return candidate{}, ErrNoRef
-	}
-	return *found, nil
+	return Original{}, ErrNoRef
 }

@@ -3,6 +3,7 @@ package recall
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io/fs"
 	"os"
@@ -141,13 +142,7 @@ func (x *Index) save(m *manifest) error {
 }
 
 func (x *Index) segmentPath(n uint64) string {
-	const digits = "0123456789abcdef"
-	name := []byte("00000000.seg")
-	for i := 7; i >= 0; i-- {
-		name[i] = digits[n&15]
-		n >>= 4
-	}
-	return filepath.Join(x.dir, string(name))
+	return filepath.Join(x.dir, fmt.Sprintf("%08x.seg", n))
 }
 
 // sweep removes what no manifest names: the leftovers of merges and of processes

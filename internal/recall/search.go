@@ -370,13 +370,13 @@ func score(ctx context.Context, segs []*segment, words []asked, files map[uint32
 	}
 	var all top
 	for i, t := range tops {
-		for _, c := range t {
+		for _, c := range t.best() {
 			c.seg = segs[i]
 			all.add(c)
 		}
 	}
-	found := make([]candidate, len(all))
-	for i, v := range all {
+	found := make([]candidate, len(all.best()))
+	for i, v := range all.list {
 		d, err := v.seg.doc(v.n)
 		if err != nil {
 			return nil, err
@@ -401,11 +401,11 @@ type scorer struct {
 
 func (k *scorer) segment(ctx context.Context, s *segment) (top, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return top{}, err
 	}
 	scores, masks, err := s.accumulate(k.words, &k.norms, k.docs)
 	if err != nil {
-		return nil, err
+		return top{}, err
 	}
 	// How much of the query a set of words covers is worked out once per set.
 	covers := map[uint32]float64{}
@@ -418,7 +418,7 @@ func (k *scorer) segment(ctx context.Context, s *segment) (top, error) {
 		last, cover := uint32(0), 0.0
 		for n := first; n < end; n++ {
 			has := masks[n] & k.need
-			if has == 0 || len(found) == recordsRead && float64(scores[n]) <= found[0].score {
+			if has == 0 || float64(scores[n]) <= found.least {
 				continue
 			}
 			if has != last {
@@ -469,36 +469,28 @@ type scored struct {
 	seg   *segment
 }
 
-// top keeps the best documents: a heap, the worst of them first.
-type top []scored
+// top keeps the best documents: in any order, and now and then only those.
+type top struct {
+	list  []scored
+	least float64 // what a document must be better than to be one of them
+}
 
 func (t *top) add(c scored) {
-	h := *t
-	if len(h) < recordsRead {
-		h = append(h, c)
-		for i := len(h) - 1; i > 0 && h[i].score < h[(i-1)/2].score; i = (i - 1) / 2 {
-			h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
-		}
-		*t = h
+	if c.score <= t.least {
 		return
 	}
-	if c.score <= h[0].score {
-		return
+	if t.list = append(t.list, c); len(t.list) >= 2*recordsRead {
+		t.best()
 	}
-	h[0] = c
-	for i := 0; ; {
-		least := i
-		for _, j := range [2]int{2*i + 1, 2*i + 2} {
-			if j < len(h) && h[j].score < h[least].score {
-				least = j
-			}
-		}
-		if least == i {
-			return
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
+}
+
+func (t *top) best() []scored {
+	if len(t.list) > recordsRead {
+		slices.SortFunc(t.list, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+		t.list = t.list[:recordsRead]
+		t.least = t.list[recordsRead-1].score
 	}
+	return t.list
 }
 
 // slack is how much of a query may be missing, in halves of words. A pair of

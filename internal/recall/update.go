@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 	"unsafe"
@@ -72,32 +73,13 @@ type hiddenError struct{ error }
 
 func (e hiddenError) Unwrap() error { return e.error }
 
-// list finds the session files. Those that the index knows and that cannot be seen
-// now are kept as they are.
+// list finds the session files.
 func (x *Index) list() ([]transcript.File, error) {
 	files, err := transcript.Everything(x.opts.Dir)
-	if err == nil {
-		return files, nil
+	if err != nil {
+		err = hiddenError{err}
 	}
-	m, bad := x.load()
-	if bad != nil {
-		return files, hiddenError{err}
-	}
-	seen := make(map[string]bool, len(files))
-	for i := range files {
-		seen[files[i].Path] = true
-	}
-	for i := range m.files {
-		f := &m.files[i]
-		if _, err := os.Lstat(f.path); seen[f.path] || !errors.Is(err, fs.ErrPermission) {
-			continue
-		}
-		files = append(files, transcript.File{
-			Path: f.path, Host: hostOf(f), ID: f.id, Folder: f.folder, Agent: f.agent, Parent: f.parent,
-			Size: f.size, ModTime: time.Unix(0, f.mtime), Inode: f.inode,
-		})
-	}
-	return files, hiddenError{err}
+	return files, err
 }
 
 // remake makes an index anew of which a file is damaged or gone, unless another
@@ -599,19 +581,7 @@ func foldOf(s *transcript.Saying) uint64 {
 }
 
 func foldOfHash(hash string) uint64 {
-	var n uint64
-	for i := range min(16, len(hash)) {
-		c := hash[i]
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		default:
-			return 0
-		}
-		n = n<<4 | uint64(c)
-	}
+	n, _ := strconv.ParseUint(hash[:min(16, len(hash))], 16, 64) // 0 is no copy of anything
 	return n
 }
 

@@ -184,53 +184,23 @@ func detect(head []byte) (Host, bool) {
 }
 
 func detectLine(line []byte) (Host, bool) {
-	line = bytes.TrimPrefix(line, bom)
-	c := cursor{b: line}
+	c := cursor{b: bytes.TrimPrefix(line, bom)}
 	if !c.open('{') {
 		return "", false
 	}
-	var typ []byte
-	var payload, data, uuid, sid, id, timestamp bool
-	for first := true; c.more('}', &first); {
-		switch string(c.key()) {
-		case "type":
-			typ, _ = c.str()
-		case "payload":
-			payload = c.peek() == '{'
-			c.value()
-		case "data":
-			data = c.peek() == '{'
-			c.value()
-		case "uuid", "leafUuid", "parentUuid", "messageId":
-			uuid = true
-			c.value()
-		case "sessionId":
-			sid = true
-			c.value()
-		case "record_type":
-			return Codex, true
-		case "id":
-			id = true
-			c.value()
-		case "timestamp":
-			timestamp = true
-			c.value()
-		default:
-			c.value()
-		}
-		// A head cut in mid-line still names its fields.
-		if c.bad {
-			break
-		}
-	}
+	var typ, payload, data, uuid, rec, id, stamp []byte
+	// A head cut in mid-line still names its fields: what is cut is empty, not nil.
+	c.read(str("type", &typ), raw("payload", &payload), raw("data", &data), raw("uuid", &uuid), raw("leafUuid", &uuid), raw("parentUuid", &uuid),
+		raw("messageId", &uuid), raw("sessionId", &uuid), raw("record_type", &rec), raw("id", &id), raw("timestamp", &stamp))
+	object := func(v []byte) bool { return v != nil && (len(v) == 0 || v[0] == '{') }
 	switch {
-	case uuid || sid:
-		return Claude, true
-	case data && bytes.IndexByte(typ, '.') > 0:
-		return Copilot, true
-	case payload && typ != nil:
+	case rec != nil:
 		return Codex, true
-	case typ == nil && id && timestamp:
+	case uuid != nil:
+		return Claude, true
+	case object(data) && bytes.IndexByte(typ, '.') > 0:
+		return Copilot, true
+	case object(payload) && typ != nil, typ == nil && id != nil && stamp != nil:
 		return Codex, true
 	}
 	switch string(typ) {
