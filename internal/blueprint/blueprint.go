@@ -121,18 +121,26 @@ func (l Library) Find(name string) (f File, problems []Problem, ok bool) {
 		return f, nil, false
 	}
 	for _, dir := range l.folders() {
-		path := filepath.Join(dir, name+suffix)
-		data, err := config.ReadFile(path, maxFile)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		if f, problems, ok := read(dir, name); ok {
+			return f, problems, true
 		}
-		if err != nil {
-			return File{Name: name, Path: path}, []Problem{{File: path, Text: message.Because(message.Verbatim, err.Error())}}, true
-		}
-		f, problems = parse(name, path, data)
-		return f, problems, true
 	}
 	return f, nil, false
+}
+
+// read reads the workflow of a name in a folder. One that cannot be read is there,
+// with a problem.
+func read(dir, name string) (f File, problems []Problem, ok bool) {
+	path := filepath.Join(dir, name+suffix)
+	data, err := config.ReadFile(path, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return f, nil, false
+	case err != nil:
+		return File{Name: name, Path: path}, []Problem{{File: path, Text: message.Because(message.Verbatim, err.Error())}}, true
+	}
+	f, problems = parse(name, path, data)
+	return f, problems, true
 }
 
 // Entry is a workflow in a list.
@@ -157,16 +165,10 @@ func (l Library) Own() []Entry {
 	var list []Entry
 	for _, dir := range l.folders() {
 		for _, name := range names(dir) {
-			path := filepath.Join(dir, name+suffix)
-			e := Entry{File: File{Name: name, Path: path}}
-			data, err := config.ReadFile(path, maxFile)
-			if err != nil {
-				e.Problems = []Problem{{File: path, Text: message.Because(message.Verbatim, err.Error())}}
-			} else {
-				e.File, e.Problems = parse(name, path, data)
+			hidden := slices.ContainsFunc(list, func(o Entry) bool { return o.Name == name })
+			if f, problems, ok := read(dir, name); ok {
+				list = append(list, Entry{f, problems, hidden})
 			}
-			e.Hidden = slices.ContainsFunc(list, func(o Entry) bool { return o.Name == name })
-			list = append(list, e)
 		}
 	}
 	return list

@@ -130,37 +130,33 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 	return made, nil
 }
 
-// writeAndVerify writes the clone while others read what is there of it: it is
-// verified and measured soon after its last byte.
+// writeAndVerify writes the clone. While the disk takes it, it is verified and
+// measured.
 func (s *Session) writeAndVerify(ctx context.Context, src, tmp *os.File, ch *Change) (int64, error) {
-	file := newGrowing(tmp)
-	readers := []func() error{func() error { return verifyClone(ctx, s.Path, s.Size, file.reader(), ch.ID) }}
+	n, err := s.write(ctx, src, tmp, ch)
+	if err != nil {
+		return 0, err
+	}
+	whole := func() io.Reader { return io.NewSectionReader(tmp, 0, n) }
+	synced, verified := make(chan error, 1), make(chan error, 1)
+	go func() { synced <- tmp.Sync() }()
+	go func() { verified <- verifyClone(ctx, s.Path, s.Size, whole(), ch.ID) }()
 	if ch.Measure != nil {
-		readers = append(readers, func() error {
-			clone, err := read(ctx, file.reader(), tmp.Name(), s.Size)
-			if err != nil {
-				return fmt.Errorf("read session %s: %w", tmp.Name(), err)
-			}
-			return ch.Measure(clone)
-		})
-	}
-	errs := make(chan error, len(readers))
-	for _, do := range readers {
-		go func() { errs <- do() }()
-	}
-	n, err := s.write(ctx, src, file, ch)
-	file.end(err)
-	if err == nil {
-		synced := make(chan error, 1)
-		go func() { synced <- tmp.Sync() }()
-		select {
-		case err = <-synced:
-		case <-ctx.Done():
-			err = ctx.Err() // a slow disk would take seconds for what is removed
+		clone, err := read(ctx, whole(), tmp.Name(), n)
+		if err == nil {
+			err = ch.Measure(clone)
+		}
+		if err != nil {
+			return n, cmp.Or(<-verified, fmt.Errorf("measure %s: %w", tmp.Name(), err))
 		}
 	}
-	for range readers {
-		err = cmp.Or(err, <-errs)
+	if err := <-verified; err != nil {
+		return n, err
+	}
+	select {
+	case err = <-synced:
+	case <-ctx.Done():
+		err = ctx.Err() // a slow disk would take seconds for what is removed
 	}
 	return n, err
 }
@@ -186,7 +182,6 @@ func Sweep(files []File, now time.Time) {
 
 // splicer copies a stream and replaces parts of it.
 type splicer struct {
-	ctx context.Context
 	r   *bufio.Reader
 	w   *bufio.Writer
 	pos int64
@@ -196,25 +191,9 @@ type splicer struct {
 }
 
 func (c *splicer) copyTo(off int64) error {
-	for c.pos < off {
-		if c.r.Buffered() == 0 {
-			if err := c.ctx.Err(); err != nil {
-				return err
-			}
-			if _, err := c.r.Peek(1); err != nil {
-				return unexpected(err)
-			}
-		}
-		b, _ := c.r.Peek(int(min(off-c.pos, int64(c.r.Buffered()))))
-		if err := c.write(b); err != nil {
-			return err
-		}
-		if _, err := c.r.Discard(len(b)); err != nil {
-			return err
-		}
-		c.pos += int64(len(b))
-	}
-	return nil
+	n, err := io.CopyN(c.w, c.r, max(0, off-c.pos))
+	c.pos, c.out = c.pos+n, c.out+n
+	return unexpected(err)
 }
 
 func (c *splicer) write(b []byte) error {
@@ -284,9 +263,8 @@ func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Ch
 		}
 	}
 	c := &splicer{
-		ctx: ctx,
-		r:   bufio.NewReaderSize(io.NewSectionReader(src, 0, s.Size), copyBuffer),
-		w:   bufio.NewWriterSize(dst, copyBuffer),
+		r: bufio.NewReaderSize(interruptible{ctx, io.NewSectionReader(src, 0, s.Size)}, copyBuffer),
+		w: bufio.NewWriterSize(dst, copyBuffer),
 	}
 	w := cloner{s: s, ch: ch, fix: fix, out: c, touched: ch.Touched, removed: ch.Removed, sizes: sizes, ids: s.extraSIDs}
 	for i := range s.Entries {

@@ -521,3 +521,36 @@ func TestCloneTellsItsOwnSize(t *testing.T) {
 		t.Error("a size that nobody told was changed")
 	}
 }
+
+// A clone that cannot be written to its end, or is interrupted on the way, leaves
+// nothing.
+func TestCloneThatBreaksOff(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for n := range 3000 {
+		b.WriteString(strings.Replace(codexSaid, "shortened", strings.Repeat("x", 500+n%7), 1) + "\n")
+	}
+	s := mustRead(t, codexFile(t, codexMeta, codexAsked, strings.TrimSuffix(b.String(), "\n")))
+	broken := errors.New("broken")
+	for name, stop := range map[string]func(context.CancelFunc) error{
+		"broken":      func(context.CancelFunc) error { return broken },
+		"interrupted": func(cancel context.CancelFunc) error { cancel(); return nil },
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		ch := Change{ID: NewID(Codex, cloneTime), Now: cloneTime, Touched: []int32{2900}, Rewrite: func(_, _ int, e []byte) ([]byte, error) {
+			return e, stop(cancel)
+		}}
+		ch.Measure = func(*Session) error {
+			t.Errorf("%s: measured", name)
+			return nil
+		}
+		_, err := Clone(ctx, s, ch)
+		cancel()
+		if !errors.Is(err, broken) && !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if files, _ := os.ReadDir(filepath.Dir(s.Path)); len(files) != 1 {
+			t.Errorf("%s: left %v", name, files)
+		}
+	}
+}

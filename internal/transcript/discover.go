@@ -113,11 +113,9 @@ func resolvePath(path string) (File, error) {
 		return File{}, err
 	}
 	defer f.Close()
-	head := make([]byte, min(size, 256<<10))
-	n, _ := f.ReadAt(head, 0)
-	h, ok := detect(head[:n])
-	if !ok {
-		return File{}, fmt.Errorf("read %s: %w", path, ErrUnknown)
+	h, err := hostIn(f)
+	if err != nil {
+		return File{}, fmt.Errorf("read %s: %w", path, err)
 	}
 	info, err := f.Stat()
 	if err != nil {

@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"math"
 	"slices"
@@ -211,14 +210,9 @@ func eventsFrom(ctx context.Context, path string, from, most int64, fn func(*Eve
 		return err
 	}
 	defer f.Close()
-	head := make([]byte, min(size, 64<<10))
-	n, err := f.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+	h, err := hostIn(f)
+	if err != nil {
 		return err
-	}
-	h, ok := detect(head[:n])
-	if !ok {
-		return ErrUnknown
 	}
 	if from < 0 || from > size {
 		from = 0 // another file than the one we knew

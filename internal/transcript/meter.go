@@ -45,14 +45,8 @@ func (m *Meter) Read(ctx context.Context, path string) error {
 		*m = Meter{}
 	}
 	if m.Host == "" {
-		head := make([]byte, min(size, 64<<10))
-		n, err := f.ReadAt(head, 0)
-		if err != nil && err != io.EOF {
+		if m.Host, err = hostIn(f); err != nil {
 			return err
-		}
-		var ok bool
-		if m.Host, ok = detect(head[:n]); !ok {
-			return ErrUnknown
 		}
 	}
 	lr := newLineReader(io.NewSectionReader(f, m.read, size-m.read))

@@ -449,16 +449,6 @@ func AssistantTexts(f io.ReaderAt, size int64, lines int) ([]string, error) {
 	return texts, nil
 }
 
-// Holds reports whether a word stands near the end of a session's file.
-func Holds(path, word string) bool {
-	found := false
-	err := backward(path, func(line []byte) bool {
-		found = bytes.Contains(line, []byte(word))
-		return !found
-	})
-	return found && err == nil
-}
-
 // TimeBefore is the time of the last message before an offset, 0 where it is not
 // known.
 func TimeBefore(f io.ReaderAt, off int64, h Host) (ms int64) {

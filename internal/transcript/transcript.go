@@ -22,6 +22,7 @@ package transcript
 
 import (
 	"bytes"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -165,6 +166,20 @@ func parseTime(raw []byte) int64 {
 		return 0
 	}
 	return t.UnixMilli()
+}
+
+// hostIn tells whose file it is.
+func hostIn(f io.ReaderAt) (Host, error) {
+	head := make([]byte, 256<<10)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return "", err
+	}
+	h, ok := detect(head[:n])
+	if !ok {
+		return "", ErrUnknown
+	}
+	return h, nil
 }
 
 // detect tells the host from the first lines of a file.

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -283,7 +284,12 @@ func (w *Codex) view(t *thread, a doLook) {
 			} else {
 				e.View.Idle = n.Thread.Status.idle()
 			}
-			if id := t.cycle.Record.Receipt.ID; t.cycle.Record.Quiet && transcript.Holds(t.info.Path, id) {
+			id := t.cycle.Record.Receipt.ID
+			holds := func(line []byte) (yes, told bool) {
+				yes = bytes.Contains(line, []byte(id))
+				return yes, yes
+			}
+			if t.cycle.Record.Quiet && transcript.Newest(t.info.Path, holds) {
 				e.View.Injected = id
 			}
 			w.feed(t, e)
