@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
@@ -25,23 +26,6 @@ type cli struct {
 	Model string
 	// Env is the environment to start from.
 	Env []string
-	// Run runs a command; nil means Exec.
-	Run func(context.Context, command) (output, error)
-}
-
-// command is one run of a program.
-type command struct {
-	Path  string
-	Args  []string
-	Env   []string
-	Dir   string
-	Stdin string
-}
-
-// output is what a program printed and how it ended.
-type output struct {
-	Stdout, Stderr []byte
-	Code           int
 }
 
 // The agent refuses to start inside another one and would join its session.
@@ -72,56 +56,66 @@ func (c cli) ask(ctx context.Context, p Prompt) (Answer, error) {
 		return Answer{}, &Error{Kind: Missing, Err: fmt.Errorf("make a folder to run claude in: %w", err)}
 	}
 	defer os.RemoveAll(dir)
-	run := c.Run
-	if run == nil {
-		run = execute
-	}
-	out, err := run(ctx, c.command(dir, p))
+	cmd := c.command(ctx, dir, p)
+	stdout, stderr := bounded{limit: maxReply + 1}, bounded{limit: maxErrorReply}
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return Answer{}, transportError(ctx, ctx.Err())
+	case err == nil, errors.As(err, &exit), errors.Is(err, exec.ErrWaitDelay):
+		// A program that ran and failed tells why; one that ended well may have left a
+		// child behind that holds the pipe.
+		return readResult(stdout.buf.Bytes(), stderr.buf.Bytes(), cmd.ProcessState.ExitCode())
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
 		return Answer{}, &Error{Kind: Missing, Message: "claude is not installed, or not in PATH", Err: err}
-	case err != nil:
-		return Answer{}, &Error{Kind: Network, Message: "run claude", Err: err}
 	}
-	return readResult(out)
+	return Answer{}, &Error{Kind: Network, Message: "run claude", Err: err}
 }
 
-func (c cli) command(dir string, p Prompt) command {
-	cmd := command{Path: c.Path, Dir: dir, Stdin: p.User}
-	cmd.Path = cmp.Or(cmd.Path, "claude")
-	cmd.Args = []string{"-p", "--output-format", "json", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", ""}
+// waitDelay is how long a killed program's children may hold its pipes open.
+const waitDelay = 2 * time.Second
+
+// command prepares the program. When ctx ends, it and everything it started are
+// killed.
+func (c cli) command(ctx context.Context, dir string, p Prompt) *exec.Cmd {
+	// The program's own system prompt costs about 6,000 tokens for each question.
+	system := cmp.Or(p.System, message.ModelRole.In(message.EN))
+	args := []string{"-p", "--output-format", "json", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", ""}
 	if c.Model != "" {
-		cmd.Args = append(cmd.Args, "--model", c.Model)
+		args = append(args, "--model", c.Model)
 	}
-	system := p.System
-	if system == "" {
-		// The program's own one costs about 6,000 tokens for each question.
-		system = message.ModelRole.In(message.EN)
-	}
-	cmd.Args = append(cmd.Args, "--system-prompt", system)
-next:
-	for _, v := range c.Env {
-		for _, name := range agentVars {
-			if strings.HasPrefix(v, name) {
-				continue next
-			}
-		}
-		cmd.Env = append(cmd.Env, v)
-	}
+	cmd := exec.CommandContext(ctx, cmp.Or(c.Path, "claude"), append(args, "--system-prompt", system)...)
+	cmd.Dir, cmd.Stdin, cmd.WaitDelay = dir, strings.NewReader(p.User), waitDelay
+	cmd.Env = slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool {
+		return slices.ContainsFunc(agentVars[:], func(name string) bool { return strings.HasPrefix(v, name) })
+	})
 	cmd.Env = append(cmd.Env, "OVERTONE_DISABLE=1")
+	ownGroup(cmd)
 	return cmd
+}
+
+// bounded keeps the first bytes written to it and swallows the rest, so that a
+// program that prints without end neither blocks nor fills the memory.
+type bounded struct {
+	buf   bytes.Buffer
+	limit int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	b.buf.Write(p[:min(len(p), b.limit-b.buf.Len())])
+	return len(p), nil
 }
 
 // readResult finds the result in what the program printed: one object, or the
 // list of all events when the user's settings make it verbose.
-func readResult(out output) (Answer, error) {
-	if len(out.Stdout) > maxReply {
+func readResult(stdout, stderr []byte, code int) (Answer, error) {
+	if len(stdout) > maxReply {
 		return Answer{}, &Error{Kind: BadReply, Err: errTooLong}
 	}
 	var events []cliResult
-	data := bytes.TrimSpace(out.Stdout)
+	data := bytes.TrimSpace(stdout)
 	if !bytes.HasPrefix(data, []byte("[")) {
 		data = append(append([]byte("["), data...), ']')
 	}
@@ -133,12 +127,12 @@ func readResult(out output) (Answer, error) {
 		}
 	}
 	switch {
-	case r == nil && out.Code != 0:
-		text := string(out.Stderr)
+	case r == nil && code != 0:
+		text := string(stderr)
 		if strings.TrimSpace(text) == "" {
-			text = string(out.Stdout)
+			text = string(stdout)
 		}
-		return Answer{}, &Error{Kind: cliKind(0, text), Message: fmt.Sprintf("claude exited with code %d: %s", out.Code, oneLine(text, ""))}
+		return Answer{}, &Error{Kind: cliKind(0, text), Message: fmt.Sprintf("claude exited with code %d: %s", code, oneLine(text, ""))}
 	case r == nil:
 		return Answer{}, &Error{Kind: BadReply, Message: "claude printed no result", Err: err}
 	}

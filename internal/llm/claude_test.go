@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,32 +22,17 @@ const cliOK = `{"type":"result","subtype":"success","is_error":false,"result":"s
 
 func TestCLICommand(t *testing.T) {
 	t.Parallel()
-	var got command
-	c := cli{Model: "haiku", Env: []string{"HOME=/h", "CLAUDECODE=1", "OVERTONE_DISABLE=0"}, Run: func(_ context.Context, c command) (output, error) {
-		got = c
-		if fs, err := os.ReadDir(c.Dir); err != nil || len(fs) != 0 {
-			t.Errorf("folder %s: %v, %v", c.Dir, fs, err)
-		}
-		return output{Stdout: []byte(cliOK)}, nil
-	}}
-	a, err := c.ask(t.Context(), Prompt{"be short", "text"})
-	if err != nil {
-		t.Fatal(err)
+	c := cli{Model: "haiku", Env: []string{"HOME=/h", "CLAUDECODE=1", "OVERTONE_DISABLE=0"}}
+	cmd := c.command(t.Context(), "/empty", Prompt{"be short", "text"})
+	want := []string{"claude", "-p", "--output-format", "json", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", "", "--model", "haiku", "--system-prompt", "be short"}
+	if d := cmp.Diff(want, cmd.Args); d != "" {
+		t.Errorf("arguments (-want +got):\n%s", d)
 	}
-	cost := 0.01
-	if d := cmp.Diff(Answer{"short", Usage{11, 3, &cost}}, a); d != "" {
-		t.Errorf("answer (-want +got):\n%s", d)
+	if d := cmp.Diff([]string{"HOME=/h", "OVERTONE_DISABLE=1"}, cmd.Env); d != "" || cmd.Dir != "/empty" {
+		t.Errorf("in %s, environment (-want +got):\n%s", cmd.Dir, d)
 	}
-	if _, err := os.Stat(got.Dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder is still there: %v", err)
-	}
-	got.Dir = ""
-	want := command{
-		Path: "claude", Stdin: "text", Env: []string{"HOME=/h", "OVERTONE_DISABLE=1"},
-		Args: []string{"-p", "--output-format", "json", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", "", "--model", "haiku", "--system-prompt", "be short"},
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("command (-want +got):\n%s", d)
+	if text, err := io.ReadAll(cmd.Stdin); err != nil || string(text) != "text" {
+		t.Errorf("asked %q, %v", text, err)
 	}
 }
 
@@ -55,31 +40,29 @@ func TestCLIOutputs(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
-		out  output
-		err  error
+		out  string
+		errs string
+		code int
 		text string
 		kind Kind
 	}{
-		{"verbose list", output{Stdout: []byte(`[{"type":"system"},` + cliOK + "]\n")}, nil, "short", ""},
-		{"logged out", output{Code: 1, Stdout: []byte(`{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key · Please run /login"}`)}, nil, "Invalid API key · Please run /login", Auth},
-		{"limit by status", output{Code: 1, Stdout: []byte(`{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"API Error"}`)}, nil, "API Error", RateLimited},
-		{"limit by words", output{Stdout: []byte(`{"type":"result","is_error":true,"result":"Claude usage limit reached"}`)}, nil, "Claude usage limit reached", RateLimited},
-		{"too long", output{Stdout: []byte(`{"type":"result","is_error":true,"result":"Prompt is too long"}`)}, nil, "Prompt is too long", BadRequest},
-		{"ran out of turns", output{Stdout: []byte(`{"type":"result","subtype":"error_max_turns"}`)}, nil, "", Server},
-		{"old version", output{Code: 1, Stderr: []byte("error: unknown option '--tools'")}, nil, "", Missing},
-		{"crash", output{Code: 139}, nil, "", Server},
-		{"nothing", output{}, nil, "", BadReply},
-		{"no JSON", output{Stdout: []byte("hello")}, nil, "", BadReply},
-		{"no text", output{Stdout: []byte(`{"type":"result","subtype":"success"}`)}, nil, "", BadReply},
-		{"endless", output{Stdout: make([]byte, maxReply+1)}, nil, "", BadReply},
-		{"not installed", output{}, &exec.Error{Name: "claude", Err: exec.ErrNotFound}, "", Missing},
-		{"cannot run", output{}, errors.New("fork failed"), "", Network},
+		{"verbose list", `[{"type":"system"},` + cliOK + "]\n", "", 0, "short", ""},
+		{"logged out", `{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key · Please run /login"}`, "", 1, "Invalid API key · Please run /login", Auth},
+		{"limit by status", `{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"API Error"}`, "", 1, "API Error", RateLimited},
+		{"limit by words", `{"type":"result","is_error":true,"result":"Claude usage limit reached"}`, "", 0, "Claude usage limit reached", RateLimited},
+		{"too long", `{"type":"result","is_error":true,"result":"Prompt is too long"}`, "", 0, "Prompt is too long", BadRequest},
+		{"ran out of turns", `{"type":"result","subtype":"error_max_turns"}`, "", 0, "", Server},
+		{"old version", "", "error: unknown option '--tools'", 1, "", Missing},
+		{"crash", "", "", 139, "", Server},
+		{"nothing", "", "", 0, "", BadReply},
+		{"no JSON", "hello", "", 0, "", BadReply},
+		{"no text", `{"type":"result","subtype":"success"}`, "", 0, "", BadReply},
+		{"endless", strings.Repeat("x", maxReply+1), "", 0, "", BadReply},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := cli{Run: func(context.Context, command) (output, error) { return tt.out, tt.err }}
-			a, err := c.ask(t.Context(), Prompt{User: "x"})
+			a, err := readResult([]byte(tt.out), []byte(tt.errs), tt.code)
 			if a.Text != tt.text {
 				t.Errorf("text %q, want %q", a.Text, tt.text)
 			}
@@ -106,8 +89,12 @@ echo noise >&2
 echo '`+cliOK+`'
 `)
 	a, err := cli{Path: path, Env: os.Environ()}.ask(t.Context(), Prompt{User: "from stdin"})
-	if err != nil || a.Text != "short" {
-		t.Fatalf("got %+v, %v", a, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := 0.01
+	if d := cmp.Diff(Answer{"short", Usage{11, 3, &cost}}, a); d != "" {
+		t.Errorf("answer (-want +got):\n%s", d)
 	}
 	data, err := os.ReadFile(seen)
 	if err != nil {
@@ -116,6 +103,9 @@ echo '`+cliOK+`'
 	lines := strings.Split(string(data), "\n")
 	if lines[0] != "1" || lines[1] != "10" || !strings.Contains(lines[2], "overtone-claude-") || lines[3] != "from stdin" {
 		t.Errorf("the program saw %q", lines)
+	}
+	if _, err := os.Stat(lines[2]); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is still there: %v", err)
 	}
 	_, err = cli{Path: filepath.Join(t.TempDir(), "claude")}.ask(t.Context(), Prompt{User: "x"})
 	checkKind(t, err, Missing)

@@ -287,11 +287,7 @@ func (x *Index) ask(ctx context.Context, q Query) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() {
-		for _, s := range segs {
-			s.close()
-		}
-	}()
+	defer closeAll(segs)
 	if err := answer(segs, words); err != nil {
 		return Result{}, err
 	}
@@ -542,7 +538,7 @@ const common = 200_000
 // accumulate adds up what each word gives each document of a segment, and notes
 // which words it has.
 func (s *segment) accumulate(words []asked, norms *[256]float32, docs float64) (scores []float32, masks []uint32, err error) {
-	if err := s.loadNorms(); err != nil {
+	if err := s.load(&s.norms, secNorms); err != nil {
 		return nil, nil, err
 	}
 	scores, masks = make([]float32, s.foot.docs), make([]uint32, s.foot.docs)

@@ -92,6 +92,20 @@ func (s *segment) open(size int64) error {
 
 func (s *segment) close() { s.f.Close() }
 
+func closeAll(segs []*segment) {
+	for _, s := range segs {
+		s.close()
+	}
+}
+
+// load reads a section into where it is kept, unless it is there.
+func (s *segment) load(into *[]byte, n int) (err error) {
+	if *into == nil {
+		*into, err = s.section(n)
+	}
+	return err
+}
+
 func (s *segment) section(n int) ([]byte, error) {
 	b := make([]byte, s.foot.size[n])
 	if _, err := s.f.ReadAt(b, s.start[n]); err != nil && !errors.Is(err, io.EOF) {
@@ -137,13 +151,6 @@ func readDoc(b []byte) doc {
 	}
 }
 
-func (s *segment) loadNorms() (err error) {
-	if s.norms == nil {
-		s.norms, err = s.section(secNorms)
-	}
-	return err
-}
-
 // entry is a term of the dictionary.
 type entry struct {
 	name      []byte
@@ -153,11 +160,8 @@ type entry struct {
 
 // block decodes the terms of one block in turn, until fn returns false.
 func (s *segment) block(n int, fn func(*entry) bool) error {
-	var err error
-	if s.blocks == nil {
-		if s.blocks, err = s.section(secBlocks); err != nil {
-			return err
-		}
+	if err := s.load(&s.blocks, secBlocks); err != nil {
+		return err
 	}
 	b, err := s.blockBytes(s.blocks, n, secTerms)
 	if err != nil {
@@ -250,11 +254,8 @@ func (s *segment) from(name []byte, fn func(*entry) bool) error {
 	if s.foot.terms == 0 {
 		return nil
 	}
-	var err error
-	if s.blocks == nil {
-		if s.blocks, err = s.section(secBlocks); err != nil {
-			return err
-		}
+	if err := s.load(&s.blocks, secBlocks); err != nil {
+		return err
 	}
 	n, err := s.seek(s.blocks, secTerms, name)
 	if err != nil {
@@ -315,7 +316,7 @@ func (s *segment) similar(w []byte, limit int, fn func(form []byte, edits int)) 
 	if err != nil {
 		return err
 	}
-	if err := s.loadForms(); err != nil {
+	if err := s.load(&s.fblock, secFormBlocks); err != nil {
 		return err
 	}
 	want := signature(w)
@@ -350,13 +351,6 @@ func (s *segment) similar(w []byte, limit int, fn func(form []byte, edits int)) 
 		i = 8 * (n + 1) * blockTerms
 	}
 	return nil
-}
-
-func (s *segment) loadForms() (err error) {
-	if s.fblock == nil {
-		s.fblock, err = s.section(secFormBlocks)
-	}
-	return err
 }
 
 // reader decodes names, too.
@@ -508,7 +502,7 @@ func (m *mergedDocs) take(s *segment, live func(uint32) bool) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.loadNorms(); err != nil {
+	if err := s.load(&s.norms, secNorms); err != nil {
 		return nil, err
 	}
 	numbers := make([]int32, s.foot.docs)

@@ -100,10 +100,8 @@ func (x *Index) remake(ctx context.Context) error {
 		return err
 	}
 	if x.man.complete && !slices.Equal(x.man.segments, bad.segments) {
-		if segs, err := x.openAll(x.man); err == nil {
-			for _, s := range segs {
-				s.close()
-			}
+		if segs, err := x.openAll(x.man.segments); err == nil {
+			closeAll(segs)
 			return hidden
 		}
 	}
@@ -366,22 +364,14 @@ func (c *committer) wasted(live map[uint32]bool) []segmentInfo {
 }
 
 func (c *committer) merge(ctx context.Context, pick []segmentInfo, live map[uint32]bool) error {
-	var segs []*segment
-	defer func() {
-		for _, s := range segs {
-			s.close()
-		}
-	}()
-	for _, info := range pick {
-		s, err := openSegment(c.x.segmentPath(info.number), int64(info.size))
-		if errors.Is(err, fs.ErrNotExist) {
-			return errDamaged
-		}
-		if err != nil {
-			return err
-		}
-		segs = append(segs, s)
+	segs, err := c.x.openAll(pick)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errDamaged
 	}
+	if err != nil {
+		return err
+	}
+	defer closeAll(segs)
 	n, path := c.segment()
 	size, err := merge(ctx, path+".tmp", segs, func(file uint32) bool { return live[file] })
 	if err == nil {
@@ -609,7 +599,7 @@ func clean(text []byte) []byte {
 // between; then a newer manifest names others.
 func (x *Index) segments() ([]*segment, error) {
 	for range 3 {
-		segs, err := x.openAll(x.man)
+		segs, err := x.openAll(x.man.segments)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return segs, err
 		}
@@ -623,14 +613,12 @@ func (x *Index) segments() ([]*segment, error) {
 	return nil, errDamaged
 }
 
-func (x *Index) openAll(m *manifest) ([]*segment, error) {
+func (x *Index) openAll(list []segmentInfo) ([]*segment, error) {
 	var segs []*segment
-	for _, info := range m.segments {
+	for _, info := range list {
 		s, err := openSegment(x.segmentPath(info.number), int64(info.size))
 		if err != nil {
-			for _, s := range segs {
-				s.close()
-			}
+			closeAll(segs)
 			return nil, err
 		}
 		segs = append(segs, s)
