@@ -35,7 +35,7 @@ var owners = map[string][]string{
 	"filippo.io/age":                             {"team"},
 	"github.com/rogpeppe/go-internal/lockedfile": {"store"},
 	"github.com/pelletier/go-toml":               {"setup"},
-	"github.com/kljensen/snowball":              {"recall"},
+	"github.com/kljensen/snowball":               {"recall"},
 }
 
 func TestImportsPointDown(t *testing.T) {

@@ -106,10 +106,21 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Compact
 // there is none, the clock was set back, or the file was written anew, it is the last
 // compaction in the file.
 func (tx *Tx) SliceStart(path string) (int64, Mark) {
-	mark, last := tx.Memory.Mark, SliceStart(path)
+	mark, size := tx.Memory.Mark, fileSize(path)
 	if mark.At.After(tx.o.Now) {
 		mark = Mark{}
 	}
+	if mark.Off == 0 && tx.Memory.Searched {
+		return min(tx.Memory.Offset, size), mark // a hook has searched already
+	}
+	if mark.Off > 0 && mark.Off < size {
+		// The line of the compaction that was handed over stands behind the mark: the
+		// rest of the file need not be searched.
+		if since, err := transcript.BytesSinceCompaction(path, min(size-mark.Off, maxSearch)); err == nil && since.Compacted {
+			return mark.Off, mark
+		}
+	}
+	last := SliceStart(path)
 	if mark.Off == 0 || last > 0 && last < mark.Off {
 		return last, mark
 	}
