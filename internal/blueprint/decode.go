@@ -195,10 +195,8 @@ func (d *decoder) stage(n config.Node) {
 		if s.Key == "" {
 			d.want(n.Line, "stage", message.WantText)
 		}
-		for _, key := range []string{"run_timeout"} {
-			if line, ok := lines[key]; ok && s.Spec.Run == "" {
-				d.add(line, message.FlawRunOnly, key)
-			}
+		if line, ok := lines["run_timeout"]; ok && s.Spec.Run == "" {
+			d.add(line, message.FlawRunOnly, "run_timeout")
 		}
 	default:
 		d.want(n.Line, "stages", message.WantStages)

@@ -103,20 +103,17 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 		d.Boundaries = boundariesOf(events)
 		d.Census = censusOf(events)
 	}
-	m := &meter{}
-	if path != "" {
-		m = s.meters.get(path, func() *meter { return &meter{} })
-		if err := m.update(ctx, path); err != nil {
-			if ctx.Err() != nil {
-				return d, ctx.Err()
-			}
-			problem(err)
-		} else {
-			d.Readable = true
-		}
-	}
+	m := s.meters.get(path, func() *meter { return &meter{} })
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if path != "" {
+		err := m.Read(ctx, path)
+		if ctx.Err() != nil {
+			return d, ctx.Err()
+		}
+		problem(err)
+		d.Readable = err == nil
+	}
 	d.Context = contextOf(&m.Meter, d.Decision)
 	d.Compactions = compactionsOf(&m.Meter, sub.id, events)
 	return d, nil
@@ -126,12 +123,6 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 type meter struct {
 	mu sync.Mutex
 	transcript.Meter
-}
-
-func (m *meter) update(ctx context.Context, path string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.Read(ctx, path)
 }
 
 // work is a workflow as it is drawn.

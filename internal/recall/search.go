@@ -160,19 +160,10 @@ func (w *asked) other(segs []*segment, total float64) error {
 
 // begin adds the terms that begin with a word, those in most documents first.
 func (w *asked) begin(segs []*segment, most int) error {
-	form := []byte(w.form)
 	docs := map[string]uint64{}
-	for _, s := range segs {
-		err := s.from(form, func(e *entry) bool {
-			if !bytes.HasPrefix(e.name, form) {
-				return false
-			}
-			docs[string(e.name)] += e.docs
-			return true
-		})
-		if err != nil {
-			return err
-		}
+	err := eachBeginning(segs, []byte(w.form), math.MaxInt, func(e *entry) { docs[string(e.name)] += e.docs })
+	if err != nil {
+		return err
 	}
 	delete(docs, w.alts[0].term)
 	alts := make([]alt, 0, len(docs))
@@ -181,6 +172,25 @@ func (w *asked) begin(segs []*segment, most int) error {
 	}
 	slices.SortFunc(alts, func(a, b alt) int { return cmp.Or(cmp.Compare(b.docs, a.docs), cmp.Compare(a.term, b.term)) })
 	w.alts = append(w.alts, alts[:min(len(alts), most)]...)
+	return nil
+}
+
+// eachBeginning passes the terms that begin with a word, a number of them from each
+// segment.
+func eachBeginning(segs []*segment, form []byte, most int, fn func(*entry)) error {
+	for _, s := range segs {
+		n := 0
+		err := s.from(form, func(e *entry) bool {
+			if n++; n > most || !bytes.HasPrefix(e.name, form) {
+				return false
+			}
+			fn(e)
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -203,28 +213,18 @@ func (w *asked) widen(segs []*segment) error {
 		}
 	}
 	form := []byte(w.form)
-	short := len(form) < 4 && plain(form)
+	if len(form) >= 4 || !plain(form) {
+		if err := eachBeginning(segs, form, 4*maxAlts, func(e *entry) { add(string(e.name), beginsWith) }); err != nil {
+			return err
+		}
+	}
+	limit := 2
+	if utf8.RuneCount(form) < 6 {
+		limit = 1
+	}
 	for _, s := range segs {
-		if !short {
-			n := 0
-			err := s.from(form, func(e *entry) bool {
-				n++
-				if !bytes.HasPrefix(e.name, form) || n > 4*maxAlts {
-					return false
-				}
-				add(string(e.name), beginsWith)
-				return true
-			})
-			if err != nil {
-				return err
-			}
-		}
 		if !wordy(form) {
-			continue
-		}
-		limit := 2
-		if utf8.RuneCount(form) < 6 {
-			limit = 1
+			break
 		}
 		err := s.similar(form, limit, func(f []byte, edits int) {
 			weight := oneEdit

@@ -64,41 +64,14 @@ func parseBlock(block []byte) Block {
 func MapStrings(v []byte, fn func(string) string) []byte {
 	var out []byte
 	last := 0
-	expectKey := []bool{}
-	isKey := func() bool { return len(expectKey) > 0 && expectKey[len(expectKey)-1] }
-	for i := 0; i < len(v); {
-		switch v[i] {
-		case '{':
-			expectKey = append(expectKey, true)
-			i++
-		case '[':
-			expectKey = append(expectKey, false)
-			i++
-		case '}', ']':
-			expectKey = expectKey[:max(0, len(expectKey)-1)]
-			i++
-		case '"':
-			end := scanString(v, i+1)
-			if end < 0 {
-				return v
-			}
-			next := space(v, end+1)
-			if isKey() && next < len(v) && v[next] == ':' {
-				i = end + 1
-				continue
-			}
-			old := unescape(v[i+1 : end])
-			if s := fn(old); s != old {
-				out = append(out, v[last:i]...)
-				out = appendString(out, s)
-				last = end + 1
-			}
-			i = end + 1
-		default:
-			i++
+	whole := walkStrings(v, func(_ []byte, start, end int) {
+		old := unescape(v[start:end])
+		if s := fn(old); s != old {
+			out = appendString(append(out, v[last:start-1]...), s)
+			last = end + 1
 		}
-	}
-	if last == 0 {
+	})
+	if !whole || last == 0 {
 		return v
 	}
 	return append(out, v[last:]...)

@@ -99,37 +99,13 @@ func (e *Event) Strings(fn func(key string, inner []byte)) {
 }
 
 func eachString(v []byte, blocks bool, fn func(string, []byte)) {
-	var key []byte
-	var stack []byte
-	for i := 0; i < len(v); {
-		switch v[i] {
-		case '{', '[':
-			stack = append(stack, v[i])
-			i++
-		case '}', ']':
-			stack = stack[:max(0, len(stack)-1)]
-			i++
-		case '"':
-			end := scanString(v, i+1)
-			if end < 0 {
-				return
-			}
-			inner := v[i+1 : end]
-			i = space(v, end+1)
-			if len(stack) > 0 && stack[len(stack)-1] == '{' && i < len(v) && v[i] == ':' {
-				key = inner
-				i++
-				continue
-			}
-			// An image's data, a block's own marks: no text.
-			if blocks && (string(key) == "type" || string(key) == "data" || string(key) == "media_type" || string(key) == "image_url") {
-				continue
-			}
-			fn(string(key), inner)
-		default:
-			i++
+	walkStrings(v, func(key []byte, start, end int) {
+		// An image's data, a block's own marks: no text.
+		if blocks && (string(key) == "type" || string(key) == "data" || string(key) == "media_type" || string(key) == "image_url") {
+			return
 		}
-	}
+		fn(string(key), v[start:end])
+	})
 }
 
 // Tail decodes the end of what a result says, about n bytes of it.

@@ -289,6 +289,39 @@ func (c *cursor) more(closing byte, first *bool) bool {
 	return true
 }
 
+// walkStrings calls fn for each string inside a value that is no key, with the key it
+// stands under and where its inside begins and ends. It is false where one does not
+// end.
+func walkStrings(v []byte, fn func(key []byte, start, end int)) bool {
+	var key, stack []byte
+	for i := 0; i < len(v); {
+		switch v[i] {
+		case '{', '[':
+			stack = append(stack, v[i])
+			i++
+		case '}', ']':
+			stack = stack[:max(0, len(stack)-1)]
+			i++
+		case '"':
+			start := i + 1
+			end := scanString(v, start)
+			if end < 0 {
+				return false
+			}
+			i = space(v, end+1)
+			if len(stack) > 0 && stack[len(stack)-1] == '{' && i < len(v) && v[i] == ':' {
+				key = v[start:end]
+				i++
+				continue
+			}
+			fn(key, start, end)
+		default:
+			i++
+		}
+	}
+	return true
+}
+
 // member is a member of an object that is of use, and where its value goes.
 type member struct {
 	name string
