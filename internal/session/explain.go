@@ -115,9 +115,7 @@ func (m *Memory) size(path string, threshold int64) (int64, bool) {
 	}
 	if m.Offset == 0 && !m.Searched && info.Size() > threshold {
 		m.Searched = true
-		if since, err := transcript.BytesSinceCompaction(path, max(searchBytes, threshold)); err == nil && since.Compacted {
-			m.Offset = info.Size() - since.Bytes
-		}
+		m.Offset, _ = transcript.LastCompaction(path, max(searchBytes, threshold))
 	}
 	if m.Offset > info.Size() {
 		// Another file than the one we knew.

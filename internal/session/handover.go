@@ -116,7 +116,7 @@ func (tx *Tx) SliceStart(path string) (int64, Mark) {
 	if mark.Off > 0 && mark.Off < size {
 		// The line of the compaction that was handed over stands behind the mark: the
 		// rest of the file need not be searched.
-		if since, err := transcript.BytesSinceCompaction(path, min(size-mark.Off, maxSearch)); err == nil && since.Compacted {
+		if _, ok := transcript.LastCompaction(path, min(size-mark.Off, maxSearch)); ok {
 			return mark.Off, mark
 		}
 	}
@@ -130,11 +130,8 @@ func (tx *Tx) SliceStart(path string) (int64, Mark) {
 // SliceStart searches a session's file for its last compaction, and is where the
 // line after it begins.
 func SliceStart(path string) int64 {
-	since, err := transcript.BytesSinceCompaction(path, maxSearch)
-	if err != nil || !since.Compacted {
-		return 0
-	}
-	return fileSize(path) - since.Bytes
+	after, _ := transcript.LastCompaction(path, maxSearch)
+	return after
 }
 
 // maxSearch bounds the search to some two milliseconds. A slice is a few megabytes

@@ -317,36 +317,29 @@ func compactLine(line []byte) bool {
 	return slices.ContainsFunc(boundaries[:], func(word string) bool { return bytes.Contains(line, []byte(word)) })
 }
 
-// Since is how much a file grew after its last compaction.
-type Since struct {
-	Bytes     int64
-	Compacted bool // whether one was found; without, Bytes is the size of the file
-}
-
-// BytesSinceCompaction searches the last compaction of the main thread in the last
-// bytes of a file, as many as within says. It is a plain byte search: some
-// milliseconds for ten megabytes.
-func BytesSinceCompaction(path string, within int64) (Since, error) {
+// LastCompaction searches the last compaction of the main thread in the last bytes of
+// a file, as many as within says, and tells where the line after it begins. It is a
+// plain byte search: some milliseconds for ten megabytes.
+func LastCompaction(path string, within int64) (after int64, ok bool) {
 	f, size, err := open(path)
 	if err != nil {
-		return Since{}, err
+		return 0, false
 	}
 	defer f.Close()
-	from := max(0, size-within)
+	from := max(0, size-min(within, maxPart))
 	b := make([]byte, size-from)
 	n, err := f.ReadAt(b, from)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return Since{}, err
+		return 0, false
 	}
 	b = b[:n]
-	since := Since{Bytes: size}
 	var r record
 	// What all of the words have in common is looked for once, and forward: that is
 	// many times as fast as [bytes.LastIndex] for each.
 	for at := 0; ; at++ {
 		i := bytes.Index(b[at:], []byte("compact"))
 		if i < 0 {
-			return since, nil
+			return after, ok
 		}
 		if at += i; !compactWord(b, at) {
 			continue
@@ -356,7 +349,7 @@ func BytesSinceCompaction(path string, within int64) (Since, error) {
 			end = at + i
 		}
 		if r.parse(b[start:end], "") && r.kind == Boundary && !r.Side {
-			since = Since{Bytes: max(0, size-from-int64(end)-1), Compacted: true}
+			after, ok = min(size, from+int64(end)+1), true
 		}
 	}
 }

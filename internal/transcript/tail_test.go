@@ -63,45 +63,33 @@ func TestTailUsage(t *testing.T) {
 	}
 }
 
-func TestBytesSinceCompaction(t *testing.T) {
+func TestLastCompaction(t *testing.T) {
 	t.Parallel()
+	long := strings.Replace(userLine, "hello", strings.Repeat("x", 1<<19), 1)
 	tests := []struct {
-		name  string
-		lines []string
-		want  Since
+		name   string
+		lines  []string
+		behind int // bytes of the file, -1 for no compaction
 	}{
-		{"none", []string{userLine, ""}, Since{Bytes: int64(len(userLine)) + 1}},
-		{"after the last of two", []string{boundaryLine, userLine, boundaryLine, userLine, ""}, Since{Bytes: int64(len(userLine)) + 1, Compacted: true}},
-		{"boundary is the last line", []string{userLine, boundaryLine}, Since{Compacted: true}},
-		{"mentioned in a text", []string{boundaryLine, `{"type":"user","uuid":"u","x":["compact_boundary"]}`, ""}, Since{Bytes: 52, Compacted: true}},
-		{"codex", []string{`{"timestamp":"t","type":"compacted","payload":{"message":""}}`, `{"a":1}`}, Since{Bytes: 7, Compacted: true}},
+		{"none", []string{userLine, ""}, -1},
+		{"after the last of two", []string{boundaryLine, userLine, boundaryLine, userLine, ""}, len(userLine) + 1},
+		{"boundary is the last line", []string{userLine, boundaryLine}, 0},
+		{"mentioned in a text", []string{boundaryLine, `{"type":"user","uuid":"u","x":["compact_boundary"]}`, ""}, 52},
+		{"codex", []string{`{"timestamp":"t","type":"compacted","payload":{"message":""}}`, `{"a":1}`}, 7},
+		{"far back", []string{boundaryLine, long, long, ""}, 2*len(long) + 2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := BytesSinceCompaction(write(t, tt.lines...), 1<<30)
+			path := write(t, tt.lines...)
+			info, err := os.Stat(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(tt.want, got); d != "" {
-				t.Error(d)
+			if after, ok := LastCompaction(path, 1<<30); ok != (tt.behind >= 0) || ok && info.Size()-after != int64(tt.behind) {
+				t.Errorf("%d of %d bytes, %v; want %d behind it", after, info.Size(), ok, tt.behind)
 			}
 		})
-	}
-}
-
-// The compaction may lie before several blocks, also across their seams.
-func TestBytesSinceCompactionAcrossBlocks(t *testing.T) {
-	t.Parallel()
-	pad := strings.Replace(userLine, "hello", strings.Repeat("x", 1<<19), 1)
-	for shift := range 40 {
-		lines := []string{boundaryLine, pad[:len(pad)-3-shift] + `"}}`, pad, pad, ""}
-		p := write(t, lines...)
-		got, err := BytesSinceCompaction(p, 1<<30)
-		info, _ := os.Stat(p)
-		if want := (Since{Bytes: info.Size() - int64(len(boundaryLine)) - 1, Compacted: true}); err != nil || got != want {
-			t.Fatalf("shift %d: %+v, %v; want %+v", shift, got, err, want)
-		}
 	}
 }
 
@@ -135,9 +123,8 @@ func TestTailCostIsBounded(t *testing.T) {
 	if u, ok := TailUsage(p); !ok || u.Tokens() != 116 {
 		t.Errorf("usage %v %v", u, ok)
 	}
-	since, err := BytesSinceCompaction(p, 32<<20)
-	if err != nil || since.Compacted || since.Bytes != 1<<40+int64(len(end)) {
-		t.Errorf("since %+v, %v", since, err)
+	if after, ok := LastCompaction(p, 32<<20); ok {
+		t.Errorf("a compaction at %d", after)
 	}
 	if texts, err := LastAssistantTexts(p, 30); err != nil || len(texts) != 1 {
 		t.Errorf("texts %v, %v", texts, err)

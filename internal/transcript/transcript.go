@@ -3,14 +3,17 @@
 //
 // Events tells what happened in a session, in words that all formats share: who said
 // what and in which way, which tools ran and how they ended, what was used, when the
-// context was compacted. Whatever reads the meaning of a session stands on it, and one
-// file for each format finds the events.
+// context was compacted. Whatever reads the meaning of a session stands on it.
+//
+// One file for each format (claude.go, codex.go, copilot.go) takes a line apart into
+// a record. Events, the index, the check of a clone and what a search reads are all
+// made of records.
 //
 // Cloning works on lines and bytes. Read makes one pass over a file of any size and
-// keeps an index: some sixty bytes per entry and no text. From the index come the live context (what the
-// host would send to the model on resume), the turns, the usage, the
-// compactions. Lines that cannot be read are kept in place and reported, never
-// dropped. The tail functions answer a hook's questions from the end of the
+// keeps an index: some sixty bytes per entry and no text. From the index come the
+// live context (what the host would send to the model on resume), the turns, the
+// usage, the compactions. Lines that cannot be read are kept in place and counted,
+// never dropped. The tail functions answer a hook's questions from the end of the
 // file, at a cost that does not grow with it.
 //
 // A clone is a copy in which only the named spans differ; every other byte is
