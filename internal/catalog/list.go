@@ -126,7 +126,7 @@ func PrintRows(t *terminal.Terminal, rows []Row, numbered bool, short func(path 
 		if r.Estimated {
 			tokens = "~" + tokens
 		}
-		row = append(row, message.Short(r.ID, 13), r.Host, message.Tail(short(r.Project), 60), age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), message.Bytes(r.Size))
+		row = append(row, message.Short(r.ID, 13), r.Host, message.Tail(short(r.Project), 60), message.Age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), message.Bytes(r.Size))
 		if cloned {
 			row = append(row, message.Short(r.CloneOf, 13))
 		}
@@ -140,16 +140,4 @@ func PrintRows(t *terminal.Terminal, rows []Row, numbered bool, short func(path 
 		Cut: []int{len(out[0]) - 1}, Paths: []int{project}, Right: []int{age, tokens, compacted, size},
 		Drop: []int{size, compacted, project, host, tokens},
 	})
-}
-
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd", int(d.Hours())/24)
 }

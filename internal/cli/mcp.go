@@ -178,7 +178,7 @@ func (a *app) mcpStatus(_ context.Context, args json.RawMessage) (string, error)
 	default:
 		lines = append(lines, message.MCPWorkflow.Format(a.Lang, state.WorkflowType, workflow.Bar(state), state.CurrentStage))
 		if next := workflow.NextStep(state, a.Lang); next != "" {
-			lines = append(lines, message.MCPNext.Format(a.Lang, next))
+			lines = append(lines, message.StatusNext.Format(a.Lang, next))
 		}
 	}
 	m, err := session.Read(s)

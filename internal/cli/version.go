@@ -21,7 +21,7 @@ func (a *app) versionCmd() *cobra.Command {
 			state := message.VersionClean
 			switch {
 			case b.Commit == "":
-				state = message.VersionUnknown
+				state = message.AuditUnknown
 			case b.Modified:
 				state = message.VersionModified
 			}

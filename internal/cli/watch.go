@@ -109,7 +109,7 @@ func (a *app) watchCodexCmd() *cobra.Command {
 	cmd.Flags().StringVar(&token, "remote-auth-token-env", "", message.HelpWatchToken.In(a.Lang))
 	cmd.Flags().StringVar(&id, "thread", "", message.HelpWatchThread.In(a.Lang))
 	cmd.Flags().BoolVar(&install, "install", false, message.HelpWatchInstall.In(a.Lang))
-	cmd.Flags().BoolVar(&remove, "uninstall", false, message.HelpWatchRemove.In(a.Lang))
+	cmd.Flags().BoolVar(&remove, "uninstall", false, message.HelpTeamRemove.In(a.Lang))
 	return cmd
 }
 

@@ -21,7 +21,6 @@ var (
 	MCPMore         = Text{ZH: "另有 %d 筆", EN: "%d more"}
 	MCPNoWorkflow   = Text{ZH: "沒有工作流", EN: "no workflow"}
 	MCPWorkflow     = Text{ZH: "工作流 %s（%s），目前階段 %s", EN: "workflow %s (%s), current stage %s"}
-	MCPNext         = Text{ZH: "下一步：%s", EN: "next: %s"}
 	MCPCompactions  = Text{ZH: "壓縮 %d 次", EN: "compacted %d times"}
 	MCPLast         = Text{ZH: "最近的交接：%s", EN: "last hand-over: %s"}
 )

@@ -72,8 +72,6 @@ var (
 	FleetMachine = Text{ZH: "機器", EN: "MACHINE"}
 	FleetSeen    = Text{ZH: "最後出現", EN: "SEEN"}
 	FleetSession = Text{ZH: "session", EN: "SESSION"}
-	FleetProject = Text{ZH: "專案", EN: "PROJECT"}
-	FleetStage   = Text{ZH: "階段", EN: "STAGE"}
 	FleetLeft    = Text{ZH: "剩餘 context", EN: "CONTEXT LEFT"}
 	FleetPacket  = Text{ZH: "最近的封包", EN: "LAST PACKET"}
 	FleetLast    = Text{ZH: "最後事件", EN: "LAST EVENT"}

@@ -75,7 +75,6 @@ var (
 	HelpWatchThread   = Text{ZH: "只觀察這個執行緒", EN: "watch only this thread"}
 	HelpWatchDebounce = Text{ZH: "一輪結束後要安靜多久才動作", EN: "how long a thread must be quiet after a turn"}
 	HelpWatchInstall  = Text{ZH: "安裝成服務：登入後自動執行，中斷會重啟（systemd user unit 或 launchd agent）", EN: "install it as a service that starts with your session and again when it ends (systemd user unit or launchd agent)"}
-	HelpWatchRemove   = Text{ZH: "移除服務", EN: "remove the service"}
 	ServiceNone       = Text{ZH: "不知道如何在 %s 上安裝服務", EN: "no service is known for %s"}
 	HintService       = Text{ZH: "請用你的服務管理工具執行：%s", EN: "have your service manager run: %s"}
 	ServiceByHand     = Text{ZH: "服務管理工具沒有照做（%s）；請自行執行：%s", EN: "the service manager did not do it (%s); run it yourself: %s"}

@@ -38,7 +38,6 @@ var (
 	VersionCommit   = Text{ZH: "commit", EN: "commit"}
 	VersionClean    = Text{ZH: "（未修改）", EN: "(unmodified)"}
 	VersionModified = Text{ZH: "（有修改）", EN: "(modified)"}
-	VersionUnknown  = Text{ZH: "未知", EN: "unknown"}
 	HelpConfig      = Text{ZH: "目前生效的設定，以及各自的來源", EN: "the settings in force and where each comes from"}
 	HelpConfigLong  = Text{
 		ZH: "每個設定的值與來源：預設值、設定檔、auto-compact.md 或環境變數；也列出設定中的問題。",

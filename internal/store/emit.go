@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -223,52 +222,23 @@ func (tx *Tx) appendLines(lines []byte) error {
 // Who appends decides, by the size of the file, and not a counter in memory: a
 // hook process lives for one or two events, so a counter would never get
 // anywhere. Whenever an append moves the size across a multiple of trimStep,
-// and only then, the lines are counted, backwards and no further than the
-// window; that is one append in a hundred or so.
+// and only then, the lines are counted; that is one append in a hundred or so.
 //
 // No event is lost to the rewrite. Appending and trimming both happen under the
 // session's lock, so between reading the old file and the rename nobody adds a
 // line to it. Readers take no lock: one that has the old file open sees it
 // unchanged to its end, one that opens after the rename sees the new file.
 func trim(f *os.File, size int64, path string) error {
-	n, keepFrom, err := countBack(f, size)
-	if err != nil || n <= windowLines {
+	// Far more than a timeline ever has; what is before it goes, too.
+	data, err := readRange(f, max(0, size-maxWindow), size)
+	if err != nil || bytes.Count(data, []byte{'\n'}) <= windowLines {
 		return err
+	}
+	from := len(data)
+	for range keepLines + 1 {
+		from = bytes.LastIndexByte(data[:from], '\n')
 	}
 	// Flushed, unlike appends: it is rare, and what a power failure would take
 	// here is not the last few lines but all of them.
-	return replace(path, true, func(tmp *os.File) error {
-		_, err := io.Copy(tmp, io.NewSectionReader(f, keepFrom, size-keepFrom))
-		return err
-	})
-}
-
-// countBack counts the lines that end before size, from the last one back,
-// stopping at one more than windowLines. keepFrom is where the newest keepLines
-// lines begin.
-func countBack(f io.ReaderAt, size int64) (n int, keepFrom int64, err error) {
-	buf := make([]byte, 64<<10)
-	for pos := size; pos > 0; {
-		chunk := buf[:min(int64(len(buf)), pos)]
-		pos -= int64(len(chunk))
-		if _, err := f.ReadAt(chunk, pos); err != nil {
-			return 0, 0, err
-		}
-		for len(chunk) > 0 {
-			i := bytes.LastIndexByte(chunk, '\n')
-			if i < 0 {
-				break
-			}
-			// The n-th newline from the end, counted from 0, stands before the
-			// n newest lines.
-			if n == keepLines {
-				keepFrom = pos + int64(i) + 1
-			}
-			if n++; n > windowLines {
-				return n, keepFrom, nil
-			}
-			chunk = chunk[:i]
-		}
-	}
-	return n, keepFrom, nil
+	return replace(path, true, writeAll(data[from+1:]))
 }

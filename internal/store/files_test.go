@@ -116,11 +116,13 @@ func TestWindowsAreLearnt(t *testing.T) {
 	if h.Window("m") != 0 || h.Window(fmt.Sprint("n", maxWindows-1)) != 7 {
 		t.Errorf("the list has no end: %d, %d", h.Window("m"), h.Window(fmt.Sprint("n", maxWindows-1)))
 	}
-	if err := os.WriteFile(filepath.Join(h.Root(), windowsFile), []byte("{broken"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if h.Window("n1") != 0 || h.LearnWindow("n1", 9) != nil || h.Window("n1") != 9 {
-		t.Error("a damaged list is not begun anew")
+	for _, damaged := range []string{"{broken", "null", "[]"} {
+		if err := os.WriteFile(filepath.Join(h.Root(), windowsFile), []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if h.Window("n1") != 0 || h.LearnWindow("n1", 9) != nil || h.Window("n1") != 9 {
+			t.Errorf("%s is not begun anew", damaged)
+		}
 	}
 }
 

@@ -11,18 +11,23 @@ import (
 // those that no table knows.
 const windowsFile = "windows.json"
 
-// Window is the context window of a model as it was last told; 0 = never. What
-// cannot be read was not told.
-func (h *Home) Window(model string) int64 {
-	windows := map[string]int64{}
-	if data, err := config.ReadFile(filepath.Join(h.root, windowsFile), 1<<20); err == nil {
-		_ = json.Unmarshal(data, &windows)
-	}
-	return windows[model]
-}
+// Window is the context window of a model as it was last told; 0 = never.
+func (h *Home) Window(model string) int64 { return h.windows()[model] }
 
 // Window is [Home.Window].
 func (s *Session) Window(model string) int64 { return s.home.Window(model) }
+
+// windows are those that were told. What cannot be read was not.
+func (h *Home) windows() map[string]int64 {
+	var windows map[string]int64
+	if data, err := config.ReadFile(filepath.Join(h.root, windowsFile), 1<<20); err == nil {
+		_ = json.Unmarshal(data, &windows)
+	}
+	if windows == nil {
+		return map[string]int64{}
+	}
+	return windows
+}
 
 // maxWindows bounds the models that are remembered.
 const maxWindows = 200
@@ -30,13 +35,9 @@ const maxWindows = 200
 // LearnWindow remembers a model's context window. Two sessions may learn at once;
 // the one that is lost is told again.
 func (h *Home) LearnWindow(model string, window int64) error {
-	if model == "" || window <= 0 || h.Window(model) == window {
+	windows := h.windows()
+	if model == "" || window <= 0 || windows[model] == window {
 		return nil
-	}
-	path := filepath.Join(h.root, windowsFile)
-	windows := map[string]int64{}
-	if data, err := config.ReadFile(path, 1<<20); err == nil {
-		_ = json.Unmarshal(data, &windows)
 	}
 	if len(windows) >= maxWindows {
 		clear(windows)
@@ -46,5 +47,5 @@ func (h *Home) LearnWindow(model string, window int64) error {
 	if err != nil {
 		return err
 	}
-	return AtomicWrite(path, append(data, '\n'), 0o600)
+	return AtomicWrite(filepath.Join(h.root, windowsFile), append(data, '\n'), 0o600)
 }

@@ -540,7 +540,7 @@ func (p *program) printFleet(f team.Fleet) {
 	}
 	fmt.Fprintln(p.Stdout)
 	rows = [][]string{{
-		p.In(message.FleetMachine), p.In(message.FleetSession), p.In(message.FleetProject), p.In(message.FleetStage),
+		p.In(message.FleetMachine), p.In(message.FleetSession), p.In(message.ColProject), p.In(message.ColStage),
 		p.In(message.FleetLeft), p.In(message.FleetPacket), p.In(message.FleetLast), p.In(message.FleetHolder),
 	}}
 	for _, v := range f.States {
@@ -569,14 +569,5 @@ func (p *program) ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	d := p.Now().Sub(t)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", max(0, int(d.Seconds())))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
+	return message.Age(p.Now().Sub(t))
 }
