@@ -16,7 +16,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/dashboard"
-	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -29,11 +28,6 @@ func (a *app) auditCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "audit", Short: message.HelpAudit.In(a.Lang), Long: message.HelpAuditLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if hostName != "" {
-				if _, err := namedHost(hostName); err != nil {
-					return err
-				}
-			}
 			o := a.auditOptions()
 			o.Project, o.Host = project, hostName
 			var err error
@@ -79,11 +73,10 @@ func (a *app) auditCmd() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&since, "since", "", message.HelpAuditSince.In(a.Lang))
 	f.StringVar(&project, "project", "", message.HelpProjectFilter.In(a.Lang))
-	f.StringVar(&hostName, "host", "", message.HelpHostFilter.In(a.Lang))
+	a.hostFlag(cmd, &hostName)
 	f.StringVar(&html, "html", "", message.HelpAuditHTML.In(a.Lang))
 	f.StringVar(&policy, "policy", "", message.HelpAuditPolicy.In(a.Lang))
 	f.BoolVar(&all, "all", false, message.HelpAuditAll.In(a.Lang))
-	complete(cmd, "host", host.Names())
 	return cmd
 }
 

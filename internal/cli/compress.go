@@ -117,9 +117,9 @@ func (a *app) compressed(ctx context.Context, args []string) (_ *transcript.Sess
 	if err != nil {
 		return nil, err
 	}
-	if file.Host == transcript.Copilot {
+	if why := host.Of(file.Host).Texts.NoClone; why != (message.Text{}) {
 		// Before a model is asked, and paid for.
-		return nil, message.WithHint(message.Fail(message.NoCopilotClone), message.HintNoCopilotClone)
+		return nil, message.WithHint(message.Fail(why), message.HintNoCopilotClone)
 	}
 	s, err := transcript.Read(ctx, file.Path)
 	return s, catalog.ReadHint(file.Path, err)

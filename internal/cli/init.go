@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,7 @@ func (a *app) initCmd() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&f.host, "host", host.Names()[0], message.HelpHost.In(a.Lang))
+	cmd.Flags().StringVar(&f.host, "host", host.Names()[0], strings.Join(host.Names(), ", "))
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.Lang))
 	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpMode.In(a.Lang))
 	cmd.Flags().StringVar(&f.language, "lang", "", message.HelpLang.In(a.Lang))
@@ -97,13 +98,26 @@ func complete(cmd *cobra.Command, flag string, words []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// hostFlag adds --host, which leaves out the sessions of other hosts.
+func (a *app) hostFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "host", "", message.HelpHostFilter.Format(a.Lang, strings.Join(host.Names(), ", ")))
+	complete(cmd, "host", host.Names())
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *name == "" {
+			return nil
+		}
+		_, err := namedHost(*name)
+		return err
+	}
+}
+
 func namedHost(name string) (*host.Host, error) {
 	h, ok := host.Named(name)
 	if !ok {
 		if near := workflow.Closest(name, host.Names()); near != "" {
 			return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadHost, name), message.HintDidYouMean, near)}
 		}
-		return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadHost, name), message.HintHosts)}
+		return nil, message.Misuse{Err: message.WithHint(message.Fail(message.BadHost, name), message.HintThereAre, strings.Join(host.Names(), ", "))}
 	}
 	return h, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compress"
-	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
@@ -25,11 +24,6 @@ func (a *app) recallCmd() *cobra.Command {
 		Use: "recall REF|QUERY", Short: message.HelpRecall.In(a.Lang), Long: message.HelpRecallLong.In(a.Lang),
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if q.Host != "" {
-				if _, err := namedHost(q.Host); err != nil {
-					return err
-				}
-			}
 			if q.Limit < 1 {
 				return tooFew(cmd, q.Limit)
 			}
@@ -47,10 +41,9 @@ func (a *app) recallCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&q.Session, "session", "", message.HelpRecallSession.In(a.Lang))
-	cmd.Flags().StringVar(&q.Host, "host", "", message.HelpHostFilter.In(a.Lang))
+	a.hostFlag(cmd, &q.Host)
 	cmd.Flags().StringVar(&q.Project, "project", "", message.HelpProjectFilter.In(a.Lang))
 	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, message.HelpLimit.In(a.Lang))
-	complete(cmd, "host", host.Names())
 	_ = cmd.RegisterFlagCompletionFunc("session", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return a.offered(), cobra.ShellCompDirectiveNoFileComp
 	})

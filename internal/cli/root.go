@@ -8,11 +8,13 @@ import (
 	"errors"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/hook"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
@@ -117,7 +119,7 @@ func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
 // hookHelpCmd only documents `overtone hook`, which never gets here.
 func (a *app) hookHelpCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:   "hook EVENT [--host claude-code|codex|copilot]",
+		Use:   "hook EVENT [--host " + strings.Join(host.Names(), "|") + "]",
 		Short: message.HelpHook.In(a.Lang),
 		Long:  message.HelpHookLong.In(a.Lang),
 		Run:   func(*cobra.Command, []string) {},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compress"
-	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -19,11 +18,6 @@ func (a *app) sessionsCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sessions", Short: message.HelpSessions.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if filter.Host != "" {
-				if _, err := namedHost(filter.Host); err != nil {
-					return err
-				}
-			}
 			if limit < 1 {
 				return tooFew(cmd, limit)
 			}
@@ -49,9 +43,8 @@ func (a *app) sessionsCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVarP(&limit, "limit", "n", limit, message.HelpLimit.In(a.Lang))
-	cmd.Flags().StringVar(&filter.Host, "host", "", message.HelpHostFilter.In(a.Lang))
+	a.hostFlag(cmd, &filter.Host)
 	cmd.Flags().StringVar(&filter.Project, "project", "", message.HelpProjectFilter.In(a.Lang))
-	complete(cmd, "host", host.Names())
 	cmd.AddCommand(a.sessionsRmCmd())
 	return cmd
 }

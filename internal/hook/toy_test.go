@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,21 +101,17 @@ func TestToyHost(t *testing.T) {
 }
 
 // TestOnlyHostsKnowHosts: outside of host, and of the readers of session files,
-// nothing compares a host's name. What differs is asked of the host. (To shellcmd the
-// names are programs.)
+// nothing compares a host's name, and nothing lists their names. What differs is asked
+// of the host. (To shellcmd the names are programs.)
 func TestOnlyHostsKnowHosts(t *testing.T) {
 	t.Parallel()
 	named := func(e ast.Expr) bool {
 		switch e := e.(type) {
 		case *ast.BasicLit:
-			for _, n := range host.Names() {
-				if e.Value == `"`+n+`"` {
-					return true
-				}
-			}
+			return slices.ContainsFunc(host.Names(), func(n string) bool { return e.Value == `"`+n+`"` })
 		case *ast.SelectorExpr:
 			if x, ok := e.X.(*ast.Ident); ok && (x.Name == "host" || x.Name == "transcript") {
-				return e.Sel.Name == "ClaudeCode" || e.Sel.Name == "Codex" || e.Sel.Name == "Claude"
+				return slices.Contains([]string{"ClaudeCode", "Claude", "Codex", "Copilot"}, e.Sel.Name)
 			}
 		}
 		return false
@@ -139,6 +136,11 @@ func TestOnlyHostsKnowHosts(t *testing.T) {
 			case *ast.BinaryExpr:
 				if (n.Op == token.EQL || n.Op == token.NEQ) && (named(n.X) || named(n.Y)) {
 					t.Errorf("%s compares a host's name", set.Position(n.Pos()))
+				}
+			case *ast.BasicLit:
+				listed := slices.DeleteFunc(host.Names(), func(name string) bool { return !strings.Contains(n.Value, name) })
+				if len(listed) > 1 {
+					t.Errorf("%s lists hosts by hand: %s", set.Position(n.Pos()), listed)
 				}
 			case *ast.CaseClause:
 				for _, e := range n.List {

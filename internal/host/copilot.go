@@ -27,7 +27,7 @@ var copilotHost = Host{
 
 	SettingsCheck: "copilot-hooks",
 	Texts: Texts{
-		Old: message.WarnOldCopilot, Fire: message.HintFireCopilot, Next: message.InitCopilot, Also: message.InitAlsoCopilot,
+		Old: message.WarnOldCopilot, Fire: message.HintFireCopilot, Next: message.InitCopilot, Also: message.InitAlsoCopilot, NoClone: message.NoCopilotClone,
 	},
 	dirVar: "COPILOT_HOME", dirName: ".copilot", setup: setupCopilot,
 }

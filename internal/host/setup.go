@@ -19,6 +19,7 @@ type Texts struct {
 	NextAuto message.Text // the same, in mode auto only
 	Changed  message.Text // commands of hooks that were there have changed
 	Also     message.Text // the program is there, Overtone was installed elsewhere
+	NoClone  message.Text // why a copy of a session cannot be resumed; none where it can
 }
 
 // Place is where an installation goes.

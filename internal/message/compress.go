@@ -70,7 +70,7 @@ var (
 			"Other forms of a word, one mistyped or missing word still find it; Traditional and Simplified Chinese find each other, accents need not be typed. The index is built by the first search and reads only what is new afterwards; secrets do not enter it.",
 	}
 	HelpRecallSession  = Text{ZH: "只搜尋這個 session", EN: "search this session only"}
-	HelpHostFilter     = Text{ZH: "只看這個 host：claude-code、codex 或 copilot", EN: "only this host: claude-code, codex or copilot"}
+	HelpHostFilter     = Text{ZH: "只看這個 host：%s", EN: "only this host: %s"}
 	HelpProjectFilter  = Text{ZH: "只看路徑含有這段文字的專案", EN: "only projects whose path holds this text"}
 	HelpLimit          = Text{ZH: "最多顯示幾筆", EN: "show at most this many"}
 	HelpSessionsRm     = Text{ZH: "移除由 compress 建立的副本", EN: "remove clones that compress made"}

@@ -25,7 +25,6 @@ var (
 		ZH: "檢查執行檔、版本、plugin、設定、各 hook 是否觸發、最近一次 compact 的收據、權限、鎖與設定檔。\n沒有 ✗ 時以 0 結束，否則為 1。什麼都不會被修改。",
 		EN: "Checks the binary, versions, plugin, settings, which hooks have fired, the receipt of the last\ncompaction, permissions, locks and configuration. Exits 0 without a ✗, else 1. Changes nothing.",
 	}
-	HelpHost         = Text{ZH: "claude-code、codex 或 copilot", EN: "claude-code, codex or copilot"}
 	HelpHostAll      = Text{ZH: "只處理此 host（預設全部）", EN: "only this host (default: all)"}
 	HelpMode         = Text{ZH: "到達邊界時：off、tag、suggest 或 auto（預設依設定檔）", EN: "at a boundary: off, tag, suggest or auto (default: as configured)"}
 	HelpLang         = Text{ZH: "hook 訊息的語言：zh-TW 或 en（預設依 locale）", EN: "language of what hooks print: zh-TW or en (default: the locale's)"}
@@ -36,7 +35,6 @@ var (
 	HelpPurge        = Text{ZH: "連同 session、設定與備份一併刪除", EN: "delete sessions, configuration and backups, too"}
 	HelpInitDryRun   = Text{ZH: "只顯示差異，不寫入", EN: "show the diff, write nothing"}
 	BadHost          = Text{ZH: "不認識的 host：%s", EN: "unknown host: %s"}
-	HintHosts        = Text{ZH: "可用：claude-code、codex、copilot", EN: "there are: claude-code, codex, copilot"}
 	BadLang          = Text{ZH: "不認識的語言：%s", EN: "unknown language: %s"}
 	HintLangs        = Text{ZH: "可用：zh-TW、en", EN: "there are: zh-TW, en"}
 	HintBrokenJSON   = Text{ZH: "請先修正 %s，沒有寫入任何東西", EN: "repair %s first; nothing was written"}
