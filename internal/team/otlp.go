@@ -26,7 +26,7 @@ import (
 
 // Exporter sends the team's events to an OpenTelemetry collector, as OTLP over
 // HTTP in JSON: logs for events, metrics for what the fleet looks like. The
-// requests are a few structs; the SDK would cost ten megabytes.
+// requests are a few objects; the SDK would cost ten megabytes.
 //
 // Events go out at least once, and each carries its id.
 type Exporter struct {
@@ -45,101 +45,44 @@ type Exporter struct {
 	Client              *http.Client
 }
 
-// What a collector reads. Numbers of 64 bits are texts in OTLP's JSON.
-type (
-	otlpValue struct {
-		String *string    `json:"stringValue,omitempty"`
-		Bool   *bool      `json:"boolValue,omitempty"`
-		Int    *string    `json:"intValue,omitempty"`
-		Double *float64   `json:"doubleValue,omitempty"`
-		Array  *otlpArray `json:"arrayValue,omitempty"`
-	}
-	otlpArray struct {
-		Values []otlpValue `json:"values"`
-	}
-	otlpAttr struct {
-		Key   string    `json:"key"`
-		Value otlpValue `json:"value"`
-	}
-	otlpResource struct {
-		Attributes []otlpAttr `json:"attributes"`
-	}
-	otlpScope struct {
-		Name    string `json:"name"`
-		Version string `json:"version,omitempty"`
-	}
-	otlpRecord struct {
-		Time       string     `json:"timeUnixNano,omitempty"`
-		Observed   string     `json:"observedTimeUnixNano"`
-		Severity   int        `json:"severityNumber"`
-		Level      string     `json:"severityText"`
-		Body       otlpValue  `json:"body"`
-		Attributes []otlpAttr `json:"attributes"`
-		Event      string     `json:"eventName"`
-	}
-	otlpMetric struct {
-		Name        string      `json:"name"`
-		Description string      `json:"description"`
-		Unit        string      `json:"unit"`
-		Gauge       *otlpPoints `json:"gauge,omitempty"`
-		Sum         *otlpSum    `json:"sum,omitempty"`
-	}
-	otlpPoints struct {
-		Points []otlpPoint `json:"dataPoints"`
-	}
-	otlpSum struct {
-		Points      []otlpPoint `json:"dataPoints"`
-		Temporality int         `json:"aggregationTemporality"`
-		Monotonic   bool        `json:"isMonotonic"`
-	}
-	otlpPoint struct {
-		Attributes []otlpAttr `json:"attributes"`
-		Start      string     `json:"startTimeUnixNano,omitempty"`
-		Time       string     `json:"timeUnixNano"`
-		Int        string     `json:"asInt"`
-	}
-)
-
-// otlpGroup is what one machine has to say: log records, or metrics.
-type otlpGroup struct {
-	machine string
-	items   any
-}
+// object is a part of what a collector reads. Numbers of 64 bits are texts in OTLP's
+// JSON.
+type object = map[string]any
 
 // otlpRequest is the body of a request. Logs and metrics are wrapped alike, by
 // resource and by scope, under names that differ: "resourceLogs" and "scopeLogs"
 // hold "logRecords", "resourceMetrics" and "scopeMetrics" hold "metrics".
-func (x *Exporter) otlpRequest(kind, items string, list []otlpGroup) any {
-	resources := make([]any, 0, len(list))
-	for _, g := range list {
-		scope := map[string]any{"scope": otlpScope{"overtone-team", x.Version}, items: g.items}
-		resources = append(resources, map[string]any{"resource": resource(g.machine), "scope" + kind: []any{scope}})
+func (x *Exporter) otlpRequest(kind, items string, byMachine map[string][]object) any {
+	resources := []object{}
+	for _, m := range slices.Sorted(maps.Keys(byMachine)) {
+		resources = append(resources, object{
+			"resource":     object{"attributes": []object{attr("service.name", "overtone"), attr("host.name", m), attr("service.instance.id", m)}},
+			"scope" + kind: []object{{"scope": object{"name": "overtone-team", "version": x.Version}, items: byMachine[m]}},
+		})
 	}
-	return map[string]any{"resource" + kind: resources}
+	return object{"resource" + kind: resources}
 }
 
-func text(s string) otlpValue         { return otlpValue{String: &s} }
-func attr(key, value string) otlpAttr { return otlpAttr{key, text(value)} }
-func nanos(t time.Time) string        { return strconv.FormatInt(t.UnixNano(), 10) }
+func text(s string) object          { return object{"stringValue": s} }
+func attr(key, value string) object { return object{"key": key, "value": text(value)} }
+func number(n int64) string         { return strconv.FormatInt(n, 10) }
+func nanos(t time.Time) string      { return number(t.UnixNano()) }
 
-// otlpValueOf is a JSON value as OTLP writes it.
-func otlpValueOf(v gjson.Result) otlpValue {
+// otlpValue is a JSON value as OTLP writes it.
+func otlpValue(v gjson.Result) object {
 	switch {
 	case v.Type == gjson.True || v.Type == gjson.False:
-		b := v.Bool()
-		return otlpValue{Bool: &b}
+		return object{"boolValue": v.Bool()}
 	case v.Type == gjson.Number && v.Num == float64(int64(v.Num)):
-		n := strconv.FormatInt(v.Int(), 10)
-		return otlpValue{Int: &n}
+		return object{"intValue": number(v.Int())}
 	case v.Type == gjson.Number:
-		f := v.Num
-		return otlpValue{Double: &f}
+		return object{"doubleValue": v.Num}
 	case v.IsArray():
-		list := otlpArray{Values: []otlpValue{}}
+		values := []object{}
 		for _, x := range v.Array() {
-			list.Values = append(list.Values, otlpValueOf(x))
+			values = append(values, otlpValue(x))
 		}
-		return otlpValue{Array: &list}
+		return object{"arrayValue": object{"values": values}}
 	}
 	return text(v.String())
 }
@@ -156,7 +99,7 @@ var shared = map[string]string{
 var failures = []string{"fail", "error", "crash", "abort", "exhausted", "lost", "leak", "refused", "denied"}
 
 // record is an event as a log record.
-func (x *Exporter) record(e Event) otlpRecord {
+func (x *Exporter) record(e Event) object {
 	line := e.Line
 	if x.Content && e.Full != nil {
 		line = e.Full
@@ -165,17 +108,16 @@ func (x *Exporter) record(e Event) otlpRecord {
 	if t, ok := message.EventLabel(e.Type); ok {
 		label = t.EN
 	}
-	r := otlpRecord{Observed: nanos(e.At), Severity: 9, Level: "INFO", Body: text(label), Event: e.Type}
+	r := object{"observedTimeUnixNano": nanos(e.At), "severityNumber": 9, "severityText": "INFO", "body": text(label), "eventName": e.Type}
 	if t := e.Time(); !t.IsZero() {
-		r.Time = nanos(t)
+		r["timeUnixNano"] = nanos(t)
 	}
 	if slices.ContainsFunc(failures, func(word string) bool { return strings.Contains(e.Type, word) }) {
-		r.Severity, r.Level = 13, "WARN"
+		r["severityNumber"], r["severityText"] = 13, "WARN"
 	}
-	r.Attributes = []otlpAttr{
+	attrs := []object{
 		attr("session.id", e.Session), attr("gen_ai.conversation.id", e.Session), attr("event.name", e.Type),
-		attr("overtone.event.id", e.id()),
-		{"overtone.event.seq", otlpValueOf(gjson.Parse(strconv.FormatUint(e.Seq, 10)))},
+		attr("overtone.event.id", e.id()), {"key": "overtone.event.seq", "value": object{"intValue": number(int64(e.Seq))}},
 	}
 	gjson.ParseBytes(line).ForEach(func(k, v gjson.Result) bool {
 		switch k.Str {
@@ -183,38 +125,26 @@ func (x *Exporter) record(e Event) otlpRecord {
 			return true
 		}
 		key := cmp.Or(shared[k.Str], "overtone."+k.Str)
-		if !slices.ContainsFunc(r.Attributes, func(a otlpAttr) bool { return a.Key == key }) {
-			r.Attributes = append(r.Attributes, otlpAttr{key, otlpValueOf(v)})
+		if !slices.ContainsFunc(attrs, func(a object) bool { return a["key"] == key }) {
+			attrs = append(attrs, object{"key": key, "value": otlpValue(v)})
 		}
 		return true
 	})
+	r["attributes"] = attrs
 	return r
-}
-
-func resource(machine string) otlpResource {
-	return otlpResource{[]otlpAttr{attr("service.name", "overtone"), attr("host.name", machine), attr("service.instance.id", machine)}}
 }
 
 // logs groups events by machine.
 func (x *Exporter) logs(list []Event) any {
-	byMachine := map[string][]otlpRecord{}
-	var names []string
+	byMachine := map[string][]object{}
 	for _, e := range list {
-		if byMachine[e.Machine] == nil {
-			names = append(names, e.Machine)
-		}
 		byMachine[e.Machine] = append(byMachine[e.Machine], x.record(e))
 	}
-	var groups []otlpGroup
-	for _, m := range names {
-		groups = append(groups, otlpGroup{m, byMachine[m]})
-	}
-	return x.otlpRequest("Logs", "logRecords", groups)
+	return x.otlpRequest("Logs", "logRecords", byMachine)
 }
 
 // metrics are the fleet as numbers; nil where there is nobody.
 func (x *Exporter) metrics(f Fleet, start, now time.Time) any {
-	var groups []otlpGroup
 	machines := map[string][]State{}
 	for _, b := range f.Beats {
 		machines[b.Machine] = nil
@@ -222,17 +152,18 @@ func (x *Exporter) metrics(f Fleet, start, now time.Time) any {
 	for _, v := range f.States {
 		machines[v.Machine] = append(machines[v.Machine], v)
 	}
-	point := func(n int64, attrs ...otlpAttr) otlpPoint {
-		if attrs == nil {
-			attrs = []otlpAttr{}
-		}
-		return otlpPoint{Attributes: attrs, Time: nanos(now), Int: strconv.FormatInt(n, 10)}
+	if len(machines) == 0 {
+		return nil
 	}
-	for _, m := range slices.Sorted(maps.Keys(machines)) {
-		var left, stages, events []otlpPoint
-		open := int64(0)
-		for _, v := range machines[m] {
-			id := []otlpAttr{attr("session.id", v.Session), attr("gen_ai.conversation.id", v.Session)}
+	point := func(n int, attrs ...object) object {
+		return object{"attributes": append([]object{}, attrs...), "timeUnixNano": nanos(now), "asInt": number(int64(n))}
+	}
+	byMachine := map[string][]object{}
+	for m, states := range machines {
+		var left, stages, events []object
+		open := 0
+		for _, v := range states {
+			id := []object{attr("session.id", v.Session), attr("gen_ai.conversation.id", v.Session)}
 			if v.Model != "" {
 				id = append(id, attr("gen_ai.request.model", v.Model))
 			}
@@ -240,31 +171,26 @@ func (x *Exporter) metrics(f Fleet, start, now time.Time) any {
 				open++
 			}
 			if v.Left >= 0 {
-				left = append(left, point(int64(v.Left), id...))
+				left = append(left, point(v.Left, id...))
 			}
 			if v.Total > 0 {
-				stages = append(stages, point(int64(v.Done), append(slices.Clip(id), attr("overtone.workflow", v.Workflow))...))
+				stages = append(stages, point(v.Done, append(slices.Clip(id), attr("overtone.workflow", v.Workflow))...))
 			}
-			p := point(int64(v.Events), id...)
-			p.Start = nanos(start)
+			p := point(int(v.Events), id...)
+			p["startTimeUnixNano"] = nanos(start)
 			events = append(events, p)
 		}
-		list := []otlpMetric{{Name: "overtone.sessions.open", Description: "sessions that have not ended", Unit: "{session}", Gauge: &otlpPoints{[]otlpPoint{point(open)}}}}
-		if left != nil {
-			list = append(list, otlpMetric{Name: "overtone.context.left", Description: "free share of the context window", Unit: "%", Gauge: &otlpPoints{left}})
+		add := func(name, description, unit, kind string, data object) {
+			if data["dataPoints"].([]object) != nil {
+				byMachine[m] = append(byMachine[m], object{"name": name, "description": description, "unit": unit, kind: data})
+			}
 		}
-		if stages != nil {
-			list = append(list, otlpMetric{Name: "overtone.workflow.stages.done", Description: "stages of the workflow that are done", Unit: "{stage}", Gauge: &otlpPoints{stages}})
-		}
-		if events != nil {
-			list = append(list, otlpMetric{Name: "overtone.events", Description: "events of the session", Unit: "{event}", Sum: &otlpSum{events, 2, true}})
-		}
-		groups = append(groups, otlpGroup{m, list})
+		add("overtone.sessions.open", "sessions that have not ended", "{session}", "gauge", object{"dataPoints": []object{point(open)}})
+		add("overtone.context.left", "free share of the context window", "%", "gauge", object{"dataPoints": left})
+		add("overtone.workflow.stages.done", "stages of the workflow that are done", "{stage}", "gauge", object{"dataPoints": stages})
+		add("overtone.events", "events of the session", "{event}", "sum", object{"dataPoints": events, "aggregationTemporality": 2, "isMonotonic": true})
 	}
-	if groups == nil {
-		return nil
-	}
-	return x.otlpRequest("Metrics", "metrics", groups)
+	return x.otlpRequest("Metrics", "metrics", byMachine)
 }
 
 // exportCursor is how far a collector has been told, by its address.
