@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -76,44 +75,27 @@ func (a *app) checkRoute(text, stage string, rules workflow.Rules, s *workflow.S
 	if !ok {
 		r, ok = workflow.ParseRoute(text)
 	}
-	type result struct {
-		Schema    int              `json:"schema"`
-		Stage     string           `json:"stage"`
-		Found     bool             `json:"found"`
-		Parsed    *json.RawMessage `json:"parsed"`
-		Validated *workflow.Route  `json:"validated"`
-		Policy    *workflow.Route  `json:"policy"`
-		Warnings  []string         `json:"warnings"`
-		Meaning   string           `json:"meaning"`
-	}
-	out := result{Schema: 1, Stage: stage, Found: ok, Warnings: []string{}}
 	if !ok {
-		text := message.RouteNoneImpl.In(a.Lang)
+		meaning := message.RouteNoneImpl.In(a.Lang)
 		if s.Quality(stage) {
-			text = message.RouteNoneQual.Format(a.Lang, stage)
+			meaning = message.RouteNoneQual.Format(a.Lang, stage)
 		}
-		out.Meaning = text
 		if a.JSON {
-			return a.PrintJSON(out)
+			return a.PrintObject("stage", stage, "found", false, "parsed", nil, "validated", nil, "policy", nil, "warnings", []string{}, "meaning", meaning)
 		}
 		a.Say(message.RouteNone)
-		fmt.Fprintln(a.Stdout, text)
+		fmt.Fprintln(a.Stdout, meaning)
 		return nil
 	}
-	parsed, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	raw := json.RawMessage(parsed)
 	v := workflow.ValidateRoute(r)
 	p := rules.EnforcePolicy(v, s, stage)
-	out.Parsed, out.Validated, out.Policy = &raw, &v, &p
+	warnings := []string{}
 	if p.Warning != "" {
-		out.Warnings = strings.Split(p.Warning, "; ")
+		warnings = strings.Split(p.Warning, "; ")
 	}
-	out.Meaning = a.meaning(p, s, stage)
+	meaning := a.meaning(p, s, stage)
 	if a.JSON {
-		return a.PrintJSON(out)
+		return a.PrintObject("stage", stage, "found", true, "parsed", r, "validated", v, "policy", p, "warnings", warnings, "meaning", meaning)
 	}
 	show := func(t message.Text, r workflow.Route) {
 		parts := []string{r.Verdict, r.Route}
@@ -127,10 +109,10 @@ func (a *app) checkRoute(text, stage string, rules workflow.Rules, s *workflow.S
 	show(message.RouteParsed, r)
 	show(message.RouteValidated, v)
 	show(message.RoutePolicy, p)
-	for _, w := range out.Warnings {
+	for _, w := range warnings {
 		a.Say(message.RouteFix, w)
 	}
-	a.Say(message.RouteMeaning, out.Meaning)
+	a.Say(message.RouteMeaning, meaning)
 	return nil
 }
 
