@@ -9,9 +9,12 @@ import (
 // working is a turn of a plan with an open step.
 func working(asked string, said string) []host.Event {
 	return []host.Event{
-		host.TurnStarted{ID: "1"}, host.UserMessage{Text: asked},
+		host.TurnStarted{ID: "1"},
+		host.UserMessage{Text: asked},
 		host.PlanWritten{Steps: []host.Step{{Text: "parser", Status: host.Completed}, {Text: "printer", Status: host.InProgress}}},
-		host.FileChanged{File: "a.go"}, host.AgentMessage{Text: said}, host.TurnEnded{},
+		host.FileChanged{File: "a.go"},
+		host.AgentMessage{Text: said},
+		host.TurnEnded{},
 	}
 }
 

@@ -117,7 +117,8 @@ func (x *Exporter) record(e Event) object {
 	}
 	attrs := []object{
 		attr("session.id", e.Session), attr("gen_ai.conversation.id", e.Session), attr("event.name", e.Type),
-		attr("overtone.event.id", e.id()), {"key": "overtone.event.seq", "value": object{"intValue": number(int64(e.Seq))}},
+		attr("overtone.event.id", e.id()),
+		{"key": "overtone.event.seq", "value": object{"intValue": number(int64(e.Seq))}},
 	}
 	gjson.ParseBytes(line).ForEach(func(k, v gjson.Result) bool {
 		switch k.Str {

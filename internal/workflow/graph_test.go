@@ -204,7 +204,7 @@ func TestFlaws(t *testing.T) {
 		{"an empty suffix", []Draft{{Key: "UI:", Spec: agent}}, []string{"0 stage: "}},
 		{"a suffix in capitals", []Draft{{Key: "UI:Two", Spec: agent}}, []string{"0 stage: "}},
 		{"two reports of one name", []Draft{{Key: "UI:a", Spec: agent}, {Key: "UI-A", Spec: agent}}, []string{"1 stage: "}},
-		{"nobody does it", []Draft{{Key: "REVEIW"}}, []string{"0 stage: | REVIEW"}},
+		{"nobody does it", []Draft{{Key: "REVEIW"}}, []string{"0 stage: | REVIEW"}}, //nolint:misspell // as people type
 		{"agent and command", []Draft{{Key: "UI", Spec: Spec{Agent: "a", Run: "b"}}}, []string{"0 run: "}},
 		{"a barrier of one", []Draft{{Key: "DEV"}, {Key: "UI", Spec: agent, Barrier: "b"}}, []string{"1 barrier: "}},
 		{"a barrier without a name", []Draft{{Key: "DEV", Barrier: "B b"}, {Key: "UI", Spec: agent, Barrier: "B b"}}, []string{"0 barrier: ", "1 barrier: "}},
