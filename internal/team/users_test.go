@@ -1,7 +1,6 @@
 package team
 
 import (
-	"github.com/nats-io/nats.go/jetstream"
 	"os"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go/jetstream"
 	"pgregory.net/rapid"
 )
 
