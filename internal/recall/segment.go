@@ -125,14 +125,6 @@ func (s *segment) each(fn func(file, first, end uint32)) {
 	}
 }
 
-func (s *segment) fileOf(doc uint32) uint32 {
-	i := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].first > doc })
-	if i == 0 {
-		return 0
-	}
-	return s.spans[i-1].file
-}
-
 func (s *segment) doc(n uint32) (doc, error) {
 	var b [docSize]byte
 	if uint64(n) >= s.foot.docs {
