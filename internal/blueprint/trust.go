@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -151,13 +152,16 @@ func (f File) Revoke(t *terminal.Terminal, root string) error {
 }
 
 // AskTrust shows what a file runs and asks a person for it. The answer is typed: a key
-// pressed by mistake is none.
+// pressed by mistake is none, and neither is what an agent types, at whatever terminal.
 func (f File) AskTrust(ctx context.Context, t *terminal.Terminal, root string) error {
 	switch {
 	case f.Path == "" || !f.Runs():
 		return f.tellTrust(t, root, message.TrustNothing, f.Name)
 	case IsTrusted(root, f):
 		return f.tellTrust(t, root, message.TrustAlready, f.Path)
+	}
+	if err := f.byPerson(t); err != nil {
+		return err
 	}
 	fmt.Fprintln(t.Stderr, message.TrustShow.Format(t.Lang, f.Path))
 	for _, k := range f.DAG.Keys() {
@@ -180,6 +184,20 @@ func (f File) AskTrust(ctx context.Context, t *terminal.Terminal, root string) e
 		return err
 	}
 	return f.tellTrust(t, root, message.TrustDone, f.Path)
+}
+
+// byPerson refuses where an agent is among those who started this program.
+func (f File) byPerson(t *terminal.Terminal) error {
+	started, err := t.Ancestors()
+	if err != nil {
+		return message.WithHint(message.Fail(message.TrustUnseen, err), message.HintTrustAgent, f.Name)
+	}
+	for _, process := range started {
+		if agent := host.AgentOf(process); agent != "" {
+			return message.WithHint(message.Fail(message.TrustAgent, agent), message.HintTrustAgent, f.Name)
+		}
+	}
+	return nil
 }
 
 // tellTrust tells how a file stands now.

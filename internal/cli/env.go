@@ -23,9 +23,13 @@ func OSEnv() Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Environ: os.Environ, Dir: dir, Now: time.Now,
-		IsTTY: func(fd uintptr) bool { return term.IsTerminal(int(fd)) },
+		IsTTY:     func(fd uintptr) bool { return term.IsTerminal(int(fd)) },
+		Ancestors: ancestors,
 	}
 }
+
+// maxAncestors bounds a walk that changes while it is made.
+const maxAncestors = 256
 
 // home is the user's home folder.
 func (a *app) home() string { return a.folders().User }

@@ -45,8 +45,8 @@ import (
 //
 // Each script has a home of its own ($HOME). $S is the folder of session s1, $C
 // the Claude folder, $HOOK the path of overtone-hook, $PASS and $FAIL are markers. $CLOCK moves the program's
-// clock ahead, $PANIC makes it panic, $TTY a terminal: they exist only in this test
-// binary.
+// clock ahead, $PANIC makes it panic, $TTY a terminal, $ANCESTORS lets it see who started
+// it: they exist only in this test binary.
 
 func TestMain(m *testing.M) {
 	// With the race detector each child would sleep for a second at its end.
@@ -67,6 +67,9 @@ func scriptEnv() cli.Env {
 	env := cli.OSEnv()
 	if d, err := time.ParseDuration(os.Getenv("CLOCK")); err == nil {
 		env.Now = func() time.Time { return time.Now().Add(d) }
+	}
+	if os.Getenv("ANCESTORS") == "" { // those of the tests are whoever runs them
+		env.Ancestors = func() ([][]string, error) { return nil, nil }
 	}
 	if os.Getenv("TTY") != "" {
 		env.IsTTY = func(uintptr) bool { return true }

@@ -33,15 +33,21 @@ func (a *app) workflowCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		s, err := session.Peek(sess)
+		if err != nil {
+			// What cannot be read closes the guard, and this is the way to open it.
+			if err := a.moveAside(sess, err); err != nil {
+				return err
+			}
+			s = nil
+		}
 		// Nothing to cancel is what was wanted.
-		if s, err := session.State(sess); err != nil || s == nil || !s.Active {
-			if err == nil && a.JSON {
+		if s == nil || !s.Active {
+			if a.JSON {
 				return a.PrintJSON(workflow.StatusOf(cmp.Or(s, &workflow.State{SessionID: sess.ID()})))
 			}
-			if err == nil {
-				a.Say(message.NothingRuns, sess.ID())
-			}
-			return err
+			a.Say(message.NothingRuns, sess.ID())
+			return nil
 		}
 		return stop(cmd, args)
 	}
@@ -179,8 +185,11 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 					a.Note(message.StartsAhead, s.ID()) // it may be one to come, or mistyped
 				}
 			}
-			if force {
-				if err := a.moveAside(s); err != nil {
+			// What a newer version wrote is not damaged, and one at work is not touched.
+			if _, err := session.Peek(s); force && errors.Is(err, workflow.ErrNewer) {
+				return session.Unread(s, err)
+			} else if force && err != nil {
+				if err := a.moveAside(s, err); err != nil {
 					return err
 				}
 			}
@@ -199,18 +208,13 @@ func (a *app) workflowStart(id *string) *cobra.Command {
 	return cmd
 }
 
-// moveAside makes room for a new run: a state that nobody can read is kept under
-// another name, one that is at work is not touched.
-func (a *app) moveAside(s *store.Session) error {
-	// What a newer version wrote is not damaged.
-	_, damaged := session.Peek(s)
-	if damaged == nil || errors.Is(damaged, workflow.ErrNewer) {
-		return session.Unread(s, damaged)
-	}
+// moveAside keeps a state that cannot be read under another name. One in the host's
+// folder, which is not ours to move, is hidden by a state of nothing.
+func (a *app) moveAside(s *store.Session, damaged error) error {
 	return s.Update(func(tx *store.Tx) error {
 		name, err := tx.SetAside(store.WorkflowFile, damaged)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // an older one, in the host's folder, which the new one hides
+			return tx.Write(store.WorkflowFile, (&workflow.State{SessionID: s.ID()}).Encode())
 		}
 		if err == nil {
 			a.Note(message.MovedAside, name)

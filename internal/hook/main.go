@@ -141,7 +141,7 @@ func (c *call) run() (r host.Reply) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.complain("safeRun", fmt.Errorf("panic: %v", p))
-			r, c.failed = host.Reply{}, true
+			r, c.failed = c.undecided(), true
 		}
 	}()
 	if err := c.open(); err != nil {

@@ -1,13 +1,10 @@
 package hook
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
-	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -28,8 +25,10 @@ func (c *call) preToolUse() (host.Reply, error) {
 		if own := shellcmd.Personal(tool.Command); own != "" {
 			rest.Deny = message.PersonalDenied.Format(c.lang, own)
 		}
-	} else if tool.Kind.Edits() && c.editsTrust(tool) {
-		rest.Deny = message.PersonalDenied.Format(c.lang, "overtone workflow trust")
+	} else if tool.Kind.Edits() {
+		if own := c.ownFile(tool); own != "" {
+			rest.Deny = message.OwnFileDenied.Format(c.lang, own)
+		}
 	}
 	switch {
 	case !c.in.Main() && rest.Deny != "":
@@ -62,8 +61,11 @@ func (c *call) guard(rest host.Reply) (host.Reply, error) {
 		return rest, nil
 	}
 	s, err := session.Peek(c.sess)
-	if err != nil || s == nil {
-		return rest, err
+	if err != nil {
+		return c.closed(rest, err)
+	}
+	if s == nil {
+		return rest, nil
 	}
 	reason := ""
 	readOnly := func(line string) bool {
@@ -84,13 +86,6 @@ func (c *call) guard(rest host.Reply) (host.Reply, error) {
 		c.complain("timeline", err)
 	}
 	return host.Reply{Deny: workflow.GuardText(s, tool.Name, reason, c.lang)}, nil
-}
-
-// editsTrust reports whether a tool writes the file that says which files may run
-// commands. A patch names it in its text.
-func (c *call) editsTrust(tool host.Tool) bool {
-	path := filepath.Join(c.home.Root(), blueprint.TrustFile)
-	return filepath.Clean(tool.File) == path || tool.File == "" && bytes.Contains(tool.Input, []byte(path))
 }
 
 // markRepos remembers the repositories before a command that may commit.

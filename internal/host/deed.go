@@ -164,15 +164,37 @@ func patchedFiles(text string) []string {
 	if !strings.Contains(text, "*** Begin Patch") {
 		return nil
 	}
-	files := []string{}
 	// In a script the patch is a literal with its line ends escaped.
-	for line := range strings.Lines(strings.ReplaceAll(text, `\n`, "\n")) {
+	return append([]string{}, namedFiles(strings.ReplaceAll(text, `\n`, "\n"))...)
+}
+
+func namedFiles(patch string) (files []string) {
+	for line := range strings.Lines(patch) {
 		for _, mark := range [...]string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "} {
-			if f, ok := strings.CutPrefix(line, mark); ok {
+			if f, ok := strings.CutPrefix(strings.TrimSpace(line), mark); ok {
 				files = append(files, strings.TrimSpace(f))
 			}
 		}
 	}
+	return files
+}
+
+// Changes are the files that the tool is going to change: the one that its input
+// names, else those of the patch that its input holds.
+func (t Tool) Changes() (files []string) {
+	if t.File != "" {
+		return []string{t.File}
+	}
+	input := gjson.ParseBytes(t.Input)
+	if input.Type == gjson.String {
+		return namedFiles(input.Str)
+	}
+	input.ForEach(func(_, v gjson.Result) bool {
+		if v.Type == gjson.String {
+			files = append(files, namedFiles(v.Str)...)
+		}
+		return true
+	})
 	return files
 }
 

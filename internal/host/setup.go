@@ -72,6 +72,19 @@ func (h *Host) Setup(p Place) Setup {
 	return s
 }
 
+// SettingsFiles are the files of the host's in which our hooks stand.
+func (h *Host) SettingsFiles(p Place) []string {
+	if h.setup == nil {
+		return nil
+	}
+	s := h.setup(p)
+	files := []string{s.Settings}
+	for _, b := range s.Blocks {
+		files = append(files, b.Path)
+	}
+	return files
+}
+
 // HasAuto reports whether mode auto changes the settings.
 func (h *Host) HasAuto() bool { return len(h.autoKeys) > 0 }
 

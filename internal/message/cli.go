@@ -55,7 +55,7 @@ var (
 	HelpShowDot           = Text{ZH: "Graphviz 圖", EN: "as a Graphviz graph"}
 	HelpForce             = Text{ZH: "把損壞的 workflow.json 移到一旁", EN: "move a damaged workflow.json aside"}
 	ListHidden            = Text{ZH: "（被專案的檔案取代）", EN: " (the project's file wins)"}
-	MovedAside            = Text{ZH: "損壞的狀態已移到 %s", EN: "the damaged state is now %s"}
+	MovedAside            = Text{ZH: "讀不出來的狀態已移到 %s", EN: "the state that could not be read is now %s"}
 	HintCheckFile         = Text{ZH: "全部問題：overtone workflow check %s", EN: "all of it: overtone workflow check %s"}
 	CheckFound            = Text{ZH: "%d 個問題（檢查了 %d 個檔案）", EN: "problems: %d (files checked: %d)"}
 	CheckFine             = Text{ZH: "沒有問題（檢查了 %d 個檔案）", EN: "no problems (files checked: %d)"}
@@ -75,6 +75,9 @@ var (
 	StartsAhead           = Text{ZH: "還沒有名為 %[1]s 的 session：工作流會等它；打錯時以 overtone workflow cancel --session %[1]s 收回", EN: "there is no session %[1]s yet: the workflow waits for it; if that is a slip, overtone workflow cancel --session %[1]s takes it back"}
 	HintTrustNobody       = Text{ZH: "請自己在終端機執行：overtone workflow trust %s", EN: "run it yourself in a terminal: overtone workflow trust %s"}
 	TrustNobody           = Text{ZH: "信任需要使用者本人在終端機上回答", EN: "trusting needs a person at a terminal"}
+	TrustAgent            = Text{ZH: "這個指令由 %s 啟動：agent 不能信任檔案", EN: "this was started by %s: an agent does not trust files"}
+	HintTrustAgent        = Text{ZH: "請在自己開啟的終端機執行 overtone workflow trust %s", EN: "run overtone workflow trust %s in a terminal that you opened yourself"}
+	TrustUnseen           = Text{ZH: "看不出這個指令由誰啟動：%s", EN: "it cannot be seen who started this: %s"}
 	TrustNo               = Text{ZH: "沒有信任 %s", EN: "%s is not trusted"}
 	TrustNot              = Text{ZH: "%s 本來就沒有被信任", EN: "%s was not trusted"}
 	TrustDone             = Text{ZH: "已信任 %s（僅限目前內容）", EN: "trusted as it is now: %s"}

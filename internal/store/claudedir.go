@@ -20,6 +20,13 @@ const (
 	legacyPrefix     = "pipeline-state-"
 )
 
+// IsState reports whether a file of the Claude folder holds a state of ours, which no
+// agent writes; reports are theirs.
+func IsState(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, reflectionPrefix) || strings.HasPrefix(name, barrierPrefix) || strings.HasPrefix(name, legacyPrefix)
+}
+
 // maxContext bounds the report of an agent.
 const maxContext = 1 << 20
 

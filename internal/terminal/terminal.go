@@ -39,6 +39,9 @@ type Env struct {
 	Dir            string // working directory
 	Now            func() time.Time
 	IsTTY          func(fd uintptr) bool
+	// Ancestors are the programs that this one was started by, the nearest first: the
+	// file of each and its arguments.
+	Ancestors func() ([][]string, error)
 }
 
 // Terminal is where a program speaks and listens, and how.

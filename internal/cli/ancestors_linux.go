@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// ancestors are the processes that this one was started by.
+func ancestors() (list [][]string, err error) {
+	for pid := os.Getppid(); pid > 1 && len(list) < maxAncestors; {
+		dir := "/proc/" + strconv.Itoa(pid)
+		stat, err := os.ReadFile(dir + "/stat")
+		// Behind the program's name, which may hold anything, stand state and parent.
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if err != nil || len(fields) < 2 {
+			return list, fmt.Errorf("process %d: %w", pid, err)
+		}
+		file, _ := os.Readlink(dir + "/exe") // another user's is not told
+		args, _ := os.ReadFile(dir + "/cmdline")
+		list = append(list, append([]string{file}, strings.Split(strings.TrimRight(string(args), "\x00"), "\x00")...))
+		if pid, err = strconv.Atoi(fields[1]); err != nil {
+			return list, err
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,29 @@
+//go:build unix && !linux
+
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// ancestors are the processes that this one was started by.
+func ancestors() (list [][]string, err error) {
+	for pid := strconv.Itoa(os.Getppid()); pid != "1" && pid != "0" && len(list) < maxAncestors; {
+		// By its path: PATH may be anybody's.
+		out, err := exec.Command("/bin/ps", "-o", "ppid=,comm=", "-p", pid).Output()
+		parent, file, ok := strings.Cut(strings.TrimSpace(string(out)), " ")
+		if err != nil || !ok {
+			return list, err
+		}
+		args, err := exec.Command("/bin/ps", "-o", "args=", "-p", pid).Output()
+		if err != nil {
+			return list, err
+		}
+		list = append(list, append([]string{strings.TrimSpace(file)}, strings.Fields(string(args))...))
+		pid = parent
+	}
+	return list, nil
+}
