@@ -14,8 +14,13 @@ import (
 // hostile is the size of the lines below. Longer ones are refused by their length.
 const hostile = 100_000
 
-// atMost is what one question about a line may cost: ten times what it costs.
-const atMost = time.Second
+// atMost is what one question about a line may cost: ten times what it costs. The
+// guard's own is what is promised, in the best of some tries: other programs take the
+// processor's caches and its speed.
+const (
+	atMost = time.Second
+	guards = 100 * time.Millisecond
+)
 
 // fill repeats unit between two texts, up to size.
 func fill(before, unit, after string, size int) string {
@@ -156,8 +161,16 @@ func bounded(t rapid.TB, line string) {
 	if steps := maxSteps - g.fuel; steps > maxSteps+16*hostile || g.fuel < 0 && g.err == nil {
 		t.Errorf("%d steps, %v: %.80q", steps, g.err, line)
 	}
+	best := atMost
+	for range 5 {
+		if best = min(best, threadTime(func() { ReadOnly(line) })); best <= guards {
+			break
+		}
+	}
+	if best > guards {
+		t.Errorf("ReadOnly takes %v: %.80q", best, line)
+	}
 	for name, ask := range map[string]func(){
-		"ReadOnly":     func() { ReadOnly(line) },
 		"Personal":     func() { Personal(line + "\n# overtone init") },
 		"Snapshot":     func() { Snapshot(Observation{Line: line, Cwd: "/", Head: ReadHead}) },
 		"Checkpointed": func() { Checkpointed(Observation{Line: line, Cwd: "/"}) },

@@ -221,7 +221,9 @@ func commands() (list []string) {
 func variants(command string) (lines []string) {
 	options := []string{"--output", "--out", "--exec", "new", "f new", "x f new", "p f new", "1p f new"}
 	for _, ask := range []string{"--help", "-h", "--git-completion-helper-all"} {
-		out, _ := exec.Command("timeout", "2", "bash", "-c", command+" "+ask+" </dev/null 2>&1 | head -c 60000").Output()
+		cmd := exec.Command("timeout", "2", "bash", "-c", command+" "+ask+" </dev/null 2>&1 | head -c 60000")
+		cmd.SysProcAttr = apart()
+		out, _ := cmd.Output()
 		options = append(options, regexp.MustCompile(`--[a-zA-Z][a-zA-Z0-9-]+`).FindAllString(string(out), -1)...)
 	}
 	for c := '0'; c <= 'z'; c++ {

@@ -97,6 +97,10 @@ const readers = "ls cat tac head tail grep egrep wc nl od cut tr paste join comm
 	"zstd bzip2 zipinfo less tmux ss ip lsof openssl curl python3 whoami nproc"
 
 func newSandbox(t *testing.T) *sandbox {
+	cmd := exec.Command("true")
+	if cmd.SysProcAttr = apart(); cmd.Run() != nil || cmd.SysProcAttr == nil {
+		t.Skip("no namespaces: what runs here would run on this machine")
+	}
 	dir := t.TempDir()
 	b := &sandbox{t: t, root: filepath.Join(dir, "root"), log: filepath.Join(dir, "log"), shells: []string{"bash --norc --noprofile -c"}}
 	if _, err := exec.LookPath("zsh"); err == nil {
@@ -131,6 +135,7 @@ func (b *sandbox) build() {
 	for name, text := range map[string]string{
 		"f": "one\ntwo\n3\n", "g": "a[$(touch p)]\n", "h.go": "package h\n", "a b": "x\n", "-o": "x\n", "-delete": "x\n", "--output=pwn": "x\n", "-i": "x\n", "sub/k": "-o\n",
 		"env": "touch p\n", "x.sed": "w pwn\n", "opts": "--plugin=./evil/x.so\n",
+		"go.mod": "module h\n", "package.json": "{}\n", "main.tf": "a   = 1\n", "Cargo.toml": "[package]\nname = \"h\"\nversion = \"0.1.0\"\n[lib]\npath = \"h.go\"\n",
 	} {
 		must(os.WriteFile(filepath.Join(b.root, "work", name), []byte(text), 0o644))
 	}
@@ -203,14 +208,16 @@ func (b *sandbox) run(line string) string {
 	return trace
 }
 
-// start runs a command and waits for it, a second at most.
+// start runs a command and waits for it, a second at most. It has no network, and
+// neither processes nor a host name that are this machine's: some of the programs can
+// change those, and a guard that fails must not.
 func (b *sandbox) start(argv []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = filepath.Join(b.root, "work")
 	cmd.Env = []string{"PATH=" + filepath.Join(b.root, "bin") + b.path, "HOME=" + filepath.Join(b.root, "home"), "TMPDIR=" + filepath.Join(b.root, "tmp"), "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = apart()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	_ = cmd.Run() // what it ends with does not matter
