@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -46,19 +47,28 @@ func (a *app) run(root *cobra.Command, args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	// Where nobody reads any longer the command ends, and says so before it does. The
+	// system would end it silently.
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	terminal.OnError(a.Stdout, func(err error) {
+		if errors.Is(err, syscall.EPIPE) {
+			end()
+		}
+	})
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	failed := terminal.WriteError(a.Stdout)
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = message.Fail(message.Interrupted)
+		if err = message.Fail(message.Interrupted); failed != nil {
+			err = nil
+		}
 	}
 	code := a.Exit(err)
 	// What could not be written was not said: a full disk is no success.
-	switch failed := terminal.WriteError(a.Stdout); {
-	case failed == nil || code != 0:
-	case errors.Is(failed, syscall.EPIPE): // whoever reads has seen enough: `| head`
-		code = 1
-	default:
-		code = a.Exit(message.Fail(message.NotWritten, failed))
+	if failed != nil && !errors.Is(err, failed) {
+		code = max(code, a.Exit(message.Fail(message.NotWritten, failed)))
 	}
 	return code
 }

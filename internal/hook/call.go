@@ -170,6 +170,9 @@ func (c *call) print(r host.Reply) bool {
 		return true
 	}
 	n, err := c.env.Stdout.Write(out)
+	if err != nil {
+		c.complain("stdout", err)
+	}
 	return err == nil && n == len(out)
 }
 

@@ -25,6 +25,9 @@ func Program(args []string, env Env) int {
 	default:
 		return Main(args, env)
 	}
+	if err := terminal.WriteError(env.Stdout); err != nil {
+		fmt.Fprintln(env.Stderr, "[overtone/stdout]", err)
+	}
 	return 0
 }
 

@@ -20,8 +20,9 @@ import (
 type screen struct {
 	mu   sync.Mutex
 	w    io.Writer
-	part []byte // the beginning of a character whose end is not written yet
-	err  error  // the first that writing met
+	part []byte      // the beginning of a character whose end is not written yet
+	err  error       // the first that writing met
+	tell func(error) // is told of it; may be nil
 }
 
 // NewScreen makes a screen of a standard file.
@@ -42,10 +43,22 @@ func (s *screen) Write(p []byte) (int, error) {
 	n := whole(text)
 	s.part = append([]byte(nil), text[n:]...)
 	if _, err := s.w.Write(appendSafe(nil, text[:n])); err != nil {
+		if s.err == nil && s.tell != nil {
+			s.tell(err)
+		}
 		s.err = cmp.Or(s.err, err)
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// OnError has f called when a screen cannot be written to, once.
+func OnError(w io.Writer, f func(error)) {
+	if s, ok := w.(*screen); ok {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.tell = f
+	}
 }
 
 // WriteError is what went wrong while a screen was written to, in the system's
