@@ -10,7 +10,7 @@ VCS = $(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
 LINT_VERSION := v2.14.0
 VULN_VERSION := v1.8.0
 
-.PHONY: build demo test e2e e2e-latest e2e-soak lint bench eval fuzz race crash mutate vulnerabilities pictures release-snapshot release-npm clean
+.PHONY: build demo test e2e e2e-latest e2e-soak lint bench eval fuzz race crash mutate vulnerabilities pictures release-snapshot release-check release-npm clean
 
 # Without cgo: loading the C library would cost every hook call a millisecond.
 build:
@@ -129,9 +129,15 @@ pictures: build
 	$(GO) run -tags e2e ./e2e/pictures docs/pictures
 
 # What a release consists of, built here and published nowhere: archives with
-# completions, checksums, the Homebrew formula, npm packages, all in dist/.
+# completions and bills of materials, checksums, the Homebrew formula, npm packages,
+# all in dist/.
 release-snapshot:
 	sh release/snapshot.sh $(PLATFORMS)
+
+# Builds a release twice and compares the checksums.
+release-check:
+	OUT=dist sh release/snapshot.sh $(PLATFORMS)
+	OUT=dist/again sh release/snapshot.sh $(PLATFORMS) && cmp dist/SHA256SUMS dist/again/SHA256SUMS
 
 # The npm packages of what goreleaser has built, on CI.
 release-npm:

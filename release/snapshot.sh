@@ -1,17 +1,23 @@
 #!/bin/sh
 # Builds here what a tag builds on CI with goreleaser, from the same list of platforms:
-# archives with completions, checksums, the Homebrew formula, npm packages. It
-# publishes nothing. goreleaser itself is a large program that takes longer to build
+# archives with completions and bills of materials, checksums, the Homebrew formula, npm
+# packages. It publishes and signs nothing: CI alone can show who built something. The
+# same commit gives the same bytes. goreleaser itself is a large program that takes longer to build
 # than all of this; TestRelease keeps the two of them alike.
 #
-#   sh release/snapshot.sh [OS/ARCH …]        default: all of them
+#   [OUT=FOLDER] sh release/snapshot.sh [OS/ARCH …]        default: dist, all of them
 set -eu
+umask 022
+export LC_ALL=C TZ=UTC
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^var Version = "\(.*\)"/\1/p' internal/terminal/version.go)-snapshot
 vcs=$(git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
-rm -rf dist
-mkdir -p dist/homebrew/Formula
-sh release/completions.sh dist/completions
+: "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2>/dev/null || echo 315532800)}"
+dist=${OUT:-dist}
+rm -rf "$dist"
+mkdir -p "$dist/homebrew/Formula"
+dist=$(cd "$dist" && pwd)
+sh release/completions.sh "$dist/completions"
 : "${platforms:=$(sed -n 's/^ *goos: \[\(.*\)\]/\1/p' .goreleaser.yaml | tr -d ,)}"
 archs=$(sed -n 's/^ *goarch: \[\(.*\)\]/\1/p' .goreleaser.yaml | tr -d ,)
 all=""
@@ -21,26 +27,23 @@ binaries=""
 for p in $all; do
 	os=${p%/*} arch=${p#*/} exe=""
 	[ "$os" != windows ] || exe=.exe
-	dir=dist/${os}_$arch
+	dir=$dist/${os}_$arch
 	mkdir -p "$dir/completions"
 	for program in overtone overtone-hook overtone-team; do
 		CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -buildvcs="$vcs" -trimpath \
 			-ldflags "-s -w -X github.com/seed-6d03985f/overtone/internal/terminal.Version=$version" -o "$dir/$program$exe" ./cmd/$program
 	done
+	node release/sbom.mjs "$version" "$dir/sbom" "$dir"/overtone*
 	cp LICENSE README.md CHANGELOG.md "$dir"
-	cp dist/completions/* "$dir/completions"
-	name=overtone_${version}_${os}_$arch
-	if [ "$os" = windows ]; then
-		(cd "$dir" && python3 -m zipfile -c "../$name.zip" ./*) # zip is not everywhere
-	else
-		tar -czf "dist/$name.tar.gz" -C "$dir" .
-	fi
+	cp "$dist"/completions/* "$dir/completions"
+	chmod -R u=rwX,go=rX "$dir"
+	python3 release/pack.py "$dist/overtone_${version}_${os}_$arch" "$dir" "$SOURCE_DATE_EPOCH"
 	binaries="$binaries $p=$dir"
-	echo "dist/$name"
+	echo "$dist/overtone_${version}_${os}_$arch"
 done
-(cd dist && sha256sum overtone_* >SHA256SUMS)
+(cd "$dist" && sha256sum overtone_* >SHA256SUMS)
 formula() { # os arch
-	sum=$(sed -n "s/ .*overtone_${version}_$1_$2.tar.gz//p" dist/SHA256SUMS)
+	sum=$(sed -n "s/ .*overtone_${version}_$1_$2.tar.gz//p" "$dist/SHA256SUMS")
 	[ -z "$sum" ] || printf '      url "https://github.com/seed-6d03985f/overtone/releases/download/v%s/overtone_%s_%s_%s.tar.gz"\n      sha256 "%s"\n' "$version" "$version" "$1" "$2" "$sum"
 }
 {
@@ -71,6 +74,6 @@ RUBY
   end
 end
 RUBY
-} >dist/homebrew/Formula/overtone.rb
+} >"$dist/homebrew/Formula/overtone.rb"
 # shellcheck disable=SC2086 # a list of words
-node release/npm.mjs "$version" dist/npm $binaries
+node release/npm.mjs "$version" "$dist/npm" $binaries

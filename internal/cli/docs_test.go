@@ -286,10 +286,10 @@ func TestRelease(t *testing.T) {
 	for file, parts := range map[string][]string{
 		"../../release/npm.mjs":               {"const name = 'overtone-cli'", "const programs = ['overtone', 'overtone-hook']"},
 		"../../release/overtone.js":           {"overtone-cli-${process.platform}-${process.arch}"},
-		"../../release/snapshot.sh":           {"overtone_${version}_${os}_$arch", "internal/terminal.Version=", "-trimpath", "SHA256SUMS", "LICENSE README.md CHANGELOG.md", "for program in overtone overtone-hook overtone-team", `bin.install "overtone", "overtone-hook", "overtone-team"`},
-		"../../.goreleaser.yaml":              {"overtone_{{ .Version }}_{{ .Os }}_{{ .Arch }}", "internal/terminal.Version=", "-trimpath", "SHA256SUMS", "goos: [linux, darwin, windows]", "goarch: [amd64, arm64]", "owner: seed-6d03985f", "main: ./cmd/overtone-hook", "main: ./cmd/overtone-team", `bin.install "overtone", "overtone-hook", "overtone-team"`, "name: homebrew-tap", "- CHANGELOG.md"},
+		"../../release/snapshot.sh":           {"overtone_${version}_${os}_$arch", "internal/terminal.Version=", "-trimpath", "SHA256SUMS", "LICENSE README.md CHANGELOG.md", "for program in overtone overtone-hook overtone-team", "release/sbom.mjs", `bin.install "overtone", "overtone-hook", "overtone-team"`},
+		"../../.goreleaser.yaml":              {"overtone_{{ .Version }}_{{ .Os }}_{{ .Arch }}", "internal/terminal.Version=", "-trimpath", "SHA256SUMS", "goos: [linux, darwin, windows]", "goarch: [amd64, arm64]", "owner: seed-6d03985f", "main: ./cmd/overtone-hook", "main: ./cmd/overtone-team", `bin.install "overtone", "overtone-hook", "overtone-team"`, "name: homebrew-tap", "src: CHANGELOG.md", "release/sbom.mjs", "sign-blob"},
 		"../../.github/workflows/test.yml":    {"ubuntu-latest, macos-latest, windows-latest", "make e2e"},
-		"../../.github/workflows/release.yml": {"goreleaser-action", "make release-npm"},
+		"../../.github/workflows/release.yml": {"goreleaser-action", "make release-npm", "cosign-installer", "attest-build-provenance"},
 		"../../CHANGELOG.md":                  {"## Unreleased"},
 		"../../internal/terminal/version.go":  {"\nvar Version = \""},
 	} {
