@@ -33,6 +33,8 @@ type trusted struct {
 	Commands map[string]string `json:"commands"` // by stage
 }
 
+const trustVersion = 1
+
 type trustList struct {
 	Version int       `json:"version"`
 	Files   []trusted `json:"files"`
@@ -46,6 +48,10 @@ func readTrust(home string) (trustList, error) {
 	}
 	if err == nil {
 		err = json.Unmarshal(data, &list)
+	}
+	if err == nil && list.Version > trustVersion {
+		// Read and written again, it would lose what only that version knows.
+		return list, message.WithHint(fmt.Errorf("%s was written by a newer version", filepath.Join(home, TrustFile)), message.HintUpgrade, "overtone")
 	}
 	if err != nil {
 		return list, fmt.Errorf("read %s: %w", filepath.Join(home, TrustFile), err)
@@ -88,7 +94,7 @@ func changeTrust(home string, f func(*trustList) bool) (bool, error) {
 	if err != nil || !f(&list) {
 		return false, err
 	}
-	list.Version = 1
+	list.Version = trustVersion
 	data, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {
 		return false, err
