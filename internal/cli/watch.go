@@ -28,6 +28,7 @@ import (
 type watchFlags struct {
 	mode     string
 	once     bool
+	alone    bool
 	dryRun   bool
 	debounce time.Duration
 	bin      string
@@ -45,6 +46,7 @@ func (a *app) watchCmd() *cobra.Command {
 func (a *app) watchFlags(cmd *cobra.Command, f *watchFlags, program string) {
 	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpWatchMode.In(a.Lang))
 	cmd.Flags().BoolVar(&f.once, "once", false, message.HelpWatchOnce.In(a.Lang))
+	cmd.Flags().BoolVar(&f.alone, "unattended", false, message.HelpWatchAlone.In(a.Lang))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.Lang))
 	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultWaits().Debounce, message.HelpWatchDebounce.In(a.Lang))
 	cmd.Flags().StringVar(&f.bin, "bin", program, message.HelpWatchBin.Format(a.Lang, program))
@@ -121,9 +123,9 @@ func (a *app) watchService(ctx context.Context, cmd *cobra.Command, dry, remove 
 		return err
 	}
 	args := []string{"watch", "codex"}
-	for _, name := range []string{"mode", "remote", "socket", "remote-auth-token-env", "debounce"} {
+	for _, name := range []string{"mode", "remote", "socket", "remote-auth-token-env", "debounce", "unattended"} {
 		if f := cmd.Flags().Lookup(name); f.Changed {
-			args = append(args, "--"+name, f.Value.String())
+			args = append(args, "--"+name+"="+f.Value.String())
 		}
 	}
 	e := a.setup()
@@ -212,7 +214,7 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 	waits.Debounce = f.debounce
 	return watch.Options{
 		Home: a.store(), UserHome: a.home(), Getenv: a.Getenv, Settings: settings, Lang: a.chosen(cfg), Words: a.Lang,
-		Waits: waits, DryRun: f.dryRun, Once: f.once,
+		Waits: waits, DryRun: f.dryRun, Once: f.once, Unattended: f.alone,
 		Now: a.Now, Report: a.watchReport,
 	}, nil
 }

@@ -3,6 +3,7 @@ package compact
 import (
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // What `compact.resume` may be.
@@ -63,17 +64,32 @@ func (s *state) ended(e host.TurnEnded) {
 	s.Stance.Stopped = s.Stance.Stopped || e.Interrupted
 }
 
+// free reports whether nobody has said that the next word is the user's, of a turn
+// that has worked.
+func (s stance) free() bool {
+	return s.Worked && !s.Stopped && !s.Wonders && !s.Yields && !s.Proposed
+}
+
 // OpenWork is the step that is under way, as far as there is proof of it, "" without:
 // the agent worked in its last turn, has announced a step that is open, or has a
 // stage of our workflow to go on with, and neither side has said that the next word
 // is the user's.
 func (t Thread) OpenWork(stage string) string {
-	s := t.State.Stance
-	if !s.Worked || s.Stopped || s.Wonders || s.Yields || s.Proposed {
+	if !t.State.Stance.free() {
 		return ""
 	}
-	if open := t.Open(); s.Planned && len(open) > 0 {
+	if open := t.Open(); t.State.Stance.Planned && len(open) > 0 {
 		return open[0]
 	}
 	return stage
+}
+
+// Unfinished is what the user has asked for, where nobody has said that it is done or
+// that the next word is his. It is for runs that nobody sits before: there a plan is not
+// needed to go on.
+func (t Thread) Unfinished() string {
+	if !t.State.Stance.free() || t.State.Said.Has(AgentDone) {
+		return ""
+	}
+	return message.Head(message.OneLine(t.Latest), 200)
 }

@@ -164,6 +164,9 @@ func (c *call) print(r host.Reply) bool {
 	c.in.Event = c.event
 	for _, text := range []*string{&r.Result, &r.System, &r.Context, &r.Person, &r.Deny, &r.Block, &r.Answer} {
 		*text = clean(*text)
+		if c.host.NoCommands {
+			*text = strings.NewReplacer("/overtone:cancel", "`overtone workflow cancel`", "/overtone:auto", "`overtone workflow status`").Replace(*text)
+		}
 	}
 	out := c.host.Encode(&c.in, r)
 	if len(out) == 0 {

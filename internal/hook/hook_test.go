@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,7 @@ type place struct {
 	dir   string
 	now   time.Time
 	hosts []*host.Host
+	env   map[string]string
 }
 
 func newPlace(t *testing.T) *place {
@@ -69,6 +71,7 @@ func (p *place) raw(event, name, stdin string) (stdout, stderr string) {
 		args = append(args, "--host", name)
 	}
 	env := map[string]string{"HOME": p.dir}
+	maps.Copy(env, p.env)
 	code := Main(args, Env{
 		Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Dir: filepath.Join(p.dir, "project"),
 		Getenv: func(key string) string { return env[key] }, Now: func() time.Time { return p.now }, Version: "test", Hosts: p.hosts,

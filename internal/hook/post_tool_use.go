@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"slices"
+
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -20,6 +22,8 @@ func (c *call) postToolUse() (host.Reply, error) {
 		return c.agentWoken()
 	case kind == host.HaltTool:
 		return c.applyAndFlush(workflow.Drop{AgentID: c.in.Tool.Agent.ID})
+	case kind == host.WaitTool:
+		return c.agentsWaited()
 	case c.host.EndsUnwaited(kind):
 		return host.Reply{}, c.unwaitedEnd()
 	case kind == host.ShellTool && c.idle():
@@ -76,6 +80,29 @@ func (c *call) agentWoken() (host.Reply, error) {
 		return c.flush(nil, false)
 	}
 	return c.applyAndFlush(workflow.Delegate{ID: c.in.Tool.ID, AgentID: id, Async: true, At: c.now})
+}
+
+// agentsWaited takes what the host says of agents that were waited for: one that has
+// died answers nobody, and its stage is to be done again.
+func (c *call) agentsWaited() (host.Reply, error) {
+	dead, alive := c.in.Tool.Agent.Dead, c.in.Tool.Agent.Alive
+	return c.flush(func(tx *session.Tx) error {
+		if !tx.Active() {
+			return nil
+		}
+		if len(alive) > 0 {
+			loopOf(tx).Waits++
+		}
+		for _, id := range dead {
+			if !slices.Contains(atWork(tx.Workflow), id) {
+				continue
+			}
+			if _, err := c.complete(tx, completion{AgentID: id, Died: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, len(dead)+len(alive) > 0)
 }
 
 // agentReturned handles the return of the Agent tool: the launch of a background

@@ -57,7 +57,7 @@ func (c *call) sessionStart() (host.Reply, error) {
 				}
 			}
 			if tx.Workflow.Active {
-				r.Context = c.progress(tx.Workflow)
+				r.Context = c.progress(tx.Workflow, !tx.Memory.Loop.Rests)
 			}
 		}
 		r.System = tasks
@@ -207,9 +207,12 @@ func (c *call) tasks(s *workflow.State, header message.Text) (feature, text stri
 	return f.Name, text
 }
 
-// progress is one glance at a running workflow.
-func (c *call) progress(s *workflow.State) string {
+// progress is one glance at a running workflow, with its next step where it goes on.
+func (c *call) progress(s *workflow.State, goesOn bool) string {
 	lines := []string{message.InProgress.Format(c.lang, s.WorkflowType, s.Running()), message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
+	if !goesOn {
+		return strings.Join(lines, "\n")
+	}
 	if hint := workflow.NextStep(s, c.lang); hint != "" {
 		lines = append(lines, message.ResultNext.Format(c.lang, hint))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
@@ -15,7 +16,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// stuckMax is how often a turn may be kept going without progress. The host
+// stuckMax is how often a turn may be kept going while no stage ends. The host
 // itself gives up after eight.
 const stuckMax = 5
 
@@ -125,10 +126,7 @@ func (c *call) dropDeadAgents(tx *session.Tx) error {
 func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	s := tx.Workflow
 	limit := c.cfg.Workflow.LoopMaxIterations
-	l := &tx.Memory.Loop
-	if l.Workflow != s.WorkflowID {
-		*l = session.Loop{Workflow: s.WorkflowID}
-	}
+	l := loopOf(tx)
 	if (len(s.ActiveStages) > 0 || len(c.in.Background) > 0) && !c.mustWait(s) {
 		// What waits for the model keeps waiting: text here would start a turn.
 		return nil
@@ -136,10 +134,19 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	if seen := signature(s); seen != l.Seen {
 		l.Seen, l.Stuck, l.LetGo = seen, 0, false
 	}
+	untrusted := c.untrusted(s)
+	lines := c.nextWords(s)
+	said := fmt.Sprint(len(s.Delegations), l.Waits, lines)
 	switch {
 	case l.Iteration >= limit:
 		r.Result = message.LoopMax.Format(c.lang, l.Iteration, limit)
-	case l.Stuck >= stuckMax:
+	case c.host.Delivers && c.rests(tx):
+		r.Result = message.LoopRests.Format(c.lang, s.WorkflowType)
+	case untrusted != "" && len(s.Ready()) == 1:
+		r.Result = untrusted
+	case c.host.Delivers && c.gaveUp(s) != "":
+		r.Result = message.LoopDied.Format(c.lang, c.gaveUp(s), c.rules.MaxCrashes)
+	case l.Stuck >= stuckMax, c.host.Delivers && said == l.Said:
 		r.Result = message.LoopStuck.Format(c.lang, l.Stuck)
 	}
 	if r.Result != "" {
@@ -156,11 +163,29 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	}
 	l.Iteration++
 	l.Stuck++
+	if c.host.Delivers {
+		l.Said = said
+	}
 	done, total := s.Progress()
 	if err := tx.Emit(store.On(message.EventLoopAdvance, "iteration", l.Iteration, "progress", fmt.Sprintf("%d/%d", done, total))); err != nil {
 		c.complain("stop", err)
 	}
-	lines := []string{message.LoopTitle.Format(c.lang, l.Iteration, limit), message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
+	var waiting host.Reply
+	c.collect(tx, &waiting)
+	if line := workflow.DelegateLine(s, c.lang); c.host.Delivers && !strings.Contains(waiting.Context, line) {
+		lines = append(lines, line)
+	}
+	if untrusted == "" {
+		lines = append(lines, message.LoopNoAsk.In(c.lang))
+	}
+	r.Block = joinLines(waiting.Context, message.LoopTitle.Format(c.lang, l.Iteration, limit)+"\n"+strings.Join(lines, "\n"))
+	tx.Prompted()
+	return nil
+}
+
+// nextWords are where the work stands and what comes next.
+func (c *call) nextWords(s *workflow.State) []string {
+	lines := []string{message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
 	f, ok, err := prompt.ActiveFeature(c.projectRoot(), s.FeatureName)
 	if err != nil {
 		c.complain("tasks", err)
@@ -176,15 +201,65 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	} else {
 		lines = append(lines, message.LoopNextAny.In(c.lang))
 	}
-	var waiting host.Reply
-	c.collect(tx, &waiting)
-	if line := workflow.DelegateLine(s, c.lang); c.host.Delivers && !strings.Contains(waiting.Context, line) {
-		lines = append(lines, line)
+	return lines
+}
+
+// loopOf is the loop of the workflow that is at work.
+func loopOf(tx *session.Tx) *session.Loop {
+	l := &tx.Memory.Loop
+	if l.Workflow != tx.Workflow.WorkflowID {
+		*l = session.Loop{Workflow: tx.Workflow.WorkflowID}
 	}
-	lines = append(lines, message.LoopNoAsk.In(c.lang))
-	r.Block = joinLines(waiting.Context, strings.Join(lines, "\n"))
-	tx.Prompted()
-	return nil
+	return l
+}
+
+// rests reports whether the next word is the user's: he plans, has stopped the turn,
+// said stop or asked something that was answered, or the agent leaves it to him. A
+// question holds nothing up once the work has moved on.
+func (c *call) rests(tx *session.Tx) bool {
+	l, said := &tx.Memory.Loop, tx.Memory.Thread.State.Stance
+	switch {
+	case c.in.Planning, l.Rests, said.Stopped, said.Proposed:
+		return true
+	case said.Wonders && (l.Asked == "" || l.Asked == signature(tx.Workflow)):
+		return true
+	}
+	return said.Yields && !c.mustWait(tx.Workflow) && !c.host.Unattended(c.env.Getenv) && !namesNext(tx.Workflow, c.in.Answer)
+}
+
+// namesNext reports whether an agent that leaves the next step to its user speaks of
+// the stage that is next: who has asked for the workflow has answered that.
+func namesNext(s *workflow.State, answer string) bool {
+	low := strings.ToLower(answer)
+	return slices.ContainsFunc(s.Ready(), func(k string) bool {
+		info, _ := s.DAG.Info(k)
+		name, _, _ := strings.Cut(k, ":")
+		return strings.Contains(answer, name) || info.Agent != "" && strings.Contains(low, info.Agent)
+	})
+}
+
+// untrusted is what the user has to do before the next stage can run its command.
+func (c *call) untrusted(s *workflow.State) string {
+	for _, k := range s.Ready() {
+		run := s.DAG.Spec(k).Run
+		if run == "" || s.Origin == nil {
+			continue
+		}
+		if _, trusted, err := blueprint.Command(c.home.Root(), s.Origin, k, run); err == nil && !trusted {
+			return message.NotTrusted.Format(c.lang, s.Origin.Path, s.WorkflowType)
+		}
+	}
+	return ""
+}
+
+// gaveUp is a stage whose agents have died so often that another would, too.
+func (c *call) gaveUp(s *workflow.State) string {
+	for _, k := range s.Ready() {
+		if s.Crashes[k] >= c.rules.MaxCrashes && !s.Quality(k) {
+			return k
+		}
+	}
+	return ""
 }
 
 // mustWait reports whether the main agent has to wait for agents itself: nothing

@@ -5,9 +5,11 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -25,7 +27,7 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 	note := c.in.Note
 	name, asked := "", false
 	if !note {
-		name, asked = requested(text)
+		name, asked = c.requested(text)
 	}
 	var r host.Reply
 	err := c.update(func(tx *session.Tx) error {
@@ -47,6 +49,10 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 			return err
 		}
 		c.collect(tx, &r)
+		goesOn := note || c.letsGoOn(tx, text, asked)
+		if name != "" && !asked && !c.host.NoStages && !tx.Memory.Hinted {
+			r.Person, tx.Memory.Hinted = joinLines(r.Person, message.TagMentioned.Format(c.lang, name)), true
+		}
 		switch {
 		case asked && name != "none" && c.host.NoStages && !tx.Active():
 			// A state that nothing could move would only be in the way.
@@ -60,7 +66,7 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 			// It says itself where the work stands, and `cancel` ends it: whether
 			// before or after this hook depends on the host's version.
 		case tx.Active() && !note:
-			r.Context = joinLines(r.Context, c.progress(tx.Workflow))
+			r.Context = joinLines(r.Context, c.progress(tx.Workflow, goesOn))
 		case note:
 			c.catchUp(tx, &r)
 		}
@@ -81,7 +87,7 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 // notStarted is the answer to a prompt whose workflow could not be written down: a
 // disk that is full must not look like a workflow that runs.
 func (c *call) notStarted(err error) host.Reply {
-	name, asked := requested(c.in.Prompt)
+	name, asked := c.requested(c.in.Prompt)
 	if c.event != "user-prompt-submit" || !asked || name == "none" || c.in.Note || !c.in.Main() {
 		return host.Reply{}
 	}
@@ -90,18 +96,50 @@ func (c *call) notStarted(err error) host.Reply {
 }
 
 // requested is the workflow a prompt names: by a tag, or by a command of the
-// plugin, which the hook sees as it was typed.
-func requested(text string) (string, bool) {
-	if name, ok := workflow.Tag(text); ok {
-		return name, true
+// plugin, which the hook sees as it was typed. A call by no host keeps to the
+// specifications, where a tag counts anywhere. Where a tag is only mentioned, asked is
+// false.
+func (c *call) requested(text string) (name string, asked bool) {
+	find := workflow.Asked
+	if !c.host.Delivers {
+		find = workflow.Tag
+	}
+	if name, asked = find(text); name != "" {
+		return name, asked
 	}
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/"+workflow.AgentPrefix)
 	if !ok {
 		return "", false
 	}
-	name, _, _ := strings.Cut(rest, " ")
+	name, _, _ = strings.Cut(rest, " ")
 	name, _, _ = strings.Cut(name, "\n")
-	return name, blueprint.Builtin(name)
+	if !blueprint.Builtin(name) {
+		return "", false
+	}
+	return name, true
+}
+
+// letsGoOn notes what the user's words mean for a workflow that is at work, and says
+// whether they leave it its next step. What he stops or puts aside rests until he lets
+// it go on.
+func (c *call) letsGoOn(tx *session.Tx, text string, asked bool) bool {
+	if !tx.Active() || !c.host.Delivers {
+		return true
+	}
+	l := loopOf(tx)
+	if transcript.Stopped(c.in.Transcript, text) {
+		tx.Observe(host.TurnEnded{Interrupted: true}, compact.Settings{})
+		l.Rests = true
+	}
+	_, own := extract.Request(text)
+	l.Asked = signature(tx.Workflow)
+	switch {
+	case workflow.Overrules(own):
+		l.Rests = true
+	case asked || ownCommand(text) || workflow.Resumes(text):
+		l.Rests, l.Said, l.Stuck, l.LetGo = false, "", 0, false
+	}
+	return !l.Rests && !c.in.Planning && !extract.Stops(own) && !extract.Wonders(own)
 }
 
 // ownCommand reports whether a prompt is a command of the plugin.
@@ -137,7 +175,7 @@ func (c *call) startWorkflow(tx *session.Tx, name string, r *host.Reply) error {
 	if err != nil {
 		return err
 	}
-	tx.Memory.Loop = session.Loop{}
+	tx.Memory.Loop = session.Loop{Workflow: tx.Workflow.WorkflowID}
 	r.Context = joinLines(r.Context, workflow.Instruction(tx.Workflow, out, c.lang))
 	if file.Runs() && !blueprint.IsTrusted(c.home.Root(), file) {
 		tell(message.NotTrusted.Format(c.lang, file.Path, name))

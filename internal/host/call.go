@@ -45,6 +45,8 @@ type Call struct {
 	Lists      bool
 	// Shells are the commands that run behind it, if the host lists them.
 	Shells []string
+	// Planning: the person wants a plan, and nothing done.
+	Planning bool
 	// Batch is the tools that have ended together.
 	Batch Batch
 	// Used and Window are the context's, in tokens.
@@ -99,6 +101,9 @@ type Agent struct {
 	Launched bool // it has begun, in the background
 	Text     string
 	Died     bool // it ended by an error of the model's server
+	// Dead are the agents, of those that were waited for, which will not answer any
+	// more, and Alive those that are at work.
+	Dead, Alive []string
 }
 
 // payload is a hook's input in the form that Claude Code gave it and that other
@@ -131,6 +136,8 @@ func readPayload(event string, data []byte, tool func(string) Kind) payload {
 			p.response = v
 		case "duration_ms":
 			p.took = v
+		case "permission_mode":
+			c.Planning = v.Str == "plan"
 		case "stop_hook_active":
 			c.Again = v.Bool()
 		case "background_tasks":

@@ -33,6 +33,7 @@ var claudeHost = Host{
 	SessionEnv: []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"},
 	ProjectEnv: []string{"CLAUDE_PROJECT_ROOT", "CLAUDE_PROJECT_DIR"},
 	Delivers:   true, Gates: true, AsksAgents: true, Loops: true, CommandEnd: claudeEnd, BackgroundTask: claudeBackgroundTask, BackgroundEnd: claudeBackgroundEnd, AgentsCompact: true, NamesAgents: Version{2, 1, 325}, ForksAsResumed: true,
+	alone:  func(getenv func(string) string) bool { return getenv("CLAUDE_CODE_ENTRYPOINT") == "sdk-cli" },
 	Resume: func(session string) string { return "claude --resume " + session },
 	Decode: decodeClaude, Encode: encodeHooks,
 	// Sub-agents' files lie deeper, or beside the sessions under a name of theirs.

@@ -20,6 +20,8 @@ func codexTool(name string) Kind {
 		return MessageTool
 	case strings.HasSuffix(name, "close_agent"):
 		return HaltTool
+	case strings.HasSuffix(name, "wait_agent"):
+		return WaitTool
 	}
 	return otherTool
 }
@@ -38,9 +40,30 @@ func decodeCodex(event string, data []byte) Call {
 		t.Agent = Agent{Type: text(p.input.Get("agent_type")), Prompt: text(p.input.Get("message")), Async: true, ID: id, Launched: id != ""}
 	case MessageTool, HaltTool:
 		t.Agent.ID = text(p.input.Get("target"))
+	case WaitTool:
+		t.Agent.Dead, t.Agent.Alive = codexAgentStates(text(p.response))
 	}
 	t.Done = codexDone(*t)
 	return p.call
+}
+
+// codexAgentStates reads the answer to a wait: a word for each agent, or an object
+// whose member is that word.
+func codexAgentStates(answer string) (dead, alive []string) {
+	gjson.Get(answer, "status").ForEach(func(id, state gjson.Result) bool {
+		word := state.Str
+		for key := range state.Map() {
+			word = key
+		}
+		switch word {
+		case "errored", "shutdown", "interrupted", "not_found":
+			dead = append(dead, id.Str)
+		case "running", "pending_init":
+			alive = append(alive, id.Str)
+		}
+		return true
+	})
+	return dead, alive
 }
 
 // codexDone is what the end of a tool tells, beside a command's.

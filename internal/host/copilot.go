@@ -20,7 +20,7 @@ var copilotHost = Host{
 	Events:     []string{"session-start", "user-prompt-submit", "post-tool-use", "pre-compact", "stop"},
 	Core:       []string{"user-prompt-submit"},
 	ProjectEnv: []string{"COPILOT_PROJECT_DIR"},
-	Delivers:   true, NoStages: true, FileTells: true, NoPerson: true,
+	Delivers:   true, NoStages: true, FileTells: true, NoPerson: true, NoCommands: true,
 	Resume: func(session string) string { return "copilot --resume=" + session },
 	Decode: decodeCopilot, Encode: encodeCopilot, TurnOver: copilotOver,
 	Sessions: SessionFiles{Dir: "session-state", Depth: 1, Prefix: "events"},

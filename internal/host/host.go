@@ -108,6 +108,10 @@ type Host struct {
 	// CloseTool ends a sub-agent that is done, where it would count as one at work
 	// until then.
 	CloseTool string
+	// NoCommands: it has no slash commands of the plugin.
+	NoCommands bool
+	// alone tells by its environment that nobody sits before it.
+	alone func(getenv func(string) string) bool
 	// Watched: a watcher may drive its threads and hand over packets of its own.
 	Watched bool
 
@@ -207,6 +211,10 @@ func (v Version) Less(o Version) bool {
 	}
 	return false
 }
+
+// Unattended reports whether nobody sits before the agent, as far as its environment
+// tells.
+func (h *Host) Unattended(getenv func(string) string) bool { return h.alone != nil && h.alone(getenv) }
 
 // Newer reports whether a version is newer than all that were verified.
 func (h *Host) Newer(v Version) bool {

@@ -11,6 +11,7 @@ const (
 	AgentTool        // hands work to a sub-agent
 	MessageTool      // speaks to a sub-agent
 	HaltTool         // ends a sub-agent
+	WaitTool         // waits for sub-agents
 )
 
 // Edits reports whether the tool changes files.

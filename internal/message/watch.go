@@ -22,6 +22,7 @@ var (
 	WatchAgentPacket  = Text{ZH: "請代理撰寫接續封包", EN: "asking the agent for its packet"}
 	WatchAgentSilent  = Text{ZH: "代理沒有寫出封包（%s），改用觀察者的版本", EN: "the agent wrote no packet (%s); using the watcher's own"}
 	WatchCut          = Text{ZH: "壓縮開始的瞬間有訊息送出，被 Codex 中斷；知道內容的話會排隊重送，否則請再送一次", EN: "a message sent in the instant of the compaction was cut off by Codex; it is queued again where its text is known, else please send it again"}
+	WatchNoRoute      = Text{ZH: "[workflow:%s] 在此無效：watch 驅動的 agent 不會路由工作流", EN: "[workflow:%s] does nothing here: an agent that watch drives routes no workflows"}
 	WatchGoalPaused   = Text{ZH: "到達邊界：目標暫停，這一輪結束後壓縮", EN: "boundary reached: the goal rests, the context is compacted after this turn"}
 	WatchGoalResumed  = Text{ZH: "目標繼續", EN: "the goal goes on"}
 	WatchGoalLeft     = Text{ZH: "你停下了它：目標維持暫停，由你決定何時繼續", EN: "you stopped it: the goal stays paused until you resume it"}
@@ -71,6 +72,7 @@ var (
 	HelpWatchSocket   = Text{ZH: "app-server 的 unix socket（預設為 daemon 的）", EN: "the app-server's unix socket (default: the daemon's)"}
 	HelpWatchToken    = Text{ZH: "存放 --remote bearer token 的環境變數名稱", EN: "environment variable with the bearer token for --remote"}
 	HelpWatchMode     = Text{ZH: "off、tag、suggest 或 auto（預設取自設定）", EN: "off, tag, suggest or auto (default: from the configuration)"}
+	HelpWatchAlone    = Text{ZH: "無人值守：工作未完成時，壓縮後不需要計畫也會繼續", EN: "nobody sits before it: while work is open it goes on after a compaction, also without a plan"}
 	HelpWatchOnce     = Text{ZH: "第一次壓縮處理完就結束", EN: "end after the first compaction, whatever came of it"}
 	HelpWatchThread   = Text{ZH: "只觀察這個執行緒", EN: "watch only this thread"}
 	HelpWatchDebounce = Text{ZH: "一輪結束後要安靜多久才動作", EN: "how long a thread must be quiet after a turn"}

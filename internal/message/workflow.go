@@ -54,6 +54,7 @@ var (
 	BarrierFail       = Text{ZH: "🔄 Barrier %s FAIL（%d/%d）：%s", EN: "🔄 Barrier %s FAIL (%d/%d): %s"}
 	BarrierTimeout    = Text{ZH: "⚠️ Barrier %s 超時（%s 未回應），強制前進。", EN: "⚠️ Barrier %s timed out (%s did not answer); going on without."}
 	BarrierTimeBad    = Text{ZH: "⚠️ Barrier %s 超時（%s 未回應），但已有 FAIL。", EN: "⚠️ Barrier %s timed out (%s did not answer), and a FAIL was cast."}
+	DiedRetry         = Text{ZH: "⚠️ %s agent 因錯誤結束（第 %d/%d 次）。重新委派。", EN: "⚠️ The %s agent died of an error (%d/%d). Delegate it again."}
 	CrashRetry        = Text{ZH: "⚠️ %s agent 無 PIPELINE_ROUTE 輸出（第 %d/%d 次）。重新委派。", EN: "⚠️ The %s agent printed no PIPELINE_ROUTE (%d/%d). Delegate it again."}
 	RouteAborted      = Text{ZH: "⛔ Pipeline 異常終止！\n原因：%s\n自動模式已解除。", EN: "⛔ The pipeline was aborted.\nReason: %s\nAutomatic mode is off."}
 	RouteNoReason     = Text{ZH: "（未說明）", EN: "(not given)"}

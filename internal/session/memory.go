@@ -40,6 +40,8 @@ type Memory struct {
 	// Noise is how much after Offset is no conversation; up to Read it is counted.
 	Noise Noise `json:"noise,omitzero"`
 	Loop  Loop  `json:"loop,omitzero"`
+	// Hinted: the user was told how to ask for a workflow.
+	Hinted bool `json:"hinted,omitempty"`
 	// Threads is what tells whose a compaction is, and whether the gate may refuse.
 	Threads Threads `json:"threads,omitzero"`
 	// Thread is the conversation, as hooks and watchers have seen it.
@@ -124,6 +126,15 @@ type Loop struct {
 	Seen      string `json:"seen,omitempty"` // the state at the last block
 	Workflow  string `json:"workflow,omitempty"`
 	LetGo     bool   `json:"letGo,omitempty"`
+	// Said is what the last block said, and where the work stood then.
+	Said string `json:"said,omitempty"`
+	// Rests: the user has put the workflow aside, or stopped its turn, and has not let
+	// it go on since.
+	Rests bool `json:"rests,omitempty"`
+	// Asked is the state when the user last said something.
+	Asked string `json:"asked,omitempty"`
+	// Waits counts the answers by which the host said that agents are at work.
+	Waits int `json:"waits,omitempty"`
 }
 
 // Read is what is remembered of a session, without the lock.

@@ -197,6 +197,32 @@ func Newest(path string, tells func(line []byte) (yes, told bool)) (yes bool) {
 	return yes
 }
 
+// Stopped reports whether the user stopped the last turn of a session: whatever the
+// file tells after it, no agent has spoken since. prompt is what he says next, which may
+// stand there already.
+func Stopped(path, prompt string) (yes bool) {
+	return Newest(path, func(line []byte) (yes, told bool) {
+		l := gjson.ParseBytes(line)
+		switch l.Get("type").String() {
+		case "assistant":
+			return false, true
+		case "user":
+			text := l.Get("message.content")
+			if text.IsArray() {
+				text = text.Get("0.text")
+			}
+			yes = strings.HasPrefix(text.String(), "[Request interrupted by user")
+			return yes, yes || !l.Get("isMeta").Bool() && text.String() != prompt && !commandText([]byte(text.String()))
+		case "event_msg":
+			yes = l.Get("payload.type").String() == "turn_aborted"
+			return yes, yes
+		case "response_item":
+			return false, l.Get("payload.role").String() == "assistant" || strings.HasSuffix(l.Get("payload.type").String(), "_output")
+		}
+		return false, false
+	})
+}
+
 // ToolAnswer is what a tool answered, as a session's file tells it.
 type ToolAnswer struct {
 	Text   string

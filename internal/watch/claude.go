@@ -188,6 +188,9 @@ func (w *Claude) beginTurn() {
 	w.sess.turnStarted("")
 	w.sess.passed(w.Now())
 	w.sess.observe(host.UserMessage{Text: w.turn.prompt, Ours: w.turn.synthetic})
+	if !w.turn.synthetic {
+		w.sess.noRoute(w.turn.prompt)
+	}
 }
 
 const slashCompact = "/compact"

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,6 +154,7 @@ func TestClaude(t *testing.T) {
 		{name: "boundary", set: toTheLetter, prompts: []string{"work"}, want: []string{"work", "/compact", "PACKET"}},
 		{name: "nothing is open", prompts: []string{"work"}, want: []string{"work", "/compact"}},
 		{name: "a step is open", prompts: []string{"plan"}, want: []string{"plan", "/compact", "PACKET"}},
+		{name: "nobody sits before it", change: func(w *Claude) { w.Unattended = true }, prompts: []string{"work"}, want: []string{"work", "/compact", "PACKET"}},
 		{name: "never", set: func(s *compact.Settings) { s.Resume = compact.ResumeNever }, prompts: []string{"plan"}, want: []string{"plan", "/compact"}},
 		{name: "a message waits", prompts: []string{"plan", "again"}, want: []string{"plan", "/compact", "PACKET + again"}},
 		{name: "a message waits, to the letter", set: toTheLetter, prompts: []string{"work", "again"}, want: []string{"work", "/compact", "PACKET + again"}},
@@ -182,6 +184,16 @@ func TestClaude(t *testing.T) {
 				t.Errorf("told (-want +got):\n%s\n%v", d, news)
 			}
 		})
+	}
+}
+
+// A tag starts nothing in a run that a watcher drives, which says so.
+func TestClaudeRoutesNothing(t *testing.T) {
+	t.Parallel()
+	for prompt, want := range map[string]bool{"[workflow:quick] add a flag": true, "what does [workflow:quick] do?": false, "hello": false} {
+		if _, news := runClaude(t, "ok", nil, nil, prompt); slices.Contains(news, "warning") != want {
+			t.Errorf("%q: %v", prompt, news)
+		}
 	}
 }
 

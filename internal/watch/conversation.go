@@ -33,6 +33,8 @@ type Options struct {
 	Waits    Waits
 	// DryRun only decides and reports.
 	DryRun bool
+	// Unattended: nobody sits before the agent, which may go on while work is open.
+	Unattended bool
 	// Once ends the watch after the first compaction, whatever came of it.
 	Once   bool
 	Now    func() time.Time
@@ -117,6 +119,14 @@ func newConversation(id string, name host.Name, cwd string, o Options) (*convers
 
 func (s *conversation) report(what string, t message.Text, args ...any) {
 	s.opts.Report(Report{At: s.opts.Now(), Session: s.id, What: what, Text: message.Because(t, args...)})
+}
+
+// noRoute says that a prompt which asks for a workflow starts none: the agent that a
+// watcher drives runs without our hooks.
+func (s *conversation) noRoute(prompt string) {
+	if name, asked := workflow.Asked(prompt); asked {
+		s.report("warning", message.WatchNoRoute, name)
+	}
 }
 
 // output reports what an agent said that we drive.
@@ -348,7 +358,10 @@ func (s *conversation) openWork() string {
 	if w, err := session.Peek(s.sess); err == nil && w != nil && w.Active {
 		stage = workflow.NextStep(w, s.opts.Lang)
 	}
-	return s.thread.OpenWork(stage)
+	if step := s.thread.OpenWork(stage); step != "" || !s.opts.Unattended {
+		return step
+	}
+	return s.thread.Unfinished()
 }
 
 // readPast reads the slice that is about to be compacted, while there is time:

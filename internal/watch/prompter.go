@@ -63,6 +63,7 @@ func (w *Codex) drive() {
 		return
 	}
 	f.waiting = true
+	t.noRoute(w.Prompts[f.sent])
 	params := map[string]any{"threadId": t.id, "input": textInput(w.Prompts[f.sent])}
 	f.sent++
 	ask(w, "turn/start", params, func(n notice, err error) {

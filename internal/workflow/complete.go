@@ -166,6 +166,7 @@ func (t *transition) crashed(key string, died bool) bool {
 	if again {
 		t.free(key)
 		t.out.Kind, t.out.Round, t.out.Max = Redelegate, n, t.MaxCrashes
+		t.out.died = died
 		t.out.Next = []string{key}
 	}
 	return again

@@ -134,6 +134,7 @@ type Outcome struct {
 	Target     string   // of a rollback
 	Failed     []string // the stages that sent it back, worst first
 	Round, Max int      // of a rollback or a crash
+	died       bool     // the crash is an agent's that ended by an error
 	Group      string   // a barrier that was decided
 	Missing    []string // who did not vote in time
 	Late       string   // the verdict of one who votes now; it moves nothing

@@ -265,3 +265,91 @@ func TestHandOversAreBounded(t *testing.T) {
 		t.Errorf("the vote of a hand-over that is open came to %v", out.Kind)
 	}
 }
+
+// A tag counts where the user's own words ask for it.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	for _, prompt := range []string{
+		"[workflow:quick] add a flag",
+		"  [WORKFLOW:quick]",
+		"please [workflow:quick] add a flag",
+		"Please, [pipeline:quick] add a flag.",
+		"add a --dry-run flag [workflow:quick]",
+		"add a flag with [workflow:quick]",
+		"Use [workflow:quick] to add a flag",
+		"run [workflow:quick] on the parser, please",
+		"can you [workflow:quick] add a flag?",
+		"[workflow:quick] why is the login slow? Find out and mend it.",
+		"The parser is slow.\n[workflow:quick] make it faster",
+		"I looked at it: [workflow:quick] mend the parser",
+		"Here is the log:\n```\npanic: x\n```\n[workflow:quick] mend it",
+		"請 [workflow:quick] 新增旗標",
+		"[workflow:quick] 修正登入",
+		"用 [workflow:quick] 修正登入",
+		"ok, [workflow:quick] do not touch the API, add a flag",
+		"Let's do it, [workflow:quick] add a flag",
+		"bitte [workflow:quick] füge eine Option hinzu",
+	} {
+		if name, asked := Asked(prompt); !asked || name != "quick" {
+			t.Errorf("%q: %q, %v", prompt, name, asked)
+		}
+	}
+	for _, prompt := range []string{
+		"what does [workflow:quick] do?",
+		"What is [workflow:quick]?",
+		"should I use [workflow:quick] for this?",
+		"how do I use [workflow:quick]",
+		"do not use [workflow:quick]",
+		"Don't start [workflow:quick], just answer",
+		"do **not** use [workflow:quick] for this",
+		"fix it without [workflow:quick]",
+		"add a flag, but not with [workflow:quick]",
+		"explain `[workflow:quick]` to me",
+		"the docs say \"[workflow:quick] add a flag\"",
+		"「[workflow:quick] 新增」是什麼意思",
+		"```\n[workflow:quick] add a flag\n```\nexplain this",
+		"> [workflow:quick] add a flag\n\nwhat did he mean?",
+		"look at this:\n2026-11-16 10:00:01 INFO prompt=[workflow:quick] add\n",
+		"look at this transcript\nuser: [workflow:quick] add a flag\nassistant: done",
+		"fix the bug where [workflow:quick] starts twice",
+		"the tag [workflow:quick] is broken",
+		"[workflow:quick] is broken, look into it",
+		"why does [workflow:quick] start a workflow",
+		"[workflow:quick]?",
+		"[workflow:quick] what does it do?",
+		"[workflow:quick] what does that tag mean?",
+		"[workflow:quick] 是什麼？",
+		"不要用 [workflow:quick]，直接改就好",
+		"別啟動 [workflow:quick]",
+		"compare [workflow:quick] and [workflow:standard] for me",
+		"Run the tests.\n\n    [workflow:quick] add a flag\n",
+		"nicht mit [workflow:quick], bitte",
+		"no tag here",
+	} {
+		if name, asked := Asked(prompt); asked {
+			t.Errorf("%q starts %q", prompt, name)
+		}
+	}
+}
+
+func TestOverrules(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"forget the workflow and fix the typo", "do it yourself", "no more stages please", "skip the pipeline", "Just fix it without the workflow.", "不要走流程，直接改"} {
+		if !Overrules(text) {
+			t.Errorf("%q overrules", text)
+		}
+	}
+	for _, text := range []string{"also add a test for empty input", "use tabs", "continue", "the reviewer is right, go on"} {
+		if Overrules(text) {
+			t.Errorf("%q does not overrule", text)
+		}
+	}
+	for text, want := range map[string]bool{
+		"continue": true, "go on": true, "繼續": true, "yes": true, "ok, use tabs and then go on": true, "請繼續做測試": true,
+		"thanks": false, "what is left?": false, "use tabs": false, "do not go on": false, "should we continue with the review?": false, "stop": false,
+	} {
+		if Resumes(text) != want {
+			t.Errorf("%q resumes: %v", text, !want)
+		}
+	}
+}

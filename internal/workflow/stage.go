@@ -113,35 +113,6 @@ func Quality(key string) bool {
 	return s.quality
 }
 
-// Tag is the name in the first [workflow:NAME] or [pipeline:NAME] of a prompt, in
-// any case. Whether there is such a workflow is not asked here. A tag whose name no
-// workflow can have counts where there is no other: whoever wrote it gets an answer.
-func Tag(prompt string) (string, bool) {
-	lower, odd := strings.ToLower(prompt), ""
-	for i := 0; i < len(lower); {
-		j := strings.IndexByte(lower[i:], '[')
-		if j < 0 {
-			break
-		}
-		i += j + 1
-		for _, tag := range [...]string{"pipeline:", "workflow:"} {
-			rest, ok := strings.CutPrefix(lower[i:], tag)
-			if !ok {
-				continue
-			}
-			name, _, closed := strings.Cut(rest, "]")
-			name = strings.TrimSpace(name)
-			switch {
-			case closed && ValidName(name):
-				return name, true
-			case closed && odd == "" && len(name) <= maxName && !strings.ContainsAny(name, "\n["):
-				odd = name
-			}
-		}
-	}
-	return odd, odd != ""
-}
-
 // ValidName reports whether a workflow may be called so: its name is a file's, and
 // stands in a tag.
 func ValidName(name string) bool {

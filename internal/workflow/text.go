@@ -65,7 +65,11 @@ func (t *routingText) happened() bool {
 	case RolledBack:
 		t.sentBack()
 	case Redelegate:
-		t.say(message.CrashRetry, o.Stage, o.Round, o.Max)
+		why := message.CrashRetry
+		if o.died {
+			why = message.DiedRetry
+		}
+		t.say(why, o.Stage, o.Round, o.Max)
 	case Aborted:
 		reason := cmp.Or(o.Reason.In(t.lang), message.RouteNoReason.In(t.lang))
 		t.say(message.RouteAborted, message.Cut(reason, hintMax))

@@ -1,0 +1,116 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/e2e/codexmock"
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+)
+
+// A stage's agent that dies of an error of the model's server is seen, and its stage
+// offered again.
+func TestCodexPush_DiedAgent(t *testing.T) {
+	t.Parallel()
+	c := &codexRelay{closed: map[string]bool{}, tried: true, failed: true}
+	var (
+		mu   sync.Mutex
+		died int
+	)
+	w := newHookedCodex(t, func(r codexmock.Request) codexmock.Reply {
+		for _, it := range r.Input {
+			if nodeContextRE.MatchString(it.Text) {
+				mu.Lock()
+				defer mu.Unlock()
+				if died++; died == 1 {
+					return codexmock.Reply{Status: 400}
+				}
+			}
+		}
+		return c.answer(r)
+	}, "", "suggest")
+	u := w.User()
+	u.AwaitTurn(u.Say("[workflow:single] add a flag"))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen := strings.Join(c.seen, "\n----\n")
+	if !strings.Contains(seen, "The DEV agent died of an error (1/3)") || strings.Contains(seen, "at work") || strings.Contains(seen, "/overtone:") {
+		t.Errorf("the main agent saw %s", seen)
+	}
+	if s := w.run("workflow", "status", "--session", u.Thread, "--json"); gjson.Get(s, "phase").String() != "COMPLETE" {
+		t.Errorf("status %s", s)
+	}
+}
+
+// The user takes the word while a workflow is at work: by Esc and a question, by another
+// request, in plan mode. No turn is pushed on, and the model is not told to delegate;
+// one word of his sets it going again.
+func TestPush_NeverAgainstTheUser(t *testing.T) { t.Parallel(); onEach(t, testPushAgainst) }
+
+func testPushAgainst(t *testing.T, v Version) {
+	begun := make(chan struct{})
+	p := &Relay{Before: func(r *mockapi.Request, n int) *mockapi.Reply {
+		reply := mockapi.Text("It is main.go.")
+		switch {
+		case n == 0:
+			close(begun)
+			reply = reply.Until(make(chan struct{}))
+		case strings.Contains(r.Last(), "continue"):
+			return nil
+		case n > 3:
+			return nil
+		}
+		return &reply
+	}}
+	w := NewWorld(t, Overtone, p.Handle, v)
+	s := w.Start()
+	s.Send("[workflow:single] fix it")
+	<-begun
+	s.Control(map[string]any{"subtype": "interrupt"})
+	s.Result()
+	s.Ask("which file is that?")
+	s.Ask("rename the variable in it")
+	s.Control(map[string]any{"subtype": "set_permission_mode", "mode": "plan"})
+	s.Ask("add a flag to it")
+	list := mains(w)
+	if len(list) != 4 {
+		t.Errorf("%d requests of the main agent", len(list))
+	}
+	for _, r := range list[1:] {
+		if texts := strings.Join(hookTexts(r), "\n"); strings.Contains(r.Last(), "Stop hook feedback") || strings.Count(texts, "overtone:developer") > 1 {
+			t.Errorf("pushed: %s\n%s", texts, r.Last())
+		}
+	}
+	s.Control(map[string]any{"subtype": "set_permission_mode", "mode": "default"})
+	r := s.Ask("continue")
+	finished(t, w, r.SessionID)
+}
+
+// A tag that is only spoken of starts nothing, and the model hears nothing of it.
+func TestTag_OnlyWhereItIsAskedFor(t *testing.T) { t.Parallel(); onEach(t, testTags) }
+
+func testTags(t *testing.T, v Version) {
+	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply { return mockapi.Text("Noted.") }, v)
+	s := w.Start()
+	for _, prompt := range []string{"what does [workflow:single] do?", "do not use [workflow:single]", "explain this:\n```\n[workflow:single] x\n```"} {
+		s.Ask(prompt)
+	}
+	list := mains(w)
+	if len(list) != 3 {
+		t.Errorf("%d requests", len(list))
+	}
+	for _, r := range list {
+		if r.Has("Delegate overtone:") || r.Has("is set up") || r.Has("only mentioned") {
+			t.Errorf("the model was told of it: %s", r)
+		}
+	}
+	r := s.Ask("please [workflow:single] add a flag")
+	if st := w.status(r.SessionID); st.WorkflowType != "single" {
+		t.Errorf("status %+v", st)
+	}
+}

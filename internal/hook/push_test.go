@@ -1,0 +1,227 @@
+package hook
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/session"
+)
+
+// begun is a place with a workflow that was just asked for.
+func begun(t *testing.T, name string) *place {
+	t.Helper()
+	p := newPlace(t)
+	if out, _ := p.call("user-prompt-submit", name, start); !strings.Contains(out, "overtone:developer") {
+		t.Fatalf("not started: %s", out)
+	}
+	return p
+}
+
+const pushes = `"decision":"block"`
+
+// A turn is not pushed on against the user: not after his question, his stop, his Esc
+// or his overruling, not while he plans, and not past what the agent asks him. He is
+// told once, and one word sets it going again.
+func TestPushNeverAgainstTheUser(t *testing.T) {
+	t.Parallel()
+	esc := `{"type":"assistant","message":{"content":[{"type":"text","text":"working"}]}}
+{"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}
+`
+	for name, c := range map[string]struct{ prompt, file, mode, answer string }{
+		"a question":             {prompt: "what is the reviewer for?", answer: "It reads the change."},
+		"a stop":                 {prompt: "stop, do nothing more", answer: "I have stopped."},
+		"thanks and stop":        {prompt: "that is all for now, thanks", answer: "Understood."},
+		"Esc and a question":     {prompt: "which file is that?", file: esc, answer: "It is main.go."},
+		"Esc and another thing":  {prompt: "rename the variable in main.go", file: esc, answer: "It is renamed."},
+		"overruled":              {prompt: "forget the workflow and explain main.go", answer: "It parses flags."},
+		"plan mode":              {prompt: "add a flag", mode: "plan", answer: "Here is my plan."},
+		"the agent asks":         {prompt: "also cover empty input", answer: "Shall I delete the old table in production?"},
+		"the agent waits":        {prompt: "also cover empty input", answer: "I will wait for your go-ahead before deploying."},
+		"Chinese stop":           {prompt: "先停下來，什麼都不要再動", answer: "好的。"},
+		"Chinese question":       {prompt: "為什麼要先跑測試？", answer: "這樣比較快。"},
+		"a question to a choice": {prompt: "can you explain what DEV does?", answer: "It writes the code."},
+	} {
+		for _, h := range []string{"claude-code", "codex"} {
+			t.Run(name+", "+h, func(t *testing.T) {
+				t.Parallel()
+				p := begun(t, h)
+				fields := ""
+				if c.file != "" {
+					fields = `,"transcript_path":` + string(mustJSON(t, p.write("t.jsonl", c.file)))
+				}
+				if c.mode != "" {
+					fields += fmt.Sprintf(`,"permission_mode":%q`, c.mode)
+				}
+				ask := `"prompt":` + string(mustJSON(t, c.prompt)) + fields
+				out, _ := p.call("user-prompt-submit", h, ask)
+				if c.answer[0] != 'S' && !strings.HasPrefix(c.answer, "I will") && strings.Contains(out, "overtone:developer") {
+					t.Errorf("the prompt is answered with a push: %s", out)
+				}
+				end := `"last_assistant_message":` + string(mustJSON(t, c.answer)) + fields
+				out, _ = p.call("stop", h, end)
+				if strings.Contains(out, pushes) || !strings.Contains(out, "rests") {
+					t.Errorf("stop says %s", out)
+				}
+				if h == "codex" && strings.Contains(out, "/overtone:") {
+					t.Errorf("a command that the host has not: %s", out)
+				}
+				if out, _ = p.call("stop", h, end); out != "" {
+					t.Errorf("stop says again %s", out)
+				}
+				if out, _ = p.call("user-prompt-submit", h, `"prompt":"continue"`); !strings.Contains(out, "overtone:developer") {
+					t.Errorf("continue: %s", out)
+				}
+				if out, _ = p.call("stop", h, `"last_assistant_message":"Next comes the developer."`); !strings.Contains(out, pushes) {
+					t.Errorf("after continue stop says %s", out)
+				}
+			})
+		}
+	}
+}
+
+// Work that the user wants is pushed on, also past an agent that only asks whether to
+// begin the next stage.
+func TestPushCarriesOn(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{"Noted.", "I have read the request.", "Shall I delegate to the developer now?", "Ready for DEV. Let me know."} {
+		p := begun(t, "claude-code")
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":`+string(mustJSON(t, answer))); !strings.Contains(out, pushes) {
+			t.Errorf("%q: %s", answer, out)
+		}
+	}
+	// In a run that nobody sits before there is nobody to answer.
+	p := begun(t, "claude-code")
+	p.env = map[string]string{"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}
+	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Shall I go on?"`); !strings.Contains(out, pushes) {
+		t.Errorf("headless: %s", out)
+	}
+}
+
+// A question that was asked while a stage's agent works holds nothing up when that agent
+// has answered.
+func TestQuestionWhileAStageWorks(t *testing.T) {
+	t.Parallel()
+	p := begun(t, "claude-code")
+	p.call("pre-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer","prompt":"build","run_in_background":true}`)
+	p.call("post-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer"},"tool_response":{"isAsync":true,"status":"async_launched","agentId":"a1"}`)
+	p.call("stop", "claude-code", `"background_tasks":[{"id":"a1","type":"subagent","status":"running"}]`)
+	p.call("user-prompt-submit", "claude-code", `"prompt":"what is it doing?"`)
+	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It builds.","background_tasks":[{"id":"a1","type":"subagent","status":"running"}]`); out != "" {
+		t.Errorf("while it works: %s", out)
+	}
+	p.call("subagent-stop", "claude-code", `"agent_id":"a1","agent_type":"overtone:developer","last_assistant_message":`+string(mustJSON(t, passed)))
+	p.call("user-prompt-submit", "claude-code", `"prompt":"<task-notification>done</task-notification>"`)
+	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It is done.","background_tasks":[]`); !strings.Contains(out, pushes) {
+		t.Errorf("after it: %s", out)
+	}
+}
+
+const passed = `done\n<!-- PIPELINE_ROUTE: {"verdict":"PASS","route":"NEXT"} -->`
+
+// The same is not said twice unless something has moved.
+func TestPushOnce(t *testing.T) {
+	t.Parallel()
+	p := begun(t, "claude-code")
+	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`); !strings.Contains(out, pushes) {
+		t.Fatal(out)
+	}
+	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`); strings.Contains(out, pushes) || !strings.Contains(out, "No progress") {
+		t.Errorf("the same again: %s", out)
+	}
+	// An agent was started, and died: the stage is offered again.
+	p.call("pre-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer","prompt":"build"}`)
+	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`); !strings.Contains(out, pushes) || !strings.Contains(out, "overtone:developer") {
+		t.Errorf("after an agent that died: %s", out)
+	}
+}
+
+// Codex says of an agent that was waited for that it has died: its stage is offered
+// again, and no longer waited for. One that dies again and again is left to the user.
+func TestCodexAgentDies(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{`{\"errored\":\"HTTP 500\"}`, `\"shutdown\"`, `\"not_found\"`} {
+		p := begun(t, "codex")
+		for n := 1; n <= 3; n++ {
+			id := fmt.Sprintf("a%d", n)
+			p.call("pre-tool-use", "codex", `"tool_name":"spawn_agent","tool_use_id":"c`+id+`","tool_input":{"agent_type":"overtone:developer","message":"build"}`)
+			p.call("post-tool-use", "codex", `"tool_name":"spawn_agent","tool_use_id":"c`+id+`","tool_input":{"agent_type":"overtone:developer"},"tool_response":"{\"agent_id\":\"`+id+`\"}"`)
+			out, _ := p.call("post-tool-use", "codex", `"tool_name":"multi_agent_v1wait_agent","tool_use_id":"w`+id+`","tool_response":"{\"status\":{\"`+id+`\":\"running\"},\"timed_out\":true}"`)
+			if strings.Contains(out, "died") || p.workflow().Stages.Len() == 0 {
+				t.Errorf("running: %s", out)
+			}
+			if out, _ = p.call("stop", "codex", `"last_assistant_message":"Noted."`); !strings.Contains(out, pushes) || !strings.Contains(out, "wait_agent") {
+				t.Errorf("at work: %s", out)
+			}
+			out, _ = p.call("post-tool-use", "codex", `"tool_name":"multi_agent_v1wait_agent","tool_use_id":"x`+id+`","tool_response":"{\"status\":{\"`+id+`\":`+state+`},\"timed_out\":false}"`)
+			if !strings.Contains(out, "overtone:developer") {
+				t.Errorf("%s is offered again: %s", state, out)
+			}
+			out, _ = p.call("stop", "codex", `"last_assistant_message":"Noted."`)
+			if strings.Contains(out, "at work") || strings.Contains(out, pushes) != (n < 3) {
+				t.Errorf("death %d: %s", n, out)
+			}
+		}
+	}
+}
+
+// Where only the user can act, the agent is not told to leave him alone.
+func TestPushUntrusted(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("project/.overtone/workflows/check.yaml", "stages:\n  - DEV\n  - stage: TEST\n    run: go test ./...\n")
+	p.call("user-prompt-submit", "claude-code", `"prompt":"[workflow:check] go"`)
+	p.call("pre-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer","prompt":"build"}`)
+	p.call("subagent-stop", "claude-code", `"agent_id":"a1","agent_type":"overtone:developer","last_assistant_message":`+string(mustJSON(t, passed)))
+	out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`)
+	if strings.Contains(out, pushes) || strings.Contains(out, "Do not ask") || !strings.Contains(out, "workflow trust check") {
+		t.Errorf("%s", out)
+	}
+}
+
+// A tag that is only spoken of starts nothing; how it would is told once, and not to
+// the model. The specifications' own call keeps to their words.
+func TestTagMentioned(t *testing.T) {
+	t.Parallel()
+	for _, h := range []string{"claude-code", "codex"} {
+		p := newPlace(t)
+		out, _ := p.call("user-prompt-submit", h, `"prompt":"what does [workflow:quick] do?"`)
+		if !strings.Contains(out, "only mentioned") || strings.Contains(out, "additionalContext") {
+			t.Errorf("%s: %s", h, out)
+		}
+		if out, _ = p.call("user-prompt-submit", h, `"prompt":"do not use [workflow:quick]"`); out != "" {
+			t.Errorf("%s, again: %s", h, out)
+		}
+		if s, err := session.Peek(p.session()); err != nil || s != nil {
+			t.Errorf("%s: %v, %v", h, s, err)
+		}
+		if out, _ = p.call("user-prompt-submit", h, `"prompt":"please [workflow:quick] add a flag"`); !strings.Contains(out, "overtone:developer") {
+			t.Errorf("%s, asked: %s", h, out)
+		}
+	}
+	p := newPlace(t)
+	p.call("user-prompt-submit", "", `"prompt":"what does [workflow:quick] do?"`)
+	if s := p.workflow(); s.WorkflowType != "quick" {
+		t.Errorf("plain: %v", s)
+	}
+	p = newPlace(t)
+	if out, _ := p.call("user-prompt-submit", "copilot", `"prompt":"[workflow:quick] add a flag"`); !strings.Contains(out, "does nothing here") {
+		t.Errorf("copilot: %s", out)
+	}
+}
+
+// The specifications' own call keeps pushing, as they say.
+func TestPushPlain(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.call("user-prompt-submit", "", start)
+	p.call("user-prompt-submit", "", `"prompt":"what is this?"`)
+	for n := 1; n <= stuckMax; n++ {
+		if out, _ := p.call("stop", "", `"permission_mode":"plan"`); !strings.Contains(out, pushes) {
+			t.Errorf("%d: %s", n, out)
+		}
+	}
+	if out, _ := p.call("stop", "", ""); strings.Contains(out, pushes) {
+		t.Error(out)
+	}
+}
