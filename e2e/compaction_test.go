@@ -335,9 +335,9 @@ func TestCompactGate(t *testing.T) {
 				p.Main = append(p.Main, gateStep("echo small", 10_000))
 			}
 			for range refusals {
-				p.Main = append(p.Main, gateStep("echo large", 90_000))
+				p.Main = append(p.Main, gateStep("echo large", 130_000))
 			}
-			p.Main = append(p.Main, gateStep(gateCommit, 90_000), gateStep("echo on", 90_000), gateStep("echo and on", 90_000))
+			p.Main = append(p.Main, gateStep(gateCommit, 130_000), gateStep("echo on", 130_000), gateStep("echo and on", 130_000))
 			w := gateWorld(t, p.Handle)
 			st := w.Prompt("add the file a.txt; MARK-GOAL")
 			if r := st.Result(); r.Text != "DONE" {
@@ -378,7 +378,7 @@ func testCompactGateSubagent(t *testing.T, v Version) {
 		Main: []Step{
 			gateStep("echo small", 10_000), gateStep(gateCommit, 10_000),
 			call(mockapi.Foreground("overtone:planner", "look around")),
-			gateStep("echo large", 90_000), gateStep("echo on", 90_000), gateStep("echo and on", 90_000),
+			gateStep("echo large", 130_000), gateStep("echo on", 130_000), gateStep("echo and on", 130_000),
 		},
 		Agents: map[string][]Step{"planner": {
 			gateStep("echo 1", 10_000), gateStep("echo 2", 10_000), gateStep("echo 3", 80_000), gateStep("echo 4", 80_000),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -158,6 +159,13 @@ func write(t testing.TB, root, name string, data []byte) {
 	}
 }
 
+// settings are ones whose tiers the made-up sessions reach.
+func settings() compact.Settings {
+	s := config.Defaults().Compact
+	s.Trigger.EarlyPercentRemainingLT, s.Trigger.ReadyPercentRemainingLT, s.Trigger.AsapPercentRemainingLT = 85, 75, 65
+	return s
+}
+
 func options(t testing.TB, dir func(*host.Host) string, cache string) Options {
 	t.Helper()
 	files, err := transcript.Everything(dir)
@@ -165,7 +173,7 @@ func options(t testing.TB, dir func(*host.Host) string, cache string) Options {
 		t.Fatal(err)
 	}
 	return Options{
-		Files: files, Now: time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC), Loc: time.UTC, Settings: config.Defaults().Compact, Cache: cache, Workers: 2,
+		Files: files, Now: time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC), Loc: time.UTC, Settings: settings(), Cache: cache, Workers: 2,
 	}
 }
 

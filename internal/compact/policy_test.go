@@ -21,6 +21,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func auto() Settings {
 	s := config.Defaults().Compact
+	tr := &s.Trigger
+	tr.EarlyPercentRemainingLT, tr.ReadyPercentRemainingLT, tr.AsapPercentRemainingLT, tr.EmergencyPercentRemainingLT = 85, 75, 65, 15
 	s.Mode = ModeAuto
 	return s
 }
@@ -335,7 +337,7 @@ func Test004_MalformedFrontMatterKeepsTheDefaults(t *testing.T) {
 		}
 	}
 	d := config.Defaults().Compact
-	if tr := d.Trigger; tr.EarlyPercentRemainingLT != 85 || tr.ReadyPercentRemainingLT != 75 || tr.AsapPercentRemainingLT != 65 || tr.EmergencyPercentRemainingLT != 15 ||
+	if tr := d.Trigger; tr.EarlyPercentRemainingLT != 65 || tr.ReadyPercentRemainingLT != 50 || tr.AsapPercentRemainingLT != 40 || tr.EmergencyPercentRemainingLT != 15 ||
 		counting(tr) != setOf(Commit, PRCheckpoint, PlanCheckpoint, AgentDone, StageComplete) {
 		t.Errorf("defaults %+v", d)
 	}
@@ -396,25 +398,55 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// A person is told once, and again when the context has grown or was compacted.
+// A person is told once in a tier, and again when the context has grown by a tenth of
+// the window or was compacted.
 func TestTell(t *testing.T) {
 	t.Parallel()
-	set := config.Defaults().Compact
+	set := auto()
+	set.Mode = ModeSuggest
 	var thread Thread
 	for i, row := range []struct {
 		event host.Event
 		tell  bool
 	}{
-		{host.UsageSeen{Used: 50_000, Window: 100_000}, true},
-		{host.UsageSeen{Used: 51_999}, false},
-		{host.UsageSeen{Used: 52_000}, true},
+		{host.UsageSeen{Used: 30_000, Window: 100_000}, true},
+		{host.UsageSeen{Used: 34_000}, false},
+		{host.UsageSeen{Used: 36_000}, true}, // another tier
+		{host.UsageSeen{Used: 34_000}, false},
+		{host.UsageSeen{Used: 45_999}, false},
+		{host.UsageSeen{Used: 46_000}, true},
+		{host.UsageSeen{Used: 44_000}, false},
+		{host.UsageSeen{Used: 46_000}, false},
 		{host.Compacted{Before: 52_000, After: 20_000}, false},
 		{host.UsageSeen{Used: 51_000}, true},
+		{host.UsageSeen{Used: 30_000}, true}, // cleared
 	} {
 		thread = thread.Apply(row.event, set).Apply(host.StageCompleted{Stage: "DEV"}, set)
 		var tell bool
 		if thread, tell = thread.Tell(thread.Decide(noon, set), set); tell != row.tell {
 			t.Errorf("%d: %v", i, tell)
+		}
+	}
+}
+
+// Thirty prompts with a commit each, while the context fills up, are not thirty
+// suggestions.
+func TestTellThirtyCommits(t *testing.T) {
+	t.Parallel()
+	set := config.Defaults().Compact
+	set.Mode = ModeSuggest
+	for _, step := range []int64{1_000, 3_000, 6_000} {
+		var thread Thread
+		told := 0
+		for n := range int64(30) {
+			thread = thread.Apply(host.TurnStarted{}, set).Apply(host.ToolActivity{}, set).Apply(host.UsageSeen{Used: min(20_000+n*step, 195_000), Window: 200_000}, set).Apply(host.StageCompleted{Stage: "DEV"}, set)
+			var tell bool
+			if thread, tell = thread.Tell(thread.Decide(noon, set), set); tell {
+				told++
+			}
+		}
+		if told > 6 {
+			t.Errorf("%d tokens each: %d suggestions", step, told)
 		}
 	}
 }

@@ -47,9 +47,10 @@ type Thread struct {
 	Model      string `json:"model,omitempty"`
 	Window     int64  `json:"window,omitempty"`
 	// Said is the last decision that was left on the timeline, Told the size at
-	// which the person was last told to compact.
-	Said string `json:"said,omitempty"`
-	Told int64  `json:"told,omitempty"`
+	// which the person was last told to compact, and ToldTier how urgent it was.
+	Said     string `json:"said,omitempty"`
+	Told     int64  `json:"told,omitempty"`
+	ToldTier Tier   `json:"toldTier,omitempty"`
 }
 
 // state is the turn's signals and the work since the last compaction.
@@ -449,14 +450,19 @@ func (t Thread) Announce(d Decision) (Thread, bool) {
 	return t, !first || d.Verdict != Wait && d.Verdict != IsOff
 }
 
-// Tell says whether the person is to be told of a suggestion: once, and again
-// when the context has grown.
+// Tell says whether the person is to be told of a suggestion: once in each tier, and
+// again when the context has grown by a tenth of the window. A context that has shrunk
+// by as much begins anew.
 func (t Thread) Tell(d Decision, set Settings) (Thread, bool) {
 	u := t.Weigh(time.Time{}, set).Usage
-	if d.Verdict != DoSuggest || t.Told != 0 && u.Used >= t.Told && u.Used-t.Told < rearmGrowth(u.Window) {
+	tenth := u.Window / 10
+	if u.Known() && u.Used <= t.Told-tenth {
+		t.Told, t.ToldTier = 0, ""
+	}
+	if d.Verdict != DoSuggest || t.ToldTier != "" && d.Tier.urgency() <= t.ToldTier.urgency() && u.Used < t.Told+tenth {
 		return t, false
 	}
-	t.Told = u.Used
+	t.Told, t.ToldTier = u.Used, d.Tier
 	return t, true
 }
 
@@ -469,7 +475,7 @@ func (t *Thread) compacted(e host.Compacted) {
 	s := &t.State
 	s.Seen, s.Said, s.Before = 0, 0, 0
 	s.Slice = Slice{}
-	t.Compaction, t.Told = e.ID, 0
+	t.Compaction, t.Told, t.ToldTier = e.ID, 0, ""
 	if e.After >= 0 && t.Usage.Known() {
 		t.Usage.Used = e.After
 	}

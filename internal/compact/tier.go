@@ -1,6 +1,10 @@
 package compact
 
-import "github.com/seed-6d03985f/overtone/internal/config"
+import (
+	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
+)
 
 // Tier says how urgent a compaction is.
 type Tier string
@@ -13,6 +17,9 @@ const (
 	asap      Tier = "asap"
 	emergency Tier = "emergency"
 )
+
+// urgency orders the tiers.
+func (t Tier) urgency() int { return slices.Index([]Tier{noTier, early, ready, asap, emergency}, t) }
 
 // Usage is how full a context is, in tokens. The percentage is of the whole
 // window; a host's own display may leave out a base that it always needs.

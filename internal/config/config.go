@@ -166,7 +166,7 @@ func Defaults() Config {
 			Resume:                "evidence",
 			PacketAuthor:          "watcher",
 			Trigger: Trigger{
-				EarlyPercentRemainingLT: 85, ReadyPercentRemainingLT: 75, AsapPercentRemainingLT: 65, EmergencyPercentRemainingLT: 15,
+				EarlyPercentRemainingLT: 65, ReadyPercentRemainingLT: 50, AsapPercentRemainingLT: 40, EmergencyPercentRemainingLT: 15,
 				AutoRequiresAnyBoundary: []string{"commit", "pr_checkpoint", "plan_checkpoint", "agent_done", "stage_complete"},
 			},
 			Packet:  Packet{MaxTailChars: 1200, Expiry: 24 * time.Hour},

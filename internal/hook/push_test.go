@@ -2,10 +2,13 @@ package hook
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // begun is a place with a workflow that was just asked for.
@@ -223,5 +226,36 @@ func TestPushPlain(t *testing.T) {
 	}
 	if out, _ := p.call("stop", "", ""); strings.Contains(out, pushes) {
 		t.Error(out)
+	}
+}
+
+// usage is a session's file that says how full the context is.
+func (p *place) usage(tokens int) string {
+	return `"transcript_path":` + string(mustJSON(p.t, p.write("t.jsonl", fmt.Sprintf(`{"type":"assistant","message":{"model":"claude-sonnet-4-5","content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":%d}}}`+"\n", tokens))))
+}
+
+// In mode auto somebody has to act. Where nobody does, the person is told, as in mode
+// suggest; with a watcher he is not.
+func TestAutoSuggestsWhereNobodyActs(t *testing.T) {
+	t.Parallel()
+	for _, watched := range []bool{false, true} {
+		p := newPlace(t)
+		p.write(".overtone/config.yaml", "language: en\ncompact:\n  mode: auto\n  context_window: 200000\n")
+		if watched {
+			release, ok, err := store.New(filepath.Join(p.dir, ".overtone"), filepath.Join(p.dir, ".claude"), time.Now).TryLease(store.WatcherLease)
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			defer release()
+		}
+		at := p.usage(190_000)
+		p.call("user-prompt-submit", "codex", `"prompt":"write the parser",`+at)
+		out, _ := p.call("stop", "codex", `"last_assistant_message":"Done.",`+at)
+		if strings.Contains(out, "/compact") == watched {
+			t.Errorf("watched %v: %s", watched, out)
+		}
+		if out, _ = p.call("stop", "codex", `"last_assistant_message":"Done.",`+at); out != "" {
+			t.Errorf("again: %s", out)
+		}
 	}
 }

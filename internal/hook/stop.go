@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/blueprint"
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
@@ -86,11 +87,24 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	if err != nil {
 		return err
 	}
+	if dec.Verdict == compact.DoCompact && !c.acts() {
+		dec.Verdict = compact.DoSuggest
+	}
 	var tell bool
 	if *w, tell = w.Tell(dec, set); tell {
-		r.Person = joinLines(r.Person, message.CompactNow.Format(c.lang, dec.PercentRemaining, boundaries(dec.Met)))
+		text := message.CompactSoon.Format(c.lang, dec.PercentRemaining)
+		if len(dec.Met) > 0 {
+			text = message.CompactNow.Format(c.lang, dec.PercentRemaining, boundaries(dec.Met))
+		}
+		r.Person = joinLines(r.Person, text)
 	}
 	return nil
+}
+
+// acts reports whether somebody compacts in mode auto: the host, which asks us, or a
+// watcher.
+func (c *call) acts() bool {
+	return c.host.Gates || c.host.Watched && c.home.Leased(store.WatcherLease)
 }
 
 // dropDeadAgents frees the stages of agents that cannot be alive: at the end of a turn

@@ -15,6 +15,7 @@ var (
 	RecoveryGuide     = Text{ZH: "如需查看工作流指引，請使用 /overtone:auto。", EN: "For the workflow's guide, use /overtone:auto."}
 	RecoveryCut       = Text{ZH: "... (已截斷，完整狀態請查看 workflow.json)", EN: "... (cut; the full state is in workflow.json)"}
 	StatusContext     = Text{ZH: "context 剩 %d%%", EN: "%d%% context left"}
+	CompactSoon       = Text{ZH: "💾 context 只剩 %d%%：請盡快執行 /compact。", EN: "💾 Only %d%% of the context is left: run /compact soon."}
 	CompactNow        = Text{ZH: "💾 context 剩餘 %d%%，且剛到自然邊界（%s）：現在是執行 /compact 的好時機。", EN: "💾 %d%% of the context is left, and this is a natural boundary (%s): a good moment for /compact."}
 	CompactSuggestion = Text{ZH: "💾 transcript 已達 %s，建議在繼續下一個 stage 前執行 /compact 壓縮 context。", EN: "💾 The transcript has reached %s; run /compact before the next stage."}
 )

@@ -241,17 +241,20 @@ func (s *conversation) turnStarted(id string) {
 // turnEnded decides. It is true when the policy wants to compact and we may.
 func (s *conversation) turnEnded() bool {
 	s.settings = s.opts.Settings()
-	var d compact.Decision
+	var (
+		d    compact.Decision
+		tell bool
+	)
 	_ = s.update(false, func(_ *session.Watched, t *compact.Thread) (events []store.Event) {
 		*t = t.Apply(host.TurnEnded{}, s.settings)
 		d, events = session.DecideWatched(t, s.opts.Now(), s.settings, s.opts.Lang)
-		if d.Verdict == compact.DoSuggest {
+		if *t, tell = t.Tell(d, s.settings); tell {
 			events = append(events, store.On(message.EventCompactSuggested, "tier", d.Tier,
 				"percentRemaining", d.PercentRemaining, "met", d.Met))
 		}
 		return events
 	})
-	if d.Verdict == compact.DoSuggest {
+	if tell {
 		s.report("suggest", message.WatchSuggest, d.Reason.In(s.opts.Words))
 	}
 	s.opts.Report(Report{
