@@ -209,8 +209,8 @@ func isSummary(r *Request) bool {
 	if len(r.Messages) == 0 {
 		return false
 	}
-	last := r.Messages[len(r.Messages)-1]
-	return last.Role == "user" && strings.Contains(last.Text(), "create a detailed summary of")
+	// Behind it may stand what the host says of tokens.
+	return strings.Contains(r.Last(), "create a detailed summary of")
 }
 
 func blocks(raw json.RawMessage) []Content {

@@ -1,6 +1,10 @@
 package compact
 
-import "github.com/seed-6d03985f/overtone/internal/message"
+import (
+	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
 
 // hostReserve is what Claude Code keeps of a window at most: from there on it
 // refuses requests altogether.
@@ -38,7 +42,12 @@ type Ask struct {
 	// Again: it was refused before, and nothing has happened since: the turn
 	// ended by that, or the model's server has refused the request.
 	Again bool
+	// Commits counts the commits in a row at which it was refused.
+	Commits int
 }
+
+// guessedCommits is how often a gate that only guesses the window refuses at commits.
+const guessedCommits = 2
 
 // Answer is the gate's answer.
 type Answer struct {
@@ -66,6 +75,8 @@ func Gate(a Ask) Answer {
 		return Answer{Open: true, Packet: true, Reason: message.Because(message.GateAgain)}
 	case a.Decision.Verdict == DoCompact:
 		return Answer{Open: true, Packet: true, Reason: a.Decision.Reason}
+	case a.Usage.Least > 0 && a.Commits >= guessedCommits && slices.Contains(a.Decision.Signals, Commit):
+		return Answer{Open: true, Packet: true, Reason: message.Because(message.GateGuessed, a.Commits)}
 	case a.Usage.Used >= Ceiling(a.Settings, a.Usage.Window):
 		return Answer{Open: true, Packet: true, Reason: message.Because(message.GateCeiling, a.Usage.Used, Ceiling(a.Settings, a.Usage.Window))}
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // However large the steps, the window and what the host keeps of it: where the
@@ -82,5 +84,59 @@ func TestWhose(t *testing.T) {
 		if got := Whose(c.main, c.agents); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// A guessed window is the smaller one for what acts by itself and the larger for a
+// suggestion; what the host tells, or a size that proves it, ends the guess.
+func TestGuessedWindow(t *testing.T) {
+	t.Parallel()
+	set := auto()
+	suggest := set
+	suggest.Mode = ModeSuggest
+	thread := Thread{}.Apply(host.SessionSeen{Model: "claude-opus-5-5"}, set).Apply(host.UsageSeen{Used: 120_000}, set)
+	if u := thread.Weigh(noon, set).Usage; u.Window != 200_000 || u.Least != 200_000 {
+		t.Errorf("for the gate: %+v", u)
+	}
+	if u := thread.Weigh(noon, suggest).Usage; u.Window != 1_000_000 {
+		t.Errorf("for a suggestion: %+v", u)
+	}
+	told := thread.Apply(host.SessionSeen{Window: 200_000}, set)
+	if u := told.Weigh(noon, suggest).Usage; u.Window != 200_000 || u.Least != 0 {
+		t.Errorf("told: %+v", u)
+	}
+	proved := thread.Apply(host.UsageSeen{Used: 210_000}, set).Apply(host.Compacted{After: 30_000}, set).Apply(host.UsageSeen{Used: 40_000}, set)
+	if u := proved.Weigh(noon, set).Usage; u.Window != 1_000_000 || u.Least != 0 {
+		t.Errorf("proved: %+v", u)
+	}
+	if u := proved.Apply(host.SessionSeen{Model: "claude-opus-5"}, set).Apply(host.UsageSeen{Used: 40_000}, set).Weigh(noon, set).Usage; u.Window != 200_000 {
+		t.Errorf("another model: %+v", u)
+	}
+	set.ContextWindow = 500_000
+	if u := thread.Weigh(noon, set).Usage; u.Window != 500_000 || u.Least != 0 {
+		t.Errorf("configured: %+v", u)
+	}
+}
+
+// Where the window is only guessed, the third commit in a row opens the gate, and the
+// ceiling is that of the smaller window.
+func TestGateGuesses(t *testing.T) {
+	t.Parallel()
+	ask := Ask{Settings: auto(), Main: true, Usage: Usage{Used: 60_000, Window: 200_000, Least: 200_000}, Decision: Decision{Verdict: Wait, Signals: []Boundary{Commit}}}
+	for n, open := range []bool{false, false, true, true} {
+		if ask.Commits = n; Gate(ask).Open != open {
+			t.Errorf("after %d commits: open is %v", n, !open)
+		}
+	}
+	ask.Decision.Signals = nil
+	if Gate(ask).Open {
+		t.Error("without a commit it opens")
+	}
+	ask.Decision.Signals, ask.Usage.Least = []Boundary{Commit}, 0
+	if Gate(ask).Open {
+		t.Error("a window that the host told is guessed")
+	}
+	if ask.Usage.Used = 150_000; !Gate(ask).Open {
+		t.Error("the ceiling holds no more")
 	}
 }

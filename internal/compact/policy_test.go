@@ -109,17 +109,17 @@ func Test004_TierIsStrictAndExact(t *testing.T) {
 		{-1, 100, noTier, -1},
 		{1, 1 << 60, noTier, -1},
 	} {
-		u := Usage{row.used, row.window}
+		u := Usage{Used: row.used, Window: row.window}
 		if got := tierOf(s.Trigger, u); got != row.tier || u.Remaining() != row.percent {
 			t.Errorf("%+v: %s %d%%, want %s %d%%", u, got, u.Remaining(), row.tier, row.percent)
 		}
 	}
 	s.Trigger.EarlyPercentRemainingLT = 12.5
-	if s.Trigger.EmergencyPercentRemainingLT = 0; tierOf(s.Trigger, Usage{875, 1000}) != asap {
-		t.Errorf("asap still holds: %s", tierOf(s.Trigger, Usage{875, 1000}))
+	if s.Trigger.EmergencyPercentRemainingLT = 0; tierOf(s.Trigger, Usage{Used: 875, Window: 1000}) != asap {
+		t.Errorf("asap still holds: %s", tierOf(s.Trigger, Usage{Used: 875, Window: 1000}))
 	}
 	s.Trigger.AsapPercentRemainingLT, s.Trigger.ReadyPercentRemainingLT = 0, 0
-	if tierOf(s.Trigger, Usage{875, 1000}) != noTier || tierOf(s.Trigger, Usage{876, 1000}) != early {
+	if tierOf(s.Trigger, Usage{Used: 875, Window: 1000}) != noTier || tierOf(s.Trigger, Usage{Used: 876, Window: 1000}) != early {
 		t.Error("a threshold of 12.5 is rounded")
 	}
 }
@@ -155,7 +155,7 @@ func TestFullerContextIsNeverStricter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := Input{Settings: auto(), Now: noon, Signals: Signals(rapid.Uint16Range(0, 1<<len(boundaries)-1).Draw(t, "signals"))}
 		a, b := rapid.Int64Range(0, 100_000).Draw(t, "used"), rapid.Int64Range(0, 100_000).Draw(t, "more")
-		in.Usage = Usage{min(a, b), 100_000}
+		in.Usage = Usage{Used: min(a, b), Window: 100_000}
 		before := Decide(in).Verdict
 		in.Usage.Used = max(a, b)
 		if before == DoCompact && Decide(in).Verdict != DoCompact {
@@ -197,7 +197,7 @@ func Test004_RearmsOnlyAfterGrowth(t *testing.T) {
 	}
 	in := Input{Settings: auto(), Signals: setOf(Commit), Now: noon, History: []Compaction{{At: noon.Add(-time.Hour), Before: 90_000, After: 60_000}}}
 	for used, want := range map[int64]Verdict{60_000: Wait, 61_999: Wait, 62_000: DoCompact, 99_000: DoCompact, 40_000: Wait} {
-		in.Usage = Usage{used, 100_000}
+		in.Usage = Usage{Used: used, Window: 100_000}
 		if d := Decide(in); d.Verdict != want {
 			t.Errorf("at %d tokens: %s (%s), want %s", used, d.Verdict, d.Reason.In(message.EN), want)
 		}
@@ -285,7 +285,7 @@ func TestAutomationConverges(t *testing.T) {
 		in := Input{Settings: auto(), Signals: Signals(1<<len(boundaries) - 1), Now: noon}
 		fruitless, acted := 0, 0
 		for range 300 {
-			in.Usage = Usage{rapid.Int64Range(0, 200_000).Draw(t, "used"), 200_000}
+			in.Usage = Usage{Used: rapid.Int64Range(0, 200_000).Draw(t, "used"), Window: 200_000}
 			in.Now = in.Now.Add(time.Duration(rapid.Int64Range(0, 60).Draw(t, "seconds")) * time.Second)
 			if Decide(in).Verdict != DoCompact {
 				continue
@@ -354,7 +354,7 @@ func Test004_AgentPromptIsTheFileBody(t *testing.T) {
 
 func TestExplainSaysWhatDecideSaw(t *testing.T) {
 	t.Parallel()
-	in := Input{Settings: auto(), Usage: Usage{62_000, 95_000}, Signals: setOf(Commit, PlanUpdate), Now: noon, History: []Compaction{{Before: 80_000, After: 61_000}}}
+	in := Input{Settings: auto(), Usage: Usage{Used: 62_000, Window: 95_000}, Signals: setOf(Commit, PlanUpdate), Now: noon, History: []Compaction{{Before: 80_000, After: 61_000}}}
 	in.Settings.Trigger.EarlyPercentRemainingLT = 87.5
 	got := Explain(in, Decide(in), message.EN)
 	want := `verdict: wait (the context has to grow by 900 more tokens since the last compaction)
@@ -485,7 +485,7 @@ func TestGate(t *testing.T) {
 	} {
 		s := auto()
 		s.Mode = row.mode
-		u := Usage{row.used, row.window}
+		u := Usage{Used: row.used, Window: row.window}
 		d := Decide(Input{Settings: s, Usage: u, Signals: row.signals, History: row.history, Now: noon})
 		got := Gate(Ask{Settings: s, Decision: d, Main: row.main, Usage: u})
 		if got.Open != row.open || got.Packet != row.packet {

@@ -42,10 +42,12 @@ type Thread struct {
 	Ended   []string           `json:"ended,omitempty"`
 	// Background are those of them that go on in the background.
 	Background map[string]Command `json:"behind,omitempty"`
-	// Transcript, Model and Window are the host's, as last told.
+	// Transcript, Model and Window are the host's, as last told. Peak is the most that
+	// the context has held.
 	Transcript string `json:"transcript,omitempty"`
 	Model      string `json:"model,omitempty"`
 	Window     int64  `json:"window,omitempty"`
+	Peak       int64  `json:"peak,omitempty"`
 	// Said is the last decision that was left on the timeline, Told the size at
 	// which the person was last told to compact, and ToldTier how urgent it was.
 	Said     string `json:"said,omitempty"`
@@ -133,6 +135,9 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	s := &t.State
 	switch e := e.(type) {
 	case host.SessionSeen:
+		if e.Model != "" && t.Model != "" && e.Model != t.Model {
+			t.Peak = 0 // what one model holds proves nothing of another
+		}
 		t.Transcript, t.Model = cmp.Or(e.Transcript, t.Transcript), cmp.Or(e.Model, t.Model)
 		t.see(e.Window)
 	case host.TurnStarted:
@@ -395,6 +400,7 @@ func (s *state) task(e host.TaskUpdated) {
 // was not told is that result.
 func (t *Thread) used(e host.UsageSeen) {
 	t.see(e.Window)
+	t.Peak = max(t.Peak, e.Used)
 	t.Usage = t.Measure(e, Settings{})
 	if n := len(t.History); n > 0 && t.History[n-1].After < 0 && t.Usage.Known() {
 		t.History = slices.Clone(t.History)
@@ -409,28 +415,36 @@ func (t *Thread) see(window int64) {
 	}
 	t.Window = window
 	if t.Usage != (Usage{}) {
-		t.Usage.Window = window
+		t.Usage.Window, t.Usage.Least = window, 0
 	}
 }
 
 // Measure says how full a context of the thread is. The window is the configured
-// one, else the one the host tells, else the model's.
+// one, else the one the host tells, else a guess.
 func (t Thread) Measure(e host.UsageSeen, set Settings) Usage {
 	if e.Used < 0 {
 		return Usage{}
 	}
 	window := cmp.Or(int64(set.ContextWindow), e.Window, t.Window)
+	u := Usage{Used: e.Used, Window: window}
 	if window == 0 {
-		window = host.ModelWindow(t.Model, e.Model)
+		var least int64
+		if u.Window, least = host.GuessWindow(e.Known, max(t.Peak, e.Used), t.Model, e.Model); least < u.Window {
+			u.Least = least
+		}
 	}
-	return Usage{Used: e.Used, Window: window}
+	return u
 }
 
-// Weigh is all that the policy looks at.
+// Weigh is all that the policy looks at. Where the window is only guessed, what acts by
+// itself reckons with the smaller one, and a suggestion with the larger.
 func (t Thread) Weigh(now time.Time, set Settings) Input {
 	u := t.Usage
-	if set.ContextWindow > 0 && u.Known() {
-		u.Window = int64(set.ContextWindow)
+	switch {
+	case set.ContextWindow > 0 && u.Known():
+		u.Window, u.Least = int64(set.ContextWindow), 0
+	case set.Mode == ModeAuto && u.Least > 0:
+		u.Window = u.Least
 	}
 	return Input{Settings: set, Usage: u, Signals: t.Boundary(), History: t.History, Now: now}
 }

@@ -425,21 +425,21 @@ func TestWindows(t *testing.T) {
 	usage := func(events ...host.Event) Usage { return run(set, events...).Weigh(noon, set).Usage }
 	for name, row := range map[string]struct{ got, want Usage }{
 		"nothing told":     {usage(host.SessionSeen{Window: 9}), Usage{}},
-		"the model's":      {usage(host.UsageSeen{Used: 5, Model: "claude-sonnet-4-5"}), Usage{5, 200_000}},
-		"nobody's":         {usage(host.UsageSeen{Used: 5}), Usage{5, 0}},
-		"a large model":    {usage(host.SessionSeen{Model: "m[1m]"}, host.UsageSeen{Used: 5}), Usage{5, 1_000_000}},
-		"told before":      {usage(host.SessionSeen{Window: 9}, host.UsageSeen{Used: 5}), Usage{5, 9}},
-		"told afterwards":  {usage(host.UsageSeen{Used: 5}, host.SessionSeen{Window: 9}), Usage{5, 9}},
-		"told with it":     {usage(host.UsageSeen{Used: 5, Window: 8}, host.UsageSeen{Used: 6}), Usage{6, 8}},
+		"the model's":      {usage(host.UsageSeen{Used: 5, Model: "claude-sonnet-4-5"}), Usage{Used: 5, Window: 200_000}},
+		"nobody's":         {usage(host.UsageSeen{Used: 5}), Usage{Used: 5, Window: 0}},
+		"a large model":    {usage(host.SessionSeen{Model: "m[1m]"}, host.UsageSeen{Used: 5}), Usage{Used: 5, Window: 1_000_000}},
+		"told before":      {usage(host.SessionSeen{Window: 9}, host.UsageSeen{Used: 5}), Usage{Used: 5, Window: 9}},
+		"told afterwards":  {usage(host.UsageSeen{Used: 5}, host.SessionSeen{Window: 9}), Usage{Used: 5, Window: 9}},
+		"told with it":     {usage(host.UsageSeen{Used: 5, Window: 8}, host.UsageSeen{Used: 6}), Usage{Used: 6, Window: 8}},
 		"no longer known":  {usage(host.UsageSeen{Used: 5}, host.UsageSeen{Used: -1}), Usage{}},
-		"of another agent": {run(set, host.SessionSeen{Window: 9}).Measure(host.UsageSeen{Used: 3}, set), Usage{3, 9}},
+		"of another agent": {run(set, host.SessionSeen{Window: 9}).Measure(host.UsageSeen{Used: 3}, set), Usage{Used: 3, Window: 9}},
 	} {
 		if row.got != row.want {
 			t.Errorf("%s: %+v, want %+v", name, row.got, row.want)
 		}
 	}
 	set.ContextWindow = 7
-	if got := usage(host.UsageSeen{Used: 5, Window: 8}); got != (Usage{5, 7}) {
+	if got := usage(host.UsageSeen{Used: 5, Window: 8}); got != (Usage{Used: 5, Window: 7}) {
 		t.Errorf("configured: %+v", got)
 	}
 }

@@ -23,9 +23,13 @@ func (t Tier) urgency() int { return slices.Index([]Tier{noTier, early, ready, a
 
 // Usage is how full a context is, in tokens. The percentage is of the whole
 // window; a host's own display may leave out a base that it always needs.
+//
+// Least is the window that there is at least, where its size is only guessed: 0 means
+// that it is known.
 type Usage struct {
 	Used   int64 `json:"used"`
 	Window int64 `json:"window"`
+	Least  int64 `json:"least,omitempty"`
 }
 
 // Known reports whether the usage says anything. Windows that no model has are

@@ -214,8 +214,11 @@ func (c *call) seeSession(tx *session.Tx) {
 	w := &tx.Memory.Thread
 	c.listed = slices.ContainsFunc(w.State.Plan.Steps, func(s host.Step) bool { return s.ID != "" })
 	seen := host.SessionSeen{Transcript: c.in.Transcript, Model: c.in.Model}
-	if w.Window == 0 && seen.Model != "" && host.ModelWindow(seen.Model) == 0 {
-		seen.Window = c.home.Window(host.ModelID(seen.Model))
+	if seen.Model == "" && c.event == "session-start" {
+		seen.Model = c.host.LargeModel(c.env.Getenv, c.home.ClaudeDir(), c.projectRoot())
+	}
+	if told := c.host.Window(c.env.Getenv); told != w.Window {
+		seen.Window = told
 	}
 	if seen.Window > 0 || seen.Transcript != "" && seen.Transcript != w.Transcript || seen.Model != "" && seen.Model != w.Model {
 		tx.Observe(seen, compact.Settings{})

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -48,8 +49,10 @@ func StatusLine(env Env) (line string) {
 	if err != nil {
 		return strings.Join(parts, " · ")
 	}
-	if window > 0 && c.in.Model != "" && !strings.Contains(c.in.Model, "[") && window != host.ModelWindow(c.in.Model) {
-		if err := c.home.LearnWindow(host.ModelID(c.in.Model), window); err != nil {
+	// What the environment or the name chooses is no property of the model.
+	model := host.ModelID(c.in.Model)
+	if window > 0 && model != "" && !strings.Contains(c.in.Model, "[") && c.host.Window(c.env.Getenv) == 0 && window != cmp.Or(c.home.Window(model), host.ModelWindow(model)) {
+		if err := c.home.LearnWindow(model, window); err != nil {
 			c.complain("statusline", err)
 		}
 	}

@@ -72,6 +72,9 @@ func (c *call) stop() (host.Reply, error) {
 // growth of the context; hooks cannot compact by themselves.
 func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	set := c.settings()
+	if set.Mode == compact.ModeAuto && !c.acts() {
+		set.Mode = compact.ModeSuggest // nobody else says it
+	}
 	w := &tx.Memory.Thread
 	c.seeSession(tx)
 	c.learnEnds(tx, turnOver)
@@ -86,9 +89,6 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	dec, err := tx.Decide(set)
 	if err != nil {
 		return err
-	}
-	if dec.Verdict == compact.DoCompact && !c.acts() {
-		dec.Verdict = compact.DoSuggest
 	}
 	var tell bool
 	if *w, tell = w.Tell(dec, set); tell {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/plugin"
@@ -33,7 +34,10 @@ var claudeHost = Host{
 	SessionEnv: []string{"CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"},
 	ProjectEnv: []string{"CLAUDE_PROJECT_ROOT", "CLAUDE_PROJECT_DIR"},
 	Delivers:   true, Gates: true, AsksAgents: true, Loops: true, CommandEnd: claudeEnd, BackgroundTask: claudeBackgroundTask, BackgroundEnd: claudeBackgroundEnd, AgentsCompact: true, NamesAgents: Version{2, 1, 325}, ForksAsResumed: true,
-	alone:  func(getenv func(string) string) bool { return getenv("CLAUDE_CODE_ENTRYPOINT") == "sdk-cli" },
+	window: claudeWindow, model: claudeModel,
+	alone: func(getenv func(string) string) bool {
+		return getenv("CLAUDE_CODE_SESSION_ATTENDED") == "0" || getenv("CLAUDE_CODE_ENTRYPOINT") == "sdk-cli"
+	},
 	Resume: func(session string) string { return "claude --resume " + session },
 	Decode: decodeClaude, Encode: encodeHooks,
 	// Sub-agents' files lie deeper, or beside the sessions under a name of theirs.
@@ -53,6 +57,30 @@ var claudeHost = Host{
 
 // pluginName is the plugin's name, and that of the folder it is offered from.
 const pluginName = "overtone"
+
+// claudeWindow: one variable keeps every context small.
+func claudeWindow(getenv func(string) string) int64 {
+	switch strings.ToLower(getenv("CLAUDE_CODE_DISABLE_1M_CONTEXT")) {
+	case "1", "true", "yes", "on":
+		return SmallWindow
+	}
+	return 0
+}
+
+// claudeModel is the model that a variable or the settings choose, the nearest first. The
+// name of a session's file has no mark of the large window.
+func claudeModel(getenv func(string) string, dir, project string) string {
+	if m := getenv("ANTHROPIC_MODEL"); m != "" {
+		return m
+	}
+	for _, path := range []string{filepath.Join(project, ".claude", "settings.local.json"), filepath.Join(project, ".claude", "settings.json"), filepath.Join(dir, "settings.json")} {
+		data, err := config.ReadFile(path, 1<<20)
+		if m := gjson.GetBytes(data, "model").String(); err == nil && m != "" {
+			return m
+		}
+	}
+	return ""
+}
 
 func setupClaude(p Place) Setup {
 	c := claude{dir: p.Dir, home: p.User, plugin: filepath.Join(p.Root, "plugin")}

@@ -87,10 +87,12 @@ type (
 	StageCompleted struct{ Stage string }
 	// UsageSeen: how full the context is. Used is -1 when nothing can be said,
 	// Window 0 when the host does not tell it. What is told while a compaction
-	// runs may be the old size or the new one, and is not for this.
+	// runs may be the old size or the new one, and is not for this. Known is the
+	// window that the host has told of the model in another session.
 	UsageSeen struct {
 		Used, Window int64
 		Model        string
+		Known        int64
 	}
 	// Compacted: the context was compacted. ID is the host's name for it, ""
 	// where it has none; After is -1 until the new size is told. Ours is set when

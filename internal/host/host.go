@@ -110,6 +110,11 @@ type Host struct {
 	CloseTool string
 	// NoCommands: it has no slash commands of the plugin.
 	NoCommands bool
+	// window is the context's that its environment tells, 0 for nothing.
+	window func(getenv func(string) string) int64
+	// model is the model that its environment or its settings choose, "" for none; dir
+	// is the folder of its own files.
+	model func(getenv func(string) string, dir, project string) string
 	// alone tells by its environment that nobody sits before it.
 	alone func(getenv func(string) string) bool
 	// Watched: a watcher may drive its threads and hand over packets of its own.
@@ -215,6 +220,27 @@ func (v Version) Less(o Version) bool {
 // Unattended reports whether nobody sits before the agent, as far as its environment
 // tells.
 func (h *Host) Unattended(getenv func(string) string) bool { return h.alone != nil && h.alone(getenv) }
+
+// LargeModel is the model that the host's environment or settings choose, where its name
+// says that the large window is on; "" otherwise.
+func (h *Host) LargeModel(getenv func(string) string, dir, project string) string {
+	if h.model == nil {
+		return ""
+	}
+	if m := h.model(getenv, dir, project); marksLarge(m) {
+		return m
+	}
+	return ""
+}
+
+// Window is the size of the context's window that the host's environment tells, 0 where
+// it tells nothing.
+func (h *Host) Window(getenv func(string) string) int64 {
+	if h.window == nil {
+		return 0
+	}
+	return h.window(getenv)
+}
 
 // Newer reports whether a version is newer than all that were verified.
 func (h *Host) Newer(v Version) bool {

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"cmp"
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,10 +28,8 @@ var modelWindows = sync.OnceValue(func() map[string]int64 {
 // ModelWindow is the context window of a model, by the first of its names that is
 // known; 0 where none is. Claude Code marks the large one in the name.
 func ModelWindow(names ...string) int64 {
-	for _, n := range names {
-		if strings.Contains(n, "[1m]") {
-			return 1_000_000
-		}
+	if slices.ContainsFunc(names, marksLarge) {
+		return LargeWindow
 	}
 	for _, n := range names {
 		if w := modelWindows()[ModelID(n)]; w > 0 {
@@ -38,6 +38,38 @@ func ModelWindow(names ...string) int64 {
 	}
 	return 0
 }
+
+// The two windows that models of today have, where a host does not say which.
+const (
+	SmallWindow = 200_000
+	LargeWindow = 1_000_000
+)
+
+// GuessWindow is how large a context's window is at most and at least, where its host
+// does not say: told is what it said of the model in another session, 0 for nothing, and
+// seen the most that this context has held, which proves that the window holds it. The
+// last of the models is the one that answers.
+func GuessWindow(told, seen int64, models ...string) (most, least int64) {
+	// A mark of the large window counts for the model that answers only.
+	if n := len(models); n > 1 && models[n-1] != "" && !strings.Contains(ModelID(models[n-1]), ModelID(models[0])) {
+		models = models[n-1:]
+	}
+	if slices.ContainsFunc(models, marksLarge) {
+		return LargeWindow, LargeWindow
+	}
+	most = cmp.Or(told, ModelWindow(models...))
+	if seen > SmallWindow && most <= SmallWindow && most > 0 {
+		most = LargeWindow
+	}
+	least = most
+	if most > SmallWindow && seen <= SmallWindow {
+		least = SmallWindow
+	}
+	return most, least
+}
+
+// marksLarge reports a name in which Claude Code says that the large window is on.
+func marksLarge(model string) bool { return strings.Contains(model, "[1m]") }
 
 // ModelID is a model's name without its provider, its date and what else follows.
 func ModelID(name string) string {

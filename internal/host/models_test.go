@@ -1,6 +1,8 @@
 package host
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -32,5 +34,57 @@ func TestModelWindow(t *testing.T) {
 	}
 	if _, err := time.Parse(time.DateOnly, gjson.Get(modelsFile, "date").String()); err != nil || gjson.Get(modelsFile, "source").String() == "" {
 		t.Errorf("the table does not say when and where it comes from: %v", err)
+	}
+}
+
+// What nobody has told is guessed: the largest window it may be, and the least that it
+// is. More than the small one in use proves the large one.
+func TestGuessWindow(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		told, seen  int64
+		models      []string
+		most, least int64
+	}{
+		{0, 0, []string{"claude-opus-5-5"}, 1_000_000, 200_000},
+		{0, 200_000, []string{"claude-opus-5-5"}, 1_000_000, 200_000},
+		{0, 200_001, []string{"claude-opus-5-5"}, 1_000_000, 1_000_000},
+		{200_000, 0, []string{"claude-opus-5-5"}, 200_000, 200_000},
+		{0, 0, []string{"claude-sonnet-4-5"}, 200_000, 200_000},
+		{0, 210_000, []string{"claude-sonnet-4-5"}, 1_000_000, 1_000_000},
+		{0, 0, []string{"claude-sonnet-4-5[1m]", "claude-sonnet-4-5"}, 1_000_000, 1_000_000},
+		{0, 0, []string{"opus[1m]", "claude-opus-4-5"}, 1_000_000, 1_000_000},
+		{0, 0, []string{"opus[1m]", "claude-haiku-4-5"}, 200_000, 200_000},
+		{0, 0, []string{"nobody-knows"}, 0, 0},
+		{0, 300_000, []string{"nobody-knows"}, 0, 0},
+		{128_000, 0, []string{"nobody-knows"}, 128_000, 128_000},
+	} {
+		if most, least := GuessWindow(row.told, row.seen, row.models...); most != row.most || least != row.least {
+			t.Errorf("%+v: %d, %d", row, most, least)
+		}
+	}
+	for value, want := range map[string]int64{"1": 200_000, "true": 200_000, "0": 0, "": 0, "false": 0} {
+		env := map[string]string{"CLAUDE_CODE_DISABLE_1M_CONTEXT": value}
+		if got := claudeHost.Window(func(k string) string { return env[k] }); got != want {
+			t.Errorf("%q: %d", value, got)
+		}
+	}
+	dir, project := t.TempDir(), t.TempDir()
+	none := func(string) string { return "" }
+	settings := filepath.Join(dir, "settings.json")
+	if err := os.WriteFile(settings, []byte(`{"model":"opus[1m]"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := claudeHost.LargeModel(none, dir, project); got != "opus[1m]" {
+		t.Errorf("settings: %q", got)
+	}
+	if got := claudeHost.LargeModel(func(string) string { return "sonnet" }, dir, project); got != "" {
+		t.Errorf("the variable wins: %q", got)
+	}
+	if got := codexHost.LargeModel(none, dir, project); got != "" {
+		t.Errorf("codex: %q", got)
+	}
+	if got := codexHost.Window(func(string) string { return "1" }); got != 0 {
+		t.Errorf("codex: %d", got)
 	}
 }

@@ -32,6 +32,9 @@ type Threads struct {
 	// Refused is the size at which the gate refused the main thread, and nothing
 	// has happened since; 0 = it did not.
 	Refused int64 `json:"refused,omitempty"`
+	// Commits counts the commits in a row at which the gate refused, Commit is the last.
+	Commits int    `json:"commits,omitempty"`
+	Commit  string `json:"commit,omitempty"`
 	// Batch is the last large round of tools, which the transcript may lack.
 	Batch host.Batch `json:"batch,omitzero"`
 	// Compacting are the compactions of sub-agents under way, on a host that does
@@ -180,17 +183,22 @@ func (tx *Tx) Gate(set compact.Settings) (compact.Answer, error) {
 	d, err := tx.Decide(set)
 	u := tx.Memory.Thread.Weigh(tx.o.Now, set).Usage
 	grown := tx.grown()
-	grown.Window = u.Window
+	grown.Window, grown.Least = u.Window, u.Least
 	if !settled {
 		grown = compact.Usage{Used: -1}
 	}
 	a := compact.Gate(compact.Ask{
 		Settings: set, Decision: d, Main: true, Usage: grown,
-		Again: t.Refused != 0 && t.Refused == u.Used+1,
+		Again: t.Refused != 0 && t.Refused == u.Used+1, Commits: t.Commits,
 	})
 	t.Asked, t.Refused = true, 0
-	if !a.Open {
-		t.Refused = u.Used + 1
+	if a.Open {
+		t.Commits, t.Commit = 0, ""
+		return a, err
+	}
+	t.Refused = u.Used + 1
+	if made := tx.Memory.Thread.State.Slice.Commits; len(made) > 0 && slices.Contains(d.Signals, compact.Commit) && made[len(made)-1].Hash != t.Commit {
+		t.Commits, t.Commit = t.Commits+1, made[len(made)-1].Hash
 	}
 	return a, err
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -138,8 +139,8 @@ func usageSeen(s *store.Session, t compact.Thread, tail func(path string) (trans
 		return host.UsageSeen{Used: -1}
 	}
 	e := host.UsageSeen{Used: u.Tokens(), Window: u.Window, Model: u.Model}
-	if e.Window == 0 && t.Window == 0 && e.Model != "" && host.ModelWindow(t.Model, e.Model) == 0 {
-		e.Window = s.Window(host.ModelID(e.Model))
+	if model := cmp.Or(e.Model, t.Model); e.Window == 0 && t.Window == 0 && model != "" {
+		e.Known = s.Window(host.ModelID(model))
 	}
 	return e
 }
