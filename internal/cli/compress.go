@@ -130,7 +130,7 @@ func (a *app) compressed(ctx context.Context, args []string) (_ *transcript.Sess
 func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Backend, f compressFlags, doc compress.Document) error {
 	s := plan.Session
 	update, clear := a.progress()
-	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.Now()), Title: a.cloneTitle(f, s), Now: a.Now(), Progress: update, Refs: a.JSON, Clones: compress.ClonesIn(a.store().Root())}
+	run := compress.RunOptions{ID: transcript.NewID(s.Host, a.Now()), Title: a.cloneTitle(f, s), Now: a.Now(), Progress: update, Refs: a.JSON, Clones: compress.ClonesIn(a.store().Root()), Note: catalog.NewCloneNote(s.ID, s.CWD, a.Lang)}
 	a.record(s.ID, store.On(message.EventCompressStart, "clone", run.ID, "provider", back.Name()))
 	if s.Legacy {
 		packet, res, err := plan.Packet(ctx, back.Provider, run)

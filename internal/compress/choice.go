@@ -49,6 +49,7 @@ func (f Choice) Options(c config.Compress, changed func(string) bool) (Options, 
 		if err != nil {
 			return o, message.Misuse{Err: err}
 		}
+		o.NoCalls = p.NoCalls
 		if o.Newest = p.Newest; !changed("users") {
 			o.NoUsers, o.Long = true, longMessage
 		}

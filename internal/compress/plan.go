@@ -26,6 +26,8 @@ type Options struct {
 	// in them, as in a session of few turns, their messages stay, and of their tools
 	// the last calls.
 	Newest int
+	// NoCalls makes the newest turns no exception for tools: no call stays.
+	NoCalls bool
 	// Whole counts positions over the whole file instead of the live context.
 	Whole     bool
 	MinTokens int
@@ -283,8 +285,8 @@ func (p *Plan) mapTools(bands []Band) []Mapping {
 // which spares fewer of them, might leave more.
 func (p *Plan) onlyLastCalls(pairs []transcript.Pair) bool {
 	newest := p.Options.Newest
-	if newest == 0 || len(p.Turns) == 0 {
-		return len(p.Turns) <= newest
+	if newest == 0 || len(p.Turns) == 0 || p.Options.NoCalls {
+		return len(p.Turns) <= newest || p.Options.NoCalls
 	}
 	said := func(turns int) (n int) {
 		start := p.Turns[max(0, len(p.Turns)-turns)].Start
@@ -421,7 +423,7 @@ func (p *Plan) planCalls(pairs []transcript.Pair, turnOf []int32, edits map[int3
 		return
 	}
 	ranges := p.mapTools(p.Options.Tools)
-	if p.lastCalls {
+	if p.lastCalls && !p.Options.NoCalls {
 		pairs = pairs[:max(0, len(pairs)-newestCalls)]
 	}
 	cut := map[int32]bool{} // entries with a call that is cut short

@@ -8,6 +8,7 @@ import "github.com/seed-6d03985f/overtone/internal/message"
 type Preset struct {
 	Name, Bands, Tools, Thinking string
 	Newest                       int
+	NoCalls                      bool
 }
 
 // longMessage is from how many tokens on a user's message is rather pasted than
@@ -20,9 +21,10 @@ const defaultPreset = "routine"
 // presets are ordered from gentle to harsh.
 func presets() []Preset {
 	return []Preset{
-		{"routine", "", "0-50:remove,50-100:truncate", "remove", 3},
-		{"heavy", "0-50:compress", "0-80:remove,80-100:truncate", "remove", 2},
-		{"emergency", "0-50:heavy-compress,50-100:compress", "0-100:remove", "remove", 1},
+		{"routine", "", "0-50:remove,50-100:truncate", "remove", 3, false},
+		{"heavy", "0-50:compress", "0-80:remove,80-100:truncate", "remove", 2, false},
+		{"emergency", "0-50:heavy-compress,50-100:compress", "0-100:remove", "remove", 1, false},
+		{"fresh", "0-100:heavy-compress", "0-100:remove", "remove", 2, true},
 	}
 }
 

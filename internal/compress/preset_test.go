@@ -79,6 +79,7 @@ func TestPresets(t *testing.T) {
 		"routine":   {5, 2, 0, 0}, // the newest three are spared
 		"heavy":     {8, 0, 5, 0}, // of the last two none is left to cut
 		"emergency": {9, 0, 9, 5},
+		"fresh":     {10, 0, 8, 8}, // no call is left, the newest two answers are
 	} {
 		p := presetPlan(t, s, name)
 		heavy, users := 0, 0
@@ -120,8 +121,12 @@ func TestPresetsOnOneTurn(t *testing.T) {
 		if len(p.Items) != 0 {
 			t.Errorf("%s: %d messages of the only turn are compressed", name, len(p.Items))
 		}
-		if got := p.Tools.Removed + p.Tools.Truncated; got != 20-newestCalls {
-			t.Errorf("%s: %d calls, want %d", name, got, 20-newestCalls)
+		want := 20 - newestCalls
+		if name == "fresh" {
+			want = 20
+		}
+		if got := p.Tools.Removed + p.Tools.Truncated; got != want {
+			t.Errorf("%s: %d calls, want %d", name, got, want)
 		}
 		if name == "emergency" && p.Tools.Truncated != 0 {
 			t.Errorf("%s cuts %d calls short, it removes", name, p.Tools.Truncated)

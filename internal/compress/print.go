@@ -19,7 +19,8 @@ import (
 func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	line := func(text message.Text, args ...any) { fmt.Fprintln(w, t.Format(text, args...)) }
 	s := p.Session
-	line(message.PlanHead, s.ID, s.Host, len(p.Turns), message.Thousands(p.Tokens))
+	before, after := p.counted(p.Target, p.asHostCounts(p.Tokens-p.Target))
+	line(message.PlanHead, s.ID, s.Host, len(p.Turns), message.Thousands(before))
 	if dead := len(s.Entries) - len(p.View); dead > 0 && !s.Legacy {
 		line(message.PlanDead, dead)
 	}
@@ -43,10 +44,7 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 		line(message.NothingToDo)
 		return
 	}
-	line(message.PlanTarget, message.Thousands(p.Target), percentLess(p.Tokens, p.Target))
-	if n := p.asHostCounts(p.Tokens - p.Target); n > 0 {
-		line(message.PlanHost, message.Thousands(int(s.Usage.Tokens())), message.Thousands(int(n)))
-	}
+	line(message.PlanTarget, message.Thousands(after), percentLess(before, after))
 	switch {
 	case back.free():
 		line(message.PlanLocal, back.label())
@@ -64,10 +62,8 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 
 // PrintResult shows what came of it, and how to go on with the clone.
 func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
-	t.Say(message.DoneContext, message.Thousands(r.Before), message.Thousands(r.After), percentLess(r.Before, r.After))
-	if r.Host > 0 {
-		t.Say(message.PlanHost, message.Thousands(int(p.Session.Usage.Tokens())), message.Thousands(int(r.Host)))
-	}
+	before, after := p.counted(r.After, r.Host)
+	t.Say(message.DoneContext, message.Thousands(before), message.Thousands(after), percentLess(before, after))
 	if g := r.Tools; g.Removed+g.Truncated+g.Thinking > 0 {
 		t.Say(message.PlanTools, g.Removed, g.Truncated, g.Thinking, message.Thousands(g.Tokens))
 	}
@@ -119,6 +115,15 @@ func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 		t.Say(message.DoneSearch)
 	}
 	t.Say(message.DoneUndo, r.Clone.ID)
+}
+
+// counted is the context before and after as its host counts it, with instructions and
+// tools, or by our estimate where the host never told.
+func (p *Plan) counted(after int, host int64) (int, int) {
+	if host > 0 && host <= p.Session.Usage.Tokens() {
+		return int(p.Session.Usage.Tokens()), int(host)
+	}
+	return p.Tokens, after
 }
 
 func percentLess(before, after int) int {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -34,7 +35,21 @@ type RunOptions struct {
 	Clones Clones
 	// Refs fills in each message's reference in the report.
 	Refs bool
+	// Note writes the text that explains the clone to its model; nil for none.
+	Note Noter
 }
+
+// Noter writes a note for the model of a clone. It is told what happened in the
+// context that is compressed, then asked for the text, given what of the names the
+// clone states by itself and whether a message in it is only a mark.
+type Noter interface {
+	Add(e *transcript.Event, off int64)
+	Note(states func(name string) bool, marks bool) string
+}
+
+// noteTokens is about how long the note of a clone is that lost so much: it names what
+// is gone, as far as there is room.
+func noteTokens(lost int) int { return min(100+lost/8, 1200) }
 
 // Message is the report on one message.
 type Message struct {
@@ -99,6 +114,7 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	res := &Result{Lost: map[extract.Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items)), Tools: p.Tools}
 	kept := &results{}
 	defer kept.Close()
+	noted := p.listen(ctx, src, o.Note)
 	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {
 		return nil, err
 	}
@@ -111,11 +127,14 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 			}
 		}
 	}()
-	if len(p.Items) > 0 && res.Stats.MessagesCompressed == 0 && len(p.edits) == 0 {
-		if res.Stats.MessagesFailed == 0 {
+	if len(p.Items) > 0 && res.Stats.MessagesCompressed == 0 {
+		// Who asked for messages would take a clone without tools for what he wanted.
+		if res.Stats.MessagesFailed > 0 {
+			return nil, &AllFailed{res.Messages}
+		}
+		if len(p.edits) == 0 {
 			return nil, ErrNothing
 		}
-		return nil, &AllFailed{res.Messages}
 	}
 	ch, err := p.change(src, o, kept, res)
 	if err != nil {
@@ -126,11 +145,52 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 		return nil
 	}
 	ch.Ready = func(c transcript.Cloned) error { return p.register(c, o, res.Host, kept) }
+	if o.Note != nil {
+		ch.Note = func(live io.Reader) (string, error) {
+			states, err := p.names(ctx, live)
+			if err := cmp.Or(err, <-noted); err != nil {
+				return "", err
+			}
+			return o.Note.Note(func(name string) bool { _, ok := states[name]; return ok }, res.Mark != ""), nil
+		}
+	}
 	if res.Clone, err = transcript.Clone(ctx, p.Session, ch); err != nil {
 		return nil, err
 	}
 	done = true
 	return res, nil
+}
+
+// listen tells who writes the note what happened in the context, while its messages
+// are compressed.
+func (p *Plan) listen(ctx context.Context, src *os.File, to Noter) <-chan error {
+	done := make(chan error, 1)
+	if to == nil || len(p.Session.Live()) == 0 {
+		done <- nil
+		return done
+	}
+	from := p.Session.Entries[slices.Min(p.Session.Live())].Off
+	go func() {
+		_, err := transcript.Events(ctx, io.NewSectionReader(src, from, p.Session.Size-from), from, p.Session.Host, transcript.Want{}, func(e *transcript.Event) { to.Add(e, e.Off-from) })
+		done <- err
+	}()
+	return done
+}
+
+// names are those that a context states.
+func (p *Plan) names(ctx context.Context, live io.Reader) (map[string]struct{}, error) {
+	found := map[string]struct{}{}
+	_, err := transcript.Events(ctx, live, 0, p.Session.Host, transcript.Want{}, func(e *transcript.Event) {
+		e.Strings(func(_ string, inner []byte) {
+			s := extract.NameScan{Text: inner, Escaped: true}
+			for n, ok := s.Next(); ok; n, ok = s.Next() {
+				if _, had := found[string(n.Base)]; !had {
+					found[string(n.Base)] = struct{}{}
+				}
+			}
+		})
+	})
+	return found, err
 }
 
 // register makes a clone known that is whole but has no name yet. This is the
@@ -300,7 +360,11 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 
 // change turns the results into what the clone does differently.
 func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (transcript.Change, error) {
-	res.Host = p.asHostCounts(p.Tools.Tokens + res.Stats.TokensRemoved)
+	lost := p.Tools.Tokens + res.Stats.TokensRemoved
+	if o.Note != nil {
+		lost -= noteTokens(lost)
+	}
+	res.Host = p.asHostCounts(lost)
 	ch := transcript.Change{ID: o.ID, Title: o.Title, Now: o.Now, Tokens: res.Host}
 	items := p.standing(kept)
 	touched := slices.Collect(maps.Keys(items))
@@ -318,6 +382,14 @@ func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (t
 	slices.Sort(touched)
 	ch.Touched = touched
 	res.RemovedEntries = len(ch.Removed)
+	if o.Note != nil { // in place of the one that a clone's clone has already
+		for _, i := range p.View {
+			if e := &p.Session.Entries[i]; e.Has(transcript.Marked) && (e.Has(transcript.Meta) || e.Kind == transcript.System) {
+				ch.Removed = append(ch.Removed, i)
+			}
+		}
+		slices.Sort(ch.Removed)
+	}
 	edits := map[int32]bool{}
 	for _, i := range p.edits {
 		edits[i] = true

@@ -324,6 +324,79 @@ func TestAllFailedWritesNothing(t *testing.T) {
 	}
 }
 
+// A clone without tools is not what somebody wanted who asked for messages.
+func TestAllFailedWritesNothingThoughToolsGo(t *testing.T) {
+	t.Parallel()
+	var c chat
+	c.user(long("question"))
+	c.blocks(toolUse("t1", "ls"))
+	c.result("t1", long("output"))
+	s := c.write(t)
+	f := &fake{do: func(context.Context, int, Request) (Reply, error) { return Reply{}, &rejectedError{errors.New("400")} }}
+	o := Options{Bands: bands(t, "0-100:compress"), Tools: ranges(t, ParseTools, "0-100:remove")}
+	var all *AllFailed
+	if _, err := plan(t, s, o).Run(t.Context(), f, RunOptions{ID: "x"}); !errors.As(err, &all) {
+		t.Errorf("%v", err)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(s.Path)); len(files) != 1 {
+		t.Errorf("files %v", files)
+	}
+}
+
+// noting writes which of some names the clone states.
+type noting struct {
+	names  []string
+	events int
+}
+
+func (n *noting) Add(*transcript.Event, int64) { n.events++ }
+
+func (n *noting) Note(states func(string) bool, marks bool) string {
+	text := fmt.Sprintf("a note, marks %v:", marks)
+	for _, name := range n.names {
+		text += fmt.Sprintf(" %s %v", name, states(name))
+	}
+	return text
+}
+
+// The note ends the context of a clone, knows what the clone states, and is there once
+// however often a clone is cloned.
+func TestNote(t *testing.T) {
+	t.Parallel()
+	var c chat
+	c.user("Please look at asked_row.")
+	c.blocks(toolUse("t1", "cat removed_row"))
+	c.result("t1", long("output"))
+	c.blocks(textBlock("It is said_row."))
+	s := c.write(t)
+	for range 2 {
+		n := &noting{names: []string{"asked_row", "said_row", "removed_row"}}
+		p := plan(t, s, Options{Tools: ranges(t, ParseTools, "0-100:remove"), Thinking: ranges(t, ParseThinking, "remove")})
+		res, err := p.Run(t.Context(), Builtin{}, RunOptions{ID: transcript.NewID(s.Host, runTime), Now: runTime, Note: n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clone := open(t, res.Clone.Path)
+		all := messages(t, clone)
+		last := all[len(all)-1]
+		if want := "a note, marks false: asked_row true said_row true removed_row false"; last["message"].(map[string]any)["content"] != want || last["isMeta"] != true || n.events == 0 {
+			t.Errorf("after %d events: %v", n.events, last)
+		}
+		data, err := os.ReadFile(res.Clone.Path)
+		if err != nil || strings.Count(string(data), "a note,") != 1 {
+			t.Errorf("%v in\n%s", err, data)
+		}
+		// The clone is used, then cloned itself.
+		next := `{"type":"user","uuid":"next","parentUuid":"` + last["uuid"].(string) + `","sessionId":"` + clone.ID + `","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"Go on."}}` + "\n" +
+			`{"type":"assistant","uuid":"call","parentUuid":"next","sessionId":"` + clone.ID + `","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"assistant","model":"m","content":[` + toolUse("t2", "cat removed_row") + `]}}` + "\n" +
+			`{"type":"user","uuid":"result","parentUuid":"call","sessionId":"` + clone.ID + `","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"x"}]}}` + "\n"
+		if err := os.WriteFile(res.Clone.Path, append(data, next...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, res.Clone.Path)
+	}
+}
+
 func TestInterruptWritesNothing(t *testing.T) {
 	t.Parallel()
 	var c chat

@@ -158,12 +158,7 @@ func (w *handoverWriter) names(room int) string {
 	if w.Summary == "" {
 		title = message.HandoverAllNames
 	}
-	heading := "## " + title.In(w.Lang) + "\n"
-	list := w.Record.nameList(w.stated.has, w.Summary == "", room-message.Units(heading), w.Lang)
-	if list == "" {
-		return ""
-	}
-	return heading + list
+	return w.Record.Lacking(w.stated.has, w.Summary == "", title, room, w.Lang)
 }
 
 // section2 is a heading with as many lines as fit.

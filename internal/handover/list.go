@@ -161,12 +161,23 @@ func pick(pool []candidate) []candidate {
 	return out
 }
 
-// Names is the best names that fit into the room, one line per file. Without a
+// nameList is the best names that fit into the room, one line per file. Without a
 // summary to lean on, all that fits is taken.
 func (r *Record) nameList(stated func(string) bool, all bool, room int, l message.Lang) string {
 	rank := r.ranked(stated, all)
 	k := sort.Search(len(rank), func(k int) bool { return message.Units(r.layOut(rank[:k+1], l)) > room })
 	return r.layOut(rank[:k], l)
+}
+
+// Lacking is the names that a text does not state, under a title, the best that fit
+// into the room: all that fit, or those that are worth reading.
+func (r *Record) Lacking(states func(name string) bool, all bool, title message.Text, room int, l message.Lang) string {
+	r.rebase()
+	heading := "## " + title.In(l) + "\n"
+	if list := r.nameList(states, all, room-message.Units(heading), l); list != "" {
+		return heading + list
+	}
+	return ""
 }
 
 // Top is the names that are most likely to be needed again, whoever states them.

@@ -36,6 +36,7 @@ var (
 			"  routine    移除前半的工具呼叫、截短其餘，移除思考；文字不動；保留最新 3 輪\n" +
 			"  heavy      移除前五分之四的工具呼叫、截短其餘，移除思考；前半的回答壓到約三成五；保留最新 2 輪\n" +
 			"  emergency  移除所有工具呼叫與思考；前半的回答壓到約一成，其餘三成五；保留最新 1 輪\n" +
+			"  fresh      移除所有工具呼叫與思考，最新幾輪的也是；回答壓到約一成；保留最新 2 輪的訊息\n" +
 			"若工具輸出大多在最新幾輪（例如只有幾輪的 session），那幾輪的文字不動，工具只保留最後 8 次呼叫。\n\n" +
 			"預設的 builtin 不使用網路。其他 provider 的金鑰只從環境變數讀取，送出前會先遮蔽機密。",
 		EN: "Compress the older part of a session by position (0 to 100 %), as a clone that resumes; the source is never changed.\n" +
@@ -44,13 +45,14 @@ var (
 			"  routine    calls of the first half removed, later ones cut short, thinking removed; prose stays; newest 3 turns\n" +
 			"  heavy      calls of the first four fifths removed, later ones cut short, thinking removed; answers of the first half to about 35 percent; newest 2 turns\n" +
 			"  emergency  all calls and thinking removed; answers of the first half to about 10 percent, later ones to 35; newest turn\n" +
+			"  fresh      all calls and thinking removed, of the newest turns too; answers to about 10 percent; messages of the newest 2 turns\n" +
 			"Where the newest turns hold most of what tools said, as in a session of few turns, their messages stay, and of their tools the last 8 calls.\n\n" +
 			"The builtin provider, the default, uses no network. Other providers take their key from the environment only, and secrets are redacted before any text leaves the machine.",
 	}
 	HelpBands      = Text{ZH: "分段，例如 0-50:heavy-compress,50-80:compress", EN: "bands, such as 0-50:heavy-compress,50-80:compress"}
 	HelpTools      = Text{ZH: "工具呼叫的範圍，例如 0-50:remove,50-80:truncate", EN: "ranges of tool calls, such as 0-50:remove,50-80:truncate"}
 	HelpThinking   = Text{ZH: "思考內容：remove，或範圍例如 0-80:remove", EN: "thinking: remove, or ranges such as 0-80:remove"}
-	HelpPreset     = Text{ZH: "預設組合：routine（預設）、heavy 或 emergency", EN: "a ready choice: routine (the default), heavy or emergency"}
+	HelpPreset     = Text{ZH: "預設組合：routine（預設）、heavy、emergency 或 fresh", EN: "a ready choice: routine (the default), heavy, emergency or fresh"}
 	HelpUsers      = Text{ZH: "是否也壓縮使用者訊息：on 或 off（用 preset 時預設只壓縮長的）", EN: "compress user messages too: on or off (with a preset by default only long ones)"}
 	HelpProvider   = Text{ZH: "builtin，或模型服務：%s", EN: "builtin, or a model service: %s"}
 	HelpModel      = Text{ZH: "provider 的模型", EN: "the provider's model"}
@@ -135,7 +137,6 @@ var (
 	PlanTools    = Text{ZH: "工具：移除 %d 次呼叫、截短 %d 次；思考：移除 %d 處；約 %s tokens", EN: "tools: %d calls removed, %d cut short; thinking: %d removed; about %s tokens"}
 	PlanSkipped  = Text{ZH: "略過：%s", EN: "left alone: %s"}
 	PlanTarget   = Text{ZH: "目標：context 約 %s tokens（−%d%%）", EN: "target: context about %s tokens (−%d%%)"}
-	PlanHost     = Text{ZH: "依 host 的算法，含它的指示與工具定義：%s → 約 %s tokens", EN: "as the host counts, with its instructions and tools: %s → about %s tokens"}
 	PlanCost     = Text{ZH: "%s：送出約 %s tokens、收回約 %s tokens，%s", EN: "%s: about %s tokens out, %s tokens back, %s"}
 	PlanLocal    = Text{ZH: "%s：在本機執行，不花費", EN: "%s: on this machine, no cost"}
 	PlanUnasked  = Text{ZH: "%s：沒有要壓縮的訊息，不會用到它，不花費（--preset heavy 會壓縮較舊的回答）", EN: "%s: no message is compressed, so it is not asked, no cost (--preset heavy compresses older answers)"}
@@ -157,7 +158,7 @@ var (
 	DoneCounts   = Text{ZH: "訊息：壓縮 %d／%d 則；%s → %s tokens（−%d%%）", EN: "messages: %d of %d compressed; %s → %s tokens (−%d%%)"}
 	DoneCached   = Text{ZH: "取自先前結果：%d 則", EN: "taken from earlier results: %d"}
 	DoneFailed   = Text{ZH: "失敗、保留原文：%d 則", EN: "failed, and left as they were: %d"}
-	DoneContext  = Text{ZH: "整個 context：%s → %s tokens（−%d%%，在副本上量得）", EN: "whole context: %s → %s tokens (−%d%%, measured on the clone)"}
+	DoneContext  = Text{ZH: "整個 context：%s → 約 %s tokens（−%d%%）", EN: "whole context: %s → about %s tokens (−%d%%)"}
 	DoneGone     = Text{ZH: "不再逐字出現的句子：%d（其中使用者的要求 %d、決定 %d）", EN: "sentences no longer stated: %d (users' requests %d, decisions %d)"}
 	DoneRecall   = Text{ZH: "原文：例如 overtone recall %s", EN: "originals: overtone recall %s, for example"}
 	DoneMark     = Text{ZH: "只剩代碼的訊息，例如 %s：overtone recall %s", EN: "of a message that is only a mark by now, such as %s: overtone recall %s"}
@@ -173,6 +174,11 @@ var (
 	DoneUndo     = Text{ZH: "不要它了：overtone sessions rm %s（原 session 不受影響）", EN: "undo: overtone sessions rm %s (the source stays as it is)"}
 	DoneResume   = Text{ZH: "接續：%s", EN: "resume: %s"}
 	CloneTitle   = Text{ZH: "%s（壓縮；原文：overtone recall）", EN: "%s (compressed; originals: overtone recall)"}
+
+	CloneNote  = Text{ZH: "這個 session 是 %s 的壓縮副本：較舊的訊息只留下部分句子，工具呼叫可能已移除。", EN: "This session is a compressed copy of %s: of older messages some sentences are left, and tool calls may be gone."}
+	CloneMarks = Text{ZH: "`…#` 加八個字元（例如 `…#14045ce5`）代表整則未保留的訊息。", EN: "`…#` and eight characters, such as `…#14045ce5`, stand for a message of which nothing was kept."}
+	CloneAsk   = Text{ZH: "需要原文時用工具 `recall`（查這八個字元或關鍵字），或執行 `overtone recall 14045ce5`、`overtone recall \"關鍵字\"`。", EN: "Where you need an original, ask the tool `recall` for these eight characters or for words, or run `overtone recall 14045ce5` or `overtone recall \"words\"`."}
+	CloneNames = Text{ZH: "上文沒有提到、但用過的名稱", EN: "Names in use that nothing above states"}
 
 	RecallGone        = Text{ZH: "原文所在的 session %s 已不存在，也不在快取中", EN: "the session %s that held the original is gone, and it is not in the cache"}
 	RecallChanged     = Text{ZH: "session %s 中的原文已不同", EN: "the original in session %s is no longer the same"}

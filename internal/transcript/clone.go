@@ -37,6 +37,9 @@ type Change struct {
 	// by it when they resume: a clone of a session near its limit would be compacted
 	// before anything else.
 	Tokens int64
+	// Note, when set, is asked for a text that the model reads at the clone's end and
+	// nobody else sees. It is given what the clone's live context holds before it.
+	Note func(live io.Reader) (string, error)
 	// Measure, when set, is given the written file as a session of its own, under
 	// the name that it has by then.
 	Measure func(*Session) error
@@ -240,12 +243,14 @@ type cloner struct {
 	touched, removed []int32
 	sizes            []int32 // entries that tell how large the context is
 	ids              []span
+	first            int   // the first entry of the live context
+	live             int64 // where it stands in the clone
 	// Room that is used again for each entry.
 	entry, renamed []byte
 	spans          []span
 }
 
-func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Change) (int64, error) {
+func (s *Session) write(ctx context.Context, src *os.File, dst *os.File, ch *Change) (int64, error) {
 	if s.Host == Codex && len(ch.Touched)+len(ch.Removed) > 0 {
 		// Codex does without a report.
 		removed := slices.Concat(ch.Removed, s.counts)
@@ -266,7 +271,10 @@ func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Ch
 		r: bufio.NewReaderSize(interruptible{ctx, io.NewSectionReader(src, 0, s.Size)}, copyBuffer),
 		w: bufio.NewWriterSize(dst, copyBuffer),
 	}
-	w := cloner{s: s, ch: ch, fix: fix, out: c, touched: ch.Touched, removed: ch.Removed, sizes: sizes, ids: s.extraSIDs}
+	w := cloner{s: s, ch: ch, fix: fix, out: c, touched: ch.Touched, removed: ch.Removed, sizes: sizes, ids: s.extraSIDs, first: -1}
+	if len(s.live.list) > 0 {
+		w.first = int(slices.Min(s.live.list))
+	}
 	for i := range s.Entries {
 		if ch.Progress != nil && i&4095 == 0 {
 			ch.Progress(c.pos)
@@ -278,17 +286,76 @@ func (s *Session) write(ctx context.Context, src *os.File, dst io.Writer, ch *Ch
 	if err := c.copyTo(s.Size); err != nil {
 		return 0, err
 	}
-	if s.Host == Claude {
-		if err := c.write(s.trailer(ch, fix.end)); err != nil {
-			return 0, err
-		}
+	end, err := w.end(src, dst)
+	if err != nil {
+		return 0, err
+	}
+	if len(end) > 0 && s.torn {
+		end = append([]byte{'\n'}, end...)
+	}
+	if err := c.write(end); err != nil {
+		return 0, err
 	}
 	return c.out, c.w.Flush()
 }
 
+// end is what the clone adds behind its source's entries.
+func (w *cloner) end(src, dst *os.File) (lines []byte, err error) {
+	note := ""
+	if w.ch.Note != nil && w.first >= 0 {
+		if err := w.out.w.Flush(); err != nil {
+			return nil, err
+		}
+		if note, err = w.ch.Note(io.NewSectionReader(dst, w.live, w.out.out-w.live)); err != nil {
+			return nil, err
+		}
+	}
+	if w.s.Host == Codex {
+		if note == "" {
+			return nil, nil
+		}
+		lines = appendString([]byte(`{"timestamp":`), w.ch.Now.UTC().Format(stamp))
+		lines = append(lines, `,"type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":`...)
+		return w.noted(appendString(lines, note), "}]}}"), nil
+	}
+	leaf := w.fix.end
+	if note != "" {
+		if leaf == nil {
+			last, err := w.s.Raw(src, int(w.s.live.end))
+			if err != nil {
+				return nil, err
+			}
+			leaf = field(last, "uuid")
+		}
+		id := appendString(nil, NewID(Claude, w.ch.Now))
+		lines = append(append(append([]byte(`{"parentUuid":`), leaf...), `,"isSidechain":false,"type":"user","isMeta":true,"uuid":`...), id...)
+		lines = appendString(append(lines, `,"timestamp":`...), w.ch.Now.UTC().Format(stamp))
+		lines = appendString(append(lines, `,"cwd":`...), w.s.CWD)
+		lines = appendString(append(lines, `,"sessionId":`...), w.ch.ID)
+		lines = w.noted(appendString(append(lines, `,"message":{"role":"user","content":`...), note), "}}")
+		leaf = id
+	}
+	return append(lines, w.s.trailer(w.ch, leaf)...), nil
+}
+
+// noted ends the line of a note, marked as ours so that a clone of the clone has one
+// note, not two.
+func (w *cloner) noted(line []byte, end string) []byte {
+	return append(Mark(append(line, end...), Marker{Source: w.s.ID, Level: "note"}), '\n')
+}
+
+// stamp is how both hosts write a time.
+const stamp = "2006-01-02T15:04:05.000Z"
+
 // write copies, edits or drops one entry.
 func (w *cloner) write(i int) error {
 	e := &w.s.Entries[i]
+	if i == w.first {
+		if err := w.out.copyTo(e.Off); err != nil {
+			return err
+		}
+		w.live = w.out.out
+	}
 	ids := w.idsOf(e)
 	hit, size := next(&w.touched, int32(i)), next(&w.sizes, int32(i))
 	if next(&w.removed, int32(i)) {
@@ -385,9 +452,6 @@ func (s *Session) trailer(ch *Change, end []byte) []byte {
 		b = appendString(b, ch.Title)
 		b = append(b, `,"sessionId":`...)
 		b = append(appendString(b, ch.ID), "}\n"...)
-	}
-	if len(b) > 0 && s.torn {
-		b = append([]byte{'\n'}, b...)
 	}
 	return b
 }

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"encoding/json"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -37,6 +39,27 @@ func TestCodexCloneHasNoStaleUsage(t *testing.T) {
 	}
 	_, got := mustClone(t, s, Change{Touched: []int32{2}, Rewrite: func(_, _ int, e []byte) ([]byte, error) { return SetText(e, "Short."), nil }})
 	if strings.Contains(string(got), "token_count") || !strings.Contains(string(got), "Short.") {
+		t.Errorf("%s", got)
+	}
+}
+
+// A note for the model is a developer's message without an event, so that no screen
+// shows it. It is given the live context before it, and a line that is not ended is.
+func TestCodexCloneHasANote(t *testing.T) {
+	t.Parallel()
+	s := mustRead(t, codexFile(t, codexMeta, codexAsked, `{"timestamp":"2026-01-01T00:00:04.000Z","type":"compacted","payload":{"message":"so far"}}`, codexSaid))
+	live := ""
+	_, got := mustClone(t, s, Change{Now: time.Now(), Note: func(r io.Reader) (string, error) {
+		b, err := io.ReadAll(r)
+		live = string(b)
+		return "A \"note\".", err
+	}})
+	if strings.Contains(live, "Please look.") || !strings.Contains(live, "so far") || !strings.Contains(live, "A long answer") {
+		t.Errorf("the live context is\n%s", live)
+	}
+	last := strings.TrimSuffix(string(got), "\n")
+	last = last[strings.LastIndexByte(last, '\n')+1:]
+	if !strings.Contains(last, `"role":"developer","content":[{"type":"input_text","text":"A \"note\"."}]`) || !json.Valid([]byte(last)) {
 		t.Errorf("%s", got)
 	}
 }

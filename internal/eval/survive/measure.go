@@ -38,6 +38,7 @@ type compaction struct {
 	rec    *handover.Record
 	crude  []string
 	tail   string // the end of the slice's texts
+	asked  string // what the user typed last
 	files  string // the five files that were read last
 }
 
@@ -81,6 +82,9 @@ func (c *compaction) measure() {
 		c.rec.Add(p, p.Off-c.from)
 		text := p.Text()
 		texts.WriteString(text + "\n")
+		if p.Kind == transcript.UserSaid && p.How == transcript.Typed {
+			c.asked = text
+		}
 		if p.Kind == transcript.ToolBegan {
 			if d := host.Recorded(p.Tool, p.Raw); d.Kind == host.ReadDeed && len(d.Files) == 1 {
 				read[p.ID] = d.Files[0]

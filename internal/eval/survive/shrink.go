@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -18,29 +20,23 @@ import (
 
 // way is a manner to shrink what was compacted.
 type way struct {
-	name                   string
-	bands, tools, thinking string
-	newest                 int
-	users                  bool // their messages are compressed too
+	name string
+	compress.Choice
 }
 
-func ways() ([]way, error) {
+func ways() []way {
 	list := []way{
-		{name: "messages at 35 %, no tools", bands: "0-100:compress", tools: "0-100:remove", thinking: "remove", users: true},
-		{name: "messages at 10 %, no tools", bands: "0-100:heavy-compress", tools: "0-100:remove", thinking: "remove", users: true},
+		{"messages at 35 %, no tools", compress.Choice{Bands: "0-100:compress", Tools: "0-100:remove", Thinking: "remove"}},
+		{"messages at 10 %, no tools", compress.Choice{Bands: "0-100:heavy-compress", Tools: "0-100:remove", Thinking: "remove"}},
 	}
-	for _, name := range []string{"routine", "heavy", "emergency"} {
-		p, err := compress.PresetNamed(name)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, way{"preset " + name, p.Bands, p.Tools, p.Thinking, p.Newest, false})
+	for _, name := range compress.PresetNames() {
+		list = append(list, way{"preset " + name, compress.Choice{Preset: name}})
 	}
-	return list, nil
+	return list
 }
 
-// shrunk is all that a clone of the slice states, had it been compressed instead
-// of compacted.
+// shrunk is all that the model of a clone of the slice reads, had it been compressed
+// instead of compacted.
 func (c *compaction) shrunk(w way) (string, error) {
 	dir, err := os.MkdirTemp("", "eval")
 	if err != nil {
@@ -57,23 +53,24 @@ func (c *compaction) shrunk(w way) (string, error) {
 		return "", err
 	}
 	cfg := config.Defaults().Compress
-	o := compress.Options{NoUsers: !w.users, Newest: w.newest, Whole: true, MinTokens: cfg.MinTokens, Pool: compress.NewPool(cfg)}
-	if o.Bands, err = compress.ParseBands(w.bands); err != nil {
+	w.Users, w.Whole = "on", true
+	o, err := w.Options(cfg, func(flag string) bool { return w.Preset == "" && flag == "bands" })
+	if err != nil {
 		return "", err
 	}
-	if o.Tools, err = compress.ParseTools(w.tools); err != nil {
-		return "", err
-	}
-	if o.Thinking, err = compress.ParseThinking(w.thinking); err != nil {
-		return "", err
-	}
+	o.Pool = compress.NewPool(cfg)
 	plan, err := compress.NewPlan(s, o)
 	if err != nil {
 		return "", err
 	}
-	res, err := plan.Run(ctx, compress.Builtin{}, compress.RunOptions{ID: transcript.NewID(s.Host, time.Unix(0, 0)), Now: time.Unix(0, 0)})
+	note := &keptNote{CloneNote: catalog.NewCloneNote(s.ID, c.cwd, message.EN)}
+	run := compress.RunOptions{ID: transcript.NewID(s.Host, time.Unix(0, 0)), Now: time.Unix(0, 0)}
+	if w.Preset != "" {
+		run.Note = note
+	}
+	res, err := plan.Run(ctx, compress.Builtin{}, run)
 	if errors.Is(err, compress.ErrNothing) {
-		return c.stated(c.data[c.from:c.to], w.users)
+		return c.stated(c.data[c.from:c.to], w.Preset == "")
 	}
 	if err != nil {
 		return "", err
@@ -82,7 +79,22 @@ func (c *compaction) shrunk(w way) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.stated(clone, w.users)
+	text, err := c.stated(clone, w.Preset == "")
+	if !strings.Contains(text, note.text) { // Codex's has no events
+		text += note.text
+	}
+	return text, err
+}
+
+// keptNote is a clone's note of which the text is kept.
+type keptNote struct {
+	catalog.CloneNote
+	text string
+}
+
+func (n *keptNote) Note(states func(string) bool, marks bool) string {
+	n.text = n.CloneNote.Note(states, marks)
+	return n.text
 }
 
 // stated is the text of lines: all of it, or the messages alone, without tools,
@@ -100,11 +112,8 @@ func (c *compaction) stated(lines []byte, messages bool) (string, error) {
 // shrinking shows how many of the needed names are still stated when the slice is
 // compressed on a clone instead of being compacted.
 func shrinking(list []*compaction) error {
-	all, err := ways()
-	if err != nil {
-		return err
-	}
-	fmt.Printf("\n%-28s  %11s  %6s\n", "Compressed, not compacted", "characters", "stated")
+	fmt.Printf("\n%-28s  %11s  %6s  %6s  %s\n", "Compressed, not compacted", "characters", "of all", "stated", "newest request whole")
+	all := 0
 	row := func(name string, text func(c *compaction) (string, error)) error {
 		texts := map[*compaction]string{}
 		for _, c := range list {
@@ -115,7 +124,18 @@ func shrinking(list []*compaction) error {
 			texts[c] = t
 		}
 		of := func(c *compaction) string { return texts[c] }
-		fmt.Printf("%-28s  %11s  %6.2f\n", name, message.Thousands(meanUnits(list, of)), share(list, nil, func(c *compaction) []string { return []string{of(c)} }))
+		whole, asked := 0, 0
+		for _, c := range list {
+			if c.asked != "" {
+				asked++
+				if strings.Contains(of(c), c.asked) {
+					whole++
+				}
+			}
+		}
+		size := meanUnits(list, of)
+		all = cmp.Or(all, size)
+		fmt.Printf("%-28s  %11s  %4.1f %%  %6.3f  %d of %d\n", name, message.Thousands(size), 100*float64(size)/float64(all), share(list, nil, func(c *compaction) []string { return []string{of(c)} }), whole, asked)
 		return nil
 	}
 	if err := row("everything", func(c *compaction) (string, error) { return c.stated(c.data[c.from:c.to], false) }); err != nil {
@@ -124,7 +144,7 @@ func shrinking(list []*compaction) error {
 	if err := row("all messages, no tools", func(c *compaction) (string, error) { return c.stated(c.data[c.from:c.to], true) }); err != nil {
 		return err
 	}
-	for _, w := range all {
+	for _, w := range ways() {
 		if err := row(w.name, func(c *compaction) (string, error) { return c.shrunk(w) }); err != nil {
 			return err
 		}

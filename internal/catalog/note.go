@@ -1,0 +1,36 @@
+package catalog
+
+import (
+	"github.com/seed-6d03985f/overtone/internal/handover"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// CloneNote is what a clone tells its model: what it is a copy of, what a mark stands
+// for and how to ask for originals, and the names that its own text lacks.
+type CloneNote struct {
+	*handover.Record
+	source string
+	lang   message.Lang
+}
+
+// noteNames is the room for names: with it, messages at ten percent and no tools state
+// as much as a summary and a hand-over together.
+const noteNames = 4500
+
+// NewCloneNote begins the note of a clone of a session that works in cwd.
+func NewCloneNote(source, cwd string, l message.Lang) CloneNote {
+	return CloneNote{handover.NewRecord(cwd), source, l}
+}
+
+// Note is its text.
+func (n CloneNote) Note(states func(name string) bool, marks bool) string {
+	text := "<overtone-clone>\n" + message.CloneNote.Format(n.lang, n.source) + " "
+	if marks {
+		text += message.CloneMarks.In(n.lang) + " "
+	}
+	text += message.CloneAsk.In(n.lang)
+	if names := n.Lacking(states, true, message.CloneNames, noteNames, n.lang); names != "" {
+		text += "\n\n" + names
+	}
+	return text + "\n</overtone-clone>"
+}
