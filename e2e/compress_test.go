@@ -47,7 +47,7 @@ func compressed(t *testing.T, path string) []string {
 	}
 	var out []string
 	for _, line := range bytes.Split(data, []byte("\n")) {
-		if !gjson.GetBytes(line, "overtone").Exists() {
+		if level := gjson.GetBytes(line, "overtone.level"); !level.Exists() || level.String() == "note" {
 			continue
 		}
 		c := gjson.GetBytes(line, "message.content")
@@ -162,11 +162,20 @@ func cloneResumes(t *testing.T, v Version) {
 		}
 	}
 
+	if !r.Has("<overtone-clone>") || !r.Has("overtone recall") {
+		t.Error("the clone is not explained to its model")
+	}
+
 	bare := w.compress(t, id, "--bands", "0-100:compress", "--tools", "0-50:remove,50-100:truncate", "--thinking", "remove")
 	r = w.resumed(t, bare.id)
 	holds(t, r, compressed(t, bare.path))
 	if r.Has("TOOL-OUTPUT-ONE") || !r.Has("TOOL-OUTPUT-TWO") {
 		t.Error("the wrong tools were removed")
+	}
+
+	fresh := w.compress(t, id, "--preset", "fresh")
+	if r = w.resumed(t, fresh.id); r.Has("TOOL-OUTPUT-TWO") || !r.Has("SECOND "+essay("watch")) || !r.Has("<overtone-clone>") {
+		t.Error("fresh: tools are left, or the newest request is not, or nothing is explained")
 	}
 
 	if sum(t, files[0]) != before {
@@ -240,8 +249,9 @@ func TestRecordedClonesResume(t *testing.T) {
 		for _, args := range [][]string{
 			{"--bands", "0-100:compress"},
 			{"--preset", "emergency"},
+			{"--preset", "fresh"},
 		} {
-			t.Run(filepath.Base(sample)+" "+args[0], func(t *testing.T) {
+			t.Run(filepath.Base(sample)+" "+strings.Join(args, " "), func(t *testing.T) {
 				c := w.compress(t, id, args...)
 				holds(t, w.resumed(t, c.id), compressed(t, c.path))
 				if sum(t, path) != before {
@@ -351,6 +361,9 @@ func TestCompressedRolloutResumes(t *testing.T) {
 			if !bytes.Contains(r.Raw, quoted) {
 				t.Errorf("the model does not see %q", text)
 			}
+		}
+		if r.Count("<overtone-clone>") != 1 || r.Count("overtone recall") == 0 {
+			t.Errorf("tools %s: the clone is explained %d times to its model", tools, r.Count("<overtone-clone>"))
 		}
 		var types []string
 		for _, item := range r.Input {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -315,6 +316,11 @@ func (w *cloner) end(src, dst *os.File) (lines []byte, err error) {
 			return nil, nil
 		}
 		lines = appendString([]byte(`{"timestamp":`), w.ch.Now.UTC().Format(stamp))
+		// Where its lines are counted, Codex resumes no rollout whose last one is not.
+		last, err := w.s.Raw(src, len(w.s.Entries)-1)
+		if n, bad := strconv.Atoi(string(field(last, "ordinal"))); err == nil && bad == nil {
+			lines = strconv.AppendInt(append(lines, `,"ordinal":`...), int64(n)+1, 10)
+		}
 		lines = append(lines, `,"type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":`...)
 		return w.noted(appendString(lines, note), "}]}}"), nil
 	}

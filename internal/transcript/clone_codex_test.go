@@ -47,7 +47,7 @@ func TestCodexCloneHasNoStaleUsage(t *testing.T) {
 // shows it. It is given the live context before it, and a line that is not ended is.
 func TestCodexCloneHasANote(t *testing.T) {
 	t.Parallel()
-	s := mustRead(t, codexFile(t, codexMeta, codexAsked, `{"timestamp":"2026-01-01T00:00:04.000Z","type":"compacted","payload":{"message":"so far"}}`, codexSaid))
+	s := mustRead(t, codexFile(t, codexMeta, codexAsked, `{"timestamp":"2026-01-01T00:00:04.000Z","type":"compacted","payload":{"message":"so far"}}`, strings.Replace(codexSaid, `,"type"`, `,"ordinal":41,"type"`, 1)))
 	live := ""
 	_, got := mustClone(t, s, Change{Now: time.Now(), Note: func(r io.Reader) (string, error) {
 		b, err := io.ReadAll(r)
@@ -59,7 +59,7 @@ func TestCodexCloneHasANote(t *testing.T) {
 	}
 	last := strings.TrimSuffix(string(got), "\n")
 	last = last[strings.LastIndexByte(last, '\n')+1:]
-	if !strings.Contains(last, `"role":"developer","content":[{"type":"input_text","text":"A \"note\"."}]`) || !json.Valid([]byte(last)) {
+	if !strings.Contains(last, `"role":"developer","content":[{"type":"input_text","text":"A \"note\"."}]`) || !strings.Contains(last, `"ordinal":42,`) || !json.Valid([]byte(last)) {
 		t.Errorf("%s", got)
 	}
 }
