@@ -50,10 +50,17 @@ const (
 
 // Units splits a text. Nothing of it is left out except blank lines, fences and
 // rulers; offsets never fall inside a word.
-func Units(text string) []Unit {
-	units := Split(text)
+func Units(text string) []Unit { return UnitsWhile(text, func() bool { return true }) }
+
+// UnitsWhile is Units for a text of megabytes: what it returns is of no use once
+// nobody waits any more, which it asks now and then.
+func UnitsWhile(text string, waits func() bool) []Unit {
+	units := split(text, waits)
 	var facts []Span
 	for i := range units {
+		if i%askEvery == 0 && !waits() {
+			break
+		}
 		u := &units[i]
 		from := len(facts)
 		facts = scanFacts(facts, text[u.Start:u.End])
@@ -72,10 +79,15 @@ func (u *Unit) Reports() bool {
 	return slices.ContainsFunc(u.Facts, func(f Span) bool { return f.Kind == ErrorLine })
 }
 
+// askEvery is after how many lines or units it is asked whether somebody waits.
+const askEvery = 1 << 10
+
 // Split is Units without facts.
-func Split(text string) []Unit {
+func Split(text string) []Unit { return split(text, func() bool { return true }) }
+
+func split(text string, waits func() bool) []Unit {
 	s := splitter{text: text, lead: -1, units: make([]Unit, 0, 2+len(text)/96)}
-	for at := 0; at < len(text); {
+	for at := 0; at < len(text) && (s.lines%askEvery != 0 || waits()); {
 		at = s.line(at)
 	}
 	for i := range s.units {

@@ -142,3 +142,23 @@ func TestUnearned(t *testing.T) {
 		}
 	}
 }
+
+// A text of megabytes is no reason to go on when nobody waits.
+func TestUnitsAreInterrupted(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("The file internal/part.go is read by loadRow.\n", 20_000)
+	for left := range 4 {
+		asked := 0
+		waits := func() bool { asked++; return asked <= left }
+		if n := len(UnitsWhile(text, waits)); n > left*askEvery || asked > left+2 {
+			t.Errorf("asked %d times, %d units", asked, n)
+		}
+	}
+	// Facts are looked for only while somebody waits, too.
+	lines := 20_000/askEvery + 1
+	asked := 0
+	units := UnitsWhile(text, func() bool { asked++; return asked <= lines+1 })
+	if len(units) != 20_000 || len(units[0].Facts) == 0 || len(units[askEvery].Facts) != 0 {
+		t.Errorf("%d units, facts %v, then %v", len(units), units[0].Facts, units[askEvery].Facts)
+	}
+}
