@@ -17,10 +17,11 @@ type Words struct {
 	// Latest is the last thing that the user said, with what it answers where it
 	// alone does not tell what is meant.
 	Latest Reply `json:"latest,omitzero"`
-	// Goal is the newest task, in the user's own words; Since is what was said
-	// about it after that, oldest first.
-	Goal  string  `json:"goal,omitempty"`
-	Since []Reply `json:"since,omitempty"`
+	// Goal is the newest task, in the user's own words; Since is what else was said
+	// before the latest, oldest first.
+	Goal   string  `json:"goal,omitempty"`
+	GoalAt int     `json:"goalAt,omitempty"` // the request that it was
+	Since  []Reply `json:"since,omitempty"`
 	// Held are rules, wishes and corrections, oldest first; Decided are lines
 	// in which the agent settled something.
 	Held    []Held   `json:"held,omitempty"`
@@ -41,6 +42,8 @@ type Words struct {
 type Reply struct {
 	To   string `json:"to,omitempty"`
 	Text string `json:"text"`
+	// Task is the number of the request, for a task that another one has replaced.
+	Task int `json:"task,omitempty"`
 }
 
 // Held is a sentence of the user's that is to be kept to.
@@ -58,10 +61,13 @@ const (
 	maxRules    = 8 // of them, kept even when newer wishes come
 	maxHeldLen  = 220
 	maxSaid     = 1000 // characters of an agent's sentence that are looked at
-	maxSince    = 4
+	maxOfOne    = 5    // sentences of one message
+	maxSince    = 16
+	plainSince  = 6 // of them, without anything that is to be kept to
 	maxSinceLen = 400
-	maxOption   = 100
-	maxProposal = 320 // of what a short answer refers to
+	maxGist     = 180
+	maxOption   = 160
+	maxProposal = 420 // of what a short answer refers to
 	maxDecided  = 8
 	// A wish is part of its task; a few requests later that is another one.
 	wishLife = 3
@@ -74,72 +80,140 @@ func (w Words) Hear(text string) Words {
 	if said == extract.NotSaid {
 		return w
 	}
-	to, options, proposal := cmp.Or(w.Asked, w.Said), w.Options, w.Proposal
+	asked, options, proposal, answers := w.Asked != "", w.Options, w.Proposal, cmp.Or(w.Asked, w.Said) != ""
 	w = w.Worked()
-	if said != extract.Pasted {
-		w.Latest = Reply{Text: message.Cut(message.Plain(own), maxGoal)}
-		if said != extract.Requested || extract.Leans(own) {
-			w.Latest.To = proposal
+	whole := message.Cut(message.Plain(own), maxGoal)
+	if said == extract.Pasted || whole == w.Latest.Text && said == extract.Requested {
+		return w // two observers may tell of one message
+	}
+	latest := Reply{Text: whole}
+	if said != extract.Requested || asked || extract.Leans(own) {
+		latest.To = proposal
+		if o := message.Cut(message.OneLine(options[extract.Chosen(own)]), maxOption); o == "" {
+		} else if said == extract.Requested {
+			latest.To = o + " … " + latest.To
+		} else {
+			latest.Text = message.OneLine(own) + " (" + o + ")"
 		}
 	}
-	switch said {
-	case extract.Pasted:
-		return w
-	case extract.Nudge, extract.Picked:
-		// A nudge that answers nothing says nothing.
-		if to == "" {
-			return w
+	tasks := said == extract.Requested && (w.Goal == "" || extract.Tasks(own))
+	w = w.passed(tasks)
+	w.Latest = latest
+	if said != extract.Requested {
+		if !answers { // a nudge that answers nothing belongs to what was said before it
+			w.Latest.To = ""
 		}
-		text := message.Cut(message.OneLine(own), maxHeldLen)
-		if o := options[extract.Chosen(own)]; o != "" {
-			text += " (" + message.Cut(message.OneLine(o), maxOption) + ")"
-		}
-		w.Latest.Text = text
-		return w.since(Reply{To: to, Text: text})
-	}
-	// Two observers may tell of one message.
-	goal, remark := message.Cut(message.Plain(own), maxGoal), Reply{Text: message.Cut(message.OneLine(own), maxSinceLen)}
-	if goal == w.Goal || len(w.Since) > 0 && w.Since[len(w.Since)-1] == remark {
 		return w
 	}
-	w.Requests++
-	if w.Goal == "" || extract.Tasks(own) {
-		w.Goal, w.Since = goal, nil
-	} else {
-		w = w.since(remark)
+	if w.Requests++; tasks {
+		w.Goal, w.GoalAt = whole, w.Requests
 	}
 	w.Held = slices.DeleteFunc(slices.Clone(w.Held), func(h Held) bool { return h.Hold == extract.Wish && w.Requests-h.At >= wishLife })
+	kept := 0
 	for _, s := range extract.Sentences(own) {
-		// A long sentence is a story, or was pasted.
-		if hold := extract.Holds(s); hold != extract.Free && message.Units(s) <= maxHeldLen {
+		// A long sentence is a story, or was pasted; and one message must not crowd out
+		// the rules of all others.
+		if hold := extract.Holds(s); hold != extract.Free && message.Units(s) <= maxHeldLen && kept < maxOfOne {
 			w = w.hold(message.OneLine(s), hold)
+			kept++
 		}
+	}
+	return w
+}
+
+// passed puts what was said last, and a task that another one replaces, to what was said
+// before.
+func (w Words) passed(replaced bool) Words {
+	said, _ := extract.Request(w.Latest.Text)
+	if replaced && w.Goal != "" {
+		w = w.since(Reply{Text: w.Goal, Task: w.GoalAt})
+	}
+	if w.Latest.Text != w.Goal && (said == extract.Requested || w.Latest.To != "") {
+		w = w.since(w.Latest)
 	}
 	return w
 }
 
 // Chose takes the user's choice among the options of a question that a tool asked.
 func (w Words) Chose(question, answer string) Words {
+	w = w.passed(false)
 	w.Latest = Reply{To: message.OneLine(question), Text: message.Head(message.OneLine(extract.Head(answer, 4*maxSinceLen)), maxSinceLen)}
-	return w.since(w.Latest)
+	for _, s := range extract.Sentences(w.Latest.Text) {
+		if hold := extract.Holds(s); hold >= extract.Lasting && message.Units(s) <= maxHeldLen {
+			w = w.hold(s, hold)
+		}
+	}
+	return w
 }
 
+// since keeps something that was said before: of a long message what is to be kept to,
+// and of those that ask for nothing to be kept to only the newest.
 func (w Words) since(r Reply) Words {
-	w.Since = newest(append(slices.Clone(w.Since), r), maxSince)
+	r.Text, r.To = gist(r.Text), message.Cut(r.To, maxHeldLen)
+	list := slices.DeleteFunc(slices.Clone(w.Since), func(o Reply) bool { return o.Text == r.Text })
+	list = append(list, r)
+	for i := len(list) - plainSince - 1; i >= 0; i-- {
+		if !weighs(list[i].Text) {
+			list = slices.Delete(list, i, i+1)
+		}
+	}
+	w.Since = newest(list, maxSince)
 	return w
+}
+
+func weighs(text string) bool {
+	return slices.ContainsFunc(extract.Sentences(text), extract.Bears)
+}
+
+// gist is a message on one line, the sentences that are to be kept to where it is long.
+func gist(text string) string {
+	line := message.OneLine(text)
+	if message.Units(line) <= maxGist {
+		return line
+	}
+	if held := Holding(text); held != "" {
+		return held
+	}
+	return message.Cut(line, maxGist) + "…"
+}
+
+// Holding is the sentences of a message that are to be kept to.
+func Holding(text string) string {
+	var kept []string
+	for _, s := range extract.Sentences(text) {
+		if room := maxSinceLen - message.Units(strings.Join(kept, " … ")); extract.Bears(s) && room > 60 {
+			kept = append(kept, message.Cut(message.OneLine(s), min(room, maxGist)))
+		}
+	}
+	return strings.Join(kept, " … ")
 }
 
 // hold keeps a sentence and drops what it overrules.
 func (w Words) hold(text string, hold extract.Hold) Words {
 	about := subject(text)
 	opposed := func(old string) bool { return overrules(about, subject(old)) }
-	w.Held = slices.DeleteFunc(slices.Clone(w.Held), func(h Held) bool { return h.Text == text || opposed(h.Text) && h.Hold != extract.Guard })
+	w.Held = slices.DeleteFunc(slices.Clone(w.Held), func(h Held) bool {
+		overruled := h.Text != text && h.Hold != extract.Guard && opposed(h.Text)
+		if overruled {
+			w.Since = unsay(w.Since, h.Text)
+		}
+		return overruled || h.Text == text
+	})
 	w.Decided = slices.DeleteFunc(slices.Clone(w.Decided), opposed)
 	w.Held = append(w.Held, Held{text, hold, w.Requests})
 	for len(w.Held) > maxHeld {
 		w.Held = slices.Delete(w.Held, w.oldest(), w.oldest()+1)
 	}
 	return w
+}
+
+// unsay takes a sentence that was overruled out of what was said before.
+func unsay(list []Reply, sentence string) []Reply {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Text = strings.Trim(strings.Replace(list[i].Text, sentence, "", 1), " …")
+	}
+	return slices.DeleteFunc(list, func(r Reply) bool { return r.Text == "" })
 }
 
 // oldest is what has to go: rules stay longer than wishes, because they are
@@ -165,13 +239,13 @@ func (w Words) Answered(text string) Words {
 	}
 	w.Asked = message.Cut(unmarked(extract.Head(extract.OpenQuestion(text), maxSaid)), maxHeldLen)
 	w.Said = message.Cut(unmarked(extract.Head(extract.LastSentence(text), maxSaid)), maxHeldLen)
-	w.Proposal = message.Cut(unmarked(extract.Head(extract.Closing(text), maxSaid)), maxProposal)
+	w.Proposal = unmarked(extract.Proposal(extract.Tail(text, maxHeard), maxProposal))
 	w.Options = nil
-	if w.Asked != "" {
-		w.Options = extract.Options(text)
-		for k, o := range w.Options {
-			w.Options[k] = extract.Head(o, maxSaid)
-		}
+	if list := extract.Options(text); len(list) > 0 {
+		w.Options = list
+	}
+	for k, o := range w.Options {
+		w.Options[k] = message.Cut(extract.Head(o, maxSaid), maxOption)
 	}
 	for line, own := range extract.OwnLines(text) {
 		if !own || !settles(line) {

@@ -39,16 +39,19 @@ func TestWordsGoal(t *testing.T) {
 		goal  string
 		since []Reply
 	}{
-		"a later task replaces an earlier one": {[]string{"Please write the parser.", "Now write the lexer, please."}, "Now write the lexer, please.", nil},
+		"a later task replaces an earlier one": {[]string{"Please write the parser.", "Now write the lexer, please."}, "Now write the lexer, please.", []Reply{{Text: "Please write the parser.", Task: 1}}},
 		"a nudge is no goal":                   {[]string{"Please write the parser.", "works", "continue"}, "Please write the parser.", nil},
 		"a greeting is no goal":                {[]string{"hello", "Please write the parser."}, "Please write the parser.", nil},
 		"a hook's text is no goal":             {[]string{"Operation stopped by hook: another session", "Please write the parser."}, "Please write the parser.", nil},
 		"a slash command is no goal":           {[]string{"Please write the parser.", "/compact"}, "Please write the parser.", nil},
 		"a pasted file is no goal":             {[]string{"Please write the parser.", "```go\nfunc main() {}\n```"}, "Please write the parser.", nil},
-		"a remark belongs to its task":         {[]string{"Please write the parser.", "we have an import cycle now"}, "Please write the parser.", []Reply{{Text: "we have an import cycle now"}}},
-		"an answer carries its question":       {[]string{"Please write the parser.", "a: By hand, or generated?\n\n1. By hand\n2. Generated", "2"}, "Please write the parser.", []Reply{{To: "By hand, or generated?", Text: "2 (Generated)"}}},
+		"a remark belongs to its task":         {[]string{"Please write the parser.", "we have an import cycle now", "continue"}, "Please write the parser.", []Reply{{Text: "we have an import cycle now"}}},
+		"an answer carries its question":       {[]string{"Please write the parser.", "a: By hand, or generated?\n\n1. By hand\n2. Generated", "2", "and the names"}, "Please write the parser.", []Reply{{To: "By hand, or generated? 1. By hand 2. Generated", Text: "2 (Generated)"}}},
 		"the first words are a goal":           {[]string{"we have an import cycle"}, "we have an import cycle", nil},
-		"only the newest remarks":              {[]string{"Please write the parser.", "one is odd", "two is odd", "three is odd", "four is odd", "five is odd"}, "Please write the parser.", []Reply{{Text: "two is odd"}, {Text: "three is odd"}, {Text: "four is odd"}, {Text: "five is odd"}}},
+		"only the newest remarks, and those to be kept to": {
+			[]string{"Please write the parser.", "one is odd", "never two", "three is odd", "four is odd", "five is odd", "six is odd", "seven is odd", "eight is odd", "nine is odd"}, "Please write the parser.",
+			[]Reply{{Text: "never two"}, {Text: "three is odd"}, {Text: "four is odd"}, {Text: "five is odd"}, {Text: "six is odd"}, {Text: "seven is odd"}, {Text: "eight is odd"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

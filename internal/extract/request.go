@@ -26,9 +26,15 @@ func Request(text string) (Said, string) {
 	}
 	if text[0] == '/' {
 		_, args, _ := strings.Cut(text, " ")
-		if !commandName(text[:len(text)-len(args)]) {
-			// A path at the start of a sentence.
-		} else if text = strings.TrimSpace(args); len(strings.Fields(text)) < 3 && wideRunes(text) < 6 {
+		name := strings.TrimSpace(text[:len(text)-len(args)])
+		args = strings.TrimSpace(args)
+		switch long := len(strings.Fields(args)) > 2 || wideRunes(args) > 5; {
+		case !commandName(name): // a path at the start of a sentence
+		case long:
+			text = args
+		case args != "" && strings.Contains(name, ":"): // a command of the user's own, and what it is to work on
+			return Requested, text
+		default:
 			return NotSaid, ""
 		}
 	}
@@ -38,7 +44,7 @@ func Request(text string) (Said, string) {
 		return NotSaid, ""
 	case len(words) <= 6 && all(words, nudgeWord):
 		return Nudge, text
-	case len(words) <= 6 && all(words, choiceWord) && utf8.RuneCountInString(text) <= 40:
+	case len(text) == 1 && unicode.IsLetter(rune(text[0])), len(words) <= 6 && all(words, choiceWord) && utf8.RuneCountInString(text) <= 40:
 		return Picked, text
 	}
 	own := unpasted(text)
@@ -300,72 +306,6 @@ func continues(w string) bool {
 	return false
 }
 
-// Leans reports a request that is not understood without what was said before it:
-// it is short, and points back or answers.
-func Leans(own string) bool {
-	words := plainWords(own)
-	if len(words) > 14 || wideRunes(own) > 24 {
-		return false
-	}
-	if len(words) > 0 && continues(words[0]) {
-		return true
-	}
-	return mentions(" "+strings.Join(words, " ")+" ", " that ", " it ", " this ", " those ", " these ", " them ", " again ", " same ", " instead ", " both ", " one ", " so ", " first ", " second ", " third ", " option ") ||
-		mentions(own, "這", "这", "那", "它", "再", "同樣", "同样", "照", "就")
-}
-
-// Closing is the end of a message: its last paragraph, and the one before it where
-// that alone is too short to tell what it speaks of.
-func Closing(text string) string {
-	paras := strings.Split(strings.TrimSpace(unfenced(text)), "\n\n")
-	closing := ""
-	for i := len(paras) - 1; i >= 0 && utf8.RuneCountInString(closing) < 120; i-- {
-		closing = strings.TrimSpace(paras[i]) + " " + closing
-	}
-	return strings.TrimSpace(closing)
-}
-
-// Options are the numbered choices that a text offers, by their number or letter.
-func Options(text string) map[string]string {
-	out := map[string]string{}
-	for line := range strings.Lines(unfenced(text)) {
-		line = strings.TrimSpace(strings.NewReplacer("**", "", "__", "").Replace(line))
-		line = strings.TrimSpace(strings.TrimLeft(line, "-*•# "))
-		low := strings.ToLower(line)
-		for _, p := range [...]string{"option ", "方案 ", "方案", "選項 ", "選項"} {
-			if rest, ok := strings.CutPrefix(low, p); ok {
-				line, low = line[len(line)-len(rest):], rest
-				break
-			}
-		}
-		if len(low) < 3 || low[1] != '.' && low[1] != ')' && low[1] != ':' || strings.IndexByte("123456789abcd", low[0]) < 0 {
-			continue
-		}
-		if len(out) == 9 {
-			break
-		}
-		out[low[:1]] = strings.TrimSpace(line[2:])
-	}
-	return out
-}
-
-// Chosen is the number or letter that a choice names, "" for none.
-func Chosen(own string) string {
-	for _, w := range plainWords(own) {
-		switch w {
-		case "1", "2", "3", "4", "5", "6", "7", "8", "9", "b", "c", "d":
-			return w
-		case "first":
-			return "1"
-		case "second":
-			return "2"
-		case "third":
-			return "3"
-		}
-	}
-	return ""
-}
-
 // Sentences cuts a text into sentences, list items and lines.
 func Sentences(text string) []string {
 	var out []string
@@ -397,44 +337,6 @@ func Sentences(text string) []string {
 		add(line[start:])
 	}
 	return out
-}
-
-// Hold is what a sentence of the user's asks to be kept to.
-type Hold uint8
-
-const (
-	Free      Hold = iota
-	Wish           // holds for the task at hand
-	Corrected      // says that something was wrong, or is to be otherwise
-	Lasting        // holds until it is taken back
-	Guard          // not without asking
-)
-
-// Holds weighs a sentence of the user's.
-func Holds(sentence string) Hold {
-	low := " " + strings.ToLower(strings.ReplaceAll(sentence, "’", "'")) + " "
-	switch {
-	case mentions(low, "ask me before", "ask me first", "ask before", "ask first", "check with me", "wait for my", "until i say", "until i confirm", "until i approve", "without my", "without asking", "unless i say", "before i say", "let me approve", "let me review before",
-		"先問我", "先问我", "問過我", "问过我", "經我同意", "经我同意", "經我確認", "等我確認", "等我同意", "等我说", "等我說", "不要擅自", "未經我"):
-		return Guard
-	case strings.HasSuffix(strings.TrimRight(sentence, " "), "?") && mentions(low[:min(len(low), 14)], " can ", " could ", " do ", " don't ", " does ", " is ", " are ", " what ", " why ", " how ", " where ", " which ", " should ", " would ", " but ", " and "),
-		strings.HasSuffix(sentence, "？"), strings.HasSuffix(sentence, "嗎"):
-		return Free // a question forbids nothing
-	case mentions(low, "don't ", "do not ", "dont ") && mentions(low, " anything", " yet ", " yet,", " yet.", " for now", " just "):
-		return Wish // not now is not never
-	case imperative(low, "never ", "don't ", "do not ", "dont ", "always ", "avoid ", "make sure ", "stick to ", "stay on ", "only ever "),
-		mentions(low, " must ", " mustn't ", " forbidden", " not allowed", " from now on", " under no circumstances", " constraint:", " requirement:", " decided ", " decision:", " we will use ", " we'll use ", " agreed ", " i don't want ", " we don't want ", " i do not want ",
-			"決定", "决定", "約定", "原則", "不要", "不可", "不得", "禁止", "必須", "必须", "一律", "務必", "请勿", "請勿", "千萬", "只能", "永遠", "永远", "別 ", "切勿", "不准", "不能"):
-		return Lasting
-	case mentions(low, " wrong", " not what i", " i don't like", " i meant ", " actually", " revert ", " undo ", " no, ", " nope", " that's not ", " that is not ", " shouldn't ", " should not ", " instead of ", " instead. ", " rather ", " let's not ", " still not ", " abandon ", " forget about ", " drop the ",
-		"不對", "不对", "錯了", "错了", "不是這", "不是这", "改成", "改為", "改为", "應該是", "应该是", "還原", "取消", "我是說", "我的意思", "換成", "不用了"):
-		return Corrected
-	case imperative(low, "keep ", "prefer ", "leave "),
-		mentions(low, " ideally", " i'd prefer ", " i would prefer ", " i'd like ", " by default ", " backwards compat", " backward compat", " at most ", " no need to ", " only if ", " only when ", " only on ",
-			"只要", "保持", "儘量", "尽量", "最好", "避免", "預設", "默认", "至少", "最多"):
-		return Wish
-	}
-	return Free
 }
 
 // imperative reports a phrase with nobody in front of it: at the start of the

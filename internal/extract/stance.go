@@ -31,7 +31,7 @@ func stops(sentence string) bool {
 	}
 	first := trimMarks(tokens[0])
 	switch {
-	case halts(first) && (len(tokens) <= 4 || first != tokens[0]):
+	case halts(first) && (len(tokens) <= 4 || first != tokens[0]), waits(first):
 		return true
 	case denies(first) && len(tokens) <= 2:
 		return true
@@ -45,6 +45,11 @@ func stops(sentence string) bool {
 		"やめて", "止めて", "ストップ", "待って", "中止", "しないで", "そのままで", "もういい", "お待ち", "멈춰", "그만", "중지", "기다려", "하지 마", "하지마",
 		" ничего не делай", " больше ничего", " не продолжай", " не надо ", " остановись", " остановитесь", " подожди", " хватит ",
 		" no hagas ", " nada más ", " no sigas ", " no continúes ", " déjalo ", " detente ", " não faça ", " nada mais ", " não continue ", " ne fais ", " rien de plus ", " ne continue ", " ne faites ", " arrête ", " arrêtez ",
+		"先到這", "先到这", "到這裡", "到这里", "到這邊", "就這樣", "就这样", "先這樣", "先这样", "今天就到", "沒事了", "没事了", "明天再", "等到", "等待", "ここまで", "以上です", "また明日", "十分です", "までにして", "여기까지", "충분",
+		" das war's ", " das war es ", " das wär's ", " das wäre alles ", " das ist alles ", " das reicht ", " für heute ", " schluss ", " bis morgen ", " mehr nicht ", " genug ",
+		" c'est tout ", " c'est bon pour ", " ça suffit ", " pour aujourd'hui ", " pour l'instant ", " à demain ", " on s'arrête ", " rien d'autre ",
+		" eso es todo ", " es todo ", " por hoy ", " por ahora ", " hasta mañana ", " es suficiente ", " isso é tudo ", " é tudo ", " por hoje ", " até amanhã ", " è tutto ", " per oggi ", " basta così ", " a domani ",
+		" на сегодня ", " это всё ", " это все ", " достаточно ", " до завтра ", " пока всё ", " пока все ", " дождись ", " ничего не трогай ", " thanks that's it ", " done for today ", " done for now ", " for today ", " wait for ", " wait until ", " wait till ",
 		" hör auf ", " nichts mehr ", " mach nichts ", " nicht weiter ", " lass es ", " warte ", " non fare ", " niente più ", " fermati ", " niets meer ")
 }
 
@@ -54,6 +59,15 @@ func halts(w string) bool {
 	case "stop", "halt", "wait", "pause", "abort", "freeze", "cancel", "enough", "hold", "quit",
 		"停", "等", "stopp", "warte", "wartet", "arrête", "arrêtez", "arrete", "attends", "attendez", "alto", "detente", "espera", "espere", "basta", "pare", "pára", "fermati", "fermo", "aspetta",
 		"стоп", "хватит", "остановись", "остановитесь", "подожди", "подождите", "погоди", "прекрати", "отмена", "dur", "bekle", "czekaj", "przestań", "zatrzymaj", "wacht", "vänta", "sluta":
+		return true
+	}
+	return false
+}
+
+// waits are first words that mean waiting, whatever follows them.
+func waits(w string) bool {
+	switch w {
+	case "warte", "wartet", "attends", "attendez", "espera", "espere", "esperen", "aguarde", "aspetta", "aspettate", "подожди", "подождите", "дождись", "дождитесь", "жди", "czekaj", "wacht", "vänta", "bekle":
 		return true
 	}
 	return false
@@ -162,4 +176,14 @@ func apart(low string) string {
 
 func trimMarks(token string) string {
 	return strings.TrimFunc(token, func(r rune) bool { return unicode.IsPunct(r) && r != '\'' })
+}
+
+// Announces reports a message whose end says what its writer does next.
+func Announces(text string) bool {
+	end := []rune(strings.TrimSpace(text))
+	low := fold(string(end[max(0, len(end)-300):]))
+	return mentions(low, " next, ", " next: ") || mentions(apart(low),
+		" i'll ", " i will ", " let me ", " now i ", " next i ", " next up ", " now let", " moving on", " continuing", " starting ", " going on ", "接下來", "接下来", "接著", "接着", "现在", "現在", "下一步", "繼續", "继续", "再來", "再来",
+		" als nächstes ", " nun ", " jetzt ", " danach ", " ich werde ", " ich mache ", " weiter mit ", " weiter geht", " fahre fort ", " ich beginne ", " je passe ", " je vais ", " maintenant ", " ensuite ", " je continue ", " je commence ", " prochaine étape ", " ahora ", " voy a ", " paso a ", " sigo ", " continúo ", " a continuación ", " siguiente ", " agora ", " vou ", " em seguida ", " adesso ", " ora ", " passo a ", " continuo ",
+		" теперь ", " перехожу ", " сейчас ", " далее ", " дальше ", " продолжаю ", " приступаю ", " следующ", "次に", "次は", "これから", "続けて", "引き続き", "進めます", "移ります", "다음으로", "이제", "계속")
 }

@@ -61,16 +61,16 @@ type Handover struct {
 const (
 	handoverRoom = 5400
 	// Shares of the sections; what they leave goes to the names.
-	mostWords     = 1300
+	mostWords     = 2000
 	mostNow       = 700
 	mostFailing   = 500
-	mostRules     = 700
+	mostRules     = 900
 	mostDecisions = 400
 	mostNext      = 500
 	mostDone      = 500
 	mostCommands  = 400
-	leastNames    = 1200
-	mostNames     = 3000
+	leastNames    = 1000
+	mostNames     = 2000
 )
 
 // Part is one section of a hand-over.

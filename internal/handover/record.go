@@ -32,6 +32,7 @@ type Record struct {
 	commit      int64          // where the last commit was made, -1 for none
 	calls       map[transcript.CallID]call
 	last        deed
+	before      int    // requests of the user before the slice
 	said        string // the end of the agent's last text
 	open        string // a question to the user that no result has answered
 	interrupted bool   // by the user, and nothing was said or begun since
@@ -90,6 +91,9 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 		r.interrupted = false
 	case transcript.UserSaid:
 		r.interrupted = r.interrupted && p.How == transcript.WithCompact
+	}
+	if r.piece == 0 {
+		r.before = r.Words.Requests
 	}
 	r.pos = off
 	r.size = max(r.size, off)

@@ -3,7 +3,6 @@ package handover
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
@@ -64,20 +63,12 @@ func (r *Record) state(words compact.Words, next []string) (state State, questio
 		return Finished, ""
 	case extract.Yields(r.said):
 		return Asked, cmp.Or(extract.LastSentence(r.said), message.OneLine(r.said))
-	case announces(r.said):
+	case extract.Announces(r.said):
 		return Working, ""
 	case extract.Wonders(words.Latest.Text):
 		return Finished, "" // it was asked something, and has answered
 	}
 	return Unknown, ""
-}
-
-// announces reports whether the end of a text says what its writer does next.
-func announces(text string) bool {
-	low := " " + strings.ToLower(message.OneLine(message.End(text, 300))) + " "
-	return slices.ContainsFunc([]string{" i'll ", " i will ", " let me ", " now i ", " next i ", " next, ", " next: ", " now let", " moving on", " continuing", " starting ", "接下來", "接下来", "接著", "现在", "現在", "下一步", "繼續", "继续"}, func(w string) bool {
-		return strings.Contains(low, w)
-	})
 }
 
 // request: the user's last words come first, word for word, with what they answer;
@@ -89,20 +80,25 @@ func (w *handoverWriter) request() []string {
 	switch {
 	case latest.Text == "":
 	case latest.To != "":
-		out = append(out, message.HandoverLatestTo.Format(w.Lang, quoted(shorten(latest.Text, 420), 430), quoted(latest.To, 330)))
+		out = append(out, message.HandoverLatestTo.Format(w.Lang, quoted(shorten(latest.Text, 420), 430), quoted(latest.To, 480)))
 	default:
 		out = append(out, message.HandoverLatest.Format(w.Lang, quoted(shorten(latest.Text, 420), 430)))
 	}
 	if goal := u.Goal; goal != "" && message.OneLine(goal) != message.OneLine(latest.Text) {
-		out = append(out, message.HandoverGoal.Format(w.Lang, quoted(shorten(goal, 300), 310)))
+		out = append(out, message.HandoverGoal.Format(w.Lang, quoted(shorten(goal, 560), 570)))
 	}
-	for _, a := range u.Since {
+	for _, a := range slices.Backward(u.Since) {
+		if a.Task > 0 && a.Task <= w.Record.before { // the summary before this one told of it
+			a = compact.Reply{Text: compact.Holding(a.Text)}
+		}
 		switch {
-		case a.Text == message.Cut(message.OneLine(latest.Text), message.Units(a.Text)):
-		case a.To == "":
-			out = append(out, message.HandoverSince.Format(w.Lang, quoted(shorten(a.Text, 160), 170)))
+		case a.Text == "", slices.ContainsFunc(u.Held, func(h compact.Held) bool { return h.Hold >= extract.Lasting && h.Text == a.Text }):
+		case a.Task > 0:
+			out = append(out, message.HandoverEarlier.Format(w.Lang, quoted(a.Text, 300)))
+		case a.To == "", message.Units(a.Text) > 60:
+			out = append(out, message.HandoverSince.Format(w.Lang, quoted(a.Text, 300)))
 		default:
-			out = append(out, message.HandoverAnswer.Format(w.Lang, quoted(a.To, 120), quoted(a.Text, 160)))
+			out = append(out, message.HandoverAnswer.Format(w.Lang, quoted(message.EndUnits(a.To, 120), 120), quoted(a.Text, 160)))
 		}
 	}
 	return out

@@ -34,6 +34,7 @@ var (
 	HandoverLatestTo  = Text{ZH: "最新的要求：%s，這是對你這段話的回應：%s", EN: "the latest request: %s, in answer to what you had said: %s"}
 	HandoverGoal      = Text{ZH: "在這之前的任務：%s", EN: "the task before that: %s"}
 	HandoverSince     = Text{ZH: "中間還說：%s", EN: "also said: %s"}
+	HandoverEarlier   = Text{ZH: "更早的任務，已被取代：%s", EN: "an earlier task, since replaced: %s"}
 	HandoverAnswer    = Text{ZH: "對 %s 回答：%s", EN: "to %s answered: %s"}
 	HandoverHeld      = Text{ZH: "要遵守：%s", EN: "to be kept to: %s"}
 	HandoverGuarded   = Text{ZH: "要先問過使用者：%s", EN: "not without asking: %s"}
