@@ -26,6 +26,10 @@ type Words struct {
 	// in which the agent settled something.
 	Held    []Held   `json:"held,omitempty"`
 	Decided []string `json:"decided,omitempty"`
+	// Han and Latin count what the user's own texts are written in: ideographs, and
+	// words in letters.
+	Han   int `json:"han,omitempty"`
+	Latin int `json:"latin,omitempty"`
 	// Requests counts the requests so far.
 	Requests int `json:"requests,omitempty"`
 	// Said is what the agent concluded with, Asked the question that the agent ended with, as long as nothing was
@@ -86,6 +90,7 @@ func (w Words) Hear(text string) Words {
 	if said == extract.Pasted || whole == w.Latest.Text && said == extract.Requested {
 		return w // two observers may tell of one message
 	}
+	w = w.spoken(own)
 	latest := Reply{Text: whole}
 	if said != extract.Requested || asked || extract.Leans(own) {
 		latest.To = proposal
@@ -119,6 +124,43 @@ func (w Words) Hear(text string) Words {
 		}
 	}
 	return w
+}
+
+// spoken counts what a text is written in. A word of Chinese has some two ideographs;
+// names of files and of things in code are no language.
+func (w Words) spoken(own string) Words {
+	for f := range strings.FieldsFuncSeq(own, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsPunct(r) && !strings.ContainsRune("./_-'", r)
+	}) {
+		latin := true
+		for _, r := range f {
+			switch {
+			case unicode.Is(unicode.Hiragana, r), unicode.Is(unicode.Katakana, r):
+				w.Latin++ // of the two languages, not Chinese
+				latin = false
+			case unicode.Is(unicode.Han, r):
+				w.Han++
+				latin = false
+			case !unicode.IsLetter(r) && r != '\'':
+				latin = latin && r == '.' && strings.HasSuffix(f, ".")
+			}
+		}
+		if latin {
+			w.Latin++
+		}
+	}
+	return w
+}
+
+// Lang is the language of the user's own texts, "" where too little was said.
+func (w Words) Lang() message.Lang {
+	switch {
+	case w.Han+w.Latin < 3:
+		return ""
+	case w.Han >= 2*w.Latin || w.Han > 20 && w.Han > w.Latin:
+		return message.ZH
+	}
+	return message.EN
 }
 
 // passed puts what was said last, and a task that another one replaces, to what was said

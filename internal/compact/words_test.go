@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // talk plays a conversation: lines that begin with "a:" are the agent's.
@@ -130,5 +132,22 @@ func TestWordsAsked(t *testing.T) {
 		if got := talk(c.lines...).Asked; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// TestWordsLang: the session's language is that of the user's own texts.
+func TestWordsLang(t *testing.T) {
+	t.Parallel()
+	for want, lines := range map[message.Lang][]string{
+		"":         {"ok"},
+		message.EN: {"Please rename 文件.go", "a: 好的，我會處理這個檔案。"},
+		message.ZH: {"請把 cart.go 的 roundTotal 改名", "a: Done, all is renamed."},
+	} {
+		if got := talk(lines...).Lang(); got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+	if got := talk("テストを先に直してください。").Lang(); got != message.EN {
+		t.Errorf("Japanese is told in %q", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/handover"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -44,7 +45,7 @@ func (c *call) handover(tx *session.Tx, k *session.Compaction, past session.Past
 		past.Record.Rested(t.State.Slice.Last)
 	}
 	h := handover.Handover{
-		ID: compact.PacketID(id, k.N), Session: c.sess.ID(), Room: c.host.Room, Lang: c.lang,
+		ID: compact.PacketID(id, k.N), Session: c.sess.ID(), Room: c.host.Room, Lang: c.told(past.Record.Words),
 		Work: handover.WorkOf(tx.Memory.Thread, past.Record, c.nextSteps(tx, c.openTasks(tx))...), Hold: holds(tx, k.Trigger),
 	}
 	h.Work.Tree = past.Tree
@@ -57,3 +58,11 @@ func (c *call) handover(tx *session.Tx, k *session.Compaction, past session.Past
 // holds says that the next word is the user's: a compaction that a person asks for
 // opens no turn. With a workflow at work it is known what comes next.
 func holds(tx *session.Tx, trigger string) bool { return trigger == "manual" && !tx.Active() }
+
+// told is the language of what is handed over.
+func (c *call) told(w compact.Words) message.Lang {
+	if c.host.Name == "" {
+		return c.lang
+	}
+	return message.Told(c.lang, c.cfg.Chosen, w.Lang(), c.env.Getenv)
+}

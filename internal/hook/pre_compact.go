@@ -135,7 +135,7 @@ func (c *call) packet(tx *session.Tx, n int, set compact.Settings, recovery stri
 	if c.host.Delivers && !t.Empty() {
 		f := handover.FactsOf(t, id, n, c.now, c.nextSteps(tx, tasks)...)
 		f.Hold = holds(tx, c.in.Trigger)
-		note = handover.Write(f, set, c.lang).Text
+		note = handover.Write(f, set, c.told(t.Words)).Text
 	}
 	p.Text = joinLines(recovery, note)
 	return p

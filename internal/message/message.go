@@ -61,6 +61,20 @@ func Spoken(configured Lang, chosen bool, getenv func(string) string) Lang {
 	return configured
 }
 
+// Told is the language of a hand-over, which speaks of one session: the configured one,
+// else that of the user's own texts in the session, else the locale's, and English where
+// that names none.
+func Told(configured Lang, chosen bool, session Lang, getenv func(string) string) Lang {
+	switch l, _ := Locale(getenv); {
+	case chosen:
+		return configured
+	case session != "":
+		return session
+	default:
+		return l
+	}
+}
+
 // Text is one text in both languages. It may hold fmt verbs, the same ones in
 // the same order in both (or indexed verbs where the order differs).
 type Text struct{ ZH, EN string }

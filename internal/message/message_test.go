@@ -135,3 +135,27 @@ func TestLocale(t *testing.T) {
 		}
 	}
 }
+
+// TestTold: a hand-over speaks the configured language, else the session's, else the
+// locale's.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		chosen  bool
+		session Lang
+		locale  string
+		want    Lang
+	}{
+		{true, EN, "en_US.UTF-8", ZH},
+		{false, EN, "zh_TW.UTF-8", EN},
+		{false, ZH, "C", ZH},
+		{false, "", "zh_TW.UTF-8", ZH},
+		{false, "", "C.UTF-8", EN},
+		{false, "", "POSIX", EN},
+		{false, "", "", EN},
+	} {
+		if got := Told(ZH, c.chosen, c.session, func(string) string { return c.locale }); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}

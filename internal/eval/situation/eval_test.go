@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d03985f/overtone/internal/catalog"
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -83,8 +84,8 @@ func (s *total) String() string {
 var locales = []string{"C.UTF-8", "en_US.UTF-8"}
 
 // speaks is the language in which the product hands over where none is configured.
-func speaks(locale string) message.Lang {
-	return message.Spoken(message.Lang(config.Defaults().Language), false, func(name string) string {
+func speaks(w compact.Words, locale string) message.Lang {
+	return message.Told(message.Lang(config.Defaults().Language), false, w.Lang(), func(name string) string {
 		if name == "LANG" {
 			return locale
 		}
@@ -130,7 +131,7 @@ func TestEvalSituation(t *testing.T) {
 		for _, g := range []string{"all", half(l.name()), kind} {
 			sums[g].add(&l, v)
 			for _, locale := range locales {
-				if speaks(locale) == l.language() {
+				if speaks(h.Record.Words, locale) == l.language() {
 					sums[g].speaks[locale]++
 				}
 			}
