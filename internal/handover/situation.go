@@ -62,7 +62,8 @@ func (r *Record) state(words compact.Words, next []string) (state State, questio
 	case done && len(next) == 0:
 		return Finished, ""
 	case extract.Yields(r.said):
-		return Asked, cmp.Or(extract.LastSentence(r.said), message.OneLine(r.said))
+		said := extract.Tail(r.said, 2000)
+		return Asked, cmp.Or(extract.LastSentence(said), message.OneLine(said))
 	case extract.Announces(r.said):
 		return Working, ""
 	case extract.Wonders(words.Latest.Text):

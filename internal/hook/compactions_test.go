@@ -275,3 +275,18 @@ func TestHandoverForgetsTheSummaryOfAFailedCompaction(t *testing.T) {
 		t.Errorf("%+v", handed)
 	}
 }
+
+// What was typed behind /compact is the latest request, though the session's file tells
+// it only when all is handed over.
+func TestHandoverTellsWhatWasTypedBehindCompact(t *testing.T) {
+	t.Parallel()
+	c := &claude{place: newPlace(t), id: "s1"}
+	c.work("alphaLexer", "")
+	c.flush()
+	c.hook("pre-compact", `"trigger":"manual","custom_instructions":"keep the names of the tokens"`)
+	c.hook("subagent-stop", `"agent_id":"sum","agent_type":"","last_assistant_message":"<summary>It goes on.</summary>"`)
+	text := c.hook("session-start", `"source":"compact"`)
+	if !strings.Contains(text, "“keep the names of the tokens”") || !strings.Contains(text, "Please write the alphaLexer.") {
+		t.Error(text)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -12,6 +13,9 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
+
+// maxSaid is how much is kept of what was typed behind /compact, in characters.
+const maxSaid = 4000
 
 // preCompact answers the gate, saves what must survive, records the attempt, and
 // prints it. The host's compaction is never stopped by an error here.
@@ -109,7 +113,7 @@ func (c *call) beginCompaction(tx *session.Tx, set compact.Settings) (recovery s
 		}
 	}
 	k := tx.BeginCompaction(trigger, packet)
-	k.Before, k.Turn = before, c.in.Turn
+	k.Before, k.Turn, k.Said = before, c.in.Turn, extract.Head(c.in.Instructions, maxSaid)
 	if c.host.Delivers {
 		k.From, k.Mark = tx.SliceStart(c.in.Transcript)
 	}

@@ -31,6 +31,8 @@ type Call struct {
 	// Source is how a session began, Reason how it ended, Trigger who asked for
 	// a compaction.
 	Source, Reason, Trigger string
+	// Instructions are what a person typed behind /compact.
+	Instructions string
 	// Answer is the last thing that the agent, or sub-agent, said; AnswerFile
 	// where a sub-agent's words can be read instead.
 	Answer, AnswerFile string
@@ -227,6 +229,8 @@ func (c *Call) field(key string) *string {
 		return &c.Reason
 	case "trigger":
 		return &c.Trigger
+	case "custom_instructions":
+		return &c.Instructions
 	case "last_assistant_message":
 		return &c.Answer
 	case "compact_summary":
