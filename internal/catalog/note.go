@@ -19,7 +19,7 @@ const noteNames = 4500
 
 // NewCloneNote begins the note of a clone of a session that works in cwd.
 func NewCloneNote(source, cwd string, l message.Lang) CloneNote {
-	return CloneNote{handover.NewRecord(cwd), source, l}
+	return CloneNote{handover.NewNames(cwd), source, l}
 }
 
 // Note is its text.

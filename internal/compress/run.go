@@ -114,7 +114,12 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	res := &Result{Lost: map[extract.Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items)), Tools: p.Tools}
 	kept := &results{}
 	defer kept.Close()
-	noted := p.listen(ctx, src, o.Note)
+	listening, enough := context.WithCancel(ctx)
+	heard := p.listen(listening, o.Note)
+	defer func() {
+		enough()
+		_ = heard()
+	}()
 	if err := p.compress(ctx, prov, src, o, res, kept); err != nil {
 		return nil, err
 	}
@@ -148,7 +153,7 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	if o.Note != nil {
 		ch.Note = func(live io.Reader) (string, error) {
 			states, err := p.names(ctx, live)
-			if err := cmp.Or(err, <-noted); err != nil {
+			if err := cmp.Or(err, heard()); err != nil {
 				return "", err
 			}
 			return o.Note.Note(func(name string) bool { _, ok := states[name]; return ok }, res.Mark != ""), nil
@@ -162,19 +167,17 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 }
 
 // listen tells who writes the note what happened in the context, while its messages
-// are compressed.
-func (p *Plan) listen(ctx context.Context, src *os.File, to Noter) <-chan error {
-	done := make(chan error, 1)
+// are compressed, and returns how to wait for it.
+func (p *Plan) listen(ctx context.Context, to Noter) (wait func() error) {
 	if to == nil || len(p.Session.Live()) == 0 {
-		done <- nil
-		return done
+		return func() error { return nil }
 	}
 	from := p.Session.Entries[slices.Min(p.Session.Live())].Off
+	done := make(chan error, 1)
 	go func() {
-		_, err := transcript.Events(ctx, io.NewSectionReader(src, from, p.Session.Size-from), from, p.Session.Host, transcript.Want{}, func(e *transcript.Event) { to.Add(e, e.Off-from) })
-		done <- err
+		done <- transcript.EventsFrom(ctx, p.Session.Path, from, func(e *transcript.Event) { to.Add(e, e.Off-from) })
 	}()
-	return done
+	return sync.OnceValue(func() error { return <-done })
 }
 
 // names are those that a context states.

@@ -19,6 +19,7 @@ type Record struct {
 	// Words are the user's; what was said before the slice may be set first.
 	Words compact.Words
 
+	bare        bool   // only names are asked for, no words
 	root        string // of the paths, where that is not CWD
 	names       nameTable
 	byBase      map[string][]int32 // files by their names
@@ -79,6 +80,14 @@ func NewRecord(cwd string) *Record {
 	}
 }
 
+// NewNames begins a record that is asked for names alone. It costs a fourth: most of
+// the work is to tell what the user wants.
+func NewNames(cwd string) *Record {
+	r := NewRecord(cwd)
+	r.bare = true
+	return r
+}
+
 // Add takes the next piece. off counts from the start of the slice.
 func (r *Record) Add(p *transcript.Event, off int64) {
 	switch p.Kind {
@@ -107,7 +116,9 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 		r.result(p)
 	case transcript.UserSaid:
 		text := p.Text()
-		r.hear(p.How, text)
+		if !r.bare {
+			r.hear(p.How, text)
+		}
 		r.count([]byte(text), false, heard, -1)
 		if p.How != transcript.Typed && p.How != transcript.Queued {
 			return // how the work stands does not change by it
@@ -115,7 +126,9 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 		r.said = ""
 	case transcript.AgentSaid:
 		text := p.Text()
-		r.Words = r.Words.Answered(text)
+		if !r.bare {
+			r.Words = r.Words.Answered(text)
+		}
 		if strings.TrimSpace(text) != "" {
 			r.said = text[max(0, len(text)-maxSaidEnd):]
 		}
