@@ -23,12 +23,8 @@ func NewCloneNote(source, cwd string, l message.Lang) CloneNote {
 }
 
 // Note is its text.
-func (n CloneNote) Note(states func(name string) bool, marks bool) string {
-	text := "<overtone-clone>\n" + message.CloneNote.Format(n.lang, n.source) + " "
-	if marks {
-		text += message.CloneMarks.In(n.lang) + " "
-	}
-	text += message.CloneAsk.In(n.lang)
+func (n CloneNote) Note(states func(name string) bool) string {
+	text := "<overtone-clone>\n" + message.CloneNote.Format(n.lang, n.source)
 	if names := n.Lacking(states, true, message.CloneNames, noteNames, n.lang); names != "" {
 		text += "\n\n" + names
 	}

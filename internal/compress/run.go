@@ -40,11 +40,11 @@ type RunOptions struct {
 }
 
 // Noter writes a note for the model of a clone. It is told what happened in the
-// context that is compressed, then asked for the text, given what of the names the
-// clone states by itself and whether a message in it is only a mark.
+// context that is compressed, then asked for the text, given which names the clone
+// states by itself.
 type Noter interface {
 	Add(e *transcript.Event, off int64)
-	Note(states func(name string) bool, marks bool) string
+	Note(states func(name string) bool) string
 }
 
 // noteTokens is about how long the note of a clone is that lost so much: it names what
@@ -141,6 +141,9 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 			return nil, ErrNothing
 		}
 	}
+	if res.Stats.MessagesCompressed+p.Tools.Removed+p.Tools.Truncated == 0 {
+		o.Note = nil // nothing that a model could miss
+	}
 	ch, err := p.change(src, o, kept, res)
 	if err != nil {
 		return nil, err
@@ -156,7 +159,7 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 			if err := cmp.Or(err, heard()); err != nil {
 				return "", err
 			}
-			return o.Note.Note(func(name string) bool { _, ok := states[name]; return ok }, res.Mark != ""), nil
+			return o.Note.Note(func(name string) bool { _, ok := states[name]; return ok }), nil
 		}
 	}
 	if res.Clone, err = transcript.Clone(ctx, p.Session, ch); err != nil {

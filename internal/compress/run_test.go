@@ -351,8 +351,8 @@ type noting struct {
 
 func (n *noting) Add(*transcript.Event, int64) { n.events++ }
 
-func (n *noting) Note(states func(string) bool, marks bool) string {
-	text := fmt.Sprintf("a note, marks %v:", marks)
+func (n *noting) Note(states func(string) bool) string {
+	text := "a note,"
 	for _, name := range n.names {
 		text += fmt.Sprintf(" %s %v", name, states(name))
 	}
@@ -379,7 +379,7 @@ func TestNote(t *testing.T) {
 		clone := open(t, res.Clone.Path)
 		all := messages(t, clone)
 		last := all[len(all)-1]
-		if want := "a note, marks false: asked_row true said_row true removed_row false"; last["message"].(map[string]any)["content"] != want || last["isMeta"] != true || n.events == 0 {
+		if want := "a note, asked_row true said_row true removed_row false"; last["message"].(map[string]any)["content"] != want || last["isMeta"] != true || n.events == 0 {
 			t.Errorf("after %d events: %v", n.events, last)
 		}
 		data, err := os.ReadFile(res.Clone.Path)

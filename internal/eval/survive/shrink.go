@@ -92,8 +92,8 @@ type keptNote struct {
 	text string
 }
 
-func (n *keptNote) Note(states func(string) bool, marks bool) string {
-	n.text = n.CloneNote.Note(states, marks)
+func (n *keptNote) Note(states func(string) bool) string {
+	n.text = n.CloneNote.Note(states)
 	return n.text
 }
 
