@@ -123,7 +123,7 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		x.leads = u.Lead >= 0 && list[u.Lead].Cues&substance != 0
 		use.aside = x.talk() || x.option() || u.Kind == extract.CodeLine && !u.Reports()
 		cues := 0
-		if !x.talk() && u.Kind != extract.Lead && u.Kind != extract.CodeLine {
+		if !x.talk() && u.Kind != extract.CodeLine && (u.Kind != extract.Lead || !x.idle()) {
 			cues = min(x.cues(), s.MostCues)
 		}
 		use.cues = uint8(cues)
@@ -243,7 +243,9 @@ func (x sight) bare() bool {
 // row or a line of code without a name.
 func (x sight) idle() bool {
 	switch {
-	case x.Kind == extract.Lead, strings.HasPrefix(x.text, "::"): // what Codex tells its window
+	case x.Kind == extract.Lead: // "The fix is to drop the cache:" says something, "The steps:" does not
+		return x.Cues&substance == 0 || x.words < 6 || x.talk() || strings.HasPrefix(x.text, "#") || strings.HasPrefix(x.text, "|")
+	case strings.HasPrefix(x.text, "::"): // what Codex tells its window
 		return true
 	case x.Kind == extract.CodeLine:
 		return x.words < 2 && x.names < 2 || strings.HasSuffix(x.text, ":") && x.words > 3 // "It fails because:", not "class Store:"

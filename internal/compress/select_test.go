@@ -200,6 +200,17 @@ func TestWhatItLeadsUpToStays(t *testing.T) {
 	}
 }
 
+// Agents end what they decide with a colon when they do it next; what only announces
+// stays out.
+func TestColonIsNoReasonToDropADecision(t *testing.T) {
+	t.Parallel()
+	talk := strings.Repeat("It was a long and winding afternoon with much talk about the weather. ", 3)
+	got := band(t, 50, "x", talk+"The simplest fix is to avoid diff stats for uncommitted checkpoints, because they are wrong:", "x", talk+"Here are the next steps of the work that is left to do:")
+	if !strings.Contains(got[1], "The simplest fix") || strings.Contains(got[3], "Here are") {
+		t.Errorf("%q", got)
+	}
+}
+
 // What points back says nothing alone.
 func TestPointingSentenceBringsItsReference(t *testing.T) {
 	t.Parallel()

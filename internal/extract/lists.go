@@ -54,7 +54,7 @@ choice: 改為, 改为, 改用, 採用, 采用, 選擇, 选择, 改成, 替換, 
 choice: 採用, 代わりに, 変更, 選択, 置き換え, 推奨, 避け, ことにし
 choice: 대신, 변경, 선택, 채택, 교체, 권장, 유지
 choice: вместо, выбрал*, выберем, заменил*, замен*, рекоменд*, лучше, оставить, оставляем, избега*
-reason: because, since, due to, given that, reason, reasons, therefore, solution, means, cause, causes, caused, root cause, the issue, the bug, the problem, the culprit, workaround, conclusion, so that, which means, otherwise, thus, hence, explains, turns out
+reason: because, since, due to, given that, reason, reasons, therefore, solution, means, cause, causes, caused, root cause, the issue, the bug, the problem, the culprit, workaround, conclusion, so that, which means, otherwise, thus, hence, explains, turns out, looks like, seems, likely, apparently
 reason: 因為, 因为, 根本, 意味, 原因, 結論, 结论, 所以, 由於, 由于, 理由, 因此, 導致, 导致, 否則, 否则
 reason: 理由, 原因, なぜなら, ので, 結論, したがって, つまり
 reason: 때문, 이유, 원인, 결론, 따라서, 그래서
