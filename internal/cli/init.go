@@ -19,7 +19,7 @@ var modes = []string{"off", "tag", "suggest", "auto"}
 type initFlags struct {
 	host, mode, language               string
 	dry, yes, probe, doNotProbe, purge bool
-	status                             bool
+	status, bare                       bool
 }
 
 func (a *app) initCmd() *cobra.Command {
@@ -44,7 +44,7 @@ func (a *app) initCmd() *cobra.Command {
 				return message.Misuse{Err: message.WithHint(message.Fail(message.BadLang, f.language), message.HintLangs)}
 			}
 			return a.setup().Install(cmd.Context(), &a.Terminal, setup.Options{
-				Host: h, Mode: f.mode, Language: f.language, DryRun: f.dry, Yes: f.yes, StatusLine: f.status, Probe: f.probe, NoProbe: f.doNotProbe,
+				Host: h, Mode: f.mode, Language: f.language, DryRun: f.dry, Yes: f.yes, StatusLine: f.status, Probe: f.probe, NoProbe: f.doNotProbe, NoWorkflows: f.bare,
 			})
 		},
 	}
@@ -53,6 +53,7 @@ func (a *app) initCmd() *cobra.Command {
 	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpMode.In(a.Lang))
 	cmd.Flags().StringVar(&f.language, "lang", "", message.HelpLang.In(a.Lang))
 	cmd.Flags().BoolVar(&f.status, "statusline", false, message.HelpStatusFlag.In(a.Lang))
+	cmd.Flags().BoolVar(&f.bare, "no-workflows", false, message.HelpNoWorkflows.In(a.Lang))
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.Lang))
 	cmd.Flags().BoolVar(&f.probe, "probe", false, message.HelpProbe.In(a.Lang))
 	cmd.Flags().BoolVar(&f.doNotProbe, "no-probe", false, message.HelpNoProbe.In(a.Lang))

@@ -83,7 +83,7 @@ func claudeModel(getenv func(string) string, dir, project string) string {
 }
 
 func setupClaude(p Place) Setup {
-	c := claude{dir: p.Dir, home: p.User, plugin: filepath.Join(p.Root, "plugin")}
+	c := claude{dir: p.Dir, home: p.User, plugin: filepath.Join(p.Root, "plugin"), bare: p.NoWorkflows}
 	return Setup{
 		Settings: c.settings(), Edits: c.edits(), Auto: autoEdits(p.Window, p.Percent), Rounds: p.claudeRounds(), Status: p.statusLine(),
 		Plugin:  Plugin{Dir: c.plugin, Hooks: pluginName + "/hooks/hooks.json", files: func() ([]PluginFile, error) { return p.pluginFiles(plugin.FS) }},
@@ -103,22 +103,32 @@ type claude struct {
 	// plugin is the folder that the plugin is loaded from. It is what Claude
 	// Code calls a marketplace: a folder with a list, and the plugin below it.
 	plugin string
+	bare   bool // without workflows
 }
 
 // settings is the path of the user's settings.
 func (c claude) settings() string { return filepath.Join(c.dir, "settings.json") }
 
-// edits are the settings that install the plugin: where it is, that it is on, and
-// that agents may read the reports of other stages without asking; they cannot be
-// allowed to write there.
+// edits are the settings that install the plugin: where it is, that it is on, that the
+// tools which our texts name need no permission, that stages stay in the foreground in
+// versions that would fork them, and that agents may read the reports of other stages
+// without asking; they cannot be allowed to write there.
 func (c claude) edits() []Edit {
 	source := `{"source":{"source":"directory","path":` + quote(c.plugin) + `}}`
 	edits := []Edit{
 		{Path: []string{"extraKnownMarketplaces", pluginName}, Value: source, Own: true},
 		{Path: []string{"enabledPlugins", pluginName + "@" + pluginName}, Value: "true", Own: true},
 	}
-	for _, name := range []string{"pipeline-context-*", "reflection-memory-*"} {
-		edits = append(edits, Edit{Path: []string{"permissions", "allow"}, Value: quote("Read(" + c.rule(name) + ")"), Append: true})
+	var allowed []string
+	if !c.bare {
+		edits = append(edits, Edit{Path: []string{"env", "CLAUDE_CODE_FORK_SUBAGENT"}, Value: `"0"`})
+		for _, name := range []string{"pipeline-context-*", "reflection-memory-*"} {
+			allowed = append(allowed, "Read("+c.rule(name)+")")
+		}
+	}
+	allowed = append(allowed, "Bash(overtone recall:*)", "Bash(overtone compact packet:*)", "Bash(overtone workflow status:*)", "mcp__overtone__recall", "mcp__overtone__packet", "mcp__overtone__status")
+	for _, rule := range allowed {
+		edits = append(edits, Edit{Path: []string{"permissions", "allow"}, Value: quote(rule), Append: true})
 	}
 	return edits
 }

@@ -49,7 +49,7 @@ func setupCodex(p Place) Setup {
 	edits := p.codexEdits()
 	return Setup{
 		Settings: filepath.Join(p.Dir, "hooks.json"), Edits: edits,
-		Plugin: Plugin{Dir: filepath.Join(p.Dir, "agents", pluginName), files: codexAgents, Shared: true},
+		Plugin: Plugin{Dir: filepath.Join(p.Dir, "agents", pluginName), files: p.codexAgents, Shared: true},
 		Blocks: []Block{{
 			Path: filepath.Join(p.Dir, "config.toml"), Key: []string{"mcp_servers", "overtone"}, Text: codexTools,
 			Marks: []string{"# by overtone init", "# >>> overtone >>>", "# <<< overtone <<<"},
@@ -134,7 +134,10 @@ var codexHooks = [...]codexHook{
 }
 
 // codexAgents are the plugin's agents in Codex's own form.
-func codexAgents() ([]PluginFile, error) {
+func (p Place) codexAgents() ([]PluginFile, error) {
+	if p.NoWorkflows {
+		return nil, nil
+	}
 	names, err := fs.Glob(plugin.FS, "agents/*.md")
 	if err != nil {
 		return nil, err

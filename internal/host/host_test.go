@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/plugin"
 )
 
 func TestVersion(t *testing.T) {
@@ -89,8 +91,15 @@ func TestClaudeEdits(t *testing.T) {
 	want := []string{
 		`extraKnownMarketplaces.overtone = {"source":{"source":"directory","path":` + quote(c.plugin) + `}}`,
 		`enabledPlugins.overtone@overtone = true`,
+		`env.CLAUDE_CODE_FORK_SUBAGENT = "0"`,
 		`permissions.allow = "Read(~/.claude/pipeline-context-*)"`,
 		`permissions.allow = "Read(~/.claude/reflection-memory-*)"`,
+		`permissions.allow = "Bash(overtone recall:*)"`,
+		`permissions.allow = "Bash(overtone compact packet:*)"`,
+		`permissions.allow = "Bash(overtone workflow status:*)"`,
+		`permissions.allow = "mcp__overtone__recall"`,
+		`permissions.allow = "mcp__overtone__packet"`,
+		`permissions.allow = "mcp__overtone__status"`,
 	}
 	if diff := cmp.Diff(want, values(c.edits())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -104,7 +113,7 @@ func TestClaudeEdits(t *testing.T) {
 		t.Errorf("large window: %v", got)
 	}
 	for _, e := range append(c.edits(), autoEdits(200_000, 60)...) {
-		if claudeHost.IsAuto(e) == (e.Own || e.Append) {
+		if claudeHost.IsAuto(e) == (e.Own || e.Append || e.Key() == "env.CLAUDE_CODE_FORK_SUBAGENT") {
 			t.Errorf("%v", e.Path)
 		}
 	}
@@ -328,5 +337,34 @@ func TestPromptKeepsAgentsInTheForeground(t *testing.T) {
 		if got := string(withPrompt([]byte(c.input), "y")); got != c.want {
 			t.Errorf("%s becomes %s", c.input, got)
 		}
+	}
+}
+
+// What a session carries of ours that runs no workflow: the agents, as Claude Code lists
+// them. Commands are kept from the model.
+func TestAgentsCostLittle(t *testing.T) {
+	t.Parallel()
+	list, err := Place{}.pluginFiles(plugin.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for _, f := range list {
+		if !strings.Contains(f.Name, "/agents/") {
+			continue
+		}
+		field := func(name string) string {
+			_, rest, _ := strings.Cut(string(f.Data), "\n"+name+": ")
+			value, _, _ := strings.Cut(rest, "\n")
+			return value
+		}
+		size += len("- overtone:" + field("name") + ": " + field("description") + " (Tools: " + field("tools") + ")\n")
+	}
+	if size == 0 || size > 1200 {
+		t.Errorf("%d characters", size)
+	}
+	bare, err := Place{NoWorkflows: true}.pluginFiles(plugin.FS)
+	if err != nil || len(bare) != 2 {
+		t.Errorf("without workflows: %d files, %v", len(bare), err)
 	}
 }

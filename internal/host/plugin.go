@@ -46,7 +46,7 @@ func (p Place) pluginFiles(fsys fs.FS) ([]PluginFile, error) {
 }
 `)}}
 	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil || e.IsDir() || p.NoWorkflows && !strings.HasPrefix(name, "hooks/") {
 			return err
 		}
 		data, err := fs.ReadFile(fsys, name)
@@ -137,6 +137,25 @@ func (p Plugin) Write(files []PluginFile, s PluginState) error {
 		}
 	}
 	return nil
+}
+
+// Bare reports whether the installation that is there has no workflows: hooks, but none
+// of the agents.
+func (s Setup) Bare() bool {
+	settings, err := os.ReadFile(s.Settings)
+	if err != nil || !s.present(settings) {
+		return false
+	}
+	files, err := s.Plugin.Files()
+	agents := slices.DeleteFunc(files, func(f PluginFile) bool { return !s.Plugin.Shared && !strings.Contains(f.Name, "/agents/") })
+	return err == nil && len(agents) > 0 && !slices.ContainsFunc(agents, func(f PluginFile) bool {
+		return exists(filepath.Join(s.Plugin.Dir, filepath.FromSlash(f.Name)))
+	}) && (s.Plugin.Hooks == "" || exists(filepath.Join(s.Plugin.Dir, s.Plugin.Hooks)))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // There reports whether any of the files is.

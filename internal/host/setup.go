@@ -31,6 +31,8 @@ type Place struct {
 	// Window and Percent are the point from which a host that can be told so asks
 	// to compact in mode auto; 0 leaves it alone.
 	Window, Percent int
+	// NoWorkflows leaves out what only workflows need: agents and commands.
+	NoWorkflows bool
 }
 
 // Setup is an installation in a host: what it changes, and how one sees that it

@@ -31,6 +31,7 @@ var (
 	HelpStatusFlag   = Text{ZH: "也把 overtone statusline 設為 Claude Code 的狀態列；已有的會保留", EN: "also make overtone statusline Claude Code's status line; one that is there stays"}
 	HelpYes          = Text{ZH: "不要發問；沒有終端機可以發問時必須加上", EN: "ask nothing; needed where there is no terminal to ask on"}
 	HelpProbe        = Text{ZH: "實測已安裝的 Claude Code 是否接受 PreCompact 的 block", EN: "try whether the installed Claude Code lets PreCompact block"}
+	HelpNoWorkflows  = Text{ZH: "不安裝工作流的代理與命令", EN: "leave out the agents and commands of workflows"}
 	HelpNoProbe      = Text{ZH: "不實測", EN: "do not try"}
 	HelpPurge        = Text{ZH: "連同 session、設定與備份一併刪除", EN: "delete sessions, configuration and backups, too"}
 	HelpInitDryRun   = Text{ZH: "只顯示差異，不寫入", EN: "show the diff, write nothing"}

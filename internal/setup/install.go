@@ -23,6 +23,8 @@ type Options struct {
 	// Probe tries the host's program, NoProbe never does; else it is tried where
 	// mode auto was asked for.
 	Probe, NoProbe bool
+	// NoWorkflows leaves agents and commands out.
+	NoWorkflows bool
 	// tell is told what takes its time.
 	tell func(t message.Text, args ...any)
 	// askLanguage is asked where there is no configuration and no word about it.
@@ -46,7 +48,7 @@ func (e Env) planInstall(ctx context.Context, o Options) (*installation, error) 
 	for _, p := range problems {
 		i.warn(message.WarnConfig, p.Error())
 	}
-	i.setup = e.setup(o.Host, cfg.Compact)
+	i.setup = e.setupWith(o.Host, cfg.Compact, o.NoWorkflows)
 	i.checkPath()
 	if i.Mode = o.Mode; i.Mode == "" {
 		i.Mode = cfg.Compact.Mode

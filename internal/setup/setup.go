@@ -43,11 +43,19 @@ func (e Env) backups() host.Backups {
 	return host.Backups{Dir: filepath.Join(e.Home.Root(), "backup")}
 }
 
-// setup is the installation in a host.
+// setup is the installation in a host, with or without workflows as it is.
 func (e Env) setup(h *host.Host, cfg config.Compact) host.Setup {
+	s := e.setupWith(h, cfg, false)
+	if s.Bare() {
+		return e.setupWith(h, cfg, true)
+	}
+	return s
+}
+
+func (e Env) setupWith(h *host.Host, cfg config.Compact, noWorkflows bool) host.Setup {
 	return h.Setup(host.Place{
 		User: e.Folders.User, Dir: h.Dir(e.Folders.Find), Root: e.Home.Root(), Hook: e.Hook,
-		Window: cfg.NativeWindow, Percent: cfg.NativePercent,
+		Window: cfg.NativeWindow, Percent: cfg.NativePercent, NoWorkflows: noWorkflows,
 	})
 }
 
