@@ -228,14 +228,14 @@ func loopOf(tx *session.Tx) *session.Loop {
 }
 
 // rests reports whether the next word is the user's: he plans, has stopped the turn,
-// said stop or asked something that was answered, or the agent leaves it to him. A
-// question holds nothing up once the work has moved on.
+// said stop, or asked or remarked something, or the agent leaves it to him. A question
+// or a remark holds nothing up once the work has moved on.
 func (c *call) rests(tx *session.Tx) bool {
 	l, said := &tx.Memory.Loop, tx.Memory.Thread.State.Stance
 	switch {
 	case c.in.Planning, l.Rests, said.Stopped, said.Proposed:
 		return true
-	case said.Wonders && (l.Asked == "" || l.Asked == signature(tx.Workflow)):
+	case (said.Wonders || l.Remark) && (l.Asked == "" || l.Asked == signature(tx.Workflow)):
 		return true
 	}
 	return said.Yields && !c.mustWait(tx.Workflow) && !c.host.Unattended(c.env.Getenv) && !namesNext(tx.Workflow, c.in.Answer)

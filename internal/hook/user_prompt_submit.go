@@ -132,14 +132,16 @@ func (c *call) letsGoOn(tx *session.Tx, text string, asked bool) bool {
 		l.Rests = true
 	}
 	_, own := extract.Request(text)
-	l.Asked = signature(tx.Workflow)
+	// What he says sets something to be done, lets the work go on, or is left to the
+	// model alone.
+	l.Asked, l.Remark = signature(tx.Workflow), !asked && !ownCommand(text) && !workflow.Resumes(text) && !extract.Tasks(own)
 	switch {
 	case workflow.Overrules(own):
 		l.Rests = true
 	case asked || ownCommand(text) || workflow.Resumes(text):
 		l.Rests, l.Said, l.Stuck, l.LetGo = false, "", 0, false
 	}
-	return !l.Rests && !c.in.Planning && !extract.Stops(own) && !extract.Wonders(own)
+	return !l.Rests && !l.Remark && !c.in.Planning && !extract.Stops(own) && !extract.Wonders(own)
 }
 
 // ownCommand reports whether a prompt is a command of the plugin.
