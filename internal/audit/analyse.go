@@ -263,6 +263,7 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 	s.Planned = append(s.Planned, since(played.planned, a.from)...)
 	s.WhatIf.Boundary, s.WhatIf.Forced = placed(s.Planned)
 	s.WhatIf.LateBoundary, s.WhatIf.LateForced = placed(since(played.late.plan, a.from))
+	s.WhatIf.PolicyRead, s.WhatIf.LateRead = consumed(s.Planned), consumed(since(played.late.plan, a.from))
 	before := int64(0)
 	for i := range t.Compacted {
 		e := &t.Compacted[i]
@@ -322,6 +323,7 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 			continue
 		}
 		w.Happened++
+		w.Read += e.Pre
 		switch {
 		case len(c.At) > 0:
 			w.HappenedBoundary++

@@ -299,6 +299,9 @@ func TestKnownAnswers(t *testing.T) {
 		Happened: 2, HappenedBoundary: 2, Boundary: 1, Forced: 1, LateBoundary: 1, LateForced: 1, Requests: 12,
 		Sent:       20_130 + 50_215 + 90_120 + 120_320 + 40_053 + 40_156 + 40_259 + 40_362 + 20_130 + 10 + 90_500 + 12_100,
 		PolicySent: 20_130 + 50_215 + 90_120 + 70_203 + 99_883 + 99_986 + 100_089 + 100_192 + 20_130 + 10 + 90_500 + 12_000,
+		Read:       150_000,
+		PolicyRead: 90_120 + 90_500,
+		LateRead:   90_120 + 90_500,
 		LateSent:   20_130 + 50_215 + 90_120 + 120_320 + 99_883 + 99_986 + 100_089 + 100_192 + 20_130 + 10 + 90_500 + 12_000,
 	})
 	equal(t, "planned", s.Planned, []Planned{{time.Date(2026, 3, 1, 9, 2, 1, 0, time.UTC).UnixMilli(), 90_120, "asap", []string{"commit"}}})
@@ -678,5 +681,34 @@ func TestWindowOfATrace(t *testing.T) {
 	}
 	if got := windowOf(used(small, 0, 1), nil); got != 200_000 {
 		t.Errorf("nobody has seen any: %d", got)
+	}
+}
+
+// Tune plays other tiers over the sessions: one is advised, which makes no more
+// compactions than the one in force and interrupts no more often.
+func TestTune(t *testing.T) {
+	t.Parallel()
+	dir, _ := known(t)
+	trials, r, err := Tune(t.Context(), options(t, dir, ""))
+	if err != nil || r == nil || len(trials) < 10 || !trials[0].Now {
+		t.Fatalf("%v, %d trials", err, len(trials))
+	}
+	chosen := 0
+	for i := range trials {
+		x := &trials[i]
+		if x.Chosen {
+			chosen++
+			if x.all() > trials[0].all() || x.WhatIf.Forced > trials[0].WhatIf.Forced {
+				t.Errorf("%s is worse than what is in force", x.name())
+			}
+		}
+		for j := range trials {
+			if o := &trials[j]; x.Frontier && o.WhatIf.Forced < x.WhatIf.Forced && o.all() < x.all() {
+				t.Errorf("%s is beaten by %s", x.name(), o.name())
+			}
+		}
+	}
+	if chosen != 1 {
+		t.Errorf("%d are advised", chosen)
 	}
 }

@@ -312,6 +312,11 @@ type WhatIf struct {
 	Requests   int   `json:"requests"`
 	Sent       int64 `json:"sent"`
 	PolicySent int64 `json:"sentByPolicy"`
+	// Read, PolicyRead and LateRead are what the compactions themselves read: each reads
+	// the whole context.
+	Read       int64 `json:"read"`
+	PolicyRead int64 `json:"readByPolicy"`
+	LateRead   int64 `json:"readLate"`
 	LateSent   int64 `json:"sentLate"`
 	// Unknown are compactions in sessions whose window is not known.
 	Unknown int `json:"unknown"`

@@ -267,7 +267,18 @@ func (r *Report) whatIfTable(l message.Lang) [][]string {
 		{message.AuditAll.In(l), n(w.Happened), n(w.Boundary + w.Forced), n(w.LateBoundary + w.LateForced)},
 		{message.AuditNotNeeded.In(l), n(w.NotNeeded), "–", "–"},
 		{message.AuditMean.In(l), mean(w.Sent), mean(w.PolicySent), mean(w.LateSent)},
+		{message.AuditReads.In(l), message.Rounded(w.Read), message.Rounded(w.PolicyRead), message.Rounded(w.LateRead)},
+		{message.AuditWaits.In(l), r.waits(w.Happened), r.waits(w.Boundary + w.Forced), r.waits(w.LateBoundary + w.LateForced)},
 	}
+}
+
+// waits is how long people wait for so many compactions, by those that were timed.
+func (r *Report) waits(n int) string {
+	t := &r.Totals
+	if t.WaitKnown == 0 {
+		return "–"
+	}
+	return message.Span(time.Duration(t.WaitMS/int64(t.WaitKnown)*int64(n)) * time.Millisecond)
 }
 
 // from is where the policy's tiers begin.
@@ -276,6 +287,14 @@ func (p *Policy) from() string { return strconv.FormatFloat(p.Early, 'g', -1, 64
 // since leaves out what was planned for before.
 func since(list []Planned, from int64) []Planned {
 	return slices.DeleteFunc(slices.Clone(list), func(p Planned) bool { return p.Time < from })
+}
+
+// consumed is what compactions read, together.
+func consumed(list []Planned) (tokens int64) {
+	for _, p := range list {
+		tokens += p.Tokens
+	}
+	return tokens
 }
 
 func placed(list []Planned) (at, forced int) {

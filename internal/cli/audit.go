@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/dashboard"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -24,7 +27,7 @@ import (
 
 func (a *app) auditCmd() *cobra.Command {
 	var since, project, hostName, html, policy string
-	var all bool
+	var all, tune, write bool
 	cmd := &cobra.Command{
 		Use: "audit", Short: message.HelpAudit.In(a.Lang), Long: message.HelpAuditLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,6 +48,10 @@ func (a *app) auditCmd() *cobra.Command {
 			}
 			progress, clear := a.byteBar()
 			o.Progress = progress
+			if tune || write {
+				defer clear()
+				return a.auditTune(cmd.Context(), o, write)
+			}
 			r, kept, err := audit.Run(cmd.Context(), o)
 			clear()
 			if err != nil {
@@ -76,8 +83,52 @@ func (a *app) auditCmd() *cobra.Command {
 	a.hostFlag(cmd, &hostName)
 	f.StringVar(&html, "html", "", message.HelpAuditHTML.In(a.Lang))
 	f.StringVar(&policy, "policy", "", message.HelpAuditPolicy.In(a.Lang))
+	f.BoolVar(&tune, "tune", false, message.HelpAuditTune.In(a.Lang))
+	f.BoolVar(&write, "write", false, message.HelpAuditWrite.In(a.Lang))
 	f.BoolVar(&all, "all", false, message.HelpAuditAll.In(a.Lang))
 	return cmd
+}
+
+// auditTune shows what other tiers would have come to, and writes those that are advised.
+func (a *app) auditTune(ctx context.Context, o audit.Options, write bool) error {
+	trials, r, err := audit.Tune(ctx, o)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		if err := a.PrintJSON(map[string]any{"schema": 1, "trials": trials}); err != nil {
+			return err
+		}
+	} else {
+		r.PrintTrials(&a.Terminal, trials)
+	}
+	i := slices.IndexFunc(trials, func(t audit.Trial) bool { return t.Chosen })
+	if !write || trials[i].Now {
+		return nil
+	}
+	f, err := host.Open(a.store().ConfigFile())
+	if err != nil {
+		return err
+	}
+	was, chosen := trials[0], trials[i]
+	for _, k := range []struct {
+		tier     string
+		old, now float64
+	}{{"asap", was.Asap, chosen.Asap}, {"ready", was.Ready, chosen.Ready}, {"early", was.Early, chosen.Early}} {
+		if k.old == k.now {
+			continue
+		}
+		key := "compact.trigger." + k.tier + "_percent_remaining_lt"
+		if f.After, err = config.Set(f.After, key, strconv.FormatFloat(k.now, 'f', -1, 64)); err != nil {
+			return fmt.Errorf("edit %s: %w", f.Path, err)
+		}
+		fmt.Fprintf(a.Stderr, "%s: %g → %g\n", key, k.old, k.now)
+	}
+	if err := f.Write(); err != nil {
+		return message.WithHint(err, message.HintChangedFile)
+	}
+	a.Note(message.TuneWrote, a.short(f.Path))
+	return nil
 }
 
 // auditOptions are those of an audit of everything under the settings in force.

@@ -19,6 +19,9 @@ func Set(src []byte, key, value string) ([]byte, error) {
 		return src, nil
 	}
 	section, name, nested := strings.Cut(key, ".")
+	if group, leaf, deep := strings.Cut(name, "."); deep {
+		return setDeep(src, section, group, leaf, value, before, problems)
+	}
 	nl := "\n"
 	if bytes.Contains(src, []byte("\r\n")) {
 		nl = "\r\n"
@@ -52,6 +55,44 @@ func Set(src []byte, key, value string) ([]byte, error) {
 		lines[found] = pad + name + ": " + value + lineEnd(lines[found])
 	} else {
 		lines[from] = pad + name + ": " + value + nl + lines[from]
+	}
+	return verified(strings.Join(lines, ""), before, problems, key, value)
+}
+
+// setDeep is Set for a key of a group within a section.
+func setDeep(src []byte, section, group, leaf, value string, before map[string]string, problems int) ([]byte, error) {
+	key := section + "." + group + "." + leaf
+	text := string(src)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	lines := strings.SplitAfter(text, "\n")
+	from, to, pad := sectionLines(lines, section)
+	if from == 0 {
+		return verified(text+section+":\n  "+group+":\n    "+leaf+": "+value+"\n", before, problems, key, value)
+	}
+	at := -1 // the line that opens the group
+	for i := from; i < to; i++ {
+		body := strings.TrimRight(lines[i], " \r\n")
+		indent := len(body) - len(strings.TrimLeft(body, " "))
+		switch {
+		case at < 0 && (body == pad+group+":" || strings.HasPrefix(body, pad+group+": #")):
+			at = i
+		case at >= 0 && strings.HasPrefix(strings.TrimLeft(body, " "), leaf+":") && indent > len(pad):
+			lines[i] = body[:indent] + leaf + ": " + value + comment(body) + lineEnd(lines[i])
+			return verified(strings.Join(lines, ""), before, problems, key, value)
+		case at >= 0 && body != "" && indent <= len(pad):
+			to = i
+		}
+	}
+	deeper := pad + "  "
+	if at >= 0 && at+1 < len(lines) {
+		if next := strings.TrimRight(lines[at+1], "\r\n"); len(next)-len(strings.TrimLeft(next, " ")) > len(pad) {
+			deeper = next[:len(next)-len(strings.TrimLeft(next, " "))]
+		}
+		lines[at] += deeper + leaf + ": " + value + "\n"
+	} else {
+		lines[from] = pad + group + ":\n" + deeper + leaf + ": " + value + "\n" + lines[from]
 	}
 	return verified(strings.Join(lines, ""), before, problems, key, value)
 }

@@ -89,3 +89,30 @@ func FuzzSet(f *testing.F) {
 		}
 	})
 }
+
+// A key of a group is set like any other: nothing else changes.
+func TestSetDeep(t *testing.T) {
+	t.Parallel()
+	const key = "compact.trigger.asap_percent_remaining_lt"
+	for src, want := range map[string]string{
+		"":                                "compact:\n  trigger:\n    asap_percent_remaining_lt: 35\n",
+		"language: en\n":                  "language: en\ncompact:\n  trigger:\n    asap_percent_remaining_lt: 35\n",
+		"compact:\n  mode: auto # mine\n": "compact:\n  trigger:\n    asap_percent_remaining_lt: 35\n  mode: auto # mine\n",
+		"compact:\n  trigger:\n    early_percent_remaining_lt: 70\n  mode: auto\n":                                         "compact:\n  trigger:\n    asap_percent_remaining_lt: 35\n    early_percent_remaining_lt: 70\n  mode: auto\n",
+		"compact:\n  trigger: # tiers\n      asap_percent_remaining_lt: 60 # mine\n  mode: auto\n":                         "compact:\n  trigger: # tiers\n      asap_percent_remaining_lt: 35 # mine\n  mode: auto\n",
+		"compact:\n  trigger:\n    early_percent_remaining_lt: 70\n  packet:\n    expiry: 2h\nworkflow:\n  guard: false\n": "compact:\n  trigger:\n    asap_percent_remaining_lt: 35\n    early_percent_remaining_lt: 70\n  packet:\n    expiry: 2h\nworkflow:\n  guard: false\n",
+		"compact:\n  trigger:\n    asap_percent_remaining_lt: 35\n":                                                        "compact:\n  trigger:\n    asap_percent_remaining_lt: 35\n",
+	} {
+		if got, err := Set([]byte(src), key, "35"); err != nil || string(got) != want {
+			t.Errorf("%q: %v\n%s", src, err, got)
+		}
+	}
+	for _, src := range []string{"compact: {trigger: {early_percent_remaining_lt: 70}}\n", "compact:\n  trigger: {early_percent_remaining_lt: 70}\n"} {
+		if got, err := Set([]byte(src), key, "35"); err == nil {
+			t.Errorf("%q: %s", src, got)
+		}
+	}
+	if got, err := Set(nil, key, "much"); err == nil {
+		t.Errorf("a word: %s", got)
+	}
+}
