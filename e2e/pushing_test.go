@@ -114,3 +114,33 @@ func testTags(t *testing.T, v Version) {
 		t.Errorf("status %+v", st)
 	}
 }
+
+// The same on Codex: Esc, then another thing, then a question. The request that follows
+// names no hand-over, and the turn ends when the agent ends it.
+func TestCodexPush_Interrupted(t *testing.T) {
+	t.Parallel()
+	w := newHookedCodex(t, func(r codexmock.Request) codexmock.Reply {
+		if text, _ := r.LastUser(); strings.Contains(text, "[workflow:single]") {
+			return codexmock.Reply{Wait: r.Gone}
+		}
+		return codexmock.Reply{Message: "It is main.go.", Tokens: 1000}
+	}, "", "suggest")
+	u := w.User()
+	turn := u.Say("[workflow:single] add a flag")
+	w.Requests(1)
+	u.call("turn/interrupt", map[string]any{"threadId": u.Thread, "turnId": turn}, nil)
+	u.AwaitTurn(turn)
+	for i, prompt := range []string{"rename the variable in main.go please", "which file is that?"} {
+		u.AwaitTurn(u.Say(prompt))
+		list := w.Requests(2 + i)
+		if len(list) != 2+i {
+			t.Fatalf("%d requests after %q", len(list), prompt)
+		}
+		last := list[len(list)-1].Input
+		for j := len(last) - 1; j >= 0 && last[j].Role != "assistant"; j-- {
+			if strings.Contains(last[j].Text, "[Overtone loop") {
+				t.Errorf("%q is answered with a push: %s", prompt, last[j].Text)
+			}
+		}
+	}
+}

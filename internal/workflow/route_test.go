@@ -324,6 +324,17 @@ func TestAsked(t *testing.T) {
 		"compare [workflow:quick] and [workflow:standard] for me",
 		"Run the tests.\n\n    [workflow:quick] add a flag\n",
 		"nicht mit [workflow:quick], bitte",
+		"The README says: use [workflow:quick] to start",
+		"I was told to use [workflow:quick]",
+		"my colleague wrote, use [workflow:quick]",
+		"<!-- [workflow:quick] add a flag -->",
+		"type '[workflow:quick] add a flag' and look",
+		"| tag | meaning |\n| [workflow:quick] | small changes |",
+		"when I type [workflow:quick] nothing happens",
+		"never again [workflow:quick]",
+		"文件說用 [workflow:quick]",
+		"{\"prompt\":\"[workflow:quick] add a flag\"}",
+		"+[workflow:quick] add a flag",
 		"no tag here",
 	} {
 		if name, asked := Asked(prompt); asked {

@@ -88,7 +88,10 @@ func asksFor(sentence, name string) bool {
 		}
 	}
 	before, after := wordsOf(sentence[:open]), wordsOf(sentence[open+end+1:])
-	if slices.ContainsFunc(before, denying) || spokenOf(before, after) {
+	if slices.ContainsFunc(before, denying) || slices.ContainsFunc(before, reports) || spokenOf(before, after) {
+		return false
+	}
+	if open > 0 && strings.IndexByte("'<(", sentence[open-1]) >= 0 || strings.HasPrefix(sentence, "<!--") {
 		return false
 	}
 	for len(before) > 0 && polite(before[0]) {
@@ -142,6 +145,15 @@ func denying(w string) bool {
 		return true
 	}
 	return strings.HasSuffix(w, "n't") || w == "dont"
+}
+
+// reports are words by which somebody else's words are told.
+func reports(w string) bool {
+	switch w {
+	case "says", "said", "say", "told", "tells", "wrote", "writes", "states", "stated", "readme", "docs", "documentation", "manual", "log", "logs", "output", "quote", "quoted", "according", "whether", "suggests", "suggested", "recommends", "說", "说", "寫", "写":
+		return true
+	}
+	return false
 }
 
 // polite are words that may stand before a request.
