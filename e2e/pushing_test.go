@@ -144,3 +144,27 @@ func TestCodexPush_Interrupted(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing is routed, a tag is answered with a line that says so: by the model on
+// Copilot, by the watcher in a run that it drives.
+func TestTag_WhereNothingIsRouted(t *testing.T) {
+	t.Parallel()
+	t.Run("copilot", func(t *testing.T) {
+		t.Parallel()
+		c := newCopilot(t, func(*mockapi.Request) mockapi.Reply { return mockapi.Text("Noted.").Tokens(1_000) })
+		c.exec("overtone", "init", "--host", "copilot", "--yes", "--lang", "en")
+		c.ask("[workflow:quick] add a flag")
+		if n := len(with(c.API.Requests(), "does nothing here")); n != 1 {
+			t.Errorf("%d requests with the line", n)
+		}
+	})
+	t.Run("watch claude", func(t *testing.T) {
+		t.Parallel()
+		w := NewWorld(t, Overtone, func(*mockapi.Request) mockapi.Reply { return mockapi.Text("Noted.").Tokens(1_000) })
+		p := w.driveClaude([]string{"[workflow:quick] add a flag"})
+		p.finish(t)
+		if out := p.output(); !strings.Contains(out, "routes no workflows") && !strings.Contains(out, "不會路由工作流") || len(mains(w)) != 1 {
+			t.Errorf("%d requests\n%s", len(mains(w)), out)
+		}
+	})
+}
