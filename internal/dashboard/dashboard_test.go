@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -50,7 +52,7 @@ func serve(t *testing.T) *served {
 	}
 	v.Server = New(Options{
 		Store: home, Now: time.Now, Lang: message.EN, Version: "test", Config: config.Defaults,
-		Sessions: v.rows, Index: func() *recall.Index { return recall.Open(recall.Options{Root: home.Root()}) }, Shown: func(p string) string { return p },
+		Sessions: v.rows, Index: func() *recall.Index { return recall.Open(recall.Options{Root: home.Root(), Dir: func(*host.Host) string { return v.dir }}) }, Shown: func(p string) string { return p },
 	})
 	v.every = 20 * time.Millisecond
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -553,6 +555,39 @@ func TestAskedWrongly(t *testing.T) {
 		if w.Code != http.StatusBadRequest || text != want || !strings.Contains(hint, "30d") {
 			t.Errorf("%s: %d %q", lang, w.Code, body.Error)
 		}
+	}
+}
+
+// A reference that leads nowhere is the asker's mistake, and an original keeps its
+// secrets to itself until it is asked for as it is.
+func TestOriginal(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	secret := "gh" + "p_" + strings.Repeat("a1B2", 9)
+	v.write("aaaabbbb-0000-4000-8000-000000000001", `{"type":"user","uuid":"11111111-2222-4333-8444-555555555555","sessionId":"aaaabbbb-0000-4000-8000-000000000001","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"the token is `+secret+` today"}}`)
+	file := filepath.Join(v.dir, "aaaabbbb-0000-4000-8000-000000000001.jsonl")
+	for _, ref := range []string{
+		"", "%", "x", "#", "a#b", "…0123abcd", "0123abcd", "deadbeef#deadbeef", "x#L1", "../../etc/passwd#L1", "/etc/passwd#L1", "/nowhere.jsonl#L1", file + "#L99", file + "#nothing",
+		file + "#L0", file + "#L-1", file + "#L99999999999999999999", "a\x00b#L1", strings.Repeat("a", 10_000) + "#L1", v.dir + "#L1", "[…#12345678]",
+	} {
+		for _, path := range []string{"original?ref=", "session?id=", "packet?id=", "timeline?id="} {
+			status, body, _ := v.ask("/api/"+path+url.QueryEscape(ref), nil)
+			if status >= 500 || path == "original?ref=" && status < 400 {
+				t.Errorf("%s%.60q: %d %s", path, ref, status, body)
+			}
+		}
+	}
+	var got struct {
+		Text   string
+		Hidden int
+	}
+	v.get("/api/original?ref="+url.QueryEscape(file+"#L1"), &got)
+	if strings.Contains(got.Text, secret) || got.Hidden != 1 || !strings.Contains(got.Text, "the token is") {
+		t.Errorf("%+v", got)
+	}
+	v.get("/api/original?secrets=shown&ref="+url.QueryEscape(file+"#L1"), &got)
+	if !strings.Contains(got.Text, secret) || got.Hidden != 0 {
+		t.Errorf("as it is: %+v", got)
 	}
 }
 

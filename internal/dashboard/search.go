@@ -1,14 +1,17 @@
 package dashboard
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -143,17 +146,26 @@ func (s *Server) recall(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// original is the exact text behind a reference.
+// original is the text behind a reference: without its secrets, unless the person has
+// asked for it as it is.
 func (s *Server) original(r *http.Request) (any, error) {
-	ref := r.URL.Query().Get("ref")
+	q := r.URL.Query()
 	s.index.Lock()
 	defer s.index.Unlock()
-	o, err := s.Index().Exact(r.Context(), ref)
-	if errors.Is(err, recall.ErrNoRef) {
+	o, err := s.Index().Exact(r.Context(), q.Get("ref"))
+	if disk := (*fs.PathError)(nil); err != nil && !errors.Is(err, context.Canceled) && (!errors.As(err, &disk) || errors.Is(err, fs.ErrNotExist)) {
 		return nil, statusError{http.StatusNotFound, err}
 	}
 	if err != nil {
 		return nil, err
+	}
+	hidden := 0
+	if q.Get("secrets") != "shown" {
+		var found []redact.Found
+		o.Text, found = redact.Text(o.Text)
+		for _, f := range found {
+			hidden += f.Count
+		}
 	}
 	return struct {
 		Schema int    `json:"schema"`
@@ -163,7 +175,8 @@ func (s *Server) original(r *http.Request) (any, error) {
 		Text   string `json:"text"`
 		Units  int    `json:"characters"`
 		Cut    bool   `json:"cut"`
-	}{1, o.Ref, s.Shown(o.Path), o.Line, message.Cut(o.Text, maxShown), message.Units(o.Text), message.Units(o.Text) > maxShown}, nil
+		Hidden int    `json:"hidden"` // secrets
+	}{1, o.Ref, s.Shown(o.Path), o.Line, message.Cut(o.Text, maxShown), message.Units(o.Text), message.Units(o.Text) > maxShown, hidden}, nil
 }
 
 func (s *Server) audit(r *http.Request) (any, error) {

@@ -7,9 +7,10 @@ import { Recall } from './recall.js'
 import { Session } from './session.js'
 import { ago, Badge, bytes, Empty, learn, number, project, Section, short, span, t, tokens, useTick } from './ui.js'
 
+const plain = text => { try { return decodeURIComponent(text) } catch { return text } }
 const route = () => {
   const [, page, id] = location.hash.match(/^#\/?(\w*)\/?(.*)$/) || []
-  return { page: page === 's' && id ? 'session' : page || 'sessions', id: page === 's' ? decodeURIComponent(id) : '' }
+  return { page: page === 's' && id ? 'session' : page || 'sessions', id: page === 's' ? plain(id) : '' }
 }
 function useRoute() {
   const [r, set] = useState(route)

@@ -37,13 +37,13 @@ export function Recall({ hosts }) {
 }
 
 function Hit({ h }) {
-  const [open, setOpen] = useState(false), [text, setText] = useState(null), [error, setError] = useState('')
+  const [open, setOpen] = useState(false), [shown, setShown] = useState(false), [text, setText] = useState(null), [error, setError] = useState('')
   useEffect(() => {
-    if (!open || text) return
+    if (!open || text && !(shown && text.hidden)) return
     const stop = new AbortController()
-    get('original', { ref: h.ref }, stop.signal).then(setText, e => stop.signal.aborted || setError(e.message))
+    get('original', { ref: h.ref, ...shown && { secrets: 'shown' } }, stop.signal).then(setText, e => stop.signal.aborted || setError(e.message))
     return () => stop.abort()
-  }, [open])
+  }, [open, shown])
   return html`<li>
     <p class="chips"><${Badge} kind="host">${h.host}</><${Badge}>${word('role', h.role)}</>
       ${h.removed && html`<${Badge} kind="warn">${t('removed')}</>`}${h.copies > 0 && html`<${Badge}>${t('copies', h.copies)}</>`}
@@ -53,7 +53,7 @@ function Hit({ h }) {
     <details onToggle=${e => setOpen(e.currentTarget.open)}><summary>${t('original')} <code>${short(h.ref, 60)}</code></summary>
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${open && !text && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
-      ${text && html`<p class="path"><code>${text.path}${text.line ? ':' + text.line : ''}</code></p><pre tabindex="0">${text.text}</pre>${text.cut && html`<p class="quiet">${t('cut', number(text.characters))}</p>`}`}
+      ${text && html`<p class="path"><code>${text.path}${text.line ? ':' + text.line : ''}</code></p>${text.hidden > 0 && html`<p class="quiet">${t('hidden', number(text.hidden))} <button onClick=${() => setShown(true)}>${t('showSecrets')}</button></p>`}<pre tabindex="0">${text.text}</pre>${text.cut && html`<p class="quiet">${t('cut', number(text.characters))}</p>`}`}
     </details>
   </li>`
 }
