@@ -46,7 +46,9 @@ func (a *app) hostDir(h *host.Host) string { return h.Dir(a.folders().Find) }
 
 func (a *app) store() *store.Home {
 	f := a.folders()
-	return store.New(f.Root, f.Claude, a.Now)
+	h := store.New(f.Root, f.Claude, a.Now)
+	h.OnWait(func(path string) { a.Note(message.WaitsForLock, f.Short(path)) })
+	return h
 }
 
 // hook is what a hook call sees of it.

@@ -222,7 +222,7 @@ var dashboardTexts = [...]struct {
 	{"role.summary", Text{ZH: "摘要", EN: "summary"}},
 	{"removed", Text{ZH: "已不在 context 中", EN: "no longer in the context"}},
 	{"copies", Text{ZH: "另有 {0} 份", EN: "copies: {0}"}},
-	{"hidden", Text{ZH: "已隱藏 %s 個秘密。", EN: "Secrets that are hidden: %s."}},
+	{"hidden", Text{ZH: "已隱藏 {0} 個秘密。", EN: "Secrets that are hidden: {0}."}},
 	{"showSecrets", Text{ZH: "顯示原文，包含秘密", EN: "show the text as it is, with its secrets"}},
 	{"openSession", Text{ZH: "開啟工作階段", EN: "open the session"}},
 	{"original", Text{ZH: "原文", EN: "Original"}},

@@ -28,6 +28,7 @@ var (
 	MissingArg         = Text{ZH: "缺少參數 %s", EN: "missing argument %s"}
 	ExtraArg           = Text{ZH: "多餘的參數 %q", EN: "unexpected argument %q"}
 	UnknownShell       = Text{ZH: "沒有 %s 的補全；可用：%s", EN: "no completion for %s; there are: %s"}
+	WaitsForLock       = Text{ZH: "正在等 %s：另一個程序鎖住了它（Ctrl-C 放棄；overtone doctor 會說明）", EN: "waiting for %s, which another process has locked (Ctrl-C gives up; overtone doctor tells more)"}
 	NotWritten         = Text{ZH: "輸出無法寫出：%v", EN: "write output: %v"}
 	ManySessions       = Text{ZH: "%q 符合 %d 個 session：%s", EN: "%q matches %d sessions: %s"}
 	HelpCompletion     = Text{ZH: "shell 的自動補全", EN: "completion for your shell"}

@@ -25,6 +25,10 @@ var ErrBusy = errors.New("another process holds the lock of the session")
 // and the host waits for the hook.
 func (h *Home) Limit(d time.Duration) { h.patience = &patience{left: d} }
 
+// OnWait has f called, with the file, when a lock without a limit is waited for for more
+// than a second: who waits should know for what.
+func (h *Home) OnWait(f func(path string)) { h.waiting = f }
+
 // patience is what is left of the time to wait for locks.
 type patience struct {
 	mu   sync.Mutex
@@ -114,6 +118,9 @@ func (h *Home) openLocked(path string, wait lockWait) (lockedFile, error) {
 		return nil, ErrBusy
 	}
 	if h.patience == nil {
+		if h.waiting != nil {
+			defer time.AfterFunc(time.Second, func() { h.waiting(path) }).Stop()
+		}
 		return lockedfile.OpenFile(path, flags, filePerm)
 	}
 	h.patience.mu.Lock()

@@ -63,6 +63,7 @@ type Home struct {
 	root, claude string
 	now          func() time.Time
 	patience     *patience
+	waiting      func(path string) // may be nil
 	repaired     func(error)
 }
 
