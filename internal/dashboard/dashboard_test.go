@@ -52,7 +52,9 @@ func serve(t *testing.T) *served {
 	}
 	v.Server = New(Options{
 		Store: home, Now: time.Now, Lang: message.EN, Version: "test", Config: config.Defaults,
-		Sessions: v.rows, Index: func() *recall.Index { return recall.Open(recall.Options{Root: home.Root(), Dir: func(*host.Host) string { return v.dir }}) }, Shown: func(p string) string { return p },
+		Sessions: v.rows, Index: func() *recall.Index {
+			return recall.Open(recall.Options{Root: home.Root(), Dir: func(*host.Host) string { return v.dir }})
+		}, Shown: func(p string) string { return p },
 	})
 	v.every = 20 * time.Millisecond
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -25,6 +25,7 @@ var (
 	HintTeamJoined         = Text{ZH: "用 --force 換過去", EN: "--force moves it"}
 	TeamUpTwice            = Text{ZH: "%s 的 hub 已經在執行", EN: "the hub of %s is running already"}
 	HintTeamUpTwice        = Text{ZH: "先停止另一個 overtone-team up", EN: "end the other `overtone-team up` first"}
+	HintTeamCertificate    = Text{ZH: "請檢查這台機器的時鐘；時鐘正確的話，刪除 %s，會重新製作", EN: "check this machine's clock; if it is right, delete %s, and it is made again"}
 	HintTeamListen         = Text{ZH: "用 --listen（叢集則是 --cluster）選擇別的位址", EN: "choose another address with --listen, or --cluster"}
 	TeamBadInvite          = Text{ZH: "%s 不是邀請：%v", EN: "%s is no invitation: %v"}
 	HintTeamInvite         = Text{ZH: "在 hub 上執行 overtone-team invite NAME --out FILE，把 FILE 帶過來", EN: "run `overtone-team invite NAME --out FILE` on the hub and bring FILE here"}

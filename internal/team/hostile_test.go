@@ -7,6 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -77,6 +82,42 @@ func (h *Hub) belongings(t testing.TB, machine string) (b belongings) {
 	return b
 }
 
+// spoken are the headers and the verbs of JetStream that the server's own source knows.
+func spoken(t *testing.T) (headers, verbs []string) {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/nats-io/nats-server/v2").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "server", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	word := regexp.MustCompile(`"(Nats-[A-Za-z-]+|\$JS\.API\.[A-Z.]+[^" ]*)"`)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range word.FindAllStringSubmatch(string(data), -1) {
+			if strings.HasSuffix(file, "_test.go") {
+			} else if strings.HasPrefix(m[1], "$") {
+				verbs = append(verbs, m[1])
+			} else {
+				headers = append(headers, m[1])
+			}
+		}
+	}
+	slices.Sort(headers)
+	slices.Sort(verbs)
+	headers, verbs = slices.Compact(headers), slices.Compact(verbs)
+	if len(headers) < 20 || len(verbs) < 20 || !slices.Contains(headers, "Nats-Rollup") {
+		t.Fatalf("the source is read wrongly: %v %v", headers, verbs)
+	}
+	t.Logf("%d headers, %d verbs", len(headers), len(verbs))
+	return headers, verbs
+}
+
 // A member publishes whatever the protocol knows, under every name it may write to
 // and, through answers that it has sent elsewhere, under those it may not.
 func TestMembersCannotTakeFromOthers(t *testing.T) {
@@ -129,6 +170,7 @@ func TestMembersCannotTakeFromOthers(t *testing.T) {
 		key, value, _ := strings.Cut(h, ": ")
 		headers = append(headers, nats.Header{key: {value}})
 	}
+	known, verbs := spoken(t)
 	headers = append(headers, nats.Header{"KV-Operation": {"PURGE"}, "Nats-Rollup": {"sub"}}, nats.Header{"Nats-Rollup": {"all"}, "Nats-TTL": {"1s"}})
 
 	// Under the names that are its own, or everybody's.
@@ -136,6 +178,14 @@ func TestMembersCannotTakeFromOthers(t *testing.T) {
 		"ovt.ev.beta.s.x", "$KV.ovt_state.beta", "$KV.ovt_state.beta.s", "$O.ovt_obj_beta.M.x", "$O.ovt_obj_beta.C.x",
 		"$KV.ovt_lease.held", "$KV.ovt_lease.offered", "$KV.ovt_lease.offered.bundle", "$KV.ovt_lease.x", "$KV.ovt_lease.x.bundle",
 	} {
+		for _, key := range known {
+			for _, value := range []string{"1", "all"} {
+				// Some get no answer; the ones below come after them.
+				if err := beta.nc.PublishMsg(&nats.Msg{Subject: subject, Header: nats.Header{key: {value}}, Data: []byte("{}")}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 		for _, h := range headers {
 			for _, data := range []string{"", "{}"} {
 				wait, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -155,6 +205,13 @@ func TestMembersCannotTakeFromOthers(t *testing.T) {
 			if !beta.refuses(ctx, "$JS.API."+verb, []byte(`{"seq":1}`)) {
 				t.Errorf("beta may ask for %s", verb)
 			}
+		}
+	}
+	allowed, _ := permissions("beta")
+	for _, verb := range verbs {
+		subject := strings.NewReplacer("%s", leaseStream, "*", leaseStream, ">", leaseStream).Replace(verb)
+		if !slices.ContainsFunc(allowed, func(a string) bool { return server.SubjectsCollide(a, subject) }) && !beta.refuses(ctx, subject, []byte("{}")) {
+			t.Errorf("beta may ask for %s", subject)
 		}
 	}
 	check("the interface of JetStream")

@@ -40,6 +40,7 @@ type Exporter struct {
 	// Every is how often to look for events, MetricsEvery how often metrics go out.
 	Every, MetricsEvery time.Duration
 	Once                bool
+	Patience            time.Duration // for a batch, with Once; 0 = [onceFor]
 	Now                 func() time.Time
 	Report              func(Report)
 	Client              *http.Client
@@ -205,6 +206,9 @@ func (x *Exporter) cursorFile() string { return filepath.Join(folder(x.Root), "e
 
 const exportBatch = 512
 
+// onceFor is how long a collector may take for one batch of an export that is to end.
+const onceFor = 20 * time.Second
+
 // Run exports until the context ends; with Once, until everything is sent.
 func (x *Exporter) Run(ctx context.Context) error {
 	base, err := url.Parse(x.URL)
@@ -313,9 +317,14 @@ func (x *Exporter) post(ctx context.Context, base *url.URL, path string, body an
 	if err != nil {
 		return err
 	}
-	client := x.Client
+	client, longest := x.Client, 300
 	if client == nil {
 		client = &http.Client{Timeout: 30 * time.Second}
+	}
+	if x.Once { // whoever asked waits for the end
+		limited, cancel := context.WithTimeout(ctx, cmp.Or(x.Patience, onceFor))
+		defer cancel()
+		ctx, longest = limited, 5
 	}
 	for tries, wait := 0, time.Second; ; tries, wait = tries+1, 2*wait {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, base.JoinPath(path).String(), bytes.NewReader(data))
@@ -343,7 +352,7 @@ func (x *Exporter) post(ctx context.Context, base *url.URL, path string, body an
 			case tries == 4:
 				return fmt.Errorf("export to %s: %s", base.Redacted(), resp.Status)
 			}
-			if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s >= 0 && s <= 300 {
+			if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s >= 0 && s <= longest {
 				wait = time.Duration(s) * time.Second
 			}
 		}

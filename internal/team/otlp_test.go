@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -167,6 +168,32 @@ func TestExport(t *testing.T) {
 		x := &Exporter{Hub: a.dial(), Root: t.TempDir(), URL: url, Once: true, Now: time.Now}
 		if err := x.Run(context.Background()); err == nil {
 			t.Errorf("exported to %q", url)
+		}
+	}
+}
+
+// An export that is to end does, whatever the collector does not say.
+func TestExportOnceEnds(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := n.machine(t, "alpha")
+	a.emit("s1", 1, 3)
+	a.ship()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	later := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "299")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer later.Close()
+	for _, url := range []string{"http://" + silent.Addr().String(), later.URL, "http://127.0.0.1:1"} {
+		x := &Exporter{Hub: a.dial(), Root: a.home.Root(), URL: url, Version: "test", Once: true, Patience: 300 * time.Millisecond, Now: time.Now}
+		start := time.Now()
+		if err := x.Run(t.Context()); err == nil || time.Since(start) > 5*time.Second {
+			t.Errorf("%s: %v after %v", url, err, time.Since(start))
 		}
 	}
 }

@@ -70,13 +70,16 @@ func (n Node) secret(name string) (string, error) {
 // NodeDir is where the hub of a home lies.
 func NodeDir(root string) string { return filepath.Join(folder(root), "hub") }
 
-// Serve runs the node until the context ends. ready is told once machines can
+// Serve runs the node until the context ends. told hears it once machines can
 // connect and the streams are there.
-func (n Node) Serve(ctx context.Context, ready func(url string)) error {
+func (n Node) Serve(ctx context.Context, told func(url string)) error {
 	if n.Cluster != "" && len(n.Routes) == 0 {
 		return message.WithHint(message.Fail(message.TeamNoRoutes), message.HintTeamRoutes)
 	}
 	if err := n.prepare(); err != nil {
+		return err
+	}
+	if err := n.checkCertificate(); err != nil {
 		return err
 	}
 	release, ok, err := store.TryLock(n.path("hub.lock"))
@@ -120,10 +123,24 @@ func (n Node) Serve(ctx context.Context, ready func(url string)) error {
 	srv.ConfigureLogger()
 	srv.Start()
 	defer func() {
-		srv.Shutdown()
-		srv.WaitForShutdown()
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			srv.Shutdown()
+			srv.WaitForShutdown()
+		}()
+		// The server waits for connections that are being made, for as long as those may
+		// take. What is acknowledged is on the disk by then.
+		select {
+		case <-stopped:
+		case <-time.After(time.Second):
+		}
 	}()
-	if !srv.ReadyForConnections(20 * time.Second) {
+	ready := func() bool { return srv.ReadyForConnections(100 * time.Millisecond) }
+	for tries := 0; !ready() && ctx.Err() == nil; tries++ {
+		if tries < 200 {
+			continue
+		}
 		return message.WithHint(message.Fail(message.TeamHubStuck, n.Listen), message.HintTeamHubStuck, n.path("hub.log"))
 	}
 	_, port, err := net.SplitHostPort(srv.Addr().String())
@@ -152,8 +169,8 @@ func (n Node) Serve(ctx context.Context, ready func(url string)) error {
 			return nil
 		}
 	}
-	if ready != nil {
-		ready(strings.Join(n.urls(port), ", "))
+	if told != nil {
+		told(strings.Join(n.urls(port), ", "))
 	}
 	return n.tend(ctx, srv, admin, known)
 }
@@ -576,6 +593,25 @@ func (n Node) issue(name string, t, ca *x509.Certificate, caKey any) error {
 		return err
 	}
 	return writePEM(n.path(name+".pem"), "CERTIFICATE", der, 0o644)
+}
+
+// checkCertificate finds out whether anybody would accept the node's certificate now.
+// With one that nobody does, the node itself would wait for a connection in vain.
+func (n Node) checkCertificate() error {
+	pair, err := tls.LoadX509KeyPair(n.path("server.pem"), n.path("server-key.pem"))
+	if err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	ca, err := os.ReadFile(n.path("ca.pem"))
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(ca)
+	if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: "127.0.0.1"}); err != nil {
+		return message.WithHint(fmt.Errorf("hub: %s: %w", n.path("server.pem"), err), message.HintTeamCertificate, n.path("server.pem"))
+	}
+	return nil
 }
 
 // renewCertificate makes a new one where the old one ends soon.

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
@@ -730,5 +732,77 @@ func TestUpTwice(t *testing.T) {
 	n.machine(t, "alpha")
 	if _, err := Dial(a.set, Dialing{}); !errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("a replaced key: %v", err)
+	}
+}
+
+// The permissions that docs/team.md asks of a cluster are those that the hub gives.
+func TestPermissionsAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/team.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := startNode(t)
+	a := n.machine(t, "MACHINE")
+	conf, err := n.writeConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := server.ProcessConfigFile(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := func(what string) (subjects []string) {
+		_, rest, _ := strings.Cut(string(page), "\n"+what+": { allow: [")
+		rest, _, ok := strings.Cut(rest, "] }")
+		if !ok {
+			t.Fatalf("docs/team.md has no %s", what)
+		}
+		if err := json.Unmarshal([]byte("["+rest+"]"), &subjects); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(subjects)
+		return subjects
+	}
+	found := false
+	for _, u := range given.Nkeys {
+		if u.Permissions == nil || !slices.Contains(u.Permissions.Subscribe.Allow, inbox("MACHINE")+".>") {
+			continue
+		}
+		found = true
+		publish, subscribe := slices.Sorted(slices.Values(u.Permissions.Publish.Allow)), slices.Sorted(slices.Values(u.Permissions.Subscribe.Allow))
+		if diff := cmp.Diff(listed("publish"), publish); diff != "" {
+			t.Errorf("publish (-page +hub):\n%s", diff)
+		}
+		if diff := cmp.Diff(listed("subscribe"), subscribe); diff != "" {
+			t.Errorf("subscribe (-page +hub):\n%s", diff)
+		}
+	}
+	if !found {
+		t.Errorf("the hub's list has no machine %s", a.set.Machine)
+	}
+}
+
+// A hub stops when it is told to, also while it cannot become ready: here its
+// certificate has run out.
+func TestHubStops(t *testing.T) {
+	t.Parallel()
+	for name, now := range map[string]func() time.Time{
+		"as it should be": time.Now, "certificate over": func() time.Time { return time.Now().AddDate(-30, 0, 0) }, "certificate to come": func() time.Time { return time.Now().AddDate(30, 0, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := Node{Dir: fastDir(t), Listen: freePort(t), Tenant: "team", Keep: 24 * time.Hour, Now: now}
+			for _, after := range []time.Duration{0, 100 * time.Millisecond, time.Second} {
+				ctx, stop := context.WithCancel(t.Context())
+				var told time.Time
+				time.AfterFunc(after, func() { told = time.Now(); stop() })
+				_ = n.Serve(ctx, nil) // a certificate that nobody accepts is an error, too
+				<-ctx.Done()
+				if took := time.Since(told); took > 2*time.Second {
+					t.Errorf("%v after the start it takes %v", after, took)
+				}
+			}
+		})
 	}
 }
