@@ -507,4 +507,11 @@ var lookalikeGroups = []group{
 		"bypass: rule12345",
 		"compass=north-east-2",
 	}},
+	{"near the newer kinds", []string{
+		`{"na\u006de":"«%a16»"}`, `{"passwords\u0020checked": 12345678}`, `{"title":"a \u0022token\u0022 of thanks"}`,
+		"data: «%b40»", "integrity sha512-«%b86»==", "the recovery code lives in internal/store/repair.go", "backup code path 2 is tested", "recovery codes are shown once", "A backup code review takes 30 minutes", "the recovery code was 1200 lines long",
+		"a mnemonic is a word that helps to remember things like the order of the planets", "the seed phrase must be kept secret and never be shared with anyone at all", "recovery phrase of twelve words", "seed words for the random tests come from a fixed list of names",
+		"django-insecure- is the prefix of generated keys", "base64: invalid input at 43", "data:image/png;base64,«%b60»", "site key 0x4AAAA«%a17»", "address 0x4AAAA«%h6»", "$1$ and $2 are arguments", "echo $6$x", "cost $5$ or $10", "$2b is the prefix of bcrypt",
+		"Passwort vergessen?", "Das Passwort ist zu kurz", "Kennwort: mindestens acht Zeichen", "le mot de passe est requis", "la contraseña es obligatoria", "senha: obrigatória", "het wachtwoord is verplicht", "mot de passe oublié", "argon2id is the default", "pbkdf2_sha256 is the default hasher", "Heslo: povinné pole", "la parola è vuota",
+	}},
 }

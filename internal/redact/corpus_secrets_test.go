@@ -924,4 +924,26 @@ var secretGroups = []group{
 		"username: bob, pass: ‹%w›",
 		"The token you need is ‹%a40›.",
 	}},
+	{"escaped names", []string{
+		`{"pass\u0077ord":"‹%r›"}`, `{"\u0070assword": "‹%w›"}`, `{"db_pass\u0077ord":"‹%x›","n":1}`, `{"client_s\u0065cret" : "‹%a32›"}`, `{"api\u005fkey":"‹%a40›"}`, `{"access\u005Ftoken":"‹%s40›"}`, `{"user":"bob","passw\u006frd":"‹%r›"}`, `{"s\u0065cret":"‹%h40›"}`,
+	}},
+	{"encoded lines", []string{
+		"data: ‹%E›", "echo ‹%E› | base64 -d", "  app.env: ‹%E›", "\"env\": \"‹%E›\"", "‹%E›", "secret in base64: ‹%E›", "content = '‹%E›'", "base64 -d <<< ‹%E›",
+	}},
+	{"other languages", []string{
+		"Das Passwort lautet ‹%w›", "Das Passwort ist ‹%r›.", "Das Kennwort lautet ‹%r›", "Kennwort: ‹%w›", "Passwort: ‹%w›", "Le mot de passe est ‹%r›", "Mot de passe : ‹%w›", "mot de passe: ‹%r›", "La contraseña es ‹%r›", "contraseña: ‹%w›", "A senha é ‹%r›", "Senha: ‹%w›", "Het wachtwoord is ‹%r›", "Wachtwoord: ‹%w›",
+		"Hasło: ‹%w›", "Hasło to ‹%r›", "Heslo: ‹%w›", "Lösenord: ‹%w›", "Lösenordet är ‹%r›", "La password è ‹%r›", "пароль: ‹%w›", "資料庫密碼是 ‹%r›", "Parola: ‹%w›", "Adgangskode: ‹%r›",
+	}},
+	{"recovery codes", []string{
+		"Recovery codes:\n‹%h5-%h4%d1›\n‹%h5-%h4%d1›", "recovery codes: ‹%l4%d1-%l5›, ‹%l4%d1-%l5›", "Your backup codes are ‹%d8› ‹%d8› ‹%d8›", "Backup codes: ‹%d4 %d4›", "backup code: ‹%d8›", "Wiederherstellungscodes: ‹%l3%d2-%l5›, ‹%l3%d2-%l5›", "復原碼：‹%h3%d2-%h5›", "備用碼：‹%d8›、‹%d8›", "GitHub recovery codes for bob: ‹%h3%d2-%h5›", "save these recovery codes:\n* ‹%l3%d2-%l5›\n* ‹%l3%d2-%l5›",
+	}},
+	{"seed phrases", []string{
+		"seed phrase: ‹%S12›", "The mnemonic is \"‹%S12›\"", "recovery phrase: ‹%S24›", "Seed phrase for the wallet: ‹%S12›", "MY_MNEMONIC seed words: ‹%S12›", "助記詞：‹%S12›", "mnemonic = '‹%S12›'", "seed words are ‹%S15›",
+	}},
+	{"framework keys", []string{
+		"SECRET_KEY = 'django-insecure-‹%D48›'", "SECRET_KEY = \"django-insecure-‹%D48›\"", "django-insecure-‹%D48›", "APP_KEY=base64:‹%b43›=", "\"key\" => \"base64:‹%b43›=\"", "secret_key_base: ‹%h128›", "TURNSTILE_SECRET=0x4AAAA‹%a28›", "turnstile secret 0x4AAAA‹%a28›", "const s = '0x4AAAA‹%a28›'",
+	}},
+	{"password hashes", []string{
+		"root:$6$‹%a16$%a86›:19000:0:99999:7:::", "$2b$12$‹%a53›", "hash: $2y$10$‹%a53›", "admin:$apr1$‹%a8$%a22›", "u:$y$j9T$‹%a22$%a43›:19800::", "$argon2id$v=19$m=65536,t=3,p=4$‹%a22$%a43›", "pbkdf2_sha256$600000$‹%a22$%b43›=", "userPassword: {SSHA}‹%b32›", "$5$‹%a16$%a43›", "\"$2a$10$‹%a53›\"",
+	}},
 }

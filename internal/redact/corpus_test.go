@@ -19,6 +19,8 @@ import (
 //	%x   a generated one with signs                          %p  one of words and a number
 //	%P12 that many lines of 64 base64 characters             %U  a UUID
 //	%B   base64 of user:password                             %J  a JSON web token
+//	%E   base64 of a line NAME=secret                        %S12 that many words of a wallet
+//	%D40 what frameworks generate, with signs
 
 // group is the templates of one class.
 type group struct {
@@ -162,6 +164,18 @@ func fill(body string, rng *rand.Rand) string {
 			b.WriteString(h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-a" + h[17:20] + "-" + h[20:])
 		case 'B':
 			b.WriteString(encode("robot:" + pick(sets['a'], 12+rng.IntN(9))))
+		case 'E':
+			b.WriteString(strings.TrimRight(encode(one("DB_PASSWORD=", "export API_TOKEN=", "SECRET_KEY=", "REDIS_PASSWORD=", "password: ", "AUTH_TOKEN=", "client_secret=")+pick(sets['a'], 16+rng.IntN(9))+"7"), "="))
+		case 'S':
+			words := strings.Fields("witch collapse practice feed shame open despair creek road again ice least legal winner thank year wave sausage worth useful yellow abandon ability zoo letter advice cage absurd amount doctor acoustic avoid")
+			for k := range n {
+				if k > 0 {
+					b.WriteByte(' ')
+				}
+				b.WriteString(words[rng.IntN(len(words))])
+			}
+		case 'D':
+			b.WriteString("k" + pick(sets['l']+"!@#$%^&*(-_=+)", n) + "7")
 		case 'J':
 			b.WriteString(encodeURL(`{"alg":"RS256","typ":"JWT","kid":"`+pick(sets['h'], 8)+`"}`) + "." + encodeURL(`{"sub":"`+pick(numerals, 10)+`","iat":1716789000}`) + "." + pick(sets['s'], 86))
 		default:

@@ -99,7 +99,7 @@ func triggers() []trigger {
 	for _, w := range statements {
 		all = append(all, trigger{w, (*scanner).statement})
 	}
-	return append(all,
+	return append(append(all, formTriggers()...),
 		trigger{"Private-Lines:", (*scanner).puttyKey},
 		trigger{"echo ", (*scanner).piped},
 	)
@@ -225,7 +225,7 @@ const (
 var gapWords = sync.OnceValue(func() map[string]gap {
 	words := map[string]gap{"to": theValue | anyWord}
 	for may, list := range map[gap]string{
-		theValue: "is was are be as from = -> - => | this 0 7 --plaintext",
+		theValue: "is lautet ist est es jest was are be as from = -> - => | this 0 7 --plaintext",
 		anyWord:  "for of on in the user account",
 		another:  "has have been set changed should will must generated now reset updated",
 	} {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -289,5 +290,18 @@ func TestText(t *testing.T) {
 	}
 	if got, found := Text("nothing here"); got != "nothing here" || found != nil {
 		t.Error(got, found)
+	}
+}
+
+// Words that have to be looked into are, but not for every place where they occur.
+func TestFormsAreLinear(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"tFWT", "c2VjcmV0", "cGFzc3dvcm", "recovery code ", "mnemonic ", "seed phrase abandon ", "\\u0070", "\"\\u0070\":", "django-insecure-", "$argon2id$ ", "Kennwort ", "mot de passe est "} {
+		text := strings.Repeat(unit, 1<<20/len(unit))
+		begin := time.Now()
+		Spans(text)
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("a megabyte of %q takes %v", unit, took)
+		}
 	}
 }

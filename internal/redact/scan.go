@@ -16,6 +16,7 @@ type scanner struct {
 	names map[string]meaning
 
 	runStart, runEnd int // the last run of bare bytes
+	decoded          int // end of the last base64 that was looked into
 }
 
 func (s *scanner) run() {
