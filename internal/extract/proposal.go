@@ -46,9 +46,9 @@ func Proposal(text string, most int) string {
 	lead := strings.Join(append(head, body...), " ")
 	if room := most - utf8.RuneCountInString(closing) - 3; lead != "" && room > 40 {
 		if r := []rune(lead); len(r) > room {
-			lead = string(r[:room]) + " …"
+			lead = string(r[:room])
 		}
-		return lead + " … " + closing
+		return lead + " … " + strings.TrimPrefix(closing, "… ")
 	}
 	return closing
 }

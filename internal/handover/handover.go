@@ -329,7 +329,7 @@ func saysDone(text string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
 	}
 	return has(" done.", " done!", " done:", " done ", " finished", " completed", " complete.", " complete!", " is complete", " fixed", " implemented", " all tests pass", " ready for review", "已完成", "完成了", "全部完成", "都完成", "修好了", "搞定") &&
-		!has(" not done", " not finished", " not complete", " not fixed", " not yet", " remaining", " still ", " next step", " next, ", " next i", " i will ", " i'll ", " let me ", "未完成", "還沒", "尚未", "接下來", "下一步")
+		!has(" not done", " not finished", " not complete", " not fixed", " not yet", " remaining", " still ", " next step", " next up", " next, ", " next i", " i will ", " i'll ", " let me ", "未完成", "還沒", "尚未", "接下來", "下一步")
 }
 
 // statedText answers whether a name or a sentence stands in what the model

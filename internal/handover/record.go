@@ -126,10 +126,10 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 		r.said = ""
 	case transcript.AgentSaid:
 		text := p.Text()
-		if !r.bare {
-			r.Words = r.Words.Answered(text)
-		}
-		if strings.TrimSpace(text) != "" {
+		if t := strings.TrimSpace(text); t != "" && t != "No response requested." { // the host says that in the agent's place
+			if !r.bare {
+				r.Words = r.Words.Answered(text)
+			}
 			r.said = text[max(0, len(text)-maxSaidEnd):]
 		}
 		r.count([]byte(text), false, heard, -1)

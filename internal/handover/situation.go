@@ -99,7 +99,7 @@ func (w *handoverWriter) request() []string {
 		case a.To == "", message.Units(a.Text) > 60:
 			out = append(out, message.HandoverSince.Format(w.Lang, quoted(a.Text, 300)))
 		default:
-			out = append(out, message.HandoverAnswer.Format(w.Lang, quoted(message.EndUnits(a.To, 120), 120), quoted(a.Text, 160)))
+			out = append(out, message.HandoverAnswer.Format(w.Lang, quoted("… "+message.EndUnits(a.To, 110), 120), quoted(a.Text, 160)))
 		}
 	}
 	return out
