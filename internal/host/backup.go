@@ -208,7 +208,7 @@ func (f *File) Undo(runs []Manifest, blocks func(data []byte, edits []Edit) (aft
 			}
 			kept = append(kept, more...)
 			f.After = after
-			if e.Created && empty(after) {
+			if e.Created && empty(after, commented(e.Edits)) {
 				f.Gone, f.dir = true, e.MadeDir
 			}
 		}

@@ -93,7 +93,7 @@ func (f *File) DropOwn(edits []Edit) (kept []Edit, err error) {
 	if !f.Exists {
 		return nil, nil
 	}
-	d, err := parse(f.After)
+	d, err := parse(f.After, commented(edits))
 	if err != nil {
 		return nil, fmt.Errorf("edit %s: %w", f.Path, err)
 	}
@@ -106,7 +106,7 @@ func (f *File) DropOwn(edits []Edit) (kept []Edit, err error) {
 		e.Made = len(e.Path) - 1
 		if e.Append {
 			e.Made++
-			if d.text[at] != '[' {
+			if d.plain[at] != '[' {
 				continue
 			}
 			if _, i, _ := d.element(at, e); i < 0 {

@@ -26,11 +26,17 @@ type Edit struct {
 
 	Old   *string `json:"old,omitempty"`   // what was there
 	Made  int     `json:"made,omitempty"`  // containers made for it, the array included
-	Inner string  `json:"inner,omitempty"` // white space in the container that was empty
+	Inner string  `json:"inner,omitempty"` // white space in the container that was empty, or the comma at its end
 	// Block marks an edit of a TOML file: Value is the text that was added at its
 	// end, see [Block].
 	Block bool `json:"block,omitempty"`
+	// Comments marks an edit of a file whose host reads JSON with comments and with
+	// commas at the ends of lists.
+	Comments bool `json:"comments,omitempty"`
 }
+
+// commented reports whether edits are of a file that may hold comments.
+func commented(edits []Edit) bool { return len(edits) > 0 && edits[0].Comments }
 
 // Key is the path as people write it.
 func (e Edit) Key() string { return strings.Join(e.Path, ".") }
@@ -51,7 +57,7 @@ func (e *syntaxError) Unwrap() error { return e.Err }
 // as an empty object. done lists the edits that changed something: edits that
 // find their value in place are left out, so applying twice changes nothing.
 func Apply(data []byte, edits []Edit) (after []byte, done []Edit, err error) {
-	d, err := parse(data)
+	d, err := parse(data, commented(edits))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,13 +73,16 @@ func Apply(data []byte, edits []Edit) (after []byte, done []Edit, err error) {
 	if len(done) == 0 {
 		return data, nil, nil
 	}
+	if !json.Valid(d.plain) {
+		return nil, nil, errors.New("the result would not be JSON")
+	}
 	return d.bytes(), done, nil
 }
 
 // revert undoes edits, the last one first, in a file that may have been edited
 // since. kept lists those whose place holds something else by now.
 func revert(data []byte, edits []Edit) (after []byte, kept []Edit, err error) {
-	d, err := parse(data)
+	d, err := parse(data, commented(edits))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,7 +107,7 @@ func Holds(data []byte, e Edit) bool {
 
 // holds is [Holds]; exact says that it is what the edit wants.
 func holds(data []byte, e Edit) (there, exact bool) {
-	d, err := parse(data)
+	d, err := parse(data, e.Comments)
 	if err != nil {
 		return false, false
 	}
@@ -107,13 +116,13 @@ func holds(data []byte, e Edit) (there, exact bool) {
 }
 
 // empty reports whether a JSON file is an object without members.
-func empty(data []byte) bool {
-	d, err := parse(data)
+func empty(data []byte, comments bool) bool {
+	d, err := parse(data, comments)
 	if err != nil {
 		return false
 	}
-	list, _ := items(d.text, d.root())
-	return len(list) == 0
+	list, _ := items(d.plain, d.root())
+	return len(list) == 0 && bytes.Equal(d.text, d.plain)
 }
 
 const bom = "\uFEFF"
@@ -121,24 +130,31 @@ const bom = "\uFEFF"
 // doc is valid JSON text, an object, under edit.
 type doc struct {
 	text []byte
-	bom  bool
+	// plain is the text with blanks in the place of comments and of commas that
+	// nothing follows: JSON, in which everything stands where it stands in text.
+	plain    []byte
+	comments bool
+	bom      bool
 	unit string // one step of indentation
 	nl   string
 	wide bool // one member a line
 }
 
-func parse(data []byte) (*doc, error) {
-	d := &doc{unit: "  ", nl: "\n", wide: true}
+func parse(data []byte, comments bool) (*doc, error) {
+	d := &doc{unit: "  ", nl: "\n", wide: true, comments: comments}
 	text := data
 	if t, ok := bytes.CutPrefix(data, []byte(bom)); ok {
 		d.bom, text = true, t
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		d.text = []byte("{}\n")
+		d.look()
 		return d, nil
 	}
+	d.text = bytes.Clone(text)
+	d.look()
 	var root any
-	if err := json.Unmarshal(text, &root); err != nil {
+	if err := json.Unmarshal(d.plain, &root); err != nil {
 		var s *json.SyntaxError
 		if !errors.As(err, &s) {
 			return nil, err
@@ -151,11 +167,10 @@ func parse(data []byte) (*doc, error) {
 	if _, ok := root.(map[string]any); !ok {
 		return nil, errors.New("not a JSON object")
 	}
-	d.text = bytes.Clone(text)
 	if bytes.Contains(text, []byte("\r\n")) {
 		d.nl = "\r\n"
 	}
-	if list, _ := items(d.text, d.root()); len(list) > 0 {
+	if list, _ := items(d.plain, d.root()); len(list) > 0 {
 		lead := string(d.text[d.root()+1 : list[0].start])
 		i := strings.LastIndexByte(lead, '\n')
 		d.wide = i >= 0
@@ -173,7 +188,58 @@ func (d *doc) bytes() []byte {
 	return d.text
 }
 
-func (d *doc) root() int { return skipSpace(d.text, 0) }
+func (d *doc) root() int { return skipSpace(d.plain, 0) }
+
+// look reads the text anew.
+func (d *doc) look() {
+	if d.plain = d.text; d.comments {
+		d.plain = withoutComments(d.text)
+	}
+}
+
+// withoutComments is JSON with comments as JSON, of the same length: what is no JSON
+// becomes white space.
+func withoutComments(text []byte) []byte {
+	out := bytes.Clone(text)
+	blank := func(from, to int) {
+		for i := from; i < to; i++ {
+			out[i] = ' '
+		}
+	}
+	comma := -1 // the newest one, as long as nothing but white space follows it
+	for i := 0; i < len(out); i++ {
+		switch c := out[i]; {
+		case c == '"':
+			for i++; i < len(out) && out[i] != '"'; i++ {
+				if out[i] == '\\' {
+					i++
+				}
+			}
+			comma = -1
+		case c == '/' && i+1 < len(out) && out[i+1] == '/':
+			end := len(out)
+			if n := bytes.IndexByte(out[i:], '\n'); n >= 0 {
+				end = i + n
+			}
+			blank(i, end)
+			i = end - 1
+		case c == '/' && i+1 < len(out) && out[i+1] == '*':
+			end := len(out)
+			if n := bytes.Index(out[i+2:], []byte("*/")); n >= 0 {
+				end = i + 2 + n + 2
+			}
+			blank(i, end)
+			i = end - 1
+		case c == ',':
+			comma = i
+		case (c == '}' || c == ']') && comma >= 0:
+			out[comma], comma = ' ', -1
+		case c != ' ' && c != '\t' && c != '\n' && c != '\r':
+			comma = -1
+		}
+	}
+	return out
+}
 
 // item is a member of an object or an element of an array, by offsets. A
 // member starts at its key.
@@ -259,10 +325,10 @@ func member(b []byte, at int, key string) (list []item, i int) {
 func (d *doc) locate(path []string) (at, n int) {
 	at = d.root()
 	for n < len(path) {
-		if d.text[at] != '{' {
+		if d.plain[at] != '{' {
 			return at, n
 		}
-		list, i := member(d.text, at, path[n])
+		list, i := member(d.plain, at, path[n])
 		if i < 0 {
 			return at, n
 		}
@@ -272,16 +338,22 @@ func (d *doc) locate(path []string) (at, n int) {
 	return at, n
 }
 
-func (d *doc) valueAt(at int) string { return string(d.text[at:endOfValue(d.text, at)]) }
+func (d *doc) valueAt(at int) string { return string(d.text[at:endOfValue(d.plain, at)]) }
+
+// means reports whether the value at an offset is that one.
+func (d *doc) means(at int, value string) bool {
+	return same(string(d.plain[at:endOfValue(d.plain, at)]), value)
+}
 
 func (d *doc) splice(from, to int, text string) {
 	d.text = append(d.text[:from:from], append([]byte(text), d.text[to:]...)...)
+	d.look()
 }
 
 func (d *doc) apply(e *Edit) (changed bool, err error) {
 	at, n := d.locate(e.Path)
 	if n < len(e.Path) {
-		if d.text[at] != '{' {
+		if d.plain[at] != '{' {
 			return false, fmt.Errorf("%s is not an object", strings.Join(e.Path[:n], "."))
 		}
 		value := e.Value
@@ -298,14 +370,14 @@ func (d *doc) apply(e *Edit) (changed bool, err error) {
 	}
 	if !e.Append {
 		old := d.valueAt(at)
-		if same(old, e.Value) {
+		if d.means(at, e.Value) {
 			return false, nil
 		}
 		e.Old = &old
 		d.splice(at, at+len(old), d.render(e.Value, d.indent(at)))
 		return true, nil
 	}
-	if d.text[at] != '[' {
+	if d.plain[at] != '[' {
 		return false, fmt.Errorf("%s is not an array", strings.Join(e.Path, "."))
 	}
 	list, i, ours := d.element(at, *e)
@@ -313,7 +385,7 @@ func (d *doc) apply(e *Edit) (changed bool, err error) {
 	case i < 0:
 		e.Inner = d.insert(at, "", e.Value)
 		return true, nil
-	case !ours || same(string(d.text[list[i].value:list[i].end]), e.Value):
+	case !ours || d.means(list[i].value, e.Value):
 		return false, nil
 	}
 	old := string(d.text[list[i].value:list[i].end])
@@ -325,9 +397,9 @@ func (d *doc) apply(e *Edit) (changed bool, err error) {
 // element finds an element that is the edit's, or that holds its mark. ours is
 // false for one that holds more than that: it was merged by hand.
 func (d *doc) element(at int, e Edit) (list []item, i int, ours bool) {
-	list, _ = items(d.text, at)
+	list, _ = items(d.plain, at)
 	for i = len(list) - 1; i >= 0; i-- {
-		raw := string(d.text[list[i].value:list[i].end])
+		raw := string(d.plain[list[i].value:list[i].end])
 		if same(raw, e.Value) {
 			return list, i, true
 		}
@@ -351,14 +423,14 @@ func single(raw string) bool {
 // container at at, in the manner of its neighbours. It returns the white space
 // that an empty container held.
 func (d *doc) insert(at int, key, value string) (inner string) {
-	list, end := items(d.text, at)
+	list, end := items(d.plain, at)
 	colon, wide, lead := ": ", d.wide, ""
 	if n := len(list); n > 0 {
 		from := at + 1
 		if n > 1 {
-			from = skipSpace(d.text, list[n-2].end) + 1
+			from = skipSpace(d.plain, list[n-2].end) + 1
 		}
-		lead = string(d.text[from:list[n-1].start])
+		lead = string(d.plain[from:list[n-1].start])
 		i := strings.LastIndexByte(lead, '\n')
 		if wide = i >= 0; wide {
 			lead = lead[i+1:]
@@ -376,12 +448,23 @@ func (d *doc) insert(at int, key, value string) (inner string) {
 	outer := d.indent(at)
 	switch {
 	case len(list) > 0 && wide:
-		d.splice(list[len(list)-1].end, list[len(list)-1].end, ","+d.nl+lead+prefix+d.render(value, lead))
+		last := list[len(list)-1].end
+		// A comment behind the last one on its line is about that one.
+		line := last + bytes.IndexByte(append(d.plain[last:end:end], '\n'), '\n')
+		line = last + len(bytes.TrimRight(d.text[last:line], " \t\r"))
+		if bytes.Equal(d.text[last:line], d.plain[last:line]) {
+			line = last
+		}
+		d.splice(line, line, d.nl+lead+prefix+d.render(value, lead))
+		if d.plain[skipSpace(d.plain, last)] == ',' {
+			return "," // one that nothing followed
+		}
+		d.splice(last, last, ",")
 	case len(list) > 0:
 		d.splice(list[len(list)-1].end, list[len(list)-1].end, ","+lead+prefix+value)
-	case wide:
+	case wide || len(bytes.TrimSpace(d.text[at+1:end])) > 0:
 		inner = string(d.text[at+1 : end])
-		d.splice(at+1, end, d.nl+outer+d.unit+prefix+d.render(value, outer+d.unit)+d.nl+outer)
+		d.splice(at+1, end, strings.TrimRight(inner, " \t\r\n")+d.nl+outer+d.unit+prefix+d.render(value, outer+d.unit)+d.nl+outer)
 	default:
 		inner = string(d.text[at+1 : end])
 		d.splice(at+1, end, prefix+value)
@@ -414,7 +497,7 @@ func (d *doc) revert(e Edit) bool {
 		return true // gone already
 	}
 	if e.Append {
-		if d.text[at] != '[' {
+		if d.plain[at] != '[' {
 			return false
 		}
 		list, i, ours := d.element(at, e)
@@ -433,14 +516,14 @@ func (d *doc) revert(e Edit) bool {
 	}
 	raw := d.valueAt(at)
 	switch {
-	case !e.Own && !same(raw, e.Value):
+	case !e.Own && !d.means(at, e.Value):
 		return false
 	case e.Old != nil && !e.Own:
 		d.splice(at, at+len(raw), *e.Old)
 		return true
 	}
 	parent, _ := d.locate(e.Path[:len(e.Path)-1])
-	list, i := member(d.text, parent, e.Path[len(e.Path)-1])
+	list, i := member(d.plain, parent, e.Path[len(e.Path)-1])
 	d.remove(parent, list, i, e.inner())
 	d.prune(e.Path[:len(e.Path)-1], e)
 	return true
@@ -462,11 +545,11 @@ func (d *doc) prune(path []string, e Edit) {
 		if n < len(path) {
 			return
 		}
-		if list, _ := items(d.text, at); len(list) > 0 {
+		if list, _ := items(d.plain, at); len(list) > 0 {
 			return
 		}
 		parent, _ := d.locate(path[:len(path)-1])
-		list, i := member(d.text, parent, path[len(path)-1])
+		list, i := member(d.plain, parent, path[len(path)-1])
 		inner := ""
 		if made == 1 {
 			inner = e.Inner
@@ -482,9 +565,14 @@ func (d *doc) remove(at int, list []item, i int, inner string) {
 	case i+1 < len(list):
 		d.splice(list[i].start, list[i+1].start, "")
 	case i > 0:
-		d.splice(list[i-1].end, list[i].end, "")
+		from, last := list[i-1].end, list[i].start
+		comma := skipSpace(d.plain, from)
+		d.splice(from+len(bytes.TrimRight(d.text[from:last], " \t\r\n")), list[i].end, "")
+		if inner != "," {
+			d.splice(comma, comma+1, "")
+		}
 	default:
-		_, end := items(d.text, at)
+		_, end := items(d.plain, at)
 		d.splice(at+1, end, inner)
 	}
 }

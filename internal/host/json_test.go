@@ -77,7 +77,7 @@ func TestApplyFollowsTheFile(t *testing.T) {
 			if err != nil || len(kept) > 0 {
 				t.Fatalf("revert: kept %v, %v", kept, err)
 			}
-			if want := c.src; string(back) != want && (want != "" || !empty(back)) {
+			if want := c.src; string(back) != want && (want != "" || !empty(back, false)) {
 				t.Errorf("reverted:\n%q\nwant\n%q", back, want)
 			}
 		})

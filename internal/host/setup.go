@@ -99,7 +99,7 @@ func (s Setup) StatusLine(settings []byte) (ours, taken bool) {
 	if s.Status == nil {
 		return false, false
 	}
-	d, err := parse(settings)
+	d, err := parse(settings, s.Status.Comments)
 	if err != nil {
 		return false, false
 	}
