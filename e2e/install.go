@@ -34,6 +34,7 @@ var packages = map[host.Name]string{
 	host.ClaudeCode: "@anthropic-ai/claude-code",
 	host.Codex:      "@openai/codex",
 	host.Copilot:    "@github/copilot",
+	host.Opencode:   "opencode-ai",
 }
 
 // asked is the version of a host that the environment asks for: OVERTONE_E2E_CLAUDE,

@@ -1,6 +1,6 @@
-// Package plugin is the Claude Code plugin: the files that the host reads, as
-// they are installed. It holds no logic; everything the plugin does is a call of
-// the overtone program.
+// Package plugin is what hosts load: the Claude Code plugin, whose agents and
+// commands other hosts get, too, and the one for opencode. It holds no logic;
+// everything a plugin does is a call of the overtone program.
 package plugin
 
 import "embed"
@@ -9,3 +9,9 @@ import "embed"
 //
 //go:embed .claude-plugin .mcp.json agents commands hooks
 var FS embed.FS
+
+// Opencode is the plugin for opencode, one file. It starts overtone-hook by the name in
+// its line COMMAND.
+//
+//go:embed opencode.js
+var Opencode []byte

@@ -68,7 +68,7 @@ func (a *app) compactCmd() *cobra.Command {
 // moment reads where a session stands from its file, and fills in what no hook
 // has observed.
 func (a *app) moment(ctx context.Context, path string, in *compact.Input) audit.Moment {
-	file, err := transcript.Resolve(path, a.hostDir)
+	file, err := transcript.Resolve(path, a.sessionDir)
 	if path == "" || err != nil {
 		return audit.Moment{}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/llm"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/mirror"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -159,6 +160,9 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Ba
 	case err != nil:
 		return err
 	}
+	if err := a.giveBack(ctx, s, run.Title, res.Clone); err != nil {
+		return err
+	}
 	// What clones left that are gone meanwhile. That is no business of this one.
 	if _, err := a.finder().TidyClones(ctx, nil, a.Now()); err != nil && ctx.Err() == nil {
 		a.Note(message.ClonesProblem, err)
@@ -169,6 +173,20 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Ba
 		return a.PrintJSON(doc)
 	}
 	plan.PrintResult(&a.Terminal, res)
+	return nil
+}
+
+// giveBack makes the clone of a mirror a session of its host's.
+func (a *app) giveBack(ctx context.Context, s *transcript.Session, title string, clone transcript.Cloned) error {
+	if !host.Of(s.Host).Mirrored {
+		return nil
+	}
+	err := mirror.Import(ctx, mirror.Clone{
+		Source: s.ID, From: s.Path, ID: clone.ID, Path: clone.Path, Title: title, CWD: s.CWD, Environ: a.Environ(),
+	}, a.folders().Find)
+	if err != nil {
+		return errors.Join(err, os.Remove(clone.Path))
+	}
 	return nil
 }
 
@@ -203,7 +221,7 @@ func (a *app) cloneTitle(f compressFlags, s *transcript.Session) string {
 	if f.title != "" {
 		return message.OneLine(f.title)
 	}
-	title := message.OneLine(cmp.Or(transcript.Names(a.hostDir)[s.ID], s.Title, s.ID))
+	title := message.OneLine(cmp.Or(transcript.Names(a.sessionDir)[s.ID], s.Title, s.ID))
 	for _, l := range []message.Lang{message.ZH, message.EN} { // a clone's clone
 		title = strings.TrimSuffix(title, message.CloneTitle.Format(l, ""))
 	}

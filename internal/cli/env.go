@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/hook"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/mirror"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
@@ -43,6 +45,19 @@ func (a *app) folders() store.Folders {
 
 // hostDir is the folder of a host's own files.
 func (a *app) hostDir(h *host.Host) string { return h.Dir(a.folders().Find) }
+
+// sessionDir is the folder that holds a host's session files, or our mirrors of them,
+// which are brought up to date first. What cannot be read is as it was the last time.
+func (a *app) sessionDir(h *host.Host) string {
+	if !h.Mirrored {
+		return a.hostDir(h)
+	}
+	root := a.store().Mirrors(string(h.Name))
+	if err := mirror.Refresh(context.Background(), h, a.folders().Find, root, a.Now()); err != nil && !a.JSON {
+		a.Note(message.MirrorProblem, h.Title, err)
+	}
+	return root
+}
 
 func (a *app) store() *store.Home {
 	f := a.folders()

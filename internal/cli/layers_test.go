@@ -17,7 +17,7 @@ var layers = [][]string{
 	{"session", "audit"},
 	{"handover", "blueprint"},
 	{"compact", "compress", "workflow"},
-	{"recall"},
+	{"recall", "mirror"},
 	{"transcript"},
 	{"host"},
 	{"extract", "llm", "prompt", "shellcmd", "store", "terminal"},
@@ -36,6 +36,7 @@ var owners = map[string][]string{
 	"github.com/rogpeppe/go-internal/lockedfile": {"store"},
 	"github.com/pelletier/go-toml":               {"setup"},
 	"github.com/kljensen/snowball":               {"recall"},
+	"modernc.org/sqlite":                         {"mirror"},
 }
 
 func TestImportsPointDown(t *testing.T) {

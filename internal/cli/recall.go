@@ -55,7 +55,7 @@ func (a *app) index() (x *recall.Index, clear func()) {
 	progress, clear := a.byteBar()
 	clones := compress.ClonesIn(a.store().Root()).All()
 	return recall.Open(recall.Options{
-		Root: a.store().Root(), Dir: a.hostDir, Original: originalIn(a.compressCache()), Progress: progress,
+		Root: a.store().Root(), Dir: a.sessionDir, Original: originalIn(a.compressCache()), Progress: progress,
 		Clone: func(id string) string { return clones[id].Source },
 	}), clear
 }
@@ -137,7 +137,7 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 		if !recall.Words(q.Text) {
 			return message.WithHint(none, message.HintRecallWords)
 		}
-		if f, err := transcript.Resolve(q.Text, a.hostDir); err == nil {
+		if f, err := transcript.Resolve(q.Text, a.sessionDir); err == nil {
 			return message.WithHint(none, message.HintRecallSession, terminal.Quote(f.ID))
 		}
 		return message.WithHint(none, message.HintRecallNone)
@@ -157,7 +157,7 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 // searched finds the session, or the sub-agent, that a search is limited to.
 func (a *app) searched(ref string) (transcript.File, error) {
 	if strings.HasPrefix(ref, "agent-") {
-		files, _ := transcript.Everything(a.hostDir) // what cannot be read is not searched
+		files, _ := transcript.Everything(a.sessionDir) // what cannot be read is not searched
 		for _, f := range files {
 			if f.Agent && strings.HasPrefix(f.ID, ref) {
 				return transcript.File{ID: ref}, nil

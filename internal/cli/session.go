@@ -29,7 +29,7 @@ func (a *app) completeSession(*cobra.Command, []string, string) ([]string, cobra
 // finder finds the session that a command is about, and says so where it was not
 // named.
 func (a *app) finder() catalog.Finder {
-	f := catalog.Finder{Home: a.store(), Dir: a.hostDir, Getenv: a.Getenv}
+	f := catalog.Finder{Home: a.store(), Dir: a.sessionDir, Getenv: a.Getenv}
 	if !a.JSON {
 		f.Chosen = func(id string) { a.Note(message.UsingSession, id) }
 	}

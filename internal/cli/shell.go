@@ -36,8 +36,8 @@ func (s *Shell) Args(check cobra.PositionalArgs) cobra.PositionalArgs { return u
 // Home is the store of this user.
 func (s *Shell) Home() *store.Home { return s.app.store() }
 
-// HostDir is the folder of a host's own files.
-func (s *Shell) HostDir(h *host.Host) string { return s.app.hostDir(h) }
+// HostDir is the folder that holds a host's sessions, or our mirrors of them.
+func (s *Shell) HostDir(h *host.Host) string { return s.app.sessionDir(h) }
 
 // Event is an event of a timeline in one line, without its time.
 func (s *Shell) Event(e store.Entry) string { return s.app.eventText(e, 0) }

@@ -42,7 +42,11 @@ func TestNoBoundaryOfACommandIsDropped(t *testing.T) {
 				p := newAsideTurn(t)
 				for n, c := range [][2]string{{"ls", "a.go\n"}, {line, output}} {
 					said := string(mustJSON(t, c[1]))
-					use := fmt.Sprintf(`"prompt_id":"p1","tool_name":"Bash","tool_use_id":"t%d","tool_input":{"command":%s}`, n, mustJSON(t, c[0]))
+					tool := "Bash"
+					if name == string(host.Opencode) {
+						tool = "bash"
+					}
+					use := fmt.Sprintf(`"prompt_id":"p1","tool_name":"`+tool+`","tool_use_id":"t%d","tool_input":{"command":%s}`, n, mustJSON(t, c[0]))
 					p.call("pre-tool-use", name, `"transcript_path":"$DIR/t.jsonl",`+use)
 					p.log += fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":%s}]},"toolUseResult":{"stdout":%s,"stderr":""}}`, p.now.Format("2006-01-02T15:04:05.000Z"), n, said, said) + "\n"
 					p.write("t.jsonl", p.log)
@@ -50,6 +54,9 @@ func TestNoBoundaryOfACommandIsDropped(t *testing.T) {
 						result := `"tool_response":` + said
 						if name == string(host.Copilot) {
 							result = `"tool_result":{"text_result_for_llm":` + string(mustJSON(t, c[1]+"<shellId: 0 completed with exit code 0>")) + `}`
+						}
+						if name == string(host.Opencode) {
+							result = `"tool_response":{"output":` + said + `,"metadata":{"exit":0}}`
 						}
 						p.call("post-tool-use", name, use+","+result)
 					}

@@ -217,7 +217,7 @@ func (c *call) seeSession(tx *session.Tx) {
 	if seen.Model == "" && c.event == "session-start" {
 		seen.Model = c.host.LargeModel(c.env.Getenv, c.home.ClaudeDir(), c.projectRoot())
 	}
-	if told := c.host.Window(c.env.Getenv); told != w.Window {
+	if told := cmp.Or(c.in.Window, c.host.Window(c.env.Getenv)); told != w.Window {
 		seen.Window = told
 	}
 	if seen.Window > 0 || seen.Transcript != "" && seen.Transcript != w.Transcript || seen.Model != "" && seen.Model != w.Model {

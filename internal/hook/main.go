@@ -42,8 +42,12 @@ type Env struct {
 // nothing here needs more.
 const maxInput = 32 << 20
 
-// Main runs `overtone hook EVENT [--host NAME]`. It always returns 0.
+// Main runs `overtone hook EVENT [--host NAME]`, or serve in the place of an event. It
+// always returns 0.
 func Main(args []string, env Env) int {
+	if len(args) > 0 && args[0] == "serve" {
+		return serve(args[1:], env)
+	}
 	if env.Getenv("OVERTONE_DISABLE") == "1" {
 		return 0
 	}
@@ -60,6 +64,7 @@ func Main(args []string, env Env) int {
 		return 0
 	}
 	r := c.run()
+	c.steer(&r)
 	c.acknowledge(c.print(r))
 	return 0
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
-// Program runs `overtone-hook`: EVENT [--host NAME], statusline, or version. Like
+// Program runs `overtone-hook`: EVENT [--host NAME], serve --host NAME, statusline, or version. Like
 // every call of a host it exits with 0, whatever happens.
 func Program(args []string, env Env) int {
 	if !Brace() {

@@ -159,12 +159,7 @@ func (p Place) codexAgents() ([]PluginFile, error) {
 func codexAgent(name, md string) []byte {
 	_, rest, _ := strings.Cut(md, "---\n")
 	head, body, _ := strings.Cut(rest, "\n---\n")
-	about := ""
-	for line := range strings.Lines(head) {
-		if text, ok := strings.CutPrefix(line, "description:"); ok {
-			about = strings.Trim(strings.TrimSpace(text), `"`)
-		}
-	}
+	about := heading(head, "description")
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	return []byte("name = " + quote(pluginName+":"+name) + "\ndescription = " + quote(about) + "\ndeveloper_instructions = \"\"\"\n" +
 		quoted.Replace(strings.TrimSpace(body)+"\n\n"+codexNote) + "\n\"\"\"\n")

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -52,24 +53,26 @@ func Recorded(tool string, input []byte) Deed {
 	case "apply_patch":
 		text := gjson.ParseBytes(input)
 		if text.Type != gjson.String {
-			text = text.Get("input")
+			text = gjson.Parse(cmp.Or(text.Get("input").Raw, text.Get("patchText").Raw))
 		}
 		return Deed{Kind: EditDeed, Files: patchedFiles(text.String())}
-	case "Read", "NotebookRead", "view":
+	case "Read", "NotebookRead", "view", "read":
 		return Deed{Kind: ReadDeed, Files: fileOf(input)}
-	case "Edit", "MultiEdit", "NotebookEdit", "edit":
+	case "Edit", "MultiEdit", "NotebookEdit", "edit", "multiedit":
 		return Deed{Kind: EditDeed, Files: fileOf(input)}
-	case "Write", "create":
+	case "Write", "create", "write":
 		return Deed{Kind: CreateDeed, Files: fileOf(input)}
-	case "Grep", "Glob", "LS", "grep", "glob":
+	case "Grep", "Glob", "LS", "grep", "glob", "list":
 		return Deed{Kind: SearchDeed}
 	case "TodoWrite", "TaskUpdate":
 		return Deed{Kind: PlanDeed, Done: claudeChanges(tool, gjson.ParseBytes(input), gjson.Result{})}
+	case "todowrite":
+		return Deed{Kind: PlanDeed, Done: []Event{PlanWritten{Steps: steps(gjson.GetBytes(input, "todos"), "content")}}}
 	case "TaskCreate":
 		return Deed{Kind: PlanDeed} // its id stands in the result
 	case "update_plan":
 		return Deed{Kind: PlanDeed, Done: codexDone(Tool{Name: tool, Input: json.RawMessage(input)})}
-	case "AskUserQuestion", "request_user_input":
+	case "AskUserQuestion", "request_user_input", "question":
 		return Deed{Kind: AskDeed, Question: gjson.GetBytes(input, "questions.0.question").String()}
 	case "Task", "Agent", "spawn_agent", "task":
 		return Deed{Kind: DelegateDeed}
@@ -85,7 +88,7 @@ func Created(input []byte, answer string) Event {
 }
 
 func fileOf(input []byte) []string {
-	for _, key := range [...]string{"file_path", "notebook_path", "path"} {
+	for _, key := range [...]string{"file_path", "notebook_path", "path", "filePath"} {
 		if v := gjson.GetBytes(input, key); v.Type == gjson.String && v.Str != "" {
 			return []string{v.Str}
 		}

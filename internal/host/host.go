@@ -22,6 +22,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,7 @@ const (
 	ClaudeCode Name = "claude-code"
 	Codex      Name = "codex"
 	Copilot    Name = "copilot"
+	Opencode   Name = "opencode"
 )
 
 // Host is one agent, and all that differs between it and the others. Each has a
@@ -119,6 +121,12 @@ type Host struct {
 	alone func(getenv func(string) string) bool
 	// Watched: a watcher may drive its threads and hand over packets of its own.
 	Watched bool
+	// Steers: what calls the hooks can compact when a reply says so, and can keep the
+	// host from doing it by itself.
+	Steers bool
+	// Mirrored: its sessions are no files of lines. We keep a file of our own of each,
+	// in Claude Code's form, which the rest reads.
+	Mirrored bool
 
 	// Decode reads a hook's input, which is a valid JSON object.
 	Decode func(event string, payload []byte) Call
@@ -137,6 +145,7 @@ type Host struct {
 	SettingsCheck string
 
 	dirVar, dirName string // the folder of its own files: variable, and name below the home
+	dirBelow        string // where they lie in it; "" = right there
 	autoKeys        []string
 	setup           func(Place) Setup
 }
@@ -156,7 +165,7 @@ func (s SessionFiles) Match(name string) bool {
 }
 
 // All are the hosts, the usual one first.
-func All() []*Host { return []*Host{&claudeHost, &codexHost, &copilotHost} }
+func All() []*Host { return []*Host{&claudeHost, &codexHost, &copilotHost, &opencodeHost} }
 
 // Names are those of the hosts, in the same order.
 func Names() []string {
@@ -199,7 +208,7 @@ func SessionFrom(getenv func(string) string) string {
 // Dir is the folder of the host's own files. find knows the user's home: it
 // gives the folder that a variable names, else the usual one.
 func (h *Host) Dir(find func(variable, usual string) string) string {
-	return find(h.dirVar, h.dirName)
+	return filepath.Join(find(h.dirVar, h.dirName), h.dirBelow)
 }
 
 // Version is major, minor and patch.

@@ -135,9 +135,9 @@ type doc struct {
 	plain    []byte
 	comments bool
 	bom      bool
-	unit string // one step of indentation
-	nl   string
-	wide bool // one member a line
+	unit     string // one step of indentation
+	nl       string
+	wide     bool // one member a line
 }
 
 func parse(data []byte, comments bool) (*doc, error) {

@@ -24,6 +24,10 @@ type Reply struct {
 	// it waits for the sub-agent, it does: what works in the background hands its
 	// last message over as it is.
 	Prompt, Answer string
+	// Compact asks what calls the hooks to compact now. Steers says that the policy is
+	// asked as the work goes on, and Hold that the host is not to compact by itself
+	// until a reply without it; see [Host.Steers].
+	Compact, Steers, Hold bool
 }
 
 // encodePlain writes the specifications' output.

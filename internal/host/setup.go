@@ -132,7 +132,13 @@ func (s Setup) IsRounds(e Edit) bool {
 // Present reports whether settings show signs of an installation.
 func (s Setup) Present(settings []byte) bool { return s.present(settings) }
 
-// Check says what is wrong with the settings, which are valid JSON; path is how
+// Readable says why settings cannot be edited; nil where they can.
+func (s Setup) Readable(settings []byte) error {
+	_, err := parse(settings, commented(s.Edits))
+	return err
+}
+
+// Check says what is wrong with the settings, which can be edited; path is how
 // the user is shown where they are.
 func (s Setup) Check(f File, path string) []Finding { return s.check(f, path) }
 

@@ -122,6 +122,7 @@ var (
 	BadProvider        = Text{ZH: "沒有名為 %q 的 provider", EN: "there is no provider named %q"}
 	MissingKeyText     = Text{ZH: "provider %s 需要環境變數 %s", EN: "provider %s needs %s in the environment"}
 	HintKey            = Text{ZH: "設定它，或使用不需要金鑰的 --provider builtin", EN: "set it, or use --provider builtin, which needs none"}
+	MirrorProblem      = Text{ZH: "無法讀取 %s 的 session：%v", EN: "cannot read the sessions of %s: %v"}
 	NoCopilotClone     = Text{ZH: "Copilot CLI 的 session 是一個含資料庫的資料夾，副本無法 resume", EN: "a session of Copilot CLI is a folder with a database: a clone of it could not be resumed"}
 	HintNoCopilotClone = Text{ZH: "overtone recall 仍能搜尋它，overtone compact packet 印出交接內容", EN: "overtone recall searches it all the same, and overtone compact packet prints a hand-over"}
 	AllFailed          = Text{ZH: "%d 則訊息都無法壓縮，沒有建立副本；第一個錯誤：%s", EN: "none of %d messages could be compressed, and no clone was made; the first error: %s"}

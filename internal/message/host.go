@@ -121,15 +121,21 @@ var (
 	DoctorPrompt   = Text{ZH: "提示檔沒有問題：%s", EN: "the prompt file is fine: %s"}
 	DoctorNoPrompt = Text{ZH: "沒有提示檔，使用內建的：%s", EN: "there is no prompt file, the built-in one holds: %s"}
 
-	DoctorNewer      = Text{ZH: "%s：比已驗證的版本（到 %s 為止）還新", EN: "%s: newer than the versions that were verified, up to %s"}
-	HintNewer        = Text{ZH: "多半照常運作；有異狀時先以 %s 對照", EN: "it most likely works; if something looks odd, compare with %s"}
-	DoctorVerified   = Text{ZH: "%s：已驗證", EN: "%s: verified"}
-	DoctorBetween    = Text{ZH: "%s：未驗證，介於已驗證的版本之間：%s", EN: "%s: not verified, between those that are: %s"}
-	WarnOldCopilot   = Text{ZH: "Copilot CLI %s 比已驗證的版本 %s 還舊", EN: "Copilot CLI %s is older than %s, the oldest known to work"}
-	HintInitCopilot  = Text{ZH: "執行 overtone init --host copilot", EN: "run: overtone init --host copilot"}
-	HintFireCopilot  = Text{ZH: "開啟新的 Copilot CLI session；hook 在 ~/.copilot/hooks/overtone.json", EN: "start a new session of Copilot CLI; the hooks are in ~/.copilot/hooks/overtone.json"}
-	InitCopilot      = Text{ZH: "開啟新的 Copilot CLI session，之後以 overtone doctor 確認。壓縮由你執行（/compact）：hook 無法代勞", EN: "start a new session of Copilot CLI, then look with: overtone doctor. Compacting is up to you (/compact): no hook can do it there"}
-	InitAlsoCopilot  = Text{ZH: "也找到 Copilot CLI：overtone init --host copilot", EN: "Copilot CLI is here, too: overtone init --host copilot"}
+	DoctorNewer     = Text{ZH: "%s：比已驗證的版本（到 %s 為止）還新", EN: "%s: newer than the versions that were verified, up to %s"}
+	HintNewer       = Text{ZH: "多半照常運作；有異狀時先以 %s 對照", EN: "it most likely works; if something looks odd, compare with %s"}
+	DoctorVerified  = Text{ZH: "%s：已驗證", EN: "%s: verified"}
+	DoctorBetween   = Text{ZH: "%s：未驗證，介於已驗證的版本之間：%s", EN: "%s: not verified, between those that are: %s"}
+	WarnOldCopilot  = Text{ZH: "Copilot CLI %s 比已驗證的版本 %s 還舊", EN: "Copilot CLI %s is older than %s, the oldest known to work"}
+	HintInitCopilot = Text{ZH: "執行 overtone init --host copilot", EN: "run: overtone init --host copilot"}
+	HintFireCopilot = Text{ZH: "開啟新的 Copilot CLI session；hook 在 ~/.copilot/hooks/overtone.json", EN: "start a new session of Copilot CLI; the hooks are in ~/.copilot/hooks/overtone.json"}
+	InitCopilot     = Text{ZH: "開啟新的 Copilot CLI session，之後以 overtone doctor 確認。壓縮由你執行（/compact）：hook 無法代勞", EN: "start a new session of Copilot CLI, then look with: overtone doctor. Compacting is up to you (/compact): no hook can do it there"}
+	InitAlsoCopilot = Text{ZH: "也找到 Copilot CLI：overtone init --host copilot", EN: "Copilot CLI is here, too: overtone init --host copilot"}
+
+	WarnOldOpencode  = Text{ZH: "opencode %s 比已驗證的版本 %s 還舊", EN: "opencode %s is older than %s, the oldest known to work"}
+	HintInitOpencode = Text{ZH: "執行 overtone init --host opencode", EN: "run: overtone init --host opencode"}
+	HintFireOpencode = Text{ZH: "重新啟動 opencode；plugin 在 ~/.config/opencode/plugin/overtone.js（--pure 會略過它）", EN: "start opencode anew; the plugin is ~/.config/opencode/plugin/overtone.js (--pure leaves it out)"}
+	InitOpencode     = Text{ZH: "重新啟動 opencode，之後以 overtone doctor 確認。opencode 會在設定資料夾為 plugin 安裝它自己的 node_modules，uninstall 不會動它", EN: "start opencode anew, then look with: overtone doctor. For plugins opencode keeps a node_modules of its own in its folder, which uninstall leaves alone"}
+	InitAlsoOpencode = Text{ZH: "也找到 opencode：overtone init --host opencode", EN: "opencode is here, too: overtone init --host opencode"}
 	TellUser         = Text{ZH: "[Overtone] 請在這次回答的開頭原樣轉告使用者這一行（使用者看不到 hook 的訊息）：\n%s", EN: "[Overtone] Please begin this answer by passing this line on to the user, as it stands (the user cannot see what hooks say):\n%s"}
 	DoctorWatching   = Text{ZH: "Codex 的觀察者正在執行", EN: "a watcher of Codex is running"}
 	DoctorNoWatcher  = Text{ZH: "Codex 的觀察者沒有執行：模式 %s 不會自動壓縮 Codex", EN: "no watcher of Codex is running: in mode %s nothing is compacted there"}

@@ -242,7 +242,7 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 	}
 	version := d.checkVersion(ctx, h)
 	d.checkPlugin(s, d.checkOutdated(s, f))
-	if _, _, err := host.Apply(f.Before, nil); err != nil {
+	if err := s.Readable(f.Before); err != nil {
 		d.add(h.SettingsCheck, host.Broken, message.DoctorBadJSON, path, err.Error()).advise(d, message.HintBrokenJSON, path)
 		return true
 	}

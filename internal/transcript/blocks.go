@@ -13,7 +13,7 @@ type Block struct {
 // empty reports that no block is left; the entry is then to be removed.
 func EditBlocks(entry []byte, fn func(Block) []byte) (out []byte, empty bool) {
 	start, end, h, ok := contentSpan(entry)
-	if !ok || h != Claude || entry[start] != '[' {
+	if !ok || !chained(h) || entry[start] != '[' {
 		return entry, false
 	}
 	c := cursor{b: entry[start:end]}

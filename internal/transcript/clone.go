@@ -63,6 +63,9 @@ type Cloned struct {
 func NewID(h Host, now time.Time) string {
 	var b [16]byte
 	rand.Read(b[:])
+	if h == Opencode {
+		return "ses_" + hex.EncodeToString(b[:13])
+	}
 	if h == Codex {
 		var ms [8]byte
 		binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))
@@ -263,7 +266,7 @@ func (s *Session) write(ctx context.Context, src *os.File, dst *os.File, ch *Cha
 		return 0, err
 	}
 	var sizes []int32
-	if s.Host == Claude && ch.Tokens > 0 {
+	if chained(s.Host) && ch.Tokens > 0 {
 		if sizes, err = s.lastSizes(src, ch.Removed); err != nil {
 			return 0, err
 		}

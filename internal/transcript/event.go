@@ -294,7 +294,7 @@ func (s *stream) emit() {
 			if s.h == Codex && !s.codexCount() {
 				continue
 			}
-			if s.h == Claude {
+			if chained(s.h) {
 				r.Usage.Model = s.model
 			}
 		case About:

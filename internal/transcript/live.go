@@ -31,7 +31,7 @@ type liveChain struct {
 }
 
 func (s *Session) resolveLive() liveChain {
-	if s.Host == Claude {
+	if chained(s.Host) {
 		return s.liveClaude()
 	}
 	return liveChain{list: s.liveCodex()}
@@ -449,7 +449,7 @@ func (s *Session) Turns(view []int32) []Turn {
 	turns := []Turn{}
 	for n, i := range view {
 		// A rollout that was compacted in mid-turn goes on without a prompt.
-		resumed := s.Host != Claude && n == 1 && s.Entries[view[0]].Kind == Boundary
+		resumed := !chained(s.Host) && n == 1 && s.Entries[view[0]].Kind == Boundary
 		if s.Entries[i].Has(TurnStart) || resumed {
 			if len(turns) > 0 {
 				turns[len(turns)-1].End = n - 1

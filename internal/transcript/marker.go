@@ -62,7 +62,7 @@ func UUID(entry []byte) string {
 // Ref names an entry within its session: its uuid, or its line where the host
 // gives none.
 func Ref(h Host, entry []byte, line int) string {
-	if h == Claude {
+	if chained(h) {
 		if id := UUID(entry); id != "" {
 			return id
 		}

@@ -8,7 +8,7 @@ import (
 // Find returns the entry that a reference within the session names: a uuid, or
 // L and a line number.
 func (s *Session) Find(ref string) (int, bool) {
-	if i := s.at(keyOf([]byte(ref))); i >= 0 && s.Host == Claude {
+	if i := s.at(keyOf([]byte(ref))); i >= 0 && chained(s.Host) {
 		return int(i), true
 	}
 	if n, ok := strings.CutPrefix(ref, "L"); ok {

@@ -31,7 +31,7 @@ func (s *Session) repairs(src io.ReaderAt, removed []int32) (repairs, error) {
 		m.gone[i] = true
 	}
 	steps := []func() error{m.reparent}
-	if s.Host == Claude {
+	if chained(s.Host) {
 		// Later steps overrule earlier ones.
 		steps = append(steps, m.renameLeaves, m.moveEnd, m.rethread)
 	}

@@ -509,4 +509,4 @@ func (s *Session) toolsOf(i int) []toolRef {
 
 // Itemised reports whether tool calls and their answers are lines of their own,
 // not blocks of a message.
-func (s *Session) Itemised() bool { return s.Host != Claude }
+func (s *Session) Itemised() bool { return !chained(s.Host) }

@@ -15,11 +15,11 @@ func (s *Session) FirstUsage(src io.ReaderAt) (entry int32, u Usage, ok bool) {
 		since = int32(s.Compactions[n-1].Entry)
 	}
 	reports := s.counts
-	if s.Host == Claude {
+	if chained(s.Host) {
 		reports = slices.Sorted(slices.Values(s.Live()))
 	}
 	for _, i := range reports {
-		if i <= since || s.Host == Claude && s.Entries[i].Kind != Assistant {
+		if i <= since || chained(s.Host) && s.Entries[i].Kind != Assistant {
 			continue
 		}
 		raw, err := s.Raw(src, int(i))
@@ -33,7 +33,7 @@ func (s *Session) FirstUsage(src io.ReaderAt) (entry int32, u Usage, ok bool) {
 		if u, ok = r.size(); !ok {
 			continue
 		}
-		if s.Host == Claude {
+		if chained(s.Host) {
 			u.Output = 0 // the answer stands in this entry and behind it
 		}
 		return i, u, true

@@ -1,5 +1,6 @@
 // Package transcript reads and clones the session files of coding agents:
-// Claude Code's JSONL, Codex's rollouts and Copilot's events.
+// Claude Code's JSONL, Codex's rollouts, Copilot's events, and the mirrors of hosts that
+// have no such files.
 //
 // Events tells what happened in a session, in words that all formats share: who said
 // what and in which way, which tools ran and how they ended, what was used, when the
@@ -17,8 +18,8 @@
 // file, at a cost that does not grow with it.
 //
 // A clone is a copy in which only the named spans differ; every other byte is
-// the source's. Nothing in this package opens a session file for writing: the
-// clone is a new file, put in place by rename.
+// the source's. Nothing in this package opens a host's session file for writing: the
+// clone is a new file, put in place by rename, and a mirror is ours.
 //
 // The package has no opinion about what should be compressed.
 package transcript
@@ -40,7 +41,13 @@ const (
 	Claude  Host = host.ClaudeCode
 	Codex   Host = host.Codex
 	Copilot Host = host.Copilot
+	// Opencode's sessions are read from their mirrors, see [Mirror].
+	Opencode Host = host.Opencode
 )
+
+// chained reports whether a host's files have Claude Code's form: entries name the one
+// that they hang under.
+func chained(h Host) bool { return h == Claude || h == Opencode }
 
 // boundaries are the words by which a line can tell of a compaction.
 var boundaries = [...]string{`"compact_boundary"`, `"compacted"`, `"` + copilotCompacted + `"`}
@@ -206,12 +213,14 @@ func detectLine(line []byte) (Host, bool) {
 	if !c.open('{') {
 		return "", false
 	}
-	var typ, payload, data, uuid, rec, id, stamp []byte
+	var typ, payload, data, uuid, rec, id, stamp, mirrored []byte
 	// A head cut in mid-line still names its fields: what is cut is empty, not nil.
 	c.read(str("type", &typ), raw("payload", &payload), raw("data", &data), raw("uuid", &uuid), raw("leafUuid", &uuid), raw("parentUuid", &uuid),
-		raw("messageId", &uuid), raw("sessionId", &uuid), raw("record_type", &rec), raw("id", &id), raw("timestamp", &stamp))
+		raw("messageId", &uuid), raw("sessionId", &uuid), raw("record_type", &rec), raw("id", &id), raw("timestamp", &stamp), str("host", &mirrored))
 	object := func(v []byte) bool { return v != nil && (len(v) == 0 || v[0] == '{') }
 	switch {
+	case string(mirrored) == string(Opencode):
+		return Opencode, true
 	case rec != nil:
 		return Codex, true
 	case uuid != nil:

@@ -1,0 +1,487 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+)
+
+// station is one isolated host: a home, a project with a git repository and a model on
+// loopback, without a network.
+type station struct {
+	t             *testing.T
+	API           *dialects
+	home, project string
+	env           []string
+	program       string
+}
+
+func newStation(t *testing.T, program string, answer func(*heard) spoken, env ...string) *station {
+	t.Helper()
+	bin, err := buildOvertone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slots <- struct{}{}
+	t.Cleanup(func() { <-slots })
+	base := t.TempDir()
+	s := &station{t: t, API: newDialects(t, answer), home: filepath.Join(base, "home"), project: filepath.Join(base, "proj"), program: program}
+	for _, dir := range []string{s.home, s.project} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.env = append([]string{
+		"PATH=" + strings.Join([]string{bin, filepath.Dir(program), os.Getenv("PATH")}, string(os.PathListSeparator)),
+		"HOME=" + s.home, "TMPDIR=" + base, "LANG=C.UTF-8", "CI=1",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=e2e", "GIT_AUTHOR_EMAIL=e2e@localhost", "GIT_COMMITTER_NAME=e2e", "GIT_COMMITTER_EMAIL=e2e@localhost",
+		// Whatever would leave the machine ends here.
+		"http_proxy=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9", "HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9",
+		"no_proxy=127.0.0.1,localhost", "NO_PROXY=127.0.0.1,localhost", "npm_config_registry=http://127.0.0.1:9/", "npm_config_offline=true",
+	}, env...)
+	s.exec("", "git", "init", "-q", "-b", "main")
+	return s
+}
+
+// exec runs a program to its end, with a text on its standard input.
+func (s *station) exec(stdin, name string, args ...string) string {
+	s.t.Helper()
+	out, err := s.try(stdin, name, args...)
+	if err != nil {
+		s.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return out
+}
+
+func (s *station) command(name string, args ...string) *exec.Cmd {
+	if !filepath.IsAbs(name) {
+		for _, dir := range strings.Split(strings.TrimPrefix(s.env[0], "PATH="), string(os.PathListSeparator)) {
+			if path := filepath.Join(dir, name); exec.Command("test", "-x", path).Run() == nil {
+				name = path
+				break
+			}
+		}
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = s.project, s.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+func (s *station) try(stdin, name string, args ...string) (string, error) {
+	cmd := s.command(name, args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	timer := time.AfterFunc(3*time.Minute, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	defer timer.Stop()
+	err := cmd.Wait()
+	return out.String(), err
+}
+
+// sessions is what `overtone sessions` lists.
+func (s *station) sessions() (list []listed) {
+	s.t.Helper()
+	var doc struct{ Sessions []listed }
+	if err := json.Unmarshal([]byte(s.exec("", "overtone", "sessions", "--json")), &doc); err != nil {
+		s.t.Fatal(err)
+	}
+	return doc.Sessions
+}
+
+type listed struct {
+	ID, Host, Title string
+	Compactions     int
+}
+
+func opencodeProgram(t *testing.T) string {
+	t.Helper()
+	list, err := underTest(host.Opencode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := string(list[0])
+	launcher := agent{"opencode-" + v, "opencode", []string{packages[host.Opencode] + "@" + v}}.path(t)
+	// The program behind npm's launcher can be ended without leaving anything behind.
+	found, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(launcher)), "opencode-"+runtime.GOOS+"-*", "bin", "opencode"))
+	if len(found) == 0 {
+		t.Skipf("no program for this system beside %s", launcher)
+	}
+	return found[0]
+}
+
+const opencodeSettings = `{
+  // the model on loopback
+  "model": "mock/m1",
+  "small_model": "mock/m1",
+  "autoupdate": false,
+  "share": "disabled",
+  "permission": {"bash": "allow", "edit": "allow"},
+  "provider": {
+    "mock": {
+      "npm": "@ai-sdk/openai-compatible",
+      "options": {"baseURL": "%s/v1", "apiKey": "x"},
+      "models": {"m1": {"tool_call": true, "limit": {"context": 100000, "output": 8000}}},
+    },
+  }, // one is enough
+}
+`
+
+func newOpencode(t *testing.T, answer func(*heard) spoken) *station {
+	t.Helper()
+	s := newStation(t, opencodeProgram(t), answer,
+		"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
+	dir := filepath.Join(s.home, ".config", "opencode")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "opencode.json"), fmt.Appendf(nil, opencodeSettings, s.API.http.URL), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// opencodeServer is one `opencode serve`, driven as a terminal drives it.
+type opencodeServer struct {
+	*station
+	url string
+
+	mu     sync.Mutex
+	toasts []string
+}
+
+// serve starts the host; the first start may take its time.
+func (s *station) serve() *opencodeServer {
+	s.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	l.Close()
+	cmd := s.command(s.program, "serve", "--port", port, "--hostname", "127.0.0.1")
+	log, err := os.Create(filepath.Join(s.home, "serve.log"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { cmd.Wait(); close(ended) }()
+	o := &opencodeServer{station: s, url: "http://127.0.0.1:" + port}
+	stop := sync.OnceFunc(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			<-ended
+		}
+		log.Close()
+		if s.t.Failed() {
+			data, _ := os.ReadFile(log.Name())
+			s.t.Logf("the server says\n%s", data)
+		}
+	})
+	s.t.Cleanup(stop)
+	// A request that comes while the server starts may never be answered.
+	client := http.Client{Timeout: 10 * time.Second}
+	s.eventually("the server answers", func() bool {
+		r, err := client.Get(o.url + "/session")
+		if err == nil {
+			r.Body.Close()
+		}
+		return err == nil && r.StatusCode == http.StatusOK
+	})
+	go o.listen()
+	return o
+}
+
+// eventually waits for the host to have done something.
+func (s *station) eventually(what string, done func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("it never happened: %s", what)
+		}
+	}
+}
+
+// listen collects what the host shows to a person.
+func (o *opencodeServer) listen() {
+	r, err := http.Get(o.url + "/event")
+	if err != nil {
+		return
+	}
+	defer r.Body.Close()
+	lines := bufio.NewScanner(r.Body)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if ok && gjson.Get(data, "type").String() == "tui.toast.show" {
+			o.mu.Lock()
+			o.toasts = append(o.toasts, gjson.Get(data, "properties.message").String())
+			o.mu.Unlock()
+		}
+	}
+}
+
+func (o *opencodeServer) shown(text string) (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, t := range o.toasts {
+		n += strings.Count(t, text)
+	}
+	return n
+}
+
+func (o *opencodeServer) post(path string, body any) gjson.Result {
+	o.t.Helper()
+	data, _ := json.Marshal(body)
+	client := http.Client{Timeout: 3 * time.Minute}
+	r, err := client.Post(o.url+path, "application/json", strings.NewReader(string(data)))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	answer, _ := io.ReadAll(r.Body)
+	if r.StatusCode >= 300 {
+		o.t.Fatalf("%s: %s %s", path, r.Status, answer)
+	}
+	return gjson.ParseBytes(answer)
+}
+
+func (o *opencodeServer) session() string {
+	return o.post("/session", map[string]any{"title": "the lexer"}).Get("id").String()
+}
+
+// say is a turn, to its end.
+func (o *opencodeServer) say(id, text string) {
+	o.t.Helper()
+	o.post("/session/"+id+"/message", map[string]any{"parts": []any{map[string]any{"type": "text", "text": text}}})
+}
+
+// compact is what /compact does.
+func (o *opencodeServer) compact(id string) {
+	o.t.Helper()
+	o.post("/session/"+id+"/summarize", map[string]any{"providerID": "mock", "modelID": "m1"})
+}
+
+const commitLexer = "echo 'package parse // func scanToken() {}' > lexer.go && git add . && git commit -q -m 'add the lexer' && git log -1 --oneline"
+
+// The fourth host, from installing to uninstalling: a suggestion is shown, once; the
+// hand-over stands in the summary, once, and the model reads it; sessions, recall,
+// audit and the timeline know the session; settings with comments are given back byte
+// for byte.
+func TestOpencode(t *testing.T) {
+	t.Parallel()
+	tokens, compacted := 75_000, false
+	s := newOpencode(t, func(r *heard) spoken {
+		switch {
+		case r.Bare:
+			compacted = true
+			return speak("MOCK-SUMMARY: the lexer was looked at.", 1_000)
+		case strings.Contains(r.Last(), "MARK-COMMIT"):
+			return callTool("bash", map[string]any{"command": commitLexer, "description": "commit"}, tokens)
+		case compacted:
+			return speak("I go on.", 5_000)
+		}
+		return speak("The lexer is committed.", tokens)
+	})
+	settings := filepath.Join(s.home, ".config", "opencode", "opencode.json")
+	before, err := os.ReadFile(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en"); !strings.Contains(out, "installed into opencode") {
+		t.Fatalf("init says\n%s", out)
+	}
+	o := s.serve()
+	id := o.session()
+	o.say(id, "Please write a lexer with a function called scanToken, and commit it. MARK-COMMIT")
+	o.eventually("the suggestion is shown", func() bool { return o.shown("compact") == 1 })
+	o.say(id, "what is left to do?")
+	o.compact(id)
+	if !compacted {
+		t.Fatal("nothing was compacted")
+	}
+	n := len(o.API.requests())
+	o.say(id, "carry on then")
+	o.say(id, "and more")
+	after := o.API.requests()[n:]
+	if len(after) != 2 {
+		t.Fatalf("%d requests after the compaction", len(after))
+	}
+	for _, r := range after {
+		if n := r.Count(handed); n != 1 {
+			t.Errorf("%d hand-overs in %q", n, r.Texts[2:])
+		}
+		if !r.Has("the user's own words") || !r.Has("scanToken") {
+			t.Errorf("the hand-over does not know what the summary lacks: %q", r.Texts[2:])
+		}
+	}
+	if n := o.shown("compact"); n != 1 {
+		t.Errorf("the suggestion was shown %d times", n)
+	}
+	list := s.sessions()
+	if len(list) != 1 || list[0].ID != id || list[0].Host != "opencode" || list[0].Compactions != 1 || list[0].Title != "the lexer" {
+		t.Errorf("sessions: %+v", list)
+	}
+	if out := s.exec("", "overtone", "recall", "lexer", "scanToken"); !strings.Contains(out, id) {
+		t.Errorf("recall finds\n%s", out)
+	}
+	audit := gjson.Parse(s.exec("", "overtone", "audit", "--json"))
+	if one := audit.Get("sessions.0"); one.Get("host").String() != "opencode" || one.Get("requests").Int() < 4 || len(one.Get("compactions").Array()) != 1 {
+		t.Errorf("audit: %s", audit.Get("sessions"))
+	}
+	if out := s.exec("", "overtone", "timeline", "--session", id); !strings.Contains(out, "Continuation packet delivered") || strings.Contains(out, "delivery unknown") {
+		t.Errorf("timeline\n%s", out)
+	}
+	if out := s.exec("", "overtone", "doctor"); !strings.Contains(out, "✓ opencode 1.18.33") || strings.Contains(out, "✗") {
+		t.Errorf("doctor says\n%s", out)
+	}
+
+	// A clone in which the tools' outputs are short is a session of the host's, and
+	// goes on; the original stays as it was.
+	clone := gjson.Parse(s.exec("", "overtone", "compress", id, "--json", "--whole-file", "--tools", "0-100:remove", "--bands", "0-100:compress", "--min-tokens", "10"))
+	copied := clone.Get("result.id").String()
+	if !strings.HasPrefix(copied, "ses_") || clone.Get("resume").String() != "opencode -s "+copied {
+		t.Fatalf("compress says %s", clone)
+	}
+	o.say(copied, "PROBE")
+	all := o.API.requests()
+	if last := all[len(all)-1]; !last.Has(handed) || last.Count("PROBE") != 1 {
+		t.Errorf("the clone sends %q", last.Texts[2:])
+	}
+	if list := s.sessions(); len(list) != 2 {
+		t.Errorf("sessions: %+v", list)
+	}
+
+	s.exec("", "overtone", "uninstall", "--host", "opencode", "--yes")
+	if now, err := os.ReadFile(settings); err != nil || string(now) != string(before) {
+		t.Errorf("uninstall leaves %v\n%s", err, now)
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(settings), "plugin", "overtone.js")); err == nil {
+		t.Error("uninstall leaves the plugin behind")
+	}
+}
+
+// Mode auto: at a boundary within a turn the session is compacted, and the turn goes
+// on; at the end of a turn, too. Between boundaries the host is held back, although the
+// context is past its own limit, and when compacting does not help it is left alone.
+func TestOpencodeSteers(t *testing.T) {
+	t.Parallel()
+	tokens, summaries := 40_000, 0
+	s := newOpencode(t, func(r *heard) spoken {
+		last := r.Last()
+		switch {
+		case r.Bare:
+			summaries++
+			tokens = 6_000
+			return speak("MOCK-SUMMARY: the lexer was looked at.", 1_000)
+		case strings.Contains(last, "MARK-LOOK"):
+			return callTool("bash", map[string]any{"command": "ls", "description": "look"}, tokens)
+		case strings.Contains(last, "MARK-COMMIT"):
+			return callTool("bash", map[string]any{"command": commitLexer, "description": "commit"}, tokens)
+		}
+		return speak("That is done.", tokens)
+	})
+	s.exec("", "overtone", "init", "--host", "opencode", "--mode", "auto", "--yes", "--lang", "en")
+	o := s.serve()
+	id := o.session()
+
+	o.say(id, "have a look around MARK-LOOK")
+	if summaries != 0 {
+		t.Fatalf("%d compactions without a boundary", summaries)
+	}
+	tokens = 70_000
+	n := len(o.API.requests())
+	o.say(id, "Please write a lexer with a function called scanToken, and commit it. MARK-COMMIT")
+	o.eventually("the session is compacted within the turn", func() bool { return summaries == 1 })
+	o.eventually("the turn goes on with the hand-over", func() bool {
+		for _, r := range o.API.requests()[n:] {
+			if r.Count(handed) == 1 && r.Has("scanToken") {
+				return true
+			}
+		}
+		return false
+	})
+	if out := s.exec("", "overtone", "timeline", "--session", id); !strings.Contains(out, "Continuation packet delivered") {
+		t.Errorf("timeline\n%s", out)
+	}
+}
+
+// A workflow: the tag starts it, the main agent is kept from editing, the stage's agent
+// works in a session of its own and may, and its end brings the next stage.
+func TestOpencodeWorkflow(t *testing.T) {
+	t.Parallel()
+	var s *station
+	s = newOpencode(t, func(r *heard) spoken {
+		last := r.Last()
+		child := strings.Contains(r.Body, "stage DEV of an Overtone workflow")
+		switch {
+		case r.Bare:
+			return speak("title", 100)
+		case child && !strings.Contains(last, "Wrote file") && !strings.Contains(last, "successfully"):
+			return callTool("write", map[string]any{"filePath": filepath.Join(s.project, "lexer.go"), "content": "package x"}, 1_000)
+		case child:
+			return speak("done\n<!-- PIPELINE_ROUTE: {\"verdict\":\"PASS\",\"route\":\"NEXT\"} -->", 1_000)
+		case strings.Contains(last, "MARK-START"):
+			return callTool("bash", map[string]any{"command": "echo x > main.go", "description": "edit"}, 1_000)
+		case strings.Contains(last, "overtone:developer") && r.Count("task_result") == 0:
+			return callTool("task", map[string]any{"description": "dev", "prompt": "build it", "subagent_type": "overtone:developer"}, 1_000)
+		}
+		return speak("So it is.", 1_000)
+	})
+	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
+	o := s.serve()
+	id := o.session()
+	o.say(id, "[workflow:quick] MARK-START speed up the parser")
+	list := o.API.requests()
+	all := func(text string) (n int) {
+		for _, r := range list {
+			n += r.Count(text)
+		}
+		return n
+	}
+	if all("NODE_CONTEXT") == 0 {
+		t.Error("the stage's agent has no node context")
+	}
+	if _, err := os.Stat(filepath.Join(s.project, "main.go")); err == nil {
+		t.Error("the main agent has edited a file")
+	}
+	if _, err := os.Stat(filepath.Join(s.project, "lexer.go")); err != nil {
+		t.Errorf("the stage's agent could not: %v", err)
+	}
+	if out := s.exec("", "overtone", "timeline", "--session", id); !strings.Contains(out, "DEV") {
+		t.Errorf("timeline\n%s", out)
+	}
+	o.eventually("the next stage is told", func() bool {
+		list = o.API.requests()
+		return all("REVIEW") > 0
+	})
+}

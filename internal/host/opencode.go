@@ -1,0 +1,210 @@
+package host
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/plugin"
+)
+
+// opencodeHost is opencode. It calls no programs: a plugin of ours, one file of
+// JavaScript, hands what happens to `overtone-hook serve` and does what that answers.
+// Its sessions lie in a database, of which we keep mirrors.
+var opencodeHost = Host{
+	Name: Opencode, Title: "opencode", Program: "opencode", Floor: Version{1, 18, 33}, Verified: []Version{{1, 18, 33}},
+	Events: []string{
+		"session-start", "user-prompt-submit", "pre-tool-use", "post-tool-use", "subagent-start", "pre-compact", "post-compact", "stop",
+	},
+	Core:       []string{"user-prompt-submit"},
+	SessionEnv: []string{"OVERTONE_SESSION"},
+	Delivers:   true, Loops: true, Steers: true, Mirrored: true,
+	Resume: func(session string) string { return "opencode -s " + session },
+	Decode: decodeOpencode, Encode: encodeOpencode,
+	Sessions: SessionFiles{Depth: 1, ByProject: true},
+
+	SettingsCheck: "opencode-settings",
+	Texts: Texts{
+		Old: message.WarnOldOpencode, Fire: message.HintFireOpencode, Next: message.InitOpencode, Also: message.InitAlsoOpencode,
+	},
+	dirVar: "XDG_CONFIG_HOME", dirName: ".config", dirBelow: "opencode", setup: setupOpencode,
+}
+
+// setupOpencode adds the file of the plugin, and the tools for the model to the
+// settings that are there: they may be JSON with comments.
+func setupOpencode(p Place) Setup {
+	edits := []Edit{{
+		Path: []string{"mcp", "overtone"}, Own: true, Comments: true,
+		Value: `{"type":"local","command":["overtone","mcp"],"enabled":true}`,
+	}}
+	settings := filepath.Join(p.Dir, "opencode.json")
+	if other := settings + "c"; !exists(settings) && exists(other) {
+		settings = other
+	}
+	files := Plugin{Dir: filepath.Join(p.Dir, "plugin"), Shared: true, files: func() ([]PluginFile, error) {
+		return []PluginFile{{"overtone.js", p.opencodePlugin()}}, nil
+	}}
+	return Setup{
+		Settings: settings, Edits: edits, Plugin: files,
+		present: func(settings []byte) bool { return files.There() || Holds(settings, edits[0]) },
+		outdated: func() bool {
+			return files.There() && !bytes.Equal(readSome(filepath.Join(files.Dir, "overtone.js")), p.opencodePlugin())
+		},
+		check: func(f File, path string) []Finding {
+			if lacks := lacking(f.Before, edits); len(lacks) > 0 {
+				return []Finding{found("opencode-settings", Warn, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitOpencode)}
+			}
+			return []Finding{found("opencode-settings", Fine, message.DoctorSettings, path)}
+		},
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// readSome is a file's content, nothing where it cannot be read.
+func readSome(path string) []byte {
+	data, _ := os.ReadFile(path) // that it is missing is said elsewhere
+	return data
+}
+
+// opencodePlugin is the plugin with the program for hooks in its place.
+func (p Place) opencodePlugin() []byte {
+	words := p.hookCommand(Opencode, "")
+	command := make([]string, len(words)-3)
+	for i := range command {
+		command[i] = quote(words[i])
+	}
+	line := []byte("const COMMAND = [" + strings.Join(command, ", ") + "]")
+	return bytes.Replace(plugin.Opencode, []byte(`const COMMAND = ["`+HookProgram+`"]`), line, 1)
+}
+
+// OpencodeHello is what the plugin adds to the host's configuration while it runs: the
+// agents and the commands of the Claude Code plugin.
+func OpencodeHello() map[string]any {
+	read := func(folder string, one func(head, body string) map[string]any) map[string]any {
+		list := map[string]any{}
+		names, _ := fs.Glob(plugin.FS, folder+"/*.md") // the pattern is a good one
+		for _, name := range names {
+			data, err := fs.ReadFile(plugin.FS, name)
+			if err != nil {
+				continue
+			}
+			_, rest, _ := strings.Cut(string(data), "---\n")
+			head, body, _ := strings.Cut(rest, "\n---\n")
+			list[pluginName+":"+strings.TrimSuffix(path.Base(name), ".md")] = one(head, strings.TrimSpace(body))
+		}
+		return list
+	}
+	return map[string]any{
+		"agents": read("agents", func(head, body string) map[string]any {
+			return map[string]any{"mode": "subagent", "description": heading(head, "description"), "prompt": body}
+		}),
+	}
+}
+
+// heading is a line of a Markdown file's front matter.
+func heading(head, key string) string {
+	for line := range strings.Lines(head) {
+		if text, ok := strings.CutPrefix(line, key+":"); ok {
+			return strings.Trim(strings.TrimSpace(text), `"`)
+		}
+	}
+	return ""
+}
+
+func opencodeTool(name string) Kind {
+	switch name {
+	case "bash":
+		return ShellTool
+	case "edit", "multiedit", "patch", "apply_patch":
+		return EditTool
+	case "write":
+		return WriteTool
+	case "task":
+		return AgentTool
+	}
+	return otherTool
+}
+
+// decodeOpencode: the plugin sends Claude Code's fields, with the tools as this host
+// names and fills them.
+func decodeOpencode(event string, data []byte) Call {
+	p := readPayload(event, data, opencodeTool)
+	c, t := &p.call, &p.call.Tool
+	// The summary is told like the end of a sub-agent without a type.
+	if event == "subagent-stop" && c.AgentType == "" {
+		c.Summary = c.Answer
+	}
+	output := text(p.response.Get("output"))
+	switch t.Kind {
+	case ShellTool:
+		t.Output = output
+		if event == "post-tool-use-failure" {
+			t.Output = t.Error
+			one := 1
+			t.Exit = &one
+		} else if exit := p.response.Get("metadata.exit"); exit.Type == gjson.Number {
+			n := int(exit.Int())
+			t.Exit = &n
+		}
+	case EditTool, WriteTool:
+		t.File = text(p.input.Get("filePath"))
+		t.Done = []Event{ToolActivity{}}
+		if event == "post-tool-use" && t.File != "" {
+			t.Done = append(t.Done, FileChanged{File: t.File})
+		}
+		for _, file := range patchedFiles(text(p.input.Get("patchText"))) {
+			t.Done = append(t.Done, FileChanged{File: file})
+		}
+	case AgentTool:
+		report := output
+		if inner := between(output, "<task_result>", "</task_result>"); inner != "" {
+			report = strings.TrimSpace(inner)
+		}
+		t.Agent = Agent{
+			Type: text(p.input.Get("subagent_type")), Prompt: text(p.input.Get("prompt")),
+			ID: text(p.response.Get("metadata.sessionId")), Text: report,
+		}
+	}
+	if t.Name == "todowrite" && event == "post-tool-use" {
+		t.Done = []Event{PlanWritten{Steps: steps(p.input.Get("todos"), "content")}}
+	}
+	return p.call
+}
+
+// encodeOpencode writes what the plugin does, word for word.
+func encodeOpencode(_ *Call, r Reply) []byte {
+	var o fields
+	for _, f := range []field{
+		{"context", r.Context},
+		{"person", r.Person},
+		{"deny", r.Deny},
+		{"block", r.Block},
+		{"prompt", r.Prompt},
+		{"answer", r.Answer},
+	} {
+		if f.val != "" {
+			o = append(o, f)
+		}
+	}
+	if r.Compact {
+		o.add("compact", true)
+	}
+	if r.Steers {
+		o.add("steers", true)
+		o.add("hold", r.Hold)
+	}
+	if len(o) == 0 {
+		return nil
+	}
+	return encode(o)
+}

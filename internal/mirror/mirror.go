@@ -1,0 +1,34 @@
+// Package mirror keeps our files of sessions up to date that their hosts keep in
+// another way than in lines, and gives clones of such sessions back to the hosts. It
+// alone opens opencode's database, and only to read it.
+//
+// Hooks do not link it: what they need of a session is sent to them.
+package mirror
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+)
+
+// often is how long a look at a host's sessions is good for: a command asks many times.
+const often = 2 * time.Second
+
+var looked = struct {
+	sync.Mutex
+	at map[string]time.Time
+}{at: map[string]time.Time{}}
+
+// Refresh brings the mirrors of a host's sessions in root up to date. find knows the
+// user's home, as for [host.Host.Dir].
+func Refresh(ctx context.Context, h *host.Host, find func(variable, usual string) string, root string, now time.Time) error {
+	looked.Lock()
+	defer looked.Unlock()
+	if since := now.Sub(looked.at[root]); since >= 0 && since < often {
+		return nil
+	}
+	looked.at[root] = now
+	return refreshOpencode(ctx, opencodeDatabase(find), root)
+}

@@ -1,0 +1,88 @@
+package transcript
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+)
+
+// opencodeSession is a session with a tool that failed, a text of a plugin's, a
+// compaction, and a message that is not done.
+const opencodeSession = `[
+{"info":{"id":"msg_1","role":"user","time":{"created":1772366400000}},"parts":[{"id":"prt_1","type":"text","text":"write a lexer"},{"id":"prt_2","type":"text","text":"from a plugin","synthetic":true},{"id":"prt_x","type":"text","text":"for the person","ignored":true}]},
+{"info":{"id":"msg_2","role":"assistant","time":{"created":1772366401000,"completed":1772366402000},"modelID":"m1","tokens":{"input":100,"output":20,"reasoning":3,"cache":{"read":7,"write":1}}},"parts":[{"id":"prt_3","type":"step-start"},{"id":"prt_4","type":"reasoning","text":"hm"},{"id":"prt_5","type":"text","text":"I run it."},{"id":"prt_6","type":"tool","tool":"bash","callID":"c1","state":{"status":"completed","input":{"command":"make"},"output":"no rule\n","metadata":{"exit":2}}}]},
+{"info":{"id":"msg_3","role":"user","time":{"created":1772366403000}},"parts":[{"id":"prt_7","type":"compaction","auto":true}]},
+{"info":{"id":"msg_4","role":"assistant","summary":true,"time":{"created":1772366404000,"completed":1772366405000},"modelID":"m1","tokens":{"input":9,"output":1}},"parts":[{"id":"prt_8","type":"text","text":"SUMMARY"}]},
+{"info":{"id":"msg_5","role":"user","time":{"created":1772366406000}},"parts":[{"id":"prt_9","type":"text","text":"go on, the key is sk-ant-REDACTED-x"}]},
+{"info":{"id":"msg_6","role":"assistant","time":{"created":1772366407000}},"parts":[{"id":"prt_10","type":"text","text":"at wo"}]}
+]`
+
+// A mirror tells what happened in a session like any file of a host, once, however
+// often the messages are told.
+func TestMirror(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	m := OpencodeMirror(root, gjson.Parse(`{"id":"ses_1","directory":"/work/p","title":"the lexer","version":"1.18.33"}`))
+	if want := filepath.Join(root, "-work-p", "ses_1.jsonl"); m.Path != want {
+		t.Errorf("%s, want %s", m.Path, want)
+	}
+	all := gjson.Parse(opencodeSession).Array()
+	if gap, err := m.Add(OpencodeTold(all[3:]), false); !gap || err != nil {
+		t.Errorf("an end without a beginning: %v, %v", gap, err)
+	}
+	for _, part := range [][]gjson.Result{all[:2], all[1:4], all[:4], all, all[3:]} {
+		if gap, err := m.Add(OpencodeTold(part), part[0].Get("info.id").String() == "msg_1"); gap || err != nil {
+			t.Errorf("gap %v, %v", gap, err)
+		}
+	}
+	var got []string
+	err := EventsFrom(context.Background(), m.Path, 0, func(e *Event) {
+		kind := map[EventKind]string{
+			About: "about", UserSaid: "user", HostSaid: "host", AgentSaid: "agent", ToolBegan: "began", ToolEnded: "ended", Counted: "counted", Compacted: "compacted", Summarised: "summary",
+		}[e.Kind]
+		switch e.Kind {
+		case Counted:
+			got = append(got, kind+" "+e.Usage.Model)
+		case Compacted:
+			got = append(got, kind+" "+e.Trigger)
+		default:
+			got = append(got, strings.TrimSpace(kind+" "+e.Text()))
+		}
+	})
+	want := []string{
+		"about", "user write a lexer", "host from a plugin", "counted m1", "agent I run it.", "began make", "ended Exit code 2\nno rule", "compacted auto", "summary SUMMARY",
+		"user go on, the key is " + strings.TrimPrefix(m.text("the key is sk-ant-REDACTED-x"), "the key is "),
+	}
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Errorf("%v\n%s", err, d)
+	}
+	s, err := Read(context.Background(), m.Path)
+	if err != nil || s.Host != Opencode || s.ID != "ses_1" || s.Title != "the lexer" || s.CWD != "/work/p" || len(s.Compactions) != 1 || s.Compactions[0].PreTokens != 131 {
+		t.Errorf("%v %+v", err, s)
+	}
+	if u, ok := TailUsage(m.Path); ok {
+		t.Errorf("usage of before the compaction: %+v", u)
+	}
+	// Messages that were taken back are gone from the mirror, too.
+	if gap, err := m.Add(OpencodeTold(all[:1]), true); gap || err != nil {
+		t.Errorf("gap %v, %v", gap, err)
+	}
+	if data, _ := os.ReadFile(m.Path); strings.Contains(string(data), "SUMMARY") || !strings.Contains(string(data), "write a lexer") {
+		t.Errorf("%s", data)
+	}
+	agent := OpencodeMirror(root, gjson.Parse(`{"id":"ses_2","parentID":"ses_1","directory":"/work/p"}`))
+	if _, err := agent.Add(OpencodeTold(all), true); err != nil {
+		t.Fatal(err)
+	}
+	files, err := everythingIn(host.Of(Opencode), root)
+	if err != nil || len(files) != 2 || !files[0].Agent && !files[1].Agent {
+		t.Errorf("%v %+v", err, files)
+	}
+}

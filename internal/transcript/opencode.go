@@ -1,0 +1,146 @@
+package transcript
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+)
+
+// OpencodeMirror is where a session of opencode is mirrored below root, by what the
+// host tells of it: {"id","parentID","directory","version","title"}.
+func OpencodeMirror(root string, info gjson.Result) Mirror {
+	m := Mirror{
+		Host: Opencode, Session: filepath.Base(info.Get("id").String()), CWD: info.Get("directory").String(),
+		Version: info.Get("version").String(), Title: info.Get("title").String(),
+	}
+	m.Path = host.Of(Opencode).SessionPath(root, m.CWD, m.Session+".jsonl")
+	if parent := info.Get("parentID").String(); parent != "" {
+		m.Agent = true
+		m.Path = filepath.Join(filepath.Dir(m.Path), filepath.Base(parent), m.Session+".jsonl")
+	}
+	return m
+}
+
+// OpencodeTold reads messages as the host's server and its database tell them:
+// {"info":{…},"parts":[…]}, oldest first. It ends before the first that the agent is
+// still at work on.
+func OpencodeTold(messages []gjson.Result) []Told {
+	var list []Told
+	trigger, pre := "", int64(0)
+	for _, m := range messages {
+		info := m.Get("info")
+		t := Told{ID: info.Get("id").String(), Time: info.Get("time.created").Int(), Agent: info.Get("role").String() == "assistant"}
+		if t.ID == "" || t.Agent && !info.Get("time.completed").Exists() && !info.Get("error").Exists() {
+			break
+		}
+		own, typed := false, false
+		m.Get("parts").ForEach(func(_, p gjson.Result) bool {
+			switch p.Get("type").String() {
+			case "text":
+				if p.Get("ignored").Bool() {
+					return true
+				}
+				own, typed = own || p.Get("synthetic").Bool(), typed || !p.Get("synthetic").Bool()
+				t.Blocks = append(t.Blocks, ToldBlock{ID: p.Get("id").String(), Text: p.Get("text").String()})
+			case "reasoning":
+				t.Blocks = append(t.Blocks, ToldBlock{ID: p.Get("id").String(), Thought: p.Get("text").String()})
+			case "tool":
+				t.Blocks = append(t.Blocks, opencodeCall(p))
+			case "compaction":
+				trigger = "manual"
+				if p.Get("auto").Bool() {
+					trigger = "auto"
+				}
+			}
+			return true
+		})
+		if t.Agent {
+			t.Model = info.Get("modelID").String()
+			u := opencodeUsage(info.Get("tokens"))
+			t.Usage = &u
+			t.Failed = info.Get("error").Exists()
+			t.Stopped = info.Get("error.name").String() == "MessageAbortedError"
+			if t.Summary = info.Get("summary").Bool(); t.Summary {
+				t.Trigger, t.Pre, t.Usage = trigger, pre, nil
+			} else {
+				pre = u.Tokens()
+			}
+			if t.Summary && t.Failed {
+				continue // nothing was compacted
+			}
+			if t.Failed && !t.Stopped {
+				t.Blocks = append(t.Blocks, ToldBlock{Text: info.Get("error.data.message").String()})
+			}
+		} else if own && !typed {
+			t.Meta = true
+		}
+		list = append(list, split(t, m)...)
+	}
+	return list
+}
+
+// split sets what the host, or a plugin, put into a user's message apart from what he
+// typed.
+func split(t Told, m gjson.Result) []Told {
+	if t.Agent || t.Meta {
+		return []Told{t}
+	}
+	typed, put := t, t
+	typed.Blocks, put.Blocks, put.Meta = nil, nil, true
+	n := 0
+	m.Get("parts").ForEach(func(_, p gjson.Result) bool {
+		if p.Get("type").String() != "text" || p.Get("ignored").Bool() {
+			return true
+		}
+		if p.Get("synthetic").Bool() {
+			put.Blocks = append(put.Blocks, t.Blocks[n])
+		} else {
+			typed.Blocks = append(typed.Blocks, t.Blocks[n])
+		}
+		n++
+		return true
+	})
+	if len(put.Blocks) == 0 {
+		return []Told{typed}
+	}
+	return []Told{typed, put}
+}
+
+// opencodeCall is a tool's call. How a command ended stands beside its output; here
+// it stands before it, as in Claude Code's files.
+func opencodeCall(p gjson.Result) ToldBlock {
+	state := p.Get("state")
+	b := ToldBlock{ID: p.Get("id").String(), Tool: p.Get("tool").String(), Input: json.RawMessage(state.Get("input").Raw)}
+	switch state.Get("status").String() {
+	case "completed":
+		b.Answered, b.Answer = true, state.Get("output").String()
+		if exit := state.Get("metadata.exit"); exit.Type == gjson.Number && exit.Int() != 0 {
+			b.Failed, b.Answer = true, exitPrefix+strconv.FormatInt(exit.Int(), 10)+"\n"+b.Answer
+		}
+	case "error":
+		b.Answered, b.Failed, b.Answer = true, true, state.Get("error").String()
+	}
+	return b
+}
+
+const exitPrefix = "Exit code "
+
+// WithoutExit is a command's output without the line that a mirror has before it.
+func WithoutExit(text string) string {
+	if rest, ok := strings.CutPrefix(text, exitPrefix); ok {
+		_, text, _ = strings.Cut(rest, "\n")
+	}
+	return text
+}
+
+func opencodeUsage(t gjson.Result) Usage {
+	return Usage{
+		Input: t.Get("input").Int(), CacheRead: t.Get("cache.read").Int(), CacheCreation: t.Get("cache.write").Int(),
+		Output: t.Get("output").Int() + t.Get("reasoning").Int(),
+	}
+}
