@@ -35,6 +35,7 @@ var packages = map[host.Name]string{
 	host.Codex:      "@openai/codex",
 	host.Copilot:    "@github/copilot",
 	host.Opencode:   "opencode-ai",
+	host.Gemini:     "@google/gemini-cli",
 }
 
 // asked is the version of a host that the environment asks for: OVERTONE_E2E_CLAUDE,

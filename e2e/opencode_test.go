@@ -132,7 +132,9 @@ func opencodeProgram(t *testing.T) string {
 	return found[0]
 }
 
+// opencodeSettings have the line that the host would add by itself.
 const opencodeSettings = `{
+  "$schema": "https://opencode.ai/config.json",
   // the model on loopback
   "model": "mock/m1",
   "small_model": "mock/m1",
@@ -430,7 +432,7 @@ func TestOpencodeSteers(t *testing.T) {
 		}
 		return false
 	})
-	if out := s.exec("", "overtone", "timeline", "--session", id); !strings.Contains(out, "Continuation packet delivered") {
+	if out := s.exec("", "overtone", "timeline", "--session", id); !strings.Contains(out, "Recovery delivered") {
 		t.Errorf("timeline\n%s", out)
 	}
 }

@@ -43,8 +43,11 @@ func TestNoBoundaryOfACommandIsDropped(t *testing.T) {
 				for n, c := range [][2]string{{"ls", "a.go\n"}, {line, output}} {
 					said := string(mustJSON(t, c[1]))
 					tool := "Bash"
-					if name == string(host.Opencode) {
+					switch name {
+					case string(host.Opencode):
 						tool = "bash"
+					case string(host.Gemini):
+						tool = "run_shell_command"
 					}
 					use := fmt.Sprintf(`"prompt_id":"p1","tool_name":"`+tool+`","tool_use_id":"t%d","tool_input":{"command":%s}`, n, mustJSON(t, c[0]))
 					p.call("pre-tool-use", name, `"transcript_path":"$DIR/t.jsonl",`+use)
@@ -57,6 +60,9 @@ func TestNoBoundaryOfACommandIsDropped(t *testing.T) {
 						}
 						if name == string(host.Opencode) {
 							result = `"tool_response":{"output":` + said + `,"metadata":{"exit":0}}`
+						}
+						if name == string(host.Gemini) {
+							result = `"tool_response":{"llmContent":` + string(mustJSON(t, "Output: "+c[1]+"\nProcess Group PGID: 7")) + `}`
 						}
 						p.call("post-tool-use", name, use+","+result)
 					}

@@ -79,6 +79,7 @@ func (c *call) open() error {
 	} else {
 		c.in, c.input = c.host.Decode(c.event, data), data
 	}
+	c.mirror()
 	id := strings.TrimSpace(c.in.Session)
 	for _, key := range c.host.SessionEnv {
 		id = cmp.Or(id, strings.TrimSpace(c.env.Getenv(key)))

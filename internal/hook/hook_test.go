@@ -322,6 +322,21 @@ func TestHooks(t *testing.T) {
 			{event: "session-start", in: `"source":"compact"`, says: []string{`{"context":`, "speed up the parser"}},
 			{event: "post-compact", then: happened(message.EventSessionCompactConfirm, 1)},
 		}},
+		{"a host that only its file tells of a compaction", "gemini", []step{
+			{event: "session-start", in: `"source":"startup","transcript_path":"$DIR/chats/session-1-s1.jsonl"`},
+			{event: "user-prompt-submit", in: `"prompt":"[workflow:quick] add a flag","transcript_path":"$DIR/chats/session-1-s1.jsonl"`, says: []string{`"hookEventName":"BeforeAgent"`, `"additionalContext"`, `"systemMessage"`}, then: func(_ *testing.T, p *place) {
+				p.write("chats/session-1-s1.jsonl", geminiSession)
+				p.write("chats/session-2-s1.jsonl", `{"sessionId":"s1","projectHash":"x","kind":"main"}`+"\n")
+			}},
+			{event: "post-tool-use", in: `"transcript_path":"$DIR/chats/session-2-s1.jsonl","tool_name":"write_file","tool_input":{"file_path":"b.go"},"tool_response":{"llmContent":"ok"}`, says: []string{`"hookEventName":"AfterTool"`, "overtone-packet", "scanToken"}, then: files("b.go")},
+			{event: "post-tool-use", in: `"transcript_path":"$DIR/chats/session-2-s1.jsonl","tool_name":"run_shell_command","tool_input":{"command":"make"},"tool_response":{"llmContent":"Output: no\nExit Code: 2\nProcess Group PGID: 7"}`, then: func(t *testing.T, p *place) {
+				if f := p.memory().Thread.State.Slice.Failures; len(f) != 1 || f[0].Line != "make" {
+					t.Errorf("failures: %v", f)
+				}
+			}},
+			{event: "stop", in: `"transcript_path":"$DIR/chats/session-2-s1.jsonl","prompt_response":"there"`},
+			{event: "user-prompt-submit", in: `"prompt":"go on","transcript_path":"$DIR/chats/session-2-s1.jsonl"`, then: happened(message.EventPacketDelivered, 1)},
+		}},
 		{"the specifications' output", "", []step{
 			{event: "session-start", says: []string{`{"result":""}`}},
 			{event: "user-prompt-submit", in: start, says: []string{`"systemMessage"`, `"result":""`}},
@@ -388,6 +403,16 @@ func TestHooks(t *testing.T) {
 		}
 	}
 }
+
+// geminiSession is a session of Gemini CLI in which a compression has taken away what
+// was asked.
+const geminiSession = `{"sessionId":"s1","projectHash":"x","startTime":"2026-03-01T11:00:00.000Z","lastUpdated":"2026-03-01T11:00:00.000Z","kind":"main"}
+{"$set":{"messages":[{"id":"m0","timestamp":"2026-03-01T11:00:00.000Z","type":"user","content":[{"text":"<session_context>x</session_context>"}]}]}}
+{"id":"m1","timestamp":"2026-03-01T11:00:01.000Z","type":"user","content":[{"text":"write a lexer with scanToken"}]}
+{"id":"m2","timestamp":"2026-03-01T11:00:02.000Z","type":"gemini","content":"I write it.","tokens":{"input":600000,"output":20,"cached":0},"model":"gemini-2.5-pro"}
+{"id":"m2","timestamp":"2026-03-01T11:00:02.000Z","type":"gemini","content":"I write it.","tokens":{"input":600000,"output":20,"cached":0},"model":"gemini-2.5-pro","toolCalls":[{"id":"c1","name":"write_file","args":{"file_path":"lexer.go","content":"x"},"result":[{"functionResponse":{"response":{"output":"ok"}}}],"status":"success"}]}
+{"$set":{"messages":[{"id":"m0","timestamp":"2026-03-01T11:00:00.000Z","type":"user","content":[{"text":"<session_context>x</session_context>"}]},{"id":"n1","timestamp":"2026-03-01T12:00:01.000Z","type":"user","content":[{"text":"<state_snapshot>SUMMARY</state_snapshot>"}]},{"id":"n2","timestamp":"2026-03-01T12:00:01.000Z","type":"gemini","content":[{"text":"Got it."}]},{"id":"n3","timestamp":"2026-03-01T12:00:01.000Z","type":"user","content":[{"text":"write a lexer with scanToken"}]}]}}
+`
 
 // A command under the user's git aliases is a commit for the hooks, wherever git
 // keeps them.

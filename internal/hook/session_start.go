@@ -160,12 +160,28 @@ func (c *call) noticed() (host.Reply, error) {
 		return host.Reply{}, nil
 	}
 	m, err := session.Read(c.sess)
-	if err != nil || !m.Compaction.Summarised() {
+	if err != nil || !m.Compaction.Summarised() && !c.host.Unannounced {
 		return host.Reply{}, err
 	}
 	c.in.Transcript = cmp.Or(c.in.Transcript, m.Thread.Transcript)
-	if at := transcript.CompactedAt(c.in.Transcript); at.IsZero() || at.Before(m.Compaction.At.Truncate(time.Millisecond)) {
+	switch at := transcript.CompactedAt(c.in.Transcript); {
+	case at.IsZero():
 		return host.Reply{}, nil
+	case !c.host.Unannounced:
+		if at.Before(m.Compaction.At.Truncate(time.Millisecond)) {
+			return host.Reply{}, nil
+		}
+	case m.Compaction != nil && !at.After(m.Compaction.At):
+		return host.Reply{}, nil
+	default:
+		err := c.update(func(tx *session.Tx) error {
+			k := tx.BeginCompaction("auto", compact.Packet{})
+			k.At, k.From, k.Mark = at, tx.Memory.Mark.Off, tx.Memory.Mark
+			return nil
+		})
+		if err != nil {
+			return host.Reply{}, err
+		}
 	}
 	return c.afterCompact()
 }

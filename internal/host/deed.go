@@ -42,7 +42,7 @@ const (
 // Recorded reads a call from its tool's name and its input.
 func Recorded(tool string, input []byte) Deed {
 	switch tool {
-	case "Bash", "bash", "shell", "shell_command", "exec_command", "local_shell", "container.exec":
+	case "Bash", "bash", "shell", "shell_command", "exec_command", "local_shell", "container.exec", "run_shell_command":
 		d := Deed{Kind: RunDeed, Command: commandOf(input)}
 		if d.Files = patchedFiles(d.Command); d.Files != nil {
 			d.Kind = EditDeed
@@ -56,25 +56,27 @@ func Recorded(tool string, input []byte) Deed {
 			text = gjson.Parse(cmp.Or(text.Get("input").Raw, text.Get("patchText").Raw))
 		}
 		return Deed{Kind: EditDeed, Files: patchedFiles(text.String())}
-	case "Read", "NotebookRead", "view", "read":
+	case "Read", "NotebookRead", "view", "read", "read_file", "read_many_files":
 		return Deed{Kind: ReadDeed, Files: fileOf(input)}
-	case "Edit", "MultiEdit", "NotebookEdit", "edit", "multiedit":
+	case "Edit", "MultiEdit", "NotebookEdit", "edit", "multiedit", "replace":
 		return Deed{Kind: EditDeed, Files: fileOf(input)}
-	case "Write", "create", "write":
+	case "Write", "create", "write", "write_file":
 		return Deed{Kind: CreateDeed, Files: fileOf(input)}
-	case "Grep", "Glob", "LS", "grep", "glob", "list":
+	case "Grep", "Glob", "LS", "grep", "glob", "list", "search_file_content", "grep_search", "list_directory":
 		return Deed{Kind: SearchDeed}
 	case "TodoWrite", "TaskUpdate":
 		return Deed{Kind: PlanDeed, Done: claudeChanges(tool, gjson.ParseBytes(input), gjson.Result{})}
+	case "write_todos":
+		return Deed{Kind: PlanDeed, Done: []Event{PlanWritten{Steps: steps(gjson.GetBytes(input, "todos"), "description")}}}
 	case "todowrite":
 		return Deed{Kind: PlanDeed, Done: []Event{PlanWritten{Steps: steps(gjson.GetBytes(input, "todos"), "content")}}}
 	case "TaskCreate":
 		return Deed{Kind: PlanDeed} // its id stands in the result
 	case "update_plan":
 		return Deed{Kind: PlanDeed, Done: codexDone(Tool{Name: tool, Input: json.RawMessage(input)})}
-	case "AskUserQuestion", "request_user_input", "question":
+	case "AskUserQuestion", "request_user_input", "question", "ask_user":
 		return Deed{Kind: AskDeed, Question: gjson.GetBytes(input, "questions.0.question").String()}
-	case "Task", "Agent", "spawn_agent", "task":
+	case "Task", "Agent", "spawn_agent", "task", "invoke_agent":
 		return Deed{Kind: DelegateDeed}
 	}
 	return Deed{}

@@ -36,6 +36,7 @@ const (
 	Codex      Name = "codex"
 	Copilot    Name = "copilot"
 	Opencode   Name = "opencode"
+	Gemini     Name = "gemini"
 )
 
 // Host is one agent, and all that differs between it and the others. Each has a
@@ -95,6 +96,8 @@ type Host struct {
 	// FileTells: no hook tells that a compaction is over, or what the agent said
 	// last; the session's file does.
 	FileTells bool
+	// Unannounced: nor does a hook tell that one begins.
+	Unannounced bool
 	// TurnOver reads, where FileTells, whether a line of the session's file says that
 	// the newest turn is over; told is false for a line that says nothing of it.
 	TurnOver func(line []byte) (over, told bool)
@@ -165,7 +168,7 @@ func (s SessionFiles) Match(name string) bool {
 }
 
 // All are the hosts, the usual one first.
-func All() []*Host { return []*Host{&claudeHost, &codexHost, &copilotHost, &opencodeHost} }
+func All() []*Host { return []*Host{&claudeHost, &codexHost, &copilotHost, &opencodeHost, &geminiHost} }
 
 // Names are those of the hosts, in the same order.
 func Names() []string {

@@ -136,6 +136,14 @@ var (
 	HintFireOpencode = Text{ZH: "重新啟動 opencode；plugin 在 ~/.config/opencode/plugin/overtone.js（--pure 會略過它）", EN: "start opencode anew; the plugin is ~/.config/opencode/plugin/overtone.js (--pure leaves it out)"}
 	InitOpencode     = Text{ZH: "重新啟動 opencode，之後以 overtone doctor 確認。opencode 會在設定資料夾為 plugin 安裝它自己的 node_modules，uninstall 不會動它", EN: "start opencode anew, then look with: overtone doctor. For plugins opencode keeps a node_modules of its own in its folder, which uninstall leaves alone"}
 	InitAlsoOpencode = Text{ZH: "也找到 opencode：overtone init --host opencode", EN: "opencode is here, too: overtone init --host opencode"}
+
+	WarnOldGemini    = Text{ZH: "Gemini CLI %s 比已驗證的版本 %s 還舊", EN: "Gemini CLI %s is older than %s, the oldest known to work"}
+	HintInitGemini   = Text{ZH: "執行 overtone init --host gemini", EN: "run: overtone init --host gemini"}
+	HintFireGemini   = Text{ZH: "開啟新的 Gemini CLI session；hook 在 ~/.gemini/settings.json", EN: "start a new session of Gemini CLI; the hooks are in ~/.gemini/settings.json"}
+	InitGemini       = Text{ZH: "開啟新的 Gemini CLI session，之後以 overtone doctor 確認。壓縮由你執行（/compress）或由 host 自己：hook 無法代勞，也擋不下來", EN: "start a new session of Gemini CLI, then look with: overtone doctor. Compacting is up to you (/compress) and to the host: no hook can do it there, or hold it back"}
+	InitAlsoGemini   = Text{ZH: "也找到 Gemini CLI：overtone init --host gemini", EN: "Gemini CLI is here, too: overtone init --host gemini"}
+	DoctorRetention  = Text{ZH: "Gemini CLI 可能在下次啟動時刪除被 resume 過的 session", EN: "Gemini CLI may delete a session that was resumed, at a later start"}
+	HintRetention    = Text{ZH: `在 ~/.gemini/settings.json 加上 "general": {"sessionRetention": {"enabled": false}}`, EN: `put "general": {"sessionRetention": {"enabled": false}} into ~/.gemini/settings.json`}
 	TellUser         = Text{ZH: "[Overtone] 請在這次回答的開頭原樣轉告使用者這一行（使用者看不到 hook 的訊息）：\n%s", EN: "[Overtone] Please begin this answer by passing this line on to the user, as it stands (the user cannot see what hooks say):\n%s"}
 	DoctorWatching   = Text{ZH: "Codex 的觀察者正在執行", EN: "a watcher of Codex is running"}
 	DoctorNoWatcher  = Text{ZH: "Codex 的觀察者沒有執行：模式 %s 不會自動壓縮 Codex", EN: "no watcher of Codex is running: in mode %s nothing is compacted there"}

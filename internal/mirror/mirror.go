@@ -30,5 +30,8 @@ func Refresh(ctx context.Context, h *host.Host, find func(variable, usual string
 		return nil
 	}
 	looked.at[root] = now
+	if h.Name == host.Gemini {
+		return refreshGemini(h.Dir(find), root)
+	}
 	return refreshOpencode(ctx, opencodeDatabase(find), root)
 }

@@ -65,15 +65,7 @@ func refreshOpencode(ctx context.Context, path, root string) error {
 			return err
 		}
 	}
-	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".jsonl") && !known[path] {
-			err = os.Remove(path)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
+	return forget(root, known)
 }
 
 // addOpencode mirrors what is new in a session.

@@ -215,7 +215,7 @@ func TestExamineNothing(t *testing.T) {
 	}
 	want := map[string]host.Health{
 		"disk": host.Note, "config": host.Note, "prompt": host.Note, "binary": host.Broken, "hook-program": host.Warn,
-		"claude-code": host.Note, "codex": host.Note, "copilot": host.Note, "opencode": host.Note, "installed": host.Warn, "session": host.Note,
+		"claude-code": host.Note, "codex": host.Note, "copilot": host.Note, "opencode": host.Note, "gemini": host.Note, "installed": host.Warn, "session": host.Note,
 	}
 	if diff := cmp.Diff(want, status); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -169,6 +169,13 @@ func (m Mirror) Add(list []Told, all bool) (gap bool, err error) {
 	return false, errors.Join(err, f.Close())
 }
 
+func (m Mirror) replace(data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
+		return err
+	}
+	return store.AtomicWrite(m.Path, data, 0o600)
+}
+
 // last is the id of the line that the next one hangs under.
 func (m Mirror) last(newest string) string {
 	id := ""

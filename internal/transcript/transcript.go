@@ -41,13 +41,14 @@ const (
 	Claude  Host = host.ClaudeCode
 	Codex   Host = host.Codex
 	Copilot Host = host.Copilot
-	// Opencode's sessions are read from their mirrors, see [Mirror].
+	// These two are read from their mirrors, see [Mirror].
 	Opencode Host = host.Opencode
+	Gemini   Host = host.Gemini
 )
 
 // chained reports whether a host's files have Claude Code's form: entries name the one
 // that they hang under.
-func chained(h Host) bool { return h == Claude || h == Opencode }
+func chained(h Host) bool { return h == Claude || h == Opencode || h == Gemini }
 
 // boundaries are the words by which a line can tell of a compaction.
 var boundaries = [...]string{`"compact_boundary"`, `"compacted"`, `"` + copilotCompacted + `"`}
@@ -219,8 +220,8 @@ func detectLine(line []byte) (Host, bool) {
 		raw("messageId", &uuid), raw("sessionId", &uuid), raw("record_type", &rec), raw("id", &id), raw("timestamp", &stamp), str("host", &mirrored))
 	object := func(v []byte) bool { return v != nil && (len(v) == 0 || v[0] == '{') }
 	switch {
-	case string(mirrored) == string(Opencode):
-		return Opencode, true
+	case string(mirrored) == string(Opencode), string(mirrored) == string(Gemini):
+		return Host(mirrored), true
 	case rec != nil:
 		return Codex, true
 	case uuid != nil:

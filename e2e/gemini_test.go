@@ -1,0 +1,123 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+)
+
+const geminiSettings = `{
+  // how to get in
+  "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "general": {"sessionRetention": {"enabled": false}, "enableAutoUpdate": false}, // see the notes
+  "privacy": {"usageStatisticsEnabled": false},
+  "telemetry": {"enabled": false},
+}
+`
+
+func newGemini(t *testing.T, answer func(*heard) spoken) *station {
+	t.Helper()
+	list, err := underTest(host.Gemini)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := string(list[0])
+	s := newStation(t, agent{"gemini-" + v, "gemini", []string{packages[host.Gemini] + "@" + v}}.path(t), answer,
+		"GEMINI_API_KEY=mock", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_SANDBOX=false")
+	s.env = append(s.env, "GOOGLE_GEMINI_BASE_URL="+s.API.http.URL)
+	dir := filepath.Join(s.home, ".gemini")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "settings.json"), []byte(geminiSettings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// prompt is a turn without a terminal.
+func (s *station) prompt(text string, args ...string) string {
+	s.t.Helper()
+	return s.exec("", s.program, append([]string{"-m", "gemini-2.5-pro", "-y", "-p", text}, args...)...)
+}
+
+// The fifth host, from installing to uninstalling: after a compression that only its
+// file tells of, the hand-over comes with the next tool or prompt, once; sessions,
+// recall, audit and the timeline know the session; settings with comments are given
+// back byte for byte.
+func TestGemini(t *testing.T) {
+	t.Parallel()
+	tokens, compacted := 20_000, false
+	s := newGemini(t, func(r *heard) spoken {
+		last := r.Last()
+		switch {
+		case strings.Contains(r.Body, "state_snapshot") && r.Bare:
+			compacted, tokens = true, 5_000
+			return speak("<state_snapshot><overall_goal>MOCK-SUMMARY</overall_goal></state_snapshot>", 1_000)
+		case r.Bare:
+			return speak("the lexer", 100)
+		case strings.HasPrefix(last, "Please write a lexer"):
+			return callTool("run_shell_command", map[string]any{"command": commitLexer, "description": "commit"}, tokens)
+		case strings.Contains(last, "MARK-LOOK"):
+			return callTool("run_shell_command", map[string]any{"command": "ls", "description": "look"}, tokens)
+		}
+		return speak("The lexer is committed.", tokens)
+	})
+	settings := filepath.Join(s.home, ".gemini", "settings.json")
+	before, err := os.ReadFile(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := s.exec("", "overtone", "init", "--host", "gemini", "--yes", "--lang", "en"); !strings.Contains(out, "installed into gemini") {
+		t.Fatalf("init says\n%s", out)
+	}
+	s.prompt("Please write a lexer with a function called scanToken, and commit it. MARK-COMMIT")
+	tokens = 600_000
+	s.prompt("what is left to do?", "--resume", "latest")
+	if list := s.sessions(); len(list) != 1 || list[0].Host != "gemini" {
+		t.Fatalf("sessions: %+v", list)
+	}
+	id := s.sessions()[0].ID
+	n := len(s.API.requests())
+	// The count is not carried over a resume: the first request of this turn tells it,
+	// the second compresses.
+	s.prompt("have a look MARK-LOOK", "--resume", id)
+	if !compacted {
+		t.Fatal("nothing was compressed")
+	}
+	s.prompt("carry on then", "--resume", id)
+	s.prompt("and more", "--resume", id)
+	after := s.API.requests()[n:]
+	last := after[len(after)-1]
+	if n := last.Count("overtone-packet id="); n != 1 || !last.Has("scanToken") {
+		t.Errorf("%d hand-overs in %q", n, last.Texts[1:])
+	}
+	list := s.sessions()
+	if len(list) != 1 || list[0].Compactions != 1 {
+		t.Errorf("sessions: %+v", list)
+	}
+	if out := s.exec("", "overtone", "recall", "lexer", "scanToken"); !strings.Contains(out, id) {
+		t.Errorf("recall finds\n%s", out)
+	}
+	audit := gjson.Parse(s.exec("", "overtone", "audit", "--json"))
+	if one := audit.Get("sessions.0"); one.Get("host").String() != "gemini" || one.Get("requests").Int() < 4 || len(one.Get("compactions").Array()) != 1 {
+		t.Errorf("audit: %s", audit.Get("sessions"))
+	}
+	if out := s.exec("", "overtone", "timeline", "--session", id); !strings.Contains(out, "Continuation packet delivered") || strings.Contains(out, "delivery unknown") {
+		t.Errorf("timeline\n%s", out)
+	}
+	if out := s.exec("", "overtone", "doctor"); !strings.Contains(out, "✓ Gemini CLI 0.61.0") || strings.Contains(out, "may delete a session") {
+		t.Errorf("doctor says\n%s", out)
+	}
+	s.exec("", "overtone", "uninstall", "--host", "gemini", "--yes")
+	if now, err := os.ReadFile(settings); err != nil || string(now) != string(before) {
+		t.Errorf("uninstall leaves %v\n%s", err, now)
+	}
+}

@@ -1,0 +1,82 @@
+package mirror
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// refreshGemini mirrors the session files of Gemini CLI that have changed, and removes
+// the mirrors of those that are gone: tmp/PROJECT/chats/session-*.jsonl, and
+// chats/SESSION/*.jsonl of sub-agents.
+func refreshGemini(dir, root string) error {
+	folders := geminiProjects(dir)
+	known := map[string]bool{}
+	var errs []error
+	for _, pattern := range []string{"session-*.jsonl", filepath.Join("*", "*.jsonl")} {
+		files, _ := filepath.Glob(filepath.Join(dir, "tmp", "*", "chats", pattern)) // the patterns are good ones
+		for _, path := range files {
+			info, err := os.Stat(path)
+			if err != nil {
+				continue
+			}
+			slug, _, _ := strings.Cut(strings.TrimPrefix(path, filepath.Join(dir, "tmp")+string(filepath.Separator)), string(filepath.Separator))
+			g := transcript.GeminiAbout(path)
+			if g.CWD == "" {
+				g.CWD = folders[slug]
+			}
+			m := transcript.GeminiMirror(root, path, g)
+			// After a resume there are two files of one session, one of them empty.
+			if g.Session == "" || !g.Agent && transcript.GeminiSession(filepath.Dir(path), g.Session) != path {
+				continue
+			}
+			known[m.Path] = true
+			if m.Fresh(info.ModTime()) {
+				continue
+			}
+			whole, err := transcript.ReadGemini(path)
+			if err == nil {
+				m.Title = whole.Title
+				err = m.Write(whole.Told)
+			}
+			if err == nil {
+				err = m.Stamp(info.ModTime())
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(append(errs, forget(root, known))...)
+}
+
+// geminiProjects are the folders behind the names that the host gave them.
+func geminiProjects(dir string) map[string]string {
+	folders := map[string]string{}
+	data, _ := os.ReadFile(filepath.Join(dir, "projects.json")) // without it, sessions have no folder
+	gjson.GetBytes(data, "projects").ForEach(func(folder, slug gjson.Result) bool {
+		folders[slug.String()] = folder.String()
+		return true
+	})
+	return folders
+}
+
+// forget removes the mirrors of sessions that are gone.
+func forget(root string, known map[string]bool) error {
+	return filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".jsonl") && !known[path] {
+			err = os.Remove(path)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+}
+

@@ -1,0 +1,286 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+)
+
+// GeminiFile is a session file of Gemini CLI, read.
+type GeminiFile struct {
+	Session, Title, CWD string
+	Agent               bool
+	Told                []Told
+	Updated             int64 // Unix milliseconds
+}
+
+// maxGemini bounds a session file.
+const maxGemini = 256 << 20
+
+// ReadGemini reads a session file. Its lines say what was added, and now and then what
+// there is altogether: at the start, when the session is resumed, and after a
+// compression, which gives what stays new names.
+func ReadGemini(path string) (GeminiFile, error) {
+	f, size, err := open(path)
+	if err != nil {
+		return GeminiFile{}, err
+	}
+	defer f.Close()
+	if size > maxGemini {
+		return GeminiFile{}, errors.New("too long a session")
+	}
+	data := make([]byte, size)
+	if n, err := f.ReadAt(data, 0); err != nil && n < len(data) {
+		return GeminiFile{}, err
+	}
+	r := geminiReader{at: map[string]int{}}
+	for line := range bytes.Lines(data) {
+		if gjson.ValidBytes(line) {
+			r.line(gjson.ParseBytes(line))
+		}
+	}
+	return r.GeminiFile, nil
+}
+
+type geminiReader struct {
+	GeminiFile
+	at  map[string]int // where a message stands in Told; -1 where it is told in another place
+	pre int64
+}
+
+func (r *geminiReader) line(l gjson.Result) {
+	switch set := l.Get("$set"); {
+	case l.Get("sessionId").Exists():
+		r.Session = l.Get("sessionId").String()
+		r.Agent = l.Get("kind").String() == "subagent"
+		r.about(l)
+	case set.Exists():
+		r.about(set)
+		r.altogether(set.Get("messages"))
+	case l.Get("$rewindTo").Exists():
+		if i, ok := r.at[l.Get("$rewindTo").String()]; ok && i >= 0 {
+			for _, t := range r.Told[i:] {
+				delete(r.at, t.ID)
+			}
+			r.Told = r.Told[:i]
+		}
+	case l.Get("id").Exists():
+		r.message(l)
+	}
+}
+
+func (r *geminiReader) about(v gjson.Result) {
+	if t := v.Get("summary").String(); t != "" {
+		r.Title = t
+	}
+	if d := v.Get("directories.0").String(); d != "" {
+		r.CWD = d
+	}
+	if u := v.Get("lastUpdated").Time(); !u.IsZero() {
+		r.Updated = u.UnixMilli()
+	}
+}
+
+// altogether takes the whole of a session. What is new in it is only told where it is
+// the beginning, or a summary.
+func (r *geminiReader) altogether(list gjson.Result) {
+	first := len(r.Told) == 0
+	snapshot := ""
+	list.ForEach(func(_, m gjson.Result) bool {
+		id := m.Get("id").String()
+		_, known := r.at[id]
+		switch text := geminiText(m.Get("content")); {
+		case known:
+		case strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>"):
+			snapshot = id
+			r.at[id] = len(r.Told)
+			r.Told = append(r.Told, Told{ID: id, Time: m.Get("timestamp").Time().UnixMilli(), Summary: true, Trigger: "auto", Pre: r.pre, Blocks: []ToldBlock{{Text: text}}})
+		case first && snapshot == "":
+			r.message(m)
+		default:
+			r.at[id] = -1
+		}
+		return true
+	})
+}
+
+func (r *geminiReader) message(m gjson.Result) {
+	t := Told{ID: m.Get("id").String(), Time: m.Get("timestamp").Time().UnixMilli(), Agent: m.Get("type").String() == "gemini"}
+	switch m.Get("type").String() {
+	case "user":
+		text := strings.TrimSpace(geminiText(m.Get("content")))
+		t.Meta = strings.HasPrefix(text, "<session_context>")
+		if text = withoutContext(text); text != "" {
+			t.Blocks = []ToldBlock{{Text: text}}
+		}
+	case "gemini":
+		t.Model = m.Get("model").String()
+		m.Get("thoughts").ForEach(func(_, v gjson.Result) bool {
+			if said := strings.TrimSpace(v.Get("subject").String() + "\n" + v.Get("description").String()); said != "" {
+				t.Blocks = append(t.Blocks, ToldBlock{Thought: said})
+			}
+			return true
+		})
+		if text := geminiText(m.Get("content")); text != "" {
+			t.Blocks = append(t.Blocks, ToldBlock{Text: text})
+		}
+		m.Get("toolCalls").ForEach(func(_, c gjson.Result) bool {
+			t.Blocks = append(t.Blocks, geminiCall(c))
+			return true
+		})
+		if u := m.Get("tokens"); u.Exists() {
+			t.Usage = &Usage{Input: u.Get("input").Int() - u.Get("cached").Int(), CacheRead: u.Get("cached").Int(), Output: u.Get("output").Int() + u.Get("thoughts").Int()}
+			r.pre = t.Usage.Tokens()
+		}
+	default:
+		return
+	}
+	if i, known := r.at[t.ID]; known {
+		if i >= 0 && !r.Told[i].Summary {
+			r.Told[i] = t
+		}
+		return
+	}
+	r.at[t.ID] = len(r.Told)
+	r.Told = append(r.Told, t)
+}
+
+// geminiText is the text of a message: a string, or parts.
+func geminiText(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.Str
+	}
+	var list []string
+	content.ForEach(func(_, p gjson.Result) bool {
+		if s := p.Get("text"); s.Exists() {
+			list = append(list, s.String())
+		}
+		return true
+	})
+	return strings.Join(list, "\n")
+}
+
+// withoutContext is what a user said without what hooks added to it.
+func withoutContext(text string) string {
+	for {
+		before, rest, ok := strings.Cut(text, "<hook_context>")
+		_, after, closed := strings.Cut(rest, "</hook_context>")
+		if !ok || !closed {
+			return strings.TrimSpace(text)
+		}
+		text = before + after
+	}
+}
+
+func geminiCall(c gjson.Result) ToldBlock {
+	b := ToldBlock{ID: c.Get("id").String(), Tool: c.Get("name").String(), Input: json.RawMessage(c.Get("args").Raw)}
+	answer := c.Get("result.0.functionResponse.response")
+	if !answer.Exists() {
+		return b
+	}
+	b.Answered, b.Answer = true, answer.Get("output").String()
+	if e := answer.Get("error"); e.Exists() {
+		b.Failed, b.Answer = true, e.String()
+	}
+	if b.Answer = withoutContext(b.Answer); b.Tool == "run_shell_command" {
+		output, exit := host.GeminiEnd(b.Answer)
+		if b.Answer = output; exit != nil && *exit != 0 {
+			b.Failed, b.Answer = true, exitPrefix+strconv.Itoa(*exit)+"\n"+output
+		}
+	}
+	return b
+}
+
+// GeminiSession finds the file that a session is kept in: its folder, and its id. After
+// a resume the host names another one, which stays empty.
+func GeminiSession(folder, id string) string {
+	files, _ := filepath.Glob(filepath.Join(folder, "session-*.jsonl")) // the pattern is a good one
+	best, most := "", int64(-1)
+	for _, path := range files {
+		info, err := os.Stat(path)
+		if err != nil || info.Size() <= most || !bytes.Contains(geminiHead(path), []byte(`"`+id+`"`)) {
+			continue
+		}
+		best, most = path, info.Size()
+	}
+	return best
+}
+
+// geminiHead is the beginning of a file, which names its session.
+func geminiHead(path string) []byte {
+	f, size, err := open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, min(size, 4<<10))
+	n, _ := f.ReadAt(head, 0)
+	head, _, _ = bytes.Cut(head[:n], []byte("\n"))
+	return head
+}
+
+// GeminiAbout is what the first line of a session file tells.
+func GeminiAbout(path string) GeminiFile {
+	r := geminiReader{at: map[string]int{}}
+	r.line(gjson.ParseBytes(geminiHead(path)))
+	return r.GeminiFile
+}
+
+// GeminiMirror is the mirror of a session file below root.
+func GeminiMirror(root, path string, g GeminiFile) Mirror {
+	m := Mirror{Host: Gemini, Session: filepath.Base(g.Session), CWD: g.CWD, Title: g.Title, Agent: g.Agent}
+	m.Path = host.Of(Gemini).SessionPath(root, m.CWD, m.Session+".jsonl")
+	if g.Agent { // chats/PARENT/ID.jsonl
+		m.Path = filepath.Join(filepath.Dir(m.Path), filepath.Base(filepath.Dir(path)), m.Session+".jsonl")
+	}
+	return m
+}
+
+// Write makes the file tell these messages and no others. What stands there already
+// stays in its place: a message that is told anew changes what follows it.
+func (m Mirror) Write(list []Told) error {
+	var out []byte
+	if m.Title != "" {
+		out = m.line(out, mirrorLine{Type: "custom-title", Title: m.text(m.Title)})
+	}
+	parent := ""
+	for _, t := range list {
+		out, parent = m.tell(out, t, parent)
+	}
+	now, err := os.ReadFile(m.Path)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case slices.Equal(now, out) || len(out) == 0:
+		return nil
+	}
+	return m.replace(out)
+}
+
+// MirrorGemini brings the mirror of a session up to date, from the files in its folder;
+// path is the mirror, "" where there is no such session.
+func MirrorGemini(root, folder, id, cwd string) (path string, err error) {
+	file := GeminiSession(folder, id)
+	if file == "" {
+		return "", nil
+	}
+	g, err := ReadGemini(file)
+	if err != nil {
+		return "", err
+	}
+	if g.Session = id; cwd != "" {
+		g.CWD = cwd
+	}
+	m := GeminiMirror(root, file, g)
+	return m.Path, m.Write(g.Told)
+}
