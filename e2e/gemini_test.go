@@ -116,6 +116,22 @@ func TestGemini(t *testing.T) {
 	if out := s.exec("", "overtone", "doctor"); !strings.Contains(out, "✓ Gemini CLI 0.61.0") || strings.Contains(out, "may delete a session") {
 		t.Errorf("doctor says\n%s", out)
 	}
+
+	// A clone in which texts are short and tools' outputs are gone goes on.
+	clone := gjson.Parse(s.exec("", "overtone", "compress", id, "--json", "--whole-file", "--tools", "0-100:remove", "--bands", "0-100:compress", "--min-tokens", "10"))
+	copied := clone.Get("result.id").String()
+	if clone.Get("resume").String() != "gemini --resume "+copied {
+		t.Fatalf("compress says %s", clone)
+	}
+	s.prompt("PROBE", "--resume", copied)
+	all := s.API.requests()
+	if last := all[len(all)-1]; !last.Has("MOCK-SUMMARY") || last.Count("PROBE") != 1 || last.Has("lexer.go\nProcess Group") {
+		t.Errorf("the clone sends %q", last.Texts[2:])
+	}
+	if list := s.sessions(); len(list) != 2 {
+		t.Errorf("sessions: %+v", list)
+	}
+
 	s.exec("", "overtone", "uninstall", "--host", "gemini", "--yes")
 	if now, err := os.ReadFile(settings); err != nil || string(now) != string(before) {
 		t.Errorf("uninstall leaves %v\n%s", err, now)

@@ -178,12 +178,13 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Ba
 
 // giveBack makes the clone of a mirror a session of its host's.
 func (a *app) giveBack(ctx context.Context, s *transcript.Session, title string, clone transcript.Cloned) error {
-	if !host.Of(s.Host).Mirrored {
+	h := host.Of(s.Host)
+	if !h.Mirrored {
 		return nil
 	}
-	err := mirror.Import(ctx, mirror.Clone{
+	err := mirror.Import(ctx, h, mirror.Clone{
 		Source: s.ID, From: s.Path, ID: clone.ID, Path: clone.Path, Title: title, CWD: s.CWD, Environ: a.Environ(),
-	}, a.folders().Find)
+	}, a.folders().Find, a.Now())
 	if err != nil {
 		return errors.Join(err, os.Remove(clone.Path))
 	}

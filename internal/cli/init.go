@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -27,12 +28,16 @@ func (a *app) initCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: message.HelpInit.In(a.Lang), Long: message.HelpInitLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := namedHost(f.host)
-			if err != nil {
-				return err
+			hosts := setup.Present()
+			if f.host != "" {
+				h, err := namedHost(f.host)
+				if err != nil {
+					return err
+				}
+				hosts = []*host.Host{h}
 			}
-			if f.status && h.Setup(host.Place{}).Status == nil {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.NoStatusLine, h.Title), message.HintNoStatus)}
+			if f.status && !slices.ContainsFunc(hosts, func(h *host.Host) bool { return h.Setup(host.Place{}).Status != nil }) {
+				return message.Misuse{Err: message.WithHint(message.Fail(message.NoStatusLine, hosts[0].Title), message.HintNoStatus)}
 			}
 			if f.probe && f.doNotProbe {
 				return oneOf(cmd, "--probe", "--no-probe")
@@ -43,12 +48,19 @@ func (a *app) initCmd() *cobra.Command {
 			if _, ok := message.Parse(f.language); f.language != "" && !ok {
 				return message.Misuse{Err: message.WithHint(message.Fail(message.BadLang, f.language), message.HintLangs)}
 			}
-			return a.setup().Install(cmd.Context(), &a.Terminal, setup.Options{
-				Host: h, Mode: f.mode, Language: f.language, DryRun: f.dry, Yes: f.yes, StatusLine: f.status, Probe: f.probe, NoProbe: f.doNotProbe, NoWorkflows: f.bare,
-			})
+			var errs []error
+			for _, h := range hosts { // one that cannot be set up keeps no other from it
+				errs = append(errs, a.setup().Install(cmd.Context(), &a.Terminal, setup.Options{
+					Host: h, Mode: f.mode, Language: f.language, DryRun: f.dry, Yes: f.yes, StatusLine: f.status, Probe: f.probe, NoProbe: f.doNotProbe, Others: len(hosts) > 1, NoWorkflows: f.bare,
+				}))
+			}
+			if len(errs) == 1 {
+				return errs[0]
+			}
+			return errors.Join(errs...)
 		},
 	}
-	cmd.Flags().StringVar(&f.host, "host", host.Names()[0], strings.Join(host.Names(), ", "))
+	cmd.Flags().StringVar(&f.host, "host", "", message.HelpHost.Format(a.Lang, strings.Join(host.Names(), ", ")))
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.Lang))
 	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpMode.In(a.Lang))
 	cmd.Flags().StringVar(&f.language, "lang", "", message.HelpLang.In(a.Lang))

@@ -368,3 +368,24 @@ func TestAgentsCostLittle(t *testing.T) {
 		t.Errorf("without workflows: %d files, %v", len(bare), err)
 	}
 }
+
+// The host's own clean-up can delete a session that was resumed: whoever has not
+// switched it off is told so, whatever else the file holds.
+func TestGeminiRetention(t *testing.T) {
+	t.Parallel()
+	s := Of(Gemini).Setup(Place{Dir: t.TempDir()})
+	for text, want := range map[string]bool{
+		"":   true,
+		"{}": true,
+		`{"general":{"sessionRetention":{"enabled":true}}}`:                         true,
+		"{ // off\n \"general\": {\"sessionRetention\": {\"enabled\": false}, }, }": false,
+	} {
+		warned := false
+		for _, f := range s.Check(File{Before: []byte(text)}, "settings.json") {
+			warned = warned || f.ID == "gemini-retention"
+		}
+		if warned != want {
+			t.Errorf("%q: warned %v", text, warned)
+		}
+	}
+}

@@ -65,11 +65,6 @@ func setupOpencode(p Place) Setup {
 	}
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
 // readSome is a file's content, nothing where it cannot be read.
 func readSome(path string) []byte {
 	data, _ := os.ReadFile(path) // that it is missing is said elsewhere

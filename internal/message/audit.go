@@ -4,8 +4,8 @@ package message
 var (
 	HelpAudit     = Text{ZH: "檢視過去的 session：壓縮、代價、遺失的內容，以及政策會怎麼做", EN: "look back: compactions, what they cost and lost, and what the policy would have done"}
 	HelpAuditLong = Text{
-		ZH: "只讀取 Claude Code、Codex 與 Copilot CLI 自己的 session 檔，不需安裝；除了快取不寫任何東西。",
-		EN: "Reads the session files of Claude Code, Codex and Copilot CLI. It needs no set-up and writes nothing but a cache.",
+		ZH: "只讀取 Claude Code、Codex、Copilot CLI、opencode 與 Gemini CLI 自己的 session，不需安裝；除了快取不寫任何東西。",
+		EN: "Reads the sessions of Claude Code, Codex, Copilot CLI, opencode and Gemini CLI. It needs no set-up and writes nothing but a cache.",
 	}
 	HelpAuditSince  = Text{ZH: "從何時起：30d、12h，或日期 2026-01-31", EN: "from when on: 30d, 12h, or a date such as 2026-01-31"}
 	HelpAuditHTML   = Text{ZH: "另存為一個 HTML 檔", EN: "also write a page to this file"}

@@ -4,8 +4,8 @@ package message
 var (
 	HelpRoot     = Text{ZH: "讓長時間的 coding agent 工作保持連貫", EN: "Keep long coding-agent work coherent"}
 	HelpRootLong = Text{
-		ZH: "Overtone 陪在 Claude Code 與 Codex 旁邊：依階段路由工作、在自然邊界壓縮 context、\n讓狀態安全跨過壓縮，並解釋每一個決定。\n\n先試試：\n  overtone audit   這台機器上的 session：壓縮失去了什麼、花了多少\n  overtone demo    在暫時的家目錄演一遍，不需網路\n  overtone init    裝進 Claude Code、Codex 或 Copilot CLI",
-		EN: "Overtone sits beside Claude Code and Codex: it routes work through stages, compacts at\nnatural boundaries, carries state across a compaction, and explains every decision.\n\nStart with:\n  overtone audit   what compactions lost and cost in the sessions on this machine\n  overtone demo    a whole story in a throw-away home, no network\n  overtone init    install into Claude Code, Codex or Copilot CLI",
+		ZH: "Overtone 陪在 Claude Code 與 Codex 旁邊：依階段路由工作、在自然邊界壓縮 context、\n讓狀態安全跨過壓縮，並解釋每一個決定。\n\n先試試：\n  overtone audit   這台機器上的 session：壓縮失去了什麼、花了多少\n  overtone demo    在暫時的家目錄演一遍，不需網路\n  overtone init    裝進這台機器上的 host",
+		EN: "Overtone sits beside Claude Code and Codex: it routes work through stages, compacts at\nnatural boundaries, carries state across a compaction, and explains every decision.\n\nStart with:\n  overtone audit   what compactions lost and cost in the sessions on this machine\n  overtone demo    a whole story in a throw-away home, no network\n  overtone init    install into the hosts on this machine",
 	}
 	HelpJSON     = Text{ZH: "以 JSON 輸出", EN: "print JSON"}
 	HelpSession  = Text{ZH: "session id（預設取自環境變數）", EN: "session id (default: from the environment)"}
@@ -162,7 +162,7 @@ var (
 	HelpPacketN        = Text{ZH: "第幾次壓縮（從 1 起；-1 為最後一次；0 為現在）", EN: "which compaction, from 1; -1 for the last, 0 for one that happened now"}
 	NeverCompacted     = Text{ZH: "這個 session 還沒有壓縮過", EN: "the session was never compacted"}
 	HintPacketNow      = Text{ZH: "不加 --compaction，看現在壓縮會交接什麼", EN: "without --compaction it shows what would be handed over now"}
-	NotASession        = Text{ZH: "%s 不是 Claude Code、Codex 或 Copilot CLI 的 session 檔", EN: "%s is no session of Claude Code, Codex or Copilot CLI"}
+	NotASession        = Text{ZH: "%s 不是任何已知 host 的 session 檔", EN: "%s is no session of a host that is known"}
 	NoCompaction       = Text{ZH: "沒有第 %d 次壓縮，這個 session 有 %d 次", EN: "there is no compaction %d, the session has %d"}
 	PacketIfNow        = Text{ZH: "session %s，已壓縮 %d 次：現在壓縮時會交接", EN: "session %s, compacted %d times: handed over if it were compacted now"}
 	PacketNoSummary    = Text{ZH: "session %s，第 %d／%d 次壓縮：讀不到摘要，交接內容不依賴摘要", EN: "session %s, compaction %d of %d: its summary cannot be read, so the hand-over is written without"}

@@ -101,7 +101,7 @@ var (
 	SessionsNone  = Text{ZH: "沒有符合條件的 session", EN: "no session matches"}
 	ColHost       = Text{ZH: "HOST", EN: "HOST"}
 	ColClone      = Text{ZH: "副本來源", EN: "CLONE OF"}
-	HelpSessions  = Text{ZH: "列出 Claude Code、Codex 與 Copilot CLI 的 session", EN: "list the sessions of Claude Code, Codex and Copilot CLI"}
+	HelpSessions  = Text{ZH: "列出所有 host 的 session", EN: "list the sessions of all hosts"}
 
 	NeedSession        = Text{ZH: "沒有指定 session", EN: "no session is named"}
 	HintSessions       = Text{ZH: "overtone sessions 會列出它們", EN: "overtone sessions lists them"}

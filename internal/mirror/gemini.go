@@ -79,4 +79,3 @@ func forget(root string, known map[string]bool) error {
 		return err
 	})
 }
-

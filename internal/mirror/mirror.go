@@ -35,3 +35,19 @@ func Refresh(ctx context.Context, h *host.Host, find func(variable, usual string
 	}
 	return refreshOpencode(ctx, opencodeDatabase(find), root)
 }
+
+// Clone is a clone of a mirror that its host does not know yet.
+type Clone struct {
+	Source, From string // the session, and its mirror
+	ID, Path     string // the clone, and its mirror
+	Title, CWD   string
+	Environ      []string
+}
+
+// Import gives the clone of a mirror to its host, as a session.
+func Import(ctx context.Context, h *host.Host, c Clone, find func(variable, usual string) string, now time.Time) error {
+	if h.Name == host.Gemini {
+		return importGemini(c, h.Dir(find), now)
+	}
+	return importOpencode(ctx, c, find)
+}

@@ -23,17 +23,9 @@ import (
 // importWait bounds the host's program that takes a session in.
 const importWait = 2 * time.Minute
 
-// Clone is a clone of a mirror that its host does not know yet.
-type Clone struct {
-	Source, From string // the session, and its mirror
-	ID, Path     string // the clone, and its mirror
-	Title, CWD   string
-	Environ      []string
-}
-
-// Import gives the clone of a mirror to the host: the session as the host has it, with
+// importOpencode has the host take the clone in: the session as the host has it, with
 // what the clone says otherwise. The mirror is the host's session from then on.
-func Import(ctx context.Context, c Clone, find func(variable, usual string) string) error {
+func importOpencode(ctx context.Context, c Clone, find func(variable, usual string) string) error {
 	db, err := openDatabase(opencodeDatabase(find))
 	if err != nil {
 		return err

@@ -25,6 +25,8 @@ type Options struct {
 	Probe, NoProbe bool
 	// NoWorkflows leaves agents and commands out.
 	NoWorkflows bool
+	// Others: the other hosts that are here are set up in the same run.
+	Others bool
 	// tell is told what takes its time.
 	tell func(t message.Text, args ...any)
 	// askLanguage is asked where there is no configuration and no word about it.
@@ -35,14 +37,29 @@ type Options struct {
 type installation struct {
 	change
 	setup  host.Setup
+	others bool
 	host   host.Version // the program's, zero where it is not known
 	plugin host.PluginState
 	files  []host.PluginFile
 }
 
+// Present are the hosts whose programs are here; where there is none, the usual one
+// stands for it, and a warning says that its program is missing.
+func Present() []*host.Host {
+	all := host.All()
+	here := slices.DeleteFunc(slices.Clone(all), func(h *host.Host) bool {
+		_, err := exec.LookPath(h.Program)
+		return err != nil
+	})
+	if len(here) == 0 {
+		return all[:1]
+	}
+	return here
+}
+
 // planInstall looks at the host and at the files, and says what would change.
 func (e Env) planInstall(ctx context.Context, o Options) (*installation, error) {
-	i := &installation{change: newChange(e, o.Host)}
+	i := &installation{change: newChange(e, o.Host), others: o.Others}
 	i.DryRun = o.DryRun
 	cfg, problems := e.config()
 	for _, p := range problems {
@@ -306,7 +323,7 @@ func (i *installation) next() []message.Text {
 		next = append(next, t.NextAuto)
 	}
 	for _, h := range host.All() {
-		if h == i.setup.Host || h.Texts.Also == (message.Text{}) {
+		if h == i.setup.Host || i.others || h.Texts.Also == (message.Text{}) {
 			continue
 		}
 		if runs, err := i.env.backups().Open(h.Name); err == nil && len(runs) > 0 {

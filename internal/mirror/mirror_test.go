@@ -1,0 +1,218 @@
+package mirror
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// place is a home with hosts in it.
+type place struct {
+	t         *testing.T
+	dir, root string
+	now       time.Time
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	dir := t.TempDir()
+	return &place{t: t, dir: dir, root: filepath.Join(dir, "mirror"), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+}
+
+func (p *place) find(_, usual string) string { return filepath.Join(p.dir, usual) }
+
+func (p *place) write(name, text string) string {
+	p.t.Helper()
+	path := filepath.Join(p.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+// refresh lists the mirrors of a host, by session, with their lines.
+func (p *place) refresh(name host.Name) map[string]string {
+	p.t.Helper()
+	p.now = p.now.Add(time.Minute)
+	if err := Refresh(context.Background(), host.Of(name), p.find, p.root, p.now); err != nil {
+		p.t.Fatal(err)
+	}
+	found := map[string]string{}
+	files, err := transcript.Everything(func(h *host.Host) string {
+		if h.Name == name {
+			return p.root
+		}
+		return filepath.Join(p.dir, "none")
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(f.Path)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		found[f.ID] = string(data)
+	}
+	return found
+}
+
+// database makes opencode's, with the columns that are read.
+func (p *place) database() *sql.DB {
+	p.t.Helper()
+	path := filepath.Join(p.dir, ".local", "share", "opencode", "opencode.db")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { db.Close() })
+	p.exec(db, `PRAGMA journal_mode=WAL`)
+	p.exec(db, `CREATE TABLE session (id, parent_id, slug, project_id, directory, title, version, time_created, time_updated)`)
+	p.exec(db, `CREATE TABLE message (id, session_id, time_created, data)`)
+	p.exec(db, `CREATE TABLE part (id, message_id, session_id, data)`)
+	return db
+}
+
+func (p *place) exec(db *sql.DB, text string, args ...any) {
+	p.t.Helper()
+	if _, err := db.Exec(text, args...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *place) message(db *sql.DB, session string, n int, info string, parts ...string) {
+	p.t.Helper()
+	id := fmt.Sprintf("msg_%012dabcdefghijklmn", n)
+	p.exec(db, `INSERT INTO message VALUES (?,?,?,?)`, id, session, 1_772_366_400_000+n, `{"time":{"created":1772366400000,"completed":1772366401000},`+info+`}`)
+	for i, part := range parts {
+		p.exec(db, `INSERT INTO part VALUES (?,?,?,?)`, fmt.Sprintf("prt_%012d%dbcdefghijklmn", n, i), id, session, part)
+	}
+	p.exec(db, `UPDATE session SET time_updated = ? WHERE id = ?`, 1_772_366_400_000+n, session)
+}
+
+// Sessions of opencode are mirrored from its database, once, as they grow; a mirror
+// goes with its session; nothing is written to the database.
+func TestRefreshOpencode(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	if got := p.refresh(host.Opencode); len(got) != 0 {
+		t.Errorf("without a database: %v", got)
+	}
+	db := p.database()
+	p.exec(db, `INSERT INTO session VALUES ('ses_1',NULL,'s','p','/work/p','the lexer','1.18.33',1,2), ('ses_2','ses_1','s','p','/work/p','','1.18.33',1,2)`)
+	p.message(db, "ses_1", 1, `"role":"user"`, `{"type":"text","text":"write a lexer"}`)
+	p.message(db, "ses_2", 2, `"role":"user"`, `{"type":"text","text":"of a sub-agent"}`)
+	got := p.refresh(host.Opencode)
+	if len(got) != 2 || !strings.Contains(got["ses_1"], "write a lexer") || !strings.Contains(got["ses_2"], `"isSidechain":true`) {
+		t.Errorf("%v", got)
+	}
+	p.message(db, "ses_1", 3, `"role":"assistant","modelID":"m1","tokens":{"input":7,"output":1}`, `{"type":"text","text":"there it is"}`)
+	again := p.refresh(host.Opencode)
+	if !strings.HasPrefix(again["ses_1"], got["ses_1"]) || strings.Count(again["ses_1"], "there it is") != 1 {
+		t.Errorf("%s", again["ses_1"])
+	}
+	p.exec(db, `DELETE FROM session WHERE id = 'ses_1'`)
+	if got := p.refresh(host.Opencode); got["ses_1"] != "" || got["ses_2"] == "" {
+		t.Errorf("%v", got)
+	}
+}
+
+// A clone is the session as the host has it, with what the mirror's clone says
+// otherwise, under ids of its own.
+func TestImportOpencode(t *testing.T) {
+	p := newPlace(t)
+	db := p.database()
+	p.exec(db, `INSERT INTO session VALUES ('ses_1',NULL,'s','p','/work/p','the lexer','1.18.33',1,2)`)
+	p.message(db, "ses_1", 1, `"role":"user"`, `{"type":"text","text":"write a long lexer"}`)
+	p.message(db, "ses_1", 2, `"role":"assistant","modelID":"m1","tokens":{"input":90000,"output":1}`,
+		`{"type":"text","text":"I look."}`, `{"type":"tool","tool":"bash","callID":"c","state":{"status":"completed","input":{"command":"ls"},"output":"a\nb","metadata":{"exit":2}}}`)
+	source := p.refresh(host.Opencode)["ses_1"]
+	clone := strings.NewReplacer("ses_1", "ses_9", "write a long lexer", "lexer", `Exit code 2\na\nb`, `Exit code 2\na […]`, `"input_tokens":90000`, `"input_tokens":12`).Replace(source)
+	path := filepath.Join(p.root, "-work-p", "ses_9.jsonl")
+	p.write("mirror/-work-p/ses_9.jsonl", clone)
+	p.write("bin/opencode", "#!/bin/sh\ncat \"$2\" > "+filepath.Join(p.dir, "taken")+"\necho Imported session: ses_9\n")
+	t.Setenv("PATH", filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"))
+	c := Clone{Source: "ses_1", From: filepath.Join(p.root, "-work-p", "ses_1.jsonl"), ID: "ses_9", Path: path, Title: "copy", CWD: p.dir, Environ: os.Environ()}
+	if err := Import(context.Background(), host.Of(host.Opencode), c, p.find, p.now); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(p.dir, "taken"))
+	doc := gjson.ParseBytes(data)
+	if err != nil || doc.Get("info.id").String() != "ses_9" || doc.Get("info.title").String() != "copy" || strings.Contains(string(data), "ses_1") {
+		t.Fatalf("%v %s", err, data)
+	}
+	for path, want := range map[string]string{
+		"messages.0.parts.0.text": "lexer", "messages.1.parts.0.text": "I look.", "messages.1.parts.1.state.output": "a […]",
+		"messages.1.parts.1.state.input.command": "ls", "messages.1.info.tokens.input": "12", "messages.1.info.modelID": "m1",
+	} {
+		if got := doc.Get(path).String(); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	id := doc.Get("messages.0.info.id").String()
+	now, err := os.ReadFile(path)
+	if err != nil || strings.Contains(source, id) || !strings.Contains(string(now), id) || doc.Get("messages.0.parts.0.messageID").String() != id {
+		t.Errorf("ids: %v %s\n%s", err, id, now)
+	}
+	p.write("bin/opencode", "#!/bin/sh\necho no >&2\nexit 1\n")
+	if err := Import(context.Background(), host.Of(host.Opencode), c, p.find, p.now); err == nil || !strings.Contains(err.Error(), "no") {
+		t.Errorf("%v", err)
+	}
+}
+
+const geminiChat = `{"sessionId":"11111111-1111-4111-8111-111111111111","projectHash":"x","startTime":"2026-03-01T11:00:00.000Z","lastUpdated":"2026-03-01T11:00:00.000Z","kind":"main"}
+{"$set":{"messages":[{"id":"m0","timestamp":"2026-03-01T11:00:00.000Z","type":"user","content":[{"text":"<session_context>x</session_context>"}]}]}}
+{"id":"m1","timestamp":"2026-03-01T11:00:01.000Z","type":"user","content":[{"text":"write a long lexer"}]}
+{"id":"m2","timestamp":"2026-03-01T11:00:02.000Z","type":"gemini","content":"I look.","tokens":{"input":9,"output":1,"cached":0},"model":"gemini-2.5-pro"}
+{"id":"m2","timestamp":"2026-03-01T11:00:02.000Z","type":"gemini","content":"I look.","tokens":{"input":9,"output":1,"cached":0},"model":"gemini-2.5-pro","toolCalls":[{"id":"c1","name":"read_file","args":{"file_path":"a"},"result":[{"functionResponse":{"id":"c1","response":{"output":"long text"}}}],"status":"success"}]}
+{"id":"m3","timestamp":"2026-03-01T11:00:03.000Z","type":"user","content":[{"functionResponse":{"id":"c1","name":"read_file","response":{"output":"long text"}}}]}
+{"$set":{"summary":"the lexer"}}
+`
+
+// Session files of Gemini CLI are mirrored; a clone is a file beside them, whose name
+// does not end like its session's id.
+func TestGeminiFiles(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(".gemini/projects.json", `{"projects":{"/work/p":"p"}}`)
+	p.write(".gemini/tmp/p/chats/session-2026-03-01T11-00-11111111.jsonl", geminiChat)
+	p.write(".gemini/tmp/p/chats/session-2026-03-01T11-05-11111111.jsonl", strings.SplitAfterN(geminiChat, "\n", 2)[0])
+	const id, copied = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	source := p.refresh(host.Gemini)[id]
+	if n := strings.Count(source, "\n"); n != 5 || !strings.Contains(source, `"cwd":"/work/p"`) || !strings.Contains(source, `"customTitle":"the lexer"`) {
+		t.Errorf("%d lines\n%s", n, source)
+	}
+	p.write("mirror/-work-p/"+copied+".jsonl", strings.NewReplacer(id, copied, "write a long lexer", "lexer", "long text", "short").Replace(source))
+	c := Clone{Source: id, From: filepath.Join(p.root, "-work-p", id+".jsonl"), ID: copied, Path: filepath.Join(p.root, "-work-p", copied+".jsonl"), Title: "copy"}
+	if err := Import(context.Background(), host.Of(host.Gemini), c, p.find, p.now); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(p.dir, ".gemini/tmp/p/chats/session-2026-03-01T12-*.jsonl"))
+	if len(files) != 1 || strings.Contains(files[0], copied[:8]) {
+		t.Fatalf("files: %v", files)
+	}
+	data, err := os.ReadFile(files[0])
+	text := string(data)
+	if err != nil || !strings.Contains(text, copied) || !strings.Contains(text, `"text":"lexer"`) || strings.Contains(text, "long") || strings.Count(text, "short") != 2 || strings.Contains(text, "session_context") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if got := p.refresh(host.Gemini); len(got) != 2 || !strings.Contains(got[copied], "short") {
+		t.Errorf("%v", got)
+	}
+}
