@@ -162,7 +162,7 @@ var (
 	HelpPacketN        = Text{ZH: "第幾次壓縮（從 1 起；-1 為最後一次；0 為現在）", EN: "which compaction, from 1; -1 for the last, 0 for one that happened now"}
 	NeverCompacted     = Text{ZH: "這個 session 還沒有壓縮過", EN: "the session was never compacted"}
 	HintPacketNow      = Text{ZH: "不加 --compaction，看現在壓縮會交接什麼", EN: "without --compaction it shows what would be handed over now"}
-	NotASession        = Text{ZH: "%s 不是任何已知 host 的 session 檔", EN: "%s is no session of a host that is known"}
+	NotASession        = Text{ZH: "%s 不是 Overtone 認得的 session 檔", EN: "%s is no session of a host that is known"}
 	NoCompaction       = Text{ZH: "沒有第 %d 次壓縮，這個 session 有 %d 次", EN: "there is no compaction %d, the session has %d"}
 	PacketIfNow        = Text{ZH: "session %s，已壓縮 %d 次：現在壓縮時會交接", EN: "session %s, compacted %d times: handed over if it were compacted now"}
 	PacketNoSummary    = Text{ZH: "session %s，第 %d／%d 次壓縮：讀不到摘要，交接內容不依賴摘要", EN: "session %s, compaction %d of %d: its summary cannot be read, so the hand-over is written without"}
