@@ -52,7 +52,7 @@ func (a *app) sessionDir(h *host.Host) string {
 	if !h.Mirrored {
 		return a.hostDir(h)
 	}
-	root := a.store().Mirrors(string(h.Name))
+	root := a.store().Mirrors()
 	if err := mirror.Refresh(context.Background(), h, a.folders().Find, root, a.Now()); err != nil && !a.JSON {
 		a.Note(message.MirrorProblem, h.Title, err)
 	}

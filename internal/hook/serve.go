@@ -102,7 +102,7 @@ func (c *call) mirror() {
 	if !c.host.Mirrored || c.in.Transcript == "" || c.host.Steers {
 		return
 	}
-	path, err := transcript.MirrorGemini(c.home.Mirrors(string(c.host.Name)), filepath.Dir(c.in.Transcript), c.in.Session, c.in.Cwd)
+	path, err := transcript.MirrorGemini(c.home.Mirrors(), filepath.Dir(c.in.Transcript), c.in.Session, c.in.Cwd)
 	if err != nil {
 		c.complain("mirror", err)
 	}
@@ -115,7 +115,7 @@ func (e Env) mirrors() string {
 	if err != nil {
 		return ""
 	}
-	return store.New(folders.Root, folders.Claude, e.Now).Mirrors(string(host.Opencode))
+	return store.New(folders.Root, folders.Claude, e.Now).Mirrors()
 }
 
 func (e Env) mirror(info gjson.Result, messages []gjson.Result, all bool) (gap bool, err error) {

@@ -24,7 +24,7 @@ var geminiHost = Host{
 	Delivers:   true, NoStages: true, FileTells: true, Unannounced: true, Mirrored: true,
 	Resume: func(session string) string { return "gemini --resume " + session },
 	Decode: decodeGemini, Encode: encodeGemini,
-	Sessions: SessionFiles{Depth: 1, ByProject: true},
+	Sessions: SessionFiles{Dir: "gemini", Depth: 1, ByProject: true},
 
 	SettingsCheck: "gemini-hooks",
 	Texts: Texts{

@@ -27,7 +27,7 @@ var opencodeHost = Host{
 	Delivers:   true, Loops: true, Steers: true, Mirrored: true,
 	Resume: func(session string) string { return "opencode -s " + session },
 	Decode: decodeOpencode, Encode: encodeOpencode,
-	Sessions: SessionFiles{Depth: 1, ByProject: true},
+	Sessions: SessionFiles{Dir: "opencode", Depth: 1, ByProject: true},
 
 	SettingsCheck: "opencode-settings",
 	Texts: Texts{

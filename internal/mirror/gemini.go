@@ -15,7 +15,7 @@ import (
 // refreshGemini mirrors the session files of Gemini CLI that have changed, and removes
 // the mirrors of those that are gone: tmp/PROJECT/chats/session-*.jsonl, and
 // chats/SESSION/*.jsonl of sub-agents.
-func refreshGemini(dir, root string) error {
+func refreshGemini(dir, root, mine string) error {
 	folders := geminiProjects(dir)
 	known := map[string]bool{}
 	var errs []error
@@ -53,7 +53,7 @@ func refreshGemini(dir, root string) error {
 			}
 		}
 	}
-	return errors.Join(append(errs, forget(root, known))...)
+	return errors.Join(append(errs, forget(mine, known))...)
 }
 
 // geminiProjects are the folders behind the names that the host gave them.

@@ -7,6 +7,7 @@ package mirror
 
 import (
 	"context"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -26,14 +27,15 @@ var looked = struct {
 func Refresh(ctx context.Context, h *host.Host, find func(variable, usual string) string, root string, now time.Time) error {
 	looked.Lock()
 	defer looked.Unlock()
-	if since := now.Sub(looked.at[root]); since >= 0 && since < often {
+	mine := filepath.Join(root, h.Sessions.Dir)
+	if since := now.Sub(looked.at[mine]); since >= 0 && since < often {
 		return nil
 	}
-	looked.at[root] = now
+	looked.at[mine] = now
 	if h.Name == host.Gemini {
-		return refreshGemini(h.Dir(find), root)
+		return refreshGemini(h.Dir(find), root, mine)
 	}
-	return refreshOpencode(ctx, opencodeDatabase(find), root)
+	return refreshOpencode(ctx, opencodeDatabase(find), root, mine)
 }
 
 // Clone is a clone of a mirror that its host does not know yet.

@@ -144,11 +144,11 @@ func TestImportOpencode(t *testing.T) {
 		`{"type":"text","text":"I look."}`, `{"type":"tool","tool":"bash","callID":"c","state":{"status":"completed","input":{"command":"ls"},"output":"a\nb","metadata":{"exit":2}}}`)
 	source := p.refresh(host.Opencode)["ses_1"]
 	clone := strings.NewReplacer("ses_1", "ses_9", "write a long lexer", "lexer", `Exit code 2\na\nb`, `Exit code 2\na […]`, `"input_tokens":90000`, `"input_tokens":12`).Replace(source)
-	path := filepath.Join(p.root, "-work-p", "ses_9.jsonl")
-	p.write("mirror/-work-p/ses_9.jsonl", clone)
+	path := filepath.Join(p.root, "opencode", "-work-p", "ses_9.jsonl")
+	p.write("mirror/opencode/-work-p/ses_9.jsonl", clone)
 	p.write("bin/opencode", "#!/bin/sh\ncat \"$2\" > "+filepath.Join(p.dir, "taken")+"\necho Imported session: ses_9\n")
 	t.Setenv("PATH", filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"))
-	c := Clone{Source: "ses_1", From: filepath.Join(p.root, "-work-p", "ses_1.jsonl"), ID: "ses_9", Path: path, Title: "copy", CWD: p.dir, Environ: os.Environ()}
+	c := Clone{Source: "ses_1", From: filepath.Join(p.root, "opencode", "-work-p", "ses_1.jsonl"), ID: "ses_9", Path: path, Title: "copy", CWD: p.dir, Environ: os.Environ()}
 	if err := Import(context.Background(), host.Of(host.Opencode), c, p.find, p.now); err != nil {
 		t.Fatal(err)
 	}
@@ -198,8 +198,8 @@ func TestGeminiFiles(t *testing.T) {
 	if n := strings.Count(source, "\n"); n != 5 || !strings.Contains(source, `"cwd":"/work/p"`) || !strings.Contains(source, `"customTitle":"the lexer"`) {
 		t.Errorf("%d lines\n%s", n, source)
 	}
-	p.write("mirror/-work-p/"+copied+".jsonl", strings.NewReplacer(id, copied, "write a long lexer", "lexer", "long text", "short").Replace(source))
-	c := Clone{Source: id, From: filepath.Join(p.root, "-work-p", id+".jsonl"), ID: copied, Path: filepath.Join(p.root, "-work-p", copied+".jsonl"), Title: "copy"}
+	p.write("mirror/gemini/-work-p/"+copied+".jsonl", strings.NewReplacer(id, copied, "write a long lexer", "lexer", "long text", "short").Replace(source))
+	c := Clone{Source: id, From: filepath.Join(p.root, "gemini", "-work-p", id+".jsonl"), ID: copied, Path: filepath.Join(p.root, "gemini", "-work-p", copied+".jsonl"), Title: "copy"}
 	if err := Import(context.Background(), host.Of(host.Gemini), c, p.find, p.now); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func openDatabase(path string) (*sql.DB, error) {
 
 // refreshOpencode mirrors the sessions that have changed, and removes the mirrors of
 // those that are gone.
-func refreshOpencode(ctx context.Context, path, root string) error {
+func refreshOpencode(ctx context.Context, path, root, mine string) error {
 	db, err := openDatabase(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -65,7 +65,7 @@ func refreshOpencode(ctx context.Context, path, root string) error {
 			return err
 		}
 	}
-	return forget(root, known)
+	return forget(mine, known)
 }
 
 // addOpencode mirrors what is new in a session.

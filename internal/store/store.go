@@ -82,9 +82,9 @@ func (h *Home) ClaudeDir() string { return h.claude }
 // ConfigFile is the path of the configuration, which need not exist.
 func (h *Home) ConfigFile() string { return filepath.Join(h.root, "config.yaml") }
 
-// Mirrors is the folder of our files of a host's sessions, where the host keeps them in
-// another way.
-func (h *Home) Mirrors(host string) string { return filepath.Join(h.root, "mirror", host) }
+// Mirrors is the folder of our files of sessions that hosts keep in another way, with a
+// folder for each host.
+func (h *Home) Mirrors() string { return filepath.Join(h.root, "mirror") }
 
 func (h *Home) sessionsDir() string { return filepath.Join(h.root, "sessions") }
 

@@ -30,7 +30,7 @@ func TestMirror(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	m := OpencodeMirror(root, gjson.Parse(`{"id":"ses_1","directory":"/work/p","title":"the lexer","version":"1.18.33"}`))
-	if want := filepath.Join(root, "-work-p", "ses_1.jsonl"); m.Path != want {
+	if want := filepath.Join(root, "opencode", "-work-p", "ses_1.jsonl"); m.Path != want {
 		t.Errorf("%s, want %s", m.Path, want)
 	}
 	all := gjson.Parse(opencodeSession).Array()
@@ -81,7 +81,7 @@ func TestMirror(t *testing.T) {
 	if _, err := agent.Add(OpencodeTold(all), true); err != nil {
 		t.Fatal(err)
 	}
-	files, err := everythingIn(host.Of(Opencode), root)
+	files, err := everythingIn(host.Of(Opencode), filepath.Join(root, "opencode"))
 	if err != nil || len(files) != 2 || !files[0].Agent && !files[1].Agent {
 		t.Errorf("%v %+v", err, files)
 	}
