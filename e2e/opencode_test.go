@@ -393,8 +393,7 @@ func TestOpencode(t *testing.T) {
 }
 
 // Mode auto: at a boundary within a turn the session is compacted, and the turn goes
-// on; at the end of a turn, too. Between boundaries the host is held back, although the
-// context is past its own limit, and when compacting does not help it is left alone.
+// on; at the end of a turn, too. Without a boundary nothing is compacted.
 func TestOpencodeSteers(t *testing.T) {
 	t.Parallel()
 	tokens, summaries := 40_000, 0
@@ -434,6 +433,19 @@ func TestOpencodeSteers(t *testing.T) {
 	})
 	if out := s.exec("", "overtone", "timeline", "--session", id); !strings.Contains(out, "Recovery delivered") {
 		t.Errorf("timeline\n%s", out)
+	}
+
+	// Between two turns, below the host's own limit.
+	tokens = 85_000
+	o.say(id, "thank you, what was that?")
+	o.eventually("the session is compacted after the turn", func() bool { return summaries == 2 })
+	o.say(id, "and now?")
+	all := o.API.requests()
+	if last := all[len(all)-1]; last.Count(handed) != 1 || !last.Has("thank you, what was that?") {
+		t.Errorf("the next turn reads %q", last.Texts[2:])
+	}
+	if summaries != 2 {
+		t.Errorf("%d compactions", summaries)
 	}
 }
 

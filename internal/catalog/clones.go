@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -67,6 +68,11 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short fu
 		c := clones[r.ID]
 		c.Removed = true
 		_ = list.Add(c)
+		if h, _ := host.Named(r.Host); h != nil && h.Mirrored && f.Forget != nil {
+			if err := f.Forget(ctx, h, r.ID); err != nil {
+				return err
+			}
+		}
 		if err := os.Remove(r.Path); err != nil {
 			return err
 		}

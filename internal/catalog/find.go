@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"math"
@@ -24,6 +25,9 @@ type Finder struct {
 	Getenv func(string) string
 	// Chosen is told which session was taken where none was named; it may be nil.
 	Chosen func(id string)
+	// Forget takes a clone from a host that keeps its sessions in another way than in the
+	// file that is listed; it may be nil.
+	Forget func(ctx context.Context, h *host.Host, id string) error
 	// Closed is told what could not be listed where other sessions were; it may be nil.
 	Closed func(error)
 }

@@ -46,7 +46,7 @@ func TestHostTablesNameTheirTests(t *testing.T) {
 	shown := hostCells(t, doc, "cells")
 	short := hostCells(t, read(t, filepath.Join(root, "README.md")), "hosts")
 	if len(shown) != len(short) {
-		t.Fatalf("%d rows in docs/hosts.md, %d in README.md", len(shown), len(short))
+		t.Fatalf("%d rows in docs/internals/hosts.md, %d in README.md", len(shown), len(short))
 	}
 	for n, row := range short {
 		if len(row) != 1+len(host.All()) || len(shown[n]) != len(row) || row[0] != shown[n][0] {
@@ -58,13 +58,13 @@ func TestHostTablesNameTheirTests(t *testing.T) {
 			said, reason, _ := strings.Cut(cell, ": ")
 			switch {
 			case said != word:
-				t.Errorf("README.md says %s, docs/hosts.md %q", word, cell)
+				t.Errorf("README.md says %s, docs/internals/hosts.md %q", word, cell)
 			case word != "yes" && word != "partly" && word != "no":
 				t.Errorf("README.md: %q of %q", word, row[0])
 			case word == "no" && reason == "":
-				t.Errorf("docs/hosts.md: no reason for %q of %q", cell, row[0])
+				t.Errorf("docs/internals/hosts.md: no reason for %q of %q", cell, row[0])
 			case word == "yes" && !slices.ContainsFunc(named.FindAllStringSubmatch(cell, -1), func(m []string) bool { return real[m[1]] }):
-				t.Errorf("docs/hosts.md: no test runs the real program for %q of %q", cell, row[0])
+				t.Errorf("docs/internals/hosts.md: no test runs the real program for %q of %q", cell, row[0])
 			}
 		}
 	}

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/seed-6d03985f/overtone/internal/catalog"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/mirror"
 )
 
 // sessionFlag adds --session to a command.
@@ -30,6 +34,9 @@ func (a *app) completeSession(*cobra.Command, []string, string) ([]string, cobra
 // named.
 func (a *app) finder() catalog.Finder {
 	f := catalog.Finder{Home: a.store(), Dir: a.sessionDir, Getenv: a.Getenv}
+	f.Forget = func(ctx context.Context, h *host.Host, id string) error {
+		return mirror.Forget(ctx, h, id, a.folders().Find, a.Environ())
+	}
 	if !a.JSON {
 		f.Chosen = func(id string) { a.Note(message.UsingSession, id) }
 	}

@@ -18,13 +18,7 @@ import (
 // importGemini writes a clone as a session file of its own beside the original: from
 // its last compression on, with what the clone says otherwise.
 func importGemini(c Clone, dir string, now time.Time) error {
-	folders, _ := filepath.Glob(filepath.Join(dir, "tmp", "*", "chats")) // the pattern is a good one
-	from := ""
-	for _, f := range folders {
-		if from == "" {
-			from = transcript.GeminiSession(f, c.Source)
-		}
-	}
+	from := geminiFile(dir, c.Source)
 	data, err := os.ReadFile(from)
 	if err != nil {
 		return fmt.Errorf("read session %s: %w", c.Source, err)
@@ -61,6 +55,17 @@ func importGemini(c Clone, dir string, now time.Time) error {
 		return err
 	}
 	return os.Chtimes(c.Path, info.ModTime(), info.ModTime())
+}
+
+// geminiFile is the file that a session is kept in, "" where there is none.
+func geminiFile(dir, id string) string {
+	folders, _ := filepath.Glob(filepath.Join(dir, "tmp", "*", "chats")) // the pattern is a good one
+	for _, f := range folders {
+		if path := transcript.GeminiSession(f, id); path != "" {
+			return path
+		}
+	}
+	return ""
 }
 
 // geminiMessages are the messages that a session file leaves the model, each as it was

@@ -6,7 +6,11 @@
 package mirror
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"time"
@@ -52,4 +56,19 @@ func Import(ctx context.Context, h *host.Host, c Clone, find func(variable, usua
 		return importGemini(c, h.Dir(find), now)
 	}
 	return importOpencode(ctx, c, find)
+}
+
+// Forget has a host delete a session: a clone that was given to it.
+func Forget(ctx context.Context, h *host.Host, id string, find func(variable, usual string) string, environ []string) error {
+	if h.Name == host.Gemini {
+		return os.Remove(geminiFile(h.Dir(find), id))
+	}
+	ctx, cancel := context.WithTimeout(ctx, importWait)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, h.Program, "session", "delete", id)
+	cmd.Env, cmd.WaitDelay = environ, time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s session delete: %w: %.300s", h.Program, err, bytes.TrimSpace(out))
+	}
+	return nil
 }

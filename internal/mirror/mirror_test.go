@@ -170,6 +170,13 @@ func TestImportOpencode(t *testing.T) {
 	if err != nil || strings.Contains(source, id) || !strings.Contains(string(now), id) || doc.Get("messages.0.parts.0.messageID").String() != id {
 		t.Errorf("ids: %v %s\n%s", err, id, now)
 	}
+	p.write("bin/opencode", "#!/bin/sh\necho \"$@\" > "+filepath.Join(p.dir, "asked")+"\n")
+	if err := Forget(context.Background(), host.Of(host.Opencode), "ses_9", p.find, os.Environ()); err != nil {
+		t.Fatal(err)
+	}
+	if asked, _ := os.ReadFile(filepath.Join(p.dir, "asked")); string(asked) != "session delete ses_9\n" {
+		t.Errorf("asked %q", asked)
+	}
 	p.write("bin/opencode", "#!/bin/sh\necho no >&2\nexit 1\n")
 	if err := Import(context.Background(), host.Of(host.Opencode), c, p.find, p.now); err == nil || !strings.Contains(err.Error(), "no") {
 		t.Errorf("%v", err)
@@ -213,6 +220,12 @@ func TestGeminiFiles(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if got := p.refresh(host.Gemini); len(got) != 2 || !strings.Contains(got[copied], "short") {
+		t.Errorf("%v", got)
+	}
+	if err := Forget(context.Background(), host.Of(host.Gemini), copied, p.find, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.refresh(host.Gemini); len(got) != 1 || got[id] == "" {
 		t.Errorf("%v", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
@@ -70,6 +71,11 @@ func TestMirror(t *testing.T) {
 	if u, ok := TailUsage(m.Path); ok {
 		t.Errorf("usage of before the compaction: %+v", u)
 	}
+	made, err := Clone(context.Background(), s, Change{ID: NewID(Opencode, time.Now()), Title: "copy", Now: time.Now()})
+	if data, _ := os.ReadFile(made.Path); err != nil || !strings.HasPrefix(made.ID, "ses_") || strings.Contains(string(data), "ses_1") {
+		t.Errorf("%v %+v\n%s", err, made, data)
+	}
+	os.Remove(made.Path)
 	// Messages that were taken back are gone from the mirror, too.
 	if gap, err := m.Add(OpencodeTold(all[:1]), true); gap || err != nil {
 		t.Errorf("gap %v, %v", gap, err)

@@ -207,10 +207,10 @@ func (s *Session) add(r *record, obj []byte, off, next int64) {
 		tool0: int32(len(s.tools)),
 	}
 	s.tools = append(s.tools, r.tools...)
-	switch s.Host {
-	case Claude:
+	switch {
+	case chained(s.Host):
 		s.place(r, &e, n, obj)
-	case Codex:
+	case s.Host == Codex:
 		s.ownIDs(r, &e, obj)
 	}
 	switch {

@@ -110,7 +110,7 @@ func (c *checker) judge(r *record) {
 			c.rep.IDs[string(r.Session)] = n + 1
 		}
 	}
-	if c.rep.host == Claude {
+	if chained(c.rep.host) {
 		if !r.has(Node) {
 			return
 		}
@@ -120,7 +120,7 @@ func (c *checker) judge(r *record) {
 	if message || c.rep.host == Codex && r.kind == System {
 		c.rep.Messages++
 	}
-	if message && c.rep.host == Claude {
+	if message && chained(c.rep.host) {
 		c.message(r)
 	}
 	if message || c.rep.host == Codex {
