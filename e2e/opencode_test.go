@@ -376,7 +376,7 @@ func TestOpencode(t *testing.T) {
 	}
 	o.say(copied, "PROBE")
 	all := o.API.requests()
-	if last := all[len(all)-1]; !last.Has(handed) || last.Count("PROBE") != 1 {
+	if last := all[len(all)-1]; !last.Has(handed) || last.Count("PROBE") != 1 || !last.Has("overtone recall") {
 		t.Errorf("the clone sends %q", last.Texts[2:])
 	}
 	if list := s.sessions(); len(list) != 2 {
@@ -396,7 +396,7 @@ func TestOpencode(t *testing.T) {
 // on; at the end of a turn, too. Without a boundary nothing is compacted.
 func TestOpencodeSteers(t *testing.T) {
 	t.Parallel()
-	tokens, summaries := 40_000, 0
+	tokens, summaries := 20_000, 0
 	s := newOpencode(t, func(r *heard) spoken {
 		last := r.Last()
 		switch {
@@ -407,6 +407,9 @@ func TestOpencodeSteers(t *testing.T) {
 		case strings.Contains(last, "MARK-LOOK"):
 			return callTool("bash", map[string]any{"command": "ls", "description": "look"}, tokens)
 		case strings.Contains(last, "MARK-COMMIT"):
+			// The step before the commit tells how full the context is.
+			return callTool("bash", map[string]any{"command": "echo LOOKED", "description": "look"}, tokens)
+		case strings.HasPrefix(last, "LOOKED"):
 			return callTool("bash", map[string]any{"command": commitLexer, "description": "commit"}, tokens)
 		}
 		return speak("That is done.", tokens)

@@ -44,6 +44,13 @@ func importGemini(c Clone, dir string, now time.Time) error {
 			lines = append(lines, raw)
 		}
 	}
+	if uuid, text := noteOf(before, after); text != "" {
+		note := `{"type":"user"}`
+		for _, f := range [][2]string{{"id", uuid}, {"timestamp", at}, {"content.0.text", text}} {
+			note, _ = sjson.Set(note, f[0], f[1]) // texts
+		}
+		lines = append(lines, note)
+	}
 	// The host's clean-up takes files of one session for another's where their names end
 	// like the session's id.
 	path := filepath.Join(filepath.Dir(from), "session-"+now.UTC().Format("2006-01-02T15-04")+"-"+random(8)+".jsonl")

@@ -145,6 +145,8 @@ func TestImportOpencode(t *testing.T) {
 	source := p.refresh(host.Opencode)["ses_1"]
 	clone := strings.NewReplacer("ses_1", "ses_9", "write a long lexer", "lexer", `Exit code 2\na\nb`, `Exit code 2\na […]`, `"input_tokens":90000`, `"input_tokens":12`).Replace(source)
 	path := filepath.Join(p.root, "opencode", "-work-p", "ses_9.jsonl")
+	const note = "33333333-3333-4333-8333-333333333333"
+	clone += `{"type":"user","isMeta":true,"uuid":"` + note + `","sessionId":"ses_9","message":{"role":"user","content":"NOTE"}}` + "\n"
 	p.write("mirror/opencode/-work-p/ses_9.jsonl", clone)
 	p.write("bin/opencode", "#!/bin/sh\ncat \"$2\" > "+filepath.Join(p.dir, "taken")+"\necho Imported session: ses_9\n")
 	t.Setenv("PATH", filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"))
@@ -159,7 +161,7 @@ func TestImportOpencode(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"messages.0.parts.0.text": "lexer", "messages.1.parts.0.text": "I look.", "messages.1.parts.1.state.output": "a […]",
-		"messages.1.parts.1.state.input.command": "ls", "messages.1.info.tokens.input": "12", "messages.1.info.modelID": "m1",
+		"messages.2.parts.0.text": "NOTE", "messages.2.parts.0.synthetic": "true", "messages.1.parts.1.state.input.command": "ls", "messages.1.info.tokens.input": "12", "messages.1.info.modelID": "m1",
 	} {
 		if got := doc.Get(path).String(); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
@@ -167,7 +169,7 @@ func TestImportOpencode(t *testing.T) {
 	}
 	id := doc.Get("messages.0.info.id").String()
 	now, err := os.ReadFile(path)
-	if err != nil || strings.Contains(source, id) || !strings.Contains(string(now), id) || doc.Get("messages.0.parts.0.messageID").String() != id {
+	if err != nil || len(now) != len(clone) || strings.Contains(string(now), note) || strings.Contains(source, id) || !strings.Contains(string(now), id) || doc.Get("messages.0.parts.0.messageID").String() != id {
 		t.Errorf("ids: %v %s\n%s", err, id, now)
 	}
 	p.write("bin/opencode", "#!/bin/sh\necho \"$@\" > "+filepath.Join(p.dir, "asked")+"\n")

@@ -57,6 +57,12 @@ func importOpencode(ctx context.Context, c Clone, find func(variable, usual stri
 		}
 		list = append(list, raw)
 	}
+	if uuid, text := noteOf(before, after); text != "" && len(messages) > 0 {
+		// As long as the id in the mirror, whose size is known.
+		id := "msg_" + messages[len(messages)-1].Get("info.id").String()[4:16] + random(len(uuid)-16-len("/host"))
+		ids = append(ids, `"`+uuid, `"`+id+"/host")
+		list = append(list, opencodeNote(messages, id, c.ID, text))
+	}
 	about, _ := sjson.Set(info.Raw, "title", c.Title) // valid JSON stays so
 	renamed := strings.NewReplacer(ids...)
 	doc := renamed.Replace(`{"info":` + about + `,"messages":[` + strings.Join(list, ",") + `]}`)
@@ -68,6 +74,38 @@ func importOpencode(ctx context.Context, c Clone, find func(variable, usual stri
 		return err
 	}
 	return store.AtomicWrite(c.Path, []byte(renamed.Replace(string(data))), 0o600)
+}
+
+// noteOf is the text that a clone adds at its end for the model, and its id.
+func noteOf(before, after map[string]gjson.Result) (uuid, text string) {
+	for id, l := range after {
+		if !before[id].Exists() && l.Get("isMeta").Bool() {
+			return id, transcript.Text([]byte(l.Raw))
+		}
+	}
+	return "", ""
+}
+
+// opencodeNote is a message that the host sends to the model and does not show.
+func opencodeNote(messages []gjson.Result, id, session, text string) string {
+	raw := `{"info":{"role":"user"},"parts":[{"type":"text","synthetic":true}]}`
+	set := func(key string, value any) { raw, _ = sjson.Set(raw, key, value) } // texts and numbers
+	last := messages[len(messages)-1].Get("info")
+	set("info.id", id)
+	set("info.sessionID", session)
+	set("info.time.created", last.Get("time.created").Int()+1)
+	set("info.agent", "build")
+	for _, m := range messages {
+		if m.Get("info.role").String() == "user" && m.Get("info.model").Exists() {
+			raw, _ = sjson.SetRaw(raw, "info.model", m.Get("info.model").Raw)
+			set("info.agent", m.Get("info.agent").String())
+		}
+	}
+	set("parts.0.id", "prt_"+id[4:])
+	set("parts.0.messageID", id)
+	set("parts.0.sessionID", session)
+	set("parts.0.text", text)
+	return raw
 }
 
 // takeIn runs the host's import.
