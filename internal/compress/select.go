@@ -244,7 +244,7 @@ func (x sight) bare() bool {
 func (x sight) idle() bool {
 	switch {
 	case x.Kind == extract.Lead: // "The fix is to drop the cache:" says something, "The steps:" does not
-		return x.Cues&substance == 0 || x.words < 6 || x.talk() || strings.HasPrefix(x.text, "#") || strings.HasPrefix(x.text, "|")
+		return bits.OnesCount16(uint16(x.Cues&substance)) < 2 || x.words < 6 || x.talk() || strings.HasPrefix(x.text, "#") || strings.HasPrefix(x.text, "|")
 	case strings.HasPrefix(x.text, "::"): // what Codex tells its window
 		return true
 	case x.Kind == extract.CodeLine:
