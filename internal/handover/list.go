@@ -76,7 +76,7 @@ func (r *Record) ranked(stated func(string) bool, all bool) []candidate {
 	for i := range r.names.list {
 		e := &r.names.list[i]
 		// A folder or package counts only where somebody used it.
-		if e.secret || e.part && (len(e.text) <= minPart || e.typed == 0 && e.home < 0) {
+		if e.secret || e.homing < homeDefined && extract.Library(e.text) || e.part && (len(e.text) <= minPart || e.typed == 0 && e.home < 0) {
 			continue
 		}
 		c := candidate{nameStat: e, worth: r.worth(e), cost: float64(len(e.text)) + costName}
@@ -229,8 +229,8 @@ func (r *Record) layOut(chosen []candidate, l message.Lang) string {
 	}
 	root := &folder{}
 	for _, f := range order {
-		// A line that only says where a single name stands is dearer than it.
-		if !f.own && len(f.names) < 2 {
+		// A line that only says where a few names stand is dearer than they are.
+		if !f.own && len(f.names) < 4 {
 			names = append(names, f.names...)
 			continue
 		}

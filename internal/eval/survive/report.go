@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -99,6 +100,7 @@ func table(list []*compaction) {
 		{"half 2", half(list, 1), nil},
 		{"paths", list, func(n need) bool { return n.path }},
 		{"identifiers", list, func(n need) bool { return !n.path }},
+		{"no library", list, func(n need) bool { return !extract.Library(n.text) }},
 	}
 	ours := func(c *compaction) string { return c.handover(0).Text() }
 	rows := []struct {
