@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -167,4 +169,48 @@ func TestTag_WhereNothingIsRouted(t *testing.T) {
 			t.Errorf("%d requests\n%s", len(mains(w)), out)
 		}
 	})
+}
+
+// Thirty prompts with a commit each, while the context fills up, give at most six
+// suggestions.
+func TestSuggest_ThirtyCommits(t *testing.T) {
+	t.Parallel()
+	var (
+		mu   sync.Mutex
+		used = 20_000
+	)
+	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(r.Results()) == 0 || !strings.Contains(r.Last(), "step") {
+			used = min(used+4_500, 150_000)
+			return mockapi.Calls(bash("date +%N >> a.txt && git add a.txt && git commit -q -m step && git log -1 --format=%s")).Tokens(used)
+		}
+		return mockapi.Text("Noted.").Tokens(used)
+	})
+	s := w.Start()
+	for range 30 {
+		s.Ask("go on with the next slice, please")
+	}
+	s.Close()
+	// The stream does not show what hooks say to a person; the session's file does.
+	told := 0
+	files, _ := filepath.Glob(filepath.Join(w.Config, "projects", "*", "*.jsonl"))
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			if strings.Contains(line, "/compact") && strings.Contains(line, "💾") {
+				told++
+			}
+		}
+	}
+	if out := w.Exec("git", "-C", w.Project, "log", "--oneline"); strings.Count(out, "step") < 30 {
+		t.Errorf("commits: %s", out)
+	}
+	if told < 1 || told > 6 {
+		t.Errorf("%d suggestions", told)
+	}
 }
