@@ -140,10 +140,10 @@ func (p Plugin) Write(files []PluginFile, s PluginState) error {
 }
 
 // Bare reports whether the installation that is there has no workflows: hooks, but none
-// of the agents.
+// of the agents, nor the permission to read what stages report.
 func (s Setup) Bare() bool {
 	settings, err := os.ReadFile(s.Settings)
-	if err != nil || !s.present(settings) {
+	if err != nil || !s.present(settings) || bytes.Contains(settings, []byte("pipeline-context-")) {
 		return false
 	}
 	files, err := s.Plugin.Files()
