@@ -31,19 +31,28 @@ func TestPushNeverAgainstTheUser(t *testing.T) {
 	esc := `{"type":"assistant","message":{"content":[{"type":"text","text":"working"}]}}
 {"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}
 `
-	for name, c := range map[string]struct{ prompt, file, mode, answer string }{
-		"a question":             {prompt: "what is the reviewer for?", answer: "It reads the change."},
-		"a stop":                 {prompt: "stop, do nothing more", answer: "I have stopped."},
-		"thanks and stop":        {prompt: "that is all for now, thanks", answer: "Understood."},
-		"Esc and a question":     {prompt: "which file is that?", file: esc, answer: "It is main.go."},
-		"Esc and another thing":  {prompt: "rename the variable in main.go", file: esc, answer: "It is renamed."},
-		"overruled":              {prompt: "forget the workflow and explain main.go", answer: "It parses flags."},
-		"plan mode":              {prompt: "add a flag", mode: "plan", answer: "Here is my plan."},
+	for name, c := range map[string]struct {
+		prompt, file, mode, answer string
+		calm                       bool // the model is not told the next step either
+	}{
+		"a question":             {prompt: "what is the reviewer for?", answer: "It reads the change.", calm: true},
+		"a stop":                 {prompt: "stop, do nothing more", answer: "I have stopped.", calm: true},
+		"thanks and stop":        {prompt: "that is all for now, thanks", answer: "Understood.", calm: true},
+		"Esc and a question":     {prompt: "which file is that?", file: esc, answer: "It is main.go.", calm: true},
+		"Esc and another thing":  {prompt: "rename the variable in main.go", file: esc, answer: "It is renamed.", calm: true},
+		"overruled":              {prompt: "forget the workflow and explain main.go", answer: "It parses flags.", calm: true},
+		"plan mode":              {prompt: "add a flag", mode: "plan", answer: "Here is my plan.", calm: true},
 		"the agent asks":         {prompt: "also cover empty input", answer: "Shall I delete the old table in production?"},
 		"the agent waits":        {prompt: "also cover empty input", answer: "I will wait for your go-ahead before deploying."},
-		"Chinese stop":           {prompt: "先停下來，什麼都不要再動", answer: "好的。"},
-		"Chinese question":       {prompt: "為什麼要先跑測試？", answer: "這樣比較快。"},
-		"a question to a choice": {prompt: "can you explain what DEV does?", answer: "It writes the code."},
+		"no tester":              {prompt: "please don't run the tester", answer: "Understood."},
+		"he wants to look":       {prompt: "I want to look at it before anything else happens", answer: "Understood."},
+		"he wants to look, zh":   {prompt: "我要先看一下再說", answer: "好的。"},
+		"he wants to talk":       {prompt: "let's discuss the plan before you write code", answer: "Gladly."},
+		"he takes over":          {prompt: "please hand it over to me now", answer: "Here it is."},
+		"another small task":     {prompt: "please read CONTRIBUTING.md and tell me what it says about tests", answer: "It asks for them."},
+		"Chinese stop":           {prompt: "先停下來，什麼都不要再動", answer: "好的。", calm: true},
+		"Chinese question":       {prompt: "為什麼要先跑測試？", answer: "這樣比較快。", calm: true},
+		"a question to a choice": {prompt: "can you explain what DEV does?", answer: "It writes the code.", calm: true},
 	} {
 		for _, h := range []string{"claude-code", "codex"} {
 			t.Run(name+", "+h, func(t *testing.T) {
@@ -58,7 +67,7 @@ func TestPushNeverAgainstTheUser(t *testing.T) {
 				}
 				ask := `"prompt":` + string(mustJSON(t, c.prompt)) + fields
 				out, _ := p.call("user-prompt-submit", h, ask)
-				if c.answer[0] != 'S' && !strings.HasPrefix(c.answer, "I will") && strings.Contains(out, "overtone:developer") {
+				if c.calm && strings.Contains(out, "overtone:developer") {
 					t.Errorf("the prompt is answered with a push: %s", out)
 				}
 				end := `"last_assistant_message":` + string(mustJSON(t, c.answer)) + fields

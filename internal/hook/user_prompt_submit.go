@@ -132,16 +132,16 @@ func (c *call) letsGoOn(tx *session.Tx, text string, asked bool) bool {
 		l.Rests = true
 	}
 	_, own := extract.Request(text)
-	// What he says sets something to be done, lets the work go on, or is left to the
-	// model alone.
-	l.Asked, l.Remark = signature(tx.Workflow), !asked && !ownCommand(text) && !workflow.Resumes(text) && !extract.Tasks(own)
+	lets := asked || ownCommand(text) || workflow.Resumes(text)
+	l.Asked, l.Remark = signature(tx.Workflow), !lets
 	switch {
 	case workflow.Overrules(own):
 		l.Rests = true
-	case asked || ownCommand(text) || workflow.Resumes(text):
+	case lets:
 		l.Rests, l.Said, l.Stuck, l.LetGo = false, "", 0, false
 	}
-	return !l.Rests && !l.Remark && !c.in.Planning && !extract.Stops(own) && !extract.Wonders(own)
+	// What sets something to be done may be a reason to delegate, which the model weighs.
+	return !l.Rests && (lets || extract.Tasks(own)) && !c.in.Planning && !extract.Stops(own) && !extract.Wonders(own)
 }
 
 // ownCommand reports whether a prompt is a command of the plugin.

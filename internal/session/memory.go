@@ -131,8 +131,8 @@ type Loop struct {
 	// Rests: the user has put the workflow aside, or stopped its turn, and has not let
 	// it go on since.
 	Rests bool `json:"rests,omitempty"`
-	// Asked is the state when the user last said something; Remark says that it neither
-	// set something to be done nor let the work go on.
+	// Asked is the state when the user last said something; Remark says that it did
+	// not let the work go on.
 	Asked  string `json:"asked,omitempty"`
 	Remark bool   `json:"remark,omitempty"`
 	// Waits counts the answers by which the host said that agents are at work.
