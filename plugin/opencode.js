@@ -181,7 +181,6 @@ export const Overtone = async ({ client, directory }) => {
     },
     "chat.message": async (input, output) => {
       const id = input.sessionID
-      summarising.delete(id)
       if (input.agent) agents.set(id, input.agent)
       const text = textOf(output.parts)
       if ((await session(id)).parentID) {
@@ -195,9 +194,10 @@ export const Overtone = async ({ client, directory }) => {
       add(output.parts, output.message, r.context)
     },
     "chat.params": async (input) => {
-      if (input.agent !== "compaction" && input.agent?.name !== "compaction") summarising.delete(input.sessionID)
+      const agent = input.agent?.name ?? input.agent
+      if (agent !== "compaction" && agent !== "title") summarising.delete(input.sessionID)
       const model = input.model
-      if (input.agent !== "title" && input.agent?.name !== "title" && model?.id) {
+      if (agent !== "title" && model?.id) {
         models.set(input.sessionID, { providerID: model.providerID, modelID: model.id, context: model.limit?.context })
       }
     },

@@ -37,13 +37,14 @@ func (c *call) flush(f func(tx *session.Tx) error, work bool) (host.Reply, error
 }
 
 // untold is how long a compaction may take of which only the session's file will
-// tell that it is over: such a host goes on working meanwhile.
+// tell that it is over, or in which a prompt may be typed: such a host goes on working
+// meanwhile.
 const untold = 10 * time.Minute
 
 // settle finishes, in a hook of the main thread, what a compaction left: it goes
 // on, so it has what was handed to it, or gets it now.
 func (c *call) settle(tx *session.Tx, r *host.Reply) error {
-	if k := tx.Memory.Compaction; c.took || c.host.FileTells && k.Summarised() && c.now.Sub(k.At) < untold {
+	if k := tx.Memory.Compaction; c.took || (c.host.FileTells || c.host.Steers) && k.Summarised() && c.now.Sub(k.At) < untold {
 		return nil // this very call hands it over, or nobody knows yet
 	}
 	text, err := tx.Settle(c.event == "user-prompt-submit" && !c.late)

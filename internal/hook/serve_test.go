@@ -51,9 +51,11 @@ func TestServe(t *testing.T) {
 		ask(4, "stop", `,"last_assistant_message":"The lexer is there."`, servedSession+`,"messages":[`+said+`],"all":true`),
 		`no JSON`,
 		ask(6, "pre-compact", `,"trigger":"manual"`, ""),
-		ask(7, "subagent-stop", `,"last_assistant_message":"SUMMARY"`, ""),
-		ask(8, "session-start", `,"source":"compact"`, ""),
+		// Typed while the host writes its summary.
+		ask(7, "user-prompt-submit", `,"prompt":"and then?"`, ""),
+		ask(8, "subagent-stop", `,"last_assistant_message":"SUMMARY"`, ""),
 		ask(9, "session-start", `,"source":"compact"`, ""),
+		ask(10, "session-start", `,"source":"compact"`, ""),
 	)
 	for i, a := range answers {
 		if want := int64(i + 1); a.Get("id").Int() != want && i != 4 || !a.Get("out").IsObject() {
@@ -66,11 +68,11 @@ func TestServe(t *testing.T) {
 	if !answers[2].Get("out.gap").Bool() || answers[3].Get("out.gap").Bool() {
 		t.Errorf("gaps: %s %s", answers[2], answers[3])
 	}
-	if text := answers[7].Get("out.context").String(); !strings.Contains(text, "scanToken") || !strings.Contains(text, "<overtone-packet") {
+	if text := answers[8].Get("out.context").String(); !strings.Contains(text, "scanToken") || !strings.Contains(text, "<overtone-packet") {
 		t.Errorf("the hand-over: %s", text)
 	}
-	if answers[8].Get("out.context").Exists() {
-		t.Errorf("handed over twice: %s", answers[8])
+	if answers[9].Get("out.context").Exists() {
+		t.Errorf("handed over twice: %s", answers[9])
 	}
 	files, _ := filepath.Glob(filepath.Join(p.dir, ".overtone", "mirror", "opencode", "*", "ses_1.jsonl"))
 	if len(files) != 1 {
