@@ -17,7 +17,7 @@ type CloneRecord struct {
 	Source  string `json:"source"` // id of the session it was made from
 	From    string `json:"sourcePath,omitempty"`
 	Host    string `json:"host"`
-	Path    string `json:"path"`
+	Path    string `json:"path"`             // "" where its agent keeps it in a database
 	Size    int64  `json:"size"`             // as it was made; a larger file was used since
 	Tokens  int64  `json:"tokens,omitempty"` // what its host will report, where that is known
 	Created string `json:"created"`

@@ -38,7 +38,7 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 		line(message.PlanTools, g.Removed, g.Truncated, g.Thinking, message.Thousands(g.Tokens))
 	}
 	if len(p.Skipped) > 0 {
-		line(message.PlanSkipped, counts(t, p.Skipped))
+		line(message.PlanSkipped, Counts(t, p.Skipped))
 	}
 	if p.Nothing() && !s.Legacy {
 		line(message.NothingToDo)
@@ -75,13 +75,13 @@ func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 		t.Say(message.DoneCached, r.Cached)
 	}
 	if len(r.Lost) > 0 {
-		t.Say(message.DoneLost, counts(t, r.Lost))
+		t.Say(message.DoneLost, Counts(t, r.Lost))
 	}
 	if g := r.Gone; g.Sentences > 0 {
 		t.Say(message.DoneGone, g.Sentences, g.Requests, g.Decisions)
 	}
 	if len(r.Redacted) > 0 {
-		t.Say(message.DoneRedacted, counts(t, r.Redacted))
+		t.Say(message.DoneRedacted, Counts(t, r.Redacted))
 	}
 	if r.InputTokens+r.OutputTokens > 0 {
 		t.Say(message.DoneSpent, r.InputTokens, r.OutputTokens)
@@ -133,8 +133,8 @@ func percentLess(before, after int) int {
 	return 100 * (before - after) / before
 }
 
-// counts is how many of each kind there are.
-func counts[K cmp.Ordered](t *terminal.Terminal, of map[K]int) string {
+// Counts is how many of each kind there are.
+func Counts[K cmp.Ordered](t *terminal.Terminal, of map[K]int) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(of)) {
 		name := fmt.Sprint(k)

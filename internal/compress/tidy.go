@@ -53,6 +53,7 @@ func Tidy(ctx context.Context, list Clones, kept Dir, files []transcript.File, r
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		c := all[id]
 		switch made, err := time.Parse(time.RFC3339, c.Created); {
+		case c.Path == "" && !c.Removed && !slices.Contains(removed, id): // in a database of its agent's
 		case !missing(c.Path):
 			files = append(files, transcript.File{Path: c.Path, ID: c.ID, ModTime: now})
 		case c.Removed, slices.Contains(removed, id), err != nil, now.Sub(made) > unnamed, made.After(now.Add(unnamed)):

@@ -20,7 +20,7 @@ const (
 // Request reads a user's message: what it is, and the user's own words in it
 // with what was pasted between them left out.
 func Request(text string) (Said, string) {
-	text = strings.TrimSpace(ownText(text))
+	text = strings.TrimSpace(OwnText(text))
 	if text == "" || hookText(text) {
 		return NotSaid, ""
 	}
@@ -54,9 +54,9 @@ func Request(text string) (Said, string) {
 	return Requested, own
 }
 
-// ownText takes out what hosts wrap into a user's message, and unwraps a slash
+// OwnText takes out what hosts wrap into a user's message, and unwraps a slash
 // command.
-func ownText(text string) string {
+func OwnText(text string) string {
 	if name, ok := between(text, "<command-name>", "</command-name>"); ok {
 		args, _ := between(text, "<command-args>", "</command-args>")
 		return name + " " + args

@@ -389,3 +389,16 @@ func TestGeminiRetention(t *testing.T) {
 		}
 	}
 }
+
+// Claude Code cuts the name of a long folder, and adds its hash.
+func TestLongProjectFolder(t *testing.T) {
+	t.Parallel()
+	short := "/w/" + strings.Repeat("a", 197)
+	long := "/w/文/" + strings.Repeat("a", 300)
+	if got := projectFolder(short); got != "-w-"+strings.Repeat("a", 197) {
+		t.Error(got)
+	}
+	if got, want := projectFolder(long), "-w---"+strings.Repeat("a", 195)+"-om52pd"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -2,7 +2,9 @@ package host
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // SessionPath is where the host looks for a session that was started in a folder:
@@ -20,12 +22,23 @@ func (h *Host) SessionPath(dir, folder, name string) string {
 }
 
 // projectFolder is Claude Code's name for a folder: every byte that is neither a
-// letter nor a digit becomes a hyphen.
+// letter nor a digit becomes a hyphen, and the end of a long name its hash.
 func projectFolder(folder string) string {
-	return strings.Map(func(r rune) rune {
+	name := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
 		}
 		return '-'
 	}, folder)
+	if len(name) <= longFolder {
+		return name
+	}
+	hash := int32(0)
+	for _, c := range utf16.Encode([]rune(folder)) {
+		hash = hash*31 + int32(c)
+	}
+	return name[:longFolder] + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
 }
+
+// longFolder is the longest name without a hash.
+const longFolder = 200

@@ -91,7 +91,7 @@ func (m *Mover) Push(ctx context.Context, ref string, force bool) (Pushed, error
 	if err != nil {
 		return out, err
 	}
-	folder := firstCwd(file.Path)
+	folder := transcript.FirstCWD(file.Path)
 	if !m.Set.shares(folder) {
 		return out, message.WithHint(message.Fail(message.TeamNotShared, folder), message.HintTeamNotShared, folder)
 	}
@@ -495,7 +495,7 @@ func (m *Mover) takeBack(ctx context.Context, sess *store.Session, o PullOptions
 	if err != nil {
 		return out, err
 	}
-	here := firstCwd(file.Path)
+	here := transcript.FirstCWD(file.Path)
 	if o.Folder != "" {
 		want, err := m.folder(Manifest{}, o)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,12 +17,12 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // State is what the team sees of one session. It holds no words of anybody.
@@ -161,33 +160,9 @@ func findPlace(sess *store.Session, dir func(*host.Host) string) place {
 		}
 	}
 	if p.Transcript != "" {
-		p.Cwd = firstCwd(p.Transcript)
+		p.Cwd = transcript.FirstCWD(p.Transcript)
 	}
 	return p
-}
-
-// firstCwd reads the folder that a session was started in off the head of its file.
-func firstCwd(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	head, _ := io.ReadAll(io.LimitReader(f, 1<<20))
-	for line := range bytes.Lines(head) {
-		if !bytes.Contains(line, []byte(`"cwd"`)) || !store.ValidJSON(line) {
-			continue
-		}
-		for _, key := range []string{"cwd", "payload.cwd"} {
-			if v := gjson.GetBytes(line, key); v.Type == gjson.String && v.Str != "" {
-				return v.Str
-			}
-		}
-	}
-	return ""
 }
 
 // read is a session as the team sees it.

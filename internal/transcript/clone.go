@@ -82,12 +82,15 @@ func NewID(h Host, now time.Time) string {
 // errFolder is the error of a session that is more than its file.
 var errFolder = errors.New("such a session is a folder with a database, of which a copy of the file is no session")
 
+// Clonable reports whether a copy of such a host's session file is a session.
+func Clonable(h Host) bool { return h == Claude || h == Codex }
+
 // Clone writes a copy of the session beside it, under a new id. The file
 // appears under its name only after it was written, synced and verified; on
 // any error, a cancelled context included, nothing remains. The source is only
 // read, and only as far as it was indexed.
 func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
-	if s.Host == Copilot {
+	if !Clonable(s.Host) {
 		return Cloned{}, fmt.Errorf("clone %s: %w", s.Path, errFolder)
 	}
 	name := ch.ID + ".jsonl"
@@ -127,7 +130,7 @@ func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
 		return Cloned{}, fmt.Errorf("clone %s: %w", s.Path, err)
 	}
 	if s.Host == Codex {
-		_ = nameRollout(path, ch.ID, ch.Title, ch.Now) // it resumes without a name, too
+		_ = NameRollout(path, ch.ID, ch.Title, ch.Now) // it resumes without a name, too
 	}
 	if d, err := os.Open(filepath.Dir(path)); err == nil {
 		// The name is as durable as the file system makes it; not all can sync a folder.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
@@ -171,4 +174,27 @@ func everythingIn(h *host.Host, root string) ([]File, error) {
 		return nil
 	})
 	return files, errors.Join(append(errs, err)...)
+}
+
+// FirstCWD is the folder that a session was started in, as the head of its file tells;
+// "" where it does not.
+func FirstCWD(path string) string {
+	f, size, err := open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, min(size, 1<<20))
+	n, _ := f.ReadAt(head, 0) // what cannot be read does not tell
+	for line := range bytes.Lines(head[:n]) {
+		if !bytes.Contains(line, []byte(`"cwd"`)) || !gjson.ValidBytes(line) {
+			continue
+		}
+		for _, key := range [...]string{"cwd", "payload.cwd", "data.context.cwd"} {
+			if v := gjson.GetBytes(line, key); v.Type == gjson.String && v.Str != "" {
+				return v.Str
+			}
+		}
+	}
+	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // codexNames is where Codex keeps the names of its threads: a line each time one is
@@ -31,15 +32,15 @@ func Names(dir func(*host.Host) string) map[string]string {
 	return names
 }
 
-// nameRollout makes Codex list a rollout under a title; without one a clone looks
+// NameRollout makes Codex list a rollout under a title; without one a clone looks
 // like its source there. One that lies elsewhere is not on its list. Codex appends
 // to the file, too: one write at its end is in nobody's way.
-func nameRollout(path, id, title string, now time.Time) error {
-	sessions := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(path))))
-	if title == "" || filepath.Base(sessions) != host.Of(Codex).Sessions.Dir {
+func NameRollout(path, id, title string, now time.Time) error {
+	file := namesOf(path)
+	if title == "" || file == "" {
 		return nil
 	}
-	f, err := os.OpenFile(filepath.Join(filepath.Dir(sessions), codexNames), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -56,4 +57,34 @@ func nameRollout(path, id, title string, now time.Time) error {
 	line = appendString(append(line, `,"updated_at":`...), now.UTC().Format(time.RFC3339Nano))
 	_, err = f.Write(append(line, "}\n"...))
 	return err
+}
+
+// namesOf is where the name of a rollout stands; "" for one that lies elsewhere.
+func namesOf(path string) string {
+	sessions := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(path))))
+	if filepath.Base(sessions) != host.Of(Codex).Sessions.Dir {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(sessions), codexNames)
+}
+
+// ForgetName takes the name of a rollout that is gone off Codex's list. Codex may append
+// to the list at the same time: then a name that nobody has stays on it.
+func ForgetName(path, id string) error {
+	file := namesOf(path)
+	before, err := os.ReadFile(file)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	var rest []byte
+	for line := range bytes.Lines(before) {
+		var named []byte
+		if !readObject(bytes.TrimSpace(line), str("id", &named)) || unescape(named) != id {
+			rest = append(rest, line...)
+		}
+	}
+	if now, err := os.Stat(file); err != nil || now.Size() != int64(len(before)) || len(rest) == len(before) {
+		return err
+	}
+	return store.AtomicWrite(file, rest, 0o600)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -89,11 +90,17 @@ type (
 // Read indexes a session file. It reads what is there at the time of the call;
 // what the host appends later is not part of the session.
 func Read(ctx context.Context, path string) (*Session, error) {
+	return ReadTo(ctx, path, math.MaxInt64)
+}
+
+// ReadTo is Read for what stands before an offset, which is the start of a line.
+func ReadTo(ctx context.Context, path string, end int64) (*Session, error) {
 	f, size, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	size = min(size, end)
 	s, err := read(ctx, io.NewSectionReader(f, 0, size), path, size)
 	if err != nil {
 		return nil, fmt.Errorf("read session %s: %w", path, err)
