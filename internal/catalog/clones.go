@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/carry"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -27,12 +30,12 @@ type removed struct {
 
 // RemoveClones takes clones away that were made here. All of them are checked before
 // the first one goes.
-func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short func(path string) string, refs []string, yes, force bool) error {
+func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, w carry.World, short func(path string) string, refs []string, yes, force bool) error {
 	list := compress.ClonesIn(f.Home.Root())
 	clones := list.All()
 	gone := []removed{}
 	for _, ref := range refs {
-		file, err := f.Resolve(ref)
+		file, err := f.made(ref, clones)
 		if err != nil {
 			return err
 		}
@@ -68,12 +71,7 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short fu
 		c := clones[r.ID]
 		c.Removed = true
 		_ = list.Add(c)
-		if h, _ := host.Named(r.Host); h != nil && h.Mirrored && f.Forget != nil {
-			if err := f.Forget(ctx, h, r.ID); err != nil {
-				return err
-			}
-		}
-		if err := os.Remove(r.Path); err != nil {
+		if err := f.remove(ctx, w, r); err != nil {
 			return err
 		}
 		if done = append(done, r); !t.JSON {
@@ -106,6 +104,41 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short fu
 		t.Note(message.RmBusy)
 	}
 	return nil
+}
+
+// remove takes away one clone. One that its agent imported is listed as our mirror of it.
+func (f Finder) remove(ctx context.Context, w carry.World, r removed) error {
+	h, _ := host.Named(r.Host)
+	if h != nil && f.Forget != nil && strings.HasPrefix(r.Path, f.Home.Mirrors()+string(filepath.Separator)) {
+		if err := f.Forget(ctx, h, r.ID); err != nil {
+			return err
+		}
+		return os.Remove(r.Path)
+	}
+	target, _ := carry.To(r.Host)
+	return target.Remove(ctx, w, r.ID, r.Path)
+}
+
+// made finds a clone. One whose agent keeps no files that can be listed is known by its
+// record alone.
+func (f Finder) made(ref string, clones map[string]compress.CloneRecord) (transcript.File, error) {
+	file, err := f.Resolve(ref)
+	if err == nil {
+		return file, nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(clones)) {
+		if c := clones[id]; strings.HasPrefix(id, ref) && !c.Removed {
+			file = transcript.File{Path: c.Path, ID: id, Host: transcript.Host(c.Host), Size: c.Size}
+			if c.Path == "" {
+				return file, nil
+			}
+			if info, err := os.Stat(c.Path); err == nil {
+				file.Size = info.Size()
+				return file, nil
+			}
+		}
+	}
+	return file, err
 }
 
 // TidyClones forgets clones whose files are gone, and removes the originals that

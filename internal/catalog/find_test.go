@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/carry"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -269,7 +270,7 @@ func TestRemoveClones(t *testing.T) {
 			Stdin: strings.NewReader(answer), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
 			Now: func() time.Time { return midday }, IsTTY: func(uintptr) bool { return false },
 		}, Lang: message.EN}
-		return p.RemoveClones(context.Background(), term, filepath.Base, []string{ref}, yes, force)
+		return p.RemoveClones(context.Background(), term, carry.World{}, filepath.Base, []string{ref}, yes, force)
 	}
 	refused := func(name string, err error) {
 		t.Helper()

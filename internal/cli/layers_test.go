@@ -14,7 +14,7 @@ var layers = [][]string{
 	{"demo"},
 	{"hook", "watch", "setup", "mcp", "dashboard", "team"},
 	{"catalog"},
-	{"session", "audit"},
+	{"session", "audit", "carry"},
 	{"handover", "blueprint"},
 	{"compact", "compress", "workflow"},
 	{"recall", "mirror"},

@@ -87,6 +87,7 @@ func (a *app) root() *cobra.Command {
 		a.mcpCmd(),
 		a.timelineCmd(),
 		a.compressCmd(),
+		a.continueCmd(),
 		a.recallCmd(),
 		a.sessionsCmd(),
 		a.dashboardCmd(),

@@ -75,11 +75,11 @@ var (
 	HelpHostFilter     = Text{ZH: "只看這個 host：%s", EN: "only this host: %s"}
 	HelpProjectFilter  = Text{ZH: "只看路徑含有這段文字的專案", EN: "only projects whose path holds this text"}
 	HelpLimit          = Text{ZH: "最多顯示幾筆", EN: "show at most this many"}
-	HelpSessionsRm     = Text{ZH: "移除由 compress 建立的副本", EN: "remove clones that compress made"}
+	HelpSessionsRm     = Text{ZH: "移除由 compress 或 continue 建立的副本", EN: "remove clones that compress or continue made"}
 	HelpSessionsRmLong = Text{
-		ZH: "只移除由 overtone compress 建立、之後沒有被使用過的副本；來源與其他 session 一律拒絕。\n" +
+		ZH: "只移除由 overtone compress 或 continue 建立、之後沒有被使用過的副本；來源與其他 session 一律拒絕。\n" +
 			"為副本保留的原文隨它一起移除，除非另一個 session 仍引用它們，例如副本的副本或分支：那時會說明留下多少、為誰留下。",
-		EN: "Only clones that overtone compress made and nobody used since are removed; sources and all other sessions are refused.\n" +
+		EN: "Only clones that overtone compress or continue made and nobody used since are removed; sources and all other sessions are refused.\n" +
 			"The originals that were kept for a clone go with it, unless another session still refers to them, as a clone's clone or a fork of it does: then it is said how much stays, and for whom.",
 	}
 	HelpForceRm   = Text{ZH: "也移除建立後曾被使用、或來源已不存在的副本", EN: "also remove a clone that was used since it was made, or whose source is gone"}

@@ -1,0 +1,362 @@
+package carry
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+var midday = time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)
+
+// session writes a session of Claude Code line by line.
+type session struct {
+	cwd   string
+	lines []string
+}
+
+func (s *session) add(typ string, content any, more ...string) {
+	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", len(s.lines)+1)
+	parent := "null"
+	if n := len(s.lines); n > 0 {
+		parent = fmt.Sprintf(`"00000000-0000-4000-8000-%012d"`, n)
+	}
+	b, err := json.Marshal(content)
+	if err != nil {
+		panic(err) // strings and maps
+	}
+	s.lines = append(s.lines, fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%s,"sessionId":"s1","cwd":%q,"timestamp":"2026-03-05T11:00:%02d.000Z"%s,"message":{"role":%q,"model":"m","content":%s}}`,
+		typ, id, parent, s.cwd, len(s.lines)%60, strings.Join(more, ""), typ, b))
+}
+
+func (s *session) user(text string) { s.add("user", text) }
+func (s *session) agent(text string) {
+	s.add("assistant", []any{map[string]any{"type": "text", "text": text}})
+}
+
+func (s *session) tool(name string, input map[string]any) {
+	s.add("assistant", []any{map[string]any{"type": "tool_use", "id": fmt.Sprint("t", len(s.lines)), "name": name, "input": input}})
+}
+
+func (s *session) result(text string, failed bool) {
+	s.add("user", []any{map[string]any{"type": "tool_result", "tool_use_id": fmt.Sprint("t", len(s.lines)-1), "content": text, "is_error": failed}})
+}
+
+func (s *session) write(t *testing.T) transcript.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	data := []byte(strings.Join(s.lines, "\n") + "\n")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return transcript.File{Path: path, ID: "s1", Host: transcript.Claude, Size: int64(len(data))}
+}
+
+const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+// work is a session with old turns, a secret, tools and a last answer.
+func work(cwd string) *session {
+	s := &session{cwd: cwd}
+	for n := range 10 {
+		s.user(fmt.Sprintf("Question %d about the importer?", n))
+		s.agent(strings.Repeat(fmt.Sprintf("I looked at row %d of the importer and went on to the next one after that. ", n), 20))
+	}
+	s.user("The token is " + secret + ".")
+	s.agent("I keep it to myself.")
+	s.user("/review is what I typed, make loadLedger strict.")
+	s.tool("Edit", map[string]any{"file_path": cwd + "/ledger.go", "old_string": "mergeBatches()", "new_string": "mergeBatches(strict)"})
+	s.result("updated", false)
+	s.tool("Bash", map[string]any{"command": "go test ./...\necho done"})
+	s.result("Exit code 1\nFAIL", true)
+	s.agent("Decision: loadLedger refuses empty rows.")
+	return s
+}
+
+func tell(t *testing.T, file transcript.File, kept compress.Dir) *Told {
+	t.Helper()
+	story, err := Read(t.Context(), file, file.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := story.Tell(t.Context(), Options{From: "Claude Code", To: "Codex", Lang: message.EN, Now: midday, Kept: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return told
+}
+
+// Of a story the newest turns and what the user said are told whole, older answers are
+// shortened to texts whose originals are kept, tools have a line each, and secrets stay.
+func TestAStoryIsTold(t *testing.T) {
+	t.Parallel()
+	cwd, kept := t.TempDir(), compress.Dir(t.TempDir())
+	file := work(cwd).write(t)
+	before, _ := os.ReadFile(file.Path)
+	told := tell(t, file, kept)
+	var all strings.Builder
+	for i, l := range told.Lines {
+		if i == 0 && !l.User || i > 0 && l.User == told.Lines[i-1].User {
+			t.Errorf("line %d: %+v", i, l)
+		}
+		all.WriteString(l.Text + "\n")
+	}
+	for _, want := range []string{
+		"Question 3 about the importer?", "/review is what I typed, make loadLedger strict.", "Decision: loadLedger refuses empty rows.",
+		"▸ Edit: ledger.go\n", "▸ Bash: go test ./... echo done → failed",
+	} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("%q is not told:\n%s", want, all.String())
+		}
+	}
+	old := strings.Repeat("I looked at row 3 of the importer and went on to the next one after that. ", 20)
+	if strings.Contains(all.String(), old) {
+		t.Error("an old answer is told whole")
+	}
+	if strings.Contains(all.String()+told.Note, secret) || len(told.Redacted) != 1 || !strings.Contains(told.Note, "Secrets are redacted") {
+		t.Errorf("secrets: %v", told.Redacted)
+	}
+	for _, want := range []string{"Claude Code", "overtone recall", "mergeBatches", "make loadLedger strict"} {
+		if !strings.Contains(told.Note, want) {
+			t.Errorf("the note lacks %q:\n%s", want, told.Note)
+		}
+	}
+	if err := told.short.Keep("made"); err != nil {
+		t.Fatal(err)
+	}
+	// A mark has the first digits of this.
+	sum := sha256.Sum256([]byte(strings.TrimSpace(old)))
+	if text, ok := kept.Originals().Find(hex.EncodeToString(sum[:])); !ok || text != strings.TrimSpace(old) {
+		t.Errorf("the original of an old answer is %q", text)
+	}
+	if after, _ := os.ReadFile(file.Path); string(after) != string(before) {
+		t.Error("the source was changed")
+	}
+}
+
+// What a compaction left is told with what came after it, and the request that is worked
+// on, though it came before.
+func TestACompactedStory(t *testing.T) {
+	t.Parallel()
+	s := &session{cwd: "/w"}
+	s.user("Make the parser strict.")
+	s.agent("I begin with scanToken.")
+	s.lines = append(s.lines, `{"type":"system","subtype":"compact_boundary","uuid":"00000000-0000-4000-8000-000000000003","parentUuid":null,"sessionId":"s1","timestamp":"2026-03-05T11:00:02.000Z","compactMetadata":{"trigger":"auto"}}`)
+	s.add("user", "The parser is being made strict; scanToken is done.", `,"isCompactSummary":true`)
+	s.agent("I go on with growBuffer.")
+	told := tell(t, s.write(t), "")
+	var got []string
+	for _, l := range told.Lines {
+		got = append(got, l.Text)
+	}
+	want := []string{"The parser is being made strict; scanToken is done.", "Make the parser strict.", "I go on with growBuffer."}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// The turn under way is left out of a session that is being written to.
+func TestLastWholeTurn(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		more func(*session)
+		open string
+	}{
+		"over":            {func(*session) {}, ""},
+		"asked":           {func(s *session) { s.user("And now the lexer?") }, "And now the lexer?"},
+		"a tool runs":     {func(s *session) { s.user("And the lexer?"); s.tool("Bash", map[string]any{"command": "ls"}) }, "And the lexer?"},
+		"a tool ended":    {func(s *session) { s.user("And the lexer?"); s.tool("Bash", nil); s.result("x", false) }, "And the lexer?"},
+		"answered":        {func(s *session) { s.user("And the lexer?"); s.agent("Here.") }, ""},
+		"interrupted":     {func(s *session) { s.user("And the lexer?"); s.user("[Request interrupted by user]") }, ""},
+		"a local command": {func(s *session) { s.user("<command-name>/clear</command-name>") }, ""},
+	} {
+		s := &session{cwd: "/w"}
+		s.user("Make the parser strict.")
+		s.agent("Done.")
+		whole := s.write(t).Size
+		tc.more(s)
+		file := s.write(t)
+		got, err := LastWhole(t.Context(), file)
+		want := Turns{End: file.Size, Open: tc.open}
+		if tc.open != "" {
+			want.End = whole
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: %+v, want %+v, %v", name, got, want, err)
+		}
+	}
+}
+
+// What is written for a host of ours is read back by its reader: the same texts, in
+// order, under the title, on the list of clones, and gone when it is removed.
+func TestWrittenSessionsAreRead(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{string(host.ClaudeCode), string(host.Codex)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, root, cwd := t.TempDir(), t.TempDir(), t.TempDir()
+			source := work(cwd).write(t)
+			told := tell(t, source, compress.CacheIn(root))
+			told.Title = "the title"
+			w := World{Dir: func(_, usual string) string { return filepath.Join(home, usual) }}
+			target, ok := To(name)
+			if !ok {
+				t.Fatal("no target")
+			}
+			list := compress.ClonesIn(root)
+			made, err := target.Make(t.Context(), w, told, source, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := func(h *host.Host) string { return h.Dir(w.Dir) }
+			file, err := transcript.Resolve(made.ID, dir)
+			if err != nil || file.Path != made.Path {
+				t.Fatalf("%+v, %v", file, err)
+			}
+			if c := list.All()[made.ID]; c.Source != "s1" || c.Size != file.Size || c.Host != name {
+				t.Errorf("%+v", c)
+			}
+			var got []Line
+			err = transcript.AllEvents(t.Context(), made.Path, func(e *transcript.Event) {
+				said, _ := extract.Request(e.Text())
+				if e.Kind == transcript.UserSaid && said != extract.NotSaid || e.Kind == transcript.AgentSaid {
+					got = append(got, Line{User: e.Kind == transcript.UserSaid, Text: e.Text()})
+				}
+			})
+			if err != nil || len(got) != len(told.Lines) {
+				t.Fatalf("%d of %d lines, %v", len(got), len(told.Lines), err)
+			}
+			for i, l := range told.Lines {
+				if got[i].User != l.User || got[i].Text != l.Text {
+					t.Errorf("line %d: %+v, want %+v", i, got[i], l)
+				}
+			}
+			s, err := transcript.Read(t.Context(), made.Path)
+			title := s.Title
+			if n := transcript.Names(dir)[made.ID]; n != "" {
+				title = n
+			}
+			if err != nil || title != "the title" || s.CWD != cwd {
+				t.Errorf("%q in %s, %v", title, s.CWD, err)
+			}
+			if err := target.Remove(t.Context(), w, made.ID, made.Path); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := transcript.Resolve(made.ID, dir); !errors.Is(err, transcript.ErrNotFound) {
+				t.Errorf("removed: %v", err)
+			}
+			if n := transcript.Names(dir)[made.ID]; n != "" {
+				t.Errorf("its name stays: %s", n)
+			}
+		})
+	}
+}
+
+// Where an agent's own program imports a session, its answer tells the id; a program that
+// fails leaves nothing on the list.
+func TestImportedSessions(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		answer string
+		err    error
+		id     string
+	}{
+		"copilot":  {`{"ok":true,"sessionId":"c1"}`, nil, "c1"},
+		"opencode": {"Imported session", nil, "ses_"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			source := work(t.TempDir()).write(t)
+			var ran [][]string
+			var data string
+			fails := false
+			w := World{Dir: func(_, usual string) string { return filepath.Join(root, usual) }, Run: func(_ context.Context, _, program string, args ...string) ([]byte, error) {
+				ran = append(ran, append([]string{program}, args...))
+				for _, a := range args {
+					if b, err := os.ReadFile(a); err == nil {
+						data = string(b)
+					}
+				}
+				if fails {
+					return nil, errors.New("no")
+				}
+				return []byte(tc.answer), nil
+			}}
+			target, _ := To(name)
+			list := compress.ClonesIn(root)
+			made, err := target.Make(t.Context(), w, tell(t, source, compress.CacheIn(root)), source, list)
+			if err != nil || !strings.HasPrefix(made.ID, tc.id) || list.All()[made.ID].Source != "s1" {
+				t.Fatalf("%+v, %v, %v", made, err, list.All())
+			}
+			if !strings.Contains(data, "make loadLedger strict") || strings.Contains(data, secret) {
+				t.Errorf("%s", data)
+			}
+			if err := target.Remove(t.Context(), w, made.ID, made.Path); err != nil {
+				t.Error(err)
+			}
+			fails = true
+			if _, err := target.Make(t.Context(), w, tell(t, source, compress.CacheIn(root)), source, list); err == nil || len(list.All()) != 1 {
+				t.Errorf("a program that fails: %v, %v", err, list.All())
+			}
+			left, _ := filepath.Glob(filepath.Join(string(compress.CacheIn(root)), "originals", "*"))
+			if len(left) > 1 {
+				t.Errorf("originals of what failed: %v", left)
+			}
+		})
+	}
+}
+
+// Gemini CLI keeps a folder's sessions under a name: the one on its list, the one whose
+// marker names the folder, else a free one.
+func TestGeminiFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mark := func(name, owner string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "tmp", name), 0o700), os.WriteFile(filepath.Join(dir, "tmp", name, geminiRoot), []byte(owner), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "projects.json"), []byte(`{"projects":{"/w/listed":"known","/w/else":"my-shop-1"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mark("marked", "/w/marked")
+	mark("my-shop", "/w/other/my-shop")
+	for cwd, want := range map[string]string{"/w/listed": "known", "/w/marked": "marked", "/w/My Shop": "my-shop-2", "/w/new_One": "new-one", "/w/文件": "project"} {
+		if got := geminiFolder(dir, cwd); got != want {
+			t.Errorf("%s: %s, want %s", cwd, got, want)
+		}
+	}
+	for text, want := range map[string]string{"/review": "> /review", "? why": "> ? why", "why": "why", "<hook_context>x": "> <hook_context>x"} {
+		if got := geminiSent(text); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+// Every target has a command to go on, and is found by its name.
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	for _, name := range Names() {
+		if target, ok := To(name); !ok || target.Title == "" || !strings.Contains(target.Resume("ID"), "ID") || target.write == nil || (target.path == nil) == (target.bring == nil) {
+			t.Errorf("%s: %+v", name, target)
+		}
+	}
+	if _, ok := To("nobody"); ok {
+		t.Error("nobody")
+	}
+}

@@ -1,0 +1,64 @@
+package carry
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+type claudeLine struct {
+	Type      string         `json:"type"`
+	UUID      string         `json:"uuid"`
+	Parent    *string        `json:"parentUuid"`
+	Session   string         `json:"sessionId"`
+	Timestamp string         `json:"timestamp"`
+	CWD       string         `json:"cwd"`
+	Side      bool           `json:"isSidechain"`
+	Meta      bool           `json:"isMeta,omitempty"`
+	Message   map[string]any `json:"message"`
+}
+
+func claude() Target {
+	t := known(host.ClaudeCode)
+	t.newID = newID(t.Name)
+	t.path = func(w World, talk Talk) string {
+		return host.Of(t.Name).SessionPath(w.of(t.Name), realPath(talk.CWD), talk.ID+".jsonl")
+	}
+	t.write = func(talk Talk) ([]byte, error) {
+		var out []any
+		var parent *string
+		add := func(user, meta bool, text string, at time.Time) {
+			l := claudeLine{Type: "user", UUID: transcript.NewID(t.Name, talk.Now), Parent: parent, Session: talk.ID, Timestamp: iso(at), CWD: talk.CWD, Meta: meta}
+			l.Message = map[string]any{"role": "user", "content": text}
+			if !user {
+				l.Type = "assistant"
+				// Version 2.1.197 hangs without a model, and with another vendor's takes its own.
+				l.Message = map[string]any{"role": "assistant", "model": "<synthetic>", "content": []any{map[string]any{"type": "text", "text": text}}}
+			}
+			parent = &l.UUID
+			out = append(out, l)
+		}
+		for _, l := range talk.Lines {
+			add(l.User, false, l.Text, l.At)
+		}
+		add(true, true, talk.Note, talk.Now)
+		out = append(out, map[string]string{"type": "custom-title", "customTitle": talk.Title, "sessionId": talk.ID})
+		return lines(out...)
+	}
+	return t
+}
+
+// realPath is a folder as programs see it that are started in it.
+func realPath(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
+// newID makes ids of the kind that a host of ours uses.
+func newID(h host.Name) func(time.Time) string {
+	return func(now time.Time) string { return transcript.NewID(h, now) }
+}

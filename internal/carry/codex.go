@@ -1,0 +1,77 @@
+package carry
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// codex: items go to the model, events to the screen and the list. A model or its
+// provider are not named: a name that is not the user's keeps a session off the list.
+func codex() Target {
+	t := known(host.Codex)
+	t.newID = newID(t.Name)
+	t.path = func(w World, talk Talk) string {
+		return host.Of(t.Name).SessionPath(w.of(t.Name), talk.CWD, "rollout-"+talk.Now.Format("2006-01-02T15-04-05")+"-"+talk.ID+".jsonl")
+	}
+	t.after = func(_ World, talk Talk, path string) error {
+		return transcript.NameRollout(path, talk.ID, talk.Title, talk.Now)
+	}
+	t.remove = func(_ context.Context, _ World, id, path string) error {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		return transcript.ForgetName(path, id)
+	}
+	t.write = func(talk Talk) ([]byte, error) {
+		out := []any{rollout{iso(talk.Now), "session_meta", map[string]string{
+			"id": talk.ID, "timestamp": iso(talk.Now), "cwd": talk.CWD, "originator": "codex-tui", "cli_version": codexVersion(), "source": "cli",
+		}}}
+		item := func(at time.Time, role, kind, text string) {
+			out = append(out, rollout{iso(at), "response_item", codexMessage{"message", role, []codexText{{kind, text}}}})
+		}
+		for _, l := range talk.Lines {
+			kind, event := "output_text", codexEvent{Type: "agent_message", Message: l.Text}
+			if l.User {
+				kind, event.Type, event.Images = "input_text", "user_message", &[]string{}
+			}
+			item(l.At, role(l.User), kind, l.Text)
+			out = append(out, rollout{iso(l.At), "event_msg", event})
+		}
+		// A developer's item would be lost with the first compaction.
+		item(talk.Now, "user", "input_text", talk.Note)
+		return lines(out...)
+	}
+	return t
+}
+
+func codexVersion() string {
+	verified := host.Of(host.Codex).Verified
+	return verified[len(verified)-1].String()
+}
+
+// A rollout is read from its front, where types stand.
+type (
+	rollout struct {
+		Timestamp string `json:"timestamp"`
+		Type      string `json:"type"`
+		Payload   any    `json:"payload"`
+	}
+	codexMessage struct {
+		Type    string      `json:"type"`
+		Role    string      `json:"role"`
+		Content []codexText `json:"content"`
+	}
+	codexText struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	codexEvent struct {
+		Type    string    `json:"type"`
+		Message string    `json:"message"`
+		Images  *[]string `json:"images,omitempty"`
+	}
+)

@@ -1,0 +1,68 @@
+package carry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+)
+
+type copilotLine struct {
+	Type      string              `json:"type"`
+	ID        string              `json:"id"`
+	Timestamp string              `json:"timestamp"`
+	Role      string              `json:"role"`
+	Content   []map[string]string `json:"content"`
+}
+
+// copilot imports a session by a command of its own, which chooses the id.
+func copilot() Target {
+	t := known(host.Copilot)
+	t.write = func(talk Talk) ([]byte, error) {
+		out := []any{map[string]any{"type": "session", "version": 1, "externalId": "overtone-" + talk.ID, "createdAt": iso(talk.Now), "title": talk.Title}}
+		add := func(role, text string, at time.Time) {
+			out = append(out, copilotLine{"message", strconv.Itoa(len(out)), iso(at), role, []map[string]string{{"type": "text", "text": text}}})
+		}
+		for _, l := range talk.Lines {
+			add(role(l.User), l.Text, l.At)
+		}
+		add("user", talk.Note, talk.Now)
+		return lines(out...)
+	}
+	t.bring = func(ctx context.Context, w World, talk Talk, file string) (string, string, error) {
+		out, err := w.Run(ctx, talk.CWD, host.Of(t.Name).Program, "sessions", "import", file, "--name", talk.Title, "--working-directory", talk.CWD, "--output", "json")
+		if err != nil {
+			return "", "", err
+		}
+		var made struct {
+			SessionID string `json:"sessionId"`
+		}
+		start := bytes.IndexByte(out, '{') // it may warn before
+		if start < 0 || json.Unmarshal(out[start:], &made) != nil || made.SessionID == "" || filepath.Base(made.SessionID) != made.SessionID {
+			return "", "", fmt.Errorf("copilot sessions import: no session in its answer: %.200s", out)
+		}
+		return made.SessionID, filepath.Join(w.of(t.Name), host.Of(t.Name).Sessions.Dir, made.SessionID, "events.jsonl"), nil
+	}
+	// A session is a folder.
+	t.remove = func(_ context.Context, _ World, id, path string) error {
+		dir := filepath.Dir(path)
+		if filepath.Base(dir) != id {
+			return os.Remove(path)
+		}
+		return os.RemoveAll(dir)
+	}
+	return t
+}
+
+func role(user bool) string {
+	if user {
+		return "user"
+	}
+	return "assistant"
+}

@@ -1,0 +1,129 @@
+package carry
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+type geminiLine struct {
+	ID        string `json:"id"`
+	Timestamp string `json:"timestamp"`
+	Type      string `json:"type"`
+	Content   any    `json:"content"`
+}
+
+// gemini has no place that is hidden from the person.
+func gemini() Target {
+	t := Target{Name: "gemini", Title: "Gemini CLI", Resume: func(session string) string { return "gemini --resume " + session }}
+	t.newID = newID(host.ClaudeCode)
+	t.path = func(w World, talk Talk) string {
+		dir := w.Dir("", ".gemini")
+		cwd := realPath(talk.CWD)
+		// A session whose file is named by the first digits of its id is deleted by the
+		// start that follows a resume: the host takes it for the empty file that it made.
+		name := "session-" + talk.Now.UTC().Format("2006-01-02T15-04") + "-" + random(4) + ".jsonl"
+		return filepath.Join(dir, "tmp", geminiFolder(dir, cwd), "chats", name)
+	}
+	t.after = func(_ World, talk Talk, path string) error {
+		mark, err := os.OpenFile(filepath.Join(filepath.Dir(filepath.Dir(path)), geminiRoot), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, err = mark.WriteString(realPath(talk.CWD))
+		return errors.Join(err, mark.Close())
+	}
+	t.write = func(talk Talk) ([]byte, error) {
+		// What is older than its retention it deletes, so that all times but those of the
+		// messages are of now.
+		out := []any{map[string]string{
+			"sessionId": talk.ID, "projectHash": hash(talk.CWD), "startTime": iso(talk.Now), "lastUpdated": iso(talk.Now), "kind": "main", "summary": talk.Title,
+		}}
+		add := func(user bool, text string, at time.Time) {
+			l := geminiLine{transcript.NewID(host.ClaudeCode, talk.Now), iso(at), "gemini", text}
+			if user {
+				l.Type, l.Content = "user", []map[string]string{{"text": geminiSent(text)}}
+			}
+			out = append(out, l)
+		}
+		for _, l := range talk.Lines {
+			add(l.User, l.Text, l.At)
+		}
+		add(true, talk.Note, talk.Now)
+		return lines(out...)
+	}
+	return t
+}
+
+// geminiSent makes a user's text one that goes to the model: it takes some beginnings
+// for commands, and for context of its own.
+func geminiSent(text string) string {
+	for _, p := range [...]string{"/", "?", "<session_context>", "<hook_context>"} {
+		if strings.HasPrefix(strings.TrimSpace(text), p) {
+			return "> " + text
+		}
+	}
+	return text
+}
+
+func hash(folder string) string {
+	sum := sha256.Sum256([]byte(folder))
+	return hex.EncodeToString(sum[:])
+}
+
+// geminiFolder is the name under which the host keeps what belongs to a folder: the one
+// on its list, one that a marker says is the folder's, or a free one of the kind that it
+// would choose.
+func geminiFolder(dir, cwd string) string {
+	var known struct {
+		Projects map[string]string `json:"projects"`
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "projects.json"))
+	if err == nil && json.Unmarshal(b, &known) == nil {
+		if name := known.Projects[cwd]; name != "" && filepath.Base(name) == name {
+			return name
+		}
+	}
+	folders, _ := os.ReadDir(filepath.Join(dir, "tmp")) // there may be none yet
+	for _, f := range folders {
+		if owner, ok := geminiOwner(dir, f.Name()); ok && owner == cwd {
+			return f.Name()
+		}
+	}
+	words := strings.FieldsFunc(strings.ToLower(filepath.Base(cwd)), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	slug := cmp.Or(strings.Join(words, "-"), "project")
+	for n, name := 0, slug; ; name = fmt.Sprintf("%s-%d", slug, n) {
+		n++
+		if _, owned := geminiOwner(dir, name); !owned && !slices.Contains(slices.Collect(maps.Values(known.Projects)), name) {
+			return name
+		}
+	}
+}
+
+// geminiRoot is the file in which the host notes whose folder it is.
+const geminiRoot = ".project_root"
+
+func geminiOwner(dir, name string) (string, bool) {
+	for _, base := range [...]string{"tmp", "history"} {
+		if b, err := os.ReadFile(filepath.Join(dir, base, name, geminiRoot)); err == nil {
+			return strings.TrimSpace(string(b)), true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,245 @@
+package carry
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/handover"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
+)
+
+// Options are how a story is told.
+type Options struct {
+	From, To string // the agents, as people write them
+	Lang     message.Lang
+	Now      time.Time
+	// Kept is where the originals of shortened texts are kept; "" for nowhere.
+	Kept compress.Dir
+}
+
+const (
+	// keptPercent is what remains of the older texts together, summaryPercent of the
+	// summary that a compaction left: nothing else tells what came before it.
+	keptPercent, summaryPercent = 10, 35
+	// newestTurns stay whole at the end, as far as newestRoom goes: the newest request
+	// and the newest answer always.
+	newestTurns = 2
+	newestRoom  = 6000
+	// moderate is how long a user's message may be that stays whole, in UTF-16 units.
+	moderate = 4000
+	// toolsTold is how many of the newest tools have a line each.
+	toolsTold = 24
+	// namesRoom is how long the list of names may be.
+	namesRoom = 6000
+)
+
+// Told is a talk, and what was done to the texts.
+type Told struct {
+	Talk
+	Messages      int // of user and agent
+	Before, After int // tokens, estimated
+	Redacted      map[string]int
+
+	short *compress.Shortened
+}
+
+// Tell makes a talk of a story.
+func (s *Story) Tell(ctx context.Context, o Options) (*Told, error) {
+	t := &Told{Redacted: map[string]int{}}
+	title, _ := redact.Text(message.OneLine(s.Title))
+	t.Title, t.CWD, t.Now = message.ContinueTitle.Format(o.Lang, message.Short(title, 60), o.From), s.CWD, o.Now
+	pieces := slices.Clone(s.pieces)
+	for i := range pieces {
+		pieces[i].text = t.clean(pieces[i].text)
+	}
+	if err := t.shorten(ctx, pieces, o); err != nil {
+		return nil, err
+	}
+	t.join(pieces, o.Lang)
+	var all strings.Builder
+	for _, l := range t.Lines {
+		all.WriteString(l.Text + "\n")
+	}
+	t.Note = s.note(all.String(), len(t.Redacted) > 0, o)
+	t.Before, t.After = message.Tokens(int(s.size)), compress.EstimateTokens(all.String()+t.Note)
+	return t, nil
+}
+
+// clean takes secrets out: the text goes to another vendor.
+func (t *Told) clean(text string) string {
+	text, found := redact.Text(text)
+	for _, f := range found {
+		t.Redacted[f.Kind] += f.Count
+	}
+	return text
+}
+
+// shorten makes the older texts shorter.
+func (t *Told) shorten(ctx context.Context, pieces []piece, o Options) error {
+	var said []compress.Said
+	var at []int
+	turns, room, heard, spoke := 0, newestRoom, false, false
+	for i, p := range slices.Backward(pieces) {
+		if p.tool {
+			continue
+		}
+		t.Messages++
+		size := message.Units(p.text)
+		whole := turns < newestTurns && size <= room || p.user && !p.summary && size <= moderate
+		switch {
+		case p.begins && !heard:
+			whole, heard = true, true
+		case !p.user && !spoke:
+			whole, spoke = true, true
+		}
+		if room -= size; p.begins {
+			turns++
+		}
+		if !whole {
+			said, at = append(said, compress.Said{User: p.user, Summary: p.summary, Text: p.text}), append(at, i)
+		}
+	}
+	slices.Reverse(said)
+	slices.Reverse(at)
+	var err error
+	if t.short, err = o.Kept.Shorten(ctx, keptPercent, summaryPercent, said, o.Now); err != nil {
+		return err
+	}
+	for n, text := range t.short.Texts {
+		pieces[at[n]].text = text
+	}
+	return nil
+}
+
+// join puts what the agent said and did between two messages of the user into one.
+func (t *Told) join(pieces []piece, lang message.Lang) {
+	tools := 0
+	for _, p := range pieces {
+		if p.tool {
+			tools++
+		}
+	}
+	var texts, names []string
+	at := time.Time{}
+	fold := func() {
+		if len(names) > 0 {
+			texts = append(texts, folded(names, lang))
+			names = nil
+		}
+	}
+	end := func() {
+		if fold(); len(texts) > 0 {
+			t.line(false, strings.Join(texts, "\n\n"), at, lang)
+			texts = nil
+		}
+	}
+	for _, p := range pieces {
+		switch {
+		case p.user:
+			end()
+			t.line(true, p.text, p.at, lang)
+		case !p.tool:
+			texts, at = appendText(texts, p.text), p.at
+		case tools > toolsTold:
+			tools--
+			names, at = append(names, p.name), p.at
+		default:
+			fold()
+			texts, at = appendTool(texts, p, lang), p.at
+		}
+	}
+	end()
+}
+
+// line adds what one side said. A talk begins with the user, as a service may insist.
+func (t *Told) line(user bool, text string, at time.Time, lang message.Lang) {
+	last := t.Now
+	if n := len(t.Lines); n > 0 {
+		last = t.Lines[n-1].At
+	} else if !user {
+		t.line(true, message.ContinueBegins.In(lang), at, lang)
+	}
+	if at.IsZero() {
+		at = last
+	}
+	t.Lines = append(t.Lines, Line{user, text, at})
+}
+
+// appendText adds a text of the agent's. Marks of messages stand side by side.
+func appendText(texts []string, text string) []string {
+	if n := len(texts); n > 0 && compress.IsMark(text) && compress.IsMark(texts[n-1][strings.LastIndexByte(texts[n-1], ' ')+1:]) {
+		texts[n-1] += " " + text
+		return texts
+	}
+	return append(texts, text)
+}
+
+// sign begins a line that tells of a tool.
+const sign = "▸ "
+
+// appendTool tells of a tool, below the tools before it.
+func appendTool(texts []string, p piece, lang message.Lang) []string {
+	line := sign + p.name
+	if p.text != "" {
+		line += ": " + p.text
+	}
+	switch p.end {
+	case failed:
+		line += " → " + message.ContinueFailed.In(lang)
+	case refused:
+		line += " → " + message.ContinueRefused.In(lang)
+	case open:
+		line += " → …"
+	}
+	if n := len(texts); n > 0 && strings.HasPrefix(texts[n-1], sign) {
+		texts[n-1] += "\n" + line
+		return texts
+	}
+	return append(texts, line)
+}
+
+// folded is a line for many tools.
+func folded(names []string, lang message.Lang) string {
+	count := map[string]int{}
+	for _, n := range names {
+		count[n]++
+	}
+	var parts []string
+	for _, n := range slices.Sorted(maps.Keys(count)) {
+		parts = append(parts, fmt.Sprintf("%s ×%d", n, count[n]))
+	}
+	return sign + message.ContinueTools.Format(lang, len(names), message.Short(strings.Join(parts, ", "), maxTold))
+}
+
+// note is what the model is told beside the talk: what this is, how the work stands,
+// and the names that the talk does not state.
+func (s *Story) note(said string, secrets bool, o Options) string {
+	h := handover.Handover{ID: compact.PacketID(s.ID, 0), Session: s.ID, Record: s.record, Work: s.record.Work(), Summary: said, Lang: o.Lang, Hold: true}
+	head := message.ContinueHeader.Format(o.Lang, o.From, s.ID)
+	if secrets {
+		head += message.ContinueSecrets.In(o.Lang)
+	}
+	parts := []string{head}
+	last := []string{}
+	for _, p := range h.Parts() {
+		switch p.Name {
+		case "header", "names":
+		case "recall", "directive":
+			last = append(last, p.Text)
+		default:
+			parts = append(parts, p.Text)
+		}
+	}
+	if names := h.Names(strings.Join(parts, "\n"), namesRoom); names != "" {
+		_, list, _ := strings.Cut(names, "\n")
+		parts = append(parts, "## "+message.ContinueNames.In(o.Lang)+"\n"+list)
+	}
+	return compact.PacketOpen + ` id="` + h.ID + "\">\n" + strings.Join(append(parts, last...), "\n\n") + "\n" + compact.PacketClose
+}

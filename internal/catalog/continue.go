@@ -1,0 +1,45 @@
+package catalog
+
+import (
+	"path/filepath"
+
+	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// ToContinue finds the session to go on with: by name, by what the host says in the
+// environment, or the newest of a folder. A clone that nobody used is none: what
+// happened in it is told by its source.
+func (f Finder) ToContinue(ref, dir string) (transcript.File, error) {
+	if ref == "" {
+		ref = host.SessionFrom(f.Getenv)
+	}
+	if ref != "" {
+		return f.Resolve(ref)
+	}
+	files, err := transcript.List(f.Dir)
+	clones := compress.ClonesIn(f.Home.Root()).All()
+	here := realDir(dir)
+	for _, file := range files {
+		if c, ours := clones[file.ID]; ours && c.Size == file.Size {
+			continue
+		}
+		if cwd := transcript.FirstCWD(file.Path); cwd != "" && realDir(cwd) == here {
+			f.chose(file.ID)
+			return file, nil
+		}
+	}
+	if len(files) == 0 && err != nil {
+		return transcript.File{}, err
+	}
+	return transcript.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.ContinueNone, dir), message.HintSessions)}
+}
+
+func realDir(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}

@@ -1,0 +1,265 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-6d03985f/overtone/internal/carry"
+	"github.com/seed-6d03985f/overtone/internal/catalog"
+	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// continuePreset is how a clone is made that is to be gone on with.
+const continuePreset = "emergency"
+
+// beingWritten is how long ago the last line of a session may be that is written to.
+const beingWritten = time.Minute
+
+type continueFlags struct {
+	in          string
+	run, dryRun bool
+}
+
+func (a *app) continueCmd() *cobra.Command {
+	var f continueFlags
+	cmd := &cobra.Command{
+		Use: "continue [SESSION]", Short: message.HelpContinue.In(a.Lang), Long: message.HelpContinueLong.In(a.Lang),
+		Args: usageArgs(cobra.MaximumNArgs(1)), ValidArgsFunction: a.completeSession,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.goOn(cmd.Context(), f, args) },
+	}
+	cmd.Flags().StringVar(&f.in, "in", "", message.HelpContinueIn.Format(a.Lang, strings.Join(carry.Names(), ", ")))
+	cmd.Flags().BoolVar(&f.run, "run", false, message.HelpContinueRun.In(a.Lang))
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.Lang))
+	complete(cmd, "in", carry.Names())
+	return cmd
+}
+
+// continued is the output of --json.
+type continued struct {
+	Schema   int            `json:"schema"`
+	DryRun   bool           `json:"dryRun"`
+	Source   continuedFrom  `json:"source"`
+	Host     string         `json:"host"`
+	ID       string         `json:"id,omitempty"`
+	Path     string         `json:"path,omitempty"`
+	Title    string         `json:"title,omitempty"`
+	CWD      string         `json:"cwd"`
+	Messages int            `json:"messages"`
+	Before   int            `json:"tokensBefore"`
+	After    int            `json:"tokensAfter"`
+	Redacted map[string]int `json:"redacted"`
+	Open     string         `json:"openTurn,omitempty"`
+	Resume   string         `json:"resume,omitempty"`
+	Undo     string         `json:"undo,omitempty"`
+}
+
+type continuedFrom struct {
+	ID   string `json:"id"`
+	Host string `json:"host"`
+	Path string `json:"path"`
+}
+
+func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
+	if f.run && (a.JSON || f.dryRun) {
+		return message.Misuse{Err: message.Fail(message.ContinueRunAlone)}
+	}
+	ref := ""
+	if len(args) > 0 {
+		ref = args[0]
+	}
+	file, err := a.finder().ToContinue(ref, a.Dir)
+	if err != nil {
+		return err
+	}
+	target, ok := carry.To(cmp.Or(f.in, string(file.Host)))
+	if !ok {
+		return message.Misuse{Err: message.WithHint(message.Fail(message.ContinueNoTarget, f.in), message.HintThereAre, strings.Join(carry.Names(), ", "))}
+	}
+	doc := continued{Schema: 1, DryRun: f.dryRun, Source: continuedFrom{file.ID, string(file.Host), file.Path}, Host: string(target.Name), Redacted: map[string]int{}}
+	end := file.Size
+	if a.Now().Sub(file.ModTime) < beingWritten {
+		turns, err := carry.LastWhole(ctx, file)
+		if err != nil {
+			return err
+		}
+		end, doc.Open = turns.End, message.Short(turns.Open, 80)
+	}
+	if target.Name == file.Host && transcript.Clonable(file.Host) {
+		err = a.cloneToContinue(ctx, f, file, end, &doc)
+	} else {
+		err = a.carryOver(ctx, f, file, end, target, &doc)
+	}
+	if err != nil {
+		return err
+	}
+	return a.continues(f, target, &doc)
+}
+
+// cloneToContinue makes a clone in the same agent. Where there is nothing to shorten,
+// the session itself is the one to go on with.
+func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcript.File, end int64, doc *continued) error {
+	cfg, _ := a.config()
+	choice := compress.Choice{Preset: continuePreset, Users: "on", Provider: "builtin"}
+	opts, err := choice.Options(cfg.Compress, func(string) bool { return false })
+	if err != nil {
+		return err
+	}
+	opts.Pool = choice.Pool(cfg.Compress, compress.Backend{Provider: compress.Builtin{}}, a.compressCache())
+	s, err := transcript.ReadTo(ctx, file.Path, end)
+	if err != nil {
+		return catalog.ReadHint(file.Path, err)
+	}
+	plan, err := compress.NewPlan(s, opts)
+	if err != nil {
+		return err
+	}
+	if len(plan.Turns) == 0 {
+		return nothingYet(s.ID)
+	}
+	doc.Source.ID, doc.CWD, doc.Title, doc.Messages = s.ID, s.CWD, a.cloneTitle(compressFlags{}, s), len(plan.Items)
+	doc.Before, doc.After = plan.Tokens, plan.Target
+	if f.dryRun {
+		return nil
+	}
+	update, clear := a.progress()
+	res, err := plan.Run(ctx, compress.Builtin{}, compress.RunOptions{
+		ID: transcript.NewID(s.Host, a.Now()), Title: doc.Title, Now: a.Now(), Progress: update, Clones: compress.ClonesIn(a.store().Root()),
+	})
+	clear()
+	if errors.Is(err, compress.ErrNothing) {
+		doc.ID, doc.Path, doc.After, doc.Title = file.ID, file.Path, doc.Before, ""
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	doc.ID, doc.Path, doc.Before, doc.After = res.Clone.ID, res.Clone.Path, res.Before, res.After
+	return nil
+}
+
+// carryOver writes the conversation as a session of another agent.
+func (a *app) carryOver(ctx context.Context, f continueFlags, file transcript.File, end int64, target carry.Target, doc *continued) error {
+	from, _ := carry.To(string(file.Host))
+	story, err := carry.Read(ctx, file, end)
+	if err != nil {
+		return catalog.ReadHint(file.Path, err)
+	}
+	if name := transcript.Names(a.hostDir)[file.ID]; name != "" {
+		story.Title = name
+	}
+	if info, err := os.Stat(story.CWD); err != nil || !info.IsDir() {
+		story.CWD = a.Dir // its folder is gone
+	}
+	o := carry.Options{From: from.Title, To: target.Title, Lang: a.Lang, Now: a.Now(), Kept: a.compressCache()}
+	if f.dryRun {
+		o.Kept = ""
+	}
+	told, err := story.Tell(ctx, o)
+	if err != nil {
+		return err
+	}
+	if told.Messages == 0 {
+		return nothingYet(story.ID)
+	}
+	doc.Source.ID = story.ID
+	doc.Title, doc.CWD, doc.Messages, doc.Before, doc.After, doc.Redacted = told.Title, told.CWD, told.Messages, told.Before, told.After, told.Redacted
+	if f.dryRun {
+		return nil
+	}
+	made, err := target.Make(ctx, a.agents(), told, file, compress.ClonesIn(a.store().Root()))
+	doc.ID, doc.Path = made.ID, made.Path
+	return missing(err, target)
+}
+
+func nothingYet(session string) error {
+	return message.WithHint(message.Fail(message.ContinueEmpty, session), message.HintEmpty)
+}
+
+// continues tells what was made, or starts it.
+func (a *app) continues(f continueFlags, target carry.Target, doc *continued) error {
+	made := doc.ID != "" && doc.ID != doc.Source.ID
+	if doc.ID != "" {
+		doc.Resume = target.Resume(doc.ID)
+	}
+	if made {
+		doc.Undo = "overtone sessions rm " + doc.ID
+	}
+	if a.JSON {
+		return a.PrintJSON(doc)
+	}
+	from, _ := carry.To(doc.Source.Host)
+	a.Say(message.ContinueFromTo, from.Title, doc.Source.ID, target.Title)
+	share := ""
+	if doc.After < doc.Before {
+		share = fmt.Sprintf(" (%.1f %%)", 100*float64(doc.After)/float64(doc.Before))
+	}
+	a.Say(message.ContinueSize, doc.Messages, message.Thousands(doc.Before), message.Thousands(doc.After), share)
+	if len(doc.Redacted) > 0 {
+		a.Say(message.ContinueRedacted, target.Title, compress.Counts(&a.Terminal, doc.Redacted))
+	}
+	if doc.Open != "" {
+		a.Say(message.ContinueOpen, doc.Open)
+	}
+	if doc.ID == "" {
+		return nil
+	}
+	if !made {
+		a.Say(message.ContinueAsIs)
+	}
+	if made && doc.Path != "" {
+		a.Say(message.ContinueSession, a.short(doc.Path))
+	}
+	command := doc.Resume
+	if doc.CWD != "" && doc.CWD != a.Dir {
+		command = "cd " + terminal.Quote(doc.CWD) + " && " + command
+	}
+	a.Say(message.DoneResume, command)
+	if made {
+		a.Say(message.DoneUndo, doc.ID)
+	}
+	if !f.run {
+		return nil
+	}
+	terminal.Flush(a.Stdout)
+	words := strings.Fields(doc.Resume)
+	cmd := exec.Command(words[0], words[1:]...) // an interrupt is for it, not for us
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = doc.CWD, a.Environ(), a.Stdin, terminal.Raw(a.Stdout), terminal.Raw(a.Stderr)
+	return missing(cmd.Run(), target)
+}
+
+// missing says what to do about an agent that is not there.
+func missing(err error, target carry.Target) error {
+	if !errors.Is(err, exec.ErrNotFound) {
+		return err
+	}
+	program, _, _ := strings.Cut(target.Resume(""), " ")
+	return message.WithHint(message.Fail(message.ContinueMissing, program, target.Title), message.HintMissing, strings.Join(carry.Names(), ", "))
+}
+
+// agents is what carrying touches: the agents' folders and programs.
+func (a *app) agents() carry.World {
+	return carry.World{Dir: a.folders().Find, Run: func(ctx context.Context, dir, program string, args ...string) ([]byte, error) {
+		cmd := exec.CommandContext(ctx, program, args...)
+		cmd.Dir, cmd.Env = cmp.Or(dir, a.Dir), append(a.Environ(), "OVERTONE_DISABLE=1")
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil {
+			return out, fmt.Errorf("%s %s: %w: %s", filepath.Base(program), args[0], err, message.Cut(message.OneLine(errs.String()+" "+string(out)), 300))
+		}
+		return out, nil
+	}}
+}
