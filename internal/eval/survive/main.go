@@ -91,7 +91,10 @@ func run(show string, bench bool) error {
 		return nil
 	}
 	report(list, cuts)
-	return shrinking(list)
+	if err := shrinking(list); err != nil {
+		return err
+	}
+	return continuing(list)
 }
 
 // show is the hand-over of one compaction with what it misses.
