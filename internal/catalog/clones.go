@@ -119,23 +119,22 @@ func (f Finder) remove(ctx context.Context, w carry.World, r removed) error {
 	return target.Remove(ctx, w, r.ID, r.Path)
 }
 
-// made finds a clone. One whose agent keeps no files that can be listed is known by its
-// record alone.
+// made finds a clone where its record says it is: an agent may keep its sessions where
+// they cannot be listed, or under another name.
 func (f Finder) made(ref string, clones map[string]compress.CloneRecord) (transcript.File, error) {
 	file, err := f.Resolve(ref)
-	if err == nil {
-		return file, nil
-	}
 	for _, id := range slices.Sorted(maps.Keys(clones)) {
-		if c := clones[id]; strings.HasPrefix(id, ref) && !c.Removed {
-			file = transcript.File{Path: c.Path, ID: id, Host: transcript.Host(c.Host), Size: c.Size}
-			if c.Path == "" {
-				return file, nil
-			}
-			if info, err := os.Stat(c.Path); err == nil {
-				file.Size = info.Size()
-				return file, nil
-			}
+		c := clones[id]
+		if c.Removed || id != file.ID && (err == nil || !strings.HasPrefix(id, ref)) {
+			continue
+		}
+		at := transcript.File{Path: c.Path, ID: id, Host: transcript.Host(c.Host), Size: c.Size}
+		info, gone := os.Stat(c.Path)
+		if gone == nil {
+			at.Size = info.Size()
+		}
+		if gone == nil || c.Path == "" {
+			return at, nil
 		}
 	}
 	return file, err
