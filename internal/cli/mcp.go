@@ -116,6 +116,9 @@ func (a *app) mcpRecall(ctx context.Context, args json.RawMessage) (string, erro
 	}
 	var b strings.Builder
 	b.WriteString(message.MCPData.In(a.Lang) + "\n")
+	if res.Fewer {
+		b.WriteString(message.RecallFewer.In(a.Lang) + "\n")
+	}
 	for _, h := range res.Hits {
 		fmt.Fprintf(&b, "\n%s  %s  %s\n%s\n", h.Ref, h.Role, h.Time, h.Snippet)
 	}

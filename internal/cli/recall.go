@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ func (a *app) index() (x *recall.Index, clear func()) {
 	clones := compress.ClonesIn(a.store().Root()).All()
 	return recall.Open(recall.Options{
 		Root: a.store().Root(), Dir: a.sessionDir, Original: originalIn(a.compressCache()), Progress: progress,
-		Clone: func(id string) string { return clones[id].Source },
+		Clone: func(id string) (string, int64) { return clones[id].Source, clones[id].Size },
 	}), clear
 }
 
@@ -113,6 +114,7 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 		q.Session = f.ID
 	}
 	x, clear := a.index()
+	q.Titles = true
 	res, err := x.Search(ctx, q)
 	clear()
 	if err != nil {
@@ -128,7 +130,7 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 		if res.Hits == nil {
 			res.Hits = []recall.Hit{}
 		}
-		if err := a.PrintObject("query", q.Text, "total", res.Total, "hits", res.Hits); err != nil {
+		if err := a.PrintObject("query", q.Text, "total", res.Total, "fewer", res.Fewer, "hits", res.Hits); err != nil {
 			return err
 		}
 	}
@@ -144,6 +146,9 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 	}
 	if a.JSON {
 		return nil
+	}
+	if res.Fewer {
+		a.Note(message.RecallFewer)
 	}
 	for i := range res.Hits {
 		a.printHit(&res.Hits[i])
@@ -167,10 +172,14 @@ func (a *app) searched(ref string) (transcript.File, error) {
 	return a.finder().Resolve(ref)
 }
 
+// printHit begins with what a person knows a session by; what programs take is last.
 func (a *app) printHit(h *recall.Hit) {
-	head := []string{}
+	head := []string{cmp.Or(message.Short(h.Title, 60), h.Host)}
 	if t, err := time.Parse(time.RFC3339, h.Time); err == nil {
-		head = append(head, t.Local().Format(time.DateTime))
+		head = append(head, t.Local().Format("2006-01-02 15:04"))
+	}
+	if h.Project != "" {
+		head = append(head, message.Tail(a.short(h.Project), 40))
 	}
 	head = append(head, h.Role)
 	if h.Removed {
@@ -179,19 +188,11 @@ func (a *app) printHit(h *recall.Hit) {
 	if h.Copies > 0 {
 		head = append(head, message.RecallCopies.Format(a.Lang, h.Copies))
 	}
-	w := a.Stdout
-	// A reference and a path are copied: they stay whole, on lines of their own where
-	// there is little room.
 	const indent = "    "
-	rest := strings.Join(head, "  ")
-	if room := a.Width(w); room > 0 && terminal.Columns(h.Ref+"  "+rest) > room {
-		fmt.Fprintln(w, h.Ref)
-		a.Item(indent, rest)
-	} else {
-		fmt.Fprintln(w, h.Ref+"  "+rest)
-	}
-	fmt.Fprintf(w, "%s%s:%d\n", indent, a.short(h.Path), h.Line)
+	a.Item("", strings.Join(head, " · "))
 	a.Marked(indent, h.Snippet, h.Marks)
+	// A reference and a path are copied: they stay whole, on lines of their own.
+	fmt.Fprintf(a.Stdout, "%s%s\n%s%s:%d\n", indent, h.Ref, indent, a.short(h.Path), h.Line)
 }
 
 // byteBar is a progress line over bytes of session files. It shows only when

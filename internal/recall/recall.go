@@ -50,9 +50,10 @@ type Options struct {
 	// these eight digits, among what compressions keep; made is the text that
 	// stands in its place, where it is known. nil for nowhere.
 	Original func(hash, made string) (string, bool)
-	// Clone tells which session a clone was made from, "" for one that is none;
+	// Clone tells which session a clone was made from, "" for one that is none, and how
+	// large it was then;
 	// nil where nobody keeps a list.
-	Clone func(id string) string
+	Clone func(id string) (source string, size int64)
 	// Progress is told while session files are read; nil for nobody.
 	Progress Progress
 }
@@ -84,6 +85,8 @@ type Query struct {
 	Session string // an id, or the beginning of one
 	Host    string
 	Project string // part of the working directory's path
+	// Titles asks for the titles of the sessions, which are read from their files.
+	Titles bool
 }
 
 // Hit is one entry that was found.
@@ -95,6 +98,7 @@ type Hit struct {
 	Project string  `json:"project"`
 	Path    string  `json:"path"`
 	Line    int     `json:"line"`
+	Title   string  `json:"title,omitempty"`
 	Time    string  `json:"time,omitempty"`
 	Role    string  `json:"role"` // user, assistant, tool, thinking, summary
 	Removed bool    `json:"removed"`
@@ -110,6 +114,8 @@ type Hit struct {
 type Result struct {
 	Hits  []Hit
 	Total int
+	// Fewer says that nothing has all words: these have some of them.
+	Fewer bool
 	// Behind is why the index could not be brought up to date, nil where it was.
 	Behind error
 }

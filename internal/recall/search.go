@@ -35,6 +35,7 @@ type asked struct {
 
 type alt struct {
 	term   string
+	with   string // a second term, of which a document has both; "" for none
 	weight float64
 	docs   uint64
 }
@@ -100,6 +101,7 @@ func parse(text string) []asked {
 			words[i].optional = false
 		}
 	}
+	relate(words)
 	return words
 }
 
@@ -114,8 +116,10 @@ func answer(segs []*segment, words []asked) error {
 	}
 	for i := range words {
 		w := &words[i]
-		if err := w.alts[0].count(segs); err != nil {
-			return err
+		for n := range w.alts {
+			if err := w.alts[n].count(segs); err != nil {
+				return err
+			}
 		}
 		if err := w.other(segs, total); err != nil {
 			return err
@@ -153,10 +157,18 @@ func (w *asked) other(segs []*segment, total float64) error {
 	// What nobody wrote is a slip; what hardly anybody wrote among so many may
 	// be one.
 	case n == 0 || n <= 2 && total > manyDocs:
+		if err := w.split(segs); err != nil {
+			return err
+		}
 		return w.widen(segs)
+	case n <= fewDocs:
+		return w.split(segs)
 	}
 	return nil
 }
+
+// fewDocs is in how many documents a word may stand that is looked for in two parts.
+const fewDocs = 20
 
 // begin adds the terms that begin with a word, those in most documents first.
 func (w *asked) begin(segs []*segment, most int) error {
@@ -168,7 +180,7 @@ func (w *asked) begin(segs []*segment, most int) error {
 	delete(docs, w.alts[0].term)
 	alts := make([]alt, 0, len(docs))
 	for term, n := range docs {
-		alts = append(alts, alt{term, beginsWith, n})
+		alts = append(alts, alt{term: term, weight: beginsWith, docs: n})
 	}
 	slices.SortFunc(alts, func(a, b alt) int { return cmp.Or(cmp.Compare(b.docs, a.docs), cmp.Compare(a.term, b.term)) })
 	w.alts = append(w.alts, alts[:min(len(alts), most)]...)
@@ -264,6 +276,7 @@ type candidate struct {
 	doc    doc
 	file   *file
 	clone  bool
+	source string // of a clone that had it when it was made
 	score  float64
 	copies int
 	text   []byte
@@ -297,23 +310,47 @@ func (x *Index) ask(ctx context.Context, q Query) (Result, error) {
 			files[f.number] = f
 		}
 	}
-	found, err := score(ctx, segs, words, files)
-	if err != nil {
-		return Result{}, err
-	}
-	found = x.foldCopies(found)
-	looked := min(len(found), max(textsRead, q.Limit))
-	beyond := len(found) - looked
-	found = x.read(found, words, looked)
-	if len(found) < looked {
-		beyond = 0 // they are no better than those that were dropped
+	var found []candidate
+	var res Result
+	beyond := 0
+	for _, fewer := range [...]bool{false, true} {
+		if found, err = score(ctx, segs, words, files, fewer); err != nil {
+			return Result{}, err
+		}
+		found = x.foldCopies(found)
+		looked := min(len(found), max(textsRead, q.Limit))
+		beyond = len(found) - looked
+		found = x.read(found, words, looked)
+		if len(found) < looked {
+			beyond = 0 // they are no better than those that were dropped
+		}
+		if res.Fewer = fewer && len(found) > 0; len(found) > 0 {
+			break
+		}
 	}
 	limit := cmp.Or(q.Limit, 20)
-	res := Result{Total: len(found) + beyond}
+	res.Total = len(found) + beyond
 	for i := range found[:min(len(found), max(limit, 0))] {
 		res.Hits = append(res.Hits, x.hit(&found[i], words))
 	}
-	return res, nil
+	if q.Titles {
+		err = x.title(ctx, found, res.Hits)
+	}
+	return res, err
+}
+
+// title fills in the titles of the sessions of hits.
+func (x *Index) title(ctx context.Context, found []candidate, hits []Hit) error {
+	var files []transcript.File
+	for i := range hits {
+		f := found[i].file
+		files = append(files, transcript.File{Path: f.path, Size: f.size, ModTime: time.Unix(0, f.mtime), Inode: f.inode})
+	}
+	facts, err := x.Facts(ctx, files)
+	for i := range facts {
+		hits[i].Title = facts[i].Title
+	}
+	return err
 }
 
 func (x *Index) wanted(f *file, q *Query) bool {
@@ -331,8 +368,8 @@ func (x *Index) wanted(f *file, q *Query) bool {
 func project(f *file) string { return cmp.Or(f.cwd, f.folder) }
 
 // score gives each document its BM25 value and returns the best of those that
-// have enough of the words.
-func score(ctx context.Context, segs []*segment, words []asked, files map[uint32]*file) ([]candidate, error) {
+// have enough of the words; with fewer, any of them.
+func score(ctx context.Context, segs []*segment, words []asked, files map[uint32]*file, fewer bool) ([]candidate, error) {
 	docs, total := 0.0, 0.0
 	for _, s := range segs {
 		docs += float64(s.foot.docs)
@@ -354,6 +391,9 @@ func score(ctx context.Context, segs []*segment, words []asked, files map[uint32
 		}
 	}
 	k.slack = slack(bits.OnesCount32(k.need&^k.pairs), bits.OnesCount32(k.need&k.pairs))
+	if fewer {
+		k.slack = 2 * len(words)
+	}
 	tops := make([]top, len(segs))
 	errs := make([]error, len(segs))
 	var wg sync.WaitGroup
@@ -502,10 +542,10 @@ func allowed(required int) int {
 	switch {
 	case required < 2:
 		return 0
-	case required < 6:
+	case required < 4:
 		return 1
 	}
-	return required / 3
+	return required / 2
 }
 
 // prior: what people and models said to each other is asked for more often than
@@ -517,11 +557,11 @@ func prior(r transcript.Role) float64 {
 	case transcript.SaidAssistant:
 		return 1.1
 	case transcript.SaidThinking, transcript.SaidSummary:
-		return 0.85
+		return 0.7
 	case transcript.SaidHost:
 		return 0.6
 	}
-	return 1
+	return 0.85
 }
 
 func best(c []candidate, n int) []candidate {
@@ -557,7 +597,23 @@ func (s *segment) accumulate(words []asked, norms *[256]float32, docs float64) (
 				continue
 			}
 			weight := float32(a.weight * w.idf * (bm25K + 1))
+			var both map[uint32]bool
+			if a.with != "" {
+				both = map[uint32]bool{}
+				if err := s.postings(&e, func(d, _ uint32) { both[d] = true }); err != nil {
+					return nil, nil, err
+				}
+				if e, ok, err = s.find([]byte(a.with)); err != nil {
+					return nil, nil, err
+				}
+				if !ok {
+					continue
+				}
+			}
 			err = s.postings(&e, func(d, tf uint32) {
+				if both != nil && !both[d] {
+					return
+				}
 				if masks[d]&bit != 0 {
 					return // a likelier term was there
 				}
@@ -578,11 +634,38 @@ func (s *segment) accumulate(words []asked, norms *[256]float32, docs float64) (
 func (x *Index) foldCopies(found []candidate) []candidate {
 	at := map[uint64]int{}
 	out := found[:0:0]
+	sessions := map[string]int{} // those that are no clones → their first hit
+	for i := range found {
+		c := &found[i]
+		source, size := c.file.source, int64(0)
+		if x.opts.Clone != nil {
+			if of, made := x.opts.Clone(c.file.id); of != "" {
+				source, size = of, made
+			}
+		}
+		if c.clone = source != ""; c.clone && c.doc.off < size {
+			c.source = source
+		}
+	}
 	for _, c := range found {
-		c.clone = c.file.source != "" || x.opts.Clone != nil && x.opts.Clone(c.file.id) != ""
+		if c.source == "" {
+			sessions[c.file.id] = -1
+		}
+	}
+	for _, c := range found {
+		// What stood in a clone as it was made happened in its source.
+		if n, ok := sessions[c.source]; c.source != "" && ok {
+			if n >= 0 {
+				out[n].copies++
+			}
+			continue
+		}
 		i, seen := at[c.doc.fold]
 		if !seen || c.doc.fold == 0 {
 			at[c.doc.fold] = len(out)
+			if n, ok := sessions[c.file.id]; ok && n < 0 {
+				sessions[c.file.id] = len(out)
+			}
 			out = append(out, c)
 			continue
 		}
@@ -686,21 +769,32 @@ type matcher struct {
 	words []asked
 	scan  *scanner
 	// terms maps a term to the words it answers.
-	terms map[string]int
-	forms map[string]int // a word as it stands in texts → its number + 1, 0 for none of them
+	terms map[string]answered
+	forms map[string]answered // a word as it stands in texts → which one it answers
 	// begins has the first two bytes of the terms: stems only lose their ends, so
 	// that most words of a text need not be looked up.
 	begins map[[2]byte]bool
 }
 
+// answered is which word of a query a word of a text stands for.
+type answered struct {
+	word  int
+	ok    bool
+	typed bool // it is the one that was typed, or a form of it
+}
+
 func newMatcher(words []asked) *matcher {
-	m := &matcher{words: words, scan: newScanner(), terms: map[string]int{}, forms: map[string]int{}, begins: map[[2]byte]bool{}}
+	m := &matcher{words: words, scan: newScanner(), terms: map[string]answered{}, forms: map[string]answered{}, begins: map[[2]byte]bool{}}
+	add := func(term string, a answered) {
+		if old, ok := m.terms[term]; term != "" && (!ok || a.typed && !old.typed) {
+			m.terms[term] = a
+			m.begins[begin([]byte(term))] = true
+		}
+	}
 	for i, w := range words {
-		for _, a := range w.alts {
-			if _, ok := m.terms[a.term]; !ok {
-				m.terms[a.term] = i
-				m.begins[begin([]byte(a.term))] = true
-			}
+		for n, a := range w.alts {
+			add(a.term, answered{i, true, n == 0})
+			add(a.with, answered{i, true, false})
 		}
 	}
 	return m
@@ -711,27 +805,28 @@ func begin(w []byte) (b [2]byte) {
 	return b
 }
 
-func (m *matcher) wordOf(w []byte) (int, bool) {
+func (m *matcher) wordOf(w []byte) answered {
 	if !m.begins[begin(w)] {
-		return 0, false
+		return answered{}
 	}
-	n, ok := m.forms[string(w)]
+	a, ok := m.forms[string(w)]
 	if !ok {
-		if i, is := m.terms[string(term(bytes.Clone(w)))]; is {
-			n = i + 1
-		}
-		m.forms[string(w)] = n
+		a = m.terms[string(term(bytes.Clone(w)))]
+		m.forms[string(w)] = a
 	}
-	return n - 1, n > 0
+	return a
 }
 
 // match is how well a text answers a query.
 type match struct {
 	near, exact, phrase float64
-	start, end          int // the stretch with most of it
+	similar             float64 // what is answered by other words than those that were typed
+	start, end          int     // the stretch with most of it
 }
 
-func (m match) factor() float64 { return 0.5 + 0.5*m.near + 0.25*m.exact + 0.5*m.phrase }
+func (m match) factor() float64 {
+	return (0.5 + 0.5*m.near + 0.25*m.exact + 0.5*m.phrase) * (1 - 0.5*m.similar)
+}
 
 // place is a word of the query in a text.
 type place struct {
@@ -744,16 +839,17 @@ const window = 40
 
 func (m *matcher) match(text []byte) match {
 	var places []place
-	exact := map[int]bool{}
+	exact, typed := map[int]bool{}, map[int]bool{}
 	token := 0
 	m.scan.scan(text, func(w []byte, start, end int, whole bool) {
 		if whole {
 			token++
 		}
-		if i, ok := m.wordOf(w); ok {
-			places = append(places, place{i, token, start, end})
-			if string(w) == m.words[i].form {
-				exact[i] = true
+		if a := m.wordOf(w); a.ok {
+			places = append(places, place{a.word, token, start, end})
+			typed[a.word] = typed[a.word] || a.typed
+			if string(w) == m.words[a.word].form {
+				exact[a.word] = true
 			}
 		}
 	})
@@ -785,15 +881,23 @@ func (m *matcher) match(text []byte) match {
 			pairs[p.word] = true
 		}
 	}
-	total, next := 0.0, 0
+	total, next, met := 0.0, 0, 0.0
 	for i, w := range m.words {
 		total += w.idf
+		if own, there := typed[i]; there {
+			if met += w.idf; !own {
+				out.similar += w.idf
+			}
+		}
 		if pairs[i] {
 			next++
 		}
 	}
 	if total > 0 {
 		out.near = bestSum / total
+	}
+	if met > 0 {
+		out.similar /= met
 	}
 	out.exact = float64(len(exact)) / float64(len(m.words))
 	if len(m.words) > 1 {
@@ -876,7 +980,7 @@ func snippet(text []byte, m match, mt *matcher) (string, [][2]int) {
 	}
 	var marks [][2]int
 	mt.scan.scan([]byte(line), func(w []byte, start, end int, _ bool) {
-		if _, ok := mt.wordOf(w); !ok {
+		if !mt.wordOf(w).ok {
 			return
 		}
 		if n := len(marks); n > 0 && start <= marks[n-1][1] {

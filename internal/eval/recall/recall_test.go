@@ -191,3 +191,57 @@ func TestEvalRecall(t *testing.T) {
 		}
 	}
 }
+
+// Thirty questions in other words than the text's: the answer comes first in 85 of a
+// hundred, and wherever one of the words stands something is found.
+func TestEvalOtherWords(t *testing.T) {
+	if os.Getenv("OVERTONE_EVAL") == "" {
+		t.Skip("set OVERTONE_EVAL=1")
+	}
+	home, names := samples(t)
+	paths := map[string]string{}
+	for path, name := range names {
+		paths[name] = path
+	}
+	b, err := os.ReadFile("testdata/otherwords.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := open(home)
+	rows := strings.Split(strings.TrimSpace(string(b)), "\n")[1:]
+	first := [2]int{}
+	for i, row := range rows {
+		f := strings.Split(row, "\t")
+		n, err := strconv.Atoi(f[1])
+		if err != nil || len(f) != 4 {
+			t.Fatal(row)
+		}
+		answers := strings.Split(f[2], ",")
+		if h := hashAt(paths[f[0]], n); h != answers[0] {
+			t.Errorf("%s:%d: the recording is another one: %s", f[0], n, h)
+			continue
+		}
+		res, err := x.Search(context.Background(), recall.Query{Text: f[3], Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Total == 0 {
+			t.Errorf("%q: nothing", f[3])
+		}
+		at := slices.IndexFunc(res.Hits, func(h recall.Hit) bool { return slices.Contains(answers, hashAt(h.Path, h.Line)) })
+		if at == 0 {
+			first[i*2/len(rows)]++
+			continue
+		}
+		t.Logf("%q: place %d of %s:%s, fewer %v", f[3], at+1, f[0], f[1], res.Fewer)
+		if os.Getenv("OVERTONE_EVAL") == "2" {
+			for _, h := range res.Hits[:min(3, len(res.Hits))] {
+				t.Logf("    %.1f %s:%d %s %s", h.Score, names[h.Path], h.Line, h.Role, h.Snippet)
+			}
+		}
+	}
+	t.Logf("first place: %d and %d of %d", first[0], first[1], len(rows))
+	if 100*(first[0]+first[1]) < 85*len(rows) {
+		t.Error("want 85 of a hundred")
+	}
+}

@@ -1,0 +1,132 @@
+package recall
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+)
+
+// Words of one meaning among people who write programs: who remembers one of a line may
+// have read another. A word that is typed outranks its kin. Only those stand here that
+// mean the same nearly always; kin of kin is none.
+const kinLists = `
+telemetry analytics metrics
+ticket issue
+auth login signin authentication authorization
+remove delete drop discard abandon
+fix repair
+identifier id
+start begin
+lack miss
+verify validate check
+repo repository
+config configuration settings preferences
+crash panic segfault
+bug defect
+folder directory
+flag option
+dependency library
+rollback revert undo
+slow latency sluggish
+fast quick speed
+test spec
+deploy release rollout ship
+credential secret password
+endpoint route
+function method
+parameter argument
+env environment
+database db
+documentation docs readme
+exception error failure
+upgrade update bump
+cache memoize
+timeout deadline
+retry backoff
+queue backlog
+async concurrent parallel
+colour color
+typo misspelling
+screenshot picture image
+startup boot launch
+shutdown exit quit
+k8s kubernetes
+js javascript
+ts typescript
+py python
+pr pullrequest
+ui frontend
+server backend
+`
+
+var kinOf = sync.OnceValue(func() map[string][]string {
+	of := map[string][]string{}
+	for line := range strings.Lines(kinLists) {
+		words := strings.Fields(line)
+		for i, w := range words {
+			key := string(term([]byte(w)))
+			for j, other := range words {
+				if i != j {
+					of[key] = append(of[key], string(term([]byte(other))))
+				}
+			}
+		}
+	}
+	return of
+})
+
+// Weights of what may be meant beside a word that was typed.
+const (
+	joined   = 0.8 // two words that stand as one
+	apart    = 0.7 // one word that stands as two
+	kin      = 0.5 // a word of the same meaning
+	leastCut = 3   // letters of a part
+)
+
+// relate adds to each word what stands for it in other writings, without asking whether
+// anybody wrote that.
+func relate(words []asked) {
+	single := func(w *asked) bool { return !w.optional && !w.pair && !w.part && plain([]byte(w.form)) }
+	for i := range words {
+		w := &words[i]
+		if !single(w) {
+			continue
+		}
+		if i+1 < len(words) && single(&words[i+1]) {
+			both := alt{term: string(term([]byte(w.form + words[i+1].form))), weight: joined}
+			w.alts, words[i+1].alts = append(w.alts, both), append(words[i+1].alts, both)
+		}
+		for _, k := range kinOf()[w.alts[0].term] {
+			w.alts = append(w.alts, alt{term: k, weight: kin})
+		}
+	}
+}
+
+// split adds the two words that a compound is made of, where both were written: of all
+// places to cut it the one whose rarer part is the most common.
+func (w *asked) split(segs []*segment) error {
+	form := []byte(w.form)
+	if len(form) < 2*leastCut || w.part || !plain(form) || bytes.ContainsAny(form, "0123456789") {
+		return nil
+	}
+	best := alt{weight: apart}
+	for cut := leastCut; cut <= len(form)-leastCut; cut++ {
+		left, right := alt{term: string(term(bytes.Clone(form[:cut])))}, alt{term: string(term(bytes.Clone(form[cut:])))}
+		if err := left.count(segs); err != nil || left.docs == 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := right.count(segs); err != nil {
+			return err
+		}
+		if n := min(left.docs, right.docs); n > best.docs {
+			best.term, best.with, best.docs = left.term, right.term, n
+		}
+	}
+	if best.docs > 0 {
+		w.alts = append(w.alts, best)
+	}
+	return nil
+}
