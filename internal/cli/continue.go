@@ -17,13 +17,14 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/carry"
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // continuePreset is how a clone is made that is to be gone on with.
-const continuePreset = "emergency"
+const continuePreset = "fresh"
 
 // beingWritten is how long ago the last line of a session may be that is written to.
 const beingWritten = time.Minute
@@ -97,7 +98,7 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 		}
 		end, doc.Open = turns.End, message.Short(turns.Open, 80)
 	}
-	if target.Name == file.Host && transcript.Clonable(file.Host) {
+	if target.Name == file.Host && host.Of(file.Host).Texts.NoClone == (message.Text{}) {
 		err = a.cloneToContinue(ctx, f, file, end, &doc)
 	} else {
 		err = a.carryOver(ctx, f, file, end, target, &doc)
@@ -137,6 +138,7 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcr
 	update, clear := a.progress()
 	res, err := plan.Run(ctx, compress.Builtin{}, compress.RunOptions{
 		ID: transcript.NewID(s.Host, a.Now()), Title: doc.Title, Now: a.Now(), Progress: update, Clones: compress.ClonesIn(a.store().Root()),
+		Note: catalog.NewCloneNote(s.ID, s.CWD, a.Lang),
 	})
 	clear()
 	if errors.Is(err, compress.ErrNothing) {

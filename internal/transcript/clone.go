@@ -82,15 +82,12 @@ func NewID(h Host, now time.Time) string {
 // errFolder is the error of a session that is more than its file.
 var errFolder = errors.New("such a session is a folder with a database, of which a copy of the file is no session")
 
-// Clonable reports whether a copy of such a host's session file is a session.
-func Clonable(h Host) bool { return h == Claude || h == Codex }
-
 // Clone writes a copy of the session beside it, under a new id. The file
 // appears under its name only after it was written, synced and verified; on
 // any error, a cancelled context included, nothing remains. The source is only
 // read, and only as far as it was indexed.
 func Clone(ctx context.Context, s *Session, ch Change) (Cloned, error) {
-	if !Clonable(s.Host) {
+	if s.Host == Copilot {
 		return Cloned{}, fmt.Errorf("clone %s: %w", s.Path, errFolder)
 	}
 	name := ch.ID + ".jsonl"
