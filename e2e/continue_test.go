@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/e2e/codexmock"
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // These tests carry a session from one agent to another and ask a question there: what
@@ -95,7 +96,7 @@ func recordedCodex(cwd string) []byte {
 	user("The token is " + leakedKey + ", never print it.")
 	agent("I will not.")
 	user(lastRequest)
-	line("response_item", map[string]any{"type": "function_call", "name": "exec_command", "call_id": "c1", "arguments": `{"cmd":"sed -i s/` + toolName + `/x/ ledger.go"}`})
+	line("response_item", map[string]any{"type": "function_call", "name": "exec_command", "call_id": "c1", "arguments": `{"cmd":"grep -n ` + toolName + ` ledger.go"}`})
 	line("response_item", map[string]any{"type": "function_call_output", "call_id": "c1", "output": "Process exited with code 0"})
 	agent(answerTold)
 	return []byte(out.String())
@@ -340,6 +341,33 @@ func TestContinueCodexInClaude(t *testing.T) {
 		}
 		if len(summaries(w)) > 0 {
 			t.Error("it was compacted")
+		}
+	})
+}
+
+// In the same agent a session goes on as a clone, which it resumes without compacting it.
+func TestContinueInPlace(t *testing.T) {
+	t.Parallel()
+	t.Run("claude", func(t *testing.T) {
+		t.Parallel()
+		p := &Play{}
+		w := NewWorld(t, Overtone, p.Handle)
+		recordSession(t, host.Of(host.ClaudeCode).SessionPath(w.Config, w.Project, carriedClaude+".jsonl"), recordedClaude(w.Project))
+		out := w.Exec("overtone", "continue", "--json")
+		id := gjson.Get(out[strings.IndexByte(out, '{'):], "id").String()
+		if r := w.resumed(t, id); id == carriedClaude || !r.Has(lastRequest) || !r.Has(toolName) || len(summaries(w)) > 0 {
+			t.Errorf("%s: the model sees %s", out, r)
+		}
+	})
+	t.Run("codex", func(t *testing.T) {
+		t.Parallel()
+		w := newCodexWorld(t, func(codexmock.Request) codexmock.Reply { return codexmock.Reply{Message: "Here.", Tokens: 3000} }, Unattended)
+		writeCodex(t, w.Codex, w.Project)
+		id := gjson.Get(w.command(overtoneBinary(t), "continue", "--json"), "id").String()
+		w.command(w.server, "exec", "resume", id, "PROBE")
+		r := w.Model.Requests()[0]
+		if id == carriedCodex || r.Compaction || r.Count(lastRequest) == 0 || r.Count(toolName) == 0 {
+			t.Errorf("%s: the model sees %s", id, r.Raw)
 		}
 	})
 }

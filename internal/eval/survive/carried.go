@@ -74,7 +74,7 @@ func continuing(list []*compaction) error {
 	}
 	of := func(c *compaction) string { return texts[c] }
 	mean := meanUnits(list, of)
-	fmt.Printf("%-28s  %11s  %6.2f  (%.1f %% of everything; the latest request whole in %d of %d)\n", "continued in another agent", message.Thousands(mean),
-		share(list, nil, func(c *compaction) []string { return []string{of(c)} }), 100*float64(mean*len(list))/float64(max(1, all)), whole, asked)
+	fmt.Printf("%-28s  %11s  %4.1f %%  %6.3f  %d of %d\n", "continued in another agent", message.Thousands(mean),
+		100*float64(mean*len(list))/float64(max(1, all)), share(list, nil, func(c *compaction) []string { return []string{of(c)} }), whole, asked)
 	return nil
 }
