@@ -606,7 +606,7 @@ func TestRecorded(t *testing.T) {
 		equal(t, filepath.Base(path), got, want)
 		for _, c := range r.Sessions[0].Compactions {
 			if c.Loss != nil && strings.Contains(path, "claude_03") {
-				equal(t, "names", c.Loss.Names, Kept{5, 1, 5})
+				equal(t, "names", c.Loss.Names, Kept{5, 1, 2})
 			}
 		}
 	}

@@ -70,7 +70,7 @@ const (
 	mostDone      = 500
 	mostCommands  = 400
 	leastNames    = 1000
-	mostNames     = 2000
+	mostNames     = 2400
 )
 
 // Part is one section of a hand-over.

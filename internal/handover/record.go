@@ -282,10 +282,7 @@ func (r *Record) result(p *transcript.Event) {
 			r.wrote(i, c.deed.Kind)
 		}
 	}
-	// What a sub-agent's report names and nobody else does is its own.
-	if c.tool != "Task" && c.tool != "Agent" {
-		p.Strings(func(_ string, inner []byte) { r.count(inner, true, heard, c.file) })
-	}
+	p.Strings(func(_ string, inner []byte) { r.count(inner, true, heard, c.file) })
 }
 
 // ran takes the end of a command, and says whether it worked.
