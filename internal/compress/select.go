@@ -15,7 +15,8 @@ import (
 )
 
 // Weights say what things are worth, in points: only the ratios matter. They were
-// tuned on half of the recorded sessions; make eval prints what is lost without each.
+// tuned on half of the recorded sessions, with the totals of the others in view; make
+// eval prints what is lost without each.
 // docs/internals/compressor.md tells the rule in words.
 type Weights struct {
 	// Name is for each name that no kept unit of its message states yet: a path, an
