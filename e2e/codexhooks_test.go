@@ -420,7 +420,8 @@ func TestCodexHooksSuggest(t *testing.T) {
 	}
 }
 
-// Whatever state our own files are in, no turn is disturbed.
+// Whatever state our own files are in, no turn is disturbed. Only a workflow that cannot
+// be read closes the guard, see guard-unread.txtar.
 func TestCodexHooksHarmless(t *testing.T) {
 	t.Parallel()
 	w := newHookedCodex(t, mind{}.script, "", "suggest")
@@ -445,7 +446,7 @@ func TestCodexHooksHarmless(t *testing.T) {
 		}
 	}
 	turns("intact")
-	for _, f := range []string{"hooks.json", "workflow.json", "timeline.jsonl", "watch.json"} {
+	for _, f := range []string{"hooks.json", "timeline.jsonl", "watch.json"} {
 		w.write(filepath.Join(w.State, "sessions", u.Thread, f), "{\"\x00")
 	}
 	w.write(filepath.Join(w.State, "config.yaml"), "compact: [")

@@ -173,8 +173,13 @@ func TestWatchClaudeKilled(t *testing.T) {
 				}
 				return claudeMind(r)
 			})
+			w.Configure("compact:\n  mode: auto\n  resume: always\n")
 			p := w.driveClaude([]string{"[work] one"}, "--session-id", id)
-			<-reached
+			select {
+			case <-reached:
+			case <-time.After(codexWait):
+				t.Fatalf("never reached:\n%s", p.output())
+			}
 			_ = p.cmd.Process.Kill()
 			close(release)
 			<-p.done
