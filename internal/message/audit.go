@@ -59,7 +59,7 @@ var (
 	AuditLate       = Text{ZH: "盡量晚", EN: "LATE"}
 	AuditReads      = Text{ZH: "壓縮讀取", EN: "read to compact"}
 	AuditWaits      = Text{ZH: "等待", EN: "waited"}
-	TuneSetting     = Text{ZH: "設定（剩餘 %）", EN: "SETTING (% FREE)"}
+	TuneSetting     = Text{ZH: "設定（剩餘 %）", EN: "SETTING, PERCENT FREE"}
 	TuneNow         = Text{ZH: "目前", EN: "in force"}
 	TuneKeep        = Text{ZH: "目前的設定最好：沒有其他設定以不更多的打斷做到更少的壓縮。", EN: "Keep the setting in force: no other makes fewer compactions without interrupting more often."}
 	TuneAdvice      = Text{ZH: "建議 %s：壓縮 %d 次而不是 %d 次，打斷 %d 次（目前 %d 次）。--write 寫入設定。", EN: "Advised: %s. It makes %d compactions instead of %d, and interrupts %d times (in force: %d). --write puts it into the settings."}

@@ -13,10 +13,10 @@ func madeUp(t *testing.T) *Session {
 	t.Helper()
 	var s Script
 	s.User("Please round the totals of the cart. Never push to main.")
-	s.Plan(nil, "Round the cart's totals", "Write the tests", "Update the docs")
+	s.Plan(nil, "Round the cart's totals", "Write the tests", "Update the docs", "Announce it")
 	s.Edit("shop/cart.py")
 	s.Edit("shop/order.py")
-	s.Plan([]string{"Round the cart's totals"}, "Write the tests", "Update the docs")
+	s.Plan([]string{"Round the cart's totals"}, "Write the tests", "Update the docs", "Announce it")
 	s.Run("git commit -am 'Round totals'", "[main 1a2b3c4] Round totals\n 2 files changed, 4 insertions(+)", false)
 	s.Edit("shop/cart.py")
 	s.Run("pytest shop", "Exit code 1\nE   AssertionError: expected 12.30\n1 failed, 3 passed", true)
@@ -46,7 +46,8 @@ func TestRead(t *testing.T) {
 			Failing:  []Failure{{"pytest shop", "E AssertionError: expected 12.30"}},
 			Standing: []string{"Never push to main."},
 			Tree:     Tree{Commits: []string{"1a2b3c4"}},
-			Plan:     Plan{Next: []string{"Write the tests", "Update the docs"}, Done: []string{"Round the cart's totals"}},
+			// The file that was written since may have finished the two steps before.
+			Plan: Plan{Next: []string{"Announce it"}, Done: []string{"Round the cart's totals"}},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", lang, diff)
@@ -95,7 +96,7 @@ func TestJudge(t *testing.T) {
 		"another question":     {func(s *Situation) { s.Question = "Anything else?" }, state, ""},
 		"nothing red":          {func(s *Situation) { s.Failing = nil }, failing, ""},
 		"red without a reason": {func(s *Situation) { s.Failing[0].Said = "exit 1" }, explained, ""},
-		"no rule":              {func(s *Situation) { s.Words = s.Words[:1] }, standing, ""},
+		"no rule":              {func(s *Situation) { s.Words, s.Standing = s.Words[:1], s.Standing[1:] }, standing, ""},
 		"a rule of nobody":     {func(s *Situation) { s.Standing = append(s.Standing, "is it wrong?") }, "", falseLabel},
 		"a committed file":     {func(s *Situation) { s.Tree.Uncommitted = []string{"shop/order.py"} }, "", falseTree},
 		"a replaced commit":    {func(s *Situation) { s.Tree.Commits = append(s.Tree.Commits, "9f8e7d6") }, "", falseCommit},
