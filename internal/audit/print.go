@@ -168,15 +168,15 @@ func (p printer) cache() {
 
 func (p printer) newest() {
 	type row struct {
-		time  string
-		cells []string
+		time, session string
+		cells         []string
 	}
 	var rows []row
 	for i := range p.Sessions {
 		s := &p.Sessions[i]
 		for j := range s.Compactions {
 			c := &s.Compactions[j]
-			rows = append(rows, row{c.Time, p.compactionRow(s, c)})
+			rows = append(rows, row{c.Time, s.ID, p.compactionRow(s, c)})
 		}
 	}
 	if len(rows) == 0 {
@@ -199,6 +199,7 @@ func (p printer) newest() {
 	if more > 0 {
 		p.Tell(message.AuditMore, more)
 	}
+	p.Tell(message.AuditLookAt, fmt.Sprintf("overtone compact packet --session %.8s --compaction -1", rows[0].session))
 }
 
 func triggerText(trigger string) message.Text {

@@ -85,6 +85,7 @@ var (
 	AuditRepaid      = Text{ZH: "一次壓縮約 %s 個請求後回本（中位數）；%[2]d 次中有 %[3]d 次回本", EN: "a compaction is repaid after %s requests (median); %[3]d of %[2]d were"}
 	AuditNeverRepaid = Text{ZH: "沒有一次壓縮能算出何時回本", EN: "for no compaction it can be told when it is repaid"}
 
+	AuditLookAt   = Text{ZH: "摘要漏了什麼、會交接什麼：%s", EN: "What a summary left out, and what is handed over instead: %s"}
 	AuditNewest   = Text{ZH: "最近的壓縮", EN: "NEWEST COMPACTIONS"}
 	AuditByDay    = Text{ZH: "每日", EN: "BY DAY"}
 	AuditByProj   = Text{ZH: "依專案", EN: "BY PROJECT"}
