@@ -177,7 +177,23 @@ func (a agent) fetch(dir string) error {
 				"hint: install Node.js, or set OVERTONE_E2E_DIR to a folder that has them")
 		}
 		args := append([]string{"install", "--prefix", dir, "--no-audit", "--no-fund", "--loglevel=error"}, a.packages...)
-		if out, err := exec.Command(npm, args...).CombinedOutput(); err != nil {
+		cmd := exec.Command(npm, args...)
+		home, err := os.MkdirTemp("", "overtone-e2e-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(home)
+		// What a package runs when it is installed leaves the real home alone; npm's own
+		// settings and cache are there.
+		cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_CACHE_HOME=", "XDG_DATA_HOME=", "XDG_STATE_HOME=")
+		if real, err := os.UserHomeDir(); err == nil {
+			for name, file := range map[string]string{"npm_config_userconfig": ".npmrc", "npm_config_cache": ".npm"} {
+				if os.Getenv(name) == "" && os.Getenv(strings.ToUpper(name)) == "" {
+					cmd.Env = append(cmd.Env, name+"="+filepath.Join(real, file))
+				}
+			}
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("install %v into %s: %w\n%s", a.packages, dir, err, out)
 		}
 	}
