@@ -28,10 +28,10 @@ type geminiLine struct {
 
 // gemini has no place that is hidden from the person.
 func gemini() Target {
-	t := Target{Name: "gemini", Title: "Gemini CLI", Resume: func(session string) string { return "gemini --resume " + session }}
+	t := known(host.Gemini)
 	t.newID = newID(host.ClaudeCode)
 	t.path = func(w World, talk Talk) string {
-		dir := w.Dir("", ".gemini")
+		dir := w.of(host.Gemini)
 		cwd := realPath(talk.CWD)
 		// A session whose file is named by the first digits of its id is deleted by the
 		// start that follows a resume: the host takes it for the empty file that it made.

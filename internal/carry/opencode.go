@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // opencode keeps sessions in a database, which its own program writes.
 func opencode() Target {
-	t := Target{Name: "opencode", Title: "opencode", Resume: func(session string) string { return "opencode --session " + session }}
+	t := known(host.Opencode)
+	program := host.Of(host.Opencode).Program
 	t.newID = func(now time.Time) string {
 		return fmt.Sprintf("ses_%012x%s", now.UnixMilli()&0xffffffffffff, random(7))
 	}
@@ -18,7 +21,7 @@ func opencode() Target {
 			Info     map[string]any `json:"info"`
 			Messages []any          `json:"messages"`
 		}{Info: map[string]any{
-			"id": talk.ID, "slug": "continued", "title": talk.Title, "version": opencodeVersion,
+			"id": talk.ID, "slug": "continued", "title": talk.Title, "version": host.Of(host.Opencode).Floor.String(),
 			"time": map[string]int64{"created": talk.Now.UnixMilli(), "updated": talk.Now.UnixMilli()},
 		}}
 		at, asked := int64(0), ""
@@ -48,19 +51,15 @@ func opencode() Target {
 		return json.Marshal(session)
 	}
 	t.bring = func(ctx context.Context, w World, talk Talk, file string) (string, string, error) {
-		_, err := w.Run(ctx, talk.CWD, opencodeProgram, "import", file)
+		_, err := w.Run(ctx, talk.CWD, program, "import", file)
 		return talk.ID, "", err
 	}
 	t.remove = func(ctx context.Context, w World, id, _ string) error {
-		_, err := w.Run(ctx, "", opencodeProgram, "session", "delete", id)
+		_, err := w.Run(ctx, "", program, "session", "delete", id)
 		return err
 	}
 	return t
 }
 
-const (
-	opencodeProgram = "opencode"
-	opencodeVersion = "1.18.33"
-	// noModel is a model that nobody has: opencode then takes the user's own.
-	noModel = "overtone"
-)
+// noModel is a model that nobody has: opencode then takes the user's own.
+const noModel = "overtone"

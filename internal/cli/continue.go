@@ -145,6 +145,9 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcr
 		doc.ID, doc.Path, doc.After, doc.Title = file.ID, file.Path, doc.Before, ""
 		return nil
 	}
+	if err == nil {
+		err = a.giveBack(ctx, s, doc.Title, res.Clone)
+	}
 	if err != nil {
 		return err
 	}
