@@ -26,7 +26,7 @@ test:
 # The real agents, installed from the npm registry into .e2e, against a mock API
 # on loopback.
 e2e: build
-	$(GO) test -tags e2e -count=1 -timeout 20m ./e2e/...
+	@GO=$(GO) e2e/run.sh
 
 # The same on whatever the registry calls the latest version of each host, for a
 # scheduled job: says which versions are new, and which tests the host broke.

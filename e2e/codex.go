@@ -185,14 +185,26 @@ func (p *proc) await(t *testing.T, text string) {
 // awaitN waits until the process has printed text n times.
 func (p *proc) awaitN(t *testing.T, text string, n int) {
 	t.Helper()
+	p.awaitAny(t, n, text)
+}
+
+// awaitAny waits until the process has printed the texts n times, taken together.
+func (p *proc) awaitAny(t *testing.T, n int, texts ...string) {
+	t.Helper()
+	printed := func() (count int) {
+		for _, text := range texts {
+			count += strings.Count(p.output(), text)
+		}
+		return count
+	}
 	deadline := time.After(codexWait)
-	for strings.Count(p.output(), text) < n {
+	for printed() < n {
 		select {
 		case <-p.printed:
 		case <-p.done:
-			t.Fatalf("ended before it printed %q:\n%s", text, p.output())
+			t.Fatalf("ended before it printed %q:\n%s", texts, p.output())
 		case <-deadline:
-			t.Fatalf("did not print %q:\n%s", text, p.output())
+			t.Fatalf("did not print %q:\n%s", texts, p.output())
 		}
 	}
 }
