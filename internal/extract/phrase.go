@@ -3,7 +3,6 @@ package extract
 import (
 	"iter"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -93,12 +92,39 @@ func closing(open rune) (rune, bool) {
 }
 
 // fold makes texts comparable: lower case, straight apostrophes, no emphasis,
-// single blanks.
+// single blanks. Every text of an agent goes through it, so it reads each once.
 func fold(text string) string {
-	return strings.Join(strings.Fields(foldSigns().Replace(strings.ToLower(text))), " ")
+	b := make([]byte, 0, len(text))
+	apart := false // a blank stood before what comes next
+	for i := 0; i < len(text); {
+		r, n := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(text[i:])
+		}
+		switch {
+		case r == '_' && strings.HasPrefix(text[i:], "__"):
+			i += 2
+			continue
+		case r == '*' || unicode.IsSpace(r):
+			apart = apart || r != '*'
+			i += n
+			continue
+		case r == '’':
+			r = '\''
+		case 'A' <= r && r <= 'Z':
+			r += 'a' - 'A'
+		case r >= utf8.RuneSelf:
+			r = unicode.ToLower(r)
+		}
+		if apart && len(b) > 0 {
+			b = append(b, ' ')
+		}
+		apart = false
+		b = utf8.AppendRune(b, r)
+		i += n
+	}
+	return string(b)
 }
-
-var foldSigns = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("’", "'", "*", "", "__", "") })
 
 // Phrases are looked for together: a text is read once, however many there are.
 type Phrases struct {
