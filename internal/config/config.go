@@ -23,8 +23,8 @@ import (
 	"time"
 )
 
-// Config holds the settings. Tags name the keys and their limits; keys.go
-// documents them.
+// Config holds the settings. Tags name the keys and their limits; keys.txt
+// explains them.
 type Config struct {
 	Language Language `yaml:"language"`
 	Strict   bool     `yaml:"strict"`

@@ -18,10 +18,6 @@ func Set(src []byte, key, value string) ([]byte, error) {
 	if before[key] == value {
 		return src, nil
 	}
-	section, name, nested := strings.Cut(key, ".")
-	if group, leaf, deep := strings.Cut(name, "."); deep {
-		return setDeep(src, section, group, leaf, value, before, problems)
-	}
 	nl := "\n"
 	if bytes.Contains(src, []byte("\r\n")) {
 		nl = "\r\n"
@@ -31,17 +27,17 @@ func Set(src []byte, key, value string) ([]byte, error) {
 		text += nl
 	}
 	lines := strings.SplitAfter(text, "\n")
+	path := strings.Split(key, ".")
 	from, to, pad := 0, len(lines), ""
-	if !nested {
-		name = section
-	} else if from, to, pad = sectionLines(lines, section); from == 0 {
-		if text != "" {
-			text += nl
+	for len(path) > 1 {
+		start, end, deeper := sectionLines(lines[from:to], path[0], pad)
+		if start == 0 {
+			break
 		}
-		return verified(text+section+":"+nl+"  "+name+": "+value+nl, before, problems, key, value)
+		from, to, pad, path = from+start, from+end, deeper, path[1:]
 	}
-	found := -1
-	for i := to - 1; i >= from; i-- {
+	found, name := -1, path[0]
+	for i := to - 1; i >= from && len(path) == 1; i-- {
 		switch rest, ok := strings.CutPrefix(lines[i], pad); {
 		case !ok:
 		case strings.HasPrefix(rest, name+":"):
@@ -51,59 +47,29 @@ func Set(src []byte, key, value string) ([]byte, error) {
 			found = i
 		}
 	}
-	if found >= 0 {
+	added := "" // the sections that are missing, and the key
+	for i, name := range path[:len(path)-1] {
+		added += pad + strings.Repeat("  ", i) + name + ":" + nl
+	}
+	added += pad + strings.Repeat("  ", len(path)-1) + path[len(path)-1] + ": " + value + nl
+	switch {
+	case found >= 0:
 		lines[found] = pad + name + ": " + value + lineEnd(lines[found])
-	} else {
-		lines[from] = pad + name + ": " + value + nl + lines[from]
+	case pad == "" && len(path) > 1 && text != "":
+		lines = append(lines, nl+added)
+	default:
+		lines[from] = added + lines[from]
 	}
 	return verified(strings.Join(lines, ""), before, problems, key, value)
 }
 
-// setDeep is Set for a key of a group within a section.
-func setDeep(src []byte, section, group, leaf, value string, before map[string]string, problems int) ([]byte, error) {
-	key := section + "." + group + "." + leaf
-	text := string(src)
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	lines := strings.SplitAfter(text, "\n")
-	from, to, pad := sectionLines(lines, section)
-	if from == 0 {
-		return verified(text+section+":\n  "+group+":\n    "+leaf+": "+value+"\n", before, problems, key, value)
-	}
-	at := -1 // the line that opens the group
-	for i := from; i < to; i++ {
-		body := strings.TrimRight(lines[i], " \r\n")
-		indent := len(body) - len(strings.TrimLeft(body, " "))
-		switch {
-		case at < 0 && (body == pad+group+":" || strings.HasPrefix(body, pad+group+": #")):
-			at = i
-		case at >= 0 && strings.HasPrefix(strings.TrimLeft(body, " "), leaf+":") && indent > len(pad):
-			lines[i] = body[:indent] + leaf + ": " + value + comment(body) + lineEnd(lines[i])
-			return verified(strings.Join(lines, ""), before, problems, key, value)
-		case at >= 0 && body != "" && indent <= len(pad):
-			to = i
-		}
-	}
-	deeper := pad + "  "
-	if at >= 0 && at+1 < len(lines) {
-		if next := strings.TrimRight(lines[at+1], "\r\n"); len(next)-len(strings.TrimLeft(next, " ")) > len(pad) {
-			deeper = next[:len(next)-len(strings.TrimLeft(next, " "))]
-		}
-		lines[at] += deeper + leaf + ": " + value + "\n"
-	} else {
-		lines[from] = pad + group + ":\n" + deeper + leaf + ": " + value + "\n" + lines[from]
-	}
-	return verified(strings.Join(lines, ""), before, problems, key, value)
-}
-
-// sectionLines finds the lines of a section, behind the one that opens it, and
-// their indentation. from is 0 where there is none.
-func sectionLines(lines []string, name string) (from, to int, pad string) {
+// sectionLines finds the lines of a section whose own line is indented by outer, behind
+// that line, and their indentation. from is 0 where there is none.
+func sectionLines(lines []string, name, outer string) (from, to int, pad string) {
 	for i, line := range lines {
 		body := strings.TrimRight(line, "\r\n")
 		if from == 0 {
-			if rest, ok := strings.CutPrefix(body, name+":"); ok && strings.TrimSpace(strings.SplitN(rest, "#", 2)[0]) == "" {
+			if rest, ok := strings.CutPrefix(body, outer+name+":"); ok && strings.TrimSpace(strings.SplitN(rest, "#", 2)[0]) == "" {
 				from, to = i+1, i+1
 			}
 			continue
@@ -112,9 +78,9 @@ func sectionLines(lines []string, name string) (from, to int, pad string) {
 		indent := body[:len(body)-len(text)]
 		switch {
 		case text == "":
-		case indent == "" && text[0] != '#':
-			return from, to, cmp.Or(pad, "  ")
-		case indent != "":
+		case len(indent) <= len(outer) && text[0] != '#':
+			return from, to, cmp.Or(pad, outer+"  ")
+		case len(indent) > len(outer):
 			to = i + 1
 			// A comment shows the indentation only as long as nothing else does.
 			if pad == "" || len(indent) < len(pad) {
@@ -122,7 +88,7 @@ func sectionLines(lines []string, name string) (from, to int, pad string) {
 			}
 		}
 	}
-	return from, to, cmp.Or(pad, "  ")
+	return from, to, cmp.Or(pad, outer+"  ")
 }
 
 // comment is the comment at the end of a line, with the space before it.

@@ -96,7 +96,7 @@ func TestSetDeep(t *testing.T) {
 	const key = "compact.trigger.asap_percent_remaining_lt"
 	for src, want := range map[string]string{
 		"":                                "compact:\n  trigger:\n    asap_percent_remaining_lt: 35\n",
-		"language: en\n":                  "language: en\ncompact:\n  trigger:\n    asap_percent_remaining_lt: 35\n",
+		"language: en\n":                  "language: en\n\ncompact:\n  trigger:\n    asap_percent_remaining_lt: 35\n",
 		"compact:\n  mode: auto # mine\n": "compact:\n  trigger:\n    asap_percent_remaining_lt: 35\n  mode: auto # mine\n",
 		"compact:\n  trigger:\n    early_percent_remaining_lt: 70\n  mode: auto\n":                                         "compact:\n  trigger:\n    asap_percent_remaining_lt: 35\n    early_percent_remaining_lt: 70\n  mode: auto\n",
 		"compact:\n  trigger: # tiers\n      asap_percent_remaining_lt: 60 # mine\n  mode: auto\n":                         "compact:\n  trigger: # tiers\n      asap_percent_remaining_lt: 35 # mine\n  mode: auto\n",
@@ -111,6 +111,10 @@ func TestSetDeep(t *testing.T) {
 		if got, err := Set([]byte(src), key, "35"); err == nil {
 			t.Errorf("%q: %s", src, got)
 		}
+	}
+	// The commented default gives way to the key, as at the other levels.
+	if got, err := Set(Default("en"), key, "35"); err != nil || strings.Count(string(got), "asap_percent_remaining_lt:") != 1 {
+		t.Errorf("%v\n%s", err, got)
 	}
 	if got, err := Set(nil, key, "much"); err == nil {
 		t.Errorf("a word: %s", got)

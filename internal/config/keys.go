@@ -1,6 +1,7 @@
 package config
 
 import (
+	_ "embed"
 	"fmt"
 	"reflect"
 	"slices"
@@ -20,16 +21,23 @@ type KeyDoc struct {
 	ZH, EN  string // what it does
 }
 
+// keyTexts explain the keys: of each a line with its name, and that of the key of the
+// auto-compact prompt file that it overrides, then what it does, in Chinese and in English.
+//
+//go:embed keys.txt
+var keyTexts string
+
 // Keys lists every key of the settings file in the order of the file.
 func Keys() []KeyDoc {
-	docs := make(map[string]doc, len(keyDocs))
-	for _, d := range keyDocs {
-		docs[d.key] = d
+	docs := map[string]KeyDoc{}
+	for text := range slices.Chunk(strings.Split(strings.TrimSpace(keyTexts), "\n"), 3) {
+		key, prompt, _ := strings.Cut(text[0], " ")
+		docs[key] = KeyDoc{Key: key, Prompt: prompt, ZH: strings.TrimSpace(text[1]), EN: strings.TrimSpace(text[2])}
 	}
 	var keys []KeyDoc
 	walkKeys(reflect.ValueOf(Defaults()), "", func(key string, v reflect.Value, tag reflect.StructTag) {
-		d := docs[key]
-		k := KeyDoc{Key: key, Type: typeName(v.Type()), Default: show(v), Allowed: allowed(tag), Prompt: d.prompt, ZH: d.zh, EN: d.en}
+		k := docs[key]
+		k.Key, k.Type, k.Default, k.Allowed = key, typeName(v.Type()), show(v), allowed(tag)
 		if v.Type() == reflect.TypeFor[Language]() {
 			k.Allowed = "zh-TW, en"
 		}
