@@ -2,6 +2,7 @@ package recall
 
 import (
 	"bytes"
+	_ "embed"
 	"strings"
 	"sync"
 )
@@ -9,55 +10,9 @@ import (
 // Words of one meaning among people who write programs: who remembers one of a line may
 // have read another. A word that is typed outranks its kin. Only those stand here that
 // mean the same nearly always; kin of kin is none.
-const kinLists = `
-telemetry analytics metrics
-ticket issue
-auth login signin authentication authorization
-remove delete drop discard abandon
-fix repair
-identifier id
-start begin
-lack miss
-verify validate check
-repo repository
-config configuration settings preferences
-crash panic segfault
-bug defect
-folder directory
-flag option
-dependency library
-rollback revert undo
-slow latency sluggish
-fast quick speed
-test spec
-deploy release rollout ship
-credential secret password
-endpoint route
-function method
-parameter argument
-env environment
-database db
-documentation docs readme
-exception error failure
-upgrade update bump
-cache memoize
-timeout deadline
-retry backoff
-queue backlog
-async concurrent parallel
-colour color
-typo misspelling
-screenshot picture image
-startup boot launch
-shutdown exit quit
-k8s kubernetes
-js javascript
-ts typescript
-py python
-pr pullrequest
-ui frontend
-server backend
-`
+//
+//go:embed kin.txt
+var kinLists string
 
 var kinOf = sync.OnceValue(func() map[string][]string {
 	of := map[string][]string{}
