@@ -7,6 +7,9 @@
 // not state, and where the originals are. One file for each agent writes a talk in that
 // agent's format, as a value made from values; [Make] reads, writes and registers.
 //
+// A clone of a session whose host keeps it in another way than in lines is made from our
+// mirror of it; [Target.Give] has the host take it.
+//
 // The source is only read. What is made is on the list of clones, so that it can be
 // removed again and counts as a copy of its source.
 package carry
@@ -43,8 +46,6 @@ type Target struct {
 	Title string
 	// Resume is the command that goes on with a session.
 	Resume func(session string) string
-	// newID makes an id of the agent's kind; nil where its own program makes one.
-	newID func(now time.Time) string
 	// write is the session in the agent's format.
 	write func(Talk) ([]byte, error)
 	// path is where the agent looks for it; nil where a program of the agent imports it.
@@ -54,7 +55,9 @@ type Target struct {
 	bring func(ctx context.Context, w World, t Talk, file string) (id, path string, err error)
 	// after is done when the file is in its place.
 	after func(w World, t Talk, path string) error
-	// remove takes away what bring made; nil where it is the file.
+	// give has the agent take the clone of a mirror; nil where clones are its own files.
+	give func(ctx context.Context, w World, c Clone) error
+	// remove takes away what was made; nil where it is the file.
 	remove func(ctx context.Context, w World, id, path string) error
 }
 
@@ -115,9 +118,9 @@ func lines(values ...any) ([]byte, error) {
 	return out, nil
 }
 
-// random is n bytes of chance in hexadecimal digits.
+// random is n hexadecimal digits of chance.
 func random(n int) string {
-	b := make([]byte, n)
+	b := make([]byte, (n+1)/2)
 	rand.Read(b)
-	return hex.EncodeToString(b)
+	return hex.EncodeToString(b)[:n]
 }

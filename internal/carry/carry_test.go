@@ -275,7 +275,7 @@ func TestImportedSessions(t *testing.T) {
 		id     string
 	}{
 		"copilot":  {`{"ok":true,"sessionId":"c1"}`, nil, "c1"},
-		"opencode": {"Imported session", nil, "ses_"},
+		"opencode": {"Imported session: ID", nil, "ses_"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -294,7 +294,9 @@ func TestImportedSessions(t *testing.T) {
 				if fails {
 					return nil, errors.New("no")
 				}
-				return []byte(tc.answer), nil
+				var doc struct{ Info struct{ ID string } }
+				_ = json.Unmarshal([]byte(data), &doc) // only opencode's has an id
+				return []byte(strings.ReplaceAll(tc.answer, "ID", doc.Info.ID)), nil
 			}}
 			target, _ := To(name)
 			list := compress.ClonesIn(root)

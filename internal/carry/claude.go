@@ -22,7 +22,6 @@ type claudeLine struct {
 
 func claude() Target {
 	t := known(host.ClaudeCode)
-	t.newID = newID(t.Name)
 	t.path = func(w World, talk Talk) string {
 		return host.Of(t.Name).SessionPath(w.of(t.Name), realPath(talk.CWD), talk.ID+".jsonl")
 	}
@@ -56,9 +55,4 @@ func realPath(dir string) string {
 		return real
 	}
 	return dir
-}
-
-// newID makes ids of the kind that a host of ours uses.
-func newID(h host.Name) func(time.Time) string {
-	return func(now time.Time) string { return transcript.NewID(h, now) }
 }

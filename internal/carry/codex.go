@@ -13,7 +13,6 @@ import (
 // provider are not named: a name that is not the user's keeps a session off the list.
 func codex() Target {
 	t := known(host.Codex)
-	t.newID = newID(t.Name)
 	t.path = func(w World, talk Talk) string {
 		return host.Of(t.Name).SessionPath(w.of(t.Name), talk.CWD, "rollout-"+talk.Now.Format("2006-01-02T15-04-05")+"-"+talk.ID+".jsonl")
 	}

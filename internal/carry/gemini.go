@@ -2,6 +2,7 @@ package carry
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/mirror"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -29,14 +31,18 @@ type geminiLine struct {
 // gemini has no place that is hidden from the person.
 func gemini() Target {
 	t := known(host.Gemini)
-	t.newID = newID(host.ClaudeCode)
 	t.path = func(w World, talk Talk) string {
 		dir := w.of(host.Gemini)
-		cwd := realPath(talk.CWD)
-		// A session whose file is named by the first digits of its id is deleted by the
-		// start that follows a resume: the host takes it for the empty file that it made.
-		name := "session-" + talk.Now.UTC().Format("2006-01-02T15-04") + "-" + random(4) + ".jsonl"
-		return filepath.Join(dir, "tmp", geminiFolder(dir, cwd), "chats", name)
+		return filepath.Join(dir, "tmp", geminiFolder(dir, realPath(talk.CWD)), "chats", geminiName(talk.Now))
+	}
+	t.give = giveGemini
+	t.remove = func(_ context.Context, w World, id, path string) error {
+		if file := mirror.GeminiFile(w.of(host.Gemini), id); file != "" && file != path { // path is our mirror
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+		}
+		return os.Remove(path)
 	}
 	t.after = func(_ World, talk Talk, path string) error {
 		mark, err := os.OpenFile(filepath.Join(filepath.Dir(filepath.Dir(path)), geminiRoot), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -50,26 +56,34 @@ func gemini() Target {
 		return errors.Join(err, mark.Close())
 	}
 	t.write = func(talk Talk) ([]byte, error) {
-		// What is older than its retention it deletes, so that all times but those of the
-		// messages are of now.
-		out := []any{map[string]string{
-			"sessionId": talk.ID, "projectHash": hash(talk.CWD), "startTime": iso(talk.Now), "lastUpdated": iso(talk.Now), "kind": "main", "summary": talk.Title,
-		}}
-		add := func(user bool, text string, at time.Time) {
-			l := geminiLine{transcript.NewID(host.ClaudeCode, talk.Now), iso(at), "gemini", text}
-			if user {
-				l.Type, l.Content = "user", []map[string]string{{"text": geminiSent(text)}}
+		out := []any{geminiHead(talk.ID, hash(talk.CWD), talk.Title, talk.Now)}
+		for _, l := range append(talk.Lines, Line{User: true, Text: talk.Note, At: talk.Now}) {
+			m := geminiLine{transcript.NewID(t.Name, talk.Now), iso(l.At), "gemini", l.Text}
+			if l.User {
+				m.Type, m.Content = "user", geminiTyped(geminiSent(l.Text))
 			}
-			out = append(out, l)
+			out = append(out, m)
 		}
-		for _, l := range talk.Lines {
-			add(l.User, l.Text, l.At)
-		}
-		add(true, talk.Note, talk.Now)
 		return lines(out...)
 	}
 	return t
 }
+
+// geminiName is the name of a session's file. One that ends in the first digits of the
+// session's id is deleted by the start that follows a resume: the host takes it for the
+// empty file that it made.
+func geminiName(now time.Time) string {
+	return "session-" + now.UTC().Format("2006-01-02T15-04") + "-" + random(8) + ".jsonl"
+}
+
+// geminiHead is the first line of a session. What is older than its retention the host
+// deletes, so that all times but those of the messages are of now.
+func geminiHead(id, project, title string, now time.Time) map[string]string {
+	return map[string]string{"sessionId": id, "projectHash": project, "startTime": iso(now), "lastUpdated": iso(now), "kind": "main", "summary": title}
+}
+
+// geminiTyped is the content of a user's message.
+func geminiTyped(text string) []map[string]string { return []map[string]string{{"text": text}} }
 
 // geminiSent makes a user's text one that goes to the model: it takes some beginnings
 // for commands, and for context of its own.

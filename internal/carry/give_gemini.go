@@ -1,60 +1,50 @@
-package mirror
+package carry
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/mirror"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// importGemini writes a clone as a session file of its own beside the original: from
+// giveGemini writes a clone as a session file of its own beside the original: from
 // its last compression on, with what the clone says otherwise.
-func importGemini(c Clone, dir string, now time.Time) error {
-	from := geminiFile(dir, c.Source)
+func giveGemini(_ context.Context, w World, c Clone) error {
+	from := mirror.GeminiFile(w.of(host.Gemini), c.Source)
 	data, err := os.ReadFile(from)
 	if err != nil {
 		return fmt.Errorf("read session %s: %w", c.Source, err)
 	}
-	before, err := readLines(c.From)
+	before, after, err := c.read()
 	if err != nil {
 		return err
 	}
-	after, err := readLines(c.Path)
-	if err != nil {
-		return err
-	}
-	at := now.UTC().Format("2006-01-02T15:04:05.000Z")
-	header := `{"kind":"main"}`
-	for _, f := range [][2]string{
-		{"sessionId", c.ID}, {"projectHash", gjson.GetBytes(data, "projectHash").String()}, {"startTime", at}, {"lastUpdated", at}, {"summary", c.Title},
-	} {
-		header, _ = sjson.Set(header, f[0], f[1]) // texts
-	}
-	lines := []string{header}
+	out := []any{geminiHead(c.ID, gjson.GetBytes(data, "projectHash").String(), c.Title, c.Now)}
 	for _, m := range geminiMessages(data) {
 		if raw := changedGemini(m, before, after); raw != "" {
-			lines = append(lines, raw)
+			out = append(out, json.RawMessage(raw))
 		}
 	}
 	if uuid, text := noteOf(before, after); text != "" {
-		note := `{"type":"user"}`
-		for _, f := range [][2]string{{"id", uuid}, {"timestamp", at}, {"content.0.text", text}} {
-			note, _ = sjson.Set(note, f[0], f[1]) // texts
-		}
-		lines = append(lines, note)
+		out = append(out, geminiLine{uuid, iso(c.Now), "user", geminiTyped(text)})
 	}
-	// The host's clean-up takes files of one session for another's where their names end
-	// like the session's id.
-	path := filepath.Join(filepath.Dir(from), "session-"+now.UTC().Format("2006-01-02T15-04")+"-"+random(8)+".jsonl")
-	if err := store.AtomicWrite(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+	file, err := lines(out...)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(filepath.Dir(from), geminiName(c.Now))
+	if err := store.AtomicWrite(path, file, 0o600); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
@@ -62,17 +52,6 @@ func importGemini(c Clone, dir string, now time.Time) error {
 		return err
 	}
 	return os.Chtimes(c.Path, info.ModTime(), info.ModTime())
-}
-
-// geminiFile is the file that a session is kept in, "" where there is none.
-func geminiFile(dir, id string) string {
-	folders, _ := filepath.Glob(filepath.Join(dir, "tmp", "*", "chats")) // the pattern is a good one
-	for _, f := range folders {
-		if path := transcript.GeminiSession(f, id); path != "" {
-			return path
-		}
-	}
-	return ""
 }
 
 // geminiMessages are the messages that a session file leaves the model, each as it was
@@ -120,7 +99,7 @@ func changedGemini(m gjson.Result, before, after map[string]gjson.Result) string
 		return ""
 	}
 	if said.differ {
-		text := any([]map[string]string{{"text": said.text}})
+		text := any(geminiTyped(said.text))
 		if m.Get("type").String() == "gemini" {
 			text = said.text
 		}

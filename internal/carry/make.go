@@ -28,9 +28,7 @@ func (t Target) Make(ctx context.Context, w World, told *Told, source transcript
 		}
 	}()
 	talk := told.Talk
-	if talk.ID = transcript.NewID(source.Host, talk.Now); t.newID != nil {
-		talk.ID = t.newID(talk.Now)
-	}
+	talk.ID = transcript.NewID(t.Name, talk.Now) // an agent that imports may choose another
 	data, err := t.write(talk)
 	if err != nil {
 		return made, err

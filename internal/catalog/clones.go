@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/seed-6d03985f/overtone/internal/carry"
 	"github.com/seed-6d03985f/overtone/internal/compress"
-	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -30,7 +27,7 @@ type removed struct {
 
 // RemoveClones takes clones away that were made here. All of them are checked before
 // the first one goes.
-func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, w carry.World, short func(path string) string, refs []string, yes, force bool) error {
+func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short func(path string) string, refs []string, yes, force bool) error {
 	list := compress.ClonesIn(f.Home.Root())
 	clones := list.All()
 	gone := []removed{}
@@ -71,7 +68,7 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, w carry.
 		c := clones[r.ID]
 		c.Removed = true
 		_ = list.Add(c)
-		if err := f.remove(ctx, w, r); err != nil {
+		if err := f.Remove(ctx, r.Host, r.ID, r.Path); err != nil {
 			return err
 		}
 		if done = append(done, r); !t.JSON {
@@ -104,19 +101,6 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, w carry.
 		t.Note(message.RmBusy)
 	}
 	return nil
-}
-
-// remove takes away one clone. One that its agent imported is listed as our mirror of it.
-func (f Finder) remove(ctx context.Context, w carry.World, r removed) error {
-	h, _ := host.Named(r.Host)
-	if h != nil && f.Forget != nil && strings.HasPrefix(r.Path, f.Home.Mirrors()+string(filepath.Separator)) {
-		if err := f.Forget(ctx, h, r.ID); err != nil {
-			return err
-		}
-		return os.Remove(r.Path)
-	}
-	target, _ := carry.To(r.Host)
-	return target.Remove(ctx, w, r.ID, r.Path)
 }
 
 // made finds a clone where its record says it is: an agent may keep its sessions where

@@ -25,9 +25,8 @@ type Finder struct {
 	Getenv func(string) string
 	// Chosen is told which session was taken where none was named; it may be nil.
 	Chosen func(id string)
-	// Forget takes a clone from a host that keeps its sessions in another way than in the
-	// file that is listed; it may be nil.
-	Forget func(ctx context.Context, h *host.Host, id string) error
+	// Remove takes away a clone that was made here; it may be nil where none is removed.
+	Remove func(ctx context.Context, host, id, path string) error
 	// Closed is told what could not be listed where other sessions were; it may be nil.
 	Closed func(error)
 }

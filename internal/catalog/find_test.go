@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-6d03985f/overtone/internal/carry"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -263,6 +262,7 @@ func TestRemoveClones(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := compress.ClonesIn(p.Home.Root())
+	p.Remove = func(_ context.Context, _, _, path string) error { return os.Remove(path) }
 	var out, errs bytes.Buffer
 	remove := func(ref string, answer string, yes, force bool) error {
 		t.Helper()
@@ -270,7 +270,7 @@ func TestRemoveClones(t *testing.T) {
 			Stdin: strings.NewReader(answer), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" },
 			Now: func() time.Time { return midday }, IsTTY: func(uintptr) bool { return false },
 		}, Lang: message.EN}
-		return p.RemoveClones(context.Background(), term, carry.World{}, filepath.Base, []string{ref}, yes, force)
+		return p.RemoveClones(context.Background(), term, filepath.Base, []string{ref}, yes, force)
 	}
 	refused := func(name string, err error) {
 		t.Helper()

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/carry"
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/llm"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/mirror"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -178,13 +178,8 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Ba
 
 // giveBack makes the clone of a mirror a session of its host's.
 func (a *app) giveBack(ctx context.Context, s *transcript.Session, title string, clone transcript.Cloned) error {
-	h := host.Of(s.Host)
-	if !h.Mirrored {
-		return nil
-	}
-	err := mirror.Import(ctx, h, mirror.Clone{
-		Source: s.ID, From: s.Path, ID: clone.ID, Path: clone.Path, Title: title, CWD: s.CWD, Environ: a.Environ(),
-	}, a.folders().Find, a.Now())
+	target, _ := carry.To(string(s.Host))
+	err := target.Give(ctx, a.agents(), carry.Clone{Source: s.ID, From: s.Path, ID: clone.ID, Path: clone.Path, Title: title, CWD: s.CWD, Now: a.Now()})
 	if err != nil {
 		return errors.Join(err, os.Remove(clone.Path))
 	}

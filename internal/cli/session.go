@@ -5,10 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/carry"
 	"github.com/seed-6d03985f/overtone/internal/catalog"
-	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/mirror"
 )
 
 // sessionFlag adds --session to a command.
@@ -34,8 +33,9 @@ func (a *app) completeSession(*cobra.Command, []string, string) ([]string, cobra
 // named.
 func (a *app) finder() catalog.Finder {
 	f := catalog.Finder{Home: a.store(), Dir: a.sessionDir, Getenv: a.Getenv}
-	f.Forget = func(ctx context.Context, h *host.Host, id string) error {
-		return mirror.Forget(ctx, h, id, a.folders().Find, a.Environ())
+	f.Remove = func(ctx context.Context, host, id, path string) error {
+		target, _ := carry.To(host)
+		return target.Remove(ctx, a.agents(), id, path)
 	}
 	if !a.JSON {
 		f.Chosen = func(id string) { a.Note(message.UsingSession, id) }

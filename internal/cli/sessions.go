@@ -72,7 +72,7 @@ func (a *app) sessionsRmCmd() *cobra.Command {
 		Use: "rm CLONE...", Short: message.HelpSessionsRm.In(a.Lang), Long: message.HelpSessionsRmLong.In(a.Lang),
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.finder().RemoveClones(cmd.Context(), &a.Terminal, a.agents(), a.short, args, yes, force)
+			return a.finder().RemoveClones(cmd.Context(), &a.Terminal, a.short, args, yes, force)
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return slices.Sorted(maps.Keys(compress.ClonesIn(a.store().Root()).All())), cobra.ShellCompDirectiveNoFileComp

@@ -56,6 +56,17 @@ func refreshGemini(dir, root, mine string) error {
 	return errors.Join(append(errs, forget(mine, known))...)
 }
 
+// GeminiFile is the file that a session is kept in, "" where there is none.
+func GeminiFile(dir, id string) string {
+	folders, _ := filepath.Glob(filepath.Join(dir, "tmp", "*", "chats")) // the pattern is a good one
+	for _, f := range folders {
+		if path := transcript.GeminiSession(f, id); path != "" {
+			return path
+		}
+	}
+	return ""
+}
+
 // geminiProjects are the folders behind the names that the host gave them.
 func geminiProjects(dir string) map[string]string {
 	folders := map[string]string{}

@@ -1,10 +1,11 @@
-package mirror
+package mirror_test
 
 import (
 	"context"
 	"database/sql"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/seed-6d03985f/overtone/internal/carry"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/mirror"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -31,6 +34,24 @@ func newPlace(t *testing.T) *place {
 
 func (p *place) find(_, usual string) string { return filepath.Join(p.dir, usual) }
 
+func (p *place) agent(name host.Name) carry.Target {
+	target, _ := carry.To(string(name))
+	return target
+}
+
+// world runs the programs that were written to bin.
+func (p *place) world() carry.World {
+	return carry.World{Dir: p.find, Run: func(ctx context.Context, dir, program string, args ...string) ([]byte, error) {
+		cmd := exec.CommandContext(ctx, filepath.Join(p.dir, "bin", program), args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
+		}
+		return out, err
+	}}
+}
+
 func (p *place) write(name, text string) string {
 	p.t.Helper()
 	path := filepath.Join(p.dir, name)
@@ -47,7 +68,7 @@ func (p *place) write(name, text string) string {
 func (p *place) refresh(name host.Name) map[string]string {
 	p.t.Helper()
 	p.now = p.now.Add(time.Minute)
-	if err := Refresh(context.Background(), host.Of(name), p.find, p.root, p.now); err != nil {
+	if err := mirror.Refresh(context.Background(), host.Of(name), p.find, p.root, p.now); err != nil {
 		p.t.Fatal(err)
 	}
 	found := map[string]string{}
@@ -135,7 +156,7 @@ func TestRefreshOpencode(t *testing.T) {
 
 // A clone is the session as the host has it, with what the mirror's clone says
 // otherwise, under ids of its own.
-func TestImportOpencode(t *testing.T) {
+func TestImportOpencode(t *testing.T) { // not in parallel: it starts a program that it has just written
 	p := newPlace(t)
 	db := p.database()
 	p.exec(db, `INSERT INTO session VALUES ('ses_1',NULL,'s','p','/work/p','the lexer','1.18.33',1,2)`)
@@ -149,9 +170,8 @@ func TestImportOpencode(t *testing.T) {
 	clone += `{"type":"user","isMeta":true,"uuid":"` + note + `","sessionId":"ses_9","message":{"role":"user","content":"NOTE"}}` + "\n"
 	p.write("mirror/opencode/-work-p/ses_9.jsonl", clone)
 	p.write("bin/opencode", "#!/bin/sh\ncat \"$2\" > "+filepath.Join(p.dir, "taken")+"\necho Imported session: ses_9\n")
-	t.Setenv("PATH", filepath.Join(p.dir, "bin")+":"+os.Getenv("PATH"))
-	c := Clone{Source: "ses_1", From: filepath.Join(p.root, "opencode", "-work-p", "ses_1.jsonl"), ID: "ses_9", Path: path, Title: "copy", CWD: p.dir, Environ: os.Environ()}
-	if err := Import(context.Background(), host.Of(host.Opencode), c, p.find, p.now); err != nil {
+	c := carry.Clone{Now: p.now, Source: "ses_1", From: filepath.Join(p.root, "opencode", "-work-p", "ses_1.jsonl"), ID: "ses_9", Path: path, Title: "copy", CWD: p.dir}
+	if err := p.agent(host.Opencode).Give(t.Context(), p.world(), c); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(p.dir, "taken"))
@@ -173,14 +193,22 @@ func TestImportOpencode(t *testing.T) {
 		t.Errorf("ids: %v %s\n%s", err, id, now)
 	}
 	p.write("bin/opencode", "#!/bin/sh\necho \"$@\" > "+filepath.Join(p.dir, "asked")+"\n")
-	if err := Forget(context.Background(), host.Of(host.Opencode), "ses_9", p.find, os.Environ()); err != nil {
+	if err := p.agent(host.Opencode).Remove(t.Context(), p.world(), "ses_9", path); err != nil {
 		t.Fatal(err)
 	}
 	if asked, _ := os.ReadFile(filepath.Join(p.dir, "asked")); string(asked) != "session delete ses_9\n" {
 		t.Errorf("asked %q", asked)
 	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the mirror stays: %v", err)
+	}
+	p.write("mirror/opencode/-work-p/ses_9.jsonl", clone)
+	p.write("bin/opencode", "#!/bin/sh\necho Imported session: another\n")
+	if err := p.agent(host.Opencode).Give(t.Context(), p.world(), c); err == nil || !strings.Contains(err.Error(), "not taken") {
+		t.Errorf("%v", err)
+	}
 	p.write("bin/opencode", "#!/bin/sh\necho no >&2\nexit 1\n")
-	if err := Import(context.Background(), host.Of(host.Opencode), c, p.find, p.now); err == nil || !strings.Contains(err.Error(), "no") {
+	if err := p.agent(host.Opencode).Give(t.Context(), p.world(), c); err == nil || !strings.Contains(err.Error(), "no") {
 		t.Errorf("%v", err)
 	}
 }
@@ -208,8 +236,8 @@ func TestGeminiFiles(t *testing.T) {
 		t.Errorf("%d lines\n%s", n, source)
 	}
 	p.write("mirror/gemini/-work-p/"+copied+".jsonl", strings.NewReplacer(id, copied, "write a long lexer", "lexer", "long text", "short").Replace(source))
-	c := Clone{Source: id, From: filepath.Join(p.root, "gemini", "-work-p", id+".jsonl"), ID: copied, Path: filepath.Join(p.root, "gemini", "-work-p", copied+".jsonl"), Title: "copy"}
-	if err := Import(context.Background(), host.Of(host.Gemini), c, p.find, p.now); err != nil {
+	c := carry.Clone{Now: p.now, Source: id, From: filepath.Join(p.root, "gemini", "-work-p", id+".jsonl"), ID: copied, Path: filepath.Join(p.root, "gemini", "-work-p", copied+".jsonl"), Title: "copy"}
+	if err := p.agent(host.Gemini).Give(t.Context(), p.world(), c); err != nil {
 		t.Fatal(err)
 	}
 	files, _ := filepath.Glob(filepath.Join(p.dir, ".gemini/tmp/p/chats/session-2026-03-01T12-*.jsonl"))
@@ -224,7 +252,7 @@ func TestGeminiFiles(t *testing.T) {
 	if got := p.refresh(host.Gemini); len(got) != 2 || !strings.Contains(got[copied], "short") {
 		t.Errorf("%v", got)
 	}
-	if err := Forget(context.Background(), host.Of(host.Gemini), copied, p.find, nil); err != nil {
+	if err := p.agent(host.Gemini).Remove(t.Context(), p.world(), copied, c.Path); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.refresh(host.Gemini); len(got) != 1 || got[id] == "" {

@@ -123,8 +123,14 @@ func query(ctx context.Context, db *sql.DB, text string, args ...any) ([]gjson.R
 	return list, rows.Err()
 }
 
-// opencodeExport is a session as `opencode import` takes it.
-func opencodeExport(ctx context.Context, db *sql.DB, session string) (info gjson.Result, messages []gjson.Result, err error) {
+// OpencodeSession is a session as `opencode import` takes it: what the host tells of it,
+// and its messages.
+func OpencodeSession(ctx context.Context, find func(variable, usual string) string, session string) (info gjson.Result, messages []gjson.Result, err error) {
+	db, err := openDatabase(opencodeDatabase(find))
+	if err != nil {
+		return info, nil, err
+	}
+	defer db.Close()
 	list, err := query(ctx, db, `SELECT json_object('id', id, 'slug', slug, 'projectID', project_id, 'directory', directory, 'title', title, 'version', version,
 		'time', json_object('created', time_created, 'updated', time_updated)) FROM session WHERE id = ?`, session)
 	if err != nil || len(list) == 0 {

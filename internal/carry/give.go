@@ -1,0 +1,87 @@
+package carry
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// Clone is a clone of a mirror that its host does not know yet.
+type Clone struct {
+	Source, From string // the session, and its mirror
+	ID, Path     string // the clone, and its mirror
+	Title, CWD   string
+	Now          time.Time
+}
+
+// Give has the agent take the clone of a mirror, as a session of its own.
+func (t Target) Give(ctx context.Context, w World, c Clone) error {
+	if t.give == nil {
+		return nil
+	}
+	return t.give(ctx, w, c)
+}
+
+// read are the lines of the two mirrors by the ids of their entries.
+func (c Clone) read() (before, after map[string]gjson.Result, err error) {
+	before, after = map[string]gjson.Result{}, map[string]gjson.Result{}
+	for path, into := range map[string]map[string]gjson.Result{c.From: before, c.Path: after} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		for line := range strings.Lines(string(data)) {
+			if v := gjson.Parse(line); v.Get("uuid").Exists() {
+				into[v.Get("uuid").String()] = v
+			}
+		}
+	}
+	return before, after, nil
+}
+
+// noteOf is the text that a clone adds at its end for the model, and its id.
+func noteOf(before, after map[string]gjson.Result) (uuid, text string) {
+	for id, l := range after {
+		if !before[id].Exists() && l.Get("isMeta").Bool() {
+			return id, transcript.Text([]byte(l.Raw))
+		}
+	}
+	return "", ""
+}
+
+// texts are what became of a message's texts.
+type texts struct {
+	known, gone, differ bool
+	text                string
+	told                bool
+}
+
+func newTexts(before, after gjson.Result) (t texts) {
+	t.known = before.Exists()
+	if t.gone = t.known && !after.Exists(); t.known && !t.gone {
+		t.text = transcript.Text([]byte(after.Raw))
+		t.differ = t.text != transcript.Text([]byte(before.Raw))
+	}
+	return t
+}
+
+// next is one of them: all of a new text stands in the place of the first.
+func (t *texts) next(p gjson.Result) (raw string, stays bool) {
+	switch {
+	case t.gone:
+		return "", false
+	case !t.differ:
+		return p.Raw, true
+	case t.told || t.text == "":
+		return "", false
+	}
+	t.told = true
+	raw, _ = sjson.Set(p.Raw, "text", t.text) // valid JSON stays so
+	return raw, true
+}
