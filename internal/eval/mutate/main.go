@@ -50,7 +50,7 @@ func main() {
 		}
 		percent := 100 * c.killed / max(1, c.killed+c.alive+c.bare)
 		failed = failed || percent < *atLeast
-		fmt.Printf("%-22s %3d killed, %3d alive, %3d not covered: %d %% (%s)\n", arg, c.killed, c.alive, c.bare, percent, c.took.Round(time.Second))
+		fmt.Printf("%-22s %3d killed (%d by their time), %3d alive, %3d not covered: %d %% (%s)\n", arg, c.killed, c.late, c.alive, c.bare, percent, c.took.Round(time.Second))
 	}
 	if failed {
 		fmt.Fprintf(os.Stderr, "fewer than %d %% of the changes were noticed\n", *atLeast)
@@ -66,6 +66,7 @@ type options struct {
 // counts of what became of the changes.
 type counts struct {
 	killed, alive, bare int
+	late                int // of the killed: they took too long
 	took                time.Duration
 }
 
@@ -140,8 +141,11 @@ func (o options) try(arg string) (c counts, err error) {
 	for n, v := range verdicts[:next] {
 		switch {
 		case c.killed+c.alive+c.bare == o.n:
-		case v == killed:
+		case v == killed || v == late:
 			c.killed++
+			if v == late {
+				c.late++
+			}
 		case v == alive:
 			c.alive++
 			left = append(left, all[n])
@@ -214,8 +218,9 @@ func (s *suite) measure() error {
 			return err
 		}
 	}
-	// Beside others a run takes longer; one that hangs shall not take forever.
-	s.limit = 10*time.Second + 3*s.limit
+	// Beside others a run takes longer; one that hangs shall not take forever. Ten times
+	// as long is no load any more, but a loop without an end, or a lock nobody opens.
+	s.limit = 20*time.Second + 10*s.limit
 	return nil
 }
 
@@ -281,6 +286,7 @@ const (
 	killed
 	alive
 	bare // nothing runs the place
+	late // its tests did not come to an end
 )
 
 // judge runs the tests on a changed package.
@@ -324,10 +330,13 @@ func (s *suite) judge(m mutant, id int) (verdict, error) {
 	if inside {
 		args = append(args, "-test.run", "^("+strings.Join(run, "|")+")$")
 	}
-	if _, err := s.run(bin, s.limit+10*time.Second, args...); err != nil {
-		return killed, nil
+	switch out, err := s.run(bin, s.limit+10*time.Second, args...); {
+	case err == nil:
+		return alive, nil
+	case bytes.Contains(out, []byte("panic: test timed out after")):
+		return late, nil
 	}
-	return alive, nil
+	return killed, nil
 }
 
 // lean halves the time that the compiler takes for a package.
