@@ -419,7 +419,10 @@ func TestTell(t *testing.T) {
 		{host.UsageSeen{Used: 46_000}, false},
 		{host.Compacted{Before: 52_000, After: 20_000}, false},
 		{host.UsageSeen{Used: 51_000}, true},
-		{host.UsageSeen{Used: 30_000}, true}, // cleared
+		{host.UsageSeen{Used: 30_000}, false}, // tools' answers were dropped
+		{host.UsageSeen{Used: 51_000}, false},
+		{host.UsageSeen{Used: 25_000}, false}, // cleared
+		{host.UsageSeen{Used: 30_000}, true},
 	} {
 		thread = thread.Apply(row.event, set).Apply(host.StageCompleted{Stage: "DEV"}, set)
 		var tell bool
@@ -447,6 +450,35 @@ func TestTellThirtyCommits(t *testing.T) {
 		}
 		if told > 6 {
 			t.Errorf("%d tokens each: %d suggestions", step, told)
+		}
+	}
+}
+
+// A context that swings around a tier's edge, or whose host drops the answers of tools
+// whenever it is nearly full, is told of as often as one that only grows.
+func TestTellSwings(t *testing.T) {
+	t.Parallel()
+	set := config.Defaults().Compact
+	set.Mode = ModeSuggest
+	count := func(used func(n int64) int64) (told int) {
+		var thread Thread
+		for n := range int64(30) {
+			thread = thread.Apply(host.TurnStarted{}, set).Apply(host.ToolActivity{}, set).Apply(host.UsageSeen{Used: used(n), Window: 200_000}, set).Apply(host.StageCompleted{Stage: "DEV"}, set)
+			var tell bool
+			if thread, tell = thread.Tell(thread.Decide(noon, set), set); tell {
+				told++
+			}
+		}
+		return told
+	}
+	for low := int64(40_000); low < 190_000; low += 5_000 {
+		for high := low; high < min(2*low, 198_000); high += 5_000 {
+			if n := count(func(n int64) int64 { return low + n%2*(high-low) }); n > 2 {
+				t.Errorf("between %d and %d: %d suggestions", low, high, n)
+			}
+			if n := count(func(n int64) int64 { return low + n*6_000%max(high-low, 1) }); n > 6 {
+				t.Errorf("from %d to %d and back: %d suggestions", low, high, n)
+			}
 		}
 	}
 }

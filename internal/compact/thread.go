@@ -465,12 +465,13 @@ func (t Thread) Announce(d Decision) (Thread, bool) {
 }
 
 // Tell says whether the person is to be told of a suggestion: once in each tier, and
-// again when the context has grown by a tenth of the window. A context that has shrunk
-// by as much begins anew.
+// again when the context has grown by a tenth of the window past what he was told of. A
+// context that swings is told of once. One that has shrunk to half of it was compacted,
+// cleared or rewound, and begins anew.
 func (t Thread) Tell(d Decision, set Settings) (Thread, bool) {
 	u := t.Weigh(time.Time{}, set).Usage
 	tenth := u.Window / 10
-	if u.Known() && u.Used <= t.Told-tenth {
+	if u.Known() && u.Used <= t.Told/2 {
 		t.Told, t.ToldTier = 0, ""
 	}
 	if d.Verdict != DoSuggest || t.ToldTier != "" && d.Tier.urgency() <= t.ToldTier.urgency() && u.Used < t.Told+tenth {
