@@ -126,7 +126,7 @@ func (c claude) edits() []Edit {
 			allowed = append(allowed, "Read("+c.rule(name)+")")
 		}
 	}
-	allowed = append(allowed, "Bash(overtone recall:*)", "Bash(overtone compact packet:*)", "Bash(overtone workflow status:*)", "mcp__overtone__recall", "mcp__overtone__packet", "mcp__overtone__status")
+	allowed = append(allowed, "Bash(overtone recall:*)", "Bash(overtone compact packet:*)", "Bash(overtone workflow status:*)", "mcp__plugin_overtone_overtone__recall", "mcp__plugin_overtone_overtone__packet", "mcp__plugin_overtone_overtone__status")
 	for _, rule := range allowed {
 		edits = append(edits, Edit{Path: []string{"permissions", "allow"}, Value: quote(rule), Append: true})
 	}

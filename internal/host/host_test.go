@@ -97,9 +97,9 @@ func TestClaudeEdits(t *testing.T) {
 		`permissions.allow = "Bash(overtone recall:*)"`,
 		`permissions.allow = "Bash(overtone compact packet:*)"`,
 		`permissions.allow = "Bash(overtone workflow status:*)"`,
-		`permissions.allow = "mcp__overtone__recall"`,
-		`permissions.allow = "mcp__overtone__packet"`,
-		`permissions.allow = "mcp__overtone__status"`,
+		`permissions.allow = "mcp__plugin_overtone_overtone__recall"`,
+		`permissions.allow = "mcp__plugin_overtone_overtone__packet"`,
+		`permissions.allow = "mcp__plugin_overtone_overtone__status"`,
 	}
 	if diff := cmp.Diff(want, values(c.edits())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
