@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
@@ -237,9 +238,10 @@ func (s *Story) note(said string, secrets bool, o Options) string {
 			parts = append(parts, p.Text)
 		}
 	}
-	if names := h.Names(strings.Join(parts, "\n"), namesRoom); names != "" {
-		_, list, _ := strings.Cut(names, "\n")
-		parts = append(parts, "## "+message.ContinueNames.In(o.Lang)+"\n"+list)
+	said += strings.Join(parts, "\n")
+	states := func(name string) bool { return extract.States(said, name) }
+	if names := s.record.Lacking(states, true, message.ContinueNames, namesRoom, o.Lang); names != "" {
+		parts = append(parts, names)
 	}
 	return compact.PacketOpen + ` id="` + h.ID + "\">\n" + strings.Join(append(parts, last...), "\n\n") + "\n" + compact.PacketClose
 }

@@ -49,7 +49,7 @@ type Noter interface {
 
 // noteTokens is about how long the note of a clone is that lost so much: it names what
 // is gone, as far as there is room.
-func noteTokens(lost int) int { return min(100+lost/8, 1200) }
+func noteTokens(lost int) int { return min(100+lost/8, 1450) }
 
 // Message is the report on one message.
 type Message struct {
