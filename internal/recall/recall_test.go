@@ -576,3 +576,47 @@ func FuzzSearch(f *testing.F) {
 		}
 	})
 }
+
+// Codex shows a text before it writes the answer down. Of a turn that was stopped the
+// shown text is all there is, and it is found; otherwise the answer is found once.
+func TestStoppedTurnOfCodex(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir := filepath.Join(home, ".codex", "sessions", "2026", "03", "05")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	line := func(typ, payload string) string {
+		return fmt.Sprintf(`{"timestamp":"2026-03-05T10:00:00.000Z","type":%q,"payload":%s}`+"\n", typ, payload)
+	}
+	user := func(text string) string {
+		return line("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":`+quoted(text)+`}]}`)
+	}
+	item := func(text string) string {
+		return line("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":`+quoted(text)+`}]}`)
+	}
+	event := func(text string) string {
+		return line("event_msg", `{"type":"agent_message","message":`+quoted(text)+`}`)
+	}
+	stopped := line("event_msg", `{"type":"turn_aborted","reason":"interrupted"}`)
+	id := "01990000-0000-7000-8000-000000000001"
+	text := line("session_meta", `{"id":"`+id+`","timestamp":"2026-03-05T10:00:00.000Z","cwd":"/w"}`) +
+		user("begin") + event("The heron nests early.") + item("The heron nests early.") +
+		user("more") + item("The otter dives late.") + event("The otter dives late.") + stopped +
+		user("again") + event("The walrus importer drops rows.") + stopped +
+		user("and") + event("The badger was only shown.") + user("end")
+	if err := os.WriteFile(filepath.Join(dir, "rollout-2026-03-05T10-00-00-"+id+".jsonl"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := (&corpus{home: home}).open()
+	for ask, want := range map[string]string{"heron nests": "L4", "otter dives": "L6", "walrus importer": "L10", "badger shown": "L13"} {
+		res := search(t, x, ask)
+		if len(res.Hits) != 1 || res.Hits[0].Ref != id+"#"+want || res.Hits[0].Copies != 0 || res.Hits[0].Role != "assistant" {
+			t.Errorf("%s: %+v", ask, res.Hits)
+			continue
+		}
+		if o, err := x.Exact(t.Context(), res.Hits[0].Ref); err != nil || !strings.Contains(o.Text, strings.Fields(ask)[0]) {
+			t.Errorf("%s: %+v, %v", ask, o, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -407,6 +408,9 @@ type indexer struct {
 	done   []work // read, but not yet committed
 	text   []byte
 
+	shown  []shownText // by Codex, and not yet answered
+	answer uint64      // the fold of the newest answer
+
 	long    []byte // a line that did not fit the buffer
 	skipped int64  // bytes of one that was passed over
 }
@@ -444,6 +448,7 @@ func (in *indexer) file(w work) error {
 	defer f.Close()
 	r := bufio.NewReaderSize(io.NewSectionReader(f, w.file.done, w.file.size-w.file.done), 256<<10)
 	in.b.begin(w.file.number)
+	in.shown, in.answer = in.shown[:0], 0
 	told := w.file.done
 	// Whatever ends the loop, what was read is in the builder, and how far that is
 	// has to be committed with it.
@@ -536,10 +541,26 @@ func (in *indexer) line(f *file, line []byte) {
 		if f.agent && f.parent == "" {
 			f.parent = string(s.Session)
 		}
+		if s.Stopped || s.Role == transcript.SaidUser { // no answer comes any more
+			for _, t := range in.shown {
+				in.b.add(t.doc, t.text)
+			}
+			in.shown = in.shown[:0]
+		}
 		if s.Role == transcript.SaidNothing {
 			continue
 		}
 		d := doc{time: s.Time, off: off, size: uint32(size), line: f.lines + 1, role: uint8(s.Role), fold: foldOf(&s)}
+		if s.Shown {
+			if d.fold != in.answer {
+				in.shown = append(in.shown, shownText{d, bytes.Clone(clean(s.Text))})
+			}
+			continue
+		}
+		if s.Role == transcript.SaidAssistant {
+			in.answer = d.fold
+			in.shown = slices.DeleteFunc(in.shown, func(t shownText) bool { return t.doc.fold == d.fold })
+		}
 		if !s.Marked {
 			in.b.add(d, clean(s.Text))
 			continue
@@ -557,6 +578,12 @@ func (in *indexer) line(f *file, line []byte) {
 		}
 		in.b.add(d, clean(s.Text), original)
 	}
+}
+
+// shownText is what Codex showed and has not written down as an answer yet.
+type shownText struct {
+	doc  doc
+	text []byte
 }
 
 // foldOf is equal for entries that say the same. The marker of a compressed

@@ -103,6 +103,10 @@ func (r *record) codexLine(p *payload) {
 		case "token_count":
 			r.usage = p.info
 			r.parts = append(r.parts, piece{kind: Counted, raw: p.info})
+		case "agent_message":
+			if r.want == nil {
+				r.parts = append(r.parts, piece{kind: shown, raw: p.message})
+			}
 		case "turn_aborted":
 			r.parts = append(r.parts, piece{kind: Interrupted})
 		case "thread_rolled_back":

@@ -27,6 +27,7 @@ const (
 	Interrupted                      // the user stopped the turn
 	thought                          // readable thinking, which only [Say] passes on
 	picture                          // a picture, which only the index counts
+	shown                            // Codex: a text of the agent on its way to the screen, which [Say] passes on
 )
 
 // How is the way in which a user's words came.

@@ -45,8 +45,12 @@ type Saying struct {
 	CWD      []byte
 	Boundary bool // a compaction of the main thread
 	Marked   bool // see [MarkerOf]
-	Text     []byte
-	Message  int // how much of Text is the message's own, without tools and thinking
+	// Shown is a text that Codex put on the screen: the line of the answer says the
+	// same, and older versions wrote that at the end of a turn, which Stopped turns
+	// do not have.
+	Shown, Stopped bool
+	Text           []byte
+	Message        int // how much of Text is the message's own, without tools and thinking
 }
 
 // Say reads the first object of a line. The text is appended to buf, which may
@@ -79,10 +83,13 @@ func (s *Saying) take(e *record) {
 			e.user = true
 			e.flags |= Summary
 			fallthrough
-		case AgentSaid:
+		case AgentSaid, shown:
+			s.Shown = p.kind == shown
 			if text, ok := content(p.raw); ok {
 				s.add(text)
 			}
+		case Interrupted:
+			s.Stopped = true
 		}
 	}
 	s.Message = len(s.Text)
