@@ -267,7 +267,7 @@ func (s *Session) write(ctx context.Context, src *os.File, dst *os.File, ch *Cha
 	}
 	var sizes []int32
 	if chained(s.Host) && ch.Tokens > 0 {
-		if sizes, err = s.lastSizes(src, ch.Removed); err != nil {
+		if sizes, err = s.sizesBeyond(src, ch.Tokens, ch.Removed); err != nil {
 			return 0, err
 		}
 	}

@@ -484,7 +484,8 @@ func bare(s *Session, p Pair) bool {
 }
 
 // The host takes a session's size from its newest message when it resumes. A clone
-// tells its own there, in each line of that message, and nowhere else.
+// tells its own there, in each line of that message, and where going back to an earlier
+// prompt would leave a message at the end that tells of more.
 func TestCloneTellsItsOwnSize(t *testing.T) {
 	t.Parallel()
 	said := func(id, content string, tokens int) string {
@@ -515,6 +516,15 @@ func TestCloneTellsItsOwnSize(t *testing.T) {
 		}
 		if again := mustRead(t, clone.Path); again.Usage.Tokens() != 60_000 {
 			t.Errorf("%s: the clone reports %d tokens", c.name, again.Usage.Tokens())
+		}
+	}
+	clone, _ := mustClone(t, s, Change{Tokens: 20_000})
+	back := mustRead(t, clone.Path)
+	for _, i := range []int{1, 3, 4} { // gone back to the second prompt, the first message is the newest
+		raw, err := os.ReadFile(clone.Path)
+		e := back.Entries[i]
+		if u, _ := claudeUsage(field(field(raw[e.Off:e.Off+int64(e.Len)], "message"), "usage")); err != nil || u.Tokens() != 20_000 {
+			t.Errorf("line %d tells of %d tokens, %v", i, u.Tokens(), err)
 		}
 	}
 	if clone, _ := mustClone(t, s, Change{}); mustRead(t, clone.Path).Usage != s.Usage {

@@ -41,22 +41,41 @@ func (s *Session) FirstUsage(src io.ReaderAt) (entry int32, u Usage, ok bool) {
 	return 0, u, false
 }
 
-// lastSizes lists the entries of the newest message that stays and tells how large
-// its request was. A message's parts are lines of their own, which all tell it.
-func (s *Session) lastSizes(src io.ReaderAt, removed []int32) (sizes []int32, err error) {
+// rewinds is how many turns a user may go back in a clone and still find its own size.
+const rewinds = 20
+
+// sizesBeyond lists the entries by which the host goes when it resumes: those of the
+// newest message that stays and tells how large its request was, and, as a user may go
+// back to an earlier prompt, those of the last one of earlier turns where it tells of
+// more than the clone has. A message's parts are lines of their own, which all tell it.
+func (s *Session) sizesBeyond(src io.ReaderAt, tokens int64, removed []int32) (sizes []int32, err error) {
+	turns, tells, found := 0, false, int32(-1) // found is of the last message of this turn that tells its size
 	for _, i := range slices.Backward(s.Live()) {
 		e := &s.Entries[i]
+		if e.Has(TurnStart) {
+			if turns, found = turns+1, -1; turns > rewinds {
+				break
+			}
+		}
 		if _, gone := slices.BinarySearch(removed, i); gone || e.Kind != Assistant || e.Has(Synthetic) || e.Has(APIError) {
 			continue
 		}
-		if len(sizes) > 0 && (e.msg == 0 || e.msg != s.Entries[sizes[0]].msg) {
-			break
+		if found >= 0 && (e.msg == 0 || e.msg != s.Entries[found].msg) {
+			continue
 		}
 		raw, err := s.Raw(src, int(i))
 		if err != nil {
 			return nil, err
 		}
-		if someTokens(field(field(raw, "message"), "usage")) {
+		usage := field(field(raw, "message"), "usage")
+		if !someTokens(usage) {
+			continue
+		}
+		if found < 0 {
+			u, _ := claudeUsage(usage)
+			tells = len(sizes) == 0 || u.Tokens() > tokens
+		}
+		if found = i; tells {
 			sizes = append(sizes, i)
 		}
 	}
