@@ -7,7 +7,7 @@ go=${GO:-go}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-run() { "$go" test -tags e2e -count=1 -timeout 20m "$@" ./e2e/...; }
+run() { "$go" test -tags e2e -count=1 -timeout 40m "$@" ./e2e/...; }
 
 run 2>&1 | tee "$log" && exit 0
 mapfile -t failed < <(sed -nE 's/^--- FAIL: (Test[A-Za-z0-9_]+) .*/\1/p' "$log" | sort -u)
