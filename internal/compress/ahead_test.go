@@ -155,7 +155,7 @@ func TestChoosingIsInterrupted(t *testing.T) {
 	s := newSelection(Tuned(), js, func(job) int { return 30 })
 	for n := range js {
 		text := fmt.Sprintf("The file internal/part%d.go is read by load%dRow. It must not be changed. All %d tests pass.", n, n, n)
-		s.read(n, text, extract.Units(text))
+		s.read(n, text, extract.Units(text, func() bool { return true }))
 	}
 	for left := range int64(8) {
 		ctx := ticking{t.Context(), new(atomic.Int64)}

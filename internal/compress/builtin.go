@@ -47,7 +47,7 @@ func (b Builtin) prepare(ctx context.Context, jobs []job, percent func(job) int,
 		if err != nil {
 			return read{}, err
 		}
-		return read{text, extract.UnitsWhile(text, func() bool { return ctx.Err() == nil })}, ctx.Err()
+		return read{text, extract.Units(text, func() bool { return ctx.Err() == nil })}, ctx.Err()
 	}, func(n int, r read) error {
 		s.read(n, r.text, r.units)
 		return nil

@@ -140,9 +140,5 @@ func Chosen(own string) string {
 
 // counted reports what numbers count rather than name.
 func counted(w string) bool {
-	switch w {
-	case "times", "more", "minutes", "seconds", "hours", "days", "lines", "files", "tests", "mb", "kb", "gb", "ms", "percent", "chars", "characters", "items", "is", "x":
-		return true
-	}
-	return false
+	return Listed(w, " times more minutes seconds hours days lines files tests mb kb gb ms percent chars characters items is x ")
 }

@@ -140,21 +140,11 @@ func wideRunes(t string) int {
 }
 
 func greetingWord(w string) bool {
-	switch w {
-	case "hi", "hello", "hey", "hallo", "good", "morning", "afternoon", "evening", "there", "你好", "您好", "哈囉", "嗨", "早安", "早", "午安", "晚安":
-		return true
-	}
-	return false
+	return Listed(w, " hi hello hey hallo good morning afternoon evening there 你好 您好 哈囉 嗨 早安 早 午安 晚安 ")
 }
 
 func nudgeWord(w string) bool {
-	switch w {
-	case "yes", "y", "yep", "yeah", "yup", "ok", "okay", "k", "sure", "go", "on", "ahead", "continue", "carry", "keep", "going", "proceed", "please", "do", "it", "that", "this", "so",
-		"thanks", "thank", "you", "thx", "great", "good", "nice", "perfect", "cool", "awesome", "excellent", "right", "correct", "exactly", "lgtm", "sounds", "looks", "next", "now", "was", "is", "the", "idea", "done", "fine", "again", "try", "resume", "let's", "lets", "alright", "well", "and",
-		"好", "好的", "好喔", "好啊", "繼續", "继续", "請繼續", "请继续", "繼續吧", "可以", "是", "是的", "對", "对", "沒錯", "没错", "嗯", "謝謝", "谢谢", "行", "開始", "开始", "開始吧", "下一步", "接著", "接著做", "做吧", "沒問題":
-		return true
-	}
-	return false
+	return Listed(w, " yes y yep yeah yup ok okay k sure go on ahead continue carry keep going proceed please do it that this so thanks thank you thx great good nice perfect cool awesome excellent right correct exactly lgtm sounds looks next now was is the idea done fine again try resume let's lets alright well and 好 好的 好喔 好啊 繼續 继续 請繼續 请继续 繼續吧 可以 是 是的 對 对 沒錯 没错 嗯 謝謝 谢谢 行 開始 开始 開始吧 下一步 接著 接著做 做吧 沒問題 ")
 }
 
 func choiceWord(w string) bool {
@@ -298,12 +288,7 @@ func Tasks(own string) bool {
 
 // continues reports a first word that answers what was said before.
 func continues(w string) bool {
-	switch w {
-	case "yes", "y", "yep", "yeah", "ok", "okay", "sure", "no", "nope", "but", "hmm", "and", "right", "correct", "good", "great", "nice", "perfect", "cool", "thanks", "exactly", "also",
-		"可以", "好", "好的", "好啊", "行", "嗯", "對", "对", "是", "是的", "沒錯", "没错", "不錯", "不错", "沒問題", "没问题":
-		return true
-	}
-	return false
+	return Listed(w, " yes y yep yeah ok okay sure no nope but hmm and right correct good great nice perfect cool thanks exactly also 可以 好 好的 好啊 行 嗯 對 对 是 是的 沒錯 没错 不錯 不错 沒問題 没问题 ")
 }
 
 // Sentences cuts a text into sentences, list items and lines.
@@ -360,6 +345,9 @@ func imperative(low string, phrases ...string) bool {
 	}
 	return false
 }
+
+// Listed reports whether a word stands in a list of words with a blank on each side.
+func Listed(word, list string) bool { return strings.Contains(list, " "+word+" ") }
 
 func mentions(low string, words ...string) bool {
 	for _, w := range words {

@@ -49,12 +49,9 @@ const (
 )
 
 // Units splits a text. Nothing of it is left out except blank lines, fences and
-// rulers; offsets never fall inside a word.
-func Units(text string) []Unit { return UnitsWhile(text, func() bool { return true }) }
-
-// UnitsWhile is Units for a text of megabytes: what it returns is of no use once
-// nobody waits any more, which it asks now and then.
-func UnitsWhile(text string, waits func() bool) []Unit {
+// rulers; offsets never fall inside a word. What it returns is of no use once nobody
+// waits any more, which it asks now and then: a text may have megabytes.
+func Units(text string, waits func() bool) []Unit {
 	units := split(text, waits)
 	var facts []Span
 	for i := range units {

@@ -8,9 +8,11 @@ import (
 	"pgregory.net/rapid"
 )
 
+func unitsOf(text string) []Unit { return Units(text, func() bool { return true }) }
+
 func unitTexts(text string) []string {
 	out := []string{}
-	for _, u := range Units(text) {
+	for _, u := range unitsOf(text) {
 		out = append(out, text[u.Start:u.End])
 	}
 	return out
@@ -53,7 +55,7 @@ func TestUnits(t *testing.T) {
 
 func TestLeadsGovern(t *testing.T) {
 	t.Parallel()
-	us := Units("Do not:\n- push\n- force\n\nThen this.")
+	us := unitsOf("Do not:\n- push\n- force\n\nThen this.")
 	if us[0].Kind != Lead || us[0].Cues&Denied == 0 || us[1].Lead != 0 || us[2].Lead != 0 || us[3].Lead != -1 {
 		t.Errorf("%+v", us)
 	}
@@ -68,13 +70,13 @@ func TestBoldLineIsAHeading(t *testing.T) {
 		"**All tests pass.**\nThen this.":                        Sentence,
 		"**One**\n**Two**":                                       Sentence,
 	} {
-		us := Units(text)
+		us := unitsOf(text)
 		if us[0].Kind != kind || kind == Lead && us[1].Lead != 0 {
 			t.Errorf("%q: %+v", text, us)
 		}
 	}
 	// So is a line right above a list, but it says something by itself.
-	if us := Units("`store/` keeps sessions\n- reads them\n- writes them\n\nDone."); us[0].Kind != Sentence || us[1].Lead != 0 || us[2].Lead != 0 || us[3].Lead != -1 {
+	if us := unitsOf("`store/` keeps sessions\n- reads them\n- writes them\n\nDone."); us[0].Kind != Sentence || us[1].Lead != 0 || us[2].Lead != 0 || us[3].Lead != -1 {
 		t.Errorf("%+v", us)
 	}
 }
@@ -82,7 +84,7 @@ func TestBoldLineIsAHeading(t *testing.T) {
 func TestCrossIsAVerdict(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"❌ **Issues found**": true, "- ✗ the lock is not released": true, "✅ all is well": false, "Use ❌ for no.": false} {
-		if got := Units(text)[0].Cues&Decided != 0; got != want {
+		if got := unitsOf(text)[0].Cues&Decided != 0; got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
@@ -94,8 +96,8 @@ func TestUnitsLoseNoWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := anyText().Draw(t, "text")
 		at := 0
-		for _, u := range Units(text) {
-			if u.Start < at || u.End <= u.Start || u.End > len(text) || u.Lead >= len(Units(text)) {
+		for _, u := range unitsOf(text) {
+			if u.Start < at || u.End <= u.Start || u.End > len(text) || u.Lead >= len(unitsOf(text)) {
 				t.Fatalf("%q: %+v after %d", text, u, at)
 			}
 			if gap := text[at:u.Start]; !ruler(gap) && !strings.Contains(gap, "```") && !strings.Contains(gap, "~~~") {
@@ -150,14 +152,14 @@ func TestUnitsAreInterrupted(t *testing.T) {
 	for left := range 4 {
 		asked := 0
 		waits := func() bool { asked++; return asked <= left }
-		if n := len(UnitsWhile(text, waits)); n > left*askEvery || asked > left+2 {
+		if n := len(Units(text, waits)); n > left*askEvery || asked > left+2 {
 			t.Errorf("asked %d times, %d units", asked, n)
 		}
 	}
 	// Facts are looked for only while somebody waits, too.
 	lines := 20_000/askEvery + 1
 	asked := 0
-	units := UnitsWhile(text, func() bool { asked++; return asked <= lines+1 })
+	units := Units(text, func() bool { asked++; return asked <= lines+1 })
 	if len(units) != 20_000 || len(units[0].Facts) == 0 || len(units[askEvery].Facts) != 0 {
 		t.Errorf("%d units, facts %v, then %v", len(units), units[0].Facts, units[askEvery].Facts)
 	}

@@ -55,32 +55,17 @@ func stops(sentence string) bool {
 
 // halts are first words that stop whoever is at work.
 func halts(w string) bool {
-	switch w {
-	case "stop", "halt", "wait", "pause", "abort", "freeze", "cancel", "enough", "hold", "quit",
-		"停", "等", "stopp", "warte", "wartet", "arrête", "arrêtez", "arrete", "attends", "attendez", "alto", "detente", "espera", "espere", "basta", "pare", "pára", "fermati", "fermo", "aspetta",
-		"стоп", "хватит", "остановись", "остановитесь", "подожди", "подождите", "погоди", "прекрати", "отмена", "dur", "bekle", "czekaj", "przestań", "zatrzymaj", "wacht", "vänta", "sluta":
-		return true
-	}
-	return false
+	return Listed(w, " stop halt wait pause abort freeze cancel enough hold quit 停 等 stopp warte wartet arrête arrêtez arrete attends attendez alto detente espera espere basta pare pára fermati fermo aspetta стоп хватит остановись остановитесь подожди подождите погоди прекрати отмена dur bekle czekaj przestań zatrzymaj wacht vänta sluta ")
 }
 
 // waits are first words that mean waiting, whatever follows them.
 func waits(w string) bool {
-	switch w {
-	case "warte", "wartet", "attends", "attendez", "espera", "espere", "esperen", "aguarde", "aspetta", "aspettate", "подожди", "подождите", "дождись", "дождитесь", "жди", "czekaj", "wacht", "vänta", "bekle":
-		return true
-	}
-	return false
+	return Listed(w, " warte wartet attends attendez espera espere esperen aguarde aspetta aspettate подожди подождите дождись дождитесь жди czekaj wacht vänta bekle ")
 }
 
 // denies are first words of an answer that refuses.
 func denies(w string) bool {
-	switch w {
-	case "no", "nope", "nah", "none", "not", "don't", "dont", "never", "later", "nein", "non", "нет", "не", "não", "nee", "nej", "nie", "いいえ", "いや", "아니", "아니요",
-		"不", "不要", "不用", "不行", "不可以", "別", "别", "先不", "沒有", "没有", "算了", "para":
-		return true
-	}
-	return false
+	return Listed(w, " no nope nah none not don't dont never later nein non нет не não nee nej nie いいえ いや 아니 아니요 不 不要 不用 不行 不可以 別 别 先不 沒有 没有 算了 para ")
 }
 
 // Wonders reports a message that only asks something: an answer is all that it

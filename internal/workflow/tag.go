@@ -149,29 +149,17 @@ func denying(w string) bool {
 
 // reports are words by which somebody else's words are told.
 func reports(w string) bool {
-	switch w {
-	case "says", "said", "say", "told", "tells", "wrote", "writes", "states", "stated", "readme", "docs", "documentation", "manual", "log", "logs", "output", "quote", "quoted", "according", "whether", "suggests", "suggested", "recommends", "說", "说", "寫", "写":
-		return true
-	}
-	return false
+	return extract.Listed(w, " says said say told tells wrote writes states stated readme docs documentation manual log logs output quote quoted according whether suggests suggested recommends 說 说 寫 写 ")
 }
 
 // polite are words that may stand before a request.
 func polite(w string) bool {
-	switch w {
-	case "please", "pls", "ok", "okay", "hey", "hi", "hello", "now", "then", "so", "and", "also", "first", "next", "just", "let's", "lets", "can", "could", "would", "will", "you", "bitte", "por", "favor", "s'il", "te", "vous", "plaît", "請", "请", "幫", "帮", "我", "來", "来", "麻", "煩", "烦", "好", "的", "先":
-		return true
-	}
-	return false
+	return extract.Listed(w, " please pls ok okay hey hi hello now then so and also first next just let's lets can could would will you bitte por favor s'il te vous plaît 請 请 幫 帮 我 來 来 麻 煩 烦 好 的 先 ")
 }
 
 // leads are words behind which a tag says how the work is to be done.
 func leads(w string) bool {
-	switch w {
-	case "please", "use", "using", "run", "start", "with", "via", "through", "try", "do", "launch", "begin", "in", "by", "as", "take", "want", "mit", "nutze", "starte", "avec", "utilise", "lance", "con", "usa", "используй", "запусти", "用", "以", "走", "跑", "行", "動", "动", "始", "で":
-		return true
-	}
-	return false
+	return extract.Listed(w, " please use using run start with via through try do launch begin in by as take want mit nutze starte avec utilise lance con usa используй запусти 用 以 走 跑 行 動 动 始 で ")
 }
 
 // endsClause reports whether a clause ends before a tag. Who is named before a colon
@@ -237,19 +225,11 @@ func Overrules(own string) bool {
 }
 
 func ofWorkflows(w string) bool {
-	switch w {
-	case "workflow", "workflows", "pipeline", "pipelines", "stage", "stages", "reviewer", "delegate", "delegating", "subagent", "subagents":
-		return true
-	}
-	return false
+	return extract.Listed(w, " workflow workflows pipeline pipelines stage stages reviewer delegate delegating subagent subagents ")
 }
 
 func drops(w string) bool {
-	switch w {
-	case "forget", "drop", "abandon", "cancel", "end", "quit", "leave", "ignore", "abort", "pause", "halt", "enough":
-		return true
-	}
-	return false
+	return extract.Listed(w, " forget drop abandon cancel end quit leave ignore abort pause halt enough ")
 }
 
 // Resumes reports words of the user's that let a workflow go on which rests.

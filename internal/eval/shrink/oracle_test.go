@@ -24,7 +24,7 @@ func oracle(pairs []pair) []string {
 	facts := 0
 	for n, p := range pairs {
 		budget += utf8.RuneCountInString(p.after) - len("…#00000000") + 2
-		list := extract.Units(p.before)
+		list := extract.Units(p.before, func() bool { return true })
 		split = append(split, list)
 		var all []string
 		var of []kind
