@@ -319,7 +319,7 @@ func measured(number, behind string) bool {
 	end := strings.IndexFunc(t+".", func(r rune) bool { return !unicode.IsLetter(r) })
 	r, _ := utf8.DecodeRuneInString(t)
 	return strings.Trim(number[len(number)-1:], "0123456789") != "" || r == '%' || r == '×' || end > 0 && r >= 0x2E80 || end >= 4 ||
-		end > 0 && strings.Contains(" ms s sec min h d KB kB MB GB k M x px m ", " "+t[:end]+" ")
+		end > 0 && extract.Listed(t[:end], " ms s sec min h d KB kB MB GB k M x px m ")
 }
 
 // hashOf is FNV-1a over a fact: 64 bits are enough not to mix two of them up, and
