@@ -2,6 +2,7 @@ package handover
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -49,14 +50,12 @@ func (f Facts) header(l message.Lang) string {
 // Write writes the packet. Secrets are taken out of each fact before anything is
 // cut.
 func Write(f Facts, s compact.Settings, l message.Lang) compact.Packet {
-	w := packetWriter{lang: l, last: message.PacketDirective.In(l)}
+	id, last := compact.PacketID(f.Session, f.Ordinal), message.PacketDirective.In(l)
 	if f.Hold {
-		w.last = message.HandoverHold.In(l)
+		last = message.HandoverHold.In(l)
 	}
-	w.facts(f, s)
-	id := compact.PacketID(f.Session, f.Ordinal)
-	room := packetMax - message.Units(wrap(id, f.header(l), ""))
-	return compact.Packet{ID: id, Text: wrap(id, f.header(l), w.render(room)), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}
+	body := f.body(packetMax-message.Units(wrap(id, f.header(l), last)), s, l)
+	return compact.Packet{ID: id, Text: wrap(id, f.header(l), body+last), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}
 }
 
 // Adopt makes a packet of a text that the agent wrote, with the same marks and
@@ -99,7 +98,7 @@ func clean(text string) string {
 
 // section is a part of a packet: a title and either items or one text.
 type section struct {
-	title string
+	title message.Text
 	items []string
 	// text is kept from its end when tail is set, else from its beginning.
 	text string
@@ -107,173 +106,101 @@ type section struct {
 	most int // UTF-16 units
 }
 
-type packetWriter struct {
-	lang     message.Lang
-	last     string // the directive
-	sections []section
-}
-
 // A section never takes more than its share of the packet, however long the
-// session's facts are.
+// session's facts are, and leaves some of it to each of those behind it.
 const (
-	mostRequest = 1500
-	mostList    = 1800
-	mostTail    = 4000
-	mostItem    = 320
+	mostRequest  = 1500
+	mostList     = 1800
+	mostTail     = 4000
+	mostWhy      = 400
+	mostItem     = 320
+	leastSection = 500
 )
 
-func (w *packetWriter) facts(f Facts, s compact.Settings) {
-	first, latest := strings.TrimSpace(clean(f.First)), strings.TrimSpace(clean(f.Latest))
-	w.text(message.PacketGoal, first, mostRequest)
-	if latest != first {
-		w.text(message.PacketLatest, latest, mostRequest)
+// body are the sections within the room.
+func (f Facts) body(room int, s compact.Settings, l message.Lang) string {
+	first, latest, last := strings.TrimSpace(clean(f.First)), strings.TrimSpace(clean(f.Latest)), strings.TrimSpace(clean(f.Slice.Last))
+	if latest == first {
+		latest = ""
 	}
-	var done []string
-	for _, c := range slices.Backward(f.Slice.Commits) {
-		done = append(done, message.PacketCommit.Format(w.lang, message.Head(c.Hash, 12), c.Subject))
+	tail := message.End(last, s.Packet.MaxTailChars)
+	if tail != "" && len(tail) < len(last) {
+		tail = "…" + tail
 	}
-	for _, st := range slices.Backward(f.Slice.Steps) {
-		done = append(done, message.PacketStep.Format(w.lang, st))
-	}
-	for _, st := range slices.Backward(f.Slice.Stages) {
-		done = append(done, message.PacketStage.Format(w.lang, st))
-	}
-	if n := len(f.Slice.Files); n > 0 {
-		files := slices.Clone(f.Slice.Files)
-		slices.Reverse(files)
-		for chunk := range slices.Chunk(files, 5) {
-			done = append(done, message.PacketFiles.Format(w.lang, strings.Join(chunk, ", ")))
-		}
-	}
-	w.list(message.PacketDone, done)
-	w.list(message.PacketNext, f.Next)
-	w.list(message.PacketDecisions, f.Decisions)
 	var avoid []string
 	for _, x := range slices.Backward(f.Slice.Failures) {
-		avoid = append(avoid, message.PacketFailed.Format(w.lang, x.Line, x.Said))
+		avoid = append(avoid, message.PacketFailed.Format(l, x.Line, x.Said))
 	}
-	w.list(message.PacketAvoid, avoid)
-	last := strings.TrimSpace(clean(f.Slice.Last))
-	if kept := message.End(last, s.Packet.MaxTailChars); kept != "" {
-		if len(kept) < len(last) {
-			kept = "…" + kept
-		}
-		w.sections = append(w.sections, section{title: message.PacketTail.In(w.lang), text: kept, tail: true, most: mostTail})
+	list := slices.DeleteFunc([]section{
+		{title: message.PacketGoal, text: first, most: mostRequest},
+		{title: message.PacketLatest, text: latest, most: mostRequest},
+		{title: message.PacketDone, items: tidy(f.done(l)), most: mostList},
+		{title: message.PacketNext, items: tidy(f.Next), most: mostList},
+		{title: message.PacketDecisions, items: tidy(f.Decisions), most: mostList},
+		{title: message.PacketAvoid, items: tidy(avoid), most: mostList},
+		{title: message.PacketTail, text: tail, tail: true, most: mostTail},
+		{title: message.PacketWhy, text: f.Decision.Reason.In(l), most: mostWhy},
+	}, func(p section) bool { return len(p.items) == 0 && p.text == "" })
+	var b strings.Builder
+	for i, p := range list {
+		text := p.fit(min(p.most, room-leastSection*(len(list)-1-i)-len("\n\n")), l) + "\n\n"
+		room -= message.Units(text)
+		b.WriteString(text)
 	}
-	if reason := f.Decision.Reason.In(w.lang); reason != "" {
-		w.text(message.PacketWhy, reason, 400)
-	}
+	return b.String()
 }
 
-func (w *packetWriter) text(title message.Text, text string, most int) {
-	if text != "" {
-		w.sections = append(w.sections, section{title: title.In(w.lang), text: text, most: most})
+// done is what the slice brought, the newest first.
+func (f Facts) done(l message.Lang) (done []string) {
+	for _, c := range slices.Backward(f.Slice.Commits) {
+		done = append(done, message.PacketCommit.Format(l, message.Head(c.Hash, 12), c.Subject))
 	}
+	for _, st := range slices.Backward(f.Slice.Steps) {
+		done = append(done, message.PacketStep.Format(l, st))
+	}
+	for _, st := range slices.Backward(f.Slice.Stages) {
+		done = append(done, message.PacketStage.Format(l, st))
+	}
+	files := slices.Clone(f.Slice.Files)
+	slices.Reverse(files)
+	for chunk := range slices.Chunk(files, 5) {
+		done = append(done, message.PacketFiles.Format(l, strings.Join(chunk, ", ")))
+	}
+	return done
 }
 
-func (w *packetWriter) list(title message.Text, items []string) {
-	var out []string
+// tidy are items on one line each, without what is said twice.
+func tidy(items []string) (out []string) {
 	for _, it := range items {
-		it = message.OneLine(clean(it))
-		if it == "" || slices.Contains(out, it) {
-			continue
-		}
-		if message.Units(it) > mostItem {
+		if it = message.OneLine(clean(it)); message.Units(it) > mostItem {
 			it = message.Cut(it, mostItem-1) + "…"
 		}
-		out = append(out, it)
-	}
-	if len(out) > 0 {
-		w.sections = append(w.sections, section{title: title.In(w.lang), items: out, most: mostList})
-	}
-}
-
-// render lays the sections out within the room. Where there is not room for
-// all, each gets the same share and what short ones leave goes to the long ones.
-func (w *packetWriter) render(room int) string {
-	room -= message.Units(w.last)
-	want := make([]int, len(w.sections))
-	for i, s := range w.sections {
-		room -= message.Units("## " + s.title + "\n" + "\n\n")
-		want[i] = min(s.most, message.Units(s.full()))
-	}
-	share := fairShare(want, max(0, room))
-	var b strings.Builder
-	for i, s := range w.sections {
-		b.WriteString("## " + s.title + "\n" + s.fit(min(want[i], share), w.lang) + "\n\n")
-	}
-	return b.String() + w.last
-}
-
-// fairShare is the largest amount that everybody may take at most, so that all
-// together stay within the room.
-func fairShare(want []int, room int) int {
-	sorted := slices.Sorted(slices.Values(want))
-	for i, w := range sorted {
-		if left := len(sorted) - i; w*left > room {
-			return room / left
+		if it != "" && !slices.Contains(out, it) {
+			out = append(out, it)
 		}
-		room -= w
 	}
-	if n := len(sorted); n > 0 {
-		return sorted[n-1]
-	}
-	return 0
-}
-
-func (s section) full() string {
-	if s.items == nil {
-		return quote(s.text)
-	}
-	return "- " + strings.Join(s.items, "\n- ")
+	return out
 }
 
 // fit is the section within n units.
-func (s section) fit(n int, l message.Lang) string {
-	full := s.full()
-	if message.Units(full) <= n {
-		return full
+func (p section) fit(n int, l message.Lang) string {
+	if p.items != nil {
+		return section2(p.title.In(l), p.items, n-len("\n- ")-message.Units(message.HandoverMore.Format(l, len(p.items))), l)
 	}
-	if s.items == nil {
-		// Each line costs two units for its mark; cutting the marked text
-		// from the end may leave half a mark, so the text itself is cut.
-		return quote(s.shorten(n))
-	}
-	mark := message.PacketMore.Format(l, len(s.items))
-	used, kept := message.Units(mark), 0
-	for _, it := range s.items {
-		cost := message.Units("- " + it + "\n")
-		if used+cost > n {
-			break
+	head, text := "## "+p.title.In(l)+"\n", p.text
+	// Each line costs two units for its mark; cutting the marked text from the end may
+	// leave half a mark, so the text itself is cut.
+	fits := func(text string) bool { return message.Units(head+quote(text)) <= n }
+	cut := func(n int) string {
+		if p.tail {
+			return "…" + message.EndUnits(p.text, n)
 		}
-		used, kept = used+cost, kept+1
+		return message.Cut(p.text, n) + "…"
 	}
-	if kept == 0 {
-		return message.Cut("- "+s.items[0], max(0, n-1)) + "…"
+	if !fits(text) {
+		text = cut(sort.Search(n, func(i int) bool { return !fits(cut(i + 1)) }))
 	}
-	more := message.PacketMore.Format(l, len(s.items)-kept)
-	return "- " + strings.Join(s.items[:kept], "\n- ") + "\n" + more
-}
-
-// shorten cuts the text so that it fits n units once it is quoted.
-func (s section) shorten(n int) string {
-	lo, hi := 0, message.Units(s.text)
-	for lo < hi {
-		mid := (lo + hi + 1) / 2
-		if message.Units(quote(s.cut(mid))) <= n {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	return s.cut(lo)
-}
-
-func (s section) cut(n int) string {
-	if s.tail {
-		return "…" + message.EndUnits(s.text, max(0, n-1))
-	}
-	return message.Cut(s.text, max(0, n-1)) + "…"
+	return head + quote(text)
 }
 
 // quote marks every line as quoted: it is what somebody else said.

@@ -170,19 +170,6 @@ func TestPacketIsBoundedAndFair(t *testing.T) {
 	}
 }
 
-func TestFairShare(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct {
-		want []int
-		room int
-		out  int
-	}{{nil, 10, 0}, {[]int{3, 4}, 10, 4}, {[]int{3, 4}, 7, 4}, {[]int{2, 9, 9}, 12, 5}, {[]int{9, 9, 9}, 10, 3}, {[]int{5}, 0, 0}} {
-		if got := fairShare(row.want, row.room); got != row.out {
-			t.Errorf("fairShare(%v, %d) = %d, want %d", row.want, row.room, got, row.out)
-		}
-	}
-}
-
 func Test004_PacketIsRedactedBeforeItIsCut(t *testing.T) {
 	t.Parallel()
 	key := "ghp_" + "abcdefghij0123456789abcdefghij012345"
