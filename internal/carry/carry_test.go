@@ -86,7 +86,7 @@ func work(cwd string) *session {
 	return s
 }
 
-func tell(t *testing.T, file transcript.File, kept compress.Dir) *Told {
+func tell(t *testing.T, file transcript.File, kept compress.Dir) *Retold {
 	t.Helper()
 	story, err := Read(t.Context(), file, file.Size)
 	if err != nil {

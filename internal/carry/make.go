@@ -21,7 +21,7 @@ type Made struct {
 }
 
 // Make writes a talk as a session of the target and puts it on the list of clones.
-func (t Target) Make(ctx context.Context, w World, told *Told, source transcript.File, list compress.Clones) (made Made, err error) {
+func (t Target) Make(ctx context.Context, w World, told *Retold, source transcript.File, list compress.Clones) (made Made, err error) {
 	defer func() {
 		if err != nil {
 			told.short.Drop()

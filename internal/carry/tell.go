@@ -41,8 +41,8 @@ const (
 	namesRoom = 6000
 )
 
-// Told is a talk, and what was done to the texts.
-type Told struct {
+// Retold is a talk, and what was done to the texts.
+type Retold struct {
 	Talk
 	Messages      int // of user and agent
 	Before, After int // tokens, estimated
@@ -52,8 +52,8 @@ type Told struct {
 }
 
 // Tell makes a talk of a story.
-func (s *Story) Tell(ctx context.Context, o Options) (*Told, error) {
-	t := &Told{Redacted: map[string]int{}}
+func (s *Story) Tell(ctx context.Context, o Options) (*Retold, error) {
+	t := &Retold{Redacted: map[string]int{}}
 	title, _ := redact.Text(message.OneLine(s.Title))
 	t.Title, t.CWD, t.Now = message.ContinueTitle.Format(o.Lang, message.Short(title, 60), o.From), s.CWD, o.Now
 	pieces := slices.Clone(s.pieces)
@@ -74,7 +74,7 @@ func (s *Story) Tell(ctx context.Context, o Options) (*Told, error) {
 }
 
 // clean takes secrets out: the text goes to another vendor.
-func (t *Told) clean(text string) string {
+func (t *Retold) clean(text string) string {
 	text, found := redact.Text(text)
 	for _, f := range found {
 		t.Redacted[f.Kind] += f.Count
@@ -83,8 +83,8 @@ func (t *Told) clean(text string) string {
 }
 
 // shorten makes the older texts shorter.
-func (t *Told) shorten(ctx context.Context, pieces []piece, o Options) error {
-	var said []compress.Said
+func (t *Retold) shorten(ctx context.Context, pieces []piece, o Options) error {
+	var said []compress.Passage
 	var at []int
 	turns, room, heard, spoke := 0, newestRoom, false, false
 	for i, p := range slices.Backward(pieces) {
@@ -104,7 +104,7 @@ func (t *Told) shorten(ctx context.Context, pieces []piece, o Options) error {
 			turns++
 		}
 		if !whole {
-			said, at = append(said, compress.Said{User: p.user, Summary: p.summary, Text: p.text}), append(at, i)
+			said, at = append(said, compress.Passage{User: p.user, Summary: p.summary, Text: p.text}), append(at, i)
 		}
 	}
 	slices.Reverse(said)
@@ -120,7 +120,7 @@ func (t *Told) shorten(ctx context.Context, pieces []piece, o Options) error {
 }
 
 // join puts what the agent said and did between two messages of the user into one.
-func (t *Told) join(pieces []piece, lang message.Lang) {
+func (t *Retold) join(pieces []piece, lang message.Lang) {
 	tools := 0
 	for _, p := range pieces {
 		if p.tool {
@@ -160,7 +160,7 @@ func (t *Told) join(pieces []piece, lang message.Lang) {
 }
 
 // line adds what one side said. A talk begins with the user, as a service may insist.
-func (t *Told) line(user bool, text string, at time.Time, lang message.Lang) {
+func (t *Retold) line(user bool, text string, at time.Time, lang message.Lang) {
 	last := t.Now
 	if n := len(t.Lines); n > 0 {
 		last = t.Lines[n-1].At

@@ -121,10 +121,10 @@ func (a *app) recallQuery(ctx context.Context, q recall.Query) error {
 		return err
 	}
 	switch {
-	case errors.Is(res.Behind, recall.ErrBusy):
+	case errors.Is(res.Outdated, recall.ErrBusy):
 		a.Note(message.RecallBusy)
-	case res.Behind != nil:
-		a.Note(message.RecallBehind, res.Behind)
+	case res.Outdated != nil:
+		a.Note(message.RecallBehind, res.Outdated)
 	}
 	if a.JSON {
 		if res.Hits == nil {

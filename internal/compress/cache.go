@@ -13,9 +13,9 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
-// Record is one accepted result. It keeps the original too, so that recall
+// Accepted is one accepted result. It keeps the original too, so that recall
 // works when the host has cleaned the source away.
-type Record struct {
+type Accepted struct {
 	Original string `json:"original"`
 	Result   string `json:"result"`
 	Level    Level  `json:"level"`
@@ -26,10 +26,10 @@ type Record struct {
 // Cache remembers accepted results by content, so that a second run pays
 // nothing and a result is known when it is met again.
 type Cache interface {
-	Get(key string) (Record, bool)
-	Put(key string, r Record) error
+	Get(key string) (Accepted, bool)
+	Put(key string, r Accepted) error
 	// Made finds the record whose result is exactly text.
-	Made(text string) (Record, bool)
+	Made(text string) (Accepted, bool)
 }
 
 // cacheVersion changes when prompts or checks change so much that old results
@@ -56,16 +56,16 @@ type Dir string
 // CacheIn is the cache below our folder.
 func CacheIn(root string) Dir { return Dir(filepath.Join(root, "compress")) }
 
-func (d Dir) Get(key string) (Record, bool) {
-	var r Record
+func (d Dir) Get(key string) (Accepted, bool) {
+	var r Accepted
 	b, err := os.ReadFile(d.path(key, ".json"))
 	if err != nil || json.Unmarshal(b, &r) != nil || r.Result == "" {
-		return Record{}, false
+		return Accepted{}, false
 	}
 	return r, true
 }
 
-func (d Dir) Put(key string, r Record) error {
+func (d Dir) Put(key string, r Accepted) error {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -103,10 +103,10 @@ func (d Dir) cached(digits string) (string, bool) {
 	return r.Original, ok && strings.HasPrefix(textHash(r.Original), digits)
 }
 
-func (d Dir) Made(text string) (Record, bool) {
+func (d Dir) Made(text string) (Accepted, bool) {
 	key, err := os.ReadFile(d.path(textHash(text), ".ref"))
 	if err != nil || len(key) != 2*sha256.Size {
-		return Record{}, false
+		return Accepted{}, false
 	}
 	r, ok := d.Get(string(key))
 	return r, ok && r.Result == text

@@ -294,7 +294,7 @@ func (r *run) try(ctx context.Context, t turn) (a attempt) {
 	r.ask(ctx, &a, req)
 	if a.err == nil && r.Cache != nil {
 		// A cache that cannot be written costs a later run money, not this one.
-		_ = r.Cache.Put(key, Record{Original: text, Result: a.out.Text, Level: req.Level, Provider: r.prov.Name(), Model: req.Model})
+		_ = r.Cache.Put(key, Accepted{Original: text, Result: a.out.Text, Level: req.Level, Provider: r.prov.Name(), Model: req.Model})
 	}
 	return a
 }

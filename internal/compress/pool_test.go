@@ -500,7 +500,7 @@ func TestOriginalInAnOddFolder(t *testing.T) {
 	t.Parallel()
 	d := Dir(filepath.Join(t.TempDir(), "h[o]me", "a*b?"))
 	text := "what was said"
-	if err := d.Put(textHash("key"), Record{Original: text, Result: "said"}); err != nil {
+	if err := d.Put(textHash("key"), Accepted{Original: text, Result: "said"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, ok := d.Originals().Find(textHash(text)[:8]); !ok || got != text {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Said is one text of a conversation.
-type Said struct {
+// Passage is one text of a conversation.
+type Passage struct {
 	User bool
 	// Summary is what a compaction left: it has a share of its own.
 	Summary bool
@@ -25,7 +25,7 @@ type Shortened struct {
 // Shorten makes texts shorter with the built-in provider, to so many percent of their
 // length together, and summaries to so many of theirs. What they were is kept where marks lead to, once Keep says for which
 // session; a folder without a name keeps nothing.
-func (d Dir) Shorten(ctx context.Context, percent, summaries int, said []Said, now time.Time) (*Shortened, error) {
+func (d Dir) Shorten(ctx context.Context, percent, summaries int, said []Passage, now time.Time) (*Shortened, error) {
 	s := &Shortened{Texts: make([]string, len(said)), dir: d}
 	jobs := make([]job, len(said))
 	for i, t := range said {

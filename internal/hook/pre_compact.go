@@ -113,7 +113,7 @@ func (c *call) beginCompaction(tx *session.Tx, set compact.Settings) (recovery s
 		}
 	}
 	k := tx.BeginCompaction(trigger, packet)
-	k.Before, k.Turn, k.Said = before, c.in.Turn, extract.Head(c.in.Instructions, maxSaid)
+	k.Before, k.Turn, k.Typed = before, c.in.Turn, extract.Head(c.in.Instructions, maxSaid)
 	if c.host.Delivers {
 		k.From, k.Mark = tx.SliceStart(c.in.Transcript)
 	}

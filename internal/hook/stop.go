@@ -145,8 +145,8 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 		// What waits for the model keeps waiting: text here would start a turn.
 		return nil
 	}
-	if seen := signature(s); seen != l.Seen {
-		l.Seen, l.Stuck, l.LetGo = seen, 0, false
+	if seen := signature(s); seen != l.At {
+		l.At, l.Stuck, l.LetGo = seen, 0, false
 	}
 	untrusted := c.untrusted(s)
 	lines := c.nextWords(s)
@@ -160,7 +160,7 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 		r.Result = untrusted
 	case c.host.Delivers && c.gaveUp(s) != "":
 		r.Result = message.LoopDied.Format(c.lang, c.gaveUp(s), c.rules.MaxCrashes)
-	case l.Stuck >= stuckMax, c.host.Delivers && said == l.Said:
+	case l.Stuck >= stuckMax, c.host.Delivers && said == l.Block:
 		r.Result = message.LoopStuck.Format(c.lang, l.Stuck)
 	}
 	if r.Result != "" {
@@ -178,7 +178,7 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	l.Iteration++
 	l.Stuck++
 	if c.host.Delivers {
-		l.Said = said
+		l.Block = said
 	}
 	done, total := s.Progress()
 	if err := tx.Emit(store.On(message.EventLoopAdvance, "iteration", l.Iteration, "progress", fmt.Sprintf("%d/%d", done, total))); err != nil {

@@ -138,7 +138,7 @@ func (c *call) letsGoOn(tx *session.Tx, text string, asked bool) bool {
 	case workflow.Overrules(own):
 		l.Rests = true
 	case lets:
-		l.Rests, l.Said, l.Stuck, l.LetGo = false, "", 0, false
+		l.Rests, l.Block, l.Stuck, l.LetGo = false, "", 0, false
 	}
 	// What sets something to be done may be a reason to delegate, which the model weighs.
 	return !l.Rests && (lets || extract.Tasks(own)) && !c.in.Planning && !extract.Stops(own) && !extract.Wonders(own)

@@ -69,8 +69,8 @@ func TestSaysThatItIsBehind(t *testing.T) {
 	x := c.open()
 	x.patience = 0
 	res := search(t, x, "curlew")
-	if res.Total != 1 || !errors.Is(res.Behind, ErrBusy) {
-		t.Errorf("%d hits, %v", res.Total, res.Behind)
+	if res.Total != 1 || !errors.Is(res.Outdated, ErrBusy) {
+		t.Errorf("%d hits, %v", res.Total, res.Outdated)
 	}
 }
 
@@ -160,8 +160,8 @@ func TestFolderOfSomebodyElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		res := search(t, c.open(), "avocet project")
-		if got := paths(res); !slices.Equal(got, []string{open}) || !errors.Is(res.Behind, fs.ErrPermission) {
-			t.Errorf("known %v: %q, %v", known, got, res.Behind)
+		if got := paths(res); !slices.Equal(got, []string{open}) || !errors.Is(res.Outdated, fs.ErrPermission) {
+			t.Errorf("known %v: %q, %v", known, got, res.Outdated)
 		}
 		if err := os.Chmod(filepath.Dir(closed), 0o700); err != nil {
 			t.Fatal(err)
@@ -170,8 +170,8 @@ func TestFolderOfSomebodyElse(t *testing.T) {
 		x := c.open()
 		x.opts.Progress = func(done, _ int64) { read = done }
 		res = search(t, x, "avocet project")
-		if got := paths(res); len(got) != 2 || res.Behind != nil || known && read > 0 {
-			t.Errorf("known %v: %q, %v, %d bytes read", known, got, res.Behind, read)
+		if got := paths(res); len(got) != 2 || res.Outdated != nil || known && read > 0 {
+			t.Errorf("known %v: %q, %v, %d bytes read", known, got, res.Outdated, read)
 		}
 	}
 }

@@ -116,8 +116,8 @@ type Result struct {
 	Total int
 	// Fewer says that nothing has all words: these have some of them.
 	Fewer bool
-	// Behind is why the index could not be brought up to date, nil where it was.
-	Behind error
+	// Outdated is why the index could not be brought up to date, nil where it was.
+	Outdated error
 }
 
 // ErrBusy means that another process is bringing the index up to date.
@@ -144,7 +144,7 @@ func (x *Index) Search(ctx context.Context, q Query) (res Result, err error) {
 		res, err = x.ask(ctx, q)
 		return err
 	})
-	res.Behind = behind
+	res.Outdated = behind
 	return res, err
 }
 

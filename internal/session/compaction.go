@@ -28,8 +28,8 @@ type Compaction struct {
 	// it had been handed over before.
 	From int64 `json:"from,omitempty"`
 	Mark Mark  `json:"mark,omitzero"`
-	// Said is what was typed behind /compact; the session's file tells it too late.
-	Said string `json:"said,omitempty"`
+	// Typed is what was typed behind /compact; the session's file tells it too late.
+	Typed string `json:"said,omitempty"`
 }
 
 // Summarised reports whether the host may tell the summary of the main thread's

@@ -98,7 +98,7 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Compact
 			p.mark = Mark{piece.Off, transcript.Time(piece.Time)}
 		}
 	})
-	p.Record.Words = p.Record.Words.Hear(k.Said)
+	p.Record.Words = p.Record.Words.Hear(k.Typed)
 	return p, err
 }
 

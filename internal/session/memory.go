@@ -28,7 +28,7 @@ type Memory struct {
 	Outbox []Message `json:"outbox,omitempty"`
 	// Printing are messages that hooks have taken and are about to print.
 	Printing   []Batch     `json:"printing,omitempty"`
-	Told       string      `json:"told,omitempty"` // the milestone of the last message
+	Milestone  string      `json:"told,omitempty"` // the milestone of the last message
 	Compaction *Compaction `json:"compaction,omitempty"`
 	// Compactions counts the confirmed ones, Offset is the transcript's size at
 	// the last of them.
@@ -123,11 +123,11 @@ func (tx *Tx) DropDeadRuns() error {
 type Loop struct {
 	Iteration int    `json:"iteration,omitempty"`
 	Stuck     int    `json:"stuck,omitempty"`
-	Seen      string `json:"seen,omitempty"` // the state at the last block
+	At        string `json:"seen,omitempty"` // the state at the last block
 	Workflow  string `json:"workflow,omitempty"`
 	LetGo     bool   `json:"letGo,omitempty"`
-	// Said is what the last block said, and where the work stood then.
-	Said string `json:"said,omitempty"`
+	// Block is what the last block said, and where the work stood then.
+	Block string `json:"said,omitempty"`
 	// Rests: the user has put the workflow aside, or stopped its turn, and has not let
 	// it go on since.
 	Rests bool `json:"rests,omitempty"`

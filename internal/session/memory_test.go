@@ -287,12 +287,12 @@ func TestOptionsOfAChange(t *testing.T) {
 			t.Errorf("reported %v, active %v", tx.Reported("QA"), tx.Active())
 		}
 		tx.Leave(Message{Person: "hello"})
-		if tx.Memory.Told != "" || len(tx.Memory.Outbox) != 1 || tx.Memory.Outbox[0].At != workflow.Stamp(noon) {
-			t.Errorf("%q, %+v", tx.Memory.Told, tx.Memory.Outbox)
+		if tx.Memory.Milestone != "" || len(tx.Memory.Outbox) != 1 || tx.Memory.Outbox[0].At != workflow.Stamp(noon) {
+			t.Errorf("%q, %+v", tx.Memory.Milestone, tx.Memory.Outbox)
 		}
 		tx.Post(Message{})
-		if tx.Memory.Told == "" || len(tx.Memory.Outbox) != 1 {
-			t.Errorf("%q, %+v", tx.Memory.Told, tx.Memory.Outbox)
+		if tx.Memory.Milestone == "" || len(tx.Memory.Outbox) != 1 {
+			t.Errorf("%q, %+v", tx.Memory.Milestone, tx.Memory.Outbox)
 		}
 		return err
 	})

@@ -61,7 +61,7 @@ func TestSparseIsJSON(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
 		var m Memory
-		for m.Told == "" { // the outermost struct is there
+		for m.Milestone == "" { // the outermost struct is there
 			fill(r, reflect.ValueOf(&m).Elem(), 0)
 		}
 		want, err := json.Marshal(m)

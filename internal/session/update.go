@@ -169,7 +169,7 @@ func decided(d compact.Decision, lang message.Lang) store.Event {
 // Post leaves a text for the next hook of the main thread.
 func (tx *Tx) Post(m Message) {
 	if tx.Workflow != nil {
-		tx.Memory.Told = milestone(tx.Workflow)
+		tx.Memory.Milestone = milestone(tx.Workflow)
 	}
 	tx.Leave(m)
 }
@@ -198,7 +198,7 @@ func (tx *Tx) Collect() (list []Message, doubt bool) {
 		if printing(b.By, b.At, tx.o.Now) {
 			return false
 		}
-		m.Told, doubt = "", true
+		m.Milestone, doubt = "", true
 		return true
 	})
 	list, m.Outbox = m.Outbox, nil
@@ -242,7 +242,7 @@ func (tx *Tx) CatchUp() bool {
 		return false
 	}
 	now := milestone(tx.Workflow)
-	missed := tx.Memory.Told != now
-	tx.Memory.Told = now
+	missed := tx.Memory.Milestone != now
+	tx.Memory.Milestone = now
 	return missed
 }

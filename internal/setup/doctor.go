@@ -105,7 +105,7 @@ func (d *doctor) checkHome() {
 		d.add("permissions", host.Warn, message.DoctorOpen, n, d.short(h.Open[0])).advise(d, message.HintModesFix, d.short(root))
 	}
 	if len(h.Loose)+len(h.Open) == 0 {
-		d.add("permissions", host.Fine, message.DoctorModes, h.Seen)
+		d.add("permissions", host.Fine, message.DoctorModes, h.Looked)
 	}
 	if len(h.Held) > 0 {
 		d.add("locks", host.Warn, message.DoctorHeld, strings.Join(h.Held, ", ")).advise(d, message.HintHeld)

@@ -485,7 +485,7 @@ func TestLeftovers(t *testing.T) {
 	if got.Cut || len(got.Held) != 0 {
 		t.Errorf("%+v", got)
 	}
-	if few, err := h.Health(HealthOptions{Limit: 2}); err != nil || !few.Cut || few.Seen != 2 {
+	if few, err := h.Health(HealthOptions{Limit: 2}); err != nil || !few.Cut || few.Looked != 2 {
 		t.Errorf("%+v, %v", few, err)
 	}
 }

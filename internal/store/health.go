@@ -16,7 +16,7 @@ type Health struct {
 	Loose    []string // writable by others
 	Leftover []string // half-written copies and folders on their way out
 	Held     []string // ids of sessions whose lock was held all the time
-	Seen     int      // files and folders looked at
+	Looked   int      // files and folders looked at
 	Cut      bool     // there is more than the limit
 }
 
@@ -49,7 +49,7 @@ func (h *Home) Health(opts HealthOptions) (Health, error) {
 			return nil
 		case err != nil:
 			return err
-		case out.Seen == opts.Limit:
+		case out.Looked == opts.Limit:
 			out.Cut = true
 			return fs.SkipAll
 		case e.Type()&fs.ModeSymlink != 0:
@@ -59,7 +59,7 @@ func (h *Home) Health(opts HealthOptions) (Health, error) {
 		if err != nil {
 			return nil //nolint:nilerr // removed since the listing
 		}
-		out.Seen++
+		out.Looked++
 		switch mode := info.Mode().Perm(); {
 		case runtime.GOOS == "windows": // has no such modes
 		case mode&0o022 != 0:

@@ -85,7 +85,7 @@ func TestHealth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got.Seen = 0
+		got.Looked = 0
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("health (-want +got):\n%s", diff)
 		}
@@ -131,10 +131,10 @@ func TestHealth(t *testing.T) {
 	}
 
 	got, err := h.Health(HealthOptions{Limit: 2})
-	if err != nil || !got.Cut || got.Seen != 2 {
+	if err != nil || !got.Cut || got.Looked != 2 {
 		t.Errorf("limited: %+v, %v", got, err)
 	}
-	if got, err := New(filepath.Join(real, "none"), real, time.Now).Health(HealthOptions{Limit: 1000}); err != nil || got.Seen != 0 {
+	if got, err := New(filepath.Join(real, "none"), real, time.Now).Health(HealthOptions{Limit: 1000}); err != nil || got.Looked != 0 {
 		t.Errorf("no home: %+v, %v", got, err)
 	}
 }

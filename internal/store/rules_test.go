@@ -245,7 +245,7 @@ func TestHealthTells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := h.Health(HealthOptions{Limit: 3}); err != nil || !got.Cut || got.Seen != 3 {
+	if got, err := h.Health(HealthOptions{Limit: 3}); err != nil || !got.Cut || got.Looked != 3 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
