@@ -55,6 +55,10 @@ var (
 	HintTeamLeased    = Text{ZH: "在 %s 上執行 overtone-team handoff push", EN: "run `overtone-team handoff push` on %s first"}
 	TeamTaking        = Text{ZH: "%s 正在移動 session %s（最晚到 %s）", EN: "%s is moving session %s just now (until %s at the latest)"}
 	TeamShipTrouble   = Text{ZH: "暫時送不出去：%s", EN: "nothing can be shipped for now: %s"}
+	TeamHubFull       = Text{ZH: "hub 的磁碟存不下任何東西：%s", EN: "the hub stores nothing, its disk is full: %s"}
+	HintTeamHubFull   = Text{ZH: "在 hub 的機器上清出空間；之後它會自己繼續，什麼都不必重新啟動。在那之前，事件留在各台機器上", EN: "make room on the hub's machine: it then goes on by itself, nothing has to be started anew; until then events wait on their machines"}
+	TeamFull          = Text{ZH: "這個 hub 的磁碟存不下任何東西：%s。請清出空間；之後它會自己繼續", EN: "the disk of this hub is full: %s. Make room; it then goes on by itself"}
+	TeamRoom          = Text{ZH: "磁碟又有空間了，hub 繼續", EN: "there is room on the disk again, and the hub goes on"}
 	TeamTwin          = Text{ZH: "另一台機器也以 %s 的名字送出：是不是複製了家目錄？在 hub 上 overtone-team invite 另一個名字，再在其中一台 join --force", EN: "another machine ships under the name %s: was the home copied? On the hub: overtone-team invite OTHERNAME, then join --force on one of the two"}
 	TeamCheckTwin     = Text{ZH: "另一台機器也以這個名字送出：同一個 session 的事件會被當成重複而略過", EN: "another machine ships under this name: events of the same session count as repeats"}
 	HintTeamTwin      = Text{ZH: "是不是複製了家目錄？在 hub 上 overtone-team invite 另一個名字，再在其中一台 join --force", EN: "was the home copied? On the hub: overtone-team invite OTHERNAME, then join --force on one of the two"}

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,6 +50,8 @@ func TestMain(m *testing.M) {
 	case "node":
 		n := Node{Dir: a.Dir, Listen: a.Listen, Name: a.Name, Cluster: a.Cluster, Advertise: a.Advertise, Routes: a.Routes, Tenant: "team", Replicas: 3, Keep: 24 * time.Hour, Now: time.Now}
 		err = n.Serve(context.Background(), nil)
+	case "small disk":
+		err = smallDisk(a)
 	case "shipper":
 		mach := &machine{dir: a.Dir}
 		mach.home = store.New(filepath.Join(a.Dir, "overtone"), filepath.Join(a.Dir, "claude"), time.Now)
@@ -69,6 +72,8 @@ type process struct {
 	t    testing.TB
 	role string
 	args processArgs
+	// apart is for a process with file systems of its own.
+	apart *syscall.SysProcAttr
 	mu   sync.Mutex
 	cmd  *exec.Cmd
 	life io.Closer
@@ -92,6 +97,7 @@ func (p *process) start() {
 	}
 	defer log.Close()
 	cmd.Stderr = log
+	cmd.SysProcAttr = p.apart
 	if p.life, err = cmd.StdinPipe(); err != nil {
 		p.t.Error(err)
 		return

@@ -146,11 +146,15 @@ func (h *Hub) noteFailed(err error) {
 }
 
 // why is the error of somebody who asked a hub that is not there: that there is no
-// connection, and why, says more than that there was no answer.
-func (h *Hub) why(err error) error {
+// connection, and why, or that it is there and its disk full, says more than that
+// there was no answer.
+func (h *Hub) why(ctx context.Context, err error) error {
+	if h.nc.IsConnected() {
+		return h.noRoom(ctx, err)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failed == nil || h.nc.IsConnected() {
+	if h.failed == nil {
 		return err
 	}
 	return h.set.notConnected(h.failed)

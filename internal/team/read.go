@@ -93,6 +93,7 @@ type Health struct {
 	RTT     time.Duration
 	Skew    time.Duration
 	Stream  Stream
+	Full    string // why the hub stores nothing; "" where it does
 	LeaseOK bool // leases end by themselves
 	Rollup  bool // any machine can delete what others have
 	// Events, Missing and Repeated are this machine's on the hub; Foreign counts
@@ -117,9 +118,8 @@ type Stream struct {
 
 // Doctor looks the hub over, from the machine whose $OVERTONE_HOME is root and
 // whose clock is now.
-func (h *Hub) Doctor(ctx context.Context, root string, now func() time.Time) (Health, error) {
-	v := Health{Server: h.nc.ConnectedServerName() + " " + h.nc.ConnectedServerVersion()}
-	var err error
+func (h *Hub) Doctor(ctx context.Context, root string, now func() time.Time) (v Health, err error) {
+	v = Health{Server: h.nc.ConnectedServerName() + " " + h.nc.ConnectedServerVersion(), Full: h.full(ctx)}
 	if v.RTT, err = h.nc.RTT(); err != nil {
 		return v, err
 	}

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -51,6 +52,8 @@ type Node struct {
 	Replicas int
 	Keep     time.Duration
 	Now      func() time.Time
+	// Note hears of a disk that is full, and of one that no longer is; nil for nobody.
+	Note func(message.Text, ...any)
 }
 
 const (
@@ -71,7 +74,8 @@ func (n Node) secret(name string) (string, error) {
 func NodeDir(root string) string { return filepath.Join(folder(root), "hub") }
 
 // Serve runs the node until the context ends. told hears it once machines can
-// connect and the streams are there.
+// connect and the streams are there. Where a full disk has stopped the server and there
+// is room again, another one follows it.
 func (n Node) Serve(ctx context.Context, told func(url string)) error {
 	if n.Cluster != "" && len(n.Routes) == 0 {
 		return message.WithHint(message.Fail(message.TeamNoRoutes), message.HintTeamRoutes)
@@ -90,6 +94,19 @@ func (n Node) Serve(ctx context.Context, told func(url string)) error {
 		return message.WithHint(message.Fail(message.TeamUpTwice, n.Dir), message.HintTeamUpTwice)
 	}
 	defer release()
+	for first := true; ; first = false {
+		err := n.serve(ctx, told)
+		if !errors.Is(err, errRoom) && (first || !errors.Is(err, syscall.ENOSPC)) {
+			return err
+		}
+		if told = nil; pause(ctx, roomEvery) != nil {
+			return nil
+		}
+	}
+}
+
+// serve runs one server. [errRoom] asks for the next.
+func (n Node) serve(ctx context.Context, told func(url string)) (err error) {
 	// A server that cannot listen ends the program without a word.
 	for _, addr := range []string{n.Listen, n.Cluster} {
 		if addr == "" {
@@ -131,9 +148,13 @@ func (n Node) Serve(ctx context.Context, told func(url string)) error {
 		}()
 		// The server waits for connections that are being made, for as long as those may
 		// take. What is acknowledged is on the disk by then.
+		patience := time.Second
+		if errors.Is(err, errRoom) { // another one opens the same files
+			patience = time.Minute
+		}
 		select {
 		case <-stopped:
-		case <-time.After(time.Second):
+		case <-time.After(patience):
 		}
 	}()
 	ready := func() bool { return srv.ReadyForConnections(100 * time.Millisecond) }
@@ -223,10 +244,14 @@ func (n Node) settle(ctx context.Context, srv *server.Server, admin *Hub) error 
 // tend takes new machines in while the node runs, wherever in the cluster they
 // were invited; known is the list that it started with.
 func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []byte) error {
+	disk := &keeper{n: n, srv: srv, begun: n.Now()}
+	if _, err := admin.nc.Subscribe(roomSubject, disk.answer); err != nil {
+		return err
+	}
 	tick, hour := time.NewTicker(500*time.Millisecond), time.NewTicker(time.Hour)
 	defer tick.Stop()
 	defer hour.Stop()
-	for {
+	for ticks := 1; ; ticks++ {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -240,6 +265,9 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []
 			continue
 		case <-tick.C:
 		}
+		if ticks%4 == 0 && disk.tell() {
+			return errRoom
+		}
 		if n.Cluster != "" {
 			// A hub without a leader says nothing; the next look finds it.
 			_ = n.exchange(ctx, admin)
@@ -252,7 +280,7 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []
 			continue // half of an edit by hand; the next look finds it whole
 		}
 		if _, err := n.writeConfig(); err != nil {
-			return err
+			continue // a full disk is told, and does not end the hub
 		}
 		if err := srv.Reload(); err != nil {
 			return fmt.Errorf("hub: %w", err)

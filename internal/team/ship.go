@@ -86,8 +86,9 @@ func (s *Shipper) away(err error) {
 	}
 	if old := s.told.Swap(&text); old == nil || *old != text {
 		what := message.TeamOffline
-		if _, ok := errors.AsType[*fs.PathError](err); ok {
-			what = message.TeamShipTrouble // a full disk here is not the hub's fault
+		_, here := errors.AsType[*fs.PathError](err)
+		if _, there := errors.AsType[hubFull](err); here || there {
+			what = message.TeamShipTrouble // with a full disk the hub is not away
 		}
 		s.report("offline", Report{Text: message.Because(what, text)})
 	}
@@ -134,10 +135,14 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 		case err != nil && s.Once && !transient(err):
 			return err
 		case err != nil:
+			err = s.hub.why(ctx, err)
+			if _, full := errors.AsType[hubFull](err); full && s.Once {
+				return err
+			}
 			// Whatever was under way may have arrived or not: ask before the next.
 			s.synced = false
 			wait = min(max(2*wait, 250*time.Millisecond), 5*time.Second)
-			s.away(s.hub.why(err))
+			s.away(err)
 		case more:
 			wait = 0
 			continue

@@ -246,12 +246,16 @@ func (n Node) machine(t testing.TB, name string) *machine {
 		t.Fatal(err)
 	}
 	m := &machine{t: t, set: set, dir: t.TempDir()}
-	m.home = store.New(filepath.Join(m.dir, "overtone"), filepath.Join(m.dir, "claude"), time.Now)
+	m.home = storeOf(m.dir)
 	if err := set.Save(m.home.Root()); err != nil {
 		t.Fatal(err)
 	}
 	m.letIn()
 	return m
+}
+
+func storeOf(dir string) *store.Home {
+	return store.New(filepath.Join(dir, "overtone"), filepath.Join(dir, "claude"), time.Now)
 }
 
 // letIn waits for the node to take the machine in, within a second or so.

@@ -99,6 +99,9 @@ func (p *program) findings(v team.Health) (list []finding) {
 		add("clock", true, message.Text{}, message.TeamCheckSkew, v.Skew.Round(time.Millisecond))
 	}
 	add("stream", true, message.Text{}, message.TeamCheckStream, v.Stream.Messages, message.Bytes(int64(v.Stream.Bytes)), v.Stream.Replicas, message.Span(v.Stream.Keep))
+	if v.Full != "" {
+		add("full", false, message.HintTeamHubFull, message.TeamHubFull, v.Full)
+	}
 	if !v.Stream.OnDisk {
 		add("disk", false, message.HintTeamStreams, message.TeamCheckMemory)
 	}

@@ -76,7 +76,7 @@ func (p *program) up() *cobra.Command {
 			if _, _, err := net.SplitHostPort(n.Listen); err != nil {
 				return message.Misuse{Err: message.WithHint(fmt.Errorf("--listen: %w", err), message.HintHelp, cmd.CommandPath())}
 			}
-			n.Dir, n.Now = team.NodeDir(p.Home().Root()), p.Now
+			n.Dir, n.Now, n.Note = team.NodeDir(p.Home().Root()), p.Now, p.Note
 			// The machine that runs the hub is one of the team.
 			if !team.Joined(p.Home().Root()) {
 				s, err := n.Invite(machine)
