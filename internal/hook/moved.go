@@ -20,6 +20,8 @@ func (c *call) movedAway() string {
 		return message.SessionElsewhere.Format(c.lang, m.Holder, m.At.Local().Format(time.DateTime), id)
 	case m.Phase != "held":
 		return message.SessionOffered.Format(c.lang, id)
+	case m.SetBack(c.now):
+		return message.SessionClock.Format(c.lang, m.At.Local().Format(time.DateTime), id)
 	}
 	return message.SessionUnleased.Format(c.lang, m.Expires.Local().Format(time.DateTime), id)
 }

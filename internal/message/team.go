@@ -47,6 +47,7 @@ var (
 	TeamShipped       = Text{ZH: "已送出 %d 個事件（%d 個 session）", EN: "shipped: events %d, sessions %d"}
 	TeamLost          = Text{ZH: "session %s 的時間線在送出前已被修剪：較舊的事件不在檔案裡了", EN: "the timeline of session %s was trimmed before it was shipped: older events are no longer in the file"}
 	TeamTaken         = Text{ZH: "session %s 現在由 %s 繼續", EN: "session %s goes on at %s now"}
+	TeamTakenBoth     = Text{ZH: "session %s 現在由 %s 繼續；這台機器直到剛才都還當它是自己的（時鐘被調過，或 hub 太久不在）：這裡從交接之後做的事，那裡沒有", EN: "session %s goes on at %s now, and until now it went on here, too (a clock was set, or the hub was away): what was done here since then is not there"}
 	TeamShipTwice     = Text{ZH: "這台機器已經有一個 shipper 在執行", EN: "a shipper is running on this machine already"}
 	HintTeamShipTwice = Text{ZH: "一台機器一個就夠了；停止它：overtone-team ship --uninstall 或結束那個程序", EN: "one is enough; to stop it: `overtone-team ship --uninstall`, or end its process"}
 	TeamRefused       = Text{ZH: "hub 不允許這台機器寫入 %s", EN: "the hub does not let this machine write to %s"}
@@ -184,6 +185,7 @@ var (
 	TeamHere           = Text{ZH: "session %s 已經在這裡的 %s 繼續", EN: "session %s goes on here already, in %s"}
 	HintTeamHere       = Text{ZH: "要換資料夾：先 overtone-team handoff push %s，再 pull --dir", EN: "for another folder: `overtone-team handoff push %s` first, then pull --dir"}
 	TeamBackup         = Text{ZH: "先前的檔案留在 %s", EN: "the file that was here before is kept at %s"}
+	TeamPulledOld      = Text{ZH: "%s 最後持有它，沒有交出來，租約就到期了：那裡在 %s 推送之後做的事不在這裡；它的時鐘若不準，可能還在那裡繼續", EN: "%s had it last and never handed it over before its lease ended: what was done there after the push by %s is not here, and if its clock is wrong it may still go on there"}
 	TeamMovedNote      = Text{ZH: "[Overtone] 這個工作階段從機器 %s 移到了 %s，現在在這裡繼續。", EN: "[Overtone] This session has moved from machine %s to %s and goes on here."}
 	TeamMovedFolder    = Text{ZH: "專案資料夾原本是 %s，現在是 %s；先前提到的路徑請對應過來。", EN: "The project's folder was %s and is %s now; paths mentioned before are to be read accordingly."}
 	TeamMovedDirty     = Text{ZH: "原機器上有 %d 個檔案尚未 commit，這裡沒有。", EN: "%d files were not committed on the other machine and are missing here."}
@@ -198,6 +200,7 @@ var (
 	// What the hooks of a session that is elsewhere say.
 	SessionElsewhere = Text{ZH: "[Overtone] 這個工作階段已交給機器 %s（%s），不能在這裡繼續，否則兩台機器會做同一件事。要拿回來：在那裡 overtone-team handoff push %s，然後在這裡 overtone-team handoff pull %[3]s。", EN: "[Overtone] This session was handed over to machine %s (%s) and must not go on here, or two machines would do the same work. To take it back: run overtone-team handoff push %s there, then overtone-team handoff pull %[3]s here."}
 	SessionOffered   = Text{ZH: "[Overtone] 這個工作階段已交出，等待另一台機器接手，不能在這裡繼續。要收回：overtone-team handoff pull %s", EN: "[Overtone] This session is offered to another machine and must not go on here. To take it back: overtone-team handoff pull %s"}
+	SessionClock     = Text{ZH: "[Overtone] 這台機器的時鐘被調回到租約寫下的時間（%s）之前，租約何時到期無從得知，別台機器可能已經接手。校正時鐘，或執行 overtone-team ship，或 overtone-team handoff pull %s。", EN: "[Overtone] This machine's clock was set back, behind the moment at which the lease of the session was written (%s), so nobody here knows when the lease ends; another machine may have taken it over. Set the clock right, or run overtone-team ship, or overtone-team handoff pull %s."}
 	SessionUnleased  = Text{ZH: "[Overtone] 這台機器對這個工作階段的租約在 %s 到期而未更新，別台機器可能已經接手。執行 overtone-team ship，或 overtone-team handoff pull %s。", EN: "[Overtone] This machine's lease of the session ended at %s without being renewed; another machine may have taken it over. Run overtone-team ship, or overtone-team handoff pull %s."}
 )
 

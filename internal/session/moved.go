@@ -42,10 +42,15 @@ func ReadMoved(s *store.Session) *Moved {
 
 // Away reports whether the session must not go on here: another machine has it, it
 // is offered to others, or our lease ran out before it could be renewed, so that
-// somebody else may have it by now.
+// somebody else may have it by now. A clock that was set back behind the moment at which
+// the lease was written says nothing about its end.
 func (m *Moved) Away(now time.Time) bool {
-	return m != nil && (m.Holder != m.Machine || m.Phase != "held" || now.After(m.Expires))
+	return m != nil && (m.Holder != m.Machine || m.Phase != "held" || now.After(m.Expires) || m.SetBack(now))
 }
+
+// SetBack reports whether the clock was set back since the lease was written. A clock
+// that is kept right by the network goes back by less than a minute.
+func (m *Moved) SetBack(now time.Time) bool { return now.Add(time.Minute).Before(m.At) }
 
 // Parcel is a session as it travels to another machine.
 type Parcel struct {

@@ -74,10 +74,10 @@ type process struct {
 	args processArgs
 	// apart is for a process with file systems of its own.
 	apart *syscall.SysProcAttr
-	mu   sync.Mutex
-	cmd  *exec.Cmd
-	life io.Closer
-	peak int // resident memory, in kB
+	mu    sync.Mutex
+	cmd   *exec.Cmd
+	life  io.Closer
+	peak  int // resident memory, in kB
 }
 
 func (p *process) start() {

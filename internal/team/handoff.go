@@ -330,6 +330,9 @@ type Pulled struct {
 	Lease    Lease
 	Here     Git
 	Back     bool // it had not left: the offer was taken back
+	// Last is the machine that had the session after it was pushed, and did not hand it
+	// over; "" for none.
+	Last string
 }
 
 // errGit is the error of a folder that stands elsewhere than the session's.
@@ -394,6 +397,9 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	// What was pushed before the lease was ours is the newest there is.
 	if bundle, _, err = m.Hub.bundle(ctx, id); err != nil {
 		return out, err
+	}
+	if bundle.Held > bundle.Token && bundle.Holder != m.Set.Machine {
+		out.Last = bundle.Holder
 	}
 	// Whatever goes wrong until the session is ours, others may have it at once.
 	offerAgain := func(err error) (Pulled, error) {

@@ -31,7 +31,7 @@ func (s *Shipper) keepLeases(ctx context.Context, sessions []store.SessionInfo) 
 		}
 		switch {
 		case cur.Holder == s.Set.Machine && cur.Token == m.Token && cur.Phase == phaseHeld && m.Phase == string(phaseHeld):
-			if cur.Expires.Sub(s.Now()) > heldFor*2/3 {
+			if left := cur.Expires.Sub(s.Now()); left > heldFor*2/3 && !m.SetBack(s.Now()) {
 				continue
 			}
 			l, err := s.hub.renew(ctx, cur, phaseHeld, heldFor, s.Now)
@@ -78,7 +78,11 @@ func (s *Shipper) keepLeases(ctx context.Context, sessions []store.SessionInfo) 
 			if err := writeMoved(sess, s.Set.Machine, cur, s.Now()); err != nil {
 				return err
 			}
-			s.report("lease", Report{Text: message.Because(message.TeamTaken, info.ID, cur.Holder)})
+			text := message.TeamTaken
+			if !m.Away(s.Now()) {
+				text = message.TeamTakenBoth
+			}
+			s.report("lease", Report{Text: message.Because(text, info.ID, cur.Holder)})
 		}
 	}
 	return nil

@@ -94,8 +94,8 @@ type Health struct {
 	Skew    time.Duration
 	Stream  Stream
 	Full    string // why the hub stores nothing; "" where it does
-	LeaseOK bool // leases end by themselves
-	Rollup  bool // any machine can delete what others have
+	LeaseOK bool   // leases end by themselves
+	Rollup  bool   // any machine can delete what others have
 	// Events, Missing and Repeated are this machine's on the hub; Foreign counts
 	// messages under its name that are not its.
 	Events, Missing, Repeated, Foreign uint64

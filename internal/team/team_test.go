@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -768,6 +769,11 @@ func TestPermissionsAreDocumented(t *testing.T) {
 		slices.Sort(subjects)
 		return subjects
 	}
+	rows := map[string][]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| (publish|subscribe) \\| `(.+?)` \\| .+ \\|$").FindAllStringSubmatch(string(page), -1) {
+		rows[m[1]] = append(rows[m[1]], m[2])
+		slices.Sort(rows[m[1]])
+	}
 	found := false
 	for _, u := range given.Nkeys {
 		if u.Permissions == nil || !slices.Contains(u.Permissions.Subscribe.Allow, inbox("MACHINE")+".>") {
@@ -780,6 +786,9 @@ func TestPermissionsAreDocumented(t *testing.T) {
 		}
 		if diff := cmp.Diff(listed("subscribe"), subscribe); diff != "" {
 			t.Errorf("subscribe (-page +hub):\n%s", diff)
+		}
+		if diff := cmp.Diff(rows, map[string][]string{"publish": publish, "subscribe": subscribe}); diff != "" {
+			t.Errorf("the table (-page +hub):\n%s", diff)
 		}
 	}
 	if !found {

@@ -92,12 +92,18 @@ func (p *program) pull() *cobra.Command {
 				if out.Backup != "" {
 					members = append(members, "backup", out.Backup)
 				}
+				if out.Last != "" {
+					members = append(members, "last", out.Last)
+				}
 				return p.PrintObject(append(members, "resume", out.Resume, "token", out.Lease.Token)...)
 			}
 			if out.Back {
 				p.Note(message.TeamPulledBack, out.Manifest.Session)
 			} else {
 				p.Note(message.TeamPulled, out.Manifest.Session, out.Manifest.Machine)
+			}
+			if out.Last != "" {
+				p.Note(message.TeamPulledOld, out.Last, out.Manifest.Machine)
 			}
 			if out.Backup != "" {
 				p.Note(message.TeamBackup, out.Backup)
