@@ -102,7 +102,7 @@ func (c *call) mirror() {
 	if !c.host.Mirrored || c.in.Transcript == "" || c.host.Steers {
 		return
 	}
-	path, err := transcript.MirrorGemini(c.home.Mirrors(), filepath.Dir(c.in.Transcript), c.in.Session, c.in.Cwd)
+	path, err := transcript.MirrorGemini(c.home.Mirrors(), filepath.Dir(c.in.Transcript), c.in.Session, c.in.Cwd, c.event == "stop")
 	if err != nil {
 		c.complain("mirror", err)
 	}

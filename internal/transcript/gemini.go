@@ -268,19 +268,106 @@ func (m Mirror) Write(list []Told) error {
 }
 
 // MirrorGemini brings the mirror of a session up to date, from the files in its folder;
-// path is the mirror, "" where there is no such session.
-func MirrorGemini(root, folder, id, cwd string) (path string, err error) {
+// path is the mirror, "" where there is no such session. over says that the turn has
+// ended: until then the host may write the agent's newest message again, with the calls
+// of tools in it.
+//
+// What stands at the end of the mirror is looked for from the end of the session's file
+// on, so a call costs what was added since, however long the file is. The whole file is
+// read for the first mirror, and where the host has written everything anew.
+func MirrorGemini(root, folder, id, cwd string, over bool) (path string, err error) {
 	file := GeminiSession(folder, id)
 	if file == "" {
 		return "", nil
 	}
-	g, err := ReadGemini(file)
-	if err != nil {
-		return "", err
-	}
+	g := GeminiAbout(file)
 	if g.Session = id; cwd != "" {
 		g.CWD = cwd
 	}
 	m := GeminiMirror(root, file, g)
+	if list, title, ok := m.geminiNews(file, over); ok {
+		m.Title = title
+		_, err = m.Add(list, false)
+		return m.Path, err
+	}
+	if g, err = ReadGemini(file); err != nil {
+		return "", err
+	}
+	m.Title = g.Title
 	return m.Path, m.Write(g.Told)
+}
+
+// geminiNews are the messages that the session's file has beyond the mirror, behind the
+// one that the mirror ends with; ok is false where only the whole file can tell.
+func (m Mirror) geminiNews(file string, over bool) (list []Told, title string, ok bool) {
+	newest, answers := m.end()
+	if newest == "" {
+		return nil, "", false
+	}
+	r := geminiReader{at: map[string]int{}}
+	var lines []gjson.Result
+	_ = backward(file, func(line []byte) bool { // what cannot be read is not known
+		if !gjson.ValidBytes(line) {
+			return true
+		}
+		l := gjson.Parse(string(line))
+		switch altogether := l.Get("$set.messages"); {
+		case l.Get("$rewindTo").Exists():
+			return false
+		case altogether.Exists():
+			// What else stands there is told in another place.
+			for _, id := range altogether.Get("#.id").Array() {
+				r.at[id.String()] = -1
+				ok = ok || id.String() == newest
+			}
+			return false
+		case l.Get("id").String() == newest:
+			ok = true
+			r.line(l)
+			return false
+		}
+		lines = append(lines, l)
+		return true
+	})
+	if !ok || len(r.Told) > 0 && r.Told[0].answers() != answers {
+		return nil, "", false
+	}
+	last := newest
+	for _, l := range slices.Backward(lines) {
+		r.line(l)
+		if id := l.Get("id"); id.Exists() {
+			last = id.String()
+		}
+	}
+	list = r.Told
+	if n := len(list) - 1; !over && n >= 0 && list[n].Agent && list[n].ID == last && last != newest {
+		list = list[:n]
+	}
+	if len(list) == 0 || list[0].ID != newest {
+		list = append([]Told{{ID: newest}}, list...)
+	}
+	return list, r.Title, true
+}
+
+// answers counts the tools that have answered.
+func (t Told) answers() (n int) {
+	for _, b := range t.Blocks {
+		if b.Answered {
+			n++
+		}
+	}
+	return n
+}
+
+// end is the message that the file ends with, "" where there is none, and how many
+// answers of tools it has there.
+func (m Mirror) end() (message string, answers int) {
+	_ = backward(m.Path, func(line []byte) bool { // what cannot be read is not there
+		id := gjson.GetBytes(line, "uuid").String()
+		if message, _, _ = strings.Cut(id, "/"); strings.HasSuffix(id, resultsMark) {
+			answers = int(gjson.GetBytes(line, "message.content.#").Int())
+		}
+		return message == ""
+	})
+	return message, answers
 }

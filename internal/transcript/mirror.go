@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -102,16 +103,16 @@ type mirrorUsage struct {
 }
 
 // Newest is the message that the file ends with, "" where there is none, and the title
-// that it has.
+// that it has, where the mirror is to have one.
 func (m Mirror) Newest() (message, title string) {
 	_ = backward(m.Path, func(line []byte) bool { // what cannot be read is not there
 		if message == "" {
 			message, _, _ = strings.Cut(gjson.GetBytes(line, "uuid").String(), "/")
 		}
-		if title == "" {
+		if title == "" && bytes.Contains(line, []byte(`"customTitle"`)) {
 			title = gjson.GetBytes(line, "customTitle").String()
 		}
-		return message == "" || title == ""
+		return message == "" || title == "" && m.Title != ""
 	})
 	return message, title
 }

@@ -1,0 +1,115 @@
+package transcript
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// geminiLines is a session file as the host writes it: a message of the agent's is
+// written again with the calls of its tools, a resume and a compression write
+// everything anew, and what a compression keeps has other names then.
+var geminiLines = func() []string {
+	message := func(id, kind, text, more string) string {
+		return fmt.Sprintf(`{"id":%q,"timestamp":"2026-03-01T11:00:00.000Z","type":%q,"content":[{"text":%q}]%s}`, id, kind, text, more)
+	}
+	calls := func(ids ...string) string {
+		var list []string
+		for _, id := range ids {
+			list = append(list, fmt.Sprintf(`{"id":%q,"name":"read_file","args":{},"result":[{"functionResponse":{"id":%q,"response":{"output":"text"}}}],"status":"success"}`, id, id))
+		}
+		return `,"tokens":{"input":7,"output":1},"toolCalls":[` + strings.Join(list, ",") + `]`
+	}
+	answer := func(id string) string {
+		return fmt.Sprintf(`{"id":%q,"timestamp":"2026-03-01T11:00:00.000Z","type":"user","content":[{"functionResponse":{"response":{"output":"text"}}}]}`, id)
+	}
+	all := func(messages ...string) string { return `{"$set":{"messages":[` + strings.Join(messages, ",") + `]}}` }
+	const header, touched = `{"sessionId":"s1","projectHash":"x","kind":"main"}`, `{"$set":{"lastUpdated":"2026-03-01T11:00:00.000Z"}}`
+	context := message("m0", "user", "<session_context>x</session_context>", "")
+	return []string{
+		header, all(context),
+		message("m1", "user", "write a lexer", ""), touched,
+		message("m2", "gemini", "I look.", `,"tokens":{"input":7,"output":1}`), touched,
+		message("m2", "gemini", "I look.", calls("c1", "c2")), answer("m3"), touched,
+		message("m4", "gemini", "There it is.", `,"tokens":{"input":9,"output":1}`), touched,
+		header, all(context), `{"$set":{"sessionId":"s1"}}`, all(context, message("m1", "user", "write a lexer", ""), message("m4", "gemini", "There it is.", "")),
+		message("m5", "user", "and tests", ""), touched,
+		message("m6", "gemini", "I write.", ""), message("m6", "gemini", "I write.", calls("c3")),
+		all(context, message("n1", "user", "<state_snapshot>SUMMARY</state_snapshot>", ""), message("n2", "gemini", "Got it.", ""), message("n3", "user", "and tests", "")),
+		message("n3", "user", "and tests", ""), answer("m7"), touched,
+		message("m8", "gemini", "Tests are there.", ""), message("m9", "user", "thanks", ""), message("m10", "gemini", "You are welcome.", ""), touched,
+	}
+}()
+
+// Whenever a hook looks at a session, and whoever else has mirrored it meanwhile, the
+// mirror tells in the end what the whole file tells.
+func TestGeminiGrows(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file := filepath.Join(folder, "session-1-s1.jsonl")
+	write := func(n int) {
+		if err := os.WriteFile(file, []byte(strings.Join(geminiLines[:n], "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func(root string, over bool) string {
+		path, err := MirrorGemini(root, folder, "s1", "/work/p", over)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, _ := os.ReadFile(path) // "" before there is anything
+		return string(data)
+	}
+	write(len(geminiLines))
+	want := look(t.TempDir(), true)
+	if strings.Count(want, `"isCompactSummary":true`) != 1 || strings.Count(want, `"tool_result"`) != 3 {
+		t.Fatalf("the whole file tells\n%s", want)
+	}
+	for step := 1; step <= 4; step++ {
+		for over := range 5 {
+			root, got := t.TempDir(), ""
+			for n := 1; n < len(geminiLines); n += step {
+				write(n)
+				got = look(root, over > 0 && n%over == 0)
+			}
+			write(len(geminiLines))
+			if got = look(root, true); got != want {
+				t.Errorf("every %d lines, over %d: %s", step, over, cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+			}
+		}
+	}
+}
+
+// What was mirrored is not read again: here it cannot be.
+func TestGeminiReadsTheEnd(t *testing.T) {
+	t.Parallel()
+	root, folder := t.TempDir(), t.TempDir()
+	file := filepath.Join(folder, "session-1-s1.jsonl")
+	text := strings.Join(geminiLines[:11], "\n") + "\n"
+	look := func(data string) string {
+		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		path, err := MirrorGemini(root, folder, "s1", "/work/p", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mirror, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(mirror)
+	}
+	before := look(text)
+	head, rest, _ := strings.Cut(text, "\n")
+	kept := strings.Index(rest, `{"id":"m4"`)
+	gone := head + "\n" + strings.Repeat(" ", kept-1) + "\n" + rest[kept:]
+	after := look(gone + geminiLines[15] + "\n" + `{"$set":{"summary":"the lexer"}}` + "\n")
+	if !strings.HasPrefix(after, before) || strings.Count(after, "and tests") != 1 || !strings.Contains(after, `"customTitle":"the lexer"`) || !strings.Contains(before, "write a lexer") {
+		t.Errorf("%s\nbecame\n%s", before, after)
+	}
+}
