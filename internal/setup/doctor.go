@@ -196,8 +196,8 @@ func (d *doctor) versionOf(ctx context.Context, program string) string {
 }
 
 // checkOutdated looks for what an earlier version installed, and for hooks that call
-// a program which is gone.
-func (d *doctor) checkOutdated(s host.Setup, f host.File) (outdated bool) {
+// a program which is gone. After an upgrade what this version adds is not there yet.
+func (d *doctor) checkOutdated(s host.Setup, f host.File, upgraded bool) (outdated bool) {
 	files := [][]byte{f.Before}
 	if s.Plugin.Hooks != "" {
 		data, _ := os.ReadFile(filepath.Join(s.Plugin.Dir, s.Plugin.Hooks)) // that it is missing is said elsewhere
@@ -209,7 +209,7 @@ func (d *doctor) checkOutdated(s host.Setup, f host.File) (outdated bool) {
 			return true
 		}
 	}
-	if outdated = s.Outdated(f.Before); outdated {
+	if outdated = s.Outdated(f.Before) || upgraded && !d.complete(s, f); outdated {
 		hint := message.HintInitHost
 		if s.Texts.Changed != (message.Text{}) {
 			hint = message.HintRetrust
@@ -217,6 +217,21 @@ func (d *doctor) checkOutdated(s host.Setup, f host.File) (outdated bool) {
 		d.add("outdated", host.Warn, message.DoctorOutdated, s.Title).advise(d, hint, s.Name)
 	}
 	return outdated
+}
+
+// complete reports whether a host has all that this version installs in it.
+func (d *doctor) complete(s host.Setup, f host.File) bool {
+	files, err := s.Plugin.Files()
+	if err != nil {
+		return true // which is said elsewhere
+	}
+	state, err := s.Plugin.Compare(files)
+	return err != nil || state.Intact() && !slices.ContainsFunc(s.Edits, func(e host.Edit) bool { return !host.Holds(f.Before, e) })
+}
+
+// upgraded reports whether another version installed what is there.
+func (d *doctor) upgraded(s host.Setup, f host.File, runs []host.Manifest) bool {
+	return len(runs) > 0 && runs[0].Version != d.Version && s.Present(f.Before) && (s.Plugin.Dir == "" || s.Plugin.There())
 }
 
 // checkHost looks at the installation in one host, if there is one.
@@ -241,12 +256,17 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 		return false
 	}
 	version := d.checkVersion(ctx, h)
-	d.checkPlugin(s, d.checkOutdated(s, f))
+	upgraded := d.upgraded(s, f, runs)
+	outdated := d.checkOutdated(s, f, upgraded)
+	d.checkPlugin(s, outdated, upgraded)
 	if err := s.Readable(f.Before); err != nil {
 		d.add(h.SettingsCheck, host.Broken, message.DoctorBadJSON, path, err.Error()).advise(d, message.HintBrokenJSON, path)
 		return true
 	}
 	for _, one := range s.Check(f, path) {
+		if one.ID == h.SettingsCheck && one.Status != host.Fine && outdated && upgraded {
+			continue // said in other words
+		}
 		d.findings = append(d.findings, Finding{ID: one.ID, Status: one.Status, Text: one.Text.In(d.Lang), Hint: one.Hint.In(d.Lang)})
 	}
 	for _, b := range s.Blocks {
@@ -360,8 +380,8 @@ func versions(list []host.Version) string {
 }
 
 // checkPlugin compares the folder that a host loads with what belongs there. Of one
-// that is outdated only what is missing is worth a word.
-func (d *doctor) checkPlugin(s host.Setup, outdated bool) {
+// that is outdated only what is missing is worth a word, and nothing after an upgrade.
+func (d *doctor) checkPlugin(s host.Setup, outdated, upgraded bool) {
 	files, err := s.Plugin.Files()
 	if err == nil && len(files) == 0 {
 		return
@@ -373,7 +393,7 @@ func (d *doctor) checkPlugin(s host.Setup, outdated bool) {
 	switch {
 	case err != nil:
 		d.add("plugin", host.Broken, message.DoctorBadJSON, d.short(s.Plugin.Dir), err.Error()).advise(d, message.HintInit)
-	case outdated && len(state.Missing) == 0:
+	case outdated && (upgraded || len(state.Missing) == 0):
 	case !state.Intact():
 		d.add("plugin", host.Broken, message.DoctorNoPlugin, len(state.Missing), len(state.Changed), len(state.Extra)).advise(d, message.HintInit)
 	default:
