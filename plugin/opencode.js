@@ -7,15 +7,20 @@ import { spawn } from "node:child_process"
 const COMMAND = ["overtone-hook"]
 const LIMIT = 5000 // milliseconds for one call
 const RECENT = 60 // messages that are handed on at once
+const WORKFLOWS = true // whether the agents of stages are among the host's
 const ROUNDS = 3 // compactions of the host's own between two prompts; more is a loop
 
 let child, last = 0, failures = 0, rest = 0
 const waiting = new Map()
 
+// lost gives up on a program that ended, or took too long. After three in a row without
+// an answer the next has to wait, so that the host does not.
 function lost(dead) {
-  if (dead && dead !== child) return
+  if (!dead || dead !== child) return
   child = undefined
-  for (const done of waiting.values()) done({})
+  failures++
+  rest = Date.now() + 60000
+  for (const done of waiting.values()) done({ failed: true })
   waiting.clear()
 }
 
@@ -23,10 +28,7 @@ function start() {
   if (child) return child
   if (failures >= 3 && Date.now() < rest) return
   const made = spawn(COMMAND[0], [...COMMAND.slice(1), "serve", "--host", "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
-  const gone = () => {
-    if (made === child) rest = Date.now() + 60000, failures++
-    lost(made)
-  }
+  const gone = () => lost(made)
   made.on("error", gone)
   made.on("exit", gone)
   made.stdin.on("error", gone)
@@ -38,8 +40,9 @@ function start() {
     for (const line of lines) {
       try {
         const answer = JSON.parse(line)
-        failures = 0
-        waiting.get(answer.id)?.(answer.out ?? {})
+        const done = waiting.get(answer.id)
+        if (done) failures = 0
+        done?.(answer.out ?? {})
       } catch {}
     }
   })
@@ -58,8 +61,8 @@ function call(event, input, more) {
     }
     const timer = setTimeout(() => {
       child?.kill("SIGKILL")
+      lost(child)
       done({ failed: true })
-      lost()
     }, LIMIT)
     waiting.set(id, done)
     try {
@@ -177,7 +180,7 @@ export const Overtone = async ({ client, directory }) => {
       const r = await call("hello", {})
       live = config
       auto = config.compaction?.auto
-      if (r.agents) config.agent = { ...r.agents, ...config.agent }
+      if (WORKFLOWS && r.agents) config.agent = { ...r.agents, ...config.agent }
     },
     "chat.message": async (input, output) => {
       const id = input.sessionID

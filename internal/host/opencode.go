@@ -7,10 +7,13 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/plugin"
 )
 
@@ -52,6 +55,9 @@ func setupOpencode(p Place) Setup {
 	}}
 	return Setup{
 		Settings: settings, Edits: edits, Plugin: files,
+		bare: func() bool {
+			return bytes.Contains(readSome(filepath.Join(files.Dir, "overtone.js")), []byte(noWorkflows))
+		},
 		present: func(settings []byte) bool { return files.There() || Holds(settings, edits[0]) },
 		outdated: func() bool {
 			return files.There() && !bytes.Equal(readSome(filepath.Join(files.Dir, "overtone.js")), p.opencodePlugin())
@@ -71,6 +77,9 @@ func readSome(path string) []byte {
 	return data
 }
 
+// noWorkflows is the line of the plugin that leaves the agents of stages out.
+const noWorkflows = "const WORKFLOWS = false"
+
 // opencodePlugin is the plugin with the program for hooks in its place.
 func (p Place) opencodePlugin() []byte {
 	words := p.hookCommand(Opencode, "")
@@ -79,11 +88,15 @@ func (p Place) opencodePlugin() []byte {
 		command[i] = quote(words[i])
 	}
 	line := []byte("const COMMAND = [" + strings.Join(command, ", ") + "]")
-	return bytes.Replace(plugin.Opencode, []byte(`const COMMAND = ["`+HookProgram+`"]`), line, 1)
+	text := bytes.Replace(plugin.Opencode, []byte(`const COMMAND = ["`+HookProgram+`"]`), line, 1)
+	if p.NoWorkflows {
+		text = bytes.Replace(text, []byte("const WORKFLOWS = true"), []byte(noWorkflows), 1)
+	}
+	return text
 }
 
 // OpencodeHello is what the plugin adds to the host's configuration while it runs: the
-// agents and the commands of the Claude Code plugin.
+// agents of the Claude Code plugin.
 func OpencodeHello() map[string]any {
 	read := func(folder string, one func(head, body string) map[string]any) map[string]any {
 		list := map[string]any{}
@@ -202,4 +215,33 @@ func encodeOpencode(_ *Call, r Reply) []byte {
 		return nil
 	}
 	return encode(o)
+}
+
+// OpencodeEvents are what a part of a message says: a tool that has ended, in the words
+// of the plugin's calls.
+func OpencodeEvents(part gjson.Result) []Event {
+	state, event := part.Get("state"), "post-tool-use"
+	switch state.Get("status").String() {
+	case "completed":
+	case "error":
+		event = "post-tool-use-failure"
+	default:
+		return nil
+	}
+	payload := []byte(`{}`)
+	for _, f := range [][2]string{
+		{"tool_name", part.Get("tool").Raw}, {"tool_use_id", part.Get("callID").Raw}, {"tool_input", state.Get("input").Raw},
+		{"tool_response.output", state.Get("output").Raw}, {"tool_response.metadata", state.Get("metadata").Raw}, {"error", state.Get("error").Raw},
+	} {
+		if f[1] != "" {
+			payload, _ = sjson.SetRawBytes(payload, f[0], []byte(f[1])) // JSON
+		}
+	}
+	t := decodeOpencode(event, payload).Tool
+	if t.Kind != ShellTool {
+		return t.Done
+	}
+	return []Event{CommandFinished{ID: t.ID, Observation: shellcmd.Observation{
+		Line: t.Command, Output: t.Output, Exit: t.Exit, Ended: time.UnixMilli(state.Get("time.end").Int()),
+	}}}
 }

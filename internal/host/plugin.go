@@ -142,6 +142,9 @@ func (p Plugin) Write(files []PluginFile, s PluginState) error {
 // Bare reports whether the installation that is there has no workflows: hooks, but none
 // of the agents, nor the permission to read what stages report.
 func (s Setup) Bare() bool {
+	if s.bare != nil {
+		return s.bare()
+	}
 	settings, err := os.ReadFile(s.Settings)
 	if err != nil || !s.present(settings) || bytes.Contains(settings, []byte("pipeline-context-")) {
 		return false

@@ -53,6 +53,7 @@ type Setup struct {
 
 	present              func(settings []byte) bool
 	outdated             func() bool // the plugin is an earlier version's; may be nil
+	bare                 func() bool // it has no workflows; nil where the files tell
 	check                func(f File, path string) []Finding
 	register, unregister func(ctx context.Context, bin string, env []string) error
 }
