@@ -146,12 +146,29 @@ func (f Finder) isGone(c compress.CloneRecord) bool {
 }
 
 // Lived are the files of all sessions and sub-agents, without clones that nobody used
-// since they were made: what happened in those is told by their sources.
+// since they were made: what happened in those is told by their sources. The clones
+// that are left come behind their sources, so that what both hold is the source's.
 func (f Finder) Lived() ([]transcript.File, error) {
 	files, err := transcript.Everything(f.Dir)
 	clones := compress.ClonesIn(f.Home.Root()).All()
+	files = f.used(files, clones)
+	slices.SortStableFunc(files, func(a, b transcript.File) int {
+		return strings.Compare(clones[a.ID].Created, clones[b.ID].Created)
+	})
+	return files, err
+}
+
+// used leaves out the clones that nobody used since they were made, unless their
+// source is gone.
+func (f Finder) used(files []transcript.File, clones map[string]compress.CloneRecord) []transcript.File {
 	return slices.DeleteFunc(files, func(file transcript.File) bool {
 		c, ours := clones[file.ID]
-		return ours && c.Path == file.Path && c.Size == file.Size && !f.isGone(c)
-	}), err
+		return ours && c.Size == file.Size && !f.isGone(c)
+	})
+}
+
+// newest are the hosts' sessions that somebody used, the newest first.
+func (f Finder) newest() ([]transcript.File, error) {
+	files, err := transcript.List(f.Dir)
+	return f.used(files, compress.ClonesIn(f.Home.Root()).All()), err
 }

@@ -3,15 +3,13 @@ package catalog
 import (
 	"path/filepath"
 
-	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // ToContinue finds the session to go on with: by name, by what the host says in the
-// environment, or the newest of a folder. A clone that nobody used is none: what
-// happened in it is told by its source.
+// environment, or the newest of a folder that somebody used.
 func (f Finder) ToContinue(ref, dir string) (transcript.File, error) {
 	if ref == "" {
 		ref = host.SessionFrom(f.Getenv)
@@ -19,13 +17,9 @@ func (f Finder) ToContinue(ref, dir string) (transcript.File, error) {
 	if ref != "" {
 		return f.Resolve(ref)
 	}
-	files, err := transcript.List(f.Dir)
-	clones := compress.ClonesIn(f.Home.Root()).All()
+	files, err := f.newest()
 	here := realDir(dir)
 	for _, file := range files {
-		if c, ours := clones[file.ID]; ours && c.Size == file.Size {
-			continue
-		}
 		if cwd := transcript.FirstCWD(file.Path); cwd != "" && realDir(cwd) == here {
 			f.chose(file.ID)
 			return file, nil

@@ -71,6 +71,12 @@ func (f Finder) find(id string, recent, must bool) (*store.Session, transcript.F
 	}
 	if id == "" {
 		list := f.Recent(3)
+		files, _ := f.newest() // what cannot be listed is not offered
+		for _, file := range files[:min(len(files), 3)] {
+			if len(list) < 3 && !slices.Contains(list, file.ID) {
+				list = append(list, file.ID)
+			}
+		}
 		if len(list) == 0 {
 			return nil, none, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintNoSession)}
 		}
@@ -146,7 +152,7 @@ func (f Finder) lastUsed() string {
 	if list, err := f.Home.Sessions(); err == nil && len(list) > 0 {
 		id, when = list[0].ID, list[0].Modified
 	}
-	if files, err := transcript.List(f.Dir); err == nil && len(files) > 0 && files[0].ModTime.After(when) {
+	if files, err := f.newest(); err == nil && len(files) > 0 && files[0].ModTime.After(when) {
 		id = cmp.Or(files[0].ID, id)
 	}
 	return id
@@ -188,13 +194,13 @@ func (f Finder) Resolve(ref string) (transcript.File, error) {
 }
 
 // File finds the file of a session: by name, by what the host says in the
-// environment, or the newest.
+// environment, or the newest that somebody used.
 func (f Finder) File(id string) (transcript.File, error) {
 	id = cmp.Or(id, host.SessionFrom(f.Getenv))
 	if id != "" {
 		return f.Resolve(id)
 	}
-	list, err := transcript.List(f.Dir)
+	list, err := f.newest()
 	if len(list) == 0 {
 		if err != nil {
 			return transcript.File{}, err

@@ -195,7 +195,7 @@ var (
 	DoctorPending    = Text{ZH: "Codex 的 hook 有 %d／%d 個等待審核", EN: "%d of %d hooks wait for your review in Codex"}
 	HintApprove      = Text{ZH: "在 Codex 輸入 /hooks", EN: "use /hooks in Codex"}
 
-	DoctorNoSession = Text{ZH: "還沒有任何 session", EN: "there is no session yet"}
+	DoctorNoSession = Text{ZH: "Overtone 的 hook 還沒有看過任何 session", EN: "no hook of Overtone's has seen a session yet"}
 	DoctorTimeline  = Text{ZH: "session %s 的時間軸可讀（%d 行）", EN: "the timeline of session %s is readable (lines: %d)"}
 	DoctorBadLines  = Text{ZH: "session %s 的時間軸有 %d 行損壞", EN: "the timeline of session %s has damaged lines: %d"}
 	HintBadLines    = Text{ZH: "損壞的行會被略過；在它們被淘汰前不會提出 compact 建議", EN: "they are passed over; until they age out no compaction is suggested"}
