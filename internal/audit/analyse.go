@@ -15,6 +15,7 @@ import (
 type traced struct {
 	file transcript.File
 	*trace
+	copied int64 // the time of the last request that another file holds, too
 }
 
 // bucket adds up requests under one name.
@@ -61,6 +62,7 @@ type analysis struct {
 	prices   host.Prices
 	from     int64 // Unix milliseconds
 	seen     map[uint64]bool
+	struck   map[[2]int64]bool // compactions, by time and size
 	days     buckets
 	projects buckets
 	models   buckets
@@ -75,7 +77,7 @@ type analysis struct {
 // analyse makes the report. Traces are in order of time, so that of a request
 // that several files hold the first one's counts.
 func analyse(list []traced, o Options) *Report {
-	a := &analysis{Options: o, prices: host.ListPrices(o.Prices), seen: map[uint64]bool{}, days: buckets{}, projects: buckets{}, models: buckets{}}
+	a := &analysis{Options: o, prices: host.ListPrices(o.Prices), seen: map[uint64]bool{}, struck: map[[2]int64]bool{}, days: buckets{}, projects: buckets{}, models: buckets{}}
 	a.total.sessions = map[string]bool{}
 	if !o.Since.IsZero() {
 		a.from = o.Since.UnixMilli()
@@ -129,7 +131,7 @@ func analyse(list []traced, o Options) *Report {
 		r.Totals.Cache.add(r.Sessions[i].Cache)
 	}
 	byTokens := func(x, y Bucket) int { return cmp.Compare(y.Tokens.total(), x.Tokens.total()) }
-	r.Days = a.days.list(func(x, y Bucket) int { return strings.Compare(x.Name, y.Name) })
+	r.Days = withEmpty(a.days.list(func(x, y Bucket) int { return strings.Compare(x.Name, y.Name) }))
 	r.Projects, r.Models = a.projects.list(byTokens), a.models.list(byTokens)
 	compactions := r.Totals.Compactions
 	r.Totals.Bucket = a.total.done()
@@ -168,6 +170,7 @@ func (a *analysis) session(t *traced, id string) Session {
 		s.Turns, s.Actions = t.Turns, t.Actions
 		s.Window = windowOf(t.trace, a.Window)
 		s.Context, s.Peak = contextOf(t.trace, a.from)
+		s.Context = thinned(s.Context)
 		for _, m := range t.marks {
 			for _, b := range m.signals.List() {
 				s.Boundaries[string(b)]++
@@ -181,6 +184,7 @@ func (a *analysis) session(t *traced, id string) Session {
 func (a *analysis) requests(t *traced, s *Session) {
 	var last *request
 	first := -1 // the request after the last compaction
+	t.copied = 0
 	events := t.Compacted
 	costs := make([]*host.Price, len(t.Models))
 	for i, m := range t.Models {
@@ -197,6 +201,7 @@ func (a *analysis) requests(t *traced, s *Session) {
 		}
 		if r.key != 0 {
 			if a.seen[r.key] {
+				t.copied = max(t.copied, r.time)
 				continue
 			}
 			a.seen[r.key] = true
@@ -228,6 +233,28 @@ func (a *analysis) requests(t *traced, s *Session) {
 	s.priced()
 }
 
+// maxDays bounds the days that are listed although nothing happened: a clock that was
+// wrong once makes no list of decades.
+const maxDays = 3660
+
+// withEmpty adds the days in between on which nothing happened.
+func withEmpty(days []Bucket) []Bucket {
+	out := make([]Bucket, 0, len(days))
+	for _, d := range days {
+		day, err := time.Parse(time.DateOnly, d.Name)
+		if n := len(out); err == nil && n > 0 {
+			before, err := time.Parse(time.DateOnly, out[n-1].Name)
+			if err == nil && day.Sub(before) < maxDays*24*time.Hour {
+				for before = before.AddDate(0, 0, 1); before.Before(day); before = before.AddDate(0, 0, 1) {
+					out = append(out, Bucket{Name: before.Format(time.DateOnly), Spent: Spent{USD: new(float64)}})
+				}
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
 // dayOf is the local day. Requests come in order, so the day is nearly always the
 // one before's.
 func (a *analysis) dayOf(ms int64) string {
@@ -245,8 +272,10 @@ func (a *analysis) dayOf(ms int64) string {
 const maxWait = 10 * 60_000
 
 func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEdit *[]float64) {
+	// What a copy of another session holds of it has been counted there.
+	from := max(a.from, t.copied+1)
 	for _, f := range t.Failed {
-		if f.Time >= a.from {
+		if f.Time >= from {
 			s.Failed = append(s.Failed, Failure{stamp(f.Time), f.Said})
 			sum.Failed++
 		}
@@ -257,13 +286,13 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		if own := sizesAfter(t.trace); len(own) > 0 {
 			after = int64(*median(own))
 		}
-		played = play(t.trace, rulesOf(t.file.Host, t.trace, a.Settings, s.Window, after))
-		s.WhatIf.compare(t.trace, &played)
+		played = play(t.trace, rulesOf(t.file.Host, t.trace, a.Settings, s.Window, after), from)
+		s.WhatIf.Requests, s.WhatIf.Sent, s.WhatIf.PolicySent, s.WhatIf.LateSent = played.requests, played.happened, played.sent, played.late.sent
 	}
-	s.Planned = append(s.Planned, since(played.planned, a.from)...)
+	s.Planned = append(s.Planned, since(played.planned, from)...)
 	s.WhatIf.Boundary, s.WhatIf.Forced = placed(s.Planned)
-	s.WhatIf.LateBoundary, s.WhatIf.LateForced = placed(since(played.late.plan, a.from))
-	s.WhatIf.PolicyRead, s.WhatIf.LateRead = consumed(s.Planned), consumed(since(played.late.plan, a.from))
+	s.WhatIf.LateBoundary, s.WhatIf.LateForced = placed(since(played.late.plan, from))
+	s.WhatIf.PolicyRead, s.WhatIf.LateRead = consumed(s.Planned), consumed(since(played.late.plan, from))
 	before := int64(0)
 	for i := range t.Compacted {
 		e := &t.Compacted[i]
@@ -276,9 +305,11 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 			verdict = played.verdict(before, e.Time, next)
 		}
 		before = e.Time
-		if e.Time < a.from {
+		id := [2]int64{e.Time, e.Pre}
+		if e.Time < a.from || e.Time > 0 && a.struck[id] {
 			continue
 		}
+		a.struck[id] = true
 		c := a.compaction(t, i)
 		c.N, c.WhatIf = i+1, verdict
 		s.Compactions = append(s.Compactions, c)
@@ -300,6 +331,7 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		if len(c.At) > 0 {
 			sum.AtBoundary++
 		}
+		s.WhatIf.happened(&c, c.Before)
 		if c.WaitMS != nil {
 			sum.WaitMS += *c.WaitMS
 			sum.WaitKnown++
@@ -316,22 +348,6 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 			if float64(p.Followed) >= p.N {
 				sum.Repaid++
 			}
-		}
-		w := &s.WhatIf
-		if verdict == "unknown" {
-			w.Unknown++
-			continue
-		}
-		w.Happened++
-		w.Read += e.Pre
-		switch {
-		case len(c.At) > 0:
-			w.HappenedBoundary++
-		case c.MidWork:
-			w.HappenedMid++
-		}
-		if verdict == "not-needed" {
-			w.NotNeeded++
 		}
 	}
 	sum.WhatIf.add(s.WhatIf)
@@ -376,6 +392,8 @@ func (a *analysis) compaction(t *traced, i int) Compaction {
 		c.Later = near
 		break
 	}
+	// Where a piece of work has just ended, nothing is interrupted.
+	c.MidWork = c.MidWork && len(c.At) == 0
 	before, first := mainBefore(t.requests, e.At), mainAfter(t.requests, e.At)
 	if before != nil && c.Before == 0 {
 		c.Before = before.tokens.context() + before.tokens.Output
@@ -449,11 +467,8 @@ func usualSize(list []traced, r *room) int64 {
 // maxPoints is what a picture of a session can show.
 const maxPoints = 160
 
-// contextOf is the main thread's size over time. Of each stretch the largest and
-// what follows a compaction stay, so that a thinned out line keeps its shape.
-func contextOf(t *trace, from int64) ([]Point, int64) {
-	var all []Point
-	peak := int64(0)
+// contextOf is the main thread's size over time, and its peak.
+func contextOf(t *trace, from int64) (all []Point, peak int64) {
 	for i := range t.requests {
 		r := &t.requests[i]
 		if r.side || r.time < from {
@@ -463,8 +478,14 @@ func contextOf(t *trace, from int64) ([]Point, int64) {
 		all = append(all, Point{r.time, n})
 		peak = max(peak, n)
 	}
+	return all, peak
+}
+
+// thinned keeps what a picture can show. Of each stretch the largest and what follows
+// a compaction stay, so that a thinned out line keeps its shape.
+func thinned(all []Point) []Point {
 	if len(all) <= maxPoints {
-		return slices.Clip(append([]Point{}, all...)), peak
+		return slices.Clip(append([]Point{}, all...))
 	}
 	out := make([]Point, 0, maxPoints)
 	step := float64(len(all)) / (maxPoints / 2)
@@ -487,7 +508,7 @@ func contextOf(t *trace, from int64) ([]Point, int64) {
 			out = append(out, part[max(lo, hi)])
 		}
 	}
-	return out, peak
+	return out
 }
 
 func policyOf(o Options) Policy {

@@ -91,7 +91,7 @@ func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (
 				}
 				i := todo[n]
 				if out[i] = c.find(files[i]); out[i] == nil {
-					if out[i], errs[i] = read(ctx, files[i], o.Settings, words); out[i] != nil {
+					if out[i], errs[i] = read(ctx, files[i], o.Settings, words, true); out[i] != nil {
 						out[i].pack()
 					}
 					c.fresh.Store(true)
@@ -112,7 +112,7 @@ func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (
 	for i := range files {
 		switch {
 		case out[i] != nil:
-			list = append(list, traced{files[i], out[i]})
+			list = append(list, traced{file: files[i], trace: out[i]})
 		case errors.Is(errs[i], fs.ErrNotExist): // gone since it was listed
 		default:
 			failed = append(failed, files[i].Path)

@@ -23,8 +23,26 @@ type Moment struct {
 	// Repaid is after how many requests a compaction now would be cheaper than
 	// none; 0 when it would not make the context smaller.
 	Repaid float64
-	// Compactions are those that happened.
-	Compactions []compact.Compaction
+	// Compactions are those that happened, Points the context's size at each request of
+	// the main thread, Model the one that was asked last.
+	Compactions []Compaction
+	Points      []Point
+	Model       string
+}
+
+// History is what the policy has to know of the compactions.
+func (m *Moment) History() []compact.Compaction {
+	var list []compact.Compaction
+	for i := range m.Compactions {
+		c := &m.Compactions[i]
+		at, _ := time.Parse(time.RFC3339, c.Time) // empty where it is unknown
+		after := c.After
+		if after == 0 {
+			after = -1
+		}
+		list = append(list, compact.Compaction{At: at, Before: c.Before, After: after, Foreign: true})
+	}
+	return list
 }
 
 // What a compaction leaves where a session has had none: measured on recorded
@@ -36,11 +54,13 @@ const (
 
 // Now reads a session's file. Own are the user's prices.
 func Now(ctx context.Context, file transcript.File, set compact.Settings, known func(model string) int64, own map[string]config.Price) (Moment, error) {
-	t, err := read(ctx, file, set, compact.NewMarks(set.Markers))
+	t, err := read(ctx, file, set, compact.NewMarks(set.Markers), false)
 	if err != nil {
 		return Moment{}, err
 	}
+	a := analysis{prices: host.ListPrices(own)}
 	m := Moment{Window: windowOf(t, known)}
+	m.Points, _ = contextOf(t, 0)
 	for i := range t.marks {
 		if t.marks[i].turn {
 			m.Signals = 0
@@ -48,19 +68,17 @@ func Now(ctx context.Context, file transcript.File, set compact.Settings, known 
 		m.Signals |= t.marks[i].signals
 	}
 	for i := range t.Compacted {
-		e := &t.Compacted[i]
-		k := compact.Compaction{At: time.UnixMilli(e.Time), Before: e.Pre, After: -1, Foreign: true}
-		if r := mainAfter(t.requests, e.At); r != nil {
-			k.After = r.tokens.context()
-		}
-		m.Compactions = append(m.Compactions, k)
-		if i == len(t.Compacted)-1 && mainAfter(t.requests, e.At) == nil {
-			return m, nil // nothing was asked since
-		}
+		c := a.compaction(&traced{file: file, trace: t}, i)
+		c.N = i + 1
+		m.Compactions = append(m.Compactions, c)
 	}
 	last := mainBefore(t.requests, len(t.requests))
 	if last == nil {
 		return m, nil
+	}
+	m.Model = t.Models[last.model]
+	if n := len(t.Compacted); n > 0 && mainAfter(t.requests, t.Compacted[n-1].At) == nil {
+		return m, nil // nothing was asked since
 	}
 	m.Context = last.tokens.context() + last.tokens.Output
 	m.Last = time.UnixMilli(last.time)

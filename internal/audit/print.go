@@ -28,12 +28,13 @@ type printer struct {
 
 // Print shows a report: all of it, or what fits. Short makes paths shorter.
 func (r *Report) Print(t *terminal.Terminal, short func(path string) string, all bool) {
-	if len(r.Sessions) == 0 {
+	switch {
+	case len(r.Sessions) > 0:
+		printer{t, r, short, all}.print()
+	case len(r.Failed) == 0:
 		t.Tell(message.AuditNoneMatch)
 		t.Tell(message.AuditTryDemo)
-		return
 	}
-	printer{t, r, short, all}.print()
 }
 
 // span is from when to when the sessions lasted, as their files write it.
@@ -59,9 +60,6 @@ func (p printer) print() {
 		{p.In(message.AuditTokens), p.Format(message.AuditTokensOf, message.Rounded(t.Tokens.total()), message.Rounded(t.Tokens.Input), message.Rounded(t.Tokens.Output), message.Rounded(t.Tokens.CacheWrite), message.Rounded(t.Tokens.CacheRead))},
 		{p.In(message.AuditCost), p.cost()},
 	})
-	if len(p.Failed) > 0 {
-		p.Note(message.AuditUnread, len(p.Failed))
-	}
 	p.compactions()
 	p.whatIf()
 	p.cache()
@@ -108,7 +106,7 @@ func (p printer) compactions() {
 	row := func(name message.Text, text string) []string { return []string{p.In(name), text} }
 	rows := [][]string{
 		row(message.AuditCount, p.Format(message.AuditCountOf, t.Compactions, t.Auto, t.Manual, t.Compactions-t.Auto-t.Manual, t.Failed)),
-		row(message.AuditMid, p.Format(message.AuditMidOf, t.MidWork, t.AtBoundary)),
+		row(message.AuditMid, p.Format(message.AuditMidOf, t.MidWork, t.AtBoundary, t.Compactions-t.MidWork-t.AtBoundary)),
 		row(message.AuditWait, p.Format(message.AuditWaitOf, message.Span(time.Duration(t.WaitMS)*time.Millisecond), t.Compactions, t.WaitKnown)),
 	}
 	if t.Lost.Compactions > 0 {
@@ -116,11 +114,11 @@ func (p printer) compactions() {
 		for _, k := range []struct {
 			what message.Text
 			Kept
-		}{{message.AuditNames, t.Lost.Names}, {message.AuditCommands, t.Lost.Commands}, {message.AuditNumbers, t.Lost.Numbers}} {
+		}{{message.AuditNames, t.Lost.Names}, {message.AuditCommands, t.Lost.Commands}} {
 			if k.Needed == 0 {
 				continue
 			}
-			rows = append(rows, []string{name, p.Format(message.AuditKept, p.In(k.what), k.Needed, message.Percent(int64(k.Summary), int64(k.Needed)), message.Percent(int64(k.Handover), int64(k.Needed)))})
+			rows = append(rows, []string{name, p.Format(message.AuditKept, p.In(k.what), k.Needed, k.lost(), k.Handover-k.Summary)})
 			name = ""
 		}
 		edit := "–"
@@ -137,7 +135,7 @@ func (p printer) compactions() {
 
 func (p printer) whatIf() {
 	t := &p.Totals
-	if t.Compactions+t.WhatIf.Boundary+t.WhatIf.Forced == 0 {
+	if t.Compactions+t.WhatIf.policy() == 0 {
 		return
 	}
 	p.Heading(message.AuditWhatIf)
@@ -202,6 +200,46 @@ func (p printer) newest() {
 	p.Tell(message.AuditLookAt, fmt.Sprintf("overtone compact packet --session %.8s --compaction -1", rows[0].session))
 }
 
+// PrintLost lists what compactions lost and the agent needed afterwards, the newest
+// compaction first, with where each was used.
+func (r *Report) PrintLost(t *terminal.Terminal) {
+	p := printer{Terminal: t, Report: r}
+	for i := range r.Sessions {
+		s := &r.Sessions[i]
+		for j := range slices.Backward(s.Compactions) {
+			c := &s.Compactions[j]
+			if c.Loss == nil || len(c.Loss.Missing) == 0 {
+				continue
+			}
+			t.Bold(t.Stdout, p.Format(message.AuditLostOf, p.clock(c.Time), s.ID, c.N, s.Title))
+			for _, m := range c.Loss.Missing {
+				mark, where := "✗ ", message.AuditLostGone
+				if m.Handover {
+					mark, where = "✓ ", message.AuditLostKept
+				}
+				t.Item("  "+mark, m.Text+" · "+p.In(where))
+				t.Item("      ", p.clock(m.Time)+" "+m.Tool+": "+m.Used)
+			}
+		}
+	}
+	for _, line := range r.shortLines(t.Lang) {
+		t.Prose(t.Stdout, line)
+	}
+}
+
+// clock is a time on this machine's clock.
+func (p printer) clock(stamp string) string {
+	t, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		return "–"
+	}
+	layout := "2006-01-02 15:04"
+	if n := p.Width(p.Stdout); n > 0 && n < 60 {
+		layout = "01-02 15:04"
+	}
+	return t.Local().Format(layout)
+}
+
 func triggerText(trigger string) message.Text {
 	switch trigger {
 	case "auto":
@@ -213,14 +251,6 @@ func triggerText(trigger string) message.Text {
 }
 
 func (p printer) compactionRow(s *Session, c *Compaction) []string {
-	when := "–"
-	if t, err := time.Parse(time.RFC3339, c.Time); err == nil {
-		layout := "2006-01-02 15:04"
-		if n := p.Width(p.Stdout); n > 0 && n < 60 {
-			layout = "01-02 15:04"
-		}
-		when = t.Local().Format(layout)
-	}
 	waited := "–"
 	if c.WaitMS != nil {
 		waited = message.Span(time.Duration(*c.WaitMS) * time.Millisecond)
@@ -240,7 +270,8 @@ func (p printer) compactionRow(s *Session, c *Compaction) []string {
 	}
 	lost := "–"
 	if c.Loss != nil {
-		lost = fmt.Sprintf("%d/%d/%d", c.Loss.Names.Needed, c.Loss.Names.Summary, c.Loss.Names.Handover)
+		k := c.Loss.all()
+		lost = fmt.Sprintf("%d/%d/%d", k.Needed, k.lost(), k.Needed-k.Handover)
 	}
 	repaid := "–"
 	if c.Payback != nil && c.Payback.N > 0 {
@@ -248,7 +279,7 @@ func (p printer) compactionRow(s *Session, c *Compaction) []string {
 	}
 	whatIf := map[string]message.Text{"boundary": message.WhatBoundary, "forced": message.WhatForced, "not-needed": message.WhatNotNeeded, "unknown": message.AuditUnknown}[c.WhatIf]
 	return []string{
-		when, message.Short(s.ID, 9), p.In(triggerText(c.Trigger)), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, p.In(mid),
+		p.clock(c.Time), message.Short(s.ID, 9), p.In(triggerText(c.Trigger)), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, p.In(mid),
 		near(c.Earlier), near(c.Later), lost, repaid, p.In(whatIf),
 	}
 }

@@ -116,7 +116,7 @@ type Totals struct {
 	Manual int `json:"manual"`
 	Failed int `json:"failed"`
 	// MidWork struck while the agent was at work, AtBoundary at the end of a
-	// piece of work.
+	// piece of work; the others came between turns.
 	MidWork    int `json:"midWork"`
 	AtBoundary int `json:"atBoundary"`
 	// WaitMS is how long people waited for compactions; WaitKnown says for how
@@ -204,8 +204,9 @@ type Compaction struct {
 	// the lines around it and not what the host says.
 	WaitMS        *int64 `json:"waitMs"`
 	WaitEstimated bool   `json:"waitEstimated,omitempty"`
-	MidWork       bool   `json:"midWork"`
-	// At are the boundaries of the turn it came in.
+	// MidWork: while the agent was at work, and not at a boundary.
+	MidWork bool `json:"midWork"`
+	// At are the boundaries that it came at.
 	At      []string `json:"at"`
 	Earlier *Near    `json:"boundaryBefore"`
 	Later   *Near    `json:"boundaryAfter"`
@@ -235,7 +236,6 @@ type Failure struct {
 type Loss struct {
 	Names    Kept `json:"names"`
 	Commands Kept `json:"commands"`
-	Numbers  Kept `json:"numbers"`
 	// Handover is the length of ours, in characters; Summary that of the host's.
 	Handover int `json:"handoverCharacters"`
 	Summary  int `json:"summaryCharacters"`
@@ -250,7 +250,7 @@ type Loss struct {
 	// cannot be read.
 	Compactions int `json:"compactions"`
 	Unreadable  int `json:"unreadableSummaries"`
-	// Files and Missing are the first of them by name.
+	// Files are the first of those that were read again. Missing are all that was lost.
 	Files   []string  `json:"files,omitempty"`
 	Missing []Missing `json:"missing,omitempty"`
 }
@@ -262,13 +262,25 @@ type Kept struct {
 	Handover int `json:"inSummaryOrHandover"`
 }
 
-func (k *Kept) add(o Kept) { addUp(reflect.ValueOf(k).Elem(), reflect.ValueOf(o)) }
+// lost is what was needed and nothing stated.
+func (k Kept) lost() int { return k.Needed - k.Summary }
 
-// Missing is something that the summary did not state.
+// all are names and commands together.
+func (l *Loss) all() Kept {
+	n, c := l.Names, l.Commands
+	return Kept{n.Needed + c.Needed, n.Summary + c.Summary, n.Handover + c.Handover}
+}
+
+// Missing is something that was needed and that the summary did not state.
 type Missing struct {
 	Text     string `json:"text"`
-	Kind     string `json:"kind"` // name, command, number
+	Kind     string `json:"kind"` // name, command
 	Handover bool   `json:"inHandover"`
+	// Time, Tool and Used say where it was needed: when, in a call of which tool, and
+	// the command or the line.
+	Time string `json:"time,omitempty"`
+	Tool string `json:"tool"`
+	Used string `json:"used"`
 }
 
 // Payback is after how many requests a compaction is cheaper than none:
@@ -292,10 +304,10 @@ type Payback struct {
 
 // WhatIf compares what happened with what the policy would have done.
 type WhatIf struct {
-	// Compactions that happened, in sessions whose window is known.
+	// Compactions that happened.
 	Happened int `json:"happened"`
-	// HappenedBoundary and HappenedMid are those of them that came at a boundary,
-	// and the others that came in mid-work.
+	// HappenedBoundary and HappenedMid are those of them that came at a boundary and
+	// in mid-work; the others came between turns.
 	HappenedBoundary int `json:"happenedAtBoundary"`
 	HappenedMid      int `json:"happenedMidWork"`
 	// Boundary and Forced are the policy's: at a boundary, and in an emergency.
@@ -318,9 +330,44 @@ type WhatIf struct {
 	PolicyRead int64 `json:"readByPolicy"`
 	LateRead   int64 `json:"readLate"`
 	LateSent   int64 `json:"sentLate"`
-	// Unknown are compactions in sessions whose window is not known.
+	// Unknown are compactions in sessions whose window is not known: what the policy
+	// would have done there nobody can say, so they stand everywhere as they were.
+	// Between are those of them that came between turns.
 	Unknown int `json:"unknown"`
+	Between int `json:"between"`
 }
+
+// happened counts a compaction.
+func (w *WhatIf) happened(c *Compaction, read int64) {
+	unknown := 0
+	if c.WhatIf == "unknown" {
+		unknown = 1
+		w.PolicyRead += read
+		w.LateRead += read
+	}
+	w.Happened++
+	w.Unknown += unknown
+	w.Read += read
+	switch {
+	case len(c.At) > 0:
+		w.HappenedBoundary++
+		w.Boundary += unknown
+		w.LateBoundary += unknown
+	case c.MidWork:
+		w.HappenedMid++
+		w.Forced += unknown
+		w.LateForced += unknown
+	default:
+		w.Between += unknown
+	}
+	if c.WhatIf == "not-needed" {
+		w.NotNeeded++
+	}
+}
+
+// policy is how many compactions the policy makes, late how many there had to be.
+func (w *WhatIf) policy() int { return w.Boundary + w.Forced + w.Between }
+func (w *WhatIf) late() int   { return w.LateBoundary + w.LateForced + w.Between }
 
 // addUp adds the numbers of one struct to those of another of its type, and those of
 // structs in them.
@@ -350,12 +397,9 @@ func (r *Report) shortLines(l message.Lang) []string {
 		waited = message.Span(time.Duration(t.WaitMS) * time.Millisecond)
 	}
 	lines := []string{message.AuditShortMid.Format(l, t.MidWork, t.Compactions, waited)}
-	var all Kept
-	for _, k := range []Kept{t.Lost.Names, t.Lost.Commands, t.Lost.Numbers} {
-		all.add(k)
-	}
-	if all.Needed > 0 {
-		lines = append(lines, message.AuditShortLost.Format(l, all.Needed, message.Percent(int64(all.Summary), int64(all.Needed)), message.Percent(int64(all.Handover), int64(all.Needed))))
+	if t.Lost.Compactions > 0 {
+		all := t.Lost.all()
+		lines = append(lines, message.AuditShortLost.Format(l, all.lost(), all.Needed, all.Handover-all.Summary))
 	}
 	return lines
 }

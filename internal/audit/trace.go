@@ -16,7 +16,7 @@ import (
 )
 
 // trace is what one pass leaves of a file. It holds no text of the conversation
-// but its title and the names that compactions lost.
+// but its title, and the names that compactions lost with the line they were used in.
 type trace struct {
 	head
 	requests []request
@@ -74,6 +74,7 @@ type event struct {
 	Loss    *Loss  `json:"loss,omitempty"`
 
 	off, end int64
+	keeps    map[string]bool // ids of messages that stay in the context
 }
 
 type failed struct {
@@ -109,8 +110,8 @@ func newTracer(h transcript.Host, f io.ReaderAt, set compact.Settings, words *co
 	}
 }
 
-// read makes the trace of a file.
-func read(ctx context.Context, file transcript.File, set compact.Settings, words *compact.Marks) (*trace, error) {
+// read makes the trace of a file, with what its compactions lost where that is asked.
+func read(ctx context.Context, file transcript.File, set compact.Settings, words *compact.Marks, lost bool) (*trace, error) {
 	f, err := os.Open(file.Path)
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func read(ctx context.Context, file transcript.File, set compact.Settings, words
 		return nil, err
 	}
 	t.turnEnds()
-	if len(t.Compacted) > 0 && !file.Agent {
+	if lost && len(t.Compacted) > 0 && !file.Agent {
 		if err := t.losses(ctx, f, file); err != nil {
 			return nil, err
 		}
@@ -380,6 +381,12 @@ func (t *tracer) compacted(s *transcript.Event) {
 		At: len(t.requests), Actions: t.Actions, Time: s.Time, Trigger: s.Trigger, Pre: s.Pre, Post: s.Post, TookMS: s.TookMS, MidWork: mid,
 		off: s.Off, end: s.End,
 	}
+	transcript.Texts(s.Keeps, func(inner []byte) {
+		if e.keeps == nil {
+			e.keeps = map[string]bool{}
+		}
+		e.keeps[string(inner)] = true
+	})
 	if before := transcript.TimeBefore(t.file, s.Off, t.h); before > 0 && s.Time > before {
 		e.GapMS = s.Time - before
 	}

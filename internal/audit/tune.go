@@ -24,7 +24,7 @@ type Trial struct {
 }
 
 // all is how many compactions a trial would have made.
-func (t *Trial) all() int { return t.WhatIf.Boundary + t.WhatIf.Forced }
+func (t *Trial) all() int { return t.WhatIf.policy() }
 
 func (t *Trial) name() string { return fmt.Sprintf("%g / %g / %g", t.Early, t.Ready, t.Asap) }
 
@@ -96,7 +96,7 @@ func (r *Report) PrintTrials(t *terminal.Terminal, trials []Trial) {
 		}
 		rows = append(rows, row(name, x.WhatIf.Forced, x.all(), x.WhatIf.PolicySent, x.WhatIf.PolicyRead))
 	}
-	rows = append(rows, row(message.AuditLate.In(t.Lang), w.LateForced, w.LateBoundary+w.LateForced, w.LateSent, w.LateRead))
+	rows = append(rows, row(message.AuditLate.In(t.Lang), w.LateForced, w.late(), w.LateSent, w.LateRead))
 	t.Table(t.Stdout, rows)
 	if chosen.Now {
 		t.Tell(message.TuneKeep)

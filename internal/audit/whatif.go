@@ -75,13 +75,16 @@ type player struct {
 	worked  bool
 	history []compact.Compaction
 	planned []Planned
-	sent    int64 // what the requests sent, together
 	late    late
+	// The requests since the beginning of the audit: how many, and what they sent, by
+	// the policy and as it was.
+	requests       int
+	sent, happened int64
 }
 
 // play returns the policy's compactions and those as late as possible; what
-// happened is compared with them.
-func play(t *trace, r rules) player {
+// happened is compared with them. What requests sent is added up from a time on.
+func play(t *trace, r rules, from int64) player {
 	p := player{rules: r, late: late{rules: r}}
 	marks, events := t.marks, t.Compacted
 	recorded, compacted := int64(0), false
@@ -114,8 +117,12 @@ func play(t *trace, r rules) player {
 		default:
 			p.grow(used-recorded, used)
 		}
-		p.sent += p.used
-		p.late.sent += p.late.used
+		if r.time >= from {
+			p.requests++
+			p.happened += used
+			p.sent += p.used
+			p.late.sent += p.late.used
+		}
 		recorded, compacted, p.worked = used, false, true
 	}
 	// Behind the last request nothing is left to compact for.
@@ -241,7 +248,7 @@ func (w *WhatIf) mean(sum int64) string {
 func (r *Report) whatIfWords(l message.Lang) []string {
 	w := &r.Totals.WhatIf
 	var words []string
-	policy := w.Boundary + w.Forced
+	policy := w.policy()
 	if w.Happened > 0 {
 		words = append(words, message.AuditWhatIfMid.Format(l, w.HappenedMid, w.Happened, w.Forced, policy))
 	}
@@ -264,11 +271,12 @@ func (r *Report) whatIfTable(l message.Lang) [][]string {
 		{"", message.AuditHappened.In(l), message.AuditByPolicy.In(l), message.AuditLate.In(l)},
 		{message.AuditForced.In(l), n(w.HappenedMid), n(w.Forced), n(w.LateForced)},
 		{message.AuditAtBoundary.In(l), n(w.HappenedBoundary), n(w.Boundary), n(w.LateBoundary)},
-		{message.AuditAll.In(l), n(w.Happened), n(w.Boundary + w.Forced), n(w.LateBoundary + w.LateForced)},
+		{message.AuditBetween.In(l), n(w.Happened - w.HappenedMid - w.HappenedBoundary), n(w.Between), n(w.Between)},
+		{message.AuditAll.In(l), n(w.Happened), n(w.policy()), n(w.late())},
 		{message.AuditNotNeeded.In(l), n(w.NotNeeded), "–", "–"},
 		{message.AuditMean.In(l), mean(w.Sent), mean(w.PolicySent), mean(w.LateSent)},
 		{message.AuditReads.In(l), message.Rounded(w.Read), message.Rounded(w.PolicyRead), message.Rounded(w.LateRead)},
-		{message.AuditWaits.In(l), r.waits(w.Happened), r.waits(w.Boundary + w.Forced), r.waits(w.LateBoundary + w.LateForced)},
+		{message.AuditWaits.In(l), r.waits(w.Happened), r.waits(w.policy()), r.waits(w.late())},
 	}
 }
 
@@ -306,17 +314,6 @@ func placed(list []Planned) (at, forced int) {
 		}
 	}
 	return at, forced
-}
-
-// compare adds up what the main thread's requests sent, and would have.
-func (w *WhatIf) compare(t *trace, p *player) {
-	for i := range t.requests {
-		if r := &t.requests[i]; !r.side {
-			w.Requests++
-			w.Sent += r.tokens.context() + r.tokens.Output
-		}
-	}
-	w.PolicySent, w.LateSent = p.sent, p.late.sent
 }
 
 // verdict says what the policy did instead of a compaction, before it or else until

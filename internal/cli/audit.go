@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ import (
 
 func (a *app) auditCmd() *cobra.Command {
 	var since, project, hostName, html, policy string
-	var all, tune, write bool
+	var all, lost, tune, write bool
 	cmd := &cobra.Command{
 		Use: "audit", Short: message.HelpAudit.In(a.Lang), Long: message.HelpAuditLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,6 +46,8 @@ func (a *app) auditCmd() *cobra.Command {
 			}
 			if o.Files, err = a.finder().Lived(); err != nil && len(o.Files) == 0 {
 				return err
+			} else if err != nil {
+				a.notListed(err)
 			}
 			progress, clear := a.byteBar()
 			o.Progress = progress
@@ -65,16 +68,18 @@ func (a *app) auditCmd() *cobra.Command {
 					return err
 				}
 			}
-			if a.JSON {
-				return a.PrintJSON(r)
-			}
-			if len(o.Files) == 0 {
+			switch {
+			case a.JSON:
+				err = a.PrintJSON(r)
+			case len(o.Files) == 0:
 				a.Tell(message.AuditNone)
 				a.Tell(message.AuditTryDemo)
-				return nil
+			case lost:
+				r.PrintLost(&a.Terminal)
+			default:
+				r.Print(&a.Terminal, a.short, all)
 			}
-			r.Print(&a.Terminal, a.short, all)
-			return nil
+			return cmp.Or(err, a.unread(r))
 		},
 	}
 	f := cmd.Flags()
@@ -85,8 +90,25 @@ func (a *app) auditCmd() *cobra.Command {
 	f.StringVar(&policy, "policy", "", message.HelpAuditPolicy.In(a.Lang))
 	f.BoolVar(&tune, "tune", false, message.HelpAuditTune.In(a.Lang))
 	f.BoolVar(&write, "write", false, message.HelpAuditWrite.In(a.Lang))
+	f.BoolVar(&lost, "lost", false, message.HelpAuditLost.In(a.Lang))
 	f.BoolVar(&all, "all", false, message.HelpAuditAll.In(a.Lang))
 	return cmd
+}
+
+// unread names the files that could not be read; where none could, that is an error.
+func (a *app) unread(r *audit.Report) error {
+	const most = 10
+	for i, path := range r.Failed {
+		if i == most {
+			a.Note(message.AuditUnreadMore, len(r.Failed)-most)
+			break
+		}
+		a.Note(message.AuditUnread, a.short(path))
+	}
+	if n := len(r.Failed); n > 0 && r.Files == 0 {
+		return message.WithHint(message.Fail(message.AuditUnreadAll, n), message.HintUnreadAll)
+	}
+	return nil
 }
 
 // auditTune shows what other tiers would have come to, and writes those that are advised.
@@ -103,8 +125,8 @@ func (a *app) auditTune(ctx context.Context, o audit.Options, write bool) error 
 		r.PrintTrials(&a.Terminal, trials)
 	}
 	i := slices.IndexFunc(trials, func(t audit.Trial) bool { return t.Chosen })
-	if !write || trials[i].Now {
-		return nil
+	if err := a.unread(r); err != nil || !write || trials[i].Now {
+		return err
 	}
 	f, err := host.Open(a.store().ConfigFile())
 	if err != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,10 +10,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/audit"
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compact"
-	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/recall"
-	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -24,33 +20,30 @@ func (a *app) compactCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "compact", Short: message.HelpCompact.In(a.Lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	a.sessionFlag(cmd, &id)
 	cmd.PersistentFlags().StringVar(&path, "transcript", "", message.HelpTranscript.In(a.Lang))
-	var moment audit.Moment
-	insight := func(ctx context.Context) (session.Insight, error) {
+	view := func(ctx context.Context) (catalog.View, error) {
 		sess, file, err := a.finder().Look(id)
 		if err != nil {
-			return session.Insight{}, err
+			return catalog.View{}, err
 		}
 		cfg, _ := a.config() // `overtone config` tells its problems
-		return session.Explain(a.store(), sess, cfg.Compact, a.Now(), path, file.Path, func(path string, in *compact.Input) {
-			moment = a.moment(ctx, path, in)
-		})
+		return catalog.NewView(ctx, a.store(), sess, file, path, cfg, a.Now())
 	}
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "explain", Short: message.HelpCompactExplain.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 			Example: "  overtone compact explain --session ID\n  overtone compact explain --session ID --json",
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				in, err := insight(cmd.Context())
+				v, err := view(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return a.printDecision(in, moment)
+				return a.printDecision(v)
 			},
 		},
 		&cobra.Command{
 			Use: "check", Short: message.HelpCompactCheck.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				in, err := insight(cmd.Context())
+				in, err := view(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -63,34 +56,6 @@ func (a *app) compactCmd() *cobra.Command {
 		a.packetCmd(&id),
 	)
 	return cmd
-}
-
-// moment reads where a session stands from its file, and fills in what no hook
-// has observed.
-func (a *app) moment(ctx context.Context, path string, in *compact.Input) audit.Moment {
-	file, err := transcript.Resolve(path, a.sessionDir)
-	if path == "" || err != nil {
-		return audit.Moment{}
-	}
-	cfg, _ := a.config() // `overtone config` tells its problems
-	m, err := audit.Now(ctx, file, in.Settings, a.store().Window, cfg.Prices)
-	if err != nil {
-		return audit.Moment{}
-	}
-	// A clone that was not used since has reported nothing yet.
-	if made, ok := compress.ClonesIn(a.store().Root()).All()[file.ID]; ok && made.Size == file.Size {
-		if s, err := transcript.Read(ctx, file.Path); err == nil {
-			m = audit.Moment{Context: cmp.Or(made.Tokens, recall.Estimate(s)), Window: cmp.Or(in.Usage.Window, m.Window)}
-			in.Usage = compact.Usage{}
-		}
-	}
-	if !in.Usage.Known() && m.Context > 0 {
-		in.Usage = compact.Usage{Used: m.Context, Window: cmp.Or(int64(in.Settings.ContextWindow), m.Window)}
-	}
-	if in.Signals == 0 && len(in.History) == 0 {
-		in.Signals, in.History = m.Signals, m.Compactions
-	}
-	return m
 }
 
 // priceLine says what the cache means for a compaction now. It never decides:
@@ -167,8 +132,8 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey) error {
 	return nil
 }
 
-func (a *app) printDecision(in session.Insight, m audit.Moment) error {
-	d := in.Decision
+func (a *app) printDecision(in catalog.View) error {
+	d, m := in.Decision, in.Moment
 	if a.JSON {
 		var packet *string
 		if in.Receipt != nil {

@@ -31,7 +31,9 @@ type nameStat struct {
 	homing uint8  // how sure that is
 	path   bool   // of a file
 	secret bool   // or a part of one
-	part   bool   // the last part of a path that is no file's: a folder, a package
+	// defined: a word such as func or class has stood before it.
+	defined bool
+	part    bool // the last part of a path that is no file's: a folder, a package
 }
 
 // How sure it is that an identifier belongs to a file.
@@ -81,6 +83,7 @@ func (r *Record) count(text []byte, escaped bool, u use, file int32) {
 			continue
 		}
 		e.last = r.pos
+		e.defined = e.defined || n.Defined
 		if e.piece != r.piece {
 			e.piece = r.piece
 			if u == heard {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -416,6 +417,16 @@ func (r *Record) Name(base []byte) int {
 		return int(i)
 	}
 	return -1
+}
+
+// Own reports whether a name is known to be the project's own: that of a file which no
+// library brought, or of something that was defined in what the slice shows.
+func (r *Record) Own(name int) bool {
+	n := &r.names.list[name]
+	if n.secret || n.defined {
+		return !n.secret
+	}
+	return n.path && extract.FileName(n.text) && !slices.ContainsFunc([]string{"node_modules/", "site-packages/", "/pkg/mod/", "/vendor/", "/.cargo/", "/usr/"}, func(dir string) bool { return strings.Contains(n.full, dir) })
 }
 
 // Names is how many names there are.

@@ -340,6 +340,10 @@ func (r *Record) works(stated func(string) bool) []executed {
 	return out
 }
 
+// CommandKey is what a command does, in the words that stay when its arguments change;
+// "" for one that only looks around.
+func CommandKey(line string) string { return commandKey(line) }
+
 // TidyCommand writes a command as one short line that compares, "" for one that
 // only looks around or is not typed twice.
 func TidyCommand(line, cwd string) string {

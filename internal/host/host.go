@@ -85,6 +85,9 @@ type Host struct {
 	// the host writes to the model then.
 	BackgroundTask func(result json.RawMessage) (task string)
 	BackgroundEnd  func(note string) (output string, exit *int)
+	// PutsBack is how many of the files that were read last it puts into the context
+	// again after a compaction, whether or not its session file shows that.
+	PutsBack int
 	// Room is how long a hand-over may be, in UTF-16 units; 0 leaves it to its
 	// writer.
 	Room int

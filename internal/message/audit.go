@@ -19,31 +19,40 @@ var (
 	AuditTryDemo    = Text{ZH: "想先看看 Overtone 做什麼：overtone demo", EN: "To see what Overtone does, run: overtone demo"}
 	AuditWrote      = Text{ZH: "已寫入 %s", EN: "wrote %s"}
 	AuditNotKept    = Text{ZH: "結果無法留給下次使用：%v", EN: "nothing could be kept for the next time: %v"}
-	AuditUnread     = Text{ZH: "%d 個檔案無法讀取", EN: "%d files could not be read"}
+	AuditUnread     = Text{ZH: "無法讀取：%s", EN: "could not be read: %s"}
+	AuditUnreadMore = Text{ZH: "還有 %d 個檔案無法讀取（--json 全部列出）", EN: "%d more files could not be read (--json names them)"}
+	AuditUnreadAll  = Text{ZH: "%d 個 session 檔沒有一個讀得出來", EN: "none of the %d session files could be read"}
+	HintUnreadAll   = Text{ZH: "檢查檔案的權限；overtone doctor 檢查安裝", EN: "look at the files' permissions; `overtone doctor` looks at the installation"}
 
 	AuditHead      = Text{ZH: "%s 個 session，%s 個檔案（%s），%s 至 %s", EN: "%s sessions in %s files (%s), %s to %s"}
 	AuditShortMid  = Text{ZH: "%[2]d 次壓縮中有 %[1]d 次打在工作途中；共等待 %[3]s。", EN: "Struck in mid-work: %[1]d of %[2]d compactions. Waited for them: %[3]s."}
-	AuditShortLost = Text{ZH: "之後用到的 %d 個名稱、指令與數字，摘要寫到 %s；加上 Overtone 的交接為 %s。", EN: "Of %d names, commands and numbers needed afterwards the summaries stated %s; with Overtone's hand-over it would have been %s."}
-	AuditTokens    = Text{ZH: "token", EN: "tokens"}
-	AuditTokensOf  = Text{ZH: "%s：輸入 %s · 輸出 %s · 寫入快取 %s · 讀取快取 %s", EN: "%s: input %s · output %s · cache written %s · cache read %s"}
-	AuditCost      = Text{ZH: "費用", EN: "cost"}
-	AuditCostOf    = Text{ZH: "%s（%s 的定價，取自 %s）", EN: "%s at list prices of %s, from %s"}
-	AuditUnpriced  = Text{ZH: "；另有 %s token 的價格未知", EN: "; the price of %s tokens is unknown"}
-	AuditUnknown   = Text{ZH: "未知", EN: "unknown"}
+	AuditShortLost = Text{
+		ZH: "遺失而之後用到的專案名稱與指令：%d 個（共用到 %d 個）；Overtone 的交接會寫到其中 %d 個。逐一列出：overtone audit --lost",
+		EN: "Lost, and needed afterwards: %d of %d names and commands of the projects. Overtone's hand-over would have stated %d of them. `overtone audit --lost` lists them.",
+	}
+	HelpAuditLost = Text{ZH: "逐一列出遺失而之後用到的內容，以及用在哪裡", EN: "list what was lost and needed afterwards, and where it was used"}
+	AuditLostOf   = Text{ZH: "%s · session %s · 第 %d 次壓縮 · %s", EN: "%s · session %s · compaction %d · %s"}
+	AuditLostKept = Text{ZH: "交接會寫到", EN: "the hand-over states it"}
+	AuditLostGone = Text{ZH: "交接也沒有寫到", EN: "the hand-over does not state it either"}
+	AuditTokens   = Text{ZH: "token", EN: "tokens"}
+	AuditTokensOf = Text{ZH: "%s：輸入 %s · 輸出 %s · 寫入快取 %s · 讀取快取 %s", EN: "%s: input %s · output %s · cache written %s · cache read %s"}
+	AuditCost     = Text{ZH: "費用", EN: "cost"}
+	AuditCostOf   = Text{ZH: "%s（%s 的定價，取自 %s）", EN: "%s at list prices of %s, from %s"}
+	AuditUnpriced = Text{ZH: "；另有 %s token 的價格未知", EN: "; the price of %s tokens is unknown"}
+	AuditUnknown  = Text{ZH: "未知", EN: "unknown"}
 
 	AuditCompactions = Text{ZH: "壓縮", EN: "COMPACTIONS"}
 	AuditNoCompact   = Text{ZH: "這段時間沒有壓縮。", EN: "Nothing was compacted in this time."}
 	AuditCount       = Text{ZH: "次數", EN: "how many"}
 	AuditCountOf     = Text{ZH: "%d：自動 %d · 手動 %d · 未註明 %d；失敗 %d", EN: "%d: automatic %d · manual %d · not said %d; failed %d"}
 	AuditMid         = Text{ZH: "發生於", EN: "struck"}
-	AuditMidOf       = Text{ZH: "工作進行中 %d · 自然邊界 %d", EN: "in mid-work %d · at a natural boundary %d"}
+	AuditMidOf       = Text{ZH: "工作進行中 %d · 自然邊界 %d · 兩輪之間 %d", EN: "in mid-work %d · at a natural boundary %d · between turns %d"}
 	AuditWait        = Text{ZH: "等待", EN: "waited"}
 	AuditWaitOf      = Text{ZH: "%s（%[2]d 次中已知 %[3]d 次）", EN: "%s (known for %[3]d of %[2]d)"}
 	AuditNeeded      = Text{ZH: "之後用到", EN: "needed after"}
-	AuditKept        = Text{ZH: "%s %d：摘要寫到 %s，加上 Overtone 的交接為 %s", EN: "%s %d: the summary states %s, with Overtone's hand-over %s"}
+	AuditKept        = Text{ZH: "%s %d：遺失 %d，其中 Overtone 的交接會寫到 %d", EN: "%s %d: lost %d, of which Overtone's hand-over states %d"}
 	AuditNames       = Text{ZH: "名稱", EN: "names"}
 	AuditCommands    = Text{ZH: "指令", EN: "commands"}
-	AuditNumbers     = Text{ZH: "數字", EN: "numbers"}
 	AuditAgain       = Text{ZH: "重做", EN: "done again"}
 	AuditAgainOf     = Text{ZH: "%d 個檔案重讀、%d 個指令重跑；到第一次編輯的動作數（中位數）：%s", EN: "files read %d · commands run %d · actions to the first edit (median) %s"}
 	AuditNoSummary   = Text{ZH: "%d 份摘要無法讀取（已加密）", EN: "summaries that cannot be read (encrypted): %d"}
@@ -54,6 +63,7 @@ var (
 	AuditByPolicy   = Text{ZH: "政策", EN: "POLICY"}
 	AuditForced     = Text{ZH: "工作途中／不得已", EN: "interrupting"}
 	AuditAtBoundary = Text{ZH: "在自然邊界", EN: "at a boundary"}
+	AuditBetween    = Text{ZH: "兩輪之間", EN: "between turns"}
 	AuditAll        = Text{ZH: "合計", EN: "in all"}
 	AuditNotNeeded  = Text{ZH: "視窗未滿就壓縮", EN: "with room left"}
 	AuditLate       = Text{ZH: "盡量晚", EN: "LATE"}
@@ -79,7 +89,7 @@ var (
 		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。",
 		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance.",
 	}
-	AuditWindowUnk   = Text{ZH: "%d 次壓縮未列入：檔案沒有視窗大小或壓縮前的內容", EN: "%d left out: the file does not show the window's size or what came before"}
+	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：檔案沒有視窗大小或壓縮前的內容，無法比較", EN: "%d stand in every column as they were: the file does not show the window's size or what came before"}
 	AuditCacheTitle  = Text{ZH: "快取", EN: "CACHE"}
 	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again after %d expiries %s (%s)"}
 	AuditRepaid      = Text{ZH: "一次壓縮約 %s 個請求後回本（中位數）；%[2]d 次中有 %[3]d 次回本", EN: "a compaction is repaid after %s requests (median); %[3]d of %[2]d were"}
@@ -98,7 +108,7 @@ var (
 	ColMid        = Text{ZH: "工作中", EN: "MID-WORK"}
 	ColBefore     = Text{ZH: "前一個邊界 · 步", EN: "BOUNDARY BEFORE · ACTIONS"}
 	ColAfter      = Text{ZH: "後一個邊界 · 步", EN: "BOUNDARY AFTER · ACTIONS"}
-	ColLost       = Text{ZH: "名稱：需要／摘要／交接", EN: "NAMES/IN SUMMARY/+OURS"}
+	ColLost       = Text{ZH: "用到／遺失／交接後仍遺失", EN: "NEEDED/LOST/WITH OURS"}
 	ColRepay      = Text{ZH: "回本", EN: "REPAID AFTER"}
 	ColWhatIf     = Text{ZH: "政策", EN: "POLICY"}
 	ColDay        = Text{ZH: "日期", EN: "DAY"}

@@ -102,7 +102,11 @@ func (r *record) title(c *cursor, rank int) {
 // skimming reader need not read on: all other attachments the host puts in.
 func (r *record) queued(c *cursor) bool {
 	if at := space(c.b, c.i); !bytes.Contains(c.b[at:min(len(c.b), at+60)], []byte(`"queued_command"`)) {
-		if !r.skims() {
+		switch {
+		case r.want != nil && r.want.Attached:
+			r.parts = append(r.parts, piece{kind: Attached, raw: c.raw()})
+			return true
+		case !r.skims():
 			c.value()
 		}
 		return !r.skims()
@@ -288,7 +292,8 @@ func (r *record) progress(data []byte) {
 
 func (r *record) compacted() {
 	var trigger []byte
-	readObject(r.compact, str("trigger", &trigger), count("preTokens", &r.Pre), count("postTokens", &r.Post), count("durationMs", &r.TookMS))
+	readObject(r.compact, str("trigger", &trigger), count("preTokens", &r.Pre), count("postTokens", &r.Post), count("durationMs", &r.TookMS),
+		raw("preservedSegment", &r.Keeps), raw("preservedMessages", &r.Keeps))
 	r.Trigger = unescape(trigger)
 	r.parts = append(r.parts[:0], piece{kind: Compacted})
 }

@@ -88,7 +88,7 @@ func (r *record) codexLine(p *payload) {
 		// What takes the place of the history is in the context from then on.
 		message, _ := content(p.message)
 		r.kind, r.text = Boundary, len(p.history)+units(message)
-		r.parts = append(r.parts, piece{kind: Compacted, raw: codexSummary(p)})
+		r.parts, r.Keeps = append(r.parts, piece{kind: Compacted, raw: codexSummary(p)}), p.history
 	case "session_meta":
 		r.ids = append(r.ids, p.id)
 		r.Session, r.CWD, r.Version = p.id, p.cwd, p.version

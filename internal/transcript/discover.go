@@ -72,7 +72,7 @@ func (e *Ambiguous) Error() string {
 // of one, or a path.
 func Resolve(ref string, dir func(*host.Host) string) (File, error) {
 	if strings.ContainsAny(ref, `/\`) || strings.HasSuffix(ref, ".jsonl") {
-		return resolvePath(ref)
+		return At(ref)
 	}
 	files, err := List(dir)
 	if ref == "" {
@@ -90,7 +90,7 @@ func Resolve(ref string, dir func(*host.Host) string) (File, error) {
 	switch len(found) {
 	case 0:
 		if _, statErr := os.Stat(ref); statErr == nil {
-			return resolvePath(ref)
+			return At(ref)
 		}
 		return File{}, errors.Join(fmt.Errorf("%w: %s", ErrNotFound, ref), err)
 	case 1:
@@ -103,7 +103,8 @@ func Resolve(ref string, dir func(*host.Host) string) (File, error) {
 	return File{}, &Ambiguous{ref, ids}
 }
 
-func resolvePath(path string) (File, error) {
+// At is the session in a file.
+func At(path string) (File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return File{}, err

@@ -25,6 +25,7 @@ const (
 	Compacted                        // the context was compacted; Raw is the summary, where the line holds it
 	Summarised                       // the summary, where it is a line of its own
 	Interrupted                      // the user stopped the turn
+	Attached                         // what the host put before the model: files, reminders, its hooks' words
 	thought                          // readable thinking, which only [Say] passes on
 	picture                          // a picture, which only the index counts
 	shown                            // Codex: a text of the agent on its way to the screen, which [Say] passes on
@@ -67,6 +68,8 @@ type Event struct {
 	// Of compactions; 0 where the host does not say.
 	Trigger           string
 	Pre, Post, TookMS int64
+	// Keeps is what stays in the context beside the summary: the messages, or their ids.
+	Keeps []byte
 	// About the session and the line; empty where the line does not say.
 	CWD, Version, Title []byte
 	TitleRank           int
@@ -97,6 +100,11 @@ func (e *Event) Strings(fn func(key string, inner []byte)) {
 		return
 	}
 	eachString(e.Raw, e.Kind == ToolEnded, fn)
+}
+
+// Texts calls fn for the inside of each string in a JSON value.
+func Texts(v []byte, fn func(inner []byte)) {
+	eachString(v, true, func(_ string, inner []byte) { fn(inner) })
 }
 
 func eachString(v []byte, blocks bool, fn func(string, []byte)) {
@@ -136,6 +144,8 @@ func (e *Event) Tail(n int) string {
 type Want struct {
 	// Agents: what sub-agents did and used, too.
 	Agents bool
+	// Attached: what the host put before the model, too.
+	Attached bool
 	// Results says whether somebody waits for a tool's answer at this moment. While
 	// it is false answers are passed over, and of most lines only the head is read,
 	// as most of a file is what tools printed. nil asks for all of them.

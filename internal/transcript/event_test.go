@@ -18,7 +18,7 @@ func told(t *testing.T, h transcript.Host, want transcript.Want, lines ...string
 	t.Helper()
 	var out []string
 	_, err := transcript.Events(context.Background(), strings.NewReader(strings.Join(lines, "\n")), 0, h, want, func(e *transcript.Event) {
-		words := []string{[...]string{"", "about", "user", "host", "agent", "call", "result", "used", "compacted", "summary", "interrupted"}[e.Kind]}
+		words := []string{[...]string{"", "about", "user", "host", "agent", "call", "result", "used", "compacted", "summary", "interrupted", "attached"}[e.Kind]}
 		words = append(words, [...]string{"", "queued", "answered", "rejected", "with /compact"}[e.How])
 		if e.Side {
 			words = append(words, "aside")
@@ -76,6 +76,10 @@ func TestEventsOfClaude(t *testing.T) {
 			`{"isSidechain":false,"attachment":{"type":"queued_command","prompt":"<task-notification>x</task-notification>"},"type":"attachment"}`,
 			`{"isSidechain":false,"attachment":{"type":"task_reminder","content":"no"},"type":"attachment"}`,
 		}, want: []string{"user queued and this", "user queued and that", "host queued <task-notification>x</task-notification>"}},
+		"what the host puts before the model, where it is asked for": {ask: transcript.Want{Attached: true}, lines: []string{
+			`{"isSidechain":false,"attachment":{"type":"file","filename":"a.go","content":{"text":"func a()"}},"type":"attachment"}`,
+			`{"isSidechain":false,"attachment":{"type":"queued_command","prompt":"and this"},"type":"attachment"}`,
+		}, want: []string{"attached file a.go func a()", "user queued and this"}},
 		"a tool that the user refused, with and without words": {lines: []string{
 			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\nno, \"never\" floats\n\nNote: The user's next message may contain a correction or preference."}]}}`,
 			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t2","is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed."}]}}`,

@@ -188,15 +188,15 @@ function Short() {
   const [r, setReport] = useState(null)
   useEffect(() => {
     const stop = new AbortController()
-    get('audit', { since: '30d' }, stop.signal).then(setReport, () => { /* the audit's own page tells why */ })
+    get('audit', { since: '' }, stop.signal).then(setReport, () => { /* the audit's own page tells why */ })
     return () => stop.abort()
   }, [])
   const x = r && r.totals
-  const sum = k => x.lost.names[k] + x.lost.commands[k] + x.lost.numbers[k]
+  const sum = k => x.lost.names[k] + x.lost.commands[k]
   return html`<${Section} id="w-short" title=${t('inShort')}>
     ${!x ? html`<p class="quiet" role="status">${t('auditing')}</p>` : html`
       ${x.compactions === 0 ? html`<p>${t('short.none')}</p>` : html`<p>${t('short.mid', number(x.midWork), number(x.compactions), x.waitKnown ? span(x.waitMs / 1000) : t('unknown'))}</p>`}
-      ${x.compactions > 0 && sum('needed') > 0 && html`<p>${t('short.needed', number(sum('needed')), Math.round(100 * sum('inSummary') / sum('needed')), Math.round(100 * sum('inSummaryOrHandover') / sum('needed')))}</p>`}
+      ${x.lost.compactions > 0 && html`<p>${t('short.needed', number(sum('needed') - sum('inSummary')), number(sum('needed')), number(sum('inSummaryOrHandover') - sum('inSummary')))}</p>`}
       <p><a href="#/audit">${t('short.more')}</a></p>`}
   </>`
 }

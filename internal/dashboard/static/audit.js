@@ -8,7 +8,7 @@ const money = s => s.usd == null ? t('unknown') : (s.unpricedTokens > 0 ? '≥ '
 
 // In an exported page the report is given, and there is nothing to choose.
 export function Audit({ report }) {
-  const [since, setSince] = useState('30d'), [r, setReport] = useState(report || null), [error, setError] = useState('')
+  const [since, setSince] = useState(''), [r, setReport] = useState(report || null), [error, setError] = useState('')
   useEffect(() => {
     if (report) return
     const stop = new AbortController()
@@ -23,7 +23,7 @@ export function Audit({ report }) {
       <h2 id="title" tabindex="-1">${t('nav.audit')}</h2>
       <p class="quiet">${t('auditAbout')}</p>
       ${!report && html`<fieldset class="pick"><legend class="hidden">${t('period')}</legend>
-        ${['7d', '30d', '90d', ''].map(k => html`<label key=${k}><input type="radio" name="since" value=${k} checked=${since === k} onChange=${() => setSince(k)} /><span>${k ? t('lastDays', parseInt(k)) : t('all')}</span></label>`)}
+        ${['', '90d', '30d', '7d'].map(k => html`<label key=${k}><input type="radio" name="since" value=${k} checked=${since === k} onChange=${() => setSince(k)} /><span>${k ? t('lastDays', parseInt(k)) : t('all')}</span></label>`)}
       </fieldset>`}
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${!r && !error && html`<p class="quiet" role="status">${t('auditing')}</p>`}
@@ -40,12 +40,12 @@ export function Audit({ report }) {
       <${Section} id="a-days" title=${t('byDay')}><${Days} days=${r.days || []} /></>
       <${Section} id="a-sessions" title=${t('mostCompacted')}><${Sessions} list=${r.sessions || []} linked=${!report} /></>
       <p class="quiet">${t('pricesFrom', r.prices.date, r.prices.source)}</p>`}
-    ${x && x.sessions === 0 && html`<${Empty}>${t('noSessions')}</>`}`
+    ${x && x.sessions === 0 && html`<${Empty}>${t(since ? 'noMatch' : 'noSessions')}</>`}`
 }
 
 // Of what was needed, what the summary stated, and what it states with our hand-over.
 function Lost({ lost }) {
-  const rows = [['names', lost.names], ['commands', lost.commands], ['numbers', lost.numbers]].filter(([, k]) => k.needed > 0)
+  const rows = [['names', lost.names], ['commands', lost.commands]].filter(([, k]) => k.needed > 0)
   if (rows.length === 0) return html`<${Empty}>${t('nothingNeeded')}</>`
   const bar = (n, of, kind, label) => html`<div class="measure"><span class="what">${label}</span>
     <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="room" width="100" height="6" /><rect class=${kind} width=${100 * n / of} height="6" /></svg>
@@ -56,8 +56,8 @@ function Lost({ lost }) {
 }
 
 function WhatIf({ w }) {
-  const policy = w.atBoundary + w.forced
-  const all = Math.max(1, w.happened, policy, w.lateAtBoundary + w.lateForced)
+  const policy = w.atBoundary + w.forced + w.between
+  const all = Math.max(1, w.happened, policy, w.lateAtBoundary + w.lateForced + w.between)
   // Colour never tells alone: each bar's parts stand beside it in words.
   const kinds = { boundary: 'done', forced: 'tier-emergency', mid: 'tier-emergency', between: 'between' }
   const bar = (label, parts) => {
@@ -67,7 +67,7 @@ function WhatIf({ w }) {
       <span class="sizes"><b>${number(parts.reduce((s, p) => s + p[0], 0))}</b> ${seen.map(([n, kind]) => t('if.' + kind, number(n))).join(' · ')}</span></div>`
   }
   return html`${bar(t('happened'), [[w.happenedAtBoundary, 'boundary'], [w.happenedMidWork, 'mid'], [w.happened - w.happenedAtBoundary - w.happenedMidWork, 'between']])}
-    ${bar(t('policyWould'), [[w.atBoundary, 'boundary'], [w.forced, 'forced']])}${bar(t('asLate'), [[w.lateAtBoundary, 'boundary'], [w.lateForced, 'forced']])}
+    ${bar(t('policyWould'), [[w.atBoundary, 'boundary'], [w.forced, 'forced'], [w.between, 'between']])}${bar(t('asLate'), [[w.lateAtBoundary, 'boundary'], [w.lateForced, 'forced'], [w.between, 'between']])}
     <ul class="legend"><li><i class="block good"></i>${t('if.legend.boundary')}</li><li><i class="block bad"></i>${t('if.legend.forced')}</li><li><i class="block between"></i>${t('if.legend.between')}</li></ul>
     ${w.happened > 0 && html`<p class="gap">${t('ifMid', number(w.happenedMidWork), number(w.happened), number(w.forced), number(policy))}${policy > w.happened && w.requests > 0 ? ' ' + t('ifMore', tokens(Math.round(w.sentByPolicy / w.requests)), tokens(Math.round(w.sent / w.requests))) : ''}</p>`}
     <p class="quiet gap">${w.notNeeded > 0 ? t('ifNotNeeded', number(w.notNeeded)) + ' ' : ''}${t('asLateWords')}${w.unknown > 0 ? ' ' + t('ifUnknown', number(w.unknown)) : ''}</p>`

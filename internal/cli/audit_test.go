@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/audit"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Session files that cannot be read are named, and where none could be read that is an
+// error, which says what to do.
+func TestUnreadFilesAreNamed(t *testing.T) {
+	t.Parallel()
+	var some []string
+	for i := range 12 {
+		some = append(some, fmt.Sprintf("/work/%d.jsonl", i))
+	}
+	for name, tc := range map[string]struct {
+		report audit.Report
+		want   []string
+		fails  bool
+	}{
+		"all were read": {audit.Report{Files: 3}, nil, false},
+		"one was not":   {audit.Report{Files: 3, Failed: some[:1]}, []string{"could not be read: /work/0.jsonl"}, false},
+		"many were not": {audit.Report{Files: 3, Failed: some}, []string{"/work/9.jsonl", "2 more files"}, false},
+		"none was":      {audit.Report{Failed: some[:2]}, []string{"/work/0.jsonl", "/work/1.jsonl"}, true},
+	} {
+		var told bytes.Buffer
+		a := newApp("overtone", Env{Stdout: &told, Stderr: &told, Getenv: func(k string) string {
+			return map[string]string{"LANG": "en_US.UTF-8"}[k]
+		}, IsTTY: func(uintptr) bool { return false }})
+		err := a.unread(&tc.report)
+		if (err != nil) != tc.fails || err != nil && message.HintOf(err, message.EN) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, w := range tc.want {
+			if !strings.Contains(told.String(), w) {
+				t.Errorf("%s: %q is missing in %q", name, w, &told)
+			}
+		}
+		if len(tc.want) == 0 && told.Len() > 0 {
+			t.Errorf("%s: %q", name, &told)
+		}
+		// What could not be read is no session that does not match.
+		if told.Reset(); tc.fails {
+			if tc.report.Print(&a.Terminal, a.short, false); told.Len() > 0 {
+				t.Errorf("%s: printed %q", name, &told)
+			}
+		}
+	}
+}
