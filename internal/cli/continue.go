@@ -131,7 +131,7 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcr
 		return nothingYet(s.ID)
 	}
 	doc.Source.ID, doc.CWD, doc.Title, doc.Messages = s.ID, s.CWD, a.cloneTitle(compressFlags{}, s), len(plan.Items)
-	doc.Before, doc.After = plan.Tokens, plan.Target
+	doc.Before, doc.After = plan.Counted(nil)
 	if f.dryRun {
 		return nil
 	}
@@ -151,7 +151,8 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcr
 	if err != nil {
 		return err
 	}
-	doc.ID, doc.Path, doc.Before, doc.After = res.Clone.ID, res.Clone.Path, res.Before, res.After
+	doc.ID, doc.Path = res.Clone.ID, res.Clone.Path
+	doc.Before, doc.After = plan.Counted(res)
 	return nil
 }
 

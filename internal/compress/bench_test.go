@@ -15,6 +15,8 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/eval/cost"
+	"github.com/seed-6d03985f/overtone/internal/handover"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -73,47 +75,60 @@ func benchSession(b *testing.B) (path string, size int64) {
 	return path, size
 }
 
-// BenchmarkRun is what a user waits for: the plan of a long session, and its clone
-// with every message compressed, read back and checked.
+// BenchmarkRun is what a user waits for: the plan of a long session, its clone with every
+// message compressed, read back and checked, and the clone of preset fresh.
 func BenchmarkRun(b *testing.B) {
 	path, size := benchSession(b)
-	plan := func(b *testing.B) *Plan {
+	plan := func(b *testing.B, choice Choice) *Plan {
 		s, err := transcript.Read(b.Context(), path)
 		if err != nil {
 			b.Fatal(err)
 		}
-		bands, err := ParseBands("0-50:heavy-compress,50-100:compress")
+		choice.Users = "on"
+		c := config.Defaults().Compress
+		o, err := choice.Options(c, func(flag string) bool { return flag == "bands" && choice.Bands != "" })
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := NewPlan(s, Options{Bands: bands, MinTokens: config.Defaults().Compress.MinTokens, Pool: defaultPool()})
+		o.Pool = defaultPool()
+		p, err := NewPlan(s, o)
 		if err != nil {
 			b.Fatal(err)
 		}
 		return p
 	}
-	b.Run("plan", func(b *testing.B) {
+	measure := func(b *testing.B, do func()) {
 		b.SetBytes(size)
 		peak, cpu := cost.Memory(), cost.CPU()
 		for b.Loop() {
-			plan(b)
+			do()
 		}
 		b.ReportMetric(float64(size>>20)*float64(b.N)/(cost.CPU()-cpu).Seconds(), "MB/cpu-s")
 		b.ReportMetric(float64(peak())/(1<<20), "peakMB")
-	})
+	}
+	run := func(b *testing.B, p *Plan, note Noter) {
+		res, err := p.Run(b.Context(), Builtin{}, RunOptions{ID: transcript.NewID(p.Session.Host, time.Now()), Now: time.Now(), Note: note})
+		if err != nil {
+			b.Fatal(err)
+		}
+		os.Remove(res.Clone.Path)
+	}
+	bands := Choice{Bands: "0-50:heavy-compress,50-100:compress"}
+	b.Run("plan", func(b *testing.B) { measure(b, func() { plan(b, bands) }) })
 	b.Run("clone", func(b *testing.B) {
 		defer debug.SetGCPercent(debug.SetGCPercent(40)) // as the command has it
-		p := plan(b)
-		b.SetBytes(size)
-		peak, cpu := cost.Memory(), cost.CPU()
-		for b.Loop() {
-			res, err := p.Run(b.Context(), Builtin{}, RunOptions{ID: transcript.NewID(p.Session.Host, time.Now()), Now: time.Now()})
-			if err != nil {
-				b.Fatal(err)
-			}
-			os.Remove(res.Clone.Path)
-		}
-		b.ReportMetric(float64(size>>20)*float64(b.N)/(cost.CPU()-cpu).Seconds(), "MB/cpu-s")
-		b.ReportMetric(float64(peak())/(1<<20), "peakMB")
+		p := plan(b, bands)
+		measure(b, func() { run(b, p, nil) })
 	})
+	b.Run("fresh", func(b *testing.B) {
+		defer debug.SetGCPercent(debug.SetGCPercent(40))
+		measure(b, func() { run(b, plan(b, Choice{Preset: "fresh"}), benchNote{handover.NewNames("/w")}) })
+	})
+}
+
+// benchNote writes the names that a clone lacks, as the command has it.
+type benchNote struct{ *handover.Record }
+
+func (n benchNote) Note(states func(string) bool) string {
+	return n.Lacking(states, true, message.CloneNames, 5400, message.EN)
 }

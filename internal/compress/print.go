@@ -19,7 +19,7 @@ import (
 func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	line := func(text message.Text, args ...any) { fmt.Fprintln(w, t.Format(text, args...)) }
 	s := p.Session
-	before, after := p.counted(p.Target, p.asHostCounts(p.Tokens-p.Target))
+	before, after := p.Counted(nil)
 	line(message.PlanHead, s.ID, s.Host, len(p.Turns), message.Thousands(before))
 	if dead := len(s.Entries) - len(p.View); dead > 0 && !s.Legacy {
 		line(message.PlanDead, dead)
@@ -62,7 +62,7 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 
 // PrintResult shows what came of it, and how to go on with the clone.
 func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
-	before, after := p.counted(r.After, r.Host)
+	before, after := p.Counted(r)
 	t.Say(message.DoneContext, message.Thousands(before), message.Thousands(after), percentLess(before, after))
 	if g := r.Tools; g.Removed+g.Truncated+g.Thinking > 0 {
 		t.Say(message.PlanTools, g.Removed, g.Truncated, g.Thinking, message.Thousands(g.Tokens))
@@ -117,9 +117,13 @@ func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 	t.Say(message.DoneUndo, r.Clone.ID)
 }
 
-// counted is the context before and after as its host counts it, with instructions and
-// tools, or by our estimate where the host never told.
-func (p *Plan) counted(after int, host int64) (int, int) {
+// Counted is the context before and after, of a plan or of what came of it, as its host
+// counts it, with instructions and tools, or by our estimate where the host never told.
+func (p *Plan) Counted(r *Result) (before, after int) {
+	after, host := p.Target, p.asHostCounts(p.Tokens-p.Target)
+	if r != nil {
+		after, host = r.After, r.Host
+	}
 	if host > 0 && host <= p.Session.Usage.Tokens() {
 		return int(p.Session.Usage.Tokens()), int(host)
 	}

@@ -178,7 +178,11 @@ func (p *Plan) listen(ctx context.Context, to Noter) (wait func() error) {
 	from := p.Session.Entries[slices.Min(p.Session.Live())].Off
 	done := make(chan error, 1)
 	go func() {
-		done <- transcript.EventsFrom(ctx, p.Session.Path, from, func(e *transcript.Event) { to.Add(e, e.Off-from) })
+		done <- transcript.EventsFrom(ctx, p.Session.Path, from, func(e *transcript.Event) {
+			if e.Off < p.Session.Size { // it may go on while it is read
+				to.Add(e, e.Off-from)
+			}
+		})
 	}()
 	return sync.OnceValue(func() error { return <-done })
 }
