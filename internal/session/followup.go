@@ -104,9 +104,9 @@ func (t todo) do(tx *store.Tx, emit func([]byte) error) error {
 	errs = append(errs, emit([]byte(t.Lines)))
 	if t.Stage != "" {
 		if err := t.tick(); err != nil {
-			errs = append(errs, tickError{err})
+			errs = append(errs, tickError{err, prompt.FeatureDir(t.Project, t.Feature)})
 			if errors.Is(err, store.ErrBusy) {
-				return errors.Join(errs...) // the next call ticks it
+				return errors.Join(errs...) // whoever reads the state next ticks it
 			}
 		}
 	}
@@ -114,14 +114,18 @@ func (t todo) do(tx *store.Tx, emit func([]byte) error) error {
 }
 
 // tickError says that a task could not be ticked.
-type tickError struct{ error }
+type tickError struct {
+	error
+	list string
+}
 
 func (e tickError) Unwrap() error { return e.error }
 
 // tick ticks the stage in the feature's task list. The list belongs to the project,
-// not to the session, so it has a lock of its own.
+// not to the session, so it has a lock of its own. That one is not waited for while the
+// session's is held.
 func (t todo) tick() error {
-	unlock, err := store.LockFolder(prompt.FeatureDir(t.Project, t.Feature))
+	unlock, err := store.TryLockFolder(prompt.FeatureDir(t.Project, t.Feature))
 	if errors.Is(err, store.ErrBusy) {
 		return err
 	}

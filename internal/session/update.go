@@ -41,6 +41,7 @@ type Tx struct {
 	// Unticked is why the last step could not be ticked in the task list.
 	Unticked error
 
+	busy    string // the task list that another session ticks in
 	o       Options
 	reports map[string]string // to be written with the next step
 }
@@ -48,8 +49,9 @@ type Tx struct {
 // Update changes a session. What f does to the memory is written even if f fails:
 // the world has moved.
 func Update(s *store.Session, o Options, f func(*Tx) error) error {
-	return s.Update(func(raw *store.Tx) error {
-		tx := &Tx{Tx: raw, o: o}
+	var tx *Tx
+	err := s.Update(func(raw *store.Tx) error {
+		tx = &Tx{Tx: raw, o: o}
 		return changeMemory(raw, &tx.Memory, func() (err error) {
 			var derived derivedError
 			if tx.Workflow, err = load(raw); errors.As(err, &derived) {
@@ -60,6 +62,19 @@ func Update(s *store.Session, o Options, f func(*Tx) error) error {
 			return f(tx)
 		})
 	})
+	if tx == nil || tx.busy == "" {
+		return err
+	}
+	// Another session ticks in the same list. It is waited for without the lock, which
+	// other hooks of this session may need; what is left then is done by reading.
+	if unlock, busy := store.LockFolder(tx.busy); busy == nil {
+		unlock()
+		_ = s.Update(func(raw *store.Tx) error { // the next call tries again
+			_, err := load(raw)
+			return err
+		})
+	}
+	return err
 }
 
 // changeMemory reads the memory and writes it, if f has changed it.
@@ -106,7 +121,12 @@ func (tx *Tx) Apply(ev workflow.Event) (workflow.Outcome, error) {
 		derived derivedError
 		tick    tickError
 	)
-	if tx.Unticked = nil; errors.As(err, &tick) {
+	tx.Unticked = nil
+	switch {
+	case !errors.As(err, &tick):
+	case errors.Is(err, store.ErrBusy):
+		tx.busy = tick.list
+	default:
 		tx.Unticked = tick
 	}
 	if errors.As(err, &derived) {

@@ -259,6 +259,9 @@ func TestClaimsOfTheHome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := TryLockFolder(dir); !errors.Is(err, ErrBusy) {
+		t.Errorf("held by another, at once: %v", err)
+	}
 	if _, err := LockFolder(dir); !errors.Is(err, ErrBusy) {
 		t.Errorf("a folder is locked twice: %v", err)
 	}

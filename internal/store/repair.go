@@ -142,20 +142,24 @@ func RealFolder(root, path string) error {
 // task list, without leaving anything in it. It waits no longer than a second, and
 // is no lock at all where the system has none for folders.
 func LockFolder(path string) (unlock func(), err error) {
+	const step = 5 * time.Millisecond
+	for left := time.Second; ; left -= step {
+		if unlock, err = TryLockFolder(path); !errors.Is(err, ErrBusy) || left <= 0 {
+			return unlock, err
+		}
+		time.Sleep(step)
+	}
+}
+
+// TryLockFolder is LockFolder for those whom others wait for: it waits for nobody.
+func TryLockFolder(path string) (unlock func(), err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	const step = 5 * time.Millisecond
-	for left := time.Second; ; left -= step {
-		ok, err := tryLock(f)
-		if ok || err != nil {
-			return func() { f.Close() }, nil //nolint:nilerr // see above
-		}
-		if left <= 0 {
-			f.Close()
-			return nil, fmt.Errorf("%s: %w", path, ErrBusy)
-		}
-		time.Sleep(step)
+	if ok, err := tryLock(f); !ok && err == nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, ErrBusy)
 	}
+	return func() { f.Close() }, nil
 }
