@@ -1,6 +1,7 @@
 // Package message holds every text that a person or a model reads, in both
 // languages. A text is a package-level value, so a missing one is a compile
-// error and the catalogue costs nothing at start: the values are constant data.
+// error and the catalogue costs nothing at start: the values are constant data. Long
+// tables of them are files.
 //
 // The Chinese texts are part of the product's contract: other tools look for
 // them. A test reads this package's source and fails when a text lacks a
@@ -90,3 +91,13 @@ func (t Text) In(l Lang) string {
 
 // Format is In followed by fmt.Sprintf.
 func (t Text) Format(l Lang, args ...any) string { return fmt.Sprintf(t.In(l), args...) }
+
+// eachText reads a table of texts: a line for each with its name and both languages,
+// and tabs between them.
+func eachText(table string, fn func(name string, t Text)) {
+	for line := range strings.Lines(table) {
+		name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		zh, en, _ := strings.Cut(rest, "\t")
+		fn(name, Text{zh, en})
+	}
+}

@@ -69,6 +69,27 @@ func TestEveryTextInBothLanguages(t *testing.T) {
 	}
 }
 
+// So has every line of the tables.
+func TestTablesInBothLanguages(t *testing.T) {
+	t.Parallel()
+	place := regexp.MustCompile(`\{\d\}`)
+	for name, table := range map[string]string{"events": eventTexts, "dashboard": dashboardTexts} {
+		known := map[string]bool{}
+		eachText(table, func(key string, text Text) {
+			zh, en := place.FindAllString(text.ZH, -1), place.FindAllString(text.EN, -1)
+			slices.Sort(zh)
+			slices.Sort(en)
+			if key == "" || known[key] || text.ZH == "" || text.EN == "" || strings.ContainsAny(text.ZH+text.EN, "\t") || !slices.Equal(zh, en) {
+				t.Errorf("%s: %q %+v", name, key, text)
+			}
+			known[key] = true
+		})
+		if len(known) < 80 {
+			t.Errorf("%s: %d texts", name, len(known))
+		}
+	}
+}
+
 var verb = regexp.MustCompile(`%(\[\d+\])?[-+# 0]*\d*(\.\d+)?[a-zA-Z]`)
 
 func verbs(s string) []string {
