@@ -182,7 +182,7 @@ func (e *entry) goesOn(c byte) bool { return e.third[c>>6]>>(c&63)&1 != 0 }
 // rules is the tables in the form that the scanner uses.
 type rules struct {
 	classes  [256]class
-	groups   [1 << 16]uint8 // by the first two bytes of a word, 0: none
+	groups   [1 << 16]uint16 // by the first two bytes of a word, 0: none
 	entries  []entry
 	special  [256]bool       // bytes that other detectors look at
 	bare     [256]bool       // bytes of a value without quotes
@@ -195,7 +195,7 @@ type rules struct {
 func (r *rules) entry(word string) *entry {
 	g := &r.groups[pair(word[0], word[1])]
 	if *g == 0 {
-		*g = uint8(len(r.entries))
+		*g = uint16(len(r.entries))
 		r.entries = append(r.entries, entry{})
 	}
 	e := &r.entries[*g]
@@ -212,7 +212,7 @@ func (r *rules) entry(word string) *entry {
 var compiled = sync.OnceValue(compile)
 
 func compile() *rules {
-	r := &rules{entries: make([]entry, 1, 256), telltale: telltales(), joined: strings.NewReplacer("_", "", "-", "", ".", "", "$", "", " ", "", "/", "")}
+	r := &rules{entries: make([]entry, 1, 320), telltale: telltales(), joined: strings.NewReplacer("_", "", "-", "", ".", "", "$", "", " ", "", "/", "")}
 	span := func(from, to byte, c class) {
 		for b := from; b <= to; b++ {
 			r.classes[b] = c
