@@ -514,4 +514,8 @@ var lookalikeGroups = []group{
 		"django-insecure- is the prefix of generated keys", "base64: invalid input at 43", "data:image/png;base64,«%b60»", "site key 0x4AAAA«%a17»", "address 0x4AAAA«%h6»", "$1$ and $2 are arguments", "echo $6$x", "cost $5$ or $10", "$2b is the prefix of bcrypt",
 		"Passwort vergessen?", "Das Passwort ist zu kurz", "Kennwort: mindestens acht Zeichen", "le mot de passe est requis", "la contraseña es obligatoria", "senha: obrigatória", "het wachtwoord is verplicht", "mot de passe oublié", "argon2id is the default", "pbkdf2_sha256 is the default hasher", "Heslo: povinné pole", "la parola è vuota",
 	}},
+	{"words around a slash", []string{
+		"width / Scale2*x", "total / Count22 != 0", "ratio := sum / Max10!", "TCP / IP", "Node.js / npm@10.2.0", "react / Next.js@14.1.22", "C / C++17", "yes / No!", "he / she / They22!", "src / App22.tsx", "bob / alice@Example22.com", "macOS / Windows11!", "main / Release-22.0", "issue #12 / PR#3456", "user / Group22", "x = a / B[i]*22", "foo / Bar#baz22", "Outer / Outer$Inner22", "HEAD / Origin22",
+		"50 / 100%", "login / Logout", "account / Settings", "sign in / Sign up", "users: admin / editor", "the user is admin / owner", "credentials / Tokens22", "log in / register2", "and / or", "input / Output22Stream", "GET / HTTP/1.1", "price / Qty22 + 1", "a / (B22!c)", "Mon / Tue 9am!", "cd / Users22", "rm -rf / Tmp22", "on / off22", "before / After22.png", "macOS / Linux@home", "style / Css!./Foo22",
+	}},
 }

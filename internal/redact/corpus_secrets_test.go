@@ -924,6 +924,10 @@ var secretGroups = []group{
 		"username: bob, pass: ‹%w›",
 		"The token you need is ‹%a40›.",
 	}},
+	{"names and passwords in prose", []string{
+		"bob / ‹%c›", "ssh box: alice / ‹%c›", "staging: carol.w / ‹%c› (ask me if it fails)", "- dave / ‹%c›", "test users are eve / ‹%c› and mallory / ‹%c›", "You can use bob@example.org / ‹%c›.", "grafana → ops / ‹%c›", "bob / ‹%c›, alice / ‹%c›", "Try frank_2 / ‹%c› on the VPN", "(qa / ‹%c›)",
+		"log in as bob / ‹%w›", "login: alice / ‹%w›", "credentials: carol / ‹%w›", "creds are dave / ‹%r›", "account eve / ‹%w›", "sign in with mallory / ‹%w›", "the user is bob / ‹%r›", "帳號 alice / ‹%w›", "user ops / ‹%w›", "logged in as qa-bot / ‹%r›",
+	}},
 	{"escaped names", []string{
 		`{"pass\u0077ord":"‹%r›"}`, `{"\u0070assword": "‹%w›"}`, `{"db_pass\u0077ord":"‹%x›","n":1}`, `{"client_s\u0065cret" : "‹%a32›"}`, `{"api\u005fkey":"‹%a40›"}`, `{"access\u005Ftoken":"‹%s40›"}`, `{"user":"bob","passw\u006frd":"‹%r›"}`, `{"s\u0065cret":"‹%h40›"}`,
 	}},

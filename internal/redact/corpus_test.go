@@ -20,7 +20,7 @@ import (
 //	%P12 that many lines of 64 base64 characters             %U  a UUID
 //	%B   base64 of user:password                             %J  a JSON web token
 //	%E   base64 of a line NAME=secret                        %S12 that many words of a wallet
-//	%D40 what frameworks generate, with signs
+//	%D40 what frameworks generate, with signs                %c  one by the rules: Tiger!Lily77
 
 // group is the templates of one class.
 type group struct {
@@ -144,6 +144,8 @@ func fill(body string, rng *rand.Rand) string {
 		switch kind {
 		case 'w':
 			b.WriteString(chosen() + one("", "_", "-", "!", "@", ".") + fmt.Sprint(10+rng.IntN(9989)) + one("", "", "!", "#1", "x"))
+		case 'c':
+			b.WriteString(one("Tiger", "Blue", "Summer", "Moon", "Kyoto") + one("!", "@", "^", "~") + one("Lily", "river", "Stone", "kite") + fmt.Sprint(10+rng.IntN(989)))
 		case 'r':
 			b.WriteString(pick(sets['a'], 12+rng.IntN(10)))
 			b.WriteString(pick(numerals, 1))

@@ -389,6 +389,51 @@ func (s *scanner) divide(v value, splits string) (Span, bool) {
 	return sp, ok
 }
 
+// slashed finds the password of "name / password". Where no word before the name tells
+// of a login, the password has to look like one that people choose by the rules for
+// passwords: small letters, capitals, digits, and a sign between them. i is the slash.
+func (s *scanner) slashed(i int) (Span, bool) {
+	if i < 3 || i+8 > len(s.text) || s.text[i-1] != ' ' || s.text[i+1] != ' ' || !s.is(i-2, word) {
+		return Span{}, false
+	}
+	at := i - 1
+	for at > s.from && i-at < 48 && (s.is(at-1, urlSafe|dot) || s.text[at-1] == '@') {
+		at--
+	}
+	v := value{start: i + 2, end: s.bareEnd(i + 2)}
+	text := strings.TrimRight(s.text[v.start:min(v.end, v.start+64)], ".:?")
+	if i-at < 3 || !s.is(at, letter) || !s.is(v.start, alnum) {
+		return Span{}, false
+	}
+	digits, _, _ := shape(text)
+	if k := strings.IndexAny(text, "!@^~"); !s.offersLogin(at) {
+		if k < 0 || k+1 >= len(text) || len(text) < 8 || digits < 2 || strings.ToLower(text) == text || strings.ToUpper(text) == text || strings.ContainsAny(text[k:], "=./:") {
+			return Span{}, false
+		}
+	} else if digits < 2 && !hasSign(text) {
+		return Span{}, false
+	}
+	return s.weigh(password, "", v, prose)
+}
+
+// offersLogin reports whether the words before i, on its line, end by naming a login.
+func (s *scanner) offersLogin(i int) bool {
+	before := strings.ToLower(s.text[max(s.from, i-32):i])
+	before = before[strings.LastIndexByte(before, '\n')+1:]
+	for range 2 {
+		before = strings.TrimRight(before, " \t:=->→(\"'`*,")
+		for _, w := range [...]string{" with", " as", " is", " are", " for", " user"} {
+			before = strings.TrimSuffix(before, w)
+		}
+	}
+	for _, w := range [...]string{"login", "log in", "logged in", "sign in", "credentials", "creds", "account", "user", "帳號", "账号", "アカウント"} {
+		if strings.HasSuffix(before, w) {
+			return true
+		}
+	}
+	return false
+}
+
 // statement finds NAME value after a word such as ENV.
 func (s *scanner) statement(_, end int) (Span, bool) {
 	stop := s.runOf(end, 96, urlSafe|dot|colon|slash)

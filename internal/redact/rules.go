@@ -253,7 +253,7 @@ func compile() *rules {
 			r.endings[last] = append(r.endings[last], ending{name, l.strength})
 		}
 	}
-	for _, b := range []byte(":=-.|>,@?") {
+	for _, b := range []byte(":=-.|>,@?/") {
 		r.special[b] = true
 	}
 	return r

@@ -88,6 +88,8 @@ func (s *scanner) shaped(i int, c byte) (Span, bool) {
 		return s.argument(i)
 	case '>':
 		return s.element(i)
+	case '/':
+		return s.slashed(i)
 	case '-':
 		return s.dashed(i)
 	case '@':
