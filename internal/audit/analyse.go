@@ -60,8 +60,8 @@ func (b buckets) list(order func(a, b Bucket) int) []Bucket {
 type analysis struct {
 	Options
 	prices   host.Prices
-	from     int64 // Unix milliseconds
-	seen     map[uint64]bool
+	from     int64             // Unix milliseconds
+	seen     map[uint64]int64  // requests, and the tokens of the largest row of each
 	struck   map[[2]int64]bool // compactions, by time and size
 	days     buckets
 	projects buckets
@@ -77,7 +77,7 @@ type analysis struct {
 // analyse makes the report. Traces are in order of time, so that of a request
 // that several files hold the first one's counts.
 func analyse(list []traced, o Options) *Report {
-	a := &analysis{Options: o, prices: host.ListPrices(o.Prices), seen: map[uint64]bool{}, struck: map[[2]int64]bool{}, days: buckets{}, projects: buckets{}, models: buckets{}}
+	a := &analysis{Options: o, prices: host.ListPrices(o.Prices), seen: map[uint64]int64{}, struck: map[[2]int64]bool{}, days: buckets{}, projects: buckets{}, models: buckets{}}
 	a.total.sessions = map[string]bool{}
 	if !o.Since.IsZero() {
 		a.from = o.Since.UnixMilli()
@@ -199,18 +199,25 @@ func (a *analysis) requests(t *traced, s *Session) {
 		if !r.side || t.file.Agent {
 			last = r
 		}
+		p := costs[r.model]
+		model := t.Models[r.model]
 		if r.key != 0 {
-			if a.seen[r.key] {
+			had, ok := a.seen[r.key]
+			a.seen[r.key] = max(had, r.tokens.total())
+			if ok {
 				t.copied = max(t.copied, r.time)
+				// What a parent's file tells of a sub-agent's answer may be its beginning.
+				if by := r.tokens.total() - had; by > 0 && r.time >= a.from {
+					for _, b := range []*Spent{&s.Spent, &a.total.Spent, &a.days.at(a.dayOf(r.time)).Spent, &a.projects.at(s.Project).Spent, &a.models.at(cmp.Or(model, "unknown")).Spent} {
+						b.grow(by, r.tokens, p)
+					}
+				}
 				continue
 			}
-			a.seen[r.key] = true
 		}
 		if r.time < a.from {
 			continue
 		}
-		p := costs[r.model]
-		model := t.Models[r.model]
 		if !slices.Contains(s.Models, model) {
 			s.Models = append(s.Models, model)
 		}

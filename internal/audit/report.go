@@ -94,6 +94,21 @@ func (s *Spent) spend(t Tokens, p *host.Price) {
 	*s.USD += usd(p, t)
 }
 
+// grow adds what the output of a request turned out to be larger by.
+func (s *Spent) grow(by int64, t Tokens, p *host.Price) {
+	s.Tokens.Output += by
+	if p == nil {
+		s.Unpriced += by
+		return
+	}
+	if s.USD == nil {
+		s.USD = new(float64)
+	}
+	before := t
+	before.Output -= by
+	*s.USD += usd(p, t) - usd(p, before)
+}
+
 // priced: nothing costs nothing.
 func (s *Spent) priced() {
 	if s.USD == nil && s.Unpriced == 0 {

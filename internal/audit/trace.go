@@ -205,7 +205,7 @@ func (t *tracer) event(s *transcript.Event) {
 func (t *tracer) here() mark { return mark{at: len(t.requests), actions: t.Actions, time: t.clock} }
 
 // request counts the rows of one answer once. Rows of older versions differ: the
-// answer grows, and the last one has it all.
+// answer grows, and the largest has it all.
 func (t *tracer) request(s *transcript.Event) {
 	if s.Usage.Window > 0 {
 		t.Window = s.Usage.Window
@@ -218,10 +218,9 @@ func (t *tracer) request(s *transcript.Event) {
 		return
 	}
 	if i, ok := t.seen[s.Key]; ok && s.Key != 0 {
-		r := &t.requests[i].tokens
-		r.Output = max(r.Output, u.Output)
-		r.Input, r.CacheRead = max(r.Input, u.Input), max(r.CacheRead, u.CacheRead)
-		r.CacheWrite, r.CacheHour = max(r.CacheWrite, u.CacheWrite), max(r.CacheHour, u.CacheHour)
+		if r := &t.requests[i]; u.total() > r.tokens.total() {
+			r.tokens, r.time = u, s.Time
+		}
 		return
 	}
 	m, ok := t.models[s.Usage.Model]
