@@ -268,3 +268,40 @@ func TestAutoSuggestsWhereNobodyActs(t *testing.T) {
 		}
 	}
 }
+
+// A message that its user takes back before it is answered was not said: the workflow
+// that it has started is gone, and the agent may do itself what he says instead.
+func TestTakenBack(t *testing.T) {
+	t.Parallel()
+	for prompt, active := range map[string]bool{"rename the variable in main.go": false, "which file is it?": false, "[workflow:quick] build the lexer": true} {
+		p := begun(t, "claude-code")
+		file := `{"type":"assistant","message":{"content":[{"type":"text","text":"Hello."}]}}
+{"type":"user","promptSource":"typed","message":{"role":"user","content":"[workflow:quick] build the parser"}}
+{"type":"attachment","attachment":{"type":"hook_additional_context"}}
+`
+		at := `,"transcript_path":` + string(mustJSON(t, p.write("t.jsonl", file)))
+		out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":`+string(mustJSON(t, prompt))+at)
+		if p.workflow().Active != active || strings.Contains(out, "overtone:developer") != active {
+			t.Errorf("%s: %s", prompt, out)
+		}
+	}
+	// One that an agent works for already rests instead.
+	p := begun(t, "claude-code")
+	p.call("pre-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer","prompt":"build"}`)
+	at := `,"transcript_path":` + string(mustJSON(t, p.write("t.jsonl", `{"type":"user","promptSource":"typed","message":{"role":"user","content":"[workflow:quick] and the lexer"}}`+"\n")))
+	if out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"rename it"`+at); !p.workflow().Active || strings.Contains(out, "overtone:developer") {
+		t.Errorf("at work: %s", out)
+	}
+}
+
+// Codex tells its hooks nothing of plan mode; the session's file does.
+func TestCodexPlanMode(t *testing.T) {
+	t.Parallel()
+	for mode, pushed := range map[string]bool{"plan": false, "default": true} {
+		p := begun(t, "codex")
+		at := `,"transcript_path":` + string(mustJSON(t, p.write("t.jsonl", `{"type":"event_msg","payload":{"type":"task_started","collaboration_mode_kind":"`+mode+`"}}`+"\n"+`{"type":"turn_context","payload":{}}`+"\n")))
+		if out, _ := p.call("stop", "codex", `"permission_mode":"bypassPermissions","last_assistant_message":"Noted."`+at); strings.Contains(out, pushes) != pushed {
+			t.Errorf("%s: %s", mode, out)
+		}
+	}
+}

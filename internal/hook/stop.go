@@ -233,12 +233,17 @@ func loopOf(tx *session.Tx) *session.Loop {
 func (c *call) rests(tx *session.Tx) bool {
 	l, said := &tx.Memory.Loop, tx.Memory.Thread.State.Stance
 	switch {
-	case c.in.Planning, l.Rests, said.Stopped, said.Proposed:
+	case c.planning(), l.Rests, said.Stopped, said.Proposed:
 		return true
 	case (said.Wonders || l.Remark) && (l.Asked == "" || l.Asked == signature(tx.Workflow)):
 		return true
 	}
 	return said.Yields && !c.mustWait(tx.Workflow) && !c.host.Unattended(c.env.Getenv) && !namesNext(tx.Workflow, c.in.Answer)
+}
+
+// planning reports whether the turn is one of plan mode.
+func (c *call) planning() bool {
+	return c.in.Planning || c.host.Plans != nil && transcript.Newest(c.in.Transcript, c.host.Plans)
 }
 
 // namesNext reports whether an agent that leaves the next step to its user speaks of

@@ -127,7 +127,14 @@ func (c *call) letsGoOn(tx *session.Tx, text string, asked bool) bool {
 		return true
 	}
 	l := loopOf(tx)
-	if transcript.Stopped(c.in.Transcript, text) {
+	switch back, stopped := transcript.Stopped(c.in.Transcript, text); {
+	case !stopped:
+	case back != "" && l.Iteration == 0 && len(tx.Workflow.Delegations) == 0 && c.startedBy(tx, back):
+		if _, err := tx.Apply(workflow.Cancel{}); err != nil {
+			c.complain("take back", err)
+		}
+		return true
+	default:
 		tx.Observe(host.TurnEnded{Interrupted: true}, compact.Settings{})
 		l.Rests = true
 	}
@@ -141,7 +148,13 @@ func (c *call) letsGoOn(tx *session.Tx, text string, asked bool) bool {
 		l.Rests, l.Block, l.Stuck, l.LetGo = false, "", 0, false
 	}
 	// What sets something to be done may be a reason to delegate, which the model weighs.
-	return !l.Rests && (lets || extract.Tasks(own)) && !c.in.Planning && !extract.Stops(own) && !extract.Wonders(own)
+	return !l.Rests && (lets || extract.Tasks(own)) && !c.planning() && !extract.Stops(own) && !extract.Wonders(own)
+}
+
+// startedBy reports whether a prompt has asked for the workflow that is at work.
+func (c *call) startedBy(tx *session.Tx, prompt string) bool {
+	name, asked := c.requested(prompt)
+	return asked && name == tx.Workflow.WorkflowType
 }
 
 // ownCommand reports whether a prompt is a command of the plugin.

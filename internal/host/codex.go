@@ -29,7 +29,7 @@ var codexHost = Host{
 	// It cuts what hooks say at 2,500 tokens; names take one for three letters.
 	Delivers: true, Watched: true, AsksAgents: true, Loops: true, BriefsAtStart: true, WaitTool: "wait_agent", CloseTool: "close_agent", NoCommands: true, Room: 4600,
 	Resume: func(session string) string { return "codex resume " + session },
-	Decode: decodeCodex, Encode: encodeHooks,
+	Decode: decodeCodex, Encode: encodeHooks, Plans: codexPlans,
 	Sessions: SessionFiles{Dir: "sessions", Depth: 3, Prefix: "rollout-"},
 
 	SettingsCheck: "codex-hooks",
@@ -37,6 +37,12 @@ var codexHost = Host{
 		Old: message.WarnOldCodex, Fire: message.HintFireCodex, Next: message.InitCodex, NextAuto: message.InitCodexRun, Also: message.InitAlso, Changed: message.WarnCodexTrust,
 	},
 	dirVar: "CODEX_HOME", dirName: ".codex", setup: setupCodex,
+}
+
+// codexPlans: hooks are told how commands are approved, and not in which mode the turn is.
+func codexPlans(line []byte) (plans, told bool) {
+	mode := gjson.GetBytes(line, "payload.collaboration_mode_kind").String()
+	return mode == "plan", mode != ""
 }
 
 // CodexSocket is where the daemon that codex starts by itself listens, below

@@ -104,6 +104,9 @@ type Host struct {
 	// TurnOver reads, where FileTells, whether a line of the session's file says that
 	// the newest turn is over; told is false for a line that says nothing of it.
 	TurnOver func(line []byte) (over, told bool)
+	// Plans reads, where no hook says so, whether a line of the session's file says that
+	// the newest turn is one of plan mode.
+	Plans func(line []byte) (plans, told bool)
 	// NoPerson: what a hook says to the person is not shown; the model has to
 	// pass it on.
 	NoPerson bool

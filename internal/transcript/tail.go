@@ -199,9 +199,10 @@ func Newest(path string, tells func(line []byte) (yes, told bool)) (yes bool) {
 
 // Stopped reports whether the user stopped the last turn of a session: whatever the
 // file tells after it, no agent has spoken since. prompt is what he says next, which may
-// stand there already.
-func Stopped(path, prompt string) (yes bool) {
-	return Newest(path, func(line []byte) (yes, told bool) {
+// stand there already. A message that he stops before its answer, Claude Code's terminal
+// gives him back to be written anew: back is what it was.
+func Stopped(path, prompt string) (back string, stopped bool) {
+	stopped = Newest(path, func(line []byte) (yes, told bool) {
 		l := gjson.ParseBytes(line)
 		switch l.Get("type").String() {
 		case "assistant":
@@ -212,6 +213,10 @@ func Stopped(path, prompt string) (yes bool) {
 				text = text.Get("0.text")
 			}
 			yes = strings.HasPrefix(text.String(), "[Request interrupted by user")
+			if l.Get("promptSource").String() == "typed" && text.String() != prompt && !commandText([]byte(text.String())) {
+				back = text.String()
+				return true, true
+			}
 			return yes, yes || !l.Get("isMeta").Bool() && text.String() != prompt && !commandText([]byte(text.String()))
 		case "event_msg":
 			yes = l.Get("payload.type").String() == "turn_aborted"
@@ -221,6 +226,7 @@ func Stopped(path, prompt string) (yes bool) {
 		}
 		return false, false
 	})
+	return back, stopped
 }
 
 // ToolAnswer is what a tool answered, as a session's file tells it.
