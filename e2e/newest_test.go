@@ -24,23 +24,13 @@ import (
 func TestNewest_AgentsInBackgroundByDefault(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, v Version) {
-		line := "SECRET-REPORT finding: flag.go:12 ignores the flag, and flag.go:13 hides it."
-		report := strings.Repeat(line+"\n", 200)
-		repeats := func(r *mockapi.Request) mockapi.Reply {
-			reply := pass(r)
-			reply.Blocks[0].Text = report + "\n" + reply.Blocks[0].Text
-			return reply
-		}
-		p := &Relay{Agents: map[string][]Step{
-			"code-reviewer": {writeReport(report), repeats, repeats, repeats},
-			"tester":        {repeats, repeats, repeats},
-		}}
+		p, line := repeatedReports()
 		w := NewWorld(t, Overtone, p.Handle, v)
 		r := w.Prompt("[workflow:quick] add a flag").Result()
 		finished(t, w, r.SessionID)
 		leaked := 0
 		for _, m := range mains(w) {
-			leaked += m.Count("SECRET-REPORT") * len(line)
+			leaked += m.Count(line) * len(line)
 		}
 		if leaked > 0 {
 			t.Errorf("%d characters of the report reach the main model", leaked)
@@ -56,6 +46,22 @@ func TestNewest_AgentsInBackgroundByDefault(t *testing.T) {
 			}
 		}
 	})
+}
+
+// repeatedReports is a run whose agents repeat a report of so many lines in their last
+// message.
+func repeatedReports() (p *Relay, line string) {
+	line = "SECRET-REPORT finding: flag.go:12 ignores the flag, and flag.go:13 hides it."
+	report := strings.Repeat(line+"\n", 200)
+	repeats := func(r *mockapi.Request) mockapi.Reply {
+		reply := pass(r)
+		reply.Blocks[0].Text = report + "\n" + reply.Blocks[0].Text
+		return reply
+	}
+	return &Relay{Agents: map[string][]Step{
+		"code-reviewer": {writeReport(report), repeats, repeats, repeats},
+		"tester":        {repeats, repeats, repeats},
+	}}, line
 }
 
 // The prompt's hook may come before the shell of a command: what ends a workflow

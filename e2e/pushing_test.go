@@ -147,6 +147,28 @@ func TestCodexPush_Interrupted(t *testing.T) {
 	}
 }
 
+// In Codex's plan mode nothing is pushed on: the user wants a plan.
+func TestCodexPush_PlanMode(t *testing.T) {
+	t.Parallel()
+	w := newHookedCodex(t, func(r codexmock.Request) codexmock.Reply {
+		return codexmock.Reply{Message: "Noted.", Tokens: 1000}
+	}, "", "suggest")
+	u := w.User()
+	var r struct{ Turn struct{ ID string } }
+	mode := map[string]any{"mode": "plan", "settings": map[string]any{"model": "mock-model", "reasoning_effort": nil, "developer_instructions": nil}}
+	u.call("turn/start", map[string]any{"threadId": u.Thread, "input": input("[workflow:single] add a flag"), "collaborationMode": mode}, &r)
+	u.AwaitTurn(r.Turn.ID)
+	if n := len(w.Requests(1)); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+	mode["mode"] = "default"
+	u.call("turn/start", map[string]any{"threadId": u.Thread, "input": input("continue"), "collaborationMode": mode}, &r)
+	u.AwaitTurn(r.Turn.ID)
+	if n := len(w.Requests(2)); n < 3 {
+		t.Errorf("%d requests: out of plan mode it is not pushed on", n)
+	}
+}
+
 // Where nothing is routed, a tag is answered with a line that says so: by the model on
 // Copilot, by the watcher in a run that it drives.
 func TestTag_WhereNothingIsRouted(t *testing.T) {
@@ -173,8 +195,9 @@ func TestTag_WhereNothingIsRouted(t *testing.T) {
 
 // Thirty prompts with a commit each, while the context fills up, give at most six
 // suggestions.
-func TestSuggest_ThirtyCommits(t *testing.T) {
-	t.Parallel()
+func TestSuggest_ThirtyCommits(t *testing.T) { t.Parallel(); onEach(t, testThirtyCommits) }
+
+func testThirtyCommits(t *testing.T, v Version) {
 	var (
 		mu   sync.Mutex
 		used = 20_000
@@ -187,7 +210,7 @@ func TestSuggest_ThirtyCommits(t *testing.T) {
 			return mockapi.Calls(bash("date +%N >> a.txt && git add a.txt && git commit -q -m step && git log -1 --format=%s")).Tokens(used)
 		}
 		return mockapi.Text("Noted.").Tokens(used)
-	})
+	}, v)
 	s := w.Start()
 	for range 30 {
 		s.Ask("go on with the next slice, please")

@@ -1,0 +1,321 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// Terminal is an agent in a terminal, from script(1): keys go in, and what the agent
+// draws is kept.
+type Terminal struct {
+	t     *testing.T
+	shown string // the file of all that was drawn
+	mu    sync.Mutex
+	keys  io.Writer
+}
+
+const (
+	keyEnter    = "\r"
+	keyEsc      = "\x1b"
+	keyShiftTab = "\x1b[Z"
+
+	keyClearLine = "\x15"
+)
+
+// openTerminal starts a program in a terminal; command makes its process.
+func openTerminal(t *testing.T, command func(name string, args ...string) *exec.Cmd, dir, line string) *Terminal {
+	t.Helper()
+	script, err := exec.LookPath("script")
+	if err != nil {
+		t.Skip("there is no script(1) to make a terminal")
+	}
+	s := &Terminal{t: t, shown: filepath.Join(dir, "terminal")}
+	cmd := command(script, "-qfec", ""+fmt.Sprintf("stty cols %d rows %d", terminalCols, terminalRows)+"; exec "+line, s.shown)
+	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+	if s.keys, err = cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() { s.answer(over) })
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the terminal shows\n%s", s.Screen())
+		}
+		close(over)
+		endTerminal(t, cmd.Process.Pid)
+		_ = cmd.Wait()
+		wg.Wait()
+	})
+	return s
+}
+
+// answer says where the cursor is, as a terminal does that is asked. Codex does not
+// start without.
+func (s *Terminal) answer(over <-chan struct{}) {
+	for asked := 0; ; {
+		select {
+		case <-over:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+		data, _ := os.ReadFile(s.shown) // it is being written
+		for n := strings.Count(string(data), "\x1b[6n"); asked < n; asked++ {
+			s.write("\x1b[1;1R")
+		}
+	}
+}
+
+func (s *Terminal) write(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = io.WriteString(s.keys, text) // the terminal may be gone
+}
+
+// Press presses a key.
+func (s *Terminal) Press(key string) { s.write(key) }
+
+// The size of the terminals.
+const terminalRows, terminalCols = 50, 160
+
+// Screen is what the terminal shows and has shown, without blanks.
+func (s *Terminal) Screen() string {
+	data, _ := os.ReadFile(s.shown)
+	return draw(string(data), terminalRows, terminalCols)
+}
+
+// Wait waits until a text was shown so many times.
+func (s *Terminal) Wait(text string, times int) {
+	s.t.Helper()
+	text = strings.Join(strings.Fields(text), "")
+	await(s.t, strconv.Quote(text)+" on the screen", func() bool { return strings.Count(s.Screen(), text) >= times })
+}
+
+// Say types a message and sends it when it is there.
+func (s *Terminal) Say(text string) {
+	s.t.Helper()
+	times := strings.Count(s.Screen(), strings.Join(strings.Fields(text), ""))
+	s.write(text)
+	s.Wait(text, times+1)
+	s.write(keyEnter)
+}
+
+// Terminal starts Claude Code in a terminal, set up by init.
+func (w *World) Terminal(lang string, args ...string) *Terminal {
+	w.t.Helper()
+	w.Exec("overtone", "init", "--yes", "--statusline", "--host", "claude-code", "--lang", lang)
+	// What a person has answered on the first day.
+	answered, err := json.Marshal(map[string]any{
+		"hasCompletedOnboarding": true, "theme": "dark", "lastOnboardingVersion": string(w.Version),
+		"customApiKeyResponses": map[string]any{"approved": []string{w.env["ANTHROPIC_API_KEY"]}},
+		"projects":              map[string]any{w.Project: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.Config, ".claude.json"), answered, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	line := append([]string{w.claude, "--model", Model, "--permission-mode", "acceptEdits", "--allowedTools=Bash"}, args...)
+	s := openTerminal(w.t, w.command, w.Home, strings.Join(line, " "))
+	ready := message.StatusContext.EN
+	if lang != "en" {
+		ready = message.StatusContext.ZH
+	}
+	s.Wait(fmt.Sprintf(ready, 100), 1) // our status line
+	return s
+}
+
+// endTerminal ends all that runs in the terminal of script(1), which is a session of
+// its own, and then script itself. What is left alive would write into a folder that
+// is being removed.
+func endTerminal(t *testing.T, script int) {
+	t.Helper()
+	sessions := map[string]bool{}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		alive := 0
+		stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+		for _, name := range stats {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				continue // it is gone
+			}
+			// pid (name) state parent group session …
+			_, rest, _ := strings.Cut(string(data), ") ")
+			f := strings.Fields(rest)
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			if err != nil || len(f) < 4 || f[0] == "Z" {
+				continue
+			}
+			if f[1] == strconv.Itoa(script) && f[3] == strconv.Itoa(pid) {
+				sessions[f[3]] = true
+			}
+			if sessions[f[3]] && pid != script {
+				alive++
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		if alive == 0 || time.Now().After(end) {
+			break
+		}
+	}
+	_ = syscall.Kill(script, syscall.SIGKILL)
+}
+
+// session is the session of the main agent, once it has asked its model.
+func (w *World) session() string {
+	w.t.Helper()
+	await(w.t, "request of the main agent", func() bool { return len(mains(w)) > 0 })
+	return mains(w)[0].Session
+}
+
+// Stages stay in the foreground in the terminal, too, where the newest Claude Code takes
+// no word about that from hooks: of a report that an agent repeats in its last message
+// not a character reaches the main model.
+func TestTerminal_Stages(t *testing.T) { t.Parallel(); onEach(t, testTerminalStages) }
+
+func testTerminalStages(t *testing.T, v Version) {
+	p, line := repeatedReports()
+	w := NewWorld(t, Overtone, p.Handle, v)
+	s := w.Terminal("zh-TW")
+	s.Say("[workflow:quick] add a flag")
+	id := w.session()
+	await(t, "end of the workflow", func() bool { return w.status(id).Phase == "COMPLETE" })
+	s.Wait("RELAY-IDLE", 1)
+	finished(t, w, id)
+	for _, m := range mains(w) {
+		if m.Has(line) || m.Has("<task-notification>") {
+			t.Errorf("a report reaches the main model: %s", m.Last())
+		}
+	}
+	if n := len(mains(w)); n > 7 {
+		t.Errorf("%d requests of the main agent", n)
+	}
+}
+
+// The user takes the word in his terminal: by Esc and a question, by another request, in
+// plan mode. No turn is pushed on, he is told once that the workflow rests, and one word
+// of his sets it going again. A tag that he only speaks of costs a line for him, and
+// nothing else.
+func TestTerminal_NeverAgainstTheUser(t *testing.T) { t.Parallel(); onEach(t, testTerminalAgainst) }
+
+func testTerminalAgainst(t *testing.T, v Version) {
+	begun := make(chan struct{})
+	p := &Relay{Before: func(r *mockapi.Request, n int) *mockapi.Reply {
+		reply := mockapi.Text(fmt.Sprintf("ANSWER-%d", n))
+		switch {
+		case n == 1: // before the first answer Esc would take the message back
+			reply = mockapi.Calls(bash("true"))
+		case n == 2:
+			close(begun)
+			reply = reply.Until(make(chan struct{}))
+		case n > 5:
+			return nil
+		}
+		return &reply
+	}}
+	w := NewWorld(t, Overtone, p.Handle, v)
+	s := w.Terminal("zh-TW")
+	s.Say("what does [workflow:single] do?")
+	s.Wait("ANSWER-0", 1)
+	s.Wait("只是被提到", 1)
+	s.Say("[workflow:single] fix it")
+	<-begun
+	s.Press(keyEsc)
+	s.Wait("Interrupted", 1)
+	s.Say("which file is that?")
+	s.Wait("ANSWER-3", 1)
+	s.Wait("等你的下一句話", 1)
+	s.Say("rename the variable in it")
+	s.Wait("ANSWER-4", 1)
+	s.until(keyShiftTab, "plan mode on")
+	s.Say("add a flag to it")
+	s.Wait("ANSWER-5", 1)
+	s.until(keyShiftTab, "accept edits on")
+	list := mains(w)
+	if len(list) != 6 {
+		t.Errorf("%d requests of the main agent", len(list))
+	}
+	if list[0].Has("➡️") || list[0].Has("只是被提到") {
+		t.Errorf("the model was told of a tag: %s", list[0])
+	}
+	for _, r := range list[3:] {
+		if texts := strings.Join(hookTexts(r), "\n"); strings.Contains(r.Last(), "Stop hook feedback") || strings.Count(texts, "overtone:developer") > 1 {
+			t.Errorf("pushed: %s\n%s", texts, r.Last())
+		}
+	}
+	s.Say("continue")
+	id := w.session()
+	await(t, "end of the workflow", func() bool { return w.status(id).Phase == "COMPLETE" })
+}
+
+// until presses a key until the screen says something.
+func (s *Terminal) until(key, text string) {
+	s.t.Helper()
+	text = strings.Join(strings.Fields(text), "")
+	shown := func() bool { return strings.Contains(s.Screen(), text) }
+	for range 6 {
+		s.Press(key)
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && !shown(); time.Sleep(50 * time.Millisecond) {
+		}
+		if shown() {
+			return
+		}
+	}
+	s.t.Fatalf("%q is not on the screen", text)
+}
+
+// A message that is taken back with Esc before its answer was not said: the workflow that
+// it has started is gone, and what its user says instead is not answered with a push.
+func TestTerminal_TakenBack(t *testing.T) { t.Parallel(); onEach(t, testTerminalTakenBack) }
+
+func testTerminalTakenBack(t *testing.T, v Version) {
+	begun := make(chan struct{})
+	p := &Relay{Before: func(_ *mockapi.Request, n int) *mockapi.Reply {
+		reply := mockapi.Text(fmt.Sprintf("ANSWER-%d", n))
+		if n == 1 {
+			close(begun)
+			reply = reply.Until(make(chan struct{}))
+		}
+		return &reply
+	}}
+	w := NewWorld(t, Overtone, p.Handle, v)
+	s := w.Terminal("zh-TW")
+	s.Say("hello")
+	s.Wait("ANSWER-0", 1)
+	s.Say("[workflow:single] fix it")
+	<-begun
+	// It stands in the input line again, and is replaced.
+	s.Press(keyEsc)
+	await(t, "message in the input line", func() bool {
+		return !strings.Contains(s.Screen(), "esctointerrupt") && strings.Contains(s.Screen(), "❯[workflow:single]fixit\n─")
+	})
+	s.Press(keyClearLine)
+	s.Say("rename the variable in main.go")
+	s.Wait("ANSWER-2", 1)
+	list := mains(w)
+	if last := list[len(list)-1]; len(list) != 3 || strings.Contains(last.Last(), "overtone:developer（") {
+		t.Errorf("%d requests: %s", len(list), last.Last())
+	}
+	if st := w.status(w.session()); st.Phase == "DEV" || len(st.Ready) > 0 {
+		t.Errorf("the workflow is %+v", st)
+	}
+}
