@@ -65,8 +65,14 @@ func (r *record) claude(c *cursor) bool {
 				return false
 			}
 			c.value()
+		case "holdsPersonsWords":
+			r.words = c.isTrue()
+		case "operation":
+			r.operation, _ = c.str()
+		case "content": // of a line of the queue's
+			r.queued = c.raw()
 		case "attachment":
-			if !r.queued(c) {
+			if !r.typedMeanwhile(c) {
 				return false
 			}
 		case "message":
@@ -98,9 +104,9 @@ func (r *record) title(c *cursor, rank int) {
 	}
 }
 
-// queued reads what a person typed while the agent was at work. It is false where a
+// typedMeanwhile reads what a person typed while the agent was at work. It is false where a
 // skimming reader need not read on: all other attachments the host puts in.
-func (r *record) queued(c *cursor) bool {
+func (r *record) typedMeanwhile(c *cursor) bool {
 	if at := space(c.b, c.i); !bytes.Contains(c.b[at:min(len(c.b), at+60)], []byte(`"queued_command"`)) {
 		switch {
 		case r.want != nil && r.want.Attached:

@@ -159,7 +159,7 @@ func Events(ctx context.Context, r io.Reader, off int64, h Host, want Want, fn f
 	lr, done := pooledLineReader(r)
 	defer done()
 	lr.off = off
-	defer s.release()
+	defer s.end()
 	for n := 0; ; n++ {
 		if n&255 == 0 && ctx.Err() != nil {
 			return s.bad, ctx.Err()
@@ -252,6 +252,16 @@ type stream struct {
 	held   []Event
 	model  string // the newest name: a file repeats few
 	asking CallID // the newest question to the user
+	// Claude Code: what was typed meanwhile and waits, what was passed on without a
+	// message of its own, and the newest event of the main thread.
+	waiting, passed []queued
+	newest          struct{ off, end, at int64 }
+}
+
+// end passes on what was held back.
+func (s *stream) end() {
+	s.release()
+	s.tell(s.waiting, s.newest.off, s.newest.end, s.newest.at)
 }
 
 func (s *stream) line(ln line) {
@@ -284,6 +294,13 @@ func (s *stream) emit() {
 	}
 	if r.Side && !s.want.Agents {
 		return
+	}
+	if len(r.operation) > 0 && string(r.typ) == "queue-operation" {
+		s.queue()
+		return
+	}
+	if r.Time > 0 && !r.Side && len(r.parts) > 0 {
+		s.newest.off, s.newest.end, s.newest.at = r.Off, r.End, r.Time
 	}
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -325,6 +342,11 @@ func (s *stream) emit() {
 			if args, ok := compactArgs(p.raw); ok {
 				r.How, r.Raw = WithCompact, args
 			}
+			if r.How == Queued && s.again(p.raw) {
+				continue
+			}
+		case Compacted:
+			s.tell(s.waiting, r.Off, r.End, r.Time)
 		}
 		s.pass()
 	}
@@ -419,10 +441,18 @@ func (s *stream) refusal() (words string, refused bool) {
 	for _, mark := range [...]string{"The user doesn't want to ", "Permission to use ", "hook error: "} {
 		refused = refused || e.Failed && bytes.Contains(head, []byte(mark))
 	}
+	if e.Failed && e.words { // newer versions say whose they are
+		refused = true
+		words = e.Text()
+	}
 	if !refused {
 		return "", false
 	}
-	_, words, _ = strings.Cut(e.Text(), "the user said:\n")
+	if _, said, ok := strings.Cut(e.Text(), "the user said:\n"); ok {
+		words = said
+	} else if strings.HasPrefix(words, "The user doesn't want to ") {
+		words = ""
+	}
 	words, _, _ = strings.Cut(words, "\n\nNote: The user's next message may contain")
 	return strings.TrimSpace(words), true
 }
@@ -441,9 +471,11 @@ func answers(e *Event) string {
 			break
 		}
 		answer, tail, more := strings.Cut(after, `", "`)
-		if !more {
-			answer, _, _ = strings.Cut(after, `". You can now`)
-			answer = strings.TrimSuffix(answer, `"`)
+		if !more { // what the host says behind it differs from version to version
+			if i := strings.LastIndex(after, `". `); i >= 0 {
+				after = after[:i]
+			}
+			answer = strings.TrimSuffix(after, `"`)
 		}
 		out = append(out, answer)
 		rest = tail

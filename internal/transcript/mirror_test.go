@@ -72,7 +72,7 @@ func TestMirror(t *testing.T) {
 		t.Errorf("usage of before the compaction: %+v", u)
 	}
 	made, err := Clone(context.Background(), s, Change{ID: NewID(Opencode, time.Now()), Title: "copy", Now: time.Now()})
-	if data, _ := os.ReadFile(made.Path); err != nil || !strings.HasPrefix(made.ID, "ses_") || strings.Contains(string(data), "ses_1") {
+	if data, _ := os.ReadFile(made.Path); err != nil || !strings.HasPrefix(made.ID, "ses_") || strings.Contains(string(data), `"ses_1"`) {
 		t.Errorf("%v %+v\n%s", err, made, data)
 	}
 	os.Remove(made.Path)

@@ -21,6 +21,9 @@ type record struct {
 	ids            [][]byte // Codex: all that may name the thread
 	model, usage   []byte
 	compact        []byte // compactMetadata
+	words          bool   // a refusal in a person's words
+	operation      []byte // of the queue
+	queued         []byte
 	leaf           []byte
 	leafNull       bool
 	explicitLeaf   bool
