@@ -213,7 +213,7 @@ func (a *app) watchOptions(f watchFlags) (watch.Options, error) {
 	waits := watch.DefaultWaits()
 	waits.Debounce = f.debounce
 	return watch.Options{
-		Home: a.store(), UserHome: a.home(), Getenv: a.Getenv, Settings: settings, Lang: a.chosen(cfg), Words: a.Lang,
+		Home: a.store(), UserHome: a.home(), Getenv: a.Getenv, Settings: settings, Lang: a.chosen(cfg), Chosen: cfg.Chosen, Words: a.Lang,
 		Waits: waits, DryRun: f.dryRun, Once: f.once, Unattended: f.alone,
 		Now: a.Now, Report: a.watchReport,
 	}, nil

@@ -28,7 +28,8 @@ type Options struct {
 	Getenv func(string) string
 	// Settings reads the policy anew; it is asked at each turn's end.
 	Settings func() compact.Settings
-	Lang     message.Lang // of packets
+	Lang     message.Lang // of packets, where a session has no language of its own
+	Chosen   bool         // Lang holds for all sessions
 	Words    message.Lang // of reports
 	Waits    Waits
 	// DryRun only decides and reports.
@@ -291,6 +292,14 @@ func (s *conversation) compacted(name string, mine bool) {
 	})
 }
 
+// lang is the language of what is handed over.
+func (s *conversation) lang() message.Lang {
+	if own := s.thread.Words.Lang(); own != "" && !s.opts.Chosen {
+		return own
+	}
+	return s.opts.Lang
+}
+
 // facts are what a packet is written from.
 func (s *conversation) facts() handover.Facts {
 	more := s.tasks()
@@ -326,9 +335,9 @@ func (s *conversation) packet(agent string, holds func(wait bool) bool) compact.
 	h, ok := s.readPast(f)
 	write := func(hold bool) compact.Packet {
 		f.Hold, h.Hold = hold, hold
-		p, adopted := handover.Adopt(agent, f, s.settings, s.opts.Lang)
+		p, adopted := handover.Adopt(agent, f, s.settings, s.lang())
 		if !adopted {
-			p = handover.Write(f, s.settings, s.opts.Lang)
+			p = handover.Write(f, s.settings, s.lang())
 		}
 		if !adopted && ok {
 			s.handover = h
@@ -359,7 +368,7 @@ func (s *conversation) holds(wait bool) bool {
 func (s *conversation) openWork() string {
 	stage := ""
 	if w, err := session.Peek(s.sess); err == nil && w != nil && w.Active {
-		stage = workflow.NextStep(w, s.opts.Lang)
+		stage = workflow.NextStep(w, s.lang())
 	}
 	if step := s.thread.OpenWork(stage); step != "" || !s.opts.Unattended {
 		return step
@@ -382,7 +391,7 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 	}
 	s.read = fileSize(path)
 	h := handover.Handover{
-		ID: compact.PacketID(f.Session, f.Ordinal), Session: s.id, Record: past.Record, Room: host.Of(s.own.Host).Room, Lang: s.opts.Lang,
+		ID: compact.PacketID(f.Session, f.Ordinal), Session: s.id, Record: past.Record, Room: host.Of(s.own.Host).Room, Lang: s.lang(),
 		Work: handover.WorkOf(s.thread, past.Record, s.tasks()...),
 	}
 	if f.Ordinal > 1 {

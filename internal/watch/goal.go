@@ -223,7 +223,7 @@ func (w *Codex) more(t *thread) (goal string, steps []string) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.agents)) {
 		if a := w.agents[id]; a.parent == t.id && a.active {
-			steps = append(steps, message.WatchAgentRuns.Format(w.Lang, id))
+			steps = append(steps, message.WatchAgentRuns.Format(t.lang(), id))
 		}
 	}
 	return goal, steps
