@@ -70,7 +70,7 @@ const (
 	mostDone      = 500
 	mostCommands  = 400
 	leastNames    = 1000
-	mostNames     = 2400
+	mostNames     = 2000
 )
 
 // Part is one section of a hand-over.
@@ -80,9 +80,12 @@ type Part struct {
 }
 
 // Text is the hand-over.
-func (h Handover) Text() string {
+func (h Handover) Text() string { return h.Frame(h.Parts()) }
+
+// Frame is the text that its sections make.
+func (h Handover) Frame(parts []Part) string {
 	var b strings.Builder
-	for i, p := range h.Parts() {
+	for i, p := range parts {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}

@@ -13,15 +13,15 @@ import (
 )
 
 // The ranking. In recorded sessions a name that stood in one tool's input was
-// needed after a compaction six times as often as one that was only read; more
-// inputs raise that ever more slowly, more mentions hardly. What was read of a
+// needed after a compaction several times as often as one that was only read; more
+// inputs raise that ever more slowly, more than two or three mentions not at all. What was read of a
 // file is worth more than what a program printed, and a path that no tool was
 // given next to nothing. Finer rankings did not hold on other sessions; `make
 // eval` shows what a change does.
 const (
-	worthTyped = 7.0 // of one tool input, against one mention
+	worthTyped = 4.0 // of one tool input, against one mention
 	powerTyped = 0.7
-	mostHeard  = 5.0
+	mostHeard  = 2.5 // more mentions tell nothing
 	shareHomed = 1.5 // of a mention, when it stood in a file
 	shareFree  = 0.5 // when it did not
 	sharePath  = 0.4 // when it is a path

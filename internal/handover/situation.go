@@ -93,7 +93,7 @@ func (w *handoverWriter) request() []string {
 			a = compact.Reply{Text: compact.Holding(a.Text)}
 		}
 		switch {
-		case a.Text == "", slices.ContainsFunc(u.Held, func(h compact.Held) bool { return h.Hold >= extract.Lasting && h.Text == a.Text }):
+		case a.Text == "", a.To == "" && slices.ContainsFunc(u.Held, func(h compact.Held) bool { return h.Hold >= extract.Lasting && h.Text == a.Text }):
 		case a.Task > 0:
 			out = append(out, message.HandoverEarlier.Format(w.Lang, quoted(a.Text, 300)))
 		case a.To == "", message.Units(a.Text) > 60:

@@ -90,6 +90,7 @@ func sums(list []*compaction, real bool) {
 }
 
 func table(list []*compaction) {
+	own := func(n need) bool { return !extract.Library(n.text) }
 	sets := []struct {
 		name string
 		list []*compaction
@@ -100,7 +101,9 @@ func table(list []*compaction) {
 		{"half 2", half(list, 1), nil},
 		{"paths", list, func(n need) bool { return n.path }},
 		{"identifiers", list, func(n need) bool { return !n.path }},
-		{"no library", list, func(n need) bool { return !extract.Library(n.text) }},
+		{"no library", list, own},
+		{"of half 1", half(list, 0), own},
+		{"of half 2", half(list, 1), own},
 	}
 	ours := func(c *compaction) string { return c.handover(0).Text() }
 	rows := []struct {
@@ -158,7 +161,7 @@ func sections(list []*compaction) {
 	fmt.Printf("\n%-10s  %10s  %15s  %20s  %15s\n", "section", "characters", "adds to summary", "per 1,000 characters", "lost without it")
 	whole := share(list, nil, func(c *compaction) []string { return []string{c.summary, c.handover(0).Text()} })
 	base := share(list, nil, func(c *compaction) []string { return []string{c.summary} })
-	for _, name := range []string{"header", "done", "now", "next", "words", "names", "commands", "recall", "directive"} {
+	for _, name := range []string{"header", "request", "now", "failing", "rules", "decisions", "next", "done", "commands", "names", "recall", "directive"} {
 		one := func(c *compaction) string {
 			for _, p := range c.handover(0).Parts() {
 				if p.Name == name {
