@@ -176,7 +176,7 @@ func TestSurvey(t *testing.T) {
 		"the last":   {-1, 2, "A rename.", "lexLine", "", "lexLine"},
 		"now":        {0, 0, "", "foldCase", "", "foldCase"},
 	} {
-		got, err := NewSurvey(context.Background(), twice, tc.n, message.EN)
+		got, err := NewSurvey(context.Background(), twice, tc.n, Speaks(message.EN))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,17 +187,17 @@ func TestSurvey(t *testing.T) {
 			t.Errorf("%s: states %v, lacks %v", name, got.States, got.Lacks)
 		}
 	}
-	if _, err := NewSurvey(context.Background(), twice, 3, message.EN); err == nil || !strings.Contains(err.Error(), "3") {
+	if _, err := NewSurvey(context.Background(), twice, 3, Speaks(message.EN)); err == nil || !strings.Contains(err.Error(), "3") {
 		t.Errorf("the third of two: %v", err)
 	}
 	never := file(user("u1", "Please speed up the parser."))
-	if _, err := NewSurvey(context.Background(), never, -1, message.EN); err == nil || message.HintOf(err, message.EN) == "" {
+	if _, err := NewSurvey(context.Background(), never, -1, Speaks(message.EN)); err == nil || message.HintOf(err, message.EN) == "" {
 		t.Errorf("never compacted: %v", err)
 	}
-	if got, err := NewSurvey(context.Background(), never, 0, message.EN); err != nil || got.Total != 0 || got.Text == "" {
+	if got, err := NewSurvey(context.Background(), never, 0, Speaks(message.EN)); err != nil || got.Total != 0 || got.Text == "" {
 		t.Errorf("now, never before: %+v, %v", got, err)
 	}
-	if _, err := NewSurvey(context.Background(), file("no session"), 0, message.EN); err == nil {
+	if _, err := NewSurvey(context.Background(), file("no session"), 0, Speaks(message.EN)); err == nil {
 		t.Error("a file of nobody's")
 	}
 }

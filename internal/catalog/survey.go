@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"context"
+	"math"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
@@ -10,6 +11,13 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
+
+// Tongue chooses the language of a hand-over: it is told that of the user's own texts in
+// the session, "" where too little was said.
+type Tongue func(session message.Lang) message.Lang
+
+// Speaks is a tongue that knows one language.
+func Speaks(l message.Lang) Tongue { return func(message.Lang) message.Lang { return l } }
 
 // Survey is what would be handed over at a compaction of a recorded session, and
 // what its summary states and lacks. It is made from the session's file alone, so
@@ -20,9 +28,14 @@ type Survey struct {
 	N, Total int
 	Summary  string
 	Text     string
+	// Parts are the sections of the text.
+	Parts []handover.Part
 	// States and Lacks are the names most likely to be needed again: those that
 	// the summary states, and those that it does not.
 	States, Lacks []string
+
+	path string
+	to   int64 // where the line of the compaction begins
 }
 
 // surveyed is how many names are looked up in a summary.
@@ -30,14 +43,14 @@ const surveyed = 40
 
 // NewSurvey reads a session's file. n is the compaction, 0 for one that happened
 // now, negative for the last.
-func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.Lang) (Survey, error) {
+func NewSurvey(ctx context.Context, file transcript.File, n int, tongue Tongue) (Survey, error) {
 	index, err := transcript.Open(ctx, file.Path)
 	if err != nil {
 		return Survey{}, ReadHint(file.Path, err)
 	}
 	cwd := index.CWD
 	index.Close()
-	s := Survey{N: n}
+	s := Survey{N: n, path: file.Path, to: math.MaxInt64}
 	err = transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
 		if p.Kind == transcript.Compacted {
 			s.Total++
@@ -64,7 +77,7 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.La
 			slice++
 			from = p.Off
 			if slice == want+1 {
-				s.Summary = p.Text()
+				s.Summary, s.to = p.Text(), p.Off
 			}
 		case slice == want:
 			record.Add(p, p.Off-from)
@@ -78,12 +91,13 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, lang message.La
 		return Survey{}, err
 	}
 	h := handover.Handover{
-		ID: compact.PacketID(file.ID, want), Session: file.ID, Record: record, Work: record.Work(), Summary: s.Summary, Lang: lang,
+		ID: compact.PacketID(file.ID, want), Session: file.ID, Record: record, Work: record.Work(), Summary: s.Summary, Lang: tongue(record.Words.Lang()),
 	}
 	if want > 1 {
 		h.Replaces = compact.PacketID(file.ID, want-1)
 	}
-	s.Text = h.Text()
+	s.Parts = h.Parts()
+	s.Text = h.Frame(s.Parts)
 	for _, name := range record.Top(surveyed) {
 		if extract.States(s.Summary, name) {
 			s.States = append(s.States, name)

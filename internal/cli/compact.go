@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/audit"
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -81,7 +83,7 @@ func (a *app) priceLine(m audit.Moment) string {
 
 // packetCmd shows what a compaction hands over, beside what its summary states.
 func (a *app) packetCmd(id *string) *cobra.Command {
-	n := 0
+	n, why := 0, false
 	cmd := &cobra.Command{
 		Use: "packet", Short: message.HelpPacket.In(a.Lang), Long: message.HelpPacketLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -90,21 +92,37 @@ func (a *app) packetCmd(id *string) *cobra.Command {
 				return err
 			}
 			cfg, _ := a.config() // `overtone config` tells its problems
-			s, err := catalog.NewSurvey(cmd.Context(), file, n, a.chosen(cfg))
+			s, err := catalog.NewSurvey(cmd.Context(), file, n, a.tongue(cfg))
 			if err != nil {
 				return err
 			}
-			return a.printSurvey(file, s)
+			var reasons []catalog.Reason
+			if why {
+				if reasons, err = s.Why(cmd.Context()); err != nil {
+					return err
+				}
+			}
+			return a.printSurvey(file, s, reasons)
 		},
 	}
 	cmd.Flags().IntVar(&n, "compaction", 0, message.HelpPacketN.In(a.Lang))
+	cmd.Flags().BoolVar(&why, "why", false, message.HelpPacketWhy.In(a.Lang))
 	return cmd
 }
 
-func (a *app) printSurvey(file transcript.File, s catalog.Survey) error {
+// tongue is the language of what is handed over: the user's choice, else the session's,
+// else the locale's.
+func (a *app) tongue(cfg config.Config) catalog.Tongue {
+	return func(session message.Lang) message.Lang {
+		return message.Told(message.Lang(cfg.Language), cfg.Chosen, session, a.Getenv)
+	}
+}
+
+func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []catalog.Reason) error {
 	if a.JSON {
+		claims := slices.DeleteFunc(slices.Clone(reasons), func(r catalog.Reason) bool { return r.Evidence == nil })
 		return a.PrintObject("session", file.ID, "compaction", s.N, "compactions", s.Total, "summaryCharacters", message.Units(s.Summary),
-			"characters", message.Units(s.Text), "summaryStates", terminal.List(s.States), "summaryLacks", terminal.List(s.Lacks), "text", s.Text)
+			"characters", message.Units(s.Text), "summaryStates", terminal.List(s.States), "summaryLacks", terminal.List(s.Lacks), "text", s.Text, "why", terminal.List(claims))
 	}
 	switch {
 	case s.N == 0:
@@ -128,8 +146,35 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey) error {
 		a.Table(a.Stdout, rows)
 	}
 	fmt.Fprintln(a.Stdout)
-	fmt.Fprintln(a.Stdout, s.Text)
+	if len(reasons) == 0 {
+		fmt.Fprintln(a.Stdout, s.Text)
+		return nil
+	}
+	for _, r := range reasons {
+		fmt.Fprintln(a.Stdout, r.Line)
+		for _, e := range r.Evidence {
+			a.Item("    ↳ ", evidenceLine(e, a.Lang))
+		}
+		if r.Evidence != nil && len(r.Evidence) == 0 {
+			a.Item("    ↳ ", message.WhyNothing.In(a.Lang))
+		}
+	}
 	return nil
+}
+
+// evidenceLine says who said it and when, where it stands, and its words.
+func evidenceLine(e catalog.Evidence, l message.Lang) string {
+	who := map[string]message.Text{"user": message.WhyUser, "agent": message.WhyAgent, "call": message.WhyCall, "result": message.WhyResult, "interrupted": message.WhyInterrupted}[e.Kind].In(l)
+	if e.Tool != "" {
+		who += " " + e.Tool
+	}
+	if !e.At.IsZero() {
+		who += " " + e.At.Local().Format(time.DateTime)
+	}
+	if e.UUID != "" {
+		who += " #" + e.UUID
+	}
+	return message.WhyLine.Format(l, who, e.Off, e.Said)
 }
 
 func (a *app) printDecision(in catalog.View) error {

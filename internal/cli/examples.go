@@ -36,7 +36,7 @@ func addExamples(root *cobra.Command) {
 		"workflow cancel":  {"overtone workflow cancel"},
 		"route":            {"overtone route check answer.txt"},
 		"compact":          {"overtone compact explain"},
-		"compact packet":   {"overtone compact packet --session 3f2a", "overtone compact packet --session 3f2a --compaction -1 --json"},
+		"compact packet":   {"overtone compact packet --session 3f2a", "overtone compact packet --session 3f2a --compaction -1 --why"},
 		"compact check":    {"overtone compact check --transcript session.jsonl"},
 		"recall":           {"overtone recall 'rate limit'", "overtone recall 3f2a#8c1d", "overtone recall --project shop --host codex retry budget"},
 		"mcp":              {`echo '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | overtone mcp`},

@@ -158,7 +158,8 @@ func (a *app) mcpPacket(ctx context.Context, args json.RawMessage) (string, erro
 			return strings.TrimSpace(handed.Text + "\n\n" + handed.Later), nil
 		}
 	}
-	survey, err := catalog.NewSurvey(ctx, file, 0, a.Lang)
+	cfg, _ := a.config()
+	survey, err := catalog.NewSurvey(ctx, file, 0, a.tongue(cfg))
 	return survey.Text, err
 }
 

@@ -493,7 +493,7 @@ func (s *Server) packet(r *http.Request) (any, error) {
 	var failed error
 	look := func() survey {
 		var found catalog.Survey
-		if found, failed = catalog.NewSurvey(r.Context(), sub.file.File, n, lang); failed != nil {
+		if found, failed = catalog.NewSurvey(r.Context(), sub.file.File, n, catalog.Speaks(lang)); failed != nil {
 			return survey{}
 		}
 		return surveyOf(found)

@@ -164,6 +164,14 @@ var (
 	HintPacketNow      = Text{ZH: "不加 --compaction，看現在壓縮會交接什麼", EN: "without --compaction it shows what would be handed over now"}
 	NotASession        = Text{ZH: "%s 不是 Overtone 認得的 session 檔", EN: "%s is no session of a host that is known"}
 	NoCompaction       = Text{ZH: "沒有第 %d 次壓縮，這個 session 有 %d 次", EN: "there is no compaction %d, the session has %d"}
+	HelpPacketWhy      = Text{ZH: "逐行列出依據：哪一筆紀錄、何時、說了什麼", EN: "show the evidence of each line: which record, when, and what it said"}
+	WhyUser            = Text{ZH: "使用者", EN: "user"}
+	WhyAgent           = Text{ZH: "agent", EN: "agent"}
+	WhyCall            = Text{ZH: "呼叫工具", EN: "call of"}
+	WhyResult          = Text{ZH: "工具結果", EN: "result"}
+	WhyInterrupted     = Text{ZH: "使用者中斷", EN: "interrupted by the user"}
+	WhyLine            = Text{ZH: "%s，位移 %d：%s", EN: "%s, at byte %d: %s"}
+	WhyNothing         = Text{ZH: "紀錄中沒有這句話：由 git、工作流程或任務清單得知，或已改寫", EN: "no record has these words: they come from git, a workflow or a task list, or are put in other words"}
 	PacketIfNow        = Text{ZH: "session %s，已壓縮 %d 次：現在壓縮時會交接", EN: "session %s, compacted %d times: handed over if it were compacted now"}
 	PacketNoSummary    = Text{ZH: "session %s，第 %d／%d 次壓縮：讀不到摘要，交接內容不依賴摘要", EN: "session %s, compaction %d of %d: its summary cannot be read, so the hand-over is written without"}
 	PacketOf           = Text{ZH: "session %s，第 %d／%d 次壓縮：摘要 %d 字元，交接 %d 字元", EN: "session %s, compaction %d of %d: a summary of %d characters, a hand-over of %d"}
