@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -127,13 +126,18 @@ func (c *copilot) execUntil(over func() bool, name string, args ...string) strin
 // person would not.
 func (c *copilot) compact() {
 	c.t.Helper()
-	c.execUntil(func() bool {
-		files, _ := filepath.Glob(filepath.Join(c.home, ".copilot", "session-state", "*", "events.jsonl"))
-		return slices.ContainsFunc(files, func(f string) bool {
-			data, err := os.ReadFile(f)
-			return err == nil && strings.Contains(string(data), `"session.compaction_complete"`)
-		})
-	}, c.program, "--allow-all-tools", "-p", "/compact", "--continue")
+	before := c.compactions()
+	c.execUntil(func() bool { return c.compactions() > before }, c.program, "--allow-all-tools", "-p", "/compact", "--continue")
+}
+
+// compactions counts those of all sessions.
+func (c *copilot) compactions() (n int) {
+	files, _ := filepath.Glob(filepath.Join(c.home, ".copilot", "session-state", "*", "events.jsonl"))
+	for _, f := range files {
+		data, _ := os.ReadFile(f) // it is being written
+		n += strings.Count(string(data), `"session.compaction_complete"`)
+	}
+	return n
 }
 
 func (c *copilot) ask(text string, args ...string) string {

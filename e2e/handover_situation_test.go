@@ -1,0 +1,316 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/e2e/codexmock"
+	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+// answer waits until the host asks its front end for a tool's permission, and answers.
+func (s *Session) answer(tool string, reply func(input gjson.Result) map[string]any) {
+	s.w.t.Helper()
+	e := s.Wait("the question for "+tool, func(e Event) bool {
+		return e.Type == "control_request" && gjson.GetBytes(e.Raw, "request.tool_name").String() == tool
+	})
+	s.write(map[string]any{"type": "control_response", "response": map[string]any{
+		"subtype": "success", "request_id": gjson.GetBytes(e.Raw, "request_id").String(), "response": reply(gjson.GetBytes(e.Raw, "request.input")),
+	}})
+}
+
+// lastHanded is the hand-over that the newest request of the main agent has.
+func lastHanded(t *testing.T, w *World) string {
+	t.Helper()
+	list := mains(w)
+	texts := hookTextsOf(list[len(list)-1], "SessionStart")
+	if len(texts) != 1 {
+		t.Fatalf("%d hand-overs in %s", len(texts), list[len(list)-1])
+	}
+	return texts[0]
+}
+
+// says asserts what a hand-over tells and what it does not.
+func says(t *testing.T, text string, want, never []string) {
+	t.Helper()
+	for _, x := range want {
+		if !strings.Contains(text, x) {
+			t.Errorf("%q is missing in\n%s", x, text)
+		}
+	}
+	for _, x := range never {
+		if strings.Contains(text, x) {
+			t.Errorf("%q is in\n%s", x, text)
+		}
+	}
+}
+
+// A user refuses a Write and says why, answers a question of the agent's tool, has a
+// commit undone, compacts with words of his own, and types while the agent works: each
+// stands in the hand-over that follows, and nothing that did not come to pass does.
+func TestSituation(t *testing.T) { t.Parallel(); onEach(t, testSituation) }
+
+func testSituation(t *testing.T, v Version) {
+	running := make(chan struct{})
+	p := &Play{Main: []Step{
+		call(bash("echo 'func scanLedger() {}'")),
+		nil, // the Write, of a file whose folder is known later
+		call(tool("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
+			"question": "Which unit do amounts have?", "header": "Unit", "multiSelect": false,
+			"options": []any{map[string]any{"label": "Cents", "description": "whole cents"}, map[string]any{"label": "Euros", "description": "with a fraction"}},
+		}}})),
+		call(bash("echo b > beta.txt && git add beta.txt && git commit -q -m 'Add the beta ledger' && git log -1 --oneline")),
+		call(bash("git reset -q --hard HEAD~1")),
+		say("The beta ledger is taken back."),
+		say("Sure."),
+		func(*mockapi.Request) mockapi.Reply {
+			close(running)
+			return mockapi.Calls(bash("until [ -e typed ]; do sleep 0.02; done; rm typed; echo 'func scanGamma() {}'")).Tokens(20_000)
+		},
+		func(*mockapi.Request) mockapi.Reply { return mockapi.Calls(bash("echo one")).Tokens(80_000) },
+		say("Both are looked at."),
+	}}
+	w := NewWorld(t, Overtone, p.Handle, v)
+	w.Configure("language: en\n")
+	w.Settings(map[string]any{"autoCompactWindow": 100_000})
+	p.Main[1] = call(tool("Write", map[string]any{"file_path": w.Project + "/ledger.py", "content": "total = 0.1"}))
+	s := w.Start("--permission-prompt-tool", "stdio", "--permission-mode", "default")
+	s.Send("Please write the ledger.")
+	s.answer("Write", func(gjson.Result) map[string]any {
+		words := "No, use the decimal module, never floats."
+		if v.floor() { // its front ends write what its terminal does, and nothing else marks it
+			words = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n" + words
+		}
+		return map[string]any{"behavior": "deny", "message": words}
+	})
+	s.answer("AskUserQuestion", func(in gjson.Result) map[string]any {
+		return map[string]any{"behavior": "allow", "updatedInput": map[string]any{
+			"questions": in.Get("questions").Value(), "answers": map[string]any{"Which unit do amounts have?": "Only whole cents, never fractions"},
+		}}
+	})
+	res := s.Result()
+	s.Send("/compact keep the audit trail in mind")
+	s.Wait("the compaction", func(e Event) bool { return e.Subtype == "compact_boundary" })
+	s.Result()
+	s.Ask("go on")
+	says(t, lastHanded(t, w),
+		[]string{"“keep the audit trail in mind”", "never floats", "“Only whole cents, never fractions”", "Which unit do amounts have?", "scanLedger"},
+		[]string{"not committed", "Add the beta ledger", message.HandoverGo.EN})
+
+	s.Send("Please look at the gamma rates.")
+	<-running
+	s.Send("Also check the delta rates, and leave the old ones alone.")
+	s.Control(map[string]any{"subtype": "get_context_usage"}) // answered after the message was read
+	w.Write("typed", "")
+	s.Result()
+	s.Close()
+	says(t, lastHanded(t, w), []string{"the latest request: “Also check the delta rates, and leave the old ones alone.”", "Please look at the gamma rates.", "never floats"}, []string{"not committed"})
+	knewTheSummary(t, w, res.SessionID, 2)
+}
+
+// ruleRows are rules that users set, in eight languages.
+func ruleRows(t *testing.T) (rules []string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "internal", "eval", "situation", "testdata", "rules.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range strings.Lines(string(data)) {
+		if f := strings.Split(strings.TrimSuffix(row, "\n"), "\t"); f[0] == "unseen" {
+			rules = append(rules, f[3])
+		}
+	}
+	if len(rules) != 22 {
+		t.Fatalf("%d rules", len(rules))
+	}
+	return rules
+}
+
+// kept counts the rules that a hand-over tells.
+func kept(t *testing.T, text string, rules []string) (n int) {
+	t.Helper()
+	for _, rule := range rules {
+		if strings.Contains(text, strings.Trim(rule, ".。")) {
+			n++
+		} else {
+			t.Logf("not told: %s", rule)
+		}
+	}
+	return n
+}
+
+// Rules in sessions of three prompts: each comes with one of them, and the hand-over
+// tells it.
+func TestSituationRules(t *testing.T) { t.Parallel(); onEach(t, testSituationRules) }
+
+func testSituationRules(t *testing.T, v Version) {
+	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+		if r.Kind == mockapi.Summary {
+			return mockapi.Text(SummaryText)
+		}
+		return mockapi.Text("Noted.").Tokens(10_000)
+	}, v)
+	w.Configure("language: en\n")
+	all, n := ruleRows(t), 0
+	s := w.Start()
+	for rules := range slices.Chunk(all, 3) {
+		for i := range 3 {
+			prompt := "Please add part " + strconv.Itoa(i+1) + " of the report."
+			if i < len(rules) {
+				prompt += "\n" + rules[i]
+			}
+			s.Ask(prompt)
+		}
+		s.compact()
+		s.Ask("go on")
+		n += kept(t, lastHanded(t, w), rules)
+		s.Ask("/clear")
+	}
+	s.Close()
+	if n < 20 {
+		t.Errorf("%d of %d rules are told", n, len(all))
+	}
+}
+
+// codexLooks is a model that looks at the part that it is asked for, and at nothing else.
+func codexLooks(r codexmock.Request) codexmock.Reply {
+	text, step := r.LastUser()
+	if r.Compaction {
+		return codexmock.Reply{Message: "SUMMARY OF THE WORK", Tokens: 3000}
+	}
+	for _, part := range parts {
+		if strings.Contains(text, "the "+part+" lexer") && step == 0 {
+			return codexmock.Reply{Calls: []codexmock.Call{{Name: "exec_command", Args: map[string]any{"cmd": lookAt(part)}}}, Tokens: 9000}
+		}
+	}
+	if strings.HasPrefix(text, "[undo]") {
+		cmds := []string{"echo b > beta.txt && git add beta.txt && git commit -m 'Add the beta ledger'", "git reset -q --hard HEAD~1"}
+		if step < len(cmds) {
+			return codexmock.Reply{Calls: []codexmock.Call{{Name: "exec_command", Args: map[string]any{"cmd": cmds[step]}}}, Tokens: 9000}
+		}
+	}
+	return codexmock.Reply{Message: "Seen.", Tokens: 9000}
+}
+
+// Codex, compacted four times: each hand-over knows its summary, tells of its own slice,
+// and not of a commit that was undone.
+func TestCodexSituation(t *testing.T) {
+	t.Parallel()
+	w := newHookedCodex(t, codexLooks, "", "suggest")
+	w.git("commit", "-q", "--allow-empty", "-m", "start")
+	u := w.User()
+	for i, part := range parts {
+		u.AwaitTurn(u.Say("[undo] the change of before, please"))
+		ask := "Please write the " + part + " lexer. Never push to " + part + "."
+		u.AwaitTurn(u.Say(ask))
+		u.compact()
+		u.AwaitTurn(u.Say("go on"))
+		rs := w.Model.Requests()
+		ids := packetIDs(rs[len(rs)-1])
+		if len(ids) == 0 || !strings.HasSuffix(ids[len(ids)-1], "-"+strconv.Itoa(i+1)) {
+			t.Fatalf("hand-overs %q after compaction %d", ids, i+1)
+		}
+		text := ""
+		for _, it := range rs[len(rs)-1].Input {
+			if at := strings.LastIndex(it.Text, packetMark); at >= 0 {
+				text = it.Text[at:]
+			}
+		}
+		says(t, text, []string{"“" + ask + "”", part + "Scan", "Never push to " + part}, []string{"Add the beta ledger", "not committed"})
+		for _, old := range parts[:i] {
+			if strings.Contains(text, old+"Scan") {
+				t.Errorf("%s was handed over before:\n%s", old, text)
+			}
+		}
+	}
+	out := w.run("timeline", "--session", u.Thread, "--type", "session:recovery-delivered", "--json")
+	if n := strings.Count(out, `"basis":"summary"`); n != len(parts) {
+		t.Errorf("%d hand-overs know the summary:\n%s", n, out)
+	}
+}
+
+// The rules on Codex, where a session of three prompts costs little.
+func TestCodexSituationRules(t *testing.T) {
+	t.Parallel()
+	w := newHookedCodex(t, codexLooks, "", "suggest")
+	all, n := ruleRows(t), 0
+	for rules := range slices.Chunk(all, 3) {
+		u := w.User()
+		for i := range 3 {
+			prompt := fmt.Sprintf("Please add part %d of the report.", i+1)
+			if i < len(rules) {
+				prompt += "\n" + rules[i]
+			}
+			u.AwaitTurn(u.Say(prompt))
+		}
+		u.compact()
+		u.AwaitTurn(u.Say("go on"))
+		rs := w.Model.Requests()
+		n += kept(t, packetIn(t, rs[len(rs)-1]), rules)
+	}
+	if n < 20 {
+		t.Errorf("%d of %d rules are told", n, len(all))
+	}
+}
+
+// Copilot CLI, compacted four times: each hand-over tells of its own slice and of the
+// rule that came with it, and not of a commit that was undone.
+func TestCopilotSituation(t *testing.T) {
+	t.Parallel()
+	c := newCopilot(t, func(r *mockapi.Request) mockapi.Reply {
+		last := r.Last()
+		switch i := slices.IndexFunc(parts, func(part string) bool { return strings.Contains(last, "the "+part+" lexer") }); {
+		case strings.Contains(last, "create a detailed summary"):
+			return mockapi.Text("<overview>MOCK-SUMMARY: a lexer was looked at.</overview>").Tokens(1_000)
+		case i >= 0 && !strings.Contains(last, handed):
+			undone := "; echo b > beta.txt && git add . && git commit -q -m 'Add the beta ledger' && git log -1 --oneline; git reset -q --hard HEAD~1"
+			return mockapi.Calls(tool("bash", map[string]any{"command": lookAt(parts[i]) + undone, "description": "look"})).Tokens(20_000)
+		}
+		return mockapi.Text("Seen.").Tokens(20_000)
+	})
+	c.exec("git", "commit", "-q", "--allow-empty", "-m", "start")
+	c.exec("overtone", "init", "--host", "copilot", "--yes", "--lang", "en")
+	args := []string{}
+	for i, part := range parts {
+		ask := "Please write the " + part + " lexer. Never push to " + part + "."
+		c.ask(ask, args...)
+		args = []string{"--continue"}
+		c.compact()
+		before := len(c.API.Requests())
+		c.ask("go on", args...)
+		list := c.API.Requests()
+		if len(list) == before {
+			t.Fatal("no request after the compaction")
+		}
+		r := list[len(list)-1]
+		if n := r.Count(handed); n != 1 {
+			t.Fatalf("%d hand-overs after compaction %d: %s", n, i+1, r)
+		}
+		text := ""
+		for _, m := range r.Messages {
+			if _, rest, ok := strings.Cut(m.Text(), handed); ok {
+				text, _, _ = strings.Cut(rest, "</overtone-packet>")
+			}
+		}
+		says(t, text, []string{"-" + strconv.Itoa(i+1) + `">`, "“" + ask + "”", part + "Scan", "Never push to " + part}, []string{"Add the beta ledger", "not committed"})
+	}
+	var sessions struct{ Sessions []struct{ ID string } }
+	if err := json.Unmarshal([]byte(c.exec("overtone", "sessions", "--json")), &sessions); err != nil || len(sessions.Sessions) != 1 {
+		t.Fatalf("sessions %+v, %v", sessions, err)
+	}
+	out := c.exec("overtone", "timeline", "--session", sessions.Sessions[0].ID, "--type", "session:recovery-delivered", "--json")
+	if n := strings.Count(out, `"basis":"summary"`); n != len(parts) {
+		t.Errorf("%d hand-overs know the summary:\n%s", n, out)
+	}
+}
