@@ -126,6 +126,12 @@ func (w Words) Hear(text string) Words {
 	return w
 }
 
+// Aim takes a goal that the user has set, which is a task however it is worded.
+func (w Words) Aim(goal string) Words {
+	w.Goal, w.GoalAt = message.Cut(message.Plain(strings.TrimSpace(goal)), maxGoal), w.Requests
+	return w
+}
+
 // spoken counts what a text is written in. A word of Chinese has some two ideographs;
 // names of files and of things in code are no language.
 func (w Words) spoken(own string) Words {

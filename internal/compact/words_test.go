@@ -151,3 +151,12 @@ func TestWordsLang(t *testing.T) {
 		t.Errorf("Japanese is told in %q", got)
 	}
 }
+
+// A goal is a task however it is worded, and what is said after it is still the latest.
+func TestAim(t *testing.T) {
+	t.Parallel()
+	w := Words{}.Hear("Please write the parser.").Hear("all tests green").Aim("all tests green").Hear("which ones are red?")
+	if w.Goal != "all tests green" || w.Latest.Text != "which ones are red?" {
+		t.Errorf("%+v", w)
+	}
+}

@@ -121,7 +121,7 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 			r.hear(p.How, text)
 		}
 		r.count([]byte(text), false, heard, -1)
-		if p.How != transcript.Typed && p.How != transcript.Queued {
+		if p.How != transcript.Typed && p.How != transcript.Queued && p.How != transcript.Aimed {
 			return // how the work stands does not change by it
 		}
 		r.said = ""
@@ -192,6 +192,9 @@ func (r *Record) hear(how transcript.How, text string) {
 		return
 	}
 	r.Words = r.Words.Hear(text)
+	if how == transcript.Aimed {
+		r.Words = r.Words.Aim(text)
+	}
 }
 
 // answer takes the result of a question or of a task's making.

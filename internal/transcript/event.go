@@ -40,6 +40,7 @@ const (
 	Answered               // the answer to a question that a tool asked
 	Rejected               // said while refusing a tool
 	WithCompact            // typed behind /compact, for the summary; may be empty
+	Aimed                  // as the goal that the host pursues turn after turn
 )
 
 // Event is one thing that happened. It is valid until the next one.
@@ -225,6 +226,10 @@ func (r *record) said(p *piece) EventKind {
 		return HostSaid
 	}
 	text, _ := content(p.raw)
+	if goal := goalSet(text); goal != nil {
+		p.how, p.raw = Aimed, goal
+		return UserSaid
+	}
 	switch {
 	case bytes.HasPrefix(text, []byte("[Request interrupted by user")), bytes.HasPrefix(text, []byte("<turn_aborted>")):
 		return Interrupted
@@ -232,6 +237,17 @@ func (r *record) said(p *piece) EventKind {
 		return HostSaid
 	}
 	return UserSaid
+}
+
+// goalSet is the goal in a text by which Codex tells its model that the user has set one;
+// what it says at the beginning of each turn of a goal is its own.
+func goalSet(raw []byte) []byte {
+	rest, ok := bytes.CutPrefix(raw, []byte(`<codex_internal_context source=\"user_goal\">`))
+	_, goal, set := bytes.Cut(rest, []byte(`: \"`))
+	if end := bytes.LastIndex(goal, []byte(`\"\n</`)); ok && set && end > 0 {
+		return slices.Concat([]byte(`"`), goal[:end], []byte(`"`))
+	}
+	return nil
 }
 
 // hostText reports what hosts put into the user's place. A slash command counts
@@ -308,6 +324,7 @@ func (s *stream) emit() {
 		if r.Kind = p.kind; r.Kind == AgentSaid {
 			r.Kind = r.said(p)
 			r.Failed = r.has(APIError)
+			r.Raw, r.How = p.raw, p.how
 		}
 		switch r.Kind {
 		case thought, picture:

@@ -19,7 +19,7 @@ func told(t *testing.T, h transcript.Host, want transcript.Want, lines ...string
 	var out []string
 	_, err := transcript.Events(context.Background(), strings.NewReader(strings.Join(lines, "\n")), 0, h, want, func(e *transcript.Event) {
 		words := []string{[...]string{"", "about", "user", "host", "agent", "call", "result", "used", "compacted", "summary", "interrupted", "attached"}[e.Kind]}
-		words = append(words, [...]string{"", "queued", "answered", "rejected", "with /compact"}[e.How])
+		words = append(words, [...]string{"", "queued", "answered", "rejected", "with /compact", "aimed"}[e.How])
 		if e.Side {
 			words = append(words, "aside")
 		}
@@ -176,11 +176,14 @@ func TestEventsOfCodex(t *testing.T) {
 		`{"type":"event_msg","payload":{"type":"turn_aborted","reason":"interrupted"}}`,
 		`{"type":"response_item","payload":{"type":"reasoning","encrypted_content":"zzz"}}`,
 		`{"type":"response_item","payload":{"type":"local_shell_call","action":{"command":["ls"]},"call_id":"c5"}}`,
+		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<codex_internal_context source=\"user_goal\">\nUser set the goal: \"Port \"all\" of it\"\n</codex_internal_context>"}]}}`,
+		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<codex_internal_context source=\"goal\">\nContinue working. Never stop.\n</codex_internal_context>"}]}}`,
 	)
 	want := []string{
 		"about", "host <environment_context>y</environment_context>", "user Fix it", "agent I will.", "used 5 gpt", "call shell bash -lc ls", "result a.go",
 		"call apply_patch *** Begin Patch", "result Done", "result refused patch rejected by user",
 		"call request_user_input a Which?", "result this", "user answered this", "interrupted", "call local_shell ls",
+		`user aimed Port "all" of it`, `host <codex_internal_context source="goal"> Continue working. Never stop. </codex_internal_context>`,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)

@@ -175,7 +175,7 @@ func commandText(raw []byte) bool {
 		"<command-name>", "<command-message>", "<local-command-", "<system-reminder>", "<bash-",
 		"<task-notification>", "<user-memory-input>",
 		"<environment_context>", "<user_instructions>", "<permissions", "<skill", "<turn_aborted>",
-		"<INSTRUCTIONS>", "<user_shell_command>", "<subagent_notification>", "<collaboration_mode", "<personality", "<app-context", "<recommended_plugins", "<apps_instructions",
+		"<INSTRUCTIONS>", "<user_shell_command>", "<subagent_notification>", "<collaboration_mode", "<personality", "<app-context", "<recommended_plugins", "<apps_instructions", "<codex_internal_context",
 	} {
 		if bytes.HasPrefix(raw, []byte(p)) {
 			return true
