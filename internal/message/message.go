@@ -98,6 +98,6 @@ func eachText(table string, fn func(name string, t Text)) {
 	for line := range strings.Lines(table) {
 		name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		zh, en, _ := strings.Cut(rest, "\t")
-		fn(name, Text{zh, en})
+		fn(name, Text{ZH: zh, EN: en})
 	}
 }
