@@ -105,7 +105,7 @@ func NewWorld(t *testing.T, b Binary, h mockapi.Handler, on ...Version) *World {
 		"PATH":                    strings.Join([]string{bin, filepath.Dir(agent), os.Getenv("PATH")}, string(os.PathListSeparator)),
 		"HOME":                    w.Home,
 		"TMPDIR":                  base,
-		"LANG":                    "C.UTF-8",
+		"LC_CTYPE":                "C.UTF-8",
 		"CLAUDE_CONFIG_DIR":       w.Config,
 		"ANTHROPIC_BASE_URL":      w.API.URL(),
 		"ANTHROPIC_API_KEY":       "sk-ant-mock",

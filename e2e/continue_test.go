@@ -236,7 +236,7 @@ func newOther(t *testing.T, a agent, env ...string) *other {
 	}
 	o.env = append([]string{
 		"PATH=" + strings.Join([]string{bin, filepath.Dir(program), os.Getenv("PATH")}, string(os.PathListSeparator)),
-		"HOME=" + o.home, "TMPDIR=" + base, "LANG=C.UTF-8", "CI=1", "GIT_CONFIG_NOSYSTEM=1",
+		"HOME=" + o.home, "TMPDIR=" + base, "LC_CTYPE=C.UTF-8", "CI=1", "GIT_CONFIG_NOSYSTEM=1",
 	}, env...)
 	o.run("", "git", "init", "-q", "-b", "main")
 	return o

@@ -56,7 +56,7 @@ func newCopilot(t *testing.T, h mockapi.Handler) *copilot {
 	}
 	c.env = []string{
 		"PATH=" + strings.Join([]string{bin, filepath.Dir(found[0]), os.Getenv("PATH")}, string(os.PathListSeparator)),
-		"HOME=" + c.home, "TMPDIR=" + base, "LANG=C.UTF-8", "CI=1",
+		"HOME=" + c.home, "TMPDIR=" + base, "LC_CTYPE=C.UTF-8", "CI=1",
 		"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_MODEL=" + Model,
 		"COPILOT_PROVIDER_BASE_URL=" + c.API.URL(), "COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_API_KEY=mock",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=e2e", "GIT_AUTHOR_EMAIL=e2e@localhost", "GIT_COMMITTER_NAME=e2e", "GIT_COMMITTER_EMAIL=e2e@localhost",

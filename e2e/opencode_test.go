@@ -51,7 +51,7 @@ func newStation(t *testing.T, program string, answer func(*heard) spoken, env ..
 	}
 	s.env = append([]string{
 		"PATH=" + strings.Join([]string{bin, filepath.Dir(program), os.Getenv("PATH")}, string(os.PathListSeparator)),
-		"HOME=" + s.home, "TMPDIR=" + base, "LANG=C.UTF-8", "CI=1",
+		"HOME=" + s.home, "TMPDIR=" + base, "LC_CTYPE=C.UTF-8", "CI=1",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=e2e", "GIT_AUTHOR_EMAIL=e2e@localhost", "GIT_COMMITTER_NAME=e2e", "GIT_COMMITTER_EMAIL=e2e@localhost",
 		// Whatever would leave the machine ends here.
 		"http_proxy=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9", "HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9",

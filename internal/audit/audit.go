@@ -51,10 +51,10 @@ func Run(ctx context.Context, o Options) (*Report, error, error) {
 	})
 	c := openCache(o.Cache, o.Settings)
 	list, failed, err := traces(ctx, files, c, o)
+	kept := c.save(o.Files, list) // also what was read before somebody gave up
 	if err != nil {
-		return nil, nil, err
+		return nil, kept, err
 	}
-	kept := c.save(o.Files, list)
 	r := analyse(list, o)
 	r.Failed = failed
 	return r, kept, nil
@@ -106,9 +106,6 @@ func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (
 		})
 	}
 	wg.Wait()
-	if ctx.Err() != nil {
-		return nil, nil, ctx.Err()
-	}
 	for i := range files {
 		switch {
 		case out[i] != nil:
@@ -118,5 +115,5 @@ func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (
 			failed = append(failed, files[i].Path)
 		}
 	}
-	return list, failed, nil
+	return list, failed, ctx.Err()
 }

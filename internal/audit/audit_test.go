@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -427,6 +428,31 @@ func TestCache(t *testing.T) {
 	if err != nil || notKept == nil || len(r.Sessions) != 3 {
 		t.Error(err, notKept)
 	}
+}
+
+// Who gives up in the middle keeps what was read.
+func TestGivenUp(t *testing.T) {
+	t.Parallel()
+	dir, root := known(t)
+	o := options(t, dir, filepath.Join(root, "home", "audit.cache"))
+	ctx, giveUp := context.WithCancel(context.Background())
+	o.Workers, o.Progress = 1, func(int64, int64) { giveUp() }
+	if r, _, err := Run(ctx, o); r != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", r, err)
+	}
+	kept := 0
+	for _, f := range o.Files {
+		if openCache(o.Cache, o.Settings).find(f) != nil {
+			kept++
+		}
+	}
+	if kept != 1 {
+		t.Errorf("%d files are kept of %d, one of which was read", kept, len(o.Files))
+	}
+	again := o
+	again.Progress, again.Cache = nil, ""
+	o.Progress = nil
+	equal(t, "the rest", run(t, o), run(t, again))
 }
 
 func flip(b []byte) []byte {

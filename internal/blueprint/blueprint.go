@@ -12,6 +12,7 @@
 package blueprint
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -31,10 +32,25 @@ import (
 //go:embed builtin/*.yaml
 var builtin embed.FS
 
-// builtinNames is the order that people see them in.
+// builtinNames is the order that people see them in: first those that a list begins with.
 var builtinNames = [...]string{
-	"single", "quick", "standard", "full", "secure", "tdd", "debug", "refactor", "review-only", "security-only", "build-fix", "e2e-only",
-	"diagnose", "clean", "db-review", "product", "product-full", "discovery", "quick-dev", "fix", "test-first", "ui-only", "docs-only", "security", "none",
+	"single", "quick", "standard", "full", "secure", "tdd", "debug", "refactor", "product", "review-only",
+	"security-only", "build-fix", "e2e-only", "diagnose", "clean", "db-review", "product-full", "discovery", "quick-dev", "fix", "test-first",
+	"ui-only", "docs-only", "security", "none",
+}
+
+// usual is how many of them a list shows that is not asked for all.
+const usual = 10
+
+// sameAs is the workflow that a name is another one for, "" for a workflow of its own.
+func sameAs(name string) string {
+	switch name {
+	case "fix":
+		return "single"
+	case "security":
+		return "quick-dev"
+	}
+	return ""
 }
 
 // Builtin reports whether a name is a built-in workflow's.
@@ -113,7 +129,7 @@ func (l Library) folders() []string {
 // Find reads the workflow of a name. It is not there if ok is false; with problems,
 // it is there and cannot be run.
 func (l Library) Find(name string) (f File, problems []Problem, ok bool) {
-	if data, err := fs.ReadFile(builtin, "builtin/"+name+suffix); err == nil {
+	if data, err := fs.ReadFile(builtin, "builtin/"+cmp.Or(sameAs(name), name)+suffix); err == nil {
 		f, problems = parse(name, "", data)
 		return f, problems, true
 	}

@@ -25,8 +25,14 @@ import (
 func TestBuiltin(t *testing.T) {
 	t.Parallel()
 	files, err := builtin.ReadDir("builtin")
-	if err != nil || len(files) != len(builtinNames) {
-		t.Fatalf("%d files, %d names, %v", len(files), len(builtinNames), err)
+	own := 0
+	for _, name := range builtinNames {
+		if sameAs(name) == "" {
+			own++
+		}
+	}
+	if err != nil || len(files) != own {
+		t.Fatalf("%d files, %d names, %v", len(files), own, err)
 	}
 	agents := agents(nil)
 	for _, name := range builtinNames {

@@ -9,10 +9,12 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// Print shows all workflows.
-func (l Library) Print(t *terminal.Terminal) error {
+// Print shows the workflows that are used most and the user's own, or all of them. For
+// programs there are always all.
+func (l Library) Print(t *terminal.Terminal, all bool) error {
 	type row struct {
 		Name     string   `json:"name"`
+		AliasOf  string   `json:"aliasOf,omitempty"`
 		Label    string   `json:"label"`
 		Stages   []string `json:"stages"`
 		File     *string  `json:"file"`
@@ -24,9 +26,10 @@ func (l Library) Print(t *terminal.Terminal) error {
 		Templates []row `json:"templates"`
 	}{Schema: 1}
 	rows := [][]string{t.Head(message.ColTemplate, message.ColLabel, message.ColStages)}
-	for _, e := range l.List() {
-		r := row{Name: e.Name, Label: e.Label.In(t.Lang), Stages: terminal.List(e.DAG.Keys()), Hidden: e.Hidden}
-		text := strings.Join(r.Stages, " → ")
+	var more, names []string
+	for i, e := range l.List() {
+		r := row{Name: e.Name, AliasOf: sameAs(e.Name), Label: e.Label.In(t.Lang), Stages: terminal.List(e.DAG.Keys()), Hidden: e.Hidden}
+		text := chain(e.DAG)
 		if e.Path != "" {
 			r.File = &e.Path
 		}
@@ -40,13 +43,33 @@ func (l Library) Print(t *terminal.Terminal) error {
 			text += message.ListHidden.In(t.Lang)
 		}
 		out.Templates = append(out.Templates, r)
-		rows = append(rows, []string{e.Name, e.Label.In(t.Lang), text})
+		switch {
+		case e.Path == "" && r.AliasOf != "":
+			names = append(names, e.Name+" = "+r.AliasOf)
+		case e.Path == "" && i >= usual && !all:
+			more = append(more, e.Name)
+		default:
+			rows = append(rows, []string{e.Name, e.Label.In(t.Lang), text})
+		}
 	}
 	if t.JSON {
 		return t.PrintJSON(out)
 	}
 	t.Table(t.Stdout, rows)
+	if len(more) > 0 {
+		t.Tell(message.ListMore, strings.Join(more, ", "))
+	}
+	t.Tell(message.ListAliases, strings.Join(names, ", "))
 	return nil
+}
+
+// chain is a graph in one line: → between what follows, ∥ between what runs side by side.
+func chain(dag workflow.DAG) string {
+	var steps []string
+	for _, row := range rows(dag) {
+		steps = append(steps, strings.Join(row, " ∥ "))
+	}
+	return strings.Join(steps, " → ")
 }
 
 // Print shows the graph of a workflow, as a run of it begins with.

@@ -39,7 +39,7 @@ func (a *app) auditCmd() *cobra.Command {
 				return err
 			}
 			if policy != "" {
-				if o.Settings, err = policyFile(policy); err != nil {
+				if o.Settings, err = policyFile(policy, a.Lang); err != nil {
 					return err
 				}
 				o.PolicyFile = policy
@@ -204,7 +204,7 @@ func sinceTime(text string, now time.Time) (time.Time, error) {
 }
 
 // policyFile reads a policy: settings, or a prompt file with front matter.
-func policyFile(path string) (compact.Settings, error) {
+func policyFile(path string, lang message.Lang) (compact.Settings, error) {
 	src, err := config.ReadFile(path, 1<<20)
 	if err != nil {
 		return compact.Settings{}, message.Fail(message.BadPolicy, path+": "+err.Error())
@@ -219,7 +219,7 @@ func policyFile(path string) (compact.Settings, error) {
 		set = cfg.Compact
 	}
 	if len(problems) > 0 {
-		return set, message.Fail(message.BadPolicy, problems[0].Error())
+		return set, message.Fail(message.BadPolicy, problems[0].In(string(lang)))
 	}
 	return set, nil
 }

@@ -156,7 +156,7 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Ba
 	case errors.Is(err, compress.ErrNothing):
 		return message.WithHint(message.Fail(message.NothingToDo), message.HintNothing)
 	case errors.As(err, &failed):
-		return message.WithHint(message.Fail(message.AllFailed, len(failed.Messages), failed.Messages[0].Error), message.HintAllFailed)
+		return message.WithHint(message.Fail(message.AllFailed, len(failed.Messages), failed.Messages[0].Why(a.Lang)), message.HintAllFailed)
 	case err != nil:
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 // setting is a key with what holds and where that comes from.
@@ -20,23 +21,27 @@ type setting struct {
 	Origin string `json:"origin"`
 	From   string `json:"from"`
 	Help   string `json:"help"`
+
+	inner bool
 }
 
 func (a *app) configCmd() *cobra.Command {
-	var changed bool
+	var changed, all bool
 	cmd := &cobra.Command{
 		Use: "config", Short: message.HelpConfig.In(a.Lang), Long: message.HelpConfigLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			list, problems := a.settings()
 			shown := []setting{}
 			for _, s := range list {
-				if !changed || s.Origin != "default" {
+				given := s.Origin != "default" && s.Origin != "locale"
+				if given || !changed && (all || a.JSON || !s.inner) {
 					shown = append(shown, s)
 				}
 			}
 			return a.printSettings(shown, problems)
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, message.HelpConfigAll.In(a.Lang))
 	cmd.Flags().BoolVar(&changed, "changed", false, message.HelpConfigChanged.In(a.Lang))
 	return cmd
 }
@@ -51,7 +56,7 @@ func (a *app) settings() ([]setting, []config.Problem) {
 	values := config.Values(cfg)
 	var list []setting
 	for _, k := range config.Keys() {
-		s := setting{Key: k.Key, Value: values[k.Key], Default: k.Default, Origin: "default", Help: k.EN}
+		s := setting{Key: k.Key, Value: values[k.Key], Default: k.Default, Origin: "default", Help: k.EN, inner: k.Inner}
 		if a.Lang == message.ZH {
 			s.Help = k.ZH
 		}
@@ -75,7 +80,7 @@ func (a *app) printSettings(list []setting, problems []config.Problem) error {
 	if a.JSON {
 		texts := []string{}
 		for _, p := range problems {
-			texts = append(texts, p.Error())
+			texts = append(texts, p.In(string(a.Lang)))
 		}
 		return a.PrintObject("file", a.store().ConfigFile(), "settings", list, "problems", texts)
 	}
@@ -91,12 +96,12 @@ func (a *app) printSettings(list []setting, problems []config.Problem) error {
 		rows = append(rows, []string{s.Key, message.Short(s.Value, 60), from})
 	}
 	if len(list) > 0 {
-		a.Table(a.Stdout, rows)
+		a.Rows(a.Stdout, rows, terminal.Plan{Cut: []int{1}})
 	} else {
 		a.Say(message.ConfigAllDefault)
 	}
 	for _, p := range problems {
-		fmt.Fprintln(a.Stderr, "⚠ "+p.Error())
+		fmt.Fprintln(a.Stderr, "⚠ "+p.In(string(a.Lang)))
 	}
 	return nil
 }

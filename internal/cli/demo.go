@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -72,7 +73,12 @@ func (a *app) demo(ctx context.Context, keep, full bool) (err error) {
 	} else {
 		a.Say(message.DemoGone)
 	}
-	a.Say(message.DemoNext)
+	// From a checkout it is called by its path, as it is not on PATH.
+	name := a.Called
+	if name == "" || filepath.IsAbs(name) {
+		name = a.Program
+	}
+	a.Say(message.DemoNext, name)
 	return nil
 }
 
@@ -116,8 +122,13 @@ func (p demoPrinter) Line(text string) {
 	}
 }
 
-// Step shows what came in, what went out and to whom, what changed.
+// Step shows what came in, what went out and to whom, what changed. In short, a step to
+// which nothing is answered is left out, and what is handed over after a compaction is
+// shown a little further, as all of this is for its sake.
 func (p demoPrinter) Step(s demo.Step) {
+	if !p.full && s.Output == nil {
+		return
+	}
 	line := fmt.Sprintf(" %2d ← %s  %s", s.N, demo.EventName(s.Event), s.Subject)
 	if s.Output == nil {
 		line += "   " + message.DemoSilent.In(p.Lang)
@@ -143,7 +154,10 @@ func (p demoPrinter) Step(s demo.Step) {
 		case part.text == "":
 		case p.full:
 			p.Line("    " + part.to.In(p.Lang))
-			p.quote(part.text)
+			p.quote(part.text, 10)
+		case part.show && s.Event == "session-start":
+			p.Line("      " + part.to.In(p.Lang) + ":")
+			p.quote(part.text, 6)
 		case part.show:
 			first, _, _ := strings.Cut(part.text, "\n")
 			p.Line(terminal.Cut("      "+part.to.In(p.Lang)+": "+first, demoWidth))
@@ -167,8 +181,8 @@ func (p demoPrinter) Step(s demo.Step) {
 }
 
 // quote prints the beginning of a text, indented and wrapped.
-func (p demoPrinter) quote(text string) {
-	const most, mark = 10, "      │ "
+func (p demoPrinter) quote(text string, most int) {
+	const mark = "      │ "
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.TrimSpace(line) != "" {

@@ -24,7 +24,7 @@ func OSEnv() Env {
 	dir, _ := os.Getwd()
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Environ: os.Environ, Dir: dir, Now: time.Now,
+		Getenv: os.Getenv, Environ: os.Environ, Dir: dir, Called: os.Args[0], Now: time.Now,
 		IsTTY:     func(fd uintptr) bool { return term.IsTerminal(int(fd)) },
 		Ancestors: ancestors,
 	}

@@ -17,7 +17,7 @@ func TestHelpHasExamples(t *testing.T) {
 			env := cli.OSEnv()
 			var out bytes.Buffer
 			home := t.TempDir()
-			env.Getenv = func(k string) string { return map[string]string{"HOME": home, "LANG": lang}[k] }
+			env.Getenv = func(k string) string { return map[string]string{"HOME": home, "LANG": lang, "COLUMNS": "400"}[k] }
 			env.Stdout, env.Stderr = &out, &out
 			cli.Main(append(args, "--help"), env)
 			return out.String()

@@ -52,10 +52,7 @@ func (a *app) speak(root *cobra.Command) {
 	root.Flags().BoolP("version", "v", false, message.HelpVersion.In(a.Lang))
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		if text := strings.TrimSpace(orElse(c.Long, c.Short)); text != "" {
-			if a.Width(c.OutOrStdout()) > 0 {
-				text = paragraphs(text)
-			}
-			a.Prose(c.OutOrStdout(), text)
+			a.Prose(c.OutOrStdout(), paragraphs(text))
 			fmt.Fprintln(c.OutOrStdout())
 		}
 		a.usage(c.OutOrStdout(), c)
@@ -98,8 +95,7 @@ func orElse(a, b string) string {
 func commandNames(c *cobra.Command) []string {
 	var names []string
 	for _, sub := range c.Commands() {
-		// Nobody means the one that only hosts call.
-		if sub.Name() != "hook" && sub.IsAvailableCommand() || sub.Name() == "help" {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
 			names = append(names, sub.Name())
 		}
 	}

@@ -1,5 +1,5 @@
 // Package cli is the command line: commands, flags, help. Exit codes are 0 done,
-// 1 failed, 2 wrong usage. `overtone hook` is dispatched before the command tree is
+// 1 failed, 2 wrong usage, 130 interrupted. `overtone hook` is dispatched before the command tree is
 // built: hosts call it on every tool use, and it always exits 0.
 package cli
 
@@ -60,10 +60,8 @@ func (a *app) run(root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	failed := terminal.WriteError(a.Stdout)
-	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		if err = message.Fail(message.Interrupted); failed != nil {
-			err = nil
-		}
+	if failed != nil && errors.Is(err, context.Canceled) {
+		err = nil // it was given up for that
 	}
 	code := a.Exit(err)
 	// What could not be written was not said: a full disk is no success.
@@ -96,14 +94,38 @@ func (a *app) root() *cobra.Command {
 		a.cleanupCmd(),
 		a.configCmd(),
 		a.completionCmd(),
+		a.manCmd(),
 		a.versionCmd(),
 		a.hookHelpCmd(),
 	} {
 		root.AddCommand(c)
 	}
 	addExamples(root)
+	// What only machines, or those who build upon it, call is not what people choose from.
+	for _, path := range [][]string{{"hook"}, {"route"}, {"compact", "check"}, {"workflow", "schema"}, {"statusline"}, {"man"}} {
+		if c, _, err := root.Find(path); err == nil {
+			c.Hidden = true
+		}
+	}
+	for _, path := range [][]string{{"audit"}, {"sessions"}, {"recall"}, {"timeline"}, {"config"}, {"doctor"}, {"compact", "packet"}, {"workflow", "list"}, {"workflow", "show"}} {
+		if c, _, err := root.Find(path); err == nil {
+			a.paged(c)
+		}
+	}
 	a.speak(root)
 	return root
+}
+
+// paged has a command's output read in a pager, where it is long. What goes on until it
+// is stopped is read as it comes.
+func (a *app) paged(c *cobra.Command) {
+	run := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if f := cmd.Flags().Lookup("follow"); f == nil || !f.Changed {
+			defer a.Page()()
+		}
+		return run(cmd, args)
+	}
 }
 
 // newRoot is a program without its commands.
@@ -124,6 +146,7 @@ func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.PersistentFlags().BoolVar(&a.JSON, "json", false, message.HelpJSON.In(a.Lang))
+	root.PersistentFlags().BoolVar(&a.NoPager, "no-pager", false, message.HelpNoPager.In(a.Lang))
 	return root
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf16"
@@ -45,7 +46,7 @@ import (
 //
 // Each script has a home of its own ($HOME). $S is the folder of session s1, $C
 // the Claude folder, $HOOK the path of overtone-hook, $PASS and $FAIL are markers. $CLOCK moves the program's
-// clock ahead, $PANIC makes it panic, $TTY a terminal, $ANCESTORS lets it see who started
+// clock ahead, $TICK makes it run fast, $PANIC makes it panic, $TTY a terminal, $ANCESTORS lets it see who started
 // it: they exist only in this test binary.
 
 func TestMain(m *testing.M) {
@@ -67,6 +68,10 @@ func scriptEnv() cli.Env {
 	env := cli.OSEnv()
 	if d, err := time.ParseDuration(os.Getenv("CLOCK")); err == nil {
 		env.Now = func() time.Time { return time.Now().Add(d) }
+	}
+	if os.Getenv("TICK") != "" { // each look at the clock takes a second
+		begin, ticks := time.Now(), atomic.Int64{}
+		env.Now = func() time.Time { return begin.Add(time.Duration(ticks.Add(1)) * time.Second) }
 	}
 	if os.Getenv("ANCESTORS") == "" { // those of the tests are whoever runs them
 		env.Ancestors = func() ([][]string, error) { return nil, nil }

@@ -231,7 +231,7 @@ func (a *app) policy(mode string) func() compact.Settings {
 		set, more := session.Settings(a.store(), cfg.Compact)
 		var lines []string
 		for _, p := range append(problems, more...) {
-			lines = append(lines, p.Error())
+			lines = append(lines, p.In(string(a.Lang)))
 		}
 		if text := strings.Join(lines, "\n"); text != said {
 			said = text

@@ -75,12 +75,15 @@ func (a *app) templateArg(*cobra.Command, []string, string) ([]string, cobra.She
 }
 
 func (a *app) workflowList() *cobra.Command {
-	return &cobra.Command{
+	all := false
+	cmd := &cobra.Command{
 		Use: "list", Short: message.HelpWorkflowList.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			return a.library().Print(&a.Terminal)
+			return a.library().Print(&a.Terminal, all)
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, message.HelpWorkflowAll.In(a.Lang))
+	return cmd
 }
 
 func (a *app) workflowShow() *cobra.Command {
@@ -137,7 +140,7 @@ func (a *app) named(name, custom string) (blueprint.File, error) {
 func (a *app) rules() (workflow.Rules, message.Lang) {
 	cfg, problems := a.config()
 	for _, p := range problems {
-		fmt.Fprintln(a.Stderr, "overtone: "+p.Error())
+		fmt.Fprintln(a.Stderr, "overtone: "+p.In(string(a.Lang)))
 	}
 	return session.Rules(cfg, a.folders().ShownClaude), message.Spoken(message.Lang(cfg.Language), cfg.Chosen, a.Getenv)
 }

@@ -1,7 +1,6 @@
 package compress
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
@@ -30,8 +29,10 @@ type refusedError struct {
 	Detail string
 }
 
-func (e *refusedError) Error() string {
-	msg := "result refused: " + string(e.reason)
+func (e *refusedError) Error() string { return e.in(message.EN) }
+
+func (e *refusedError) in(lang message.Lang) string {
+	msg := message.Refused.Format(lang, message.RefusedFor(string(e.reason)).In(lang))
 	if e.Detail != "" {
 		msg += ": " + e.Detail
 	}
@@ -43,7 +44,7 @@ func (e *refusedError) Error() string {
 		shown = append(shown, f.Text)
 	}
 	if n := len(e.Facts) - len(shown); n > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more", n))
+		shown = append(shown, message.RefusedMore.Format(lang, n))
 	}
 	return msg + ": " + strings.Join(shown, ", ")
 }

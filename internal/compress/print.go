@@ -63,7 +63,7 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 // PrintResult shows what came of it, and how to go on with the clone.
 func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 	before, after := p.Counted(r)
-	t.Say(message.DoneContext, message.Thousands(before), message.Thousands(after), percentLess(before, after))
+	t.Bold(t.Stdout, t.Format(message.DoneContext, message.Thousands(before), message.Thousands(after), percentLess(before, after)))
 	if g := r.Tools; g.Removed+g.Truncated+g.Thinking > 0 {
 		t.Say(message.PlanTools, g.Removed, g.Truncated, g.Thinking, message.Thousands(g.Tokens))
 	}
@@ -90,9 +90,9 @@ func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 		t.Say(message.DoneFailed, r.Stats.MessagesFailed)
 	}
 	shown := 0
-	for _, m := range r.Messages {
-		if m.Status == Failed && shown < 5 {
-			t.Note(message.DoneFailure, m.Line, m.Error)
+	for i := range r.Messages {
+		if m := &r.Messages[i]; m.Status == Failed && shown < 5 {
+			t.Note(message.DoneFailure, m.Line, m.Why(t.Lang))
 			shown++
 		}
 	}

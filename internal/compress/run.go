@@ -3,6 +3,7 @@ package compress
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -63,6 +65,16 @@ type Message struct {
 	Cached   bool   `json:"cached"`
 	Lost     int    `json:"lostFacts"`
 	Error    string `json:"error,omitempty"`
+
+	err error
+}
+
+// Why is the error in a language.
+func (m *Message) Why(lang message.Lang) string {
+	if r, ok := errors.AsType[*refusedError](m.err); ok {
+		return r.in(lang)
+	}
+	return m.Error
 }
 
 // Result is what a run did.
@@ -350,7 +362,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 		case Skipped:
 			stats.MessagesSkipped++
 		default:
-			m.Error = out.Err.Error()
+			m.err, m.Error = out.Err, out.Err.Error()
 			prog.Failed++
 			stats.MessagesFailed++
 			stats.OriginalTokens += m.Before

@@ -199,7 +199,7 @@ func (l *Language) UnmarshalText(b []byte) error {
 	case "en":
 		*l = "en"
 	default:
-		return errors.New("want zh-TW or en")
+		return say("要 zh-TW 或 en", "want zh-TW or en")
 	}
 	return nil
 }
@@ -211,9 +211,13 @@ type Problem struct {
 	Line int    // from 1; 0 when the file as a whole is meant
 	Key  string // dotted key, or the name of the variable
 	Msg  string
+	ZH   string // Msg for those who read Chinese; empty where it is the system's own
 }
 
-func (p Problem) Error() string {
+func (p Problem) Error() string { return p.In("en") }
+
+// In is the problem in a language, "en" or "zh-TW".
+func (p Problem) In(lang string) string {
 	var b strings.Builder
 	if p.File != "" {
 		b.WriteString(p.File)
@@ -225,8 +229,42 @@ func (p Problem) Error() string {
 	if p.Key != "" {
 		b.WriteString(p.Key + ": ")
 	}
-	b.WriteString(p.Msg)
+	if lang == "en" || p.ZH == "" {
+		b.WriteString(p.Msg)
+	} else {
+		b.WriteString(p.ZH)
+	}
 	return b.String()
+}
+
+// said is a text in both languages, and an error. The catalogue of texts lies beside this
+// package, not below it.
+type said struct{ zh, en string }
+
+func (s said) Error() string { return s.en }
+
+func (s said) at(file string, line int, key string) Problem {
+	return Problem{File: file, Line: line, Key: key, Msg: s.en, ZH: s.zh}
+}
+
+// say fills a text; what is filled in may be in both languages as well.
+func say(zh, en string, args ...any) said {
+	inZH, inEN := make([]any, len(args)), make([]any, len(args))
+	for i, a := range args {
+		inZH[i], inEN[i] = a, a
+		if s, ok := a.(said); ok {
+			inZH[i], inEN[i] = s.zh, s.en
+		}
+	}
+	return said{fmt.Sprintf(zh, inZH...), fmt.Sprintf(en, inEN...)}
+}
+
+// saidOf is an error's text; the system's own are the same in both.
+func saidOf(err error) said {
+	if s, ok := errors.AsType[said](err); ok {
+		return s
+	}
+	return said{err.Error(), err.Error()}
 }
 
 // Load reads the settings file and applies the environment on top. A missing
@@ -250,7 +288,7 @@ func LoadFrom(path string, getenv func(string) string) (Config, map[string]strin
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			problems = append(problems, Problem{File: path, Msg: err.Error()})
+			problems = append(problems, saidOf(err).at(path, 0, ""))
 		default:
 			c.Chosen = true
 			d := decodeYAML(src, path, 1, &c)
@@ -278,7 +316,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 		return nil, bare(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
+		return nil, say("不是一般檔案", "not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -290,7 +328,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 		return nil, bare(err)
 	}
 	if int64(len(src)) > limit {
-		return nil, fmt.Errorf("larger than %d KiB", limit>>10)
+		return nil, say("超過 %d KiB", "larger than %d KiB", limit>>10)
 	}
 	return src, nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -231,6 +232,11 @@ func TestLoad(t *testing.T) {
 			if diff := cmp.Diff(tc.problems, texts(problems)); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
+			for _, p := range problems {
+				if zh := p.In("zh-TW"); !regexp.MustCompile(`\p{Han}`).MatchString(zh) || strings.Contains(zh, "%!") || !strings.Contains(zh, p.Key) {
+					t.Errorf("%q in Chinese is %q", p, zh)
+				}
+			}
 		})
 	}
 }
@@ -329,7 +335,7 @@ func TestFirstLineShiftsPositions(t *testing.T) {
 		N int `yaml:"n"`
 	}
 	got := DecodeYAML([]byte("\nn: x\n"), "p.md", 2, &v)
-	want := []Problem{{File: "p.md", Line: 3, Key: "n", Msg: `want a whole number, got "x"`}}
+	want := []Problem{{File: "p.md", Line: 3, Key: "n", Msg: `want a whole number, got "x"`, ZH: `要整數，這裡是 "x"`}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

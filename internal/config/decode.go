@@ -3,7 +3,6 @@ package config
 import (
 	"encoding"
 	"errors"
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -39,7 +38,7 @@ func decodeYAML(src []byte, file string, firstLine int, into any) *decoder {
 	case *ast.MappingNode:
 		d.mapping(body, v, base, "")
 	default:
-		d.report(body, "", "want lines of the form \"key: value\", got %s", describe(body))
+		d.report(body, "", "每行要寫成 \"key: value\"，這裡是 %s", "want lines of the form \"key: value\", got %s", describe(body))
 	}
 	return d
 }
@@ -55,27 +54,27 @@ type decoder struct {
 // maxProblems keeps a file that is no settings file at all from filling a screen.
 const maxProblems = 20
 
-func (d *decoder) add(line int, key, msg string) {
+func (d *decoder) add(line int, key string, msg said) {
 	if len(d.problems) < maxProblems {
-		d.problems = append(d.problems, Problem{d.file, line + d.offset, strings.ReplaceAll(key, "\n", " "), msg})
+		d.problems = append(d.problems, msg.at(d.file, line+d.offset, strings.ReplaceAll(key, "\n", " ")))
 	}
 }
 
-func (d *decoder) report(n ast.Node, key, format string, args ...any) {
-	d.add(position(n), key, fmt.Sprintf(format, args...))
+func (d *decoder) report(n ast.Node, key, zh, en string, args ...any) {
+	d.add(position(n), key, say(zh, en, args...))
 }
 
 func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string) {
 	for _, kv := range m.Values {
 		name, ok := keyName(kv.Key)
 		if !ok {
-			d.report(kv.Key, path, "want a plain key, got %s", quote(kv.Key.String()))
+			d.report(kv.Key, path, "要單純的鍵，這裡是 %s", "want a plain key, got %s", quote(kv.Key.String()))
 			continue
 		}
 		key := join(path, name)
 		f, ok := fieldByKey(v, base, name)
 		if !ok {
-			d.report(kv.Key, key, "unknown key%s", suggest(name, keyNames(v.Type())))
+			d.report(kv.Key, key, "沒有這個鍵%s", "unknown key%s", suggest(name, keyNames(v.Type())))
 			continue
 		}
 		line := position(kv.Key)
@@ -83,7 +82,7 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 		d.seen[key] = line
 		if named := f.value.Kind() == reflect.Map; named || isSection(f.value.Type()) {
 			if again {
-				d.report(kv.Key, key, "section appears twice, first on line %d", first+d.offset)
+				d.report(kv.Key, key, "這一節出現兩次，第一次在第 %d 行", "section appears twice, first on line %d", first+d.offset)
 			}
 			switch val := kv.Value.(type) {
 			case *ast.NullNode:
@@ -94,7 +93,7 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 					d.mapping(val, f.value, f.base, key)
 				}
 			default:
-				d.report(kv.Value, key, "want a section of keys, got %s", describe(kv.Value))
+				d.report(kv.Value, key, "要一節鍵值，這裡是 %s", "want a section of keys, got %s", describe(kv.Value))
 			}
 			continue
 		}
@@ -102,7 +101,7 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 			// Neither of the two is more likely to be the one that is meant.
 			f.value.Set(f.base)
 			d.set = slices.DeleteFunc(d.set, func(k string) bool { return k == key })
-			d.report(kv.Key, key, "set twice, first on line %d; the default is used", first+d.offset)
+			d.report(kv.Key, key, "設定了兩次，第一次在第 %d 行；使用預設值", "set twice, first on line %d; the default is used", first+d.offset)
 			continue
 		}
 		if _, null := kv.Value.(*ast.NullNode); null {
@@ -113,7 +112,7 @@ func (d *decoder) mapping(m *ast.MappingNode, v, base reflect.Value, path string
 			if item, ok := errors.AsType[*itemError](err); ok {
 				at = item.node
 			}
-			d.report(at, key, "%v, got %s", err, describe(at))
+			d.report(at, key, "%s，這裡是 %s", "%s, got %s", saidOf(err), describe(at))
 			continue
 		}
 		d.set = append(d.set, key)
@@ -132,11 +131,11 @@ func (d *decoder) entries(m *ast.MappingNode, v reflect.Value, path string) {
 		entry := reflect.New(v.Type().Elem()).Elem()
 		switch val, section := kv.Value.(*ast.MappingNode); {
 		case !ok || name == "":
-			d.report(kv.Key, path, "want a plain name, got %s", quote(kv.Key.String()))
+			d.report(kv.Key, path, "要單純的名稱，這裡是 %s", "want a plain name, got %s", quote(kv.Key.String()))
 		case again:
-			d.report(kv.Key, key, "set twice, first on line %d", first+d.offset)
+			d.report(kv.Key, key, "設定了兩次，第一次在第 %d 行", "set twice, first on line %d", first+d.offset)
 		case !section:
-			d.report(kv.Value, key, "want a section of keys, got %s", describe(kv.Value))
+			d.report(kv.Value, key, "要一節鍵值，這裡是 %s", "want a section of keys, got %s", describe(kv.Value))
 		default:
 			d.mapping(val, entry, entry, key)
 			for f := range entry.Type().Fields() {
@@ -145,7 +144,7 @@ func (d *decoder) entries(m *ast.MappingNode, v reflect.Value, path string) {
 				case like != "":
 					entry.FieldByIndex(f.Index).Set(entry.FieldByName(like))
 				case len(d.problems) == before:
-					d.report(kv.Key, key, "%s is missing", leaf)
+					d.report(kv.Key, key, "缺少 %s", "%s is missing", leaf)
 				}
 			}
 		}
@@ -227,13 +226,13 @@ func setLeaf(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
 	case t.Kind() == reflect.Bool:
 		b, ok := n.(*ast.BoolNode)
 		if !ok {
-			return fmt.Errorf("want true or false")
+			return say("要 true 或 false", "want true or false")
 		}
 		v.SetBool(b.Value)
 	case t.Kind() == reflect.String:
 		s, ok := text(n)
 		if !ok {
-			return fmt.Errorf("want text")
+			return say("要文字", "want text")
 		}
 		if err := limitText(s, tag); err != nil {
 			return err
@@ -255,12 +254,12 @@ func setDuration(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
 	s, _ := text(n)
 	got, err := time.ParseDuration(s)
 	if err != nil {
-		return fmt.Errorf("want a duration such as 90s or 5m")
+		return say("要時間長度，例如 90s 或 5m", "want a duration such as 90s or 5m")
 	}
 	lo, errLo := time.ParseDuration(tag.Get("min"))
 	hi, errHi := time.ParseDuration(tag.Get("max"))
 	if errLo == nil && got < lo || errHi == nil && got > hi {
-		return fmt.Errorf("want a duration from %s to %s", tag.Get("min"), tag.Get("max"))
+		return say("要 %s 到 %s 的時間長度", "want a duration from %s to %s", tag.Get("min"), tag.Get("max"))
 	}
 	v.SetInt(int64(got))
 	return nil
@@ -270,13 +269,13 @@ func setInt(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
 	f, ok := number(n)
 	// Floats hold whole numbers exactly up to 2^53, far above every limit in use.
 	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return fmt.Errorf("want a whole number")
+		return say("要整數", "want a whole number")
 	}
-	if err := limitNumber(f, "whole number", tag); err != nil {
+	if err := limitNumber(f, said{"整數", "whole number"}, tag); err != nil {
 		return err
 	}
 	if v.OverflowInt(int64(f)) {
-		return fmt.Errorf("want a smaller number")
+		return say("要小一點的數字", "want a smaller number")
 	}
 	v.SetInt(int64(f))
 	return nil
@@ -285,9 +284,9 @@ func setInt(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
 func setFloat(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
 	f, ok := number(n)
 	if !ok {
-		return fmt.Errorf("want a number")
+		return say("要數字", "want a number")
 	}
-	if err := limitNumber(f, "number", tag); err != nil {
+	if err := limitNumber(f, said{"數字", "number"}, tag); err != nil {
 		return err
 	}
 	v.SetFloat(f)
@@ -296,26 +295,29 @@ func setFloat(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
 
 // itemError blames one item of a list.
 type itemError struct {
-	node  ast.Node
-	index int
-	err   error
+	said
+	node ast.Node
 }
 
-func (e *itemError) Error() string { return fmt.Sprintf("item %d: %v", e.index+1, e.err) }
+func (e *itemError) Unwrap() error { return e.said }
+
+func badItem(item ast.Node, i int, err error) error {
+	return &itemError{say("第 %d 項：%s", "item %d: %s", i+1, saidOf(err)), item}
+}
 
 func setList(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
 	seq, ok := n.(*ast.SequenceNode)
 	if !ok {
-		return fmt.Errorf("want a list")
+		return say("要清單", "want a list")
 	}
 	list := make([]string, 0, len(seq.Values))
 	for i, item := range seq.Values {
 		s, ok := text(item)
 		if !ok || strings.TrimSpace(s) == "" {
-			return &itemError{item, i, errors.New("want text")}
+			return badItem(item, i, say("要文字", "want text"))
 		}
 		if err := limitText(s, tag); err != nil {
-			return &itemError{item, i, err}
+			return badItem(item, i, err)
 		}
 		list = append(list, s)
 	}
@@ -323,27 +325,27 @@ func setList(v reflect.Value, n ast.Node, tag reflect.StructTag) error {
 	return nil
 }
 
-func limitNumber(f float64, noun string, tag reflect.StructTag) error {
+func limitNumber(f float64, noun said, tag reflect.StructTag) error {
 	lo, errLo := strconv.ParseFloat(tag.Get("min"), 64)
 	hi, errHi := strconv.ParseFloat(tag.Get("max"), 64)
 	switch {
 	case errLo == nil && errHi == nil && (f < lo || f > hi):
-		return fmt.Errorf("want a %s from %s to %s", noun, tag.Get("min"), tag.Get("max"))
+		return say("要 %[2]s 到 %[3]s 的%[1]s", "want a %s from %s to %s", noun, tag.Get("min"), tag.Get("max"))
 	case errLo == nil && f < lo:
-		return fmt.Errorf("want a %s of at least %s", noun, tag.Get("min"))
+		return say("要至少 %[2]s 的%[1]s", "want a %s of at least %s", noun, tag.Get("min"))
 	case errHi == nil && f > hi:
-		return fmt.Errorf("want a %s of at most %s", noun, tag.Get("max"))
+		return say("要至多 %[2]s 的%[1]s", "want a %s of at most %s", noun, tag.Get("max"))
 	}
 	return nil
 }
 
 func limitText(s string, tag reflect.StructTag) error {
 	if names := strings.Fields(tag.Get("oneof")); len(names) > 0 && !slices.Contains(names, s) {
-		return fmt.Errorf("want one of %s", strings.Join(names, ", "))
+		return say("要其中之一：%s", "want one of %s", strings.Join(names, ", "))
 	}
 	if p := strings.Fields(tag.Get("prefix")); len(p) > 0 && s != "" &&
 		!slices.ContainsFunc(p, func(p string) bool { return strings.HasPrefix(s, p) && len(s) > len(p) }) {
-		return fmt.Errorf("want text that starts with %s", strings.Join(p, " or "))
+		return say("要以 %[1]s 開頭的文字", "want text that starts with %[1]s", strings.Join(p, " or "))
 	}
 	return nil
 }
@@ -409,25 +411,26 @@ func position(n ast.Node) (line int) {
 	return 0
 }
 
-func describe(n ast.Node) string {
+func describe(n ast.Node) said {
+	as := func(value string) said { return said{value, value} }
 	switch n := n.(type) {
 	case *ast.MappingNode:
-		return "a section"
+		return said{"一節鍵值", "a section"}
 	case *ast.SequenceNode:
-		return "a list"
+		return said{"清單", "a list"}
 	case *ast.NullNode:
-		return "nothing"
+		return said{"空的", "nothing"}
 	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode:
-		return "an anchor, alias or tag, which are not supported here"
+		return said{"不支援的 anchor、alias 或 tag", "an anchor, alias or tag, which are not supported here"}
 	case *ast.StringNode:
-		return quote(n.Value)
+		return as(quote(n.Value))
 	case *ast.LiteralNode:
-		return quote(n.Value.Value)
+		return as(quote(n.Value.Value))
 	}
 	if tk := n.GetToken(); tk != nil {
-		return tk.Value
+		return as(tk.Value)
 	}
-	return "something else"
+	return said{"別的東西", "something else"}
 }
 
 // quote shows a value on one line and not at any length.
@@ -442,7 +445,7 @@ func quote(s string) string {
 func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 
 // suggest names the known key that a mistyped one is closest to.
-func suggest(name string, known []string) string {
+func suggest(name string, known []string) said {
 	best, least := "", 3
 	for _, k := range known {
 		if n := len(name) - len(k); n >= least {
@@ -453,9 +456,9 @@ func suggest(name string, known []string) string {
 		}
 	}
 	if best == "" {
-		return ""
+		return said{}
 	}
-	return fmt.Sprintf("; did you mean %q?", best)
+	return say("，是 %q 嗎？", "; did you mean %q?", best)
 }
 
 // Distance counts the letters to insert, leave out, change or swap with the next.

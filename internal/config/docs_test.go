@@ -52,6 +52,9 @@ func docsTable() string {
 		return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
 	}
 	for _, k := range Keys() {
+		if k.Inner {
+			continue
+		}
 		def := code(k.Default)
 		if def == "" {
 			def = "the prompt file's"

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -21,7 +20,7 @@ var environment = []struct {
 	{"OVERTONE_STRICT", "strict", func(c *Config, v string) error {
 		on, ok := parseBool(v)
 		if !ok {
-			return fmt.Errorf("want true or false")
+			return say("要 true 或 false", "want true or false")
 		}
 		c.Strict = on
 		return nil
@@ -30,7 +29,7 @@ var environment = []struct {
 		mb, err := strconv.ParseFloat(v, 64)
 		// One byte to one exabyte; the test is written so that NaN fails it.
 		if err != nil || !(mb*1e6 >= 1 && mb*1e6 <= 1e18) {
-			return fmt.Errorf("want a number of megabytes above 0")
+			return say("要大於 0 的 MB 數", "want a number of megabytes above 0")
 		}
 		c.Compact.ThresholdBytes = int64(math.Round(mb * 1e6))
 		return nil
@@ -41,12 +40,12 @@ var environment = []struct {
 			c.Compact.Mode = v
 			return nil
 		}
-		return fmt.Errorf("want one of off, tag, suggest, auto")
+		return say("要其中之一：%s", "want one of %s", "off, tag, suggest, auto")
 	}},
 	{"CLAUDE_PIPELINE_MAX_RETRIES", "workflow.max_retries", func(c *Config, v string) error {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 0 || n > 100 {
-			return fmt.Errorf("want a whole number from 0 to 100")
+			return say("要 0 到 100 的整數", "want a whole number from 0 to 100")
 		}
 		c.Workflow.MaxRetries = n
 		return nil
@@ -61,7 +60,7 @@ func applyEnv(c *Config, getenv func(string) string, origins map[string]string) 
 			continue
 		}
 		if err := e.apply(c, v); err != nil {
-			problems = append(problems, Problem{Key: e.name, Msg: fmt.Sprintf("%v, got %s", err, quote(v))})
+			problems = append(problems, say("%s，這裡是 %s", "%s, got %s", saidOf(err), quote(v)).at("", 0, e.name))
 			continue
 		}
 		origins[e.key] = e.name

@@ -19,6 +19,7 @@ type KeyDoc struct {
 	Env     string // variable that overrides the key
 	Prompt  string // key of the auto-compact prompt file that this one overrides
 	ZH, EN  string // what it does
+	Inner   bool   // works like any other, and nobody has a reason to turn it: lists leave it out
 }
 
 // keyTexts explain the keys: of each a line with its name, and that of the key of the
@@ -37,7 +38,7 @@ func Keys() []KeyDoc {
 	var keys []KeyDoc
 	walkKeys(reflect.ValueOf(Defaults()), "", func(key string, v reflect.Value, tag reflect.StructTag) {
 		k := docs[key]
-		k.Key, k.Type, k.Default, k.Allowed = key, typeName(v.Type()), show(v), allowed(tag)
+		k.Key, k.Type, k.Default, k.Allowed, k.Inner = key, typeName(v.Type()), show(v), allowed(tag), inner(key)
 		if v.Type() == reflect.TypeFor[Language]() {
 			k.Allowed = "zh-TW, en"
 		}
@@ -49,6 +50,15 @@ func Keys() []KeyDoc {
 		keys = append(keys, k)
 	})
 	return keys
+}
+
+func inner(key string) bool {
+	switch key {
+	case "workflow.max_crashes", "compact.ceiling_tokens", "compact.native_window", "compact.native_percent", "compact.packet_author",
+		"compress.concurrency", "compress.max_attempts", "compress.timeout_initial_ms", "compress.timeout_increment_ms", "compress.min_tokens":
+		return true
+	}
+	return strings.HasPrefix(key, "compact.markers.") || strings.HasPrefix(key, "compact.packet.")
 }
 
 // Values are a configuration's values as they would stand in the file.
@@ -149,7 +159,7 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-// Default returns the text of a settings file in which every key is explained in
+// Default returns the text of a settings file in which every key but the inner ones is explained in
 // lang ("en", else Chinese) and commented out with its default, except language,
 // which is set to lang. It is what a new user's file starts as.
 func Default(lang string) []byte {
@@ -169,6 +179,9 @@ func Default(lang string) []byte {
 		"# Overtone settings. A commented line shows the default; remove its # to change it."))
 	var open []string
 	for _, k := range Keys() {
+		if k.Inner {
+			continue
+		}
 		parts := strings.Split(k.Key, ".")
 		section, name := parts[:len(parts)-1], parts[len(parts)-1]
 		same := 0

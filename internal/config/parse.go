@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -25,7 +24,7 @@ const (
 // syntaxError is a place where the text stops being YAML.
 type syntaxError struct {
 	line int
-	msg  string
+	msg  said
 }
 
 // parse returns the body of the first document. Around what is not YAML it keeps
@@ -46,7 +45,7 @@ func (d *decoder) parse(src []byte) ast.Node {
 	}
 	body, second := documents(file)
 	if second != nil {
-		d.report(second, "", "only the first YAML document is read")
+		d.report(second, "", "只讀第一份 YAML 文件", "only the first YAML document is read")
 	}
 	return body
 }
@@ -56,9 +55,9 @@ func sourceText(src []byte) (string, *syntaxError) {
 	text := strings.TrimPrefix(string(src), "\ufeff")
 	switch {
 	case len(src) > maxSource:
-		return "", &syntaxError{1, fmt.Sprintf("larger than %d KiB", maxSource>>10)}
+		return "", &syntaxError{1, say("超過 %d KiB", "larger than %d KiB", maxSource>>10)}
 	case strings.Count(text, "\n") > maxLines:
-		return "", &syntaxError{1, fmt.Sprintf("more than %d lines", maxLines)}
+		return "", &syntaxError{1, say("超過 %d 行", "more than %d lines", maxLines)}
 	}
 	return text, nil
 }
@@ -103,25 +102,27 @@ func parseYAML(src string) (file *ast.File, bad *syntaxError) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			file, bad = nil, &syntaxError{1, "not readable as YAML"}
+			file, bad = nil, &syntaxError{1, said{"不是可讀的 YAML", "not readable as YAML"}}
 		}
 	}()
 	file, err := parser.ParseBytes([]byte(src), 0, parser.AllowDuplicateMapKey())
 	if err == nil {
 		return file, nil
 	}
-	bad = &syntaxError{line: 1, msg: err.Error()}
+	text := err.Error()
+	bad = &syntaxError{line: 1}
 	var at interface {
 		GetToken() *token.Token
 		GetMessage() string
 	}
 	if errors.As(err, &at) {
-		bad.msg = at.GetMessage()
+		text = at.GetMessage()
 		if tk := at.GetToken(); tk != nil && tk.Position != nil {
 			bad.line = tk.Position.Line
 		}
 	}
-	bad.msg = strings.Join(strings.Fields(bad.msg), " ")
+	text = strings.Join(strings.Fields(text), " ")
+	bad.msg = said{"不是 YAML：" + text, text}
 	return nil, bad
 }
 
@@ -132,15 +133,15 @@ func screen(src string) *syntaxError {
 		line++
 		switch {
 		case !utf8.ValidString(text):
-			return &syntaxError{line, "not valid UTF-8"}
+			return &syntaxError{line, said{"不是有效的 UTF-8", "not valid UTF-8"}}
 		case strings.ContainsRune(text, 0):
-			return &syntaxError{line, "contains a NUL character"}
+			return &syntaxError{line, said{"含有 NUL 字元", "contains a NUL character"}}
 		case len(text) > maxLine:
-			return &syntaxError{line, fmt.Sprintf("line is longer than %d KiB", maxLine>>10)}
+			return &syntaxError{line, say("這一行超過 %d KiB", "line is longer than %d KiB", maxLine>>10)}
 		}
 		open += strings.Count(text, "[") + strings.Count(text, "{")
 		if open > maxOpen {
-			return &syntaxError{line, "nested too deeply"}
+			return &syntaxError{line, said{"巢狀太深", "nested too deeply"}}
 		}
 		open = max(0, open-strings.Count(text, "]")-strings.Count(text, "}"))
 	}
@@ -159,7 +160,7 @@ func (d *decoder) salvage(lines []string, first int, path string, depth int) str
 		text := strings.Join(entry, "")
 		file, bad := parseYAML(text)
 		if bad == nil && !isEntry(file) {
-			bad = &syntaxError{1 + leading(entry), "want \"key: value\""}
+			bad = &syntaxError{1 + leading(entry), said{"要寫成 \"key: value\"", "want \"key: value\""}}
 		}
 		if bad != nil {
 			text = d.salvageEntry(entry, bad, first+start, path, depth)

@@ -44,11 +44,11 @@ func ParseYAML(src []byte, file string) (Node, *Problem) {
 		parsed, bad = parseYAML(text)
 	}
 	if bad != nil {
-		return Node{}, &Problem{File: file, Line: bad.line, Msg: bad.msg}
+		return Node{}, new(bad.msg.at(file, bad.line, ""))
 	}
 	body, second := documents(parsed)
 	if second != nil {
-		return Node{}, &Problem{File: file, Line: position(second), Msg: "a second YAML document"}
+		return Node{}, new(say("第二份 YAML 文件", "a second YAML document").at(file, position(second), ""))
 	}
 	if body == nil {
 		return Node{Line: 1}, nil

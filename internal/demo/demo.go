@@ -1,6 +1,6 @@
 // Package demo plays a whole workflow through the real hooks, in a home that is
-// thrown away: fail, rollback, barrier, suggestion, compaction, recovery, and a
-// compression at the end. It checks what it says: a claim that does not hold
+// thrown away: fail, rollback, barrier, suggestion, compaction, recovery, a
+// compression, and what all of it was good for. It checks what it says: a claim that does not hold
 // ends the play with an error.
 //
 // It prints nothing; what happens is told to an [Audience] as it happens, and
@@ -97,6 +97,10 @@ type play struct {
 	transcript string
 	store      *store.Home
 	sess       *store.Session
+
+	// What the end sums up: bytes of a report that the main agent did not read, and how
+	// much smaller the clone is, in percent.
+	kept, smaller int
 
 	act    string
 	events int // on the timeline, as last seen

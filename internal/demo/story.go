@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -36,6 +35,7 @@ func (d *play) play(ctx context.Context) {
 		{message.DemoActGuard, d.guard},
 		{message.DemoActEnd, d.finish},
 		{message.DemoActCompress, d.compress},
+		{message.DemoActGain, d.gain},
 	} {
 		if d.failed(ctx.Err()) {
 			return
@@ -153,6 +153,7 @@ func (d *play) reviewFails(context.Context) {
 		}
 	}
 	d.claim(strings.Contains(string(file), review.report) && !leaked, message.DemoClaimIsolated, len(file), contextFile("REVIEW"), saw)
+	d.kept = len(file)
 	state := d.state()
 	d.claim(slices.Equal(state.Ready(), []string{"DEV"}) && state.RejectCount == 1, message.DemoClaimVotes)
 }
@@ -281,28 +282,24 @@ func (d *play) compress(ctx context.Context) {
 	broken := len(report.Dangling) + len(report.Unanswered) + len(report.Orphaned) + report.Unreadable
 	d.claim(broken == 0, message.DemoClaimVerified, report.Messages)
 
-	facts, kept := 0, 0
-	for line := range strings.Lines(string(copied)) {
-		if m, ok := transcript.MarkerOf([]byte(line)); ok {
-			had := extract.Facts(texts[m.UUID])
-			facts += had.Total()
-			kept += had.Total() - len(extract.Lost(had, extract.Facts(transcript.Text([]byte(line)))))
+	exact, refs := 0, out.Get(`result.messages.#(status=="success")#.ref`).Array()
+	for _, ref := range refs {
+		back := d.command(ctx, "recall", ref.String())
+		_, uuid, _ := strings.Cut(back.Get("source").String(), "#")
+		if text := back.Get("text").String(); text != "" && text == texts[uuid] {
+			exact++
 		}
 	}
-	d.claim(kept > 0 && kept <= facts, message.DemoClaimFacts, facts, kept)
-	ref := out.Get(`result.messages.#(status=="success").ref`).String()
-	back := d.command(ctx, "recall", ref)
-	_, uuid, _ := strings.Cut(back.Get("source").String(), "#")
-	text := back.Get("text").String()
-	d.claim(text != "" && text == texts[uuid], message.DemoClaimRecall, shortRef(ref), len(text))
+	d.claim(len(refs) > 0 && exact == len(refs), message.DemoClaimRecall, exact)
 	d.Compress = map[string]any{
 		"originalTokens": before, "compressedTokens": after, "sourceBytes": len(source), "cloneBytes": len(copied),
-		"facts": facts, "factsKept": kept, "resume": out.Get("resume").String(),
+		"resume": out.Get("resume").String(),
 	}
 	d.Line("  " + message.DemoResume.Format(d.Lang, out.Get("resume").String()))
+	d.smaller = 100 * (len(source) - len(copied)) / max(1, len(source))
 }
 
-func shortRef(ref string) string {
-	id, uuid, _ := strings.Cut(ref, "#")
-	return message.Short(id, 9) + "#" + message.Short(uuid, 9)
+// gain says what the story comes to, of what was claimed and checked.
+func (d *play) gain(context.Context) {
+	d.Line("  " + message.DemoGain.Format(d.Lang, d.kept, d.smaller))
 }

@@ -94,13 +94,13 @@ func (c *call) open() error {
 func (c *call) loadConfig(contextDir string) {
 	var problems []config.Problem
 	c.cfg, problems = config.Load(c.home.ConfigFile(), c.env.Getenv)
-	if len(problems) > 0 {
-		c.complain("config", problems[0])
-	}
 	c.lang = message.Lang(c.cfg.Language)
 	if c.host.Name != "" {
 		// A call by no host prints the specifications' words, whatever the locale.
 		c.lang = message.Spoken(c.lang, c.cfg.Chosen, c.env.Getenv)
+	}
+	if len(problems) > 0 {
+		c.complain("config", errors.New(problems[0].In(string(c.lang))))
 	}
 	c.rules = session.Rules(c.cfg, contextDir)
 }

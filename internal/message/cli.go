@@ -8,6 +8,8 @@ var (
 		EN: "Overtone sits beside Claude Code and Codex: it routes work through stages, compacts at\nnatural boundaries, carries state across a compaction, and explains every decision.\n\nStart with:\n  overtone audit   what compactions lost and cost in the sessions on this machine\n  overtone demo    a whole story in a throw-away home, no network\n  overtone init    install into the hosts on this machine",
 	}
 	HelpJSON     = Text{ZH: "以 JSON 輸出", EN: "print JSON"}
+	HelpNoPager  = Text{ZH: "長的輸出不經過 pager（或設定 PAGER=cat）", EN: "do not page long output (or set PAGER=cat)"}
+	HelpMan      = Text{ZH: "印出手冊頁（roff）", EN: "print the manual page, in roff"}
 	HelpSession  = Text{ZH: "session id（預設取自環境變數）", EN: "session id (default: from the environment)"}
 	HelpDryRun   = Text{ZH: "只顯示會做什麼", EN: "show what would be done, do nothing"}
 	HintHelp     = Text{ZH: "用法請見 %s --help", EN: "see %s --help"}
@@ -19,6 +21,13 @@ var (
 		ZH: "讀取 stdin 的 JSON 並輸出 host 能理解的內容；永遠以 0 結束。\n事件：session-start session-end user-prompt-submit pre-tool-use post-tool-use\npost-tool-use-failure post-tool-batch subagent-start subagent-stop stop stop-failure\npre-compact post-compact\n\n設定 OVERTONE_DISABLE=1 可讓所有 hook 什麼都不做。",
 		EN: "Reads JSON from stdin and prints what the host understands; always exits 0.\nEvents: session-start session-end user-prompt-submit pre-tool-use post-tool-use\npost-tool-use-failure post-tool-batch subagent-start subagent-stop stop stop-failure\npre-compact post-compact\n\nOVERTONE_DISABLE=1 turns every hook into a no-op.",
 	}
+
+	ManName        = Text{ZH: "名稱", EN: "NAME"}
+	ManSynopsis    = Text{ZH: "語法", EN: "SYNOPSIS"}
+	ManDescription = Text{ZH: "說明", EN: "DESCRIPTION"}
+	ManCommands    = Text{ZH: "指令", EN: "COMMANDS"}
+	ManExit        = Text{ZH: "結束碼", EN: "EXIT STATUS"}
+	ManExitText    = Text{ZH: "0 完成，1 失敗，2 用法錯誤，130 被 Ctrl-C 中斷。", EN: "0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C."}
 
 	HomeUnset     = Text{ZH: "HOME 未設定", EN: "HOME is not set"}
 	HintHomeSet   = Text{ZH: "設定 HOME，或以 OVERTONE_HOME 指定資料夾", EN: "set HOME, or name a folder with OVERTONE_HOME"}
@@ -36,6 +45,9 @@ var (
 
 	HelpWorkflow          = Text{ZH: "多階段工作流：啟動、查看、跳過、重來、取消", EN: "multi-stage workflows: start, look, skip, restart, cancel"}
 	HelpWorkflowList      = Text{ZH: "列出所有工作流", EN: "list the workflows"}
+	HelpWorkflowAll       = Text{ZH: "也列出少用的", EN: "also those that are used less"}
+	ListMore              = Text{ZH: "另有：%s（workflow list --all）", EN: "there are also: %s (workflow list --all)"}
+	ListAliases           = Text{ZH: "別名：%s", EN: "other names: %s"}
 	HelpWorkflowShow      = Text{ZH: "畫出工作流的圖", EN: "draw a workflow's graph"}
 	HelpWorkflowCheck     = Text{ZH: "檢查工作流檔案", EN: "check workflow files"}
 	HelpWorkflowSchema    = Text{ZH: "印出工作流檔案的 JSON Schema", EN: "print the JSON Schema of workflow files"}

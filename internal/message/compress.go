@@ -169,6 +169,8 @@ var (
 	DoneRedacted = Text{ZH: "送出前遮蔽：%s", EN: "redacted before sending: %s"}
 	DoneSpent    = Text{ZH: "用量：送出 %d、收回 %d tokens", EN: "used: %d tokens out, %d back"}
 	DoneFailure  = Text{ZH: "第 %d 行：%s", EN: "line %d: %s"}
+	Refused      = Text{ZH: "結果被拒絕：%s", EN: "result refused: %s"}
+	RefusedMore  = Text{ZH: "另有 %d 個", EN: "and %d more"}
 	DoneMore     = Text{ZH: "……還有 %d 則", EN: "… and %d more"}
 	DoneClone    = Text{ZH: "副本：%s", EN: "clone: %s"}
 	LegacyPacket = Text{ZH: "這是最早期的 rollout 格式，目前的 codex 無法開啟；壓縮後的對話改以文字輸出", EN: "this rollout has the format of the first versions, which codex no longer opens; the compressed history is printed as text instead"}
@@ -240,4 +242,25 @@ func Counted(name string) Text {
 		return Text{ZH: "程式碼", EN: "code"}
 	}
 	return Text{}
+}
+
+// RefusedFor is why a result was not taken.
+func RefusedFor(reason string) Text {
+	switch reason {
+	case "empty":
+		return Text{ZH: "是空的", EN: "empty"}
+	case "not shorter":
+		return Text{ZH: "沒有比較短", EN: "not shorter"}
+	case "invented facts":
+		return Text{ZH: "捏造了事實", EN: "invented facts"}
+	case "lost facts":
+		return Text{ZH: "遺失了事實", EN: "lost facts"}
+	case "unreadable reply":
+		return Text{ZH: "回答無法解析", EN: "unreadable reply"}
+	case "lost a denial":
+		return Text{ZH: "遺失了否定", EN: "lost a denial"}
+	case "claims a success":
+		return Text{ZH: "宣稱成功", EN: "claims a success"}
+	}
+	return Text{ZH: "在說別的事", EN: "is about something else"}
 }

@@ -13,7 +13,10 @@ var (
 	}
 	HelpKeep     = Text{ZH: "保留資料夾並印出路徑", EN: "keep the folder and print its path"}
 	HelpDemoFull = Text{ZH: "顯示全部：完整的回答、時間軸與進度", EN: "show all of it: whole answers, timeline, progress"}
-	DemoIntro    = Text{ZH: "以下每一步都是真正的 hook 呼叫。← host 送來什麼　→ hook 回答誰什麼", EN: "Every step below is a real hook call: ← what the host sent, → the hook's answer"}
+	DemoIntro    = Text{
+		ZH: "一個 agent 團隊在 API 加上速率限制；途中 context 被壓縮。每一步都是真正的 hook\n呼叫：← host 送來什麼，→ hook 回答誰什麼。沒有回答的只在 --full 顯示。",
+		EN: "Agents add a rate limit to an API, and in the middle of it the context is\ncompacted. Every step is a real hook call: ← what the host sent, → the answer;\nthose without an answer are shown by --full only.",
+	}
 	DemoAct      = Text{ZH: "第 %d 幕　%s", EN: "Act %d. %s"}
 	DemoSilent   = Text{ZH: "→ （無輸出）", EN: "→ (silent)"}
 	DemoModel    = Text{ZH: "→ 主 agent 看到", EN: "→ the main agent reads"}
@@ -30,7 +33,10 @@ var (
 	DemoKept     = Text{ZH: "保留在 %[1]s；進去看看：HOME=%[1]s overtone sessions", EN: "kept in %[1]s; to look around: HOME=%[1]s overtone sessions"}
 	DemoEnd      = Text{ZH: "%d 次 hook 呼叫，%d 個宣稱成立，耗時 %s；沒有使用網路。", EN: "%d hook calls, %d claims checked, %s; no network was used."}
 	DemoGone     = Text{ZH: "拋棄式的 home 已刪除。", EN: "The throw-away home is gone."}
-	DemoNext     = Text{ZH: "接著：overtone init --dry-run", EN: "Next: overtone init --dry-run"}
+	DemoNext     = Text{
+		ZH: "接著，看你自己的 session（只讀）：\n  %[1]s audit                 壓縮失去了什麼、花了多少\n  %[1]s init --dry-run        設定會怎麼改\n  %[1]s continue --dry-run    一個較小的 session，接著做下去",
+		EN: "Next, with your own sessions, which are only read:\n  %[1]s audit                 what compactions lost and cost\n  %[1]s init --dry-run        how your settings would change\n  %[1]s continue --dry-run    a smaller session to go on with",
+	}
 )
 
 // Its acts.
@@ -43,6 +49,7 @@ var (
 	DemoActCompact  = Text{ZH: "Context 壓縮：狀態只送回一次", EN: "The context is compacted: the state comes back exactly once"}
 	DemoActGuard    = Text{ZH: "主 agent 想自己動手", EN: "The main agent tries to do the work itself"}
 	DemoActEnd      = Text{ZH: "回顧、文件、收尾", EN: "Retrospective, docs, the end"}
+	DemoActGain     = Text{ZH: "得到了什麼", EN: "What was gained"}
 	DemoActCompress = Text{ZH: "把一段舊 session 壓成可以 resume 的副本", EN: "An old session is compressed, on a clone that resumes"}
 )
 
@@ -83,9 +90,12 @@ var (
 	DemoClaimSource    = Text{ZH: "原檔的 SHA-256 沒有改變（%s…）", EN: "the source's SHA-256 is what it was (%s…)"}
 	DemoClaimVerified  = Text{ZH: "副本通過檢查：父鏈、工具成對、%d 則訊息", EN: "the clone passes the verifier: parent chain, tool pairs, %d messages"}
 	DemoClaimSmaller   = Text{ZH: "壓縮的訊息約 %s → %s tokens（−%d%%）；檔案 %s → %s", EN: "the compressed messages: about %s → %s tokens (−%d%%); the file: %s → %s"}
-	DemoClaimFacts     = Text{ZH: "%d 個路徑、數字、雜湊與錯誤訊息中保留 %d 個", EN: "of %d paths, numbers, hashes and error lines %d are still stated"}
-	DemoClaimRecall    = Text{ZH: "overtone recall %s 一字不差地還原 %d bytes", EN: "overtone recall %s gives back the original's %d bytes exactly"}
-	DemoResume         = Text{ZH: "接續：%s", EN: "resume: %s"}
+	DemoClaimRecall    = Text{ZH: "overtone recall 一字不差地取回全部 %d 則原文", EN: "overtone recall gives back all %d originals, word for word"}
+	DemoGain           = Text{
+		ZH: "· 主 agent 的 context 少了一份 %[1]d bytes 的報告\n  · 不通過的審查自動退回，帶著理由；第二次就通過\n  · 壓縮的建議等到工作告一段落，而不是想到一半\n  · 壓縮之後 agent 知道自己做到哪裡：恰好說一次，有收據\n  · 一段舊 session 小了 %[2]d%%，照樣接得下去，一個字都沒有丟",
+		EN: "· a report of %[1]d bytes stayed out of the main agent's context\n  · a review that failed sent the work back with its reasons; then it passed\n  · a compaction was suggested when a step was done, not in mid-thought\n  · after it the agent knew where it stood: told exactly once, with a receipt\n  · an old session is %[2]d%% smaller and goes on, and no word of it is lost",
+	}
+	DemoResume = Text{ZH: "接續：%s", EN: "resume: %s"}
 )
 
 // DemoTurn is a turn of the session that the demo compresses: what is asked, the

@@ -35,8 +35,7 @@ func Parse(name string) (Lang, bool) {
 }
 
 // Locale is the language of the user's locale: Chinese for zh*, else English. The
-// first variable that is set decides, as everywhere. named is false where the
-// locale names no language (C, POSIX, or nothing at all).
+// first variable that is set decides, as everywhere. named is false where none is.
 func Locale(getenv func(string) string) (l Lang, named bool) {
 	for _, key := range [...]string{"LC_ALL", "LC_MESSAGES", "LANG"} {
 		name := getenv(key)
@@ -46,8 +45,7 @@ func Locale(getenv func(string) string) (l Lang, named bool) {
 		if l, ok := Parse(name); ok && l == ZH {
 			return ZH, true
 		}
-		base, _, _ := strings.Cut(name, ".")
-		return EN, !strings.EqualFold(base, "C") && !strings.EqualFold(base, "POSIX")
+		return EN, true // also C and POSIX, in which every program speaks English
 	}
 	return EN, false
 }

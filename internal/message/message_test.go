@@ -135,9 +135,9 @@ func TestLocale(t *testing.T) {
 		named               bool
 	}{
 		{"", "", "", EN, false},
-		{"", "", "C", EN, false},
-		{"", "", "C.UTF-8", EN, false},
-		{"", "POSIX", "zh_TW.UTF-8", EN, false},
+		{"", "", "C", EN, true},
+		{"", "", "C.UTF-8", EN, true},
+		{"", "POSIX", "zh_TW.UTF-8", EN, true},
 		{"", "", "en_US.UTF-8", EN, true},
 		{"", "", "zh_TW.UTF-8", ZH, true},
 		{"", "", "zh_CN", ZH, true},

@@ -82,6 +82,7 @@ var (
 	ServiceByHand     = Text{ZH: "服務管理工具沒有照做（%s）；請自行執行：%s", EN: "the service manager did not do it (%s); run it yourself: %s"}
 	ServiceNothing    = Text{ZH: "沒有需要變更的項目", EN: "nothing to change"}
 	ServiceInstalled  = Text{ZH: "服務已安裝：%s 會一直執行", EN: "the service is installed: %s is kept running"}
+	ServiceNotRunning = Text{ZH: "%s 沒有在執行：服務只寫入了 %s", EN: "%s is not running: all there is of the service is %s"}
 	ServiceRemoved    = Text{ZH: "服務已移除", EN: "the service is removed"}
 	HelpWatchBin      = Text{ZH: "%s 的執行檔", EN: "the %s program"}
 	WatchBadMode      = Text{ZH: "沒有名為 %s 的模式", EN: "there is no mode named %s"}

@@ -44,6 +44,7 @@ var (
 		ZH: "每個設定的值與來源：預設值、設定檔、auto-compact.md 或環境變數；也列出設定中的問題。",
 		EN: "Each setting with its value and origin: the default, the settings file, auto-compact.md or a variable; what is wrong in them is said, too.",
 	}
+	HelpConfigAll       = Text{ZH: "也列出不需要調整的設定", EN: "also those that nobody has to turn"}
 	HelpConfigChanged   = Text{ZH: "只列出非預設的設定", EN: "only what is not the default"}
 	ColKey              = Text{ZH: "設定", EN: "KEY"}
 	ColOrigin           = Text{ZH: "來源", EN: "FROM"}

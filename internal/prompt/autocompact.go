@@ -35,6 +35,7 @@ func LoadAutoCompact(path string, c config.Compact) (config.Compact, []config.Pr
 	if n := len(problems) - 1; n > 0 {
 		problems = problems[:1]
 		problems[0].Msg += fmt.Sprintf(" (and %d more)", n)
+		problems[0].ZH += fmt.Sprintf("（另有 %d 項）", n)
 	}
 	c = c.Over(file)
 	c.Prompt = file.Prompt
@@ -79,7 +80,7 @@ func ParseAutoCompact(src []byte, file string) (config.Compact, []config.Problem
 	case ok:
 		return parse(c, front, line, file)
 	case line > 0:
-		return c, []config.Problem{{File: file, Line: line, Msg: "front matter is not closed by a line \"---\""}}
+		return c, []config.Problem{{File: file, Line: line, Msg: "front matter is not closed by a line \"---\"", ZH: "front matter 沒有以 \"---\" 結束"}}
 	}
 	return c, nil
 }

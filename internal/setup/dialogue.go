@@ -112,7 +112,7 @@ func (d *dialogue) show(r *Report) {
 		return
 	}
 	for _, f := range r.Files {
-		fmt.Fprint(d.Stdout, f.Diff)
+		d.Diff(f.Diff)
 	}
 	if !r.Changed {
 		return
@@ -222,7 +222,11 @@ func (e Env) ChangeService(ctx context.Context, t *terminal.Terminal, s Service,
 	}
 	plan.DryRun = dry
 	d := &dialogue{Terminal: t, env: e, dry: dry, yes: true, ctx: ctx}
-	if err := d.carryOut(&plan.Report, plan.apply); err != nil || t.JSON {
+	err = d.carryOut(&plan.Report, plan.apply)
+	if err == nil && plan.stuck && !remove {
+		err = message.Fail(message.ServiceNotRunning, s.Runs, e.Folders.Short(s.Path))
+	}
+	if err != nil || t.JSON {
 		return err
 	}
 	switch {

@@ -121,7 +121,7 @@ func (d *doctor) checkConfig(problems []config.Problem) {
 	path := d.Home.ConfigFile()
 	for _, p := range problems {
 		p.File = d.short(p.File)
-		d.add("config", host.Warn, message.WarnConfig, p.Error()).advise(d, message.HintConfig)
+		d.add("config", host.Warn, message.WarnConfig, p.In(string(d.Lang))).advise(d, message.HintConfig)
 	}
 	if len(problems) > 0 {
 		return
@@ -146,7 +146,7 @@ func (d *doctor) checkPrompt() {
 	}
 	_, problems := prompt.ParseAutoCompact(data, d.short(path))
 	for _, p := range problems {
-		d.add("prompt", host.Warn, message.WarnConfig, p.Error()).advise(d, message.HintConfig)
+		d.add("prompt", host.Warn, message.WarnConfig, p.In(string(d.Lang))).advise(d, message.HintConfig)
 	}
 	if len(problems) == 0 {
 		d.add("prompt", host.Fine, message.DoctorPrompt, d.short(path))

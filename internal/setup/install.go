@@ -63,7 +63,7 @@ func (e Env) planInstall(ctx context.Context, o Options) (*installation, error) 
 	i.DryRun = o.DryRun
 	cfg, problems := e.config()
 	for _, p := range problems {
-		i.warn(message.WarnConfig, p.Error())
+		i.warn(message.WarnConfig, p.In(string(e.Lang)))
 	}
 	i.setup = e.setupWith(o.Host, cfg.Compact, o.NoWorkflows)
 	i.checkPath()

@@ -152,6 +152,7 @@ type serviceChange struct {
 	change
 	service Service
 	remove  bool
+	stuck   bool // the service manager did not do what it was told
 }
 
 // apply writes the file, or removes it, and tells the service manager. Where there
@@ -191,6 +192,7 @@ func (c *serviceChange) tell(ctx context.Context, commands [][]string) {
 		if text := strings.TrimSpace(string(out)); text != "" {
 			why += ": " + text
 		}
+		c.stuck = true
 		c.warn(message.ServiceByHand, why, strings.Join(rest, " && "))
 		return
 	}

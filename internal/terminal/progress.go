@@ -40,7 +40,7 @@ func (b *Bar) Update(done, total int64, line func(drawn string, took time.Durati
 	const most = 24
 	text := draw(most)
 	// A line that breaks cannot be drawn over.
-	if room := b.t.Width(b.t.Stderr); room > 0 && Columns(text) >= room {
+	if room := b.t.Width(b.t.Stderr); Columns(text) >= room {
 		text = Cut(draw(max(0, int64(most+room-1-Columns(text)))), room-1)
 	}
 	pad := max(0, b.width-Columns(text))

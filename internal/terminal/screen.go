@@ -20,6 +20,7 @@ import (
 type screen struct {
 	mu   sync.Mutex
 	w    io.Writer
+	tty  *os.File    // what is read in the end, where w only holds it back for that
 	part []byte      // the beginning of a character whose end is not written yet
 	err  error       // the first that writing met
 	tell func(error) // is told of it; may be nil
@@ -42,14 +43,27 @@ func (s *screen) Write(p []byte) (int, error) {
 	}
 	n := whole(text)
 	s.part = append([]byte(nil), text[n:]...)
-	if _, err := s.w.Write(appendSafe(nil, text[:n])); err != nil {
-		if s.err == nil && s.tell != nil {
-			s.tell(err)
-		}
-		s.err = cmp.Or(s.err, err)
+	if err := s.pass(appendSafe(nil, text[:n])); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// pass writes what is safe.
+func (s *screen) pass(text []byte) error {
+	_, err := s.w.Write(text)
+	if err != nil && s.err == nil && s.tell != nil {
+		s.tell(err)
+	}
+	s.err = cmp.Or(s.err, err)
+	return err
+}
+
+// divert has the screen write to something else, of which tty shows the end.
+func (s *screen) divert(w io.Writer, tty *os.File) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.w, s.tty = w, tty
 }
 
 // OnError has f called when a screen cannot be written to, once.
@@ -118,6 +132,9 @@ func Raw(w io.Writer) io.Writer {
 
 // File is the standard file behind a screen, where it is one.
 func File(w io.Writer) (*os.File, bool) {
+	if s, ok := w.(*screen); ok && s.tty != nil {
+		return s.tty, true
+	}
 	f, ok := Raw(w).(*os.File)
 	return f, ok
 }

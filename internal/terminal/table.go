@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -45,24 +46,22 @@ func (t *Terminal) Rows(w io.Writer, rows [][]string, p Plan) {
 			row[i] = strings.Repeat(" ", widths[i]-Columns(row[i])) + row[i]
 		}
 	}
-	if room := t.Width(w); room > 0 {
-		columns, ok := p.choose(widths, room)
-		if !ok {
-			t.stack(w, rows, true, room)
-			return
-		}
-		for n, row := range rows {
-			kept := make([]string, len(columns))
-			for k, i := range columns {
-				if kept[k] = Cut(row[i], widths[i]); slices.Contains(p.Paths, i) {
-					kept[k] = cutFront(row[i], widths[i])
-				}
-			}
-			rows[n] = kept
-		}
-		widths = measure(rows)
+	room := t.Width(w)
+	columns, ok := p.choose(widths, room)
+	if !ok {
+		t.stack(w, rows, true, room)
+		return
 	}
-	t.lines(w, rows, widths, true)
+	for n, row := range rows {
+		kept := make([]string, len(columns))
+		for k, i := range columns {
+			if kept[k] = Cut(row[i], widths[i]); slices.Contains(p.Paths, i) {
+				kept[k] = cutFront(row[i], widths[i])
+			}
+		}
+		rows[n] = kept
+	}
+	t.lines(w, rows, measure(rows), true)
 }
 
 // choose says which columns there is room for, and narrows widths. Rather than cut
@@ -111,7 +110,7 @@ func measure(rows [][]string) []int {
 
 func (t *Terminal) columns(w io.Writer, rows [][]string, head bool) {
 	widths := measure(rows)
-	if room := t.Width(w); room > 0 && !fit(widths, room) {
+	if room := t.Width(w); !fit(widths, room) {
 		t.stack(w, rows, head, room)
 		return
 	}
@@ -120,12 +119,10 @@ func (t *Terminal) columns(w io.Writer, rows [][]string, head bool) {
 
 func (t *Terminal) lines(w io.Writer, rows [][]string, widths []int, head bool) {
 	for n, row := range rows {
-		for _, line := range layOut(row, widths) {
-			if head && n == 0 {
-				t.Bold(w, line)
-			} else {
-				fmt.Fprintln(w, line)
-			}
+		if head && n == 0 {
+			t.row(w, row, widths, Heavy)
+		} else {
+			t.row(w, row, widths, Plain)
 		}
 	}
 }
@@ -169,23 +166,30 @@ func narrow(widths, least []int, room int) bool {
 	return true
 }
 
-// layOut is a row as lines: cells are cut to their columns, the last one goes on
-// below itself.
-func layOut(row []string, widths []int) []string {
-	var b strings.Builder
-	indent := 0
-	for i, cell := range row[:len(row)-1] {
+// row prints a row: cells are cut to their columns, the last one goes on below itself.
+func (t *Terminal) row(w io.Writer, row []string, widths []int, ink Ink) {
+	last, indent := len(row)-1, 0
+	parts := Wrap(row[last], max(widths[last], 1))
+	for last > 0 && row[last] == "" {
+		last-- // nothing stands behind it, no spaces either
+	}
+	for i, cell := range row[:last] {
 		cell = Cut(cell, widths[i])
-		b.WriteString(cell)
-		b.WriteString(strings.Repeat(" ", widths[i]-Columns(cell)+gap))
+		t.Ink(w, cmp.Or(ink, inkOf(cell)), cell)
+		fmt.Fprint(w, strings.Repeat(" ", widths[i]-Columns(cell)+gap))
 		indent += widths[i] + gap
 	}
-	parts := Wrap(row[len(row)-1], max(widths[len(row)-1], 1))
-	lines := []string{strings.TrimRight(b.String()+parts[0], " ")}
-	for _, p := range parts[1:] {
-		lines = append(lines, strings.Repeat(" ", indent)+p)
+	if last < len(row)-1 {
+		parts = []string{Cut(row[last], widths[last])}
 	}
-	return lines
+	for i, part := range parts {
+		if i > 0 {
+			fmt.Fprint(w, strings.Repeat(" ", indent))
+		}
+		part = strings.TrimRight(part, " ")
+		t.Ink(w, cmp.Or(ink, inkOf(part)), part)
+		fmt.Fprintln(w)
+	}
 }
 
 // stack prints each row as a list, for terminals too narrow for columns.

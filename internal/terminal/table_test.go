@@ -87,9 +87,14 @@ func TestRowsFit(t *testing.T) {
 		return out.String()
 	}
 	for width, want := range map[string]string{
-		"": `WHEN        PROJECT                                   TOKENS   SIZE  TITLE
+		"200": `WHEN        PROJECT                                   TOKENS   SIZE  TITLE
 2026-11-15  /home/mei/a/folder/of/projects/shop-api  114,424  88 kB  加上公開 API 的速率限制，每分鐘六十次
 2026-11-14  ~/x                                            9    1 B  short
+`,
+		// A pipe.
+		"": `WHEN        PROJECT                               TOKENS   SIZE  TITLE
+2026-11-15  …/mei/a/folder/of/projects/shop-api  114,424  88 kB  加上公開 API 的速率限制，每分鐘六…
+2026-11-14  ~/x                                        9    1 B  short
 `,
 		"80": `WHEN        PROJECT                     TOKENS   SIZE  TITLE
 2026-11-15  …der/of/projects/shop-api  114,424  88 kB  加上公開 API 的速率限制…
@@ -155,7 +160,7 @@ func TestMarked(t *testing.T) {
 	term.Marked("  ", "one two three four five six", [][2]int{{4, 13}, {14, 23}})
 	f.Close()
 	data, _ := os.ReadFile(f.Name())
-	if want := "  one \x1b[1mtwo three\x1b[22m \x1b[1mfour\x1b[22m\n  \x1b[1mfive\x1b[22m six\n"; string(data) != want {
+	if want := "  one \x1b[1mtwo three\x1b[0m \x1b[1mfour\x1b[0m\n  \x1b[1mfive\x1b[0m six\n"; string(data) != want {
 		t.Errorf("%q, want %q", data, want)
 	}
 }

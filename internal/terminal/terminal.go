@@ -7,7 +7,8 @@
 //   - An error is one line, "overtone: what was being done: what went wrong",
 //     and, where there is something to do about it, a line "hint: …".
 //   - --json prints one JSON object with "schema": 1, and nothing else on stdout.
-//   - Colour and progress bars only on a terminal, and never with NO_COLOR.
+//   - Colour, progress bars and a pager only on a terminal; colour and bars never with
+//     NO_COLOR. Where nobody says how wide it is, a line has 100 columns.
 //   - Times are stored in UTC and shown in local time.
 //
 // Packages that own a noun print it with what they are handed; commands decide what
@@ -16,6 +17,7 @@ package terminal
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,6 +39,7 @@ type Env struct {
 	Getenv         func(string) string
 	Environ        func() []string
 	Dir            string // working directory
+	Called         string // as the program was called
 	Now            func() time.Time
 	IsTTY          func(fd uintptr) bool
 	// Ancestors are the programs that this one was started by, the nearest first: the
@@ -49,6 +52,7 @@ type Terminal struct {
 	Env
 	Lang    message.Lang
 	JSON    bool   // results are for programs: no notes, no progress
+	NoPager bool   // long results run through, also on a terminal
 	Program string // its name in error messages
 }
 
@@ -87,15 +91,23 @@ func (t *Terminal) Prose(w io.Writer, text string) {
 }
 
 // Item prints a text behind a mark; its further lines begin below its first.
-func (t *Terminal) Item(mark, text string) { t.hang(t.Stdout, mark, text) }
+func (t *Terminal) Item(mark, text string) {
+	t.Ink(t.Stdout, inkOf(mark), mark)
+	t.below(t.Stdout, Columns(mark), text)
+}
 
 func (t *Terminal) hang(w io.Writer, begin, text string) {
-	at := Columns(begin)
+	fmt.Fprint(w, begin)
+	t.below(w, Columns(begin), text)
+}
+
+// below ends a line of which so many columns are written.
+func (t *Terminal) below(w io.Writer, at int, text string) {
 	parts := []string{text}
 	if room := t.Width(w); room > at {
 		parts = Wrap(text, room-at)
 	}
-	fmt.Fprintln(w, begin+strings.Join(parts, "\n"+strings.Repeat(" ", at)))
+	fmt.Fprintln(w, strings.Join(parts, "\n"+strings.Repeat(" ", at)))
 }
 
 // secondColumn is where the second column of an indented line begins, 0 for none:
@@ -110,10 +122,7 @@ func secondColumn(line string) int {
 }
 
 func (t *Terminal) fold(w io.Writer, line string) {
-	if room := t.Width(w); room > 0 {
-		line = strings.Join(Wrap(line, room), "\n")
-	}
-	fmt.Fprintln(w, line)
+	fmt.Fprintln(w, strings.Join(Wrap(line, t.Width(w)), "\n"))
 }
 
 // Note prints a text to stderr.
@@ -161,22 +170,29 @@ func (t *Terminal) Exit(err error) int {
 	if err == nil {
 		return 0
 	}
-	text := err.Error()
+	text, code := err.Error(), 1
 	if u, ok := errors.AsType[message.Error](err); ok {
 		text = u.Reason.In(t.Lang)
 	}
-	fmt.Fprintln(t.Stderr, t.Program+": "+text)
-	if hint := message.HintOf(err, t.Lang); hint != "" {
-		fmt.Fprintln(t.Stderr, "hint: "+hint)
-	}
 	if _, ok := errors.AsType[message.Misuse](err); ok {
-		return 2
+		code = 2
 	}
-	return 1
+	if errors.Is(err, context.Canceled) {
+		text, code = t.In(message.Interrupted), 130 // as shells count Ctrl-C
+	}
+	t.Ink(t.Stderr, Bad, t.Program+":")
+	fmt.Fprintln(t.Stderr, " "+text)
+	if hint := message.HintOf(err, t.Lang); hint != "" {
+		t.Ink(t.Stderr, Warn, "hint:")
+		fmt.Fprintln(t.Stderr, " "+hint)
+	}
+	return code
 }
 
-// Width is how many columns there are to write to, 0 where nobody says: $COLUMNS,
-// else the terminal's.
+// pipeWidth is how wide a line is where there is no terminal that has a width.
+const pipeWidth = 100
+
+// Width is how many columns there are to write to: $COLUMNS, else the terminal's.
 func (t *Terminal) Width(w io.Writer) int {
 	if n, err := strconv.Atoi(t.Getenv("COLUMNS")); err == nil && n > 0 {
 		return max(n, 20)
@@ -186,17 +202,73 @@ func (t *Terminal) Width(w io.Writer) int {
 			return max(n, 20)
 		}
 	}
-	return 0
+	return pipeWidth
 }
 
-// Bold writes a text in bold where that is seen.
+// Ink is what a word means to its reader.
+type Ink string
+
+const (
+	Plain Ink = ""
+	Good  Ink = "32"
+	Warn  Ink = "33"
+	Bad   Ink = "31"
+	Place Ink = "36" // where something stands: of a difference
+	Heavy Ink = "1"
+)
+
+// inkOf is the ink of a cell, or of a mark before a text, that is nothing but a verdict.
+func inkOf(cell string) Ink {
+	switch strings.TrimSpace(cell) {
+	case "PASS", "pass", "✓":
+		return Good
+	case "ISSUES", "issues", "⚠":
+		return Warn
+	case "FAIL", "fail", "reject", "✗":
+		return Bad
+	}
+	return Plain
+}
+
+// Ink writes a text in an ink, where that is seen.
+func (t *Terminal) Ink(w io.Writer, ink Ink, text string) {
+	if ink == Plain || !t.Decorated(w) {
+		fmt.Fprint(w, text)
+		return
+	}
+	// Only the program's own marks go around the screen.
+	fmt.Fprint(Raw(w), "\x1b["+ink+"m")
+	fmt.Fprint(w, text)
+	fmt.Fprint(Raw(w), "\x1b[0m")
+}
+
+// Bold writes a line in bold where that is seen.
 func (t *Terminal) Bold(w io.Writer, text string) {
-	t.mark(w, text, "\x1b[0m")
+	t.Ink(w, Heavy, text)
 	fmt.Fprintln(w)
 }
 
-// Mark writes a word in bold within a line.
-func (t *Terminal) Mark(w io.Writer, word string) { t.mark(w, word, "\x1b[22m") }
+// Diff prints the difference of a file.
+func (t *Terminal) Diff(text string) {
+	for line := range strings.Lines(text) {
+		ink := Plain
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+			ink = Heavy
+		case line[0] == '+':
+			ink = Good
+		case line[0] == '-':
+			ink = Bad
+		case strings.HasPrefix(line, "@@"):
+			ink = Place
+		}
+		body, end := strings.CutSuffix(line, "\n")
+		t.Ink(t.Stdout, ink, body)
+		if end {
+			fmt.Fprintln(t.Stdout)
+		}
+	}
+}
 
 // Marked prints a text behind a mark, like Item, with some of its parts in bold, which
 // are given by where they begin and end.
@@ -221,23 +293,12 @@ func (t *Terminal) Marked(mark, text string, bold [][2]int) {
 			}
 			start, stop := max(b[0], from), min(b[1], end)
 			fmt.Fprint(w, text[from:start])
-			t.Mark(w, text[start:stop])
+			t.Ink(w, Heavy, text[start:stop])
 			from = stop
 		}
 		fmt.Fprintln(w, text[from:end])
 		from = end
 	}
-}
-
-func (t *Terminal) mark(w io.Writer, text, end string) {
-	if !t.Decorated(w) {
-		fmt.Fprint(w, text)
-		return
-	}
-	// Only the program's own marks go around the screen.
-	fmt.Fprint(Raw(w), "\x1b[1m")
-	fmt.Fprint(w, text)
-	fmt.Fprint(Raw(w), end)
 }
 
 // Heading begins a part of a longer output.
