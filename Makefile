@@ -16,7 +16,10 @@ VULN_VERSION := v1.8.0
 build:
 	CGO_ENABLED=0 $(GO) build -buildvcs=$(VCS) -trimpath -o bin/ ./cmd/...
 
-demo: build
+# Only the one program that it shows.
+demo:
+	@echo "building $(BIN); the first time this takes a minute or two"
+	@CGO_ENABLED=0 $(GO) build -buildvcs=$(VCS) -trimpath -o bin/ ./cmd/overtone
 	@$(BIN) demo
 
 test:
@@ -129,7 +132,7 @@ pictures: build
 	$(GO) run -tags e2e ./e2e/pictures docs/pictures
 
 # What a release consists of, built here and published nowhere: archives with
-# completions and bills of materials, checksums, the Homebrew formula, npm packages,
+# completions, manual pages and bills of materials, checksums, the Homebrew formula, npm packages,
 # all in dist/.
 release-snapshot:
 	sh release/snapshot.sh $(PLATFORMS)
