@@ -4,6 +4,10 @@
 // terminal and the dashboard in a browser, both light and dark.
 //
 //	go run -tags e2e ./e2e/pictures docs/pictures
+//	go run -tags e2e ./e2e/pictures FOLDER all
+//
+// The second takes every page of the dashboard, on a wide and on a narrow screen, to look
+// at them.
 //
 // The sessions on them are made up, in a home that is thrown away: conversations in
 // the hosts' own format, and a workflow that the engine itself has stepped through.
@@ -31,15 +35,15 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 2 {
-		log.Fatal("usage: pictures FOLDER")
+	if len(os.Args) < 2 || len(os.Args) > 3 || len(os.Args) == 3 && os.Args[2] != "all" {
+		log.Fatal("usage: pictures FOLDER [all]")
 	}
-	if err := run(os.Args[1]); err != nil {
+	if err := run(os.Args[1], len(os.Args) == 3); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(out string) error {
+func run(out string, all bool) error {
 	tmp, err := os.MkdirTemp("", "overtone-pictures-")
 	if err != nil {
 		return err
@@ -67,11 +71,24 @@ func run(out string) error {
 	}
 	defer end()
 	var failed []error
+	takes := map[string]func(*browser.Tab, string) ([]byte, error){
+		"terminal":  s.terminal,
+		"dashboard": func(t *browser.Tab, theme string) ([]byte, error) { return page(t, theme, link) },
+	}
+	if all {
+		clear(takes)
+		for name, view := range map[string]string{"overview": "", "session": "s/" + mainSession, "before": "s/" + earlierSession, "audit": "audit", "recall": "recall"} {
+			for _, width := range []int64{390, 1440} {
+				takes[fmt.Sprintf("%s-%d", name, width)] = func(t *browser.Tab, theme string) (png []byte, err error) {
+					err = t.Do(4*time.Minute, browser.Size(width, 1000, theme), chromedp.Navigate(link), chromedp.WaitVisible(`.list li a`),
+						chromedp.Evaluate(`location.hash = '#/`+view+`'`, nil), chromedp.Sleep(3*time.Second), browser.Picture(&png, true))
+					return png, err
+				}
+			}
+		}
+	}
 	for _, theme := range []string{"light", "dark"} {
-		for name, take := range map[string]func(*browser.Tab, string) ([]byte, error){
-			"terminal":  s.terminal,
-			"dashboard": func(t *browser.Tab, theme string) ([]byte, error) { return page(t, theme, link) },
-		} {
+		for name, take := range takes {
 			tab, closeTab, err := browser.Open(b)
 			if err != nil {
 				return err

@@ -18,7 +18,10 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-const mainSession = "7c1f3b52-0d0e-4b6e-9a41-5f2f6d0c9a10"
+const (
+	mainSession    = "7c1f3b52-0d0e-4b6e-9a41-5f2f6d0c9a10"
+	earlierSession = "51a00004-0000-4000-8000-000000000004" // no hook has seen it
+)
 
 // terminalCommands are what the terminal's picture shows, each up to a line that
 // begins so: the rest is more of the same.

@@ -332,9 +332,12 @@ func TestUnusedClone(t *testing.T) {
 		}
 	}
 	for id, want := range map[string]int64{"source": 43_005, "clone": 6_700} {
-		var d struct{ Decision struct{ Used int64 } }
-		if v.get("/api/session?id="+id, &d); d.Decision.Used != want {
-			t.Errorf("%s: %d tokens, want %d", id, d.Decision.Used, want)
+		var d struct {
+			Decision struct{ Used int64 }
+			Hooked   bool
+		}
+		if v.get("/api/session?id="+id, &d); d.Decision.Used != want || d.Hooked {
+			t.Errorf("%s: %d tokens, want %d; seen by a hook: %v", id, d.Decision.Used, want, d.Hooked)
 		}
 	}
 }
@@ -378,8 +381,8 @@ func TestSession(t *testing.T) {
 	}
 	var d detail
 	v.get("/api/session?id="+id, &d)
-	if len(d.Problems) > 0 {
-		t.Errorf("problems: %q", d.Problems)
+	if len(d.Problems) > 0 || !d.Hooked {
+		t.Errorf("problems: %q, seen by a hook: %v", d.Problems, d.Hooked)
 	}
 	if got := fmt.Sprint(d.Context.Tokens); got != "[3105 53005 3705]" || d.Context.Window != 200_000 {
 		t.Errorf("context: %s of %d", got, d.Context.Window)

@@ -35,6 +35,7 @@ type detail struct {
 	Compactions []compaction `json:"compactions"`
 	Census      census       `json:"census"`
 	Readable    bool         `json:"readable"` // the host's file
+	Hooked      bool         `json:"hooked"`   // there is a timeline of it
 	Problems    []string     `json:"problems"` // what could not be read
 }
 
@@ -91,6 +92,7 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 		d.Work = workOf(state, lang)
 		events, _, err = sub.sess.Last(1<<20, store.Filter{})
 		problem(err)
+		d.Hooked = len(events) > 0
 		in, err := session.Explain(s.Store, sub.sess, s.Config().Compact, s.Now(), path, "", func(_ string, in *compact.Input) {
 			if estimate > 0 && in.Usage.Known() {
 				in.Usage.Used = estimate // what the file reports is the source's

@@ -1,7 +1,7 @@
 // The page: list, route, connection, language and theme.
 import { html, render, useEffect, useMemo, useRef, useState } from './vendor/htm-preact.js'
 import { get, language, live, speak } from './api.js'
-import { Audit } from './audit.js'
+import { Audit, Days, Sessions } from './audit.js'
 import { Fleet } from './fleet.js'
 import { Recall } from './recall.js'
 import { Session } from './session.js'
@@ -196,9 +196,13 @@ function Short() {
   return html`<${Section} id="w-short" title=${t('inShort')}>
     ${!x ? html`<p class="quiet" role="status">${t('auditing')}</p>` : html`
       ${x.compactions === 0 ? html`<p>${t('short.none')}</p>` : html`<p>${t('short.mid', number(x.midWork), number(x.compactions), x.waitKnown ? span(x.waitMs / 1000) : t('unknown'))}</p>`}
-      ${x.lost.compactions > 0 && html`<p>${t('short.needed', number(sum('needed') - sum('inSummary')), number(sum('needed')), number(sum('inSummaryOrHandover') - sum('inSummary')))}</p>`}
+      ${sum('needed') > 0 && html`<p>${t('short.needed', number(sum('needed') - sum('inSummary')), number(sum('needed')), number(sum('inSummaryOrHandover') - sum('inSummary')))}</p>`}
       <p><a href="#/audit">${t('short.more')}</a></p>`}
-  </>`
+  </>
+  ${x && x.sessions > 0 && html`<div class="roomy">
+    <${Section} id="w-days" title=${t('byDay')}><${Days} days=${r.days || []} label="w-days" /></>
+    ${x.compactions > 0 && html`<${Section} id="w-most" title=${t('mostCompacted')}><${Sessions} list=${(r.sessions || []).slice(0, 8)} linked=${true} label="w-most" /></>`}
+  </div>`}`
 }
 
 render(html`<${App} />`, document.getElementById('app'))

@@ -74,7 +74,7 @@ function WhatIf({ w }) {
 }
 
 // Tokens by day; the number of compactions stands in the table below.
-function Days({ days }) {
+export function Days({ days, label }) {
   const box = useRef(null)
   const list = days.slice(-120)
   useEffect(() => {
@@ -106,16 +106,15 @@ function Days({ days }) {
   if (list.length === 0) return html`<${Empty}>${t('none')}</>`
   return html`<div class="chart low" ref=${box} role="img" aria-label=${t('byDay')}></div>
     <ul class="legend"><li><i class="block c1"></i>${t('tok.cacheRead')}</li><li><i class="block c2"></i>${t('tok.cacheWrite')}</li><li><i class="block c3"></i>${t('tok.input')}</li><li><i class="block c4"></i>${t('tok.output')}</li></ul>
-    <details><summary>${t('asTable')}</summary><${Table} label="a-days" head=${[t('day'), t('nav.sessions'), t('compactions'), t('tok.cacheRead'), t('tok.cacheWrite'), t('tok.input'), t('tok.output'), t('listPrice')]}
+    <details><summary>${t('asTable')}</summary><${Table} label=${label || 'a-days'} head=${[t('day'), t('nav.sessions'), t('compactions'), t('tok.cacheRead'), t('tok.cacheWrite'), t('tok.input'), t('tok.output'), t('listPrice')]}
       rows=${[...list].reverse().map(d => [d.name, d.name, number(d.sessions), number(d.compactions), tokens(d.tokens.cacheRead), tokens(d.tokens.cacheWrite), tokens(d.tokens.input), tokens(d.tokens.output), money(d)])} /></details>`
 }
 
-function Sessions({ list, linked }) {
+export function Sessions({ list, linked, label }) {
   if (list.length === 0) return html`<${Empty}>${t('noCompactions')}</>`
-  return html`<ul class="boundaries">${list.map(s => html`<li key=${s.id}>
-    ${linked ? html`<a href=${'#/s/' + encodeURIComponent(s.id)}>${short(s.title || s.id, 100)}</a>` : html`<b>${short(s.title || s.id, 100)}</b>`}
-    <${Badge} kind="host">${s.host}</><span title=${s.project}>${project(s.project)}</span>
-    <span>${t('compactedN', s.compactions.length)}</span><span>${t('peak', tokens(s.peak))}</span><span>${money(s)}</span>
-    ${s.start && html`<time datetime=${s.start}>${when(s.start)}</time>`}
-    ${s.compactions.some(c => c.midWork) && html`<${Badge} kind="warn">${t('midWorkN', s.compactions.filter(c => c.midWork).length)}</>`}</li>`)}</ul>`
+  const mid = s => s.compactions.filter(c => c.midWork).length
+  return html`<${Table} label=${label || 'a-sessions'} head=${[t('session'), t('compactions'), t('midWork'), t('peakTokens'), t('listPrice'), t('began')]} rows=${list.map(s => [s.id,
+    html`${linked ? html`<a href=${'#/s/' + encodeURIComponent(s.id)}>${short(s.title || s.id, 100)}</a>` : short(s.title || s.id, 100)} <small>${s.host} · ${project(s.project)}</small>`,
+    number(s.compactions.length), mid(s) > 0 ? html`<${Badge} kind="warn">${number(mid(s))}</>` : '0', tokens(s.peak), money(s),
+    s.start ? html`<time datetime=${s.start}>${when(s.start)}</time>` : ''])} />`
 }

@@ -61,14 +61,22 @@ export function Context({ context, tiers, compactions, boundaries, now }) {
       c.font = `${11 * r}px ${colour('--font')}`
       c.textAlign = 'left'
       c.textBaseline = 'alphabetic'
+      // A label stands out from the curve behind it.
+      const say = (text, ink, x, y) => {
+        c.setLineDash([])
+        c.lineWidth = 3 * r; c.lineJoin = 'round'
+        c.strokeStyle = colour('--card')
+        c.strokeText(text, x, y)
+        c.fillStyle = colour(ink)
+        c.fillText(text, x, y)
+      }
       if (context.window) for (const tier of tiers) {
         const y = u.valToPos(context.window * (1 - tier.remaining / 100), 'y', true)
         c.strokeStyle = colour('--tier-' + tier.name)
         c.setLineDash([4 * r, 4 * r])
         c.lineWidth = r
         c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(u.bbox.left + u.bbox.width, y); c.stroke()
-        c.fillStyle = colour('--tier-' + tier.name)
-        c.fillText(t('tier.' + tier.name), u.bbox.left + 6 * r, y - 4 * r)
+        say(t('tier.' + tier.name), '--tier-' + tier.name, u.bbox.left + 6 * r, y - 4 * r)
       }
       c.setLineDash([])
       for (const k of compactions) {
@@ -76,8 +84,8 @@ export function Context({ context, tiers, compactions, boundaries, now }) {
         const x = u.valToPos(at(k.ts), 'x', true)
         c.strokeStyle = colour('--ink'); c.lineWidth = 1.5 * r
         c.beginPath(); c.moveTo(x, u.bbox.top); c.lineTo(x, u.bbox.top + u.bbox.height); c.stroke()
-        c.fillStyle = colour('--ink')
-        c.fillText('#' + k.n, x + 4 * r, u.bbox.top + 12 * r)
+        const name = '#' + k.n, room = c.measureText(name).width + 4 * r
+        say(name, '--ink', x + room > u.bbox.left + u.bbox.width ? x - room : x + 4 * r, u.bbox.top + 12 * r)
       }
       for (const b of boundaries) {
         if (b.outcome === 'seen') continue
@@ -109,7 +117,6 @@ export function Context({ context, tiers, compactions, boundaries, now }) {
     return () => { size.disconnect(); u.destroy() }
   }, [context, compactions, boundaries, by, theme])
 
-  if (n === 0) return html`<p class="empty">${t('noUsage')}</p>`
   const words = t('chartWords', number(n), number(peak), number(last), context.window ? number(context.window) : t('unknown'))
   return html`
     <div class="row spread">

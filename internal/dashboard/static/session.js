@@ -24,13 +24,36 @@ export function Session({ detail, state }) {
       ${d.problems.length > 0 && html`<ul class="problems" role="alert">${d.problems.map(p => html`<li>${short(p, 300)}</li>`)}</ul>`}
     </header>
     <${Now} d=${d} tiers=${state.tiers} />
-    <${Work} d=${d} />
-    <${Section} id="s-context" title=${t('context')}>
+    ${d.readable && html`<${Stands} key=${'w' + d.id} id=${d.id} stamp=${i.modified} hooked=${d.hooked} />`}
+    ${d.work && html`<${Work} d=${d} />`}
+    ${d.context.times.length > 0 && html`<${Section} id="s-context" title=${t('context')}>
       <${Context} now=${i.estimated ? i.liveTokens : 0} context=${d.context} tiers=${state.tiers} compactions=${d.compactions} boundaries=${d.boundaries} />
-    </>
-    <${Compactions} key=${d.id} d=${d} />
-    <${Boundaries} d=${d} />
-    <${Timeline} key=${'t' + d.id} d=${d} state=${state} />`
+    </>`}
+    ${d.compactions.length > 0 && html`<${Compactions} key=${d.id} d=${d} />`}
+    ${d.boundaries.length > 0 && html`<${Boundaries} d=${d} />`}
+    ${d.hooked && html`<${Timeline} key=${'t' + d.id} d=${d} state=${state} />`}`
+}
+
+// Stands is the situation as a hand-over would tell it now: what was asked, what is done,
+// what fails, what comes next. A session that no hook has seen has it, too.
+function Stands({ id, stamp, hooked }) {
+  const [found, setFound] = useState(null), [error, setError] = useState('')
+  useEffect(() => {
+    const stop = new AbortController()
+    get('packet', { id, n: 0 }, stop.signal).then(x => { setFound(x); setError('') }, e => stop.signal.aborted || setError(e.message))
+    return () => stop.abort()
+  }, [id, stamp])
+  // Parts of the text begin with ##; what frames them is for the model.
+  const parts = found ? found.text.split(/^## /m).slice(1).map(p => p.replace(/\n\*\*[^]*$|\n<\/overtone-packet>[^]*$/, '').trim().split('\n')) : []
+  return html`<${Section} id="s-stands" title=${t('stands')} note=${t('standsNote')}>
+    ${!hooked && html`<p class="quiet">${t('fileOnly')}</p>`}
+    ${error && html`<p role="alert" class="problems">${error}</p>`}
+    ${!found && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
+    ${found && parts.length === 0 && html`<${Empty}>${t('none')}</>`}
+    <div class="stands">${parts.map(([title, ...lines]) => html`<div key=${title}><h4>${title}</h4>
+      <ul>${lines.filter(Boolean).map((l, i) => html`<li key=${i}>${short(l.replace(/^(- |> )/, ''), 400)}</li>`)}</ul></div>`)}</div>
+    ${found && html`<details><summary>${t('packetNow')}</summary><pre tabindex="0">${found.text}</pre></details>`}
+  </>`
 }
 
 function Now({ d, tiers }) {
@@ -58,9 +81,7 @@ function Now({ d, tiers }) {
 const seconds = (from, to) => (new Date(to || Date.now()) - new Date(from)) / 1000
 
 function Work({ d }) {
-  const w = d.work
-  if (!w) return html`<${Section} id="s-work" title=${t('workflow')}><${Empty}>${t('noWorkflow')} <code>overtone workflow start standard</code></></>`
-  const c = d.census
+  const w = d.work, c = d.census
   const census = [['started', c.started], ['finished', c.finished], ['died', c.died], ['silent', c.silent], ['cleared', c.cleared],
     ['retried', c.retried], ['refused', c.refused], ['corrected', c.corrected], ['unverified', w.unverified]]
   return html`<${Section} id="s-work" title=${t('workflow')} note=${w.type + (w.feature ? ' · ' + w.feature : '')}>
@@ -92,9 +113,7 @@ function Work({ d }) {
 
 function Compactions({ d }) {
   return html`<${Section} id="s-compactions" title=${t('compactions')} note=${number(d.compactions.length)}>
-    ${d.compactions.length === 0 && html`<${Empty}>${t('noCompactions')}</>`}
     <ul class="compactions">${d.compactions.map(c => html`<${Compaction} key=${c.n} id=${d.id} c=${c} />`)}</ul>
-    ${d.readable && html`<${Preview} id=${d.id} />`}
   </>`
 }
 
@@ -110,8 +129,6 @@ function Compaction({ id, c }) {
     </dl>
   </></li>`
 }
-
-const Preview = ({ id }) => html`<${Lazy} id=${id} n=${0} summary=${t('packetNow')} />`
 
 // Lazy loads what a compaction kept when somebody wants to know.
 function Lazy({ id, n, given, summary, children }) {
@@ -130,7 +147,7 @@ function Lazy({ id, n, given, summary, children }) {
     ${open && html`${children}
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${!found && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
-      ${found && html`${n > 0 && html`<div class="kept">${list(t('kept'), 'good', found.kept)}${list(t(given ? 'handed' : 'wouldHand'), 'mid', found.handed)}${list(t('lost'), 'bad', found.lost)}</div>`}
+      ${found && html`<div class="kept">${list(t('kept'), 'good', found.kept)}${list(t(given ? 'handed' : 'wouldHand'), 'mid', found.handed)}${list(t('lost'), 'bad', found.lost)}</div>
         <h5>${t(given ? 'handover' : 'wouldHandover')}</h5><pre tabindex="0">${found.text || t('none')}</pre>
         ${found.summary && html`<h5>${t('summary')}</h5><pre tabindex="0">${found.summary}</pre>`}`}`}
   </details>`
@@ -145,7 +162,6 @@ function Boundaries({ d }) {
   const count = k => d.boundaries.filter(b => b.outcome === k).length
   const list = d.boundaries.filter(b => !only || b.outcome === only)
   return html`<${Section} id="s-boundaries" title=${t('boundaries')} note=${number(d.boundaries.length)}>
-    ${d.boundaries.length === 0 ? html`<${Empty}>${t('noBoundaries')}</>` : html`
     <fieldset class="pick"><legend class="hidden">${t('filter')}</legend>
       ${['', 'taken', 'refused', 'seen'].map(k => html`<label key=${k}><input type="radio" name="outcome" value=${k} checked=${only === k} onChange=${() => setOnly(k)} /><span>${t(k ? 'outcome.' + k : 'all')} ${k ? count(k) : d.boundaries.length}</span></label>`)}
     </fieldset>
@@ -155,7 +171,7 @@ function Boundaries({ d }) {
       ${b.tier && html`<${Badge} kind="tier-${b.tier}">${word('tier', b.tier)}${b.percentRemaining != null ? ' · ' + t('free', b.percentRemaining) : ''}</>`}
       ${b.signals.map(s => html`<code key=${s}>${short(s, 40)}</code>`)}
       <span class="reason" title=${b.reason}>${told(b)}</span></li>`)}</ul>
-    ${list.length > 100 && html`<p class="quiet">${t('more', number(list.length - 100))}</p>`}`}
+    ${list.length > 100 && html`<p class="quiet">${t('more', number(list.length - 100))}</p>`}
   </>`
 }
 
