@@ -218,9 +218,9 @@ func (s *suite) measure() error {
 			return err
 		}
 	}
-	// Beside others a run takes longer; one that hangs shall not take forever. Ten times
+	// Beside others a run takes longer; one that hangs shall not take forever. Five times
 	// as long is no load any more, but a loop without an end, or a lock nobody opens.
-	s.limit = 20*time.Second + 10*s.limit
+	s.limit = 20*time.Second + 5*s.limit
 	return nil
 }
 
