@@ -393,7 +393,7 @@ func TestAnnounce(t *testing.T) {
 		in.Usage, in.Signals = free(row.free), row.signals
 		var news bool
 		if thread, news = thread.Announce(Decide(in)); news != row.news {
-			t.Errorf("%d: %v after %s", i, news, thread.Said)
+			t.Errorf("%d: %v after %s", i, news, thread.Noted)
 		}
 	}
 }

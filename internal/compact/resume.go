@@ -88,7 +88,7 @@ func (t Thread) OpenWork(stage string) string {
 // that the next word is his. It is for runs that nobody sits before: there a plan is not
 // needed to go on.
 func (t Thread) Unfinished() string {
-	if !t.State.Stance.free() || t.State.Said.Has(AgentDone) {
+	if !t.State.Stance.free() || t.State.Spoken.Has(AgentDone) {
 		return ""
 	}
 	return message.Head(message.OneLine(t.Latest), 200)

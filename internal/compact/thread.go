@@ -48,11 +48,11 @@ type Thread struct {
 	Model      string `json:"model,omitempty"`
 	Window     int64  `json:"window,omitempty"`
 	Peak       int64  `json:"peak,omitempty"`
-	// Said is the last decision that was left on the timeline, Told the size at
-	// which the person was last told to compact, and ToldTier how urgent it was.
-	Said     string `json:"said,omitempty"`
-	Told     int64  `json:"told,omitempty"`
-	ToldTier Tier   `json:"toldTier,omitempty"`
+	// Noted is the last decision that was left on the timeline, SuggestedAt the size at
+	// which the person was last told to compact, and SuggestedTier how urgent it was.
+	Noted         string `json:"said,omitempty"`
+	SuggestedAt   int64  `json:"told,omitempty"`
+	SuggestedTier Tier   `json:"toldTier,omitempty"`
 }
 
 // state is the turn's signals and the work since the last compaction.
@@ -62,10 +62,10 @@ type state struct {
 	Synthetic bool `json:"synthetic,omitempty"`
 	// Worked is set once the turn ran a command or a tool.
 	Worked bool `json:"worked,omitempty"`
-	// Seen are the turn's signals from deeds, Said those from the agent's last
+	// Seen are the turn's signals from deeds, Spoken those from the agent's last
 	// message, which count only in a turn that worked.
-	Seen Signals `json:"seen"`
-	Said Signals `json:"said"`
+	Seen   Signals `json:"seen"`
+	Spoken Signals `json:"said"`
 	// Before are the signals of the turn before this one.
 	Before Signals `json:"before"`
 	// Plan is the active plan as last seen, Plans the names of all so far.
@@ -192,7 +192,7 @@ func (s state) signals() Signals {
 	if !s.Worked {
 		return s.Seen
 	}
-	return s.Seen | s.Said
+	return s.Seen | s.Spoken
 }
 
 // Boundary is the turn's signals. For a host that can only compact at the start
@@ -217,7 +217,7 @@ func (t *Thread) turnStarted(e host.TurnStarted) {
 	}
 	s := &t.State
 	s.Before = s.signals()
-	s.Seen, s.Said, s.Worked, s.Synthetic = 0, 0, false, false
+	s.Seen, s.Spoken, s.Worked, s.Synthetic = 0, 0, false, false
 	t.TurnID, t.Prompt, t.Turn = e.ID, e.Prompt, e.At
 }
 
@@ -243,7 +243,7 @@ func (t *Thread) answered(e host.AgentMessage, set Settings) {
 	if !s.Synthetic {
 		t.Words = t.Words.Answered(dropPackets(e.Text))
 	}
-	s.Said = NewMarks(set.Markers).In(e.Text)
+	s.Spoken = NewMarks(set.Markers).In(e.Text)
 	if strings.TrimSpace(e.Text) != "" {
 		s.Slice.Last = extract.Tail(e.Text, maxLast)
 		s.Stance.Yields = extract.Yields(dropPackets(e.Text))
@@ -456,11 +456,11 @@ func (t Thread) Decide(now time.Time, set Settings) Decision { return Decide(t.W
 // its outcome changed. That nothing is to be done is no news at first.
 func (t Thread) Announce(d Decision) (Thread, bool) {
 	said := string(d.Verdict) + "/" + string(d.Cause) + "/" + string(d.Tier)
-	if said == t.Said {
+	if said == t.Noted {
 		return t, false
 	}
-	first := t.Said == ""
-	t.Said = said
+	first := t.Noted == ""
+	t.Noted = said
 	return t, !first || d.Verdict != Wait && d.Verdict != IsOff
 }
 
@@ -471,13 +471,13 @@ func (t Thread) Announce(d Decision) (Thread, bool) {
 func (t Thread) Tell(d Decision, set Settings) (Thread, bool) {
 	u := t.Weigh(time.Time{}, set).Usage
 	tenth := u.Window / 10
-	if u.Known() && u.Used <= t.Told/2 {
-		t.Told, t.ToldTier = 0, ""
+	if u.Known() && u.Used <= t.SuggestedAt/2 {
+		t.SuggestedAt, t.SuggestedTier = 0, ""
 	}
-	if d.Verdict != DoSuggest || t.ToldTier != "" && d.Tier.urgency() <= t.ToldTier.urgency() && u.Used < t.Told+tenth {
+	if d.Verdict != DoSuggest || t.SuggestedTier != "" && d.Tier.urgency() <= t.SuggestedTier.urgency() && u.Used < t.SuggestedAt+tenth {
 		return t, false
 	}
-	t.Told, t.ToldTier = u.Used, d.Tier
+	t.SuggestedAt, t.SuggestedTier = u.Used, d.Tier
 	return t, true
 }
 
@@ -488,9 +488,9 @@ func (t *Thread) compacted(e host.Compacted) {
 		return
 	}
 	s := &t.State
-	s.Seen, s.Said, s.Before = 0, 0, 0
+	s.Seen, s.Spoken, s.Before = 0, 0, 0
 	s.Slice = Slice{}
-	t.Compaction, t.Told, t.ToldTier = e.ID, 0, ""
+	t.Compaction, t.SuggestedAt, t.SuggestedTier = e.ID, 0, ""
 	if e.After >= 0 && t.Usage.Known() {
 		t.Usage.Used = e.After
 	}

@@ -32,10 +32,10 @@ type Words struct {
 	Latin int `json:"latin,omitempty"`
 	// Requests counts the requests so far.
 	Requests int `json:"requests,omitempty"`
-	// Said is what the agent concluded with, Asked the question that the agent ended with, as long as nothing was
+	// Concluded is what the agent concluded with, Asked the question that the agent ended with, as long as nothing was
 	// said after it.
-	Said  string `json:"said,omitempty"`
-	Asked string `json:"asked,omitempty"`
+	Concluded string `json:"said,omitempty"`
+	Asked     string `json:"asked,omitempty"`
 	// Proposal is the end of the agent's last message, which a short answer refers to.
 	Proposal string `json:"proposal,omitempty"`
 	// Options are the choices that came with it.
@@ -84,7 +84,7 @@ func (w Words) Hear(text string) Words {
 	if said == extract.NotSaid {
 		return w
 	}
-	asked, options, proposal, answers := w.Asked != "", w.Options, w.Proposal, cmp.Or(w.Asked, w.Said) != ""
+	asked, options, proposal, answers := w.Asked != "", w.Options, w.Proposal, cmp.Or(w.Asked, w.Concluded) != ""
 	w = w.Worked()
 	whole := message.Cut(message.Plain(own), maxGoal)
 	if said == extract.Pasted || whole == w.Latest.Text && said == extract.Requested {
@@ -286,7 +286,7 @@ func (w Words) Answered(text string) Words {
 		return w
 	}
 	w.Asked = message.Cut(unmarked(extract.Head(extract.OpenQuestion(text), maxSaid)), maxHeldLen)
-	w.Said = message.Cut(unmarked(extract.Head(extract.LastSentence(text), maxSaid)), maxHeldLen)
+	w.Concluded = message.Cut(unmarked(extract.Head(extract.LastSentence(text), maxSaid)), maxHeldLen)
 	w.Proposal = unmarked(extract.Proposal(extract.Tail(text, maxHeard), maxProposal))
 	w.Options = nil
 	if list := extract.Options(text); len(list) > 0 {
@@ -327,7 +327,7 @@ func (w Words) Lines() []string {
 
 // Worked: the agent used a tool, so it did not wait for an answer.
 func (w Words) Worked() Words {
-	w.Asked, w.Said, w.Proposal, w.Options = "", "", "", nil
+	w.Asked, w.Concluded, w.Proposal, w.Options = "", "", "", nil
 	return w
 }
 

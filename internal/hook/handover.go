@@ -19,7 +19,7 @@ const readPast = 2 * time.Second
 
 // past reads the slice that a compaction took out of the context. What cannot be
 // read leaves what was saved.
-func (c *call) past(k *session.Compaction) session.Past {
+func (c *call) past(k *session.Attempt) session.Past {
 	empty := session.Past{Record: handover.NewRecord(c.projectRoot())}
 	if !c.host.Delivers || k == nil || k.Status == session.Failed || c.in.Transcript == "" {
 		return empty
@@ -39,7 +39,7 @@ func (c *call) past(k *session.Compaction) session.Past {
 }
 
 // handover is what a hand-over is written from, beside the slice and its summary.
-func (c *call) handover(tx *session.Tx, k *session.Compaction, past session.Past) handover.Handover {
+func (c *call) handover(tx *session.Tx, k *session.Attempt, past session.Past) handover.Handover {
 	id := c.packetSession()
 	if t := &tx.Memory.Thread; tx.Memory.Threads.Resting {
 		past.Record.Rested(t.State.Slice.Last)

@@ -36,7 +36,7 @@ func (c *call) postCompact() (host.Reply, error) {
 }
 
 // handedSaved: what was handed over is what had been saved.
-func (c *call) handedSaved(k *session.Compaction) bool {
+func (c *call) handedSaved(k *session.Attempt) bool {
 	handed, ok := session.ReadHanded(c.sess)
 	return ok && k.Receipt != nil && handed.ID == k.Receipt.ID && handed.Basis == k.Receipt.Basis && handed.Saved()
 }

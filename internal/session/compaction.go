@@ -11,9 +11,9 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
-// Compaction is one attempt of the host to compact the main thread, with the
+// Attempt is one attempt of the host to compact the main thread, with the
 // receipt of what is handed back afterwards.
-type Compaction struct {
+type Attempt struct {
 	N       int              `json:"n"`
 	Trigger string           `json:"trigger,omitempty"`
 	Turn    string           `json:"turn,omitempty"` // the host's name for its turn
@@ -34,7 +34,7 @@ type Compaction struct {
 
 // Summarised reports whether the host may tell the summary of the main thread's
 // compaction now.
-func (k *Compaction) Summarised() bool { return k != nil && k.Status == begun }
+func (k *Attempt) Summarised() bool { return k != nil && k.Status == begun }
 
 // How far a compaction is.
 const (
@@ -44,12 +44,12 @@ const (
 )
 
 // settled: nothing is left to do about it.
-func (k *Compaction) settled() bool {
+func (k *Attempt) settled() bool {
 	return k.Status == Failed || k.Status == done && (k.Receipt == nil || k.Receipt.State.Final())
 }
 
 // step moves the receipt; true means that the text is to be handed out now.
-func (k *Compaction) step(e compact.ReceiptEvent, now time.Time) bool {
+func (k *Attempt) step(e compact.ReceiptEvent, now time.Time) bool {
 	if k.Receipt == nil {
 		return false
 	}
@@ -68,8 +68,8 @@ func (tx *Tx) Repeated() bool {
 }
 
 // BeginCompaction records an attempt; packet is what is to survive it.
-func (tx *Tx) BeginCompaction(trigger string, packet compact.Packet) *Compaction {
-	k := &Compaction{N: tx.Memory.Compactions + 1, Trigger: trigger, At: tx.o.Now, Status: begun}
+func (tx *Tx) BeginCompaction(trigger string, packet compact.Packet) *Attempt {
+	k := &Attempt{N: tx.Memory.Compactions + 1, Trigger: trigger, At: tx.o.Now, Status: begun}
 	if packet.Text != "" {
 		receipt := compact.NewReceipt(packet)
 		k.Receipt = &receipt

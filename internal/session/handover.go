@@ -71,7 +71,7 @@ type Mark struct {
 // Times tell what is what, places do not. Claude Code writes the line of a compaction
 // when all hooks of that compaction have run, so that the next one meets it after the
 // mark; after /compact, 2.1.197 writes old lines once more before it.
-func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Compaction) (Past, error) {
+func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Attempt) (Past, error) {
 	p := Past{Record: handover.NewRecord(cwd)}
 	if s != nil {
 		// Without a file, nothing was said before; a damaged one is forgotten.

@@ -46,7 +46,7 @@ func lines(t *testing.T, list ...string) string {
 // The slice of a compaction is what came after the one before it, up to its own line.
 func TestReadPast(t *testing.T) {
 	t.Parallel()
-	k := Compaction{N: 2, At: at(20), Status: begun}
+	k := Attempt{N: 2, At: at(20), Status: begun}
 	older := []string{userLine(1, "the first wish"), boundaryLine(5), summaryLine(6, "about the first wish"), userLine(10, "the second wish")}
 	for name, tc := range map[string]struct {
 		list    []string
@@ -150,7 +150,7 @@ func TestHandOverKnowsTheSummary(t *testing.T) {
 					return err
 				}
 			}
-			past, err := ReadPast(t.Context(), s, lines(t, tc.list...), "/work", Compaction{N: k.N, At: at(20)})
+			past, err := ReadPast(t.Context(), s, lines(t, tc.list...), "/work", Attempt{N: k.N, At: at(20)})
 			if err != nil {
 				return err
 			}
@@ -190,7 +190,7 @@ func TestHandLater(t *testing.T) {
 			if err := tx.keepHanded(tc.handed); err != nil {
 				return err
 			}
-			past, err := ReadPast(t.Context(), s, path, "/work", Compaction{N: 1, At: at(20)})
+			past, err := ReadPast(t.Context(), s, path, "/work", Attempt{N: 1, At: at(20)})
 			if err != nil {
 				return err
 			}

@@ -27,9 +27,9 @@ const MemoryFile = "hooks.jsonl"
 type Memory struct {
 	Outbox []Message `json:"outbox,omitempty"`
 	// Printing are messages that hooks have taken and are about to print.
-	Printing   []Batch     `json:"printing,omitempty"`
-	Milestone  string      `json:"told,omitempty"` // the milestone of the last message
-	Compaction *Compaction `json:"compaction,omitempty"`
+	Printing   []Batch  `json:"printing,omitempty"`
+	Milestone  string   `json:"told,omitempty"` // the milestone of the last message
+	Compaction *Attempt `json:"compaction,omitempty"`
 	// Compactions counts the confirmed ones, Offset is the transcript's size at
 	// the last of them.
 	Compactions int   `json:"compactions,omitempty"`

@@ -161,11 +161,11 @@ func TestMilestone(t *testing.T) {
 func TestRepeatedCompaction(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		k    *Compaction
+		k    *Attempt
 		want bool
 	}{
-		"none": {nil, false}, "just begun": {&Compaction{Status: begun, At: noon.Add(-repeat + time.Second)}, true},
-		"a while ago": {&Compaction{Status: begun, At: noon.Add(-repeat)}, false}, "just done": {&Compaction{Status: done, At: noon}, false},
+		"none": {nil, false}, "just begun": {&Attempt{Status: begun, At: noon.Add(-repeat + time.Second)}, true},
+		"a while ago": {&Attempt{Status: begun, At: noon.Add(-repeat)}, false}, "just done": {&Attempt{Status: done, At: noon}, false},
 	} {
 		tx := &Tx{o: Options{Now: noon}, Memory: Memory{Compaction: tc.k}}
 		if got := tx.Repeated(); got != tc.want {

@@ -385,7 +385,7 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readPast)
 	defer cancel()
-	past, err := session.ReadPast(ctx, s.sess, path, s.own.Cwd, session.Compaction{From: session.SliceStart(path)})
+	past, err := session.ReadPast(ctx, s.sess, path, s.own.Cwd, session.Attempt{From: session.SliceStart(path)})
 	if err != nil || past.Record.Empty() {
 		return handover.Handover{}, false
 	}
@@ -423,7 +423,7 @@ func (s *conversation) rewritten() (string, compact.Basis) {
 	ctx, cancel := context.WithTimeout(context.Background(), readPast)
 	defer cancel()
 	// Only what was written since: the slice itself is known.
-	past, err := session.ReadPast(ctx, nil, s.thread.Transcript, s.own.Cwd, session.Compaction{From: s.read})
+	past, err := session.ReadPast(ctx, nil, s.thread.Transcript, s.own.Cwd, session.Attempt{From: s.read})
 	if err != nil || past.Summary == "" {
 		return "", ""
 	}

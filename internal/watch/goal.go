@@ -213,7 +213,7 @@ func (t *thread) holds(wait bool) bool {
 	case t.settings.Resume != compact.ResumeAlways, t.own.Goal != nil, t.goal.open(), wait, asks(s.Slice.Last):
 		return true
 	}
-	return s.Said.Has(compact.AgentDone) && len(t.facts().Next) == 0
+	return s.Spoken.Has(compact.AgentDone) && len(t.facts().Next) == 0
 }
 
 // more are the goal and the sub-agents that are still at work.
