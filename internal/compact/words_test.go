@@ -51,7 +51,8 @@ func TestWordsGoal(t *testing.T) {
 		"an answer carries its question":       {[]string{"Please write the parser.", "a: By hand, or generated?\n\n1. By hand\n2. Generated", "2", "and the names"}, "Please write the parser.", []Reply{{To: "By hand, or generated? 1. By hand 2. Generated", Text: "2 (Generated)"}}},
 		"the first words are a goal":           {[]string{"we have an import cycle"}, "we have an import cycle", nil},
 		"only the newest remarks, and those to be kept to": {
-			[]string{"Please write the parser.", "one is odd", "never two", "three is odd", "four is odd", "five is odd", "six is odd", "seven is odd", "eight is odd", "nine is odd"}, "Please write the parser.",
+			[]string{"Please write the parser.", "one is odd", "never two", "three is odd", "four is odd", "five is odd", "six is odd", "seven is odd", "eight is odd", "nine is odd"},
+			"Please write the parser.",
 			[]Reply{{Text: "never two"}, {Text: "three is odd"}, {Text: "four is odd"}, {Text: "five is odd"}, {Text: "six is odd"}, {Text: "seven is odd"}, {Text: "eight is odd"}},
 		},
 	} {

@@ -90,6 +90,9 @@ func (s *scanner) codes(_, end int) (Span, bool) {
 	return sp, sp.End-sp.Start >= 8
 }
 
+// beforePhrase are words that may stand between the name of a phrase and the phrase.
+const beforePhrase = " phrase words seed for the wallet are "
+
 // seedPhrase finds the words of a wallet: twelve or more of three to eight letters, as
 // no sentence has them.
 func (s *scanner) seedPhrase(_, end int) (Span, bool) {
@@ -97,7 +100,7 @@ func (s *scanner) seedPhrase(_, end int) (Span, bool) {
 	for at := end; at < len(s.text) && at-end < 400; {
 		stop := s.runFrom(at, lower)
 		switch long := stop - at; {
-		case long >= 3 && long <= 8 && !s.is(stop, alnum|under|dash|slash|equal) && !(n == 0 && strings.Contains(" phrase words seed for the wallet are ", " "+s.text[at:stop]+" ")):
+		case long >= 3 && long <= 8 && !s.is(stop, alnum|under|dash|slash|equal) && !(n == 0 && strings.Contains(beforePhrase, " "+s.text[at:stop]+" ")):
 			if n == 0 {
 				sp.Start = at
 			}
