@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -94,13 +95,18 @@ func (l *lines) split(text []byte) []gjson.Result {
 	return nil
 }
 
-// decode gives nil for what is no message.
+// decode gives nil for what is no message. The SDK reads a number as an id that is near
+// it: 1.5 as 1, and large ones as their neighbours. An answer to that would be another's.
 func (l *lines) decode(m gjson.Result) jsonrpc.Message {
 	msg, err := jsonrpc.DecodeMessage([]byte(m.Raw))
+	sent := m.Get("id")
+	if n := sent.Int(); sent.Type == gjson.Number && (strconv.FormatInt(n, 10) != sent.Raw || n != int64(float64(n))) {
+		err, sent = errors.New("no integer"), gjson.Result{}
+	}
 	if err != nil {
 		// An answer is not answered, or two programs would go on for ever.
 		if !m.Get("result").Exists() && !m.Get("error").Exists() {
-			id, _ := jsonrpc.MakeID(m.Get("id").Value())
+			id, _ := jsonrpc.MakeID(sent.Value())
 			l.refuse(id, jsonrpc.CodeInvalidRequest, "invalid request")
 		}
 		return nil

@@ -102,15 +102,18 @@ func TestServe(t *testing.T) {
 func TestServeGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ send, code string }{
-		"nonsense":  {"nonsense", "-32700"},
-		"torn":      {`{"jsonrpc":"2.0","id":7,`, "-32700"},
-		"deep":      {strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), "-32700"},
-		"nested":    {strings.Repeat("[", 2_000) + strings.Repeat("]", 2_000), "-32600"},
-		"a number":  {"5", "-32600"},
-		"no method": {`{"jsonrpc":"2.0"}`, "-32600"},
-		"no batch":  {"[]", "-32600"},
-		"an odd id": {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "-32600"},
-		"20 MB":     {`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("x", 20<<20) + `"}`, "-32600"},
+		"nonsense":       {"nonsense", "-32700"},
+		"torn":           {`{"jsonrpc":"2.0","id":7,`, "-32700"},
+		"deep":           {strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), "-32700"},
+		"nested":         {strings.Repeat("[", 2_000) + strings.Repeat("]", 2_000), "-32600"},
+		"a number":       {"5", "-32600"},
+		"half an id":     {`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "-32600"},
+		"an id too long": {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "-32600"},
+		"a huge id":      {`{"jsonrpc":"2.0","id":1e999,"method":"ping"}`, "-32600"},
+		"no method":      {`{"jsonrpc":"2.0"}`, "-32600"},
+		"no batch":       {"[]", "-32600"},
+		"an odd id":      {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "-32600"},
+		"20 MB":          {`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("x", 20<<20) + `"}`, "-32600"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
