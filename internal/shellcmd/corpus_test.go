@@ -31,7 +31,7 @@ func corpus(t testing.TB, file string) (lines, classes []string) {
 
 // What agents read with every day must pass: the guard that says no too often is
 // switched off. The shapes were made with the even lines, the odd ones judge them. The
-// lines of unseen.txt were all written after the shapes: 11 of 349 were refused at first.
+// lines of unseen.txt were all written after the shapes: 13 of 435 were refused at first.
 func TestReadingCorpus(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"reading.txt", "daily.txt", "unseen.txt"} {
