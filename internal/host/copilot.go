@@ -44,7 +44,7 @@ var copilotHooks = [...]struct{ event, command string }{
 
 // setupCopilot: every file in its folder of hooks counts, so ours is one of our own.
 func setupCopilot(p Place) Setup {
-	edits := []Edit{{Path: []string{"version"}, Value: "1", Own: true}}
+	edits := []Edit{{Path: []string{"version"}, Value: "1", Own: true, Last: true}}
 	for _, h := range copilotHooks {
 		command, mark := p.hookLine(Copilot, h.command)
 		edits = append(edits, Edit{

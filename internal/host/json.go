@@ -23,6 +23,9 @@ type Edit struct {
 	// Own says that the key is named after us: undoing removes it whatever it
 	// holds by then. Any other value that was changed since is left alone.
 	Own bool `json:"own,omitempty"`
+	// Last says that what else is in the file by then needs it, too: undoing removes it
+	// when nothing else is left.
+	Last bool `json:"last,omitempty"`
 
 	Old   *string `json:"old,omitempty"`   // what was there
 	Made  int     `json:"made,omitempty"`  // containers made for it, the array included
@@ -492,6 +495,9 @@ func (d *doc) indent(at int) string {
 
 // revert undoes one edit; false means that its place holds something else.
 func (d *doc) revert(e Edit) bool {
+	if list, _ := items(d.plain, d.root()); e.Last && len(list) > 1 {
+		return true
+	}
 	at, n := d.locate(e.Path)
 	if n < len(e.Path) {
 		return true // gone already
