@@ -199,19 +199,21 @@ func cloneIsNotCompacted(t *testing.T, v Version) {
 	large := func(s Step) Step {
 		return func(r *mockapi.Request) mockapi.Reply { return s(r).Tokens(80_000) }
 	}
-	long := func(topic string) Step { return say(strings.Repeat(essay(topic), 100)) }
-	p := &Play{Main: []Step{long("store"), large(long("hook"))}}
+	p := &Play{Main: []Step{say(strings.Repeat(essay("store"), 1200)), say(essay("hook")), large(say(essay("watch")))}}
 	w := NewWorld(t, Overtone, p.Handle, v)
 	id := w.Prompt("FIRST " + essay("cli")).Result().SessionID
-	w.Settings(map[string]any{"autoCompactWindow": 100_000})
 	w.Prompt("SECOND "+essay("watch"), "--resume", id)
+	w.Settings(map[string]any{"autoCompactWindow": 100_000})
+	w.Prompt("THIRD "+essay("hook"), "--resume", id)
 	compactions := func(id string) int {
 		n := len(summaries(w))
 		w.resumed(t, id)
 		return len(summaries(w)) - n
 	}
-	if compactions(w.compress(t, id, "--bands", "0-100:compress").id) != 0 {
-		t.Error("the clone is compacted when it is resumed")
+	for _, args := range [][]string{{"--bands", "0-100:compress"}, {"--preset", "fresh"}} {
+		if compactions(w.compress(t, id, args...).id) != 0 {
+			t.Errorf("%v: the clone is compacted when it is resumed", args)
+		}
 	}
 	if compactions(id) == 0 {
 		t.Error("the source is not compacted either: this test shows nothing")

@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -75,8 +77,13 @@ const (
 	carriedCodex  = "01990000-0000-7000-8000-000000000001"
 )
 
-// recordedCodex is the same work in a rollout of Codex.
-func recordedCodex(cwd string) []byte {
+// fullTokens is what the model reported last of a rollout that is to be compacted, and
+// fullTimes how often each old answer is repeated to come near it.
+const fullTokens, fullTimes = 80_000, 24
+
+// recordedCodex is the same work in a rollout of Codex, with old answers of so many times
+// their length.
+func recordedCodex(cwd string, times int) []byte {
 	var out strings.Builder
 	line := func(typ string, payload map[string]any) {
 		b, _ := json.Marshal(payload)
@@ -91,7 +98,7 @@ func recordedCodex(cwd string) []byte {
 	for n := range 12 {
 		asked, told := oldTurn(n)
 		user(asked)
-		agent(told)
+		agent(strings.Repeat(told, times))
 	}
 	user("The token is " + leakedKey + ", never print it.")
 	agent("I will not.")
@@ -99,6 +106,79 @@ func recordedCodex(cwd string) []byte {
 	line("response_item", map[string]any{"type": "function_call", "name": "exec_command", "call_id": "c1", "arguments": `{"cmd":"grep -n ` + toolName + ` ledger.go"}`})
 	line("response_item", map[string]any{"type": "function_call_output", "call_id": "c1", "output": "Process exited with code 0"})
 	agent(answerTold)
+	used := map[string]any{"input_tokens": fullTokens, "cached_input_tokens": 0, "output_tokens": 1, "reasoning_output_tokens": 0, "total_tokens": fullTokens + 1}
+	line("event_msg", map[string]any{"type": "token_count", "info": map[string]any{"total_token_usage": used, "last_token_usage": used, "model_context_window": 100_000}})
+	return []byte(out.String())
+}
+
+const (
+	carriedOpencode = "ses_0000000000010000000000001"
+	carriedGemini   = "6e1d0000-0000-4000-8000-000000000001"
+)
+
+// recordedOpencode is the same work, without the secret, for opencode's import.
+func recordedOpencode(cwd string) []byte {
+	type object = map[string]any
+	at := time.Date(2026, 3, 5, 10, 0, 0, 0, time.UTC).UnixMilli()
+	var messages []any
+	last := ""
+	message := func(user bool, parts ...object) {
+		n := len(messages) + 1
+		id := fmt.Sprintf("msg_%012d", n)
+		info := object{"id": id, "sessionID": carriedOpencode, "role": "user", "agent": "build", "time": object{"created": at + int64(n)}, "model": object{"providerID": "mock", "modelID": "m1"}}
+		if user {
+			last = id
+		} else {
+			info["role"], info["time"], info["parentID"] = "assistant", object{"created": at + int64(n), "completed": at + int64(n)}, last
+			info["mode"], info["path"], info["cost"], info["modelID"], info["providerID"] = "build", object{"cwd": cwd, "root": cwd}, 0, "m1", "mock"
+			info["tokens"] = object{"input": 0, "output": 0, "reasoning": 0, "cache": object{"read": 0, "write": 0}}
+		}
+		for i, p := range parts {
+			p["id"], p["sessionID"], p["messageID"] = fmt.Sprintf("prt_%06d%06d", n, i), carriedOpencode, id
+		}
+		messages = append(messages, object{"info": info, "parts": parts})
+	}
+	text := func(s string) object { return object{"type": "text", "text": s} }
+	for n := range 12 {
+		asked, said := oldTurn(n)
+		message(true, text(asked))
+		message(false, text(said))
+	}
+	message(true, text(lastRequest))
+	message(false, object{"type": "tool", "tool": "bash", "callID": "c1", "state": object{
+		"status": "completed", "input": object{"command": "grep -n " + toolName + " ledger.go", "description": "x"}, "output": strings.Repeat("ledger.go:12: the same row once more\n", 40),
+		"title": "grep", "metadata": object{}, "time": object{"start": at, "end": at},
+	}}, text(answerTold))
+	b, _ := json.Marshal(object{"info": object{"id": carriedOpencode, "slug": "x", "title": "The ledger", "version": "1.18.33", "time": object{"created": at, "updated": at}}, "messages": messages})
+	return b
+}
+
+// recordedGemini is the same in a file of Gemini CLI, which it would remove if it were old.
+func recordedGemini() []byte {
+	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	var out strings.Builder
+	line := func(v map[string]any) {
+		b, _ := json.Marshal(v)
+		out.Write(append(b, '\n'))
+	}
+	message := func(typ string, content any, more map[string]any) {
+		v := map[string]any{"id": fmt.Sprintf("00000000-0000-4000-8000-%012d", out.Len()), "timestamp": now, "type": typ, "content": content}
+		maps.Copy(v, more)
+		line(v)
+	}
+	user := func(text string) { message("user", []any{map[string]any{"text": text}}, nil) }
+	line(map[string]any{"sessionId": carriedGemini, "projectHash": "any", "startTime": now, "lastUpdated": now, "kind": "main", "summary": "The ledger"})
+	for n := range 12 {
+		asked, said := oldTurn(n)
+		user(asked)
+		message("gemini", said, nil)
+	}
+	user(lastRequest)
+	message("gemini", "", map[string]any{"toolCalls": []any{map[string]any{
+		"id": "c1", "name": "run_shell_command", "args": map[string]any{"command": "grep -n " + toolName + " ledger.go"}, "status": "success", "timestamp": now,
+		"result": []any{map[string]any{"functionResponse": map[string]any{"id": "c1", "name": "run_shell_command", "response": map[string]any{"output": strings.Repeat("the same row once more\n", 60)}}}},
+	}}})
+	message("gemini", answerTold, nil)
 	return []byte(out.String())
 }
 
@@ -108,9 +188,9 @@ func writeClaude(t *testing.T, dir, cwd string) string {
 	return recordSession(t, filepath.Join(dir, "projects", "p", carriedClaude+".jsonl"), recordedClaude(cwd))
 }
 
-func writeCodex(t *testing.T, dir, cwd string) string {
+func writeCodex(t *testing.T, dir, cwd string, times int) string {
 	t.Helper()
-	return recordSession(t, filepath.Join(dir, "sessions", "2026", "03", "05", "rollout-2026-03-05T10-00-00-"+carriedCodex+".jsonl"), recordedCodex(cwd))
+	return recordSession(t, filepath.Join(dir, "sessions", "2026", "03", "05", "rollout-2026-03-05T10-00-00-"+carriedCodex+".jsonl"), recordedCodex(cwd, times))
 }
 
 func recordSession(t *testing.T, path string, data []byte) string {
@@ -294,6 +374,9 @@ func TestContinueClaudeInCodex(t *testing.T) {
 	path := writeClaude(t, filepath.Join(w.Home, ".claude"), w.Project)
 	before := sum(t, path)
 	id, title := continued(t, w.command(overtoneBinary(t), "continue", "--in", "codex", "--json"))
+	if listed := w.listed(); listed[id] != title {
+		t.Errorf("the picker lists %v", listed)
+	}
 	for _, name := range []string{id, title} {
 		n := len(w.Model.Requests())
 		w.command(w.server, "exec", "resume", name, "PROBE")
@@ -319,15 +402,34 @@ func TestContinueClaudeInCodex(t *testing.T) {
 	}
 }
 
+// listed are the sessions that Codex's picker shows, with their names: it asks its
+// app-server for them.
+func (w *CodexWorld) listed() map[string]string {
+	w.t.Helper()
+	w.serve()
+	c := w.dial()
+	defer c.Close()
+	var list struct{ Data []struct{ ID, Name string } }
+	(&User{Client: c, w: w}).call("thread/list", map[string]any{"cwd": w.Project}, &list)
+	out := map[string]string{}
+	for _, s := range list.Data {
+		out[s.ID] = s.Name
+	}
+	return out
+}
+
 // A session of Codex goes on in Claude Code, on each version.
 func TestContinueCodexInClaude(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, v Version) {
 		p := &Play{}
 		w := NewWorld(t, Overtone, p.Handle, v)
-		path := writeCodex(t, filepath.Join(w.Home, ".codex"), w.Project)
+		path := writeCodex(t, filepath.Join(w.Home, ".codex"), w.Project, 1)
 		before := sum(t, path)
 		id, title := continued(t, w.Exec("overtone", "continue", carriedCodex, "--in", "claude-code", "--json"))
+		if v == Newest(t) {
+			w.screen(w.claude+" --resume").Wait(title[:40], 1)
+		}
 		for _, name := range []string{id, title} {
 			r := w.resumed(t, name)
 			var all strings.Builder
@@ -350,26 +452,83 @@ func TestContinueInPlace(t *testing.T) {
 	t.Parallel()
 	t.Run("claude", func(t *testing.T) {
 		t.Parallel()
-		p := &Play{}
-		w := NewWorld(t, Overtone, p.Handle)
-		recordSession(t, host.Of(host.ClaudeCode).SessionPath(w.Config, w.Project, carriedClaude+".jsonl"), recordedClaude(w.Project))
-		out := w.Exec("overtone", "continue", "--json")
-		id := gjson.Get(out[strings.IndexByte(out, '{'):], "id").String()
-		if r := w.resumed(t, id); id == carriedClaude || !r.Has(lastRequest) || !r.Has(toolName) || len(summaries(w)) > 0 {
-			t.Errorf("%s: the model sees %s", out, r)
-		}
+		onEach(t, func(t *testing.T, v Version) {
+			p := &Play{}
+			w := NewWorld(t, Overtone, p.Handle, v)
+			recordSession(t, host.Of(host.ClaudeCode).SessionPath(w.Config, w.Project, carriedClaude+".jsonl"), recordedClaude(w.Project))
+			if v == Newest(t) {
+				w.runs(t)
+				return
+			}
+			out := w.Exec("overtone", "continue", "--json")
+			id := gjson.Get(out[strings.IndexByte(out, '{'):], "id").String()
+			if r := w.resumed(t, id); id == carriedClaude || !r.Has(lastRequest) || !r.Has(toolName) || len(summaries(w)) > 0 {
+				t.Errorf("%s: the model sees %s", out, r)
+			}
+		})
 	})
 	t.Run("codex", func(t *testing.T) {
 		t.Parallel()
-		w := newCodexWorld(t, func(codexmock.Request) codexmock.Reply { return codexmock.Reply{Message: "Here.", Tokens: 3000} }, Unattended)
-		writeCodex(t, w.Codex, w.Project)
+		w := newCodexWorld(t, func(codexmock.Request) codexmock.Reply { return codexmock.Reply{Message: "Here.", Tokens: 3000} }, "model_auto_compact_token_limit = 70000\n"+Unattended)
+		writeCodex(t, w.Codex, w.Project, fullTimes)
 		id := gjson.Get(w.command(overtoneBinary(t), "continue", "--json"), "id").String()
 		w.command(w.server, "exec", "resume", id, "PROBE")
 		r := w.Model.Requests()[0]
 		if id == carriedCodex || r.Compaction || r.Count(lastRequest) == 0 || r.Count(toolName) == 0 {
 			t.Errorf("%s: the model sees %s", id, r.Raw)
 		}
+		n := len(w.Model.Requests())
+		w.command(w.server, "exec", "resume", carriedCodex, "PROBE")
+		if requests := w.Model.Requests()[n:]; len(requests) == 0 || !requests[0].Compaction {
+			t.Error("the source is not compacted either: this test shows nothing")
+		}
 	})
+	t.Run("opencode", func(t *testing.T) {
+		t.Parallel()
+		o, k := openCode(t)
+		o.write("long.json", string(recordedOpencode(o.project)))
+		o.run("", "opencode", "import", filepath.Join(o.home, "long.json"))
+		id := o.shortened("opencode", carriedOpencode)
+		o.run("PROBE", "opencode", "run", "-s", id, "-m", "mock/m1")
+		remembers(t, k.sent())
+	})
+	t.Run("gemini", func(t *testing.T) {
+		t.Parallel()
+		o, k := geminiCLI(t)
+		o.write(".gemini/projects.json", fmt.Sprintf(`{"projects":{%q:"proj"}}`, o.project))
+		o.write(".gemini/tmp/proj/.project_root", o.project)
+		o.write(".gemini/tmp/proj/chats/session-2026-03-05T10-00-other.jsonl", string(recordedGemini()))
+		id := o.shortened("gemini", carriedGemini)
+		o.run("", "gemini", "--resume", id, "-m", "gemini-2.5-pro", "-y", "-p", "PROBE")
+		remembers(t, k.sent())
+	})
+}
+
+// runs goes on in a terminal at once, by --run, and asks there.
+func (w *World) runs(t *testing.T) {
+	t.Helper()
+	s := w.screen(filepath.Join(w.bin, "overtone") + " continue --run")
+	s.Wait(answerTold, 1)
+	s.Say("PROBE")
+	for end := time.Now().Add(turnLimit); len(mains(w)) == 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nothing was asked")
+		}
+	}
+	if r := mains(w)[0]; !r.Has("PROBE") || !r.Has(lastRequest) || !r.Has(toolName) || len(summaries(w)) > 0 {
+		t.Errorf("the model sees %s", r)
+	}
+}
+
+// shortened continues a session in its own agent, which has to be worth it.
+func (o *other) shortened(agent, session string) string {
+	o.t.Helper()
+	out := gjson.Parse(o.run("", "overtone", "continue", session, "--json"))
+	id := out.Get("id").String()
+	if id == "" || id == session || out.Get("host").String() != agent || out.Get("tokensAfter").Int()*2 > out.Get("tokensBefore").Int() {
+		o.t.Fatalf("continue: %s", out)
+	}
+	return id
 }
 
 // openCode is opencode with a model of its own.
@@ -389,7 +548,7 @@ func TestContinueInOpencode(t *testing.T) {
 			t.Parallel()
 			o, k := openCode(t)
 			writeClaude(t, filepath.Join(o.home, ".claude"), o.project)
-			writeCodex(t, filepath.Join(o.home, ".codex"), o.project)
+			writeCodex(t, filepath.Join(o.home, ".codex"), o.project, 1)
 			id, title := continued(t, o.run("", "overtone", "continue", source, "--in", "opencode", "--json"))
 			if list := o.run("", "opencode", "session", "list"); !strings.Contains(list, id) || !strings.Contains(list, title[:20]) {
 				t.Errorf("its list:\n%s", list)
@@ -404,14 +563,21 @@ func TestContinueInOpencode(t *testing.T) {
 	}
 }
 
-// A session of Claude Code goes on in Gemini CLI, which lists it, also when it was
-// resumed before.
-func TestContinueClaudeInGemini(t *testing.T) {
-	t.Parallel()
+// geminiCLI is Gemini CLI with a model of its own.
+func geminiCLI(t *testing.T) (*other, *talks) {
+	t.Helper()
 	k := newTalks(t)
 	o := newOther(t, agent{"gemini-0.61.0", "gemini", []string{"@google/gemini-cli@0.61.0", "node@24"}},
 		"GEMINI_API_KEY=mock", "GOOGLE_GEMINI_BASE_URL="+k.URL, "GEMINI_CLI_TRUST_WORKSPACE=true")
 	o.write(".gemini/settings.json", `{"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"disableAutoUpdate":true},"telemetry":{"enabled":false}}`)
+	return o, k
+}
+
+// A session of Claude Code goes on in Gemini CLI, which lists it, also when it was
+// resumed before.
+func TestContinueClaudeInGemini(t *testing.T) {
+	t.Parallel()
+	o, k := geminiCLI(t)
 	writeClaude(t, filepath.Join(o.home, ".claude"), o.project)
 	id, title := continued(t, o.run("", "overtone", "continue", "--in", "gemini", "--json"))
 	for range 2 {
@@ -431,8 +597,13 @@ func TestContinueClaudeInGemini(t *testing.T) {
 func TestContinueCodexInCopilot(t *testing.T) {
 	t.Parallel()
 	c := newCopilot(t, func(*mockapi.Request) mockapi.Reply { return mockapi.Text("Here.").Tokens(5_000) })
-	writeCodex(t, filepath.Join(c.home, ".codex"), c.project)
-	id, _ := continued(t, c.exec("overtone", "continue", carriedCodex, "--in", "copilot", "--json"))
+	writeCodex(t, filepath.Join(c.home, ".codex"), c.project, 1)
+	id, title := continued(t, c.exec("overtone", "continue", carriedCodex, "--in", "copilot", "--json"))
+	openTerminal(t, func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env = c.project, slices.Clone(c.env)
+		return cmd
+	}, c.home, c.program+" --resume").Wait(title[:40], 1)
 	c.ask("PROBE", "--resume="+id)
 	var all strings.Builder
 	for _, r := range c.API.Requests() {

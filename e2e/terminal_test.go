@@ -122,7 +122,20 @@ func (s *Terminal) Say(text string) {
 func (w *World) Terminal(lang string, args ...string) *Terminal {
 	w.t.Helper()
 	w.Exec("overtone", "init", "--yes", "--statusline", "--host", "claude-code", "--lang", lang)
-	// What a person has answered on the first day.
+	line := append([]string{w.claude, "--model", Model, "--permission-mode", "acceptEdits", "--allowedTools=Bash"}, args...)
+	s := w.screen(strings.Join(line, " "))
+	ready := message.StatusContext.EN
+	if lang != "en" {
+		ready = message.StatusContext.ZH
+	}
+	s.Wait(fmt.Sprintf(ready, 100), 1) // our status line
+	return s
+}
+
+// screen runs a command of the shell in a terminal, where Claude Code asks nothing that a
+// person answers on the first day.
+func (w *World) screen(command string) *Terminal {
+	w.t.Helper()
 	answered, err := json.Marshal(map[string]any{
 		"hasCompletedOnboarding": true, "theme": "dark", "lastOnboardingVersion": string(w.Version),
 		"customApiKeyResponses": map[string]any{"approved": []string{w.env["ANTHROPIC_API_KEY"]}},
@@ -134,14 +147,7 @@ func (w *World) Terminal(lang string, args ...string) *Terminal {
 	if err := os.WriteFile(filepath.Join(w.Config, ".claude.json"), answered, 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	line := append([]string{w.claude, "--model", Model, "--permission-mode", "acceptEdits", "--allowedTools=Bash"}, args...)
-	s := openTerminal(w.t, w.command, w.Home, strings.Join(line, " "))
-	ready := message.StatusContext.EN
-	if lang != "en" {
-		ready = message.StatusContext.ZH
-	}
-	s.Wait(fmt.Sprintf(ready, 100), 1) // our status line
-	return s
+	return openTerminal(w.t, w.command, w.Home, command)
 }
 
 // endTerminal ends all that runs in the terminal of script(1), which is a session of

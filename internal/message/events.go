@@ -85,7 +85,7 @@ func EventLabel(typ string) (Text, bool) {
 	}
 	line, _, _ := strings.Cut(rest, "\n")
 	zh, en, _ := strings.Cut(line, "\t")
-	return Text{zh, en}, ok
+	return Text{ZH: zh, EN: en}, ok
 }
 
 // EventCategory returns the group that an event type belongs to.
