@@ -117,6 +117,16 @@ func testSituation(t *testing.T, v Version) {
 	s.Close()
 	says(t, lastHanded(t, w), []string{"the latest request: “Also check the delta rates, and leave the old ones alone.”", "Please look at the gamma rates.", "never floats"}, []string{"not committed"})
 	knewTheSummary(t, w, res.SessionID, 2)
+
+	// A copy of the session has another name, and the same user.
+	s = w.Start("--resume", res.SessionID, "--fork-session")
+	if fork := s.Ask("Please sum the rates up."); fork.SessionID == res.SessionID {
+		t.Fatal("the fork is called like the original")
+	}
+	s.compact()
+	s.Ask("go on")
+	s.Close()
+	says(t, lastHanded(t, w), []string{"the latest request: “Please sum the rates up.”", "never floats"}, nil)
 }
 
 // ruleRows are rules that users set, in eight languages.

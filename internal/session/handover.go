@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -71,17 +72,27 @@ type Mark struct {
 // Times tell what is what, places do not. Claude Code writes the line of a compaction
 // when all hooks of that compaction have run, so that the next one meets it after the
 // mark; after /compact, 2.1.197 writes old lines once more before it.
+//
+// What the user had said before is on disk; where it is not, as in a fork, in a session
+// that is older than our hooks or has none, the file is read from its beginning.
 func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Attempt) (Past, error) {
 	p := Past{Record: handover.NewRecord(cwd)}
-	if s != nil {
-		// Without a file, nothing was said before; a damaged one is forgotten.
-		if data, err := s.Read(wordsFile); err == nil && json.Unmarshal(data, &p.Record.Words) != nil {
-			p.Record.Words = compact.Words{}
-		}
+	words, known := wordsOf(s)
+	p.Record.Words = words
+	start := int64(0)
+	if known {
+		start = k.From
 	}
 	from, fresh := k.From, false // fresh: nothing that follows was handed over
-	err := transcript.EventsFrom(ctx, path, from, func(piece *transcript.Event) {
+	err := transcript.EventsFrom(ctx, path, start, func(piece *transcript.Event) {
+		if !known && piece.Kind == transcript.Summarised && p.Record.Words.Requests == 0 {
+			if from, ok := forkedFrom(s, piece.Text()); ok {
+				p.Record.Words = from
+			}
+		}
 		switch {
+		case piece.Off < k.From:
+			p.Record.Listen(piece)
 		case piece.Kind == transcript.About || piece.Kind == transcript.Counted:
 			// Nothing that was said or done; a title has no time of its own, either.
 		case !fresh && piece.Time > 0 && piece.Time <= k.Mark.At.UnixMilli():
@@ -100,6 +111,33 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Attempt
 	})
 	p.Record.Words = p.Record.Words.Hear(k.Typed)
 	return p, err
+}
+
+// wordsOf is what the user had said up to a session's last compaction, as we wrote it
+// down; a damaged file is forgotten.
+func wordsOf(s *store.Session) (w compact.Words, known bool) {
+	if s == nil {
+		return w, false
+	}
+	data, err := s.Read(wordsFile)
+	if err != nil || json.Unmarshal(data, &w) != nil {
+		return compact.Words{}, false
+	}
+	return w, true
+}
+
+// forkedFrom is what the user had said in the session that this one is a copy of. The
+// copy begins with the last compaction, whose summary names the file of the original.
+func forkedFrom(s *store.Session, summary string) (compact.Words, bool) {
+	end := strings.LastIndex(summary, ".jsonl")
+	if s == nil || end < 0 {
+		return compact.Words{}, false
+	}
+	other, err := s.Other(summary[strings.LastIndexAny(summary[:end], `/\`)+1 : end])
+	if err != nil || other.ID() == s.ID() {
+		return compact.Words{}, false
+	}
+	return wordsOf(other)
 }
 
 // SliceStart is where the session's file is to be read from to find the slice that

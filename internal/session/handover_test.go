@@ -49,16 +49,20 @@ func TestReadPast(t *testing.T) {
 	k := Attempt{N: 2, At: at(20), Status: begun}
 	older := []string{userLine(1, "the first wish"), boundaryLine(5), summaryLine(6, "about the first wish"), userLine(10, "the second wish")}
 	for name, tc := range map[string]struct {
-		list    []string
-		mark    Mark
-		words   string
-		summary string
-		written bool
-		heard   []string // of the user
-		lacks   []string
+		list     []string
+		mark     Mark
+		words    string
+		from     int    // the line at which the slice begins
+		original string // the words of a session of that name
+		summary  string
+		written  bool
+		heard    []string // of the user
+		lacks    []string
 	}{
 		"nothing was compacted":         {list: older[:1], heard: []string{"the first wish"}},
 		"after an older one":            {list: older, heard: []string{"the second wish"}},
+		"a rule of before our time":     {list: append([]string{userLine(0, "Never push to main.")}, older[1:]...), from: 1, heard: []string{"the second wish", "Never push to main."}},
+		"a rule of the original":        {list: []string{boundaryLine(5), summaryLine(6, "All of it: /home/me/.claude/projects/p/original.jsonl"), userLine(10, "the second wish")}, original: `{"held":[{"text":"Never push to main.","hold":3}]}`, heard: []string{"the second wish", "Never push to main."}},
 		"up to its own line":            {list: append(slices.Clone(older), boundaryLine(21), summaryLine(22, "about both"), userLine(30, "the third wish")), summary: "about both", written: true, heard: []string{"the second wish"}, lacks: []string{"the third wish"}},
 		"without what was handed over":  {list: []string{userLine(1, "the first wish"), userLine(10, "the second wish")}, mark: Mark{At: at(5)}, heard: []string{"the second wish"}, lacks: []string{"the first wish"}},
 		"with what was said before":     {list: older, words: `{"asks":[{"text":"an old wish"}]}`, heard: []string{"the second wish"}},
@@ -71,7 +75,19 @@ func TestReadPast(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		k.Mark = tc.mark
+		if tc.original != "" {
+			other, err := s.Other("original")
+			if err == nil {
+				err = other.Update(func(tx *store.Tx) error { return tx.Write(wordsFile, []byte(tc.original)) })
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		k.Mark, k.From = tc.mark, 0
+		for _, l := range tc.list[:tc.from] {
+			k.From += int64(len(l)) + 1
+		}
 		p, err := ReadPast(t.Context(), s, lines(t, tc.list...), "/work", k)
 		if err != nil {
 			t.Fatal(err)

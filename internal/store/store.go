@@ -143,6 +143,9 @@ func (h *Home) listSessions() ([]fs.DirEntry, error) {
 	return nil, err
 }
 
+// Other is another session of the same home.
+func (s *Session) Other(id string) (*Session, error) { return s.home.Session(id) }
+
 func validID(id string) bool {
 	return len(id) >= 1 && len(id) <= 128 && plainBytes(id)
 }
