@@ -122,7 +122,7 @@ func page(t *browser.Tab, theme, link string) (png []byte, err error) {
 
 // env is what the program sees of the world.
 func (s stage) env() []string {
-	return []string{"HOME=" + s.home, "PATH=" + filepath.Dir(s.bin) + ":" + os.Getenv("PATH"), "LANG=en_US.UTF-8", "TERM=xterm-256color", "TMPDIR=" + filepath.Dir(s.home)}
+	return []string{"HOME=" + s.home, "PATH=" + filepath.Dir(s.bin) + ":" + os.Getenv("PATH"), "LANG=en_US.UTF-8", "TERM=xterm-256color", "PAGER=cat", "TMPDIR=" + filepath.Dir(s.home)}
 }
 
 func (s stage) dashboard() (link string, end func(), err error) {

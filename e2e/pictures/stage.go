@@ -132,10 +132,21 @@ func (s stage) main() error {
 	t := &talk{id: mainSession, cwd: "/home/mei/shop-api", at: s.now.Add(-98 * time.Minute), used: 21_000}
 	t.user("[workflow:standard] Add a rate limit to the public API: 60 requests a minute for each key, 429 with Retry-After beyond. Keep the retry budget of the worker at 3.")
 	files := []string{"internal/limit/bucket.go", "internal/limit/bucket_test.go", "cmd/api/server.go", "internal/limit/store.go", "docs/limits.md", "internal/worker/retry.go"}
-	t.work(files, 0, 44, 2_700)
+	keys := t.cwd + "/internal/limit/keys.go"
+	for range 3 {
+		t.step(900, "Keys come from the header, else they are anonymous.", "Read", fields{"file_path": keys}, "func KeyFromHeader(r *http.Request) (TenantKey, bool)\nconst anonymousBurst = 10")
+		t.step(900, "Anonymous keys share one bucket.", "Edit", fields{"file_path": keys, "old_string": "return anonymousBurst", "new_string": "return KeyFromHeader(r).Burst(anonymousBurst)"}, "edited")
+		t.step(400, "A soak over all keys.", "Bash", fields{"command": "make limit-soak TENANTS=40"}, "soak: 40 tenants, 0 leaks")
+	}
+	for _, f := range []string{"errors.go", "render.go", "routes.go"} { // the host puts back the files that were read last
+		t.step(900, "How errors are answered.", "Read", fields{"file_path": t.cwd + "/internal/api/" + f}, "package api")
+	}
+	t.work(files, 0, 35, 2_600)
 	t.compacted(24*time.Second, "The user wants a rate limit on the public API. bucket.go and server.go were changed; TestBucketRefill passes.", 38_000)
 	t.line("attachment", fields{"attachment": fields{"type": "hook_additional_context", "content": []string{`<overtone-packet id="` + compact.PacketID(mainSession, 1) + `">` + "\nretry budget stays 3 (internal/worker/retry.go)\n</overtone-packet>"}}})
-	t.work(files, 44, 27, 2_100)
+	t.step(900, "The server has to ask for the key first.", "Edit", fields{"file_path": t.cwd + "/cmd/api/routes.go", "old_string": "limit(mux)", "new_string": "limit(mux, KeyFromHeader, anonymousBurst)"}, "edited")
+	t.step(400, "The soak again.", "Bash", fields{"command": "make limit-soak TENANTS=40"}, "soak: 40 tenants, 0 leaks")
+	t.work(files, 44, 25, 2_100)
 	t.user("Good. The 429 needs a Retry-After header in whole seconds.")
 	t.work(files, 71, 4, 1_500)
 	return s.save(".claude/projects/-home-mei-shop-api", mainSession, t.lines, s.now)
