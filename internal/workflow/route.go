@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -90,12 +88,7 @@ func (r *Route) UnmarshalJSON(data []byte) error {
 }
 
 func routeOf(o object) Route {
-	str := func(key string) string {
-		if m := o.member(key); m.Type == gjson.String {
-			return m.String()
-		}
-		return ""
-	}
+	str := func(key string) string { return text(o.member(key)) }
 	return Route{
 		Verdict: str("verdict"), Route: str("route"), Severity: str("severity"),
 		ContextFile: str("context_file"), Hint: str("hint"), BarrierGroup: str("barrierGroup"),

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -35,12 +36,7 @@ func decodeSpec(v gjson.Result) *Spec {
 	if !v.IsObject() {
 		return nil
 	}
-	str := func(key string) string {
-		if m := v.Get(key); m.Type == gjson.String {
-			return m.String()
-		}
-		return ""
-	}
+	str := func(key string) string { return text(v.Get(key)) }
 	return &Spec{
 		Agent: str("agent"), Label: message.Text{ZH: str("label.zh"), EN: str("label.en")}, Emoji: str("emoji"),
 		Judges: v.Get("judges").Bool(), Context: stringList(v.Get("context")), Run: str("run"),
@@ -268,26 +264,6 @@ func matchParts(pattern, file []string) bool {
 
 // matchName matches one name; * and ? are all that means something.
 func matchName(pattern, name string) bool {
-	p, n := []rune(pattern), []rune(name)
-	star, mark := -1, 0
-	i, j := 0, 0
-	for j < len(n) {
-		switch {
-		case i < len(p) && p[i] == '*':
-			star, mark = i, j
-			i++
-		case i < len(p) && (p[i] == '?' || p[i] == n[j]):
-			i++
-			j++
-		case star >= 0:
-			mark++
-			i, j = star+1, mark
-		default:
-			return false
-		}
-	}
-	for i < len(p) && p[i] == '*' {
-		i++
-	}
-	return i == len(p)
+	ok, err := path.Match(strings.NewReplacer(`\`, `\\`, "[", `\[`).Replace(pattern), name)
+	return ok && err == nil
 }

@@ -181,12 +181,7 @@ func decodeOlder(o object) (*State, error) {
 // decodeState reads what it can: a member of a wrong type reads as missing.
 func decodeState(o object) (*State, error) {
 	s := &State{raw: o}
-	str := func(key string) string {
-		if m := o.member(key); m.Type == gjson.String {
-			return m.String()
-		}
-		return ""
-	}
+	str := func(key string) string { return text(o.member(key)) }
 	s.SessionID, s.WorkflowID, s.WorkflowType = str("sessionId"), str("workflowId"), str("workflowType")
 	s.CreatedAt, s.CurrentStage, s.FeatureName, s.Ended = str("createdAt"), str("currentStage"), str("featureName"), str("ended")
 	s.EndReason = str("endReason")
@@ -244,18 +239,12 @@ func decodeDAG(r gjson.Result) DAG {
 	}
 	r.ForEach(func(k, v gjson.Result) bool {
 		n := node{Deps: stringList(v.Get("deps")), Next: stringList(v.Get("next")), Spec: decodeSpec(v.Get("stage")), raw: objectOf(v)}
-		if f := v.Get("onFail"); f.Type == gjson.String {
-			n.OnFail = f.String()
-		}
-		n.MaxRetries = unsaid
+		n.OnFail, n.MaxRetries = text(v.Get("onFail")), unsaid
 		if m := v.Get("maxRetries"); m.Type == gjson.Number && m.Num >= 0 {
 			n.MaxRetries = count(m)
 		}
 		if b := v.Get("barrier"); b.IsObject() {
-			n.Barrier = &barrierRef{Group: b.Get("group").String(), Total: count(b.Get("total")), Siblings: stringList(b.Get("siblings"))}
-			if next := b.Get("next"); next.Type == gjson.String {
-				n.Barrier.Next = next.String()
-			}
+			n.Barrier = &barrierRef{Group: b.Get("group").String(), Total: count(b.Get("total")), Siblings: stringList(b.Get("siblings")), Next: text(b.Get("next"))}
 			n.Barrier.Timeout = time.Duration(count(b.Get("timeoutMs"))) * time.Millisecond
 		}
 		d.Set(k.String(), n)
@@ -265,12 +254,7 @@ func decodeDAG(r gjson.Result) DAG {
 }
 
 func decodeStage(v gjson.Result) StageState {
-	str := func(key string) string {
-		if m := v.Get(key); m.Type == gjson.String {
-			return m.String()
-		}
-		return ""
-	}
+	str := func(key string) string { return text(v.Get(key)) }
 	st := StageState{
 		Status: str("status"), Result: str("result"), Mode: str("mode"), Agent: str("agent"),
 		ContextFile: str("contextFile"), StartedAt: str("startedAt"), CompletedAt: str("completedAt"),
@@ -297,6 +281,14 @@ func decodeEnvironment(v gjson.Result) Environment {
 		Language: v.Get("languages.primary").String(), Framework: v.Get("framework.name").String(),
 		Frontend: v.Get("frontend.detected").Bool(), raw: objectOf(v),
 	}
+}
+
+// text is a string; a value of another kind reads as missing.
+func text(r gjson.Result) string {
+	if r.Type == gjson.String {
+		return r.Str
+	}
+	return ""
 }
 
 func count(r gjson.Result) int {
