@@ -8,11 +8,15 @@ import (
 	"strings"
 )
 
-// ancestors are the processes that this one was started by.
+// ancestors are the processes that this one was started by, with the first of all: in a
+// container that may be an agent.
 func ancestors() (list [][]string, err error) {
-	for pid := os.Getppid(); pid > 1 && len(list) < maxAncestors; {
+	for pid := os.Getppid(); pid > 0 && len(list) < maxAncestors; {
 		dir := "/proc/" + strconv.Itoa(pid)
 		stat, err := os.ReadFile(dir + "/stat")
+		if err != nil && pid == 1 {
+			break // hidden, and so another user's
+		}
 		// Behind the program's name, which may hold anything, stand state and parent.
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if err != nil || len(fields) < 2 {
