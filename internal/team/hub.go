@@ -145,10 +145,10 @@ func (h *Hub) noteFailed(err error) {
 	h.failed = err
 }
 
-// why is the error of somebody who asked a hub that is not there: that there is no
+// Why is the error of somebody who asked a hub that is not there: that there is no
 // connection, and why, or that it is there and its disk full, says more than that
 // there was no answer.
-func (h *Hub) why(ctx context.Context, err error) error {
+func (h *Hub) Why(ctx context.Context, err error) error {
 	if h.nc.IsConnected() {
 		return h.noRoom(ctx, err)
 	}

@@ -148,6 +148,9 @@ func TestFullDisk(t *testing.T) {
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "disk is full") {
 		t.Errorf("ship --once: %v", err)
 	}
+	if err := m.dial().Why(t.Context(), fmt.Errorf("%w: lease", errNotAcknowledged)); !strings.Contains(err.Error(), "disk is full") || message.HintOf(err, message.EN) == "" {
+		t.Errorf("a command that got no answer: %v", err)
+	}
 	if heard("the hub is away")() {
 		t.Errorf("told as away, too: %q", said)
 	}

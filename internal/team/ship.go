@@ -135,7 +135,7 @@ func (s *Shipper) Run(ctx context.Context) (err error) {
 		case err != nil && s.Once && !transient(err):
 			return err
 		case err != nil:
-			err = s.hub.why(ctx, err)
+			err = s.hub.Why(ctx, err)
 			if _, full := errors.AsType[hubFull](err); full && s.Once {
 				return err
 			}

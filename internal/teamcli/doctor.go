@@ -76,7 +76,7 @@ func (p *program) examine(ctx context.Context, s team.Settings) ([]finding, erro
 	defer h.Close()
 	v, err := h.Doctor(ctx, p.Home().Root(), p.Now)
 	if err != nil {
-		return away(err), ctx.Err()
+		return away(h.Why(ctx, err)), ctx.Err()
 	}
 	if v.Waiting, err = (&team.Shipper{Home: p.Home()}).Waiting(); err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (p *program) push() *cobra.Command {
 			defer m.Hub.Close()
 			out, err := m.Push(cmd.Context(), args[0], force)
 			if err != nil {
-				return catalog.FindHint(err)
+				return catalog.FindHint(m.Hub.Why(cmd.Context(), err))
 			}
 			man := out.Manifest
 			if p.JSON {
@@ -85,7 +85,7 @@ func (p *program) pull() *cobra.Command {
 			o.Cwd = p.Dir
 			out, err := m.Pull(cmd.Context(), args[0], o)
 			if err != nil {
-				return err
+				return m.Hub.Why(cmd.Context(), err)
 			}
 			if p.JSON {
 				members := []any{"session", out.Manifest.Session, "from", out.Manifest.Machine, "folder", out.Folder, "path", out.Path}
