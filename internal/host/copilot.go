@@ -54,7 +54,7 @@ func setupCopilot(p Place) Setup {
 	}
 	return Setup{
 		Settings: filepath.Join(p.Dir, "hooks", "overtone.json"), Edits: edits,
-		present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
+		present: func(settings []byte) bool { return len(lacking(settings, edits[1:])) < len(edits)-1 },
 		check: func(f File, path string) []Finding {
 			if lacks := lacking(f.Before, edits); len(lacks) > 0 {
 				return []Finding{found("copilot-hooks", Broken, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitCopilot)}

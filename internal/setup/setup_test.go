@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -381,8 +382,12 @@ func TestRemoveBesideANewerManifest(t *testing.T) {
 			if data, err := os.ReadFile(manifest); err != nil || !bytes.Equal(data, newer) {
 				t.Errorf("the manifest: %v", err)
 			}
+			want := mine
+			if h.Name == host.Copilot { // it does not read a file without it
+				want = strings.Replace(mine, "]", "],\n  \"version\": 1", 1)
+			}
 			now, err := os.ReadFile(path)
-			if diff := cmp.Diff(mine, string(now)); err != nil || diff != "" {
+			if diff := cmp.Diff(want, string(now)); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 			for _, one := range e.Examine(ctx, nil) {
