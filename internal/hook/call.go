@@ -60,6 +60,9 @@ func (c *call) open() error {
 	if err != nil {
 		return err
 	}
+	if c.host.Name != "" && c.host.Dir(folders.Find) != folders.Claude {
+		folders = folders.WithoutClaude()
+	}
 	c.home = store.New(folders.Root, folders.Claude, c.env.Now)
 	c.home.Limit(lockLimit)
 	c.home.OnRepair(func(err error) {

@@ -75,6 +75,9 @@ func (c *call) ownFile(tool host.Tool) string {
 }
 
 func (c *call) isOwn(path string) bool {
+	if name, ok := below(c.home.ClaudeDir(), path); ok && filepath.Dir(c.home.ClaudeDir()) == c.home.Root() {
+		return store.IsState(name)
+	}
 	if rest, ok := below(c.home.Root(), path); ok {
 		first, _, _ := strings.Cut(rest, string(filepath.Separator))
 		return !strings.EqualFold(first, "workflows")

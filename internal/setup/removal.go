@@ -23,7 +23,9 @@ type removal struct {
 	setups []host.Setup
 	open   []host.Manifest // the runs that are taken back
 	folder string          // removed as a whole
-	inside []host.Plugin   // folders of ours among those of hosts
+	// reports is the folder of the reports of stages; "" where the host has one for them.
+	reports string
+	inside  []host.Plugin // folders of ours among those of hosts
 	// service keeps a watcher running; nil without one.
 	service *serviceChange
 }
@@ -100,6 +102,10 @@ func (e Env) planRemoval(hosts []*host.Host, purge bool) (*removal, error) {
 	if !purge {
 		r.planMode(hosts)
 	}
+	// Reports of stages that are not in Claude Code's own folder.
+	if _, err := os.Lstat(e.Home.ClaudeDir()); err == nil && filepath.Dir(e.Home.ClaudeDir()) == root && len(hosts) == len(host.All()) {
+		r.reports = e.Home.ClaudeDir()
+	}
 	r.describe()
 	if r.service != nil {
 		r.Files, r.Changed = append(r.Files, r.service.Files...), true
@@ -109,6 +115,9 @@ func (e Env) planRemoval(hosts []*host.Host, purge bool) (*removal, error) {
 	}
 	for _, p := range r.inside {
 		r.Files, r.Changed = append(r.Files, fileReport{Path: p.Dir, Action: remove}), true
+	}
+	if r.reports != "" {
+		r.Files, r.Changed = append(r.Files, fileReport{Path: r.reports, Action: remove}), true
 	}
 	if r.folder != "" {
 		r.Files, r.Changed = append(r.Files, fileReport{Path: r.folder, Action: remove}), true
@@ -243,10 +252,14 @@ func (r *removal) apply(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.folder == "" {
-		return nil
+	for _, dir := range []string{r.reports, r.folder} {
+		if dir != "" {
+			if err := removeFolder(dir); err != nil {
+				return err
+			}
+		}
 	}
-	return removeFolder(r.folder)
+	return nil
 }
 
 // removeFolder removes a folder, and what it is a link to.

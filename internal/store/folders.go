@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"errors"
+	"os"
 	"path/filepath"
 )
 
@@ -11,7 +12,7 @@ import (
 type Folders struct {
 	User   string // the home folder; "" where the environment names none
 	Root   string // $OVERTONE_HOME, else ~/.overtone
-	Claude string // $CLAUDE_CONFIG_DIR, else ~/.claude
+	Claude string // $CLAUDE_CONFIG_DIR, else ~/.claude; see [Folders.WithoutClaude]
 	// ShownClaude is Claude as models are told it: the short form where it is
 	// the usual place.
 	ShownClaude string
@@ -49,7 +50,26 @@ func FindFolders(getenv func(string) string) (Folders, error) {
 	if user == "" && (getenv("OVERTONE_HOME") == "" || getenv("CLAUDE_CONFIG_DIR") == "") {
 		return f, errors.New("HOME is not set")
 	}
+	if isFolder(f.stages()) {
+		f = f.WithoutClaude()
+	}
 	return f, nil
+}
+
+// WithoutClaude are the folders as other hosts than Claude Code have them: where that
+// was never used, reports of stages lie in our own folder.
+func (f Folders) WithoutClaude() Folders {
+	if f.getenv("CLAUDE_CONFIG_DIR") == "" && !isFolder(f.Claude) {
+		f.Claude, f.ShownClaude = f.stages(), f.stages()
+	}
+	return f
+}
+
+func (f Folders) stages() string { return filepath.Join(f.Root, "stages") }
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func absolute(path string) string {
