@@ -815,3 +815,37 @@ func TestEmptyDays(t *testing.T) {
 	}
 	equal(t, "days", got, []string{"1970-01-01", "2026-02-27", "2026-02-28", "2026-03-01", "2026-03-02"})
 }
+
+// What a sub-agent used counts once, in full: its parent's file may hold the beginning of
+// an answer only, and all that there is when its own file is gone.
+func TestSubAgentCountsOnce(t *testing.T) {
+	t.Parallel()
+	for name, own := range map[string]bool{"with its own file": true, "without": false} {
+		root := t.TempDir()
+		row := func(output int64) map[string]any {
+			return map[string]any{"type": "assistant", "isSidechain": true, "requestId": "req_a", "timestamp": "2026-03-01T09:00:30.000Z", "message": map[string]any{
+				"role": "assistant", "id": "msg_a", "model": opus, "usage": usage{10, 0, 0, 100, output}.json(), "content": []any{},
+			}}
+		}
+		w := newWriter("11111111-1111-4111-8111-111111111111")
+		w.prompt("go")
+		w.answer("1", opus, usage{1, 0, 0, 0, 7}, text("x"))
+		w.line(map[string]any{"type": "progress", "data": map[string]any{"type": "agent_progress", "message": row(3)}})
+		write(t, root, ".claude/projects/-work-shop/"+w.id+".jsonl", w.out.Bytes())
+		want := Tokens{Input: 11, Output: 10, CacheRead: 100}
+		if own {
+			a := newWriter(w.id)
+			a.line(row(90))
+			write(t, root, ".claude/projects/-work-shop/"+w.id+"/subagents/agent-a.jsonl", a.out.Bytes())
+			want.Output = 97
+		}
+		r := run(t, options(t, func(h *host.Host) string {
+			return h.Dir(func(_, usual string) string { return filepath.Join(root, usual) })
+		}, ""))
+		for what, s := range map[string]Spent{"session": r.Sessions[0].Spent, "total": r.Totals.Spent, "day": r.Days[0].Spent, "model": r.Models[0].Spent, "project": r.Projects[0].Spent} {
+			equal(t, name+", "+what, s.Tokens, want)
+			equal(t, name+", requests, "+what, s.Requests, 2)
+			near(t, name+", price, "+what, s.USD, (float64(want.Input)*5+float64(want.Output)*25+float64(want.CacheRead)*0.5)/1e6)
+		}
+	}
+}

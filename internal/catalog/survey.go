@@ -33,6 +33,8 @@ type Survey struct {
 	// States and Lacks are the names most likely to be needed again: those that
 	// the summary states, and those that it does not.
 	States, Lacks []string
+	// Situation is how the work stood.
+	Situation handover.Situation
 
 	path string
 	to   int64 // where the line of the compaction begins
@@ -93,6 +95,7 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, tongue Tongue) 
 	h := handover.Handover{
 		ID: compact.PacketID(file.ID, want), Session: file.ID, Record: record, Work: record.Work(), Summary: s.Summary, Lang: tongue(record.Words.Lang()),
 	}
+	s.Situation = h.Situation()
 	if want > 1 {
 		h.Replaces = compact.PacketID(file.ID, want-1)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/handover"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -16,12 +18,14 @@ import (
 )
 
 // View is what is said of a session by whoever shows it: how full it is, what is
-// decided about it and why, and which compactions it had. It is made in one place, so
-// that no two ways of looking at a session disagree.
+// decided about it and why, which compactions it had and how its work stands. It is
+// made in one place, so that no two ways of looking at a session disagree.
 type View struct {
 	session.Insight
 	// Moment is what its file tells; zero where there is none.
 	Moment audit.Moment
+	// Situation is what a hand-over would say now; nil without a file.
+	Situation *handover.Situation
 }
 
 // NewView looks at a session. Path names another transcript than the one that hooks
@@ -30,21 +34,24 @@ func NewView(ctx context.Context, home *store.Home, sess *store.Session, file tr
 	var v View
 	var err error
 	v.Insight, err = session.Explain(home, sess, cfg.Compact, now, path, file.Path, func(path string, in *compact.Input) {
-		v.Moment = momentOf(ctx, home, path, cfg.Prices, in)
+		if path == "" {
+			return
+		}
+		at, err := transcript.At(path)
+		if err != nil {
+			return
+		}
+		v.Moment = momentOf(ctx, home, at, cfg.Prices, in)
+		if s, err := NewSurvey(ctx, at, 0, Speaks(message.EN)); err == nil {
+			v.Situation = &s.Situation
+		}
 	})
 	return v, err
 }
 
 // momentOf reads where a session stands from its file, and fills in what no hook has
 // observed.
-func momentOf(ctx context.Context, home *store.Home, path string, prices map[string]config.Price, in *compact.Input) audit.Moment {
-	if path == "" {
-		return audit.Moment{}
-	}
-	file, err := transcript.At(path)
-	if err != nil {
-		return audit.Moment{}
-	}
+func momentOf(ctx context.Context, home *store.Home, file transcript.File, prices map[string]config.Price, in *compact.Input) audit.Moment {
 	m, err := audit.Now(ctx, file, in.Settings, home.Window, prices)
 	if err != nil {
 		return audit.Moment{}

@@ -187,10 +187,18 @@ func (a *app) printDecision(in catalog.View) error {
 		return a.PrintObject("mode", in.Input.Settings.Mode, "tier", d.Tier, "percentRemaining", d.PercentRemaining,
 			"used", in.Input.Usage.Used, "window", in.Input.Usage.Window,
 			"signals", terminal.List(d.Signals), "allowed", terminal.List(d.Allowed), "met", terminal.List(d.Met),
-			"verdict", d.Verdict, "cause", d.Cause, "reason", d.Reason.In(a.Lang), "lastPacket", packet, "cache", a.cacheState(m))
+			"verdict", d.Verdict, "cause", d.Cause, "reason", d.Reason.In(a.Lang), "lastPacket", packet, "cache", a.cacheState(m),
+			"requests", len(m.Points), "compactions", len(m.Compactions), "situation", in.Situation)
 	}
 	a.Prose(a.Stdout, compact.Explain(in.Input, d, a.Lang))
 	a.Prose(a.Stdout, a.priceLine(m))
+	if s := in.Situation; s != nil {
+		a.Prose(a.Stdout, message.ExplainCompacted.Format(a.Lang, len(m.Points), len(m.Compactions)))
+		a.Prose(a.Stdout, message.ExplainState.Format(a.Lang, message.StateOf(s.State, s.Question, a.Lang)))
+		if s.Request != "" {
+			a.Prose(a.Stdout, message.ExplainRequest.Format(a.Lang, s.Request))
+		}
+	}
 	if in.Receipt != nil {
 		a.Say(message.LastPacket, in.Receipt.String())
 		if in.Receipt.State == compact.Unknown {

@@ -93,18 +93,10 @@ func (a *app) dashboardSessions(ctx context.Context) ([]dashboard.Row, error) {
 		info.Path = ""
 		rows[i] = dashboard.Row{
 			File: transcript.File{Path: infos[i].Path, Host: host.Name(info.Host), ID: info.ID, Size: info.Size, ModTime: at},
-			Info: info, Estimate: estimateOf(info),
+			Info: info,
 		}
 	}
 	return rows, nil
-}
-
-// estimateOf is how many tokens a session is thought to have that no request tells.
-func estimateOf(row catalog.Row) int64 {
-	if row.Estimated {
-		return row.LiveTokens
-	}
-	return 0
 }
 
 // dashboardAudit is the report of `overtone audit`, without what the page does not

@@ -65,8 +65,6 @@ type Row struct {
 	transcript.File
 	// Info is what `overtone sessions --json` says of it.
 	Info any
-	// Estimate is how many tokens the context has, where no request has told.
-	Estimate int64
 }
 
 // Server is the dashboard.
@@ -78,7 +76,7 @@ type Server struct {
 
 	invited invitation
 	list    lister
-	meters  cache[*meter]
+	packets cache[*packets]
 	surveys cache[survey]
 	index   sync.Mutex
 }
@@ -89,7 +87,7 @@ func New(o Options) *Server {
 	_, _ = rand.Read(secret[:]) // never fails
 	s := &Server{Options: o, token: base64.RawURLEncoding.EncodeToString(secret[:]), every: time.Second}
 	s.list.server = s
-	s.meters.limit, s.surveys.limit = 64, 128
+	s.packets.limit, s.surveys.limit = 64, 128
 	return s
 }
 

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/blueprint"
+	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -35,11 +36,10 @@ import (
 // served is a dashboard over a home of its own.
 type served struct {
 	*Server
-	t        *testing.T
-	base     string
-	home     *store.Home
-	dir      string // of session files
-	estimate map[string]int64
+	t    *testing.T
+	base string
+	home *store.Home
+	dir  string // of session files
 }
 
 func serve(t *testing.T) *served {
@@ -84,7 +84,7 @@ func (v *served) rows(context.Context) ([]Row, error) {
 		}
 		id := strings.TrimSuffix(e.Name(), ".jsonl")
 		f := transcript.File{Path: filepath.Join(v.dir, e.Name()), Host: transcript.Claude, ID: id, Size: info.Size(), ModTime: info.ModTime()}
-		rows = append(rows, Row{File: f, Info: map[string]any{"id": id, "size": info.Size()}, Estimate: v.estimate[id]})
+		rows = append(rows, Row{File: f, Info: map[string]any{"id": id, "size": info.Size()}})
 	}
 	return rows, err
 }
@@ -325,11 +325,14 @@ func answer(n int, text string, input int) string {
 func TestUnusedClone(t *testing.T) {
 	t.Parallel()
 	v := serve(t)
-	v.estimate = map[string]int64{"clone": 6_700}
 	for _, id := range []string{"source", "clone"} {
 		if err := os.WriteFile(filepath.Join(v.dir, id+".jsonl"), []byte(answer(1, "done", 40_000)+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	made := compress.CloneRecord{ID: "clone", Source: "source", Size: int64(len(answer(1, "done", 40_000)) + 1), Tokens: 6_700}
+	if err := compress.ClonesIn(v.home.Root()).Add(made); err != nil {
+		t.Fatal(err)
 	}
 	for id, want := range map[string]int64{"source": 43_005, "clone": 6_700} {
 		var d struct {
@@ -391,7 +394,7 @@ func TestSession(t *testing.T) {
 		t.Fatalf("compactions: %+v", d.Compactions)
 	}
 	c := d.Compactions[0]
-	if c.Before != 170_000 || c.After != 3705 || c.Wrote != 1000 || c.Read != 2000 || c.Trigger != "auto" {
+	if c.Before != 170_000 || c.After != 3700 || c.Wrote != 1700 || c.Read != 2000 || c.Trigger != "auto" {
 		t.Errorf("compaction: %+v", c)
 	}
 	if c.Packet == nil || !c.Packet.Seen || c.Packet.State != "delivered" || c.Packet.Via != "session-start" {

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/audit"
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
-	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -24,19 +24,21 @@ import (
 
 // detail is all that the page shows of one session, but its timeline.
 type detail struct {
-	Schema      int          `json:"schema"`
-	ID          string       `json:"id"`
-	Info        any          `json:"info"`
-	Path        string       `json:"path,omitempty"` // as people are shown it
-	Work        *work        `json:"work"`
-	Context     contextView  `json:"context"`
-	Decision    *decision    `json:"decision"`
-	Boundaries  []boundary   `json:"boundaries"`
-	Compactions []compaction `json:"compactions"`
-	Census      census       `json:"census"`
-	Readable    bool         `json:"readable"` // the host's file
-	Hooked      bool         `json:"hooked"`   // there is a timeline of it
-	Problems    []string     `json:"problems"` // what could not be read
+	Schema   int         `json:"schema"`
+	ID       string      `json:"id"`
+	Info     any         `json:"info"`
+	Path     string      `json:"path,omitempty"` // as people are shown it
+	Work     *work       `json:"work"`
+	Context  contextView `json:"context"`
+	Decision *decision   `json:"decision"`
+	// Situation is how the work stands; null without a file.
+	Situation   *handover.Situation `json:"situation"`
+	Boundaries  []boundary          `json:"boundaries"`
+	Compactions []compaction        `json:"compactions"`
+	Census      census              `json:"census"`
+	Readable    bool                `json:"readable"` // the host's file
+	Hooked      bool                `json:"hooked"`   // there is a timeline of it
+	Problems    []string            `json:"problems"` // what could not be read
 }
 
 // subject is a session that is asked for: a file of a host, what we keep, or both.
@@ -74,18 +76,18 @@ func (s *Server) session(r *http.Request) (any, error) {
 
 func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (detail, error) {
 	d := detail{Schema: 1, ID: sub.id, Boundaries: []boundary{}, Compactions: []compaction{}, Problems: []string{}}
-	path, estimate := "", int64(0)
+	path, file := "", transcript.File{}
 	problem := func(err error) {
 		if err != nil {
 			d.Problems = append(d.Problems, textOf(catalog.ReadHint(s.Shown(path), err), lang))
 		}
 	}
 	if sub.file != nil {
-		estimate = sub.file.Estimate
-		d.Info, path = sub.file.Info, sub.file.Path
+		d.Info, file, path = sub.file.Info, sub.file.File, sub.file.Path
 		d.Path = s.Shown(path)
 	}
 	var events []store.Entry
+	var moment audit.Moment
 	if sub.sess != nil {
 		state, err := session.Peek(sub.sess)
 		problem(err)
@@ -93,38 +95,34 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 		events, _, err = sub.sess.Last(1<<20, store.Filter{})
 		problem(err)
 		d.Hooked = len(events) > 0
-		in, err := session.Explain(s.Store, sub.sess, s.Config().Compact, s.Now(), path, "", func(_ string, in *compact.Input) {
-			if estimate > 0 && in.Usage.Known() {
-				in.Usage.Used = estimate // what the file reports is the source's
-			}
-		})
+		v, err := catalog.NewView(ctx, s.Store, sub.sess, file, "", s.Config(), s.Now())
 		problem(err)
 		if err == nil {
-			d.Decision = decisionOf(in, lang)
+			d.Decision, d.Situation, moment = decisionOf(v.Insight, lang), v.Situation, v.Moment
 		}
 		d.Boundaries = boundariesOf(events)
 		d.Census = censusOf(events)
 	}
-	m := s.meters.get(path, func() *meter { return &meter{} })
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	seen := s.packets.get(path, func() *packets { return &packets{} })
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
 	if path != "" {
-		err := m.Read(ctx, path)
+		err := seen.Read(ctx, path)
 		if ctx.Err() != nil {
 			return d, ctx.Err()
 		}
 		problem(err)
 		d.Readable = err == nil
 	}
-	d.Context = contextOf(&m.Meter, d.Decision)
-	d.Compactions = compactionsOf(&m.Meter, sub.id, events)
+	d.Context = contextOf(&moment, d.Decision)
+	d.Compactions = compactionsOf(moment.Compactions, seen.IDs, sub.id, events)
 	return d, nil
 }
 
-// meter is a file's meter and who reads it.
-type meter struct {
+// packets are the hand-overs in a file and who looks for them.
+type packets struct {
 	mu sync.Mutex
-	transcript.Meter
+	transcript.Packets
 }
 
 // work is a workflow as it is drawn.
@@ -256,15 +254,10 @@ type contextView struct {
 // maxPoints is more than a screen has pixels across.
 const maxPoints = 2000
 
-func contextOf(m *transcript.Meter, d *decision) contextView {
-	v := contextView{Times: []float64{}, Tokens: []int64{}}
-	if d != nil {
+func contextOf(m *audit.Moment, d *decision) contextView {
+	v := contextView{Times: []float64{}, Tokens: []int64{}, Window: m.Window, Model: m.Model}
+	if d != nil && d.Window > 0 {
 		v.Window = d.Window
-	}
-	if n := len(m.Points); n > 0 {
-		last := m.Points[n-1]
-		v.Model = last.Model
-		v.Window = cmp.Or(v.Window, last.Window, host.ModelWindow(last.Model))
 	}
 	step := max(1, (len(m.Points)+maxPoints-1)/maxPoints)
 	at := 0.0
@@ -272,7 +265,7 @@ func contextOf(m *transcript.Meter, d *decision) contextView {
 		// Of each group the fullest is shown, so that peaks stay.
 		best := i
 		for j := i; j < min(i+step, len(m.Points)); j++ {
-			if m.Points[j].Tokens() > m.Points[best].Tokens() {
+			if m.Points[j].Tokens > m.Points[best].Tokens {
 				best = j
 			}
 		}
@@ -281,7 +274,7 @@ func contextOf(m *transcript.Meter, d *decision) contextView {
 		if at = max(at, float64(p.Time)/1000); at == 0 {
 			continue
 		}
-		v.Times, v.Tokens = append(v.Times, at), append(v.Tokens, p.Tokens())
+		v.Times, v.Tokens = append(v.Times, at), append(v.Tokens, p.Tokens)
 	}
 	v.Dropped = len(m.Points) - len(v.Times)
 	return v
@@ -349,8 +342,8 @@ type compaction struct {
 	Trigger string `json:"trigger,omitempty"`
 	Before  int64  `json:"before"` // tokens; 0 where the file does not tell
 	After   int64  `json:"after"`
-	// Wrote and Read are what the first request afterwards wrote to the cache and
-	// took from it.
+	// Wrote and Read are what the first request afterwards sent anew and what it took
+	// from the cache.
 	Wrote  int64       `json:"wrote"`
 	Read   int64       `json:"read"`
 	Packet *packetView `json:"packet"`
@@ -364,28 +357,20 @@ type packetView struct {
 	Seen bool `json:"seen"`
 }
 
-func compactionsOf(m *transcript.Meter, id string, events []store.Entry) []compaction {
+func compactionsOf(compactions []audit.Compaction, stated map[string]bool, id string, events []store.Entry) []compaction {
 	packets := packetsOf(events)
 	list := []compaction{}
-	for i, c := range m.Compactions {
-		v := compaction{N: i + 1, Trigger: c.Trigger, Before: c.PreTokens}
-		if c.Time > 0 {
-			v.Time = transcript.Time(c.Time).Format(time.RFC3339)
+	for _, c := range compactions {
+		v := compaction{N: c.N, Time: c.Time, Trigger: c.Trigger, Before: c.Before, After: c.After}
+		if c.Trigger == "unknown" {
+			v.Trigger = ""
 		}
-		if at := m.At[i]; v.Before == 0 && at > 0 {
-			v.Before = m.Points[at-1].Tokens()
-		}
-		next := len(m.Points)
-		if i+1 < len(m.At) {
-			next = m.At[i+1]
-		}
-		if at := m.At[i]; at < next {
-			p := m.Points[at]
-			v.After, v.Wrote, v.Read = p.Tokens(), p.CacheCreation, p.CacheRead
+		if p := c.Payback; p != nil {
+			v.Wrote, v.Read = p.Written, p.Read
 		}
 		for _, name := range []string{compact.PacketID(id, v.N), compact.PacketID(id+"/hooks", v.N)} {
 			p, told := packets[name]
-			seen := m.Packets[name]
+			seen := stated[name]
 			if !told && !seen {
 				continue
 			}

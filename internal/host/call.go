@@ -161,7 +161,8 @@ func readPayload(event string, data []byte, tool func(string) Kind) payload {
 				return true
 			})
 		case "context_window":
-			c.Window, c.Used = v.Get("context_window_size").Int(), v.Get("total_input_tokens").Int()
+			// The answer is a part of the context, too, as everywhere else.
+			c.Window, c.Used = v.Get("context_window_size").Int(), v.Get("total_input_tokens").Int()+v.Get("current_usage.output_tokens").Int()
 		}
 		return true
 	})

@@ -58,6 +58,29 @@ var (
 	ExplainCacheCold    = Text{ZH: "快取：%s 前已過期，此刻壓縮不會多花重寫的錢", EN: "cache: expired %s ago, so the next request writes all of it again anyway"}
 	ExplainCacheNone    = Text{ZH: "快取：host 沒有說明", EN: "cache: the host does not say"}
 	ExplainCacheUnknown = Text{ZH: "快取：沒有可讀的請求", EN: "cache: no request to go by"}
+	ExplainCompacted    = Text{ZH: "請求：%d 次；壓縮：%d 次", EN: "requests: %d; compactions: %d"}
+	ExplainState        = Text{ZH: "工作：%s", EN: "the work: %s"}
+	ExplainRequest      = Text{ZH: "最新的要求：%s", EN: "the latest request: %s"}
 	ExplainRepaid       = Text{ZH: "；現在壓縮約 %.1f 個請求後回本（價格只在兩個邊界之間取捨，不單獨決定）", EN: "; a compaction now is repaid after %.1f requests (price breaks ties, it never decides)"}
 	ExplainNotRepaid    = Text{ZH: "；現在壓縮不會讓 context 變小", EN: "; a compaction now would not make the context smaller"}
 )
+
+var states = map[string]Text{
+	"working":  {ZH: "進行中", EN: "under way"},
+	"called":   {ZH: "使用者說了話，還沒有人回應", EN: "the user has said something that nobody has answered yet"},
+	"finished": {ZH: "已完成，下一句話由使用者說", EN: "finished; the next word is the user's"},
+	"asked":    {ZH: "等使用者回答：%s", EN: "waits for the user's answer: %s"},
+	"stopped":  {ZH: "使用者已中止", EN: "stopped by the user"},
+}
+
+// StateOf is how work stands, in words; question is what the agent waits to be told.
+func StateOf(state, question string, l Lang) string {
+	text, ok := states[state]
+	switch {
+	case !ok:
+		return AuditUnknown.In(l)
+	case state == "asked":
+		return text.Format(l, question)
+	}
+	return text.In(l)
+}
