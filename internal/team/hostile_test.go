@@ -259,6 +259,18 @@ func TestMembersCannotTakeFromOthers(t *testing.T) {
 		check("answers to " + target)
 	}
 
+	// The hub itself answers one question, and may do everything.
+	for _, target := range []string{
+		"$JS.API.STREAM.DELETE." + leaseStream, "$JS.API.STREAM.PURGE." + leaseStream, "$JS.API.STREAM.PURGE." + stateStream, "$JS.API.STREAM.DELETE.OBJ_ovt_obj_alpha",
+		"$KV.ovt_state.alpha.held", "$KV.ovt_lease.held", "ovt.ev.alpha.held.x",
+	} {
+		ask(roomSubject, target, "")
+	}
+	if _, err := beta.nc.Request(roomSubject, nil, patience); err != nil {
+		t.Errorf("the hub does not say how its disk is: %v", err)
+	}
+	check("answers of the hub itself")
+
 	if _, err := alpha.renew(ctx, held, phaseHeld, time.Hour, time.Now); err != nil {
 		t.Errorf("the holder cannot go on: %v", err)
 	}

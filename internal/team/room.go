@@ -116,8 +116,12 @@ func (k *keeper) tell() bool {
 }
 
 // answer tells machines what is wrong with the disk. In a cluster several nodes hear the
-// question, and only one that has something to say does.
+// question, and only one that has something to say does. Who asks chooses where the
+// answer goes, and the node may write everywhere: so only to where machines listen.
 func (k *keeper) answer(m *nats.Msg) {
+	if !strings.HasPrefix(m.Reply, inbox("")) {
+		return
+	}
 	if why, _ := k.look(true); why != "" || k.n.Cluster == "" {
 		_ = m.Respond([]byte(why))
 	}
