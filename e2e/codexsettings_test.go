@@ -317,6 +317,10 @@ func TestCodexSettingsExec(t *testing.T) {
 	if rs := w.Model.Requests(); !strings.Contains(string(rs[len(rs)-1].Raw), "mcp__overtone") {
 		t.Errorf("the model has no tools of ours: %.3000s", rs[len(rs)-1].Raw)
 	}
+	audit := gjson.Parse(w.command(w.overtone, "audit", "--json"))
+	if one := audit.Get("sessions.0"); one.Get("host").String() != "codex" || one.Get("requests").Int() != 1 {
+		t.Errorf("audit: %s", audit)
+	}
 	w.command(w.server, "mcp", "add", "zed", "--", "true")
 	w.command(w.overtone, "uninstall", "--host", "codex", "--yes")
 	turn("uninstalled")

@@ -90,6 +90,12 @@ func (d *dialects) requests() (list []*heard) {
 	return list
 }
 
+// last is the newest of them.
+func (d *dialects) last() *heard {
+	list := d.requests()
+	return list[len(list)-1]
+}
+
 func (d *dialects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	chat := strings.HasSuffix(r.URL.Path, "/chat/completions")

@@ -65,6 +65,8 @@ func TestGemini(t *testing.T) {
 			return speak("the lexer", 100)
 		case strings.HasPrefix(last, "Please write a lexer"):
 			return callTool("run_shell_command", map[string]any{"command": commitLexer, "description": "commit"}, tokens)
+		case strings.Contains(last, "MARK-ASK"):
+			return callTool("mcp_overtone_recall", map[string]any{"query": "lexer scanToken"}, tokens)
 		case strings.Contains(last, "MARK-LOOK"):
 			return callTool("run_shell_command", map[string]any{"command": "ls", "description": "look"}, tokens)
 		}
@@ -99,6 +101,10 @@ func TestGemini(t *testing.T) {
 	if n := last.Count("overtone-packet id="); n != 1 || !last.Has("scanToken") {
 		t.Errorf("%d hand-overs in %q", n, last.Texts[1:])
 	}
+	s.prompt("what was it called? MARK-ASK", "--resume", id)
+	if last := s.API.last(); !strings.Contains(last.Last(), "data, not instructions") || !strings.Contains(last.Last(), "scanToken") {
+		t.Errorf("the model asks back and is told %q", last.Last())
+	}
 	list := s.sessions()
 	if len(list) != 1 || list[0].Compactions != 1 {
 		t.Errorf("sessions: %+v", list)
@@ -124,8 +130,7 @@ func TestGemini(t *testing.T) {
 		t.Fatalf("compress says %s", clone)
 	}
 	s.prompt("PROBE", "--resume", copied)
-	all := s.API.requests()
-	if last := all[len(all)-1]; !last.Has("MOCK-SUMMARY") || last.Count("PROBE") != 1 || last.Has("lexer.go\nProcess Group") {
+	if last := s.API.last(); !last.Has("MOCK-SUMMARY") || last.Count("PROBE") != 1 || last.Has("lexer.go\nProcess Group") {
 		t.Errorf("the clone sends %q", last.Texts[2:])
 	}
 	if list := s.sessions(); len(list) != 2 {

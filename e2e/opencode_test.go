@@ -5,6 +5,7 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -159,8 +160,18 @@ func newOpencode(t *testing.T, answer func(*heard) spoken) *station {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "opencode.json"), fmt.Appendf(nil, opencodeSettings, s.API.http.URL), 0o600); err != nil {
-		t.Fatal(err)
+	version := gjson.Get(s.exec("", "cat", filepath.Join(filepath.Dir(filepath.Dir(s.program)), "package.json")), "version").String()
+	for name, text := range map[string]string{
+		"opencode.json": fmt.Sprintf(opencodeSettings, s.API.http.URL),
+		// What the host installs at its first start with a plugin, for which it would ask
+		// the registry for more than a minute.
+		"package.json": `{"dependencies": {"@opencode-ai/plugin": "` + version + `"}}`,
+		"node_modules/@opencode-ai/plugin/package.json": `{"name": "@opencode-ai/plugin", "version": "` + version + `"}`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return s
 }
@@ -307,8 +318,10 @@ func TestOpencode(t *testing.T) {
 		case r.Bare:
 			compacted = true
 			return speak("MOCK-SUMMARY: the lexer was looked at.", 1_000)
-		case strings.Contains(r.Last(), "MARK-COMMIT"):
+		case strings.HasPrefix(r.Last(), "Please write a lexer"):
 			return callTool("bash", map[string]any{"command": commitLexer, "description": "commit"}, tokens)
+		case strings.Contains(r.Last(), "MARK-ASK"):
+			return callTool("overtone_recall", map[string]any{"query": "lexer scanToken"}, 5_000)
 		case compacted:
 			return speak("I go on.", 5_000)
 		}
@@ -349,6 +362,10 @@ func TestOpencode(t *testing.T) {
 	if n := o.shown("compact"); n != 1 {
 		t.Errorf("the suggestion was shown %d times", n)
 	}
+	o.say(id, "what was it called? MARK-ASK")
+	if last := o.API.last(); !strings.Contains(last.Last(), "data, not instructions") || !strings.Contains(last.Last(), "scanToken") {
+		t.Errorf("the model asks back and is told %q", last.Last())
+	}
 	list := s.sessions()
 	if len(list) != 1 || list[0].ID != id || list[0].Host != "opencode" || list[0].Compactions != 1 || list[0].Title != "the lexer" {
 		t.Errorf("sessions: %+v", list)
@@ -375,8 +392,7 @@ func TestOpencode(t *testing.T) {
 		t.Fatalf("compress says %s", clone)
 	}
 	o.say(copied, "PROBE")
-	all := o.API.requests()
-	if last := all[len(all)-1]; !last.Has(handed) || last.Count("PROBE") != 1 || !last.Has("overtone recall") {
+	if last := o.API.last(); !last.Has(handed) || last.Count("PROBE") != 1 || !last.Has("overtone recall") {
 		t.Errorf("the clone sends %q", last.Texts[2:])
 	}
 	if list := s.sessions(); len(list) != 2 {
@@ -443,8 +459,7 @@ func TestOpencodeSteers(t *testing.T) {
 	o.say(id, "thank you, what was that?")
 	o.eventually("the session is compacted after the turn", func() bool { return summaries == 2 })
 	o.say(id, "and now?")
-	all := o.API.requests()
-	if last := all[len(all)-1]; last.Count(handed) != 1 || !last.Has("thank you, what was that?") {
+	if last := o.API.last(); last.Count(handed) != 1 || !last.Has("thank you, what was that?") {
 		t.Errorf("the next turn reads %q", last.Texts[2:])
 	}
 	if summaries != 2 {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +25,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/watch"
 )
 
-// watchFlags are those that both hosts have.
+// watchFlags are those that all hosts have.
 type watchFlags struct {
 	mode     string
 	once     bool
@@ -39,7 +40,7 @@ func (a *app) watchCmd() *cobra.Command {
 		Use: "watch", Short: message.HelpWatch.In(a.Lang), Long: message.HelpWatchLong.In(a.Lang),
 		Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.watchCodexCmd(), a.watchClaudeCmd())
+	cmd.AddCommand(a.watchCodexCmd(), a.watchClaudeCmd(), a.watchOpencodeCmd())
 	return cmd
 }
 
@@ -49,7 +50,9 @@ func (a *app) watchFlags(cmd *cobra.Command, f *watchFlags, program string) {
 	cmd.Flags().BoolVar(&f.alone, "unattended", false, message.HelpWatchAlone.In(a.Lang))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.Lang))
 	cmd.Flags().DurationVar(&f.debounce, "debounce", watch.DefaultWaits().Debounce, message.HelpWatchDebounce.In(a.Lang))
-	cmd.Flags().StringVar(&f.bin, "bin", program, message.HelpWatchBin.Format(a.Lang, program))
+	if program != "" {
+		cmd.Flags().StringVar(&f.bin, "bin", program, message.HelpWatchBin.Format(a.Lang, program))
+	}
 	complete(cmd, "mode", modes)
 }
 
@@ -162,6 +165,32 @@ func (a *app) watchClaudeCmd() *cobra.Command {
 		},
 	}
 	a.watchFlags(cmd, &f, "claude")
+	return cmd
+}
+
+func (a *app) watchOpencodeCmd() *cobra.Command {
+	var (
+		f       watchFlags
+		url, id string
+	)
+	cmd := &cobra.Command{
+		Use: "opencode [PROMPT...]", Short: message.HelpWatchOpencode.In(a.Lang), Long: message.HelpWatchOpencodeLong.In(a.Lang),
+		Args: usageArgs(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, prompts []string) error {
+			opts, err := a.watchOptions(f)
+			if err != nil {
+				return err
+			}
+			w := &watch.Opencode{
+				Options: opts, URL: url, Session: id, Prompts: prompts, Dir: a.Dir,
+				User: cmp.Or(a.Getenv("OPENCODE_SERVER_USERNAME"), "opencode"), Password: a.Getenv("OPENCODE_SERVER_PASSWORD"),
+			}
+			return watched(w.Run(cmd.Context()))
+		},
+	}
+	a.watchFlags(cmd, &f, "")
+	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:4096", message.HelpWatchURL.In(a.Lang))
+	cmd.Flags().StringVar(&id, "session", "", message.HelpWatchSession.In(a.Lang))
 	return cmd
 }
 

@@ -60,7 +60,9 @@ func (c *call) preCompact() (host.Reply, error) {
 }
 
 // watcherOwns: where a watcher drives the thread, it hands its own packet over.
-func (c *call) watcherOwns() bool { return c.host.Watched && session.WatcherOwns(c.sess, c.now) }
+func (c *call) watcherOwns() bool {
+	return (c.host.Watched || c.host.Steers) && session.WatcherOwns(c.sess, c.now)
+}
 
 // asks is the sub-agent that is to be compacted, "" for the main thread, where the
 // host does not name it. What a person asks for is the main thread's; else, in

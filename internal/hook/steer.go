@@ -8,7 +8,8 @@ import (
 
 // steer asks the policy, in mode auto and where what calls us can act on it: whether to
 // compact now, after a tool or at the end of a turn, and whether the host is to be held
-// back until then. What goes wrong leaves the host to itself.
+// back until then. What goes wrong leaves the host to itself, and a session that is
+// watched to its watcher.
 func (c *call) steer(r *host.Reply) {
 	if c.host == nil || !c.host.Steers || c.sess == nil || c.failed || !c.in.Main() {
 		return
@@ -19,7 +20,7 @@ func (c *call) steer(r *host.Reply) {
 		return
 	}
 	set := c.settings()
-	if set.Mode != compact.ModeAuto {
+	if set.Mode != compact.ModeAuto || c.watcherOwns() {
 		return
 	}
 	err := c.update(func(tx *session.Tx) error {

@@ -101,10 +101,10 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	return nil
 }
 
-// acts reports whether somebody compacts in mode auto: the host, which asks us, or a
-// watcher.
+// acts reports whether somebody compacts in mode auto: the host, which asks us, our plugin
+// in it, or a watcher.
 func (c *call) acts() bool {
-	return c.host.Gates || c.host.Watched && c.home.Leased(store.WatcherLease)
+	return c.host.Gates || c.host.Steers || c.host.Watched && c.home.Leased(store.WatcherLease)
 }
 
 // dropDeadAgents frees the stages of agents that cannot be alive: at the end of a turn

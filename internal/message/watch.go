@@ -2,34 +2,36 @@ package message
 
 // What the watcher reports, one line each.
 var (
-	WatchConnected    = Text{ZH: "已連上 %s", EN: "connected to %s"}
-	NoProgram         = Text{ZH: "找不到程式 %s", EN: "there is no program %s"}
-	HintNoProgram     = Text{ZH: "安裝 %s，或用 --bin 指出它在哪裡", EN: "install %s, or say where it is with --bin"}
-	WatchNoDaemon     = Text{ZH: "等待 %s：Codex 還沒有在執行；開啟 codex 就會接上", EN: "waiting for %s: no Codex is running yet; start codex, and it is found"}
-	WatchWaiting      = Text{ZH: "等待 %s（%s）", EN: "waiting for %s (%s)"}
-	WatchAttached     = Text{ZH: "開始觀察：%s", EN: "watching: %s"}
-	WatchDetached     = Text{ZH: "不再觀察", EN: "no longer watching"}
-	WatchDecision     = Text{ZH: "%s：%s", EN: "%s: %s"}
-	WatchSuggest      = Text{ZH: "建議現在執行 /compact：%s", EN: "a good moment for /compact: %s"}
-	WatchHeld         = Text{ZH: "暫不壓縮：%s", EN: "not now: %s"}
-	WatchCompacting   = Text{ZH: "壓縮中：%s", EN: "compacting: %s"}
-	WatchCompacted    = Text{ZH: "已壓縮：%d → %d tokens", EN: "compacted: %d → %d tokens"}
-	WatchDelivered    = Text{ZH: "接續封包 %s 已送達", EN: "packet %s delivered"}
-	WatchLeft         = Text{ZH: "沒有可以接著做的事：接續封包 %s 等使用者的下一則訊息", EN: "nothing to carry on with: packet %s waits for the user's next message"}
-	WatchVoid         = Text{ZH: "接續封包 %s 不送出：%s", EN: "packet %s withheld: %s"}
-	WatchForeign      = Text{ZH: "其他來源的壓縮：%d → %d tokens，重新計算", EN: "compacted by somebody else: %d → %d tokens, starting afresh"}
-	WatchAdopted      = Text{ZH: "接手未完成的封包 %s", EN: "taking over packet %s, which an earlier watcher left open"}
-	WatchAgentPacket  = Text{ZH: "請代理撰寫接續封包", EN: "asking the agent for its packet"}
-	WatchAgentSilent  = Text{ZH: "代理沒有寫出封包（%s），改用觀察者的版本", EN: "the agent wrote no packet (%s); using the watcher's own"}
-	WatchCut          = Text{ZH: "壓縮開始的瞬間有訊息送出，被 Codex 中斷；知道內容的話會排隊重送，否則請再送一次", EN: "a message sent in the instant of the compaction was cut off by Codex; it is queued again where its text is known, else please send it again"}
-	WatchNoRoute      = Text{ZH: "[workflow:%s] 在此無效：watch 驅動的 agent 不會路由工作流", EN: "[workflow:%s] does nothing here: an agent that watch drives routes no workflows"}
-	WatchGoalPaused   = Text{ZH: "到達邊界：目標暫停，這一輪結束後壓縮", EN: "boundary reached: the goal rests, the context is compacted after this turn"}
-	WatchGoalResumed  = Text{ZH: "目標繼續", EN: "the goal goes on"}
-	WatchGoalLeft     = Text{ZH: "你停下了它：目標維持暫停，由你決定何時繼續", EN: "you stopped it: the goal stays paused until you resume it"}
-	WatchOpened       = Text{ZH: "還有未完成的工作：開始新的一輪繼續", EN: "work is open: a turn was opened to carry on"}
-	WatchAgentRuns    = Text{ZH: "子代理 %s 仍在執行：等它的結果", EN: "sub-agent %s is still at work: wait for its result"}
-	WatchStoreProblem = Text{ZH: "無法寫入 session 資料：%s", EN: "cannot write the session's files: %s"}
-	WatchServerError  = Text{ZH: "app-server 回應錯誤：%s", EN: "the app-server answered with an error: %s"}
+	WatchConnected     = Text{ZH: "已連上 %s", EN: "connected to %s"}
+	NoProgram          = Text{ZH: "找不到程式 %s", EN: "there is no program %s"}
+	HintNoProgram      = Text{ZH: "安裝 %s，或用 --bin 指出它在哪裡", EN: "install %s, or say where it is with --bin"}
+	WatchNoDaemon      = Text{ZH: "等待 %s：Codex 還沒有在執行；開啟 codex 就會接上", EN: "waiting for %s: no Codex is running yet; start codex, and it is found"}
+	WatchWaiting       = Text{ZH: "等待 %s（%s）", EN: "waiting for %s (%s)"}
+	WatchAttached      = Text{ZH: "開始觀察：%s", EN: "watching: %s"}
+	WatchDetached      = Text{ZH: "不再觀察", EN: "no longer watching"}
+	WatchDecision      = Text{ZH: "%s：%s", EN: "%s: %s"}
+	WatchSuggest       = Text{ZH: "建議現在執行 /compact：%s", EN: "a good moment for /compact: %s"}
+	WatchHeld          = Text{ZH: "暫不壓縮：%s", EN: "not now: %s"}
+	WatchCompacting    = Text{ZH: "壓縮中：%s", EN: "compacting: %s"}
+	WatchCompacted     = Text{ZH: "已壓縮：%d → %d tokens", EN: "compacted: %d → %d tokens"}
+	WatchDelivered     = Text{ZH: "接續封包 %s 已送達", EN: "packet %s delivered"}
+	WatchLeft          = Text{ZH: "沒有可以接著做的事：接續封包 %s 等使用者的下一則訊息", EN: "nothing to carry on with: packet %s waits for the user's next message"}
+	WatchVoid          = Text{ZH: "接續封包 %s 不送出：%s", EN: "packet %s withheld: %s"}
+	WatchCompactedFrom = Text{ZH: "已壓縮：原有 %d tokens", EN: "compacted: it was %d tokens"}
+	WatchForeignFrom   = Text{ZH: "其他來源的壓縮：原有 %d tokens，重新計算", EN: "compacted by somebody else: it was %d tokens, starting afresh"}
+	WatchForeign       = Text{ZH: "其他來源的壓縮：%d → %d tokens，重新計算", EN: "compacted by somebody else: %d → %d tokens, starting afresh"}
+	WatchAdopted       = Text{ZH: "接手未完成的封包 %s", EN: "taking over packet %s, which an earlier watcher left open"}
+	WatchAgentPacket   = Text{ZH: "請代理撰寫接續封包", EN: "asking the agent for its packet"}
+	WatchAgentSilent   = Text{ZH: "代理沒有寫出封包（%s），改用觀察者的版本", EN: "the agent wrote no packet (%s); using the watcher's own"}
+	WatchCut           = Text{ZH: "壓縮開始的瞬間有訊息送出，被 Codex 中斷；知道內容的話會排隊重送，否則請再送一次", EN: "a message sent in the instant of the compaction was cut off by Codex; it is queued again where its text is known, else please send it again"}
+	WatchNoRoute       = Text{ZH: "[workflow:%s] 在此無效：watch 驅動的 agent 不會路由工作流", EN: "[workflow:%s] does nothing here: an agent that watch drives routes no workflows"}
+	WatchGoalPaused    = Text{ZH: "到達邊界：目標暫停，這一輪結束後壓縮", EN: "boundary reached: the goal rests, the context is compacted after this turn"}
+	WatchGoalResumed   = Text{ZH: "目標繼續", EN: "the goal goes on"}
+	WatchGoalLeft      = Text{ZH: "你停下了它：目標維持暫停，由你決定何時繼續", EN: "you stopped it: the goal stays paused until you resume it"}
+	WatchOpened        = Text{ZH: "還有未完成的工作：開始新的一輪繼續", EN: "work is open: a turn was opened to carry on"}
+	WatchAgentRuns     = Text{ZH: "子代理 %s 仍在執行：等它的結果", EN: "sub-agent %s is still at work: wait for its result"}
+	WatchStoreProblem  = Text{ZH: "無法寫入 session 資料：%s", EN: "cannot write the session's files: %s"}
+	WatchServerError   = Text{ZH: "app-server 回應錯誤：%s", EN: "the app-server answered with an error: %s"}
 )
 
 // Why the watcher holds back. The keys are the machine's words for it.
@@ -68,6 +70,13 @@ var (
 		ZH: "啟動 claude -p（stream-json），在每一輪結束時套用同一套政策：送出 /compact，再送出接續封包\n一次：有未完成的工作就自成一則訊息，否則隨使用者的下一則訊息。這個子行程的\nOvertone hook 會關閉，所以封包不會出現兩次。-- 之後的參數原樣交給 claude。",
 		EN: "Starts claude -p with stream-json and applies the same policy at each turn's end: it sends\n/compact and then the packet, once: as a message of its own where work is open, else with the\nuser's next one. Overtone's hooks are off in that process, so that no second packet\nappears. What follows -- goes to claude as it is.",
 	}
+	HelpWatchOpencode     = Text{ZH: "觀察 opencode serve 的 session；給了 PROMPT 就在新的 session 逐一送出", EN: "watch the sessions of opencode serve; with PROMPTs, send them in a session of their own"}
+	HelpWatchOpencodeLong = Text{
+		ZH: "連上執行中的 opencode serve，沒有就等它出現。session 閒置時套用同一套政策：要求摘要，再把接續封包放進\n對話一次：有未完成的工作就開始新的一輪，否則放在使用者的下一則訊息之前。觀察期間，伺服器裡的\nOvertone 外掛不會自己壓縮。若伺服器有密碼，取自 OPENCODE_SERVER_PASSWORD。",
+		EN: "Connects to a running opencode serve, and waits for it when there is none. When a session is idle\nit applies the same policy: it asks for a summary and puts the packet into the conversation, once:\nas a turn where work is open, else before the user's next message. Meanwhile Overtone's plugin in\nthat server leaves compactions to it. A password is taken from OPENCODE_SERVER_PASSWORD.",
+	}
+	HelpWatchURL      = Text{ZH: "opencode serve 的位址", EN: "address of opencode serve"}
+	HelpWatchSession  = Text{ZH: "只觀察這個 session", EN: "watch only this session"}
 	HelpWatchRemote   = Text{ZH: "app-server 位址：ws://、wss:// 或 unix://", EN: "address of the app-server: ws://, wss:// or unix://"}
 	HelpWatchSocket   = Text{ZH: "app-server 的 unix socket（預設為 daemon 的）", EN: "the app-server's unix socket (default: the daemon's)"}
 	HelpWatchToken    = Text{ZH: "存放 --remote bearer token 的環境變數名稱", EN: "environment variable with the bearer token for --remote"}

@@ -1,0 +1,203 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-6d03985f/overtone/plugin"
+)
+
+// change replaces texts in a file.
+func (s *station) change(path string, pairs ...string) {
+	s.t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if !strings.Contains(string(data), pairs[i]) {
+			s.t.Fatalf("%s lacks %q", path, pairs[i])
+		}
+	}
+	if err := os.WriteFile(path, []byte(strings.NewReplacer(pairs...).Replace(string(data))), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// opencodeChild puts a script between the plugin and our program: it leaves its process
+// id in one file, and fails while there is another.
+func (s *station) opencodeChild() (pid func() int, fail func()) {
+	s.t.Helper()
+	ids, broken := filepath.Join(s.home, "child"), filepath.Join(s.home, "broken")
+	path := filepath.Join(s.home, ".config", "opencode", "plugin", "overtone.js")
+	script := `[ -e "` + broken + `" ] && exit 1; echo $$ > "` + ids + `"; exec "$0" "$@"`
+	s.change(path, "const COMMAND = [", `const COMMAND = ["sh", "-c", `+strconv.Quote(script)+", ")
+	pid = func() int {
+		s.t.Helper()
+		n := 0
+		s.eventually("the program runs", func() bool {
+			data, _ := os.ReadFile(ids)
+			n, _ = strconv.Atoi(strings.TrimSpace(string(data)))
+			return n > 1
+		})
+		return n
+	}
+	fail = func() {
+		s.t.Helper()
+		if err := os.WriteFile(broken, nil, 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return pid, fail
+}
+
+// When our program hangs, the host goes on all the same. In mode auto the host does not
+// compact by itself while we wait for a boundary. When our program is gone it does, and
+// not without end, although its context stays full.
+func TestOpencodeGate(t *testing.T) {
+	t.Parallel()
+	tokens, summaries, looks := 100_000, 0, 0
+	s := newOpencode(t, func(r *heard) spoken {
+		switch {
+		case r.Bare:
+			summaries++
+			return speak("MOCK-SUMMARY: the folder was looked at.", 1_000)
+		case looks > 0:
+			looks--
+			return callTool("bash", map[string]any{"command": "echo LOOKED", "description": "look"}, tokens)
+		}
+		return speak("It is a folder with files in it.", tokens)
+	})
+	// From 600,000 of 1,000,000 on the host compacts by itself.
+	settings := filepath.Join(s.home, ".config", "opencode", "opencode.json")
+	s.change(settings, `{"context": 100000, "output": 8000}`, `{"context": 1000000, "input": 1000000, "output": 8000}`, `"share": "disabled",`, `"share": "disabled", "compaction": {"reserved": 400000},`)
+	s.exec("", "overtone", "init", "--host", "opencode", "--mode", "auto", "--yes", "--lang", "en")
+	child, fail := s.opencodeChild()
+	o := s.serve()
+	id := o.session()
+	turn := func(text string, tools int) {
+		t.Helper()
+		looks = tools
+		n := len(o.API.requests())
+		o.say(id, text)
+		if got := len(o.API.requests()) - n; got <= tools {
+			t.Errorf("%q: %d requests", text, got)
+		}
+	}
+	turn("have a look around", 1)
+	if err := syscall.Kill(child(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	turn("look closer", 1)
+	tokens = 620_000
+	turn("look further", 3)
+	if summaries != 0 {
+		t.Fatalf("%d compactions at no boundary", summaries)
+	}
+	fail()
+	if err := syscall.Kill(child(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	turn("look once more", 2)
+	if summaries == 0 || summaries > 4 {
+		t.Errorf("%d compactions by the host", summaries)
+	}
+}
+
+// pluginProbe has the plugin of opencode do all it does, and tells what came of it.
+const pluginProbe = `
+import { Overtone } from './overtone.mjs'
+const asked = []
+const client = {
+  session: {
+    get: async ({ path }) => ({ data: { id: path.id, directory: '/p' } }),
+    messages: () => (process.env.HOST_HANGS ? new Promise(() => {}) : Promise.resolve({ data: [] })),
+    summarize: async () => asked.push('summarize'),
+    promptAsync: async () => asked.push('prompt'),
+  },
+  tui: { showToast: async () => {} },
+}
+const config = { compaction: { auto: true } }, args = { command: 'ls' }, answer = { output: 'a', metadata: { exit: 0 } }, parts = [{ type: 'text', text: 'go on' }], text = { text: 'SUMMARY' }
+const about = { sessionID: 'ses_1' }, tool = { ...about, tool: 'bash', callID: 'c1', args }
+const autos = []
+const hooks = await Overtone({ client, directory: '/p' })
+await hooks.config(config)
+const prompt = () => hooks['chat.message'](about, { message: { id: 'msg_1', sessionID: 'ses_1' }, parts })
+await prompt()
+await hooks['chat.params']({ ...about, agent: 'build', model: { id: 'm1', providerID: 'p', limit: { context: 100000 } } })
+await hooks['tool.execute.before'](tool, { args })
+await hooks['tool.execute.after'](tool, answer)
+for (let n = 0; n < 3; n++) {
+  autos.push(config.compaction.auto)
+  await hooks['experimental.session.compacting'](about, {})
+  await hooks['experimental.text.complete'](about, text)
+}
+autos.push(config.compaction.auto)
+await prompt()
+autos.push(config.compaction.auto)
+await hooks.event({ event: { type: 'session.idle', properties: about } })
+console.log(JSON.stringify({ asked, autos, output: answer.output, text: text.text, parts: parts.length, args }))
+`
+
+// Whatever becomes of our program, or of the host's own answers, the plugin's hooks come
+// to their end, change nothing, and the process can end. A program that does not answer is
+// started three times, then it rests. A host that compacts again and again is stopped.
+func TestOpencodePlugin(t *testing.T) {
+	t.Parallel()
+	bin, err := buildOvertone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		command []string
+		env     string
+		starts  int
+	}{
+		"ours":             {[]string{filepath.Join(bin, "overtone-hook")}, "", 0},
+		"ours, host hangs": {[]string{filepath.Join(bin, "overtone-hook")}, "HOST_HANGS=1", 0},
+		"no program":       {[]string{"/no/such/program"}, "", 0},
+		"ends at once":     {[]string{"sh", "-c", `echo x >> "$HOME/starts"`}, "", 3},
+		"hangs":            {[]string{"sh", "-c", `echo x >> "$HOME/starts"; exec sleep 1000`}, "", 3},
+		"says nonsense":    {[]string{"sh", "-c", `echo x >> "$HOME/starts"; while read -r line; do echo "$line" | tr a-z A-Z; done`}, "", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			command, _ := json.Marshal(tc.command)
+			text := strings.NewReplacer(`const COMMAND = ["overtone-hook"]`, "const COMMAND = "+string(command), "const LIMIT = 5000", "const LIMIT = 1000").Replace(string(plugin.Opencode))
+			for file, data := range map[string]string{"overtone.mjs": text, "probe.mjs": pluginProbe} {
+				if err := os.WriteFile(filepath.Join(home, file), []byte(data), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command("node", "probe.mjs")
+			cmd.Dir, cmd.Env = home, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", tc.env}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			timer := time.AfterFunc(2*time.Minute, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+			defer timer.Stop()
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			const want = `{"asked":[],"autos":[true,true,true,false,true],"output":"a","text":"SUMMARY","parts":1,"args":{"command":"ls"}}`
+			if got := strings.TrimSpace(string(out)); tc.command[0] != filepath.Join(bin, "overtone-hook") && got != want {
+				t.Errorf("it did %s\nwant   %s", got, want)
+			} else if !strings.Contains(got, `"autos":[true,true,true,false,true]`) {
+				t.Errorf("it did %s", got)
+			}
+			starts, _ := os.ReadFile(filepath.Join(home, "starts"))
+			if n := strings.Count(string(starts), "x"); n != tc.starts {
+				t.Errorf("started %d times, want %d", n, tc.starts)
+			}
+		})
+	}
+}

@@ -1,0 +1,553 @@
+package watch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
+)
+
+// Opencode watches the sessions of an opencode server.
+//
+// The server tells when a session is idle. What has happened in it is then read from its
+// messages, which go into the session's mirror, too: packets are written from that. As
+// long as it watches a session in mode auto it holds the session's lease, by which our
+// plugin in that server leaves compactions to it.
+type Opencode struct {
+	Options
+	URL            string // of the server
+	User, Password string // what it asks for; may be empty
+	// Session restricts the watch to one session.
+	Session string
+	// Prompts are sent in a session of their own in Dir, one after the other, each when
+	// the last is dealt with.
+	Prompts []string
+	Dir     string
+
+	mu       sync.Mutex
+	sessions map[string]*served
+	windows  map[string]int64 // of models, by their provider and name
+	work     sync.WaitGroup
+	stop     context.CancelFunc // ends a watch that has done what it was asked to do
+}
+
+// served is one session of the server.
+type served struct {
+	*conversation
+	id, dir string
+	parent  bool // somebody else's: a sub-agent's
+	// busy: somebody deals with it; again: it has become idle since.
+	busy, again bool
+	seen        string // the newest message that was dealt with
+	mine        string // the summary of our own compaction
+	model       gjson.Result
+}
+
+// Run watches until ctx ends, and connects again whenever the connection is lost.
+// With prompts it ends after them.
+func (w *Opencode) Run(ctx context.Context) error {
+	ctx, w.stop = context.WithCancel(ctx)
+	w.sessions, w.windows = map[string]*served{}, map[string]int64{}
+	defer func() {
+		w.stop()
+		w.work.Wait()
+		for _, s := range w.sessions {
+			if s.conversation != nil {
+				s.giveBack()
+			}
+		}
+	}()
+	if len(w.Prompts) > 0 {
+		return w.drive(ctx)
+	}
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval, pause.MaxInterval = 200*time.Millisecond, 10*time.Second
+	waiting := ""
+	for {
+		err := w.listen(ctx, func() {
+			pause.Reset()
+			waiting = ""
+			w.tell("connected", message.WatchConnected, w.URL)
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if text := cause(err); text != waiting {
+			waiting = text
+			w.tell("waiting", message.WatchWaiting, w.URL, text)
+		}
+		select {
+		case <-time.After(pause.NextBackOff()):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (w *Opencode) tell(what string, t message.Text, args ...any) {
+	w.Report(Report{At: w.Now(), What: what, Text: message.Because(t, args...)})
+}
+
+// listen takes the server's events, as long as the connection lasts.
+func (w *Opencode) listen(ctx context.Context, connected func()) error {
+	r, err := w.request(ctx, http.MethodGet, "/global/event", "", nil)
+	if err != nil {
+		return err
+	}
+	defer r.Body.Close()
+	connected()
+	lines := bufio.NewScanner(r.Body)
+	lines.Buffer(nil, maxMessage)
+	for lines.Scan() {
+		data := strings.TrimPrefix(lines.Text(), "data:")
+		about, dir := gjson.Get(data, "payload.properties"), gjson.Get(data, "directory").String()
+		switch gjson.Get(data, "payload.type").String() {
+		case "session.created": // its lease is ours from the beginning on
+			w.wake(ctx, about.Get("info.id").String(), dir)
+		case "session.idle":
+			w.wake(ctx, about.Get("sessionID").String(), dir)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return io.ErrUnexpectedEOF
+}
+
+// wake has a session that is idle dealt with, by one goroutine at a time.
+func (w *Opencode) wake(ctx context.Context, id, dir string) {
+	if id == "" || w.Session != "" && id != w.Session {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.sessions[id]
+	if s == nil {
+		s = &served{id: id, dir: dir}
+		w.sessions[id] = s
+	}
+	if s.again = s.busy; s.busy || s.parent {
+		return
+	}
+	s.busy = true
+	w.work.Go(func() {
+		for more := true; more; {
+			w.attend(ctx, s)
+			w.mu.Lock()
+			more, s.again = s.again && ctx.Err() == nil, false
+			s.busy = more
+			w.mu.Unlock()
+		}
+	})
+}
+
+// attend deals with a session that is idle, until no turn of ours follows.
+func (w *Opencode) attend(ctx context.Context, s *served) {
+	for more := true; more; {
+		var err error
+		select {
+		case <-time.After(w.Waits.Debounce): // who types at once is not in our way
+			more, err = w.between(ctx, s)
+		case <-ctx.Done():
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			w.tell("warning", message.WatchServerError, err.Error())
+		}
+	}
+}
+
+// drive sends the prompts.
+func (w *Opencode) drive(ctx context.Context) error {
+	info, err := w.ask(ctx, http.MethodPost, "/session", w.Dir, map[string]any{})
+	if err != nil {
+		return err
+	}
+	s := &served{id: info.Get("id").String(), dir: w.Dir, busy: true}
+	w.sessions[s.id] = s
+	if _, err := w.between(ctx, s); err != nil {
+		return err
+	}
+	for _, text := range w.Prompts {
+		if _, err := w.say(ctx, s, text, false, true); err != nil {
+			return err
+		}
+		if w.attend(ctx, s); ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// say puts a message into a session. With a turn it waits for the turn's end.
+func (w *Opencode) say(ctx context.Context, s *served, text string, ours, turn bool) (gjson.Result, error) {
+	part := map[string]any{"type": "text", "text": text}
+	if ours {
+		part["synthetic"] = true
+	}
+	return w.ask(ctx, http.MethodPost, "/session/"+s.id+"/message", s.dir, map[string]any{"noReply": !turn, "parts": []any{part}})
+}
+
+// request asks the server; the answer is one that it is content with.
+func (w *Opencode) request(ctx context.Context, method, path, dir string, body any) (*http.Response, error) {
+	var in io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		in = bytes.NewReader(data)
+	}
+	if dir != "" {
+		mark := "?"
+		if strings.Contains(path, "?") {
+			mark = "&"
+		}
+		path += mark + "directory=" + url.QueryEscape(dir)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(w.URL, "/")+path, in)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if w.Password != "" {
+		req.SetBasicAuth(w.User, w.Password)
+	}
+	r, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if r.StatusCode >= http.StatusMultipleChoices {
+		said, _ := io.ReadAll(io.LimitReader(r.Body, 300)) // the status says enough
+		r.Body.Close()
+		return nil, fmt.Errorf("%s %s: %s %s", method, req.URL.Path, r.Status, said)
+	}
+	return r, nil
+}
+
+func (w *Opencode) ask(ctx context.Context, method, path, dir string, body any) (gjson.Result, error) {
+	r, err := w.request(ctx, method, path, dir, body)
+	if err != nil {
+		return gjson.Result{}, err
+	}
+	defer r.Body.Close()
+	data, err := io.ReadAll(r.Body)
+	return gjson.ParseBytes(data), err
+}
+
+// recent is how many messages are asked for at once.
+const recent = 60
+
+// look reads the newest messages of a session into its mirror, which stands for its
+// transcript.
+func (w *Opencode) look(ctx context.Context, s *served) ([]gjson.Result, error) {
+	info, err := w.ask(ctx, http.MethodGet, "/session/"+s.id, s.dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.parent = info.Get("parentID").String() != ""; s.parent {
+		return nil, nil
+	}
+	s.dir = info.Get("directory").String()
+	if s.conversation == nil {
+		if s.conversation, err = newConversation(s.id, host.Opencode, s.dir, w.Options); err != nil {
+			return nil, err
+		}
+		s.report("attached", message.WatchAttached, s.dir)
+	}
+	m := transcript.OpencodeMirror(w.Home.Mirrors(), info)
+	for _, limit := range []int{recent, 1_000_000} {
+		answer, err := w.ask(ctx, http.MethodGet, fmt.Sprintf("/session/%s/message?limit=%d", s.id, limit), s.dir, nil)
+		if err != nil {
+			return nil, err
+		}
+		list := answer.Array()
+		gap, err := m.Add(transcript.OpencodeTold(list), len(list) < limit)
+		if err != nil {
+			return nil, err
+		}
+		if gap || s.seen != "" && !answer.Get(`#(info.id=="`+s.seen+`")`).Exists() && len(list) == limit {
+			continue
+		}
+		s.sized(m.Path, w.window(ctx, s, list))
+		return list, nil
+	}
+	return nil, errors.New("the server does not tell all messages")
+}
+
+// sized tells the conversation where its transcript is, and how full the context.
+func (s *served) sized(path string, window int64) {
+	s.hear(host.SessionSeen{Transcript: path, Model: s.model.Get("modelID").String(), Window: window})
+	if u, ok := transcript.TailUsage(path); ok {
+		s.hear(host.UsageSeen{Used: u.Tokens(), Window: window, Model: s.model.Get("modelID").String()})
+	}
+}
+
+// window is the context's of the model that wrote the newest message, 0 where nobody
+// knows it.
+func (w *Opencode) window(ctx context.Context, s *served, list []gjson.Result) int64 {
+	for _, m := range list {
+		if info := m.Get("info"); info.Get("modelID").Exists() && !info.Get("summary").Bool() {
+			s.model = info
+		}
+	}
+	provider, model := s.model.Get("providerID").String(), s.model.Get("modelID").String()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, known := w.windows[provider+"/"+model]
+	if !known {
+		if all, err := w.ask(ctx, http.MethodGet, "/config/providers", s.dir, nil); err == nil {
+			n = all.Get(`providers.#(id=="` + provider + `").models.` + gjson.Escape(model) + `.limit.context`).Int()
+			w.windows[provider+"/"+model] = n
+		}
+	}
+	return n
+}
+
+// follow takes what has happened since the last look. ended says that the agent has
+// worked, and nobody has stopped it.
+func (s *served) follow(list []gjson.Result, output bool) (ended bool) {
+	from := 0
+	for i, m := range list {
+		if s.seen == "" && typed(m) != "" {
+			from = i // of what was before we came, the last turn
+		} else if s.seen != "" && m.Get("info.id").String() == s.seen {
+			from = i + 1
+		}
+	}
+	for _, m := range list[from:] {
+		info := m.Get("info")
+		s.seen = info.Get("id").String()
+		switch {
+		case info.Get("role").String() == "user":
+			if text := typed(m); text != "" {
+				s.turnStarted(s.seen)
+				s.passed(time.UnixMilli(info.Get("time.created").Int()))
+				s.observe(host.UserMessage{Text: text})
+			}
+		case info.Get("summary").Bool():
+			if s.seen != s.mine && !info.Get("error").Exists() {
+				s.before, s.after = s.thread.Usage.Used, -1
+				s.compacted(s.seen, false)
+				s.report("foreign", message.WatchForeignFrom, s.before)
+			}
+		default:
+			ended = info.Get("error.name").String() != "MessageAbortedError"
+			if !ended {
+				s.observe(host.TurnEnded{Interrupted: true})
+			}
+			for _, p := range m.Get("parts").Array() {
+				s.part(p, output)
+			}
+		}
+	}
+	return ended
+}
+
+func (s *served) part(p gjson.Result, output bool) {
+	if p.Get("type").String() == "text" {
+		text := p.Get("text").String()
+		if s.observe(host.AgentMessage{Text: text}); output {
+			s.output(text)
+		}
+	}
+	for _, e := range host.OpencodeEvents(p) {
+		s.observe(e)
+		if c, ok := e.(host.CommandFinished); ok {
+			s.passed(c.Ended)
+		}
+	}
+}
+
+// typed is what a person has written in a message.
+func typed(m gjson.Result) string {
+	var texts []string
+	if m.Get("info.role").String() == "user" {
+		for _, p := range m.Get("parts").Array() {
+			if p.Get("type").String() == "text" && !p.Get("synthetic").Bool() && !p.Get("ignored").Bool() {
+				texts = append(texts, p.Get("text").String())
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// idle reports whether nothing runs in a session.
+func (w *Opencode) idle(ctx context.Context, s *served) bool {
+	all, err := w.ask(ctx, http.MethodGet, "/session/status", s.dir, nil)
+	state := all.Get(gjson.Escape(s.id) + ".type").String()
+	return err == nil && (state == "" || state == "idle")
+}
+
+// between is the pause after a turn: decide, and compact if it is time. more says that a
+// turn of ours has followed.
+func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error) {
+	list, err := w.look(ctx, s)
+	if err != nil || s.parent {
+		return false, err
+	}
+	leased := false
+	var rec session.Record
+	if s.settings = w.Settings(); s.settings.Mode == compact.ModeAuto && !w.DryRun {
+		if leased, rec = s.leaseRecord(); leased && rec.Open() {
+			if more, err = w.adopt(ctx, s, rec); more || err != nil {
+				return more, err
+			}
+		}
+	}
+	if !s.follow(list, len(w.Prompts) > 0) || !s.turnEnded() {
+		return false, nil
+	}
+	switch {
+	case !leased:
+		s.held(reasonOther)
+		return false, nil
+	case !w.idle(ctx, s):
+		s.held(reasonBusy)
+		return false, nil
+	}
+	if w.Once {
+		defer w.stop()
+	}
+	packet, err := w.author(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	return w.compact(ctx, s, packet)
+}
+
+// author writes the packet, or asks the agent for it in a turn of its own.
+func (w *Opencode) author(ctx context.Context, s *served) (compact.Packet, error) {
+	if !compact.AgentPackets(s.settings) {
+		return s.packet("", s.holds), nil
+	}
+	s.report("author", message.WatchAgentPacket)
+	hold := s.holds(false)
+	answer, err := w.say(ctx, s, s.settings.Prompt, true, true)
+	if err != nil {
+		return compact.Packet{}, err
+	}
+	var texts []string
+	for _, p := range answer.Get(`parts.#(type=="text")#.text`).Array() {
+		texts = append(texts, p.String())
+	}
+	return s.packet(strings.Join(texts, "\n"), func(bool) bool { return hold }), nil
+}
+
+// compact runs one compaction and, if it worked, delivers the packet.
+func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet) (more bool, err error) {
+	rec := session.Record{Trigger: packet.ID, Receipt: compact.NewReceipt(packet), Quiet: packet.Wait}
+	rec.Receipt, _ = rec.Receipt.Step(compact.Started{}, w.Now())
+	if s.saveRecord(rec, false, store.On(message.EventPacketCreated, "packet", packet.ID)) != nil {
+		return false, nil // reported; without a record nothing is started
+	}
+	s.report("compact", message.WatchCompacting, s.decision.Reason.In(s.opts.Words))
+	s.before, s.after = s.thread.Usage.Used, -1
+	_, failed := w.ask(ctx, http.MethodPost, "/session/"+s.id+"/summarize", s.dir, map[string]any{
+		"providerID": s.model.Get("providerID").String(), "modelID": s.model.Get("modelID").String(), "auto": false,
+	})
+	if ctx.Err() != nil {
+		return false, ctx.Err() // the next watcher looks what became of it
+	}
+	list, err := w.look(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	summary, spoke := "", false
+	for _, m := range list {
+		info := m.Get("info")
+		if info.Get("summary").Bool() && !info.Get("error").Exists() && info.Get("time.created").Int() >= packet.Created.UnixMilli() {
+			summary, spoke = info.Get("id").String(), false
+		} else if typed(m) != "" {
+			spoke = true
+		}
+	}
+	if s.mine = summary; summary == "" || failed != nil {
+		w.void(s, rec, reasonFailed)
+		return false, nil
+	}
+	s.compacted(summary, true)
+	s.report("compacted", message.WatchCompactedFrom, s.before)
+	rec.Receipt, _ = rec.Receipt.Step(compact.Finished{Compaction: summary}, w.Now())
+	if text, basis := s.rewritten(); text != "" {
+		rec.Receipt = rec.Receipt.Rewrite(text, basis)
+	}
+	if !rec.Quiet && (spoke || !w.idle(ctx, s)) {
+		rec.Quiet, rec.Receipt = true, rec.Receipt.Rewrite(s.waiting, rec.Receipt.Basis)
+	}
+	return w.deliver(ctx, s, rec)
+}
+
+// void gives a packet up.
+func (w *Opencode) void(s *served, rec session.Record, r reason) {
+	rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
+	rec.Receipt, _ = rec.Receipt.Step(compact.Failed{Reason: string(r)}, w.Now())
+	_ = s.saveRecord(rec, false, store.On(message.EventSessionCompactFailed, "packet", rec.Receipt.ID, "reason", string(r)))
+	s.failed(r)
+	s.report("void", message.WatchVoid, rec.Receipt.ID, reasonText(r).In(s.opts.Words))
+}
+
+// deliver puts the packet into the conversation: as a message that opens a turn, or as
+// one before the user's next.
+func (w *Opencode) deliver(ctx context.Context, s *served, rec session.Record) (more bool, err error) {
+	via := compact.ViaQueue
+	if rec.Quiet {
+		via = compact.ViaHistory
+	}
+	id, ok := rec.Receipt.ID, false
+	if rec.Receipt, ok = rec.Receipt.Step(compact.Opening{Via: via}, w.Now()); !ok {
+		w.void(s, rec, reasonExpired)
+		return false, nil
+	}
+	if s.saveRecord(rec, false) != nil {
+		return false, nil // reported; without a record nothing is handed over
+	}
+	if _, err := w.say(ctx, s, rec.Receipt.Text, true, !rec.Quiet); err != nil {
+		return false, err // the next look tells whether it arrived
+	}
+	rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: id}, w.Now())
+	event, what, text := message.EventPacketDelivered, "delivered", message.WatchDelivered
+	if rec.Quiet {
+		what, text = "left", message.WatchLeft
+	}
+	_ = s.saveRecord(rec, false, store.On(event, "packet", id, "via", string(via)))
+	s.report(what, text, id)
+	return !rec.Quiet, nil
+}
+
+// adopt deals with a packet that an earlier watcher, or an error, left open.
+func (w *Opencode) adopt(ctx context.Context, s *served, rec session.Record) (more bool, err error) {
+	s.report("adopted", message.WatchAdopted, rec.Receipt.ID)
+	switch trail := readTrail(s.thread.Transcript, rec.Receipt.ID, rec.Receipt.Created); {
+	case trail.arrived:
+		rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: rec.Receipt.ID}, w.Now())
+		return false, s.saveRecord(rec, false)
+	case trail.compacted && !trail.wentOn:
+		rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
+		rec.Receipt, _ = rec.Receipt.Step(compact.Finished{Compaction: rec.Receipt.ID}, w.Now())
+		return w.deliver(ctx, s, rec)
+	case trail.compacted:
+		w.void(s, rec, reasonSuperseded)
+	default:
+		w.void(s, rec, reasonNotStarted)
+	}
+	return false, nil
+}
