@@ -76,7 +76,7 @@ bin/bench.txt: build
 		$(GO) test -run '^$$' -bench . -benchtime $$n ./$$dir | grep -vE '^(goos|goarch|pkg|cpu|PASS|ok)' || exit 1; \
 	done | tee $@
 	@$(GO) run ./internal/eval/survive -bench | grep -E '^(==|Benchmark)' | tee -a $@
-	@echo "== on the host"; OVERTONE_BENCH_HOST=$${OVERTONE_BENCH_HOST:-3} $(GO) test -tags e2e -count=1 -v -run TestCostOfABashCall ./e2e/ | grep '^Claude Code' | tee -a $@
+	@echo "== on the host"; OVERTONE_BENCH_HOST=$${OVERTONE_BENCH_HOST:-3} $(GO) test -tags e2e -count=1 -v -run '^TestCostOf' ./e2e/ | grep ' calls, ' | tee -a $@
 
 # What a hand-over keeps across a compaction and tells of the situation, and what
 # compression keeps, on recorded sessions ($OVERTONE_SAMPLES), else on generated ones; which secrets are found, on generated texts.

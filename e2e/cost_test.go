@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/e2e/codexmock"
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // What a Bash call costs on the real host: without a hook, with one that is an empty
@@ -116,4 +118,132 @@ func costPlugin(t *testing.T, hooks string) string {
 		}
 	}
 	return dir
+}
+
+// pace is a model that calls the shell again and again, and takes the time from one
+// request to the next.
+type pace struct {
+	calls, left int
+	last        time.Time
+	took        []time.Duration
+}
+
+// next reports whether the model calls once more.
+func (p *pace) next() bool {
+	now := time.Now()
+	if !p.last.IsZero() {
+		p.took = append(p.took, now.Sub(p.last))
+	}
+	if p.left--; p.left < 0 {
+		p.last = time.Time{}
+		return false
+	}
+	p.last = time.Now()
+	return true
+}
+
+// shells are the hosts beside Claude Code: each starts an agent, with our hooks or
+// without, and gives what sends it a prompt.
+var shells = []struct {
+	name  host.Name
+	start func(t *testing.T, ours bool, p *pace) (turn func())
+}{
+	{host.Codex, func(t *testing.T, ours bool, p *pace) func() {
+		script := func(codexmock.Request) codexmock.Reply {
+			if p.next() {
+				return codexmock.Reply{Calls: []codexmock.Call{{Name: "exec_command", Args: map[string]any{"cmd": "true"}}}, Tokens: 1_000}
+			}
+			return codexmock.Reply{Message: "Noted.", Tokens: 1_000}
+		}
+		var u *User
+		if ours {
+			u = newHookedCodex(t, script, "", "suggest").User()
+		} else {
+			w := NewCodexWorld(t, script, Unattended)
+			w.Ready()
+			u = w.User()
+		}
+		return func() { u.AwaitTurn(u.Say("go")) }
+	}},
+	{host.Copilot, func(t *testing.T, ours bool, p *pace) func() {
+		c := newCopilot(t, func(*mockapi.Request) mockapi.Reply {
+			if p.next() {
+				return mockapi.Calls(tool("bash", map[string]any{"command": "true", "description": "nothing"}))
+			}
+			return mockapi.Text("Noted.")
+		})
+		if ours {
+			c.exec("overtone", "init", "--host", "copilot", "--yes")
+		}
+		return func() { c.ask("go") }
+	}},
+	{host.Opencode, func(t *testing.T, ours bool, p *pace) func() {
+		s := newOpencode(t, p.speak("bash"))
+		if ours {
+			s.exec("", "overtone", "init", "--host", "opencode", "--yes")
+		}
+		o := s.serve()
+		id := o.session()
+		return func() { o.say(id, "go") }
+	}},
+	{host.Gemini, func(t *testing.T, ours bool, p *pace) func() {
+		s := newGemini(t, p.speak("run_shell_command"))
+		if ours {
+			s.exec("", "overtone", "init", "--host", "gemini", "--yes")
+		}
+		return func() { s.prompt("go") }
+	}},
+}
+
+func (p *pace) speak(tool string) func(*heard) spoken {
+	return func(r *heard) spoken {
+		if !r.Bare && p.next() {
+			return callTool(tool, map[string]any{"command": "true", "description": "nothing"}, 1_000)
+		}
+		return speak("Noted.", 1_000)
+	}
+}
+
+// What a shell command costs on the other hosts, with our hooks and without: two agents
+// of each take turns, and the first turn of each only warms it up. The middle of all
+// calls tells. `make bench` asks for it.
+func TestCostOfAShellCall(t *testing.T) {
+	rounds, _ := strconv.Atoi(os.Getenv("OVERTONE_BENCH_HOST"))
+	if rounds == 0 {
+		t.Skip("OVERTONE_BENCH_HOST is the number of turns of 30 calls of each kind")
+	}
+	const calls = 30
+	for _, h := range shells {
+		t.Run(string(h.name), func(t *testing.T) {
+			var both [2]*pace
+			var turns [2]func()
+			for i := range both {
+				both[i] = &pace{}
+				turns[i] = h.start(t, i == 1, both[i])
+			}
+			for round := range rounds + 1 {
+				for n := range both {
+					p := both[(round+n)%2]
+					p.left, p.last = calls, time.Time{}
+					if turns[(round+n)%2](); round == 0 {
+						p.took = nil
+					}
+				}
+			}
+			versions, err := underTest(h.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			middle := func(i int) float64 {
+				list := slices.Sorted(slices.Values(both[i].took))
+				if len(list) < rounds*calls {
+					t.Fatalf("%d calls, want %d", len(list), rounds*calls)
+				}
+				return float64(list[len(list)/2].Microseconds()) / 1000
+			}
+			for i, kind := range []string{"without hooks:", "with hooks:"} {
+				fmt.Printf("%s %s, %d shell calls, %-14s %6.1f ms a call, %+.1f\n", host.Of(h.name).Title, versions[0], calls, kind, middle(i), middle(i)-middle(0))
+			}
+		})
+	}
 }

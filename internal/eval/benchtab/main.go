@@ -11,9 +11,12 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
 // worse is by how much a ratio may grow.
@@ -38,7 +41,7 @@ func parse(in io.Reader) (rows []row, err error) {
 			pkg = fields[1]
 			continue
 		}
-		if what, cost, ok := strings.Cut(scan.Text(), ": "); ok && strings.HasPrefix(what, "Claude Code ") {
+		if what, cost, ok := strings.Cut(scan.Text(), ": "); ok && ofHost(what) {
 			if r, ok := onHost(what, strings.Fields(cost)); ok {
 				rows = append(rows, r)
 			}
@@ -64,6 +67,11 @@ func parse(in io.Reader) (rows []row, err error) {
 
 // procs is how many processors a benchmark had, behind its name.
 var procs = regexp.MustCompile(`-[0-9]+$`)
+
+// ofHost reports whether a line is about a host.
+func ofHost(what string) bool {
+	return slices.ContainsFunc(host.All(), func(h *host.Host) bool { return strings.HasPrefix(what, h.Title+" ") })
+}
 
 // onHost is a line of what calls cost on the real host.
 func onHost(what string, cost []string) (row, bool) {

@@ -16,6 +16,7 @@ const printed = `== internal/store
 BenchmarkLatest-2      	     200	         0 ns/op	        12.50 µs-1000	         1.100 ratio
 BenchmarkUpdate/pre-emit-2 	     200	     15000 ns/op
 Claude Code 2.1.325, 70 Bash calls, with hooks:   47.1 ms a call, +11.1
+opencode 1.18.33, 30 shell calls, with hooks:      21.2 ms a call, +0.9
 `
 
 // Every kind of ratio is compared, each in its own direction.
@@ -66,7 +67,7 @@ func TestNumbersHaveTheirRows(t *testing.T) {
 func TestPageIsReadBack(t *testing.T) {
 	t.Parallel()
 	rows, err := parse(strings.NewReader(printed))
-	if err != nil || len(rows) != 4 || rows[2].Name != "Update/pre-emit" || rows[3].Value != 47.1 {
+	if err != nil || len(rows) != 5 || rows[2].Name != "Update/pre-emit" || rows[3].Value != 47.1 || rows[4].Value != 21.2 {
 		t.Fatal(rows, err)
 	}
 	text := page(rows, "a machine", time.Now())
