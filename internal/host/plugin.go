@@ -46,7 +46,7 @@ func (p Place) pluginFiles(fsys fs.FS) ([]PluginFile, error) {
 }
 `)}}
 	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || p.NoWorkflows && !strings.HasPrefix(name, "hooks/") {
+		if err != nil || e.IsDir() || p.NoWorkflows && (strings.HasPrefix(name, "agents/") || strings.HasPrefix(name, "commands/")) {
 			return err
 		}
 		data, err := fs.ReadFile(fsys, name)
