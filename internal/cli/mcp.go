@@ -40,21 +40,25 @@ func (a *app) mcpServer() mcp.Server {
 		Name: "overtone", Version: terminal.Version, Instructions: message.MCPInstructions.In(b.Lang), Clean: b.toolText,
 		Tools: []mcp.Tool{
 			{Name: "recall", Description: message.MCPRecall.In(b.Lang), Call: b.mcpRecall, Schema: schema(
-				property{"query", "string", message.MCPRecallQuery.In(b.Lang)}, property{"ref", "string", message.MCPRecallRef.In(b.Lang)},
-				property{"session", "string", message.MCPRecallAll.In(b.Lang)}, property{"limit", "integer", message.MCPLimit.In(b.Lang)})},
+				property{"query", "string", ""}, property{"ref", "string", message.MCPRecallRef.In(b.Lang)},
+				property{"session", "string", message.MCPRecallAll.In(b.Lang)}, property{"limit", "integer", ""})},
 			{Name: "packet", Description: message.MCPPacket.In(b.Lang), Call: b.mcpPacket, Schema: schema(property{"session", "string", message.MCPSession.In(b.Lang)})},
 			{Name: "status", Description: message.MCPStatus.In(b.Lang), Call: b.mcpStatus, Schema: schema(property{"session", "string", message.MCPSession.In(b.Lang)})},
 		},
 	}
 }
 
-// property is an argument of a tool.
+// property is an argument of a tool; one whose name says it all has no description. What
+// stands here is in every request of every session.
 type property struct{ name, typ, description string }
 
 func schema(list ...property) json.RawMessage {
 	all := map[string]any{}
 	for _, p := range list {
-		all[p.name] = map[string]string{"type": p.typ, "description": p.description}
+		all[p.name] = map[string]string{"type": p.typ}
+		if p.description != "" {
+			all[p.name] = map[string]string{"type": p.typ, "description": p.description}
+		}
 	}
 	raw, err := json.Marshal(map[string]any{"type": "object", "properties": all})
 	if err != nil {
