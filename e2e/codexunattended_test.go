@@ -91,12 +91,57 @@ func TestCodexRow4_GoalOfAKilledWatcher(t *testing.T) {
 	<-tap.Stopped
 	u.goal("paused")
 	p.kill()
+	<-w.overtone("init", "--host", "codex", "--yes").done
+	doctor := w.overtone("doctor")
+	<-doctor.done
+	if !strings.Contains(doctor.output(), "a goal of Codex rests") || !strings.Contains(doctor.output(), "overtone watch codex") {
+		t.Errorf("doctor says\n%s", doctor.output())
+	}
 	second := w.Watch()
 	second.await(t, told("resumed"))
 	u.reached()
 	if !strings.Contains(w.kinds(0), "compaction") {
 		t.Errorf("nothing was compacted: %s", w.kinds(0))
 	}
+}
+
+// The watcher is killed when the context is compacted and the packet is not there yet: the
+// next one brings the packet first, and then sets the goal going.
+func TestCodexRow4_GoalOfAKilledWatcherCompacted(t *testing.T) {
+	t.Parallel()
+	w, u := goalWorld(t, 8)
+	tap := w.Tap(func(out bool, m WireMessage) bool { return out && m.Method == "thread/inject_items" })
+	p := w.Watch("--socket", tap.Socket)
+	u.pursue()
+	<-tap.Stopped
+	p.kill()
+	w.Watch().await(t, told("resumed"))
+	u.reached()
+	w.packetsFirst()
+}
+
+// packetsFirst checks that compactions fall between turns, and that the request after
+// each has one packet, with the goal in it.
+func (w *CodexWorld) packetsFirst() (compactions int) {
+	w.t.Helper()
+	rs := w.Model.Requests()
+	for i, q := range rs {
+		if !q.Compaction {
+			continue
+		}
+		compactions++
+		// Between two turns: the request before ended a turn, the one after has
+		// the packet with the goal in it.
+		if _, step := rs[i-1].LastUser(); step == 0 {
+			w.t.Errorf("compaction %d fell into a turn", compactions)
+		}
+		if i+1 < len(rs) {
+			if q := rs[i+1]; q.Count(packetMark) != 1 || q.Count("PORT THE WHOLE PARSER") < 2 {
+				w.t.Errorf("after compaction %d: %s", compactions, q.Raw)
+			}
+		}
+	}
+	return compactions
 }
 
 // TestCodexRow4Goal: turns of a goal follow each other without a pause. The watcher
@@ -109,28 +154,46 @@ func TestCodexRow4_Goal(t *testing.T) {
 	w.Watch()
 	u.pursue()
 	u.reached()
-	rs := w.Model.Requests()
-	compactions := 0
-	for i, q := range rs {
-		if !q.Compaction {
-			continue
-		}
-		compactions++
-		// Between two turns: the request before ended a turn, the one after has
-		// the packet with the goal in it.
-		if _, step := rs[i-1].LastUser(); step == 0 {
-			t.Errorf("compaction %d fell into a turn", compactions)
-		}
-		if i+1 < len(rs) {
-			if q := rs[i+1]; q.Count(packetMark) != 1 || q.Count("PORT THE WHOLE PARSER") < 2 {
-				t.Errorf("after compaction %d: %s", compactions, q.Raw)
-			}
-		}
-	}
+	compactions := w.packetsFirst()
 	if compactions < 2 {
 		t.Errorf("%d compactions in %d turns: %s", compactions, turns, w.kinds(0))
 	}
 	t.Logf("%d compactions in %d turns of a goal", compactions, turns)
+}
+
+// A run of the watcher's own: while nobody sits before it, what was asked for goes on
+// until the agent is done or leaves the next word to the user.
+func TestCodexHeadless_Unattended(t *testing.T) {
+	t.Parallel()
+	var (
+		mu sync.Mutex
+		m  mind
+	)
+	w := NewCodexWorld(t, func(r codexmock.Request) codexmock.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		return m.script(r)
+	}, Unattended)
+	w.Ready()
+	const worked = "work0 work0 compaction0"
+	for _, c := range []struct{ name, said, flag, want string }{
+		{"open", "The slice is in place.", "--unattended", worked + " packet2"},
+		{"somebody is there", "The slice is in place.", "--json", worked},
+		{"a question", "The slice is in place. Shall I deploy it now?", "--unattended", worked},
+		{"done", "Everything is finished and committed.", "--unattended", worked},
+	} {
+		mu.Lock()
+		m = mind{said: c.said}
+		mu.Unlock()
+		from := len(w.Model.Requests())
+		p := w.overtone("watch", "codex", "--mode", "auto", "--debounce", "200ms", "--bin", w.server, c.flag, "[work] one")
+		<-p.done
+		t.Log(c.name)
+		w.want(from, c.want)
+		if !p.cmd.ProcessState.Success() {
+			t.Errorf("%s: %v\n%s", c.name, p.cmd.ProcessState, p.output())
+		}
+	}
 }
 
 // TestCodexRow2OpenQuestion: no turn is opened; the packet stands before the answer.

@@ -244,6 +244,25 @@ func TestCopilot(t *testing.T) {
 	}
 }
 
+// In mode auto nothing compacts this host: the user is told, once for one state.
+func TestCopilot_Auto(t *testing.T) {
+	t.Parallel()
+	c := newCopilot(t, func(r *mockapi.Request) mockapi.Reply {
+		if strings.Contains(r.Last(), "MARK-COMMIT") && len(r.Results()) == 0 {
+			return mockapi.Calls(tool("bash", map[string]any{"command": "date +%N >> a && git add . && git commit -q -m step && git log -1 --oneline", "description": "commit"})).Tokens(90_000)
+		}
+		return mockapi.Text("It is committed.").Tokens(90_000)
+	})
+	c.exec("overtone", "init", "--host", "copilot", "--yes", "--lang", "en", "--mode", "auto")
+	c.ask("Please commit it. MARK-COMMIT")
+	for range 3 {
+		c.ask("what is left to do?", "--continue")
+	}
+	if n := len(with(c.API.Requests(), "passing this line on to the user")); n != 1 {
+		t.Errorf("%d requests tell of the suggestion", n)
+	}
+}
+
 func with(requests []*mockapi.Request, text string) (found []*mockapi.Request) {
 	for _, r := range requests {
 		if strings.Contains(r.Last(), text) {

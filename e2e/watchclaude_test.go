@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +16,14 @@ import (
 )
 
 // claudeMind commits when asked to work and fills its context with it.
-func claudeMind(r *mockapi.Request) mockapi.Reply {
+func claudeMind(r *mockapi.Request) mockapi.Reply { return claudeSays("The slice is in place.")(r) }
+
+// claudeSays is claudeMind with other last words.
+func claudeSays(said string) mockapi.Handler {
+	return func(r *mockapi.Request) mockapi.Reply { return claudeWork(r, said) }
+}
+
+func claudeWork(r *mockapi.Request, said string) mockapi.Reply {
 	switch last := r.Last(); {
 	case r.Kind == mockapi.Summary:
 		return mockapi.Text("<summary>SUMMARY OF THE WORK</summary>").Tokens(130_000)
@@ -23,8 +31,8 @@ func claudeMind(r *mockapi.Request) mockapi.Reply {
 		return mockapi.Text("ok")
 	case strings.Contains(last, packetMark):
 		return mockapi.Text("Carrying on.").Tokens(30_000)
-	case strings.Contains(last, "make a slice"):
-		return mockapi.Text("The slice is in place.").Tokens(130_000)
+	case len(r.Results()) > 0 && strings.Contains(last, "make a slice"):
+		return mockapi.Text(said).Tokens(130_000)
 	case strings.Contains(last, "[work]"):
 		return mockapi.Call("Bash", map[string]any{
 			"command": "date +%N >> a && git add a && git commit -m 'make a slice'", "description": "commit",
@@ -72,8 +80,13 @@ func (p *proc) finish(t *testing.T) {
 // wantKinds compares the main agent's requests, with the packets in each.
 func (w *World) wantKinds(want string) {
 	w.t.Helper()
+	w.wantKindsFrom(0, want)
+}
+
+func (w *World) wantKindsFrom(from int, want string) {
+	w.t.Helper()
 	var out []string
-	for _, r := range w.API.Requests() {
+	for _, r := range w.API.Requests()[from:] {
 		kind := "user"
 		switch last := r.Last(); {
 		case r.Kind == mockapi.Summary:
@@ -105,6 +118,50 @@ func TestWatchClaude(t *testing.T) {
 	w.wantKinds("work0 work0 compaction0 packet1 work1 work1 compaction1 packet1")
 	if out := p.output(); strings.Count(out, told("left")) != 1 || strings.Count(out, told("delivered")) != 1 {
 		t.Errorf("reports: %s", out)
+	}
+}
+
+// In a run that `watch claude` drives, a turn is opened only for work of which there is
+// proof, or which was asked for while nobody sits before it; what the last words leave to
+// the user waits for his next prompt, with the packet before it.
+func TestWatchClaudeResume(t *testing.T) { t.Parallel(); onEach(t, testWatchClaudeResume) }
+
+func testWatchClaudeResume(t *testing.T, v Version) {
+	var (
+		mu   sync.Mutex
+		said string
+	)
+	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		return claudeWork(r, said)
+	}, v)
+	const worked, waits = "work0 work0 compaction0", "The slice is in place. Shall I deploy it now?"
+	for _, c := range []struct {
+		name, resume, said string
+		args               []string
+		want, told         string
+	}{
+		{"a question", "evidence", waits, []string{"[work] one"}, worked, "left"},
+		{"a question, then his answer", "evidence", waits, []string{"[work] one", "no, not yet"}, worked + " packet1", "left"},
+		{"no proof", "evidence", "The slice is in place.", []string{"[work] one"}, worked, "left"},
+		{"nobody there", "evidence", "The slice is in place.", []string{"--unattended", "[work] one"}, worked + " packet1", "delivered"},
+		{"nobody there, and a question", "evidence", waits, []string{"--unattended", "[work] one"}, worked, "left"},
+		{"nobody there, and done", "evidence", "Everything is finished and committed.", []string{"--unattended", "[work] one"}, worked, "left"},
+		{"never", "never", "The slice is in place.", []string{"--unattended", "[work] one"}, worked, "left"},
+	} {
+		mu.Lock()
+		said = c.said
+		mu.Unlock()
+		w.Configure("compact:\n  mode: auto\n  resume: " + c.resume + "\n")
+		from := len(w.API.Requests())
+		p := w.driveClaude(c.args)
+		p.finish(t)
+		t.Log(c.name)
+		w.wantKindsFrom(from, c.want)
+		if strings.Count(p.output(), told(c.told)) != 1 {
+			t.Errorf("%s: %s", c.name, p.output())
+		}
 	}
 }
 
