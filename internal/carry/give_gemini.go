@@ -90,6 +90,9 @@ func geminiMessages(data []byte) []gjson.Result {
 	return list
 }
 
+// geminiSaid is the type of an agent's message in Gemini CLI's files.
+const geminiSaid = "gemini"
+
 // changedGemini is a message with what the clone says otherwise, "" where nothing is
 // left of it.
 func changedGemini(m gjson.Result, before, after map[string]gjson.Result) string {
@@ -100,7 +103,7 @@ func changedGemini(m gjson.Result, before, after map[string]gjson.Result) string
 	}
 	if said.differ {
 		text := any(geminiTyped(said.text))
-		if m.Get("type").String() == "gemini" {
+		if m.Get("type").String() == geminiSaid {
 			text = said.text
 		}
 		raw, _ = sjson.Set(raw, "content", text) // valid JSON stays so

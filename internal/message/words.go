@@ -69,18 +69,18 @@ var states = map[string]Text{
 	"working":  {ZH: "進行中", EN: "under way"},
 	"called":   {ZH: "使用者說了話，還沒有人回應", EN: "the user has said something that nobody has answered yet"},
 	"finished": {ZH: "已完成，下一句話由使用者說", EN: "finished; the next word is the user's"},
-	"asked":    {ZH: "等使用者回答：%s", EN: "waits for the user's answer: %s"},
 	"stopped":  {ZH: "使用者已中止", EN: "stopped by the user"},
 }
 
+var stateAsked = Text{ZH: "等使用者回答：%s", EN: "waits for the user's answer: %s"}
+
 // StateOf is how work stands, in words; question is what the agent waits to be told.
 func StateOf(state, question string, l Lang) string {
-	text, ok := states[state]
-	switch {
-	case !ok:
-		return AuditUnknown.In(l)
-	case state == "asked":
-		return text.Format(l, question)
+	if state == "asked" {
+		return stateAsked.Format(l, question)
 	}
-	return text.In(l)
+	if text, ok := states[state]; ok {
+		return text.In(l)
+	}
+	return AuditUnknown.In(l)
 }
