@@ -55,10 +55,11 @@ func TestFailing(t *testing.T) {
 func TestComplaint(t *testing.T) {
 	t.Parallel()
 	for output, want := range map[string]string{
-		"a_test.go:12: totals differ\n--- FAIL: TestTotals (0.0s)\nFAIL":             "a_test.go:12: totals differ | --- FAIL: TestTotals (0.0s)",
-		"list/a.go:1: : # example.com/list\nlist/b.go:6:2: declared and not used: x": "list/b.go:6:2: declared and not used: x",
-		"FAIL\nFAIL\texample.com/a\t0.1s\nFAIL":                                      "FAIL example.com/a 0.1s",
-		"hint: run this\nCONFLICT (content): Merge conflict in a.go":                 "CONFLICT (content): Merge conflict in a.go",
+		"a_test.go:12: totals differ\n--- FAIL: TestTotals (0.0s)\nFAIL":                                  "a_test.go:12: totals differ | --- FAIL: TestTotals (0.0s)",
+		"list/a.go:1: : # example.com/list\nlist/b.go:6:2: declared and not used: x":                      "list/b.go:6:2: declared and not used: x",
+		"a_test.go:374: both are condensed\n--- FAIL: TestB (0.1s)\n    b_test.go:9: want 3, got 2\nFAIL": "b_test.go:9: want 3, got 2 | --- FAIL: TestB (0.1s)",
+		"FAIL\nFAIL\texample.com/a\t0.1s\nFAIL":                                                           "FAIL example.com/a 0.1s",
+		"hint: run this\nCONFLICT (content): Merge conflict in a.go":                                      "CONFLICT (content): Merge conflict in a.go",
 	} {
 		if got := complaint(output); got != want {
 			t.Errorf("%q: %q", output, got)

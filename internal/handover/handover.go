@@ -274,10 +274,22 @@ func (w *handoverWriter) now() []string {
 		}
 		out = append(out, message.HandoverUnsure.Format(w.Lang, strings.Join(list, ", ")))
 	}
-	if said := extract.LastSentence(extract.Tail(r.said, 2000)); said != "" && !w.stated.says(said) && r.ended != transcript.UserSaid {
+	if said := extract.LastSentence(prose(extract.Tail(r.said, 2000))); said != "" && !w.stated.says(said) && r.ended != transcript.UserSaid {
 		out = append(out, message.HandoverSaid.Format(w.Lang, quoted(said, 200)))
 	}
 	return out
+}
+
+// prose is a text without rows of tables and what is meant for the host's screen, of
+// which none is the agent's last word.
+func prose(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if t := strings.TrimSpace(line); !strings.HasPrefix(t, "|") && !strings.HasPrefix(t, "::") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 func tidyOr(line, cwd string) string {

@@ -34,3 +34,12 @@ func TestLastLine(t *testing.T) {
 		}
 	}
 }
+
+// Rows of tables are nobody's last word.
+func TestSaidLast(t *testing.T) {
+	t.Parallel()
+	text := (&tale{}).user("Please make the lexer fast.").edit("b.go", "x", "y").say("The lexer is fast now.\n\n| before | after |\n|---|---|\n| 3 s | 1 s |\n\n::git-create-pr{branch=\"b\"}").handover(t, "").Text()
+	if !strings.Contains(text, "you said last: “The lexer is fast now.”") {
+		t.Error(text)
+	}
+}

@@ -159,6 +159,8 @@ func complaint(output string) string {
 			n = 0
 		case strings.Contains(low, "task failed"), strings.Contains(low, "exit status"), strings.Contains(low, "error 1"), strings.HasPrefix(low, "make:"), strings.HasPrefix(low, "make["), strings.Contains(low, "elifecycle"):
 			n = 0 // a runner says that something failed, not what
+		case located(line) && logged(low): // a test may say it by the way
+			n = 4
 		case located(line), strings.HasPrefix(line, "CONFLICT "):
 			n = 5
 		case strings.Contains(low, "panic:"), strings.Contains(low, "error:"), strings.Contains(low, "undefined"), strings.Contains(low, "cannot "), strings.Contains(low, "not found"), strings.Contains(low, "no such"), strings.Contains(low, "exception"), strings.Contains(low, "import cycle"), strings.Contains(low, "fatal"), strings.Contains(low, "denied"):
@@ -177,6 +179,12 @@ func complaint(output string) string {
 		named = ""
 	}
 	return message.OneLine(message.Cut(best, 140) + named)
+}
+
+// logged reports a line of a Go test that says nothing of a failure: those have a place
+// like any other.
+func logged(low string) bool {
+	return strings.Contains(low, "_test.go:") && !slices.ContainsFunc([]string{"fail", "error", "expect", "want", "got", "not ", "n't", "mismatch", "missing", "undefined", "nil", "panic", "cannot", "invalid", "differ", "wrong", "!="}, func(w string) bool { return strings.Contains(low, w) })
 }
 
 // located reports a line that names the place of a mistake: file.go:12:3: and what is
