@@ -1,0 +1,170 @@
+package handover
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/message"
+)
+
+func writerOf(words compact.Words, summary string) *handoverWriter {
+	return &handoverWriter{Handover: Handover{Record: NewRecord("/p"), Work: Work{Words: words}, Lang: message.EN}, stated: newStated(summary)}
+}
+
+// The user's latest words come first, with what they answer; then the task, and what was
+// said since, the newest first. What stands among the rules is not said twice, and of what
+// an earlier summary told only what is to be kept to.
+func TestRequestInOrder(t *testing.T) {
+	t.Parallel()
+	long := "the columns are to be in the order in which the users have always had them"
+	w := writerOf(compact.Words{
+		Goal: "Write the importer.", Latest: compact.Reply{Text: "yes, that", To: "Shall I use XML?"},
+		Since: []compact.Reply{
+			{Text: "Please look around. Never push to main.", Task: 2}, {Text: "an earlier remark", Task: 3}, {Text: "rows are UTF-8"},
+			{Text: "the second", To: "One or two?"}, {Text: long, To: "Which order?"}, {Text: "no new packages"},
+		},
+		Held: []compact.Held{{Text: "no new packages", Hold: extract.Lasting}, {Text: "rows are UTF-8", Hold: extract.Wish}},
+	}, "")
+	w.Record.before = 2
+	want := []string{
+		message.HandoverLatestTo.Format(message.EN, "“yes, that”", "“Shall I use XML?”"),
+		message.HandoverGoal.Format(message.EN, "“Write the importer.”"),
+		message.HandoverSince.Format(message.EN, "“"+long+"”"),
+		message.HandoverAnswer.Format(message.EN, "“… One or two?”", "“the second”"),
+		message.HandoverSince.Format(message.EN, "“rows are UTF-8”"),
+		message.HandoverEarlier.Format(message.EN, "“an earlier remark”"),
+		message.HandoverSince.Format(message.EN, "“Never push to main.”"),
+	}
+	if d := cmp.Diff(want, w.request()); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	// The task is not told twice where it is the latest that was said.
+	same := writerOf(compact.Words{Goal: "Write  the importer.", Latest: compact.Reply{Text: "Write the importer."}}, "").request()
+	if want := []string{message.HandoverLatest.Format(message.EN, "“Write the importer.”")}; !slices.Equal(same, want) {
+		t.Errorf("%q", same)
+	}
+}
+
+// Rules stand newest first, and those that need a word of the user's say so; a wish is
+// none. Decisions stand where the summary does not tell them.
+func TestStandingAndDecided(t *testing.T) {
+	t.Parallel()
+	w := writerOf(compact.Words{
+		Held:    []compact.Held{{Text: "never push", Hold: extract.Lasting}, {Text: "tabs please", Hold: extract.Wish}, {Text: "ask before deleting", Hold: extract.Guard}},
+		Decided: []string{"Decision: rows are UTF-8.", "Decision: no XML."},
+	}, "It was settled. decision: NO xml. And so on.")
+	want := []string{message.HandoverGuarded.Format(message.EN, "“ask before deleting”"), message.HandoverHeld.Format(message.EN, "“never push”")}
+	if got := w.standing(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := w.decisions(), []string{message.HandoverDecided.Format(message.EN, "“Decision: rows are UTF-8.”")}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A name belongs to the file that defines it, before one that was edited with it, one
+// whose line names it, and one that it was only read in.
+func TestWhereNamesBelong(t *testing.T) {
+	t.Parallel()
+	s := &tale{}
+	s.user("Please write the importer.")
+	s.read("a.go", "package a\n\nvar x = loadLedger(splitRow)\n")
+	s.read("b.go", "package b\n")
+	s.run("go vet ./...", "b.go:3: splitRow is odd\nmergeBatches too\n", 0)
+	s.edit("b.go", "x", "func loadLedger() {}")
+	s.edit("c.go", "x", "call(growBuffer)")
+	s.read("a.go", "loadLedger growBuffer")
+	r := s.record(t, compact.Words{})
+	home := func(name string) string {
+		i, ok := r.names.at[name]
+		if !ok {
+			return "unknown"
+		}
+		if h := r.names.list[i].home; h >= 0 {
+			return r.files[h].path
+		}
+		return ""
+	}
+	for name, want := range map[string]string{"loadLedger": "b.go", "splitRow": "b.go", "growBuffer": "c.go", "mergeBatches": ""} {
+		if got := home(name); got != want {
+			t.Errorf("%s belongs to %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The last step tells what was read, and an edit which name it defined.
+func TestLastStep(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		do   func(*tale)
+		want string
+	}{
+		"reading": {func(s *tale) { s.start("Read", map[string]any{"file_path": "/p/ledger.go"}) }, message.HandoverReading.Format(message.EN, "ledger.go")},
+		"editing": {func(s *tale) { s.edit("ledger.go", "x", "func growBuffer() {}") }, message.HandoverEditing.Format(message.EN, "ledger.go") + ": growBuffer"},
+	} {
+		s := (&tale{}).user("Please write the importer.")
+		c.do(s)
+		if got := s.handover(t, "").Text(); !strings.Contains(got, c.want) {
+			t.Errorf("%s: want %q in\n%s", name, c.want, got)
+		}
+	}
+}
+
+// Files that were written before the commit are in it; those after it are not.
+func TestWrittenSinceTheCommit(t *testing.T) {
+	t.Parallel()
+	s := (&tale{}).user("Please write the importer.").edit("old.go", "x", "y").run("git commit -am x", "[main 1a2b3c4] x\n 1 file changed", 0).edit("new.go", "x", "y")
+	h := s.handover(t, "")
+	w := handoverWriter{Handover: h, stated: newStated("")}
+	now := strings.Join(w.now(), "\n")
+	if !strings.Contains(now, "new.go") || strings.Contains(now, "old.go") {
+		t.Errorf("%s", now)
+	}
+}
+
+// Nothing follows a packet that has said it all.
+func TestNothingLater(t *testing.T) {
+	t.Parallel()
+	h := (&tale{}).user("Please go on.").say("Fine.").handover(t, "All is told.")
+	if got := h.Later("All is told."); got != "" {
+		t.Errorf("%s", got)
+	}
+}
+
+// Paths and commands are told from the project's folder; what ended nobody knows how is
+// not remembered.
+func TestTidied(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"go vet /p/a.go": "go vet a.go", "cd /p && go test ./... 2>&1 | tail -5": "go test ./..."} {
+		if got := tidyCommand(in, "/p"); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+	if got := tidyCommand("go vet /p/a.go", ""); got != "go vet /p/a.go" {
+		t.Errorf("without a folder: %q", got)
+	}
+	r := NewRecord("/p")
+	r.root = "sub/"
+	if got := r.tidy("/p/sub/x.go"); got != "x.go" {
+		t.Errorf("%q", got)
+	}
+	zero := 0
+	r.remember("go test ./...", "ok  \tx\t0.1s", nil)
+	r.remember("", "ok", &zero)
+	if len(r.runs) != 0 {
+		t.Errorf("%+v", r.runs)
+	}
+	if r.remember("go test ./...", "ok  \tx\t0.1s", &zero); len(r.runs) != 1 {
+		t.Errorf("%+v", r.runs)
+	}
+	for path, want := range map[string]bool{"/" + strings.Repeat("x", 60): true, "/" + strings.Repeat("x", 59): false, strings.Repeat("x", 90): false} {
+		if far(path) != want {
+			t.Errorf("%d: %v", len(path), !want)
+		}
+	}
+}
