@@ -47,6 +47,10 @@ func unwritten(srv *server.Server) (why string, limited bool) {
 			return parts[len(parts)-1], false
 		}
 	}
+	// In a cluster, and where it may not write, the server shuts its store down.
+	if !srv.JetStreamEnabled() {
+		return "the store was shut down", false
+	}
 	info, err := srv.Jsz(nil)
 	if err == nil && info.Config.MaxStore > 0 && info.Store >= uint64(info.Config.MaxStore) {
 		return fmt.Sprintf("%s of %s are used", message.Bytes(int64(info.Store)), message.Bytes(info.Config.MaxStore)), true

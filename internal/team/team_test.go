@@ -796,6 +796,44 @@ func TestPermissionsAreDocumented(t *testing.T) {
 	}
 }
 
+// A server that shut its store down, as it does in a cluster when the disk is full, is
+// followed by another one as soon as the disk can be written.
+func TestStoreThatWasShutDown(t *testing.T) {
+	t.Parallel()
+	n := Node{Dir: fastDir(t), Listen: freePort(t), Tenant: "team", Now: time.Now}
+	if err := n.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	conf, err := n.writeConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts, err := server.ProcessConfigFile(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.NoSigs = true
+	srv, err := server.NewServer(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Start()
+	defer srv.Shutdown()
+	if !srv.ReadyForConnections(patience) {
+		t.Fatal("the server does not come up")
+	}
+	disk := &keeper{n: n, srv: srv, begun: time.Now()}
+	if why, room := disk.look(false); why != "" || room {
+		t.Errorf("a server that is well: %q %v", why, room)
+	}
+	if err := srv.ShutdownJetStream(); err != nil {
+		t.Fatal(err)
+	}
+	if why, room := disk.look(false); why == "" || !room {
+		t.Errorf("a server without a store: %q %v", why, room)
+	}
+}
+
 // A hub stops when it is told to, also while it cannot become ready: here its
 // certificate has run out.
 func TestHubStops(t *testing.T) {
