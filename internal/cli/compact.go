@@ -122,7 +122,7 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []cata
 	if a.JSON {
 		claims := slices.DeleteFunc(slices.Clone(reasons), func(r catalog.Reason) bool { return r.Evidence == nil })
 		return a.PrintObject("session", file.ID, "compaction", s.N, "compactions", s.Total, "summaryCharacters", message.Units(s.Summary),
-			"characters", message.Units(s.Text), "summaryStates", terminal.List(s.States), "summaryLacks", terminal.List(s.Lacks), "text", s.Text, "why", terminal.List(claims))
+			"characters", message.Units(s.Text), "summaryStates", terminal.List(s.States), "summaryLacks", terminal.List(s.Lacks), "situation", s.Situation, "text", s.Text, "why", terminal.List(claims))
 	}
 	switch {
 	case s.N == 0:

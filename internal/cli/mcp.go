@@ -167,7 +167,7 @@ func (a *app) mcpPacket(ctx context.Context, args json.RawMessage) (string, erro
 	return survey.Text, err
 }
 
-func (a *app) mcpStatus(_ context.Context, args json.RawMessage) (string, error) {
+func (a *app) mcpStatus(ctx context.Context, args json.RawMessage) (string, error) {
 	file, err := a.mcpSession(args)
 	if err != nil {
 		return "", err
@@ -192,6 +192,10 @@ func (a *app) mcpStatus(_ context.Context, args json.RawMessage) (string, error)
 	m, err := session.Read(s)
 	if err != nil {
 		return "", err
+	}
+	if now, err := catalog.NewSurvey(ctx, file, 0, catalog.Speaks(a.Lang)); err == nil && now.Situation.Request != "" {
+		at := now.Situation
+		lines = append(lines, message.ExplainState.Format(a.Lang, message.StateOf(at.State, at.Question, a.Lang)), message.ExplainRequest.Format(a.Lang, at.Request))
 	}
 	lines = append(lines, message.MCPCompactions.Format(a.Lang, m.Compactions))
 	if k := m.Compaction; k != nil && k.Receipt != nil {
