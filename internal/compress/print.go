@@ -44,7 +44,10 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 		line(message.NothingToDo)
 		return
 	}
-	line(message.PlanTarget, message.Thousands(after), percentLess(before, after))
+	// Where it is carried out, the result says what came of it, and one number is enough.
+	if w == t.Stdout {
+		line(message.PlanTarget, message.Thousands(after), percentLess(before, after))
+	}
 	switch {
 	case back.free():
 		line(message.PlanLocal, back.label())
@@ -63,13 +66,10 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 // PrintResult shows what came of it, and how to go on with the clone.
 func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 	before, after := p.Counted(r)
-	t.Bold(t.Stdout, t.Format(message.DoneContext, message.Thousands(before), message.Thousands(after), percentLess(before, after)))
-	if g := r.Tools; g.Removed+g.Truncated+g.Thinking > 0 {
-		t.Say(message.PlanTools, g.Removed, g.Truncated, g.Thinking, message.Thousands(g.Tokens))
-	}
+	t.Bold(t.Stdout, t.Format(message.DoneContext, message.Thousands(before), message.Thousands(after), changed(before, after)))
 	// What did not happen is not worth a line.
 	if len(r.Messages) > 0 {
-		t.Say(message.DoneCounts, r.Stats.MessagesCompressed, len(r.Messages), message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens), r.Stats.ReductionPercent)
+		t.Say(message.DoneCounts, r.Stats.MessagesCompressed, len(r.Messages), message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens))
 	}
 	if r.Cached > 0 {
 		t.Say(message.DoneCached, r.Cached)
@@ -128,6 +128,14 @@ func (p *Plan) Counted(r *Result) (before, after int) {
 		return int(p.Session.Usage.Tokens()), int(host)
 	}
 	return p.Tokens, after
+}
+
+// changed is by how much a context is smaller; a very short one may grow.
+func changed(before, after int) string {
+	if n := percentLess(before, after); n >= 0 {
+		return fmt.Sprintf("−%d%%", n)
+	}
+	return fmt.Sprintf("+%d%%", -percentLess(before, after))
 }
 
 func percentLess(before, after int) int {

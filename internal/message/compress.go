@@ -156,10 +156,10 @@ var (
 	ColTitle     = Text{ZH: "標題", EN: "TITLE"}
 
 	ProgressBar  = Text{ZH: "%s %d/%d · 失敗 %d · 剩餘 %s", EN: "%s %d/%d · %d failed · %s left"}
-	DoneCounts   = Text{ZH: "訊息：壓縮 %d／%d 則；%s → %s tokens（−%d%%）", EN: "messages: %d of %d compressed; %s → %s tokens (−%d%%)"}
+	DoneCounts   = Text{ZH: "其中壓縮了 %d／%d 則訊息：%s → %s tokens", EN: "in it, messages compressed: %d of %d, %s → %s tokens"}
 	DoneCached   = Text{ZH: "取自先前結果：%d 則", EN: "taken from earlier results: %d"}
 	DoneFailed   = Text{ZH: "失敗、保留原文：%d 則", EN: "failed, and left as they were: %d"}
-	DoneContext  = Text{ZH: "整個 context：%s → 約 %s tokens（−%d%%）", EN: "whole context: %s → about %s tokens (−%d%%)"}
+	DoneContext  = Text{ZH: "整個 context：%s → 約 %s tokens（%s）", EN: "whole context: %s → about %s tokens (%s)"}
 	DoneGone     = Text{ZH: "不再逐字出現的句子：%d（其中使用者的要求 %d、決定 %d）", EN: "sentences no longer stated: %d (users' requests %d, decisions %d)"}
 	DoneRecall   = Text{ZH: "原文：例如 overtone recall %s", EN: "originals: overtone recall %s, for example"}
 	DoneMark     = Text{ZH: "只剩代碼的訊息，例如 %s：overtone recall %s", EN: "of a message that is only a mark by now, such as %s: overtone recall %s"}
