@@ -12,7 +12,8 @@ import (
 // `init --statusline` asks for is there from the start, and follows the context.
 func TestStatusline(t *testing.T) {
 	t.Parallel()
-	w := NewWorld(t, Overtone, func(*mockapi.Request) mockapi.Reply { return mockapi.Text("done").Tokens(150_000) })
+	// The answer is a part of the context, too.
+	w := NewWorld(t, Overtone, func(*mockapi.Request) mockapi.Reply { return mockapi.Text("done").Tokens(149_000) })
 	s := w.Terminal("en")
 	s.Say("hello")
 	s.Wait("25% context left", 1)
