@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/e2e/codexmock"
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
@@ -324,4 +325,71 @@ func testTerminalTakenBack(t *testing.T, v Version) {
 	if st := w.status(w.session()); st.Phase == "DEV" || len(st.Ready) > 0 {
 		t.Errorf("the workflow is %+v", st)
 	}
+}
+
+// Terminal starts Codex in a terminal; it finds the app-server by itself.
+func (w *CodexWorld) Terminal() *Terminal {
+	w.t.Helper()
+	s := openTerminal(w.t, func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env = w.Project, w.environ()
+		return cmd
+	}, w.Home, w.server)
+	s.Wait("mock-model", 1)
+	return s
+}
+
+// Codex in its terminal: after Esc and a question nothing is pushed on, and the user is
+// told that the workflow rests.
+func TestCodexTerminal_NeverAgainstTheUser(t *testing.T) {
+	t.Parallel()
+	w := newHookedCodex(t, func(r codexmock.Request) codexmock.Reply {
+		if text, _ := r.LastUser(); strings.Contains(text, "[workflow:single]") {
+			return codexmock.Reply{Wait: r.Gone}
+		}
+		return codexmock.Reply{Message: "IT-IS-MAIN", Tokens: 1000}
+	}, "", "suggest")
+	s := w.Terminal()
+	s.Say("[workflow:single] add a flag")
+	w.Requests(1)
+	s.Press(keyEsc)
+	s.Wait("interrupted", 1)
+	s.Say("which file is that?")
+	s.Wait("IT-IS-MAIN", 1)
+	s.Wait("the next word is yours", 1)
+	for _, r := range w.Model.Requests() {
+		if r.Count("[Overtone loop") > 0 {
+			t.Errorf("pushed: %s", r.Raw)
+		}
+	}
+}
+
+// What is typed into Codex's terminal while the watcher compacts is read first, with the
+// packet before it, although a step of the plan is open; nothing of ours opens a turn.
+func TestCodexTerminal_TypedMeanwhile(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	m := mind{plan: true, compaction: func(codexmock.Request) codexmock.Reply {
+		return codexmock.Reply{Message: "SUMMARY", Tokens: 3000, Wait: hold}
+	}}
+	w := NewCodexWorld(t, m.script, Planning)
+	w.Ready()
+	p := w.Watch()
+	s := w.Terminal()
+	s.Say("[work] slice")
+	p.await(t, told("compact"))
+	s.Wait("Compacting", 1)
+	s.Say("STOP here")
+	close(hold)
+	s.Wait("Noted.", 1)
+	p.awaitAny(t, 1, told("delivered"), told("void"))
+	for _, q := range w.Model.Requests() {
+		if text, _ := q.LastUser(); strings.Contains(text, packetMark) || strings.Contains(text, message.HandoverGo.EN) {
+			t.Errorf("a turn of ours: %s", w.kinds(0))
+		}
+	}
+	if got := w.order("STOP here"); got != "packet STOP here" && got != "STOP here" {
+		t.Errorf("the model saw %s", got)
+	}
+	t.Logf("%s, in the order %s", w.kinds(0), w.order("STOP here"))
 }
