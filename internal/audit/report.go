@@ -414,7 +414,11 @@ func (r *Report) shortLines(l message.Lang) []string {
 	lines := []string{message.AuditShortMid.Format(l, t.MidWork, t.Compactions, waited)}
 	if t.Lost.Compactions > 0 {
 		all := t.Lost.all()
-		lines = append(lines, message.AuditShortLost.Format(l, all.lost(), all.Needed, all.Handover-all.Summary))
+		if all.lost() == 0 {
+			lines = append(lines, message.AuditShortKept.In(l))
+		} else {
+			lines = append(lines, message.AuditShortLost.Format(l, all.lost(), all.Needed, all.Handover-all.Summary))
+		}
 	}
 	return lines
 }

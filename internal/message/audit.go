@@ -30,16 +30,17 @@ var (
 		ZH: "遺失而之後用到的專案名稱與指令：%d 個（共用到 %d 個）；Overtone 的交接會寫到其中 %d 個。逐一列出：overtone audit --lost",
 		EN: "Lost, and needed afterwards: %d of %d names and commands of the projects. Overtone's hand-over would have stated %d of them. `overtone audit --lost` lists them.",
 	}
-	HelpAuditLost = Text{ZH: "逐一列出遺失而之後用到的內容，以及用在哪裡", EN: "list what was lost and needed afterwards, and where it was used"}
-	AuditLostOf   = Text{ZH: "%s · session %s · 第 %d 次壓縮 · %s", EN: "%s · session %s · compaction %d · %s"}
-	AuditLostKept = Text{ZH: "交接會寫到", EN: "the hand-over states it"}
-	AuditLostGone = Text{ZH: "交接也沒有寫到", EN: "the hand-over does not state it either"}
-	AuditTokens   = Text{ZH: "token", EN: "tokens"}
-	AuditTokensOf = Text{ZH: "%s：輸入 %s · 輸出 %s · 寫入快取 %s · 讀取快取 %s", EN: "%s: input %s · output %s · cache written %s · cache read %s"}
-	AuditCost     = Text{ZH: "費用", EN: "cost"}
-	AuditCostOf   = Text{ZH: "%s（%s 的定價，取自 %s）", EN: "%s at list prices of %s, from %s"}
-	AuditUnpriced = Text{ZH: "；另有 %s token 的價格未知", EN: "; the price of %s tokens is unknown"}
-	AuditUnknown  = Text{ZH: "未知", EN: "unknown"}
+	AuditShortKept = Text{ZH: "沒有找到遺失而之後用到的專案名稱或指令。", EN: "No name or command of the projects was found that was lost and needed afterwards."}
+	HelpAuditLost  = Text{ZH: "逐一列出遺失而之後用到的內容，以及用在哪裡", EN: "list what was lost and needed afterwards, and where it was used"}
+	AuditLostOf    = Text{ZH: "%s · session %s · 第 %d 次壓縮 · %s", EN: "%s · session %s · compaction %d · %s"}
+	AuditLostKept  = Text{ZH: "交接會寫到", EN: "the hand-over states it"}
+	AuditLostGone  = Text{ZH: "交接也沒有寫到", EN: "the hand-over does not state it either"}
+	AuditTokens    = Text{ZH: "token", EN: "tokens"}
+	AuditTokensOf  = Text{ZH: "%s：輸入 %s · 輸出 %s · 寫入快取 %s · 讀取快取 %s", EN: "%s: input %s · output %s · cache written %s · cache read %s"}
+	AuditCost      = Text{ZH: "費用", EN: "cost"}
+	AuditCostOf    = Text{ZH: "%s（%s 的定價，取自 %s）", EN: "%s at list prices of %s, from %s"}
+	AuditUnpriced  = Text{ZH: "；另有 %s token 的價格未知", EN: "; the price of %s tokens is unknown"}
+	AuditUnknown   = Text{ZH: "未知", EN: "unknown"}
 
 	AuditCompactions = Text{ZH: "壓縮", EN: "COMPACTIONS"}
 	AuditNoCompact   = Text{ZH: "這段時間沒有壓縮。", EN: "Nothing was compacted in this time."}
