@@ -21,6 +21,10 @@ func TestRecoveryText(t *testing.T) {
 	if !strings.HasPrefix(plain, "[Overtone 狀態恢復（compact 後）]\n工作流：standard\n") || !strings.Contains(plain, "⛔ 禁止詢問使用者") {
 		t.Errorf("%s", plain)
 	}
+	r.FailCount = 1
+	if text := r.Text(message.ZH); !strings.Contains(text, "失敗次數：1/3") || strings.Contains(text, "拒絕次數") {
+		t.Errorf("%s", text)
+	}
 	r.Stage, r.FailCount, r.RejectCount, r.Agents, r.Tasks = "🧪 測試", 2, 1, []string{"developer（DEV）", "qa（QA）"}, "TASKS"
 	full := r.Text(message.ZH)
 	at := -1

@@ -25,8 +25,12 @@ func TestRequestInOrder(t *testing.T) {
 	w := writerOf(compact.Words{
 		Goal: "Write the importer.", Latest: compact.Reply{Text: "yes, that", To: "Shall I use XML?"},
 		Since: []compact.Reply{
-			{Text: "Please look around. Never push to main.", Task: 2}, {Text: "an earlier remark", Task: 3}, {Text: "rows are UTF-8"},
-			{Text: "the second", To: "One or two?"}, {Text: long, To: "Which order?"}, {Text: "no new packages"},
+			{Text: "Please look around. Never push to main.", Task: 2},
+			{Text: "an earlier remark", Task: 3},
+			{Text: "rows are UTF-8"},
+			{Text: "the second", To: "One or two?"},
+			{Text: long, To: "Which order?"},
+			{Text: "no new packages"},
 		},
 		Held: []compact.Held{{Text: "no new packages", Hold: extract.Lasting}, {Text: "rows are UTF-8", Hold: extract.Wish}},
 	}, "")
@@ -140,7 +144,7 @@ func TestNothingLater(t *testing.T) {
 // not remembered.
 func TestTidied(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"go vet /p/a.go": "go vet a.go", "cd /p && go test ./... 2>&1 | tail -5": "go test ./..."} {
+	for in, want := range map[string]string{"go vet /p/a.go": "go vet a.go", "cd /p && go test ./... 2>&1 | tail -5": "go test ./...", "cd /q && go vet": "cd /q && go vet", "a || grep x": "a || grep x", "|grep x": "", "go test\n": "go test", "cat <<E\nx\nE": ""} {
 		if got := tidyCommand(in, "/p"); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}
@@ -166,5 +170,61 @@ func TestTidied(t *testing.T) {
 		if far(path) != want {
 			t.Errorf("%d: %v", len(path), !want)
 		}
+	}
+}
+
+// A command names its file from the folder it ran in, and one that changes a file in
+// place reads none.
+func TestFilesOfCommands(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"cat a/b.go": "a/b.go", "sed -i s/x/y/ b.go": "", "cat a.go && cat a.go": "a.go", "cat a.go; cat b.go": "", "go test ./x.go": "", "head -5 'b.go' | grep x": "b.go",
+	} {
+		if got := FileRead(line); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	r := NewRecord("/p")
+	whole := r.file("/p/internal/csv/reader.go")
+	if got := r.file("csv/reader.go"); got != whole {
+		t.Errorf("from the folder it is another file: %q", r.files[got].path)
+	}
+	if got := r.file("other/reader.go"); got == whole {
+		t.Error("another folder's file is the same")
+	}
+}
+
+// Whether the last step failed is told by its own end, also a command's that prints much.
+func TestLastStepFailed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		do   func(*tale)
+		want message.Text
+	}{
+		"a command":        {func(s *tale) { s.run("go build ./...", "a.go:1: undefined: x", 1) }, message.HandoverFailed},
+		"with much output": {func(s *tale) { s.run("go build ./...", strings.Repeat("line\n", 40_000), 1) }, message.HandoverFailed},
+		"that works":       {func(s *tale) { s.run("go build ./...", "", 0) }, message.HandoverLastStep},
+		"a tool":           {func(s *tale) { s.start("Read", map[string]any{"file_path": "/p/a.go"}).end("no such file", true) }, message.HandoverFailed},
+		"without its end":  {func(s *tale) { s.start("Bash", map[string]any{"command": "go build ./..."}) }, message.HandoverStopped},
+	} {
+		s := (&tale{}).user("Please write the importer.")
+		c.do(s)
+		h := s.handover(t, "")
+		w := handoverWriter{Handover: h, stated: newStated("")}
+		head, _, _ := strings.Cut(c.want.EN, "%s")
+		if now := strings.Join(w.now(), "\n"); !strings.Contains(now, head) {
+			t.Errorf("%s: want %q in\n%s", name, head, now)
+		}
+	}
+}
+
+// Paths of one folder are written with it once, and those that have no room are counted.
+func TestFoldedPaths(t *testing.T) {
+	t.Parallel()
+	if got, want := folded([]string{"a/x.go", "b/z.go", "a/y.go"}, 100, message.EN), "a/{y.go, x.go}, b/z.go"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := folded([]string{"a/x.go", "b/z.go", "c/y.go"}, 8, message.EN); !strings.Contains(got, message.HandoverMore.Format(message.EN, 2)) {
+		t.Errorf("%q", got)
 	}
 }

@@ -9,8 +9,19 @@ func TestPatternsAreLiteral(t *testing.T) {
 		pattern, file string
 		want          bool
 	}{
-		{"*.go", "a.go", true}, {"*.go", "a.gob", false}, {"*.go", "x/a.go", false}, {"**/*.go", "x/y/a.go", true}, {"?.go", "é.go", true}, {"?.go", "ab.go", false},
-		{"[id].tsx", "[id].tsx", true}, {"[id].tsx", "i.tsx", false}, {`a\*`, `a\b`, true}, {`a\*`, "a*", false}, {"docs", "docs/a/b.md", true}, {"a*b*c", "axxbyyc", true}, {"a*b*c", "axxbyy", false},
+		{"*.go", "a.go", true},
+		{"*.go", "a.gob", false},
+		{"*.go", "x/a.go", false},
+		{"**/*.go", "x/y/a.go", true},
+		{"?.go", "é.go", true},
+		{"?.go", "ab.go", false},
+		{"[id].tsx", "[id].tsx", true},
+		{"[id].tsx", "i.tsx", false},
+		{`a\*`, `a\b`, true},
+		{`a\*`, "a*", false},
+		{"docs", "docs/a/b.md", true},
+		{"a*b*c", "axxbyyc", true},
+		{"a*b*c", "axxbyy", false},
 	} {
 		if got := matchPath(c.pattern, c.file); got != c.want {
 			t.Errorf("%s on %s: %v", c.pattern, c.file, got)
