@@ -18,7 +18,7 @@ const geminiSettings = `{
   "security": {"auth": {"selectedType": "gemini-api-key"}},
   "general": {"sessionRetention": {"enabled": false}, "enableAutoUpdate": false}, // see the notes
   "privacy": {"usageStatisticsEnabled": false},
-  "telemetry": {"enabled": false},
+  "telemetry": {"enabled": false}
 }
 `
 

@@ -408,7 +408,7 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 	var rec session.Record
 	if s.settings = w.Settings(); s.settings.Mode == compact.ModeAuto && !w.DryRun {
 		if leased, rec = s.leaseRecord(); leased && rec.Open() {
-			if more, err = w.adopt(ctx, s, rec); more || err != nil {
+			if more, err = w.adopt(ctx, s, rec, list); more || err != nil {
 				return more, err
 			}
 		}
@@ -436,11 +436,12 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 
 // author writes the packet, or asks the agent for it in a turn of its own.
 func (w *Opencode) author(ctx context.Context, s *served) (compact.Packet, error) {
+	holds := func(wait bool) bool { return s.holds(wait) || asks(s.thread.State.Slice.Last) }
 	if !compact.AgentPackets(s.settings) {
-		return s.packet("", s.holds), nil
+		return s.packet("", holds), nil
 	}
 	s.report("author", message.WatchAgentPacket)
-	hold := s.holds(false)
+	hold := holds(false)
 	answer, err := w.say(ctx, s, s.settings.Prompt, true, true)
 	if err != nil {
 		return compact.Packet{}, err
@@ -534,13 +535,20 @@ func (w *Opencode) deliver(ctx context.Context, s *served, rec session.Record) (
 }
 
 // adopt deals with a packet that an earlier watcher, or an error, left open.
-func (w *Opencode) adopt(ctx context.Context, s *served, rec session.Record) (more bool, err error) {
+func (w *Opencode) adopt(ctx context.Context, s *served, rec session.Record, list []gjson.Result) (more bool, err error) {
 	s.report("adopted", message.WatchAdopted, rec.Receipt.ID)
 	switch trail := readTrail(s.thread.Transcript, rec.Receipt.ID, rec.Receipt.Created); {
 	case trail.arrived:
 		rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: rec.Receipt.ID}, w.Now())
 		return false, s.saveRecord(rec, false)
 	case trail.compacted && !trail.wentOn:
+		for _, m := range list {
+			if m.Get("info.summary").Bool() {
+				s.mine = m.Get("info.id").String()
+			}
+		}
+		s.before, s.after = s.thread.Usage.Used, -1
+		s.compacted(s.mine, true)
 		rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
 		rec.Receipt, _ = rec.Receipt.Step(compact.Finished{Compaction: rec.Receipt.ID}, w.Now())
 		return w.deliver(ctx, s, rec)
