@@ -71,9 +71,6 @@ func Facts(text string) FactSet {
 	return s
 }
 
-// Total is the number of distinct facts.
-func (s FactSet) Total() int { return len(s.list) }
-
 // Has reports whether the text states the fact in the given form.
 func (s FactSet) Has(f Fact) bool {
 	if s.index == nil {
