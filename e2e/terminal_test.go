@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/e2e/codexmock"
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -65,8 +67,23 @@ func openTerminal(t *testing.T, command func(name string, args ...string) *exec.
 		endTerminal(t, cmd.Process.Pid)
 		_ = cmd.Wait()
 		wg.Wait()
+		awaitHooks(cmd.Dir)
 	})
 	return s
+}
+
+// awaitHooks waits for hooks that an agent has left behind in a folder; they are short.
+func awaitHooks(dir string) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		names, _ := filepath.Glob("/proc/[0-9]*/comm")
+		if !slices.ContainsFunc(names, func(name string) bool {
+			comm, err := os.ReadFile(name)
+			at, gone := os.Readlink(filepath.Join(filepath.Dir(name), "cwd"))
+			return err == nil && gone == nil && at == dir && strings.TrimSpace(string(comm)) == host.HookProgram
+		}) {
+			return
+		}
+	}
 }
 
 // answer says where the cursor is, as a terminal does that is asked. Codex does not
