@@ -198,7 +198,8 @@ var shells = []struct {
 func (p *pace) speak(tool string) func(*heard) spoken {
 	return func(r *heard) spoken {
 		if !r.Bare && p.next() {
-			return callTool(tool, map[string]any{"command": "true", "description": "nothing"}, 1_000)
+			// Gemini CLI takes the same call again and again for a loop.
+			return callTool(tool, map[string]any{"command": "true " + strconv.Itoa(p.left), "description": "nothing"}, 1_000)
 		}
 		return speak("Noted.", 1_000)
 	}
