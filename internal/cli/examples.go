@@ -42,6 +42,7 @@ func addExamples(root *cobra.Command) {
 		"mcp":              {`echo '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | overtone mcp`},
 		"watch":            {"overtone watch codex --mode auto"},
 		"watch codex":      {"overtone watch codex --mode auto", "overtone watch codex --remote ws://127.0.0.1:4500 --dry-run", "overtone watch codex --mode auto 'first task' 'second task'"},
+		"watch opencode":   {"overtone watch opencode --mode auto", "overtone watch opencode --url http://127.0.0.1:4096 --dry-run"},
 		"watch claude":     {"overtone watch claude --mode auto 'first task' 'second task' -- --model sonnet", "overtone watch claude < tasks.txt"},
 		"sessions":         {"overtone sessions -n 50 --project shop", "overtone sessions --json"},
 		"dashboard":        {"overtone dashboard --open", "overtone dashboard --port 7680"},

@@ -93,7 +93,7 @@ func TestEveryCommandOnATerminal(t *testing.T) {
 		{"workflow restart", "DEV --session t1"}, {"workflow run", "DEV --session t1"}, {"workflow cancel", "--session t1"}, {"workflow check", "quick"},
 		{"workflow new", "mine --stages DEV,REVIEW+TEST"}, {"workflow trust", "quick"},
 		// They go on until they are stopped, or speak with a program.
-		{"dashboard", "--help"}, {"mcp", "--help"}, {"watch codex", "--help"}, {"watch claude", "--help"},
+		{"dashboard", "--help"}, {"mcp", "--help"}, {"watch codex", "--help"}, {"watch claude", "--help"}, {"watch opencode", "--help"},
 	}
 	progress := map[string]bool{"audit": true, "sessions": true, "compress": true}
 	for _, lang := range []string{"en_US.UTF-8", "zh_TW.UTF-8"} {
