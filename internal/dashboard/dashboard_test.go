@@ -23,6 +23,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -427,8 +428,12 @@ func TestSession(t *testing.T) {
 	}
 	var s survey
 	v.get("/api/packet?n=1&id="+id, &s)
-	if s.N != 1 || s.Kept == nil || s.Lost == nil {
+	if s.N != 1 || s.Kept == nil || s.Lost == nil || s.Why != nil {
 		t.Errorf("survey: %+v", s)
+	}
+	v.get("/api/packet?n=1&why=1&id="+id, &s)
+	if !slices.ContainsFunc(s.Why, func(r catalog.Reason) bool { return len(r.Evidence) > 0 }) {
+		t.Errorf("nothing of the survey has evidence: %+v", s.Why)
 	}
 }
 

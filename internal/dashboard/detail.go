@@ -461,6 +461,8 @@ type survey struct {
 	Lost    []string `json:"lost"`
 	Summary string   `json:"summary"`
 	Text    string   `json:"text"`
+	// Why is the text once more, with the records behind each line, where it was asked for.
+	Why []catalog.Reason `json:"why,omitempty"`
 }
 
 // maxShown bounds a text that is sent to the page.
@@ -483,13 +485,17 @@ func (s *Server) packet(r *http.Request) (any, error) {
 		if found, failed = catalog.NewSurvey(r.Context(), sub.file.File, n, catalog.Speaks(lang)); failed != nil {
 			return survey{}
 		}
-		return surveyOf(found)
+		v := surveyOf(found)
+		if q.Get("why") == "1" {
+			v.Why, failed = found.Why(r.Context())
+		}
+		return v
 	}
 	if n == 0 {
 		return look(), failed // it changes with every line
 	}
 	// What stands before a compaction does not change any more.
-	key := sub.file.Path + "#" + strconv.Itoa(n) + string(lang)
+	key := sub.file.Path + "#" + strconv.Itoa(n) + string(lang) + q.Get("why")
 	v := s.surveys.get(key, look)
 	if failed != nil {
 		s.surveys.drop(key)

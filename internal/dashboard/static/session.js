@@ -37,12 +37,13 @@ export function Session({ detail, state }) {
 // Stands is the situation as a hand-over would tell it now: what was asked, what is done,
 // what fails, what comes next. A session that no hook has seen has it, too.
 function Stands({ id, stamp, hooked }) {
+  const [open, setOpen] = useState(false)
   const [found, setFound] = useState(null), [error, setError] = useState('')
   useEffect(() => {
     const stop = new AbortController()
-    get('packet', { id, n: 0 }, stop.signal).then(x => { setFound(x); setError('') }, e => stop.signal.aborted || setError(e.message))
+    get('packet', { id, n: 0, why: open ? 1 : 0 }, stop.signal).then(x => { setFound(x); setError('') }, e => stop.signal.aborted || setError(e.message))
     return () => stop.abort()
-  }, [id, stamp])
+  }, [id, stamp, open])
   // Parts of the text begin with ##; what frames them is for the model.
   const parts = found ? found.text.split(/^## /m).slice(1).map(p => p.replace(/\n\*\*[^]*$|\n<\/overtone-packet>[^]*$/, '').trim().split('\n')) : []
   return html`<${Section} id="s-stands" title=${t('stands')} note=${t('standsNote')}>
@@ -52,8 +53,15 @@ function Stands({ id, stamp, hooked }) {
     ${found && parts.length === 0 && html`<${Empty}>${t('none')}</>`}
     <div class="stands">${parts.map(([title, ...lines]) => html`<div key=${title}><h4>${title}</h4>
       <ul>${lines.filter(Boolean).map((l, i) => html`<li key=${i}>${short(l.replace(/^(- |> )/, ''), 400)}</li>`)}</ul></div>`)}</div>
-    ${found && html`<details><summary>${t('packetNow')}</summary><pre tabindex="0">${found.text}</pre></details>`}
+    ${found && html`<details onToggle=${e => setOpen(e.currentTarget.open)}><summary>${t('packetNow')}</summary><${Handed} found=${found} /></details>`}
   </>`
+}
+
+// Handed is the text of a hand-over; under each line stand the records that it was
+// written from, where they were asked for.
+function Handed({ found }) {
+  if (!found.why) return html`<pre tabindex="0">${found.text || t('none')}</pre>`
+  return html`<ol class="why" tabindex="0">${found.why.map((r, i) => html`<li key=${i}>${r.line}${(r.evidence || []).map((e, k) => html`<small key=${k}>${word('why', e.kind)} ${e.tool} <time datetime=${e.time}>${e.time && when(e.time)}</time> ${short(e.said, 200)}</small>`)}</li>`)}</ol>`
 }
 
 function Now({ d, tiers }) {
@@ -138,7 +146,7 @@ function Lazy({ id, n, given, summary, children }) {
     if (!open) return
     const stop = new AbortController()
     setError('')
-    get('packet', { id, n }, stop.signal).then(setFound, e => stop.signal.aborted || setError(e.message))
+    get('packet', { id, n, why: 1 }, stop.signal).then(setFound, e => stop.signal.aborted || setError(e.message))
     return () => stop.abort()
   }, [open, id, n])
   const list = (title, kind, names) => html`<div class="names ${kind}"><h5>${title} <small>${names.length}</small></h5>
@@ -148,7 +156,7 @@ function Lazy({ id, n, given, summary, children }) {
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${!found && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
       ${found && html`<div class="kept">${list(t('kept'), 'good', found.kept)}${list(t(given ? 'handed' : 'wouldHand'), 'mid', found.handed)}${list(t('lost'), 'bad', found.lost)}</div>
-        <h5>${t(given ? 'handover' : 'wouldHandover')}</h5><pre tabindex="0">${found.text || t('none')}</pre>
+        <h5>${t(given ? 'handover' : 'wouldHandover')}</h5><${Handed} found=${found} />
         ${found.summary && html`<h5>${t('summary')}</h5><pre tabindex="0">${found.summary}</pre>`}`}`}
   </details>`
 }
