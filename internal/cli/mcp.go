@@ -17,6 +17,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
@@ -143,24 +144,26 @@ func (a *app) toolText(text string) string {
 	return message.Cut(text, maxToolAnswer) + message.MCPCut.Format(a.Lang, n)
 }
 
-// mcpSession is the session that a tool is about.
-func (a *app) mcpSession(args json.RawMessage) (transcript.File, error) {
+// mcpSession is the session that a tool is about. The host may not have written its file
+// yet when the model asks in its first answer.
+func (a *app) mcpSession(args json.RawMessage) (*store.Session, transcript.File, error) {
 	var in struct{ Session string }
 	if err := arguments(args, &in); err != nil {
-		return transcript.File{}, err
+		return nil, transcript.File{}, err
 	}
-	return a.finder().File(in.Session)
+	return a.finder().Look(in.Session)
 }
 
 func (a *app) mcpPacket(ctx context.Context, args json.RawMessage) (string, error) {
-	file, err := a.mcpSession(args)
+	s, file, err := a.mcpSession(args)
 	if err != nil {
 		return "", err
 	}
-	if s, err := a.store().Session(file.ID); err == nil {
-		if handed, ok := session.ReadHanded(s); ok {
-			return strings.TrimSpace(handed.Text + "\n\n" + handed.Later), nil
-		}
+	if handed, ok := session.ReadHanded(s); ok {
+		return strings.TrimSpace(handed.Text + "\n\n" + handed.Later), nil
+	}
+	if file.Path == "" {
+		return message.MCPNoFile.Format(a.Lang, s.ID()), nil
 	}
 	cfg, _ := a.config()
 	survey, err := catalog.NewSurvey(ctx, file, 0, a.tongue(cfg))
@@ -168,15 +171,11 @@ func (a *app) mcpPacket(ctx context.Context, args json.RawMessage) (string, erro
 }
 
 func (a *app) mcpStatus(ctx context.Context, args json.RawMessage) (string, error) {
-	file, err := a.mcpSession(args)
+	s, file, err := a.mcpSession(args)
 	if err != nil {
 		return "", err
 	}
-	s, err := a.store().Session(file.ID)
-	if err != nil {
-		return "", err
-	}
-	lines := []string{"session " + file.ID}
+	lines := []string{"session " + s.ID()}
 	state, err := session.Peek(s)
 	switch {
 	case err != nil:
@@ -193,9 +192,11 @@ func (a *app) mcpStatus(ctx context.Context, args json.RawMessage) (string, erro
 	if err != nil {
 		return "", err
 	}
-	if now, err := catalog.NewSurvey(ctx, file, 0, catalog.Speaks(a.Lang)); err == nil && now.Situation.Request != "" {
-		at := now.Situation
-		lines = append(lines, message.ExplainState.Format(a.Lang, message.StateOf(at.State, at.Question, a.Lang)), message.ExplainRequest.Format(a.Lang, at.Request))
+	if file.Path != "" {
+		if now, err := catalog.NewSurvey(ctx, file, 0, catalog.Speaks(a.Lang)); err == nil && now.Situation.Request != "" {
+			at := now.Situation
+			lines = append(lines, message.ExplainState.Format(a.Lang, message.StateOf(at.State, at.Question, a.Lang)), message.ExplainRequest.Format(a.Lang, at.Request))
+		}
 	}
 	lines = append(lines, message.MCPCompactions.Format(a.Lang, m.Compactions))
 	if k := m.Compaction; k != nil && k.Receipt != nil {
