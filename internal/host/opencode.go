@@ -230,8 +230,12 @@ func OpencodeEvents(part gjson.Result) []Event {
 	}
 	payload := []byte(`{}`)
 	for _, f := range [][2]string{
-		{"tool_name", part.Get("tool").Raw}, {"tool_use_id", part.Get("callID").Raw}, {"tool_input", state.Get("input").Raw},
-		{"tool_response.output", state.Get("output").Raw}, {"tool_response.metadata", state.Get("metadata").Raw}, {"error", state.Get("error").Raw},
+		{"tool_name", part.Get("tool").Raw},
+		{"tool_use_id", part.Get("callID").Raw},
+		{"tool_input", state.Get("input").Raw},
+		{"tool_response.output", state.Get("output").Raw},
+		{"tool_response.metadata", state.Get("metadata").Raw},
+		{"error", state.Get("error").Raw},
 	} {
 		if f[1] != "" {
 			payload, _ = sjson.SetRawBytes(payload, f[0], []byte(f[1])) // JSON

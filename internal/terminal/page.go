@@ -38,7 +38,7 @@ func (t *Terminal) Page() (show func()) {
 				return
 			}
 		}
-		s.pass(held.Bytes())
+		_ = s.pass(held.Bytes()) // a failure is told and remembered
 	}
 }
 

@@ -71,13 +71,13 @@ func TestGeminiGrows(t *testing.T) {
 	}
 	for step := 1; step <= 4; step++ {
 		for over := range 5 {
-			root, got := t.TempDir(), ""
+			root := t.TempDir()
 			for n := 1; n < len(geminiLines); n += step {
 				write(n)
-				got = look(root, over > 0 && n%over == 0)
+				look(root, over > 0 && n%over == 0)
 			}
 			write(len(geminiLines))
-			if got = look(root, true); got != want {
+			if got := look(root, true); got != want {
 				t.Errorf("every %d lines, over %d: %s", step, over, cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
 			}
 		}

@@ -458,7 +458,7 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 	rec := session.Record{Trigger: packet.ID, Receipt: compact.NewReceipt(packet), Quiet: packet.Wait}
 	rec.Receipt, _ = rec.Receipt.Step(compact.Started{}, w.Now())
 	if s.saveRecord(rec, false, store.On(message.EventPacketCreated, "packet", packet.ID)) != nil {
-		return false, nil // reported; without a record nothing is started
+		return false, nil //nolint:nilerr // reported; without a record nothing is started
 	}
 	s.report("compact", message.WatchCompacting, s.decision.Reason.In(s.opts.Words))
 	s.before, s.after = s.thread.Usage.Used, -1
@@ -483,7 +483,7 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 	}
 	if s.mine = summary; summary == "" || failed != nil {
 		w.void(s, rec, reasonFailed)
-		return false, nil
+		return false, nil //nolint:nilerr // the report says that it failed
 	}
 	s.compacted(summary, true)
 	s.report("compacted", message.WatchCompactedFrom, s.before)
@@ -519,7 +519,7 @@ func (w *Opencode) deliver(ctx context.Context, s *served, rec session.Record) (
 		return false, nil
 	}
 	if s.saveRecord(rec, false) != nil {
-		return false, nil // reported; without a record nothing is handed over
+		return false, nil //nolint:nilerr // reported; without a record nothing is handed over
 	}
 	if _, err := w.say(ctx, s, rec.Receipt.Text, true, !rec.Quiet); err != nil {
 		return false, err // the next look tells whether it arrived
