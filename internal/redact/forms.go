@@ -20,8 +20,12 @@ const (
 
 func formTriggers() (all []trigger) {
 	for _, t := range [...]trigger{
-		{abroad, (*scanner).abroad}, {codesOf, (*scanner).codes}, {phrasesOf, (*scanner).seedPhrase}, {encodedNames, (*scanner).encodedLine},
-		{`\u00`, (*scanner).escapedName}, {"django-insecure-|$argon2i$|$argon2d$|$argon2id$", (*scanner).untilQuote},
+		{abroad, (*scanner).abroad},
+		{codesOf, (*scanner).codes},
+		{phrasesOf, (*scanner).seedPhrase},
+		{encodedNames, (*scanner).encodedLine},
+		{`\u00`, (*scanner).escapedName},
+		{"django-insecure-|$argon2i$|$argon2d$|$argon2id$", (*scanner).untilQuote},
 	} {
 		for w := range strings.SplitSeq(t.word, "|") {
 			all = append(all, trigger{w, t.found})
