@@ -215,7 +215,7 @@ func TestDashboardHostile(t *testing.T) {
 	link := serveDashboard(w)
 	base := link[:strings.Index(link, "#")]
 	do(t, page, "open", browser.Size(1440, 900, "light"), chromedp.Navigate(link), chromedp.WaitVisible(`.list li a`), chromedp.Click(`.list li a[href*="`+id+`"]`),
-		chromedp.WaitVisible(`.uplot canvas`), chromedp.Click(`.compactions summary`), chromedp.WaitVisible(`.kept`))
+		chromedp.WaitVisible(`.uplot canvas`), chromedp.Click(`.compactions summary`), chromedp.WaitVisible(`.kept`), chromedp.WaitVisible(`.why small`))
 	var text string
 	do(t, page, "read", chromedp.Text(`#app`, &text))
 	if !strings.Contains(text, "<script>window.owned=1</script>") {
