@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,7 +56,7 @@ func (a *app) compactCmd() *cobra.Command {
 				return a.printSuggestion(in.Suggest)
 			},
 		},
-		a.packetCmd(&id),
+		a.packetCmd(&id, &path),
 	)
 	return cmd
 }
@@ -82,12 +83,12 @@ func (a *app) priceLine(m audit.Moment) string {
 }
 
 // packetCmd shows what a compaction hands over, beside what its summary states.
-func (a *app) packetCmd(id *string) *cobra.Command {
+func (a *app) packetCmd(id, path *string) *cobra.Command {
 	n, why := 0, false
 	cmd := &cobra.Command{
 		Use: "packet", Short: message.HelpPacket.In(a.Lang), Long: message.HelpPacketLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			file, err := a.finder().File(*id)
+			file, err := a.finder().File(cmp.Or(*path, *id))
 			if err != nil {
 				return err
 			}
