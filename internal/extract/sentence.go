@@ -500,11 +500,11 @@ func output(t string) bool {
 	return signs*6 > letters && signs > 1
 }
 
-// LastSentence is what an agent announced or concluded last.
+// LastSentence is what an agent announced or concluded last, without emphasis, of
+// which a sentence may hold one half.
 func LastSentence(text string) string {
-	list := Sentences(text)
-	for _, s := range slices.Backward(list) {
-		if message.Units(s) >= 12 {
+	for _, s := range slices.Backward(Sentences(text)) {
+		if s = strings.ReplaceAll(s, "**", ""); message.Units(s) >= 12 {
 			return s
 		}
 	}

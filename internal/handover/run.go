@@ -206,12 +206,25 @@ func measured(output string) string {
 		}
 		low := strings.ToLower(line)
 		for _, w := range [...]string{"ns/op", " passed", " failed", "coverage:", "tests:", "total time", "mb/s"} {
-			if strings.Contains(low, w) {
+			before, _, found := strings.Cut(low, w)
+			if found && (w[0] != ' ' || counted(before)) {
 				best = line
 			}
 		}
 	}
 	return message.Cut(message.OneLine(best), 100)
+}
+
+// counted reports whether a text ends with a number of things: `12`, `12 tests`. Other
+// words before "failed" are a message of the program under test.
+func counted(text string) bool {
+	words := strings.Fields(text)
+	for _, w := range words[max(len(words)-2, 0):] {
+		if w = strings.TrimLeft(w, "(["); w != "" && w[0] >= '0' && w[0] <= '9' {
+			return true
+		}
+	}
+	return false
 }
 
 // FileRead is the file that a command prints, "" for none or several.
