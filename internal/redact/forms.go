@@ -18,8 +18,12 @@ const (
 	encodedNames = "UEFTU1dPUk|BBU1NXT1JE|QQVNTV09SR|cGFzc3dvcm|Bhc3N3b3Jk|wYXNzd29yZ|U0VDUkVU|NFQ1JFV|TRUNSRV|c2VjcmV0|NlY3Jld|zZWNyZX|VE9LRU4|RPS0VO|UT0tFT|dG9rZW|Rva2Vu|0b2tlb|S0VZP|tFWT|LRVk9"
 )
 
-func formTriggers() (all []trigger) {
-	for _, t := range [...]trigger{
+// addForms lists the words of the detectors in this file.
+func (r *rules) addForms() {
+	for _, t := range [...]struct {
+		words string
+		found detector
+	}{
 		{abroad, (*scanner).abroad},
 		{codesOf, (*scanner).codes},
 		{phrasesOf, (*scanner).seedPhrase},
@@ -27,11 +31,10 @@ func formTriggers() (all []trigger) {
 		{`\u00`, (*scanner).escapedName},
 		{"django-insecure-|$argon2i$|$argon2d$|$argon2id$", (*scanner).untilQuote},
 	} {
-		for w := range strings.SplitSeq(t.word, "|") {
-			all = append(all, trigger{w, t.found})
+		for w := range strings.SplitSeq(t.words, "|") {
+			r.trigger(w, t.found)
 		}
 	}
-	return all
 }
 
 // abroad finds a password behind a label in another language: Kennwort: X, le mot de

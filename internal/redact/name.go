@@ -42,7 +42,12 @@ func (s *scanner) meaningOf(name string) meaning {
 // strengthOf reads the end of a name, whatever its style: dbPassword,
 // DB_PASSWORD, db-password.
 func (r *rules) strengthOf(name string) (how strength, known bool) {
-	n := strings.ToLower(r.joined.Replace(name))
+	n := strings.ToLower(strings.Map(func(c rune) rune {
+		if strings.ContainsRune("_-.$ /", c) {
+			return -1
+		}
+		return c
+	}, name))
 	for _, suffix := range [...]string{"base", "prod", "production", "dev", "staging", "live", "test", "value", "string", "text", "plain"} {
 		if short, ok := strings.CutSuffix(n, suffix); ok && len(short) > 4 {
 			n = short
@@ -52,12 +57,9 @@ func (r *rules) strengthOf(name string) (how strength, known bool) {
 	if n = strings.TrimRight(n, "0123456789"); n == "" {
 		return nothing, false
 	}
-	for _, e := range r.endings[n[len(n)-1]] {
-		if strings.HasSuffix(n, e.name) {
-			if len(e.name) <= 3 && e.name != "pwd" && e.strength >= token && !hasWord(name, strings.ToLower(name), e.name) {
-				continue
-			}
-			return e.strength, true
+	for k := r.endings[n[len(n)-1]]; k != 0; k = r.words[k].next {
+		if e := &r.words[k]; strings.HasSuffix(n, e.word) && (len(e.word) > 3 || e.word == "pwd" || e.tells < token || hasWord(name, strings.ToLower(name), e.word)) {
+			return e.tells, true
 		}
 	}
 	return nothing, false
@@ -71,11 +73,13 @@ func (r *rules) telling(name string) bool {
 		name = low // letters outside ASCII change their size, and have no parts
 	}
 	for i := range len(low) {
-		if words := r.telltale[low[i]]; words != nil && wordStart(name, low, i) {
-			for _, w := range words {
-				if strings.HasPrefix(low[i:], w.name) && (w.vendor || !goesOn(name, low, w.name)) {
-					return true
-				}
+		k := r.telltale[low[i]]
+		if k == 0 || !wordStart(name, low, i) {
+			continue
+		}
+		for ; k != 0; k = r.words[k].next {
+			if w := &r.words[k]; strings.HasPrefix(low[i:], w.word) && (w.tells == someKey || !goesOn(name, low, w.word)) {
+				return true
 			}
 		}
 	}
@@ -89,20 +93,19 @@ func goesOn(name, low, word string) bool {
 	return after != "" && after[0] >= 'a' && name[len(name)-len(after)] >= 'a'
 }
 
-// telltale is a word that a name may contain.
-type telltale struct {
-	name   string
-	vendor bool
-}
-
-func telltales() (t [256][]telltale) {
-	for _, w := range vendors {
-		t[w[0]] = append(t[w[0]], telltale{w, true})
+// addNames lists what the ends of names tell, and which words in them do.
+func (r *rules) addNames() {
+	for _, l := range endings {
+		for w := range strings.FieldsSeq(l.words) {
+			r.list(&r.endings[w[len(w)-1]], listed{word: w, tells: l.strength})
+		}
 	}
-	for _, w := range [...]string{"secret", "token", "apikey", "api_key", "credential"} {
-		t[w[0]] = append(t[w[0]], telltale{w, false})
+	for w := range strings.FieldsSeq(vendors) {
+		r.list(&r.telltale[w[0]], listed{word: w, tells: someKey})
 	}
-	return t
+	for w := range strings.FieldsSeq("secret token apikey api_key credential") {
+		r.list(&r.telltale[w[0]], listed{word: w, tells: token})
+	}
 }
 
 // hasWord says whether a name contains word as a word: OKTA_ID and myOktaId, not
@@ -125,14 +128,8 @@ func wordStart(name, low string, at int) bool {
 	return at == 0 || low[at-1] < 'a' || low[at-1] > 'z' || name[at] != low[at] && name[at-1] == low[at-1]
 }
 
-// ending is what the end of a name tells.
-type ending struct {
-	name     string
-	strength strength
-}
-
-// endings are ordered: of two that fit, the first counts. Some end like names of
-// secrets and are none.
+// endings are what the end of a name tells: of two that fit, the longer counts. Some end
+// like names of secrets and are none.
 var endings = [...]label{
 	{"publickey primarykey foreignkey cachekey sortkey partitionkey hotkey objectkey mapkey rowkey monkey idempotencykey routingkey translationkey publishablekey cursorkey pagetoken nexttoken continuationtoken synctoken canceltoken cancellationtoken csrftoken resumetoken publictoken sitekey applicationserverkey bypass compass encompass surpass trespass overpass underpass multipass minipass oldpwd", nothing},
 	{"password passwd passphrase passwort passcode pwd passe senha psk masterauth authtok bindpw rootpw pw pincode community", password},
@@ -145,11 +142,8 @@ var endings = [...]label{
 }
 
 // vendors issue keys without a form of their own.
-var vendors = [...]string{
-	"adafruit", "adobe", "airtable", "algolia", "alibaba", "asana", "atlassian", "beamer", "bitbucket", "bittrex", "cloudflare", "codecov", "cohere",
-	"coinbase", "confluence", "confluent", "contentful", "datadog", "discord", "droneci", "dropbox", "etsy", "facebook", "fastly", "finicity", "finnhub",
-	"flickr", "freshbooks", "gitter", "gocardless", "heroku", "hubspot", "intercom", "jfrog", "artifactory", "bintray", "jira", "kraken", "kucoin",
-	"launchdarkly", "linkedin", "linked_in", "linked-in", "looker", "mailchimp", "mailgun", "mapbox", "mattermost", "meraki", "messagebird", "message_bird", "netlify", "newrelic", "new_relic", "new-relic", "nytimes",
-	"okta", "plaid", "privateai", "rapidapi", "sendbird", "sentry", "snyk", "sonar", "squarespace", "sumo", "telegr", "travis", "twitch", "twitter",
-	"yandex", "zendesk",
-}
+const vendors = "adafruit adobe airtable algolia alibaba asana atlassian beamer bitbucket bittrex cloudflare codecov cohere coinbase confluence confluent contentful " +
+	"datadog discord droneci dropbox etsy facebook fastly finicity finnhub flickr freshbooks gitter gocardless heroku hubspot intercom jfrog artifactory " +
+	"bintray jira kraken kucoin launchdarkly linkedin linked_in linked-in looker mailchimp mailgun mapbox mattermost meraki messagebird message_bird " +
+	"netlify newrelic new_relic new-relic nytimes okta plaid privateai rapidapi sendbird sentry snyk sonar squarespace sumo telegr travis twitch twitter " +
+	"yandex zendesk"

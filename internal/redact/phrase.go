@@ -70,39 +70,37 @@ var commands = [...]command{
 // statements are followed by a name and its value.
 var statements = [...]string{"ENV ", "setenv ", "set -x ", "set -gx ", "config set ", "configure set "}
 
-// triggers lists the words that begin a phrase.
-func triggers() []trigger {
-	all := make([]trigger, 0, 512)
+// addPhrases lists the words that begin a phrase.
+func (r *rules) addPhrases() {
 	for _, l := range labels {
+		found := func(s *scanner, start, end int) (Span, bool) { return s.spoken(start, end, l.strength) }
 		for w := range strings.FieldsSeq(l.words) {
-			found := func(s *scanner, start, end int) (Span, bool) { return s.spoken(start, end, l.strength) }
-			for _, form := range [...]string{w, strings.ToUpper(w[:1]) + w[1:], strings.ToUpper(w)} {
-				all = append(all, trigger{form, found})
-			}
+			r.trigger(w, found)
+			r.trigger(strings.ToUpper(w[:1])+w[1:], found)
+			r.trigger(strings.ToUpper(w), found)
 		}
 	}
 	for _, l := range foreign {
+		found := func(s *scanner, _, end int) (Span, bool) { return s.foreign(end, l.strength) }
 		for w := range strings.FieldsSeq(l.words) {
-			all = append(all, trigger{w, func(s *scanner, _, end int) (Span, bool) { return s.foreign(end, l.strength) }})
+			r.trigger(w, found)
 		}
 	}
 	for k := range commands {
 		c := &commands[k]
-		for name := range strings.SplitSeq(c.names, ",") {
-			all = append(all, trigger{name, func(s *scanner, start, end int) (Span, bool) { return s.command(start, end, c) }})
+		found := func(s *scanner, start, end int) (Span, bool) { return s.command(start, end, c) }
+		for w := range strings.SplitSeq(c.names, ",") {
+			r.trigger(w, found)
 		}
 	}
 	for k := range infixes {
-		r := &infixes[k]
-		all = append(all, trigger{r.word, func(s *scanner, start, end int) (Span, bool) { return s.infixed(start, end, r) }})
+		r.trigger(infixes[k].word, func(s *scanner, start, end int) (Span, bool) { return s.infixed(start, end, &infixes[k]) })
 	}
 	for _, w := range statements {
-		all = append(all, trigger{w, (*scanner).statement})
+		r.trigger(w, (*scanner).statement)
 	}
-	return append(append(all, formTriggers()...),
-		trigger{"Private-Lines:", (*scanner).puttyKey},
-		trigger{"echo ", (*scanner).piped},
-	)
+	r.trigger("Private-Lines:", (*scanner).puttyKey)
+	r.trigger("echo ", (*scanner).piped)
 }
 
 // spoken finds a secret after its label: password X, the password for Y is X. The

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"slices"
 	"strings"
 	"sync"
 )
@@ -163,33 +162,54 @@ var (
 	botToken = infix{"discord-token", ".", urlSafe, urlSafe | dot, [2]int{23, 32}, [2]int{28, 80}, strict | random | dotted}
 )
 
-// trigger is a word that other detectors look at: a label, the name of a program.
-// found gets the position of the word and that of its end.
-type trigger struct {
+// detector looks at a word that it asked for: a label, the name of a program. It gets
+// the position of the word and that of its end.
+type detector func(s *scanner, start, end int) (Span, bool)
+
+// listed is a word of the tables and what it stands for, one of three.
+type listed struct {
 	word  string
-	found func(s *scanner, start, end int) (Span, bool)
+	rule  *rule    // of the tokens that begin with it
+	found detector // to be asked where it occurs
+	tells strength // of a name that has it
+	next  uint16   // in its list, 0: none
 }
 
-// entry is what may begin with one pair of bytes, longer words first.
+// entry is what may begin with one pair of bytes.
 type entry struct {
-	third    [4]uint64 // bytes that may come next, a bit each
-	rules    []rule
-	triggers []trigger
+	third            [4]uint64 // bytes that may come next, a bit each
+	tokens, triggers uint16    // lists
 }
 
 func (e *entry) goesOn(c byte) bool { return e.third[c>>6]>>(c&63)&1 != 0 }
 
-// rules is the tables in the form that the scanner uses.
+// rules is the tables in the form that the scanner uses. Every process that looks for
+// secrets makes them, most of them for a few lines of text: that is why the words stand
+// in one slice, in which lists are linked. A slice for each list took five times as long.
 type rules struct {
 	classes  [256]class
 	groups   [1 << 16]uint16 // by the first two bytes of a word, 0: none
 	entries  []entry
-	special  [256]bool       // bytes that other detectors look at
-	bare     [256]bool       // bytes of a value without quotes
-	between  [256]bool       // bytes that may stand between a name and its sign
-	endings  [256][]ending   // by their last byte
-	telltale [256][]telltale // by their first byte
-	joined   *strings.Replacer
+	words    []listed
+	special  [256]bool   // bytes that other detectors look at
+	bare     [256]bool   // bytes of a value without quotes
+	between  [256]bool   // bytes that may stand between a name and its sign
+	endings  [256]uint16 // lists, by the last byte
+	telltale [256]uint16 // lists, by the first byte
+}
+
+// list puts a word into a list, behind those that are as long or longer.
+func (r *rules) list(at *uint16, w listed) {
+	for *at != 0 && len(r.words[*at].word) >= len(w.word) {
+		at = &r.words[*at].next
+	}
+	w.next, *at = *at, uint16(len(r.words))
+	r.words = append(r.words, w)
+}
+
+// trigger lists a word for a detector.
+func (r *rules) trigger(word string, found detector) {
+	r.list(&r.entry(word).triggers, listed{word: word, found: found})
 }
 
 func (r *rules) entry(word string) *entry {
@@ -212,7 +232,7 @@ func (r *rules) entry(word string) *entry {
 var compiled = sync.OnceValue(compile)
 
 func compile() *rules {
-	r := &rules{entries: make([]entry, 1, 320), telltale: telltales(), joined: strings.NewReplacer("_", "", "-", "", ".", "", "$", "", " ", "", "/", "")}
+	r := &rules{entries: make([]entry, 1, 400), words: make([]listed, 1, 1200)}
 	span := func(from, to byte, c class) {
 		for b := from; b <= to; b++ {
 			r.classes[b] = c
@@ -226,32 +246,19 @@ func compile() *rules {
 	for i, c := range [...]class{under, dash, dot, plus, slash, equal, tilde, percent, colon, dollar} {
 		r.classes["_-.+/=~%:$"[i]] = c
 	}
-	for _, p := range prefixed {
-		for prefix := range strings.SplitSeq(p.prefix, "|") {
-			p.prefix = prefix
-			e := r.entry(prefix)
-			e.rules = append(e.rules, p)
+	for k := range prefixed {
+		for word := range strings.SplitSeq(prefixed[k].prefix, "|") {
+			r.list(&r.entry(word).tokens, listed{word: word, rule: &prefixed[k]})
 		}
 	}
-	for _, t := range triggers() {
-		e := r.entry(t.word)
-		e.triggers = append(e.triggers, t)
-	}
-	for i := range r.entries {
-		slices.SortStableFunc(r.entries[i].rules, func(a, b rule) int { return len(b.prefix) - len(a.prefix) })
-		slices.SortStableFunc(r.entries[i].triggers, func(a, b trigger) int { return len(b.word) - len(a.word) })
-	}
+	r.addPhrases()
+	r.addForms()
+	r.addNames()
 	for b := byte('!'); b < 0x7f; b++ {
 		r.bare[b] = strings.IndexByte("\"'`,;()[]{}<>&|\\", b) < 0
 	}
 	for _, b := range []byte(" \t\"'`\\]):=?|+&*") {
 		r.between[b] = true
-	}
-	for _, l := range endings {
-		for name := range strings.FieldsSeq(l.words) {
-			last := name[len(name)-1]
-			r.endings[last] = append(r.endings[last], ending{name, l.strength})
-		}
 	}
 	for _, b := range []byte(":=-.|>,@?/") {
 		r.special[b] = true

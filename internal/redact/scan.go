@@ -41,14 +41,11 @@ func (s *scanner) run() {
 
 // word looks at what begins at i.
 func (s *scanner) word(i int, e *entry) (Span, bool) {
-	if len(e.rules) > 0 {
-		if sp, ok := s.prefixed(i, e.rules); ok {
-			return sp, true
-		}
+	if sp, ok := s.prefixed(i, e.tokens); ok {
+		return sp, true
 	}
-	for k := range e.triggers {
-		t := &e.triggers[k]
-		if strings.HasPrefix(s.text[i:], t.word) {
+	for k := e.triggers; k != 0; k = s.rules.words[k].next {
+		if t := &s.rules.words[k]; strings.HasPrefix(s.text[i:], t.word) {
 			if sp, ok := t.found(s, i, i+len(t.word)); ok {
 				return sp, true
 			}
@@ -170,17 +167,18 @@ func (s *scanner) escape(i int) bool {
 	return i >= 2 && s.text[i-2] == '\\' && strings.IndexByte("nrtbf", s.text[i-1]) >= 0
 }
 
-// prefixed finds the tokens of the table.
-func (s *scanner) prefixed(i int, group []rule) (Span, bool) {
-	for k := range group {
-		r := &group[k]
-		if !strings.HasPrefix(s.text[i:], r.prefix) || !s.starts(i, r.opt) {
+// prefixed finds the tokens of a list.
+func (s *scanner) prefixed(i int, k uint16) (Span, bool) {
+	for ; k != 0; k = s.rules.words[k].next {
+		w := &s.rules.words[k]
+		r := w.rule
+		if !strings.HasPrefix(s.text[i:], w.word) || !s.starts(i, r.opt) {
 			continue
 		}
 		// A run that holds many beginnings is judged by its first part only, or a
 		// text of nothing else would take quadratic time.
 		const window = 512
-		start := i + len(r.prefix)
+		start := i + len(w.word)
 		end := s.runOf(start, max(window, r.min, r.max)+1, r.tail)
 		if r.tail&dot != 0 {
 			for end > start && s.text[end-1] == '.' {
