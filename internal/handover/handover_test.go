@@ -419,45 +419,6 @@ func TestHandoverFindsTheRoot(t *testing.T) {
 	}
 }
 
-func TestChangedByCommand(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]string{
-		"sed -i 's/a/b/' internal/a.go":           "internal/a.go",
-		"sed -i.bak -e s/a/b/ x.go y.go":          "x.go y.go",
-		"sed -i s/oldName/newName/ in/lexer.go":   "in/lexer.go",
-		"sed -i 's/old name/new/a name/' in/b.go": "in/b.go",
-		"perl -pi -e 's/x y/z w/' in/c.go":        "in/c.go",
-		"sed -n 1,5p x.go":                        "",
-		"mv old/name.go new/name.go":              "old/name.go new/name.go",
-		"git mv a.py b.py && ls":                  "a.py b.py",
-		"gofmt -w cmd/main.go":                    "cmd/main.go",
-		"gofmt -l cmd/main.go":                    "",
-		"npx prettier --write src/app.ts":         "src/app.ts",
-		"echo hi > notes.txt":                     "notes.txt",
-		"echo hi >>notes.txt 2>/dev/null":         "notes.txt",
-		"make 2>&1 | tee build.log":               "build.log",
-		"cat > gen.sh <<'EOF'\nx > not.txt\nEOF":  "gen.sh",
-		"go test ./...":                           "",
-	} {
-		if got := strings.Join(FilesChanged(line), " "); got != want {
-			t.Errorf("%s: %q, want %q", line, got, want)
-		}
-	}
-}
-
-func TestCommandKey(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]string{
-		"go test ./...": "go test", "CGO_ENABLED=0 go build -o x ./cmd": "go build", "npm run build -- --watch": "npm run build",
-		"mise run test:ci": "mise run test:ci", "cd x && pytest -k a": "pytest", "ls -la": "", "git status": "", "cat x | grep y": "",
-		"python -m pytest tests": "python -m pytest", "timeout 60 make e2e": "make e2e", "python3 -c 'print(1)'": "", "./gradlew build": "gradlew",
-	} {
-		if got := commandKey(line); got != want {
-			t.Errorf("%s: %q, want %q", line, got, want)
-		}
-	}
-}
-
 // longTale is a slice of so many bytes.
 func longTale(size int) *tale {
 	s := &tale{}
