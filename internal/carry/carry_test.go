@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -144,6 +145,42 @@ func TestAStoryIsTold(t *testing.T) {
 	}
 	if after, _ := os.ReadFile(file.Path); string(after) != string(before) {
 		t.Error("the source was changed")
+	}
+}
+
+// The note tells the situation that every other view of the session tells.
+func TestTheNoteTellsTheSituation(t *testing.T) {
+	t.Parallel()
+	s := work(t.TempDir())
+	s.user("Make it read-only by default. Never push to main.")
+	s.tool("Bash", map[string]any{"command": "go test ./ledger"})
+	s.result("Exit code 1\nledger.go:3:1: undefined: strict", true)
+	s.agent("The test is red. Shall I take the flag back?")
+	file := s.write(t)
+	story, err := Read(t.Context(), file, file.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := story.handover("", message.EN).Situation()
+	if at.State != compact.StateAsked || at.Question != "Shall I take the flag back?" || at.Request != "Make it read-only by default. Never push to main." {
+		t.Errorf("%+v", at)
+	}
+	note := tell(t, file, "").Note
+	want := []string{at.Request, at.Question, message.StateOf(string(at.State), "", message.EN), message.ShownBy(at.Evidence.List(), message.EN)}
+	for _, f := range at.Failing {
+		want = append(want, f.Line, f.Said)
+	}
+	for _, r := range at.Standing {
+		want = append(want, r.Text)
+	}
+	want = append(want, at.Tree.Changed...)
+	if len(want) < 8 {
+		t.Errorf("the situation tells little: %+v", at)
+	}
+	for _, text := range want {
+		if !strings.Contains(note, text) {
+			t.Errorf("the note lacks %q:\n%s", text, note)
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ type Survey struct {
 	// the summary states, and those that it does not.
 	States, Lacks []string
 	// Situation is how the work stood.
-	Situation handover.Situation
+	Situation compact.Situation
 
 	path string
 	to   int64 // where the line of the compaction begins

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
-	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/session"
@@ -25,7 +24,7 @@ type View struct {
 	// Moment is what its file tells; zero where there is none.
 	Moment audit.Moment
 	// Situation is what a hand-over would say now; nil without a file.
-	Situation *handover.Situation
+	Situation *compact.Situation
 }
 
 // NewView looks at a session. Path names another transcript than the one that hooks

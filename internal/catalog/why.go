@@ -85,8 +85,9 @@ func claims(section, text string) []*claim {
 		switch section {
 		case "request", "rules":
 			order = user
-		case "now", "decisions":
+		case "state", "decisions":
 			order = agent
+			c.last = section == "state" && len(quotesIn(line)) == 0
 		case "directive":
 			order, c.last = agent, true
 		case "names":
@@ -102,7 +103,7 @@ func claims(section, text string) []*claim {
 		for _, q := range quotesIn(line) {
 			c.needles = append(c.needles, needle{text: q, order: order})
 		}
-		if len(c.needles) == 0 && !c.last {
+		if len(c.needles) == 0 && section != "directive" {
 			for _, name := range namesIn(line) {
 				c.needles = append(c.needles, needle{text: name, name: true, order: tool})
 			}

@@ -195,7 +195,7 @@ func (a *app) printDecision(in catalog.View) error {
 	a.Prose(a.Stdout, a.priceLine(m))
 	if s := in.Situation; s != nil {
 		a.Prose(a.Stdout, message.ExplainCompacted.Format(a.Lang, len(m.Points), len(m.Compactions)))
-		a.Prose(a.Stdout, message.ExplainState.Format(a.Lang, message.StateOf(s.State, s.Question, a.Lang)))
+		a.Prose(a.Stdout, message.ExplainState.Format(a.Lang, message.Stands(string(s.State), s.Question, s.Evidence.List(), a.Lang)))
 		if s.Request != "" {
 			a.Prose(a.Stdout, message.ExplainRequest.Format(a.Lang, s.Request))
 		}

@@ -115,7 +115,7 @@ func (w *world) agree(id, path string) {
 		t.Helper()
 		for i, v := range values {
 			if r, ok := v.(gjson.Result); ok && r.IsObject() || r.IsArray() {
-				values[i] = r.Get("@ugly").Raw
+				values[i] = r.Value()
 			}
 			if fmt.Sprint(values[i]) != fmt.Sprint(values[0]) {
 				t.Errorf("%s: %s: %v", id, what, values)
@@ -126,7 +126,11 @@ func (w *world) agree(id, path string) {
 	for _, key := range []string{"verdict", "cause", "reason", "tier", "mode", "used", "window", "percentRemaining", "signals", "allowed"} {
 		same(key, explain.Get(key), detail.Get("decision."+key))
 	}
-	same("situation", explain.Get("situation"), detail.Get("situation"))
+	same("situation", explain.Get("situation"), detail.Get("situation"), handed.Get("situation"))
+	status, err := w.app(io.Discard, "").mcpStatus(t.Context(), json.RawMessage(fmt.Sprintf(`{"session":%q}`, id)))
+	if at := explain.Get("situation"); err != nil || at.Get("request").String() != "" && (!strings.Contains(status, at.Get("request").String()) || !strings.Contains(status, detail.Get("stands").String())) {
+		t.Errorf("%s: MCP says %s %v, want %s", id, status, err, at)
+	}
 	same("requests", explain.Get("requests"), len(detail.Get("context.tokens").Array())+int(detail.Get("context.dropped").Int()))
 	same("compactions", explain.Get("compactions"), len(detail.Get("compactions").Array()), handed.Get("compactions"), listed.Get("compactions"))
 	own := listed.Get("cloneOf").String() == "" // what a clone has copied, an audit counts for its source

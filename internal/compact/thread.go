@@ -73,8 +73,6 @@ type state struct {
 	Plans []string `json:"plans,omitempty"`
 	// Slice is what was done since the last compaction.
 	Slice Slice `json:"slice"`
-	// Stance is what both sides have said and done about going on.
-	Stance stance `json:"stance,omitzero"`
 }
 
 // plan is a list of steps.
@@ -143,23 +141,23 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	case host.TurnStarted:
 		t.turnStarted(e)
 	case host.TurnEnded:
-		s.ended(e)
+		t.ended(e)
 	case host.UserMessage:
 		t.asked(e)
 	case host.AgentMessage:
 		t.answered(e, set)
 	case host.Proposed:
-		s.Stance.Proposed = true
+		t.Words.Evidence |= Proposes
 	case host.CommandStarted:
 		t.starts(e)
 	case host.CommandFinished:
 		t.ran(e)
 	case host.PlanWritten:
-		s.planned(e)
+		t.planned(e)
 	case host.TaskCreated:
-		s.planned(host.PlanWritten{Plan: s.Plan.ID, Steps: append(slices.Clone(s.Plan.Steps), host.Step{ID: e.ID, Text: e.Text})})
+		t.planned(host.PlanWritten{Plan: s.Plan.ID, Steps: append(slices.Clone(s.Plan.Steps), host.Step{ID: e.ID, Text: e.Text})})
 	case host.TaskUpdated:
-		s.task(e)
+		t.task(e)
 	case host.FileChanged:
 		s.Worked = true
 		s.changed(e.File)
@@ -173,7 +171,7 @@ func (t Thread) Apply(e host.Event, set Settings) Thread {
 	case host.Compacted:
 		t.compacted(e)
 	}
-	if s.Worked && t.Words.Asked != "" {
+	if s.Worked {
 		t.goesOn(e)
 	}
 	return t
@@ -184,6 +182,17 @@ func (t *Thread) goesOn(e host.Event) {
 	switch e.(type) {
 	case host.CommandStarted, host.CommandFinished, host.FileChanged, host.ToolActivity, host.PlanWritten, host.TaskCreated, host.TaskUpdated:
 		t.Words = t.Words.Worked()
+	}
+}
+
+// ended takes the end of a turn.
+func (t *Thread) ended(e host.TurnEnded) {
+	t.Words.Evidence &^= Worked
+	if t.State.Worked {
+		t.Words.Evidence |= Worked
+	}
+	if e.Interrupted {
+		t.Words = t.Words.Interrupted()
 	}
 }
 
@@ -231,11 +240,14 @@ func (t *Thread) asked(e host.UserMessage) {
 	text := extract.Head(e.Text, maxRequest)
 	// A nudge, a greeting, a command or a hook's text asks for nothing.
 	said, own := extract.Request(text)
-	t.State.Stance = t.State.Stance.hear(said, own, text == t.Latest)
+	before, again := t.Words.Evidence, text == t.Latest
 	if said == extract.Requested {
 		t.First, t.Latest = cmp.Or(t.First, text), text
 	}
-	t.Words = t.Words.Hear(text)
+	if t.Words = t.Words.Hear(text); again {
+		t.Words.Evidence = before
+		t.Words = t.Words.again(own)
+	}
 }
 
 func (t *Thread) answered(e host.AgentMessage, set Settings) {
@@ -246,7 +258,9 @@ func (t *Thread) answered(e host.AgentMessage, set Settings) {
 	s.Spoken = NewMarks(set.Markers).In(e.Text)
 	if strings.TrimSpace(e.Text) != "" {
 		s.Slice.Last = extract.Tail(e.Text, maxLast)
-		s.Stance.Yields = extract.Yields(dropPackets(e.Text))
+		if t.Words = t.Words.Closed(dropPackets(e.Text)); s.Spoken.Has(AgentDone) {
+			t.Words.Evidence |= SaysDone
+		}
 	}
 }
 
@@ -382,7 +396,8 @@ func (s *state) changed(file string) {
 }
 
 // task changes one step of the plan, for hosts that report one at a time.
-func (s *state) task(e host.TaskUpdated) {
+func (t *Thread) task(e host.TaskUpdated) {
+	s := &t.State
 	steps := slices.Clone(s.Plan.Steps)
 	i := slices.IndexFunc(steps, func(st host.Step) bool { return e.ID != "" && st.ID == e.ID })
 	switch {
@@ -393,7 +408,7 @@ func (s *state) task(e host.TaskUpdated) {
 	default:
 		steps[i].Text, steps[i].Status = cmp.Or(e.Text, steps[i].Text), cmp.Or(e.Status, steps[i].Status)
 	}
-	s.planned(host.PlanWritten{Plan: s.Plan.ID, Steps: steps})
+	t.planned(host.PlanWritten{Plan: s.Plan.ID, Steps: steps})
 }
 
 // used takes the context's size. The first one after a compaction whose result
@@ -467,12 +482,16 @@ func (t Thread) Announce(d Decision) (Thread, bool) {
 // Tell says whether the person is to be told of a suggestion: once in each tier, and
 // again when the context has grown by a tenth of the window past what he was told of. A
 // context that swings is told of once. One that has shrunk to half of it was compacted,
-// cleared or rewound, and begins anew.
+// cleared or rewound, and begins anew. Who is asked something has to answer that first,
+// unless room is short.
 func (t Thread) Tell(d Decision, set Settings) (Thread, bool) {
 	u := t.Weigh(time.Time{}, set).Usage
 	tenth := u.Window / 10
 	if u.Known() && u.Used <= t.SuggestedAt/2 {
 		t.SuggestedAt, t.SuggestedTier = 0, ""
+	}
+	if d.Tier.urgency() < asap.urgency() && t.Situation().Evidence.Has(ToolAsks|Proposes|Asks) {
+		return t, false
 	}
 	if d.Verdict != DoSuggest || t.SuggestedTier != "" && d.Tier.urgency() <= t.SuggestedTier.urgency() && u.Used < t.SuggestedAt+tenth {
 		return t, false
@@ -523,12 +542,13 @@ func (t Thread) Open() []string {
 // update that shares no step with the last version is a new plan. What a new
 // plan already contains was not done now; an empty plan is a clear that the next
 // update may take back; a plan that was replaced before stays replaced.
-func (s *state) planned(e host.PlanWritten) {
+func (t *Thread) planned(e host.PlanWritten) {
+	s := &t.State
 	steps := normal(e.Steps)
 	if len(steps) == 0 {
 		return
 	}
-	s.Stance.Planned, s.Stance.Wonders = true, false
+	t.Words = t.Words.Planned()
 	switch {
 	case e.Plan != s.Plan.ID && slices.Contains(s.Plans, e.Plan):
 		return

@@ -40,6 +40,10 @@ type Words struct {
 	Proposal string `json:"proposal,omitempty"`
 	// Options are the choices that came with it.
 	Options map[string]string `json:"options,omitempty"`
+	// Asking is what the agent asks with a tool, as long as nobody has answered.
+	Asking string `json:"asking,omitempty"`
+	// Evidence is what both sides have said and done about going on.
+	Evidence Evidence `json:"evidence,omitempty"`
 }
 
 // Reply is a word of the user's with what it answers, if it is short.
@@ -84,11 +88,15 @@ func (w Words) Hear(text string) Words {
 	if said == extract.NotSaid {
 		return w
 	}
-	asked, options, proposal, answers := w.Asked != "", w.Options, w.Proposal, cmp.Or(w.Asked, w.Concluded) != ""
-	w = w.Worked()
 	whole := message.Cut(message.Plain(own), maxGoal)
-	if said == extract.Pasted || whole == w.Latest.Text && said == extract.Requested {
-		return w // two observers may tell of one message
+	if whole == w.Latest.Text && said == extract.Requested {
+		return w.again(own) // two observers may tell of one message
+	}
+	asked, options, proposal, answers := w.Asked != "", w.Options, w.Proposal, cmp.Or(w.Asked, w.Concluded) != ""
+	w = w.answered()
+	w.Evidence = w.Evidence.heard(said, own).last(UserLast) &^ Interrupted
+	if said == extract.Pasted {
+		return w
 	}
 	w = w.spoken(own)
 	latest := Reply{Text: whole}
@@ -122,6 +130,15 @@ func (w Words) Hear(text string) Words {
 			w = w.hold(message.OneLine(s), hold)
 			kept++
 		}
+	}
+	return w
+}
+
+// again takes a message that is told once more, after what followed it: it can still
+// stop the work, but sets nothing going.
+func (w Words) again(own string) Words {
+	if extract.Stops(own) {
+		w.Evidence |= ToldToStop
 	}
 	return w
 }
@@ -285,6 +302,7 @@ func (w Words) Answered(text string) Words {
 	if strings.TrimSpace(text) == "" {
 		return w
 	}
+	w.Evidence = w.Evidence.last(AgentLast) &^ Interrupted
 	w.Asked = message.Cut(unmarked(extract.Head(extract.OpenQuestion(text), maxSaid)), maxHeldLen)
 	w.Concluded = message.Cut(unmarked(extract.Head(extract.LastSentence(text), maxSaid)), maxHeldLen)
 	w.Proposal = unmarked(extract.Proposal(extract.Tail(text, maxHeard), maxProposal))
@@ -302,6 +320,22 @@ func (w Words) Answered(text string) Words {
 		line = message.Cut(message.OneLine(extract.Head(strings.TrimLeft(line, "-*• "), maxSaid)), maxHeldLen)
 		w.Decided = slices.DeleteFunc(slices.Clone(w.Decided), func(o string) bool { return o == line })
 		w.Decided = newest(append(w.Decided, line), maxDecided)
+	}
+	return w
+}
+
+// Closed takes what the agent's last message says of going on. It is apart from
+// [Words.Answered], because of many messages only the last has to be asked.
+func (w Words) Closed(text string) Words {
+	w.Evidence = w.Evidence.last(AgentLast) &^ (closers | Interrupted)
+	if extract.Yields(text) {
+		w.Evidence |= Yields
+	}
+	if extract.Announces(text) {
+		w.Evidence |= Announces
+	}
+	if extract.SaysDone(text) {
+		w.Evidence |= SaysDone
 	}
 	return w
 }
@@ -327,6 +361,51 @@ func (w Words) Lines() []string {
 
 // Worked: the agent used a tool, so it did not wait for an answer.
 func (w Words) Worked() Words {
+	w = w.answered()
+	w.Evidence = w.Evidence.last(AtWork) &^ Interrupted
+	return w
+}
+
+// Last says what was the last thing that happened: [AtWork], [UserLast] or [AgentLast].
+func (w Words) Last(kind Evidence) Words {
+	w.Evidence = w.Evidence.last(kind)
+	return w
+}
+
+// Planned: the agent has written a plan.
+func (w Words) Planned() Words {
+	w.Evidence = w.Evidence&^Wonders | Planned
+	return w
+}
+
+// HearAside takes words of the user's that leave it as it was what the agent is at: they
+// came with a compaction, a refusal or an answer.
+func (w Words) HearAside(text string) Words {
+	const kept = AtWork | UserLast | AgentLast | Interrupted
+	before := w.Evidence
+	w = w.Hear(text)
+	w.Evidence = w.Evidence&^kept | before&kept
+	return w
+}
+
+// Interrupted: the user has stopped the agent.
+func (w Words) Interrupted() Words {
+	w.Evidence |= Interrupted | ToldToStop
+	return w
+}
+
+// AsksWith: the agent asks with a tool; "" is the end of it.
+func (w Words) AsksWith(question string) Words {
+	if w.Asking = question; question != "" {
+		w.Evidence |= ToolAsks
+	} else {
+		w.Evidence &^= ToolAsks
+	}
+	return w
+}
+
+// answered forgets what the agent had asked and proposed.
+func (w Words) answered() Words {
 	w.Asked, w.Concluded, w.Proposal, w.Options = "", "", "", nil
 	return w
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
-	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -31,14 +30,15 @@ type detail struct {
 	Work     *work       `json:"work"`
 	Context  contextView `json:"context"`
 	Decision *decision   `json:"decision"`
-	// Situation is how the work stands; null without a file.
-	Situation   *handover.Situation `json:"situation"`
-	Boundaries  []boundary          `json:"boundaries"`
-	Compactions []compaction        `json:"compactions"`
-	Census      census              `json:"census"`
-	Readable    bool                `json:"readable"` // the host's file
-	Hooked      bool                `json:"hooked"`   // there is a timeline of it
-	Problems    []string            `json:"problems"` // what could not be read
+	// Situation is how the work stands, null without a file; Stands its state in words.
+	Situation   *compact.Situation `json:"situation"`
+	Stands      string             `json:"stands"`
+	Boundaries  []boundary         `json:"boundaries"`
+	Compactions []compaction       `json:"compactions"`
+	Census      census             `json:"census"`
+	Readable    bool               `json:"readable"` // the host's file
+	Hooked      bool               `json:"hooked"`   // there is a timeline of it
+	Problems    []string           `json:"problems"` // what could not be read
 }
 
 // subject is a session that is asked for: a file of a host, what we keep, or both.
@@ -99,6 +99,9 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 		problem(err)
 		if err == nil {
 			d.Decision, d.Situation, moment = decisionOf(v.Insight, lang), v.Situation, v.Moment
+		}
+		if at := d.Situation; at != nil {
+			d.Stands = message.Stands(string(at.State), at.Question, at.Evidence.List(), lang)
 		}
 		d.Boundaries = boundariesOf(events)
 		d.Census = censusOf(events)

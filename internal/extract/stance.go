@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // Whether work is to go on can be read from the last words of both sides: of the
@@ -171,4 +173,11 @@ func Announces(text string) bool {
 		" i'll ", " i will ", " let me ", " now i ", " next i ", " next up ", " now let", " moving on", " continuing", " starting ", " going on ", "接下來", "接下来", "接著", "接着", "现在", "現在", "下一步", "繼續", "继续", "再來", "再来",
 		" als nächstes ", " nun ", " jetzt ", " danach ", " ich werde ", " ich mache ", " weiter mit ", " weiter geht", " fahre fort ", " ich beginne ", " je passe ", " je vais ", " maintenant ", " ensuite ", " je continue ", " je commence ", " prochaine étape ", " ahora ", " voy a ", " paso a ", " sigo ", " continúo ", " a continuación ", " siguiente ", " agora ", " vou ", " em seguida ", " adesso ", " ora ", " passo a ", " continuo ",
 		" теперь ", " перехожу ", " сейчас ", " далее ", " дальше ", " продолжаю ", " приступаю ", " следующ", "次に", "次は", "これから", "続けて", "引き続き", "進めます", "移ります", "다음으로", "이제", "계속")
+}
+
+// SaysDone reports whether the end of a text claims that the work is done.
+func SaysDone(text string) bool {
+	low := " " + strings.ToLower(message.OneLine(message.End(text, 400))) + " "
+	return mentions(low, " done.", " done!", " done:", " done ", " finished", " completed", " complete.", " complete!", " is complete", " fixed", " implemented", " all tests pass", " ready for review", "已完成", "完成了", "全部完成", "都完成", "修好了", "搞定") &&
+		!mentions(low, " not done", " not finished", " not complete", " not fixed", " not yet", " remaining", " still ", " next step", " next up", " next, ", " next i", " i will ", " i'll ", " let me ", "未完成", "還沒", "尚未", "接下來", "下一步")
 }

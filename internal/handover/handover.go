@@ -7,11 +7,9 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
-	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
-	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // Work is what a hand-over tells of the work beside its names.
@@ -30,8 +28,9 @@ type Tree struct {
 	// Known is false where git was not asked, or has not answered in time: then
 	// nothing is said of what is committed and what is not.
 	Known   bool
-	Dirty   []string // changed or new, and not committed
-	Commits []string // those that can be reached and were not reverted, newest first
+	Dirty   []string             // changed or new, and not committed
+	Commits []string             // those that can be reached and were not reverted, newest first
+	Since   []compact.TreeCommit // of them, those of the branch since the last compaction, by their authors
 }
 
 // has reports whether a commit is still there, by its hash or the head of it.
@@ -62,8 +61,9 @@ const (
 	handoverRoom = 5400
 	// Shares of the sections; what they leave goes to the names.
 	mostWords     = 2000
-	mostNow       = 700
+	mostState     = 600
 	mostFailing   = 500
+	mostTree      = 700
 	mostRules     = 900
 	mostDecisions = 400
 	mostNext      = 500
@@ -97,8 +97,7 @@ func (h Handover) Frame(parts []Part) string {
 // Parts are the sections in order, the frame's lines among them.
 func (h Handover) Parts() []Part {
 	room := cmp.Or(h.Room, handoverRoom)
-	h.Record.rebase()
-	w := handoverWriter{Handover: h, stated: newStated(h.Summary)}
+	w := handoverWriter{Handover: h, now: h.Situation(), stated: newStated(h.Summary)}
 	head := w.header()
 	recall := message.HandoverRecall.Format(h.Lang, h.Session)
 	last := w.directive()
@@ -114,15 +113,15 @@ func (h Handover) Parts() []Part {
 		used += message.Units(text) + 2
 		parts = append(parts, Part{name, text})
 	}
-	works, fails := w.commands()
 	add("request", message.HandoverRequest, w.request(), mostWords)
-	add("now", message.HandoverNow, w.now(), mostNow)
-	add("failing", message.HandoverFailing, fails, mostFailing)
+	add("state", message.HandoverNow, w.state(), mostState)
+	add("failing", message.HandoverFailing, w.failing(), mostFailing)
+	add("tree", message.HandoverTree, w.tree(), mostTree)
 	add("rules", message.HandoverRules, w.standing(), mostRules)
 	add("decisions", message.HandoverDecisions, w.decisions(), mostDecisions)
-	add("next", message.HandoverNext, w.next(), mostNext)
+	add("plan", message.HandoverNext, w.plan(), mostNext)
 	add("done", message.HandoverDone, w.done(), mostDone)
-	add("commands", message.HandoverCommands, works, mostCommands)
+	add("commands", message.HandoverCommands, w.commands(), mostCommands)
 	if names := w.names(min(mostNames, room-used-2)); names != "" {
 		parts = append(parts, Part{"names", names})
 	}
@@ -150,10 +149,7 @@ func (h Handover) Later(handed string) string {
 
 // Waits reports that the next word is known to be the user's: the agent has asked,
 // all is done, or the work was stopped.
-func (h Handover) Waits() bool {
-	state, _ := h.Record.state(h.Work.Words, h.Work.Next)
-	return state == Asked || state == Finished || state == Stopped
-}
+func (h Handover) Waits() bool { return h.Situation().State.Waits() }
 
 // names is the section of the names that nothing before it states.
 func (w *handoverWriter) names(room int) string {
@@ -190,6 +186,7 @@ func section2(title string, lines []string, most int, l message.Lang) string {
 // handoverWriter writes the sections of one hand-over.
 type handoverWriter struct {
 	Handover
+	now    compact.Situation
 	stated *statedText
 }
 
@@ -205,15 +202,9 @@ func (w *handoverWriter) header() string {
 	return head
 }
 
-// done: what is finished and the summary does not say.
+// done: steps and stages that are finished and that the summary does not tell.
 func (w *handoverWriter) done() []string {
 	var out []string
-	for _, c := range slices.Backward(w.Work.Commits) {
-		if c.Hash != "" && w.stated.has(message.Head(c.Hash, 7)) || !w.Work.Tree.has(c.Hash) {
-			continue
-		}
-		out = append(out, message.HandoverCommit.Format(w.Lang, inline(message.Head(c.Hash, 10), 10), quoted(c.Subject, 100)))
-	}
 	open := slices.Concat(w.Work.Next, w.Work.Unsure)
 	for _, st := range slices.Backward(w.Work.Steps) {
 		if line := quoted(st, 140); !slices.Contains(open, st) && !w.stated.says(st) && !slices.Contains(out, line) {
@@ -222,60 +213,6 @@ func (w *handoverWriter) done() []string {
 	}
 	for _, st := range slices.Backward(w.Work.Stages) {
 		out = append(out, message.HandoverStage.Format(w.Lang, inline(st, 60)))
-	}
-	return out
-}
-
-// now: what is in flight.
-func (w *handoverWriter) now() []string {
-	r := w.Record
-	var out []string
-	text, files := message.HandoverWrote, []string{}
-	for i := range r.files {
-		if f := &r.files[i]; f.wrote >= 0 && f.wrote > r.commit {
-			files = append(files, f.path)
-		}
-	}
-	if t := w.Work.Tree; t.Known { // git knows better than the session
-		text, files = message.HandoverUnsaved, files[:0]
-		for _, f := range t.Dirty {
-			files = append(files, r.tidy(f))
-		}
-	}
-	if len(files) > 0 {
-		out = append(out, text.Format(w.Lang, inline(folded(files, 320, w.Lang), 400)))
-	}
-	if d := r.last; d.what != "" && r.ended != transcript.AgentSaid && r.ended != transcript.UserSaid {
-		what := inline(d.what, 160)
-		switch d.kind {
-		case host.EditDeed, host.CreateDeed:
-			what = message.HandoverEditing.Format(w.Lang, what)
-			if d.where != "" {
-				what += ": " + inline(d.where, 80)
-			}
-		case host.ReadDeed:
-			what = message.HandoverReading.Format(w.Lang, what)
-		case host.RunDeed:
-			what = code(tidyOr(d.what, r.CWD), 160)
-		}
-		switch {
-		case d.open:
-			out = append(out, message.HandoverStopped.Format(w.Lang, what))
-		case d.failed:
-			out = append(out, message.HandoverFailed.Format(w.Lang, what))
-		default:
-			out = append(out, message.HandoverLastStep.Format(w.Lang, what))
-		}
-	}
-	if steps := w.Work.Unsure; len(steps) > 0 {
-		var list []string
-		for _, st := range steps[:min(len(steps), 3)] {
-			list = append(list, quoted(st, 100))
-		}
-		out = append(out, message.HandoverUnsure.Format(w.Lang, strings.Join(list, ", ")))
-	}
-	if said := extract.LastSentence(prose(extract.Tail(r.said, 2000))); said != "" && !w.stated.says(said) && r.ended != transcript.UserSaid {
-		out = append(out, message.HandoverSaid.Format(w.Lang, quoted(said, 200)))
 	}
 	return out
 }
@@ -300,16 +237,6 @@ func tidyOr(line, cwd string) string {
 	return first + " …"
 }
 
-func (w *handoverWriter) next() []string {
-	var out []string
-	for _, st := range w.Work.Next {
-		if !slices.Contains(w.Work.Steps, st) {
-			out = append(out, quoted(st, 160))
-		}
-	}
-	return out
-}
-
 // shorten keeps the beginning and the end of a long request: what is asked
 // stands in one of them.
 func shorten(text string, n int) string {
@@ -321,30 +248,18 @@ func shorten(text string, n int) string {
 	return message.Cut(text, head) + " […] " + message.EndUnits(text, n-head-5)
 }
 
-// commands are what works here, and what was red when it was last run and why.
-func (w *handoverWriter) commands() (works, fails []string) {
-	passed, failed := w.Record.works(w.stated.says), w.Record.failing()
-	for _, u := range failed[:min(len(failed), 3)] {
-		fails = append(fails, message.HandoverBroken.Format(w.Lang, code(u.core(), maxRunLine), quoted(u.said, 200)))
-	}
+// commands are what works here.
+func (w *handoverWriter) commands() []string {
+	var out []string
+	passed := w.Record.works(w.stated.says)
 	for _, u := range passed[:min(len(passed), 5)] {
 		line := code(u.line, maxRunLine)
 		if u.number != "" {
 			line += " (" + quoted(u.number, 80) + ")"
 		}
-		works = append(works, message.HandoverWorks.Format(w.Lang, line))
+		out = append(out, message.HandoverWorks.Format(w.Lang, line))
 	}
-	return works, fails
-}
-
-// saysDone reports whether the end of a text claims that the work is done.
-func saysDone(text string) bool {
-	low := " " + strings.ToLower(message.OneLine(message.End(text, 400))) + " "
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
-	}
-	return has(" done.", " done!", " done:", " done ", " finished", " completed", " complete.", " complete!", " is complete", " fixed", " implemented", " all tests pass", " ready for review", "已完成", "完成了", "全部完成", "都完成", "修好了", "搞定") &&
-		!has(" not done", " not finished", " not complete", " not fixed", " not yet", " remaining", " still ", " next step", " next up", " next, ", " next i", " i will ", " i'll ", " let me ", "未完成", "還沒", "尚未", "接下來", "下一步")
+	return out
 }
 
 // statedText answers whether a name or a sentence stands in what the model

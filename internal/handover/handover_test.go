@@ -228,7 +228,7 @@ func TestFinishedIsNeverNext(t *testing.T) {
 			switch p.Name {
 			case "done":
 				done = p.Text
-			case "next":
+			case "plan":
 				next = p.Text
 			}
 		}
@@ -274,6 +274,9 @@ func TestHandoverIsAFrame(t *testing.T) {
 	for _, l := range []message.Lang{message.EN, message.ZH} {
 		h := Handover{ID: "ovt-0-1", Session: "tale", Replaces: evil[0], Record: r, Work: r.Work(), Summary: "a summary", Lang: l, Room: 7000}
 		h.Work.Stages, h.Work.Tree.Dirty = evil, evil
+		for _, e := range evil {
+			h.Work.Tree.Since = append(h.Work.Tree.Since, compact.TreeCommit{Hash: e, Subject: e, By: e})
+		}
 		text := h.Text()
 		if strings.Count(text, "<overtone-packet") != 1 || strings.Count(text, "</overtone-packet>") != 1 || !strings.HasSuffix(text, "\n</overtone-packet>") {
 			t.Errorf("the frame is broken:\n%s", text)
@@ -298,7 +301,7 @@ func TestHandoverIsAFrame(t *testing.T) {
 				t.Errorf("%q stands %d times", title, n)
 			}
 		}
-		if len(titles) > 9 {
+		if len(titles) > 10 {
 			t.Errorf("titles: %v", titles)
 		}
 	}
@@ -400,7 +403,7 @@ func TestHandoverKnowsTheSummary(t *testing.T) {
 	if !extract.States(parts["names"], "parseHeader") {
 		t.Errorf("parseHeader is lost:\n%s", parts["names"])
 	}
-	if strings.Contains(parts["done"], "1a2b3c4") {
+	if strings.Contains(parts["tree"], "1a2b3c4") {
 		t.Error("the commit is said again")
 	}
 }

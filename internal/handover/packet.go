@@ -211,10 +211,15 @@ func quote(text string) string {
 // FactsOf are what a packet is written from; more are open steps from elsewhere,
 // a workflow or a task list.
 func FactsOf(t compact.Thread, session string, ordinal int, now time.Time, more ...string) Facts {
-	return Facts{
-		Session: session, Ordinal: ordinal, Now: now, First: t.First, Latest: t.Latest,
-		Slice: t.State.Slice, Next: append(t.Open(), more...), Decisions: t.Words.Lines(),
+	s := t.Situation(more...)
+	f := Facts{
+		Session: session, Ordinal: ordinal, Now: now, First: t.First, Latest: s.Request,
+		Slice: t.State.Slice, Next: s.Plan, Decisions: t.Words.Lines(), Hold: s.State.Waits(),
 	}
+	if s.To != "" {
+		f.Latest += "\n↩ " + s.To
+	}
+	return f
 }
 
 // WorkOf is what a hand-over tells of the work: what the conversation's observers

@@ -3,6 +3,7 @@ package handover
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
@@ -20,29 +21,27 @@ type Record struct {
 	// Words are the user's; what was said before the slice may be set first.
 	Words compact.Words
 
-	bare        bool   // only names are asked for, no words
-	root        string // of the paths, where that is not CWD
-	names       nameTable
-	byBase      map[string][]int32 // files by their names
-	dirs        map[string]bool    // folders of files
-	files       []touched
-	at          map[string]int32
-	runs        []executed
-	runAt       map[string]int
-	thread      compact.Thread // only its plan and commits
-	plan        int64          // where the plan was changed last, -1 for before the slice
-	commit      int64          // where the last commit was made, -1 for none
-	calls       map[transcript.CallID]call
-	last        deed
-	before      int    // requests of the user before the slice
-	said        string // the end of the agent's last text
-	open        string // a question to the user that no result has answered
-	interrupted bool   // by the user, and nothing was said or begun since
-	question    string // the one that was answered last
-	ended       transcript.EventKind
-	size        int64
-	pos         int64
-	piece       int32
+	bare     bool   // only names are asked for, no words
+	root     string // of the paths, where that is not CWD
+	names    nameTable
+	byBase   map[string][]int32 // files by their names
+	dirs     map[string]bool    // folders of files
+	files    []touched
+	at       map[string]int32
+	runs     []executed
+	runAt    map[string]int
+	thread   compact.Thread // only its plan and commits
+	plan     int64          // where the plan was changed last, -1 for before the slice
+	commit   int64          // where the last commit was made, -1 for none
+	calls    map[transcript.CallID]call
+	last     deed
+	before   int    // requests of the user before the slice
+	said     string // the end of the agent's last text
+	question string // of a tool, the one that was answered last
+	began    int64  // when, in milliseconds
+	size     int64
+	pos      int64
+	piece    int32
 }
 
 // touched is a file that tools worked on.
@@ -93,17 +92,13 @@ func NewNames(cwd string) *Record {
 func (r *Record) Add(p *transcript.Event, off int64) {
 	switch p.Kind {
 	case transcript.Interrupted:
-		r.interrupted = true
+		r.Words = r.Words.Interrupted()
 		return
 	case transcript.About, transcript.Counted:
 		return // nothing that was said or done
-	case transcript.ToolBegan, transcript.AgentSaid:
-		r.interrupted = false
-	case transcript.UserSaid:
-		r.interrupted = r.interrupted && p.How == transcript.WithCompact
 	}
 	if r.piece == 0 {
-		r.before = r.Words.Requests
+		r.before, r.began = r.Words.Requests, p.Time
 	}
 	r.pos = off
 	r.size = max(r.size, off)
@@ -121,12 +116,9 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 			r.hear(p.How, text)
 		}
 		r.count([]byte(text), false, heard, -1)
-		if p.How != transcript.Typed && p.How != transcript.Queued && p.How != transcript.Aimed {
-			return // how the work stands does not change by it
-		}
-		r.said = ""
 	case transcript.AgentSaid:
 		text := p.Text()
+		r.Words = r.Words.Last(compact.AgentLast)
 		if t := strings.TrimSpace(text); t != "" && t != "No response requested." { // the host says that in the agent's place
 			if !r.bare {
 				r.Words = r.Words.Answered(text)
@@ -136,19 +128,19 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 		r.count([]byte(text), false, heard, -1)
 	default:
 		p.Strings(func(_ string, inner []byte) { r.count(inner, true, heard, -1) })
-		return
 	}
-	r.ended = p.Kind
 }
 
 // Rested takes how the turn ended, as the host told it: its file may lag behind.
 func (r *Record) Rested(said string) {
-	if r.ended == transcript.AgentSaid || strings.TrimSpace(said) == "" {
+	if r.Words.Evidence.Has(compact.AgentLast) || strings.TrimSpace(said) == "" {
 		return
 	}
-	r.Words = r.Words.Answered(said)
-	r.said, r.ended = said, transcript.AgentSaid
+	r.Words, r.said = r.Words.Answered(said), said
 }
+
+// Began is when the slice began; zero where its host tells no times.
+func (r *Record) Began() time.Time { return transcript.Time(r.began) }
 
 // maxSaidEnd is how much of the agent's last text is kept, in bytes: enough to take
 // the secrets out of what is told of it.
@@ -162,6 +154,8 @@ func (r *Record) Listen(p *transcript.Event) {
 		r.hear(p.How, p.Text())
 	case transcript.AgentSaid:
 		r.Words = r.Words.Answered(p.Text())
+	case transcript.Interrupted:
+		r.Words = r.Words.Interrupted()
 	case transcript.ToolBegan:
 		r.Words = r.Words.Worked()
 		c := call{tool: p.Tool, deed: host.Recorded(p.Tool, p.Raw)}
@@ -187,13 +181,16 @@ func (r *Record) Listen(p *transcript.Event) {
 // hear takes what the user said. What he chose among the agent's own options is
 // no request of its own: it stands beside its question.
 func (r *Record) hear(how transcript.How, text string) {
-	if how == transcript.Answered {
+	switch how {
+	case transcript.Answered:
 		r.Words = r.Words.Chose(r.question, text)
-		return
-	}
-	r.Words = r.Words.Hear(text)
-	if how == transcript.Aimed {
-		r.Words = r.Words.Aim(text)
+	case transcript.Typed, transcript.Queued, transcript.Aimed:
+		r.Words, r.said = r.Words.Hear(text).Last(compact.UserLast), ""
+		if how == transcript.Aimed {
+			r.Words = r.Words.Aim(text)
+		}
+	default:
+		r.Words = r.Words.HearAside(text)
 	}
 }
 
@@ -201,7 +198,7 @@ func (r *Record) hear(how transcript.How, text string) {
 func (r *Record) answer(c call, p *transcript.Event) {
 	switch {
 	case c.deed.Kind == host.AskDeed:
-		r.open, r.question = "", c.deed.Question
+		r.Words, r.question = r.Words.AsksWith(""), c.deed.Question
 	case c.input != nil:
 		r.planned(host.Created(c.input, p.Text()))
 	}
@@ -226,7 +223,7 @@ func (r *Record) call(p *transcript.Event) {
 			c.wrote = append(c.wrote, r.file(f))
 		}
 	case host.AskDeed:
-		r.open = d.Question
+		r.Words = r.Words.AsksWith(d.Question)
 	case host.PlanDeed:
 		for _, e := range d.Done {
 			r.planned(e)
@@ -260,7 +257,7 @@ func (r *Record) call(p *transcript.Event) {
 // planned takes what a call tells of the plan.
 func (r *Record) planned(e host.Event) {
 	r.thread = r.thread.Apply(e, compact.Settings{})
-	r.plan = r.pos
+	r.plan, r.Words = r.pos, r.Words.Planned()
 }
 
 // maxOutput is how much of a command's output is looked at, from its end.
@@ -275,6 +272,7 @@ func (r *Record) result(p *transcript.Event) {
 	if p.ID == r.last.id {
 		r.last.open, r.last.failed = false, p.Failed
 	}
+	r.Words = r.Words.Last(compact.AtWork)
 	worked := !p.Failed && !p.Refused
 	if c.deed.Kind == host.RunDeed {
 		worked = r.ran(c.deed.Command, p)

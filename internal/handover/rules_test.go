@@ -13,7 +13,8 @@ import (
 )
 
 func writerOf(words compact.Words, summary string) *handoverWriter {
-	return &handoverWriter{Handover: Handover{Record: NewRecord("/p"), Work: Work{Words: words}, Lang: message.EN}, stated: newStated(summary)}
+	h := Handover{Record: NewRecord("/p"), Work: Work{Words: words}, Lang: message.EN}
+	return &handoverWriter{Handover: h, now: h.Situation(), stated: newStated(summary)}
 }
 
 // The user's latest words come first, with what they answer; then the task, and what was
@@ -124,10 +125,52 @@ func TestWrittenSinceTheCommit(t *testing.T) {
 	t.Parallel()
 	s := (&tale{}).user("Please write the importer.").edit("old.go", "x", "y").run("git commit -am x", "[main 1a2b3c4] x\n 1 file changed", 0).edit("new.go", "x", "y")
 	h := s.handover(t, "")
-	w := handoverWriter{Handover: h, stated: newStated("")}
-	now := strings.Join(w.now(), "\n")
-	if !strings.Contains(now, "new.go") || strings.Contains(now, "old.go") {
-		t.Errorf("%s", now)
+	if tree := h.Situation().Tree; !slices.Equal(tree.Changed, []string{"new.go"}) || tree.Known {
+		t.Errorf("%+v", tree)
+	}
+}
+
+// A commit is told with who made it: the agent's own is known by its hash or, rebased, by
+// its subject; others by their authors. One that is gone is not told.
+func TestWhoCommitted(t *testing.T) {
+	t.Parallel()
+	s := (&tale{}).user("Please write the importer.")
+	for _, c := range []string{"1111111] one", "2222222] two", "3333333] gone"} {
+		s.run("git commit -am x", "[main "+c+"\n 1 file changed", 0)
+	}
+	h := s.handover(t, "")
+	h.Work.Tree = Tree{
+		Known: true, Commits: []string{"4444444444444444", "5555555555555555", "1111111111111111"},
+		Since: []compact.TreeCommit{{Hash: "5555555555555555", Subject: "docs", By: "Anna"}, {Hash: "4444444444444444", Subject: "two", By: "Bob"}, {Hash: "6666666666666666"}},
+	}
+	want := []compact.TreeCommit{{Hash: "5555555555", Subject: "docs", By: "Anna"}, {Hash: "4444444444", Subject: "two", By: compact.ByAgent}, {Hash: "6666666666"}, {Hash: "1111111", Subject: "one", By: compact.ByAgent}}
+	if got := h.Situation().Tree.Commits; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	for l, lines := range map[message.Lang][]string{
+		message.EN: {"\n- commit 5555555555 “docs”, by Anna\n", "\n- your commit 4444444444 “two”\n", "\n- your commit 1111111 “one”"},
+		message.ZH: {"\n- commit 5555555555 “docs”，作者 Anna\n", "\n- 你的 commit 4444444444 “two”\n"},
+	} {
+		h.Lang = l
+		for _, line := range lines {
+			if text := h.Text(); !strings.Contains(text, line) || strings.Contains(text, "gone") {
+				t.Errorf("%q is not in\n%s", line, text)
+			}
+		}
+	}
+}
+
+// The sections stand in the order in which a reader needs them.
+func TestOrderOfTheHandOver(t *testing.T) {
+	t.Parallel()
+	s := importer().say("We decided to write UTF-8.").say("The rows come next.").plan("x Report errors", "> Document it", "o Ship it")
+	var got []string
+	for _, p := range s.handover(t, "").Parts() {
+		got = append(got, p.Name)
+	}
+	want := []string{"header", "request", "state", "failing", "tree", "rules", "decisions", "plan", "done", "commands", "names", "recall", "directive"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
@@ -209,11 +252,9 @@ func TestLastStepFailed(t *testing.T) {
 	} {
 		s := (&tale{}).user("Please write the importer.")
 		c.do(s)
-		h := s.handover(t, "")
-		w := handoverWriter{Handover: h, stated: newStated("")}
 		head, _, _ := strings.Cut(c.want.EN, "%s")
-		if now := strings.Join(w.now(), "\n"); !strings.Contains(now, head) {
-			t.Errorf("%s: want %q in\n%s", name, head, now)
+		if text := s.handover(t, "").Text(); !strings.Contains(text, "\n- "+head) {
+			t.Errorf("%s: want %q in\n%s", name, head, text)
 		}
 	}
 }

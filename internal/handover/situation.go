@@ -3,73 +3,84 @@ package handover
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/transcript"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
 
-// State is how the work stands when the context is compacted.
-type State uint8
+// Situation is how the work stands at the compaction. Its texts are data: each stands on
+// one line, bounded and without secrets.
+func (h Handover) Situation() compact.Situation {
+	r, words := h.Record, h.Work.Words
+	r.rebase()
+	if words.Evidence.Has(compact.AgentLast) {
+		words = words.Closed(r.said)
+	}
+	s := words.Situation(len(r.thread.State.Plan.Steps) > 0, h.Work.Next, h.Work.Unsure)
+	s.Request, s.To = inline(shorten(s.Request, 420), 430), inline(s.To, 480)
+	if s.State == compact.StateAsked {
+		s.Question = inline(cmp.Or(s.Question, extract.Tail(r.said, 2000)), 240)
+	}
+	for _, u := range r.failing() {
+		s.Failing = append(s.Failing, compact.Failure{Line: inline(u.core(), maxRunLine), Said: inline(u.said, 200)})
+	}
+	s.Tree = h.tree()
+	for i := range s.Standing {
+		s.Standing[i].Text = inline(s.Standing[i].Text, 240)
+	}
+	s.Decisions = inlined(s.Decisions, 160)
+	s.Plan = inlined(slices.DeleteFunc(slices.Clone(s.Plan), func(st string) bool { return slices.Contains(h.Work.Steps, st) }), 160)
+	s.Unsure = inlined(s.Unsure, 100)
+	return s
+}
 
-const (
-	// Unknown: nothing shows whether anything is left to do.
-	Unknown State = iota
-	// Working: the agent was in the middle of something.
-	Working
-	// Called: the user has said something that nobody has answered yet.
-	Called
-	// Finished: the agent has ended its turn, and nothing is open.
-	Finished
-	// Asked: the agent has asked its user something, or waits for a decision.
-	Asked
-	// Stopped: the user has interrupted the work, or told the agent to stop.
-	Stopped
-)
+func inlined(list []string, most int) []string {
+	out := make([]string, len(list))
+	for i, text := range list {
+		out[i] = inline(text, most)
+	}
+	return out
+}
 
-// state is how the work stands, and the question that is open. What shows it is the
-// last thing that happened, and the last words of both sides.
-func (r *Record) state(words compact.Words, next []string) (state State, question string) {
-	if r.open != "" {
-		return Asked, r.open
-	}
-	stopped := r.interrupted || extract.Stops(words.Latest.Text)
-	switch r.ended {
-	case transcript.ToolBegan, transcript.ToolEnded:
-		if stopped && r.interrupted {
-			return Stopped, ""
+// tree is what is changed and what was committed. Git knows better than the session.
+func (h Handover) tree() compact.Tree {
+	r, git := h.Record, h.Work.Tree
+	t := compact.Tree{Known: git.Known, Changed: []string{}, Commits: []compact.TreeCommit{}}
+	if git.Known {
+		for _, f := range git.Dirty {
+			t.Changed = append(t.Changed, inline(r.tidy(f), 400))
 		}
-		return Working, ""
-	case transcript.UserSaid:
-		if stopped {
-			return Stopped, ""
+	} else {
+		for i := range r.files {
+			if f := &r.files[i]; f.wrote >= 0 && f.wrote > r.commit {
+				t.Changed = append(t.Changed, inline(f.path, 400))
+			}
 		}
-		return Called, ""
-	case transcript.AgentSaid:
-	default:
-		if stopped {
-			return Stopped, ""
+	}
+	add := func(c compact.TreeCommit) {
+		t.Commits = append(t.Commits, compact.TreeCommit{Hash: inline(message.Head(c.Hash, 10), 10), Subject: inline(c.Subject, 100), By: inline(c.By, 60)})
+	}
+	own := slices.Clone(h.Work.Commits)
+	for _, c := range git.Since {
+		// A commit that was amended or rebased has another hash.
+		if i := slices.IndexFunc(own, func(o shellcmd.Made) bool {
+			return o.Hash != "" && strings.HasPrefix(c.Hash, o.Hash) || o.Subject != "" && o.Subject == c.Subject
+		}); i >= 0 {
+			c.By = compact.ByAgent
+			own = slices.Delete(own, i, i+1)
 		}
-		return Unknown, ""
+		add(c)
 	}
-	done := saysDone(r.said) || len(r.thread.State.Plan.Steps) > 0 && len(next) == 0
-	switch {
-	case words.Asked != "":
-		return Asked, words.Asked
-	case stopped:
-		return Stopped, ""
-	case done && len(next) == 0:
-		return Finished, ""
-	case extract.Yields(r.said):
-		said := extract.Tail(r.said, 2000)
-		return Asked, cmp.Or(extract.LastSentence(said), message.OneLine(said))
-	case extract.Announces(r.said):
-		return Working, ""
-	case extract.Wonders(words.Latest.Text):
-		return Finished, "" // it was asked something, and has answered
+	for _, o := range slices.Backward(own) {
+		if git.has(o.Hash) {
+			add(compact.TreeCommit{Hash: o.Hash, Subject: o.Subject, By: compact.ByAgent})
+		}
 	}
-	return Unknown, ""
+	return t
 }
 
 // request: the user's last words come first, word for word, with what they answer;
@@ -77,15 +88,14 @@ func (r *Record) state(words compact.Words, next []string) (state State, questio
 func (w *handoverWriter) request() []string {
 	u := w.Work.Words
 	var out []string
-	latest := u.Latest
 	switch {
-	case latest.Text == "":
-	case latest.To != "":
-		out = append(out, message.HandoverLatestTo.Format(w.Lang, quoted(shorten(latest.Text, 420), 430), quoted(latest.To, 480)))
+	case w.now.Request == "":
+	case w.now.To != "":
+		out = append(out, message.HandoverLatestTo.Format(w.Lang, quoted(w.now.Request, 430), quoted(w.now.To, 480)))
 	default:
-		out = append(out, message.HandoverLatest.Format(w.Lang, quoted(shorten(latest.Text, 420), 430)))
+		out = append(out, message.HandoverLatest.Format(w.Lang, quoted(w.now.Request, 430)))
 	}
-	if goal := u.Goal; goal != "" && message.OneLine(goal) != message.OneLine(latest.Text) {
+	if goal := u.Goal; goal != "" && message.OneLine(goal) != message.OneLine(u.Latest.Text) {
 		out = append(out, message.HandoverGoal.Format(w.Lang, quoted(shorten(goal, 560), 570)))
 	}
 	for _, a := range slices.Backward(u.Since) {
@@ -105,16 +115,87 @@ func (w *handoverWriter) request() []string {
 	return out
 }
 
+// state: how the work stands and what shows it, and what was at hand last.
+func (w *handoverWriter) state() []string {
+	r := w.Record
+	stands, out := message.StateOf(string(w.now.State), "", w.Lang), []string{}
+	if d := r.last; d.what != "" && !r.Words.Evidence.Has(compact.AgentLast|compact.UserLast) {
+		what := inline(d.what, 160)
+		switch d.kind {
+		case host.EditDeed, host.CreateDeed:
+			what = message.HandoverEditing.Format(w.Lang, what)
+			if d.where != "" {
+				what += ": " + inline(d.where, 80)
+			}
+		case host.ReadDeed:
+			what = message.HandoverReading.Format(w.Lang, what)
+		case host.RunDeed:
+			what = code(tidyOr(d.what, r.CWD), 160)
+		}
+		switch {
+		case d.open:
+			out = append(out, message.HandoverStopped.Format(w.Lang, what))
+		case d.failed:
+			out = append(out, message.HandoverFailed.Format(w.Lang, what))
+		default:
+			out = append(out, message.HandoverLastStep.Format(w.Lang, what))
+		}
+	}
+	if w.now.State != compact.StateWorking || len(out) == 0 { // else the last step shows it
+		stands = message.HandoverState.Format(w.Lang, stands, message.ShownBy(w.now.Evidence.List(), w.Lang))
+	}
+	out = append([]string{stands}, out...)
+	if said := extract.LastSentence(prose(extract.Tail(r.said, 2000))); said != "" && !w.stated.says(said) && !r.Words.Evidence.Has(compact.UserLast) {
+		out = append(out, message.HandoverSaid.Format(w.Lang, quoted(said, 200)))
+	}
+	return out
+}
+
+// failing: what was red when it was last run, and why.
+func (w *handoverWriter) failing() []string {
+	var out []string
+	for _, f := range w.now.Failing[:min(len(w.now.Failing), 3)] {
+		out = append(out, message.HandoverBroken.Format(w.Lang, code(f.Line, maxRunLine), quoted(f.Said, 200)))
+	}
+	return out
+}
+
+// tree: what is not committed, then the commits that the summary does not tell.
+func (w *handoverWriter) tree() []string {
+	var out []string
+	t, text := w.now.Tree, message.HandoverWrote
+	if t.Known {
+		text = message.HandoverUnsaved
+	}
+	if len(t.Changed) > 0 {
+		out = append(out, text.Format(w.Lang, inline(folded(t.Changed, 320, w.Lang), 400)))
+	}
+	for _, c := range t.Commits {
+		if c.Hash != "" && w.stated.has(message.Head(c.Hash, 7)) {
+			continue
+		}
+		line := message.HandoverCommit.Format(w.Lang, c.Hash, quoted(c.Subject, 100))
+		switch c.By {
+		case compact.ByAgent:
+			line = message.HandoverOwnCommit.Format(w.Lang, c.Hash, quoted(c.Subject, 100))
+		case "":
+		default:
+			line = message.HandoverCommitBy.Format(w.Lang, c.Hash, quoted(c.Subject, 100), c.By)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
 // standing are the user's rules, the newest first.
 func (w *handoverWriter) standing() []string {
 	var out []string
-	for _, h := range slices.Backward(w.Work.Words.Held) {
-		switch {
-		case h.Hold == extract.Guard:
-			out = append(out, message.HandoverGuarded.Format(w.Lang, quoted(h.Text, 240)))
-		case h.Hold == extract.Lasting:
-			out = append(out, message.HandoverHeld.Format(w.Lang, quoted(h.Text, 240)))
+	for _, rule := range w.now.Standing {
+		text := message.HandoverHeld
+		if rule.Ask {
+			text = message.HandoverGuarded
 		}
+		out = append(out, text.Format(w.Lang, quoted(rule.Text, 240)))
 	}
 	return out
 }
@@ -122,7 +203,7 @@ func (w *handoverWriter) standing() []string {
 // decisions are the agent's that the summary does not tell.
 func (w *handoverWriter) decisions() []string {
 	var out []string
-	for _, d := range slices.Backward(w.Work.Words.Decided) {
+	for _, d := range w.now.Decisions {
 		if !w.stated.says(d) {
 			out = append(out, message.HandoverDecided.Format(w.Lang, quoted(d, 160)))
 		}
@@ -130,22 +211,34 @@ func (w *handoverWriter) decisions() []string {
 	return out
 }
 
+// plan: the open steps, then those that may be done by now.
+func (w *handoverWriter) plan() []string {
+	var out, unsure []string
+	for _, st := range w.now.Plan {
+		out = append(out, quoted(st, 160))
+	}
+	for _, st := range w.now.Unsure[:min(len(w.now.Unsure), 3)] {
+		unsure = append(unsure, quoted(st, 100))
+	}
+	if len(unsure) > 0 {
+		out = append(out, message.HandoverUnsure.Format(w.Lang, strings.Join(unsure, ", ")))
+	}
+	return out
+}
+
 // directive is the last line: what to do, or not, fits how the work stands.
 func (w *handoverWriter) directive() string {
-	state, question := w.state()
-	switch {
-	case state == Asked:
-		return message.HandoverAsk.Format(w.Lang, quoted(question, 240))
-	case state == Finished:
+	switch state := w.now.State; {
+	case state == compact.StateAsked:
+		return message.HandoverAsk.Format(w.Lang, quoted(w.now.Question, 240))
+	case state == compact.StateFinished:
 		return message.HandoverFinished.In(w.Lang)
-	case state == Stopped:
+	case state == compact.StateStopped:
 		return message.HandoverStop.In(w.Lang)
-	case w.Hold || state == Unknown:
+	case w.Hold || state == compact.StateUnknown:
 		return message.HandoverHold.In(w.Lang)
-	case state == Called:
+	case state == compact.StateCalled:
 		return message.HandoverCalled.In(w.Lang)
 	}
 	return goOn(w.Work.Words, w.Lang)
 }
-
-func (w *handoverWriter) state() (State, string) { return w.Record.state(w.Work.Words, w.Work.Next) }

@@ -34,7 +34,7 @@ func (c *call) past(k *session.Attempt) session.Past {
 		}
 		return empty
 	}
-	past.Tree = session.AskTree(c.projectRoot(), c.env.Getenv)
+	past.Tree = session.AskTree(c.projectRoot(), past.Record.Began(), c.env.Getenv)
 	return past
 }
 

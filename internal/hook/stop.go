@@ -231,14 +231,14 @@ func loopOf(tx *session.Tx) *session.Loop {
 // said stop, or asked or remarked something, or the agent leaves it to him. A question
 // or a remark holds nothing up once the work has moved on.
 func (c *call) rests(tx *session.Tx) bool {
-	l, said := &tx.Memory.Loop, tx.Memory.Thread.State.Stance
+	l, shown := &tx.Memory.Loop, tx.Memory.Thread.Situation().Evidence
 	switch {
-	case c.planning(), l.Rests, said.Stopped, said.Proposed:
+	case c.planning(), l.Rests, shown.Has(compact.ToldToStop | compact.Proposes):
 		return true
-	case (said.Wonders || l.Remark) && (l.Asked == "" || l.Asked == signature(tx.Workflow)):
+	case (shown.Has(compact.Wonders) || l.Remark) && (l.Asked == "" || l.Asked == signature(tx.Workflow)):
 		return true
 	}
-	return said.Yields && !c.mustWait(tx.Workflow) && !c.host.Unattended(c.env.Getenv) && !namesNext(tx.Workflow, c.in.Answer)
+	return shown.Has(compact.Yields) && !c.mustWait(tx.Workflow) && !c.host.Unattended(c.env.Getenv) && !namesNext(tx.Workflow, c.in.Answer)
 }
 
 // planning reports whether the turn is one of plan mode.

@@ -9,7 +9,9 @@ var (
 	HandoverRoot      = Text{ZH: "路徑皆在 %s 之下。", EN: " Paths are below %s."}
 	HandoverLater     = Text{ZH: "[Overtone] 交接 %s 的後續，由程式在得知摘要後寫成：是資料，不是使用者的訊息。", EN: "[Overtone] The rest of hand-over %s, written by a program once the summary was known: data, not a message of the user."}
 	HandoverDone      = Text{ZH: "已完成（不要重做）", EN: "Done (not to be done again)"}
-	HandoverNow       = Text{ZH: "進行中", EN: "Now"}
+	HandoverNow       = Text{ZH: "現況", EN: "How it stands"}
+	HandoverState     = Text{ZH: "%s：%s", EN: "%s: %s"}
+	HandoverTree      = Text{ZH: "檔案與 commit", EN: "Files and commits"}
 	HandoverNext      = Text{ZH: "接下來", EN: "Next"}
 	HandoverFailing   = Text{ZH: "失敗、尚未修好", EN: "Failing when last run"}
 	HandoverRules     = Text{ZH: "使用者的規則", EN: "Rules of the user"}
@@ -18,6 +20,8 @@ var (
 	HandoverAllNames  = Text{ZH: "用過的名稱", EN: "Names in use"}
 	HandoverCommands  = Text{ZH: "指令", EN: "Commands"}
 	HandoverCommit    = Text{ZH: "commit %s %s", EN: "commit %s %s"}
+	HandoverOwnCommit = Text{ZH: "你的 commit %s %s", EN: "your commit %s %s"}
+	HandoverCommitBy  = Text{ZH: "commit %s %s，作者 %s", EN: "commit %s %s, by %s"}
 	HandoverStage     = Text{ZH: "階段 %s", EN: "stage %s"}
 	HandoverMore      = Text{ZH: "另有 %d 項", EN: "%d more"}
 	HandoverWrote     = Text{ZH: "改過的檔案：%s", EN: "edited: %s"}

@@ -109,7 +109,7 @@ func ReadPast(ctx context.Context, s *store.Session, path, cwd string, k Attempt
 			p.mark = Mark{piece.Off, transcript.Time(piece.Time)}
 		}
 	})
-	p.Record.Words = p.Record.Words.Hear(k.Typed)
+	p.Record.Words = p.Record.Words.HearAside(k.Typed)
 	return p, err
 }
 
@@ -229,7 +229,10 @@ func (tx *Tx) HandOver(past Past, h handover.Handover, before func(wait bool) st
 // keepPast remembers for the next compaction what the user said, and how far the
 // session's file was handed over.
 func (tx *Tx) keepPast(past Past) error {
+	// What the hooks have seen of going on, the file may not tell.
+	seen := tx.Memory.Thread.Words.Evidence
 	tx.Memory.Thread.Words, tx.Memory.Mark = past.Record.Words, past.mark
+	tx.Memory.Thread.Words.Evidence = seen
 	return tx.writeJSON(wordsFile, past.Record.Words)
 }
 

@@ -276,10 +276,10 @@ func TestReportOfAnEarlierRound(t *testing.T) {
 // that were not taken back.
 func TestAskTree(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir, at := t.TempDir(), "2026-03-01T09:00:00Z"
 	git := func(args ...string) string {
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"}, args...)...)
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Anna", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"}, args...)...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_COMMITTER_DATE=" + at}
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("git %s: %v", args, err)
@@ -292,7 +292,8 @@ func TestAskTree(t *testing.T) {
 		}
 	}
 	getenv := func(name string) string { return map[string]string{"PATH": os.Getenv("PATH"), "HOME": dir}[name] }
-	if tree := AskTree(dir, getenv); tree.Known {
+	since := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	if tree := AskTree(dir, since, getenv); tree.Known {
 		t.Errorf("no repository, and %+v", tree)
 	}
 	git("init", "-q")
@@ -300,6 +301,7 @@ func TestAskTree(t *testing.T) {
 	git("add", ".")
 	git("commit", "-qm", "first")
 	first := git("rev-parse", "HEAD")
+	at = "2026-03-01T11:00:00Z"
 	write("undone.go", "x")
 	git("add", ".")
 	git("commit", "-qm", "second")
@@ -311,7 +313,7 @@ func TestAskTree(t *testing.T) {
 	write("new.go", "n")
 	var tree handover.Tree
 	for range 20 { // on a busy machine git may take longer than a hook waits
-		if tree = AskTree(dir, getenv); tree.Known {
+		if tree = AskTree(dir, since, getenv); tree.Known {
 			break
 		}
 	}
@@ -330,5 +332,8 @@ func TestAskTree(t *testing.T) {
 	}
 	if !slices.Contains(tree.Commits, first) || slices.Contains(tree.Commits, second) || len(tree.Commits) != 2 {
 		t.Errorf("commits %v, want %s and the revert", tree.Commits, first)
+	}
+	if len(tree.Since) != 1 || tree.Since[0].Hash != git("rev-parse", "HEAD") || tree.Since[0].By != "Anna" || !strings.HasPrefix(tree.Since[0].Subject, "Revert") {
+		t.Errorf("since then %+v, want the revert alone", tree.Since)
 	}
 }

@@ -6,21 +6,24 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/handover"
 )
 
 // treePatience is how long git may take to tell of the working tree.
 const treePatience = 200 * time.Millisecond
 
-// AskTree asks git what is changed and not committed, and which commits are there. Git is
+// AskTree asks git what is changed and not committed, which commits are there, and which
+// of the branch were made since a time. Git is
 // kept from everything else that it could do: no hook, filter, file monitor, signature
 // check or fetch is run, and no lock is taken. Where git is missing, there is no
 // repository, or it takes too long, nothing is known.
-func AskTree(dir string, getenv func(string) string) (t handover.Tree) {
+func AskTree(dir string, since time.Time, getenv func(string) string) (t handover.Tree) {
 	ctx, cancel := context.WithTimeout(context.Background(), treePatience)
 	defer cancel()
 	git := func(args ...string) func() ([]byte, error) {
@@ -44,6 +47,7 @@ func AskTree(dir string, getenv func(string) string) (t handover.Tree) {
 	waits := [...]func() ([]byte, error){
 		git("rev-parse", "--show-toplevel"),
 		git("log", "--all", "HEAD", "-n", "500", "--format=%H%x09%b%x00"),
+		git("log", "HEAD", "-n", "30", "--since="+since.UTC().Format(time.RFC3339), "--format=%H%x09%an%x09%s%x00"),
 		git("diff-index", "--cached", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "-z", "HEAD"),
 		git("diff-files", "--name-only", "--no-ext-diff", "--ignore-submodules=all", "-z"),
 		git("ls-files", "--others", "--exclude-standard", "--directory", "--full-name", "-z"),
@@ -60,7 +64,7 @@ func AskTree(dir string, getenv func(string) string) (t handover.Tree) {
 	}
 	root := strings.TrimSpace(string(outs[0]))
 	seen := map[string]bool{}
-	for _, list := range outs[2:] {
+	for _, list := range outs[3:] {
 		for file := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
 			if file != "" && !seen[file] {
 				seen[file] = true
@@ -77,6 +81,11 @@ func AskTree(dir string, getenv func(string) string) (t handover.Tree) {
 		}
 		if hash != "" && !undone[hash] {
 			t.Commits = append(t.Commits, hash)
+		}
+	}
+	for entry := range strings.SplitSeq(string(outs[2]), "\x00") {
+		if f := strings.SplitN(strings.TrimSpace(entry), "\t", 3); len(f) == 3 && !since.IsZero() && slices.Contains(t.Commits, f[0]) {
+			t.Since = append(t.Since, compact.TreeCommit{Hash: f[0], By: f[1], Subject: f[2]})
 		}
 	}
 	return t

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -357,7 +356,7 @@ func (s *conversation) packet(agent string, holds func(wait bool) bool) compact.
 func (s *conversation) holds(wait bool) bool {
 	switch s.settings.Resume {
 	case compact.ResumeAlways:
-		return wait
+		return wait || s.thread.Situation(s.facts().Next...).State.Waits()
 	case compact.ResumeNever:
 		return true
 	}
@@ -398,7 +397,7 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 		h.Replaces = compact.PacketID(f.Session, f.Ordinal-1)
 	}
 	if s.own.Cwd != "" {
-		h.Work.Tree = session.AskTree(s.own.Cwd, s.opts.Getenv)
+		h.Work.Tree = session.AskTree(s.own.Cwd, past.Record.Began(), s.opts.Getenv)
 	}
 	return h, true
 }
@@ -520,11 +519,4 @@ func reasonText(r reason) message.Text {
 		return message.WatchNotSaved
 	}
 	return message.WatchNotAccepted
-}
-
-// asks says that a message ends with a question to its reader.
-func asks(text string) bool {
-	lines := strings.Split(strings.TrimRight(text, " \t\r\n*_`)）」』\"'"), "\n")
-	last := lines[len(lines)-1]
-	return strings.HasSuffix(last, "?") || strings.HasSuffix(last, "？")
 }

@@ -124,7 +124,7 @@ func (w *Codex) resumeGoal(t *thread) {
 		}
 		status := goalActive
 		switch {
-		case t.endedHow == turnInterrupted, t.thread.State.Stance.Stopped:
+		case t.endedHow == turnInterrupted, t.thread.Situation().Evidence.Has(compact.ToldToStop):
 			// After that a goal goes on only when its user says so.
 			t.report("paused", message.WatchGoalLeft)
 			done()
@@ -208,12 +208,7 @@ func (w *Codex) goals() {
 // always it does; else it stands in the thread before all that is said next, and
 // what opens a turn comes later, see [Codex.resume].
 func (t *thread) holds(wait bool) bool {
-	s := t.thread.State
-	switch {
-	case t.settings.Resume != compact.ResumeAlways, t.own.Goal != nil, t.goal.open(), wait, asks(s.Slice.Last):
-		return true
-	}
-	return s.Spoken.Has(compact.AgentDone) && len(t.facts().Next) == 0
+	return t.settings.Resume != compact.ResumeAlways || t.own.Goal != nil || t.goal.open() || wait || t.thread.Situation(t.facts().Next...).State.Waits()
 }
 
 // more are the goal and the sub-agents that are still at work.

@@ -436,12 +436,11 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 
 // author writes the packet, or asks the agent for it in a turn of its own.
 func (w *Opencode) author(ctx context.Context, s *served) (compact.Packet, error) {
-	holds := func(wait bool) bool { return s.holds(wait) || asks(s.thread.State.Slice.Last) }
 	if !compact.AgentPackets(s.settings) {
-		return s.packet("", holds), nil
+		return s.packet("", s.holds), nil
 	}
 	s.report("author", message.WatchAgentPacket)
-	hold := holds(false)
+	hold := s.holds(false)
 	answer, err := w.say(ctx, s, s.settings.Prompt, true, true)
 	if err != nil {
 		return compact.Packet{}, err

@@ -24,7 +24,7 @@ export function Session({ detail, state }) {
       ${d.problems.length > 0 && html`<ul class="problems" role="alert">${d.problems.map(p => html`<li>${short(p, 300)}</li>`)}</ul>`}
     </header>
     <${Now} d=${d} tiers=${state.tiers} />
-    ${d.readable && html`<${Stands} key=${'w' + d.id} id=${d.id} stamp=${i.modified} hooked=${d.hooked} />`}
+    ${d.readable && html`<${Stands} key=${'w' + d.id} d=${d} stamp=${i.modified} />`}
     ${d.work && html`<${Work} d=${d} />`}
     ${d.context.times.length > 0 && html`<${Section} id="s-context" title=${t('context')}>
       <${Context} now=${i.estimated ? i.liveTokens : 0} context=${d.context} tiers=${state.tiers} compactions=${d.compactions} boundaries=${d.boundaries} />
@@ -34,26 +34,36 @@ export function Session({ detail, state }) {
     ${d.hooked && html`<${Timeline} key=${'t' + d.id} d=${d} state=${state} />`}`
 }
 
-// Stands is the situation as a hand-over would tell it now: what was asked, what is done,
-// what fails, what comes next. A session that no hook has seen has it, too.
-function Stands({ id, stamp, hooked }) {
+// Stands is the situation that a hand-over would be written from now. A session that no
+// hook has seen has it, too. The hand-over itself is fetched when it is asked for.
+function Stands({ d, stamp }) {
   const [open, setOpen] = useState(false)
   const [found, setFound] = useState(null), [error, setError] = useState('')
   useEffect(() => {
+    if (!open) return
     const stop = new AbortController()
-    get('packet', { id, n: 0, why: open ? 1 : 0 }, stop.signal).then(x => { setFound(x); setError('') }, e => stop.signal.aborted || setError(e.message))
+    get('packet', { id: d.id, n: 0, why: 1 }, stop.signal).then(x => { setFound(x); setError('') }, e => stop.signal.aborted || setError(e.message))
     return () => stop.abort()
-  }, [id, stamp, open])
-  // Parts of the text begin with ##; what frames them is for the model.
-  const parts = found ? found.text.split(/^## /m).slice(1).map(p => p.replace(/\n\*\*[^]*$|\n<\/overtone-packet>[^]*$/, '').trim().split('\n')) : []
+  }, [d.id, stamp, open])
+  const s = d.situation, by = c => c.by === 'agent' ? t('stands.agent') : c.by
+  const parts = !s ? [] : [
+    ['request', [s.request, s.to && t('stands.to', s.to)]],
+    ['state', [d.stands]],
+    ['failing', s.failing.map(f => `${f.line} → ${f.said}`)],
+    ['tree', [s.tree.changed.length > 0 && t(s.tree.known ? 'stands.unsaved' : 'stands.edited', s.tree.changed.join(', ')), ...s.tree.commits.map(c => [c.hash, c.subject, by(c) && `(${by(c)})`].filter(Boolean).join(' '))]],
+    ['standing', s.standing.map(r => r.ask ? t('stands.ask', r.text) : r.text)],
+    ['decisions', s.decisions],
+    ['plan', [...s.plan, ...(s.unsure || []).map(x => t('stands.unsure', x))]],
+  ].map(([name, lines]) => [name, lines.filter(Boolean)]).filter(([, lines]) => lines.length > 0)
   return html`<${Section} id="s-stands" title=${t('stands')} note=${t('standsNote')}>
-    ${!hooked && html`<p class="quiet">${t('fileOnly')}</p>`}
-    ${error && html`<p role="alert" class="problems">${error}</p>`}
-    ${!found && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
-    ${found && parts.length === 0 && html`<${Empty}>${t('none')}</>`}
-    <div class="stands">${parts.map(([title, ...lines]) => html`<div key=${title}><h4>${title}</h4>
-      <ul>${lines.filter(Boolean).map((l, i) => html`<li key=${i}>${short(l.replace(/^(- |> )/, ''), 400)}</li>`)}</ul></div>`)}</div>
-    ${found && html`<details onToggle=${e => setOpen(e.currentTarget.open)}><summary>${t('packetNow')}</summary><${Handed} found=${found} /></details>`}
+    ${!d.hooked && html`<p class="quiet">${t('fileOnly')}</p>`}
+    ${parts.length === 0 && html`<${Empty}>${t('none')}</>`}
+    <div class="stands">${parts.map(([name, lines]) => html`<div key=${name}><h4>${t('stands.' + name)}</h4>
+      <ul>${lines.map((l, i) => html`<li key=${i}>${short(l, 400)}</li>`)}</ul></div>`)}</div>
+    <details onToggle=${e => setOpen(e.currentTarget.open)}><summary>${t('packetNow')}</summary>
+      ${error && html`<p role="alert" class="problems">${error}</p>`}
+      ${found ? html`<${Handed} found=${found} />` : !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
+    </details>
   </>`
 }
 

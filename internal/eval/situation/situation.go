@@ -98,7 +98,10 @@ var wording = struct {
 		{message.HandoverAnswer, func(s *Situation, a []string) { s.Answers = append(s.Answers, a[1]) }},
 		{message.HandoverBroken, func(s *Situation, a []string) { s.Failing = append(s.Failing, Failure{a[0], a[1]}) }},
 		{message.HandoverUnsaved, (*Situation).uncommitted},
-		{message.HandoverCommit, func(s *Situation, a []string) { s.Tree.Commits = append(s.Tree.Commits, a[0]) }},
+		{message.HandoverUnsure, func(*Situation, []string) {}}, // it claims nothing
+		{message.HandoverOwnCommit, (*Situation).commit},
+		{message.HandoverCommitBy, (*Situation).commit},
+		{message.HandoverCommit, (*Situation).commit},
 	},
 }
 
@@ -114,6 +117,8 @@ type line struct {
 }
 
 func (s *Situation) rule(a []string) { s.Standing = append(s.Standing, a[0]) }
+
+func (s *Situation) commit(a []string) { s.Tree.Commits = append(s.Tree.Commits, a[0]) }
 
 func (s *Situation) uncommitted(a []string) {
 	s.Tree.Uncommitted = append(s.Tree.Uncommitted, unfold(a[0])...)

@@ -161,7 +161,7 @@ func sections(list []*compaction) {
 	fmt.Printf("\n%-10s  %10s  %15s  %20s  %15s\n", "section", "characters", "adds to summary", "per 1,000 characters", "lost without it")
 	whole := share(list, nil, func(c *compaction) []string { return []string{c.summary, c.handover(0).Text()} })
 	base := share(list, nil, func(c *compaction) []string { return []string{c.summary} })
-	for _, name := range []string{"header", "request", "now", "failing", "rules", "decisions", "next", "done", "commands", "names", "recall", "directive"} {
+	for _, name := range []string{"header", "request", "state", "failing", "tree", "rules", "decisions", "plan", "done", "commands", "names", "recall", "directive"} {
 		one := func(c *compaction) string {
 			for _, p := range c.handover(0).Parts() {
 				if p.Name == name {
