@@ -108,7 +108,7 @@ func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (
 	wg.Wait()
 	for i := range files {
 		switch {
-		case out[i] != nil:
+		case out[i] != nil && !out[i].nothing():
 			list = append(list, traced{file: files[i], trace: out[i]})
 		case errors.Is(errs[i], fs.ErrNotExist): // gone since it was listed
 		default:

@@ -514,9 +514,12 @@ func TestHostile(t *testing.T) {
 	w.at("09:00:20").answer("s2", "<b>model</b>", usage{5, 1, 0, 0, 1}, text("x"))
 	w.line(map[string]any{"type": "system", "subtype": "compact_boundary", "compactMetadata": "none"})
 	w.line(map[string]any{"type": "assistant", "message": map[string]any{"usage": "none", "content": map[string]any{"a": 1}}})
-	write(t, root, ".claude/projects/x/"+w.id+".jsonl", w.out.Bytes())
+	write(t, root, ".claude/projects/x/"+w.id+".jsonl", append(w.out.Bytes(), "{\"type\":\"user\n\x00\x00\n[]\n{}{\n"...))
 	r := run(t, options(t, dir, ""))
-	equal(t, "sessions", len(r.Sessions), 6)
+	equal(t, "sessions", len(r.Sessions), 5)
+	if len(r.Failed) != 1 || !strings.Contains(r.Failed[0], "44444444-4444") {
+		t.Errorf("what holds nothing is not named: %q", r.Failed)
+	}
 	if r.Unreadable == 0 {
 		t.Error("no line was called unreadable")
 	}
@@ -627,15 +630,15 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// A reader who sees more compactions by the policy is told what to compare, and that
-// their number is meant; nothing of it where it is not so.
+// A reader who sees more compactions by the policy is told what to compare, and why
+// there are more; nothing of it where it is not so.
 func TestWhatIfWords(t *testing.T) {
 	t.Parallel()
 	r := &Report{Policy: Policy{Early: 85}}
 	r.Totals.WhatIf = WhatIf{Happened: 15, HappenedMid: 10, HappenedBoundary: 2, Boundary: 65, Forced: 2, Requests: 10, Sent: 1_050_000, PolicySent: 870_000}
 	for l, want := range map[message.Lang][]string{
-		message.EN: {"10 of 15 as it was, 2 of 67 with the policy", "more of them is meant", "87.0k (as it was: 105.0k)", "--policy FILE"},
-		message.ZH: {"實際 15 次中有 10 次，依政策 67 次中有 2 次", "合計較多是刻意的", "87.0k（實際 105.0k）", "--policy"},
+		message.EN: {"10 of 15 as it was, 2 of 67 with the policy", "more in all because the policy does not wait", "mean 87.0k, as it was 105.0k", "--tune"},
+		message.ZH: {"實際 15 次中有 10 次，依政策 67 次中有 2 次", "合計較多，是因為政策不等視窗滿", "平均 87.0k，實際 105.0k", "--tune"},
 	} {
 		text := strings.Join(r.whatIfWords(l), "\n")
 		for _, w := range want {
@@ -645,7 +648,7 @@ func TestWhatIfWords(t *testing.T) {
 		}
 	}
 	r.Totals.WhatIf.Boundary = 3
-	if text := strings.Join(r.whatIfWords(message.EN), "\n"); strings.Contains(text, "more of them") {
+	if text := strings.Join(r.whatIfWords(message.EN), "\n"); strings.Contains(text, "more in all") {
 		t.Errorf("5 for 15 are more:\n%s", text)
 	}
 	if got := r.whatIfTable(message.EN)[1]; got[0] != message.AuditForced.EN || got[1] != "10" || got[2] != "2" {

@@ -151,7 +151,7 @@ func (p printer) whatIf() {
 func (p printer) cache() {
 	t := &p.Totals
 	c := t.Cache
-	if c.Written == 0 {
+	if c.ByCompaction+c.ByExpiry == 0 && t.Compactions == 0 {
 		return
 	}
 	p.Heading(message.AuditCacheTitle)

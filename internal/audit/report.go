@@ -34,7 +34,7 @@ type Report struct {
 	Files      int   `json:"files"`
 	Bytes      int64 `json:"bytes"`
 	Unreadable int   `json:"unreadableLines"`
-	// Failed are files that could not be read.
+	// Failed are files that could not be read, or hold nothing that is a session's.
 	Failed []string `json:"unreadableFiles,omitempty"`
 
 	Totals   Totals    `json:"totals"`

@@ -132,6 +132,11 @@ func read(ctx context.Context, file transcript.File, set compact.Settings, words
 	return &t.trace, nil
 }
 
+// nothing is true of a file of which no line is a session's, though it has lines.
+func (t *trace) nothing() bool {
+	return t.Unreadable > 0 && t.First == 0 && t.Turns == 0 && len(t.Models) == 0
+}
+
 // waits: most results say nothing that is asked here.
 func (t *tracer) waits() bool { return len(t.waiting)+len(t.created) > 0 }
 

@@ -138,6 +138,7 @@ func (f File) Print(t *terminal.Terminal, s *workflow.State) error {
 		return t.PrintJSON(out)
 	}
 	fmt.Fprintln(t.Stdout, draw(s.DAG, t.Lang))
-	t.Table(t.Stdout, rows)
+	// What comes then, the picture shows, too.
+	t.Rows(t.Stdout, rows, terminal.Plan{Cut: []int{5}, Drop: []int{2}})
 	return nil
 }

@@ -25,10 +25,13 @@ func (f Finder) ToContinue(ref, dir string) (transcript.File, error) {
 			return file, nil
 		}
 	}
-	if len(files) == 0 && err != nil {
+	switch {
+	case len(files) > 0:
+		return transcript.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.ContinueNone, dir), message.HintContinueNone)}
+	case err != nil:
 		return transcript.File{}, err
 	}
-	return transcript.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.ContinueNone, dir), message.HintSessions)}
+	return transcript.File{}, NoneYet()
 }
 
 func realDir(path string) string {

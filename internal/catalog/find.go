@@ -78,7 +78,7 @@ func (f Finder) find(id string, recent, must bool) (*store.Session, transcript.F
 			}
 		}
 		if len(list) == 0 {
-			return nil, none, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintNoSession)}
+			return nil, none, NoneYet()
 		}
 		return nil, none, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintSession, strings.Join(list, ", "))}
 	}
@@ -93,7 +93,7 @@ func (f Finder) find(id string, recent, must bool) (*store.Session, transcript.F
 	}
 	s, err := f.Home.Session(id)
 	if err != nil {
-		return nil, none, message.Misuse{Err: err}
+		return nil, none, f.unknown(id)
 	}
 	return s, file, nil
 }
@@ -130,7 +130,7 @@ func (f Finder) whole(id string, must bool) (string, transcript.File, error) {
 	}
 	// State of an older version may be all there is.
 	if s, err := f.Home.Session(id); err != nil {
-		return "", file, message.Misuse{Err: err}
+		return "", file, f.unknown(id)
 	} else if state, err := session.Peek(s); state != nil || err != nil {
 		return id, transcript.File{}, nil //nolint:nilerr // whoever reads it tells
 	}
@@ -144,6 +144,11 @@ func (f Finder) unknown(id string) error {
 		return message.Misuse{Err: message.WithHint(err, message.HintDidYouMean, near)}
 	}
 	return message.Misuse{Err: message.WithHint(err, message.HintSessions)}
+}
+
+// NoneYet is the answer where there is no session at all.
+func NoneYet() error {
+	return message.Misuse{Err: message.WithHint(message.Fail(message.NoSessions), message.HintNoSession)}
 }
 
 // lastUsed is the session used last, whoever knows it.
@@ -205,7 +210,7 @@ func (f Finder) File(id string) (transcript.File, error) {
 		if err != nil {
 			return transcript.File{}, err
 		}
-		return transcript.File{}, message.Misuse{Err: message.WithHint(message.Fail(message.NoSession), message.HintSessions)}
+		return transcript.File{}, NoneYet()
 	}
 	f.chose(list[0].ID)
 	return list[0], nil

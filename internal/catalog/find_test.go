@@ -138,7 +138,7 @@ func TestSessionsThatAreNotFound(t *testing.T) {
 		t.Errorf("%T", err)
 	}
 	_, err = p.File("")
-	told(err, "session", "sessions")
+	told(err, "there are no sessions", "overtone demo")
 	p.file(first, "p1", time.Hour)
 	p.file(second, "p2", time.Hour)
 	p.ours(third)

@@ -141,8 +141,9 @@ func (a *app) auditTune(ctx context.Context, o audit.Options, write bool) error 
 			continue
 		}
 		key := "compact.trigger." + k.tier + "_percent_remaining_lt"
-		if f.After, err = config.Set(f.After, key, strconv.FormatFloat(k.now, 'f', -1, 64)); err != nil {
-			return fmt.Errorf("edit %s: %w", f.Path, err)
+		value := strconv.FormatFloat(k.now, 'f', -1, 64)
+		if f.After, err = config.Set(f.After, key, value); err != nil {
+			return message.WithHint(message.Fail(message.ConfigNotSet, f.Path, key, value), message.HintEditConfig, a.short(f.Path), key, value)
 		}
 		fmt.Fprintf(a.Stderr, "%s: %g → %g\n", key, k.old, k.now)
 	}
@@ -207,7 +208,7 @@ func sinceTime(text string, now time.Time) (time.Time, error) {
 func policyFile(path string, lang message.Lang) (compact.Settings, error) {
 	src, err := config.ReadFile(path, 1<<20)
 	if err != nil {
-		return compact.Settings{}, message.Fail(message.BadPolicy, path+": "+err.Error())
+		return compact.Settings{}, message.Fail(message.BadPolicy, config.Unread(path, err).In(string(lang)))
 	}
 	var set compact.Settings
 	var problems []config.Problem

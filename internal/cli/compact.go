@@ -151,10 +151,11 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []cata
 		fmt.Fprintln(a.Stdout, s.Text)
 		return nil
 	}
+	words := message.DashboardTexts(a.Lang)
 	for _, r := range reasons {
 		fmt.Fprintln(a.Stdout, r.Line)
 		for _, e := range r.Evidence {
-			a.Item("    ↳ ", evidenceLine(e, a.Lang))
+			a.Item("    ↳ ", evidenceLine(words["why."+e.Kind], e, a.Lang))
 		}
 		if r.Evidence != nil && len(r.Evidence) == 0 {
 			a.Item("    ↳ ", message.WhyNothing.In(a.Lang))
@@ -164,8 +165,7 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []cata
 }
 
 // evidenceLine says who said it and when, where it stands, and its words.
-func evidenceLine(e catalog.Evidence, l message.Lang) string {
-	who := map[string]message.Text{"user": message.WhyUser, "agent": message.WhyAgent, "call": message.WhyCall, "result": message.WhyResult, "interrupted": message.WhyInterrupted}[e.Kind].In(l)
+func evidenceLine(who string, e catalog.Evidence, l message.Lang) string {
 	if e.Tool != "" {
 		who += " " + e.Tool
 	}

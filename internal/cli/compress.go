@@ -66,7 +66,7 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	defer debug.SetGCPercent(debug.SetGCPercent(40))
 	cfg, problems := a.config()
 	for _, p := range problems {
-		a.Note(message.ConfigProblem, p)
+		a.Note(message.ConfigProblem, p.In(string(a.Lang)))
 	}
 	opts, err := f.Options(cfg.Compress, changed)
 	if err != nil {
@@ -236,7 +236,7 @@ func (a *app) pickSession(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if len(rows) == 0 {
-		return "", message.Fail(message.NoSessions)
+		return "", catalog.NoneYet()
 	}
 	catalog.PrintRows(&a.Terminal, rows, true, a.short)
 	fmt.Fprint(a.Stderr, message.PickSession.Format(a.Lang, len(rows)))

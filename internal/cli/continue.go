@@ -220,6 +220,7 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 		a.Say(message.ContinueOpen, doc.Open)
 	}
 	if doc.ID == "" {
+		a.Note(message.InitDry)
 		return nil
 	}
 	if !made {

@@ -110,7 +110,7 @@ func (p demoPrinter) Act(n int, title string) {
 	p.Line(fmt.Sprintf("\n━━ %s %s", line, strings.Repeat("━", max(0, demoWidth-4-terminal.Columns(line)))))
 }
 
-// Line breaks a text into lines that are indented alike.
+// Line breaks a text into lines that are indented alike, those of a list below its mark.
 func (p demoPrinter) Line(text string) {
 	if p.JSON {
 		return
@@ -118,7 +118,11 @@ func (p demoPrinter) Line(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		words := strings.TrimLeft(line, " ")
 		indent := line[:len(line)-len(words)]
-		fmt.Fprintln(p.Stdout, indent+strings.Join(terminal.Wrap(words, demoWidth-len(indent)), "\n"+indent))
+		below := indent
+		if mark, _, _ := strings.Cut(words, " "); mark == "✔" || mark == "·" {
+			below += "  "
+		}
+		fmt.Fprintln(p.Stdout, indent+strings.Join(terminal.Wrap(words, demoWidth-len(below)), "\n"+below))
 	}
 }
 

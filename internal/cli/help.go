@@ -172,18 +172,39 @@ func (a *app) flagTable(w io.Writer, title message.Text, flags *pflag.FlagSet) {
 	a.Pairs(w, rows)
 }
 
-// valueName is what a flag's value is called.
+// valueName is what a flag's value is called: mostly as the flag.
 func valueName(f *pflag.Flag) string {
 	switch f.Name {
-	case "session", "transcript", "policy", "html":
-		if f.Name == "session" {
-			return "id"
-		}
+	case "session", "thread":
+		return "id"
+	case "transcript", "policy", "html", "out", "ca", "creds", "socket":
 		return "file"
-	case "host", "mode", "lang", "preset", "provider", "model", "template", "stage", "project", "title", "feature", "type", "bands", "stages", "reason":
-		return f.Name
+	case "in":
+		return "agent"
+	case "since":
+		return "when"
+	case "bin":
+		return "program"
+	case "base-url", "hub", "otlp", "remote":
+		return "url"
+	case "tools", "thinking":
+		return "ranges"
+	case "users":
+		return "on|off"
+	case "listen", "cluster", "route":
+		return "address"
+	case "dir":
+		return "folder"
+	case "header":
+		return "key=value"
+	case "run":
+		return "stage=command"
+	case "remote-auth-token-env":
+		return "variable"
+	case "tenant", "node":
+		return "name"
 	}
-	return "text"
+	return f.Name
 }
 
 // flagError says what is wrong with a flag.

@@ -29,9 +29,10 @@ type refusedError struct {
 	Detail string
 }
 
-func (e *refusedError) Error() string { return e.in(message.EN) }
+func (e *refusedError) Error() string { return e.In(message.EN) }
 
-func (e *refusedError) in(lang message.Lang) string {
+// In is the error in a language.
+func (e *refusedError) In(lang message.Lang) string {
 	msg := message.Refused.Format(lang, message.RefusedFor(string(e.reason)).In(lang))
 	if e.Detail != "" {
 		msg += ": " + e.Detail

@@ -2,7 +2,6 @@ package compress
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -384,7 +383,7 @@ func (p *Plan) source() (*os.File, error) {
 	}
 	if info, err := f.Stat(); err != nil || info.Size() < p.Session.Size {
 		f.Close()
-		return nil, fmt.Errorf("session %s became shorter since it was read", p.Session.Path)
+		return nil, message.Fail(message.SessionShrank)
 	}
 	return f, nil
 }

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // Pool runs jobs against a provider; NewPool makes one.
@@ -334,7 +334,7 @@ func (r *run) ask(ctx context.Context, a *attempt, req Request) {
 	var rejected *rejectedError
 	switch {
 	case err != nil && errors.Is(context.Cause(tctx), errTimeout):
-		a.err = fmt.Errorf("%w after %s", errTimeout, limit)
+		a.err = timeoutError{message.Fail(message.CompressTimeout, limit)}
 		return
 	case err != nil:
 		a.err, a.final = err, errors.As(err, &rejected)

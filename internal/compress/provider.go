@@ -87,8 +87,14 @@ type rejectedError struct{ Err error }
 func (e *rejectedError) Error() string { return e.Err.Error() }
 func (e *rejectedError) Unwrap() error { return e.Err }
 
-// errTimeout is the error of an attempt that ran into its time limit.
+// errTimeout is the cause of an attempt's end that ran into its time limit, timeoutError
+// what is told of it.
 var errTimeout = errors.New("compression timeout")
+
+type timeoutError struct{ error }
+
+func (e timeoutError) Unwrap() error      { return e.error }
+func (timeoutError) Is(target error) bool { return target == errTimeout }
 
 // EstimateTokens counts four UTF-16 code units as a token, rounded up.
 func EstimateTokens(text string) int { return message.Tokens(message.Units(text)) }

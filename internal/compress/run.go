@@ -3,7 +3,6 @@ package compress
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -70,12 +69,7 @@ type Message struct {
 }
 
 // Why is the error in a language.
-func (m *Message) Why(lang message.Lang) string {
-	if r, ok := errors.AsType[*refusedError](m.err); ok {
-		return r.in(lang)
-	}
-	return m.Error
-}
+func (m *Message) Why(lang message.Lang) string { return message.ErrorText(m.err, lang) }
 
 // Result is what a run did.
 type Result struct {

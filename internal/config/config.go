@@ -288,7 +288,7 @@ func LoadFrom(path string, getenv func(string) string) (Config, map[string]strin
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			problems = append(problems, saidOf(err).at(path, 0, ""))
+			problems = append(problems, Unread(path, err))
 		default:
 			c.Chosen = true
 			d := decodeYAML(src, path, 1, &c)
@@ -332,6 +332,9 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	}
 	return src, nil
 }
+
+// Unread is the problem of a file that [ReadFile] could not read.
+func Unread(path string, err error) Problem { return saidOf(err).at(path, 0, "") }
 
 func bare(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {

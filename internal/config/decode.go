@@ -345,7 +345,7 @@ func limitText(s string, tag reflect.StructTag) error {
 	}
 	if p := strings.Fields(tag.Get("prefix")); len(p) > 0 && s != "" &&
 		!slices.ContainsFunc(p, func(p string) bool { return strings.HasPrefix(s, p) && len(s) > len(p) }) {
-		return say("要以 %[1]s 開頭的文字", "want text that starts with %[1]s", strings.Join(p, " or "))
+		return say("要以 %s 開頭的文字", "want text that starts with %s", said{strings.Join(p, " 或 "), strings.Join(p, " or ")})
 	}
 	return nil
 }

@@ -206,7 +206,7 @@ func (c *call) update(f func(tx *session.Tx) error) error {
 func (c *call) settings() compact.Settings {
 	set, problems := session.Settings(c.home, c.cfg.Compact)
 	if len(problems) > 0 {
-		c.complain("auto-compact", problems[0])
+		c.complain("auto-compact", errors.New(problems[0].In(string(c.lang))))
 	}
 	return set
 }

@@ -3,7 +3,6 @@ package llm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -48,11 +47,14 @@ type Error struct {
 	Err error
 }
 
-func (e *Error) Error() string {
+func (e *Error) Error() string { return e.In(message.EN) }
+
+// In is the error in a language; the words of the service and of the system stay theirs.
+func (e *Error) In(l message.Lang) string {
 	var b strings.Builder
-	b.WriteString(string(e.Kind))
+	b.WriteString(message.ServiceFault(string(e.Kind)).In(l))
 	if e.Status != 0 {
-		fmt.Fprintf(&b, " (status %d)", e.Status)
+		b.WriteString(message.ServiceStatus.Format(l, e.Status))
 	}
 	if e.Message != "" {
 		b.WriteString(": " + e.Message)

@@ -13,7 +13,7 @@ var (
 	HelpAuditAll    = Text{ZH: "列出每一次壓縮與每一天", EN: "list every compaction and every day"}
 	BadSince        = Text{ZH: "--since 無法理解：%q", EN: "--since: cannot read %q"}
 	HintSince       = Text{ZH: "例如 30d、12h、2026-01-31", EN: "for example 30d, 12h, 2026-01-31"}
-	BadPolicy       = Text{ZH: "--policy：%s", EN: "--policy: %s"}
+	BadPolicy       = Text{ZH: "--policy 無法使用：%s", EN: "--policy: %s"}
 	AuditNone       = Text{ZH: "找不到任何 session。", EN: "There are no sessions here."}
 	AuditNoneMatch  = Text{ZH: "沒有符合條件的 session。", EN: "No session matches."}
 	AuditTryDemo    = Text{ZH: "想先看看 Overtone 做什麼：overtone demo", EN: "To see what Overtone does, run: overtone demo"}
@@ -24,7 +24,7 @@ var (
 	AuditUnreadAll  = Text{ZH: "%d 個 session 檔沒有一個讀得出來", EN: "none of the %d session files could be read"}
 	HintUnreadAll   = Text{ZH: "檢查檔案的權限；overtone doctor 檢查安裝", EN: "look at the files' permissions; `overtone doctor` looks at the installation"}
 
-	AuditHead      = Text{ZH: "%s 個 session，%s 個檔案（%s），%s 至 %s", EN: "%s sessions in %s files (%s), %s to %s"}
+	AuditHead      = Text{ZH: "%s 個 session，%s 個檔案（%s），%s 至 %s", EN: "sessions %s · files %s (%s) · %s to %s"}
 	AuditShortMid  = Text{ZH: "%[2]d 次壓縮中有 %[1]d 次打在工作途中；共等待 %[3]s。", EN: "Struck in mid-work: %[1]d of %[2]d compactions. Waited for them: %[3]s."}
 	AuditShortLost = Text{
 		ZH: "遺失而之後用到的專案名稱與指令：%d 個（共用到 %d 個）；Overtone 的交接會寫到其中 %d 個。逐一列出：overtone audit --lost",
@@ -83,8 +83,8 @@ var (
 		EN: "Compare the first row, compactions that interrupt work: %[1]d of %[2]d as it was, %[3]d of %[4]d with the policy.",
 	}
 	AuditWhatIfMore = Text{
-		ZH: "政策的合計較多是刻意的，不代表更好或更壞：它趁還有空間，在做完一步時就壓縮，平均 context 為 %s（實際 %s）。想要少一點：調低 compact.trigger 的百分比，先用 --policy 檔案試算。",
-		EN: "That the policy has more of them is meant, and by itself neither good nor bad: it compacts at finished steps while there is room, with a mean context of %s (as it was: %s). For fewer, lower the percentages of compact.trigger, and try them first with --policy FILE.",
+		ZH: "合計較多，是因為政策不等視窗滿了才壓縮：趁還有空間，在做完一步時就壓縮，context 因此較小（平均 %s，實際 %s）。想要少一點：overtone audit --tune。",
+		EN: "They are more in all because the policy does not wait for a full window: it takes a finished step while there is room, so contexts are smaller (mean %s, as it was %s). For fewer: overtone audit --tune.",
 	}
 	AuditWhatIfNote = Text{
 		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。",

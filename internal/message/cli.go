@@ -4,8 +4,8 @@ package message
 var (
 	HelpRoot     = Text{ZH: "讓長時間的 coding agent 工作保持連貫", EN: "Keep long coding-agent work coherent"}
 	HelpRootLong = Text{
-		ZH: "Overtone 陪在 Claude Code 與 Codex 旁邊：依階段路由工作、在自然邊界壓縮 context、\n讓狀態安全跨過壓縮，並解釋每一個決定。\n\n先試試：\n  overtone audit   這台機器上的 session：壓縮失去了什麼、花了多少\n  overtone demo    在暫時的家目錄演一遍，不需網路\n  overtone init    裝進這台機器上的 host",
-		EN: "Overtone sits beside Claude Code and Codex: it routes work through stages, compacts at\nnatural boundaries, carries state across a compaction, and explains every decision.\n\nStart with:\n  overtone audit   what compactions lost and cost in the sessions on this machine\n  overtone demo    a whole story in a throw-away home, no network\n  overtone init    install into the hosts on this machine",
+		ZH: "Overtone 陪在 Claude Code、Codex 等 coding agent 旁邊：依階段路由工作、在自然邊界壓縮 context、\n讓狀態安全跨過壓縮，並解釋每一個決定。\n\n先試試：\n  overtone audit   這台機器上的 session：壓縮失去了什麼、花了多少\n  overtone demo    在暫時的家目錄演一遍，不需網路\n  overtone init    裝進這台機器上的 host",
+		EN: "Overtone sits beside Claude Code, Codex and other coding agents: it routes work through\nstages, compacts at natural boundaries, carries state across a compaction, and explains every\ndecision.\n\nStart with:\n  overtone audit   what compactions lost and cost in the sessions on this machine\n  overtone demo    a whole story in a throw-away home, no network\n  overtone init    install into the hosts on this machine",
 	}
 	HelpJSON     = Text{ZH: "以 JSON 輸出", EN: "print JSON"}
 	HelpNoPager  = Text{ZH: "長的輸出不經過 pager（或設定 PAGER=cat）", EN: "do not page long output (or set PAGER=cat)"}
@@ -33,7 +33,7 @@ var (
 	HintHomeSet   = Text{ZH: "設定 HOME，或以 OVERTONE_HOME 指定資料夾", EN: "set HOME, or name a folder with OVERTONE_HOME"}
 	NoSession     = Text{ZH: "不知道是哪個 session", EN: "which session is not known"}
 	HintSession   = Text{ZH: "用 --session ID 指定。最近的 session：%s", EN: "name it with --session ID. Recent sessions: %s"}
-	HintNoSession = Text{ZH: "用 --session ID 指定；目前沒有任何 session", EN: "name it with --session ID; there are none yet"}
+	HintNoSession = Text{ZH: "先用 coding agent 工作，或試試 overtone demo", EN: "work with a coding agent first, or try overtone demo"}
 	NoWorkflow    = Text{ZH: "session %s 沒有工作流", EN: "session %s has no workflow"}
 	NothingRuns   = Text{ZH: "session %s 沒有進行中的工作流", EN: "no workflow is running in session %s"}
 	HintStart     = Text{ZH: "以 overtone workflow start TEMPLATE 啟動一個", EN: "start one with overtone workflow start TEMPLATE"}
@@ -177,11 +177,6 @@ var (
 	NotASession        = Text{ZH: "%s 不是 Overtone 認得的 session 檔", EN: "%s is no session of a host that is known"}
 	NoCompaction       = Text{ZH: "沒有第 %d 次壓縮，這個 session 有 %d 次", EN: "there is no compaction %d, the session has %d"}
 	HelpPacketWhy      = Text{ZH: "逐行列出依據：哪一筆紀錄、何時、說了什麼", EN: "show the evidence of each line: which record, when, and what it said"}
-	WhyUser            = Text{ZH: "使用者", EN: "user"}
-	WhyAgent           = Text{ZH: "agent", EN: "agent"}
-	WhyCall            = Text{ZH: "呼叫工具", EN: "call of"}
-	WhyResult          = Text{ZH: "工具結果", EN: "result"}
-	WhyInterrupted     = Text{ZH: "使用者中斷", EN: "interrupted by the user"}
 	WhyLine            = Text{ZH: "%s，位移 %d：%s", EN: "%s, at byte %d: %s"}
 	WhyNothing         = Text{ZH: "紀錄中沒有這句話：由 git、工作流程或任務清單得知，或已改寫", EN: "no record has these words: they come from git, a workflow or a task list, or are put in other words"}
 	PacketIfNow        = Text{ZH: "session %s，已壓縮 %d 次：現在壓縮時會交接", EN: "session %s, compacted %d times: handed over if it were compacted now"}

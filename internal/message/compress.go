@@ -119,6 +119,8 @@ var (
 	BadRangeLevel      = Text{ZH: "%s %s：程度必須是其中之一：%s", EN: "%s %s: level must be one of %s"}
 	BandsOverlap       = Text{ZH: "分段不可重疊：%s 與 %s", EN: "compression bands must not overlap: %s and %s"}
 	RangesOverlap      = Text{ZH: "%s 的範圍不可重疊：%s 與 %s", EN: "%s: ranges must not overlap: %s and %s"}
+	CompressTimeout    = Text{ZH: "壓縮超過時限 %s", EN: "compression timeout after %s"}
+	SessionShrank      = Text{ZH: "session 在讀取時變短了", EN: "the session became shorter while it was read"}
 	BadProvider        = Text{ZH: "沒有名為 %q 的 provider", EN: "there is no provider named %q"}
 	MissingKeyText     = Text{ZH: "provider %s 需要環境變數 %s", EN: "provider %s needs %s in the environment"}
 	HintKey            = Text{ZH: "設定它，或使用不需要金鑰的 --provider builtin", EN: "set it, or use --provider builtin, which needs none"}
@@ -130,6 +132,7 @@ var (
 	NothingToDo        = Text{ZH: "這裡沒有可壓縮的內容", EN: "there is nothing to compress here"}
 	HintNothing        = Text{ZH: "已壓縮過、太短或由 host 寫入的訊息會略過，preset 也不動使用者不長的訊息與最新幾輪；--dry-run 顯示原因，--bands 0-100:compress 壓縮所有訊息", EN: "messages that are short, compressed before or written by the host are left alone, and by presets those of users that are not long and of the newest turns; --dry-run shows which, --bands 0-100:compress takes all others"}
 	TimelineProblem    = Text{ZH: "timeline：%s", EN: "timeline: %s"}
+	ConfigNotSet       = Text{ZH: "%s：檔案的寫法無法把 %s 設為 %s", EN: "%s: the way it is written, %s cannot be set to %s"}
 	ConfigProblem      = Text{ZH: "設定：%s", EN: "configuration: %s"}
 
 	PlanHead     = Text{ZH: "%[2]s · %[1]s · %[3]d 輪 · context 約 %[4]s tokens", EN: "%[2]s · %[1]s · turns: %[3]d · context about %[4]s tokens"}

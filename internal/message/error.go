@@ -10,10 +10,24 @@ import (
 // the language.
 type Error struct{ Reason Reason }
 
-func (e Error) Error() string { return e.Reason.In(EN) }
+func (e Error) Error() string { return e.In(EN) }
+
+// In is the error in a language.
+func (e Error) In(l Lang) string { return e.Reason.In(l) }
 
 // Fail makes an error of a text.
 func Fail(t Text, args ...any) error { return Error{Because(t, args...)} }
+
+// ErrorText is what a person reads of an error: in a language, where it knows it.
+func ErrorText(err error, l Lang) string {
+	if spoken, ok := errors.AsType[interface {
+		error
+		In(l Lang) string
+	}](err); ok {
+		return spoken.In(l)
+	}
+	return err.Error()
+}
 
 // Hinted is an error with advice on what to do about it.
 type Hinted struct {

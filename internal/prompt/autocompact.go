@@ -51,7 +51,7 @@ func readAutoCompact(path string) (config.Compact, []config.Problem) {
 	case errors.Is(err, fs.ErrNotExist):
 		return builtin(), nil
 	case err != nil:
-		return builtin(), []config.Problem{{File: path, Msg: err.Error()}}
+		return builtin(), []config.Problem{config.Unread(path, err)}
 	}
 	return ParseAutoCompact(src, path)
 }

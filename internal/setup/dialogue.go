@@ -158,7 +158,7 @@ func (d *dialogue) confirm(r *Report) error {
 // warnings are printed once.
 func (d *dialogue) warnings(r *Report) {
 	for _, w := range r.Warnings {
-		fmt.Fprintln(d.Stderr, "⚠ "+w)
+		d.Prose(d.Stderr, "⚠ "+w)
 	}
 	r.Warnings = nil
 }

@@ -195,7 +195,7 @@ func (i *installation) planOwn(o Options, cfg config.Config) error {
 func (i *installation) set(f *host.File, key, value string) error {
 	after, err := config.Set(f.After, key, value)
 	if err != nil {
-		return message.WithHint(fmt.Errorf("edit %s: %w", f.Path, err), message.HintEditConfig, i.env.Folders.Short(f.Path), key, value)
+		return message.WithHint(message.Fail(message.ConfigNotSet, f.Path, key, value), message.HintEditConfig, i.env.Folders.Short(f.Path), key, value)
 	}
 	f.After = after
 	return nil

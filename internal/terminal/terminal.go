@@ -170,10 +170,7 @@ func (t *Terminal) Exit(err error) int {
 	if err == nil {
 		return 0
 	}
-	text, code := err.Error(), 1
-	if u, ok := errors.AsType[message.Error](err); ok {
-		text = u.Reason.In(t.Lang)
-	}
+	text, code := message.ErrorText(err, t.Lang), 1
 	if _, ok := errors.AsType[message.Misuse](err); ok {
 		code = 2
 	}

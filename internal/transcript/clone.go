@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // Change says how a clone differs from its source.
@@ -227,7 +229,7 @@ func (c *splicer) skip(n int64) error {
 
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the session became shorter while it was read")
+		return message.Fail(message.SessionShrank)
 	}
 	return err
 }

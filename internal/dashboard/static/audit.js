@@ -27,6 +27,7 @@ export function Audit({ report }) {
       </fieldset>`}
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${!r && !error && html`<p class="quiet" role="status">${t('auditing')}</p>`}
+      ${r && r.unreadableFiles && html`<ul class="problems" role="alert">${r.unreadableFiles.slice(0, 10).map(f => html`<li key=${f}>${t('unreadFile', f)}</li>`)}${r.unreadableFiles.length > 10 && html`<li>${t('more', number(r.unreadableFiles.length - 10))}</li>`}</ul>`}
       ${x && html`<dl class="tiles">
         ${tile('nav.sessions', number(x.sessions))}${tile('requests', number(x.requests))}${tile('compactions', number(x.compactions))}
         ${tile('midWork', number(x.midWork), x.midWork > 0)}${tile('atBoundary', number(x.atBoundary))}
