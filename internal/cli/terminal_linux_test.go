@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,11 +17,18 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 // onPty runs the program on a terminal of 80 columns and so many rows, until it ends.
 // answer is typed when something has been printed.
 func onPty(t *testing.T, rows uint16, answer string, env []string, args ...string) (screen string, code int) {
+	t.Helper()
+	return programOnPty(t, overtone(), rows, answer, env, args...)
+}
+
+func programOnPty(t *testing.T, program string, rows uint16, answer string, env []string, args ...string) (screen string, code int) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -39,7 +50,7 @@ func onPty(t *testing.T, rows uint16, answer string, env []string, args ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(overtone(), args...)
+	cmd := exec.Command(program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.Env, cmd.Dir = append([]string{"TERM=xterm", "PATH=" + os.Getenv("PATH"), "GORACE=" + quickRace}, env...), t.TempDir()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -85,7 +96,7 @@ func TestEveryCommandOnATerminal(t *testing.T) {
 	t.Parallel()
 	const old = "0de30000-0000-4000-8000-000000000002"
 	// In this order: the first that reads the sessions has something to do.
-	rows := []struct{ path, args string }{
+	rows := []terminalRow{
 		{"audit", ""},
 		{"sessions", ""},
 		{"compress", old + " --preset heavy"},
@@ -127,33 +138,120 @@ func TestEveryCommandOnATerminal(t *testing.T) {
 		t.Run(lang, func(t *testing.T) {
 			t.Parallel()
 			env := []string{"HOME=" + demoHome(t), "LANG=" + lang, "TICK=1", "PAGER=cat"}
-			known := map[string]bool{}
-			for _, row := range rows {
-				known[row.path] = true
-				screen, code := onPty(t, 24, "", env, append(strings.Fields(row.path), strings.Fields(row.args)...)...)
-				if code < 0 || code > 2 || screen == "" || strings.Contains(screen, "%!") || strings.Contains(screen, "panic") {
-					t.Errorf("overtone %s: exit %d\n%s", row.path, code, screen)
-				}
-				if drawn := strings.Contains(screen, "█]"); progress[row.path] && !drawn {
-					t.Errorf("overtone %s shows no progress:\n%s", row.path, screen)
+			for path, screen := range everyCommand(t, overtone(), env, rows) {
+				if drawn := strings.Contains(screen, "█]"); progress[path] && !drawn {
+					t.Errorf("overtone %s shows no progress:\n%s", path, screen)
 				}
 			}
-			var walk func(path []string)
-			walk = func(path []string) {
-				screen, _ := onPty(t, 24, "", append(env, "COLUMNS=400", "NO_COLOR=1"), append(path, "--help")...)
-				_, list, more := strings.Cut(strings.Replace(screen, "指令：\n", "Commands:\n", 1), "\nCommands:\n")
-				if !more {
-					if name := strings.Join(path, " "); !known[name] {
-						t.Errorf("no row runs overtone %s", name)
-					}
-					return
-				}
-				for line := range strings.Lines(strings.Split(list, "\n\n")[0]) {
-					walk(append(path[:len(path):len(path)], strings.Fields(line)[0]))
-				}
-			}
-			walk(nil)
 		})
+	}
+}
+
+// terminalRow is a command and what is typed behind it.
+type terminalRow struct{ path, args string }
+
+// everyCommand runs each command of a program on a terminal, and returns what it shows. A
+// command of the program's help that no row runs is an error.
+func everyCommand(t *testing.T, program string, env []string, rows []terminalRow) map[string]string {
+	t.Helper()
+	screens := map[string]string{}
+	for _, row := range rows {
+		screen, code := programOnPty(t, program, 24, "", env, append(strings.Fields(row.path), strings.Fields(row.args)...)...)
+		screens[row.path] = screen
+		if code < 0 || code > 2 || screen == "" || strings.Contains(screen, "%!") || strings.Contains(screen, "panic") {
+			t.Errorf("%s %s: exit %d\n%s", filepath.Base(program), row.path, code, screen)
+		}
+	}
+	var walk func(path []string)
+	walk = func(path []string) {
+		screen, _ := programOnPty(t, program, 24, "", append(env, "COLUMNS=400", "NO_COLOR=1"), append(path, "--help")...)
+		_, list, more := strings.Cut(strings.Replace(screen, "指令：\n", "Commands:\n", 1), "\nCommands:\n")
+		if !more {
+			if name := strings.Join(path, " "); screens[name] == "" {
+				t.Errorf("no row runs %s %s", filepath.Base(program), name)
+			}
+			return
+		}
+		for line := range strings.Lines(strings.Split(list, "\n\n")[0]) {
+			walk(append(path[:len(path):len(path)], strings.Fields(line)[0]))
+		}
+	}
+	walk(nil)
+	return screens
+}
+
+// So does every command of overtone-team, on the machine that runs the hub. What people
+// read there fits the terminal.
+func TestEveryTeamCommandOnATerminal(t *testing.T) {
+	t.Parallel()
+	program := build(t, "../../cmd/overtone-team", filepath.Join(t.TempDir(), "overtone-team"))
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }))
+	defer collector.Close()
+	const session = "0de30000-0000-4000-8000-000000000002"
+	for _, lang := range []string{"en_US.UTF-8", "zh_TW.UTF-8"} {
+		t.Run(lang, func(t *testing.T) {
+			home, other := demoHome(t), t.TempDir()
+			env := []string{"HOME=" + home, "LANG=" + lang, "PAGER=cat", "GIT_CONFIG_NOSYSTEM=1"}
+			startHub(t, program, env)
+			invitation := filepath.Join(other, "laptop.json")
+			everyCommand(t, program, env, []terminalRow{
+				{"invite", "laptop --out " + invitation},
+				{"join", "--force " + invitation},
+				{"share", "."},
+				{"ship", "--once"},
+				{"ship", "--install --dry-run"},
+				{"timeline", ""},
+				{"fleet", ""},
+				{"show", "demo"},
+				{"recall", "importer"},
+				{"export", "--once --otlp " + collector.URL},
+				{"doctor", ""},
+				{"handoff push", session},
+				{"handoff pull", session},
+				{"up", "--listen nowhere"},
+				{"help", "ship"},
+			})
+			for _, args := range []string{"", "up", "invite", "join", "share", "ship", "handoff", "handoff push", "handoff pull", "timeline", "fleet", "show", "recall", "export", "doctor"} {
+				screen, _ := programOnPty(t, program, 24, "", env, append(strings.Fields(args), "--help")...)
+				for line := range strings.Lines(screen) {
+					if terminal.Columns(strings.TrimSuffix(line, "\n")) > 80 {
+						t.Errorf("overtone-team %s --help: %q is wider than the terminal", args, line)
+					}
+				}
+			}
+		})
+	}
+}
+
+// startHub runs a hub until the test ends.
+func startHub(t *testing.T, program string, env []string) {
+	t.Helper()
+	addr := ""
+	for addr == "" {
+		// Below what systems give to connections, so that nobody takes it meanwhile.
+		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10000+rand.IntN(20000))); err == nil {
+			addr = l.Addr().String()
+			l.Close()
+		}
+	}
+	cmd := exec.Command(program, "up", "--json", "--listen", addr, "--machine", "hub")
+	cmd.Env, cmd.Dir = env, t.TempDir()
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	var up struct{ URL string }
+	if err := json.NewDecoder(out).Decode(&up); err != nil || !strings.Contains(up.URL, addr) {
+		t.Fatalf("hub: %q %v\n%s", up.URL, err, &errs)
 	}
 }
 
