@@ -270,6 +270,53 @@ func TestFrontDoor(t *testing.T) {
 	}
 }
 
+// Twelve words explain the rest: a page that uses one of them says where it is explained.
+func TestTwelveWords(t *testing.T) {
+	t.Parallel()
+	words, err := os.ReadFile("../../docs/words.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\| <a id="([a-z-]+)"></a>\*\*([a-z-]+)\*\* \| \S`).FindAllSubmatch(words, -1) {
+		explained[string(m[1])] = string(m[1]) == string(m[2])
+	}
+	if len(explained) != 12 || strings.Count(string(words), "\n| ") != 13 {
+		t.Errorf("the page has these words: %v", explained)
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	notProse := regexp.MustCompile("(?ms)^```.*?^```|^#.*?$|`[^`\n]*`|\\*\\*[^*\n]*\\*\\*|<[^>]*>")
+	linked := regexp.MustCompile(`\]\((?:docs/)?words\.md#([a-z-]+)\)`)
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := map[string]bool{}
+		for _, m := range linked.FindAllSubmatch(text, -1) {
+			if known[string(m[1])] = true; !explained[string(m[1])] {
+				t.Errorf("%s: %s is not explained", filepath.Base(page), m[1])
+			}
+		}
+		if filepath.Base(page) == "words.md" {
+			continue
+		}
+		prose := notProse.ReplaceAll(text, nil)
+		prose = regexp.MustCompile(`\[[^\]]*\]\([^)]*\)`).ReplaceAll(prose, nil)
+		for word, used := range map[string]string{
+			"compaction": "compactions?", "boundary": "boundar(y|ies)", "tier": "tiers?", "hand-over": "hand-overs?|packets?", "stage": "stages?",
+			"verdict": "verdicts?", "barrier": "barriers?", "band": "bands?", "clone": "clones?",
+		} {
+			if !known[word] && regexp.MustCompile(`(^|[\s(])(`+used+`)\b`).Match(prose) {
+				t.Errorf("%s uses %q and does not say where it is explained", filepath.Base(page), word)
+			}
+		}
+	}
+}
+
 func absolute(t *testing.T, path string) string {
 	t.Helper()
 	abs, err := filepath.Abs(path)
