@@ -189,13 +189,16 @@ func TestOutcome(t *testing.T) {
 func TestMeasured(t *testing.T) {
 	t.Parallel()
 	for output, want := range map[string]string{
-		"ok x\n12 passed, 1 skipped in 0.3s":    "12 passed, 1 skipped in 0.3s",
-		"3 passed\ncoverage: 81.2% of x":        "coverage: 81.2% of x",
-		"BenchmarkX-2  100  12 ns/op":           "BenchmarkX-2 100 12 ns/op",
-		"tests: none":                           "",
-		"all passed":                            "",
-		strings.Repeat("x", 111) + " 1 passed":  strings.Repeat("x", 100),
-		strings.Repeat("x", 113) + "  1 passed": "",
+		"ok x\n12 passed, 1 skipped in 0.3s":      "12 passed, 1 skipped in 0.3s",
+		"3 passed\ncoverage: 81.2% of x":          "coverage: 81.2% of x",
+		"BenchmarkX-2  100  12 ns/op":             "BenchmarkX-2 100 12 ns/op",
+		"tests: none":                             "",
+		"12:01:07 the login failed":               "",
+		"ok\n 317 tests passed\nbye":              "317 tests passed",
+		`317 | x: new Error("the query failed"),`: "",
+		"all passed":                              "",
+		strings.Repeat("x", 111) + " 1 passed":    strings.Repeat("x", 100),
+		strings.Repeat("x", 113) + "  1 passed":   "",
 	} {
 		if got := measured(output); got != want {
 			t.Errorf("%q: %q, want %q", output, got, want)

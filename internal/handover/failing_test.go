@@ -94,17 +94,3 @@ func TestSteps(t *testing.T) {
 		})
 	}
 }
-
-func TestMeasured(t *testing.T) {
-	for output, want := range map[string]string{
-		"===== 12 passed, 1 failed in 3.1s =====":                          "===== 12 passed, 1 failed in 3.1s =====",
-		"ok\n 317 tests passed\nbye":                                       "317 tests passed",
-		"BenchmarkParse-2   1000   1234 ns/op":                             "BenchmarkParse-2 1000 1234 ns/op",
-		`317 |   submitJobError: new Error("Database connection failed"),`: "",
-		"12:01:07 the login failed":                                        "",
-	} {
-		if got := measured(output); got != want {
-			t.Errorf("measured(%q) = %q, want %q", output, got, want)
-		}
-	}
-}
