@@ -179,16 +179,20 @@ type listed struct {
 type entry struct {
 	third            [4]uint64 // bytes that may come next, a bit each
 	tokens, triggers uint16    // lists
+	pair             uint16
+	next             uint16 // in its bucket, 0: none
 }
 
 func (e *entry) goesOn(c byte) bool { return e.third[c>>6]>>(c&63)&1 != 0 }
 
 // rules is the tables in the form that the scanner uses. Every process that looks for
-// secrets makes them, most of them for a few lines of text: that is why the words stand
-// in one slice, in which lists are linked. A slice for each list took five times as long.
+// secrets makes them, most of them for a few lines of text: that is why they are small, and
+// why the words stand in one slice, in which lists are linked. Fresh memory takes longer
+// than all that is written into it.
 type rules struct {
 	classes  [256]class
-	groups   [1 << 16]uint16 // by the first two bytes of a word, 0: none
+	pairs    [1 << 10]uint64 // that words begin with, a bit each
+	buckets  [1 << 9]uint16  // of entries, by their pair
 	entries  []entry
 	words    []listed
 	special  [256]bool   // bytes that other detectors look at
@@ -212,13 +216,35 @@ func (r *rules) trigger(word string, found detector) {
 	r.list(&r.entry(word).triggers, listed{word: word, found: found})
 }
 
-func (r *rules) entry(word string) *entry {
-	g := &r.groups[pair(word[0], word[1])]
-	if *g == 0 {
-		*g = uint16(len(r.entries))
-		r.entries = append(r.entries, entry{})
+// find is the entry of a pair, nil where no word begins so.
+func (r *rules) find(p uint16) *entry {
+	if r.pairs[p>>6]>>(p&63)&1 == 0 {
+		return nil
 	}
-	e := &r.entries[*g]
+	return r.at(p)
+}
+
+func (r *rules) at(p uint16) *entry {
+	g := r.buckets[bucket(p)]
+	for r.entries[g].pair != p {
+		g = r.entries[g].next
+	}
+	return &r.entries[g]
+}
+
+func bucket(p uint16) uint16 { return (p ^ p>>7) & (1<<9 - 1) }
+
+// entry is the one that a word belongs to; it is made where there is none.
+func (r *rules) entry(word string) *entry {
+	p := pair(word[0], word[1])
+	e := r.find(p)
+	if e == nil {
+		g := &r.buckets[bucket(p)]
+		r.entries = append(r.entries, entry{pair: p, next: *g})
+		*g = uint16(len(r.entries) - 1)
+		r.pairs[p>>6] |= 1 << (p & 63)
+		e = &r.entries[*g]
+	}
 	if len(word) > 2 {
 		e.third[word[2]>>6] |= 1 << (word[2] & 63)
 		return e
@@ -266,4 +292,4 @@ func compile() *rules {
 	return r
 }
 
-func pair(a, b byte) int { return int(a)<<8 | int(b) }
+func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
