@@ -191,10 +191,7 @@ const (
 // the turn's commands ended. It comes before the session's lock is taken: nobody sleeps
 // while others wait for that.
 func (c *call) awaitFile() {
-	if c.host.CommandEnd == nil || c.late {
-		return
-	}
-	if g, _ := session.Look(c.sess); !g.Started("") {
+	if c.host.CommandEnd == nil || c.late || !session.MayAwait(c.sess) {
 		return
 	}
 	m, err := session.Read(c.sess)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -203,6 +204,12 @@ func Look(s *store.Session) (g Glance, ok bool) {
 		Failures: w.Get("state.slice.failures").Exists(), Turn: w.Get("turn").Time(),
 		transcript: w.Get("transcript").String(), model: w.Get("model").String(), started: w.Get("started"), failures: w.Get("state.slice.failures"),
 	}, true
+}
+
+// MayAwait reports whether the end of a command may be waited for. It looks at bytes only.
+func MayAwait(s *store.Session) bool {
+	data, err := s.Version(MemoryFile)
+	return err == nil && bytes.Contains(data, []byte(`"started":`))
 }
 
 // Failed reports whether this very command has failed, and not worked since.

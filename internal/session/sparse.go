@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -43,14 +44,26 @@ func hasStructs(t reflect.Type) bool {
 	return false
 }
 
-// field is the name of a struct's member, "" where it has none, and when it is left out.
-func field(t reflect.Type, i int) (name, omit string) {
-	f := t.Field(i)
-	if !f.IsExported() {
-		return "", ""
+// member is the name of a struct's member, "" where it has none, and when it is left out.
+type member struct{ name, omit string }
+
+// known are the members of structs: of most there is more than one, and each is read and
+// written.
+var known sync.Map
+
+func membersOf(t reflect.Type) []member {
+	if list, ok := known.Load(t); ok {
+		return list.([]member)
 	}
-	name, omit, _ = strings.Cut(f.Tag.Get("json"), ",")
-	return cmp.Or(name, f.Name), omit
+	list := make([]member, t.NumField())
+	for i := range list {
+		if f := t.Field(i); f.IsExported() {
+			name, omit, _ := strings.Cut(f.Tag.Get("json"), ",")
+			list[i] = member{cmp.Or(name, f.Name), omit}
+		}
+	}
+	known.Store(t, list)
+	return list
 }
 
 func appendSparse(dst []byte, v reflect.Value) ([]byte, error) {
@@ -72,7 +85,7 @@ func appendSparse(dst []byte, v reflect.Value) ([]byte, error) {
 		return append(dst, ']'), err
 	}
 	dst = append(dst, '{')
-	member := func(name string, v reflect.Value) {
+	add := func(name string, v reflect.Value) {
 		if err == nil {
 			quoted, _ := json.Marshal(name) // a string can be encoded
 			dst, err = appendSparse(append(append(comma(dst), quoted...), ':'), v)
@@ -82,13 +95,13 @@ func appendSparse(dst []byte, v reflect.Value) ([]byte, error) {
 		keys := v.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, k := range keys {
-			member(k.String(), v.MapIndex(k))
+			add(k.String(), v.MapIndex(k))
 		}
 		return append(dst, '}'), err
 	}
-	for i := range t.NumField() {
-		if name, omit := field(t, i); name != "" && !omitted(v.Field(i), omit) {
-			member(name, v.Field(i))
+	for i, m := range membersOf(t) {
+		if m.name != "" && !omitted(v.Field(i), m.omit) {
+			add(m.name, v.Field(i))
 		}
 	}
 	return append(dst, '}'), err
@@ -133,12 +146,15 @@ func readSparse(r gjson.Result, v reflect.Value) (err error) {
 	case t.Kind() != reflect.Struct || !r.IsObject():
 		return fmt.Errorf("read %s from %.40s", t, r.Raw)
 	}
+	var members []member
+	if t.Kind() == reflect.Struct {
+		members = membersOf(t)
+	}
 	r.ForEach(func(key, r gjson.Result) bool {
 		if t.Kind() == reflect.Struct {
-			for i := range t.NumField() {
-				if name, _ := field(t, i); name != "" && name == key.String() {
-					err = readSparse(r, v.Field(i))
-				}
+			name := key.String()
+			if i := slices.IndexFunc(members, func(m member) bool { return name != "" && m.name == name }); i >= 0 {
+				err = readSparse(r, v.Field(i))
 			}
 			return err == nil
 		}

@@ -2,11 +2,10 @@ package session
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"time"
@@ -156,9 +155,7 @@ func Rules(cfg config.Config, contextDir string) workflow.Rules {
 
 // NewWorkflowID names a run: its time, so that ids sort, and some randomness.
 func NewWorkflowID(now time.Time) string {
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // crypto/rand never fails
-	return now.UTC().Format("20060102-150405") + "-" + hex.EncodeToString(b[:])
+	return fmt.Sprintf("%s-%08x", now.UTC().Format("20060102-150405"), rand.Uint32())
 }
 
 // ActiveWorkflow reports whether a session's workflow is still at work, for the
