@@ -296,6 +296,9 @@ func TestAskTree(t *testing.T) {
 	if tree := AskTree(dir, since, getenv); tree.Known {
 		t.Errorf("no repository, and %+v", tree)
 	}
+	if tree := AskTree(dir, time.Time{}, nil); tree.Known {
+		t.Errorf("no environment, and %+v", tree)
+	}
 	git("init", "-q")
 	write("changed.go", "one")
 	git("add", ".")

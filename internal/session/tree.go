@@ -21,9 +21,12 @@ const treePatience = 200 * time.Millisecond
 // AskTree asks git what is changed and not committed, which commits are there, and which
 // of the branch were made since a time. Git is
 // kept from everything else that it could do: no hook, filter, file monitor, signature
-// check or fetch is run, and no lock is taken. Where git is missing, there is no
-// repository, or it takes too long, nothing is known.
+// check or fetch is run, and no lock is taken. Where git is missing, getenv is nil,
+// there is no repository, or it takes too long, nothing is known.
 func AskTree(dir string, since time.Time, getenv func(string) string) (t handover.Tree) {
+	if getenv == nil {
+		return t
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), treePatience)
 	defer cancel()
 	git := func(args ...string) func() ([]byte, error) {
