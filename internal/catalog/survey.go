@@ -46,20 +46,14 @@ const surveyed = 40
 // NewSurvey reads a session's file. n is the compaction, 0 for one that happened
 // now, negative for the last.
 func NewSurvey(ctx context.Context, file transcript.File, n int, tongue Tongue) (Survey, error) {
-	index, err := transcript.Open(ctx, file.Path)
-	if err != nil {
-		return Survey{}, ReadHint(file.Path, err)
-	}
-	cwd := index.CWD
-	index.Close()
 	s := Survey{N: n, path: file.Path, to: math.MaxInt64}
-	err = transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
+	err := transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
 		if p.Kind == transcript.Compacted {
 			s.Total++
 		}
 	})
 	if err != nil {
-		return Survey{}, err
+		return Survey{}, ReadHint(file.Path, err)
 	}
 	switch {
 	case s.Total == 0 && s.N != 0:
@@ -72,7 +66,7 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, tongue Tongue) 
 	// The slice before the nth compaction is the nth; the one that goes on now
 	// comes after all of them.
 	want := cmp.Or(s.N, s.Total+1)
-	record, slice, from := handover.NewRecord(cwd), 1, int64(0)
+	record, slice, from := handover.NewRecord(transcript.FirstCWD(file.Path)), 1, int64(0)
 	err = transcript.AllEvents(ctx, file.Path, func(p *transcript.Event) {
 		switch {
 		case p.Kind == transcript.Compacted:
