@@ -4,10 +4,8 @@ package e2e
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -18,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 )
 
 // ccusage is the tool whose totals people know.
@@ -187,27 +187,13 @@ func TestAuditAgreesWithCcusage(t *testing.T) {
 // Claude Code and with Codex, both count the same on every day, and the same price.
 func TestAuditAgreesWithCcusageOnRecordedSessions(t *testing.T) {
 	t.Parallel()
-	samples := os.Getenv("OVERTONE_SAMPLES")
-	if samples == "" {
-		samples = filepath.Join(root(), "..", "shared", "samples")
-	}
-	var files []string
-	for _, pattern := range []string{"real/claude_*.jsonl", "real/codex_*.jsonl", "compactions/*.jsonl.gz"} {
-		list, _ := filepath.Glob(filepath.Join(samples, pattern))
-		files = append(files, list...)
-	}
+	files := samples.Find("real/claude_*.jsonl", "real/codex_*.jsonl", "compactions/*.jsonl.gz")
 	if len(files) == 0 {
 		t.Skip("no recorded sessions")
 	}
 	home := t.TempDir()
 	for i, path := range files {
-		data, err := os.ReadFile(path)
-		if err == nil && strings.HasSuffix(path, ".gz") {
-			var z *gzip.Reader
-			if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-				data, err = io.ReadAll(z)
-			}
-		}
+		data, err := samples.Read(path)
 		name := fmt.Sprintf("%08d-0000-4000-8000-000000000000.jsonl", i)
 		to := filepath.Join(home, ".claude", "projects", "-work", name)
 		if strings.HasPrefix(filepath.Base(path), "codex_") {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/e2e/codexmock"
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 )
 
 // These tests prove that a compressed clone is a session for its host: they
@@ -223,12 +224,8 @@ func cloneIsNotCompacted(t *testing.T, v Version) {
 // Every recorded session can be compressed, and the host takes the clone.
 func TestRecordedClonesResume(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("OVERTONE_SAMPLES")
-	if dir == "" {
-		dir = filepath.Join(root(), "..", "shared", "samples")
-	}
-	samples, _ := filepath.Glob(filepath.Join(dir, "real", "claude_*.jsonl"))
-	if len(samples) == 0 {
+	found := samples.Find("real/claude_*.jsonl")
+	if len(found) == 0 {
 		t.Skip("no recorded sessions here")
 	}
 	p := &Play{}
@@ -237,7 +234,7 @@ func TestRecordedClonesResume(t *testing.T) {
 	if err := os.MkdirAll(project, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for i, sample := range samples {
+	for i, sample := range found {
 		data, err := os.ReadFile(sample)
 		if err != nil {
 			t.Fatal(err)
@@ -395,26 +392,22 @@ func TestCompressedRolloutResumes(t *testing.T) {
 // was compacted in mid-turn here, and goes on without a prompt.
 func TestRecordedRolloutsResume(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("OVERTONE_SAMPLES")
-	if dir == "" {
-		dir = filepath.Join(root(), "..", "shared", "samples")
-	}
-	samples, _ := filepath.Glob(filepath.Join(dir, "real", "codex_*.jsonl"))
-	if len(samples) == 0 {
+	found := samples.Find("real/codex_*.jsonl")
+	if len(found) == 0 {
 		t.Skip("no recorded sessions here")
 	}
 	w := newCodexWorld(t, func(r codexmock.Request) codexmock.Reply {
 		return codexmock.Reply{Message: "Here.", Tokens: 3000}
 	}, Unattended)
 	bin := overtoneBinary(t)
-	for n, sample := range append(samples, "midturn") {
+	for n, sample := range append(found, "midturn") {
 		t.Run(filepath.Base(sample), func(t *testing.T) {
 			id := fmt.Sprintf("01900000-0000-7000-8000-%012d", n+1)
 			path := filepath.Join(w.Codex, "sessions", "2026", "01", "01", "rollout-2026-01-01T00-00-00-"+id+".jsonl")
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path, recordedRollout(t, sample, samples, id), 0o600); err != nil {
+			if err := os.WriteFile(path, recordedRollout(t, sample, found, id), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			before := sum(t, path)

@@ -2,9 +2,7 @@ package audit
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -113,34 +112,21 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// samples are the recorded sessions of Claude Code with compactions, unpacked; none
+// recorded are the recorded sessions of Claude Code with compactions, unpacked; none
 // where they are not at hand.
-func samples(t *testing.T) []transcript.File {
+func recorded(t *testing.T) []transcript.File {
 	t.Helper()
-	dir := os.Getenv("OVERTONE_SAMPLES")
-	if dir == "" {
-		dir = "../../../shared/samples"
-	}
-	packed, _ := filepath.Glob(filepath.Join(dir, "compactions", "*.jsonl.gz"))
+	packed := samples.Find("compactions/*.jsonl.gz")
 	if len(packed) == 0 {
 		t.Skip("no recorded sessions")
 	}
 	var files []transcript.File
 	for _, path := range packed {
-		f, err := os.Open(path)
+		data, err := samples.Read(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(z)
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		id := strings.TrimSuffix(filepath.Base(path), ".jsonl.gz")
+		id := samples.Name(path)
 		to := filepath.Join(t.TempDir(), id+".jsonl")
 		if err := os.WriteFile(to, data, 0o600); err != nil {
 			t.Fatal(err)
@@ -156,7 +142,7 @@ func samples(t *testing.T) []transcript.File {
 func TestLostSurvivesAReader(t *testing.T) {
 	t.Parallel()
 	listed := 0
-	for _, file := range samples(t) {
+	for _, file := range recorded(t) {
 		data, err := os.ReadFile(file.Path)
 		if err != nil {
 			t.Fatal(err)

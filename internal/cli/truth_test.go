@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/dashboard"
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -212,32 +212,18 @@ func TestOneTruth(t *testing.T) {
 	// A clone that nobody has used, which is in the list that follows.
 	clone := gjson.Parse(w.run("", "compress", id, "--preset", "fresh", "--json")).Get("result.id").String()
 
-	samples := os.Getenv("OVERTONE_SAMPLES")
-	if samples == "" {
-		samples = "../../../shared/samples"
-	}
-	n := 0
-	for _, pattern := range []string{"compactions/*.jsonl.gz", "real/*.jsonl"} {
-		list, _ := filepath.Glob(filepath.Join(samples, pattern))
-		for _, from := range list {
-			data, err := os.ReadFile(from)
-			if err == nil && strings.HasSuffix(from, ".gz") {
-				var z *gzip.Reader
-				if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-					data, err = io.ReadAll(z)
-				}
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			n++
-			id := fmt.Sprintf("%08d-0000-4000-8000-000000000000", n)
-			to := filepath.Join(dir, id+".jsonl")
-			if strings.HasPrefix(filepath.Base(from), "codex_") {
-				to = filepath.Join(w.home, ".codex", "sessions", "2026", "07", "12", "rollout-2026-07-12T00-00-00-"+id+".jsonl")
-			}
-			put(to, data)
+	found := samples.Find("compactions/*.jsonl.gz", "real/*.jsonl")
+	for n, from := range found {
+		data, err := samples.Read(from)
+		if err != nil {
+			t.Fatal(err)
 		}
+		id := fmt.Sprintf("%08d-0000-4000-8000-000000000000", n+1)
+		to := filepath.Join(dir, id+".jsonl")
+		if strings.HasPrefix(filepath.Base(from), "codex_") {
+			to = filepath.Join(w.home, ".codex", "sessions", "2026", "07", "12", "rollout-2026-07-12T00-00-00-"+id+".jsonl")
+		}
+		put(to, data)
 	}
 	w.clock = w.clock.Add(time.Minute) // the page's list is new
 	for _, r := range gjson.Parse(w.run("", "sessions", "--json", "-n", "1000")).Get("sessions").Array() {
@@ -255,7 +241,7 @@ func TestOneTruth(t *testing.T) {
 	if page, command := w.page("audit").Get("totals.@ugly").Raw, gjson.Parse(w.run("", "audit", "--json")).Get("totals.@ugly").Raw; page != command {
 		t.Errorf("the page has %s, the command %s", page, command)
 	}
-	t.Logf("%d recorded sessions", n)
+	t.Logf("%d recorded sessions", len(found))
 }
 
 // recorded is a session with a compaction, whose work is finished.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -15,14 +16,7 @@ import (
 // sessions of both hosts and with every preset.
 func TestPlanIsHonest(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("OVERTONE_SAMPLES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "samples")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "real", "*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := samples.Find("real/*.jsonl")
 	if len(files) == 0 {
 		t.Skip("no recorded sessions")
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -504,11 +505,7 @@ func leadBack(t *testing.T, p *Plan, res *Result, clone *transcript.Session) {
 // shows the same turns.
 func TestRecordedRuns(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("OVERTONE_SAMPLES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "samples")
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "real", "*.jsonl"))
+	files := samples.Find("real/*.jsonl")
 	if len(files) == 0 {
 		t.Skip("no recorded sessions here")
 	}

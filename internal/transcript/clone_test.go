@@ -58,7 +58,7 @@ func copyTo(t testing.TB, path, name string) string {
 func TestRecordedClones(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{"claude_[0-9t]*.jsonl", "codex_[0-9r]*.jsonl"} {
-		for _, path := range samples(t, pattern) {
+		for _, path := range recorded(t, pattern) {
 			t.Run(filepath.Base(path), func(t *testing.T) {
 				t.Parallel()
 				path := copyTo(t, path, filepath.Base(path))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -228,10 +229,7 @@ func TestEventTail(t *testing.T) {
 // Who skims sees the same prompts, answers and calls as who reads everything.
 func TestEventsOfSamples(t *testing.T) {
 	t.Parallel()
-	files, _ := filepath.Glob(filepath.Join("..", "..", "..", "shared", "samples", "real", "*.jsonl"))
-	if root := os.Getenv("OVERTONE_SAMPLES"); root != "" {
-		files, _ = filepath.Glob(filepath.Join(root, "real", "*.jsonl"))
-	}
+	files := samples.Find("real/*.jsonl")
 	if len(files) == 0 {
 		t.Skip("no samples")
 	}

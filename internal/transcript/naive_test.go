@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 )
 
 // naive reads a file the obvious way, with encoding/json and maps, sharing no
@@ -365,16 +366,10 @@ func readNaiveCodex(t testing.TB, path string) naive {
 	return n
 }
 
-// samples finds recorded sessions; they are not part of the repository.
-func samples(t testing.TB, pattern string) []string {
+// recorded finds recorded sessions; they are not part of the repository.
+func recorded(t testing.TB, pattern string) []string {
 	t.Helper()
-	dir := os.Getenv("OVERTONE_SAMPLES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "samples")
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, pattern))
-	more, _ := filepath.Glob(filepath.Join(dir, "real", pattern))
-	files = append(files, more...)
+	files := samples.Find(pattern, "real/"+pattern)
 	if len(files) == 0 {
 		t.Skip("no recorded sessions here")
 	}

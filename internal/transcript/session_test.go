@@ -35,7 +35,7 @@ func TestRecordedSessions(t *testing.T) {
 		if host == Codex {
 			pattern, read = "codex_*.jsonl", readNaiveCodex
 		}
-		for _, path := range samples(t, pattern) {
+		for _, path := range recorded(t, pattern) {
 			name := filepath.Base(path)
 			if slices.Contains([]string{"claude_hook_stdin_samples.jsonl", "claude_statusline_stdin.jsonl", "codex_appserver_transcript.jsonl", "codex_appserver_two_clients_transcript.jsonl", "codex_commit_items.jsonl"}, name) {
 				continue

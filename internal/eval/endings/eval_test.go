@@ -8,13 +8,10 @@
 package endings
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,6 +20,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
 
@@ -71,14 +69,7 @@ func (s *score) add(found, done bool) {
 }
 
 func TestEvalEndings(t *testing.T) {
-	dir := os.Getenv("OVERTONE_SAMPLES")
-	if dir == "" {
-		dir = filepath.Join("..", "shared", "samples")
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("..", "..", "..", dir)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "real")); err != nil {
+	if len(samples.Find("real")) == 0 {
 		t.Skip("no recorded sessions")
 	}
 	set := config.Defaults().Compact
@@ -88,7 +79,7 @@ func TestEvalEndings(t *testing.T) {
 	files := map[string][][]byte{}
 	for _, e := range labels(t) {
 		if files[e.file] == nil {
-			files[e.file] = read(t, filepath.Join(dir, e.file))
+			files[e.file] = read(t, filepath.Join(samples.Folder(), e.file))
 		}
 		text := message(files[e.file][e.line-1])
 		if sum := sha256.Sum256([]byte(text)); hex.EncodeToString(sum[:])[:len(e.hash)] != e.hash {
@@ -119,18 +110,7 @@ func TestEvalEndings(t *testing.T) {
 
 func read(t *testing.T, path string) [][]byte {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var in io.Reader = bufio.NewReader(f)
-	if strings.HasSuffix(path, ".gz") {
-		if in, err = gzip.NewReader(in); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := io.ReadAll(in)
+	data, err := samples.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/audit"
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -18,22 +19,14 @@ import (
 // wider ones before them, what happened and hindsight; each half of the sessions by itself
 // keeps within one interruption more and 55 % of the compactions.
 func TestEvalPolicy(t *testing.T) {
-	dir := os.Getenv("OVERTONE_SAMPLES")
-	if dir == "" {
-		dir = filepath.Join("..", "shared", "samples")
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("..", "..", "..", dir)
-	}
-	real, _ := filepath.Glob(filepath.Join(dir, "real", "*.jsonl"))
-	more, _ := filepath.Glob(filepath.Join(dir, "compactions", "*.jsonl.gz"))
-	if len(real) == 0 {
+	found := samples.Find("real/*.jsonl", "compactions/*.jsonl.gz")
+	if len(found) == 0 {
 		t.Skip("no recorded sessions")
 	}
 	var files []transcript.File
 	home := t.TempDir()
-	for _, path := range append(real, more...) {
-		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".jsonl")
+	for _, path := range found {
+		name := samples.Name(path)
 		data := bytes.Join(read(t, path), []byte("\n"))
 		file := filepath.Join(home, name+".jsonl")
 		if err := os.WriteFile(file, data, 0o600); err != nil {

@@ -5,12 +5,10 @@ package recall_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,27 +16,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// samples puts the recorded sessions where their hosts would and returns the
+// recorded puts the recorded sessions where their hosts would and returns the
 // folders, and each session's name by its path.
-func samples(tb testing.TB) (home string, names map[string]string) {
+func recorded(tb testing.TB) (home string, names map[string]string) {
 	tb.Helper()
-	dir := os.Getenv("OVERTONE_SAMPLES")
-	if dir == "" {
-		dir = "../../../../shared/samples"
-	}
-	real, _ := filepath.Glob(filepath.Join(dir, "real", "*.jsonl"))
-	packed, _ := filepath.Glob(filepath.Join(dir, "compactions", "*.jsonl.gz"))
-	if len(real) == 0 || len(packed) == 0 {
+	found := samples.Find("real/*.jsonl", "compactions/*.jsonl.gz")
+	if len(found) == 0 {
 		tb.Skip("no recorded sessions; set OVERTONE_SAMPLES")
 	}
 	home, names = tb.TempDir(), map[string]string{}
-	for i, path := range append(real, packed...) {
-		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".jsonl")
+	for i, path := range found {
+		name := samples.Name(path)
 		to := filepath.Join(home, ".claude", "projects", "-w", fmt.Sprintf("5e550000-0000-4000-8000-%012d.jsonl", i))
 		if strings.HasPrefix(name, "codex") {
 			to = filepath.Join(home, ".codex", "sessions", "2026", "01", "02", fmt.Sprintf("rollout-2026-01-02T03-04-05-5e550000-0000-7000-8000-%012d.jsonl", i))
@@ -55,24 +49,11 @@ func unpack(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	in, err := os.Open(from)
+	data, err := samples.Read(from)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	var r io.Reader = in
-	if strings.HasSuffix(from, ".gz") {
-		if r, err = gzip.NewReader(in); err != nil {
-			return err
-		}
-	}
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	_, err = io.Copy(out, r)
-	return err
+	return os.WriteFile(to, data, 0o600)
 }
 
 func open(home string) *recall.Index {
@@ -153,7 +134,7 @@ func TestEvalRecall(t *testing.T) {
 	if os.Getenv("OVERTONE_EVAL") == "" {
 		t.Skip("set OVERTONE_EVAL=1")
 	}
-	home, names := samples(t)
+	home, names := recorded(t)
 	paths := map[string]string{}
 	for path, name := range names {
 		paths[name] = path
@@ -201,7 +182,7 @@ func TestEvalOtherWords(t *testing.T) {
 	if os.Getenv("OVERTONE_EVAL") == "" {
 		t.Skip("set OVERTONE_EVAL=1")
 	}
-	home, names := samples(t)
+	home, names := recorded(t)
 	paths := map[string]string{}
 	for path, name := range names {
 		paths[name] = path

@@ -2,15 +2,15 @@ package shrink
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 )
 
 // corpus is some sessions, each compressed as one band.
@@ -38,23 +38,9 @@ var (
 
 // corpora are the recorded sessions, or generated ones where there are none.
 func corpora(t *testing.T) []corpus {
-	dir := os.Getenv("OVERTONE_SAMPLES")
-	if dir != "" && !filepath.IsAbs(dir) {
-		dir = filepath.Join("..", "..", "..", dir)
-	}
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "shared", "samples")
-	}
-	var found []string
-	for _, pattern := range []string{"real/*.jsonl", "compactions/*.jsonl.gz"} {
-		more, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found = append(found, more...)
-	}
+	found := samples.Find("real/*.jsonl", "compactions/*.jsonl.gz")
 	if len(found) == 0 {
-		t.Logf("no recorded sessions in %s: the numbers below are of generated ones", dir)
+		t.Logf("no recorded sessions in %s: the numbers below are of generated ones", samples.Folder())
 		return []corpus{{"generated", generatedFiles(t)}}
 	}
 	named := func(list []string) (out []string) {
@@ -180,18 +166,7 @@ func quote(s string) string {
 
 func readAll(t *testing.T, file string) []byte {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(file, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := io.ReadAll(r)
+	b, err := samples.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,8 @@
 //   - coverage is the share of the needed names that a text states literally, as
 //     a whole word.
 //
-// It reads the sessions under $OVERTONE_SAMPLES (../shared/samples where it is
-// not set); without them it makes some up, and says so: those numbers show that
-// the measure works, not how good the product is.
+// It reads the sessions of package samples; without them it makes some up, and says so:
+// those numbers show that the measure works, not how good the product is.
 package main
 
 import (
@@ -24,6 +23,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 )
 
 func main() {
@@ -37,18 +38,7 @@ func main() {
 }
 
 func run(show string, bench bool) error {
-	root := os.Getenv("OVERTONE_SAMPLES")
-	if root == "" {
-		root = filepath.Join("..", "shared", "samples")
-	}
-	var files []string
-	for _, pattern := range []string{"compactions/*.jsonl*", "real/*.jsonl*"} {
-		more, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
-		if err != nil {
-			return err
-		}
-		files = append(files, more...)
-	}
+	files := samples.Find("compactions/*.jsonl*", "real/*.jsonl*")
 	var list, cuts []*compaction
 	add := func(name string, data []byte) error {
 		cs, err := recorded(name, data)
@@ -61,7 +51,7 @@ func run(show string, bench bool) error {
 		return err
 	}
 	if len(files) == 0 {
-		fmt.Printf("No recorded sessions in %s: this is a generated corpus. It shows that the measure works, not how good a hand-over is.\n\n", root)
+		fmt.Printf("No recorded sessions in %s: this is a generated corpus. It shows that the measure works, not how good a hand-over is.\n\n", samples.Folder())
 		for name, data := range corpus() {
 			if err := add(name, data); err != nil {
 				return err
@@ -69,12 +59,12 @@ func run(show string, bench bool) error {
 		}
 	}
 	for _, f := range files {
-		name, data, err := read(f)
+		data, err := samples.Read(f)
 		if err != nil {
 			return err
 		}
 		// Two lines that are no session at all are among the samples.
-		if err := add(name, data); err != nil {
+		if err := add(samples.Name(f), data); err != nil {
 			fmt.Fprintf(os.Stderr, "eval: left out %s: %v\n", filepath.Base(f), err)
 		}
 	}

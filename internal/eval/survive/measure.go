@@ -3,10 +3,8 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -200,25 +198,6 @@ func (c *compaction) handover(room int) handover.Handover {
 		ID: compact.PacketID(c.name, 1), Session: c.name, Record: c.rec, Work: c.rec.Work(),
 		Summary: c.summary, Room: room, Lang: message.EN,
 	}
-}
-
-// read gives the bytes of a session file, also of a compressed one.
-func read(path string) (name string, data []byte, err error) {
-	if data, err = os.ReadFile(path); err != nil {
-		return "", nil, err
-	}
-	name = filepath.Base(path)
-	if rest, ok := strings.CutSuffix(name, ".gz"); ok {
-		z, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return "", nil, fmt.Errorf("read %s: %w", path, err)
-		}
-		if data, err = io.ReadAll(z); err != nil {
-			return "", nil, fmt.Errorf("read %s: %w", path, err)
-		}
-		name = rest
-	}
-	return strings.TrimSuffix(name, ".jsonl"), data, nil
 }
 
 // index reads a session's compactions.
