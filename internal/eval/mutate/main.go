@@ -75,6 +75,8 @@ type suite struct {
 	dir    string // of the package
 	tmp    string
 	limit  time.Duration // for one run
+	all    []string      // the names of the tests
+	slow   map[string]bool
 	covers []cover
 }
 
@@ -191,6 +193,10 @@ func (o options) sample(dir string, files []string) ([]mutant, error) {
 	return all, nil
 }
 
+// quick is how long a test may take to be run before the others: most changes are noticed
+// by one of these.
+const quick = 300 * time.Millisecond
+
 // measure runs each test by itself on the package as it is, to know what it reaches
 // and how long it takes.
 func (s *suite) measure() error {
@@ -203,6 +209,7 @@ func (s *suite) measure() error {
 		return fmt.Errorf("%w\n%s", err, names)
 	}
 	at := map[string]int{}
+	s.slow = map[string]bool{}
 	for _, test := range strings.Fields(string(names)) {
 		if strings.HasPrefix(test, "Benchmark") {
 			continue
@@ -213,7 +220,10 @@ func (s *suite) measure() error {
 		if err != nil {
 			return fmt.Errorf("%s fails on what is there: %w\n%s", test, err, out)
 		}
-		s.limit += time.Since(began)
+		took := time.Since(began)
+		s.limit += took
+		s.all = append(s.all, test)
+		s.slow[test] = took > quick
 		if err := s.read(profile, test, at); err != nil {
 			return err
 		}
@@ -255,8 +265,7 @@ func (s *suite) read(profile, test string, at map[string]int) error {
 	return nil
 }
 
-// tests are those that reach a place; all of them ("") for a place outside of
-// functions.
+// tests are those that reach a place; all of them for a place outside of functions.
 func (s *suite) tests(m mutant) (run []string, inside bool) {
 	var best *cover
 	for i := range s.covers {
@@ -270,7 +279,7 @@ func (s *suite) tests(m mutant) (run []string, inside bool) {
 		}
 	}
 	if best == nil {
-		return nil, false
+		return s.all, false
 	}
 	for t := range best.tests {
 		run = append(run, t)
@@ -326,17 +335,20 @@ func (s *suite) judge(m mutant, id int) (verdict, error) {
 	if _, err := s.build(bin, "-overlay", file); err != nil {
 		return unviable, nil
 	}
-	args := []string{"-test.failfast", "-test.timeout", s.limit.String()}
-	if inside {
-		args = append(args, "-test.run", "^("+strings.Join(run, "|")+")$")
+	for _, slow := range []bool{false, true} {
+		list := slices.DeleteFunc(slices.Clone(run), func(t string) bool { return s.slow[t] != slow })
+		if len(list) == 0 {
+			continue
+		}
+		switch out, err := s.run(bin, s.limit+10*time.Second, "-test.failfast", "-test.timeout", s.limit.String(), "-test.run", "^("+strings.Join(list, "|")+")$"); {
+		case err == nil:
+		case bytes.Contains(out, []byte("panic: test timed out after")):
+			return late, nil
+		default:
+			return killed, nil
+		}
 	}
-	switch out, err := s.run(bin, s.limit+10*time.Second, args...); {
-	case err == nil:
-		return alive, nil
-	case bytes.Contains(out, []byte("panic: test timed out after")):
-		return late, nil
-	}
-	return killed, nil
+	return alive, nil
 }
 
 // lean halves the time that the compiler takes for a package.
