@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
 
 // TestWorth: which of two names is more likely to be needed again.
@@ -268,16 +269,28 @@ func TestRebase(t *testing.T) {
 	}
 }
 
-// TestDone: steps that the summary does not tell and that are not open, then stages, the
-// newest first, each once.
+// TestDone: commits that are still there and that the summary does not name, git's first;
+// steps and stages, the newest first, each once; what is open is not done.
 func TestDone(t *testing.T) {
 	t.Parallel()
-	w := writerOf(compact.Words{}, "We read the rows.")
-	w.Work.Steps, w.Work.Stages = []string{"Read the rows", "Write", "Open", "Unsure", "Write"}, []string{"PLAN", "DEV"}
-	w.Work.Next, w.Work.Unsure = []string{"Open", "Later"}, []string{"Unsure"}
-	want := []string{"“Write”", message.HandoverStage.Format(message.EN, "DEV"), message.HandoverStage.Format(message.EN, "PLAN")}
-	if got := w.done(); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	h := Handover{Record: NewRecord("/p"), Lang: message.EN}
+	h.Work.Tree = Tree{Known: true, Dirty: []string{"/p/a.go"}, Commits: []string{"aaaaaaaaaaaa", "bbbbbbbbbbbb"}, Since: []compact.TreeCommit{{Hash: "eeeeeeeeeeee", Subject: "theirs", By: "Ann"}, {Hash: "ffffffffffff", Subject: "rebased"}}}
+	h.Work.Commits = []shellcmd.Made{{Hash: "aaaaaaaaaaaa", Subject: "one"}, {Hash: "bbbbbbb", Subject: "two"}, {Hash: "ccccccc", Subject: "undone"}, {Hash: "ddddddd", Subject: "rebased"}, {Subject: "unnamed"}}
+	h.Work.Steps, h.Work.Stages = []string{"Read the rows", "Write", "Open", "Unsure", "Write"}, []string{"PLAN", "DEV"}
+	h.Work.Next, h.Work.Unsure = []string{"Open", "Later"}, []string{"Unsure"}
+	w := &handoverWriter{Handover: h, now: h.Situation(), stated: newStated("Commit bbbbbbb is made. read the rows.")}
+	own := message.HandoverOwnCommit
+	for name, c := range map[string]struct{ got, want []string }{
+		"done": {w.done(), []string{"“Write”", message.HandoverStage.Format(message.EN, "DEV"), message.HandoverStage.Format(message.EN, "PLAN")}},
+		"plan": {w.plan(), []string{"“Later”", message.HandoverUnsure.Format(message.EN, "“Unsure”")}},
+		"tree": {w.tree(), []string{
+			message.HandoverUnsaved.Format(message.EN, "a.go"), message.HandoverCommitBy.Format(message.EN, "eeeeeeeeee", "“theirs”", "Ann"), own.Format(message.EN, "ffffffffff", "“rebased”"),
+			own.Format(message.EN, "", "“unnamed”"), own.Format(message.EN, "aaaaaaaaaa", "“one”"),
+		}},
+	} {
+		if !slices.Equal(c.got, c.want) {
+			t.Errorf("%s: %q, want %q", name, c.got, c.want)
+		}
 	}
 }
 
