@@ -17,7 +17,7 @@ type node struct {
 	Barrier    *barrierRef
 	Spec       *Spec // what the workflow's file says of the stage; nil = nothing
 
-	raw object
+	raw unread
 }
 
 // unsaid is the limit of a node whose file gives none: the rules' limit holds.

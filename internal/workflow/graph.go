@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -255,7 +256,7 @@ func (g *grapher) build() {
 		if d.Retries < 0 {
 			n.MaxRetries = unsaid
 		} else {
-			n.raw.put("maxRetries", d.Retries) // what the file says is kept, whatever else it says
+			n.raw = unread(fmt.Sprintf(`{"maxRetries":%d}`, d.Retries)) // what the file says is kept, whatever else it says
 		}
 		if d.OnFail != Nowhere {
 			n.OnFail = d.OnFail

@@ -108,6 +108,11 @@ func objectOf(r gjson.Result) object {
 	return o
 }
 
+// unread is an object as it stood in its file. Only who writes it again needs its members.
+type unread string
+
+func (u unread) object() object { return objectOf(gjson.Parse(string(u))) }
+
 func kind(r gjson.Result) string {
 	switch {
 	case r.IsArray():

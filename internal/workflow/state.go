@@ -81,7 +81,7 @@ type StageState struct {
 	Unverified  bool // passed without saying so
 	SkipWanted  bool // skip it when its turn comes
 
-	raw object
+	raw unread
 }
 
 // activeAgent is an agent at work.
@@ -89,7 +89,7 @@ type activeAgent struct {
 	Stage     string
 	StartedAt string
 
-	raw object
+	raw unread
 }
 
 // Round is one FAIL of a stage.
@@ -120,7 +120,7 @@ type Environment struct {
 	Framework string
 	Frontend  bool
 
-	raw object
+	raw unread
 }
 
 // delegation is one hand-over of a stage to an agent. A completion belongs to
@@ -201,7 +201,7 @@ func decodeState(o object) (*State, error) {
 	s.ActiveStages = stringList(o.member("activeStages"))
 	o.member("activeAgents").ForEach(func(k, v gjson.Result) bool {
 		if v.IsObject() {
-			s.ActiveAgents.Set(k.String(), activeAgent{Stage: v.Get("stage").String(), StartedAt: v.Get("startedAt").String(), raw: objectOf(v)})
+			s.ActiveAgents.Set(k.String(), activeAgent{Stage: v.Get("stage").String(), StartedAt: v.Get("startedAt").String(), raw: unread(v.Raw)})
 		}
 		return true
 	})
@@ -238,7 +238,7 @@ func decodeDAG(r gjson.Result) DAG {
 		return d
 	}
 	r.ForEach(func(k, v gjson.Result) bool {
-		n := node{Deps: stringList(v.Get("deps")), Next: stringList(v.Get("next")), Spec: decodeSpec(v.Get("stage")), raw: objectOf(v)}
+		n := node{Deps: stringList(v.Get("deps")), Next: stringList(v.Get("next")), Spec: decodeSpec(v.Get("stage")), raw: unread(v.Raw)}
 		n.OnFail, n.MaxRetries = text(v.Get("onFail")), unsaid
 		if m := v.Get("maxRetries"); m.Type == gjson.Number && m.Num >= 0 {
 			n.MaxRetries = count(m)
@@ -259,7 +259,7 @@ func decodeStage(v gjson.Result) StageState {
 		Status: str("status"), Result: str("result"), Mode: str("mode"), Agent: str("agent"),
 		ContextFile: str("contextFile"), StartedAt: str("startedAt"), CompletedAt: str("completedAt"),
 		Reason: str("reason"), Forced: v.Get("forced").Bool(), Unverified: v.Get("unverified").Bool(),
-		SkipWanted: v.Get("skipWanted").Bool(), raw: objectOf(v),
+		SkipWanted: v.Get("skipWanted").Bool(), raw: unread(v.Raw),
 	}
 	switch st.Status {
 	case Pending, Active, Completed, Failed, Skipped:
@@ -279,7 +279,7 @@ func decodeEnvironment(v gjson.Result) Environment {
 	}
 	return Environment{
 		Language: v.Get("languages.primary").String(), Framework: v.Get("framework.name").String(),
-		Frontend: v.Get("frontend.detected").Bool(), raw: objectOf(v),
+		Frontend: v.Get("frontend.detected").Bool(), raw: unread(v.Raw),
 	}
 }
 
@@ -342,7 +342,7 @@ func (s *State) Encode() []byte {
 	o.put("activeStages", emptyList(s.ActiveStages))
 	var agents object
 	for k, a := range s.ActiveAgents.All() {
-		ao := a.raw.clone()
+		ao := a.raw.object()
 		ao.put("stage", a.Stage)
 		ao.put("startedAt", a.StartedAt)
 		agents.put(k, ao)
@@ -374,7 +374,7 @@ func (s *State) Encode() []byte {
 }
 
 func (st StageState) object() object {
-	o := st.raw.clone()
+	o := st.raw.object()
 	o.put("status", st.Status)
 	o.put("result", orNull(st.Result))
 	for _, f := range []struct {
@@ -400,7 +400,7 @@ func (st StageState) object() object {
 func (d DAG) object() object {
 	var o object
 	for k, n := range d.All() {
-		no := n.raw.clone()
+		no := n.raw.object()
 		no.put("deps", emptyList(n.Deps))
 		no.put("next", emptyList(d.NextOf(k)))
 		no.put("onFail", orNull(n.OnFail))
@@ -428,7 +428,7 @@ func (d DAG) object() object {
 }
 
 func (e Environment) object() object {
-	o := e.raw.clone()
+	o := e.raw.object()
 	if e.Language != "" && o.member("languages").Get("primary").String() != e.Language {
 		l := objectOf(o.member("languages"))
 		l.put("primary", e.Language)

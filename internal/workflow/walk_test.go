@@ -391,7 +391,7 @@ func stateLines(s *State) (lines []string) {
 	}
 	add(s.Active || s.Ended != "", "run: %s, at %s %s %s", s.Phase(), s.CurrentStage, s.EndReason, s.FeatureName)
 	for k, st := range s.Stages.All() {
-		st.raw = object{}
+		st.raw = ""
 		route := ""
 		if st.Verdict != nil {
 			route = " " + st.Verdict.Verdict + "/" + st.Verdict.Route + "/" + st.Verdict.Severity
