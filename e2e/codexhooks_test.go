@@ -20,6 +20,7 @@ import (
 // and without a watcher.
 type hookedCodex struct {
 	*CodexWorld
+	tap  *Tap
 	mu   sync.Mutex
 	runs []HookRun
 }
@@ -37,14 +38,15 @@ func newHookedCodex(t *testing.T, script codexmock.Script, config, mode string) 
 	w.Ready()
 	w.approve()
 	// What the hooks said is in no item: the front end is told beside them.
-	w.Socket = w.Tap(func(_ bool, m WireMessage) bool {
+	w.tap = w.Tap(func(_ bool, m WireMessage) bool {
 		if m.Method == "hook/completed" {
 			w.mu.Lock()
 			w.runs = append(w.runs, m.Params.Run)
 			w.mu.Unlock()
 		}
 		return false
-	}).Socket
+	})
+	w.Socket = w.tap.Socket
 	return w
 }
 

@@ -22,6 +22,9 @@ type Tap struct {
 	// its direction. A message for which it is true is swallowed, and with it
 	// everything after it in that direction.
 	Stop func(fromWatcher bool, m WireMessage) bool
+	// Answer, where it is set, answers what the server asks its user: nil leaves the
+	// question open.
+	Answer func(method string) any
 	// Stopped is closed when that has happened.
 	Stopped chan struct{}
 
@@ -32,6 +35,7 @@ type Tap struct {
 
 // WireMessage is as much of a message as tests look at.
 type WireMessage struct {
+	ID     json.RawMessage
 	Method string
 	Params struct {
 		Item struct{ Type string }
@@ -119,6 +123,15 @@ func (r *Tap) pass(ctx context.Context, fromWatcher bool, from, to *websocket.Co
 		}
 		if to.Write(ctx, kind, b) != nil {
 			return
+		}
+		if r.Answer == nil || fromWatcher || m.ID == nil || m.Method == "" {
+			continue
+		}
+		if a := r.Answer(m.Method); a != nil {
+			b, _ := json.Marshal(map[string]any{"id": m.ID, "result": a})
+			if from.Write(ctx, websocket.MessageText, b) != nil {
+				return
+			}
 		}
 	}
 }

@@ -214,12 +214,63 @@ func codexLooks(r codexmock.Request) codexmock.Reply {
 }
 
 // Codex, compacted four times: each hand-over knows its summary, tells of its own slice,
-// and not of a commit that was undone.
+// and not of a commit that was undone. In a thread of its own the user refuses a patch,
+// answers a question of the agent's tool, and types while the agent works. Words with a
+// refusal, and words behind /compact, are nothing that Codex knows.
 func TestCodexSituation(t *testing.T) {
 	t.Parallel()
-	w := newHookedCodex(t, codexLooks, "", "suggest")
+	working, typed := make(chan struct{}), make(chan struct{})
+	w := newHookedCodex(t, func(r codexmock.Request) codexmock.Reply {
+		text, step := r.LastUser()
+		if !strings.Contains(text, "Please write the ledger") || r.Compaction {
+			return codexLooks(r)
+		}
+		switch step {
+		case 0:
+			return codexmock.Reply{Calls: []codexmock.Call{{Name: "apply_patch", Input: "*** Begin Patch\n*** Add File: ledger.py\n+total = 0.1\n*** End Patch\n"}}, Tokens: 9000}
+		case 1:
+			return codexmock.Reply{Calls: []codexmock.Call{{Name: "request_user_input", Args: map[string]any{"questions": []any{map[string]any{
+				"id": "unit", "header": "Unit", "question": "Which unit do amounts have?", "options": []any{
+					map[string]any{"label": "Cents", "description": "whole cents"}, map[string]any{"label": "Euros", "description": "with a fraction"},
+				},
+			}}}}}, Tokens: 9000}
+		}
+		close(working)
+		return codexmock.Reply{Message: "I look at the rates.", Wait: typed, Tokens: 9000}
+	}, "", "suggest")
+	w.tap.Answer = func(method string) any {
+		switch method {
+		case "item/fileChange/requestApproval":
+			return map[string]any{"decision": "decline"}
+		case "item/tool/requestUserInput":
+			return map[string]any{"answers": map[string]any{"unit": map[string]any{"answers": []string{"Only whole cents, never fractions"}}}}
+		}
+		return nil
+	}
 	w.git("commit", "-q", "--allow-empty", "-m", "start")
+
 	u := w.User()
+	var thread struct{ Thread struct{ ID string } }
+	u.call("thread/start", map[string]any{"cwd": w.Project, "model": "gpt-5.5", "approvalPolicy": "on-request", "sandbox": "read-only"}, &thread)
+	u.Thread = thread.Thread.ID
+	var began struct{ Turn struct{ ID string } }
+	planning := map[string]any{"mode": "plan", "settings": map[string]any{"model": "gpt-5.5", "reasoning_effort": nil, "developer_instructions": nil}}
+	u.call("turn/start", map[string]any{"threadId": u.Thread, "input": input("Please write the ledger."), "collaborationMode": planning}, &began)
+	<-working
+	u.call("turn/steer", map[string]any{"threadId": u.Thread, "expectedTurnId": began.Turn.ID, "input": input("No, use the decimal module, never floats.")}, nil)
+	close(typed)
+	u.AwaitTurn(began.Turn.ID)
+	if seen := w.Model.Requests(); seen[len(seen)-1].Count("patch rejected by user") != 1 {
+		t.Errorf("the patch was not refused: %s", seen[len(seen)-1].Raw)
+	}
+	u.compact()
+	u.AwaitTurn(u.Say("go on"))
+	rs := w.Model.Requests()
+	says(t, packetIn(t, rs[len(rs)-1]),
+		[]string{"the latest request: “No, use the decimal module, never floats.”", "Please write the ledger.", "“Only whole cents, never fractions”", "Which unit do amounts have?"},
+		[]string{"not committed", "edited: ledger.py", message.HandoverGo.EN, message.HandoverGo.ZH})
+
+	u = w.User()
 	for i, part := range parts {
 		u.AwaitTurn(u.Say("[undo] the change of before, please"))
 		ask := "Please write the " + part + " lexer. Never push to " + part + "."
