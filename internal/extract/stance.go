@@ -104,13 +104,18 @@ func Wonders(own string) bool {
 
 // Urges reports a nudge that lets its reader go on. Thanks do not.
 func Urges(own string) bool {
-	return slices.ContainsFunc(plainWords(own), func(w string) bool {
+	words := plainWords(own)
+	// "all good, thanks" chooses nothing.
+	content := slices.ContainsFunc(words, func(w string) bool {
+		return Listed(w, " no nope none done good fine great perfect thanks thank thx ")
+	})
+	return slices.ContainsFunc(words, func(w string) bool {
 		switch w {
 		case "yes", "y", "yep", "yeah", "yup", "sure", "go", "ahead", "continue", "carry", "keep", "going", "proceed", "do", "next", "resume", "try", "again", "let's", "lets",
 			"繼續", "继续", "請繼續", "请继续", "繼續吧", "可以", "是", "是的", "開始", "开始", "開始吧", "下一步", "接著", "接著做", "做吧":
 			return true
 		}
-		return strings.Trim(w, "0123456789") == "" || w == "option" || w == "both" || w == "all"
+		return !content && (strings.Trim(w, "0123456789") == "" || w == "option" || w == "both" || w == "all")
 	})
 }
 

@@ -289,6 +289,20 @@ func TestAsked(t *testing.T) {
 		"ok, [workflow:quick] do not touch the API, add a flag",
 		"Let's do it, [workflow:quick] add a flag",
 		"bitte [workflow:quick] füge eine Option hinzu",
+		"fix it [workflow:quick]",
+		"speed up the lexer with [workflow:quick]",
+		"the parser is slow, speed it up with [workflow:quick]",
+		"explain what happened and then mend it with [workflow:quick]",
+		"I want you to use [workflow:quick] for the parser",
+		"we should do this with [workflow:quick]",
+		"could you please use [workflow:quick] to mend the flaky test?",
+		"can you run [workflow:quick] on this",
+		"let's do this with [workflow:quick]",
+		"我要用 [workflow:quick] 重構解析器",
+		"請用 [workflow:quick] 修好它",
+		"je veux utiliser [workflow:quick]",
+		"repariere den Parser mit [workflow:quick]",
+		"[workflow:quick]で実装して",
 	} {
 		if name, asked := Asked(prompt); !asked || name != "quick" {
 			t.Errorf("%q: %q, %v", prompt, name, asked)
@@ -335,6 +349,33 @@ func TestAsked(t *testing.T) {
 		"文件說用 [workflow:quick]",
 		"{\"prompt\":\"[workflow:quick] add a flag\"}",
 		"+[workflow:quick] add a flag",
+		"yesterday we did it with [workflow:quick]",
+		"when I use [workflow:quick] it hangs",
+		"should I use [workflow:quick]",
+		"people usually run [workflow:quick] for this",
+		"my colleague starts with [workflow:quick]",
+		"the last agent tried to use [workflow:quick]",
+		"you can start things with [workflow:quick]",
+		"add a section on how to run [workflow:quick] to the guide",
+		"make sure users who type in [workflow:quick] get a hint",
+		"the button should send text with [workflow:quick]",
+		"fix the bug when I use [workflow:quick]",
+		"it failed after [workflow:quick]",
+		"when I start it, [workflow:quick] hangs",
+		"[workflow:quick] hangs at TEST",
+		"[workflow:quick] took an hour yesterday",
+		"was passiert mit [workflow:quick]",
+		"que se passe-t-il avec [workflow:quick]",
+		"qué pasa con [workflow:quick]",
+		"что будет с [workflow:quick]",
+		"wenn ich [workflow:quick] nutze, passiert nichts",
+		"我昨天用 [workflow:quick] 結果失敗了",
+		"上次跑 [workflow:quick] 就卡住了",
+		"如果用 [workflow:quick] 會怎樣",
+		"[workflow:quick] 卡在 TEST",
+		"[workflow:quick]って何",
+		"[workflow:quick] で何が起きますか",
+		"[workflow:quick]が動かない",
 		"no tag here",
 	} {
 		if name, asked := Asked(prompt); asked {
@@ -357,7 +398,11 @@ func TestOverrules(t *testing.T) {
 	}
 	for text, want := range map[string]bool{
 		"continue": true, "go on": true, "繼續": true, "yes": true, "ok, use tabs and then go on": true, "請繼續做測試": true,
+		"do not ask, go on": true, "no, go on": true, "yes, all": true, "go ahead with TEST": true, "我覺得可以，繼續": true, "2": true,
 		"thanks": false, "what is left?": false, "use tabs": false, "do not go on": false, "should we continue with the review?": false, "stop": false,
+		"before you continue, show me the diff": false, "no need to continue": false, "we can't go ahead with this": false, "once I approve you can continue": false, "you may continue after my review": false,
+		"I'll continue from here": false, "let me continue this myself": false, "we'll continue on Monday": false, "if it is green, proceed": false, "don't proceed with TEST yet": false,
+		"all good, thanks": false, "no thanks, all good": false, "all done": false, "no, none": false, "下週再繼續": false, "等我看完再繼續": false, "繼續之前先問我": false, "mach weiter, wenn ich da bin": false,
 	} {
 		if Resumes(text) != want {
 			t.Errorf("%q resumes: %v", text, !want)

@@ -97,15 +97,65 @@ func asksFor(sentence, name string) bool {
 	for len(before) > 0 && polite(before[0]) {
 		before = before[1:]
 	}
-	asks := strings.HasSuffix(strings.TrimRight(sentence, " "), "?") || strings.HasSuffix(sentence, "？")
-	switch {
+	switch asks := asksWhat(sentence); {
 	case len(before) == 0: // it begins what the user wants
-		return !asks || len(after) > 2 && !pointsBack(after)
+		return asks == "" || asks == "?" && len(after) > 2 && !pointsBack(after)
 	case extract.Wonders(sentence):
 		return false
+	case endsClause(sentence[:open]):
+		return true
 	}
-	last := before[len(before)-1]
-	return len(after) == 0 || leads(last) || endsClause(sentence[:open])
+	return (len(after) == 0 || leads(before[len(before)-1])) && !tells(sentence[:open])
+}
+
+// asksWhat is how a sentence ends that asks something, "" for none.
+func asksWhat(sentence string) string {
+	sentence = strings.TrimRight(sentence, " ")
+	for _, end := range [...]string{"?", "？", "嗎", "吗", "呢", "什麼", "什么", "か", "何", "؟"} {
+		if strings.HasSuffix(sentence, end) {
+			return strings.ReplaceAll(end, "？", "?")
+		}
+	}
+	return ""
+}
+
+// tells reports a clause before a tag that tells something instead of asking for it:
+// somebody else does it, or did, or it is about what people type.
+func tells(before string) bool {
+	for _, p := range [...]string{"昨", "上次", "之前", "如果", "使用者", "用戶", "用户", "有人", "剛", "刚", "當", "他", "她", "若"} {
+		if strings.Contains(before, p) {
+			return true
+		}
+	}
+	clause := before
+	for _, end := range [...]string{",", ";", ":", "，", "；", "：", " and ", " then ", " und ", " et ", " y "} {
+		if _, rest, ok := strings.Cut(clause, end); ok {
+			clause = rest
+		}
+	}
+	w := wordsOf(clause)
+	if slices.ContainsFunc(w, speaksOfWords) || len(w) > 1 && (w[0] == "should" || w[0] == "shall") && (w[1] == "i" || w[1] == "we") {
+		return true
+	}
+	for len(w) > 0 && (polite(w[0]) && w[0] != "you" || w[0] == "you" && len(w) < len(wordsOf(clause))) {
+		w = w[1:]
+	}
+	return len(w) > 0 && somebody(w[0]) && !slices.ContainsFunc(w, wants)
+}
+
+// speaksOfWords are words of a clause whose tag is what somebody types or reads.
+func speaksOfWords(w string) bool {
+	return extract.Listed(w, " how who whom which whether when whenever if where why what users user people someone somebody anyone prompt prompts text texts message messages string strings tag tags section button field ran used tried started typed worked failed was were did had wie wann wenn ob comment quand qui como cuando quien как когда если кто ")
+}
+
+// somebody are first words of a clause that tells of somebody or something.
+func somebody(w string) bool {
+	return extract.Listed(w, " i i'm i've i'll we we've he she it they you my our your his their the this that these those a an some every everybody everyone most yesterday today last once usually sometimes often maybe perhaps after before while since because although was wer wo ich wir er sie es man der die das gestern que quoi je nous il elle on si mon hier qué yo nosotros ella ayer mi что я мы он она они вчера ")
+}
+
+// wants are words by which somebody says what is to be done.
+func wants(w string) bool {
+	return extract.Listed(w, " want wanna like need should möchte will veux voudrais quiero quisiera хочу ")
 }
 
 // pointsBack reports a question about what stands before it.
@@ -192,7 +242,8 @@ func spokenOf(before, after []string) bool {
 		return false
 	}
 	switch after[0] {
-	case "is", "isn't", "was", "wasn't", "does", "doesn't", "did", "didn't", "starts", "started", "works", "worked", "means", "tag", "tags", "or", "vs", "should", "shouldn't", "would", "has", "had", "can't", "cannot", "fails", "failed", "runs", "ran", "ist", "heißt", "fait", "est", "是", "會", "会", "的", "嗎", "吗", "這", "这", "有":
+	case "is", "isn't", "was", "wasn't", "does", "doesn't", "did", "didn't", "starts", "started", "works", "worked", "means", "tag", "tags", "or", "vs", "should", "shouldn't", "would", "has", "had", "can't", "cannot", "fails", "failed", "runs", "ran", "ist", "heißt", "fait", "est", "是", "會", "会", "的", "嗎", "吗", "這", "这", "有",
+		"hangs", "hung", "keeps", "kept", "takes", "took", "seems", "looks", "needs", "gets", "got", "crashes", "crashed", "breaks", "broke", "stops", "stopped", "gives", "gave", "says", "hängt", "funktioniert", "geht", "macht", "marche", "fonctionne", "plante", "falla", "funciona", "не", "卡", "壞", "坏", "は", "が", "っ", "も", "の":
 		return true
 	}
 	next := ""
@@ -232,17 +283,45 @@ func drops(w string) bool {
 	return extract.Listed(w, " forget drop abandon cancel end quit leave ignore abort pause halt enough ")
 }
 
-// Resumes reports words of the user's that let a workflow go on which rests.
+// Resumes reports words of the user's that let a workflow go on which rests. Where they
+// hang on something that is still to come, or somebody else is to go on, they do not.
 func Resumes(prompt string) bool {
 	said, own := extract.Request(prompt)
 	if said != extract.Requested {
-		return extract.Urges(own)
+		return extract.Urges(own) && !extract.Stops(own)
 	}
-	low := " " + strings.Join(wordsOf(extract.Spoken(own)), " ") + " "
-	for _, p := range [...]string{" go on ", " go ahead ", " continue ", " carry on ", " proceed ", " resume ", " keep going ", " next stage ", " 繼 續 ", " 继 续 ", " 接 著 ", " 接 着 ", " 下 一 步 ", " mach weiter ", " continúa ", " sigue ", " 続 け て ", " продолжай "} {
-		if strings.Contains(low, p) {
-			return !extract.Stops(own) && !Overrules(own) && !extract.Wonders(own)
+	for _, sentence := range extract.Sentences(own) {
+		sentence = extract.Spoken(sentence)
+		if slices.ContainsFunc(wordsOf(sentence), defers) || slices.ContainsFunc(deferring[:], func(p string) bool { return strings.Contains(sentence, p) }) {
+			continue
+		}
+		for clause := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return strings.ContainsRune(",;:，；：", r) }) {
+			if goesOn(clause) {
+				return !extract.Stops(own) && !Overrules(own) && !extract.Wonders(own)
+			}
 		}
 	}
 	return false
 }
+
+// goesOn reports a clause that tells its reader to go on.
+func goesOn(clause string) bool {
+	low := " " + strings.Join(wordsOf(clause), " ") + " "
+	for _, p := range [...]string{" go on ", " go ahead ", " continue ", " carry on ", " proceed ", " resume ", " keep going ", " next stage ", " 繼 續 ", " 继 续 ", " 接 著 ", " 接 着 ", " 下 一 步 ", " mach weiter ", " continúa ", " sigue ", " 続 け て ", " продолжай "} {
+		before, _, ok := strings.Cut(low, p)
+		if !ok {
+			continue
+		}
+		w := strings.Fields(before)
+		near := w[max(0, len(w)-4):]
+		return !slices.ContainsFunc(near, denying) && (len(w) == 0 || !extract.Listed(w[len(w)-1], " i i'll i'd i'm we'll me he she they ich je я "))
+	}
+	return false
+}
+
+// defers are words by which going on hangs on something that is still to come.
+func defers(w string) bool {
+	return extract.Listed(w, " before until till unless after once when if later tomorrow myself monday tuesday wednesday thursday friday saturday sunday soon bevor bis wenn sobald später morgen avant quand après tard demain antes cuando hasta después mañana luego amanhã depois domani dopo когда пока если после завтра позже потом ")
+}
+
+var deferring = [...]string{"明天", "晚點", "晚点", "下週", "下周", "下次", "改天", "之後再", "之后再", "等我", "我看", "我再", "我來", "我来", "之前", "如果", "後で", "あとで", "明日", "나중"}
