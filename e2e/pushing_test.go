@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +20,7 @@ import (
 // offered again.
 func TestCodexPush_DiedAgent(t *testing.T) {
 	t.Parallel()
-	c := &codexRelay{closed: map[string]bool{}, tried: true, failed: true}
+	c := &codexRelay{closed: map[string]bool{}, tried: true, failed: true, wait: 60_000}
 	var (
 		mu   sync.Mutex
 		died int
@@ -47,6 +48,91 @@ func TestCodexPush_DiedAgent(t *testing.T) {
 	if s := w.run("workflow", "status", "--session", u.Thread, "--json"); gjson.Get(s, "phase").String() != "COMPLETE" {
 		t.Errorf("status %s", s)
 	}
+}
+
+// A stage's agent that somebody ends while it works, in its own thread or by the main
+// agent, is not at work any more: nobody is told to wait for it, and its stage is offered
+// again.
+func TestCodexPush_KilledAgent(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"interrupted", "archived", "closed"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			c := &codexRelay{closed: map[string]bool{}, tried: true, failed: true}
+			var (
+				mu   sync.Mutex
+				once sync.Once
+				died int
+			)
+			waits, working := make(chan struct{}), make(chan struct{})
+			w := newHookedCodex(t, func(r codexmock.Request) codexmock.Reply {
+				for _, it := range r.Input {
+					if nodeContextRE.MatchString(it.Text) {
+						mu.Lock()
+						died++
+						first := died == 1
+						mu.Unlock()
+						if first {
+							close(working)
+							return codexmock.Reply{Wait: r.Gone}
+						}
+					}
+				}
+				reply := c.answer(r)
+				if len(reply.Calls) == 1 && reply.Calls[0].Name == "wait_agent" {
+					once.Do(func() {
+						reply.Wait = working
+						if how == "closed" {
+							id := reply.Calls[0].Args.(map[string]any)["targets"].([]string)[0]
+							reply.Calls[0] = codexmock.Call{Name: "close_agent", Namespace: "multi_agent_v1", Args: map[string]any{"target": id}}
+						}
+						close(waits)
+					})
+				}
+				return reply
+			}, "", "suggest")
+			u := w.User()
+			turn := u.Say("[workflow:single] add a flag")
+			<-waits
+			<-working
+			agent := w.agents()[0]
+			switch how {
+			case "interrupted":
+				var r struct{ Data []struct{ ID string } }
+				u.call("thread/turns/list", map[string]any{"threadId": agent, "limit": 1}, &r)
+				u.call("turn/interrupt", map[string]any{"threadId": agent, "turnId": r.Data[0].ID}, nil)
+			case "archived":
+				u.call("thread/archive", map[string]any{"threadId": agent}, nil)
+			}
+			u.AwaitTurn(turn)
+			if how == "interrupted" { // by its user, who is told and has the next word
+				if got := strings.Join(w.said("stop", "warning"), "\n"); strings.Count(got, "the next word is yours") != 1 {
+					t.Errorf("the person was told %q", got)
+				}
+				u.AwaitTurn(u.Say("continue"))
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if died != 2 || strings.Contains(strings.Join(c.seen[1:], "\n"), "at work") {
+				t.Errorf("%d agents at DEV; the main agent saw %s", died, strings.Join(c.seen[1:], "\n----\n"))
+			}
+			if s := w.run("workflow", "status", "--session", u.Thread, "--json"); gjson.Get(s, "phase").String() != "COMPLETE" {
+				t.Errorf("status %s", s)
+			}
+		})
+	}
+}
+
+// agents are the threads of sub-agents that the main agent was told of.
+func (w *hookedCodex) agents() (ids []string) {
+	for _, r := range w.Model.Requests() {
+		for _, it := range r.Input {
+			if id := gjson.Get(it.Text, "agent_id").String(); id != "" && it.Type == "function_call_output" && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }
 
 // The user takes the word while a workflow is at work: by Esc and a question, by another

@@ -95,6 +95,7 @@ type codexRelay struct {
 	closed map[string]bool
 	tried  bool
 	failed bool
+	wait   int // how long it waits for agents, in milliseconds; the host's least is ten seconds
 }
 
 var closeRE = regexp.MustCompile(`done with close_agent: ([0-9a-f, -]+)`)
@@ -127,7 +128,7 @@ func (c *codexRelay) answer(r codexmock.Request) codexmock.Reply {
 	c.seen = append(c.seen, text)
 	reply := codexmock.Reply{Tokens: 1000}
 	if len(ids) > 0 {
-		reply.Calls = append(reply.Calls, codexmock.Call{Name: "wait_agent", Namespace: "multi_agent_v1", Args: map[string]any{"targets": ids, "timeout_ms": 60000}})
+		reply.Calls = append(reply.Calls, codexmock.Call{Name: "wait_agent", Namespace: "multi_agent_v1", Args: map[string]any{"targets": ids, "timeout_ms": max(c.wait, 10_000)}})
 		return reply
 	}
 	if !c.tried && strings.Contains(text, "➡️") {
@@ -156,7 +157,7 @@ func (c *codexRelay) answer(r codexmock.Request) codexmock.Reply {
 	if len(reply.Calls) == 0 {
 		// Whichever of two agents ends first ends the wait for both.
 		if m := regexp.MustCompile(`targets: ([0-9a-f, -]+);`).FindStringSubmatch(text); m != nil {
-			reply.Calls = append(reply.Calls, codexmock.Call{Name: "wait_agent", Namespace: "multi_agent_v1", Args: map[string]any{"targets": strings.Split(m[1], ", "), "timeout_ms": 60000}})
+			reply.Calls = append(reply.Calls, codexmock.Call{Name: "wait_agent", Namespace: "multi_agent_v1", Args: map[string]any{"targets": strings.Split(m[1], ", "), "timeout_ms": max(c.wait, 10_000)}})
 			return reply
 		}
 		reply.Message = "RELAY-IDLE"
@@ -196,16 +197,42 @@ func (c *codexRelay) stage(r codexmock.Request, raw, told string) codexmock.Repl
 // a turn that goes on until all is done.
 func TestCodexWorkflow(t *testing.T) {
 	t.Parallel()
-	c := &codexRelay{closed: map[string]bool{}}
+	c := &codexRelay{closed: map[string]bool{}, wait: 60_000}
 	w := newHookedCodex(t, c.answer, "", "suggest")
-	if err := os.MkdirAll(filepath.Join(w.Project, ".overtone", "workflows"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	w.write(filepath.Join(w.Project, ".overtone", "workflows", "ship.yaml"), "stages: [DEV, REVIEW, TEST, DOCS]\n")
+	c.ships(w.CodexWorld)
 	u := w.User()
 	u.AwaitTurn(u.Say("[workflow:ship] add a flag"))
+	c.shipped(w, u.Thread)
+}
 
-	s := gjson.Parse(w.run("workflow", "status", "--session", u.Thread, "--json"))
+// The same under `codex exec`: one turn that nobody sits before carries the workflow to
+// its end.
+func TestCodexWorkflowExec(t *testing.T) {
+	t.Parallel()
+	c := &codexRelay{closed: map[string]bool{}, wait: 60_000}
+	w := newHookedCodex(t, c.answer, "", "suggest")
+	c.ships(w.CodexWorld)
+	e := w.start(w.server, "exec", "--json", "[workflow:ship] add a flag")
+	<-e.done
+	_, thread, _ := strings.Cut(e.output(), `"thread_id":"`)
+	thread, _, _ = strings.Cut(thread, `"`)
+	c.shipped(w, thread)
+}
+
+// ships gives the project the workflow that a codexRelay plays.
+func (c *codexRelay) ships(w *CodexWorld) {
+	w.t.Helper()
+	if err := os.MkdirAll(filepath.Join(w.Project, ".overtone", "workflows"), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	w.write(filepath.Join(w.Project, ".overtone", "workflows", "ship.yaml"), "stages: [DEV, REVIEW, TEST, DOCS]\n")
+}
+
+// shipped checks how that workflow went.
+func (c *codexRelay) shipped(w *hookedCodex, thread string) {
+	t := w.t
+	t.Helper()
+	s := gjson.Parse(w.run("workflow", "status", "--session", thread, "--json"))
 	if s.Get("phase").String() != "COMPLETE" || s.Get(`stages.#(stage=="REVIEW").retries`).Int() != 1 {
 		t.Errorf("status %s", s.Raw)
 	}

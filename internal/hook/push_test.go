@@ -92,6 +92,27 @@ func TestPushNeverAgainstTheUser(t *testing.T) {
 	}
 }
 
+// Whatever the user says, in whichever language, a workflow that is at work is pushed on
+// after it only where his words let it go on.
+func TestPushNeverAgainstWords(t *testing.T) {
+	t.Parallel()
+	for i, prompt := range []string{
+		"nah leave that for later, I need the terminal", "actually scrap this", "I changed my mind, drop it", "that's good for now", "let's pick this up after lunch", "I'm heading out, back in an hour",
+		"hold your horses", "whoa whoa", "no no no", "not like this", "undo that", "ugh, wrong file", "before you continue, show me the diff", "no need to continue", "once I approve you can continue", "I'll continue from here",
+		"all good, thanks", "all done", "next week maybe", "do nothing", "again? no", "no thanks, all good", "yes but later", "go to bed", "keep it for tomorrow",
+		"kannst du bitte aufhören", "lass das bitte erstmal", "Moment, ich schaue selbst drauf", "weiter geht es morgen", "on laisse tomber", "laisse-moi continuer", "déjame revisarlo yo primero", "para ya", "sigue mañana", "ya no sigas con eso",
+		"pera aí, deixa eu ver", "aspetta un attimo", "lascia perdere", "не трогай пока ничего", "отставить", "давай пока остановимся", "продолжай завтра", "ちょっと待った", "一旦ストップで", "後で続けてください", "잠깐만요", "나중에 계속해",
+		"先擱著吧", "這個先不做了", "等會再說", "下週再繼續", "等我看完再繼續", "先別繼續", "bırak şimdilik", "zostaw to na razie", "tạm dừng lại", "रुको", "توقف الآن", "wacht even, ik kijk zelf",
+	} {
+		h := []string{"claude-code", "codex"}[i%2]
+		p := begun(t, h)
+		p.call("user-prompt-submit", h, `"prompt":`+string(mustJSON(t, prompt)))
+		if out, _ := p.call("stop", h, `"last_assistant_message":"Noted."`); strings.Contains(out, pushes) {
+			t.Errorf("%q is answered with a push: %s", prompt, out)
+		}
+	}
+}
+
 // Work that the user wants is pushed on, also past an agent that only asks whether to
 // begin the next stage.
 func TestPushCarriesOn(t *testing.T) {
@@ -173,6 +194,40 @@ func TestCodexAgentDies(t *testing.T) {
 			if strings.Contains(out, "at work") || strings.Contains(out, pushes) != (n < 3) {
 				t.Errorf("death %d: %s", n, out)
 			}
+		}
+	}
+}
+
+// Codex says nothing of an agent that somebody has interrupted in its own thread, not even
+// to who waits for it; its file does. Nobody is told to wait for it, and the next word is
+// the user's. One that works again is at work.
+func TestCodexAgentInterrupted(t *testing.T) {
+	t.Parallel()
+	const started, aborted = `{"type":"event_msg","payload":{"type":"task_started"}}`, `{"type":"event_msg","payload":{"type":"turn_aborted","reason":"interrupted"}}`
+	for _, c := range []struct {
+		day, file string
+		works     bool
+	}{
+		{"2025/01/01", started + "\n", true},
+		{"2025/01/01", started + "\n" + aborted + "\n", false},
+		{"2025/01/01", started + "\n" + aborted + "\n" + started + "\n", true},
+		{"2026/03/01", started + "\n" + aborted + "\n", false},
+	} {
+		p := begun(t, "codex")
+		at := `,"transcript_path":` + string(mustJSON(t, p.write("sessions/2025/01/01/rollout-x-s1.jsonl", started+"\n")))
+		p.write("sessions/"+c.day+"/rollout-x-a1.jsonl", c.file)
+		p.call("pre-tool-use", "codex", `"tool_name":"spawn_agent","tool_use_id":"c1","tool_input":{"agent_type":"overtone:developer","message":"build"}`)
+		p.call("post-tool-use", "codex", `"tool_name":"spawn_agent","tool_use_id":"c1","tool_input":{"agent_type":"overtone:developer"},"tool_response":"{\"agent_id\":\"a1\"}"`)
+		p.call("post-tool-use", "codex", `"tool_name":"multi_agent_v1wait_agent","tool_use_id":"w1","tool_response":"{\"status\":{},\"timed_out\":true}"`)
+		out, _ := p.call("stop", "codex", `"last_assistant_message":"Noted."`+at)
+		if strings.Contains(out, "at work") != c.works || strings.Contains(out, pushes) != c.works || strings.Contains(out, "rests") == c.works {
+			t.Errorf("works %v: %s", c.works, out)
+		}
+		if c.works {
+			continue
+		}
+		if out, _ = p.call("user-prompt-submit", "codex", `"prompt":"continue"`); !strings.Contains(out, "overtone:developer") {
+			t.Errorf("continue: %s", out)
 		}
 	}
 }

@@ -124,6 +124,15 @@ func (c *call) dropDeadAgents(tx *session.Tx) error {
 			}
 		}
 	}
+	for _, id := range atWork(tx.Workflow) {
+		if c.host.AgentFile == nil || !transcript.Newest(c.host.AgentFile(c.in.Transcript, id, c.now), c.host.Aborted) {
+			continue
+		}
+		if _, err := tx.Apply(workflow.Drop{AgentID: id}); err != nil {
+			return err
+		}
+		loopOf(tx).Rests = true // who stops an agent wants a word in what comes next
+	}
 	if !c.in.Lists {
 		return nil
 	}

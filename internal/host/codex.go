@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -29,7 +30,7 @@ var codexHost = Host{
 	// It cuts what hooks say at 2,500 tokens; names take one for three letters.
 	Delivers: true, Watched: true, AsksAgents: true, Loops: true, BriefsAtStart: true, WaitTool: "wait_agent", CloseTool: "close_agent", NoCommands: true, Room: 4600,
 	Resume: func(session string) string { return "codex resume " + session },
-	Decode: decodeCodex, Encode: encodeHooks, Plans: codexPlans,
+	Decode: decodeCodex, Encode: encodeHooks, Plans: codexPlans, AgentFile: codexAgentFile, Aborted: codexAborted,
 	Sessions: SessionFiles{Dir: "sessions", Depth: 3, Prefix: "rollout-"},
 
 	SettingsCheck: "codex-hooks",
@@ -43,6 +44,27 @@ var codexHost = Host{
 func codexPlans(line []byte) (plans, told bool) {
 	mode := gjson.GetBytes(line, "payload.collaboration_mode_kind").String()
 	return mode == "plan", mode != ""
+}
+
+// codexAgentFile: files lie in the folder of the day on which their thread began.
+func codexAgentFile(main, agent string, now time.Time) string {
+	day := filepath.Dir(main)
+	for _, dir := range []string{day, filepath.Join(day, "..", "..", "..", now.Format("2006"), now.Format("01"), now.Format("02"))} {
+		if found, err := filepath.Glob(filepath.Join(dir, "rollout-*-"+agent+".jsonl")); err == nil && len(found) > 0 {
+			return found[0]
+		}
+	}
+	return ""
+}
+
+func codexAborted(line []byte) (aborted, told bool) {
+	switch gjson.GetBytes(line, "payload.type").String() {
+	case "turn_aborted":
+		return true, true
+	case "task_started", "task_complete":
+		return false, true
+	}
+	return false, false
 }
 
 // CodexSocket is where the daemon that codex starts by itself listens, below

@@ -119,6 +119,11 @@ type Host struct {
 	// CloseTool ends a sub-agent that is done, where it would count as one at work
 	// until then.
 	CloseTool string
+	// AgentFile is a sub-agent's session file, beside that of the main thread, and Aborted
+	// reads whether a line of it says that somebody has interrupted its newest turn. They
+	// are set where nothing else tells: such an agent is waited for in vain.
+	AgentFile func(main, agent string, now time.Time) string
+	Aborted   func(line []byte) (aborted, told bool)
 	// NoCommands: it has no slash commands of the plugin.
 	NoCommands bool
 	// window is the context's that its environment tells, 0 for nothing.
