@@ -366,7 +366,10 @@ func (s *conversation) holds(wait bool) bool {
 // openWork is what there is to carry on with, see [compact.Thread.OpenWork].
 func (s *conversation) openWork() string {
 	stage := ""
-	if w, err := session.Peek(s.sess); err == nil && w != nil && w.Active {
+	w, err := session.Peek(s.sess)
+	m, unread := session.Read(s.sess)
+	// Where the hooks have let the workflow go, the next word is the user's.
+	if err == nil && unread == nil && w != nil && w.Active && !m.Loop.LetGo && !m.Loop.Rests {
 		stage = workflow.NextStep(w, s.lang())
 	}
 	if step := s.thread.OpenWork(stage); step != "" || !s.opts.Unattended {

@@ -124,8 +124,7 @@ func (w *Codex) resumeGoal(t *thread) {
 		}
 		status := goalActive
 		switch {
-		case t.endedHow == turnInterrupted, t.thread.Situation().Evidence.Has(compact.ToldToStop):
-			// After that a goal goes on only when its user says so.
+		case t.stopped():
 			t.report("paused", message.WatchGoalLeft)
 			done()
 			return
@@ -148,17 +147,24 @@ func (w *Codex) resumeGoal(t *thread) {
 	})
 }
 
-// letGo sets resting goals going before the watch ends.
+// stopped says that the user has stopped the thread: after that a goal goes on only when
+// its user says so.
+func (t *thread) stopped() bool {
+	return t.endedHow == turnInterrupted || t.thread.Situation().Evidence.Has(compact.ToldToStop)
+}
+
+// letGo sets resting goals going before the watch ends. One whose packet is not there yet
+// waits for the next watcher, which brings that first.
 func (w *Codex) letGo() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	for _, t := range w.threads {
-		if t.conversation == nil || t.own.Goal == nil {
+		if t.conversation == nil || t.own.Goal == nil || t.own.Record.Open() {
 			continue
 		}
 		var n notice
 		err := w.client.Call(ctx, "thread/goal/get", map[string]any{"threadId": t.id}, &n)
-		if err == nil && rests(t.own.Goal, n.Goal) {
+		if err == nil && rests(t.own.Goal, n.Goal) && !t.stopped() {
 			err = w.client.Call(ctx, "thread/goal/set", map[string]any{"threadId": t.id, "status": goalActive, "origin": "automatic"}, nil)
 		}
 		if err == nil {

@@ -210,6 +210,23 @@ func TestOpenStageGoesOn(t *testing.T) {
 	})
 }
 
+// A stage that rests for the hooks, because of words that only they took for a remark,
+// rests for the watcher, too.
+func TestStageThatRestsWaits(t *testing.T) {
+	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
+		const said = "я сам гляну что там вышло"
+		storyHooks(t, w.Home, host.Codex, fakeThread,
+			[2]string{"user-prompt-submit", `"prompt":"[workflow:quick] port the parser"`},
+			[2]string{"user-prompt-submit", `"prompt":"` + said + `"`},
+			[2]string{"stop", `"last_assistant_message":"Хорошо."`})
+		f.locked(func() { f.turnOf("", said, "Хорошо.", 70_000, commitItem()) })
+		settle()
+		if got := f.posted(); got != waits {
+			t.Errorf("posted %q, want %q: %s", got, waits, w.news())
+		}
+	})
+}
+
 // What the user types into the terminal during the compaction is sent when that has
 // ended: its turn comes first, and nothing of ours follows it.
 func TestTypedMessageComesFirst(t *testing.T) {

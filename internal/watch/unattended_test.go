@@ -303,6 +303,46 @@ func TestCodexRow4_GoalGoesOnAfterTheWatch(t *testing.T) {
 	})
 }
 
+// A watch that ends while it compacts leaves the goal to the next one, which brings the
+// packet first; one that its user has stopped is left to him.
+func TestGoalAtTheEndOfTheWatch(t *testing.T) {
+	for name, end := range map[string]func(*fakeServer, *fakeTurn){
+		"while it compacts": func(f *fakeServer, x *fakeTurn) {
+			f.silent = "thread/compact/start"
+			f.end(x, turnCompleted)
+		},
+		"stopped by its user": func(f *fakeServer, x *fakeTurn) {
+			f.silent = "thread/goal/get"
+			f.end(x, turnInterrupted)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				home, f := testHome(t), newFake(t)
+				f.goal = obj{"objective": "x", "status": goalActive, "updatedAt": 1}
+				w := newWatcher(t, home, nil)
+				stop := w.connect(t, f)
+				synctest.Wait()
+				var x *fakeTurn
+				f.locked(func() {
+					x = f.begin()
+					f.item(x, commitItem())
+					f.item(x, obj{"type": "agentMessage", "text": "A part is in place."})
+					f.tokens(x, 70_000)
+				})
+				time.Sleep(time.Second)
+				f.locked(func() { end(f, x) })
+				time.Sleep(5 * time.Second)
+				f.locked(func() { f.silent = "" })
+				stop()
+				if got := f.posted(); !strings.HasPrefix(got, "goal:paused") || strings.Contains(got, "goal:active") {
+					t.Errorf("posted %q: %s", got, w.news())
+				}
+			})
+		})
+	}
+}
+
 func TestCodexRow5_PacketTurnCounts(t *testing.T) {
 	watchFake(t, nil, func(t *testing.T, f *fakeServer, w *watcher) {
 		f.work(turnCompleted)
