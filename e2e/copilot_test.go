@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // copilot is one isolated Copilot CLI: a home, a project with a git repository and
@@ -261,6 +262,68 @@ func TestCopilot_Auto(t *testing.T) {
 	if n := len(with(c.API.Requests(), "passing this line on to the user")); n != 1 {
 		t.Errorf("%d requests tell of the suggestion", n)
 	}
+}
+
+// Copilot in its terminal: the suggestion is passed on by the model, which is told of it
+// once. What is typed while the host compacts is read with the hand-over, which says to
+// wait, and nothing of ours opens a turn.
+func TestCopilot_Terminal(t *testing.T) {
+	t.Parallel()
+	compacting, typed := make(chan struct{}), make(chan struct{})
+	c := newCopilot(t, func(r *mockapi.Request) mockapi.Reply {
+		switch last := r.Last(); {
+		case strings.Contains(last, "create a detailed summary"):
+			close(compacting)
+			return mockapi.Text("<overview>MOCK-SUMMARY: the lexer was looked at.</overview>").Tokens(1_000).Until(typed)
+		case strings.Contains(last, "STOP here"):
+			return mockapi.Text("I-HAVE-STOPPED").Tokens(5_000)
+		case strings.Contains(last, "passing this line on"):
+			return mockapi.Text("TOLD-BY-OVERTONE").Tokens(90_000)
+		case strings.Contains(last, "MARK-COMMIT") && len(r.Results()) == 0:
+			return mockapi.Calls(tool("bash", map[string]any{"command": "echo x > lexer.go && git add . && git commit -q -m 'add the lexer' && git log -1 --oneline", "description": "commit"})).Tokens(90_000)
+		}
+		return mockapi.Text("IT-IS-COMMITTED").Tokens(90_000)
+	})
+	c.exec("overtone", "init", "--host", "copilot", "--yes", "--lang", "en")
+	s := c.terminal()
+	s.Type("Please commit it. MARK-COMMIT")
+	s.enter(func() bool { return len(c.API.Requests()) > 0 })
+	s.Wait("IT-IS-COMMITTED", 1)
+	s.Type("what is left to do?")
+	s.enter(func() bool { return len(with(c.API.Requests(), "what is left to do?")) > 0 })
+	s.Wait("TOLD-BY-OVERTONE", 1)
+	before := len(c.API.Requests())
+	s.Type("/compact")
+	s.enter(func() bool { return len(c.API.Requests()) > before })
+	<-compacting
+	s.Type("STOP here")
+	s.Press(keyEnter)
+	s.Wait("Queued", 1)
+	close(typed)
+	s.Wait("I-HAVE-STOPPED", 1)
+	after := c.API.Requests()[before:]
+	if len(after) != 2 || !after[1].Has("STOP here") || after[1].Count(handed) != 1 || after[1].Has(message.HandoverGo.EN) {
+		t.Errorf("after the compaction: %v", after)
+	}
+}
+
+// terminal starts Copilot in a terminal, in a folder that it trusts.
+func (c *copilot) terminal() *Terminal {
+	c.t.Helper()
+	settings, err := json.Marshal(map[string]any{"trustedFolders": []string{c.project}, "banner": "never", "showTipsOnStartup": false})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, name := range []string{"config.json", "settings.json"} {
+		if err := os.WriteFile(filepath.Join(c.home, ".copilot", name), settings, 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	return openTerminal(c.t, func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env = c.project, c.env
+		return cmd
+	}, c.home, c.program+" --allow-all-tools")
 }
 
 func with(requests []*mockapi.Request, text string) (found []*mockapi.Request) {

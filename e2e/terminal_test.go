@@ -130,10 +130,30 @@ func (s *Terminal) Wait(text string, times int) {
 // Say types a message and sends it when it is there.
 func (s *Terminal) Say(text string) {
 	s.t.Helper()
+	s.Type(text)
+	s.write(keyEnter)
+}
+
+// Type types a message.
+func (s *Terminal) Type(text string) {
+	s.t.Helper()
 	times := strings.Count(s.Screen(), strings.Join(strings.Fields(text), ""))
 	s.write(text)
 	s.Wait(text, times+1)
-	s.write(keyEnter)
+}
+
+// enter presses Enter until a message was taken: an agent that is not ready yet leaves it
+// in the input line.
+func (s *Terminal) enter(taken func() bool) {
+	s.t.Helper()
+	next := time.Now()
+	await(s.t, "message that was taken", func() bool {
+		if now := time.Now(); now.After(next) && !taken() {
+			s.write(keyEnter)
+			next = now.Add(2 * time.Second)
+		}
+		return taken()
+	})
 }
 
 // Terminal starts Claude Code in a terminal, set up by init.
@@ -341,6 +361,108 @@ func testTerminalTakenBack(t *testing.T, v Version) {
 	}
 	if st := w.status(w.session()); st.Phase == "DEV" || len(st.Ready) > 0 {
 		t.Errorf("the workflow is %+v", st)
+	}
+}
+
+// A commit in a context that fills up is answered with a line on the screen. What is typed
+// while the host compacts is read with the packet before it, in one request, and no
+// workflow is pushed on behind it.
+func TestTerminal_Compaction(t *testing.T) { t.Parallel(); onEach(t, testTerminalCompaction) }
+
+func testTerminalCompaction(t *testing.T, v Version) {
+	compacting, typed := make(chan struct{}), make(chan struct{})
+	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+		switch last := r.Last(); {
+		case r.Kind == mockapi.Summary:
+			close(compacting)
+			return mockapi.Text(SummaryText).Until(typed)
+		case r.Kind == mockapi.Main && strings.Contains(last, "STOP here"):
+			return mockapi.Text("I-HAVE-STOPPED").Tokens(30_000)
+		}
+		return claudeMind(r)
+	}, v)
+	s := w.Terminal("zh-TW")
+	s.Say("[work] one")
+	s.Wait("現在是執行 /compact 的好時機", 1)
+	s.Say("[workflow:single] fix it")
+	s.Wait("沒有進展", 1) // it was pushed on, and let go
+	before := len(mains(w))
+	s.Say("/compact")
+	<-compacting
+	s.Say("STOP here")
+	close(typed)
+	s.Wait("I-HAVE-STOPPED", 1)
+	s.Wait("等你的下一句話", 1)
+	list := mains(w)[before:]
+	if len(list) != 1 || list[0].Count("STOP here") != 1 || len(hookTextsOf(list[0], "SessionStart")) != 1 {
+		t.Fatalf("%d requests after the compaction: %v", len(list), list)
+	}
+	packet, stop := -1, -1
+	for i, m := range list[0].Messages {
+		if strings.Contains(m.Text(), "SessionStart hook additional context: ") {
+			packet = i
+		}
+		if strings.Contains(m.Text(), "STOP here") {
+			stop = i
+		}
+	}
+	if packet > stop {
+		t.Errorf("the packet is message %d, what was typed is message %d", packet, stop)
+	}
+}
+
+// An agent of a stage works behind the terminal: a question meanwhile is answered and
+// nothing is pushed on. One that is stopped is not waited for, and its stage is done again
+// when its user lets it go on.
+func TestTerminal_Background(t *testing.T) { t.Parallel(); onEach(t, testTerminalBackground) }
+
+func testTerminalBackground(t *testing.T, v Version) {
+	working := make(chan struct{}, 2)
+	never, release := make(chan struct{}), make(chan struct{})
+	defer close(never)
+	held := func(until <-chan struct{}) Step {
+		return func(r *mockapi.Request) mockapi.Reply {
+			working <- struct{}{}
+			return pass(r).Until(until)
+		}
+	}
+	p := &Relay{Background: true, Agents: map[string][]Step{"developer": {held(never), held(release)}}}
+	p.Before = func(r *mockapi.Request, _ int) *mockapi.Reply {
+		var reply mockapi.Reply
+		switch last := r.Last(); {
+		case strings.Contains(last, "what is it doing"):
+			reply = mockapi.Text("IT-BUILDS")
+		case strings.Contains(last, "end that agent"):
+			reply = mockapi.Call("TaskStop", map[string]any{"task_id": agentID(r)})
+		case strings.Contains(last, "Successfully stopped task"):
+			reply = mockapi.Text("IT-IS-ENDED")
+		default:
+			return nil
+		}
+		return &reply
+	}
+	w := NewWorld(t, Overtone, p.Handle, v)
+	s := w.Terminal("zh-TW")
+	s.Say("[workflow:quick-dev] fix it")
+	<-working
+	s.Wait("RELAY-IDLE", 1)
+	s.Say("what is it doing?")
+	s.Wait("IT-BUILDS", 1)
+	s.Say("end that agent")
+	s.Wait("IT-IS-ENDED", 1)
+	s.Wait("等你的下一句話", 1)
+	for _, r := range mains(w) {
+		if r.Has("Stop hook feedback") {
+			t.Errorf("pushed: %s", r.Last())
+		}
+	}
+	s.Say("continue")
+	<-working
+	close(release)
+	id := w.session()
+	await(t, "end of the workflow", func() bool { return w.status(id).Phase == "COMPLETE" })
+	if n := p.used["developer"]; n != 2 {
+		t.Errorf("DEV was done %d times", n)
 	}
 }
 

@@ -102,6 +102,48 @@ func TestCodexTools_Allowed(t *testing.T) {
 	check("app-server")
 }
 
+// On Copilot the same in a run that nobody sits before, with no permission on its command
+// line; what its user denies there stays denied.
+func TestCopilotTools_Allowed(t *testing.T) {
+	t.Parallel()
+	c := newCopilot(t, func(r *mockapi.Request) mockapi.Reply {
+		if len(r.Results()) > 0 || !strings.Contains(r.Last(), "zebraCounter") {
+			return mockapi.Text("Noted.").Tokens(1_000)
+		}
+		var calls []mockapi.Block
+		for _, name := range ourTools {
+			input := map[string]any{}
+			if name == "recall" {
+				input = map[string]any{"query": "zebraCounter", "limit": 1}
+			}
+			calls = append(calls, tool("overtone-"+name, input))
+		}
+		return mockapi.Calls(calls...).Tokens(1_000)
+	})
+	c.exec("overtone", "init", "--host", "copilot", "--yes", "--lang", "en")
+	said := func(args ...string) string {
+		t.Helper()
+		c.exec(c.program, append(args, "-p", "Please count the zebras with zebraCounter.")...)
+		all := c.API.Requests()
+		results := all[len(all)-1].Results()
+		if len(results) != len(ourTools) {
+			t.Fatalf("%d answers: %s", len(results), all[len(all)-1])
+		}
+		text := ""
+		for _, r := range results {
+			text += r.Text + "\n"
+		}
+		return text
+	}
+	said() // the host writes a session's file down when its turn is over
+	if text := said(); strings.Contains(text, "ermission") || !strings.Contains(text, "Please count the zebras") || strings.Contains(text, "overtone-recall") {
+		t.Errorf("the tools say %s", text)
+	}
+	if text := said("--deny-tool=overtone"); strings.Count(text, "ermission to run this tool was denied") != len(ourTools) {
+		t.Errorf("denied, the tools say %s", text)
+	}
+}
+
 // TestCarries measures in what the model is sent how much of it is ours in a session
 // without workflows: at most 1,200 characters on every host. The agents of workflows are
 // on top of that, and only there.

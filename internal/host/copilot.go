@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -42,7 +43,9 @@ var copilotHooks = [...]struct{ event, command string }{
 	{"Stop", "stop"},
 }
 
-// setupCopilot: every file in its folder of hooks counts, so ours is one of our own.
+// setupCopilot: every file in its folder of hooks counts, so ours is one of our own. No
+// setting allows a tool everywhere, but a hook may, without a process for any other tool;
+// what the user denies stays denied.
 func setupCopilot(p Place) Setup {
 	edits := []Edit{{Path: []string{"version"}, Value: "1", Own: true, Last: true}}
 	for _, h := range copilotHooks {
@@ -52,11 +55,19 @@ func setupCopilot(p Place) Setup {
 			Value: fmt.Sprintf(`{"type":"command","command":%s,"timeout":10}`, quote(command)),
 		})
 	}
+	edits = append(edits, Edit{
+		Path: []string{"hooks", "PermissionRequest"}, Append: true, Mark: "^overtone-",
+		Value: `{"matcher":"^overtone-(recall|packet|status)$","type":"command","command":"echo '{\"behavior\":\"allow\"}'","timeout":10}`,
+	})
+	tools := Beside{filepath.Join(p.Dir, "mcp-config.json"), []Edit{{
+		Path: []string{"mcpServers", "overtone"}, Value: `{"type":"local","command":"overtone","args":["mcp"],"tools":["*"]}`, Own: true,
+	}}}
 	return Setup{
-		Settings: filepath.Join(p.Dir, "hooks", "overtone.json"), Edits: edits,
+		Settings: filepath.Join(p.Dir, "hooks", "overtone.json"), Edits: edits, Beside: []Beside{tools},
 		present: func(settings []byte) bool { return len(lacking(settings, edits[1:])) < len(edits)-1 },
 		check: func(f File, path string) []Finding {
-			if lacks := lacking(f.Before, edits); len(lacks) > 0 {
+			servers, _ := os.ReadFile(tools.Path) // a missing file has none
+			if lacks := append(lacking(f.Before, edits), lacking(servers, tools.Edits)...); len(lacks) > 0 {
 				return []Finding{found("copilot-hooks", Broken, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitCopilot)}
 			}
 			return []Finding{found("copilot-hooks", Fine, message.DoctorSettings, path)}

@@ -46,7 +46,8 @@ type Setup struct {
 	// Rounds is what adds the hook at the end of every round of tools, a process
 	// more for each; see [Host.NeedsRounds].
 	Rounds []Edit
-	Blocks []Block // tables that are added to TOML files
+	Blocks []Block  // tables that are added to TOML files
+	Beside []Beside // what else is edited
 	// Plugin is the folder of files that the host loads, with its content; none
 	// where hooks are only named in the settings.
 	Plugin Plugin
@@ -56,6 +57,12 @@ type Setup struct {
 	bare                 func() bool // it has no workflows; nil where the files tell
 	check                func(f File, path string) []Finding
 	register, unregister func(ctx context.Context, bin string, env []string) error
+}
+
+// Beside is a file of JSON that is edited beside the settings.
+type Beside struct {
+	Path  string
+	Edits []Edit
 }
 
 // Block is a table that is added to a TOML file of the host's.
@@ -83,6 +90,9 @@ func (h *Host) SettingsFiles(p Place) []string {
 	s := h.setup(p)
 	files := []string{s.Settings}
 	for _, b := range s.Blocks {
+		files = append(files, b.Path)
+	}
+	for _, b := range s.Beside {
 		files = append(files, b.Path)
 	}
 	return files

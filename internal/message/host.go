@@ -4,12 +4,12 @@ package message
 var (
 	HelpInit     = Text{ZH: "安裝到這台機器上的 host（先顯示差異，並備份）", EN: "install into the hosts on this machine (shows the diff, keeps a backup)"}
 	HelpInitLong = Text{
-		ZH: "把 Overtone 裝進 host：Claude Code 是 plugin 與 settings.json 的幾個 key，Codex 是 hooks.json 與 config.toml 的一個表格，Copilot CLI 是一個 hook 檔，opencode 是一個 plugin 檔與設定中的工具，Gemini CLI 是 settings.json 中的 hook 與工具。沒有 --host 時裝進這台機器上的每一個。\n" +
+		ZH: "把 Overtone 裝進 host：Claude Code 是 plugin 與 settings.json 的幾個 key，Codex 是 hooks.json 與 config.toml 的一個表格，Copilot CLI 是一個 hook 檔與 mcp-config.json 中的工具，opencode 是一個 plugin 檔與設定中的工具，Gemini CLI 是 settings.json 中的 hook 與工具。沒有 --host 時裝進這台機器上的每一個。\n" +
 			"原檔會先備份到 $OVERTONE_HOME/backup，overtone uninstall 可逐位元組還原。重複執行不會改變任何東西。\n\n" +
 			"--mode auto 會降低 Claude Code 自動 compact 的門檻，並由 hook 擋到自然邊界為止；\n" +
 			"啟用前會在本機以假模型實測一次（不連網路、不動你的資料），以 --no-probe 略過。",
 		EN: "Puts Overtone into a host: for Claude Code a plugin and a few keys of settings.json, for Codex\n" +
-			"hooks.json and a table of config.toml, for Copilot CLI a file of hooks, for opencode a plugin of one file and a key of its\n" +
+			"hooks.json and a table of config.toml, for Copilot CLI a file of hooks and a key of mcp-config.json, for opencode a plugin of one file and a key of its\n" +
 			"settings, for Gemini CLI keys of settings.json. Without --host it is every one of them that is here. The files are backed up to $OVERTONE_HOME/backup first; overtone uninstall gives them back\n" +
 			"byte for byte. Running it again changes nothing.\n\n" +
 			"--mode auto lowers the point where Claude Code compacts by itself, and the hook holds it off until a\n" +

@@ -235,6 +235,16 @@ func (i *installation) planSettings(status bool) error {
 		i.warn(s.Texts.Changed)
 	}
 	i.settings = []*host.File{&f}
+	for _, b := range s.Beside {
+		f, err := host.Open(b.Path)
+		if err == nil {
+			err = f.Edit(b.Edits)
+		}
+		if err != nil {
+			return i.jsonHint(err, b.Path)
+		}
+		i.settings = append([]*host.File{&f}, i.settings...)
+	}
 	for _, b := range s.Blocks {
 		f, err := host.Open(b.Path)
 		if err != nil {

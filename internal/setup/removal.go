@@ -138,6 +138,10 @@ func (r *removal) planUndo(s host.Setup, runs []host.Manifest) error {
 	for _, b := range s.Blocks {
 		paths = append(paths, b.Path)
 	}
+	beside := map[string][]host.Edit{}
+	for _, b := range s.Beside {
+		paths, beside[b.Path] = append(paths, b.Path), b.Edits
+	}
 	for _, m := range runs {
 		for _, e := range m.Files {
 			if !e.Keep && !slices.Contains(paths, e.Path) {
@@ -154,7 +158,9 @@ func (r *removal) planUndo(s host.Setup, runs []host.Manifest) error {
 			return r.undoBlocks(s, path, data, edits)
 		})
 		if err == nil && len(host.Edits(runs, path)) == 0 {
-			if path == s.Settings {
+			if edits := beside[path]; edits != nil {
+				kept, err = f.DropOwn(edits)
+			} else if path == s.Settings {
 				own := append(slices.Clone(s.Edits), s.Rounds...)
 				if ours, _ := s.StatusLine(f.Before); ours {
 					status := *s.Status
