@@ -6,9 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/mirror"
+	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // opencode keeps sessions in a database, which its own program writes.
@@ -82,3 +89,145 @@ func newOpencodeMessage(session, id, text string, at int64, user, hidden bool) o
 
 // noModel is a model that nobody has: opencode then takes the user's own.
 const noModel = "overtone"
+
+// giveOpencode has the host take the clone in: the session as the host has it, with
+// what the clone says otherwise. The mirror is the host's session from then on.
+func (t Target) giveOpencode(ctx context.Context, w World, c Clone) error {
+	info, messages, err := mirror.OpencodeSession(ctx, w.Dir, c.Source)
+	if err != nil {
+		return fmt.Errorf("read session %s: %w", c.Source, err)
+	}
+	before, after, err := c.read()
+	if err != nil {
+		return err
+	}
+	ids := []string{`"` + c.Source, `"` + c.ID}
+	var list []string
+	for _, m := range messages {
+		id := m.Get("info.id").String()
+		ids = append(ids, `"`+id, `"`+likeID(id))
+		raw := changed(m, id, before, after)
+		if raw == "" {
+			continue
+		}
+		for _, p := range m.Get("parts.#.id").Array() {
+			ids = append(ids, `"`+p.String(), `"`+likeID(p.String()))
+		}
+		list = append(list, raw)
+	}
+	if uuid, text := noteOf(before, after); text != "" && len(messages) > 0 {
+		// As long as the id in the mirror, whose size is known.
+		id := "msg_" + messages[len(messages)-1].Get("info.id").String()[4:16] + random(len(uuid)-16-len("/host"))
+		ids = append(ids, `"`+uuid, `"`+id+"/host")
+		note, err := json.Marshal(opencodeNote(messages, id, c.ID, text))
+		if err != nil {
+			return err
+		}
+		list = append(list, string(note))
+	}
+	about, _ := sjson.Set(info.Raw, "title", c.Title) // valid JSON stays so
+	renamed := strings.NewReplacer(ids...)
+	doc := renamed.Replace(`{"info":` + about + `,"messages":[` + strings.Join(list, ",") + `]}`)
+	if _, err := t.imported(ctx, w, Talk{ID: c.ID, CWD: c.CWD}, []byte(doc)); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(c.Path)
+	if err != nil {
+		return err
+	}
+	return store.AtomicWrite(c.Path, []byte(renamed.Replace(string(data))), 0o600)
+}
+
+// opencodeNote is a message that the host sends to the model and does not show, in the
+// name of the newest that the user sent.
+func opencodeNote(messages []gjson.Result, id, session, text string) opencodeMessage {
+	note := newOpencodeMessage(session, id, text, messages[len(messages)-1].Get("info.time.created").Int()+1, true, true)
+	for _, m := range messages {
+		if m.Get("info.role").String() == "user" && m.Get("info.model").Exists() {
+			note.Info["model"], note.Info["agent"] = json.RawMessage(m.Get("info.model").Raw), m.Get("info.agent").String()
+		}
+	}
+	return note
+}
+
+// likeID is a new id that sorts like the old one: its beginning is a time.
+func likeID(old string) string {
+	const head = 16 // msg_ or prt_, and twelve digits of time
+	if len(old) < head+8 {
+		head := strings.SplitAfterN(old, "_", 2)[0]
+		return head + random(26)
+	}
+	return old[:head] + random(len(old)-head)
+}
+
+// changed is a message of the host's with what the clone of its mirror says otherwise;
+// "" where nothing is left of it.
+func changed(m gjson.Result, id string, before, after map[string]gjson.Result) string {
+	raw := m.Raw
+	var parts []string
+	typed := newTexts(before[id], after[id])
+	put := newTexts(before[id+"/host"], after[id+"/host"])
+	if typed.gone && m.Get("info.role").String() == "user" {
+		return ""
+	}
+	m.Get("parts").ForEach(func(_, p gjson.Result) bool {
+		switch p.Get("type").String() {
+		case "text":
+			texts := &typed
+			if p.Get("synthetic").Bool() && before[id+"/host"].Exists() {
+				texts = &put
+			}
+			if text, stays := texts.next(p); stays {
+				parts = append(parts, text)
+			}
+		case "reasoning":
+			if !typed.gone && (!typed.known || after[id].Get(`message.content.#(type=="thinking")`).Exists()) {
+				parts = append(parts, p.Raw)
+			}
+		case "tool":
+			if call, stays := newCall(p, id, before, after); stays {
+				parts = append(parts, call)
+			}
+		default:
+			parts = append(parts, p.Raw)
+		}
+		return true
+	})
+	if len(parts) == 0 && len(m.Get("parts").Array()) > 0 {
+		return ""
+	}
+	raw, _ = sjson.SetRaw(raw, "parts", "["+strings.Join(parts, ",")+"]") // valid JSON stays so
+	if u := after[id].Get("message.usage"); u.Exists() && u.Raw != before[id].Get("message.usage").Raw {
+		input := u.Get("input_tokens").Int() + u.Get("cache_creation_input_tokens").Int() + u.Get("cache_read_input_tokens").Int()
+		output := u.Get("output_tokens").Int()
+		raw, _ = sjson.SetRaw(raw, "info.tokens", fmt.Sprintf(`{"total":%d,"input":%d,"output":%d,"reasoning":0,"cache":{"read":0,"write":0}}`, input+output, input, output))
+	}
+	return raw
+}
+
+// newCall is what became of a tool's call and its answer.
+func newCall(p gjson.Result, id string, before, after map[string]gjson.Result) (raw string, stays bool) {
+	part := p.Get("id").String()
+	use := `message.content.#(id=="` + part + `").input`
+	answer := `message.content.#(tool_use_id=="` + part + `").content`
+	was, is := before[id].Get(use), after[id].Get(use)
+	if !was.Exists() {
+		return p.Raw, true
+	}
+	if !is.Exists() {
+		return "", false
+	}
+	raw = p.Raw
+	if is.Raw != was.Raw {
+		raw, _ = sjson.SetRaw(raw, "state.input", is.Raw) // valid JSON stays so
+	}
+	said, now := before[id+"/results"].Get(answer), after[id+"/results"].Get(answer)
+	if said.Exists() && now.Raw != said.Raw {
+		text := now.String()
+		if now.IsArray() {
+			text = now.Get("0.text").String()
+		}
+		raw, _ = sjson.Set(raw, "state.output", transcript.WithoutExit(text))
+	}
+	return raw, true
+}

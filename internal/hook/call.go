@@ -22,6 +22,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -92,6 +93,18 @@ func (c *call) open() error {
 	}
 	c.sess, err = c.home.Session(id)
 	return err
+}
+
+// mirror has a call read our file of a session that its host keeps in another way.
+func (c *call) mirror() {
+	if !c.host.Mirrored || c.in.Transcript == "" || c.host.Steers {
+		return
+	}
+	path, err := transcript.MirrorGemini(c.home.Mirrors(), filepath.Dir(c.in.Transcript), c.in.Session, c.in.Cwd, c.event == "stop")
+	if err != nil {
+		c.complain("mirror", err)
+	}
+	c.in.Transcript = path
 }
 
 func (c *call) loadConfig(contextDir string) {

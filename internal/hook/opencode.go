@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -95,18 +94,6 @@ func (e Env) answer(args []string, ask gjson.Result) (out []byte) {
 	e.Stdin, e.Stdout = bytes.NewReader(input), &said
 	Main(append([]string{event}, args...), e)
 	return said.Bytes()
-}
-
-// mirror has a call read our file of a session that its host keeps in another way.
-func (c *call) mirror() {
-	if !c.host.Mirrored || c.in.Transcript == "" || c.host.Steers {
-		return
-	}
-	path, err := transcript.MirrorGemini(c.home.Mirrors(), filepath.Dir(c.in.Transcript), c.in.Session, c.in.Cwd, c.event == "stop")
-	if err != nil {
-		c.complain("mirror", err)
-	}
-	c.in.Transcript = path
 }
 
 // mirrors is the folder of the sessions' mirrors; "" where there is no home.
