@@ -36,7 +36,7 @@ func (a *app) initCmd() *cobra.Command {
 				}
 				hosts = []*host.Host{h}
 			}
-			if f.status && !slices.ContainsFunc(hosts, func(h *host.Host) bool { return h.Setup(host.Place{}).Status != nil }) {
+			if len(hosts) > 0 && f.status && !slices.ContainsFunc(hosts, func(h *host.Host) bool { return h.Setup(host.Place{}).Status != nil }) {
 				return message.Misuse{Err: message.WithHint(message.Fail(message.NoStatusLine, hosts[0].Title), message.HintNoStatus)}
 			}
 			if f.probe && f.doNotProbe {
@@ -47,6 +47,9 @@ func (a *app) initCmd() *cobra.Command {
 			}
 			if _, ok := message.Parse(f.language); f.language != "" && !ok {
 				return message.Misuse{Err: message.WithHint(message.Fail(message.BadLang, f.language), message.HintLangs)}
+			}
+			if len(hosts) == 0 {
+				return message.WithHint(message.Fail(message.NoHosts), message.HintNoHosts, strings.Join(host.Names(), ", "))
 			}
 			var errs []error
 			for _, h := range hosts { // one that cannot be set up keeps no other from it

@@ -110,7 +110,7 @@ func TestEveryCommandOnATerminal(t *testing.T) {
 		{"demo", ""},
 		{"doctor", ""},
 		{"help", "audit"},
-		{"init", "--dry-run"},
+		{"init", "--host claude-code --dry-run"},
 		{"sessions rm", "nope"},
 		{"timeline", "--session demo"},
 		{"uninstall", "--dry-run"},
@@ -290,7 +290,7 @@ func TestPager(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	screen, code := onPty(t, 24, "\x03", []string{"HOME=" + home, "LANG=C", "NO_COLOR=1"}, "init")
+	screen, code := onPty(t, 24, "\x03", []string{"HOME=" + home, "LANG=C", "NO_COLOR=1"}, "init", "--host", "claude-code")
 	if code != 130 || !strings.HasSuffix(screen, "overtone: interrupted\n") {
 		t.Errorf("exit %d\n%s", code, screen)
 	}

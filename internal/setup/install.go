@@ -43,18 +43,12 @@ type installation struct {
 	files  []host.PluginFile
 }
 
-// Present are the hosts whose programs are here; where there is none, the usual one
-// stands for it, and a warning says that its program is missing.
+// Present are the hosts whose programs are here.
 func Present() []*host.Host {
-	all := host.All()
-	here := slices.DeleteFunc(slices.Clone(all), func(h *host.Host) bool {
+	return slices.DeleteFunc(host.All(), func(h *host.Host) bool {
 		_, err := exec.LookPath(h.Program)
 		return err != nil
 	})
-	if len(here) == 0 {
-		return all[:1]
-	}
-	return here
 }
 
 // planInstall looks at the host and at the files, and says what would change.
