@@ -11,7 +11,7 @@ import (
 )
 
 // models.json says, with its date and source, how large the windows of models
-// are whose host does not say so.
+// are whose host does not say so; a star stands for the rest of a family's.
 //
 //go:embed models.json
 var modelsFile string
@@ -32,7 +32,9 @@ func ModelWindow(names ...string) int64 {
 		return LargeWindow
 	}
 	for _, n := range names {
-		if w := modelWindows()[ModelID(n)]; w > 0 {
+		id := ModelID(n)
+		family, _, _ := strings.Cut(id, "-")
+		if w := cmp.Or(modelWindows()[id], modelWindows()[family+"-*"]); w > 0 {
 			return w
 		}
 	}
@@ -62,7 +64,8 @@ func GuessWindow(told, seen int64, models ...string) (most, least int64) {
 		most = LargeWindow
 	}
 	least = most
-	if most > SmallWindow && seen <= SmallWindow {
+	either := told > 0 || slices.ContainsFunc(models, func(m string) bool { return strings.HasPrefix(ModelID(m), "claude-") })
+	if either && most > SmallWindow && seen <= SmallWindow {
 		least = SmallWindow
 	}
 	return most, least

@@ -25,6 +25,9 @@ func TestModelWindow(t *testing.T) {
 		{[]string{"claude-sonnet-4-5[1m]"}, 1_000_000},
 		{[]string{"", "claude-haiku-5-5@20261001"}, 1_000_000},
 		{[]string{"claude-opus-4-9"}, 0},
+		{[]string{"gemini-2.5-pro"}, 1_048_576},
+		{[]string{"models/gemini-3.1-pro-preview"}, 1_048_576},
+		{[]string{"gemma-4-31b-it"}, 256_000},
 		{[]string{"somebody-else"}, 0},
 		{nil, 0},
 	} {
@@ -55,6 +58,7 @@ func TestGuessWindow(t *testing.T) {
 		{0, 0, []string{"claude-sonnet-4-5[1m]", "claude-sonnet-4-5"}, 1_000_000, 1_000_000},
 		{0, 0, []string{"opus[1m]", "claude-opus-4-5"}, 1_000_000, 1_000_000},
 		{0, 0, []string{"opus[1m]", "claude-haiku-4-5"}, 200_000, 200_000},
+		{0, 0, []string{"gemini-2.5-pro"}, 1_048_576, 1_048_576},
 		{0, 0, []string{"nobody-knows"}, 0, 0},
 		{0, 300_000, []string{"nobody-knows"}, 0, 0},
 		{128_000, 0, []string{"nobody-knows"}, 128_000, 128_000},
