@@ -23,7 +23,7 @@ var (
 	WatchAdopted       = Text{ZH: "接手未完成的封包 %s", EN: "taking over packet %s, which an earlier watcher left open"}
 	WatchAgentPacket   = Text{ZH: "請代理撰寫接續封包", EN: "asking the agent for its packet"}
 	WatchAgentSilent   = Text{ZH: "代理沒有寫出封包（%s），改用觀察者的版本", EN: "the agent wrote no packet (%s); using the watcher's own"}
-	WatchCut           = Text{ZH: "壓縮開始的瞬間有訊息送出，被 Codex 中斷；知道內容的話會排隊重送，否則請再送一次", EN: "a message sent in the instant of the compaction was cut off by Codex; it is queued again where its text is known, else please send it again"}
+	WatchCut           = Text{ZH: "壓縮開始的瞬間有訊息送出，被 host 中斷；知道內容的話會重送，否則請再送一次", EN: "a message sent in the instant of the compaction was cut off by the host; it is sent again where its text is known, else please send it again"}
 	WatchNoRoute       = Text{ZH: "[workflow:%s] 在此無效：watch 驅動的 agent 不會路由工作流", EN: "[workflow:%s] does nothing here: an agent that watch drives routes no workflows"}
 	WatchGoalPaused    = Text{ZH: "到達邊界：目標暫停，這一輪結束後壓縮", EN: "boundary reached: the goal rests, the context is compacted after this turn"}
 	WatchGoalResumed   = Text{ZH: "目標繼續", EN: "the goal goes on"}
@@ -31,7 +31,8 @@ var (
 	WatchOpened        = Text{ZH: "還有未完成的工作：開始新的一輪繼續", EN: "work is open: a turn was opened to carry on"}
 	WatchAgentRuns     = Text{ZH: "子代理 %s 仍在執行：等它的結果", EN: "sub-agent %s is still at work: wait for its result"}
 	WatchStoreProblem  = Text{ZH: "無法寫入 session 資料：%s", EN: "cannot write the session's files: %s"}
-	WatchServerError   = Text{ZH: "app-server 回應錯誤：%s", EN: "the app-server answered with an error: %s"}
+	WatchServerError   = Text{ZH: "伺服器回應錯誤：%s", EN: "the server answered with an error: %s"}
+	WatchPassword      = Text{ZH: "它要求密碼：請設定 OPENCODE_SERVER_PASSWORD", EN: "it asks for a password: set OPENCODE_SERVER_PASSWORD"}
 )
 
 // Why the watcher holds back. The keys are the machine's words for it.

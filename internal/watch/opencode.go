@@ -3,6 +3,7 @@ package watch
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,6 +55,7 @@ type served struct {
 	*conversation
 	id, dir string
 	parent  bool // somebody else's: a sub-agent's
+	gone    bool // deleted
 	// busy: somebody deals with it; again: it has become idle since.
 	busy, again bool
 	seen        string // the newest message that was dealt with
@@ -69,11 +71,7 @@ func (w *Opencode) Run(ctx context.Context) error {
 	defer func() {
 		w.stop()
 		w.work.Wait()
-		for _, s := range w.sessions {
-			if s.conversation != nil {
-				s.giveBack()
-			}
-		}
+		w.letGo()
 	}()
 	if len(w.Prompts) > 0 {
 		return w.drive(ctx)
@@ -90,7 +88,14 @@ func (w *Opencode) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if text := cause(err); text != waiting {
+		text := cause(err)
+		switch {
+		case errors.Is(err, errPassword):
+			text = message.WatchPassword.In(w.Words)
+		case errors.Is(err, context.DeadlineExceeded):
+			text = message.WatchNoAnswer.In(w.Words)
+		}
+		if text != waiting {
 			waiting = text
 			w.tell("waiting", message.WatchWaiting, w.URL, text)
 		}
@@ -106,33 +111,76 @@ func (w *Opencode) tell(what string, t message.Text, args ...any) {
 	w.Report(Report{At: w.Now(), What: what, Text: message.Because(t, args...)})
 }
 
-// listen takes the server's events, as long as the connection lasts.
+// listen takes the server's events, as long as the connection lasts. With it ends what
+// was asked of the server, which may never answer. Until there is another connection the
+// sessions are nobody's: their user may open them elsewhere.
 func (w *Opencode) listen(ctx context.Context, connected func()) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer w.letGo()
+	defer w.work.Wait()
+	defer cancel()
+	late := time.AfterFunc(w.patience(), cancel)
 	r, err := w.request(ctx, http.MethodGet, "/global/event", "", nil)
+	if !late.Stop() {
+		err = context.DeadlineExceeded
+	}
 	if err != nil {
 		return err
 	}
 	defer r.Body.Close()
 	connected()
-	lines := bufio.NewScanner(r.Body)
-	lines.Buffer(nil, maxMessage)
-	for lines.Scan() {
-		data := strings.TrimPrefix(lines.Text(), "data:")
+	for id, dir := range w.known() { // what happened to them meanwhile nobody has told us
+		w.wake(ctx, id, dir)
+	}
+	lines := bufio.NewReaderSize(r.Body, 1<<20)
+	for {
+		line, err := readLine(lines)
+		if err != nil && !errors.Is(err, errTooLong) { // nothing that we listen for is long
+			return err
+		}
+		data := strings.TrimPrefix(string(line), "data:")
 		about, dir := gjson.Get(data, "payload.properties"), gjson.Get(data, "directory").String()
 		switch gjson.Get(data, "payload.type").String() {
 		case "session.created": // its lease is ours from the beginning on
 			w.wake(ctx, about.Get("info.id").String(), dir)
 		case "session.idle":
 			w.wake(ctx, about.Get("sessionID").String(), dir)
+		case "session.deleted":
+			if id := about.Get("info.id").String(); w.known()[id] != "" {
+				w.wake(ctx, id, dir)
+			}
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return err
-	}
-	return io.ErrUnexpectedEOF
 }
 
-// wake has a session that is idle dealt with, by one goroutine at a time.
+// patience is how long the server may take for an answer that costs it nothing: what is
+// asked while it starts may be forgotten.
+func (w *Opencode) patience() time.Duration { return cmp.Or(w.Waits.Compact, time.Minute) }
+
+// known are the folders of the sessions that are watched, by their ids.
+func (w *Opencode) known() map[string]string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	dirs := map[string]string{}
+	for id, s := range w.sessions {
+		dirs[id] = s.dir
+	}
+	return dirs
+}
+
+// letGo gives the leases back, when nobody deals with a session.
+func (w *Opencode) letGo() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.sessions {
+		if s.conversation != nil {
+			s.giveBack()
+		}
+	}
+}
+
+// wake has a session that is idle dealt with, by one goroutine at a time. One that was
+// deleted is forgotten.
 func (w *Opencode) wake(ctx context.Context, id, dir string) {
 	if id == "" || w.Session != "" && id != w.Session {
 		return
@@ -152,9 +200,15 @@ func (w *Opencode) wake(ctx context.Context, id, dir string) {
 		for more := true; more; {
 			w.attend(ctx, s)
 			w.mu.Lock()
-			more, s.again = s.again && ctx.Err() == nil, false
-			s.busy = more
+			more, s.again = s.again && ctx.Err() == nil && !s.gone, false
+			if s.busy = more; s.gone {
+				delete(w.sessions, id)
+			}
 			w.mu.Unlock()
+			if s.gone && s.conversation != nil {
+				s.giveBack()
+				s.report("detached", message.WatchDetached)
+			}
 		}
 	})
 }
@@ -167,6 +221,9 @@ func (w *Opencode) attend(ctx context.Context, s *served) {
 		case <-time.After(w.Waits.Debounce): // who types at once is not in our way
 			more, err = w.between(ctx, s)
 		case <-ctx.Done():
+			return
+		}
+		if s.gone = errors.Is(err, errGone); s.gone {
 			return
 		}
 		if err != nil && ctx.Err() == nil {
@@ -206,6 +263,12 @@ func (w *Opencode) say(ctx context.Context, s *served, text string, ours, turn b
 	return w.ask(ctx, http.MethodPost, "/session/"+s.id+"/message", s.dir, map[string]any{"noReply": !turn, "parts": []any{part}})
 }
 
+// What the server answers where it knows no such session, or asks for a password.
+var (
+	errGone     = errors.New("there is no such session")
+	errPassword = errors.New("OPENCODE_SERVER_PASSWORD is missing, or another one")
+)
+
 // request asks the server; the answer is one that it is content with.
 func (w *Opencode) request(ctx context.Context, method, path, dir string, body any) (*http.Response, error) {
 	var in io.Reader
@@ -238,12 +301,24 @@ func (w *Opencode) request(ctx context.Context, method, path, dir string, body a
 	if r.StatusCode >= http.StatusMultipleChoices {
 		said, _ := io.ReadAll(io.LimitReader(r.Body, 300)) // the status says enough
 		r.Body.Close()
-		return nil, fmt.Errorf("%s %s: %s %s", method, req.URL.Path, r.Status, said)
+		err = errors.New(string(said))
+		switch r.StatusCode {
+		case http.StatusNotFound:
+			err = errGone
+		case http.StatusUnauthorized:
+			err = errPassword
+		}
+		return nil, fmt.Errorf("%s %s: %s %w", method, req.URL.Path, r.Status, err)
 	}
 	return r, nil
 }
 
 func (w *Opencode) ask(ctx context.Context, method, path, dir string, body any) (gjson.Result, error) {
+	if method == http.MethodGet {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.patience())
+		defer cancel()
+	}
 	r, err := w.request(ctx, method, path, dir, body)
 	if err != nil {
 		return gjson.Result{}, err
@@ -310,13 +385,16 @@ func (w *Opencode) window(ctx context.Context, s *served, list []gjson.Result) i
 		}
 	}
 	provider, model := s.model.Get("providerID").String(), s.model.Get("modelID").String()
+	name := provider + "/" + model
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	n, known := w.windows[provider+"/"+model]
+	n, known := w.windows[name]
+	w.mu.Unlock()
 	if !known {
 		if all, err := w.ask(ctx, http.MethodGet, "/config/providers", s.dir, nil); err == nil {
 			n = all.Get(`providers.#(id=="` + provider + `").models.` + gjson.Escape(model) + `.limit.context`).Int()
-			w.windows[provider+"/"+model] = n
+			w.mu.Lock()
+			w.windows[name] = n
+			w.mu.Unlock()
 		}
 	}
 	return n
@@ -325,13 +403,19 @@ func (w *Opencode) window(ctx context.Context, s *served, list []gjson.Result) i
 // follow takes what has happened since the last look. ended says that the agent has
 // worked, and nobody has stopped it.
 func (s *served) follow(list []gjson.Result, output bool) (ended bool) {
-	from := 0
+	// Of what was before we came, and where its user has taken back what we know, the
+	// last turn.
+	from, last := 0, 0
 	for i, m := range list {
-		if s.seen == "" && typed(m) != "" {
-			from = i // of what was before we came, the last turn
-		} else if s.seen != "" && m.Get("info.id").String() == s.seen {
+		if typed(m) != "" {
+			last = i
+		}
+		if s.seen != "" && m.Get("info.id").String() == s.seen {
 			from = i + 1
 		}
+	}
+	if from == 0 {
+		from = last
 	}
 	for _, m := range list[from:] {
 		info := m.Get("info")
@@ -416,20 +500,22 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 	if !s.follow(list, len(w.Prompts) > 0) || !s.turnEnded() {
 		return false, nil
 	}
-	switch {
-	case !leased:
+	if !leased {
 		s.held(reasonOther)
 		return false, nil
-	case !w.idle(ctx, s):
+	}
+	var packet compact.Packet
+	if w.idle(ctx, s) {
+		if packet, err = w.author(ctx, s); err != nil {
+			return false, err
+		}
+	}
+	if packet.ID == "" || !w.idle(ctx, s) { // asked last, too: a turn that has begun would be cut short
 		s.held(reasonBusy)
 		return false, nil
 	}
 	if w.Once {
 		defer w.stop()
-	}
-	packet, err := w.author(ctx, s)
-	if err != nil {
-		return false, err
 	}
 	return w.compact(ctx, s, packet)
 }
@@ -469,15 +555,25 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 	}
 	list, err := w.look(ctx, s)
 	if err != nil {
+		if errors.Is(err, errGone) {
+			w.void(s, rec, reasonFailed)
+		}
 		return false, err
 	}
-	summary, spoke := "", false
+	summary, spoke, cut := "", false, ""
+	asked := "" // since we have decided, and not answered yet
 	for _, m := range list {
 		info := m.Get("info")
-		if info.Get("summary").Bool() && !info.Get("error").Exists() && info.Get("time.created").Int() >= packet.Created.UnixMilli() {
-			summary, spoke = info.Get("id").String(), false
-		} else if typed(m) != "" {
-			spoke = true
+		since := info.Get("time.created").Int() >= packet.Created.UnixMilli()
+		switch text := typed(m); {
+		case text != "" && since:
+			spoke, asked = true, text
+		case info.Get("summary").Bool():
+			if since && !info.Get("error").Exists() {
+				summary, spoke, cut = info.Get("id").String(), false, asked
+			}
+		case info.Get("role").String() == "assistant" && info.Get("finish").String() != "tool-calls":
+			asked = ""
 		}
 	}
 	if s.mine = summary; summary == "" || failed != nil {
@@ -490,10 +586,17 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 	if text, basis := s.rewritten(); text != "" {
 		rec.Receipt = rec.Receipt.Rewrite(text, basis)
 	}
-	if !rec.Quiet && (spoke || !w.idle(ctx, s)) {
+	if !rec.Quiet && (spoke || cut != "" || !w.idle(ctx, s)) {
 		rec.Quiet, rec.Receipt = true, rec.Receipt.Rewrite(s.waiting, rec.Receipt.Basis)
 	}
-	return w.deliver(ctx, s, rec)
+	if more, err = w.deliver(ctx, s, rec); err != nil || cut == "" || spoke || !w.idle(ctx, s) {
+		return more, err
+	}
+	// The host ends a turn that was at work when it was asked to compact: what opened it
+	// is said once more, behind the packet.
+	s.report("cut", message.WatchCut)
+	_, err = w.say(ctx, s, cut, true, true)
+	return true, err
 }
 
 // void gives a packet up.

@@ -16,6 +16,8 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // fakeOpencode is a server with one session, in which a commit was just made.
@@ -23,6 +25,8 @@ type fakeOpencode struct {
 	t         *testing.T
 	dir       string
 	summarize func(r *http.Request) bool // whether it works; nil: it does
+	// answer is asked first, and says whether it has answered; may be nil.
+	answer func(w http.ResponseWriter, r *http.Request) bool
 
 	mu       sync.Mutex
 	messages []string
@@ -45,11 +49,35 @@ func (f *fakeOpencode) said(text string) (n int) {
 	return n
 }
 
+// idle tells that the session is.
+func (f *fakeOpencode) idle(w http.ResponseWriter) {
+	fmt.Fprintf(w, "data: {\"directory\":%q,\"payload\":{\"type\":\"session.idle\",\"properties\":{\"sessionID\":\"ses_1\"}}}\n\n", f.dir)
+	w.(http.Flusher).Flush()
+}
+
+// committed is a turn that ends with a commit.
+func (f *fakeOpencode) committed(closer string) {
+	f.add("user", "", `{"type":"text","text":"write a lexer"}`)
+	f.add("assistant", `,"modelID":"m.1","providerID":"mock","tokens":{"input":70000,"output":1}`,
+		`{"type":"tool","tool":"bash","callID":"c1","state":{"status":"completed","input":{"command":"git commit -m x"},"output":"[main 1a2b3c4] x\n 1 file changed\n","metadata":{"exit":0},"time":{"end":1}}},{"type":"text","text":"`+closer+`"}`)
+}
+
+// onServer is a watcher of the server, in mode auto.
+func onServer(server *httptest.Server, home *store.Home, resume string, report func(Report)) *Opencode {
+	s := config.Defaults().Compact
+	s.Mode, s.Resume = compact.ModeAuto, resume
+	return &Opencode{URL: server.URL, Options: Options{
+		Home: home, Getenv: func(string) string { return "" }, Settings: func() compact.Settings { return s }, Lang: message.EN, Words: message.EN, Now: time.Now, Report: report,
+	}}
+}
+
 func (f *fakeOpencode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if f.answer != nil && f.answer(w, r) {
+		return
+	}
 	switch r.Method + " " + r.URL.Path {
 	case "GET /global/event":
-		fmt.Fprintf(w, "data: {\"directory\":%q,\"payload\":{\"type\":\"session.idle\",\"properties\":{\"sessionID\":\"ses_1\"}}}\n\n", f.dir)
-		w.(http.Flusher).Flush()
+		f.idle(w)
 		<-r.Context().Done()
 	case "GET /session/ses_1":
 		fmt.Fprintf(w, `{"id":"ses_1","directory":%q,"title":"x","version":"1.18.33"}`, f.dir)
@@ -107,11 +135,7 @@ func TestWatchOpencodeServer(t *testing.T) {
 			f := &fakeOpencode{t: t, dir: t.TempDir()}
 			server := httptest.NewServer(f)
 			defer server.Close()
-			f.add("user", "", `{"type":"text","text":"write a lexer"}`)
-			f.add("assistant", `,"modelID":"m.1","providerID":"mock","tokens":{"input":70000,"output":1}`,
-				`{"type":"tool","tool":"bash","callID":"c1","state":{"status":"completed","input":{"command":"git commit -m x"},"output":"[main 1a2b3c4] x\n 1 file changed\n","metadata":{"exit":0},"time":{"end":1}}},{"type":"text","text":"`+tc.closer+`"}`)
-			s := config.Defaults().Compact
-			s.Mode, s.Resume = compact.ModeAuto, tc.resume
+			f.committed(tc.closer)
 			home := testHome(t)
 			var got []string
 			var cancel context.CancelFunc
@@ -119,17 +143,14 @@ func TestWatchOpencodeServer(t *testing.T) {
 				var ctx context.Context
 				ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				w := &Opencode{URL: server.URL, Options: Options{
-					Home: home, Getenv: func(string) string { return "" }, Settings: func() compact.Settings { return s }, Lang: message.EN, Words: message.EN, Now: time.Now,
-					Report: func(r Report) {
-						if slices.Contains([]string{"compact", "compacted", "left", "delivered", "void", "adopted", "foreign", "warning"}, r.What) {
-							got = append(got, r.What)
-						}
-						if slices.Contains(until, r.What) {
-							cancel()
-						}
-					},
-				}}
+				w := onServer(server, home, tc.resume, func(r Report) {
+					if slices.Contains([]string{"compact", "compacted", "left", "delivered", "void", "adopted", "foreign", "warning"}, r.What) {
+						got = append(got, r.What)
+					}
+					if slices.Contains(until, r.What) {
+						cancel()
+					}
+				})
 				_ = w.Run(ctx) // it is cancelled
 			}
 			if tc.killed {
@@ -159,5 +180,168 @@ func TestWatchOpencodeServer(t *testing.T) {
 				t.Errorf("%d turns", n)
 			}
 		})
+	}
+}
+
+// Nothing that a server does keeps a watcher from the next boundary: an event that is as
+// long as a film, a connection that is lost while the boundary comes, an answer that never
+// comes, a session that is deleted while it is compacted.
+func TestWatchOpencodeOddServer(t *testing.T) {
+	t.Parallel()
+	type odd struct {
+		*fakeOpencode
+		n     int // connections
+		again chan struct{}
+	}
+	event := func(r *http.Request) bool { return r.URL.Path == "/global/event" }
+	for name, tc := range map[string]struct {
+		answer func(o *odd, w http.ResponseWriter, r *http.Request) bool
+		until  string
+		left   int
+	}{
+		"a long event": {func(o *odd, w http.ResponseWriter, r *http.Request) bool {
+			if !event(r) || o.n > 1 {
+				return event(r)
+			}
+			fmt.Fprintf(w, "data: %s\n\n", strings.Repeat("x", maxMessage+1))
+			o.idle(w)
+			<-r.Context().Done()
+			return true
+		}, "left", 1},
+		"a lost connection": {func(o *odd, w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case event(r) && o.n == 1:
+				o.idle(w)
+				<-o.again
+				o.committed("That is done.")
+				return true
+			case event(r):
+				w.(http.Flusher).Flush()
+				<-r.Context().Done()
+				return true
+			case strings.HasSuffix(r.URL.Path, "/message") && o.said("lexer") == 0:
+				fmt.Fprint(w, "[]")
+				w.(http.Flusher).Flush()
+				close(o.again)
+				return true
+			}
+			return false
+		}, "left", 1},
+		"no answer": {func(o *odd, w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case event(r):
+				o.idle(w)
+				<-o.again
+				o.idle(w)
+				<-r.Context().Done()
+				return true
+			case r.URL.Path == "/session/ses_1":
+				select {
+				case <-o.again:
+				default:
+					<-r.Context().Done()
+					close(o.again)
+					return true
+				}
+			}
+			return false
+		}, "left", 1},
+		"deleted": {func(o *odd, w http.ResponseWriter, r *http.Request) bool {
+			select {
+			case <-o.again:
+				if strings.HasPrefix(r.URL.Path, "/session/ses_1") {
+					http.NotFound(w, r)
+					return true
+				}
+			default:
+				if strings.HasSuffix(r.URL.Path, "/summarize") {
+					close(o.again)
+					http.Error(w, "gone", http.StatusInternalServerError)
+					return true
+				}
+			}
+			return false
+		}, "detached", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := &odd{fakeOpencode: &fakeOpencode{t: t, dir: t.TempDir()}, again: make(chan struct{})}
+			var mu sync.Mutex
+			o.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				mu.Lock()
+				if event(r) {
+					o.n++
+				}
+				mu.Unlock()
+				return tc.answer(o, w, r)
+			}
+			if name != "a lost connection" {
+				o.committed("That is done.")
+			}
+			server := httptest.NewServer(o)
+			defer server.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			home := testHome(t)
+			var got []string
+			w := onServer(server, home, compact.ResumeNever, func(r Report) {
+				mu.Lock()
+				defer mu.Unlock()
+				if got = append(got, r.What); r.What == tc.until {
+					cancel()
+				}
+			})
+			w.Waits.Compact = 100 * time.Millisecond
+			_ = w.Run(ctx) // it is cancelled
+			server.CloseClientConnections()
+			if !slices.Contains(got, tc.until) || o.said("overtone-packet id=") != tc.left {
+				t.Errorf("%d packets, reports %q", o.said("overtone-packet id="), got)
+			}
+			sess, err := home.Session("ses_1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if own, _, err := session.ReadWatched(sess); err != nil || own.Record.Open() {
+				t.Errorf("%v: a packet is left open: %+v", err, own.Record)
+			}
+			if release, ok, err := sess.TryLease(store.WatchLease); !ok || err != nil {
+				t.Errorf("the lease is kept: %v", err)
+			} else {
+				release()
+			}
+		})
+	}
+}
+
+// Where its user has taken messages back, the turns before them are not followed again.
+func TestWatchOpencodeTakenBack(t *testing.T) {
+	t.Parallel()
+	f := &fakeOpencode{t: t, dir: t.TempDir()}
+	said := func(text string) {
+		f.add("user", "", `{"type":"text","text":"go on"}`)
+		f.add("assistant", "", `{"type":"text","text":"`+text+`"}`)
+	}
+	said("one")
+	said("two")
+	said("three")
+	server := httptest.NewServer(f)
+	defer server.Close()
+	var got []string
+	w := onServer(server, testHome(t), compact.ResumeNever, func(r Report) { got = append(got, r.Output) })
+	s := &served{id: "ses_1", dir: f.dir}
+	w.windows = map[string]int64{}
+	for range 2 {
+		list, err := w.look(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.follow(list, true)
+		f.messages = f.messages[:2]
+		said("three anew")
+		f.messages[2] = strings.Replace(f.messages[2], "msg_2", "msg_8", 1)
+		f.messages[3] = strings.Replace(f.messages[3], "msg_3", "msg_9", 1)
+	}
+	if text := strings.Join(got, ","); text != ",three,three anew" {
+		t.Errorf("followed: %q", text)
 	}
 }
