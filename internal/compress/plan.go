@@ -1,11 +1,13 @@
 package compress
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"os"
 	"slices"
 
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -23,7 +25,7 @@ type Options struct {
 	Long    int
 	// Newest turns at the end stay as they are. Where most of what tools said lies
 	// in them, as in a session of few turns, their messages stay, and of their tools
-	// the last calls.
+	// the last calls. Messages stay as far as there is room, see newestShare.
 	Newest int
 	// NoCalls makes the newest turns no exception for tools: no call stays.
 	NoCalls bool
@@ -322,19 +324,22 @@ func (p *Plan) planTexts() {
 		index[&p.Options.Bands[b]] = b
 		p.Bands = append(p.Bands, bandPlan{Band: p.Options.Bands[b]})
 	}
-	mapping := p.mapTurns(p.Options.Bands)
-	for _, m := range mapping {
+	mapping := MapTurns(p.Turns, p.Options.Bands)
+	newest := max(0, len(mapping)-p.Options.Newest)
+	for _, m := range mapping[:newest] {
 		if m.Band != nil {
 			p.Bands[index[m.Band]].Turns++
 		}
 	}
-	p.Items, p.Skipped = Select(p.Session, p.View, p.Turns, mapping, p.Options)
+	p.Items, p.Skipped = Select(p.Session, p.View, p.Turns, mapping[:newest], p.Options)
+	recent, _ := Select(p.Session, p.View, p.Turns, mapping[newest:], p.Options)
+	p.Items = append(p.Items, p.withoutRoom(recent)...)
 	prompt := promptTokens()
 	for n := range p.Items {
 		it := &p.Items[n]
 		it.Band = int32(index[mapping[it.Turn].Band])
 		tokens := int(it.Tokens)
-		target := tokens * p.Options.Pool.target(it.Level) / 100
+		target := max(tokens*p.Options.Pool.target(it.Level)/100, min(tokens, oneSentence))
 		b := &p.Bands[it.Band]
 		b.Messages++
 		b.Tokens += tokens
@@ -347,6 +352,41 @@ func (p *Plan) planTexts() {
 		load.Input += tokens + prompt
 		load.Output += target
 	}
+}
+
+// oneSentence is what is left of a short message on average, in tokens: of one that says
+// something a sentence, of others a mark.
+const oneSentence = 18
+
+// newestShare is how much of the window, in percent, the messages of the newest turns
+// may fill and stay whole: a clone to go on with must not be compacted at once.
+const newestShare = 10
+
+// withoutRoom are those of the newest turns' messages that cannot stay whole. The newest
+// request has its room first, then the newest messages.
+func (p *Plan) withoutRoom(newest []Item) (out []Item) {
+	u := p.Session.Usage
+	_, window := host.GuessWindow(u.Window, u.Tokens(), u.Model)
+	room := int(cmp.Or(window, host.SmallWindow)) * newestShare / 100
+	fits := func(it Item) bool {
+		whole := int(it.Tokens) <= room
+		if whole {
+			room -= int(it.Tokens)
+		}
+		return whole
+	}
+	asked := len(newest) - 1
+	for asked >= 0 && !newest[asked].User {
+		asked--
+	}
+	whole := asked >= 0 && fits(newest[asked])
+	for n, it := range slices.Backward(newest) {
+		if n == asked && !whole || n != asked && !fits(it) {
+			out = append(out, it)
+		}
+	}
+	slices.Reverse(out)
+	return out
 }
 
 func (o *Options) skip(e *transcript.Entry) Skip {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d03985f/overtone/internal/config"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -100,6 +101,35 @@ func TestPresets(t *testing.T) {
 		}
 		if _, clone := runPlan(t, p, Builtin{}); len(clone.Turns(clone.Live())) != 10 {
 			t.Errorf("%s: the clone has %d turns", name, len(clone.Turns(clone.Live())))
+		}
+	}
+}
+
+// However much was said in the newest turns: of a clone that is to be gone on with they
+// fill a tenth of the window, the newest request first.
+func TestNewestTurnsHaveABound(t *testing.T) {
+	t.Parallel()
+	var c chat
+	answer := strings.Repeat("The importer walks through every row of the ledger once more. ", 400) // 6,200 tokens
+	c.user("Look at the importer.")
+	for n := range 8 {
+		c.blocks(textBlock(fmt.Sprint(n) + answer))
+	}
+	request := "Now do the same for these rows:\n" + strings.Repeat("row, amount, currency and date\n", 1000) // 7,800 tokens
+	c.user(request)
+	for n := range 8 {
+		c.blocks(textBlock(fmt.Sprint("again ", n) + answer))
+	}
+	s := c.write(t)
+	for _, name := range []string{"emergency", "fresh"} {
+		p := presetPlan(t, s, name)
+		res, clone := runPlan(t, p, Builtin{})
+		all := strings.Join(texts(t, clone), "\n")
+		if !strings.Contains(all, request) || !strings.Contains(all, "again 7"+answer) || strings.Contains(all, "again 2"+answer) {
+			t.Errorf("%s: the newest request, the newest answer or too much stays", name)
+		}
+		if limit := host.SmallWindow * newestShare / 100 * 2; res.After > limit {
+			t.Errorf("%s: the clone has %d tokens of %d, more than %d", name, res.After, res.Before, limit)
 		}
 	}
 }

@@ -15,35 +15,41 @@ import (
 )
 
 // Weights say what things are worth, in points: only the ratios matter. They were
-// tuned on half of the recorded sessions, with the totals of the others in view; make
-// eval prints what is lost without each.
+// fitted to what a reader marked in half of the recorded sessions; make eval prints what
+// they keep of the others, and what is lost without each.
 // docs/internals/compressor.md tells the rule in words.
 type Weights struct {
 	// Name is for each name that no kept unit of its message states yet: a path, an
 	// identifier, code, a quantity, a reference, a line that reports an error. They are
 	// needed word for word.
 	Name int
-	// Word is for each word of four letters or more: what is said in words alone is
-	// worth something, too, in whichever language.
-	Word int
-	// Cue is for each such word again, times the cues of its unit: a sentence that
-	// decides or explains does so all along its length.
-	Cue int
-	// MostWords bounds the words that count, so that an enumeration does not outweigh
-	// the sentence that it proves.
-	MostWords int
-	// MostCues bounds the cues that count; a verdict has them all.
-	MostCues int
-	// User is for what a user says, twice for what he asks, forbids or wants to know and
-	// for a verdict, twice more for his first message: nothing else says it.
+	// User is for what a user says, twice for what he begins with, asks, forbids or wants
+	// to know: nothing else says it.
 	User int
-	// Floor is the share of the room, in percent, in which each message that decides,
-	// explains or asks something gets its best unit, before any message gets a second:
-	// many messages with a decision each are worth more than one with many.
-	Floor int
+	// Say is for a sentence of an agent's that surely decides or explains something; others
+	// have a share of it, by the odds that they do. A verdict has all of it.
+	Say int
+	// Start and those below it are the odds, in halves of a doubling: Start is where a
+	// sentence begins, since most decide nothing.
+	Start int
+	// Cue is for each sign of a duty, a choice, a denial, of trouble or of weighing one
+	// thing against another, for emphasis, and for a lead that has such a sign.
+	Cue int
+	// Reason is for saying why, the surest sign of all.
+	Reason int
+	// Late is for the last third of a longer message: it ends with what came out.
+	Late int
+	// Under is for what stands below a lead: it enumerates more often than it decides.
+	Under int
+	// Short is for fewer than eight words, and again for fewer than four: they hold names
+	// or acknowledge something.
+	Short int
+	// Least is the least odds with which a message has something to say. Its best unit is
+	// kept, whatever the room: what decides or asks something never becomes a mark.
+	Least int
 	// Aside is what a name is worth in code, in talk about the next step, among options
-	// and on the floor, in percent: code can be read again, and a decision comes before
-	// names.
+	// and in a message's first unit, in percent: code can be read again, and a decision
+	// comes before names.
 	Aside int
 	// ShortLabel is how long a lead may be that says in a word what became of the things
 	// below it ("Removed:"), which are never kept without it: nobody could place them.
@@ -52,7 +58,7 @@ type Weights struct {
 
 // Tuned are the weights that the compressor uses.
 func Tuned() Weights {
-	return Weights{Name: 120, Word: 4, Cue: 6, MostWords: 16, MostCues: 4, User: 110, Floor: 90, Aside: 60, ShortLabel: 20}
+	return Weights{Name: 120, User: 210, Say: 480, Start: -4, Cue: 2, Reason: 4, Late: 2, Under: -3, Short: -2, Least: -8, Aside: 60, ShortLabel: 20}
 }
 
 // selection decides what is kept of the texts of a run. It holds no text: some
@@ -69,8 +75,7 @@ type selection struct {
 	open     []bool           // by job: something of it is kept
 	first    []int32          // by job: its first unit; one more at the end
 	size     []int32          // by job: UTF-16 units of its text
-	begun    bool             // a user's message was read
-	floor    bool             // what is spent now is the floor
+	opening  bool             // each message gets its first unit now
 	kept     int              // units
 }
 
@@ -85,7 +90,7 @@ type unitUse struct {
 	text       uint64 // hash
 	gone       uint8  // bits of what a report counts it as when it is not kept: sentence, request, decision
 	bound      bool   // says nothing without its lead
-	cues       uint8  // what speaks for it, see sight.cues
+	tells      bool   // decides, explains or asks something, or may
 	aside      bool   // code, talk or an option, whose names are worth less
 	idle       bool   // is not kept for its own sake
 	kept       bool
@@ -119,26 +124,11 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		}
 		lost := u.Loss(x.user)
 		use.gone = uint8(lost.Sentences | lost.Requests<<1 | lost.Decisions<<2)
-		x.names, x.figure = s.names(u, x.text)
+		x.names = s.names(u, x.text)
 		x.words = contentWords(x.text)
 		x.leads = u.Lead >= 0 && list[u.Lead].Cues&substance != 0
 		use.aside = x.talk() || x.option() || u.Kind == extract.CodeLine && !u.Reports()
-		cues := 0
-		if !x.talk() && u.Kind != extract.CodeLine && (u.Kind != extract.Lead || !x.idle()) {
-			cues = min(x.cues(), s.MostCues)
-		}
-		use.cues = uint8(cues)
-		if !x.talk() {
-			use.plain = int32(min(x.words, s.MostWords) * (s.Word + s.Cue*cues))
-		}
-		switch {
-		case x.says() && cues > 0 && !s.begun:
-			use.plain += int32((cues + 2) * s.User) // what all this is for
-		case x.says() && cues > 0:
-			use.plain += int32(cues * s.User)
-		case u.Cues&extract.Decided != 0:
-			use.plain += int32(2 * s.User)
-		}
+		use.plain, use.tells = s.worth(x)
 		use.idle = x.idle()
 		use.lead, use.bound = s.lead(x, list, base, spoken)
 		if u.Kind != extract.CodeLine {
@@ -146,7 +136,38 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		}
 		s.units = append(s.units, use)
 	}
-	s.begun = s.begun || s.jobs[n].Role == "user"
+}
+
+// worth is what a unit is worth besides its names, and whether it has something to say.
+func (s *selection) worth(x sight) (plain int32, tells bool) {
+	switch {
+	case x.talk() || x.Kind == extract.CodeLine || x.Kind == extract.Lead && x.idle():
+		return 0, false
+	case x.says() && (x.at == 0 || x.Cues&wishes != 0): // he begins with what he wants
+		return int32(2 * s.User), true
+	case x.says():
+		return int32(s.User), true
+	case x.user || x.Cues&extract.Question != 0: // what a user quotes is not what he says
+		return 0, false
+	case x.Cues&extract.Decided != 0:
+		return int32(s.Say), true
+	}
+	odds := s.Start + x.cues()*s.Cue
+	if x.Cues&extract.Reason != 0 && !x.option() {
+		odds += s.Reason
+	}
+	if x.of >= 4 && 3*x.at >= 2*x.of {
+		odds += s.Late
+	}
+	if x.Lead >= 0 {
+		odds += s.Under
+	}
+	for _, few := range [...]int{8, 4} {
+		if x.words < few {
+			odds += s.Short
+		}
+	}
+	return int32(float64(s.Say) / (1 + math.Exp2(-float64(odds)/2))), odds >= s.Least
 }
 
 // lead finds the unit that x is kept with, -1 for none, and whether x says nothing
@@ -154,7 +175,7 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead int32, bound bool) {
 	switch {
 	case x.Kind == extract.CodeLine && x.Lead < 0:
-		return spoken, true // a line of code alone tells little
+		return spoken, x.names == 0 // a line of code that names nothing tells little
 	case x.Kind == extract.Sentence:
 		// "This is why it fails." tells what only with the sentence before it, and what
 		// a user asks for with what he said before.
@@ -168,8 +189,15 @@ func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead
 	}
 	// Numbers mean nothing without their table's header, names without the "Removed:"
 	// above them, reasons without what they speak for ("I would take the first, because:").
-	l := list[x.Lead]
-	return base + int32(x.Lead), x.user || x.Kind != extract.Item || x.bare() || l.Cues&(extract.Denied|extract.Reason|extract.Decided) != 0 || l.End-l.Start <= s.ShortLabel
+	lead = base + int32(x.Lead)
+	switch l := list[x.Lead]; {
+	case x.Kind == extract.CodeLine:
+		return lead, x.names == 0
+	case x.Kind == extract.Row:
+		return lead, x.words < 4
+	default:
+		return lead, x.user || x.Kind != extract.Item || x.bare() || l.Cues&(extract.Denied|extract.Reason|extract.Decided) != 0 || l.End-l.Start <= s.ShortLabel
+	}
 }
 
 // sight is what one look at a unit shows.
@@ -178,7 +206,6 @@ type sight struct {
 	text         string
 	at, of       int  // which of how many units of its text it is
 	user         bool // wrote it
-	figure       bool // one of its names is a quantity
 	words, names int
 	leads        bool // what introduces it decides or explains
 }
@@ -206,31 +233,19 @@ func (x sight) option() bool { return !x.user && x.Cues&(extract.Open|extract.De
 // says reports whether a user says x himself.
 func (x sight) says() bool { return x.user && !strings.HasPrefix(x.text, ">") }
 
-// cues counts what speaks for a unit.
+// cues counts what speaks for a unit of an agent's; among options, of which none may be
+// chosen, nothing does.
 func (x sight) cues() int {
-	switch {
-	case x.says() && (x.at == 0 || x.Cues&wishes != 0): // he begins with what he wants
-		return 2
-	case x.says():
-		return 1
-	case x.user || x.option() || x.Cues&extract.Question != 0: // what a user quotes is not what he says
+	if x.option() {
 		return 0
-	case x.Cues&extract.Decided != 0:
-		return math.MaxInt8
 	}
-	k := bits.OnesCount16(uint16(x.Cues & (substance | extract.Argued)))
-	for _, more := range [...]bool{
-		x.Cues&extract.Reason != 0,           // counts twice
-		k > 0 && x.Cues&extract.Back != 0,    // "So it never ends."
-		x.leads,                              // "The fix:"
-		x.figure,                             // what was measured
-		x.at < 2 && x.Cues&extract.Done != 0, // "All tests pass."
-		x.Kind == extract.Sentence && strings.HasPrefix(x.text, "**"), // "**The bug.** …"
-		x.of >= 4 && 3*x.at >= 2*x.of,                                 // longer texts end with what came out
-	} {
-		if more {
-			k++
-		}
+	weighs := extract.Rule | extract.Duty | extract.Choice | extract.Denied | extract.Trouble | extract.Argued | extract.Asked | extract.Back
+	k := bits.OnesCount16(uint16(x.Cues & weighs))
+	if x.leads { // "The fix:"
+		k++
+	}
+	if strings.Contains(x.text[:min(len(x.text), 6)], "**") { // "**The bug.** …"
+		k++
 	}
 	return k
 }
@@ -264,9 +279,8 @@ func (x sight) idle() bool {
 	return x.words < 5
 }
 
-// names notes the names that a unit of the job that is read states, and counts
-// them; figure says that one of them is a quantity.
-func (s *selection) names(u extract.Unit, t string) (n int, figure bool) {
+// names notes the names that a unit of the job that is read states, and counts them.
+func (s *selection) names(u extract.Unit, t string) (n int) {
 	from, end := len(s.ids), int32(0)
 	for _, f := range u.Facts {
 		w := t[f.Start:f.End]
@@ -276,7 +290,6 @@ func (s *selection) names(u extract.Unit, t string) (n int, figure bool) {
 			if !quoted && (u.Kind == extract.CodeLine || !measured(w, t[f.End:])) {
 				continue
 			}
-			figure = true
 		case extract.Identifier:
 			// JSON and P1 are words.
 			if !quoted && !hump(w) {
@@ -298,7 +311,7 @@ func (s *selection) names(u extract.Unit, t string) (n int, figure bool) {
 	own := s.ids[from:]
 	slices.Sort(own)
 	s.ids = s.ids[:from+len(slices.Compact(own))]
-	return n, figure
+	return n
 }
 
 // hump reports whether a name is made of several words, which nobody writes by
@@ -417,18 +430,19 @@ func (s *selection) spend(ctx context.Context, from, to int) error {
 		// takes the mark's place.
 		left += int(s.size[n])*s.percent(s.jobs[n])/100 - markUnits
 	}
-	s.floor = true
-	left, err := s.fill(ctx, from, to, left, left*(100-s.Floor)/100)
-	if s.floor = false; err != nil {
+	// The room is no reason to lose all of a message that decides or asks something.
+	s.opening = true
+	left, err := s.fill(ctx, from, to, left)
+	if s.opening = false; err != nil {
 		return err
 	}
-	_, err = s.fill(ctx, from, to, left, 0)
+	_, err = s.fill(ctx, from, to, left)
 	return err
 }
 
-// fill keeps units, best worth per character first, until no more than enough is left
-// of the budget, and returns what is.
-func (s *selection) fill(ctx context.Context, from, to, left, enough int) (int, error) {
+// fill keeps units, best worth per character first, as long as they fit into what is left
+// of the budget, and returns what is left then. A message's first unit fits always.
+func (s *selection) fill(ctx context.Context, from, to, left int) (int, error) {
 	q := &queue{}
 	for n := from; n < to; n++ {
 		if n%spendSteps == 0 && ctx.Err() != nil {
@@ -441,7 +455,7 @@ func (s *selection) fill(ctx context.Context, from, to, left, enough int) (int, 
 		}
 	}
 	heap.Init(q)
-	for step := 0; len(*q) > 0 && left > enough; step++ {
+	for step := 0; len(*q) > 0 && (left > 0 || s.opening); step++ {
 		if step%spendSteps == 0 && ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
@@ -453,7 +467,7 @@ func (s *selection) fill(ctx context.Context, from, to, left, enough int) (int, 
 			if b.density > 0 {
 				heap.Push(q, candidate{c.unit, b.density})
 			}
-		case b.cost <= left:
+		case b.cost <= left || s.opening:
 			left -= b.cost
 			s.keep(c.unit, b.last)
 		}
@@ -475,15 +489,18 @@ type bundle struct {
 // where the unit is not worth keeping.
 func (s *selection) best(i int32) (b bundle) {
 	u := &s.units[i]
-	if u.kept || u.idle || s.said[u.text] == s.jobs[u.job].band+1 || s.floor && (u.cues == 0 || s.open[u.job]) {
+	if u.kept || u.idle || s.said[u.text] == s.jobs[u.job].band+1 || s.opening && (!u.tells || s.open[u.job]) {
 		return b
 	}
 	w, cost, mark := 0, 0, 0
 	if !s.open[u.job] {
 		mark = markUnits + 1
 	}
-	for {
-		w += s.value(i)
+	for own := u.text; ; {
+		// What says the same once more adds nothing.
+		if cost == 0 || u.text != own {
+			w += s.value(i)
+		}
 		cost += int(u.cost)
 		end := u.lead < 0 || s.units[u.lead].kept
 		if d := w << 10 / cost; d > b.density && (end || !u.bound) {
@@ -505,7 +522,7 @@ func (s *selection) value(i int32) int {
 			w += s.Name
 		}
 	}
-	if u.aside || s.floor {
+	if u.aside || s.opening {
 		w = w * s.Aside / 100
 	}
 	return w + int(u.plain)

@@ -635,6 +635,7 @@ func (x *Index) foldCopies(found []candidate) []candidate {
 	at := map[uint64]int{}
 	out := found[:0:0]
 	sessions := map[string]int{} // those that are no clones → their first hit
+	ahead := map[string]int{}    // copies in clones that rank before it
 	for i := range found {
 		c := &found[i]
 		source, size := c.file.source, int64(0)
@@ -657,6 +658,8 @@ func (x *Index) foldCopies(found []candidate) []candidate {
 		if n, ok := sessions[c.source]; c.source != "" && ok {
 			if n >= 0 {
 				out[n].copies++
+			} else {
+				ahead[c.source]++
 			}
 			continue
 		}
@@ -665,6 +668,7 @@ func (x *Index) foldCopies(found []candidate) []candidate {
 			at[c.doc.fold] = len(out)
 			if n, ok := sessions[c.file.id]; ok && n < 0 {
 				sessions[c.file.id] = len(out)
+				c.copies += ahead[c.file.id]
 			}
 			out = append(out, c)
 			continue

@@ -8,10 +8,10 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/extract"
 )
 
-// oracle is what whole units of the same size could keep at most, or nearly: it
-// asks the judge which facts each unit holds, and takes the most for each
-// character until the size is used up. Its limit is the greed, not the words.
-func oracle(pairs []pair) []string {
+// oracle is what whole units of the same size could keep at most of the kinds that are
+// wanted, or nearly: it asks the judge which facts each unit holds, and takes the most for
+// each character until the size is used up. Its limit is the greed, not the words.
+func oracle(pairs []pair, want func(kind) bool) []string {
 	type unit struct {
 		pair, at, cost int
 		facts          []int
@@ -29,6 +29,9 @@ func oracle(pairs []pair) []string {
 		var all []string
 		var of []kind
 		for _, k := range kinds {
+			if !want(k) {
+				continue
+			}
 			for _, f := range found(k, p.before, p.user) {
 				all, of = append(all, f), append(of, k)
 			}
