@@ -51,15 +51,19 @@ type Weights struct {
 	// and in a message's first unit, in percent: code can be read again, and a decision
 	// comes before names.
 	Aside int
-	// ShortLabel is how long a lead may be that says in a word what became of the things
-	// below it ("Removed:"), which are never kept without it: nobody could place them.
-	ShortLabel int
+	// Opening is added to the length of what may be a message's first unit, in characters:
+	// the best sentence opens it rather than the shortest.
+	Opening int
 }
 
 // Tuned are the weights that the compressor uses.
 func Tuned() Weights {
-	return Weights{Name: 120, User: 210, Say: 480, Start: -4, Cue: 2, Reason: 4, Late: 2, Under: -3, Short: -2, Least: -8, Aside: 60, ShortLabel: 20}
+	return Weights{Name: 120, User: 210, Say: 480, Start: -4, Cue: 2, Reason: 4, Late: 2, Under: -3, Short: -2, Least: -8, Aside: 60, Opening: 60}
 }
+
+// shortLabel is how long a lead may be that says in a word what became of the things
+// below it ("Removed:"), which are never kept without it: nobody could place them.
+const shortLabel = 20
 
 // selection decides what is kept of the texts of a run. It holds no text: some
 // fifty bytes for each unit and eight for each name that it states.
@@ -126,7 +130,10 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		use.gone = uint8(lost.Sentences | lost.Requests<<1 | lost.Decisions<<2)
 		x.names = s.names(u, x.text)
 		x.words = contentWords(x.text)
-		x.leads = u.Lead >= 0 && list[u.Lead].Cues&substance != 0
+		if u.Lead >= 0 {
+			lead := list[u.Lead].Cues
+			x.leads, x.asked = lead&substance != 0, lead&extract.Question != 0
+		}
 		use.aside = x.talk() || x.option() || u.Kind == extract.CodeLine && !u.Reports()
 		use.plain, use.tells = s.worth(x)
 		use.idle = x.idle()
@@ -196,7 +203,7 @@ func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead
 	case x.Kind == extract.Row:
 		return lead, x.words < 4
 	default:
-		return lead, x.user || x.Kind != extract.Item || x.bare() || l.Cues&(extract.Denied|extract.Reason|extract.Decided) != 0 || l.End-l.Start <= s.ShortLabel
+		return lead, x.user || x.Kind != extract.Item || x.bare() || l.Cues&(extract.Denied|extract.Reason|extract.Decided) != 0 || l.End-l.Start <= shortLabel
 	}
 }
 
@@ -207,7 +214,7 @@ type sight struct {
 	at, of       int  // which of how many units of its text it is
 	user         bool // wrote it
 	words, names int
-	leads        bool // what introduces it decides or explains
+	leads, asked bool // what introduces it decides or explains, or is a question
 }
 
 // Cues of a sentence that decides, explains or limits something, without those of
@@ -227,8 +234,11 @@ func (x sight) talk() bool {
 	return !x.user && x.Cues&extract.Narration != 0 && x.Cues&more == 0
 }
 
-// option reports one of several options of which it is not said that it was chosen.
-func (x sight) option() bool { return !x.user && x.Cues&(extract.Open|extract.Decided) == extract.Open }
+// option reports one of several options, or answers to a question, of which it is not said
+// that it was chosen.
+func (x sight) option() bool {
+	return !x.user && (x.asked || x.Cues&extract.Open != 0) && x.Cues&extract.Decided == 0
+}
 
 // says reports whether a user says x himself.
 func (x sight) says() bool { return x.user && !strings.HasPrefix(x.text, ">") }
@@ -492,9 +502,12 @@ func (s *selection) best(i int32) (b bundle) {
 	if u.kept || u.idle || s.said[u.text] == s.jobs[u.job].band+1 || s.opening && (!u.tells || s.open[u.job]) {
 		return b
 	}
-	w, cost, mark := 0, 0, 0
+	w, cost, mark, more := 0, 0, 0, 0
 	if !s.open[u.job] {
 		mark = markUnits + 1
+	}
+	if s.opening {
+		more = s.Opening
 	}
 	for own := u.text; ; {
 		// What says the same once more adds nothing.
@@ -503,7 +516,7 @@ func (s *selection) best(i int32) (b bundle) {
 		}
 		cost += int(u.cost)
 		end := u.lead < 0 || s.units[u.lead].kept
-		if d := w << 10 / cost; d > b.density && (end || !u.bound) {
+		if d := w << 10 / (cost + more); d > b.density && (end || !u.bound) {
 			b = bundle{d, cost - mark, i}
 		}
 		if end {

@@ -315,7 +315,7 @@ var removals = []struct {
 	{"Short", func(w *compress.Weights) { w.Short = 0 }},
 	{"Least", func(w *compress.Weights) { w.Least = math.MaxInt32 }},
 	{"Aside", func(w *compress.Weights) { w.Aside = 100 }},
-	{"ShortLabel", func(w *compress.Weights) { w.ShortLabel = 0 }},
+	{"Opening", func(w *compress.Weights) { w.Opening = 0 }},
 }
 
 // TestEvalWeights prints what each weight is worth: how many points of hard facts and
