@@ -395,3 +395,158 @@ func TestDashboardOpen(t *testing.T) {
 
 // awaitPromise waits for what an expression promises.
 func awaitPromise(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+
+// emptyCards are the cards that have a heading and nothing below it; cutLabels are the
+// labels of which a part cannot be seen: it is wider than the box that it stands in, or
+// than the page. Titles, paths and texts of sessions may be as long as they like, and
+// tables on a wide page may be pushed.
+const emptyCards = `[...document.querySelectorAll('main .card')].filter(c => {
+	const rest = c.cloneNode(true)
+	rest.querySelectorAll('h2, h3').forEach(h => h.remove())
+	return rest.textContent.trim() === '' && !c.querySelector('canvas, svg, form')
+}).map(c => c.innerText)`
+
+const cutLabels = `(() => {
+	const cut = []
+	const shown = e => e.getClientRects().length > 0 && !e.closest('.hidden, .skip, thead') || e.closest('thead') && innerWidth > 820
+	for (const e of document.querySelectorAll('h1, h3, h4, h5, dt, dd, th, td, label, legend, summary, button, nav a, .badge, .what, .sizes, .legend li, .pick span, .chips span, .meta span, .quiet, .count, .empty')) {
+		if (!shown(e) || !e.textContent.trim() || e.matches('.project, .name') || e.closest('.name, pre, .why')) continue
+		const range = document.createRange()
+		range.selectNodeContents(e)
+		const text = range.getBoundingClientRect(), style = getComputedStyle(e)
+		let why = ""
+		if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && style.display !== 'inline') why = 'wider than its box by ' + (e.scrollWidth - e.clientWidth)
+		for (let p = e; p && !why; p = p.parentElement) {
+			if (getComputedStyle(p).overflowX === 'visible' || p.matches('.scroll') && innerWidth > 820) continue
+			const r = p.getBoundingClientRect()
+			if (text.right > r.right + 1 || text.left < r.left - 1) why = 'outside of ' + p.className
+		}
+		if (!why && (text.right > innerWidth + 1 || text.left < -1) && !e.closest('.scroll')) why = 'outside of the page'
+		if (why) cut.push(e.tagName + ' ' + e.textContent.trim().slice(0, 60) + ': ' + why)
+	}
+	for (const n of document.querySelectorAll('.node')) {
+		const box = n.querySelector('rect').getBoundingClientRect()
+		for (const x of n.querySelectorAll('text')) {
+			const r = x.getBoundingClientRect()
+			if (r.right > box.right + 1 || r.left < box.left - 1) cut.push('node ' + x.textContent + ': wider than its box')
+		}
+	}
+	// What charts have written last.
+	for (const d of window.drawn || []) if (document.contains(d.canvas) && (d.left < -1 || d.right > d.canvas.width + 1)) cut.push('chart: ' + d.text)
+	return cut
+})()`
+
+// drawnLabels has charts tell where on their canvas each label stands.
+const drawnLabels = `window.drawn = []; { const p = CanvasRenderingContext2D.prototype, { clearRect, fillText } = p
+	p.clearRect = function (...at) { window.drawn = window.drawn.filter(d => d.canvas !== this.canvas); return clearRect.apply(this, at) }
+	p.fillText = function (text, x, ...rest) {
+		const wide = this.measureText(text).width, at = this.getTransform().e + x
+		const left = this.textAlign === 'center' ? at - wide / 2 : this.textAlign === 'right' || this.textAlign === 'end' ? at - wide : at
+		window.drawn.push({ canvas: this.canvas, text, left, right: left + wide })
+		return fillText.call(this, text, x, ...rest)
+	} }`
+
+// No card of the page is empty and no label is cut, whoever comes: with sessions from
+// before the installation, with none at all, with Codex alone; on a telephone and on a
+// desk, in both themes and languages.
+func TestDashboardOfNewcomers(t *testing.T) {
+	t.Parallel()
+	b := chromium(t)
+	bin, err := buildOvertone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const claude, codex = "0ce00000-0000-4000-8000-000000000001", "0199f0aa-0000-7000-8000-000000000001"
+	at := time.Now().UTC().Add(-50 * time.Hour)
+	for name, home := range map[string]struct {
+		file, text, session string
+	}{
+		"before the installation": {".claude/projects/-w-shop/" + claude + ".jsonl", earlier(claude, at), claude},
+		"fresh":                   {},
+		"Codex alone":             {".codex/sessions/" + at.Format("2006/01/02") + "/rollout-" + at.Format("2006-01-02T15-04-05") + "-" + codex + ".jsonl", earlierCodex(codex, at), codex},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &World{t: t, Home: t.TempDir(), Project: t.TempDir(), bin: bin}
+			w.env = map[string]string{"HOME": w.Home, "PATH": os.Getenv("PATH"), "LANG": "C.UTF-8"}
+			views := map[string]string{"#/": ".welcome", "#/audit": ".page .tiles", "#/recall": "form.filters"}
+			if home.file != "" {
+				path := filepath.Join(w.Home, filepath.FromSlash(home.file))
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(home.text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				views["#/s/"+home.session] = "#s-stands"
+			}
+			page := tab(t, b)
+			do(t, page, "open", browser.Size(1440, 900, "light"), chromedp.Navigate(serveDashboard(w)), chromedp.WaitVisible(`.link.live`), chromedp.Evaluate(drawnLabels, nil))
+			for _, v := range []struct {
+				width       int64
+				theme, lang string
+			}{{1440, "light", "en"}, {390, "dark", "en"}, {1440, "dark", "zh-TW"}, {390, "light", "zh-TW"}} {
+				for hash, ready := range views {
+					where := fmt.Sprintf("%s at %d, %s, %s", hash, v.width, v.theme, v.lang)
+					var empty, cut []string
+					do(t, page, where, browser.Size(v.width, 900, v.theme), chromedp.Evaluate(`location.hash = '`+hash+`'`, nil),
+						chromedp.Evaluate(`{ const s = document.querySelector('.choices select'); s.value = '`+v.lang+`'; s.dispatchEvent(new Event('change')) }`, nil),
+						chromedp.Poll(`document.documentElement.lang === '`+v.lang+`' && document.querySelector('`+ready+`') !== null && document.querySelector('main [role=status]') === null`, nil),
+						chromedp.Evaluate(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`, nil, awaitPromise),
+						chromedp.Evaluate(`document.querySelectorAll('main details').forEach(d => { d.open = true })`, nil),
+						chromedp.Poll(`document.querySelector('main [role=status]') === null`, nil),
+						chromedp.Evaluate(emptyCards, &empty), chromedp.Evaluate(cutLabels, &cut))
+					if len(empty) > 0 {
+						t.Errorf("%s: empty cards: %q", where, empty)
+					}
+					if len(cut) > 0 {
+						t.Errorf("%s: cut labels:\n%s", where, strings.Join(cut, "\n"))
+					}
+				}
+			}
+			if e := page.Errors(); len(e) > 0 {
+				t.Errorf("console: %q", e)
+			}
+		})
+	}
+}
+
+// earlier is a session of Claude Code that no hook has seen, with work and a compaction.
+func earlier(id string, at time.Time) string {
+	var lines strings.Builder
+	n := 0
+	line := func(kind, more string) {
+		n++
+		at = at.Add(40 * time.Second)
+		fmt.Fprintf(&lines, `{"type":%q,"uuid":"u%d","parentUuid":"u%d","sessionId":%q,"cwd":"/w/shop","version":"2.1.325","timestamp":%q,%s}`+"\n", kind, n, n-1, id, at.Format("2006-01-02T15:04:05.000Z"), more)
+	}
+	step := func(used int, tool, input, result string) {
+		line("assistant", fmt.Sprintf(`"message":{"id":"m%d","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"The totals are rounded too early."},{"type":"tool_use","id":"t%d","name":%q,"input":%s}],"usage":{"input_tokens":4,"cache_creation_input_tokens":900,"cache_read_input_tokens":%d,"output_tokens":300}}`, n, n, tool, input, used))
+		line("user", fmt.Sprintf(`"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":%q}]}`, n-1, result))
+	}
+	line("user", `"message":{"role":"user","content":"Round the totals of an invoice at the end, and keep the discount rules as they are."}`)
+	for i := range 12 {
+		step(20_000+9_000*i, "Edit", `{"file_path":"/w/shop/billing/totals.go","old_string":"a","new_string":"b"}`, "edited")
+		step(24_000+9_000*i, "Bash", `{"command":"go test ./billing -run TestTotals"}`, "ok shop/billing 0.2s")
+	}
+	line("system", `"subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":131000,"durationMs":41000}`)
+	line("user", `"isCompactSummary":true,"message":{"role":"user","content":"This session is being continued. Totals are rounded at the end."}`)
+	step(38_000, "Edit", `{"file_path":"/w/shop/billing/discount.go","old_string":"a","new_string":"b"}`, "edited")
+	step(41_000, "Bash", `{"command":"git commit -am totals"}`, "[main abc1234] totals\n 2 files changed")
+	return lines.String()
+}
+
+// earlierCodex is one of Codex.
+func earlierCodex(id string, at time.Time) string {
+	var lines strings.Builder
+	line := func(kind, payload string) {
+		at = at.Add(40 * time.Second)
+		fmt.Fprintf(&lines, `{"timestamp":%q,"type":%q,"payload":%s}`+"\n", at.Format("2006-01-02T15:04:05.000Z"), kind, payload)
+	}
+	line("session_meta", fmt.Sprintf(`{"id":%q,"timestamp":%q,"cwd":"/w/edge","originator":"codex_cli_rs","cli_version":"0.166.0"}`, id, at.Format(time.RFC3339)))
+	line("turn_context", `{"cwd":"/w/edge","model":"gpt-5-codex"}`)
+	line("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"Port the limiter to the edge worker"}]}`)
+	line("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"The retry budget is 3 there, too; I keep it."}]}`)
+	line("event_msg", `{"type":"token_count","info":{"total_token_usage":{"input_tokens":61000,"cached_input_tokens":52000,"output_tokens":900,"total_tokens":61900},"last_token_usage":{"input_tokens":61000,"cached_input_tokens":52000,"output_tokens":900,"total_tokens":61900},"model_context_window":258400}}`)
+	return lines.String()
+}

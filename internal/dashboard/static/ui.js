@@ -70,9 +70,11 @@ export const Section = ({ id, title, note, children }) => html`
     ${children}
   </section>`
 
+const heading = s => s.charAt(0).toUpperCase() + s.slice(1)
+
 // A table of rows [key, head, cell…]. On a narrow page each row is a card, its cells
 // under their names; the roles say that it still is a table, which browsers forget then.
 export const Table = ({ label, head, rows }) => html`<div class="scroll" tabindex="0" role="region" aria-labelledby=${label}><table role="table">
-    <thead role="rowgroup"><tr role="row">${head.map(h => html`<th key=${h} role="columnheader" scope="col">${h}</th>`)}</tr></thead>
+    <thead role="rowgroup"><tr role="row">${head.map(h => html`<th key=${h} role="columnheader" scope="col">${heading(h)}</th>`)}</tr></thead>
     <tbody role="rowgroup">${rows.map(([key, first, ...cells]) => html`<tr key=${key} role="row"><th role="rowheader" scope="row">${first}</th>
-      ${cells.map((c, i) => html`<td key=${i} role="cell" data-name=${head[i + 1]} class=${c === '' || c == null ? 'none' : ''}>${c}</td>`)}</tr>`)}</tbody></table></div>`
+      ${cells.map((c, i) => html`<td key=${i} role="cell" data-name=${heading(head[i + 1])} class=${c === '' || c == null ? 'none' : ''}>${c}</td>`)}</tr>`)}</tbody></table></div>`
