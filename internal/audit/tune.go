@@ -97,7 +97,7 @@ func (r *Report) PrintTrials(t *terminal.Terminal, trials []Trial) {
 		rows = append(rows, row(name, x.WhatIf.Forced, x.all(), x.WhatIf.PolicySent, x.WhatIf.PolicyRead))
 	}
 	rows = append(rows, row(message.AuditLate.In(t.Lang), w.LateForced, w.late(), w.LateSent, w.LateRead))
-	t.Table(t.Stdout, rows)
+	t.Rows(t.Stdout, rows, terminal.Plan{Drop: []int{4}, Right: []int{1, 2, 3, 4, 5}})
 	if chosen.Now {
 		t.Tell(message.TuneKeep)
 		return
