@@ -8,35 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// Words for secrets that names of settings do not have, with bars between them.
-const (
-	abroad    = "ennwort|achtwoord|enha|asło|eslo|ösenord|ösenordet|ot de passe|arola|dgangskode|alasana|elszó"
-	codesOf   = "ecovery code|ackup code|ECOVERY CODE|ACKUP CODE|iederherstellungscode|復原碼|恢復碼|備用碼|备用码|恢复码|恢复代码|リカバリーコード|バックアップコード"
-	phrasesOf = "eed phrase|eed words|ecovery phrase|nemonic|助記詞|助记词|シードフレーズ"
-	// How lines of password, secret, token and key begin in base64, in each of the
-	// three places where they can begin.
-	encodedNames = "UEFTU1dPUk|BBU1NXT1JE|QQVNTV09SR|cGFzc3dvcm|Bhc3N3b3Jk|wYXNzd29yZ|U0VDUkVU|NFQ1JFV|TRUNSRV|c2VjcmV0|NlY3Jld|zZWNyZX|VE9LRU4|RPS0VO|UT0tFT|dG9rZW|Rva2Vu|0b2tlb|S0VZP|tFWT|LRVk9"
-)
-
-// addForms lists the words of the detectors in this file.
-func (r *rules) addForms() {
-	for _, t := range [...]struct {
-		words string
-		found detector
-	}{
-		{abroad, (*scanner).abroad},
-		{codesOf, (*scanner).codes},
-		{phrasesOf, (*scanner).seedPhrase},
-		{encodedNames, (*scanner).encodedLine},
-		{`\u00`, (*scanner).escapedName},
-		{"django-insecure-|$argon2i$|$argon2d$|$argon2id$", (*scanner).untilQuote},
-	} {
-		for w := range strings.SplitSeq(t.words, "|") {
-			r.trigger(w, t.found)
-		}
-	}
-}
-
 // abroad finds a password behind a label in another language: Kennwort: X, le mot de
 // passe est X. The label's first letter, in whatever case, stands before start.
 func (s *scanner) abroad(start, end int) (Span, bool) {
@@ -54,7 +25,7 @@ func (s *scanner) abroad(start, end int) (Span, bool) {
 }
 
 // codes finds a list of codes behind its label.
-func (s *scanner) codes(_, end int) (Span, bool) {
+func (s *scanner) codes(end int) (Span, bool) {
 	sp, n, words := Span{Kind: "recovery-code"}, 0, 0
 	at := end
 	if s.is(at, letter) {
@@ -102,7 +73,7 @@ const beforePhrase = " phrase words seed for the wallet are "
 
 // seedPhrase finds the words of a wallet: twelve or more of three to eight letters, as
 // no sentence has them.
-func (s *scanner) seedPhrase(_, end int) (Span, bool) {
+func (s *scanner) seedPhrase(end int) (Span, bool) {
 	sp, n := Span{Kind: "seed-phrase"}, 0
 	for at := end; at < len(s.text) && at-end < 400; {
 		stop := s.runFrom(at, lower)

@@ -3,7 +3,7 @@ package redact
 import "strings"
 
 // strength says how much a name alone tells about the value that it is given.
-type strength int
+type strength uint8
 
 const (
 	nothing  strength = iota
@@ -58,8 +58,8 @@ func (r *rules) strengthOf(name string) (how strength, known bool) {
 		return nothing, false
 	}
 	for k := r.endings[n[len(n)-1]]; k != 0; k = r.words[k].next {
-		if e := &r.words[k]; strings.HasSuffix(n, e.word) && (len(e.word) > 3 || e.word == "pwd" || e.tells < token || hasWord(name, strings.ToLower(name), e.word)) {
-			return e.tells, true
+		if e := &r.words[k]; strings.HasSuffix(n, e.word) && (len(e.word) > 3 || e.word == "pwd" || strength(e.of) < token || hasWord(name, strings.ToLower(name), e.word)) {
+			return strength(e.of), true
 		}
 	}
 	return nothing, false
@@ -78,7 +78,7 @@ func (r *rules) telling(name string) bool {
 			continue
 		}
 		for ; k != 0; k = r.words[k].next {
-			if w := &r.words[k]; strings.HasPrefix(low[i:], w.word) && (w.tells == someKey || !goesOn(name, low, w.word)) {
+			if w := &r.words[k]; strings.HasPrefix(low[i:], w.word) && (strength(w.of) == someKey || !goesOn(name, low, w.word)) {
 				return true
 			}
 		}
@@ -91,21 +91,6 @@ func (r *rules) telling(name string) bool {
 func goesOn(name, low, word string) bool {
 	_, after, _ := strings.Cut(low, word)
 	return after != "" && after[0] >= 'a' && name[len(name)-len(after)] >= 'a'
-}
-
-// addNames lists what the ends of names tell, and which words in them do.
-func (r *rules) addNames() {
-	for _, l := range endings {
-		for w := range strings.FieldsSeq(l.words) {
-			r.list(&r.endings[w[len(w)-1]], listed{word: w, tells: l.strength})
-		}
-	}
-	for w := range strings.FieldsSeq(vendors) {
-		r.list(&r.telltale[w[0]], listed{word: w, tells: someKey})
-	}
-	for w := range strings.FieldsSeq("secret token apikey api_key credential") {
-		r.list(&r.telltale[w[0]], listed{word: w, tells: token})
-	}
 }
 
 // hasWord says whether a name contains word as a word: OKTA_ID and myOktaId, not
@@ -127,23 +112,3 @@ func hasWord(name, low, word string) bool {
 func wordStart(name, low string, at int) bool {
 	return at == 0 || low[at-1] < 'a' || low[at-1] > 'z' || name[at] != low[at] && name[at-1] == low[at-1]
 }
-
-// endings are what the end of a name tells: of two that fit, the longer counts. Some end
-// like names of secrets and are none.
-var endings = [...]label{
-	{"publickey primarykey foreignkey cachekey sortkey partitionkey hotkey objectkey mapkey rowkey monkey idempotencykey routingkey translationkey publishablekey cursorkey pagetoken nexttoken continuationtoken synctoken canceltoken cancellationtoken csrftoken resumetoken publictoken sitekey applicationserverkey bypass compass encompass surpass trespass overpass underpass multipass minipass oldpwd", nothing},
-	{"password passwd passphrase passwort passcode pwd passe senha psk masterauth authtok bindpw rootpw pw pincode community", password},
-	{"recoverycode", secret},
-	{"pass", password},
-	{"authorization cookie", header},
-	{"secretkey secretaccesskey secret", secret},
-	{"privatekey accesskey apikey authkey accountkey encryptionkey signingkey masterkey servicekey sharedkey storagekey licensekey adminkey hmackey subscriptionkey serverkey presharedkey keydata dockerconfigjson accesskeyid secretid sonarlogin pat appkey deploykey token bearer credential credentials creds sig xamzsignature", token},
-	{"key auth api access", someKey},
-}
-
-// vendors issue keys without a form of their own.
-const vendors = "adafruit adobe airtable algolia alibaba asana atlassian beamer bitbucket bittrex cloudflare codecov cohere coinbase confluence confluent contentful " +
-	"datadog discord droneci dropbox etsy facebook fastly finicity finnhub flickr freshbooks gitter gocardless heroku hubspot intercom jfrog artifactory " +
-	"bintray jira kraken kucoin launchdarkly linkedin linked_in linked-in looker mailchimp mailgun mapbox mattermost meraki messagebird message_bird " +
-	"netlify newrelic new_relic new-relic nytimes okta plaid privateai rapidapi sendbird sentry snyk sonar squarespace sumo telegr travis twitch twitter " +
-	"yandex zendesk"

@@ -6,29 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// label is a word for a secret, in a sentence or before a value.
-type label struct {
-	words    string // with spaces between them
-	strength strength
-}
-
-// labels are found in lower case, in capitals, and with one.
-var labels = [...]label{
-	{"password passwd passphrase passwort passcode requirepass masterauth storepass keypass bindpw rootpw", password},
-	{"pwd pw", password},
-	{"secret", secret},
-	{"token authtoken secret_access_key preshared-key", token},
-	{"key", someKey},
-	{"creds credentials login username/password user/password login/password", pairOf},
-}
-
-// foreign labels stand in text without spaces between the words.
-var foreign = [...]label{
-	{"密碼 密码 口令 パスワード 暗証番号 비밀번호 пароль Пароль contraseña Contraseña", password},
-	{"帳密 账密 帐密", pairOf},
-	{"金鑰 密鑰 密钥 私鑰 私钥 秘密鍵 權杖 令牌 トークン シークレット キー 토큰", token},
-}
-
 // command is a program that takes a secret as an argument.
 type command struct {
 	names string // with commas between them
@@ -65,42 +42,6 @@ var commands = [...]command{
 	{"IDENTIFIED WITH,identified with", "", 2, 0},
 	{"Credentials(", "", 3, 0},
 	{"PasswordAuthentication(,auth=(,HTTPBasicAuth(,BasicAuth(,basicAuth(,login(,authenticate(,signIn(", "", 1, 0},
-}
-
-// statements are followed by a name and its value.
-var statements = [...]string{"ENV ", "setenv ", "set -x ", "set -gx ", "config set ", "configure set "}
-
-// addPhrases lists the words that begin a phrase.
-func (r *rules) addPhrases() {
-	for _, l := range labels {
-		found := func(s *scanner, start, end int) (Span, bool) { return s.spoken(start, end, l.strength) }
-		for w := range strings.FieldsSeq(l.words) {
-			r.trigger(w, found)
-			r.trigger(strings.ToUpper(w[:1])+w[1:], found)
-			r.trigger(strings.ToUpper(w), found)
-		}
-	}
-	for _, l := range foreign {
-		found := func(s *scanner, _, end int) (Span, bool) { return s.foreign(end, l.strength) }
-		for w := range strings.FieldsSeq(l.words) {
-			r.trigger(w, found)
-		}
-	}
-	for k := range commands {
-		c := &commands[k]
-		found := func(s *scanner, start, end int) (Span, bool) { return s.command(start, end, c) }
-		for w := range strings.SplitSeq(c.names, ",") {
-			r.trigger(w, found)
-		}
-	}
-	for k := range infixes {
-		r.trigger(infixes[k].word, func(s *scanner, start, end int) (Span, bool) { return s.infixed(start, end, &infixes[k]) })
-	}
-	for _, w := range statements {
-		r.trigger(w, (*scanner).statement)
-	}
-	r.trigger("Private-Lines:", (*scanner).puttyKey)
-	r.trigger("echo ", (*scanner).piped)
 }
 
 // spoken finds a secret after its label: password X, the password for Y is X. The
@@ -433,7 +374,7 @@ func (s *scanner) offersLogin(i int) bool {
 }
 
 // statement finds NAME value after a word such as ENV.
-func (s *scanner) statement(_, end int) (Span, bool) {
+func (s *scanner) statement(end int) (Span, bool) {
 	stop := s.runOf(end, 96, urlSafe|dot|colon|slash)
 	if stop == end || stop >= len(s.text) || s.text[stop] != ' ' {
 		return Span{}, false
@@ -446,7 +387,7 @@ func (s *scanner) statement(_, end int) (Span, bool) {
 }
 
 // piped finds echo X | sudo -S, and echo user:X | chpasswd.
-func (s *scanner) piped(_, end int) (Span, bool) {
+func (s *scanner) piped(end int) (Span, bool) {
 	v, ok := s.valueAfter(end)
 	if !ok {
 		return Span{}, false

@@ -137,13 +137,6 @@ func BenchmarkSpans(b *testing.B) {
 	}
 }
 
-// What the first text costs, beyond its length.
-func BenchmarkCompile(b *testing.B) {
-	for b.Loop() {
-		compile()
-	}
-}
-
 // A text as hooks see them.
 func BenchmarkText(b *testing.B) {
 	text := strings.Repeat("Run the tests, then change internal/x.go:12 so that the token is read from the environment.\n", 12)

@@ -40,7 +40,7 @@ const (
 // Spans returns the secrets in text, in order and without overlap. They begin and
 // end between characters.
 func Spans(text string) []Span {
-	s := scanner{text: text, rules: compiled()}
+	s := scanner{text: text, rules: &tables}
 	s.run()
 	return s.spans
 }

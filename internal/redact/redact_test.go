@@ -50,7 +50,7 @@ func sample(r *rule) string {
 		n += 6
 	}
 	set := ""
-	for b, c := range compiled().classes {
+	for b, c := range tables.classes {
 		if c&r.tail != 0 && c&alnum != 0 {
 			set += string(rune(b))
 		}

@@ -1,10 +1,5 @@
 package redact
 
-import (
-	"strings"
-	"sync"
-)
-
 // class is a set of characters.
 type class uint16
 
@@ -162,17 +157,66 @@ var (
 	botToken = infix{"discord-token", ".", urlSafe, urlSafe | dot, [2]int{23, 32}, [2]int{28, 80}, strict | random | dotted}
 )
 
-// detector looks at a word that it asked for: a label, the name of a program. It gets
-// the position of the word and that of its end.
-type detector func(s *scanner, start, end int) (Span, bool)
+// detector is who looks at a word: a label, the name of a program.
+type detector uint8
 
-// listed is a word of the tables and what it stands for, one of three.
+const (
+	label     detector = iota + 1 // of a strength
+	farLabel                      // of a strength, in text without spaces
+	program                       // one of commands
+	middle                        // one of infixes
+	statement                     // ENV and the like
+	abroad                        // a label in another language
+	codes                         // the label of a list of codes
+	seed                          // the label of a wallet's words
+	encoded                       // the base64 of a name
+	escaped                       // a letter of a name
+	quotedKey                     // what a key begins with that ends with its quotes
+	putty
+	echo
+)
+
+// found asks a word's detector for what is around it.
+func (s *scanner) found(w *listed, start, end int) (Span, bool) {
+	switch w.asks {
+	case label:
+		return s.spoken(start, end, strength(w.of))
+	case farLabel:
+		return s.foreign(end, strength(w.of))
+	case program:
+		return s.command(start, end, &commands[w.of])
+	case middle:
+		return s.infixed(start, end, &infixes[w.of])
+	case statement:
+		return s.statement(end)
+	case abroad:
+		return s.abroad(start, end)
+	case codes:
+		return s.codes(end)
+	case seed:
+		return s.seedPhrase(end)
+	case encoded:
+		return s.encodedLine(start, end)
+	case escaped:
+		return s.escapedName(start, end)
+	case quotedKey:
+		return s.untilQuote(start, end)
+	case putty:
+		return s.puttyKey(start, end)
+	case echo:
+		return s.piped(end)
+	}
+	return Span{}, false
+}
+
+// listed is a word of the tables: one that a detector asks for; the beginning of the
+// tokens of a rule, by its number in prefixed; or what a name has, and of tells its
+// strength.
 type listed struct {
-	word  string
-	rule  *rule    // of the tokens that begin with it
-	found detector // to be asked where it occurs
-	tells strength // of a name that has it
-	next  uint16   // in its list, 0: none
+	word string
+	asks detector
+	of   uint8
+	next uint16 // in its list, 0: none
 }
 
 // entry is what may begin with one pair of bytes.
@@ -185,35 +229,20 @@ type entry struct {
 
 func (e *entry) goesOn(c byte) bool { return e.third[c>>6]>>(c&63)&1 != 0 }
 
-// rules is the tables in the form that the scanner uses. Every process that looks for
-// secrets makes them, most of them for a few lines of text: that is why they are small, and
-// why the words stand in one slice, in which lists are linked. Fresh memory takes longer
-// than all that is written into it.
+// rules is the tables in the form that the scanner uses. They are a part of the program
+// (tables.go): most processes look for secrets in a few lines of text, and to make the
+// tables took them longer than to use them.
 type rules struct {
 	classes  [256]class
+	special  [256]bool       // bytes that other detectors look at
+	bare     [256]bool       // bytes of a value without quotes
+	between  [256]bool       // bytes that may stand between a name and its sign
+	endings  [256]uint16     // lists, by the last byte
+	telltale [256]uint16     // lists, by the first byte
 	pairs    [1 << 10]uint64 // that words begin with, a bit each
 	buckets  [1 << 9]uint16  // of entries, by their pair
 	entries  []entry
-	words    []listed
-	special  [256]bool   // bytes that other detectors look at
-	bare     [256]bool   // bytes of a value without quotes
-	between  [256]bool   // bytes that may stand between a name and its sign
-	endings  [256]uint16 // lists, by the last byte
-	telltale [256]uint16 // lists, by the first byte
-}
-
-// list puts a word into a list, behind those that are as long or longer.
-func (r *rules) list(at *uint16, w listed) {
-	for *at != 0 && len(r.words[*at].word) >= len(w.word) {
-		at = &r.words[*at].next
-	}
-	w.next, *at = *at, uint16(len(r.words))
-	r.words = append(r.words, w)
-}
-
-// trigger lists a word for a detector.
-func (r *rules) trigger(word string, found detector) {
-	r.list(&r.entry(word).triggers, listed{word: word, found: found})
+	words    []listed // in lists, longer ones first
 }
 
 // find is the entry of a pair, nil where no word begins so.
@@ -233,63 +262,5 @@ func (r *rules) at(p uint16) *entry {
 }
 
 func bucket(p uint16) uint16 { return (p ^ p>>7) & (1<<9 - 1) }
-
-// entry is the one that a word belongs to; it is made where there is none.
-func (r *rules) entry(word string) *entry {
-	p := pair(word[0], word[1])
-	e := r.find(p)
-	if e == nil {
-		g := &r.buckets[bucket(p)]
-		r.entries = append(r.entries, entry{pair: p, next: *g})
-		*g = uint16(len(r.entries) - 1)
-		r.pairs[p>>6] |= 1 << (p & 63)
-		e = &r.entries[*g]
-	}
-	if len(word) > 2 {
-		e.third[word[2]>>6] |= 1 << (word[2] & 63)
-		return e
-	}
-	for i := range e.third {
-		e.third[i] = ^uint64(0)
-	}
-	return e
-}
-
-var compiled = sync.OnceValue(compile)
-
-func compile() *rules {
-	r := &rules{entries: make([]entry, 1, 400), words: make([]listed, 1, 1200)}
-	span := func(from, to byte, c class) {
-		for b := from; b <= to; b++ {
-			r.classes[b] = c
-		}
-	}
-	span('0', '9', digit)
-	span('a', 'f', hexLow)
-	span('g', 'z', lowG)
-	span('A', 'F', hexUp)
-	span('G', 'Z', upG)
-	for i, c := range [...]class{under, dash, dot, plus, slash, equal, tilde, percent, colon, dollar} {
-		r.classes["_-.+/=~%:$"[i]] = c
-	}
-	for k := range prefixed {
-		for word := range strings.SplitSeq(prefixed[k].prefix, "|") {
-			r.list(&r.entry(word).tokens, listed{word: word, rule: &prefixed[k]})
-		}
-	}
-	r.addPhrases()
-	r.addForms()
-	r.addNames()
-	for b := byte('!'); b < 0x7f; b++ {
-		r.bare[b] = strings.IndexByte("\"'`,;()[]{}<>&|\\", b) < 0
-	}
-	for _, b := range []byte(" \t\"'`\\]):=?|+&*") {
-		r.between[b] = true
-	}
-	for _, b := range []byte(":=-.|>,@?/") {
-		r.special[b] = true
-	}
-	return r
-}
 
 func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }

@@ -1,15 +1,12 @@
 package redact
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // Every word of the tables is found again where the scanner looks for it, behind all that
 // are longer, however many there are.
 func TestTablesAreWhole(t *testing.T) {
 	t.Parallel()
-	r := compiled()
+	r := &tables
 	within := func(list uint16, k int) bool {
 		last := 1 << 10
 		for ; list != 0; list = r.words[list].next {
@@ -27,8 +24,7 @@ func TestTablesAreWhole(t *testing.T) {
 	for k, w := range r.words[1:] {
 		k++
 		listed := within(r.endings[w.word[len(w.word)-1]], k) || within(r.telltale[w.word[0]], k)
-		if w.rule != nil || w.found != nil {
-			e := r.find(pair(w.word[0], w.word[1]))
+		if e := r.find(pair(w.word[0], w.word[1])); e != nil && !listed {
 			listed = within(e.tokens, k) || within(e.triggers, k)
 			if len(w.word) > 2 && !e.goesOn(w.word[2]) {
 				t.Errorf("%q: its third byte is not known", w.word)
@@ -40,20 +36,5 @@ func TestTablesAreWhole(t *testing.T) {
 	}
 	if r.find(pair('q', 'q')) != nil {
 		t.Error("an entry for what no word begins with")
-	}
-	n := 0
-	for _, p := range prefixed {
-		n += strings.Count(p.prefix, "|") + 1
-	}
-	for _, w := range r.words {
-		if w.rule != nil {
-			n--
-		}
-	}
-	if n != 0 {
-		t.Errorf("%d beginnings of tokens are missing", n)
-	}
-	if cap(r.words) > 1200 || cap(r.entries) > 400 {
-		t.Errorf("%d words and %d entries: there is room for fewer", len(r.words), len(r.entries))
 	}
 }

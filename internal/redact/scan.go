@@ -46,7 +46,7 @@ func (s *scanner) word(i int, e *entry) (Span, bool) {
 	}
 	for k := e.triggers; k != 0; k = s.rules.words[k].next {
 		if t := &s.rules.words[k]; strings.HasPrefix(s.text[i:], t.word) {
-			if sp, ok := t.found(s, i, i+len(t.word)); ok {
+			if sp, ok := s.found(t, i, i+len(t.word)); ok {
 				return sp, true
 			}
 		}
@@ -171,7 +171,7 @@ func (s *scanner) escape(i int) bool {
 func (s *scanner) prefixed(i int, k uint16) (Span, bool) {
 	for ; k != 0; k = s.rules.words[k].next {
 		w := &s.rules.words[k]
-		r := w.rule
+		r := &prefixed[w.of]
 		if !strings.HasPrefix(s.text[i:], w.word) || !s.starts(i, r.opt) {
 			continue
 		}
