@@ -74,9 +74,8 @@ type counts struct {
 type suite struct {
 	dir    string // of the package
 	tmp    string
-	limit  time.Duration // for one run
-	all    []string      // the names of the tests
-	slow   map[string]bool
+	all    []string // the names of the tests
+	took   map[string]time.Duration
 	covers []cover
 }
 
@@ -209,7 +208,7 @@ func (s *suite) measure() error {
 		return fmt.Errorf("%w\n%s", err, names)
 	}
 	at := map[string]int{}
-	s.slow = map[string]bool{}
+	s.took = map[string]time.Duration{}
 	for _, test := range strings.Fields(string(names)) {
 		if strings.HasPrefix(test, "Benchmark") {
 			continue
@@ -220,17 +219,11 @@ func (s *suite) measure() error {
 		if err != nil {
 			return fmt.Errorf("%s fails on what is there: %w\n%s", test, err, out)
 		}
-		took := time.Since(began)
-		s.limit += took
-		s.all = append(s.all, test)
-		s.slow[test] = took > quick
+		s.all, s.took[test] = append(s.all, test), time.Since(began)
 		if err := s.read(profile, test, at); err != nil {
 			return err
 		}
 	}
-	// Beside others a run takes longer; one that hangs shall not take forever. Five times
-	// as long is no load any more, but a loop without an end, or a lock nobody opens.
-	s.limit = 20*time.Second + 5*s.limit
 	return nil
 }
 
@@ -336,11 +329,17 @@ func (s *suite) judge(m mutant, id int) (verdict, error) {
 		return unviable, nil
 	}
 	for _, slow := range []bool{false, true} {
-		list := slices.DeleteFunc(slices.Clone(run), func(t string) bool { return s.slow[t] != slow })
+		list := slices.DeleteFunc(slices.Clone(run), func(t string) bool { return s.took[t] > quick != slow })
 		if len(list) == 0 {
 			continue
 		}
-		switch out, err := s.run(bin, s.limit+10*time.Second, "-test.failfast", "-test.timeout", s.limit.String(), "-test.run", "^("+strings.Join(list, "|")+")$"); {
+		// Beside others a run takes longer; one that hangs shall not take forever. Five times
+		// as long is no load any more, but a loop without an end, or a lock nobody opens.
+		limit := 20 * time.Second
+		for _, t := range list {
+			limit += 5 * s.took[t]
+		}
+		switch out, err := s.run(bin, limit+10*time.Second, "-test.failfast", "-test.timeout", limit.String(), "-test.run", "^("+strings.Join(list, "|")+")$"); {
 		case err == nil:
 		case bytes.Contains(out, []byte("panic: test timed out after")):
 			return late, nil
