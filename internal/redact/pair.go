@@ -381,7 +381,7 @@ func (s *scanner) judge(name string, v value, where place) (Span, bool) {
 func (s *scanner) weigh(how strength, name string, v value, where place) (Span, bool) {
 	// A token that is known by its form is named by it.
 	if v.start+2 < len(s.text) {
-		if e := s.rules.find(pair(s.text[v.start], s.text[v.start+1])); e != nil && e.goesOn(s.text[v.start+2]) {
+		if e := s.rules.find(s.text[v.start], s.text[v.start+1]); e.goesOn(s.text[v.start+2]) {
 			if sp, ok := s.prefixed(v.start, e.tokens); ok {
 				return sp, sp.Start >= s.from
 			}

@@ -223,8 +223,6 @@ type listed struct {
 type entry struct {
 	third            [4]uint64 // bytes that may come next, a bit each
 	tokens, triggers uint16    // lists
-	pair             uint16
-	next             uint16 // in its bucket, 0: none
 }
 
 func (e *entry) goesOn(c byte) bool { return e.third[c>>6]>>(c&63)&1 != 0 }
@@ -239,28 +237,10 @@ type rules struct {
 	between  [256]bool       // bytes that may stand between a name and its sign
 	endings  [256]uint16     // lists, by the last byte
 	telltale [256]uint16     // lists, by the first byte
-	pairs    [1 << 10]uint64 // that words begin with, a bit each
-	buckets  [1 << 9]uint16  // of entries, by their pair
+	groups   [1 << 16]uint16 // entries, by the first two bytes of a word; 0: none
 	entries  []entry
 	words    []listed // in lists, longer ones first
 }
 
-// find is the entry of a pair, nil where no word begins so.
-func (r *rules) find(p uint16) *entry {
-	if r.pairs[p>>6]>>(p&63)&1 == 0 {
-		return nil
-	}
-	return r.at(p)
-}
-
-func (r *rules) at(p uint16) *entry {
-	g := r.buckets[bucket(p)]
-	for r.entries[g].pair != p {
-		g = r.entries[g].next
-	}
-	return &r.entries[g]
-}
-
-func bucket(p uint16) uint16 { return (p ^ p>>7) & (1<<9 - 1) }
-
-func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
+// find is the entry of a pair of bytes, one without words where none begins so.
+func (r *rules) find(a, b byte) *entry { return &r.entries[r.groups[int(a)<<8|int(b)]] }

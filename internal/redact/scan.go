@@ -24,8 +24,8 @@ func (s *scanner) run() {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		if i+2 < len(text) {
-			if e := r.find(pair(c, text[i+1])); e != nil && e.goesOn(text[i+2]) {
-				if sp, ok := s.word(i, e); ok {
+			if g := r.groups[int(c)<<8|int(text[i+1])]; g != 0 && r.entries[g].goesOn(text[i+2]) {
+				if sp, ok := s.word(i, &r.entries[g]); ok {
 					i = s.add(sp)
 					continue
 				}

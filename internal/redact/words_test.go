@@ -86,15 +86,12 @@ func (b *builder) list(at *uint16, w listed) {
 
 // entry is the one that a word belongs to; it is made where there is none.
 func (b *builder) entry(word string) *entry {
-	p := pair(word[0], word[1])
-	e := b.find(p)
-	if e == nil {
-		g := &b.buckets[bucket(p)]
-		b.entries = append(b.entries, entry{pair: p, next: *g})
-		*g = uint16(len(b.entries) - 1)
-		b.pairs[p>>6] |= 1 << (p & 63)
-		e = &b.entries[*g]
+	g := &b.groups[int(word[0])<<8|int(word[1])]
+	if *g == 0 {
+		*g = uint16(len(b.entries))
+		b.entries = append(b.entries, entry{})
 	}
+	e := &b.entries[*g]
 	if len(word) > 2 {
 		e.third[word[2]>>6] |= 1 << (word[2] & 63)
 		return e
@@ -208,9 +205,7 @@ func write(r *rules) string {
 				item("{%q, %d, %d, %d}", w.word, w.asks, w.of, w.next)
 			case e.Type() == reflect.TypeFor[entry]():
 				w := r.entries[k]
-				item("{[4]uint64{%#x, %#x, %#x, %#x}, %d, %d, %d, %d}", w.third[0], w.third[1], w.third[2], w.third[3], w.tokens, w.triggers, w.pair, w.next)
-			case !e.IsZero() && e.Kind() == reflect.Uint64:
-				item("%d: %#x", k, e.Uint())
+				item("{[4]uint64{%#x, %#x, %#x, %#x}, %d, %d}", w.third[0], w.third[1], w.third[2], w.third[3], w.tokens, w.triggers)
 			case !e.IsZero():
 				item("%d: %v", k, e)
 			}
