@@ -214,8 +214,14 @@ func (s *suite) measure() error {
 			continue
 		}
 		profile := filepath.Join(s.tmp, "cover.out")
-		began := time.Now()
-		out, err := s.run(bin, 5*time.Minute, "-test.run", "^"+test+"$", "-test.coverprofile", profile)
+		var out []byte
+		var began time.Time
+		for range 3 { // on a busy machine a test may run out of its time
+			began = time.Now()
+			if out, err = s.run(bin, 5*time.Minute, "-test.run", "^"+test+"$", "-test.coverprofile", profile); err == nil {
+				break
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("%s fails on what is there: %w\n%s", test, err, out)
 		}
