@@ -72,8 +72,11 @@ type counts struct {
 
 // suite is a package's tests.
 type suite struct {
-	dir    string // of the package
-	tmp    string
+	dir string // of the package
+	tmp string
+	// Where Go keeps what it has fetched and built, which lies in the home otherwise.
+	modules, cache string
+
 	all    []string // the names of the tests
 	took   map[string]time.Duration
 	covers []cover
@@ -199,6 +202,11 @@ const quick = 300 * time.Millisecond
 // measure runs each test by itself on the package as it is, to know what it reaches
 // and how long it takes.
 func (s *suite) measure() error {
+	folders, err := exec.Command("go", "env", "GOMODCACHE", "GOCACHE").Output()
+	if err != nil {
+		return err
+	}
+	s.modules, s.cache, _ = strings.Cut(strings.TrimSpace(string(folders)), "\n")
 	bin := filepath.Join(s.tmp, "plain.test")
 	if out, err := s.build(bin, "-cover"); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
@@ -378,7 +386,7 @@ func (s *suite) run(bin string, limit time.Duration, args ...string) ([]byte, er
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", slices.Concat([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory), bin}, args)...)
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), "HOME="+home, "TMPDIR="+home)
+	cmd.Env = append(os.Environ(), "HOME="+home, "TMPDIR="+home, "GOMODCACHE="+s.modules, "GOCACHE="+s.cache)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
