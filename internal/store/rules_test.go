@@ -249,3 +249,45 @@ func TestHealthTells(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// Each event may be as large as a line, however many there are.
+func TestLargeEventsTogether(t *testing.T) {
+	t.Parallel()
+	s := testSession(t)
+	half := strings.Repeat("word ", maxLine/8)
+	update(t, s, func(tx *Tx) error {
+		if err := tx.Emit(On("tool:failure", "a", half), On("tool:failure", "a", half)); err != nil {
+			t.Errorf("two events of %d bytes: %v", len(half), err)
+		}
+		if err := tx.Emit(On("tool:failure", "a", half+half)); err == nil {
+			t.Error("an event larger than a line")
+		}
+		return nil
+	})
+	if list, _, err := s.Last(10, Filter{}); err != nil || len(list) != 2 {
+		t.Errorf("%d events, %v", len(list), err)
+	}
+}
+
+// Files of the Claude folder that hold a state of ours, in whatever case; reports are the
+// agents'.
+func TestStatesOfTheClaudeFolder(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"reflection-memory-s-DEV.md": true, "Barrier-State-s.json": true, "PIPELINE-STATE-s.json": true,
+		"pipeline-context-s-DEV.md": false, "my-pipeline-state-s.json": false, "settings.json": false,
+	} {
+		if got := IsState(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	s := testSession(t)
+	var kept *Tx
+	update(t, s, func(tx *Tx) error { kept = tx; return nil })
+	if _, err := kept.ReadContext(s.ContextPath("DEV")); !errors.Is(err, errTxDone) {
+		t.Errorf("ReadContext after the end: %v", err)
+	}
+	if sameDir(filepath.Base(s.home.claude), s.home.claude) {
+		t.Error("a path that begins nowhere is the Claude folder")
+	}
+}
