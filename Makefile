@@ -125,7 +125,8 @@ crash:
 # neither removes statements nor switches conditions off.
 mutate: MUTANTS ?= 100
 mutate: SEED ?= 1
-mutate: MUTATED ?= $(addprefix internal/,workflow compact handover session store compress team/lease.go team/hold.go)
+mutate: comma := ,
+mutate: MUTATED ?= $(addprefix internal/,workflow compact handover session store compress team/lease.go$(comma)hold.go)
 mutate:
 	$(GO) run ./internal/eval/mutate -n $(MUTANTS) -seed $(SEED) $(MUTATED)
 

@@ -5,7 +5,7 @@
 // gone), and runs the package's own tests: where they still pass, the rule that stood
 // there can be broken without anybody noticing.
 //
-//	mutate [-n 100] [-seed 1] [-min 70] PACKAGE|FILE.go...
+//	mutate [-n 100] [-seed 1] [-min 70] PACKAGE|FILE.go[,FILE.go]...
 //
 // It takes a sample of the changes, the same one for the same source and seed. A
 // change in code that no test runs is counted as alive without a run, and a change
@@ -90,13 +90,16 @@ type cover struct {
 	tests          map[string]bool
 }
 
-// try takes a package, or one file of it.
+// try takes a package, or some files of it.
 func (o options) try(arg string) (c counts, err error) {
 	began := time.Now()
 	s := suite{dir: arg}
 	var files []string
 	if strings.HasSuffix(arg, ".go") {
-		s.dir, files = filepath.Dir(arg), []string{filepath.Base(arg)}
+		for file := range strings.SplitSeq(arg, ",") {
+			files = append(files, filepath.Base(file))
+		}
+		s.dir = filepath.Dir(arg[:strings.IndexByte(arg+",", ',')])
 	} else if files, err = list(arg); err != nil {
 		return c, err
 	}
