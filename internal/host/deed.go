@@ -75,7 +75,11 @@ func Recorded(tool string, input []byte) Deed {
 	case "update_plan":
 		return Deed{Kind: PlanDeed, Done: codexDone(Tool{Name: tool, Input: json.RawMessage(input)})}
 	case "AskUserQuestion", "request_user_input", "question", "ask_user":
-		return Deed{Kind: AskDeed, Question: gjson.GetBytes(input, "questions.0.question").String()}
+		d := Deed{Kind: AskDeed}
+		for _, key := range [...]string{"questions.0.question", "message", "question"} {
+			d.Question = cmp.Or(d.Question, gjson.GetBytes(input, key).String())
+		}
+		return d
 	case "Task", "Agent", "spawn_agent", "task", "invoke_agent":
 		return Deed{Kind: DelegateDeed}
 	}

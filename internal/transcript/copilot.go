@@ -1,5 +1,10 @@
 package transcript
 
+import (
+	"bytes"
+	"slices"
+)
+
 // Copilot CLI's events.jsonl: {type, data, id, timestamp, parentId}, and agentId on
 // what belongs to a sub-agent. One event follows the other; there is no tree to
 // speak of. Everything that was said stands in few of the many types.
@@ -22,18 +27,25 @@ func readCopilot(c *cursor) (e copilotEvent) {
 // copilotData is what is of use in the data of events.
 type copilotData struct {
 	content, summary, calls, result, usage, context []byte // raw values
+	typed                                           []byte // behind /compact
 	id, version, model, call                        []byte
-	success, failed                                 bool
+	success, failed, injected                       bool
 	trigger                                         []byte
 	before                                          int64
 }
 
 func (e copilotEvent) read() (d copilotData) {
-	var success, shell []byte
+	var success, shell, autopilot, source, failure []byte
 	readObject(e.data, raw("content", &d.content), raw("summaryContent", &d.summary), raw("toolRequests", &d.calls), raw("result", &d.result),
 		raw("usage", &d.usage), raw("context", &d.context), str("sessionId", &d.id), str("copilotVersion", &d.version),
 		str("selectedModel", &d.model), str("newModel", &d.model), str("model", &d.model), str("toolCallId", &d.call),
-		raw("success", &success), raw("shellExecution", &shell), str("trigger", &d.trigger), count("preCompactionTokens", &d.before))
+		raw("success", &success), raw("shellExecution", &shell), str("trigger", &d.trigger), count("preCompactionTokens", &d.before),
+		raw("customInstructions", &d.typed), raw("isAutopilotContinuation", &autopilot), str("source", &source), raw("error", &failure))
+	// What a skill, an agent or the loop of autopilot says in the user's place.
+	d.injected = string(autopilot) == "true" || bytes.HasPrefix(source, []byte("skill-")) || bytes.HasPrefix(source, []byte("agent-"))
+	if d.result == nil && failure != nil {
+		d.result = slices.Concat([]byte(`{"content":`), field(failure, "message"), []byte("}"))
+	}
 	d.success = string(success) == "true"
 	code := cursor{b: field(shell, "exitCode")}
 	d.failed = success != nil && !d.success || len(code.b) > 0 && code.integer() != 0
@@ -96,6 +108,7 @@ func (r *record) copilot(c *cursor) bool {
 		}
 	case "user.message", "assistant.message":
 		r.kind, r.model, r.user = Assistant, d.model, string(v.typ) == "user.message"
+		r.mark(Meta, d.injected)
 		if text, ok := content(d.content); ok && len(text) > 0 {
 			r.parts = append(r.parts, piece{kind: AgentSaid, raw: d.content})
 		}
@@ -112,6 +125,9 @@ func (r *record) copilot(c *cursor) bool {
 	case copilotCompacted:
 		if d.success {
 			r.kind, r.Trigger, r.Pre = Boundary, unescape(d.trigger), d.before
+			if text, ok := content(d.typed); ok && len(text) > 0 {
+				r.parts = append(r.parts, piece{kind: UserSaid, raw: d.typed, how: WithCompact})
+			}
 			r.parts = append(r.parts, piece{kind: Compacted, raw: d.summary})
 		}
 	}

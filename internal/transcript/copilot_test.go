@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,5 +127,40 @@ func TestSayOfCopilot(t *testing.T) {
 	want := []string{"user: Please port the parser.", "assistant: I look.\nbash\ngo test ./...", "tool: FAIL parser", "user: Explore. Never edit.", "summary: The parser is half ported."}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// Words of the user's that come without a prompt: with a refusal, as the answer to a
+// question of the agent's tool, behind /compact. What the host says in his place is no
+// word of his.
+func TestCopilotWordsOfTheUser(t *testing.T) {
+	t.Parallel()
+	lines := []string{
+		`{"type":"assistant.message","data":{"content":"","toolRequests":[{"toolCallId":"t1","name":"create","arguments":{"path":"a.py"}},{"toolCallId":"t2","name":"ask_user","arguments":{"message":"Which unit?"}},{"toolCallId":"t3","name":"create","arguments":{"path":"b.py"}}]}}`,
+		`{"type":"tool.execution_complete","data":{"toolCallId":"t1","success":false,"error":{"message":"The user rejected this tool call. User feedback: No, never floats.","code":"denied"}}}`,
+		`{"type":"tool.execution_complete","data":{"toolCallId":"t2","success":true,"result":{"content":"User responded: Only whole cents","detailedContent":"User responded:\nunit: x"}}}`,
+		`{"type":"tool.execution_complete","data":{"toolCallId":"t3","success":false,"error":{"message":"Parent directory does not exist","code":"failure"}}}`,
+		`{"type":"user.message","data":{"content":"Keep going until it is done.","isAutopilotContinuation":true}}`,
+		`{"type":"user.message","data":{"content":"How to read a PDF.","source":"skill-pdf"}}`,
+		`{"type":"user.message","data":{"content":"Also the delta rates.","delivery":"steering"}}`,
+		`{"type":"session.compaction_complete","data":{"success":true,"trigger":"manual","customInstructions":"keep the audit trail in mind","summaryContent":"S"}}`,
+	}
+	var got []string
+	_, err := Events(context.Background(), strings.NewReader(strings.Join(lines, "\n")+"\n"), 0, Copilot, Want{}, func(e *Event) {
+		kind := map[EventKind]string{UserSaid: "user", HostSaid: "host", ToolEnded: "result", Compacted: "compacted"}[e.Kind]
+		if kind != "" {
+			got = append(got, fmt.Sprint(kind, " ", e.How, " ", e.Failed, " ", e.Refused, " ", e.Text()))
+		}
+	})
+	want := []string{
+		"result 0 true true The user rejected this tool call. User feedback: No, never floats.", fmt.Sprint("user ", Rejected, " false false No, never floats."),
+		"result 0 false false User responded: Only whole cents", fmt.Sprint("user ", Answered, " false false Only whole cents"),
+		"result 0 true false Parent directory does not exist",
+		"host 0 false false Keep going until it is done.", "host 0 false false How to read a PDF.",
+		"user 0 false false Also the delta rates.",
+		fmt.Sprint("user ", WithCompact, " false false keep the audit trail in mind"), "compacted 0 false false S",
+	}
+	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%v\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -348,7 +348,7 @@ func (s *stream) emit() {
 			}
 		case ToolBegan:
 			r.Raw, r.Tool, r.ID = s.opened(p.raw), string(p.tool), CallID{keyOf(p.id)}
-			if r.Tool == "AskUserQuestion" || r.Tool == "request_user_input" {
+			if r.Tool == "AskUserQuestion" || r.Tool == "request_user_input" || s.h == Copilot && r.Tool == "ask_user" {
 				s.asking = r.ID
 			}
 		case ToolEnded:
@@ -455,7 +455,7 @@ func (s *stream) refusal() (words string, refused bool) {
 	if s.h == Codex {
 		return "", bytes.HasPrefix(head, []byte(`"exec command rejected by user`)) || bytes.HasPrefix(head, []byte(`"patch rejected by user`))
 	}
-	for _, mark := range [...]string{"The user doesn't want to ", "Permission to use ", "hook error: "} {
+	for _, mark := range [...]string{"The user doesn't want to ", "Permission to use ", "hook error: ", "The user rejected this tool call."} {
 		refused = refused || e.Failed && bytes.Contains(head, []byte(mark))
 	}
 	if e.Failed && e.words { // newer versions say whose they are
@@ -466,6 +466,8 @@ func (s *stream) refusal() (words string, refused bool) {
 		return "", false
 	}
 	if _, said, ok := strings.Cut(e.Text(), "the user said:\n"); ok {
+		words = said
+	} else if _, said, ok := strings.Cut(e.Text(), "tool call. User feedback: "); ok && s.h == Copilot {
 		words = said
 	} else if strings.HasPrefix(words, "The user doesn't want to ") {
 		words = ""
@@ -479,6 +481,11 @@ func answers(e *Event) string {
 	text := e.Text()
 	if len(e.Raw) > 0 && e.Raw[0] == '{' { // Codex: {"answers":{"id":{"answers":["…"]}}}
 		return text
+	}
+	for _, mark := range [...]string{"User responded: ", "User selected: "} { // Copilot
+		if said, ok := strings.CutPrefix(text, mark); ok {
+			return said
+		}
 	}
 	var out []string
 	// "question"="answer", "question"="answer". You can now continue …
