@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -358,13 +359,7 @@ func TestCopilotSituation(t *testing.T) {
 		if n := r.Count(handed); n != 1 {
 			t.Fatalf("%d hand-overs after compaction %d: %s", n, i+1, r)
 		}
-		text := ""
-		for _, m := range r.Messages {
-			if _, rest, ok := strings.Cut(m.Text(), handed); ok {
-				text, _, _ = strings.Cut(rest, "</overtone-packet>")
-			}
-		}
-		says(t, text, []string{"-" + strconv.Itoa(i+1) + `">`, "“" + ask + "”", part + "Scan", "Never push to " + part}, []string{"Add the beta ledger", "not committed"})
+		says(t, handedTo(r), []string{"-" + strconv.Itoa(i+1) + `">`, "“" + ask + "”", part + "Scan", "Never push to " + part}, []string{"Add the beta ledger", "not committed"})
 	}
 	var sessions struct{ Sessions []struct{ ID string } }
 	if err := json.Unmarshal([]byte(c.exec("overtone", "sessions", "--json")), &sessions); err != nil || len(sessions.Sessions) != 1 {
@@ -373,5 +368,152 @@ func TestCopilotSituation(t *testing.T) {
 	out := c.exec("overtone", "timeline", "--session", sessions.Sessions[0].ID, "--type", "session:recovery-delivered", "--json")
 	if n := strings.Count(out, `"basis":"summary"`); n != len(parts) {
 		t.Errorf("%d hand-overs know the summary:\n%s", n, out)
+	}
+}
+
+// handedTo is the hand-over in a request, "" without one.
+func handedTo(r *mockapi.Request) (text string) {
+	for _, m := range r.Messages {
+		if _, rest, ok := strings.Cut(m.Text(), handed); ok {
+			text, _, _ = strings.Cut(rest, "</overtone-packet>")
+		}
+	}
+	return text
+}
+
+// Terminal starts Copilot CLI in a terminal, in a folder that its user trusts.
+func (c *copilot) Terminal(args ...string) *Terminal {
+	c.t.Helper()
+	trusted, _ := json.Marshal(map[string]any{"trustedFolders": []string{c.project}})
+	if err := os.WriteFile(filepath.Join(c.home, ".copilot", "config.json"), trusted, 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	s := openTerminal(c.t, func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env = c.project, c.env
+		return cmd
+	}, c.home, strings.Join(append([]string{c.program, "--screen-reader"}, args...), " "))
+	s.Wait("? help", 1)
+	return s
+}
+
+// answerWith types a text into a question, and sends it when it is there.
+func (s *Terminal) answerWith(text string) {
+	s.t.Helper()
+	s.write(text)
+	s.Wait(text, 1)
+	s.write(keyEnter)
+}
+
+// compactIn compacts in the terminal, and is the hand-over of the prompt that follows.
+func (c *copilot) compactIn(s *Terminal, words string) string {
+	c.t.Helper()
+	done := c.compactions()
+	c.orders(s, strings.TrimSpace("/compact "+words), func() bool { return c.compactions() > done })
+	return handedTo(c.asks(s, "go on"))
+}
+
+// orders gives the host a command. The agent is at work until its last hook has ended,
+// which nothing on the screen tells: then the host refuses, and is told once more.
+func (c *copilot) orders(s *Terminal, line string, done func() bool) {
+	c.t.Helper()
+	const refuses = "cannotrunwhiletheagentisactive"
+	seen := strings.Count(s.Screen(), refuses)
+	s.Say(line)
+	await(c.t, "the end of "+line, func() bool {
+		if n := strings.Count(s.Screen(), refuses); n > seen {
+			seen = n
+			s.Say(line)
+		}
+		return done()
+	})
+}
+
+// sessions counts those that the host has begun.
+func (c *copilot) sessions() int {
+	list, _ := filepath.Glob(filepath.Join(c.home, ".copilot", "session-state", "*"))
+	return len(list)
+}
+
+// asks says something in the terminal, and is the request that it leads to.
+func (c *copilot) asks(s *Terminal, text string) *mockapi.Request {
+	c.t.Helper()
+	before := len(c.API.Requests())
+	s.Say(text)
+	await(c.t, "the answer to "+text, func() bool { return len(c.API.Requests()) > before })
+	list := c.API.Requests()
+	return list[len(list)-1]
+}
+
+// Copilot CLI in its terminal: the user refuses a file and says why, answers a question
+// of the agent's tool, types while a command runs, and compacts with words of his own:
+// each stands in the hand-over. Then the rules, in sessions of three prompts.
+func TestCopilotTerminal_Situation(t *testing.T) {
+	t.Parallel()
+	var c *copilot
+	replies := 0
+	c = newCopilot(t, func(r *mockapi.Request) mockapi.Reply {
+		last := r.Last()
+		switch {
+		case strings.Contains(last, "create a detailed summary"):
+			return mockapi.Text("<overview>MOCK-SUMMARY: it was looked at.</overview>").Tokens(1_000)
+		case strings.HasSuffix(last, "Please write the ledger."):
+			return mockapi.Calls(tool("create", map[string]any{"path": c.project + "/ledger.py", "file_text": "total = 0.1"})).Tokens(20_000)
+		case strings.HasPrefix(last, "The user rejected"):
+			return mockapi.Calls(tool("ask_user", map[string]any{"message": "Which unit do amounts have?", "requestedSchema": map[string]any{
+				"type": "object", "properties": map[string]any{"unit": map[string]any{"type": "string", "title": "Unit"}}, "required": []string{"unit"},
+			}})).Tokens(20_000)
+		case strings.HasPrefix(last, "User responded"):
+			return mockapi.Calls(tool("bash", map[string]any{"command": "touch running; until [ -e typed ]; do sleep 0.05; done; rm typed running", "description": "wait"})).Tokens(20_000)
+		}
+		replies++
+		return mockapi.Text(fmt.Sprintf("Noted %d.", replies)).Tokens(20_000)
+	})
+	c.exec("git", "commit", "-q", "--allow-empty", "-m", "start")
+	c.exec("overtone", "init", "--host", "copilot", "--yes", "--lang", "en")
+	s := c.Terminal("--allow-tool", "shell")
+
+	s.Say("Please write the ledger.")
+	s.Wait("tell Copilot what to do differently", 1)
+	s.Press("3")
+	s.Wait("Current selection: 3.", 1)
+	s.answerWith("No, use the decimal module, never floats.")
+	s.Wait("Copilot needs information", 1)
+	s.answerWith("Only whole cents, never fractions")
+	await(t, "the command", func() bool { _, err := os.Stat(filepath.Join(c.project, "running")); return err == nil })
+	s.Say("Also check the delta rates.")
+	if err := os.WriteFile(filepath.Join(c.project, "typed"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the agent's answer to it", func() bool {
+		list := c.API.Requests()
+		return list[len(list)-1].Has("Also check the delta rates.")
+	})
+	says(t, c.compactIn(s, "keep the audit trail in mind"),
+		[]string{"the latest request: “keep the audit trail in mind”", "never floats", "Also check the delta rates.", "“Only whole cents, never fractions”", "Which unit do amounts have?"},
+		[]string{"not committed", "edited: ledger.py", message.HandoverGo.EN})
+
+	all, n := ruleRows(t), 0
+	for rules := range slices.Chunk(all, 3) {
+		begun := c.sessions()
+		c.orders(s, "/clear", func() bool {
+			now := s.Screen() // what is typed too early is said in the old session
+			return c.sessions() > begun && strings.Contains(now, "Startedafreshsession") && !strings.Contains(now, "goon")
+		})
+		for i := range 3 {
+			prompt := fmt.Sprintf("Please add part %d of the report.", i+1)
+			if i < len(rules) {
+				prompt += " " + rules[i]
+			}
+			c.asks(s, prompt)
+		}
+		text := c.compactIn(s, "")
+		told := kept(t, text, rules)
+		if n += told; told < len(rules) {
+			t.Log(text)
+		}
+	}
+	if n < 20 {
+		t.Errorf("%d of %d rules are told", n, len(all))
 	}
 }
