@@ -200,6 +200,16 @@ func (c *compaction) handover(room int) handover.Handover {
 	}
 }
 
+// part is one section of it.
+func (c *compaction) part(name string) string {
+	for _, p := range c.handover(0).Parts() {
+		if p.Name == name {
+			return p.Text
+		}
+	}
+	return ""
+}
+
 // index reads a session's compactions.
 func index(name string, data []byte) (*transcript.Session, error) {
 	dir, err := os.MkdirTemp("", "eval")

@@ -8,17 +8,18 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// share sums the coverage of a text over many compactions.
-func share(list []*compaction, kind func(need) bool, text func(c *compaction) []string) float64 {
-	got, all := 0, 0
+// count sums the coverage of a text over many compactions.
+func count(list []*compaction, kind func(need) bool, text func(c *compaction) []string) (got, all int) {
 	for _, c := range list {
 		n, of := c.covered(kind, text(c)...)
 		got, all = got+n, all+of
 	}
-	if all == 0 {
-		return 0
-	}
-	return float64(got) / float64(all)
+	return got, all
+}
+
+func share(list []*compaction, kind func(need) bool, text func(c *compaction) []string) float64 {
+	got, all := count(list, kind, text)
+	return float64(got) / float64(max(1, all))
 }
 
 func meanUnits(list []*compaction, text func(c *compaction) string) int {
@@ -106,6 +107,7 @@ func table(list []*compaction) {
 		{"of half 2", half(list, 1), own},
 	}
 	ours := func(c *compaction) string { return c.handover(0).Text() }
+	names := func(c *compaction) string { return c.part("names") }
 	rows := []struct {
 		name string
 		text func(c *compaction) []string
@@ -121,6 +123,10 @@ func table(list []*compaction) {
 		{"summary + crude list of that length", func(c *compaction) []string {
 			return []string{c.summary, c.crudeList(message.Units(ours(c)))}
 		}, ours},
+		{"summary + the section of names", func(c *compaction) []string { return []string{c.summary, names(c)} }, names},
+		{"summary + crude list of its length", func(c *compaction) []string {
+			return []string{c.summary, c.crudeList(message.Units(names(c)))}
+		}, names},
 	}
 	fmt.Printf("\n%-36s", "")
 	for _, s := range sets {
@@ -130,7 +136,8 @@ func table(list []*compaction) {
 	for _, r := range rows {
 		fmt.Printf("%-36s", r.name)
 		for _, s := range sets {
-			fmt.Printf("  %11.2f", share(s.list, s.kind, r.text))
+			got, all := count(s.list, s.kind, r.text)
+			fmt.Printf("  %11s", fmt.Sprintf("%d/%d %.2f", got, all, float64(got)/float64(max(1, all))))
 		}
 		if r.len != nil {
 			fmt.Printf("  %10d", meanUnits(list, r.len))
@@ -162,14 +169,7 @@ func sections(list []*compaction) {
 	whole := share(list, nil, func(c *compaction) []string { return []string{c.summary, c.handover(0).Text()} })
 	base := share(list, nil, func(c *compaction) []string { return []string{c.summary} })
 	for _, name := range []string{"header", "request", "state", "failing", "tree", "rules", "decisions", "plan", "done", "commands", "names", "recall", "directive"} {
-		one := func(c *compaction) string {
-			for _, p := range c.handover(0).Parts() {
-				if p.Name == name {
-					return p.Text
-				}
-			}
-			return ""
-		}
+		one := func(c *compaction) string { return c.part(name) }
 		rest := func(c *compaction) []string {
 			texts := []string{c.summary}
 			for _, p := range c.handover(0).Parts() {
