@@ -200,6 +200,23 @@ func TestRanked(t *testing.T) {
 	}
 }
 
+// TestPathsOfWindows: below the project's folder they are told without it, and with
+// slashes, as git tells them; a file that is written both ways is one file.
+func TestPathsOfWindows(t *testing.T) {
+	t.Parallel()
+	r := NewRecord(`D:\shop`)
+	a := r.file(`D:\shop\src\cart.js`)
+	if r.file("d:/shop/src/cart.js") != a || r.files[a].path != "src/cart.js" {
+		t.Errorf("%+v", r.files)
+	}
+	if got := r.pathOf(&nameStat{text: "cart.js"}); got != "src/cart.js" {
+		t.Errorf("%q", got)
+	}
+	if got := tidyPath(`a\b.js`, `D:\shop`); got != `a\b.js` {
+		t.Errorf("a name with a backslash is no path of Windows: %q", got)
+	}
+}
+
 // TestMixes: words that may be a secret, or a part of one.
 func TestMixes(t *testing.T) {
 	t.Parallel()

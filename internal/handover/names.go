@@ -167,8 +167,10 @@ func mixes(word []byte) bool {
 	return len(word) >= 20 || digits > 0 && letters > 0 && !hex
 }
 
-// tidyPath makes paths of one file equal: below the working folder without it.
+// tidyPath makes paths of one file equal: below the working folder without it, and
+// with slashes on Windows, where agents write both.
 func tidyPath(path, cwd string) string {
+	path, cwd = slashed(path), slashed(cwd)
 	path = strings.TrimPrefix(path, "./")
 	if cwd != "" {
 		if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(cwd, "/")+"/"); ok {
@@ -176,4 +178,12 @@ func tidyPath(path, cwd string) string {
 		}
 	}
 	return strings.TrimSuffix(path, "/")
+}
+
+// slashed writes a path of Windows, known by its drive, with slashes.
+func slashed(path string) string {
+	if len(path) < 3 || path[1] != ':' || path[2] != '\\' && path[2] != '/' {
+		return path
+	}
+	return strings.ToUpper(path[:1]) + strings.ReplaceAll(path[1:], `\`, "/")
 }
