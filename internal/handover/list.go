@@ -14,27 +14,23 @@ import (
 
 // The ranking. In recorded sessions a name that stood in one tool's input was
 // needed after a compaction several times as often as one that was only read; more
-// inputs raise that ever more slowly, more than two or three mentions not at all. What was read of a
-// file is worth more than what a program printed, and a path that no tool was
-// given next to nothing. Finer rankings did not hold on other sessions; `make
+// inputs raise that ever more slowly, more than two or three mentions not at all. What
+// was read of a file is worth more than what a program printed, or a path that no tool
+// was given. What was met last when the slice began counts half of what was met last
+// at its end. Finer rankings, also learned ones, did not hold on other sessions; `make
 // eval` shows what a change does.
 const (
 	worthTyped = 4.0 // of one tool input, against one mention
-	powerTyped = 0.7
 	mostHeard  = 2.5 // more mentions tell nothing
 	shareHomed = 1.5 // of a mention, when it stood in a file
-	shareFree  = 0.5 // when it did not
-	sharePath  = 0.4 // when it is a path
-	halfLife   = 0.3 // of the slice, after which recency counts half
-	leastAge   = 0.35
+	shareFree  = 0.5 // when it did not, or is a path
 	// The room beside a name: the blank before it, and on a line of its own the
 	// line end and what happened to the file.
 	costName = 1.0
 	costLine = 4.0
 	// So many names of one file make the next one half as welcome: the tenth
 	// file tells more than the sixtieth name of the first.
-	crowd     = 12.0
-	crowdFree = 30.0
+	crowd = 10.0
 	// Names below this worth per character are left out even where there is
 	// room: a text is read whole.
 	leastWorth = 0.03
@@ -46,19 +42,16 @@ const (
 func (r *Record) worth(e *nameStat) float64 {
 	v := min(float64(e.heard), mostHeard)
 	if e.typed == 0 {
-		switch {
-		case e.path || e.part:
-			v *= sharePath
-		case e.homing > 0:
+		if e.homing > 0 && !e.path && !e.part {
 			v *= shareHomed
-		default:
+		} else {
 			v *= shareFree
 		}
 	} else {
-		v += worthTyped * math.Pow(float64(e.typed), powerTyped)
+		v += worthTyped * math.Sqrt(float64(e.typed))
 	}
 	age := float64(r.size-e.last) / float64(max(1, r.size))
-	return v * (leastAge + (1-leastAge)*math.Exp2(-age/halfLife))
+	return v * math.Exp2(-age)
 }
 
 // candidate is a name in the running for a place.
@@ -75,9 +68,13 @@ func (r *Record) ranked(stated func(string) bool, all bool) []candidate {
 	list := make([]candidate, 0, len(r.names.list))
 	for i := range r.names.list {
 		e := &r.names.list[i]
-		// A folder or package counts only where somebody used it.
-		if e.secret || e.homing < homeDefined && extract.Library(e.text) || e.part && (len(e.text) <= minPart || e.typed == 0 && e.home < 0) {
+		switch {
+		case e.secret, e.homing < homeDefined && extract.Library(e.text):
 			continue
+		case e.part && (len(e.text) <= minPart || e.typed == 0 && e.home < 0):
+			continue // a folder or package counts only where somebody used it
+		case !all && (e.typed+e.heard == e.told || e.part && e.typed == 0 && plainWord(e.text)):
+			continue // a sub-agent's own, a tag, one of two words
 		}
 		c := candidate{nameStat: e, worth: r.worth(e), cost: float64(len(e.text)) + costName}
 		if all || c.worth >= leastWorth*c.cost {
@@ -121,6 +118,10 @@ func withoutSecrets(pool []candidate) []candidate {
 	})
 }
 
+// plainWord reports a word of small letters alone. Behind a slash it is mostly a tag,
+// an import, or one of two alternatives.
+func plainWord(s string) bool { return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == "" }
+
 // minPart is the longest name of a folder or package that says nothing.
 const minPart = 3
 
@@ -141,8 +142,6 @@ func pick(pool []candidate) []candidate {
 			case c.nameStat.path:
 			case c.home >= 0:
 				cost *= 1 + from[c.home]/crowd
-			default:
-				cost *= 1 + from[c.home]/crowdFree
 			}
 			if d := c.worth / cost; d > most {
 				best, most = i, d

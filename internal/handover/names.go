@@ -14,9 +14,10 @@ import (
 type use uint8
 
 const (
-	heard use = iota // texts and results
-	typed            // a tool's input
-	edits            // the text that an edit puts into a file
+	heard    use = iota // texts and results
+	reported            // what a sub-agent answered
+	typed               // a tool's input
+	edits               // the text that an edit puts into a file
 )
 
 // nameStat is what is known of one name.
@@ -26,6 +27,7 @@ type nameStat struct {
 	last   int64  // where it was met last, in bytes of the slice
 	typed  int32  // tool inputs that hold it
 	heard  int32  // other pieces
+	told   int32  // of these, what sub-agents reported
 	piece  int32  // the last piece that counted it
 	home   int32  // the file it belongs to, -1 for none
 	homing uint8  // how sure that is
@@ -86,14 +88,18 @@ func (r *Record) count(text []byte, escaped bool, u use, file int32) {
 		e.defined = e.defined || n.Defined
 		if e.piece != r.piece {
 			e.piece = r.piece
-			if u == heard {
+			switch u {
+			case reported:
+				e.told++
+				fallthrough
+			case heard:
 				e.heard++
-			} else {
+			default:
 				e.typed++
 			}
 		}
 		if n.Path {
-			suffixed := bytes.IndexByte(n.Base, '.') > 0
+			suffixed := bytes.LastIndexByte(n.Base, '.') > 0
 			e.part = e.part || !suffixed
 			if suffixed || file < 0 {
 				e.path = true

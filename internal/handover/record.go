@@ -284,7 +284,11 @@ func (r *Record) result(p *transcript.Event) {
 			r.wrote(i, c.deed.Kind)
 		}
 	}
-	p.Strings(func(_ string, inner []byte) { r.count(inner, true, heard, c.file) })
+	u := heard
+	if c.deed.Kind == host.DelegateDeed {
+		u = reported
+	}
+	p.Strings(func(_ string, inner []byte) { r.count(inner, true, u, c.file) })
 }
 
 // ran takes the end of a command, and says whether it worked.
