@@ -21,7 +21,7 @@ func (c *call) postToolUse() (host.Reply, error) {
 	case kind == host.MessageTool:
 		return c.agentWoken()
 	case kind == host.HaltTool:
-		return c.applyAndFlush(workflow.Drop{AgentID: c.in.Tool.Agent.ID})
+		return c.agentHalted()
 	case kind == host.WaitTool:
 		return c.agentsWaited()
 	case c.host.EndsUnwaited(kind):
@@ -69,6 +69,22 @@ func (c *call) applyAndFlush(ev workflow.Event) (host.Reply, error) {
 			return nil
 		}
 		_, err := tx.Apply(ev)
+		return err
+	}, true)
+}
+
+// agentHalted frees the stage of an agent that was stopped. Behind words of the user's
+// that did not let the work go on it was at them, and the next word is his.
+func (c *call) agentHalted() (host.Reply, error) {
+	id := c.in.Tool.Agent.ID
+	return c.flush(func(tx *session.Tx) error {
+		if !tx.Active() {
+			return nil
+		}
+		if l := loopOf(tx); l.Remark && slices.Contains(atWork(tx.Workflow), id) {
+			l.Rests = true
+		}
+		_, err := tx.Apply(workflow.Drop{AgentID: id})
 		return err
 	}, true)
 }

@@ -150,6 +150,31 @@ func TestQuestionWhileAStageWorks(t *testing.T) {
 	}
 }
 
+// An agent that the user has had stopped is not started again without a word of his; one
+// that the main agent stops by itself is.
+func TestStoppedAgent(t *testing.T) {
+	t.Parallel()
+	for _, asked := range []bool{true, false} {
+		p := begun(t, "claude-code")
+		p.call("pre-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer","prompt":"build","run_in_background":true}`)
+		p.call("post-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer"},"tool_response":{"isAsync":true,"status":"async_launched","agentId":"a1"}`)
+		p.call("stop", "claude-code", `"background_tasks":[{"id":"a1","type":"subagent","status":"running"}]`)
+		if asked {
+			p.call("user-prompt-submit", "claude-code", `"prompt":"end that agent"`)
+		}
+		p.call("post-tool-use", "claude-code", `"tool_name":"TaskStop","tool_use_id":"c2","tool_input":{"task_id":"a1"},"tool_response":{}`)
+		if out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"<task-notification>stopped</task-notification>"`); asked && strings.Contains(out, "overtone:developer") {
+			t.Errorf("the notification is answered with %s", out)
+		}
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It is ended.","background_tasks":[]`); strings.Contains(out, pushes) == asked || strings.Contains(out, "rests") != asked {
+			t.Errorf("asked %v: %s", asked, out)
+		}
+		if out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"continue"`); !strings.Contains(out, "overtone:developer") {
+			t.Errorf("continue: %s", out)
+		}
+	}
+}
+
 const passed = `done\n<!-- PIPELINE_ROUTE: {"verdict":"PASS","route":"NEXT"} -->`
 
 // The same is not said twice unless something has moved.
