@@ -48,6 +48,7 @@ type World struct {
 	env    map[string]string
 	bin    string
 	claude string
+	typed  io.Reader // what `watch claude` reads; nil for nothing
 }
 
 // Binary chooses what the plugin's hooks call.

@@ -391,31 +391,45 @@ func TestCodexSuggest(t *testing.T) {
 }
 
 // TestCodexAgentPacket: the agent writes the packet, asked with the body of the
-// prompt file as it is.
+// prompt file as it is. When its words open a turn is set like for ours: always to the
+// letter, on evidence behind the packet, and never.
 func TestCodexAgentPacket(t *testing.T) {
 	t.Parallel()
 	const body = "# My prompt\n\n- keep   these   blanks\n"
-	m := mind{}
-	w := NewCodexWorld(t, func(r codexmock.Request) codexmock.Reply {
-		if text, _ := r.LastUser(); text == body {
-			return codexmock.Reply{Message: "THE AGENT'S OWN WORDS", Tokens: 62_000}
-		}
-		return m.script(r)
-	}, Unattended)
-	w.write(filepath.Join(w.State, "auto-compact.md"), "---\npacket:\n  author: agent\n---\n"+body)
-	w.toTheLetter()
-	w.Ready()
-	w.Watch()
-	u := w.User()
-	u.AwaitTurn(u.Say("[work] slice"))
-	u.AwaitPacket()
-	w.want(0, "work0 work0 user0 compaction0 packet1")
-	rs := w.Model.Requests()
-	if text, _ := rs[2].LastUser(); text != body {
-		t.Errorf("the agent was asked %q, want %q", text, body)
-	}
-	if text, _ := rs[4].LastUser(); !strings.Contains(text, "THE AGENT'S OWN WORDS") {
-		t.Errorf("packet: %s", text)
+	for resume, then := range map[string]string{"always": " packet1", "evidence": " packet2", "never": ""} {
+		t.Run(resume, func(t *testing.T) {
+			t.Parallel()
+			m := mind{plan: true}
+			w := NewCodexWorld(t, func(r codexmock.Request) codexmock.Reply {
+				if text, _ := r.LastUser(); text == body {
+					return codexmock.Reply{Message: "THE AGENT'S OWN WORDS", Tokens: 62_000}
+				}
+				return m.script(r)
+			}, Planning)
+			w.write(filepath.Join(w.State, "auto-compact.md"), "---\npacket:\n  author: agent\n---\n"+body)
+			w.write(filepath.Join(w.State, "config.yaml"), "compact:\n  resume: "+resume+"\n")
+			w.Ready()
+			p := w.Watch()
+			u := w.User()
+			u.AwaitTurn(u.Say("[work] slice"))
+			p.await(t, told("delivered"))
+			if then != "" {
+				u.AwaitPacket()
+			}
+			u.AwaitTurn(u.Say("and then?"))
+			if text, _ := w.Model.Requests()[2].LastUser(); text != body {
+				t.Errorf("the agent was asked %q, want %q", text, body)
+			}
+			last := then[max(0, len(then)-1):]
+			w.want(0, "work0 work0 user0 compaction0"+then+" user"+cmp.Or(last, "1"))
+			rs := w.Model.Requests()
+			for _, it := range rs[len(rs)-1].Input {
+				if strings.Contains(it.Text, packetMark) && strings.Contains(it.Text, "THE AGENT'S OWN WORDS") {
+					return
+				}
+			}
+			t.Errorf("the agent's words are not in its packet: %s", rs[len(rs)-1].Raw)
+		})
 	}
 }
 

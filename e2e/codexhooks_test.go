@@ -374,6 +374,9 @@ func TestCodexHooksNextToWatcher(t *testing.T) {
 			t.Errorf("%s said %q", event, got)
 		}
 	}
+	if got := w.said("stop", "warning"); len(got) > 0 {
+		t.Errorf("beside a watcher the hook suggested %q", got)
+	}
 
 	u := w.User()
 	u.AwaitTurn(u.Say("hello"))
@@ -398,27 +401,36 @@ func TestCodexHooksNextToWatcher(t *testing.T) {
 	}
 }
 
-// In mode suggest the person is told at a boundary, and the turn ends.
+// In mode suggest the person is told at a boundary, and the turn ends; in mode auto, too,
+// where no watcher compacts. Both stand on the terminal's screen.
 func TestCodexHooksSuggest(t *testing.T) {
 	t.Parallel()
-	w := newHookedCodex(t, mind{}.script, "", "suggest")
-	u := w.User()
-	u.AwaitTurn(u.Say("hello"))
-	if got := w.said("stop", "warning"); len(got) > 0 {
-		t.Errorf("without pressure the hook said %q", got)
-	}
-	for range 2 {
-		if s := u.AwaitTurn(u.Say("[work] slice")); s != "completed" {
-			t.Errorf("the turn ended %s", s)
-		}
-	}
-	// The second time nothing has grown since.
-	if got := w.said("stop", "warning"); len(got) != 1 || !strings.Contains(got[0], "/compact") || !strings.Contains(got[0], "commit") {
-		t.Errorf("the person was told %q", got)
-	}
-	w.want(0, "user0 work0 work0 work0 work0")
-	if n := len(w.hooks("stop")); n != 3 {
-		t.Errorf("%d stops, want 3", n)
+	for _, mode := range []string{"suggest", "auto"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			w := newHookedCodex(t, mind{}.script, "", mode)
+			u := w.User()
+			u.AwaitTurn(u.Say("hello"))
+			if got := w.said("stop", "warning"); len(got) > 0 {
+				t.Errorf("without pressure the hook said %q", got)
+			}
+			for range 2 {
+				if s := u.AwaitTurn(u.Say("[work] slice")); s != "completed" {
+					t.Errorf("the turn ended %s", s)
+				}
+			}
+			// The second time nothing has grown since.
+			if got := w.said("stop", "warning"); len(got) != 1 || !strings.Contains(got[0], "/compact") || !strings.Contains(got[0], "commit") {
+				t.Errorf("the person was told %q", got)
+			}
+			w.want(0, "user0 work0 work0 work0 work0")
+			if n := len(w.hooks("stop")); n != 3 {
+				t.Errorf("%d stops, want 3", n)
+			}
+			s := w.Terminal()
+			s.Say("[work] slice")
+			s.Wait("a good moment for /compact", 1)
+		})
 	}
 }
 

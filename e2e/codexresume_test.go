@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -230,6 +231,54 @@ func TestCodexResume_Killed(t *testing.T) {
 			second.await(t, told("delivered"))
 			u.AwaitTurn(u.Say("and then?"))
 			w.want(0, "work0 work0 compaction0 user1")
+		})
+	}
+}
+
+// The watcher is ended and started again while the host compacts: what is open goes on,
+// once and behind the packet; where the user has said STOP meanwhile, nothing of ours opens
+// a turn.
+func TestCodexResume_Restarted(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{"", "STOP"} {
+		t.Run("said "+said, func(t *testing.T) {
+			t.Parallel()
+			hold := make(chan struct{})
+			m := mind{plan: true, compaction: func(codexmock.Request) codexmock.Reply {
+				return codexmock.Reply{Message: "SUMMARY", Tokens: 3000, Wait: hold}
+			}}
+			w := NewCodexWorld(t, m.script, Planning)
+			w.Ready()
+			p := w.Watch()
+			u := w.User()
+			u.AwaitTurn(u.Say("[work] slice"))
+			w.Requests(3) // the compaction's
+			if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			<-p.done
+			if said != "" {
+				u.call("thread/queue/add", map[string]any{"threadId": u.Thread, "clientUserMessageId": "mine", "input": input(said)}, nil)
+			}
+			second := w.Watch()
+			second.await(t, told("adopted"))
+			close(hold)
+			if said == "" {
+				u.AwaitPacket()
+				second.await(t, told("opened"))
+				w.want(0, "work0 work0 compaction0 packet2")
+				return
+			}
+			n := u.Await("the queued message", func(n note) bool {
+				return n.Method == "item/completed" && n.Item.Type == "userMessage" && n.Item.ClientID == "mine"
+			})
+			u.AwaitTurn(n.TurnID)
+			second.awaitAny(t, 1, told("delivered"), told("void"))
+			u.AwaitTurn(u.Say("and then?"))
+			if kinds := w.kinds(0); strings.Contains(kinds, "packet") || strings.Contains(second.output(), told("opened")) {
+				t.Errorf("a turn of ours: %s\n%s", kinds, second.output())
+			}
+			t.Logf("%s, in the order %s", w.kinds(0), w.order("STOP"))
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/e2e/mockapi"
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // claudeMind commits when asked to work and fills its context with it.
@@ -48,7 +49,7 @@ func (w *World) driveClaude(prompts []string, own ...string) *proc {
 	args = append(args, "--", "--plugin-dir", w.Plugin, "--model", Model, "--permission-mode", "acceptEdits", "--allowedTools=Bash")
 	cmd := w.command("overtone", append(args, own...)...)
 	p := &proc{cmd: cmd, done: make(chan struct{}), printed: make(chan struct{}, 1)}
-	cmd.Stdout, cmd.Stderr = p, p
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.typed, p, p
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -121,6 +122,32 @@ func TestWatchClaude(t *testing.T) {
 	}
 }
 
+// What is typed while `watch claude` compacts is read in one turn with the packet before
+// it, also to the letter of the setting always.
+func TestWatchClaude_TypedMeanwhile(t *testing.T) {
+	t.Parallel()
+	in, typed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := NewWorld(t, Overtone, func(r *mockapi.Request) mockapi.Reply {
+		if r.Kind == mockapi.Summary {
+			fmt.Fprintln(typed, "STOP here")
+			typed.Close()
+		}
+		return claudeMind(r)
+	})
+	w.Configure("compact:\n  mode: auto\n  resume: always\n")
+	w.typed = in
+	fmt.Fprintln(typed, "[work] one")
+	w.driveClaude(nil).finish(t)
+	w.wantKinds("work0 work0 compaction0 packet1")
+	rs := w.API.Requests()
+	if last := rs[len(rs)-1].Last(); strings.Index(last, packetMark) > strings.Index(last, "STOP here") || strings.Contains(last, message.HandoverGo.EN) || strings.Contains(last, message.HandoverGo.ZH) {
+		t.Errorf("the model reads %s", last)
+	}
+}
+
 // In a run that `watch claude` drives, a turn is opened only for work of which there is
 // proof, or which was asked for while nobody sits before it; what the last words leave to
 // the user waits for his next prompt, with the packet before it.
@@ -166,7 +193,8 @@ func testWatchClaudeResume(t *testing.T, v Version) {
 }
 
 // TestWatchClaudeAgentPacket: the agent is asked with the body of the prompt
-// file as it is, and its words come back.
+// file as it is, and its words come back: in a turn of their own where that is set or
+// work is open that nobody sits before, else before the user's next prompt.
 func TestWatchClaudeAgentPacket(t *testing.T) {
 	t.Parallel()
 	const body = "# My prompt\n\n- keep   these   blanks"
@@ -176,15 +204,31 @@ func TestWatchClaudeAgentPacket(t *testing.T) {
 		}
 		return claudeMind(r)
 	})
-	w.Configure("compact:\n  packet_author: agent\n  resume: always\n")
-	if err := os.WriteFile(filepath.Join(w.Home, ".overtone", "auto-compact.md"), []byte("---\nversion: 1\n---\n"+body), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w.driveClaude([]string{"[work] one"}).finish(t)
-	w.wantKinds("work0 work0 user0 compaction0 packet1")
-	rs := w.API.Requests()
-	if last := rs[len(rs)-1].Last(); !strings.Contains(last, "THE AGENT'S OWN WORDS") {
-		t.Errorf("packet: %s", last)
+	const worked = "work0 work0 user0 compaction0"
+	for _, c := range []struct {
+		resume string
+		args   []string
+		want   string
+	}{
+		{"always", []string{"[work] one"}, worked + " packet1"},
+		{"evidence", []string{"--unattended", "[work] one"}, worked + " packet1"},
+		{"evidence", []string{"[work] one"}, worked},
+		{"evidence", []string{"[work] one", "and then?"}, worked + " packet1"},
+		{"never", []string{"--unattended", "[work] one"}, worked},
+		{"never", []string{"--unattended", "[work] one", "and then?"}, worked + " packet1"},
+	} {
+		w.Configure("compact:\n  packet_author: agent\n  resume: " + c.resume + "\n")
+		if err := os.WriteFile(filepath.Join(w.Home, ".overtone", "auto-compact.md"), []byte("---\nversion: 1\n---\n"+body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		from := len(w.API.Requests())
+		w.driveClaude(c.args).finish(t)
+		t.Log(c.resume, c.args)
+		w.wantKindsFrom(from, c.want)
+		rs := w.API.Requests()
+		if last := rs[len(rs)-1].Last(); c.want != worked && !strings.Contains(last, "THE AGENT'S OWN WORDS") {
+			t.Errorf("packet: %s", last)
+		}
 	}
 }
 
