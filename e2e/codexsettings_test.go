@@ -5,6 +5,7 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -143,10 +144,13 @@ func (s *appServer) set(key, value string) {
 	s.call("config/batchWrite", fmt.Sprintf(`{"edits":[{"keyPath":%q,"value":%s,"mergeStrategy":"upsert"}],"reloadUserConfig":true}`, key, value))
 }
 
-// without is what Codex reads when our server is taken out.
-func without(m map[string]any) map[string]any {
+// without is what Codex reads when some servers are taken out.
+func without(m map[string]any, names ...string) map[string]any {
 	if servers, ok := m["mcp_servers"].(map[string]any); ok {
-		if delete(servers, "overtone"); len(servers) == 0 {
+		for _, name := range names {
+			delete(servers, name)
+		}
+		if len(servers) == 0 {
 			delete(m, "mcp_servers")
 		}
 	}
@@ -206,13 +210,13 @@ func TestCodexSettings(t *testing.T) {
 			s.set("mcp_servers.overtone.tools.recall.approval_mode", `"approve"`)
 			check := func(what string) {
 				t.Helper()
-				want, kept := without(s.user()), w.read()
+				want, kept := without(s.user(), "overtone"), w.read()
 				if w.init(); w.read() != kept {
 					t.Errorf("%s: init again made %q of %q", what, w.read(), kept)
 				}
 				for range 2 {
 					w.command(w.overtone, "uninstall", "--host", "codex", "--yes")
-					if diff := cmp.Diff(want, s.user()); diff != "" {
+					if diff := cmp.Diff(want, without(s.user())); diff != "" {
 						t.Errorf("%s: %q of %q (-want +got):\n%s", what, w.read(), kept, diff)
 					}
 					if _, starts := w.servers(); !starts {
@@ -269,7 +273,7 @@ func TestCodexSettingsMixed(t *testing.T) {
 	tried, refused := 0, 0
 	for i, a := range shapes {
 		for j, b := range shapes {
-			if (i+7*j)%9 > 0 {
+			if (i+7*j)%14 > 0 {
 				continue
 			}
 			text := string(a.Data) + string(b.Data)
@@ -295,6 +299,73 @@ func TestCodexSettingsMixed(t *testing.T) {
 	t.Logf("%d files, %d refused", tried, refused)
 	if tried < 50 {
 		t.Errorf("%d files", tried)
+	}
+}
+
+// Wherever the settings lie: behind a link, in a folder that is one, as a file that may
+// only be read. The link stays one, the mode stays, and so does each byte. What is no file
+// is refused.
+func TestCodexSettingsPlaces(t *testing.T) {
+	t.Parallel()
+	w := newSettingsWorld(t)
+	base := w.read()
+	dots := filepath.Join(w.Home, "dots")
+	real := filepath.Join(dots, "codex.toml")
+	ok := func(errs ...error) {
+		t.Helper()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	relative, err := filepath.Rel(w.Codex, real)
+	ok(err, os.MkdirAll(dots, 0o700))
+	for _, tc := range []struct {
+		name  string
+		make  func()
+		takes bool
+	}{
+		{"a link", func() { ok(os.WriteFile(real, []byte(base), 0o640), os.Symlink(relative, w.file)) }, true},
+		{"a link to a link", func() {
+			ok(os.WriteFile(real, []byte(base), 0o600), os.Symlink(real, real+".now"), os.Symlink(real+".now", w.file))
+		}, true},
+		{"only to be read", func() { ok(os.WriteFile(w.file, []byte(base), 0o400)) }, true},
+		{"a link to nothing", func() { ok(os.Symlink(real, w.file)) }, false},
+		{"a folder", func() { ok(os.Mkdir(w.file, 0o700)) }, false},
+	} {
+		ok(os.RemoveAll(w.file), os.RemoveAll(real), os.RemoveAll(real+".now"))
+		tc.make()
+		link, _ := os.Readlink(w.file) // "" of a file
+		if accepted := w.init(); accepted != tc.takes {
+			t.Errorf("%s: accepted %v", tc.name, accepted)
+		}
+		if !tc.takes {
+			continue
+		}
+		before, err := os.Stat(w.file)
+		ok(err)
+		if names, starts := w.servers(); !starts || names != `["overtone"]` {
+			t.Errorf("%s: starts %v with %s", tc.name, starts, names)
+		}
+		for range 2 {
+			w.command(w.overtone, "uninstall", "--host", "codex", "--yes")
+			now, err := os.Stat(w.file)
+			ok(err)
+			if is, _ := os.Readlink(w.file); is != link || now.Mode() != before.Mode() || w.read() != base {
+				t.Errorf("%s: a link to %q of mode %v: %q", tc.name, is, now.Mode(), w.read())
+			}
+		}
+	}
+	// The folder itself.
+	ok(os.RemoveAll(w.file), os.WriteFile(w.file, []byte(base), 0o600), os.Rename(w.Codex, dots+"/codex"), os.Symlink("h/dots/codex", w.Codex))
+	if !w.init() {
+		t.Error("the folder is a link: refused")
+	}
+	if names, starts := w.servers(); !starts || names != `["overtone"]` {
+		t.Errorf("the folder is a link: starts %v with %s", starts, names)
+	}
+	w.command(w.overtone, "uninstall", "--host", "codex", "--yes")
+	if info, err := os.Lstat(w.Codex); err != nil || info.Mode()&os.ModeSymlink == 0 || w.read() != base {
+		t.Errorf("the folder is a link: %v, %v, %q", info, err, w.read())
 	}
 }
 

@@ -149,7 +149,7 @@ func (i *installation) suggest(why message.Text, args ...any) {
 // planOwn seeds the configuration and the prompt file, and sets in an existing
 // configuration what was asked for.
 func (i *installation) planOwn(o Options, cfg config.Config) error {
-	conf, err := host.Open(i.env.Home.ConfigFile())
+	conf, err := i.load(i.env.Home.ConfigFile())
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (i *installation) planOwn(o Options, cfg config.Config) error {
 			return err
 		}
 	}
-	file, err := host.Open(i.env.promptFile())
+	file, err := i.load(i.env.promptFile())
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (i *installation) set(f *host.File, key, value string) error {
 
 func (i *installation) planSettings(status bool) error {
 	s := i.setup
-	f, err := host.Open(s.Settings)
+	f, err := i.load(s.Settings)
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (i *installation) planSettings(status bool) error {
 		i.settings = append([]*host.File{&f}, i.settings...)
 	}
 	for _, b := range s.Blocks {
-		f, err := host.Open(b.Path)
+		f, err := i.load(b.Path)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -36,7 +35,7 @@ func (r *removal) planMode(hosts []*host.Host) {
 	if !slices.ContainsFunc(hosts, func(h *host.Host) bool { return h.Gates }) {
 		return
 	}
-	f, err := host.Open(r.env.Home.ConfigFile())
+	f, err := r.load(r.env.Home.ConfigFile())
 	if err == nil && f.Exists {
 		// The file's word alone counts: a variable of the environment is not ours to
 		// take back.
@@ -150,7 +149,7 @@ func (r *removal) planUndo(s host.Setup, runs []host.Manifest) error {
 		}
 	}
 	for _, path := range paths {
-		f, err := host.Open(path)
+		f, err := r.load(path)
 		if err != nil {
 			return err
 		}
@@ -201,12 +200,11 @@ func (r *removal) undoBlocks(s host.Setup, path string, data []byte, edits []hos
 	return data, kept, nil
 }
 
-// dropBlocks takes tables of ours out of a TOML file that no run is known for: a
-// mark must tell that we wrote it. A file that cannot be read is left alone.
+// dropBlocks takes tables of ours out of a TOML file that no run is known for: the
+// comment above it must tell that we wrote it. A file that cannot be read is left alone.
 func (r *removal) dropBlocks(s host.Setup, f *host.File) {
 	for _, b := range s.Blocks {
-		marked := slices.ContainsFunc(b.Marks, func(m string) bool { return bytes.Contains(f.After, []byte(m)) })
-		if after, whose, more, err := takeTable(f.After, b); b.Path == f.Path && marked && err == nil && whose == ours {
+		if after, whose, more, err := takeTable(f.After, b); b.Path == f.Path && marked(f.After, b) && err == nil && whose == ours {
 			f.After = after
 			r.warnMore(f.Path, more)
 		}

@@ -122,6 +122,15 @@ func (c *change) runs(name host.Name) []host.Manifest {
 	return runs
 }
 
+// load reads a file that is to be changed.
+func (c *change) load(path string) (host.File, error) {
+	f, err := host.Open(path)
+	if err != nil {
+		err = c.jsonHint(err, path)
+	}
+	return f, err
+}
+
 func (c *change) jsonHint(err error, path string) error {
 	return message.WithHint(err, message.HintBrokenJSON, c.env.Folders.Short(path))
 }

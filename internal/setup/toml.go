@@ -196,6 +196,29 @@ func cutTable(data []byte, b host.Block) []byte {
 	return append(after, text[done:]...)
 }
 
+// marked reports whether one of the comments right above a block's table is its mark. In
+// a text of the user's, or above another table, it says nothing.
+func marked(data []byte, b host.Block) bool {
+	p := unstable.Parser{KeepComments: true}
+	p.Reset(bytes.TrimPrefix(data, []byte(bom)))
+	for above := false; p.NextExpression(); {
+		e := p.Expression()
+		if e.Kind == unstable.Comment {
+			above = above || slices.Contains(b.Marks, string(bytes.TrimSpace(e.Data)))
+			continue
+		}
+		var name []string
+		for it := e.Key(); it.Next(); {
+			name = append(name, string(it.Node().Data))
+		}
+		if above && e.Kind == unstable.Table && slices.Equal(name, b.Key) {
+			return true
+		}
+		above = false
+	}
+	return false
+}
+
 // written is the block that an edit of an earlier run has written.
 func written(e host.Edit, key []string) host.Block {
 	b := host.Block{Key: key, Text: e.Value}

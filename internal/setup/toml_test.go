@@ -213,6 +213,9 @@ func checkTables(t tester, h codexHome, before, want string) (added bool) {
 		t.Errorf("%q became %q: %v", before, after, means(after))
 	}
 	if lookup(means(before), []string{"mcp_servers", "overtone"}) != nil {
+		if after := h.file(h.removal().change).After; string(after) != before {
+			t.Errorf("uninstalled what is the user's: %q", after)
+		}
 		return false // the user's own, or approvals without a server, which go with ours
 	}
 	for name, write := range foreign {
