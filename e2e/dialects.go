@@ -54,6 +54,7 @@ type spoken struct {
 	Text   string
 	Calls  []map[string]any // {"name","args"}
 	Tokens int
+	Until  <-chan struct{} // it comes when this is closed
 }
 
 func speak(text string, tokens int) spoken { return spoken{Text: text, Tokens: tokens} }
@@ -118,6 +119,13 @@ func (d *dialects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := len(d.heard)
 	said := d.answer(h)
 	d.mu.Unlock()
+	if said.Until != nil {
+		select {
+		case <-said.Until:
+		case <-r.Context().Done():
+			return
+		}
+	}
 	if chat {
 		said.chat(w, n)
 	} else {

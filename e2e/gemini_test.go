@@ -142,3 +142,34 @@ func TestGemini(t *testing.T) {
 		t.Errorf("uninstall leaves %v\n%s", err, now)
 	}
 }
+
+// Gemini CLI in its own terminal: at a boundary its user is shown, once, that it is a good
+// moment to compact.
+func TestGeminiTerminal(t *testing.T) {
+	t.Parallel()
+	s := newGemini(t, func(r *heard) spoken {
+		switch {
+		case r.Bare:
+			return speak("the lexer", 100)
+		case strings.HasPrefix(r.Last(), "Please"):
+			return callTool("run_shell_command", map[string]any{"command": commitLexer, "description": "commit"}, 800_000)
+		case strings.HasPrefix(r.Last(), "what"):
+			return speak("ANSWER-2", 800_000)
+		}
+		return speak("ANSWER-1", 800_000)
+	})
+	// From half of its window on the host would compress by itself.
+	s.change(filepath.Join(s.home, ".gemini", "settings.json"), `"privacy":`, `"model": {"compressionThreshold": 0.95}, "privacy":`)
+	s.exec("", "overtone", "init", "--host", "gemini", "--yes", "--lang", "en")
+	term := s.terminal("-m", "gemini-2.5-pro", "-y")
+	term.Wait("Type your message", 1)
+	term.Say("Please write scanToken and commit it")
+	term.Wait("ANSWER-1", 1)
+	term.Wait("a good moment for /compact", 1)
+	term.write("what was that")
+	term.Wait("what was that", 1)
+	term.until(keyEnter, "ANSWER-2") // one that comes at once is taken for a part of the text
+	if n := term.count("a good moment for /compact"); n != 1 {
+		t.Errorf("shown %d times", n)
+	}
+}

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -179,7 +180,10 @@ func newOpencode(t *testing.T, answer func(*heard) spoken) *station {
 // opencodeServer is one `opencode serve`, driven as a terminal drives it.
 type opencodeServer struct {
 	*station
-	url string
+	url, port string
+	password  string
+	// stop ends it; it may be started again.
+	stop func()
 
 	mu     sync.Mutex
 	toasts []string
@@ -194,19 +198,31 @@ func (s *station) serve() *opencodeServer {
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	l.Close()
-	cmd := s.command(s.program, "serve", "--port", port, "--hostname", "127.0.0.1")
-	log, err := os.Create(filepath.Join(s.home, "serve.log"))
+	o := &opencodeServer{station: s, url: "http://127.0.0.1:" + port, port: port}
+	for _, v := range s.env {
+		if text, ok := strings.CutPrefix(v, "OPENCODE_SERVER_PASSWORD="); ok {
+			o.password = text
+		}
+	}
+	o.start()
+	return o
+}
+
+// start starts the server, at its address.
+func (o *opencodeServer) start() {
+	o.t.Helper()
+	cmd := o.command(o.program, "serve", "--port", o.port, "--hostname", "127.0.0.1")
+	log, err := os.OpenFile(filepath.Join(o.home, "serve-"+o.port+".log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
-		s.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	ended := make(chan struct{})
 	go func() { cmd.Wait(); close(ended) }()
-	o := &opencodeServer{station: s, url: "http://127.0.0.1:" + port}
-	stop := sync.OnceFunc(func() {
+	o.stop = sync.OnceFunc(func() {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 		select {
 		case <-ended:
@@ -214,24 +230,36 @@ func (s *station) serve() *opencodeServer {
 			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 			<-ended
 		}
-		log.Close()
-		if s.t.Failed() {
+		if log.Close(); o.t.Failed() {
 			data, _ := os.ReadFile(log.Name())
-			s.t.Logf("the server says\n%s", data)
+			o.t.Logf("the server says\n%s", data)
 		}
 	})
-	s.t.Cleanup(stop)
+	o.t.Cleanup(o.stop)
 	// A request that comes while the server starts may never be answered.
 	client := http.Client{Timeout: 10 * time.Second}
-	s.eventually("the server answers", func() bool {
-		r, err := client.Get(o.url + "/session")
+	o.eventually("the server answers", func() bool {
+		r, err := client.Do(o.ask(http.MethodGet, "/session", nil))
 		if err == nil {
 			r.Body.Close()
 		}
 		return err == nil && r.StatusCode == http.StatusOK
 	})
 	go o.listen()
-	return o
+}
+
+// ask is a request to the server.
+func (o *opencodeServer) ask(method, path string, body any) *http.Request {
+	data, _ := json.Marshal(body)
+	r, err := http.NewRequest(method, o.url+path, bytes.NewReader(data))
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if o.password != "" {
+		r.SetBasicAuth("opencode", o.password)
+	}
+	return r
 }
 
 // eventually waits for the host to have done something.
@@ -246,7 +274,7 @@ func (s *station) eventually(what string, done func() bool) {
 
 // listen collects what the host shows to a person.
 func (o *opencodeServer) listen() {
-	r, err := http.Get(o.url + "/event")
+	r, err := http.DefaultClient.Do(o.ask(http.MethodGet, "/event", nil))
 	if err != nil {
 		return
 	}
@@ -274,9 +302,8 @@ func (o *opencodeServer) shown(text string) (n int) {
 
 func (o *opencodeServer) post(path string, body any) gjson.Result {
 	o.t.Helper()
-	data, _ := json.Marshal(body)
 	client := http.Client{Timeout: 3 * time.Minute}
-	r, err := client.Post(o.url+path, "application/json", strings.NewReader(string(data)))
+	r, err := client.Do(o.ask(http.MethodPost, path, body))
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -516,4 +543,24 @@ func TestOpencodeWorkflow(t *testing.T) {
 		list = o.API.requests()
 		return all("REVIEW") > 0
 	})
+}
+
+// messages are who said what in a session, in short.
+func (o *opencodeServer) messages(id string) string {
+	o.t.Helper()
+	r, err := http.DefaultClient.Do(o.ask(http.MethodGet, "/session/"+id+"/message", nil))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	data, _ := io.ReadAll(r.Body)
+	var list []string
+	for _, m := range gjson.ParseBytes(data).Array() {
+		text := m.Get("info.role").String() + " " + m.Get("info.finish").String() + m.Get("info.error.name").String()
+		for _, p := range m.Get("parts").Array() {
+			text += fmt.Sprintf(" [%s %.60s]", p.Get("type"), p.Get("text"))
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, "\n")
 }

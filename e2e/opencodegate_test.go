@@ -117,10 +117,15 @@ func TestOpencodeGate(t *testing.T) {
 const pluginProbe = `
 import { Overtone } from './overtone.mjs'
 const asked = []
+const { HOST } = process.env
+const said = (id, role, more) => ({ info: { id, role, sessionID: 'ses_1', time: { created: 1, completed: 2 }, ...more }, parts: [{ id: 'prt_' + id, type: 'text', text: 'look' }] })
+const used = (input) => ({ tokens: { input, output: 1, cache: { read: 0, write: 0 } } })
+const talk = [said('msg_1', 'user'), said('msg_2', 'assistant', used(90000)), said('msg_3', 'assistant', { summary: true }), said('msg_4', 'assistant', used(HOST === 'works' ? 6000 : 90000))]
+let fails = false
 const client = {
   session: {
     get: async ({ path }) => ({ data: { id: path.id, directory: '/p' } }),
-    messages: () => (process.env.HOST_HANGS ? new Promise(() => {}) : Promise.resolve({ data: [] })),
+    messages: () => (HOST === 'hangs' ? new Promise(() => {}) : fails ? Promise.reject(new Error('no')) : Promise.resolve({ data: talk })),
     summarize: async () => asked.push('summarize'),
     promptAsync: async () => asked.push('prompt'),
   },
@@ -144,13 +149,16 @@ for (let n = 0; n < 3; n++) {
 autos.push(config.compaction.auto)
 await prompt()
 autos.push(config.compaction.auto)
+fails = HOST === 'fails'
 await hooks.event({ event: { type: 'session.idle', properties: about } })
 console.log(JSON.stringify({ asked, autos, output: answer.output, text: text.text, parts: parts.length, args }))
 `
 
 // Whatever becomes of our program, or of the host's own answers, the plugin's hooks come
 // to their end, change nothing, and the process can end. A program that does not answer is
-// started three times, then it rests. A host that compacts again and again is stopped.
+// started three times, then it rests. A host that compacts again and again is stopped, not
+// so one whose context each compaction has made smaller. What the host does not tell is not
+// taken for a session without messages.
 func TestOpencodePlugin(t *testing.T) {
 	t.Parallel()
 	bin, err := buildOvertone()
@@ -163,10 +171,13 @@ func TestOpencodePlugin(t *testing.T) {
 		starts  int
 	}{
 		"ours":             {[]string{filepath.Join(bin, "overtone-hook")}, "", 0},
-		"ours, host hangs": {[]string{filepath.Join(bin, "overtone-hook")}, "HOST_HANGS=1", 0},
+		"ours, host hangs": {[]string{filepath.Join(bin, "overtone-hook")}, "HOST=hangs", 0},
+		"ours, host fails": {[]string{filepath.Join(bin, "overtone-hook")}, "HOST=fails", 0},
+		"ours, host works": {[]string{filepath.Join(bin, "overtone-hook")}, "HOST=works", 0},
 		"no program":       {[]string{"/no/such/program"}, "", 0},
 		"ends at once":     {[]string{"sh", "-c", `echo x >> "$HOME/starts"`}, "", 3},
 		"hangs":            {[]string{"sh", "-c", `echo x >> "$HOME/starts"; exec sleep 1000`}, "", 3},
+		"floods":           {[]string{"sh", "-c", `echo x >> "$HOME/starts"; exec tr '\0' x < /dev/zero`}, "NODE_OPTIONS=--max-old-space-size=200", 3},
 		"says nonsense":    {[]string{"sh", "-c", `echo x >> "$HOME/starts"; while read -r line; do echo "$line" | tr a-z A-Z; done`}, "", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,16 +199,67 @@ func TestOpencodePlugin(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
+			loops := `"autos":[true,true,true,false,true]`
+			if tc.env == "HOST=works" {
+				loops = `"autos":[true,true,true,true,true]`
+			}
 			const want = `{"asked":[],"autos":[true,true,true,false,true],"output":"a","text":"SUMMARY","parts":1,"args":{"command":"ls"}}`
 			if got := strings.TrimSpace(string(out)); tc.command[0] != filepath.Join(bin, "overtone-hook") && got != want {
 				t.Errorf("it did %s\nwant   %s", got, want)
-			} else if !strings.Contains(got, `"autos":[true,true,true,false,true]`) {
+			} else if !strings.Contains(got, loops) {
 				t.Errorf("it did %s", got)
+			}
+			mirrors, _ := filepath.Glob(filepath.Join(home, ".overtone", "mirror", "opencode", "*", "ses_1.jsonl"))
+			if told := strings.HasPrefix(name, "ours") && tc.env != "HOST=hangs"; told != (len(mirrors) == 1) {
+				t.Errorf("mirrors: %q", mirrors)
 			}
 			starts, _ := os.ReadFile(filepath.Join(home, "starts"))
 			if n := strings.Count(string(starts), "x"); n != tc.starts {
 				t.Errorf("started %d times, want %d", n, tc.starts)
 			}
 		})
+	}
+}
+
+// Two hosts in one folder, each with a session of its own: each shows its own suggestion,
+// and the compaction of one leaves the other as it was. A session that moves to the other
+// host takes its hand-over along.
+func TestOpencodeTwice(t *testing.T) {
+	t.Parallel()
+	s := newOpencode(t, func(r *heard) spoken {
+		switch {
+		case r.Bare:
+			return speak("MOCK-SUMMARY", 1_000)
+		case strings.HasPrefix(r.Last(), "Please"):
+			name := strings.Fields(r.Last())[2]
+			return callTool("bash", map[string]any{"command": "echo x > " + name + " && git add " + name + " && git commit -q -m 'add " + name + "' && git log -1 --oneline", "description": "commit"}, 75_000)
+		case r.Has("MOCK-SUMMARY"):
+			return speak("I go on.", 5_000)
+		}
+		return speak("It is committed.", 75_000)
+	})
+	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
+	both := []*opencodeServer{s.serve(), s.serve()}
+	var ids []string
+	for i, o := range both {
+		ids = append(ids, o.session())
+		o.say(ids[i], "Please write "+[]string{"scanToken.go", "parseTree.go"}[i]+" and commit it")
+	}
+	for _, o := range both {
+		o.eventually("the suggestion is shown", func() bool { return o.shown("compact") == 1 })
+	}
+	both[0].compact(ids[0])
+	for i, o := range both {
+		o.say(ids[i], "what is left?")
+		if last := o.API.last(); last.Count(handed) != 1-i || last.Has([]string{"parseTree", "scanToken"}[i]) {
+			t.Errorf("host %d: %d hand-overs in %q", i, last.Count(handed), last.Texts[2:])
+		}
+	}
+	both[1].say(ids[0], "and now, over here?")
+	if last := s.API.last(); last.Count(handed) != 1 || !last.Has("scanToken") || last.Has("parseTree") {
+		t.Errorf("%d hand-overs in %q", last.Count(handed), last.Texts[2:])
+	}
+	if list := s.sessions(); len(list) != 2 || list[0].Compactions+list[1].Compactions != 1 {
+		t.Errorf("sessions: %+v", list)
 	}
 }

@@ -91,7 +91,7 @@ func (s *screen) escape(in []rune, i int) int {
 		return i
 	}
 	switch in[i] {
-	case ']': // until the bell, or until a backslash behind an escape
+	case ']', 'P', '_', '^': // until the bell, or until a backslash behind an escape
 		for ; i < len(in) && in[i] != '\a' && in[i] != '\\'; i++ {
 		}
 		return i

@@ -123,8 +123,12 @@ func (s *Terminal) Screen() string {
 // Wait waits until a text was shown so many times.
 func (s *Terminal) Wait(text string, times int) {
 	s.t.Helper()
-	text = strings.Join(strings.Fields(text), "")
-	await(s.t, strconv.Quote(text)+" on the screen", func() bool { return strings.Count(s.Screen(), text) >= times })
+	await(s.t, strconv.Quote(text)+" on the screen", func() bool { return s.count(text) >= times })
+}
+
+// count counts a text on the screen.
+func (s *Terminal) count(text string) int {
+	return strings.Count(s.Screen(), strings.Join(strings.Fields(text), ""))
 }
 
 // Say types a message and sends it when it is there.

@@ -4,8 +4,11 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -257,5 +260,92 @@ func (c *codexRelay) shipped(w *hookedCodex, thread string) {
 	}
 	if _, err := os.Stat(filepath.Join(w.Project, "evil.txt")); err == nil {
 		t.Error("the main agent changed a file")
+	}
+}
+
+// A machine that has Codex and no other agent: init without a word prepares Codex alone,
+// a workflow runs, and nothing of ours lies where another agent's user would look. After
+// uninstall nothing of ours lies among Codex's files, after a purge nowhere.
+func TestCodexOnlyMachine(t *testing.T) {
+	t.Parallel()
+	c := &codexRelay{closed: map[string]bool{}, failed: true}
+	w := &hookedCodex{CodexWorld: newCodexWorld(t, c.answer, Unattended)}
+	bin, err := buildOvertone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The usual places, and a PATH on which no other agent can be.
+	only := filepath.Join(filepath.Dir(w.Home), "bin")
+	old := w.Codex
+	w.Codex, w.State = filepath.Join(w.Home, ".codex"), filepath.Join(w.Home, ".overtone")
+	w.Socket = filepath.Join(w.Codex, "app-server-control", "app-server-control.sock")
+	errs := []error{os.Rename(old, w.Codex), os.Mkdir(only, 0o700), os.Symlink(w.server, filepath.Join(only, "codex"))}
+	for _, name := range []string{"sh", "bash", "git", "cat", "touch", "env", "true"} {
+		if path, err := exec.LookPath(name); err == nil {
+			errs = append(errs, os.Symlink(path, filepath.Join(only, name)))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	w.path = bin + string(os.PathListSeparator) + only
+	settings := filepath.Join(w.Codex, "config.toml")
+	before, err := os.ReadFile(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := w.run("init", "--yes", "--lang", "en"); !strings.Contains(out, "installed into codex") || strings.Count(out, "installed into") != 1 {
+		t.Errorf("init says\n%s", out)
+	}
+	w.serve()
+	w.Ready()
+	w.approve()
+	u := w.User()
+	u.AwaitTurn(u.Say("[workflow:quick] add a flag"))
+	if s := gjson.Parse(w.run("workflow", "status", "--session", u.Thread, "--json")); s.Get("phase").String() != "COMPLETE" {
+		t.Errorf("status %s", s.Raw)
+	}
+	// list is what lies in the home.
+	list := func(what string) (names []string) {
+		t.Helper()
+		err := filepath.WalkDir(w.Home, func(path string, e fs.DirEntry, err error) error {
+			name, _ := filepath.Rel(w.Home, path)
+			names = append(names, name)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s:\n%s", what, strings.Join(names, "\n"))
+		return names
+	}
+	top := func() (dirs []string) {
+		entries, err := os.ReadDir(w.Home)
+		for _, e := range entries {
+			dirs = append(dirs, e.Name())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dirs
+	}
+	list("after a workflow")
+	if diff := cmp.Diff([]string{".codex", ".overtone"}, top()); diff != "" {
+		t.Errorf("the home (-want +got):\n%s", diff)
+	}
+	w.run("uninstall", "--yes")
+	for _, name := range list("after uninstall") {
+		if strings.HasPrefix(name, ".codex") && (strings.Contains(name, "overtone") || filepath.Base(name) == "hooks.json") {
+			t.Errorf("uninstall leaves %s", name)
+		}
+	}
+	// What its user has approved is Codex's to keep.
+	now, err := os.ReadFile(settings)
+	if kept, _, _ := strings.Cut(string(now), "\n[hooks.state"); err != nil || strings.TrimSpace(kept) != strings.TrimSpace(string(before)) {
+		t.Errorf("%v: config.toml is\n%s", err, now)
+	}
+	w.run("uninstall", "--purge", "--yes")
+	if diff := cmp.Diff([]string{".codex"}, top()); diff != "" {
+		t.Errorf("after a purge (-want +got):\n%s", diff)
 	}
 }

@@ -8,7 +8,8 @@ const COMMAND = ["overtone-hook"]
 const LIMIT = 5000 // milliseconds for one call
 const RECENT = 60 // messages that are handed on at once
 const WORKFLOWS = true // whether the agents of stages are among the host's
-const ROUNDS = 3 // compactions of the host's own between two prompts; more is a loop
+const ROUNDS = 3 // compactions in a row that freed nothing; more is a loop
+const LINE = 16e6 // characters of one answer; more is none of ours
 
 let child, last = 0, failures = 0, rest = 0
 const waiting = new Map()
@@ -37,6 +38,10 @@ function start() {
   made.stdout.on("data", (more) => {
     const lines = (text + more).split("\n")
     text = lines.pop()
+    if (text.length > LINE) {
+      made.kill("SIGKILL")
+      return lost(made)
+    }
     for (const line of lines) {
       try {
         const answer = JSON.parse(line)
@@ -89,7 +94,7 @@ export const Overtone = async ({ client, directory }) => {
   const models = new Map() // the model of a session's last request
   const summarising = new Set() // sessions whose next text is a summary
   const ours = new Set() // sessions that we have asked to compact
-  const rounds = new Map() // compactions since the last prompt
+  const rounds = new Map() // compactions in a row that freed nothing, of sessions at work
   let live, auto, steers
 
   const session = async (id) => {
@@ -136,16 +141,26 @@ export const Overtone = async ({ client, directory }) => {
   }
   const tell = async (event, id, input, more) => heed(event, await call(event, { ...(await base(id)), ...input }, more))
 
-  // history is what the program has to know of a session's messages.
+  // history is what the program has to know of a session's messages, nothing where the
+  // host does not answer.
   const history = async (id, limit = RECENT) => {
-    const messages = (await within(client.session.messages({ path: { id }, query: { limit } }))) ?? []
-    return { session: await session(id), messages, all: messages.length < limit }
+    const messages = await within(client.session.messages({ path: { id }, query: { limit } }))
+    return messages ? { session: await session(id), messages, all: messages.length < limit } : {}
   }
   const tellAll = async (event, id, input, more) => {
-    more ??= await history(id)
     let r = await tell(event, id, input, more)
-    if (r.gap) r = await tell(event, id, input, { ...(await history(id, 1000000)), all: true })
+    if (r.gap) r = await tell(event, id, input, await history(id, 1000000))
     return r
+  }
+
+  // freed says that the compaction before this one has made the context smaller: it was
+  // smaller at the first answer after it than at the last before it. Or it is long ago.
+  const freed = (messages) => {
+    const total = (m) => m?.info.tokens?.input + m?.info.tokens?.cache?.read + m?.info.tokens?.cache?.write
+    const answers = messages.filter((m) => m.info.role === "assistant" && (m.info.summary || total(m) > 0))
+    const at = answers.findLastIndex((m) => m.info.summary)
+    if (at < 0) return messages.length >= RECENT
+    return total(answers[at + 1]) < 0.8 * total(answers.slice(0, at).findLast((m) => !m.info.summary))
   }
 
   const compact = (id, goesOn) => {
@@ -165,9 +180,10 @@ export const Overtone = async ({ client, directory }) => {
   const textOf = (parts) => parts.filter((p) => p.type === "text" && !p.synthetic && !p.ignored).map((p) => p.text).join("\n")
 
   const turnEnded = async (id) => {
+    rounds.delete(id)
     if ((await session(id)).parentID) return
     const more = await history(id)
-    const said = more.messages.findLast?.((m) => m.info.role === "assistant" && !m.info.summary)
+    const said = more.messages?.findLast((m) => m.info.role === "assistant" && !m.info.summary)
     const r = await tellAll("stop", id, { last_assistant_message: said ? textOf(said.parts) : "" }, more)
     if (r.compact) return compact(id, !!r.block)
     if (r.block) {
@@ -228,9 +244,10 @@ export const Overtone = async ({ client, directory }) => {
     "experimental.session.compacting": async (input) => {
       const id = input.sessionID
       const more = await history(id)
-      const part = more.messages.flatMap((m) => m.parts).findLast?.((p) => p.type === "compaction")
+      const messages = more.messages ?? []
+      const part = messages.flatMap((m) => m.parts).findLast((p) => p.type === "compaction")
       summarising.add(id)
-      rounds.set(id, (rounds.get(id) ?? 0) + 1)
+      rounds.set(id, freed(messages) ? 1 : (rounds.get(id) ?? 0) + 1)
       hold({})
       await tellAll("pre-compact", id, { trigger: part?.auto || ours.has(id) ? "auto" : "manual" }, more)
     },

@@ -35,7 +35,7 @@ func TestHostTablesNameTheirTests(t *testing.T) {
 	doc := read(t, filepath.Join(root, "docs", "internals", "hosts.md"))
 	for _, line := range strings.Split(doc, "\n") {
 		point, row := strings.CutPrefix(line, "| ")
-		if !row || strings.HasPrefix(point, "Point") || strings.HasPrefix(point, "Host") || strings.HasPrefix(point, "Feature") || verified(point) {
+		if !row || strings.HasPrefix(point, "Point") || strings.HasPrefix(point, "Host") || strings.HasPrefix(point, "Feature") || strings.HasSuffix(point, ".go` |") || verified(point) {
 			continue
 		}
 		if check("docs/internals/hosts.md", line) == 0 {
@@ -66,6 +66,38 @@ func TestHostTablesNameTheirTests(t *testing.T) {
 			case word == "yes" && !slices.ContainsFunc(named.FindAllStringSubmatch(cell, -1), func(m []string) bool { return real[m[1]] }):
 				t.Errorf("docs/internals/hosts.md: no test runs the real program for %q of %q", cell, row[0])
 			}
+		}
+	}
+}
+
+// A host that was added later is a handful of files, which bear its name and which the
+// documents list; what else knows it has a line of it.
+func TestFilesOfAHost(t *testing.T) {
+	t.Parallel()
+	const limit = 6
+	root := filepath.Join("..", "..")
+	doc := read(t, filepath.Join(root, "docs", "internals", "hosts.md"))
+	for _, h := range []host.Name{host.Opencode, host.Gemini} {
+		var files []string
+		for _, dir := range []string{"cmd", "internal", "plugin"} {
+			err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
+				if err != nil || e.IsDir() || e.Name() == "testdata" || strings.HasSuffix(path, "_test.go") || !strings.Contains(e.Name(), string(h)) {
+					return err
+				}
+				if rel, err := filepath.Rel(root, path); err == nil && filepath.Ext(path) == ".go" { // the shim is JavaScript
+					files = append(files, "`"+strings.TrimPrefix(filepath.ToSlash(rel), "internal/")+"`")
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(files) > limit {
+			t.Errorf("%s has %d files, more than %d: %s", h, len(files), limit, files)
+		}
+		if row := "| " + host.Of(h).Title + " | " + strings.Join(files, ", ") + " |"; !strings.Contains(doc, row) {
+			t.Errorf("docs/internals/hosts.md lacks the row\n%s", row)
 		}
 	}
 }
