@@ -50,7 +50,7 @@ type Noter interface {
 
 // noteTokens is about how long the note of a clone is that lost so much: it names what
 // is gone, as far as there is room.
-func noteTokens(lost int) int { return min(100+lost/8, 1450) }
+func noteTokens(lost int) int { return min(100+lost/8, 1225) }
 
 // Message is the report on one message.
 type Message struct {

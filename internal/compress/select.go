@@ -183,13 +183,11 @@ func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead
 	switch {
 	case x.Kind == extract.CodeLine && x.Lead < 0:
 		return spoken, x.names == 0 // a line of code that names nothing tells little
-	case x.Kind == extract.Sentence:
+	case x.at > 0 && (x.user && x.Kind == extract.Sentence || x.Cues&extract.Back != 0) && list[x.at-1].Kind == x.Kind && list[x.at-1].Line == x.Line && !s.units[base+int32(x.at)-1].aside:
 		// "This is why it fails." tells what only with the sentence before it, and what
 		// a user asks for with what he said before.
-		at := base + int32(x.at) - 1
-		if x.at > 0 && (x.user || x.Cues&extract.Back != 0) && list[x.at-1].Kind == extract.Sentence && list[x.at-1].Line == x.Line && !s.units[at].aside {
-			return at, true
-		}
+		return base + int32(x.at) - 1, true
+	case x.Kind == extract.Sentence:
 		return -1, false
 	case x.Lead < 0:
 		return -1, false
@@ -270,7 +268,7 @@ func (x sight) bare() bool {
 func (x sight) idle() bool {
 	switch {
 	case x.Kind == extract.Lead: // "The fix is to drop the cache:" says something, "The steps:" does not
-		return bits.OnesCount16(uint16(x.Cues&substance)) < 2 || x.words < 6 || x.talk() || strings.HasPrefix(x.text, "#") || strings.HasPrefix(x.text, "|")
+		return bits.OnesCount16(uint16(x.Cues&substance)) < 2 && (x.Cues&extract.Reason == 0 || x.words < 8) || x.words < 6 || x.talk() || strings.HasPrefix(x.text, "#") || strings.HasPrefix(x.text, "|")
 	case strings.HasPrefix(x.text, "::"): // what Codex tells its window
 		return true
 	case x.Kind == extract.CodeLine:

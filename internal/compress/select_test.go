@@ -211,6 +211,24 @@ func TestColonIsNoReasonToDropADecision(t *testing.T) {
 	}
 }
 
+// What is so now is a result; what is done now is talk.
+func TestNowIsNoTalk(t *testing.T) {
+	t.Parallel()
+	got := band(t, 30, "x", "Done. Now each row of the table has its own counter, so the total below the table comes out right. Now let me run the tests of the table once more and look at what they print.", "x", "Now update the tests of the table and run them once more, as was asked for.")
+	if !strings.Contains(got[1], "Now each row") || strings.Contains(got[1], "let me") || got[3] != markOf("Now update the tests of the table and run them once more, as was asked for.") {
+		t.Errorf("%q", got)
+	}
+}
+
+// A recommendation outlives the answers among which it chooses.
+func TestAnswersToAQuestionAreOptions(t *testing.T) {
+	t.Parallel()
+	text := "**Question 3: which size?**\n\n- **A. A line** — never in the way, because it must not cost much\n- **B. A block** — always readable, but it should not be wide\n- **D. Something else** — tell me\n\nMy lean: **B** — the block keeps the mascot recognisable. Which one?"
+	if got := band(t, 20, "x", text)[1]; got != "My lean: **B** — the block keeps the mascot recognisable." {
+		t.Errorf("%q", got)
+	}
+}
+
 // What points back says nothing alone.
 func TestPointingSentenceBringsItsReference(t *testing.T) {
 	t.Parallel()
@@ -218,6 +236,10 @@ func TestPointingSentenceBringsItsReference(t *testing.T) {
 	for _, percent := range []int{10, 20, 35} {
 		got := band(t, percent, "x", "The merge order changes with the locale of whoever runs it. This breaks `load_row` in internal/cfg/load.go because rows come unsorted.\n\n"+talk)[1]
 		if strings.Contains(got, "This breaks") && !strings.Contains(got, "The merge order") {
+			t.Errorf("%d: %q", percent, got)
+		}
+		item := "- **Later turns** — " + strings.Repeat("only the first answer of a call gets the header line, and later ones do not print it again. ", 3) + "Reason: the header marks the entry point."
+		if got := band(t, percent, "x", item+"\n\n"+talk)[1]; strings.Contains(got, "Reason:") && !strings.Contains(got, "again. Reason:") {
 			t.Errorf("%d: %q", percent, got)
 		}
 	}
