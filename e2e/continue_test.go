@@ -259,17 +259,29 @@ func (k *talks) note(body string) {
 	k.bodies = append(k.bodies, body)
 }
 
+func (k *talks) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.bodies = nil
+}
+
 // sent is all that the model was sent, with the escapes of JSON undone.
 func (k *talks) sent() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var all strings.Builder
 	for _, b := range k.bodies {
-		var v any
-		if json.Unmarshal([]byte(b), &v) == nil {
-			walkStrings(v, func(s string) { all.WriteString(s + "\n") })
-		}
+		all.WriteString(stringsIn([]byte(b)))
 	}
+	return all.String()
+}
+
+// stringsIn is all texts of a JSON value.
+func stringsIn(data []byte) string {
+	var v any
+	var all strings.Builder
+	_ = json.Unmarshal(data, &v) // what is none has no texts
+	walkStrings(v, func(s string) { all.WriteString(s + "\n") })
 	return all.String()
 }
 
@@ -384,12 +396,17 @@ func TestContinueClaudeInCodex(t *testing.T) {
 		if len(requests) == 0 || requests[0].Compaction {
 			t.Fatalf("%d requests of %s", len(requests), name)
 		}
-		var v any
-		var all strings.Builder
-		_ = json.Unmarshal(requests[0].Raw, &v)
-		walkStrings(v, func(s string) { all.WriteString(s + "\n") })
-		remembers(t, all.String())
+		remembers(t, stringsIn(requests[0].Raw))
 	}
+	n := len(w.Model.Requests())
+	env := w.environ("PATH=" + filepath.Dir(w.server) + string(os.PathListSeparator) + w.path)
+	runsIn(t, w.Home, w.Project, env, carriedClaude+" --in codex", func(s *Terminal) { s.Wait("mock-model", 1) }, func() string {
+		var all strings.Builder
+		for _, r := range w.Model.Requests()[n:] {
+			all.WriteString(stringsIn(r.Raw))
+		}
+		return all.String()
+	})
 	if sum(t, path) != before {
 		t.Error("the source was changed")
 	}
@@ -427,9 +444,7 @@ func TestContinueCodexInClaude(t *testing.T) {
 		path := writeCodex(t, filepath.Join(w.Home, ".codex"), w.Project, 1)
 		before := sum(t, path)
 		id, title := continued(t, w.Exec("overtone", "continue", carriedCodex, "--in", "claude-code", "--json"))
-		if v == Newest(t) {
-			w.screen(w.claude+" --resume").Wait(title[:40], 1)
-		}
+		w.screen(w.claude+" --resume").Wait(title[:40], 1)
 		for _, name := range []string{id, title} {
 			r := w.resumed(t, name)
 			var all strings.Builder
@@ -491,6 +506,8 @@ func TestContinueInPlace(t *testing.T) {
 		id := o.shortened("opencode", carriedOpencode)
 		o.run("PROBE", "opencode", "run", "-s", id, "-m", "mock/m1")
 		remembers(t, k.sent())
+		k.forget()
+		runsIn(t, o.home, o.project, o.env, carriedOpencode, func(*Terminal) {}, k.sent)
 	})
 	t.Run("gemini", func(t *testing.T) {
 		t.Parallel()
@@ -501,6 +518,8 @@ func TestContinueInPlace(t *testing.T) {
 		id := o.shortened("gemini", carriedGemini)
 		o.run("", "gemini", "--resume", id, "-m", "gemini-2.5-pro", "-y", "-p", "PROBE")
 		remembers(t, k.sent())
+		k.forget()
+		runsIn(t, o.home, o.project, o.env, carriedGemini, func(s *Terminal) { s.Wait("Type your message", 1) }, k.sent)
 	})
 }
 
@@ -517,6 +536,25 @@ func (w *World) runs(t *testing.T) {
 	}
 	if r := mains(w)[0]; !r.Has("PROBE") || !r.Has(lastRequest) || !r.Has(toolName) || len(summaries(w)) > 0 {
 		t.Errorf("the model sees %s", r)
+	}
+}
+
+// runsIn goes on in a terminal at once, by --run, where the agent shows what was said and
+// sends it with the next question; ready waits until it listens.
+func runsIn(t *testing.T, dir, cwd string, env []string, args string, ready func(*Terminal), asked func() string) {
+	t.Helper()
+	s := openTerminal(t, func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(name, args...)
+		// Some agents draw nothing where they take themselves for a job of CI.
+		cmd.Dir, cmd.Env = cwd, slices.DeleteFunc(slices.Clone(env), func(v string) bool { return v == "CI=1" })
+		return cmd
+	}, dir, overtoneBinary(t)+" continue "+args+" --run")
+	s.Wait("LEDGER-42", 1)
+	ready(s)
+	s.Say("PROBE")
+	await(t, "question", func() bool { return strings.Contains(asked(), "PROBE") })
+	if all := asked(); !strings.Contains(all, lastRequest) || !strings.Contains(all, toolName) {
+		t.Errorf("the model sees %s", all)
 	}
 }
 
@@ -604,14 +642,23 @@ func TestContinueCodexInCopilot(t *testing.T) {
 		cmd.Dir, cmd.Env = c.project, slices.Clone(c.env)
 		return cmd
 	}, c.home, c.program+" --resume").Wait(title[:40], 1)
-	c.ask("PROBE", "--resume="+id)
-	var all strings.Builder
-	for _, r := range c.API.Requests() {
-		for _, m := range r.Messages {
-			all.WriteString(m.Text() + "\n")
+	sent := func() string {
+		var all strings.Builder
+		for _, r := range c.API.Requests() {
+			for _, m := range r.Messages {
+				all.WriteString(m.Text() + "\n")
+			}
 		}
+		return all.String()
 	}
-	remembers(t, all.String())
+	runsIn(t, c.project, c.project, c.env, carriedCodex+" --in copilot", func(s *Terminal) {
+		const dialog = "Doyoutrustthefilesinthisfolder?"
+		s.Wait(dialog, 1)
+		s.Press(keyEnter)
+		await(t, "trust", func() bool { return !strings.Contains(s.Screen(), dialog) })
+	}, sent)
+	c.ask("PROBE", "--resume="+id)
+	remembers(t, sent())
 	c.exec("overtone", "sessions", "rm", id, "--yes", "--force")
 	if _, err := os.Stat(filepath.Join(c.home, ".copilot", "session-state", id)); !os.IsNotExist(err) {
 		t.Errorf("it is not removed: %v", err)

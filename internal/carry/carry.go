@@ -47,7 +47,7 @@ type Target struct {
 	// Resume is the command that goes on with a session.
 	Resume func(session string) string
 	// write is the session in the agent's format.
-	write func(Talk) ([]byte, error)
+	write func(World, Talk) ([]byte, error)
 	// path is where the agent looks for it; nil where a program of the agent imports it.
 	path func(w World, t Talk) string
 	// bring has the agent's program import a file, and gives the session's id and path;

@@ -399,3 +399,22 @@ func TestTargets(t *testing.T) {
 		t.Error("nobody")
 	}
 }
+
+// Codex refuses a session of no provider in its terminal, and hides one of another.
+func TestCodexProvider(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string]string{
+		"": "openai",
+		"model = \"m\"\nmodel_provider = \"azure\" # ours\n[model_providers.azure]\nname = \"Azure\"\n": "azure",
+		"model_provider='local'":                 "local",
+		"[profiles.x]\nmodel_provider = \"y\"\n": "openai",
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := codexProvider(dir); got != want {
+			t.Errorf("%q: %s, want %s", config, got, want)
+		}
+	}
+}

@@ -25,7 +25,7 @@ func claude() Target {
 	t.path = func(w World, talk Talk) string {
 		return host.Of(t.Name).SessionPath(w.of(t.Name), realPath(talk.CWD), talk.ID+".jsonl")
 	}
-	t.write = func(talk Talk) ([]byte, error) {
+	t.write = func(_ World, talk Talk) ([]byte, error) {
 		var out []any
 		var parent *string
 		add := func(user, meta bool, text string, at time.Time) {

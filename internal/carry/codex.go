@@ -3,14 +3,16 @@ package carry
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
-// codex: items go to the model, events to the screen and the list. A model or its
-// provider are not named: a name that is not the user's keeps a session off the list.
+// codex: items go to the model, events to the screen and the list. The provider is the
+// user's: another one keeps a session off the list, and without one its terminal refuses it.
 func codex() Target {
 	t := known(host.Codex)
 	t.path = func(w World, talk Talk) string {
@@ -25,9 +27,10 @@ func codex() Target {
 		}
 		return transcript.ForgetName(path, id)
 	}
-	t.write = func(talk Talk) ([]byte, error) {
+	t.write = func(w World, talk Talk) ([]byte, error) {
 		out := []any{rollout{iso(talk.Now), "session_meta", map[string]string{
 			"id": talk.ID, "timestamp": iso(talk.Now), "cwd": talk.CWD, "originator": "codex-tui", "cli_version": codexVersion(), "source": "cli",
+			"model_provider": codexProvider(w.of(t.Name)),
 		}}}
 		item := func(at time.Time, role, kind, text string) {
 			out = append(out, rollout{iso(at), "response_item", codexMessage{"message", role, []codexText{{kind, text}}}})
@@ -45,6 +48,23 @@ func codex() Target {
 		return lines(out...)
 	}
 	return t
+}
+
+// codexProvider is the provider of models that the user's configuration names above its
+// first table.
+func codexProvider(dir string) string {
+	config, _ := os.ReadFile(filepath.Join(dir, "config.toml")) // most have none
+	for line := range strings.Lines(string(config)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if strings.HasPrefix(key, "[") {
+			break
+		}
+		value, _, _ = strings.Cut(strings.TrimSpace(value), "#")
+		if name := strings.Trim(value, "\"' "); strings.TrimSpace(key) == "model_provider" && name != "" {
+			return name
+		}
+	}
+	return "openai"
 }
 
 func codexVersion() string {

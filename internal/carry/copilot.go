@@ -24,7 +24,7 @@ type copilotLine struct {
 // copilot imports a session by a command of its own, which chooses the id.
 func copilot() Target {
 	t := known(host.Copilot)
-	t.write = func(talk Talk) ([]byte, error) {
+	t.write = func(_ World, talk Talk) ([]byte, error) {
 		out := []any{map[string]any{"type": "session", "version": 1, "externalId": "overtone-" + talk.ID, "createdAt": iso(talk.Now), "title": talk.Title}}
 		add := func(role, text string, at time.Time) {
 			out = append(out, copilotLine{"message", strconv.Itoa(len(out)), iso(at), role, []map[string]string{{"type": "text", "text": text}}})

@@ -60,7 +60,7 @@ func gemini() Target {
 		_, err = mark.WriteString(realPath(talk.CWD))
 		return errors.Join(err, mark.Close())
 	}
-	t.write = func(talk Talk) ([]byte, error) {
+	t.write = func(_ World, talk Talk) ([]byte, error) {
 		out := []any{geminiHead(talk.ID, hash(talk.CWD), talk.Title, talk.Now)}
 		for _, l := range append(talk.Lines, Line{User: true, Text: talk.Note, At: talk.Now}) {
 			m := geminiLine{transcript.NewID(t.Name, talk.Now), iso(l.At), geminiSaid, l.Text}

@@ -29,7 +29,7 @@ func (t Target) Make(ctx context.Context, w World, told *Retold, source transcri
 	}()
 	talk := told.Talk
 	talk.ID = transcript.NewID(t.Name, talk.Now) // an agent that imports may choose another
-	data, err := t.write(talk)
+	data, err := t.write(w, talk)
 	if err != nil {
 		return made, err
 	}

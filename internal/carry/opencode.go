@@ -22,7 +22,7 @@ import (
 func opencode() Target {
 	t := known(host.Opencode)
 	program := host.Of(host.Opencode).Program
-	t.write = func(talk Talk) ([]byte, error) {
+	t.write = func(_ World, talk Talk) ([]byte, error) {
 		session := struct {
 			Info     map[string]any    `json:"info"`
 			Messages []opencodeMessage `json:"messages"`
