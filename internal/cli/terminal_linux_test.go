@@ -184,7 +184,11 @@ func everyCommand(t *testing.T, program string, env []string, rows []terminalRow
 // read there fits the terminal.
 func TestEveryTeamCommandOnATerminal(t *testing.T) {
 	t.Parallel()
-	program := build(t, "../../cmd/overtone-team", filepath.Join(t.TempDir(), "overtone-team"))
+	// Built as tests are, so that its libraries are compiled once.
+	program := filepath.Join(t.TempDir(), "overtone-team")
+	if text, err := exec.Command("go", "build", "-o", program, "../../cmd/overtone-team").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, text)
+	}
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }))
 	defer collector.Close()
 	const session = "0de30000-0000-4000-8000-000000000002"
@@ -194,23 +198,28 @@ func TestEveryTeamCommandOnATerminal(t *testing.T) {
 			env := []string{"HOME=" + home, "LANG=" + lang, "PAGER=cat", "GIT_CONFIG_NOSYSTEM=1"}
 			startHub(t, program, env)
 			invitation := filepath.Join(other, "laptop.json")
-			everyCommand(t, program, env, []terminalRow{
+			screens := everyCommand(t, program, env, []terminalRow{
 				{"invite", "laptop --out " + invitation},
-				{"join", "--force " + invitation},
-				{"share", "."},
-				{"ship", "--once"},
+				{"share", filepath.Join(home, "project")},
 				{"ship", "--install --dry-run"},
+				{"ship", "--once"},
 				{"timeline", ""},
 				{"fleet", ""},
 				{"show", "demo"},
+				{"handoff push", session},
 				{"recall", "importer"},
+				{"handoff pull", session},
 				{"export", "--once --otlp " + collector.URL},
 				{"doctor", ""},
-				{"handoff push", session},
-				{"handoff pull", session},
 				{"up", "--listen nowhere"},
 				{"help", "ship"},
+				{"join", "--force " + invitation},
 			})
+			for _, path := range []string{"invite", "share", "ship", "timeline", "fleet", "handoff push", "recall", "handoff pull", "export", "join"} {
+				if strings.Contains(screens[path], "overtone-team: ") {
+					t.Errorf("overtone-team %s fails:\n%s", path, screens[path])
+				}
+			}
 			for _, args := range []string{"", "up", "invite", "join", "share", "ship", "handoff", "handoff push", "handoff pull", "timeline", "fleet", "show", "recall", "export", "doctor"} {
 				screen, _ := programOnPty(t, program, 24, "", env, append(strings.Fields(args), "--help")...)
 				for line := range strings.Lines(screen) {

@@ -14,7 +14,7 @@ var (
 	BadSince        = Text{ZH: "--since 無法理解：%q", EN: "--since: cannot read %q"}
 	HintSince       = Text{ZH: "例如 30d、12h、2026-01-31", EN: "for example 30d, 12h, 2026-01-31"}
 	BadPolicy       = Text{ZH: "--policy 無法使用：%s", EN: "--policy: %s"}
-	AuditNone       = Text{ZH: "找不到任何 session。", EN: "There are no sessions here."}
+	AuditNone       = Text{ZH: "找不到任何 session（Claude Code、Codex、Copilot CLI、opencode、Gemini CLI）。", EN: "There are no sessions here, neither of Claude Code nor of Codex, Copilot CLI, opencode or Gemini CLI."}
 	AuditNoneMatch  = Text{ZH: "沒有符合條件的 session。", EN: "No session matches."}
 	AuditTryDemo    = Text{ZH: "想先看看 Overtone 做什麼：overtone demo", EN: "To see what Overtone does, run: overtone demo"}
 	AuditWrote      = Text{ZH: "已寫入 %s", EN: "wrote %s"}
