@@ -37,7 +37,7 @@ var (
 	HelpNoProbe      = Text{ZH: "不實測", EN: "do not try"}
 	HelpPurge        = Text{ZH: "連同 session、設定與備份一併刪除", EN: "delete sessions, configuration and backups, too"}
 	HelpInitDryRun   = Text{ZH: "只顯示差異，不寫入", EN: "show the diff, write nothing"}
-	NoHosts          = Text{ZH: "PATH 上找不到任何 host，沒有寫入任何東西", EN: "no host is on PATH; nothing was written"}
+	NoHosts          = Text{ZH: "PATH 上找不到任何認得的 coding agent，沒有寫入任何東西", EN: "no coding agent that Overtone knows is on PATH; nothing was written"}
 	HintNoHosts      = Text{ZH: "先安裝一個，或以 --host 名稱 預先準備：%s", EN: "install one, or prepare one before it is there with --host NAME: %s"}
 	BadHost          = Text{ZH: "不認識的 host：%s", EN: "unknown host: %s"}
 	BadLang          = Text{ZH: "不認識的語言：%s", EN: "unknown language: %s"}
