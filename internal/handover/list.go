@@ -118,8 +118,8 @@ func withoutSecrets(pool []candidate) []candidate {
 	})
 }
 
-// plainWord reports a word of small letters alone. Behind a slash it is mostly a tag,
-// an import, or one of two alternatives.
+// plainWord reports a word of small letters alone. After a slash, where no tool was
+// given it, it is mostly a tag, an import, or one of two alternatives.
 func plainWord(s string) bool { return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == "" }
 
 // minPart is the longest name of a folder or package that says nothing.
@@ -266,7 +266,7 @@ func (r *Record) pathOf(e *nameStat) string {
 }
 
 // far is a path outside the project that takes more room than it is worth.
-func far(path string) bool { return len(path) > 60 && path[0] == '/' }
+func far(path string) bool { return len(path) > 60 && rooted(path) }
 
 func folderOf(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
 

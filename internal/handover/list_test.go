@@ -164,7 +164,7 @@ func TestRanked(t *testing.T) {
 		{text: "heardName", heard: 1, last: 1000, home: -1},
 		{text: "secretName", typed: 9, last: 1000, home: -1, secret: true},
 		{text: "abc", typed: 1, last: 1000, home: -1, part: true},
-		{text: "abcd", typed: 1, last: 1000, home: -1, part: true},
+		{text: "abcd", typed: 1, last: 1000, home: -1, part: true, path: true},
 		{text: "partUnused", heard: 9, last: 1000, home: -1, part: true},
 		{text: "partAtHome", heard: 9, last: 1000, home: 0, part: true},
 		{text: strings.Repeat("longName", 8), heard: 1, home: -1, path: true},
@@ -172,7 +172,7 @@ func TestRanked(t *testing.T) {
 		{text: "reportedOnly", heard: 9, told: 9, last: 1000, home: -1},
 		{text: "reportedToo", heard: 9, told: 8, last: 1000, home: -1},
 		{text: "span", heard: 9, last: 1000, home: 0, part: true},
-		{text: "spans", heard: 9, typed: 1, last: 1000, home: 0, part: true},
+		{text: "spans", heard: 9, typed: 1, last: 1000, home: 0, part: true, path: true},
 	} {
 		r.names.list = append(r.names.list, e)
 	}
@@ -289,6 +289,7 @@ func TestRebase(t *testing.T) {
 		"not deep":                {[]string{"/w/a.go", "/w/b.go", "/w/c.go"}, ""},
 		"deep enough":             {[]string{"/w/r/a.go", "/w/r/b.go", "/w/r/c.go"}, "/w/r/"},
 		"one that lies elsewhere": {[]string{"/etc/x/hosts", "/w/r/s/a.go", "/w/r/s/b.go", "/w/r/s/c.go", "/w/r/s/d.go"}, "/w/r/s/"},
+		"on a drive":              {[]string{`D:\w\r\a.go`, `D:\w\r\b.go`, "d:/w/r/c.go"}, "D:/w/r/"},
 		"names that begin alike":  {[]string{"/w/r/sa/a.go", "/w/r/sb/b.go", "/w/r/sc/c.go"}, "/w/r/"},
 	} {
 		r := NewRecord("/p")

@@ -188,8 +188,15 @@ func tidyPath(path, cwd string) string {
 
 // slashed writes a path of Windows, known by its drive, with slashes.
 func slashed(path string) string {
-	if len(path) < 3 || path[1] != ':' || path[2] != '\\' && path[2] != '/' {
+	if !onDrive(path) {
 		return path
 	}
 	return strings.ToUpper(path[:1]) + strings.ReplaceAll(path[1:], `\`, "/")
 }
+
+func onDrive(path string) bool {
+	return len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/')
+}
+
+// rooted reports a path that begins at the root of a tree of files.
+func rooted(path string) bool { return strings.HasPrefix(path, "/") || onDrive(path) }

@@ -333,7 +333,7 @@ func (r *Record) file(path string) int32 {
 	}
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	// A command that ran in a folder names its files from there.
-	if !strings.HasPrefix(path, "/") {
+	if !rooted(path) {
 		var match []int32
 		for _, i := range r.byBase[base] {
 			if strings.HasSuffix(r.files[i].path, "/"+path) {
@@ -358,7 +358,7 @@ func (r *Record) file(path string) int32 {
 func (r *Record) rebase() {
 	var far []string
 	for i := range r.files {
-		if p := r.files[i].path; strings.HasPrefix(p, "/") {
+		if p := r.files[i].path; rooted(p) {
 			far = append(far, folderOf(p))
 		}
 	}
