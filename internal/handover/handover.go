@@ -84,14 +84,11 @@ func (h Handover) Text() string { return h.Frame(h.Parts()) }
 
 // Frame is the text that its sections make.
 func (h Handover) Frame(parts []Part) string {
-	var b strings.Builder
+	texts := make([]string, len(parts))
 	for i, p := range parts {
-		if i > 0 {
-			b.WriteString("\n\n")
-		}
-		b.WriteString(p.Text)
+		texts[i] = p.Text
 	}
-	return compact.PacketOpen + ` id="` + h.ID + "\">\n" + b.String() + "\n" + compact.PacketClose
+	return frame(h.ID, "", texts...)
 }
 
 // Parts are the sections in order, the frame's lines among them.
@@ -144,7 +141,7 @@ func (h Handover) Later(handed string) string {
 		return ""
 	}
 	head := message.HandoverLater.Format(h.Lang, inline(h.ID, 60))
-	return wrapPart(h.ID, "names", head+"\n\n"+names)
+	return frame(h.ID, "names", head, names)
 }
 
 // Waits reports that the next word is known to be the user's: the agent has asked,

@@ -54,8 +54,8 @@ func Write(f Facts, s compact.Settings, l message.Lang) compact.Packet {
 	if f.Hold {
 		last = message.HandoverHold.In(l)
 	}
-	body := f.body(packetMax-message.Units(wrap(id, f.header(l), last)), s, l)
-	return compact.Packet{ID: id, Text: wrap(id, f.header(l), body+last), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}
+	parts := append([]string{f.header(l)}, f.parts(packetMax-message.Units(frame(id, "", f.header(l), last)), s, l)...)
+	return compact.Packet{ID: id, Text: frame(id, "", append(parts, last)...), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}
 }
 
 // Adopt makes a packet of a text that the agent wrote, with the same marks and
@@ -65,28 +65,26 @@ func Adopt(text string, f Facts, s compact.Settings, l message.Lang) (compact.Pa
 	if text == "" {
 		return compact.Packet{}, false
 	}
-	id := compact.PacketID(f.Session, f.Ordinal)
-	last := ""
+	id, parts := compact.PacketID(f.Session, f.Ordinal), []string{f.header(l), ""}
 	if f.Hold {
-		last = "\n\n" + message.HandoverHold.In(l)
+		parts = append(parts, message.HandoverHold.In(l))
 	}
-	room := packetMax - message.Units(wrap(id, f.header(l), last))
+	room := packetMax - message.Units(frame(id, "", parts...))
 	if message.Units(text) > room {
 		// The end holds the next step and the directive.
 		text = message.Cut(text, room/2-1) + "…\n" + message.EndUnits(text, room-room/2-1)
 	}
-	return compact.Packet{ID: id, Text: wrap(id, f.header(l), text+last), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}, true
+	parts[1] = text
+	return compact.Packet{ID: id, Text: frame(id, "", parts...), Created: f.Now, Expires: f.Now.Add(s.Packet.Expiry)}, true
 }
 
-// wrap marks a text as a note by a machine. A model must be able to tell it from
-// its user's words, and our own reader from its agent's.
-func wrap(id, header, body string) string {
-	return compact.PacketOpen + ` id="` + id + "\">\n" + header + "\n\n" + body + "\n" + compact.PacketClose
-}
-
-// wrapPart marks what follows a packet of that id.
-func wrapPart(id, part, body string) string {
-	return compact.PacketOpen + ` id="` + id + `" part="` + part + "\">\n" + body + "\n" + compact.PacketClose
+// frame marks texts as a note by a machine, and part what follows a packet of that id. A
+// model must be able to tell it from its user's words, and our own reader from its agent's.
+func frame(id, part string, texts ...string) string {
+	if part != "" {
+		part = `" part="` + part
+	}
+	return compact.PacketOpen + ` id="` + id + part + "\">\n" + strings.Join(texts, "\n\n") + "\n" + compact.PacketClose
 }
 
 // clean makes a foreign text fit to stand inside a packet.
@@ -117,8 +115,8 @@ const (
 	leastSection = 500
 )
 
-// body are the sections within the room.
-func (f Facts) body(room int, s compact.Settings, l message.Lang) string {
+// parts are the sections within the room.
+func (f Facts) parts(room int, s compact.Settings, l message.Lang) []string {
 	first, latest, last := strings.TrimSpace(clean(f.First)), strings.TrimSpace(clean(f.Latest)), strings.TrimSpace(clean(f.Slice.Last))
 	if latest == first {
 		latest = ""
@@ -141,13 +139,12 @@ func (f Facts) body(room int, s compact.Settings, l message.Lang) string {
 		{title: message.PacketTail, text: tail, tail: true, most: mostTail},
 		{title: message.PacketWhy, text: f.Decision.Reason.In(l), most: mostWhy},
 	}, func(p section) bool { return len(p.items) == 0 && p.text == "" })
-	var b strings.Builder
+	parts := make([]string, len(list))
 	for i, p := range list {
-		text := p.fit(min(p.most, room-leastSection*(len(list)-1-i)-len("\n\n")), l) + "\n\n"
-		room -= message.Units(text)
-		b.WriteString(text)
+		parts[i] = p.fit(min(p.most, room-leastSection*(len(list)-1-i)-len("\n\n")), l)
+		room -= message.Units(parts[i]) + len("\n\n")
 	}
-	return b.String()
+	return parts
 }
 
 // done is what the slice brought, the newest first.
@@ -245,7 +242,7 @@ func WorkOf(t compact.Thread, r *Record, more ...string) Work {
 // GoOn is the note that opens a turn after the packet of that id: it names the open
 // step, and is the only one that tells the agent to carry on.
 func GoOn(w compact.Words, id, step string, l message.Lang) string {
-	return wrapPart(id, "go", message.PacketGoOn.Format(l, quoted(step, 160))+"\n\n"+goOn(w, l))
+	return frame(id, "go", message.PacketGoOn.Format(l, quoted(step, 160)), goOn(w, l))
 }
 
 // goOn is the directive of a packet or a note that opens a turn.
