@@ -42,12 +42,7 @@ func (s *scanner) meaningOf(name string) meaning {
 // strengthOf reads the end of a name, whatever its style: dbPassword,
 // DB_PASSWORD, db-password.
 func (r *rules) strengthOf(name string) (how strength, known bool) {
-	n := strings.ToLower(strings.Map(func(c rune) rune {
-		if strings.ContainsRune("_-.$ /", c) {
-			return -1
-		}
-		return c
-	}, name))
+	n := joined(name)
 	for _, suffix := range [...]string{"base", "prod", "production", "dev", "staging", "live", "test", "value", "string", "text", "plain"} {
 		if short, ok := strings.CutSuffix(n, suffix); ok && len(short) > 4 {
 			n = short
@@ -63,6 +58,22 @@ func (r *rules) strengthOf(name string) (how strength, known bool) {
 		}
 	}
 	return nothing, false
+}
+
+// joined is a name in lower case, without what stands between its words.
+func joined(name string) string {
+	b := make([]byte, 0, 64)
+	for i := range len(name) {
+		switch c := name[i]; c {
+		case '_', '-', '.', '$', ' ', '/':
+		default:
+			if 'A' <= c && c <= 'Z' {
+				c |= 0x20
+			}
+			b = append(b, c)
+		}
+	}
+	return string(b)
 }
 
 // telling says whether a name contains the name of a service that issues keys
