@@ -6,7 +6,8 @@
 // languages, or the flag of a command (phrase.go). Whether a value looks like a
 // secret or like a word, a variable or a reference is decided in looks.go.
 //
-// The scan is one pass over the bytes and takes time proportional to the text.
+// The scan is one pass over the bytes and takes time proportional to the text. What it
+// looks for stands in tables.go, which a test makes of the lists of words.
 // It is made for text of coding agents, where hashes, UUIDs, digests of lock
 // files and identifiers are everywhere: those are not secrets, unless the name
 // they are assigned to says so. It prefers to take out too much of a credential
