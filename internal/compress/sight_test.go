@@ -28,8 +28,19 @@ func TestWhatCounts(t *testing.T) {
 		number, behind string
 		want           bool
 	}{
-		{"12", "ms", true}, {"12", " ms.", true}, {"40", " %", true}, {"200", " commits", true}, {"3", " 個", true}, {"3", "", false}, {"3", " of", false},
-		{"3", " days", true}, {"2", "×", true}, {"12k", "", true}, {"5", " x", true}, {"5", " y", false}, {"5", "  commits", false},
+		{"12", "ms", true},
+		{"12", " ms.", true},
+		{"40", " %", true},
+		{"200", " commits", true},
+		{"3", " 個", true},
+		{"3", "", false},
+		{"3", " of", false},
+		{"3", " days", true},
+		{"2", "×", true},
+		{"12k", "", true},
+		{"5", " x", true},
+		{"5", " y", false},
+		{"5", "  commits", false},
 	} {
 		if got := measured(c.number, c.behind); got != c.want {
 			t.Errorf("%s%s: %v", c.number, c.behind, got)

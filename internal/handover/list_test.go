@@ -159,7 +159,7 @@ func TestRanked(t *testing.T) {
 	t.Parallel()
 	r := NewRecord("/p")
 	r.size = 1000
-	for _, e := range []nameStat{
+	r.names.list = []nameStat{
 		{text: "typedName", typed: 1, last: 1000, home: -1},
 		{text: "heardName", heard: 1, last: 1000, home: -1},
 		{text: "secretName", typed: 9, last: 1000, home: -1, secret: true},
@@ -173,8 +173,6 @@ func TestRanked(t *testing.T) {
 		{text: "reportedToo", heard: 9, told: 8, last: 1000, home: -1},
 		{text: "span", heard: 9, last: 1000, home: 0, part: true},
 		{text: "spans", heard: 9, typed: 1, last: 1000, home: 0, part: true, path: true},
-	} {
-		r.names.list = append(r.names.list, e)
 	}
 	r.file("/p/a.go")
 	names := func(all bool) []string {

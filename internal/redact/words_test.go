@@ -162,7 +162,13 @@ func build() *rules {
 		words string
 		asks  detector
 	}{
-		{"Private-Lines:", putty}, {"echo ", echo}, {labelsAbroad, abroad}, {codesOf, codes}, {phrasesOf, seed}, {encodedNames, encoded}, {`\u00`, escaped},
+		{"Private-Lines:", putty},
+		{"echo ", echo},
+		{labelsAbroad, abroad},
+		{codesOf, codes},
+		{phrasesOf, seed},
+		{encodedNames, encoded},
+		{`\u00`, escaped},
 		{"django-insecure-|$argon2i$|$argon2d$|$argon2id$", quotedKey},
 	} {
 		for w := range strings.SplitSeq(t.words, "|") {
