@@ -221,6 +221,11 @@ func TestDashboardHostile(t *testing.T) {
 	if !strings.Contains(text, "<script>window.owned=1</script>") {
 		t.Errorf("the title is not shown as it is: %.500s", text)
 	}
+	var stands string
+	do(t, page, "the situation and what would be handed over", chromedp.Text(`.stands`, &stands), chromedp.Click(`section[aria-labelledby=s-stands] summary`), chromedp.WaitVisible(`section[aria-labelledby=s-stands] .why small`))
+	if !strings.Contains(stands, "State") || !strings.Contains(stands, "nothing shows whether anything is left to do") {
+		t.Errorf("the situation is not drawn: %s", stands)
+	}
 	for _, v := range []struct {
 		width int64
 		theme string
