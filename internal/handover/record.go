@@ -301,9 +301,6 @@ func (r *Record) ran(line string, p *transcript.Event) bool {
 		output = p.Tail(maxOutput)
 	}
 	output, exit := host.Ended(raw, output, p.Failed)
-	if p.ID == r.last.id {
-		r.last.failed = exit != nil && *exit != 0
-	}
 	if strings.Contains(line, "git") {
 		end := host.CommandFinished{Observation: shellcmd.Observation{Line: line, Output: output, Exit: exit}}
 		if end = r.thread.Judge(end); end.Made.Committed {
@@ -311,8 +308,12 @@ func (r *Record) ran(line string, p *transcript.Event) bool {
 			r.thread = r.thread.Apply(end, compact.Settings{})
 		}
 	}
+	failed := exit != nil && *exit != 0
 	if !p.Refused {
-		r.remember(line, output, exit)
+		failed = r.remember(line, output, exit)
+	}
+	if p.ID == r.last.id {
+		r.last.failed = failed
 	}
 	return exit == nil || *exit == 0
 }

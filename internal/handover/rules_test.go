@@ -174,6 +174,17 @@ func TestOrderOfTheHandOver(t *testing.T) {
 	}
 }
 
+// Nothing is said twice: neither that the user spoke last, nor a rule that is the whole
+// request.
+func TestSaidOnce(t *testing.T) {
+	t.Parallel()
+	const rule = "Never push to main."
+	text := (&tale{}).user("Please write the importer.").edit("a.go", "x", "y").say("Half of it is there.").user(rule).handover(t, "").Text()
+	if n := strings.Count(text, rule); n != 1 || !strings.Contains(text, "\n- "+message.StateOf("called", "", message.EN)+"\n") {
+		t.Errorf("told %d times:\n%s", n, text)
+	}
+}
+
 // Nothing follows a packet that has said it all.
 func TestNothingLater(t *testing.T) {
 	t.Parallel()
@@ -246,6 +257,7 @@ func TestLastStepFailed(t *testing.T) {
 	}{
 		"a command":        {func(s *tale) { s.run("go build ./...", "a.go:1: undefined: x", 1) }, message.HandoverFailed},
 		"with much output": {func(s *tale) { s.run("go build ./...", strings.Repeat("line\n", 40_000), 1) }, message.HandoverFailed},
+		"behind a pipe":    {func(s *tale) { s.run("go test ./... | tail -3", "--- FAIL: TestRows\nFAIL", 0) }, message.HandoverFailed},
 		"that works":       {func(s *tale) { s.run("go build ./...", "", 0) }, message.HandoverLastStep},
 		"a tool":           {func(s *tale) { s.start("Read", map[string]any{"file_path": "/p/a.go"}).end("no such file", true) }, message.HandoverFailed},
 		"without its end":  {func(s *tale) { s.start("Bash", map[string]any{"command": "go build ./..."}) }, message.HandoverStopped},

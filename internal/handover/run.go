@@ -29,22 +29,22 @@ const (
 	maxRunLine = 160
 )
 
-// remember keeps what a command taught.
-func (r *Record) remember(line, output string, exit *int) {
+// remember keeps what a command taught, and says whether it is known to have failed.
+func (r *Record) remember(line, output string, exit *int) (failed bool) {
 	whole := line
 	line = tidyCommand(line, r.CWD)
 	parts := partsOf(line)
 	if line == "" || len(parts) == 0 || exit == nil {
-		return
+		return exit != nil && *exit != 0
 	}
 	passed, known := outcome(whole, output, *exit, parts)
 	if !known {
-		return
+		return *exit != 0
 	}
 	i, ok := r.runAt[line]
 	if !ok {
 		if len(r.runs) == maxRuns {
-			return
+			return !passed
 		}
 		i = len(r.runs)
 		r.runAt[line] = i
@@ -61,6 +61,7 @@ func (r *Record) remember(line, output string, exit *int) {
 	if n := measured(output); n != "" {
 		u.number = n
 	}
+	return !passed
 }
 
 // tidyCommand writes a command as one short line, without the folder that every

@@ -141,7 +141,8 @@ func (w *handoverWriter) state() []string {
 			out = append(out, message.HandoverLastStep.Format(w.Lang, what))
 		}
 	}
-	if w.now.State != compact.StateWorking || len(out) == 0 { // else the last step shows it
+	// The last step shows that work is under way, and the state itself who has spoken last.
+	if w.now.State != compact.StateCalled && (w.now.State != compact.StateWorking || len(out) == 0) {
 		stands = message.HandoverState.Format(w.Lang, stands, message.ShownBy(w.now.Evidence.List(), w.Lang))
 	}
 	out = append([]string{stands}, out...)
@@ -191,6 +192,9 @@ func (w *handoverWriter) tree() []string {
 func (w *handoverWriter) standing() []string {
 	var out []string
 	for _, rule := range w.now.Standing {
+		if rule.Text == w.now.Request {
+			continue // it is said already
+		}
 		text := message.HandoverHeld
 		if rule.Ask {
 			text = message.HandoverGuarded
