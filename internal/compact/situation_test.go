@@ -61,6 +61,32 @@ func TestOpenWork(t *testing.T) {
 	}
 }
 
+// No list of words has all by which people stop an agent. One that only writes its plan
+// again behind them, or puts a step back, is no proof that the step is still wanted.
+func TestPlanWrittenAgain(t *testing.T) {
+	t.Parallel()
+	steps := func(second host.Status) host.Event {
+		return host.PlanWritten{Steps: []host.Step{{Text: "parser", Status: host.Completed}, {Text: "printer", Status: second}, {Text: "lexer"}}}
+	}
+	for _, said := range []string{
+		"actually scrap this", "I changed my mind, drop it", "let's pick this up after lunch", "before you continue, show me the diff", "once I approve you can continue", "I'll continue from here", "just the plan please, no code",
+		"kannst du bitte aufhören", "on laisse tomber", "déjame revisarlo yo primero", "pera aí, deixa eu ver", "lascia perdere", "отставить", "давай пока остановимся", "ちょっと待った", "잠깐만요", "先擱著吧", "等會再說", "bırak şimdilik", "zostaw to na razie", "tạm dừng lại", "रुको", "توقف الآن",
+	} {
+		for status, want := range map[host.Status]string{host.InProgress: "", host.Pending: "", host.Completed: "lexer"} {
+			th := Thread{}
+			for _, e := range []host.Event{
+				host.TurnStarted{ID: "1"}, host.UserMessage{Text: "Please port all of it."}, steps(host.InProgress), host.FileChanged{File: "a.go"}, host.AgentMessage{Text: "The parser is ported."}, host.TurnEnded{},
+				host.TurnStarted{ID: "2"}, host.UserMessage{Text: said}, steps(status), host.ToolActivity{}, host.AgentMessage{Text: "Noted."}, host.TurnEnded{},
+			} {
+				th = th.Apply(e, auto())
+			}
+			if got := th.OpenWork(""); got != want {
+				t.Errorf("%q, then %s: OpenWork = %q, want %q", said, status, got, want)
+			}
+		}
+	}
+}
+
 // The state follows from the evidence, and what decides it is told first.
 func TestStateHasItsEvidence(t *testing.T) {
 	t.Parallel()

@@ -548,7 +548,9 @@ func (t *Thread) planned(e host.PlanWritten) {
 	if len(steps) == 0 {
 		return
 	}
-	t.Words = t.Words.Planned()
+	if advances(s.Plan.Steps, steps) {
+		t.Words = t.Words.Planned()
+	}
 	switch {
 	case e.Plan != s.Plan.ID && slices.Contains(s.Plans, e.Plan):
 		return
@@ -615,6 +617,23 @@ func unrelated(old, now []host.Step) bool {
 	before := keys(old)
 	return !slices.ContainsFunc(keys(now), func(k string) bool { return slices.Contains(before, k) })
 }
+
+// advances reports whether a plan has a step that is new, or further on than before. One
+// that is only written again, or put back, shows nothing of what its user wants by now.
+func advances(old, now []host.Step) bool {
+	far := map[string]int{}
+	for i, k := range keys(old) {
+		far[k] = 1 + slices.Index(progress[:], old[i].Status)
+	}
+	for i, k := range keys(now) {
+		if 1+slices.Index(progress[:], now[i].Status) > far[k] {
+			return true
+		}
+	}
+	return false
+}
+
+var progress = [...]host.Status{host.Pending, host.InProgress, host.Completed}
 
 // completed lists the steps that were open before and are completed now. A step
 // that was reworded while it was ticked off is known by its place, if its old
