@@ -137,23 +137,29 @@ func TestCodexPacketFollowsCompaction(t *testing.T) {
 	}
 }
 
-// TestCodexTwoWatchers: whoever is first acts, the other one looks on.
+// TestCodexTwoWatchers: whoever is first acts, the other one looks on; what is open goes on
+// once.
 func TestCodexTwoWatchers(t *testing.T) {
 	t.Parallel()
-	w := NewCodexWorld(t, mind{}.script, Unattended)
-	w.toTheLetter()
-	w.Ready()
-	a, b := w.Watch(), w.Watch()
-	for i := range 4 {
-		u := w.User()
-		from := len(w.Model.Requests())
-		u.AwaitTurn(u.Say(fmt.Sprintf("[work] slice %d", i)))
-		u.AwaitPacket()
-		u.AwaitTurn(u.Say("and then?"))
-		w.want(from, "work0 work0 compaction0 packet1 user1")
-	}
-	if n := strings.Count(a.output()+b.output(), told("delivered")); n != 4 {
-		t.Errorf("%d deliveries reported, want 4", n)
+	for resume, then := range map[string]string{"always": "packet1 user1", "evidence": "packet2 user2"} {
+		t.Run(resume, func(t *testing.T) {
+			t.Parallel()
+			w := NewCodexWorld(t, mind{plan: true}.script, Planning)
+			w.write(filepath.Join(w.State, "config.yaml"), "compact:\n  resume: "+resume+"\n")
+			w.Ready()
+			a, b := w.Watch(), w.Watch()
+			for i := range 4 {
+				u := w.User()
+				from := len(w.Model.Requests())
+				u.AwaitTurn(u.Say(fmt.Sprintf("[work] slice %d", i)))
+				u.AwaitPacket()
+				u.AwaitTurn(u.Say("and then?"))
+				w.want(from, "work0 work0 compaction0 "+then)
+			}
+			if n := strings.Count(a.output()+b.output(), told("delivered")); n != 4 {
+				t.Errorf("%d deliveries reported, want 4", n)
+			}
+		})
 	}
 }
 
