@@ -303,6 +303,10 @@ func TestAsked(t *testing.T) {
 		"je veux utiliser [workflow:quick]",
 		"repariere den Parser mit [workflow:quick]",
 		"[workflow:quick]で実装して",
+		"Could we do the rename via [workflow:quick]?",
+		"nimm [workflow:quick] und repariere den Login",
+		"the tests are red. run [workflow:quick]",
+		"People can't sign in, fix that with [workflow:quick]",
 	} {
 		if name, asked := Asked(prompt); !asked || name != "quick" {
 			t.Errorf("%q: %q, %v", prompt, name, asked)
@@ -376,6 +380,10 @@ func TestAsked(t *testing.T) {
 		"[workflow:quick]って何",
 		"[workflow:quick] で何が起きますか",
 		"[workflow:quick]が動かない",
+		"would [workflow:quick] help here",
+		"[workflow:quick] 跟 [workflow:full] 差在哪",
+		"[workflow:quick] とは",
+		"please don't, [workflow:quick]",
 		"no tag here",
 	} {
 		if name, asked := Asked(prompt); asked {

@@ -88,7 +88,7 @@ func asksFor(sentence, name string) bool {
 		}
 	}
 	before, after := wordsOf(sentence[:open]), wordsOf(sentence[open+end+1:])
-	if slices.ContainsFunc(before, denying) || slices.ContainsFunc(before, reports) || spokenOf(before, after) {
+	if slices.ContainsFunc(wordsOf(lastClause(sentence[:open])), denying) || slices.ContainsFunc(before, reports) || spokenOf(before, after) {
 		return false
 	}
 	if open > 0 && strings.IndexByte("'<(", sentence[open-1]) >= 0 || strings.HasPrefix(sentence, "<!--") {
@@ -111,7 +111,7 @@ func asksFor(sentence, name string) bool {
 // asksWhat is how a sentence ends that asks something, "" for none.
 func asksWhat(sentence string) string {
 	sentence = strings.TrimRight(sentence, " ")
-	for _, end := range [...]string{"?", "？", "嗎", "吗", "呢", "什麼", "什么", "か", "何", "؟"} {
+	for _, end := range [...]string{"?", "？", "嗎", "吗", "呢", "什麼", "什么", "哪", "か", "何", "とは", "؟"} {
 		if strings.HasSuffix(sentence, end) {
 			return strings.ReplaceAll(end, "？", "?")
 		}
@@ -127,20 +127,29 @@ func tells(before string) bool {
 			return true
 		}
 	}
-	clause := before
-	for _, end := range [...]string{",", ";", ":", "，", "；", "：", " and ", " then ", " und ", " et ", " y "} {
-		if _, rest, ok := strings.Cut(clause, end); ok {
-			clause = rest
-		}
-	}
-	w := wordsOf(clause)
+	w := wordsOf(lastClause(before))
+	all := len(w)
 	if slices.ContainsFunc(w, speaksOfWords) || len(w) > 1 && (w[0] == "should" || w[0] == "shall") && (w[1] == "i" || w[1] == "we") {
 		return true
 	}
-	for len(w) > 0 && (polite(w[0]) && w[0] != "you" || w[0] == "you" && len(w) < len(wordsOf(clause))) {
+	for len(w) > 0 && (polite(w[0]) && w[0] != "you" || (w[0] == "you" || w[0] == "we") && len(w) < all) {
 		w = w[1:]
 	}
 	return len(w) > 0 && somebody(w[0]) && !slices.ContainsFunc(w, wants)
+}
+
+// lastClause is the last one that says something.
+func lastClause(text string) string {
+	for _, end := range [...]string{". ", ",", ";", ":", "，", "；", "：", " and ", " then ", " und ", " et ", " y "} {
+		for {
+			_, rest, ok := strings.Cut(text, end)
+			if !ok || len(wordsOf(rest)) == 0 {
+				break
+			}
+			text = rest
+		}
+	}
+	return text
 }
 
 // speaksOfWords are words of a clause whose tag is what somebody types or reads.
@@ -209,7 +218,7 @@ func polite(w string) bool {
 
 // leads are words behind which a tag says how the work is to be done.
 func leads(w string) bool {
-	return extract.Listed(w, " please use using run start with via through try do launch begin in by as take want mit nutze starte avec utilise lance con usa используй запусти 用 以 走 跑 行 動 动 始 で ")
+	return extract.Listed(w, " please use using run start with via through try do launch begin in by as take want mit nutze nimm starte avec utilise lance con usa используй запусти 用 以 走 跑 行 動 动 始 で ")
 }
 
 // endsClause reports whether a clause ends before a tag. Who is named before a colon
@@ -234,7 +243,7 @@ func endsClause(before string) bool {
 func spokenOf(before, after []string) bool {
 	if n := len(before); n > 0 {
 		switch before[n-1] {
-		case "the", "a", "an", "this", "that", "where", "when", "why", "how", "about", "what", "which", "whether", "if", "tag", "like", "mentions", "mention", "see", "called", "named", "of", "is", "was", "does", "typing", "typed", "wrote", "write", "says", "said", "than", "handles", "parses", "der", "die", "das", "le", "la", "el":
+		case "the", "a", "an", "this", "that", "where", "when", "why", "how", "about", "what", "which", "whether", "if", "tag", "like", "mentions", "mention", "see", "called", "named", "of", "is", "was", "does", "typing", "typed", "wrote", "write", "says", "said", "than", "can", "could", "would", "will", "handles", "parses", "der", "die", "das", "le", "la", "el":
 			return true
 		}
 	}
