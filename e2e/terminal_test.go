@@ -408,7 +408,7 @@ func testTerminalCompaction(t *testing.T, v Version) {
 
 // An agent of a stage works behind the terminal: a question meanwhile is answered and
 // nothing is pushed on. One that is stopped is not waited for, and its stage is done again
-// when its user lets it go on.
+// when its user lets it go on. Where he wants to look first, its end begins nothing.
 func TestTerminal_Background(t *testing.T) { t.Parallel(); onEach(t, testTerminalBackground) }
 
 func testTerminalBackground(t *testing.T, v Version) {
@@ -453,7 +453,17 @@ func testTerminalBackground(t *testing.T, v Version) {
 	}
 	s.Say("continue")
 	<-working
+	s.Wait("RELAY-IDLE", 2)
+	s.Say("let me look at it before the review")
+	s.Wait("RELAY-IDLE", 3)
 	close(release)
+	s.Wait("等你的下一句話", 2)
+	for _, r := range mains(w) {
+		if r.Has("overtone:code-reviewer（") {
+			t.Errorf("told to begin the review: %s", r.Last())
+		}
+	}
+	s.Say("continue")
 	id := w.session()
 	await(t, "end of the workflow", func() bool { return w.status(id).Phase == "COMPLETE" })
 	if n := p.used["developer"]; n != 2 {

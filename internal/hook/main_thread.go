@@ -62,8 +62,12 @@ func (c *call) collect(tx *session.Tx, r *host.Reply) {
 		return
 	}
 	list, doubt := tx.Collect()
+	held := len(list) > 0 && tx.Active() && c.host.Delivers && c.held(tx)
 	for _, m := range list {
 		c.took = true
+		if held { // what an agent has come to is told, what is to be done next is not
+			m.Model = workflow.WithoutOrders(m.Model)
+		}
 		r.Context = joinLines(r.Context, m.Model)
 		r.Person = joinLines(r.Person, m.Person)
 	}

@@ -150,6 +150,35 @@ func TestQuestionWhileAStageWorks(t *testing.T) {
 	}
 }
 
+// What the user says while a stage's agent works behind him holds when that agent has
+// answered: the main agent is told what it came to, and neither told nor pushed to begin
+// the next stage. A question, thanks or one more task hold nothing up.
+func TestWordsWhileAStageWorks(t *testing.T) {
+	t.Parallel()
+	for prompt, held := range map[string]bool{
+		"STOP": true, "stop after this agent please": true, "don't start the reviewer": true, "I want to see the diff first": true, "let me look before the review": true, "hold the tests until I am back": true, "when it is done, wait for me": true, "отставить": true, "先讓我看結果": true,
+		"what is it doing?": false, "thanks": false, "please also cover empty input": false, "continue with the review then": false,
+	} {
+		p := begun(t, "claude-code")
+		p.call("pre-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer","prompt":"build","run_in_background":true}`)
+		p.call("post-tool-use", "claude-code", `"tool_name":"Agent","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer"},"tool_response":{"isAsync":true,"status":"async_launched","agentId":"a1"}`)
+		p.call("stop", "claude-code", `"background_tasks":[{"id":"a1","type":"subagent","status":"running"}]`)
+		p.call("user-prompt-submit", "claude-code", `"prompt":`+string(mustJSON(t, prompt)))
+		p.call("stop", "claude-code", `"last_assistant_message":"Noted.","background_tasks":[{"id":"a1","type":"subagent","status":"running"}]`)
+		p.call("subagent-stop", "claude-code", `"agent_id":"a1","agent_type":"overtone:developer","last_assistant_message":`+string(mustJSON(t, passed)))
+		note, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"<task-notification>done</task-notification>"`)
+		if !strings.Contains(note, "DEV") || strings.Contains(note, "overtone:code-reviewer") == held {
+			t.Errorf("%q: the main agent is told %s", prompt, note)
+		}
+		if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It is done.","background_tasks":[]`); strings.Contains(out, pushes) == held {
+			t.Errorf("%q: %s", prompt, out)
+		}
+		if out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"continue"`); !strings.Contains(out, "overtone:code-reviewer") {
+			t.Errorf("%q, continue: %s", prompt, out)
+		}
+	}
+}
+
 // An agent that the user has had stopped is not started again without a word of his; one
 // that the main agent stops by itself is.
 func TestStoppedAgent(t *testing.T) {

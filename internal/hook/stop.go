@@ -242,12 +242,18 @@ func loopOf(tx *session.Tx) *session.Loop {
 func (c *call) rests(tx *session.Tx) bool {
 	l, shown := &tx.Memory.Loop, tx.Memory.Thread.Situation().Evidence
 	switch {
-	case c.planning(), l.Rests, shown.Has(compact.ToldToStop | compact.Proposes):
+	case c.held(tx):
 		return true
 	case (shown.Has(compact.Wonders) || l.Remark) && (l.Asked == "" || l.Asked == signature(tx.Workflow)):
 		return true
 	}
 	return shown.Has(compact.Yields) && !c.mustWait(tx.Workflow) && !c.host.Unattended(c.env.Getenv) && !namesNext(tx.Workflow, c.in.Answer)
+}
+
+// held reports whether the user holds the workflow up, whatever has moved since: he plans,
+// has stopped it or put it aside, or has a plan to decide about.
+func (c *call) held(tx *session.Tx) bool {
+	return tx.Memory.Loop.Rests || tx.Memory.Thread.Situation().Evidence.Has(compact.ToldToStop|compact.Proposes) || c.planning()
 }
 
 // planning reports whether the turn is one of plan mode.

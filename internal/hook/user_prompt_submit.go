@@ -141,8 +141,12 @@ func (c *call) letsGoOn(tx *session.Tx, text string, asked bool) bool {
 	_, own := extract.Request(text)
 	lets := asked || ownCommand(text) || workflow.Resumes(text)
 	l.Asked, l.Remark = signature(tx.Workflow), !lets
+	behind := false
+	for _, d := range tx.Workflow.Delegations {
+		behind = behind || d.Open && d.Async
+	}
 	switch {
-	case workflow.Overrules(own):
+	case workflow.Overrules(own), behind && !lets && workflow.HoldsBack(text):
 		l.Rests = true
 	case lets:
 		l.Rests, l.Block, l.Stuck, l.LetGo = false, "", 0, false

@@ -313,6 +313,19 @@ func Resumes(prompt string) bool {
 	return false
 }
 
+// HoldsBack reports words of the user's beside an agent that works on, after which its end
+// does not lead to the next stage: they want something before that, or are neither a
+// question nor a task.
+func HoldsBack(prompt string) bool {
+	said, own := extract.Request(prompt)
+	if said != extract.Requested || extract.Wonders(own) {
+		return false
+	}
+	return !extract.Tasks(own) || slices.ContainsFunc(wordsOf(extract.Spoken(own)), func(w string) bool {
+		return defers(w) || denying(w) || extract.Listed(w, " first hold wait zuerst erst d'abord primero prima сначала 先 ")
+	})
+}
+
 // goesOn reports a clause that tells its reader to go on.
 func goesOn(clause string) bool {
 	low := " " + strings.Join(wordsOf(clause), " ") + " "

@@ -357,3 +357,14 @@ func Bar(s *State) string {
 	}
 	return b.String() + " (" + strconv.Itoa(done) + "/" + strconv.Itoa(len(s.keys())) + ")"
 }
+
+// WithoutOrders is a text for the main agent without what it is to delegate.
+func WithoutOrders(text string) string {
+	var kept []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if !strings.Contains(line, "➡️") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
