@@ -182,8 +182,8 @@ type opencodeServer struct {
 	*station
 	url, port string
 	password  string
-	// stop ends it; it may be started again.
-	stop func()
+	// stop ends it, kill does so at once; it may be started again.
+	stop, kill func()
 
 	mu     sync.Mutex
 	toasts []string
@@ -222,6 +222,10 @@ func (o *opencodeServer) start() {
 	}
 	ended := make(chan struct{})
 	go func() { cmd.Wait(); close(ended) }()
+	o.kill = func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		<-ended
+	}
 	o.stop = sync.OnceFunc(func() {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 		select {
@@ -498,6 +502,15 @@ func TestOpencodeSteers(t *testing.T) {
 // works in a session of its own and may, and its end brings the next stage.
 func TestOpencodeWorkflow(t *testing.T) {
 	t.Parallel()
+	for _, terminal := range []bool{false, true} {
+		t.Run(fmt.Sprintf("terminal=%v", terminal), func(t *testing.T) {
+			t.Parallel()
+			testOpencodeWorkflow(t, terminal)
+		})
+	}
+}
+
+func testOpencodeWorkflow(t *testing.T, terminal bool) {
 	var s *station
 	s = newOpencode(t, func(r *heard) spoken {
 		last := r.Last()
@@ -514,13 +527,22 @@ func TestOpencodeWorkflow(t *testing.T) {
 		case strings.Contains(last, "overtone:developer") && r.Count("task_result") == 0:
 			return callTool("task", map[string]any{"description": "dev", "prompt": "build it", "subagent_type": "overtone:developer"}, 1_000)
 		}
-		return speak("So it is.", 1_000)
+		return speak("SO-IT-IS", 1_000)
 	})
 	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
-	o := s.serve()
-	id := o.session()
-	o.say(id, "[workflow:quick] MARK-START speed up the parser")
-	list := o.API.requests()
+	id := ""
+	const prompt = "[workflow:quick] MARK-START speed up the parser"
+	if terminal {
+		term := s.terminal()
+		term.Wait("mock", 1)
+		term.Say(prompt)
+		term.Wait("SO-IT-IS", 1)
+	} else {
+		o := s.serve()
+		id = o.session()
+		o.say(id, prompt)
+	}
+	list := s.API.requests()
 	all := func(text string) (n int) {
 		for _, r := range list {
 			n += r.Count(text)
@@ -536,11 +558,14 @@ func TestOpencodeWorkflow(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.project, "lexer.go")); err != nil {
 		t.Errorf("the stage's agent could not: %v", err)
 	}
+	if terminal {
+		id = s.sessions()[0].ID
+	}
 	if out := s.exec("", "overtone", "timeline", "--session", id); !strings.Contains(out, "DEV") {
 		t.Errorf("timeline\n%s", out)
 	}
-	o.eventually("the next stage is told", func() bool {
-		list = o.API.requests()
+	s.eventually("the next stage is told", func() bool {
+		list = s.API.requests()
 		return all("REVIEW") > 0
 	})
 }

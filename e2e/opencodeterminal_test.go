@@ -46,8 +46,8 @@ func TestOpencodeTerminal(t *testing.T) {
 	term := s.terminal()
 	term.Wait("mock", 1)
 	term.Say("Please write scanToken and commit it")
+	term.Wait("boundary(commit): a good moment for /compact.", 1) // for fifteen seconds
 	term.Wait("ANSWER-1", 1)
-	term.Wait("boundary(commit): a good moment for /compact.", 1)
 
 	s.exec("", "overtone", "init", "--host", "opencode", "--mode", "auto", "--yes")
 	term.Say("Please commit it once more MARK-SECOND")

@@ -143,6 +143,15 @@ func TestWatchOpencode(t *testing.T) {
 	}
 }
 
+// watched waits for a watcher to have a session's lease: until then our plugin in the server
+// compacts by itself.
+func (o *opencodeServer) watched(w *watcher, id string) {
+	o.t.Helper()
+	n := w.count("decision")
+	o.say(id, "hello")
+	o.eventually("the session is watched", func() bool { return w.count("decision") > n })
+}
+
 // committer is a model that commits where it is asked to, and whose context is full then.
 type committer struct {
 	mu        sync.Mutex
@@ -204,10 +213,10 @@ func TestWatchOpencodeAttacked(t *testing.T) {
 	total := func(what string) int { return both[0].count(what) + both[1].count(what) }
 	o.eventually("they are connected", func() bool { return total("connected") == 2 })
 	id := o.session()
-	turn := func(text string, compactions, left int) {
+	turn := func(compactions, left int) {
 		t.Helper()
 		n := len(o.API.requests())
-		o.say(id, text)
+		o.say(id, pleaseCommit)
 		o.eventually("the packet waits", func() bool { return total("left") == left })
 		o.say(id, "what was that?")
 		if last := o.API.last(); last.Count(handed) != 1 || !last.Has("scanToken") {
@@ -217,20 +226,23 @@ func TestWatchOpencodeAttacked(t *testing.T) {
 			t.Errorf("%d compactions, %d requests", got, len(o.API.requests())-n)
 		}
 	}
-	o.say(id, "hello")
-	o.eventually("both look at the session", func() bool { return both[0].count("decision")*both[1].count("decision") > 0 })
-	turn(pleaseCommit, 1, 1)
+	for _, w := range both {
+		o.watched(w, id)
+	}
+	turn(1, 1)
 	if both[0].count("left") == 0 {
 		slices.Reverse(both)
 	}
 	both[0].kill()
-	turn(pleaseCommit, 2, 2)
+	o.watched(both[1], id)
+	turn(2, 2)
 
 	o.stop()
 	o.start()
 	o.eventually("it is connected again", func() bool { return both[1].count("connected") == 2 })
 	id = o.session()
-	turn(pleaseCommit, 3, 3)
+	o.watched(both[1], id)
+	turn(3, 3)
 
 	// In the middle of a compaction.
 	hold := make(chan struct{})
@@ -238,9 +250,10 @@ func TestWatchOpencodeAttacked(t *testing.T) {
 	c.hold = hold
 	c.mu.Unlock()
 	id = o.session()
+	o.watched(both[1], id)
 	o.say(id, pleaseCommit)
 	o.eventually("it compacts", func() bool { return c.compactions() == 4 })
-	o.stop()
+	o.kill()
 	o.start()
 	o.eventually("it gives the packet up", func() bool { return both[1].count("void") == 1 })
 	close(hold)
@@ -292,8 +305,7 @@ func TestWatchOpencodeTyping(t *testing.T) {
 	id := o.session()
 	boundary := func() {
 		t.Helper()
-		o.say(id, "hello")
-		o.eventually("the session is watched", func() bool { return strings.Contains(w.all(), "decision ") })
+		o.watched(w, id)
 		o.say(id, pleaseCommit)
 	}
 	// In the instant: the turn has begun, and has called a tool.
