@@ -137,7 +137,7 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		use.aside = x.talk() || x.option() || u.Kind == extract.CodeLine && !u.Reports()
 		use.plain, use.tells = s.worth(x)
 		use.idle = x.idle()
-		use.lead, use.bound = s.lead(x, list, base, spoken)
+		use.lead, use.bound = s.lead(x, text, list, base, spoken)
 		if u.Kind != extract.CodeLine {
 			spoken = at
 		}
@@ -179,7 +179,7 @@ func (s *selection) worth(x sight) (plain int32, tells bool) {
 
 // lead finds the unit that x is kept with, -1 for none, and whether x says nothing
 // without it.
-func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead int32, bound bool) {
+func (s *selection) lead(x sight, text string, list []extract.Unit, base, spoken int32) (lead int32, bound bool) {
 	switch {
 	case x.Kind == extract.CodeLine && x.Lead < 0:
 		return spoken, x.names == 0 // a line of code that names nothing tells little
@@ -201,8 +201,21 @@ func (s *selection) lead(x sight, list []extract.Unit, base, spoken int32) (lead
 	case x.Kind == extract.Row:
 		return lead, x.words < 4
 	default:
-		return lead, x.user || x.Kind != extract.Item || x.bare() || l.Cues&(extract.Denied|extract.Reason|extract.Decided) != 0 || l.End-l.Start <= shortLabel
+		return lead, x.user || x.Kind != extract.Item || x.bare() || l.Cues&(extract.Denied|extract.Reason|extract.Decided) != 0 || l.End-l.Start <= shortLabel || then(text[l.Start:l.End])
 	}
+}
+
+// then reports a lead that says when what is below it holds: what was before reads like
+// what is now without it.
+func then(lead string) bool {
+	lead = strings.ToLower(strings.TrimLeft(lead, "#*_ "))
+	for _, p := range [...]string{"之前", "之後", "之后", "原本", "原来", "原來", "修改前", "修改後", "修改后"} {
+		if strings.HasPrefix(lead, p) {
+			return true
+		}
+	}
+	end := strings.IndexFunc(lead+" ", func(r rune) bool { return !unicode.IsLetter(r) })
+	return extract.Listed(lead[:end], " before after old new previous previously formerly originally was now ")
 }
 
 // sight is what one look at a unit shows.

@@ -146,6 +146,22 @@ func TestShortLabelStays(t *testing.T) {
 	}
 }
 
+// What was before does not read like what is now.
+func TestBeforeAndAfterStay(t *testing.T) {
+	t.Parallel()
+	text := "The plan is simpler now, as two of three reviewers had asked for it.\n\n**Before (the original plan):**\n- `TelemetryConfig` struct with three fields\n- A suite of `entire telemetry` commands\n\n**After (the simplified plan):**\n- A single `TelemetryEnabled` field\n- A prompt in `entire enable`"
+	for percent := 5; percent <= 90; percent++ {
+		got := band(t, percent, "Go on.", text)[1]
+		for label, items := range map[string][]string{"**Before": {"TelemetryConfig", "suite"}, "**After": {"TelemetryEnabled", "prompt"}} {
+			for _, item := range items {
+				if strings.Contains(got, item) && !strings.Contains(got, label) {
+					t.Fatalf("at %d %%: %q lacks %q", percent, got, label)
+				}
+			}
+		}
+	}
+}
+
 // What somebody wrote in a line weighs more than a line of what he pasted.
 func TestBriefWishStays(t *testing.T) {
 	t.Parallel()
