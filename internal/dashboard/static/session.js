@@ -62,7 +62,7 @@ function Stands({ d, stamp }) {
       <ul>${lines.map((l, i) => html`<li key=${i}>${short(l, 400)}</li>`)}</ul></div>`)}</div>
     <details onToggle=${e => setOpen(e.currentTarget.open)}><summary>${t('packetNow')}</summary>
       ${error && html`<p role="alert" class="problems">${error}</p>`}
-      ${found ? html`<${Handed} found=${found} />` : !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
+      ${found ? html`<${Handed} found=${found} />` : open && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
     </details>
   </>`
 }
