@@ -2,6 +2,7 @@ package compress
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
@@ -105,6 +107,58 @@ func TestForms(t *testing.T) {
 	} {
 		if got := IsMark(in); got != want {
 			t.Errorf("%q: %v", in, got)
+		}
+	}
+}
+
+// TestOnlyWhatHappened: a result has a line for each thing that came of it, and five
+// failures at most.
+func TestOnlyWhatHappened(t *testing.T) {
+	t.Parallel()
+	c := &chat{}
+	c.user(long("Please look at internal/cfg/load.go."))
+	c.blocks(textBlock(long("It reads the file and was slow.")))
+	p := plan(t, c.write(t), Options{MinTokens: 1})
+	lines := func(r Result) int {
+		var out bytes.Buffer
+		term := &terminal.Terminal{Env: terminal.Env{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }, Dir: "/"}, Lang: message.EN}
+		p.PrintResult(term, &r)
+		return strings.Count(out.String(), "\n")
+	}
+	least := lines(Result{})
+	failed := make([]Message, 7)
+	for i := range failed {
+		failed[i].Status, failed[i].err = Failed, errors.New("no answer")
+	}
+	for name, tc := range map[string]struct {
+		r    Result
+		more int
+	}{
+		"messages":        {Result{Messages: make([]Message, 1)}, 1},
+		"from the cache":  {Result{Cached: 1}, 1},
+		"facts lost":      {Result{Lost: map[extract.Kind]int{extract.Path: 1}}, 1},
+		"sentences gone":  {Result{Gone: extract.Losses{Sentences: 1}}, 1},
+		"secrets":         {Result{Redacted: map[string]int{"jwt": 1}}, 1},
+		"tokens read":     {Result{InputTokens: 1}, 1},
+		"tokens written":  {Result{OutputTokens: 1}, 1},
+		"a reference":     {Result{Example: "ref"}, 1},
+		"a mark":          {Result{Mark: "…#0123abcd"}, 1},
+		"calls removed":   {Result{Tools: ToolPlan{Removed: 1}}, 1},
+		"calls cut short": {Result{Tools: ToolPlan{Truncated: 1}}, 1},
+		"two failures":    {Result{Messages: failed[:2], Stats: Stats{MessagesFailed: 2}}, 1 + 1 + 2},
+		"five failures":   {Result{Messages: failed[:5], Stats: Stats{MessagesFailed: 5}}, 1 + 1 + 5},
+		"seven failures":  {Result{Messages: failed, Stats: Stats{MessagesFailed: 7}}, 1 + 1 + 5 + 1},
+	} {
+		if got := lines(tc.r) - least; got != tc.more {
+			t.Errorf("%s: %d lines more, want %d", name, got, tc.more)
+		}
+	}
+	for _, tc := range []struct {
+		before, after int
+		want          string
+	}{{100, 40, "−60%"}, {100, 100, "−0%"}, {100, 150, "+50%"}, {0, 3, "−0%"}} {
+		if got := changed(tc.before, tc.after); got != tc.want {
+			t.Errorf("from %d to %d: %s", tc.before, tc.after, got)
 		}
 	}
 }
