@@ -551,7 +551,9 @@ func runsIn(t *testing.T, dir, cwd string, env []string, args string, ready func
 	}, dir, overtoneBinary(t)+" continue "+args+" --run")
 	s.Wait("LEDGER-42", 1)
 	ready(s)
-	s.Say("PROBE")
+	// Who has only just drawn himself may not read keys yet.
+	s.until("PROBE", "PROBE")
+	s.Press(keyEnter)
 	await(t, "question", func() bool { return strings.Contains(asked(), "PROBE") })
 	if all := asked(); !strings.Contains(all, lastRequest) || !strings.Contains(all, toolName) {
 		t.Errorf("the model sees %s", all)
