@@ -75,8 +75,18 @@ func TestPlanWrittenAgain(t *testing.T) {
 		for status, want := range map[host.Status]string{host.InProgress: "", host.Pending: "", host.Completed: "lexer"} {
 			th := Thread{}
 			for _, e := range []host.Event{
-				host.TurnStarted{ID: "1"}, host.UserMessage{Text: "Please port all of it."}, steps(host.InProgress), host.FileChanged{File: "a.go"}, host.AgentMessage{Text: "The parser is ported."}, host.TurnEnded{},
-				host.TurnStarted{ID: "2"}, host.UserMessage{Text: said}, steps(status), host.ToolActivity{}, host.AgentMessage{Text: "Noted."}, host.TurnEnded{},
+				host.TurnStarted{ID: "1"},
+				host.UserMessage{Text: "Please port all of it."},
+				steps(host.InProgress),
+				host.FileChanged{File: "a.go"},
+				host.AgentMessage{Text: "The parser is ported."},
+				host.TurnEnded{},
+				host.TurnStarted{ID: "2"},
+				host.UserMessage{Text: said},
+				steps(status),
+				host.ToolActivity{},
+				host.AgentMessage{Text: "Noted."},
+				host.TurnEnded{},
 			} {
 				th = th.Apply(e, auto())
 			}
