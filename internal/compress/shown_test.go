@@ -15,6 +15,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // TestOnlyWhatIs: a plan shows what it does and leaves out what it does not; who is asked,
@@ -159,6 +160,27 @@ func TestOnlyWhatHappened(t *testing.T) {
 	}{{100, 40, "−60%"}, {100, 100, "−0%"}, {100, 150, "+50%"}, {0, 3, "−0%"}} {
 		if got := changed(tc.before, tc.after); got != tc.want {
 			t.Errorf("from %d to %d: %s", tc.before, tc.after, got)
+		}
+	}
+}
+
+// TestSaid: what somebody said is a message with a text, and none that the host put there.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		e    transcript.Entry
+		want bool
+	}{
+		{transcript.Entry{Kind: transcript.User, Text: 1}, true},
+		{transcript.Entry{Kind: transcript.Assistant, Text: 1}, true},
+		{transcript.Entry{Kind: transcript.User}, false},
+		{transcript.Entry{Kind: transcript.Boundary, Text: 1}, false},
+		{transcript.Entry{Kind: transcript.User, Text: 1, Flags: transcript.Meta}, false},
+		{transcript.Entry{Kind: transcript.User, Text: 1, Flags: transcript.Command}, false},
+	} {
+		p := &Plan{Session: &transcript.Session{Entries: []transcript.Entry{c.e}}}
+		if got := p.said(0); got != c.want {
+			t.Errorf("%+v: %v", c.e, got)
 		}
 	}
 }
