@@ -14,9 +14,9 @@ type CloneNote struct {
 }
 
 // noteNames is the room for names: with it, messages at ten percent and no tools state
-// 95 of a hundred names that are needed later, without those of libraries, which a model
-// knows.
-const noteNames = 4500
+// 95 of a hundred names that are needed later. With 4,500 characters it is 95 of those
+// that are no names of libraries.
+const noteNames = 5400
 
 // NewCloneNote begins the note of a clone of a session that works in cwd.
 func NewCloneNote(source, cwd string, l message.Lang) CloneNote {
