@@ -63,8 +63,8 @@ func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Ti
 		fill(path, &in)
 	}
 	out := Insight{Input: in, Decision: compact.Decide(in), Workflow: state != nil}
-	if watched.Record.Receipt.ID != "" {
-		out.Receipt = &watched.Record.Receipt
+	if watched.Delivery.Receipt.ID != "" {
+		out.Receipt = &watched.Delivery.Receipt
 	}
 	if k := m.Compaction; k != nil && k.Receipt != nil && (out.Receipt == nil || k.Receipt.Created.After(out.Receipt.Created)) {
 		out.Receipt = k.Receipt

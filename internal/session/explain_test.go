@@ -172,7 +172,7 @@ func TestExplain(t *testing.T) {
 	// Of two receipts the newer one is shown.
 	for id, at := range map[string]int{"older": -60, "newer": 60} {
 		_, _, err = UpdateWatched(s, false, func(w *Watched, _ *compact.Thread) []store.Event {
-			w.Record.Receipt = compact.NewReceipt(compact.Packet{ID: id, Text: "x", Created: noon.Add(time.Duration(at) * time.Minute)})
+			w.Delivery.Receipt = compact.NewReceipt(compact.Packet{ID: id, Text: "x", Created: noon.Add(time.Duration(at) * time.Minute)})
 			return nil
 		})
 		if err != nil {

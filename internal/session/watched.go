@@ -22,10 +22,10 @@ const watchedSchema = 1
 // Watched is what watchers keep of a session beside its thread: the compaction
 // that one of them asked for.
 type Watched struct {
-	Schema int       `json:"schema"`
-	Host   host.Name `json:"host"`
-	Cwd    string    `json:"cwd,omitempty"`
-	Record Record    `json:"record,omitzero"`
+	Schema   int       `json:"schema"`
+	Host     host.Name `json:"host"`
+	Cwd      string    `json:"cwd,omitempty"`
+	Delivery Delivery  `json:"record,omitzero"`
 	// Packets counts the packets written so far; it numbers the next one.
 	Packets int `json:"packets"`
 	// Goal is the thread's goal that a watcher has paused for a compaction, and
@@ -40,10 +40,10 @@ type PausedGoal struct {
 	Updated int64 `json:"updated,omitempty"`
 }
 
-// Record is one compaction that a watcher started, with the receipt of its
+// Delivery is one compaction that a watcher started, with the receipt of its
 // packet. It is written down before each step, so whoever reads it after a
 // crash knows the last step that may have been taken.
-type Record struct {
+type Delivery struct {
 	// Trigger is the turn whose end led to the compaction. One turn leads to
 	// at most one.
 	Trigger string `json:"trigger,omitempty"`
@@ -62,12 +62,12 @@ type CutMessage struct {
 	Back  bool            `json:"back"`  // it was handed to the queue again
 }
 
-// Open says that the record still waits for something.
-func (r Record) Open() bool { return r.Receipt.ID != "" && !r.Receipt.State.Final() }
+// Open says that the packet still waits for something.
+func (d Delivery) Open() bool { return d.Receipt.ID != "" && !d.Receipt.State.Final() }
 
 // Offered says that the packet may be on its way.
-func (r Record) Offered() bool {
-	return r.Receipt.State == compact.Delivering || r.Receipt.State == compact.Printing
+func (d Delivery) Offered() bool {
+	return d.Receipt.State == compact.Delivering || d.Receipt.State == compact.Printing
 }
 
 // ReadWatched is what watchers remember of a session, and its thread, without the
@@ -192,7 +192,7 @@ const successor = 10 * time.Minute
 // packets of its own. One that died and has not come back no longer does.
 func WatcherOwns(s *store.Session, now time.Time) bool {
 	w, err := decodeWatched(s.Read(store.WatchFile))
-	if err == nil && w.Record.Open() && now.Sub(w.Record.Receipt.Created) < successor {
+	if err == nil && w.Delivery.Open() && now.Sub(w.Delivery.Receipt.Created) < successor {
 		return true
 	}
 	release, free, err := s.TryLease(store.WatchLease)

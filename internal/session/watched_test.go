@@ -122,7 +122,7 @@ func TestWatcherOwns(t *testing.T) {
 	release()
 	receipt := compact.NewReceipt(compact.Packet{ID: "p", Text: "know", Created: noon, Expires: noon.Add(time.Hour)})
 	_, _, err = UpdateWatched(s, false, func(w *Watched, _ *compact.Thread) []store.Event {
-		w.Record = Record{Trigger: "t", Receipt: receipt}
+		w.Delivery = Delivery{Trigger: "t", Receipt: receipt}
 		return nil
 	})
 	if err != nil {
@@ -134,12 +134,12 @@ func TestWatcherOwns(t *testing.T) {
 		}
 	}
 	for state, want := range map[compact.ReceiptState][2]bool{compact.Delivering: {true, true}, compact.Printing: {true, true}, compact.Delivered: {false, false}} {
-		r := Record{Receipt: compact.Receipt{ID: "p", State: state}}
+		r := Delivery{Receipt: compact.Receipt{ID: "p", State: state}}
 		if got := [2]bool{r.Open(), r.Offered()}; got != want {
 			t.Errorf("%s: open and offered are %v", state, got)
 		}
 	}
-	if (Record{}).Open() {
+	if (Delivery{}).Open() {
 		t.Error("a record of nothing is open")
 	}
 }

@@ -35,7 +35,7 @@ func (w *Codex) feed(t *thread, e event) {
 		case doAuthor:
 			w.author(t, a)
 		case doSave:
-			saved = t.saveRecord(a.Record, a.Loose) == nil
+			saved = t.saveRecord(a.Delivery, a.Loose) == nil
 		case doCompact:
 			if saved {
 				w.compact(t, a)
@@ -77,12 +77,12 @@ func (w *Codex) lease(t *thread, a doLease) {
 		return
 	}
 	// Only looking for what somebody left leaves no trace of its own.
-	if m, _, err := session.ReadWatched(t.sess); t.cycle.Phase == watching && (err != nil || !m.Record.Open()) {
+	if m, _, err := session.ReadWatched(t.sess); t.cycle.Phase == watching && (err != nil || !m.Delivery.Open()) {
 		w.feed(t, leased{Seq: a.Seq})
 		return
 	}
 	ok, rec := t.leaseRecord()
-	w.feed(t, leased{Seq: a.Seq, OK: ok, Record: rec})
+	w.feed(t, leased{Seq: a.Seq, OK: ok, Delivery: rec})
 }
 
 func (w *Codex) check(t *thread, a doCheck) {
@@ -284,12 +284,12 @@ func (w *Codex) view(t *thread, a doLook) {
 			} else {
 				e.View.Idle = n.Thread.Status.idle()
 			}
-			id := t.cycle.Record.Receipt.ID
+			id := t.cycle.Delivery.Receipt.ID
 			holds := func(line []byte) (yes, told bool) {
 				yes = bytes.Contains(line, []byte(id))
 				return yes, yes
 			}
-			if t.cycle.Record.Quiet && transcript.Newest(t.info.Path, holds) {
+			if t.cycle.Delivery.Quiet && transcript.Newest(t.info.Path, holds) {
 				e.View.Injected = id
 			}
 			w.feed(t, e)
@@ -312,7 +312,7 @@ func (w *Codex) isCompaction(t *thread, e *looked, i int) {
 
 // tell reports a step of a cycle and leaves it in the timeline.
 func (w *Codex) tell(t *thread, a doTell) {
-	r := a.Record.Receipt
+	r := a.Delivery.Receipt
 	reason := reasonText(a.Reason)
 	var events []store.Event
 	switch a.What {

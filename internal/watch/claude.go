@@ -286,7 +286,7 @@ func (w *Claude) author(ctx context.Context) (compact.Packet, error) {
 // compact runs one compaction and, if it worked, delivers the packet.
 func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	s := w.sess
-	rec := session.Record{Trigger: packet.ID, Receipt: compact.NewReceipt(packet), Quiet: packet.Wait}
+	rec := session.Delivery{Trigger: packet.ID, Receipt: compact.NewReceipt(packet), Quiet: packet.Wait}
 	step := func(e compact.ReceiptEvent) (ok bool) {
 		rec.Receipt, ok = rec.Receipt.Step(e, w.Now())
 		return ok
@@ -340,7 +340,7 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 
 // leave keeps the packet for the user's next message: there is nothing to carry
 // on with until then.
-func (w *Claude) leave(s *conversation, rec session.Record) error {
+func (w *Claude) leave(s *conversation, rec session.Delivery) error {
 	text := rec.Receipt.Text
 	rec.Receipt, _ = rec.Receipt.Step(compact.Opening{Via: compact.ViaPrompt}, w.Now())
 	rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: rec.Receipt.ID}, w.Now())
@@ -352,7 +352,7 @@ func (w *Claude) leave(s *conversation, rec session.Record) error {
 	return nil
 }
 
-func (w *Claude) deliver(ctx context.Context, rec session.Record) error {
+func (w *Claude) deliver(ctx context.Context, rec session.Delivery) error {
 	id := rec.Receipt.ID
 	if err := w.ask(ctx, rec.Receipt.Text, true); err != nil {
 		return err

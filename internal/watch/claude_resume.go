@@ -20,7 +20,7 @@ func (w *Claude) resume(ctx context.Context) error {
 		return nil
 	}
 	s, err := newConversation(w.Session, host.ClaudeCode, w.Command.Dir, w.Options)
-	if err != nil || !s.own.Record.Open() {
+	if err != nil || !s.own.Delivery.Open() {
 		return nil
 	}
 	ok, rec := s.leaseRecord()

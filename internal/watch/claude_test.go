@@ -241,7 +241,7 @@ func TestClaudeResumes(t *testing.T) {
 					if tt.quiet {
 						text += message.HandoverHold.EN + "</overtone-packet>"
 					}
-					m.Record = session.Record{Trigger: "t", Quiet: tt.quiet, Receipt: compact.Receipt{
+					m.Delivery = session.Delivery{Trigger: "t", Quiet: tt.quiet, Receipt: compact.Receipt{
 						ID: "ovt-x-1", State: tt.state, Text: text, Created: created, Expires: created.Add(time.Hour),
 					}}
 					return nil
@@ -253,8 +253,8 @@ func TestClaudeResumes(t *testing.T) {
 				t.Errorf("told (-want +got):\n%s\n%v", diff, news)
 			}
 			m, _, err := session.ReadWatched(sess)
-			if err != nil || m.Record.Receipt.State != tt.end {
-				t.Errorf("record = %s, %v; want %s", m.Record.Receipt, err, tt.end)
+			if err != nil || m.Delivery.Receipt.State != tt.end {
+				t.Errorf("record = %s, %v; want %s", m.Delivery.Receipt, err, tt.end)
 			}
 		})
 	}

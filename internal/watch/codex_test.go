@@ -26,7 +26,7 @@ func settle() {
 	synctest.Wait()
 }
 
-func savedRecord(t *testing.T, home *store.Home) session.Record {
+func savedDelivery(t *testing.T, home *store.Home) session.Delivery {
 	t.Helper()
 	s, err := home.Session(fakeThread)
 	if err != nil {
@@ -36,7 +36,7 @@ func savedRecord(t *testing.T, home *store.Home) session.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Record
+	return m.Delivery
 }
 
 // toTheLetter is the setting in which the packet itself opens a turn.
@@ -53,7 +53,7 @@ func TestCodexCycle(t *testing.T) {
 		if got, want := f.posted(), "thread/compact/start thread/queue/add"; got != want {
 			t.Errorf("posted %q, want %q", got, want)
 		}
-		r := savedRecord(t, home).Receipt
+		r := savedDelivery(t, home).Receipt
 		if r.State != compact.Delivered || r.Compaction != "turn-2" {
 			t.Errorf("receipt = %s, compaction %s", r, r.Compaction)
 		}
@@ -170,7 +170,7 @@ func TestCodexCompactionComesToNothing(t *testing.T) {
 				if got := f.posted(); got != "thread/compact/start" {
 					t.Errorf("posted %q", got)
 				}
-				if r := savedRecord(t, home).Receipt; r.State != compact.Dropped || r.Reason != string(endReason(status)) {
+				if r := savedDelivery(t, home).Receipt; r.State != compact.Dropped || r.Reason != string(endReason(status)) {
 					t.Errorf("receipt = %s", r)
 				}
 			})
@@ -196,7 +196,7 @@ func TestCodexWithoutQueue(t *testing.T) {
 				if got := f.posted(); got != row.want {
 					t.Errorf("posted %q, want %q", got, row.want)
 				}
-				if r := savedRecord(t, w.Home).Receipt; r.State != compact.Delivered {
+				if r := savedDelivery(t, w.Home).Receipt; r.State != compact.Delivered {
 					t.Errorf("receipt = %s", r)
 				}
 			})
@@ -362,7 +362,7 @@ func TestCodexSuccessor(t *testing.T) {
 				if got := g.posted(); got != row.want {
 					t.Errorf("posted %q, want %q", got, row.want)
 				}
-				if r := savedRecord(t, home).Receipt; r.State != compact.Delivered {
+				if r := savedDelivery(t, home).Receipt; r.State != compact.Delivered {
 					t.Errorf("receipt = %s", r)
 				}
 				if !strings.Contains(second.news(), "adopted") {

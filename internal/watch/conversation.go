@@ -285,7 +285,7 @@ func (s *conversation) compacted(name string, mine bool) {
 		if name != "" && t.Compaction == name {
 			return nil
 		}
-		mine = mine || name != "" && w.Record.Receipt.Compaction == name
+		mine = mine || name != "" && w.Delivery.Receipt.Compaction == name
 		*t = t.Apply(host.Compacted{ID: name, At: s.opts.Now(), Before: s.before, After: s.after, Ours: mine}, s.settings)
 		return []store.Event{store.On(message.EventCompactExecuted, "before", s.before, "after", s.after, "foreign", !mine)}
 	})
@@ -434,12 +434,12 @@ func (s *conversation) rewritten() (string, compact.Basis) {
 }
 
 // saveRecord writes a record down; the packet's number is used up with it.
-func (s *conversation) saveRecord(r session.Record, loose bool, events ...store.Event) error {
+func (s *conversation) saveRecord(r session.Delivery, loose bool, events ...store.Event) error {
 	return s.update(loose, func(w *session.Watched, _ *compact.Thread) []store.Event {
-		if w.Record.Receipt.ID != r.Receipt.ID {
+		if w.Delivery.Receipt.ID != r.Receipt.ID {
 			w.Packets++
 		}
-		w.Record = r
+		w.Delivery = r
 		return events
 	})
 }
@@ -472,7 +472,7 @@ func (s *conversation) giveBack() {
 }
 
 // leaseRecord claims the session and reads the last record.
-func (s *conversation) leaseRecord() (bool, session.Record) {
+func (s *conversation) leaseRecord() (bool, session.Delivery) {
 	ok, err := s.lease()
 	if err == nil {
 		name, cwd := s.own.Host, s.own.Cwd
@@ -481,12 +481,12 @@ func (s *conversation) leaseRecord() (bool, session.Record) {
 			s.catchUp(&s.thread)
 			s.own = w
 			s.own.Host, s.own.Cwd = name, cwd
-			return ok, w.Record
+			return ok, w.Delivery
 		}
 	}
 	s.storeProblem(err)
 	s.giveBack()
-	return false, session.Record{}
+	return false, session.Delivery{}
 }
 
 // reasonText is the text for a reason.

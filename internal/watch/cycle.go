@@ -16,7 +16,7 @@ import (
 //	         → compacting → delivering → resuming → watching
 //
 // Up to confirming nothing has been done and any stir in the thread leads back
-// to watching. From compacting on there is an open record, and whatever is in
+// to watching. From compacting on there is an open delivery, and whatever is in
 // doubt (a lost connection, a silent server, a predecessor's crash) is settled
 // by looking at the thread itself. What opens a turn of its own is last: only when
 // the thread has been quiet after the compaction, and nothing of the user's waits.
@@ -30,8 +30,8 @@ type cycle struct {
 	// Review is set while the thread reviews.
 	Review bool
 
-	Trigger string // the turn whose end we act on
-	Record  session.Record
+	Trigger  string // the turn whose end we act on
+	Delivery session.Delivery
 	// TurnStatus is how the compaction's turn ended, "" while it runs.
 	TurnStatus turnStatus
 	// UserTurn is a turn known to hold a user's message; a compaction inside
@@ -50,7 +50,7 @@ type cycle struct {
 	Abandon reason
 	// Settled is set when a first look has found a packet missing.
 	Settled bool
-	// Adopted is set when the record is another watcher's: it may have gone one
+	// Adopted is set when the delivery is another watcher's: it may have gone one
 	// step further than it could write down.
 	Adopted bool
 	// Unclear counts looks that did not tell.
@@ -190,16 +190,16 @@ func (m *machine) idle(r reason) {
 		m.do(doRelease{})
 	}
 	if r != "" {
-		m.do(doTell{What: newsHeld, Reason: r, Record: session.Record{Trigger: m.Trigger}})
+		m.do(doTell{What: newsHeld, Reason: r, Delivery: session.Delivery{Trigger: m.Trigger}})
 	}
 	m.enter(watching)
 	m.Trigger = ""
 }
 
-// finish closes the record and goes back to watching.
+// finish closes the delivery and goes back to watching.
 func (m *machine) finish(what news, r reason) {
 	m.putBack()
-	m.do(doRelease{}, doTell{What: what, Record: m.Record, Reason: r})
+	m.do(doRelease{}, doTell{What: what, Delivery: m.Delivery, Reason: r})
 	m.enter(watching)
 	m.Trigger, m.Submission, m.TurnStatus, m.UserTurn = "", "", "", ""
 	m.Adds, m.Sent, m.Abandon, m.Settled = 0, false, "", false
@@ -209,39 +209,39 @@ func (m *machine) finish(what news, r reason) {
 
 // step moves the receipt on and reports whether the packet is to go out.
 func (m *machine) step(e compact.ReceiptEvent) bool {
-	r, ok := m.Record.Receipt.Step(e, m.now)
-	m.Record.Receipt = r
+	r, ok := m.Delivery.Receipt.Step(e, m.now)
+	m.Delivery.Receipt = r
 	return ok
 }
 
 func (m *machine) void(r reason) {
-	m.step(compact.Missing{ID: m.Record.Receipt.ID})
+	m.step(compact.Missing{ID: m.Delivery.Receipt.ID})
 	m.step(compact.Failed{Reason: string(r)})
-	m.do(doSave{Record: m.Record})
+	m.do(doSave{Delivery: m.Delivery})
 	m.finish(newsVoid, r)
 }
 
 func (m *machine) delivered() {
-	m.step(compact.Arrived{ID: m.Record.Receipt.ID})
-	m.do(doSave{Record: m.Record}, doTidy{m.Record.Receipt.ID})
+	m.step(compact.Arrived{ID: m.Delivery.Receipt.ID})
+	m.do(doSave{Delivery: m.Delivery}, doTidy{m.Delivery.Receipt.ID})
 	m.finish(newsDelivered, "")
 }
 
 // arrived: the packet stands in the thread without a turn of its own.
 func (m *machine) arrived() {
-	if m.Moved || m.Record.Trigger == m.ours() { // or it was somebody else's compaction
+	if m.Moved || m.Delivery.Trigger == m.ours() { // or it was somebody else's compaction
 		m.delivered()
 		return
 	}
-	m.step(compact.Arrived{ID: m.Record.Receipt.ID})
-	m.do(doSave{Record: m.Record}, doTell{What: newsDelivered, Record: m.Record})
+	m.step(compact.Arrived{ID: m.Delivery.Receipt.ID})
+	m.do(doSave{Delivery: m.Delivery}, doTell{What: newsDelivered, Delivery: m.Delivery})
 	m.Sent, m.Submission = false, ""
 	m.enter(resuming)
 	m.do(doAfter{m.Seq, m.w.Debounce})
 }
 
 // goOn is the id of the note that opens a turn.
-func (c cycle) goOn() string { return c.Record.Receipt.ID + "-go" }
+func (c cycle) goOn() string { return c.Delivery.Receipt.ID + "-go" }
 
 // resumed: the note is on its way, or there is none.
 func (m *machine) resumed(e resumed) {
@@ -269,7 +269,7 @@ func (m *machine) rest() {
 }
 
 // ours is the compaction's turn, "" while it is not known.
-func (c cycle) ours() string { return c.Record.Receipt.Compaction }
+func (c cycle) ours() string { return c.Delivery.Receipt.Compaction }
 
 func (m *machine) turnStarted(e turnBegan) {
 	m.Turn = e.Turn
@@ -334,7 +334,7 @@ func endReason(s turnStatus) reason {
 }
 
 // withdraw takes a packet back. It may be leaving the queue at this moment, so
-// the record is closed only by the look that follows.
+// the delivery is closed only by the look that follows.
 func (m *machine) withdraw(r reason) {
 	if !m.Sent {
 		m.void(r)
@@ -355,7 +355,7 @@ func (m *machine) item(e itemSeen) {
 	case itemReviewExit:
 		m.Review = false
 	case host.CodexUserMessage:
-		if e.ClientID != "" && e.ClientID == m.Record.Receipt.ID && m.Phase.underWay() {
+		if e.ClientID != "" && e.ClientID == m.Delivery.Receipt.ID && m.Phase.underWay() {
 			m.delivered()
 			return
 		}
@@ -376,14 +376,14 @@ func (m *machine) compaction(e itemSeen) {
 		if m.ours() == "" {
 			m.step(compact.Started{Compaction: e.Turn})
 			if !e.Done {
-				m.do(doSave{Record: m.Record, Loose: true})
+				m.do(doSave{Delivery: m.Delivery, Loose: true})
 			}
 		}
 		if e.Done && m.ours() == e.Turn {
 			if e.Text != "" {
-				m.Record.Receipt = m.Record.Receipt.Rewrite(e.Text, e.Basis)
+				m.Delivery.Receipt = m.Delivery.Receipt.Rewrite(e.Text, e.Basis)
 			}
-			m.Record.Quiet = m.Record.Quiet || e.Quiet
+			m.Delivery.Quiet = m.Delivery.Quiet || e.Quiet
 			m.compacted()
 		}
 	case m.Phase == recovering:
@@ -419,7 +419,7 @@ func (m *machine) userSpoke(e itemSeen) {
 	switch {
 	case m.Phase == noting && ours:
 		m.idle("")
-	case m.Phase == delivering && !ours && !m.Record.Quiet && m.Sent && m.Abandon == "" && e.Turn != m.Trigger:
+	case m.Phase == delivering && !ours && !m.Delivery.Quiet && m.Sent && m.Abandon == "" && e.Turn != m.Trigger:
 		m.withdraw(reasonSuperseded)
 	case m.Phase == resuming && !ours && m.Sent && m.Submission == "":
 		m.Abandon = reasonSuperseded // the queue's id for the note is on its way
@@ -430,7 +430,7 @@ func (m *machine) userSpoke(e itemSeen) {
 
 // cutOff: the message is handed back, after the packet or without one.
 func (m *machine) cutOff(e cut) {
-	m.do(doTell{What: newsCut, Record: m.Record})
+	m.do(doTell{What: newsCut, Delivery: m.Delivery})
 	if len(e.Input) == 0 {
 		return // the host has dropped it without a trace
 	}
@@ -439,8 +439,8 @@ func (m *machine) cutOff(e cut) {
 		m.do(doPutBack{*back})
 		return
 	}
-	m.Record.Cut = back
-	m.do(doSave{Record: m.Record})
+	m.Delivery.Cut = back
+	m.do(doSave{Delivery: m.Delivery})
 	if m.Phase == delivering {
 		m.putBack()
 	}
@@ -451,39 +451,39 @@ const putBackPrefix = "overtone-again-"
 
 // putBack hands a cut message to the queue, once.
 func (m *machine) putBack() {
-	c := m.Record.Cut
+	c := m.Delivery.Cut
 	if c == nil || c.Back {
 		return
 	}
 	again := *c
 	again.Back = true
-	m.Record.Cut = &again
-	m.do(doSave{Record: m.Record}, doPutBack{again})
+	m.Delivery.Cut = &again
+	m.do(doSave{Delivery: m.Delivery}, doPutBack{again})
 }
 
 // compacted hands the packet over at once, while the compaction's turn is
 // still ending: it then stands before anything a person sends. That is
-// a matter of milliseconds, so the record is written right after and not before;
+// a matter of milliseconds, so the delivery is written right after and not before;
 // it has the packet's id already, and a successor looks for that twice. Into a
 // turn that runs already it would be a message that steers it.
 func (m *machine) compacted() {
-	if m.Record.Quiet && m.Turn != "" && m.Turn != m.ours() {
+	if m.Delivery.Quiet && m.Turn != "" && m.Turn != m.ours() {
 		m.void(reasonSuperseded)
 		return
 	}
 	if m.deliver() {
 		m.offer()
 		m.putBack()
-		m.do(doSave{Record: m.Record}, doTell{What: newsCompacted, Record: m.Record})
+		m.do(doSave{Delivery: m.Delivery}, doTell{What: newsCompacted, Delivery: m.Delivery})
 	}
 }
 
 // deliver moves the receipt to where the packet may go out.
 func (m *machine) deliver() bool {
 	m.step(compact.Finished{Compaction: m.ours()})
-	m.step(compact.Missing{ID: m.Record.Receipt.ID})
+	m.step(compact.Missing{ID: m.Delivery.Receipt.ID})
 	via := compact.ViaQueue
-	if m.Record.Quiet {
+	if m.Delivery.Quiet {
 		via = compact.ViaHistory
 	}
 	if !m.step(compact.Opening{Via: via}) {
@@ -497,10 +497,10 @@ func (m *machine) deliver() bool {
 // offer sends the packet and watches over it.
 func (m *machine) offer() {
 	m.Sent = false
-	if m.Record.Quiet {
+	if m.Delivery.Quiet {
 		m.Adds++
 		m.Sent = true
-		m.do(doInject{m.Record.Receipt.ID, m.Record.Receipt.Text}, doAfter{m.Seq, m.w.Look})
+		m.do(doInject{m.Delivery.Receipt.ID, m.Delivery.Receipt.Text}, doAfter{m.Seq, m.w.Look})
 		return
 	}
 	if m.NoQueue {
@@ -512,7 +512,7 @@ func (m *machine) offer() {
 	}
 	m.Adds++
 	m.Sent = true
-	m.do(doAdd{m.Record.Receipt.ID, m.Record.Receipt.Text}, doAfter{m.Seq, m.w.Look})
+	m.do(doAdd{m.Delivery.Receipt.ID, m.Delivery.Receipt.Text}, doAfter{m.Seq, m.w.Look})
 }
 
 func (m *machine) elapsed(e elapsed) {
@@ -587,7 +587,7 @@ func (m *machine) checked(e checked) {
 	default:
 		m.enter(compacting)
 		m.step(compact.Started{})
-		m.do(doSave{Record: m.Record}, doTell{What: newsCompact, Record: m.Record}, doCompact{m.Seq}, doAfter{m.Seq, m.w.Compact})
+		m.do(doSave{Delivery: m.Delivery}, doTell{What: newsCompact, Delivery: m.Delivery}, doCompact{m.Seq}, doAfter{m.Seq, m.w.Compact})
 	}
 }
 
@@ -601,7 +601,7 @@ func (m *machine) startTurn(e checked) {
 	default:
 		m.Adds++
 		m.Sent = true
-		m.do(doStartTurn{m.Record.Receipt.ID, m.Record.Receipt.Text})
+		m.do(doStartTurn{m.Delivery.Receipt.ID, m.Delivery.Receipt.Text})
 	}
 }
 
@@ -613,7 +613,7 @@ func (m *machine) resume(e checked) {
 	}
 	m.Sent = true
 	m.Seq++
-	m.do(doAfter{m.Seq, m.w.Look}, doResume{m.Seq, m.Record.Receipt.ID, m.goOn(), m.NoQueue})
+	m.do(doAfter{m.Seq, m.w.Look}, doResume{m.Seq, m.Delivery.Receipt.ID, m.goOn(), m.NoQueue})
 }
 
 func (m *machine) leased(e leased) {
@@ -624,35 +624,35 @@ func (m *machine) leased(e leased) {
 		return
 	}
 	switch {
-	case m.Phase == noting && (!e.OK || e.Record.Trigger == m.Foreign.Turn && !e.Record.Open()):
+	case m.Phase == noting && (!e.OK || e.Delivery.Trigger == m.Foreign.Turn && !e.Delivery.Open()):
 		if e.OK {
 			m.do(doRelease{})
 		}
 		m.idle("")
-	case m.Phase == noting && !e.Record.Open():
+	case m.Phase == noting && !e.Delivery.Open():
 		m.Trigger = m.Foreign.Turn
-		m.Record = session.Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(m.Foreign.Packet), Quiet: true}
+		m.Delivery = session.Delivery{Trigger: m.Trigger, Receipt: compact.NewReceipt(m.Foreign.Packet), Quiet: true}
 		m.step(compact.Started{Compaction: m.Foreign.Turn})
-		m.do(doSave{Record: m.Record})
+		m.do(doSave{Delivery: m.Delivery})
 		if m.deliver() {
-			m.do(doSave{Record: m.Record})
+			m.do(doSave{Delivery: m.Delivery})
 			m.offer()
 		}
 	case m.Phase == leasing && !e.OK:
 		m.idle(reasonOther)
-	case m.Phase == leasing && !e.Record.Open() && e.Record.Trigger == m.Trigger:
+	case m.Phase == leasing && !e.Delivery.Open() && e.Delivery.Trigger == m.Trigger:
 		m.do(doRelease{})
 		m.idle(reasonDone)
-	case m.Phase == leasing && !e.Record.Open():
+	case m.Phase == leasing && !e.Delivery.Open():
 		m.enter(authoring)
 		m.do(doAuthor{m.Seq, m.Trigger})
-	case m.Phase == leasing, (m.Phase == watching || m.Phase == noting) && e.OK && e.Record.Open():
-		m.Record, m.Trigger, m.Adopted = e.Record, e.Record.Trigger, true
+	case m.Phase == leasing, (m.Phase == watching || m.Phase == noting) && e.OK && e.Delivery.Open():
+		m.Delivery, m.Trigger, m.Adopted = e.Delivery, e.Delivery.Trigger, true
 		m.enter(recovering)
-		m.do(doTell{What: newsAdopted, Record: m.Record}, doLook{m.Seq})
+		m.do(doTell{What: newsAdopted, Delivery: m.Delivery}, doLook{m.Seq})
 	case m.Phase == watching && e.OK:
 		m.do(doRelease{})
-	case m.Phase == watching && e.Record.Open():
+	case m.Phase == watching && e.Delivery.Open():
 		// Its holder may die over it; ask again.
 		m.do(doAfter{m.Seq, m.w.Look})
 	}
@@ -662,20 +662,20 @@ func (m *machine) authored(e authored) {
 	if m.Phase != authoring || e.Seq != m.Seq {
 		return
 	}
-	m.Record = session.Record{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet), Quiet: e.Packet.Wait}
+	m.Delivery = session.Delivery{Trigger: m.Trigger, Receipt: compact.NewReceipt(e.Packet), Quiet: e.Packet.Wait}
 	m.enter(confirming)
 	m.do(doCheck{m.Seq})
 }
 
 func (m *machine) added(e added) {
-	if e.Packet != m.Record.Receipt.ID || m.Phase != delivering && m.Phase != recovering {
+	if e.Packet != m.Delivery.Receipt.ID || m.Phase != delivering && m.Phase != recovering {
 		return
 	}
 	switch {
-	case m.Record.Quiet && e.Unclear:
-	case m.Record.Quiet && (e.Refused || e.Unsupported):
+	case m.Delivery.Quiet && e.Unclear:
+	case m.Delivery.Quiet && (e.Refused || e.Unsupported):
 		m.void(reasonUndelivered)
-	case m.Record.Quiet:
+	case m.Delivery.Quiet:
 		m.arrived()
 	case e.Unsupported:
 		m.NoQueue, m.Sent = true, false
@@ -731,7 +731,7 @@ func (m *machine) looked(e looked) {
 		m.do(doAfter{m.Seq, m.w.Look})
 		return
 	}
-	f := find(e.View, m.Record)
+	f := find(e.View, m.Delivery)
 	if f.found == foundFailed && f.reason == reasonInterrupted && m.ours() == "" && !m.Doubt {
 		// The compaction begins within milliseconds after the turn that it cut.
 		m.Doubt = true
@@ -772,7 +772,7 @@ func (m *machine) looked(e looked) {
 }
 
 func (m *machine) expired() bool {
-	at := m.Record.Receipt.Expires
+	at := m.Delivery.Receipt.Expires
 	return !at.IsZero() && !m.now.Before(at)
 }
 
@@ -798,7 +798,7 @@ func (m *machine) queued(f finding) {
 func (m *machine) undelivered(e looked, f finding) {
 	m.TurnStatus = turnCompleted
 	quiet := e.View.Idle && m.Turn == ""
-	sure := m.Settled || !m.Record.Offered() && !m.Adopted
+	sure := m.Settled || !m.Delivery.Offered() && !m.Adopted
 	switch {
 	case !sure || f.found == foundCompacted && !quiet:
 		m.Settled = quiet
@@ -815,7 +815,7 @@ func (m *machine) undelivered(e looked, f finding) {
 	default:
 		m.Settled = false
 		if m.deliver() {
-			m.do(doSave{Record: m.Record})
+			m.do(doSave{Delivery: m.Delivery})
 			m.offer()
 		}
 	}

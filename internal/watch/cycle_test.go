@@ -17,7 +17,7 @@ type play struct {
 	c       cycle
 	now     time.Time
 	did     []string
-	record  session.Record
+	record  session.Delivery
 	told    []string
 	answers bool
 	quiet   bool // the packet opens no turn
@@ -36,11 +36,11 @@ func (p *play) feed(events ...event) {
 func (p *play) act(a action) {
 	switch a := a.(type) {
 	case doSave:
-		p.record = a.Record
+		p.record = a.Delivery
 	case doTell:
 		p.told = append(p.told, strings.TrimSpace(fmt.Sprintf("%s %s", a.What, a.Reason)))
 	case doLease:
-		p.feed(leased{Seq: a.Seq, OK: true, Record: p.record})
+		p.feed(leased{Seq: a.Seq, OK: true, Delivery: p.record})
 	case doAuthor:
 		p.feed(authored{Seq: a.Seq, Packet: compact.Packet{ID: "p1", Text: "packet", Wait: p.quiet, Created: p.now, Expires: p.now.Add(time.Hour)}})
 	case doCheck:
@@ -342,7 +342,7 @@ func TestFind(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := session.Record{Trigger: "work", Receipt: compact.Receipt{ID: "p1", State: compact.Compacting}}
+			r := session.Delivery{Trigger: "work", Receipt: compact.Receipt{ID: "p1", State: compact.Compacting}}
 			if got := find(tt.view, r); got != tt.want {
 				t.Errorf("find = %+v, want %+v", got, tt.want)
 			}

@@ -47,9 +47,9 @@ type (
 	}
 	// leased answers doLease: whether the thread is ours, and the last record.
 	leased struct {
-		Seq    int
-		OK     bool
-		Record session.Record
+		Seq      int
+		OK       bool
+		Delivery session.Delivery
 	}
 	// authored answers doAuthor.
 	authored struct {
@@ -138,8 +138,8 @@ type (
 	// doStartTurn that follows it is carried out. Loose does not wait for the
 	// disk.
 	doSave struct {
-		Record session.Record
-		Loose  bool
+		Delivery session.Delivery
+		Loose    bool
 	}
 	// doCompact starts the compaction.
 	doCompact struct{ Seq int }
@@ -167,9 +167,9 @@ type (
 	doLook struct{ Seq int }
 	// doTell reports a step to people and to the timeline.
 	doTell struct {
-		What   news
-		Record session.Record
-		Reason reason
+		What     news
+		Delivery session.Delivery
+		Reason   reason
 	}
 )
 

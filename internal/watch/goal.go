@@ -98,7 +98,7 @@ func (w *Codex) goalSet(t *thread, n notice) {
 // else has decided about the goal meanwhile holds.
 func (w *Codex) resumeGoal(t *thread) {
 	own := t.own.Goal
-	if own == nil || t.resuming || !t.subscribed || t.cycle.Phase != watching || t.own.Record.Open() {
+	if own == nil || t.resuming || !t.subscribed || t.cycle.Phase != watching || t.own.Delivery.Open() {
 		return
 	}
 	if t.cycle.Turn != "" && !t.thread.State.Synthetic {
@@ -159,7 +159,7 @@ func (w *Codex) letGo() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	for _, t := range w.threads {
-		if t.conversation == nil || t.own.Goal == nil || t.own.Record.Open() {
+		if t.conversation == nil || t.own.Goal == nil || t.own.Delivery.Open() {
 			continue
 		}
 		var n notice

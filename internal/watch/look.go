@@ -50,7 +50,7 @@ type finding struct {
 
 // find tells from a view what became of a record. Only what is newer than the
 // record's trigger counts.
-func find(v view, r session.Record) finding {
+func find(v view, r session.Delivery) finding {
 	newer, known := v.Turns, false
 	for i, t := range v.Turns {
 		if t.ID == r.Trigger {

@@ -120,8 +120,8 @@ func (w *Codex) compacted(t *thread, turn string, late bool) {
 	case !mine:
 	case !t.queued && !w.prompter.waits(w, t):
 		e.Text, e.Basis = t.rewritten()
-	case !t.cycle.Record.Quiet:
-		e.Text, e.Basis, e.Quiet = t.waiting, t.cycle.Record.Receipt.Basis, true
+	case !t.cycle.Delivery.Quiet:
+		e.Text, e.Basis, e.Quiet = t.waiting, t.cycle.Delivery.Receipt.Basis, true
 	}
 	// The packet first: whoever waits for the disk here comes too late.
 	w.feed(t, e)

@@ -489,7 +489,7 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 		return false, err
 	}
 	leased := false
-	var rec session.Record
+	var rec session.Delivery
 	if s.settings = w.Settings(); s.settings.Mode == compact.ModeAuto && !w.DryRun {
 		if leased, rec = s.leaseRecord(); leased && rec.Open() {
 			if more, err = w.adopt(ctx, s, rec, list); more || err != nil {
@@ -540,7 +540,7 @@ func (w *Opencode) author(ctx context.Context, s *served) (compact.Packet, error
 
 // compact runs one compaction and, if it worked, delivers the packet.
 func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet) (more bool, err error) {
-	rec := session.Record{Trigger: packet.ID, Receipt: compact.NewReceipt(packet), Quiet: packet.Wait}
+	rec := session.Delivery{Trigger: packet.ID, Receipt: compact.NewReceipt(packet), Quiet: packet.Wait}
 	rec.Receipt, _ = rec.Receipt.Step(compact.Started{}, w.Now())
 	if s.saveRecord(rec, false, store.On(message.EventPacketCreated, "packet", packet.ID)) != nil {
 		return false, nil //nolint:nilerr // reported; without a record nothing is started
@@ -600,7 +600,7 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 }
 
 // void gives a packet up.
-func (w *Opencode) void(s *served, rec session.Record, r reason) {
+func (w *Opencode) void(s *served, rec session.Delivery, r reason) {
 	rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
 	rec.Receipt, _ = rec.Receipt.Step(compact.Failed{Reason: string(r)}, w.Now())
 	_ = s.saveRecord(rec, false, store.On(message.EventSessionCompactFailed, "packet", rec.Receipt.ID, "reason", string(r)))
@@ -610,7 +610,7 @@ func (w *Opencode) void(s *served, rec session.Record, r reason) {
 
 // deliver puts the packet into the conversation: as a message that opens a turn, or as
 // one before the user's next.
-func (w *Opencode) deliver(ctx context.Context, s *served, rec session.Record) (more bool, err error) {
+func (w *Opencode) deliver(ctx context.Context, s *served, rec session.Delivery) (more bool, err error) {
 	via := compact.ViaQueue
 	if rec.Quiet {
 		via = compact.ViaHistory
@@ -637,7 +637,7 @@ func (w *Opencode) deliver(ctx context.Context, s *served, rec session.Record) (
 }
 
 // adopt deals with a packet that an earlier watcher, or an error, left open.
-func (w *Opencode) adopt(ctx context.Context, s *served, rec session.Record, list []gjson.Result) (more bool, err error) {
+func (w *Opencode) adopt(ctx context.Context, s *served, rec session.Delivery, list []gjson.Result) (more bool, err error) {
 	s.report("adopted", message.WatchAdopted, rec.Receipt.ID)
 	switch trail := readTrail(s.thread.Transcript, rec.Receipt.ID, rec.Receipt.Created); {
 	case trail.arrived:

@@ -301,8 +301,8 @@ func TestWatchOpencodeOddServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if own, _, err := session.ReadWatched(sess); err != nil || own.Record.Open() {
-				t.Errorf("%v: a packet is left open: %+v", err, own.Record)
+			if own, _, err := session.ReadWatched(sess); err != nil || own.Delivery.Open() {
+				t.Errorf("%v: a packet is left open: %+v", err, own.Delivery)
 			}
 			if release, ok, err := sess.TryLease(store.WatchLease); !ok || err != nil {
 				t.Errorf("the lease is kept: %v", err)

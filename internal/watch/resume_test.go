@@ -25,7 +25,7 @@ func packetWaits(t *testing.T, f *fakeServer, w *watcher) {
 	if strings.Contains(text, "Carry on") || !strings.Contains(strings.ToLower(text), "wait for the") {
 		t.Errorf("the packet does not wait:\n%s", text)
 	}
-	if r := savedRecord(t, w.Home).Receipt; r.State != compact.Delivered || r.Via != compact.ViaHistory {
+	if r := savedDelivery(t, w.Home).Receipt; r.State != compact.Delivered || r.Via != compact.ViaHistory {
 		t.Errorf("receipt = %s", r)
 	}
 }
@@ -300,7 +300,7 @@ func TestGoalWaitsForTheOpenPacket(t *testing.T) {
 		r, _ := compact.NewReceipt(packet).Step(compact.Started{}, time.Now())
 		if _, _, err := session.UpdateWatched(s, false, func(m *session.Watched, _ *compact.Thread) []store.Event {
 			m.Packets, m.Goal = 1, &session.PausedGoal{Updated: 7}
-			m.Record = session.Record{Trigger: "turn-1", Quiet: true, Receipt: r}
+			m.Delivery = session.Delivery{Trigger: "turn-1", Quiet: true, Receipt: r}
 			return nil
 		}); err != nil {
 			f.t.Fatal(err)

@@ -18,7 +18,7 @@ func TestPacketAfterTheCompaction(t *testing.T) {
 	for name, wait := range map[string]bool{"work is open": false, "the user is asked": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := cycle{Phase: compacting, Seq: 3, Record: session.Record{Trigger: "t", Receipt: receipt, Quiet: wait}}
+			c := cycle{Phase: compacting, Seq: 3, Delivery: session.Delivery{Trigger: "t", Receipt: receipt, Quiet: wait}}
 			done := itemSeen{Turn: "c", Type: host.CodexCompaction, Done: true, Text: "new", Basis: compact.BasisSummary}
 			c, actions := advance(c, DefaultWaits(), now, done)
 			var added, injected []string
@@ -31,7 +31,7 @@ func TestPacketAfterTheCompaction(t *testing.T) {
 				}
 			}
 			if wait {
-				if len(added) != 0 || len(injected) != 1 || injected[0] != "new" || c.Phase != delivering || c.Record.Receipt.Via != compact.ViaHistory {
+				if len(added) != 0 || len(injected) != 1 || injected[0] != "new" || c.Phase != delivering || c.Delivery.Receipt.Via != compact.ViaHistory {
 					t.Errorf("added %q, injected %q, %+v", added, injected, c)
 				}
 				// What is told again changes nothing.
@@ -45,7 +45,7 @@ func TestPacketAfterTheCompaction(t *testing.T) {
 				}
 				return
 			}
-			if len(injected) != 0 || len(added) != 1 || added[0] != "new" || c.Phase != delivering || c.Record.Receipt.Basis != compact.BasisSummary {
+			if len(injected) != 0 || len(added) != 1 || added[0] != "new" || c.Phase != delivering || c.Delivery.Receipt.Basis != compact.BasisSummary {
 				t.Errorf("added %q, injected %q, %+v", added, injected, c)
 			}
 		})

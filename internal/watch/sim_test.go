@@ -26,7 +26,7 @@ type world struct {
 	paused  bool          // an interrupted thread keeps its queue
 	leaving queuedMessage // taken out of the queue, its turn not yet begun
 
-	record   session.Record
+	record   session.Delivery
 	holder   int // watcher that has the lease, 0 for none
 	watchers []*simWatcher
 
@@ -276,7 +276,7 @@ func (w *world) serve(x *simWatcher, drop, swapped bool) {
 		w.queue = slices.DeleteFunc(w.queue, func(q queuedMessage) bool { return q.ClientID == a.Packet })
 	case doLook:
 		v := w.view()
-		if id := x.c.Record.Receipt.ID; w.injected[id] {
+		if id := x.c.Delivery.Receipt.ID; w.injected[id] {
 			v.Injected = id
 		}
 		answer = looked{Seq: a.Seq, View: v, Unknown: drop}
@@ -347,7 +347,7 @@ func (w *world) feed(x *simWatcher, e event) {
 			if w.holder == 0 || w.holder == x.id {
 				w.holder = x.id
 			}
-			w.feed(x, leased{Seq: a.Seq, OK: w.holder == x.id, Record: w.record})
+			w.feed(x, leased{Seq: a.Seq, OK: w.holder == x.id, Delivery: w.record})
 		case doRelease:
 			if w.holder == x.id {
 				w.holder = 0
@@ -363,7 +363,7 @@ func (w *world) feed(x *simWatcher, e event) {
 			if w.holder != x.id {
 				w.fail("w%d saved without the lease", x.id)
 			}
-			w.record = a.Record
+			w.record = a.Delivery
 		case doTell:
 			x.told = append(x.told, a)
 		default:

@@ -112,7 +112,7 @@ func TestCodexRow2_NoTurnForAnOpenQuestion(t *testing.T) {
 				if text := injected(f.find("thread/inject_items")[0]); !strings.Contains(text, "1a2b3c4") {
 					t.Errorf("packet: %s", text)
 				}
-				r := savedRecord(t, w.Home)
+				r := savedDelivery(t, w.Home)
 				if r.Receipt.State != compact.Delivered || r.Receipt.Via != compact.ViaHistory {
 					t.Errorf("receipt = %s", r.Receipt)
 				}
@@ -134,7 +134,7 @@ func TestCodexRow2_OpenWorkGoesOn(t *testing.T) {
 		if !strings.Contains(packet, message.HandoverHold.EN) || strings.Contains(packet, "Carry on") {
 			t.Errorf("packet: %s", packet)
 		}
-		if text := packetText(note); !strings.Contains(text, "“printer”") || !strings.Contains(text, message.HandoverGo.EN) || note["clientUserMessageId"] != savedRecord(t, w.Home).Receipt.ID+"-go" {
+		if text := packetText(note); !strings.Contains(text, "“printer”") || !strings.Contains(text, message.HandoverGo.EN) || note["clientUserMessageId"] != savedDelivery(t, w.Home).Receipt.ID+"-go" {
 			t.Errorf("note %v", note)
 		}
 		if news := w.news(); !strings.Contains(news, "delivered") || !strings.Contains(news, "opened") {
@@ -158,7 +158,7 @@ func TestCodexRow3_DeadWatcherReleasesTheHooks(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		stop()
 		s, _ := home.Session(fakeThread)
-		if r := savedRecord(t, home); !r.Open() {
+		if r := savedDelivery(t, home); !r.Open() {
 			t.Fatalf("record = %+v", r)
 		}
 		if !session.WatcherOwns(s, time.Now()) {
@@ -421,7 +421,7 @@ func TestCodexRow8_QueuedMessages(t *testing.T) {
 				if text := injected(f.find("thread/inject_items")[0]); !strings.Contains(text, message.HandoverHold.EN) || strings.Contains(text, "Carry on") {
 					t.Errorf("packet: %s", text)
 				}
-				if r := savedRecord(t, w.Home).Receipt; r.State != compact.Delivered || r.Via != compact.ViaHistory {
+				if r := savedDelivery(t, w.Home).Receipt; r.State != compact.Delivered || r.Via != compact.ViaHistory {
 					t.Errorf("receipt = %s", r)
 				}
 			})
@@ -437,7 +437,7 @@ func TestCodexRow8_QueuedMessages(t *testing.T) {
 			if got, want := f.posted(), "thread/compact/start thread/queue/add thread/queue/delete"; got != want {
 				t.Errorf("posted %q, want %q", got, want)
 			}
-			if r := savedRecord(t, w.Home).Receipt; r.State != compact.Dropped || r.Reason != string(reasonSuperseded) {
+			if r := savedDelivery(t, w.Home).Receipt; r.State != compact.Dropped || r.Reason != string(reasonSuperseded) {
 				t.Errorf("receipt = %s", r)
 			}
 		})
@@ -543,7 +543,7 @@ func TestCodexRow14_CompactedInATurnThatWasCut(t *testing.T) {
 		if got := g.posted(); got != "thread/inject_items" {
 			t.Errorf("posted %q", got)
 		}
-		if r := savedRecord(t, home).Receipt; r.State != compact.Delivered {
+		if r := savedDelivery(t, home).Receipt; r.State != compact.Delivered {
 			t.Errorf("receipt = %s", r)
 		}
 	})
