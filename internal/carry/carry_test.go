@@ -168,7 +168,7 @@ func TestTheNoteTellsTheSituation(t *testing.T) {
 	note := tell(t, file, "").Note
 	want := []string{at.Request, at.Question, message.StateOf(string(at.State), "", message.EN), message.ShownBy(at.Evidence.List(), message.EN)}
 	for _, f := range at.Failing {
-		want = append(want, f.Line, f.Said)
+		want = append(want, f.Line, f.Output)
 	}
 	for _, r := range at.Standing {
 		want = append(want, r.Text)

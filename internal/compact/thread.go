@@ -106,8 +106,8 @@ type Command struct {
 
 // Failure is a command that did not work.
 type Failure struct {
-	Line string `json:"line"`
-	Said string `json:"said,omitempty"` // the end of its output
+	Line   string `json:"line"`
+	Output string `json:"said,omitempty"` // the end of its output
 }
 
 const (
@@ -377,7 +377,7 @@ func (t *Thread) ran(e host.CommandFinished) {
 	line := FailureLine(o.Line)
 	s.Slice.Failures = slices.DeleteFunc(s.Slice.Failures, func(f Failure) bool { return f.Line == line })
 	if *o.Exit != 0 {
-		f := Failure{Line: line, Said: message.End(message.OneLine(extract.Tail(o.Output, 2000)), 300)}
+		f := Failure{Line: line, Output: message.End(message.OneLine(extract.Tail(o.Output, 2000)), 300)}
 		s.Slice.Failures = newest(append(s.Slice.Failures, f), maxFailures)
 	}
 }

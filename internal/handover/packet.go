@@ -127,7 +127,7 @@ func (f Facts) parts(room int, s compact.Settings, l message.Lang) []string {
 	}
 	var avoid []string
 	for _, x := range slices.Backward(f.Slice.Failures) {
-		avoid = append(avoid, message.PacketFailed.Format(l, x.Line, x.Said))
+		avoid = append(avoid, message.PacketFailed.Format(l, x.Line, x.Output))
 	}
 	list := slices.DeleteFunc([]section{
 		{title: message.PacketGoal, text: first, most: mostRequest},

@@ -35,7 +35,7 @@ func facts() Facts {
 		Slice: compact.Slice{
 			Commits: []shellcmd.Made{{Hash: "aaaaaaaaaaaaaaaaaaaa", Subject: "read CSV"}, {Hash: "bbbbbbb", Subject: "read XLSX"}},
 			Files:   []string{"csv.go", "xlsx.go"}, Steps: []string{"Parse rows"}, Stages: []string{"DEV"},
-			Failures: []compact.Failure{{Line: "go test ./x", Said: "FAIL: no fixture"}}, Last: "I wrote the parser.\nThe error page is next.",
+			Failures: []compact.Failure{{Line: "go test ./x", Output: "FAIL: no fixture"}}, Last: "I wrote the parser.\nThe error page is next.",
 		},
 		Next: []string{"Write the error page", "Document it"}, Decisions: []string{"No new dependencies"},
 		Decision: compact.Thread{
@@ -137,7 +137,7 @@ func huge(unit string) Facts {
 		f.Next = append(f.Next, "next "+item)
 		f.Decisions = append(f.Decisions, "decided "+item)
 		f.Slice.Files = append(f.Slice.Files, "file "+item)
-		f.Slice.Failures = append(f.Slice.Failures, compact.Failure{Line: "cmd " + item, Said: item})
+		f.Slice.Failures = append(f.Slice.Failures, compact.Failure{Line: "cmd " + item, Output: item})
 	}
 	return f
 }
@@ -175,7 +175,7 @@ func Test004_PacketIsRedactedBeforeItIsCut(t *testing.T) {
 	key := "ghp_" + "abcdefghij0123456789abcdefghij012345"
 	f := Facts{
 		Session: "s", Ordinal: 1, Now: noon, First: "use " + key, Latest: "again " + key, Next: []string{"call " + key}, Decisions: []string{key},
-		Slice: compact.Slice{Commits: []shellcmd.Made{{Hash: "abc", Subject: key}}, Files: []string{key}, Steps: []string{key}, Stages: []string{key}, Failures: []compact.Failure{{Line: key, Said: key}}, Last: "so it is " + key},
+		Slice: compact.Slice{Commits: []shellcmd.Made{{Hash: "abc", Subject: key}}, Files: []string{key}, Steps: []string{key}, Stages: []string{key}, Failures: []compact.Failure{{Line: key, Output: key}}, Last: "so it is " + key},
 	}
 	s := auto()
 	for tail := range 40 {

@@ -26,7 +26,7 @@ func (h Handover) Situation() compact.Situation {
 		s.Question = inline(cmp.Or(s.Question, extract.Tail(r.said, 2000)), 240)
 	}
 	for _, u := range r.failing() {
-		s.Failing = append(s.Failing, compact.Failure{Line: inline(u.core(), maxRunLine), Said: inline(u.said, 200)})
+		s.Failing = append(s.Failing, compact.Failure{Line: inline(u.core(), maxRunLine), Output: inline(u.said, 200)})
 	}
 	s.Tree = h.tree()
 	for i := range s.Standing {
@@ -156,7 +156,7 @@ func (w *handoverWriter) state() []string {
 func (w *handoverWriter) failing() []string {
 	var out []string
 	for _, f := range w.now.Failing[:min(len(w.now.Failing), 3)] {
-		out = append(out, message.HandoverBroken.Format(w.Lang, code(f.Line, maxRunLine), quoted(f.Said, 200)))
+		out = append(out, message.HandoverBroken.Format(w.Lang, code(f.Line, maxRunLine), quoted(f.Output, 200)))
 	}
 	return out
 }

@@ -110,7 +110,7 @@ func (e Env) mirror(info gjson.Result, messages []gjson.Result, all bool) (gap b
 	if root == "" || !info.Get("id").Exists() {
 		return false, nil
 	}
-	return transcript.OpencodeMirror(root, info).Add(transcript.OpencodeTold(messages), all)
+	return transcript.OpencodeMirror(root, info).Add(transcript.OpencodeMessages(messages), all)
 }
 
 // mirrorOf is the mirror of the session that a call is about.

@@ -43,7 +43,7 @@ func refreshGemini(dir, root, mine string) error {
 			whole, err := transcript.ReadGemini(path)
 			if err == nil {
 				m.Title = whole.Title
-				err = m.Write(whole.Told)
+				err = m.Write(whole.Messages)
 			}
 			if err == nil {
 				err = m.Stamp(info.ModTime())

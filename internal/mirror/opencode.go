@@ -76,7 +76,7 @@ func addOpencode(ctx context.Context, db *sql.DB, m transcript.Mirror) error {
 		if err != nil {
 			return err
 		}
-		if gap, err := m.Add(transcript.OpencodeTold(messages), since == ""); err != nil || !gap {
+		if gap, err := m.Add(transcript.OpencodeMessages(messages), since == ""); err != nil || !gap {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ import (
 type GeminiFile struct {
 	Session, Title, CWD string
 	Agent               bool
-	Told                []Told
+	Messages            []HostMessage
 	Updated             int64 // Unix milliseconds
 }
 
@@ -54,7 +54,7 @@ func ReadGemini(path string) (GeminiFile, error) {
 
 type geminiReader struct {
 	GeminiFile
-	at  map[string]int // where a message stands in Told; -1 where it is told in another place
+	at  map[string]int // where a message stands in Messages; -1 where it is told in another place
 	pre int64
 }
 
@@ -69,10 +69,10 @@ func (r *geminiReader) line(l gjson.Result) {
 		r.altogether(set.Get("messages"))
 	case l.Get("$rewindTo").Exists():
 		if i, ok := r.at[l.Get("$rewindTo").String()]; ok && i >= 0 {
-			for _, t := range r.Told[i:] {
+			for _, t := range r.Messages[i:] {
 				delete(r.at, t.ID)
 			}
-			r.Told = r.Told[:i]
+			r.Messages = r.Messages[:i]
 		}
 	case l.Get("id").Exists():
 		r.message(l)
@@ -94,7 +94,7 @@ func (r *geminiReader) about(v gjson.Result) {
 // altogether takes the whole of a session. What is new in it is only told where it is
 // the beginning, or a summary.
 func (r *geminiReader) altogether(list gjson.Result) {
-	first := len(r.Told) == 0
+	first := len(r.Messages) == 0
 	snapshot := ""
 	list.ForEach(func(_, m gjson.Result) bool {
 		id := m.Get("id").String()
@@ -103,8 +103,8 @@ func (r *geminiReader) altogether(list gjson.Result) {
 		case known:
 		case strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>"):
 			snapshot = id
-			r.at[id] = len(r.Told)
-			r.Told = append(r.Told, Told{ID: id, Time: m.Get("timestamp").Time().UnixMilli(), Summary: true, Trigger: "auto", Pre: r.pre, Blocks: []ToldBlock{{Text: text}}})
+			r.at[id] = len(r.Messages)
+			r.Messages = append(r.Messages, HostMessage{ID: id, Time: m.Get("timestamp").Time().UnixMilli(), Summary: true, Trigger: "auto", Pre: r.pre, Blocks: []HostBlock{{Text: text}}})
 		case first && snapshot == "":
 			r.message(m)
 		default:
@@ -115,24 +115,24 @@ func (r *geminiReader) altogether(list gjson.Result) {
 }
 
 func (r *geminiReader) message(m gjson.Result) {
-	t := Told{ID: m.Get("id").String(), Time: m.Get("timestamp").Time().UnixMilli(), Agent: m.Get("type").String() == "gemini"}
+	t := HostMessage{ID: m.Get("id").String(), Time: m.Get("timestamp").Time().UnixMilli(), Agent: m.Get("type").String() == "gemini"}
 	switch m.Get("type").String() {
 	case "user":
 		text := strings.TrimSpace(geminiText(m.Get("content")))
 		t.Meta = strings.HasPrefix(text, "<session_context>")
 		if text = withoutContext(text); text != "" {
-			t.Blocks = []ToldBlock{{Text: text}}
+			t.Blocks = []HostBlock{{Text: text}}
 		}
 	case "gemini":
 		t.Model = m.Get("model").String()
 		m.Get("thoughts").ForEach(func(_, v gjson.Result) bool {
 			if said := strings.TrimSpace(v.Get("subject").String() + "\n" + v.Get("description").String()); said != "" {
-				t.Blocks = append(t.Blocks, ToldBlock{Thought: said})
+				t.Blocks = append(t.Blocks, HostBlock{Thought: said})
 			}
 			return true
 		})
 		if text := geminiText(m.Get("content")); text != "" {
-			t.Blocks = append(t.Blocks, ToldBlock{Text: text})
+			t.Blocks = append(t.Blocks, HostBlock{Text: text})
 		}
 		m.Get("toolCalls").ForEach(func(_, c gjson.Result) bool {
 			t.Blocks = append(t.Blocks, geminiCall(c))
@@ -146,13 +146,13 @@ func (r *geminiReader) message(m gjson.Result) {
 		return
 	}
 	if i, known := r.at[t.ID]; known {
-		if i >= 0 && !r.Told[i].Summary {
-			r.Told[i] = t
+		if i >= 0 && !r.Messages[i].Summary {
+			r.Messages[i] = t
 		}
 		return
 	}
-	r.at[t.ID] = len(r.Told)
-	r.Told = append(r.Told, t)
+	r.at[t.ID] = len(r.Messages)
+	r.Messages = append(r.Messages, t)
 }
 
 // geminiText is the text of a message: a string, or parts.
@@ -182,8 +182,8 @@ func withoutContext(text string) string {
 	}
 }
 
-func geminiCall(c gjson.Result) ToldBlock {
-	b := ToldBlock{ID: c.Get("id").String(), Tool: c.Get("name").String(), Input: json.RawMessage(c.Get("args").Raw)}
+func geminiCall(c gjson.Result) HostBlock {
+	b := HostBlock{ID: c.Get("id").String(), Tool: c.Get("name").String(), Input: json.RawMessage(c.Get("args").Raw)}
 	answer := c.Get("result.0.functionResponse.response")
 	if !answer.Exists() {
 		return b
@@ -248,7 +248,7 @@ func GeminiMirror(root, path string, g GeminiFile) Mirror {
 
 // Write makes the file tell these messages and no others. What stands there already
 // stays in its place: a message that is told anew changes what follows it.
-func (m Mirror) Write(list []Told) error {
+func (m Mirror) Write(list []HostMessage) error {
 	var out []byte
 	if m.Title != "" {
 		out = m.line(out, mirrorLine{Type: "custom-title", Title: m.text(m.Title)})
@@ -294,12 +294,12 @@ func MirrorGemini(root, folder, id, cwd string, over bool) (path string, err err
 		return "", err
 	}
 	m.Title = g.Title
-	return m.Path, m.Write(g.Told)
+	return m.Path, m.Write(g.Messages)
 }
 
 // geminiNews are the messages that the session's file has beyond the mirror, behind the
 // one that the mirror ends with; ok is false where only the whole file can tell.
-func (m Mirror) geminiNews(file string, over bool) (list []Told, title string, ok bool) {
+func (m Mirror) geminiNews(file string, over bool) (list []HostMessage, title string, ok bool) {
 	newest, answers := m.end()
 	if newest == "" {
 		return nil, "", false
@@ -329,7 +329,7 @@ func (m Mirror) geminiNews(file string, over bool) (list []Told, title string, o
 		lines = append(lines, l)
 		return true
 	})
-	if !ok || len(r.Told) > 0 && r.Told[0].answers() != answers {
+	if !ok || len(r.Messages) > 0 && r.Messages[0].answers() != answers {
 		return nil, "", false
 	}
 	last := newest
@@ -339,18 +339,18 @@ func (m Mirror) geminiNews(file string, over bool) (list []Told, title string, o
 			last = id.String()
 		}
 	}
-	list = r.Told
+	list = r.Messages
 	if n := len(list) - 1; !over && n >= 0 && list[n].Agent && list[n].ID == last && last != newest {
 		list = list[:n]
 	}
 	if len(list) == 0 || list[0].ID != newest {
-		list = append([]Told{{ID: newest}}, list...)
+		list = append([]HostMessage{{ID: newest}}, list...)
 	}
 	return list, r.Title, true
 }
 
 // answers counts the tools that have answered.
-func (t Told) answers() (n int) {
+func (t HostMessage) answers() (n int) {
 	for _, b := range t.Blocks {
 		if b.Answered {
 			n++

@@ -32,8 +32,8 @@ type Mirror struct {
 	Agent bool
 }
 
-// Told is one message, as a host tells it.
-type Told struct {
+// HostMessage is one message, as a host tells it.
+type HostMessage struct {
 	ID    string
 	Time  int64 // Unix milliseconds
 	Agent bool  // the agent's; else the user's
@@ -48,11 +48,11 @@ type Told struct {
 	Failed  bool // an error that is shown as a message
 	// Stopped: the user broke the message off.
 	Stopped bool
-	Blocks  []ToldBlock
+	Blocks  []HostBlock
 }
 
-// ToldBlock is a text, a thought, or a call of a tool with its answer.
-type ToldBlock struct {
+// HostBlock is a text, a thought, or a call of a tool with its answer.
+type HostBlock struct {
 	ID, Text, Thought string
 	Tool              string
 	Input             json.RawMessage
@@ -120,7 +120,7 @@ func (m Mirror) Newest() (message, title string) {
 // Add brings the file up to date with the newest messages of a session, oldest first;
 // all says that there are no others. gap reports that some are missing between the end
 // of the file and these: nothing was written then.
-func (m Mirror) Add(list []Told, all bool) (gap bool, err error) {
+func (m Mirror) Add(list []HostMessage, all bool) (gap bool, err error) {
 	newest, title := m.Newest()
 	from := 0
 	if newest != "" {
@@ -204,7 +204,7 @@ func (m Mirror) text(s string) string {
 }
 
 // tell appends the lines of a message.
-func (m Mirror) tell(out []byte, t Told, parent string) (_ []byte, last string) {
+func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last string) {
 	at := Time(t.Time).Format("2006-01-02T15:04:05.000Z")
 	add := func(l mirrorLine, id string) {
 		if l.UUID, l.Time, l.CWD, l.Version = id, at, m.CWD, m.Version; parent != "" {

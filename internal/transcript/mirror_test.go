@@ -35,11 +35,11 @@ func TestMirror(t *testing.T) {
 		t.Errorf("%s, want %s", m.Path, want)
 	}
 	all := gjson.Parse(opencodeSession).Array()
-	if gap, err := m.Add(OpencodeTold(all[3:]), false); !gap || err != nil {
+	if gap, err := m.Add(OpencodeMessages(all[3:]), false); !gap || err != nil {
 		t.Errorf("an end without a beginning: %v, %v", gap, err)
 	}
 	for _, part := range [][]gjson.Result{all[:2], all[1:4], all[:4], all, all[3:]} {
-		if gap, err := m.Add(OpencodeTold(part), part[0].Get("info.id").String() == "msg_1"); gap || err != nil {
+		if gap, err := m.Add(OpencodeMessages(part), part[0].Get("info.id").String() == "msg_1"); gap || err != nil {
 			t.Errorf("gap %v, %v", gap, err)
 		}
 	}
@@ -77,14 +77,14 @@ func TestMirror(t *testing.T) {
 	}
 	os.Remove(made.Path)
 	// Messages that were taken back are gone from the mirror, too.
-	if gap, err := m.Add(OpencodeTold(all[:1]), true); gap || err != nil {
+	if gap, err := m.Add(OpencodeMessages(all[:1]), true); gap || err != nil {
 		t.Errorf("gap %v, %v", gap, err)
 	}
 	if data, _ := os.ReadFile(m.Path); strings.Contains(string(data), "SUMMARY") || !strings.Contains(string(data), "write a lexer") {
 		t.Errorf("%s", data)
 	}
 	agent := OpencodeMirror(root, gjson.Parse(`{"id":"ses_2","parentID":"ses_1","directory":"/work/p"}`))
-	if _, err := agent.Add(OpencodeTold(all), true); err != nil {
+	if _, err := agent.Add(OpencodeMessages(all), true); err != nil {
 		t.Fatal(err)
 	}
 	files, err := everythingIn(host.Of(Opencode), filepath.Join(root, "opencode"))

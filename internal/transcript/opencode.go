@@ -26,15 +26,15 @@ func OpencodeMirror(root string, info gjson.Result) Mirror {
 	return m
 }
 
-// OpencodeTold reads messages as the host's server and its database tell them:
+// OpencodeMessages reads messages as the host's server and its database tell them:
 // {"info":{…},"parts":[…]}, oldest first. It ends before the first that the agent is
 // still at work on.
-func OpencodeTold(messages []gjson.Result) []Told {
-	var list []Told
+func OpencodeMessages(messages []gjson.Result) []HostMessage {
+	var list []HostMessage
 	trigger, pre := "", int64(0)
 	for _, m := range messages {
 		info := m.Get("info")
-		t := Told{ID: info.Get("id").String(), Time: info.Get("time.created").Int(), Agent: info.Get("role").String() == "assistant"}
+		t := HostMessage{ID: info.Get("id").String(), Time: info.Get("time.created").Int(), Agent: info.Get("role").String() == "assistant"}
 		if t.ID == "" || t.Agent && !info.Get("time.completed").Exists() && !info.Get("error").Exists() {
 			break
 		}
@@ -46,9 +46,9 @@ func OpencodeTold(messages []gjson.Result) []Told {
 					return true
 				}
 				own, typed = own || p.Get("synthetic").Bool(), typed || !p.Get("synthetic").Bool()
-				t.Blocks = append(t.Blocks, ToldBlock{ID: p.Get("id").String(), Text: p.Get("text").String()})
+				t.Blocks = append(t.Blocks, HostBlock{ID: p.Get("id").String(), Text: p.Get("text").String()})
 			case "reasoning":
-				t.Blocks = append(t.Blocks, ToldBlock{ID: p.Get("id").String(), Thought: p.Get("text").String()})
+				t.Blocks = append(t.Blocks, HostBlock{ID: p.Get("id").String(), Thought: p.Get("text").String()})
 			case "tool":
 				t.Blocks = append(t.Blocks, opencodeCall(p))
 			case "compaction":
@@ -74,7 +74,7 @@ func OpencodeTold(messages []gjson.Result) []Told {
 				continue // nothing was compacted
 			}
 			if t.Failed && !t.Stopped {
-				t.Blocks = append(t.Blocks, ToldBlock{Text: info.Get("error.data.message").String()})
+				t.Blocks = append(t.Blocks, HostBlock{Text: info.Get("error.data.message").String()})
 			}
 		} else if own && !typed {
 			t.Meta = true
@@ -86,9 +86,9 @@ func OpencodeTold(messages []gjson.Result) []Told {
 
 // split sets what the host, or a plugin, put into a user's message apart from what he
 // typed.
-func split(t Told, m gjson.Result) []Told {
+func split(t HostMessage, m gjson.Result) []HostMessage {
 	if t.Agent || t.Meta {
-		return []Told{t}
+		return []HostMessage{t}
 	}
 	typed, put := t, t
 	typed.Blocks, put.Blocks, put.Meta = nil, nil, true
@@ -106,16 +106,16 @@ func split(t Told, m gjson.Result) []Told {
 		return true
 	})
 	if len(put.Blocks) == 0 {
-		return []Told{typed}
+		return []HostMessage{typed}
 	}
-	return []Told{typed, put}
+	return []HostMessage{typed, put}
 }
 
 // opencodeCall is a tool's call. How a command ended stands beside its output; here
 // it stands before it, as in Claude Code's files.
-func opencodeCall(p gjson.Result) ToldBlock {
+func opencodeCall(p gjson.Result) HostBlock {
 	state := p.Get("state")
-	b := ToldBlock{ID: p.Get("id").String(), Tool: p.Get("tool").String(), Input: json.RawMessage(state.Get("input").Raw)}
+	b := HostBlock{ID: p.Get("id").String(), Tool: p.Get("tool").String(), Input: json.RawMessage(state.Get("input").Raw)}
 	switch state.Get("status").String() {
 	case "completed":
 		b.Answered, b.Answer = true, state.Get("output").String()

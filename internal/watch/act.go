@@ -35,7 +35,7 @@ func (w *Codex) feed(t *thread, e event) {
 		case doAuthor:
 			w.author(t, a)
 		case doSave:
-			saved = t.saveRecord(a.Delivery, a.Loose) == nil
+			saved = t.saveDelivery(a.Delivery, a.Loose) == nil
 		case doCompact:
 			if saved {
 				w.compact(t, a)
@@ -81,7 +81,7 @@ func (w *Codex) lease(t *thread, a doLease) {
 		w.feed(t, leased{Seq: a.Seq})
 		return
 	}
-	ok, rec := t.leaseRecord()
+	ok, rec := t.leaseDelivery()
 	w.feed(t, leased{Seq: a.Seq, OK: ok, Delivery: rec})
 }
 

@@ -207,7 +207,7 @@ func (w *Claude) between(ctx context.Context) error {
 	if !s.turnEnded() {
 		return nil
 	}
-	ok, rec := s.leaseRecord()
+	ok, rec := s.leaseDelivery()
 	if !ok {
 		s.held(reasonOther)
 		return nil
@@ -218,7 +218,7 @@ func (w *Claude) between(ctx context.Context) error {
 		// that it never arrived or does not matter any more.
 		rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
 		rec.Receipt, _ = rec.Receipt.Step(compact.Failed{Reason: string(reasonSuperseded)}, w.Now())
-		if s.saveRecord(rec, false) != nil {
+		if s.saveDelivery(rec, false) != nil {
 			return nil
 		}
 	}
@@ -294,13 +294,13 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	void := func(r reason) {
 		step(compact.Missing{ID: packet.ID})
 		step(compact.Failed{Reason: string(r)})
-		_ = s.saveRecord(rec, false, store.On(message.EventSessionCompactFailed, "packet", packet.ID, "reason", string(r)))
+		_ = s.saveDelivery(rec, false, store.On(message.EventSessionCompactFailed, "packet", packet.ID, "reason", string(r)))
 		s.report("void", message.WatchVoid, packet.ID, reasonText(r).In(s.opts.Words))
 		w.done = w.Once
 	}
 	step(compact.Started{})
-	if s.saveRecord(rec, false, store.On(message.EventPacketCreated, "packet", packet.ID)) != nil {
-		return nil //nolint:nilerr // reported; without a record nothing is started
+	if s.saveDelivery(rec, false, store.On(message.EventPacketCreated, "packet", packet.ID)) != nil {
+		return nil //nolint:nilerr // reported; without a delivery on disk nothing is started
 	}
 	s.report("compact", message.WatchCompacting, s.decision.Reason.In(s.opts.Words))
 	// Its signals must not lead to the next compaction, whatever comes of this.
@@ -332,8 +332,8 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 		void(reasonExpired)
 		return nil
 	}
-	if s.saveRecord(rec, false) != nil {
-		return nil //nolint:nilerr // reported; without a record nothing is handed over
+	if s.saveDelivery(rec, false) != nil {
+		return nil //nolint:nilerr // reported; without a delivery on disk nothing is handed over
 	}
 	return w.deliver(ctx, rec)
 }
@@ -344,7 +344,7 @@ func (w *Claude) leave(s *conversation, rec session.Delivery) error {
 	text := rec.Receipt.Text
 	rec.Receipt, _ = rec.Receipt.Step(compact.Opening{Via: compact.ViaPrompt}, w.Now())
 	rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: rec.Receipt.ID}, w.Now())
-	if s.saveRecord(rec, false, store.On(message.EventPacketLeft, "packet", rec.Receipt.ID)) == nil {
+	if s.saveDelivery(rec, false, store.On(message.EventPacketLeft, "packet", rec.Receipt.ID)) == nil {
 		w.waiting = text
 		s.report("left", message.WatchLeft, rec.Receipt.ID)
 	}
@@ -359,7 +359,7 @@ func (w *Claude) deliver(ctx context.Context, rec session.Delivery) error {
 	}
 	s := w.sess
 	rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: id}, w.Now())
-	_ = s.saveRecord(rec, false, store.On(message.EventPacketDelivered, "packet", id, "via", string(rec.Receipt.Via)))
+	_ = s.saveDelivery(rec, false, store.On(message.EventPacketDelivered, "packet", id, "via", string(rec.Receipt.Via)))
 	s.report("delivered", message.WatchDelivered, id)
 	w.done = w.Once
 	if err := w.measure(ctx); err != nil {

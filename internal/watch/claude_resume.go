@@ -23,7 +23,7 @@ func (w *Claude) resume(ctx context.Context) error {
 	if err != nil || !s.own.Delivery.Open() {
 		return nil
 	}
-	ok, rec := s.leaseRecord()
+	ok, rec := s.leaseDelivery()
 	defer s.giveBack()
 	if !ok || !rec.Open() {
 		return nil
@@ -39,7 +39,7 @@ func (w *Claude) resume(ctx context.Context) error {
 	switch {
 	case trail.arrived:
 		step(compact.Arrived{ID: rec.Receipt.ID})
-		s.storeProblem(s.saveRecord(rec, false))
+		s.storeProblem(s.saveDelivery(rec, false))
 		return nil
 	case trail.compacted && trail.wentOn:
 		reason = reasonSuperseded
@@ -50,7 +50,7 @@ func (w *Claude) resume(ctx context.Context) error {
 			return w.leave(s, rec)
 		}
 		if step(compact.Opening{Via: compact.ViaQueue}) {
-			if s.saveRecord(rec, false) != nil {
+			if s.saveDelivery(rec, false) != nil {
 				return nil
 			}
 			return w.deliver(ctx, rec)
@@ -59,7 +59,7 @@ func (w *Claude) resume(ctx context.Context) error {
 	}
 	step(compact.Missing{ID: rec.Receipt.ID})
 	step(compact.Failed{Reason: string(reason)})
-	s.storeProblem(s.saveRecord(rec, false))
+	s.storeProblem(s.saveDelivery(rec, false))
 	s.report("void", message.WatchVoid, rec.Receipt.ID, reasonText(reason).In(s.opts.Words))
 	return nil
 }

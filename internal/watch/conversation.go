@@ -200,7 +200,7 @@ func (s *conversation) change(f func(*compact.Thread)) {
 }
 
 // update changes the thread and what watchers remember beside it; the events go
-// to the timeline. The record on disk may be another watcher's.
+// to the timeline. The delivery on disk may be another watcher's.
 func (s *conversation) update(loose bool, f func(*session.Watched, *compact.Thread) []store.Event) error {
 	if s.opts.DryRun {
 		f(&s.own, &s.thread)
@@ -327,7 +327,7 @@ func (s *conversation) tasks() []string {
 }
 
 // packet writes the watcher's own packet, or takes the agent's text. Holds decides
-// whether it opens no turn; it is told whether the record itself says to wait.
+// whether it opens no turn; it is told whether the delivery itself says to wait.
 func (s *conversation) packet(agent string, holds func(wait bool) bool) compact.Packet {
 	s.handover, s.waiting = handover.Handover{}, ""
 	f := s.facts()
@@ -433,8 +433,8 @@ func (s *conversation) rewritten() (string, compact.Basis) {
 	return h.Text(), compact.BasisSummary
 }
 
-// saveRecord writes a record down; the packet's number is used up with it.
-func (s *conversation) saveRecord(r session.Delivery, loose bool, events ...store.Event) error {
+// saveDelivery writes a delivery down; the packet's number is used up with it.
+func (s *conversation) saveDelivery(r session.Delivery, loose bool, events ...store.Event) error {
 	return s.update(loose, func(w *session.Watched, _ *compact.Thread) []store.Event {
 		if w.Delivery.Receipt.ID != r.Receipt.ID {
 			w.Packets++
@@ -471,8 +471,8 @@ func (s *conversation) giveBack() {
 	}
 }
 
-// leaseRecord claims the session and reads the last record.
-func (s *conversation) leaseRecord() (bool, session.Delivery) {
+// leaseDelivery claims the session and reads its last delivery.
+func (s *conversation) leaseDelivery() (bool, session.Delivery) {
 	ok, err := s.lease()
 	if err == nil {
 		name, cwd := s.own.Host, s.own.Cwd

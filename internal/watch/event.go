@@ -45,7 +45,7 @@ type (
 		NoQueue bool
 		Unknown bool
 	}
-	// leased answers doLease: whether the thread is ours, and the last record.
+	// leased answers doLease: whether the thread is ours, and its last delivery.
 	leased struct {
 		Seq      int
 		OK       bool
@@ -89,7 +89,7 @@ type (
 		View    view
 		Unknown bool
 	}
-	// saveFailed: a record could not be written; what was to follow was not done.
+	// saveFailed: a delivery could not be written; what was to follow was not done.
 	saveFailed struct{}
 	// attached: we (again) hear what happens to the thread.
 	attached struct{ Turn string }
@@ -134,7 +134,7 @@ type (
 		Seq  int
 		Turn string
 	}
-	// doSave writes the record down. If that fails, no doCompact, doAdd or
+	// doSave writes the delivery down. If that fails, no doCompact, doAdd or
 	// doStartTurn that follows it is carried out. Loose does not wait for the
 	// disk.
 	doSave struct {
@@ -200,7 +200,7 @@ const (
 	newsDelivered news = "delivered"
 	newsVoid      news = "void"
 	newsForeign   news = "foreign" // somebody else compacted
-	newsAdopted   news = "adopted" // a predecessor's record is continued
+	newsAdopted   news = "adopted" // a predecessor's delivery is continued
 	newsCut       news = "cut"     // a user's message was cut off
 	newsOpened    news = "opened"  // open work goes on
 	newsRests     news = "rests"   // the next word is the user's

@@ -48,8 +48,8 @@ type finding struct {
 	reason     reason // why the compaction does not hold
 }
 
-// find tells from a view what became of a record. Only what is newer than the
-// record's trigger counts.
+// find tells from a view what became of a delivery. Only what is newer than the
+// delivery's trigger counts.
 func find(v view, r session.Delivery) finding {
 	newer, known := v.Turns, false
 	for i, t := range v.Turns {

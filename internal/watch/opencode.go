@@ -355,7 +355,7 @@ func (w *Opencode) look(ctx context.Context, s *served) ([]gjson.Result, error) 
 			return nil, err
 		}
 		list := answer.Array()
-		gap, err := m.Add(transcript.OpencodeTold(list), len(list) < limit)
+		gap, err := m.Add(transcript.OpencodeMessages(list), len(list) < limit)
 		if err != nil {
 			return nil, err
 		}
@@ -491,7 +491,7 @@ func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error
 	leased := false
 	var rec session.Delivery
 	if s.settings = w.Settings(); s.settings.Mode == compact.ModeAuto && !w.DryRun {
-		if leased, rec = s.leaseRecord(); leased && rec.Open() {
+		if leased, rec = s.leaseDelivery(); leased && rec.Open() {
 			if more, err = w.adopt(ctx, s, rec, list); more || err != nil {
 				return more, err
 			}
@@ -542,8 +542,8 @@ func (w *Opencode) author(ctx context.Context, s *served) (compact.Packet, error
 func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet) (more bool, err error) {
 	rec := session.Delivery{Trigger: packet.ID, Receipt: compact.NewReceipt(packet), Quiet: packet.Wait}
 	rec.Receipt, _ = rec.Receipt.Step(compact.Started{}, w.Now())
-	if s.saveRecord(rec, false, store.On(message.EventPacketCreated, "packet", packet.ID)) != nil {
-		return false, nil //nolint:nilerr // reported; without a record nothing is started
+	if s.saveDelivery(rec, false, store.On(message.EventPacketCreated, "packet", packet.ID)) != nil {
+		return false, nil //nolint:nilerr // reported; without a delivery on disk nothing is started
 	}
 	s.report("compact", message.WatchCompacting, s.decision.Reason.In(s.opts.Words))
 	s.before, s.after = s.thread.Usage.Used, -1
@@ -603,7 +603,7 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 func (w *Opencode) void(s *served, rec session.Delivery, r reason) {
 	rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
 	rec.Receipt, _ = rec.Receipt.Step(compact.Failed{Reason: string(r)}, w.Now())
-	_ = s.saveRecord(rec, false, store.On(message.EventSessionCompactFailed, "packet", rec.Receipt.ID, "reason", string(r)))
+	_ = s.saveDelivery(rec, false, store.On(message.EventSessionCompactFailed, "packet", rec.Receipt.ID, "reason", string(r)))
 	s.failed(r)
 	s.report("void", message.WatchVoid, rec.Receipt.ID, reasonText(r).In(s.opts.Words))
 }
@@ -620,8 +620,8 @@ func (w *Opencode) deliver(ctx context.Context, s *served, rec session.Delivery)
 		w.void(s, rec, reasonExpired)
 		return false, nil
 	}
-	if s.saveRecord(rec, false) != nil {
-		return false, nil //nolint:nilerr // reported; without a record nothing is handed over
+	if s.saveDelivery(rec, false) != nil {
+		return false, nil //nolint:nilerr // reported; without a delivery on disk nothing is handed over
 	}
 	if _, err := w.say(ctx, s, rec.Receipt.Text, true, !rec.Quiet); err != nil {
 		return false, err // the next look tells whether it arrived
@@ -631,7 +631,7 @@ func (w *Opencode) deliver(ctx context.Context, s *served, rec session.Delivery)
 	if rec.Quiet {
 		what, text = "left", message.WatchLeft
 	}
-	_ = s.saveRecord(rec, false, store.On(event, "packet", id, "via", string(via)))
+	_ = s.saveDelivery(rec, false, store.On(event, "packet", id, "via", string(via)))
 	s.report(what, text, id)
 	return !rec.Quiet, nil
 }
@@ -642,7 +642,7 @@ func (w *Opencode) adopt(ctx context.Context, s *served, rec session.Delivery, l
 	switch trail := readTrail(s.thread.Transcript, rec.Receipt.ID, rec.Receipt.Created); {
 	case trail.arrived:
 		rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: rec.Receipt.ID}, w.Now())
-		return false, s.saveRecord(rec, false)
+		return false, s.saveDelivery(rec, false)
 	case trail.compacted && !trail.wentOn:
 		for _, m := range list {
 			if m.Get("info.summary").Bool() {

@@ -165,7 +165,7 @@ func TestOneStoryOneThread(t *testing.T) {
 		Plan:    []host.Step{{Text: "a", Status: host.Completed}, {Text: "b", Status: host.InProgress}},
 		Slice: compact.Slice{
 			Commits: []shellcmd.Made{{Hash: "abcdef0", Subject: "one"}}, Files: []string{"a.go"}, Steps: []string{"a"},
-			Failures: []compact.Failure{{Line: storyFailed, Said: "Exit code 2 bad"}}, Last: storySaid,
+			Failures: []compact.Failure{{Line: storyFailed, Output: "Exit code 2 bad"}}, Last: storySaid,
 		},
 	}
 	type teller func(*testing.T, *store.Home, string)
