@@ -164,13 +164,23 @@ func (c *call) noticed() (host.Reply, error) {
 		return host.Reply{}, err
 	}
 	c.in.Transcript = cmp.Or(c.in.Transcript, m.Thread.Transcript)
-	switch at := transcript.CompactedAt(c.in.Transcript); {
+	at := transcript.CompactedAt(c.in.Transcript)
+	if !c.host.Unannounced {
+		began := m.Compaction.At.Truncate(time.Millisecond)
+		// What was typed while the host compacted is asked about before the file tells
+		// that it has ended.
+		for n := 0; at.Before(began) && c.event == "user-prompt-submit" && c.now.Sub(began) < untold && n < lagTries; n++ {
+			time.Sleep(lagWait)
+			at = transcript.CompactedAt(c.in.Transcript)
+		}
+		if at.Before(began) {
+			return host.Reply{}, nil
+		}
+	}
+	switch {
 	case at.IsZero():
 		return host.Reply{}, nil
 	case !c.host.Unannounced:
-		if at.Before(m.Compaction.At.Truncate(time.Millisecond)) {
-			return host.Reply{}, nil
-		}
 	case m.Compaction != nil && !at.After(m.Compaction.At):
 		return host.Reply{}, nil
 	default:
