@@ -291,7 +291,7 @@ func TestWatchOpencodeOddServer(t *testing.T) {
 					cancel()
 				}
 			})
-			w.Waits.Compact = 100 * time.Millisecond
+			w.Waits.Compact = 3 * time.Second
 			_ = w.Run(ctx) // it is cancelled
 			server.CloseClientConnections()
 			if !slices.Contains(got, tc.until) || o.said("overtone-packet id=") != tc.left {
