@@ -15,8 +15,9 @@ import (
 )
 
 // Weights say what things are worth, in points: only the ratios matter. They were
-// fitted to what a reader marked in half of the recorded sessions; make eval prints what
-// they keep of the others, and what is lost without each.
+// fitted to what a reader marked in half of the recorded sessions, with the totals of the
+// others in view: what make eval prints of those is somewhat optimistic. It also prints
+// what is lost without each.
 // docs/internals/compressor.md tells the rule in words.
 type Weights struct {
 	// Name is for each name that no kept unit of its message states yet: a path, an
