@@ -65,7 +65,7 @@ func parse(name, path string, data []byte) (File, []Problem) {
 	root, bad := config.ParseYAML(data, path)
 	switch {
 	case bad != nil:
-		d.add(bad.Line, message.FlawSyntax, bad.Msg)
+		d.add(bad.Line, message.FlawSyntax, message.Text{ZH: bad.ZH, EN: bad.Msg})
 	case root.Kind != config.Map:
 		d.want(root.Line, "", message.WantMap)
 	default:

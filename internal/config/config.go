@@ -334,7 +334,16 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 }
 
 // Unread is the problem of a file that [ReadFile] could not read.
-func Unread(path string, err error) Problem { return saidOf(err).at(path, 0, "") }
+func Unread(path string, err error) Problem {
+	text := saidOf(err)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		text.zh = "沒有權限"
+	case errors.Is(err, fs.ErrNotExist):
+		text.zh = "沒有這個檔案"
+	}
+	return text.at(path, 0, "")
+}
 
 func bare(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {

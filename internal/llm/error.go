@@ -49,7 +49,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.In(message.EN) }
 
-// In is the error in a language; the words of the service and of the system stay theirs.
+// In is the error in a language; the words of the service stay its own.
 func (e *Error) In(l message.Lang) string {
 	var b strings.Builder
 	b.WriteString(message.ServiceFault(string(e.Kind)).In(l))
@@ -60,7 +60,7 @@ func (e *Error) In(l message.Lang) string {
 		b.WriteString(": " + e.Message)
 	}
 	if e.Err != nil {
-		b.WriteString(": " + e.Err.Error())
+		b.WriteString(": " + message.ErrorText(e.Err, l))
 	}
 	return b.String()
 }

@@ -138,6 +138,9 @@ func (a *arg) Format(s fmt.State, verb rune) {
 
 // suiting are the verbs that print a value of a type as people expect.
 func suiting(t types.Type) string {
+	if isText(t) {
+		return "s"
+	}
 	for _, method := range []string{"Error", "String"} {
 		if m, _, _ := types.LookupFieldOrMethod(t, true, nil, method); m != nil {
 			return "svq"

@@ -23,7 +23,7 @@ var (
 	FlawOther   = Text{ZH: "name 是 %s，檔名卻是 %s", EN: "the name is %s, the file's is %s"}
 	FlawField   = Text{ZH: "不認識的欄位 %s", EN: "unknown key %s"}
 	FlawAgain   = Text{ZH: "%s 寫了兩次（第一次在第 %d 行）", EN: "%s is there twice, first on line %d"}
-	FlawSyntax  = Text{ZH: "不是有效的 YAML：%s", EN: "not valid YAML: %s"}
+	FlawSyntax  = Text{ZH: "%s", EN: "not valid YAML: %s"}
 	FlawRange   = Text{ZH: "%s：應介於 %s 與 %s 之間", EN: "%s: want something from %s to %s"}
 	FlawPath    = Text{ZH: "context：%s 不在專案之內", EN: "context: %s is not inside the project"}
 	FlawNoFile  = Text{ZH: "context：沒有檔案 %s", EN: "context: there is no file %s"}

@@ -10,6 +10,7 @@ package message
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -87,8 +88,25 @@ func (t Text) In(l Lang) string {
 	return t.ZH
 }
 
-// Format is In followed by fmt.Sprintf.
-func (t Text) Format(l Lang, args ...any) string { return fmt.Sprintf(t.In(l), args...) }
+// Format is In followed by fmt.Sprintf; texts and errors among args are told in the
+// language, too.
+func (t Text) Format(l Lang, args ...any) string {
+	args = told(args, l)
+	return fmt.Sprintf(t.In(l), args...)
+}
+
+func told(args []any, l Lang) []any {
+	args = slices.Clone(args)
+	for i, a := range args {
+		switch a := a.(type) {
+		case Text:
+			args[i] = a.In(l)
+		case error:
+			args[i] = ErrorText(a, l)
+		}
+	}
+	return args
+}
 
 // eachText reads a table of texts: a line for each with its name and both languages,
 // and tabs between them.

@@ -1,7 +1,5 @@
 package message
 
-import "fmt"
-
 // Reason is a text with its arguments, kept apart until the reader's language
 // is known.
 type Reason struct {
@@ -17,5 +15,5 @@ func (r Reason) In(l Lang) string {
 	if r.Text == (Text{}) {
 		return ""
 	}
-	return fmt.Sprintf(r.Text.In(l), r.Args...)
+	return r.Text.Format(l, r.Args...)
 }
