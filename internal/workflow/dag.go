@@ -72,39 +72,18 @@ func (r Rules) TemplateToDAG(template string, stages []string) (DAG, error) {
 	return dagOf(listKeys(template, stages), r.MaxRetries), nil
 }
 
+// dagOf is the graph of stages of which nothing but their keys is said.
 func dagOf(keys []string, maxRetries int) DAG {
-	var (
-		dag    DAG
-		prev   []string
-		blocks = blocksOf(keys)
-		used   = map[string]int{}
-	)
-	for bi, block := range blocks {
-		var next []string
-		if bi+1 < len(blocks) {
-			next = blocks[bi+1].keys
-		}
-		name := block.group
-		if name != "" {
-			used[name]++
-			name = numbered(name, used[name])
-		}
-		for _, k := range block.keys {
-			n := node{Deps: slices.Clone(prev), Next: slices.Clone(next), MaxRetries: maxRetries}
-			if Quality(k) {
-				n.OnFail = devBefore(keys, k)
-			}
-			if name != "" {
-				n.Barrier = &barrierRef{Group: name, Total: len(block.keys), Siblings: slices.Clone(block.keys)}
-				if len(next) > 0 {
-					n.Barrier.Next = next[0]
-				}
-			}
-			dag.Set(k, n)
-		}
-		prev = block.keys
+	g := grapher{keys: keys, drafts: make([]Draft, len(keys))}
+	g.group()
+	g.depend()
+	g.build()
+	g.wayBack() // where there is no way back, a FAIL goes nowhere
+	for k, n := range g.dag.All() {
+		n.MaxRetries, n.raw = maxRetries, ""
+		g.dag.Set(k, n)
 	}
-	return dag
+	return g.dag
 }
 
 // numbered is the name of the n-th of several.
@@ -113,21 +92,6 @@ func numbered(name string, n int) string {
 		name += ":" + strconv.Itoa(n)
 	}
 	return name
-}
-
-type block struct {
-	keys  []string
-	group string // "" = a single stage
-}
-
-func blocksOf(keys []string) []block {
-	var blocks []block
-	for i := 0; i < len(keys); {
-		group, n := groupAt(keys, i)
-		blocks = append(blocks, block{keys[i : i+n], group})
-		i += n
-	}
-	return blocks
 }
 
 // groupAt finds how many stages from i on form a barrier group. A TEST in front

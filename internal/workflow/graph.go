@@ -103,24 +103,16 @@ func (g *grapher) name() {
 			g.flaw(i, "stage", message.FlawTwice, k).advise(message.HintFlawTwice)
 		case !known && d.Spec.Agent == "" && d.Spec.Run == "":
 			f := g.flaw(i, "stage", message.FlawStage, k)
-			if near := Nearest(Base(k), stageKeys()); len(near) > 0 {
+			if near := Nearest(Base(k), StageNames()); len(near) > 0 {
 				f.advise(message.HintFlawStageNear, strings.Join(near, ", "))
 			} else {
-				f.advise(message.HintFlawStage, strings.Join(stageKeys(), ", "))
+				f.advise(message.HintFlawStage, strings.Join(StageNames(), ", "))
 			}
 		case d.Spec.Agent != "" && d.Spec.Run != "":
 			g.flaw(i, "run", message.FlawBoth, k).advise(message.HintFlawBoth)
 		}
 		files[fileKey(k)] = true
 	}
-}
-
-func stageKeys() []string {
-	var keys []string
-	for _, s := range registry {
-		keys = append(keys, s.Key)
-	}
-	return keys
 }
 
 // fileKey is the same for keys that would share their report's file.
@@ -288,23 +280,12 @@ func (g *grapher) build() {
 // acyclic finds a stage that waits for itself, and a barrier of which one stage
 // waits for another: a FAIL of the first would keep the second from ever voting.
 func (g *grapher) acyclic() {
-	done := map[string]bool{}
-	// Files list stages in their order, more or less: one round finds most of them.
-	for more := true; more; {
-		more = false
+	if g.dag.validate() != nil {
 		for i, k := range g.keys {
-			if !done[k] && !slices.ContainsFunc(g.deps[i], func(d string) bool { return !done[d] }) {
-				done[k], more = true, true
+			if loop := g.loop(k); loop != nil {
+				g.flaw(i, "after", message.FlawCycle, strings.Join(loop, " → ")).advise(message.HintFlawCycle)
+				return
 			}
-		}
-	}
-	for i, k := range g.keys {
-		if done[k] {
-			continue
-		}
-		if loop := g.loop(k); loop != nil {
-			g.flaw(i, "after", message.FlawCycle, strings.Join(loop, " → ")).advise(message.HintFlawCycle)
-			return
 		}
 	}
 	for i, k := range g.keys {

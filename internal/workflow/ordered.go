@@ -156,6 +156,9 @@ func (o *object) putUnless(zero bool, key string, v any) {
 	o.put(key, v)
 }
 
+// putText is putUnless for a text.
+func (o *object) putText(key, text string) { o.putUnless(text == "", key, text) }
+
 // MarshalJSON never fails.
 func (o object) MarshalJSON() ([]byte, error) { return o.compact(), nil }
 

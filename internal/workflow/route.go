@@ -57,19 +57,11 @@ func (r Route) MarshalJSON() ([]byte, error) {
 	o := r.raw.clone()
 	o.put("verdict", r.Verdict)
 	o.put("route", r.Route)
-	for _, f := range []struct{ key, val string }{
-		{"severity", r.Severity},
-		{"context_file", r.ContextFile},
-		{"hint", r.Hint},
-		{"barrierGroup", r.BarrierGroup},
-		{"warning", r.Warning},
-	} {
-		if f.val == "" {
-			o.Delete(f.key)
-			continue
-		}
-		o.put(f.key, f.val)
-	}
+	o.putText("severity", r.Severity)
+	o.putText("context_file", r.ContextFile)
+	o.putText("hint", r.Hint)
+	o.putText("barrierGroup", r.BarrierGroup)
+	o.putText("warning", r.Warning)
 	if r.Unverified {
 		o.put("unverified", true)
 	}

@@ -47,15 +47,15 @@ func decodeSpec(v gjson.Result) *Spec {
 
 func (s Spec) object(old object) object {
 	o := old.clone()
-	o.putUnless(s.Agent == "", "agent", s.Agent)
+	o.putText("agent", s.Agent)
 	var label, when object
 	label.put("zh", s.Label.ZH)
 	label.put("en", s.Label.EN)
 	o.putUnless(s.Label == message.Text{}, "label", label)
-	o.putUnless(s.Emoji == "", "emoji", s.Emoji)
+	o.putText("emoji", s.Emoji)
 	o.putUnless(!s.Judges, "judges", s.Judges)
 	o.putUnless(len(s.Context) == 0, "context", s.Context)
-	o.putUnless(s.Run == "", "run", s.Run)
+	o.putText("run", s.Run)
 	o.putUnless(s.RunTimeout == 0, "runTimeoutMs", s.RunTimeout.Milliseconds())
 	when.put("paths", s.When)
 	o.putUnless(len(s.When) == 0, "when", when)
@@ -83,7 +83,7 @@ func (s Origin) object(old object) object {
 	o.put("path", s.Path)
 	o.put("hash", s.Hash)
 	o.put("root", s.Root)
-	o.putUnless(s.Commit == "", "commit", s.Commit)
+	o.putText("commit", s.Commit)
 	return o
 }
 

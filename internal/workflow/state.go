@@ -326,13 +326,13 @@ func (s *State) Encode() []byte {
 	o := s.raw.clone()
 	o.put("version", version)
 	o.put("sessionId", s.SessionID)
-	o.putUnless(s.WorkflowID == "", "workflowId", s.WorkflowID)
+	o.putText("workflowId", s.WorkflowID)
 	o.put("workflowType", s.WorkflowType)
 	o.put("createdAt", s.CreatedAt)
 	o.put("currentStage", orNull(s.CurrentStage))
 	o.put("pipelineActive", s.Active)
-	o.putUnless(s.Ended == "", "ended", s.Ended)
-	o.putUnless(s.EndReason == "", "endReason", s.EndReason)
+	o.putText("ended", s.Ended)
+	o.putText("endReason", s.EndReason)
 
 	var stages object
 	for k, st := range s.Stages.All() {
@@ -377,19 +377,12 @@ func (st StageState) object() object {
 	o := st.raw.object()
 	o.put("status", st.Status)
 	o.put("result", orNull(st.Result))
-	for _, f := range []struct {
-		key string
-		val string
-	}{
-		{"mode", st.Mode},
-		{"agent", st.Agent},
-		{"contextFile", st.ContextFile},
-		{"startedAt", st.StartedAt},
-		{"completedAt", st.CompletedAt},
-		{"reason", st.Reason},
-	} {
-		o.putUnless(f.val == "", f.key, f.val)
-	}
+	o.putText("mode", st.Mode)
+	o.putText("agent", st.Agent)
+	o.putText("contextFile", st.ContextFile)
+	o.putText("startedAt", st.StartedAt)
+	o.putText("completedAt", st.CompletedAt)
+	o.putText("reason", st.Reason)
 	o.putUnless(st.Verdict == nil, "verdict", st.Verdict)
 	o.putUnless(!st.Forced, "forced", st.Forced)
 	o.putUnless(!st.Unverified, "unverified", st.Unverified)

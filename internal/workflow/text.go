@@ -250,29 +250,26 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 	st, _ := s.DAG.Info(o.Stage)
 	var lines []string
 	say := func(t message.Text, args ...any) { lines = append(lines, t.Format(lang, args...)) }
+	most := s.maxRetries(o.Stage)
+	back := func(limit, fix message.Text) {
+		switch {
+		case len(o.exhausted) > 0:
+			say(limit, most)
+		case o.Kind == RolledBack && s.Origin != nil:
+			say(message.ResultNext, NextStep(s, lang))
+		case o.Kind == RolledBack:
+			say(fix)
+		}
+	}
 	switch {
 	case o.Kind == Redelegate:
 		say(message.ResultCrash, label, o.Round, o.Max)
 	case o.Result == resultFail:
-		say(message.ResultFail, label, s.FailCount, s.maxRetries(o.Stage))
-		switch {
-		case len(o.exhausted) > 0:
-			say(message.ResultLimit, s.maxRetries(o.Stage))
-		case o.Kind == RolledBack && s.Origin != nil:
-			say(message.ResultNext, NextStep(s, lang))
-		case o.Kind == RolledBack:
-			say(message.ResultFixFail)
-		}
+		say(message.ResultFail, label, s.FailCount, most)
+		back(message.ResultLimit, message.ResultFixFail)
 	case o.Result == resultReject:
-		say(message.ResultReject, s.RejectCount, s.maxRetries(o.Stage))
-		switch {
-		case len(o.exhausted) > 0:
-			say(message.ResultLimitRej, s.maxRetries(o.Stage))
-		case o.Kind == RolledBack && s.Origin != nil:
-			say(message.ResultNext, NextStep(s, lang))
-		case o.Kind == RolledBack:
-			say(message.ResultFixReject)
-		}
+		say(message.ResultReject, s.RejectCount, most)
+		back(message.ResultLimitRej, message.ResultFixReject)
 	case o.Result == resultIssues:
 		say(message.ResultIssues, label, s.RetroCount)
 	default:
