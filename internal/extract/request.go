@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -89,15 +90,10 @@ func between(text, open, closing string) (string, bool) {
 
 // hookText reports texts that a hook or a host sent in the user's place.
 func hookText(text string) bool {
-	for _, p := range [...]string{
+	return slices.ContainsFunc([]string{
 		"Operation stopped by hook", "Stop hook feedback", "UserPromptSubmit operation blocked", "[Request interrupted", "Caveat: The messages below", "This session is being continued from",
 		"API Error", "<overtone-packet", "[Overtone", "# AGENTS.md instructions", "Base directory for this skill:", "[SYSTEM NOTIFICATION", "[Image", "<turn_aborted>", "<user_instructions>", "<INSTRUCTIONS>", "<skill", "<subagent_notification>",
-	} {
-		if strings.HasPrefix(text, p) {
-			return true
-		}
-	}
-	return false
+	}, func(p string) bool { return strings.HasPrefix(text, p) })
 }
 
 // commandName reports /compact, /workflows:plan.
@@ -349,13 +345,13 @@ func imperative(low string, phrases ...string) bool {
 // Listed reports whether a word stands in a list of words with a blank on each side.
 func Listed(word, list string) bool { return strings.Contains(list, " "+word+" ") }
 
+// AnyListed reports whether one of the words does.
+func AnyListed(words []string, list string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return Listed(w, list) })
+}
+
 func mentions(low string, words ...string) bool {
-	for _, w := range words {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
 }
 
 // OpenQuestion is the question that a text ends with, "" for none: what its writer

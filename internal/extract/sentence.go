@@ -462,12 +462,7 @@ func listMark(t string) int {
 // ruler reports whether a line has no letter or digit: a rule, a table's
 // separator, a bracket alone.
 func ruler(t string) bool {
-	for _, r := range t {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // output reports whether a line is code, a diff, a trace or a log rather than

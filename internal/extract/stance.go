@@ -33,9 +33,9 @@ func stops(sentence string) bool {
 	}
 	first := trimMarks(tokens[0])
 	switch {
-	case halts(first) && (len(tokens) <= 4 || first != tokens[0]), waits(first):
+	case Listed(first, halts) && (len(tokens) <= 4 || first != tokens[0]), Listed(first, waits):
 		return true
-	case denies(first) && len(tokens) <= 2:
+	case Listed(first, denies) && len(tokens) <= 2:
 		return true
 	}
 	return mentions(apart(low),
@@ -53,21 +53,6 @@ func stops(sentence string) bool {
 		" eso es todo ", " es todo ", " por hoy ", " por ahora ", " hasta mañana ", " es suficiente ", " isso é tudo ", " é tudo ", " por hoje ", " até amanhã ", " è tutto ", " per oggi ", " basta così ", " a domani ",
 		" на сегодня ", " это всё ", " это все ", " достаточно ", " до завтра ", " пока всё ", " пока все ", " дождись ", " ничего не трогай ", " thanks that's it ", " done for today ", " done for now ", " for today ", " wait for ", " wait until ", " wait till ",
 		" hör auf ", " nichts mehr ", " mach nichts ", " nicht weiter ", " lass es ", " warte ", " non fare ", " niente più ", " fermati ", " niets meer ")
-}
-
-// halts are first words that stop whoever is at work.
-func halts(w string) bool {
-	return Listed(w, " stop halt wait pause abort freeze cancel enough hold quit 停 等 stopp warte wartet arrête arrêtez arrete attends attendez alto detente espera espere basta pare pára fermati fermo aspetta стоп хватит остановись остановитесь подожди подождите погоди прекрати отмена dur bekle czekaj przestań zatrzymaj wacht vänta sluta ")
-}
-
-// waits are first words that mean waiting, whatever follows them.
-func waits(w string) bool {
-	return Listed(w, " warte wartet attends attendez espera espere esperen aguarde aspetta aspettate подожди подождите дождись дождитесь жди czekaj wacht vänta bekle ")
-}
-
-// denies are first words of an answer that refuses.
-func denies(w string) bool {
-	return Listed(w, " no nope nah none not don't dont never later nein non нет не não nee nej nie いいえ いや 아니 아니요 不 不要 不用 不行 不可以 別 别 先不 沒有 没有 算了 para ")
 }
 
 // Wonders reports a message that only asks something: an answer is all that it
@@ -150,12 +135,7 @@ func Yields(text string) bool {
 // asksBack reports a folded text that ends with a question.
 func asksBack(low string) bool {
 	low = strings.TrimRight(low, " *_`)）」』\"'。")
-	for _, end := range [...]string{"?", "？", "嗎", "吗", "ですか", "ますか", "؟"} {
-		if strings.HasSuffix(low, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"?", "？", "嗎", "吗", "ですか", "ますか", "؟"}, func(end string) bool { return strings.HasSuffix(low, end) })
 }
 
 // apart is a folded text with blanks for its marks, and around it: a word in it
@@ -185,4 +165,112 @@ func SaysDone(text string) bool {
 	low := " " + strings.ToLower(message.OneLine(message.End(text, 400))) + " "
 	return mentions(low, " done.", " done!", " done:", " done ", " finished", " completed", " complete.", " complete!", " is complete", " fixed", " implemented", " all tests pass", " ready for review", "已完成", "完成了", "全部完成", "都完成", "修好了", "搞定") &&
 		!mentions(low, " not done", " not finished", " not complete", " not fixed", " not yet", " remaining", " still ", " next step", " next up", " next, ", " next i", " i will ", " i'll ", " let me ", "未完成", "還沒", "尚未", "接下來", "下一步")
+}
+
+// Overrules reports words of the user's that put a workflow aside: the work is to be
+// done otherwise, or not at all.
+func Overrules(own string) bool {
+	for _, sentence := range Sentences(own) {
+		low := Spoken(sentence)
+		w := Words(low)
+		if AnyListed(w, ofWorkflows) && (slices.ContainsFunc(w, Denying) || AnyListed(w, drops)) ||
+			mentions(low, "do it yourself", "do this yourself", "do that yourself", "fix it yourself", "change it yourself", "yourself, directly", "do it directly", "just do it here", "no agents", "without agents", "不用代理", "不要代理", "你自己做", "你自己改", "自己來就好", "直接改就好", "不用審查", "不用走流程", "別走流程", "不要走流程", "跳過流程") {
+			return true
+		}
+	}
+	return false
+}
+
+// Resumes reports words of the user's that let a workflow go on which rests. Where they
+// hang on something that is still to come, or somebody else is to go on, they do not.
+func Resumes(prompt string) bool {
+	said, own := Request(prompt)
+	if said != Requested {
+		return Urges(own) && !Stops(own)
+	}
+	for _, sentence := range Sentences(own) {
+		sentence = Spoken(sentence)
+		if AnyListed(Words(sentence), defers) || mentions(sentence, "明天", "晚點", "晚点", "下週", "下周", "下次", "改天", "之後再", "之后再", "等我", "我看", "我再", "我來", "我来", "之前", "如果", "後で", "あとで", "明日", "나중") {
+			continue
+		}
+		for clause := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return strings.ContainsRune(",;:，；：", r) }) {
+			if letsGoOn(clause) {
+				return !Stops(own) && !Overrules(own) && !Wonders(own)
+			}
+		}
+	}
+	return false
+}
+
+// HoldsBack reports words of the user's beside an agent that works on, after which its end
+// does not lead to the next stage: they want something before that, or are neither a
+// question nor a task.
+func HoldsBack(prompt string) bool {
+	said, own := Request(prompt)
+	if said != Requested || Wonders(own) {
+		return false
+	}
+	return !Tasks(own) || slices.ContainsFunc(Words(Spoken(own)), func(w string) bool {
+		return Listed(w, defers) || Denying(w) || Listed(w, " first hold wait zuerst erst d'abord primero prima сначала 先 ")
+	})
+}
+
+// letsGoOn reports a clause that tells its reader to go on.
+func letsGoOn(clause string) bool {
+	low := " " + strings.Join(Words(clause), " ") + " "
+	for _, p := range [...]string{" go on ", " go ahead ", " continue ", " carry on ", " proceed ", " resume ", " keep going ", " next stage ", " 繼 續 ", " 继 续 ", " 接 著 ", " 接 着 ", " 下 一 步 ", " mach weiter ", " continúa ", " sigue ", " 続 け て ", " продолжай "} {
+		before, _, ok := strings.Cut(low, p)
+		if !ok {
+			continue
+		}
+		w := strings.Fields(before)
+		near := w[max(0, len(w)-4):]
+		return !slices.ContainsFunc(near, Denying) && (len(w) == 0 || !Listed(w[len(w)-1], " i i'll i'd i'm we'll me he she they ich je я "))
+	}
+	return false
+}
+
+const (
+	ofWorkflows = " workflow workflows pipeline pipelines stage stages reviewer delegate delegating subagent subagents "
+	drops       = " forget drop abandon cancel end quit leave ignore abort pause halt enough "
+	// defers are words by which going on hangs on something that is still to come.
+	defers = " before until till unless after once when if later tomorrow myself monday tuesday wednesday thursday friday saturday sunday soon bevor bis wenn sobald später morgen avant quand après tard demain antes cuando hasta después mañana luego amanhã depois domani dopo когда пока если после завтра позже потом "
+	// halts are first words that stop whoever is at work.
+	halts = " stop halt wait pause abort freeze cancel enough hold quit 停 等 stopp warte wartet arrête arrêtez arrete attends attendez alto detente espera espere basta pare pára fermati fermo aspetta стоп хватит остановись остановитесь подожди подождите погоди прекрати отмена dur bekle czekaj przestań zatrzymaj wacht vänta sluta "
+	// waits are first words that mean waiting, whatever follows them.
+	waits = " warte wartet attends attendez espera espere esperen aguarde aspetta aspettate подожди подождите дождись дождитесь жди czekaj wacht vänta bekle "
+	// denies are first words of an answer that refuses.
+	denies = " no nope nah none not don't dont never later nein non нет не não nee nej nie いいえ いや 아니 아니요 不 不要 不用 不行 不可以 別 别 先不 沒有 没有 算了 para "
+)
+
+// Words are the words of a folded text; a wide character is one of its own.
+func Words(text string) []string {
+	var out []string
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' }) {
+		word := ""
+		for _, r := range w {
+			if r < 0x2e80 {
+				word += string(r)
+				continue
+			}
+			if word != "" {
+				out, word = append(out, word), ""
+			}
+			out = append(out, string(r))
+		}
+		if word != "" {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// Denying reports a word that denies what stands beside it.
+func Denying(w string) bool {
+	switch w {
+	case "not", "no", "never", "without", "instead", "avoid", "skip", "stop", "rather", "nor", "cannot", "nicht", "kein", "keine", "keinen", "ohne", "nie", "pas", "sans", "jamais", "sin", "nunca", "não", "sem", "senza", "non", "не", "без", "нет",
+		"不", "別", "别", "勿", "沒", "没", "免", "甭":
+		return true
+	}
+	return strings.HasSuffix(w, "n't") || w == "dont"
 }

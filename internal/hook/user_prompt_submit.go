@@ -139,14 +139,14 @@ func (c *call) letsGoOn(tx *session.Tx, text string, asked bool) bool {
 		l.Rests = true
 	}
 	_, own := extract.Request(text)
-	lets := asked || ownCommand(text) || workflow.Resumes(text)
+	lets := asked || ownCommand(text) || extract.Resumes(text)
 	l.Asked, l.Remark = signature(tx.Workflow), !lets
 	behind := false
 	for _, d := range tx.Workflow.Delegations {
 		behind = behind || d.Open && d.Async
 	}
 	switch {
-	case workflow.Overrules(own), behind && !lets && workflow.HoldsBack(text):
+	case extract.Overrules(own), behind && !lets && extract.HoldsBack(text):
 		l.Rests = true
 	case lets:
 		l.Rests, l.Block, l.Stuck, l.LetGo = false, "", 0, false

@@ -391,29 +391,3 @@ func TestAsked(t *testing.T) {
 		}
 	}
 }
-
-func TestOverrules(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{"forget the workflow and fix the typo", "do it yourself", "no more stages please", "skip the pipeline", "Just fix it without the workflow.", "不要走流程，直接改"} {
-		if !Overrules(text) {
-			t.Errorf("%q overrules", text)
-		}
-	}
-	for _, text := range []string{"also add a test for empty input", "use tabs", "continue", "the reviewer is right, go on"} {
-		if Overrules(text) {
-			t.Errorf("%q does not overrule", text)
-		}
-	}
-	for text, want := range map[string]bool{
-		"continue": true, "go on": true, "繼續": true, "yes": true, "ok, use tabs and then go on": true, "請繼續做測試": true,
-		"do not ask, go on": true, "no, go on": true, "yes, all": true, "go ahead with TEST": true, "我覺得可以，繼續": true, "2": true,
-		"thanks": false, "what is left?": false, "use tabs": false, "do not go on": false, "should we continue with the review?": false, "stop": false,
-		"before you continue, show me the diff": false, "no need to continue": false, "we can't go ahead with this": false, "once I approve you can continue": false, "you may continue after my review": false,
-		"I'll continue from here": false, "let me continue this myself": false, "we'll continue on Monday": false, "if it is green, proceed": false, "don't proceed with TEST yet": false,
-		"all good, thanks": false, "no thanks, all good": false, "all done": false, "no, none": false, "下週再繼續": false, "等我看完再繼續": false, "繼續之前先問我": false, "mach weiter, wenn ich da bin": false,
-	} {
-		if Resumes(text) != want {
-			t.Errorf("%q resumes: %v", text, !want)
-		}
-	}
-}

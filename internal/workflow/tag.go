@@ -3,7 +3,6 @@ package workflow
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
 )
@@ -87,14 +86,14 @@ func asksFor(sentence, name string) bool {
 			return false
 		}
 	}
-	before, after := wordsOf(sentence[:open]), wordsOf(sentence[open+end+1:])
-	if slices.ContainsFunc(wordsOf(lastClause(sentence[:open])), denying) || slices.ContainsFunc(before, reports) || spokenOf(before, after) {
+	before, after := extract.Words(sentence[:open]), extract.Words(sentence[open+end+1:])
+	if slices.ContainsFunc(extract.Words(lastClause(sentence[:open])), extract.Denying) || extract.AnyListed(before, reports) || spokenOf(before, after) {
 		return false
 	}
 	if open > 0 && strings.IndexByte("'<(", sentence[open-1]) >= 0 || strings.HasPrefix(sentence, "<!--") {
 		return false
 	}
-	for len(before) > 0 && polite(before[0]) {
+	for len(before) > 0 && extract.Listed(before[0], polite) {
 		before = before[1:]
 	}
 	switch asks := asksWhat(sentence); {
@@ -105,7 +104,7 @@ func asksFor(sentence, name string) bool {
 	case endsClause(sentence[:open]):
 		return true
 	}
-	return (len(after) == 0 || leads(before[len(before)-1])) && !tells(sentence[:open])
+	return (len(after) == 0 || extract.Listed(before[len(before)-1], leads)) && !tells(sentence[:open])
 }
 
 // asksWhat is how a sentence ends that asks something, "" for none.
@@ -127,15 +126,15 @@ func tells(before string) bool {
 			return true
 		}
 	}
-	w := wordsOf(lastClause(before))
+	w := extract.Words(lastClause(before))
 	all := len(w)
-	if slices.ContainsFunc(w, speaksOfWords) || len(w) > 1 && (w[0] == "should" || w[0] == "shall") && (w[1] == "i" || w[1] == "we") {
+	if extract.AnyListed(w, speaksOfWords) || len(w) > 1 && (w[0] == "should" || w[0] == "shall") && (w[1] == "i" || w[1] == "we") {
 		return true
 	}
-	for len(w) > 0 && (polite(w[0]) && w[0] != "you" || (w[0] == "you" || w[0] == "we") && len(w) < all) {
+	for len(w) > 0 && (extract.Listed(w[0], polite) && w[0] != "you" || (w[0] == "you" || w[0] == "we") && len(w) < all) {
 		w = w[1:]
 	}
-	return len(w) > 0 && somebody(w[0]) && !slices.ContainsFunc(w, wants)
+	return len(w) > 0 && extract.Listed(w[0], somebody) && !extract.AnyListed(w, wants)
 }
 
 // lastClause is the last one that says something.
@@ -143,28 +142,13 @@ func lastClause(text string) string {
 	for _, end := range [...]string{". ", ",", ";", ":", "，", "；", "：", " and ", " then ", " und ", " et ", " y "} {
 		for {
 			_, rest, ok := strings.Cut(text, end)
-			if !ok || len(wordsOf(rest)) == 0 {
+			if !ok || len(extract.Words(rest)) == 0 {
 				break
 			}
 			text = rest
 		}
 	}
 	return text
-}
-
-// speaksOfWords are words of a clause whose tag is what somebody types or reads.
-func speaksOfWords(w string) bool {
-	return extract.Listed(w, " how who whom which whether when whenever if where why what users user people someone somebody anyone prompt prompts text texts message messages string strings tag tags section button field ran used tried started typed worked failed was were did had wie wann wenn ob comment quand qui como cuando quien как когда если кто ")
-}
-
-// somebody are first words of a clause that tells of somebody or something.
-func somebody(w string) bool {
-	return extract.Listed(w, " i i'm i've i'll we we've he she it they you my our your his their the this that these those a an some every everybody everyone most yesterday today last once usually sometimes often maybe perhaps after before while since because although was wer wo ich wir er sie es man der die das gestern que quoi je nous il elle on si mon hier qué yo nosotros ella ayer mi что я мы он она они вчера ")
-}
-
-// wants are words by which somebody says what is to be done.
-func wants(w string) bool {
-	return extract.Listed(w, " want wanna like need should möchte will veux voudrais quiero quisiera хочу ")
 }
 
 // pointsBack reports a question about what stands before it.
@@ -175,58 +159,12 @@ func pointsBack(after []string) bool {
 		})
 }
 
-// wordsOf are the words of a folded text; a wide character is one of its own.
-func wordsOf(text string) []string {
-	var out []string
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' }) {
-		word := ""
-		for _, r := range w {
-			if r < 0x2e80 {
-				word += string(r)
-				continue
-			}
-			if word != "" {
-				out, word = append(out, word), ""
-			}
-			out = append(out, string(r))
-		}
-		if word != "" {
-			out = append(out, word)
-		}
-	}
-	return out
-}
-
-func denying(w string) bool {
-	switch w {
-	case "not", "no", "never", "without", "instead", "avoid", "skip", "stop", "rather", "nor", "cannot", "nicht", "kein", "keine", "keinen", "ohne", "nie", "pas", "sans", "jamais", "sin", "nunca", "não", "sem", "senza", "non", "не", "без", "нет",
-		"不", "別", "别", "勿", "沒", "没", "免", "甭":
-		return true
-	}
-	return strings.HasSuffix(w, "n't") || w == "dont"
-}
-
-// reports are words by which somebody else's words are told.
-func reports(w string) bool {
-	return extract.Listed(w, " says said say told tells wrote writes states stated readme docs documentation manual log logs output quote quoted according whether suggests suggested recommends 說 说 寫 写 ")
-}
-
-// polite are words that may stand before a request.
-func polite(w string) bool {
-	return extract.Listed(w, " please pls ok okay hey hi hello now then so and also first next just let's lets can could would will you bitte por favor s'il te vous plaît 請 请 幫 帮 我 來 来 麻 煩 烦 好 的 先 ")
-}
-
-// leads are words behind which a tag says how the work is to be done.
-func leads(w string) bool {
-	return extract.Listed(w, " please use using run start with via through try do launch begin in by as take want mit nutze nimm starte avec utilise lance con usa используй запусти 用 以 走 跑 行 動 动 始 で ")
-}
-
 // endsClause reports whether a clause ends before a tag. Who is named before a colon
 // is quoted.
 func endsClause(before string) bool {
 	before = strings.TrimSpace(before)
 	if rest, ok := strings.CutSuffix(strings.ReplaceAll(before, "：", ":"), ":"); ok {
-		w := wordsOf(rest)
+		w := extract.Words(rest)
 		if len(w) == 0 {
 			return false
 		}
@@ -266,84 +204,18 @@ func spokenOf(before, after []string) bool {
 	return len(after) > 2 && (after[0] == "do" && after[1] == "not" || after[0] == "please" && after[1] == "don't") && (after[2] == "use" || after[2] == "start" || after[2] == "run")
 }
 
-// Overrules reports words of the user's that put a workflow aside: the work is to be
-// done otherwise, or not at all.
-func Overrules(own string) bool {
-	for _, sentence := range extract.Sentences(own) {
-		low := extract.Spoken(sentence)
-		w := wordsOf(low)
-		if slices.ContainsFunc(w, ofWorkflows) && (slices.ContainsFunc(w, denying) || slices.ContainsFunc(w, drops)) {
-			return true
-		}
-		for _, p := range [...]string{"do it yourself", "do this yourself", "do that yourself", "fix it yourself", "change it yourself", "yourself, directly", "do it directly", "just do it here", "no agents", "without agents", "不用代理", "不要代理", "你自己做", "你自己改", "自己來就好", "直接改就好", "不用審查", "不用走流程", "別走流程", "不要走流程", "跳過流程"} {
-			if strings.Contains(low, p) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func ofWorkflows(w string) bool {
-	return extract.Listed(w, " workflow workflows pipeline pipelines stage stages reviewer delegate delegating subagent subagents ")
-}
-
-func drops(w string) bool {
-	return extract.Listed(w, " forget drop abandon cancel end quit leave ignore abort pause halt enough ")
-}
-
-// Resumes reports words of the user's that let a workflow go on which rests. Where they
-// hang on something that is still to come, or somebody else is to go on, they do not.
-func Resumes(prompt string) bool {
-	said, own := extract.Request(prompt)
-	if said != extract.Requested {
-		return extract.Urges(own) && !extract.Stops(own)
-	}
-	for _, sentence := range extract.Sentences(own) {
-		sentence = extract.Spoken(sentence)
-		if slices.ContainsFunc(wordsOf(sentence), defers) || slices.ContainsFunc(deferring[:], func(p string) bool { return strings.Contains(sentence, p) }) {
-			continue
-		}
-		for clause := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return strings.ContainsRune(",;:，；：", r) }) {
-			if goesOn(clause) {
-				return !extract.Stops(own) && !Overrules(own) && !extract.Wonders(own)
-			}
-		}
-	}
-	return false
-}
-
-// HoldsBack reports words of the user's beside an agent that works on, after which its end
-// does not lead to the next stage: they want something before that, or are neither a
-// question nor a task.
-func HoldsBack(prompt string) bool {
-	said, own := extract.Request(prompt)
-	if said != extract.Requested || extract.Wonders(own) {
-		return false
-	}
-	return !extract.Tasks(own) || slices.ContainsFunc(wordsOf(extract.Spoken(own)), func(w string) bool {
-		return defers(w) || denying(w) || extract.Listed(w, " first hold wait zuerst erst d'abord primero prima сначала 先 ")
-	})
-}
-
-// goesOn reports a clause that tells its reader to go on.
-func goesOn(clause string) bool {
-	low := " " + strings.Join(wordsOf(clause), " ") + " "
-	for _, p := range [...]string{" go on ", " go ahead ", " continue ", " carry on ", " proceed ", " resume ", " keep going ", " next stage ", " 繼 續 ", " 继 续 ", " 接 著 ", " 接 着 ", " 下 一 步 ", " mach weiter ", " continúa ", " sigue ", " 続 け て ", " продолжай "} {
-		before, _, ok := strings.Cut(low, p)
-		if !ok {
-			continue
-		}
-		w := strings.Fields(before)
-		near := w[max(0, len(w)-4):]
-		return !slices.ContainsFunc(near, denying) && (len(w) == 0 || !extract.Listed(w[len(w)-1], " i i'll i'd i'm we'll me he she they ich je я "))
-	}
-	return false
-}
-
-// defers are words by which going on hangs on something that is still to come.
-func defers(w string) bool {
-	return extract.Listed(w, " before until till unless after once when if later tomorrow myself monday tuesday wednesday thursday friday saturday sunday soon bevor bis wenn sobald später morgen avant quand après tard demain antes cuando hasta después mañana luego amanhã depois domani dopo когда пока если после завтра позже потом ")
-}
-
-var deferring = [...]string{"明天", "晚點", "晚点", "下週", "下周", "下次", "改天", "之後再", "之后再", "等我", "我看", "我再", "我來", "我来", "之前", "如果", "後で", "あとで", "明日", "나중"}
+// Lists of words, with a blank on each side of each.
+const (
+	// speaksOfWords are words of a clause whose tag is what somebody types or reads.
+	speaksOfWords = " how who whom which whether when whenever if where why what users user people someone somebody anyone prompt prompts text texts message messages string strings tag tags section button field ran used tried started typed worked failed was were did had wie wann wenn ob comment quand qui como cuando quien как когда если кто "
+	// somebody are first words of a clause that tells of somebody or something.
+	somebody = " i i'm i've i'll we we've he she it they you my our your his their the this that these those a an some every everybody everyone most yesterday today last once usually sometimes often maybe perhaps after before while since because although was wer wo ich wir er sie es man der die das gestern que quoi je nous il elle on si mon hier qué yo nosotros ella ayer mi что я мы он она они вчера "
+	// wants are words by which somebody says what is to be done.
+	wants = " want wanna like need should möchte will veux voudrais quiero quisiera хочу "
+	// reports are words by which somebody else's words are told.
+	reports = " says said say told tells wrote writes states stated readme docs documentation manual log logs output quote quoted according whether suggests suggested recommends 說 说 寫 写 "
+	// polite are words that may stand before a request.
+	polite = " please pls ok okay hey hi hello now then so and also first next just let's lets can could would will you bitte por favor s'il te vous plaît 請 请 幫 帮 我 來 来 麻 煩 烦 好 的 先 "
+	// leads are words behind which a tag says how the work is to be done.
+	leads = " please use using run start with via through try do launch begin in by as take want mit nutze nimm starte avec utilise lance con usa используй запусти 用 以 走 跑 行 動 动 始 で "
+)
