@@ -121,8 +121,14 @@ func readPayload(event string, data []byte, tool func(string) Kind) payload {
 	p := payload{call: Call{Event: event}}
 	c := &p.call
 	var older string // the prompt, in an older form
+	texts := map[string]*string{
+		"session_id": &c.Session, "cwd": &c.Cwd, "transcript_path": &c.Transcript, "model": &c.Model, "turn_id": &c.Turn, "prompt_id": &c.PromptID,
+		"agent_id": &c.AgentID, "agent_type": &c.AgentType, "prompt": &c.Prompt, "user_prompt": &older, "source": &c.Source, "reason": &c.Reason,
+		"trigger": &c.Trigger, "custom_instructions": &c.Instructions, "last_assistant_message": &c.Answer, "compact_summary": &c.Summary,
+		"agent_transcript_path": &c.AnswerFile, "tool_name": &c.Tool.Name, "tool_use_id": &c.Tool.ID, "error": &c.Tool.Error,
+	}
 	gjson.ParseBytes(data).ForEach(func(key, v gjson.Result) bool {
-		if s := c.field(key.Str); s != nil {
+		if s := texts[key.Str]; s != nil {
 			if key.Str == "model" && v.IsObject() { // the status line's
 				v = v.Get("id")
 			}
@@ -130,8 +136,6 @@ func readPayload(event string, data []byte, tool func(string) Kind) payload {
 			return true
 		}
 		switch key.Str {
-		case "user_prompt":
-			older = text(v)
 		case "tool_input":
 			p.input = v
 		case "tool_response":
@@ -201,51 +205,6 @@ func answerSize(v gjson.Result) int64 {
 		return true
 	})
 	return n
-}
-
-// field is where a plain text of the payload goes.
-func (c *Call) field(key string) *string {
-	switch key {
-	case "session_id":
-		return &c.Session
-	case "cwd":
-		return &c.Cwd
-	case "transcript_path":
-		return &c.Transcript
-	case "model":
-		return &c.Model
-	case "turn_id":
-		return &c.Turn
-	case "prompt_id":
-		return &c.PromptID
-	case "agent_id":
-		return &c.AgentID
-	case "agent_type":
-		return &c.AgentType
-	case "prompt":
-		return &c.Prompt
-	case "source":
-		return &c.Source
-	case "reason":
-		return &c.Reason
-	case "trigger":
-		return &c.Trigger
-	case "custom_instructions":
-		return &c.Instructions
-	case "last_assistant_message":
-		return &c.Answer
-	case "compact_summary":
-		return &c.Summary
-	case "agent_transcript_path":
-		return &c.AnswerFile
-	case "tool_name":
-		return &c.Tool.Name
-	case "tool_use_id":
-		return &c.Tool.ID
-	case "error":
-		return &c.Tool.Error
-	}
-	return nil
 }
 
 func text(v gjson.Result) string {
