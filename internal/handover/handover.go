@@ -330,12 +330,7 @@ func blunt(text string) string {
 // frameTag reports the tags in which hosts and we wrap what is ours to say.
 func frameTag(rest string) bool {
 	low := strings.ToLower(rest[:min(len(rest), 24)])
-	for _, p := range [...]string{"overtone", "system", "user", "human", "assistant", "command-", "local-command", "task-", "bash-", "function", "tool", "antml", "result", "instruction", "environment", "permission", "turn_", "persona", "skill"} {
-		if strings.HasPrefix(low, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"overtone", "system", "user", "human", "assistant", "command-", "local-command", "task-", "bash-", "function", "tool", "antml", "result", "instruction", "environment", "permission", "turn_", "persona", "skill"}, func(p string) bool { return strings.HasPrefix(low, p) })
 }
 
 // folded writes paths with shared folders once: a/{b.go, c.go}, d/e.go.

@@ -153,12 +153,7 @@ func validID(id string) bool {
 // plainBytes says whether s holds only characters that are harmless in a file
 // name everywhere.
 func plainBytes(s string) bool {
-	for i := range len(s) {
-		if !plainByte(s[i]) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 || !plainByte(byte(r)) })
 }
 
 func plainByte(c byte) bool {

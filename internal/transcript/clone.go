@@ -148,12 +148,12 @@ func (s *Session) writeAndVerify(ctx context.Context, src, tmp *os.File, ch *Cha
 	if err != nil {
 		return 0, err
 	}
-	whole := func() io.Reader { return io.NewSectionReader(tmp, 0, n) }
+	whole := func() *io.SectionReader { return io.NewSectionReader(tmp, 0, n) }
 	synced, verified := make(chan error, 1), make(chan error, 1)
 	go func() { synced <- tmp.Sync() }()
 	go func() { verified <- verifyClone(ctx, s.Path, s.Size, whole(), ch.ID) }()
 	if ch.Measure != nil {
-		clone, err := read(ctx, whole(), tmp.Name(), n)
+		clone, err := read(ctx, whole(), tmp.Name())
 		if err == nil {
 			err = ch.Measure(clone)
 		}

@@ -21,7 +21,6 @@ type GeminiFile struct {
 	Session, Title, CWD string
 	Agent               bool
 	Messages            []HostMessage
-	Updated             int64 // Unix milliseconds
 }
 
 // maxGemini bounds a session file.
@@ -85,9 +84,6 @@ func (r *geminiReader) about(v gjson.Result) {
 	}
 	if d := v.Get("directories.0").String(); d != "" {
 		r.CWD = d
-	}
-	if u := v.Get("lastUpdated").Time(); !u.IsZero() {
-		r.Updated = u.UnixMilli()
 	}
 }
 

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 )
 
 // record is one object of a session's file, taken apart: what all of its events
@@ -170,16 +171,11 @@ func (r *record) size() (u Usage, ok bool) {
 // slash commands and their output, reminders, injected context. It is read by
 // the host again or is worthless when shortened.
 func commandText(raw []byte) bool {
-	for _, p := range [...]string{
+	return slices.ContainsFunc([]string{
 		"Caveat: The messages below were generated", "# AGENTS.md instructions", "[Request interrupted by user",
 		"<command-name>", "<command-message>", "<local-command-", "<system-reminder>", "<bash-",
 		"<task-notification>", "<user-memory-input>",
 		"<environment_context>", "<user_instructions>", "<permissions", "<skill", "<turn_aborted>",
 		"<INSTRUCTIONS>", "<user_shell_command>", "<subagent_notification>", "<collaboration_mode", "<personality", "<app-context", "<recommended_plugins", "<apps_instructions", "<codex_internal_context",
-	} {
-		if bytes.HasPrefix(raw, []byte(p)) {
-			return true
-		}
-	}
-	return false
+	}, func(p string) bool { return bytes.HasPrefix(raw, []byte(p)) })
 }

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -204,12 +205,7 @@ func secretName(name []byte) bool {
 		return false
 	}
 	n := strings.ToLower(string(name))
-	for _, word := range [...]string{"pass", "secret", "token", "key", "auth", "cred", "pwd", "cookie"} {
-		if strings.Contains(n, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"pass", "secret", "token", "key", "auth", "cred", "pwd", "cookie"}, func(word string) bool { return strings.Contains(n, word) })
 }
 
 // Name reads the uuid of the object that a line begins with, and its size.

@@ -101,23 +101,19 @@ func ReadTo(ctx context.Context, path string, end int64) (*Session, error) {
 	}
 	defer f.Close()
 	size = min(size, end)
-	s, err := read(ctx, io.NewSectionReader(f, 0, size), path, size)
+	s, err := read(ctx, io.NewSectionReader(f, 0, size), path)
 	if err != nil {
 		return nil, fmt.Errorf("read session %s: %w", path, err)
 	}
 	return s, nil
 }
 
-// read reads to the end; size is about how much that is.
-func read(ctx context.Context, r io.Reader, path string, size int64) (*Session, error) {
-	host, known, r, err := hostOf(interruptible{ctx, r}, size)
+func read(ctx context.Context, r *io.SectionReader, path string) (*Session, error) {
+	host, err := hostOf(r)
 	if err != nil {
 		return nil, err
 	}
-	if !known {
-		return nil, ErrUnknown
-	}
-	return index(r, size, path, host)
+	return index(interruptible{ctx, r}, r.Size(), path, host)
 }
 
 // interruptible is a reader that ends with its context.
@@ -133,20 +129,12 @@ func (r interruptible) Read(b []byte) (int, error) {
 	return r.r.Read(b)
 }
 
-// hostOf looks whose file it is and gives a reader of all of it; an empty one may be
-// anybody's.
-func hostOf(r io.Reader, size int64) (h Host, known bool, all io.Reader, err error) {
-	head := make([]byte, min(size, 256<<10))
-	n, err := io.ReadFull(r, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return "", false, nil, err
+// hostOf tells whose file it is; an empty one may be anybody's.
+func hostOf(r *io.SectionReader) (Host, error) {
+	if r.Size() == 0 {
+		return Claude, nil
 	}
-	head = head[:n]
-	h, known = detect(head)
-	if n == 0 {
-		h, known = Claude, true
-	}
-	return h, known, io.MultiReader(bytes.NewReader(head), r), nil
+	return hostIn(r)
 }
 
 // ErrUnknown means that neither host wrote this file.
@@ -226,7 +214,7 @@ func (s *Session) add(r *record, obj []byte, off, next int64) {
 		// The first versions that compacted wrote no boundary, only a summary that
 		// starts a new chain.
 		e.Kind == User && e.Has(Summary) && len(r.parent) == 0:
-		s.Compactions = append(s.Compactions, Compaction{Entry: int(n), Time: e.Time, End: next, Trigger: r.Trigger, PreTokens: r.Pre})
+		s.Compactions = append(s.Compactions, Compaction{Entry: int(n), End: next})
 		s.lastUsage.usage = s.lastUsage.usage[:0]
 	case r.rollback > 0:
 		s.rolled = append(s.rolled, rollback{n, r.rollback})

@@ -148,12 +148,8 @@ func (u Usage) Tokens() int64 { return u.Input + u.CacheCreation + u.CacheRead +
 
 // Compaction is one boundary of the file.
 type Compaction struct {
-	Entry     int    // index into Entries
-	Trigger   string // manual, auto, or empty where the host does not say
-	PreTokens int64
-	Time      int64
-	// End is the offset of the first byte after the boundary's line.
-	End int64
+	Entry int   // index into Entries
+	End   int64 // offset of the first byte after the boundary's line
 }
 
 // Turn is a range of a list of entries, both ends included.

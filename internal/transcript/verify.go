@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -41,7 +42,7 @@ func Verify(ctx context.Context, path string) (*Report, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return verify(ctx, io.NewSectionReader(f, 0, size), size)
+	return verify(ctx, io.NewSectionReader(f, 0, size))
 }
 
 // checker collects while a file is read.
@@ -53,10 +54,9 @@ type checker struct {
 	answered map[key]bool // calls whose result was seen
 }
 
-// verify reads to the end; size is about how much that is.
-func verify(ctx context.Context, r io.Reader, size int64) (*Report, error) {
-	host, _, r, err := hostOf(interruptible{ctx, r}, size)
-	if err != nil {
+func verify(ctx context.Context, r *io.SectionReader) (*Report, error) {
+	host, err := hostOf(r)
+	if err != nil && !errors.Is(err, ErrUnknown) {
 		return nil, err
 	}
 	c := checker{
@@ -65,9 +65,9 @@ func verify(ctx context.Context, r io.Reader, size int64) (*Report, error) {
 			IDs:  map[string]int{}, Duplicate: map[string]bool{}, Dangling: map[string]string{}, Unanswered: map[string]bool{},
 			Orphaned: map[string]bool{}, Incomplete: map[string]string{}, Empty: map[string]bool{}, Kept: map[string]bool{},
 		},
-		parents: map[key][]string{}, seen: make(map[key]bool, size/2048), kept: map[string]bool{}, answered: map[key]bool{},
+		parents: map[key][]string{}, seen: make(map[key]bool, r.Size()/2048), kept: map[string]bool{}, answered: map[key]bool{},
 	}
-	lr := newLineReader(r)
+	lr := newLineReader(interruptible{ctx, r})
 	var rec record
 	for {
 		ln, ok := lr.next()
@@ -230,8 +230,8 @@ func (c *checker) finish() {
 
 // verifyClone checks a clone against the first size bytes of its source: what
 // is wrong with the clone must have been wrong before.
-func verifyClone(ctx context.Context, source string, size int64, clone io.Reader, id string) error {
-	after, err := verify(ctx, clone, size)
+func verifyClone(ctx context.Context, source string, size int64, clone *io.SectionReader, id string) error {
+	after, err := verify(ctx, clone)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func verifyClone(ctx context.Context, source string, size int64, clone io.Reader
 			return err
 		}
 		defer f.Close()
-		if before, err = verify(ctx, io.NewSectionReader(f, 0, size), size); err != nil {
+		if before, err = verify(ctx, io.NewSectionReader(f, 0, size)); err != nil {
 			return err
 		}
 	}
