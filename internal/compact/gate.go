@@ -1,10 +1,6 @@
 package compact
 
-import (
-	"slices"
-
-	"github.com/seed-6d03985f/overtone/internal/message"
-)
+import "slices"
 
 // hostReserve is what Claude Code keeps of a window at most: from there on it
 // refuses requests altogether.
@@ -30,14 +26,13 @@ func (u Usage) Grown(bytes int64) Usage {
 	return u
 }
 
-// Ask is a host's question whether it may compact a context by itself now.
+// Ask is a host's question whether it may compact the main thread by itself now.
+// Sub-agents are never held back: no boundary of the main thread's says anything about
+// them, and one may end at its limit.
 type Ask struct {
 	Settings Settings
-	// Decision is Decide's for the main thread.
 	Decision Decision
-	// Main is false when a sub-agent's context is meant.
-	Main bool
-	// Usage is that context's, with what has grown since it was told.
+	// Usage is the context's, with what has grown since it was told.
 	Usage Usage
 	// Again: it was refused before, and nothing has happened since: the turn
 	// ended by that, or the model's server has refused the request.
@@ -49,36 +44,18 @@ type Ask struct {
 // guessedCommits is how often a gate that only guesses the window refuses at commits.
 const guessedCommits = 2
 
-// Answer is the gate's answer.
-type Answer struct {
-	Open bool
-	// Packet says that the compaction is the main thread's: a packet goes
-	// along, and the boundary is spent once the host confirms it.
-	Packet bool
-	Reason message.Reason
-}
-
-// Gate holds a host's own compaction back until a boundary or the ceiling. It
-// stays open whenever it has no business to close: in other modes than auto, when
-// the automation rests, and when the usage is not known. A closed gate that
-// never opens would end the session.
-func Gate(a Ask) Answer {
+// Gate reports whether a host may compact now: it holds the host's own compaction back
+// until a boundary or the ceiling. It stays open whenever it has no business to close: in
+// other modes than auto, when the automation rests, and when the usage is not known. A
+// closed gate that never opens would end the session.
+func Gate(a Ask) bool {
 	switch {
-	case a.Settings.Mode != ModeAuto || a.Decision.Verdict == Stopped:
-		return Answer{Open: true, Packet: a.Main, Reason: a.Decision.Reason}
-	case !a.Main:
-		// No boundary of main's says anything about it, and it may end at its limit.
-		return Answer{Open: true, Reason: message.Because(message.GateSubagent)}
-	case !a.Usage.Known():
-		return Answer{Open: true, Packet: true, Reason: message.Because(message.CompactUnknown)}
-	case a.Again:
-		return Answer{Open: true, Packet: true, Reason: message.Because(message.GateAgain)}
-	case a.Decision.Verdict == DoCompact:
-		return Answer{Open: true, Packet: true, Reason: a.Decision.Reason}
+	case a.Settings.Mode != ModeAuto, a.Decision.Verdict == Stopped, a.Decision.Verdict == DoCompact:
+		return true
+	case !a.Usage.Known(), a.Again:
+		return true
 	case a.Usage.Least > 0 && a.Commits >= guessedCommits && slices.Contains(a.Decision.Signals, Commit):
-		return Answer{Open: true, Packet: true, Reason: message.Because(message.GateGuessed, a.Commits)}
-	case a.Usage.Used >= Ceiling(a.Settings, a.Usage.Window):
-		return Answer{Open: true, Packet: true, Reason: message.Because(message.GateCeiling, a.Usage.Used, Ceiling(a.Settings, a.Usage.Window))}
+		return true
 	}
-	return Answer{Reason: a.Decision.Reason}
+	return a.Usage.Used >= Ceiling(a.Settings, a.Usage.Window)
 }

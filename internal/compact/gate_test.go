@@ -39,9 +39,9 @@ func TestGateOpensBeforeTheHostsLimit(t *testing.T) {
 			}
 			seen := Usage{Used: shown, Window: window}
 			d := Decide(Input{Settings: s, Usage: seen, Now: time.Unix(0, 0)})
-			got := Gate(Ask{Settings: s, Decision: d, Main: true, Usage: seen.Grown(known), Again: refused == shown+1})
+			got := Gate(Ask{Settings: s, Decision: d, Usage: seen.Grown(known), Again: refused == shown+1})
 			switch {
-			case got.Open:
+			case got:
 				used, shown, grown, refused = 10_000, 10_000, 0, 0
 				continue
 			case count >= limit:
@@ -53,11 +53,8 @@ func TestGateOpensBeforeTheHostsLimit(t *testing.T) {
 		}
 		// A turn that ends by a refusal is the last.
 		u := Usage{Used: shown, Window: window}
-		if !Gate(Ask{Settings: s, Main: true, Usage: u, Again: true}).Open {
+		if !Gate(Ask{Settings: s, Usage: u, Again: true}) {
 			t.Fatal("refused twice without anything between")
-		}
-		if !Gate(Ask{Settings: s, Usage: u}).Open {
-			t.Fatal("refused to a sub-agent")
 		}
 	})
 }
@@ -122,21 +119,21 @@ func TestGuessedWindow(t *testing.T) {
 // ceiling is that of the smaller window.
 func TestGateGuesses(t *testing.T) {
 	t.Parallel()
-	ask := Ask{Settings: auto(), Main: true, Usage: Usage{Used: 60_000, Window: 200_000, Least: 200_000}, Decision: Decision{Verdict: Wait, Signals: []Boundary{Commit}}}
+	ask := Ask{Settings: auto(), Usage: Usage{Used: 60_000, Window: 200_000, Least: 200_000}, Decision: Decision{Verdict: Wait, Signals: []Boundary{Commit}}}
 	for n, open := range []bool{false, false, true, true} {
-		if ask.Commits = n; Gate(ask).Open != open {
+		if ask.Commits = n; Gate(ask) != open {
 			t.Errorf("after %d commits: open is %v", n, !open)
 		}
 	}
 	ask.Decision.Signals = nil
-	if Gate(ask).Open {
+	if Gate(ask) {
 		t.Error("without a commit it opens")
 	}
 	ask.Decision.Signals, ask.Usage.Least = []Boundary{Commit}, 0
-	if Gate(ask).Open {
+	if Gate(ask) {
 		t.Error("a window that the host told is guessed")
 	}
-	if ask.Usage.Used = 150_000; !Gate(ask).Open {
+	if ask.Usage.Used = 150_000; !Gate(ask) {
 		t.Error("the ceiling holds no more")
 	}
 }

@@ -45,9 +45,15 @@ func (c *call) preCompact() (host.Reply, error) {
 			tx.BeginAgentCompaction(agent)
 			return nil
 		}
-		if gates && !c.gate(tx, set).Open {
-			r.Refuse = true
-			return nil
+		if gates {
+			open, err := tx.Gate(set)
+			if err != nil {
+				c.complain("timeline", err)
+			}
+			if !open {
+				r.Refuse = true
+				return nil
+			}
 		}
 		var err error
 		r.System, err = c.beginCompaction(tx, set)
@@ -72,16 +78,6 @@ func (c *call) asks(tx *session.Tx) string {
 		return ""
 	}
 	return tx.Asks(c.host.AgentTranscript)
-}
-
-// gate answers the host's question whether it may compact now. Anything it does
-// not know opens it: a gate that never opens would end the session.
-func (c *call) gate(tx *session.Tx, set compact.Settings) compact.Answer {
-	a, err := tx.Gate(set)
-	if err != nil {
-		c.complain("timeline", err)
-	}
-	return a
 }
 
 // beginCompaction records the attempt with what is to survive it, and returns

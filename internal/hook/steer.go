@@ -28,7 +28,7 @@ func (c *call) steer(r *host.Reply) {
 		d, err := tx.Decide(set)
 		u := tx.Memory.Thread.Weigh(c.now, set).Usage
 		r.Steers = true
-		r.Hold = !compact.Gate(compact.Ask{Settings: set, Decision: d, Main: true, Usage: u}).Open
+		r.Hold = !compact.Gate(compact.Ask{Settings: set, Decision: d, Usage: u})
 		r.Compact = d.Verdict == compact.DoCompact && c.event != "user-prompt-submit"
 		return err
 	})

@@ -14,10 +14,6 @@ var (
 	CompactBoundary   = Text{ZH: "邊界 %s，層級 %s，剩餘 %d%%", EN: "boundary %s in tier %s with %d%% free"}
 	CompactNoShrink   = Text{ZH: "連續 %d 次壓縮都沒有釋出 %d%% 以上，自動壓縮暫停；手動壓縮後會重新開始", EN: "%d compactions in a row freed less than %d%%, so automatic compaction rests; compacting by hand starts it again"}
 	CompactTooFast    = Text{ZH: "%d 次壓縮發生在 %d 分鐘內，自動壓縮暫停 %d 分鐘；手動壓縮後會重新開始", EN: "%d compactions within %d minutes, so automatic compaction rests for %d minutes; compacting by hand starts it again"}
-	GateGuessed       = Text{ZH: "視窗大小只是推測，且已在 %d 次 commit 時拒絕", EN: "the window's size is only guessed, and it was refused at %d commits before"}
-	GateCeiling       = Text{ZH: "已用 %d tokens，達到安全上限 %d，不再等邊界", EN: "%d tokens are used, the safe ceiling is %d: no more waiting for a boundary"}
-	GateAgain         = Text{ZH: "上次拒絕之後沒有任何進展，不再阻擋", EN: "nothing has happened since the last refusal: no more waiting"}
-	GateSubagent      = Text{ZH: "這是 sub-agent 的 context，不動用主執行緒的邊界", EN: "this is a sub-agent's context, the main thread's boundary is not for it"}
 )
 
 // Lines of compact explain.

@@ -177,7 +177,7 @@ func (m *Memory) batched() bool {
 
 // Gate answers the main thread's question whether it may be compacted now, and
 // remembers a refusal.
-func (tx *Tx) Gate(set compact.Settings) (compact.Answer, error) {
+func (tx *Tx) Gate(set compact.Settings) (open bool, err error) {
 	t := &tx.Memory.Threads
 	settled := tx.Memory.batched()
 	d, err := tx.Decide(set)
@@ -187,20 +187,20 @@ func (tx *Tx) Gate(set compact.Settings) (compact.Answer, error) {
 	if !settled {
 		grown = compact.Usage{Used: -1}
 	}
-	a := compact.Gate(compact.Ask{
-		Settings: set, Decision: d, Main: true, Usage: grown,
+	open = compact.Gate(compact.Ask{
+		Settings: set, Decision: d, Usage: grown,
 		Again: t.Refused != 0 && t.Refused == u.Used+1, Commits: t.Commits,
 	})
 	t.Asked, t.Refused = true, 0
-	if a.Open {
+	if open {
 		t.Commits, t.Commit = 0, ""
-		return a, err
+		return true, err
 	}
 	t.Refused = u.Used + 1
 	if made := tx.Memory.Thread.State.Slice.Commits; len(made) > 0 && slices.Contains(d.Signals, compact.Commit) && made[len(made)-1].Hash != t.Commit {
 		t.Commits, t.Commit = t.Commits+1, made[len(made)-1].Hash
 	}
-	return a, err
+	return false, err
 }
 
 // BeginAgentCompaction records that a sub-agent compacts: what follows is not the
