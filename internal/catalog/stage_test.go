@@ -123,7 +123,7 @@ stages:
 	if err := json.Unmarshal([]byte(text), &told); err != nil || told.Stage != "CHECK" || told.Verdict != "PASS" || told.Exit != 0 || len(told.Next) != 1 || told.Next[0] != "SLOW" {
 		t.Errorf("%s, %v", text, err)
 	}
-	if m, _ := session.Read(s); !m.Thread.Boundary().Has(compact.StageComplete) || len(m.Outbox) != 0 {
+	if m := session.Read(s); !m.Thread.Boundary().Has(compact.StageComplete) || len(m.Outbox) != 0 {
 		t.Errorf("a stage that is complete is no boundary: %+v", m)
 	}
 

@@ -188,10 +188,7 @@ func (a *app) mcpStatus(ctx context.Context, args json.RawMessage) (string, erro
 			lines = append(lines, message.StatusNext.Format(a.Lang, next))
 		}
 	}
-	m, err := session.Read(s)
-	if err != nil {
-		return "", err
-	}
+	m := session.Read(s)
 	if file.Path != "" {
 		if now, err := catalog.NewSurvey(ctx, file, 0, catalog.Speaks(a.Lang)); err == nil && now.Situation.Request != "" {
 			at := now.Situation

@@ -35,12 +35,13 @@ func orNone(list []Boundary, l message.Lang) string {
 	if len(list) == 0 {
 		return message.ExplainNone.In(l)
 	}
-	return joinNames(list)
+	return Names(list)
 }
 
-func names(s Signals) string { return joinNames(s.List()) }
+func names(s Signals) string { return Names(s.List()) }
 
-func joinNames(list []Boundary) string {
+// Names are boundaries as people read them.
+func Names(list []Boundary) string {
 	texts := make([]string, len(list))
 	for i, b := range list {
 		texts[i] = string(b)

@@ -303,21 +303,3 @@ func (c *call) node(tx *session.Tx, stage string) workflow.NodeContext {
 func (c *call) shownPath(path string) string {
 	return c.rules.ContextDir + strings.TrimPrefix(path, c.home.ClaudeDir())
 }
-
-func boundaries(list []compact.Boundary) string {
-	names := make([]string, len(list))
-	for i, b := range list {
-		names[i] = string(b)
-	}
-	return strings.Join(names, ", ")
-}
-
-func joinLines(a, b string) string {
-	switch {
-	case a == "":
-		return b
-	case b == "":
-		return a
-	}
-	return a + "\n\n" + b
-}

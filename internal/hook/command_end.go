@@ -194,10 +194,7 @@ func (c *call) awaitFile() {
 	if c.host.CommandEnd == nil || c.late || !session.MayAwait(c.sess) {
 		return
 	}
-	m, err := session.Read(c.sess)
-	if err != nil {
-		return
-	}
+	m := session.Read(c.sess)
 	file := cmp.Or(c.in.Transcript, m.Thread.Transcript)
 	for range lagTries {
 		missing := false

@@ -53,7 +53,7 @@ func (c *call) withoutLock() (r host.Reply) {
 			r.Context = c.progress(s, true)
 		}
 		_, r.System = c.tasks(s, message.PendingTasksResume)
-		r.Context = joinLines(r.Context, r.System)
+		r.Context = session.Paragraphs(r.Context, r.System)
 	case c.event == "user-prompt-submit" && !c.in.Note:
 		if s != nil && s.Active {
 			r.Context = c.progress(s, true)

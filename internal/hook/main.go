@@ -161,7 +161,7 @@ func (c *call) run() (r host.Reply) {
 	if err == nil {
 		r, err = handler(c.event)(c)
 	}
-	r.Context = joinLines(told.Context, r.Context)
+	r.Context = session.Paragraphs(told.Context, r.Context)
 	if errors.Is(err, errQuiet) && r.Context != "" {
 		err = nil
 	}

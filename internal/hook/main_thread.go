@@ -12,10 +12,7 @@ import (
 // looks before it locks: most calls find nothing.
 func (c *call) flush(f func(tx *session.Tx) error, work bool) (host.Reply, error) {
 	if !work {
-		m, err := session.Read(c.sess)
-		if err != nil {
-			return host.Reply{}, err
-		}
+		m := session.Read(c.sess)
 		if !m.Waits() {
 			return host.Reply{}, errQuiet
 		}
@@ -68,8 +65,8 @@ func (c *call) collect(tx *session.Tx, r *host.Reply) {
 		if held { // what an agent has come to is told, what is to be done next is not
 			m.Model = workflow.WithoutOrders(m.Model)
 		}
-		r.Context = joinLines(r.Context, m.Model)
-		r.Person = joinLines(r.Person, m.Person)
+		r.Context = session.Paragraphs(r.Context, m.Model)
+		r.Person = session.Paragraphs(r.Person, m.Person)
 	}
 	if doubt {
 		c.catchUp(tx, r)

@@ -12,10 +12,7 @@ func (c *call) postToolBatch() (host.Reply, error) {
 	if id := c.in.AgentID; id != "" {
 		return c.agentAtWork(id)
 	}
-	m, err := session.Read(c.sess)
-	if err != nil {
-		return host.Reply{}, err
-	}
+	m := session.Read(c.sess)
 	return c.flush(func(tx *session.Tx) error {
 		tx.Stepped(c.in.Batch)
 		return nil
@@ -25,10 +22,10 @@ func (c *call) postToolBatch() (host.Reply, error) {
 // agentAtWork remembers that a sub-agent is at work, where the host will not say
 // whose a compaction is.
 func (c *call) agentAtWork(id string) (host.Reply, error) {
-	m, err := session.Read(c.sess)
-	if err != nil || !c.host.AgentsCompact {
-		return host.Reply{}, err
+	if !c.host.AgentsCompact {
+		return host.Reply{}, nil
 	}
+	m := session.Read(c.sess)
 	if _, known := m.Threads.Agents[id]; known && len(m.Threads.Compacting) == 0 || c.tellsWhose() {
 		return host.Reply{}, nil
 	}

@@ -139,7 +139,7 @@ func (c *call) packet(tx *session.Tx, n int, set compact.Settings, recovery stri
 		f.Hold = holds(tx, c.in.Trigger)
 		note = handover.Write(f, set, c.told(t.Words)).Text
 	}
-	p.Text = joinLines(recovery, note)
+	p.Text = session.Paragraphs(recovery, note)
 	return p
 }
 

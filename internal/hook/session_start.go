@@ -61,13 +61,13 @@ func (c *call) sessionStart() (host.Reply, error) {
 			}
 		}
 		r.System = tasks
-		r.Context = joinLines(r.Context, tasks)
+		r.Context = session.Paragraphs(r.Context, tasks)
 		if text := c.movedAway(); text != "" {
 			r.Context, r.Person = text, text
 		}
 		if source == "fork" && tx.Workflow == nil && c.elsewhere() {
 			note := message.ForkAlone.In(c.lang)
-			r.Context, r.Person = joinLines(r.Context, note), joinLines(r.Person, note)
+			r.Context, r.Person = session.Paragraphs(r.Context, note), session.Paragraphs(r.Person, note)
 		}
 		return nil
 	})
@@ -97,14 +97,11 @@ func (c *call) afterCompact() (host.Reply, error) {
 	if c.watcherOwns() || !c.in.Main() {
 		return host.Reply{}, errQuiet
 	}
-	m, err := session.Read(c.sess)
-	if err != nil {
-		return host.Reply{}, err
-	}
+	m := session.Read(c.sess)
 	// The slice is read before the lock is taken: it may be long.
 	past := c.past(m.Compaction)
 	var r host.Reply
-	err = c.update(func(tx *session.Tx) error {
+	err := c.update(func(tx *session.Tx) error {
 		c.seeSession(tx)
 		if tx.AgentBegins() {
 			return nil
@@ -159,9 +156,9 @@ func (c *call) noticed() (host.Reply, error) {
 	if !c.host.FileTells || !c.in.Main() || c.event != "user-prompt-submit" && c.event != "post-tool-use" {
 		return host.Reply{}, nil
 	}
-	m, err := session.Read(c.sess)
-	if err != nil || !m.Compaction.Summarised() && !c.host.Unannounced {
-		return host.Reply{}, err
+	m := session.Read(c.sess)
+	if !m.Compaction.Summarised() && !c.host.Unannounced {
+		return host.Reply{}, nil
 	}
 	c.in.Transcript = cmp.Or(c.in.Transcript, m.Thread.Transcript)
 	at := transcript.CompactedAt(c.in.Transcript)

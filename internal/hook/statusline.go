@@ -45,10 +45,7 @@ func StatusLine(env Env) (line string) {
 	}
 	window := c.in.Window
 	used := c.in.Used
-	m, err := session.Read(c.sess)
-	if err != nil {
-		return strings.Join(parts, " · ")
-	}
+	m := session.Read(c.sess)
 	// What the environment or the name chooses is no property of the model.
 	model := host.ModelID(c.in.Model)
 	if window > 0 && model != "" && !strings.Contains(c.in.Model, "[") && c.host.Window(c.env.Getenv) == 0 && window != cmp.Or(c.home.Window(model), host.ModelWindow(model)) {
@@ -67,7 +64,7 @@ func StatusLine(env Env) (line string) {
 	if u := (compact.Usage{Used: used, Window: window}); u.Known() {
 		part := message.StatusContext.Format(c.lang, u.Remaining())
 		if signals := m.Thread.Boundary().List(); len(signals) > 0 {
-			part += " · " + boundaries(signals)
+			part += " · " + compact.Names(signals)
 		}
 		parts = append(parts, part)
 	}

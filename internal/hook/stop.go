@@ -94,9 +94,9 @@ func (c *call) turnEnded(tx *session.Tx, r *host.Reply) error {
 	if *w, tell = w.Tell(dec, set); tell {
 		text := message.CompactSoon.Format(c.lang, dec.PercentRemaining)
 		if len(dec.Met) > 0 {
-			text = message.CompactNow.Format(c.lang, dec.PercentRemaining, boundaries(dec.Met))
+			text = message.CompactNow.Format(c.lang, dec.PercentRemaining, compact.Names(dec.Met))
 		}
-		r.Person = joinLines(r.Person, text)
+		r.Person = session.Paragraphs(r.Person, text)
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	}
 	if r.Result != "" {
 		if !l.LetGo {
-			r.Person = joinLines(r.Person, r.Result)
+			r.Person = session.Paragraphs(r.Person, r.Result)
 			l.LetGo = true
 		}
 		return nil
@@ -201,7 +201,7 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	if untrusted == "" {
 		lines = append(lines, message.LoopNoAsk.In(c.lang))
 	}
-	r.Block = joinLines(waiting.Context, message.LoopTitle.Format(c.lang, l.Iteration, limit)+"\n"+strings.Join(lines, "\n"))
+	r.Block = session.Paragraphs(waiting.Context, message.LoopTitle.Format(c.lang, l.Iteration, limit)+"\n"+strings.Join(lines, "\n"))
 	tx.Prompted()
 	return nil
 }
@@ -351,7 +351,7 @@ func (c *call) tellEnd(tx *session.Tx, r *host.Reply) error {
 	}
 	lines = append(lines, message.LoopDuration.Format(c.lang, duration(s)))
 	r.Result = strings.Join(lines, "\n")
-	r.Person = joinLines(r.Person, r.Result)
+	r.Person = session.Paragraphs(r.Person, r.Result)
 	return tx.Emit(store.On(message.EventLoopComplete, "iteration", l.Iteration, "reason", s.Ended))
 }
 

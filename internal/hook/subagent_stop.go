@@ -63,9 +63,8 @@ func (c *call) subagentStop() (host.Reply, error) {
 
 // agentEnded forgets a sub-agent that was seen at work.
 func (c *call) agentEnded() error {
-	m, err := session.Read(c.sess)
-	if _, known := m.Threads.Agents[c.in.AgentID]; err != nil || !known {
-		return err
+	if _, known := session.Read(c.sess).Threads.Agents[c.in.AgentID]; !known {
+		return nil
 	}
 	return c.update(func(tx *session.Tx) error {
 		tx.AgentEnded(c.in.AgentID)
@@ -76,11 +75,11 @@ func (c *call) agentEnded() error {
 // summarised keeps the summary that the host's own summariser has just written:
 // nobody else tells it before the session starts again.
 func (c *call) summarised() error {
-	m, err := session.Read(c.sess)
+	m := session.Read(c.sess)
 	// While a sub-agent is compacted, too, nothing says whose summary this is.
 	ours := func(m *session.Memory) bool { return m.Compaction.Summarised() && len(m.Threads.Compacting) == 0 }
-	if err != nil || !ours(&m) && !m.Unread() {
-		return err
+	if !ours(&m) && !m.Unread() {
+		return nil
 	}
 	return c.update(func(tx *session.Tx) error {
 		if !ours(&tx.Memory) {
@@ -219,7 +218,7 @@ func (c *call) complete(tx *session.Tx, done completion) (ending, error) {
 	if c.host.CloseTool != "" && done.AgentID != "" && instruction != "" {
 		instruction = joinLine(message.CloseAgent.Format(c.lang, c.host.CloseTool, strings.Join(doneAgents(tx.Workflow), ", ")), instruction)
 	}
-	tx.Post(session.Message{Model: instruction, Person: joinLines(warning, suggestion)})
+	tx.Post(session.Message{Model: instruction, Person: session.Paragraphs(warning, suggestion)})
 	return end, nil
 }
 

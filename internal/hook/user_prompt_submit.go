@@ -51,13 +51,13 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		c.collect(tx, &r)
 		goesOn := note || c.letsGoOn(tx, text, asked)
 		if name != "" && !asked && !c.host.NoStages && !tx.Memory.Hinted {
-			r.Person, tx.Memory.Hinted = joinLines(r.Person, message.TagMentioned.Format(c.lang, name)), true
+			r.Person, tx.Memory.Hinted = session.Paragraphs(r.Person, message.TagMentioned.Format(c.lang, name)), true
 		}
 		switch {
 		case asked && name != "none" && c.host.NoStages && !tx.Active():
 			// A state that nothing could move would only be in the way.
 			text := message.NoStages.In(c.lang)
-			r.Context, r.Person = joinLines(r.Context, text), joinLines(r.Person, text)
+			r.Context, r.Person = session.Paragraphs(r.Context, text), session.Paragraphs(r.Person, text)
 		case asked && name != "none":
 			if err := c.startWorkflow(tx, name, &r); err != nil {
 				return err
@@ -66,7 +66,7 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 			// It says itself where the work stands, and `cancel` ends it: whether
 			// before or after this hook depends on the host's version.
 		case tx.Active() && !note:
-			r.Context = joinLines(r.Context, c.progress(tx.Workflow, goesOn))
+			r.Context = session.Paragraphs(r.Context, c.progress(tx.Workflow, goesOn))
 		case note:
 			c.catchUp(tx, &r)
 		}
@@ -171,7 +171,7 @@ func (c *call) startWorkflow(tx *session.Tx, name string, r *host.Reply) error {
 	lib := blueprint.Library{Dir: c.projectRoot(), Home: c.home.Root()}
 	file, problems, there := lib.Find(name)
 	tell := func(text string) {
-		r.Context, r.Person = joinLines(r.Context, text), joinLines(r.Person, text)
+		r.Context, r.Person = session.Paragraphs(r.Context, text), session.Paragraphs(r.Person, text)
 	}
 	switch {
 	case !there:
@@ -182,8 +182,8 @@ func (c *call) startWorkflow(tx *session.Tx, name string, r *host.Reply) error {
 		return nil
 	case tx.Active():
 		_, out := c.rules.Apply(tx.Workflow, workflow.Start{Type: name})
-		r.Context = joinLines(r.Context, workflow.Instruction(tx.Workflow, out, c.lang))
-		r.Person = joinLines(r.Person, out.Reason.In(c.lang))
+		r.Context = session.Paragraphs(r.Context, workflow.Instruction(tx.Workflow, out, c.lang))
+		r.Person = session.Paragraphs(r.Person, out.Reason.In(c.lang))
 		return nil
 	}
 	feature, _ := c.tasks(nil, message.PendingTasks)
@@ -195,7 +195,7 @@ func (c *call) startWorkflow(tx *session.Tx, name string, r *host.Reply) error {
 		return err
 	}
 	tx.Memory.Loop = session.Loop{Workflow: tx.Workflow.WorkflowID}
-	r.Context = joinLines(r.Context, workflow.Instruction(tx.Workflow, out, c.lang))
+	r.Context = session.Paragraphs(r.Context, workflow.Instruction(tx.Workflow, out, c.lang))
 	if file.Runs() && !blueprint.IsTrusted(c.home.Root(), file) {
 		tell(message.NotTrusted.Format(c.lang, file.Path, name))
 	}

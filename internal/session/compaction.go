@@ -85,7 +85,7 @@ func (tx *Tx) BeginCompaction(trigger string, packet compact.Packet) *Attempt {
 // counted from the transcript's present end.
 func (tx *Tx) Confirm(transcript string) error {
 	k := tx.Memory.Compaction
-	size := fileSize(transcript)
+	size := FileSize(transcript)
 	tx.Memory.Offset, tx.Memory.Noise = size, Noise{Read: size}
 	if k.Status == done {
 		return nil
@@ -101,10 +101,8 @@ func (tx *Tx) Confirm(transcript string) error {
 	return tx.Emit(store.On(message.EventSessionCompactConfirm, "n", k.N, "trigger", k.Trigger, "transcriptSize", size))
 }
 
-func fileSize(path string) int64 {
-	if path == "" {
-		return 0
-	}
+// FileSize is how long a file is, 0 for one that is not there.
+func FileSize(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0

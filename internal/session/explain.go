@@ -41,10 +41,7 @@ type Insight struct {
 // or, of a session that nobody observed, the one that is known otherwise; fill tells
 // what stands in it.
 func Explain(home *store.Home, s *store.Session, cfg config.Compact, now time.Time, path, otherwise string, fill func(path string, in *compact.Input)) (Insight, error) {
-	m, err := Read(s)
-	if err != nil {
-		return Insight{}, err
-	}
+	m := Read(s)
 	state, err := Peek(s)
 	if err != nil {
 		return Insight{}, err

@@ -145,7 +145,7 @@ func forkedFrom(s *store.Session, summary string) (compact.Words, bool) {
 // there is none, the clock was set back, or the file was written anew, it is the last
 // compaction in the file.
 func (tx *Tx) SliceStart(path string) (int64, Mark) {
-	mark, size := tx.Memory.Mark, fileSize(path)
+	mark, size := tx.Memory.Mark, FileSize(path)
 	if mark.At.After(tx.o.Now) {
 		mark = Mark{}
 	}
@@ -215,7 +215,7 @@ func (tx *Tx) HandOver(past Past, h handover.Handover, before func(wait bool) st
 	default:
 		return nil
 	}
-	text := joinLines(before(h.Waits()), h.Text())
+	text := Paragraphs(before(h.Waits()), h.Text())
 	if k.Receipt == nil {
 		receipt := compact.NewReceipt(compact.Packet{ID: h.ID, Created: tx.o.Now})
 		k.Receipt = &receipt
@@ -279,7 +279,8 @@ func (tx *Tx) HandLater(past Past, h handover.Handover) error {
 	return tx.Emit(store.On(message.EventPacketLater, "id", handed.ID, "n", handed.N, "chars", message.Units(handed.Later)))
 }
 
-func joinLines(a, b string) string {
+// Paragraphs are two texts with an empty line between them, where neither is empty.
+func Paragraphs(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}

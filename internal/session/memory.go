@@ -143,12 +143,12 @@ type Loop struct {
 // Read is what is remembered of a session, without the lock.
 // One that cannot be read is empty, and something may wait in it: whoever asks goes
 // on to a change, which reads it once more or sets it aside.
-func Read(s *store.Session) (Memory, error) {
+func Read(s *store.Session) Memory {
 	m, err := decodeMemory(s.Version(MemoryFile))
 	if err != nil {
-		return Memory{unread: true}, nil //nolint:nilerr // see above
+		return Memory{unread: true}
 	}
-	return m, nil
+	return m
 }
 
 func decodeMemory(data []byte, err error) (Memory, error) {

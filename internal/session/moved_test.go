@@ -108,10 +108,7 @@ func TestPackAndUnpack(t *testing.T) {
 	if err := Unpack(to, p, o, "/here/s2.jsonl", "you are here now", store.On(message.EventSessionMoved, "from", "a")); err != nil {
 		t.Fatal(err)
 	}
-	m, err := Read(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := Read(to)
 	if m.Compaction != nil || m.Offset != 0 || m.Searched || m.Noise != (Noise{}) || len(m.Threads.Agents) > 0 || len(m.Thread.Started) > 0 || m.Thread.Transcript != "/here/s2.jsonl" || m.Thread.Model != "m" {
 		t.Errorf("%+v", m)
 	}
@@ -143,7 +140,7 @@ func TestPackAndUnpack(t *testing.T) {
 	if err := Unpack(to, p, o, "", ""); err != nil {
 		t.Fatal(err)
 	}
-	if m, _ := Read(to); m.Compaction == nil || m.Compaction.N != 1 || len(m.Outbox) != 1 {
+	if m := Read(to); m.Compaction == nil || m.Compaction.N != 1 || len(m.Outbox) != 1 {
 		t.Errorf("%+v", m)
 	}
 }

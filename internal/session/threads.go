@@ -158,7 +158,7 @@ func (tx *Tx) grown() compact.Usage {
 // more than the gate's margin. It takes no lock, so that nobody waits with it.
 func AwaitBatch(s *store.Session) {
 	for range 20 {
-		if m, err := Read(s); err != nil || m.batched() {
+		if m := Read(s); m.batched() {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -73,14 +71,11 @@ func (d Delivery) Offered() bool {
 // ReadWatched is what watchers remember of a session, and its thread, without the
 // lock.
 func ReadWatched(s *store.Session) (Watched, compact.Thread, error) {
-	data, err := s.Read(store.WatchFile)
-	w, err := decodeWatched(data, err)
+	w, err := decodeWatched(s.Read(store.WatchFile))
 	if err != nil {
 		return Watched{}, compact.Thread{}, err
 	}
-	m, err := Read(s)
-	m.adopt(data)
-	return w, m.Thread, err
+	return w, Read(s).Thread, nil
 }
 
 // errWatched says that the watcher's file is damaged.
@@ -103,22 +98,11 @@ func decodeWatched(data []byte, err error) (Watched, error) {
 	return w, nil
 }
 
-// adopt takes the thread that older versions kept in the watcher's file, where
-// the hooks know of none.
-func (m *Memory) adopt(watched []byte) {
-	if t := m.Thread; t.Empty() && len(t.History) == 0 && gjson.GetBytes(watched, "state").Exists() {
-		_ = json.Unmarshal(watched, &m.Thread) // what cannot be read is not known
-	}
-}
-
 // UpdateThread changes the thread of a session that is watched, and returns it.
 func UpdateThread(s *store.Session, f func(*compact.Thread)) (compact.Thread, error) {
 	var m Memory
 	err := s.Update(func(tx *store.Tx) error {
 		return changeMemory(tx, &m, func() error {
-			if data, err := tx.Read(store.WatchFile); err == nil {
-				m.adopt(data)
-			}
 			f(&m.Thread)
 			return nil
 		})
@@ -143,7 +127,6 @@ func UpdateWatched(s *store.Session, loose bool, f func(*Watched, *compact.Threa
 			if err != nil {
 				return err
 			}
-			m.adopt(old)
 			events := f(&w, &m.Thread)
 			w.Schema = watchedSchema
 			data, err := json.MarshalIndent(w, "", "  ")
@@ -168,8 +151,8 @@ func UpdateWatched(s *store.Session, loose bool, f func(*Watched, *compact.Threa
 // HooksCompact reports whether a hook has seen a compaction begin since: hooks
 // then hand over what survives it.
 func HooksCompact(s *store.Session, since time.Time) bool {
-	m, err := Read(s)
-	return err == nil && m.Compaction != nil && !m.Compaction.At.Before(since)
+	k := Read(s).Compaction
+	return k != nil && !k.At.Before(since)
 }
 
 // DecideWatched weighs the turn of a watched thread; the events are for the

@@ -75,35 +75,6 @@ func TestWatchedFile(t *testing.T) {
 	}
 }
 
-// A thread that an older version kept in the watcher's file is taken over, unless the
-// hooks know one.
-func TestThreadsOfOlderWatchers(t *testing.T) {
-	t.Parallel()
-	const old = `{"schema":1,"host":"codex","model":"old","state":{"worked":true}}`
-	for name, tc := range map[string]struct {
-		known bool
-		want  string
-	}{"nobody else knows": {false, "old"}, "the hooks know": {true, "new"}} {
-		s, memory := open(t)
-		update(t, s, func(tx *Tx) error {
-			if tc.known {
-				tx.Observe(host.SessionSeen{Model: "new"}, compact.Settings{})
-				tx.Observe(host.ToolActivity{}, compact.Settings{})
-			}
-			return nil
-		})
-		if err := errors.Join(os.MkdirAll(filepath.Dir(memory), 0o700), os.WriteFile(filepath.Join(filepath.Dir(memory), store.WatchFile), []byte(old), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		if _, th, err := ReadWatched(s); err != nil || th.Model != tc.want {
-			t.Errorf("%s: read %q, %v", name, th.Model, err)
-		}
-		if th, err := UpdateThread(s, func(*compact.Thread) {}); err != nil || th.Model != tc.want {
-			t.Errorf("%s: changed %q, %v", name, th.Model, err)
-		}
-	}
-}
-
 // A watcher owns a session while it lives, and for ten minutes after its packet was
 // written: another may come.
 func TestWatcherOwns(t *testing.T) {

@@ -149,10 +149,7 @@ type place struct {
 // findPlace finds a session's file, by what its hooks were told, and the folder
 // that it was started in.
 func findPlace(sess *store.Session, dir func(*host.Host) string) place {
-	var p place
-	if m, err := session.Read(sess); err == nil {
-		p.Transcript = m.Thread.Transcript
-	}
+	p := place{Transcript: session.Read(sess).Thread.Transcript}
 	for _, h := range host.All() {
 		root := filepath.Join(dir(h), h.Sessions.Dir)
 		if rel, err := filepath.Rel(root, p.Transcript); p.Transcript != "" && err == nil && filepath.IsLocal(rel) {
@@ -177,10 +174,7 @@ func (st *states) read(sess *store.Session) (State, error) {
 		v.Workflow, v.Phase, v.Stage = wf.WorkflowType, wf.Phase(), wf.CurrentStage
 		v.Done, v.Total = wf.Progress()
 	}
-	m, err := session.Read(sess)
-	if err != nil {
-		return v, err
-	}
+	m := session.Read(sess)
 	v.Left, v.Compactions = m.Thread.Usage.Remaining(), m.Compactions
 	if plainName(m.Thread.Model) {
 		v.Model = m.Thread.Model

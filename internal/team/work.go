@@ -86,10 +86,7 @@ func digestOf(p session.Parcel) string {
 // packetNow is what a session would be told after a compaction: where the work
 // stands, and what is next.
 func packetNow(s *store.Session, set compact.Settings, lang message.Lang, now time.Time) string {
-	mem, err := session.Read(s)
-	if err != nil {
-		return ""
-	}
+	mem := session.Read(s)
 	var next []string
 	if wf, err := session.Peek(s); err == nil && wf != nil && wf.Active {
 		if step := workflow.NextStep(wf, lang); step != "" {

@@ -3,7 +3,6 @@ package watch
 import (
 	"cmp"
 	"context"
-	"os"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -51,6 +50,11 @@ type Report struct {
 	Decision *compact.Decision
 	// Output is what the agent said, in a run that we drive.
 	Output string
+}
+
+// announce reports what is about no session.
+func (o *Options) announce(what string, t message.Text, args ...any) {
+	o.Report(Report{At: o.Now(), What: what, Text: message.Because(t, args...)})
 }
 
 // conversation is what a driver knows about one session, and its place on disk.
@@ -367,9 +371,9 @@ func (s *conversation) holds(wait bool) bool {
 func (s *conversation) openWork() string {
 	stage := ""
 	w, err := session.Peek(s.sess)
-	m, unread := session.Read(s.sess)
+	m := session.Read(s.sess)
 	// Where the hooks have let the workflow go, the next word is the user's.
-	if err == nil && unread == nil && w != nil && w.Active && !m.Loop.LetGo && !m.Loop.Rests {
+	if err == nil && w != nil && w.Active && !m.Loop.LetGo && !m.Loop.Rests {
 		stage = workflow.NextStep(w, s.lang())
 	}
 	if step := s.thread.OpenWork(stage); step != "" || !s.opts.Unattended {
@@ -391,7 +395,7 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 	if err != nil || past.Record.Empty() {
 		return handover.Handover{}, false
 	}
-	s.read = fileSize(path)
+	s.read = session.FileSize(path)
 	h := handover.Handover{
 		ID: compact.PacketID(f.Session, f.Ordinal), Session: s.id, Record: past.Record, Room: host.Of(s.own.Host).Room, Lang: s.lang(),
 		Work: handover.WorkOf(s.thread, past.Record, s.tasks()...),
@@ -406,14 +410,6 @@ func (s *conversation) readPast(f handover.Facts) (handover.Handover, bool) {
 }
 
 const readPast = 5 * time.Second
-
-func fileSize(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
 
 // rewritten is the packet in the knowledge of the summary that the compaction has
 // left; "" where it is not there, or cannot be read.
@@ -491,35 +487,11 @@ func (s *conversation) leaseDelivery() (bool, session.Delivery) {
 
 // reasonText is the text for a reason.
 func reasonText(r reason) message.Text {
-	switch r {
-	case reasonBusy:
-		return message.WatchBusy
-	case reasonQueued:
-		return message.WatchQueued
-	case reasonReview:
-		return message.WatchReview
-	case reasonOther:
-		return message.WatchOther
-	case reasonUnknown:
-		return message.WatchNoAnswer
-	case reasonDone:
-		return message.WatchDone
-	case reasonRefused:
-		return message.WatchRefused
-	case reasonFailed:
-		return message.WatchFailed
-	case reasonInterrupted:
-		return message.WatchInterrupted
-	case reasonSuperseded:
-		return message.WatchSuperseded
-	case reasonExpired:
-		return message.WatchExpired
-	case reasonNotStarted:
-		return message.WatchNotStarted
-	case reasonRests:
-		return message.WatchRests
-	case reasonDisk:
-		return message.WatchNotSaved
+	texts := map[reason]message.Text{
+		reasonBusy: message.WatchBusy, reasonQueued: message.WatchQueued, reasonReview: message.WatchReview, reasonOther: message.WatchOther,
+		reasonUnknown: message.WatchNoAnswer, reasonDone: message.WatchDone, reasonRefused: message.WatchRefused, reasonFailed: message.WatchFailed,
+		reasonInterrupted: message.WatchInterrupted, reasonSuperseded: message.WatchSuperseded, reasonExpired: message.WatchExpired,
+		reasonNotStarted: message.WatchNotStarted, reasonRests: message.WatchRests, reasonDisk: message.WatchNotSaved,
 	}
-	return message.WatchNotAccepted
+	return cmp.Or(texts[r], message.WatchNotAccepted)
 }

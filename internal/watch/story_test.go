@@ -212,28 +212,3 @@ func TestOneCompactionCountsOnce(t *testing.T) {
 		t.Errorf("%+v, %q", got.History, got.Compaction)
 	}
 }
-
-// What an older version's watcher left is read as the thread that it is.
-func TestOlderWatcherFile(t *testing.T) {
-	t.Parallel()
-	home := testHome(t)
-	s, err := home.Session("s1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	older := `{"schema":1,"host":"codex","cwd":"/nowhere","packets":3,"compaction":"c9","history":[{"at":"2026-03-01T12:00:00Z","before":90,"after":10}],` +
-		`"usage":{"used":50,"window":100},"state":{"worked":true,"seen":["commit"],"said":[],"before":[],"plan":{},"slice":{"files":["old.go"]}},"first":"build it","latest":"more"}`
-	if err := s.Update(func(tx *store.Tx) error { return tx.Write(store.WatchFile, []byte(older)) }); err != nil {
-		t.Fatal(err)
-	}
-	storyItems(t, home, "s1")
-	got := storyThread(t, home, "s1")
-	if got.First != "build it" || len(got.History) != 1 || got.Usage != (compact.Usage{Used: 50, Window: 100}) ||
-		!cmp.Equal(got.State.Slice.Files, []string{"old.go", "a.go"}) {
-		t.Errorf("%+v", got)
-	}
-	data, err := s.Read(store.WatchFile)
-	if err != nil || bytes.Contains(data, []byte("state")) || !bytes.Contains(data, []byte(`"packets": 3`)) {
-		t.Errorf("%s %v", data, err)
-	}
-}
