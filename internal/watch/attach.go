@@ -38,7 +38,7 @@ func (w *Codex) open() {
 
 func (w *Codex) problem(err error) {
 	if err != nil && !errors.Is(err, errClosed) {
-		w.say("warning", message.WatchServerError, err.Error())
+		w.announce("warning", message.WatchServerError, err.Error())
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
@@ -213,14 +212,10 @@ func (w *Claude) between(ctx context.Context) error {
 		return nil
 	}
 	defer s.giveBack()
-	if rec.Open() {
-		// Left by a run that ended over it; this one's history is the proof
-		// that it never arrived or does not matter any more.
-		rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
-		rec.Receipt, _ = rec.Receipt.Step(compact.Failed{Reason: string(reasonSuperseded)}, w.Now())
-		if s.saveDelivery(rec, false) != nil {
-			return nil
-		}
+	// Left by a run that ended over it; this one's history is the proof
+	// that it never arrived or does not matter any more.
+	if left := (delivery{s, rec}); rec.Open() && left.drop(reasonSuperseded) != nil {
+		return nil
 	}
 	packet, err := w.author(ctx)
 	if err != nil {
@@ -286,20 +281,8 @@ func (w *Claude) author(ctx context.Context) (compact.Packet, error) {
 // compact runs one compaction and, if it worked, delivers the packet.
 func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	s := w.sess
-	rec := session.Delivery{Trigger: packet.ID, Receipt: compact.NewReceipt(packet), Quiet: packet.Wait}
-	step := func(e compact.ReceiptEvent) (ok bool) {
-		rec.Receipt, ok = rec.Receipt.Step(e, w.Now())
-		return ok
-	}
-	void := func(r reason) {
-		step(compact.Missing{ID: packet.ID})
-		step(compact.Failed{Reason: string(r)})
-		_ = s.saveDelivery(rec, false, store.On(message.EventSessionCompactFailed, "packet", packet.ID, "reason", string(r)))
-		s.report("void", message.WatchVoid, packet.ID, reasonText(r).In(s.opts.Words))
-		w.done = w.Once
-	}
-	step(compact.Started{})
-	if s.saveDelivery(rec, false, store.On(message.EventPacketCreated, "packet", packet.ID)) != nil {
+	d, err := s.begin(packet)
+	if err != nil {
 		return nil //nolint:nilerr // reported; without a delivery on disk nothing is started
 	}
 	s.report("compact", message.WatchCompacting, s.decision.Reason.In(s.opts.Words))
@@ -308,65 +291,77 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 		return err
 	}
 	if !w.turn.compacted {
-		void(reasonFailed)
+		d.void(reasonFailed)
+		w.done = w.Once
 		return nil
 	}
-	name := packet.ID
 	if err := w.measure(ctx); err != nil {
 		return err
 	}
 	s.after = s.thread.Usage.Used
-	s.compacted(name, true)
+	s.compacted(packet.ID, true)
 	s.report("compacted", message.WatchCompacted, s.before, s.after)
-	step(compact.Finished{Compaction: name})
+	d.step(compact.Finished{Compaction: packet.ID})
 	if text, basis := s.rewritten(); text != "" {
-		rec.Receipt = rec.Receipt.Rewrite(text, basis)
+		d.Receipt = d.Receipt.Rewrite(text, basis)
 	}
-	if !rec.Quiet && w.spoke() {
-		rec.Quiet, rec.Receipt = true, rec.Receipt.Rewrite(s.waiting, rec.Receipt.Basis)
+	if !d.Quiet && w.spoke() {
+		d.Quiet, d.Receipt = true, d.Receipt.Rewrite(s.waiting, d.Receipt.Basis)
 	}
-	if rec.Quiet {
-		return w.leave(s, rec)
-	}
-	if !step(compact.Opening{Via: compact.ViaQueue}) {
-		void(reasonExpired)
+	return w.deliver(ctx, d)
+}
+
+// deliver hands the packet over in a turn of its own. One that opens none goes with the
+// user's next message: there is nothing to carry on with until then.
+func (w *Claude) deliver(ctx context.Context, d *delivery) error {
+	id, text := d.Receipt.ID, d.Receipt.Text
+	if d.Quiet {
+		d.step(compact.Opening{Via: compact.ViaPrompt})
+		if d.arrived(store.On(message.EventPacketLeft, "packet", id)) == nil {
+			w.waiting = text
+			d.report("left", message.WatchLeft, id)
+		}
+		w.done = w.Once
 		return nil
 	}
-	if s.saveDelivery(rec, false) != nil {
+	if !d.step(compact.Opening{Via: compact.ViaQueue}) {
+		d.void(reasonExpired)
+		w.done = w.Once
+		return nil
+	}
+	if d.save() != nil {
 		return nil //nolint:nilerr // reported; without a delivery on disk nothing is handed over
 	}
-	return w.deliver(ctx, rec)
-}
-
-// leave keeps the packet for the user's next message: there is nothing to carry
-// on with until then.
-func (w *Claude) leave(s *conversation, rec session.Delivery) error {
-	text := rec.Receipt.Text
-	rec.Receipt, _ = rec.Receipt.Step(compact.Opening{Via: compact.ViaPrompt}, w.Now())
-	rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: rec.Receipt.ID}, w.Now())
-	if s.saveDelivery(rec, false, store.On(message.EventPacketLeft, "packet", rec.Receipt.ID)) == nil {
-		w.waiting = text
-		s.report("left", message.WatchLeft, rec.Receipt.ID)
-	}
-	w.done = w.Once
-	return nil
-}
-
-func (w *Claude) deliver(ctx context.Context, rec session.Delivery) error {
-	id := rec.Receipt.ID
-	if err := w.ask(ctx, rec.Receipt.Text, true); err != nil {
+	if err := w.ask(ctx, text, true); err != nil {
 		return err
 	}
-	s := w.sess
-	rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: id}, w.Now())
-	_ = s.saveDelivery(rec, false, store.On(message.EventPacketDelivered, "packet", id, "via", string(rec.Receipt.Via)))
-	s.report("delivered", message.WatchDelivered, id)
+	d.conversation = w.sess // the first turn has named it
+	_ = d.arrived(store.On(message.EventPacketDelivered, "packet", id, "via", string(d.Receipt.Via)))
+	d.report("delivered", message.WatchDelivered, id)
 	w.done = w.Once
 	if err := w.measure(ctx); err != nil {
 		return err
 	}
-	s.turnEnded()
+	w.sess.turnEnded()
 	return nil
+}
+
+// resume deals with a packet that an earlier run of this session left open.
+func (w *Claude) resume(ctx context.Context) error {
+	if w.Session == "" || w.Transcript == nil || w.DryRun {
+		return nil
+	}
+	s, err := newConversation(w.Session, host.ClaudeCode, w.Command.Dir, w.Options)
+	if err != nil || !s.own.Delivery.Open() {
+		return nil
+	}
+	ok, rec := s.leaseDelivery()
+	defer s.giveBack()
+	d := &delivery{s, rec}
+	if !ok || !d.Open() || !d.adopt(ctx, w.Transcript(w.Session)) {
+		return nil
+	}
+	return w.deliver(ctx, d)
 }
 
 // line takes one line of the stream.
@@ -405,7 +400,7 @@ func (w *Claude) named(l host.ClaudeLine) {
 	if w.sess == nil || w.sess.id != l.Session {
 		s, err := newConversation(l.Session, host.ClaudeCode, l.Cwd, w.Options)
 		if err != nil {
-			w.Report(Report{At: w.Now(), What: "warning", Text: message.Because(message.WatchStoreProblem, err.Error())})
+			w.announce("warning", message.WatchStoreProblem, err.Error())
 			return
 		}
 		w.sess = s

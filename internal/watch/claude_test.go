@@ -204,7 +204,7 @@ func TestClaudeResumes(t *testing.T) {
 	boundary := fmt.Sprintf(`{"type":"system","subtype":"compact_boundary","timestamp":%q}`, created.Add(time.Second).Format(time.RFC3339Nano))
 	older := fmt.Sprintf(`{"type":"system","subtype":"compact_boundary","timestamp":%q}`, created.Add(-time.Hour).Format(time.RFC3339Nano))
 	arrived := `{"type":"user","message":{"content":"<overtone-packet id=\"ovt-x-1\">"}}`
-	spoke := `{"type":"assistant","message":{}}`
+	spoke := `{"type":"assistant","message":{"content":[{"type":"text","text":"So."}]}}`
 	tests := []struct {
 		name  string
 		state compact.ReceiptState

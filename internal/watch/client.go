@@ -328,17 +328,11 @@ func (c *Client) again(cl *call) bool {
 	}
 	cl.tries++
 	if cl.retry == nil {
-		cl.retry = backoff.NewExponentialBackOff()
-		cl.retry.InitialInterval = 100 * time.Millisecond
-		cl.retry.MaxInterval = 5 * time.Second
+		cl.retry = backOff(100*time.Millisecond, 5*time.Second)
 	}
 	pause := cl.retry.NextBackOff()
 	c.wg.Go(func() {
-		t := time.NewTimer(pause)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-c.ctx.Done():
+		if sleep(c.ctx, pause) != nil {
 			c.settle(cl, Inbound{Err: errClosed})
 			return
 		}
@@ -356,6 +350,23 @@ func (c *Client) again(cl *call) bool {
 		c.send(id, cl)
 	})
 	return true
+}
+
+// backOff are the pauses between attempts, each longer than the one before.
+func backOff(first, most time.Duration) *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval, b.MaxInterval = first, most
+	return b
+}
+
+// sleep waits; its error is the context's that ended first.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // wanted keeps what nobody reads out of the queue: text arrives there token

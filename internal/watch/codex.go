@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
@@ -89,16 +87,13 @@ var errDone = errors.New("done")
 func (w *Codex) Run(ctx context.Context) error {
 	w.threads, w.ignored, w.agents = map[string]*thread{}, map[string]bool{}, map[string]*agent{}
 	defer w.giveUp()
-	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval = 200 * time.Millisecond
-	pause.MaxInterval = 10 * time.Second
-	waiting := ""
+	pause, waiting := backOff(200*time.Millisecond, 10*time.Second), ""
 	for {
 		client, err := Dial(ctx, w.At, ClientInfo{Name: "overtone", Version: w.Version})
 		if err == nil {
 			pause.Reset()
 			waiting = ""
-			w.say("connected", message.WatchConnected, w.At.String())
+			w.announce("connected", message.WatchConnected, w.At.String())
 			err = w.serve(ctx, client)
 			_ = client.Close()
 			w.lost()
@@ -114,17 +109,13 @@ func (w *Codex) Run(ctx context.Context) error {
 		if text := err.Error(); text != waiting {
 			waiting = text
 			if errors.Is(err, fs.ErrNotExist) {
-				w.say("waiting", message.WatchNoDaemon, w.At.String())
+				w.announce("waiting", message.WatchNoDaemon, w.At.String())
 			} else {
-				w.say("waiting", message.WatchWaiting, w.At.String(), cause(err))
+				w.announce("waiting", message.WatchWaiting, w.At.String(), cause(err))
 			}
 		}
-		t := time.NewTimer(pause.NextBackOff())
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			return ctx.Err()
+		if err := sleep(ctx, pause.NextBackOff()); err != nil {
+			return err
 		}
 	}
 }
@@ -138,10 +129,6 @@ func cause(err error) string {
 		}
 		err = under
 	}
-}
-
-func (w *Codex) say(what string, t message.Text, args ...any) {
-	w.Report(Report{At: w.Now(), What: what, Text: message.Because(t, args...)})
 }
 
 // serve lives as long as one connection.

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -167,19 +168,12 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		default:
-			if trimmed := trimEOL(line); len(trimmed) > 0 {
-				return trimmed, nil
+			if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
+				return line, nil
 			}
 			line = line[:0]
 		}
 	}
-}
-
-func trimEOL(b []byte) []byte {
-	for len(b) > 0 && (b[len(b)-1] == '\n' || b[len(b)-1] == '\r') {
-		b = b[:len(b)-1]
-	}
-	return b
 }
 
 func (c *procConn) write(_ context.Context, b []byte) error {

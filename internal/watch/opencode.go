@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
@@ -76,14 +75,12 @@ func (w *Opencode) Run(ctx context.Context) error {
 	if len(w.Prompts) > 0 {
 		return w.drive(ctx)
 	}
-	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval = 200*time.Millisecond, 10*time.Second
-	waiting := ""
+	pause, waiting := backOff(200*time.Millisecond, 10*time.Second), ""
 	for {
 		err := w.listen(ctx, func() {
 			pause.Reset()
 			waiting = ""
-			w.tell("connected", message.WatchConnected, w.URL)
+			w.announce("connected", message.WatchConnected, w.URL)
 		})
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -97,18 +94,12 @@ func (w *Opencode) Run(ctx context.Context) error {
 		}
 		if text != waiting {
 			waiting = text
-			w.tell("waiting", message.WatchWaiting, w.URL, text)
+			w.announce("waiting", message.WatchWaiting, w.URL, text)
 		}
-		select {
-		case <-time.After(pause.NextBackOff()):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := sleep(ctx, pause.NextBackOff()); err != nil {
+			return err
 		}
 	}
-}
-
-func (w *Opencode) tell(what string, t message.Text, args ...any) {
-	w.Report(Report{At: w.Now(), What: what, Text: message.Because(t, args...)})
 }
 
 // listen takes the server's events, as long as the connection lasts. With it ends what
@@ -216,18 +207,16 @@ func (w *Opencode) wake(ctx context.Context, id, dir string) {
 // attend deals with a session that is idle, until no turn of ours follows.
 func (w *Opencode) attend(ctx context.Context, s *served) {
 	for more := true; more; {
-		var err error
-		select {
-		case <-time.After(w.Waits.Debounce): // who types at once is not in our way
-			more, err = w.between(ctx, s)
-		case <-ctx.Done():
+		if sleep(ctx, w.Waits.Debounce) != nil { // who types at once is not in our way
 			return
 		}
+		var err error
+		more, err = w.between(ctx, s)
 		if s.gone = errors.Is(err, errGone); s.gone {
 			return
 		}
 		if err != nil && ctx.Err() == nil {
-			w.tell("warning", message.WatchServerError, err.Error())
+			w.announce("warning", message.WatchServerError, err.Error())
 		}
 	}
 }
@@ -540,9 +529,8 @@ func (w *Opencode) author(ctx context.Context, s *served) (compact.Packet, error
 
 // compact runs one compaction and, if it worked, delivers the packet.
 func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet) (more bool, err error) {
-	rec := session.Delivery{Trigger: packet.ID, Receipt: compact.NewReceipt(packet), Quiet: packet.Wait}
-	rec.Receipt, _ = rec.Receipt.Step(compact.Started{}, w.Now())
-	if s.saveDelivery(rec, false, store.On(message.EventPacketCreated, "packet", packet.ID)) != nil {
+	d, err := s.begin(packet)
+	if err != nil {
 		return false, nil //nolint:nilerr // reported; without a delivery on disk nothing is started
 	}
 	s.report("compact", message.WatchCompacting, s.decision.Reason.In(s.opts.Words))
@@ -556,7 +544,7 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 	list, err := w.look(ctx, s)
 	if err != nil {
 		if errors.Is(err, errGone) {
-			w.void(s, rec, reasonFailed)
+			d.void(reasonFailed)
 		}
 		return false, err
 	}
@@ -577,19 +565,19 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 		}
 	}
 	if s.mine = summary; summary == "" || failed != nil {
-		w.void(s, rec, reasonFailed)
+		d.void(reasonFailed)
 		return false, nil //nolint:nilerr // the report says that it failed
 	}
 	s.compacted(summary, true)
 	s.report("compacted", message.WatchCompactedFrom, s.before)
-	rec.Receipt, _ = rec.Receipt.Step(compact.Finished{Compaction: summary}, w.Now())
+	d.step(compact.Finished{Compaction: summary})
 	if text, basis := s.rewritten(); text != "" {
-		rec.Receipt = rec.Receipt.Rewrite(text, basis)
+		d.Receipt = d.Receipt.Rewrite(text, basis)
 	}
-	if !rec.Quiet && (spoke || cut != "" || !w.idle(ctx, s)) {
-		rec.Quiet, rec.Receipt = true, rec.Receipt.Rewrite(s.waiting, rec.Receipt.Basis)
+	if !d.Quiet && (spoke || cut != "" || !w.idle(ctx, s)) {
+		d.Quiet, d.Receipt = true, d.Receipt.Rewrite(s.waiting, d.Receipt.Basis)
 	}
-	if more, err = w.deliver(ctx, s, rec); err != nil || cut == "" || spoke || !w.idle(ctx, s) {
+	if more, err = w.deliver(ctx, s, d); err != nil || cut == "" || spoke || !w.idle(ctx, s) {
 		return more, err
 	}
 	// The host ends a turn that was at work when it was asked to compact: what opened it
@@ -599,65 +587,40 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 	return true, err
 }
 
-// void gives a packet up.
-func (w *Opencode) void(s *served, rec session.Delivery, r reason) {
-	rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
-	rec.Receipt, _ = rec.Receipt.Step(compact.Failed{Reason: string(r)}, w.Now())
-	_ = s.saveDelivery(rec, false, store.On(message.EventSessionCompactFailed, "packet", rec.Receipt.ID, "reason", string(r)))
-	s.failed(r)
-	s.report("void", message.WatchVoid, rec.Receipt.ID, reasonText(r).In(s.opts.Words))
-}
-
 // deliver puts the packet into the conversation: as a message that opens a turn, or as
 // one before the user's next.
-func (w *Opencode) deliver(ctx context.Context, s *served, rec session.Delivery) (more bool, err error) {
-	via := compact.ViaQueue
-	if rec.Quiet {
-		via = compact.ViaHistory
+func (w *Opencode) deliver(ctx context.Context, s *served, d *delivery) (more bool, err error) {
+	via, what, text := compact.ViaQueue, "delivered", message.WatchDelivered
+	if d.Quiet {
+		via, what, text = compact.ViaHistory, "left", message.WatchLeft
 	}
-	id, ok := rec.Receipt.ID, false
-	if rec.Receipt, ok = rec.Receipt.Step(compact.Opening{Via: via}, w.Now()); !ok {
-		w.void(s, rec, reasonExpired)
+	if !d.step(compact.Opening{Via: via}) {
+		d.void(reasonExpired)
 		return false, nil
 	}
-	if s.saveDelivery(rec, false) != nil {
+	if d.save() != nil {
 		return false, nil //nolint:nilerr // reported; without a delivery on disk nothing is handed over
 	}
-	if _, err := w.say(ctx, s, rec.Receipt.Text, true, !rec.Quiet); err != nil {
+	if _, err := w.say(ctx, s, d.Receipt.Text, true, !d.Quiet); err != nil {
 		return false, err // the next look tells whether it arrived
 	}
-	rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: id}, w.Now())
-	event, what, text := message.EventPacketDelivered, "delivered", message.WatchDelivered
-	if rec.Quiet {
-		what, text = "left", message.WatchLeft
-	}
-	_ = s.saveDelivery(rec, false, store.On(event, "packet", id, "via", string(via)))
-	s.report(what, text, id)
-	return !rec.Quiet, nil
+	_ = d.arrived(store.On(message.EventPacketDelivered, "packet", d.Receipt.ID, "via", string(via)))
+	s.report(what, text, d.Receipt.ID)
+	return !d.Quiet, nil
 }
 
 // adopt deals with a packet that an earlier watcher, or an error, left open.
 func (w *Opencode) adopt(ctx context.Context, s *served, rec session.Delivery, list []gjson.Result) (more bool, err error) {
-	s.report("adopted", message.WatchAdopted, rec.Receipt.ID)
-	switch trail := readTrail(s.thread.Transcript, rec.Receipt.ID, rec.Receipt.Created); {
-	case trail.arrived:
-		rec.Receipt, _ = rec.Receipt.Step(compact.Arrived{ID: rec.Receipt.ID}, w.Now())
-		return false, s.saveDelivery(rec, false)
-	case trail.compacted && !trail.wentOn:
-		for _, m := range list {
-			if m.Get("info.summary").Bool() {
-				s.mine = m.Get("info.id").String()
-			}
-		}
-		s.before, s.after = s.thread.Usage.Used, -1
-		s.compacted(s.mine, true)
-		rec.Receipt, _ = rec.Receipt.Step(compact.Missing{ID: rec.Receipt.ID}, w.Now())
-		rec.Receipt, _ = rec.Receipt.Step(compact.Finished{Compaction: rec.Receipt.ID}, w.Now())
-		return w.deliver(ctx, s, rec)
-	case trail.compacted:
-		w.void(s, rec, reasonSuperseded)
-	default:
-		w.void(s, rec, reasonNotStarted)
+	d := &delivery{s.conversation, rec}
+	if !d.adopt(ctx, s.thread.Transcript) {
+		return false, nil
 	}
-	return false, nil
+	for _, m := range list {
+		if m.Get("info.summary").Bool() {
+			s.mine = m.Get("info.id").String()
+		}
+	}
+	s.before, s.after = s.thread.Usage.Used, -1
+	s.compacted(s.mine, true)
+	return w.deliver(ctx, s, d)
 }

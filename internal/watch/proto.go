@@ -30,8 +30,7 @@ type (
 		Status    wireStatus `json:"status"`
 	}
 	wireStatus struct {
-		Type  string   `json:"type"`
-		Flags []string `json:"activeFlags"`
+		Type string `json:"type"`
 	}
 	wireTurn struct {
 		ID     string           `json:"id"`
@@ -58,8 +57,7 @@ type (
 	}
 	wireItems struct {
 		Data []struct {
-			TurnID string         `json:"turnId"`
-			Item   host.CodexItem `json:"item"`
+			Item host.CodexItem `json:"item"`
 		} `json:"data"`
 		Next string `json:"nextCursor"`
 	}
