@@ -13,7 +13,7 @@ import (
 // the first to the last.
 func draw(dag workflow.DAG, lang message.Lang) string {
 	var b strings.Builder
-	for i, row := range rows(dag) {
+	for i, row := range Rows(dag) {
 		if i > 0 {
 			b.WriteString("    ↓\n")
 		}
@@ -69,9 +69,9 @@ func cell(dag workflow.DAG, key string, lang message.Lang) string {
 	return text
 }
 
-// rows puts each stage behind the last one that it depends on; members of a barrier
+// Rows puts each stage behind the last one that it depends on; members of a barrier
 // stand together.
-func rows(dag workflow.DAG) [][]string {
+func Rows(dag workflow.DAG) [][]string {
 	rank := map[string]int{}
 	for range dag.Len() {
 		for k, n := range dag.All() {

@@ -66,7 +66,7 @@ func (l Library) Print(t *terminal.Terminal, all bool) error {
 // chain is a graph in one line: → between what follows, ∥ between what runs side by side.
 func chain(dag workflow.DAG) string {
 	var steps []string
-	for _, row := range rows(dag) {
+	for _, row := range Rows(dag) {
 		steps = append(steps, strings.Join(row, " ∥ "))
 	}
 	return strings.Join(steps, " → ")

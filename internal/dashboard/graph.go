@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-6d03985f/overtone/internal/blueprint"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
@@ -48,16 +49,12 @@ const (
 // by side, centred. What leads back runs beside all of them, each edge in a lane
 // of its own, the longest outside.
 func layout(dag workflow.DAG, down bool) graph {
-	ranks := ranksOf(dag)
-	widest, n := 0, 0
-	byRank := [][]string{}
-	for _, k := range dag.Keys() {
-		for len(byRank) <= ranks[k] {
-			byRank = append(byRank, nil)
+	byRank, ranks, widest := blueprint.Rows(dag), map[string]int{}, 0
+	for rank, keys := range byRank {
+		widest = max(widest, len(keys))
+		for _, k := range keys {
+			ranks[k] = rank
 		}
-		byRank[ranks[k]] = append(byRank[ranks[k]], k)
-		widest = max(widest, len(byRank[ranks[k]]))
-		n++
 	}
 	along, across := nodeW, nodeH
 	if down {
@@ -65,7 +62,7 @@ func layout(dag workflow.DAG, down bool) graph {
 	}
 	depth := widest*(across+gapAcross) - gapAcross
 	place := map[string]graphNode{}
-	g := graph{Nodes: make([]graphNode, 0, n), Edges: []graphEdge{}, Groups: []graphNode{}}
+	g := graph{Nodes: []graphNode{}, Edges: []graphEdge{}, Groups: []graphNode{}}
 	for rank, keys := range byRank {
 		extent := len(keys)*(across+gapAcross) - gapAcross
 		for i, k := range keys {
@@ -100,35 +97,6 @@ func layout(dag workflow.DAG, down bool) graph {
 		g.Width, g.Height = breadth, length
 	}
 	return g
-}
-
-// ranksOf is how many stages come before each. The engine lets no circle through;
-// should there be one, its stages get the ranks that they have when it is met.
-func ranksOf(dag workflow.DAG) map[string]int {
-	ranks := map[string]int{}
-	var rank func(k string, path []string) int
-	rank = func(k string, path []string) int {
-		if r, ok := ranks[k]; ok {
-			return r
-		}
-		if slices.Contains(path, k) {
-			return 0
-		}
-		node, ok := dag.Get(k)
-		if !ok {
-			return -1 // a stage that is not there comes before all
-		}
-		r := 0
-		for _, d := range node.Deps {
-			r = max(r, rank(d, append(path, k))+1)
-		}
-		ranks[k] = r
-		return r
-	}
-	for _, k := range dag.Keys() {
-		rank(k, nil)
-	}
-	return ranks
 }
 
 // backEdges are the ways of work that failed, the shortest first; of stages of one
