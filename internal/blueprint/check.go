@@ -142,17 +142,12 @@ func (l Library) Check(t *terminal.Terminal, entries []Entry, folders []string) 
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
 	}
-	out := struct {
-		Schema   int       `json:"schema"`
-		Checked  []string  `json:"checked"`
-		Problems []problem `json:"problems"`
-	}{1, []string{}, []problem{}}
+	checked, found := []string{}, []problem{}
 	root, agents := l.Project(), agents(folders)
 	for _, e := range entries {
-		name := cmp.Or(e.Path, e.Name)
-		out.Checked = append(out.Checked, name)
+		checked = append(checked, cmp.Or(e.Path, e.Name))
 		for _, p := range check(e.File, e.Problems, root, agents) {
-			out.Problems = append(out.Problems, problem{p.File, p.Line, p.Text.In(t.Lang), p.Hint.In(t.Lang)})
+			found = append(found, problem{p.File, p.Line, p.Text.In(t.Lang), p.Hint.In(t.Lang)})
 			if !t.JSON {
 				p.File = l.seen(p.File)
 				fmt.Fprintln(t.Stdout, p.In(t.Lang))
@@ -163,18 +158,18 @@ func (l Library) Check(t *terminal.Terminal, entries []Entry, folders []string) 
 		}
 	}
 	if t.JSON {
-		if err := t.PrintJSON(out); err != nil {
+		if err := t.PrintObject("checked", checked, "problems", found); err != nil {
 			return err
 		}
 	}
 	switch {
-	case len(out.Problems) > 0:
-		return message.Fail(message.CheckFound, len(out.Problems), len(out.Checked))
+	case len(found) > 0:
+		return message.Fail(message.CheckFound, len(found), len(checked))
 	case t.JSON:
-	case len(out.Checked) == 0:
+	case len(checked) == 0:
 		t.Say(message.CheckNone, l.seen(folder(root, false)))
 	default:
-		t.Say(message.CheckFine, len(out.Checked))
+		t.Say(message.CheckFine, len(checked))
 	}
 	return nil
 }

@@ -21,18 +21,12 @@ func (l Library) Print(t *terminal.Terminal, all bool) error {
 		Problems []string `json:"problems,omitempty"`
 		Hidden   bool     `json:"hidden,omitempty"`
 	}
-	out := struct {
-		Schema    int   `json:"schema"`
-		Templates []row `json:"templates"`
-	}{Schema: 1}
+	var list []row
 	rows := [][]string{t.Head(message.ColTemplate, message.ColLabel, message.ColStages)}
 	var more, names []string
 	for i, e := range l.List() {
-		r := row{Name: e.Name, AliasOf: sameAs(e.Name), Label: e.Label.In(t.Lang), Stages: terminal.List(e.DAG.Keys()), Hidden: e.Hidden}
+		r := row{Name: e.Name, AliasOf: sameAs(e.Name), Label: e.Label.In(t.Lang), Stages: terminal.List(e.DAG.Keys()), File: orNull(e.Path), Hidden: e.Hidden}
 		text := chain(e.DAG)
-		if e.Path != "" {
-			r.File = &e.Path
-		}
 		for _, p := range e.Problems {
 			r.Problems = append(r.Problems, p.In(t.Lang))
 		}
@@ -42,7 +36,7 @@ func (l Library) Print(t *terminal.Terminal, all bool) error {
 		case e.Hidden:
 			text += message.ListHidden.In(t.Lang)
 		}
-		out.Templates = append(out.Templates, r)
+		list = append(list, r)
 		switch {
 		case e.Path == "" && r.AliasOf != "":
 			names = append(names, e.Name+" = "+r.AliasOf)
@@ -53,7 +47,7 @@ func (l Library) Print(t *terminal.Terminal, all bool) error {
 		}
 	}
 	if t.JSON {
-		return t.PrintJSON(out)
+		return t.PrintObject("templates", list)
 	}
 	t.Table(t.Stdout, rows)
 	if len(more) > 0 {
@@ -61,6 +55,14 @@ func (l Library) Print(t *terminal.Terminal, all bool) error {
 	}
 	t.Tell(message.ListAliases, strings.Join(names, ", "))
 	return nil
+}
+
+// orNull is a text that programs are told as null where there is none.
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // chain is a graph in one line: → between what follows, ∥ between what runs side by side.
@@ -95,47 +97,32 @@ func (f File) Print(t *terminal.Terminal, s *workflow.State) error {
 		Context    []string `json:"context,omitempty"`
 		When       []string `json:"when,omitempty"`
 	}
-	out := struct {
-		Schema int     `json:"schema"`
-		Name   string  `json:"name"`
-		Label  string  `json:"label"`
-		File   *string `json:"file"`
-		Nodes  []node  `json:"nodes"`
-	}{Schema: 1, Name: f.Name, Label: f.Label.In(t.Lang), Nodes: []node{}}
-	if f.Path != "" {
-		out.File = &f.Path
-	}
+	nodes := []node{}
 	rows := [][]string{t.Head(message.ColStage, message.ColDeps, message.ColNext, message.ColOnFail, message.ColBarrier, message.ColAgent)}
 	for k, n := range s.DAG.All() {
 		info, _ := s.DAG.Info(k)
 		spec := s.DAG.Spec(k)
-		o := node{Stage: k, Label: info.Label.In(t.Lang), Judges: s.Quality(k), Deps: terminal.List(n.Deps), Next: terminal.List(n.Next), Run: spec.Run, Context: spec.Context, When: spec.When}
+		o := node{Stage: k, Label: info.Label.In(t.Lang), Judges: s.Quality(k), Deps: terminal.List(n.Deps), Next: terminal.List(n.Next), Agent: orNull(s.DAG.AgentOf(k)), OnFail: orNull(n.OnFail), Run: spec.Run, Context: spec.Context, When: spec.When}
 		row := []string{k, terminal.Dash(n.Deps), terminal.Dash(n.Next), "—", "—", s.DAG.AgentOf(k)}
-		if agent := s.DAG.AgentOf(k); agent != "" {
-			o.Agent = &agent
-		}
 		if spec.Run != "" {
 			row[5] = "$ " + message.Cut(message.OneLine(spec.Run), 60)
 		}
 		if n.OnFail != "" {
-			o.OnFail, o.MaxRetries = &n.OnFail, &n.MaxRetries
+			o.MaxRetries = &n.MaxRetries
 			row[3] = fmt.Sprintf("%s ×%d", n.OnFail, n.MaxRetries)
 		}
 		if b := n.Barrier; b != nil {
-			o.Barrier = &barrier{Group: b.Group, Total: b.Total, Siblings: terminal.List(b.Siblings)}
+			o.Barrier = &barrier{Group: b.Group, Total: b.Total, Siblings: terminal.List(b.Siblings), Next: orNull(b.Next)}
 			if b.Timeout > 0 {
 				o.Barrier.Timeout = b.Timeout.String()
 			}
-			if b.Next != "" {
-				o.Barrier.Next = &b.Next
-			}
 			row[4] = b.Group
 		}
-		out.Nodes = append(out.Nodes, o)
+		nodes = append(nodes, o)
 		rows = append(rows, row)
 	}
 	if t.JSON {
-		return t.PrintJSON(out)
+		return t.PrintObject("name", f.Name, "label", f.Label.In(t.Lang), "file", orNull(f.Path), "nodes", nodes)
 	}
 	fmt.Fprintln(t.Stdout, draw(s.DAG, t.Lang))
 	// What comes then, the picture shows, too.

@@ -212,17 +212,7 @@ func (f File) tellTrust(t *terminal.Terminal, root string, text message.Text, ar
 		t.Say(text, args...)
 		return nil
 	}
-	out := struct {
-		Schema   int               `json:"schema"`
-		Name     string            `json:"name"`
-		File     *string           `json:"file"`
-		Trusted  bool              `json:"trusted"`
-		Commands map[string]string `json:"commands"`
-	}{Schema: 1, Name: f.Name, Trusted: IsTrusted(root, f), Commands: f.commands()}
-	if f.Path != "" {
-		out.File = &f.Path
-	}
-	return t.PrintJSON(out)
+	return t.PrintObject("name", f.Name, "file", orNull(f.Path), "trusted", IsTrusted(root, f), "commands", f.commands())
 }
 
 // visible makes control characters seen: a command must not hide from whoever
