@@ -79,7 +79,7 @@ func (s *Server) detail(ctx context.Context, sub subject, lang message.Lang) (de
 	path, file := "", transcript.File{}
 	problem := func(err error) {
 		if err != nil {
-			d.Problems = append(d.Problems, textOf(catalog.ReadHint(s.Shown(path), err), lang))
+			d.Problems = append(d.Problems, message.ErrorText(catalog.ReadHint(s.Shown(path), err), lang))
 		}
 	}
 	if sub.file != nil {
@@ -389,24 +389,15 @@ func compactionsOf(compactions []audit.Compaction, stated map[string]bool, id st
 // packetsOf is how far hand-overs have come, by id, as the timeline tells it.
 func packetsOf(events []store.Entry) map[string]packetView {
 	packets := map[string]packetView{}
+	states := map[string]string{
+		message.EventPacketCreated: "created", message.EventPacketDelivered: "delivered", message.EventPacketExpired: "expired",
+		message.EventPacketUnknown: "unknown", message.EventPacketLeft: "left",
+	}
 	for _, e := range events {
-		state := ""
-		switch e.Type {
-		case message.EventPacketCreated:
-			state = "created"
-		case message.EventPacketDelivered:
-			state = "delivered"
-		case message.EventPacketExpired:
-			state = "expired"
-		case message.EventPacketUnknown:
-			state = "unknown"
-		case message.EventPacketLeft:
-			state = "left"
-		default:
-			continue
+		if state, ok := states[e.Type]; ok {
+			id := cmp.Or(e.Text("id"), e.Text("packet"))
+			packets[id] = packetView{ID: id, State: state, Via: e.Text("via")}
 		}
-		id := cmp.Or(e.Text("id"), e.Text("packet"))
-		packets[id] = packetView{ID: id, State: state, Via: e.Text("via")}
 	}
 	return packets
 }

@@ -13,7 +13,7 @@ import (
 // send or keep it: the same scripts and styles, the report that they show, and nothing
 // that is loaded from anywhere. Everything from a session is data in it, never markup.
 func Export(report any, l message.Lang) ([]byte, error) {
-	data, err := json.Marshal(map[string]any{"report": report, "texts": message.DashboardTexts(l)})
+	data, err := json.Marshal(object{"report": report, "texts": message.DashboardTexts(l)})
 	if err != nil {
 		return nil, fmt.Errorf("write the report as JSON: %w", err)
 	}
@@ -27,7 +27,7 @@ func Export(report any, l message.Lang) ([]byte, error) {
 	for _, name := range []string{"vendor/htm-preact.js", "api.js", "ui.js", "audit.js"} {
 		modules["overtone/"+name] = "data:text/javascript;base64," + base64.StdEncoding.EncodeToString([]byte(module(name)))
 	}
-	imports, err := json.Marshal(map[string]any{"imports": modules})
+	imports, err := json.Marshal(object{"imports": modules})
 	if err != nil {
 		return nil, err
 	}

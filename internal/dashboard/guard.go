@@ -60,13 +60,12 @@ func (s *Server) secret(next http.Handler) http.Handler {
 func refuse(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	writeBody(w, map[string]any{"schema": 1, "error": text})
+	// A browser that has gone away needs no answer.
+	_ = json.NewEncoder(w).Encode(object{"schema": 1, "error": text})
 }
 
-func writeBody(w http.ResponseWriter, v any) {
-	// A browser that has gone away needs no answer.
-	_ = json.NewEncoder(w).Encode(v)
-}
+// object is an answer: names and their values.
+type object = map[string]any
 
 // statusError is an answer other than 200.
 type statusError struct {
@@ -103,16 +102,9 @@ func (s *Server) json(answer func(*http.Request) (any, error)) http.Handler {
 
 // words is an error in the reader's language, with its advice.
 func (s *Server) words(err error, r *http.Request) string {
-	text := textOf(err, s.lang(r))
+	text := message.ErrorText(err, s.lang(r))
 	if hint := message.HintOf(err, s.lang(r)); hint != "" {
 		text += "\nhint: " + hint
 	}
 	return text
-}
-
-func textOf(err error, l message.Lang) string {
-	if u := (message.Error{}); errors.As(err, &u) {
-		return u.Reason.In(l)
-	}
-	return err.Error()
 }

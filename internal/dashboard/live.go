@@ -41,7 +41,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 		changed, gone, now, err := s.list.since(ctx, version)
 		if err == nil && (len(changed) > 0 || len(gone) > 0) {
 			version, silent = now, 0
-			if out("sessions", map[string]any{"version": now, "changed": changed, "gone": gone}) != nil {
+			if out("sessions", object{"version": now, "changed": changed, "gone": gone}) != nil {
 				return
 			}
 		}

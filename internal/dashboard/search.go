@@ -39,20 +39,14 @@ func (s *Server) timeline(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := struct {
-		Schema int          `json:"schema"`
-		Events []shownEvent `json:"events"`
-		Total  int          `json:"total"` // that the filter takes
-		Bad    int          `json:"bad"`
-	}{Schema: 1, Events: []shownEvent{}}
-	if sub.sess == nil {
-		return out, nil
+	var entries []store.Entry
+	var stats store.ReadStats
+	if sub.sess != nil {
+		if entries, stats, err = sub.sess.Last(1<<20, store.Filter{}); err != nil {
+			return nil, err
+		}
 	}
-	entries, stats, err := sub.sess.Last(1<<20, store.Filter{})
-	if err != nil {
-		return nil, err
-	}
-	out.Bad = stats.Bad
+	events, total := []shownEvent{}, 0 // total counts all that the filter takes
 	categories := strings.FieldsFunc(q.Get("category"), func(c rune) bool { return c == ',' })
 	word := strings.ToLower(q.Get("q"))
 	for _, e := range slices.Backward(entries) {
@@ -60,12 +54,11 @@ func (s *Server) timeline(r *http.Request) (any, error) {
 		if len(categories) > 0 && !slices.Contains(categories, v.Category) || !v.has(word) {
 			continue
 		}
-		out.Total++
-		if len(out.Events) < 400 {
-			out.Events = append(out.Events, v)
+		if total++; len(events) < 400 {
+			events = append(events, v)
 		}
 	}
-	return out, nil
+	return object{"schema": 1, "events": events, "total": total, "bad": stats.Bad}, nil
 }
 
 func eventOf(e store.Entry, lang message.Lang) shownEvent {
@@ -115,13 +108,9 @@ func (s *Server) recall(r *http.Request) (any, error) {
 		// Parts are the snippet, every second one a match.
 		Parts []string `json:"parts"`
 	}
-	out := struct {
-		Schema int   `json:"schema"`
-		Total  int   `json:"total"`
-		Hits   []hit `json:"hits"`
-	}{Schema: 1, Hits: []hit{}}
+	hits := []hit{}
 	if q.Text == "" {
-		return out, nil
+		return object{"schema": 1, "total": 0, "hits": hits}, nil
 	}
 	s.index.Lock()
 	defer s.index.Unlock()
@@ -129,7 +118,6 @@ func (s *Server) recall(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Total = res.Total
 	for _, h := range res.Hits {
 		v := hit{Hit: h, Path: s.Shown(h.Path)}
 		at := 0
@@ -141,9 +129,9 @@ func (s *Server) recall(r *http.Request) (any, error) {
 			at = m[1]
 		}
 		v.Parts = append(v.Parts, h.Snippet[at:])
-		out.Hits = append(out.Hits, v)
+		hits = append(hits, v)
 	}
-	return out, nil
+	return object{"schema": 1, "total": res.Total, "hits": hits}, nil
 }
 
 // original is the text behind a reference: without its secrets, unless the person has
@@ -159,7 +147,7 @@ func (s *Server) original(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	hidden := 0
+	hidden := 0 // secrets
 	if q.Get("secrets") != "shown" {
 		var found []redact.Found
 		o.Text, found = redact.Text(o.Text)
@@ -167,16 +155,11 @@ func (s *Server) original(r *http.Request) (any, error) {
 			hidden += f.Count
 		}
 	}
-	return struct {
-		Schema int    `json:"schema"`
-		Ref    string `json:"ref"`
-		Path   string `json:"path"`
-		Line   int    `json:"line"`
-		Text   string `json:"text"`
-		Units  int    `json:"characters"`
-		Cut    bool   `json:"cut"`
-		Hidden int    `json:"hidden"` // secrets
-	}{1, o.Ref, s.Shown(o.Path), o.Line, message.Cut(o.Text, maxShown), message.Units(o.Text), message.Units(o.Text) > maxShown, hidden}, nil
+	size := message.Units(o.Text)
+	return object{
+		"schema": 1, "ref": o.Ref, "path": s.Shown(o.Path), "line": o.Line, "text": message.Cut(o.Text, maxShown),
+		"characters": size, "cut": size > maxShown, "hidden": hidden,
+	}, nil
 }
 
 func (s *Server) audit(r *http.Request) (any, error) {

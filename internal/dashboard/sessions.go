@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -206,54 +205,28 @@ func (s *Server) sessions(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return struct {
-		Schema   int        `json:"schema"`
-		Version  int        `json:"version"`
-		Sessions []shownRow `json:"sessions"`
-	}{1, version, rows}, nil
+	return object{"schema": 1, "version": version, "sessions": rows}, nil
 }
 
 // state is what the page needs to know before anything else.
 func (s *Server) state(r *http.Request) (any, error) {
 	lang := s.lang(r)
-	type label struct {
-		Type     string `json:"type"`
-		Category string `json:"category"`
-		Label    string `json:"label"`
-	}
-	var events []label
+	var events []object
 	for _, typ := range message.EventTypes() {
 		text, _ := message.EventLabel(typ)
-		events = append(events, label{typ, message.EventCategory(typ), text.In(lang)})
+		events = append(events, object{"type": typ, "category": message.EventCategory(typ), "label": text.In(lang)})
 	}
 	cfg := s.Config()
 	set, _ := session.Settings(s.Store, cfg.Compact)
-	return struct {
-		Schema  int               `json:"schema"`
-		Version string            `json:"version"`
-		Lang    message.Lang      `json:"lang"`
-		Texts   map[string]string `json:"texts"`
-		Events  []label           `json:"events"`
-		Tiers   []tier            `json:"tiers"`
-		Mode    string            `json:"mode"`
-		Audit   bool              `json:"audit"`
-		Fleet   bool              `json:"fleet"`
-	}{1, s.Version, lang, message.DashboardTexts(lang), events, tiers(set.Trigger), set.Mode, s.Audit != nil, s.hasFleet()}, nil
-}
-
-// tier is where a tier of urgency begins.
-type tier struct {
-	Name      string  `json:"name"`
-	Remaining float64 `json:"remaining"` // percent of the window, below which it holds
-}
-
-func tiers(t config.Trigger) []tier {
-	return []tier{
-		{"early", t.EarlyPercentRemainingLT},
-		{"ready", t.ReadyPercentRemainingLT},
-		{"asap", t.AsapPercentRemainingLT},
-		{"emergency", t.EmergencyPercentRemainingLT},
+	// Where each tier of urgency begins, in percent of the window that is free.
+	tiers := []object{
+		{"name": "early", "remaining": set.Trigger.EarlyPercentRemainingLT}, {"name": "ready", "remaining": set.Trigger.ReadyPercentRemainingLT},
+		{"name": "asap", "remaining": set.Trigger.AsapPercentRemainingLT}, {"name": "emergency", "remaining": set.Trigger.EmergencyPercentRemainingLT},
 	}
+	return object{
+		"schema": 1, "version": s.Version, "lang": lang, "texts": message.DashboardTexts(lang), "events": events,
+		"tiers": tiers, "mode": set.Mode, "audit": s.Audit != nil, "fleet": s.hasFleet(),
+	}, nil
 }
 
 // stamp tells two states of something apart.
