@@ -38,12 +38,7 @@ type cliResult struct {
 	Status  int      `json:"api_error_status"`
 	Result  string   `json:"result"`
 	Cost    *float64 `json:"total_cost_usd"`
-	Usage   struct {
-		InputTokens         int `json:"input_tokens"`
-		CacheCreationTokens int `json:"cache_creation_input_tokens"`
-		CacheReadTokens     int `json:"cache_read_input_tokens"`
-		OutputTokens        int `json:"output_tokens"`
-	} `json:"usage"`
+	Usage   counted  `json:"usage"`
 }
 
 // ask runs the program once.
@@ -136,9 +131,7 @@ func readResult(stdout, stderr []byte, code int) (Answer, error) {
 	case r == nil:
 		return Answer{}, &Error{Kind: BadReply, Message: "claude printed no result", Err: err}
 	}
-	a := Answer{Text: r.Result, Usage: Usage{
-		Input: r.Usage.InputTokens + r.Usage.CacheCreationTokens + r.Usage.CacheReadTokens, Output: r.Usage.OutputTokens, Cost: r.Cost,
-	}}
+	a := Answer{Text: r.Result, Usage: r.Usage.usage(r.Cost)}
 	switch {
 	case r.IsError || r.Subtype != "success" && r.Subtype != "":
 		text := cmp.Or(r.Result, r.Subtype)

@@ -19,18 +19,24 @@ type messagesRequest struct {
 type messagesReply struct {
 	Content    json.RawMessage `json:"content"`
 	StopReason string          `json:"stop_reason"`
-	Usage      struct {
-		InputTokens         int `json:"input_tokens"`
-		CacheCreationTokens int `json:"cache_creation_input_tokens"`
-		CacheReadTokens     int `json:"cache_read_input_tokens"`
-		OutputTokens        int `json:"output_tokens"`
-	} `json:"usage"`
+	Usage      counted         `json:"usage"`
+}
+
+// counted is how Anthropic tells what it counted.
+type counted struct {
+	InputTokens         int `json:"input_tokens"`
+	CacheCreationTokens int `json:"cache_creation_input_tokens"`
+	CacheReadTokens     int `json:"cache_read_input_tokens"`
+	OutputTokens        int `json:"output_tokens"`
+}
+
+func (c counted) usage(cost *float64) Usage {
+	return Usage{Input: c.InputTokens + c.CacheCreationTokens + c.CacheReadTokens, Output: c.OutputTokens, Cost: cost}
 }
 
 // messages asks Anthropic.
 func (s Service) messages(ctx context.Context, p Prompt) (Answer, error) {
-	body := messagesRequest{Model: s.Model, MaxTokens: s.MaxTokens, System: p.System, Messages: []chatMessage{{"user", p.User}}}
-	body.MaxTokens = cmp.Or(body.MaxTokens, defaultMaxTokens)
+	body := messagesRequest{Model: s.Model, MaxTokens: cmp.Or(s.MaxTokens, defaultMaxTokens), System: p.System, Messages: []chatMessage{{"user", p.User}}}
 	header := map[string]string{"anthropic-version": "2023-06-01"}
 	if k := s.key(); k != "" {
 		header["x-api-key"] = k
@@ -39,11 +45,7 @@ func (s Service) messages(ctx context.Context, p Prompt) (Answer, error) {
 	if err := s.post(ctx, "/messages", header, body, &reply); err != nil {
 		return Answer{}, err
 	}
-	u := reply.Usage
-	a := Answer{
-		Text:  contentText(reply.Content),
-		Usage: Usage{Input: u.InputTokens + u.CacheCreationTokens + u.CacheReadTokens, Output: u.OutputTokens},
-	}
+	a := Answer{Text: contentText(reply.Content), Usage: reply.Usage.usage(nil)}
 	switch {
 	case reply.StopReason == "max_tokens":
 		return a, &Error{Kind: BadReply, Message: "the answer was cut off at the token limit"}
