@@ -137,15 +137,12 @@ func FeatureDir(projectRoot, feature string) string {
 // TickTask ticks a stage in the task list of a feature in progress (see [tick]).
 // The file is replaced in one step and keeps its mode; a link is never written
 // through. Callers that may tick at the same time hold a lock.
-func TickTask(projectRoot, feature, stage string) (bool, error) {
-	ticked, err := tickTask(projectRoot, feature, stage)
-	if err != nil {
-		return false, fmt.Errorf("tick %s of feature %s: %w", stage, feature, err)
-	}
-	return ticked, nil
-}
-
-func tickTask(projectRoot, feature, stage string) (bool, error) {
+func TickTask(projectRoot, feature, stage string) (ticked bool, err error) {
+	defer func() {
+		if err != nil {
+			ticked, err = false, fmt.Errorf("tick %s of feature %s: %w", stage, feature, err)
+		}
+	}()
 	if feature == "" || strings.HasPrefix(feature, ".") || strings.ContainsAny(feature, `/\`) {
 		return false, errors.New("not a feature name")
 	}

@@ -46,12 +46,7 @@ func (s *scanner) codes(end int) (Span, bool) {
 		}
 		stop := s.runFrom(at, alnum|dash)
 		code := strings.Trim(s.text[at:stop], "-")
-		digits := strings.Count(strings.Map(func(r rune) rune {
-			if r >= '0' && r <= '9' {
-				return '0'
-			}
-			return r
-		}, code), "0")
+		digits, _, _ := shape(code)
 		switch {
 		case digits > 1 && len(code) >= 4 && !s.is(stop, slash|dot|under|colon):
 			if n == 0 {

@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"context"
+	"encoding/xml"
 	"fmt"
 	"os"
 	"os/exec"
@@ -95,16 +96,12 @@ func systemdQuote(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "%", "%%").Replace(word) + `"`
 }
 
-// plistText is a text as it stands in a property list. The package for it is paid for by
-// every hook, whether it writes one or not.
-func plistText(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\t", "&#x9;", "\n", "&#xA;", "\r", "&#xD;").Replace(s)
-}
-
 func launchAgent(label string, command []string, vars [][2]string) []byte {
 	var b bytes.Buffer
 	text := func(tag, value string) {
-		b.WriteString("<" + tag + ">" + plistText(value) + "</" + tag + ">\n")
+		b.WriteString("<" + tag + ">")
+		_ = xml.EscapeText(&b, []byte(value)) // a buffer takes everything
+		b.WriteString("</" + tag + ">\n")
 	}
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` + "\n<plist version=\"1.0\">\n<dict>\n")
 	text("key", "Label")
