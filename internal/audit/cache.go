@@ -146,11 +146,7 @@ func (t *trace) encode(b []byte) []byte {
 		b = binary.LittleEndian.AppendUint64(b, r.key)
 		b = binary.AppendVarint(b, r.time-clock)
 		clock = r.time
-		side := uint64(0)
-		if r.side {
-			side = 1
-		}
-		b = binary.AppendUvarint(b, uint64(r.model)<<1|side)
+		b = binary.AppendUvarint(b, uint64(r.model)<<1|store.Bit(r.side))
 		for _, n := range [...]int64{r.tokens.Input, r.tokens.Output, r.tokens.CacheWrite, r.tokens.CacheHour, r.tokens.CacheRead} {
 			b = binary.AppendVarint(b, n)
 		}
@@ -158,14 +154,9 @@ func (t *trace) encode(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(t.marks)))
 	for i := range t.marks {
 		m := &t.marks[i]
-		turn := uint64(0)
-		if m.turn {
-			turn = 1
-		}
-		b = binary.AppendUvarint(b, uint64(m.at))
-		b = binary.AppendUvarint(b, uint64(m.actions))
+		b = store.AppendNumbers(b, uint64(m.at), uint64(m.actions))
 		b = binary.AppendVarint(b, m.time)
-		b = binary.AppendUvarint(b, uint64(m.signals)<<1|turn)
+		b = binary.AppendUvarint(b, uint64(m.signals)<<1|store.Bit(m.turn))
 	}
 	return b
 }

@@ -12,6 +12,8 @@ import (
 	"math/bits"
 	"os"
 	"slices"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // builder collects documents in memory and writes them as one segment.
@@ -325,8 +327,7 @@ func (s *segmentWriter) term(name []byte, docs []uint32) error {
 	if s.foot.terms%blockTerms == 0 {
 		s.terms = binary.AppendUvarint(s.terms, s.foot.size[secPostings])
 	}
-	s.terms = binary.AppendUvarint(s.terms, uint64(len(docs)))
-	s.terms = binary.AppendUvarint(s.terms, uint64(len(s.post)))
+	s.terms = store.AppendNumbers(s.terms, uint64(len(docs)), uint64(len(s.post)))
 	s.prev = append(s.prev[:0], name...)
 	s.foot.terms++
 	s.foot.size[secPostings] += uint64(len(s.post))
@@ -340,9 +341,7 @@ func appendShared[T string | []byte](dst []byte, prev, name T) []byte {
 	for n < len(prev) && n < len(name) && prev[n] == name[n] {
 		n++
 	}
-	dst = binary.AppendUvarint(dst, uint64(n))
-	dst = binary.AppendUvarint(dst, uint64(len(name)-n))
-	return append(dst, name[n:]...)
+	return append(store.AppendNumbers(dst, uint64(n), uint64(len(name)-n)), name[n:]...)
 }
 
 func (s *segmentWriter) section(n int, b []byte) error {
@@ -352,7 +351,7 @@ func (s *segmentWriter) section(n int, b []byte) error {
 }
 
 // finish writes everything but the postings. The forms come in order.
-func (s *segmentWriter) finish(forms iter.Seq[[]byte], docs []doc, norms []byte, spans []fileSpan, words uint64) (size int64, err error) {
+func (s *segmentWriter) finish(forms iter.Seq[[]byte], docs []doc, norms []byte, spans []fileSpan, words uint64) (made segmentInfo, err error) {
 	defer s.f.Close()
 	var list, index, sigs, prev []byte
 	count := 0
@@ -380,21 +379,21 @@ func (s *segmentWriter) finish(forms iter.Seq[[]byte], docs []doc, norms []byte,
 			continue
 		}
 		if err := s.section(n, b); err != nil {
-			return 0, err
+			return made, err
 		}
 	}
 	s.foot.docs, s.foot.forms, s.foot.words = uint64(len(docs)), uint64(count), words
 	if _, err := s.w.Write(s.foot.append(nil)); err != nil {
-		return 0, err
+		return made, err
 	}
 	if err := s.w.Flush(); err != nil {
-		return 0, err
+		return made, err
 	}
-	size, err = s.f.Seek(0, io.SeekCurrent)
+	size, err := s.f.Seek(0, io.SeekCurrent)
 	if err != nil {
-		return 0, err
+		return made, err
 	}
-	return size, s.f.Close()
+	return segmentInfo{size: uint64(size), docs: s.foot.docs}, s.f.Close()
 }
 
 func (d *doc) append(b []byte) []byte {
@@ -403,11 +402,7 @@ func (d *doc) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(d.off))
 	b = binary.LittleEndian.AppendUint32(b, d.size)
 	b = binary.LittleEndian.AppendUint32(b, d.line)
-	marked := byte(0)
-	if d.marked {
-		marked = 1
-	}
-	return append(b, d.role, marked)
+	return append(b, d.role, byte(store.Bit(d.marked)))
 }
 
 func (f *footer) append(b []byte) []byte {
@@ -423,10 +418,10 @@ func (f *footer) append(b []byte) []byte {
 }
 
 // write makes the segment. The builder is of no use afterwards.
-func (b *builder) write(path string) (int64, error) {
+func (b *builder) write(path string) (made segmentInfo, err error) {
 	s, err := createSegment(path)
 	if err != nil {
-		return 0, err
+		return made, err
 	}
 	// Postings were logged document by document; a counting sort by term keeps
 	// that order within each.
@@ -444,7 +439,7 @@ func (b *builder) write(path string) (int64, error) {
 	for _, k := range b.names.sorted() {
 		if err := s.term(b.names.word(k.word), sorted[starts[k.word]:starts[k.word+1]]); err != nil {
 			s.f.Close()
-			return 0, err
+			return made, err
 		}
 	}
 	return s.finish(func(yield func([]byte) bool) {

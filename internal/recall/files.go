@@ -54,20 +54,11 @@ const (
 
 func (m *manifest) encode() []byte {
 	b := []byte(manifestMagic)
-	complete := uint64(0)
-	if m.complete {
-		complete = 1
-	}
-	b = binary.AppendUvarint(b, complete)
-	b = binary.AppendUvarint(b, uint64(m.next))
-	b = binary.AppendUvarint(b, m.nextSeg)
-	b = binary.AppendUvarint(b, uint64(len(m.segments)))
+	b = store.AppendNumbers(b, store.Bit(m.complete), uint64(m.next), m.nextSeg, uint64(len(m.segments)))
 	for _, s := range m.segments {
-		for _, n := range [...]uint64{s.number, s.size, s.docs} {
-			b = binary.AppendUvarint(b, n)
-		}
+		b = store.AppendNumbers(b, s.number, s.size, s.docs)
 	}
-	b = binary.AppendUvarint(b, uint64(len(m.files)))
+	b = store.AppendNumbers(b, uint64(len(m.files)))
 	prev := ""
 	for i := range m.files {
 		f := &m.files[i]
@@ -77,13 +68,7 @@ func (m *manifest) encode() []byte {
 		for _, s := range [...]string{f.host, f.id, f.folder, f.parent, f.cwd, f.source} {
 			b = appendShared(b, "", s)
 		}
-		agent := uint64(0)
-		if f.agent {
-			agent = 1
-		}
-		for _, n := range [...]uint64{agent, uint64(f.number), uint64(f.size), uint64(f.mtime), f.inode, uint64(f.done), uint64(f.lines), uint64(f.tail), uint64(f.boundary)} {
-			b = binary.AppendUvarint(b, n)
-		}
+		b = store.AppendNumbers(b, store.Bit(f.agent), uint64(f.number), uint64(f.size), uint64(f.mtime), f.inode, uint64(f.done), uint64(f.lines), uint64(f.tail), uint64(f.boundary))
 	}
 	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }

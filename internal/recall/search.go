@@ -17,6 +17,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -419,7 +420,7 @@ func score(ctx context.Context, segs []*segment, words []asked, files map[uint32
 		}
 		found[i] = candidate{n: v.n, doc: d, file: v.file, score: v.score * prior(transcript.Role(d.role))}
 	}
-	return best(found, len(found)), nil
+	return best(found), nil
 }
 
 // scorer is what all segments are asked alike.
@@ -564,11 +565,11 @@ func prior(r transcript.Role) float64 {
 	return 0.85
 }
 
-func best(c []candidate, n int) []candidate {
+func best(c []candidate) []candidate {
 	slices.SortFunc(c, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.doc.time, a.doc.time), cmp.Compare(a.file.path, b.file.path), cmp.Compare(a.n, b.n))
 	})
-	return c[:min(len(c), n)]
+	return c
 }
 
 // common is the number of documents beyond which a word is not worth counting
@@ -731,7 +732,7 @@ func (x *Index) read(found []candidate, words []asked, n int) []candidate {
 		c.score *= c.match.factor() * (1 + 0.05/(1+max(0, age)))
 		out = append(out, c)
 	}
-	out = best(out, len(out))
+	out = best(out)
 	// What is so much worse than the best is there by accident.
 	for i := range out {
 		if out[i].score < worthless*out[0].score {
@@ -999,21 +1000,15 @@ func snippet(text []byte, m match, mt *matcher) (string, [][2]int) {
 // legible is a text without colours, and without characters that steer a terminal or
 // turn the order of what is read.
 func legible(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		i += size
+	return message.Plain(strings.Map(func(r rune) rune {
 		switch {
-		case r == escape:
-			i = afterColour(text, i)
-		case r == 0x61C || r >= 0x200E && r <= 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == 0xFEFF || r == 0xAD || r >= 0xFFF9 && r <= 0xFFFB || r >= 0xE0000 && r <= 0xE007F:
-		case unicode.IsControl(r):
-			b.WriteByte(' ')
-		default:
-			b.WriteRune(r)
+		case unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d': // these two join letters
+			return -1
+		case unicode.IsControl(r) && r != escape:
+			return ' '
 		}
-	}
-	return b.String()
+		return r
+	}, text))
 }
 
 // around finds the best stretch of a text anew, after secrets were taken out.

@@ -407,31 +407,31 @@ func (m *meter) edits(v, w []byte, limit int) int {
 
 // merge writes the documents of several segments as one, without those of files
 // that are gone.
-func merge(ctx context.Context, path string, segs []*segment, live func(file uint32) bool) (int64, error) {
+func merge(ctx context.Context, path string, segs []*segment, live func(file uint32) bool) (made segmentInfo, err error) {
 	w, err := createSegment(path)
 	if err != nil {
-		return 0, err
+		return made, err
 	}
 	defer w.f.Close()
 	var all mergedDocs
 	numbers := make([][]int32, len(segs))
 	for i, s := range segs {
 		if numbers[i], err = all.take(s, live); err != nil {
-			return 0, err
+			return made, err
 		}
 	}
 	walks := make([]*walk, len(segs))
 	for i, s := range segs {
 		walks[i] = &walk{s: s}
 		if err := walks[i].next(); err != nil {
-			return 0, err
+			return made, err
 		}
 	}
 	var docs []uint32
 	var term []byte
 	for n := 0; ; n++ {
 		if n&0xfff == 0 && ctx.Err() != nil {
-			return 0, ctx.Err()
+			return made, ctx.Err()
 		}
 		// Few segments are merged at a time: looking at each is cheap enough.
 		var name []byte
@@ -461,24 +461,24 @@ func merge(ctx context.Context, path string, segs []*segment, live func(file uin
 				err = k.next()
 			}
 			if err != nil {
-				return 0, err
+				return made, err
 			}
 		}
 		if len(docs) > 0 {
 			if err := w.term(term, docs); err != nil {
-				return 0, err
+				return made, err
 			}
 		}
 	}
 	forms, err := allForms(segs)
 	if err != nil {
-		return 0, err
+		return made, err
 	}
-	size, err := w.finish(forms.all, all.docs, all.norms, all.spans, all.words)
+	made, err = w.finish(forms.all, all.docs, all.norms, all.spans, all.words)
 	if forms.bad() {
-		return 0, errDamaged
+		return made, errDamaged
 	}
-	return size, err
+	return made, err
 }
 
 type mergedDocs struct {

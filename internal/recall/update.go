@@ -280,12 +280,23 @@ func (c *committer) tell(n int64) {
 	c.progress(c.done, c.total)
 }
 
-// segment gives the next one its number.
-func (c *committer) segment() (uint64, string) {
+// put has a segment written under the next number, whole or not at all.
+func (c *committer) put(write func(path string) (segmentInfo, error)) (segmentInfo, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.m.nextSeg++
-	return c.m.nextSeg, c.x.segmentPath(c.m.nextSeg)
+	n := c.m.nextSeg
+	c.mu.Unlock()
+	path := c.x.segmentPath(n)
+	info, err := write(path + ".tmp")
+	if err == nil {
+		err = os.Rename(path+".tmp", path)
+	}
+	if err != nil {
+		os.Remove(path + ".tmp")
+		return info, fmt.Errorf("write index: %w", err)
+	}
+	info.number = n
+	return info, nil
 }
 
 func (c *committer) commit(s *segmentInfo, done []work) error {
@@ -373,24 +384,15 @@ func (c *committer) merge(ctx context.Context, pick []segmentInfo, live map[uint
 		return err
 	}
 	defer closeAll(segs)
-	n, path := c.segment()
-	size, err := merge(ctx, path+".tmp", segs, func(file uint32) bool { return live[file] })
-	if err == nil {
-		err = os.Rename(path+".tmp", path)
-	}
-	if err != nil {
-		os.Remove(path + ".tmp")
-		return fmt.Errorf("merge index: %w", err)
-	}
-	merged, err := openSegment(path, size)
+	made, err := c.put(func(path string) (segmentInfo, error) {
+		return merge(ctx, path, segs, func(file uint32) bool { return live[file] })
+	})
 	if err != nil {
 		return err
 	}
-	docs := merged.foot.docs
-	merged.close()
 	c.m.segments = slices.DeleteFunc(c.m.segments, func(s segmentInfo) bool { return slices.Contains(pick, s) })
-	if docs > 0 {
-		c.m.segments = append(c.m.segments, segmentInfo{n, uint64(size), docs})
+	if made.docs > 0 {
+		c.m.segments = append(c.m.segments, made)
 	}
 	if err := c.x.save(c.m); err != nil {
 		return err
@@ -422,17 +424,11 @@ func (in *indexer) flush() error {
 	}
 	var info *segmentInfo
 	if len(in.b.docs) > 0 {
-		n, path := in.commit.segment()
-		docs := uint64(len(in.b.docs))
-		size, err := in.b.write(path + ".tmp")
-		if err == nil {
-			err = os.Rename(path+".tmp", path)
-		}
+		made, err := in.commit.put(in.b.write)
 		if err != nil {
-			os.Remove(path + ".tmp")
-			return fmt.Errorf("write index: %w", err)
+			return err
 		}
-		info = &segmentInfo{n, uint64(size), docs}
+		info = &made
 	}
 	err := in.commit.commit(info, in.done)
 	in.b, in.done = newBuilder(), in.done[:0]

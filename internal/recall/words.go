@@ -93,7 +93,7 @@ const escape = 0x1b
 
 // afterColour is where the sequence ends whose escape stands before i: its letter is
 // no part of the word behind it.
-func afterColour[T string | []byte](text T, i int) int {
+func afterColour(text []byte, i int) int {
 	if i == len(text) || text[i] != '[' {
 		return i
 	}

@@ -38,3 +38,19 @@ func (d *Decoder) Take(n uint64) []byte {
 	d.B = d.B[n:]
 	return b
 }
+
+// Bit is a flag as such a record holds it.
+func Bit(on bool) uint64 {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// AppendNumbers adds numbers that Uvarint reads.
+func AppendNumbers(b []byte, list ...uint64) []byte {
+	for _, n := range list {
+		b = binary.AppendUvarint(b, n)
+	}
+	return b
+}
