@@ -1,6 +1,7 @@
 package team
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -22,17 +23,11 @@ type Query struct {
 }
 
 func (q Query) subject() string {
-	token := func(s string) string {
-		if s == "" {
-			return "*"
-		}
-		return s
-	}
 	typ := "*"
 	if len(q.Types) == 1 {
 		typ = subjectToken(q.Types[0])
 	}
-	return eventPrefix + token(q.Machine) + "." + token(q.Session) + "." + typ
+	return eventPrefix + cmp.Or(q.Machine, "*") + "." + cmp.Or(q.Session, "*") + "." + typ
 }
 
 func (q Query) takes(e Event) bool {
@@ -77,13 +72,7 @@ func (h *Hub) Recent(ctx context.Context, q Query, seen Seen) (list []Event, nex
 
 func sortEvents(list []Event) {
 	slices.SortStableFunc(list, func(a, b Event) int {
-		if c := a.Time().Compare(b.Time()); c != 0 {
-			return c
-		}
-		if c := strings.Compare(a.Machine+"/"+a.Session, b.Machine+"/"+b.Session); c != 0 {
-			return c
-		}
-		return int(int64(a.Seq) - int64(b.Seq))
+		return cmp.Or(a.Time().Compare(b.Time()), strings.Compare(a.Machine+"/"+a.Session, b.Machine+"/"+b.Session), cmp.Compare(a.Seq, b.Seq))
 	})
 }
 

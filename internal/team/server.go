@@ -257,7 +257,7 @@ func (n Node) tend(ctx context.Context, srv *server.Server, admin *Hub, known []
 			return nil
 		case <-hour.C:
 			// A hub may run for longer than its certificate holds.
-			if renewed, err := n.renewCertificate(); err == nil && renewed {
+			if renewed, err := n.makeCertificate(); err == nil && renewed {
 				if err := srv.Reload(); err != nil {
 					return fmt.Errorf("hub: %w", err)
 				}
@@ -497,7 +497,7 @@ func (n Node) prepare() error {
 			return err
 		}
 	}
-	if err := n.makeCertificate(); err != nil {
+	if _, err := n.makeCertificate(); err != nil {
 		return err
 	}
 	if _, err := os.Stat(n.path(adminSeed)); errors.Is(err, fs.ErrNotExist) {
@@ -642,22 +642,9 @@ func (n Node) checkCertificate() error {
 	return nil
 }
 
-// renewCertificate makes a new one where the old one ends soon.
-func (n Node) renewCertificate() (renewed bool, err error) {
-	before, err := os.ReadFile(n.path("server.pem"))
-	if err != nil {
-		return false, err
-	}
-	if err := n.makeCertificate(); err != nil {
-		return false, err
-	}
-	after, err := os.ReadFile(n.path("server.pem"))
-	return !bytes.Equal(before, after), err
-}
-
 // makeCertificate makes a certificate for the node's names, unless there is one
 // that holds for them and for another month.
-func (n Node) makeCertificate() error {
+func (n Node) makeCertificate() (made bool, err error) {
 	names := append(n.names(), "localhost", "127.0.0.1", "::1")
 	if n.Cluster != "" {
 		if host, _, err := net.SplitHostPort(n.Cluster); err == nil && host != "" {
@@ -667,7 +654,7 @@ func (n Node) makeCertificate() error {
 	if pair, err := tls.LoadX509KeyPair(n.path("server.pem"), n.path("server-key.pem")); err == nil {
 		old := pair.Leaf
 		if old.NotAfter.After(n.Now().AddDate(0, 1, 0)) && !slices.ContainsFunc(names, func(name string) bool { return old.VerifyHostname(name) != nil }) {
-			return nil
+			return false, nil
 		}
 		// Machines that were invited by another name still come by that one.
 		names = append(names, old.DNSNames...)
@@ -679,7 +666,7 @@ func (n Node) makeCertificate() error {
 	}
 	ca, err := tls.LoadX509KeyPair(n.path("ca.pem"), n.path("ca-key.pem"))
 	if err != nil {
-		return message.WithHint(fmt.Errorf("read %s: %w", n.path("ca-key.pem"), err), message.HintTeamCA)
+		return false, message.WithHint(fmt.Errorf("read %s: %w", n.path("ca-key.pem"), err), message.HintTeamCA)
 	}
 	t := &x509.Certificate{
 		Subject: pkix.Name{CommonName: n.names()[0]}, NotAfter: n.Now().AddDate(2, 0, 0),
@@ -692,7 +679,7 @@ func (n Node) makeCertificate() error {
 			t.DNSNames = append(t.DNSNames, name)
 		}
 	}
-	return n.issue("server", t, ca.Leaf, ca.PrivateKey)
+	return true, n.issue("server", t, ca.Leaf, ca.PrivateKey)
 }
 
 func writePEM(path, typ string, der []byte, perm fs.FileMode) error {
