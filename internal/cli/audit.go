@@ -29,59 +29,56 @@ import (
 func (a *app) auditCmd() *cobra.Command {
 	var since, project, hostName, html, policy string
 	var all, lost, tune, write bool
-	cmd := &cobra.Command{
-		Use: "audit", Short: message.HelpAudit.In(a.Lang), Long: message.HelpAuditLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o := a.auditOptions()
-			o.Project, o.Host = project, hostName
-			var err error
-			if o.Since, err = sinceTime(since, o.Now); err != nil {
+	cmd := a.command("audit", message.HelpAudit, message.HelpAuditLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		o := a.auditOptions()
+		o.Project, o.Host = project, hostName
+		var err error
+		if o.Since, err = sinceTime(since, o.Now); err != nil {
+			return err
+		}
+		if policy != "" {
+			if o.Settings, err = policyFile(policy, a.Lang); err != nil {
 				return err
 			}
-			if policy != "" {
-				if o.Settings, err = policyFile(policy, a.Lang); err != nil {
-					return err
-				}
-				o.PolicyFile = policy
-			}
-			if o.Files, err = a.finder().Lived(); err != nil && len(o.Files) == 0 {
+			o.PolicyFile = policy
+		}
+		if o.Files, err = a.finder().Lived(); err != nil && len(o.Files) == 0 {
+			return err
+		} else if err != nil {
+			a.notListed(err)
+		}
+		progress, clear := a.byteBar()
+		o.Progress = progress
+		if tune || write {
+			defer clear()
+			return a.auditTune(cmd.Context(), o, write)
+		}
+		r, kept, err := audit.Run(cmd.Context(), o)
+		clear()
+		if err != nil {
+			return err
+		}
+		if kept != nil {
+			a.Note(message.AuditNotKept, kept)
+		}
+		if html != "" {
+			if err := a.auditPage(html, r); err != nil {
 				return err
-			} else if err != nil {
-				a.notListed(err)
 			}
-			progress, clear := a.byteBar()
-			o.Progress = progress
-			if tune || write {
-				defer clear()
-				return a.auditTune(cmd.Context(), o, write)
-			}
-			r, kept, err := audit.Run(cmd.Context(), o)
-			clear()
-			if err != nil {
-				return err
-			}
-			if kept != nil {
-				a.Note(message.AuditNotKept, kept)
-			}
-			if html != "" {
-				if err := a.auditPage(html, r); err != nil {
-					return err
-				}
-			}
-			switch {
-			case a.JSON:
-				err = a.PrintJSON(r)
-			case len(o.Files) == 0:
-				a.Tell(message.AuditNone)
-				a.Tell(message.AuditTryDemo)
-			case lost:
-				r.PrintLost(&a.Terminal)
-			default:
-				r.Print(&a.Terminal, a.short, all)
-			}
-			return cmp.Or(err, a.unread(r))
-		},
-	}
+		}
+		switch {
+		case a.JSON:
+			err = a.PrintJSON(r)
+		case len(o.Files) == 0:
+			a.Tell(message.AuditNone)
+			a.Tell(message.AuditTryDemo)
+		case lost:
+			r.PrintLost(&a.Terminal)
+		default:
+			r.Print(&a.Terminal, a.short, all)
+		}
+		return cmp.Or(err, a.unread(r))
+	})
 	f := cmd.Flags()
 	f.StringVar(&since, "since", "", message.HelpAuditSince.In(a.Lang))
 	f.StringVar(&project, "project", "", message.HelpProjectFilter.In(a.Lang))

@@ -20,7 +20,7 @@ import (
 
 func (a *app) compactCmd() *cobra.Command {
 	var id, path string
-	cmd := &cobra.Command{Use: "compact", Short: message.HelpCompact.In(a.Lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := a.group("compact", message.HelpCompact, message.Text{})
 	a.sessionFlag(cmd, &id)
 	cmd.PersistentFlags().StringVar(&path, "transcript", "", message.HelpTranscript.In(a.Lang))
 	view := func(ctx context.Context) (catalog.View, error) {
@@ -32,30 +32,23 @@ func (a *app) compactCmd() *cobra.Command {
 		return catalog.NewView(ctx, a.store(), sess, file, path, cfg, a.Now())
 	}
 	cmd.AddCommand(
-		&cobra.Command{
-			Use: "explain", Short: message.HelpCompactExplain.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-			Example: "  overtone compact explain --session ID\n  overtone compact explain --session ID --json",
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				v, err := view(cmd.Context())
-				if err != nil {
-					return err
-				}
-				return a.printDecision(v)
-			},
-		},
-		&cobra.Command{
-			Use: "check", Short: message.HelpCompactCheck.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				in, err := view(cmd.Context())
-				if err != nil {
-					return err
-				}
-				if !in.Workflow && !a.JSON {
-					a.Note(message.NoWorkflowHere) // nothing can be pending
-				}
-				return a.printSuggestion(in.Suggest)
-			},
-		},
+		a.command("explain", message.HelpCompactExplain, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+			v, err := view(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.printDecision(v)
+		}),
+		a.command("check", message.HelpCompactCheck, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+			in, err := view(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if !in.Workflow && !a.JSON {
+				a.Note(message.NoWorkflowHere) // nothing can be pending
+			}
+			return a.printSuggestion(in.Suggest)
+		}),
 		a.packetCmd(&id, &path),
 	)
 	return cmd
@@ -85,27 +78,24 @@ func (a *app) priceLine(m audit.Moment) string {
 // packetCmd shows what a compaction hands over, beside what its summary states.
 func (a *app) packetCmd(id, path *string) *cobra.Command {
 	n, why := 0, false
-	cmd := &cobra.Command{
-		Use: "packet", Short: message.HelpPacket.In(a.Lang), Long: message.HelpPacketLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			file, err := a.finder().File(cmp.Or(*path, *id))
-			if err != nil {
+	cmd := a.command("packet", message.HelpPacket, message.HelpPacketLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		file, err := a.finder().File(cmp.Or(*path, *id))
+		if err != nil {
+			return err
+		}
+		cfg, _ := a.config() // `overtone config` tells its problems
+		s, err := catalog.NewSurvey(cmd.Context(), file, n, a.tongue(cfg))
+		if err != nil {
+			return err
+		}
+		var reasons []catalog.Reason
+		if why {
+			if reasons, err = s.Why(cmd.Context()); err != nil {
 				return err
 			}
-			cfg, _ := a.config() // `overtone config` tells its problems
-			s, err := catalog.NewSurvey(cmd.Context(), file, n, a.tongue(cfg))
-			if err != nil {
-				return err
-			}
-			var reasons []catalog.Reason
-			if why {
-				if reasons, err = s.Why(cmd.Context()); err != nil {
-					return err
-				}
-			}
-			return a.printSurvey(file, s, reasons)
-		},
-	}
+		}
+		return a.printSurvey(file, s, reasons)
+	})
 	cmd.Flags().IntVar(&n, "compaction", 0, message.HelpPacketN.In(a.Lang))
 	cmd.Flags().BoolVar(&why, "why", false, message.HelpPacketWhy.In(a.Lang))
 	return cmd

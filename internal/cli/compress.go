@@ -32,13 +32,10 @@ type compressFlags struct {
 
 func (a *app) compressCmd() *cobra.Command {
 	var f compressFlags
-	cmd := &cobra.Command{
-		Use: "compress [SESSION]", Short: message.HelpCompress.In(a.Lang), Long: message.HelpCompressLong.In(a.Lang),
-		Args: usageArgs(cobra.MaximumNArgs(1)), ValidArgsFunction: a.completeSession,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.compress(cmd.Context(), f, args, cmd.Flags().Changed)
-		},
-	}
+	cmd := a.command("compress [SESSION]", message.HelpCompress, message.HelpCompressLong, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		return a.compress(cmd.Context(), f, args, cmd.Flags().Changed)
+	})
+	cmd.ValidArgsFunction = a.completeSession
 	fl := cmd.Flags()
 	str := func(p *string, name, def string, help message.Text) { fl.StringVar(p, name, def, help.In(a.Lang)) }
 	str(&f.Bands, "bands", "", message.HelpBands)

@@ -27,20 +27,17 @@ type setting struct {
 
 func (a *app) configCmd() *cobra.Command {
 	var changed, all bool
-	cmd := &cobra.Command{
-		Use: "config", Short: message.HelpConfig.In(a.Lang), Long: message.HelpConfigLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			list, problems := a.settings()
-			shown := []setting{}
-			for _, s := range list {
-				given := s.Origin != "default" && s.Origin != "locale"
-				if given || !changed && (all || a.JSON || !s.inner) {
-					shown = append(shown, s)
-				}
+	cmd := a.command("config", message.HelpConfig, message.HelpConfigLong, cobra.NoArgs, func(*cobra.Command, []string) error {
+		list, problems := a.settings()
+		shown := []setting{}
+		for _, s := range list {
+			given := s.Origin != "default" && s.Origin != "locale"
+			if given || !changed && (all || a.JSON || !s.inner) {
+				shown = append(shown, s)
 			}
-			return a.printSettings(shown, problems)
-		},
-	}
+		}
+		return a.printSettings(shown, problems)
+	})
 	cmd.Flags().BoolVar(&all, "all", false, message.HelpConfigAll.In(a.Lang))
 	cmd.Flags().BoolVar(&changed, "changed", false, message.HelpConfigChanged.In(a.Lang))
 	return cmd

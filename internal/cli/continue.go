@@ -36,11 +36,8 @@ type continueFlags struct {
 
 func (a *app) continueCmd() *cobra.Command {
 	var f continueFlags
-	cmd := &cobra.Command{
-		Use: "continue [SESSION]", Short: message.HelpContinue.In(a.Lang), Long: message.HelpContinueLong.In(a.Lang),
-		Args: usageArgs(cobra.MaximumNArgs(1)), ValidArgsFunction: a.completeSession,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.goOn(cmd.Context(), f, args) },
-	}
+	cmd := a.command("continue [SESSION]", message.HelpContinue, message.HelpContinueLong, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error { return a.goOn(cmd.Context(), f, args) })
+	cmd.ValidArgsFunction = a.completeSession
 	cmd.Flags().StringVar(&f.in, "in", "", message.HelpContinueIn.Format(a.Lang, strings.Join(carry.Names(), ", ")))
 	cmd.Flags().BoolVar(&f.run, "run", false, message.HelpContinueRun.In(a.Lang))
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, message.HelpDryRun.In(a.Lang))

@@ -26,10 +26,7 @@ import (
 func (a *app) dashboardCmd() *cobra.Command {
 	var port uint16
 	var open bool
-	cmd := &cobra.Command{
-		Use: "dashboard", Short: message.HelpDashboard.In(a.Lang), Long: message.HelpDashboardLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context(), port, open) },
-	}
+	cmd := a.command("dashboard", message.HelpDashboard, message.HelpDashboardLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context(), port, open) })
 	cmd.Flags().Uint16Var(&port, "port", 0, message.HelpPort.In(a.Lang))
 	cmd.Flags().BoolVar(&open, "open", false, message.HelpOpen.In(a.Lang))
 	return cmd

@@ -21,10 +21,7 @@ import (
 
 func (a *app) demoCmd() *cobra.Command {
 	var keep, full bool
-	cmd := &cobra.Command{
-		Use: "demo", Short: message.HelpDemo.In(a.Lang), Long: message.HelpDemoLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep, full) },
-	}
+	cmd := a.command("demo", message.HelpDemo, message.HelpDemoLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep, full) })
 	cmd.Flags().BoolVar(&keep, "keep", false, message.HelpKeep.In(a.Lang))
 	cmd.Flags().BoolVar(&full, "full", false, message.HelpDemoFull.In(a.Lang))
 	return cmd

@@ -11,21 +11,18 @@ import (
 
 func (a *app) doctorCmd() *cobra.Command {
 	var id string
-	cmd := &cobra.Command{
-		Use: "doctor", Short: message.HelpDoctor.In(a.Lang), Long: message.HelpDoctorLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var session *store.Session // the one named, else the last one
-			if id != "" || len(a.finder().Recent(1)) > 0 {
-				quiet := *a
-				quiet.JSON = true // the session is named in the findings
-				var err error
-				if session, err = quiet.finder().Known(id, true); err != nil {
-					return err
-				}
+	cmd := a.command("doctor", message.HelpDoctor, message.HelpDoctorLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		var session *store.Session // the one named, else the last one
+		if id != "" || len(a.finder().Recent(1)) > 0 {
+			quiet := *a
+			quiet.JSON = true // the session is named in the findings
+			var err error
+			if session, err = quiet.finder().Known(id, true); err != nil {
+				return err
 			}
-			return a.printFindings(a.setup().Examine(cmd.Context(), session))
-		},
-	}
+		}
+		return a.printFindings(a.setup().Examine(cmd.Context(), session))
+	})
 	a.sessionFlag(cmd, &id)
 	return cmd
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addExamples gives the commands whose text has none a line to start from. A
-// command line reads the same in every language.
+// addExamples gives the commands a line to start from. A command line reads the same in
+// every language.
 func addExamples(root *cobra.Command) {
 	for path, lines := range map[string][]string{
 		"audit":            {"overtone audit --since 30d", "overtone audit --project shop --html audit.html", "overtone audit --policy other.yaml"},
@@ -25,6 +25,8 @@ func addExamples(root *cobra.Command) {
 		"hook":             {`echo '{"session_id":"s1"}' | overtone hook pre-compact`},
 		"workflow":         {"overtone workflow start quick", "overtone workflow status"},
 		"workflow list":    {"overtone workflow list"},
+		"workflow show":    {"overtone workflow show standard", "overtone workflow show standard --yaml", "overtone workflow show mine --stages DEV,REVIEW,TEST,DOCS"},
+		"workflow start":   {"overtone workflow start quick --session 4619580b-78d8-4c54-b553-d75ffcda094f"},
 		"workflow status":  {"overtone workflow status", "overtone workflow status --session 3f2a --json"},
 		"workflow skip":    {"overtone workflow skip DOCS"},
 		"workflow restart": {"overtone workflow restart DEV"},
@@ -36,6 +38,7 @@ func addExamples(root *cobra.Command) {
 		"workflow cancel":  {"overtone workflow cancel"},
 		"route":            {"overtone route check answer.txt"},
 		"compact":          {"overtone compact explain"},
+		"compact explain":  {"overtone compact explain --session ID", "overtone compact explain --session ID --json"},
 		"compact packet":   {"overtone compact packet --session 3f2a", "overtone compact packet --session 3f2a --compaction -1 --why"},
 		"compact check":    {"overtone compact check --transcript session.jsonl"},
 		"recall":           {"overtone recall 'rate limit'", "overtone recall 3f2a#8c1d", "overtone recall --project shop --host codex retry budget"},

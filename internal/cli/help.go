@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ func (a *app) speak(root *cobra.Command) {
 	walk(root)
 	root.Flags().BoolP("version", "v", false, message.HelpVersion.In(a.Lang))
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
-		if text := strings.TrimSpace(orElse(c.Long, c.Short)); text != "" {
+		if text := strings.TrimSpace(cmp.Or(c.Long, c.Short)); text != "" {
 			a.Prose(c.OutOrStdout(), paragraphs(text))
 			fmt.Fprintln(c.OutOrStdout())
 		}
@@ -83,13 +84,6 @@ func paragraphs(text string) string {
 		}
 	}
 	return strings.Join(out, "\n")
-}
-
-func orElse(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func commandNames(c *cobra.Command) []string {
@@ -263,6 +257,16 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 	return unknownWord(message.Fail(message.UnknownCommand, word, cmd.CommandPath()), word, commandNames(cmd), cmd.CommandPath()+" ", cmd)
 }
 
+// command is a command with its texts, of which long may be none.
+func (a *app) command(use string, short, long message.Text, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short.In(a.Lang), Long: long.In(a.Lang), Args: usageArgs(args), RunE: run}
+}
+
+// group is a command that only has others below it.
+func (a *app) group(use string, short, long message.Text) *cobra.Command {
+	return a.command(use, short, long, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
+}
+
 // usageArgs makes a wrong number of arguments a usage error that names them.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
@@ -287,22 +291,20 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 // completionCmd prints what makes a shell complete.
 func (a *app) completionCmd() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
-	return &cobra.Command{
-		Use: "completion SHELL", Short: message.HelpCompletion.In(a.Lang), Long: message.HelpCompletionLong.In(a.Lang),
-		Args: usageArgs(cobra.ExactArgs(1)), ValidArgs: shells,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			root, out := cmd.Root(), terminal.Raw(a.Stdout)
-			switch args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(out, true)
-			case "zsh":
-				return root.GenZshCompletion(out)
-			case "fish":
-				return root.GenFishCompletion(out, true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(out)
-			}
-			return unknownWord(message.Fail(message.UnknownShell, args[0], strings.Join(shells, ", ")), args[0], shells, "", cmd)
-		},
-	}
+	cmd := a.command("completion SHELL", message.HelpCompletion, message.HelpCompletionLong, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		root, out := cmd.Root(), terminal.Raw(a.Stdout)
+		switch args[0] {
+		case "bash":
+			return root.GenBashCompletionV2(out, true)
+		case "zsh":
+			return root.GenZshCompletion(out)
+		case "fish":
+			return root.GenFishCompletion(out, true)
+		case "powershell":
+			return root.GenPowerShellCompletionWithDesc(out)
+		}
+		return unknownWord(message.Fail(message.UnknownShell, args[0], strings.Join(shells, ", ")), args[0], shells, "", cmd)
+	})
+	cmd.ValidArgs = shells
+	return cmd
 }

@@ -25,44 +25,37 @@ type initFlags struct {
 
 func (a *app) initCmd() *cobra.Command {
 	var f initFlags
-	cmd := &cobra.Command{
-		Use: "init", Short: message.HelpInit.In(a.Lang), Long: message.HelpInitLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			hosts := setup.Present()
-			if f.host != "" {
-				h, err := namedHost(f.host)
-				if err != nil {
-					return err
-				}
-				hosts = []*host.Host{h}
-			}
-			if len(hosts) > 0 && f.status && !slices.ContainsFunc(hosts, func(h *host.Host) bool { return h.Setup(host.Place{}).Status != nil }) {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.NoStatusLine, hosts[0].Title), message.HintNoStatus)}
-			}
-			if f.probe && f.doNotProbe {
-				return oneOf(cmd, "--probe", "--no-probe")
-			}
-			if f.mode != "" && !slices.Contains(modes, f.mode) {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.WatchBadMode, f.mode), message.HintModes)}
-			}
-			if _, ok := message.Parse(f.language); f.language != "" && !ok {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.BadLang, f.language), message.HintLangs)}
-			}
-			if len(hosts) == 0 {
-				return message.WithHint(message.Fail(message.NoHosts), message.HintNoHosts, strings.Join(host.Names(), ", "))
-			}
-			var errs []error
-			for _, h := range hosts { // one that cannot be set up keeps no other from it
-				errs = append(errs, a.setup().Install(cmd.Context(), &a.Terminal, setup.Options{
-					Host: h, Mode: f.mode, Language: f.language, DryRun: f.dry, Yes: f.yes, StatusLine: f.status, Probe: f.probe, NoProbe: f.doNotProbe, Others: len(hosts) > 1, NoWorkflows: f.bare,
-				}))
-			}
-			if len(errs) == 1 {
-				return errs[0]
-			}
-			return errors.Join(errs...)
-		},
-	}
+	cmd := a.command("init", message.HelpInit, message.HelpInitLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		hosts, err := hostsMeant(f.host, setup.Present)
+		if err != nil {
+			return err
+		}
+		if len(hosts) > 0 && f.status && !slices.ContainsFunc(hosts, func(h *host.Host) bool { return h.Setup(host.Place{}).Status != nil }) {
+			return message.Misuse{Err: message.WithHint(message.Fail(message.NoStatusLine, hosts[0].Title), message.HintNoStatus)}
+		}
+		if f.probe && f.doNotProbe {
+			return oneOf(cmd, "--probe", "--no-probe")
+		}
+		if f.mode != "" && !slices.Contains(modes, f.mode) {
+			return message.Misuse{Err: message.WithHint(message.Fail(message.WatchBadMode, f.mode), message.HintModes)}
+		}
+		if _, ok := message.Parse(f.language); f.language != "" && !ok {
+			return message.Misuse{Err: message.WithHint(message.Fail(message.BadLang, f.language), message.HintLangs)}
+		}
+		if len(hosts) == 0 {
+			return message.WithHint(message.Fail(message.NoHosts), message.HintNoHosts, strings.Join(host.Names(), ", "))
+		}
+		var errs []error
+		for _, h := range hosts { // one that cannot be set up keeps no other from it
+			errs = append(errs, a.setup().Install(cmd.Context(), &a.Terminal, setup.Options{
+				Host: h, Mode: f.mode, Language: f.language, DryRun: f.dry, Yes: f.yes, StatusLine: f.status, Probe: f.probe, NoProbe: f.doNotProbe, Others: len(hosts) > 1, NoWorkflows: f.bare,
+			}))
+		}
+		if len(errs) == 1 {
+			return errs[0]
+		}
+		return errors.Join(errs...)
+	})
 	cmd.Flags().StringVar(&f.host, "host", "", message.HelpHost.Format(a.Lang, strings.Join(host.Names(), ", ")))
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.Lang))
 	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpMode.In(a.Lang))
@@ -80,22 +73,15 @@ func (a *app) initCmd() *cobra.Command {
 
 func (a *app) uninstallCmd() *cobra.Command {
 	var f initFlags
-	cmd := &cobra.Command{
-		Use: "uninstall", Short: message.HelpUninstall.In(a.Lang), Long: message.HelpUninstallLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			hosts := host.All()
-			if f.host != "" {
-				h, err := namedHost(f.host)
-				if err != nil {
-					return err
-				}
-				hosts = []*host.Host{h}
-			}
-			return a.setup().Uninstall(cmd.Context(), &a.Terminal, setup.RemovalOptions{
-				Hosts: hosts, Host: f.host, DryRun: f.dry, Yes: f.yes, Purge: f.purge,
-			})
-		},
-	}
+	cmd := a.command("uninstall", message.HelpUninstall, message.HelpUninstallLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		hosts, err := hostsMeant(f.host, host.All)
+		if err != nil {
+			return err
+		}
+		return a.setup().Uninstall(cmd.Context(), &a.Terminal, setup.RemovalOptions{
+			Hosts: hosts, Host: f.host, DryRun: f.dry, Yes: f.yes, Purge: f.purge,
+		})
+	})
 	cmd.Flags().StringVar(&f.host, "host", "", message.HelpHostAll.In(a.Lang))
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.Lang))
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.Lang))
@@ -125,6 +111,15 @@ func (a *app) hostFlag(cmd *cobra.Command, name *string) {
 		_, err := namedHost(*name)
 		return err
 	}
+}
+
+// hostsMeant is the host of a name, or the others where none is named.
+func hostsMeant(name string, others func() []*host.Host) ([]*host.Host, error) {
+	if name == "" {
+		return others(), nil
+	}
+	h, err := namedHost(name)
+	return []*host.Host{h}, err
 }
 
 func namedHost(name string) (*host.Host, error) {

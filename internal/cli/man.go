@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -14,13 +15,12 @@ import (
 
 // manCmd prints the program's manual page, for packages: its help texts, in roff.
 func (a *app) manCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "man", Hidden: true, Short: message.HelpMan.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.manual(terminal.Raw(a.Stdout), cmd.Root())
-			return nil
-		},
-	}
+	cmd := a.command("man", message.HelpMan, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		a.manual(terminal.Raw(a.Stdout), cmd.Root())
+		return nil
+	})
+	cmd.Hidden = true
+	return cmd
 }
 
 func (a *app) manual(w io.Writer, root *cobra.Command) {
@@ -38,7 +38,7 @@ func (a *app) manual(w io.Writer, root *cobra.Command) {
 			}
 			if sub.Runnable() && !sub.HasAvailableSubCommands() || sub.HasLocalFlags() {
 				fmt.Fprintf(w, ".SS %s\n", roff(strings.TrimSuffix(sub.UseLine(), " [flags]")))
-				manText(w, orElse(sub.Long, sub.Short))
+				manText(w, cmp.Or(sub.Long, sub.Short))
 				a.manFlags(w, sub.LocalFlags())
 				if sub.Example != "" {
 					manText(w, strings.TrimRight(sub.Example, "\n"))

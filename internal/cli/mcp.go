@@ -24,12 +24,9 @@ import (
 
 // mcpCmd serves recall, packet and status to a model.
 func (a *app) mcpCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "mcp", Short: message.HelpMCP.In(a.Lang), Long: message.HelpMCPLong.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.mcpServer().Serve(cmd.Context(), a.Stdin, a.Stdout)
-		},
-	}
+	return a.command("mcp", message.HelpMCP, message.HelpMCPLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return a.mcpServer().Serve(cmd.Context(), a.Stdin, a.Stdout)
+	})
 }
 
 func (a *app) mcpServer() mcp.Server {

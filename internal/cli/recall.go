@@ -21,26 +21,22 @@ import (
 
 func (a *app) recallCmd() *cobra.Command {
 	q := recall.Query{Limit: 10}
-	cmd := &cobra.Command{
-		Use: "recall REF|QUERY", Short: message.HelpRecall.In(a.Lang), Long: message.HelpRecallLong.In(a.Lang),
-		Args: usageArgs(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if q.Limit < 1 {
-				return tooFew(cmd, q.Limit)
+	cmd := a.command("recall REF|QUERY", message.HelpRecall, message.HelpRecallLong, cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		if q.Limit < 1 {
+			return tooFew(cmd, q.Limit)
+		}
+		q.Text = strings.Join(args, " ")
+		if strings.TrimSpace(q.Text) == "" {
+			return message.Misuse{Err: message.WithHint(message.Fail(message.RecallEmpty), message.HintHelp, "overtone recall")}
+		}
+		if len(args) == 1 {
+			err := a.recallRef(cmd.Context(), q.Text)
+			if !errors.Is(err, recall.ErrNoRef) {
+				return err
 			}
-			q.Text = strings.Join(args, " ")
-			if strings.TrimSpace(q.Text) == "" {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.RecallEmpty), message.HintHelp, "overtone recall")}
-			}
-			if len(args) == 1 {
-				err := a.recallRef(cmd.Context(), q.Text)
-				if !errors.Is(err, recall.ErrNoRef) {
-					return err
-				}
-			}
-			return a.recallQuery(cmd.Context(), q)
-		},
-	}
+		}
+		return a.recallQuery(cmd.Context(), q)
+	})
 	cmd.Flags().StringVar(&q.Session, "session", "", message.HelpRecallSession.In(a.Lang))
 	a.hostFlag(cmd, &q.Host)
 	cmd.Flags().StringVar(&q.Project, "project", "", message.HelpProjectFilter.In(a.Lang))

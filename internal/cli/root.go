@@ -102,7 +102,7 @@ func (a *app) root() *cobra.Command {
 	}
 	addExamples(root)
 	// What only machines, or those who build upon it, call is not what people choose from.
-	for _, path := range [][]string{{"hook"}, {"route"}, {"compact", "check"}, {"workflow", "schema"}, {"statusline"}, {"man"}} {
+	for _, path := range [][]string{{"hook"}, {"route"}, {"compact", "check"}, {"workflow", "schema"}, {"statusline"}} {
 		if c, _, err := root.Find(path); err == nil {
 			c.Hidden = true
 		}
@@ -130,18 +130,8 @@ func (a *app) paged(c *cobra.Command) {
 
 // newRoot is a program without its commands.
 func (a *app) newRoot(name string, short, long message.Text) *cobra.Command {
-	root := &cobra.Command{
-		Use:           name,
-		Short:         short.In(a.Lang),
-		Long:          long.In(a.Lang),
-		Version:       terminal.ThisBuild().String(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cmd.Help()
-		},
-		Args: usageArgs(cobra.NoArgs),
-	}
+	root := a.group(name, short, long)
+	root.Version, root.SilenceUsage, root.SilenceErrors = terminal.ThisBuild().String(), true, true
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)

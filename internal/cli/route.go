@@ -17,33 +17,30 @@ import (
 const maxAnswer = 64 << 20
 
 func (a *app) routeCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "route", Short: message.HelpRoute.In(a.Lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := a.group("route", message.HelpRoute, message.Text{})
 	var stage, template string
-	check := &cobra.Command{
-		Use: "check [FILE]", Short: message.HelpRouteChk.In(a.Lang), Long: message.HelpRouteLong.In(a.Lang), Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			text, err := a.readText(args)
-			if err != nil {
-				return err
+	check := a.command("check [FILE]", message.HelpRouteChk, message.HelpRouteLong, cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
+		text, err := a.readText(args)
+		if err != nil {
+			return err
+		}
+		f, err := a.named(template, "")
+		if err != nil {
+			return err
+		}
+		rules, _ := a.rules()
+		s := a.fresh(f)
+		if stage == "" {
+			stage = "DEV"
+			if !s.DAG.Has(stage) && s.DAG.Len() > 0 {
+				stage = s.DAG.Keys()[0]
 			}
-			f, err := a.named(template, "")
-			if err != nil {
-				return err
-			}
-			rules, _ := a.rules()
-			s := a.fresh(f)
-			if stage == "" {
-				stage = "DEV"
-				if !s.DAG.Has(stage) && s.DAG.Len() > 0 {
-					stage = s.DAG.Keys()[0]
-				}
-			}
-			if _, ok := s.DAG.Info(stage); !ok {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, stage), message.HintStages, strings.Join(s.DAG.Keys(), ", "))}
-			}
-			return a.checkRoute(text, stage, rules, s)
-		},
-	}
+		}
+		if _, ok := s.DAG.Info(stage); !ok {
+			return message.Misuse{Err: message.WithHint(message.Fail(message.BadStage, stage), message.HintStages, strings.Join(s.DAG.Keys(), ", "))}
+		}
+		return a.checkRoute(text, stage, rules, s)
+	})
 	check.Flags().StringVar(&stage, "stage", "", message.HelpRouteStg.In(a.Lang))
 	check.Flags().StringVar(&template, "template", "standard", message.HelpRouteTpl.In(a.Lang))
 	_ = check.RegisterFlagCompletionFunc("template", a.templateArg)

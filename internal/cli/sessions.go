@@ -15,33 +15,30 @@ import (
 func (a *app) sessionsCmd() *cobra.Command {
 	limit := 20
 	var filter catalog.Filter
-	cmd := &cobra.Command{
-		Use: "sessions", Short: message.HelpSessions.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 {
-				return tooFew(cmd, limit)
-			}
-			rows, more, err := a.newestSessions(cmd.Context(), limit, filter, a.notListed)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintObject("sessions", rows, "more", more)
-			}
-			switch {
-			case len(rows)+more > 0:
-				catalog.PrintRows(&a.Terminal, rows, false, a.short)
-			case filter != catalog.Filter{}:
-				a.Note(message.SessionsNone)
-			default:
-				a.Note(message.NoSessions)
-			}
-			if more > 0 {
-				a.Note(message.SessionsMore, more)
-			}
-			return nil
-		},
-	}
+	cmd := a.command("sessions", message.HelpSessions, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		if limit < 1 {
+			return tooFew(cmd, limit)
+		}
+		rows, more, err := a.newestSessions(cmd.Context(), limit, filter, a.notListed)
+		if err != nil {
+			return err
+		}
+		if a.JSON {
+			return a.PrintObject("sessions", rows, "more", more)
+		}
+		switch {
+		case len(rows)+more > 0:
+			catalog.PrintRows(&a.Terminal, rows, false, a.short)
+		case filter != catalog.Filter{}:
+			a.Note(message.SessionsNone)
+		default:
+			a.Note(message.NoSessions)
+		}
+		if more > 0 {
+			a.Note(message.SessionsMore, more)
+		}
+		return nil
+	})
 	cmd.Flags().IntVarP(&limit, "limit", "n", limit, message.HelpLimit.In(a.Lang))
 	a.hostFlag(cmd, &filter.Host)
 	cmd.Flags().StringVar(&filter.Project, "project", "", message.HelpProjectFilter.In(a.Lang))
@@ -68,15 +65,11 @@ func (a *app) notListed(err error) { a.Note(message.SessionsClosed, err) }
 
 func (a *app) sessionsRmCmd() *cobra.Command {
 	var yes, force bool
-	cmd := &cobra.Command{
-		Use: "rm CLONE...", Short: message.HelpSessionsRm.In(a.Lang), Long: message.HelpSessionsRmLong.In(a.Lang),
-		Args: usageArgs(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.finder().RemoveClones(cmd.Context(), &a.Terminal, a.short, args, yes, force)
-		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return slices.Sorted(maps.Keys(compress.ClonesIn(a.store().Root()).All())), cobra.ShellCompDirectiveNoFileComp
-		},
+	cmd := a.command("rm CLONE...", message.HelpSessionsRm, message.HelpSessionsRmLong, cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		return a.finder().RemoveClones(cmd.Context(), &a.Terminal, a.short, args, yes, force)
+	})
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return slices.Sorted(maps.Keys(compress.ClonesIn(a.store().Root()).All())), cobra.ShellCompDirectiveNoFileComp
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, message.HelpYes.In(a.Lang))
 	cmd.Flags().BoolVar(&force, "force", false, message.HelpForceRm.In(a.Lang))

@@ -30,8 +30,15 @@ func RunProgram(name string, short, long message.Text, args []string, env Env, b
 	return a.run(root, args)
 }
 
-// Args makes a wrong number of arguments an error of usage.
-func (s *Shell) Args(check cobra.PositionalArgs) cobra.PositionalArgs { return usageArgs(check) }
+// Command is a command with its texts, of which long may be none.
+func (s *Shell) Command(use string, short, long message.Text, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+	return s.app.command(use, short, long, args, run)
+}
+
+// Group is a command that only has others below it.
+func (s *Shell) Group(use string, short, long message.Text) *cobra.Command {
+	return s.app.group(use, short, long)
+}
 
 // Home is the store of this user.
 func (s *Shell) Home() *store.Home { return s.app.store() }

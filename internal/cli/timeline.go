@@ -25,50 +25,47 @@ func (a *app) timelineCmd() *cobra.Command {
 		last   int
 		follow bool
 	)
-	cmd := &cobra.Command{
-		Use: "timeline", Short: message.HelpTimeline.In(a.Lang), Long: message.HelpTimelineLo.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			filter, err := eventFilter(types)
-			if err != nil {
-				return err
+	cmd := a.command("timeline", message.HelpTimeline, message.HelpTimelineLo, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		filter, err := eventFilter(types)
+		if err != nil {
+			return err
+		}
+		if last < 1 {
+			return message.Misuse{Err: message.WithHint(message.Fail(message.AtLeastOne, "--last", last), message.HintHelp, cmd.CommandPath())}
+		}
+		s, _, err := a.finder().Look(id)
+		if err != nil {
+			return err
+		}
+		if follow {
+			err := s.Follow(cmd.Context(), store.FollowOptions{Last: last, Filter: filter, Every: 250 * time.Millisecond}, func(e store.Entry) error {
+				a.printEvent(e, 0)
+				return nil
+			})
+			if errors.Is(err, context.Canceled) {
+				return nil
 			}
-			if last < 1 {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.AtLeastOne, "--last", last), message.HintHelp, cmd.CommandPath())}
-			}
-			s, _, err := a.finder().Look(id)
-			if err != nil {
-				return err
-			}
-			if follow {
-				err := s.Follow(cmd.Context(), store.FollowOptions{Last: last, Filter: filter, Every: 250 * time.Millisecond}, func(e store.Entry) error {
-					a.printEvent(e, 0)
-					return nil
-				})
-				if errors.Is(err, context.Canceled) {
-					return nil
-				}
-				return err
-			}
-			entries, stats, err := s.Last(last, filter)
-			if err != nil {
-				return err
-			}
-			wide := 0
-			for _, e := range entries {
-				wide = max(wide, terminal.Columns(a.eventLabel(e)))
-			}
-			for _, e := range entries {
-				a.printEvent(e, wide)
-			}
-			if len(entries) == 0 && !a.JSON {
-				a.Note(message.TimelineEmpty, s.ID())
-			}
-			if stats.Bad > 0 {
-				a.Note(message.BadLines, stats.Bad)
-			}
-			return nil
-		},
-	}
+			return err
+		}
+		entries, stats, err := s.Last(last, filter)
+		if err != nil {
+			return err
+		}
+		wide := 0
+		for _, e := range entries {
+			wide = max(wide, terminal.Columns(a.eventLabel(e)))
+		}
+		for _, e := range entries {
+			a.printEvent(e, wide)
+		}
+		if len(entries) == 0 && !a.JSON {
+			a.Note(message.TimelineEmpty, s.ID())
+		}
+		if stats.Bad > 0 {
+			a.Note(message.BadLines, stats.Bad)
+		}
+		return nil
+	})
 	a.sessionFlag(cmd, &id)
 	cmd.Flags().StringVar(&types, "type", "", message.HelpType.In(a.Lang))
 	cmd.Flags().IntVar(&last, "last", 50, message.HelpLast.In(a.Lang))
@@ -127,59 +124,53 @@ func (a *app) eventText(e store.Entry, wide int) string {
 
 func (a *app) cleanupCmd() *cobra.Command {
 	var dry bool
-	cmd := &cobra.Command{
-		Use: "cleanup", Short: message.HelpCleanup.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			cfg, _ := a.config()
-			rep, err := a.store().Cleanup(store.CleanupOptions{
-				MaxAge: time.Duration(cfg.Cleanup.AfterDays) * 24 * time.Hour, DryRun: dry, Active: session.ActiveWorkflow,
-			})
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				var failed []string
-				for _, e := range rep.Failed {
-					failed = append(failed, e.Error())
-				}
-				return a.PrintObject("dryRun", dry, "files", terminal.List(rep.Files), "sessions", terminal.List(rep.Sessions),
-					"spared", terminal.List(rep.Spared), "failed", terminal.List(failed))
-			}
-			text := message.CleanupDone
-			if dry {
-				text = message.CleanupWould
-			}
-			for _, f := range append(rep.Files, rep.Sessions...) {
-				fmt.Fprintln(a.Stdout, "  "+f)
-			}
-			a.Say(text, len(rep.Files), len(rep.Sessions))
-			if n := len(rep.Spared); n > 0 {
-				a.Say(message.CleanupSpared, n)
-			}
+	cmd := a.command("cleanup", message.HelpCleanup, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+		cfg, _ := a.config()
+		rep, err := a.store().Cleanup(store.CleanupOptions{
+			MaxAge: time.Duration(cfg.Cleanup.AfterDays) * 24 * time.Hour, DryRun: dry, Active: session.ActiveWorkflow,
+		})
+		if err != nil {
+			return err
+		}
+		if a.JSON {
+			var failed []string
 			for _, e := range rep.Failed {
-				fmt.Fprintln(a.Stderr, "overtone: "+e.Error())
+				failed = append(failed, e.Error())
 			}
-			if n := len(rep.Failed); n > 0 {
-				return message.Fail(message.CleanupFailed, n)
-			}
-			return nil
-		},
-	}
+			return a.PrintObject("dryRun", dry, "files", terminal.List(rep.Files), "sessions", terminal.List(rep.Sessions),
+				"spared", terminal.List(rep.Spared), "failed", terminal.List(failed))
+		}
+		text := message.CleanupDone
+		if dry {
+			text = message.CleanupWould
+		}
+		for _, f := range append(rep.Files, rep.Sessions...) {
+			fmt.Fprintln(a.Stdout, "  "+f)
+		}
+		a.Say(text, len(rep.Files), len(rep.Sessions))
+		if n := len(rep.Spared); n > 0 {
+			a.Say(message.CleanupSpared, n)
+		}
+		for _, e := range rep.Failed {
+			fmt.Fprintln(a.Stderr, "overtone: "+e.Error())
+		}
+		if n := len(rep.Failed); n > 0 {
+			return message.Fail(message.CleanupFailed, n)
+		}
+		return nil
+	})
 	cmd.Flags().BoolVar(&dry, "dry-run", false, message.HelpDryRun.In(a.Lang))
 	return cmd
 }
 
 // statuslineCmd is for the host's settings; it prints one line.
 func (a *app) statuslineCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "statusline", Short: message.HelpStatusline.In(a.Lang), Long: message.HelpStatuslineLo.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			line := hook.StatusLine(a.hook())
-			if a.JSON {
-				return a.PrintObject("text", line)
-			}
-			fmt.Fprintln(a.Stdout, line)
-			return nil
-		},
-	}
+	return a.command("statusline", message.HelpStatusline, message.HelpStatuslineLo, cobra.NoArgs, func(*cobra.Command, []string) error {
+		line := hook.StatusLine(a.hook())
+		if a.JSON {
+			return a.PrintObject("text", line)
+		}
+		fmt.Fprintln(a.Stdout, line)
+		return nil
+	})
 }

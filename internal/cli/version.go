@@ -8,29 +8,26 @@ import (
 )
 
 func (a *app) versionCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: message.HelpVersion.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			b := terminal.ThisBuild()
-			if a.JSON {
-				return a.PrintJSON(struct {
-					Schema int `json:"schema"`
-					terminal.Build
-				}{1, b})
-			}
-			state := message.VersionClean
-			switch {
-			case b.Commit == "":
-				state = message.AuditUnknown
-			case b.Modified:
-				state = message.VersionModified
-			}
-			a.Pairs(a.Stdout, [][]string{
-				{"overtone", b.Version},
-				{message.VersionCommit.In(a.Lang), message.OneLine(b.Commit + " " + b.Date + " " + state.In(a.Lang))},
-				{"go", b.Go + " " + b.Platform},
-			})
-			return nil
-		},
-	}
+	return a.command("version", message.HelpVersion, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+		b := terminal.ThisBuild()
+		if a.JSON {
+			return a.PrintJSON(struct {
+				Schema int `json:"schema"`
+				terminal.Build
+			}{1, b})
+		}
+		state := message.VersionClean
+		switch {
+		case b.Commit == "":
+			state = message.AuditUnknown
+		case b.Modified:
+			state = message.VersionModified
+		}
+		a.Pairs(a.Stdout, [][]string{
+			{"overtone", b.Version},
+			{message.VersionCommit.In(a.Lang), message.OneLine(b.Commit + " " + b.Date + " " + state.In(a.Lang))},
+			{"go", b.Go + " " + b.Platform},
+		})
+		return nil
+	})
 }

@@ -36,10 +36,7 @@ type watchFlags struct {
 }
 
 func (a *app) watchCmd() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "watch", Short: message.HelpWatch.In(a.Lang), Long: message.HelpWatchLong.In(a.Lang),
-		Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	cmd := a.group("watch", message.HelpWatch, message.HelpWatchLong)
 	cmd.AddCommand(a.watchCodexCmd(), a.watchClaudeCmd(), a.watchOpencodeCmd())
 	return cmd
 }
@@ -62,52 +59,48 @@ func (a *app) watchCodexCmd() *cobra.Command {
 		remote, socket, token, id string
 		install, remove           bool
 	)
-	cmd := &cobra.Command{
-		Use: "codex [PROMPT...]", Short: message.HelpWatchCodex.In(a.Lang), Long: message.HelpWatchCodexLong.In(a.Lang),
-		Args: usageArgs(cobra.ArbitraryArgs),
-		RunE: func(cmd *cobra.Command, prompts []string) error {
-			if remote != "" && socket != "" {
-				return message.Misuse{Err: message.Fail(message.WatchBothAddress)}
+	cmd := a.command("codex [PROMPT...]", message.HelpWatchCodex, message.HelpWatchCodexLong, cobra.ArbitraryArgs, func(cmd *cobra.Command, prompts []string) error {
+		if remote != "" && socket != "" {
+			return message.Misuse{Err: message.Fail(message.WatchBothAddress)}
+		}
+		if install && remove {
+			return oneOf(cmd, "--install", "--uninstall")
+		}
+		if install || remove {
+			return a.watchService(cmd.Context(), cmd, f.dryRun, remove)
+		}
+		opts, err := a.watchOptions(f)
+		if err != nil {
+			return err
+		}
+		if !f.dryRun && len(prompts) == 0 {
+			// By this doctor knows that we run.
+			if release, ok, err := a.store().TryLease(store.WatcherLease); err == nil && ok {
+				defer release()
 			}
-			if install && remove {
-				return oneOf(cmd, "--install", "--uninstall")
+		}
+		w := &watch.Codex{Options: opts, Version: terminal.Version, Thread: id, Prompts: prompts, Dir: a.Dir}
+		switch {
+		case len(prompts) > 0 && remote == "" && socket == "":
+			server := exec.Command(f.bin, "app-server")
+			server.Stderr = a.Stderr
+			server.Env = append(a.Environ(), "OVERTONE_DISABLE=1")
+			w.At.Command = server
+		case remote != "":
+			w.At.URL = remote
+			if token != "" {
+				w.At.Token = a.Getenv(token)
 			}
-			if install || remove {
-				return a.watchService(cmd.Context(), cmd, f.dryRun, remove)
-			}
-			opts, err := a.watchOptions(f)
-			if err != nil {
-				return err
-			}
-			if !f.dryRun && len(prompts) == 0 {
-				// By this doctor knows that we run.
-				if release, ok, err := a.store().TryLease(store.WatcherLease); err == nil && ok {
-					defer release()
-				}
-			}
-			w := &watch.Codex{Options: opts, Version: terminal.Version, Thread: id, Prompts: prompts, Dir: a.Dir}
-			switch {
-			case len(prompts) > 0 && remote == "" && socket == "":
-				server := exec.Command(f.bin, "app-server")
-				server.Stderr = a.Stderr
-				server.Env = append(a.Environ(), "OVERTONE_DISABLE=1")
-				w.At.Command = server
-			case remote != "":
-				w.At.URL = remote
-				if token != "" {
-					w.At.Token = a.Getenv(token)
-				}
-			case socket != "":
-				w.At.Socket = socket
-			default:
-				w.At.Socket = host.CodexSocket(a.hostDir(host.Of(host.Codex)))
-			}
-			if err := w.At.Check(); err != nil {
-				return message.Misuse{Err: err}
-			}
-			return watched(w.Run(cmd.Context()))
-		},
-	}
+		case socket != "":
+			w.At.Socket = socket
+		default:
+			w.At.Socket = host.CodexSocket(a.hostDir(host.Of(host.Codex)))
+		}
+		if err := w.At.Check(); err != nil {
+			return message.Misuse{Err: err}
+		}
+		return watched(w.Run(cmd.Context()))
+	})
 	a.watchFlags(cmd, &f, "codex")
 	cmd.Flags().StringVar(&remote, "remote", "", message.HelpWatchRemote.In(a.Lang))
 	cmd.Flags().StringVar(&socket, "socket", "", message.HelpWatchSocket.In(a.Lang))
@@ -141,29 +134,25 @@ func (a *app) watchService(ctx context.Context, cmd *cobra.Command, dry, remove 
 
 func (a *app) watchClaudeCmd() *cobra.Command {
 	var f watchFlags
-	cmd := &cobra.Command{
-		Use: "claude [PROMPT...] [-- CLAUDE-ARG...]", Short: message.HelpWatchClaude.In(a.Lang), Long: message.HelpWatchClaudeLong.In(a.Lang),
-		Args: usageArgs(cobra.ArbitraryArgs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			prompts, own := args, []string(nil)
-			if n := cmd.ArgsLenAtDash(); n >= 0 {
-				prompts, own = args[:n], args[n:]
-			}
-			opts, err := a.watchOptions(f)
-			if err != nil {
-				return err
-			}
-			claude := exec.Command(f.bin, host.HeadlessClaude(own)...)
-			claude.Dir, claude.Stderr = a.Dir, a.Stderr
-			claude.Env = append(a.Environ(), "OVERTONE_DISABLE=1")
-			w := &watch.Claude{
-				Options: opts, Command: claude,
-				Prompts: a.prompts(cmd.Context(), prompts), Session: host.ResumedClaude(own),
-				Transcript: func(id string) string { return host.ClaudeSession(a.folders().Claude, id) },
-			}
-			return watched(w.Run(cmd.Context()))
-		},
-	}
+	cmd := a.command("claude [PROMPT...] [-- CLAUDE-ARG...]", message.HelpWatchClaude, message.HelpWatchClaudeLong, cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
+		prompts, own := args, []string(nil)
+		if n := cmd.ArgsLenAtDash(); n >= 0 {
+			prompts, own = args[:n], args[n:]
+		}
+		opts, err := a.watchOptions(f)
+		if err != nil {
+			return err
+		}
+		claude := exec.Command(f.bin, host.HeadlessClaude(own)...)
+		claude.Dir, claude.Stderr = a.Dir, a.Stderr
+		claude.Env = append(a.Environ(), "OVERTONE_DISABLE=1")
+		w := &watch.Claude{
+			Options: opts, Command: claude,
+			Prompts: a.prompts(cmd.Context(), prompts), Session: host.ResumedClaude(own),
+			Transcript: func(id string) string { return host.ClaudeSession(a.folders().Claude, id) },
+		}
+		return watched(w.Run(cmd.Context()))
+	})
 	a.watchFlags(cmd, &f, "claude")
 	return cmd
 }
@@ -173,21 +162,17 @@ func (a *app) watchOpencodeCmd() *cobra.Command {
 		f       watchFlags
 		url, id string
 	)
-	cmd := &cobra.Command{
-		Use: "opencode [PROMPT...]", Short: message.HelpWatchOpencode.In(a.Lang), Long: message.HelpWatchOpencodeLong.In(a.Lang),
-		Args: usageArgs(cobra.ArbitraryArgs),
-		RunE: func(cmd *cobra.Command, prompts []string) error {
-			opts, err := a.watchOptions(f)
-			if err != nil {
-				return err
-			}
-			w := &watch.Opencode{
-				Options: opts, URL: url, Session: id, Prompts: prompts, Dir: a.Dir,
-				User: cmp.Or(a.Getenv("OPENCODE_SERVER_USERNAME"), "opencode"), Password: a.Getenv("OPENCODE_SERVER_PASSWORD"),
-			}
-			return watched(w.Run(cmd.Context()))
-		},
-	}
+	cmd := a.command("opencode [PROMPT...]", message.HelpWatchOpencode, message.HelpWatchOpencodeLong, cobra.ArbitraryArgs, func(cmd *cobra.Command, prompts []string) error {
+		opts, err := a.watchOptions(f)
+		if err != nil {
+			return err
+		}
+		w := &watch.Opencode{
+			Options: opts, URL: url, Session: id, Prompts: prompts, Dir: a.Dir,
+			User: cmp.Or(a.Getenv("OPENCODE_SERVER_USERNAME"), "opencode"), Password: a.Getenv("OPENCODE_SERVER_PASSWORD"),
+		}
+		return watched(w.Run(cmd.Context()))
+	})
 	a.watchFlags(cmd, &f, "")
 	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:4096", message.HelpWatchURL.In(a.Lang))
 	cmd.Flags().StringVar(&id, "session", "", message.HelpWatchSession.In(a.Lang))

@@ -18,7 +18,7 @@ import (
 
 func (a *app) workflowCmd() *cobra.Command {
 	var id string
-	cmd := &cobra.Command{Use: "workflow", Short: message.HelpWorkflow.In(a.Lang), Args: usageArgs(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := a.group("workflow", message.HelpWorkflow, message.Text{})
 	a.sessionFlag(cmd, &id)
 	cmd.AddCommand(a.workflowList(), a.workflowShow(), a.workflowStart(&id), a.workflowStatus(&id),
 		a.workflowCheck(), a.workflowNew(), a.workflowSchema(), a.workflowTrust(), a.workflowRun(&id))
@@ -76,12 +76,9 @@ func (a *app) templateArg(*cobra.Command, []string, string) ([]string, cobra.She
 
 func (a *app) workflowList() *cobra.Command {
 	all := false
-	cmd := &cobra.Command{
-		Use: "list", Short: message.HelpWorkflowList.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			return a.library().Print(&a.Terminal, all)
-		},
-	}
+	cmd := a.command("list", message.HelpWorkflowList, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+		return a.library().Print(&a.Terminal, all)
+	})
 	cmd.Flags().BoolVar(&all, "all", false, message.HelpWorkflowAll.In(a.Lang))
 	return cmd
 }
@@ -89,32 +86,28 @@ func (a *app) workflowList() *cobra.Command {
 func (a *app) workflowShow() *cobra.Command {
 	var custom string
 	var yaml, mermaid, dot bool
-	cmd := &cobra.Command{
-		Use: "show NAME", Short: message.HelpWorkflowShow.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
-		Example:           "  overtone workflow show standard\n  overtone workflow show standard --yaml\n  overtone workflow show mine --stages DEV,REVIEW,TEST,DOCS",
-		ValidArgsFunction: a.templateArg,
-		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := a.named(args[0], custom)
-			if err != nil {
-				return err
-			}
-			switch {
-			case a.JSON:
-				err = f.Print(&a.Terminal, a.fresh(f))
-			case yaml && f.Source != nil:
-				_, err = a.Stdout.Write(f.Source)
-			case yaml:
-				_, err = a.Stdout.Write(blueprint.Encode(f.Label, f.About, f.Stages))
-			case mermaid:
-				fmt.Fprint(a.Stdout, blueprint.Mermaid(f.DAG, a.Lang))
-			case dot:
-				fmt.Fprint(a.Stdout, blueprint.Dot(f.Name, f.DAG, a.Lang))
-			default:
-				err = f.Print(&a.Terminal, a.fresh(f))
-			}
+	cmd := a.command("show NAME", message.HelpWorkflowShow, message.Text{}, cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+		f, err := a.named(args[0], custom)
+		if err != nil {
 			return err
-		},
-	}
+		}
+		switch {
+		case a.JSON:
+			err = f.Print(&a.Terminal, a.fresh(f))
+		case yaml && f.Source != nil:
+			_, err = a.Stdout.Write(f.Source)
+		case yaml:
+			_, err = a.Stdout.Write(blueprint.Encode(f.Label, f.About, f.Stages))
+		case mermaid:
+			fmt.Fprint(a.Stdout, blueprint.Mermaid(f.DAG, a.Lang))
+		case dot:
+			fmt.Fprint(a.Stdout, blueprint.Dot(f.Name, f.DAG, a.Lang))
+		default:
+			err = f.Print(&a.Terminal, a.fresh(f))
+		}
+		return err
+	})
+	cmd.ValidArgsFunction = a.templateArg
 	cmd.Flags().StringVar(&custom, "stages", "", message.HelpStages.In(a.Lang))
 	cmd.Flags().BoolVar(&yaml, "yaml", false, message.HelpShowYAML.In(a.Lang))
 	cmd.Flags().BoolVar(&mermaid, "mermaid", false, message.HelpShowMermaid.In(a.Lang))
@@ -152,59 +145,52 @@ func (a *app) changes() session.Options {
 }
 
 func (a *app) workflowRun(id *string) *cobra.Command {
-	return &cobra.Command{
-		Use: "run STAGE", Short: message.HelpWorkflowRun.In(a.Lang), Long: message.HelpWorkflowRunLong.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sess, err := a.finder().Known(*id, false)
-			if err != nil {
-				return err
-			}
-			return catalog.RunStage(cmd.Context(), &a.Terminal, a.store().Root(), sess, args[0], a.changes())
-		},
-	}
+	return a.command("run STAGE", message.HelpWorkflowRun, message.HelpWorkflowRunLong, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		sess, err := a.finder().Known(*id, false)
+		if err != nil {
+			return err
+		}
+		return catalog.RunStage(cmd.Context(), &a.Terminal, a.store().Root(), sess, args[0], a.changes())
+	})
 }
 
 func (a *app) workflowStart(id *string) *cobra.Command {
 	var custom, feature string
 	var force bool
-	cmd := &cobra.Command{
-		Use: "start NAME", Short: message.HelpWorkflowStart.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
-		Example:           "  overtone workflow start quick --session 4619580b-78d8-4c54-b553-d75ffcda094f",
-		ValidArgsFunction: a.templateArg,
-		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := a.named(args[0], custom)
-			if err != nil {
+	cmd := a.command("start NAME", message.HelpWorkflowStart, message.Text{}, cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+		f, err := a.named(args[0], custom)
+		if err != nil {
+			return err
+		}
+		if f.DAG.Len() == 0 {
+			return message.Misuse{Err: message.Fail(message.NoneTemplate)}
+		}
+		s, err := a.finder().Session(*id, false)
+		if err != nil {
+			return err
+		}
+		if *id != "" {
+			if _, _, err := a.finder().Look(*id); err != nil {
+				a.Note(message.StartsAhead, s.ID()) // it may be one to come, or mistyped
+			}
+		}
+		// What a newer version wrote is not damaged, and one at work is not touched.
+		if _, err := session.Peek(s); force && errors.Is(err, workflow.ErrNewer) {
+			return session.Unread(s, err)
+		} else if force && err != nil {
+			if err := a.moveAside(s, err); err != nil {
 				return err
 			}
-			if f.DAG.Len() == 0 {
-				return message.Misuse{Err: message.Fail(message.NoneTemplate)}
-			}
-			s, err := a.finder().Session(*id, false)
-			if err != nil {
-				return err
-			}
-			if *id != "" {
-				if _, _, err := a.finder().Look(*id); err != nil {
-					a.Note(message.StartsAhead, s.ID()) // it may be one to come, or mistyped
-				}
-			}
-			// What a newer version wrote is not damaged, and one at work is not touched.
-			if _, err := session.Peek(s); force && errors.Is(err, workflow.ErrNewer) {
-				return session.Unread(s, err)
-			} else if force && err != nil {
-				if err := a.moveAside(s, err); err != nil {
-					return err
-				}
-			}
-			if f.Runs() && !blueprint.IsTrusted(a.store().Root(), f) {
-				a.Note(message.NotTrusted, f.Path, f.Name)
-			}
-			return a.apply(s, workflow.Start{
-				SessionID: s.ID(), WorkflowID: session.NewWorkflowID(a.Now()), Type: args[0], Plan: a.library().Plan(f),
-				Feature: feature, Environment: session.DetectEnvironment(a.Dir), At: a.Now(),
-			}, false, force)
-		},
-	}
+		}
+		if f.Runs() && !blueprint.IsTrusted(a.store().Root(), f) {
+			a.Note(message.NotTrusted, f.Path, f.Name)
+		}
+		return a.apply(s, workflow.Start{
+			SessionID: s.ID(), WorkflowID: session.NewWorkflowID(a.Now()), Type: args[0], Plan: a.library().Plan(f),
+			Feature: feature, Environment: session.DetectEnvironment(a.Dir), At: a.Now(),
+		}, false, force)
+	})
+	cmd.ValidArgsFunction = a.templateArg
 	cmd.Flags().StringVar(&custom, "stages", "", message.HelpStages.In(a.Lang))
 	cmd.Flags().StringVar(&feature, "feature", "", message.HelpFeature.In(a.Lang))
 	cmd.Flags().BoolVar(&force, "force", false, message.HelpForce.In(a.Lang))
@@ -228,23 +214,20 @@ func (a *app) moveAside(s *store.Session, damaged error) error {
 
 // step is a command that applies one event to the session's workflow.
 func (a *app) step(use string, short message.Text, args cobra.PositionalArgs, id *string, ev func([]string) workflow.Event) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short.In(a.Lang), Args: usageArgs(args),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := a.finder().Known(*id, false)
-			if err != nil {
-				return err
-			}
-			if len(args) > 0 {
-				if state, err := session.State(s); err == nil && state != nil {
-					if args[0], err = state.StageNamed(args[0]); err != nil {
-						return err
-					}
+	return a.command(use, short, message.Text{}, args, func(_ *cobra.Command, args []string) error {
+		s, err := a.finder().Known(*id, false)
+		if err != nil {
+			return err
+		}
+		if len(args) > 0 {
+			if state, err := session.State(s); err == nil && state != nil {
+				if args[0], err = state.StageNamed(args[0]); err != nil {
+					return err
 				}
 			}
-			return a.apply(s, ev(args), true, false)
-		},
-	}
+		}
+		return a.apply(s, ev(args), true, false)
+	})
 }
 
 // apply steps a workflow from the command line and shows what came of it. There must
@@ -282,34 +265,31 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) err
 }
 
 func (a *app) workflowStatus(id *string) *cobra.Command {
-	return &cobra.Command{
-		Use: "status", Short: message.HelpWorkflowStatus.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			sess, _, err := a.finder().Look(*id)
-			if err != nil {
-				return err
-			}
-			s, err := session.State(sess)
-			if err != nil {
-				return err
-			}
-			// Having none is an answer too, and a host that pastes this command's
-			// output drops it all when it fails.
-			if s == nil {
-				s = &workflow.State{SessionID: sess.ID()}
-			}
-			if a.JSON {
-				return a.PrintJSON(workflow.StatusOf(s))
-			}
-			if s.WorkflowType == "" {
-				a.Say(message.NoWorkflow, sess.ID())
-				a.Note(message.HintStart)
-				return nil
-			}
-			a.printStatus(sess.ID(), s)
+	return a.command("status", message.HelpWorkflowStatus, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+		sess, _, err := a.finder().Look(*id)
+		if err != nil {
+			return err
+		}
+		s, err := session.State(sess)
+		if err != nil {
+			return err
+		}
+		// Having none is an answer too, and a host that pastes this command's
+		// output drops it all when it fails.
+		if s == nil {
+			s = &workflow.State{SessionID: sess.ID()}
+		}
+		if a.JSON {
+			return a.PrintJSON(workflow.StatusOf(s))
+		}
+		if s.WorkflowType == "" {
+			a.Say(message.NoWorkflow, sess.ID())
+			a.Note(message.HintStart)
 			return nil
-		},
-	}
+		}
+		a.printStatus(sess.ID(), s)
+		return nil
+	})
 }
 
 func (a *app) printStatus(sid string, s *workflow.State) {

@@ -14,20 +14,17 @@ import (
 )
 
 func (a *app) workflowCheck() *cobra.Command {
-	return &cobra.Command{
-		Use: "check [FILE|NAME]", Short: message.HelpWorkflowCheck.In(a.Lang), Args: usageArgs(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			lib := a.library()
-			if len(args) == 0 {
-				return lib.Check(&a.Terminal, lib.Own(), a.agentFolders())
-			}
-			entries, err := lib.Meant(args[0])
-			if err != nil {
-				return err
-			}
-			return lib.Check(&a.Terminal, entries, a.agentFolders())
-		},
-	}
+	return a.command("check [FILE|NAME]", message.HelpWorkflowCheck, message.Text{}, cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
+		lib := a.library()
+		if len(args) == 0 {
+			return lib.Check(&a.Terminal, lib.Own(), a.agentFolders())
+		}
+		entries, err := lib.Meant(args[0])
+		if err != nil {
+			return err
+		}
+		return lib.Check(&a.Terminal, entries, a.agentFolders())
+	})
 }
 
 // agentFolders is where people keep agents of their own.
@@ -41,35 +38,29 @@ func (a *app) agentFolders() []string {
 }
 
 func (a *app) workflowSchema() *cobra.Command {
-	return &cobra.Command{
-		Use: "schema", Short: message.HelpWorkflowSchema.In(a.Lang), Args: usageArgs(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			if !a.JSON {
-				_, err := a.Stdout.Write(schemas.Workflow)
-				return err
-			}
-			return a.PrintObject("workflow", json.RawMessage(schemas.Workflow))
-		},
-	}
+	return a.command("schema", message.HelpWorkflowSchema, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+		if !a.JSON {
+			_, err := a.Stdout.Write(schemas.Workflow)
+			return err
+		}
+		return a.PrintObject("workflow", json.RawMessage(schemas.Workflow))
+	})
 }
 
 func (a *app) workflowNew() *cobra.Command {
 	var stages, label string
 	var runs []string
 	var home bool
-	cmd := &cobra.Command{
-		Use: "new NAME", Short: message.HelpWorkflowNew.In(a.Lang), Long: message.HelpWorkflowNewLong.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if stages == "" {
-				answer, err := a.Ask(cmd.Context(), message.AskStages.Format(a.Lang, strings.Join(workflow.StageNames(), " ")), message.NewNoStages)
-				if err != nil {
-					return err
-				}
-				stages = answer
+	cmd := a.command("new NAME", message.HelpWorkflowNew, message.HelpWorkflowNewLong, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		if stages == "" {
+			answer, err := a.Ask(cmd.Context(), message.AskStages.Format(a.Lang, strings.Join(workflow.StageNames(), " ")), message.NewNoStages)
+			if err != nil {
+				return err
 			}
-			return a.library().Create(&a.Terminal, args[0], stages, label, runs, home)
-		},
-	}
+			stages = answer
+		}
+		return a.library().Create(&a.Terminal, args[0], stages, label, runs, home)
+	})
 	cmd.Flags().StringVar(&stages, "stages", "", message.HelpNewStages.In(a.Lang))
 	cmd.Flags().StringArrayVar(&runs, "run", nil, message.HelpNewRun.In(a.Lang))
 	cmd.Flags().StringVar(&label, "label", "", message.HelpNewLabel.In(a.Lang))
@@ -79,21 +70,18 @@ func (a *app) workflowNew() *cobra.Command {
 
 func (a *app) workflowTrust() *cobra.Command {
 	var revoke bool
-	cmd := &cobra.Command{
-		Use: "trust NAME", Short: message.HelpWorkflowTrust.In(a.Lang), Long: message.HelpWorkflowTrustLong.In(a.Lang), Args: usageArgs(cobra.ExactArgs(1)),
-		ValidArgsFunction: a.templateArg,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := a.named(args[0], "")
-			if err != nil {
-				return err
-			}
-			root := a.store().Root()
-			if revoke {
-				return f.Revoke(&a.Terminal, root)
-			}
-			return f.AskTrust(cmd.Context(), &a.Terminal, root)
-		},
-	}
+	cmd := a.command("trust NAME", message.HelpWorkflowTrust, message.HelpWorkflowTrustLong, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		f, err := a.named(args[0], "")
+		if err != nil {
+			return err
+		}
+		root := a.store().Root()
+		if revoke {
+			return f.Revoke(&a.Terminal, root)
+		}
+		return f.AskTrust(cmd.Context(), &a.Terminal, root)
+	})
+	cmd.ValidArgsFunction = a.templateArg
 	cmd.Flags().BoolVar(&revoke, "revoke", false, message.HelpTrustRevoke.In(a.Lang))
 	return cmd
 }

@@ -23,45 +23,42 @@ type finding struct {
 const maxSkew = 30 * time.Second
 
 func (p *program) doctor() *cobra.Command {
-	return &cobra.Command{
-		Use: "doctor", Short: p.In(message.HelpTeamDoctor), Args: p.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := team.Load(p.Home().Root())
-			if err != nil {
+	return p.Command("doctor", message.HelpTeamDoctor, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		s, err := team.Load(p.Home().Root())
+		if err != nil {
+			return err
+		}
+		list, err := p.examine(cmd.Context(), s)
+		if err != nil {
+			return err
+		}
+		bad := 0
+		for _, f := range list {
+			if !f.OK {
+				bad++
+			}
+		}
+		if p.JSON {
+			if err := p.PrintObject("ok", bad == 0, "checks", list); err != nil {
 				return err
 			}
-			list, err := p.examine(cmd.Context(), s)
-			if err != nil {
-				return err
-			}
-			bad := 0
+		} else {
 			for _, f := range list {
+				mark := "✓"
 				if !f.OK {
-					bad++
+					mark = "✗"
+				}
+				fmt.Fprintln(p.Stdout, mark+" "+f.Text)
+				if f.Hint != "" {
+					fmt.Fprintln(p.Stdout, "  hint: "+f.Hint)
 				}
 			}
-			if p.JSON {
-				if err := p.PrintObject("ok", bad == 0, "checks", list); err != nil {
-					return err
-				}
-			} else {
-				for _, f := range list {
-					mark := "✓"
-					if !f.OK {
-						mark = "✗"
-					}
-					fmt.Fprintln(p.Stdout, mark+" "+f.Text)
-					if f.Hint != "" {
-						fmt.Fprintln(p.Stdout, "  hint: "+f.Hint)
-					}
-				}
-			}
-			if bad > 0 {
-				return message.WithHint(message.Fail(message.TeamDoctorFailed, bad), message.HintTeamDoctorFailed)
-			}
-			return nil
-		},
-	}
+		}
+		if bad > 0 {
+			return message.WithHint(message.Fail(message.TeamDoctorFailed, bad), message.HintTeamDoctorFailed)
+		}
+		return nil
+	})
 }
 
 // examine asks the hub. One that cannot be reached is a finding like the others.
@@ -85,58 +82,38 @@ func (p *program) examine(ctx context.Context, s team.Settings) ([]finding, erro
 }
 
 func (p *program) findings(v team.Health) (list []finding) {
-	add := func(name string, ok bool, hint message.Text, t message.Text, args ...any) {
-		f := finding{OK: ok, Name: name, Text: t.Format(p.Lang, args...)}
+	add := func(ok bool, name string, says message.Reason, hint message.Text) {
+		f := finding{OK: ok, Name: name, Text: says.In(p.Lang)}
 		if !ok {
 			f.Hint = p.In(hint)
 		}
 		list = append(list, f)
 	}
-	add("reachable", true, message.Text{}, message.TeamCheckReach, v.Server, v.RTT.Round(10*time.Microsecond))
-	if v.Skew > maxSkew {
-		add("clock", false, message.HintTeamClock, message.TeamCheckSkewBad, v.Skew.Round(time.Second))
-	} else {
-		add("clock", true, message.Text{}, message.TeamCheckSkew, v.Skew.Round(time.Millisecond))
+	// either says one of two things, trouble something or nothing.
+	either := func(ok bool, name string, good, bad message.Reason, hint message.Text) {
+		if !ok {
+			good = bad
+		}
+		add(ok, name, good, hint)
 	}
-	add("stream", true, message.Text{}, message.TeamCheckStream, v.Stream.Messages, message.Bytes(int64(v.Stream.Bytes)), v.Stream.Replicas, message.Span(v.Stream.Keep))
-	if v.Full != "" {
-		add("full", false, message.HintTeamHubFull, message.TeamHubFull, v.Full)
+	trouble := func(there bool, name string, says message.Reason, hint message.Text) {
+		if there {
+			add(false, name, says, hint)
+		}
 	}
-	if !v.Stream.OnDisk {
-		add("disk", false, message.HintTeamStreams, message.TeamCheckMemory)
-	}
-	if !v.LeaseOK {
-		add("leases", false, message.HintTeamOld, message.TeamCheckTTL)
-	}
-	if v.Rollup {
-		add("rollup", false, message.HintTeamRollup, message.TeamCheckRollup)
-	}
-	if p.Home().Leased(team.ShipLease) {
-		add("shipper", true, message.Text{}, message.TeamCheckShipper)
-	} else {
-		add("shipper", false, message.HintTeamShip, message.TeamCheckNoShip)
-	}
-	add("lag", v.Waiting < 1000, message.HintTeamShip, message.TeamCheckLag, v.Waiting)
-	if v.Missing > 0 {
-		add("events", false, message.HintTeamMissing, message.TeamCheckLost, v.Events, v.Missing, v.Repeated)
-	} else {
-		add("events", true, message.Text{}, message.TeamCheckWhole, v.Events, v.Repeated)
-	}
-	if v.Foreign > 0 {
-		add("foreign", false, message.HintTeamOpen, message.TeamCheckForeign, v.Foreign)
-	}
-	if v.Twin {
-		add("twin", false, message.HintTeamTwin, message.TeamCheckTwin)
-	}
-	if v.OwnNameOnly {
-		add("permissions", true, message.Text{}, message.TeamCheckOwn)
-	} else {
-		add("permissions", false, message.HintTeamOpen, message.TeamCheckOpen)
-	}
-	if v.CanRead {
-		add("key", true, message.Text{}, message.TeamCheckKey)
-	} else {
-		add("key", false, message.HintTeamNone, message.TeamCheckNoKey)
-	}
+	add(true, "reachable", message.Because(message.TeamCheckReach, v.Server, v.RTT.Round(10*time.Microsecond)), message.Text{})
+	either(v.Skew <= maxSkew, "clock", message.Because(message.TeamCheckSkew, v.Skew.Round(time.Millisecond)), message.Because(message.TeamCheckSkewBad, v.Skew.Round(time.Second)), message.HintTeamClock)
+	add(true, "stream", message.Because(message.TeamCheckStream, v.Stream.Messages, message.Bytes(int64(v.Stream.Bytes)), v.Stream.Replicas, message.Span(v.Stream.Keep)), message.Text{})
+	trouble(v.Full != "", "full", message.Because(message.TeamHubFull, v.Full), message.HintTeamHubFull)
+	trouble(!v.Stream.OnDisk, "disk", message.Because(message.TeamCheckMemory), message.HintTeamStreams)
+	trouble(!v.LeaseOK, "leases", message.Because(message.TeamCheckTTL), message.HintTeamOld)
+	trouble(v.Rollup, "rollup", message.Because(message.TeamCheckRollup), message.HintTeamRollup)
+	either(p.Home().Leased(team.ShipLease), "shipper", message.Because(message.TeamCheckShipper), message.Because(message.TeamCheckNoShip), message.HintTeamShip)
+	add(v.Waiting < 1000, "lag", message.Because(message.TeamCheckLag, v.Waiting), message.HintTeamShip)
+	either(v.Missing == 0, "events", message.Because(message.TeamCheckWhole, v.Events, v.Repeated), message.Because(message.TeamCheckLost, v.Events, v.Missing, v.Repeated), message.HintTeamMissing)
+	trouble(v.Foreign > 0, "foreign", message.Because(message.TeamCheckForeign, v.Foreign), message.HintTeamOpen)
+	trouble(v.Twin, "twin", message.Because(message.TeamCheckTwin), message.HintTeamTwin)
+	either(v.OwnNameOnly, "permissions", message.Because(message.TeamCheckOwn), message.Because(message.TeamCheckOpen), message.HintTeamOpen)
+	either(v.CanRead, "key", message.Because(message.TeamCheckKey), message.Because(message.TeamCheckNoKey), message.HintTeamNone)
 	return list
 }

@@ -17,32 +17,29 @@ import (
 func (p *program) export() *cobra.Command {
 	x := team.Exporter{Version: terminal.Version, Report: p.report}
 	var headers []string
-	cmd := &cobra.Command{
-		Use: "export --otlp URL", Short: p.In(message.HelpTeamExport), Long: p.In(message.HelpTeamExportLong), Args: p.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if x.URL == "" {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadURL, x.URL), message.HintTeamURL)}
+	cmd := p.Command("export --otlp URL", message.HelpTeamExport, message.HelpTeamExportLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		if x.URL == "" {
+			return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadURL, x.URL), message.HintTeamURL)}
+		}
+		x.Header = http.Header{}
+		for _, h := range headers {
+			key, value, ok := strings.Cut(h, "=")
+			if !ok || key == "" {
+				return message.Misuse{Err: message.Fail(message.TeamBadHeader, h)}
 			}
-			x.Header = http.Header{}
-			for _, h := range headers {
-				key, value, ok := strings.Cut(h, "=")
-				if !ok || key == "" {
-					return message.Misuse{Err: message.Fail(message.TeamBadHeader, h)}
-				}
-				x.Header.Add(key, value)
-			}
-			h, err := p.hub()
-			if err != nil {
-				return err
-			}
-			defer h.Close()
-			x.Hub, x.Root, x.Now = h, p.Home().Root(), p.Now
-			if err := x.Run(cmd.Context()); !errors.Is(err, context.Canceled) {
-				return err
-			}
-			return nil
-		},
-	}
+			x.Header.Add(key, value)
+		}
+		h, _, err := p.hub()
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		x.Hub, x.Root, x.Now = h, p.Home().Root(), p.Now
+		if err := x.Run(cmd.Context()); !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	})
 	f := cmd.Flags()
 	f.StringVar(&x.URL, "otlp", "", p.In(message.HelpTeamOTLP))
 	f.StringArrayVar(&headers, "header", nil, p.In(message.HelpTeamHeader))

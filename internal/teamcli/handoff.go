@@ -14,21 +14,14 @@ import (
 )
 
 func (p *program) handoff() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "handoff", Short: p.In(message.HelpTeamHandoff), Args: p.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	cmd := p.Group("handoff", message.HelpTeamHandoff, message.Text{})
 	cmd.AddCommand(p.push(), p.pull())
 	return cmd
 }
 
 // mover is what moves sessions; it ends with its connection.
 func (p *program) mover() (*team.Mover, error) {
-	s, err := team.Load(p.Home().Root())
-	if err != nil {
-		return nil, err
-	}
-	h, err := team.Dial(s, team.Dialing{})
+	h, s, err := p.hub()
 	if err != nil {
 		return nil, err
 	}
@@ -45,73 +38,67 @@ func (p *program) packets() (compact.Settings, message.Lang) {
 
 func (p *program) push() *cobra.Command {
 	var force bool
-	cmd := &cobra.Command{
-		Use: "push SESSION", Short: p.In(message.HelpTeamPush), Args: p.Args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := p.mover()
-			if err != nil {
-				return err
-			}
-			defer m.Hub.Close()
-			out, err := m.Push(cmd.Context(), args[0], force)
-			if err != nil {
-				return catalog.FindHint(m.Hub.Why(cmd.Context(), err))
-			}
-			man := out.Manifest
-			if p.JSON {
-				return p.PrintObject("session", man.Session, "host", string(man.Host), "folder", man.Folder, "bytes", out.Bytes, "git", man.Git, "token", out.Lease.Token)
-			}
-			p.Say(message.TeamPushed, man.Session, message.Bytes(out.Bytes), man.Session)
-			if man.Git.Dirty > 0 {
-				p.Note(message.TeamPushedDirty, man.Git.Dirty)
-			}
-			return nil
-		},
-	}
+	cmd := p.Command("push SESSION", message.HelpTeamPush, message.Text{}, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		m, err := p.mover()
+		if err != nil {
+			return err
+		}
+		defer m.Hub.Close()
+		out, err := m.Push(cmd.Context(), args[0], force)
+		if err != nil {
+			return catalog.FindHint(m.Hub.Why(cmd.Context(), err))
+		}
+		man := out.Manifest
+		if p.JSON {
+			return p.PrintObject("session", man.Session, "host", string(man.Host), "folder", man.Folder, "bytes", out.Bytes, "git", man.Git, "token", out.Lease.Token)
+		}
+		p.Say(message.TeamPushed, man.Session, message.Bytes(out.Bytes), man.Session)
+		if man.Git.Dirty > 0 {
+			p.Note(message.TeamPushedDirty, man.Git.Dirty)
+		}
+		return nil
+	})
 	cmd.Flags().BoolVar(&force, "force", false, p.In(message.HelpTeamPushF))
 	return cmd
 }
 
 func (p *program) pull() *cobra.Command {
 	var o team.PullOptions
-	cmd := &cobra.Command{
-		Use: "pull SESSION", Short: p.In(message.HelpTeamPull), Args: p.Args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := p.mover()
-			if err != nil {
-				return err
-			}
-			defer m.Hub.Close()
-			o.Cwd = p.Dir
-			out, err := m.Pull(cmd.Context(), args[0], o)
-			if err != nil {
-				return m.Hub.Why(cmd.Context(), err)
-			}
-			if p.JSON {
-				members := []any{"session", out.Manifest.Session, "from", out.Manifest.Machine, "folder", out.Folder, "path", out.Path}
-				if out.Backup != "" {
-					members = append(members, "backup", out.Backup)
-				}
-				if out.Last != "" {
-					members = append(members, "last", out.Last)
-				}
-				return p.PrintObject(append(members, "resume", out.Resume, "token", out.Lease.Token)...)
-			}
-			if out.Back {
-				p.Note(message.TeamPulledBack, out.Manifest.Session)
-			} else {
-				p.Note(message.TeamPulled, out.Manifest.Session, out.Manifest.Machine)
+	cmd := p.Command("pull SESSION", message.HelpTeamPull, message.Text{}, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		m, err := p.mover()
+		if err != nil {
+			return err
+		}
+		defer m.Hub.Close()
+		o.Cwd = p.Dir
+		out, err := m.Pull(cmd.Context(), args[0], o)
+		if err != nil {
+			return m.Hub.Why(cmd.Context(), err)
+		}
+		if p.JSON {
+			members := []any{"session", out.Manifest.Session, "from", out.Manifest.Machine, "folder", out.Folder, "path", out.Path}
+			if out.Backup != "" {
+				members = append(members, "backup", out.Backup)
 			}
 			if out.Last != "" {
-				p.Note(message.TeamPulledOld, out.Last, out.Manifest.Machine)
+				members = append(members, "last", out.Last)
 			}
-			if out.Backup != "" {
-				p.Note(message.TeamBackup, out.Backup)
-			}
-			fmt.Fprintf(p.Stdout, "cd %s && %s\n", terminal.Quote(out.Folder), out.Resume)
-			return nil
-		},
-	}
+			return p.PrintObject(append(members, "resume", out.Resume, "token", out.Lease.Token)...)
+		}
+		if out.Back {
+			p.Note(message.TeamPulledBack, out.Manifest.Session)
+		} else {
+			p.Note(message.TeamPulled, out.Manifest.Session, out.Manifest.Machine)
+		}
+		if out.Last != "" {
+			p.Note(message.TeamPulledOld, out.Last, out.Manifest.Machine)
+		}
+		if out.Backup != "" {
+			p.Note(message.TeamBackup, out.Backup)
+		}
+		fmt.Fprintf(p.Stdout, "cd %s && %s\n", terminal.Quote(out.Folder), out.Resume)
+		return nil
+	})
 	cmd.Flags().StringVar(&o.Folder, "dir", "", p.In(message.HelpTeamDir))
 	cmd.Flags().BoolVar(&o.Anyway, "anyway", false, p.In(message.HelpTeamAnyway))
 	return cmd

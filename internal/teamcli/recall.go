@@ -17,69 +17,66 @@ import (
 func (p *program) recall() *cobra.Command {
 	q := recall.Query{Limit: 10}
 	var machine string
-	cmd := &cobra.Command{
-		Use: "recall QUERY", Short: p.In(message.HelpTeamRecall), Args: p.Args(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Text = strings.TrimSpace(strings.Join(args, " "))
-			if q.Text == "" || q.Limit < 1 {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadQuery), message.HintHelp, cmd.CommandPath())}
+	cmd := p.Command("recall QUERY", message.HelpTeamRecall, message.Text{}, cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		q.Text = strings.TrimSpace(strings.Join(args, " "))
+		if q.Text == "" || q.Limit < 1 {
+			return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadQuery), message.HintHelp, cmd.CommandPath())}
+		}
+		h, _, err := p.hub()
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		lib := team.Library{Hub: h, Root: p.Home().Root()}
+		sessions, problems, err := lib.Update(cmd.Context())
+		if err != nil {
+			return err
+		}
+		for _, problem := range problems {
+			fmt.Fprintln(p.Stderr, "overtone-team: "+problem.Error())
+		}
+		list, total, err := lib.Search(cmd.Context(), q, machine)
+		if err != nil {
+			return err
+		}
+		slices.SortStableFunc(list, func(a, b team.Found) int { return cmp.Compare(b.Score, a.Score) })
+		if len(list) > q.Limit {
+			list = list[:q.Limit]
+		}
+		if p.JSON {
+			type hit struct {
+				Machine string `json:"machine"`
+				Work    bool   `json:"work"` // not said, but where the work stands
+				recall.Hit
 			}
-			h, err := p.hub()
-			if err != nil {
-				return err
-			}
-			defer h.Close()
-			lib := team.Library{Hub: h, Root: p.Home().Root()}
-			sessions, problems, err := lib.Update(cmd.Context())
-			if err != nil {
-				return err
-			}
-			for _, problem := range problems {
-				fmt.Fprintln(p.Stderr, "overtone-team: "+problem.Error())
-			}
-			list, total, err := lib.Search(cmd.Context(), q, machine)
-			if err != nil {
-				return err
-			}
-			slices.SortStableFunc(list, func(a, b team.Found) int { return cmp.Compare(b.Score, a.Score) })
-			if len(list) > q.Limit {
-				list = list[:q.Limit]
-			}
-			if p.JSON {
-				type hit struct {
-					Machine string `json:"machine"`
-					Work    bool   `json:"work"` // not said, but where the work stands
-					recall.Hit
-				}
-				hits := []hit{}
-				for _, f := range list {
-					hits = append(hits, hit(f))
-				}
-				if err := p.PrintObject("query", q.Text, "sessions", sessions, "total", total, "hits", hits); err != nil {
-					return err
-				}
-			}
-			if total == 0 {
-				return message.WithHint(message.Fail(message.RecallNone, q.Text), message.HintTeamRecall, sessions)
-			}
-			if p.JSON {
-				return nil
-			}
+			hits := []hit{}
 			for _, f := range list {
-				head := []string{f.Machine, f.Ref}
-				if t, err := time.Parse(time.RFC3339, f.Time); err == nil {
-					head = append(head, t.Local().Format(time.DateTime))
-				}
-				head = append(head, f.Role)
-				if f.Copies > 0 {
-					head = append(head, message.RecallCopies.Format(p.Lang, f.Copies))
-				}
-				fmt.Fprintln(p.Stdout, strings.Join(head, "  "))
-				p.Marked("    ", f.Snippet, f.Marks)
+				hits = append(hits, hit(f))
 			}
+			if err := p.PrintObject("query", q.Text, "sessions", sessions, "total", total, "hits", hits); err != nil {
+				return err
+			}
+		}
+		if total == 0 {
+			return message.WithHint(message.Fail(message.RecallNone, q.Text), message.HintTeamRecall, sessions)
+		}
+		if p.JSON {
 			return nil
-		},
-	}
+		}
+		for _, f := range list {
+			head := []string{f.Machine, f.Ref}
+			if t, err := time.Parse(time.RFC3339, f.Time); err == nil {
+				head = append(head, t.Local().Format(time.DateTime))
+			}
+			head = append(head, f.Role)
+			if f.Copies > 0 {
+				head = append(head, message.RecallCopies.Format(p.Lang, f.Copies))
+			}
+			fmt.Fprintln(p.Stdout, strings.Join(head, "  "))
+			p.Marked("    ", f.Snippet, f.Marks)
+		}
+		return nil
+	})
 	cmd.Flags().StringVar(&machine, "machine", "", p.In(message.HelpTeamMachineF))
 	cmd.Flags().StringVar(&q.Session, "session", "", p.In(message.HelpTeamSessionF))
 	cmd.Flags().IntVarP(&q.Limit, "limit", "n", q.Limit, p.In(message.HelpLimit))

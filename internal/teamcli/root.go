@@ -22,7 +22,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/cli"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/setup"
-	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/team"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
@@ -38,12 +37,13 @@ func Main(args []string, env cli.Env) int {
 type program struct{ *cli.Shell }
 
 // hub connects with this machine's settings.
-func (p *program) hub() (*team.Hub, error) {
+func (p *program) hub() (*team.Hub, team.Settings, error) {
 	s, err := team.Load(p.Home().Root())
 	if err != nil {
-		return nil, err
+		return nil, s, err
 	}
-	return team.Dial(s, team.Dialing{})
+	h, err := team.Dial(s, team.Dialing{})
+	return h, s, err
 }
 
 func (p *program) up() *cobra.Command {
@@ -54,48 +54,45 @@ func (p *program) up() *cobra.Command {
 		caFile  string
 		machine string
 	)
-	cmd := &cobra.Command{
-		Use: "up", Short: p.In(message.HelpTeamUp), Long: p.In(message.HelpTeamUpLong), Args: p.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if machine == "" {
-				name, _ := os.Hostname()
-				machine = team.MachineName(name)
+	cmd := p.Command("up", message.HelpTeamUp, message.HelpTeamUpLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		if machine == "" {
+			name, _ := os.Hostname()
+			machine = team.MachineName(name)
+		}
+		if n.Replicas == 0 {
+			n.Replicas = 1
+			if n.Cluster != "" {
+				n.Replicas = 3
 			}
-			if n.Replicas == 0 {
-				n.Replicas = 1
-				if n.Cluster != "" {
-					n.Replicas = 3
-				}
+		}
+		if !team.ValidMachine(n.Tenant) {
+			return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadMachine, n.Tenant), message.HintTeamMachine)}
+		}
+		if len(hub) > 0 {
+			return p.prepare(cmd.Context(), hub, creds, caFile, machine, n)
+		}
+		if _, _, err := net.SplitHostPort(n.Listen); err != nil {
+			return message.Misuse{Err: message.WithHint(fmt.Errorf("--listen: %w", err), message.HintHelp, cmd.CommandPath())}
+		}
+		n.Dir, n.Now, n.Note = team.NodeDir(p.Home().Root()), p.Now, p.Note
+		// The machine that runs the hub is one of the team.
+		if !team.Joined(p.Home().Root()) {
+			s, err := n.Invite(machine)
+			if err != nil {
+				return err
 			}
-			if !team.ValidMachine(n.Tenant) {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadMachine, n.Tenant), message.HintTeamMachine)}
+			if err := s.Save(p.Home().Root()); err != nil {
+				return err
 			}
-			if len(hub) > 0 {
-				return p.prepare(cmd.Context(), hub, creds, caFile, machine, n)
+		}
+		return n.Serve(cmd.Context(), func(url string) {
+			if p.JSON {
+				_ = p.PrintObject("url", url, "tenant", n.Tenant)
+				return
 			}
-			if _, _, err := net.SplitHostPort(n.Listen); err != nil {
-				return message.Misuse{Err: message.WithHint(fmt.Errorf("--listen: %w", err), message.HintHelp, cmd.CommandPath())}
-			}
-			n.Dir, n.Now, n.Note = team.NodeDir(p.Home().Root()), p.Now, p.Note
-			// The machine that runs the hub is one of the team.
-			if !team.Joined(p.Home().Root()) {
-				s, err := n.Invite(machine)
-				if err != nil {
-					return err
-				}
-				if err := s.Save(p.Home().Root()); err != nil {
-					return err
-				}
-			}
-			return n.Serve(cmd.Context(), func(url string) {
-				if p.JSON {
-					_ = p.PrintObject("url", url, "tenant", n.Tenant)
-					return
-				}
-				p.Say(message.TeamUp, url, n.Tenant)
-			})
-		},
-	}
+			p.Say(message.TeamUp, url, n.Tenant)
+		})
+	})
 	f := cmd.Flags()
 	f.StringVar(&n.Listen, "listen", "127.0.0.1:4222", p.In(message.HelpTeamListen))
 	f.StringSliceVar(&n.Names, "name", nil, p.In(message.HelpTeamNames))
@@ -159,67 +156,64 @@ func (p *program) invite() *cobra.Command {
 		revoke bool
 		out    string
 	)
-	cmd := &cobra.Command{
-		Use: "invite MACHINE", Short: p.In(message.HelpTeamInvite), Args: p.Args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			w := p.Stdout
-			if out != "" && !revoke {
-				// Its mode is no affair of the shell's umask, and an invitation that could not
-				// be written would have replaced the machine's key.
-				f, openErr := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-				if errors.Is(openErr, fs.ErrExist) {
-					return message.Misuse{Err: message.WithHint(message.Fail(message.TeamOutExists, out), message.HintTeamOutExists)}
-				}
-				if openErr != nil {
-					return openErr
-				}
-				defer func() {
-					if err = cmp.Or(err, f.Close()); err != nil {
-						_ = os.Remove(out)
-					}
-				}()
-				w = f
+	cmd := p.Command("invite MACHINE", message.HelpTeamInvite, message.Text{}, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) (err error) {
+		w := p.Stdout
+		if out != "" && !revoke {
+			// Its mode is no affair of the shell's umask, and an invitation that could not
+			// be written would have replaced the machine's key.
+			f, openErr := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if errors.Is(openErr, fs.ErrExist) {
+				return message.Misuse{Err: message.WithHint(message.Fail(message.TeamOutExists, out), message.HintTeamOutExists)}
 			}
-			root := p.Home().Root()
-			own, err := team.Load(root)
-			if err != nil {
+			if openErr != nil {
+				return openErr
+			}
+			defer func() {
+				if err = cmp.Or(err, f.Close()); err != nil {
+					_ = os.Remove(out)
+				}
+			}()
+			w = f
+		}
+		root := p.Home().Root()
+		own, err := team.Load(root)
+		if err != nil {
+			return err
+		}
+		var s team.Settings
+		if _, err := os.Stat(team.NodeDir(root)); err == nil {
+			n := team.Node{Dir: team.NodeDir(root), Names: names, Listen: listen, Tenant: tenant, Replicas: own.Replicas, Now: p.Now}
+			if revoke {
+				if err := n.Revoke(args[0]); err != nil {
+					return err
+				}
+				p.Note(message.TeamRevoked, args[0])
+				return nil
+			}
+			if s, err = n.Invite(args[0]); err != nil {
 				return err
 			}
-			var s team.Settings
-			if _, err := os.Stat(team.NodeDir(root)); err == nil {
-				n := team.Node{Dir: team.NodeDir(root), Names: names, Listen: listen, Tenant: tenant, Replicas: own.Replicas, Now: p.Now}
-				if revoke {
-					if err := n.Revoke(args[0]); err != nil {
-						return err
-					}
-					p.Note(message.TeamRevoked, args[0])
-					return nil
-				}
-				if s, err = n.Invite(args[0]); err != nil {
-					return err
-				}
-				if !cmd.Flags().Changed("listen") && len(names) == 0 {
-					s.Hub = own.Hub
-				}
-			} else {
-				// On somebody else's hub its keys are its owner's affair.
-				if own.Seed != "" || revoke {
-					return message.WithHint(message.Fail(message.TeamNoNode), message.HintTeamNoNode)
-				}
-				s = own
-				s.Machine, s.Creds, s.Share, s.Hub = args[0], "", nil, team.OpenHubs(own.Hub)
-				if !team.ValidMachine(s.Machine) {
-					return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadMachine, s.Machine), message.HintTeamMachine)}
-				}
-				if err := team.Prepare(cmd.Context(), own, keep, own.Machine, s.Machine); err != nil {
-					return err
-				}
+			if !cmd.Flags().Changed("listen") && len(names) == 0 {
+				s.Hub = own.Hub
 			}
-			p.Note(message.TeamInvited, s.Machine)
-			_, err = w.Write(s.Encode())
-			return err
-		},
-	}
+		} else {
+			// On somebody else's hub its keys are its owner's affair.
+			if own.Seed != "" || revoke {
+				return message.WithHint(message.Fail(message.TeamNoNode), message.HintTeamNoNode)
+			}
+			s = own
+			s.Machine, s.Creds, s.Share, s.Hub = args[0], "", nil, team.OpenHubs(own.Hub)
+			if !team.ValidMachine(s.Machine) {
+				return message.Misuse{Err: message.WithHint(message.Fail(message.TeamBadMachine, s.Machine), message.HintTeamMachine)}
+			}
+			if err := team.Prepare(cmd.Context(), own, keep, own.Machine, s.Machine); err != nil {
+				return err
+			}
+		}
+		p.Note(message.TeamInvited, s.Machine)
+		_, err = w.Write(s.Encode())
+		return err
+	})
 	cmd.Flags().StringVar(&out, "out", "", p.In(message.HelpTeamOut))
 	cmd.Flags().BoolVar(&revoke, "revoke", false, p.In(message.HelpTeamRevoke))
 	cmd.Flags().StringSliceVar(&names, "name", nil, p.In(message.HelpTeamNames))
@@ -238,53 +232,50 @@ func (p *program) join() *cobra.Command {
 		creds string
 		hub   []string
 	)
-	cmd := &cobra.Command{
-		Use: "join FILE", Short: p.In(message.HelpTeamJoin), Args: p.Args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			root := p.Home().Root()
-			if old, err := team.Load(root); err == nil && !force {
-				return message.WithHint(message.Fail(message.TeamJoinedOther, old.Machine), message.HintTeamJoined)
-			}
-			var (
-				data []byte
-				err  error
-			)
-			if args[0] == "-" {
-				data, err = io.ReadAll(io.LimitReader(p.Stdin, 1<<20))
-			} else {
-				data, err = os.ReadFile(args[0])
-			}
-			if err != nil {
-				return message.WithHint(err, message.HintTeamInvite)
-			}
-			s, err := team.Parse(data)
-			if err != nil {
-				return message.WithHint(message.Fail(message.TeamBadInvite, args[0], err), message.HintTeamInvite)
-			}
-			s.Share = nil // is for the person here to say
-			if creds != "" {
-				if s.Creds, err = filepath.Abs(creds); err != nil {
-					return err
-				}
-			}
-			if len(hub) > 0 {
-				s.Hub = hub
-			}
-			h, err := team.DialNew(cmd.Context(), s, joinPatience)
-			if err != nil {
+	cmd := p.Command("join FILE", message.HelpTeamJoin, message.Text{}, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		root := p.Home().Root()
+		if old, err := team.Load(root); err == nil && !force {
+			return message.WithHint(message.Fail(message.TeamJoinedOther, old.Machine), message.HintTeamJoined)
+		}
+		var (
+			data []byte
+			err  error
+		)
+		if args[0] == "-" {
+			data, err = io.ReadAll(io.LimitReader(p.Stdin, 1<<20))
+		} else {
+			data, err = os.ReadFile(args[0])
+		}
+		if err != nil {
+			return message.WithHint(err, message.HintTeamInvite)
+		}
+		s, err := team.Parse(data)
+		if err != nil {
+			return message.WithHint(message.Fail(message.TeamBadInvite, args[0], err), message.HintTeamInvite)
+		}
+		s.Share = nil // is for the person here to say
+		if creds != "" {
+			if s.Creds, err = filepath.Abs(creds); err != nil {
 				return err
 			}
-			h.Close()
-			if err := s.Save(root); err != nil {
-				return err
-			}
-			if p.JSON {
-				return p.PrintObject("machine", s.Machine, "hub", team.OpenHubs(s.Hub))
-			}
-			p.Say(message.TeamJoined, s.Machine)
-			return nil
-		},
-	}
+		}
+		if len(hub) > 0 {
+			s.Hub = hub
+		}
+		h, err := team.DialNew(cmd.Context(), s, joinPatience)
+		if err != nil {
+			return err
+		}
+		h.Close()
+		if err := s.Save(root); err != nil {
+			return err
+		}
+		if p.JSON {
+			return p.PrintObject("machine", s.Machine, "hub", team.OpenHubs(s.Hub))
+		}
+		p.Say(message.TeamJoined, s.Machine)
+		return nil
+	})
 	cmd.Flags().BoolVar(&force, "force", false, p.In(message.HelpTeamForce))
 	cmd.Flags().StringVar(&creds, "creds", "", p.In(message.HelpTeamCreds))
 	cmd.Flags().StringSliceVar(&hub, "hub", nil, p.In(message.HelpTeamJoinHub))
@@ -293,36 +284,33 @@ func (p *program) join() *cobra.Command {
 
 func (p *program) share() *cobra.Command {
 	var remove bool
-	cmd := &cobra.Command{
-		Use: "share [FOLDER]", Short: p.In(message.HelpTeamShare), Args: p.Args(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			root := p.Home().Root()
-			s, err := team.Load(root)
-			if err != nil {
+	cmd := p.Command("share [FOLDER]", message.HelpTeamShare, message.Text{}, cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
+		root := p.Home().Root()
+		s, err := team.Load(root)
+		if err != nil {
+			return err
+		}
+		if len(args) == 1 {
+			if s.Share, err = p.shared(s.Share, args[0], remove); err != nil {
 				return err
 			}
-			if len(args) == 1 {
-				if s.Share, err = p.shared(s.Share, args[0], remove); err != nil {
-					return err
-				}
-				if err := s.Save(root); err != nil {
-					return err
-				}
+			if err := s.Save(root); err != nil {
+				return err
 			}
-			if p.JSON {
-				return p.PrintObject("share", append([]string{}, s.Share...))
-			}
-			if len(s.Share) == 0 {
-				p.Say(message.TeamSharesNone)
-				return nil
-			}
-			p.Say(message.TeamSharing)
-			for _, dir := range s.Share {
-				fmt.Fprintln(p.Stdout, "  "+dir)
-			}
+		}
+		if p.JSON {
+			return p.PrintObject("share", append([]string{}, s.Share...))
+		}
+		if len(s.Share) == 0 {
+			p.Say(message.TeamSharesNone)
 			return nil
-		},
-	}
+		}
+		p.Say(message.TeamSharing)
+		for _, dir := range s.Share {
+			fmt.Fprintln(p.Stdout, "  "+dir)
+		}
+		return nil
+	})
 	cmd.Flags().BoolVar(&remove, "remove", false, p.In(message.HelpTeamShareRm))
 	return cmd
 }
@@ -358,31 +346,28 @@ func (p *program) ship() *cobra.Command {
 		once, install, remove, dry bool
 		every                      time.Duration
 	)
-	cmd := &cobra.Command{
-		Use: "ship", Short: p.In(message.HelpTeamShip), Args: p.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := team.Load(p.Home().Root())
+	cmd := p.Command("ship", message.HelpTeamShip, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		s, err := team.Load(p.Home().Root())
+		if err != nil {
+			return err
+		}
+		if install || remove {
+			program, err := os.Executable()
 			if err != nil {
 				return err
 			}
-			if install || remove {
-				program, err := os.Executable()
-				if err != nil {
-					return err
-				}
-				return p.Service(cmd.Context(), func(e setup.Env) (setup.Service, error) { return e.ShipService(runtime.GOOS, program, "ship") }, dry, remove)
-			}
-			set, lang := p.packets()
-			sh := &team.Shipper{
-				Home: p.Home(), Set: s, Dir: p.HostDir, Version: terminal.Version, Every: every, Once: once, Now: p.Now, Report: p.report,
-				Settings: set, Lang: lang,
-			}
-			if err := sh.Run(cmd.Context()); !errors.Is(err, context.Canceled) {
-				return err
-			}
-			return nil
-		},
-	}
+			return p.Service(cmd.Context(), func(e setup.Env) (setup.Service, error) { return e.ShipService(runtime.GOOS, program, "ship") }, dry, remove)
+		}
+		set, lang := p.packets()
+		sh := &team.Shipper{
+			Home: p.Home(), Set: s, Dir: p.HostDir, Version: terminal.Version, Every: every, Once: once, Now: p.Now, Report: p.report,
+			Settings: set, Lang: lang,
+		}
+		if err := sh.Run(cmd.Context()); !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	})
 	cmd.Flags().BoolVar(&once, "once", false, p.In(message.HelpTeamShipOnce))
 	cmd.Flags().DurationVar(&every, "every", time.Second, p.In(message.HelpTeamEvery))
 	cmd.Flags().BoolVar(&install, "install", false, p.In(message.HelpTeamInstall))
@@ -415,55 +400,52 @@ func (p *program) timeline() *cobra.Command {
 		since  time.Duration
 		follow bool
 	)
-	cmd := &cobra.Command{
-		Use: "timeline", Short: p.In(message.HelpTeamTimeline), Args: p.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			filter, err := p.EventFilter(types)
-			if err != nil {
-				return err
+	cmd := p.Command("timeline", message.HelpTeamTimeline, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		filter, err := p.EventFilter(types)
+		if err != nil {
+			return err
+		}
+		for _, name := range []string{q.Machine, q.Session} {
+			if name != "" && !team.ValidToken(name) {
+				return message.Misuse{Err: message.Fail(message.TeamBadMachine, name)}
 			}
-			for _, name := range []string{q.Machine, q.Session} {
-				if name != "" && !team.ValidToken(name) {
-					return message.Misuse{Err: message.Fail(message.TeamBadMachine, name)}
-				}
+		}
+		if q.Last < 1 {
+			return message.Misuse{Err: message.WithHint(message.Fail(message.AtLeastOne, "--last", q.Last), message.HintHelp, cmd.CommandPath())}
+		}
+		h, _, err := p.hub()
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		q.Types, q.Since = filter.Types, p.Now().Add(-since)
+		seen := team.Seen{}
+		list, next, err := h.Recent(cmd.Context(), q, seen)
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			p.printEvent(e)
+		}
+		for follow {
+			select {
+			case <-cmd.Context().Done():
+				return nil
+			case <-time.After(250 * time.Millisecond):
 			}
-			if q.Last < 1 {
-				return message.Misuse{Err: message.WithHint(message.Fail(message.AtLeastOne, "--last", q.Last), message.HintHelp, cmd.CommandPath())}
-			}
-			h, err := p.hub()
-			if err != nil {
-				return err
-			}
-			defer h.Close()
-			q.Types, q.Since = filter.Types, p.Now().Add(-since)
-			seen := team.Seen{}
-			list, next, err := h.Recent(cmd.Context(), q, seen)
-			if err != nil {
-				return err
-			}
-			for _, e := range list {
+			next, err = h.Events(cmd.Context(), q, next, seen, func(e team.Event) error {
 				p.printEvent(e)
+				return nil
+			})
+			if err != nil && cmd.Context().Err() == nil {
+				p.Note(message.TeamOffline, err.Error())
 			}
-			for follow {
-				select {
-				case <-cmd.Context().Done():
-					return nil
-				case <-time.After(250 * time.Millisecond):
-				}
-				next, err = h.Events(cmd.Context(), q, next, seen, func(e team.Event) error {
-					p.printEvent(e)
-					return nil
-				})
-				if err != nil && cmd.Context().Err() == nil {
-					p.Note(message.TeamOffline, err.Error())
-				}
-			}
-			if len(list) == 0 && !p.JSON {
-				p.Note(message.TeamNoEvents)
-			}
-			return nil
-		},
-	}
+		}
+		if len(list) == 0 && !p.JSON {
+			p.Note(message.TeamNoEvents)
+		}
+		return nil
+	})
 	cmd.Flags().StringVar(&q.Machine, "machine", "", p.In(message.HelpTeamMachineF))
 	cmd.Flags().StringVar(&q.Session, "session", "", p.In(message.HelpTeamSessionF))
 	cmd.Flags().StringVar(&types, "type", "", p.In(message.HelpType))
@@ -484,47 +466,39 @@ func (p *program) printEvent(e team.Event) {
 	if t := e.Time(); !t.IsZero() {
 		when = t.Local().Format("01-02 15:04:05")
 	}
-	fmt.Fprintf(p.Stdout, "%s  %s/%s  %s\n", when, e.Machine, short(e.Session), p.Event(withoutSealed(shown)))
-}
-
-// withoutSealed leaves out what nobody can read.
-func withoutSealed(e store.Entry) store.Entry {
-	e.Raw = team.Readable(e.Raw)
-	return e
+	shown.Raw = team.Readable(shown.Raw)
+	fmt.Fprintf(p.Stdout, "%s  %s/%s  %s\n", when, e.Machine, short(e.Session), p.Event(shown))
 }
 
 func short(id string) string { return id[:min(8, len(id))] }
 
 func (p *program) fleet() *cobra.Command {
 	var everything bool
-	cmd := &cobra.Command{
-		Use: "fleet", Short: p.In(message.HelpTeamFleet), Args: p.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := p.hub()
-			if err != nil {
-				return err
-			}
-			defer h.Close()
-			f, err := h.Fleet(cmd.Context())
-			if err != nil {
-				return err
-			}
-			_ = h.SaveFleet(f, p.Home().Root(), p.Now()) // for the dashboard; a full disk is no reason to say nothing here
-			f.Sort()
-			if !everything {
-				f.States = slices.DeleteFunc(f.States, func(v team.State) bool { return v.Ended && v.Phase != "DELEGATING" })
-			}
-			if p.JSON {
-				return p.PrintObject("machines", append([]team.Beat{}, f.Beats...), "sessions", append([]team.State{}, f.States...), "leases", f.Leases)
-			}
-			if len(f.Beats)+len(f.States) == 0 {
-				p.Say(message.TeamNobody)
-				return nil
-			}
-			p.printFleet(f)
+	cmd := p.Command("fleet", message.HelpTeamFleet, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		h, _, err := p.hub()
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		f, err := h.Fleet(cmd.Context())
+		if err != nil {
+			return err
+		}
+		_ = h.SaveFleet(f, p.Home().Root(), p.Now()) // for the dashboard; a full disk is no reason to say nothing here
+		f.Sort()
+		if !everything {
+			f.States = slices.DeleteFunc(f.States, func(v team.State) bool { return v.Ended && v.Phase != "DELEGATING" })
+		}
+		if p.JSON {
+			return p.PrintObject("machines", append([]team.Beat{}, f.Beats...), "sessions", append([]team.State{}, f.States...), "leases", f.Leases)
+		}
+		if len(f.Beats)+len(f.States) == 0 {
+			p.Say(message.TeamNobody)
 			return nil
-		},
-	}
+		}
+		p.printFleet(f)
+		return nil
+	})
 	cmd.Flags().BoolVar(&everything, "all", false, p.In(message.HelpTeamAll))
 	return cmd
 }

@@ -16,47 +16,44 @@ import (
 
 func (p *program) show() *cobra.Command {
 	var machine string
-	cmd := &cobra.Command{
-		Use: "show SESSION", Short: p.In(message.HelpTeamShow), Args: p.Args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, name := range []string{args[0], machine} {
-				if name != "" && !team.ValidToken(name) || args[0] == "" {
-					return message.Misuse{Err: message.Fail(message.TeamBadMachine, name)}
-				}
+	cmd := p.Command("show SESSION", message.HelpTeamShow, message.Text{}, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		for _, name := range []string{args[0], machine} {
+			if name != "" && !team.ValidToken(name) || args[0] == "" {
+				return message.Misuse{Err: message.Fail(message.TeamBadMachine, name)}
 			}
-			h, err := p.hub()
-			if err != nil {
-				return err
+		}
+		h, _, err := p.hub()
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		w, err := h.Work(cmd.Context(), args[0], machine)
+		if err != nil {
+			return err
+		}
+		if p.JSON {
+			reports := map[string]string{}
+			for name, data := range w.Reports {
+				reports[name] = string(data)
 			}
-			defer h.Close()
-			w, err := h.Work(cmd.Context(), args[0], machine)
-			if err != nil {
-				return err
-			}
-			if p.JSON {
-				reports := map[string]string{}
-				for name, data := range w.Reports {
-					reports[name] = string(data)
-				}
-				members := []any{"machine", w.Machine, "session", w.Session, "host", w.Host, "folder", w.Folder, "at", w.At, "packet", w.Packet}
-				if w.Workflow != nil {
-					members = append(members, "workflow", json.RawMessage(w.Workflow))
-				}
-				return p.PrintObject(append(members, "reports", reports)...)
-			}
-			p.Say(message.TeamShown, w.Machine, w.Session, filepath.Base(w.Folder), w.At.Local().Format(time.DateTime))
+			members := []any{"machine", w.Machine, "session", w.Session, "host", w.Host, "folder", w.Folder, "at", w.At, "packet", w.Packet}
 			if w.Workflow != nil {
-				if st, err := workflow.Load(w.Workflow); err == nil {
-					done, total := st.Progress()
-					p.Say(message.TeamShownStage, st.WorkflowType, st.CurrentStage, done, total)
-				}
+				members = append(members, "workflow", json.RawMessage(w.Workflow))
 			}
-			if w.Packet != "" {
-				fmt.Fprintln(p.Stdout, "\n"+strings.TrimSpace(w.Packet))
+			return p.PrintObject(append(members, "reports", reports)...)
+		}
+		p.Say(message.TeamShown, w.Machine, w.Session, filepath.Base(w.Folder), w.At.Local().Format(time.DateTime))
+		if w.Workflow != nil {
+			if st, err := workflow.Load(w.Workflow); err == nil {
+				done, total := st.Progress()
+				p.Say(message.TeamShownStage, st.WorkflowType, st.CurrentStage, done, total)
 			}
-			return nil
-		},
-	}
+		}
+		if w.Packet != "" {
+			fmt.Fprintln(p.Stdout, "\n"+strings.TrimSpace(w.Packet))
+		}
+		return nil
+	})
 	cmd.Flags().StringVar(&machine, "machine", "", p.In(message.HelpTeamMachineF))
 	return cmd
 }
