@@ -103,11 +103,7 @@ func (c *chosen) Compress(ctx context.Context, r Request) (Reply, error) {
 // write joins the kept units: by what stood between them where they follow each
 // other in a line, else by a blank or a new line.
 func write(text string, kept []piece) string {
-	n := 0
-	for _, p := range kept {
-		n += int(p.end-p.start) + 1
-	}
-	b := make([]byte, 0, n)
+	b := make([]byte, 0, kept[len(kept)-1].end-kept[0].start)
 	for i, p := range kept {
 		switch p.join {
 		case 0:

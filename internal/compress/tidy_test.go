@@ -2,6 +2,9 @@ package compress
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -222,5 +225,119 @@ func TestSourceRemovedMeanwhile(t *testing.T) {
 	}
 	if left := append(tree(t, s.dir), append(tree(t, string(s.kept)), tree(t, string(s.list))...)...); len(left) != 0 {
 		t.Errorf("left %q", left)
+	}
+}
+
+// TestRecordsOfClones: which records are of clones that are gone. One in a database of its
+// agent's has no file that could be missing.
+func TestRecordsOfClones(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	at := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339) }
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there.jsonl")
+	if err := os.WriteFile(there, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gone := filepath.Join(dir, "gone.jsonl")
+	for name, c := range map[string]struct {
+		record     CloneRecord
+		removed    string
+		busy, kept bool
+	}{
+		"it is there":                     {CloneRecord{Path: there, Created: at(-24 * time.Hour)}, "", false, true},
+		"it is gone":                      {CloneRecord{Path: gone, Created: at(-24 * time.Hour)}, "", false, false},
+		"it is being made":                {CloneRecord{Path: gone, Created: at(-time.Minute)}, "", true, true},
+		"for an hour":                     {CloneRecord{Path: gone, Created: at(-time.Hour)}, "", true, true},
+		"for longer":                      {CloneRecord{Path: gone, Created: at(-time.Hour - time.Second)}, "", false, false},
+		"by a clock that is ahead":        {CloneRecord{Path: gone, Created: at(time.Hour)}, "", true, true},
+		"by one that is far ahead":        {CloneRecord{Path: gone, Created: at(time.Hour + time.Second)}, "", false, false},
+		"nobody knows since when":         {CloneRecord{Path: gone, Created: "yesterday"}, "", false, false},
+		"just removed":                    {CloneRecord{Path: gone, Created: at(-time.Minute)}, "c", false, false},
+		"another was removed":             {CloneRecord{Path: gone, Created: at(-time.Minute)}, "d", true, true},
+		"removed before":                  {CloneRecord{Path: gone, Created: at(-time.Minute), Removed: true}, "", false, false},
+		"in a database":                   {CloneRecord{Created: at(-24 * time.Hour)}, "", false, true},
+		"in a database, and just removed": {CloneRecord{Created: at(-24 * time.Hour)}, "c", false, false},
+	} {
+		list, kept := ClonesIn(t.TempDir()), Dir(t.TempDir())
+		c.record.ID = "c"
+		o, err := kept.keep("c", now)
+		if err = errors.Join(err, list.Add(c.record), o.add("text", sha256.Sum256([]byte("text")), "t"), o.done()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Tidy(t.Context(), list, kept, nil, []string{c.removed}, now)
+		_, known := list.All()["c"]
+		if err != nil || got.Busy != c.busy || known != c.kept || (len(kept.originalFiles()) == 1) != c.kept || (got.Freed > 0) == c.kept {
+			t.Errorf("%s: %+v, %v, on the list %v", name, got, err, known)
+		}
+	}
+}
+
+// TestWhoNeedsOriginals: it is written down who needs the originals of a clone that is
+// gone; a session that nobody has touched since before they were made cannot.
+func TestWhoNeedsOriginals(t *testing.T) {
+	t.Parallel()
+	s, src := newShelf(t)
+	a := s.clone(src, "0-100:compress")
+	raw, err := os.ReadFile(a.Path)
+	fork := filepath.Join(s.dir, "fork.jsonl")
+	if err = errors.Join(err, os.WriteFile(fork, raw, 0o600), os.Remove(a.Path)); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.tidy(time.Now(), a.ID); len(got.Stays) != 1 || got.Stays[0].For != "fork" {
+		t.Fatalf("%+v", got)
+	}
+	if c := s.list.All()[a.ID]; !c.Removed || c.NeededBy != "fork" || c.Source != src.ID || c.Host != string(src.Host) || c.Size != a.Size {
+		t.Errorf("%+v", c)
+	}
+	// Who cannot be read may need them; who is interrupted has not looked at all.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, f := range map[string]struct {
+		ctx  context.Context
+		path string
+	}{"a folder": {t.Context(), s.dir}, "interrupted": {ctx, src.Path}} {
+		got, err := Tidy(f.ctx, s.list, s.kept, []transcript.File{{Path: f.path, ID: "x", ModTime: time.Now()}}, nil, time.Now())
+		if err == nil || got.Freed != 0 || s.files() != 1 {
+			t.Errorf("%s: %+v, %v, %d files", name, got, err, s.files())
+		}
+	}
+	// One that is gone by now needs nothing, nor does one that is older.
+	long := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(fork, long, long); err != nil {
+		t.Fatal(err)
+	}
+	gone := transcript.File{Path: filepath.Join(s.dir, "nothing.jsonl"), ID: "nothing", ModTime: time.Now()}
+	got, err := Tidy(t.Context(), s.list, s.kept, []transcript.File{gone, {Path: fork, ID: "fork", ModTime: long}}, nil, time.Now())
+	if err != nil || got.Freed == 0 || len(got.Stays) != 0 || s.files() != 0 || len(s.list.All()) != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestListOfClones: a clone is on the list under its own id, whatever else lies there.
+func TestListOfClones(t *testing.T) {
+	t.Parallel()
+	list := ClonesIn(t.TempDir())
+	if all := list.All(); len(all) != 0 {
+		t.Errorf("%v", all)
+	}
+	if err := errors.Join(list.Add(CloneRecord{ID: "a", Source: "s"}), list.Add(CloneRecord{ID: "b"})); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"c.json": `{"id":"a"}`, "d.json": `{"id":"d"`, "README": "x"} {
+		if err := os.WriteFile(filepath.Join(string(list), name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := list.All()
+	if len(all) != 2 || all["a"].Source != "s" || all["a"].Schema != 1 || all["b"].ID != "b" {
+		t.Errorf("%+v", all)
+	}
+	if err := list.forget("a"); err != nil || len(list.All()) != 1 {
+		t.Errorf("%v, %+v", err, list.All())
+	}
+	// No id leads out of the folder.
+	if err := list.Add(CloneRecord{ID: `../../x\y`}); err != nil || len(tree(t, filepath.Dir(string(list)))) != 4+1 {
+		t.Errorf("%v, %q", err, tree(t, filepath.Dir(string(list))))
 	}
 }
