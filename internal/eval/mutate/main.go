@@ -152,6 +152,7 @@ func (o options) try(arg string) (c counts, err error) {
 			c.killed++
 			if v == late {
 				c.late++
+				fmt.Println("timed out", all[n])
 			}
 		case v == alive:
 			c.alive++
