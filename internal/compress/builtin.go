@@ -83,10 +83,7 @@ type preparer interface {
 	prepare(ctx context.Context, jobs []job, percent func(job) int, load func(int) (string, error)) (Provider, error)
 }
 
-func (c *chosen) Compress(ctx context.Context, r Request) (Reply, error) {
-	if err := ctx.Err(); err != nil {
-		return Reply{}, err
-	}
+func (c *chosen) Compress(_ context.Context, r Request) (Reply, error) {
 	kept := c.pieces[c.first[r.job]:c.first[r.job+1]]
 	reply := Reply{gone: &c.gone[r.job]}
 	switch {

@@ -70,6 +70,20 @@ func TestCutCallsOfARollout(t *testing.T) {
 	}
 }
 
+// TestThinkingBesideACall: thinking in an entry whose call is cut short stays.
+func TestThinkingBesideACall(t *testing.T) {
+	t.Parallel()
+	var c chat
+	c.user("go on")
+	c.blocks(thinking, toolUse("t1", long("echo")))
+	c.result("t1", long("output"))
+	_, clone := runPlan(t, plan(t, c.write(t), Options{Tools: ranges(t, ParseTools, "0-100:truncate")}), nil)
+	raw, err := os.ReadFile(clone.Path)
+	if err != nil || !strings.Contains(string(raw), thinking) || !strings.Contains(string(raw), `..."`) {
+		t.Errorf("%v\n%s", err, raw)
+	}
+}
+
 // TestImagesStay: what may be an image is not cut, from a thousand characters on.
 func TestImagesStay(t *testing.T) {
 	t.Parallel()
@@ -220,5 +234,20 @@ func TestRecordOfAClone(t *testing.T) {
 	f := &fake{do: func(context.Context, int, Request) (Reply, error) { return Reply{}, &fatalError{errors.New("401")} }}
 	if _, err := p.Run(t.Context(), f, RunOptions{ID: "third", Now: runTime, Clones: list}); err == nil || len(list.All()) != 1 {
 		t.Errorf("%v, %d on the list", err, len(list.All()))
+	}
+}
+
+// TestSaidOnce: what two messages of a band say word for word stays in one of them.
+func TestSaidOnce(t *testing.T) {
+	t.Parallel()
+	same := "We decided to keep version 3 because 14 users still have it."
+	got := band(t, 90, "Go on.", same+" The parser in internal/cfg/load.go must not read the file twice.", "Go on.", same+" The writer in internal/cfg/save.go must not keep the file open.")
+	if n := strings.Count(strings.Join(got, "\n"), same); n != 1 {
+		t.Errorf("it is said %d times: %q", n, got)
+	}
+	// Of two that are worth the same the first one stays.
+	got = band(t, 35, "Go on.", "We decided to keep column one because it is read. We decided to keep column two because it is read. We decided to keep column six because it is read.")
+	if !strings.Contains(got[1], "column one") || strings.Contains(got[1], "column six") {
+		t.Errorf("%q", got)
 	}
 }

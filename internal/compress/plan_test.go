@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -84,6 +85,21 @@ func TestLastCalls(t *testing.T) {
 		if p.Tools.Removed != c.removed || p.Tools.Thinking != c.thoughts {
 			t.Errorf("%v: %d calls and %d thoughts go, want %d and %d", c.calls, p.Tools.Removed, p.Tools.Thinking, c.removed, c.thoughts)
 		}
+	}
+}
+
+// TestCallsOfOneEntry: what two calls of one entry said is counted once.
+func TestCallsOfOneEntry(t *testing.T) {
+	t.Parallel()
+	var c chat
+	c.user("go on")
+	for n := range 6 {
+		a, b := fmt.Sprint("a", n), fmt.Sprint("b", n)
+		c.blocks(toolUse(a, "ls"), toolUse(b, "ls"))
+		c.add("user", fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"some output"},{"type":"tool_result","tool_use_id":%q,"content":"some output"}]}`, a, b), "")
+	}
+	if p := presetPlan(t, c.write(t), "emergency"); p.Tools.Removed != 12-newestCalls {
+		t.Errorf("%d of 12 calls go, want all but %d", p.Tools.Removed, newestCalls)
 	}
 }
 
@@ -292,11 +308,11 @@ func TestChangedMeanwhile(t *testing.T) {
 	if err := os.Truncate(s.Path, s.Size-1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Run(t.Context(), &fake{do: cut}, RunOptions{ID: "x", Now: runTime}); err == nil {
-		t.Error("half of a session is compressed")
+	if _, err := p.Run(t.Context(), &fake{do: cut}, RunOptions{ID: "x", Now: runTime}); err == nil || err.Error() != message.SessionShrank.EN {
+		t.Errorf("half of a session is compressed: %v", err)
 	}
-	if _, _, err := p.Packet(t.Context(), &fake{do: cut}, RunOptions{}); err == nil {
-		t.Error("half of a session is printed")
+	if _, _, err := p.Packet(t.Context(), &fake{do: cut}, RunOptions{}); err == nil || err.Error() != message.SessionShrank.EN {
+		t.Errorf("half of a session is printed: %v", err)
 	}
 }
 
@@ -315,6 +331,9 @@ func TestPacket(t *testing.T) {
 	text, res, err := p.Packet(t.Context(), &fake{do: func(context.Context, int, Request) (Reply, error) { return Reply{Text: "aa"}, nil }}, RunOptions{Title: "The title"})
 	if want := "# The title\n\n## user\n\nPlease look.\n\n## assistant\n\naa\n"; err != nil || text != want {
 		t.Errorf("%v\n%s", err, text)
+	}
+	if got, want := p.spoken(), 3+35; got != want {
+		t.Errorf("%d tokens of messages, want %d", got, want)
 	}
 	if res.Before != p.Tokens || res.After != EstimateTokens(text) || res.Stats.MessagesCompressed != 1 {
 		t.Errorf("%+v", res)

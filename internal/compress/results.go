@@ -26,12 +26,9 @@ type textSpan struct {
 
 const textsInMemory = 16 << 20
 
-// put keeps the text of an outcome, if it has one.
+// put keeps the text of a message that was compressed.
 func (t *results) put(out outcome, total int) error {
 	text := out.Text
-	if !Stands(out.Status, text) {
-		return nil
-	}
 	if t.at == nil {
 		t.at = make([]textSpan, total)
 		for i := range t.at {

@@ -290,6 +290,14 @@ func TestWhoNeedsOriginals(t *testing.T) {
 	if c := s.list.All()[a.ID]; !c.Removed || c.NeededBy != "fork" || c.Source != src.ID || c.Host != string(src.Host) || c.Size != a.Size {
 		t.Errorf("%+v", c)
 	}
+	// Another may need them when the first does no more.
+	if err := os.Rename(fork, filepath.Join(s.dir, "second.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if s.tidy(time.Now()); s.list.All()[a.ID].NeededBy != "second" {
+		t.Errorf("%+v", s.list.All()[a.ID])
+	}
+	fork = filepath.Join(s.dir, "second.jsonl")
 	// Who cannot be read may need them; who is interrupted has not looked at all.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
