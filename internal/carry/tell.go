@@ -245,7 +245,7 @@ func (s *Story) note(said string, secrets bool, o Options) string {
 	}
 	said += strings.Join(parts, "\n")
 	states := func(name string) bool { return extract.States(said, name) }
-	if names := s.record.Lacking(states, true, message.ContinueNames, namesRoom, o.Lang); names != "" {
+	if names := s.record.Lacking(states, handover.Lost, message.ContinueNames, namesRoom, o.Lang); names != "" {
 		parts = append(parts, names)
 	}
 	return compact.PacketOpen + ` id="` + h.ID + "\">\n" + strings.Join(append(parts, last...), "\n\n") + "\n" + compact.PacketClose

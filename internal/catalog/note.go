@@ -14,9 +14,8 @@ type CloneNote struct {
 }
 
 // noteNames is the room for names: with it, messages at ten percent and no tools state
-// 95 of a hundred names that are needed later. With 4,500 characters it is 95 of those
-// that are no names of libraries.
-const noteNames = 5400
+// more than 95 of a hundred names that are needed later.
+const noteNames = 4500
 
 // NewCloneNote begins the note of a clone of a session that works in cwd.
 func NewCloneNote(source, cwd string, l message.Lang) CloneNote {
@@ -26,7 +25,7 @@ func NewCloneNote(source, cwd string, l message.Lang) CloneNote {
 // Note is its text.
 func (n CloneNote) Note(states func(name string) bool) string {
 	text := "<overtone-clone>\n" + message.CloneNote.Format(n.lang, n.source)
-	if names := n.Lacking(states, true, message.CloneNames, noteNames, n.lang); names != "" {
+	if names := n.Lacking(states, handover.Lost, message.CloneNames, noteNames, n.lang); names != "" {
 		text += "\n\n" + names
 	}
 	return text + "\n</overtone-clone>"

@@ -150,11 +150,11 @@ func (h Handover) Waits() bool { return h.Situation().State.Waits() }
 
 // names is the section of the names that nothing before it states.
 func (w *handoverWriter) names(room int) string {
-	title := message.HandoverNames
+	which, title := Worthy, message.HandoverNames
 	if w.Summary == "" {
-		title = message.HandoverAllNames
+		which, title = All, message.HandoverAllNames
 	}
-	return w.Record.Lacking(w.stated.has, w.Summary == "", title, room, w.Lang)
+	return w.Record.Lacking(w.stated.has, which, title, room, w.Lang)
 }
 
 // section2 is a heading with as many lines as fit.

@@ -16,14 +16,16 @@ import (
 // needed after a compaction several times as often as one that was only read; more
 // inputs raise that ever more slowly, more than two or three mentions not at all. What
 // was read of a file is worth more than what a program printed, or a path that no tool
-// was given. What was met last when the slice began counts half of what was met last
-// at its end. Finer rankings, also learned ones, did not hold on other sessions; `make
+// was given. A field, a constant or a local whose name has an underscore, or ends like
+// readErr, was needed half as often as other names with as many uses. What was met last
+// when the slice began counts half of what was met last at its end. Finer rankings, also learned ones, did not hold on other sessions; `make
 // eval` shows what a change does.
 const (
 	worthTyped = 4.0 // of one tool input, against one mention
 	mostHeard  = 2.5 // more mentions tell nothing
 	shareHomed = 1.5 // of a mention, when it stood in a file
 	shareFree  = 0.5 // when it did not, or is a path
+	shareMinor = 0.5 // of a name that is seldom needed by its form
 	// The room beside a name: the blank before it, and on a line of its own the
 	// line end and what happened to the file.
 	costName = 1.0
@@ -50,6 +52,9 @@ func (r *Record) worth(e *nameStat) float64 {
 	} else {
 		v += worthTyped * math.Sqrt(float64(e.typed))
 	}
+	if !e.path && (strings.Contains(e.text, "_") || strings.HasSuffix(e.text, "Err")) {
+		v *= shareMinor
+	}
 	age := float64(r.size-e.last) / float64(max(1, r.size))
 	return v * math.Exp2(-age)
 }
@@ -62,22 +67,35 @@ type candidate struct {
 	dir         string
 }
 
+// Choice is which names are told.
+type Choice uint8
+
+const (
+	// Worthy are those that are worth being read beside a summary.
+	Worthy Choice = iota
+	// All that fit are told where no summary tells any.
+	All
+	// Lost are all that fit, those of libraries among them: a session without its tool
+	// calls has lost these, too.
+	Lost
+)
+
 // ranked are the names that the texts do not state yet, best first: by worth for
 // the room that each takes beside those before it.
-func (r *Record) ranked(stated func(string) bool, all bool) []candidate {
+func (r *Record) ranked(stated func(string) bool, which Choice) []candidate {
 	list := make([]candidate, 0, len(r.names.list))
 	for i := range r.names.list {
 		e := &r.names.list[i]
 		switch {
-		case e.secret, e.homing < homeDefined && extract.Library(e.text):
+		case e.secret, which != Lost && e.homing < homeDefined && extract.Library(e.text):
 			continue
 		case e.part && (len(e.text) <= minPart || e.typed == 0 && e.home < 0):
 			continue // a folder or package counts only where somebody used it
-		case !all && (e.typed+e.heard == e.told || e.part && e.typed == 0 && plainWord(e.text)):
+		case which == Worthy && (e.typed+e.heard == e.told || e.part && e.typed == 0 && plainWord(e.text)):
 			continue // a sub-agent's own, a tag, one of two words
 		}
 		c := candidate{nameStat: e, worth: r.worth(e), cost: float64(len(e.text)) + costName}
-		if all || c.worth >= leastWorth*c.cost {
+		if which != Worthy || c.worth >= leastWorth*c.cost {
 			list = append(list, c)
 		}
 	}
@@ -160,20 +178,19 @@ func pick(pool []candidate) []candidate {
 	return out
 }
 
-// nameList is the best names that fit into the room, one line per file. Without a
-// summary to lean on, all that fits is taken.
-func (r *Record) nameList(stated func(string) bool, all bool, room int, l message.Lang) string {
-	rank := r.ranked(stated, all)
+// nameList is the best names that fit into the room, one line per file.
+func (r *Record) nameList(stated func(string) bool, which Choice, room int, l message.Lang) string {
+	rank := r.ranked(stated, which)
 	k := sort.Search(len(rank), func(k int) bool { return message.Units(r.layOut(rank[:k+1], l)) > room })
 	return r.layOut(rank[:k], l)
 }
 
 // Lacking is the names that a text does not state, under a title, the best that fit
-// into the room: all that fit, or those that are worth reading.
-func (r *Record) Lacking(states func(name string) bool, all bool, title message.Text, room int, l message.Lang) string {
+// into the room.
+func (r *Record) Lacking(states func(name string) bool, which Choice, title message.Text, room int, l message.Lang) string {
 	r.rebase()
 	heading := "## " + title.In(l) + "\n"
-	if list := r.nameList(states, all, room-message.Units(heading), l); list != "" {
+	if list := r.nameList(states, which, room-message.Units(heading), l); list != "" {
 		return heading + list
 	}
 	return ""
@@ -182,7 +199,7 @@ func (r *Record) Lacking(states func(name string) bool, all bool, title message.
 // Top is the names that are most likely to be needed again, whoever states them.
 func (r *Record) Top(n int) []string {
 	var out []string
-	for _, c := range r.ranked(func(string) bool { return false }, true) {
+	for _, c := range r.ranked(func(string) bool { return false }, All) {
 		if len(out) == n {
 			break
 		}

@@ -23,6 +23,9 @@ func TestWorth(t *testing.T) {
 		"read in a file":           {nameStat{heard: 1, homing: homeSeen, last: 1000}, nameStat{heard: 1, last: 1000}},
 		"a name rather than paths": {nameStat{heard: 1, homing: homeSeen, last: 1000}, nameStat{heard: 1, homing: homeSeen, path: true, last: 1000}},
 		"a name rather than parts": {nameStat{heard: 1, homing: homeSeen, last: 1000}, nameStat{heard: 1, homing: homeSeen, part: true, last: 1000}},
+		"no underscore":            {nameStat{text: "readRows", heard: 1, last: 1000}, nameStat{text: "read_rows", heard: 1, last: 1000}},
+		"no local of an error":     {nameStat{text: "readRows", heard: 1, last: 1000}, nameStat{text: "readErr", heard: 1, last: 1000}},
+		"a file's underscore":      {nameStat{text: "a_b.go", heard: 1, last: 1000, path: true}, nameStat{text: "a_b_go", heard: 1, last: 1000}},
 		"newer":                    {nameStat{heard: 1, last: 1000}, nameStat{heard: 1, last: 900}},
 	} {
 		if more, less := r.worth(&c.more), r.worth(&c.less); more <= less {
@@ -175,27 +178,30 @@ func TestRanked(t *testing.T) {
 		{text: "spans", heard: 9, typed: 1, last: 1000, home: 0, part: true, path: true},
 	}
 	r.file("/p/a.go")
-	names := func(all bool) []string {
+	names := func(which Choice) []string {
 		var out []string
-		for _, c := range r.ranked(func(n string) bool { return n == "heardName" }, all) {
+		for _, c := range r.ranked(func(n string) bool { return n == "heardName" }, which) {
 			out = append(out, c.text)
 		}
 		slices.Sort(out)
 		return out
 	}
-	if got, want := names(false), []string{"abcd", "partAtHome", "reportedToo", "spans", "typedName"}; !slices.Equal(got, want) {
+	if got, want := names(Worthy), []string{"abcd", "partAtHome", "reportedToo", "spans", "typedName"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := names(true), []string{"abcd", strings.Repeat("longName", 8), "partAtHome", "reportedOnly", "reportedToo", "span", "spans", "typedName"}; !slices.Equal(got, want) {
+	if got, want := names(All), []string{"abcd", strings.Repeat("longName", 8), "partAtHome", "reportedOnly", "reportedToo", "span", "spans", "typedName"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := names(Lost), append(names(All), "Println"); len(got) != len(want) || !slices.Contains(got, "Println") {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := r.Top(2); len(got) != 2 || got[0] != "spans" {
 		t.Errorf("%q", got)
 	}
-	if got := r.Lacking(func(string) bool { return true }, true, message.HandoverNames, 1000, message.EN); got != "" {
+	if got := r.Lacking(func(string) bool { return true }, All, message.HandoverNames, 1000, message.EN); got != "" {
 		t.Errorf("%q", got)
 	}
-	if got := r.Lacking(func(string) bool { return false }, true, message.HandoverNames, 20, message.EN); got != "" {
+	if got := r.Lacking(func(string) bool { return false }, All, message.HandoverNames, 20, message.EN); got != "" {
 		t.Errorf("there is no room: %q", got)
 	}
 }
