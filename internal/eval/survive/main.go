@@ -11,7 +11,9 @@
 //   - a name is the base name of a path, or an identifier of six characters or
 //     more (extract.NameScan);
 //   - coverage is the share of the needed names that a text states literally, as
-//     a whole word.
+//     a whole word. It is shown of all, and without the names that nobody has to
+//     remember: those of libraries (libraries.txt), and those that the edit which uses
+//     them defines itself.
 //
 // It reads the sessions of package samples; without them it makes some up, and says so:
 // those numbers show that the measure works, not how good the product is.

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/extract"
@@ -42,8 +44,41 @@ type compaction struct {
 
 // need is a name that the agent used from memory.
 type need struct {
-	text string
-	path bool
+	text    string
+	path    bool
+	library bool // it is no name of the project
+	coined  bool // the edit that uses it defines it
+}
+
+// remembered are the names of the project that the agent had to know: those of libraries
+// every model knows, and maxRows := 100 can be written without a memory of maxRows.
+func remembered(n need) bool { return !n.library && !n.coined }
+
+// libraryNames are what libraries export: Go's own, taken from its list of its interface;
+// cobra, pflag, testify, lipgloss and a few small ones, taken from their source; and, in
+// the last paragraph, some names of go-git, bubbletea, bubbles, huh and posthog-go. That
+// paragraph was written by hand with the needed names of half 1 known, and without a look
+// at those of half 2. The product's list is shorter.
+//
+//go:embed libraries.txt
+var libraryNames string
+
+var libraries = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for name := range strings.FieldsSeq(libraryNames) {
+		out[name] = true
+	}
+	return out
+})
+
+// library reports a name of a library that the project has not given to something of
+// its own as well.
+func (c *compaction) library(name string) bool {
+	if !libraries()[name] && !extract.Library(name) {
+		return false
+	}
+	i := c.rec.Name([]byte(name))
+	return i < 0 || !c.rec.Own(i)
 }
 
 // pieces walks a part of the session.
@@ -147,11 +182,19 @@ func (c *compaction) need(known map[string]*tally) {
 	c.pieces(c.after, c.end, func(p *transcript.Event) {
 		switch p.Kind {
 		case transcript.ToolBegan:
-			p.Strings(func(_ string, inner []byte) {
+			before := "" // what an edit replaces
+			p.Strings(func(key string, inner []byte) {
+				if key == "old_string" {
+					before += string(inner)
+				}
+			})
+			p.Strings(func(key string, inner []byte) {
+				writes := key == "new_string" || key == "content" // a search for func readRows defines nothing
 				eachName(inner, func(n extract.Name) {
 					name := string(n.Base)
 					if known[name] != nil && !seen[name] && !extract.States(told.String(), name) {
-						c.needed = append(c.needed, need{name, n.Path})
+						coined := writes && (n.Defined || assigned(inner[cap(inner)-cap(n.Base)+len(name):])) && !extract.States(before, name)
+						c.needed = append(c.needed, need{name, n.Path, c.library(name), coined})
 					}
 					seen[name] = true
 				})
@@ -161,6 +204,14 @@ func (c *compaction) need(known map[string]*tally) {
 			told.WriteString(p.Text() + "\n")
 		}
 	})
+}
+
+// assigned reports whether the name before this text gets a value for the first time.
+func assigned(rest []byte) bool {
+	line, _, _ := strings.Cut(string(rest), `\n`)
+	others, _, ok := strings.Cut(line, ":=")
+	others = strings.TrimSpace(others)
+	return ok && (others == "" || others[0] == ',' && !strings.ContainsAny(others, "({["))
 }
 
 // covered counts the needed names that one of the texts states literally.

@@ -54,3 +54,38 @@ func TestNeeded(t *testing.T) {
 		t.Errorf("covered %d of %d", n, of)
 	}
 }
+
+// TestRemembered: what nobody has to remember is told apart: a name of a library, unless
+// the project has one of that name, and one that an edit defines.
+func TestRemembered(t *testing.T) {
+	t.Parallel()
+	call := func(id, input string) string {
+		return `{"type":"assistant","uuid":"` + id + `","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"t` + id + `","name":"Edit","input":` + input + `}]}}`
+	}
+	lines := []string{
+		`{"type":"user","uuid":"1","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"WriteString, func OpenFile, maxRows lastRow rowCount keptRow readRows newTable foundRow"}}`,
+		`{"type":"system","subtype":"compact_boundary","uuid":"2","timestamp":"2026-01-01T00:00:00.000Z"}`,
+		`{"type":"user","uuid":"3","parentUuid":"2","timestamp":"2026-01-01T00:00:00.000Z","isCompactSummary":true,"message":{"role":"user","content":"a summary"}}`,
+		call("4", `{"old_string":"keptRow := 1","new_string":"keptRow := 2\nmaxRows, err := rowCount(lastRow)\nvar newTable = OpenFile(WriteString)"}`),
+		call("5", `{"pattern":"func readRows"}`),
+		call("6", `{"content":"foundRow = call(); a := 1"}`),
+	}
+	list, err := recorded("s", []byte(strings.Join(lines, "\n")+"\n"))
+	if err != nil || len(list) != 1 {
+		t.Fatal(len(list), err)
+	}
+	var got []string
+	for _, n := range list[0].needed {
+		switch {
+		case n.library:
+			got = append(got, n.text+" library")
+		case n.coined:
+			got = append(got, n.text+" coined")
+		default:
+			got = append(got, n.text)
+		}
+	}
+	if want := "keptRow,maxRows coined,rowCount,lastRow,newTable coined,OpenFile,WriteString library,readRows,foundRow"; strings.Join(got, ",") != want {
+		t.Errorf("%v", got)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -66,6 +65,7 @@ func report(list, cuts []*compaction) {
 		fmt.Printf("%-11s %6d  %6d  %7d  %11d  %10d\n", c.name, c.known, len(c.needed), alone, both, message.Units(text))
 	}
 	table(list)
+	kinds(list)
 	curve("Summary and hand-over by length", list)
 	sections(list)
 	if len(cuts) > 0 {
@@ -91,7 +91,6 @@ func sums(list []*compaction, real bool) {
 }
 
 func table(list []*compaction) {
-	own := func(n need) bool { return !extract.Library(n.text) }
 	sets := []struct {
 		name string
 		list []*compaction
@@ -102,9 +101,6 @@ func table(list []*compaction) {
 		{"half 2", half(list, 1), nil},
 		{"paths", list, func(n need) bool { return n.path }},
 		{"identifiers", list, func(n need) bool { return !n.path }},
-		{"no library", list, own},
-		{"of half 1", half(list, 0), own},
-		{"of half 2", half(list, 1), own},
 	}
 	ours := func(c *compaction) string { return c.handover(0).Text() }
 	names := func(c *compaction) string { return c.part("names") }
@@ -141,6 +137,36 @@ func table(list []*compaction) {
 		}
 		if r.len != nil {
 			fmt.Printf("  %10d", meanUnits(list, r.len))
+		}
+		fmt.Println()
+	}
+}
+
+// kinds shows which of the needed names an agent had to remember, on both halves: a
+// name of a library every model knows, and one that an edit defines it makes up.
+func kinds(list []*compaction) {
+	fmt.Printf("\n%-36s  %22s  %22s  %22s\n%-36s", "", "summary", "+ hand-over", "+ crude list, 2,000", "Needed names")
+	for range 3 {
+		fmt.Printf("  %10s  %10s", "half 1", "half 2")
+	}
+	fmt.Println()
+	for _, k := range []struct {
+		name string
+		kind func(need) bool
+	}{
+		{"all", nil},
+		{"not defined by the edit itself", func(n need) bool { return !n.coined }},
+		{"no library's", func(n need) bool { return !n.library }},
+		{"neither", remembered},
+	} {
+		fmt.Printf("%-36s", k.name)
+		for _, text := range []func(c *compaction) string{
+			func(*compaction) string { return "" }, func(c *compaction) string { return c.handover(0).Text() }, func(c *compaction) string { return c.crudeList(2000) },
+		} {
+			for which := range 2 {
+				got, all := count(half(list, which), k.kind, func(c *compaction) []string { return []string{c.summary, text(c)} })
+				fmt.Printf("  %10s", fmt.Sprintf("%d/%d %.2f", got, all, float64(got)/float64(max(1, all))))
+			}
 		}
 		fmt.Println()
 	}

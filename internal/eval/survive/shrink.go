@@ -14,7 +14,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/config"
-	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -113,7 +112,7 @@ func (c *compaction) stated(lines []byte, messages bool) (string, error) {
 // shrinking shows how many of the needed names are still stated when the slice is
 // compressed on a clone instead of being compacted.
 func shrinking(list []*compaction) error {
-	fmt.Printf("\n%-28s  %11s  %6s  %6s  %10s  %s\n", "Compressed, not compacted", "characters", "of all", "stated", "no library", "newest request whole")
+	fmt.Printf("\n%-28s  %11s  %6s  %6s  %6s  %10s  %s\n", "Compressed, not compacted", "characters", "of all", "stated", "half 2", "remembered", "newest request whole")
 	all := 0
 	row := func(name string, text func(c *compaction) (string, error)) error {
 		texts := map[*compaction]string{}
@@ -136,11 +135,11 @@ func shrinking(list []*compaction) error {
 		}
 		size := meanUnits(list, of)
 		all = cmp.Or(all, size)
-		stated := func(kind func(need) bool) float64 {
+		stated := func(list []*compaction, kind func(need) bool) float64 {
 			return share(list, kind, func(c *compaction) []string { return []string{of(c)} })
 		}
-		own := func(n need) bool { return !extract.Library(n.text) } // others every model knows
-		fmt.Printf("%-28s  %11s  %4.1f %%  %6.3f  %10.3f  %d of %d\n", name, message.Thousands(size), 100*float64(size)/float64(all), stated(nil), stated(own), whole, asked)
+		fmt.Printf("%-28s  %11s  %4.1f %%  %6.3f  %6.3f  %10.3f  %d of %d\n", name, message.Thousands(size), 100*float64(size)/float64(all),
+			stated(list, nil), stated(half(list, 1), nil), stated(list, remembered), whole, asked)
 		return nil
 	}
 	if err := row("everything", func(c *compaction) (string, error) { return c.stated(c.data[c.from:c.to], false) }); err != nil {
