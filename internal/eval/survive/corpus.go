@@ -39,6 +39,9 @@ func (a *author) line(typ string, content any, more map[string]any) {
 		"timestamp": time.Date(2026, 3, 1, 9, 0, a.n, 0, time.UTC).Format("2006-01-02T15:04:05.000Z"),
 		"message":   map[string]any{"role": role, "content": content},
 	}
+	if a.n > 0 {
+		l["parentUuid"] = fmt.Sprintf("00000000-0000-4000-8000-%012d", a.n-1)
+	}
 	maps.Copy(l, more)
 	a.n++
 	b, err := json.Marshal(l)
@@ -121,7 +124,7 @@ func madeUp(seed uint64) []byte {
 	for _, f := range files[:6] {
 		fmt.Fprintf(&summary, "- %s: %s, %s\n", f.path, f.names[0], f.names[1])
 	}
-	a.line("user", summary.String(), map[string]any{"isCompactSummary": true, "parentUuid": fmt.Sprintf("00000000-0000-4000-8000-%012d", a.n-1)})
+	a.line("user", summary.String(), map[string]any{"isCompactSummary": true})
 	// From memory: edits of names that were not read again.
 	for range 12 {
 		f := files[a.rand.IntN(6)]

@@ -20,6 +20,11 @@ func TestMeasureOnMadeUpSessions(t *testing.T) {
 	if len(list) != 6 {
 		t.Fatalf("%d compactions", len(list))
 	}
+	for _, w := range ways() {
+		if _, err := list[0].shrunk(w); err != nil {
+			t.Errorf("%s: %v", w.name, err)
+		}
+	}
 	summary := share(list, nil, func(c *compaction) []string { return []string{c.summary} })
 	both := share(list, nil, func(c *compaction) []string { return []string{c.summary, c.handover(0).Text()} })
 	if summary <= 0 || summary >= both || both < 0.9 {
