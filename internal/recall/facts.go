@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/seed-6d03985f/overtone/internal/redact"
@@ -132,29 +133,31 @@ func (x *Index) saveFacts(path string, known *facts, files []transcript.File, li
 }
 
 func factOf(ctx context.Context, f *transcript.File) Fact {
-	r, err := transcript.Open(ctx, f.Path)
+	s, err := transcript.Read(ctx, f.Path)
 	if err != nil {
 		return Fact{}
 	}
-	defer r.Close()
-	title, _ := redact.Text(r.Title)
+	title, _ := redact.Text(s.Title)
 	out := Fact{
-		ID: r.ID, CWD: r.CWD, Title: title, Compactions: len(r.Compactions), Turns: len(r.Turns(r.Live())),
-		Unreadable: r.Unreadable, Estimate: Estimate(r.Session),
+		ID: s.ID, CWD: s.CWD, Title: title, Compactions: len(s.Compactions), Turns: len(s.Turns(s.Live())),
+		Unreadable: s.Unreadable, Estimate: Estimate(s),
 	}
-	if r.HasUsage {
-		out.Tokens = r.Usage.Tokens()
+	if s.HasUsage {
+		out.Tokens = s.Usage.Tokens()
 	}
-	for i := range r.Entries {
-		if !r.Entries[i].Has(transcript.Marked) {
-			continue
+	marked := slices.IndexFunc(s.Entries, func(e transcript.Entry) bool { return e.Has(transcript.Marked) })
+	if marked < 0 {
+		return out
+	}
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return Fact{}
+	}
+	defer file.Close()
+	if raw, err := s.Raw(file, marked); err == nil {
+		if m, ok := transcript.MarkerOf(raw); ok {
+			out.Source = m.Source
 		}
-		if raw, err := r.Line(i); err == nil {
-			if m, ok := transcript.MarkerOf(raw); ok {
-				out.Source = m.Source
-			}
-		}
-		break
 	}
 	return out
 }

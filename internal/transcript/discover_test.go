@@ -78,30 +78,3 @@ func TestListAndResolve(t *testing.T) {
 		t.Errorf("%v, %v", files, err)
 	}
 }
-
-func TestFind(t *testing.T) {
-	t.Parallel()
-	path := write(t,
-		node("user", "u1", "", 1, say("old words")), node("assistant", "a1", "u1", 2, part("m1", `{"type":"tool_use","id":"t1","name":"A","input":{"command":"make bench"}}`)), node("user", "r1", "a1", 3, result("t1")),
-		node("system", "b1", "", 4, `,"subtype":"compact_boundary"`), node("user", "s1", "b1", 5, say("sum")+`,"isCompactSummary":true`), node("user", "u2", "s1", 6, say("new")))
-	s := mustRead(t, path)
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for ref, want := range map[string]string{"u1": "old words", "a1": "A\nmake bench", "L3": "r"} {
-		i, ok := s.Find(ref)
-		if !ok {
-			t.Fatalf("%s not found", ref)
-		}
-		raw, err := s.Raw(f, i)
-		said, _, _ := Say(raw, s.Host, nil)
-		if err != nil || string(said.Text) != want {
-			t.Errorf("%s: %q, %v", ref, said.Text, err)
-		}
-	}
-	if _, ok := s.Find("nobody"); ok {
-		t.Error("found nobody")
-	}
-}
