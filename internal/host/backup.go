@@ -34,8 +34,7 @@ type Manifest struct {
 	Host    Name        `json:"host"`
 	Version string      `json:"version"` // of Overtone
 	Files   []FileEntry `json:"files"`
-
-	dir string
+	Dir     string      `json:"-"` // where its copies lie
 }
 
 // FileEntry is one file of a run.
@@ -51,9 +50,6 @@ type FileEntry struct {
 	Keep bool `json:"keep,omitempty"`
 }
 
-// Path is where a manifest's copies lie.
-func (m Manifest) Path() string { return m.dir }
-
 func sum(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
@@ -65,7 +61,7 @@ func sum(data []byte) string {
 func (b Backups) Save(now time.Time, host Name, version string, files []*File, keep ...*File) (Manifest, error) {
 	m := Manifest{Schema: 1, At: now.UTC(), Host: host, Version: version}
 	var err error
-	if m.dir, err = b.newDir(now); err != nil {
+	if m.Dir, err = b.newDir(now); err != nil {
 		return m, fmt.Errorf("back up: %w", err)
 	}
 	for i, f := range append(slices.Clone(files), keep...) {
@@ -76,7 +72,7 @@ func (b Backups) Save(now time.Time, host Name, version string, files []*File, k
 			if i > 0 {
 				e.Backup = strconv.Itoa(i) + "-" + e.Backup
 			}
-			if err := store.AtomicWrite(filepath.Join(m.dir, e.Backup), f.Before, 0o600); err != nil {
+			if err := store.AtomicWrite(filepath.Join(m.Dir, e.Backup), f.Before, 0o600); err != nil {
 				return m, fmt.Errorf("back up %s: %w", f.Path, err)
 			}
 		}
@@ -89,7 +85,7 @@ func (b Backups) Save(now time.Time, host Name, version string, files []*File, k
 	if err := enc.Encode(m); err != nil {
 		return m, fmt.Errorf("back up: %w", err)
 	}
-	if err := store.AtomicWrite(filepath.Join(m.dir, manifestFile), buf.Bytes(), 0o600); err != nil {
+	if err := store.AtomicWrite(filepath.Join(m.Dir, manifestFile), buf.Bytes(), 0o600); err != nil {
 		return m, fmt.Errorf("back up: %w", err)
 	}
 	return m, nil
@@ -147,7 +143,7 @@ func (b Backups) Open(host Name) (list []Manifest, err error) {
 			continue
 		}
 		if m.Host == host {
-			m.dir = dir
+			m.Dir = dir
 			list = append(list, m)
 		}
 	}
@@ -156,7 +152,7 @@ func (b Backups) Open(host Name) (list []Manifest, err error) {
 
 // Close marks a run as undone.
 func (m Manifest) Close() error {
-	return os.Rename(filepath.Join(m.dir, manifestFile), filepath.Join(m.dir, undoneFile))
+	return os.Rename(filepath.Join(m.Dir, manifestFile), filepath.Join(m.Dir, undoneFile))
 }
 
 // Edits returns what open runs changed in a file, the oldest first.
@@ -191,7 +187,7 @@ func (f *File) Undo(runs []Manifest, blocks func(data []byte, edits []Edit) (aft
 					f.Gone, f.dir = true, e.MadeDir
 					continue
 				}
-				data, err := os.ReadFile(filepath.Join(m.dir, e.Backup))
+				data, err := os.ReadFile(filepath.Join(m.Dir, e.Backup))
 				if err == nil && sum(data) == e.Before {
 					f.After = data
 					continue

@@ -87,12 +87,12 @@ func setupClaude(p Place) Setup {
 	return Setup{
 		Settings: c.settings(), Edits: c.edits(), Auto: autoEdits(p.Window, p.Percent), Rounds: p.claudeRounds(), Status: p.statusLine(),
 		Plugin:  Plugin{Dir: c.plugin, Hooks: pluginName + "/hooks/hooks.json", files: func() ([]PluginFile, error) { return p.pluginFiles(plugin.FS) }},
-		present: func(settings []byte) bool { return enabled(settings).Exists() },
+		Present: func(settings []byte) bool { return enabled(settings).Exists() },
 		outdated: func() bool {
 			data, err := os.ReadFile(filepath.Join(c.plugin, pluginName, "hooks", "hooks.json"))
 			return err == nil && p.Hook != "" && bytes.Contains(data, []byte(`"command": "overtone"`))
 		},
-		check: c.check, register: c.register, unregister: c.unregister,
+		Check: c.check, Register: c.register, Unregister: c.unregister,
 	}
 }
 
@@ -189,14 +189,10 @@ func (c claude) check(f File, path string) []Finding {
 		return []Finding{found(id, Warn, message.DoctorOff, path).advise(message.HintOn)}
 	case !Holds(f.Before, on):
 		return []Finding{found(id, Broken, message.DoctorNoKeys, path, on.Key()).advise(message.HintInit)}
-	case len(lacks) > 0:
-		status := Warn
-		if lacks[0] == source.Key() {
-			status = Broken
-		}
-		return []Finding{found(id, status, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInit)}
+	case slices.Contains(lacks, source.Key()):
+		return []Finding{checkHooks(id, Broken, path, lacks, message.HintInit)}
 	}
-	return []Finding{found(id, Fine, message.DoctorSettings, path)}
+	return []Finding{checkHooks(id, Warn, path, lacks, message.HintInit)}
 }
 
 // rule is a file of the Claude folder in the form of permission rules: below the

@@ -98,14 +98,13 @@ func agentText(content gjson.Result) string {
 
 // claudeExit is the exit status of a command, nil while it may still run.
 func claudeExit(said string, failed bool, result gjson.Result) *int {
-	code := 0
 	switch {
 	case failed:
-		code = exitCode(said)
+		return new(exitCode(said))
 	case result.Get("interrupted").Bool() || result.Get("backgroundTaskId").Exists():
 		return nil
 	}
-	return &code
+	return new(0)
 }
 
 // claudeEnd is how a command ended, by its line in the session's file. What has no
@@ -132,8 +131,7 @@ func claudeBackgroundTask(result json.RawMessage) string {
 func claudeBackgroundEnd(note string) (output string, exit *int) {
 	said := between(note, "<summary>", "</summary>")
 	if i := strings.LastIndex(said, "exit code "); i > strings.LastIndexByte(said, '"') {
-		code := exitCode("Exit code " + strings.TrimRight(said[i+len("exit code "):], ")"))
-		exit = &code
+		exit = new(exitCode("Exit code " + strings.TrimRight(said[i+len("exit code "):], ")")))
 	}
 	data, err := config.ReadFile(between(note, "<output-file>", "</output-file>"), maxTaskOutput)
 	if err != nil {

@@ -82,8 +82,8 @@ func setupCodex(p Place) Setup {
 			Path: filepath.Join(p.Dir, "config.toml"), Key: []string{"mcp_servers", "overtone"}, Text: codexTools,
 			Marks: []string{"# by overtone init", "# >>> overtone >>>", "# <<< overtone <<<"},
 		}},
-		present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
-		check: func(f File, path string) []Finding {
+		Present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
+		Check: func(f File, path string) []Finding {
 			toml, _ := os.ReadFile(filepath.Join(p.Dir, "config.toml")) // a missing file approves nothing
 			return checkCodex(f, path, toml, edits)
 		},
@@ -100,11 +100,7 @@ env_vars = ["CODEX_HOME", "CLAUDE_CONFIG_DIR", "OVERTONE_HOME"]
 
 // checkCodex looks for the hooks, and for the user's approval of them.
 func checkCodex(f File, path string, configTOML []byte, edits []Edit) []Finding {
-	hooks := found("codex-hooks", Fine, message.DoctorSettings, path)
-	if lacks := lacking(f.Before, edits); len(lacks) > 0 {
-		hooks = found("codex-hooks", Broken, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitCodex)
-	}
-	findings := []Finding{hooks}
+	findings := []Finding{checkHooks("codex-hooks", Broken, path, lacking(f.Before, edits), message.HintInitCodex)}
 	if codexSays(configTOML, "features.hooks=false") {
 		findings = append(findings, found("codex-off", Warn, message.DoctorHooksOff).advise(message.HintHooksOff))
 	}

@@ -64,13 +64,11 @@ func setupCopilot(p Place) Setup {
 	}}}
 	return Setup{
 		Settings: filepath.Join(p.Dir, "hooks", "overtone.json"), Edits: edits, Beside: []Beside{tools},
-		present: func(settings []byte) bool { return len(lacking(settings, edits[1:])) < len(edits)-1 },
-		check: func(f File, path string) []Finding {
+		Present: func(settings []byte) bool { return len(lacking(settings, edits[1:])) < len(edits)-1 },
+		Check: func(f File, path string) []Finding {
 			servers, _ := os.ReadFile(tools.Path) // a missing file has none
-			if lacks := append(lacking(f.Before, edits), lacking(servers, tools.Edits)...); len(lacks) > 0 {
-				return []Finding{found("copilot-hooks", Broken, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitCopilot)}
-			}
-			return []Finding{found("copilot-hooks", Fine, message.DoctorSettings, path)}
+			lacks := append(lacking(f.Before, edits), lacking(servers, tools.Edits)...)
+			return []Finding{checkHooks("copilot-hooks", Broken, path, lacks, message.HintInitCopilot)}
 		},
 	}
 }

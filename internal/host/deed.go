@@ -210,26 +210,25 @@ func (t Tool) Changes() (files []string) {
 // Ended reads how a recorded command ended: its output, and its exit code where
 // the file tells it. failed is the host's own mark.
 func Ended(result []byte, output string, failed bool) (string, *int) {
-	code := func(n int) *int { return &n }
 	if len(result) > 0 && result[0] == '{' {
 		if v := gjson.GetBytes(result, "metadata.exit_code"); v.Exists() {
-			return gjson.GetBytes(result, "output").String(), code(int(v.Int()))
+			return gjson.GetBytes(result, "output").String(), new(int(v.Int()))
 		}
 	}
 	if failed {
-		return output, code(exitCode(output))
+		return output, new(exitCode(output))
 	}
 	for _, mark := range [...]string{"Process exited with code ", "Exit code: ", "exit code: "} {
 		head := output[:min(len(output), 400)]
 		if _, rest, ok := strings.Cut(head, mark); ok {
 			digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
 			if n, err := strconv.Atoi(digits); err == nil {
-				return output, code(n)
+				return output, new(n)
 			}
 		}
 	}
 	if bytes.HasPrefix(result, []byte(`"Script failed`)) || strings.HasPrefix(output, "Script failed") {
-		return output, code(1)
+		return output, new(1)
 	}
-	return output, code(0)
+	return output, new(0)
 }

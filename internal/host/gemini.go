@@ -54,13 +54,9 @@ func setupGemini(p Place) Setup {
 	}
 	return Setup{
 		Settings: filepath.Join(p.Dir, "settings.json"), Edits: edits,
-		present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
-		check: func(f File, path string) []Finding {
-			hooks := found("gemini-hooks", Fine, message.DoctorSettings, path)
-			if lacks := lacking(f.Before, edits); len(lacks) > 0 {
-				hooks = found("gemini-hooks", Broken, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitGemini)
-			}
-			findings := []Finding{hooks}
+		Present: func(settings []byte) bool { return len(lacking(settings, edits)) < len(edits) },
+		Check: func(f File, path string) []Finding {
+			findings := []Finding{checkHooks("gemini-hooks", Broken, path, lacking(f.Before, edits), message.HintInitGemini)}
 			// A session that was resumed may be deleted at a later start.
 			if keeps := gjson.GetBytes(withoutComments(f.Before), "general.sessionRetention.enabled"); keeps.Type != gjson.False {
 				findings = append(findings, found("gemini-retention", Warn, message.DoctorRetention).advise(message.HintRetention))

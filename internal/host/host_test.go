@@ -255,16 +255,16 @@ func TestRunsAndUndo(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, runs := undo()
-	if got != `{"a": 1}` || len(runs) != 4 || !strings.HasSuffix(runs[0].Path(), "-04") {
-		t.Errorf("two runs: %s, %s", got, runs[0].Path())
+	if got != `{"a": 1}` || len(runs) != 4 || !strings.HasSuffix(runs[0].Dir, "-04") {
+		t.Errorf("two runs: %s, %s", got, runs[0].Dir)
 	}
 	// A damaged copy: the edits are known all the same.
-	write(t, filepath.Join(runs[0].Path(), "settings.json"), "lost")
+	write(t, filepath.Join(runs[0].Dir, "settings.json"), "lost")
 	if got, _ := undo(); got != `{"a": 1}` {
 		t.Errorf("damaged copy: %s", got)
 	}
 	// A damaged manifest is told, the others count.
-	write(t, filepath.Join(runs[3].Path(), manifestFile), "{")
+	write(t, filepath.Join(runs[3].Dir, manifestFile), "{")
 	if list, err := b.Open(ClaudeCode); err == nil || len(list) != 3 {
 		t.Errorf("damaged manifest: %d, %v", len(list), err)
 	}

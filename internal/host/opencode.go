@@ -58,15 +58,12 @@ func setupOpencode(p Place) Setup {
 		bare: func() bool {
 			return bytes.Contains(readSome(filepath.Join(files.Dir, "overtone.js")), []byte(noWorkflows))
 		},
-		present: func(settings []byte) bool { return files.There() || Holds(settings, edits[0]) },
+		Present: func(settings []byte) bool { return files.There() || Holds(settings, edits[0]) },
 		outdated: func() bool {
 			return files.There() && !bytes.Equal(readSome(filepath.Join(files.Dir, "overtone.js")), p.opencodePlugin())
 		},
-		check: func(f File, path string) []Finding {
-			if lacks := lacking(f.Before, edits); len(lacks) > 0 {
-				return []Finding{found("opencode-settings", Warn, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(message.HintInitOpencode)}
-			}
-			return []Finding{found("opencode-settings", Fine, message.DoctorSettings, path)}
+		Check: func(f File, path string) []Finding {
+			return []Finding{checkHooks("opencode-settings", Warn, path, lacking(f.Before, edits), message.HintInitOpencode)}
 		},
 	}
 }
@@ -157,12 +154,9 @@ func decodeOpencode(event string, data []byte) Call {
 	case ShellTool:
 		t.Output = output
 		if event == "post-tool-use-failure" {
-			t.Output = t.Error
-			one := 1
-			t.Exit = &one
+			t.Output, t.Exit = t.Error, new(1)
 		} else if exit := p.response.Get("metadata.exit"); exit.Type == gjson.Number {
-			n := int(exit.Int())
-			t.Exit = &n
+			t.Exit = new(int(exit.Int()))
 		}
 	case EditTool, WriteTool:
 		t.File = text(p.input.Get("filePath"))

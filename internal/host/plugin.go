@@ -146,7 +146,7 @@ func (s Setup) Bare() bool {
 		return s.bare()
 	}
 	settings, err := os.ReadFile(s.Settings)
-	if err != nil || !s.present(settings) || bytes.Contains(settings, []byte("pipeline-context-")) {
+	if err != nil || !s.Present(settings) || bytes.Contains(settings, []byte("pipeline-context-")) {
 		return false
 	}
 	files, err := s.Plugin.Files()
@@ -164,10 +164,7 @@ func exists(path string) bool {
 // There reports whether any of the files is.
 func (p Plugin) There() bool {
 	files, _ := p.Files() // without files there is nothing
-	return slices.ContainsFunc(files, func(f PluginFile) bool {
-		_, err := os.Lstat(filepath.Join(p.Dir, filepath.FromSlash(f.Name)))
-		return err == nil
-	})
+	return slices.ContainsFunc(files, func(f PluginFile) bool { return exists(filepath.Join(p.Dir, filepath.FromSlash(f.Name))) })
 }
 
 // Remove takes the files out of a shared folder, and the folder, with the one it

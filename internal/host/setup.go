@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -52,11 +53,17 @@ type Setup struct {
 	// where hooks are only named in the settings.
 	Plugin Plugin
 
-	present              func(settings []byte) bool
-	outdated             func() bool // the plugin is an earlier version's; may be nil
-	bare                 func() bool // it has no workflows; nil where the files tell
-	check                func(f File, path string) []Finding
-	register, unregister func(ctx context.Context, bin string, env []string) error
+	// Present reports whether settings show signs of an installation.
+	Present func(settings []byte) bool
+	// Check says what is wrong with the settings, which can be edited; path is how
+	// the user is shown where they are.
+	Check func(f File, path string) []Finding
+	// Register has the host's program notice the installation, and Unregister takes
+	// that back after the settings were cleared. Nil where it does so in time by itself.
+	Register, Unregister func(ctx context.Context, bin string, env []string) error
+
+	outdated func() bool // the plugin is an earlier version's; may be nil
+	bare     func() bool // it has no workflows; nil where the files tell
 }
 
 // Beside is a file of JSON that is edited beside the settings.
@@ -140,34 +147,10 @@ func (s Setup) IsRounds(e Edit) bool {
 	return slices.ContainsFunc(s.Rounds, func(r Edit) bool { return r.Key() == e.Key() })
 }
 
-// Present reports whether settings show signs of an installation.
-func (s Setup) Present(settings []byte) bool { return s.present(settings) }
-
 // Readable says why settings cannot be edited; nil where they can.
 func (s Setup) Readable(settings []byte) error {
 	_, err := parse(settings, commented(s.Edits))
 	return err
-}
-
-// Check says what is wrong with the settings, which can be edited; path is how
-// the user is shown where they are.
-func (s Setup) Check(f File, path string) []Finding { return s.check(f, path) }
-
-// Register has the host's program notice the installation, where it would not do
-// so in time by itself.
-func (s Setup) Register(ctx context.Context, bin string, env []string) error {
-	if s.register == nil {
-		return nil
-	}
-	return s.register(ctx, bin, env)
-}
-
-// Unregister takes Register back, after the settings were cleared.
-func (s Setup) Unregister(ctx context.Context, bin string, env []string) error {
-	if s.unregister == nil {
-		return nil
-	}
-	return s.unregister(ctx, bin, env)
 }
 
 // Health is how good or bad a finding is. Only Broken is broken; a note is
@@ -207,4 +190,12 @@ func lacking(settings []byte, edits []Edit) []string {
 		}
 	}
 	return keys
+}
+
+// checkHooks says whether settings lack something of ours.
+func checkHooks(id string, bad Health, path string, lacks []string, hint message.Text) Finding {
+	if len(lacks) > 0 {
+		return found(id, bad, message.DoctorNoKeys, path, strings.Join(lacks, ", ")).advise(hint)
+	}
+	return found(id, Fine, message.DoctorSettings, path)
 }

@@ -299,7 +299,7 @@ func (i *installation) apply(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		i.Backup = m.Path()
+		i.Backup = m.Dir
 	}
 	if len(i.files) > 0 {
 		if err := i.setup.Plugin.Write(i.files, i.plugin); err != nil {
@@ -311,7 +311,7 @@ func (i *installation) apply(ctx context.Context) error {
 			return err
 		}
 	}
-	if bin, err := exec.LookPath(i.setup.Program); err == nil {
+	if bin, err := exec.LookPath(i.setup.Program); err == nil && i.setup.Register != nil {
 		if err := i.setup.Register(ctx, bin, i.env.Environ()); err != nil {
 			i.warn(message.WarnRegister, err.Error())
 		}

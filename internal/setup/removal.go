@@ -238,7 +238,7 @@ func (r *removal) apply(ctx context.Context) error {
 	}
 	for _, s := range r.setups {
 		bin, err := exec.LookPath(s.Program)
-		if err != nil {
+		if err != nil || s.Unregister == nil {
 			continue
 		}
 		if err := s.Unregister(ctx, bin, r.env.Environ()); err != nil {
