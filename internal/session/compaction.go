@@ -71,8 +71,7 @@ func (tx *Tx) Repeated() bool {
 func (tx *Tx) BeginCompaction(trigger string, packet compact.Packet) *Attempt {
 	k := &Attempt{N: tx.Memory.Compactions + 1, Trigger: trigger, At: tx.o.Now, Status: begun}
 	if packet.Text != "" {
-		receipt := compact.NewReceipt(packet)
-		k.Receipt = &receipt
+		k.Receipt = new(compact.NewReceipt(packet))
 		k.step(compact.Started{}, tx.o.Now)
 	}
 	tx.Memory.Compaction = k

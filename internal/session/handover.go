@@ -217,12 +217,10 @@ func (tx *Tx) HandOver(past Past, h handover.Handover, before func(wait bool) st
 	}
 	text := Paragraphs(before(h.Waits()), h.Text())
 	if k.Receipt == nil {
-		receipt := compact.NewReceipt(compact.Packet{ID: h.ID, Created: tx.o.Now})
-		k.Receipt = &receipt
+		k.Receipt = new(compact.NewReceipt(compact.Packet{ID: h.ID, Created: tx.o.Now}))
 		k.step(compact.Started{}, tx.o.Now)
 	}
-	r := k.Receipt.Rewrite(text, basis)
-	k.Receipt = &r
+	k.Receipt = new(k.Receipt.Rewrite(text, basis))
 	return tx.keepPast(past)
 }
 

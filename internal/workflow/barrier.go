@@ -47,8 +47,7 @@ func (g *Group) Report(stage string, r Route, mergedPath string) *Merged {
 		return nil
 	}
 	g.Resolved = true
-	m := MergeBarrierResults(*g, mergedPath)
-	return &m
+	return new(MergeBarrierResults(*g, mergedPath))
 }
 
 // TimedOut reports whether the group has waited longer than limit.

@@ -259,8 +259,7 @@ func (g *grapher) build() {
 			}
 		}
 		if !d.Spec.plain() {
-			spec := d.Spec
-			n.Spec = &spec
+			n.Spec = new(d.Spec)
 		}
 		if name := g.groups[i]; name != "" {
 			n.Barrier = &barrierRef{Group: name}

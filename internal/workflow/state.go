@@ -267,8 +267,7 @@ func decodeStage(v gjson.Result) StageState {
 		st.Status = Pending
 	}
 	if r := v.Get("verdict"); r.IsObject() {
-		route := routeOf(objectOf(r))
-		st.Verdict = &route
+		st.Verdict = new(routeOf(objectOf(r)))
 	}
 	return st
 }
@@ -474,8 +473,7 @@ func (s *State) clone() *State {
 	c.Delegations = slices.Clone(s.Delegations)
 	c.Barriers = s.Barriers.clone()
 	if s.PendingRetry != nil {
-		p := *s.PendingRetry
-		c.PendingRetry = &p
+		c.PendingRetry = new(*s.PendingRetry)
 	}
 	return &c
 }
