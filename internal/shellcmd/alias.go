@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
 )
 
 // UserAliases returns a lookup for the git aliases that hold in dir: the user's,
@@ -19,7 +21,7 @@ func UserAliases(dir, home string, getenv func(string) string) func(name string)
 		}
 		out := map[string]string{}
 		for _, f := range files {
-			if data, err := readSmall(f, maxConfig); err == nil {
+			if data, err := config.ReadFile(f, maxConfig); err == nil {
 				parseAliases(string(data), out)
 			}
 		}

@@ -171,7 +171,6 @@ type gitCall struct {
 	dir      string
 	dirKnown bool
 	gitDir   string
-	config   []string // values of -c
 	aliases  map[string]string
 	none     bool // --version, --help: nothing else is run
 }
@@ -218,7 +217,6 @@ func parseGit(c command) gitCall {
 			call.dir, call.dirKnown = within(call.dir, v.Text), call.dirKnown || rooted(v.Text)
 		case "-c":
 			v := value("", false)
-			call.config = append(call.config, v.Text)
 			key, val, _ := strings.Cut(v.Text, "=")
 			if alias, ok := strings.CutPrefix(strings.ToLower(key), "alias."); ok {
 				call.aliases[alias] = val

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-6d03985f/overtone/internal/config"
 )
 
 // errNoRepo says that a directory is not inside a git repository.
@@ -137,7 +139,7 @@ func isGitDir(dir string) bool {
 
 // linkedGitDir follows the .git file of a worktree or submodule.
 func linkedGitDir(file string) (string, error) {
-	data, err := readSmall(file, 4096)
+	data, err := config.ReadFile(file, 4096)
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +158,7 @@ func linkedGitDir(file string) (string, error) {
 }
 
 func commonDir(gitDir string) string {
-	data, err := readSmall(filepath.Join(gitDir, "commondir"), 4096)
+	data, err := config.ReadFile(filepath.Join(gitDir, "commondir"), 4096)
 	if err != nil {
 		return gitDir
 	}
@@ -169,7 +171,7 @@ func commonDir(gitDir string) string {
 
 // readRef reads a reference: either the name it points to or a hash.
 func readRef(file string) (ref, hash string, err error) {
-	data, err := readSmall(file, 4096)
+	data, err := config.ReadFile(file, 4096)
 	if err != nil {
 		return "", "", err
 	}
@@ -264,17 +266,4 @@ func openRegular(file string) (*os.File, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(file), fs.ErrInvalid)
 	}
 	return os.Open(file)
-}
-
-func readSmall(file string, most int64) ([]byte, error) {
-	f, err := openRegular(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s is too large", filepath.Base(file))
-	}
-	return data, err
 }

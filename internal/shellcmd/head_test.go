@@ -76,7 +76,7 @@ func TestReadHeadRefuses(t *testing.T) {
 		"garbage":                       "no reference",
 		"ref: ../../../etc/passwd":      "odd reference",
 		"ref: refs/heads/.invalid":      "reftable",
-		strings.Repeat("a", 5000):       "too large",
+		strings.Repeat("a", 5000):       "larger than",
 		"ref: /etc/passwd":              "odd reference",
 		"ref: refs/heads/../../../../x": "odd reference",
 	} {
