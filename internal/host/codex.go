@@ -1,8 +1,6 @@
 package host
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -258,9 +256,5 @@ func codexHash(event string, group, hook gjson.Result, command string) string {
 	if m := group.Get("matcher"); m.Exists() {
 		identity["matcher"] = m.String()
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(identity) // decoded JSON can be encoded
-	return "sha256:" + sum(bytes.TrimSpace(b.Bytes()))
+	return "sha256:" + sum(store.EncodeJSON(identity))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // copilotHost is GitHub Copilot CLI. Its hooks come in Claude Code's form where
@@ -141,7 +142,7 @@ func encodeCopilot(in *Call, r Reply) []byte {
 	switch in.Event {
 	case "session-start", "user-prompt-submit", "post-tool-use":
 		if r.Context != "" {
-			return encode(fields{{"additionalContext", r.Context}})
+			return store.EncodeJSON(fields{{"additionalContext", r.Context}})
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // geminiHost is Gemini CLI. Its hooks are named in its settings and come in Claude
@@ -142,5 +143,5 @@ func encodeGemini(in *Call, r Reply) []byte {
 	if len(o) == 0 {
 		return nil
 	}
-	return encode(o)
+	return store.EncodeJSON(o)
 }

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // Edit is one change of a JSON file. Once applied it holds what it takes to undo
@@ -583,13 +585,7 @@ func (d *doc) remove(at int, list []item, i int, inner string) {
 	}
 }
 
-func quote(s string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string can always be encoded
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func quote(s string) string { return string(store.EncodeJSON(s)) }
 
 // same reports whether two JSON texts mean the same.
 func same(a, b string) bool {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
+	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/plugin"
 )
 
@@ -208,7 +209,7 @@ func encodeOpencode(_ *Call, r Reply) []byte {
 	if len(o) == 0 {
 		return nil
 	}
-	return encode(o)
+	return store.EncodeJSON(o)
 }
 
 // OpencodeEvents are what a part of a message says: a tool that has ended, in the words

@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -33,7 +34,7 @@ type Reply struct {
 // encodePlain writes the specifications' output.
 func encodePlain(in *Call, r Reply) []byte {
 	if r.Deny != "" {
-		return encode(fields{{"hookSpecificOutput", denial(r.Deny)}})
+		return store.EncodeJSON(fields{{"hookSpecificOutput", denial(r.Deny)}})
 	}
 	var o fields
 	o.decide(r)
@@ -43,7 +44,7 @@ func encodePlain(in *Call, r Reply) []byte {
 	if len(o) == 0 || r.System != "" || r.Result != "" {
 		o.add("result", r.Result)
 	}
-	return encode(o)
+	return store.EncodeJSON(o)
 }
 
 // encodeHooks writes the output in Claude Code's form, which other hosts have
@@ -78,7 +79,7 @@ func encodeHooks(in *Call, r Reply) []byte {
 	if len(o) == 0 {
 		return nil
 	}
-	return encode(o)
+	return store.EncodeJSON(o)
 }
 
 func (f *fields) decide(r Reply) {
@@ -142,43 +143,19 @@ func (f fields) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(encode(m.key))
+		b.Write(store.EncodeJSON(m.key))
 		b.WriteByte(':')
-		b.Write(encode(m.val))
+		b.Write(store.EncodeJSON(m.val))
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
 }
 
-// encode leaves <, > and & as they are: models and people read the texts.
-func encode(v any) []byte {
-	if raw, ok := v.(json.RawMessage); ok {
-		return raw
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return []byte(`{}`)
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
-}
-
 // hookName is the name of an event in settings and output: SubagentStop.
 func hookName(event string) string {
-	var b []byte
-	up := true
-	for i := range len(event) {
-		ch := event[i]
-		if ch == '-' {
-			up = true
-			continue
-		}
-		if up && ch >= 'a' && ch <= 'z' {
-			ch -= 'a' - 'A'
-		}
-		up = false
-		b = append(b, ch)
+	var b strings.Builder
+	for word := range strings.SplitSeq(event, "-") {
+		b.WriteString(strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):])
 	}
-	return string(b)
+	return b.String()
 }

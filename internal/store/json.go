@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"github.com/tidwall/gjson"
 )
@@ -42,4 +43,19 @@ func tooDeep(data []byte) bool {
 		}
 	}
 	return false
+}
+
+// EncodeJSON leaves <, > and & as they are: models and people read it. What cannot be
+// encoded is null; callers give strings, numbers, lists and types of their own.
+func EncodeJSON(v any) json.RawMessage {
+	if raw, ok := v.(json.RawMessage); ok {
+		return raw
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return json.RawMessage("null")
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
 }

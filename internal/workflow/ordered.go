@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // orderedMap is a map that remembers the order of its keys: the order of stages in a
@@ -140,11 +142,7 @@ func (o object) member(key string) gjson.Result {
 
 // put stores v encoded without HTML escaping.
 func (o *object) put(key string, v any) {
-	if raw, ok := v.(json.RawMessage); ok {
-		o.Set(key, raw)
-		return
-	}
-	o.Set(key, encode(v))
+	o.Set(key, store.EncodeJSON(v))
 }
 
 // putUnless stores v, or leaves the key out when v is the zero value of its kind.
@@ -182,22 +180,10 @@ func (o object) compact() []byte {
 			b.WriteByte(',')
 		}
 		first = false
-		b.Write(encode(k))
+		b.Write(store.EncodeJSON(k))
 		b.WriteByte(':')
 		b.Write(raw)
 	}
 	b.WriteByte('}')
 	return b.Bytes()
-}
-
-// encode never fails: it is only given strings, numbers, booleans, slices and
-// types of this package.
-func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return json.RawMessage("null")
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
 }

@@ -335,7 +335,7 @@ func (s *State) Encode() []byte {
 
 	var stages object
 	for k, st := range s.Stages.All() {
-		stages.Set(k, encode(st.object()))
+		stages.put(k, st.object())
 	}
 	o.put("stages", stages)
 	o.put("activeStages", emptyList(s.ActiveStages))
