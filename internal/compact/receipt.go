@@ -3,6 +3,7 @@ package compact
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -160,31 +161,23 @@ func (r Receipt) foreign(compaction string) bool {
 	return compaction != "" && r.Compaction != "" && compaction != r.Compaction
 }
 
-func (r Receipt) named(compaction string) Receipt {
-	r.Compaction = cmp.Or(r.Compaction, compaction)
+// compaction takes how far a compaction is, if it is the receipt's and has been before.
+func (r Receipt) compaction(name string, now ReceiptState, before ...ReceiptState) Receipt {
+	if r.foreign(name) {
+		return r
+	}
+	if r.Compaction = cmp.Or(r.Compaction, name); slices.Contains(before, r.State) {
+		r.State = now
+	}
 	return r
 }
 
 func (e Started) step(r Receipt, _ time.Time) (Receipt, bool) {
-	if r.foreign(e.Compaction) {
-		return r, false
-	}
-	r = r.named(e.Compaction)
-	if r.State == Created {
-		r.State = Compacting
-	}
-	return r, false
+	return r.compaction(e.Compaction, Compacting, Created), false
 }
 
 func (e Finished) step(r Receipt, _ time.Time) (Receipt, bool) {
-	if r.foreign(e.Compaction) {
-		return r, false
-	}
-	r = r.named(e.Compaction)
-	if r.State == Created || r.State == Compacting {
-		r.State = Done
-	}
-	return r, false
+	return r.compaction(e.Compaction, Done, Created, Compacting), false
 }
 
 func (e Failed) step(r Receipt, now time.Time) (Receipt, bool) {
