@@ -97,9 +97,13 @@ func (s *scanner) slashed(i, j int, h shape) {
 		s.emit(Identifier, i, j)
 		return
 	}
-	// 3/4, HTTP/2, and/or: the parts stand for themselves.
+	s.apart(i, j, '/') // 3/4, HTTP/2, and/or: the parts stand for themselves
+}
+
+// apart classifies the parts of the word [i,j) between marks.
+func (s *scanner) apart(i, j int, mark byte) {
 	for k := i; k <= j; k++ {
-		if k == j || s.text[k] == '/' {
+		if k == j || s.text[k] == mark {
 			if k > i {
 				s.classify(i, k)
 			}
@@ -302,14 +306,7 @@ func (s *scanner) hyphenated(i, j int, h shape) {
 		s.emit(Identifier, i, j)
 		return
 	}
-	for k := i; k <= j; k++ {
-		if k == j || s.text[k] == '-' {
-			if k > i {
-				s.classify(i, k)
-			}
-			i = k + 1
-		}
-	}
+	s.apart(i, j, '-')
 }
 
 // qualified handles dotted words: pkg.Name, a.b.c, but not e.g. or U.S.

@@ -221,7 +221,7 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 				texts = append(texts, m.text(b.Text))
 			}
 		}
-		add(mirrorLine{Type: "user", Summary: true, Message: said("user", map[string]string{"type": "text", "text": strings.Join(texts, "\n")})}, t.ID)
+		add(mirrorLine{Type: "user", Summary: true, Message: said(map[string]string{"type": "text", "text": strings.Join(texts, "\n")})}, t.ID)
 		return out, parent
 	}
 	var content, answers []any
@@ -243,7 +243,7 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 		}
 	}
 	if len(content) > 0 {
-		l := mirrorLine{Type: "user", Meta: t.Meta, Message: said("user", content...)}
+		l := mirrorLine{Type: "user", Meta: t.Meta, Message: said(content...)}
 		id := t.ID
 		if t.Meta {
 			id += metaMark
@@ -258,17 +258,15 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 		add(l, id)
 	}
 	if len(answers) > 0 {
-		add(mirrorLine{Type: "user", Message: said("user", answers...)}, t.ID+resultsMark)
+		add(mirrorLine{Type: "user", Message: said(answers...)}, t.ID+resultsMark)
 	}
 	if t.Stopped {
-		add(mirrorLine{Type: "user", Message: said("user", map[string]string{"type": "text", "text": "[Request interrupted by user]"})}, t.ID+"/stop")
+		add(mirrorLine{Type: "user", Message: said(map[string]string{"type": "text", "text": "[Request interrupted by user]"})}, t.ID+"/stop")
 	}
 	return out, parent
 }
 
-func said(role string, content ...any) *mirrorMessage {
-	return &mirrorMessage{Role: role, Content: content}
-}
+func said(content ...any) *mirrorMessage { return &mirrorMessage{Role: "user", Content: content} }
 
 // Fresh reports whether the file is of that moment, which the host gives a session that
 // it has changed; Stamp says that it is.
