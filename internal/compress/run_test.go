@@ -489,8 +489,11 @@ func leadBack(t *testing.T, p *Plan, res *Result, clone *transcript.Session) {
 			continue
 		}
 		_, ref, _ := strings.Cut(m.Ref, "#")
-		i, ok := clone.Find(ref)
-		if !ok {
+		i := 0
+		for i < len(clone.Entries) && transcript.Ref(clone.Host, raw(clone, i), int(clone.Entries[i].Line)) != ref {
+			i++
+		}
+		if i == len(clone.Entries) {
 			t.Errorf("%s names nothing", m.Ref)
 			continue
 		}
