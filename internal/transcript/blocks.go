@@ -1,5 +1,10 @@
 package transcript
 
+import (
+	"bytes"
+	"slices"
+)
+
 // Block is one block of a message's content, as it stands in the file.
 type Block struct {
 	Raw  []byte
@@ -16,33 +21,25 @@ func EditBlocks(entry []byte, fn func(Block) []byte) (out []byte, empty bool) {
 	if !ok || !chained(h) || entry[start] != '[' {
 		return entry, false
 	}
-	c := cursor{b: entry[start:end]}
-	c.open('[')
-	list := []byte{'['}
-	n, kept, changed := 0, 0, false
-	for first := true; c.more(']', &first); {
-		raw := c.raw()
+	var kept [][]byte
+	n, changed := 0, false
+	for raw := range elements(entry[start:end]) {
 		n++
-		b := parseBlock(raw)
-		got := fn(b)
-		if got == nil {
-			changed = true
-			continue
+		got := fn(parseBlock(raw))
+		changed = changed || got == nil || &got[0] != &raw[0] || len(got) != len(raw)
+		if got != nil {
+			kept = append(kept, got)
 		}
-		changed = changed || &got[0] != &raw[0] || len(got) != len(raw)
-		if kept > 0 {
-			list = append(list, ',')
-		}
-		kept++
-		list = append(list, got...)
 	}
 	if !changed {
 		return entry, false
 	}
-	out = append([]byte(nil), entry[:start]...)
-	out = append(out, list...)
-	out = append(out, ']')
-	return append(out, entry[end:]...), n > 0 && kept == 0
+	return slices.Concat(entry[:start], joined(kept), entry[end:]), n > 0 && len(kept) == 0
+}
+
+// joined is the list of these values.
+func joined(values [][]byte) []byte {
+	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
 }
 
 func parseBlock(block []byte) Block {

@@ -461,10 +461,7 @@ func (s *Session) trailer(ch *Change, end []byte) []byte {
 		b = append(appendString(b, ch.ID), "}\n"...)
 	}
 	if ch.Title != "" {
-		b = append(b, `{"type":"custom-title","customTitle":`...)
-		b = appendString(b, ch.Title)
-		b = append(b, `,"sessionId":`...)
-		b = append(appendString(b, ch.ID), "}\n"...)
+		b = append(append(b, textObject("type", "custom-title", "customTitle", ch.Title, "sessionId", ch.ID)...), '\n')
 	}
 	return b
 }
@@ -519,9 +516,7 @@ func setField(entry []byte, name string, value []byte) []byte {
 		hit := string(c.key()) == name
 		start, end := c.value()
 		if hit && !c.bad {
-			out := append([]byte(nil), entry[:start]...)
-			out = append(out, value...)
-			return append(out, entry[end:]...)
+			return slices.Concat(entry[:start], value, entry[end:])
 		}
 	}
 	return entry

@@ -226,13 +226,9 @@ func codexSummary(p *payload) []byte {
 		return p.message
 	}
 	summary := []byte(`""`)
-	c := cursor{b: p.history}
-	if !c.open('[') {
-		return summary
-	}
-	for first := true; c.more(']', &first); {
+	for v := range elements(p.history) {
+		c := cursor{b: v}
 		if !c.open('{') {
-			c.value()
 			continue
 		}
 		var r record

@@ -52,25 +52,6 @@ func (e copilotEvent) read() (d copilotData) {
 	return d
 }
 
-// eachCall calls fn for every tool that a message asks for.
-func (d copilotData) eachCall(fn func(id, name, arguments []byte)) {
-	c := cursor{b: d.calls}
-	if !c.open('[') {
-		return
-	}
-	for first := true; c.more(']', &first); {
-		if !c.open('{') {
-			c.value()
-			continue
-		}
-		var id, name, arguments []byte
-		c.read(str("toolCallId", &id), str("name", &name), raw("arguments", &arguments))
-		if !c.bad {
-			fn(id, name, arguments)
-		}
-	}
-}
-
 // copilotUsage reads the usage of one request. What was read from a cache is part
 // of the input there.
 func copilotUsage(v []byte) (u Usage) {
@@ -112,9 +93,12 @@ func (r *record) copilot(c *cursor) bool {
 		if text, ok := content(d.content); ok && len(text) > 0 {
 			r.parts = append(r.parts, piece{kind: AgentSaid, raw: d.content})
 		}
-		d.eachCall(func(id, name, arguments []byte) {
-			r.parts = append(r.parts, piece{kind: ToolBegan, raw: arguments, tool: name, id: id})
-		})
+		for call := range elements(d.calls) {
+			p := piece{kind: ToolBegan}
+			if readObject(call, str("toolCallId", &p.id), str("name", &p.tool), raw("arguments", &p.raw)) {
+				r.parts = append(r.parts, p)
+			}
+		}
 	case "tool.execution_complete":
 		r.kind = Output
 		if value := field(d.result, "content"); r.waits() {

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"encoding/binary"
+	"iter"
 	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -367,6 +368,22 @@ func readObject(v []byte, members ...member) bool {
 	return !c.bad
 }
 
+// elements are the values of a list, as they stand; none where it is no list, and those
+// before the break where it is broken.
+func elements(list []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		c := cursor{b: list}
+		if !c.open('[') {
+			return
+		}
+		for first := true; c.more(']', &first); {
+			if v := c.raw(); c.bad || !yield(v) {
+				return
+			}
+		}
+	}
+}
+
 // key consumes a member's name and its colon. Names with escapes are decoded.
 func (c *cursor) key() []byte {
 	if c.i = space(c.b, c.i); c.i >= len(c.b) || c.b[c.i] != '"' {
@@ -574,4 +591,16 @@ func appendString(dst []byte, s string) []byte {
 		i += size
 	}
 	return append(dst, '"')
+}
+
+// textObject is an object of alternating names and texts.
+func textObject(pairs ...string) []byte {
+	out := []byte{'{'}
+	for i := 0; i < len(pairs); i += 2 {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendString(append(appendString(out, pairs[i]), ':'), pairs[i+1])
+	}
+	return append(out, '}')
 }

@@ -1,6 +1,10 @@
 package transcript
 
-import "strconv"
+import (
+	"bytes"
+	"slices"
+	"strconv"
+)
 
 // markerKey is the key a clone adds to the lines whose text it replaced. Hosts
 // ignore it (seen with Claude Code 2.1.197 and Codex 0.166.0); it keeps a later
@@ -17,24 +21,12 @@ type Marker struct {
 
 // Mark returns entry with the marker as its last member.
 func Mark(entry []byte, m Marker) []byte {
-	end := len(entry) - 1
-	for end >= 0 && entry[end] != '}' {
-		end--
-	}
+	end := bytes.LastIndexByte(entry, '}')
 	if end < 0 {
 		return entry
 	}
-	out := append([]byte(nil), entry[:end]...)
-	out = append(out, `,"`+markerKey+`":{"source":`...)
-	out = appendString(out, m.Source)
-	out = append(out, `,"uuid":`...)
-	out = appendString(out, m.UUID)
-	out = append(out, `,"level":`...)
-	out = appendString(out, m.Level)
-	out = append(out, `,"sha256":`...)
-	out = appendString(out, m.Hash)
-	out = append(out, '}')
-	return append(out, entry[end:]...)
+	marker := textObject("source", m.Source, "uuid", m.UUID, "level", m.Level, "sha256", m.Hash)
+	return slices.Concat(entry[:end], []byte(`,"`+markerKey+`":`), marker, entry[end:])
 }
 
 // MarkerOf reads an entry's marker.

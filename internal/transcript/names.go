@@ -52,10 +52,8 @@ func NameRollout(path, id, title string, now time.Time) error {
 			line = append(line, '\n') // somebody was killed while writing
 		}
 	}
-	line = appendString(append(line, `{"id":`...), id)
-	line = appendString(append(line, `,"thread_name":`...), title)
-	line = appendString(append(line, `,"updated_at":`...), now.UTC().Format(time.RFC3339Nano))
-	_, err = f.Write(append(line, "}\n"...))
+	line = append(line, textObject("id", id, "thread_name", title, "updated_at", now.UTC().Format(time.RFC3339Nano))...)
+	_, err = f.Write(append(line, '\n'))
 	return err
 }
 

@@ -411,12 +411,8 @@ func (p *preservedSegment) read(kept []byte) {
 	keep(&p.head, head)
 	keep(&p.anchor, anchor)
 	keep(&p.tail, tail)
-	c := cursor{b: uuids}
-	if !c.open('[') {
-		return
-	}
-	for first := true; c.more(']', &first); {
-		if id, ok := c.str(); ok {
+	for v := range elements(uuids) {
+		if id, ok := content(v); ok {
 			p.keys, p.set = append(p.keys, keyOf(id)), true
 		}
 	}

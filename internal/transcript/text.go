@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -79,12 +80,8 @@ func Text(entry []byte) string {
 		return unescape(s)
 	}
 	var parts []string
-	c := cursor{b: v}
-	if !c.open('[') {
-		return ""
-	}
-	for first := true; c.more(']', &first); {
-		if b, ok := textBlock(c.raw(), h); ok && b != nil {
+	for block := range elements(v) {
+		if b, ok := textBlock(block, h); ok && b != nil {
 			parts = append(parts, unescape(b))
 		}
 	}
@@ -112,10 +109,7 @@ func SetText(entry []byte, text string) []byte {
 	if !ok {
 		return bytes.Clone(entry)
 	}
-	out := make([]byte, 0, len(entry)-(end-start)+len(repl))
-	out = append(out, entry[:start]...)
-	out = append(out, repl...)
-	return append(out, entry[end:]...)
+	return slices.Concat(entry[:start], repl, entry[end:])
 }
 
 // replaceText makes the new content value.
@@ -123,44 +117,20 @@ func replaceText(v []byte, text string, h Host) ([]byte, bool) {
 	if _, ok := content(v); ok {
 		return appendString(nil, text), true
 	}
-	c := cursor{b: v}
-	if !c.open('[') {
+	if len(v) == 0 || v[0] != '[' {
 		return nil, false
 	}
 	var kept [][]byte
-	at := -1
-	typ := `"text"`
-	for first := true; c.more(']', &first); {
-		b := c.raw()
-		if _, is := textBlock(b, h); is {
-			if at < 0 {
-				at = len(kept)
-				kept = append(kept, nil)
-				typ = string(field(b, "type"))
-			}
-			continue
+	at, typ := -1, []byte(`"text"`)
+	for b := range elements(v) {
+		if _, is := textBlock(b, h); !is {
+			kept = append(kept, b)
+		} else if at < 0 {
+			at, typ = len(kept), field(b, "type")
 		}
-		kept = append(kept, b)
 	}
-	if c.bad {
-		return nil, false
-	}
-	if at < 0 {
-		at = 0
-		kept = append([][]byte{nil}, kept...)
-	}
-	block := append([]byte(`{"type":`), typ...)
-	block = append(block, `,"text":`...)
-	block = append(appendString(block, text), '}')
-	kept[at] = block
-	out := []byte{'['}
-	for i, b := range kept {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, b...)
-	}
-	return append(out, ']'), true
+	block := slices.Concat([]byte(`{"type":`), typ, []byte(`,"text":`), appendString(nil, text), []byte("}"))
+	return joined(slices.Insert(kept, max(0, at), block)), true
 }
 
 // ToolSize is what the index counts as tool input and output of an entry, in
