@@ -489,11 +489,11 @@ func leadBack(t *testing.T, p *Plan, res *Result, clone *transcript.Session) {
 			continue
 		}
 		_, ref, _ := strings.Cut(m.Ref, "#")
-		i := 0
-		for i < len(clone.Entries) && transcript.Ref(clone.Host, raw(clone, i), int(clone.Entries[i].Line)) != ref {
-			i++
+		i := len(clone.Entries) - 1 // of copies the last counts
+		for i >= 0 && transcript.Ref(clone.Host, raw(clone, i), int(clone.Entries[i].Line)) != ref {
+			i--
 		}
-		if i == len(clone.Entries) {
+		if i < 0 {
 			t.Errorf("%s names nothing", m.Ref)
 			continue
 		}
