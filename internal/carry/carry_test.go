@@ -19,6 +19,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/mirror"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -366,7 +367,7 @@ func TestGeminiFolder(t *testing.T) {
 	dir := t.TempDir()
 	mark := func(name, owner string) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "tmp", name), 0o700), os.WriteFile(filepath.Join(dir, "tmp", name, geminiRoot), []byte(owner), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "tmp", name), 0o700), os.WriteFile(filepath.Join(dir, "tmp", name, mirror.GeminiRoot), []byte(owner), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -50,7 +50,7 @@ func gemini() Target {
 		return os.Remove(path)
 	}
 	t.after = func(_ World, talk Talk, path string) error {
-		mark, err := os.OpenFile(filepath.Join(filepath.Dir(filepath.Dir(path)), geminiRoot), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		mark, err := os.OpenFile(filepath.Join(filepath.Dir(filepath.Dir(path)), mirror.GeminiRoot), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			return nil
 		}
@@ -121,7 +121,7 @@ func geminiFolder(dir, cwd string) string {
 	}
 	folders, _ := os.ReadDir(filepath.Join(dir, "tmp")) // there may be none yet
 	for _, f := range folders {
-		if owner, ok := geminiOwner(dir, f.Name()); ok && owner == cwd {
+		if owner, ok := mirror.GeminiOwner(dir, f.Name()); ok && owner == cwd {
 			return f.Name()
 		}
 	}
@@ -129,22 +129,10 @@ func geminiFolder(dir, cwd string) string {
 	slug := cmp.Or(strings.Join(words, "-"), "project")
 	for n, name := 0, slug; ; name = fmt.Sprintf("%s-%d", slug, n) {
 		n++
-		if _, owned := geminiOwner(dir, name); !owned && !slices.Contains(slices.Collect(maps.Values(known.Projects)), name) {
+		if _, owned := mirror.GeminiOwner(dir, name); !owned && !slices.Contains(slices.Collect(maps.Values(known.Projects)), name) {
 			return name
 		}
 	}
-}
-
-// geminiRoot is the file in which the host notes whose folder it is.
-const geminiRoot = ".project_root"
-
-func geminiOwner(dir, name string) (string, bool) {
-	for _, base := range [...]string{"tmp", "history"} {
-		if b, err := os.ReadFile(filepath.Join(dir, base, name, geminiRoot)); err == nil {
-			return strings.TrimSpace(string(b)), true
-		}
-	}
-	return "", false
 }
 
 // giveGemini writes a clone as a session file of its own beside the original: from

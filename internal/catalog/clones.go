@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -70,6 +71,12 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short fu
 		_ = list.Add(c)
 		if err := f.Remove(ctx, r.Host, r.ID, r.Path); err != nil {
 			return err
+		}
+		// Our mirror of it refers to originals that nobody needs any more.
+		if host.Of(transcript.Host(r.Host)).Mirrored {
+			if mirror, err := transcript.Resolve(r.ID, f.Dir); err == nil {
+				_ = os.Remove(mirror.Path) // the next look does it
+			}
 		}
 		if done = append(done, r); !t.JSON {
 			t.Say(message.RmDone, r.ID, message.Bytes(r.Size))
@@ -163,9 +170,27 @@ func (f Finder) Lived() ([]transcript.File, error) {
 func (f Finder) used(files []transcript.File, clones map[string]compress.CloneRecord) []transcript.File {
 	return slices.DeleteFunc(files, func(file transcript.File) bool {
 		c, ours := clones[file.ID]
-		return ours && c.Size == file.Size && !f.isGone(c)
+		return ours && unused(c, file) && !f.isGone(c)
 	})
 }
+
+// unused says that nobody used a clone since it was made. Where the file that is listed
+// is our mirror of the host's, the host's own tells. Of a session in a host's database
+// it is known when it was changed last.
+func unused(c compress.CloneRecord, file transcript.File) bool {
+	switch {
+	case c.Path == file.Path || !host.Of(file.Host).Mirrored:
+		return c.Size == file.Size
+	case c.Path == "":
+		made, err := time.Parse(time.RFC3339, c.Created)
+		return err == nil && !file.ModTime.After(made.Add(importing))
+	}
+	info, err := os.Stat(c.Path)
+	return err == nil && info.Size() == c.Size
+}
+
+// importing is how long a host may take to import a session, and more.
+const importing = time.Minute
 
 // newest are the hosts' sessions that somebody used, the newest first.
 func (f Finder) newest() ([]transcript.File, error) {

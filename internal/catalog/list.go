@@ -95,10 +95,10 @@ func newRow(f *transcript.File, fact *recall.Fact, clones map[string]compress.Cl
 		info.CloneOf = made.Source
 	}
 	// A clone that was not used since has reported nothing yet.
-	switch unused := ours && f.Size == made.Size; {
-	case unused && made.Tokens > 0:
+	switch fresh := ours && unused(made, *f); {
+	case fresh && made.Tokens > 0:
 		info.LiveTokens, info.Estimated = made.Tokens, true
-	case unused || info.LiveTokens == 0:
+	case fresh || info.LiveTokens == 0:
 		info.LiveTokens, info.Estimated = fact.Estimate, true
 	}
 	return info

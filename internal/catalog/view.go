@@ -56,7 +56,7 @@ func momentOf(ctx context.Context, home *store.Home, file transcript.File, price
 		return audit.Moment{}
 	}
 	// A clone that was not used since has reported nothing yet.
-	if made, ok := compress.ClonesIn(home.Root()).All()[file.ID]; ok && made.Size == file.Size {
+	if made, ok := compress.ClonesIn(home.Root()).All()[file.ID]; ok && unused(made, file) {
 		if s, err := transcript.Read(ctx, file.Path); err == nil {
 			m.Context, m.Window = cmp.Or(made.Tokens, recall.Estimate(s)), cmp.Or(in.Usage.Window, m.Window)
 			m.Last, m.Expires, m.Repaid, m.Signals = time.Time{}, time.Time{}, 0, 0

@@ -31,6 +31,9 @@ func refreshGemini(dir, root, mine string) error {
 			if g.CWD == "" {
 				g.CWD = folders[slug]
 			}
+			if g.CWD == "" {
+				g.CWD, _ = GeminiOwner(dir, slug)
+			}
 			m := transcript.GeminiMirror(root, path, g)
 			// After a resume there are two files of one session, one of them empty.
 			if g.Session == "" || !g.Agent && transcript.GeminiSession(filepath.Dir(path), g.Session) != path {
@@ -76,6 +79,19 @@ func geminiProjects(dir string) map[string]string {
 		return true
 	})
 	return folders
+}
+
+// GeminiRoot is the file in which the host notes whose folder it is.
+const GeminiRoot = ".project_root"
+
+// GeminiOwner is the folder that a name stands for, where the host has noted it.
+func GeminiOwner(dir, name string) (string, bool) {
+	for _, base := range [...]string{"tmp", "history"} {
+		if b, err := os.ReadFile(filepath.Join(dir, base, name, GeminiRoot)); err == nil {
+			return strings.TrimSpace(string(b)), true
+		}
+	}
+	return "", false
 }
 
 // forget removes the mirrors of sessions that are gone.

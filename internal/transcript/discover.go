@@ -160,7 +160,7 @@ func everythingIn(h *host.Host, root string) ([]File, error) {
 		main := strings.Count(rel, "/") <= h.Sessions.Depth && h.Sessions.Match(e.Name())
 		if main {
 			folder = ""
-			if h.Sessions.ByProject {
+			if h.Sessions.ByProject && strings.Contains(rel, "/") {
 				folder = pathpkg.Dir(rel)
 			}
 		}
