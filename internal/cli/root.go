@@ -47,8 +47,8 @@ func (a *app) run(root *cobra.Command, args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	// Where nobody reads any longer the command ends, and says so before it does. The
-	// system would end it silently.
+	// Where nobody reads any longer the command ends, but not before it has put away what
+	// it has begun. The system would end it at once.
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -60,10 +60,13 @@ func (a *app) run(root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	failed := terminal.WriteError(a.Stdout)
-	if failed != nil && errors.Is(err, context.Canceled) {
+	if failed != nil && (errors.Is(err, context.Canceled) || errors.Is(err, syscall.EPIPE)) {
 		err = nil // it was given up for that
 	}
 	code := a.Exit(err)
+	if errors.Is(failed, syscall.EPIPE) {
+		return max(code, 1) // who reads has seen enough (demo | head) and needs no word about it
+	}
 	// What could not be written was not said: a full disk is no success.
 	if failed != nil && !errors.Is(err, failed) {
 		code = max(code, a.Exit(message.Fail(message.NotWritten, failed)))
