@@ -145,14 +145,15 @@ func TestThreadTellsItsSituation(t *testing.T) {
 		events []host.Event
 		want   State
 	}{
-		"nothing was said":     {nil, StateUnknown},
-		"nobody has answered":  {[]host.Event{ask}, StateCalled},
-		"a tool is at work":    {[]host.Event{ask, host.ToolActivity{}}, StateWorking},
-		"it has asked":         {[]host.Event{ask, host.ToolActivity{}, host.AgentMessage{Text: "It is ported. Shall I push it?"}}, StateAsked},
-		"it is done":           {[]host.Event{ask, host.ToolActivity{}, host.AgentMessage{Text: "The parser is implemented."}}, StateFinished},
-		"interrupted":          {[]host.Event{ask, host.ToolActivity{}, host.TurnEnded{Interrupted: true}}, StateStopped},
-		"told to stop":         {[]host.Event{ask, host.AgentMessage{Text: "Half of it."}, host.UserMessage{Text: "Stop here."}}, StateStopped},
-		"a question was asked": {[]host.Event{ask, host.UserMessage{Text: "What does it read?"}, host.AgentMessage{Text: "It reads rows."}}, StateFinished},
+		"nothing was said":             {nil, StateUnknown},
+		"nobody has answered":          {[]host.Event{ask}, StateCalled},
+		"a tool is at work":            {[]host.Event{ask, host.ToolActivity{}}, StateWorking},
+		"it has asked":                 {[]host.Event{ask, host.ToolActivity{}, host.AgentMessage{Text: "It is ported. Shall I push it?"}}, StateAsked},
+		"it is done":                   {[]host.Event{ask, host.ToolActivity{}, host.AgentMessage{Text: "The parser is implemented."}}, StateFinished},
+		"it is done, and told the app": {[]host.Event{ask, host.ToolActivity{}, host.AgentMessage{Text: "Ported the parser, added validation.\n\n::git-commit{cwd=\"/w\"}\n::git-push{branch=\"did-you?\"}"}}, StateFinished},
+		"interrupted":                  {[]host.Event{ask, host.ToolActivity{}, host.TurnEnded{Interrupted: true}}, StateStopped},
+		"told to stop":                 {[]host.Event{ask, host.AgentMessage{Text: "Half of it."}, host.UserMessage{Text: "Stop here."}}, StateStopped},
+		"a question was asked":         {[]host.Event{ask, host.UserMessage{Text: "What does it read?"}, host.AgentMessage{Text: "It reads rows."}}, StateFinished},
 	} {
 		if got := threadOf(c.events...).Situation(); got.State != c.want {
 			t.Errorf("%s: %s by %v, want %s", name, got.State, got.Evidence.List(), c.want)

@@ -257,10 +257,8 @@ func (t *Thread) answered(e host.AgentMessage, set Settings) {
 	}
 	s.Spoken = NewMarks(set.Markers).In(e.Text)
 	if strings.TrimSpace(e.Text) != "" {
-		s.Slice.Last = extract.Tail(e.Text, maxLast)
-		if t.Words = t.Words.Closed(dropPackets(e.Text)); s.Spoken.Has(AgentDone) {
-			t.Words.Evidence |= SaysDone
-		}
+		s.Slice.Last = extract.Tail(extract.Undirected(e.Text), maxLast)
+		t.Words = t.Words.Closed(dropPackets(e.Text), s.Spoken)
 	}
 }
 

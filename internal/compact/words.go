@@ -299,6 +299,7 @@ func (w Words) oldest() int {
 
 // Answered takes a message of the agent's to its user.
 func (w Words) Answered(text string) Words {
+	text = extract.Undirected(text)
 	if strings.TrimSpace(text) == "" {
 		return w
 	}
@@ -324,9 +325,11 @@ func (w Words) Answered(text string) Words {
 	return w
 }
 
-// Closed takes what the agent's last message says of going on. It is apart from
-// [Words.Answered], because of many messages only the last has to be asked.
-func (w Words) Closed(text string) Words {
+// Closed takes what the agent's last message says of going on, and the signals that its
+// phrases are. It is apart from [Words.Answered], because of many messages only the last
+// has to be asked.
+func (w Words) Closed(text string, spoken Signals) Words {
+	text = extract.Undirected(text)
 	w.Evidence = w.Evidence.last(AgentLast) &^ (closers | Interrupted)
 	if extract.Yields(text) {
 		w.Evidence |= Yields
@@ -334,7 +337,7 @@ func (w Words) Closed(text string) Words {
 	if extract.Announces(text) {
 		w.Evidence |= Announces
 	}
-	if extract.SaysDone(text) {
+	if spoken.Has(AgentDone) || extract.SaysDone(text) {
 		w.Evidence |= SaysDone
 	}
 	return w

@@ -21,6 +21,34 @@ func Spoken(text string) string {
 	return fold(b.String())
 }
 
+// Undirected is a text without directives: lines such as `::git-push{branch="main"}`, by
+// which an agent tells the app around it what it has done. The app shows a button in their
+// place, so nobody has said them.
+func Undirected(text string) string {
+	if !strings.Contains(text, "::") {
+		return text // most have none
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !directive(strings.TrimSpace(line)) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// directive reports a line that begins with the name of a directive and its first
+// attribute, and ends with the last one.
+func directive(line string) bool {
+	rest, marked := strings.CutPrefix(line, "::")
+	name, rest, opened := strings.Cut(rest, "{")
+	key, _, set := strings.Cut(rest, "=")
+	words := func(s, letters string) bool { return s != "" && strings.Trim(s, letters) == "" }
+	const lower = "abcdefghijklmnopqrstuvwxyz"
+	return marked && opened && set && strings.HasSuffix(rest, "}") &&
+		words(name, lower+"-_0123456789") && words(key, lower+"ABCDEFGHIJKLMNOPQRSTUVWXYZ-_0123456789")
+}
+
 // OwnLines walks a text line by line, trimmed, and tells which are the writer's
 // own: not code and not a quotation.
 func OwnLines(text string) iter.Seq2[string, bool] {

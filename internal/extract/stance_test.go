@@ -57,7 +57,7 @@ func TestYields(t *testing.T) {
 		"All tasks are done.": true, "Everything is finished.": true, "全部完成。": true,
 		// works
 		"The slice is in place.": false, "The parser is done; the printer comes next.": false, "Step 2 of 4 is finished, moving on to the lexer.": false, "Next: the printer.": false, "解析器完成，接下來處理印表機。": false, "次はプリンタを移植します。": false,
-		"Der Parser ist fertig, als Nächstes kommt der Drucker.": false, "Le parseur est porté, je passe au lexeur.": false, "Парсер готов, дальше принтер.": false, "El analizador está listo; sigo con la impresora.": false, "Done.": false,
+		"Der Parser ist fertig, als Nächstes kommt der Drucker.": false, "Le parseur est porté, je passe au lexeur.": false, "Парсер готов, дальше принтер.": false, "El analizador está listo; sigo con la impresora.": false, "Done.": false, "Added input validation.": false,
 	} {
 		if got := Yields(text); got != want {
 			t.Errorf("Yields(%q) = %v", text, got)

@@ -214,12 +214,11 @@ func (w *handoverWriter) done() []string {
 	return out
 }
 
-// prose is a text without rows of tables and what is meant for the host's screen, of
-// which none is the agent's last word.
+// prose is a text without rows of tables, of which none is the agent's last word.
 func prose(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		if t := strings.TrimSpace(line); !strings.HasPrefix(t, "|") && !strings.HasPrefix(t, "::") {
+		if !strings.HasPrefix(strings.TrimSpace(line), "|") {
 			b.WriteString(line)
 		}
 	}

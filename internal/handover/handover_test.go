@@ -175,6 +175,8 @@ func TestHandoverDirective(t *testing.T) {
 		"answered with a tool":    {(&tale{}).user("Fix the parser please.").start("AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": "Which one?"}}}).end(`"Which one?"="A"`, false), message.HandoverGo, ""},
 		"a question, then work":   {(&tale{}).user("Fix the parser please.").say("Shall I?").user("yes").edit("a.go", "x", "y"), message.HandoverGo, ""},
 		"all is done":             {(&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").say("The parser is fixed."), message.HandoverFinished, ""},
+		"done, with directives":   {(&tale{}).user("Address the feedback.").edit("a.go", "x", "y").say("Addressed all feedback:\n\n- Added validation.\n\nCommitted as `f01f0b7`. All checks pass.\n\n::git-commit{cwd=\"/w\"}\n::git-push{cwd=\"/w\" branch=\"ask-you?\"}"), message.HandoverFinished, ""},
+		"asked, with directives":  {(&tale{}).user("Commit the parser.").edit("a.go", "x", "y").say("Committed. Shall I push it?\n\n::git-commit{cwd=\"/w\"}"), message.HandoverAsk, "Shall I push it?"},
 		"said done, steps open":   {(&tale{}).user("Fix the parser please.").plan("x One", "o Two").say("One is finished."), message.HandoverHold, ""},
 		"interrupted":             {(&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").user("[Request interrupted by user]"), message.HandoverStop, ""},
 		"told to stop":            {(&tale{}).user("Fix the parser please.").edit("a.go", "x", "y").say("The parser is half fixed.").user("Stop here, do nothing more."), message.HandoverStop, ""},

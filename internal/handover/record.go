@@ -123,7 +123,8 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 			if !r.bare {
 				r.Words = r.Words.Answered(text)
 			}
-			r.said = text[max(0, len(text)-maxSaidEnd):]
+			said := extract.Undirected(text)
+			r.said = said[max(0, len(said)-maxSaidEnd):]
 		}
 		r.count([]byte(text), false, heard, -1)
 	default:
@@ -136,7 +137,7 @@ func (r *Record) Rested(said string) {
 	if r.Words.Evidence.Has(compact.AgentLast) || strings.TrimSpace(said) == "" {
 		return
 	}
-	r.Words, r.said = r.Words.Answered(said), said
+	r.Words, r.said = r.Words.Answered(said), extract.Undirected(said)
 }
 
 // Began is when the slice began; zero where its host tells no times.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
+	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -18,7 +19,7 @@ func (h Handover) Situation() compact.Situation {
 	r, words := h.Record, h.Work.Words
 	r.rebase()
 	if words.Evidence.Has(compact.AgentLast) {
-		words = words.Closed(r.said)
+		words = words.Closed(r.said, compact.NewMarks(config.Defaults().Compact.Markers).In(r.said))
 	}
 	s := words.Situation(len(r.thread.State.Plan.Steps) > 0, h.Work.Next, h.Work.Unsure)
 	s.Request, s.To = inline(shorten(s.Request, 420), 430), inline(s.To, 480)
