@@ -16,7 +16,7 @@ var (
 	HandoverFailing   = Text{ZH: "失敗、尚未修好", EN: "Failing when last run"}
 	HandoverRules     = Text{ZH: "使用者的規則", EN: "Rules of the user"}
 	HandoverDecisions = Text{ZH: "決定", EN: "Decisions"}
-	HandoverNames     = Text{ZH: "摘要沒有提到的名稱", EN: "Names that the summary lacks"}
+	HandoverNames     = Text{ZH: "摘要沒有提到的名稱，依檔案排列", EN: "Names that the summary lacks, by their files"}
 	HandoverAllNames  = Text{ZH: "用過的名稱", EN: "Names in use"}
 	HandoverCommands  = Text{ZH: "指令", EN: "Commands"}
 	HandoverCommit    = Text{ZH: "commit %s %s", EN: "commit %s %s"}
