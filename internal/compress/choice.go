@@ -148,7 +148,7 @@ func (f Choice) Backend(c config.Compress, env terminal.Env, asked bool) (Backen
 		if r.Large {
 			s.Model = large
 		}
-		return fromLLM(service.Ask(ctx, s, llm.Prompt{User: prompt}))
+		return fromLLM(service.Ask(ctx, s, prompt))
 	})
 	return p, nil
 }

@@ -3,7 +3,6 @@ package llm
 import (
 	"context"
 	"encoding/json"
-	"net/url"
 	"strings"
 )
 
@@ -13,11 +12,8 @@ type chatMessage struct {
 }
 
 type chatRequest struct {
-	Model          string         `json:"model"`
-	Messages       []chatMessage  `json:"messages"`
-	MaxTokens      int            `json:"max_tokens,omitempty"`
-	ResponseFormat map[string]any `json:"response_format,omitempty"`
-	Usage          map[string]any `json:"usage,omitempty"`
+	Model    string        `json:"model"`
+	Messages []chatMessage `json:"messages"`
 }
 
 type chatError struct {
@@ -35,37 +31,24 @@ type chatReply struct {
 		Error        *chatError `json:"error"`
 	} `json:"choices"`
 	Usage struct {
-		PromptTokens     int      `json:"prompt_tokens"`
-		CompletionTokens int      `json:"completion_tokens"`
-		Cost             *float64 `json:"cost"`
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
 	} `json:"usage"`
 	Error *chatError `json:"error"`
 }
 
 // chat asks an OpenAI-compatible service.
-func (s Service) chat(ctx context.Context, p Prompt) (Answer, error) {
-	body := chatRequest{Model: s.Model, MaxTokens: s.MaxTokens}
-	if p.System != "" {
-		body.Messages = append(body.Messages, chatMessage{"system", p.System})
-	}
-	body.Messages = append(body.Messages, chatMessage{"user", p.User})
-	if s.JSON {
-		body.ResponseFormat = map[string]any{"type": "json_object"}
-	}
+func (s Service) chat(ctx context.Context, prompt string) (Answer, error) {
+	body := chatRequest{s.Model, []chatMessage{{"user", prompt}}}
 	header := map[string]string{}
 	if k := s.key(); k != "" {
 		header["Authorization"] = "Bearer " + k
-	}
-	if s.openRouter() {
-		// It names the price only when asked; others refuse the unknown field.
-		body.Usage = map[string]any{"include": true}
-		header["X-Title"] = "Overtone"
 	}
 	var reply chatReply
 	if err := s.post(ctx, "/chat/completions", header, body, &reply); err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Usage: Usage{reply.Usage.PromptTokens, reply.Usage.CompletionTokens, reply.Usage.Cost}}
+	a := Answer{Usage: Usage{reply.Usage.PromptTokens, reply.Usage.CompletionTokens}}
 	// Brokers report an error of the service behind them with status 200.
 	if reply.Error != nil {
 		return a, s.inner(reply.Error)
@@ -87,11 +70,6 @@ func (s Service) chat(ctx context.Context, p Prompt) (Answer, error) {
 		return a, &Error{Kind: BadReply, Message: "no text"}
 	}
 	return a, nil
-}
-
-func (s Service) openRouter() bool {
-	u, err := url.Parse(s.URL)
-	return err == nil && (u.Hostname() == "openrouter.ai" || strings.HasSuffix(u.Hostname(), ".openrouter.ai"))
 }
 
 // inner is the error of an answer that had status 200 on the outside.

@@ -16,33 +16,22 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
-// cli asks through the claude program in print mode, with the user's own login.
-// It runs in an empty folder, without tools, servers, skills or a saved session,
-// and with our own hooks switched off: the text is only read.
-type cli struct {
-	// Path is the program; empty means claude from PATH.
-	Path string
-	// Model is an alias or name that the program knows; empty is its default.
-	Model string
-	// Env is the environment to start from.
-	Env []string
-}
-
 // The agent refuses to start inside another one and would join its session.
 var agentVars = [...]string{"CLAUDECODE=", "CLAUDE_CODE_ENTRYPOINT=", "CLAUDE_CODE_SSE_PORT=", "CLAUDE_CODE_SESSION_ID=", "OVERTONE_DISABLE="}
 
 type cliResult struct {
-	Type    string   `json:"type"`
-	Subtype string   `json:"subtype"`
-	IsError bool     `json:"is_error"`
-	Status  int      `json:"api_error_status"`
-	Result  string   `json:"result"`
-	Cost    *float64 `json:"total_cost_usd"`
-	Usage   counted  `json:"usage"`
+	Type    string  `json:"type"`
+	Subtype string  `json:"subtype"`
+	IsError bool    `json:"is_error"`
+	Status  int     `json:"api_error_status"`
+	Result  string  `json:"result"`
+	Usage   counted `json:"usage"`
 }
 
-// ask runs the program once.
-func (c cli) ask(ctx context.Context, p Prompt) (Answer, error) {
+// claude asks through the claude program in print mode, with the user's own login.
+// It runs in an empty folder, without tools, servers, skills or a saved session,
+// and with our own hooks switched off: the text is only read.
+func (s Service) claude(ctx context.Context, prompt string) (Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return Answer{}, transportError(ctx, err)
 	}
@@ -51,7 +40,7 @@ func (c cli) ask(ctx context.Context, p Prompt) (Answer, error) {
 		return Answer{}, &Error{Kind: Missing, Err: fmt.Errorf("make a folder to run claude in: %w", err)}
 	}
 	defer os.RemoveAll(dir)
-	cmd := c.command(ctx, dir, p)
+	cmd := s.command(ctx, dir, prompt)
 	stdout, stderr := bounded{limit: maxReply + 1}, bounded{limit: maxErrorReply}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
@@ -74,16 +63,16 @@ const waitDelay = 2 * time.Second
 
 // command prepares the program. When ctx ends, it and everything it started are
 // killed.
-func (c cli) command(ctx context.Context, dir string, p Prompt) *exec.Cmd {
+func (s Service) command(ctx context.Context, dir, prompt string) *exec.Cmd {
 	// The program's own system prompt costs about 6,000 tokens for each question.
-	system := cmp.Or(p.System, message.ModelRole.In(message.EN))
+	system := message.ModelRole.In(message.EN)
 	args := []string{"-p", "--output-format", "json", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", ""}
-	if c.Model != "" {
-		args = append(args, "--model", c.Model)
+	if s.Model != "" {
+		args = append(args, "--model", s.Model)
 	}
-	cmd := exec.CommandContext(ctx, cmp.Or(c.Path, "claude"), append(args, "--system-prompt", system)...)
-	cmd.Dir, cmd.Stdin, cmd.WaitDelay = dir, strings.NewReader(p.User), waitDelay
-	cmd.Env = slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool {
+	cmd := exec.CommandContext(ctx, "claude", append(args, "--system-prompt", system)...)
+	cmd.Dir, cmd.Stdin, cmd.WaitDelay = dir, strings.NewReader(prompt), waitDelay
+	cmd.Env = slices.DeleteFunc(slices.Clone(s.Env), func(v string) bool {
 		return slices.ContainsFunc(agentVars[:], func(name string) bool { return strings.HasPrefix(v, name) })
 	})
 	cmd.Env = append(cmd.Env, "OVERTONE_DISABLE=1")
@@ -131,7 +120,7 @@ func readResult(stdout, stderr []byte, code int) (Answer, error) {
 	case r == nil:
 		return Answer{}, &Error{Kind: BadReply, Message: "claude printed no result", Err: err}
 	}
-	a := Answer{Text: r.Result, Usage: r.Usage.usage(r.Cost)}
+	a := Answer{Text: r.Result, Usage: r.Usage.usage()}
 	switch {
 	case r.IsError || r.Subtype != "success" && r.Subtype != "":
 		text := cmp.Or(r.Result, r.Subtype)

@@ -16,15 +16,17 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 const cliOK = `{"type":"result","subtype":"success","is_error":false,"result":"short","total_cost_usd":0.01,"usage":{"input_tokens":2,"cache_read_input_tokens":9,"output_tokens":3}}`
 
 func TestCLICommand(t *testing.T) {
 	t.Parallel()
-	c := cli{Model: "haiku", Env: []string{"HOME=/h", "CLAUDECODE=1", "OVERTONE_DISABLE=0"}}
-	cmd := c.command(t.Context(), "/empty", Prompt{"be short", "text"})
-	want := []string{"claude", "-p", "--output-format", "json", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", "", "--model", "haiku", "--system-prompt", "be short"}
+	s := Service{Model: "haiku", Env: []string{"HOME=/h", "CLAUDECODE=1", "OVERTONE_DISABLE=0"}}
+	cmd := s.command(t.Context(), "/empty", "text")
+	want := []string{"claude", "-p", "--output-format", "json", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", "", "--model", "haiku", "--system-prompt", message.ModelRole.In(message.EN)}
 	if d := cmp.Diff(want, cmd.Args); d != "" {
 		t.Errorf("arguments (-want +got):\n%s", d)
 	}
@@ -71,29 +73,28 @@ func TestCLIOutputs(t *testing.T) {
 	}
 }
 
-// fake writes a claude that runs a shell script.
-func fake(t *testing.T, script string) string {
+// fake puts a claude that runs a shell script in front of PATH.
+func fake(t *testing.T, script string) Service {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "claude")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return Service{Env: os.Environ()}
 }
 
 func TestCLIRunsAProgram(t *testing.T) {
-	t.Parallel()
 	seen := filepath.Join(t.TempDir(), "seen")
-	path := fake(t, `{ echo "$OVERTONE_DISABLE"; echo "$#"; pwd; cat; } > `+seen+`
+	s := fake(t, `{ echo "$OVERTONE_DISABLE"; echo "$#"; pwd; cat; } > `+seen+`
 echo noise >&2
 echo '`+cliOK+`'
 `)
-	a, err := cli{Path: path, Env: os.Environ()}.ask(t.Context(), Prompt{User: "from stdin"})
+	a, err := s.claude(t.Context(), "from stdin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cost := 0.01
-	if d := cmp.Diff(Answer{"short", Usage{11, 3, &cost}}, a); d != "" {
+	if d := cmp.Diff(Answer{"short", Usage{11, 3}}, a); d != "" {
 		t.Errorf("answer (-want +got):\n%s", d)
 	}
 	data, err := os.ReadFile(seen)
@@ -107,24 +108,24 @@ echo '`+cliOK+`'
 	if _, err := os.Stat(lines[2]); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder is still there: %v", err)
 	}
-	_, err = cli{Path: filepath.Join(t.TempDir(), "claude")}.ask(t.Context(), Prompt{User: "x"})
+	t.Setenv("PATH", t.TempDir())
+	_, err = s.claude(t.Context(), "x")
 	checkKind(t, err, Missing)
 }
 
 func TestCLICancelKillsTheGroup(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	pids := filepath.Join(dir, "pids")
 	if err := syscall.Mkfifo(pids, 0o600); err != nil {
 		t.Skip(err)
 	}
 	// The child outlives its parent unless the group is killed.
-	path := fake(t, "sleep 300 &\necho $$ $! > "+pids+"\nwait\n")
+	s := fake(t, "sleep 300 &\necho $$ $! > "+pids+"\nwait\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := cli{Path: path, Env: os.Environ()}.ask(ctx, Prompt{User: "x"})
+		_, err := s.claude(ctx, "x")
 		done <- err
 	}()
 	data, err := os.ReadFile(pids)

@@ -48,11 +48,7 @@ func (s Service) post(ctx context.Context, endpoint string, header map[string]st
 	for k, v := range header {
 		req.Header.Set(k, v)
 	}
-	client := s.HTTP
-	if client == nil {
-		client = defaultClient()
-	}
-	resp, err := client.Do(req)
+	resp, err := client().Do(req)
 	if err != nil {
 		return transportError(ctx, err)
 	}

@@ -19,7 +19,7 @@ const secret = "sk-test-9f8e7d6c5b4a"
 
 var noon = time.Date(2025, 11, 20, 12, 0, 0, 0, time.UTC)
 
-type ask func(Service, context.Context, Prompt) (Answer, error)
+type ask func(Service, context.Context, string) (Answer, error)
 
 var asks = map[string]ask{"chat": Service.chat, "messages": Service.messages}
 
@@ -40,7 +40,7 @@ func serve(t *testing.T, f http.HandlerFunc) Service {
 	t.Helper()
 	srv := httptest.NewServer(f)
 	t.Cleanup(srv.Close)
-	return Service{HTTP: srv.Client(), URL: srv.URL, Model: "m", Key: secret, Now: func() time.Time { return noon }}
+	return Service{URL: srv.URL, Model: "m", Key: secret, Now: func() time.Time { return noon }}
 }
 
 func TestAnswer(t *testing.T) {
@@ -49,7 +49,7 @@ func TestAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, okBody(name)) })
-			got, err := do(s, t.Context(), Prompt{"be short", "text"})
+			got, err := do(s, t.Context(), "text")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,17 +70,16 @@ func TestRequest(t *testing.T) {
 	tests := []struct {
 		name, ask string
 		edit      func(*Service)
-		system    string
 		want      request
 	}{
-		{"chat", "chat", nil, "be short", request{Path: "/v1/chat/completions", Auth: "Bearer " + secret, Body: map[string]any{
-			"model": "m", "messages": []any{map[string]any{"role": "system", "content": "be short"}, user},
+		{"chat", "chat", nil, request{Path: "/v1/chat/completions", Auth: "Bearer " + secret, Body: map[string]any{
+			"model": "m", "messages": []any{user},
 		}}},
-		{"chat in JSON mode with a limit and no key", "chat", func(s *Service) { s.JSON, s.MaxTokens, s.Key = true, 50, "" }, "", request{Path: "/v1/chat/completions", Body: map[string]any{
-			"model": "m", "messages": []any{user}, "max_tokens": 50.0, "response_format": map[string]any{"type": "json_object"},
+		{"chat without a key", "chat", func(s *Service) { s.Key = "" }, request{Path: "/v1/chat/completions", Body: map[string]any{
+			"model": "m", "messages": []any{user},
 		}}},
-		{"messages", "messages", func(s *Service) { s.Key += "\n" }, "be short", request{Path: "/v1/messages", Key: secret, Version: "2023-06-01", Body: map[string]any{
-			"model": "m", "system": "be short", "messages": []any{user}, "max_tokens": 8192.0,
+		{"messages", "messages", func(s *Service) { s.Key += "\n" }, request{Path: "/v1/messages", Key: secret, Version: "2023-06-01", Body: map[string]any{
+			"model": "m", "messages": []any{user}, "max_tokens": 8192.0,
 		}}},
 	}
 	for _, tt := range tests {
@@ -97,7 +96,7 @@ func TestRequest(t *testing.T) {
 			if tt.edit != nil {
 				tt.edit(&s)
 			}
-			if _, err := asks[tt.ask](s, t.Context(), Prompt{tt.system, "a < b & 中文"}); err != nil {
+			if _, err := asks[tt.ask](s, t.Context(), "a < b & 中文"); err != nil {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {
@@ -128,7 +127,7 @@ func TestBaseURL(t *testing.T) {
 		}
 	}
 	var e *Error
-	if _, err := (Service{URL: "nonsense"}).chat(t.Context(), Prompt{}); !errors.As(err, &e) || e.Kind != BadRequest {
+	if _, err := (Service{URL: "nonsense"}).chat(t.Context(), ""); !errors.As(err, &e) || e.Kind != BadRequest {
 		t.Errorf("bad address: %v", err)
 	}
 }
@@ -180,8 +179,7 @@ func TestErrorClasses(t *testing.T) {
 					io.WriteString(w, tt.body)
 				})
 				// As outside of tests: no redirects.
-				s.HTTP = defaultClient()
-				_, err := do(s, t.Context(), Prompt{User: "x"})
+				_, err := do(s, t.Context(), "x")
 				var got *Error
 				if !errors.As(err, &got) {
 					t.Fatalf("got %v", err)
@@ -203,7 +201,6 @@ func TestErrorClasses(t *testing.T) {
 
 func TestChatReplies(t *testing.T) {
 	t.Parallel()
-	cost := 0.25
 	tests := []struct {
 		name, body string
 		want       Answer
@@ -211,7 +208,6 @@ func TestChatReplies(t *testing.T) {
 	}{
 		{"fenced, as it came", `{"choices":[{"message":{"content":"` + "```json\\n{\\\"text\\\":\\\"x\\\"}\\n```" + `"}}]}`, Answer{Text: "```json\n{\"text\":\"x\"}\n```"}, ""},
 		{"parts", `{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]}}]}`, Answer{Text: "ab"}, ""},
-		{"cost", `{"choices":[{"message":{"content":"a"}}],"usage":{"cost":0.25}}`, Answer{Text: "a", Usage: Usage{Cost: &cost}}, ""},
 		{"error inside", `{"error":{"code":429,"message":"busy"}}`, Answer{}, RateLimited},
 		{"error inside a choice", `{"choices":[{"message":{"content":"half"},"error":{"code":502,"message":"gone"}}]}`, Answer{}, Server},
 		{"error with a word as code", `{"error":{"code":"oops","message":"gone"}}`, Answer{}, Server},
@@ -224,7 +220,7 @@ func TestChatReplies(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, tt.body) })
-			got, err := s.chat(t.Context(), Prompt{User: "x"})
+			got, err := s.chat(t.Context(), "x")
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
@@ -250,7 +246,7 @@ func TestMessagesStops(t *testing.T) {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, `{"content":[{"type":"text","text":"x"}],"stop_reason":%q}`, reason)
 		})
-		_, err := s.messages(t.Context(), Prompt{User: "x"})
+		_, err := s.messages(t.Context(), "x")
 		checkKind(t, err, kind)
 	}
 }
@@ -261,7 +257,7 @@ func TestTruncatedBody(t *testing.T) {
 		w.Header().Set("Content-Length", "1000")
 		io.WriteString(w, chatOK)
 	})
-	_, err := s.chat(t.Context(), Prompt{User: "x"})
+	_, err := s.chat(t.Context(), "x")
 	checkKind(t, err, BadReply)
 }
 
@@ -278,7 +274,7 @@ func TestHugeReplyIsBounded(t *testing.T) {
 		}
 		written <- n
 	})
-	_, err := s.chat(t.Context(), Prompt{User: "x"})
+	_, err := s.chat(t.Context(), "x")
 	checkKind(t, err, BadReply)
 	if !errors.Is(err, errTooLong) {
 		t.Errorf("got %v", err)
@@ -327,7 +323,7 @@ func TestCancelAbortsTheRequest(t *testing.T) {
 				}()
 			}
 			defer cancel()
-			_, err := s.chat(ctx, Prompt{User: "x"})
+			_, err := s.chat(ctx, "x")
 			checkKind(t, err, tt.kind)
 			if !errors.Is(err, tt.is) {
 				t.Errorf("%v is not %v", err, tt.is)
@@ -342,7 +338,7 @@ func TestCancelledBeforeItBegins(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") })
-	_, err := s.chat(ctx, Prompt{User: "x"})
+	_, err := s.chat(ctx, "x")
 	checkKind(t, err, Canceled)
 }
 
@@ -351,30 +347,9 @@ func TestNobodyListens(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	address := "http://user:" + secret + "@" + strings.TrimPrefix(srv.URL, "http://")
 	srv.Close()
-	_, err := Service{URL: address, Key: secret}.chat(t.Context(), Prompt{User: "x"})
+	_, err := Service{URL: address, Key: secret}.chat(t.Context(), "x")
 	checkKind(t, err, Network)
 	if strings.Contains(err.Error(), secret) {
 		t.Errorf("the key is in %q", err)
 	}
 }
-
-func TestOpenRouterIsAskedForThePrice(t *testing.T) {
-	t.Parallel()
-	var body map[string]any
-	s := Service{URL: "https://openrouter.ai/api/v1", Key: secret, HTTP: doFunc(func(r *http.Request) (*http.Response, error) {
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Error(err)
-		}
-		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(chatOK))}, nil
-	})}
-	if _, err := s.chat(t.Context(), Prompt{User: "x"}); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(map[string]any{"include": true}, body["usage"]); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-}
-
-type doFunc func(*http.Request) (*http.Response, error)
-
-func (f doFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }

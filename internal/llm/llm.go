@@ -1,6 +1,6 @@
 // Package llm asks a language model one question and returns its answer: over
 // HTTP from any OpenAI-compatible service (Chat) or from Anthropic (Messages),
-// or through the claude program in print mode (cli).
+// or through the claude program in print mode.
 //
 // One call is one request. There is no retry, no rate limit and no prompt here:
 // errors carry a Kind and, where the service named one, the time to wait, and the
@@ -18,33 +18,18 @@ import (
 	"time"
 )
 
-// Doer is what an *http.Client does.
-type Doer interface {
-	Do(*http.Request) (*http.Response, error)
-}
-
 // Service is where and how to ask.
 type Service struct {
-	// HTTP sends the requests; nil means a client that honours the proxy
-	// variables of the environment and follows no redirects.
-	HTTP Doer
 	// URL is the base address, with or without the version at its end.
 	URL string
 	// Model is the model's name at the service; Key may be empty for a local one.
 	Model, Key string
-	// MaxTokens limits the answer; 0 leaves it to the service, where it can.
-	MaxTokens int
-	// JSON asks for the JSON mode of OpenAI-compatible services. Not all have it.
-	JSON bool
 	// Now is the clock that Retry-After dates are compared with; without it they
 	// are ignored.
 	Now func() time.Time
 	// Env is what a program is started with, where the service is one.
 	Env []string
 }
-
-// Prompt is one question. System may be empty.
-type Prompt struct{ System, User string }
 
 // Answer is what the model wrote, as it came: fences and all.
 type Answer struct {
@@ -53,12 +38,9 @@ type Answer struct {
 }
 
 // Usage is what the service says it counted. Zero means that it did not say.
-type Usage struct {
-	Input, Output int
-	// Cost is in US dollars, when the service itself named it.
-	Cost *float64
-}
+type Usage struct{ Input, Output int }
 
-var defaultClient = sync.OnceValue(func() *http.Client {
+// client honours the proxy variables of the environment and follows no redirects.
+var client = sync.OnceValue(func() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 })

@@ -1,18 +1,16 @@
 package llm
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 )
 
 // The service demands a limit; this one is within what every model allows.
-const defaultMaxTokens = 8192
+const maxTokens = 8192
 
 type messagesRequest struct {
 	Model     string        `json:"model"`
 	MaxTokens int           `json:"max_tokens"`
-	System    string        `json:"system,omitempty"`
 	Messages  []chatMessage `json:"messages"`
 }
 
@@ -30,13 +28,13 @@ type counted struct {
 	OutputTokens        int `json:"output_tokens"`
 }
 
-func (c counted) usage(cost *float64) Usage {
-	return Usage{Input: c.InputTokens + c.CacheCreationTokens + c.CacheReadTokens, Output: c.OutputTokens, Cost: cost}
+func (c counted) usage() Usage {
+	return Usage{Input: c.InputTokens + c.CacheCreationTokens + c.CacheReadTokens, Output: c.OutputTokens}
 }
 
 // messages asks Anthropic.
-func (s Service) messages(ctx context.Context, p Prompt) (Answer, error) {
-	body := messagesRequest{Model: s.Model, MaxTokens: cmp.Or(s.MaxTokens, defaultMaxTokens), System: p.System, Messages: []chatMessage{{"user", p.User}}}
+func (s Service) messages(ctx context.Context, prompt string) (Answer, error) {
+	body := messagesRequest{Model: s.Model, MaxTokens: maxTokens, Messages: []chatMessage{{"user", prompt}}}
 	header := map[string]string{"anthropic-version": "2023-06-01"}
 	if k := s.key(); k != "" {
 		header["x-api-key"] = k
@@ -45,7 +43,7 @@ func (s Service) messages(ctx context.Context, p Prompt) (Answer, error) {
 	if err := s.post(ctx, "/messages", header, body, &reply); err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Text: contentText(reply.Content), Usage: reply.Usage.usage(nil)}
+	a := Answer{Text: contentText(reply.Content), Usage: reply.Usage.usage()}
 	switch {
 	case reply.StopReason == "max_tokens":
 		return a, &Error{Kind: BadReply, Message: "the answer was cut off at the token limit"}

@@ -20,7 +20,7 @@ type Named struct {
 	Slow bool
 
 	url string
-	ask func(s Service, ctx context.Context, p Prompt) (Answer, error)
+	ask func(s Service, ctx context.Context, prompt string) (Answer, error)
 }
 
 // named is the one list of services: a new one is a row, and a file of its own
@@ -30,9 +30,7 @@ func named() []Named {
 		{Name: "openrouter", Env: "OPENROUTER_API_KEY", Small: "google/gemini-2.5-flash", Large: "google/gemini-2.5-pro", url: "https://openrouter.ai/api/v1", ask: Service.chat},
 		{Name: "openai", Env: "OPENAI_API_KEY", Small: "gpt-5-mini", Large: "gpt-5", url: "https://api.openai.com/v1", ask: Service.chat},
 		{Name: "anthropic", Env: "ANTHROPIC_API_KEY", Small: "claude-haiku-4-5", Large: "claude-sonnet-4-5", url: "https://api.anthropic.com/v1", ask: Service.messages},
-		{Name: "claude", Slow: true, ask: func(s Service, ctx context.Context, p Prompt) (Answer, error) {
-			return cli{Model: s.Model, Env: s.Env}.ask(ctx, p)
-		}},
+		{Name: "claude", Slow: true, ask: Service.claude},
 	}
 }
 
@@ -56,9 +54,9 @@ func ByName(name string) (Named, bool) {
 }
 
 // Ask asks once, at the service's own address when s names none.
-func (n Named) Ask(ctx context.Context, s Service, p Prompt) (Answer, error) {
+func (n Named) Ask(ctx context.Context, s Service, prompt string) (Answer, error) {
 	s.URL = cmp.Or(s.URL, n.url)
-	return n.ask(s, ctx, p)
+	return n.ask(s, ctx, prompt)
 }
 
 // MissingKey is the error of a service whose key is not in the environment.
