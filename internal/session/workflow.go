@@ -17,17 +17,24 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/workflow"
 )
 
-// load reads a session's workflow: nil when it has none. An older state that
-// only the Claude folder holds is imported. What a process that was killed left
-// undone is done; where that fails, the error is a [derivedError].
-func load(tx *store.Tx) (*workflow.State, error) {
-	data, err := tx.Read(store.WorkflowFile)
+// stateFile reads a session's workflow as it is on disk: nil when it has none. An
+// older state that only the Claude folder holds is one.
+func stateFile(s *store.Session, read func(name string) ([]byte, error)) ([]byte, error) {
+	data, err := read(store.WorkflowFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		if data, err = tx.LegacyState(); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
+		data, err = s.LegacyState()
 	}
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// load reads a session's workflow: nil when it has none. What a process that was
+// killed left undone is done; where that fails, the error is a [derivedError].
+func load(tx *store.Tx) (*workflow.State, error) {
+	data, err := stateFile(tx.Session(), tx.Read)
+	if err != nil || data == nil {
 		return nil, err
 	}
 	s, err := workflow.Load(data)
@@ -51,13 +58,8 @@ func load(tx *store.Tx) (*workflow.State, error) {
 // Peek reads a session's workflow without the lock, for calls that will most
 // likely have nothing to do.
 func Peek(s *store.Session) (*workflow.State, error) {
-	data, err := s.Read(store.WorkflowFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		if data, err = s.LegacyState(); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-	}
-	if err != nil {
+	data, err := stateFile(s, s.Read)
+	if err != nil || data == nil {
 		return nil, err
 	}
 	return workflow.Load(data)

@@ -93,7 +93,7 @@ func (d *doctor) checkHome() {
 	} else {
 		d.add("disk", host.Fine, message.DoctorDisk, d.short(root))
 	}
-	h, err := d.Home.Health(store.HealthOptions{Limit: 20_000, Wait: 500 * time.Millisecond})
+	h, err := d.Home.Health(20_000, 500*time.Millisecond)
 	if err != nil {
 		d.add("permissions", host.Broken, message.DoctorWalk, d.short(root), err.Error()).advise(d, message.HintDisk)
 		return

@@ -115,7 +115,7 @@ func (tx *Tx) ReadContext(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tx.readClaude(resolved, maxContext)
+	return readFile(resolved, maxContext)
 }
 
 // WriteContext replaces the report of a stage.
@@ -124,11 +124,11 @@ func (tx *Tx) WriteContext(stage string, data []byte) error {
 }
 
 // RemoveContext deletes the report of a stage, if there is one.
-func (tx *Tx) RemoveContext(stage string) error { return tx.removeClaude(tx.s.ContextPath(stage)) }
+func (tx *Tx) RemoveContext(stage string) error { return remove(tx.s.ContextPath(stage)) }
 
 // Reflection returns the remembered rounds of a stage; none is [fs.ErrNotExist].
 func (tx *Tx) Reflection(stage string) ([]byte, error) {
-	return tx.readDerived(tx.s.reflectionPath(stage), maxContext)
+	return tx.s.home.readDerived(tx.s.reflectionPath(stage), maxContext)
 }
 
 // WriteReflection replaces the remembered rounds of a stage.
@@ -138,11 +138,11 @@ func (tx *Tx) WriteReflection(stage string, data []byte) error {
 
 // RemoveReflection deletes the remembered rounds of a stage, if there are any.
 func (tx *Tx) RemoveReflection(stage string) error {
-	return tx.removeClaude(tx.s.reflectionPath(stage))
+	return remove(tx.s.reflectionPath(stage))
 }
 
 // Barrier returns the barrier state; none is [fs.ErrNotExist].
-func (tx *Tx) Barrier() ([]byte, error) { return tx.readDerived(tx.s.barrierPath(), maxFile) }
+func (tx *Tx) Barrier() ([]byte, error) { return tx.s.home.readDerived(tx.s.barrierPath(), maxFile) }
 
 // WriteBarrier replaces the barrier state. It can be derived from the workflow
 // state, so it is not flushed.
@@ -154,26 +154,6 @@ func (tx *Tx) WriteBarrier(data []byte) error {
 // [fs.ErrNotExist]. It is never written or removed, so it needs no lock.
 func (s *Session) LegacyState() ([]byte, error) { return readFile(s.legacyStatePath(), maxFile) }
 
-// LegacyState is [Session.LegacyState] of the session that is locked.
-func (tx *Tx) LegacyState() ([]byte, error) {
-	return tx.readClaude(tx.s.legacyStatePath(), maxFile)
-}
-
-func (tx *Tx) readClaude(path string, limit int64) ([]byte, error) {
-	if tx.done {
-		return nil, errTxDone
-	}
-	return readFile(path, limit)
-}
-
-// readDerived is readClaude of a file that is set aside where it cannot be read.
-func (tx *Tx) readDerived(path string, limit int64) ([]byte, error) {
-	if tx.done {
-		return nil, errTxDone
-	}
-	return tx.s.home.readDerived(path, limit)
-}
-
 // writeText writes what agents have said. More than could be read again is cut.
 func (tx *Tx) writeText(path string, data []byte) error {
 	text := redact.Start(string(data), maxContext)
@@ -184,9 +164,6 @@ func (tx *Tx) writeText(path string, data []byte) error {
 }
 
 func (tx *Tx) writeClaude(path string, data []byte) error {
-	if tx.done {
-		return errTxDone
-	}
 	err := tx.s.home.writeDerived(path, data)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(tx.s.home.claude, dirPerm); err == nil {
@@ -194,11 +171,4 @@ func (tx *Tx) writeClaude(path string, data []byte) error {
 		}
 	}
 	return err
-}
-
-func (tx *Tx) removeClaude(path string) error {
-	if tx.done {
-		return errTxDone
-	}
-	return remove(path)
 }

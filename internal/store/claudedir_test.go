@@ -46,7 +46,7 @@ func TestClaudeFiles(t *testing.T) {
 		if _, err := tx.Reflection("TEST"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("no reflection: %v", err)
 		}
-		if _, err := tx.LegacyState(); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.LegacyState(); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("no legacy state: %v", err)
 		}
 		return errors.Join(tx.WriteContext("TEST:2", []byte("report")), tx.WriteReflection("TEST:2", []byte("round 1")), tx.WriteBarrier([]byte("{}")))
@@ -69,7 +69,7 @@ func TestClaudeFiles(t *testing.T) {
 		for want, read := range map[string]func() ([]byte, error){
 			"round 1":       func() ([]byte, error) { return tx.Reflection("TEST:2") },
 			"{}":            tx.Barrier,
-			`{"version":3}`: tx.LegacyState,
+			`{"version":3}`: s.LegacyState,
 			"report":        func() ([]byte, error) { return tx.ReadContext(s.ContextPath("TEST:2")) },
 		} {
 			if got, err := read(); err != nil || string(got) != want {

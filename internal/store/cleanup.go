@@ -264,19 +264,5 @@ func newestFile(dir string) (newest time.Time, err error) {
 // is longer ago than every, and if so counts as one. It costs one look at one
 // file. A home that cannot be written is never due.
 func (h *Home) ClaimCleanup(every time.Duration) bool {
-	marker := filepath.Join(h.root, "last-cleanup")
-	now := h.now()
-	if info, err := os.Lstat(marker); err == nil {
-		// A marker from the future is a clock set back, not a reason to wait.
-		if age := now.Sub(info.ModTime()); age >= 0 && age < every {
-			return false
-		}
-	}
-	if err := os.MkdirAll(h.root, dirPerm); err != nil {
-		return false
-	}
-	if err := writeLoose(marker, nil); err != nil {
-		return false
-	}
-	return os.Chtimes(marker, now, now) == nil
+	return h.touch(filepath.Join(h.root, "last-cleanup"), every)
 }

@@ -66,9 +66,6 @@ const (
 // The lines go out in one write and are not flushed to disk: the timeline tells
 // what happened, the state file is what holds.
 func (tx *Tx) Emit(events ...Event) error {
-	if tx.done {
-		return errTxDone
-	}
 	lines, err := tx.Lines(events...)
 	if err != nil {
 		return err
@@ -94,9 +91,6 @@ func (tx *Tx) Lines(events ...Event) ([]byte, error) {
 
 // EmitLines appends lines of [Tx.Lines].
 func (tx *Tx) EmitLines(lines []byte) error {
-	if tx.done {
-		return errTxDone
-	}
 	if len(lines) == 0 {
 		return nil
 	}

@@ -19,17 +19,23 @@ func (h *Home) MarkFired(host, event string) {
 	if host == "" || checkName(host) != nil || checkName(event) != nil {
 		return
 	}
-	path, now := filepath.Join(h.firedDir(host), event), h.now()
+	h.touch(filepath.Join(h.firedDir(host), event), firedEvery)
+}
+
+// touch gives a marker the time of now, unless it is younger than every, and reports
+// whether it did.
+func (h *Home) touch(path string, every time.Duration) bool {
+	dir, now := filepath.Dir(path), h.now()
 	if info, err := os.Lstat(path); err == nil {
-		// A marker from the future is a clock set back.
-		if age := now.Sub(info.ModTime()); age >= 0 && age < firedEvery {
-			return
+		// A marker from the future is a clock set back, not a reason to wait.
+		if age := now.Sub(info.ModTime()); age >= 0 && age < every {
+			return false
 		}
 	}
-	if RealFolder(h.root, h.firedDir(host)) != nil || os.MkdirAll(h.firedDir(host), dirPerm) != nil || writeLoose(path, nil) != nil {
-		return
+	if dir != h.root && RealFolder(h.root, dir) != nil || os.MkdirAll(dir, dirPerm) != nil || writeLoose(path, nil) != nil {
+		return false
 	}
-	_ = os.Chtimes(path, now, now)
+	return os.Chtimes(path, now, now) == nil
 }
 
 // Fired tells when a host last called each event, at most an hour too early.

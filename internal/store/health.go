@@ -17,23 +17,15 @@ type Health struct {
 	Leftover []string // half-written copies and folders on their way out
 	Held     []string // ids of sessions whose lock was held all the time
 	Looked   int      // files and folders looked at
-	Cut      bool     // there is more than the limit
-}
-
-// HealthOptions bounds [Home.Health].
-type HealthOptions struct {
-	Limit int // files and folders to look at
-	// Wait is how long a lock may be held before it is told: hooks hold one for
-	// milliseconds.
-	Wait time.Duration
 }
 
 // leftoverAge keeps a copy that is being written right now out of the report.
 const leftoverAge = time.Minute
 
-// Health looks over the home without changing anything. A home that is not there
-// is healthy.
-func (h *Home) Health(opts HealthOptions) (Health, error) {
+// Health looks over the home without changing anything, at most at limit files and
+// folders. A lock that is held for the whole of wait is told: hooks hold one for
+// milliseconds. A home that is not there is healthy.
+func (h *Home) Health(limit int, wait time.Duration) (Health, error) {
 	var out Health
 	// The home may be a link, which a walk does not enter.
 	root, err := filepath.EvalSymlinks(h.root)
@@ -49,8 +41,7 @@ func (h *Home) Health(opts HealthOptions) (Health, error) {
 			return nil
 		case err != nil:
 			return err
-		case out.Looked == opts.Limit:
-			out.Cut = true
+		case out.Looked == limit:
 			return fs.SkipAll
 		case e.Type()&fs.ModeSymlink != 0:
 			return nil
@@ -75,7 +66,7 @@ func (h *Home) Health(opts HealthOptions) (Health, error) {
 		case !e.IsDir() && filepath.Ext(name) == ".tmp" && old:
 			out.Leftover = append(out.Leftover, path)
 		case name == lockFile && filepath.Dir(filepath.Dir(path)) == sessions:
-			if held(path, opts.Wait) {
+			if held(path, wait) {
 				out.Held = append(out.Held, filepath.Base(filepath.Dir(path)))
 			}
 		}
@@ -92,15 +83,6 @@ func held(path string, wait time.Duration) bool {
 		return false
 	}
 	defer f.Close()
-	const step = 10 * time.Millisecond
-	for left := wait; ; left -= step {
-		ok, err := tryLock(f)
-		if ok || err != nil {
-			return false
-		}
-		if left <= 0 {
-			return true
-		}
-		time.Sleep(step)
-	}
+	ok, err := lockWithin(f, wait)
+	return !ok && err == nil
 }

@@ -81,7 +81,7 @@ func TestHealth(t *testing.T) {
 	h := New(root, t.TempDir(), time.Now)
 	check := func(want Health) {
 		t.Helper()
-		got, err := h.Health(HealthOptions{Limit: 1000, Wait: 30 * time.Millisecond})
+		got, err := h.Health(1000, 30*time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,11 +130,11 @@ func TestHealth(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	got, err := h.Health(HealthOptions{Limit: 2})
-	if err != nil || !got.Cut || got.Looked != 2 {
+	got, err := h.Health(2, 0)
+	if err != nil || got.Looked != 2 {
 		t.Errorf("limited: %+v, %v", got, err)
 	}
-	if got, err := New(filepath.Join(real, "none"), real, time.Now).Health(HealthOptions{Limit: 1000}); err != nil || got.Looked != 0 {
+	if got, err := New(filepath.Join(real, "none"), real, time.Now).Health(1000, 0); err != nil || got.Looked != 0 {
 		t.Errorf("no home: %+v, %v", got, err)
 	}
 }

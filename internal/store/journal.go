@@ -22,7 +22,7 @@ const (
 // AppendVersion makes doc, which must hold no newline, the newest version in the
 // journal of that name. It does not wait for the disk.
 func (tx *Tx) AppendVersion(name string, doc []byte) error {
-	if err := tx.checkWritable(name); err != nil {
+	if err := checkWritable(name); err != nil {
 		return err
 	}
 	if bytes.IndexByte(doc, '\n') >= 0 {
@@ -46,7 +46,7 @@ func (tx *Tx) AppendVersion(name string, doc []byte) error {
 // Version returns the newest version in a journal; none is [fs.ErrNotExist]. A
 // journal that cannot be read is set aside.
 func (tx *Tx) Version(name string) ([]byte, error) {
-	if err := tx.check(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	data, err := lastVersion(tx.s.home.readDerived(tx.s.path(name), maxFile))

@@ -245,7 +245,7 @@ func (tx *Tx) WriteReport(name string, data []byte) error {
 
 // Remove deletes a file of the session, if there is one.
 func (tx *Tx) Remove(name string) error {
-	if err := tx.checkWritable(name); err != nil {
+	if err := checkWritable(name); err != nil {
 		return err
 	}
 	return remove(tx.s.path(name))

@@ -63,7 +63,7 @@ func (h *Home) moveAside(path string, why error) (aside string, err error) {
 // SetAside moves a file of the session, whose content is of no use, out of the
 // way, and returns its new path.
 func (tx *Tx) SetAside(name string, why error) (string, error) {
-	if err := tx.checkWritable(name); err != nil {
+	if err := checkWritable(name); err != nil {
 		return "", err
 	}
 	return tx.s.home.moveAside(tx.s.path(name), why)
@@ -142,24 +142,32 @@ func RealFolder(root, path string) error {
 // task list, without leaving anything in it. It waits no longer than a second, and
 // is no lock at all where the system has none for folders.
 func LockFolder(path string) (unlock func(), err error) {
-	const step = 5 * time.Millisecond
-	for left := time.Second; ; left -= step {
-		if unlock, err = TryLockFolder(path); !errors.Is(err, ErrBusy) || left <= 0 {
-			return unlock, err
-		}
-		time.Sleep(step)
-	}
+	return lockFolder(path, time.Second)
 }
 
 // TryLockFolder is LockFolder for those whom others wait for: it waits for nobody.
-func TryLockFolder(path string) (unlock func(), err error) {
+func TryLockFolder(path string) (unlock func(), err error) { return lockFolder(path, 0) }
+
+func lockFolder(path string, wait time.Duration) (unlock func(), err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if ok, err := tryLock(f); !ok && err == nil {
+	if ok, err := lockWithin(f, wait); !ok && err == nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, ErrBusy)
 	}
 	return func() { f.Close() }, nil
+}
+
+// lockWithin tries a lock for as long as wait.
+func lockWithin(f *os.File, wait time.Duration) (ok bool, err error) {
+	const step = 5 * time.Millisecond
+	for {
+		if ok, err = tryLock(f); ok || err != nil || wait <= 0 {
+			return ok, err
+		}
+		time.Sleep(step)
+		wait -= step
+	}
 }

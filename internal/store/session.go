@@ -75,27 +75,22 @@ func (s *Session) Update(fn func(tx *Tx) error) error {
 		return fmt.Errorf("lock session %s: %w", s.id, err)
 	}
 	defer unlock()
-	tx := &Tx{s: s}
-	defer func() { tx.done = true }()
-	return fn(tx)
+	return fn(&Tx{s: s})
 }
 
 // Tx is what may be done to a session while its lock is held: inside
 // [Session.Update], and no longer.
 type Tx struct {
 	s     *Session
-	done  bool
 	known map[string][]byte // files as they were read or are to be written
 }
-
-var errTxDone = errors.New("session is no longer locked")
 
 // Session is the session that is locked.
 func (tx *Tx) Session() *Session { return tx.s }
 
 // Read returns a file of the session; a missing one is [fs.ErrNotExist].
 func (tx *Tx) Read(name string) ([]byte, error) {
-	if err := tx.check(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	data, err := readFile(tx.s.path(name), maxFile)
@@ -127,7 +122,7 @@ func (tx *Tx) know(name string, data []byte) {
 // Write replaces a file of the session and flushes it to disk before the old
 // content goes. Use it for what cannot be derived again.
 func (tx *Tx) Write(name string, data []byte) error {
-	if err := tx.checkWritable(name); err != nil {
+	if err := checkWritable(name); err != nil {
 		return err
 	}
 	return replace(tx.s.path(name), true, writeAll(tx.Clean(name, data)))
@@ -137,7 +132,7 @@ func (tx *Tx) Write(name string, data []byte) error {
 // killed process still leaves the old or the new content; a power failure may
 // lose both.
 func (tx *Tx) WriteLoose(name string, data []byte) error {
-	if err := tx.checkWritable(name); err != nil {
+	if err := checkWritable(name); err != nil {
 		return err
 	}
 	return writeLoose(tx.s.path(name), tx.Clean(name, data))
@@ -154,16 +149,9 @@ func remove(path string) error {
 	return nil
 }
 
-func (tx *Tx) check(name string) error {
-	if tx.done {
-		return errTxDone
-	}
-	return checkName(name)
-}
-
-func (tx *Tx) checkWritable(name string) error {
+func checkWritable(name string) error {
 	if name == lockFile || name == TimelineFile {
 		return fmt.Errorf("%s is not written this way", name)
 	}
-	return tx.check(name)
+	return checkName(name)
 }

@@ -38,6 +38,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -123,10 +124,7 @@ func (h *Home) Sessions() ([]SessionInfo, error) {
 		list = append(list, SessionInfo{ID: e.Name(), Modified: info.ModTime()})
 	}
 	slices.SortFunc(list, func(a, b SessionInfo) int {
-		if c := b.Modified.Compare(a.Modified); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(b.Modified.Compare(a.Modified), strings.Compare(a.ID, b.ID))
 	})
 	return list, nil
 }
