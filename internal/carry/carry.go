@@ -56,7 +56,7 @@ type Target struct {
 	// after is done when the file is in its place.
 	after func(w World, t Talk, path string) error
 	// give has the agent take the clone of a mirror; nil where clones are its own files.
-	give func(ctx context.Context, w World, c Clone) error
+	give func(ctx context.Context, w World, c Clone) (path string, err error)
 	// remove takes away what was made; nil where it is the file.
 	remove func(ctx context.Context, w World, id, path string) error
 }

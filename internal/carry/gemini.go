@@ -137,15 +137,15 @@ func geminiFolder(dir, cwd string) string {
 
 // giveGemini writes a clone as a session file of its own beside the original: from
 // its last compression on, with what the clone says otherwise.
-func giveGemini(_ context.Context, w World, c Clone) error {
+func giveGemini(_ context.Context, w World, c Clone) (string, error) {
 	from := mirror.GeminiFile(w.of(host.Gemini), c.Source)
 	data, err := os.ReadFile(from)
 	if err != nil {
-		return fmt.Errorf("read session %s: %w", c.Source, err)
+		return "", fmt.Errorf("read session %s: %w", c.Source, err)
 	}
 	before, after, err := c.read()
 	if err != nil {
-		return err
+		return "", err
 	}
 	out := []any{geminiHead(c.ID, gjson.GetBytes(data, "projectHash").String(), c.Title, c.Now)}
 	for _, m := range geminiMessages(data) {
@@ -158,17 +158,17 @@ func giveGemini(_ context.Context, w World, c Clone) error {
 	}
 	file, err := lines(out...)
 	if err != nil {
-		return err
+		return "", err
 	}
 	path := filepath.Join(filepath.Dir(from), geminiName(c.Now))
 	if err := store.AtomicWrite(path, file, 0o600); err != nil {
-		return err
+		return "", err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return os.Chtimes(c.Path, info.ModTime(), info.ModTime())
+	return path, os.Chtimes(c.Path, info.ModTime(), info.ModTime())
 }
 
 // geminiMessages are the messages that a session file leaves the model, each as it was

@@ -20,10 +20,11 @@ type Clone struct {
 	Now          time.Time
 }
 
-// Give has the agent take the clone of a mirror, as a session of its own.
-func (t Target) Give(ctx context.Context, w World, c Clone) error {
+// Give has the agent take the clone of a mirror, as a session of its own. It gives the
+// file that the agent keeps it in, "" where that is a database.
+func (t Target) Give(ctx context.Context, w World, c Clone) (string, error) {
 	if t.give == nil {
-		return nil
+		return c.Path, nil
 	}
 	return t.give(ctx, w, c)
 }

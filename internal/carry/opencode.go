@@ -92,14 +92,14 @@ const noModel = "overtone"
 
 // giveOpencode has the host take the clone in: the session as the host has it, with
 // what the clone says otherwise. The mirror is the host's session from then on.
-func (t Target) giveOpencode(ctx context.Context, w World, c Clone) error {
+func (t Target) giveOpencode(ctx context.Context, w World, c Clone) (string, error) {
 	info, messages, err := mirror.OpencodeSession(ctx, w.Dir, c.Source)
 	if err != nil {
-		return fmt.Errorf("read session %s: %w", c.Source, err)
+		return "", fmt.Errorf("read session %s: %w", c.Source, err)
 	}
 	before, after, err := c.read()
 	if err != nil {
-		return err
+		return "", err
 	}
 	ids := []string{`"` + c.Source, `"` + c.ID}
 	var list []string
@@ -121,7 +121,7 @@ func (t Target) giveOpencode(ctx context.Context, w World, c Clone) error {
 		ids = append(ids, `"`+uuid, `"`+id+"/host")
 		note, err := json.Marshal(opencodeNote(messages, id, c.ID, text))
 		if err != nil {
-			return err
+			return "", err
 		}
 		list = append(list, string(note))
 	}
@@ -129,13 +129,13 @@ func (t Target) giveOpencode(ctx context.Context, w World, c Clone) error {
 	renamed := strings.NewReplacer(ids...)
 	doc := renamed.Replace(`{"info":` + about + `,"messages":[` + strings.Join(list, ",") + `]}`)
 	if _, err := t.imported(ctx, w, Talk{ID: c.ID, CWD: c.CWD}, []byte(doc)); err != nil {
-		return err
+		return "", err
 	}
 	data, err := os.ReadFile(c.Path)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return store.AtomicWrite(c.Path, []byte(renamed.Replace(string(data))), 0o600)
+	return "", store.AtomicWrite(c.Path, []byte(renamed.Replace(string(data))), 0o600)
 }
 
 // opencodeNote is a message that the host sends to the model and does not show, in the

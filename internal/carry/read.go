@@ -13,6 +13,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -22,7 +23,7 @@ type Story struct {
 	pieces         []piece
 	record         *handover.Record
 	summary        bool  // of a compaction stands in it
-	size           int64 // of what was read, in UTF-16 units
+	context        int64 // tokens of it, as its host counted them last, else an estimate
 }
 
 // piece is a text of the user or the agent, or a tool that ran.
@@ -124,6 +125,9 @@ func Read(ctx context.Context, file transcript.File, end int64) (*Story, error) 
 func read(ctx context.Context, file transcript.File, end int64, index *transcript.Session, from int64) (*Story, error) {
 	s := &Story{ID: cmp.Or(file.ID, index.ID), Title: index.Title, CWD: index.CWD, record: handover.NewRecord(index.CWD)}
 	var live []int64
+	if s.context = recall.Estimate(index); index.HasUsage {
+		s.context = index.Usage.Tokens()
+	}
 	for _, i := range index.Live() {
 		live = append(live, index.Entries[i].Off)
 	}
@@ -142,7 +146,6 @@ func read(ctx context.Context, file transcript.File, end int64, index *transcrip
 			}
 			return
 		}
-		s.size += int64(len(e.Raw))
 		s.add(e, ran)
 	})
 	asked := func(p piece) bool { return p.begins }

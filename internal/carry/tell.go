@@ -44,8 +44,10 @@ const (
 // Retold is a talk, and what was done to the texts.
 type Retold struct {
 	Talk
-	Messages      int // of user and agent
-	Before, After int // tokens, estimated
+	Messages int // of user and agent
+	// Before is the context of the session in tokens, as lists of sessions show it. After
+	// is an estimate of the talk, to which its host adds instructions and tools.
+	Before, After int
 	Redacted      map[string]int
 
 	short *compress.Shortened
@@ -69,7 +71,7 @@ func (s *Story) Tell(ctx context.Context, o Options) (*Retold, error) {
 		all.WriteString(l.Text + "\n")
 	}
 	t.Note = s.note(all.String(), len(t.Redacted) > 0, o)
-	t.Before, t.After = message.Tokens(int(s.size)), compress.EstimateTokens(all.String()+t.Note)
+	t.Before, t.After = int(s.context), compress.EstimateTokens(all.String()+t.Note)
 	return t, nil
 }
 

@@ -157,7 +157,7 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Ba
 	case err != nil:
 		return err
 	}
-	if err := a.giveBack(ctx, s, run.Title, res.Clone); err != nil {
+	if _, err := a.giveBack(ctx, s, run.Title, res.Clone); err != nil {
 		return err
 	}
 	// What clones left that are gone meanwhile. That is no business of this one.
@@ -173,14 +173,15 @@ func (a *app) runPlan(ctx context.Context, plan *compress.Plan, back compress.Ba
 	return nil
 }
 
-// giveBack makes the clone of a mirror a session of its host's.
-func (a *app) giveBack(ctx context.Context, s *transcript.Session, title string, clone transcript.Cloned) error {
+// giveBack makes the clone of a mirror a session of its host's, and says in which file
+// the host keeps it.
+func (a *app) giveBack(ctx context.Context, s *transcript.Session, title string, clone transcript.Cloned) (string, error) {
 	target, _ := carry.To(string(s.Host))
-	err := target.Give(ctx, a.agents(), carry.Clone{Source: s.ID, From: s.Path, ID: clone.ID, Path: clone.Path, Title: title, CWD: s.CWD, Now: a.Now()})
+	path, err := target.Give(ctx, a.agents(), carry.Clone{Source: s.ID, From: s.Path, ID: clone.ID, Path: clone.Path, Title: title, CWD: s.CWD, Now: a.Now()})
 	if err != nil {
-		return errors.Join(err, os.Remove(clone.Path))
+		return "", errors.Join(err, os.Remove(clone.Path))
 	}
-	return nil
+	return path, nil
 }
 
 // recordEnd tells a session's timeline how its compression ended.

@@ -62,6 +62,9 @@ type continued struct {
 	Open     string         `json:"openTurn,omitempty"`
 	Resume   string         `json:"resume,omitempty"`
 	Undo     string         `json:"undo,omitempty"`
+
+	calls int  // of tools that a clone cuts short or leaves out
+	asIs  bool // there is nothing to shorten
 }
 
 type continuedFrom struct {
@@ -115,6 +118,7 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcr
 	if err != nil {
 		return err
 	}
+	choice.NoCache = f.dryRun // which writes nothing
 	opts.Pool = choice.Pool(cfg.Compress, compress.Backend{Provider: compress.Builtin{}}, a.compressCache())
 	s, err := transcript.ReadTo(ctx, file.Path, end)
 	if err != nil {
@@ -128,27 +132,41 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcr
 		return nothingYet(s.ID)
 	}
 	doc.Source.ID, doc.CWD, doc.Title, doc.Messages = s.ID, s.CWD, a.cloneTitle(compressFlags{}, s), len(plan.Items)
+	doc.calls = plan.Tools.Removed + plan.Tools.Truncated
 	doc.Before, doc.After = plan.Counted(nil)
-	if f.dryRun {
-		return nil
-	}
-	update, clear := a.progress()
-	res, err := plan.Run(ctx, compress.Builtin{}, compress.RunOptions{
-		ID: transcript.NewID(s.Host, a.Now()), Title: doc.Title, Now: a.Now(), Progress: update, Clones: compress.ClonesIn(a.store().Root()),
+	run := compress.RunOptions{
+		ID: transcript.NewID(s.Host, a.Now()), Title: doc.Title, Now: a.Now(), Clones: compress.ClonesIn(a.store().Root()),
 		Note: catalog.NewCloneNote(s.ID, s.CWD, a.Lang),
-	})
-	clear()
+	}
+	var res *compress.Result
+	switch {
+	case doc.After >= doc.Before:
+		err = compress.ErrNothing // a very short one would grow
+	case f.dryRun:
+		res, err = plan.Preview(ctx, compress.Builtin{}, run)
+	default:
+		var clear func()
+		run.Progress, clear = a.progress()
+		res, err = plan.Run(ctx, compress.Builtin{}, run)
+		clear()
+	}
 	if errors.Is(err, compress.ErrNothing) {
-		doc.ID, doc.Path, doc.After, doc.Title = file.ID, file.Path, doc.Before, ""
+		if s.HasUsage {
+			doc.Before = int(s.Usage.Tokens())
+		}
+		doc.After, doc.Title, doc.asIs = doc.Before, "", true
+		if !f.dryRun {
+			doc.ID, doc.Path = file.ID, file.Path
+		}
 		return nil
 	}
-	if err == nil {
-		err = a.giveBack(ctx, s, doc.Title, res.Clone)
+	if err == nil && !f.dryRun {
+		doc.ID = res.Clone.ID
+		doc.Path, err = a.giveBack(ctx, s, doc.Title, res.Clone)
 	}
 	if err != nil {
 		return err
 	}
-	doc.ID, doc.Path = res.Clone.ID, res.Clone.Path
 	doc.Before, doc.After = plan.Counted(res)
 	return nil
 }
@@ -205,11 +223,18 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 	}
 	from, _ := carry.To(doc.Source.Host)
 	a.Say(message.ContinueFromTo, from.Title, doc.Source.ID, target.Title)
-	share := ""
+	before, after, less := message.Thousands(doc.Before), message.Thousands(doc.After), ""
 	if doc.After < doc.Before {
-		share = fmt.Sprintf(" (%.1f %%)", 100*float64(doc.After)/float64(doc.Before))
+		less = " (" + message.Change(doc.Before, doc.After) + ")"
 	}
-	a.Say(message.ContinueSize, doc.Messages, message.Thousands(doc.Before), message.Thousands(doc.After), share)
+	switch {
+	case doc.asIs:
+		a.Say(message.ContinueAsIs, before)
+	case doc.Source.Host == doc.Host:
+		a.Say(message.ContinueShort, message.Thousands(doc.Messages), message.Thousands(doc.calls), before, after, less)
+	default:
+		a.Say(message.ContinueSize, message.Thousands(doc.Messages), before, after, less, target.Title)
+	}
 	if len(doc.Redacted) > 0 {
 		a.Say(message.ContinueRedacted, target.Title, compress.Counts(&a.Terminal, doc.Redacted))
 	}
@@ -219,9 +244,6 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 	if doc.ID == "" {
 		a.Note(message.InitDry)
 		return nil
-	}
-	if !made {
-		a.Say(message.ContinueAsIs)
 	}
 	if made && doc.Path != "" {
 		a.Say(message.ContinueSession, a.short(doc.Path))

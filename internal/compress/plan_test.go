@@ -248,11 +248,11 @@ func TestCountedAs(t *testing.T) {
 		r             *Result
 		before, after int
 	}{
-		"a plan":                          {p, nil, 30_000, 30_000 - (p.Tokens - p.Target)},
+		"a plan":                          {p, nil, 30_000, 30_000 - (p.Tokens - p.Target) + noteTokens(p.Tokens-p.Target)},
 		"a result":                        {p, &Result{After: 400, Host: 29_000}, 30_000, 29_000},
 		"the host would count as much":    {p, &Result{After: 400, Host: 30_000}, 30_000, 30_000},
 		"it would count more than it did": {p, &Result{After: 400, Host: 30_001}, p.Tokens, 400},
-		"a plan, the host never told":     {untold, nil, untold.Tokens, untold.Target},
+		"a plan, the host never told":     {untold, nil, untold.Tokens, untold.Target + noteTokens(untold.Tokens-untold.Target)},
 		"a result, the host never told":   {untold, &Result{After: 400}, untold.Tokens, 400},
 	} {
 		if before, after := c.p.Counted(c.r); before != c.before || after != c.after {
@@ -268,7 +268,7 @@ func TestDocumentOfAPlan(t *testing.T) {
 	s.Unreadable = 2
 	p := plan(t, s, Options{Bands: bands(t, "0-100:compress")})
 	local := p.Document(Backend{Provider: Builtin{}}, false)
-	if local.DryRun || local.Source.LiveTokens != 30_000 || local.Source.Problems["unreadable"] != 2 || local.Plan.Prices != nil || local.Plan.HostTokens != p.asHostCounts(p.Tokens-p.Target) {
+	if local.DryRun || local.Source.LiveTokens != 30_000 || local.Source.Problems["unreadable"] != 2 || local.Plan.Prices != nil || local.Plan.HostTokens != p.asHostCounts(p.lost(nil, true)) {
 		t.Errorf("%+v", local)
 	}
 	if local.Plan.InputTokens != p.Small.Input || local.Plan.OutputTokens != p.Small.Output || len(local.Plan.Bands) != 1 {

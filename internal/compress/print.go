@@ -46,7 +46,7 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 	}
 	// Where it is carried out, the result says what came of it, and one number is enough.
 	if w == t.Stdout {
-		line(message.PlanTarget, message.Thousands(after), percentLess(before, after))
+		line(message.PlanTarget, message.Thousands(after), message.Change(before, after))
 	}
 	switch {
 	case back.free():
@@ -66,7 +66,7 @@ func (p *Plan) Print(t *terminal.Terminal, w io.Writer, back Backend) {
 // PrintResult shows what came of it, and how to go on with the clone.
 func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 	before, after := p.Counted(r)
-	t.Bold(t.Stdout, t.Format(message.DoneContext, message.Thousands(before), message.Thousands(after), changed(before, after)))
+	t.Bold(t.Stdout, t.Format(message.DoneContext, message.Thousands(before), message.Thousands(after), message.Change(before, after)))
 	// What did not happen is not worth a line.
 	if len(r.Messages) > 0 {
 		t.Say(message.DoneCounts, r.Stats.MessagesCompressed, len(r.Messages), message.Thousands(r.Stats.OriginalTokens), message.Thousands(r.Stats.CompressedTokens))
@@ -120,7 +120,8 @@ func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 // Counted is the context before and after, of a plan or of what came of it, as its host
 // counts it, with instructions and tools, or by our estimate where the host never told.
 func (p *Plan) Counted(r *Result) (before, after int) {
-	after, host := p.Target, p.asHostCounts(p.Tokens-p.Target)
+	lost := p.lost(nil, true)
+	after, host := p.Tokens-lost, p.asHostCounts(lost)
 	if r != nil {
 		after, host = r.After, r.Host
 	}
@@ -128,21 +129,6 @@ func (p *Plan) Counted(r *Result) (before, after int) {
 		return int(p.Session.Usage.Tokens()), int(host)
 	}
 	return p.Tokens, after
-}
-
-// changed is by how much a context is smaller; a very short one may grow.
-func changed(before, after int) string {
-	if n := percentLess(before, after); n >= 0 {
-		return fmt.Sprintf("−%d%%", n)
-	}
-	return fmt.Sprintf("+%d%%", -percentLess(before, after))
-}
-
-func percentLess(before, after int) int {
-	if before == 0 {
-		return 0
-	}
-	return 100 * (before - after) / before
 }
 
 // Counts is how many of each kind there are.
@@ -229,7 +215,7 @@ func (p *Plan) Document(back Backend, dry bool) Document {
 		Schema: 1, DryRun: dry,
 		Source: sourceJSON{s.ID, string(s.Host), s.Path, s.Lines, live, problems},
 		Plan: planJSON{
-			Provider: back.Name(), Model: back.model, Turns: len(p.Turns), Tokens: p.Tokens, TargetTokens: p.Target, HostTokens: p.asHostCounts(p.Tokens - p.Target),
+			Provider: back.Name(), Model: back.model, Turns: len(p.Turns), Tokens: p.Tokens, TargetTokens: p.Target, HostTokens: p.asHostCounts(p.lost(nil, true)),
 			InputTokens: p.Small.Input + p.Large.Input, OutputTokens: p.Small.Output + p.Large.Output, Bands: terminal.List(p.Bands), Tools: p.Tools, Skipped: p.Skipped,
 		},
 	}

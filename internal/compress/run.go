@@ -117,7 +117,7 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 		return nil, err
 	}
 	defer src.Close()
-	res := &Result{Lost: map[extract.Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items)), Tools: p.Tools}
+	res := p.newResult()
 	kept := &results{}
 	defer kept.Close()
 	listening, enough := context.WithCancel(ctx)
@@ -138,14 +138,8 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 			}
 		}
 	}()
-	if len(p.Items) > 0 && res.Stats.MessagesCompressed == 0 {
-		// Who asked for messages would take a clone without tools for what he wanted.
-		if res.Stats.MessagesFailed > 0 {
-			return nil, &AllFailed{res.Messages}
-		}
-		if len(p.edits) == 0 {
-			return nil, ErrNothing
-		}
+	if err := p.came(res); err != nil {
+		return nil, err
 	}
 	if res.Stats.MessagesCompressed+p.Tools.Removed+p.Tools.Truncated == 0 {
 		o.Note = nil // nothing that a model could miss
@@ -173,6 +167,60 @@ func (p *Plan) Run(ctx context.Context, prov Provider, o RunOptions) (*Result, e
 	}
 	done = true
 	return res, nil
+}
+
+func (p *Plan) newResult() *Result {
+	return &Result{Lost: map[extract.Kind]int{}, Redacted: map[string]int{}, Messages: make([]Message, len(p.Items)), Tools: p.Tools}
+}
+
+// came is the error of a run of which nothing came that is worth a clone.
+func (p *Plan) came(res *Result) error {
+	switch {
+	case len(p.Items) == 0 || res.Stats.MessagesCompressed > 0:
+		return nil
+	case res.Stats.MessagesFailed > 0:
+		// Who asked for messages would take a clone without tools for what he wanted.
+		return &AllFailed{res.Messages}
+	case len(p.edits) == 0:
+		return ErrNothing
+	}
+	return nil
+}
+
+// Preview compresses the plan's messages and writes nothing: what it says of the context
+// is what a run would say. It is for providers that cost nothing.
+func (p *Plan) Preview(ctx context.Context, prov Provider, o RunOptions) (*Result, error) {
+	if p.Nothing() {
+		return nil, ErrNothing
+	}
+	src, err := p.source()
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	res, kept := p.newResult(), &results{printed: true}
+	defer kept.Close()
+	if err := cmp.Or(p.compress(ctx, prov, src, o, res, kept), p.came(res)); err != nil {
+		return nil, err
+	}
+	lost := p.lost(res, o.Note != nil)
+	res.Before, res.After, res.Host = p.Tokens, p.Tokens-lost, p.asHostCounts(lost)
+	return res, nil
+}
+
+// lost is how many tokens of the context go, of a plan or of what came of it, less those
+// of the note that tells a model of it.
+func (p *Plan) lost(res *Result, note bool) int {
+	n, touched := p.Tokens-p.Target, len(p.Items)
+	if res != nil {
+		n, touched = p.Tools.Tokens+res.Stats.TokensRemoved, res.Stats.MessagesCompressed
+	} else if p.Session.Legacy {
+		return n // it becomes a text
+	}
+	if note && touched+p.Tools.Removed+p.Tools.Truncated > 0 {
+		n -= noteTokens(n)
+	}
+	return n
 }
 
 // listen tells who writes the note what happened in the context, while its messages
@@ -376,11 +424,7 @@ func (p *Plan) compress(ctx context.Context, prov Provider, src *os.File, o RunO
 
 // change turns the results into what the clone does differently.
 func (p *Plan) change(src *os.File, o RunOptions, kept *results, res *Result) (transcript.Change, error) {
-	lost := p.Tools.Tokens + res.Stats.TokensRemoved
-	if o.Note != nil {
-		lost -= noteTokens(lost)
-	}
-	res.Host = p.asHostCounts(lost)
+	res.Host = p.asHostCounts(p.lost(res, o.Note != nil))
 	ch := transcript.Change{ID: o.ID, Title: o.Title, Now: o.Now, Tokens: res.Host}
 	items := p.standing(kept)
 	touched := slices.Collect(maps.Keys(items))

@@ -154,14 +154,6 @@ func TestOnlyWhatHappened(t *testing.T) {
 			t.Errorf("%s: %d lines more, want %d", name, got, tc.more)
 		}
 	}
-	for _, tc := range []struct {
-		before, after int
-		want          string
-	}{{100, 40, "−60%"}, {100, 100, "−0%"}, {100, 150, "+50%"}, {0, 3, "−0%"}} {
-		if got := changed(tc.before, tc.after); got != tc.want {
-			t.Errorf("from %d to %d: %s", tc.before, tc.after, got)
-		}
-	}
 }
 
 // TestSaid: what somebody said is a message with a text, and none that the host put there.

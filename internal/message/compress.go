@@ -140,7 +140,7 @@ var (
 	PlanProblems = Text{ZH: "%d 行無法讀取，照抄", EN: "%d lines cannot be read and are copied as they are"}
 	PlanTools    = Text{ZH: "工具：移除 %d 次呼叫、截短 %d 次；思考：移除 %d 處；約 %s tokens", EN: "tools: %d calls removed, %d cut short; thinking: %d removed; about %s tokens"}
 	PlanSkipped  = Text{ZH: "略過：%s", EN: "left alone: %s"}
-	PlanTarget   = Text{ZH: "目標：context 約 %s tokens（−%d%%）", EN: "target: context about %s tokens (−%d%%)"}
+	PlanTarget   = Text{ZH: "目標：context 約 %s tokens（%s）", EN: "target: context about %s tokens (%s)"}
 	PlanCost     = Text{ZH: "%s：送出約 %s tokens、收回約 %s tokens，%s", EN: "%s: about %s tokens out, %s tokens back, %s"}
 	PlanLocal    = Text{ZH: "%s：在本機執行，不花費", EN: "%s: on this machine, no cost"}
 	PlanUnasked  = Text{ZH: "%s：沒有要壓縮的訊息，不會用到它，不花費（--preset heavy 會壓縮較舊的回答）", EN: "%s: no message is compressed, so it is not asked, no cost (--preset heavy compresses older answers)"}

@@ -18,11 +18,12 @@ var (
 
 	ContinueTitle    = Text{ZH: "%s（接自 %s）", EN: "%s (from %s)"}
 	ContinueFromTo   = Text{ZH: "%s %s → %s", EN: "%s %s → %s"}
-	ContinueSize     = Text{ZH: "%d 則訊息；context 約 %s → %s tokens%s", EN: "%d messages; context about %s → %s tokens%s"}
+	ContinueShort    = Text{ZH: "縮短：訊息 %s、工具呼叫 %s；context 約 %s → %s tokens%s", EN: "shortened: messages %s, tool calls %s; context about %s → %s tokens%s"}
+	ContinueSize     = Text{ZH: "訊息 %s；context 約 %s → %s tokens%s，另加 %s 自己的指示與工具", EN: "messages: %s; context about %s → %s tokens%s, and %s's own instructions and tools"}
 	ContinueRedacted = Text{ZH: "已遮蔽，不送往 %s：%s", EN: "redacted, as it goes to %s: %s"}
 	ContinueOpen     = Text{ZH: "這個 session 正在寫入：只接到最後一個完整的回合，不含進行中的 “%s”", EN: "the session is being written to: continued up to its last whole turn, without the one under way, “%s”"}
 	ContinueSession  = Text{ZH: "session：%s", EN: "session: %s"}
-	ContinueAsIs     = Text{ZH: "沒有可縮短的內容：直接接續它即可", EN: "there is nothing to shorten: go on with the session itself"}
+	ContinueAsIs     = Text{ZH: "context 約 %s tokens，沒有可縮短的內容：直接接續它即可", EN: "context about %s tokens, there is nothing to shorten: go on with the session itself"}
 	ContinueMissing  = Text{ZH: "找不到 %s，無法在 %s 接續", EN: "%s is not installed, so that nothing can be continued in %s"}
 	HintMissing      = Text{ZH: "安裝它，或以 --in 選擇另一個：%s", EN: "install it, or choose another with --in: %s"}
 	ContinueNoTarget = Text{ZH: "無法在 %q 接續", EN: "nothing can be continued in %q"}

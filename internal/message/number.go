@@ -60,6 +60,24 @@ func Percent(n, of int64) string {
 	return fmt.Sprintf("%d %%", (n*200+of)/(2*of))
 }
 
+// Change is by how much a size is another, in whole percent: −40%, +3%. What is left of
+// something is not nothing, so there is no −100% of it.
+func Change(before, after int) string {
+	if before == 0 {
+		return "±0%"
+	}
+	n := (200*(before-after) + before) / (2 * before)
+	switch {
+	case after > before:
+		return fmt.Sprintf("+%d%%", (200*(after-before)+before)/(2*before))
+	case n == 0:
+		return "±0%"
+	case after > 0:
+		n = min(n, 99)
+	}
+	return fmt.Sprintf("−%d%%", n)
+}
+
 // Dollars is a sum of money.
 func Dollars(usd float64) string {
 	n, cents, _ := strings.Cut(strconv.FormatFloat(usd, 'f', 2, 64), ".")

@@ -15,3 +15,17 @@ func TestAge(t *testing.T) {
 		}
 	}
 }
+
+func TestChange(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		before, after int
+		want          string
+	}{
+		{100, 40, "−60%"}, {1000, 444, "−56%"}, {100, 100, "±0%"}, {1000, 999, "±0%"}, {100, 150, "+50%"}, {0, 3, "±0%"}, {1000, 1, "−99%"}, {1000, 0, "−100%"},
+	} {
+		if got := Change(tc.before, tc.after); got != tc.want {
+			t.Errorf("from %d to %d: %s, want %s", tc.before, tc.after, got, tc.want)
+		}
+	}
+}

@@ -171,7 +171,7 @@ func TestImportOpencode(t *testing.T) { // not in parallel: it starts a program 
 	p.write("mirror/opencode/-work-p/ses_9.jsonl", clone)
 	p.write("bin/opencode", "#!/bin/sh\ncat \"$2\" > "+filepath.Join(p.dir, "taken")+"\necho Imported session: ses_9\n")
 	c := carry.Clone{Now: p.now, Source: "ses_1", From: filepath.Join(p.root, "opencode", "-work-p", "ses_1.jsonl"), ID: "ses_9", Path: path, Title: "copy", CWD: p.dir}
-	if err := p.agent(host.Opencode).Give(t.Context(), p.world(), c); err != nil {
+	if _, err := p.agent(host.Opencode).Give(t.Context(), p.world(), c); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(p.dir, "taken"))
@@ -204,11 +204,11 @@ func TestImportOpencode(t *testing.T) { // not in parallel: it starts a program 
 	}
 	p.write("mirror/opencode/-work-p/ses_9.jsonl", clone)
 	p.write("bin/opencode", "#!/bin/sh\necho Imported session: another\n")
-	if err := p.agent(host.Opencode).Give(t.Context(), p.world(), c); err == nil || !strings.Contains(err.Error(), "not taken") {
+	if _, err := p.agent(host.Opencode).Give(t.Context(), p.world(), c); err == nil || !strings.Contains(err.Error(), "not taken") {
 		t.Errorf("%v", err)
 	}
 	p.write("bin/opencode", "#!/bin/sh\necho no >&2\nexit 1\n")
-	if err := p.agent(host.Opencode).Give(t.Context(), p.world(), c); err == nil || !strings.Contains(err.Error(), "no") {
+	if _, err := p.agent(host.Opencode).Give(t.Context(), p.world(), c); err == nil || !strings.Contains(err.Error(), "no") {
 		t.Errorf("%v", err)
 	}
 }
@@ -237,7 +237,7 @@ func TestGeminiFiles(t *testing.T) {
 	}
 	p.write("mirror/gemini/-work-p/"+copied+".jsonl", strings.NewReplacer(id, copied, "write a long lexer", "lexer", "long text", "short").Replace(source))
 	c := carry.Clone{Now: p.now, Source: id, From: filepath.Join(p.root, "gemini", "-work-p", id+".jsonl"), ID: copied, Path: filepath.Join(p.root, "gemini", "-work-p", copied+".jsonl"), Title: "copy"}
-	if err := p.agent(host.Gemini).Give(t.Context(), p.world(), c); err != nil {
+	if _, err := p.agent(host.Gemini).Give(t.Context(), p.world(), c); err != nil {
 		t.Fatal(err)
 	}
 	files, _ := filepath.Glob(filepath.Join(p.dir, ".gemini/tmp/p/chats/session-2026-03-01T12-*.jsonl"))
