@@ -320,6 +320,7 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		c := a.compaction(t, i)
 		c.N, c.WhatIf = i+1, verdict
 		s.Compactions = append(s.Compactions, c)
+		s.Peak = max(s.Peak, c.Before)
 		sum.Compactions++
 		a.days.at(a.dayOf(e.Time)).Compactions++
 		a.projects.at(s.Project).Compactions++

@@ -237,7 +237,7 @@ func TestKnownAnswers(t *testing.T) {
 	equal(t, "actions", s.Actions, 8)
 	equal(t, "models", s.Models, []string{opus, "claude-haiku-4-5-20251001"})
 	equal(t, "window", s.Window, int64(200_000))
-	equal(t, "peak", s.Peak, int64(120_020+300))
+	equal(t, "peak", s.Peak, int64(150_000)) // before the compaction
 	equal(t, "boundaries", s.Boundaries, map[string]int{"commit": 2})
 	equal(t, "cache", s.Cache, Cache{
 		Written: 236_315, Read: 205_343, ByCompaction: 25_000,

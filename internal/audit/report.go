@@ -191,7 +191,8 @@ type Session struct {
 
 	// Window is 0 where it is not known.
 	Window int64 `json:"window"`
-	Peak   int64 `json:"peak"`
+	// Peak is the fullest that the context was, at a request or before a compaction.
+	Peak int64 `json:"peak"`
 	// Context is the size over time, thinned out to what a picture shows.
 	Context     []Point        `json:"context"`
 	Boundaries  map[string]int `json:"boundaries"`

@@ -158,20 +158,24 @@ func (f Finder) isGone(c compress.CloneRecord) bool {
 func (f Finder) Lived() ([]transcript.File, error) {
 	files, err := transcript.Everything(f.Dir)
 	clones := compress.ClonesIn(f.Home.Root()).All()
-	files = f.used(files, clones)
+	files = slices.DeleteFunc(files, f.unused(clones))
 	slices.SortStableFunc(files, func(a, b transcript.File) int {
 		return strings.Compare(clones[a.ID].Created, clones[b.ID].Created)
 	})
 	return files, err
 }
 
-// used leaves out the clones that nobody used since they were made, unless their
-// source is gone.
-func (f Finder) used(files []transcript.File, clones map[string]compress.CloneRecord) []transcript.File {
-	return slices.DeleteFunc(files, func(file transcript.File) bool {
+// Unused tells the clones that nobody used since they were made, unless their source is
+// gone.
+func (f Finder) Unused() func(transcript.File) bool {
+	return f.unused(compress.ClonesIn(f.Home.Root()).All())
+}
+
+func (f Finder) unused(clones map[string]compress.CloneRecord) func(transcript.File) bool {
+	return func(file transcript.File) bool {
 		c, ours := clones[file.ID]
 		return ours && unused(c, file) && !f.isGone(c)
-	})
+	}
 }
 
 // unused says that nobody used a clone since it was made. Where the file that is listed
@@ -195,5 +199,5 @@ const importing = time.Minute
 // newest are the hosts' sessions that somebody used, the newest first.
 func (f Finder) newest() ([]transcript.File, error) {
 	files, err := transcript.List(f.Dir)
-	return f.used(files, compress.ClonesIn(f.Home.Root()).All()), err
+	return slices.DeleteFunc(files, f.Unused()), err
 }

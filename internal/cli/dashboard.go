@@ -66,6 +66,10 @@ func (a *app) dashboardOptions() dashboard.Options {
 			cfg, _ := a.config() // `overtone config` tells its problems
 			return cfg
 		},
+		Tongue: func(session message.Lang) message.Lang {
+			cfg, _ := a.config()
+			return a.tongue(cfg)(session)
+		},
 		Sessions: quiet.dashboardSessions,
 		Index: func() *recall.Index {
 			x, _ := quiet.index()
@@ -82,16 +86,15 @@ func (a *app) dashboardSessions(ctx context.Context) ([]dashboard.Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	unused := a.finder().Unused()
 	rows := make([]dashboard.Row, len(infos))
 	for i, info := range infos {
 		at, _ := time.Parse(time.RFC3339, info.Modified)
 		info.AgeSeconds = 0 // it would be another row every second
 		info.Title = message.Short(message.OneLine(info.Title), 300)
 		info.Path = ""
-		rows[i] = dashboard.Row{
-			File: transcript.File{Path: infos[i].Path, Host: host.Name(info.Host), ID: info.ID, Size: info.Size, ModTime: at},
-			Info: info,
-		}
+		file := transcript.File{Path: infos[i].Path, Host: host.Name(info.Host), ID: info.ID, Size: info.Size, ModTime: at}
+		rows[i] = dashboard.Row{File: file, Info: info, Unused: unused(file)}
 	}
 	return rows, nil
 }

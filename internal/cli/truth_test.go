@@ -126,6 +126,7 @@ func (w *world) agree(id, path string) {
 	for _, key := range []string{"verdict", "cause", "reason", "tier", "mode", "used", "window", "percentRemaining", "signals", "allowed"} {
 		same(key, explain.Get(key), detail.Get("decision."+key))
 	}
+	same("hand-over", handed.Get("text"), w.page("packet?n=0&lang=zh-TW&id="+url.QueryEscape(id)).Get("text"))
 	same("situation", explain.Get("situation"), detail.Get("situation"), handed.Get("situation"))
 	status, err := w.app(io.Discard, "").mcpStatus(t.Context(), json.RawMessage(fmt.Sprintf(`{"session":%q}`, id)))
 	if at := explain.Get("situation"); err != nil || at.Get("request").String() != "" && (!strings.Contains(status, at.Get("request").String()) || !strings.Contains(status, detail.Get("stands").String())) {
@@ -136,6 +137,7 @@ func (w *world) agree(id, path string) {
 	own := listed.Get("cloneOf").String() == "" // what a clone has copied, an audit counts for its source
 	if own {
 		same("compactions", explain.Get("compactions"), len(audited.Get("compactions").Array()))
+		same("peak", detail.Get("context.peak").Int(), audited.Get("peak").Int())
 	}
 	if used := explain.Get("used").Int(); used > 0 {
 		same("used", used, listed.Get("liveTokens"))
@@ -240,6 +242,18 @@ func TestOneTruth(t *testing.T) {
 	// The page Audit and the command have the same default, and the same sums.
 	if page, command := w.page("audit").Get("totals.@ugly").Raw, gjson.Parse(w.run("", "audit", "--json")).Get("totals.@ugly").Raw; page != command {
 		t.Errorf("the page has %s, the command %s", page, command)
+	}
+	// The overview counts what the audit counts: no clone that nobody has used.
+	compactions, unused := int64(0), 0
+	for _, r := range w.page("sessions").Get("sessions").Array() {
+		if r.Get("unused").Bool() {
+			unused++
+		} else {
+			compactions += r.Get("info.compactions").Int()
+		}
+	}
+	if want := w.page("audit").Get("totals.compactions").Int(); compactions != want || unused != 1 {
+		t.Errorf("the overview counts %d compactions, the audit %d; unused clones: %d", compactions, want, unused)
 	}
 	t.Logf("%d recorded sessions", len(found))
 }

@@ -32,6 +32,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-6d03985f/overtone/internal/catalog"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
@@ -49,6 +50,8 @@ type Options struct {
 	Now     func() time.Time
 	Lang    message.Lang // until the person chooses another
 	Version string
+	// Tongue is the language of a hand-over, which the page's is not.
+	Tongue catalog.Tongue
 	// Sessions lists the hosts' sessions, the newest first.
 	Sessions func(context.Context) ([]Row, error)
 	// Index is what is asked for texts. It is used by one request at a time.
@@ -65,6 +68,9 @@ type Row struct {
 	transcript.File
 	// Info is what `overtone sessions --json` says of it.
 	Info any
+	// Unused is a clone that nobody used since it was made: what happened in it
+	// is told by its source.
+	Unused bool
 }
 
 // Server is the dashboard.

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -53,6 +54,7 @@ func serve(t *testing.T) *served {
 	}
 	v.Server = New(Options{
 		Store: home, Now: time.Now, Lang: message.EN, Version: "test", Config: config.Defaults,
+		Tongue:   func(session message.Lang) message.Lang { return cmp.Or(session, message.EN) },
 		Sessions: v.rows, Index: func() *recall.Index {
 			return recall.Open(recall.Options{Root: home.Root(), Dir: func(*host.Host) string { return v.dir }})
 		}, Shown: func(p string) string { return p },
@@ -388,8 +390,8 @@ func TestSession(t *testing.T) {
 	if len(d.Problems) > 0 || !d.Hooked {
 		t.Errorf("problems: %q, seen by a hook: %v", d.Problems, d.Hooked)
 	}
-	if got := fmt.Sprint(d.Context.Tokens); got != "[3105 53005 3705]" || d.Context.Window != 200_000 {
-		t.Errorf("context: %s of %d", got, d.Context.Window)
+	if got := fmt.Sprint(d.Context.Tokens); got != "[3105 53005 3705]" || d.Context.Window != 200_000 || d.Context.Peak != 170_000 {
+		t.Errorf("context: %s, at most %d, of %d", got, d.Context.Peak, d.Context.Window)
 	}
 	if len(d.Compactions) != 1 {
 		t.Fatalf("compactions: %+v", d.Compactions)
@@ -428,12 +430,33 @@ func TestSession(t *testing.T) {
 	}
 	var s survey
 	v.get("/api/packet?n=1&id="+id, &s)
-	if s.N != 1 || s.Kept == nil || s.Lost == nil || s.Why != nil {
+	if s.N != 1 || s.Kept != nil || s.Handed == nil || s.Lost != nil || s.Why != nil { // there is no summary
 		t.Errorf("survey: %+v", s)
 	}
 	v.get("/api/packet?n=1&why=1&id="+id, &s)
 	if !slices.ContainsFunc(s.Why, func(r catalog.Reason) bool { return len(r.Evidence) > 0 }) {
 		t.Errorf("nothing of the survey has evidence: %+v", s.Why)
+	}
+}
+
+// What a summary keeps that cannot be read is not known, and not nothing. A hand-over is in
+// the session's language, whatever the page's is.
+func TestSurvey(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	said := func(n int, text string) string {
+		return fmt.Sprintf(`{"type":"user","uuid":"u%d","timestamp":"2026-01-01T00:%02d:00.000Z","sessionId":"s","cwd":"/w","message":{"role":"user","content":%q}}`, n, n, text)
+	}
+	summary := strings.Replace(said(3, "Fixed parseHeader."), `"type":"user"`, `"type":"user","isCompactSummary":true`, 1)
+	work := []string{said(1, "請修正解析器 parseHeader，並且加上測試。"), answer(2, "`parseHeader` and `readBody` are wrong.", 50_000), fmt.Sprintf(boundaryLine, 1, 3)}
+	v.write("sealed", work...)
+	v.write("told", append(work, summary)...)
+	for id, known := range map[string]bool{"sealed": false, "told": true} {
+		var s survey
+		v.get("/api/packet?lang=en&n=1&id="+id, &s)
+		if (s.Kept != nil) != known || (s.Lost != nil) != known || known && !slices.Contains(s.Kept, "parseHeader") || !strings.Contains(s.Text, message.HandoverRequest.ZH) {
+			t.Errorf("%s: %+v", id, s)
+		}
 	}
 }
 

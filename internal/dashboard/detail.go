@@ -250,6 +250,7 @@ type contextView struct {
 	Times   []float64 `json:"times"`
 	Tokens  []int64   `json:"tokens"`
 	Window  int64     `json:"window"`
+	Peak    int64     `json:"peak"` // at a request, or before a compaction
 	Model   string    `json:"model,omitempty"`
 	Dropped int       `json:"dropped"` // points left out, as nobody could tell them apart
 }
@@ -261,6 +262,12 @@ func contextOf(m *audit.Moment, d *decision) contextView {
 	v := contextView{Times: []float64{}, Tokens: []int64{}, Window: m.Window, Model: m.Model}
 	if d != nil && d.Window > 0 {
 		v.Window = d.Window
+	}
+	for _, p := range m.Points {
+		v.Peak = max(v.Peak, p.Tokens)
+	}
+	for i := range m.Compactions {
+		v.Peak = max(v.Peak, m.Compactions[i].Before)
 	}
 	step := max(1, (len(m.Points)+maxPoints-1)/maxPoints)
 	at := 0.0
@@ -446,7 +453,8 @@ func censusOf(events []store.Entry) census {
 }
 
 // survey is what a compaction kept: of the names most likely to be needed again,
-// those that the summary states, those that the hand-over adds, and the rest.
+// those that the summary states, those that the hand-over adds, and the rest. Without a
+// summary that can be read nobody knows what was kept and what was lost: both are null.
 type survey struct {
 	Schema  int      `json:"schema"`
 	N       int      `json:"n"`
@@ -472,11 +480,10 @@ func (s *Server) packet(r *http.Request) (any, error) {
 	if err != nil || n < 0 || sub.file == nil {
 		return nil, errNotFound
 	}
-	lang := s.lang(r)
 	var failed error
 	look := func() survey {
 		var found catalog.Survey
-		if found, failed = catalog.NewSurvey(r.Context(), sub.file.File, n, catalog.Speaks(lang)); failed != nil {
+		if found, failed = catalog.NewSurvey(r.Context(), sub.file.File, n, s.Tongue); failed != nil {
 			return survey{}
 		}
 		v := surveyOf(found)
@@ -489,7 +496,7 @@ func (s *Server) packet(r *http.Request) (any, error) {
 		return look(), failed // it changes with every line
 	}
 	// What stands before a compaction does not change any more.
-	key := sub.file.Path + "#" + strconv.Itoa(n) + string(lang) + q.Get("why")
+	key := sub.file.Path + "#" + strconv.Itoa(n) + q.Get("why")
 	v := s.surveys.get(key, look)
 	if failed != nil {
 		s.surveys.drop(key)
@@ -499,13 +506,17 @@ func (s *Server) packet(r *http.Request) (any, error) {
 
 func surveyOf(found catalog.Survey) survey {
 	v := survey{
-		Schema: 1, N: found.N, Kept: append([]string{}, found.States...), Handed: []string{}, Lost: []string{},
+		Schema: 1, N: found.N, Handed: []string{},
 		Summary: message.Cut(found.Summary, maxShown), Text: message.Cut(found.Text, maxShown),
 	}
+	if found.Summary != "" {
+		v.Kept, v.Lost = append([]string{}, found.States...), []string{}
+	}
 	for _, name := range found.Lacks {
-		if extract.States(found.Text, name) {
+		switch {
+		case extract.States(found.Text, name):
 			v.Handed = append(v.Handed, name)
-		} else {
+		case v.Lost != nil:
 			v.Lost = append(v.Lost, name)
 		}
 	}

@@ -20,8 +20,9 @@ import (
 type shownRow struct {
 	ID string `json:"id"`
 	// Info is null for a session that only our own files know.
-	Info any       `json:"info"`
-	Work *progress `json:"work,omitempty"`
+	Info   any       `json:"info"`
+	Work   *progress `json:"work,omitempty"`
+	Unused bool      `json:"unused,omitempty"` // see [Row]
 
 	modified time.Time
 	stamp    uint64
@@ -105,7 +106,7 @@ func (l *lister) get(ctx context.Context) ([]shownRow, map[string]Row, error) {
 			continue
 		}
 		byID[f.ID] = f
-		rows = append(rows, shownRow{ID: f.ID, Info: f.Info, Work: ours[f.ID].work, modified: f.ModTime})
+		rows = append(rows, shownRow{ID: f.ID, Info: f.Info, Work: ours[f.ID].work, Unused: f.Unused, modified: f.ModTime})
 	}
 	for id, w := range ours {
 		if _, listed := byID[id]; !listed {

@@ -161,12 +161,14 @@ function Item({ r, on }) {
 
 function Welcome({ rows, state }) {
   const working = rows.filter(r => r.work && r.work.active), active = working.length
-  const compactions = rows.reduce((n, r) => n + (r.info ? r.info.compactions : 0), 0)
+  // What happened in a clone that nobody used is told by its source.
+  const used = rows.filter(r => !r.unused), clones = rows.length - used.length
+  const compactions = used.reduce((n, r) => n + (r.info ? r.info.compactions : 0), 0)
   const size = rows.reduce((n, r) => n + (r.info ? r.info.size : 0), 0)
   return html`<section class="card page welcome" aria-labelledby="title">
     <h2 id="title" tabindex="-1">${t('welcome')}</h2>
     <dl class="tiles">
-      <div><dt>${t('nav.sessions')}</dt><dd>${number(rows.length)}</dd></div>
+      <div><dt>${t('nav.sessions')}</dt><dd>${number(used.length)}${clones > 0 && html` <small>${t('andClones', number(clones))}</small>`}</dd></div>
       <div><dt>${t('which.active')}</dt><dd>${number(active)}</dd></div>
       <div><dt>${t('compactions')}</dt><dd>${number(compactions)}</dd></div>
       <div><dt>${t('onDisk')}</dt><dd>${bytes(size)}</dd></div>
@@ -196,7 +198,7 @@ function Short() {
   return html`<${Section} id="w-short" title=${t('inShort')}>
     ${!x ? html`<p class="quiet" role="status">${t('auditing')}</p>` : html`
       ${x.compactions === 0 ? html`<p>${t('short.none')}</p>` : html`<p>${t('short.mid', number(x.midWork), number(x.compactions), x.waitKnown ? span(x.waitMs / 1000) : t('unknown'))}</p>`}
-      ${sum('needed') > 0 && html`<p>${t('short.needed', number(sum('needed') - sum('inSummary')), number(sum('needed')), number(sum('inSummaryOrHandover') - sum('inSummary')))}</p>`}
+      ${x.lost.compactions > 0 && html`<p>${sum('needed') === sum('inSummary') ? t('short.kept') : t('short.needed', number(sum('needed') - sum('inSummary')), number(sum('needed')), number(sum('inSummaryOrHandover') - sum('inSummary')))}</p>`}
       <p><a href="#/audit">${t('short.more')}</a></p>`}
   </>
   ${x && x.sessions > 0 && html`<div class="roomy">

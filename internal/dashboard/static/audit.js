@@ -74,20 +74,34 @@ function WhatIf({ w }) {
     <p class="quiet gap">${w.notNeeded > 0 ? t('ifNotNeeded', number(w.notNeeded)) + ' ' : ''}${t('asLateWords')}${w.unknown > 0 ? ' ' + t('ifUnknown', number(w.unknown)) : ''}</p>`
 }
 
+// A bar for each day, or for so many days as keep it wide enough to be seen, counted from
+// the newest.
+const bars = 120
+const grouped = (days, step) => {
+  const out = []
+  for (let end = days.length; end > 0; end -= step) {
+    const part = days.slice(Math.max(0, end - step), end), sum = k => part.reduce((n, d) => n + d.tokens[k], 0)
+    out.unshift({ name: part[0].name, tokens: { cacheRead: sum('cacheRead'), cacheWrite: sum('cacheWrite'), input: sum('input'), output: sum('output') } })
+  }
+  return out
+}
+
 // Tokens by day; the number of compactions stands in the table below.
 export function Days({ days, label }) {
   const box = useRef(null)
-  const list = days.slice(-120)
+  const each = Math.ceil(days.length / bars)
   useEffect(() => {
-    if (!box.current || list.length === 0) return
+    if (!box.current || days.length === 0) return
+    const list = grouped(days, each)
     // Days on which nothing happened keep their place, and the outer ones their whole width.
     const day = d => Math.round(Date.parse(d.name + 'T00:00:00Z') / 864e5)
     const xs = list.map(day)
-    const name = n => new Intl.DateTimeFormat(document.documentElement.lang, { month: 'numeric', day: 'numeric', timeZone: 'UTC' }).format(n * 864e5)
+    const name = n => new Intl.DateTimeFormat(document.documentElement.lang, { ...days.length > 300 && { year: '2-digit' }, month: 'numeric', day: 'numeric', timeZone: 'UTC' }).format(n * 864e5)
     const width = () => Math.max(240, box.current.clientWidth)
-    // A label at every so many days, counted from the newest: there is room for one in 56 pixels.
+    // A label at every so many days, counted from the newest: there is room for one in 56
+    // pixels, and with the year in 72.
     const whole = u => {
-      const first = xs[0], last = xs[xs.length - 1], step = Math.max(1, Math.ceil((last - first + 1) * 56 / u.width))
+      const first = xs[0], last = xs[xs.length - 1], step = Math.max(1, Math.ceil((last - first + 1) * (days.length > 300 ? 72 : 56) / u.width))
       return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => last - i * step).reverse()
     }
     const axis = { stroke: colour('--ink-2'), font: '12px ' + colour('--font'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 } }
@@ -96,19 +110,19 @@ export function Days({ days, label }) {
     let under = list.map(() => 0)
     const sums = parts.map(([k]) => (under = list.map((d, i) => under[i] + d.tokens[k])))
     const u = new uPlot({
-      width: width(), height: 220, legend: { show: false }, cursor: { show: false }, scales: { x: { time: false, range: (_, lo, hi) => [lo - 0.6, hi + 0.6] }, y: { range: (_, lo, hi) => [0, hi * 1.05 || 1] } },
-      axes: [{ ...axis, grid: { show: false }, splits: whole, values: (_, v) => v.map(name) }, { ...axis, size: 56, values: (_, v) => v.map(tokens) }],
-      series: [{}, ...parts.map(([, c]) => ({ stroke: colour(c), fill: colour(c), paths: uPlot.paths.bars({ size: [0.7, 40] }), points: { show: false } })).reverse()],
+      width: width(), height: 220, legend: { show: false }, cursor: { show: false }, scales: { x: { time: false, range: (_, lo, hi) => [lo - 0.6 * each, hi + 0.6 * each] }, y: { range: (_, lo, hi) => [0, hi * 1.05 || 1] } },
+      axes: [{ ...axis, grid: { show: false }, splits: whole, values: (_, v) => v.map(name) }, { ...axis, size: 56, values: (_, v) => v.map(n => tokens(n).replace('.0', '')) }],
+      series: [{}, ...parts.map(([, c]) => ({ width: 0, stroke: colour(c), fill: colour(c), paths: uPlot.paths.bars({ size: [0.7, 40] }), points: { show: false } })).reverse()],
     }, [xs, ...sums.reverse()], box.current)
     const size = new ResizeObserver(() => u.setSize({ width: width(), height: 220 }))
     size.observe(box.current)
     return () => { size.disconnect(); u.destroy() }
   }, [days])
-  if (list.length === 0) return html`<${Empty}>${t('none')}</>`
-  return html`<div class="chart low" ref=${box} role="img" aria-label=${t('byDay')}></div>
+  if (days.length === 0) return html`<${Empty}>${t('none')}</>`
+  return html`${each > 1 && html`<p class="quiet">${t('barDays', number(each))}</p>`}<div class="chart low" ref=${box} role="img" aria-label=${t('byDay')}></div>
     <ul class="legend"><li><i class="block c1"></i>${t('tok.cacheRead')}</li><li><i class="block c2"></i>${t('tok.cacheWrite')}</li><li><i class="block c3"></i>${t('tok.input')}</li><li><i class="block c4"></i>${t('tok.output')}</li></ul>
     <details><summary>${t('asTable')}</summary><${Table} label=${label || 'a-days'} head=${[t('day'), t('nav.sessions'), t('compactions'), t('tok.cacheRead'), t('tok.cacheWrite'), t('tok.input'), t('tok.output'), t('listPrice')]}
-      rows=${[...list].reverse().map(d => [d.name, d.name, number(d.sessions), number(d.compactions), tokens(d.tokens.cacheRead), tokens(d.tokens.cacheWrite), tokens(d.tokens.input), tokens(d.tokens.output), money(d)])} /></details>`
+      rows=${[...days].reverse().map(d => [d.name, d.name, number(d.sessions), number(d.compactions), tokens(d.tokens.cacheRead), tokens(d.tokens.cacheWrite), tokens(d.tokens.input), tokens(d.tokens.output), money(d)])} /></details>`
 }
 
 export function Sessions({ list, linked, label }) {

@@ -27,7 +27,7 @@ export function Context({ context, tiers, compactions, boundaries, now }) {
   const [by, setBy] = useState('time')
   const [theme, setTheme] = useState(0)
   const n = context.times.length
-  const peak = Math.max(0, ...context.tokens)
+  const peak = context.peak
   const last = now || context.tokens[n - 1] || 0
 
   useEffect(() => {
@@ -84,6 +84,7 @@ export function Context({ context, tiers, compactions, boundaries, now }) {
         const x = u.valToPos(at(k.ts), 'x', true)
         c.strokeStyle = colour('--ink'); c.lineWidth = 1.5 * r
         c.beginPath(); c.moveTo(x, u.bbox.top); c.lineTo(x, u.bbox.top + u.bbox.height); c.stroke()
+        if (k.before) { c.fillStyle = colour('--accent-2'); c.beginPath(); c.arc(x, u.valToPos(k.before, 'y', true), 3 * r, 0, 7); c.fill() }
         const name = '#' + k.n, room = c.measureText(name).width + 4 * r
         say(name, '--ink', x + room > u.bbox.left + u.bbox.width ? x - room : x + 4 * r, u.bbox.top + 12 * r)
       }
@@ -102,7 +103,7 @@ export function Context({ context, tiers, compactions, boundaries, now }) {
     const u = new uPlot({
       width: width(), height: 260, legend: { show: false }, cursor: { y: false, points: { size: 6 } },
       scales: { x: { time: byTime, range: around(xs, byTime) }, y: { range: [0, top] } },
-      axes: [{ ...axis, values: (_, list, i, space, incr) => list.map((v, k) => moment(v, byTime, incr, list[k - 1])) }, { ...axis, size: 52, values: (_, list) => list.map(tokens) }],
+      axes: [{ ...axis, values: (_, list, i, space, incr) => list.map((v, k) => moment(v, byTime, incr, list[k - 1])) }, { ...axis, size: 52, values: (_, list) => list.map(v => tokens(v).replace('.0', '')) }],
       series: [{}, { stroke: colour('--accent-2'), width: 2, fill: colour('--fill'), points: { show: n < 60, size: 4 }, paths: uPlot.paths.linear() }],
       hooks: {
         draw: [marks],

@@ -86,8 +86,8 @@ function Now({ d, tiers }) {
       </svg></div>`}
     <p><${Badge} kind=${x.verdict}>${word('verdict', x.verdict)}</> ${x.reason}</p>
     <dl class="facts">
-      <div><dt>${t('contextUsed')}</dt><dd>${known ? t('used', number(x.used), number(x.window), x.percentRemaining) : t('unknown')}</dd></div>
-      <div><dt>${t('tier')}</dt><dd>${word('tier', x.tier)}</dd></div>
+      <div><dt>${t('contextUsed')}</dt><dd>${known ? t('used', number(x.used), number(x.window), x.percentRemaining) : x.used > 0 ? t('usedOnly', number(x.used)) : t('unknown')}</dd></div>
+      <div><dt>${t('tier')}</dt><dd>${known ? word('tier', x.tier) : t('unknown')}</dd></div>
       <div><dt>${t('signals')}</dt><dd>${x.signals.join(', ') || t('none')}</dd></div>
       <div><dt>${t('allowed')}</dt><dd>${x.allowed.join(', ') || t('none')}</dd></div>
       <div><dt>${t('mode')}</dt><dd>${x.mode}</dd></div>
@@ -159,12 +159,13 @@ function Lazy({ id, n, given, summary, children }) {
     get('packet', { id, n, why: 1 }, stop.signal).then(setFound, e => stop.signal.aborted || setError(e.message))
     return () => stop.abort()
   }, [open, id, n])
-  const list = (title, kind, names) => html`<div class="names ${kind}"><h5>${title} <small>${names.length}</small></h5>
+  const list = (title, kind, names) => !names ? html`<div class="names"><h5>${title}</h5><p class="quiet">${t('unknown')}</p></div>` : html`<div class="names ${kind}"><h5>${title} <small>${names.length}</small></h5>
     ${names.length === 0 ? html`<p class="quiet">${t('none')}</p>` : html`<ul tabindex="0" aria-label=${title}>${names.map(x => html`<li key=${x}><code>${short(x, 120)}</code></li>`)}</ul>`}</div>`
   return html`<details onToggle=${e => setOpen(e.currentTarget.open)}><summary>${summary}</summary>
     ${open && html`${children}
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${!found && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
+      ${found && !found.kept && html`<p class="quiet">${t('summaryUnread')}</p>`}
       ${found && html`<div class="kept">${list(t('kept'), 'good', found.kept)}${list(t(given ? 'handed' : 'wouldHand'), 'mid', found.handed)}${list(t('lost'), 'bad', found.lost)}</div>
         <h5>${t(given ? 'handover' : 'wouldHandover')}</h5><${Handed} found=${found} />
         ${found.summary && html`<h5>${t('summary')}</h5><pre tabindex="0">${found.summary}</pre>`}`}`}

@@ -10,7 +10,8 @@ export const word = (kind, value) => texts[`${kind}.${value}`] || short(String(v
 
 const locale = () => document.documentElement.lang || 'en'
 export const number = n => new Intl.NumberFormat(locale()).format(n)
-export const tokens = n => n >= 1e6 ? (n / 1e6).toFixed(n >= 1e8 ? 0 : n >= 1e7 ? 1 : 2) + 'M' : n >= 1e3 ? (n / 1e3).toFixed(n >= 1e5 ? 0 : 1) + 'k' : String(n)
+// Sizes and times are written as the command line writes them.
+export const tokens = n => n >= 1e9 ? (n / 1e9).toFixed(1) + 'G' : n >= 1e6 ? (n / 1e6).toFixed(1) + 'M' : n >= 1e4 ? (n / 1e3).toFixed(1) + 'k' : number(n)
 export const bytes = n => n >= 1e9 ? (n / 1e9).toFixed(1) + ' GB' : n >= 1e6 ? (n / 1e6).toFixed(1) + ' MB' : n >= 1e3 ? (n / 1e3).toFixed(0) + ' kB' : n + ' B'
 export const when = ts => {
   const d = new Date(ts)
@@ -21,13 +22,14 @@ export const clock = ts => {
   return isNaN(d) ? '' : new Intl.DateTimeFormat(locale(), { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false }).format(d)
 }
 export const span = seconds => {
-  const s = Math.max(0, Math.round(seconds))
-  if (s < 60) return t('seconds', s)
-  if (s < 3600) return t('minutes', Math.floor(s / 60))
-  if (s < 172800) return t('hours', Math.floor(s / 3600))
-  return t('days', Math.floor(s / 86400))
+  const s = Math.max(0, Math.round(seconds)), two = n => String(Math.floor(n) % 60).padStart(2, '0')
+  if (s < 60) return s + 's'
+  if (s < 3600) return `${Math.floor(s / 60)}m ${two(s)}s`
+  if (s < 172800) return `${Math.floor(s / 3600)}h ${two(s / 60)}m`
+  return Math.floor(s / 86400) + 'd'
 }
-export const ago = ts => { const d = new Date(ts); return isNaN(d) ? '' : span((Date.now() - d) / 1000) }
+// How long ago something was, in its largest unit.
+export const ago = ts => { const d = new Date(ts); return isNaN(d) ? '' : span((Date.now() - d) / 1000).split(' ')[0] }
 export const short = (s, n) => s.length > n ? s.slice(0, n - 1) + '…' : s
 export const project = p => { const parts = (p || '').split(/[\\/]/).filter(Boolean); return parts.slice(-2).join('/') || p || '' }
 
