@@ -12,13 +12,14 @@ import (
 func Explain(in Input, d Decision, l message.Lang) string {
 	s, t := in.Settings, in.Settings.Trigger
 	lines := []string{message.ExplainVerdict.Format(l, string(d.Verdict), d.Reason.In(l))}
+	tier := string(d.Tier)
 	if in.Usage.Known() {
 		lines = append(lines, message.ExplainUsage.Format(l, d.PercentRemaining, message.Thousands(int(in.Usage.Used)), message.Thousands(int(in.Usage.Window))))
 	} else {
-		lines = append(lines, message.ExplainUsageUnknown.In(l))
+		lines, tier = append(lines, message.ExplainUsageUnknown.In(l)), message.AuditUnknown.In(l)
 	}
 	lines = append(lines,
-		message.ExplainTier.Format(l, string(d.Tier), percentText(t.EarlyPercentRemainingLT), percentText(t.ReadyPercentRemainingLT), percentText(t.AsapPercentRemainingLT), percentText(t.EmergencyPercentRemainingLT)),
+		message.ExplainTier.Format(l, tier, percentText(t.EarlyPercentRemainingLT), percentText(t.ReadyPercentRemainingLT), percentText(t.AsapPercentRemainingLT), percentText(t.EmergencyPercentRemainingLT)),
 		message.ExplainSignals.Format(l, orNone(d.Signals, l)))
 	if d.Tier == emergency {
 		lines = append(lines, message.ExplainAllowedAll.In(l))

@@ -367,6 +367,10 @@ mode: auto`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	nothing := Input{Settings: auto(), Now: noon}
+	if got := Explain(nothing, Decide(nothing), message.EN); !strings.Contains(got, "\ntier: unknown (early") {
+		t.Errorf("of a context that nobody knows:\n%s", got)
+	}
 	for _, l := range []message.Lang{message.ZH, message.EN} {
 		for _, u := range []Usage{{}, free(99), free(80), free(70), free(60), free(10)} {
 			for _, sig := range []Signals{0, setOf(Commit), setOf(PlanCheckpoint), setOf(ConcludingThought)} {
