@@ -8,10 +8,12 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/extract"
 )
 
-// oracle is what whole units of the same size could keep at most of the kinds that are
-// wanted, or nearly: it asks the judge which facts each unit holds, and takes the most for
-// each character until the size is used up. Its limit is the greed, not the words.
-func oracle(pairs []pair, want func(kind) bool) []string {
+// oracle is what whole units of the same size could keep, or nearly: it asks the judge which
+// facts each unit holds, and takes what is worth most for each character until the size is
+// used up. It keeps the product's promise first: something is left of every message that
+// holds a decision or a request. Leads and referents that the product keeps with a unit
+// cost it nothing. Its limit is the greed, not the words.
+func oracle(pairs []pair, worth func(kind) float64) []string {
 	type unit struct {
 		pair, at, cost int
 		facts          []int
@@ -20,46 +22,64 @@ func oracle(pairs []pair, want func(kind) bool) []string {
 	budget := 0
 	var units []unit
 	var split [][]extract.Unit
-	have := map[int]bool{}
-	facts := 0
+	var value []float64              // of each fact that is not kept yet
+	var held [][2]int                // units of each message that something has to be left of
+	open := make([]bool, len(pairs)) // something of the message is kept
 	for n, p := range pairs {
-		budget += utf8.RuneCountInString(p.after) - len("…#00000000") + 2
+		budget += utf8.RuneCountInString(p.after) - markSize
 		list := extract.Units(p.before, func() bool { return true })
 		split = append(split, list)
 		var all []string
 		var of []kind
+		holds, first := false, len(value)
 		for _, k := range kinds {
-			if !want(k) {
-				continue
-			}
 			for _, f := range found(k, p.before, p.user) {
-				all, of = append(all, f), append(of, k)
+				holds = holds || !hard(k)
+				all, of, value = append(all, f), append(of, k), append(value, worth(k))
 			}
+		}
+		if holds {
+			held = append(held, [2]int{len(units), len(units) + len(list)})
 		}
 		for i, u := range list {
 			t := p.before[u.Start:u.End]
 			x := unit{pair: n, at: i, cost: utf8.RuneCountInString(t) + 1}
 			for j := range all {
 				if has(of[j], t, all[j]) {
-					x.facts = append(x.facts, facts+j)
+					x.facts = append(x.facts, first+j)
 				}
 			}
 			units = append(units, x)
 		}
-		facts += len(all)
 	}
 	gain := func(x unit) float64 {
-		g := 0
+		g := 0.0
 		for _, f := range x.facts {
-			if !have[f] {
-				g++
+			g += value[f]
+		}
+		return g / float64(x.cost)
+	}
+	keep := func(x *unit) {
+		if budget -= x.cost; !open[x.pair] {
+			budget += markSize + 1
+		}
+		x.kept, open[x.pair] = true, true
+		for _, f := range x.facts {
+			value[f] = 0
+		}
+	}
+	for _, h := range held {
+		best := h[0]
+		for i := h[0]; i < h[1]; i++ {
+			if gain(units[i]) > gain(units[best]) {
+				best = i
 			}
 		}
-		return float64(g) / float64(x.cost)
+		keep(&units[best])
 	}
 	q := &densest{}
 	for i, x := range units {
-		if g := gain(x); g > 0 {
+		if g := gain(x); g > 0 && !x.kept {
 			q.list = append(q.list, dense{i, g})
 		}
 	}
@@ -73,14 +93,10 @@ func oracle(pairs []pair, want func(kind) bool) []string {
 			}
 			continue
 		}
-		if x.cost > budget {
+		if x.cost > budget+markSize+1 || open[x.pair] && x.cost > budget {
 			continue
 		}
-		budget -= x.cost
-		x.kept = true
-		for _, f := range x.facts {
-			have[f] = true
-		}
+		keep(x)
 	}
 	texts := make([][]string, len(pairs))
 	for _, x := range units {
@@ -97,6 +113,9 @@ func oracle(pairs []pair, want func(kind) bool) []string {
 	}
 	return out
 }
+
+// markSize is how many characters stand for a message of which nothing is kept.
+const markSize = 10
 
 type dense struct {
 	unit int
