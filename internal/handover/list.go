@@ -33,9 +33,6 @@ const (
 	// So many names of one file make the next one half as welcome: the tenth
 	// file tells more than the sixtieth name of the first.
 	crowd = 10.0
-	// Names below this worth per character are left out even where there is
-	// room: a text is read whole.
-	leastWorth = 0.03
 	// maxRanked is more than ever fits.
 	maxRanked = 500
 )
@@ -71,7 +68,8 @@ type candidate struct {
 type Choice uint8
 
 const (
-	// Worthy are those that are worth being read beside a summary.
+	// Worthy are those that are told beside a summary: none that only a sub-agent's
+	// report had.
 	Worthy Choice = iota
 	// All that fit are told where no summary tells any.
 	All
@@ -94,10 +92,7 @@ func (r *Record) ranked(stated func(string) bool, which Choice) []candidate {
 		case which == Worthy && (e.typed+e.heard == e.told || e.part && e.typed == 0 && plainWord(e.text)):
 			continue // a sub-agent's own, a tag, one of two words
 		}
-		c := candidate{nameStat: e, worth: r.worth(e), cost: float64(len(e.text)) + costName}
-		if which != Worthy || c.worth >= leastWorth*c.cost {
-			list = append(list, c)
-		}
+		list = append(list, candidate{nameStat: e, worth: r.worth(e), cost: float64(len(e.text)) + costName})
 	}
 	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.worth/b.cost, a.worth/a.cost), strings.Compare(a.text, b.text))

@@ -186,7 +186,7 @@ func TestRanked(t *testing.T) {
 		slices.Sort(out)
 		return out
 	}
-	if got, want := names(Worthy), []string{"abcd", "partAtHome", "reportedToo", "spans", "typedName"}; !slices.Equal(got, want) {
+	if got, want := names(Worthy), []string{"abcd", strings.Repeat("longName", 8), "partAtHome", "reportedToo", "spans", "typedName"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := names(All), []string{"abcd", strings.Repeat("longName", 8), "partAtHome", "reportedOnly", "reportedToo", "span", "spans", "typedName"}; !slices.Equal(got, want) {
