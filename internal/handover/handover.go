@@ -154,7 +154,7 @@ func (w *handoverWriter) names(room int) string {
 	if w.Summary == "" {
 		which, title = All, message.HandoverAllNames
 	}
-	return w.Record.Lacking(w.stated.has, which, title, room, w.Lang)
+	return w.Record.lacking(w.stated.has, w.now.Tree.Changed, which, title, room, w.Lang)
 }
 
 // section2 is a heading with as many lines as fit.

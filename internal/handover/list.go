@@ -173,22 +173,22 @@ func pick(pool []candidate) []candidate {
 	return out
 }
 
-// nameList is the best names that fit into the room, one line per file.
-func (r *Record) nameList(stated func(string) bool, which Choice, room int, l message.Lang) string {
-	rank := r.ranked(stated, which)
-	k := sort.Search(len(rank), func(k int) bool { return message.Units(r.layOut(rank[:k+1], l)) > room })
-	return r.layOut(rank[:k], l)
-}
-
 // Lacking is the names that a text does not state, under a title, the best that fit
 // into the room.
 func (r *Record) Lacking(states func(name string) bool, which Choice, title message.Text, room int, l message.Lang) string {
+	return r.lacking(states, nil, which, title, room, l)
+}
+
+// lacking is Lacking for a text that tells of some files that they were edited.
+func (r *Record) lacking(states func(name string) bool, told []string, which Choice, title message.Text, room int, l message.Lang) string {
 	r.rebase()
-	heading := "## " + title.In(l) + "\n"
-	if list := r.nameList(states, which, room-message.Units(heading), l); list != "" {
-		return heading + list
+	rank := r.ranked(states, which)
+	text := func(k int) string { return "## " + title.In(l) + "\n" + r.layOut(rank[:k], told, l) }
+	k := sort.Search(len(rank), func(k int) bool { return message.Units(text(k+1)) > room })
+	if k == 0 {
+		return ""
 	}
-	return ""
+	return text(k)
 }
 
 // Top is the names that are most likely to be needed again, whoever states them.
@@ -206,19 +206,20 @@ func (r *Record) Top(n int) []string {
 // fileLine is a file with the names that belong to it.
 type fileLine struct {
 	path  string
-	file  int32 // -1 for one that no tool worked on
+	did   string // what happened to it
 	names []string
 	own   bool // its own name is one of the chosen
 }
 
-// layOut groups the chosen names by file and the files by folder.
-func (r *Record) layOut(chosen []candidate, l message.Lang) string {
+// layOut groups the chosen names by file and the files by folder. Of told it is known
+// already that they were edited.
+func (r *Record) layOut(chosen []candidate, told []string, l message.Lang) string {
 	lines := map[string]*fileLine{}
 	var order []*fileLine
 	open := func(path string, file int32) *fileLine {
 		f := lines[path]
 		if f == nil {
-			f = &fileLine{path: path, file: file}
+			f = &fileLine{path: path, did: r.happened(file, slices.Contains(told, path), l)}
 			lines[path] = f
 			order = append(order, f)
 		}
@@ -248,8 +249,11 @@ func (r *Record) layOut(chosen []candidate, l message.Lang) string {
 		root.add(f)
 	}
 	var b strings.Builder
-	r.writeFolder(&b, root, "", "", l)
-	if others := slices.Concat(files, names); len(others) > 0 {
+	root.write(&b, "", "")
+	// A folder that stands in a path needs no second place.
+	written := b.String()
+	others := slices.DeleteFunc(slices.Concat(files, names), func(name string) bool { return extract.States(written, name) })
+	if len(others) > 0 {
 		b.WriteString(message.HandoverOthers.In(l) + strings.Join(others, " "))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -309,34 +313,45 @@ func (f *folder) add(l *fileLine) {
 	f.lines = append(f.lines, l)
 }
 
-// writeFolder writes a folder once and what is in it below it; one that holds a
-// single thing shares its line.
-func (r *Record) writeFolder(b *strings.Builder, f *folder, indent, prefix string, l message.Lang) {
+// write writes a folder once and what is in it below it; one that holds a single thing
+// shares its line, and so do files of which nothing more is told.
+func (f *folder) write(b *strings.Builder, indent, prefix string) {
 	prefix += inline(f.name, 120)
 	if len(f.lines)+len(f.folders) > 1 && prefix != "" {
 		b.WriteString(indent + prefix + "\n")
 		indent, prefix = indent+" ", ""
 	}
+	var bare []string
 	for _, line := range f.lines {
-		b.WriteString(indent + prefix + inline(line.path[strings.LastIndexByte(line.path, '/')+1:], 120) + r.happened(line.file, l))
-		if len(line.names) > 0 {
-			b.WriteString(": " + strings.Join(line.names, " "))
+		base := inline(line.path[strings.LastIndexByte(line.path, '/')+1:], 120)
+		switch {
+		case len(line.names) > 0:
+			b.WriteString(indent + prefix + base + line.did + ": " + strings.Join(line.names, " ") + "\n")
+		case line.did != "":
+			b.WriteString(indent + prefix + base + line.did + "\n")
+		default:
+			bare = append(bare, base)
 		}
-		b.WriteByte('\n')
+	}
+	if len(bare) > 0 {
+		b.WriteString(indent + prefix + strings.Join(bare, " ") + "\n")
 	}
 	for _, s := range f.folders {
-		r.writeFolder(b, s, indent, prefix, l)
+		s.write(b, indent, prefix)
 	}
 }
 
-// happened says in two words what was done to a file.
-func (r *Record) happened(file int32, l message.Lang) string {
+// happened says in two words what was done to a file, unless it is told that it was
+// edited.
+func (r *Record) happened(file int32, told bool, l message.Lang) string {
 	if file < 0 {
 		return ""
 	}
 	switch f := &r.files[file]; {
 	case f.created:
 		return ", " + message.HandoverCreated.In(l)
+	case told:
+		return ""
 	case f.writes > 1:
 		return ", " + message.HandoverEditedN.Format(l, f.writes)
 	case f.writes == 1:

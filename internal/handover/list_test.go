@@ -88,7 +88,7 @@ func TestPick(t *testing.T) {
 }
 
 // TestLayOut: a file has its line, with what happened to it and the names that belong to
-// it; a few names alone are not worth a line.
+// it; a few names alone are not worth a line, and a folder in a path is stated.
 func TestLayOut(t *testing.T) {
 	t.Parallel()
 	r := NewRecord("/p")
@@ -112,19 +112,25 @@ func TestLayOut(t *testing.T) {
 		"in/new.go":             {{nameStat: &nameStat{text: "new.go", path: true}, path: "in/new.go"}},
 		"":                      nil,
 		"in/a.go" + twice + "\nx/y.go\n" + others + "one": {own(a), {nameStat: &nameStat{text: "y.go", path: true}, path: "x/y.go"}, name("one", -1)},
-		"x/y/\n z.go\n w.go":                              {{nameStat: &nameStat{text: "z.go", path: true}, path: "x/y/z.go"}, {nameStat: &nameStat{text: "w.go", path: true}, path: "x/y/w.go"}},
-		"x/\n v.go\n y/z.go":                              {{nameStat: &nameStat{text: "z.go", path: true}, path: "x/y/z.go"}, {nameStat: &nameStat{text: "v.go", path: true}, path: "x/v.go"}},
-		"/etc/hosts.txt":                                  {{nameStat: &nameStat{text: "hosts.txt", path: true}, path: "/etc/hosts.txt"}},
+		"x/y/\n z.go w.go":   {{nameStat: &nameStat{text: "z.go", path: true}, path: "x/y/z.go"}, {nameStat: &nameStat{text: "w.go", path: true}, path: "x/y/w.go"}},
+		"x/\n v.go\n y/z.go": {{nameStat: &nameStat{text: "z.go", path: true}, path: "x/y/z.go"}, {nameStat: &nameStat{text: "v.go", path: true}, path: "x/v.go"}},
+		"/etc/hosts.txt":     {{nameStat: &nameStat{text: "hosts.txt", path: true}, path: "/etc/hosts.txt"}},
+		"in/\n b.go" + edited + "\n v.go\n" + others + "free": {own(b), {nameStat: &nameStat{text: "v.go", path: true}, path: "in/v.go"}, {nameStat: &nameStat{text: "in", path: true, home: -1}}, name("free", -1)},
 	} {
-		if got := r.layOut(chosen, message.EN); got != want {
+		if got := r.layOut(chosen, nil, message.EN); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	r.files[a].created = true
-	if got := r.happened(a, message.EN); got != ", "+message.HandoverCreated.In(message.EN) {
-		t.Errorf("%q", got)
+	if got, want := r.layOut([]candidate{own(a), name("one", a), own(b)}, []string{"in/a.go"}, message.EN), "in/\n a.go: one\n b.go"+edited; got != want {
+		t.Errorf("that one of them was edited is told: %q, want %q", got, want)
 	}
-	if r.happened(far, message.EN) != "" || r.happened(-1, message.EN) != "" {
+	r.files[a].created = true
+	for _, told := range []bool{false, true} {
+		if got := r.happened(a, told, message.EN); got != ", "+message.HandoverCreated.In(message.EN) {
+			t.Errorf("%q", got)
+		}
+	}
+	if r.happened(far, false, message.EN) != "" || r.happened(-1, false, message.EN) != "" {
 		t.Error("nothing happened to it")
 	}
 }
