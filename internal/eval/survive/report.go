@@ -142,12 +142,22 @@ func table(list []*compaction) {
 	}
 }
 
-// kinds shows which of the needed names an agent had to remember, on both halves: a
-// name of a library every model knows, and one that an edit defines it makes up.
+// kinds shows how many of the needed names are stated, on both halves: of all, of those
+// that are no library's, which every model knows, and of those that no edit coins anew,
+// either.
 func kinds(list []*compaction) {
-	fmt.Printf("\n%-36s  %22s  %22s  %22s\n%-36s", "", "summary", "+ hand-over", "+ crude list, 2,000", "Needed names")
+	ours := func(c *compaction) string { return c.handover(0).Text() }
+	fmt.Println("\nNeeded names that are stated. Half 1 was tuned on, half 2 was not.")
+	for which := range 2 {
+		names, of := []string{}, half(list, which)
+		for _, c := range of {
+			names = append(names, c.name)
+		}
+		fmt.Printf("half %d: %d compactions (%s), %d characters of hand-over in the mean\n", which+1, len(of), strings.Join(names, ", "), meanUnits(of, ours))
+	}
+	fmt.Printf("%-38s  %24s  %24s  %24s\n%-38s", "", "summary", "+ hand-over", "+ crude list, 2,000", "")
 	for range 3 {
-		fmt.Printf("  %10s  %10s", "half 1", "half 2")
+		fmt.Printf("  %11s  %11s", "half 1", "half 2")
 	}
 	fmt.Println()
 	for _, k := range []struct {
@@ -155,17 +165,16 @@ func kinds(list []*compaction) {
 		kind func(need) bool
 	}{
 		{"all", nil},
-		{"not defined by the edit itself", func(n need) bool { return !n.coined }},
 		{"no library's", func(n need) bool { return !n.library }},
-		{"neither", remembered},
+		{"neither a library's nor coined anew", remembered},
 	} {
-		fmt.Printf("%-36s", k.name)
+		fmt.Printf("%-38s", k.name)
 		for _, text := range []func(c *compaction) string{
-			func(*compaction) string { return "" }, func(c *compaction) string { return c.handover(0).Text() }, func(c *compaction) string { return c.crudeList(2000) },
+			func(*compaction) string { return "" }, ours, func(c *compaction) string { return c.crudeList(2000) },
 		} {
 			for which := range 2 {
 				got, all := count(half(list, which), k.kind, func(c *compaction) []string { return []string{c.summary, text(c)} })
-				fmt.Printf("  %10s", fmt.Sprintf("%d/%d %.2f", got, all, float64(got)/float64(max(1, all))))
+				fmt.Printf("  %11s", fmt.Sprintf("%d/%d %.3f", got, all, float64(got)/float64(max(1, all))))
 			}
 		}
 		fmt.Println()
