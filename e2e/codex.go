@@ -257,7 +257,7 @@ func (w *CodexWorld) dial() *watch.Client {
 	w.t.Helper()
 	deadline := time.Now().Add(codexWait)
 	for {
-		c, err := watch.Dial(context.Background(), watch.Endpoint{Socket: w.Socket}, watch.ClientInfo{Name: "e2e_user", Version: "0"})
+		c, err := watch.Dial(context.Background(), watch.Endpoint{Socket: w.Socket}, "e2e_user", "0")
 		if err == nil {
 			return c
 		}

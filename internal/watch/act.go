@@ -95,9 +95,8 @@ func (w *Codex) check(t *thread, a doCheck) {
 		e.Idle = n.Thread.Status.idle()
 	})
 	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q wireQueue, err error) {
-		var rpc *rpcError
 		switch {
-		case errors.As(err, &rpc):
+		case refused(err):
 			e.NoQueue = true
 		case err != nil:
 			e.Unknown = true
@@ -144,7 +143,7 @@ func (w *Codex) author(t *thread, a doAuthor) {
 func (w *Codex) compact(t *thread, a doCompact) {
 	t.queued = false
 	w.post("thread/compact/start", map[string]any{"threadId": t.id}, func(_ json.RawMessage, err error) {
-		if _, ok := errors.AsType[*rpcError](err); ok {
+		if refused(err) {
 			w.problem(err)
 			w.feed(t, compactRefused(a))
 		}
@@ -155,10 +154,9 @@ func (w *Codex) add(t *thread, a doAdd) {
 	params := map[string]any{"threadId": t.id, "clientUserMessageId": a.Packet, "input": textInput(a.Text)}
 	ask(w, "thread/queue/add", params, func(r wireAdded, err error) {
 		e := added{Packet: a.Packet}
-		var rpc *rpcError
 		switch {
-		case errors.As(err, &rpc):
-			e.Unsupported = unsupported(rpc)
+		case refused(err):
+			e.Unsupported = unsupported(err)
 			e.Refused = !e.Unsupported
 			w.problem(err)
 		case err != nil || r.Queued.ID == "":
@@ -193,7 +191,7 @@ func (w *Codex) inject(t *thread, a doInject) {
 func (w *Codex) delivered(t *thread, packet string) func(json.RawMessage, error) {
 	return func(_ json.RawMessage, err error) {
 		e := added{Packet: packet, Unclear: err != nil}
-		if _, ok := errors.AsType[*rpcError](err); ok {
+		if refused(err) {
 			e.Refused, e.Unclear = true, false
 			w.problem(err)
 		}
@@ -231,8 +229,9 @@ func (w *Codex) putBack(t *thread, a doPutBack) {
 
 // unsupported tells a method that the server does not have from one that it
 // refuses.
-func unsupported(err *rpcError) bool {
-	return err.Code == -32601 || strings.Contains(err.Message, "unknown variant") || strings.Contains(err.Message, "experimentalApi")
+func unsupported(err error) bool {
+	e, ok := errors.AsType[*rpcError](err)
+	return ok && (e.Code == -32601 || strings.Contains(e.Message, "unknown variant") || strings.Contains(e.Message, "experimentalApi"))
 }
 
 func (w *Codex) startTurn(t *thread, a doStartTurn) {
@@ -250,12 +249,7 @@ const viewTurns = 8
 func (w *Codex) view(t *thread, a doLook) {
 	e := looked{Seq: a.Seq}
 	ask(w, "thread/queue/list", map[string]any{"threadId": t.id}, func(q wireQueue, err error) {
-		var rpc *rpcError
-		switch {
-		case errors.As(err, &rpc):
-		case err != nil:
-			e.Unknown = true
-		}
+		e.Unknown = err != nil && !refused(err)
 		for _, x := range q.Data {
 			e.View.Queue = append(e.View.Queue, queuedMessage{x.ID, x.ClientID})
 		}

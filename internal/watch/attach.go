@@ -82,13 +82,12 @@ func (w *Codex) subscribe(t *thread) {
 		t.asked = false
 		if err != nil || n.Thread == nil {
 			// A new thread has no file yet; it comes with the first turn.
-			var rpc *rpcError
-			if errors.As(err, &rpc) {
+			if refused(err) {
 				t.retry = w.Now().Add(300 * time.Millisecond << min(t.refused, 7))
 				t.refused++
-			}
-			if rpc != nil && w.Thread != "" {
-				w.exists(t)
+				if w.Thread != "" {
+					w.exists(t)
+				}
 			}
 			return
 		}
@@ -101,8 +100,7 @@ func (w *Codex) subscribe(t *thread) {
 func (w *Codex) exists(t *thread) {
 	known := false
 	w.post("thread/read", map[string]any{"threadId": t.info.ID}, func(_ json.RawMessage, err error) {
-		var rpc *rpcError
-		known = !errors.As(err, &rpc) || unsupported(rpc)
+		known = !refused(err) || unsupported(err)
 	})
 	ask(w, "thread/loaded/list", map[string]any{}, func(r wireLoaded, err error) {
 		loaded := err != nil || slices.Contains(r.Data, t.info.ID)

@@ -301,13 +301,7 @@ func (w *Claude) compact(ctx context.Context, packet compact.Packet) error {
 	s.after = s.thread.Usage.Used
 	s.compacted(packet.ID, true)
 	s.report("compacted", message.WatchCompacted, s.before, s.after)
-	d.step(compact.Finished{Compaction: packet.ID})
-	if text, basis := s.rewritten(); text != "" {
-		d.Receipt = d.Receipt.Rewrite(text, basis)
-	}
-	if !d.Quiet && w.spoke() {
-		d.Quiet, d.Receipt = true, d.Receipt.Rewrite(s.waiting, d.Receipt.Basis)
-	}
+	d.finished(packet.ID, w.spoke)
 	return w.deliver(ctx, d)
 }
 

@@ -68,15 +68,9 @@ var (
 	errTimeout = errors.New("app-server did not answer in time")
 )
 
-// ClientInfo is how we introduce ourselves.
-type ClientInfo struct {
-	Name    string
-	Version string
-}
-
 // Dial connects and introduces us. The connection lives until Close: whoever is
 // told to stop may have something to say before.
-func Dial(ctx context.Context, at Endpoint, who ClientInfo) (*Client, error) {
+func Dial(ctx context.Context, at Endpoint, name, version string) (*Client, error) {
 	dctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	cn, err := at.dial(dctx)
@@ -85,14 +79,13 @@ func Dial(ctx context.Context, at Endpoint, who ClientInfo) (*Client, error) {
 	}
 	c := newClient(context.WithoutCancel(ctx), cn)
 	init := map[string]any{
-		"clientInfo":   map[string]any{"name": who.Name, "title": nil, "version": who.Version},
+		"clientInfo":   map[string]any{"name": name, "title": nil, "version": version},
 		"capabilities": map[string]any{"experimentalApi": true, "requestAttestation": false},
 	}
-	if err := c.Call(dctx, "initialize", init, nil); err != nil {
-		_ = c.Close()
-		return nil, fmt.Errorf("initialize %s: %w", at, err)
+	if err = c.Call(dctx, "initialize", init, nil); err == nil {
+		err = c.notify("initialized")
 	}
-	if err := c.notify("initialized"); err != nil {
+	if err != nil {
 		_ = c.Close()
 		return nil, fmt.Errorf("initialize %s: %w", at, err)
 	}
@@ -285,22 +278,19 @@ func (c *Client) readAll() {
 // accept sorts one message. Broken ones are skipped: a server newer than us
 // may say things we do not know.
 func (c *Client) accept(b []byte) error {
-	f, kind, err := parseFrame(b)
+	f, err := parseFrame(b)
 	if err != nil {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch kind {
-	case frameNotification:
-		if !wanted(f.Method) {
-			return nil
-		}
+	switch {
+	case f.ID == nil && wanted(f.Method):
 		if len(c.queue) >= maxQueue {
 			return errBehind
 		}
 		c.push(Inbound{Method: f.Method, Params: f.Params})
-	case frameResponse:
+	case f.ID != nil && f.Method == "": // with a method it is a question of the server's
 		id, ok := requestID(f.ID)
 		cl := c.pending[id]
 		if !ok || cl == nil {
@@ -315,7 +305,6 @@ func (c *Client) accept(b []byte) error {
 			in.Err = f.Error
 		}
 		c.settleLocked(cl, in)
-	case frameRequest:
 	}
 	return nil
 }

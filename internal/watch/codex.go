@@ -89,7 +89,7 @@ func (w *Codex) Run(ctx context.Context) error {
 	defer w.giveUp()
 	pause, waiting := backOff(200*time.Millisecond, 10*time.Second), ""
 	for {
-		client, err := Dial(ctx, w.At, ClientInfo{Name: "overtone", Version: w.Version})
+		client, err := Dial(ctx, w.At, "overtone", w.Version)
 		if err == nil {
 			pause.Reset()
 			waiting = ""

@@ -36,6 +36,18 @@ func (s *conversation) begin(packet compact.Packet) (*delivery, error) {
 	return d, d.save(store.On(message.EventPacketCreated, "packet", packet.ID))
 }
 
+// finished: the compaction is done. The packet is written anew in the knowledge of its
+// summary; where its user has spoken meanwhile, it opens no turn.
+func (d *delivery) finished(compaction string, spoke func() bool) {
+	d.step(compact.Finished{Compaction: compaction})
+	if text, basis := d.rewritten(); text != "" {
+		d.Receipt = d.Receipt.Rewrite(text, basis)
+	}
+	if !d.Quiet && spoke() {
+		d.Quiet, d.Receipt = true, d.Receipt.Rewrite(d.waiting, d.Receipt.Basis)
+	}
+}
+
 // arrived notes that the packet is in the conversation.
 func (d *delivery) arrived(events ...store.Event) error {
 	d.step(compact.Arrived{ID: d.Receipt.ID})

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -69,9 +68,8 @@ func (w *Codex) pauseGoal(t *thread) {
 	t.report("paused", message.WatchGoalPaused)
 	t.pauses = 0
 	w.setGoal(t, goalPaused, func(g *wireGoal, err error) {
-		var rpc *rpcError
 		switch {
-		case errors.As(err, &rpc):
+		case refused(err):
 			w.problem(err)
 			w.forgetGoal(t)
 		case g != nil && t.own.Goal != nil:
@@ -132,12 +130,11 @@ func (w *Codex) resumeGoal(t *thread) {
 			status = goalBlocked // as the host does it
 		}
 		w.setGoal(t, status, func(g *wireGoal, err error) {
-			var rpc *rpcError
 			switch {
 			case err == nil && g != nil:
 				t.goal = g
 				t.report("resumed", message.WatchGoalResumed)
-			case !errors.As(err, &rpc):
+			case !refused(err):
 				t.resuming = false // the line is down; after that we try again
 				return
 			}

@@ -570,13 +570,7 @@ func (w *Opencode) compact(ctx context.Context, s *served, packet compact.Packet
 	}
 	s.compacted(summary, true)
 	s.report("compacted", message.WatchCompactedFrom, s.before)
-	d.step(compact.Finished{Compaction: summary})
-	if text, basis := s.rewritten(); text != "" {
-		d.Receipt = d.Receipt.Rewrite(text, basis)
-	}
-	if !d.Quiet && (spoke || cut != "" || !w.idle(ctx, s)) {
-		d.Quiet, d.Receipt = true, d.Receipt.Rewrite(s.waiting, d.Receipt.Basis)
-	}
+	d.finished(summary, func() bool { return spoke || cut != "" || !w.idle(ctx, s) })
 	if more, err = w.deliver(ctx, s, d); err != nil || cut == "" || spoke || !w.idle(ctx, s) {
 		return more, err
 	}

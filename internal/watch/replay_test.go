@@ -40,7 +40,7 @@ func recorded(t *testing.T, name, client string) []frame {
 		if l.Dir != "<-" || client != "" && l.Client != client {
 			continue
 		}
-		m, _, err := parseFrame(l.Msg)
+		m, err := parseFrame(l.Msg)
 		if err != nil {
 			t.Fatalf("%s: %v", l.Msg, err)
 		}
@@ -61,7 +61,7 @@ func (d *deaf) read(ctx context.Context) ([]byte, error) {
 }
 
 func (d *deaf) write(_ context.Context, b []byte) error {
-	f, _, _ := parseFrame(b)
+	f, _ := parseFrame(b)
 	d.posts = append(d.posts, f.Method)
 	return nil
 }
@@ -150,7 +150,7 @@ func TestReplayCommitItems(t *testing.T) {
 	in := bufio.NewScanner(f)
 	in.Buffer(nil, maxMessage)
 	for in.Scan() {
-		m, _, err := parseFrame(in.Bytes())
+		m, err := parseFrame(in.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,33 +32,18 @@ type rpcError struct {
 
 func (e *rpcError) Error() string { return fmt.Sprintf("app-server error %d: %s", e.Code, e.Message) }
 
-type frameKind int
+// refused reports whether an error is such an answer.
+func refused(err error) bool {
+	_, ok := errors.AsType[*rpcError](err)
+	return ok
+}
 
-const (
-	frameNotification frameKind = iota
-	frameResponse
-	// frameRequest is a question of the server. Every subscribed client gets
-	// it, and any answer, an error included, settles it for all of them.
-	frameRequest
-)
-
-var errFrame = errors.New("not an app-server message")
-
-func parseFrame(b []byte) (frame, frameKind, error) {
-	var f frame
-	if err := json.Unmarshal(b, &f); err != nil {
-		return frame{}, 0, fmt.Errorf("%w: %w", errFrame, err)
+func parseFrame(b []byte) (f frame, err error) {
+	err = json.Unmarshal(b, &f)
+	if string(f.ID) == "null" {
+		f.ID = nil
 	}
-	hasID := len(f.ID) > 0 && string(f.ID) != "null"
-	switch {
-	case f.Method != "" && hasID:
-		return f, frameRequest, nil
-	case f.Method != "":
-		return f, frameNotification, nil
-	case hasID:
-		return f, frameResponse, nil
-	}
-	return frame{}, 0, errFrame
+	return f, err
 }
 
 // requestID reads the id of a response to one of our requests; ours are
