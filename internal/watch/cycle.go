@@ -124,47 +124,7 @@ const (
 // advance applies one event. It is pure: same cycle, same event, same result.
 func advance(c cycle, w Waits, now time.Time, e event) (cycle, []action) {
 	m := machine{cycle: c, w: w, now: now}
-	switch e := e.(type) {
-	case turnBegan:
-		m.turnStarted(e)
-	case turnOver:
-		m.turnEnded(e)
-	case itemSeen:
-		m.item(e)
-	case elapsed:
-		m.elapsed(e)
-	case checked:
-		m.checked(e)
-	case leased:
-		m.leased(e)
-	case authored:
-		m.authored(e)
-	case foreign:
-		m.foreign(e)
-	case cut:
-		m.cutOff(e)
-	case compactRefused:
-		if m.Phase == compacting && e.Seq == m.Seq {
-			m.void(reasonRefused)
-		}
-	case added:
-		m.added(e)
-	case resumed:
-		m.resumed(e)
-	case looked:
-		m.looked(e)
-	case saveFailed:
-		switch {
-		case m.Phase.underWay():
-			m.finish(newsVoid, reasonDisk)
-		case m.Phase == resuming:
-			m.rest()
-		}
-	case attached:
-		m.attached(e)
-	case lost:
-		m.lost()
-	}
+	e.apply(&m)
 	return m.cycle, m.actions
 }
 
@@ -196,15 +156,26 @@ func (m *machine) idle(r reason) {
 	m.Trigger = ""
 }
 
+func (e compactRefused) apply(m *machine) {
+	if m.Phase == compacting && e.Seq == m.Seq {
+		m.void(reasonRefused)
+	}
+}
+
+func (saveFailed) apply(m *machine) {
+	switch {
+	case m.Phase.underWay():
+		m.finish(newsVoid, reasonDisk)
+	case m.Phase == resuming:
+		m.rest()
+	}
+}
+
 // finish closes the delivery and goes back to watching.
 func (m *machine) finish(what news, r reason) {
 	m.putBack()
 	m.do(doRelease{}, doTell{What: what, Delivery: m.Delivery, Reason: r})
-	m.enter(watching)
-	m.Trigger, m.Submission, m.TurnStatus, m.UserTurn = "", "", "", ""
-	m.Adds, m.Sent, m.Abandon, m.Settled = 0, false, "", false
-	m.Adopted, m.Unclear, m.Doubt, m.Moved = false, 0, false, false
-	m.Foreign = foreign{}
+	m.cycle = cycle{Phase: watching, Seq: m.Seq + 1, Turn: m.Turn, Review: m.Review, Delivery: m.Delivery, NoQueue: m.NoQueue}
 }
 
 // step moves the receipt on and reports whether the packet is to go out.
@@ -244,7 +215,7 @@ func (m *machine) arrived() {
 func (c cycle) goOn() string { return c.Delivery.Receipt.ID + "-go" }
 
 // resumed: the note is on its way, or there is none.
-func (m *machine) resumed(e resumed) {
+func (e resumed) apply(m *machine) {
 	if m.Phase != resuming || e.Seq != m.Seq {
 		if e.Submission != "" { // the thread has gone on
 			m.do(doRemove{e.Submission})
@@ -271,7 +242,7 @@ func (m *machine) rest() {
 // ours is the compaction's turn, "" while it is not known.
 func (c cycle) ours() string { return c.Delivery.Receipt.Compaction }
 
-func (m *machine) turnStarted(e turnBegan) {
+func (e turnBegan) apply(m *machine) {
 	m.Turn = e.Turn
 	switch m.Phase {
 	case settling, checking, leasing, authoring, confirming:
@@ -285,7 +256,7 @@ func (m *machine) turnStarted(e turnBegan) {
 	}
 }
 
-func (m *machine) turnEnded(e turnOver) {
+func (e turnOver) apply(m *machine) {
 	if m.Turn == e.Turn {
 		m.Turn = ""
 	}
@@ -348,7 +319,7 @@ func (m *machine) withdraw(r reason) {
 	m.do(doRemove{m.Submission}, doAfter{m.Seq, m.w.Debounce})
 }
 
-func (m *machine) item(e itemSeen) {
+func (e itemSeen) apply(m *machine) {
 	switch e.Type {
 	case itemReviewEnter:
 		m.Review = true
@@ -395,7 +366,7 @@ func (m *machine) compaction(e itemSeen) {
 
 // foreign: a person, the host itself, or another watcher, which may have died
 // over it. Whoever has a packet to it hands it over within a moment.
-func (m *machine) foreign(e foreign) {
+func (e foreign) apply(m *machine) {
 	if e.Turn == m.ours() || m.Phase.underWay() {
 		return
 	}
@@ -428,8 +399,8 @@ func (m *machine) userSpoke(e itemSeen) {
 	}
 }
 
-// cutOff: the message is handed back, after the packet or without one.
-func (m *machine) cutOff(e cut) {
+// cut: the message is handed back, after the packet or without one.
+func (e cut) apply(m *machine) {
 	m.do(doTell{What: newsCut, Delivery: m.Delivery})
 	if len(e.Input) == 0 {
 		return // the host has dropped it without a trace
@@ -515,7 +486,7 @@ func (m *machine) offer() {
 	m.do(doAdd{m.Delivery.Receipt.ID, m.Delivery.Receipt.Text}, doAfter{m.Seq, m.w.Look})
 }
 
-func (m *machine) elapsed(e elapsed) {
+func (e elapsed) apply(m *machine) {
 	if e.Seq != m.Seq {
 		return
 	}
@@ -554,7 +525,7 @@ func (m *machine) lookUnless(settled bool) {
 	}
 }
 
-func (m *machine) checked(e checked) {
+func (e checked) apply(m *machine) {
 	if e.Seq != m.Seq {
 		return
 	}
@@ -616,7 +587,7 @@ func (m *machine) resume(e checked) {
 	m.do(doAfter{m.Seq, m.w.Look}, doResume{m.Seq, m.Delivery.Receipt.ID, m.goOn(), m.NoQueue})
 }
 
-func (m *machine) leased(e leased) {
+func (e leased) apply(m *machine) {
 	if e.Seq != m.Seq {
 		if e.OK {
 			m.do(doRelease{})
@@ -658,7 +629,7 @@ func (m *machine) leased(e leased) {
 	}
 }
 
-func (m *machine) authored(e authored) {
+func (e authored) apply(m *machine) {
 	if m.Phase != authoring || e.Seq != m.Seq {
 		return
 	}
@@ -667,7 +638,7 @@ func (m *machine) authored(e authored) {
 	m.do(doCheck{m.Seq})
 }
 
-func (m *machine) added(e added) {
+func (e added) apply(m *machine) {
 	if e.Packet != m.Delivery.Receipt.ID || m.Phase != delivering && m.Phase != recovering {
 		return
 	}
@@ -697,7 +668,7 @@ func (m *machine) added(e added) {
 	}
 }
 
-func (m *machine) attached(e attached) {
+func (e attached) apply(m *machine) {
 	m.Turn = e.Turn
 	if m.Phase == resuming {
 		m.rest()
@@ -711,7 +682,7 @@ func (m *machine) attached(e attached) {
 	m.do(doLease{m.Seq})
 }
 
-func (m *machine) lost() {
+func (lost) apply(m *machine) {
 	m.Turn = ""
 	if m.Phase.underWay() {
 		m.enter(recovering)
@@ -723,7 +694,7 @@ func (m *machine) lost() {
 	m.idle("")
 }
 
-func (m *machine) looked(e looked) {
+func (e looked) apply(m *machine) {
 	if e.Seq != m.Seq || !m.Phase.underWay() {
 		return
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // event is what happens to a thread; an answer carries the number of the action
-// it answers.
-type event interface{ event() }
+// it answers. What follows from each stands in cycle.go.
+type event interface{ apply(m *machine) }
 
 type (
 	// turnBegan: a turn runs.
@@ -96,23 +96,6 @@ type (
 	// lost: the connection is gone.
 	lost struct{}
 )
-
-func (turnBegan) event()      {}
-func (turnOver) event()       {}
-func (itemSeen) event()       {}
-func (elapsed) event()        {}
-func (checked) event()        {}
-func (leased) event()         {}
-func (authored) event()       {}
-func (foreign) event()        {}
-func (cut) event()            {}
-func (compactRefused) event() {}
-func (added) event()          {}
-func (resumed) event()        {}
-func (looked) event()         {}
-func (saveFailed) event()     {}
-func (attached) event()       {}
-func (lost) event()           {}
 
 // action is what a cycle wants done; a list of them is carried out in order.
 type action interface{ action() }
