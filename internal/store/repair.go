@@ -142,18 +142,18 @@ func RealFolder(root, path string) error {
 // task list, without leaving anything in it. It waits no longer than a second, and
 // is no lock at all where the system has none for folders.
 func LockFolder(path string) (unlock func(), err error) {
-	return lockFolder(path, time.Second)
+	return lockFolder(path, func(f *os.File) (bool, error) { return lockWithin(f, time.Second) })
 }
 
 // TryLockFolder is LockFolder for those whom others wait for: it waits for nobody.
-func TryLockFolder(path string) (unlock func(), err error) { return lockFolder(path, 0) }
+func TryLockFolder(path string) (unlock func(), err error) { return lockFolder(path, tryLock) }
 
-func lockFolder(path string, wait time.Duration) (unlock func(), err error) {
+func lockFolder(path string, lock func(*os.File) (bool, error)) (unlock func(), err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if ok, err := lockWithin(f, wait); !ok && err == nil {
+	if ok, err := lock(f); !ok && err == nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, ErrBusy)
 	}
