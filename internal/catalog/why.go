@@ -163,7 +163,11 @@ func hear(list []*claim, p *transcript.Event) {
 	default:
 		return
 	}
-	text, _ := redact.Text(p.Text()) // as the hand-over has it
+	text := p.Text()
+	if kind == transcript.AgentSaid {
+		text = extract.Undirected(text)
+	}
+	text, _ = redact.Text(text) // as the hand-over has it
 	text = plain(text)
 	e := Evidence{UUID: string(p.UUID), Off: p.Off, Kind: kindName(kind), Tool: p.Tool}
 	if p.Time > 0 {

@@ -21,7 +21,7 @@ func TestWhy(t *testing.T) {
 		`{"type":"user","uuid":"r1","timestamp":"2026-03-01T11:00:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}`,
 		`{"type":"assistant","uuid":"a2","timestamp":"2026-03-01T11:00:03.000Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"go test ./parse"}}]}}`,
 		`{"type":"user","uuid":"r2","timestamp":"2026-03-01T11:00:04.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","is_error":true,"content":"Exit code 1\nparse.go:3:1: undefined: growBuffers"}]}}`,
-		`{"type":"assistant","uuid":"a3","timestamp":"2026-03-01T11:00:05.000Z","message":{"role":"assistant","content":[{"type":"text","text":"One test is red. Shall I rename growBuffer?"}]}}`,
+		`{"type":"assistant","uuid":"a3","timestamp":"2026-03-01T11:00:05.000Z","message":{"role":"assistant","content":[{"type":"text","text":"One test is red. Shall I rename growBuffer?\n\n::git-stage{cwd=\"/w\"}"}]}}`,
 	}
 	path := filepath.Join(t.TempDir(), "s1.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
@@ -41,7 +41,7 @@ func TestWhy(t *testing.T) {
 		for _, r := range reasons {
 			text = append(text, r.Line)
 			for _, e := range r.Evidence {
-				if e.At.IsZero() || e.Said == "" {
+				if e.At.IsZero() || e.Said == "" || strings.Contains(e.Said, "::git") {
 					t.Errorf("%s: %+v", r.Line, e)
 				}
 				found[r.Line] += e.Kind + " " + e.UUID + " "

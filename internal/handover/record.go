@@ -117,14 +117,13 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 		}
 		r.count([]byte(text), false, heard, -1)
 	case transcript.AgentSaid:
-		text := p.Text()
+		text := extract.Undirected(p.Text())
 		r.Words = r.Words.Last(compact.AgentLast)
 		if t := strings.TrimSpace(text); t != "" && t != "No response requested." { // the host says that in the agent's place
 			if !r.bare {
 				r.Words = r.Words.Answered(text)
 			}
-			said := extract.Undirected(text)
-			r.said = said[max(0, len(said)-maxSaidEnd):]
+			r.said = text[max(0, len(text)-maxSaidEnd):]
 		}
 		r.count([]byte(text), false, heard, -1)
 	default:
