@@ -439,7 +439,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// What a summary keeps that cannot be read is not known, and not nothing. A hand-over is in
+// What a summary keeps that cannot be read, or that nothing stands before, is not known, and not nothing. A hand-over is in
 // the session's language, whatever the page's is.
 func TestSurvey(t *testing.T) {
 	t.Parallel()
@@ -451,10 +451,11 @@ func TestSurvey(t *testing.T) {
 	work := []string{said(1, "請修正解析器 parseHeader，並且加上測試。"), answer(2, "`parseHeader` and `readBody` are wrong.", 50_000), fmt.Sprintf(boundaryLine, 1, 3)}
 	v.write("sealed", work...)
 	v.write("told", append(work, summary)...)
-	for id, known := range map[string]bool{"sealed": false, "told": true} {
+	v.write("begun", work[2], summary)
+	for id, known := range map[string]bool{"sealed": false, "told": true, "begun": false} {
 		var s survey
 		v.get("/api/packet?lang=en&n=1&id="+id, &s)
-		if (s.Kept != nil) != known || (s.Lost != nil) != known || known && !slices.Contains(s.Kept, "parseHeader") || !strings.Contains(s.Text, message.HandoverRequest.ZH) {
+		if (s.Kept != nil) != known || (s.Lost != nil) != known || known && !slices.Contains(s.Kept, "parseHeader") || id != "begun" && !strings.Contains(s.Text, message.HandoverRequest.ZH) {
 			t.Errorf("%s: %+v", id, s)
 		}
 	}

@@ -453,8 +453,9 @@ func censusOf(events []store.Entry) census {
 }
 
 // survey is what a compaction kept: of the names most likely to be needed again,
-// those that the summary states, those that the hand-over adds, and the rest. Without a
-// summary that can be read nobody knows what was kept and what was lost: both are null.
+// those that the summary states, those that the hand-over adds, and the rest. Where the
+// summary cannot be read, or nothing stands before it, nobody knows what was kept and what
+// was lost: both are null.
 type survey struct {
 	Schema  int      `json:"schema"`
 	N       int      `json:"n"`
@@ -509,7 +510,7 @@ func surveyOf(found catalog.Survey) survey {
 		Schema: 1, N: found.N, Handed: []string{},
 		Summary: message.Cut(found.Summary, maxShown), Text: message.Cut(found.Text, maxShown),
 	}
-	if found.Summary != "" {
+	if found.Summary != "" && len(found.States)+len(found.Lacks) > 0 {
 		v.Kept, v.Lost = append([]string{}, found.States...), []string{}
 	}
 	for _, name := range found.Lacks {

@@ -168,7 +168,7 @@ function Welcome({ rows, state }) {
   return html`<section class="card page welcome" aria-labelledby="title">
     <h2 id="title" tabindex="-1">${t('welcome')}</h2>
     <dl class="tiles">
-      <div><dt>${t('nav.sessions')}</dt><dd>${number(used.length)}${clones > 0 && html` <small>${t('andClones', number(clones))}</small>`}</dd></div>
+      <div><dt>${clones > 0 ? t('andClones', t('nav.sessions'), number(clones)) : t('nav.sessions')}</dt><dd>${number(used.length)}</dd></div>
       <div><dt>${t('which.active')}</dt><dd>${number(active)}</dd></div>
       <div><dt>${t('compactions')}</dt><dd>${number(compactions)}</dd></div>
       <div><dt>${t('onDisk')}</dt><dd>${bytes(size)}</dd></div>

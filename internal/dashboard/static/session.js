@@ -165,7 +165,7 @@ function Lazy({ id, n, given, summary, children }) {
     ${open && html`${children}
       ${error && html`<p role="alert" class="problems">${error}</p>`}
       ${!found && !error && html`<p class="quiet" role="status">${t('loading')}</p>`}
-      ${found && !found.kept && html`<p class="quiet">${t('summaryUnread')}</p>`}
+      ${found && !found.kept && html`<p class="quiet">${t(found.summary ? 'nothingBefore' : 'summaryUnread')}</p>`}
       ${found && html`<div class="kept">${list(t('kept'), 'good', found.kept)}${list(t(given ? 'handed' : 'wouldHand'), 'mid', found.handed)}${list(t('lost'), 'bad', found.lost)}</div>
         <h5>${t(given ? 'handover' : 'wouldHandover')}</h5><${Handed} found=${found} />
         ${found.summary && html`<h5>${t('summary')}</h5><pre tabindex="0">${found.summary}</pre>`}`}`}
