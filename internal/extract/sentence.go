@@ -105,9 +105,14 @@ type splitter struct {
 	lines int
 	fence string
 	lead  int // the unit that introduces what comes, or -1
+	// The items around this one, outermost first.
+	around []nest
 	// What ended with a blank line: the paragraph, not yet the list.
 	blank bool
 }
+
+// nest is an item that has items of its own, and what introduces it.
+type nest struct{ indent, lead int }
 
 // line reads the line at offset at, with those that continue it, and returns
 // where the next one begins.
@@ -134,6 +139,9 @@ func (s *splitter) line(at int) int {
 		return next
 	}
 	defer func() { s.blank = false }()
+	if listMark(t) == 0 {
+		s.around = s.around[:0]
+	}
 	switch {
 	case t[0] == '#' && strings.HasPrefix(strings.TrimLeft(t, "#"), " "):
 		s.lead = -1
@@ -190,12 +198,24 @@ func (s *splitter) item(at, a, b, next int) int {
 		}
 		b, next = y, after
 	}
+	for n := len(s.around); n > 0 && indent <= s.around[n-1].indent; n-- {
+		s.lead, s.around = s.around[n-1].lead, s.around[:n-1]
+	}
+	outer := s.lead
 	if b-a > longItem {
 		s.sentences(a, b, Item)
 	} else {
 		s.add(a, b, Item)
 	}
-	s.introduces(a, b, next)
+	introduced := s.introduces(a, b, next)
+	if x, y, _ := s.span(next); x < y && x-next > indent && listMark(s.text[x:y]) > 0 {
+		// What has items of its own is what they are about.
+		last := len(s.units) - 1
+		if !introduced && b-a <= maxLabel {
+			s.units[last].Kind = Lead
+		}
+		s.lead, s.around = last, append(s.around, nest{indent, outer})
+	}
 	return next
 }
 
@@ -398,7 +418,8 @@ func goesOn(t string) bool {
 	return unicode.IsLower(r) || r == '[' || r == '('
 }
 
-// closeSentence passes over what closes with a full stop.
+// closeSentence passes over what closes with a full stop, and over the sign of a verdict
+// that ends the line behind it.
 func closeSentence(t string, i, b int) int {
 	for i < b {
 		r, n := utf8.DecodeRuneInString(t[i:])
@@ -406,6 +427,12 @@ func closeSentence(t string, i, b int) int {
 			break
 		}
 		i += n
+	}
+	if rest := t[i:b]; strings.HasPrefix(rest, " ") {
+		r, n := utf8.DecodeRuneInString(rest[1:])
+		if e := 1 + n; strings.ContainsRune("✅❌✓✗✔✘", r) && (e == len(rest) || rest[e] == '\n') {
+			return i + e
+		}
 	}
 	return i
 }

@@ -35,6 +35,8 @@ func TestUnits(t *testing.T) {
 		{"dots that leave something out", "Names are a, b, … and others. Wait… Then go.", []string{"Names are a, b, … and others.", "Wait…", "Then go."}},
 		{"lower case", "it hangs. i want the log", []string{"it hangs.", "i want the log"}},
 		{"list", "Steps:\n- one thing\n  goes on\n- another", []string{"Steps:", "- one thing\n  goes on", "- another"}},
+		{"a sign behind the full stop", "All of it is there. ✅\n**Names:** none is missing. ❌\nThe rest.", []string{"All of it is there. ✅", "**Names:** none is missing. ❌", "The rest."}},
+		{"a sign in front", "It works. ✅ Tests pass too.", []string{"It works.", "✅ Tests pass too."}},
 		{"code and fence", "Run:\n```sh\ngo test ./...\n```\nok?", []string{"Run:", "go test ./...", "ok?"}},
 		{"table", "| a | b |\n|---|---|\n| 1 | 2 |", []string{"| a | b |", "| 1 | 2 |"}},
 		{"chinese", "先讀檔案。除非它不存在。再繼續！", []string{"先讀檔案。除非它不存在。", "再繼續！"}},
@@ -58,6 +60,22 @@ func TestLeadsGovern(t *testing.T) {
 	us := unitsOf("Do not:\n- push\n- force\n\nThen this.")
 	if us[0].Kind != Lead || us[0].Cues&Denied == 0 || us[1].Lead != 0 || us[2].Lead != 0 || us[3].Lead != -1 {
 		t.Errorf("%+v", us)
+	}
+}
+
+// TestNestedItems: an item's own items are about it, and the next item is not.
+func TestNestedItems(t *testing.T) {
+	t.Parallel()
+	us := unitsOf("Changes:\n- `cli.py`\n  - takes a flag\n    - or two\n  - prints less\n- `cfg.py` refuses what is not known to it\n  - and says so\n- the docs\n\nDone.")
+	leads, kinds := []int{}, []UnitKind{}
+	for _, u := range us {
+		leads, kinds = append(leads, u.Lead), append(kinds, u.Kind)
+	}
+	if d := cmp.Diff([]int{-1, 0, 1, 2, 1, 0, 5, 0, -1}, leads); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]UnitKind{Lead, Lead, Lead, Item, Item, Item, Item, Item, Sentence}, kinds); d != "" {
+		t.Error(d)
 	}
 }
 
