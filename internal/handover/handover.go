@@ -136,7 +136,7 @@ func (h Handover) Names(handed string, room int) string {
 // Later is what follows a packet that was handed over before the summary was
 // known: the names that neither of them states.
 func (h Handover) Later(handed string) string {
-	names := h.Names(handed, cmp.Or(h.Room, handoverRoom)-message.Units(handed))
+	names := h.Names(handed, min(mostNames, cmp.Or(h.Room, handoverRoom)-message.Units(handed)))
 	if names == "" {
 		return ""
 	}

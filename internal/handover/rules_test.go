@@ -194,6 +194,19 @@ func TestNothingLater(t *testing.T) {
 	}
 }
 
+// Names take their room and no more, in a hand-over and in what follows one.
+func TestRoomOfNames(t *testing.T) {
+	t.Parallel()
+	h := longTale(400<<10).handover(t, "The rows are read.")
+	i := slices.IndexFunc(h.Parts(), func(p Part) bool { return p.Name == "names" })
+	_, later, _ := strings.Cut(h.Later("The rows are read."), "\n## ")
+	for _, text := range []string{h.Parts()[i].Text, "## " + later} {
+		if n := message.Units(text); n < mostNames-100 || n > mostNames+len(compact.PacketClose)+1 {
+			t.Errorf("%d characters:\n%s", n, text)
+		}
+	}
+}
+
 // Paths and commands are told from the project's folder; what ended nobody knows how is
 // not remembered.
 func TestTidied(t *testing.T) {
