@@ -261,9 +261,11 @@ func TestNoSecretIsKept(t *testing.T) {
 					stdout, stderr := p.raw(st.event, name, in)
 					printed += len(stdout)
 					// The agent's prompt goes back to the host that sent it.
-					if handed := gjson.Get(stdout, "hookSpecificOutput.updatedInput.prompt"); handed.Exists() {
-						ours, _, _ := strings.Cut(handed.Str, "\n---\n")
-						stdout, _ = sjson.Set(stdout, "hookSpecificOutput.updatedInput", ours)
+					for at, prompt := range map[string]string{"hookSpecificOutput.updatedInput": "hookSpecificOutput.updatedInput.prompt", "prompt": "prompt"} {
+						if handed := gjson.Get(stdout, prompt); handed.Exists() {
+							ours, _, _ := strings.Cut(handed.Str, "\n---\n")
+							stdout, _ = sjson.Set(stdout, at, ours)
+						}
 					}
 					for class, at := range v.leaks(stdout) {
 						t.Errorf("%s prints %s: …%s", st.event, class, at)

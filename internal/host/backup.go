@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -78,14 +77,11 @@ func (b Backups) Save(now time.Time, host Name, version string, files []*File, k
 		}
 		m.Files = append(m.Files, e)
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(m); err != nil {
-		return m, fmt.Errorf("back up: %w", err)
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err == nil {
+		err = store.AtomicWrite(filepath.Join(m.Dir, manifestFile), append(data, '\n'), 0o600)
 	}
-	if err := store.AtomicWrite(filepath.Join(m.Dir, manifestFile), buf.Bytes(), 0o600); err != nil {
+	if err != nil {
 		return m, fmt.Errorf("back up: %w", err)
 	}
 	return m, nil

@@ -117,7 +117,7 @@ type payload struct {
 
 // readPayload takes the payload apart in one pass. A field of a wrong type
 // reads as missing.
-func readPayload(event string, data []byte, tool func(string) Kind) payload {
+func readPayload(event string, data []byte) payload {
 	p := payload{call: Call{Event: event}}
 	c := &p.call
 	var older string // the prompt, in an older form
@@ -172,7 +172,7 @@ func readPayload(event string, data []byte, tool func(string) Kind) payload {
 	})
 	c.Prompt = cmp.Or(c.Prompt, older)
 	t := &c.Tool
-	t.Kind = tool(t.Name)
+	t.Kind = kindOf(t.Name)
 	t.Input, t.Response = raw(p.input), raw(p.response)
 	if p.took.Type == gjson.Number {
 		t.Took, t.Timed = time.Duration(p.took.Int())*time.Millisecond, true
@@ -219,6 +219,17 @@ func raw(v gjson.Result) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(v.Raw)
+}
+
+// edited is what the end of a tool tells that may have changed files; "" is none.
+func edited(files ...string) []Event {
+	events := []Event{ToolActivity{}}
+	for _, f := range files {
+		if f != "" {
+			events = append(events, FileChanged{File: f})
+		}
+	}
+	return events
 }
 
 // exitCode reads the status that an error message begins with.

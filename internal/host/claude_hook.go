@@ -27,27 +27,8 @@ func Plain() *Host {
 	}
 }
 
-// claudeTool tells Claude Code's tools apart.
-func claudeTool(name string) Kind {
-	switch name {
-	case "Bash":
-		return ShellTool
-	case "Write":
-		return WriteTool
-	case "Edit", "MultiEdit", "NotebookEdit":
-		return EditTool
-	case "Agent", "Task":
-		return AgentTool
-	case "SendMessage":
-		return MessageTool
-	case "TaskStop":
-		return HaltTool
-	}
-	return otherTool
-}
-
 func decodeClaude(event string, data []byte) Call {
-	p := readPayload(event, data, claudeTool)
+	p := readPayload(event, data)
 	c := &p.call
 	// The summariser ends like a sub-agent without a type. It alone tells the
 	// summary before the session starts again; PostCompact comes after that.

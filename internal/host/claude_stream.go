@@ -134,7 +134,7 @@ func (s *ClaudeStream) done(line gjson.Result) []Event {
 		}
 		delete(s.calls, id)
 		failed := b.Get("is_error").Bool()
-		if claudeTool(call.name) == ShellTool {
+		if kindOf(call.name) == ShellTool {
 			o := shellcmd.Observation{Line: text(call.input.Get("command")), Output: contentText(b.Get("content"))}
 			o.Ended, _ = time.Parse(time.RFC3339Nano, line.Get("timestamp").Str)
 			o.Exit = claudeExit(o.Output, failed, result)

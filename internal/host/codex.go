@@ -2,9 +2,7 @@ package host
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
-	"github.com/seed-6d03985f/overtone/plugin"
 )
 
 // codexHost is Codex CLI. Its sub-agents are threads of their own.
@@ -160,31 +157,19 @@ func (p Place) codexAgents() ([]PluginFile, error) {
 	if p.NoWorkflows {
 		return nil, nil
 	}
-	names, err := fs.Glob(plugin.FS, "agents/*.md")
-	if err != nil {
-		return nil, err
-	}
 	var list []PluginFile
-	for _, name := range names {
-		data, err := fs.ReadFile(plugin.FS, name)
-		if err != nil {
-			return nil, err
-		}
-		base := strings.TrimSuffix(path.Base(name), ".md")
-		list = append(list, PluginFile{base + ".toml", codexAgent(base, string(data))})
+	for _, a := range pluginAgents() {
+		list = append(list, PluginFile{a.name + ".toml", a.codex()})
 	}
 	return list, nil
 }
 
-// codexAgent writes an agent's file: its description, and its instructions with what
-// is different there.
-func codexAgent(name, md string) []byte {
-	_, rest, _ := strings.Cut(md, "---\n")
-	head, body, _ := strings.Cut(rest, "\n---\n")
-	about := heading(head, "description")
+// codex writes an agent's file: its description, and its instructions with what is
+// different there.
+func (a pluginAgent) codex() []byte {
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-	return []byte("name = " + quote(pluginName+":"+name) + "\ndescription = " + quote(about) + "\ndeveloper_instructions = \"\"\"\n" +
-		quoted.Replace(strings.TrimSpace(body)+"\n\n"+codexNote) + "\n\"\"\"\n")
+	return []byte("name = " + quote(pluginName+":"+a.name) + "\ndescription = " + quote(a.about) + "\ndeveloper_instructions = \"\"\"\n" +
+		quoted.Replace(a.body+"\n\n"+codexNote) + "\n\"\"\"\n")
 }
 
 // codexNote is what the agents are told there.

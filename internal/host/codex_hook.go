@@ -6,30 +6,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// codexTool tells Codex's tools apart.
-func codexTool(name string) Kind {
-	switch {
-	case name == "Bash":
-		return ShellTool
-	case name == "apply_patch":
-		return EditTool
-	// Some come with the name of their group in front.
-	case strings.HasSuffix(name, "spawn_agent"):
-		return AgentTool
-	case strings.HasSuffix(name, "send_input"):
-		return MessageTool
-	case strings.HasSuffix(name, "close_agent"):
-		return HaltTool
-	case strings.HasSuffix(name, "wait_agent"):
-		return WaitTool
-	}
-	return otherTool
-}
-
 // decodeCodex: Codex has taken over Claude Code's form, but tells neither how
 // long a command ran nor how it ended.
 func decodeCodex(event string, data []byte) Call {
-	p := readPayload(event, data, codexTool)
+	p := readPayload(event, data)
 	t := &p.call.Tool
 	switch t.Kind {
 	case ShellTool:
@@ -72,11 +52,7 @@ func codexDone(t Tool) []Event {
 	case "update_plan":
 		return []Event{PlanWritten{Steps: steps(gjson.GetBytes(t.Input, "plan"), "step")}}
 	case "apply_patch":
-		events := []Event{ToolActivity{}}
-		for _, file := range patched(text(gjson.ParseBytes(t.Response))) {
-			events = append(events, FileChanged{File: file})
-		}
-		return events
+		return edited(patched(text(gjson.ParseBytes(t.Response)))...)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 )
 
@@ -97,19 +99,9 @@ func (it CodexItem) Ended() time.Time {
 	return time.UnixMilli(it.EndedMS)
 }
 
-// CodexPlan is the agent's plan, as the app-server tells it.
-type CodexPlan []struct {
-	Step   string `json:"step"`
-	Status string `json:"status"`
-}
-
-// Event is what a new plan says.
-func (p CodexPlan) Event() Event {
-	steps := make([]Step, len(p))
-	for i, s := range p {
-		steps[i] = Step{Text: s.Step, Status: Status(s.Status)}
-	}
-	return PlanWritten{Steps: steps}
+// CodexPlan is what a new plan of the agent's says, as the app-server tells it.
+func CodexPlan(plan []byte) Event {
+	return PlanWritten{Steps: steps(gjson.ParseBytes(plan), "step")}
 }
 
 // CodexUsage is the context's size, as the app-server tells it.

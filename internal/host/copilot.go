@@ -86,22 +86,10 @@ func copilotOver(line []byte) (over, told bool) {
 	return false, false
 }
 
-func copilotTool(name string) Kind {
-	switch name {
-	case "Bash", "bash":
-		return ShellTool
-	case "Edit", "edit", "str_replace_editor", "apply_patch":
-		return EditTool
-	case "Write", "create":
-		return WriteTool
-	}
-	return otherTool
-}
-
 // decodeCopilot: a sub-agent calls under a session of its own and names the one
 // that it works for.
 func decodeCopilot(event string, data []byte) Call {
-	p := readPayload(event, data, copilotTool)
+	p := readPayload(event, data)
 	c := &p.call
 	if parent := text(gjson.GetBytes(data, "parent_agent_id")); parent != "" && c.AgentID != "" {
 		c.Session = parent
@@ -112,10 +100,7 @@ func decodeCopilot(event string, data []byte) Call {
 		t.Output, t.Exit = copilotEnd(text(gjson.GetBytes(data, "tool_result.text_result_for_llm")))
 	case t.Kind.Edits():
 		t.File = cmp.Or(t.File, text(p.input.Get("path")))
-		t.Done = []Event{ToolActivity{}}
-		if t.File != "" {
-			t.Done = append(t.Done, FileChanged{File: t.File})
-		}
+		t.Done = edited(t.File)
 	}
 	return p.call
 }

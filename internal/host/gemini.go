@@ -67,20 +67,8 @@ func setupGemini(p Place) Setup {
 	}
 }
 
-func geminiTool(name string) Kind {
-	switch name {
-	case "run_shell_command":
-		return ShellTool
-	case "replace":
-		return EditTool
-	case "write_file":
-		return WriteTool
-	}
-	return otherTool
-}
-
 func decodeGemini(event string, data []byte) Call {
-	p := readPayload(event, data, geminiTool)
+	p := readPayload(event, data)
 	c, t := &p.call, &p.call.Tool
 	if event == "stop" {
 		c.Answer = text(gjson.GetBytes(data, "prompt_response"))
@@ -94,10 +82,7 @@ func decodeGemini(event string, data []byte) Call {
 		}
 		t.Output, t.Exit = GeminiEnd(text(said))
 	case t.Kind.Edits():
-		t.Done = []Event{ToolActivity{}}
-		if t.File != "" {
-			t.Done = append(t.Done, FileChanged{File: t.File})
-		}
+		t.Done = edited(t.File)
 	case t.Name == "write_todos":
 		t.Done = []Event{PlanWritten{Steps: steps(p.input.Get("todos"), "description")}}
 	}

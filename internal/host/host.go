@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -232,12 +233,7 @@ func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[
 
 // Less compares two versions.
 func (v Version) Less(o Version) bool {
-	for i := range v {
-		if v[i] != o[i] {
-			return v[i] < o[i]
-		}
-	}
-	return false
+	return slices.Compare(v[:], o[:]) < 0
 }
 
 // Unattended reports whether nobody sits before the agent, as far as its environment

@@ -2,9 +2,7 @@ package host
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -96,55 +94,17 @@ func (p Place) opencodePlugin() []byte {
 // OpencodeHello is what the plugin adds to the host's configuration while it runs: the
 // agents of the Claude Code plugin.
 func OpencodeHello() map[string]any {
-	read := func(folder string, one func(head, body string) map[string]any) map[string]any {
-		list := map[string]any{}
-		names, _ := fs.Glob(plugin.FS, folder+"/*.md") // the pattern is a good one
-		for _, name := range names {
-			data, err := fs.ReadFile(plugin.FS, name)
-			if err != nil {
-				continue
-			}
-			_, rest, _ := strings.Cut(string(data), "---\n")
-			head, body, _ := strings.Cut(rest, "\n---\n")
-			list[pluginName+":"+strings.TrimSuffix(path.Base(name), ".md")] = one(head, strings.TrimSpace(body))
-		}
-		return list
+	agents := map[string]any{}
+	for _, a := range pluginAgents() {
+		agents[pluginName+":"+a.name] = map[string]any{"mode": "subagent", "description": a.about, "prompt": a.body}
 	}
-	return map[string]any{
-		"agents": read("agents", func(head, body string) map[string]any {
-			return map[string]any{"mode": "subagent", "description": heading(head, "description"), "prompt": body}
-		}),
-	}
-}
-
-// heading is a line of a Markdown file's front matter.
-func heading(head, key string) string {
-	for line := range strings.Lines(head) {
-		if text, ok := strings.CutPrefix(line, key+":"); ok {
-			return strings.Trim(strings.TrimSpace(text), `"`)
-		}
-	}
-	return ""
-}
-
-func opencodeTool(name string) Kind {
-	switch name {
-	case "bash":
-		return ShellTool
-	case "edit", "multiedit", "patch", "apply_patch":
-		return EditTool
-	case "write":
-		return WriteTool
-	case "task":
-		return AgentTool
-	}
-	return otherTool
+	return map[string]any{"agents": agents}
 }
 
 // decodeOpencode: the plugin sends Claude Code's fields, with the tools as this host
 // names and fills them.
 func decodeOpencode(event string, data []byte) Call {
-	p := readPayload(event, data, opencodeTool)
+	p := readPayload(event, data)
 	c, t := &p.call, &p.call.Tool
 	// The summary is told like the end of a sub-agent without a type.
 	if event == "subagent-stop" && c.AgentType == "" {
@@ -161,13 +121,11 @@ func decodeOpencode(event string, data []byte) Call {
 		}
 	case EditTool, WriteTool:
 		t.File = text(p.input.Get("filePath"))
-		t.Done = []Event{ToolActivity{}}
-		if event == "post-tool-use" && t.File != "" {
-			t.Done = append(t.Done, FileChanged{File: t.File})
+		changed := patchedFiles(text(p.input.Get("patchText")))
+		if event == "post-tool-use" {
+			changed = append([]string{t.File}, changed...)
 		}
-		for _, file := range patchedFiles(text(p.input.Get("patchText"))) {
-			t.Done = append(t.Done, FileChanged{File: file})
-		}
+		t.Done = edited(changed...)
 	case AgentTool:
 		report := output
 		if inner := between(output, "<task_result>", "</task_result>"); inner != "" {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/plugin"
 )
 
 // Plugin is a folder that a host loads, and what belongs into it.
@@ -61,6 +63,26 @@ func (p Place) pluginFiles(fsys fs.FS) ([]PluginFile, error) {
 		return err
 	})
 	return list, err
+}
+
+// pluginAgent is an agent of the plugin: what it is for, and what it is told.
+type pluginAgent struct{ name, about, body string }
+
+func pluginAgents() (list []pluginAgent) {
+	names, _ := fs.Glob(plugin.FS, "agents/*.md") // the pattern is a good one
+	for _, name := range names {
+		data, _ := fs.ReadFile(plugin.FS, name) // part of the program
+		_, rest, _ := strings.Cut(string(data), "---\n")
+		head, body, _ := strings.Cut(rest, "\n---\n")
+		a := pluginAgent{name: strings.TrimSuffix(path.Base(name), ".md"), body: strings.TrimSpace(body)}
+		for line := range strings.Lines(head) {
+			if text, ok := strings.CutPrefix(line, "description:"); ok {
+				a.about = strings.Trim(strings.TrimSpace(text), `"`)
+			}
+		}
+		list = append(list, a)
+	}
+	return list
 }
 
 // PluginState is how a folder differs from the plugin.

@@ -67,7 +67,7 @@ func TestNewest_Row7_NothingIsRegisteredTwice(t *testing.T) {
 		t.Errorf("the host starts %d processes after a command that ended well", n)
 	}
 	for _, tool := range []string{"Write", "Edit", "MultiEdit", "NotebookEdit", "Agent", "Task", "SendMessage", "TaskStop", "TodoWrite", "TaskCreate", "TaskUpdate"} {
-		if aside := processes(true, tool, "PostToolUse") == 1; aside != claudeHost.EndsUnwaited(claudeTool(tool)) {
+		if aside := processes(true, tool, "PostToolUse") == 1; aside != claudeHost.EndsUnwaited(kindOf(tool)) {
 			t.Errorf("%s: told aside %v, handled so %v", tool, aside, !aside)
 		}
 	}

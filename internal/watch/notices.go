@@ -43,7 +43,7 @@ func (w *Codex) notice(t *thread, method string, n notice) {
 	case method == "item/completed" && n.Item != nil:
 		w.item(t, n.TurnID, *n.Item, false)
 	case method == "turn/plan/updated":
-		t.observe(n.Plan.Event())
+		t.observe(host.CodexPlan(n.Plan))
 	case method == "thread/tokenUsage/updated" && n.TokenUsage != nil:
 		e, ok := n.TokenUsage.Event()
 		switch {

@@ -17,7 +17,7 @@ type (
 		Item       *host.CodexItem  `json:"item"`
 		Status     *wireStatus      `json:"status"`
 		TokenUsage *host.CodexUsage `json:"tokenUsage"`
-		Plan       host.CodexPlan   `json:"plan"`
+		Plan       json.RawMessage  `json:"plan"`
 		Goal       *wireGoal        `json:"goal"`
 	}
 	wireThread struct {
