@@ -4,8 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -51,6 +53,8 @@ func docsTable() string {
 		}
 		return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
 	}
+	types := map[string]string{}
+	walkKeys(reflect.ValueOf(Defaults()), "", func(key string, v reflect.Value, _ reflect.StructTag) { types[key] = typeName(v.Type()) })
 	for _, k := range Keys() {
 		if k.Inner {
 			continue
@@ -59,8 +63,26 @@ func docsTable() string {
 		if def == "" {
 			def = "the prompt file's"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Key, k.Type, def, k.Allowed, code(k.Env), k.EN)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Key, types[k.Key], def, k.Allowed, code(k.Env), k.EN)
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+func typeName(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return "duration"
+	case t.Kind() == reflect.Bool:
+		return "bool"
+	case t.Kind() == reflect.Slice:
+		return "list"
+	case t.Kind() == reflect.Map:
+		return "map"
+	case t.Kind() == reflect.Float64:
+		return "number"
+	case t.Kind() == reflect.String:
+		return "text"
+	}
+	return "int"
 }

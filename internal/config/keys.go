@@ -13,7 +13,6 @@ import (
 // KeyDoc documents one key of the settings file.
 type KeyDoc struct {
 	Key     string // dotted: workflow.max_retries
-	Type    string // bool, text, int, number, duration, list or map
 	Default string // as written in the file; empty where there is none
 	Allowed string // "0–100", "a, b, c"; empty when anything of the type goes
 	Env     string // variable that overrides the key
@@ -38,7 +37,7 @@ func Keys() []KeyDoc {
 	var keys []KeyDoc
 	walkKeys(reflect.ValueOf(Defaults()), "", func(key string, v reflect.Value, tag reflect.StructTag) {
 		k := docs[key]
-		k.Key, k.Type, k.Default, k.Allowed, k.Inner = key, typeName(v.Type()), show(v), allowed(tag), inner(key)
+		k.Key, k.Default, k.Allowed, k.Inner = key, show(v), allowed(tag), inner(key)
 		if v.Type() == reflect.TypeFor[Language]() {
 			k.Allowed = "zh-TW, en"
 		}
@@ -82,24 +81,6 @@ func walkKeys(v reflect.Value, path string, visit func(string, reflect.Value, re
 			visit(join(path, name), v.Field(i), t.Field(i).Tag)
 		}
 	}
-}
-
-func typeName(t reflect.Type) string {
-	switch {
-	case t == reflect.TypeFor[time.Duration]():
-		return "duration"
-	case t.Kind() == reflect.Bool:
-		return "bool"
-	case t.Kind() == reflect.Slice:
-		return "list"
-	case t.Kind() == reflect.Map:
-		return "map"
-	case t.Kind() == reflect.Float64:
-		return "number"
-	case t.Kind() == reflect.String:
-		return "text"
-	}
-	return "int"
 }
 
 func allowed(tag reflect.StructTag) string {
