@@ -94,7 +94,7 @@ func tell(t *testing.T, file transcript.File, kept compress.Dir) *Retold {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := story.Tell(t.Context(), Options{From: "Claude Code", To: "Codex", Lang: message.EN, Now: midday, Kept: kept})
+	told, err := story.Tell(t.Context(), Options{From: "Claude Code", Lang: message.EN, Now: midday, Kept: kept})
 	if err != nil {
 		t.Fatal(err)
 	}

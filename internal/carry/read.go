@@ -34,7 +34,6 @@ type piece struct {
 	text       string
 	name       string // of the tool
 	at         time.Time
-	id         transcript.CallID
 	deed       host.DeedKind
 	end        outcome
 }
@@ -174,7 +173,7 @@ func (s *Story) add(e *transcript.Event, ran map[transcript.CallID]int) {
 		}
 		p.text = e.Text()
 	case transcript.ToolBegan:
-		p.tool, p.name, p.id = true, e.Tool, e.ID
+		p.tool, p.name = true, e.Tool
 		p.text, p.deed = s.told(e)
 		ran[e.ID] = len(s.pieces)
 		s.pieces = append(s.pieces, p)

@@ -18,9 +18,9 @@ import (
 
 // Options are how a story is told.
 type Options struct {
-	From, To string // the agents, as people write them
-	Lang     message.Lang
-	Now      time.Time
+	From string // the agent, as people write it
+	Lang message.Lang
+	Now  time.Time
 	// Kept is where the originals of shortened texts are kept; "" for nowhere.
 	Kept compress.Dir
 }
@@ -56,7 +56,7 @@ type Retold struct {
 // Tell makes a talk of a story.
 func (s *Story) Tell(ctx context.Context, o Options) (*Retold, error) {
 	t := &Retold{Redacted: map[string]int{}}
-	title, _ := redact.Text(message.OneLine(s.Title))
+	title := redact.Clean(message.OneLine(s.Title))
 	t.Title, t.CWD, t.Now = message.ContinueTitle.Format(o.Lang, message.Short(title, 60), o.From), s.CWD, o.Now
 	pieces := slices.Clone(s.pieces)
 	for i := range pieces {

@@ -184,7 +184,7 @@ func (a *app) carryOver(ctx context.Context, f continueFlags, file transcript.Fi
 	if info, err := os.Stat(story.CWD); err != nil || !info.IsDir() {
 		story.CWD = a.Dir // its folder is gone
 	}
-	o := carry.Options{From: from.Title, To: target.Title, Lang: a.Lang, Now: a.Now(), Kept: a.compressCache()}
+	o := carry.Options{From: from.Title, Lang: a.Lang, Now: a.Now(), Kept: a.compressCache()}
 	if f.dryRun {
 		o.Kept = ""
 	}

@@ -180,7 +180,7 @@ func (c *call) print(r host.Reply) bool {
 	}
 	c.in.Event = c.event
 	for _, text := range []*string{&r.Result, &r.System, &r.Context, &r.Person, &r.Deny, &r.Block, &r.Answer} {
-		*text = clean(*text)
+		*text = redact.Clean(*text) // it goes to a model's service, and into the host's records
 		if c.host.NoCommands {
 			*text = strings.NewReplacer("/overtone:cancel", "`overtone workflow cancel`", "/overtone:auto", "`overtone workflow status`").Replace(*text)
 		}
@@ -194,16 +194,6 @@ func (c *call) print(r host.Reply) bool {
 		c.complain("stdout", err)
 	}
 	return err == nil && n == len(out)
-}
-
-// clean is a text of ours without the secrets of others: it goes to a model's
-// service, and into the host's records.
-func clean(text string) string {
-	if text == "" {
-		return ""
-	}
-	text, _ = redact.Text(text)
-	return text
 }
 
 // update changes the session under its lock.

@@ -132,8 +132,7 @@ func (c *call) starts(g session.Glance) (host.CommandStarted, bool) {
 func (c *call) announce(o shellcmd.Observation) {
 	var list []store.Commit
 	for _, a := range shellcmd.Asks(o) {
-		subject, _ := redact.Text(a.Subject)
-		list = append(list, store.Commit{Session: c.sess.ID(), Command: c.in.Tool.ID, GitDir: a.GitDir, Subject: subject, At: c.now})
+		list = append(list, store.Commit{Session: c.sess.ID(), Command: c.in.Tool.ID, GitDir: a.GitDir, Subject: redact.Clean(a.Subject), At: c.now})
 	}
 	if len(list) == 0 {
 		return
@@ -148,7 +147,7 @@ const announced = 10 * time.Minute
 
 // taken reports whether another session has announced a commit.
 func (c *call) taken(gitDir, subject string, at time.Time) bool {
-	subject, _ = redact.Text(subject) // as it was announced
+	subject = redact.Clean(subject) // as it was announced
 	return slices.ContainsFunc(c.home.Announced(gitDir), func(a store.Commit) bool {
 		// Git's clock has whole seconds.
 		return a.Session != c.sess.ID() && strings.Contains(subject, a.Subject) && a.At.Before(at.Add(time.Second)) && at.Sub(a.At) < announced

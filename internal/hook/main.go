@@ -23,6 +23,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
@@ -212,6 +213,6 @@ func (c *call) complain(where string, err error) {
 // speakUp prints the complaint, at the end of a call.
 func (c *call) speakUp() {
 	if c.complaint != "" {
-		fmt.Fprintln(c.env.Stderr, clean(c.complaint))
+		fmt.Fprintln(c.env.Stderr, redact.Clean(c.complaint))
 	}
 }

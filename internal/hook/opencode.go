@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -82,7 +83,7 @@ func (e Env) answer(args []string, ask gjson.Result) (out []byte) {
 		case gap:
 			return []byte(`{"gap":true}`)
 		case err != nil:
-			fmt.Fprintln(e.Stderr, clean("[overtone/mirror] "+err.Error()))
+			fmt.Fprintln(e.Stderr, redact.Clean("[overtone/mirror] "+err.Error()))
 		}
 	}
 	if path := e.mirrorOf(gjson.ParseBytes(input)); path != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -170,7 +171,7 @@ func (c *call) brief(tx *session.Tx, stage string) string {
 			parts = append(parts, message.BriefFile.Format(c.lang, rc.ReflectionFile)+"\n"+fence(cut(string(data), 4000)))
 		}
 	}
-	return clean(strings.Join(parts, "\n\n"))
+	return redact.Clean(strings.Join(parts, "\n\n"))
 }
 
 // unread tells of a report that is there and cannot be read.

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -153,7 +154,7 @@ func (done completion) route() *workflow.Route {
 	if !ok {
 		return nil
 	}
-	r.Hint = clean(r.Hint) // before it is cut
+	r.Hint = redact.Clean(r.Hint) // before it is cut
 	return &r
 }
 

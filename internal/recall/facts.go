@@ -137,7 +137,7 @@ func factOf(ctx context.Context, f *transcript.File) Fact {
 	if err != nil {
 		return Fact{}
 	}
-	title, _ := redact.Text(s.Title)
+	title := redact.Clean(s.Title)
 	out := Fact{
 		ID: s.ID, CWD: s.CWD, Title: title, Compactions: len(s.Compactions), Turns: len(s.Turns(s.Live())),
 		Unreadable: s.Unreadable, Estimate: Estimate(s),

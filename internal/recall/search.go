@@ -967,7 +967,7 @@ func snippet(text []byte, m match, mt *matcher) (string, [][2]int) {
 	// The parts are redacted together and told apart by a byte that no text has.
 	const cut = "\x00"
 	part := strings.ToValidUTF8(string(text[outer:from])+cut+string(text[from:to])+cut+string(text[to:last]), "")
-	clean, _ := redact.Text(strings.ReplaceAll(part, cut, ""))
+	clean := redact.Clean(strings.ReplaceAll(part, cut, ""))
 	if clean == strings.ReplaceAll(part, cut, "") {
 		clean = part
 		if parts := strings.Split(part, cut); len(parts) == 3 {

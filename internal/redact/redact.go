@@ -17,6 +17,7 @@
 package redact
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -71,13 +72,15 @@ func Text(text string) (string, []Found) {
 		b.WriteString(text[at:])
 		text = b.String()
 	}
-	found := make([]Found, 0, len(counts))
-	for kind, n := range counts {
-		found = append(found, Found{kind, n})
-	}
-	slices.SortFunc(found, func(a, b Found) int { return strings.Compare(a.Kind, b.Kind) })
-	if len(found) == 0 {
-		return text, nil
+	var found []Found
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		found = append(found, Found{kind, counts[kind]})
 	}
 	return text, found
+}
+
+// Clean is [Text] for those who do not ask what was found.
+func Clean(text string) string {
+	text, _ = Text(text)
+	return text
 }

@@ -140,7 +140,7 @@ func outbound(s Settings, session string, o store.Outgoing, from origin) (*nats.
 		}
 	}
 	if from.Shared && len(s.Recipients) > 0 {
-		sealed, err := s.sealBytes(transcript.MapStrings(o.Raw, clean))
+		sealed, err := s.sealBytes(transcript.MapStrings(o.Raw, redact.Clean))
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -239,7 +240,7 @@ func writeBundle(w io.Writer, man Manifest, path string, size int64, p session.P
 		return err
 	}
 	for name, data := range p.Reports {
-		text := []byte(clean(string(data)))
+		text := []byte(redact.Clean(string(data)))
 		if strings.HasSuffix(name, ".json") {
 			text = cleanJSON(data)
 		}
@@ -258,7 +259,7 @@ func cleanJSON(data []byte) []byte {
 	if data == nil || !store.ValidJSON(data) {
 		return nil
 	}
-	return transcript.MapStrings(data, clean)
+	return transcript.MapStrings(data, redact.Clean)
 }
 
 // eachLine hands the lines of a session's file on without secrets, some at a time.
@@ -317,7 +318,7 @@ func cleanField(s string) string {
 	if len(s) > 4096 && !strings.ContainsAny(s, " \n\t") {
 		return s
 	}
-	return clean(s)
+	return redact.Clean(s)
 }
 
 // Pulled is what became of a pull.

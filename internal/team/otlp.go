@@ -43,7 +43,6 @@ type Exporter struct {
 	Patience            time.Duration // for a batch, with Once; 0 = [onceFor]
 	Now                 func() time.Time
 	Report              func(Report)
-	Client              *http.Client
 }
 
 // object is a part of what a collector reads. Numbers of 64 bits are texts in OTLP's
@@ -317,10 +316,7 @@ func (x *Exporter) post(ctx context.Context, base *url.URL, path string, body an
 	if err != nil {
 		return err
 	}
-	client, longest := x.Client, 300
-	if client == nil {
-		client = &http.Client{Timeout: 30 * time.Second}
-	}
+	client, longest := &http.Client{Timeout: 30 * time.Second}, 300
 	if x.Once { // whoever asked waits for the end
 		limited, cancel := context.WithTimeout(ctx, cmp.Or(x.Patience, onceFor))
 		defer cancel()

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"filippo.io/age"
-
-	"github.com/seed-6d03985f/overtone/internal/redact"
 )
 
 // NewIdentity makes a key for a team.
@@ -70,10 +68,4 @@ func (s Settings) unsealBytes(data []byte, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(io.LimitReader(r, limit))
-}
-
-// clean takes the secrets out of a text.
-func clean(text string) string {
-	text, _ = redact.Text(text)
-	return text
 }

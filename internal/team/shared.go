@@ -186,8 +186,8 @@ func (l Library) hostDir(machine string, h *host.Host) string {
 // Found is what a search found on one machine: in a conversation, or in where the
 // work of a session stands.
 type Found struct {
-	Machine string
-	Work    bool
+	Machine string `json:"machine"`
+	Work    bool   `json:"work"`
 	recall.Hit
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -136,7 +137,7 @@ func shownProject(cwd string) string {
 	if cwd == "" {
 		return ""
 	}
-	return clean(filepath.Base(cwd))
+	return redact.Clean(filepath.Base(cwd))
 }
 
 // place is where a session's conversation lies.

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/handover"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/redact"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/workflow"
@@ -47,7 +48,7 @@ func (s *Shipper) work(ctx context.Context, sess *store.Session) error {
 	at := findPlace(sess, s.Dir)
 	man := Manifest{
 		Schema: 1, Session: sess.ID(), Host: at.Host, Machine: s.Set.Machine, At: s.Now().UTC(), Folder: at.Cwd,
-		Packet: clean(packetNow(sess, s.Settings, s.Lang, s.Now())),
+		Packet: redact.Clean(packetNow(sess, s.Settings, s.Lang, s.Now())),
 	}
 	if err := s.hub.putObject(ctx, workName(sess.ID()), func(w io.Writer) error { return writeBundle(w, man, "", 0, p) }); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/recall"
 	"github.com/seed-6d03985f/overtone/internal/team"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 )
 
 func (p *program) recall() *cobra.Command {
@@ -44,16 +45,7 @@ func (p *program) recall() *cobra.Command {
 			list = list[:q.Limit]
 		}
 		if p.JSON {
-			type hit struct {
-				Machine string `json:"machine"`
-				Work    bool   `json:"work"` // not said, but where the work stands
-				recall.Hit
-			}
-			hits := []hit{}
-			for _, f := range list {
-				hits = append(hits, hit(f))
-			}
-			if err := p.PrintObject("query", q.Text, "sessions", sessions, "total", total, "hits", hits); err != nil {
+			if err := p.PrintObject("query", q.Text, "sessions", sessions, "total", total, "hits", terminal.List(list)); err != nil {
 				return err
 			}
 		}
