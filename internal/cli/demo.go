@@ -45,7 +45,7 @@ func (a *app) demo(ctx context.Context, keep, full bool) (err error) {
 	}()
 	demoPrinter{a, full}.Line(message.DemoIntro.In(a.Lang))
 	report, err := demo.Play(ctx, demo.Options{
-		Dir: dir, Lang: a.Lang, Now: a.Now, Version: terminal.Version, TempDir: temp, Command: a.demoCommand, Audience: demoPrinter{a, full},
+		Dir: dir, Lang: a.Lang, Now: a.Now, Version: terminal.Version, TempDir: temp, Keep: keep, Command: a.demoCommand, Audience: demoPrinter{a, full},
 	})
 	if err != nil {
 		return err

@@ -35,6 +35,7 @@ type Options struct {
 	Now     func() time.Time
 	Version string
 	TempDir string // $TMPDIR
+	Keep    bool   // the home stays when the play is over
 	// Command runs a command of ours in the throw-away home and returns what it
 	// prints.
 	Command func(ctx context.Context, home Home, args ...string) ([]byte, error)
@@ -100,7 +101,8 @@ type play struct {
 
 	// What the end sums up: bytes of a report that the main agent did not read, and how
 	// much smaller the clone is, in percent.
-	kept, smaller int
+	kept    int
+	smaller string
 
 	act    string
 	events int // on the timeline, as last seen

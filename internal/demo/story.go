@@ -272,7 +272,7 @@ func (d *play) compress(ctx context.Context) {
 	stats := out.Get("result.stats")
 	before, after := int(stats.Get("originalTokens").Int()), int(stats.Get("compressedTokens").Int())
 	d.claim(after < before && len(copied) < len(source), message.DemoClaimSmaller,
-		message.Thousands(before), message.Thousands(after), stats.Get("reductionPercent").Int(), message.Bytes(int64(len(source))), message.Bytes(int64(len(copied))))
+		message.Thousands(before), message.Thousands(after), message.Change(before, after), message.Bytes(int64(len(source))), message.Bytes(int64(len(copied))), message.Change(len(source), len(copied)))
 	sum := sha256.Sum256(source)
 	d.claim(sha256.Sum256(d.file(path)) == sum, message.DemoClaimSource, hex.EncodeToString(sum[:4]))
 	report, err := transcript.Verify(ctx, clone)
@@ -295,8 +295,10 @@ func (d *play) compress(ctx context.Context) {
 		"originalTokens": before, "compressedTokens": after, "sourceBytes": len(source), "cloneBytes": len(copied),
 		"resume": out.Get("resume").String(),
 	}
-	d.Line("  " + message.DemoResume.Format(d.Lang, out.Get("resume").String()))
-	d.smaller = 100 * (len(source) - len(copied)) / max(1, len(source))
+	if d.Keep { // else there is nothing to resume
+		d.Line("  " + message.DemoResume.Format(d.Lang, out.Get("resume").String()))
+	}
+	d.smaller = strings.TrimPrefix(message.Change(len(source), len(copied)), "−")
 }
 
 // gain says what the story comes to, of what was claimed and checked.

@@ -34,8 +34,8 @@ var (
 	DemoEnd      = Text{ZH: "%d 次 hook 呼叫，%d 個宣稱成立，耗時 %s；沒有使用網路。", EN: "%d hook calls, %d claims checked, %s; no network was used."}
 	DemoGone     = Text{ZH: "拋棄式的 home 已刪除。", EN: "The throw-away home is gone."}
 	DemoNext     = Text{
-		ZH: "接著，看你自己的 session（只讀）：\n  %[1]s audit                 壓縮失去了什麼、花了多少\n  %[1]s init --dry-run        設定會怎麼改\n  %[1]s continue --dry-run    一個較小的 session，接著做下去",
-		EN: "Next, with your own sessions, which are only read:\n  %[1]s audit                 what compactions lost and cost\n  %[1]s init --dry-run        how your settings would change\n  %[1]s continue --dry-run    a smaller session to go on with",
+		ZH: "接著，看你自己的 session（只讀）：\n  %[1]s audit                 壓縮失去了什麼、花了多少\n  %[1]s init --dry-run        設定會怎麼改\n  %[1]s sessions              有哪些 session；SESSION 是其中一個的 id\n  %[1]s continue SESSION --dry-run\n                              一個較小的，接著做下去",
+		EN: "Next, with your own sessions, which are only read:\n  %[1]s audit                 what compactions lost and cost\n  %[1]s init --dry-run        how your settings would change\n  %[1]s sessions              which there are; SESSION is the id of one\n  %[1]s continue SESSION --dry-run\n                              a smaller one to go on with",
 	}
 )
 
@@ -89,11 +89,11 @@ var (
 	DemoClaimDone      = Text{ZH: "%d 個階段全部完成，拒絕 %d 次、失敗 %d 次", EN: "all %d stages are done, with %d rejection and %d failures on the way"}
 	DemoClaimSource    = Text{ZH: "原檔的 SHA-256 沒有改變（%s…）", EN: "the source's SHA-256 is what it was (%s…)"}
 	DemoClaimVerified  = Text{ZH: "副本通過檢查：父鏈、工具成對、%d 則訊息", EN: "the clone passes the verifier: parent chain, tool pairs, %d messages"}
-	DemoClaimSmaller   = Text{ZH: "壓縮的訊息約 %s → %s tokens（−%d%%）；檔案 %s → %s", EN: "the compressed messages: about %s → %s tokens (−%d%%); the file: %s → %s"}
+	DemoClaimSmaller   = Text{ZH: "壓縮的訊息約 %s → %s tokens（%s）；檔案 %s → %s（%s）", EN: "the compressed messages: about %s → %s tokens (%s); the file: %s → %s (%s)"}
 	DemoClaimRecall    = Text{ZH: "overtone recall 一字不差地取回全部 %d 則原文", EN: "overtone recall gives back all %d originals, word for word"}
 	DemoGain           = Text{
-		ZH: "· 主 agent 的 context 少了一份 %[1]d bytes 的報告\n  · 不通過的審查自動退回，帶著理由；第二次就通過\n  · 壓縮的建議等到工作告一段落，而不是想到一半\n  · 壓縮之後 agent 知道自己做到哪裡：恰好說一次，有收據\n  · 一段舊 session 小了 %[2]d%%，照樣接得下去，一個字都沒有丟",
-		EN: "· a report of %[1]d bytes stayed out of the main agent's context\n  · a review that failed sent the work back with its reasons; then it passed\n  · a compaction was suggested when a step was done, not in mid-thought\n  · after it the agent knew where it stood: told exactly once, with a receipt\n  · an old session is %[2]d%% smaller and goes on, and no word of it is lost",
+		ZH: "· 主 agent 的 context 少了一份 %[1]d bytes 的報告\n  · 不通過的審查自動退回，帶著理由；第二次就通過\n  · 壓縮的建議等到工作告一段落，而不是想到一半\n  · 壓縮之後 agent 知道自己做到哪裡：恰好說一次，有收據\n  · 一段舊 session 小了 %[2]s，照樣接得下去，一個字都沒有丟",
+		EN: "· a report of %[1]d bytes stayed out of the main agent's context\n  · a review that failed sent the work back with its reasons; then it passed\n  · a compaction was suggested when a step was done, not in mid-thought\n  · after it the agent knew where it stood: told exactly once, with a receipt\n  · an old session is %[2]s smaller and goes on, and no word of it is lost",
 	}
 	DemoResume = Text{ZH: "接續：%s", EN: "resume: %s"}
 )
