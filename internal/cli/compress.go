@@ -63,6 +63,7 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	defer debug.SetGCPercent(debug.SetGCPercent(40))
 	cfg, problems := a.config()
 	for _, p := range problems {
+		p.File = a.short(p.File)
 		a.Note(message.ConfigProblem, p.In(string(a.Lang)))
 	}
 	opts, err := f.Options(cfg.Compress, changed)

@@ -93,11 +93,12 @@ func (a *app) printSettings(list []setting, problems []config.Problem) error {
 		rows = append(rows, []string{s.Key, message.Short(s.Value, 60), from})
 	}
 	if len(list) > 0 {
-		a.Rows(a.Stdout, rows, terminal.Plan{Cut: []int{1}})
+		a.Rows(a.Stdout, rows, terminal.Plan{Cut: []int{1, 2}})
 	} else {
 		a.Say(message.ConfigAllDefault)
 	}
 	for _, p := range problems {
+		p.File = a.short(p.File)
 		fmt.Fprintln(a.Stderr, "⚠ "+p.In(string(a.Lang)))
 	}
 	return nil

@@ -111,8 +111,15 @@ func (d *dialogue) show(r *Report) {
 	if d.JSON {
 		return
 	}
+	told := map[string]bool{}
 	for _, f := range r.Files {
 		d.Diff(f.Diff)
+		for _, key := range f.keys {
+			if why := message.SettingWhy(key); why != (message.Text{}) && !told[key] {
+				d.Item("· ", key+": "+why.In(d.Lang))
+				told[key] = true
+			}
+		}
 	}
 	if !r.Changed {
 		return

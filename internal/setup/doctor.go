@@ -260,7 +260,7 @@ func (d *doctor) checkHost(ctx context.Context, h *host.Host, cfg config.Compact
 	outdated := d.checkOutdated(s, f, upgraded)
 	d.checkPlugin(s, outdated, upgraded)
 	if err := s.Readable(f.Before); err != nil {
-		d.add(h.SettingsCheck, host.Broken, message.DoctorBadJSON, path, err.Error()).advise(d, message.HintBrokenJSON, path)
+		d.add(h.SettingsCheck, host.Broken, message.DoctorBadJSON, path, err.Error()).advise(d, message.HintRepair, path)
 		return true
 	}
 	for _, one := range s.Check(f, path) {
@@ -293,7 +293,7 @@ func (d *doctor) checkTable(h *host.Host, b host.Block) {
 	}
 	path := d.short(b.Path)
 	if err != nil {
-		d.add("tools", host.Broken, message.DoctorBadJSON, path, err.Error()).advise(d, message.HintBrokenJSON, path)
+		d.add("tools", host.Broken, message.DoctorBadJSON, path, err.Error()).advise(d, message.HintRepair, path)
 	} else if whose, _ := claimed(file, b); whose == nobodys {
 		d.add("tools", host.Warn, message.DoctorNoKeys, path, strings.Join(b.Key, ".")).advise(d, message.HintInitHost, h.Name)
 	}

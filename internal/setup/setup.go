@@ -91,6 +91,8 @@ type fileReport struct {
 	Action action `json:"action"`
 	Diff   string `json:"diff,omitempty"`
 	Count  int    `json:"count,omitempty"` // files below the plugin's folder
+
+	keys []string // that are written
 }
 
 // change is what installing and removing have in common.
@@ -149,11 +151,34 @@ func (c *change) describe() {
 			r.Action = edit
 		}
 		if f.Changed() && (f.Exists || slices.Contains(c.settings, f)) {
-			r.Diff = c.diff(f)
+			r.Diff, r.keys = c.diff(f), keys(f)
 		}
 		c.Files = append(c.Files, r)
 	}
 	c.Changed = slices.ContainsFunc(c.Files, func(r fileReport) bool { return r.Action != keep })
+}
+
+// keys are those of a file that are written, each once: a variable by its name, any
+// other by the first part of its path.
+func keys(f *host.File) (list []string) {
+	if f.Gone {
+		return nil
+	}
+	for _, e := range f.Edits {
+		key := ""
+		switch {
+		case e.Block:
+			key = "mcp_servers"
+		case len(e.Path) > 1 && e.Path[0] == "env":
+			key = e.Path[1]
+		case len(e.Path) > 0:
+			key = e.Path[0]
+		}
+		if !slices.Contains(list, key) {
+			list = append(list, key)
+		}
+	}
+	return list
 }
 
 func (c *change) diff(f *host.File) string {

@@ -35,6 +35,7 @@ type Plan struct {
 	Cut   []int // may be cut at their end
 	Paths []int // may be cut at their beginning, as a path's end says most
 	Drop  []int // left out when that does not do, the first one first
+	Early int   // so many of them go before names are cut short, the others after; 0 for all
 	Right []int // numbers: their ends stand below each other
 }
 
@@ -43,6 +44,9 @@ func (t *Terminal) Rows(w io.Writer, rows [][]string, p Plan) {
 	widths := measure(rows)
 	for _, row := range rows {
 		for _, i := range p.Right {
+			if row[i] == "" {
+				continue
+			}
 			row[i] = strings.Repeat(" ", widths[i]-Columns(row[i])) + row[i]
 		}
 	}
@@ -65,11 +69,17 @@ func (t *Terminal) Rows(w io.Writer, rows [][]string, p Plan) {
 }
 
 // choose says which columns there is room for, and narrows widths. Rather than cut
-// a name so that nobody knows it, a column is left out; only where none is left to
-// leave out names become that short.
+// a name so that nobody knows it, a column is left out; only where none is left that
+// may go for that names become that short.
 func (p Plan) choose(widths []int, room int) (columns []int, ok bool) {
-	for _, short := range []int{leastName, leastCut} {
-		for dropped := range len(p.Drop) + 1 {
+	all := len(p.Drop)
+	for _, try := range []struct{ name, path, from, to int }{
+		{leastName, leastName, 0, cmp.Or(p.Early, all)},
+		{leastCut, leastPath, p.Early, p.Early},
+		{leastName, leastName, p.Early, all},
+		{leastCut, leastPath, 0, all},
+	} {
+		for dropped := try.from; dropped <= try.to; dropped++ {
 			var had, least []int
 			columns = columns[:0]
 			for i, n := range widths {
@@ -77,8 +87,10 @@ func (p Plan) choose(widths []int, room int) (columns []int, ok bool) {
 					continue
 				}
 				columns, had, least = append(columns, i), append(had, n), append(least, n)
-				if slices.Contains(p.Cut, i) || slices.Contains(p.Paths, i) {
-					least[len(least)-1] = min(short, n)
+				if slices.Contains(p.Cut, i) {
+					least[len(least)-1] = min(try.name, n)
+				} else if slices.Contains(p.Paths, i) {
+					least[len(least)-1] = min(try.path, n)
 				}
 			}
 			if narrow(had, least, room) {
@@ -133,6 +145,7 @@ const (
 	leastLast = 20 // nor the last one, which is broken into lines
 	leastName = 24 // nor one that a plan cuts, while others can be left out
 	leastCut  = 14 // nor then
+	leastPath = 10 // nor a path
 )
 
 // fit narrows the widest columns until the table has room; false when it cannot.
