@@ -852,3 +852,15 @@ func TestSubAgentCountsOnce(t *testing.T) {
 		}
 	}
 }
+
+// Days on which nothing happened stand together where people read them.
+func TestEmptyDaysStandTogether(t *testing.T) {
+	t.Parallel()
+	day := func(requests int) Bucket { return Bucket{Spent: Spent{Requests: requests}} }
+	var got []int
+	for _, r := range folded([]Bucket{day(1), day(0), day(2), day(0), day(0), day(0), day(1)}, true) {
+		got = append(got, len(r))
+	}
+	equal(t, "runs of days", got, []int{1, 1, 1, 3, 1})
+	equal(t, "projects", len(folded([]Bucket{day(0), day(0)}, false)), 2)
+}

@@ -410,7 +410,8 @@ func (n *needs) loss() *Loss {
 		l.ToEdit = &n.toEdit
 	}
 	if n.summary == "" {
-		l.Unreadable = 1
+		l.Unreadable = 1 // whether it states what was needed nobody can say
+		return l
 	}
 	summary := message.OneLine(n.summary)
 	for _, m := range n.list {

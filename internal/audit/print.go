@@ -126,9 +126,9 @@ func (p printer) compactions() {
 			edit = strconv.Itoa(*t.Lost.ToEdit)
 		}
 		rows = append(rows, row(message.AuditAgain, p.Format(message.AuditAgainOf, t.Lost.ReadAgain, t.Lost.RunAgain, edit)))
-		if t.Lost.Unreadable > 0 {
-			rows = append(rows, []string{"", p.Format(message.AuditNoSummary, t.Lost.Unreadable)})
-		}
+	}
+	if judged := p.judged(p.Lang); judged != "" {
+		rows = append(rows, row(message.AuditJudged, judged))
 	}
 	p.Pairs(p.Stdout, rows)
 }
@@ -167,6 +167,8 @@ func (p printer) cache() {
 func (p printer) newest() {
 	type row struct {
 		time, session string
+		n             int
+		judged        bool
 		cells         []string
 	}
 	var rows []row
@@ -174,7 +176,7 @@ func (p printer) newest() {
 		s := &p.Sessions[i]
 		for j := range s.Compactions {
 			c := &s.Compactions[j]
-			rows = append(rows, row{c.Time, s.ID, p.compactionRow(s, c)})
+			rows = append(rows, row{c.Time, s.ID, c.N, c.Loss != nil && c.Loss.Unreadable == 0, p.compactionRow(s, c)})
 		}
 	}
 	if len(rows) == 0 {
@@ -197,7 +199,13 @@ func (p printer) newest() {
 	if more > 0 {
 		p.Tell(message.AuditMore, more)
 	}
-	p.Tell(message.AuditLookAt, fmt.Sprintf("overtone compact packet --session %.8s --compaction -1", rows[0].session))
+	// One of which there is something to see.
+	for _, x := range rows {
+		if x.judged {
+			p.Tell(message.AuditLookAt, fmt.Sprintf("overtone compact packet --session %.8s --compaction %d", x.session, x.n))
+			break
+		}
+	}
 }
 
 // PrintLost lists what compactions lost and the agent needed afterwards, the newest
@@ -222,7 +230,11 @@ func (r *Report) PrintLost(t *terminal.Terminal) {
 			}
 		}
 	}
-	for _, line := range r.shortLines(t.Lang) {
+	lines := r.shortLines(t.Lang)
+	if judged := r.judged(t.Lang); judged != "" {
+		lines = append(lines, message.AuditLostJudged.Format(t.Lang, judged))
+	}
+	for _, line := range lines {
 		t.Prose(t.Stdout, line)
 	}
 }
@@ -288,18 +300,25 @@ func (p printer) buckets(title, name message.Text, list []Bucket, most int, newe
 	if len(list) == 0 {
 		return
 	}
-	more := 0
-	if len(list) > most && !p.all {
-		more = len(list) - most
+	rows := [][]string{p.Head(name, message.ColSessions, message.ColRequests, message.ColInput, message.ColOutput, message.ColWritten, message.ColRead, message.ColCompacted, message.ColUSD)}
+	runs, more := folded(list, newest), 0
+	if len(runs) > most && !p.all {
+		left := runs[most:]
 		if newest {
-			list = list[more:]
+			left, runs = runs[:len(left)], runs[len(left):]
 		} else {
-			list = list[:most]
+			runs = runs[:most]
+		}
+		for _, r := range left {
+			more += len(r)
 		}
 	}
-	head := p.Head(name, message.ColSessions, message.ColRequests, message.ColInput, message.ColOutput, message.ColWritten, message.ColRead, message.ColCompacted, message.ColUSD)
-	rows := [][]string{head}
-	for _, b := range list {
+	for _, r := range runs {
+		b := &r[0]
+		if len(r) > 1 {
+			rows = append(rows, append([]string{p.Format(message.AuditEmptyDays, len(r))}, make([]string, len(rows[0])-1)...))
+			continue
+		}
 		rows = append(rows, []string{
 			p.short(b.Name), message.Thousands(b.Sessions), message.Thousands(b.Requests), message.Rounded(b.Tokens.Input), message.Rounded(b.Tokens.Output),
 			message.Rounded(b.Tokens.CacheWrite), message.Rounded(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), p.dollars(b.Spent),
@@ -310,4 +329,18 @@ func (p printer) buckets(title, name message.Text, list []Bucket, most int, newe
 	if more > 0 {
 		p.Tell(message.AuditMore, more)
 	}
+}
+
+// folded are the rows of a list: of days, those on which nothing happened stand together.
+func folded(list []Bucket, days bool) (runs [][]Bucket) {
+	empty := func(b *Bucket) bool { return days && b.Requests == 0 && b.Compactions == 0 }
+	for i := range list {
+		if i > 0 && empty(&list[i]) && empty(&list[i-1]) {
+			last := runs[len(runs)-1]
+			runs[len(runs)-1] = list[i-len(last) : i+1]
+			continue
+		}
+		runs = append(runs, list[i:i+1])
+	}
+	return runs
 }

@@ -424,6 +424,24 @@ func (r *Report) shortLines(l message.Lang) []string {
 	return lines
 }
 
+// judged says of how many compactions it can be told what they lost, and why it cannot
+// of the others; "" where it can of all.
+func (r *Report) judged(l message.Lang) string {
+	t := &r.Totals
+	known := t.Lost.Compactions - t.Lost.Unreadable
+	if known == t.Compactions {
+		return ""
+	}
+	text := message.AuditJudgedOf.Format(l, known, t.Compactions)
+	if n := t.Lost.Unreadable; n > 0 {
+		text += message.AuditNoSummary.Format(l, n)
+	}
+	if n := t.Compactions - t.Lost.Compactions; n > 0 {
+		text += message.AuditNoBefore.Format(l, n)
+	}
+	return text
+}
+
 // Planned is a compaction of the policy's.
 type Planned struct {
 	Time     int64    `json:"t"`

@@ -114,6 +114,7 @@ func (f Finder) RemoveClones(ctx context.Context, t *terminal.Terminal, short fu
 // they cannot be listed, or under another name.
 func (f Finder) made(ref string, clones map[string]compress.CloneRecord) (transcript.File, error) {
 	file, err := f.Resolve(ref)
+	ref = strings.TrimSuffix(ref, "…") // as lists cut it
 	for _, id := range slices.Sorted(maps.Keys(clones)) {
 		c := clones[id]
 		if c.Removed || id != file.ID && (err == nil || !strings.HasPrefix(id, ref)) {

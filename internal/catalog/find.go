@@ -100,6 +100,7 @@ func (f Finder) find(id string, recent, must bool) (*store.Session, transcript.F
 
 // whole completes the beginning of a session's name.
 func (f Finder) whole(id string, must bool) (string, transcript.File, error) {
+	id = strings.TrimSuffix(id, "…") // as lists cut it
 	var found []string
 	for _, known := range f.Recent(math.MaxInt) {
 		switch {
@@ -230,7 +231,13 @@ func FindHint(err error) error {
 	var many *transcript.Ambiguous
 	switch {
 	case errors.As(err, &many):
-		return message.Misuse{Err: message.WithHint(message.Fail(message.ManySessions, many.Prefix, len(many.IDs), strings.Join(many.IDs[:min(4, len(many.IDs))], ", ")), message.HintSessions)}
+		const most = 4
+		n := len(many.IDs)
+		found := message.Fail(message.ManySessions, many.Prefix, n, strings.Join(many.IDs[:min(most, n)], ", "))
+		if n > most {
+			found = message.Fail(message.ManySessionsMore, many.Prefix, n, strings.Join(many.IDs[:most], ", "), n-most)
+		}
+		return message.Misuse{Err: message.WithHint(found, message.HintSessions)}
 	case errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrPermission):
 		return message.Misuse{Err: message.WithHint(err, message.HintSessions)}
 	case errors.Is(err, transcript.ErrNotFound):

@@ -128,16 +128,16 @@ func PrintRows(t *terminal.Terminal, rows []Row, numbered bool, short func(path 
 		}
 		row = append(row, message.Short(r.ID, 13), r.Host, message.Tail(short(r.Project), 60), message.Age(time.Duration(r.AgeSeconds)*time.Second), tokens, fmt.Sprint(r.Compactions), message.Bytes(r.Size))
 		if cloned {
-			row = append(row, message.Short(r.CloneOf, 13))
+			row = append(row, fmt.Sprintf("%.8s", r.CloneOf))
 		}
 		out = append(out, append(row, r.Title))
 	}
 	// Of what there is no room for, the size goes first: a session is known by its
-	// title and its age.
+	// title, its folder and its age.
 	id := len(head)
 	host, project, age, tokens, compacted, size := id+1, id+2, id+3, id+4, id+5, id+6
 	t.Rows(w, out, terminal.Plan{
 		Cut: []int{len(out[0]) - 1}, Paths: []int{project}, Right: []int{age, tokens, compacted, size},
-		Drop: []int{size, compacted, project, host, tokens},
+		Drop: []int{size, compacted, project, host, tokens}, Early: 2,
 	})
 }

@@ -35,6 +35,8 @@ type Survey struct {
 	States, Lacks []string
 	// Situation is how the work stood.
 	Situation compact.Situation
+	// Nothing says that the file holds nothing of what the compaction took out.
+	Nothing bool
 
 	path string
 	to   int64 // where the line of the compaction begins
@@ -89,7 +91,7 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, tongue Tongue) 
 	h := handover.Handover{
 		ID: compact.PacketID(file.ID, want), Session: file.ID, Record: record, Work: record.Work(), Summary: s.Summary, Lang: tongue(record.Words.Lang()),
 	}
-	s.Situation = h.Situation()
+	s.Situation, s.Nothing = h.Situation(), record.Empty()
 	if want > 1 {
 		h.Replaces = compact.PacketID(file.ID, want-1)
 	}

@@ -32,14 +32,14 @@ func (a *app) compactCmd() *cobra.Command {
 		return catalog.NewView(ctx, a.store(), sess, file, path, cfg, a.Now())
 	}
 	cmd.AddCommand(
-		a.command("explain", message.HelpCompactExplain, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		a.aboutSession("explain", &id, message.HelpCompactExplain, message.Text{}, func(cmd *cobra.Command) error {
 			v, err := view(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return a.printDecision(v)
 		}),
-		a.command("check", message.HelpCompactCheck, message.Text{}, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		a.aboutSession("check", &id, message.HelpCompactCheck, message.Text{}, func(cmd *cobra.Command) error {
 			in, err := view(cmd.Context())
 			if err != nil {
 				return err
@@ -78,7 +78,7 @@ func (a *app) priceLine(m audit.Moment) string {
 // packetCmd shows what a compaction hands over, beside what its summary states.
 func (a *app) packetCmd(id, path *string) *cobra.Command {
 	n, why := 0, false
-	cmd := a.command("packet", message.HelpPacket, message.HelpPacketLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := a.aboutSession("packet", id, message.HelpPacket, message.HelpPacketLong, func(cmd *cobra.Command) error {
 		file, err := a.finder().File(cmp.Or(*path, *id))
 		if err != nil {
 			return err
@@ -121,7 +121,15 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []cata
 	case s.Summary == "":
 		a.Say(message.PacketNoSummary, file.ID, s.N, s.Total)
 	default:
-		a.Say(message.PacketOf, file.ID, s.N, s.Total, message.Units(s.Summary), message.Units(s.Text))
+		a.Say(message.PacketOf, file.ID, s.N, s.Total, message.Thousands(message.Units(s.Summary)), message.Thousands(message.Units(s.Text)))
+		if len(s.States)+len(s.Lacks) == 0 {
+			why := message.PacketNoNames
+			if s.Nothing {
+				why = message.PacketNothing
+			}
+			a.Say(why)
+			break
+		}
 		rows := [][]string{{message.ColStates.In(a.Lang), message.ColLacks.In(a.Lang)}}
 		for i := range max(len(s.States), len(s.Lacks)) {
 			row := []string{"", ""}

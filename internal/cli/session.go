@@ -18,6 +18,22 @@ func (a *app) sessionFlag(cmd *cobra.Command, id *string) {
 	})
 }
 
+// aboutSession is a command that shows one session, which may be named by --session,
+// like that of a group, or as its argument.
+func (a *app) aboutSession(name string, id *string, short, long message.Text, run func(*cobra.Command) error) *cobra.Command {
+	cmd := a.command(name+" [SESSION]", short, long, cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			if *id != "" && *id != args[0] {
+				return message.Misuse{Err: message.Fail(message.SessionTwice, *id, args[0])}
+			}
+			*id = args[0]
+		}
+		return run(cmd)
+	})
+	cmd.ValidArgsFunction = a.completeSession
+	return cmd
+}
+
 // offered are the sessions that a shell completes, newest first.
 func (a *app) offered() []string {
 	names := a.finder().Names()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ func (a *app) timelineCmd() *cobra.Command {
 		last   int
 		follow bool
 	)
-	cmd := a.command("timeline", message.HelpTimeline, message.HelpTimelineLo, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	cmd := a.aboutSession("timeline", &id, message.HelpTimeline, message.HelpTimelineLo, func(cmd *cobra.Command) error {
 		filter, err := eventFilter(types)
 		if err != nil {
 			return err
@@ -37,6 +38,7 @@ func (a *app) timelineCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		seen := slices.Contains(a.finder().Recent(math.MaxInt), s.ID())
 		if follow {
 			err := s.Follow(cmd.Context(), store.FollowOptions{Last: last, Filter: filter, Every: 250 * time.Millisecond}, func(e store.Entry) error {
 				a.printEvent(e, 0)
@@ -60,6 +62,12 @@ func (a *app) timelineCmd() *cobra.Command {
 		}
 		if len(entries) == 0 && !a.JSON {
 			a.Note(message.TimelineEmpty, s.ID())
+			switch {
+			case types != "" && seen:
+				a.Note(message.TimelineOther)
+			case !seen:
+				a.Note(message.TimelineUnseen, s.ID())
+			}
 		}
 		if stats.Bad > 0 {
 			a.Note(message.BadLines, stats.Bad)

@@ -265,7 +265,7 @@ func (a *app) apply(sess *store.Session, ev workflow.Event, must, anew bool) err
 }
 
 func (a *app) workflowStatus(id *string) *cobra.Command {
-	return a.command("status", message.HelpWorkflowStatus, message.Text{}, cobra.NoArgs, func(*cobra.Command, []string) error {
+	return a.aboutSession("status", id, message.HelpWorkflowStatus, message.Text{}, func(*cobra.Command) error {
 		sess, _, err := a.finder().Look(*id)
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ var (
 	HelpJSON     = Text{ZH: "以 JSON 輸出", EN: "print JSON"}
 	HelpNoPager  = Text{ZH: "長的輸出不經過 pager（或設定 PAGER=cat）", EN: "do not page long output (or set PAGER=cat)"}
 	HelpMan      = Text{ZH: "印出手冊頁（roff）", EN: "print the manual page, in roff"}
-	HelpSession  = Text{ZH: "session id（預設取自環境變數）", EN: "session id (default: from the environment)"}
+	HelpSession  = Text{ZH: "session 的 id 或其開頭（預設：執行所在的 session；查看時為最近的一個）", EN: "session: its id or the beginning of it (default: the one this runs in; to look, the most recent)"}
 	HelpDryRun   = Text{ZH: "只顯示會做什麼", EN: "show what would be done, do nothing"}
 	HintHelp     = Text{ZH: "用法請見 %s --help", EN: "see %s --help"}
 	HintFull     = Text{ZH: "磁碟空間不足：騰出空間後再執行一次", EN: "the disk is full: make room, then run it again"}
@@ -179,9 +179,11 @@ var (
 	HelpPacketWhy      = Text{ZH: "逐行列出依據：哪一筆紀錄、何時、說了什麼", EN: "show the evidence of each line: which record, when, and what it said"}
 	WhyLine            = Text{ZH: "%s，位移 %d：%s", EN: "%s, at byte %d: %s"}
 	WhyNothing         = Text{ZH: "紀錄中沒有這句話：由 git、工作流程或任務清單得知，或已改寫", EN: "no record has these words: they come from git, a workflow or a task list, or are put in other words"}
-	PacketIfNow        = Text{ZH: "session %s，已壓縮 %d 次：現在壓縮時會交接", EN: "session %s, compacted %d times: handed over if it were compacted now"}
+	PacketIfNow        = Text{ZH: "session %s，已壓縮 %d 次：現在壓縮時會交接", EN: "session %s (compactions: %d): handed over if it were compacted now"}
 	PacketNoSummary    = Text{ZH: "session %s，第 %d／%d 次壓縮：讀不到摘要，交接內容不依賴摘要", EN: "session %s, compaction %d of %d: its summary cannot be read, so the hand-over is written without"}
-	PacketOf           = Text{ZH: "session %s，第 %d／%d 次壓縮：摘要 %d 字元，交接 %d 字元", EN: "session %s, compaction %d of %d: a summary of %d characters, a hand-over of %d"}
+	PacketOf           = Text{ZH: "session %s，第 %d／%d 次壓縮：摘要 %s 字元，交接 %s 字元", EN: "session %s, compaction %d of %d: a summary of %s characters, a hand-over of %s"}
+	PacketNothing      = Text{ZH: "session 檔裡沒有這次壓縮之前的內容，所以無從比對摘要。", EN: "The session's file holds nothing of what came before this compaction, so there is nothing to compare the summary with."}
+	PacketNoNames      = Text{ZH: "這次壓縮之前沒有出現可以在摘要裡查找的名稱。", EN: "No name stands before this compaction that could be looked up in the summary."}
 	ColStates          = Text{ZH: "摘要寫了", EN: "THE SUMMARY STATES"}
 	ColLacks           = Text{ZH: "摘要缺了", EN: "THE SUMMARY LACKS"}
 	NoWorkflowHere     = Text{ZH: "這個 session 沒有工作流", EN: "this session has no workflow"}
@@ -206,12 +208,12 @@ var (
 	HelpType   = Text{ZH: "只顯示這些類型（可用逗號分隔）", EN: "only these types (separated by commas)"}
 	HelpLast   = Text{ZH: "最近幾筆", EN: "how many"}
 	AtLeastOne = Text{ZH: "%s 至少為 1，不能是 %d", EN: "%s is at least 1, not %d"}
-	BadLines   = Text{ZH: "略過 %d 行無法解析的內容", EN: "%d lines could not be read and were left out"}
+	BadLines   = Text{ZH: "略過 %d 行無法解析的內容", EN: "lines that could not be read and were left out: %d"}
 	HintEvents = Text{ZH: "可用的類型：%s", EN: "there are: %s"}
 
 	HelpCleanup   = Text{ZH: "清除 3 天前的殘留檔案（不動進行中的工作流）", EN: "remove what work older than 3 days left (active workflows are spared)"}
-	CleanupDone   = Text{ZH: "已移除 %d 個檔案、%d 個 session", EN: "removed %d files and %d sessions"}
-	CleanupWould  = Text{ZH: "將移除 %d 個檔案、%d 個 session", EN: "would remove %d files and %d sessions"}
-	CleanupSpared = Text{ZH: "保留 %d 個進行中的 session", EN: "spared %d sessions at work"}
+	CleanupDone   = Text{ZH: "已移除 %d 個檔案、%d 個 session", EN: "removed: files %d, sessions %d"}
+	CleanupWould  = Text{ZH: "將移除 %d 個檔案、%d 個 session", EN: "would remove: files %d, sessions %d"}
+	CleanupSpared = Text{ZH: "保留 %d 個進行中的 session", EN: "spared, as they are at work: sessions %d"}
 	CleanupFailed = Text{ZH: "%d 項無法處理", EN: "%d could not be handled"}
 )

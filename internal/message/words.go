@@ -31,6 +31,7 @@ var (
 	WaitsForLock       = Text{ZH: "正在等 %s：另一個程序鎖住了它（Ctrl-C 放棄；overtone doctor 會說明）", EN: "waiting for %s, which another process has locked (Ctrl-C gives up; overtone doctor tells more)"}
 	NotWritten         = Text{ZH: "輸出無法寫出：%v", EN: "write output: %v"}
 	ManySessions       = Text{ZH: "%q 符合 %d 個 session：%s", EN: "%q matches %d sessions: %s"}
+	ManySessionsMore   = Text{ZH: "%q 符合 %d 個 session：%s，以及另外 %d 個", EN: "%q matches %d sessions: %s and %d more"}
 	HelpCompletion     = Text{ZH: "shell 的自動補全", EN: "completion for your shell"}
 	HelpCompletionLong = Text{
 		ZH: "印出讓 shell 補全指令、session、預設組合、服務與工作流的腳本。",
@@ -54,6 +55,9 @@ var (
 	NoSuchSession       = Text{ZH: "沒有名為 %s 的 session", EN: "there is no session %s"}
 	HintDidYouMean      = Text{ZH: "您是指 %s 嗎？", EN: "did you mean %s?"}
 	TimelineEmpty       = Text{ZH: "session %s 沒有事件", EN: "session %s has no events"}
+	TimelineOther       = Text{ZH: "沒有這種類型的；不加 --type 會列出全部", EN: "none of these types; without --type all are listed"}
+	TimelineUnseen      = Text{ZH: "沒有 hook 看過它：事件由 hook 記下，從 overtone init 之後開始。它的檔案說了什麼：overtone compact explain %s", EN: "no hook has seen it: hooks write events down, from `overtone init` on. What its file tells: overtone compact explain %s"}
+	SessionTwice        = Text{ZH: "指定了兩個 session：%s 與 %s", EN: "two sessions are named: %s and %s"}
 	ExplainCacheWarm    = Text{ZH: "快取：仍有效，%s 過期（還有 %s）", EN: "cache: warm until %s (%s left)"}
 	ExplainCacheCold    = Text{ZH: "快取：%s 前已過期，此刻壓縮不會多花重寫的錢", EN: "cache: expired %s ago, so the next request writes all of it again anyway"}
 	ExplainCacheNone    = Text{ZH: "快取：host 沒有說明", EN: "cache: the host does not say"}

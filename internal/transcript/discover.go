@@ -74,6 +74,7 @@ func Resolve(ref string, dir func(*host.Host) string) (File, error) {
 	if strings.ContainsAny(ref, `/\`) || strings.HasSuffix(ref, ".jsonl") {
 		return At(ref)
 	}
+	ref = strings.TrimSuffix(ref, "…") // as lists cut an id
 	files, err := List(dir)
 	if ref == "" {
 		return File{}, ErrNotFound
