@@ -102,7 +102,7 @@ type Hit struct {
 	Time    string  `json:"time,omitempty"`
 	Role    string  `json:"role"` // user, assistant, tool, thinking, summary
 	Removed bool    `json:"removed"`
-	Copies  int     `json:"copies"` // further entries that say the same
+	Copies  int     `json:"copies"` // further entries that say the same, but for what clones took over
 	Score   float64 `json:"score"`
 	Snippet string  `json:"snippet"`
 	// Marks are the matches in Snippet, as pairs of byte offsets.

@@ -635,8 +635,7 @@ func (s *segment) accumulate(words []asked, norms *[256]float32, docs float64) (
 func (x *Index) foldCopies(found []candidate) []candidate {
 	at := map[uint64]int{}
 	out := found[:0:0]
-	sessions := map[string]int{} // those that are no clones → their first hit
-	ahead := map[string]int{}    // copies in clones that rank before it
+	sessions := map[string]bool{} // that are no clones
 	for i := range found {
 		c := &found[i]
 		source, size := c.file.source, int64(0)
@@ -651,26 +650,17 @@ func (x *Index) foldCopies(found []candidate) []candidate {
 	}
 	for _, c := range found {
 		if c.source == "" {
-			sessions[c.file.id] = -1
+			sessions[c.file.id] = true
 		}
 	}
 	for _, c := range found {
-		// What stood in a clone as it was made happened in its source.
-		if n, ok := sessions[c.source]; c.source != "" && ok {
-			if n >= 0 {
-				out[n].copies++
-			} else {
-				ahead[c.source]++
-			}
+		// What stood in a clone as it was made happened in its source, and is no news.
+		if c.source != "" && sessions[c.source] {
 			continue
 		}
 		i, seen := at[c.doc.fold]
 		if !seen || c.doc.fold == 0 {
 			at[c.doc.fold] = len(out)
-			if n, ok := sessions[c.file.id]; ok && n < 0 {
-				sessions[c.file.id] = len(out)
-				c.copies += ahead[c.file.id]
-			}
 			out = append(out, c)
 			continue
 		}
