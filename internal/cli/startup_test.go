@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,5 +98,18 @@ func TestStartupBudget(t *testing.T) {
 	t.Logf("init: %v in %d packages; dearest: %s", total, len(best), strings.Join(list, ", "))
 	if total > initBudget {
 		t.Errorf("init of all packages: %v, over %v; dearest: %s", total, initBudget, strings.Join(list, ", "))
+	}
+}
+
+// The README names the budgets that hold.
+func TestReadmeNamesTheBudgets(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("fails above %g ms, or when `overtone-hook` exceeds %d MB", initBudget.Seconds()*1000, binaryBudget/1_000_000)
+	if !strings.Contains(string(readme), want) {
+		t.Errorf("the README does not say: %s", want)
 	}
 }
