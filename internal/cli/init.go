@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-6d03985f/overtone/internal/compress"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/setup"
@@ -80,6 +81,7 @@ func (a *app) uninstallCmd() *cobra.Command {
 		}
 		return a.setup().Uninstall(cmd.Context(), &a.Terminal, setup.RemovalOptions{
 			Hosts: hosts, Host: f.host, DryRun: f.dry, Yes: f.yes, Purge: f.purge,
+			Clones: len(compress.ClonesIn(a.store().Root()).Standing()),
 		})
 	})
 	cmd.Flags().StringVar(&f.host, "host", "", message.HelpHostAll.In(a.Lang))

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +67,7 @@ func (a *app) sessionsRmCmd() *cobra.Command {
 		return a.finder().RemoveClones(cmd.Context(), &a.Terminal, a.short, args, yes, force)
 	})
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return slices.Sorted(maps.Keys(compress.ClonesIn(a.store().Root()).All())), cobra.ShellCompDirectiveNoFileComp
+		return compress.ClonesIn(a.store().Root()).Standing(), cobra.ShellCompDirectiveNoFileComp
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, message.HelpYes.In(a.Lang))
 	cmd.Flags().BoolVar(&force, "force", false, message.HelpForceRm.In(a.Lang))

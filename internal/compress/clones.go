@@ -2,8 +2,10 @@ package compress
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/store"
@@ -61,6 +63,13 @@ func (d Clones) All() map[string]CloneRecord {
 		}
 	}
 	return all
+}
+
+// Standing are the ids of those that are still there, sorted.
+func (d Clones) Standing() []string {
+	all := d.All()
+	maps.DeleteFunc(all, func(_ string, c CloneRecord) bool { return c.Removed || c.Path != "" && missing(c.Path) })
+	return slices.Sorted(maps.Keys(all))
 }
 
 // forget takes a clone off the list.

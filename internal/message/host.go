@@ -93,7 +93,9 @@ var (
 	WarnConfig      = Text{ZH: "設定檔：%s", EN: "configuration: %s"}
 
 	UninstallNothing = Text{ZH: "沒有安裝，沒有需要移除的項目", EN: "not installed, nothing to remove"}
-	UninstallDone    = Text{ZH: "已移除；session 與設定保留在 %s", EN: "removed; sessions and configuration stay in %s"}
+	UninstallDone    = Text{ZH: "已移除；session 的狀態與設定保留在 %s（--purge 一併刪除）", EN: "removed; states of sessions and configuration stay in %s (--purge deletes them, too)"}
+	UninstallClones  = Text{ZH: "continue 與 compress 做的副本留在各個 agent：%d（overtone sessions 列出它們，overtone sessions rm 移除）", EN: "clones that continue and compress made stay with their agents: %d (overtone sessions lists them, overtone sessions rm removes them)"}
+	PurgeClones      = Text{ZH: "副本留在各個 agent，但失去原文：%d；要先移除它們：overtone sessions rm", EN: "clones stay with their agents, without their originals: %d; to remove them first: overtone sessions rm"}
 	UninstallPurged  = Text{ZH: "已移除，%s 也已刪除", EN: "removed, and %s deleted"}
 	PurgeRefused     = Text{ZH: "不會刪除 %s：它包含家目錄或目前目錄", EN: "%s is not deleted: it holds the home or the current folder"}
 	HintPurge        = Text{ZH: "請檢查 OVERTONE_HOME", EN: "look at OVERTONE_HOME"}

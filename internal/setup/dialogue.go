@@ -62,6 +62,9 @@ func (e Env) Uninstall(ctx context.Context, t *terminal.Terminal, o RemovalOptio
 		return err
 	}
 	plan.Host, plan.DryRun = o.Host, o.DryRun
+	if o.Purge && o.Clones > 0 {
+		plan.warn(message.PurgeClones, o.Clones)
+	}
 	root := d.root()
 	if err := d.carryOut(&plan.Report, plan.apply); err != nil || d.JSON {
 		return err
@@ -75,6 +78,9 @@ func (e Env) Uninstall(ctx context.Context, t *terminal.Terminal, o RemovalOptio
 		d.Say(message.UninstallPurged, root)
 	default:
 		d.Say(message.UninstallDone, root)
+	}
+	if plan.Changed && o.Clones > 0 && !d.purge {
+		d.Say(message.UninstallClones, o.Clones)
 	}
 	return nil
 }

@@ -67,6 +67,7 @@ type RemovalOptions struct {
 	Hosts              []*host.Host
 	Host               string // as it was named, "" for all
 	DryRun, Yes, Purge bool
+	Clones             int // that were made here and stay with their agents
 }
 
 // planRemoval says what would be taken back from the hosts; with purge,
