@@ -212,7 +212,7 @@ func TestPlanAndResultAreShown(t *testing.T) {
 	}
 	before, after := p.Counted(nil)
 	holds(show(func(term *terminal.Terminal) { p.Print(term, term.Stdout, back) }),
-		"turns: 4", "0-50:heavy-compress", message.Thousands(p.Bands[0].Tokens), message.Thousands(p.Bands[0].Target), "4 calls removed, 0 cut short", message.Thousands(after), "("+message.Change(before, after)+")", "builtin")
+		"turns: 4", "0-50:heavy-compress", message.Thousands(p.Bands[0].Tokens), message.Thousands(p.Bands[0].Target), "calls removed 4, cut short 0", message.Thousands(after), "("+message.Change(before, after)+")", "builtin")
 	res, _ := runPlan(t, p, Builtin{})
 	holds(show(func(term *terminal.Terminal) { p.PrintResult(term, res) }),
 		message.Thousands(res.Before), message.Thousands(res.After), fmt.Sprintf("%d of %d", res.Stats.MessagesCompressed, len(res.Messages)), res.Clone.Path, "claude --resume "+res.Clone.ID, "overtone recall", res.Example)

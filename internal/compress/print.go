@@ -84,7 +84,7 @@ func (p *Plan) PrintResult(t *terminal.Terminal, r *Result) {
 		t.Say(message.DoneRedacted, Counts(t, r.Redacted))
 	}
 	if r.InputTokens+r.OutputTokens > 0 {
-		t.Say(message.DoneSpent, r.InputTokens, r.OutputTokens)
+		t.Say(message.DoneSpent, message.Thousands(r.InputTokens), message.Thousands(r.OutputTokens))
 	}
 	if r.Stats.MessagesFailed > 0 {
 		t.Say(message.DoneFailed, r.Stats.MessagesFailed)

@@ -20,7 +20,7 @@ var (
 	AuditWrote      = Text{ZH: "已寫入 %s", EN: "wrote %s"}
 	AuditNotKept    = Text{ZH: "結果無法留給下次使用：%v", EN: "nothing could be kept for the next time: %v"}
 	AuditUnread     = Text{ZH: "無法讀取：%s", EN: "could not be read: %s"}
-	AuditUnreadMore = Text{ZH: "還有 %d 個檔案無法讀取（--json 全部列出）", EN: "%d more files could not be read (--json names them)"}
+	AuditUnreadMore = Text{ZH: "還有 %d 個檔案無法讀取（--json 全部列出）", EN: "more files that could not be read: %d (--json names them)"}
 	AuditUnreadAll  = Text{ZH: "%d 個 session 檔沒有一個讀得出來", EN: "none of the %d session files could be read"}
 	HintUnreadAll   = Text{ZH: "檢查檔案的權限；overtone doctor 檢查安裝", EN: "look at the files' permissions; `overtone doctor` looks at the installation"}
 
@@ -77,7 +77,7 @@ var (
 	TuneSetting     = Text{ZH: "設定（剩餘 %）", EN: "SETTING, PERCENT FREE"}
 	TuneNow         = Text{ZH: "目前", EN: "in force"}
 	TuneKeep        = Text{ZH: "目前的設定最好：沒有其他設定以不更多的打斷做到更少的壓縮。", EN: "Keep the setting in force: no other makes fewer compactions without interrupting more often."}
-	TuneAdvice      = Text{ZH: "建議 %s：壓縮 %d 次而不是 %d 次，打斷 %d 次（目前 %d 次）。--write 寫入設定。", EN: "Advised: %s. It makes %d compactions instead of %d, and interrupts %d times (in force: %d). --write puts it into the settings."}
+	TuneAdvice      = Text{ZH: "建議 %s：壓縮 %d 次而不是 %d 次，打斷 %d 次（目前 %d 次）。--write 寫入設定。", EN: "Advised: %s. Compactions: %d instead of %d; of these interrupt: %d (in force: %d). --write puts it into the settings."}
 	TuneWrote       = Text{ZH: "已寫入 %s", EN: "written to %s"}
 	HelpAuditTune   = Text{ZH: "以你自己的 session 比較各種門檻，建議一組", EN: "play a grid of tiers over your own sessions, and name one"}
 	HelpAuditWrite  = Text{ZH: "把 --tune 的建議寫入設定", EN: "put what --tune advises into the settings, after showing the difference"}
@@ -96,7 +96,7 @@ var (
 	}
 	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：檔案沒有視窗大小或壓縮前的內容，無法比較", EN: "in every column as they were, as the file does not show the window's size or what came before: %d"}
 	AuditCacheTitle  = Text{ZH: "快取", EN: "CACHE"}
-	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again after %d expiries %s (%s)"}
+	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again as it had expired (%d ×) %s (%s)"}
 	AuditRepaid      = Text{ZH: "一次壓縮約 %s 個請求後回本（中位數）；%[2]d 次中有 %[3]d 次回本", EN: "a compaction is repaid after %s requests (median); %[3]d of %[2]d were"}
 	AuditNeverRepaid = Text{ZH: "沒有一次壓縮能算出何時回本", EN: "for no compaction it can be told when it is repaid"}
 

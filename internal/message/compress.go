@@ -127,7 +127,7 @@ var (
 	MirrorProblem      = Text{ZH: "無法讀取 %s 的 session：%v", EN: "cannot read the sessions of %s: %v"}
 	NoCopilotClone     = Text{ZH: "Copilot CLI 的 session 是一個含資料庫的資料夾，副本無法 resume", EN: "a session of Copilot CLI is a folder with a database: a clone of it could not be resumed"}
 	HintNoCopilotClone = Text{ZH: "overtone recall 仍能搜尋它，overtone compact packet 印出交接內容", EN: "overtone recall searches it all the same, and overtone compact packet prints a hand-over"}
-	AllFailed          = Text{ZH: "%d 則訊息都無法壓縮，沒有建立副本；第一個錯誤：%s", EN: "none of %d messages could be compressed, and no clone was made; the first error: %s"}
+	AllFailed          = Text{ZH: "%d 則訊息都無法壓縮，沒有建立副本；第一個錯誤：%s", EN: "messages that could be compressed: none of %d, and no clone was made; the first error: %s"}
 	HintAllFailed      = Text{ZH: "--provider builtin 不需要網路與模型", EN: "--provider builtin needs neither network nor model"}
 	NothingToDo        = Text{ZH: "這裡沒有可壓縮的內容", EN: "there is nothing to compress here"}
 	HintNothing        = Text{ZH: "已壓縮過、太短或由 host 寫入的訊息會略過，preset 也不動使用者不長的訊息與最新幾輪；--dry-run 顯示原因，--bands 0-100:compress 壓縮所有訊息", EN: "messages that are short, compressed before or written by the host are left alone, and by presets those of users that are not long and of the newest turns; --dry-run shows which, --bands 0-100:compress takes all others"}
@@ -136,9 +136,9 @@ var (
 	ConfigProblem      = Text{ZH: "設定：%s", EN: "configuration: %s"}
 
 	PlanHead     = Text{ZH: "%[2]s · %[1]s · %[3]d 輪 · context 約 %[4]s tokens", EN: "%[2]s · %[1]s · turns: %[3]d · context about %[4]s tokens"}
-	PlanDead     = Text{ZH: "%d 行不在目前的 context 中，照抄", EN: "%d lines are not in the live context and are copied as they are"}
-	PlanProblems = Text{ZH: "%d 行無法讀取，照抄", EN: "%d lines cannot be read and are copied as they are"}
-	PlanTools    = Text{ZH: "工具：移除 %d 次呼叫、截短 %d 次；思考：移除 %d 處；約 %s tokens", EN: "tools: %d calls removed, %d cut short; thinking: %d removed; about %s tokens"}
+	PlanDead     = Text{ZH: "%d 行不在目前的 context 中，照抄", EN: "lines that are not in the live context, copied as they are: %d"}
+	PlanProblems = Text{ZH: "%d 行無法讀取，照抄", EN: "lines that cannot be read, copied as they are: %d"}
+	PlanTools    = Text{ZH: "工具：移除 %d 次呼叫、截短 %d 次；思考：移除 %d 處；約 %s tokens", EN: "tools: calls removed %d, cut short %d; thinking removed: %d; about %s tokens"}
 	PlanSkipped  = Text{ZH: "略過：%s", EN: "left alone: %s"}
 	PlanTarget   = Text{ZH: "目標：context 約 %s tokens（%s）", EN: "target: context about %s tokens (%s)"}
 	PlanCost     = Text{ZH: "%s：送出約 %s tokens、收回約 %s tokens，%s", EN: "%s: about %s tokens out, %s tokens back, %s"}
@@ -170,7 +170,7 @@ var (
 	FewTurns     = Text{ZH: "只有 %d 輪：範圍以整輪計算，百分比因此很粗略", EN: "few turns here (%d): a range takes whole turns, so percentages are coarse"}
 	DoneLost     = Text{ZH: "不再逐字出現：%s", EN: "no longer stated word for word: %s"}
 	DoneRedacted = Text{ZH: "送出前遮蔽：%s", EN: "redacted before sending: %s"}
-	DoneSpent    = Text{ZH: "用量：送出 %d、收回 %d tokens", EN: "used: %d tokens out, %d back"}
+	DoneSpent    = Text{ZH: "用量：送出 %s、收回 %s tokens", EN: "used: %s tokens out, %s back"}
 	DoneFailure  = Text{ZH: "第 %d 行：%s", EN: "line %d: %s"}
 	Refused      = Text{ZH: "結果被拒絕：%s", EN: "result refused: %s"}
 	RefusedMore  = Text{ZH: "另有 %d 個", EN: "and %d more"}
@@ -194,7 +194,7 @@ var (
 	RecallNone        = Text{ZH: "找不到 %q", EN: "nothing found for %q"}
 	HintRecallNone    = Text{ZH: "試試較少或不同的詞；overtone sessions 列出有哪些 session", EN: "try fewer or other words; overtone sessions lists what there is"}
 	RecallRemoved     = Text{ZH: "已移出 context", EN: "no longer in context"}
-	RecallCopies      = Text{ZH: "另有 %d 份相同", EN: "copies elsewhere: %d"}
+	RecallCopies      = Text{ZH: "另有 %d 處說同樣的話", EN: "said elsewhere, too: %d"}
 	Indexing          = Text{ZH: "讀取 session %s %s / %s", EN: "reading sessions %s %s of %s"}
 	RecallEmpty       = Text{ZH: "沒有要找的詞，也沒有參照", EN: "there is nothing to look for"}
 	HintRecallNoRef   = Text{ZH: "uuid 至少寫四個字元，行號寫成 L12；其他文字會當成查詢：overtone recall 加上幾個詞", EN: "a uuid needs four characters at least, a line is written L12; overtone recall and a few words search instead"}

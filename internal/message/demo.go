@@ -25,7 +25,7 @@ var (
 	DemoTool     = Text{ZH: "→ 工具的回答換成", EN: "→ the tool's answer becomes"}
 	DemoDenied   = Text{ZH: "→ 拒絕這個工具", EN: "→ the tool is refused"}
 	DemoBlocked  = Text{ZH: "→ 不讓它停下來", EN: "→ it may not stop yet"}
-	DemoMore     = Text{ZH: "… 另有 %d 行", EN: "… %d more lines"}
+	DemoMore     = Text{ZH: "… 另有 %d 行", EN: "… and %d more"}
 	DemoProgress = Text{ZH: "✎ 進度 %s", EN: "✎ progress %s"}
 	DemoEvents   = Text{ZH: "✎ 時間軸 %s", EN: "✎ timeline %s"}
 	DemoHolds    = Text{ZH: "✔ %s", EN: "✔ %s"}

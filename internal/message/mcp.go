@@ -20,6 +20,6 @@ var (
 	MCPNoWorkflow   = Text{ZH: "沒有工作流", EN: "no workflow"}
 	MCPNoFile       = Text{ZH: "session %s 還沒有檔案，沒有可交接的內容", EN: "session %s has no file yet, so there is nothing to hand over"}
 	MCPWorkflow     = Text{ZH: "工作流 %s（%s），目前階段 %s", EN: "workflow %s (%s), current stage %s"}
-	MCPCompactions  = Text{ZH: "壓縮 %d 次", EN: "compacted %d times"}
+	MCPCompactions  = Text{ZH: "壓縮 %d 次", EN: "compactions: %d"}
 	MCPLast         = Text{ZH: "最近的交接：%s", EN: "last hand-over: %s"}
 )
