@@ -144,9 +144,9 @@ func analyse(list []traced, o Options) *Report {
 	return r
 }
 
-// takes is the filter.
+// takes is the filter. Of a file without times nobody can say what happened since when.
 func (a *analysis) takes(t *traced, sessions map[string]int) bool {
-	if a.Host != "" && string(t.file.Host) != a.Host || t.Last > 0 && t.Last < a.from {
+	if a.Host != "" && string(t.file.Host) != a.Host || t.Last < a.from {
 		return false
 	}
 	if a.Project == "" {

@@ -864,3 +864,15 @@ func TestEmptyDaysStandTogether(t *testing.T) {
 	equal(t, "runs of days", got, []int{1, 1, 1, 3, 1})
 	equal(t, "projects", len(folded([]Bucket{day(0), day(0)}, false)), 2)
 }
+
+// An audit since a day neither begins before it nor counts a file that tells no times.
+func TestSinceADay(t *testing.T) {
+	t.Parallel()
+	a := analysis{from: 1}
+	equal(t, "without times", a.takes(&traced{trace: &trace{}}, nil), false)
+	a.from = 0
+	equal(t, "all of it", a.takes(&traced{trace: &trace{}}, nil), true)
+	r := Report{Since: "2026-03-01T00:00:00Z", Sessions: []Session{{Start: "2026-01-05T15:02:01Z", End: "2026-03-02T10:00:00Z"}}}
+	first, last := r.span()
+	equal(t, "span", []string{first, last}, []string{"2026-03-01T00:00:00Z", "2026-03-02T10:00:00Z"})
+}

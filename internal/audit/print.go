@@ -37,7 +37,8 @@ func (r *Report) Print(t *terminal.Terminal, short func(path string) string, all
 	}
 }
 
-// span is from when to when the sessions lasted, as their files write it.
+// span is from when to when the sessions lasted, as their files write it, but not from
+// before the audit begins.
 func (r *Report) span() (first, last string) {
 	for i := range r.Sessions {
 		s := &r.Sessions[i]
@@ -46,7 +47,7 @@ func (r *Report) span() (first, last string) {
 		}
 		last = max(last, s.End)
 	}
-	return first, last
+	return max(first, r.Since), last
 }
 
 func (p printer) print() {
