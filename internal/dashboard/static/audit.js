@@ -4,7 +4,7 @@ import { get } from './api.js'
 import { Badge, Empty, number, project, Section, short, span, t, Table, tokens, when } from './ui.js'
 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
-const money = s => s.usd == null ? t('unknown') : (s.unpricedTokens > 0 ? '≥ ' : '') + new Intl.NumberFormat(document.documentElement.lang, { style: 'currency', currency: 'USD', maximumFractionDigits: 2 }).format(s.usd)
+const money = s => s.usd == null ? t('unknown') : (s.unpricedTokens > 0 ? '≥ ' : '') + '$' + new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(s.usd)
 
 // In an exported page the report is given, and there is nothing to choose.
 export function Audit({ report }) {
@@ -129,7 +129,7 @@ export function Sessions({ list, linked, label }) {
   if (list.length === 0) return html`<${Empty}>${t('noCompactions')}</>`
   const mid = s => s.compactions.filter(c => c.midWork).length
   return html`<${Table} label=${label || 'a-sessions'} head=${[t('session'), t('compactions'), t('midWork'), t('peakTokens'), t('listPrice'), t('began')]} rows=${list.map(s => [s.id,
-    html`${linked ? html`<a href=${'#/s/' + encodeURIComponent(s.id)}>${short(s.title || s.id, 100)}</a>` : short(s.title || s.id, 100)} <small>${s.host} · ${project(s.project)}</small>`,
+    html`${linked ? html`<a href=${'#/s/' + encodeURIComponent(s.id)}>${short(s.title || s.id, 100)}</a>` : short(s.title || s.id, 100)} <small>${[s.host, project(s.project)].filter(Boolean).join(' · ')}</small>`,
     number(s.compactions.length), mid(s) > 0 ? html`<${Badge} kind="warn">${number(mid(s))}</>` : '0', tokens(s.peak), money(s),
     s.start ? html`<time datetime=${s.start}>${when(s.start)}</time>` : ''])} />`
 }
