@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/seed-6d03985f/overtone/e2e/browser"
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // axe judges pages as people meet them who do not see or point.
@@ -262,6 +263,19 @@ func TestDashboardHostile(t *testing.T) {
 			t.Errorf("%s: a table is %v pixels too wide", name, wide)
 		}
 		judge(t, page, name)
+	}
+	// Sizes and times are written as the command line writes them.
+	var forms, want []string
+	for _, n := range []int64{0, 999, 9_999, 10_000, 230_940, 998_659, 2_500_000, 1_200_000_000} {
+		want = append(want, message.Rounded(n))
+	}
+	for _, n := range []int64{0, 59, 60, 225, 3_599, 3_600, 90_061, 172_800, 900_000} {
+		want = append(want, message.Span(time.Duration(n)*time.Second), message.Age(time.Duration(n)*time.Second))
+	}
+	do(t, page, "forms", chromedp.Evaluate(`import('./ui.js').then(u => [...[0, 999, 9999, 10000, 230940, 998659, 2500000, 1200000000].map(u.tokens),
+		...[0, 59, 60, 225, 3599, 3600, 90061, 172800, 900000].flatMap(n => [u.span(n), u.ago(Date.now() - n * 1000)])])`, &forms, awaitPromise))
+	if !slices.Equal(forms, want) {
+		t.Errorf("the page writes %q, the command line %q", forms, want)
 	}
 	// One request has one moment, and the axis says each only once.
 	var labels []string
