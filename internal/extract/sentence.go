@@ -87,10 +87,17 @@ func split(text string, waits func() bool) []Unit {
 	for at := 0; at < len(text) && (s.lines%askEvery != 0 || waits()); {
 		at = s.line(at)
 	}
+	var section Cue // Open below a heading that introduces options
 	for i := range s.units {
 		u := &s.units[i]
 		if u.Kind != Lead || u.Cues&Decided != 0 {
 			u.Cues &^= Open
+		}
+		switch t := text[u.Start:u.End]; {
+		case t[0] == '#':
+			section = u.Cues & Open
+		case u.Kind == Item || strings.HasPrefix(t, "**"):
+			u.Cues |= section
 		}
 		if u.Lead >= 0 {
 			u.Cues |= s.units[u.Lead].Cues & Open

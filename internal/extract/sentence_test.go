@@ -79,6 +79,22 @@ func TestNestedItems(t *testing.T) {
 	}
 }
 
+// TestOptionsBelowAHeading: what a heading announces as options are options, whatever stands
+// between them, up to the next heading; what is said about them is none.
+func TestOptionsBelowAHeading(t *testing.T) {
+	t.Parallel()
+	text := "## Options\n\n**1. Keep it** (as before)\n- no cycle\n\n**2. A new package**\n\nThe second is clean.\n\n## Steps\n\n- move it"
+	open := []string{}
+	for _, u := range unitsOf(text) {
+		if u.Cues&Open != 0 {
+			open = append(open, text[u.Start:u.End])
+		}
+	}
+	if d := cmp.Diff([]string{"## Options", "**1. Keep it** (as before)", "- no cycle", "**2. A new package**"}, open); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestBoldLineIsAHeading(t *testing.T) {
 	t.Parallel()
 	for text, kind := range map[string]UnitKind{
