@@ -28,7 +28,8 @@ type Weights struct {
 	// to know: nothing else says it.
 	User int
 	// Say is for a sentence of an agent's that surely decides or explains something; others
-	// have a share of it, by the odds that they do. A verdict has all of it.
+	// have a share of it, by the odds that they do. A verdict has all of it, the question that
+	// a message ends with half: what the user answers means nothing without it.
 	Say int
 	// Start and those below it are the odds, in halves of a doubling: Start is where a
 	// sentence begins, since most decide nothing.
@@ -36,9 +37,10 @@ type Weights struct {
 	// Cue is for each sign of a duty, a choice, a denial, of trouble or of weighing one
 	// thing against another, for emphasis, and for a lead that has such a sign.
 	Cue int
-	// Reason is for saying why, the surest sign of all.
+	// Reason is for saying why, the surest sign of all, and for what follows "Found the cause."
 	Reason int
-	// Late is for the last third of a longer message: it ends with what came out.
+	// Late is for the last third of a longer message, and once more for the last sentence of
+	// its prose: it ends with what came out.
 	Late int
 	// Under is for what stands below a lead: it enumerates more often than it decides.
 	Under int
@@ -59,7 +61,7 @@ type Weights struct {
 
 // Tuned are the weights that the compressor uses.
 func Tuned() Weights {
-	return Weights{Name: 120, User: 210, Say: 480, Start: -4, Cue: 2, Reason: 4, Late: 2, Under: -3, Short: -2, Least: -8, Aside: 60, Opening: 60}
+	return Weights{Name: 150, User: 300, Say: 500, Start: -4, Cue: 2, Reason: 4, Late: 3, Under: -3, Short: -2, Least: -8, Aside: 65, Opening: 60}
 }
 
 // shortLabel is how long a lead may be that says in a word what became of the things
@@ -120,9 +122,10 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 	s.size = append(s.size, int32(message.Units(text)))
 	clear(s.known)
 	spoken := int32(-1) // the last unit that is no code
+	last := lastSaid(list)
 	for i, u := range list {
 		at := base + int32(i)
-		x := sight{Unit: u, text: text[u.Start:u.End], at: i, of: len(list), user: s.jobs[n].Role == "user"}
+		x := sight{Unit: u, text: text[u.Start:u.End], at: i, of: len(list), last: i == last, user: s.jobs[n].Role == "user"}
 		use := unitUse{
 			job: int32(n), line: int32(u.Line), start: int32(u.Start), end: int32(u.End),
 			ids: int32(len(s.ids)), cost: int32(message.Units(x.text)) + 1, text: hashOf(0, x.text),
@@ -134,6 +137,9 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		if u.Lead >= 0 {
 			lead := list[u.Lead].Cues
 			x.leads, x.asked = lead&substance != 0, lead&extract.Question != 0
+		}
+		if i > 0 && u.Kind == extract.Sentence {
+			x.found = announces(list[i-1], text)
 		}
 		use.aside = x.talk() || x.option() || u.Kind == extract.CodeLine && !u.Reports()
 		use.plain, use.tells = s.worth(x)
@@ -155,16 +161,21 @@ func (s *selection) worth(x sight) (plain int32, tells bool) {
 		return int32(2 * s.User), true
 	case x.says():
 		return int32(s.User), true
+	case x.closes():
+		return int32(s.Say / 2), false // alone it asks about nothing
 	case x.user || x.Cues&extract.Question != 0: // what a user quotes is not what he says
 		return 0, false
 	case x.Cues&extract.Decided != 0:
 		return int32(s.Say), true
 	}
 	odds := s.Start + x.cues()*s.Cue
-	if x.Cues&extract.Reason != 0 && !x.option() {
+	if (x.Cues&extract.Reason != 0 || x.found) && !x.option() {
 		odds += s.Reason
 	}
 	if x.of >= 4 && 3*x.at >= 2*x.of {
+		odds += s.Late
+	}
+	if x.of >= 4 && x.last && x.words >= 4 && x.Cues&(substance|extract.Argued) != 0 {
 		odds += s.Late
 	}
 	if x.Lead >= 0 {
@@ -178,12 +189,34 @@ func (s *selection) worth(x sight) (plain int32, tells bool) {
 	return int32(float64(s.Say) / (1 + math.Exp2(-float64(odds)/2))), odds >= s.Least
 }
 
+// lastSaid finds the last sentence that stands by itself and is neither a question nor talk
+// about the next step, -1 for none.
+func lastSaid(list []extract.Unit) int {
+	for i, u := range slices.Backward(list) {
+		if u.Kind == extract.Sentence && u.Lead < 0 && u.Cues&(extract.Narration|extract.Question) == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// announces reports a sentence that only says that a cause was found: the next one tells it.
+func announces(u extract.Unit, text string) bool {
+	return u.Kind == extract.Sentence && u.Cues&(extract.Reason|extract.Trouble) != 0 && u.Cues&extract.Question == 0 && contentWords(text[u.Start:u.End]) < 5
+}
+
 // lead finds the unit that x is kept with, -1 for none, and whether x says nothing
 // without it.
 func (s *selection) lead(x sight, text string, list []extract.Unit, base, spoken int32) (lead int32, bound bool) {
 	switch {
 	case x.Kind == extract.CodeLine && x.Lead < 0:
 		return spoken, x.names == 0 // a line of code that names nothing tells little
+	case x.closes() && x.at > 0: // what it asks about: what stands above a list, else before it
+		about := x.at - 1
+		for about > 0 && (list[about].Kind == extract.Item || list[about].Kind == extract.Row || list[about].Kind == extract.CodeLine) {
+			about--
+		}
+		return base + int32(about), true
 	case x.at > 0 && (x.user && x.Kind == extract.Sentence || x.Cues&extract.Back != 0) && list[x.at-1].Kind == x.Kind && list[x.at-1].Line == x.Line && !s.units[base+int32(x.at)-1].aside:
 		// "This is why it fails." tells what only with the sentence before it, and what
 		// a user asks for with what he said before.
@@ -224,8 +257,10 @@ type sight struct {
 	extract.Unit
 	text         string
 	at, of       int  // which of how many units of its text it is
+	last         bool // the last sentence of its prose
 	user         bool // wrote it
 	words, names int
+	found        bool // the sentence before says that the cause was found
 	leads, asked bool // what introduces it decides or explains, or is a question
 }
 
@@ -236,12 +271,12 @@ const (
 	wishes    = extract.Asked | extract.Question | extract.Rule | extract.Duty | extract.Denied | extract.Decided
 )
 
-// talk reports whether an agent talks about what he does next. Where he says why or
-// instead of what, it is more than that.
+// talk reports whether an agent talks about what he does next. Where he says instead of
+// what, or what not, it is more than that.
 func (x sight) talk() bool {
 	more := extract.Decided | extract.Rule | extract.Choice
 	if x.names > 0 {
-		more |= extract.Denied | extract.Reason
+		more |= extract.Denied
 	}
 	return !x.user && x.Cues&extract.Narration != 0 && x.Cues&more == 0
 }
@@ -252,8 +287,14 @@ func (x sight) option() bool {
 	return !x.user && (x.asked || x.Cues&extract.Open != 0) && x.Cues&extract.Decided == 0
 }
 
-// says reports whether a user says x himself.
-func (x sight) says() bool { return x.user && !strings.HasPrefix(x.text, ">") }
+// closes reports the question of an agent's that a message ends with.
+func (x sight) closes() bool { return !x.user && x.Cues&extract.Question != 0 && x.at == x.of-1 }
+
+// says reports whether a user says x himself: it is no quotation and no tag ("<img …>").
+func (x sight) says() bool {
+	tag := strings.HasPrefix(x.text, "<") && strings.IndexByte(x.text, '>') == len(x.text)-1
+	return x.user && !tag && !strings.HasPrefix(x.text, ">")
+}
 
 // cues counts what speaks for a unit of an agent's; among options, of which none may be
 // chosen, nothing does.
@@ -281,6 +322,8 @@ func (x sight) bare() bool {
 // row or a line of code without a name.
 func (x sight) idle() bool {
 	switch {
+	case x.Kind == extract.Lead && x.Cues&extract.Decided != 0 && x.words >= 3 && !strings.HasPrefix(x.text, "#"): // "I suggest the second, which needs no lock:"
+		return false
 	case x.Kind == extract.Lead: // "The fix is to drop the cache:" says something, "The steps:" does not
 		return bits.OnesCount16(uint16(x.Cues&substance)) < 2 && (x.Cues&extract.Reason == 0 || x.words < 8) || x.words < 6 || x.talk() || strings.HasPrefix(x.text, "#") || strings.HasPrefix(x.text, "|")
 	case strings.HasPrefix(x.text, "::"): // what Codex tells its window
@@ -291,6 +334,8 @@ func (x sight) idle() bool {
 		return x.names == 0 && x.words < 6
 	case x.Cues&extract.Decided != 0 && x.words > 0: // "**APPROVED**"
 		return false
+	case x.closes():
+		return x.words < 2
 	case x.bare() && x.Lead < 0, x.names == 0 && (x.words < 2 || x.talk()):
 		return true
 	case x.names > 0 || x.user || x.Kind == extract.Item || x.Cues&extract.Done != 0:
@@ -304,9 +349,18 @@ func (x sight) idle() bool {
 // names notes the names that a unit of the job that is read states, and counts them.
 func (s *selection) names(u extract.Unit, t string) (n int) {
 	from, end := len(s.ids), int32(0)
+	code := int32(0) // where what is quoted as code ends: it is one name, whatever it is made of
 	for _, f := range u.Facts {
 		w := t[f.Start:f.End]
 		quoted := f.Start > 0 && t[f.Start-1] == '`'
+		switch f.Kind {
+		case extract.Code:
+			code = f.End
+		case extract.Number, extract.Identifier:
+			if f.End <= code {
+				continue
+			}
+		}
 		switch f.Kind {
 		case extract.Number:
 			if !quoted && (u.Kind == extract.CodeLine || !measured(w, t[f.End:])) {
@@ -511,7 +565,8 @@ type bundle struct {
 // where the unit is not worth keeping.
 func (s *selection) best(i int32) (b bundle) {
 	u := &s.units[i]
-	if u.kept || u.idle || s.said[u.text] == s.jobs[u.job].band+1 || s.opening && (!u.tells || s.open[u.job]) {
+	again := s.said[u.text] == s.jobs[u.job].band+1 && s.jobs[u.job].Role != "user" // he says it again because it matters
+	if u.kept || u.idle || again || s.opening && (!u.tells || s.open[u.job]) {
 		return b
 	}
 	w, cost, mark, more := 0, 0, 0, 0

@@ -114,6 +114,82 @@ func TestOptionsAreNoDecisions(t *testing.T) {
 	}
 }
 
+// What a user answers means nothing without the question, and the question nothing without
+// what it is about.
+func TestQuestionAtTheEndStaysWithWhatItAsks(t *testing.T) {
+	t.Parallel()
+	talk := "Most of the people who were asked had a look at the rows of the view on the wall. "
+	text := strings.Repeat(talk, 3) + "\n\nOne query for each batch of 50 rows would do.\n\nWant me to go that way?"
+	whole := "One query for each batch of 50 rows would do.\nWant me to go that way?"
+	asked := false
+	for percent := 5; percent <= 90; percent++ {
+		got := band(t, percent, "Go on.", text)[1]
+		if strings.Contains(got, "Want me") && !strings.Contains(strings.ReplaceAll(got, "\n\n", "\n"), whole) {
+			t.Errorf("at %d %%: %q", percent, got)
+		}
+		asked = asked || strings.Contains(got, "Want me")
+	}
+	if !asked {
+		t.Error("the question is never kept")
+	}
+	// Behind a list it is about the list.
+	text = strings.Repeat(talk, 3) + "\n\n**What shall the sign be for?**\n\n- **A.** To tell who wrote the lines of the answer\n- **B.** Something else\n\nWhich is the nearest?"
+	for percent := 5; percent <= 90; percent++ {
+		got := band(t, percent, "Go on.", text)[1]
+		if strings.Contains(got, "Which is") && !strings.Contains(got, "What shall") {
+			t.Errorf("at %d %%: %q", percent, got)
+		}
+	}
+}
+
+// A user who repeats himself means it; what an agent repeats adds nothing.
+func TestUserMaySayItAgain(t *testing.T) {
+	t.Parallel()
+	same := "Please cut the long names in the list of the view so that the rest can be read."
+	got := band(t, 35, same+" It was on the wall.", "We decided that the names stay.", same+" It was on the left.", "We decided that the names stay. Nothing else.")
+	if !strings.Contains(got[0], same) || !strings.Contains(got[2], same) {
+		t.Errorf("%q", got)
+	}
+}
+
+// "Found the cause." tells nothing, what follows it tells the cause.
+func TestCauseStaysThatWasFound(t *testing.T) {
+	t.Parallel()
+	cause := "The loader reads the table with names from the year before this one."
+	rest := "\n\nThe rows of the view with names on the left wall have been green there. People have looked there from time to time with some interest."
+	if got := band(t, 30, "Go on.", "Found the cause. "+cause+rest)[1]; !strings.Contains(got, cause) {
+		t.Errorf("%q", got)
+	}
+	if got := band(t, 30, "Go on.", "Good evening everybody. "+cause+rest)[1]; strings.Contains(got, cause) {
+		t.Errorf("without the announcement: %q", got)
+	}
+}
+
+// A longer message ends with what came out.
+func TestConclusionComesBeforeTheLike(t *testing.T) {
+	t.Parallel()
+	middle := "The reader is fast enough when the rows are few."
+	end := "The writer is fast enough when the rows are few."
+	steps := "\n\n- the view on the wall\n- the view on the left\n- the plan of the week\n\n"
+	if got := band(t, 30, "Go on.", "Everybody had a look. "+middle+steps+end)[1]; !strings.Contains(got, end) || strings.Contains(got, middle) {
+		t.Errorf("%q", got)
+	}
+}
+
+// What is quoted as code is one name, whatever it is made of.
+func TestQuotedCodeIsOneName(t *testing.T) {
+	t.Parallel()
+	s := newSelection(Tuned(), []job{{Role: "assistant"}}, nil)
+	for text, want := range map[string]int{"Most have `session_count: 1` now.": 1, "It is `loadRow` and 14 ms.": 2, "See `cat internal/a/one.go` there.": 2} {
+		s.ids = s.ids[:0]
+		clear(s.known)
+		s.names(extract.Units(text, func() bool { return true })[0], text)
+		if len(s.ids) != want {
+			t.Errorf("%q: %d names", text, len(s.ids))
+		}
+	}
+}
+
 // However little is kept: a message that decides something keeps it before another
 // gets a second sentence.
 func TestEachMessageBeforeASecondSentence(t *testing.T) {

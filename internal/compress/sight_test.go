@@ -65,8 +65,9 @@ func TestSight(t *testing.T) {
 	}{
 		"a step that is next":        {x: sight{Unit: unit(s, extract.Narration), words: 9}, talk: true, idle: true},
 		"with a decision":            {x: sight{Unit: unit(s, extract.Narration|extract.Decided), words: 9}},
-		"with a reason and a name":   {x: sight{Unit: unit(s, extract.Narration|extract.Reason), words: 9, names: 1}},
-		"with a reason, without one": {x: sight{Unit: unit(s, extract.Narration|extract.Reason), words: 9}, talk: true, idle: true},
+		"with a reason":              {x: sight{Unit: unit(s, extract.Narration|extract.Reason), words: 9, names: 1}, talk: true},
+		"with a denial and a name":   {x: sight{Unit: unit(s, extract.Narration|extract.Denied), words: 9, names: 1}, cues: 1},
+		"with a denial, without one": {x: sight{Unit: unit(s, extract.Narration|extract.Denied), words: 9}, talk: true, idle: true, cues: 1},
 		"by the user":                {x: sight{Unit: unit(s, extract.Narration), words: 9, user: true}},
 		"an option":                  {x: sight{Unit: unit(s, extract.Open|extract.Rule), words: 9}, option: true},
 		"one that was chosen":        {x: sight{Unit: unit(s, extract.Open|extract.Decided|extract.Rule), words: 9}, cues: 1},
@@ -81,6 +82,11 @@ func TestSight(t *testing.T) {
 		"a lead with one cue":        {x: sight{Unit: unit(extract.Lead, extract.Denied), words: 9}, idle: true, cues: 1},
 		"a lead that says why":       {x: sight{Unit: unit(extract.Lead, extract.Reason), words: 8}},
 		"a shorter one that does":    {x: sight{Unit: unit(extract.Lead, extract.Reason), words: 7}, idle: true},
+		"a lead that decides":        {x: sight{Unit: unit(extract.Lead, extract.Decided), words: 3}},
+		"a title that does":          {x: sight{Unit: unit(extract.Lead, extract.Decided), text: "# Recommended ways to do it", words: 3}, idle: true},
+		"a shorter lead that does":   {x: sight{Unit: unit(extract.Lead, extract.Decided), words: 2}, idle: true},
+		"a question at the end":      {x: sight{Unit: unit(s, extract.Question), words: 2, at: 4, of: 5}},
+		"a question before":          {x: sight{Unit: unit(s, extract.Question), words: 2, at: 3, of: 5}, idle: true},
 		"for the window":             {x: sight{Unit: unit(s, 0), text: "::git-commit{}", words: 9, names: 3}, idle: true},
 		"code":                       {x: sight{Unit: unit(extract.CodeLine, 0), words: 2}},
 		"code that says nothing":     {x: sight{Unit: unit(extract.CodeLine, 0), words: 1, names: 1}, idle: true},
@@ -106,8 +112,10 @@ func TestSight(t *testing.T) {
 			t.Errorf("%s: talk %v, option %v, idle %v, %d cues", name, c.x.talk(), c.x.option(), c.x.idle(), c.x.cues())
 		}
 	}
-	if !(sight{user: true, text: "do it"}).says() || (sight{user: true, text: "> done"}).says() || (sight{text: "do it"}).says() {
-		t.Error("what a user quotes is not what he says")
+	for text, says := range map[string]bool{"do it": true, "> done": false, `<img width="20" src="a.png" />`: false, "<task>do it</task>": true} {
+		if (sight{user: true, text: text}).says() != says || (sight{text: text}).says() {
+			t.Errorf("what a user quotes or shows is not what he says: %q", text)
+		}
 	}
 }
 
