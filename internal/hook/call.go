@@ -255,10 +255,13 @@ func (c *call) seeSession(tx *session.Tx) {
 
 // command is a shell command as the host reports it.
 func (c *call) command() shellcmd.Observation {
-	cwd := c.in.Cwd
+	return c.observed(c.in.Tool.Command, c.in.Cwd)
+}
+
+func (c *call) observed(line, cwd string) shellcmd.Observation {
+	home := c.env.Getenv("HOME")
 	return shellcmd.Observation{
-		Line: c.in.Tool.Command, Cwd: cwd, Home: c.env.Getenv("HOME"), Head: shellcmd.ReadHead,
-		Aliases: shellcmd.UserAliases(cwd, c.env.Getenv("HOME"), c.env.Getenv), Taken: c.taken,
+		Line: line, Cwd: cwd, Home: home, Head: shellcmd.ReadHead, Aliases: shellcmd.UserAliases(cwd, home, c.env.Getenv), Taken: c.taken,
 	}
 }
 

@@ -276,11 +276,9 @@ func (c *call) learnBackgroundEnds(tx *session.Tx, gone bool) {
 
 // finished is a command as it was remembered, when it is over.
 func (c *call) finished(id string, s compact.Command) host.CommandFinished {
-	home := c.env.Getenv("HOME")
-	return host.CommandFinished{ID: id, Observation: shellcmd.Observation{
-		Line: s.Line, Cwd: s.Cwd, Home: home, Head: shellcmd.ReadHead, Aliases: shellcmd.UserAliases(s.Cwd, home, c.env.Getenv),
-		Started: s.At, Ended: c.now, Taken: c.taken,
-	}}
+	o := c.observed(s.Line, s.Cwd)
+	o.Started, o.Ended = s.At, c.now
+	return host.CommandFinished{ID: id, Observation: o}
 }
 
 // The host writes its file a little late.

@@ -29,8 +29,8 @@ type note struct {
 }
 
 // putOff leaves the call for the next one, and says so.
-func (c *call) putOff(denied bool) {
-	data, err := json.Marshal(note{Event: c.event, Host: c.host.Name, At: c.now, Denied: denied, Input: c.input})
+func (c *call) putOff() {
+	data, err := json.Marshal(note{Event: c.event, Host: c.host.Name, At: c.now, Denied: c.denied, Input: c.input})
 	if err == nil {
 		err = c.sess.Defer(data)
 	}
@@ -103,7 +103,7 @@ func (c *call) replay(data []byte) error {
 	r, err := handler(n.Event)(late)
 	switch {
 	case late.busy:
-		late.putOff(n.Denied)
+		late.putOff()
 		return nil
 	case err != nil && !errors.Is(err, errQuiet):
 		return err

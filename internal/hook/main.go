@@ -170,7 +170,7 @@ func (c *call) run() (r host.Reply) {
 		if err != nil {
 			r, c.failed = c.withoutLock(), true
 		}
-		c.putOff(c.denied)
+		c.putOff()
 		return r
 	}
 	switch {

@@ -91,7 +91,7 @@ func (c *call) beginCompaction(tx *session.Tx, set compact.Settings) (recovery s
 	)
 	if tx.Workflow != nil {
 		events = append(events, compactEvent(tx.Workflow, trigger))
-		recovery = c.recovery(tx)
+		recovery = c.recovery(tx, false)
 	}
 	n, before := tx.Memory.Compactions+1, int64(0)
 	if tx.Active() || c.host.Delivers {
@@ -167,20 +167,22 @@ func (c *call) openTasks(tx *session.Tx) []string {
 	if tx.Active() {
 		return nil // they stand in the recovery text
 	}
-	f, ok, err := prompt.ActiveFeature(c.projectRoot(), "")
-	if err != nil {
-		c.complain("tasks", err)
-	}
-	if err != nil || !ok {
-		return nil
-	}
+	f, _ := c.feature("")
 	return f.Unchecked
 }
 
-// recovery is 001's text of the session.
-func (c *call) recovery(tx *session.Tx) string { return c.recoveryText(tx, false) }
+// feature is the one that the session works on: the one it prefers, if that is in
+// progress.
+func (c *call) feature(prefer string) (prompt.Feature, bool) {
+	f, ok, err := prompt.ActiveFeature(c.projectRoot(), prefer)
+	if err != nil {
+		c.complain("tasks", err)
+	}
+	return f, ok
+}
 
-func (c *call) recoveryText(tx *session.Tx, wait bool) string {
+// recovery is 001's text of the session.
+func (c *call) recovery(tx *session.Tx, wait bool) string {
 	s := tx.Workflow
 	rec := handover.Recovery{
 		WorkflowType: s.WorkflowType, Bar: workflow.Bar(s), FailCount: s.FailCount, RejectCount: s.RejectCount,

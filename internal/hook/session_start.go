@@ -116,7 +116,7 @@ func (c *call) afterCompact() (host.Reply, error) {
 		}
 		if k == nil && tx.Active() {
 			// PreCompact did not run, or its memory is gone: the state is not.
-			k = tx.BeginCompaction("", c.packet(tx, tx.Memory.Compactions+1, c.settings(), c.recovery(tx), nil))
+			k = tx.BeginCompaction("", c.packet(tx, tx.Memory.Compactions+1, c.settings(), c.recovery(tx, false), nil))
 		}
 		if k == nil {
 			r.Context, r.System = tasks, tasks
@@ -127,7 +127,7 @@ func (c *call) afterCompact() (host.Reply, error) {
 				if !tx.Active() {
 					return ""
 				}
-				return c.recoveryText(tx, wait)
+				return c.recovery(tx, wait)
 			}); err != nil {
 				c.complain("handover", err)
 			}
@@ -208,11 +208,8 @@ func (c *call) tasks(s *workflow.State, header message.Text) (feature, text stri
 	if s != nil {
 		prefer = s.FeatureName
 	}
-	f, ok, err := prompt.ActiveFeature(c.projectRoot(), prefer)
-	if err != nil {
-		c.complain("tasks", err)
-	}
-	if err != nil || !ok {
+	f, ok := c.feature(prefer)
+	if !ok {
 		return "", ""
 	}
 	if len(f.InProgress) > 1 && prefer == "" && c.env.Getenv("OVERTONE_QUIET") == "" {

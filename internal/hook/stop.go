@@ -10,7 +10,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/prompt"
 	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -209,11 +208,7 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 // nextWords are where the work stands and what comes next.
 func (c *call) nextWords(s *workflow.State) []string {
 	lines := []string{message.RecoveryProgress.Format(c.lang, workflow.Bar(s))}
-	f, ok, err := prompt.ActiveFeature(c.projectRoot(), s.FeatureName)
-	if err != nil {
-		c.complain("tasks", err)
-	}
-	if ok && f.Total > 0 {
+	if f, _ := c.feature(s.FeatureName); f.Total > 0 {
 		lines = append(lines, message.LoopTasks.Format(c.lang, f.Checked, f.Total))
 	}
 	if c.mustWait(s) {
