@@ -92,26 +92,17 @@ func folder(root string, home bool) string {
 // Project is the folder of the project that Dir lies in: the nearest one with
 // workflows, else with a repository, else Dir itself.
 func (l Library) Project() string {
-	dir := filepath.Clean(l.Dir)
-	root := ""
-	for range 64 {
+	for dir := filepath.Clean(l.Dir); ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(folder(dir, false)); err == nil && info.IsDir() && folder(dir, false) != folder(l.Home, true) {
 			return dir
 		}
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			root = dir
-			break
+			return dir
 		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			break
+		if dir == filepath.Dir(dir) {
+			return filepath.Clean(l.Dir)
 		}
-		dir = up
 	}
-	if root == "" {
-		return filepath.Clean(l.Dir)
-	}
-	return root
 }
 
 // folders are searched in this order.

@@ -134,12 +134,7 @@ func (d *decoder) members(n config.Node, known []string, f func(key string, m co
 		case again:
 			d.add(m.Line, message.FlawAgain, m.Key, first)
 		case !slices.Contains(known, m.Key):
-			p := d.add(m.Line, message.FlawField, m.Key)
-			if near := workflow.Nearest(m.Key, known); len(near) > 0 {
-				p.Hint = message.Because(message.HintFlawNear, strings.Join(near, ", "))
-			} else {
-				p.Hint = message.Because(message.HintFlawFields, strings.Join(known, ", "))
-			}
+			d.add(m.Line, message.FlawField, m.Key).Hint = workflow.Meant(m.Key, known, message.HintFlawNear, message.HintFlawFields)
 		default:
 			seen[m.Key] = m.Line
 			if m.Value.Kind != config.Null {

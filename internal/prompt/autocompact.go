@@ -9,9 +9,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 )
 
-// DefaultAutoCompact returns the built-in prompt file, for a user's copy.
-func DefaultAutoCompact() []byte { return []byte(config.AutoCompact) }
-
 // frontMatter are the settings that the prompt file may hold.
 type frontMatter struct {
 	Version int            `yaml:"version" min:"0" max:"1"`

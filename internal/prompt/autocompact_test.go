@@ -25,7 +25,7 @@ func save(t *testing.T, text string) string {
 func TestBuiltinAutoCompact(t *testing.T) {
 	t.Parallel()
 	// Read over nothing, the file says all that the defaults say.
-	front, line, fileBody, _ := splitFront(DefaultAutoCompact())
+	front, line, fileBody, _ := splitFront([]byte(config.AutoCompact))
 	a, problems := parse(config.Compact{}, front, line, "auto-compact.md")
 	if a.Prompt = fileBody; len(problems) > 0 {
 		t.Fatal(problems)
@@ -34,7 +34,7 @@ func TestBuiltinAutoCompact(t *testing.T) {
 	if diff := cmp.Diff(config.Compact{PacketAuthor: want.PacketAuthor, Trigger: want.Trigger, Packet: want.Packet, Markers: want.Markers, Prompt: want.Prompt}, a); diff != "" {
 		t.Errorf("the defaults in config and auto-compact.md differ (-config +file):\n%s", diff)
 	}
-	_, body, _ := strings.Cut(string(DefaultAutoCompact()), "\n---\n")
+	_, body, _ := strings.Cut(config.AutoCompact, "\n---\n")
 	if a.Prompt != body || len(body) < 500 {
 		t.Errorf("body is not the file's: %q", a.Prompt)
 	}
@@ -206,7 +206,7 @@ func TestOverridesKeyByKey(t *testing.T) {
 func FuzzAutoCompact(f *testing.F) {
 	for _, s := range []string{
 		"", "---\n", "---\n---\n", "---\nversion: 1\n---\nx", "---\ntrigger:\n  early_percent_remaining_lt: [\n---\nb", "---\n\t\n---\n", "\ufeff---\r\na: b\r\n---\r\nc",
-		"---\nmarkers:\n  agent_done:\n  - a\n  -\n---\n", string(DefaultAutoCompact()),
+		"---\nmarkers:\n  agent_done:\n  - a\n  -\n---\n", config.AutoCompact,
 	} {
 		f.Add([]byte(s))
 	}
@@ -228,7 +228,7 @@ func FuzzAutoCompact(f *testing.F) {
 
 func BenchmarkLoadAutoCompact(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "auto-compact.md")
-	if err := os.WriteFile(path, DefaultAutoCompact(), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(config.AutoCompact), 0o600); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

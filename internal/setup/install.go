@@ -11,7 +11,6 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/prompt"
 )
 
 // Options are what init was asked for.
@@ -180,7 +179,7 @@ func (i *installation) planOwn(o Options, cfg config.Config) error {
 		return err
 	}
 	if !file.Exists {
-		file.After = prompt.DefaultAutoCompact()
+		file.After = []byte(config.AutoCompact)
 	}
 	i.own = []*host.File{&conf, &file}
 	return nil

@@ -113,14 +113,14 @@ func (e Env) planRemoval(hosts []*host.Host, purge bool) (*removal, error) {
 	if _, err := os.Lstat(root); purge && err == nil {
 		r.folder = root
 	}
+	var goes []string
 	for _, p := range r.inside {
-		r.Files, r.Changed = append(r.Files, fileReport{Path: p.Dir, Action: remove}), true
+		goes = append(goes, p.Dir)
 	}
-	if r.reports != "" {
-		r.Files, r.Changed = append(r.Files, fileReport{Path: r.reports, Action: remove}), true
-	}
-	if r.folder != "" {
-		r.Files, r.Changed = append(r.Files, fileReport{Path: r.folder, Action: remove}), true
+	for _, dir := range append(goes, r.reports, r.folder) {
+		if dir != "" {
+			r.Files, r.Changed = append(r.Files, fileReport{Path: dir, Action: remove}), true
+		}
 	}
 	return r, nil
 }

@@ -102,12 +102,7 @@ func (g *grapher) name() {
 		case files[fileKey(k)]:
 			g.flaw(i, "stage", message.FlawTwice, k).advise(message.HintFlawTwice)
 		case !known && d.Spec.Agent == "" && d.Spec.Run == "":
-			f := g.flaw(i, "stage", message.FlawStage, k)
-			if near := Nearest(Base(k), StageNames()); len(near) > 0 {
-				f.advise(message.HintFlawStageNear, strings.Join(near, ", "))
-			} else {
-				f.advise(message.HintFlawStage, strings.Join(StageNames(), ", "))
-			}
+			g.flaw(i, "stage", message.FlawStage, k).Hint = Meant(Base(k), StageNames(), message.HintFlawStageNear, message.HintFlawStage)
 		case d.Spec.Agent != "" && d.Spec.Run != "":
 			g.flaw(i, "run", message.FlawBoth, k).advise(message.HintFlawBoth)
 		}
@@ -233,12 +228,7 @@ func (g *grapher) depend() {
 
 // unknown reports a name that is none of the list's.
 func (g *grapher) unknown(stage int, field string, t message.Text, key string) {
-	f := g.flaw(stage, field, t, key)
-	if near := Nearest(key, g.keys); len(near) > 0 {
-		f.advise(message.HintFlawNear, strings.Join(near, ", "))
-	} else {
-		f.advise(message.HintFlawListed, strings.Join(g.keys, ", "))
-	}
+	g.flaw(stage, field, t, key).Hint = Meant(key, g.keys, message.HintFlawNear, message.HintFlawListed)
 }
 
 func (g *grapher) build() {
@@ -371,6 +361,14 @@ func Nearest(name string, known []string) []string {
 		names = append(names, f.name)
 	}
 	return names
+}
+
+// Meant is the hint about a mistyped name: the names that it most likely means, else all.
+func Meant(name string, known []string, near, all message.Text) message.Reason {
+	if list := Nearest(name, known); len(list) > 0 {
+		return message.Because(near, strings.Join(list, ", "))
+	}
+	return message.Because(all, strings.Join(known, ", "))
 }
 
 // Closest is the one that a mistyped name most likely means, "" when none is close.
