@@ -125,8 +125,7 @@ func Start(text string, n int) string {
 		}
 		text = text[:end]
 	}
-	text, _ = Text(text)
-	return text
+	return Clean(text)
 }
 
 // End is the end of a text, as [Start] is its beginning.
@@ -137,8 +136,7 @@ func End(text string, n int) string {
 		}
 		text = text[start:]
 	}
-	text, _ = Text(text)
-	return text
+	return Clean(text)
 }
 
 func inToken(c byte) bool {

@@ -223,9 +223,7 @@ func parseGit(c command) gitCall {
 			}
 		case "--git-dir":
 			call.gitDir = value(attached, has).Text
-		case "--work-tree", "--namespace", "--super-prefix", "--attr-source":
-			value(attached, has)
-		case "--config-env":
+		case "--work-tree", "--namespace", "--super-prefix", "--attr-source", "--config-env":
 			value(attached, has)
 		case "--exec-path":
 			call.none = !has
@@ -306,8 +304,8 @@ func configAlias(args []arg) (name, value string, ok bool) {
 const gitBuiltins = " add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout-index " +
 	"cherry cherry-pick clean clone column commit-graph commit-tree config count-objects credential describe diff diff-files diff-index diff-tree difftool " +
 	"fast-export fast-import fetch fetch-pack for-each-ref format-patch fsck gc get-tar-commit-id grep gui hash-object help index-pack init init-db " +
-	"instaweb interpret-trailers log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree mergetool mktag mktree multi- " +
-	"pack-index mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace request-pull " +
+	"instaweb interpret-trailers log ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree mergetool mktag mktree multi-pack-index " +
+	"mv name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace request-pull " +
 	"rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch show-ref sparse-checkout stage stash status stripspace switch " +
 	"symbolic-ref tag update-index update-ref var verify-commit verify-pack verify-tag version whatchanged worktree write-tree "
 

@@ -107,7 +107,7 @@ func findGitDir(dir string) (string, error) {
 	if isGitDir(dir) {
 		return dir, nil
 	}
-	for range 64 {
+	for ; ; dir = filepath.Dir(dir) {
 		dot := filepath.Join(dir, ".git")
 		info, err := os.Stat(dot)
 		switch {
@@ -115,14 +115,10 @@ func findGitDir(dir string) (string, error) {
 			return dot, nil
 		case err == nil && info.Mode().IsRegular():
 			return linkedGitDir(dot)
+		case dir == filepath.Dir(dir):
+			return "", errNoRepo
 		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			break
-		}
-		dir = up
 	}
-	return "", errNoRepo
 }
 
 func isGitDir(dir string) bool {
