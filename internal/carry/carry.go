@@ -19,6 +19,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
@@ -38,6 +39,12 @@ type Line struct {
 	User bool
 	Text string
 	At   time.Time
+	note bool // it is the talk's
+}
+
+// all are the lines of a talk with its note.
+func (t Talk) all() []Line {
+	return append(slices.Clip(t.Lines), Line{User: true, Text: t.Note, At: t.Now, note: true})
 }
 
 // Target is an agent in whose format a talk can be written.

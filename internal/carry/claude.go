@@ -2,7 +2,6 @@ package carry
 
 import (
 	"path/filepath"
-	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -28,21 +27,17 @@ func claude() Target {
 	t.write = func(_ World, talk Talk) ([]byte, error) {
 		var out []any
 		var parent *string
-		add := func(user, meta bool, text string, at time.Time) {
-			l := claudeLine{Type: "user", UUID: transcript.NewID(t.Name, talk.Now), Parent: parent, Session: talk.ID, Timestamp: iso(at), CWD: talk.CWD, Meta: meta}
-			l.Message = map[string]any{"role": "user", "content": text}
-			if !user {
+		for _, said := range talk.all() {
+			l := claudeLine{Type: "user", UUID: transcript.NewID(t.Name, talk.Now), Parent: parent, Session: talk.ID, Timestamp: iso(said.At), CWD: talk.CWD, Meta: said.note}
+			l.Message = map[string]any{"role": "user", "content": said.Text}
+			if !said.User {
 				l.Type = "assistant"
 				// Version 2.1.197 hangs without a model, and with another vendor's takes its own.
-				l.Message = map[string]any{"role": "assistant", "model": "<synthetic>", "content": []any{map[string]any{"type": "text", "text": text}}}
+				l.Message = map[string]any{"role": "assistant", "model": "<synthetic>", "content": []any{map[string]any{"type": "text", "text": said.Text}}}
 			}
 			parent = &l.UUID
 			out = append(out, l)
 		}
-		for _, l := range talk.Lines {
-			add(l.User, false, l.Text, l.At)
-		}
-		add(true, true, talk.Note, talk.Now)
 		out = append(out, map[string]string{"type": "custom-title", "customTitle": talk.Title, "sessionId": talk.ID})
 		return lines(out...)
 	}

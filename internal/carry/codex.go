@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
@@ -32,19 +31,17 @@ func codex() Target {
 			"id": talk.ID, "timestamp": iso(talk.Now), "cwd": talk.CWD, "originator": "codex-tui", "cli_version": codexVersion(), "source": "cli",
 			"model_provider": codexProvider(w.of(t.Name)),
 		}}}
-		item := func(at time.Time, role, kind, text string) {
-			out = append(out, rollout{iso(at), "response_item", codexMessage{"message", role, []codexText{{kind, text}}}})
-		}
-		for _, l := range talk.Lines {
+		for _, l := range talk.all() {
 			kind, event := "output_text", codexEvent{Type: "agent_message", Message: l.Text}
 			if l.User {
 				kind, event.Type, event.Images = "input_text", "user_message", &[]string{}
 			}
-			item(l.At, role(l.User), kind, l.Text)
-			out = append(out, rollout{iso(l.At), "event_msg", event})
+			// The note is the user's, too: a developer's would be lost with the first compaction.
+			out = append(out, rollout{iso(l.At), "response_item", codexMessage{"message", role(l.User), []codexText{{kind, l.Text}}}})
+			if !l.note {
+				out = append(out, rollout{iso(l.At), "event_msg", event})
+			}
 		}
-		// A developer's item would be lost with the first compaction.
-		item(talk.Now, "user", "input_text", talk.Note)
 		return lines(out...)
 	}
 	return t

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 )
@@ -26,13 +25,9 @@ func copilot() Target {
 	t := known(host.Copilot)
 	t.write = func(_ World, talk Talk) ([]byte, error) {
 		out := []any{map[string]any{"type": "session", "version": 1, "externalId": "overtone-" + talk.ID, "createdAt": iso(talk.Now), "title": talk.Title}}
-		add := func(role, text string, at time.Time) {
-			out = append(out, copilotLine{"message", strconv.Itoa(len(out)), iso(at), role, []map[string]string{{"type": "text", "text": text}}})
+		for _, l := range talk.all() {
+			out = append(out, copilotLine{"message", strconv.Itoa(len(out)), iso(l.At), role(l.User), []map[string]string{{"type": "text", "text": l.Text}}})
 		}
-		for _, l := range talk.Lines {
-			add(role(l.User), l.Text, l.At)
-		}
-		add("user", talk.Note, talk.Now)
 		return lines(out...)
 	}
 	t.bring = func(ctx context.Context, w World, talk Talk, file string) (string, string, error) {

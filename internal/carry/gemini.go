@@ -62,7 +62,7 @@ func gemini() Target {
 	}
 	t.write = func(_ World, talk Talk) ([]byte, error) {
 		out := []any{geminiHead(talk.ID, hash(talk.CWD), talk.Title, talk.Now)}
-		for _, l := range append(talk.Lines, Line{User: true, Text: talk.Note, At: talk.Now}) {
+		for _, l := range talk.all() {
 			m := geminiLine{transcript.NewID(t.Name, talk.Now), iso(l.At), geminiSaid, l.Text}
 			if l.User {
 				m.Type, m.Content = "user", geminiTyped(geminiSent(l.Text))

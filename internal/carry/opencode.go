@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -31,11 +30,11 @@ func opencode() Target {
 			"time": map[string]int64{"created": talk.Now.UnixMilli(), "updated": talk.Now.UnixMilli()},
 		}}
 		at, asked := int64(0), ""
-		add := func(user, hidden bool, text string, when time.Time) {
-			at = max(at+1, when.UnixMilli()) // they are ordered by it
+		for _, l := range talk.all() {
+			at = max(at+1, l.At.UnixMilli()) // they are ordered by it
 			id := fmt.Sprintf("msg_%012x%s", len(session.Messages), random(14))
-			m := newOpencodeMessage(talk.ID, id, text, at, user, hidden)
-			if user {
+			m := newOpencodeMessage(talk.ID, id, l.Text, at, l.User, l.note)
+			if l.User {
 				asked = id
 			} else {
 				m.Info["time"] = map[string]int64{"created": at, "completed": at}
@@ -45,10 +44,6 @@ func opencode() Target {
 			}
 			session.Messages = append(session.Messages, m)
 		}
-		for _, l := range talk.Lines {
-			add(l.User, false, l.Text, l.At)
-		}
-		add(true, true, talk.Note, talk.Now)
 		return json.Marshal(session)
 	}
 	t.bring = func(ctx context.Context, w World, talk Talk, file string) (string, string, error) {

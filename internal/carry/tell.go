@@ -172,7 +172,7 @@ func (t *Retold) line(user bool, text string, at time.Time, lang message.Lang) {
 	if at.IsZero() {
 		at = last
 	}
-	t.Lines = append(t.Lines, Line{user, text, at})
+	t.Lines = append(t.Lines, Line{User: user, Text: text, At: at})
 }
 
 // appendText adds a text of the agent's. Marks of messages stand side by side.
