@@ -90,10 +90,7 @@ func Unpack(s *store.Session, p Parcel, o Options, transcript, note string, even
 				return err
 			}
 		}
-		m, err := decodeMemory(p.Memory, nil) // without one it is empty
-		if err != nil {
-			return err
-		}
+		m, _ := decodeMemory(p.Memory, nil) // without one it is empty
 		// Of the other machine's processes nothing is left, and its files lie
 		// elsewhere. A compaction that was not over there never will be.
 		m.Printing, m.Offset, m.Searched, m.Mark, m.Noise, m.Threads = nil, 0, false, Mark{}, Noise{}, Threads{}

@@ -134,7 +134,7 @@ func (d *doctor) checkConfig(problems []config.Problem) {
 }
 
 func (d *doctor) checkPrompt() {
-	path := d.promptFile()
+	path := session.PromptFile(d.Home)
 	data, err := config.ReadFile(path, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		d.add("prompt", host.Note, message.DoctorNoPrompt, d.short(path))

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 // Options are what init was asked for.
@@ -174,7 +175,7 @@ func (i *installation) planOwn(o Options, cfg config.Config) error {
 			return err
 		}
 	}
-	file, err := i.load(i.env.promptFile())
+	file, err := i.load(session.PromptFile(i.env.Home))
 	if err != nil {
 		return err
 	}

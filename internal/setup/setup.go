@@ -59,9 +59,6 @@ func (e Env) setupWith(h *host.Host, cfg config.Compact, noWorkflows bool) host.
 	})
 }
 
-// promptFile is the user's prompt for compactions.
-func (e Env) promptFile() string { return filepath.Join(e.Home.Root(), "auto-compact.md") }
-
 // Report is what a run would change, or has.
 type Report struct {
 	Schema   int          `json:"schema"`
