@@ -68,11 +68,12 @@ type Seen map[string]*numbers
 
 // add reports whether the event is new.
 func (s Seen) add(e Event) bool {
-	key := e.Machine + "/" + e.Session
-	n := s[key]
-	if n == nil {
-		n = &numbers{}
-		s[key] = n
+	return s.of(e.Machine + "/" + e.Session).add(e.Seq)
+}
+
+func (s Seen) of(key string) *numbers {
+	if s[key] == nil {
+		s[key] = &numbers{}
 	}
-	return n.add(e.Seq)
+	return s[key]
 }

@@ -155,7 +155,9 @@ func (h *Hub) Doctor(ctx context.Context, root string, now func() time.Time) (v 
 		v.Events += n.count()
 		v.Missing += n.missing()
 	}
-	v.OwnNameOnly = h.foreignRefused(ctx)
+	// Under a name that nobody has. What comes of it has no id, so that every reader
+	// drops it.
+	v.OwnNameOnly = h.refuses(ctx, eventPrefix+"overtone-doctor-probe.probe.probe", []byte("{}"))
 	if v.Twin, err = h.twin(ctx, root, now()); err != nil {
 		return v, err
 	}
@@ -164,15 +166,6 @@ func (h *Hub) Doctor(ctx context.Context, root string, now func() time.Time) (v 
 		v.CanRead = err == nil
 	}
 	return v, nil
-}
-
-// probeMachine is a name that nobody has.
-const probeMachine = "overtone-doctor-probe"
-
-// foreignRefused tries to publish under another name. What comes of it has no id,
-// so that every reader drops it.
-func (h *Hub) foreignRefused(ctx context.Context) bool {
-	return h.refuses(ctx, eventPrefix+probeMachine+".probe.probe", []byte("{}"))
 }
 
 // refuses publishes something and reports whether the hub refused it. It says so

@@ -51,8 +51,8 @@ type Shipper struct {
 
 	hub     *Hub
 	cur     cursor
-	synced  bool // what the hub has is known
-	have    map[string]*numbers
+	synced  bool                // what the hub has is known
+	have    Seen                // of this machine, by session
 	checked map[string]bool     // sessions whose place was looked for on the hub
 	stamps  map[string][2]int64 // of timelines that were read to their end
 	states  states
@@ -355,7 +355,7 @@ func (s *Shipper) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.have = map[string]*numbers{}
+	s.have = Seen{}
 	if made := info.Created.UTC().Format(time.RFC3339Nano); s.cur.Hub != made || s.cur.Pos > info.State.LastSeq {
 		// Another hub, or one that was restored from an older day: tell all that
 		// the files hold once more, under the numbers that it had.
@@ -378,12 +378,7 @@ func (s *Shipper) sync(ctx context.Context) error {
 	}
 	_, err = s.hub.each(ctx, eventStream, eventPrefix+s.Set.Machine+".>", s.cur.Pos+1, time.Time{}, func(m stored) error {
 		if e, ok := (Settings{}).inbound(m); ok {
-			n := s.have[e.Session]
-			if n == nil {
-				n = &numbers{}
-				s.have[e.Session] = n
-			}
-			n.add(e.Seq)
+			s.have.of(e.Session).add(e.Seq)
 		}
 		return nil
 	})
