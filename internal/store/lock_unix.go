@@ -8,6 +8,10 @@ import (
 	"syscall"
 )
 
+// openFlags go with every open: a link in place of the file is an error, and a
+// pipe put there does not hang the hook.
+const openFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
 func tryLock(f *os.File) (bool, error) {
 	for {
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
