@@ -182,7 +182,7 @@ func (nc NodeContext) JSON() string {
 	fits := func(s string) bool {
 		return message.Units(s) <= nodeContextUnits && EstimateTokens(s) < nodeContextTokens
 	}
-	out := string(encodeCompact(nc))
+	out := nc.encode()
 	if fits(out) {
 		return out
 	}
@@ -190,13 +190,13 @@ func (nc NodeContext) JSON() string {
 		short := *rc
 		short.Hint = message.Cut(short.Hint, 100)
 		nc.RetryContext = &short
-		if out = string(encodeCompact(nc)); fits(out) {
+		if out = nc.encode(); fits(out) {
 			return out
 		}
 	}
 	for len(nc.ContextFiles) > 2 {
 		nc.ContextFiles = nc.ContextFiles[1:]
-		if out = string(encodeCompact(nc)); fits(out) {
+		if out = nc.encode(); fits(out) {
 			return out
 		}
 	}
@@ -204,21 +204,18 @@ func (nc NodeContext) JSON() string {
 	for i, f := range nc.ContextFiles {
 		nc.ContextFiles[i] = message.Cut(path.Base(f), 160)
 	}
-	if out = string(encodeCompact(nc)); fits(out) {
+	if out = nc.encode(); fits(out) {
 		return out
 	}
 	nc.ContextFiles, nc.Env = []string{}, nil
 	nc.Node.Next, nc.Node.Prev = nc.Node.Next[:min(3, len(nc.Node.Next))], nc.Node.Prev[:min(3, len(nc.Node.Prev))]
-	return string(encodeCompact(nc))
+	return nc.encode()
 }
 
-// encodeCompact escapes <, > and &: the context is carried inside a comment.
-func encodeCompact(nc NodeContext) []byte {
-	b, err := json.Marshal(nc)
-	if err != nil {
-		return []byte("{}")
-	}
-	return b
+// encode escapes <, > and &: the context is carried inside a comment.
+func (nc NodeContext) encode() string {
+	b, _ := json.Marshal(nc) // strings and numbers
+	return string(b)
 }
 
 // Comment is the context as it is carried in a text.

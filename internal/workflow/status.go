@@ -98,11 +98,8 @@ func (s *State) StageNamed(arg string) (string, error) {
 	if i := slices.IndexFunc(keys, func(k string) bool { return strings.EqualFold(k, arg) }); i >= 0 {
 		return keys[i], nil
 	}
-	err := message.Fail(message.RefusedOutside, arg)
-	if near := Nearest(arg, keys); len(near) > 0 {
-		return "", message.Misuse{Err: message.WithHint(err, message.HintFlawNear, strings.Join(near, ", "))}
-	}
-	return "", message.Misuse{Err: message.WithHint(err, message.HintStages, cmp.Or(strings.Join(keys, ", "), "—"))}
+	hint := Meant(arg, keys, message.HintFlawNear, message.HintStages)
+	return "", message.Misuse{Err: message.Hinted{Err: message.Fail(message.RefusedOutside, arg), Hint: hint}}
 }
 
 // StageNames are the stages that need no agent to be named.
