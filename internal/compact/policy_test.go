@@ -202,6 +202,11 @@ func Test004_RearmsOnlyAfterGrowth(t *testing.T) {
 			t.Errorf("at %d tokens: %s (%s), want %s", used, d.Verdict, d.Reason.In(message.EN), want)
 		}
 	}
+	for after, want := range map[int64]int64{-1: 0, 0: 1500, 400: 1900} {
+		if got := rearm(Usage{Used: 500, Window: 100_000}, []Compaction{{After: after}}); got != want {
+			t.Errorf("after %d tokens it waits for %d more, want %d", after, got, want)
+		}
+	}
 	in.History[0].After = -1
 	in.Usage = free(5)
 	if d := Decide(in); d.Cause != causeFresh {

@@ -271,6 +271,19 @@ func Test004_MarkersComeFromTheSettings(t *testing.T) {
 	}
 }
 
+// Agents say at the end that they are done; what stands far before it tells nothing.
+func TestMarkersAreLookedForAtTheEnd(t *testing.T) {
+	t.Parallel()
+	marks := NewMarks(config.Defaults().Compact.Markers)
+	long := strings.Repeat("它讀取一列。", maxMessage/15)
+	if got := marks.In(long + "\n\nThe task is done."); !got.Has(AgentDone) {
+		t.Errorf("at the end: %v", got.List())
+	}
+	if got := marks.In("The task is done.\n\n" + long); got.Has(AgentDone) {
+		t.Errorf("%d bytes before the end: %v", len(long), got.List())
+	}
+}
+
 // A host that can compact only when a turn begins still sees the last turn's
 // boundary, until the new turn does something.
 func TestBoundaryOfTheTurnBefore(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
@@ -81,6 +82,53 @@ func TestObservedBefore(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+	// The turn's beginning may be told late, and once.
+	th = threadOf(host.TurnStarted{ID: "1"}, host.TurnStarted{ID: "1", At: noon}, host.TurnStarted{ID: "1", At: noon.Add(time.Hour)})
+	for told, want := range map[time.Time]time.Time{{}: noon, noon.Add(time.Minute): noon.Add(time.Minute)} {
+		if got := th.Observed(host.CommandFinished{Observation: shellcmd.Observation{Started: told}}).Started; !got.Equal(want) {
+			t.Errorf("told %s: began %s, want %s", told, got, want)
+		}
+	}
+}
+
+// A compaction that several observers tell of counts once, and opens the way for the next
+// suggestion.
+func TestCompactedOnce(t *testing.T) {
+	t.Parallel()
+	th := Thread{SuggestedAt: 7, SuggestedTier: "low"}
+	for _, id := range []string{"k1", "k1", "k2", "", ""} {
+		th = th.Apply(host.Compacted{ID: id, At: noon, Before: 90, After: 10}, auto())
+	}
+	if len(th.History) != 4 || th.SuggestedAt != 0 || th.SuggestedTier != "" {
+		t.Errorf("%d compactions, suggested %d %q", len(th.History), th.SuggestedAt, th.SuggestedTier)
+	}
+}
+
+// A command that has ended is work, though nothing else of the turn was seen; one that has
+// only begun does not answer what the agent asked.
+func TestCommandsAreWork(t *testing.T) {
+	t.Parallel()
+	if th := threadOf(host.TurnStarted{ID: "1"}, command("make", "", 0)); !th.State.Worked {
+		t.Error("a command is no work")
+	}
+	asked := []host.Event{host.TurnStarted{ID: "1"}, host.UserMessage{Text: "Fix the parser, please."}, host.ToolActivity{}, host.AgentMessage{Text: "Shall I push it?"}, host.TurnStarted{ID: "2"}}
+	if th := threadOf(append(asked, began("c", "make", noon))...); th.Words.Asked == "" {
+		t.Error("a command that has only begun has answered a question")
+	}
+}
+
+// A plan that is told again as it was is no news.
+func TestPlanUpdateNeedsNews(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		again host.PlanWritten
+		want  bool
+	}{"the same": {planOf("> a", "- b"), false}, "another step": {planOf("> a", "- b", "- c"), true}} {
+		th := threadOf(host.TurnStarted{ID: "1"}, planOf("> a", "- b"), host.TurnStarted{ID: "2"}, c.again)
+		if got := th.State.Seen.Has(PlanUpdate); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -1,11 +1,13 @@
 package compact
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -117,6 +119,83 @@ func TestWordsAreBounded(t *testing.T) {
 	}
 }
 
+// Of too many, the oldest wish goes; where rules fill their own room, the oldest rule; and
+// what is not to be done without asking only when there is nothing else.
+func TestTheOldestThatIsHeldGoes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kinds string // of what is held: w wish, l lasting, g guard
+		gone  int
+	}{
+		"wishes before rules":           {"llllllllwwwwwww", 8},
+		"one rule too many":             {"wlllllllllwwwww", 1},
+		"guards count among the rules":  {"wggggllllllwwww", 5},
+		"rules alone":                   {"lllllllllllllll", 0},
+		"guards alone":                  {"ggggggggggggggg", 0},
+		"guards after the rule is gone": {"gggggggglgggggg", 8},
+	} {
+		var w Words
+		var want []string
+		for i, k := range c.kinds {
+			text := fmt.Sprintf("word%c", 'a'+i)
+			w = w.hold(text, map[rune]extract.Hold{'w': extract.Wish, 'l': extract.Lasting, 'g': extract.Guard}[k])
+			if i != c.gone {
+				want = append(want, text)
+			}
+		}
+		if len(c.kinds) != maxHeld+1 {
+			t.Fatalf("%s: %d are held", name, len(c.kinds))
+		}
+		if d := cmp.Diff(want, held(w)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// One message does not crowd out the rules of all others, and is heard to an end only.
+func TestOneMessageIsBounded(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for _, n := range []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"} {
+		text.WriteString("Never touch " + n + ". ")
+	}
+	if got := held(talk("Please start. " + text.String())); len(got) != maxOfOne {
+		t.Errorf("%d sentences of one message: %q", len(got), got)
+	}
+	late := "Please start. " + strings.Repeat("The log says nothing. ", maxHeard/20) + "Never push to main."
+	if got := held(talk(late)); len(got) != 0 {
+		t.Errorf("heard behind %d characters: %q", maxHeard, got)
+	}
+}
+
+// What the agent quotes was decided by somebody else.
+func TestQuotedDecisions(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"We decided to use SQLite for the store.":                              1,
+		"> We decided to use SQLite for the store.\n\nSo says the old note.":   0,
+		"```\nWe decided to use SQLite for the store.\n```\nSo says the note.": 0,
+		"The store is fine.": 0,
+	} {
+		if got := talk("Please go.", "a: "+text).Decided; len(got) != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// What the agent said of going on is answered by the user's next words.
+func TestWordsAnswerWhatTheAgentSaidOfGoingOn(t *testing.T) {
+	t.Parallel()
+	said := talk("Please write the parser.").Closed("The parser is done. I wait for your approval; next I write the lexer.", 0)
+	said.Evidence |= Proposes
+	if !said.Evidence.Has(Yields) {
+		t.Fatalf("%v", said.Evidence.List())
+	}
+	if got := said.Hear("Now write the lexer, please.").Evidence; got&(closers|Proposes) != 0 {
+		t.Errorf("still %v", got.List())
+	}
+}
+
 // An open question is one that nothing followed.
 func TestWordsAsked(t *testing.T) {
 	t.Parallel()
@@ -146,6 +225,14 @@ func TestWordsLang(t *testing.T) {
 	} {
 		if got := talk(lines...).Lang(); got != want {
 			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+	// A long Chinese text with many names is Chinese; a short one is not sure to be.
+	for want, counts := range map[message.Lang][][2]int{message.ZH: {{21, 20}, {4, 2}}, message.EN: {{20, 19}, {21, 21}, {3, 2}}} {
+		for _, n := range counts {
+			if got := (Words{Han: n[0], Latin: n[1]}).Lang(); got != want {
+				t.Errorf("%d ideographs, %d words: %q, want %q", n[0], n[1], got, want)
+			}
 		}
 	}
 	if got := talk("テストを先に直してください。").Lang(); got != message.EN {
