@@ -86,7 +86,8 @@ const grouped = (days, step) => {
   return out
 }
 
-// Tokens by day; the number of compactions stands in the table below.
+// Tokens by day; the number of compactions stands in the table below, which leaves out the
+// empty days of a long time.
 export function Days({ days, label }) {
   const box = useRef(null)
   const each = Math.ceil(days.length / bars)
@@ -122,7 +123,7 @@ export function Days({ days, label }) {
   return html`${each > 1 && html`<p class="quiet">${t('barDays', number(each))}</p>`}<div class="chart low" ref=${box} role="img" aria-label=${t('byDay')}></div>
     <ul class="legend"><li><i class="block c1"></i>${t('tok.cacheRead')}</li><li><i class="block c2"></i>${t('tok.cacheWrite')}</li><li><i class="block c3"></i>${t('tok.input')}</li><li><i class="block c4"></i>${t('tok.output')}</li></ul>
     <details><summary>${t('asTable')}</summary><${Table} label=${label || 'a-days'} head=${[t('day'), t('nav.sessions'), t('compactions'), t('tok.cacheRead'), t('tok.cacheWrite'), t('tok.input'), t('tok.output'), t('listPrice')]}
-      rows=${[...days].reverse().map(d => [d.name, d.name, number(d.sessions), number(d.compactions), tokens(d.tokens.cacheRead), tokens(d.tokens.cacheWrite), tokens(d.tokens.input), tokens(d.tokens.output), money(d)])} /></details>`
+      rows=${days.filter(d => each === 1 || d.sessions + d.compactions > 0).reverse().map(d => [d.name, d.name, number(d.sessions), number(d.compactions), tokens(d.tokens.cacheRead), tokens(d.tokens.cacheWrite), tokens(d.tokens.input), tokens(d.tokens.output), money(d)])} /></details>`
 }
 
 export function Sessions({ list, linked, label }) {
