@@ -152,7 +152,7 @@ func (l Library) Check(t *terminal.Terminal, entries []Entry, folders []string) 
 				p.File = l.seen(p.File)
 				fmt.Fprintln(t.Stdout, p.In(t.Lang))
 				if hint := p.Hint.In(t.Lang); hint != "" {
-					fmt.Fprintln(t.Stdout, "  hint: "+hint)
+					fmt.Fprintln(t.Stdout, "  "+t.In(message.HintLabel)+hint)
 				}
 			}
 		}

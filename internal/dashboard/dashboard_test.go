@@ -588,7 +588,7 @@ func TestAskedWrongly(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
 			t.Fatal(err)
 		}
-		text, hint, _ := strings.Cut(body.Error, "\nhint: ")
+		text, hint, _ := strings.Cut(body.Error, "\n"+message.HintLabel.In(message.Lang(lang)))
 		if w.Code != http.StatusBadRequest || text != want || !strings.Contains(hint, "30d") {
 			t.Errorf("%s: %d %q", lang, w.Code, body.Error)
 		}

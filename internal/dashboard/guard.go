@@ -104,7 +104,7 @@ func (s *Server) json(answer func(*http.Request) (any, error)) http.Handler {
 func (s *Server) words(err error, r *http.Request) string {
 	text := message.ErrorText(err, s.lang(r))
 	if hint := message.HintOf(err, s.lang(r)); hint != "" {
-		text += "\nhint: " + hint
+		text += "\n" + message.HintLabel.In(s.lang(r)) + hint
 	}
 	return text
 }

@@ -47,7 +47,7 @@ var (
 	AuditCount       = Text{ZH: "次數", EN: "how many"}
 	AuditCountOf     = Text{ZH: "%d：自動 %d · 手動 %d · 未註明 %d；失敗 %d", EN: "%d: automatic %d · manual %d · not said %d; failed %d"}
 	AuditMid         = Text{ZH: "發生於", EN: "struck"}
-	AuditMidOf       = Text{ZH: "工作進行中 %d · 自然邊界 %d · 兩輪之間 %d", EN: "in mid-work %d · at a natural boundary %d · between turns %d"}
+	AuditMidOf       = Text{ZH: "工作途中 %d · 自然邊界 %d · 兩輪之間 %d", EN: "in mid-work %d · at a natural boundary %d · between turns %d"}
 	AuditWait        = Text{ZH: "等待", EN: "waited"}
 	AuditWaitOf      = Text{ZH: "%s（%[2]d 次中已知 %[3]d 次）", EN: "%s (known for %[3]d of %[2]d)"}
 	AuditNeeded      = Text{ZH: "之後用到", EN: "needed after"}
@@ -135,5 +135,5 @@ var (
 	WhatForced     = Text{ZH: "不得已", EN: "forced"}
 	WhatNotNeeded  = Text{ZH: "不需要", EN: "not needed"}
 
-	PageNeedsScripts = Text{ZH: "這個頁面需要 JavaScript。同樣的內容在命令列：overtone audit", EN: "This page needs JavaScript. The same is on the command line: overtone audit"}
+	PageNeedsScripts = Text{ZH: "這個頁面需要 JavaScript。同樣的內容在指令列：overtone audit", EN: "This page needs JavaScript. The same is on the command line: overtone audit"}
 )

@@ -4,7 +4,7 @@ package message
 var (
 	HelpRoot     = Text{ZH: "讓長時間的 coding agent 工作保持連貫", EN: "Keep long coding-agent work coherent"}
 	HelpRootLong = Text{
-		ZH: "Overtone 陪在 Claude Code、Codex 等 coding agent 旁邊：依階段路由工作、在自然邊界壓縮 context、\n讓狀態安全跨過壓縮，並解釋每一個決定。\n\n先試試：\n  overtone audit   這台機器上的 session：壓縮失去了什麼、花了多少\n  overtone demo    在暫時的家目錄演一遍，不需網路\n  overtone init    裝進這台機器上的 host",
+		ZH: "Overtone 陪在 Claude Code、Codex 等 coding agent 旁邊：依階段路由工作、在自然邊界壓縮 context、\n讓狀態安全跨過壓縮，並解釋每一個決定。\n\n先試試：\n  overtone audit   這台機器上的 session：壓縮失去了什麼、花了多少\n  overtone demo    在暫時的 home 演一遍，不需網路\n  overtone init    裝進這台機器上的 host",
 		EN: "Overtone sits beside Claude Code, Codex and other coding agents: it routes work through\nstages, compacts at natural boundaries, carries state across a compaction, and explains every\ndecision.\n\nStart with:\n  overtone audit   what compactions lost and cost in the sessions on this machine\n  overtone demo    a whole story in a throw-away home, no network\n  overtone init    install into the hosts on this machine",
 	}
 	HelpJSON     = Text{ZH: "以 JSON 輸出", EN: "print JSON"}
@@ -15,6 +15,7 @@ var (
 	HintHelp     = Text{ZH: "用法請見 %s --help", EN: "see %s --help"}
 	HintFull     = Text{ZH: "磁碟空間不足：騰出空間後再執行一次", EN: "the disk is full: make room, then run it again"}
 	HintClosed   = Text{ZH: "檢查擁有者、權限，以及磁碟是否以唯讀掛載", EN: "look at its owner and mode, and whether the disk is mounted read-only"}
+	HintLabel    = Text{ZH: "提示：", EN: "hint: "}
 	Interrupted  = Text{ZH: "已中斷", EN: "interrupted"}
 	HelpHook     = Text{ZH: "由 host 呼叫的 hook（不需自行執行）", EN: "what hosts call (not for you to run)"}
 	HelpHookLong = Text{
@@ -178,7 +179,7 @@ var (
 	NoCompaction       = Text{ZH: "沒有第 %d 次壓縮，這個 session 有 %d 次", EN: "there is no compaction %d, the session has %d"}
 	HelpPacketWhy      = Text{ZH: "逐行列出依據：哪一筆紀錄、何時、說了什麼", EN: "show the evidence of each line: which record, when, and what it said"}
 	WhyLine            = Text{ZH: "%s，位移 %d：%s", EN: "%s, at byte %d: %s"}
-	WhyNothing         = Text{ZH: "紀錄中沒有這句話：由 git、工作流程或任務清單得知，或已改寫", EN: "no record has these words: they come from git, a workflow or a task list, or are put in other words"}
+	WhyNothing         = Text{ZH: "紀錄中沒有這句話：由 git、工作流或任務清單得知，或已改寫", EN: "no record has these words: they come from git, a workflow or a task list, or are put in other words"}
 	PacketIfNow        = Text{ZH: "session %s，已壓縮 %d 次：現在壓縮時會交接", EN: "session %s (compactions: %d): handed over if it were compacted now"}
 	PacketNoSummary    = Text{ZH: "session %s，第 %d／%d 次壓縮：讀不到摘要，交接內容不依賴摘要", EN: "session %s, compaction %d of %d: its summary cannot be read, so the hand-over is written without"}
 	PacketOf           = Text{ZH: "session %s，第 %d／%d 次壓縮：摘要 %s 字元，交接 %s 字元", EN: "session %s, compaction %d of %d: a summary of %s characters, a hand-over of %s"}

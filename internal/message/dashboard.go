@@ -17,9 +17,9 @@ func DashboardTexts(l Lang) map[string]string {
 
 // The command's own words.
 var (
-	HelpDashboard     = Text{ZH: "在瀏覽器中即時檢視工作階段、決策與工作流", EN: "look at sessions, decisions and workflows in a browser, live"}
+	HelpDashboard     = Text{ZH: "在瀏覽器中即時檢視 session、決策與工作流", EN: "look at sessions, decisions and workflows in a browser, live"}
 	HelpDashboardLong = Text{
-		ZH: "在本機開啟一個唯讀的網頁：所有 host 的工作階段、context 變化與層級、採用與拒絕的邊界\n及其原因、壓縮的收據、工作流圖、時間軸與回想。只接受本機連線；印出的連結含有每次啟動\n都會更換的 token，請勿分享。Ctrl-C 結束。",
+		ZH: "在本機開啟一個唯讀的網頁：所有 host 的 session、context 變化與層級、採用與拒絕的邊界\n及其原因、壓縮的收據、工作流圖、時間軸與回想。只接受本機連線；印出的連結含有每次啟動\n都會更換的 token，請勿分享。Ctrl-C 結束。",
 		EN: "Serves a read-only page on this machine: the sessions of all hosts, context over time with\nits tiers, boundaries taken and refused with the reason, receipts of compactions, the\nworkflow's graph, timeline and recall. Only this machine can connect, and the link it prints\nholds a token that is new at each start: do not share it. Ctrl-C ends it.",
 	}
 	HelpPort        = Text{ZH: "埠號（0 = 任一可用的）", EN: "port (0 = any that is free)"}

@@ -224,7 +224,7 @@ func DemoTurns() []DemoTurn {
 			Command: "git log --oneline -4 && git status --short",
 			Output:  "e81c7740 docs: exit codes of the import\nb20f93e1 import: exit 3 when rows are refused\n7c1d0e4a import: read records, not lines\n",
 			Tell: Text{
-				ZH: "docs/import.md 現在說明結束碼 0、1、3 與 rejected.csv。三個 commit 都在 release/2.4 上，工作目錄是乾淨的。尚未推送，等你確認。",
+				ZH: "docs/import.md 現在說明結束碼 0、1、3 與 rejected.csv。三個 commit 都在 release/2.4 上，工作樹是乾淨的。尚未推送，等你確認。",
 				EN: "docs/import.md now explains the exit codes 0, 1 and 3, and rejected.csv. All three commits are on release/2.4, and the working tree is clean. Nothing is pushed yet; I wait for your word.",
 			},
 		},

@@ -51,13 +51,13 @@ type systemError struct {
 // (which call, which file) stays as the system says it.
 func systemErrors() []systemError {
 	return []systemError{
-		{syscall.ENOENT, "沒有這個檔案或目錄"},
+		{syscall.ENOENT, "沒有這個檔案或資料夾"},
 		{syscall.EACCES, "沒有權限"},
 		{syscall.EPERM, "不允許這個操作"},
 		{syscall.EEXIST, "檔案已存在"},
-		{syscall.ENOTDIR, "不是目錄"},
-		{syscall.EISDIR, "這是目錄，不是檔案"},
-		{syscall.ENOTEMPTY, "目錄不是空的"},
+		{syscall.ENOTDIR, "不是資料夾"},
+		{syscall.EISDIR, "這是資料夾，不是檔案"},
+		{syscall.ENOTEMPTY, "資料夾不是空的"},
 		{syscall.ENOSPC, "磁碟空間不足"},
 		{syscall.EDQUOT, "超過磁碟配額"},
 		{syscall.EROFS, "檔案系統唯讀"},

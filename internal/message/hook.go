@@ -41,8 +41,8 @@ var (
 	LoopTitle    = Text{ZH: "[Overtone Loop %d/%d]", EN: "[Overtone loop %d/%d]"}
 	LoopTasks    = Text{ZH: "📋 Tasks：%d/%d 完成", EN: "📋 Tasks: %d/%d done"}
 	LoopNext     = Text{ZH: "⏭️ 繼續：%s", EN: "⏭️ Go on: %s"}
-	CloseAgent   = Text{ZH: "🧹 以 %s 關閉已完成的代理：%s", EN: "🧹 Close the agents that are done with %s: %s"}
-	LoopAwait    = Text{ZH: "⏳ 階段的代理仍在執行：以 %s 等待（targets：%s；timeout_ms 600000）。", EN: "⏳ Agents of stages are at work: wait for them with %s (targets: %s; timeout_ms 600000)."}
+	CloseAgent   = Text{ZH: "🧹 以 %s 關閉已完成的 agent：%s", EN: "🧹 Close the agents that are done with %s: %s"}
+	LoopAwait    = Text{ZH: "⏳ 階段的 agent 仍在執行：以 %s 等待（targets：%s；timeout_ms 600000）。", EN: "⏳ Agents of stages are at work: wait for them with %s (targets: %s; timeout_ms 600000)."}
 	LoopNextAny  = Text{ZH: "⏭️ 繼續執行下一步", EN: "⏭️ Go on with the next step"}
 	LoopNoAsk    = Text{ZH: "⛔ 禁止詢問使用者，直接繼續執行。", EN: "⛔ Do not ask the user; go on."}
 	LoopMax      = Text{ZH: "⏸️ 已達最大迭代次數（%d/%d）。輸入任何訊息繼續，或以 /overtone:cancel 取消。", EN: "⏸️ The limit of iterations is reached (%d/%d). Send any message to go on, or /overtone:cancel."}
@@ -50,7 +50,7 @@ var (
 	LateFail     = Text{ZH: "⚠️ %s 在 barrier 逾時之後才回報 FAIL：工作流已繼續，結果不變。請查看它的報告，需要時以 overtone workflow restart 重做該階段。", EN: "⚠️ %s reported FAIL after its barrier had given up: the workflow has gone on and nothing moves. Look at its report; overtone workflow restart does the stage again."}
 	LoopStuck    = Text{ZH: "⏸️ 連續 %d 次沒有進展，暫停自動推進。輸入任何訊息繼續，或以 /overtone:cancel 取消。", EN: "⏸️ No progress in %d attempts; pausing. Send any message to go on, or /overtone:cancel."}
 	LoopRests    = Text{ZH: "⏸️ 工作流 %s 暫停，等你的下一句話。輸入「繼續」推進，或以 /overtone:cancel 取消。", EN: "⏸️ Workflow %s rests; the next word is yours. Say \"continue\" to go on, or /overtone:cancel."}
-	LoopDied     = Text{ZH: "⏸️ %s 的代理連續 %d 次因錯誤結束。排除原因後輸入「繼續」重試，或以 /overtone:cancel 取消。", EN: "⏸️ The agent of %s has died of errors %d times. Say \"continue\" to try again once the cause is gone, or /overtone:cancel."}
+	LoopDied     = Text{ZH: "⏸️ %s 的 agent 連續 %d 次因錯誤結束。排除原因後輸入「繼續」重試，或以 /overtone:cancel 取消。", EN: "⏸️ The agent of %s has died of errors %d times. Say \"continue\" to try again once the cause is gone, or /overtone:cancel."}
 	TagMentioned = Text{ZH: "[workflow:%s] 在這裡只是被提到，沒有啟動工作流。要啟動，請以它開頭。", EN: "[workflow:%s] is only mentioned here, so no workflow was started. To start it, begin your message with it."}
 	LoopDone     = Text{ZH: "🎉 工作流完成！（%s）", EN: "🎉 Workflow complete (%s)"}
 	LoopBroken   = Text{ZH: "⛔ 工作流 %s %s", EN: "⛔ Workflow %s was %s"}

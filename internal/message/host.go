@@ -33,7 +33,7 @@ var (
 	HelpStatusFlag   = Text{ZH: "也把 overtone statusline 設為 Claude Code 的狀態列；已有的會保留", EN: "also make overtone statusline Claude Code's status line; one that is there stays"}
 	HelpYes          = Text{ZH: "不要發問；沒有終端機可以發問時必須加上", EN: "ask nothing; needed where there is no terminal to ask on"}
 	HelpProbe        = Text{ZH: "實測已安裝的 Claude Code 是否接受 PreCompact 的 block", EN: "try whether the installed Claude Code lets PreCompact block"}
-	HelpNoWorkflows  = Text{ZH: "不安裝工作流的代理與命令", EN: "leave out the agents and commands of workflows"}
+	HelpNoWorkflows  = Text{ZH: "不安裝工作流的 agent 與指令", EN: "leave out the agents and commands of workflows"}
 	HelpNoProbe      = Text{ZH: "不實測", EN: "do not try"}
 	HelpPurge        = Text{ZH: "連同 session、設定與備份一併刪除", EN: "delete sessions, configuration and backups, too"}
 	HelpInitDryRun   = Text{ZH: "只顯示差異，不寫入", EN: "show the diff, write nothing"}
@@ -97,7 +97,7 @@ var (
 	UninstallClones  = Text{ZH: "continue 與 compress 做的副本留在各個 agent：%d（overtone sessions 列出它們，overtone sessions rm 移除）", EN: "clones that continue and compress made stay with their agents: %d (overtone sessions lists them, overtone sessions rm removes them)"}
 	PurgeClones      = Text{ZH: "副本留在各個 agent，但失去原文：%d；要先移除它們：overtone sessions rm", EN: "clones stay with their agents, without their originals: %d; to remove them first: overtone sessions rm"}
 	UninstallPurged  = Text{ZH: "已移除，%s 也已刪除", EN: "removed, and %s deleted"}
-	PurgeRefused     = Text{ZH: "不會刪除 %s：它包含家目錄或目前目錄", EN: "%s is not deleted: it holds the home or the current folder"}
+	PurgeRefused     = Text{ZH: "不會刪除 %s：它包含 home 或目前的資料夾", EN: "%s is not deleted: it holds the home or the current folder"}
 	HintPurge        = Text{ZH: "請檢查 OVERTONE_HOME", EN: "look at OVERTONE_HOME"}
 
 	DoctorBroken   = Text{ZH: "有 %d 項損壞", EN: "failed checks: %d"}
@@ -161,10 +161,10 @@ var (
 	DoctorNoPlan     = Text{ZH: "Codex 的 update_plan 工具未啟用：不會有計畫邊界", EN: "Codex's update_plan tool is off: there will be no plan boundaries"}
 	HintPlan         = Text{ZH: "在 Codex 的 config.toml 加上 [tools.update_plan] 與 enabled = true", EN: "add to Codex's config.toml: [tools.update_plan] with enabled = true"}
 	DoctorCodexRoute = Text{
-		ZH: "Codex 上的工作流：以 [workflow:…] 啟動（沒有斜線命令）；代理的 Node Context 是獨立的訊息；代理結束不會喚醒主代理，因此要求它以 wait_agent 等待；代理的最後一則訊息原樣交給主代理",
+		ZH: "Codex 上的工作流：以 [workflow:…] 啟動（沒有斜線指令）；agent 的 Node Context 是獨立的訊息；agent 結束不會喚醒主 agent，因此要求它以 wait_agent 等待；agent 的最後一則訊息原樣交給主 agent",
 		EN: "workflows on Codex: they start by [workflow:…] (there are no slash commands); an agent's Node Context is a message of its own; its end does not wake the main agent, which is told to wait_agent; its last message reaches the main agent as it is",
 	}
-	NoStages         = Text{ZH: "這個 agent 沒有階段代理，[workflow:…] 標籤在此無效", EN: "this agent has no agents for stages: the [workflow:…] tag does nothing here"}
+	NoStages         = Text{ZH: "這個 agent 沒有階段 agent，[workflow:…] 標籤在此無效", EN: "this agent has no agents for stages: the [workflow:…] tag does nothing here"}
 	HintUpgrade      = Text{ZH: "請升級 %s", EN: "upgrade %s"}
 	DoctorHere       = Text{ZH: "%s：程式在 %s，hook 沒有安裝", EN: "%s: the program is here (%s), the hooks are not installed"}
 	DoctorAway       = Text{ZH: "%s：程式不在 PATH 上，hook 也沒有安裝", EN: "%s: the program is not on PATH, and the hooks are not installed"}
@@ -228,7 +228,7 @@ var (
 // The program for hooks.
 var (
 	WarnNoHook      = Text{ZH: "%s 沒有 overtone-hook：hook 改為執行 overtone hook，結果相同，但啟動較慢", EN: "there is no overtone-hook in %s: hooks run `overtone hook`, which does the same and starts slower"}
-	WarnCodexTrust  = Text{ZH: "Codex 的 hook 命令有變更：Codex 會再次請你審核（或在 TUI 輸入 /hooks）；核准前不會執行", EN: "the commands of Codex's hooks have changed: Codex asks you to review them again (or by /hooks); they do not run before you approve them"}
+	WarnCodexTrust  = Text{ZH: "Codex 的 hook 指令有變更：Codex 會再次請你審核（或在 TUI 輸入 /hooks）；核准前不會執行", EN: "the commands of Codex's hooks have changed: Codex asks you to review them again (or by /hooks); they do not run before you approve them"}
 	DoctorHook      = Text{ZH: "hook 執行 %s（%s）", EN: "hooks run %s (%s)"}
 	DoctorHookOther = Text{ZH: "%s 是 %s，overtone 是 %s", EN: "%s is %s, overtone is %s"}
 	HintHookOther   = Text{ZH: "從同一個版本安裝兩者，再執行 overtone init", EN: "install both from one release, then run: overtone init"}

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// Every Text literal of this package has both languages with the same verbs.
-func TestEveryTextInBothLanguages(t *testing.T) {
-	t.Parallel()
+// eachLiteral calls fn for every Text literal of this package.
+func eachLiteral(t *testing.T, fn func(at token.Position, text Text)) {
+	t.Helper()
 	fset := token.NewFileSet()
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -54,18 +54,73 @@ func TestEveryTextInBothLanguages(t *testing.T) {
 				return true
 			}
 			texts++
-			pos := fset.Position(lit.Pos())
-			if strings.TrimSpace(fields["ZH"]) == "" || strings.TrimSpace(fields["EN"]) == "" {
-				t.Errorf("%s: a language is missing", pos)
-			}
-			if z, e := verbs(fields["ZH"]), verbs(fields["EN"]); !slices.Equal(z, e) {
-				t.Errorf("%s: verbs differ: ZH %v, EN %v", pos, z, e)
-			}
+			fn(fset.Position(lit.Pos()), Text{fields["ZH"], fields["EN"]})
 			return true
 		})
 	}
 	if texts == 0 {
 		t.Fatal("no texts found: the test reads the wrong place")
+	}
+}
+
+// Every Text literal of this package has both languages with the same verbs.
+func TestEveryTextInBothLanguages(t *testing.T) {
+	t.Parallel()
+	eachLiteral(t, func(at token.Position, text Text) {
+		if strings.TrimSpace(text.ZH) == "" || strings.TrimSpace(text.EN) == "" {
+			t.Errorf("%s: a language is missing", at)
+		}
+		if z, e := verbs(text.ZH), verbs(text.EN); !slices.Equal(z, e) {
+			t.Errorf("%s: verbs differ: ZH %v, EN %v", at, z, e)
+		}
+	})
+}
+
+// One thing has one Chinese word: what the table of CONTRIBUTING.md says is not to be
+// used stands in no text, nor on the pages that people read in Chinese. Labels of events
+// are not asked: they stand in files that people have.
+func TestChineseWords(t *testing.T) {
+	t.Parallel()
+	read := func(path string) string {
+		t.Helper()
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	_, table, _ := strings.Cut(read("../../CONTRIBUTING.md"), "| English | 中文 | not |\n|---|---|---|\n")
+	instead := map[string]string{}
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		if len(cells) != 5 {
+			break
+		}
+		for word := range strings.SplitSeq(strings.TrimSpace(cells[3]), "、") {
+			instead[word] = strings.TrimSpace(cells[2])
+		}
+	}
+	if len(instead) < 10 {
+		t.Fatalf("the table has %d words", len(instead))
+	}
+	look := func(where, text string) {
+		t.Helper()
+		for word, want := range instead {
+			if strings.Contains(text, word) {
+				t.Errorf("%s: %s, where the word is %s: %s", where, word, want, text)
+			}
+		}
+	}
+	eachLiteral(t, func(at token.Position, text Text) { look(at.String(), text.ZH) })
+	eachText(dashboardTexts, func(key string, text Text) { look("dashboard: "+key, text.ZH) })
+	for _, e := range systemErrors() {
+		look(e.err.Error(), e.zh)
+	}
+	_, readme, _ := strings.Cut(read("../../README.md"), "## 繁體中文")
+	for name, page := range map[string]string{"README.md": readme, "docs/words.md": read("../../docs/words.md")} {
+		for line := range strings.Lines(page) {
+			look(name, line)
+		}
 	}
 }
 

@@ -60,9 +60,9 @@ var (
 	HintTeamHubFull   = Text{ZH: "在 hub 的機器上清出空間；之後它會自己繼續，什麼都不必重新啟動。在那之前，事件留在各台機器上", EN: "make room on the hub's machine: it then goes on by itself, nothing has to be started anew; until then events wait on their machines"}
 	TeamFull          = Text{ZH: "這個 hub 的磁碟存不下任何東西：%s。請清出空間；之後它會自己繼續", EN: "the disk of this hub is full: %s. Make room; it then goes on by itself"}
 	TeamRoom          = Text{ZH: "磁碟又有空間了，hub 繼續", EN: "there is room on the disk again, and the hub goes on"}
-	TeamTwin          = Text{ZH: "另一台機器也以 %s 的名字送出：是不是複製了家目錄？在 hub 上 overtone-team invite 另一個名字，再在其中一台 join --force", EN: "another machine ships under the name %s: was the home copied? On the hub: overtone-team invite OTHERNAME, then join --force on one of the two"}
+	TeamTwin          = Text{ZH: "另一台機器也以 %s 的名字送出：是不是複製了 home？在 hub 上 overtone-team invite 另一個名字，再在其中一台 join --force", EN: "another machine ships under the name %s: was the home copied? On the hub: overtone-team invite OTHERNAME, then join --force on one of the two"}
 	TeamCheckTwin     = Text{ZH: "另一台機器也以這個名字送出：同一個 session 的事件會被當成重複而略過", EN: "another machine ships under this name: events of the same session count as repeats"}
-	HintTeamTwin      = Text{ZH: "是不是複製了家目錄？在 hub 上 overtone-team invite 另一個名字，再在其中一台 join --force", EN: "was the home copied? On the hub: overtone-team invite OTHERNAME, then join --force on one of the two"}
+	HintTeamTwin      = Text{ZH: "是不是複製了 home？在 hub 上 overtone-team invite 另一個名字，再在其中一台 join --force", EN: "was the home copied? On the hub: overtone-team invite OTHERNAME, then join --force on one of the two"}
 	HintTeamWentOn    = Text{ZH: "它在 %s 上繼續過：在那裡 handoff push，或在這裡先 overtone-team handoff pull %s", EN: "it went on at %s: push it there, or `overtone-team handoff pull %s` here first"}
 	TeamNobody        = Text{ZH: "hub 上還沒有任何機器", EN: "no machine has shipped anything yet"}
 	TeamNoEvents      = Text{ZH: "沒有事件", EN: "no events"}
@@ -151,11 +151,11 @@ var (
 	HelpTeamMachineF  = Text{ZH: "只看這台機器", EN: "of this machine only"}
 	HelpTeamSessionF  = Text{ZH: "只看這個 session", EN: "of this session only"}
 	HelpTeamSince     = Text{ZH: "從多久以前", EN: "how far back"}
-	HelpTeamShow      = Text{ZH: "某個工作階段做到哪裡：封包與工作流程（分享的專案）", EN: "where a session's work stands: its packet and workflow, of a project that is shared"}
+	HelpTeamShow      = Text{ZH: "某個 session 做到哪裡：封包與工作流（分享的專案）", EN: "where a session's work stands: its packet and workflow, of a project that is shared"}
 	TeamShown         = Text{ZH: "%s 上的 %s（%s），%s：", EN: "%s has %s (%s), as of %s:"}
-	TeamShownStage    = Text{ZH: "工作流程 %s：%s，%d/%d", EN: "workflow %s: %s, %d of %d"}
-	TeamManySessions  = Text{ZH: "不只一個工作階段以 %s 開頭", EN: "more than one session begins with %s"}
-	TeamNoSession     = Text{ZH: "hub 上沒有工作階段 %s", EN: "the hub knows no session %s"}
+	TeamShownStage    = Text{ZH: "工作流 %s：%s，%d/%d", EN: "workflow %s: %s, %d of %d"}
+	TeamManySessions  = Text{ZH: "不只一個 session 以 %s 開頭", EN: "more than one session begins with %s"}
+	TeamNoSession     = Text{ZH: "hub 上沒有 session %s", EN: "the hub knows no session %s"}
 	HintTeamNoSession = Text{ZH: "overtone-team fleet --all 列出有哪些", EN: "`overtone-team fleet --all` lists them"}
 	TeamNoWork        = Text{ZH: "%s（在 %s 上）的內容沒有分享", EN: "the content of %s, on %s, is not shared"}
 	HintTeamNoWork    = Text{ZH: "在那台機器上：overtone-team share 資料夾，並執行 overtone-team ship", EN: "on that machine: overtone-team share FOLDER, with `overtone-team ship` running"}
@@ -186,22 +186,22 @@ var (
 	HintTeamHere       = Text{ZH: "要換資料夾：先 overtone-team handoff push %s，再 pull --dir", EN: "for another folder: `overtone-team handoff push %s` first, then pull --dir"}
 	TeamBackup         = Text{ZH: "先前的檔案留在 %s", EN: "the file that was here before is kept at %s"}
 	TeamPulledOld      = Text{ZH: "%s 最後持有它，沒有交出來，租約就到期了：那裡在 %s 推送之後做的事不在這裡；它的時鐘若不準，可能還在那裡繼續", EN: "%s had it last and never handed it over before its lease ended: what was done there after the push by %s is not here, and if its clock is wrong it may still go on there"}
-	TeamMovedNote      = Text{ZH: "[Overtone] 這個工作階段從機器 %s 移到了 %s，現在在這裡繼續。", EN: "[Overtone] This session has moved from machine %s to %s and goes on here."}
+	TeamMovedNote      = Text{ZH: "[Overtone] 這個 session 從機器 %s 移到了 %s，現在在這裡繼續。", EN: "[Overtone] This session has moved from machine %s to %s and goes on here."}
 	TeamMovedFolder    = Text{ZH: "專案資料夾原本是 %s，現在是 %s；先前提到的路徑請對應過來。", EN: "The project's folder was %s and is %s now; paths mentioned before are to be read accordingly."}
 	TeamMovedDirty     = Text{ZH: "原機器上有 %d 個檔案尚未 commit，這裡沒有。", EN: "%d files were not committed on the other machine and are missing here."}
 
 	HelpTeamHandoff = Text{ZH: "把 session 移到另一台機器", EN: "move a session to another machine"}
 	HelpTeamPush    = Text{ZH: "交出一個 session：它不再於這裡繼續", EN: "offer a session: it does not go on here any more"}
 	HelpTeamPushF   = Text{ZH: "即使還在工作", EN: "even while it is at work"}
-	HelpTeamPull    = Text{ZH: "接手一個 session，並印出繼續的命令", EN: "take a session over and print the command that goes on"}
+	HelpTeamPull    = Text{ZH: "接手一個 session，並印出繼續的指令", EN: "take a session over and print the command that goes on"}
 	HelpTeamDir     = Text{ZH: "在這個資料夾繼續", EN: "go on in this folder"}
 	HelpTeamAnyway  = Text{ZH: "即使 commit 不同", EN: "although the folder stands at another commit"}
 
 	// What the hooks of a session that is elsewhere say.
-	SessionElsewhere = Text{ZH: "[Overtone] 這個工作階段已交給機器 %s（%s），不能在這裡繼續，否則兩台機器會做同一件事。要拿回來：在那裡 overtone-team handoff push %s，然後在這裡 overtone-team handoff pull %[3]s。", EN: "[Overtone] This session was handed over to machine %s (%s) and must not go on here, or two machines would do the same work. To take it back: run overtone-team handoff push %s there, then overtone-team handoff pull %[3]s here."}
-	SessionOffered   = Text{ZH: "[Overtone] 這個工作階段已交出，等待另一台機器接手，不能在這裡繼續。要收回：overtone-team handoff pull %s", EN: "[Overtone] This session is offered to another machine and must not go on here. To take it back: overtone-team handoff pull %s"}
+	SessionElsewhere = Text{ZH: "[Overtone] 這個 session 已交給機器 %s（%s），不能在這裡繼續，否則兩台機器會做同一件事。要拿回來：在那裡 overtone-team handoff push %s，然後在這裡 overtone-team handoff pull %[3]s。", EN: "[Overtone] This session was handed over to machine %s (%s) and must not go on here, or two machines would do the same work. To take it back: run overtone-team handoff push %s there, then overtone-team handoff pull %[3]s here."}
+	SessionOffered   = Text{ZH: "[Overtone] 這個 session 已交出，等待另一台機器接手，不能在這裡繼續。要收回：overtone-team handoff pull %s", EN: "[Overtone] This session is offered to another machine and must not go on here. To take it back: overtone-team handoff pull %s"}
 	SessionClock     = Text{ZH: "[Overtone] 這台機器的時鐘被調回到租約寫下的時間（%s）之前，租約何時到期無從得知，別台機器可能已經接手。校正時鐘，或執行 overtone-team ship，或 overtone-team handoff pull %s。", EN: "[Overtone] This machine's clock was set back, behind the moment at which the lease of the session was written (%s), so nobody here knows when the lease ends; another machine may have taken it over. Set the clock right, or run overtone-team ship, or overtone-team handoff pull %s."}
-	SessionUnleased  = Text{ZH: "[Overtone] 這台機器對這個工作階段的租約在 %s 到期而未更新，別台機器可能已經接手。執行 overtone-team ship，或 overtone-team handoff pull %s。", EN: "[Overtone] This machine's lease of the session ended at %s without being renewed; another machine may have taken it over. Run overtone-team ship, or overtone-team handoff pull %s."}
+	SessionUnleased  = Text{ZH: "[Overtone] 這台機器對這個 session 的租約在 %s 到期而未更新，別台機器可能已經接手。執行 overtone-team ship，或 overtone-team handoff pull %s。", EN: "[Overtone] This machine's lease of the session ended at %s without being renewed; another machine may have taken it over. Run overtone-team ship, or overtone-team handoff pull %s."}
 )
 
 // The export to a collector.

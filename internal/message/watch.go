@@ -21,15 +21,15 @@ var (
 	WatchForeignFrom   = Text{ZH: "其他來源的壓縮：原有 %d tokens，重新計算", EN: "compacted by somebody else: it was %d tokens, starting afresh"}
 	WatchForeign       = Text{ZH: "其他來源的壓縮：%d → %d tokens，重新計算", EN: "compacted by somebody else: %d → %d tokens, starting afresh"}
 	WatchAdopted       = Text{ZH: "接手未完成的封包 %s", EN: "taking over packet %s, which an earlier watcher left open"}
-	WatchAgentPacket   = Text{ZH: "請代理撰寫接續封包", EN: "asking the agent for its packet"}
-	WatchAgentSilent   = Text{ZH: "代理沒有寫出封包（%s），改用觀察者的版本", EN: "the agent wrote no packet (%s); using the watcher's own"}
+	WatchAgentPacket   = Text{ZH: "請 agent 撰寫接續封包", EN: "asking the agent for its packet"}
+	WatchAgentSilent   = Text{ZH: "agent 沒有寫出封包（%s），改用觀察者的版本", EN: "the agent wrote no packet (%s); using the watcher's own"}
 	WatchCut           = Text{ZH: "壓縮開始的瞬間有訊息送出，被 host 中斷；知道內容的話會重送，否則請再送一次", EN: "a message sent in the instant of the compaction was cut off by the host; it is sent again where its text is known, else please send it again"}
 	WatchNoRoute       = Text{ZH: "[workflow:%s] 在此無效：watch 驅動的 agent 不會路由工作流", EN: "[workflow:%s] does nothing here: an agent that watch drives routes no workflows"}
 	WatchGoalPaused    = Text{ZH: "到達邊界：目標暫停，這一輪結束後壓縮", EN: "boundary reached: the goal rests, the context is compacted after this turn"}
 	WatchGoalResumed   = Text{ZH: "目標繼續", EN: "the goal goes on"}
 	WatchGoalLeft      = Text{ZH: "你停下了它：目標維持暫停，由你決定何時繼續", EN: "you stopped it: the goal stays paused until you resume it"}
 	WatchOpened        = Text{ZH: "還有未完成的工作：開始新的一輪繼續", EN: "work is open: a turn was opened to carry on"}
-	WatchAgentRuns     = Text{ZH: "子代理 %s 仍在執行：等它的結果", EN: "sub-agent %s is still at work: wait for its result"}
+	WatchAgentRuns     = Text{ZH: "子 agent %s 仍在執行：等它的結果", EN: "sub-agent %s is still at work: wait for its result"}
 	WatchStoreProblem  = Text{ZH: "無法寫入 session 資料：%s", EN: "cannot write the session's files: %s"}
 	WatchServerError   = Text{ZH: "伺服器回應錯誤：%s", EN: "the server answered with an error: %s"}
 	WatchPassword      = Text{ZH: "它要求密碼：請設定 OPENCODE_SERVER_PASSWORD", EN: "it asks for a password: set OPENCODE_SERVER_PASSWORD"}
@@ -58,7 +58,7 @@ var (
 var (
 	HelpWatch     = Text{ZH: "觀察執行中的 agent，在自然邊界壓縮並交付接續封包", EN: "watch a live agent: compact at natural boundaries and hand over the packet"}
 	HelpWatchLong = Text{
-		ZH: "觀察者聽 agent 做了什麼，依政策決定是否到了自然邊界；只有 --mode auto 才會真的壓縮，\n壓縮成功後把接續封包送進對話一次。不會回答任何核准請求，也不會在工作進行中插話。",
+		ZH: "觀察者聽 agent 做了什麼，依政策決定是否到了自然邊界；只有 --mode auto 才會真的壓縮，\n壓縮成功後把接續封包送進對話一次。不會回答任何核准請求，也不會在工作途中插話。",
 		EN: "The watcher listens to what the agent does and asks the policy whether a natural boundary\nwas reached. Only --mode auto compacts; after a compaction that worked, the packet goes into\nthe conversation once. It answers no approval request and never speaks into a running turn.",
 	}
 	HelpWatchCodex     = Text{ZH: "觀察 Codex app-server 的執行緒；給了 PROMPT 就自行啟動 app-server 執行", EN: "watch the threads of Codex's app-server; with PROMPTs, run them on an app-server of its own"}

@@ -53,7 +53,7 @@ var (
 	OriginLocale        = Text{ZH: "locale", EN: "the locale"}
 	ConfigAllDefault    = Text{ZH: "所有設定都是預設值", EN: "every setting is the default"}
 	NoSuchSession       = Text{ZH: "沒有名為 %s 的 session", EN: "there is no session %s"}
-	HintDidYouMean      = Text{ZH: "您是指 %s 嗎？", EN: "did you mean %s?"}
+	HintDidYouMean      = Text{ZH: "你是指 %s 嗎？", EN: "did you mean %s?"}
 	TimelineEmpty       = Text{ZH: "session %s 沒有事件", EN: "session %s has no events"}
 	TimelineOther       = Text{ZH: "沒有這種類型的；不加 --type 會列出全部", EN: "none of these types; without --type all are listed"}
 	TimelineUnseen      = Text{ZH: "沒有 hook 看過它：事件由 hook 記下，從 overtone init 之後開始。它的檔案說了什麼：overtone compact explain %s", EN: "no hook has seen it: hooks write events down, from `overtone init` on. What its file tells: overtone compact explain %s"}

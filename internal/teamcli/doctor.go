@@ -50,7 +50,7 @@ func (p *program) doctor() *cobra.Command {
 				}
 				fmt.Fprintln(p.Stdout, mark+" "+f.Text)
 				if f.Hint != "" {
-					fmt.Fprintln(p.Stdout, "  hint: "+f.Hint)
+					fmt.Fprintln(p.Stdout, "  "+p.In(message.HintLabel)+f.Hint)
 				}
 			}
 		}

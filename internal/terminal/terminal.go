@@ -180,8 +180,8 @@ func (t *Terminal) Exit(err error) int {
 	t.Ink(t.Stderr, Bad, t.Program+":")
 	fmt.Fprintln(t.Stderr, " "+text)
 	if hint := message.HintOf(err, t.Lang); hint != "" {
-		t.Ink(t.Stderr, Warn, "hint:")
-		fmt.Fprintln(t.Stderr, " "+hint)
+		t.Ink(t.Stderr, Warn, t.In(message.HintLabel))
+		fmt.Fprintln(t.Stderr, hint)
 	}
 	return code
 }
