@@ -144,7 +144,9 @@ func (s *selection) read(n int, text string, list []extract.Unit) {
 		use.aside = x.talk() || x.option() || u.Kind == extract.CodeLine && !u.Reports()
 		use.plain, use.tells = s.worth(x)
 		use.idle = x.idle()
-		use.lead, use.bound = s.lead(x, text, list, base, spoken)
+		if use.lead, use.bound = s.lead(x, text, list, base, spoken); x.closes() && use.lead >= 0 && s.units[use.lead].idle {
+			use.idle = true // "Options:", and then which?
+		}
 		if u.Kind != extract.CodeLine {
 			spoken = at
 		}
@@ -231,7 +233,7 @@ func (s *selection) lead(x sight, text string, list []extract.Unit, base, spoken
 	lead = base + int32(x.Lead)
 	switch l := list[x.Lead]; {
 	case x.Kind == extract.CodeLine:
-		return lead, x.names == 0
+		return lead, x.user || x.names == 0
 	case x.Kind == extract.Row:
 		return lead, x.words < 4
 	default:
@@ -322,8 +324,8 @@ func (x sight) bare() bool {
 // row or a line of code without a name.
 func (x sight) idle() bool {
 	switch {
-	case x.Kind == extract.Lead && x.Cues&extract.Decided != 0 && x.words >= 3 && !strings.HasPrefix(x.text, "#"): // "I suggest the second, which needs no lock:"
-		return false
+	case x.Kind == extract.Lead && (x.Cues&extract.Decided != 0 && x.words >= 3 || x.user && x.at == 0 && x.words >= 6) && !strings.HasPrefix(x.text, "#"):
+		return false // "I suggest the second, which needs no lock:"
 	case x.Kind == extract.Lead: // "The fix is to drop the cache:" says something, "The steps:" does not
 		return bits.OnesCount16(uint16(x.Cues&substance)) < 2 && (x.Cues&extract.Reason == 0 || x.words < 8) || x.words < 6 || x.talk() || strings.HasPrefix(x.text, "#") || strings.HasPrefix(x.text, "|")
 	case strings.HasPrefix(x.text, "::"): // what Codex tells its window

@@ -140,6 +140,26 @@ func TestQuestionAtTheEndStaysWithWhatItAsks(t *testing.T) {
 			t.Errorf("at %d %%: %q", percent, got)
 		}
 	}
+	// Where nothing is said above the list it asks about nothing.
+	if got := band(t, 90, "Go on.", talk+"\n\nOptions:\n\n- The one on the left side of the wall\n- The one on the right side\n\nWhich is the nearest?")[1]; strings.Contains(got, "Which is") {
+		t.Errorf("%q", got)
+	}
+}
+
+// What a user begins with is what he wants, with a colon, too, and the code that he shows
+// comes with what he says about it.
+func TestUsersLeadStays(t *testing.T) {
+	t.Parallel()
+	talk := strings.Repeat("The rows of the view on the wall are green, and people had a look at them. ", 6)
+	if got := band(t, 20, "Look at the list of names together with the resume command:\n\n- `loadRow`\n- `saveRow`\n\n"+talk)[0]; !strings.HasPrefix(got, "Look at the list") {
+		t.Errorf("%q", got)
+	}
+	for percent := 5; percent <= 90; percent++ {
+		got := band(t, percent, "Others do this:\n\n```\nflagNames = append(flagNames, one.Name)\n```\n\n"+talk)[0]
+		if strings.Contains(got, "flagNames") && !strings.Contains(got, "Others do this:") {
+			t.Errorf("at %d %%: %q", percent, got)
+		}
+	}
 }
 
 // A user who repeats himself means it; what an agent repeats adds nothing.
