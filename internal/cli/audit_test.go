@@ -25,7 +25,7 @@ func TestUnreadFilesAreNamed(t *testing.T) {
 	}{
 		"all were read": {audit.Report{Files: 3}, nil, false},
 		"one was not":   {audit.Report{Files: 3, Failed: some[:1]}, []string{"could not be read: /work/0.jsonl"}, false},
-		"many were not": {audit.Report{Files: 3, Failed: some}, []string{"/work/9.jsonl", "2 more files"}, false},
+		"many were not": {audit.Report{Files: 3, Failed: some}, []string{"/work/9.jsonl", "could not be read: 2 ("}, false},
 		"none was":      {audit.Report{Failed: some[:2]}, []string{"/work/0.jsonl", "/work/1.jsonl"}, true},
 	} {
 		var told bytes.Buffer
