@@ -130,12 +130,12 @@ func parseYAML(src string) (file *ast.File, bad *syntaxError) {
 // as it has some fifty of them for a handful of mistakes.
 func notYAML(text string) string {
 	for _, mistake := range []struct{ words, zh string }{
+		{`escape character`, "不是 YAML：雙引號裡有不認得的跳脫字元；改用單引號即可"},
 		{`tab character`, "不是 YAML：縮排不能用 Tab，請用空格"},
-		{`'\t'`, "不是 YAML：縮排不能用 Tab，請用空格"},
+		{`character ' '`, "不是 YAML：縮排不能用 Tab，請用空格"}, // a tab, by now
 		{`quoted text`, "不是 YAML：引號沒有成對"},
 		{`']'`, "不是 YAML：中括號 [ ] 沒有成對"},
 		{`'}'`, "不是 YAML：大括號 { } 沒有成對"},
-		{`escape character`, "不是 YAML：雙引號裡有不認得的跳脫字元；改用單引號即可"},
 		{`sequence`, "不是 YAML：這裡不能放清單項目，請檢查縮排"},
 		{`anchor`, "不是 YAML：& 有特別的意思，請把這段文字放進引號"},
 		{`alias`, "不是 YAML：* 有特別的意思，請把這段文字放進引號"},

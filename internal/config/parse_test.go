@@ -53,3 +53,20 @@ func TestCommentsChangeNothing(t *testing.T) {
 		}
 	}
 }
+
+// A mistake is told in Chinese by what it is, as far as the library's sentence tells.
+func TestMistakesInChinese(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]string{
+		"stages:\n\t- DEV\n": "Tab",
+		"a:\n  b: 1\n\tc: 2": "Tab",
+		`a: "x\]"`:           "跳脫字元",
+		`a: "x`:              "引號沒有成對",
+		"a: [1, 2":           "中括號",
+		"a: {b: 1":           "大括號",
+	} {
+		if _, bad := ParseYAML([]byte(src), "f.yaml"); bad == nil || !strings.Contains(bad.ZH, want) {
+			t.Errorf("%q: %v, want %q", src, bad, want)
+		}
+	}
+}
