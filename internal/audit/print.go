@@ -203,7 +203,8 @@ func (p printer) newest() {
 	// One of which there is something to see.
 	for _, x := range rows {
 		if x.judged {
-			p.Tell(message.AuditLookAt, fmt.Sprintf("overtone compact packet --session %.8s --compaction %d", x.session, x.n))
+			p.Tell(message.AuditLookAt)
+			fmt.Fprintf(p.Stdout, "  overtone compact packet %s --compaction %d\n", message.Head(x.session, 13), x.n) // to be copied
 			break
 		}
 	}

@@ -101,7 +101,7 @@ var (
 	AuditNeverRepaid = Text{ZH: "沒有一次壓縮能算出何時回本", EN: "for no compaction it can be told when it is repaid"}
 
 	AuditEmptyDays = Text{ZH: "…空白 %d 天", EN: "… %d empty"}
-	AuditLookAt    = Text{ZH: "摘要漏了什麼、會交接什麼：%s", EN: "What a summary left out, and what is handed over instead: %s"}
+	AuditLookAt    = Text{ZH: "摘要漏了什麼、會交接什麼：", EN: "What a summary left out, and what is handed over instead:"}
 	AuditNewest    = Text{ZH: "最近的壓縮", EN: "NEWEST COMPACTIONS"}
 	AuditByDay     = Text{ZH: "每日", EN: "BY DAY"}
 	AuditByProj    = Text{ZH: "依專案", EN: "BY PROJECT"}
