@@ -9,7 +9,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
-	"github.com/seed-6d03985f/overtone/internal/store"
 )
 
 // geminiHost is Gemini CLI. Its hooks are named in its settings and come in Claude
@@ -125,8 +124,5 @@ func encodeGemini(in *Call, r Reply) []byte {
 			o.add("hookSpecificOutput", fields{{"hookEventName", h.event}, {"additionalContext", r.Context}})
 		}
 	}
-	if len(o) == 0 {
-		return nil
-	}
-	return store.EncodeJSON(o)
+	return o.output()
 }

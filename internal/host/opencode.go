@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/shellcmd"
-	"github.com/seed-6d03985f/overtone/internal/store"
 	"github.com/seed-6d03985f/overtone/plugin"
 )
 
@@ -164,10 +163,7 @@ func encodeOpencode(_ *Call, r Reply) []byte {
 		o.add("steers", true)
 		o.add("hold", r.Hold)
 	}
-	if len(o) == 0 {
-		return nil
-	}
-	return store.EncodeJSON(o)
+	return o.output()
 }
 
 // OpencodeEvents are what a part of a message says: a tool that has ended, in the words

@@ -76,10 +76,7 @@ func encodeHooks(in *Call, r Reply) []byte {
 	if len(specific) > 1 {
 		o.add("hookSpecificOutput", specific)
 	}
-	if len(o) == 0 {
-		return nil
-	}
-	return store.EncodeJSON(o)
+	return o.output()
 }
 
 func (f *fields) decide(r Reply) {
@@ -135,6 +132,14 @@ type field struct {
 }
 
 func (f *fields) add(key string, val any) { *f = append(*f, field{key, val}) }
+
+// output is what a hook prints: nothing at all where there is nothing to say.
+func (f fields) output() []byte {
+	if len(f) == 0 {
+		return nil
+	}
+	return store.EncodeJSON(f)
+}
 
 func (f fields) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer

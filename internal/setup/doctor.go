@@ -68,13 +68,8 @@ func (d *doctor) add(id string, status host.Health, t message.Text, args ...any)
 // advise says what to do about a finding.
 func (f *Finding) advise(d *doctor, t message.Text, args ...any) { f.Hint = t.Format(d.Lang, args...) }
 
-// short is how a path is shown; a name may be missing.
-func (d *doctor) short(path string) string {
-	if path == "" {
-		return ""
-	}
-	return d.Folders.Short(path)
-}
+// short is how a path is shown.
+func (d *doctor) short(path string) string { return d.Folders.Short(path) }
 
 // checkHome looks at the disk, the modes, the locks and what was left behind.
 func (d *doctor) checkHome() {
