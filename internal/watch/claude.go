@@ -320,7 +320,7 @@ func (w *Claude) deliver(ctx context.Context, d *delivery) error {
 	}
 	if !d.step(compact.Opening{Via: compact.ViaQueue}) {
 		d.void(reasonExpired)
-		w.done = w.Once
+		w.done = w.Once && w.sess != nil // an earlier run's is no compaction of this one
 		return nil
 	}
 	if d.save() != nil {

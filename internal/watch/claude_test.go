@@ -212,13 +212,15 @@ func TestClaudeResumes(t *testing.T) {
 		want  []string
 		end   compact.ReceiptState
 		quiet bool
+		late  bool // the packet is past its time, and one compaction was asked for
 	}{
-		{"compacted", compact.Compacting, []string{spoke, boundary}, []string{"PACKET", "hello"}, compact.Delivered, false},
-		{"handed out and lost", compact.Delivering, []string{boundary}, []string{"PACKET", "hello"}, compact.Delivered, false},
-		{"arrived", compact.Delivering, []string{boundary, arrived, spoke}, []string{"hello"}, compact.Delivered, false},
-		{"not compacted", compact.Compacting, []string{older, spoke}, []string{"hello"}, compact.Dropped, false},
-		{"waits for the user", compact.Compacting, []string{spoke, boundary}, []string{"PACKET + hello"}, compact.Delivered, true},
-		{"went on", compact.Compacting, []string{boundary, spoke}, []string{"hello"}, compact.Dropped, false},
+		{"compacted", compact.Compacting, []string{spoke, boundary}, []string{"PACKET", "hello"}, compact.Delivered, false, false},
+		{"handed out and lost", compact.Delivering, []string{boundary}, []string{"PACKET", "hello"}, compact.Delivered, false, false},
+		{"arrived", compact.Delivering, []string{boundary, arrived, spoke}, []string{"hello"}, compact.Delivered, false, false},
+		{"not compacted", compact.Compacting, []string{older, spoke}, []string{"hello"}, compact.Dropped, false, false},
+		{"waits for the user", compact.Compacting, []string{spoke, boundary}, []string{"PACKET + hello"}, compact.Delivered, true, false},
+		{"went on", compact.Compacting, []string{boundary, spoke}, []string{"hello"}, compact.Dropped, false, false},
+		{"too late", compact.Compacting, []string{spoke, boundary}, []string{"hello"}, compact.Expired, false, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -241,8 +243,12 @@ func TestClaudeResumes(t *testing.T) {
 					if tt.quiet {
 						text += message.HandoverHold.EN + "</overtone-packet>"
 					}
+					expires := created.Add(time.Hour)
+					if tt.late {
+						w.Once, expires = true, created.Add(time.Second)
+					}
 					m.Delivery = session.Delivery{Trigger: "t", Quiet: tt.quiet, Receipt: compact.Receipt{
-						ID: "ovt-x-1", State: tt.state, Text: text, Created: created, Expires: created.Add(time.Hour),
+						ID: "ovt-x-1", State: tt.state, Text: text, Created: created, Expires: expires,
 					}}
 					return nil
 				}); err != nil {
