@@ -994,7 +994,7 @@ func legible(text string) string {
 		switch {
 		case unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d': // these two join letters
 			return -1
-		case unicode.IsControl(r) && r != escape:
+		case unicode.IsControl(r) && r != escape && r != '\a': // which ends a title
 			return ' '
 		}
 		return r

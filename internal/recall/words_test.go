@@ -112,3 +112,16 @@ func TestStemRussian(t *testing.T) {
 		}
 	}
 }
+
+// The title that a shell sets takes nothing behind it along.
+func TestLegible(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"\x1b]0;shop\x07 cannot open walrus.db \x1b[31mred\x1b[0m": " cannot open walrus.db red",
+		"a\rb\x1b[1mc\x1b[m\u202ed":                                "a bcd",
+	} {
+		if got := legible(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
