@@ -27,7 +27,7 @@ func Explain(in Input, d Decision, l message.Lang) string {
 		lines = append(lines, message.ExplainAllowed.Format(l, orNone(d.Allowed, l)))
 	}
 	if len(in.History) > 0 {
-		lines = append(lines, message.ExplainRearm.Format(l, rearmGrowth(in.Usage.Window), d.Rearm))
+		lines = append(lines, message.ExplainRearm.Format(l, message.Thousands(int(rearmGrowth(in.Usage.Window))), message.Thousands(int(d.Rearm))))
 	}
 	return strings.Join(append(lines, message.ExplainMode.Format(l, s.Mode)), "\n")
 }

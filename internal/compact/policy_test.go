@@ -367,7 +367,7 @@ free: 34% (used 62,000 of a window of 95,000 tokens)
 tier: asap (early < 87.5%, ready < 75%, asap < 65%, emergency < 15%)
 signals in this turn: commit, plan_update
 enough in this tier: commit, pr_checkpoint, plan_checkpoint, agent_done, stage_complete
-growth needed since the last compaction: 1900 tokens, 900 missing
+growth needed since the last compaction: 1,900 tokens, 900 missing
 mode: auto`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

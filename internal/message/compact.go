@@ -25,7 +25,7 @@ var (
 	ExplainSignals      = Text{ZH: "本輪訊號：%s", EN: "signals in this turn: %s"}
 	ExplainAllowed      = Text{ZH: "此層級接受：%s", EN: "enough in this tier: %s"}
 	ExplainAllowedAll   = Text{ZH: "此層級接受：不需要邊界", EN: "enough in this tier: no boundary needed"}
-	ExplainRearm        = Text{ZH: "再次壓縮前需增加 %d tokens，尚缺 %d", EN: "growth needed since the last compaction: %d tokens, %d missing"}
+	ExplainRearm        = Text{ZH: "再次壓縮前需增加 %s tokens，尚缺 %s", EN: "growth needed since the last compaction: %s tokens, %s missing"}
 	ExplainMode         = Text{ZH: "模式：%s", EN: "mode: %s"}
 	ExplainNone         = Text{ZH: "（無）", EN: "(none)"}
 )
