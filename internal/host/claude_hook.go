@@ -173,9 +173,12 @@ func claudeChanges(name string, input, result gjson.Result) []Event {
 	return nil
 }
 
-// steps reads a plan that is written as a whole.
+// steps reads a plan that is written as a whole; what is no list has no step.
 func steps(list gjson.Result, key string) []Step {
 	var out []Step
+	if !list.IsArray() {
+		return out
+	}
 	list.ForEach(func(_, s gjson.Result) bool {
 		out = append(out, Step{ID: s.Get("id").String(), Text: s.Get(key).String(), Status: Status(s.Get("status").String())})
 		return true
