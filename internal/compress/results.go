@@ -26,9 +26,12 @@ type textSpan struct {
 
 const textsInMemory = 16 << 20
 
-// put keeps the text of a message that was compressed.
+// put keeps the text that takes a message's place.
 func (t *results) put(out outcome, total int) error {
 	text := out.Text
+	if !Stands(out.Status, text) {
+		return nil
+	}
 	if t.at == nil {
 		t.at = make([]textSpan, total)
 		for i := range t.at {

@@ -45,7 +45,7 @@ func (d Dir) Shorten(ctx context.Context, percent, summaries int, said []Passage
 	}
 	originals := slices.Clone(s.Texts)
 	err := pool.work(ctx, Builtin{}, jobs, func(n int) (string, error) { return originals[n], nil }, func(out outcome) error {
-		if out.Status != Success {
+		if !Stands(out.Status, out.Text) {
 			return nil // it stays as it was
 		}
 		s.Texts[out.job] = out.Text
