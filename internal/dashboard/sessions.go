@@ -221,8 +221,10 @@ func (s *Server) state(r *http.Request) (any, error) {
 	set, _ := session.Settings(s.Store, cfg.Compact)
 	// Where each tier of urgency begins, in percent of the window that is free.
 	tiers := []object{
-		{"name": "early", "remaining": set.Trigger.EarlyPercentRemainingLT}, {"name": "ready", "remaining": set.Trigger.ReadyPercentRemainingLT},
-		{"name": "asap", "remaining": set.Trigger.AsapPercentRemainingLT}, {"name": "emergency", "remaining": set.Trigger.EmergencyPercentRemainingLT},
+		{"name": "early", "remaining": set.Trigger.EarlyPercentRemainingLT},
+		{"name": "ready", "remaining": set.Trigger.ReadyPercentRemainingLT},
+		{"name": "asap", "remaining": set.Trigger.AsapPercentRemainingLT},
+		{"name": "emergency", "remaining": set.Trigger.EmergencyPercentRemainingLT},
 	}
 	return object{
 		"schema": 1, "version": s.Version, "lang": lang, "texts": message.DashboardTexts(lang), "events": events,
