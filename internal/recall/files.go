@@ -48,7 +48,7 @@ type manifest struct {
 
 const (
 	manifestFile  = "manifest"
-	manifestMagic = "overtone recall 7\n"
+	manifestMagic = "overtone recall 8\n"
 	lockFile      = "lock"
 )
 

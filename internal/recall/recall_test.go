@@ -620,3 +620,23 @@ func TestStoppedTurnOfCodex(t *testing.T) {
 		}
 	}
 }
+
+// A project is named as its session's file means it, whichever way JSON writes that.
+func TestProjectIsUnescaped(t *testing.T) {
+	t.Parallel()
+	c := &corpus{home: t.TempDir()}
+	dir := filepath.Join(c.home, ".claude", "projects", "p")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for n, cwd := range []string{`D:\\work\\shop`, `\/srv\/shop`, `/srv/\u00fcber`} {
+		appendTo(t, filepath.Join(dir, sessionID(n)+".jsonl"), `{"type":"user","message":{"role":"user","content":"the cormorant wings"},"uuid":"aaaaaaaa-0000-4000-8000-000000000000","timestamp":"2026-02-01T10:00:00.000Z","cwd":"`+cwd+`","sessionId":"`+sessionID(n)+`"}`+"\n")
+	}
+	x := c.open()
+	for _, want := range []string{`D:\work\shop`, "/srv/shop", "/srv/über"} {
+		res, err := x.Search(t.Context(), Query{Text: "cormorant wings", Project: want})
+		if err != nil || len(res.Hits) != 1 || res.Hits[0].Project != want {
+			t.Errorf("%s: %+v, %v", want, res.Hits, err)
+		}
+	}
+}

@@ -532,7 +532,7 @@ func (in *indexer) line(f *file, line []byte) {
 			f.boundary = off
 		}
 		if f.cwd == "" && len(s.CWD) > 0 {
-			f.cwd = string(s.CWD)
+			f.cwd = transcript.Unescape(s.CWD)
 		}
 		if f.agent && f.parent == "" {
 			f.parent = string(s.Session)
