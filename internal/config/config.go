@@ -35,8 +35,8 @@ type Config struct {
 	// Prices are those of models, by their names or the beginnings of them.
 	Prices map[string]Price `yaml:"prices"`
 
-	// Chosen: the user has settings, or a variable that names a language. Where
-	// not, Language is only the default.
+	// Chosen: the file or a variable names a language. Where neither does, Language
+	// is only the default.
 	Chosen bool `yaml:"-"`
 }
 
@@ -290,7 +290,6 @@ func LoadFrom(path string, getenv func(string) string) (Config, map[string]strin
 		case err != nil:
 			problems = append(problems, Unread(path, err))
 		default:
-			c.Chosen = true
 			d := decodeYAML(src, path, 1, &c)
 			problems = d.problems
 			for _, key := range d.set {
@@ -304,6 +303,7 @@ func LoadFrom(path string, getenv func(string) string) (Config, map[string]strin
 	if getenv != nil {
 		problems = append(problems, applyEnv(&c, getenv, origins)...)
 	}
+	_, c.Chosen = origins["language"]
 	return c, origins, problems
 }
 

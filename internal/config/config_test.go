@@ -341,7 +341,8 @@ func TestFirstLineShiftsPositions(t *testing.T) {
 	}
 }
 
-// Who has a file, or says it in a variable, has chosen a language.
+// Who names a language, in the file or in a variable, has chosen one; another key, or a
+// line that cannot be read, is no such choice.
 func TestChosen(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -352,7 +353,14 @@ func TestChosen(t *testing.T) {
 		{filepath.Join(t.TempDir(), "missing.yaml"), "", false},
 		{"", "en", true},
 		{"", "de", false},
-		{write(t, ""), "", true},
+		{write(t, ""), "", false},
+		{write(t, "compact:\n  mode: tag\n"), "", false},
+		{write(t, "language: de\n"), "", false},
+		{write(t, "language: en\nlanguage: zh-TW\n"), "", false},
+		{write(t, "{[\n"), "", false},
+		{write(t, "language: zh-TW\n"), "", true},
+		{write(t, string(Default("zh-TW"))), "", true},
+		{write(t, "compact:\n  mode: tag\n"), "zh", true},
 	} {
 		if c, _ := Load(row.path, env("OVERTONE_LANG", row.variable)); c.Chosen != row.want {
 			t.Errorf("%+v: %v", row, c.Chosen)

@@ -113,9 +113,10 @@ func verified(text string, before map[string]string, problems int, key, value st
 }
 
 // values are the settings of a file by key, as text, and how many problems it
-// has.
+// has. A file that names no language has none, not the default: see [Config.Chosen].
 func values(src []byte) (out map[string]string, problems int) {
 	c := Defaults()
+	c.Language = ""
 	problems = len(DecodeYAML(src, "", 1, &c))
 	return Values(c), problems
 }

@@ -19,6 +19,7 @@ func TestSet(t *testing.T) {
 		{"no section, no newline", "strict: true", "compact.mode", "auto", "strict: true\n\ncompact:\n  mode: auto\n"},
 		{"top level", "strict: true\nlanguage: zh-TW\n", "language", "en", "strict: true\nlanguage: en\n"},
 		{"top level, unset", "strict: true\n", "language", "en", "language: en\nstrict: true\n"},
+		{"the default language, unset", "strict: true\n", "language", "zh-TW", "language: zh-TW\nstrict: true\n"},
 		{"empty section at the end", "compact:\n", "compact.mode", "auto", "compact:\n  mode: auto\n"},
 		{"empty section in the middle", "compact: # later\n\nstrict: true\n", "compact.mode", "auto", "compact: # later\n  mode: auto\n\nstrict: true\n"},
 		{"section without a newline", "compact:", "compact.mode", "auto", "compact:\n  mode: auto\n"},

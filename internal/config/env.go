@@ -12,11 +12,7 @@ var environment = []struct {
 	name, key string
 	apply     func(c *Config, v string) error
 }{
-	{"OVERTONE_LANG", "language", func(c *Config, v string) error {
-		err := c.Language.UnmarshalText([]byte(v))
-		c.Chosen = c.Chosen || err == nil
-		return err
-	}},
+	{"OVERTONE_LANG", "language", func(c *Config, v string) error { return c.Language.UnmarshalText([]byte(v)) }},
 	{"OVERTONE_STRICT", "strict", func(c *Config, v string) error {
 		on, ok := parseBool(v)
 		if !ok {

@@ -29,7 +29,8 @@ type Options struct {
 	Others bool
 	// tell is told what takes its time.
 	tell func(t message.Text, args ...any)
-	// askLanguage is asked where there is no configuration and no word about it.
+	// askLanguage is asked where the configuration does not name one, and there is no word
+	// about it.
 	askLanguage func() (message.Lang, error)
 }
 
@@ -168,6 +169,13 @@ func (i *installation) planOwn(o Options, cfg config.Config) error {
 		if err := i.set(&conf, "language", string(lang)); err != nil {
 			return err
 		}
+		i.Language = string(lang)
+	case !cfg.Chosen:
+		if lang, err = o.askLanguage(); err != nil {
+			return err
+		}
+		// A file in which no line can be set keeps the locale's language.
+		_ = i.set(&conf, "language", string(lang))
 		i.Language = string(lang)
 	}
 	if o.Mode != "" || i.Mode != cfg.Compact.Mode {
