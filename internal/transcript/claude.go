@@ -57,9 +57,18 @@ func (r *record) claude(c *cursor) bool {
 			r.compact = c.raw()
 		case "data": // of a progress line, which repeats what a sub-agent does
 			r.progress(c.raw())
-			if r.skims() {
-				return len(r.parts) > 0
+			if !r.skims() {
+				break
 			}
+			if len(r.parts) == 0 {
+				return false
+			}
+			// The time and the rest are the line's own, not the sub-agent's.
+			for c.more('}', &first) {
+				c.key()
+				c.value()
+			}
+			return true
 		case "snapshot":
 			if r.skims() {
 				return false

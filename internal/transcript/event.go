@@ -148,7 +148,7 @@ type Want struct {
 	// Attached: what the host put before the model, too.
 	Attached bool
 	// Results says whether somebody waits for a tool's answer at this moment. While
-	// it is false answers are passed over, and of most lines only the head is read,
+	// it is false answers are passed over, and of most lines only the head is taken apart,
 	// as most of a file is what tools printed. nil asks for all of them.
 	Results func() bool
 }
@@ -281,7 +281,10 @@ func (s *stream) end() {
 }
 
 func (s *stream) line(ln line) {
-	b := bytes.TrimPrefix(ln.b, bom)
+	b := ln.b
+	if ln.off == 0 {
+		b = bytes.TrimPrefix(b, bom)
+	}
 	for i := space(b, 0); i < len(b); i = space(b, i) {
 		c := cursor{b: b, i: i}
 		if !c.open('{') {
@@ -290,14 +293,19 @@ func (s *stream) line(ln line) {
 		}
 		s.r.reset(&s.want)
 		s.r.Off, s.r.End = ln.off, ln.off+ln.size
-		if !s.r.read(&c, s.h) {
-			return
+		tells := s.r.read(&c, s.h)
+		if !tells && !c.bad {
+			// Nobody asks for the rest, but the index counts it where it is broken.
+			c.i = skip(b, i)
+			c.bad = c.i < 0
 		}
 		if c.bad {
 			s.bad++
 			return
 		}
-		s.emit()
+		if tells {
+			s.emit()
+		}
 		i = c.i
 	}
 }

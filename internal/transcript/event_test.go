@@ -259,8 +259,58 @@ func TestEventsOfSamples(t *testing.T) {
 		}
 		delete(all, transcript.ToolEnded)
 		for _, kind := range []transcript.EventKind{transcript.AgentSaid, transcript.ToolBegan, transcript.Counted, transcript.Compacted} {
-			if all[kind] != skimmed[kind] && !strings.Contains(file, "glued") {
+			if all[kind] != skimmed[kind] {
 				t.Errorf("%s: %d events of kind %d, skimmed %d", filepath.Base(file), all[kind], kind, skimmed[kind])
+			}
+		}
+	}
+}
+
+// A line that is broken counts once, whoever reads the file: the index, who reads
+// everything, and who passes over most of it. A line that is whole never does.
+func TestUnreadableLinesAreTheSameForAll(t *testing.T) {
+	t.Parallel()
+	typed := `{"type":"user","timestamp":"2026-01-02T03:04:05.000Z","message":{"role":"user","content":"go"}}`
+	result := `{"type":"user","timestamp":"2026-01-02T03:04:05.000Z","message":{"role":"user","content":[{"tool_use_id":"t","type":"tool_result","content":"%s"}]},"toolUseResult":"%s"}`
+	progress := `{"type":"progress","data":{"type":"agent_progress","message":{"requestId":"r","timestamp":"2026-01-02T03:04:05.000Z","message":{"id":"m","model":"x","usage":{"input_tokens":1}}}},"uuid":"u","timestamp":"2026-01-02T03:04:06.000Z"}`
+	output := `{"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"%s"}}`
+	for name, c := range map[string]struct {
+		host transcript.Host
+		line string
+		want int
+	}{
+		"a result":                               {transcript.Claude, fmt.Sprintf(result, "x", "x"), 0},
+		"a result with a broken escape":          {transcript.Claude, fmt.Sprintf(result, `\user`, "x"), 1},
+		"a broken escape behind the result":      {transcript.Claude, fmt.Sprintf(result, "x", `\user`), 1},
+		"what a sub-agent used":                  {transcript.Claude, progress, 0},
+		"what a sub-agent used, cut off":         {transcript.Claude, progress[:len(progress)-9], 1},
+		"a type that nobody asks for":            {transcript.Claude, `{"type":"file-history-snapshot","snapshot":{}}`, 0},
+		"a type that nobody asks for, cut off":   {transcript.Claude, `{"type":"file-history-snapshot","snapshot":{`, 1},
+		"two lines in one":                       {transcript.Claude, fmt.Sprintf(result, "x", "x") + typed, 0},
+		"two lines in one, the second is broken": {transcript.Claude, fmt.Sprintf(result, "x", "x") + typed[:40], 1},
+		"zero bytes":                             {transcript.Claude, "\x00\x00", 1},
+		"an answer of Codex's":                   {transcript.Codex, fmt.Sprintf(output, "x"), 0},
+		"an answer with a broken escape":         {transcript.Codex, fmt.Sprintf(output, `\user`), 1},
+	} {
+		text := strings.Join([]string{typed, c.line, "", typed}, "\n") + "\n"
+		if c.host == transcript.Codex {
+			text = strings.ReplaceAll(text, typed, `{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"019f0000-0000-7000-8000-000000000000","cwd":"/p"}}`)
+		}
+		path := filepath.Join(t.TempDir(), "rollout-2026-01-02T03-04-05-019f0000-0000-7000-8000-000000000000.jsonl")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := transcript.Read(context.Background(), path)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if s.Unreadable != c.want {
+			t.Errorf("%s: the index counts %d, want %d", name, s.Unreadable, c.want)
+		}
+		for _, want := range []transcript.Want{{}, {Agents: true}, {Agents: true, Results: func() bool { return false }}} {
+			n, err := transcript.Events(context.Background(), strings.NewReader(text), 0, c.host, want, func(*transcript.Event) {})
+			if err != nil || n != c.want {
+				t.Errorf("%s: who skims (%v) counts %d (%v), want %d", name, want.Results != nil, n, err, c.want)
 			}
 		}
 	}

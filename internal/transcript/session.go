@@ -31,7 +31,7 @@ type Session struct {
 	Version string
 
 	Entries     []Entry
-	Unreadable  int // lines of which nothing could be read
+	Unreadable  int // lines that are broken or too long
 	Compactions []Compaction
 	// Usage is the last one after the last compaction; HasUsage is false when
 	// the main thread asked nothing since.
