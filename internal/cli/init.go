@@ -19,7 +19,8 @@ import (
 var modes = []string{"off", "tag", "suggest", "auto"}
 
 type initFlags struct {
-	host, mode, language               string
+	hosts                              []string
+	mode, language                     string
 	dry, yes, probe, doNotProbe, purge bool
 	status, bare                       bool
 }
@@ -27,7 +28,7 @@ type initFlags struct {
 func (a *app) initCmd() *cobra.Command {
 	var f initFlags
 	cmd := a.command("init", message.HelpInit, message.HelpInitLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		hosts, err := hostsMeant(f.host, setup.Present)
+		hosts, err := hostsMeant(f.hosts, setup.Present)
 		if err != nil {
 			return err
 		}
@@ -57,7 +58,7 @@ func (a *app) initCmd() *cobra.Command {
 		}
 		return errors.Join(errs...)
 	})
-	cmd.Flags().StringVar(&f.host, "host", "", message.HelpHost.Format(a.Lang, strings.Join(host.Names(), ", ")))
+	cmd.Flags().StringSliceVar(&f.hosts, "host", nil, message.HelpHost.Format(a.Lang, strings.Join(host.Names(), ", ")))
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.Lang))
 	cmd.Flags().StringVar(&f.mode, "mode", "", message.HelpMode.In(a.Lang))
 	cmd.Flags().StringVar(&f.language, "lang", "", message.HelpLang.In(a.Lang))
@@ -75,16 +76,16 @@ func (a *app) initCmd() *cobra.Command {
 func (a *app) uninstallCmd() *cobra.Command {
 	var f initFlags
 	cmd := a.command("uninstall", message.HelpUninstall, message.HelpUninstallLong, cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		hosts, err := hostsMeant(f.host, host.All)
+		hosts, err := hostsMeant(f.hosts, host.All)
 		if err != nil {
 			return err
 		}
 		return a.setup().Uninstall(cmd.Context(), &a.Terminal, setup.RemovalOptions{
-			Hosts: hosts, Host: f.host, DryRun: f.dry, Yes: f.yes, Purge: f.purge,
+			Hosts: hosts, Host: strings.Join(f.hosts, ","), DryRun: f.dry, Yes: f.yes, Purge: f.purge,
 			Clones: len(compress.ClonesIn(a.store().Root()).Standing()),
 		})
 	})
-	cmd.Flags().StringVar(&f.host, "host", "", message.HelpHostAll.In(a.Lang))
+	cmd.Flags().StringSliceVar(&f.hosts, "host", nil, message.HelpHostAll.In(a.Lang))
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, message.HelpInitDryRun.In(a.Lang))
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, message.HelpYes.In(a.Lang))
 	cmd.Flags().BoolVar(&f.purge, "purge", false, message.HelpPurge.In(a.Lang))
@@ -102,26 +103,40 @@ func complete(cmd *cobra.Command, flag string, words []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// hostFlag adds --host, which leaves out the sessions of other hosts.
+// hostFlag adds --host, which leaves out the sessions of other hosts. It takes one.
 func (a *app) hostFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "host", "", message.HelpHostFilter.Format(a.Lang, strings.Join(host.Names(), ", ")))
+	var names []string
+	cmd.Flags().StringSliceVar(&names, "host", nil, message.HelpHostFilter.Format(a.Lang, strings.Join(host.Names(), ", ")))
 	complete(cmd, "host", host.Names())
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if *name == "" {
-			return nil
+		hosts, err := hostsMeant(names, func() []*host.Host { return nil })
+		if err != nil || len(hosts) == 0 {
+			return err
 		}
-		_, err := namedHost(*name)
-		return err
+		if len(hosts) > 1 {
+			return message.Misuse{Err: message.WithHint(message.Fail(message.OneHost, strings.Join(names, ", ")), message.HintOneHost)}
+		}
+		*name = string(hosts[0].Name)
+		return nil
 	}
 }
 
-// hostsMeant is the host of a name, or the others where none is named.
-func hostsMeant(name string, others func() []*host.Host) ([]*host.Host, error) {
-	if name == "" {
+// hostsMeant are the hosts of some names, each once, or the others where none is named.
+func hostsMeant(names []string, others func() []*host.Host) ([]*host.Host, error) {
+	var hosts []*host.Host
+	for _, name := range names {
+		h, err := namedHost(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(hosts, h) {
+			hosts = append(hosts, h)
+		}
+	}
+	if len(names) == 0 {
 		return others(), nil
 	}
-	h, err := namedHost(name)
-	return []*host.Host{h}, err
+	return hosts, nil
 }
 
 func namedHost(name string) (*host.Host, error) {

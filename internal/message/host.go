@@ -26,8 +26,8 @@ var (
 		ZH: "檢查執行檔、版本、plugin、設定、各 hook 是否觸發、最近一次 compact 的收據、權限、鎖與設定檔。\n沒有 ✗ 時以 0 結束，否則為 1。什麼都不會被修改。",
 		EN: "Checks the binary, versions, plugin, settings, which hooks have fired, the receipt of the last\ncompaction, permissions, locks and configuration. Exits 0 without a ✗, else 1. Changes nothing.",
 	}
-	HelpHost         = Text{ZH: "%s；預設為這台機器上的每一個", EN: "%s; by default every one that is here"}
-	HelpHostAll      = Text{ZH: "只處理此 host（預設全部）", EN: "only this host (default: all)"}
+	HelpHost         = Text{ZH: "%s；預設為這台機器上的每一個；可以給多個", EN: "%s; by default every one that is here; may be given more than once"}
+	HelpHostAll      = Text{ZH: "只處理此 host（預設全部）；可以給多個", EN: "only this host (default: all); may be given more than once"}
 	HelpMode         = Text{ZH: "到達邊界時：off、tag、suggest 或 auto（預設依設定檔）", EN: "at a boundary: off, tag, suggest or auto (default: as configured)"}
 	HelpLang         = Text{ZH: "hook 訊息的語言：zh-TW 或 en（預設依 locale）", EN: "language of what hooks print: zh-TW or en (default: the locale's)"}
 	HelpStatusFlag   = Text{ZH: "也把 overtone statusline 設為 Claude Code 的狀態列；已有的會保留", EN: "also make overtone statusline Claude Code's status line; one that is there stays"}
@@ -39,6 +39,8 @@ var (
 	HelpInitDryRun   = Text{ZH: "只顯示差異，不寫入", EN: "show the diff, write nothing"}
 	NoHosts          = Text{ZH: "PATH 上找不到任何認得的 coding agent，沒有寫入任何東西", EN: "no coding agent that Overtone knows is on PATH; nothing was written"}
 	HintNoHosts      = Text{ZH: "先安裝一個，或以 --host 名稱 預先準備：%s", EN: "install one, or prepare one before it is there with --host NAME: %s"}
+	OneHost          = Text{ZH: "--host 在這裡只能給一個，而不是 %s", EN: "--host takes one host here, got %s"}
+	HintOneHost      = Text{ZH: "去掉 --host 就包含所有 host，或每個 host 各執行一次", EN: "leave --host out for all of them, or run it once for each"}
 	BadHost          = Text{ZH: "不認識的 host：%s", EN: "unknown host: %s"}
 	BadLang          = Text{ZH: "不認識的語言：%s", EN: "unknown language: %s"}
 	HintLangs        = Text{ZH: "可用：zh-TW、en", EN: "there are: zh-TW, en"}
