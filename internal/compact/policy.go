@@ -107,7 +107,9 @@ func Decide(in Input) Decision {
 	}
 	switch {
 	case tier == noTier:
-		return because(causeRoom, message.CompactRoom, d.PercentRemaining, percentText(s.Trigger.EarlyPercentRemainingLT))
+		t := s.Trigger // early begins first, unless somebody set it otherwise
+		first := max(t.EarlyPercentRemainingLT, t.ReadyPercentRemainingLT, t.AsapPercentRemainingLT, t.EmergencyPercentRemainingLT)
+		return because(causeRoom, message.CompactRoom, d.PercentRemaining, percentText(first))
 	case len(in.History) > 0 && in.History[len(in.History)-1].After < 0:
 		return because(causeFresh, message.CompactFresh)
 	case d.Rearm > 0:

@@ -357,6 +357,16 @@ func Test004_AgentPromptIsTheFileBody(t *testing.T) {
 	}
 }
 
+// There is room as long as no tier has begun, whichever begins first.
+func TestRoomEndsWhereTheFirstTierBegins(t *testing.T) {
+	t.Parallel()
+	in := Input{Settings: auto(), Now: noon, Usage: free(80)}
+	in.Settings.Trigger.EarlyPercentRemainingLT = 10
+	if got := Decide(in).Reason.In(message.EN); !strings.Contains(got, "not below 75%") {
+		t.Error(got)
+	}
+}
+
 func TestExplainSaysWhatDecideSaw(t *testing.T) {
 	t.Parallel()
 	in := Input{Settings: auto(), Usage: Usage{Used: 62_000, Window: 95_000}, Signals: setOf(Commit, PlanUpdate), Now: noon, History: []Compaction{{Before: 80_000, After: 61_000}}}

@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -112,6 +113,33 @@ func (c Compact) Over(file Compact) Compact {
 		t.Set(f)
 	}
 	return out
+}
+
+// Disorder is the first tier that one behind it hides, as that begins with more of the
+// window free. A tier of 0 never begins, which is a way to do without it. The values hold
+// all the same. promptFile is told where the settings file sets neither of the two.
+func (c Compact) Disorder(promptFile string) []Problem {
+	const rest = "_percent_remaining_lt"
+	t := c.Trigger
+	before, above := "", 100.0
+	for _, tier := range []struct {
+		name string
+		at   float64
+	}{{"early", t.EarlyPercentRemainingLT}, {"ready", t.ReadyPercentRemainingLT}, {"asap", t.AsapPercentRemainingLT}, {"emergency", t.EmergencyPercentRemainingLT}} {
+		if tier.at > above {
+			file, key := "", "compact.trigger."
+			if own := "trigger."; !slices.Contains(c.Set, own+before+rest) && !slices.Contains(c.Set, own+tier.name+rest) {
+				file, key = promptFile, own
+			}
+			return []Problem{say("%[1]v 低於 %[2]s（%[3]v），永遠不會到層級 %[4]s；順序要是 early ≥ ready ≥ asap ≥ emergency",
+				"%[1]v is below %[2]s (%[3]v), so that the tier %[4]s is never reached; the order is early ≥ ready ≥ asap ≥ emergency",
+				above, tier.name+rest, tier.at, before).at(file, 0, key+before+rest)}
+		}
+		if tier.at > 0 {
+			before, above = tier.name, tier.at
+		}
+	}
+	return nil
 }
 
 // Compress sets up the compression of old history.

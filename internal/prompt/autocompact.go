@@ -36,6 +36,9 @@ func LoadAutoCompact(path string, c config.Compact) (config.Compact, []config.Pr
 	}
 	c = c.Over(file)
 	c.Prompt = file.Prompt
+	if len(problems) == 0 {
+		problems = c.Disorder(path)
+	}
 	return c, problems
 }
 

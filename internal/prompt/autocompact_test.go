@@ -203,6 +203,41 @@ func TestOverridesKeyByKey(t *testing.T) {
 	}
 }
 
+// Tiers that hide each other are told, with the key and the order that is needed, and
+// hold all the same.
+func TestTiersOutOfOrder(t *testing.T) {
+	t.Parallel()
+	const order = "; the order is early ≥ ready ≥ asap ≥ emergency"
+	path := save(t, "---\ntrigger:\n  asap_percent_remaining_lt: 10\n---\n")
+	for _, row := range []struct{ prompt, settings, want string }{
+		{"", "early_percent_remaining_lt: 10", "compact.trigger.early_percent_remaining_lt: 10 is below ready_percent_remaining_lt (50), so that the tier early is never reached" + order},
+		{"", "emergency_percent_remaining_lt: 80", "compact.trigger.asap_percent_remaining_lt: 40 is below emergency_percent_remaining_lt (80), so that the tier asap is never reached" + order},
+		{"", "ready_percent_remaining_lt: 65", ""},
+		{"", "early_percent_remaining_lt: 0", ""}, // a tier that nobody wants
+		{"", "{ready_percent_remaining_lt: 0, asap_percent_remaining_lt: 70}", "compact.trigger.early_percent_remaining_lt: 65 is below asap_percent_remaining_lt (70), so that the tier early is never reached" + order},
+		{path, "{}", path + ": trigger.asap_percent_remaining_lt: 10 is below emergency_percent_remaining_lt (15), so that the tier asap is never reached" + order},
+		{path, "emergency_percent_remaining_lt: 5", ""},
+	} {
+		settings := filepath.Join(t.TempDir(), "config.yaml")
+		text := "compact:\n  trigger:\n    " + row.settings + "\n"
+		if row.settings[0] == '{' {
+			text = "compact:\n  trigger: " + row.settings + "\n"
+		}
+		if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, problems := config.Load(settings, nil)
+		_, more := LoadAutoCompact(row.prompt, c.Compact)
+		got := ""
+		for _, p := range append(problems, more...) {
+			got += p.Error()
+		}
+		if got != row.want {
+			t.Errorf("%s: %q, want %q", row.settings, got, row.want)
+		}
+	}
+}
+
 func FuzzAutoCompact(f *testing.F) {
 	for _, s := range []string{
 		"", "---\n", "---\n---\n", "---\nversion: 1\n---\nx", "---\ntrigger:\n  early_percent_remaining_lt: [\n---\nb", "---\n\t\n---\n", "\ufeff---\r\na: b\r\n---\r\nc",

@@ -39,11 +39,12 @@ type doctor struct {
 
 // Examine looks at our folder, at every host and at one session, which may be
 // nil where there is none yet.
-func (e Env) Examine(ctx context.Context, session *store.Session) []Finding {
+func (e Env) Examine(ctx context.Context, sess *store.Session) []Finding {
 	d := &doctor{Env: e}
 	cfg, problems := e.config()
 	d.checkHome()
-	d.checkConfig(problems)
+	set, _ := session.Settings(e.Home, cfg.Compact) // checkPrompt tells the file's own problems
+	d.checkConfig(append(problems, set.Disorder(session.PromptFile(e.Home))...))
 	d.checkPrompt()
 	d.checkBinary(ctx)
 	d.checkHook(ctx)
@@ -56,7 +57,7 @@ func (e Env) Examine(ctx context.Context, session *store.Session) []Finding {
 	if !installed {
 		d.add("installed", host.Warn, message.DoctorNowhere).advise(d, message.HintInit)
 	}
-	d.checkSession(session)
+	d.checkSession(sess)
 	return d.findings
 }
 
