@@ -303,8 +303,8 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 	before := int64(0)
 	for i := range t.Compacted {
 		e := &t.Compacted[i]
-		verdict := "unknown"
-		if s.Window > 0 && mainBefore(t.requests, e.At) != nil {
+		verdict, seen := "unknown", mainBefore(t.requests, e.At) != nil
+		if s.Window > 0 && seen {
 			next := t.Last + 1
 			if i+1 < len(t.Compacted) {
 				next = t.Compacted[i+1].Time
@@ -339,7 +339,7 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		if len(c.At) > 0 {
 			sum.AtBoundary++
 		}
-		s.WhatIf.happened(&c, c.Before)
+		s.WhatIf.happened(&c, c.Before, seen)
 		if c.WaitMS != nil {
 			sum.WaitMS += *c.WaitMS
 			sum.WaitKnown++

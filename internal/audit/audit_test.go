@@ -296,6 +296,9 @@ func TestKnownAnswers(t *testing.T) {
 	equal(t, "unpriced", tot.Unpriced, fork.Tokens.total()+x.Tokens.total())
 	near(t, "total cost", tot.USD, *s.USD)
 	equal(t, "lost", []Kept{tot.Lost.Names, tot.Lost.Commands}, []Kept{{1, 0, 1}, {}})
+	// The summary of Codex's cannot be read: it is not among those that were judged.
+	equal(t, "judged", []int{tot.Lost.Compactions, tot.Lost.Unreadable}, []int{1, 1})
+	equal(t, "judged in words", r.judged(message.EN), "1 of 2 compactions; the summary cannot be read (encrypted): 1")
 	// By the policy the first session is compacted at its commit, and again never;
 	// Codex's window is full within a turn, where nobody can act.
 	equal(t, "what if", tot.WhatIf, WhatIf{
@@ -774,6 +777,25 @@ func TestStruckAgrees(t *testing.T) {
 		equal(t, "row", row[1], []string{"2", "2", "2", "6"}[i])
 	}
 	equal(t, "headline", strings.HasPrefix(r.shortLines(message.EN)[0], "Struck in mid-work: 2 of 6 compactions."), true)
+}
+
+// A file that begins with a compaction shows nothing to compare it with, though its
+// window is known: that is the reason which is given.
+func TestNothingBeforeACompaction(t *testing.T) {
+	t.Parallel()
+	w := &WhatIf{}
+	w.happened(&Compaction{WhatIf: "unknown"}, 10, false)
+	w.happened(&Compaction{WhatIf: "unknown"}, 10, true)
+	w.happened(&Compaction{WhatIf: "unknown"}, 10, true)
+	w.happened(&Compaction{WhatIf: "forced"}, 10, true)
+	equal(t, "unknown", []int{w.Happened, w.Unknown, w.Unseen}, []int{4, 3, 1})
+	r := &Report{}
+	r.Totals.WhatIf = *w
+	words := r.whatIfWords(message.EN)
+	equal(t, "why", words[len(words)-2:], []string{
+		"in every column as they were, as the window's size is not known: 2",
+		"in every column as they were, as the file does not show what came before: 1",
+	})
 }
 
 // A copy of a session that was used since adds what is new in it, and nothing that its

@@ -401,7 +401,6 @@ func (n *needs) loss() *Loss {
 	text := h.Text()
 	l := &Loss{
 		Handover: message.Units(text), Summary: message.Units(n.summary), ReadAgain: len(n.files), RunAgain: len(n.ran),
-		Compactions: 1,
 	}
 	for _, f := range n.files[:min(len(n.files), maxListed)] {
 		l.Files = append(l.Files, safe(f))
@@ -413,6 +412,7 @@ func (n *needs) loss() *Loss {
 		l.Unreadable = 1 // whether it states what was needed nobody can say
 		return l
 	}
+	l.Compactions = 1
 	summary := message.OneLine(n.summary)
 	for _, m := range n.list {
 		k, states := &l.Names, extract.States

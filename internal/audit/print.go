@@ -110,7 +110,7 @@ func (p printer) compactions() {
 		row(message.AuditMid, p.Format(message.AuditMidOf, t.MidWork, t.AtBoundary, t.Compactions-t.MidWork-t.AtBoundary)),
 		row(message.AuditWait, p.Format(message.AuditWaitOf, message.Span(time.Duration(t.WaitMS)*time.Millisecond), t.Compactions, t.WaitKnown)),
 	}
-	if t.Lost.Compactions > 0 {
+	if t.Lost.Compactions+t.Lost.Unreadable > 0 {
 		name := p.In(message.AuditNeeded)
 		for _, k := range []struct {
 			what message.Text

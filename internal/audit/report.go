@@ -262,8 +262,8 @@ type Loss struct {
 	// ToEdit is how many tool calls it took to the first edit; nil where there
 	// was none.
 	ToEdit *int `json:"actionsToFirstEdit"`
-	// Compactions is how many are added up here; Unreadable those whose summary
-	// cannot be read.
+	// Compactions is how many could be judged; Unreadable those that could not, as
+	// their summary cannot be read. What was done again is of both.
 	Compactions int `json:"compactions"`
 	Unreadable  int `json:"unreadableSummaries"`
 	// Files are the first of those that were read again. Missing are all that was lost.
@@ -346,18 +346,23 @@ type WhatIf struct {
 	PolicyRead int64 `json:"readByPolicy"`
 	LateRead   int64 `json:"readLate"`
 	LateSent   int64 `json:"sentLate"`
-	// Unknown are compactions in sessions whose window is not known: what the policy
-	// would have done there nobody can say, so they stand everywhere as they were.
-	// Between are those of them that came between turns.
+	// Unknown are compactions in sessions whose window is not known, and those before
+	// which the file shows no request (Unseen): what the policy would have done there
+	// nobody can say, so they stand everywhere as they were. Between are those of them
+	// that came between turns.
 	Unknown int `json:"unknown"`
+	Unseen  int `json:"unseen"`
 	Between int `json:"between"`
 }
 
-// happened counts a compaction.
-func (w *WhatIf) happened(c *Compaction, read int64) {
+// happened counts a compaction; seen is whether the file shows a request before it.
+func (w *WhatIf) happened(c *Compaction, read int64, seen bool) {
 	unknown := 0
 	if c.WhatIf == "unknown" {
 		unknown = 1
+		if !seen {
+			w.Unseen++
+		}
 		w.PolicyRead += read
 		w.LateRead += read
 	}
@@ -428,15 +433,14 @@ func (r *Report) shortLines(l message.Lang) []string {
 // of the others; "" where it can of all.
 func (r *Report) judged(l message.Lang) string {
 	t := &r.Totals
-	known := t.Lost.Compactions - t.Lost.Unreadable
-	if known == t.Compactions {
+	if t.Lost.Compactions == t.Compactions {
 		return ""
 	}
-	text := message.AuditJudgedOf.Format(l, known, t.Compactions)
+	text := message.AuditJudgedOf.Format(l, t.Lost.Compactions, t.Compactions)
 	if n := t.Lost.Unreadable; n > 0 {
 		text += message.AuditNoSummary.Format(l, n)
 	}
-	if n := t.Compactions - t.Lost.Compactions; n > 0 {
+	if n := t.Compactions - t.Lost.Compactions - t.Lost.Unreadable; n > 0 {
 		text += message.AuditNoBefore.Format(l, n)
 	}
 	return text

@@ -256,8 +256,11 @@ func (r *Report) whatIfWords(l message.Lang) []string {
 		words = append(words, message.AuditWhatIfMore.Format(l, w.mean(w.PolicySent), w.mean(w.Sent)))
 	}
 	words = append(words, message.AuditWhatIfNote.Format(l, r.Policy.from()))
-	if w.Unknown > 0 {
-		words = append(words, message.AuditWindowUnk.Format(l, w.Unknown))
+	if n := w.Unknown - w.Unseen; n > 0 {
+		words = append(words, message.AuditWindowUnk.Format(l, n))
+	}
+	if w.Unseen > 0 {
+		words = append(words, message.AuditUnseen.Format(l, w.Unseen))
 	}
 	return words
 }

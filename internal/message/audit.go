@@ -94,7 +94,8 @@ var (
 		ZH: "政策：auto 模式，從剩餘 %s 起在每個允許的邊界壓縮；suggest 模式在同樣的地方只是建議。盡量晚：事後來看，視窗滿了才壓縮，取之前最後一個邊界；沒有人能事先知道。",
 		EN: "POLICY is mode auto: a compaction at each boundary that its tiers allow, from %s free on; mode suggest only suggests there. LATE is hindsight: not before the window is full, and then at the last boundary before. Nobody can know that one in advance.",
 	}
-	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：檔案沒有視窗大小或壓縮前的內容，無法比較", EN: "in every column as they were, as the file does not show the window's size or what came before: %d"}
+	AuditWindowUnk   = Text{ZH: "%d 次壓縮在每一欄都照實計入：視窗大小未知", EN: "in every column as they were, as the window's size is not known: %d"}
+	AuditUnseen      = Text{ZH: "%d 次壓縮在每一欄都照實計入：檔案沒有壓縮前的內容", EN: "in every column as they were, as the file does not show what came before: %d"}
 	AuditCacheTitle  = Text{ZH: "快取", EN: "CACHE"}
 	AuditCacheOf     = Text{ZH: "寫入 %s：壓縮後 %s（%s），過期 %d 次後重寫 %s（%s）", EN: "written %s: after compactions %s (%s), again as it had expired (%d ×) %s (%s)"}
 	AuditRepaid      = Text{ZH: "一次壓縮約 %s 個請求後回本（中位數）；%[2]d 次中有 %[3]d 次回本", EN: "a compaction is repaid after %s requests (median); %[3]d of %[2]d were"}

@@ -36,7 +36,7 @@ export function Audit({ report }) {
       </dl>`}
     </section>
     ${x && x.sessions > 0 && html`
-      <${Section} id="a-lost" title=${t('needed')} note=${t('neededNote', number(x.lost.compactions))}><${Lost} lost=${x.lost} /></>
+      <${Section} id="a-lost" title=${t('needed')} note=${t('neededNote', number(x.lost.compactions), number(x.compactions))}><${Lost} lost=${x.lost} /></>
       <${Section} id="a-whatif" title=${t('whatIf')}><${WhatIf} w=${x.whatIf} /></>
       <${Section} id="a-days" title=${t('byDay')}><${Days} days=${r.days || []} /></>
       <${Section} id="a-sessions" title=${t('mostCompacted')}><${Sessions} list=${r.sessions || []} linked=${!report} /></>
@@ -71,7 +71,7 @@ function WhatIf({ w }) {
     ${bar(t('policyWould'), [[w.atBoundary, 'boundary'], [w.forced, 'forced'], [w.between, 'between']])}${bar(t('asLate'), [[w.lateAtBoundary, 'boundary'], [w.lateForced, 'forced'], [w.between, 'between']])}
     <ul class="legend"><li><i class="block good"></i>${t('if.legend.boundary')}</li><li><i class="block bad"></i>${t('if.legend.forced')}</li><li><i class="block between"></i>${t('if.legend.between')}</li></ul>
     ${w.happened > 0 && html`<p class="gap">${t('ifMid', number(w.happenedMidWork), number(w.happened), number(w.forced), number(policy))}${policy > w.happened && w.requests > 0 ? ' ' + t('ifMore', tokens(Math.round(w.sentByPolicy / w.requests)), tokens(Math.round(w.sent / w.requests))) : ''}</p>`}
-    <p class="quiet gap">${w.notNeeded > 0 ? t('ifNotNeeded', number(w.notNeeded)) + ' ' : ''}${t('asLateWords')}${w.unknown > 0 ? ' ' + t('ifUnknown', number(w.unknown)) : ''}</p>`
+    <p class="quiet gap">${w.notNeeded > 0 ? t('ifNotNeeded', number(w.notNeeded)) + ' ' : ''}${t('asLateWords')}${w.unknown > w.unseen ? ' ' + t('ifUnknown', number(w.unknown - w.unseen)) : ''}${w.unseen > 0 ? ' ' + t('ifUnseen', number(w.unseen)) : ''}</p>`
 }
 
 // A bar for each day, or for so many days as keep it wide enough to be seen, counted from
