@@ -56,6 +56,10 @@ func (b buckets) list(order func(a, b Bucket) int) []Bucket {
 	return out
 }
 
+// unknownModel is the bucket of what no model is told of: sessions without a request,
+// and compactions before which the file shows none.
+const unknownModel = "unknown"
+
 // analysis is the state of one run over all traces.
 type analysis struct {
 	Options
@@ -132,6 +136,13 @@ func analyse(list []traced, o Options) *Report {
 	}
 	byTokens := func(x, y Bucket) int { return cmp.Compare(y.Tokens.total(), x.Tokens.total()) }
 	r.Days = withEmpty(a.days.list(func(x, y Bucket) int { return strings.Compare(x.Name, y.Name) }))
+	for i := range r.Sessions {
+		s := &r.Sessions[i]
+		a.projects.at(s.Project).sessions[s.ID] = true
+		if len(s.Models) == 0 {
+			a.models.at(unknownModel).sessions[s.ID] = true
+		}
+	}
 	r.Projects, r.Models = a.projects.list(byTokens), a.models.list(byTokens)
 	compactions := r.Totals.Compactions
 	r.Totals.Bucket = a.total.done()
@@ -208,7 +219,7 @@ func (a *analysis) requests(t *traced, s *Session) {
 				t.copied = max(t.copied, r.time)
 				// What a parent's file tells of a sub-agent's answer may be its beginning.
 				if by := r.tokens.total() - had; by > 0 && r.time >= a.from {
-					for _, b := range []*Spent{&s.Spent, &a.total.Spent, &a.days.at(a.dayOf(r.time)).Spent, &a.projects.at(s.Project).Spent, &a.models.at(cmp.Or(model, "unknown")).Spent} {
+					for _, b := range []*Spent{&s.Spent, &a.total.Spent, &a.days.at(a.dayOf(r.time)).Spent, &a.projects.at(s.Project).Spent, &a.models.at(cmp.Or(model, unknownModel)).Spent} {
 						b.grow(by, r.tokens, p)
 					}
 				}
@@ -235,7 +246,7 @@ func (a *analysis) requests(t *traced, s *Session) {
 		a.total.add(s.ID, r.tokens, p)
 		a.days.at(a.dayOf(r.time)).add(s.ID, r.tokens, p)
 		a.projects.at(s.Project).add(s.ID, r.tokens, p)
-		a.models.at(cmp.Or(model, "unknown")).add(s.ID, r.tokens, p)
+		a.models.at(cmp.Or(model, unknownModel)).add(s.ID, r.tokens, p)
 	}
 	s.priced()
 }
@@ -324,9 +335,11 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		sum.Compactions++
 		a.days.at(a.dayOf(e.Time)).Compactions++
 		a.projects.at(s.Project).Compactions++
-		if e.At > 0 && e.At <= len(t.requests) {
-			a.models.at(cmp.Or(t.Models[t.requests[e.At-1].model], "unknown")).Compactions++
+		model := ""
+		if before := mainBefore(t.requests, e.At); before != nil {
+			model = t.Models[before.model]
 		}
+		a.models.at(cmp.Or(model, unknownModel)).Compactions++
 		switch c.Trigger {
 		case "auto":
 			sum.Auto++

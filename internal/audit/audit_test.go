@@ -798,6 +798,44 @@ func TestNothingBeforeACompaction(t *testing.T) {
 	})
 }
 
+// What the head of a report counts is in its tables, too: sessions without a request,
+// those of which no folder is known, and compactions before which there was none. The
+// time of a session is also that of the first versions' only line that has one.
+func TestTablesAddUp(t *testing.T) {
+	t.Parallel()
+	dir, root := known(t)
+	begins := newWriter("44444444-4444-4444-8444-444444444444")
+	begins.at("12:00:00").line(map[string]any{"type": "system", "subtype": "compact_boundary", "compactMetadata": map[string]any{"trigger": "auto", "preTokens": 990_000}})
+	begins.answer("b1", opus, usage{1, 0, 0, 50_000, 1}, text("on"))
+	write(t, root, ".claude/projects/-work-shop/"+begins.id+".jsonl", begins.out.Bytes())
+	silent := newWriter("55555555-5555-4555-8555-555555555555")
+	silent.prompt("Nobody answers.")
+	write(t, root, ".claude/projects/-work-shop/"+silent.id+".jsonl", silent.out.Bytes())
+	write(t, root, ".codex/sessions/2025/08/06/rollout-2025-08-06T18-02-11-66666666-6666-4666-8666-666666666666.jsonl",
+		[]byte(`{"id":"66666666-6666-4666-8666-666666666666","timestamp":"2025-08-06T18:02:11.653Z","instructions":"x"}`+"\n"+
+			`{"type":"message","role":"user","content":[{"type":"input_text","text":"Fix it."}]}`+"\n"))
+	r := run(t, options(t, dir, ""))
+	equal(t, "totals", []int{r.Totals.Sessions, r.Totals.Compactions}, []int{6, 3})
+	count := func(list []Bucket) (sessions, compactions int) {
+		for _, b := range list {
+			sessions, compactions = sessions+b.Sessions, compactions+b.Compactions
+		}
+		return sessions, compactions
+	}
+	sessions, compactions := count(r.Projects)
+	equal(t, "by project", []int{sessions, compactions}, []int{6, 3})
+	_, compactions = count(r.Models)
+	equal(t, "by model", compactions, 3)
+	_, compactions = count(r.Days)
+	equal(t, "by day", compactions, 3)
+	unknown := r.Models[slices.IndexFunc(r.Models, func(b Bucket) bool { return b.Name == unknownModel })]
+	equal(t, "unknown model", []int{unknown.Sessions, unknown.Compactions}, []int{2, 1})
+	nowhere := r.Projects[slices.IndexFunc(r.Projects, func(b Bucket) bool { return b.Name == "" })]
+	equal(t, "no folder", nowhere.Sessions, 1)
+	first, _ := r.span()
+	equal(t, "from", first, "2025-08-06T18:02:11Z")
+}
+
 // A copy of a session that was used since adds what is new in it, and nothing that its
 // source has told: no requests, no compactions, nothing that the policy would have done.
 func TestUsedCopyCountsOnce(t *testing.T) {

@@ -322,7 +322,7 @@ func (p printer) buckets(title, name message.Text, list []Bucket, most int, newe
 			continue
 		}
 		rows = append(rows, []string{
-			p.short(b.Name), message.Thousands(b.Sessions), message.Thousands(b.Requests), message.Rounded(b.Tokens.Input), message.Rounded(b.Tokens.Output),
+			p.name(b), message.Thousands(b.Sessions), message.Thousands(b.Requests), message.Rounded(b.Tokens.Input), message.Rounded(b.Tokens.Output),
 			message.Rounded(b.Tokens.CacheWrite), message.Rounded(b.Tokens.CacheRead), strconv.Itoa(b.Compactions), p.dollars(b.Spent),
 		})
 	}
@@ -331,6 +331,17 @@ func (p printer) buckets(title, name message.Text, list []Bucket, most int, newe
 	if more > 0 {
 		p.Tell(message.AuditMore, more)
 	}
+}
+
+// name is what a row is called: also where nobody knows the folder or the model.
+func (p printer) name(b *Bucket) string {
+	switch b.Name {
+	case "":
+		return p.In(message.AuditNoFolder)
+	case unknownModel:
+		return p.In(message.AuditNoModel)
+	}
+	return p.short(b.Name)
 }
 
 // folded are the rows of a list: of days, those on which nothing happened stand together.

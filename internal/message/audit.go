@@ -41,6 +41,8 @@ var (
 	AuditCostOf    = Text{ZH: "%s（%s 的定價，取自 %s）", EN: "%s at list prices of %s, from %s"}
 	AuditUnpriced  = Text{ZH: "；另有 %s token 的價格未知", EN: "; the price of %s tokens is unknown"}
 	AuditUnknown   = Text{ZH: "未知", EN: "unknown"}
+	AuditNoFolder  = Text{ZH: "資料夾未知", EN: "no folder known"}
+	AuditNoModel   = Text{ZH: "模型未知", EN: "unknown model"}
 
 	AuditCompactions = Text{ZH: "壓縮", EN: "COMPACTIONS"}
 	AuditNoCompact   = Text{ZH: "這段時間沒有壓縮。", EN: "Nothing was compacted in this time."}

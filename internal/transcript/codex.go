@@ -59,6 +59,7 @@ func (r *record) codex(c *cursor) bool {
 		r.codexItem(&p)
 		if len(r.typ) == 0 && len(p.id) > 0 {
 			r.Session, r.ids = p.id, append(r.ids, p.id)
+			r.parts = append(r.parts, piece{kind: About}) // of the first versions, the one line with a time
 		}
 	}
 	return true
