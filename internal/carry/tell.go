@@ -19,6 +19,7 @@ import (
 // Options are how a story is told.
 type Options struct {
 	From string // the agent, as people write it
+	Gone string // the folder that the session was in, where it goes on in another
 	Lang message.Lang
 	Now  time.Time
 	// Kept is where the originals of shortened texts are kept; "" for nowhere.
@@ -233,6 +234,9 @@ func (s *Story) note(said string, secrets bool, o Options) string {
 	head := message.ContinueHeader.Format(o.Lang, o.From, s.ID)
 	if secrets {
 		head += message.ContinueSecrets.In(o.Lang)
+	}
+	if o.Gone != "" {
+		head += " " + message.MovedFolder.Format(o.Lang, o.Gone, s.CWD)
 	}
 	parts := []string{head}
 	last := []string{}

@@ -60,11 +60,13 @@ type continued struct {
 	After    int            `json:"tokensAfter"`
 	Redacted map[string]int `json:"redacted"`
 	Open     string         `json:"openTurn,omitempty"`
+	Gone     string         `json:"folderGone,omitempty"`
 	Resume   string         `json:"resume,omitempty"`
 	Undo     string         `json:"undo,omitempty"`
 
-	calls int  // of tools that a clone cuts short or leaves out
-	asIs  bool // there is nothing to shorten
+	cloned bool
+	calls  int  // of tools that a clone cuts short or leaves out
+	asIs   bool // there is nothing to shorten
 }
 
 type continuedFrom struct {
@@ -89,6 +91,12 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 	if !ok {
 		return message.Misuse{Err: message.WithHint(message.Fail(message.ContinueNoTarget, f.in), message.HintThereAre, strings.Join(carry.Names(), ", "))}
 	}
+	if f.run { // before anything is made for it
+		program, _, _ := strings.Cut(target.Resume(""), " ")
+		if _, err := exec.LookPath(program); err != nil {
+			return missing(err, target)
+		}
+	}
 	doc := continued{Schema: 1, DryRun: f.dryRun, Source: continuedFrom{file.ID, string(file.Host), file.Path}, Host: string(target.Name), Redacted: map[string]int{}}
 	end := file.Size
 	if a.Now().Sub(file.ModTime) < beingWritten {
@@ -98,7 +106,13 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 		}
 		end, doc.Open = turns.End, message.Short(turns.Open, 80)
 	}
-	if target.Name == file.Host && host.Of(file.Host).Texts.NoClone == (message.Text{}) {
+	cwd := transcript.FirstCWD(file.Path)
+	if info, err := os.Stat(cwd); cwd != "" && (err != nil || !info.IsDir()) {
+		doc.Gone = cwd
+	}
+	// A clone belongs to its source's folder: where that is gone no agent finds it.
+	doc.cloned = target.Name == file.Host && host.Of(file.Host).Texts.NoClone == (message.Text{}) && doc.Gone == ""
+	if doc.cloned {
 		err = a.cloneToContinue(ctx, f, file, end, &doc)
 	} else {
 		err = a.carryOver(ctx, f, file, end, target, &doc)
@@ -171,7 +185,8 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcr
 	return nil
 }
 
-// carryOver writes the conversation as a session of another agent.
+// carryOver writes the conversation anew, as a session of the target's. One whose folder
+// is not there goes on in the current one.
 func (a *app) carryOver(ctx context.Context, f continueFlags, file transcript.File, end int64, target carry.Target, doc *continued) error {
 	from, _ := carry.To(string(file.Host))
 	story, err := carry.Read(ctx, file, end)
@@ -181,10 +196,10 @@ func (a *app) carryOver(ctx context.Context, f continueFlags, file transcript.Fi
 	if name := transcript.Names(a.hostDir)[file.ID]; name != "" {
 		story.Title = name
 	}
-	if info, err := os.Stat(story.CWD); err != nil || !info.IsDir() {
-		story.CWD = a.Dir // its folder is gone
+	if story.CWD == "" || doc.Gone != "" {
+		story.CWD = a.Dir
 	}
-	o := carry.Options{From: from.Title, Lang: a.Lang, Now: a.Now(), Kept: a.compressCache()}
+	o := carry.Options{From: from.Title, Gone: doc.Gone, Lang: a.Lang, Now: a.Now(), Kept: a.compressCache()}
 	if f.dryRun {
 		o.Kept = ""
 	}
@@ -223,6 +238,9 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 	}
 	from, _ := carry.To(doc.Source.Host)
 	a.Say(message.ContinueFromTo, from.Title, doc.Source.ID, target.Title)
+	if doc.Gone != "" {
+		a.Say(message.ContinueGone, a.short(doc.Gone), a.short(doc.CWD))
+	}
 	before, after, less := message.Thousands(doc.Before), message.Thousands(doc.After), ""
 	if doc.After < doc.Before {
 		less = " (" + message.Change(doc.Before, doc.After) + ")"
@@ -230,7 +248,7 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 	switch {
 	case doc.asIs:
 		a.Say(message.ContinueAsIs, before)
-	case doc.Source.Host == doc.Host:
+	case doc.cloned:
 		a.Say(message.ContinueShort, message.Thousands(doc.Messages), message.Thousands(doc.calls), before, after, less)
 	default:
 		a.Say(message.ContinueSize, message.Thousands(doc.Messages), before, after, less, target.Title)

@@ -187,7 +187,6 @@ var (
 	TeamBackup         = Text{ZH: "先前的檔案留在 %s", EN: "the file that was here before is kept at %s"}
 	TeamPulledOld      = Text{ZH: "%s 最後持有它，沒有交出來，租約就到期了：那裡在 %s 推送之後做的事不在這裡；它的時鐘若不準，可能還在那裡繼續", EN: "%s had it last and never handed it over before its lease ended: what was done there after the push by %s is not here, and if its clock is wrong it may still go on there"}
 	TeamMovedNote      = Text{ZH: "[Overtone] 這個 session 從機器 %s 移到了 %s，現在在這裡繼續。", EN: "[Overtone] This session has moved from machine %s to %s and goes on here."}
-	TeamMovedFolder    = Text{ZH: "專案資料夾原本是 %s，現在是 %s；先前提到的路徑請對應過來。", EN: "The project's folder was %s and is %s now; paths mentioned before are to be read accordingly."}
 	TeamMovedDirty     = Text{ZH: "原機器上有 %d 個檔案尚未 commit，這裡沒有。", EN: "%d files were not committed on the other machine and are missing here."}
 
 	HelpTeamHandoff = Text{ZH: "把 session 移到另一台機器", EN: "move a session to another machine"}

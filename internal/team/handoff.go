@@ -470,7 +470,7 @@ func (m *Mover) Pull(ctx context.Context, id string, o PullOptions) (Pulled, err
 	note := man.Packet
 	moved := message.TeamMovedNote.Format(m.Lang, man.Machine, m.Set.Machine)
 	if out.Folder != man.Folder {
-		moved += " " + message.TeamMovedFolder.Format(m.Lang, man.Folder, out.Folder)
+		moved += " " + message.MovedFolder.Format(m.Lang, man.Folder, out.Folder)
 	}
 	if man.Git.Dirty > 0 {
 		moved += " " + message.TeamMovedDirty.Format(m.Lang, man.Git.Dirty)
