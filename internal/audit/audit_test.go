@@ -20,6 +20,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
@@ -834,6 +835,39 @@ func TestTablesAddUp(t *testing.T) {
 	equal(t, "no folder", nowhere.Sessions, 1)
 	first, _ := r.span()
 	equal(t, "from", first, "2025-08-06T18:02:11Z")
+}
+
+// An id is cut where it still names its session among those of the report, and the
+// compaction that is worth a look is the one that lost most, of those the newest.
+func TestNewestNamesAndAdvises(t *testing.T) {
+	t.Parallel()
+	compacted := func(id, at string, losses ...*Loss) Session {
+		s := Session{ID: id}
+		for i, l := range losses {
+			s.Compactions = append(s.Compactions, Compaction{N: i + 1, Time: at, Loss: l})
+		}
+		return s
+	}
+	lost := func(n int) *Loss { return &Loss{Compactions: 1, Names: Kept{Needed: n}} }
+	sealed := &Loss{Unreadable: 1}
+	const one, two, other = "01a1dcd2-bbdb-7c93-b58f-71ccdba722b3", "01a1dcd2-ca0c-7323-b948-5efbf6f5537b", "728f640d-0000-4000-8000-000000000000"
+	for name, c := range map[string]struct {
+		sessions []Session
+		want     string
+	}{
+		"the one that lost most":   {[]Session{compacted(one, "2026-03-03T00:00:00Z", lost(0)), compacted(two, "2026-03-02T00:00:00Z", lost(1), lost(4)), compacted(other, "2026-03-01T00:00:00Z", lost(4))}, "packet 01a1dcd2-ca0c --compaction 2\n"},
+		"of none the newest":       {[]Session{compacted(other, "2026-03-01T00:00:00Z", lost(0)), compacted(one, "2026-03-03T00:00:00Z", lost(0)), compacted(two, "2026-03-04T00:00:00Z", sealed)}, "packet 01a1dcd2-bbdb --compaction 1\n"},
+		"one that can be told":     {[]Session{compacted(one, "2026-03-03T00:00:00Z", nil, sealed), compacted(other, "2026-03-01T00:00:00Z", lost(0))}, "packet 728f640d-0000 --compaction 1\n"},
+		"no two are cut alike":     {[]Session{compacted(one, "2026-03-03T00:00:00Z", nil), compacted(two, "2026-03-03T00:00:00Z", nil)}, "  01a1dcd2-c…  "},
+		"eight characters suffice": {[]Session{compacted(one, "2026-03-03T00:00:00Z", nil), compacted(other, "2026-03-03T00:00:00Z", nil)}, "  01a1dcd2…  "},
+	} {
+		var out bytes.Buffer
+		term := &terminal.Terminal{Env: terminal.Env{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}, Lang: message.EN}
+		printer{Terminal: term, Report: &Report{Sessions: c.sessions}}.newest()
+		if !strings.Contains(out.String(), c.want) {
+			t.Errorf("%s: %q is missing in\n%s", name, c.want, out.String())
+		}
+	}
 }
 
 // A copy of a session that was used since adds what is new in it, and nothing that its

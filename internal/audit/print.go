@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -169,15 +170,21 @@ func (p printer) newest() {
 	type row struct {
 		time, session string
 		n             int
-		judged        bool
+		lost          int // -1 where nobody can say
 		cells         []string
 	}
 	var rows []row
+	ids := p.ids()
 	for i := range p.Sessions {
 		s := &p.Sessions[i]
 		for j := range s.Compactions {
 			c := &s.Compactions[j]
-			rows = append(rows, row{c.Time, s.ID, c.N, c.Loss != nil && c.Loss.Unreadable == 0, p.compactionRow(s, c)})
+			lost := -1
+			if c.Loss != nil && c.Loss.Unreadable == 0 {
+				k := c.Loss.all()
+				lost = k.lost()
+			}
+			rows = append(rows, row{c.Time, s.ID, c.N, lost, p.compactionRow(shortID(s.ID, ids), c)})
 		}
 	}
 	if len(rows) == 0 {
@@ -200,14 +207,46 @@ func (p printer) newest() {
 	if more > 0 {
 		p.Tell(message.AuditMore, more)
 	}
-	// One of which there is something to see.
-	for _, x := range rows {
-		if x.judged {
-			p.Tell(message.AuditLookAt)
-			fmt.Fprintf(p.Stdout, "  overtone compact packet %s --compaction %d\n", message.Head(x.session, 13), x.n) // to be copied
-			break
-		}
+	// The one that lost most, of those the newest.
+	if x := slices.MaxFunc(rows, func(x, y row) int { return cmp.Compare(x.lost, y.lost) }); x.lost >= 0 {
+		p.Tell(message.AuditLookAt)
+		fmt.Fprintf(p.Stdout, "  overtone compact packet %s --compaction %d\n", message.Head(x.session, max(13, unique(x.session, ids))), x.n) // to be copied
 	}
+}
+
+// ids are those of all sessions of the report, in order.
+func (r *Report) ids() []string {
+	ids := make([]string, 0, len(r.Sessions))
+	for i := range r.Sessions {
+		ids = append(ids, r.Sessions[i].ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// unique is how many bytes of an id no other one of an ordered list begins with.
+func unique(id string, ids []string) int {
+	common := func(other string) (n int) {
+		for n < min(len(id), len(other)) && id[n] == other[n] {
+			n++
+		}
+		return n
+	}
+	at, _ := slices.BinarySearch(ids, id)
+	n := 0
+	if at > 0 {
+		n = common(ids[at-1])
+	}
+	if at+1 < len(ids) {
+		n = max(n, common(ids[at+1]))
+	}
+	return n + 1
+}
+
+// shortID is the beginning of an id that names it among others, of at least eight
+// characters.
+func shortID(id string, ids []string) string {
+	return message.Short(id, max(8, unique(id, ids))+1)
 }
 
 // PrintLost lists what compactions lost and the agent needed afterwards, the newest
@@ -264,7 +303,7 @@ func triggerText(trigger string) message.Text {
 	return message.AuditUnknown
 }
 
-func (p printer) compactionRow(s *Session, c *Compaction) []string {
+func (p printer) compactionRow(id string, c *Compaction) []string {
 	waited := "–"
 	if c.WaitMS != nil {
 		waited = message.Span(time.Duration(*c.WaitMS) * time.Millisecond)
@@ -293,7 +332,7 @@ func (p printer) compactionRow(s *Session, c *Compaction) []string {
 	}
 	whatIf := map[string]message.Text{"boundary": message.WhatBoundary, "forced": message.WhatForced, "not-needed": message.WhatNotNeeded, "unknown": message.AuditUnknown}[c.WhatIf]
 	return []string{
-		p.clock(c.Time), message.Short(s.ID, 9), p.In(triggerText(c.Trigger)), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, p.In(mid),
+		p.clock(c.Time), id, p.In(triggerText(c.Trigger)), message.Rounded(c.Before) + "→" + message.Rounded(c.After), waited, p.In(mid),
 		near(c.Earlier), near(c.Later), lost, repaid, p.In(whatIf),
 	}
 }
