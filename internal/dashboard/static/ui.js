@@ -31,7 +31,7 @@ export const span = seconds => {
 // How long ago something was, in its largest unit.
 export const ago = ts => { const d = new Date(ts); return isNaN(d) ? '' : span((Date.now() - d) / 1000).split(' ')[0] }
 export const short = (s, n) => s.length > n ? s.slice(0, n - 1) + '…' : s
-export const project = p => { const parts = (p || '').split(/[\\/]/).filter(Boolean); return parts.slice(-2).join('/') || p || '' }
+export const project = p => { const parts = (p || '').split(/[\\/]/).filter(Boolean); return parts.slice(-2).join(p?.includes('\\') ? '\\' : '/') || p || '' }
 
 // A tick that makes ages and running times go on.
 export function useTick(ms) {
