@@ -279,8 +279,11 @@ func Tasks(own string) bool {
 	}
 	return mentions(plain, " can you ", " could you ", " can we ", " could we ", " let's ", " lets ", " please ", " i want ", " i'd like ", " i would like ", " i need ", " we need to ", " we should ", " would you ", " help me ", " your task ", " implement", " address ", " i would suggest ",
 		"請", "请", "幫", "帮", "我要", "我想", "實作", "实现", "加上", "新增", "修正", "修复", "檢查", "检查", "改成", "重構", "寫一", "写一") ||
-		imperative(low, "add ", "fix ", "create ", "make ", "write ", "update ", "remove ", "rename ", "change ", "check ", "review ", "refactor ", "move ", "investigate ", "build ", "run ", "find ", "use ", "replace ", "test ", "debug ", "explain ", "list ", "show ", "analyze ", "analyse ", "set up ", "continue with ", "work on ", "look at ", "do ", "try ", "revert ", "merge ", "release ", "deploy ", "document ", "improve ", "port ", "migrate ", "upgrade ", "delete ", "split ", "read ")
+		imperative(low, "do ") || imperative(low, tasks...)
 }
+
+// tasks begin a sentence that sets something to be done.
+var tasks = []string{"add ", "fix ", "create ", "make ", "write ", "update ", "remove ", "rename ", "change ", "check ", "review ", "refactor ", "move ", "investigate ", "build ", "run ", "find ", "use ", "replace ", "test ", "debug ", "explain ", "list ", "show ", "analyze ", "analyse ", "set up ", "continue with ", "work on ", "look at ", "try ", "revert ", "merge ", "release ", "deploy ", "document ", "improve ", "port ", "migrate ", "upgrade ", "delete ", "split ", "read "}
 
 // continues reports a first word that answers what was said before.
 func continues(w string) bool {

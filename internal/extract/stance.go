@@ -15,46 +15,6 @@ import (
 // meant to find too much rather than too little: who takes a "wait" for no wait
 // acts against the user's words, who errs the other way asks for one more word.
 
-// Stops reports a message of the user's that tells its reader to stop, to wait, or
-// to leave things as they are.
-func Stops(own string) bool { return slices.ContainsFunc(Sentences(own), stops) }
-
-func stops(sentence string) bool {
-	low := strings.NewReplacer("don't stop", "", "do not stop", "", "dont stop", "", "never stop", "", "without stopping", "").Replace(fold(sentence))
-	if asksBack(low) && !mentions(" "+low, " can you ", " could you ", " would you ", " will you ") {
-		return false // "why did you stop?"
-	}
-	tokens := strings.FieldsFunc(low, unicode.IsSpace)
-	for len(tokens) > 1 && mentions(" "+trimMarks(tokens[0])+" ", " please ", " pls ", " ok ", " okay ", " hey ", " and ", " but ", " so ", " now ", " just ", " well ", " actually ", " alright ", " can ", " could ", " would ", " will ", " you ") {
-		tokens = tokens[1:]
-	}
-	if len(tokens) == 0 {
-		return false
-	}
-	first := trimMarks(tokens[0])
-	switch {
-	case Listed(first, halts) && (len(tokens) <= 4 || first != tokens[0]), Listed(first, waits):
-		return true
-	case Listed(first, denies) && len(tokens) <= 2:
-		return true
-	}
-	return mentions(apart(low),
-		" stop here ", " stop now ", " stop there ", " stop it ", " stop that ", " stop everything ", " stop all ", " stop working ", " stop the work ", " stop for ", " stop right ", " please stop ", " must stop ", " you to stop ", " do nothing ", " nothing more ", " nothing else ", " nothing further ", " no further ", " no more changes ",
-		" do anything ", " touch anything ", " change anything ", " delete anything ", "n't continue ", " not continue ", "n't go on ", " not go on ", "n't proceed ", " not proceed ", " dont continue ", " dont proceed ", " hold on ", " hold off ", " wait for me ", " wait until i ", " wait till i ", " that's enough ", " thats enough ", " enough for ", " that's all ", " that is all ",
-		" leave it ", " leave everything ", " call it a day ", " take over ", " take it from here ", " take a break ", " pause here ", " not now ", " not yet ", " forget it ", " never mind ", " nevermind ", " cancel that ", " cancel it ", " let me think ", " let me review ", " let me check ", " let me look ", " let me read ", " let me decide ",
-		" i'll review ", " i will review ", " i'll check ", " i will check ", " i'll look ", " i will look ", " i'll decide ", " i will decide ", " i'll have a look ", " get back to you ", " tomorrow ",
-		"停下", "停止", "先停", "停一下", "停手", "暫停", "暂停", "住手", "不要動", "不要动", "別動", "别动", "先不要", "先別", "先别", "不要再做", "不要再改", "不要再動", "不要再动", "別再做", "别再做", "別再改", "别再改", "等一下", "等等", "稍等", "先等", "等我", "夠了", "够了", "到此為止", "到此为止", "不用了", "不要做", "別做", "别做", "什麼都不", "什么都不", "不要繼續", "不要继续", "別繼續", "别继续", "取消", "我先看", "我再看", "讓我看", "让我看", "讓我想", "让我想",
-		"やめて", "止めて", "ストップ", "待って", "中止", "しないで", "そのままで", "もういい", "お待ち", "멈춰", "그만", "중지", "기다려", "하지 마", "하지마",
-		" ничего не делай", " больше ничего", " не продолжай", " не надо ", " остановись", " остановитесь", " подожди", " хватит ",
-		" no hagas ", " nada más ", " no sigas ", " no continúes ", " déjalo ", " detente ", " não faça ", " nada mais ", " não continue ", " ne fais ", " rien de plus ", " ne continue ", " ne faites ", " arrête ", " arrêtez ",
-		"先到這", "先到这", "到這裡", "到这里", "到這邊", "就這樣", "就这样", "先這樣", "先这样", "今天就到", "沒事了", "没事了", "明天再", "等到", "等待", "ここまで", "以上です", "また明日", "十分です", "までにして", "여기까지", "충분",
-		" das war's ", " das war es ", " das wär's ", " das wäre alles ", " das ist alles ", " das reicht ", " für heute ", " schluss ", " bis morgen ", " mehr nicht ", " genug ",
-		" c'est tout ", " c'est bon pour ", " ça suffit ", " pour aujourd'hui ", " pour l'instant ", " à demain ", " on s'arrête ", " rien d'autre ",
-		" eso es todo ", " es todo ", " por hoy ", " por ahora ", " hasta mañana ", " es suficiente ", " isso é tudo ", " é tudo ", " por hoje ", " até amanhã ", " è tutto ", " per oggi ", " basta così ", " a domani ",
-		" на сегодня ", " это всё ", " это все ", " достаточно ", " до завтра ", " пока всё ", " пока все ", " дождись ", " ничего не трогай ", " thanks that's it ", " done for today ", " done for now ", " for today ", " wait for ", " wait until ", " wait till ",
-		" hör auf ", " nichts mehr ", " mach nichts ", " nicht weiter ", " lass es ", " warte ", " non fare ", " niente più ", " fermati ", " niets meer ")
-}
-
 // Wonders reports a message that only asks something: an answer is all that it
 // wants.
 func Wonders(own string) bool {
@@ -146,10 +106,6 @@ func apart(low string) string {
 	}), " ") + " "
 }
 
-func trimMarks(token string) string {
-	return strings.TrimFunc(token, func(r rune) bool { return unicode.IsPunct(r) && r != '\'' })
-}
-
 // Announces reports a message whose end says what its writer does next.
 func Announces(text string) bool {
 	end := []rune(strings.TrimSpace(text))
@@ -235,12 +191,6 @@ const (
 	drops       = " forget drop abandon cancel end quit leave ignore abort pause halt enough "
 	// defers are words by which going on hangs on something that is still to come.
 	defers = " before until till unless after once when if later tomorrow myself monday tuesday wednesday thursday friday saturday sunday soon bevor bis wenn sobald später morgen avant quand après tard demain antes cuando hasta después mañana luego amanhã depois domani dopo когда пока если после завтра позже потом "
-	// halts are first words that stop whoever is at work.
-	halts = " stop halt wait pause abort freeze cancel enough hold quit 停 等 stopp warte wartet arrête arrêtez arrete attends attendez alto detente espera espere basta pare pára fermati fermo aspetta стоп хватит остановись остановитесь подожди подождите погоди прекрати отмена dur bekle czekaj przestań zatrzymaj wacht vänta sluta "
-	// waits are first words that mean waiting, whatever follows them.
-	waits = " warte wartet attends attendez espera espere esperen aguarde aspetta aspettate подожди подождите дождись дождитесь жди czekaj wacht vänta bekle "
-	// denies are first words of an answer that refuses.
-	denies = " no nope nah none not don't dont never later nein non нет не não nee nej nie いいえ いや 아니 아니요 不 不要 不用 不行 不可以 別 别 先不 沒有 没有 算了 para "
 )
 
 // Words are the words of a folded text; a wide character is one of its own.
