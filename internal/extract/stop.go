@@ -67,7 +67,7 @@ func works(clause string) bool {
 	if len(words) > 2 && Listed(words[0], " i we ") && Listed(words[1], " want need ") {
 		words = words[1:] // I want the client to wait
 	}
-	if len(words) < 2 || Listed(words[0], halts) {
+	if len(words) < 2 || Listed(words[0], halts) || words[1] == "nothing" {
 		return false
 	}
 	if slices.Contains(tasks, words[0]+" ") || Listed(words[0], moreTasks) {
@@ -148,7 +148,8 @@ func endsTask(clause string) bool {
 	words, plain := afterFillers(clause), apart(clause)
 	return len(words) > 0 && len(words) <= 2 && Listed(words[0], halts) || begins(clause, 4) ||
 		waitsFor(plain, user) || len(words) > 0 && words[0] == "wait" && waitsFor(plain, others) ||
-		mentions(plain, " stop here ", " stop there ", " all for today ", " enough for today ", " done for today ", " call it a day ", "等我", "先停")
+		len(words) > 0 && Listed(words[0], " we we'll let's lets ") && strings.Contains(plain, " tomorrow ") && AnyListed(words[1:], goingOn) ||
+		mentions(plain, " stop here ", " stop there ", " pause here ", " all for today ", " enough for today ", " done for today ", " call it a day ", "等我", "先停", "先暫停", "先暂停", "今天先", "今天就", "先這樣", "先这样", "今日はここまで")
 }
 
 // waitsFor reports a wait for one of those who have a say, not for a program.

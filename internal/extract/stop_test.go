@@ -93,6 +93,12 @@ func TestStopsBesideWork(t *testing.T) {
 	for _, text := range []string{
 		"Stop.",
 		"again? no",
+		"Put the tests aside, we go on tomorrow",
+		"Make a pause here",
+		"add nothing more",
+		"更新就到這裡，今天先這樣",
+		"修改先暫停",
+		"修正は明日にして、今日はここまで",
 		"Commit the changes, that's all for today.",
 		"I want you to wait for confirmation.",
 		"作業を中止してください",
