@@ -31,8 +31,10 @@ type Survey struct {
 	// Parts are the sections of the text.
 	Parts []handover.Part
 	// States and Lacks are the names most likely to be needed again: those that
-	// the summary states, and those that it does not.
+	// the summary states, and those that it does not. More is how many other names of
+	// the session it does not state.
 	States, Lacks []string
+	More          int
 	// Situation is how the work stood.
 	Situation compact.Situation
 	// Nothing says that the file holds nothing of what the compaction took out.
@@ -42,7 +44,7 @@ type Survey struct {
 	to   int64 // where the line of the compaction begins
 }
 
-// surveyed is how many names are looked up in a summary.
+// surveyed is how many names are shown beside a summary.
 const surveyed = 40
 
 // NewSurvey reads a session's file. n is the compaction, 0 for one that happened
@@ -97,10 +99,14 @@ func NewSurvey(ctx context.Context, file transcript.File, n int, tongue Tongue) 
 	}
 	s.Parts = h.Parts()
 	s.Text = h.Frame(s.Parts)
-	for _, name := range record.Top(surveyed) {
-		if extract.States(s.Summary, name) {
+	for i, name := range record.Top(math.MaxInt) {
+		switch states := extract.States(s.Summary, name); {
+		case i >= surveyed && !states:
+			s.More++
+		case i >= surveyed:
+		case states:
 			s.States = append(s.States, name)
-		} else {
+		default:
 			s.Lacks = append(s.Lacks, name)
 		}
 	}

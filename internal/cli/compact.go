@@ -113,7 +113,7 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []cata
 	if a.JSON {
 		claims := slices.DeleteFunc(slices.Clone(reasons), func(r catalog.Reason) bool { return r.Evidence == nil })
 		return a.PrintObject("session", file.ID, "compaction", s.N, "compactions", s.Total, "summaryCharacters", message.Units(s.Summary),
-			"characters", message.Units(s.Text), "summaryStates", terminal.List(s.States), "summaryLacks", terminal.List(s.Lacks), "situation", s.Situation, "text", s.Text, "why", terminal.List(claims))
+			"characters", message.Units(s.Text), "summaryStates", terminal.List(s.States), "summaryLacks", terminal.List(s.Lacks), "summaryLacksMore", s.More, "situation", s.Situation, "text", s.Text, "why", terminal.List(claims))
 	}
 	switch {
 	case s.N == 0:
@@ -131,13 +131,17 @@ func (a *app) printSurvey(file transcript.File, s catalog.Survey, reasons []cata
 			break
 		}
 		rows := [][]string{{message.ColStates.In(a.Lang), message.ColLacks.In(a.Lang)}}
-		for i := range max(len(s.States), len(s.Lacks)) {
+		lacks := s.Lacks
+		if s.More > 0 {
+			lacks = append(slices.Clone(lacks), message.PacketMore.Format(a.Lang, s.More))
+		}
+		for i := range max(len(s.States), len(lacks)) {
 			row := []string{"", ""}
 			if i < len(s.States) {
 				row[0] = s.States[i]
 			}
-			if i < len(s.Lacks) {
-				row[1] = s.Lacks[i]
+			if i < len(lacks) {
+				row[1] = lacks[i]
 			}
 			rows = append(rows, row)
 		}
