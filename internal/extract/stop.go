@@ -105,7 +105,7 @@ func stops(said []string, tasked bool) bool {
 	case !tasked && mentions(plain, " do nothing ", " nothing more ", " nothing else ", " nothing further ", " no further ", " no more changes "):
 		return true
 	}
-	return slices.ContainsFunc(said, func(clause string) bool { return leaves(clause, tasked) || begins(clause, 6) }) || mentions(plain,
+	return slices.ContainsFunc(said, func(clause string) bool { return leaves(clause, tasked) || begins(clause, 6) || halt(clause) }) || mentions(plain,
 		" stop here ", " stop there ", " wait until we ", "等待我", "等到我",
 		" stop now ", " stop everything ", " stop all ", " stop working ", " stop the work ", " stop for ", " stop right ", " please stop ", " must stop ", " you to stop ",
 		"n't continue ", " not continue ", "n't go on ", " not go on ", "n't proceed ", " not proceed ", " dont continue ", " dont proceed ", " hold on ", " hold off ", " that's enough ", " thats enough ", " enough for ", " that's all ", " that is all ",
@@ -126,7 +126,7 @@ func stops(said []string, tasked bool) bool {
 // leaves reports a clause that begins with the order to leave something.
 func leaves(clause string, tasked bool) bool {
 	low := strings.Join(afterFillers(clause), " ") + " "
-	for _, p := range [...]string{"cancel it ", "cancel that ", "stop it ", "stop that ", "leave it ", "leave everything "} {
+	for _, p := range [...]string{"cancel it ", "cancel that ", "cancel everything ", "hang on ", "stop it ", "stop that ", "leave it ", "leave everything "} {
 		if strings.HasPrefix(low, p) {
 			return true
 		}
@@ -146,10 +146,22 @@ func leaves(clause string, tasked bool) bool {
 // for my go".
 func endsTask(clause string) bool {
 	words, plain := afterFillers(clause), apart(clause)
-	return len(words) > 0 && len(words) <= 2 && Listed(words[0], halts) || begins(clause, 4) ||
+	return len(words) > 0 && len(words) <= 2 && Listed(words[0], halts) || begins(clause, 4) || halt(clause) ||
 		waitsFor(plain, user) || len(words) > 0 && words[0] == "wait" && waitsFor(plain, others) ||
 		len(words) > 0 && Listed(words[0], " we we'll let's lets ") && strings.Contains(plain, " tomorrow ") && AnyListed(words[1:], goingOn) ||
 		mentions(plain, " stop here ", " stop there ", " pause here ", " all for today ", " enough for today ", " done for today ", " call it a day ", "等我", "先停", "先暫停", "先暂停", "今天先", "今天就", "先這樣", "先这样", "今日はここまで")
+}
+
+// halt reports a clause that is a word for stopping, or whose last words are "and stop".
+// Where something else is made to do so, it is that which stops.
+func halt(clause string) bool {
+	words := afterFillers(clause)
+	n := len(words)
+	if n == 1 {
+		return Listed(words[0], halts) || strings.HasSuffix(strings.TrimRight(words[0], "。"), "就停")
+	}
+	return n > 2 && Listed(strings.TrimRight(words[n-1], "."), " stop wait pause halt ") && Listed(words[n-2], " and then ") &&
+		!AnyListed(words, " make let have has should must so that to it they ")
 }
 
 // waitsFor reports a wait for one of those who have a say, not for a program.

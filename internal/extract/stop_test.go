@@ -9,6 +9,9 @@ func TestStopsNoTask(t *testing.T) {
 	for _, text := range []string{
 		"Make the worker wait up to five seconds before it retries the request.",
 		"Add a pause button to the video player.",
+		"Make the loader retry twice and stop.",
+		"The worker has to drain its queue and stop.",
+		"Let the client back off and wait.",
 		"Fix the bug where the timer does not stop when the tab is closed.",
 		"Write a test that cancels the context and checks that the goroutine ends.",
 		"The upload should be cancelled when the user leaves the page.",
@@ -91,6 +94,13 @@ func TestStopsNoTask(t *testing.T) {
 func TestStopsBesideWork(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
+		"Finish the current test and stop.",
+		"Run the tests and wait.",
+		"Commit this and then stop.",
+		"hang on a second, wait",
+		"Don't touch any file, wait",
+		"Cancel everything you are doing at the moment",
+		"修完這個就停",
 		"Stop.",
 		"again? no",
 		"Put the tests aside, we go on tomorrow",
