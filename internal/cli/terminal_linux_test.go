@@ -295,6 +295,26 @@ func TestPager(t *testing.T) {
 	}
 }
 
+// How many more there are is said below the list, though the list waits for a pager.
+func TestNotesComeAfterTheList(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir := filepath.Join(home, ".claude", "projects", "-w")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"} {
+		line := `{"type":"user","uuid":"a","sessionId":"` + id + `","cwd":"/w","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"hello"}}`
+		if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	screen, code := onPty(t, 24, "", []string{"HOME=" + home, "LANG=C"}, "sessions", "-n", "1")
+	if code != 0 || !strings.Contains(screen, "hello") || !strings.HasSuffix(screen, "1 more; -n shows them\n") {
+		t.Errorf("exit %d\n%s", code, screen)
+	}
+}
+
 // Ctrl-C is 130, as everywhere, and said in a word.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"fmt"
 	"os/exec"
 	"strings"
 
@@ -24,7 +25,19 @@ func (t *Terminal) Page() (show func()) {
 	}
 	var held bytes.Buffer
 	s.divert(&held, f)
+	t.begun = func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return held.Len() > 0
+	}
 	return func() {
+		t.begun = nil
+		defer func() {
+			for _, line := range t.later {
+				fmt.Fprintln(t.Stderr, line)
+			}
+			t.later = nil
+		}()
 		s.divert(f, nil)
 		if bytes.Count(held.Bytes(), []byte("\n")) >= rows {
 			cmd := exec.Command(words[0], words[1:]...)

@@ -54,6 +54,9 @@ type Terminal struct {
 	JSON    bool   // results are for programs: no notes, no progress
 	NoPager bool   // long results run through, also on a terminal
 	Program string // its name in error messages
+
+	begun func() bool // something is held back for a pager; nil where nothing ever is
+	later []string    // notes that come after it
 }
 
 // In is a text in the terminal's language.
@@ -125,9 +128,13 @@ func (t *Terminal) fold(w io.Writer, line string) {
 	fmt.Fprintln(w, strings.Join(Wrap(line, t.Width(w)), "\n"))
 }
 
-// Note prints a text to stderr.
+// Note prints a text to stderr, behind what was printed before it.
 func (t *Terminal) Note(text message.Text, args ...any) {
-	fmt.Fprintln(t.Stderr, t.Format(text, args...))
+	if line := t.Format(text, args...); t.begun != nil && t.begun() {
+		t.later = append(t.later, line)
+	} else {
+		fmt.Fprintln(t.Stderr, line)
+	}
 }
 
 // PrintJSON prints v, which must be an object, indented.
