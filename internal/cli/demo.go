@@ -75,7 +75,7 @@ func (a *app) demo(ctx context.Context, keep, full bool) (err error) {
 	if name == "" || filepath.IsAbs(name) {
 		name = a.Program
 	}
-	a.Say(message.DemoNext, name)
+	a.Say(message.DemoNext, name, strings.Repeat(" ", terminal.Columns(name)))
 	return nil
 }
 

@@ -34,8 +34,8 @@ var (
 	DemoEnd      = Text{ZH: "%d 次 hook 呼叫，%d 個宣稱成立，耗時 %s；沒有使用網路。", EN: "%d hook calls, %d claims checked, %s; no network was used."}
 	DemoGone     = Text{ZH: "拋棄式的 home 已刪除。", EN: "The throw-away home is gone."}
 	DemoNext     = Text{
-		ZH: "接著，看你自己的 session（只讀）：\n  %[1]s audit                 壓縮失去了什麼、花了多少\n  %[1]s init --dry-run        設定會怎麼改\n  %[1]s sessions              有哪些 session；SESSION 是其中一個的 id\n  %[1]s continue SESSION --dry-run\n                              一個較小的，接著做下去",
-		EN: "Next, with your own sessions, which are only read:\n  %[1]s audit                 what compactions lost and cost\n  %[1]s init --dry-run        how your settings would change\n  %[1]s sessions              which there are; SESSION is the id of one\n  %[1]s continue SESSION --dry-run\n                              a smaller one to go on with",
+		ZH: "接著，看你自己的 session（只讀）：\n  %[1]s audit                 壓縮失去了什麼、花了多少\n  %[1]s init --dry-run        設定會怎麼改\n  %[1]s sessions              有哪些 session；SESSION 是其中一個的 id\n  %[1]s continue SESSION --dry-run\n  %[2]s                       一個較小的，接著做下去",
+		EN: "Next, with your own sessions, which are only read:\n  %[1]s audit                 what compactions lost and cost\n  %[1]s init --dry-run        how your settings would change\n  %[1]s sessions              which there are; SESSION is the id of one\n  %[1]s continue SESSION --dry-run\n  %[2]s                       a smaller one to go on with",
 	}
 )
 
