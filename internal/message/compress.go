@@ -84,7 +84,7 @@ var (
 	}
 	HelpForceRm   = Text{ZH: "也移除建立後曾被使用、或來源已不存在的副本", EN: "also remove a clone that was used since it was made, or whose source is gone"}
 	RmNoClone     = Text{ZH: "%s 不是由 overtone 建立的副本", EN: "%s is not a clone that overtone made"}
-	HintRmNoClone = Text{ZH: "overtone sessions 以「副本」欄標出它們", EN: "overtone sessions marks clones in the column CLONE OF"}
+	HintRmNoClone = Text{ZH: "overtone sessions 以「副本來源」欄標出它們", EN: "overtone sessions marks clones in the column CLONE OF"}
 	RmUsed        = Text{ZH: "副本 %s 建立後曾被使用：現在 %s，建立時 %s", EN: "the clone %s was used since it was made: %s now, %s then"}
 	HintRmUsed    = Text{ZH: "若仍要移除，加上 --force", EN: "--force removes it all the same"}
 	RmLast        = Text{ZH: "副本 %s 的來源 %s 已不存在：副本與它的原文可能是最後的一份", EN: "the source of the clone %s is gone (%s): the clone and its originals may be all that is left of it"}

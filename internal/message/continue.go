@@ -29,6 +29,8 @@ var (
 	HintMissing      = Text{ZH: "安裝它，或以 --in 選擇另一個：%s", EN: "install it, or choose another with --in: %s"}
 	ContinueNoTarget = Text{ZH: "無法在 %q 接續", EN: "nothing can be continued in %q"}
 	ContinueNone     = Text{ZH: "這個資料夾沒有 session：%s", EN: "there is no session of this folder: %s"}
+	ContinueClone    = Text{ZH: "這個資料夾只有一個還沒人用過的副本：%s", EN: "this folder has only a clone that nobody used yet: %s"}
+	HintContinueThis = Text{ZH: "接著它做下去：overtone continue %s", EN: "to go on with it: overtone continue %s"}
 	HintContinueNone = Text{ZH: "指定一個：overtone continue SESSION；overtone sessions 列出它們", EN: "name one: overtone continue SESSION; overtone sessions lists them"}
 	ContinueRunAlone = Text{ZH: "--run 不能與 --json 或 --dry-run 一起使用", EN: "--run goes neither with --json nor with --dry-run"}
 	ContinueEmpty    = Text{ZH: "session %s 還沒有完整的一輪", EN: "session %s has no whole turn yet"}
