@@ -14,6 +14,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/session"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
 	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
@@ -28,7 +29,12 @@ func (a *app) compactCmd() *cobra.Command {
 		if err != nil {
 			return catalog.View{}, err
 		}
-		cfg, _ := a.config() // `overtone config` tells its problems
+		cfg, problems := a.config()
+		_, more := session.Settings(a.store(), cfg.Compact)
+		for _, p := range append(problems, more...) {
+			p.File = a.short(p.File)
+			a.Note(message.ConfigProblem, p.In(string(a.Lang)))
+		}
 		return catalog.NewView(ctx, a.store(), sess, file, path, cfg, a.Now())
 	}
 	cmd.AddCommand(
@@ -70,7 +76,7 @@ func (a *app) priceLine(m audit.Moment) string {
 		}
 	}
 	if m.Repaid > 0 {
-		return text + message.ExplainRepaid.Format(a.Lang, m.Repaid)
+		return text + message.ExplainRepaid.Format(a.Lang, message.Decimal(m.Repaid))
 	}
 	return text + message.ExplainNotRepaid.In(a.Lang)
 }

@@ -161,7 +161,7 @@ func TestLoad(t *testing.T) {
 			want: with(func(c *Config) { c.Strict, c.Workflow.MaxCrashes, c.Cleanup.AfterDays = true, 4, 9 }),
 			problems: []string{
 				`config.yaml:3: workflow.max_retries: sequence end token ']' not found`,
-				`config.yaml:6: compact.mode: tab character cannot use as a map key directly`,
+				`config.yaml:6: compact.mode: not YAML: a tab cannot indent a line; indent with blanks`,
 			},
 		},
 		{

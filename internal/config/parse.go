@@ -122,29 +122,31 @@ func parseYAML(src string) (file *ast.File, bad *syntaxError) {
 		}
 	}
 	text = strings.Join(strings.Fields(text), " ")
-	bad.msg = said{notYAML(text), text}
+	bad.msg = notYAML(text)
 	return nil, bad
 }
 
 // notYAML says in Chinese what the library says in English: by a word of its sentence,
-// as it has some fifty of them for a handful of mistakes.
-func notYAML(text string) string {
-	for _, mistake := range []struct{ words, zh string }{
-		{`escape character`, "不是 YAML：雙引號裡有不認得的跳脫字元；改用單引號即可"},
-		{`tab character`, "不是 YAML：縮排不能用 Tab，請用空格"},
-		{`character ' '`, "不是 YAML：縮排不能用 Tab，請用空格"}, // a tab, by now
-		{`quoted text`, "不是 YAML：引號沒有成對"},
-		{`']'`, "不是 YAML：中括號 [ ] 沒有成對"},
-		{`'}'`, "不是 YAML：大括號 { } 沒有成對"},
-		{`sequence`, "不是 YAML：這裡不能放清單項目，請檢查縮排"},
-		{`anchor`, "不是 YAML：& 有特別的意思，請把這段文字放進引號"},
-		{`alias`, "不是 YAML：* 有特別的意思，請把這段文字放進引號"},
+// as it has some fifty of them for a handful of mistakes. Of a tab its English says
+// nothing that helps.
+func notYAML(text string) said {
+	const tab = "not YAML: a tab cannot indent a line; indent with blanks"
+	for _, mistake := range []struct{ words, zh, en string }{
+		{`escape character`, "不是 YAML：雙引號裡有不認得的跳脫字元；改用單引號即可", text},
+		{`tab character`, "不是 YAML：縮排不能用 Tab，請用空格", tab},
+		{`character ' '`, "不是 YAML：縮排不能用 Tab，請用空格", tab}, // a tab, by now
+		{`quoted text`, "不是 YAML：引號沒有成對", text},
+		{`']'`, "不是 YAML：中括號 [ ] 沒有成對", text},
+		{`'}'`, "不是 YAML：大括號 { } 沒有成對", text},
+		{`sequence`, "不是 YAML：這裡不能放清單項目，請檢查縮排", text},
+		{`anchor`, "不是 YAML：& 有特別的意思，請把這段文字放進引號", text},
+		{`alias`, "不是 YAML：* 有特別的意思，請把這段文字放進引號", text},
 	} {
 		if strings.Contains(text, mistake.words) {
-			return mistake.zh
+			return said{mistake.zh, mistake.en}
 		}
 	}
-	return "不是 YAML：請檢查冒號、縮排與引號"
+	return said{"不是 YAML：請檢查冒號、縮排與引號", text}
 }
 
 // screen refuses text that the library should not see.

@@ -67,6 +67,8 @@ func TestMistakesInChinese(t *testing.T) {
 	} {
 		if _, bad := ParseYAML([]byte(src), "f.yaml"); bad == nil || !strings.Contains(bad.ZH, want) {
 			t.Errorf("%q: %v, want %q", src, bad, want)
+		} else if tab := strings.Contains(bad.Msg, "indent with blanks"); tab != (want == "Tab") {
+			t.Errorf("%q in English: %v", src, bad)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func Rounded(n int64) string {
 
 // Decimal is a number with one decimal where that says something.
 func Decimal(n float64) string {
-	if n >= 100 {
+	if n >= 9.95 {
 		return Thousands(int(n + 0.5))
 	}
 	return strconv.FormatFloat(n, 'f', 1, 64)

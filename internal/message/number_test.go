@@ -1,6 +1,7 @@
 package message
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -26,6 +27,33 @@ func TestChange(t *testing.T) {
 	} {
 		if got := Change(tc.before, tc.after); got != tc.want {
 			t.Errorf("from %d to %d: %s, want %s", tc.before, tc.after, got, tc.want)
+		}
+	}
+}
+
+// A number is told to a tenth only as long as that says something, and in one form.
+func TestDecimal(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[float64]string{0.04: "0.0", 3.25: "3.2", 9.94: "9.9", 9.96: "10", 12.5: "13", 20496: "20,496"} {
+		if got := Decimal(n); got != want {
+			t.Errorf("%v: %q, want %q", n, got, want)
+		}
+	}
+}
+
+// What the commands of the demo's last lines do stands in one column, however the program
+// was called.
+func TestDemoNextInOneColumn(t *testing.T) {
+	t.Parallel()
+	for _, l := range []Lang{ZH, EN} {
+		for _, name := range []string{"overtone", "./bin/overtone"} {
+			lines := strings.Split(DemoNext.Format(l, name, strings.Repeat(" ", len(name))), "\n")[1:]
+			want := 2 + len(name) + len(" init --dry-run        ")
+			for _, line := range lines {
+				if at := strings.LastIndex(line, "  ") + 2; at != want && !strings.HasSuffix(line, "continue SESSION --dry-run") {
+					t.Errorf("%q: column %d, want %d", line, at, want)
+				}
+			}
 		}
 	}
 }

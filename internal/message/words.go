@@ -66,7 +66,7 @@ var (
 	ExplainState        = Text{ZH: "工作：%s", EN: "the work: %s"}
 	ExplainShown        = Text{ZH: "%s（%s）", EN: "%s (%s)"}
 	ExplainRequest      = Text{ZH: "最新的要求：%s", EN: "the latest request: %s"}
-	ExplainRepaid       = Text{ZH: "；現在壓縮約 %.1f 個請求後回本（價格只在兩個邊界之間取捨，不單獨決定）", EN: "; a compaction now is repaid after %.1f requests (price breaks ties, it never decides)"}
+	ExplainRepaid       = Text{ZH: "；現在壓縮約 %s 個請求後回本（價格只在兩個邊界之間取捨，不單獨決定）", EN: "; a compaction now is repaid after %s requests (price breaks ties, it never decides)"}
 	ExplainNotRepaid    = Text{ZH: "；現在壓縮不會讓 context 變小", EN: "; a compaction now would not make the context smaller"}
 )
 
