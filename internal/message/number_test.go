@@ -57,3 +57,17 @@ func TestDemoNextInOneColumn(t *testing.T) {
 		}
 	}
 }
+
+// A hint that speaks of a column calls it as the list does.
+func TestHintNamesTheColumnOfClones(t *testing.T) {
+	t.Parallel()
+	for _, l := range []Lang{ZH, EN} {
+		name := ColClone.In(l)
+		if l == ZH {
+			name = "「" + name + "」"
+		}
+		if hint := HintRmNoClone.In(l); !strings.Contains(hint, name) {
+			t.Errorf("%q does not name %q", hint, name)
+		}
+	}
+}
