@@ -299,6 +299,13 @@ func TestDashboardHostile(t *testing.T) {
 	if day, err := time.Parse(time.DateOnly, newest); err != nil || labels[len(labels)-1] != day.Format("1/2") {
 		t.Errorf("the chart of days ends at %q, the table at %s", labels, newest)
 	}
+	// The compaction without a summary that can be read is not among those that were judged,
+	// as in the command.
+	var judged string
+	do(t, page, "judged", chromedp.Evaluate(`document.body.textContent`, &judged))
+	if !strings.Contains(judged, "judged: 0 of 1 compactions") && !strings.Contains(judged, "可判斷：1 次壓縮中的 0 次") {
+		t.Errorf("the page judges other compactions than the command: %s", judged)
+	}
 	do(t, page, "back", chromedp.Evaluate(`location.hash = '#/recall'`, nil), chromedp.WaitVisible(`form input[type=search]`))
 	// The search finds it, and shows it as it is.
 	do(t, page, "recall", browser.Size(1440, 900, "light"), chromedp.SendKeys(`form input[type=search]`, "reversed\r"), chromedp.WaitVisible(`.hits li`))
