@@ -431,3 +431,13 @@ func await(t testing.TB, what string, happened func() bool) {
 		}
 	}
 }
+
+// receive waits for a signal of a mock's, for as long as [await] waits.
+func receive[T any](t testing.TB, what string, from <-chan T) {
+	t.Helper()
+	select {
+	case <-from:
+	case <-time.After(turnLimit):
+		t.Fatalf("nothing is %s in %v", what, turnLimit)
+	}
+}

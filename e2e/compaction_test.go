@@ -287,7 +287,7 @@ func TestCompactResume(t *testing.T) {
 	w := NewWorld(t, Overtone, p.Handle)
 	s := w.Start()
 	s.Send("[workflow:quick-dev] fix it")
-	<-started
+	receive(t, "started", started)
 	s.Control(map[string]any{"subtype": "interrupt"})
 	res := s.Result()
 	s.Send("/compact")

@@ -295,7 +295,7 @@ func TestCopilot_Terminal(t *testing.T) {
 	before := len(c.API.Requests())
 	s.Type("/compact")
 	s.enter(func() bool { return len(c.API.Requests()) > before })
-	<-compacting
+	receive(t, "compacting", compacting)
 	s.Type("STOP here")
 	s.Press(keyEnter)
 	s.Wait("Queued", 1)

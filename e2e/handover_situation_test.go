@@ -110,7 +110,7 @@ func testSituation(t *testing.T, v Version) {
 		[]string{"not committed", "Add the beta ledger", message.HandoverGo.EN})
 
 	s.Send("Please look at the gamma rates.")
-	<-running
+	receive(t, "running", running)
 	s.Send("Also check the delta rates, and leave the old ones alone.")
 	s.Control(map[string]any{"subtype": "get_context_usage"}) // answered after the message was read
 	w.Write("typed", "")
@@ -257,7 +257,7 @@ func TestCodexSituation(t *testing.T) {
 	var began struct{ Turn struct{ ID string } }
 	planning := map[string]any{"mode": "plan", "settings": map[string]any{"model": "gpt-5.5", "reasoning_effort": nil, "developer_instructions": nil}}
 	u.call("turn/start", map[string]any{"threadId": u.Thread, "input": input("Please write the ledger."), "collaborationMode": planning}, &began)
-	<-working
+	receive(t, "working", working)
 	u.call("turn/steer", map[string]any{"threadId": u.Thread, "expectedTurnId": began.Turn.ID, "input": input("No, use the decimal module, never floats.")}, nil)
 	close(typed)
 	u.AwaitTurn(began.Turn.ID)

@@ -158,7 +158,7 @@ func testPushAgainst(t *testing.T, v Version) {
 	w := NewWorld(t, Overtone, p.Handle, v)
 	s := w.Start()
 	s.Send("[workflow:single] fix it")
-	<-begun
+	receive(t, "begun", begun)
 	s.Control(map[string]any{"subtype": "interrupt"})
 	s.Result()
 	s.Ask("which file is that?")

@@ -286,7 +286,7 @@ func testTerminalAgainst(t *testing.T, v Version) {
 	s.Wait("ANSWER-0", 1)
 	s.Wait("只是被提到", 1)
 	s.Say("[workflow:single] fix it")
-	<-begun
+	receive(t, "begun", begun)
 	s.Press(keyEsc)
 	s.Wait("Interrupted", 1)
 	s.Say("which file is that?")
@@ -350,7 +350,7 @@ func testTerminalTakenBack(t *testing.T, v Version) {
 	s.Say("hello")
 	s.Wait("ANSWER-0", 1)
 	s.Say("[workflow:single] fix it")
-	<-begun
+	receive(t, "begun", begun)
 	// It stands in the input line again, and is replaced.
 	s.Press(keyEsc)
 	await(t, "message in the input line", func() bool {
@@ -394,7 +394,7 @@ func testTerminalCompaction(t *testing.T, v Version) {
 	s.Wait("沒有進展", 1) // it was pushed on, and let go
 	before := len(mains(w))
 	s.Say("/compact")
-	<-compacting
+	receive(t, "compacting", compacting)
 	s.Say("STOP here")
 	close(typed)
 	s.Wait("I-HAVE-STOPPED", 1)
@@ -439,7 +439,7 @@ func testTerminalBackground(t *testing.T, v Version) {
 	w := NewWorld(t, Overtone, p.Handle, v)
 	s := w.Terminal("zh-TW")
 	s.Say("[workflow:quick-dev] fix it")
-	<-working
+	receive(t, "working", working)
 	s.Wait("RELAY-IDLE", 1)
 	s.Say("what is it doing?")
 	s.Wait("IT-BUILDS", 1)
@@ -451,8 +451,9 @@ func testTerminalBackground(t *testing.T, v Version) {
 			t.Errorf("pushed: %s", r.Last())
 		}
 	}
+	s.Press(keyClearLine) // of a message that 2.1.197 has left there
 	s.Say("continue")
-	<-working
+	receive(t, "working", working)
 	s.Wait("RELAY-IDLE", 2)
 	s.Say("let me look at it before the review")
 	s.Wait("RELAY-IDLE", 3)

@@ -325,7 +325,7 @@ func TestWatchOpencodeTyping(t *testing.T) {
 	}
 	boundary()
 	o.eventually("it is said again", func() bool { return w.count("cut") == 1 })
-	<-said
+	receive(t, "said", said)
 	o.eventually("and answered", func() bool { return strings.HasPrefix(o.API.last().Last(), "LOOKED") })
 	last := o.API.last()
 	if got := strings.Join(last.Texts, "\n"); last.Count(handed) != 1 || last.Count("look around please") < 1 || strings.LastIndex(got, handed) > strings.LastIndex(got, "look around please") {
@@ -343,7 +343,7 @@ func TestWatchOpencodeTyping(t *testing.T) {
 	n := typed("STOP here")
 	o.eventually("the message is there", func() bool { return strings.Contains(o.messages(id), "STOP here") })
 	close(hold)
-	<-said
+	receive(t, "said", said)
 	o.eventually("the packet waits", func() bool { return w.count("left") == 2 })
 	if list := o.API.requests()[n:]; len(list) != 1 || list[0].Last() != "STOP here" {
 		t.Errorf("%d requests, the session is\n%s", len(list), o.messages(id))

@@ -485,7 +485,7 @@ func TestWorkflowResume(t *testing.T) {
 	w := NewWorld(t, Overtone, p.Handle)
 	s := w.Start()
 	s.Send("[workflow:quick-dev] fix it")
-	<-started
+	receive(t, "started", started)
 	var init struct {
 		SessionID string `json:"session_id"`
 	}
