@@ -31,10 +31,7 @@ func (a *app) compactCmd() *cobra.Command {
 		}
 		cfg, problems := a.config()
 		_, more := session.Settings(a.store(), cfg.Compact)
-		for _, p := range append(problems, more...) {
-			p.File = a.short(p.File)
-			a.Note(message.ConfigProblem, p.In(string(a.Lang)))
-		}
+		a.noteProblems(append(problems, more...))
 		return catalog.NewView(ctx, a.store(), sess, file, path, cfg, a.Now())
 	}
 	cmd.AddCommand(

@@ -62,10 +62,7 @@ func (a *app) compress(ctx context.Context, f compressFlags, args []string, chan
 	// A session may have a gigabyte: its index should not cost twice its size.
 	defer debug.SetGCPercent(debug.SetGCPercent(40))
 	cfg, problems := a.config()
-	for _, p := range problems {
-		p.File = a.short(p.File)
-		a.Note(message.ConfigProblem, p.In(string(a.Lang)))
-	}
+	a.noteProblems(problems)
 	opts, err := f.Options(cfg.Compress, changed)
 	if err != nil {
 		return err

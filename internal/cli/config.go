@@ -103,3 +103,11 @@ func (a *app) printSettings(list []setting, problems []config.Problem) error {
 	}
 	return nil
 }
+
+// noteProblems tells what is wrong in the settings beside what a command prints.
+func (a *app) noteProblems(problems []config.Problem) {
+	for _, p := range problems {
+		p.File = a.short(p.File)
+		a.Note(message.ConfigProblem, p.In(string(a.Lang)))
+	}
+}

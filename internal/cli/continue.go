@@ -85,12 +85,6 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 	}
 	file, err := a.finder().ToContinue(ref, a.Dir)
 	if err != nil {
-		if ref != "" || host.SessionFrom(a.Getenv) != "" {
-			return err
-		}
-		if clone := a.cloneHere(); clone != "" {
-			return message.Misuse{Err: message.WithHint(message.Fail(message.ContinueClone, clone), message.HintContinueThis, clone)}
-		}
 		return err
 	}
 	target, ok := carry.To(cmp.Or(f.in, string(file.Host)))
@@ -127,26 +121,6 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 		return err
 	}
 	return a.continues(f, target, &doc)
-}
-
-// cloneHere is a clone of this folder that nobody used yet, "" where there is none. It is
-// listed, and it is no session that somebody means without naming it.
-func (a *app) cloneHere() string {
-	here, err := os.Stat(a.Dir)
-	if err != nil {
-		return ""
-	}
-	files, _ := transcript.List(a.sessionDir) // what cannot be read is none
-	unused := a.finder().Unused()
-	for _, f := range files {
-		if !unused(f) {
-			continue
-		}
-		if dir, err := os.Stat(transcript.FirstCWD(f.Path)); err == nil && os.SameFile(dir, here) {
-			return f.ID
-		}
-	}
-	return ""
 }
 
 // cloneToContinue makes a clone in the same agent. Where there is nothing to shorten,
