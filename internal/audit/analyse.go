@@ -314,8 +314,8 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 	before := int64(0)
 	for i := range t.Compacted {
 		e := &t.Compacted[i]
-		verdict, seen := "unknown", mainBefore(t.requests, e.At) != nil
-		if s.Window > 0 && seen {
+		verdict, request := "unknown", mainBefore(t.requests, e.At)
+		if s.Window > 0 && request != nil {
 			next := t.Last + 1
 			if i+1 < len(t.Compacted) {
 				next = t.Compacted[i+1].Time
@@ -336,8 +336,8 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		a.days.at(a.dayOf(e.Time)).Compactions++
 		a.projects.at(s.Project).Compactions++
 		model := ""
-		if before := mainBefore(t.requests, e.At); before != nil {
-			model = t.Models[before.model]
+		if request != nil {
+			model = t.Models[request.model]
 		}
 		a.models.at(cmp.Or(model, unknownModel)).Compactions++
 		switch c.Trigger {
@@ -352,7 +352,7 @@ func (a *analysis) compactions(t *traced, s *Session, sum *Totals, payback, toEd
 		if len(c.At) > 0 {
 			sum.AtBoundary++
 		}
-		s.WhatIf.happened(&c, c.Before, seen)
+		s.WhatIf.happened(&c, c.Before, request != nil)
 		if c.WaitMS != nil {
 			sum.WaitMS += *c.WaitMS
 			sum.WaitKnown++

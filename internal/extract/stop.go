@@ -21,7 +21,7 @@ func Stops(own string) bool {
 		}
 		said := cutAtMarks(low)
 		var task []string
-		if at := slices.IndexFunc(said, works); at >= 0 {
+		if at := slices.IndexFunc(said, setsWork); at >= 0 {
 			said, task, tasked = said[:at], said[at:], true
 		}
 		if stops(said, tasked) || slices.ContainsFunc(task, endsTask) {
@@ -52,9 +52,9 @@ func afterFillers(clause string) []string {
 	return words
 }
 
-// works reports a clause that sets work: an imperative, or the place where something is
+// setsWork reports a clause that sets work: an imperative, or the place where something is
 // to be changed.
-func works(clause string) bool {
+func setsWork(clause string) bool {
 	for _, verb := range [...]string{
 		"新增", "增加", "加上", "加入", "修正", "修復", "修复", "修改", "更新", "改成", "改為", "改为", "實作", "實現", "实现", "重構", "重构", "建立", "刪除", "删除", "移除", "移到", "顯示", "显示", "支援", "支持", "翻譯", "翻译", "調整", "调整", "寫一", "写一", "加一", "加到", "改用", "補上", "补上", "匯出", "导出",
 		"追加して", "修正して", "実装して", "表示して", "作成して", "変更して", "直して", "書いて",
@@ -96,7 +96,7 @@ func stops(said []string, tasked bool) bool {
 	switch first := words[0]; {
 	case Listed(first, halts) && (len(words) <= 4 || len(afterFillers(said[0])) == 1), Listed(first, waits), first == "wait" && len(words) > 1 && Listed(words[1], until):
 		return true
-	case mentions(plain, " you wait ", " you should wait ", " you must wait ", " we should wait ", " we must wait ", " we wait ", " we'll wait ", " let's wait ", " lets wait ", " rather wait "), waitsFor(plain, user+others):
+	case mentions(plain, " you wait ", " you should wait ", " you must wait ", " we should wait ", " we must wait ", " we wait ", " we'll wait ", " let's wait ", " lets wait ", " rather wait "), waitsFor(plain, theUser+deciders):
 		return true
 	case mentions(plain, " tomorrow ", " for today ", " demain ", " morgen ", " mañana ") && (!tasked && len(words) <= 4 || AnyListed(words, goingOn) || mentions(plain, " i will ", " we will ")):
 		return true
@@ -105,7 +105,9 @@ func stops(said []string, tasked bool) bool {
 	case !tasked && mentions(plain, " do nothing ", " nothing more ", " nothing else ", " nothing further ", " no further ", " no more changes "):
 		return true
 	}
-	return slices.ContainsFunc(said, func(clause string) bool { return leaves(clause, tasked) || begins(clause, 6) || halt(clause) }) || mentions(plain,
+	return slices.ContainsFunc(said, func(clause string) bool {
+		return leaves(clause, tasked) || beginsWithStop(clause, 6) || endsInStop(clause)
+	}) || mentions(plain,
 		" stop here ", " stop there ", " wait until we ", "等待我", "等到我",
 		" stop now ", " stop everything ", " stop all ", " stop working ", " stop the work ", " stop for ", " stop right ", " please stop ", " must stop ", " you to stop ",
 		"n't continue ", " not continue ", "n't go on ", " not go on ", "n't proceed ", " not proceed ", " dont continue ", " dont proceed ", " hold on ", " hold off ", " that's enough ", " thats enough ", " enough for ", " that's all ", " that is all ",
@@ -146,15 +148,15 @@ func leaves(clause string, tasked bool) bool {
 // for my go".
 func endsTask(clause string) bool {
 	words, plain := afterFillers(clause), apart(clause)
-	return len(words) > 0 && len(words) <= 2 && Listed(words[0], halts) || begins(clause, 4) || halt(clause) ||
-		waitsFor(plain, user) || len(words) > 0 && words[0] == "wait" && waitsFor(plain, others) ||
+	return len(words) > 0 && len(words) <= 2 && Listed(words[0], halts) || beginsWithStop(clause, 4) || endsInStop(clause) ||
+		waitsFor(plain, theUser) || len(words) > 0 && words[0] == "wait" && waitsFor(plain, deciders) ||
 		len(words) > 0 && Listed(words[0], " we we'll let's lets ") && strings.Contains(plain, " tomorrow ") && AnyListed(words[1:], goingOn) ||
 		mentions(plain, " stop here ", " stop there ", " pause here ", " all for today ", " enough for today ", " done for today ", " call it a day ", "等我", "先停", "先暫停", "先暂停", "今天先", "今天就", "先這樣", "先这样", "今日はここまで")
 }
 
-// halt reports a clause that is a word for stopping, or whose last words are "and stop".
+// endsInStop reports a clause that is a word for stopping, or whose last words are "and stop".
 // Where something else is made to do so, it is that which stops.
-func halt(clause string) bool {
+func endsInStop(clause string) bool {
 	words := afterFillers(clause)
 	n := len(words)
 	if n == 1 {
@@ -171,9 +173,9 @@ func waitsFor(plain, who string) bool {
 	return ok && len(words) > 1 && Listed(words[0], until) && AnyListed(words[1:min(len(words), 5)], who)
 }
 
-// begins reports a clause that begins with a Chinese word for stopping which is as often
+// beginsWithStop reports a clause that begins with a Chinese word for stopping which is as often
 // a noun, and is so short that it says little else.
-func begins(clause string, most int) bool {
+func beginsWithStop(clause string, most int) bool {
 	clause = strings.TrimSpace(clause)
 	for rest := ""; rest != clause; {
 		rest = clause
@@ -189,9 +191,9 @@ var nounsToo = []string{"停止", "暫停", "暂停", "等等", "取消", "等�
 
 const (
 	until = " for until till "
-	// user and others are those for whose word an agent waits.
-	user   = " i i'm i've i'd me my "
-	others = " ci review reviews approval confirmation permission go answer reply feedback instructions tomorrow monday "
+	// theUser and deciders are those for whose word an agent waits.
+	theUser  = " i i'm i've i'd me my "
+	deciders = " ci review reviews approval confirmation permission go answer reply feedback instructions tomorrow monday "
 	// goingOn are words beside "tomorrow" and "for today" that tell of our work.
 	goingOn = " i'll we'll let's lets continue go resume rest more again see until back leave later stop enough done finished all that's weiter seguimos "
 	// moreTasks are verbs that begin a task, beside those that Tasks knows.
