@@ -96,8 +96,8 @@ func TestCommandAnywhereIsSeen(t *testing.T) {
 	n := 0
 	lines := []string{
 		"a+=(b c); a=(b); a[1]=c; x+=y; x=y z=$(ls); a[1]=$(ls)", "export LANG=C; LC_ALL=C ls", "[[ a == b || ! -f c && ( d -nt e ) || 1 -lt 2 || f =~ g || -n h ]]",
-		"echo ${a/b/c} ${a:1:2} ${a#b} ${a[1]} ${a:-b} ${#a} $((1 + 2 ? (3) : -4)) $[3]", "((1)); let 1; for ((1; 1; 1)); do ls; done", "case a in b | c) ls d ;; *) ls ;; esac", "select a in b c; do ls; done",
-		"cat <<E <<<a <b 2>/dev/null 3<&0 >&2\nf $x\nE\n", "cat <(ls a) >(cat b) \"c$(ls d)\" $(ls e) `ls f`", "if ls a; then ls b; elif ls c; then ls d; else ls e; fi", "while ls a; do ls b; done; until ls a; do ls b; done", "time ls a; ! ls b; { ls c; }; (ls d) & ls e |& cat",
+		"echo ${a/b/c} ${a:1:2} ${a#b} ${a[1]} ${a:-b} ${#a} $((1 + 2 ? (3) : -4))", "((1)); let 1; for ((1; 1; 1)); do ls; done", "case a in b | c) ls d ;; *) ls ;; esac", "select a in b c; do ls; done",
+		"cat <<E <<<a <b 2>/dev/null 3<&0 >&2\nf $x\nE\n", "cat <(ls a) >(cat b) \"c$(ls d)\" $(ls e)", "if ls a; then ls b; elif ls c; then ls d; else ls e; fi", "while ls a; do ls b; done; until ls a; do ls b; done", "time ls a; ! ls b; { ls c; }; (ls d) & ls e |& cat",
 		"bash -c 'ls a' b; find . -exec ls c {} +; ls | xargs -I{} ls d {}; timeout 5 env LC_ALL=C nice ls e",
 	}
 	for _, file := range []string{"reading.txt", "daily.txt"} {

@@ -127,6 +127,7 @@ func (g *guard) script(text string, lang syntax.LangVariant) {
 		g.refuse(message.GuardSyntax, err.Error())
 		return
 	}
+	g.readings(f, text, lang)
 	outer := g.vars
 	g.vars = g.variables(f)
 	g.stmts(f.Stmts, &scope{known: true, vars: map[string]string{}})

@@ -12,8 +12,9 @@
 // and pull requests: it takes guesses, follows functions, wrappers (sudo, timeout,
 // xargs, …) and shells that are given a script. A wrong guess costs little, since
 // git's own output or the reflog has the last word. The guard (guard.go) gives a
-// permission and takes no guess: whatever the walk does not understand is refused,
-// and every simple command must match a shape as a whole. Shapes are data: a line
+// permission and takes no guess: whatever the walk does not understand is refused, so
+// is what shells may read otherwise than our parser (readings.go), and every simple
+// command must match a shape as a whole. Shapes are data: a line
 // of shapes.txt says which words, options and operands a reading command has, and
 // in which order (shape.go). What a shape allows and what it only just refuses is
 // in testdata/shapes.txt, run against the real programs.

@@ -90,7 +90,7 @@ func (w *walker) odd(why message.Text, n syntax.Node) {
 }
 
 func parseScript(text string, lang syntax.LangVariant) (*syntax.File, error) {
-	return syntax.NewParser(syntax.Variant(lang)).Parse(shallow{strings.NewReader(text)}, "")
+	return syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true)).Parse(shallow{strings.NewReader(text)}, "")
 }
 
 // shallow is a script that ends where its parser has come too deep. The parser
