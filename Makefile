@@ -92,10 +92,12 @@ team-proof: export OVERTONE_TEAM_RECORD ?= $(CURDIR)/docs/team.md
 team-proof:
 	$(GO) test -count=1 -timeout 60m -v -run '^(TestCluster|TestProof)$$' ./internal/team
 
-# A minute for every fuzz target, and the guard against real shells and programs. Go's own
-# fuzzing sometimes ends at its time limit with the limit as an error: that is no finding.
+# The guard against bash, zsh and real programs, in a jail that is tried first (ten
+# minutes or more; needs zsh and Linux's namespaces), then a minute for every fuzz target.
+# Go's own fuzzing sometimes ends at its time limit with the limit as an error: that is no
+# finding.
 fuzz: FUZZTIME ?= 60s
-fuzz: export OVERTONE_FUZZ_LINES ?= 20000
+fuzz: export OVERTONE_FUZZ_LINES ?= 200000
 fuzz:
 	OVERTONE_FUZZ_SEED=$$RANDOM OVERTONE_FUZZ_OPTIONS=1 $(GO) test -count=1 -timeout 60m -v -run '^Test(Guard|Options)Against' ./internal/shellcmd
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; for pkg in $$($(GO) list ./internal/...); do \

@@ -100,6 +100,7 @@ var memory = sync.OnceValue(func() string {
 })
 
 func TestMain(m *testing.M) {
+	jailed()
 	code := m.Run()
 	if root, err := template(); err == nil {
 		os.RemoveAll(root)

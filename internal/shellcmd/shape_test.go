@@ -2,8 +2,6 @@ package shellcmd
 
 import (
 	"os"
-	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -132,110 +130,4 @@ func TestShapesAreSound(t *testing.T) {
 			}
 		}
 	}
-}
-
-// What the shapes allow is run with the real programs where they are installed, and
-// leaves no trace in the folder.
-func TestShapesAgainstRealPrograms(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("no bash")
-	}
-	box := newSandbox(t)
-	box.path = ":" + os.Getenv("PATH")
-	box.build()
-	ran := 0
-	for _, e := range examples(t) {
-		for _, line := range e.allowed {
-			ran++
-			if trace := box.run(line); trace != "" {
-				t.Errorf("%s: %s", line, trace)
-			}
-		}
-	}
-	t.Logf("%d lines", ran)
-}
-
-// Every option that a program's help names, and every letter, is tried in front of
-// operands and behind them: what passes is run, and leaves no trace. It takes
-// minutes: OVERTONE_FUZZ_OPTIONS asks for it.
-func TestOptionsAgainstRealPrograms(t *testing.T) {
-	if os.Getenv("OVERTONE_FUZZ_OPTIONS") == "" {
-		t.Skip("OVERTONE_FUZZ_OPTIONS is not set")
-	}
-	box := newSandbox(t)
-	box.path, box.shells = ":"+os.Getenv("PATH"), box.shells[:1]
-	box.build()
-	lines, passed := 0, 0
-	var batch []string
-	flush := func() {
-		if box.run(strings.Join(append(batch, "wait"), " </dev/null & ")) != "" {
-			for _, line := range batch { // which one was it?
-				if trace := box.run(line + " </dev/null"); trace != "" {
-					t.Errorf("%s: %s", line, trace)
-				}
-			}
-		}
-		batch = nil
-	}
-	for _, command := range commands() {
-		for _, line := range variants(command) {
-			if lines++; func() bool { ok, _ := ReadOnly(line); return ok }() {
-				if passed++; len(batch) == 12 {
-					flush()
-				}
-				batch = append(batch, line)
-			}
-		}
-		flush()
-	}
-	t.Logf("%d lines, %d passed and were run", lines, passed)
-}
-
-// commands are the table's programs that are installed and answer by themselves, with
-// their subcommands.
-func commands() (list []string) {
-	skip := strings.Fields("sleep top tmux systemctl journalctl docker podman kubectl gh npm pip pip3 cargo rustup apt apt-cache ping dig host curl go dpkg dpkg-query bash sh dash ash zsh")
-	for _, line := range tableShapes() {
-		names, rest, _ := strings.Cut(strings.TrimLeft(line, "#=/"), " ")
-		for name := range strings.SplitSeq(names, "|") {
-			if _, err := exec.LookPath(name); err != nil || slices.Contains(skip, name) {
-				continue
-			}
-			words := []string{name}
-			if name == "git" || name == "openssl" || name == "ip" {
-				_, rest, _ := strings.Cut(" "+rest, "} ")
-				subs, _, _ := strings.Cut(rest, " ")
-				words = nil
-				for sub := range strings.SplitSeq(strings.TrimSpace(subs), "|") {
-					words = append(words, name+" "+strings.TrimPrefix(sub, "?"))
-				}
-			}
-			list = append(list, words...)
-		}
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
-func variants(command string) (lines []string) {
-	options := []string{"--output", "--out", "--exec", "new", "f new", "x f new", "p f new", "1p f new"}
-	for _, ask := range []string{"--help", "-h", "--git-completion-helper-all"} {
-		cmd := exec.Command("timeout", "2", "bash", "-c", command+" "+ask+" </dev/null 2>&1 | head -c 60000")
-		cmd.SysProcAttr = apart()
-		out, _ := cmd.Output()
-		options = append(options, regexp.MustCompile(`--[a-zA-Z][a-zA-Z0-9-]+`).FindAllString(string(out), -1)...)
-	}
-	for c := '0'; c <= 'z'; c++ {
-		options = append(options, "-"+string(c), "-n"+string(c))
-	}
-	slices.Sort(options)
-	for _, o := range slices.Compact(options) {
-		if !strings.ContainsAny(o, "`;<>[\\]^?@:") {
-			for _, form := range []string{"%", "%=new f", "%new f", "% new f", "% f new", "f % new", "f %=new"} {
-				lines = append(lines, command+" "+strings.ReplaceAll(form, "%", o))
-			}
-		}
-	}
-	return lines
 }

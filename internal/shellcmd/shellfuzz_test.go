@@ -1,230 +1,19 @@
 package shellcmd
 
 import (
-	"context"
-	"fmt"
-	"hash/fnv"
-	"io/fs"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// TestGuardAgainstRealShell writes random lines from a grammar and runs those
-// that the guard allows: in a folder of their own, with a PATH that holds the
-// reading programs and, for everything else, stand-ins that record being run.
-// A line that was allowed must leave no trace. A sample of the denied lines is
-// run too, so that the test would notice a grammar without teeth.
-//
-// OVERTONE_FUZZ_LINES says how many lines, OVERTONE_FUZZ_SEED which.
-func TestGuardAgainstRealShell(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("no bash")
-	}
-	want, _ := strconv.Atoi(os.Getenv("OVERTONE_FUZZ_LINES"))
-	if want == 0 {
-		want = 300
-	}
-	seed, _ := strconv.ParseUint(os.Getenv("OVERTONE_FUZZ_SEED"), 10, 64)
-	reading, _ := corpus(t, "reading.txt")
-	writing, _ := corpus(t, "writing.txt")
-	const workers = 2
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	lines, allowed, denied, teeth := 0, 0, 0, 0
-	for n := range workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			g := grammar{rand.New(rand.NewPCG(seed, uint64(n))), append(reading[:len(reading):len(reading)], writing...)}
-			box := newSandbox(t)
-			for range want / workers {
-				line := g.line()
-				ok, _ := ReadOnly(line)
-				sample := !ok && g.n(want) < min(150, want/10)
-				trace := ""
-				if ok || sample {
-					trace = box.run(line)
-				}
-				mu.Lock()
-				lines++
-				switch {
-				case ok:
-					if allowed++; trace != "" {
-						t.Errorf("allowed, but %s: %q", trace, line)
-					}
-				case sample:
-					if denied++; trace != "" {
-						teeth++
-					}
-				}
-				mu.Unlock()
-			}
-		}()
-	}
-	wg.Wait()
-	t.Logf("seed %d: %d lines, %d allowed and run; of %d denied ones that were run %d wrote or ran something", seed, lines, allowed, denied, teeth)
-	if denied > 50 && teeth < denied/10 || allowed < lines/50 {
-		t.Errorf("the grammar has no teeth: %d of %d denied lines did anything, %d of %d were allowed", teeth, denied, allowed, lines)
-	}
-}
-
-// sandbox is a folder in which lines are run and watched.
-type sandbox struct {
-	t      *testing.T
-	root   string
-	log    string   // of the stand-ins, outside of root
-	path   string   // where programs are found behind the sandbox's own
-	shells []string // that run a line, one after the other
-	was    map[string]string
-}
-
-const standIns = "rm mv cp touch mkdir ln chmod dd evil x y ed patch install sudo pager rsh zsh split truncate"
-
+// readers are the programs that lines may really run.
 const readers = "ls cat tac head tail grep egrep wc nl od cut tr paste join comm cmp diff fold sort uniq rev expand stat du df basename dirname realpath readlink printenv id uname " +
 	"seq jq md5sum sha256sum find sed awk gawk mawk xargs env nice timeout stdbuf bash sh dash git tee date file tar gzip gunzip zcat xz unzip sqlite3 nm objdump strings readelf size ar base64 shuf xxd column numfmt expr hostname tree rg ag ack fd yq bc " +
 	"zstd bzip2 zipinfo less tmux ss ip lsof openssl curl python3 whoami nproc"
-
-func newSandbox(t *testing.T) *sandbox {
-	cmd := exec.Command("true")
-	if cmd.SysProcAttr = apart(); cmd.Run() != nil || cmd.SysProcAttr == nil {
-		t.Skip("no namespaces: what runs here would run on this machine")
-	}
-	dir := t.TempDir()
-	b := &sandbox{t: t, root: filepath.Join(dir, "root"), log: filepath.Join(dir, "log"), shells: []string{"bash --norc --noprofile -c"}}
-	if _, err := exec.LookPath("zsh"); err == nil {
-		b.shells = append(b.shells, "zsh -f -c")
-	}
-	b.build()
-	return b
-}
-
-func (b *sandbox) build() {
-	must := func(err error) {
-		if err != nil {
-			b.t.Error(err)
-		}
-	}
-	must(os.RemoveAll(b.root))
-	for _, d := range []string{"bin", "home", "tmp", "work/sub", "work/evil", "work/-d"} {
-		must(os.MkdirAll(filepath.Join(b.root, d), 0o755))
-	}
-	script := []byte("#!/bin/bash\n[ -t 0 ]; echo \"$0 $*\" >> " + quote(b.log) + "\n")
-	for _, name := range strings.Fields(standIns) {
-		must(os.WriteFile(filepath.Join(b.root, "bin", name), script, 0o755))
-	}
-	own := "#!/bin/bash\ncase \" $* \" in *' --help '*) ;; *' init '*|*' trust '*) echo \"$0 $*\" >> " + quote(b.log) + ";; esac\n"
-	must(os.WriteFile(filepath.Join(b.root, "bin/overtone"), []byte(own), 0o755))
-	for _, name := range strings.Fields(readers) {
-		if p, err := exec.LookPath(name); err == nil {
-			must(os.Symlink(p, filepath.Join(b.root, "bin", name)))
-		}
-		must(os.WriteFile(filepath.Join(b.root, "work/evil", name), script, 0o755)) // what PATH=evil would find
-	}
-	for name, text := range map[string]string{
-		"f": "one\ntwo\n3\n", "g": "a[$(touch p)]\n", "h.go": "package h\n", "a b": "x\n", "-o": "x\n", "-delete": "x\n", "--output=pwn": "x\n", "-i": "x\n", "sub/k": "-o\n",
-		"env": "touch p\n", "x.sed": "w pwn\n", "opts": "--plugin=./evil/x.so\n",
-		"go.mod": "module h\n", "package.json": "{}\n", "main.tf": "a   = 1\n", "Cargo.toml": "[package]\nname = \"h\"\nversion = \"0.1.0\"\n[lib]\npath = \"h.go\"\n",
-	} {
-		must(os.WriteFile(filepath.Join(b.root, "work", name), []byte(text), 0o644))
-	}
-	cmd := exec.Command("bash", "-c", "git init -q -b main --template= . && git -c user.name=t -c user.email=t@example.test commit -q --allow-empty -m one && git tag v0; "+
-		"tar cf a.tar f; tar czf a.tgz f; gzip -k f; xz -k f; bzip2 -k f; zstd -q f; zip -q a.zip f h.go; true")
-	cmd.Dir, cmd.Env = filepath.Join(b.root, "work"), append(os.Environ(), "HOME="+filepath.Join(b.root, "home"), "GIT_CONFIG_NOSYSTEM=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		b.t.Errorf("%v: %s", err, out)
-	}
-	_ = os.Remove(b.log)
-	b.was = b.list()
-}
-
-func (b *sandbox) list() map[string]string {
-	out := map[string]string{}
-	err := filepath.WalkDir(b.root, func(p string, d fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(b.root, p)
-		// git status refreshes its index, which is no change that anyone sees.
-		// What a program keeps for itself in the home is its own business.
-		if err != nil || rel == "bin" || rel == "home" && b.path != "" || rel == "work/evil" || rel == "work/.git/index" {
-			if d != nil && d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		info, err := d.Info()
-		switch {
-		case err != nil:
-			out[rel] = err.Error()
-		case d.IsDir():
-			out[rel] = info.Mode().String()
-		default:
-			h := fnv.New64a()
-			if data, err := os.ReadFile(p); err == nil {
-				h.Write(data)
-			}
-			out[rel] = fmt.Sprint(info.Mode(), info.ModTime().UnixNano(), h.Sum64())
-		}
-		return nil
-	})
-	if err != nil {
-		b.t.Error(err)
-	}
-	return out
-}
-
-// run runs a line and tells what it left behind, "" if nothing.
-func (b *sandbox) run(line string) string {
-	for _, shell := range b.shells {
-		b.start(append(strings.Fields(shell), line))
-	}
-	trace := ""
-	if data, err := os.ReadFile(b.log); err == nil {
-		trace = "ran " + strings.TrimSpace(strings.ReplaceAll(string(data), b.root, ""))
-	}
-	now := b.list()
-	for name, what := range now {
-		if b.was[name] != what {
-			trace += " changed " + name
-		}
-	}
-	for name := range b.was {
-		if now[name] == "" {
-			trace += " removed " + name
-		}
-	}
-	if trace != "" {
-		b.build()
-	}
-	return trace
-}
-
-// start runs a command and waits for it, a second at most. It has no network, and
-// neither processes nor a host name that are this machine's: some of the programs can
-// change those, and a guard that fails must not.
-func (b *sandbox) start(argv []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir = filepath.Join(b.root, "work")
-	cmd.Env = []string{"PATH=" + filepath.Join(b.root, "bin") + b.path, "HOME=" + filepath.Join(b.root, "home"), "TMPDIR=" + filepath.Join(b.root, "tmp"), "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1"}
-	cmd.SysProcAttr = apart()
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	_ = cmd.Run() // what it ends with does not matter
-	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left in the background
-	}
-}
 
 // grammar makes lines: some from rules, some from the corpus, cut and mixed.
 type grammar struct {
@@ -237,7 +26,9 @@ func (g grammar) n(n int) int { return g.IntN(n) }
 func (g grammar) pick(options ...string) string { return options[g.n(len(options))] }
 
 func (g grammar) line() string {
-	switch g.n(9) {
+	switch g.n(11) {
+	case 9, 10:
+		return g.pick("echo ", "ls ", "cat ", "awk ", "git log ", "x=", "") + g.knot(3) + g.pick("", "", "\n"+g.stmt(1))
 	case 0:
 		return g.mutant()
 	case 1:
@@ -352,6 +143,30 @@ func (g grammar) operand() string {
 	return g.pick("f", "g", "h.go", "sub/k", "sub", ".", "a.tar", "a.tgz", "a.zip", "f.gz", "f.xz", "f.zst", "f.bz2", "pwn", "HEAD", "main", "1", "'*'", "x", g.word(1))
 }
 
+// knot makes text in which quotes, expansions, comments and here-documents stand in
+// each other: what readers of a shell's language read differently.
+func (g grammar) knot(depth int) (text string) {
+	for range 1 + g.n(2) {
+		if depth == 0 || g.n(4) == 0 {
+			text += g.pick("f", "f", " ", "touch p", "$(touch p)", "`touch p`", ">pwn", "; touch p;", "\ntouch p\n", "\\\ntouch p\n", "<(touch p)", ">(touch p)", "1", "$x", "ls", "cat f", "awk ", "echo ", "'", "\"", "`", "\\", "\\`", "}", ")", "{", "(", "#", "$", "E", "EF\n", "E\\\nF\n", "\\\n", "&", "|")
+			continue
+		}
+		k := g.knot(depth - 1)
+		text += g.pick("'"+k+"'", "\""+k+"\"", "`"+k+"`", "$("+k+")", "$(ls "+k+")", "`ls "+k+"`", "${x:-"+k+"}", "\"${x:-"+k+"}\"", "\"${x:+"+k+"}\"", "${x#"+k+"}", "\"${x%"+k+"}\"", "${x/"+k+"/f}", "$(("+k+"))", "$["+k+"]", "${x["+k+"]}", "$'"+k+"'", "$\""+k+"\"", "<("+k+")",
+			" # "+k+g.pick("\n", "\\\n", " \\\n", "\\\\\n")+g.pick("ls", "touch p"), "#"+k, "<<"+g.pick("E", "'E'", "\"E\"", "-E", "\\E", "E\"F\"", "EF", "$'E'")+"\n"+k+g.pick("\n", "")+g.pick("E", "EF", "\tE", "E\\\nF\ntouch p\nEF")+"\n", "<<<"+k, g.nested(2), "`awk "+g.nested(2)+" f`", "{"+k+",f}", "=("+k+")", "*("+k+")", "[["+k+"]]", "f("+k+")", "\\"+k)
+	}
+	return text
+}
+
+// nested makes quotes of different kinds in each other.
+func (g grammar) nested(depth int) string {
+	q := g.pick("'", "\"", "`")
+	if depth == 0 {
+		return q + g.pick(">pwn", "touch p", "$(touch p)", "f") + q
+	}
+	return q + g.pick("", "f ") + g.nested(depth-1) + g.pick("", " f") + q
+}
+
 // mutant changes a line of the corpus word by word.
 func (g grammar) mutant() string {
 	words := strings.Fields(g.corpus[g.n(len(g.corpus))])
@@ -414,6 +229,9 @@ func (g grammar) stmt(depth int) string {
 		out = g.pick("bash -c ", "sh -c ", "bash -ec ", "eval ", "command eval ", "env bash -c ", "dash -c ") + quote(s())
 	case 14:
 		out = "cat <<" + g.pick("E", "'E'", "-E") + "\n" + g.word(depth) + "\nE"
+		if g.n(2) == 0 {
+			out = "cat <<" + g.pick("EF", "'EF'", "-EF", "\"EF\"", "E\\F") + "\n" + g.pick("", "f\n", "$x\n", "EF f\n") + g.pick("E\\\nF", "EF\\\n", "\tEF", " EF", "\\\nEF", "f\\\nEF", "EF\\", "'EF'", g.knot(1)) + "\n" + g.pick("touch p", "f") + "\nEF"
+		}
 	case 15:
 		out = g.assign() + "; " + s()
 	default:
@@ -528,7 +346,7 @@ func TestGuardSeesEveryCommand(t *testing.T) {
 	}
 	passed := 0
 	for _, line := range lines {
-		if strings.Contains(line, "c '") || strings.Contains(line, "c $'") || strings.Contains(line, "-c") { // a script has a tree of its own
+		if matches(`c \$?'|-c|sh (-\S+ )*-[elux]*c\b`, line) { // a script has a tree of its own
 			continue
 		}
 		guard, seen, want := newGuard(maxSteps), 0, 0

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package shellcmd
+
+// jailed does nothing where there is no jail.
+func jailed() {}
