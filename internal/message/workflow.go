@@ -84,6 +84,10 @@ var (
 	GuardProgram      = Text{ZH: "%s 不是已知只讀取的程式。請改用唯讀的指令，或交給該階段的 agent。", EN: "%s is not known to only read. Use a command that does, or leave it to the stage's agent."}
 	GuardOption       = Text{ZH: "「%s」不是已知只讀取的寫法。請只用讀取用的選項，運算元放在後面並加引號，或交給該階段的 agent。", EN: "“%s” is no form that is known to only read. Use plain reading options with the operands behind them, in quotes, or leave it to the stage's agent."}
 	GuardDynamic      = Text{ZH: "%s 的一個引數執行時才知道，可能變成選項。請加引號並在前面加 --，或直接寫出值。", EN: "an argument of %s is only known when it runs and could become an option. Quote it and put -- in front, or write the value."}
+	GuardJSONTool     = Text{ZH: "「%s」會執行旁邊的 json.py。請改用 python3 -I -m json.tool FILE。", EN: "“%s” runs a json.py that lies beside it. Use python3 -I -m json.tool FILE."}
+	GuardSQLite       = Text{ZH: "「%s」可能寫檔或執行程式（資料庫裡的 view 也會）。請改用 sqlite3 -readonly -safe DB 'select …'。", EN: "“%s” may write files or run programs, also through a view in the database. Use sqlite3 -readonly -safe DB 'select …'."}
+	GuardCurl         = Text{ZH: "「%s」不是已知只讀取的寫法，.curlrc 也能讓它寫檔。請改用 curl -q -s URL。", EN: "“%s” is no form that is known to only read, and a .curlrc can make it write. Use curl -q -s URL."}
+	GuardFetch        = Text{ZH: "「%s」會存下抓到的物件，加了 --dry-run 也一樣。請改用 git ls-remote。", EN: "“%s” stores what it fetches, also with --dry-run. Use git ls-remote."}
 	PersonalDenied    = Text{ZH: "⛔ %s 由使用者自己決定，請使用者在自己的終端機執行。", EN: "⛔ %s is for the user to decide, in a terminal of their own."}
 	OwnFileDenied     = Text{ZH: "⛔ %s 是 Overtone 的設定或狀態，只有使用者能改。", EN: "⛔ %s holds settings or state of Overtone: only the user changes it."}
 	GuardUnread       = Text{ZH: "⛔ 這個 session 的工作流狀態讀不出來，不知道是否在進行 — 禁止 %s。可以讀取、詢問、委派。", EN: "⛔ The state of this session's workflow cannot be read, so nobody knows whether one is running: %s is not for the main agent. It may read, ask and delegate."}

@@ -270,6 +270,15 @@ func refusal(name string, args []arg, at int) (message.Text, string) {
 		return message.GuardProgram, name
 	case name == "overtone":
 		return message.GuardOwn, line
+	// What people type, and can write in ways that are easy to overlook.
+	case name == "sqlite3":
+		return message.GuardSQLite, line
+	case name == "curl":
+		return message.GuardCurl, line
+	case name == "git" && at < len(args) && args[at].is("fetch"):
+		return message.GuardFetch, line
+	case slices.ContainsFunc(args, func(a arg) bool { return a.is("json.tool") }) && strings.HasPrefix(name, "python"):
+		return message.GuardJSONTool, line
 	case at < len(args) && args[at].Dynamic:
 		return message.GuardDynamic, name
 	}

@@ -302,13 +302,16 @@ func (b *sandbox) build() error {
 	}
 	for name, text := range map[string]string{
 		"f": "one\ntwo\n3\n", "g": "a[$(touch p)]\n", "h.go": "package h\n", "a b": "x\n", "-o": "x\n", "-delete": "x\n", "--output=pwn": "x\n", "-i": "x\n", "sub/k": "-o\n",
+		// What makes programs write that were asked to read.
+		"json.py": "open('pwn', 'w')\n", "sub/.curlrc": "trace = pwn\n", "views.sql": "create table t(credits); create view v as select edit('x', 'touch p');",
 		"env": "touch p\n", "x.sed": "w pwn\n", "opts": "--plugin=./evil/x.so\n",
 		"go.mod": "module h\n", "package.json": "{}\n", "main.tf": "a   = 1\n", "Cargo.toml": "[package]\nname = \"h\"\nversion = \"0.1.0\"\n[lib]\npath = \"h.go\"\n",
 	} {
 		must(os.WriteFile(filepath.Join(b.root, "work", name), []byte(text), 0o644))
 	}
 	cmd := exec.Command("bash", "-c", "git init -q -b main --template= . && git -c user.name=t -c user.email=t@example.test commit -q --allow-empty -m one && git tag v0; "+
-		"tar cf a.tar f; tar czf a.tgz f; gzip -k f; xz -k f; bzip2 -k f; zstd -q f; zip -q a.zip f h.go; true")
+		"tar cf a.tar f; tar czf a.tgz f; gzip -k f; xz -k f; bzip2 -k f; zstd -q f; zip -q a.zip f h.go; "+
+		"sqlite3 views.db < views.sql; git init -q --template= other && git -C other -c user.name=t -c user.email=t@example.test commit -q --allow-empty -m two; true")
 	cmd.Dir, cmd.Env = filepath.Join(b.root, "work"), append(os.Environ(), "HOME="+filepath.Join(b.root, "home"), "GIT_CONFIG_NOSYSTEM=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		must(fmt.Errorf("%w: %s", err, out))

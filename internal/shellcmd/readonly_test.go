@@ -28,6 +28,7 @@ func TestReadOnly(t *testing.T) {
 		`overtone workflow status`, `/usr/local/bin/overtone timeline`, `overtone workflow status --json | jq .phase`, `cd x && overtone workflow cancel`, `cat f | overtone route check`,
 		`bash -c 'ls | wc -l'`, `timeout 5 ls`, `time ls`, `nice -n 5 grep x f`, `for f in *.go; do wc -l "$f"; done`, `while read -r l; do echo "$l"; done < f`,
 		`x=$(git rev-parse HEAD); echo "$x"`, `if [ -f a ]; then cat a; fi`, `echo $(ls)`, `set -euo pipefail; ls`, "cat <<'EOF'\nrm -rf x\nEOF", `ls | tee /dev/null`,
+		`sqlite3 -readonly -safe app.db 'select credits, edited_at from users'`, `curl -q -s https://example.com/api | python3 -I -m json.tool`, `curl -qsSL https://example.com/x | head`, `overtone status`, `overtone status --json`,
 		`# rm -rf x`, `less f`, `uniq f`, `hostname`, `echo '>' x`, `grep '>' f`, `cat "$f"`, `ls $d`,
 	} {
 		if ok, why := ReadOnly(line); !ok {

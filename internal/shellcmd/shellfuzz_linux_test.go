@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
 // TestGuardAgainstRealShell writes random lines from a grammar and runs those
@@ -86,6 +88,44 @@ func TestShapesAgainstRealPrograms(t *testing.T) {
 		}
 	}
 	t.Logf("%d lines", ran)
+}
+
+// Some forms that people type can write where nobody expects it: a file of the project
+// or a database says so. They are refused, with a form that cannot; both are run beside
+// such files.
+func TestFormsAgainstWhatMakesThemWrite(t *testing.T) {
+	t.Parallel()
+	shells, jail := shells(t)[:1], newJail(t, "")
+	for _, c := range []struct{ refused, named, instead, prefix string }{
+		{"python3 -m json.tool package.json", "python3 -I -m json.tool", "python3 -I -m json.tool package.json", ""},
+		{"sqlite3 -readonly views.db 'select * from v'", "sqlite3 -readonly -safe", "sqlite3 -readonly -safe views.db 'select * from v'", ""},
+		{"sqlite3 -readonly views.db '.shell touch p'", "sqlite3 -readonly -safe", "sqlite3 -readonly -safe views.db .tables", ""},
+		{"sqlite3 -readonly -safe views.db '.trace pwn'", "'select …'", "sqlite3 -readonly -safe views.db 'select credits from t'", ""},
+		{"sqlite3 -readonly -safe views.db '.testcase x'", "'select …'", "sqlite3 -readonly -safe views.db .schema", ""},
+		{"curl -s https://10.0.0.1/", "curl -q -s URL", "curl -q -s https://10.0.0.1/", "CURL_HOME=sub "},
+		{"curl -s -q https://10.0.0.1/", "curl -q -s URL", "curl -qs https://10.0.0.1/", "CURL_HOME=sub "},
+		{"git fetch --dry-run ./other", "git ls-remote", "git ls-remote ./other", ""},
+	} {
+		program, _, _ := strings.Cut(c.refused, " ")
+		if _, err := exec.LookPath(program); err != nil {
+			t.Logf("no %s", program)
+			continue
+		}
+		if trace := jail.run(c.prefix+c.refused, shells); trace == "" {
+			t.Errorf("does not write: %s", c.refused)
+		}
+		if trace := jail.run(c.prefix+c.instead, shells); trace != "" {
+			t.Errorf("%s: %s", c.instead, trace)
+		}
+		if ok, why := ReadOnly(c.instead); !ok {
+			t.Errorf("refused: %s: %s", c.instead, why.In(message.EN))
+		}
+		if ok, why := ReadOnly(c.refused); ok {
+			t.Errorf("passes: %s", c.refused)
+		} else if !strings.Contains(why.In(message.EN), c.named) || !strings.Contains(why.In(message.ZH), c.named) {
+			t.Errorf("%s: %q does not name %s", c.refused, why.In(message.EN), c.named)
+		}
+	}
 }
 
 // Every option that a program's help names, and every letter, is tried in front of
