@@ -31,6 +31,7 @@ import (
 type jail struct {
 	t       *testing.T
 	weak    bool // there are no namespaces
+	cut     int  // how many lines had to be ended
 	orders  *json.Encoder
 	answers *json.Decoder
 }
@@ -40,9 +41,12 @@ type order struct {
 	Line   string
 	Shells []string
 	Output bool // is asked for
+	// Patient lets it run for longer than a second: it is meant to end by itself.
+	Patient bool
 }
 
-// answer is what became of a line. Trace is what it left behind, "" if nothing.
+// answer is what became of a line. Trace is what it left behind, "" if nothing. Exit is
+// the first that is not 0, or -1 where it had to be ended.
 type answer struct {
 	Trace, Output string
 	Exit          int
@@ -79,8 +83,9 @@ func newJail(t *testing.T, path string) *jail {
 	j, err := startJail(t, "outer", path)
 	if err != nil && os.Getuid() == 0 && path == "" {
 		t.Logf("no namespaces here (%v): lines are run by a user without rights, with reading programs only", err)
-		j, err = startJail(t, "inner", "")
-		j.weak = true
+		if j, err = startJail(t, "inner", ""); err == nil {
+			j.weak = true
+		}
 	}
 	switch {
 	case err != nil && whole():
@@ -119,7 +124,7 @@ func startJail(t *testing.T, stage, path string) (*jail, error) {
 	j := &jail{t: t, orders: json.NewEncoder(in), answers: json.NewDecoder(out)}
 	if err := j.answers.Decode(&answer{}); err != nil {
 		_ = cmd.Wait()
-		return j, fmt.Errorf("%w: %s", err, strings.TrimSpace(complaint.String()))
+		return nil, fmt.Errorf("%w: %s", err, strings.TrimSpace(complaint.String()))
 	}
 	return j, nil
 }
@@ -135,16 +140,17 @@ func (j *jail) ask(o order) (a answer) {
 
 // run runs a line in all shells and tells what it left behind, and in which of them.
 func (j *jail) run(line string, shells []string) string {
-	all := j.ask(order{Line: line, Shells: shells}).Trace
-	if all == "" || len(shells) == 1 {
-		return all
+	a := j.ask(order{Line: line, Shells: shells})
+	j.cut += count(a.Exit < 0, 1)
+	if a.Trace == "" || len(shells) == 1 {
+		return a.Trace
 	}
 	for _, shell := range shells {
 		if trace := j.ask(order{Line: line, Shells: []string{shell}}).Trace; trace != "" {
 			return strings.Fields(shell)[0] + ": " + trace
 		}
 	}
-	return all
+	return a.Trace
 }
 
 // prove runs canaries: lines that try to get out of the jail must fail, and lines that
@@ -174,7 +180,9 @@ func (j *jail) prove() {
 		escapes = append(escapes, fmt.Sprintf("echo x > /dev/tcp/127.0.0.1/%d", listener.Addr().(*net.TCPAddr).Port))
 	}
 	for _, shell := range shells(j.t) {
-		ask := func(line string) answer { return j.ask(order{Line: line, Shells: []string{shell}, Output: true}) }
+		ask := func(line string) answer {
+			return j.ask(order{Line: line, Shells: []string{shell}, Output: true, Patient: true})
+		}
 		for _, line := range escapes {
 			if a := ask(line); a.Exit == 0 {
 				j.t.Fatalf("the jail does not hold: %s: %s", line, a.Output)
@@ -357,7 +365,9 @@ func (b *sandbox) list() (map[string]string, error) {
 func (b *sandbox) run(o order) (a answer, err error) {
 	for _, shell := range o.Shells {
 		var out bytes.Buffer
-		a.Exit = b.start(append(strings.Fields(shell), o.Line), o.Output, &out)
+		if exit := b.start(append(strings.Fields(shell), o.Line), o, &out); a.Exit == 0 {
+			a.Exit = exit
+		}
 		a.Output += out.String()
 	}
 	if data, err := os.ReadFile(b.log); err == nil {
@@ -383,16 +393,20 @@ func (b *sandbox) run(o order) (a answer, err error) {
 	return a, err
 }
 
-// start runs a command and waits for it, a second at most, and a moment for what it
+// start runs a command and waits for it, as long as the order says, and a moment for what it
 // left in the background.
-func (b *sandbox) start(argv []string, output bool, out *bytes.Buffer) int {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+func (b *sandbox) start(argv []string, o order, out *bytes.Buffer) int {
+	limit := time.Second
+	if o.Patient {
+		limit = time.Minute
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = filepath.Join(b.root, "work")
 	cmd.Env = []string{"PATH=" + filepath.Join(b.root, "bin") + b.path, "HOME=" + filepath.Join(b.root, "home"), "TMPDIR=" + filepath.Join(b.root, "tmp"), "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if output {
+	if o.Output {
 		cmd.Stdout, cmd.Stderr = out, out
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
