@@ -197,19 +197,19 @@ const (
 func Words(text string) []string {
 	var out []string
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' }) {
-		word := ""
-		for _, r := range w {
+		from := 0
+		for i, r := range w {
 			if r < 0x2e80 {
-				word += string(r)
 				continue
 			}
-			if word != "" {
-				out, word = append(out, word), ""
+			if from < i {
+				out = append(out, w[from:i])
 			}
-			out = append(out, string(r))
+			from = i + utf8.RuneLen(r)
+			out = append(out, w[i:from])
 		}
-		if word != "" {
-			out = append(out, word)
+		if from < len(w) {
+			out = append(out, w[from:])
 		}
 	}
 	return out

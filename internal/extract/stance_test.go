@@ -1,6 +1,25 @@
 package extract
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A word is a part of its text and no copy of it: a prompt may hold one of a megabyte,
+// and copying it with each of its characters took seconds.
+func TestAWordIsTakenAtOnce(t *testing.T) {
+	allocs := func(n int) float64 {
+		text := strings.Repeat("a1", n)
+		return testing.AllocsPerRun(5, func() { Words(text) })
+	}
+	if one, two := allocs(1<<10), allocs(2<<10); two > one {
+		t.Errorf("%v allocations, and %v for twice the length", one, two)
+	}
+	if got, want := Words("don't stop先停a1 é-續\xff"), []string{"don't", "stop", "先", "停", "a1", "é", "續"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
 
 func TestStops(t *testing.T) {
 	t.Parallel()
