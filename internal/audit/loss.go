@@ -156,7 +156,10 @@ func (l *lossReader) file(path string) *shownFile {
 }
 
 func (f *shownFile) add(inner []byte) {
-	f.text = appendPlain(f.text, inner[:min(len(inner), max(0, maxShown-len(f.text)))])
+	if len(f.text) < maxShown {
+		f.text = appendPlain(f.text, inner)
+		f.text = f.text[:min(len(f.text), maxShown)]
+	}
 }
 
 func (l *lossReader) boundary(p *transcript.Event) {

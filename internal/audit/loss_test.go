@@ -55,6 +55,11 @@ func TestLost(t *testing.T) {
 		"coined by what an edit adds":    {after: func(w *writer) { edit(w, "a", "func applyPriceRules(y int)") }},
 		"a variable that is made":        {after: func(w *writer) { edit(w, "a", "applyPriceRules := 3") }},
 		"put back with its file":         {before: func(w *writer) { read(w, "rules.go", "func applyPriceRules(x int)") }, after: grep},
+		"put back with the beginning of its file": {before: func(w *writer) {
+			for shift := range 6 { // wherever the limit cuts an escape
+				read(w, "rules.go", "func applyPriceRules(x int)"+strings.Repeat("x", shift)+strings.Repeat("\\\x01", maxShown))
+			}
+		}, after: grep},
 		"put back as the host tells": {after: func(w *writer) {
 			w.line(map[string]any{"type": "attachment", "attachment": map[string]any{"type": "file", "filename": "rules.go", "content": "applyPriceRules"}})
 			grep(w)

@@ -467,8 +467,8 @@ func (c *cursor) integer() int64 {
 	return n
 }
 
-// unescape decodes the content of a JSON string that passed scanString. Lone
-// surrogates and bytes that are not UTF-8 become U+FFFD, as in encoding/json.
+// unescape decodes the content of a JSON string. Lone surrogates and bytes that are not
+// UTF-8 become U+FFFD, as in encoding/json; what is no escape stays as it stands.
 func unescape(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		raw = appendText(make([]byte, 0, len(raw)), raw)
@@ -479,7 +479,7 @@ func unescape(raw []byte) string {
 	return string([]rune(string(raw)))
 }
 
-// appendText appends the content of a JSON string that passed scanString, decoded.
+// appendText appends the content of a JSON string, decoded.
 func appendText(dst, raw []byte) []byte {
 	for {
 		i := bytes.IndexByte(raw, '\\')
@@ -487,6 +487,10 @@ func appendText(dst, raw []byte) []byte {
 			return append(dst, raw...)
 		}
 		dst = append(dst, raw[:i]...)
+		if scanEscape(raw, i) < 0 {
+			dst, raw = append(dst, '\\'), raw[i+1:]
+			continue
+		}
 		e := raw[i+1]
 		raw = raw[i+2:]
 		switch e {
@@ -504,7 +508,7 @@ func appendText(dst, raw []byte) []byte {
 			r := unhex4(raw)
 			raw = raw[4:]
 			// Surrogates come in pairs of escapes.
-			if utf16.IsSurrogate(r) && len(raw) >= 6 && raw[0] == '\\' && raw[1] == 'u' {
+			if utf16.IsSurrogate(r) && len(raw) >= 6 && raw[0] == '\\' && raw[1] == 'u' && hex4(raw[2:6]) {
 				if pair := utf16.DecodeRune(r, unhex4(raw[2:])); pair != utf8.RuneError {
 					r, raw = pair, raw[6:]
 				}
@@ -541,10 +545,10 @@ func units(raw []byte) int {
 		switch {
 		case c == '\\':
 			n++
-			if raw[i+1] == 'u' {
-				i += 6
+			if next := scanEscape(raw, i); next > 0 {
+				i = next
 			} else {
-				i += 2
+				i++
 			}
 		case c < utf8.RuneSelf:
 			n++

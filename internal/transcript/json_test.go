@@ -47,6 +47,37 @@ func FuzzSkip(f *testing.F) {
 	})
 }
 
+// Whatever the bytes are, decoding them ends, and their length is that of what comes out:
+// also where the inside of a string was cut within an escape.
+func FuzzUnescape(f *testing.F) {
+	f.Add([]byte(`\`))
+	f.Add([]byte(`a\q\u12\ud83d\ude0`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got := unescape(b)
+		if n, m := units(b), len(utf16.Encode([]rune(got))); n != m {
+			t.Fatalf("%q: %d units, want %d of %q", b, n, m, got)
+		}
+	})
+}
+
+func TestAStringThatIsCut(t *testing.T) {
+	t.Parallel()
+	const whole = `a\\b\"c\u00e9d\ud83d\ude00\n`
+	want := map[int]string{
+		2: `a\`, 3: `a\`, 5: `a\b\`, 8: `a\b"c\`, 9: `a\b"c\u`, 13: `a\b"cé`, 15: `a\b"céd\`,
+		20: "a\\b\"céd\uFFFD", 25: "a\\b\"céd\uFFFD\\ude0", 26: `a\b"céd😀`, 27: `a\b"céd😀\`, 28: "a\\b\"céd😀\n",
+	}
+	for n := range len(whole) + 1 {
+		for from := range n {
+			unescape([]byte(whole[from:n]))
+			units([]byte(whole[from:n]))
+		}
+		if text, ok := want[n]; ok && unescape([]byte(whole[:n])) != text {
+			t.Errorf("%s: %q, want %q", whole[:n], unescape([]byte(whole[:n])), text)
+		}
+	}
+}
+
 func TestSkipDeep(t *testing.T) {
 	t.Parallel()
 	ok := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
