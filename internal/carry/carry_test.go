@@ -1,6 +1,7 @@
 package carry
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/compact"
 	"github.com/seed-6d03985f/overtone/internal/compress"
+	"github.com/seed-6d03985f/overtone/internal/eval/samples"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
@@ -206,34 +208,106 @@ func TestACompactedStory(t *testing.T) {
 	}
 }
 
-// The turn under way is left out of a session that is being written to.
+// The turn under way is left out of a session that is being written to, and no other: a
+// call that never ended hangs in its own turn.
 func TestLastWholeTurn(t *testing.T) {
 	t.Parallel()
+	ls := map[string]any{"command": "ls"}
+	hangs := func(s *session) { s.user("And the scanner?"); s.tool("Bash", ls) }
+	system := func(s *session, subtype string) {
+		s.lines = append(s.lines, fmt.Sprintf(`{"type":"system","subtype":%q,"uuid":"00000000-0000-4000-8000-%012d","sessionId":"s1","timestamp":"2026-03-05T11:00:02.000Z"}`, subtype, len(s.lines)+1))
+	}
 	for name, tc := range map[string]struct {
-		more func(*session)
-		open string
+		whole, more func(*session)
+		open        string
+		messages    int
 	}{
-		"over":            {func(*session) {}, ""},
-		"asked":           {func(s *session) { s.user("And now the lexer?") }, "And now the lexer?"},
-		"a tool runs":     {func(s *session) { s.user("And the lexer?"); s.tool("Bash", map[string]any{"command": "ls"}) }, "And the lexer?"},
-		"a tool ended":    {func(s *session) { s.user("And the lexer?"); s.tool("Bash", nil); s.result("x", false) }, "And the lexer?"},
-		"answered":        {func(s *session) { s.user("And the lexer?"); s.agent("Here.") }, ""},
-		"interrupted":     {func(s *session) { s.user("And the lexer?"); s.user("[Request interrupted by user]") }, ""},
-		"a local command": {func(s *session) { s.user("<command-name>/clear</command-name>") }, ""},
+		"over":            {more: func(*session) {}},
+		"asked":           {more: func(s *session) { s.user("And now the lexer?") }, open: "And now the lexer?", messages: 1},
+		"a tool runs":     {more: func(s *session) { s.user("And the lexer?"); s.tool("Bash", ls) }, open: "And the lexer?", messages: 1},
+		"a tool ended":    {more: func(s *session) { s.user("And the lexer?"); s.tool("Bash", ls); s.result("x", false) }, open: "And the lexer?", messages: 1},
+		"answered":        {more: func(s *session) { s.user("And the lexer?"); s.agent("Here.") }},
+		"interrupted":     {more: func(s *session) { s.user("And the lexer?"); s.user("[Request interrupted by user]") }},
+		"a local command": {more: func(s *session) { s.user("<command-name>/clear</command-name>") }},
+
+		"a call hangs, the next turn is over": {whole: hangs, more: func(s *session) { s.user("And the lexer?"); s.agent("Here.") }},
+		"a call hangs, the next turn runs": {
+			whole: hangs, more: func(s *session) { s.user("And the lexer?"); s.agent("I look."); s.tool("Bash", ls) }, open: "And the lexer?", messages: 2,
+		},
+		"a call hangs before a compaction, behind which it was answered": {more: func(s *session) {
+			hangs(s)
+			system(s, "compact_boundary")
+			s.add("user", "The parser is strict.", `,"isCompactSummary":true`)
+			s.agent("Here.")
+		}},
+		"a call hangs before a compaction, behind which the turn goes on": {whole: func(s *session) {
+			hangs(s)
+			system(s, "compact_boundary")
+			s.add("user", "The parser is strict.", `,"isCompactSummary":true`)
+		}, more: func(s *session) { s.agent("I look."); s.tool("Bash", ls) }, open: "And the scanner?", messages: 1},
+		"the host says that the turn is over": {more: func(s *session) { hangs(s); system(s, "turn_duration") }},
 	} {
 		s := &session{cwd: "/w"}
 		s.user("Make the parser strict.")
 		s.agent("Done.")
+		if tc.whole != nil {
+			tc.whole(s)
+		}
 		whole := s.write(t).Size
 		tc.more(s)
 		file := s.write(t)
 		got, err := LastWhole(t.Context(), file)
-		want := Turns{End: file.Size, Open: tc.open}
+		want := Turns{End: file.Size, Open: tc.open, Messages: tc.messages}
 		if tc.open != "" {
 			want.End = whole
 		}
 		if err != nil || got != want {
 			t.Errorf("%s: %+v, want %+v, %v", name, got, want, err)
+		}
+	}
+}
+
+// Of recorded sessions that are read as if they were being written to, at most the last
+// turn is left out, and none that Codex says is over.
+func TestRecordedSessionsAreWhole(t *testing.T) {
+	t.Parallel()
+	for name, h := range map[string]transcript.Host{"claude": transcript.Claude, "codex": transcript.Codex} {
+		paths := samples.Find("../corpus/" + name + "/*.jsonl.gz")
+		if len(paths) == 0 {
+			t.Skip("no recorded sessions")
+		}
+		cut := 0
+		for _, path := range paths {
+			data, err := samples.Read(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := transcript.File{Path: filepath.Join(t.TempDir(), "s.jsonl"), Host: h, Size: int64(len(data))}
+			if err := os.WriteFile(file.Path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := LastWhole(t.Context(), file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.End == file.Size {
+				continue
+			}
+			cut++
+			left := 0
+			err = transcript.AllEvents(t.Context(), file.Path, func(e *transcript.Event) {
+				if _, said := saidIn(e); e.Kind == transcript.UserSaid && e.How == transcript.Typed && said && e.Off >= got.End {
+					left++
+				}
+			})
+			began, ended := bytes.LastIndex(data, []byte(`"type":"task_started"`)), bytes.LastIndex(data, []byte(`"type":"task_complete"`))
+			if err != nil || left > 1 || ended > began {
+				t.Errorf("%s: %+v leaves %d turns out, the last one began at %d and ended at %d: %v", samples.Name(path), got, left, began, ended, err)
+			}
+		}
+		t.Logf("%s: %d of %d end within a turn", name, cut, len(paths))
+		if cut*4 > len(paths) {
+			t.Errorf("%s: %d of %d sessions are cut", name, cut, len(paths))
 		}
 	}
 }

@@ -51,12 +51,16 @@ const (
 type Turns struct {
 	// End is where the last whole turn ends, the size of the file where none is under way.
 	End int64
-	// Open is what the user asked for in the turn that is under way.
-	Open string
+	// Open is what the user asked for in the turn that is under way, Messages how much
+	// was said in it so far.
+	Open     string
+	Messages int
 }
 
 // LastWhole reads where the last whole turn of a session ends. A turn is over when the
-// agent said something and no tool runs, or the user stopped it.
+// agent said something and no tool runs, when the user stopped it or the host says so, and
+// when the next one has begun: a call whose end was never written hangs in its own turn
+// only. What a compaction left is whole, too, though the turn goes on behind it.
 func LastWhole(ctx context.Context, file transcript.File) (Turns, error) {
 	var t Turns
 	over, running, asked := true, map[transcript.CallID]bool{}, ""
@@ -64,16 +68,22 @@ func LastWhole(ctx context.Context, file transcript.File) (Turns, error) {
 		switch e.Kind {
 		case transcript.UserSaid:
 			text, said := saidIn(e)
-			if !said || e.How != transcript.Typed && e.How != transcript.Queued {
+			if !said {
 				return
 			}
-			if over {
-				t.End, asked = e.Off, text
+			if e.How == transcript.Typed || over && e.How == transcript.Queued {
+				clear(running)
+				t.End, t.Messages, asked = e.Off, 0, text
 			}
-			over = false
+			t.Messages++
+			over = over && e.How != transcript.Typed && e.How != transcript.Queued
 		case transcript.AgentSaid:
+			t.Messages++
 			over = len(running) == 0
-		case transcript.Interrupted:
+		case transcript.Compacted, transcript.Summarised:
+			clear(running)
+			t.End, t.Messages = e.End, 0
+		case transcript.Interrupted, transcript.TurnEnded:
 			clear(running)
 			over = true
 		case transcript.ToolBegan:
@@ -84,10 +94,9 @@ func LastWhole(ctx context.Context, file transcript.File) (Turns, error) {
 		}
 	})
 	if over {
-		t.End = file.Size
-	} else {
-		t.Open = message.OneLine(asked)
+		return Turns{End: file.Size}, err
 	}
+	t.Open = cmp.Or(message.OneLine(asked), "…")
 	return t, err
 }
 
@@ -97,7 +106,7 @@ func events(ctx context.Context, file transcript.File, end int64, fn func(*trans
 		return err
 	}
 	defer f.Close()
-	_, err = transcript.Events(ctx, io.NewSectionReader(f, 0, end), 0, file.Host, transcript.Want{}, fn)
+	_, err = transcript.Events(ctx, io.NewSectionReader(f, 0, end), 0, file.Host, transcript.Want{Ends: true}, fn)
 	return err
 }
 

@@ -60,6 +60,7 @@ type continued struct {
 	After    int            `json:"tokensAfter"`
 	Redacted map[string]int `json:"redacted"`
 	Open     string         `json:"openTurn,omitempty"`
+	Left     int            `json:"openMessages,omitempty"`
 	Gone     string         `json:"folderGone,omitempty"`
 	Resume   string         `json:"resume,omitempty"`
 	Undo     string         `json:"undo,omitempty"`
@@ -104,7 +105,7 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 		if err != nil {
 			return err
 		}
-		end, doc.Open = turns.End, message.Short(turns.Open, 80)
+		end, doc.Open, doc.Left = turns.End, message.Short(turns.Open, 80), turns.Messages
 	}
 	cwd := transcript.FirstCWD(file.Path)
 	if info, err := os.Stat(cwd); cwd != "" && (err != nil || !info.IsDir()) {
@@ -114,7 +115,8 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 	doc.cloned = target.Name == file.Host && host.Of(file.Host).Texts.NoClone == (message.Text{}) && doc.Gone == ""
 	if doc.cloned {
 		err = a.cloneToContinue(ctx, f, file, end, &doc)
-	} else {
+	}
+	if !doc.cloned {
 		err = a.carryOver(ctx, f, file, end, target, &doc)
 	}
 	if err != nil {
@@ -124,7 +126,7 @@ func (a *app) goOn(ctx context.Context, f continueFlags, args []string) error {
 }
 
 // cloneToContinue makes a clone in the same agent. Where there is nothing to shorten,
-// the session itself is the one to go on with.
+// the session itself is the one to go on with; but not while the agent is at work in it.
 func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcript.File, end int64, doc *continued) error {
 	cfg, _ := a.config()
 	choice := compress.Choice{Preset: continuePreset, Users: "on", Provider: "builtin"}
@@ -143,7 +145,8 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcr
 		return err
 	}
 	if len(plan.Turns) == 0 {
-		return nothingYet(s.ID)
+		doc.cloned = false // a compaction in mid-turn may be all there is
+		return nil
 	}
 	doc.Source.ID, doc.CWD, doc.Title, doc.Messages = s.ID, s.CWD, a.cloneTitle(compressFlags{}, s), len(plan.Items)
 	doc.calls = plan.Tools.Removed + plan.Tools.Truncated
@@ -165,6 +168,10 @@ func (a *app) cloneToContinue(ctx context.Context, f continueFlags, file transcr
 		clear()
 	}
 	if errors.Is(err, compress.ErrNothing) {
+		if doc.Open != "" {
+			doc.cloned = false
+			return nil
+		}
 		if s.HasUsage {
 			doc.Before = int(s.Usage.Tokens())
 		}
@@ -208,7 +215,7 @@ func (a *app) carryOver(ctx context.Context, f continueFlags, file transcript.Fi
 		return err
 	}
 	if told.Messages == 0 {
-		return nothingYet(story.ID)
+		return message.WithHint(message.Fail(message.ContinueEmpty, story.ID), message.HintEmpty)
 	}
 	doc.Source.ID = story.ID
 	doc.Title, doc.CWD, doc.Messages, doc.Before, doc.After, doc.Redacted = told.Title, told.CWD, told.Messages, told.Before, told.After, told.Redacted
@@ -218,10 +225,6 @@ func (a *app) carryOver(ctx context.Context, f continueFlags, file transcript.Fi
 	made, err := target.Make(ctx, a.agents(), told, file, compress.ClonesIn(a.store().Root()))
 	doc.ID, doc.Path = made.ID, made.Path
 	return missing(err, target)
-}
-
-func nothingYet(session string) error {
-	return message.WithHint(message.Fail(message.ContinueEmpty, session), message.HintEmpty)
 }
 
 // continues tells what was made, or starts it.
@@ -257,7 +260,7 @@ func (a *app) continues(f continueFlags, target carry.Target, doc *continued) er
 		a.Say(message.ContinueRedacted, target.Title, compress.Counts(&a.Terminal, doc.Redacted))
 	}
 	if doc.Open != "" {
-		a.Say(message.ContinueOpen, doc.Open)
+		a.Say(message.ContinueOpen, doc.Open, message.Thousands(doc.Left))
 	}
 	if doc.ID == "" {
 		a.Note(message.InitDry)

@@ -94,7 +94,7 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 	case transcript.Interrupted:
 		r.Words = r.Words.Interrupted()
 		return
-	case transcript.About, transcript.Counted:
+	case transcript.About, transcript.Counted, transcript.TurnEnded:
 		return // nothing that was said or done
 	}
 	if r.piece == 0 {

@@ -21,7 +21,7 @@ var (
 	ContinueShort    = Text{ZH: "縮短：訊息 %s、工具呼叫 %s；context 約 %s → %s tokens%s", EN: "shortened: messages %s, tool calls %s; context about %s → %s tokens%s"}
 	ContinueSize     = Text{ZH: "訊息 %s；context 約 %s → %s tokens%s，另加 %s 自己的指示與工具", EN: "messages: %s; context about %s → %s tokens%s, and %s's own instructions and tools"}
 	ContinueRedacted = Text{ZH: "已遮蔽，不送往 %s：%s", EN: "redacted, as it goes to %s: %s"}
-	ContinueOpen     = Text{ZH: "這個 session 正在寫入：只接到最後完整的一輪，不含進行中的 “%s”", EN: "the session is being written to: continued up to its last whole turn, without the one under way, “%s”"}
+	ContinueOpen     = Text{ZH: "這個 session 正在寫入：只接到最後完整的一輪，不含進行中的 “%s”（訊息 %s）", EN: "the session is being written to: continued up to its last whole turn, without the one under way, “%s” (messages: %s)"}
 	ContinueGone     = Text{ZH: "session 的資料夾 %s 不存在；改在 %s 接續", EN: "the session's folder %s is not there; it goes on in %s"}
 	ContinueSession  = Text{ZH: "session：%s", EN: "session: %s"}
 	ContinueAsIs     = Text{ZH: "context 約 %s tokens，沒有可縮短的內容：直接接續它即可", EN: "context about %s tokens, there is nothing to shorten: go on with the session itself"}

@@ -180,6 +180,8 @@ func (r *record) claudeKind(subtype, request []byte) {
 			r.compacted()
 		case "microcompact_boundary":
 			r.kind = Micro
+		case "turn_duration", "stop_hook_summary":
+			r.turnEnds()
 		}
 	case "attachment":
 		r.kind, r.user, r.TitleRank = Attachment, true, 0

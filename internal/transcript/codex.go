@@ -110,6 +110,8 @@ func (r *record) codexLine(p *payload) {
 			}
 		case "turn_aborted":
 			r.parts = append(r.parts, piece{kind: Interrupted})
+		case "task_complete":
+			r.turnEnds()
 		case "thread_rolled_back":
 			r.rollback = p.turns
 		}
@@ -124,7 +126,7 @@ func (r *record) codexItem(p *payload) {
 		r.codexMessage(p)
 		return
 	case "web_search_call", "image_generation_call":
-		t.served = true
+		t.served, t.id = true, p.id
 		fallthrough
 	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
 		r.kind, t.kind = Call, ToolBegan

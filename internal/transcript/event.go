@@ -25,6 +25,7 @@ const (
 	Compacted                        // the context was compacted; Raw is the summary, where the line holds it
 	Summarised                       // the summary, where it is a line of its own
 	Interrupted                      // the user stopped the turn
+	TurnEnded                        // the host says that the turn is over
 	Attached                         // what the host put before the model: files, reminders, its hooks' words
 	thought                          // readable thinking, which only [Say] passes on
 	picture                          // a picture, which only the index counts
@@ -147,6 +148,8 @@ type Want struct {
 	Agents bool
 	// Attached: what the host put before the model, too.
 	Attached bool
+	// Ends: that a turn is over, too, where the host says so.
+	Ends bool
 	// Results says whether somebody waits for a tool's answer at this moment. While
 	// it is false answers are passed over, and of most lines only the head is taken apart,
 	// as most of a file is what tools printed. nil asks for all of them.
@@ -337,7 +340,7 @@ func (s *stream) emit() {
 		switch r.Kind {
 		case thought, picture:
 			continue
-		case AgentSaid, UserSaid, HostSaid, Summarised, ToolBegan, ToolEnded:
+		case AgentSaid, UserSaid, HostSaid, Summarised, ToolBegan:
 			if p.raw == nil {
 				continue
 			}
@@ -359,7 +362,14 @@ func (s *stream) emit() {
 			if r.Tool == "AskUserQuestion" || r.Tool == "request_user_input" || s.h == Copilot && r.Tool == "ask_user" {
 				s.asking = r.ID
 			}
+			if p.served && r.waits() {
+				s.pass()
+				r.Kind, r.Raw, r.Tool = ToolEnded, []byte(`""`), "" // its answer is never written
+			}
 		case ToolEnded:
+			if p.raw == nil { // a tool that says nothing, or what only the host reads
+				p.raw = []byte(`""`)
+			}
 			r.Raw, r.ID = s.opened(p.raw), CallID{keyOf(p.id)}
 			s.ended()
 			continue

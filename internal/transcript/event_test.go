@@ -19,7 +19,7 @@ func told(t *testing.T, h transcript.Host, want transcript.Want, lines ...string
 	t.Helper()
 	var out []string
 	_, err := transcript.Events(context.Background(), strings.NewReader(strings.Join(lines, "\n")), 0, h, want, func(e *transcript.Event) {
-		words := []string{[...]string{"", "about", "user", "host", "agent", "call", "result", "used", "compacted", "summary", "interrupted", "attached"}[e.Kind]}
+		words := []string{[...]string{"", "about", "user", "host", "agent", "call", "result", "used", "compacted", "summary", "interrupted", "over", "attached"}[e.Kind]}
 		words = append(words, [...]string{"", "queued", "answered", "rejected", "with /compact", "aimed"}[e.How])
 		if e.Side {
 			words = append(words, "aside")
@@ -133,6 +133,14 @@ func TestEventsOfClaude(t *testing.T) {
 			`{"type":"user","message":{"content":"<command-name>/compact</command-name>\n<command-args></command-args>"}}`,
 			`{"type":"user","message":{"content":"<command-name>/review</command-name>\n<command-args>the port</command-args>"}}`,
 		}, want: []string{"user with /compact keep the port", "user with /compact", "user <command-name>/review</command-name> <command-args>the port</command-args>"}},
+		"a tool of the model's server, and one that says nothing": {lines: []string{
+			`{"type":"assistant","message":{"content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"ports"}}]}}`,
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"true"}}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t"}]}}`,
+		}, want: []string{"call web_search ports", "result", "call Bash true", "result"}},
+		"the end of a turn": {ask: transcript.Want{Ends: true}, lines: []string{
+			`{"type":"system","subtype":"stop_hook_summary"}`, `{"type":"system","subtype":"turn_duration","durationMs":5}`, `{"type":"system","subtype":"turn_duration","isSidechain":true}`,
+		}, want: []string{"over", "over"}},
 		"a compaction": {lines: []string{
 			`{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":5}}`,
 			`{"type":"system","subtype":"compact_boundary","isSidechain":true}`,
@@ -159,7 +167,7 @@ func TestEventsOfClaude(t *testing.T) {
 
 func TestEventsOfCodex(t *testing.T) {
 	t.Parallel()
-	got := told(t, transcript.Codex, transcript.Want{},
+	got := told(t, transcript.Codex, transcript.Want{Ends: true},
 		`{"type":"session_meta","payload":{"id":"x"}}`,
 		`{"type":"turn_context","payload":{"model":"gpt"}}`,
 		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>y</environment_context>"},{"type":"input_text","text":"Fix it"}]}}`,
@@ -177,6 +185,10 @@ func TestEventsOfCodex(t *testing.T) {
 		`{"type":"event_msg","payload":{"type":"turn_aborted","reason":"interrupted"}}`,
 		`{"type":"response_item","payload":{"type":"reasoning","encrypted_content":"zzz"}}`,
 		`{"type":"response_item","payload":{"type":"local_shell_call","action":{"command":["ls"]},"call_id":"c5"}}`,
+		`{"type":"response_item","payload":{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"ports"}}}`,
+		`{"type":"response_item","payload":{"type":"tool_search_call","call_id":"c6","status":"completed","execution":"client","arguments":{"query":"agents","limit":5}}}`,
+		`{"type":"response_item","payload":{"type":"tool_search_output","call_id":"c6","status":"completed","execution":"client","tools":[{"type":"namespace","name":"agents"}]}}`,
+		`{"type":"event_msg","payload":{"type":"task_complete","last_agent_message":"I will."}}`,
 		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<codex_internal_context source=\"user_goal\">\nUser set the goal: \"Port \"all\" of it\"\n</codex_internal_context>"}]}}`,
 		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<codex_internal_context source=\"goal\">\nContinue working. Never stop.\n</codex_internal_context>"}]}}`,
 	)
@@ -184,6 +196,7 @@ func TestEventsOfCodex(t *testing.T) {
 		"about", "host <environment_context>y</environment_context>", "user Fix it", "agent I will.", "used 5 gpt", "call shell bash -lc ls", "result a.go",
 		"call apply_patch *** Begin Patch", "result Done", "result refused patch rejected by user",
 		"call request_user_input a Which?", "result this", "user answered this", "interrupted", "call local_shell ls",
+		"call web_search search ports", "result", "call tool_search agents", "result", "over",
 		`user aimed Port "all" of it`, `host <codex_internal_context source="goal"> Continue working. Never stop. </codex_internal_context>`,
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -112,6 +112,13 @@ func (r *record) skims() bool { return r.want != nil && r.want.Results != nil }
 // waits reports whether tools' answers are wanted now.
 func (r *record) waits() bool { return !r.skims() || r.want.Results() }
 
+// turnEnds takes the host's word that the turn is over.
+func (r *record) turnEnds() {
+	if r.want != nil && r.want.Ends {
+		r.parts = append(r.parts, piece{kind: TurnEnded})
+	}
+}
+
 // measure works out what the index keeps of a message: how long it is, and which
 // tools it calls and answers.
 func (r *record) measure() {
