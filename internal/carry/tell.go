@@ -249,8 +249,7 @@ func (s *Story) note(said string, secrets bool, o Options) string {
 			parts = append(parts, p.Text)
 		}
 	}
-	said += strings.Join(parts, "\n")
-	states := func(name string) bool { return extract.States(said, name) }
+	states := extract.Stated(said + strings.Join(parts, "\n"))
 	if names := s.record.Lacking(states, handover.Lost, message.ContinueNames, namesRoom, o.Lang); names != "" {
 		parts = append(parts, names)
 	}

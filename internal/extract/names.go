@@ -333,12 +333,51 @@ func States(text, name string) bool {
 			return false
 		}
 		i += from
-		end := i + len(name)
-		if (i == 0 || !inWord(text[i-1])) && (end == len(text) || !inWord(text[end])) {
+		if wholeWord(text, i, i+len(name)) {
 			return true
 		}
 		from = i + 1
 	}
+}
+
+// Stated is [States] of one text for many names: the text is read once, not once for each.
+func Stated(text string) func(name string) bool {
+	at := map[string][]int{} // where each word of the text begins
+	for i := 0; i < len(text); {
+		from, to := wordIn(text, i)
+		if from < to {
+			at[text[from:to]] = append(at[text[from:to]], from)
+		}
+		i = to
+	}
+	return func(name string) bool {
+		from, to := wordIn(name, 0)
+		if from == to { // none of ASCII
+			return States(text, name)
+		}
+		for _, i := range at[name[from:to]] {
+			if i -= from; i >= 0 && strings.HasPrefix(text[i:], name) && wholeWord(text, i, i+len(name)) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// wordIn is where the first word of a text behind i begins and ends.
+func wordIn(text string, i int) (from, to int) {
+	for i < len(text) && !inWord(text[i]) {
+		i++
+	}
+	for to = i; to < len(text) && inWord(text[to]); {
+		to++
+	}
+	return i, to
+}
+
+// wholeWord reports that a part of a text is no part of a longer word.
+func wholeWord(text string, from, to int) bool {
+	return (from == 0 || !inWord(text[from-1])) && (to == len(text) || !inWord(text[to]))
 }
 
 func inWord(c byte) bool {

@@ -92,6 +92,23 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// Asked for many names, a text states what it states for each alone.
+func FuzzStated(f *testing.F) {
+	f.Add("in cmd/setup.go here: .setup.go mysetup.go", "setup.go")
+	f.Add("a.a.b .a.a.b", ".a.b")
+	f.Add("檔案x 檔案", "檔案")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		stated := extract.Stated(text)
+		for i := range len(name) + 1 {
+			for _, n := range []string{name[i:], name[:i]} {
+				if got, want := stated(n), extract.States(text, n); got != want {
+					t.Fatalf("Stated(%q)(%q) = %v", text, n, got)
+				}
+			}
+		}
+	})
+}
+
 func FuzzNames(f *testing.F) {
 	f.Add("a/b.go newName \\u12", true)
 	f.Fuzz(func(t *testing.T, text string, escaped bool) {

@@ -263,6 +263,7 @@ func (w *handoverWriter) commands() []string {
 type statedText struct {
 	text   string
 	folded string
+	states func(name string) bool
 }
 
 func newStated(text string) *statedText {
@@ -273,10 +274,15 @@ func newStated(text string) *statedText {
 
 func (s *statedText) add(text string) {
 	s.text += text + "\n"
-	s.folded = ""
+	s.folded, s.states = "", nil
 }
 
-func (s *statedText) has(name string) bool { return extract.States(s.text, name) }
+func (s *statedText) has(name string) bool {
+	if s.states == nil {
+		s.states = extract.Stated(s.text)
+	}
+	return s.states(name)
+}
 
 // says compares without regard to case and white space.
 func (s *statedText) says(sentence string) bool {
