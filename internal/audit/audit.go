@@ -38,6 +38,9 @@ type Options struct {
 	Workers int
 	// Progress is told how many bytes of how many are done; may be nil.
 	Progress func(done, total int64)
+
+	// read makes the trace of a file, nil for [read]: tests have one that fails.
+	read func(context.Context, transcript.File) (*trace, error)
 }
 
 // Run reads what has to be read and makes the report. What could not be kept for
@@ -50,18 +53,18 @@ func Run(ctx context.Context, o Options) (*Report, error, error) {
 		return o.Host != "" && string(f.Host) != o.Host || !o.Since.IsZero() && f.ModTime.Before(o.Since)
 	})
 	c := openCache(o.Cache, o.Settings)
-	list, failed, err := traces(ctx, files, c, o)
+	list, failed, faults, err := traces(ctx, files, c, o)
 	kept := c.save(o.Files, list) // also what was read before somebody gave up
 	if err != nil {
 		return nil, kept, err
 	}
 	r := analyse(list, o)
-	r.Failed = failed
+	r.Failed, r.Faults = failed, faults
 	return r, kept, nil
 }
 
 // traces finds or makes the trace of each file.
-func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (list []traced, failed []string, err error) {
+func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (list []traced, failed []string, faults []*transcript.Fault, err error) {
 	out := make([]*trace, len(files))
 	errs := make([]error, len(files))
 	todo := make([]int, 0, len(files))
@@ -90,12 +93,7 @@ func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (
 					return
 				}
 				i := todo[n]
-				if out[i] = c.find(files[i]); out[i] == nil {
-					if out[i], errs[i] = read(ctx, files[i], o.Settings, words, true); out[i] != nil {
-						out[i].pack()
-					}
-					c.fresh.Store(true)
-				}
+				out[i], errs[i] = o.traceOf(ctx, files[i], c, words)
 				now := done.Add(files[i].Size)
 				if o.Progress != nil {
 					told.Lock()
@@ -107,13 +105,35 @@ func traces(ctx context.Context, files []transcript.File, c *cache, o Options) (
 	}
 	wg.Wait()
 	for i := range files {
+		fault, faulty := errors.AsType[*transcript.Fault](errs[i])
 		switch {
 		case out[i] != nil && !out[i].nothing():
 			list = append(list, traced{file: files[i], trace: out[i]})
 		case errors.Is(errs[i], fs.ErrNotExist): // gone since it was listed
 		default:
-			failed = append(failed, files[i].Path)
+			if failed = append(failed, files[i].Path); faulty {
+				faults = append(faults, fault)
+			}
 		}
 	}
-	return list, failed, ctx.Err()
+	return list, failed, faults, ctx.Err()
+}
+
+// traceOf finds or makes the trace of a file.
+func (o Options) traceOf(ctx context.Context, file transcript.File, c *cache, words *compact.Marks) (t *trace, err error) {
+	defer transcript.Catch(file.Path, &err)
+	if t = c.find(file); t != nil {
+		return t, nil
+	}
+	c.fresh.Store(true)
+	var made *trace
+	if o.read != nil {
+		made, err = o.read(ctx, file)
+	} else {
+		made, err = read(ctx, file, o.Settings, words, true)
+	}
+	if made != nil {
+		made.pack()
+	}
+	return made, err
 }

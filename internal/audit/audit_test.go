@@ -529,6 +529,43 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestFaults: a mistake of ours in some sessions leaves these out, names them, and the rest
+// is audited; what was read wrong is not kept.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	dir, root := known(t)
+	var spoilt []string
+	for i := range 3 {
+		w := newWriter(fmt.Sprintf("7777777%d-7777-4777-8777-777777777777", i))
+		w.prompt("x")
+		write(t, root, ".claude/projects/x/"+w.id+".jsonl", w.out.Bytes())
+		spoilt = append(spoilt, filepath.Join(root, ".claude/projects/x", w.id+".jsonl"))
+	}
+	o := options(t, dir, filepath.Join(root, "audit.cache"))
+	whole := run(t, o)
+	o.Cache = filepath.Join(root, "other.cache")
+	o.read = func(ctx context.Context, file transcript.File) (*trace, error) {
+		if slices.Contains(spoilt, file.Path) {
+			return nil, errors.New(file.Path[len(file.Path)+1:])
+		}
+		return read(ctx, file, o.Settings, compact.NewMarks(o.Settings.Markers), true)
+	}
+	r := run(t, o)
+	slices.Sort(r.Failed)
+	equal(t, "named", r.Failed, spoilt)
+	equal(t, "faults", len(r.Faults), 3)
+	for _, f := range r.Faults {
+		if !slices.Contains(spoilt, f.Path) || !strings.Contains(f.Reason, "out of range") || !strings.HasPrefix(f.At, "internal/audit/audit_test.go:") {
+			t.Errorf("%+v", f)
+		}
+	}
+	equal(t, "the rest", []int{r.Totals.Sessions, r.Totals.Requests, r.Totals.Compactions}, []int{whole.Totals.Sessions - 3, whole.Totals.Requests, whole.Totals.Compactions})
+	o.read = nil
+	if again := run(t, o); len(again.Failed) != 0 || again.Totals.Sessions != whole.Totals.Sessions {
+		t.Errorf("%v, %d sessions", again.Failed, again.Totals.Sessions)
+	}
+}
+
 // TestGone: a file that is gone when it is read is no failure, one that cannot be
 // read is named.
 func TestGone(t *testing.T) {

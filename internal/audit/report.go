@@ -20,6 +20,7 @@ import (
 
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // Report is the answer, as it is printed as JSON.
@@ -34,8 +35,10 @@ type Report struct {
 	Files      int   `json:"files"`
 	Bytes      int64 `json:"bytes"`
 	Unreadable int   `json:"unreadableLines"`
-	// Failed are files that could not be read, or hold nothing that is a session's.
-	Failed []string `json:"unreadableFiles,omitempty"`
+	// Failed are files that could not be read, or hold nothing that is a session's; Faults
+	// are those of them that a mistake of ours has left out.
+	Failed []string            `json:"unreadableFiles,omitempty"`
+	Faults []*transcript.Fault `json:"faults,omitempty"`
 
 	Totals   Totals    `json:"totals"`
 	Days     []Bucket  `json:"days"`

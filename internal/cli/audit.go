@@ -97,10 +97,16 @@ func (a *app) unread(r *audit.Report) error {
 	const most = 10
 	for i, path := range r.Failed {
 		if i == most {
-			a.Note(message.AuditUnreadMore, len(r.Failed)-most)
+			a.LeaveOut(message.Fail(message.AuditUnreadMore, len(r.Failed)-most))
 			break
 		}
-		a.Note(message.AuditUnread, a.short(path))
+		err := message.Fail(message.AuditUnread, a.short(path))
+		for _, fault := range r.Faults {
+			if fault.Path == path {
+				err = message.WithHint(message.Fail(message.AuditUnread, fault.In(a.Lang)), message.HintFault)
+			}
+		}
+		a.LeaveOut(err)
 	}
 	if n := len(r.Failed); n > 0 && r.Files == 0 {
 		return message.WithHint(message.Fail(message.AuditUnreadAll, n), message.HintUnreadAll)

@@ -49,11 +49,20 @@ func (a *app) recallCmd() *cobra.Command {
 
 // index is what was said and done on this machine.
 func (a *app) index() (x *recall.Index, clear func()) {
-	progress, clear := a.byteBar()
+	progress, wipe := a.byteBar()
 	clones := compress.ClonesIn(a.store().Root()).All()
+	var faults []error
+	clear = func() {
+		wipe()
+		for _, err := range faults {
+			a.LeaveOut(err)
+		}
+		faults = nil
+	}
 	return recall.Open(recall.Options{
 		Root: a.store().Root(), Dir: a.sessionDir, Original: originalIn(a.compressCache()), Progress: progress,
 		Clone: func(id string) (string, int64) { return clones[id].Source, clones[id].Size },
+		Fault: func(err error) { faults = append(faults, err) },
 	}), clear
 }
 

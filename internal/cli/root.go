@@ -1,6 +1,7 @@
 // Package cli is the command line: commands, flags, help. Exit codes are 0 done,
-// 1 failed, 2 wrong usage, 130 interrupted. `overtone hook` is dispatched before the command tree is
-// built: hosts call it on every tool use, and it always exits 0.
+// 1 failed, 2 wrong usage, 3 done but for something that was left out and named, 130
+// interrupted. `overtone hook` is dispatched before the command tree is built: hosts call
+// it on every tool use, and it always exits 0.
 package cli
 
 import (
@@ -18,6 +19,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/terminal"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 type app struct{ terminal.Terminal }
@@ -58,7 +60,7 @@ func (a *app) run(root *cobra.Command, args []string) int {
 		}
 	})
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := execute(ctx, root)
 	failed := terminal.WriteError(a.Stdout)
 	if failed != nil && (errors.Is(err, context.Canceled) || errors.Is(err, syscall.EPIPE)) {
 		err = nil // it was given up for that
@@ -72,6 +74,13 @@ func (a *app) run(root *cobra.Command, args []string) int {
 		code = max(code, a.Exit(message.Fail(message.NotWritten, failed)))
 	}
 	return code
+}
+
+// execute runs a command. A fault of ours is an error like any other: Go's own exit code
+// for it is that of a wrong usage.
+func execute(ctx context.Context, root *cobra.Command) (err error) {
+	defer transcript.Catch("", &err)
+	return root.ExecuteContext(ctx)
 }
 
 func (a *app) root() *cobra.Command {

@@ -52,7 +52,7 @@ func TestAuditNamesWhatItCannotRead(t *testing.T) {
 	}
 	page := filepath.Join(home, "page.html")
 	out, errs, code := audit("--html", page)
-	if code != 0 || !strings.HasPrefix(out, "sessions 1 · files 1 ") {
+	if code != 3 || !strings.HasPrefix(out, "sessions 1 · files 1 ") {
 		t.Errorf("exit %d: %.200s", code, out)
 	}
 	exported, err := os.ReadFile(page)

@@ -2,9 +2,9 @@ package compress
 
 import (
 	"context"
-	"fmt"
 	"runtime"
-	"runtime/debug"
+
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 const (
@@ -72,7 +72,7 @@ type part[T any] struct {
 }
 
 func (p *part[T]) do(ctx context.Context, do func(n int) (T, error)) (err error) {
-	defer catch(&err)
+	defer transcript.Catch("", &err)
 	for i := range p.made {
 		if err = ctx.Err(); err != nil {
 			return err
@@ -82,12 +82,4 @@ func (p *part[T]) do(ctx context.Context, do func(n int) (T, error)) (err error)
 		}
 	}
 	return nil
-}
-
-// catch makes an error of a panic on a goroutine that nobody else could catch, so
-// that a run which meets a fault of ours removes what it has written so far.
-func catch(err *error) {
-	if v := recover(); v != nil {
-		*err = &fatalError{fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // What comes of the jobs is taken in their order, once each, whatever their size.
@@ -71,8 +72,8 @@ func TestAheadEnds(t *testing.T) {
 				return nil
 			},
 			want: func(err error) bool {
-				fatal, ok := errors.AsType[*fatalError](err)
-				return ok && strings.Contains(fatal.Error(), "out of cheese") && strings.Contains(fatal.Error(), "ahead_test.go")
+				fault, ok := errors.AsType[*transcript.Fault](err)
+				return ok && fault.Reason == "out of cheese" && strings.Contains(fault.At, "ahead_test.go")
 			},
 		},
 		"take fails": {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/config"
 	"github.com/seed-6d03985f/overtone/internal/extract"
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // Pool runs jobs against a provider; NewPool makes one.
@@ -212,8 +213,10 @@ func (r *run) settle(ctx context.Context, a attempt, done func(outcome) error) e
 		a.out.job, a.out.Status, a.out.Attempts = a.job, Success, a.n
 		return done(a.out)
 	}
-	if _, ok := errors.AsType[*fatalError](a.err); ok {
-		return a.err
+	_, fatal := errors.AsType[*fatalError](a.err)
+	_, fault := errors.AsType[*transcript.Fault](a.err)
+	if fatal || fault {
+		return a.err // a run that meets a fault of ours removes what it has written so far
 	}
 	a.n++
 	if a.n >= r.MaxAttempts || a.final {
@@ -260,7 +263,7 @@ func (r *run) pause(a attempt) time.Duration {
 // try takes one turn: known results first, then the provider.
 func (r *run) try(ctx context.Context, t turn) (a attempt) {
 	a = attempt{job: int(t.job), n: int(t.n)}
-	defer catch(&a.err)
+	defer transcript.Catch("", &a.err)
 	text, err := r.load(a.job)
 	if err != nil {
 		a.err, a.final = err, true

@@ -231,14 +231,17 @@ func (p *Plan) listen(ctx context.Context, to Noter) (wait func() error) {
 	}
 	from := p.Session.Entries[slices.Min(p.Session.Live())].Off
 	done := make(chan error, 1)
-	go func() {
-		done <- transcript.EventsFrom(ctx, p.Session.Path, from, func(e *transcript.Event) {
-			if e.Off < p.Session.Size { // it may go on while it is read
-				to.Add(e, e.Off-from)
-			}
-		})
-	}()
+	go func() { done <- p.tell(ctx, to, from) }()
 	return sync.OnceValue(func() error { return <-done })
+}
+
+func (p *Plan) tell(ctx context.Context, to Noter, from int64) (err error) {
+	defer transcript.Catch(p.Session.Path, &err)
+	return transcript.EventsFrom(ctx, p.Session.Path, from, func(e *transcript.Event) {
+		if e.Off < p.Session.Size { // it may go on while it is read
+			to.Add(e, e.Off-from)
+		}
+	})
 }
 
 // names are those that a context states.

@@ -133,6 +133,21 @@ func (v *served) get(path string, into any) {
 	}
 }
 
+// TestFaults: a mistake of ours is the answer to one request, and not the end of others.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	v := serve(t)
+	v.Audit = func(context.Context, string) (any, error) { panic("out of cheese") }
+	for range 2 {
+		status, body, _ := v.ask("/api/audit", nil)
+		if status != http.StatusInternalServerError || !strings.Contains(string(body), "out of cheese (internal/dashboard/dashboard_test.go:") {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+	var state any
+	v.get("/api/state", &state)
+}
+
 // TestGuard: who does not know the token, or comes from elsewhere, learns nothing.
 func TestGuard(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d03985f/overtone/internal/message"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // policy lets the page load and run what lies in the binary, and nothing else.
@@ -77,7 +78,7 @@ var errNotFound = statusError{http.StatusNotFound, errors.New("no such session")
 
 func (s *Server) json(answer func(*http.Request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v, err := answer(r)
+		v, err := safely(answer, r)
 		if errors.Is(err, context.Canceled) {
 			return
 		}
@@ -98,6 +99,12 @@ func (s *Server) json(answer func(*http.Request) (any, error)) http.Handler {
 		}
 		refuse(w, status, s.words(err, r))
 	})
+}
+
+// safely answers; a fault of ours is the answer to one request only.
+func safely(answer func(*http.Request) (any, error), r *http.Request) (v any, err error) {
+	defer transcript.Catch("", &err)
+	return answer(r)
 }
 
 // words is an error in the reader's language, with its advice.

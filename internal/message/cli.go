@@ -28,7 +28,10 @@ var (
 	ManDescription = Text{ZH: "說明", EN: "DESCRIPTION"}
 	ManCommands    = Text{ZH: "指令", EN: "COMMANDS"}
 	ManExit        = Text{ZH: "結束碼", EN: "EXIT STATUS"}
-	ManExitText    = Text{ZH: "0 完成，1 失敗，2 用法錯誤，130 被 Ctrl-C 中斷。", EN: "0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C."}
+	ManExitText    = Text{ZH: "0 完成，1 失敗，2 用法錯誤，3 完成但有略過並指名的檔案，130 被 Ctrl-C 中斷。", EN: "0 done, 1 failed, 2 wrong usage, 3 done but for files that were left out and named, 130 interrupted by Ctrl-C."}
+
+	Fault     = Text{ZH: "Overtone 本身的錯誤：%s（%s）", EN: "a fault of Overtone's own: %s (%s)"}
+	HintFault = Text{ZH: "其餘的都做了。請把這一行回報給專案；session 的內容不需要", EN: "all the rest was done. Please report that line to the project; the session's text is not needed"}
 
 	HomeUnset     = Text{ZH: "HOME 未設定", EN: "HOME is not set"}
 	HintHomeSet   = Text{ZH: "設定 HOME，或以 OVERTONE_HOME 指定資料夾", EN: "set HOME, or name a folder with OVERTONE_HOME"}

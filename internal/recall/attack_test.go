@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // Several processes that find the same index damaged make one new one: none takes
@@ -70,6 +71,27 @@ func TestSaysThatItIsBehind(t *testing.T) {
 	x.patience = 0
 	res := search(t, x, "curlew")
 	if res.Total != 1 || !errors.Is(res.Outdated, ErrBusy) {
+		t.Errorf("%d hits, %v", res.Total, res.Outdated)
+	}
+}
+
+// A mistake of ours in one line is told, and hides neither the other lines nor the index.
+func TestAFaultHidesOneLine(t *testing.T) {
+	t.Parallel()
+	c := newCorpus(t, t.TempDir())
+	path := plant(t, c, 1, "the curlew calls at dusk")
+	row := `{"type":"user","message":{"role":"user","content":"a curlew that nobody can read"},"uuid":"bbbb0001-0000-4000-8000-000000000000"}`
+	appendTo(t, path, string(transcript.Mark([]byte(row), transcript.Marker{Source: "s", UUID: "u", Hash: strings.Repeat("a", 64)}))+"\n")
+	appendTo(t, path, `{"type":"user","message":{"role":"user","content":"a second curlew"},"uuid":"bbbb0002-0000-4000-8000-000000000000"}`+"\n")
+	x := c.open()
+	x.opts.Original = func(string, string) (string, bool) { panic("out of cheese") }
+	var faults []error
+	x.opts.Fault = func(err error) { faults = append(faults, err) }
+	res := search(t, x, "curlew")
+	if len(faults) != 1 || !strings.HasPrefix(faults[0].Error(), path+": ") || !strings.Contains(faults[0].Error(), "out of cheese") {
+		t.Errorf("told: %v", faults)
+	}
+	if res.Total != 2 || res.Outdated != nil {
 		t.Errorf("%d hits, %v", res.Total, res.Outdated)
 	}
 }

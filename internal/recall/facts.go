@@ -94,8 +94,13 @@ func (x *Index) readFacts(ctx context.Context, files []transcript.File, list []f
 		wg.Go(func() {
 			for i := range queue {
 				f := &files[i]
-				list[i] = fact{f.Size, f.ModTime.UnixNano(), f.Inode, factOf(ctx, f)}
+				about, err := factOf(ctx, f)
 				mu.Lock()
+				if err == nil {
+					list[i] = fact{f.Size, f.ModTime.UnixNano(), f.Inode, about}
+				} else if x.opts.Fault != nil {
+					x.opts.Fault(err)
+				}
 				if done += f.Size; x.opts.Progress != nil {
 					x.opts.Progress(done, total)
 				}
@@ -132,13 +137,15 @@ func (x *Index) saveFacts(path string, known *facts, files []transcript.File, li
 	}
 }
 
-func factOf(ctx context.Context, f *transcript.File) Fact {
+// factOf reads what a list shows of a session; only a fault of ours is an error.
+func factOf(ctx context.Context, f *transcript.File) (out Fact, err error) {
+	defer transcript.Catch(f.Path, &err)
 	s, err := transcript.Read(ctx, f.Path)
 	if err != nil {
-		return Fact{}
+		return Fact{}, nil //nolint:nilerr // it is listed without what its file would tell
 	}
 	title := redact.Clean(s.Title)
-	out := Fact{
+	out = Fact{
 		ID: s.ID, CWD: s.CWD, Title: title, Compactions: len(s.Compactions), Turns: len(s.Turns(s.Live())),
 		Unreadable: s.Unreadable, Estimate: Estimate(s),
 	}
@@ -147,11 +154,11 @@ func factOf(ctx context.Context, f *transcript.File) Fact {
 	}
 	marked := slices.IndexFunc(s.Entries, func(e transcript.Entry) bool { return e.Has(transcript.Marked) })
 	if marked < 0 {
-		return out
+		return out, nil
 	}
 	file, err := os.Open(f.Path)
 	if err != nil {
-		return Fact{}
+		return Fact{}, nil //nolint:nilerr // gone since
 	}
 	defer file.Close()
 	if raw, err := s.Raw(file, marked); err == nil {
@@ -159,7 +166,7 @@ func factOf(ctx context.Context, f *transcript.File) Fact {
 			out.Source = m.Source
 		}
 	}
-	return out
+	return out, nil
 }
 
 // Estimate counts the tokens of a session's live context, four characters each.

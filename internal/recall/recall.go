@@ -56,6 +56,9 @@ type Options struct {
 	Clone func(id string) (source string, size int64)
 	// Progress is told while session files are read; nil for nobody.
 	Progress Progress
+	// Fault is told of a mistake of ours by which a session, or a line of it, is left
+	// out; nil for nobody. It is called by one goroutine at a time.
+	Fault func(error)
 }
 
 // Index is the index of one user. It is cheap to make: nothing is read before
@@ -130,10 +133,7 @@ func (x *Index) Search(ctx context.Context, q Query) (res Result, err error) {
 		return res, err
 	}
 	fresh := make(chan bool, 1)
-	go func(m *manifest) {
-		files, err := transcript.Everything(x.opts.Dir)
-		fresh <- err == nil && m.complete && !stale(m, files)
-	}(x.man)
+	go func(m *manifest) { fresh <- x.unchanged(m) == nil }(x.man)
 	if x.man.complete {
 		res, err = x.ask(ctx, q)
 	}
@@ -147,6 +147,18 @@ func (x *Index) Search(ctx context.Context, q Query) (res Result, err error) {
 	res.Outdated = behind
 	return res, err
 }
+
+// unchanged is nil where the index is up to date.
+func (x *Index) unchanged(m *manifest) (err error) {
+	defer transcript.Catch("", &err)
+	files, err := transcript.Everything(x.opts.Dir)
+	if err == nil && (!m.complete || stale(m, files)) {
+		err = errStale
+	}
+	return err
+}
+
+var errStale = errors.New("files have changed")
 
 // current calls fn with the index brought up to date, or, where that cannot be done
 // now, with what there is of it; behind is then why. Whatever is wrong with our

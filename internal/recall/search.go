@@ -399,7 +399,10 @@ func score(ctx context.Context, segs []*segment, words []asked, files map[uint32
 	errs := make([]error, len(segs))
 	var wg sync.WaitGroup
 	for i, s := range segs {
-		wg.Go(func() { tops[i], errs[i] = k.segment(ctx, s) })
+		wg.Go(func() {
+			defer transcript.Catch("", &errs[i])
+			tops[i], errs[i] = k.segment(ctx, s)
+		})
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {

@@ -280,6 +280,16 @@ func (c *committer) tell(n int64) {
 	c.progress(c.done, c.total)
 }
 
+// fault tells of a mistake of ours.
+func (c *committer) fault(err error) {
+	if c.x.opts.Fault == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.x.opts.Fault(err)
+}
+
 // put has a segment written under the next number, whole or not at all.
 func (c *committer) put(write func(path string) (segmentInfo, error)) (segmentInfo, error) {
 	c.mu.Lock()
@@ -454,7 +464,9 @@ func (in *indexer) file(w work) error {
 		switch whole := err == nil; {
 		case line == nil && whole: // too long
 		case whole || complete(line, hostOf(&w.file)):
-			in.line(&w.file, line)
+			if err := in.line(&w.file, line); err != nil {
+				in.commit.fault(err)
+			}
 			w.file.done += int64(len(line))
 		}
 		if err == nil {
@@ -517,12 +529,13 @@ func complete(line []byte, h transcript.Host) bool {
 // maxLine bounds the memory that one line may take: a longer one is data.
 const maxLine = 32 << 20
 
-// line adds the entries of one line.
-func (in *indexer) line(f *file, line []byte) {
+// line adds the entries of one line. A fault of ours in it hides no other line.
+func (in *indexer) line(f *file, line []byte) (err error) {
+	defer transcript.Catch(f.path, &err)
 	for at := 0; at < len(line); {
 		s, size, ok := transcript.Say(line[at:], hostOf(f), in.text)
 		if !ok {
-			return
+			break
 		}
 		in.text = s.Text
 		raw := line[at : at+size]
@@ -574,6 +587,7 @@ func (in *indexer) line(f *file, line []byte) {
 		}
 		in.b.add(d, clean(s.Text), original)
 	}
+	return nil
 }
 
 // shownText is what Codex showed and has not written down as an answer yet.

@@ -34,6 +34,24 @@ func TestExit(t *testing.T) {
 	}
 }
 
+// What a command goes on without is named at once. Its exit code is 3, with the first
+// advice, unless it fails.
+func TestLeaveOut(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	a := &Terminal{Lang: message.EN, Program: "overtone", Env: Env{Stderr: &out, Getenv: func(string) string { return "" }, IsTTY: func(uintptr) bool { return false }}}
+	a.LeaveOut(message.Fail(message.AuditUnread, "a"))
+	a.LeaveOut(message.WithHint(message.Fail(message.AuditUnread, "b"), message.HintFault))
+	a.LeaveOut(message.Fail(message.AuditUnread, "c"))
+	const named = "could not be read: a\ncould not be read: b\ncould not be read: c\n"
+	if code := a.Exit(nil); code != 3 || out.String() != named+"hint: "+message.HintFault.EN+"\n" {
+		t.Errorf("%d %q", code, out.String())
+	}
+	if code := a.Exit(message.Fail(message.NoneTemplate)); code != 1 {
+		t.Errorf("a failure: %d", code)
+	}
+}
+
 // Ink is for verdicts and differences, on a terminal only, and whatever a text holds
 // stays harmless.
 func TestInk(t *testing.T) {

@@ -57,6 +57,7 @@ type Terminal struct {
 
 	begun func() bool // something is held back for a pager; nil where nothing ever is
 	later []string    // notes that come after it
+	left  error       // what the command went on without
 }
 
 // In is a text in the terminal's language.
@@ -129,8 +130,10 @@ func (t *Terminal) fold(w io.Writer, line string) {
 }
 
 // Note prints a text to stderr, behind what was printed before it.
-func (t *Terminal) Note(text message.Text, args ...any) {
-	if line := t.Format(text, args...); t.begun != nil && t.begun() {
+func (t *Terminal) Note(text message.Text, args ...any) { t.note(t.Format(text, args...)) }
+
+func (t *Terminal) note(line string) {
+	if t.begun != nil && t.begun() {
 		t.later = append(t.later, line)
 	} else {
 		fmt.Fprintln(t.Stderr, line)
@@ -172,8 +175,20 @@ func (t *Terminal) Decorated(w io.Writer) bool {
 	return ok && t.IsTTY(f.Fd()) && t.Getenv("NO_COLOR") == "" && t.Getenv("TERM") != "dumb"
 }
 
+// LeaveOut names something that the command goes on without. The exit code tells of it.
+func (t *Terminal) LeaveOut(err error) {
+	t.note(message.ErrorText(err, t.Lang))
+	if t.left == nil || message.HintOf(t.left, t.Lang) == "" {
+		t.left = err
+	}
+}
+
 // Exit prints an error and gives the exit code: the only place that decides it.
 func (t *Terminal) Exit(err error) int {
+	if err == nil && t.left != nil {
+		t.hint(t.left)
+		return 3
+	}
 	if err == nil {
 		return 0
 	}
@@ -186,11 +201,16 @@ func (t *Terminal) Exit(err error) int {
 	}
 	t.Ink(t.Stderr, Bad, t.Program+":")
 	fmt.Fprintln(t.Stderr, " "+text)
+	t.hint(err)
+	return code
+}
+
+// hint prints what there is to do about an error.
+func (t *Terminal) hint(err error) {
 	if hint := message.HintOf(err, t.Lang); hint != "" {
 		t.Ink(t.Stderr, Warn, t.In(message.HintLabel))
 		fmt.Fprintln(t.Stderr, hint)
 	}
-	return code
 }
 
 // pipeWidth is how wide a line is where there is no terminal that has a width.

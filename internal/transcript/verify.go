@@ -230,7 +230,8 @@ func (c *checker) finish() {
 
 // verifyClone checks a clone against the first size bytes of its source: what
 // is wrong with the clone must have been wrong before.
-func verifyClone(ctx context.Context, source string, size int64, clone *io.SectionReader, id string) error {
+func verifyClone(ctx context.Context, source string, size int64, clone *io.SectionReader, id string) (err error) {
+	defer Catch(source, &err)
 	after, err := verify(ctx, clone)
 	if err != nil {
 		return err

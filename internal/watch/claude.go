@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 	"github.com/seed-6d03985f/overtone/internal/store"
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // Claude drives a headless Claude Code: it passes prompts on, and between two
@@ -38,6 +40,7 @@ type Claude struct {
 
 	conn    conn
 	lines   chan []byte
+	lost    error // why no more of them come, where that is a fault of ours
 	stream  host.ClaudeStream
 	sess    *conversation
 	asked   int
@@ -126,6 +129,7 @@ func (w *Claude) spoke() bool {
 
 func (w *Claude) readAll(ctx context.Context) {
 	defer close(w.lines)
+	defer transcript.Catch("", &w.lost)
 	for {
 		line, err := w.conn.read(ctx)
 		if err != nil {
@@ -167,7 +171,7 @@ func (w *Claude) ask(ctx context.Context, text string, synthetic bool) error {
 		select {
 		case line, ok := <-w.lines:
 			if !ok {
-				return errClaudeEnded
+				return cmp.Or(w.lost, errClaudeEnded)
 			}
 			if w.line(line).Result() {
 				return nil
@@ -240,7 +244,7 @@ func (w *Claude) measure(ctx context.Context) error {
 		select {
 		case line, ok := <-w.lines:
 			if !ok {
-				return errClaudeEnded
+				return cmp.Or(w.lost, errClaudeEnded)
 			}
 			u, ok := w.line(line).Usage(id)
 			if !ok {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/seed-6d03985f/overtone/internal/transcript"
 )
 
 // Client is one connection to a Codex app-server.
@@ -201,13 +203,18 @@ func (c *Client) register(cl *call) (int64, error) {
 }
 
 func (c *Client) send(id int64, cl *call) {
+	if err := c.write(id, cl); err != nil {
+		c.settle(cl, Inbound{Err: err})
+	}
+}
+
+func (c *Client) write(id int64, cl *call) (err error) {
+	defer transcript.Catch("", &err)
 	b, err := encodeFrame(id, cl.method, cl.params)
 	if err == nil {
 		err = c.conn.write(c.ctx, b)
 	}
-	if err != nil {
-		c.settle(cl, Inbound{Err: err})
-	}
+	return err
 }
 
 // settle gives cl its one answer; later ones are dropped.
@@ -277,7 +284,8 @@ func (c *Client) readAll() {
 
 // accept sorts one message. Broken ones are skipped: a server newer than us
 // may say things we do not know.
-func (c *Client) accept(b []byte) error {
+func (c *Client) accept(b []byte) (err error) {
+	defer transcript.Catch("", &err)
 	f, err := parseFrame(b)
 	if err != nil {
 		return nil

@@ -473,6 +473,7 @@ func (w *Opencode) idle(ctx context.Context, s *served) bool {
 // between is the pause after a turn: decide, and compact if it is time. more says that a
 // turn of ours has followed.
 func (w *Opencode) between(ctx context.Context, s *served) (more bool, err error) {
+	defer transcript.Catch("", &err)
 	list, err := w.look(ctx, s)
 	if err != nil || s.parent {
 		return false, err
