@@ -113,7 +113,7 @@ func (l *lossReader) event(p *transcript.Event) {
 		l.rec.Add(p, p.Off-l.from)
 	}
 	if l.keeping = l.keeping || l.t.Compacted[l.n].keeps[string(p.UUID)]; l.keeping {
-		p.Strings(func(_ string, inner []byte) { l.kept = appendPlain(l.kept, inner) })
+		p.Strings(func(_ string, inner transcript.Inner) { l.kept = appendPlain(l.kept, inner) })
 	}
 	switch p.Kind {
 	case transcript.ToolBegan:
@@ -129,7 +129,7 @@ func (l *lossReader) event(p *transcript.Event) {
 				l.reads[p.ID], f.text = path, nil
 				continue
 			}
-			p.Strings(func(key string, inner []byte) {
+			p.Strings(func(key string, inner transcript.Inner) {
 				if !replaced(key) {
 					f.add(inner)
 				}
@@ -139,7 +139,7 @@ func (l *lossReader) event(p *transcript.Event) {
 		if path, ok := l.reads[p.ID]; ok {
 			delete(l.reads, p.ID)
 			f := l.file(path)
-			p.Strings(func(_ string, inner []byte) { f.add(inner) })
+			p.Strings(func(_ string, inner transcript.Inner) { f.add(inner) })
 		}
 	}
 }
@@ -155,7 +155,7 @@ func (l *lossReader) file(path string) *shownFile {
 	return &l.files[len(l.files)-1]
 }
 
-func (f *shownFile) add(inner []byte) {
+func (f *shownFile) add(inner transcript.Inner) {
 	if len(f.text) < maxShown {
 		f.text = appendPlain(f.text, inner)
 		f.text = f.text[:min(len(f.text), maxShown)]
@@ -200,8 +200,8 @@ func (l *lossReader) needs(p *transcript.Event) *needs {
 		n.tell([]byte(f.path))
 		n.tell(f.text)
 	}
-	transcript.Texts(p.Keeps, func(inner []byte) {
-		if text := transcript.Unescape(inner); n.summary == "" || !strings.Contains(text, n.summary) {
+	transcript.Texts(p.Keeps, func(inner transcript.Inner) {
+		if text := inner.Text(); n.summary == "" || !strings.Contains(text, n.summary) {
 			n.tell([]byte(text))
 		}
 	})
@@ -245,7 +245,7 @@ func (n *needs) take(p *transcript.Event, cwd string) {
 	case transcript.ToolBegan:
 		n.call(p, cwd)
 	case transcript.ToolEnded, transcript.UserSaid, transcript.HostSaid, transcript.Attached:
-		p.Strings(func(_ string, inner []byte) {
+		p.Strings(func(_ string, inner transcript.Inner) {
 			text := appendPlain(nil, inner)
 			n.tell(text)
 			if p.Kind == transcript.ToolEnded && p.ID == n.asked {
@@ -293,17 +293,13 @@ func (n *needs) eachName(text []byte, fn func(int, extract.Name)) {
 	}
 }
 
-// appendPlain adds the inside of a JSON string, without its escapes.
-func appendPlain(to, inner []byte) []byte {
-	if len(inner) == 0 {
-		return to
+// appendPlain adds what a string says, as a line of its own.
+func appendPlain(to []byte, inner transcript.Inner) []byte {
+	had := len(to)
+	if to = inner.Append(to); len(to) > had {
+		to = append(to, '\n')
 	}
-	if bytes.IndexByte(inner, '\\') < 0 {
-		to = append(to, inner...)
-	} else {
-		to = append(to, transcript.Unescape(inner)...)
-	}
-	return append(to, '\n')
+	return to
 }
 
 func (n *needs) call(p *transcript.Event, cwd string) {
@@ -343,7 +339,7 @@ func (n *needs) call(p *transcript.Event, cwd string) {
 	// Of what an edit changes only what it adds comes from memory: no host edits what it
 	// has not shown.
 	var added [][]byte
-	p.Strings(func(key string, inner []byte) {
+	p.Strings(func(key string, inner transcript.Inner) {
 		shown, adds := splitPatch(appendPlain(nil, inner))
 		if replaced(key) {
 			shown, adds = adds, nil

@@ -148,8 +148,8 @@ func (t *tracer) event(s *transcript.Event) {
 		}
 		t.Last = max(t.Last, s.Time)
 	}
-	if t.CWD == "" && len(s.CWD) > 0 {
-		t.CWD = transcript.Unescape(s.CWD)
+	if t.CWD == "" {
+		t.CWD = s.CWD()
 	}
 	if len(s.Version) > 0 && string(s.Version) != t.Version {
 		t.Version = string(s.Version)
@@ -159,8 +159,8 @@ func (t *tracer) event(s *transcript.Event) {
 		t.request(s)
 		return
 	case transcript.About:
-		if s.TitleRank >= t.title && len(s.Title) > 0 {
-			t.Title, t.title = short(transcript.Unescape(s.Title)), s.TitleRank
+		if title := s.Title(); s.TitleRank >= t.title && title != "" {
+			t.Title, t.title = short(title), s.TitleRank
 		}
 		return
 	}
@@ -385,11 +385,11 @@ func (t *tracer) compacted(s *transcript.Event) {
 		At: len(t.requests), Actions: t.Actions, Time: s.Time, Trigger: s.Trigger, Pre: s.Pre, Post: s.Post, TookMS: s.TookMS, MidWork: mid,
 		off: s.Off, end: s.End,
 	}
-	transcript.Texts(s.Keeps, func(inner []byte) {
+	transcript.Texts(s.Keeps, func(inner transcript.Inner) {
 		if e.keeps == nil {
 			e.keeps = map[string]bool{}
 		}
-		e.keeps[string(inner)] = true
+		e.keeps[string(inner.Escaped())] = true
 	})
 	if before := transcript.TimeBefore(t.file, s.Off, t.h); before > 0 && s.Time > before {
 		e.GapMS = s.Time - before

@@ -220,9 +220,9 @@ func (s *Story) told(e *transcript.Event) (string, host.DeedKind) {
 	case d.Question != "":
 		text = d.Question
 	default:
-		e.Strings(func(_ string, inner []byte) {
+		e.Strings(func(_ string, inner transcript.Inner) {
 			if text == "" {
-				text = transcript.Unescape(inner)
+				text = inner.Text()
 			}
 		})
 	}

@@ -248,8 +248,8 @@ func (p *Plan) tell(ctx context.Context, to Noter, from int64) (err error) {
 func (p *Plan) names(ctx context.Context, live io.Reader) (map[string]struct{}, error) {
 	found := map[string]struct{}{}
 	_, err := transcript.Events(ctx, live, 0, p.Session.Host, transcript.Want{}, func(e *transcript.Event) {
-		e.Strings(func(_ string, inner []byte) {
-			s := extract.NameScan{Text: inner, Escaped: true}
+		e.Strings(func(_ string, inner transcript.Inner) {
+			s := extract.NameScan{Text: inner.Escaped(), Escaped: true}
 			for n, ok := s.Next(); ok; n, ok = s.Next() {
 				if _, had := found[string(n.Base)]; !had {
 					found[string(n.Base)] = struct{}{}

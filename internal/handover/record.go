@@ -127,7 +127,7 @@ func (r *Record) Add(p *transcript.Event, off int64) {
 		}
 		r.count([]byte(text), false, heard, -1)
 	default:
-		p.Strings(func(_ string, inner []byte) { r.count(inner, true, heard, -1) })
+		p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, heard, -1) })
 	}
 }
 
@@ -241,7 +241,7 @@ func (r *Record) call(p *transcript.Event) {
 			c.wrote = append(c.wrote, i)
 		}
 	}
-	p.Strings(func(key string, inner []byte) {
+	p.Strings(func(key string, inner transcript.Inner) {
 		u, file := typed, int32(-1)
 		if key != "file_path" && c.file >= 0 && d.Kind != host.RunDeed {
 			file = c.file
@@ -249,7 +249,7 @@ func (r *Record) call(p *transcript.Event) {
 				u = edits
 			}
 		}
-		r.count(inner, true, u, file)
+		r.count(inner.Escaped(), true, u, file)
 	})
 	r.calls[p.ID] = c
 }
@@ -288,7 +288,7 @@ func (r *Record) result(p *transcript.Event) {
 	if c.deed.Kind == host.DelegateDeed {
 		u = reported
 	}
-	p.Strings(func(_ string, inner []byte) { r.count(inner, true, u, c.file) })
+	p.Strings(func(_ string, inner transcript.Inner) { r.count(inner.Escaped(), true, u, c.file) })
 }
 
 // ran takes the end of a command, and says whether it worked.

@@ -544,8 +544,8 @@ func (in *indexer) line(f *file, line []byte) (err error) {
 		if s.Boundary {
 			f.boundary = off
 		}
-		if f.cwd == "" && len(s.CWD) > 0 {
-			f.cwd = transcript.Unescape(s.CWD)
+		if f.cwd == "" {
+			f.cwd = s.CWD()
 		}
 		if f.agent && f.parent == "" {
 			f.parent = string(s.Session)

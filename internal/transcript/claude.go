@@ -39,15 +39,15 @@ func (r *record) claude(c *cursor) bool {
 		case "requestId":
 			request, _ = c.str()
 		case "cwd":
-			r.CWD, _ = c.str()
+			r.cwd, _ = c.str()
 		case "version":
 			r.Version, _ = c.str()
 		case "customTitle":
-			r.title(c, 4)
+			r.readTitle(c, 4)
 		case "aiTitle":
-			r.title(c, 3)
+			r.readTitle(c, 3)
 		case "summary":
-			r.title(c, 2)
+			r.readTitle(c, 2)
 		case "leafUuid":
 			r.leafNull = c.peek() == 'n'
 			r.leaf, _ = c.str()
@@ -107,9 +107,9 @@ func (r *record) claudeTells() bool {
 	return false
 }
 
-func (r *record) title(c *cursor, rank int) {
+func (r *record) readTitle(c *cursor, rank int) {
 	if t, ok := c.str(); ok && rank >= r.TitleRank {
-		r.Title, r.TitleRank = t, rank
+		r.title, r.TitleRank = t, rank
 	}
 }
 
@@ -191,7 +191,7 @@ func (r *record) claudeKind(subtype, request []byte) {
 		// Newer versions keep requests and prompts beside the conversation
 		// (api-request-blob, api-request-shape, prompt_snapshot): they repeat its
 		// messages and calls, and are not part of it.
-		if r.parts = r.parts[:0]; len(r.Title) > 0 {
+		if r.parts = r.parts[:0]; len(r.title) > 0 {
 			r.parts = append(r.parts, piece{kind: About})
 		}
 		return

@@ -92,7 +92,7 @@ func (r *record) codexLine(p *payload) {
 		r.parts, r.Keeps = append(r.parts, piece{kind: Compacted, raw: codexSummary(p)}), p.history
 	case "session_meta":
 		r.ids = append(r.ids, p.id)
-		r.Session, r.CWD, r.Version = p.id, p.cwd, p.version
+		r.Session, r.cwd, r.Version = p.id, p.cwd, p.version
 		if len(r.Session) == 0 {
 			r.Session = p.session
 		}

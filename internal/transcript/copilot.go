@@ -77,7 +77,7 @@ func (r *record) copilot(c *cursor) bool {
 	d := v.read()
 	switch string(v.typ) {
 	case "session.start", "session.resume":
-		r.CWD, _ = content(field(d.context, "cwd"))
+		r.cwd, _ = content(field(d.context, "cwd"))
 		r.Version, r.Session, r.model = d.version, d.id, d.model
 		r.parts = append(r.parts, piece{kind: About})
 	case "session.model_change":

@@ -73,9 +73,9 @@ type Event struct {
 	// Keeps is what stays in the context beside the summary: the messages, or their ids.
 	Keeps []byte
 	// About the session and the line; empty where the line does not say.
-	CWD, Version, Title []byte
-	TitleRank           int
-	UUID, Session       []byte
+	Version, UUID, Session []byte
+	TitleRank              int
+	cwd, title             []byte // raw, see [Event.CWD]
 }
 
 // Text decodes an event whose value is a string; of a list, its texts.
@@ -84,38 +84,55 @@ func (e *Event) Text() string {
 		return unescape(s)
 	}
 	var b []byte
-	e.Strings(func(_ string, inner []byte) {
+	e.Strings(func(_ string, inner Inner) {
 		if len(b) > 0 {
 			b = append(b, '\n')
 		}
-		b = append(b, unescape(inner)...)
+		b = append(b, inner.Text()...)
 	})
 	return string(b)
 }
 
+// CWD and Title are what the line tells about the session, "" where it does not.
+func (e *Event) CWD() string   { return unescape(e.cwd) }
+func (e *Event) Title() string { return unescape(e.title) }
+
+// Inner is the inside of a JSON string, escapes and all. Only who has found both quotes
+// makes one, so none is ever cut within an escape: whoever wants a part takes it of the
+// decoded text.
+type Inner struct{ raw []byte }
+
+// Text is what the string says.
+func (i Inner) Text() string { return unescape(i.raw) }
+
+// Append adds what the string says.
+func (i Inner) Append(to []byte) []byte { return appendText(to, i.raw) }
+
+// Escaped is the inside as it stands in the file, for those who look for words in it.
+func (i Inner) Escaped() []byte { return i.raw }
+
 // Strings calls fn for each string inside the value that the model read, with
-// the key it stands under and its inside as it stands in the file, escapes and
-// all. Keys are not passed; of blocks with a type, only what they say.
-func (e *Event) Strings(fn func(key string, inner []byte)) {
+// the key it stands under. Keys are not passed; of blocks with a type, only what they say.
+func (e *Event) Strings(fn func(key string, inner Inner)) {
 	if s, ok := content(e.Raw); ok {
-		fn("", s)
+		fn("", Inner{s})
 		return
 	}
 	eachString(e.Raw, e.Kind == ToolEnded, fn)
 }
 
-// Texts calls fn for the inside of each string in a JSON value.
-func Texts(v []byte, fn func(inner []byte)) {
-	eachString(v, true, func(_ string, inner []byte) { fn(inner) })
+// Texts calls fn for each string in a JSON value.
+func Texts(v []byte, fn func(inner Inner)) {
+	eachString(v, true, func(_ string, inner Inner) { fn(inner) })
 }
 
-func eachString(v []byte, blocks bool, fn func(string, []byte)) {
+func eachString(v []byte, blocks bool, fn func(string, Inner)) {
 	walkStrings(v, func(key []byte, start, end int) {
 		// An image's data, a block's own marks: no text.
 		if blocks && (string(key) == "type" || string(key) == "data" || string(key) == "media_type" || string(key) == "image_url") {
 			return
 		}
-		fn(string(key), v[start:end])
+		fn(string(key), Inner{v[start:end]})
 	})
 }
 
@@ -125,7 +142,8 @@ func (e *Event) Tail(n int) string {
 		return e.Text()
 	}
 	var parts []string
-	e.Strings(func(_ string, inner []byte) {
+	e.Strings(func(_ string, whole Inner) {
+		inner := whole.raw
 		if cut := len(inner) - n; cut > 0 {
 			// Not inside an escape: after a line end, where there is one.
 			if i := bytes.Index(inner[cut:], []byte(`\n`)); i >= 0 {
@@ -246,9 +264,12 @@ func (r *record) said(p *piece) EventKind {
 // what it says at the beginning of each turn of a goal is its own.
 func goalSet(raw []byte) []byte {
 	rest, ok := bytes.CutPrefix(raw, []byte(`<codex_internal_context source=\"user_goal\">`))
-	_, goal, set := bytes.Cut(rest, []byte(`: \"`))
-	if end := bytes.LastIndex(goal, []byte(`\"\n</`)); ok && set && end > 0 {
-		return slices.Concat([]byte(`"`), goal[:end], []byte(`"`))
+	if !ok {
+		return nil
+	}
+	_, goal, set := strings.Cut(unescape(rest), `: "`)
+	if end := strings.LastIndex(goal, "\"\n</"); set && end > 0 {
+		return appendString(nil, goal[:end])
 	}
 	return nil
 }
@@ -442,7 +463,7 @@ func (s *stream) pass() {
 		s.fn(&s.r.Event)
 		return
 	}
-	e.Raw, e.CWD, e.Version, e.UUID, e.Session = bytes.Clone(e.Raw), nil, nil, nil, nil
+	e.Raw, e.cwd, e.Version, e.UUID, e.Session = bytes.Clone(e.Raw), nil, nil, nil, nil
 	s.held = append(s.held, e)
 }
 
@@ -460,9 +481,9 @@ func compactArgs(raw []byte) (args []byte, ok bool) {
 	if !bytes.HasPrefix(text, []byte("<command-")) || !bytes.Contains(text, []byte("<command-name>/compact<")) {
 		return nil, false
 	}
-	_, rest, _ := bytes.Cut(text, []byte("<command-args>"))
-	inner, _, _ := bytes.Cut(rest, []byte("</command-args>"))
-	return slices.Concat([]byte(`"`), inner, []byte(`"`)), true
+	_, rest, _ := strings.Cut(unescape(text), "<command-args>")
+	said, _, _ := strings.Cut(rest, "</command-args>")
+	return appendString(nil, said), true
 }
 
 // refusal reports whether a tool was kept from running, and what the user said
@@ -527,6 +548,3 @@ func answers(e *Event) string {
 	}
 	return strings.Join(out, "\n")
 }
-
-// Unescape decodes what stands between the quotes of a JSON string.
-func Unescape(raw []byte) string { return unescape(raw) }

@@ -3,11 +3,44 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// Whatever the bytes are, what happened in them can be told, in whole and in part.
+func FuzzEvents(f *testing.F) {
+	for _, s := range []string{
+		userLine + "\n" + answer("a1", "x", 1, "") + "\n" + boundaryLine + "\r\n" + userLine,
+		`{"type":"user","message":{"content":"<command-name>/compact</command-name><command-args>a\\</command-args>"}}`,
+		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<codex_internal_context source=\"user_goal\">: \"a\\\"\n</"}]}}`,
+		`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":[{"type":"text","text":"\ud83d\ude00\\n\n\u00e9"}]}]}}`,
+		`{"type":"assistant.message","data":{"content":"\\","toolRequests":[{"toolCallId":"t","name":"x","arguments":{"a":"\u00e9"}}]}}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, host := range []Host{Claude, Codex, Copilot} {
+			_, err := Events(t.Context(), bytes.NewReader(data), 0, host, Want{Agents: true, Attached: true, Ends: true}, func(e *Event) {
+				_, _, _ = e.CWD(), e.Title(), e.Text()
+				for n := range min(40, len(e.Raw)) {
+					e.Tail(n)
+				}
+				e.Strings(func(_ string, inner Inner) {
+					if plain := string(inner.Append(nil)); strings.ToValidUTF8(plain, "\uFFFD") != plain && string([]rune(plain)) != inner.Text() {
+						t.Fatalf("%q is %q and %q", inner.Escaped(), plain, inner.Text())
+					}
+				})
+				Texts(e.Keeps, func(inner Inner) { _ = inner.Text() })
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
 
 // Whatever the bytes are: no panic, every entry is a JSON object at its place,
 // no byte is counted twice, and how the bytes arrive does not matter.

@@ -98,33 +98,28 @@ func scanEscape(b []byte, i int) int {
 	if n == 2 {
 		return i + 2
 	}
-	if n == 0 || i+6 > len(b) || !hex4(b[i+2:i+6]) {
+	if _, ok := hex4(b[i+2:]); n == 0 || !ok {
 		return -1
 	}
 	return i + 6
 }
 
-func hex4(b []byte) bool {
-	for _, c := range b[:4] {
-		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
-			return false
-		}
+// hex4 reads the four digits at the beginning of b; false where there are none.
+func hex4(b []byte) (r rune, ok bool) {
+	if len(b) < 4 {
+		return 0, false
 	}
-	return true
-}
-
-func unhex4(b []byte) rune {
-	var r rune
 	for _, c := range b[:4] {
-		r <<= 4
-		switch {
-		case c <= '9':
-			r |= rune(c - '0')
+		switch low := c | 0x20; {
+		case '0' <= c && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case 'a' <= low && low <= 'f':
+			r = r<<4 | rune(low-'a'+10)
 		default:
-			r |= rune(c|0x20-'a') + 10
+			return 0, false
 		}
 	}
-	return r
+	return r, true
 }
 
 func scanNumber(b []byte, i int) int {
@@ -505,12 +500,13 @@ func appendText(dst, raw []byte) []byte {
 		case 't':
 			e = '\t'
 		case 'u':
-			r := unhex4(raw)
+			r, _ := hex4(raw)
 			raw = raw[4:]
 			// Surrogates come in pairs of escapes.
-			if utf16.IsSurrogate(r) && len(raw) >= 6 && raw[0] == '\\' && raw[1] == 'u' && hex4(raw[2:6]) {
-				if pair := utf16.DecodeRune(r, unhex4(raw[2:])); pair != utf8.RuneError {
-					r, raw = pair, raw[6:]
+			if rest, ok := bytes.CutPrefix(raw, []byte(`\u`)); ok && utf16.IsSurrogate(r) {
+				low, _ := hex4(rest)
+				if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+					r, raw = pair, rest[4:]
 				}
 			}
 			dst = utf8.AppendRune(dst, r)

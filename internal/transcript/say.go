@@ -43,7 +43,7 @@ type Saying struct {
 	Time     int64 // Unix milliseconds, 0 when absent
 	UUID     []byte
 	Session  []byte // as the entry names it
-	CWD      []byte
+	cwd      []byte
 	Boundary bool // a compaction of the main thread
 	Marked   bool // see [MarkerOf]
 	// Shown is a text that Codex put on the screen: the line of the answer says the
@@ -53,6 +53,9 @@ type Saying struct {
 	Text           []byte
 	Message        int // how much of Text is the message's own, without tools and thinking
 }
+
+// CWD is the session's folder, "" where the line does not tell it.
+func (s *Saying) CWD() string { return unescape(s.cwd) }
 
 // Say reads the first object of a line. The text is appended to buf, which may
 // be used again for the next line; size is how much of the line was read, and ok
@@ -68,7 +71,7 @@ func Say(line []byte, h Host, buf []byte) (s Saying, size int, ok bool) {
 	var room [8]piece
 	r := record{parts: room[:0]}
 	r.read(&c, h)
-	s = Saying{Time: r.Time, UUID: r.UUID, Session: r.Session, CWD: r.CWD, Marked: r.has(Marked), Text: buf[:0]}
+	s = Saying{Time: r.Time, UUID: r.UUID, Session: r.Session, cwd: r.cwd, Marked: r.has(Marked), Text: buf[:0]}
 	s.take(&r)
 	return s, c.i, !c.bad
 }

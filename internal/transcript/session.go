@@ -283,14 +283,14 @@ func (s *Session) link(r *record, e *Entry, n int32) {
 // describe takes what a line tells about the session as a whole. A title that a
 // person gave outranks the host's, which outranks the first prompt.
 func (s *Session) describe(r *record, e *Entry) {
-	if s.CWD == "" && len(r.CWD) > 0 {
-		s.CWD = unescape(r.CWD)
+	if s.CWD == "" && len(r.cwd) > 0 {
+		s.CWD = unescape(r.cwd)
 	}
 	if len(r.Version) > 0 && s.Version != string(r.Version) {
 		s.Version = string(r.Version)
 	}
 	if r.TitleRank > 0 && r.kind == Other {
-		s.setTitle(r.Title, r.TitleRank)
+		s.setTitle(r.title, r.TitleRank)
 	} else if e.Has(TurnStart) && !e.Has(Command) && !e.Has(Summary) && !e.Has(Sidechain) && s.titleRank == 0 {
 		s.setTitle(r.prompt, 1)
 	}

@@ -208,7 +208,7 @@ func (c *checker) result(id []byte) {
 
 func (c *checker) keptIn(meta []byte) {
 	for _, list := range [...]string{"preservedMessages", "preservedSegment"} {
-		eachString(field(meta, list), false, func(_ string, id []byte) { c.kept[string(id)] = true })
+		eachString(field(meta, list), false, func(_ string, id Inner) { c.kept[string(id.raw)] = true })
 	}
 }
 

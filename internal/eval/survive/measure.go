@@ -127,8 +127,8 @@ func (c *compaction) measure() {
 			content[f] = text
 		}
 		seen := map[string]bool{}
-		p.Strings(func(_ string, inner []byte) {
-			eachName(inner, func(n extract.Name) {
+		p.Strings(func(_ string, inner transcript.Inner) {
+			eachName(inner.Escaped(), func(n extract.Name) {
 				name := string(n.Base)
 				t := known[name]
 				if t == nil {
@@ -183,12 +183,13 @@ func (c *compaction) need(known map[string]*tally) {
 		switch p.Kind {
 		case transcript.ToolBegan:
 			before := "" // what an edit replaces
-			p.Strings(func(key string, inner []byte) {
+			p.Strings(func(key string, inner transcript.Inner) {
 				if key == "old_string" {
-					before += string(inner)
+					before += string(inner.Escaped())
 				}
 			})
-			p.Strings(func(key string, inner []byte) {
+			p.Strings(func(key string, whole transcript.Inner) {
+				inner := whole.Escaped()
 				writes := key == "new_string" || key == "content" // a search for func readRows defines nothing
 				eachName(inner, func(n extract.Name) {
 					name := string(n.Base)
