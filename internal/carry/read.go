@@ -78,7 +78,9 @@ func LastWhole(ctx context.Context, file transcript.File) (Turns, error) {
 			t.Messages++
 			over = over && e.How != transcript.Typed && e.How != transcript.Queued
 		case transcript.AgentSaid:
-			t.Messages++
+			if !e.Failed {
+				t.Messages++
+			}
 			over = len(running) == 0
 		case transcript.Compacted, transcript.Summarised:
 			clear(running)
