@@ -570,6 +570,73 @@ func testOpencodeWorkflow(t *testing.T, terminal bool) {
 	})
 }
 
+// An answer that was cut, by Ctrl-C before its first word and by a signal while its tool
+// ran, ends that answer, not the session: audit knows every request that the model saw,
+// recall finds what was said later, the hand-over knows the newest request, and the session
+// goes on in another agent with it.
+func TestOpencodeCut(t *testing.T) {
+	t.Parallel()
+	never, asked := make(chan struct{}), make(chan struct{}, 9)
+	var s *station
+	s = newOpencode(t, func(r *heard) spoken {
+		last := r.Last()
+		switch {
+		case r.Bare:
+			return speak("MOCK-SUMMARY: they looked around.", 100)
+		case strings.Contains(last, "MARK-FIRST"):
+			asked <- struct{}{}
+			return spoken{Until: never}
+		case strings.Contains(last, "MARK-THIRD"):
+			said := callTool("bash", map[string]any{"command": "touch began; exec sleep 300", "description": "wait"}, 5_000)
+			said.Text = "I wait."
+			return said
+		}
+		return speak("the answer is zephyrine", 5_000)
+	})
+	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
+	cut := func(prompt string, by syscall.Signal, begun func() bool, args ...string) {
+		t.Helper()
+		cmd := s.command(s.program, append([]string{"run"}, args...)...)
+		cmd.Stdin = strings.NewReader(prompt)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		s.eventually("the answer has begun", begun)
+		syscall.Kill(-cmd.Process.Pid, by)
+		cmd.Wait()
+	}
+	cut("look around MARK-FIRST", syscall.SIGINT, func() bool { return len(asked) > 0 }, "--title", "the lexer")
+	s.exec("name the quince MARK-SECOND", s.program, "run", "-c")
+	cut("wait a while MARK-THIRD", syscall.SIGHUP, func() bool { _, err := os.Stat(filepath.Join(s.project, "began")); return err == nil }, "-c")
+	s.exec("name the medlar MARK-FOURTH", s.program, "run", "-c")
+
+	list := s.sessions()
+	if len(list) != 1 {
+		t.Fatalf("sessions: %+v", list)
+	}
+	id, saw := list[0].ID, len(s.API.requests())
+	audit := gjson.Parse(s.exec("", "overtone", "audit", "--json"))
+	if n := audit.Get("sessions.0.requests").Int(); saw != 4 || n != 4 {
+		t.Errorf("the model saw %d requests, audit %d", saw, n)
+	}
+	for _, word := range []string{"quince", "medlar", "zephyrine"} {
+		if out := s.exec("", "overtone", "recall", word); !strings.Contains(out, id) {
+			t.Errorf("recall %s finds\n%s", word, out)
+		}
+	}
+	made := gjson.Parse(s.exec("", "overtone", "continue", id, "--in", "claude-code", "--json"))
+	if data, err := os.ReadFile(made.Get("path").String()); err != nil || !strings.Contains(string(data), "MARK-FOURTH") || !strings.Contains(string(data), "zephyrine") {
+		t.Errorf("continue: %v %s\n%s", err, made, data)
+	}
+	o := s.serve()
+	o.compact(id)
+	o.say(id, "name the sorb MARK-FIFTH")
+	last := o.API.last()
+	if last.Count(handed) != 1 || !last.Has("the latest request: “name the medlar MARK-FOURTH”") || last.Has("nobody has answered yet") {
+		t.Errorf("the hand-over after a cut says %q", last.Texts[2:])
+	}
+}
+
 // messages are who said what in a session, in short.
 func (o *opencodeServer) messages(id string) string {
 	o.t.Helper()

@@ -149,7 +149,7 @@ export const Overtone = async ({ client, directory }) => {
   }
   const tellAll = async (event, id, input, more) => {
     let r = await tell(event, id, input, more)
-    if (r.gap) r = await tell(event, id, input, await history(id, 1000000))
+    if (r.gap) r = await tell(event, id, input, { ...more, ...(await history(id, 1000000)) })
     return r
   }
 
@@ -249,7 +249,7 @@ export const Overtone = async ({ client, directory }) => {
       summarising.add(id)
       rounds.set(id, freed(messages) ? 1 : (rounds.get(id) ?? 0) + 1)
       hold({})
-      await tellAll("pre-compact", id, { trigger: part?.auto || ours.has(id) ? "auto" : "manual" }, more)
+      await tellAll("pre-compact", id, { trigger: part?.auto || ours.has(id) ? "auto" : "manual" }, { ...more, settled: true })
     },
     "experimental.text.complete": async (input, output) => {
       const id = input.sessionID

@@ -984,6 +984,34 @@ func TestSubAgentCountsOnce(t *testing.T) {
 	}
 }
 
+// An answer that was cut has told no usage: it is a request, and says nothing of how full
+// the context was.
+func TestCutAnswerIsARequest(t *testing.T) {
+	t.Parallel()
+	report := func(cut bool) *Report {
+		root := t.TempDir()
+		w := newWriter("11111111-1111-4111-8111-111111111111")
+		w.prompt("go")
+		w.at("09:00:10").answer("1", opus, usage{10, 50_000, 0, 0, 7}, text("x"))
+		if cut {
+			w.answer("2", opus, usage{}, text("I beg"))
+		}
+		w.at("09:00:30").line(map[string]any{"type": "system", "subtype": "compact_boundary", "compactMetadata": map[string]any{"trigger": "auto"}})
+		w.at("09:00:40").answer("3", opus, usage{10, 20_000, 0, 0, 7}, text("y"))
+		write(t, root, ".claude/projects/-work-shop/"+w.id+".jsonl", w.out.Bytes())
+		return run(t, options(t, func(h *host.Host) string {
+			return h.Dir(func(_, usual string) string { return filepath.Join(root, usual) })
+		}, ""))
+	}
+	whole, cut := report(false), report(true)
+	for what, s := range map[string]Spent{"session": cut.Sessions[0].Spent, "total": cut.Totals.Spent, "day": cut.Days[0].Spent, "model": cut.Models[0].Spent, "project": cut.Projects[0].Spent} {
+		equal(t, "requests, "+what, s.Requests, 3)
+	}
+	equal(t, "tokens", cut.Totals.Tokens, whole.Totals.Tokens)
+	equal(t, "compaction", cut.Sessions[0].Compactions, whole.Sessions[0].Compactions)
+	equal(t, "what if", cut.Sessions[0].WhatIf, whole.Sessions[0].WhatIf)
+}
+
 // Days on which nothing happened stand together where people read them.
 func TestEmptyDaysStandTogether(t *testing.T) {
 	t.Parallel()

@@ -216,7 +216,7 @@ func (t *tracer) request(s *transcript.Event) {
 		t.Window = s.Usage.Window
 	}
 	u := Tokens{Input: s.Usage.Input, Output: s.Usage.Output, CacheWrite: s.Usage.CacheCreation, CacheHour: s.Hour, CacheRead: s.Usage.CacheRead}
-	if u.total() == 0 {
+	if u.total() == 0 && (s.Post > 0 || s.Key == 0) {
 		if n := len(t.Compacted); s.Post > 0 && n > 0 && t.Compacted[n-1].Post == 0 {
 			t.Compacted[n-1].Post = s.Post
 		}
@@ -224,7 +224,7 @@ func (t *tracer) request(s *transcript.Event) {
 	}
 	if i, ok := t.seen[s.Key]; ok && s.Key != 0 {
 		if r := &t.requests[i]; u.total() > r.tokens.total() {
-			r.tokens, r.time = u, s.Time
+			r.tokens, r.time, r.side = u, s.Time, s.Side
 		}
 		return
 	}
@@ -235,7 +235,9 @@ func (t *tracer) request(s *transcript.Event) {
 		t.Models = append(t.Models, s.Usage.Model)
 	}
 	t.seen[s.Key] = len(t.requests)
-	t.requests = append(t.requests, request{key: s.Key, time: s.Time, model: m, side: s.Side, tokens: u})
+	// Of an answer that was cut nobody has told the size: it is a request, and says as
+	// little of the context as a sub-agent's.
+	t.requests = append(t.requests, request{key: s.Key, time: s.Time, model: m, side: s.Side || u.total() == 0, tokens: u})
 }
 
 // short is the beginning of a text, without secrets: it is kept and shown.

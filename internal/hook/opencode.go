@@ -22,8 +22,8 @@ import (
 // host closes the pipe.
 //
 // With a call may come the newest messages of its session ("session", "messages",
-// "all"), which go into the session's mirror before the call reads it. An answer
-// {"gap":true} asks for all of them.
+// "all", and "settled" where the agent is at work on none of them), which go into the
+// session's mirror before the call reads it. An answer {"gap":true} asks for all of them.
 func serve(args []string, env Env) int {
 	lines := bufio.NewReaderSize(env.Stdin, 64<<10)
 	for {
@@ -78,7 +78,7 @@ func (e Env) answer(args []string, ask gjson.Result) (out []byte) {
 		return out
 	}
 	if info := ask.Get("session"); info.IsObject() {
-		gap, err := e.mirror(info, ask.Get("messages").Array(), ask.Get("all").Bool())
+		gap, err := e.mirror(info, transcript.OpencodeMessages(ask.Get("messages").Array(), ask.Get("settled").Bool()), ask.Get("all").Bool())
 		switch {
 		case gap:
 			return []byte(`{"gap":true}`)
@@ -106,12 +106,12 @@ func (e Env) mirrors() string {
 	return store.New(folders.Root, folders.Claude, e.Now).Mirrors()
 }
 
-func (e Env) mirror(info gjson.Result, messages []gjson.Result, all bool) (gap bool, err error) {
+func (e Env) mirror(info gjson.Result, messages []transcript.HostMessage, all bool) (gap bool, err error) {
 	root := e.mirrors()
 	if root == "" || !info.Get("id").Exists() {
 		return false, nil
 	}
-	return transcript.OpencodeMirror(root, info).Add(transcript.OpencodeMessages(messages), all)
+	return transcript.OpencodeMirror(root, info).Add(messages, all)
 }
 
 // mirrorOf is the mirror of the session that a call is about.

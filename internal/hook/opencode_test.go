@@ -84,6 +84,23 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// A host that was killed in an answer and compacts before the next one is at work on
+// nothing: the hand-over knows what the user has said since.
+func TestServeAfterACut(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	cut := strings.Replace(message1("2", "assistant", "I beg", `,"modelID":"m1"`), `,"completed":1772366401000`, "", 1)
+	said := message1("1", "user", "write a lexer", "") + "," + cut + "," + message1("3", "user", "name it zephyrine", "")
+	answers := p.served(
+		ask(1, "pre-compact", `,"trigger":"auto"`, servedSession+`,"messages":[`+said+`],"all":true,"settled":true`),
+		ask(2, "subagent-stop", `,"last_assistant_message":"SUMMARY"`, ""),
+		ask(3, "session-start", `,"source":"compact"`, ""),
+	)
+	if text := answers[2].Get("out.context").String(); !strings.Contains(text, "zephyrine") {
+		t.Errorf("the hand-over: %s", text)
+	}
+}
+
 // In mode auto the plugin is told to compact at a boundary, and to hold the host back
 // until then; near the limit it is not held back.
 func TestSteers(t *testing.T) {

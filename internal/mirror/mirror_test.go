@@ -67,10 +67,18 @@ func (p *place) write(name, text string) string {
 // refresh lists the mirrors of a host, by session, with their lines.
 func (p *place) refresh(name host.Name) map[string]string {
 	p.t.Helper()
-	p.now = p.now.Add(time.Minute)
-	if err := mirror.Refresh(context.Background(), host.Of(name), p.find, p.root, p.now); err != nil {
+	found, err := p.look(name)
+	if err != nil {
 		p.t.Fatal(err)
 	}
+	return found
+}
+
+// look is refresh, with what could not be read.
+func (p *place) look(name host.Name) (map[string]string, error) {
+	p.t.Helper()
+	p.now = p.now.Add(time.Minute)
+	problem := mirror.Refresh(context.Background(), host.Of(name), p.find, p.root, p.now)
 	found := map[string]string{}
 	files, err := transcript.Everything(func(h *host.Host) string {
 		if h.Name == name {
@@ -88,10 +96,26 @@ func (p *place) refresh(name host.Name) map[string]string {
 		}
 		found[f.ID] = string(data)
 	}
-	return found
+	return found, problem
 }
 
-// database makes opencode's, with the columns that are read.
+// opencodeSchema are the tables of opencode 1.18.33 that are read.
+var opencodeSchema = []string{
+	`PRAGMA journal_mode=WAL`,
+	`CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, workspace_id text, parent_id text, slug text NOT NULL, directory text NOT NULL, path text,
+		title text NOT NULL, version text NOT NULL, share_url text, summary_additions integer, summary_deletions integer, summary_files integer, summary_diffs text,
+		metadata text, cost real DEFAULT 0 NOT NULL, tokens_input integer DEFAULT 0 NOT NULL, tokens_output integer DEFAULT 0 NOT NULL,
+		tokens_reasoning integer DEFAULT 0 NOT NULL, tokens_cache_read integer DEFAULT 0 NOT NULL, tokens_cache_write integer DEFAULT 0 NOT NULL,
+		revert text, permission text, agent text, model text, time_created integer NOT NULL, time_updated integer NOT NULL, time_compacting integer, time_archived integer)`,
+	`CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL,
+		FOREIGN KEY (session_id) REFERENCES session(id) ON DELETE CASCADE)`,
+	`CREATE INDEX message_session_time_created_id_idx ON message (session_id, time_created, id)`,
+	`CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL,
+		data text NOT NULL, FOREIGN KEY (message_id) REFERENCES message(id) ON DELETE CASCADE)`,
+	`CREATE INDEX part_message_id_id_idx ON part (message_id, id)`,
+}
+
+// database makes opencode's.
 func (p *place) database() *sql.DB {
 	p.t.Helper()
 	path := filepath.Join(p.dir, ".local", "share", "opencode", "opencode.db")
@@ -103,11 +127,15 @@ func (p *place) database() *sql.DB {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { db.Close() })
-	p.exec(db, `PRAGMA journal_mode=WAL`)
-	p.exec(db, `CREATE TABLE session (id, parent_id, slug, project_id, directory, title, version, time_created, time_updated)`)
-	p.exec(db, `CREATE TABLE message (id, session_id, time_created, data)`)
-	p.exec(db, `CREATE TABLE part (id, message_id, session_id, data)`)
+	for _, text := range opencodeSchema {
+		p.exec(db, text)
+	}
 	return db
+}
+
+func (p *place) session(db *sql.DB, id string, parent any, title string) {
+	p.t.Helper()
+	p.exec(db, `INSERT INTO session (id, parent_id, slug, project_id, directory, title, version, time_created, time_updated) VALUES (?,?,'s','p','/work/p',?,'1.18.33',1,2)`, id, parent, title)
 }
 
 func (p *place) exec(db *sql.DB, text string, args ...any) {
@@ -119,12 +147,23 @@ func (p *place) exec(db *sql.DB, text string, args ...any) {
 
 func (p *place) message(db *sql.DB, session string, n int, info string, parts ...string) {
 	p.t.Helper()
-	id := fmt.Sprintf("msg_%012dabcdefghijklmn", n)
-	p.exec(db, `INSERT INTO message VALUES (?,?,?,?)`, id, session, 1_772_366_400_000+n, `{"time":{"created":1772366400000,"completed":1772366401000},`+info+`}`)
+	p.row(db, session, n, `{"time":{"created":1772366400000,"completed":1772366401000},`+info+`}`, parts...)
+}
+
+// cut is an answer that the host was killed in.
+func (p *place) cut(db *sql.DB, session string, n int, parts ...string) {
+	p.t.Helper()
+	p.row(db, session, n, `{"time":{"created":1772366400000},"role":"assistant","modelID":"m1","tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}}}`, parts...)
+}
+
+func (p *place) row(db *sql.DB, session string, n int, data string, parts ...string) {
+	p.t.Helper()
+	id, at := fmt.Sprintf("msg_%012dabcdefghijklmn", n), 1_772_366_400_000+n
+	p.exec(db, `INSERT INTO message VALUES (?,?,?,?,?)`, id, session, at, at, data)
 	for i, part := range parts {
-		p.exec(db, `INSERT INTO part VALUES (?,?,?,?)`, fmt.Sprintf("prt_%012d%dbcdefghijklmn", n, i), id, session, part)
+		p.exec(db, `INSERT INTO part VALUES (?,?,?,?,?,?)`, fmt.Sprintf("prt_%012d%dbcdefghijklmn", n, i), id, session, at, at, part)
 	}
-	p.exec(db, `UPDATE session SET time_updated = ? WHERE id = ?`, 1_772_366_400_000+n, session)
+	p.exec(db, `UPDATE session SET time_updated = ? WHERE id = ?`, at, session)
 }
 
 // Sessions of opencode are mirrored from its database, once, as they grow; a mirror
@@ -136,7 +175,8 @@ func TestRefreshOpencode(t *testing.T) {
 		t.Errorf("without a database: %v", got)
 	}
 	db := p.database()
-	p.exec(db, `INSERT INTO session VALUES ('ses_1',NULL,'s','p','/work/p','the lexer','1.18.33',1,2), ('ses_2','ses_1','s','p','/work/p','','1.18.33',1,2)`)
+	p.session(db, "ses_1", nil, "the lexer")
+	p.session(db, "ses_2", "ses_1", "")
 	p.message(db, "ses_1", 1, `"role":"user"`, `{"type":"text","text":"write a lexer"}`)
 	p.message(db, "ses_2", 2, `"role":"user"`, `{"type":"text","text":"of a sub-agent"}`)
 	got := p.refresh(host.Opencode)
@@ -154,12 +194,82 @@ func TestRefreshOpencode(t *testing.T) {
 	}
 }
 
+const userSays, agentSays = `"role":"user"`, `"role":"assistant","modelID":"m1","tokens":{"input":7,"output":1}`
+
+func text(s string) string { return `{"type":"text","text":"` + s + `"}` }
+
+// An answer that was cut ends that answer, not the session: what came later is mirrored,
+// and the tool that was cut with it has an end. The last answer may be under way.
+func TestCutAnswerOfOpencode(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	db := p.database()
+	p.session(db, "ses_1", nil, "the lexer")
+	p.message(db, "ses_1", 1, userSays, text("FIRST"))
+	p.cut(db, "ses_1", 2, text("I begin"), `{"type":"tool","tool":"bash","callID":"c","state":{"status":"running","input":{"command":"make"}}}`)
+	if got := p.refresh(host.Opencode)["ses_1"]; !strings.Contains(got, "FIRST") || strings.Contains(got, "I begin") {
+		t.Errorf("an answer that may be under way\n%s", got)
+	}
+	p.message(db, "ses_1", 3, userSays, text("SECOND"))
+	p.cut(db, "ses_1", 4)
+	p.message(db, "ses_1", 5, userSays, text("THIRD"))
+	p.message(db, "ses_1", 6, agentSays, text("it is done"))
+	p.message(db, "ses_1", 7, userSays, text("FOURTH"))
+	p.cut(db, "ses_1", 8, text("under way"))
+	got := p.refresh(host.Opencode)["ses_1"]
+	var order []string
+	for _, want := range []string{"FIRST", "I begin", "[Tool execution was interrupted]", "SECOND", "msg_000000000004", "THIRD", "it is done", "FOURTH"} {
+		if strings.Count(got, `"`+want) >= 1 {
+			order = append(order, want)
+			_, got, _ = strings.Cut(got, `"`+want)
+		} else {
+			t.Errorf("%q is missing after %v", want, order)
+		}
+	}
+	if strings.Contains(got, "under way") {
+		t.Errorf("the last answer is under way, and mirrored\n%s", got)
+	}
+}
+
+// A row that is no JSON hides itself, and is named; the rest of its session and every
+// other session is mirrored.
+func TestMalformedRowOfOpencode(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	db := p.database()
+	for _, id := range []string{"ses_1", "ses_2"} {
+		p.session(db, id, nil, "the lexer")
+	}
+	p.message(db, "ses_1", 1, userSays, text("FIRST"))
+	p.row(db, "ses_1", 2, `{"role":"assist`, text("nobody's"))
+	p.row(db, "ses_1", 3, `[1]`)
+	p.message(db, "ses_1", 4, userSays, text("SECOND"), `{"type":`)
+	p.message(db, "ses_1", 5, agentSays, text("it is done"))
+	p.message(db, "ses_2", 6, userSays, text("THIRD"))
+	got, err := p.look(host.Opencode)
+	for id, want := range map[string][]string{"ses_1": {"FIRST", "SECOND", "it is done"}, "ses_2": {"THIRD"}} {
+		for _, w := range want {
+			if !strings.Contains(got[id], w) {
+				t.Errorf("%s lacks %s\n%s", id, w, got[id])
+			}
+		}
+	}
+	for _, name := range []string{"session ses_1", "msg_000000000002", "msg_000000000003", "prt_0000000000041"} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not named: %v", name, err)
+		}
+	}
+	if _, err := p.look(host.Opencode); err != nil {
+		t.Errorf("named again, although nothing has changed: %v", err)
+	}
+}
+
 // A clone is the session as the host has it, with what the mirror's clone says
 // otherwise, under ids of its own.
 func TestImportOpencode(t *testing.T) { // not in parallel: it starts a program that it has just written
 	p := newPlace(t)
 	db := p.database()
-	p.exec(db, `INSERT INTO session VALUES ('ses_1',NULL,'s','p','/work/p','the lexer','1.18.33',1,2)`)
+	p.session(db, "ses_1", nil, "the lexer")
 	p.message(db, "ses_1", 1, `"role":"user"`, `{"type":"text","text":"write a long lexer"}`)
 	p.message(db, "ses_1", 2, `"role":"assistant","modelID":"m1","tokens":{"input":90000,"output":1}`,
 		`{"type":"text","text":"I look."}`, `{"type":"tool","tool":"bash","callID":"c","state":{"status":"completed","input":{"command":"ls"},"output":"a\nb","metadata":{"exit":2}}}`)

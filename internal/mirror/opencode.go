@@ -46,11 +46,12 @@ func refreshOpencode(ctx context.Context, path, root, mine string) error {
 		return err
 	}
 	defer db.Close()
-	list, err := query(ctx, db, `SELECT json_object('id', id, 'parentID', parent_id, 'directory', directory, 'title', title, 'version', version, 'updated', time_updated) FROM session`)
+	list, _, err := query(ctx, db, `SELECT id, json_object('id', id, 'parentID', parent_id, 'directory', directory, 'title', title, 'version', version, 'updated', time_updated) FROM session`)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	known := map[string]bool{}
+	var errs []error
 	for _, info := range list {
 		m := transcript.OpencodeMirror(root, info)
 		known[m.Path] = true
@@ -58,26 +59,41 @@ func refreshOpencode(ctx context.Context, path, root, mine string) error {
 		if m.Fresh(at) {
 			continue
 		}
-		if err := addOpencode(ctx, db, m); err != nil {
-			return fmt.Errorf("read session %s: %w", m.Session, err)
+		// One session, or one row of it, that cannot be read hides no other.
+		err := addOpencode(ctx, db, m)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("session %s: %w", m.Session, err))
+		}
+		if err != nil && !errors.As(err, new(malformed)) {
+			continue
 		}
 		if err := m.Stamp(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			errs = append(errs, err)
 		}
 	}
-	return forget(mine, known)
+	return errors.Join(append(errs, forget(mine, known))...)
 }
 
-// addOpencode mirrors what is new in a session.
+// malformed are the ids of rows whose data is no JSON object. They are left out.
+type malformed []string
+
+func (m malformed) Error() string { return "malformed and left out: " + strings.Join(m, ", ") }
+
+// addOpencode mirrors what is new in a session. A [malformed] error comes with all the
+// rest mirrored.
 func addOpencode(ctx context.Context, db *sql.DB, m transcript.Mirror) error {
 	newest, _ := m.Newest()
 	for _, since := range []string{newest, ""} {
-		messages, err := opencodeMessages(ctx, db, m.Session, since)
+		messages, bad, err := opencodeMessages(ctx, db, m.Session, since)
 		if err != nil {
 			return err
 		}
-		if gap, err := m.Add(transcript.OpencodeMessages(messages), since == ""); err != nil || !gap {
+		if gap, err := m.Add(transcript.OpencodeMessages(messages, false), since == ""); err != nil {
 			return err
+		} else if !gap && len(bad) > 0 {
+			return bad
+		} else if !gap {
+			return nil
 		}
 	}
 	return nil
@@ -85,42 +101,47 @@ func addOpencode(ctx context.Context, db *sql.DB, m transcript.Mirror) error {
 
 // opencodeMessages are a session's messages from one on, "" for all, as the host's
 // server tells them.
-func opencodeMessages(ctx context.Context, db *sql.DB, session, since string) ([]gjson.Result, error) {
-	messages, err := query(ctx, db, `SELECT json_set(data, '$.id', id, '$.sessionID', session_id) FROM message
+func opencodeMessages(ctx context.Context, db *sql.DB, session, since string) ([]gjson.Result, malformed, error) {
+	messages, bad, err := query(ctx, db, `SELECT id, CASE WHEN json_valid(data) THEN json_set(data, '$.id', id, '$.sessionID', session_id) END FROM message
 		WHERE session_id = ?1 AND (?2 = '' OR time_created >= (SELECT time_created FROM message WHERE id = ?2)) ORDER BY time_created, id`, session, since)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, info := range messages {
-		parts, err := query(ctx, db, `SELECT json_set(data, '$.id', id, '$.sessionID', session_id, '$.messageID', message_id) FROM part WHERE message_id = ? ORDER BY id`, info.Get("id").String())
+		parts, more, err := query(ctx, db, `SELECT id, CASE WHEN json_valid(data) THEN json_set(data, '$.id', id, '$.sessionID', session_id, '$.messageID', message_id) END
+			FROM part WHERE message_id = ? ORDER BY id`, info.Get("id").String())
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		bad = append(bad, more...)
 		raw := make([]string, len(parts))
 		for n, p := range parts {
 			raw[n] = p.Raw
 		}
 		messages[i] = gjson.Parse(`{"info":` + info.Raw + `,"parts":[` + strings.Join(raw, ",") + `]}`)
 	}
-	return messages, nil
+	return messages, bad, nil
 }
 
-// query reads rows of one JSON text each.
-func query(ctx context.Context, db *sql.DB, text string, args ...any) ([]gjson.Result, error) {
+// query reads rows of an id and a JSON object each.
+func query(ctx context.Context, db *sql.DB, text string, args ...any) (list []gjson.Result, bad malformed, err error) {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer rows.Close()
-	var list []gjson.Result
 	for rows.Next() {
-		var data string
-		if err := rows.Scan(&data); err != nil {
-			return nil, err
+		var id, data sql.NullString
+		if err := rows.Scan(&id, &data); err != nil {
+			return nil, nil, err
 		}
-		list = append(list, gjson.Parse(data))
+		if v := gjson.Parse(data.String); v.IsObject() {
+			list = append(list, v)
+		} else {
+			bad = append(bad, id.String)
+		}
 	}
-	return list, rows.Err()
+	return list, bad, rows.Err()
 }
 
 // OpencodeSession is a session as `opencode import` takes it: what the host tells of it,
@@ -131,11 +152,11 @@ func OpencodeSession(ctx context.Context, find func(variable, usual string) stri
 		return info, nil, err
 	}
 	defer db.Close()
-	list, err := query(ctx, db, `SELECT json_object('id', id, 'slug', slug, 'projectID', project_id, 'directory', directory, 'title', title, 'version', version,
+	list, _, err := query(ctx, db, `SELECT id, json_object('id', id, 'slug', slug, 'projectID', project_id, 'directory', directory, 'title', title, 'version', version,
 		'time', json_object('created', time_created, 'updated', time_updated)) FROM session WHERE id = ?`, session)
 	if err != nil || len(list) == 0 {
 		return info, nil, errors.Join(err, transcript.ErrNotFound)
 	}
-	messages, err = opencodeMessages(ctx, db, session, "")
+	messages, _, err = opencodeMessages(ctx, db, session, "")
 	return list[0], messages, err
 }

@@ -242,7 +242,7 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 			content = append(content, map[string]string{"type": "text", "text": m.text(b.Text)})
 		}
 	}
-	if len(content) > 0 {
+	if len(content) > 0 || t.Agent { // an answer that was cut before its first word was a request, too
 		l := mirrorLine{Type: "user", Meta: t.Meta, Message: said(content...)}
 		id := t.ID
 		if t.Meta {
@@ -266,14 +266,25 @@ func (m Mirror) tell(out []byte, t HostMessage, parent string) (_ []byte, last s
 	return out, parent
 }
 
-func said(content ...any) *mirrorMessage { return &mirrorMessage{Role: "user", Content: content} }
+func said(content ...any) *mirrorMessage {
+	if content == nil {
+		content = []any{}
+	}
+	return &mirrorMessage{Role: "user", Content: content}
+}
 
 // Fresh reports whether the file is of that moment, which the host gives a session that
 // it has changed; Stamp says that it is.
 func (m Mirror) Fresh(at time.Time) bool {
 	info, err := os.Stat(m.Path)
-	return err == nil && info.ModTime().Equal(at)
+	return err == nil && info.ModTime().Equal(at.Add(edition))
 }
 
 // Stamp is [Mirror.Fresh]'s.
-func (m Mirror) Stamp(at time.Time) error { return os.Chtimes(m.Path, at, at) }
+func (m Mirror) Stamp(at time.Time) error {
+	return os.Chtimes(m.Path, at.Add(edition), at.Add(edition))
+}
+
+// edition changes with what is mirrored: what an older program left out is looked for
+// once more.
+const edition = time.Microsecond

@@ -35,11 +35,11 @@ func TestMirror(t *testing.T) {
 		t.Errorf("%s, want %s", m.Path, want)
 	}
 	all := gjson.Parse(opencodeSession).Array()
-	if gap, err := m.Add(OpencodeMessages(all[3:]), false); !gap || err != nil {
+	if gap, err := m.Add(OpencodeMessages(all[3:], false), false); !gap || err != nil {
 		t.Errorf("an end without a beginning: %v, %v", gap, err)
 	}
 	for _, part := range [][]gjson.Result{all[:2], all[1:4], all[:4], all, all[3:]} {
-		if gap, err := m.Add(OpencodeMessages(part), part[0].Get("info.id").String() == "msg_1"); gap || err != nil {
+		if gap, err := m.Add(OpencodeMessages(part, false), part[0].Get("info.id").String() == "msg_1"); gap || err != nil {
 			t.Errorf("gap %v, %v", gap, err)
 		}
 	}
@@ -71,20 +71,24 @@ func TestMirror(t *testing.T) {
 	if u, ok := TailUsage(m.Path); ok {
 		t.Errorf("usage of before the compaction: %+v", u)
 	}
+	// Where the agent is known to be at work on nothing, its last answer was cut, too.
+	if list := OpencodeMessages(all, true); len(list) != 7 || list[6].Blocks[0].Text != "at wo" || list[6].Stopped || list[6].Failed {
+		t.Errorf("settled: %+v", list)
+	}
 	made, err := Clone(context.Background(), s, Change{ID: NewID(Opencode, time.Now()), Title: "copy", Now: time.Now()})
 	if data, _ := os.ReadFile(made.Path); err != nil || !strings.HasPrefix(made.ID, "ses_") || strings.Contains(string(data), `"ses_1"`) {
 		t.Errorf("%v %+v\n%s", err, made, data)
 	}
 	os.Remove(made.Path)
 	// Messages that were taken back are gone from the mirror, too.
-	if gap, err := m.Add(OpencodeMessages(all[:1]), true); gap || err != nil {
+	if gap, err := m.Add(OpencodeMessages(all[:1], false), true); gap || err != nil {
 		t.Errorf("gap %v, %v", gap, err)
 	}
 	if data, _ := os.ReadFile(m.Path); strings.Contains(string(data), "SUMMARY") || !strings.Contains(string(data), "write a lexer") {
 		t.Errorf("%s", data)
 	}
 	agent := OpencodeMirror(root, gjson.Parse(`{"id":"ses_2","parentID":"ses_1","directory":"/work/p"}`))
-	if _, err := agent.Add(OpencodeMessages(all), true); err != nil {
+	if _, err := agent.Add(OpencodeMessages(all, false), true); err != nil {
 		t.Fatal(err)
 	}
 	files, err := everythingIn(host.Of(Opencode), filepath.Join(root, "opencode"))

@@ -27,16 +27,25 @@ func OpencodeMirror(root string, info gjson.Result) Mirror {
 }
 
 // OpencodeMessages reads messages as the host's server and its database tell them:
-// {"info":{…},"parts":[…]}, oldest first. It ends before the first that the agent is
-// still at work on.
-func OpencodeMessages(messages []gjson.Result) []HostMessage {
+// {"info":{…},"parts":[…]}, oldest first. An answer without an end was cut, by a signal
+// or a crash; only the last one may be what the agent is at work on, unless settled says
+// that it is at none, and the list ends before it.
+func OpencodeMessages(messages []gjson.Result, settled bool) []HostMessage {
+	answer := func(m gjson.Result) bool { return m.Get("info.role").String() == "assistant" }
+	last := len(messages)
+	for last--; last >= 0 && (settled || !answer(messages[last])); last-- {
+	}
 	var list []HostMessage
 	trigger, pre := "", int64(0)
-	for _, m := range messages {
+	for i, m := range messages {
 		info := m.Get("info")
-		t := HostMessage{ID: info.Get("id").String(), Time: info.Get("time.created").Int(), Agent: info.Get("role").String() == "assistant"}
-		if t.ID == "" || t.Agent && !info.Get("time.completed").Exists() && !info.Get("error").Exists() {
+		t := HostMessage{ID: info.Get("id").String(), Time: info.Get("time.created").Int(), Agent: answer(m)}
+		ended := info.Get("time.completed").Exists() || info.Get("error").Exists()
+		if i == last && !ended {
 			break
+		}
+		if t.ID == "" {
+			continue // none of the host's
 		}
 		own, typed := false, false
 		m.Get("parts").ForEach(func(_, p gjson.Result) bool {
@@ -63,17 +72,17 @@ func OpencodeMessages(messages []gjson.Result) []HostMessage {
 			t.Model = info.Get("modelID").String()
 			u := opencodeUsage(info.Get("tokens"))
 			t.Usage = &u
-			t.Failed = info.Get("error").Exists()
 			t.Stopped = info.Get("error.name").String() == "MessageAbortedError"
+			t.Failed = info.Get("error").Exists() && !t.Stopped
 			if t.Summary = info.Get("summary").Bool(); t.Summary {
 				t.Trigger, t.Pre, t.Usage = trigger, pre, nil
 			} else {
 				pre = u.Tokens()
 			}
-			if t.Summary && t.Failed {
+			if t.Summary && (t.Failed || t.Stopped || !ended) {
 				continue // nothing was compacted
 			}
-			if t.Failed && !t.Stopped {
+			if t.Failed {
 				t.Blocks = append(t.Blocks, HostBlock{Text: info.Get("error.data.message").String()})
 			}
 		} else if own && !typed {
@@ -124,6 +133,8 @@ func opencodeCall(p gjson.Result) HostBlock {
 		}
 	case "error":
 		b.Answered, b.Failed, b.Answer = true, true, state.Get("error").String()
+	case "pending", "running": // its message has ended, so it was cut with it; the host's own words for that
+		b.Answered, b.Failed, b.Answer = true, true, "[Tool execution was interrupted]"
 	}
 	return b
 }

@@ -344,7 +344,7 @@ func (w *Opencode) look(ctx context.Context, s *served) ([]gjson.Result, error) 
 			return nil, err
 		}
 		list := answer.Array()
-		gap, err := m.Add(transcript.OpencodeMessages(list), len(list) < limit)
+		gap, err := m.Add(transcript.OpencodeMessages(list, false), len(list) < limit)
 		if err != nil {
 			return nil, err
 		}
