@@ -319,6 +319,17 @@ func (o *opencodeServer) post(path string, body any) gjson.Result {
 	return gjson.ParseBytes(answer)
 }
 
+func (o *opencodeServer) get(path string) gjson.Result {
+	o.t.Helper()
+	r, err := http.DefaultClient.Do(o.ask(http.MethodGet, path, nil))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	data, _ := io.ReadAll(r.Body)
+	return gjson.ParseBytes(data)
+}
+
 func (o *opencodeServer) session() string {
 	return o.post("/session", map[string]any{"title": "the lexer"}).Get("id").String()
 }
@@ -640,14 +651,8 @@ func TestOpencodeCut(t *testing.T) {
 // messages are who said what in a session, in short.
 func (o *opencodeServer) messages(id string) string {
 	o.t.Helper()
-	r, err := http.DefaultClient.Do(o.ask(http.MethodGet, "/session/"+id+"/message", nil))
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	defer r.Body.Close()
-	data, _ := io.ReadAll(r.Body)
 	var list []string
-	for _, m := range gjson.ParseBytes(data).Array() {
+	for _, m := range o.get("/session/" + id + "/message").Array() {
 		text := m.Get("info.role").String() + " " + m.Get("info.finish").String() + m.Get("info.error.name").String()
 		for _, p := range m.Get("parts").Array() {
 			text += fmt.Sprintf(" [%s %.60s]", p.Get("type"), p.Get("text"))

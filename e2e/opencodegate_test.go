@@ -267,3 +267,76 @@ func TestOpencodeTwice(t *testing.T) {
 		t.Errorf("sessions: %+v", list)
 	}
 }
+
+// Who interrupts a workflow, by Esc or `POST /abort`, has the next word: whatever was under
+// way, the model is asked nothing before it, and nothing behind a question of the user's.
+func TestOpencodeInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, under := range []string{"answer", "tool", "agent"} {
+		for _, terminal := range []bool{false, true} {
+			if terminal && under != "tool" {
+				continue // the terminal's Esc is the same call
+			}
+			t.Run(under+map[bool]string{true: " in the terminal"}[terminal], func(t *testing.T) {
+				t.Parallel()
+				testOpencodeInterrupted(t, under, terminal)
+			})
+		}
+	}
+}
+
+func testOpencodeInterrupted(t *testing.T, under string, terminal bool) {
+	never := make(chan struct{})
+	s := newOpencode(t, func(r *heard) spoken {
+		child := strings.Contains(r.Body, "stage DEV of an Overtone workflow")
+		switch {
+		case r.Bare:
+			return speak("title", 100)
+		case r.Has("MARK-ASK"):
+			return speak("SO-IT-IS", 1_000)
+		case child, under == "answer":
+			return spoken{Until: never}
+		case under == "tool":
+			return callTool("bash", map[string]any{"command": "tail -f /dev/null", "description": "wait"}, 1_000)
+		}
+		return callTool("task", map[string]any{"description": "dev", "prompt": "build it", "subagent_type": "overtone:developer"}, 1_000)
+	})
+	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
+	const prompt, question = "[workflow:quick] speed up the parser", "why is it so slow? MARK-ASK"
+	const rests = "Workflow quick rests"
+	want := map[string]int{"answer": 1, "tool": 1, "agent": 2}[under]
+	asked := func() bool { return len(s.API.requests()) == want }
+	if terminal {
+		term := s.terminal()
+		term.Wait("mock", 1)
+		term.Say(prompt)
+		term.Wait("tail -f /dev/null", 1)
+		term.Press("\x1b")
+		term.Wait("again to interrupt", 1)
+		term.Press("\x1b")
+		term.Wait("interrupted", 1)
+		term.Say(question)
+		term.Wait(rests, 1)
+	} else {
+		o := s.serve()
+		id := o.session()
+		o.post("/session/"+id+"/prompt_async", map[string]any{"parts": []any{map[string]any{"type": "text", "text": prompt}}})
+		s.eventually("the model is asked", asked)
+		if under == "tool" {
+			s.eventually("the tool runs", func() bool { return strings.Contains(o.get("/session/"+id+"/message").Raw, `"status":"running"`) })
+		}
+		o.post("/session/"+id+"/abort", nil)
+		o.say(id, question)
+		// The question's turn has ended, and with it all that the interruption could have started.
+		s.eventually("the workflow rests", func() bool { return o.shown(rests) == 1 })
+	}
+	list := s.API.requests()
+	if len(list) != want+1 || !list[want].Has("MARK-ASK") {
+		t.Errorf("%d requests, want %d", len(list), want+1)
+	}
+	for _, r := range list {
+		if r.Has("[Overtone loop") {
+			t.Errorf("the model is asked to go on: %q", r.Last())
+		}
+	}
+}

@@ -95,6 +95,8 @@ export const Overtone = async ({ client, directory }) => {
   const summarising = new Set() // sessions whose next text is a summary
   const ours = new Set() // sessions that we have asked to compact
   const rounds = new Map() // compactions in a row that freed nothing, of sessions at work
+  const stopped = new Map() // the message that a session's last turn ended with
+  const broken = new Set() // sessions whose last turn did not end by itself
   let live, auto, steers
 
   const session = async (id) => {
@@ -179,12 +181,24 @@ export const Overtone = async ({ client, directory }) => {
   }
   const textOf = (parts) => parts.filter((p) => p.type === "text" && !p.synthetic && !p.ignored).map((p) => p.text).join("\n")
 
+  // over says that an answer ended its turn by itself. One that was aborted has an error, or
+  // no end yet when the host is idle; after a tool the turn would have gone on.
+  const over = (m) =>
+    m?.info.role === "assistant" && m.info.time?.completed && !m.info.error && !["tool-calls", "unknown", undefined].includes(m.info.finish)
+
+  // turnEnded: the host is idle. Only the messages tell whether a turn has ended: it is also
+  // idle after an interruption, an error or a refusal, where the next word is the user's, and
+  // tells it more than once.
   const turnEnded = async (id) => {
     rounds.delete(id)
     if ((await session(id)).parentID) return
     const more = await history(id)
-    const said = more.messages?.findLast((m) => m.info.role === "assistant" && !m.info.summary)
-    const r = await tellAll("stop", id, { last_assistant_message: said ? textOf(said.parts) : "" }, more)
+    const newest = more.messages?.at(-1)
+    const said = more.messages?.findLast((m) => !m.info.summary && !m.parts.some((p) => p.type === "compaction"))
+    if (!over(newest) || !over(said)) return void broken.add(id)
+    if (stopped.get(id) === newest.info.id) return
+    stopped.set(id, newest.info.id)
+    const r = await tellAll("stop", id, { last_assistant_message: textOf(said.parts) }, more)
     if (r.compact) return compact(id, !!r.block)
     if (r.block) {
       void within(client.session.promptAsync({ path: { id }, body: { parts: [{ type: "text", text: r.block, synthetic: true }] } }))
@@ -208,7 +222,8 @@ export const Overtone = async ({ client, directory }) => {
       }
       if (!text) return // nobody's words
       rounds.delete(id)
-      const r = await tell("user-prompt-submit", id, { prompt: text, turn_id: output.message.id })
+      const said = { prompt: text, turn_id: output.message.id }
+      const r = await (broken.delete(id) ? tellAll("user-prompt-submit", id, said, await history(id)) : tell("user-prompt-submit", id, said))
       if (r.block) throw new Error(r.block)
       add(output.parts, output.message, r.context)
     },
