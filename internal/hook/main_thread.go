@@ -77,7 +77,7 @@ func (c *call) collect(tx *session.Tx, r *host.Reply) {
 // was killed between the state and the outbox.
 func (c *call) catchUp(tx *session.Tx, r *host.Reply) {
 	if tx.CatchUp() && r.Context == "" {
-		r.Context = c.progress(tx.Workflow, !tx.Memory.Loop.Rests)
+		r.Context = c.progress(tx.Workflow, !c.resting(tx))
 	}
 }
 

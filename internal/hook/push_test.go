@@ -241,8 +241,8 @@ func TestCodexAgentDies(t *testing.T) {
 				t.Errorf("at work: %s", out)
 			}
 			out, _ = p.call("post-tool-use", "codex", `"tool_name":"multi_agent_v1wait_agent","tool_use_id":"x`+id+`","tool_response":"{\"status\":{\"`+id+`\":`+state+`},\"timed_out\":false}"`)
-			if !strings.Contains(out, "overtone:developer") {
-				t.Errorf("%s is offered again: %s", state, out)
+			if strings.Contains(out, "overtone:developer") != (n < 3) || strings.Contains(out, "the workflow rests") != (n == 3) {
+				t.Errorf("%s, death %d: %s", state, n, out)
 			}
 			out, _ = p.call("stop", "codex", `"last_assistant_message":"Noted."`)
 			if strings.Contains(out, "at work") || strings.Contains(out, pushes) != (n < 3) {
@@ -250,6 +250,51 @@ func TestCodexAgentDies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A stage whose agents die is handed out three times, also within one turn. Then the
+// workflow rests: the agent is told so and is refused another try, the end of the turn
+// pushes nothing and tells the user what settles it, once. A question of the user's changes
+// nothing; his word to go on lets it be tried three times more.
+func TestDyingAgentRests(t *testing.T) {
+	t.Parallel()
+	p := begun(t, "claude-code")
+	dies := func(id string) (denied, told string) {
+		agent := `"tool_name":"Agent","tool_use_id":"` + id + `","tool_input":{"subagent_type":"overtone:developer","prompt":"build"}`
+		denied, _ = p.call("pre-tool-use", "claude-code", agent)
+		told, _ = p.call("post-tool-use", "claude-code", agent+`,"tool_response":{"status":"completed","content":[{"type":"text","text":"API Error: 500"}],"totalTokens":0}`)
+		return denied, told
+	}
+	const rests, again = "the workflow rests", "Delegate overtone:developer"
+	three := func(name string) {
+		for n := 1; n <= 3; n++ {
+			denied, told := dies(fmt.Sprint(name, n))
+			if strings.Contains(denied, "deny") || strings.Contains(told, again) != (n < 3) || strings.Contains(told, rests) != (n == 3) {
+				t.Errorf("%s, death %d: %s\n%s", name, n, denied, told)
+			}
+		}
+		denied, told := dies(name + "4")
+		if !strings.Contains(denied, `"deny"`) || !strings.Contains(denied, "overtone workflow skip DEV") || strings.Contains(denied+told, again) {
+			t.Errorf("%s, one more: %s\n%s", name, denied, told)
+		}
+	}
+	three("first")
+	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"It dies."`); strings.Contains(out, pushes) || strings.Count(out, "overtone workflow restart DEV") != 1 || strings.Contains(out, `"decision"`) {
+		t.Errorf("at the end of the turn: %s", out)
+	}
+	if out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"why does it die?"`); strings.Contains(out, again) {
+		t.Errorf("a question: %s", out)
+	}
+	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"The server is down."`); strings.Contains(out, pushes) || strings.Contains(out, rests) {
+		t.Errorf("after the question: %s", out)
+	}
+	if out, _ := p.call("user-prompt-submit", "claude-code", `"prompt":"continue"`); p.workflow().Crashes["DEV"] != 0 {
+		t.Errorf("it goes on: %s", out)
+	}
+	if out, _ := p.call("stop", "claude-code", `"last_assistant_message":"Noted."`); !strings.Contains(out, pushes) || !strings.Contains(out, again) {
+		t.Errorf("after the word to go on: %s", out)
+	}
+	three("second")
 }
 
 // Codex says nothing of an agent that somebody has interrupted in its own thread, not even

@@ -57,7 +57,7 @@ func (c *call) sessionStart() (host.Reply, error) {
 				}
 			}
 			if tx.Workflow.Active {
-				r.Context = c.progress(tx.Workflow, !tx.Memory.Loop.Rests)
+				r.Context = c.progress(tx.Workflow, !c.resting(tx))
 			}
 		}
 		r.System = tasks

@@ -162,12 +162,12 @@ func (c *call) keepGoing(tx *session.Tx, r *host.Reply) error {
 	switch {
 	case l.Iteration >= limit:
 		r.Result = message.LoopMax.Format(c.lang, l.Iteration, limit)
+	case c.rules.GivenUp(s) != "":
+		r.Result = message.LoopDied.Format(c.lang, c.rules.GivenUp(s), c.rules.MaxCrashes)
 	case c.host.Delivers && c.rests(tx):
 		r.Result = message.LoopRests.Format(c.lang, s.WorkflowType)
 	case untrusted != "" && len(s.Ready()) == 1:
 		r.Result = untrusted
-	case c.host.Delivers && c.gaveUp(s) != "":
-		r.Result = message.LoopDied.Format(c.lang, c.gaveUp(s), c.rules.MaxCrashes)
 	case l.Stuck >= stuckMax, c.host.Delivers && said == l.Block:
 		r.Result = message.LoopStuck.Format(c.lang, l.Stuck)
 	}
@@ -245,10 +245,16 @@ func (c *call) rests(tx *session.Tx) bool {
 	return shown.Has(compact.Yields) && !c.mustWait(tx.Workflow) && !c.host.Unattended(c.env.Getenv) && !namesNext(tx.Workflow, c.in.Answer)
 }
 
-// held reports whether the user holds the workflow up, whatever has moved since: he plans,
-// has stopped it or put it aside, or has a plan to decide about.
+// held reports whether the workflow waits for the user, whatever has moved since: he
+// plans, has stopped it or put it aside, or has a plan to decide about, or a stage whose
+// agents die.
 func (c *call) held(tx *session.Tx) bool {
-	return tx.Memory.Loop.Rests || tx.Memory.Thread.Situation().Evidence.Has(compact.ToldToStop|compact.Proposes) || c.planning()
+	return c.resting(tx) || tx.Memory.Thread.Situation().Evidence.Has(compact.ToldToStop|compact.Proposes) || c.planning()
+}
+
+// resting reports whether the workflow is stopped or put aside, or cannot go on by itself.
+func (c *call) resting(tx *session.Tx) bool {
+	return tx.Memory.Loop.Rests || c.rules.GivenUp(tx.Workflow) != ""
 }
 
 // planning reports whether the turn is one of plan mode.
@@ -276,16 +282,6 @@ func (c *call) untrusted(s *workflow.State) string {
 		}
 		if _, trusted, err := blueprint.Command(c.home.Root(), s.Origin, k, run); err == nil && !trusted {
 			return message.NotTrusted.Format(c.lang, s.Origin.Path, s.WorkflowType)
-		}
-	}
-	return ""
-}
-
-// gaveUp is a stage whose agents have died so often that another would, too.
-func (c *call) gaveUp(s *workflow.State) string {
-	for _, k := range s.Ready() {
-		if s.Crashes[k] >= c.rules.MaxCrashes && !s.Quality(k) {
-			return k
 		}
 	}
 	return ""

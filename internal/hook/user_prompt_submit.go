@@ -150,9 +150,12 @@ func (c *call) letsGoOn(tx *session.Tx, text string, asked bool) bool {
 		l.Rests = true
 	case lets:
 		l.Rests, l.Block, l.Stuck, l.LetGo = false, "", 0, false
+		if _, err := tx.Apply(workflow.Resume{}); err != nil {
+			c.complain("resume", err)
+		}
 	}
 	// What sets something to be done may be a reason to delegate, which the model weighs.
-	return !l.Rests && (lets || extract.Tasks(own)) && !c.planning() && !extract.Stops(own) && !extract.Wonders(own)
+	return !c.resting(tx) && (lets || extract.Tasks(own)) && !c.planning() && !extract.Stops(own) && !extract.Wonders(own)
 }
 
 // startedBy reports whether a prompt has asked for the workflow that is at work.

@@ -50,7 +50,7 @@ var (
 	LateFail     = Text{ZH: "⚠️ %s 在 barrier 逾時之後才回報 FAIL：工作流已繼續，結果不變。請查看它的報告，需要時以 overtone workflow restart 重做該階段。", EN: "⚠️ %s reported FAIL after its barrier had given up: the workflow has gone on and nothing moves. Look at its report; overtone workflow restart does the stage again."}
 	LoopStuck    = Text{ZH: "⏸️ 連續 %d 次沒有進展，暫停自動推進。輸入任何訊息繼續，或以 /overtone:cancel 取消。", EN: "⏸️ No progress in %d attempts; pausing. Send any message to go on, or /overtone:cancel."}
 	LoopRests    = Text{ZH: "⏸️ 工作流 %s 暫停，等你的下一句話。輸入「繼續」推進，或以 /overtone:cancel 取消。", EN: "⏸️ Workflow %s rests; the next word is yours. Say \"continue\" to go on, or /overtone:cancel."}
-	LoopDied     = Text{ZH: "⏸️ %s 的 agent 連續 %d 次因錯誤結束。排除原因後輸入「繼續」重試，或以 /overtone:cancel 取消。", EN: "⏸️ The agent of %s has died of errors %d times. Say \"continue\" to try again once the cause is gone, or /overtone:cancel."}
+	LoopDied     = Text{ZH: "⏸️ %[1]s 的 agent 連續 %[2]d 次因錯誤結束，工作流暫停，等使用者的下一句話。排除原因後輸入「繼續」重試，或執行 overtone workflow skip %[1]s、overtone workflow restart %[1]s、overtone workflow cancel。", EN: "⏸️ The agent of %[1]s has died of errors %[2]d times; the workflow rests, and the next word is the user's. Say \"continue\" to try again once the cause is gone, or run overtone workflow skip %[1]s, overtone workflow restart %[1]s or overtone workflow cancel."}
 	TagMentioned = Text{ZH: "[workflow:%s] 在這裡只是被提到，沒有啟動工作流。要啟動，請以它開頭。", EN: "[workflow:%s] is only mentioned here, so no workflow was started. To start it, begin your message with it."}
 	LoopDone     = Text{ZH: "🎉 工作流完成！（%s）", EN: "🎉 Workflow complete (%s)"}
 	LoopBroken   = Text{ZH: "⛔ 工作流 %s %s", EN: "⛔ Workflow %s was %s"}

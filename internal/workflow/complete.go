@@ -148,28 +148,49 @@ func (t *transition) answer(key string, ev Completion) {
 	t.decide(key, route, ev.At)
 }
 
-// crashed counts an answer without a marker. It is true where the stage is to be
-// done again: work that was never done is not done by default, only a verdict is
-// given up on.
+// crashed counts an answer without a marker. It is true where the stage is not done:
+// work that was never done is not done by default, only a verdict is given up on.
 func (t *transition) crashed(key string, died bool) bool {
 	if !t.s.Quality(key) && !died {
+		delete(t.s.Crashes, key) // its agent lives
 		return false
 	}
 	t.s.Crashes[key]++
 	n := t.s.Crashes[key]
-	again := n < t.MaxCrashes || !t.s.Quality(key)
+	again := n < t.MaxCrashes
 	what := message.EventAgentCrash
 	if died {
 		what = message.EventAgentDied
 	}
 	t.out.emit(what, "stage", key, "crashCount", n, "willRetry", again)
-	if again {
-		t.free(key)
-		t.out.Kind, t.out.Round, t.out.Max = Redelegate, n, t.MaxCrashes
-		t.out.died = died
-		t.out.Next = []string{key}
+	switch {
+	case again:
+		t.out.Kind, t.out.Next = Redelegate, []string{key}
+	case !t.s.Quality(key):
+		t.out.Kind = GaveUp
+	default:
+		return false
 	}
-	return again
+	t.free(key)
+	t.out.Round, t.out.Max, t.out.died = n, t.MaxCrashes, died
+	return true
+}
+
+// GivenUp is a stage that may start and is handed out no more, because its agents have
+// died again and again; "" where there is none. The workflow rests until somebody leaves
+// the stage out, does it again, lets the work go on ([Resume]) or stops it.
+func (r Rules) GivenUp(s *State) string {
+	for _, k := range s.Ready() {
+		if r.givenUp(s, k) {
+			return k
+		}
+	}
+	return ""
+}
+
+func (r Rules) givenUp(s *State, key string) bool {
+	n := s.Crashes[key]
+	return n > 0 && n >= r.MaxCrashes && !s.Quality(key)
 }
 
 // verdict is what an answer comes to: nil is a PASS that nobody said, and every

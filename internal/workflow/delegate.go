@@ -79,6 +79,9 @@ func (t *transition) denied(key string) bool {
 	case finished(st):
 		t.refuse(Denied, message.DeniedDone, key)
 		t.out.emit(message.EventDelegationDenied, "stage", key, "status", st.Status)
+	case t.givenUp(s, key):
+		t.refuse(Denied, message.LoopDied, key, s.Crashes[key])
+		t.out.emit(message.EventDelegationDenied, "stage", key, "status", st.Status)
 	case st.Status == Failed:
 		t.refuse(Denied, message.DeniedVoted, key)
 		t.out.emit(message.EventDelegationDenied, "stage", key, "status", st.Status)

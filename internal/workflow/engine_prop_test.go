@@ -64,6 +64,11 @@ func (r *run) check(old, s *State, ev Event, out Outcome) {
 			t.Fatalf("retries of %s: %d", k, s.Retries[k])
 		}
 	}
+	for k, n := range s.Crashes {
+		if n > r.rules.MaxCrashes && !s.Quality(k) {
+			t.Fatalf("%s was handed out to %d agents that died", k, n)
+		}
+	}
 	if !slices.Equal(s.ActiveStages, s.stagesWith(Active)) {
 		t.Fatalf("activeStages %v, active %v", s.ActiveStages, s.stagesWith(Active))
 	}
@@ -157,7 +162,27 @@ func (r *run) step() {
 	case "delegate":
 		if ready := r.s.Ready(); len(ready) > 0 && r.s.Active {
 			key := rapid.SampledFrom(ready).Draw(t, "ready")
-			out := r.apply(Delegate{ID: id, Stage: key, AgentID: "a" + id, Async: rapid.Bool().Draw(t, "async"), At: r.now})
+			hand := Delegate{ID: id, Stage: key, AgentID: "a" + id, Async: rapid.Bool().Draw(t, "async"), At: r.now}
+			out := r.apply(hand)
+			if r.rules.givenUp(r.s, key) {
+				if out.Kind != Denied || r.rules.GivenUp(r.s) == "" {
+					t.Fatalf("%s is given up on and was handed out: %v", key, out.Kind)
+				}
+				// Each of these settles it.
+				switch rapid.IntRange(0, 2).Draw(t, "settled") {
+				case 0:
+					r.apply(Resume{})
+				case 1:
+					for _, k := range r.s.DAG.downstream(key) {
+						delete(r.rollbacks, k) // it has fresh retries
+					}
+					r.apply(Restart{Stage: key, At: r.now})
+				default:
+					r.apply(Skip{Stage: key, At: r.now})
+					return
+				}
+				out = r.apply(hand)
+			}
 			if out.Kind != Delegated {
 				t.Fatalf("%s is ready and was refused: %v", key, out.Reason.In(message.EN))
 			}
@@ -176,7 +201,7 @@ func (r *run) step() {
 			return
 		}
 		d := rapid.SampledFrom(open).Draw(t, "open")
-		ev := Completion{Route: genRoute(t), Died: rapid.IntRange(0, 9).Draw(t, "died") == 0, At: r.now}
+		ev := Completion{Route: genRoute(t), Died: rapid.IntRange(0, 3).Draw(t, "died") == 0, At: r.now}
 		if ev.Died {
 			ev.Route = nil
 		}
@@ -272,6 +297,9 @@ func TestEngineProperties(t *testing.T) {
 				t.Fatalf("no end:\n%s", r.s.Encode())
 			}
 			r.now = r.now.Add(time.Second)
+			if r.rules.GivenUp(r.s) != "" {
+				r.apply(Resume{})
+			}
 			for _, k := range r.s.Ready() {
 				if r.s.stage(k).Status == Pending {
 					r.apply(Delegate{ID: fmt.Sprintf("e%d-%s", i, k), Stage: k, At: r.now})

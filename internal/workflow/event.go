@@ -90,6 +90,9 @@ type Restart struct {
 	At    time.Time
 }
 
+// Resume lets stages be handed out again whose agents have died too often.
+type Resume struct{}
+
 // Recover takes agents that cannot be alive any more off their stages.
 type Recover struct {
 	Background bool // background agents too
@@ -112,6 +115,7 @@ const (
 	Waiting          // the vote is in, the barrier waits for others
 	RolledBack       // the work goes back to Target
 	Redelegate       // no marker: the stage is to be done again
+	GaveUp           // its agents die: the next word is the user's
 	Finished         // the run is complete
 	Aborted          // the run is over, Reason says why
 	Cancelled        // the run was stopped by a person

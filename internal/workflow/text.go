@@ -70,6 +70,8 @@ func (t *routingText) happened() bool {
 			why = message.DiedRetry
 		}
 		t.say(why, o.Stage, o.Round, o.Max)
+	case GaveUp:
+		t.say(message.LoopDied, o.Stage, o.Round)
 	case Aborted:
 		reason := cmp.Or(o.Reason.In(t.lang), message.RouteNoReason.In(t.lang))
 		t.say(message.RouteAborted, message.Cut(reason, hintMax))
@@ -228,7 +230,7 @@ func completeText(s *State, lang message.Lang) []string {
 func DenyText(s *State, o Outcome, lang message.Lang) string {
 	if len(o.Missing) == 0 {
 		text := message.DenyOther.Format(lang, o.Stage, o.Reason.In(lang))
-		if line := DelegateLine(s, lang); line != "" {
+		if line := DelegateLine(s, lang); line != "" && !slices.Contains(s.Ready(), o.Stage) {
 			text += "\n" + line
 		}
 		return text
@@ -262,6 +264,9 @@ func Result(s *State, o Outcome, lang message.Lang) []string {
 		}
 	}
 	switch {
+	case o.Kind == GaveUp:
+		say(message.LoopDied, o.Stage, o.Round)
+		return lines
 	case o.Kind == Redelegate:
 		say(message.ResultCrash, label, o.Round, o.Max)
 	case o.Result == resultFail:

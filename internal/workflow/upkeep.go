@@ -70,6 +70,7 @@ func (ev Sift) apply(t *transition) {
 // should have voted in.
 func (t *transition) leaveOut(key string, at time.Time) (decided bool) {
 	t.update(key, func(st *StageState) { st.Status, st.SkipWanted, st.CompletedAt = Skipped, false, Stamp(at) })
+	delete(t.s.Crashes, key)
 	skip := []any{"stage", key}
 	if why := t.s.stage(key).Reason; why != "" {
 		skip = append(skip, "reason", why)
@@ -121,6 +122,16 @@ func (ev Restart) apply(t *transition) {
 	t.out.emit(message.EventWorkflowRestart, "stage", ev.Stage, "stages", keys)
 	t.advance(ev.At)
 	t.out.Kind, t.out.Stage = Restarted, ev.Stage
+}
+
+func (ev Resume) apply(t *transition) {
+	t.untouched = true
+	for _, k := range t.s.DAG.Keys() {
+		if t.givenUp(t.s, k) {
+			delete(t.s.Crashes, k)
+			t.untouched = false
+		}
+	}
 }
 
 // apply frees stages whose agents ended without a word.

@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write what the walks come to")
 //	> start [type=NAME] STAGE...                    STAGE(key=value,...) as a workflow's file would say it
 //	> hand STAGE [id=ID] [agent=ID] [as=TYPE] [async] [: task]
 //	> end [STAGE] [PASS|FAIL|died] [route=R] [severity=S] [file=F] [id=ID] [agent=ID] [as=TYPE] [length=N] [running=ID] [: hint]
-//	> tick [running=ID], skip STAGE, restart STAGE, sift STAGE..., recover [background], cancel : reason
+//	> tick [running=ID], skip STAGE, restart STAGE, resume, sift STAGE..., recover [background], cancel : reason
 //	> bind ID [id=ID] [as=TYPE], ask ID, drop [id=ID] [agent=ID], feature NAME
 //
 // Between events `- wait 5m` lets time pass, and `- rules KEY=VALUE...` changes the
@@ -235,6 +235,8 @@ func (w *walk) event(verb string, a words) Event {
 		return Tick{At: w.now, Running: running}
 	case "skip":
 		return Skip{Stage: a.arg(0), At: w.now}
+	case "resume":
+		return Resume{}
 	case "restart":
 		return Restart{Stage: a.arg(0), At: w.now}
 	case "sift":
@@ -314,7 +316,7 @@ func (w *walk) start(a words) Event {
 
 var kindNames = map[Kind]string{
 	Nothing: "nothing", Started: "started", Delegated: "handed over", Untracked: "not followed", Denied: "denied", Advanced: "goes on",
-	Waiting: "waits", RolledBack: "goes back", Redelegate: "again", Finished: "finished", Aborted: "aborted", Cancelled: "cancelled",
+	Waiting: "waits", RolledBack: "goes back", Redelegate: "again", GaveUp: "gives up", Finished: "finished", Aborted: "aborted", Cancelled: "cancelled",
 	Refused: "refused", Duplicate: "known already", SkippedKind: "left out", Restarted: "restarted",
 }
 
