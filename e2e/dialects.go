@@ -55,6 +55,7 @@ type spoken struct {
 	Calls  []map[string]any // {"name","args"}
 	Tokens int
 	Until  <-chan struct{} // it comes when this is closed
+	Status int             // an error of the server's, whose message is the text; chat only
 }
 
 func speak(text string, tokens int) spoken { return spoken{Text: text, Tokens: tokens} }
@@ -125,6 +126,12 @@ func (d *dialects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		}
+	}
+	if said.Status != 0 {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(said.Status)
+		fmt.Fprintf(w, `{"error":{"message":%q,"type":"invalid_request_error"}}`, said.Text)
+		return
 	}
 	if chat {
 		said.chat(w, n)

@@ -340,3 +340,39 @@ func testOpencodeInterrupted(t *testing.T, under string, terminal bool) {
 		}
 	}
 }
+
+// A stage whose agents die is handed out three times, however often the model tries: then
+// the workflow rests, the model is told so, and nothing is pushed.
+func TestOpencodeAgentDies(t *testing.T) {
+	t.Parallel()
+	s := newOpencode(t, func(r *heard) spoken {
+		switch {
+		case r.Bare:
+			return speak("title", 100)
+		case strings.Contains(r.Body, "stage DEV of an Overtone workflow"):
+			return spoken{Status: 400, Text: "mock crash"}
+		case r.Has("the workflow rests") || r.Count("mock crash") > 9:
+			return speak("SO-IT-IS", 1_000)
+		}
+		return callTool("task", map[string]any{"description": "dev", "prompt": "build it", "subagent_type": "overtone:developer"}, 1_000)
+	})
+	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
+	o := s.serve()
+	id := o.session()
+	o.say(id, "[workflow:quick] speed up the parser")
+	s.eventually("the user is told", func() bool { return o.shown("overtone workflow restart DEV") == 1 })
+	list := s.API.requests()
+	agents := 0
+	for _, r := range list {
+		if strings.Contains(r.Body, "stage DEV of an Overtone workflow") {
+			agents++
+		}
+		if r.Has("[Overtone loop") {
+			t.Errorf("the model is asked to go on: %q", r.Last())
+		}
+	}
+	// The model asked for a fourth, which was refused.
+	if last := list[len(list)-1]; agents != 3 || len(list) != 8 || !strings.Contains(last.Last(), "cannot be delegated") {
+		t.Errorf("%d agents, %d requests, the last reads %q", agents, len(list), last.Last())
+	}
+}

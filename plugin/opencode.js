@@ -286,8 +286,11 @@ export const Overtone = async ({ client, directory }) => {
       } else if (event.type === "message.part.updated") {
         const part = about.part
         if (part?.type === "tool" && part.state?.status === "error" && ENDS.includes(part.tool)) {
+          const metadata = part.state.metadata
+          const ended = metadata?.sessionId && (await history(metadata.sessionId, 1)).messages?.at(-1)
           await tell("post-tool-use-failure", part.sessionID, {
             tool_name: part.tool, tool_use_id: part.callID, tool_input: part.state.input, error: part.state.error,
+            tool_response: { metadata, died_of: ended?.info.error?.name },
           })
         }
       }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/seed-6d03985f/overtone/internal/session"
 )
 
 // served sends lines to one process and gives its answers, one for each.
@@ -98,6 +100,57 @@ func TestServeAfterACut(t *testing.T) {
 	)
 	if text := answers[2].Get("out.context").String(); !strings.Contains(text, "zephyrine") {
 		t.Errorf("the hand-over: %s", text)
+	}
+}
+
+// An agent of a stage that was started and has failed has died, which counts. One that
+// somebody stopped, or that was never started, has not; either way its stage is free.
+func TestServeAgentFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		response string
+		deaths   int
+	}{
+		"of an error":    {`{"metadata":{"sessionId":"ses_2"},"died_of":"APIError"}`, 1},
+		"with the turn":  {`{"metadata":{"sessionId":"ses_2","interrupted":true}}`, 0},
+		"in its session": {`{"metadata":{"sessionId":"ses_2"},"died_of":"MessageAbortedError"}`, 0},
+		"never started":  {`{"metadata":{}}`, 0},
+	} {
+		p := newPlace(t)
+		const task = `,"tool_name":"task","tool_use_id":"c1","tool_input":{"subagent_type":"overtone:developer","prompt":"go"}`
+		p.served(
+			ask(1, "user-prompt-submit", `,"prompt":"[workflow:quick] speed up the parser"`, ""),
+			ask(2, "pre-tool-use", task, ""),
+			ask(3, "post-tool-use-failure", task+`,"error":"Subagent failed","tool_response":`+c.response, ""),
+			ask(4, "post-tool-use-failure", task+`,"error":"Subagent failed","tool_response":`+c.response, ""),
+		)
+		s, err := session.Peek(p.sessionOf("ses_1"))
+		if err != nil || s.Crashes["DEV"] != c.deaths || len(s.ActiveStages) != 0 {
+			t.Errorf("%s: %v, deaths %v, at work %v", name, err, s.Crashes, s.ActiveStages)
+		}
+	}
+}
+
+// This host has no slash commands of ours: no text names one.
+func TestServeNamesCommandsThatAreThere(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	answers := p.served(
+		ask(1, "user-prompt-submit", `,"prompt":"[workflow:quick] speed up the parser"`, ""),
+		ask(2, "pre-tool-use", `,"tool_name":"write","tool_use_id":"c1","tool_input":{"filePath":"$DIR/project/a.go","content":"x"}`, ""),
+		ask(3, "user-prompt-submit", `,"prompt":"[workflow:standard] and the lexer"`, ""),
+		ask(4, "stop", `,"last_assistant_message":"Shall I go on?"`, ""),
+		ask(5, "stop", `,"last_assistant_message":"Shall I go on?"`, ""),
+	)
+	n := 0
+	for _, a := range answers {
+		n += strings.Count(a.Raw, "`overtone workflow cancel`")
+		if strings.Contains(a.Raw, "/overtone:") {
+			t.Errorf("%s", a)
+		}
+	}
+	if n < 3 {
+		t.Errorf("the way out is named %d times: %v", n, answers)
 	}
 }
 

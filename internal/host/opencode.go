@@ -25,7 +25,7 @@ var opencodeHost = Host{
 	},
 	Core:       []string{"user-prompt-submit"},
 	SessionEnv: []string{"OVERTONE_SESSION"},
-	Delivers:   true, Loops: true, Steers: true, Mirrored: true,
+	Delivers:   true, Loops: true, Steers: true, Mirrored: true, NoCommands: true,
 	Resume: func(session string) string { return "opencode -s " + session },
 	Decode: decodeOpencode, Encode: encodeOpencode,
 	Sessions: SessionFiles{Dir: "opencode", Depth: 1, ByProject: true},
@@ -100,6 +100,9 @@ func OpencodeHello() map[string]any {
 	return map[string]any{"agents": agents}
 }
 
+// OpencodeAborted is the error of an answer that the user broke off.
+const OpencodeAborted = "MessageAbortedError"
+
 // decodeOpencode: the plugin sends Claude Code's fields, with the tools as this host
 // names and fills them.
 func decodeOpencode(event string, data []byte) Call {
@@ -134,6 +137,9 @@ func decodeOpencode(event string, data []byte) Call {
 			Type: text(p.input.Get("subagent_type")), Prompt: text(p.input.Get("prompt")),
 			ID: text(p.response.Get("metadata.sessionId")), Text: report,
 		}
+		// One that was started and has failed died, unless somebody stopped it.
+		t.Agent.Died = event == "post-tool-use-failure" && t.Agent.ID != "" &&
+			!p.response.Get("metadata.interrupted").Bool() && text(p.response.Get("died_of")) != OpencodeAborted
 	}
 	if t.Name == "todowrite" && event == "post-tool-use" {
 		t.Done = []Event{PlanWritten{Steps: steps(p.input.Get("todos"), "content")}}

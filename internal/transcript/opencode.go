@@ -72,7 +72,7 @@ func OpencodeMessages(messages []gjson.Result, settled bool) []HostMessage {
 			t.Model = info.Get("modelID").String()
 			u := opencodeUsage(info.Get("tokens"))
 			t.Usage = &u
-			t.Stopped = info.Get("error.name").String() == "MessageAbortedError"
+			t.Stopped = info.Get("error.name").String() == host.OpencodeAborted
 			t.Failed = info.Get("error").Exists() && !t.Stopped
 			if t.Summary = info.Get("summary").Bool(); t.Summary {
 				t.Trigger, t.Pre, t.Usage = trigger, pre, nil
