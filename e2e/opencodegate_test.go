@@ -120,7 +120,7 @@ const asked = []
 const { HOST } = process.env
 const said = (id, role, more) => ({ info: { id, role, sessionID: 'ses_1', time: { created: 1, completed: 2 }, ...more }, parts: [{ id: 'prt_' + id, type: 'text', text: 'look' }] })
 const used = (input) => ({ tokens: { input, output: 1, cache: { read: 0, write: 0 } } })
-const talk = [said('msg_1', 'user'), said('msg_2', 'assistant', used(90000)), said('msg_3', 'assistant', { summary: true }), said('msg_4', 'assistant', used(HOST === 'works' ? 6000 : 90000))]
+const talk = [said('msg_1', 'user'), said('msg_2', 'assistant', used(90000)), said('msg_3', 'assistant', { summary: true }), said('msg_4', 'assistant', { finish: 'stop', ...used(HOST === 'works' ? 6000 : 90000) })]
 let fails = false
 const client = {
   session: {
@@ -137,6 +137,7 @@ const autos = []
 const hooks = await Overtone({ client, directory: '/p' })
 await hooks.config(config)
 const prompt = () => hooks['chat.message'](about, { message: { id: 'msg_1', sessionID: 'ses_1' }, parts })
+const began = Date.now()
 await prompt()
 await hooks['chat.params']({ ...about, agent: 'build', model: { id: 'm1', providerID: 'p', limit: { context: 100000 } } })
 await hooks['tool.execute.before'](tool, { args })
@@ -147,10 +148,12 @@ for (let n = 0; n < 3; n++) {
   await hooks['experimental.text.complete'](about, text)
 }
 autos.push(config.compaction.auto)
+const took = Date.now() - began
 await prompt()
 autos.push(config.compaction.auto)
 fails = HOST === 'fails'
 await hooks.event({ event: { type: 'session.idle', properties: about } })
+if (took > 2500 && HOST !== 'hangs') console.log('the turn took', took, 'ms')
 console.log(JSON.stringify({ asked, autos, output: answer.output, text: text.text, parts: parts.length, args }))
 `
 
@@ -184,7 +187,7 @@ func TestOpencodePlugin(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			command, _ := json.Marshal(tc.command)
-			text := strings.NewReplacer(`const COMMAND = ["overtone-hook"]`, "const COMMAND = "+string(command), "const LIMIT = 5000", "const LIMIT = 1000").Replace(string(plugin.Opencode))
+			text := strings.NewReplacer(`const COMMAND = ["overtone-hook"]`, "const COMMAND = "+string(command), "const PATIENCE = 5000", "const PATIENCE = 1000").Replace(string(plugin.Opencode))
 			for file, data := range map[string]string{"overtone.mjs": text, "probe.mjs": pluginProbe} {
 				if err := os.WriteFile(filepath.Join(home, file), []byte(data), 0o600); err != nil {
 					t.Fatal(err)
@@ -342,7 +345,8 @@ func testOpencodeInterrupted(t *testing.T, under string, terminal bool) {
 }
 
 // A stage whose agents die is handed out three times, however often the model tries: then
-// the workflow rests, the model is told so, and nothing is pushed.
+// the workflow rests, the model is told so, and nothing is pushed. A folder of settings that
+// OPENCODE_CONFIG_DIR names comes beside the usual one, in which the plugin is.
 func TestOpencodeAgentDies(t *testing.T) {
 	t.Parallel()
 	s := newOpencode(t, func(r *heard) spoken {
@@ -356,6 +360,9 @@ func TestOpencodeAgentDies(t *testing.T) {
 		}
 		return callTool("task", map[string]any{"description": "dev", "prompt": "build it", "subagent_type": "overtone:developer"}, 1_000)
 	})
+	other := filepath.Join(s.home, "other")
+	s.exec("", "cp", "-r", filepath.Join(s.home, ".config", "opencode"), other)
+	s.env = append(s.env, "OPENCODE_CONFIG_DIR="+other)
 	s.exec("", "overtone", "init", "--host", "opencode", "--yes", "--lang", "en")
 	o := s.serve()
 	id := o.session()

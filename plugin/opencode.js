@@ -5,13 +5,15 @@
 import { spawn } from "node:child_process"
 
 const COMMAND = ["overtone-hook"]
-const LIMIT = 5000 // milliseconds for one call
+const LIMIT = 2000 // milliseconds for one call, and for all of a turn that are not answered
+const PATIENCE = 5000 // milliseconds for what the host itself is asked
 const RECENT = 60 // messages that are handed on at once
 const WORKFLOWS = true // whether the agents of stages are among the host's
 const ROUNDS = 3 // compactions in a row that freed nothing; more is a loop
 const LINE = 16e6 // characters of one answer; more is none of ours
 
 let child, last = 0, failures = 0, rest = 0
+let hung = false // it did not answer in this turn
 const waiting = new Map()
 
 // lost gives up on a program that ended, or took too long. After three in a row without
@@ -27,7 +29,7 @@ function lost(dead) {
 
 function start() {
   if (child) return child
-  if (failures >= 3 && Date.now() < rest) return
+  if (hung || (failures >= 3 && Date.now() < rest)) return
   const made = spawn(COMMAND[0], [...COMMAND.slice(1), "serve", "--host", "opencode"], { stdio: ["pipe", "pipe", "ignore"] })
   const gone = () => lost(made)
   made.on("error", gone)
@@ -65,6 +67,7 @@ function call(event, input, more) {
       resolve(out)
     }
     const timer = setTimeout(() => {
+      hung = true
       child?.kill("SIGKILL")
       lost(child)
       done({ failed: true })
@@ -82,7 +85,7 @@ function call(event, input, more) {
 
 // within bounds what the host itself is asked.
 const within = (promise) =>
-  Promise.race([promise, new Promise((_, no) => setTimeout(no, LIMIT, new Error("too slow")))]).then((r) => r?.data, () => undefined)
+  Promise.race([promise, new Promise((_, no) => setTimeout(no, PATIENCE, new Error("too slow")))]).then((r) => r?.data, () => undefined)
 
 const EDITS = ["bash", "edit", "write", "multiedit", "patch", "apply_patch", "task"]
 const ENDS = [...EDITS, "todowrite"]
@@ -221,6 +224,7 @@ export const Overtone = async ({ client, directory }) => {
         return add(output.parts, output.message, r.context)
       }
       if (!text) return // nobody's words
+      hung = false
       rounds.delete(id)
       const said = { prompt: text, turn_id: output.message.id }
       const r = await (broken.delete(id) ? tellAll("user-prompt-submit", id, said, await history(id)) : tell("user-prompt-submit", id, said))

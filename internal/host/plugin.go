@@ -143,7 +143,8 @@ func (p Plugin) Write(files []PluginFile, s PluginState) error {
 			continue
 		}
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := store.RealFolder(filepath.Dir(dir), filepath.Dir(path)); err != nil {
+		// A folder that is not ours alone may be a link of the user's.
+		if err := store.RealFolder(filepath.Dir(dir), filepath.Dir(path)); err != nil && !p.Shared {
 			return err
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -201,9 +202,11 @@ func (p Plugin) Remove() error {
 			return err
 		}
 	}
-	// Neither goes while something is in it.
-	if os.Remove(p.Dir) == nil {
-		_ = os.Remove(filepath.Dir(p.Dir))
+	// Neither goes while something is in it, and no link of the user's does.
+	for _, dir := range []string{p.Dir, filepath.Dir(p.Dir)} {
+		if at, err := os.Lstat(dir); err != nil || !at.IsDir() || os.Remove(dir) != nil {
+			break
+		}
 	}
 	return nil
 }
