@@ -237,14 +237,14 @@ func (t *Thread) asked(e host.UserMessage) {
 		t.State.Synthetic = true
 		return
 	}
-	text := extract.Head(e.Text, maxRequest)
-	// A nudge, a greeting, a command or a hook's text asks for nothing.
-	said, own := extract.Request(text)
+	text, _ := extract.Ends(e.Text, maxRequest)
+	// A nudge, a greeting or a command asks for nothing.
+	said, own, _ := saidIn(e.Text)
 	before, again := t.Words.Evidence, text == t.Latest
 	if said == extract.Requested {
 		t.First, t.Latest = cmp.Or(t.First, text), text
 	}
-	if t.Words = t.Words.Hear(text); again {
+	if t.Words = t.Words.Hear(e.Text); again {
 		t.Words.Evidence = before
 		t.Words = t.Words.again(own)
 	}

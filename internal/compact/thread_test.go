@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -423,7 +424,7 @@ func TestRequests(t *testing.T) {
 	key := "ghp_" + "abcdefghij0123456789abcdefghij012345"
 	s := run(auto(), host.UserMessage{Text: "first " + key}, host.UserMessage{Text: " \n"}, host.UserMessage{Text: strings.Repeat("x", maxRequest-5) + " " + key},
 		host.UserMessage{Text: PacketOpen + " id=\"x\">never\n" + PacketClose}, host.UserMessage{Text: "ours", Ours: true})
-	if strings.Contains(s.First+s.Latest, "abcdefghij") || !strings.HasPrefix(s.First, "first ") || !strings.HasPrefix(s.Latest, "xxx") || len(s.Latest) > maxRequest {
+	if strings.Contains(s.First+s.Latest, "abcdefghij") || !strings.HasPrefix(s.First, "first ") || !strings.HasPrefix(s.Latest, "xxx") || utf8.RuneCountInString(s.Latest) > maxRequest {
 		t.Errorf("first %.40q, latest of %d bytes ending in %q", s.First, len(s.Latest), message.End(s.Latest, 20))
 	}
 	if !s.State.Synthetic || s.Apply(host.TurnStarted{}, auto()).State.Synthetic {

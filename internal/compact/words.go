@@ -63,7 +63,7 @@ type Held struct {
 }
 
 const (
-	maxHeard    = 16 << 10 // characters of a message that are listened to
+	maxHeard    = 16 << 10 // characters of a message that are listened to, at both its ends
 	maxGoal     = 1200     // UTF-16 units
 	maxHeld     = 14
 	maxRules    = 8 // of them, kept even when newer wishes come
@@ -83,22 +83,20 @@ const (
 
 // Hear takes a message that stands as the user's.
 func (w Words) Hear(text string) Words {
-	// What is pasted may be a part of a secret; without it the rest looks like none.
-	said, own := extract.Request(extract.Head(text, maxHeard))
+	said, own, judged := saidIn(text)
 	if said == extract.NotSaid {
 		return w
 	}
-	whole := message.Cut(message.Plain(own), maxGoal)
+	whole := message.Ends(message.Plain(own), maxGoal)
 	if whole == w.Latest.Text && said == extract.Requested {
 		return w.again(own) // two observers may tell of one message
 	}
 	asked, options, proposal, answers := w.Asked != "", w.Options, w.Proposal, cmp.Or(w.Asked, w.Concluded) != ""
 	w = w.answered()
 	w.Evidence = w.Evidence.heard(said, own).last(UserLast) &^ Interrupted
-	if said == extract.Pasted {
-		return w
+	if judged { // what is pasted is English everywhere
+		w = w.spoken(own)
 	}
-	w = w.spoken(own)
 	latest := Reply{Text: whole}
 	if said != extract.Requested || asked || extract.Leans(own) {
 		latest.To = proposal
@@ -132,6 +130,19 @@ func (w Words) Hear(text string) Words {
 		}
 	}
 	return w
+}
+
+// saidIn is what a message that stands as the user's is, with his own words in it.
+// Where all of it looks pasted, or it is longer than what is listened to, nothing in it is
+// judged: both its ends are his own words.
+func saidIn(text string) (said extract.Said, own string, judged bool) {
+	// What is pasted may be a part of a secret; without it the rest looks like none.
+	text, whole := extract.Ends(text, maxHeard)
+	said, own = extract.Request(text)
+	if said == extract.NotSaid || said != extract.Pasted && whole {
+		return said, own, true
+	}
+	return extract.Requested, strings.TrimSpace(extract.OwnText(text)), false
 }
 
 // again takes a message that is told once more, after what followed it: it can still
@@ -189,7 +200,7 @@ func (w Words) Lang() message.Lang {
 // passed puts what was said last, and a task that another one replaces, to what was said
 // before.
 func (w Words) passed(replaced bool) Words {
-	said, _ := extract.Request(w.Latest.Text)
+	said, _, _ := saidIn(w.Latest.Text)
 	if replaced && w.Goal != "" {
 		w = w.since(Reply{Text: w.Goal, Task: w.GoalAt})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-6d03985f/overtone/internal/extract"
+	"github.com/seed-6d03985f/overtone/internal/host"
 	"github.com/seed-6d03985f/overtone/internal/message"
 )
 
@@ -46,7 +47,7 @@ func TestWordsGoal(t *testing.T) {
 		"a later task replaces an earlier one": {[]string{"Please write the parser.", "Now write the lexer, please."}, "Now write the lexer, please.", []Reply{{Text: "Please write the parser.", Task: 1}}},
 		"a nudge is no goal":                   {[]string{"Please write the parser.", "works", "continue"}, "Please write the parser.", nil},
 		"a greeting is no goal":                {[]string{"hello", "Please write the parser."}, "Please write the parser.", nil},
-		"a hook's text is no goal":             {[]string{"Operation stopped by hook: another session", "Please write the parser."}, "Please write the parser.", nil},
+		"an interruption is no goal":           {[]string{"[Request interrupted by user]", "Please write the parser."}, "Please write the parser.", nil},
 		"a slash command is no goal":           {[]string{"Please write the parser.", "/compact"}, "Please write the parser.", nil},
 		"a pasted file is no goal":             {[]string{"Please write the parser.", "```go\nfunc main() {}\n```"}, "Please write the parser.", nil},
 		"a remark belongs to its task":         {[]string{"Please write the parser.", "we have an import cycle now", "continue"}, "Please write the parser.", []Reply{{Text: "we have an import cycle now"}}},
@@ -152,7 +153,75 @@ func TestTheOldestThatIsHeldGoes(t *testing.T) {
 	}
 }
 
-// One message does not crowd out the rules of all others, and is heard to an end only.
+// A prompt that was typed is the latest that the user said, however it begins and whatever
+// was pasted into it; a long one by both its ends.
+func TestWhatWasTypedIsNeverDropped(t *testing.T) {
+	t.Parallel()
+	log := strings.Repeat("2026-01-02T10:00:00Z INFO worker 7 took job 4711 from the queue\n", 320) // 20 kB
+	prose := strings.Repeat("the worker has taken the next job from its queue and is done with it\n", 320)
+	fenced := "```\n" + log + "```\n"
+	for _, text := range []string{
+		"@main.py add type hints, and never push",
+		"@main.py add type hints\nand never push",
+		"[Image #1] make the header blue",
+		"[Image #1]",
+		"<div>the header</div> is too wide, make it narrow",
+		"<skill> has to be written in lower case",
+		"<div class=\"x\">",
+		`{"amount": 1} is what I get, it must be 100`,
+		`{"amount": 1}`,
+		"$PATH is not set in the service",
+		"[Overtone] is what the terminal says, why?",
+		"+1 for the second proposal",
+		"API Error is what I see in the log, look at it",
+		"Stop hook feedback is shown twice",
+		"This session is being continued from the office, mind the clock",
+		"/orchestrator @CLAUDE.md を読んで実装して",
+		"| took | job |\n| 1 | 2 |",
+		"```\npanic: nil\n```",
+		log + "Please find out why job 4711 comes back.",
+		"Please find out why job 4711 comes back.\n" + log,
+		prose + "Please find out why job 4711 comes back.",
+		"Please find out why job 4711 comes back.\n" + prose,
+		fenced + "Please find out why job 4711 comes back.",
+		prose + fenced + "Please find out why job 4711 comes back.",
+		"Please find out why job 4711 comes back.\n" + fenced,
+		strings.Repeat(prose, 40) + "Please find out why job 4711 comes back.",
+	} {
+		want := text
+		if len(text) > 1000 {
+			want = "Please find out why job 4711 comes back."
+		}
+		if _, args, command := strings.Cut(want, "/orchestrator "); command {
+			want = args
+		}
+		w := talk("Please write the parser.", "a: It is written.", text)
+		if !strings.Contains(w.Latest.Text, want) {
+			t.Errorf("%.60q is not the latest: %.200q", text, w.Latest.Text)
+		}
+		thread := run(auto(), host.UserMessage{Text: "Please write the parser."}, host.UserMessage{Text: text})
+		if !strings.Contains(thread.Latest, want) || !strings.Contains(thread.Words.Latest.Text, want) {
+			t.Errorf("%.60q is not the thread's latest: %.200q", text, thread.Latest)
+		}
+		if w = w.Hear("Please write the lexer."); !strings.Contains(w.Since[len(w.Since)-1].Text, message.Cut(message.OneLine(want), 40)) && len(text) < 1000 {
+			t.Errorf("%.60q is forgotten: %+v", text, w.Since)
+		}
+	}
+}
+
+// A log that is pasted does not say what its user speaks.
+func TestAPastedLogIsNoLanguage(t *testing.T) {
+	t.Parallel()
+	log := strings.Repeat("the worker has taken the next job from its queue and is done with it\n", 320)
+	for _, text := range []string{log, log + "請修正它", "| took | job |\n| from | queue |"} {
+		if w := talk("請把登入改成 OAuth，並且加上測試", text); w.Lang() != message.ZH {
+			t.Errorf("%.40q makes it %q", text, w.Lang())
+		}
+	}
+}
+
+// One message does not crowd out the rules of all others, and of a long one only both
+// ends are heard.
 func TestOneMessageIsBounded(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
@@ -162,9 +231,12 @@ func TestOneMessageIsBounded(t *testing.T) {
 	if got := held(talk("Please start. " + text.String())); len(got) != maxOfOne {
 		t.Errorf("%d sentences of one message: %q", len(got), got)
 	}
-	late := "Please start. " + strings.Repeat("The log says nothing. ", maxHeard/20) + "Never push to main."
-	if got := held(talk(late)); len(got) != 0 {
-		t.Errorf("heard behind %d characters: %q", maxHeard, got)
+	log := strings.Repeat("The log says nothing. ", maxHeard/20)
+	if got := held(talk("Please start. " + log + "Never push to main. " + log)); len(got) != 0 {
+		t.Errorf("heard in the middle of %d characters: %q", 2*len(log), got)
+	}
+	if got := held(talk("Please start. " + log + "Never push to main.")); len(got) != 1 {
+		t.Errorf("heard behind %d characters: %q", len(log), got)
 	}
 }
 

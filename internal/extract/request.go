@@ -11,7 +11,7 @@ import (
 type Said uint8
 
 const (
-	NotSaid   Said = iota // a command, a hook's or a host's text, a greeting: nothing was asked
+	NotSaid   Said = iota // a command, a host's text, a greeting: nothing was asked
 	Nudge                 // go on, yes, thanks
 	Picked                // an answer that only its question explains: "2", "yes, option 1"
 	Pasted                // somebody else's text, without a word about it
@@ -22,7 +22,7 @@ const (
 // with what was pasted between them left out.
 func Request(text string) (Said, string) {
 	text = strings.TrimSpace(OwnText(text))
-	if text == "" || hookText(text) {
+	if text == "" || ownMark(text) {
 		return NotSaid, ""
 	}
 	if text[0] == '/' {
@@ -58,7 +58,7 @@ func Request(text string) (Said, string) {
 // OwnText takes out what hosts wrap into a user's message, and unwraps a slash
 // command.
 func OwnText(text string) string {
-	if name, ok := between(text, "<command-name>", "</command-name>"); ok {
+	if name, ok := between(text, "<command-name>", "</command-name>"); ok && strings.HasPrefix(text, "<command-") {
 		args, _ := between(text, "<command-args>", "</command-args>")
 		return name + " " + args
 	}
@@ -70,8 +70,7 @@ func OwnText(text string) string {
 			}
 			end := strings.Index(text[i:], "</"+tag+">")
 			if end < 0 {
-				text = text[:i]
-				break
+				break // it is spoken of
 			}
 			text = text[:i] + text[i+end+len(tag)+3:]
 		}
@@ -88,12 +87,10 @@ func between(text, open, closing string) (string, bool) {
 	return strings.TrimSpace(inner), ok
 }
 
-// hookText reports texts that a hook or a host sent in the user's place.
-func hookText(text string) bool {
-	return slices.ContainsFunc([]string{
-		"Operation stopped by hook", "Stop hook feedback", "UserPromptSubmit operation blocked", "[Request interrupted", "Caveat: The messages below", "This session is being continued from",
-		"API Error", "<overtone-packet", "[Overtone", "# AGENTS.md instructions", "Base directory for this skill:", "[SYSTEM NOTIFICATION", "[Image", "<turn_aborted>", "<user_instructions>", "<INSTRUCTIONS>", "<skill", "<subagent_notification>",
-	}, func(p string) bool { return strings.HasPrefix(text, p) })
+// ownMark reports what stands in the user's place and is known by its own mark: the
+// line of an interruption, and a packet of ours. Nothing else is judged by how it begins.
+func ownMark(text string) bool {
+	return text == "[Request interrupted by user]" || text == "[Request interrupted by user for tool use]" || strings.HasPrefix(text, "<overtone-packet ")
 }
 
 // commandName reports /compact, /workflows:plan.
@@ -234,8 +231,10 @@ func onOwnLine(text string) string {
 // foreign reports a line that people paste rather than write.
 func foreign(line string) bool {
 	switch line[0] {
-	case '+', '@', '|', '$', '}', '{', ')', '>':
+	case '+', '|', '}', '{', ')', '>':
 		return true
+	case '@', '$': // of a diff, of a shell; @main.py and $PATH are written
+		return strings.HasPrefix(line, "@@ ") || strings.HasPrefix(line, "$ ")
 	case '<':
 		return len(line) > 1 && (line[1] == '/' || line[1] >= 'a' && line[1] <= 'z')
 	}

@@ -235,14 +235,7 @@ func tidyOr(line, cwd string) string {
 
 // shorten keeps the beginning and the end of a long request: what is asked
 // stands in one of them.
-func shorten(text string, n int) string {
-	text = message.OneLine(text)
-	if message.Units(text) <= n {
-		return text
-	}
-	head := n * 2 / 3
-	return message.Cut(text, head) + " […] " + message.EndUnits(text, n-head-5)
-}
+func shorten(text string, n int) string { return message.Ends(message.OneLine(text), n) }
 
 // commands are what works here.
 func (w *handoverWriter) commands() []string {

@@ -92,9 +92,9 @@ func (w *handoverWriter) request() []string {
 	switch {
 	case w.now.Request == "":
 	case w.now.To != "":
-		out = append(out, message.HandoverLatestTo.Format(w.Lang, quoted(w.now.Request, 430), quoted(w.now.To, 480)))
+		out = append(out, message.HandoverLatestTo.Format(w.Lang, quoted(shorten(w.now.Request, 430), 430), quoted(w.now.To, 480)))
 	default:
-		out = append(out, message.HandoverLatest.Format(w.Lang, quoted(w.now.Request, 430)))
+		out = append(out, message.HandoverLatest.Format(w.Lang, quoted(shorten(w.now.Request, 430), 430)))
 	}
 	if goal := u.Goal; goal != "" && message.OneLine(goal) != message.OneLine(u.Latest.Text) {
 		out = append(out, message.HandoverGoal.Format(w.Lang, quoted(shorten(goal, 560), 570)))

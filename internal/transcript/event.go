@@ -252,9 +252,12 @@ func (r *record) said(p *piece) EventKind {
 		return UserSaid
 	}
 	switch {
-	case bytes.HasPrefix(text, []byte("[Request interrupted by user")), bytes.HasPrefix(text, []byte("<turn_aborted>")):
+	case string(text) == "[Request interrupted by user]", string(text) == "[Request interrupted by user for tool use]":
 		return Interrupted
-	case hostText(text):
+	case !hostText(text):
+	case bytes.HasPrefix(text, []byte("<turn_aborted>")):
+		return Interrupted
+	default:
 		return HostSaid
 	}
 	return UserSaid
@@ -274,10 +277,20 @@ func goalSet(raw []byte) []byte {
 	return nil
 }
 
-// hostText reports what hosts put into the user's place. A slash command counts
-// as the user's: what follows it is.
+// hostText reports what hosts put into the user's place: the whole of it stands in their
+// tags. A slash command counts as the user's: what follows it is.
 func hostText(raw []byte) bool {
-	return !bytes.HasPrefix(raw, []byte("<command-")) && commandText(raw)
+	switch {
+	case !commandText(raw), raw[0] == '[', bytes.HasPrefix(raw, []byte("<command-")):
+		return false
+	case bytes.HasPrefix(raw, []byte("Caveat: ")):
+		return true
+	case bytes.HasPrefix(raw, []byte("<task-notification>")): // the host may add a line
+		return bytes.Contains(raw, []byte("</task-notification>"))
+	}
+	raw = bytes.TrimRight(raw, ` \n`) // escapes of line ends
+	end := bytes.LastIndex(raw, []byte("</"))
+	return end > 0 && raw[len(raw)-1] == '>' && commandText(slices.Concat([]byte("<"), raw[end+2:]))
 }
 
 // stream turns records into events.

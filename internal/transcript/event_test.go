@@ -102,9 +102,13 @@ func TestEventsOfClaude(t *testing.T) {
 			`{"type":"queue-operation","operation":"dequeue"}`,
 			`{"type":"user","message":{"content":"waits for the compaction"}}`,
 			`{"type":"queue-operation","operation":"enqueue","content":"waits still"}`,
+			`{"type":"queue-operation","operation":"enqueue","content":"{\"task_id\":\"b1\",\"task_type\":\"local_bash\"}"}`,
+			`{"type":"queue-operation","operation":"enqueue","content":"{\"amount\":1} is wrong"}`,
+			`{"type":"queue-operation","operation":"enqueue","content":"<div> is too wide"}`,
 		}, want: []string{
 			"user queued in mid-turn", "user as a message", "user queued beside the tools", "user queued beside the tools, first",
 			"user queued waits for the compaction", "compacted", "user waits for the compaction", "user queued waits still",
+			`user queued {"amount":1} is wrong`, "user queued <div> is too wide",
 		}},
 		"a tool that the user refused, with and without words": {lines: []string{
 			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\nno, \"never\" floats\n\nNote: The user's next message may contain a correction or preference."}]}}`,
@@ -325,6 +329,42 @@ func TestUnreadableLinesAreTheSameForAll(t *testing.T) {
 			if err != nil || n != c.want {
 				t.Errorf("%s: who skims (%v) counts %d (%v), want %d", name, want.Results != nil, n, err, c.want)
 			}
+		}
+	}
+}
+
+// What stands in the user's place is the host's where the whole of it is in the host's
+// marks. Whatever was typed is the user's, however it begins.
+func TestWhoseWordsByTheWholeMark(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]transcript.EventKind{
+		"<system-reminder>be kind</system-reminder>":                                                                    transcript.HostSaid,
+		"<system-reminder>be kind</system-reminder>\nRename the flag, please.":                                          transcript.UserSaid,
+		"<system-reminder> is in my log, why?":                                                                          transcript.UserSaid,
+		"<local-command-stdout>Bye!</local-command-stdout>\n":                                                           transcript.HostSaid,
+		"<bash-stdout>ok</bash-stdout><bash-stderr></bash-stderr>":                                                      transcript.HostSaid,
+		"<bash-stdout> is empty, look":                                                                                  transcript.UserSaid,
+		"<task-notification>\n<task-id>b1</task-id>\n</task-notification>\nRead the output file: b1.out":                transcript.HostSaid,
+		"<task-notification> is sent twice":                                                                             transcript.UserSaid,
+		"<agent-notification>\n<agent-id>a8</agent-id>\n</agent-notification>":                                          transcript.HostSaid,
+		"<skill>\n<name>x</name>\n</skill>":                                                                             transcript.HostSaid,
+		"<skill> has to be written in lower case":                                                                       transcript.UserSaid,
+		"# AGENTS.md instructions for /work\n\n<INSTRUCTIONS>\nbe brief\n</INSTRUCTIONS>":                               transcript.HostSaid,
+		"# AGENTS.md instructions are too long, cut them":                                                               transcript.UserSaid,
+		"<turn_aborted>\nThe user interrupted.\n</turn_aborted>":                                                        transcript.Interrupted,
+		"[Request interrupted by user]":                                                                                 transcript.Interrupted,
+		"[Request interrupted by user for tool use]":                                                                    transcript.Interrupted,
+		"[Request interrupted by user] is what I see, why?":                                                             transcript.UserSaid,
+		"<div>the header</div>":                                                                                         transcript.UserSaid,
+		"<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>a bug</command-args>": transcript.UserSaid,
+	} {
+		line := fmt.Sprintf(`{"type":"user","uuid":"u","sessionId":"s","timestamp":"2026-01-02T10:00:00.000Z","message":{"role":"user","content":%q}}`, text)
+		var got transcript.EventKind
+		if _, err := transcript.Events(t.Context(), strings.NewReader(line+"\n"), 0, transcript.Claude, transcript.Want{}, func(e *transcript.Event) { got = e.Kind }); err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("%.60q is of kind %d, want %d", text, got, want)
 		}
 	}
 }

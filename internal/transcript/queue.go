@@ -19,7 +19,8 @@ func (s *stream) queue() {
 	switch string(r.operation) {
 	case "enqueue":
 		text, ok := content(r.queued)
-		own := ok && len(text) > 0 && text[0] != '{' && text[0] != '<' && !commandText(text)
+		notice := bytes.HasPrefix(text, []byte(`{\"task_id\":`)) && bytes.HasSuffix(text, []byte("}"))
+		own := ok && len(text) > 0 && !notice && !hostText(text)
 		s.waiting = append(s.waiting, queued{raw: bytes.Clone(r.queued), own: own})
 		return
 	case "remove": // the model reads it in mid-turn

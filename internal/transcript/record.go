@@ -181,7 +181,7 @@ func commandText(raw []byte) bool {
 	return slices.ContainsFunc([]string{
 		"Caveat: The messages below were generated", "# AGENTS.md instructions", "[Request interrupted by user",
 		"<command-name>", "<command-message>", "<local-command-", "<system-reminder>", "<bash-",
-		"<task-notification>", "<user-memory-input>",
+		"<task-notification>", "<agent-notification>", "<user-memory-input>",
 		"<environment_context>", "<user_instructions>", "<permissions", "<skill", "<turn_aborted>",
 		"<INSTRUCTIONS>", "<user_shell_command>", "<subagent_notification>", "<collaboration_mode", "<personality", "<app-context", "<recommended_plugins", "<apps_instructions", "<codex_internal_context",
 	}, func(p string) bool { return bytes.HasPrefix(raw, []byte(p)) })
