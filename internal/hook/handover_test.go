@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -261,6 +262,79 @@ func TestCodexRow1_SubagentsWordsAreNotTheUsers(t *testing.T) {
 			}
 			if m := p.memory(); m.Compactions != 0 || len(m.Thread.History) != 0 {
 				t.Errorf("%d compactions", m.Compactions)
+			}
+		})
+	}
+}
+
+// The host writes its file a little later than it calls its hooks. What was typed last, and
+// what was answered, is told all the same, and once; what was stopped before its answer and
+// given back is not.
+func TestHandoverOfAFileThatLags(t *testing.T) {
+	t.Parallel()
+	const first, last, answer = "Please speed up the parser.", "Please write the lexer, and never push.", "The lexer is written, and the tests pass."
+	line := func(second int, kind, text string) string {
+		return fmt.Sprintf(`{"type":%[1]q,"uuid":"%[1]s%[2]d","sessionId":"s1","timestamp":"2026-03-01T12:00:%02[2]d.000Z","message":{"role":%[1]q,"content":[{"type":"text","text":%[3]q}]}}`+"\n", kind, second, text)
+	}
+	for name, tc := range map[string]struct {
+		trigger string
+		stopped bool   // before its answer
+		file    string // what it has when it is handed over
+		told    bool
+	}{
+		"the file has all":             {trigger: "manual", file: line(10, "user", last) + line(12, "assistant", answer), told: true},
+		"the answer is missing":        {trigger: "manual", file: line(10, "user", last), told: true},
+		"prompt and answer":            {trigger: "manual", told: true},
+		"a prompt in the turn it runs": {trigger: "auto", stopped: true, told: true},
+		"a prompt that was given back": {trigger: "manual", stopped: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			at := func(second int) { p.now = time.Date(2026, 3, 1, 12, 0, second, 50_000_000, time.UTC) }
+			turn := func(second int, prompt, answer string) {
+				at(second)
+				p.call("user-prompt-submit", "claude-code", onTranscript+`,"prompt":`+string(mustJSON(t, prompt)))
+				if answer != "" {
+					at(second + 2)
+					p.call("stop", "claude-code", onTranscript+`,"last_assistant_message":`+string(mustJSON(t, answer)))
+				}
+			}
+			file := line(1, "user", first) + line(3, "assistant", "The parser is fast now.")
+			turn(1, first, "The parser is fast now.")
+			p.tale(file)
+			if tc.stopped {
+				turn(10, last, "")
+			} else {
+				turn(10, last, answer)
+			}
+			p.tale(file + tc.file)
+			compacts := func(second int) string {
+				at(second)
+				p.call("pre-compact", "claude-code", onTranscript+`,"trigger":"`+tc.trigger+`"`)
+				p.call("subagent-stop", "claude-code", summariser)
+				out, errs := p.call("session-start", "claude-code", onTranscript+`,"source":"compact"`)
+				if errs != "" {
+					t.Error(errs)
+				}
+				return told(t, out)
+			}
+			text := compacts(20)
+			if got := strings.Contains(text, "the latest request: “"+last); got != tc.told || strings.Count(text, "write the lexer") > 1 {
+				t.Errorf("told %v:\n%s", got, text)
+			}
+			if answered := strings.Contains(text, "The lexer is written"); answered != !tc.stopped {
+				t.Errorf("answered %v:\n%s", answered, text)
+			}
+			// The file has caught up.
+			all := line(10, "user", last) + line(12, "assistant", answer)
+			if tc.stopped && tc.trigger == "manual" {
+				all = ""
+			}
+			p.tale(file + all + `{"type":"system","subtype":"compact_boundary","uuid":"b","sessionId":"s1","timestamp":"2026-03-01T12:00:21.000Z","compactMetadata":{"trigger":"manual"}}` + "\n" + line(31, "user", "Please write the docs.") + line(33, "assistant", "They are written."))
+			turn(31, "Please write the docs.", "They are written.")
+			if text = compacts(40); !strings.Contains(text, "the latest request: “Please write the docs.”") || strings.Count(text, "write the lexer") > 1 || strings.Contains(text, "write the lexer") != tc.told {
+				t.Errorf("the next one:\n%s", text)
 			}
 		})
 	}

@@ -34,6 +34,9 @@ func (c *call) userPromptSubmit() (host.Reply, error) {
 		if err := c.settle(tx, &r); err != nil {
 			return err
 		}
+		if !note {
+			tx.Hear(text)
+		}
 		first := tx.Prompted()
 		if tx.Active() && !note {
 			// Main is idle, so an agent that ran in the foreground is gone; in a new

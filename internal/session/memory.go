@@ -45,6 +45,8 @@ type Memory struct {
 	Hinted bool `json:"hinted,omitempty"`
 	// Threads is what tells whose a compaction is, and whether the gate may refuse.
 	Threads Threads `json:"threads,omitzero"`
+	// Heard are the newest prompts that a hook was told, oldest first.
+	Heard []Prompt `json:"heard,omitempty"`
 	// Thread is the conversation, as hooks and watchers have seen it.
 	Thread compact.Thread `json:"watch,omitzero"`
 
@@ -55,6 +57,12 @@ type Memory struct {
 type Noise struct {
 	Read  int64 `json:"read"`
 	Bytes int64 `json:"bytes,omitempty"`
+}
+
+// Prompt is what the user said, and when a hook was told.
+type Prompt struct {
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
 }
 
 // Message is a text that waits for the next hook of the main thread.
